@@ -1,0 +1,35 @@
+# gc3_library(NAME SOURCES... LINK TARGETS...) and gc3_executable(...): targets with the project's warnings.
+# LINK lists everything of ours that the target may include; GC3Layers.cmake checks it against the architecture.
+
+# Parameters may be called as the members that they fill: gcc's plain -Wshadow minds, clang's does not.
+set(GC3_WARNINGS -Wall -Wextra -Wpedantic $<IF:$<CXX_COMPILER_ID:GNU>,-Wshadow=local,-Wshadow> -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual
+    -Wimplicit-fallthrough)
+if(GC3_WERROR)
+  list(APPEND GC3_WARNINGS -Werror)
+endif()
+
+function(gc3_configure target)
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${GC3_WARNINGS}>)
+endfunction()
+
+function(gc3_library target)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK;PRIVATE_LINK" ${ARGN})
+  add_library(${target} STATIC ${ARG_SOURCES})
+  target_link_libraries(${target} PUBLIC ${ARG_LINK} PRIVATE ${ARG_PRIVATE_LINK})
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  gc3_configure(${target})
+endfunction()
+
+function(gc3_executable target)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  add_executable(${target} ${ARG_SOURCES})
+  target_link_libraries(${target} PRIVATE ${ARG_LINK})
+  gc3_configure(${target})
+endfunction()
+
+# gc3_unit_test(NAME SOURCES... LINK TARGETS...): a GoogleTest binary, registered with CTest as unit.NAME.
+function(gc3_unit_test name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  gc3_executable(${name} SOURCES ${ARG_SOURCES} LINK ${ARG_LINK} GTest::gtest_main)
+  add_test(NAME unit.${name} COMMAND ${name})
+endfunction()

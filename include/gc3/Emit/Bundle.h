@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// GC3-IR → bundle (docs/bundle.md), and a bundle back to text.
+#pragma once
+
+#include "gc3/IR/GC3IR.h"
+#include <string>
+
+namespace llvm {
+class raw_ostream;
+}
+
+namespace gc3::emit {
+
+/// A program and what is known of it.
+struct VerifiedProgram {
+  const ir::Program *program;
+  uint32_t proven;   ///< verify::Property bits
+  uint32_t minSlots; ///< 0: not known; the bundle then asks for all of fifoSlots
+};
+
+/// The bytes of a bundle with these programs, in this order. The same programs give the same bytes.
+std::string writeBundle(const std::vector<VerifiedProgram> &programs, const std::string &producer);
+
+/// Prints the dispatch table and every program of the bundle at `path`. Returns an empty string, or what is wrong with
+/// the file; then what was printed before is to be dropped.
+std::string dumpBundle(llvm::raw_ostream &out, const std::string &path);
+
+} // namespace gc3::emit

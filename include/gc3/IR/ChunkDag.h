@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// The first IR: one node per chunk operation, in the order of the trace, on canonical locations (GC3 section 4.1).
+#pragma once
+
+#include "gc3/IR/Collective.h"
+#include "gc3/Support/Location.h"
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gc3::ir {
+
+enum class Protocol : uint8_t { Simple, LL, LL128 };
+const char *name(Protocol protocol);
+
+/// The scheduling directives in force at an operation; -1 where none is given.
+struct Directive {
+  int32_t channel = -1;
+  int32_t sendThreadBlock = -1;
+  int32_t recvThreadBlock = -1;
+  uint32_t parallel = 1;      ///< product of the enclosing parallelize blocks and `instances`
+  SourceRange channelSite;    ///< where the channel was chosen
+  SourceRange parallelSite;   ///< the innermost parallelize or instances
+  bool operator==(const Directive &) const = default;
+};
+
+/// What all IRs of one program share.
+struct ProgramInfo {
+  static constexpr uint64_t NoLimit = std::numeric_limits<uint64_t>::max();
+
+  std::string name;
+  SourceRange nameRange;
+  Collective collective;
+  Protocol protocol = Protocol::Simple;
+  uint64_t minBytes = 0; ///< of the larger of one rank's input and output; included
+  uint64_t maxBytes = NoLimit;
+  SourceRange sizesRange;
+  std::vector<std::string> scratchNames;
+  std::vector<Directive> directives;
+  std::vector<SourceRange> sites; ///< source ranges of operations
+
+  uint32_t bufferCount() const { return FirstScratchBuffer + static_cast<uint32_t>(scratchNames.size()); }
+  /// "input", "output" or the scratch buffer's name.
+  const std::string &bufferName(BufferId buffer) const;
+};
+
+/// `Start` stands for the input of a rank as the call finds it (dst only). `Reduce` combines src into dst.
+enum class ChunkOpKind : uint8_t { Start, Copy, Reduce };
+
+struct ChunkOp {
+  ChunkOpKind kind;
+  BufferId srcBuffer;
+  BufferId dstBuffer;
+  uint32_t srcRank;
+  uint32_t srcIndex;
+  uint32_t dstRank;
+  uint32_t dstIndex;
+  uint32_t count;
+  uint32_t directive; ///< in ProgramInfo::directives
+  uint32_t site;      ///< in ProgramInfo::sites
+};
+static_assert(sizeof(ChunkOp) == 32);
+
+/// Edges to earlier nodes, in CSR form: node i depends on edges [begin[i], begin[i + 1]).
+struct Dependencies {
+  /// The node depended on, and whether only a slot is reused (false) or data flows (true).
+  class Edge {
+  public:
+    Edge(uint32_t node, bool isFalse) : bits(node << 1 | uint32_t(isFalse)) {}
+    uint32_t node() const { return bits >> 1; }
+    bool isFalse() const { return (bits & 1) != 0; }
+    void makeTrue() { bits &= ~uint32_t(1); }
+
+  private:
+    uint32_t bits;
+  };
+  std::vector<uint32_t> begin = {0};
+  std::vector<Edge> edges;
+};
+
+struct ChunkDag {
+  std::shared_ptr<const ProgramInfo> info;
+  std::vector<uint32_t> bufferSizes; ///< chunks by rank * bufferCount + buffer; 0 for a buffer inside another
+  std::vector<ChunkOp> ops;          ///< the start nodes of all ranks with input first
+};
+
+/// True and false dependencies between the operations. Linear in the chunks that operations touch.
+Dependencies dependencies(const ChunkDag &dag);
+
+} // namespace gc3::ir

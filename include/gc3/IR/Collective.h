@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a program promises: the shapes of the buffers, where input and output meet, and the postcondition.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace gc3::ir {
+
+/// Buffers by number: the input, the output, then the scratch buffers of the program.
+using BufferId = uint8_t;
+inline constexpr BufferId InputBuffer = 0;
+inline constexpr BufferId OutputBuffer = 1;
+inline constexpr BufferId FirstScratchBuffer = 2;
+inline constexpr uint32_t MaxBuffers = 250;
+
+/// `blocks` blocks of `chunks` chunks; element counts are split per block. 0 × 0: no rank has the buffer.
+struct Shape {
+  uint32_t blocks = 0;
+  uint32_t chunks = 0;
+  uint32_t total() const { return blocks * chunks; } ///< Fits: the front end bounds it.
+};
+
+/// How the two buffers of one rank meet: `Into` is the one that holds the other from chunk `offset` on.
+struct RankAlias {
+  enum Kind : uint8_t { None, InputInOutput, OutputInInput };
+  Kind kind = None;
+  uint32_t offset = 0;
+};
+
+/// `length` input chunks (rank + i * rankStride, index + i * indexStride).
+struct Run {
+  uint32_t rank;
+  uint32_t index;
+  int32_t rankStride;
+  int32_t indexStride;
+  uint32_t length;
+};
+
+/// The multiset of input chunks that every output chunk must hold. Values are shared between chunks and rows between
+/// ranks, so an AllReduce of R ranks and C chunks takes O(R + C) space.
+struct Postcondition {
+  static constexpr uint32_t Anything = 0;
+
+  std::vector<uint32_t> valueBegin = {0}; ///< value v is runs [valueBegin[v], valueBegin[v + 1])
+  std::vector<Run> runs;
+  std::vector<uint32_t> rowOfRank;
+  std::vector<uint32_t> rowBegin = {0}; ///< row w is rows [rowBegin[w], rowBegin[w + 1]), one entry per output chunk
+  std::vector<uint32_t> rows;           ///< value + 1, or Anything
+
+  uint32_t valueCount() const { return static_cast<uint32_t>(valueBegin.size()) - 1; }
+  /// Value + 1 wanted in chunk `index` of `rank`'s output, or Anything.
+  uint32_t wanted(uint32_t rank, uint32_t index) const { return rows[rowBegin[rowOfRank[rank]] + index]; }
+  /// Number of input chunks in value `v`, with multiplicity.
+  uint64_t contributions(uint32_t v) const;
+};
+
+/// A collective with its parameters filled in.
+struct Collective {
+  std::string name;
+  uint32_t ranks = 0;
+  Shape input, output;
+  std::vector<uint8_t> hasInput, hasOutput; ///< by rank
+  std::vector<RankAlias> aliases;           ///< by rank
+  Postcondition post;
+
+  /// Chunks of the input or output on a rank (0: not there).
+  uint32_t size(uint32_t rank, BufferId buffer) const {
+    if (buffer == InputBuffer)
+      return hasInput[rank] ? input.total() : 0;
+    return hasOutput[rank] ? output.total() : 0;
+  }
+};
+
+/// One chunk of one buffer of one rank.
+struct Location {
+  uint32_t rank;
+  BufferId buffer;
+  uint32_t index;
+};
+
+/// The one name of a location that in-place programs can name twice: the containing buffer's. `scale` is the number
+/// of slots per chunk that `location.index` counts in.
+Location canonical(const Collective &collective, Location location, uint32_t scale = 1);
+
+} // namespace gc3::ir

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// The third IR: what each rank runs, thread block by thread block (GC3 section 4.3 and figure 6).
+#pragma once
+
+#include "gc3/IR/InstructionDag.h"
+
+namespace gc3::ir {
+
+/// Wait until thread block `threadBlock` (counted within the rank) has finished its step `step`.
+struct Wait {
+  uint32_t threadBlock;
+  uint32_t step;
+};
+
+/// One step of a thread block; slices are local to its rank and in slots.
+struct Step {
+  Opcode opcode;
+  BufferId srcBuffer = 0;
+  BufferId dstBuffer = 0;
+  uint32_t srcIndex = 0;
+  uint32_t dstIndex = 0;
+  uint32_t count;
+  uint32_t waitBegin = 0; ///< waits [waitBegin, waitBegin + waitCount) of the program
+  uint32_t waitCount = 0;
+  uint32_t site = 0;
+};
+static_assert(sizeof(Step) == 28);
+
+struct ThreadBlock {
+  uint32_t rank;
+  uint32_t channel;
+  int32_t sendPeer; ///< -1: sends nothing
+  int32_t recvPeer; ///< -1: receives nothing
+  uint32_t firstStep;
+  uint32_t stepCount;
+};
+
+/// A scheduled program. A connection (source, destination, channel) has one sending and one receiving thread block; its
+/// k-th send meets its k-th receive.
+struct Program {
+  std::shared_ptr<const ProgramInfo> info;
+  uint32_t subdivision = 1;          ///< slots per chunk
+  uint32_t fifoSlots = 8;            ///< slots per connection that the program is meant to run with
+  std::vector<uint32_t> bufferSizes; ///< slots by rank * bufferCount + buffer; 0 for a buffer inside another
+  std::vector<ThreadBlock> threadBlocks; ///< by rank
+  std::vector<uint32_t> rankBegin = {0}; ///< rank r has threadBlocks [rankBegin[r], rankBegin[r + 1])
+  std::vector<Step> steps;               ///< by thread block
+  std::vector<Wait> waits;
+
+  uint32_t ranks() const { return info->collective.ranks; }
+  uint32_t bufferSize(uint32_t rank, BufferId buffer) const {
+    return bufferSizes[rank * info->bufferCount() + buffer];
+  }
+};
+
+} // namespace gc3::ir

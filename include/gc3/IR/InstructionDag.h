@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// The second IR: instructions with communication and processing edges (GC3 section 4.2), on slots.
+#pragma once
+
+#include "gc3/IR/ChunkDag.h"
+#include "gc3/IR/Opcode.h"
+
+namespace gc3::ir {
+
+inline constexpr uint32_t None = ~uint32_t(0);
+
+/// One instruction of one rank. Indices and counts are in slots (1/subdivision of a chunk); both slices are local.
+/// `sender` and `receiver` are the communication edges; a fused instruction has both.
+struct Instruction {
+  Opcode opcode;
+  BufferId srcBuffer = 0;
+  BufferId dstBuffer = 0;
+  uint32_t rank;
+  uint32_t srcIndex = 0;
+  uint32_t dstIndex = 0;
+  uint32_t count;
+  uint32_t sender = None;   ///< the instruction whose message this one receives
+  uint32_t receiver = None; ///< the instruction that receives this one's message
+  uint32_t chain = None;    ///< chain of messages passed on by fused instructions; None for local instructions
+  uint32_t directive;       ///< of the message received, of the message sent by a plain send, or of the local operation
+  uint32_t sendDirective;   ///< of the message that a fused instruction passes on; else as `directive`
+  uint32_t instance;        ///< which parallel instance, 0 where there is one
+  uint32_t site;
+};
+static_assert(sizeof(Instruction) == 48);
+
+/// What the directives along a chain ask of its channel; -1: anything.
+struct ChainDemand {
+  int32_t channel = -1;  ///< the channel directive
+  int32_t instance = -1; ///< which of several parallel instances
+
+  /// True if one channel can serve both; then *this becomes the demand of both.
+  bool merge(const ChainDemand &other);
+};
+
+/// Instructions in an order in which every edge points backwards (processing) or forwards (sender → receiver).
+struct InstructionDag {
+  std::shared_ptr<const ProgramInfo> info;
+  uint32_t subdivision = 1;          ///< slots per chunk
+  std::vector<uint32_t> bufferSizes; ///< slots by rank * bufferCount + buffer
+  std::vector<Instruction> instructions;
+  Dependencies edges;                ///< processing edges: order on one rank
+  std::vector<ChainDemand> chains;
+};
+
+} // namespace gc3::ir

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Chunk DAG → Instruction DAG: parallel instances, instructions, fusion.
+#pragma once
+
+#include "gc3/IR/InstructionDag.h"
+#include <optional>
+
+namespace gc3 {
+class Diagnostics;
+}
+
+namespace gc3::lower {
+
+struct Options {
+  bool fuse = true;                      ///< merge receives with the sends of what they received
+  uint64_t maxInstructions = 1ull << 27; ///< before fusion, over all ranks
+};
+
+/// Linear in the slots that the instructions touch. Fails with a diagnostic when the parallel instances need slots too
+/// fine to count, or more instructions than allowed.
+std::optional<ir::InstructionDag> lower(const ir::ChunkDag &dag, const Options &options, Diagnostics &diags);
+
+} // namespace gc3::lower

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the compiler has to say: records with a stable id, a place, a message and notes; printed as text at the end.
+#pragma once
+
+#include "gc3/Support/Location.h"
+#include "gc3/Support/SourceManager.h"
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace llvm {
+class raw_ostream;
+}
+
+namespace gc3 {
+
+enum class Severity : uint8_t { Error, Remark };
+
+/// Stable ids; `name` gives each its spelling in brackets after the message, which tests and users search for.
+/// Keep in step with the table in Diagnostics.cpp (a static_assert counts).
+enum class DiagId : uint8_t {
+  // Input
+  CannotRead,
+  CannotWrite,
+  NotUtf8,
+  TooLarge,
+  // Parse
+  Syntax,
+  TooDeep,
+  BadLiteral,
+  // Names, imports and types
+  UnknownName,
+  Redefinition,
+  ImportNotFound,
+  ImportCycle,
+  UnknownParam,
+  BadParamValue,
+  TypeMismatch,
+  WrongArguments,
+  NotAssignable,
+  Misplaced,
+  MissingReturn,
+  NotConstant,
+  // Evaluation
+  Overflow,
+  DivisionByZero,
+  BadOperand,
+  IndexOutOfRange,
+  AssertFailed,
+  Remark,
+  StepBudget,
+  OperationBudget,
+  SlotBudget,
+  ListBudget,
+  RecursionLimit,
+  // Chunks
+  RankOutOfRange,
+  ChunkOutOfRange,
+  NoSuchBuffer,
+  Uninitialised,
+  StaleReference,
+  CountMismatch,
+  Overlap,
+  // Collectives
+  BadShape,
+  BadAlias,
+  ConflictingEnsures,
+  Postcondition,
+  // Programs
+  NoProgram,
+  SizesOverlap,
+  BadDirective,
+  // Scheduling
+  Subdivision,
+  ThreadBlockConflict,
+  TooManyThreadBlocks,
+  TooManySends,
+  TooManyChannels,
+  // Verification
+  Unverified,
+  Count // not an id
+};
+
+std::string_view name(DiagId id);
+
+struct Note {
+  SourceRange range; // may be invalid: a note without a place
+  std::string message;
+};
+
+struct Diagnostic {
+  DiagId id;
+  Severity severity;
+  SourceRange range; // may be invalid: an error without a place in a source file
+  std::string message;
+  std::vector<Note> notes;
+
+  Diagnostic &note(SourceRange noteRange, std::string noteMessage) {
+    notes.push_back({noteRange, std::move(noteMessage)});
+    return *this;
+  }
+};
+
+/// Collects diagnostics of one compilation. Not thread-safe.
+class Diagnostics {
+public:
+  explicit Diagnostics(const SourceManager &sources, unsigned errorLimit = 20)
+      : sources(sources), errorLimit(errorLimit) {}
+
+  /// Records an error and returns it so that notes can be added at once; the reference dies with the next call.
+  /// The same message at the same place is recorded once; past the limit nothing more is kept (0: no limit).
+  Diagnostic &error(DiagId id, SourceRange range, std::string message);
+  Diagnostic &remark(SourceRange range, std::string message);
+
+  bool hasErrors() const { return errors != 0; }
+  unsigned errorCount() const { return errors; }
+  bool limitReached() const { return errorLimit != 0 && errors >= errorLimit; }
+  const std::vector<Diagnostic> &all() const { return records; }
+
+  /// File, line, column, source line with caret, notes; then a line if errors were left out.
+  void print(llvm::raw_ostream &out, bool colors) const;
+
+private:
+  const SourceManager &sources;
+  unsigned errorLimit;
+  unsigned errors = 0;
+  unsigned omitted = 0;
+  std::vector<Diagnostic> records;
+  Diagnostic dropped; // where notes of unrecorded diagnostics go
+};
+
+/// The candidate nearest to `word` by edit distance, or an empty string if none is near enough to suggest.
+std::string nearestName(std::string_view word, const std::vector<std::string> &candidates);
+
+} // namespace gc3

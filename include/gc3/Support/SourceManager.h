@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Owns the text of every file that a compilation reads and maps global offsets back to file, line and column.
+#pragma once
+
+#include "gc3/Support/Location.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/SourceMgr.h"
+#include <vector>
+
+namespace gc3 {
+
+class SourceManager {
+public:
+  /// A line and a column, both from 1; columns count bytes.
+  struct Place {
+    llvm::StringRef file;
+    unsigned line;
+    unsigned column;
+  };
+
+  /// Takes `text` under the name that messages show. Returns the global offset of its first byte, or 0 when all
+  /// files together would pass 4 GiB.
+  uint32_t add(llvm::StringRef name, llvm::StringRef text);
+
+  llvm::StringRef text(SourceRange range) const;
+  Place place(uint32_t offset) const;
+
+  /// LLVM's printer wants pointers; the range must be valid.
+  llvm::SMRange pointers(SourceRange range) const;
+  const llvm::SourceMgr &llvmManager() const { return manager; }
+
+private:
+  struct File {
+    uint32_t base;
+    unsigned buffer; // id in `manager`
+  };
+  const File &fileOf(uint32_t offset) const;
+
+  llvm::SourceMgr manager;
+  std::vector<File> files; // ascending base
+};
+
+} // namespace gc3

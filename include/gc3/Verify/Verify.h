@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Proves a GC3-IR program, whoever made it: symbolic execution with FIFOs of a given number of slots. Shares nothing
+// with the stages that make programs but the data structures of the IR.
+#pragma once
+
+#include "gc3/IR/GC3IR.h"
+
+namespace gc3::verify {
+
+struct Options {
+  bool exact = false;         ///< compare explicit multisets of contributions instead of their 128-bit hashes
+  uint32_t maxFindings = 20;  ///< findings kept
+};
+
+/// Something wrong with a program. `site` indexes ProgramInfo::sites, or is None.
+struct Finding {
+  enum Kind : uint8_t { Structure, Deadlock, Uninitialised, Postcondition } kind;
+  std::string message;
+  uint32_t site = ir::None;
+  struct Note {
+    std::string message;
+    uint32_t site;
+  };
+  std::vector<Note> notes;
+};
+
+/// What was shown, as bits of Verdict::proven and of a bundle.
+enum Property : uint32_t { StructureHolds = 1, NoDeadlock = 2, PostconditionHolds = 4 };
+
+struct Verdict {
+  uint32_t proven = 0;   ///< Property bits
+  uint32_t minSlots = 0; ///< fewest FIFO slots per connection with which the program still ends; 0 if not known
+  std::vector<Finding> findings;
+  bool holds() const { return findings.empty(); }
+};
+
+/// Checks, each only if those before it hold: structure (peers, connections, ranges, waits); that the program ends with
+/// `program.fifoSlots` slots, for every timing (an execution with blocking reads and writes always ends in the same
+/// state, so one order decides for all, and for any number of tiles, as every iteration leaves the FIFOs empty); that
+/// nothing reads a slot before it is written; the postcondition. Linear in the slots that steps move.
+Verdict verify(const ir::Program &program, const Options &options);
+
+} // namespace gc3::verify

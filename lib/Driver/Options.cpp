@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// The option table. Groups: output, input, checks, limits.
+#include "gc3/Driver/Options.h"
+#include "Version.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/raw_ostream.h"
+#include <limits>
+
+using namespace gc3;
+using namespace gc3::driver;
+namespace cl = llvm::cl;
+
+namespace {
+
+/// The options live as long as the parse: nothing global.
+struct Table {
+  cl::OptionCategory output{"Output"};
+  cl::OptionCategory input{"Input"};
+  cl::OptionCategory checks{"Checks"};
+  cl::OptionCategory limits{"Limits"};
+
+  cl::opt<std::string> file{cl::Positional, cl::desc("FILE.gc3"), cl::cat(input)};
+  cl::list<std::string> defines{"D", cl::desc("Set a param of the program"), cl::value_desc("name=value"),
+                                cl::Prefix, cl::cat(input)};
+  cl::list<std::string> includes{"I", cl::desc("Search imports in this directory too"), cl::value_desc("dir"),
+                                 cl::Prefix, cl::cat(input)};
+  cl::opt<std::string> program{"program", cl::desc("Compile this program of the file only"), cl::value_desc("name"),
+                               cl::cat(input)};
+
+  cl::opt<std::string> out{"o", cl::desc("Write here; - is standard output"), cl::value_desc("file"), cl::cat(output)};
+  cl::opt<Emit> emit{"emit",
+                     cl::desc("What to write:"),
+                     cl::values(clEnumValN(Emit::Ast, "ast", "the syntax tree, as canonical source"),
+                                clEnumValN(Emit::ChunkDag, "chunk-dag", "the Chunk DAG: operations on chunks"),
+                                clEnumValN(Emit::InstructionDag, "inst-dag", "the Instruction DAG: sends and receives"),
+                                clEnumValN(Emit::GC3IR, "gc3-ir", "GC3-IR: thread blocks and their steps"),
+                                clEnumValN(Emit::Bundle, "bundle", "a bundle for the runtime (default)")),
+                     cl::init(Emit::Bundle), cl::cat(output)};
+  cl::opt<bool> dump{"dump", cl::desc("Print a bundle (FILE.gc3b) as text"), cl::cat(output)};
+  cl::opt<bool> timeReport{"time-report", cl::desc("Say how long each stage took"), cl::cat(output)};
+
+  cl::opt<VerifyMode> verify{
+      "verify",
+      cl::desc("How to verify what is emitted:"),
+      cl::values(clEnumValN(VerifyMode::Fast, "fast", "compare 128-bit hashes of contributions (default)"),
+                 clEnumValN(VerifyMode::Exact, "exact", "compare the contributions themselves"),
+                 clEnumValN(VerifyMode::Off, "off", "do not verify")),
+      cl::init(VerifyMode::Fast), cl::cat(checks)};
+  cl::opt<unsigned> errorLimit{"error-limit", cl::desc("Stop after this many errors, 0 for no limit (default 20)"),
+                               cl::value_desc("n"), cl::init(20), cl::cat(checks)};
+
+  cl::opt<bool> noFusion{"no-fusion", cl::desc("Keep every receive and send apart"), cl::cat(limits)};
+  cl::opt<unsigned> fifoSlots{"fifo-slots", cl::desc("Messages in flight per connection, 1 to 65536 (default 8)"),
+                              cl::value_desc("n"), cl::init(8), cl::cat(limits)};
+  cl::opt<unsigned> maxThreadBlocks{"max-threadblocks", cl::desc("Thread blocks per rank (default 108)"),
+                                    cl::value_desc("n"), cl::init(108), cl::cat(limits)};
+  cl::opt<unsigned long long> maxOps{"max-ops", cl::desc("Chunk operations that a program may have (default 32Mi)"),
+                                     cl::value_desc("n"), cl::init(32ull << 20), cl::cat(limits)};
+  cl::opt<unsigned long long> maxSteps{"max-steps", cl::desc("Evaluation steps before giving up (default 1e9)"),
+                                       cl::value_desc("n"), cl::init(1000000000), cl::cat(limits)};
+  cl::opt<unsigned long long> maxSlots{"max-slots", cl::desc("Chunks of all buffers of all ranks (default 128Mi)"),
+                                       cl::value_desc("n"), cl::init(128ull << 20), cl::cat(limits)};
+};
+
+} // namespace
+
+static bool reject(const std::string &message) {
+  llvm::errs() << "gc3c: " << message << '\n';
+  return false;
+}
+
+static bool checkRanges(const Table &table) {
+  if (table.fifoSlots < 1 || table.fifoSlots > 65536)
+    return reject("--fifo-slots takes 1 to 65536, not " + std::to_string(table.fifoSlots));
+  if (table.maxThreadBlocks < 1)
+    return reject("--max-threadblocks takes at least 1");
+  if (table.maxOps >= 1ull << 31)
+    return reject("--max-ops takes less than 2^31");
+  if (table.maxSlots >= std::numeric_limits<uint32_t>::max())
+    return reject("--max-slots takes less than 2^32");
+  if (table.file.empty())
+    return reject("no input file; gc3c --help says more");
+  if (table.dump && (table.emit.getNumOccurrences() || !table.defines.empty()))
+    return reject("--dump prints a bundle, and takes neither --emit nor -D");
+  return true;
+}
+
+static bool parseDefines(const Table &table, Options &options) {
+  for (const std::string &define : table.defines) {
+    size_t equals = define.find('=');
+    if (equals == std::string::npos || equals == 0)
+      return reject("-D takes name=value, not '" + define + "'");
+    options.sema.defines.emplace_back(define.substr(0, equals), define.substr(equals + 1));
+  }
+  return true;
+}
+
+std::optional<Options> gc3::driver::parseCommandLine(int argc, const char *const *argv) {
+  Table table;
+  cl::HideUnrelatedOptions({&table.output, &table.input, &table.checks, &table.limits});
+  cl::SetVersionPrinter([](llvm::raw_ostream &out) { out << version() << '\n'; });
+  std::string errors;
+  llvm::raw_string_ostream errorStream(errors);
+  if (!cl::ParseCommandLineOptions(argc, argv, "gc3c: compiles collective communication programs\n", &errorStream)) {
+    llvm::errs() << errorStream.str();
+    return std::nullopt;
+  }
+  Options options;
+  if (!checkRanges(table) || !parseDefines(table, options))
+    return std::nullopt;
+  options.input = table.file;
+  options.output = table.out;
+  options.emit = table.emit;
+  options.dump = table.dump;
+  options.verify = table.verify;
+  options.timeReport = table.timeReport;
+  options.errorLimit = table.errorLimit;
+  options.sema.includeDirs.assign(table.includes.begin(), table.includes.end());
+  options.sema.program = table.program;
+  options.sema.maxOperations = table.maxOps;
+  options.sema.maxSteps = table.maxSteps;
+  options.sema.maxSlots = table.maxSlots;
+  options.lower.fuse = !table.noFusion;
+  options.schedule.fifoSlots = table.fifoSlots;
+  options.schedule.maxThreadBlocks = table.maxThreadBlocks;
+  return options;
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long the stages take, for --time-report.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace llvm {
+class raw_ostream;
+}
+
+namespace gc3::driver {
+
+class StageTimes {
+public:
+  /// Adds the time until it is destroyed to its stage.
+  class Timer {
+  public:
+    Timer(StageTimes &times, size_t stage) : times(times), stage(stage) {}
+    Timer(const Timer &) = delete;
+    Timer &operator=(const Timer &) = delete;
+    ~Timer();
+
+  private:
+    StageTimes &times;
+    size_t stage;
+    std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
+  };
+
+  Timer start(const char *stage);
+  /// A line per stage in the order of their first start, then the sum and the peak memory of the process.
+  void print(llvm::raw_ostream &out) const;
+
+private:
+  struct Stage {
+    std::string name;
+    std::chrono::steady_clock::duration time{};
+  };
+  std::vector<Stage> stages;
+};
+
+} // namespace gc3::driver

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes a bundle: one FlatBuffer per section, then the container around them. Byte-for-byte a function of its input.
+#include "gc3/Emit/Bundle.h"
+#include "Bundle_generated.h"
+#include "bundle/Container.h"
+#include <algorithm>
+#include <cstring>
+
+using namespace gc3;
+using namespace gc3::ir;
+namespace fbs = gc3::bundle::fbs;
+
+namespace {
+
+struct Section {
+  bundle::SectionKind kind;
+  uint32_t program;
+  uint32_t rank;
+  std::string bytes;
+};
+
+} // namespace
+
+static std::string bytesOf(const flatbuffers::FlatBufferBuilder &builder) {
+  return {reinterpret_cast<const char *>(builder.GetBufferPointer()), builder.GetSize()};
+}
+
+static std::string checkSection(const Postcondition &post) {
+  flatbuffers::FlatBufferBuilder builder;
+  std::vector<fbs::Run> runs;
+  runs.reserve(post.runs.size());
+  for (const Run &run : post.runs)
+    runs.emplace_back(run.rank, run.index, run.rankStride, run.indexStride, run.length);
+  auto check = fbs::CreateCheck(builder, builder.CreateVector(post.valueBegin), builder.CreateVectorOfStructs(runs),
+                                builder.CreateVector(post.rowOfRank), builder.CreateVector(post.rowBegin),
+                                builder.CreateVector(post.rows));
+  builder.Finish(check, bundle::checkIdentifier);
+  return bytesOf(builder);
+}
+
+/// Steps and waits of one rank, with indices that count within the rank.
+struct RankLists {
+  std::vector<fbs::ThreadBlock> blocks;
+  std::vector<fbs::Instruction> steps;
+  std::vector<fbs::Wait> waits;
+  bool writesInput = false;
+
+  RankLists(const Program &program, uint32_t rank) {
+    for (uint32_t index = program.rankBegin[rank]; index != program.rankBegin[rank + 1]; ++index) {
+      const ThreadBlock &block = program.threadBlocks[index];
+      blocks.emplace_back(block.channel, block.sendPeer, block.recvPeer, static_cast<uint32_t>(steps.size()),
+                          block.stepCount);
+      for (uint32_t i = 0; i != block.stepCount; ++i)
+        add(program, program.steps[block.firstStep + i]);
+    }
+  }
+
+private:
+  void add(const Program &program, const Step &step) {
+    steps.emplace_back(static_cast<uint8_t>(step.opcode), step.srcBuffer, step.dstBuffer, 0, step.count, step.srcIndex,
+                       step.dstIndex, static_cast<uint32_t>(waits.size()), step.waitCount);
+    for (uint32_t i = step.waitBegin; i != step.waitBegin + step.waitCount; ++i)
+      waits.emplace_back(program.waits[i].threadBlock, program.waits[i].step);
+    writesInput |= writesDst(step.opcode) && step.dstBuffer == InputBuffer;
+  }
+};
+
+static std::string rankSection(const Program &program, uint32_t rank) {
+  const Collective &collective = program.info->collective;
+  const RankAlias &alias = collective.aliases[rank];
+  RankLists lists(program, rank);
+  std::vector<uint32_t> scratch;
+  for (uint32_t buffer = FirstScratchBuffer; buffer != program.info->bufferCount(); ++buffer)
+    scratch.push_back(program.bufferSize(rank, static_cast<BufferId>(buffer)));
+  flatbuffers::FlatBufferBuilder builder;
+  auto section = fbs::CreateRankProgram(
+      builder, rank, collective.size(rank, InputBuffer) * program.subdivision,
+      collective.size(rank, OutputBuffer) * program.subdivision, static_cast<fbs::Alias>(alias.kind),
+      alias.offset * program.subdivision, lists.writesInput && alias.kind == RankAlias::None,
+      builder.CreateVector(scratch), builder.CreateVectorOfStructs(lists.blocks),
+      builder.CreateVectorOfStructs(lists.steps), builder.CreateVectorOfStructs(lists.waits));
+  builder.Finish(section, bundle::rankProgramIdentifier);
+  return bytesOf(builder);
+}
+
+/// The number of input chunks in every output chunk that the collective names, or 0 if they differ.
+static uint32_t contributions(const Postcondition &post) {
+  uint64_t common = 0;
+  for (uint32_t value = 0; value != post.valueCount(); ++value) {
+    uint64_t own = post.contributions(value);
+    if (own > UINT32_MAX || (common != 0 && own != common))
+      return 0;
+    common = own;
+  }
+  return static_cast<uint32_t>(common);
+}
+
+static uint32_t largestMessage(const Program &program) {
+  uint32_t largest = 1;
+  for (const Step &step : program.steps)
+    if (sends(step.opcode))
+      largest = std::max(largest, step.count);
+  return largest;
+}
+
+static bool inPlace(const Collective &collective) {
+  return std::any_of(collective.aliases.begin(), collective.aliases.end(),
+                     [](const RankAlias &alias) { return alias.kind != RankAlias::None; });
+}
+
+static uint64_t digest(const std::vector<Section> &sections, uint32_t program) {
+  std::vector<bundle::SectionEntry> entries;
+  for (const Section &section : sections)
+    if (section.program == program) {
+      bundle::SectionEntry entry{};
+      entry.checksum = bundle::checksum(section.bytes.data(), section.bytes.size());
+      entries.push_back(entry);
+    }
+  return bundle::programDigest(entries.data(), entries.size());
+}
+
+static flatbuffers::Offset<fbs::Program> manifestEntry(flatbuffers::FlatBufferBuilder &builder,
+                                                       const emit::VerifiedProgram &verified, uint64_t sum) {
+  const Program &program = *verified.program;
+  const ProgramInfo &info = *program.info;
+  auto name = builder.CreateString(info.name);
+  auto collective = builder.CreateString(info.collective.name);
+  auto scratch = builder.CreateVectorOfStrings(info.scratchNames);
+  fbs::ProgramBuilder entry(builder);
+  entry.add_name(name);
+  entry.add_collective(collective);
+  entry.add_ranks(info.collective.ranks);
+  entry.add_protocol(static_cast<fbs::Protocol>(info.protocol));
+  entry.add_min_bytes(info.minBytes);
+  entry.add_max_bytes(info.maxBytes);
+  entry.add_input_chunks_per_block(info.collective.input.chunks);
+  entry.add_output_chunks_per_block(info.collective.output.chunks);
+  entry.add_subdivision(program.subdivision);
+  entry.add_max_count(largestMessage(program));
+  entry.add_scratch_names(scratch);
+  entry.add_contributions(contributions(info.collective.post));
+  entry.add_in_place(inPlace(info.collective));
+  entry.add_fifo_slots(program.fifoSlots);
+  entry.add_min_fifo_slots(verified.minSlots == 0 ? program.fifoSlots : verified.minSlots);
+  entry.add_verified(verified.proven);
+  entry.add_digest(sum);
+  return entry.Finish();
+}
+
+static std::string manifestSection(const std::vector<emit::VerifiedProgram> &programs,
+                                   const std::vector<Section> &sections, const std::string &producer) {
+  flatbuffers::FlatBufferBuilder builder;
+  std::vector<flatbuffers::Offset<fbs::Program>> entries;
+  for (uint32_t i = 0; i != programs.size(); ++i)
+    entries.push_back(manifestEntry(builder, programs[i], digest(sections, i)));
+  auto list = builder.CreateVector(entries);
+  builder.Finish(fbs::CreateManifest(builder, builder.CreateString(producer), list), bundle::manifestIdentifier);
+  return bytesOf(builder);
+}
+
+/// Header, table, then the sections at aligned offsets.
+static std::string container(const std::vector<Section> &sections) {
+  std::vector<bundle::SectionEntry> table;
+  uint64_t offset = bundle::alignSection(sizeof(bundle::FileHeader) + sections.size() * sizeof(bundle::SectionEntry));
+  uint64_t end = offset;
+  for (const Section &section : sections) {
+    bundle::SectionEntry entry{};
+    entry.kind = static_cast<uint32_t>(section.kind);
+    entry.program = section.program;
+    entry.rank = section.rank;
+    entry.offset = offset;
+    entry.size = section.bytes.size();
+    entry.checksum = bundle::checksum(section.bytes.data(), section.bytes.size());
+    table.push_back(entry);
+    end = offset + entry.size;
+    offset = bundle::alignSection(end);
+  }
+  bundle::FileHeader header{};
+  std::memcpy(header.magic, bundle::fileMagic, sizeof(header.magic));
+  header.major = bundle::majorVersion;
+  header.minor = bundle::minorVersion;
+  header.sections = static_cast<uint32_t>(sections.size());
+  header.fileSize = end;
+  header.checksum = bundle::headerChecksum(header, table.data());
+
+  std::string file(end, '\0');
+  std::memcpy(file.data(), &header, sizeof(header));
+  std::memcpy(file.data() + sizeof(header), table.data(), table.size() * sizeof(bundle::SectionEntry));
+  for (size_t i = 0; i != sections.size(); ++i)
+    std::memcpy(file.data() + table[i].offset, sections[i].bytes.data(), sections[i].bytes.size());
+  return file;
+}
+
+std::string gc3::emit::writeBundle(const std::vector<VerifiedProgram> &programs, const std::string &producer) {
+  std::vector<Section> sections;
+  for (uint32_t i = 0; i != programs.size(); ++i) {
+    const Program &program = *programs[i].program;
+    sections.push_back({bundle::SectionKind::Check, i, 0, checkSection(program.info->collective.post)});
+    for (uint32_t rank = 0; rank != program.ranks(); ++rank)
+      sections.push_back({bundle::SectionKind::RankProgram, i, rank, rankSection(program, rank)});
+  }
+  Section manifest{bundle::SectionKind::Manifest, 0, 0, manifestSection(programs, sections, producer)};
+  sections.insert(sections.begin(), std::move(manifest));
+  return container(sections);
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Text of GC3-IR: ranks, their buffers, thread blocks with peers and channel, and numbered steps with their waits.
+#include "PrintParts.h"
+#include "gc3/IR/GC3IR.h"
+#include "gc3/IR/Print.h"
+
+using namespace gc3::ir;
+
+static void printStep(llvm::raw_ostream &out, const Program &program, const Step &step) {
+  const ProgramInfo &info = *program.info;
+  out << name(step.opcode);
+  if (readsSrc(step.opcode)) {
+    out << ' ';
+    printSlice(out, info, step.srcBuffer, step.srcIndex, step.count);
+  }
+  if (writesDst(step.opcode)) {
+    out << " -> ";
+    printSlice(out, info, step.dstBuffer, step.dstIndex, step.count);
+  }
+  const char *separator = " after ";
+  for (uint32_t i = step.waitBegin; i != step.waitBegin + step.waitCount; ++i) {
+    out << separator << program.waits[i].threadBlock << '.' << program.waits[i].step;
+    separator = ", ";
+  }
+  out << '\n';
+}
+
+static void printAlias(llvm::raw_ostream &out, const Program &program, uint32_t rank) {
+  const RankAlias &alias = program.info->collective.aliases[rank];
+  if (alias.kind == RankAlias::InputInOutput)
+    out << " (input is output[" << alias.offset * program.subdivision << "..])";
+  if (alias.kind == RankAlias::OutputInInput)
+    out << " (output is input[" << alias.offset * program.subdivision << "..])";
+}
+
+void gc3::ir::print(llvm::raw_ostream &out, const Program &program) {
+  const ProgramInfo &info = *program.info;
+  printHeader(out, "gc3-ir", info);
+  out << " subdivision " << program.subdivision << " slots " << program.fifoSlots << '\n';
+  for (uint32_t rank = 0; rank != program.ranks(); ++rank) {
+    out << "rank " << rank << ':';
+    for (uint32_t buffer = 0; buffer != info.bufferCount(); ++buffer)
+      if (uint32_t size = program.bufferSize(rank, static_cast<BufferId>(buffer)))
+        out << ' ' << info.bufferName(static_cast<BufferId>(buffer)) << ' ' << size;
+    printAlias(out, program, rank);
+    out << '\n';
+    for (uint32_t tb = program.rankBegin[rank]; tb != program.rankBegin[rank + 1]; ++tb) {
+      const ThreadBlock &block = program.threadBlocks[tb];
+      out << "  tb " << tb - program.rankBegin[rank] << " channel " << block.channel;
+      if (block.recvPeer >= 0)
+        out << " recv " << block.recvPeer;
+      if (block.sendPeer >= 0)
+        out << " send " << block.sendPeer;
+      out << '\n';
+      for (uint32_t step = 0; step != block.stepCount; ++step) {
+        out << "    " << step << ": ";
+        printStep(out, program, program.steps[block.firstStep + step]);
+      }
+    }
+  }
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pieces that the printers share.
+#pragma once
+
+#include "gc3/IR/ChunkDag.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace gc3::ir {
+
+/// `program NAME implements COLLECTIVE ranks R protocol P` and the sizes, without a line end.
+void printHeader(llvm::raw_ostream &out, const char *level, const ProgramInfo &info);
+
+/// `output[3]` or `output[3..7]`.
+void printSlice(llvm::raw_ostream &out, const ProgramInfo &info, BufferId buffer, uint32_t index, uint32_t count);
+
+/// ` channel 1 sendtb 0 recvtb 2 parallel 4`, as far as given.
+void printDirective(llvm::raw_ostream &out, const Directive &directive);
+
+} // namespace gc3::ir

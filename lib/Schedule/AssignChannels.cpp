@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+// Channels (GC3 section 4.4). Messages of one chain share a channel: the one that a directive names, else the first one
+// on which the frames of its connections fit together. Parallel instances get channels of their own: channel directive
+// k means channel k for instance 0 and an own, otherwise unused channel for each further instance. Where nothing fits
+// the chain is cut: the fused instruction in the way runs as a receive and a send.
+#include "Stages.h"
+#include "gc3/Support/Diagnostics.h"
+#include <algorithm>
+
+using namespace gc3;
+using namespace gc3::ir;
+using namespace gc3::schedule;
+
+namespace {
+
+class ChannelAssigner {
+public:
+  ChannelAssigner(Nodes &nodes, const Options &options, uint32_t newChannels, Diagnostics &diags)
+      : nodes(nodes), info(*nodes.dag.info), options(options), newChannels(newChannels), diags(diags),
+        result{Frames(info.collective.ranks), {}} {}
+
+  std::optional<Channels> run();
+
+private:
+  void reserveDirectiveChannels();
+  bool assignChain(uint32_t head);
+  bool assignFree(uint32_t head, int32_t instance);
+  bool tryChannel(uint32_t head, uint32_t channel, bool cut);
+  bool placeReceiver(uint32_t receiver, uint32_t channel, bool cut);
+  bool placeOrReport(const Frames::Want &want, bool report);
+  bool placePinnedLocals();
+  Frames::Want want(uint32_t node, uint32_t channel) const;
+  int32_t pin(uint32_t node) const;
+  uint32_t physical(uint32_t channel, uint32_t instance);
+  uint32_t open(uint32_t instance);
+  bool mayOpen(uint32_t head) const;
+  void report(const Frames::Want &want, Conflict conflict, uint32_t frame);
+  uint32_t next(uint32_t node) const { return nodes.at(node).receiver; }
+
+  Nodes &nodes;
+  const ProgramInfo &info;
+  const Options &options;
+  uint32_t newChannels;
+  Diagnostics &diags;
+  Channels result;
+  std::vector<uint8_t> taken;                             // by channel: named by a directive or opened
+  llvm::DenseMap<uint64_t, uint32_t> instanceChannels;    // (directive channel, instance > 0) → channel
+  std::vector<uint32_t> allChannels;                      // in the order of opening
+  std::vector<std::vector<uint32_t>> channelsOfInstance;  // by instance
+  uint32_t lowestFree = 0;
+};
+
+} // namespace
+
+static constexpr uint32_t maxChannels = 1 << 16;
+static constexpr size_t channelsTried = 64; // bounds the work per chain
+
+void ChannelAssigner::reserveDirectiveChannels() {
+  for (const Directive &directive : info.directives) {
+    if (directive.channel < 0)
+      continue;
+    auto channel = static_cast<uint32_t>(directive.channel);
+    if (taken.size() <= channel)
+      taken.resize(channel + 1);
+    taken[channel] = 1;
+  }
+}
+
+/// Opens the lowest unused channel for an instance.
+uint32_t ChannelAssigner::open(uint32_t instance) {
+  while (lowestFree < taken.size() && taken[lowestFree])
+    ++lowestFree;
+  uint32_t channel = lowestFree;
+  if (taken.size() <= channel)
+    taken.resize(channel + 1);
+  taken[channel] = 1;
+  allChannels.push_back(channel);
+  if (channelsOfInstance.size() <= instance)
+    channelsOfInstance.resize(instance + 1);
+  channelsOfInstance[instance].push_back(channel);
+  return channel;
+}
+
+uint32_t ChannelAssigner::physical(uint32_t channel, uint32_t instance) {
+  auto [place, isNew] = instanceChannels.try_emplace(uint64_t(channel) << 32 | instance, channel);
+  if (!isNew)
+    return place->second;
+  if (instance != 0)
+    return place->second = open(instance);
+  allChannels.push_back(channel);
+  if (channelsOfInstance.empty())
+    channelsOfInstance.resize(1);
+  channelsOfInstance[0].push_back(channel);
+  return channel;
+}
+
+/// The manual thread block of a node, or -1. Fusion saw to it that both sides of a fused instruction agree.
+int32_t ChannelAssigner::pin(uint32_t node) const {
+  const Instruction &instruction = nodes.at(node);
+  if (nodes.receives(node))
+    if (int32_t pin = info.directives[instruction.directive].recvThreadBlock; pin >= 0)
+      return pin;
+  return nodes.sends(node) ? info.directives[instruction.sendDirective].sendThreadBlock : -1;
+}
+
+Frames::Want ChannelAssigner::want(uint32_t node, uint32_t channel) const {
+  const Instruction &instruction = nodes.at(node);
+  uint32_t directive = nodes.receives(node) ? instruction.directive : instruction.sendDirective;
+  Frames::Want want{.rank = instruction.rank, .channel = channel, .directive = directive, .site = instruction.site};
+  want.pin = pin(node);
+  return want;
+}
+
+void ChannelAssigner::report(const Frames::Want &want, Conflict conflict, uint32_t index) {
+  const Frame &frame = result.frames.all()[index];
+  auto link = [&](uint32_t connection) -> const Connection & { return result.frames.connections()[connection]; };
+  int32_t named = want.pin >= 0 ? want.pin : frame.pin;
+  std::string block = "thread block " + std::to_string(named) + " of rank " + std::to_string(want.rank);
+  std::string message;
+  switch (conflict) {
+  case Conflict::TwoSendPeers:
+    message = block + " would send to both rank " + std::to_string(link(frame.sendConnection).destination) +
+              " and another peer; give the operations different thread blocks";
+    if (want.sendConnection != None)
+      message = block + " would send to both rank " + std::to_string(link(frame.sendConnection).destination) +
+                " and rank " + std::to_string(link(want.sendConnection).destination) +
+                "; give the operations different thread blocks";
+    break;
+  case Conflict::TwoRecvPeers:
+    message = block + " would receive from both rank " + std::to_string(link(frame.recvConnection).source) +
+              " and " +
+              (want.recvConnection != None ? "rank " + std::to_string(link(want.recvConnection).source)
+                                           : std::string("another peer")) +
+              "; give the operations different thread blocks";
+    break;
+  case Conflict::TwoPins: {
+    uint32_t connection = want.sendConnection != None ? want.sendConnection : want.recvConnection;
+    message = "channel " + std::to_string(want.channel) + " from rank " + std::to_string(link(connection).source) +
+              " to rank " + std::to_string(link(connection).destination) + " would be used by two thread blocks of rank " +
+              std::to_string(want.rank) + ", " + std::to_string(frame.pin) + " and " + std::to_string(want.pin) +
+              "; give the operations different channels";
+    break;
+  }
+  case Conflict::TwoChannels:
+    message = block + " would serve both channel " + std::to_string(frame.channel) + " and channel " +
+              std::to_string(want.channel) + "; give the operations different thread blocks";
+    break;
+  case Conflict::None: return;
+  }
+  diags.error(DiagId::ThreadBlockConflict, info.sites[want.site], std::move(message))
+      .note(info.sites[frame.site], "the other operation is here");
+}
+
+bool ChannelAssigner::placeOrReport(const Frames::Want &want, bool complain) {
+  uint32_t other = None;
+  Conflict conflict = result.frames.place(want, &other);
+  if (conflict != Conflict::None && complain)
+    report(want, conflict, other);
+  return conflict == Conflict::None;
+}
+
+/// Places the receiving instruction, with its outgoing message if it is fused. `cut`: splits it if it does not fit.
+bool ChannelAssigner::placeReceiver(uint32_t receiver, uint32_t channel, bool cut) {
+  Frames::Want wanted = want(receiver, channel);
+  wanted.recvConnection = result.connectionOf[receiver];
+  if (!nodes.fused(receiver))
+    return placeOrReport(wanted, cut);
+  uint32_t outgoing = next(receiver);
+  wanted.sendConnection = result.frames.connection(wanted.rank, nodes.at(outgoing).rank, channel);
+  size_t mark = result.frames.mark();
+  if (placeOrReport(wanted, false))
+    return true;
+  if (!cut)
+    return false;
+  result.frames.rollBack(mark);
+  nodes.split(receiver);
+  Frames::Want first = want(receiver, channel);
+  first.recvConnection = wanted.recvConnection;
+  Frames::Want second = want(nodes.secondHalf(receiver), channel);
+  second.sendConnection = wanted.sendConnection;
+  return placeOrReport(first, true) && placeOrReport(second, true);
+}
+
+/// Puts the whole chain on a channel. Without `cut` all of it or nothing; with it, a failure has been reported.
+bool ChannelAssigner::tryChannel(uint32_t head, uint32_t channel, bool cut) {
+  size_t mark = result.frames.mark();
+  uint32_t receiver = next(head);
+  Frames::Want wanted = want(head, channel);
+  wanted.sendConnection = result.frames.connection(wanted.rank, nodes.at(receiver).rank, channel);
+  bool fits = placeOrReport(wanted, cut);
+  for (uint32_t source = wanted.rank; fits; receiver = next(receiver)) {
+    result.connectionOf[receiver] = result.frames.connection(source, nodes.at(receiver).rank, channel);
+    source = nodes.at(receiver).rank;
+    fits = placeReceiver(receiver, channel, cut);
+    if (next(receiver) == None)
+      break;
+  }
+  if (!fits && !cut)
+    result.frames.rollBack(mark);
+  return fits;
+}
+
+/// A new channel costs thread blocks on every rank of the chain.
+bool ChannelAssigner::mayOpen(uint32_t head) const {
+  if (allChannels.size() >= newChannels)
+    return false;
+  for (uint32_t node = head; node != None; node = next(node))
+    if (result.frames.framesOn(nodes.at(node).rank) >= options.maxThreadBlocks)
+      return false;
+  return true;
+}
+
+bool ChannelAssigner::assignFree(uint32_t head, int32_t instance) {
+  auto own = static_cast<uint32_t>(std::max(instance, 0));
+  if (channelsOfInstance.size() <= own)
+    channelsOfInstance.resize(own + 1);
+  const std::vector<uint32_t> &candidates = instance < 0 ? allChannels : channelsOfInstance[own];
+  for (size_t i = 0; i != std::min(candidates.size(), channelsTried); ++i)
+    if (tryChannel(head, candidates[i], false))
+      return true;
+  if (candidates.empty() || mayOpen(head)) {
+    uint32_t channel = open(own);
+    if (tryChannel(head, channel, false))
+      return true;
+  }
+  return tryChannel(head, (instance < 0 ? allChannels : channelsOfInstance[own]).front(), true);
+}
+
+bool ChannelAssigner::assignChain(uint32_t head) {
+  const ChainDemand &demand = nodes.dag.chains[nodes.at(head).chain];
+  bool fits;
+  if (demand.channel < 0) {
+    fits = assignFree(head, demand.instance);
+  } else {
+    uint32_t channel = physical(static_cast<uint32_t>(demand.channel), static_cast<uint32_t>(std::max(demand.instance, 0)));
+    fits = tryChannel(head, channel, true);
+  }
+  if (fits && taken.size() > maxChannels) {
+    diags.error(DiagId::TooManyChannels, info.sites[nodes.at(head).site],
+                "the program needs more than " + std::to_string(maxChannels) +
+                    " channels with this operation; use fewer parallel instances");
+    return false;
+  }
+  result.frames.commit();
+  return fits;
+}
+
+/// Local operations with a manual thread block make sure that it exists.
+bool ChannelAssigner::placePinnedLocals() {
+  bool fits = true;
+  for (uint32_t node = 0; node != nodes.n; ++node) {
+    const Instruction &instruction = nodes.at(node);
+    if (nodes.receives(node) || nodes.sends(node) || nodes.isSplit(node))
+      continue;
+    const Directive &directive = info.directives[instruction.directive];
+    int32_t wantedPin = std::max(directive.sendThreadBlock, directive.recvThreadBlock);
+    if (wantedPin < 0)
+      continue;
+    uint32_t present = result.frames.pinned(instruction.rank, wantedPin);
+    uint32_t channel = present != None ? result.frames.all()[present].channel : 0;
+    if (directive.channel >= 0)
+      channel = physical(static_cast<uint32_t>(directive.channel), instruction.instance);
+    Frames::Want wanted = want(node, channel);
+    wanted.pin = wantedPin;
+    fits &= placeOrReport(wanted, true);
+  }
+  return fits;
+}
+
+std::optional<Channels> ChannelAssigner::run() {
+  reserveDirectiveChannels();
+  result.connectionOf.assign(nodes.n, None);
+  bool fits = true;
+  for (uint32_t node = 0; node != nodes.n; ++node)
+    if (nodes.at(node).opcode == Opcode::Send && !diags.limitReached())
+      fits &= assignChain(node);
+  fits &= placePinnedLocals();
+  if (!fits)
+    return std::nullopt;
+  return std::move(result);
+}
+
+std::optional<Channels> gc3::schedule::assignChannels(Nodes &nodes, const Options &options, uint32_t newChannels,
+                                                      Diagnostics &diags) {
+  return ChannelAssigner(nodes, options, newChannels, diags).run();
+}

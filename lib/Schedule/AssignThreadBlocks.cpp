@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// Frames become thread blocks, numbered per rank: manual ones first, in the order of their numbers, then by channel and
+// peers. A rank with more frames than allowed lets frames that only send and frames that only receive share a block, on
+// one channel, with the same peer first. Local instructions go to the block that made what they depend on last, else to
+// the block that uses their result first, else to the one with the least to do.
+#include "Stages.h"
+#include "gc3/Support/Diagnostics.h"
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+using namespace gc3;
+using namespace gc3::ir;
+using namespace gc3::schedule;
+
+namespace {
+
+class ThreadBlockAssigner {
+public:
+  ThreadBlockAssigner(const Nodes &nodes, Channels &channels, const std::vector<uint32_t> &order,
+                      const Options &options, Diagnostics &diags)
+      : nodes(nodes), channels(channels), frames(channels.frames), order(order), options(options), diags(diags) {}
+
+  std::optional<ThreadBlocks> run();
+
+private:
+  void collectFrames();
+  void share(uint32_t rank, bool samePeer);
+  bool withinLimit(uint32_t rank);
+  void reportLimit(uint32_t rank);
+  void number(uint32_t rank, bool runsLocals);
+  uint32_t frameOf(uint32_t node) const;
+  void findFirstUsers();
+  uint32_t blockForLocal(uint32_t node) const;
+  uint32_t leastLoaded(uint32_t rank) const;
+  uint32_t sendPeer(const Frame &frame) const;
+  uint32_t recvPeer(const Frame &frame) const;
+
+  const Nodes &nodes;
+  Channels &channels;
+  Frames &frames;
+  const std::vector<uint32_t> &order;
+  const Options &options;
+  Diagnostics &diags;
+  std::vector<std::vector<uint32_t>> framesOf; // by rank
+  std::vector<uint32_t> blockOfFrame;
+  std::vector<uint32_t> firstUser; // by local instruction without dependencies: the communicating node that needs it
+  ThreadBlocks result;
+};
+
+} // namespace
+
+uint32_t ThreadBlockAssigner::sendPeer(const Frame &frame) const {
+  return frame.sendConnection == None ? None : frames.connections()[frame.sendConnection].destination;
+}
+
+uint32_t ThreadBlockAssigner::recvPeer(const Frame &frame) const {
+  return frame.recvConnection == None ? None : frames.connections()[frame.recvConnection].source;
+}
+
+void ThreadBlockAssigner::collectFrames() {
+  framesOf.resize(nodes.dag.info->collective.ranks);
+  for (uint32_t frame = 0; frame != frames.all().size(); ++frame)
+    if (!frames.all()[frame].merged)
+      framesOf[frames.all()[frame].rank].push_back(frame);
+}
+
+/// Pairs frames that only send with frames that only receive until the rank is within the limit or none are left.
+void ThreadBlockAssigner::share(uint32_t rank, bool samePeer) {
+  auto key = [&](uint32_t channel, uint32_t peer) { return std::pair(channel, samePeer ? peer : 0); };
+  std::map<std::pair<uint32_t, uint32_t>, std::vector<uint32_t>> senders;
+  std::vector<uint32_t> &own = framesOf[rank];
+  for (uint32_t index : own) {
+    const Frame &frame = frames.all()[index];
+    if (frame.pin < 0 && frame.sendConnection != None && frame.recvConnection == None)
+      senders[key(frame.channel, sendPeer(frame))].push_back(index);
+  }
+  for (uint32_t index : own) {
+    const Frame &frame = frames.all()[index];
+    if (frames.framesOn(rank) <= options.maxThreadBlocks)
+      break;
+    if (frame.pin >= 0 || frame.recvConnection == None || frame.sendConnection != None)
+      continue;
+    auto match = senders.find(key(frame.channel, recvPeer(frame)));
+    if (match == senders.end() || match->second.empty())
+      continue;
+    frames.join(match->second.front(), index);
+    match->second.erase(match->second.begin());
+  }
+  std::erase_if(own, [&](uint32_t index) { return frames.all()[index].merged; });
+}
+
+/// Says which directives the rank's thread blocks come from, the largest shares first.
+void ThreadBlockAssigner::reportLimit(uint32_t rank) {
+  const ProgramInfo &info = *nodes.dag.info;
+  Diagnostic &error = diags.error(DiagId::TooManyThreadBlocks, info.nameRange,
+                                  "rank " + std::to_string(rank) + " needs " + std::to_string(framesOf[rank].size()) +
+                                      " thread blocks, the limit is " + std::to_string(options.maxThreadBlocks) +
+                                      "; use fewer channels or parallel instances, or raise --max-threadblocks");
+  std::map<std::pair<uint32_t, uint32_t>, std::pair<uint32_t, std::string>> shares; // by place: number, what
+  SourceRange where;
+  std::map<uint32_t, SourceRange> ranges;
+  for (uint32_t index : framesOf[rank]) {
+    const Frame &frame = frames.all()[index];
+    const Directive &directive = info.directives[frame.directive];
+    std::string what = "these operations, one for each peer and direction";
+    where = info.sites[frame.site];
+    if (directive.parallel != 1) {
+      where = directive.parallelSite;
+      what = "these " + std::to_string(directive.parallel) + " parallel instances";
+    } else if (directive.channel >= 0) {
+      where = directive.channelSite;
+      what = "channel " + std::to_string(directive.channel);
+    }
+    auto &share = shares[{where.begin, where.end}];
+    ++share.first;
+    share.second = what;
+  }
+  std::vector<std::tuple<uint32_t, SourceRange, std::string>> sorted;
+  for (const auto &[place, share] : shares)
+    sorted.emplace_back(share.first, SourceRange{place.first, place.second}, share.second);
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto &a, const auto &b) { return std::get<0>(a) > std::get<0>(b); });
+  for (size_t i = 0; i != std::min<size_t>(sorted.size(), 3); ++i)
+    error.note(std::get<1>(sorted[i]), std::to_string(std::get<0>(sorted[i])) + " of them come from " +
+                                           std::get<2>(sorted[i]));
+}
+
+bool ThreadBlockAssigner::withinLimit(uint32_t rank) {
+  if (frames.framesOn(rank) > options.maxThreadBlocks)
+    share(rank, true);
+  if (frames.framesOn(rank) > options.maxThreadBlocks)
+    share(rank, false);
+  if (frames.framesOn(rank) <= options.maxThreadBlocks)
+    return true;
+  reportLimit(rank);
+  return false;
+}
+
+void ThreadBlockAssigner::number(uint32_t rank, bool runsLocals) {
+  std::vector<uint32_t> &own = framesOf[rank];
+  auto key = [&](uint32_t index) {
+    const Frame &frame = frames.all()[index];
+    return std::tuple(frame.pin < 0, frame.pin, frame.channel, recvPeer(frame), sendPeer(frame));
+  };
+  std::sort(own.begin(), own.end(), [&](uint32_t a, uint32_t b) { return key(a) < key(b); });
+  for (uint32_t index : own) {
+    const Frame &frame = frames.all()[index];
+    blockOfFrame[index] = static_cast<uint32_t>(result.blocks.size());
+    result.blocks.push_back({rank, frame.channel, static_cast<int32_t>(sendPeer(frame)),
+                             static_cast<int32_t>(recvPeer(frame)), 0, 0});
+  }
+  if (own.empty() && runsLocals)
+    result.blocks.push_back({rank, 0, -1, -1, 0, 0});
+  result.rankBegin.push_back(static_cast<uint32_t>(result.blocks.size()));
+}
+
+/// The frame that connections or a manual number settle, or None.
+uint32_t ThreadBlockAssigner::frameOf(uint32_t node) const {
+  const Instruction &instruction = nodes.at(node);
+  if (nodes.receives(node))
+    return frames.connections()[channels.connectionOf[node]].recvFrame;
+  if (nodes.sends(node))
+    return frames.connections()[channels.connectionOf[instruction.receiver]].sendFrame;
+  const Directive &directive = nodes.dag.info->directives[instruction.directive];
+  int32_t pin = std::max(directive.sendThreadBlock, directive.recvThreadBlock);
+  return pin < 0 ? None : frames.pinned(instruction.rank, pin);
+}
+
+void ThreadBlockAssigner::findFirstUsers() {
+  firstUser.assign(nodes.n, None);
+  const Dependencies &edges = nodes.dag.edges;
+  for (uint32_t node : order)
+    if (!nodes.isSecondHalf(node) && (nodes.receives(node) || nodes.sends(node)))
+      for (uint32_t i = edges.begin[node]; i != edges.begin[node + 1]; ++i)
+        if (uint32_t &user = firstUser[edges.edges[i].node()]; user == None)
+          user = node;
+}
+
+uint32_t ThreadBlockAssigner::leastLoaded(uint32_t rank) const {
+  uint32_t best = result.rankBegin[rank];
+  for (uint32_t block = best; block != result.rankBegin[rank + 1]; ++block)
+    if (result.blocks[block].stepCount < result.blocks[best].stepCount)
+      best = block;
+  return best;
+}
+
+uint32_t ThreadBlockAssigner::blockForLocal(uint32_t node) const {
+  const Dependencies &edges = nodes.dag.edges;
+  uint32_t best = None;
+  uint32_t latest = 0;
+  for (uint32_t i = edges.begin[node]; i != edges.begin[node + 1]; ++i) {
+    uint32_t dependency = edges.edges[i].node();
+    uint32_t block = result.blockOf[dependency];
+    // Longest-running predecessor: the one whose block is furthest on.
+    if (best == None || result.stepOf[dependency] >= latest) {
+      best = block;
+      latest = result.stepOf[dependency];
+    }
+  }
+  if (best != None)
+    return best;
+  if (firstUser[node] != None)
+    return blockOfFrame[frameOf(firstUser[node])];
+  return leastLoaded(nodes.at(node).rank);
+}
+
+std::optional<ThreadBlocks> ThreadBlockAssigner::run() {
+  collectFrames();
+  bool fits = true;
+  for (uint32_t rank = 0; rank != framesOf.size() && !diags.limitReached(); ++rank)
+    fits &= withinLimit(rank);
+  if (!fits)
+    return std::nullopt;
+
+  std::vector<uint8_t> runsLocals(framesOf.size());
+  for (uint32_t node = 0; node != nodes.n; ++node)
+    runsLocals[nodes.at(node).rank] |= !nodes.receives(node) && !nodes.sends(node);
+  blockOfFrame.assign(frames.all().size(), None);
+  result.rankBegin = {0};
+  for (uint32_t rank = 0; rank != framesOf.size(); ++rank)
+    number(rank, runsLocals[rank] != 0);
+
+  findFirstUsers();
+  result.blockOf.assign(2 * nodes.n, None);
+  result.stepOf.assign(2 * nodes.n, 0);
+  for (uint32_t node : order) {
+    uint32_t frame = frameOf(node);
+    uint32_t block = frame == None ? blockForLocal(node) : blockOfFrame[frame];
+    result.blockOf[node] = block;
+    result.stepOf[node] = result.blocks[block].stepCount++;
+  }
+  return std::move(result);
+}
+
+std::optional<ThreadBlocks> gc3::schedule::assignThreadBlocks(const Nodes &nodes, Channels &channels,
+                                                              const std::vector<uint32_t> &order,
+                                                              const Options &options, Diagnostics &diags) {
+  return ThreadBlockAssigner(nodes, channels, order, options, diags).run();
+}

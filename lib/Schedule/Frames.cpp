@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Joining frames, and taking changes back. Every step is O(1): a frame has at most one connection of each direction.
+#include "Frames.h"
+
+using namespace gc3::schedule;
+
+static uint64_t pair(uint32_t high, uint32_t low) { return uint64_t(high) << 32 | low; }
+
+uint32_t Frames::connection(uint32_t source, uint32_t destination, uint32_t channel) {
+  auto [place, isNew] = linkOf.try_emplace(Key(pair(source, destination), channel), links.size());
+  if (isNew) {
+    log.push_back({Change::ConnectionAdded, place->second, {}, {}});
+    links.push_back({source, destination, channel});
+  }
+  return place->second;
+}
+
+uint32_t Frames::pinned(uint32_t rank, int32_t pin) const {
+  auto place = pinOf.find(pair(rank, static_cast<uint32_t>(pin)));
+  return place == pinOf.end() ? None : place->second;
+}
+
+uint32_t Frames::add(const Want &want) {
+  Frame frame{};
+  frame.rank = want.rank;
+  frame.channel = want.channel;
+  frame.directive = want.directive;
+  frame.site = want.site;
+  frame.sendConnection = frame.recvConnection = None;
+  frame.pin = -1;
+  log.push_back({Change::FrameAdded, static_cast<uint32_t>(frames.size()), {}, {}});
+  frames.push_back(frame);
+  ++frameCounts[want.rank];
+  return static_cast<uint32_t>(frames.size()) - 1;
+}
+
+/// Puts all that `from` holds into `into`; `into` may be None.
+Conflict Frames::merge(uint32_t &into, uint32_t from) {
+  if (from == None || from == into)
+    return Conflict::None;
+  if (into == None) {
+    into = from;
+    return Conflict::None;
+  }
+  Frame &a = frames[into];
+  Frame &b = frames[from];
+  if (a.channel != b.channel)
+    return Conflict::TwoChannels;
+  if (a.sendConnection != None && b.sendConnection != None)
+    return Conflict::TwoSendPeers;
+  if (a.recvConnection != None && b.recvConnection != None)
+    return Conflict::TwoRecvPeers;
+  if (a.pin >= 0 && b.pin >= 0)
+    return Conflict::TwoPins;
+  change(into);
+  change(from);
+  if (b.sendConnection != None) {
+    changeConnection(b.sendConnection);
+    links[b.sendConnection].sendFrame = into;
+    a.sendConnection = b.sendConnection;
+  }
+  if (b.recvConnection != None) {
+    changeConnection(b.recvConnection);
+    links[b.recvConnection].recvFrame = into;
+    a.recvConnection = b.recvConnection;
+  }
+  if (b.pin >= 0) {
+    a.pin = b.pin;
+    pinOf[pair(a.rank, static_cast<uint32_t>(b.pin))] = into;
+  }
+  b.merged = true;
+  --frameCounts[b.rank];
+  return Conflict::None;
+}
+
+/// Gives the frame what it still lacks.
+Conflict Frames::fill(uint32_t index, const Want &want) {
+  Frame &frame = frames[index];
+  if (frame.channel != want.channel)
+    return Conflict::TwoChannels;
+  if (want.sendConnection != None && frame.sendConnection != None && frame.sendConnection != want.sendConnection)
+    return Conflict::TwoSendPeers;
+  if (want.recvConnection != None && frame.recvConnection != None && frame.recvConnection != want.recvConnection)
+    return Conflict::TwoRecvPeers;
+  if (want.pin >= 0 && frame.pin >= 0 && frame.pin != want.pin)
+    return Conflict::TwoPins;
+  change(index);
+  if (want.sendConnection != None && frame.sendConnection == None) {
+    changeConnection(want.sendConnection);
+    links[want.sendConnection].sendFrame = index;
+    frame.sendConnection = want.sendConnection;
+  }
+  if (want.recvConnection != None && frame.recvConnection == None) {
+    changeConnection(want.recvConnection);
+    links[want.recvConnection].recvFrame = index;
+    frame.recvConnection = want.recvConnection;
+  }
+  if (want.pin >= 0 && frame.pin < 0) {
+    log.push_back({Change::PinAdded, index, {}, {}});
+    pinOf[pair(frame.rank, static_cast<uint32_t>(want.pin))] = index;
+    frame.pin = want.pin;
+  }
+  return Conflict::None;
+}
+
+Conflict Frames::place(const Want &want, uint32_t *other) {
+  uint32_t frame = None;
+  uint32_t parts[] = {want.recvConnection == None ? None : links[want.recvConnection].recvFrame,
+                      want.sendConnection == None ? None : links[want.sendConnection].sendFrame,
+                      want.pin < 0 ? None : pinned(want.rank, want.pin)};
+  for (uint32_t part : parts) {
+    if (Conflict conflict = merge(frame, part); conflict != Conflict::None) {
+      if (other)
+        *other = part;
+      return conflict;
+    }
+  }
+  if (frame == None)
+    frame = add(want);
+  if (other)
+    *other = frame;
+  return fill(frame, want);
+}
+
+void Frames::join(uint32_t a, uint32_t b) {
+  [[maybe_unused]] Conflict conflict = merge(a, b);
+  assert(conflict == Conflict::None);
+}
+
+void Frames::rollBack(size_t mark) {
+  for (; log.size() > mark; log.pop_back()) {
+    const Change &last = log.back();
+    switch (last.kind) {
+    case Change::FrameChanged: {
+      Frame &frame = frames[last.index];
+      frameCounts[frame.rank] += frame.merged && !last.frame.merged;
+      frame = last.frame;
+      if (frame.pin >= 0) // a merge may have moved the pin away
+        pinOf[pair(frame.rank, static_cast<uint32_t>(frame.pin))] = last.index;
+      break;
+    }
+    case Change::FrameAdded:
+      --frameCounts[frames[last.index].rank];
+      frames.pop_back();
+      break;
+    case Change::ConnectionChanged: links[last.index] = last.connection; break;
+    case Change::ConnectionAdded:
+      linkOf.erase(Key(pair(links[last.index].source, links[last.index].destination), links[last.index].channel));
+      links.pop_back();
+      break;
+    case Change::PinAdded:
+      pinOf.erase(pair(frames[last.index].rank, static_cast<uint32_t>(frames[last.index].pin)));
+      break;
+    }
+  }
+}

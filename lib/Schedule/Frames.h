@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Thread blocks while they take shape. A connection (source, destination, channel) has one sending and one receiving
+// frame; a fused instruction needs the frame of its incoming and of its outgoing connection to be one; a manual thread
+// block number pins a frame. Every change can be undone, so that a channel can be tried for a whole chain.
+#pragma once
+
+#include "gc3/IR/InstructionDag.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace gc3::schedule {
+
+using ir::None;
+
+struct Connection {
+  uint32_t source;
+  uint32_t destination;
+  uint32_t channel;
+  uint32_t sendFrame = None;
+  uint32_t recvFrame = None;
+};
+
+struct Frame {
+  uint32_t rank;
+  uint32_t channel;
+  uint32_t sendConnection = None;
+  uint32_t recvConnection = None;
+  int32_t pin = -1;
+  uint32_t directive; ///< of the first message, or operation, that it was made for
+  uint32_t site;
+  bool merged = false; ///< into another frame: no longer there
+};
+
+/// What stands against putting something into one frame.
+enum class Conflict : uint8_t { None, TwoSendPeers, TwoRecvPeers, TwoPins, TwoChannels };
+
+class Frames {
+public:
+  explicit Frames(uint32_t ranks) : frameCounts(ranks) {}
+
+  /// What one instruction wants of its frame.
+  struct Want {
+    uint32_t rank;
+    uint32_t channel;
+    uint32_t recvConnection = None;
+    uint32_t sendConnection = None;
+    int32_t pin = -1;
+    uint32_t directive;
+    uint32_t site;
+  };
+
+  uint32_t connection(uint32_t source, uint32_t destination, uint32_t channel);
+
+  /// Finds or makes the frame. On a conflict `other` (if not null) gets the frame that stands in the way, and nothing
+  /// of this call remains once the caller rolls back to a mark from before it.
+  Conflict place(const Want &want, uint32_t *other = nullptr);
+
+  /// Makes `b`'s connections `a`'s. Both frames lie on one rank and channel, neither pinned, and fit together.
+  void join(uint32_t a, uint32_t b);
+
+  /// The frame with a manual number, or None.
+  uint32_t pinned(uint32_t rank, int32_t pin) const;
+
+  size_t mark() const { return log.size(); }
+  void rollBack(size_t mark);
+  void commit() { log.clear(); } ///< what has been done stays; earlier marks are void
+
+  uint32_t framesOn(uint32_t rank) const { return frameCounts[rank]; }
+  const std::vector<Frame> &all() const { return frames; }
+  const std::vector<Connection> &connections() const { return links; }
+
+private:
+  struct Change {
+    enum Kind : uint8_t { FrameChanged, FrameAdded, ConnectionChanged, ConnectionAdded, PinAdded } kind;
+    uint32_t index;
+    Frame frame;
+    Connection connection;
+  };
+  using Key = std::pair<uint64_t, uint32_t>;
+
+  void change(uint32_t frame) { log.push_back({Change::FrameChanged, frame, frames[frame], {}}); }
+  void changeConnection(uint32_t index) { log.push_back({Change::ConnectionChanged, index, {}, links[index]}); }
+  Conflict merge(uint32_t &into, uint32_t from);
+  Conflict fill(uint32_t frame, const Want &want);
+  uint32_t add(const Want &want);
+
+  std::vector<Frame> frames;
+  std::vector<Connection> links;
+  std::vector<uint32_t> frameCounts; // by rank
+  llvm::DenseMap<Key, uint32_t> linkOf;
+  llvm::DenseMap<uint64_t, uint32_t> pinOf; // rank and pin
+  std::vector<Change> log;
+};
+
+} // namespace gc3::schedule

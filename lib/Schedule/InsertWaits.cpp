@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// Waits for dependencies between thread blocks of one rank (GC3 section 4.4), less those that are implied by
+//  - the order inside a thread block, and what its earlier waits imply (clocks: per thread block, how many steps of each
+//    other block of the rank are known to be finished),
+//  - another wait of the same step,
+//  - the message itself, where the dependency lies earlier on the same chain of messages: then it was over when the
+//    message left. That holds for reads always, for writes only where a send releases all earlier writes (Simple).
+// Clocks change only at steps that wait, so one vector per such step is kept. O((edges + waits) × blocks of a rank).
+#include "Stages.h"
+#include <algorithm>
+
+using namespace gc3::ir;
+using namespace gc3::schedule;
+
+namespace {
+
+class WaitInserter {
+public:
+  WaitInserter(const Nodes &nodes, const ThreadBlocks &blocks, const std::vector<uint32_t> &order,
+               const std::vector<uint32_t> &segments)
+      : nodes(nodes), blocks(blocks), order(order), segments(segments), clockOf(2 * nodes.n, None),
+        latestClock(blocks.blocks.size(), None) {}
+
+  Waits run();
+
+private:
+  void collect(uint32_t node);
+  void require(uint32_t node, uint32_t dependency);
+  bool messageImplies(uint32_t node, uint32_t dependency) const;
+  void dropImplied();
+  void addWaits(uint32_t node);
+  uint32_t known(uint32_t clock, uint32_t block) const { return clock == None ? 0 : clocks[clock + block]; }
+
+  const Nodes &nodes;
+  const ThreadBlocks &blocks;
+  const std::vector<uint32_t> &order;
+  const std::vector<uint32_t> &segments;
+  std::vector<uint32_t> clocks;      // vectors one behind the other: finished steps by thread block of the rank
+  std::vector<uint32_t> clockOf;     // by node: what its thread block knows after it
+  std::vector<uint32_t> latestClock; // by thread block
+  struct Candidate {
+    uint32_t block; // within the rank
+    uint32_t node;
+  };
+  std::vector<Candidate> candidates;
+  Waits result;
+};
+
+} // namespace
+
+static bool overlaps(BufferId a, uint32_t i, uint32_t m, BufferId b, uint32_t j, uint32_t n) {
+  return a == b && i < j + n && j < i + m;
+}
+
+/// True if `dependency` was over before the message that `node` receives was sent, as far as its protocol tells.
+bool WaitInserter::messageImplies(uint32_t node, uint32_t dependency) const {
+  if (!nodes.receives(node) || !nodes.sends(dependency) || segments[node] != segments[dependency])
+    return false;
+  if (nodes.dag.info->protocol == Protocol::Simple)
+    return true;
+  Instruction early = nodes.asScheduled(dependency);
+  Instruction late = nodes.asScheduled(node);
+  if (!writesDst(early.opcode))
+    return true;
+  bool reads = readsSrc(late.opcode) && overlaps(early.dstBuffer, early.dstIndex, early.count, late.srcBuffer,
+                                                 late.srcIndex, late.count);
+  bool writes = writesDst(late.opcode) && overlaps(early.dstBuffer, early.dstIndex, early.count, late.dstBuffer,
+                                                   late.dstIndex, late.count);
+  return !reads && !writes;
+}
+
+void WaitInserter::require(uint32_t node, uint32_t dependency) {
+  uint32_t block = blocks.blockOf[node];
+  uint32_t other = blocks.blockOf[dependency];
+  uint32_t local = other - blocks.rankBegin[nodes.at(node).rank];
+  if (other == block || known(latestClock[block], local) > blocks.stepOf[dependency] ||
+      messageImplies(node, dependency))
+    return;
+  for (Candidate &present : candidates)
+    if (present.block == local) {
+      if (blocks.stepOf[present.node] < blocks.stepOf[dependency])
+        present.node = dependency;
+      return;
+    }
+  candidates.push_back({local, dependency});
+}
+
+void WaitInserter::collect(uint32_t node) {
+  candidates.clear();
+  if (nodes.isSecondHalf(node)) {
+    require(node, nodes.first(node));
+    return;
+  }
+  const Dependencies &edges = nodes.dag.edges;
+  for (uint32_t i = edges.begin[node]; i != edges.begin[node + 1]; ++i) {
+    uint32_t dependency = edges.edges[i].node();
+    require(node, dependency);
+    if (nodes.isSplit(dependency) && nodes.overwrites(node, dependency))
+      require(node, nodes.secondHalf(dependency));
+  }
+}
+
+/// Drops a candidate that the block of another candidate is known to have waited for.
+void WaitInserter::dropImplied() {
+  std::vector<Candidate> all = candidates;
+  std::erase_if(candidates, [&](const Candidate &candidate) {
+    return std::any_of(all.begin(), all.end(), [&](const Candidate &other) {
+      return other.block != candidate.block &&
+             known(clockOf[other.node], candidate.block) > blocks.stepOf[candidate.node];
+    });
+  });
+}
+
+void WaitInserter::addWaits(uint32_t node) {
+  uint32_t block = blocks.blockOf[node];
+  uint32_t rank = nodes.at(node).rank;
+  uint32_t width = blocks.rankBegin[rank + 1] - blocks.rankBegin[rank];
+  auto clock = static_cast<uint32_t>(clocks.size());
+  clocks.resize(clocks.size() + width);
+  for (uint32_t other = 0; other != width; ++other)
+    clocks[clock + other] = known(latestClock[block], other);
+  std::sort(candidates.begin(), candidates.end(),
+            [](const Candidate &a, const Candidate &b) { return a.block < b.block; });
+  for (const Candidate &candidate : candidates) {
+    uint32_t step = blocks.stepOf[candidate.node];
+    result.waits.push_back({candidate.block, step});
+    for (uint32_t other = 0; other != width; ++other)
+      clocks[clock + other] = std::max(clocks[clock + other], known(clockOf[candidate.node], other));
+    clocks[clock + candidate.block] = std::max(clocks[clock + candidate.block], step + 1);
+  }
+  latestClock[block] = clock;
+}
+
+Waits WaitInserter::run() {
+  result.begin.reserve(order.size() + 1);
+  for (uint32_t node : order) {
+    result.begin.push_back(static_cast<uint32_t>(result.waits.size()));
+    collect(node);
+    if (candidates.size() > 1)
+      dropImplied();
+    if (!candidates.empty())
+      addWaits(node);
+    clockOf[node] = latestClock[blocks.blockOf[node]];
+  }
+  result.begin.push_back(static_cast<uint32_t>(result.waits.size()));
+  return std::move(result);
+}
+
+Waits gc3::schedule::insertWaits(const Nodes &nodes, const ThreadBlocks &blocks, const std::vector<uint32_t> &order,
+                                 const std::vector<uint32_t> &segments) {
+  return WaitInserter(nodes, blocks, order, segments).run();
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// The scheduling of one program, and the result put together: steps by thread block, in the global order.
+#include "gc3/Schedule/Schedule.h"
+#include "Stages.h"
+#include "gc3/Support/Diagnostics.h"
+
+using namespace gc3;
+using namespace gc3::ir;
+using namespace gc3::schedule;
+
+static Step makeStep(const Nodes &nodes, uint32_t node) {
+  Instruction instruction = nodes.asScheduled(node);
+  Step step{};
+  step.opcode = instruction.opcode;
+  step.srcBuffer = readsSrc(step.opcode) ? instruction.srcBuffer : BufferId(0);
+  step.srcIndex = readsSrc(step.opcode) ? instruction.srcIndex : 0;
+  step.dstBuffer = writesDst(step.opcode) ? instruction.dstBuffer : BufferId(0);
+  step.dstIndex = writesDst(step.opcode) ? instruction.dstIndex : 0;
+  step.count = instruction.count;
+  step.site = instruction.site;
+  return step;
+}
+
+static Program assemble(const Nodes &nodes, ThreadBlocks &&blocks, const Waits &waits,
+                        const std::vector<uint32_t> &order, const Options &options) {
+  Program program;
+  program.info = nodes.dag.info;
+  program.subdivision = nodes.dag.subdivision;
+  program.fifoSlots = options.fifoSlots;
+  program.bufferSizes = nodes.dag.bufferSizes;
+  program.threadBlocks = std::move(blocks.blocks);
+  program.rankBegin = std::move(blocks.rankBegin);
+  uint32_t steps = 0;
+  for (ThreadBlock &block : program.threadBlocks) {
+    block.firstStep = steps;
+    steps += block.stepCount;
+  }
+  program.steps.resize(steps);
+  program.waits = waits.waits;
+  for (uint32_t position = 0; position != order.size(); ++position) {
+    uint32_t node = order[position];
+    Step &step = program.steps[program.threadBlocks[blocks.blockOf[node]].firstStep + blocks.stepOf[node]];
+    step = makeStep(nodes, node);
+    step.waitBegin = waits.begin[position];
+    step.waitCount = waits.begin[position + 1] - waits.begin[position];
+  }
+  return program;
+}
+
+static std::optional<Program> scheduleWith(const InstructionDag &dag, const Options &options, uint32_t newChannels,
+                                           Diagnostics &diags) {
+  Nodes nodes(dag);
+  std::optional<Channels> channels = assignChannels(nodes, options, newChannels, diags);
+  if (!channels)
+    return std::nullopt;
+  std::vector<uint32_t> segments;
+  std::vector<uint32_t> order = orderNodes(nodes, *channels, options.fifoSlots, segments);
+  std::optional<ThreadBlocks> blocks = assignThreadBlocks(nodes, *channels, order, options, diags);
+  if (!blocks)
+    return std::nullopt;
+  Waits waits = insertWaits(nodes, *blocks, order, segments);
+  return assemble(nodes, std::move(*blocks), waits, order, options);
+}
+
+std::optional<Program> gc3::schedule::schedule(const InstructionDag &dag, const Options &options, Diagnostics &diags) {
+  // Channels of the scheduler's own let more chains stay whole, and cost thread blocks. Where they cost too many, one
+  // channel has to do; only what then fails is an error.
+  static constexpr uint32_t generous = 32;
+  SourceManager nothing;
+  Diagnostics silent(nothing, 1);
+  if (std::optional<Program> program = scheduleWith(dag, options, generous, silent))
+    return program;
+  return scheduleWith(dag, options, 1, diags);
+}

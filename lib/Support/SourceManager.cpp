@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Global offsets to files: files lie one behind the other with one byte between, so that the end of a file is a place too.
+#include "gc3/Support/SourceManager.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include <algorithm>
+#include <limits>
+
+using namespace gc3;
+
+uint32_t SourceManager::add(llvm::StringRef name, llvm::StringRef text) {
+  uint64_t base = 1;
+  if (!files.empty())
+    base = files.back().base + manager.getMemoryBuffer(files.back().buffer)->getBufferSize() + 1;
+  if (base + text.size() >= std::numeric_limits<uint32_t>::max())
+    return 0;
+  unsigned buffer = manager.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(text, name), llvm::SMLoc());
+  files.push_back({static_cast<uint32_t>(base), buffer});
+  return static_cast<uint32_t>(base);
+}
+
+const SourceManager::File &SourceManager::fileOf(uint32_t offset) const {
+  auto after = std::upper_bound(files.begin(), files.end(), offset,
+                                [](uint32_t value, const File &file) { return value < file.base; });
+  return *std::prev(after);
+}
+
+llvm::StringRef SourceManager::text(SourceRange range) const {
+  const File &file = fileOf(range.begin);
+  return manager.getMemoryBuffer(file.buffer)->getBuffer().substr(range.begin - file.base, range.end - range.begin);
+}
+
+SourceManager::Place SourceManager::place(uint32_t offset) const {
+  const File &file = fileOf(offset);
+  const llvm::MemoryBuffer *buffer = manager.getMemoryBuffer(file.buffer);
+  auto [line, column] = manager.getLineAndColumn(
+      llvm::SMLoc::getFromPointer(buffer->getBufferStart() + (offset - file.base)), file.buffer);
+  return {buffer->getBufferIdentifier(), line, column};
+}
+
+llvm::SMRange SourceManager::pointers(SourceRange range) const {
+  const File &file = fileOf(range.begin);
+  const char *start = manager.getMemoryBuffer(file.buffer)->getBufferStart();
+  return {llvm::SMLoc::getFromPointer(start + (range.begin - file.base)),
+          llvm::SMLoc::getFromPointer(start + (range.end - file.base))};
+}

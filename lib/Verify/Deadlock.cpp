@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each stuck thread block waits for exactly one other, so the story is a walk: it ends in a cycle, or at a thread block
+// that has ended and will never do what is waited for.
+#include "Deadlock.h"
+#include "Values.h"
+
+using namespace gc3::ir;
+using namespace gc3::verify;
+
+namespace {
+
+struct Link {
+  uint32_t next; // the thread block waited for
+  std::string what;
+};
+
+} // namespace
+
+template <typename Domain>
+static Link follow(const Program &program, const Connections &connections, const Execution<Domain> &execution,
+                   uint32_t block) {
+  const ThreadBlock &own = program.threadBlocks[block];
+  switch (execution.blockedOn(block)) {
+  case Blocked::OnWait: {
+    Wait wait = execution.pendingWait(block);
+    return {program.rankBegin[own.rank] + wait.threadBlock,
+            "waits for tb " + std::to_string(wait.threadBlock) + " step " + std::to_string(wait.step)};
+  }
+  case Blocked::OnMessage:
+    return {connections.all[connections.recvOf[block]].sender,
+            "waits for a message from rank " + std::to_string(own.recvPeer)};
+  case Blocked::OnSlot:
+    return {connections.all[connections.sendOf[block]].receiver,
+            "waits for a free slot to rank " + std::to_string(own.sendPeer)};
+  case Blocked::No:
+  case Blocked::Ended: break;
+  }
+  return {block, "has ended"};
+}
+
+template <typename Domain>
+Finding gc3::verify::tellDeadlock(const Program &program, const Connections &connections,
+                                  const Execution<Domain> &execution, uint32_t fifoSlots) {
+  static constexpr size_t longest = 32;
+  auto blocks = static_cast<uint32_t>(program.threadBlocks.size());
+  uint32_t block = 0;
+  while (execution.blockedOn(block) == Blocked::Ended)
+    ++block;
+  std::vector<uint8_t> seen(blocks);
+  for (; !seen[block] && execution.blockedOn(block) != Blocked::Ended; // to the cycle, or to the end of the road
+       block = follow(program, connections, execution, block).next)
+    seen[block] = 1;
+
+  Finding finding{Finding::Deadlock,
+                  "the program deadlocks with " + std::to_string(fifoSlots) + (fifoSlots == 1 ? " slot" : " slots") +
+                      " per connection",
+                  None,
+                  {}};
+  auto site = [&](uint32_t index) {
+    return program.steps[program.threadBlocks[index].firstStep + execution.stepOf(index)].site;
+  };
+  if (execution.blockedOn(block) == Blocked::Ended) { // tell who waits for the one that has ended
+    for (uint32_t other = 0; other != blocks; ++other) {
+      if (execution.blockedOn(other) == Blocked::Ended)
+        continue;
+      Link link = follow(program, connections, execution, other);
+      if (link.next != block)
+        continue;
+      finding.notes.push_back({describe(program, other, execution.stepOf(other)) + " " + link.what +
+                                   ", whose thread block has ended",
+                               site(other)});
+      break;
+    }
+    return finding;
+  }
+  uint32_t start = block;
+  do {
+    Link link = follow(program, connections, execution, block);
+    if (finding.notes.size() < longest)
+      finding.notes.push_back({describe(program, block, execution.stepOf(block)) + " " + link.what, site(block)});
+    block = link.next;
+  } while (block != start);
+  return finding;
+}
+
+template Finding gc3::verify::tellDeadlock(const Program &, const Connections &, const Execution<HashDomain> &,
+                                           uint32_t);
+template Finding gc3::verify::tellDeadlock(const Program &, const Connections &, const Execution<ExactDomain> &,
+                                           uint32_t);

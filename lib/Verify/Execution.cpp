@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// The execution, event-driven: a thread block that blocks is looked at again only when what it waits for may be there.
+#include "Execution.h"
+#include "Values.h"
+
+using namespace gc3::ir;
+using namespace gc3::verify;
+
+template <typename Domain>
+Execution<Domain>::Execution(const Program &program, const Connections &connections, uint32_t fifoSlots,
+                             Domain &domain)
+    : program(program), connections(connections), fifoSlots(fifoSlots), domain(domain),
+      map(program.bufferSizes, program.info->bufferCount()), states(program.threadBlocks.size()),
+      fifos(connections.all.size()), waiters(program.threadBlocks.size()) {
+  if (Domain::tracksValues) {
+    memory.assign(map.total(), Domain::unset());
+    start();
+  }
+}
+
+/// Every input slot holds itself.
+template <typename Domain> void Execution<Domain>::start() {
+  const Collective &collective = program.info->collective;
+  for (uint32_t rank = 0; rank != collective.ranks; ++rank) {
+    uint32_t size = collective.size(rank, InputBuffer) * program.subdivision;
+    if (size == 0)
+      continue;
+    Location first = canonical(collective, {rank, InputBuffer, 0}, program.subdivision);
+    uint32_t slot = map.slot(rank, first.buffer, first.index);
+    for (uint32_t index = 0; index != size; ++index)
+      memory[slot + index] = domain.input(rank, index);
+  }
+}
+
+template <typename Domain> Wait Execution<Domain>::pendingWait(uint32_t block) const {
+  const Step &step = program.steps[program.threadBlocks[block].firstStep + states[block].step];
+  return program.waits[step.waitBegin + states[block].nextWait];
+}
+
+template <typename Domain> Blocked Execution<Domain>::obstacle(uint32_t index) {
+  const ThreadBlock &block = program.threadBlocks[index];
+  State &state = states[index];
+  if (state.step == block.stepCount)
+    return Blocked::Ended;
+  const Step &step = program.steps[block.firstStep + state.step];
+  for (; state.nextWait != step.waitCount; ++state.nextWait) {
+    const Wait &wait = program.waits[step.waitBegin + state.nextWait];
+    uint32_t other = program.rankBegin[block.rank] + wait.threadBlock;
+    if (states[other].step <= wait.step) {
+      waiters[other].push_back(index);
+      return Blocked::OnWait;
+    }
+  }
+  if (receives(step.opcode) && fifos[connections.recvOf[index]].messages == 0)
+    return Blocked::OnMessage;
+  if (sends(step.opcode) && fifos[connections.sendOf[index]].messages == fifoSlots)
+    return Blocked::OnSlot;
+  return Blocked::No;
+}
+
+template <typename Domain> void Execution<Domain>::wake(uint32_t block, Blocked reason) {
+  State &state = states[block];
+  if (state.blocked != reason || state.queued)
+    return;
+  state.queued = true;
+  ready.push_back(block);
+}
+
+/// Notes reads of unset slots.
+template <typename Domain>
+void Execution<Domain>::touch(uint32_t block, BufferId buffer, uint32_t index, uint32_t count) {
+  uint32_t first = map.slot(program.threadBlocks[block].rank, buffer, index);
+  for (uint32_t i = 0; i != count; ++i)
+    if (memory[first + i] == Domain::unset())
+      unset.push_back({block, states[block].step, buffer, index + i});
+}
+
+/// What the step does to the values: through `operands`, as a local copy may overlap itself.
+template <typename Domain> void Execution<Domain>::moveValues(uint32_t index, const Step &step) {
+  uint32_t rank = program.threadBlocks[index].rank;
+  Value *src = nullptr;
+  Value *dst = nullptr;
+  if (readsSrc(step.opcode)) {
+    touch(index, step.srcBuffer, step.srcIndex, step.count);
+    src = &memory[map.slot(rank, step.srcBuffer, step.srcIndex)];
+  }
+  if (combinesIntoDst(step.opcode))
+    touch(index, step.dstBuffer, step.dstIndex, step.count);
+  if (writesDst(step.opcode))
+    dst = &memory[map.slot(rank, step.dstBuffer, step.dstIndex)];
+  operands.clear();
+  for (uint32_t i = 0; i != step.count; ++i) {
+    if (receives(step.opcode)) {
+      Value received = fifos[connections.recvOf[index]].pop();
+      operands.push_back(src ? domain.combine(received, src[i]) : received);
+    } else {
+      operands.push_back(combinesIntoDst(step.opcode) ? domain.combine(dst[i], src[i]) : src[i]);
+    }
+  }
+  if (dst)
+    std::copy(operands.begin(), operands.end(), dst);
+  if (sends(step.opcode)) {
+    std::vector<Value> &outgoing = fifos[connections.sendOf[index]].data;
+    outgoing.insert(outgoing.end(), operands.begin(), operands.end());
+  }
+}
+
+template <typename Domain> void Execution<Domain>::execute(uint32_t index) {
+  const Step &step = program.steps[program.threadBlocks[index].firstStep + states[index].step];
+  if constexpr (Domain::tracksValues)
+    moveValues(index, step);
+  if (receives(step.opcode)) {
+    uint32_t connection = connections.recvOf[index];
+    --fifos[connection].messages;
+    wake(connections.all[connection].sender, Blocked::OnSlot);
+  }
+  if (sends(step.opcode)) {
+    uint32_t connection = connections.sendOf[index];
+    ++fifos[connection].messages;
+    wake(connections.all[connection].receiver, Blocked::OnMessage);
+  }
+}
+
+template <typename Domain> void Execution<Domain>::finishStep(uint32_t index) {
+  ++states[index].step;
+  states[index].nextWait = 0;
+  std::vector<uint32_t> &waiting = waiters[index];
+  for (size_t i = 0; i != waiting.size();) {
+    if (pendingWait(waiting[i]).step >= states[index].step) {
+      ++i;
+      continue;
+    }
+    wake(waiting[i], Blocked::OnWait);
+    waiting[i] = waiting.back();
+    waiting.pop_back();
+  }
+}
+
+template <typename Domain> void Execution<Domain>::runBlock(uint32_t index) {
+  states[index].queued = false;
+  while ((states[index].blocked = obstacle(index)) == Blocked::No) {
+    execute(index);
+    finishStep(index);
+  }
+}
+
+template <typename Domain> bool Execution<Domain>::run() {
+  for (uint32_t block = 0; block != states.size(); ++block)
+    runBlock(block);
+  while (!ready.empty()) {
+    uint32_t block = ready.back();
+    ready.pop_back();
+    runBlock(block);
+  }
+  return std::all_of(states.begin(), states.end(),
+                     [](const State &state) { return state.blocked == Blocked::Ended; });
+}
+
+template class gc3::verify::Execution<HashDomain>;
+template class gc3::verify::Execution<ExactDomain>;
+template class gc3::verify::Execution<NoDomain>;

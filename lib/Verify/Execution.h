@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Symbolic execution: thread blocks run as far as they can, in any order, until all have ended or none can go on.
+#pragma once
+
+#include "Connections.h"
+#include "gc3/IR/SlotTracker.h"
+
+namespace gc3::verify {
+
+/// Why a thread block can't go on.
+enum class Blocked : uint8_t { No, OnWait, OnMessage, OnSlot, Ended };
+
+template <typename Domain> class Execution {
+public:
+  using Value = typename Domain::Value;
+
+  Execution(const ir::Program &program, const Connections &connections, uint32_t fifoSlots, Domain &domain);
+
+  /// Runs to the end. False: some thread blocks can't go on.
+  bool run();
+
+  /// After a run that got stuck: a thread block that waits, and for which thread block it does.
+  Blocked blockedOn(uint32_t block) const { return states[block].blocked; }
+  uint32_t stepOf(uint32_t block) const { return states[block].step; }
+  ir::Wait pendingWait(uint32_t block) const;
+
+  /// Values at the end, by SlotMap; unset where nothing was written.
+  const std::vector<Value> &values() const { return memory; }
+  const ir::SlotMap &slots() const { return map; }
+
+  /// Reads of slots that nothing had written.
+  struct UnsetRead {
+    uint32_t block;
+    uint32_t step;
+    ir::BufferId buffer;
+    uint32_t index;
+  };
+  const std::vector<UnsetRead> &unsetReads() const { return unset; }
+
+private:
+  struct State {
+    uint32_t step = 0;
+    uint32_t nextWait = 0; // waits of the current step that are met
+    Blocked blocked = Blocked::No;
+    bool queued = false;
+  };
+  /// The values of the messages in flight on one connection.
+  struct Fifo {
+    std::vector<Value> data;
+    size_t head = 0;
+    uint32_t messages = 0;
+
+    Value pop() {
+      Value value = data[head++];
+      if (head == data.size()) {
+        data.clear();
+        head = 0;
+      } else if (head > 64 && 2 * head > data.size()) {
+        data.erase(data.begin(), data.begin() + static_cast<ptrdiff_t>(head));
+        head = 0;
+      }
+      return value;
+    }
+  };
+
+  void start();
+  void runBlock(uint32_t block);
+  Blocked obstacle(uint32_t block);
+  void execute(uint32_t block);
+  void moveValues(uint32_t block, const ir::Step &step);
+  void wake(uint32_t block, Blocked reason);
+  void finishStep(uint32_t block);
+  void touch(uint32_t block, ir::BufferId buffer, uint32_t index, uint32_t count);
+
+  const ir::Program &program;
+  const Connections &connections;
+  uint32_t fifoSlots;
+  Domain &domain;
+  ir::SlotMap map;
+  std::vector<Value> memory;
+  std::vector<State> states;
+  std::vector<Fifo> fifos;
+  std::vector<std::vector<uint32_t>> waiters; // by thread block: those that wait for one of its steps
+  std::vector<uint32_t> ready;
+  std::vector<UnsetRead> unset;
+  std::vector<Value> operands;
+};
+
+} // namespace gc3::verify

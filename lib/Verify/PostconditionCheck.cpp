@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Postconditions on slots: chunk c of the collective is slots [c s, (c + 1) s) with s slots per chunk; part i of an
+// output chunk must hold part i of every input chunk that the collective names.
+#include "PostconditionCheck.h"
+
+using namespace gc3::ir;
+using namespace gc3::verify;
+
+static std::string place(uint64_t key, uint32_t subdivision) {
+  auto rank = static_cast<uint32_t>(key >> 32);
+  auto slot = static_cast<uint32_t>(key);
+  return "input(" + std::to_string(rank) + ", " + std::to_string(slot / subdivision) + ")";
+}
+
+/// What differs, at most a handful of contributions of each kind.
+static std::string difference(const HashDomain &, HashDomain::Value, HashDomain::Value, uint32_t) {
+  return "holds the wrong contributions";
+}
+
+static std::string difference(const ExactDomain &domain, ExactDomain::Value held, ExactDomain::Value wanted,
+                              uint32_t subdivision) {
+  static constexpr size_t shown = 8;
+  const std::vector<ExactDomain::Element> &a = domain.elements(held);
+  const std::vector<ExactDomain::Element> &b = domain.elements(wanted);
+  std::vector<std::string> parts;
+  size_t differences = 0;
+  auto add = [&](std::string text) {
+    if (++differences <= shown)
+      parts.push_back(std::move(text));
+  };
+  for (size_t i = 0, j = 0; i != a.size() || j != b.size();) {
+    if (j == b.size() || (i != a.size() && a[i].key < b[j].key)) {
+      add("unexpected " + place(a[i].key, subdivision));
+      ++i;
+    } else if (i == a.size() || b[j].key < a[i].key) {
+      add("missing " + place(b[j].key, subdivision));
+      ++j;
+    } else {
+      if (a[i].times != b[j].times)
+        add(place(a[i].key, subdivision) + " counted " +
+            (a[i].times == 2 && b[j].times == 1 ? std::string("twice")
+                                                : std::to_string(a[i].times) + " times instead of " +
+                                                      std::to_string(b[j].times)));
+      ++i, ++j;
+    }
+  }
+  std::string text;
+  for (const std::string &part : parts)
+    text += (text.empty() ? "" : "; ") + part;
+  if (differences > shown)
+    text += "; and " + std::to_string(differences - shown) + " more";
+  return text;
+}
+
+namespace {
+
+/// Wanted values by (value of the postcondition, part of the chunk), made when first asked for.
+template <typename Domain> class WantedValues {
+public:
+  WantedValues(const Program &program, Domain &domain)
+      : post(program.info->collective.post), subdivision(program.subdivision), domain(domain),
+        values(size_t(post.valueCount()) * subdivision), known(values.size()) {}
+
+  typename Domain::Value get(uint32_t value, uint32_t part) {
+    size_t index = size_t(value) * subdivision + part;
+    if (!known[index]) {
+      known[index] = 1;
+      values[index] = make(value, part);
+    }
+    return values[index];
+  }
+
+private:
+  typename Domain::Value make(uint32_t value, uint32_t part) {
+    typename Domain::Value sum = Domain::unset();
+    bool any = false;
+    for (uint32_t i = post.valueBegin[value]; i != post.valueBegin[value + 1]; ++i) {
+      const Run &run = post.runs[i];
+      for (uint32_t k = 0; k != run.length; ++k) {
+        uint32_t rank = run.rank + k * static_cast<uint32_t>(run.rankStride);
+        uint32_t index = run.index + k * static_cast<uint32_t>(run.indexStride);
+        auto input = domain.input(rank, index * subdivision + part);
+        sum = any ? domain.combine(sum, input) : input;
+        any = true;
+      }
+    }
+    return sum;
+  }
+
+  const Postcondition &post;
+  uint32_t subdivision;
+  Domain &domain;
+  std::vector<typename Domain::Value> values;
+  std::vector<uint8_t> known;
+};
+
+} // namespace
+
+template <typename Domain>
+void gc3::verify::checkPostcondition(const Program &program, const SlotMap &map,
+                                     const std::vector<typename Domain::Value> &memory, Domain &domain,
+                                     uint32_t maxFindings, std::vector<Finding> &findings) {
+  const Collective &collective = program.info->collective;
+  WantedValues<Domain> wantedValues(program, domain);
+  for (uint32_t rank = 0; rank != collective.ranks; ++rank) {
+    for (uint32_t index = 0; index != collective.size(rank, OutputBuffer); ++index) {
+      uint32_t wanted = collective.post.wanted(rank, index);
+      if (wanted == Postcondition::Anything)
+        continue;
+      Location location = canonical(collective, {rank, OutputBuffer, index});
+      uint32_t first = map.slot(rank, location.buffer, location.index * program.subdivision);
+      for (uint32_t part = 0; part != program.subdivision; ++part) {
+        typename Domain::Value held = memory[first + part];
+        typename Domain::Value value = wantedValues.get(wanted - 1, part);
+        if (held == value)
+          continue;
+        if (findings.size() == maxFindings)
+          return;
+        std::string text = "output(" + std::to_string(rank) + ", " + std::to_string(index) + ")";
+        if (program.subdivision != 1)
+          text += " part " + std::to_string(part + 1) + " of " + std::to_string(program.subdivision);
+        text += held == Domain::unset() ? " is never written"
+                                        : ": " + difference(domain, held, value, program.subdivision);
+        findings.push_back({Finding::Postcondition, std::move(text), None, {}});
+      }
+    }
+  }
+}
+
+template void gc3::verify::checkPostcondition(const Program &, const SlotMap &, const std::vector<HashDomain::Value> &,
+                                              HashDomain &, uint32_t, std::vector<Finding> &);
+template void gc3::verify::checkPostcondition(const Program &, const SlotMap &, const std::vector<ExactDomain::Value> &,
+                                              ExactDomain &, uint32_t, std::vector<Finding> &);

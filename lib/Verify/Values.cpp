@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hash-consing of exact multisets.
+#include "Values.h"
+
+using namespace gc3::verify;
+
+ExactDomain::Value ExactDomain::intern(std::vector<Element> set) {
+  uint64_t hash = set.size();
+  for (const Element &element : set)
+    hash = (hash ^ element.key ^ element.times << 48) * 0x9e3779b97f4a7c15ull;
+  hash &= ~uint64_t(0) >> 2; // clear of the map's reserved keys
+  std::vector<uint32_t> &same = byHash[hash];
+  for (uint32_t id : same)
+    if (sets[id] == set)
+      return {id};
+  same.push_back(static_cast<uint32_t>(sets.size()));
+  sets.push_back(std::move(set));
+  return {same.back()};
+}
+
+ExactDomain::Value ExactDomain::combine(Value a, Value b) {
+  auto key = std::minmax(a.id, b.id);
+  auto known = sums.find({key.first, key.second});
+  if (known != sums.end())
+    return {known->second};
+  std::vector<Element> sum;
+  const std::vector<Element> &x = sets[a.id];
+  const std::vector<Element> &y = sets[b.id];
+  sum.reserve(x.size() + y.size());
+  for (size_t i = 0, j = 0; i != x.size() || j != y.size();) {
+    if (j == y.size() || (i != x.size() && x[i].key < y[j].key))
+      sum.push_back(x[i++]);
+    else if (i == x.size() || y[j].key < x[i].key)
+      sum.push_back(y[j++]);
+    else {
+      sum.push_back({x[i].key, x[i].times + y[j].times});
+      ++i, ++j;
+    }
+  }
+  Value result = intern(std::move(sum));
+  sums[{key.first, key.second}] = result.id;
+  return result;
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a slot can hold, symbolically: a multiset of input slots. Three domains with one interface: hashes (fast), exact
+// multisets (hash-consed), and nothing at all (when only the ending matters).
+#pragma once
+
+#include "llvm/ADT/DenseMap.h"
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace gc3::verify {
+
+/// 128-bit additive hashes: the hash of a multiset is the sum of its elements' hashes, so equal multisets have equal
+/// hashes in whatever order they were combined. Different ones collide with probability 2^-128 for inputs that were not
+/// made for it; the exact domain is for those that were.
+struct HashDomain {
+  struct Value {
+    uint64_t low = 0;
+    uint64_t high = 0;
+    bool operator==(const Value &) const = default;
+  };
+  static constexpr bool tracksValues = true;
+  static Value unset() { return {}; }
+
+  Value input(uint32_t rank, uint32_t slot) const {
+    uint64_t key = uint64_t(rank) << 32 | slot;
+    return {mix(key ^ 0x9e3779b97f4a7c15ull), mix(key ^ 0xc2b2ae3d27d4eb4full)};
+  }
+  Value combine(Value a, Value b) const { return {a.low + b.low, a.high + b.high}; }
+
+private:
+  /// The finaliser of splitmix64: a bijection that spreads every bit.
+  static uint64_t mix(uint64_t x) {
+    x += 0x9e3779b97f4a7c15ull;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+    return x ^ (x >> 31);
+  }
+};
+
+/// Explicit multisets, each kept once; a value is its number.
+class ExactDomain {
+public:
+  struct Value {
+    uint32_t id = 0;
+    bool operator==(const Value &) const = default;
+  };
+  struct Element {
+    uint64_t key; ///< rank << 32 | slot
+    uint64_t times;
+    bool operator==(const Element &) const = default;
+  };
+  static constexpr bool tracksValues = true;
+  static Value unset() { return {}; }
+
+  ExactDomain() : sets(1) {}
+  Value input(uint32_t rank, uint32_t slot) { return intern({{uint64_t(rank) << 32 | slot, 1}}); }
+  Value combine(Value a, Value b);
+  const std::vector<Element> &elements(Value value) const { return sets[value.id]; }
+
+private:
+  Value intern(std::vector<Element> set);
+
+  std::vector<std::vector<Element>> sets;
+  llvm::DenseMap<uint64_t, std::vector<uint32_t>> byHash;
+  llvm::DenseMap<std::pair<uint32_t, uint32_t>, uint32_t> sums;
+};
+
+/// No values: for asking only whether an execution ends.
+struct NoDomain {
+  struct Value {
+    bool operator==(const Value &) const = default;
+  };
+  static constexpr bool tracksValues = false;
+  static Value unset() { return {}; }
+  Value input(uint32_t, uint32_t) const { return {}; }
+  Value combine(Value, Value) const { return {}; }
+};
+
+} // namespace gc3::verify

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+# Shared by the scripts: steps that say what they do, show the tail of their log when they fail, and cost nothing when
+# there is nothing to do. Source it after `set -euo pipefail`.
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+logs="$root/build/logs"
+mkdir -p "$logs"
+
+packages=(g++ cmake ninja-build antlr4 libantlr4-runtime-dev llvm-14-dev llvm-14-tools zlib1g-dev libzstd-dev
+  libflatbuffers-dev flatbuffers-compiler libxxhash-dev libgtest-dev python3)
+
+say() { printf '\033[1m==> %s\033[0m\n' "$*" >&2; }
+die() { printf 'gc3: %s\n' "$*" >&2; exit 1; }
+
+# step NAME WHAT-IF-IT-FAILS COMMAND...: runs a command with its output in a log.
+step() {
+  local name=$1 advice=$2 log="$logs/$1.log" begin=$SECONDS
+  shift 2
+  if "$@" >"$log" 2>&1; then
+    printf '    %s done (%d s)\n' "$name" $((SECONDS - begin)) >&2
+  else
+    local code=$?
+    tail -n 40 "$log" >&2
+    die "$name failed (exit $code): $advice. All of its output: $log"
+  fi
+}
+
+# install_missing PACKAGE...: what is there already is left alone; nothing missing, nothing done.
+install_missing() {
+  local missing=() package
+  for package in "$@"; do
+    dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing+=("$package")
+  done
+  [ ${#missing[@]} -eq 0 ] && return
+  say "Installing ${#missing[@]} packages: ${missing[*]}"
+  command -v apt-get >/dev/null || die "this is not a Debian system; install by hand: ${missing[*]}"
+  local run=(env DEBIAN_FRONTEND=noninteractive)
+  if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null || die "installing packages needs root; run this as root, or install: ${missing[*]}"
+    run=(sudo "${run[@]}")
+  fi
+  step apt-update "the package lists can't be fetched; is there a network?" "${run[@]}" apt-get update
+  step apt-install "the packages can't be installed" "${run[@]}" apt-get install -y --no-install-recommends "${missing[@]}"
+}
+
+# build PRESET [TARGET...]: configures if need be, and builds; prints progress in tenths.
+build() {
+  local preset=$1 log="$logs/build-$1.log"
+  shift
+  cd "$root"
+  if [ ! -f "build/$preset/build.ninja" ]; then
+    say "Configuring ($preset)"
+    step "configure-$preset" "CMake found something missing" cmake --preset "$preset"
+  fi
+  say "Building ($preset)"
+  local code=0
+  ninja -C "build/$preset" "$@" 2>&1 | tee "$log" | show_progress || code=$?
+  if [ "$code" -ne 0 ]; then
+    grep -E -A12 'error|FAILED' "$log" | head -n 60 >&2 || true
+    die "the build failed. All of its output: $log"
+  fi
+}
+
+# Ninja's lines to a percentage now and then.
+show_progress() {
+  local line last=-1 done total tenth
+  while IFS= read -r line; do
+    if [[ $line =~ ^\[([0-9]+)/([0-9]+)\] ]]; then
+      done=${BASH_REMATCH[1]} total=${BASH_REMATCH[2]}
+      tenth=$((done * 10 / total))
+      if [ "$tenth" -ne "$last" ]; then
+        printf '    %3d%% (%d of %d)\n' $((done * 100 / total)) "$done" "$total" >&2
+        last=$tenth
+      fi
+    fi
+  done
+}

@@ -1,0 +1,27 @@
+# Tests are .gc3 and .test files with RUN lines; %gc3c and %gc3-run are the tools, %root the source tree.
+import os
+
+import lit.formats
+
+config.name = "gc3"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".gc3", ".test"]
+config.excludes = ["Inputs"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = config.gc3_test_output
+
+config.environment["PATH"] = os.pathsep.join(
+    [os.path.dirname(config.gc3c), os.path.dirname(config.gc3_run), config.gc3_llvm_tools, config.environment["PATH"]]
+)
+for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"):
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
+config.substitutions.append(("%root", config.gc3_source))
+
+# Programs made by other systems lie beside a checkout where there are any.
+corpus = os.path.join(config.gc3_source, "..", "shared", "corpus")
+if os.path.isdir(corpus):
+    config.available_features.add("corpus")
+    config.substitutions.append(("%corpus", corpus))
+else:
+    lit_config.note("no corpus of foreign programs beside the source tree: tests that need it are skipped")
