@@ -6,6 +6,7 @@
 #include "Version.h"
 #include "gc3/Emit/Bundle.h"
 #include "gc3/IR/Print.h"
+#include "gc3/Parse/Parse.h"
 #include "gc3/Support/Diagnostics.h"
 #include "gc3/Verify/Verify.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -25,6 +26,7 @@ public:
 private:
   bool produce(std::string &result);
   bool compile(llvm::StringRef text, std::string &result);
+  bool printSyntax(llvm::StringRef text, llvm::raw_ostream &out);
   bool compileProgram(ir::ChunkDag &&dag, llvm::raw_ostream &out);
   bool verifyProgram(const ir::Program &program);
   void report(const ir::ProgramInfo &info, const verify::Finding &finding);
@@ -100,10 +102,18 @@ bool Invocation::compileProgram(ir::ChunkDag &&dag, llvm::raw_ostream &out) {
   return true;
 }
 
+bool Invocation::printSyntax(llvm::StringRef text, llvm::raw_ostream &out) {
+  auto file = parse::parseFile(sources, diags, options.input, text);
+  if (diags.hasErrors())
+    return false;
+  parse::printAst(out, *file);
+  return true;
+}
+
 bool Invocation::compile(llvm::StringRef text, std::string &result) {
   llvm::raw_string_ostream out(result);
   if (options.emit == Emit::Ast)
-    return sema::printAst(sources, diags, options.input, text, out);
+    return printSyntax(text, out);
   std::vector<ir::ChunkDag> dags;
   {
     auto timer = times.start("parse and evaluate");

@@ -31,6 +31,7 @@ private:
   void number(uint32_t rank, bool runsLocals);
   uint32_t frameOf(uint32_t node) const;
   void findFirstUsers();
+  void linkBlocks();
   uint32_t blockForLocal(uint32_t node) const;
   uint32_t leastLoaded(uint32_t rank) const;
   uint32_t sendPeer(const Frame &frame) const;
@@ -177,6 +178,13 @@ void ThreadBlockAssigner::findFirstUsers() {
           user = node;
 }
 
+void ThreadBlockAssigner::linkBlocks() {
+  result.receivingBlock.assign(result.blocks.size(), None);
+  for (uint32_t frame = 0; frame != frames.all().size(); ++frame)
+    if (uint32_t sending = frames.all()[frame].sendConnection; !frames.all()[frame].merged && sending != None)
+      result.receivingBlock[blockOfFrame[frame]] = blockOfFrame[frames.connections()[sending].recvFrame];
+}
+
 uint32_t ThreadBlockAssigner::leastLoaded(uint32_t rank) const {
   uint32_t best = result.rankBegin[rank];
   for (uint32_t block = best; block != result.rankBegin[rank + 1]; ++block)
@@ -230,6 +238,12 @@ std::optional<ThreadBlocks> ThreadBlockAssigner::run() {
     result.blockOf[node] = block;
     result.stepOf[node] = result.blocks[block].stepCount++;
   }
+  uint32_t steps = 0;
+  for (ThreadBlock &block : result.blocks) {
+    block.firstStep = steps;
+    steps += block.stepCount;
+  }
+  linkBlocks();
   return std::move(result);
 }
 

@@ -3,10 +3,9 @@
 //  - the order inside a thread block, and what its earlier waits imply (clocks: per thread block, how many steps of each
 //    other block of the rank are known to be finished),
 //  - another wait of the same step,
-//  - the message itself, where the dependency lies earlier on the same chain of messages: then it was over when the
-//    message left. That holds for reads always, for writes only where a send releases all earlier writes (Simple).
+//  - the message that the step receives (MessageOrder).
 // Clocks change only at steps that wait, so one vector per such step is kept. O((edges + waits) × blocks of a rank).
-#include "Stages.h"
+#include "MessageOrder.h"
 #include <algorithm>
 
 using namespace gc3::ir;
@@ -18,15 +17,14 @@ class WaitInserter {
 public:
   WaitInserter(const Nodes &nodes, const ThreadBlocks &blocks, const std::vector<uint32_t> &order,
                const std::vector<uint32_t> &segments)
-      : nodes(nodes), blocks(blocks), order(order), segments(segments), clockOf(2 * nodes.n, None),
-        latestClock(blocks.blocks.size(), None) {}
+      : nodes(nodes), blocks(blocks), order(order), clockOf(2 * nodes.n, None),
+        latestClock(blocks.blocks.size(), None), messages(nodes, blocks, order, segments) {}
 
   Waits run();
 
 private:
   void collect(uint32_t node);
   void require(uint32_t node, uint32_t dependency);
-  bool messageImplies(uint32_t node, uint32_t dependency) const;
   void dropImplied();
   void addWaits(uint32_t node);
   uint32_t known(uint32_t clock, uint32_t block) const { return clock == None ? 0 : clocks[clock + block]; }
@@ -34,7 +32,6 @@ private:
   const Nodes &nodes;
   const ThreadBlocks &blocks;
   const std::vector<uint32_t> &order;
-  const std::vector<uint32_t> &segments;
   std::vector<uint32_t> clocks;      // vectors one behind the other: finished steps by thread block of the rank
   std::vector<uint32_t> clockOf;     // by node: what its thread block knows after it
   std::vector<uint32_t> latestClock; // by thread block
@@ -43,38 +40,17 @@ private:
     uint32_t node;
   };
   std::vector<Candidate> candidates;
+  MessageOrder messages;
   Waits result;
 };
 
 } // namespace
 
-static bool overlaps(BufferId a, uint32_t i, uint32_t m, BufferId b, uint32_t j, uint32_t n) {
-  return a == b && i < j + n && j < i + m;
-}
-
-/// True if `dependency` was over before the message that `node` receives was sent, as far as its protocol tells.
-bool WaitInserter::messageImplies(uint32_t node, uint32_t dependency) const {
-  if (!nodes.receives(node) || !nodes.sends(dependency) || segments[node] != segments[dependency])
-    return false;
-  if (nodes.dag.info->protocol == Protocol::Simple)
-    return true;
-  Instruction early = nodes.asScheduled(dependency);
-  Instruction late = nodes.asScheduled(node);
-  if (!writesDst(early.opcode))
-    return true;
-  bool reads = readsSrc(late.opcode) && overlaps(early.dstBuffer, early.dstIndex, early.count, late.srcBuffer,
-                                                 late.srcIndex, late.count);
-  bool writes = writesDst(late.opcode) && overlaps(early.dstBuffer, early.dstIndex, early.count, late.dstBuffer,
-                                                   late.dstIndex, late.count);
-  return !reads && !writes;
-}
-
 void WaitInserter::require(uint32_t node, uint32_t dependency) {
   uint32_t block = blocks.blockOf[node];
   uint32_t other = blocks.blockOf[dependency];
   uint32_t local = other - blocks.rankBegin[nodes.at(node).rank];
-  if (other == block || known(latestClock[block], local) > blocks.stepOf[dependency] ||
-      messageImplies(node, dependency))
+  if (other == block || known(latestClock[block], local) > blocks.stepOf[dependency])
     return;
   for (Candidate &present : candidates)
     if (present.block == local) {
@@ -94,7 +70,8 @@ void WaitInserter::collect(uint32_t node) {
   const Dependencies &edges = nodes.dag.edges;
   for (uint32_t i = edges.begin[node]; i != edges.begin[node + 1]; ++i) {
     uint32_t dependency = edges.edges[i].node();
-    require(node, dependency);
+    if (!messages.implies(node, i))
+      require(node, dependency);
     if (nodes.isSplit(dependency) && nodes.overwrites(node, dependency))
       require(node, nodes.secondHalf(dependency));
   }
@@ -141,6 +118,10 @@ Waits WaitInserter::run() {
     if (!candidates.empty())
       addWaits(node);
     clockOf[node] = latestClock[blocks.blockOf[node]];
+    if (nodes.sends(node)) {
+      uint32_t first = blocks.rankBegin[nodes.at(node).rank];
+      messages.send(node, [&](uint32_t block) { return known(clockOf[node], block - first); });
+    }
   }
   result.begin.push_back(static_cast<uint32_t>(result.waits.size()));
   return std::move(result);

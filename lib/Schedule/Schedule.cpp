@@ -30,12 +30,7 @@ static Program assemble(const Nodes &nodes, ThreadBlocks &&blocks, const Waits &
   program.bufferSizes = nodes.dag.bufferSizes;
   program.threadBlocks = std::move(blocks.blocks);
   program.rankBegin = std::move(blocks.rankBegin);
-  uint32_t steps = 0;
-  for (ThreadBlock &block : program.threadBlocks) {
-    block.firstStep = steps;
-    steps += block.stepCount;
-  }
-  program.steps.resize(steps);
+  program.steps.resize(order.size());
   program.waits = waits.waits;
   for (uint32_t position = 0; position != order.size(); ++position) {
     uint32_t node = order[position];

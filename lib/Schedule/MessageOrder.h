@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What messages imply about the order of things on the rank that they come back to.
+#pragma once
+
+#include "Stages.h"
+
+namespace gc3::schedule {
+
+/// Says which dependencies a message makes unnecessary to wait for, because it could not have been sent otherwise:
+///  - the dependency lies earlier on the same unsplit chain of messages;
+///  - the sender, on another rank, knew when it sent that a message which left after the dependency had arrived.
+/// Either way this holds for everything under Simple, where a send releases all earlier writes of its thread block, and
+/// otherwise only where the dependency wrote nothing that the dependent instruction touches.
+class MessageOrder {
+public:
+  MessageOrder(const Nodes &nodes, const ThreadBlocks &blocks, const std::vector<uint32_t> &order,
+               const std::vector<uint32_t> &segments);
+
+  /// To be called for every sending node in order, once its own waits are settled. `known(b)` is the number of steps of
+  /// thread block b of its rank that it knows to be finished.
+  template <typename Known> void send(uint32_t node, Known known) {
+    uint32_t receiver = nodes.at(node).receiver;
+    const ir::Dependencies &edges = nodes.dag.edges;
+    for (uint32_t i = edges.begin[receiver]; i != edges.begin[receiver + 1]; ++i) {
+      uint32_t peer = blocks.receivingBlock[blocks.blockOf[edges.edges[i].node()]];
+      if (peer == None || blocks.blocks[peer].rank != nodes.at(node).rank)
+        continue;
+      uint32_t finished = peer == blocks.blockOf[node] ? blocks.stepOf[node] + nodes.receives(node) : known(peer);
+      acknowledged[i] = finished != 0 && received[blocks.blocks[peer].firstStep + finished - 1] >=
+                                             departure(edges.edges[i].node());
+    }
+  }
+
+  /// True if `node`, a receive, need not wait for its dependency number `edge`.
+  bool implies(uint32_t node, uint32_t edge) const;
+
+private:
+  uint32_t departure(uint32_t node) const;
+  bool carriesOver(uint32_t node, uint32_t dependency) const;
+
+  const Nodes &nodes;
+  const ThreadBlocks &blocks;
+  const std::vector<uint32_t> &segments;
+  std::vector<uint8_t> acknowledged; // by edge
+  std::vector<uint32_t> received;    // by thread block and step: messages received up to and with this step
+  std::vector<uint32_t> sent;        // by node: messages that its thread block has sent up to and with it
+};
+
+} // namespace gc3::schedule
