@@ -56,7 +56,6 @@ static constexpr std::string_view diagNames[] = {
     "subdivision",
     "thread-block-conflict",
     "too-many-thread-blocks",
-    "too-many-sends",
     "too-many-channels",
     "unverified",
 };
@@ -114,7 +113,8 @@ std::string gc3::nearestName(std::string_view word, const std::vector<std::strin
   std::string nearest;
   for (const std::string &candidate : candidates) {
     unsigned distance = llvm::StringRef(candidate).edit_distance(llvm::StringRef(word), true, best);
-    if (distance < best) {
+    bool related = distance < std::max(candidate.size(), word.size()); // not just as short
+    if (related && distance < best) {
       best = distance;
       nearest = candidate;
     }

@@ -74,7 +74,6 @@ enum class DiagId : uint8_t {
   Subdivision,
   ThreadBlockConflict,
   TooManyThreadBlocks,
-  TooManySends,
   TooManyChannels,
   // Verification
   Unverified,

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// The grammar of .gc3 files; docs/language.md explains it. No actions and no predicates: what a tree means is said in
+// lib/Parse. Every decision but `sizes (` needs two tokens at most, so that prediction stays cheap. Tree depth is
+// bounded before parsing (lib/Parse/Nesting.cpp): whatever recurses here must cost a token that is counted there.
+grammar GC3;
+
+file : item* EOF ;
+loneExpression : expression EOF ;
+
+item : importItem | paramItem | functionItem | collectiveItem | programItem ;
+
+importItem : 'import' STRING ';' ;
+paramItem : 'param' name ':' type '=' expression ';' ;
+functionItem : 'fn' name '(' parameters? ')' ('->' type)? (block | '=' expression ';') ;
+collectiveItem : 'collective' name '(' parameters? ')' '{' clause* '}' ;
+programItem : 'program' name 'implements' name '(' arguments? ')' block ;
+
+parameters : parameter (',' parameter)* ','? ;
+parameter : name ':' type ('=' expression)? ;
+type : name | '[' type ']' ;
+
+// Collectives
+clause : ranksClause | shapeClause | aliasClause | ensuresClause | letStatement | assertStatement ;
+ranksClause : 'ranks' expression ';' ;
+shapeClause
+  : buffer=('input' | 'output') '[' first=expression ']' ('[' second=expression ']')? ('on' owners=expression)? ';' ;
+aliasClause : 'alias' ('when' condition=expression ':')? place 'is' place ';' ;
+ensuresClause : 'ensures' ('for' binders)? ':' place '==' (place | combination) ';' ;
+combination : 'reduce' '(' place 'for' binders ')' ;
+place : buffer=('input' | 'output') '(' expression ',' expression ')' ;
+binders : binder (',' binder)* ('if' condition=expression)? ;
+binder : name 'in' expression ;
+
+// Statements
+block : '{' statement* '}' ;
+statement
+  : letStatement | forStatement | whileStatement | ifStatement | returnStatement | jumpStatement
+  | assertStatement | remarkStatement | parallelizeStatement | channelStatement
+  | protocolSetting | sizesSetting | instancesSetting | scratchSetting
+  | block | plainStatement
+  ;
+letStatement : kind=('let' | 'var') name (':' type)? '=' expression ';' ;
+forStatement : 'for' name 'in' expression block ;
+whileStatement : 'while' expression block ;
+ifStatement : 'if' expression block ('else' (ifStatement | block))? ;
+returnStatement : 'return' expression? ';' ;
+jumpStatement : kind=('break' | 'continue') ';' ;
+assertStatement : 'assert' expression (',' expression)? ';' ;
+remarkStatement : 'remark' expression ';' ;
+parallelizeStatement : 'parallelize' '(' expression ')' block ;
+channelStatement : 'channel' '(' expression ')' block ;
+protocolSetting : 'protocol' name ';' ;
+sizesSetting : 'sizes' expression ';' ;
+instancesSetting : 'instances' expression ';' ;
+scratchSetting : 'scratch' name ';' ;
+plainStatement : expression (assign=('=' | '+=' | '-=' | '*=' | '/=' | '%=') expression)? ';' ;
+
+// Expressions, tightest operators first
+expression : operation ('..' operation ('by' operation)?)? ;
+operation
+  : primary                                                                 # primaryOperation
+  | operation '[' expression ']'                                            # indexOperation
+  | operation '.' name call?                                                # memberOperation
+  | op=('-' | '!' | '~') operation                                          # unaryOperation
+  | operation op=('*' | '/' | '%') operation                                # binaryOperation
+  | operation op=('+' | '-') operation                                      # binaryOperation
+  | operation op=('<<' | '>>') operation                                    # binaryOperation
+  | operation op='&' operation                                              # binaryOperation
+  | operation op='^' operation                                              # binaryOperation
+  | operation op='|' operation                                              # binaryOperation
+  | operation op=('==' | '!=' | '<' | '<=' | '>' | '>=') operation          # binaryOperation
+  | operation op='&&' operation                                             # binaryOperation
+  | operation op='||' operation                                             # binaryOperation
+  | <assoc=right> operation '?' operation ':' operation                     # conditionalOperation
+  ;
+primary
+  : INT | STRING | 'true' | 'false' | 'input' | 'output' | 'scratch'
+  | name call?
+  | list
+  | '(' expression ')'
+  ;
+call : '(' arguments? ')' ;
+arguments : argument (',' argument)* ','? ;
+argument : (name '=')? expression ;
+list : '[' (expression (generator+ | (',' expression)* ','?))? ']' ;
+generator : 'for' name 'in' expression ('if' condition=expression)? ;
+
+// Words that mean something in one place only are names everywhere else.
+name
+  : ID | 'ranks' | 'on' | 'is' | 'when' | 'by' | 'sizes' | 'instances' | 'alias' | 'ensures' | 'reduce' | 'implements'
+  ;
+
+// INT takes in letters so that a misspelt literal is one token with one message.
+INT : [0-9] [0-9a-zA-Z_]* ;
+ID : [a-zA-Z_] [a-zA-Z_0-9]* ;
+STRING : '"' ('\\' ~[\r\n] | ~["\\\r\n])* '"' ;
+SPACE : [ \t\r\n]+ -> channel(HIDDEN) ;
+LINE_COMMENT : '//' ~[\r\n]* -> channel(HIDDEN) ;
+BLOCK_COMMENT : '/*' (~'*' | '*'+ ~[*/])* '*'+ '/' -> channel(HIDDEN) ;
+
+// Reported by lib/Parse and otherwise not there.
+OPEN_STRING : '"' ('\\' ~[\r\n] | ~["\\\r\n])* -> channel(HIDDEN) ;
+OPEN_COMMENT : '/*' (~'*' | '*'+ ~[*/])* '*'* -> channel(HIDDEN) ;
+STRAY : . -> channel(HIDDEN) ;

@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: Apache-2.0
+// The syntax tree of one .gc3 file: plain records in the file's arena, never changed after parsing. Names and texts
+// point into the arena or into the source. Trees are at most parse::MaxNesting deep, so walking them by recursion is
+// safe.
+#pragma once
+
+#include "gc3/Support/Location.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Allocator.h"
+#include <memory>
+#include <vector>
+
+namespace gc3::ast {
+
+struct Name {
+  llvm::StringRef text; ///< empty: not there
+  SourceRange range;
+  explicit operator bool() const { return !text.empty(); }
+};
+
+/// `Name`, or a list of `element`.
+struct TypeName {
+  SourceRange range;
+  Name name;
+  const TypeName *element = nullptr;
+};
+
+// Expressions
+
+enum class ExprKind : uint8_t {
+  Int,
+  Bool,
+  String,
+  Buffer,
+  Name,
+  List,
+  Comprehension,
+  Range,
+  Unary,
+  Binary,
+  Conditional,
+  Call,
+  Method,
+  Attribute,
+  Index,
+};
+
+struct Expr {
+  ExprKind kind;
+  SourceRange range;
+};
+
+struct IntExpr : Expr {
+  static constexpr ExprKind Kind = ExprKind::Int;
+  int64_t value;
+  llvm::StringRef spelling;
+};
+
+struct BoolExpr : Expr {
+  static constexpr ExprKind Kind = ExprKind::Bool;
+  bool value;
+};
+
+/// Text (escapes resolved), or an expression in braces.
+struct StringPart {
+  llvm::StringRef text;
+  const Expr *expr = nullptr;
+};
+
+struct StringExpr : Expr {
+  static constexpr ExprKind Kind = ExprKind::String;
+  llvm::ArrayRef<StringPart> parts;
+};
+
+enum class BufferWord : uint8_t { Input, Output, Scratch };
+
+struct BufferExpr : Expr {
+  static constexpr ExprKind Kind = ExprKind::Buffer;
+  BufferWord buffer;
+};
+
+struct NameExpr : Expr {
+  static constexpr ExprKind Kind = ExprKind::Name;
+  llvm::StringRef name;
+};
+
+struct ListExpr : Expr {
+  static constexpr ExprKind Kind = ExprKind::List;
+  llvm::ArrayRef<const Expr *> elements;
+};
+
+/// `name in values [if condition]`
+struct Binder {
+  Name name;
+  const Expr *values;
+  const Expr *condition = nullptr;
+};
+
+struct ComprehensionExpr : Expr {
+  static constexpr ExprKind Kind = ExprKind::Comprehension;
+  const Expr *element;
+  llvm::ArrayRef<Binder> binders; ///< outermost loop first
+};
+
+struct RangeExpr : Expr {
+  static constexpr ExprKind Kind = ExprKind::Range;
+  const Expr *first;
+  const Expr *last;
+  const Expr *step; ///< or null
+};
+
+enum class UnaryOp : uint8_t { Negate, Not, Complement };
+enum class BinaryOp : uint8_t {
+  Multiply,
+  Divide,
+  Modulo,
+  Add,
+  Subtract,
+  ShiftLeft,
+  ShiftRight,
+  BitAnd,
+  BitXor,
+  BitOr,
+  Equal,
+  NotEqual,
+  Less,
+  LessEqual,
+  Greater,
+  GreaterEqual,
+  And,
+  Or,
+};
+llvm::StringRef spelling(UnaryOp op);
+llvm::StringRef spelling(BinaryOp op);
+
+struct UnaryExpr : Expr {
+  static constexpr ExprKind Kind = ExprKind::Unary;
+  UnaryOp op;
+  const Expr *operand;
+};
+
+struct BinaryExpr : Expr {
+  static constexpr ExprKind Kind = ExprKind::Binary;
+  BinaryOp op;
+  SourceRange opRange;
+  const Expr *lhs;
+  const Expr *rhs;
+};
+
+struct ConditionalExpr : Expr {
+  static constexpr ExprKind Kind = ExprKind::Conditional;
+  const Expr *condition;
+  const Expr *yes;
+  const Expr *no;
+};
+
+struct Argument {
+  Name name; ///< empty for a positional one
+  const Expr *value;
+};
+
+struct CallExpr : Expr {
+  static constexpr ExprKind Kind = ExprKind::Call;
+  Name callee;
+  llvm::ArrayRef<Argument> arguments;
+};
+
+struct MethodExpr : Expr {
+  static constexpr ExprKind Kind = ExprKind::Method;
+  const Expr *receiver;
+  Name method;
+  llvm::ArrayRef<Argument> arguments;
+};
+
+struct AttributeExpr : Expr {
+  static constexpr ExprKind Kind = ExprKind::Attribute;
+  const Expr *receiver;
+  Name attribute;
+};
+
+struct IndexExpr : Expr {
+  static constexpr ExprKind Kind = ExprKind::Index;
+  const Expr *list;
+  const Expr *index;
+};
+
+// Statements
+
+enum class StmtKind : uint8_t {
+  Let,
+  For,
+  While,
+  If,
+  Return,
+  Jump,
+  Assert,
+  Remark,
+  Parallelize,
+  Channel,
+  Protocol,
+  Sizes,
+  Instances,
+  Scratch,
+  Block,
+  Assign,
+  Expr,
+};
+
+struct Stmt {
+  StmtKind kind;
+  SourceRange range;
+};
+
+struct BlockStmt : Stmt {
+  static constexpr StmtKind Kind = StmtKind::Block;
+  llvm::ArrayRef<const Stmt *> statements;
+};
+
+struct LetStmt : Stmt {
+  static constexpr StmtKind Kind = StmtKind::Let;
+  bool isVar;
+  Name name;
+  const TypeName *type; ///< or null
+  const Expr *value;
+};
+
+struct ForStmt : Stmt {
+  static constexpr StmtKind Kind = StmtKind::For;
+  Name name;
+  const Expr *values;
+  const BlockStmt *body;
+};
+
+struct WhileStmt : Stmt {
+  static constexpr StmtKind Kind = StmtKind::While;
+  const Expr *condition;
+  const BlockStmt *body;
+};
+
+struct IfStmt : Stmt {
+  static constexpr StmtKind Kind = StmtKind::If;
+  const Expr *condition;
+  const BlockStmt *yes;
+  const Stmt *no; ///< an IfStmt, a BlockStmt or null
+};
+
+struct ReturnStmt : Stmt {
+  static constexpr StmtKind Kind = StmtKind::Return;
+  const Expr *value; ///< or null
+};
+
+struct JumpStmt : Stmt {
+  static constexpr StmtKind Kind = StmtKind::Jump;
+  bool isBreak; ///< else continue
+};
+
+struct AssertStmt : Stmt {
+  static constexpr StmtKind Kind = StmtKind::Assert;
+  const Expr *condition;
+  const Expr *text; ///< or null
+};
+
+struct RemarkStmt : Stmt {
+  static constexpr StmtKind Kind = StmtKind::Remark;
+  const Expr *text;
+};
+
+/// `parallelize (value) body` or `channel (value) body`, by kind.
+struct ScopeStmt : Stmt {
+  const Expr *value;
+  const BlockStmt *body;
+};
+
+struct ProtocolStmt : Stmt {
+  static constexpr StmtKind Kind = StmtKind::Protocol;
+  Name protocol;
+};
+
+struct SizesStmt : Stmt {
+  static constexpr StmtKind Kind = StmtKind::Sizes;
+  const Expr *value;
+};
+
+struct InstancesStmt : Stmt {
+  static constexpr StmtKind Kind = StmtKind::Instances;
+  const Expr *value;
+};
+
+struct ScratchStmt : Stmt {
+  static constexpr StmtKind Kind = StmtKind::Scratch;
+  Name name;
+};
+
+struct AssignStmt : Stmt {
+  static constexpr StmtKind Kind = StmtKind::Assign;
+  const Expr *target; ///< a NameExpr, or IndexExprs that end in one
+  bool compound;      ///< `target op= value`
+  BinaryOp op;
+  SourceRange opRange;
+  const Expr *value;
+};
+
+struct ExprStmt : Stmt {
+  static constexpr StmtKind Kind = StmtKind::Expr;
+  const Expr *value;
+};
+
+/// The node as the kind that its `kind` says it is.
+template <typename Node, typename Base>
+const Node &as(const Base &base) {
+  return static_cast<const Node &>(base);
+}
+template <typename Node, typename Base>
+const Node *dynAs(const Base *base) {
+  return base && base->kind == Node::Kind ? static_cast<const Node *>(base) : nullptr;
+}
+
+// Items
+
+struct Parameter {
+  Name name;
+  const TypeName *type;
+  const Expr *value; ///< the default, or null
+};
+
+struct Import {
+  SourceRange range; ///< of the path in quotes
+  llvm::StringRef path;
+};
+
+struct Function {
+  Name name;
+  llvm::ArrayRef<Parameter> parameters;
+  const TypeName *result; ///< or null
+  const BlockStmt *body;  ///< or null: then `value`
+  const Expr *value;
+};
+
+/// `buffer(rank, index)` in a clause of a collective.
+struct Place {
+  SourceRange range;
+  BufferWord buffer;
+  const Expr *rank;
+  const Expr *index;
+};
+
+enum class ClauseKind : uint8_t { Ranks, Shape, Alias, Ensures, Statement };
+
+struct Clause {
+  ClauseKind kind;
+  SourceRange range;
+  // Ranks: value. Shape: buffer, blocks (or null), value (chunks), on (or null).
+  BufferWord buffer = BufferWord::Input;
+  const Expr *value = nullptr;
+  const Expr *blocks = nullptr;
+  const Expr *on = nullptr;
+  // Alias: condition (or null), left, right. Ensures: binders, condition (or null), left == right, or, with `combines`,
+  // left == reduce(right for innerBinders if innerCondition).
+  const Expr *condition = nullptr;
+  Place left, right;
+  llvm::ArrayRef<Binder> binders;
+  bool combines = false;
+  llvm::ArrayRef<Binder> innerBinders;
+  const Expr *innerCondition = nullptr;
+  // Statement: a let or an assert.
+  const Stmt *statement = nullptr;
+};
+
+struct Collective {
+  Name name;
+  llvm::ArrayRef<Parameter> parameters;
+  llvm::ArrayRef<Clause> clauses;
+};
+
+struct Program {
+  Name name;
+  Name collective;
+  llvm::ArrayRef<Argument> arguments;
+  const BlockStmt *body;
+};
+
+enum class ItemKind : uint8_t { Import, Param, Function, Collective, Program };
+
+/// What stands at `index` of the vector of that kind: the order of the file.
+struct ItemRef {
+  ItemKind kind;
+  uint32_t index;
+};
+
+struct File {
+  llvm::BumpPtrAllocator arena;
+  std::vector<ItemRef> items;
+  std::vector<Import> imports;
+  std::vector<Parameter> params; ///< with a default, all of them
+  std::vector<Function> functions;
+  std::vector<Collective> collectives;
+  std::vector<Program> programs;
+  bool usesScratch = false; ///< whether the word `scratch` stands for a buffer somewhere
+};
+
+/// An expression that stands alone, such as the value of a `-D`.
+struct LoneExpression {
+  llvm::BumpPtrAllocator arena;
+  const Expr *expr = nullptr;
+};
+
+} // namespace gc3::ast

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "CommonTokenStream.h"
+
+namespace gc3::parse {
+
+/// The first token at which the tree of these tokens would be deeper than `limit`, or null. ANTLR's parser recurses
+/// with the tree, in prediction too, so this is asked before it runs.
+antlr4::Token *tooDeepAt(antlr4::CommonTokenStream &tokens, unsigned limit);
+
+} // namespace gc3::parse

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "GC3Lexer.h"
+#include "GC3Parser.h"
+#include "antlr4-runtime.h"
+#include "gc3/Support/Diagnostics.h"
+#include "llvm/ADT/StringRef.h"
+
+namespace gc3::parse {
+
+using grammar::GC3Lexer;
+using grammar::GC3Parser;
+
+/// One run of ANTLR over a piece of a source file: owns the tokens and the tree.
+class Session {
+public:
+  /// `text` must be UTF-8; `base` is the global offset of its first byte.
+  Session(llvm::StringRef source, uint32_t sourceBase, Diagnostics &sink);
+
+  /// The trees, or null after an error (reported).
+  GC3Parser::FileContext *file();
+  GC3Parser::LoneExpressionContext *loneExpression();
+
+  SourceRange range(const antlr4::Token *token) const;
+  /// From the first to the last token of a tree.
+  SourceRange range(antlr4::ParserRuleContext *context) const;
+
+private:
+  template <typename Rule>
+  auto run(Rule rule) -> decltype(rule());
+  bool checkTokens();
+
+  llvm::StringRef text;
+  uint32_t base;
+  Diagnostics &diags;
+  std::vector<uint32_t> byteOffsets; ///< of each code point; empty for ASCII
+  antlr4::ANTLRInputStream input;
+  GC3Lexer lexer;
+  antlr4::CommonTokenStream tokens;
+  GC3Parser parser;
+};
+
+} // namespace gc3::parse

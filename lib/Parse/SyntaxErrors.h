@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "antlr4-runtime.h"
+#include <functional>
+
+namespace gc3::parse {
+
+/// ANTLR's recovery with messages in the words of the language.
+class ReportingStrategy : public antlr4::DefaultErrorStrategy {
+public:
+  /// The token before the place (or null), the token found there, and the message.
+  using Sink = std::function<void(antlr4::Token *, antlr4::Token *, const std::string &)>;
+  explicit ReportingStrategy(Sink receiver) : sink(std::move(receiver)) {}
+
+protected:
+  void reportNoViableAlternative(antlr4::Parser *parser, const antlr4::NoViableAltException &error) override;
+  void reportInputMismatch(antlr4::Parser *parser, const antlr4::InputMismatchException &error) override;
+  void reportUnwantedToken(antlr4::Parser *parser) override;
+  void reportMissingToken(antlr4::Parser *parser) override;
+
+private:
+  void reportAt(antlr4::Parser *parser, antlr4::Token *found);
+
+  Sink sink;
+};
+
+} // namespace gc3::parse

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// The whole of semantic analysis: load, check and compile everything, then run params and each program.
+#include "Stages.h"
+
+using namespace gc3;
+using namespace gc3::sema;
+
+namespace {
+
+class Analysis {
+public:
+  Analysis(Compiler &compiled, Diagnostics &sink, const SemaOptions &semaOptions)
+      : compiler(compiled), diags(sink), options(semaOptions), machine(compiled.code, sink, semaOptions) {}
+
+  std::vector<ir::ChunkDag> run();
+
+private:
+  bool runProgram(const ProgramCode &program);
+  bool selected(const ProgramCode &program) const {
+    return options.program.empty() || options.program == program.syntax->name.text;
+  }
+
+  Compiler &compiler;
+  Diagnostics &diags;
+  const SemaOptions &options;
+  Machine machine;
+  std::vector<ir::ChunkDag> dags;
+};
+
+} // namespace
+
+bool Analysis::runProgram(const ProgramCode &program) {
+  CollectiveBuilder builder(program.syntax->collective.text.str(), options);
+  machine.beginProgram();
+  machine.settings = {};
+  machine.collective = &builder;
+  bool good = machine.run(program.header);
+  machine.collective = nullptr;
+  if (!good)
+    return false;
+
+  auto info = std::make_shared<ir::ProgramInfo>();
+  info->name = program.syntax->name.text.str();
+  info->nameRange = program.syntax->name.range;
+  info->collective = builder.finish();
+  info->protocol = program.protocol;
+  info->minBytes = machine.settings.minBytes;
+  info->maxBytes = machine.settings.maxBytes;
+  info->sizesRange = machine.settings.sizesRange;
+  if (compiler.usesScratch)
+    info->scratchNames.push_back("scratch");
+  info->scratchNames.insert(info->scratchNames.end(), program.scratchNames.begin(), program.scratchNames.end());
+
+  Tracer tracer(*info, options);
+  if (!tracer.begin()) {
+    diags.error(tracer.failure.id, info->nameRange, tracer.failure.message);
+    return false;
+  }
+  machine.tracer = &tracer;
+  machine.program = info.get();
+  good = machine.run(program.body);
+  machine.tracer = nullptr;
+  machine.program = nullptr;
+  if (!good)
+    return false;
+  checkPostcondition(*info, builder.hashes(), tracer, diags);
+  dags.push_back(tracer.finish(info));
+  return true;
+}
+
+std::vector<ir::ChunkDag> Analysis::run() {
+  if (!runParams(compiler, machine))
+    return {};
+  for (const ProgramCode &program : compiler.programs)
+    if (selected(program))
+      runProgram(program);
+  checkDispatch(dags, diags);
+  return std::move(dags);
+}
+
+/// Whether there is something to build; an error else.
+static bool checkSelection(const Compiler &compiler, llvm::StringRef name, const SemaOptions &options,
+                           Diagnostics &diags) {
+  std::vector<std::string> names;
+  for (const ProgramCode &program : compiler.programs)
+    names.push_back(program.syntax->name.text.str());
+  bool found =
+      options.program.empty() ? !names.empty() : std::find(names.begin(), names.end(), options.program) != names.end();
+  if (found)
+    return true;
+  if (options.program.empty()) {
+    diags.error(DiagId::NoProgram, {}, "'" + name.str() + "' holds no program");
+    return false;
+  }
+  std::string near = suggestion(options.program, names);
+  diags.error(DiagId::NoProgram, {}, "'" + name.str() + "' holds no program '" + options.program + "'" + near);
+  return false;
+}
+
+std::vector<ir::ChunkDag> sema::analyze(SourceManager &sources, Diagnostics &diags, llvm::StringRef name,
+                                        llvm::StringRef text, const SemaOptions &options,
+                                        std::vector<std::string> *filesRead) {
+  Modules modules = loadModules(sources, diags, name, text, options, filesRead);
+  if (diags.hasErrors())
+    return {};
+  Compiler compiler(modules, diags, options);
+  compiler.compile();
+  std::vector<std::unique_ptr<const ast::LoneExpression>> trees;
+  applyDefines(compiler, sources, diags, options, trees);
+  if (diags.hasErrors() || !checkSelection(compiler, name, options, diags))
+    return {};
+  return Analysis(compiler, diags, options).run();
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// What functions, programs and collectives become: code for a register machine. Each function numbers its registers
+// from 0 in three files (Types.h); parameters come first. In the comments a, b, c are the operands, `r` reads a
+// register.
+#pragma once
+
+#include "Strings.h"
+#include "Types.h"
+#include "gc3/Support/Location.h"
+#include <string>
+#include <vector>
+
+namespace gc3::sema {
+
+inline constexpr uint32_t NoRegister = ~uint32_t(0);
+
+enum class Op : uint8_t {
+  // Numbers
+  LoadInt,   // a = constants[b]
+  MoveInt,   // a = r b
+  LoadParam, // a = params[b].number
+  Add,       // a = r b + r c, and so on
+  Subtract,
+  Multiply,
+  Divide,
+  Modulo,
+  ShiftLeft,
+  ShiftRight,
+  BitAnd,
+  BitOr,
+  BitXor,
+  Less,
+  LessEqual,
+  Equal,
+  NotEqual,
+  Min,
+  Max,
+  Negate, // a = -r b
+  Not,
+  Complement,
+  Abs,
+  Log2,
+  // Jumps; those that go back count as a step
+  Jump,   // to a
+  JumpIf, // to a if r b
+  JumpIfNot,
+  Loop, // back to a
+  LoopIf,
+  RangeBegin, // r a, r a+1, r a+2 are first, last, step; to b if the range is empty
+  RangeNext,  // r a += step; back to b unless the end is reached
+  // Calls
+  Call, // calls[a]
+  ReturnNone,
+  ReturnInt, // the value of a to register 0 of its file
+  ReturnChunk,
+  ReturnList,
+  // Lists
+  MoveList,
+  LoadParamList,
+  NewList,   // a = []
+  ListRange, // a = list of the range in r b, b+1, b+2
+  AppendInt, // a += [r b]
+  AppendChunk,
+  AppendList,
+  GetInt, // a = b[r c]
+  GetChunk,
+  GetList,
+  TakeList, // the same, and leaves an empty list there
+  SetInt,   // a[r b] = r c
+  SetChunk,
+  SetList,
+  EachInt, // if r b < len c: a = c[r b], ++r b, skip the next instruction
+  EachChunk,
+  EachList,
+  Length,     // a = len(b)
+  Concat,     // a = b + c
+  EqualLists, // a = b == c
+  MinList,
+  MaxList,
+  // Strings
+  LengthString,
+  Format,     // a = text of b, of types[c]
+  Join,       // a = the c strings from register b on, one behind the other
+  FailAssert, // with the text a
+  Remark,
+  // Chunks
+  MoveChunk,
+  MakeChunk, // a = chunk(places[b])
+  Copy,      // a = b copied to places[c]
+  Reduce,    // a = b reduced with places[c].other
+  ChunkRank, // a = b's, and so on
+  ChunkIndex,
+  ChunkCount,
+  ChunkBuffer,
+  Slice,       // a = b.slice(r c, r c+1)
+  Split,       // a = b.split(r c)
+  PushChannel, // r a
+  PushParallel,
+  PopDirectives, // a of them
+  // Settings of a program
+  SetSizes, // r a .. r b
+  SetInstances,
+  // Collectives; `extra` is the buffer
+  SetRanks,
+  RankCount,   // a = the number of ranks
+  SetShape,    // r a blocks (or none) of r b chunks
+  SetOwner,    // only rank r a has it
+  SetOwners,   // only the ranks of list a
+  SetAlias,    // extra lies inside the other: rank, index of one and the other from register a on
+  ResetValue,  // no value
+  JumpIfValue, // to a if there is one
+  BeginValue,
+  AddToValue, // input chunk (r a, r b)
+  EndValue,
+  Ensure, // output chunk (r a, r b) holds the value
+};
+
+struct Instruction {
+  Op op;
+  uint8_t extra = 0;
+  uint32_t a = 0, b = 0, c = 0;
+};
+static_assert(sizeof(Instruction) == 16);
+
+/// A callee's registers begin at these of the caller's: arguments are evaluated in place.
+struct CallSite {
+  uint32_t function;
+  uint32_t base[FileCount];
+};
+
+/// Int registers of the parts of `chunk(...)`, `copy` and `reduce`, or NoRegister.
+struct PlaceOperands {
+  uint32_t rank = NoRegister, buffer = NoRegister, index = NoRegister, count = NoRegister;
+  uint32_t other = NoRegister; ///< chunk register
+  uint32_t channel = NoRegister, sendThreadBlock = NoRegister, recvThreadBlock = NoRegister;
+};
+
+struct Function {
+  std::string name;
+  std::vector<Instruction> code;
+  std::vector<SourceRange> ranges; ///< of each instruction
+  uint32_t registers[FileCount] = {};
+};
+
+struct Bytecode {
+  std::vector<Function> functions;
+  std::vector<int64_t> constants;
+  std::vector<CallSite> calls;
+  std::vector<PlaceOperands> places;
+  std::vector<Type> types;
+  std::vector<std::string> paramNames;
+  StringPool strings;
+};
+
+} // namespace gc3::sema

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// Clauses with numbers to ir::Collective. Contributions are packed into arithmetic runs as they come, equal values are
+// found by their hash, and equal rows of the postcondition are stored once. Linear in contributions and in output
+// chunks.
+#include "CollectiveBuilder.h"
+#include "llvm/ADT/Hashing.h"
+#include <algorithm>
+#include <unordered_map>
+
+using namespace gc3;
+using namespace gc3::sema;
+
+static constexpr int64_t MaxRanks = 65536;
+
+static const char *wordOf(ir::BufferId buffer) {
+  return buffer == ir::InputBuffer ? "input" : "output";
+}
+
+static std::string placeOf(ir::BufferId buffer, int64_t rank, int64_t index) {
+  return std::string(wordOf(buffer)) + "(" + std::to_string(rank) + ", " + std::to_string(index) + ")";
+}
+
+CollectiveBuilder::CollectiveBuilder(std::string name, const SemaOptions &semaOptions) : options(semaOptions) {
+  collective.name = std::move(name);
+}
+
+bool CollectiveBuilder::fail(DiagId id, std::string message) {
+  failure = {id, std::move(message)};
+  return false;
+}
+
+bool CollectiveBuilder::setRanks(int64_t ranks) {
+  if (ranks < 1 || ranks > MaxRanks)
+    return fail(DiagId::BadShape, "'" + collective.name + "' on " + std::to_string(ranks) + " ranks; it must be 1 to " +
+                                      std::to_string(MaxRanks));
+  collective.ranks = static_cast<uint32_t>(ranks);
+  collective.hasInput.assign(collective.ranks, 1);
+  collective.hasOutput.assign(collective.ranks, 1);
+  collective.aliases.resize(collective.ranks);
+  return true;
+}
+
+bool CollectiveBuilder::setShape(ir::BufferId buffer, int64_t blocks, int64_t chunks) {
+  if (blocks < 1 || chunks < 1)
+    return fail(DiagId::BadShape, std::string(wordOf(buffer)) + " of " + std::to_string(blocks) + " blocks of " +
+                                      std::to_string(chunks) + " chunks; both must be at least 1");
+  int64_t total = 0;
+  if (__builtin_mul_overflow(blocks, chunks, &total) || static_cast<uint64_t>(total) > options.maxSlots ||
+      static_cast<uint64_t>(total) * collective.ranks > options.maxSlots)
+    return fail(DiagId::SlotBudget, std::string(wordOf(buffer)) + " of " + std::to_string(blocks) + " blocks of " +
+                                        std::to_string(chunks) + " chunks on " + std::to_string(collective.ranks) +
+                                        " ranks: more than " + std::to_string(options.maxSlots) + " chunks");
+  ir::Shape &shape = buffer == ir::InputBuffer ? collective.input : collective.output;
+  shape = {static_cast<uint32_t>(blocks), static_cast<uint32_t>(chunks)};
+  if (buffer == ir::OutputBuffer) {
+    wanted.assign(size_t(collective.ranks) * shape.total(), ir::Postcondition::Anything);
+    clauseOf.resize(wanted.size());
+  }
+  return true;
+}
+
+bool CollectiveBuilder::setOwners(ir::BufferId buffer, const std::vector<int64_t> &owners) {
+  std::vector<uint8_t> &has = buffer == ir::InputBuffer ? collective.hasInput : collective.hasOutput;
+  has.assign(collective.ranks, 0);
+  for (int64_t rank : owners) {
+    if (rank < 0 || rank >= collective.ranks)
+      return fail(DiagId::RankOutOfRange, std::string(wordOf(buffer)) + " on rank " + std::to_string(rank) +
+                                              ": there are " + std::to_string(collective.ranks) + " ranks");
+    has[static_cast<size_t>(rank)] = 1;
+  }
+  return true;
+}
+
+bool CollectiveBuilder::checkChunk(ir::BufferId buffer, int64_t rank, int64_t index) {
+  if (rank < 0 || rank >= collective.ranks)
+    return fail(DiagId::RankOutOfRange,
+                placeOf(buffer, rank, index) + ": there are " + std::to_string(collective.ranks) + " ranks");
+  uint32_t size = collective.size(static_cast<uint32_t>(rank), buffer);
+  if (size == 0)
+    return fail(DiagId::NoSuchBuffer,
+                placeOf(buffer, rank, index) + ": rank " + std::to_string(rank) + " has no " + wordOf(buffer));
+  if (index < 0 || index >= size)
+    return fail(DiagId::ChunkOutOfRange, placeOf(buffer, rank, index) + ": the " + wordOf(buffer) + " of a rank has " +
+                                             std::to_string(size) + (size == 1 ? " chunk" : " chunks"));
+  return true;
+}
+
+bool CollectiveBuilder::setAlias(ir::BufferId inner, int64_t rank, int64_t index, int64_t outerRank,
+                                 int64_t outerIndex) {
+  ir::BufferId outer = inner == ir::InputBuffer ? ir::OutputBuffer : ir::InputBuffer;
+  std::string what = placeOf(inner, rank, index) + " is " + placeOf(outer, outerRank, outerIndex);
+  for (int64_t r : {rank, outerRank})
+    if (r < 0 || r >= collective.ranks)
+      return fail(DiagId::RankOutOfRange, what + ": there are " + std::to_string(collective.ranks) + " ranks");
+  if (rank != outerRank)
+    return fail(DiagId::BadAlias, what + ": buffers can only meet on one rank");
+  auto r = static_cast<uint32_t>(rank);
+  uint32_t innerSize = collective.size(r, inner), outerSize = collective.size(r, outer);
+  if (innerSize == 0 || outerSize == 0)
+    return true;
+  ir::RankAlias::Kind kind = inner == ir::InputBuffer ? ir::RankAlias::InputInOutput : ir::RankAlias::OutputInInput;
+  int64_t offset = 0;
+  bool overflow = __builtin_sub_overflow(outerIndex, index, &offset);
+  if (overflow || offset < 0 || offset > outerSize || offset + innerSize > outerSize)
+    return fail(DiagId::BadAlias, what + ": the " + wordOf(inner) + " of " + std::to_string(innerSize) +
+                                      " chunks does not lie inside the " + wordOf(outer) + " of " +
+                                      std::to_string(outerSize));
+  const ir::Shape &container = outer == ir::InputBuffer ? collective.input : collective.output;
+  const ir::Shape &contained = inner == ir::InputBuffer ? collective.input : collective.output;
+  if (container.chunks != contained.chunks)
+    return fail(DiagId::BadAlias, what + ": blocks of " + std::to_string(contained.chunks) +
+                                      " chunks inside blocks of " + std::to_string(container.chunks) +
+                                      "; they must be equal");
+  if (offset % container.chunks != 0)
+    return fail(DiagId::BadAlias, what + ": chunk " + std::to_string(offset) + " of the " + wordOf(outer) +
+                                      " does not begin a block of " + std::to_string(container.chunks) + " chunks");
+  ir::RankAlias &alias = collective.aliases[r];
+  ir::RankAlias fresh{kind, static_cast<uint32_t>(offset)};
+  if (alias.kind != ir::RankAlias::None && (alias.kind != fresh.kind || alias.offset != fresh.offset))
+    return fail(DiagId::BadAlias,
+                what + ": input and output of rank " + std::to_string(rank) + " already meet otherwise");
+  alias = fresh;
+  return true;
+}
+
+void CollectiveBuilder::beginValue() {
+  pending.clear();
+  pendingHash = {};
+}
+
+/// Whether `chunk` continues `run`; it may be the second element, which sets the strides.
+static bool extend(ir::Run &run, uint32_t rank, uint32_t index) {
+  constexpr int64_t limit = 1 << 30;
+  int64_t rankStep = int64_t(rank) - run.rank, indexStep = int64_t(index) - run.index;
+  if (run.length == 1 && std::abs(rankStep) < limit && std::abs(indexStep) < limit) {
+    run.rankStride = static_cast<int32_t>(rankStep);
+    run.indexStride = static_cast<int32_t>(indexStep);
+  } else if (rankStep != int64_t(run.length) * run.rankStride || indexStep != int64_t(run.length) * run.indexStride) {
+    return false;
+  }
+  ++run.length;
+  return true;
+}
+
+bool CollectiveBuilder::addToValue(int64_t rank, int64_t index) {
+  if (!checkChunk(ir::InputBuffer, rank, index))
+    return false;
+  auto r = static_cast<uint32_t>(rank), i = static_cast<uint32_t>(index);
+  pendingHash.add(hashOfInput(r, i));
+  if (pending.empty() || !extend(pending.back(), r, i))
+    pending.push_back({r, i, 0, 0, 1});
+  return true;
+}
+
+void CollectiveBuilder::endValue() {
+  ir::Postcondition &post = collective.post;
+  auto [entry, isNew] = valueOfHash.try_emplace({pendingHash.low, pendingHash.high >> 1}, post.valueCount());
+  current = entry->second;
+  if (!isNew)
+    return;
+  valueHashes.push_back(pendingHash);
+  post.runs.insert(post.runs.end(), pending.begin(), pending.end());
+  post.valueBegin.push_back(static_cast<uint32_t>(post.runs.size()));
+}
+
+bool CollectiveBuilder::ensure(int64_t rank, int64_t index, SourceRange clause) {
+  if (!checkChunk(ir::OutputBuffer, rank, index))
+    return false;
+  if (valueHashes[current].count == 0)
+    return fail(DiagId::BadShape, placeOf(ir::OutputBuffer, rank, index) + ": a reduction of no chunks at all");
+  if (clauses.empty() || !(clauses.back() == clause))
+    clauses.push_back(clause);
+  size_t slot = static_cast<size_t>(rank) * collective.output.total() + static_cast<size_t>(index);
+  if (wanted[slot] == ir::Postcondition::Anything) {
+    wanted[slot] = current + 1;
+    clauseOf[slot] = static_cast<uint16_t>(std::min<size_t>(clauses.size() - 1, 65535));
+    return true;
+  }
+  if (wanted[slot] == current + 1)
+    return true;
+  fail(DiagId::ConflictingEnsures, placeOf(ir::OutputBuffer, rank, index) + " is promised " +
+                                       describeValue(collective.post, current) + " here and " +
+                                       describeValue(collective.post, wanted[slot] - 1) + " before");
+  failure.notes.push_back({clauses[clauseOf[slot]], "the other promise is here"});
+  return false;
+}
+
+std::string gc3::sema::describeValue(const ir::Postcondition &post, uint32_t value) {
+  uint64_t count = post.contributions(value);
+  std::string text = count == 1 ? "" : "the reduction of " + std::to_string(count) + " chunks: ";
+  uint64_t shown = 0;
+  for (uint32_t run = post.valueBegin[value]; run < post.valueBegin[value + 1]; ++run) {
+    for (uint32_t i = 0; i < post.runs[run].length; ++i) {
+      if (shown++ == 4)
+        return text + ", ...";
+      const ir::Run &r = post.runs[run];
+      text += (shown == 1 ? "" : ", ") + placeOf(ir::InputBuffer, int64_t(r.rank) + int64_t(i) * r.rankStride,
+                                                 int64_t(r.index) + int64_t(i) * r.indexStride);
+    }
+  }
+  return text;
+}
+
+ir::Collective CollectiveBuilder::finish() {
+  ir::Postcondition &post = collective.post;
+  size_t width = collective.output.total();
+  std::unordered_multimap<size_t, uint32_t> rowsOfHash; // looked up only; its order does not matter
+  uint32_t emptyRow = NoValue;                          // of the ranks without output
+  for (uint32_t rank = 0; rank < collective.ranks; ++rank) {
+    if (!collective.hasOutput[rank]) {
+      if (emptyRow == NoValue) {
+        emptyRow = static_cast<uint32_t>(post.rowBegin.size()) - 1;
+        post.rowBegin.push_back(static_cast<uint32_t>(post.rows.size()));
+      }
+      post.rowOfRank.push_back(emptyRow);
+      continue;
+    }
+    const uint32_t *row = wanted.data() + rank * width;
+    size_t hash = llvm::hash_combine_range(row, row + width);
+    uint32_t found = NoValue;
+    for (auto [at, end] = rowsOfHash.equal_range(hash); at != end && found == NoValue; ++at)
+      if (std::equal(row, row + width, post.rows.begin() + post.rowBegin[at->second]))
+        found = at->second;
+    if (found == NoValue) {
+      found = static_cast<uint32_t>(post.rowBegin.size()) - 1;
+      post.rows.insert(post.rows.end(), row, row + width);
+      post.rowBegin.push_back(static_cast<uint32_t>(post.rows.size()));
+      rowsOfHash.emplace(hash, found);
+    }
+    post.rowOfRank.push_back(found);
+  }
+  return std::move(collective);
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "ChunkHash.h"
+#include "Failure.h"
+#include "gc3/IR/Collective.h"
+#include "gc3/Sema/Sema.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace gc3::sema {
+
+/// Takes the clauses of a collective with numbers filled in, and builds the collective. Methods return whether the
+/// numbers make sense; if not, `failure` says why.
+class CollectiveBuilder {
+public:
+  CollectiveBuilder(std::string name, const SemaOptions &semaOptions);
+
+  bool setRanks(int64_t ranks);
+  int64_t ranks() const { return collective.ranks; }
+  bool setShape(ir::BufferId buffer, int64_t blocks, int64_t chunks);
+  bool setOwners(ir::BufferId buffer, const std::vector<int64_t> &owners);
+  /// Chunk `index` of `inner` on `rank` is chunk `outerIndex` of the other buffer on `outerRank`.
+  bool setAlias(ir::BufferId inner, int64_t rank, int64_t index, int64_t outerRank, int64_t outerIndex);
+
+  // The value of an `ensures`: a multiset of input chunks.
+  void resetValue() { current = NoValue; }
+  bool hasValue() const { return current != NoValue; }
+  void beginValue();
+  bool addToValue(int64_t rank, int64_t index);
+  void endValue();
+  /// Chunk `index` of the output of `rank` must hold the value.
+  bool ensure(int64_t rank, int64_t index, SourceRange clause);
+
+  /// The collective with equal rows shared. Call once.
+  ir::Collective finish();
+  /// Of each value of the postcondition.
+  const std::vector<ChunkHash> &hashes() const { return valueHashes; }
+
+  Failure failure;
+
+private:
+  static constexpr uint32_t NoValue = ~uint32_t(0);
+
+  bool fail(DiagId id, std::string message);
+  bool checkChunk(ir::BufferId buffer, int64_t rank, int64_t index);
+
+  const SemaOptions &options;
+  ir::Collective collective;
+  std::vector<ir::Run> pending; ///< runs of the value that is being made
+  ChunkHash pendingHash;
+  uint32_t current = NoValue;
+  std::vector<ChunkHash> valueHashes;
+  llvm::DenseMap<std::pair<uint64_t, uint64_t>, uint32_t> valueOfHash;
+  std::vector<uint32_t> wanted;     ///< value + 1 by rank and chunk of the output
+  std::vector<SourceRange> clauses; ///< the ensures clauses so far
+  std::vector<uint16_t> clauseOf;   ///< which of them said what is wanted
+};
+
+/// "input(1, 0)" or "the reduction of 8 chunks: input(0, 0), input(1, 0), ..."
+std::string describeValue(const ir::Postcondition &post, uint32_t value);
+
+} // namespace gc3::sema

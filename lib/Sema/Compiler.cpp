@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names of all files into one table, then each body to bytecode.
+#include "Compiler.h"
+#include "BodyCompiler.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace gc3;
+using namespace gc3::sema;
+
+std::string gc3::sema::suggestion(llvm::StringRef word, const std::vector<std::string> &candidates) {
+  std::string near = word.size() < 2 ? "" : nearestName(word.str(), candidates); // any letter is near any other
+  return near.empty() ? "" : "; did you mean '" + near + "'?";
+}
+
+bool Compiler::isNew(std::map<llvm::StringRef, SourceRange> &names, const ast::Name &name, const char *what) {
+  auto [entry, isNew] = names.try_emplace(name.text, name.range);
+  if (!isNew)
+    diags.error(DiagId::Redefinition, name.range, std::string(what) + " '" + name.text.str() + "' is defined twice")
+        .note(entry->second, "the other definition is here");
+  return isNew;
+}
+
+Type Compiler::resolve(const ast::TypeName &type) {
+  if (type.element) {
+    Type element = resolve(*type.element);
+    return element.isError() ? Type() : element.list();
+  }
+  auto base = llvm::StringSwitch<Type::Base>(type.name.text)
+                  .Case("int", Type::Int)
+                  .Case("bool", Type::Bool)
+                  .Case("string", Type::String)
+                  .Case("buffer", Type::Buffer)
+                  .Case("chunk", Type::Chunk)
+                  .Default(Type::Error);
+  if (base == Type::Error) {
+    std::string near = suggestion(type.name.text, {"int", "bool", "string", "buffer", "chunk"});
+    diags.error(DiagId::UnknownName, type.name.range,
+                "unknown type '" + type.name.text.str() + "'" +
+                    (near.empty() ? "; types are int, bool, string, buffer, chunk and lists such as [int]" : near));
+  }
+  return {base, 0};
+}
+
+std::vector<Formal> Compiler::formals(llvm::ArrayRef<ast::Parameter> parameters) {
+  std::vector<Formal> result;
+  std::map<llvm::StringRef, SourceRange> names;
+  for (const ast::Parameter &parameter : parameters) {
+    isNew(names, parameter.name, "parameter");
+    if (!parameter.value && !result.empty() && result.back().optional)
+      diags.error(DiagId::WrongArguments, parameter.name.range,
+                  "parameter '" + parameter.name.text.str() + "' without a default follows one with a default");
+    uint32_t thunk = parameter.value ? addFunction(parameter.name.text) : 0;
+    result.push_back(
+        {parameter.name.text, resolve(*parameter.type), parameter.value, parameter.value != nullptr, false, thunk});
+  }
+  return result;
+}
+
+uint32_t Compiler::addFunction(llvm::StringRef name) {
+  code.functions.emplace_back();
+  code.functions.back().name = name.str();
+  return static_cast<uint32_t>(code.functions.size()) - 1;
+}
+
+void Compiler::declare(const ast::File &file) {
+  usesScratch |= file.usesScratch;
+  for (const ast::Parameter &param : file.params) {
+    if (!isNew(paramNames, param.name, "param"))
+      continue;
+    Type type = resolve(*param.type);
+    if (type.base == Type::Chunk || type.base == Type::Buffer)
+      diags.error(DiagId::TypeMismatch, param.type->range,
+                  "a param can't be of type " + str(type) + "; its value is known before any program runs");
+    paramOf[param.name.text] = static_cast<uint32_t>(params.size());
+    params.push_back(
+        {&param, type, static_cast<uint32_t>(code.paramNames.size()), addFunction(param.name.text), &file});
+    code.paramNames.push_back(param.name.text.str());
+  }
+  for (const ast::Function &function : file.functions) {
+    if (isBuiltin(function.name.text)) {
+      diags.error(DiagId::Redefinition, function.name.range,
+                  "'" + function.name.text.str() + "' is a built-in function");
+      continue;
+    }
+    if (!isNew(functionNames, function.name, "function"))
+      continue;
+    FunctionInfo info;
+    info.syntax = &function;
+    info.formals = formals(function.parameters);
+    info.infers = !function.result && function.value;
+    info.result = function.result ? resolve(*function.result) : info.infers ? Type() : Type{Type::None, 0};
+    info.index = addFunction(function.name.text);
+    functionOf[function.name.text] = static_cast<uint32_t>(functions.size());
+    functions.push_back(std::move(info));
+  }
+  for (const ast::Collective &collective : file.collectives) {
+    if (!isNew(collectiveNames, collective.name, "collective"))
+      continue;
+    collectiveOf[collective.name.text] = static_cast<uint32_t>(collectives.size());
+    collectives.push_back({&collective, &file, formals(collective.parameters), addFunction(collective.name.text)});
+  }
+}
+
+void Compiler::compileFunction(FunctionInfo &info) {
+  if (info.state != FunctionInfo::State::Waiting)
+    return;
+  info.state = FunctionInfo::State::Compiling;
+  BodyCompiler body(*this, info.index, BodyCompiler::Kind::Function);
+  Type result = body.function(*info.syntax, info.formals, info.result, info.infers);
+  info.result = result;
+  info.state = FunctionInfo::State::Done;
+}
+
+/// Each default is a function of the parameters before it, so that a call costs the same whatever the default does.
+void Compiler::compileDefaults(const std::vector<Formal> &all) {
+  for (size_t i = 0; i < all.size(); ++i)
+    if (all[i].value)
+      BodyCompiler(*this, all[i].thunk, BodyCompiler::Kind::Param)
+          .defaultValue(llvm::makeArrayRef(all).take_front(i), all[i]);
+}
+
+void Compiler::compileProgram(const ast::Program &program) {
+  ProgramCode result;
+  result.syntax = &program;
+  result.header = addFunction(program.name.text);
+  result.body = addFunction(program.name.text);
+  BodyCompiler(*this, result.header, BodyCompiler::Kind::Header).header(program, result);
+  BodyCompiler(*this, result.body, BodyCompiler::Kind::Program).program(program, result);
+  programs.push_back(std::move(result));
+}
+
+void Compiler::compile() {
+  for (const auto &file : modules.files)
+    declare(*file);
+  for (ParamInfo &param : params)
+    BodyCompiler(*this, param.thunk, BodyCompiler::Kind::Param).param(*param.syntax->value, param.type);
+  for (FunctionInfo &info : functions) {
+    compileDefaults(info.formals);
+    compileFunction(info);
+  }
+  for (const CollectiveInfo &info : collectives) {
+    compileDefaults(info.formals);
+    BodyCompiler(*this, info.index, BodyCompiler::Kind::Collective).collective(info);
+  }
+  if (!modules.main)
+    return;
+  for (const ast::Program &program : modules.main->programs)
+    if (isNew(programNames, program.name, "program"))
+      compileProgram(program);
+}
+
+void Compiler::redefine(ParamInfo &param, const ast::Expr &value, const std::string &define) {
+  uint32_t thunk = addFunction(param.syntax->name.text);
+  BodyCompiler(*this, thunk, BodyCompiler::Kind::Param).param(value, param.type, &define);
+  param.thunk = thunk;
+}

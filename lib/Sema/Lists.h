@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values of running .gc3: chunk references, and lists as counted pointers that are copied when a shared one is written.
+#pragma once
+
+#include "Types.h"
+#include "gc3/IR/Collective.h"
+#include <utility>
+#include <vector>
+
+namespace gc3::sema {
+
+/// `count` chunks as they were after `stamp` operations, by the user's name for the place.
+struct ChunkRef {
+  uint32_t rank = 0;
+  uint32_t index = 0;
+  uint32_t count = 0;
+  uint32_t stamp = 0;
+  ir::BufferId buffer = 0;
+};
+
+struct List;
+
+/// A list by value; null is the empty list of any type.
+class ListRef {
+public:
+  ListRef() = default;
+  explicit ListRef(List *fresh) : list(fresh) {}
+  ListRef(const ListRef &other);
+  ListRef(ListRef &&other) noexcept : list(std::exchange(other.list, nullptr)) {}
+  ListRef &operator=(ListRef other) noexcept {
+    std::swap(list, other.list);
+    return *this;
+  }
+  ~ListRef() { reset(); }
+  void reset();
+
+  List *get() const { return list; }
+  size_t size() const;
+
+private:
+  List *list = nullptr;
+};
+
+/// What is alive, in units of an int; every list and its elements are entered and leave again.
+struct ListBudget {
+  static constexpr uint64_t ListCost = 16;
+  uint64_t limit = 0;
+  uint64_t alive = 0;
+  bool take(uint64_t units) {
+    if (units > limit - alive)
+      return false;
+    alive += units;
+    return true;
+  }
+};
+
+/// One of the vectors holds the elements.
+struct List {
+  explicit List(File elements, ListBudget &owner) : file(elements), budget(owner) {}
+  ~List();
+
+  uint32_t references = 1;
+  File file;
+  ListBudget &budget;
+  std::vector<int64_t> ints;
+  std::vector<ChunkRef> chunks;
+  std::vector<ListRef> lists;
+
+  size_t size() const { return file == File::Int ? ints.size() : file == File::Chunk ? chunks.size() : lists.size(); }
+  uint64_t unitCost() const { return file == File::Chunk ? 3 : 1; }
+};
+
+inline ListRef::ListRef(const ListRef &other) : list(other.list) {
+  if (list)
+    ++list->references;
+}
+inline size_t ListRef::size() const {
+  return list ? list->size() : 0;
+}
+
+/// Makes `list` a list of its own (not shared, not null) of `elements`, with room in the budget for `more` elements.
+/// Null if the budget does not allow that.
+List *own(ListRef &list, File elements, uint64_t more, ListBudget &budget);
+
+/// `list` = `list` + `other`; false if the budget does not allow that.
+bool append(ListRef &list, const ListRef &other, ListBudget &budget);
+
+/// Equality of lists of numbers, nested or not.
+bool equal(const ListRef &a, const ListRef &b);
+
+} // namespace gc3::sema

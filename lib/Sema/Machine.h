@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "Bytecode.h"
+#include "CollectiveBuilder.h"
+#include "Lists.h"
+#include "Tracer.h"
+
+namespace gc3::sema {
+
+/// A value that outlives a run: of a param.
+struct ParamValue {
+  bool known = false;
+  int64_t number = 0;
+  ListRef list;
+};
+
+/// What a program's header says.
+struct ProgramSettings {
+  uint64_t minBytes = 0;
+  uint64_t maxBytes = ir::ProgramInfo::NoLimit;
+  int64_t instances = 1;
+  SourceRange sizesRange;
+  SourceRange instancesRange;
+};
+
+/// Runs bytecode. Errors go to `diags` at the place of the instruction, with notes on the calls around it.
+class Machine {
+public:
+  Machine(Bytecode &code, Diagnostics &sink, const SemaOptions &semaOptions);
+
+  /// Runs a function without parameters; false after an error.
+  bool run(uint32_t function);
+  /// Gives the next runs a fresh budget.
+  void resetSteps() { steps = 0; }
+
+  // What the next runs work on; null where it makes no sense.
+  Tracer *tracer = nullptr;
+  ir::ProgramInfo *program = nullptr;
+  CollectiveBuilder *collective = nullptr;
+  ProgramSettings settings;
+
+  ListBudget budget; ///< before whatever holds lists
+  std::vector<ParamValue> params;
+  /// Results of the last run, in register 0 of their file.
+  int64_t numberResult() const { return ints[0]; }
+  const ListRef &listResult() const { return lists[0]; }
+  void beginProgram();
+
+private:
+  struct Frame {
+    const Function *function;
+    const Instruction *pc; ///< of the call, in the frames below the top
+    uint32_t base[FileCount];
+    uint32_t directives; ///< open at entry
+  };
+  struct Scope {
+    ir::Directive directive;
+    uint32_t id; ///< in the program's table, or NoRegister as long as nothing used it
+  };
+
+  bool loop();
+  bool fail(DiagId id, std::string message);
+  bool fail(Failure &failure);
+  bool enter(uint32_t function, const uint32_t (&base)[FileCount]);
+  void leave(uint32_t firstList);
+  bool countSteps(uint64_t count);
+
+  // Groups of instructions
+  bool arithmetic(const Instruction &in);
+  bool checkedAdd(const Instruction &in);
+  bool shift(const Instruction &in);
+  bool rangeBegin(const Instruction &in, const Instruction *&pc);
+  bool rangeNext(const Instruction &in, const Instruction *&pc);
+  bool call(const Instruction &in, const Instruction *pc);
+  bool listInstruction(const Instruction &in, const Instruction *&pc);
+  bool listRange(const Instruction &in);
+  bool getElement(const Instruction &in);
+  bool setElement(const Instruction &in);
+  bool appendElement(const Instruction &in);
+  bool eachElement(const Instruction &in, const Instruction *&pc);
+  bool concat(const Instruction &in);
+  bool extreme(const Instruction &in);
+  bool listBudgetFailure();
+  bool stringInstruction(const Instruction &in);
+  bool addString(uint32_t target, const std::string &text);
+  std::string format(Type type, uint32_t reg);
+  std::string formatChunk(const ChunkRef &ref);
+  void formatList(std::string &text, Type element, const ListRef &list);
+  bool chunkInstruction(const Instruction &in);
+  bool makeChunk(const Instruction &in);
+  bool transfer(const Instruction &in);
+  bool slice(const Instruction &in);
+  bool split(const Instruction &in);
+  bool pushDirective(const Instruction &in);
+  bool directiveOf(const PlaceOperands &place, SourceRange site, uint32_t &id);
+  uint32_t intern(const ir::Directive &directive);
+  bool settingInstruction(const Instruction &in);
+  bool collectiveInstruction(const Instruction &in, const Instruction *&pc);
+  bool setOwners(const Instruction &in);
+
+  SourceRange here() const;
+
+  Bytecode &code;
+  Diagnostics &diags;
+  const SemaOptions &options;
+
+  std::vector<int64_t> ints;
+  std::vector<ChunkRef> chunks;
+  std::vector<ListRef> lists;
+  // The top frame's registers.
+  int64_t *numbers = nullptr;
+  ChunkRef *refs = nullptr;
+  ListRef *listRegisters = nullptr;
+  const Instruction *current = nullptr;
+
+  std::vector<Frame> frames;
+  std::vector<Scope> scopes;
+  llvm::DenseMap<uint64_t, llvm::SmallVector<uint32_t, 1>> directiveIds;
+  uint64_t steps = 0;
+  uint64_t remarks = 0;
+};
+
+} // namespace gc3::sema

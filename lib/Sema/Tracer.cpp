@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+// The trace of GC3 section 4.1: each chunk operation is checked against the state of the slots that it touches and
+// entered into the Chunk DAG. Costs per operation: constant, and linear in its count.
+#include "Tracer.h"
+#include <algorithm>
+
+using namespace gc3;
+using namespace gc3::sema;
+
+std::string gc3::sema::chunkRange(uint64_t index, uint64_t count) {
+  if (count == 1)
+    return "chunk " + std::to_string(index);
+  return "chunks " + std::to_string(index) + ".." + std::to_string(index + count);
+}
+
+Tracer::Tracer(ir::ProgramInfo &programInfo, const SemaOptions &semaOptions)
+    : info(programInfo), options(semaOptions), bufferCount(programInfo.bufferCount()) {}
+
+bool Tracer::fail(DiagId id, std::string message) {
+  failure = {id, std::move(message)};
+  return false;
+}
+
+bool Tracer::begin() {
+  const ir::Collective &collective = info.collective;
+  buffers.resize(size_t(collective.ranks) * bufferCount);
+  for (uint32_t rank = 0; rank < collective.ranks; ++rank) {
+    ir::RankAlias::Kind alias = collective.aliases[rank].kind;
+    uint64_t sizes[] = {alias == ir::RankAlias::InputInOutput ? 0 : collective.size(rank, ir::InputBuffer),
+                        alias == ir::RankAlias::OutputInInput ? 0 : collective.size(rank, ir::OutputBuffer)};
+    for (ir::BufferId buffer : {ir::InputBuffer, ir::OutputBuffer}) {
+      slots += sizes[buffer];
+      if (slots > options.maxSlots)
+        return fail(DiagId::SlotBudget, "the buffers of '" + collective.name + "' have more than " +
+                                            std::to_string(options.maxSlots) + " chunks on all ranks together");
+      buffers[rank * bufferCount + buffer].resize(sizes[buffer]);
+    }
+  }
+  uint32_t directive = static_cast<uint32_t>(info.directives.size());
+  for (uint32_t rank = 0; rank < collective.ranks; ++rank) {
+    uint32_t size = collective.size(rank, ir::InputBuffer);
+    if (size == 0)
+      continue;
+    if (ops.empty())
+      info.directives.emplace_back();
+    ir::Location start = ir::canonical(collective, {rank, ir::InputBuffer, 0});
+    record(ir::ChunkOpKind::Start, start, start, size, directive, info.nameRange);
+    for (uint32_t i = 0; i < size; ++i)
+      buffer(start)[start.index + i] = {hashOfInput(rank, i), static_cast<uint32_t>(ops.size())};
+  }
+  started = ops.size();
+  return true;
+}
+
+/// A request that the budget does not allow is refused before anything is allocated.
+bool Tracer::grow(uint32_t rank, ir::BufferId id, uint64_t size) {
+  std::vector<Slot> &slotsOfBuffer = buffers[rank * bufferCount + id];
+  if (size <= slotsOfBuffer.size())
+    return true;
+  if (size > options.maxScratch)
+    return fail(DiagId::SlotBudget, "'" + info.bufferName(id) + "' of rank " + std::to_string(rank) + " would have " +
+                                        std::to_string(size) + " chunks, and a scratch buffer may have " +
+                                        std::to_string(options.maxScratch));
+  slots += size - slotsOfBuffer.size();
+  if (slots > options.maxSlots)
+    return fail(DiagId::SlotBudget, "all buffers of all ranks together would have more than " +
+                                        std::to_string(options.maxSlots) + " chunks");
+  slotsOfBuffer.resize(size);
+  return true;
+}
+
+bool Tracer::checkPlace(const Place &place, bool grows) {
+  const ir::Collective &collective = info.collective;
+  if (place.rank < 0 || place.rank >= collective.ranks)
+    return fail(DiagId::RankOutOfRange, "rank " + std::to_string(place.rank) + " is not one of the " +
+                                            std::to_string(collective.ranks) + " ranks of '" + collective.name + "'");
+  auto rank = static_cast<uint32_t>(place.rank);
+  if (place.count < 1)
+    return fail(DiagId::ChunkOutOfRange,
+                "a count of " + std::to_string(place.count) + " chunks; it must be at least 1");
+  auto id = static_cast<ir::BufferId>(place.buffer);
+  bool isScratch = id >= ir::FirstScratchBuffer;
+  const std::string &name = info.bufferName(id);
+  uint64_t size = isScratch ? buffers[rank * bufferCount + id].size() : collective.size(rank, id);
+  if (!isScratch && size == 0)
+    return fail(DiagId::NoSuchBuffer,
+                "rank " + std::to_string(rank) + " has no '" + name + "' in '" + collective.name + "'");
+  int64_t end = 0;
+  bool overflow = __builtin_add_overflow(place.index, place.count, &end);
+  if (isScratch && grows && place.index >= 0 && !overflow)
+    return grow(rank, id, static_cast<uint64_t>(end));
+  if (place.index < 0 || overflow || static_cast<uint64_t>(end) > size) {
+    if (isScratch && place.index >= 0 && !overflow)
+      return fail(DiagId::Uninitialised,
+                  chunkRange(static_cast<uint64_t>(place.index), static_cast<uint64_t>(place.count)) + " of '" + name +
+                      "' on rank " + std::to_string(rank) + ": nothing was written there");
+    std::string range = place.count == 1 ? "chunk " + std::to_string(place.index)
+                        : overflow ? std::to_string(place.count) + " chunks from " + std::to_string(place.index) + " on"
+                                   : "chunks " + std::to_string(place.index) + ".." + std::to_string(end);
+    return fail(DiagId::ChunkOutOfRange, range + " of '" + name + "' on rank " + std::to_string(rank) +
+                                             (isScratch ? ": indices begin at 0"
+                                                        : ": out of range, it has " + std::to_string(size) +
+                                                              (size == 1 ? " chunk" : " chunks")));
+  }
+  return true;
+}
+
+ir::Location Tracer::locate(const ChunkRef &ref) const {
+  return ir::canonical(info.collective, {ref.rank, ref.buffer, ref.index});
+}
+
+bool Tracer::chunk(const Place &place, ChunkRef &result) {
+  if (!checkPlace(place, false))
+    return false;
+  result = {static_cast<uint32_t>(place.rank), static_cast<uint32_t>(place.index), static_cast<uint32_t>(place.count),
+            static_cast<uint32_t>(ops.size()), static_cast<ir::BufferId>(place.buffer)};
+  ir::Location at = locate(result);
+  const std::vector<Slot> &slotsOfBuffer = buffer(at);
+  for (uint32_t i = 0; i < result.count; ++i)
+    if (slotsOfBuffer[at.index + i].written == 0)
+      return fail(DiagId::Uninitialised, "chunk " + std::to_string(result.index + i) + " of '" +
+                                             info.bufferName(result.buffer) + "' on rank " +
+                                             std::to_string(result.rank) + ": nothing was written there");
+  return true;
+}
+
+bool Tracer::checkFresh(const ChunkRef &ref, const char *use) {
+  ir::Location at = locate(ref);
+  const std::vector<Slot> &slotsOfBuffer = buffer(at);
+  for (uint32_t i = 0; i < ref.count; ++i) {
+    uint32_t written = slotsOfBuffer[at.index + i].written;
+    if (written <= ref.stamp)
+      continue;
+    const ir::ChunkOp &op = ops[written - 1];
+    const char *word = op.kind == ir::ChunkOpKind::Reduce ? "reduce" : "copy";
+    fail(DiagId::StaleReference, std::string(use) + " stale: chunk " + std::to_string(ref.index + i) + " of '" +
+                                     info.bufferName(ref.buffer) + "' on rank " + std::to_string(ref.rank) +
+                                     " was overwritten after this reference was made; use the reference that '" + word +
+                                     "' returned");
+    failure.notes.push_back({info.sites[op.site], std::string("overwritten by this ") + word});
+    return false;
+  }
+  return true;
+}
+
+static bool overlaps(const ir::Location &a, const ir::Location &b, uint32_t count) {
+  return a.rank == b.rank && a.buffer == b.buffer && a.index < b.index + count && b.index < a.index + count;
+}
+
+bool Tracer::copy(const ChunkRef &source, const Place &place, uint32_t directive, SourceRange site, ChunkRef &result) {
+  if (!checkFresh(source, "the source of this copy is") ||
+      !checkPlace({place.rank, place.buffer, place.index, source.count}, true))
+    return false;
+  result = {static_cast<uint32_t>(place.rank), static_cast<uint32_t>(place.index), source.count, 0,
+            static_cast<ir::BufferId>(place.buffer)};
+  ir::Location from = locate(source), to = locate(result);
+  if (overlaps(from, to, source.count)) {
+    if (from.index != to.index)
+      return fail(DiagId::Overlap, "copy of " + chunkRange(source.index, source.count) + " of '" +
+                                       info.bufferName(source.buffer) + "' onto the overlapping " +
+                                       chunkRange(result.index, result.count) + " of '" +
+                                       info.bufferName(result.buffer) + "' on rank " + std::to_string(result.rank));
+    result.stamp = static_cast<uint32_t>(ops.size()); // a place copied to itself
+    return true;
+  }
+  if (!record(ir::ChunkOpKind::Copy, from, to, source.count, directive, site))
+    return false;
+  const Slot *read = &buffer(from)[from.index];
+  Slot *write = &buffer(to)[to.index];
+  auto now = static_cast<uint32_t>(ops.size());
+  for (uint32_t i = 0; i < source.count; ++i)
+    write[i] = {read[i].hash, now};
+  result.stamp = now;
+  return true;
+}
+
+bool Tracer::reduce(const ChunkRef &target, const ChunkRef &source, uint32_t directive, SourceRange site,
+                    ChunkRef &result) {
+  if (!checkFresh(target, "the target of this reduce is") || !checkFresh(source, "the operand of this reduce is"))
+    return false;
+  if (target.count != source.count)
+    return fail(DiagId::CountMismatch, "reduce of " + std::to_string(target.count) + " chunk" +
+                                           (target.count == 1 ? "" : "s") + " with " + std::to_string(source.count) +
+                                           "; the counts must agree");
+  ir::Location from = locate(source), to = locate(target);
+  if (overlaps(from, to, source.count))
+    return fail(DiagId::Overlap, "reduce of " + chunkRange(target.index, target.count) + " of '" +
+                                     info.bufferName(target.buffer) + "' with the overlapping " +
+                                     chunkRange(source.index, source.count) + " of '" + info.bufferName(source.buffer) +
+                                     "' on rank " + std::to_string(target.rank));
+  if (!record(ir::ChunkOpKind::Reduce, from, to, source.count, directive, site))
+    return false;
+  const Slot *read = &buffer(from)[from.index];
+  Slot *write = &buffer(to)[to.index];
+  auto now = static_cast<uint32_t>(ops.size());
+  for (uint32_t i = 0; i < source.count; ++i) {
+    write[i].hash.add(read[i].hash);
+    write[i].written = now;
+  }
+  result = target;
+  result.stamp = now;
+  return true;
+}
+
+bool Tracer::record(ir::ChunkOpKind kind, const ir::Location &source, const ir::Location &target, uint32_t count,
+                    uint32_t directive, SourceRange site) {
+  if (ops.size() - started >= options.maxOperations && kind != ir::ChunkOpKind::Start)
+    return fail(DiagId::OperationBudget,
+                "more than " + std::to_string(options.maxOperations) + " chunk operations; --max-ops allows more");
+  auto [entry, isNew] = siteIds.try_emplace({site.begin, site.end}, static_cast<uint32_t>(info.sites.size()));
+  if (isNew)
+    info.sites.push_back(site);
+  ops.push_back({kind, source.buffer, target.buffer, source.rank, source.index, target.rank, target.index, count,
+                 directive, entry->second});
+  return true;
+}
+
+const Tracer::Slot *Tracer::slot(uint32_t rank, ir::BufferId id, uint32_t index) const {
+  ir::Location at = ir::canonical(info.collective, {rank, id, index});
+  return &buffers[at.rank * bufferCount + at.buffer][at.index];
+}
+
+ir::ChunkDag Tracer::finish(std::shared_ptr<const ir::ProgramInfo> shared) {
+  ir::ChunkDag dag;
+  dag.info = std::move(shared);
+  for (const std::vector<Slot> &slotsOfBuffer : buffers)
+    dag.bufferSizes.push_back(static_cast<uint32_t>(slotsOfBuffer.size()));
+  dag.ops = std::move(ops);
+  return dag;
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "ChunkHash.h"
+#include "Failure.h"
+#include "Lists.h"
+#include "gc3/IR/ChunkDag.h"
+#include "gc3/Sema/Sema.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace gc3::sema {
+
+/// Destination of a copy, or what `chunk` refers to, as the program says it.
+struct Place {
+  int64_t rank;
+  int64_t buffer;
+  int64_t index;
+  int64_t count;
+};
+
+/// Runs chunk operations on symbolic contents and records them. Every method but the constructor returns whether it
+/// worked; if not, `failure` says why.
+class Tracer {
+public:
+  /// What is in a chunk, and how many operations there had been when it was written (0: never).
+  struct Slot {
+    ChunkHash hash;
+    uint32_t written = 0;
+  };
+
+  Tracer(ir::ProgramInfo &programInfo, const SemaOptions &semaOptions);
+
+  /// Fills the inputs, one start operation per rank. False if the buffers alone pass the budget.
+  bool begin();
+  bool chunk(const Place &place, ChunkRef &result);
+  bool copy(const ChunkRef &source, const Place &place, uint32_t directive, SourceRange site, ChunkRef &result);
+  bool reduce(const ChunkRef &target, const ChunkRef &source, uint32_t directive, SourceRange site, ChunkRef &result);
+
+  /// The chunk DAG's operations and sizes, once all is traced.
+  ir::ChunkDag finish(std::shared_ptr<const ir::ProgramInfo> shared);
+  const std::vector<ir::ChunkOp> &operations() const { return ops; }
+  const Slot *slot(uint32_t rank, ir::BufferId buffer, uint32_t index) const;
+
+  Failure failure;
+
+private:
+  bool fail(DiagId id, std::string message);
+  bool checkPlace(const Place &place, bool grows);
+  bool checkFresh(const ChunkRef &ref, const char *use);
+  bool grow(uint32_t rank, ir::BufferId buffer, uint64_t size);
+  bool record(ir::ChunkOpKind kind, const ir::Location &source, const ir::Location &target, uint32_t count,
+              uint32_t directive, SourceRange site);
+  std::vector<Slot> &buffer(const ir::Location &location) {
+    return buffers[location.rank * bufferCount + location.buffer];
+  }
+  ir::Location locate(const ChunkRef &ref) const;
+
+  ir::ProgramInfo &info;
+  const SemaOptions &options;
+  uint32_t bufferCount;
+  std::vector<std::vector<Slot>> buffers; ///< by rank and buffer; aliased ones are empty
+  std::vector<ir::ChunkOp> ops;
+  uint64_t slots = 0;
+  uint64_t started = 0; ///< start operations
+  llvm::DenseMap<std::pair<uint32_t, uint32_t>, uint32_t> siteIds;
+};
+
+} // namespace gc3::sema

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// gc3Bundle*: loading and the table of programs.
+#include "api/Handles.h"
+
+#include <optional>
+
+using namespace gc3;
+using host::Outcome;
+
+/// Keeps an opened file behind a handle.
+static Outcome handOut(bundle::BundleStatus status, std::unique_ptr<bundle::BundleFile> file, gc3Bundle_t *handle) {
+  if (status.ok())
+    *handle = new gc3Bundle{std::move(file)};
+  return host::toOutcome(status);
+}
+
+extern "C" gc3Result_t gc3BundleLoad(gc3Bundle_t *bundle, const char *path) {
+  return api::guarded(nullptr, [&]() -> Outcome {
+    if (!bundle || !path)
+      return {gc3InvalidArgument, "bundle or path is null"};
+    *bundle = nullptr;
+    std::unique_ptr<bundle::BundleFile> file;
+    bundle::BundleStatus status = bundle::BundleFile::open(path, file);
+    return handOut(std::move(status), std::move(file), bundle);
+  });
+}
+
+extern "C" gc3Result_t gc3BundleLoadMemory(gc3Bundle_t *bundle, const void *bytes, size_t size) {
+  return api::guarded(nullptr, [&]() -> Outcome {
+    if (!bundle || (!bytes && size != 0))
+      return {gc3InvalidArgument, "bundle or bytes is null"};
+    *bundle = nullptr;
+    std::unique_ptr<bundle::BundleFile> file;
+    bundle::BundleStatus status = bundle::BundleFile::openMemory(bytes, size, file);
+    return handOut(std::move(status), std::move(file), bundle);
+  });
+}
+
+extern "C" gc3Result_t gc3BundleFree(gc3Bundle_t bundle) {
+  delete bundle;
+  return gc3Success;
+}
+
+extern "C" gc3Result_t gc3BundleProgramCount(gc3Bundle_t bundle, int *count) {
+  if (!bundle || !count)
+    return api::report(nullptr, gc3InvalidArgument, "bundle or count is null");
+  *count = static_cast<int>(bundle->file->programCount());
+  return gc3Success;
+}
+
+/// The program of that index, or an error.
+static Outcome checkIndex(gc3Bundle_t bundle, int index) {
+  if (!bundle)
+    return {gc3InvalidArgument, "bundle is null"};
+  if (index < 0 || static_cast<uint32_t>(index) >= bundle->file->programCount())
+    return {gc3InvalidArgument,
+            "program " + std::to_string(index) + " of " + std::to_string(bundle->file->programCount()) + " programs"};
+  return {};
+}
+
+extern "C" gc3Result_t gc3BundleProgramInfo(gc3Bundle_t bundle, int index, gc3ProgramInfo_t *info) {
+  return api::guarded(nullptr, [&]() -> Outcome {
+    if (!info || info->size < sizeof(gc3ProgramInfo_t))
+      return {gc3InvalidArgument, "info is null or its size is not set"};
+    if (Outcome outcome = checkIndex(bundle, index); !outcome.ok())
+      return outcome;
+    const auto &program = bundle->file->program(static_cast<uint32_t>(index));
+    *info = {info->size,
+             program.name()->c_str(),
+             program.collective()->c_str(),
+             static_cast<int>(program.ranks()),
+             program.min_bytes(),
+             program.max_bytes(),
+             program.in_place() ? 1 : 0,
+             program.contributions(),
+             program.fifo_slots(),
+             program.min_fifo_slots(),
+             program.verified(),
+             program.digest()};
+    return {};
+  });
+}
+
+extern "C" gc3Result_t gc3ProgramElements(gc3Bundle_t bundle, int index, int rank, size_t count, size_t *inputElements,
+                                          size_t *outputElements) {
+  return api::guarded(nullptr, [&]() -> Outcome {
+    if (!inputElements || !outputElements)
+      return {gc3InvalidArgument, "an element count is null"};
+    if (Outcome outcome = checkIndex(bundle, index); !outcome.ok())
+      return outcome;
+    const auto &program = bundle->file->program(static_cast<uint32_t>(index));
+    if (rank < 0 || static_cast<uint32_t>(rank) >= program.ranks())
+      return {gc3InvalidArgument, "rank " + std::to_string(rank) + " of " + std::to_string(program.ranks()) + " ranks"};
+    bundle::RankView view;
+    if (auto status = bundle->file->rank(static_cast<uint32_t>(index), static_cast<uint32_t>(rank), view); !status.ok())
+      return host::toOutcome(status);
+    auto elements = [&](uint32_t slots, uint32_t chunks) {
+      return host::bufferElements(program, slots ? slots / (chunks * program.subdivision()) : 0, chunks, count);
+    };
+    auto in = elements(view.inputSlots, program.input_chunks_per_block());
+    auto out = elements(view.outputSlots, program.output_chunks_per_block());
+    if (!in || !out)
+      return {gc3InvalidArgument, "a count of " + std::to_string(count) + " elements is beyond the address space"};
+    *inputElements = *in;
+    *outputElements = *out;
+    return {};
+  });
+}

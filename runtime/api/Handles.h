@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is behind the handles of gc3.h, and how errors leave the library.
+#pragma once
+
+#include "api/World.h"
+
+#include <new>
+#include <string>
+
+/// A loaded bundle.
+struct gc3Bundle {
+  std::shared_ptr<const gc3::bundle::BundleFile> file;
+};
+
+/// One rank.
+struct gc3Comm {
+  std::shared_ptr<gc3::api::World> world;
+  uint32_t rank;
+  std::string lastError;
+};
+
+namespace gc3::api {
+
+/// Notes the text for gc3GetLastError, on the communicator where there is one and for the thread, and returns the code.
+gc3Result_t report(gc3Comm *comm, const host::Outcome &outcome);
+gc3Result_t report(gc3Comm *comm, gc3Result_t code, const char *text);
+
+/// Runs `body`, which returns an Outcome, so that no exception leaves it.
+template <typename Body>
+gc3Result_t guarded(gc3Comm *comm, Body body) {
+  try {
+    return report(comm, body());
+  } catch (const std::bad_alloc &) {
+    return report(comm, gc3SystemError, "out of memory");
+  } catch (const std::exception &error) {
+    return report(comm, gc3InternalError, error.what());
+  } catch (...) {
+    return report(comm, gc3InternalError, "unknown exception");
+  }
+}
+
+/// A call on one communicator: at once, or noted when the thread is in a group. `request.name` may go away when it
+/// returns.
+gc3Result_t enqueue(gc3Comm *comm, const host::Request &request);
+
+} // namespace gc3::api

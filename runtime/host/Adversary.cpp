@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// The adversarial scheduler. All orders are one: a list of the unfinished thread blocks is scanned from a starting
+// point for the first that can step; the orders differ in how the list is arranged, where the scan begins, and where
+// the thread block goes afterwards. A step costs at most one scan, O(thread blocks).
+#include "host/Executor.h"
+#include "host/Random.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace gc3::host {
+
+namespace {
+
+class Adversary {
+public:
+  Adversary(Run &started, uint64_t seed) : run(started), random(seed) {
+    order.resize(run.threadBlocks().size());
+    std::iota(order.begin(), order.end(), 0u);
+    std::erase_if(order, [this](uint32_t b) { return run.blocked(run.threadBlocks()[b]) == Blocked::Finished; });
+  }
+
+  std::string operator()() {
+    while (!order.empty()) {
+      if (stepsLeft-- == 0)
+        changePolicy();
+      size_t at = findRunnable();
+      if (at == order.size())
+        return run.explainDeadlock();
+      ThreadBlock &block = run.threadBlocks()[order[at]];
+      run.step(block);
+      if (run.blocked(block) == Blocked::Finished)
+        order.erase(order.begin() + static_cast<ptrdiff_t>(at));
+      else
+        rearrange(at);
+    }
+    return {};
+  }
+
+private:
+  enum class Policy : uint8_t { Uniform, FixedPriorities, NewestFirst, OldestFirst };
+
+  void changePolicy() {
+    policy = static_cast<Policy>(random.below(4));
+    stepsLeft = 1 + random.below(1 + 16 * order.size());
+    for (size_t i = order.size(); i > 1; --i)
+      std::swap(order[i - 1], order[random.below(i)]);
+  }
+
+  /// Position of the first that can step, or the list's size.
+  size_t findRunnable() {
+    size_t start = policy == Policy::Uniform ? random.below(order.size()) : 0;
+    for (size_t i = 0; i < order.size(); ++i) {
+      size_t at = start + i < order.size() ? start + i : start + i - order.size();
+      if (run.blocked(run.threadBlocks()[order[at]]) == Blocked::No)
+        return at;
+    }
+    return order.size();
+  }
+
+  void rearrange(size_t at) {
+    auto here = order.begin() + static_cast<ptrdiff_t>(at);
+    switch (policy) {
+    case Policy::Uniform:
+    case Policy::FixedPriorities: break;
+    case Policy::NewestFirst: std::rotate(order.begin(), here, here + 1); break;
+    case Policy::OldestFirst: std::rotate(here, here + 1, order.end()); break;
+    }
+  }
+
+  Run &run;
+  Random random;
+  std::vector<uint32_t> order;
+  Policy policy = Policy::Uniform;
+  uint64_t stepsLeft = 0;
+};
+
+} // namespace
+
+std::string runAdversarial(Run &run, uint64_t seed) {
+  return Adversary(run, seed)();
+}
+
+} // namespace gc3::host

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// A growing block of memory for FIFOs, scratch and staging: kept between calls, zero when new, touched by the system
+// only where used.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+
+namespace gc3::host {
+
+inline constexpr size_t cacheLine = 64;
+
+/// `size` rounded up to whole cache lines; callers have checked that it does not overflow.
+constexpr size_t wholeCacheLines(size_t size) {
+  return (size + cacheLine - 1) / cacheLine * cacheLine;
+}
+
+class Memory {
+public:
+  /// Makes room for `bytes`, losing the contents where it has to grow. False when the system refuses.
+  bool reserve(size_t bytes) {
+    if (bytes <= capacity)
+      return true;
+    if (bytes > SIZE_MAX - cacheLine)
+      return false;
+    block.reset();
+    capacity = 0;
+    block.reset(std::calloc(bytes + cacheLine, 1));
+    if (!block)
+      return false;
+    capacity = bytes;
+    return true;
+  }
+
+  /// Aligned to a cache line.
+  std::byte *data() const {
+    auto address = reinterpret_cast<uintptr_t>(block.get());
+    return static_cast<std::byte *>(block.get()) + (cacheLine - address % cacheLine) % cacheLine;
+  }
+  size_t size() const { return capacity; }
+
+private:
+  struct Free {
+    void operator()(void *pointer) const { std::free(pointer); }
+  };
+  std::unique_ptr<void, Free> block;
+  size_t capacity = 0;
+};
+
+} // namespace gc3::host

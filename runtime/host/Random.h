@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// A small generator with a fixed sequence on every machine (the standard distributions have none): a Weyl sequence,
+// mixed.
+#pragma once
+
+#include <cstdint>
+
+namespace gc3::host {
+
+/// Mixes 64 bits so that each bit of the input moves half of the output.
+constexpr uint64_t mixBits(uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+  return x ^ (x >> 31);
+}
+
+class Random {
+public:
+  explicit Random(uint64_t seed) : state(seed) {}
+  uint64_t next() { return mixBits(state += 0x9e3779b97f4a7c15ull); }
+  /// In 0 .. bound - 1; bound at least 1 and small against 2^64.
+  uint64_t below(uint64_t bound) { return next() % bound; }
+
+private:
+  uint64_t state;
+};
+
+} // namespace gc3::host

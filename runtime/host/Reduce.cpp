@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of Reduce.h: one loop, instantiated by type and operation. The loop carries nothing from one element to the
+// next, which the pragma tells the compiler, since dst may be one of the sources and a run-time overlap check would
+// then choose scalar code.
+#include "host/Reduce.h"
+
+#include <cstring>
+#include <type_traits>
+
+#if defined(__clang__)
+#define GC3_INDEPENDENT_ITERATIONS _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define GC3_INDEPENDENT_ITERATIONS _Pragma("GCC ivdep")
+#endif
+
+namespace gc3::host {
+
+namespace {
+
+/// How a type is computed with: Compute is what the operation sees, load and store convert.
+template <typename T>
+struct Arithmetic {
+  using Compute = T;
+  static T load(T value) { return value; }
+  static T store(T value) { return value; }
+};
+
+template <>
+struct Arithmetic<Half> {
+  using Compute = float;
+  static float load(Half value) { return toFloat(value); }
+  static Half store(float value) { return toHalf(value); }
+};
+
+template <>
+struct Arithmetic<Bfloat16> {
+  using Compute = float;
+  static float load(Bfloat16 value) { return toFloat(value); }
+  static Bfloat16 store(float value) { return toBfloat16(value); }
+};
+
+template <>
+struct Arithmetic<Float8E4M3> {
+  using Compute = float;
+  static float load(Float8E4M3 value) { return toFloat(value); }
+  static Float8E4M3 store(float value) { return toFloat8E4M3(toFloat(toHalf(value))); }
+};
+
+template <>
+struct Arithmetic<Float8E5M2> {
+  using Compute = float;
+  static float load(Float8E5M2 value) { return toFloat(value); }
+  static Float8E5M2 store(float value) { return toFloat8E5M2(toFloat(toHalf(value))); }
+};
+
+/// Unsigned where overflow would be undefined; at least int wide so that nothing is promoted to a signed type on the
+/// way.
+template <typename T>
+using Wrapping = std::conditional_t<(sizeof(T) < 4), uint32_t, std::make_unsigned_t<T>>;
+
+template <ReduceOp op, typename C>
+C apply(C a, C b) {
+  if constexpr (op == ReduceOp::Min)
+    return (a < b) | (b != b) ? a : b;
+  else if constexpr (op == ReduceOp::Max)
+    return (a > b) | (b != b) ? a : b;
+  else if constexpr (std::is_integral_v<C>)
+    return op == ReduceOp::Prod ? static_cast<C>(static_cast<Wrapping<C>>(a) * static_cast<Wrapping<C>>(b))
+                                : static_cast<C>(static_cast<Wrapping<C>>(a) + static_cast<Wrapping<C>>(b));
+  else
+    return op == ReduceOp::Prod ? a * b : a + b;
+}
+
+template <typename T, ReduceOp op>
+void reduce(void *dstBytes, const void *aBytes, const void *bBytes, size_t n) {
+  using A = Arithmetic<T>;
+  auto *dst = static_cast<T *>(dstBytes);
+  auto *a = static_cast<const T *>(aBytes);
+  auto *b = static_cast<const T *>(bBytes);
+  GC3_INDEPENDENT_ITERATIONS
+  for (size_t i = 0; i < n; ++i)
+    dst[i] = A::store(apply<op, typename A::Compute>(A::load(a[i]), A::load(b[i])));
+}
+
+template <typename T>
+constexpr ReduceKernel kernelOf(ReduceOp op) {
+  switch (op) {
+  case ReduceOp::Sum:
+  case ReduceOp::Avg: return reduce<T, ReduceOp::Sum>;
+  case ReduceOp::Prod: return reduce<T, ReduceOp::Prod>;
+  case ReduceOp::Max: return reduce<T, ReduceOp::Max>;
+  case ReduceOp::Min: return reduce<T, ReduceOp::Min>;
+  }
+  return nullptr;
+}
+
+/// Calls `function` with a value of the element's C++ type.
+template <typename Function>
+auto dispatch(ElementType type, Function function) {
+  switch (type) {
+  case ElementType::Int8: return function(int8_t{});
+  case ElementType::Uint8: return function(uint8_t{});
+  case ElementType::Int32: return function(int32_t{});
+  case ElementType::Uint32: return function(uint32_t{});
+  case ElementType::Int64: return function(int64_t{});
+  case ElementType::Uint64: return function(uint64_t{});
+  case ElementType::Half: return function(Half{});
+  case ElementType::Float: return function(float{});
+  case ElementType::Double: return function(double{});
+  case ElementType::Bfloat16: return function(Bfloat16{});
+  case ElementType::Float8E4M3: return function(Float8E4M3{});
+  case ElementType::Float8E5M2: break;
+  }
+  return function(Float8E5M2{});
+}
+
+/// 1 / n as the type holds it; fp8 scales in half, as it reduces.
+template <typename T>
+auto reciprocal(uint32_t n) {
+  using Compute = typename Arithmetic<T>::Compute;
+  Compute exact = Compute(1) / static_cast<Compute>(n);
+  if constexpr (std::is_same_v<T, Bfloat16>)
+    return toFloat(toBfloat16(exact));
+  else if constexpr (sizeof(T) < 4)
+    return toFloat(toHalf(exact));
+  else
+    return exact;
+}
+
+} // namespace
+
+ReduceKernel reduceKernel(ElementType type, ReduceOp op) {
+  return dispatch(type, [op](auto value) { return kernelOf<decltype(value)>(op); });
+}
+
+void scaleForAverage(ElementType type, void *dst, const void *src, size_t elements, uint32_t n) {
+  dispatch(type, [=](auto value) {
+    using T = decltype(value);
+    using A = Arithmetic<T>;
+    if constexpr (std::is_integral_v<T>) {
+      if (dst != src && elements)
+        std::memcpy(dst, src, elements * sizeof(T));
+    } else {
+      auto scale = reciprocal<T>(n);
+      auto *to = static_cast<T *>(dst);
+      auto *from = static_cast<const T *>(src);
+      GC3_INDEPENDENT_ITERATIONS
+      for (size_t i = 0; i < elements; ++i)
+        to[i] = A::store(A::load(from[i]) * scale);
+    }
+  });
+}
+
+void divideForAverage(ElementType type, void *data, size_t elements, uint32_t n) {
+  dispatch(type, [=](auto value) {
+    using T = decltype(value);
+    if constexpr (std::is_integral_v<T>) {
+      // Wide enough for every value of the type and for n.
+      using Wide = std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>;
+      auto *elementsOfT = static_cast<T *>(data);
+      for (size_t i = 0; i < elements; ++i)
+        elementsOfT[i] = static_cast<T>(static_cast<Wide>(elementsOfT[i]) / static_cast<Wide>(n));
+    }
+  });
+}
+
+} // namespace gc3::host

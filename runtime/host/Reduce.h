@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Element-wise reductions with NCCL's meaning, as tables of kernels over raw arrays.
+// half and bfloat16: computed as float and rounded once per operation. fp8: computed as half (rounded to half), then
+// converted, saturating to the largest finite value. Integer sum and prod wrap. min and max: a NaN loses against a
+// number, as fmin and fmax.
+#pragma once
+
+#include "host/Element.h"
+
+namespace gc3::host {
+
+/// dst[i] = a[i] op b[i] for i < n. `dst` may be `a` or `b` itself, but may not overlap them otherwise.
+using ReduceKernel = void (*)(void *dst, const void *a, const void *b, size_t n);
+
+/// The kernel of an operation between two elements. Avg reduces as Sum: what makes it an average happens before or
+/// after.
+ReduceKernel reduceKernel(ElementType type, ReduceOp op);
+
+/// Before an average: dst[i] = src[i] * (1 / n) for the floating-point types, where 1 / n is rounded to the type (half
+/// for fp8). `dst` may be `src`. Integers are copied.
+void scaleForAverage(ElementType type, void *dst, const void *src, size_t elements, uint32_t n);
+
+/// After an average: data[i] = data[i] / n, truncating, for the integer types. Floating-point types are left alone.
+void divideForAverage(ElementType type, void *data, size_t elements, uint32_t n);
+
+} // namespace gc3::host

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one rank asks for, what it gets, and what the standard collectives look like.
+#pragma once
+
+#include "gc3.h"
+#include "host/Element.h"
+#include "host/Program.h"
+
+#include <string>
+
+namespace gc3::host {
+
+/// An error code with its text; the text is empty on success.
+struct Outcome {
+  gc3Result_t code = gc3Success;
+  std::string text;
+  bool ok() const { return code == gc3Success; }
+};
+
+/// The code that the C API has for a bundle's error.
+Outcome toOutcome(const bundle::BundleStatus &status);
+
+/// Which program a call means.
+enum class CallKind : uint8_t {
+  Standard,   ///< a standard collective: the program must have its shape and root
+  Collective, ///< a collective by name, whatever its shape
+  Program     ///< a program by name
+};
+
+struct Request {
+  CallKind kind = CallKind::Standard;
+  std::string_view name;
+  const void *send = nullptr;
+  void *recv = nullptr;
+  uint64_t count = 0;
+  gc3DataType_t type = gc3Float32;
+  gc3RedOp_t op = gc3Sum;
+  int root = -1;
+
+  /// Equal in everything that has to be equal on all ranks.
+  bool matches(const Request &other) const {
+    return kind == other.kind && name == other.name && count == other.count && type == other.type && op == other.op &&
+           root == other.root;
+  }
+};
+
+/// Blocks of a standard collective's buffer.
+enum class Blocks : uint8_t { One, PerRank, OneOnRoot, PerRankOnRoot };
+
+struct StandardCollective {
+  const char *name;
+  Blocks input;
+  Blocks output;
+  bool hasRoot() const { return input >= Blocks::OneOnRoot || output >= Blocks::OneOnRoot; }
+  /// Elements from the start of the send buffer to the start of the receive buffer where rank runs in place.
+  int64_t inPlaceOffset(uint32_t rank, uint64_t count) const;
+};
+
+/// The standard collective of that name, or null.
+const StandardCollective *findStandard(std::string_view name);
+
+/// Whether the program's blocks are those of the collective; `root` receives the rank that is its root, or -1.
+bool hasShape(const Program &program, const StandardCollective &standard, int &root);
+
+} // namespace gc3::host

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// First fit in the order of the bundle. Where nothing fits the error lists what there is.
+#include "host/Selection.h"
+
+#include <algorithm>
+
+namespace gc3::host {
+
+namespace {
+
+std::string_view view(const flatbuffers::String *text) {
+  return {text->data(), text->size()};
+}
+
+/// Bytes of the larger of one rank's input and output; nothing beyond 64 bits.
+std::optional<uint64_t> callBytes(const Program &program, uint64_t count, size_t elementSize) {
+  const auto &info = program.info();
+  uint64_t largest = 0;
+  for (uint32_t r = 0; r < program.ranks(); ++r) {
+    auto in = bufferElements(info, program.inputBlocks(r), info.input_chunks_per_block(), count);
+    auto out = bufferElements(info, program.outputBlocks(r), info.output_chunks_per_block(), count);
+    if (!in || !out)
+      return std::nullopt;
+    largest = std::max({largest, *in, *out});
+  }
+  uint64_t bytes;
+  return __builtin_mul_overflow(largest, uint64_t{elementSize}, &bytes) ? std::nullopt : std::optional(bytes);
+}
+
+} // namespace
+
+Outcome Selection::load(uint32_t index, LoadedProgram *&program) {
+  if (!loaded[index]) {
+    auto fresh = std::make_unique<LoadedProgram>();
+    if (bundle::BundleStatus status = Program::load(file, index, fresh->program); !status.ok())
+      return toOutcome(status);
+    const StandardCollective *standard = findStandard(view(fresh->program->info().collective()));
+    if (standard && hasShape(*fresh->program, *standard, fresh->root))
+      fresh->standard = standard;
+    loaded[index] = std::move(fresh);
+  }
+  program = loaded[index].get();
+  return {};
+}
+
+Outcome Selection::select(const Request &request, LoadedProgram *&chosen) {
+  if (lastChosen && last.matches(request)) {
+    chosen = lastChosen;
+    return {};
+  }
+  std::string closest;
+  auto because = [&](const std::string &name, const std::string &reason) {
+    closest += "; program '" + name + "' " + reason;
+  };
+  for (uint32_t i = 0; i < file.programCount(); ++i) {
+    const auto &info = file.program(i);
+    auto name = request.kind == CallKind::Program ? info.name() : info.collective();
+    if (view(name) != request.name || info.ranks() != ranks)
+      continue;
+    LoadedProgram *candidate = nullptr;
+    if (Outcome outcome = load(i, candidate); !outcome.ok())
+      return outcome;
+    if (request.kind == CallKind::Standard && !candidate->standard) {
+      because(info.name()->str(), "has not the buffers of '" + std::string(request.name) + "'");
+      continue;
+    }
+    if (request.kind == CallKind::Standard && candidate->root != request.root) {
+      because(info.name()->str(), "has root " + std::to_string(candidate->root));
+      continue;
+    }
+    auto bytes = callBytes(*candidate->program, request.count, elementSize(static_cast<ElementType>(request.type)));
+    if (!bytes)
+      return {gc3InvalidArgument,
+              "a count of " + std::to_string(request.count) + " elements is beyond the address space"};
+    if (request.kind != CallKind::Program && (*bytes < info.min_bytes() || *bytes >= info.max_bytes())) {
+      because(info.name()->str(), "is for other sizes than " + std::to_string(*bytes) + " bytes");
+      continue;
+    }
+    lastName = request.name;
+    last = request;
+    last.name = lastName;
+    chosen = lastChosen = candidate;
+    return {};
+  }
+  return noProgram(request, closest);
+}
+
+Outcome Selection::noProgram(const Request &request, const std::string &closest) const {
+  constexpr uint32_t listed = 16;
+  std::string text = (request.kind == CallKind::Program ? "no program '" : "no program for '") +
+                     std::string(request.name) + "' on " + std::to_string(ranks) + " ranks";
+  if (request.root >= 0)
+    text += " with root " + std::to_string(request.root);
+  text += closest + "; the bundle has:";
+  for (uint32_t i = 0; i < std::min(file.programCount(), listed); ++i) {
+    const auto &info = file.program(i);
+    text += "\n  '" + info.name()->str() + "': " + info.collective()->str() + " on " + std::to_string(info.ranks()) +
+            " ranks";
+    if (info.min_bytes() != 0 || info.max_bytes() != UINT64_MAX)
+      text += ", " + std::to_string(info.min_bytes()) + " .. " +
+              (info.max_bytes() == UINT64_MAX ? "" : std::to_string(info.max_bytes())) + " bytes";
+  }
+  if (file.programCount() == 0)
+    text += " nothing";
+  if (file.programCount() > listed)
+    text += "\n  and " + std::to_string(file.programCount() - listed) + " more";
+  return {gc3NoProgram, text};
+}
+
+} // namespace gc3::host

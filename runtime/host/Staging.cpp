@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cases, per rank:
+//   program without alias    out of place: nothing, unless a step writes the input or it has to be scaled: then a
+//   private copy
+//                            in place: a private copy of the input
+//   input lies in output     in place there: nothing; out of place: the input is copied to its place in the receive
+//   buffer output lies in input     in place there: nothing; out of place: a private copy of the input, the output
+//   copied out of it afterwards
+// In place anywhere else than the alias says goes through a private copy too.
+#include "host/Staging.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace gc3::host {
+
+using bundle::fbs::Alias;
+
+namespace {
+
+const std::byte *bytesOf(const void *pointer) {
+  return static_cast<const std::byte *>(pointer);
+}
+std::byte *bytesOf(void *pointer) {
+  return static_cast<std::byte *>(pointer);
+}
+
+/// Scaling private or aliased data in place is a cast away from the caller's const pointer, which then names the same
+/// memory as its other one.
+std::byte *writable(const void *pointer) {
+  return static_cast<std::byte *>(const_cast<void *>(pointer));
+}
+
+} // namespace
+
+Outcome Staging::plan(const Program &newProgram, const StandardCollective *newStandard, const Layout &newLayout,
+                      std::span<const Request> newRequests) {
+  program = &newProgram, standard = newStandard, layout = &newLayout, requests = newRequests;
+  type = static_cast<ElementType>(requests[0].type);
+  scale = divisor = 1;
+  if (requests[0].op == gc3Avg) {
+    uint32_t contributions = program->info().contributions();
+    if (contributions == 0)
+      return {gc3InvalidArgument, "avg is not defined for program '" + program->info().name()->str() +
+                                      "': its outputs have different numbers of contributions"};
+    (isInteger(type) ? divisor : scale) = contributions;
+  }
+  plans.assign(program->ranks(), {});
+  rankMemory.resize(program->ranks());
+  size_t privateBytes = 0;
+  anything = false;
+  for (uint32_t r = 0; r < program->ranks(); ++r) {
+    if (Outcome outcome = planRank(r, privateBytes); !outcome.ok())
+      return outcome;
+    const RankPlan &rank = plans[r];
+    anything |= rank.toPrivate | rank.toOutput | rank.scaleHere | rank.fromPrivate | rank.divide;
+  }
+  if (!staging.reserve(privateBytes))
+    return {gc3SystemError, "no memory for " + std::to_string(privateBytes) + " bytes of private copies"};
+  for (uint32_t r = 0; r < program->ranks(); ++r)
+    if (plans[r].toPrivate)
+      rankMemory[r].input = staging.data() + plans[r].privateOffset;
+  return {};
+}
+
+Outcome Staging::placement(uint32_t rank, bool &inPlace, bool &matchesAlias) const {
+  const RankLayout &rankLayout = layout->ranks[rank];
+  const Request &request = requests[rank];
+  inPlace = matchesAlias = false;
+  uint64_t inBytes = rankLayout.input.elements * layout->elementSize,
+           outBytes = rankLayout.output.elements * layout->elementSize;
+  auto where = [rank](const char *what) {
+    return Outcome{gc3InvalidArgument, "rank " + std::to_string(rank) + ": " + what};
+  };
+  if (inBytes != 0 && !request.send)
+    return where("the send buffer is null");
+  if (outBytes != 0 && !request.recv)
+    return where("the receive buffer is null");
+  if (inBytes == 0 || outBytes == 0)
+    return {};
+  auto send = reinterpret_cast<uintptr_t>(request.send), recv = reinterpret_cast<uintptr_t>(request.recv);
+  if (inBytes > UINTPTR_MAX - send || outBytes > UINTPTR_MAX - recv)
+    return where("a buffer leaves the address space");
+  if (send + inBytes <= recv || recv + outBytes <= send)
+    return {};
+  inPlace = true;
+  auto size = static_cast<int64_t>(layout->elementSize);
+  auto offset = static_cast<int64_t>(recv - send);
+  Alias alias = program->rank(rank).alias;
+  auto aliasOffset = static_cast<int64_t>(rankLayout.aliasElement) * size * (alias == Alias::InputInOutput ? -1 : 1);
+  matchesAlias = alias != Alias::None && rankLayout.uniformAlias && offset == aliasOffset;
+  int64_t expected = standard ? standard->inPlaceOffset(rank, layout->count) * size : 0;
+  if (offset != expected && !(matchesAlias && !standard))
+    return where("send and receive buffer overlap, but not as the collective does in place");
+  return {};
+}
+
+Outcome Staging::planRank(uint32_t rank, size_t &privateBytes) {
+  bool inPlace = false, matchesAlias = false;
+  if (Outcome outcome = placement(rank, inPlace, matchesAlias); !outcome.ok())
+    return outcome;
+  const bundle::RankView &view = program->rank(rank);
+  RankPlan &rankPlan = plans[rank];
+  rankMemory[rank] = {writable(requests[rank].send), bytesOf(requests[rank].recv)};
+  if (view.inputSlots != 0) {
+    switch (view.alias) {
+    case Alias::None: rankPlan.toPrivate = inPlace || view.writesInput || scale != 1; break;
+    case Alias::InputInOutput:
+      rankPlan.toOutput = !matchesAlias;
+      rankPlan.toPrivate = inPlace && !matchesAlias;
+      break;
+    case Alias::OutputInInput: rankPlan.toPrivate = rankPlan.fromPrivate = !matchesAlias; break;
+    }
+    rankPlan.scaleHere = matchesAlias && scale != 1;
+  }
+  rankPlan.divide = divisor != 1 && view.outputSlots != 0;
+  if (rankPlan.toPrivate) {
+    rankPlan.privateOffset = privateBytes;
+    privateBytes += wholeCacheLines(layout->ranks[rank].input.elements * layout->elementSize);
+  }
+  return {};
+}
+
+void Staging::copyInput(std::byte *to, const std::byte *from, uint64_t elements) const {
+  if (scale != 1)
+    scaleForAverage(type, to, from, elements, scale);
+  else if (elements != 0)
+    std::memcpy(to, from, elements * layout->elementSize);
+}
+
+void Staging::before(uint32_t rank) const {
+  const RankPlan &rankPlan = plans[rank];
+  const RankLayout &rankLayout = layout->ranks[rank];
+  const std::byte *input = bytesOf(requests[rank].send);
+  uint64_t elements = rankLayout.input.elements;
+  std::byte *output = bytesOf(requests[rank].recv);
+  if (rankPlan.scaleHere)
+    scaleForAverage(type, writable(input), input, elements, scale);
+  if (rankPlan.toPrivate)
+    copyInput(rankMemory[rank].input, input, elements);
+  if (!rankPlan.toOutput)
+    return;
+  if (rankPlan.toPrivate) // already scaled
+    copySlots(rank, true, output, rankMemory[rank].input, nullptr);
+  else if (rankLayout.uniformAlias)
+    copyInput(output + rankLayout.aliasElement * layout->elementSize, input, elements);
+  else {
+    copySlots(rank, true, output, input, nullptr);
+    if (scale != 1) // slot by slot, where they now lie
+      for (uint64_t slot = 0; slot < program->rank(rank).inputSlots; ++slot) {
+        auto place = layout->buffers[rankLayout.firstBuffer].at(slot);
+        std::byte *at = output + place.offset * layout->elementSize;
+        scaleForAverage(type, at, at, std::min(place.available, layout->slotElements), scale);
+      }
+  }
+}
+
+void Staging::after(uint32_t rank) const {
+  const RankPlan &rankPlan = plans[rank];
+  std::byte *output = bytesOf(requests[rank].recv);
+  if (rankPlan.fromPrivate)
+    copySlots(rank, false, rankMemory[rank].input, nullptr, output);
+  if (rankPlan.divide)
+    divideForAverage(type, output, layout->ranks[rank].output.elements, divisor);
+}
+
+/// Between the inner buffer as its owner sees it and its place in the outer one; slot lengths may differ, then the
+/// shorter counts.
+void Staging::copySlots(uint32_t rank, bool intoOuter, std::byte *outer, const std::byte *innerFrom,
+                        std::byte *innerTo) const {
+  const RankLayout &rankLayout = layout->ranks[rank];
+  bool inputInside = program->rank(rank).alias == Alias::InputInOutput;
+  const BufferLayout &inner = inputInside ? rankLayout.input : rankLayout.output;
+  const BufferLayout &resolved = layout->buffers[rankLayout.firstBuffer + (inputInside ? 0 : 1)];
+  uint64_t slots = inputInside ? program->rank(rank).inputSlots : program->rank(rank).outputSlots;
+  size_t size = layout->elementSize;
+  auto copy = [&](uint64_t innerAt, uint64_t outerAt, uint64_t elements) {
+    if (elements == 0)
+      return;
+    if (intoOuter)
+      std::memcpy(outer + outerAt * size, innerFrom + innerAt * size, elements * size);
+    else
+      std::memcpy(innerTo + innerAt * size, outer + outerAt * size, elements * size);
+  };
+  if (rankLayout.uniformAlias) {
+    copy(0, rankLayout.aliasElement, inner.elements);
+    return;
+  }
+  for (uint64_t slot = 0; slot < slots; ++slot) {
+    BufferLayout::Place from = inner.at(slot), to = resolved.at(slot);
+    copy(from.offset, to.offset, std::min({from.available, to.available, layout->slotElements}));
+  }
+}
+
+} // namespace gc3::host

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Entering and closing a task is a Dekker handshake: a helper announces itself before it looks, the opener closes
+// before it counts, both sequentially consistent; so either the helper sees the task closed or the opener waits for the
+// helper.
+#include "host/WorkerPool.h"
+
+#include <system_error>
+
+namespace gc3::host {
+
+namespace {
+constexpr unsigned spinsBeforePark = 4000;
+}
+
+WorkerPool::~WorkerPool() {
+  {
+    std::lock_guard lock(mutex);
+    stopping.store(true, std::memory_order_relaxed);
+  }
+  wake.notify_all();
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+bool WorkerPool::help() {
+  if (!open.load(std::memory_order_relaxed))
+    return false;
+  inside.fetch_add(1, std::memory_order_seq_cst);
+  Task *task = open.load(std::memory_order_seq_cst);
+  bool entered = false;
+  if (task) {
+    uint32_t ticket = tickets.fetch_add(1, std::memory_order_relaxed);
+    entered = ticket < wanted.load(std::memory_order_relaxed);
+    if (entered)
+      task->work(ticket);
+  }
+  inside.fetch_sub(1, std::memory_order_release);
+  return entered;
+}
+
+void WorkerPool::run(Task &task, uint32_t helpers) {
+  if (helpers == 0) {
+    task.work(0);
+    return;
+  }
+  wanted.store(helpers + 1, std::memory_order_relaxed);
+  tickets.store(1, std::memory_order_relaxed);
+  open.store(&task, std::memory_order_seq_cst);
+  uint32_t willing = volunteers.load(std::memory_order_relaxed);
+  if (willing < helpers) {
+    uint32_t missing = helpers - willing;
+    try {
+      while (threads.size() < missing)
+        threads.emplace_back([this] { threadMain(); });
+    } catch (const std::system_error &) {
+      // No more threads to be had: those that there are do the work.
+    }
+    if (parked.load(std::memory_order_seq_cst) > 0) {
+      std::lock_guard lock(mutex);
+      ++calls;
+      wake.notify_all();
+    }
+  }
+  task.work(0);
+  open.store(nullptr, std::memory_order_seq_cst);
+  for (unsigned spins = 0; inside.load(std::memory_order_seq_cst) != 0; ++spins)
+    spins < 1000 ? pauseSpin() : std::this_thread::yield();
+}
+
+void WorkerPool::threadMain() {
+  for (unsigned spins = 0; !stopping.load(std::memory_order_relaxed);) {
+    if (help()) {
+      spins = 0;
+      continue;
+    }
+    if (++spins < spinsBeforePark) {
+      pauseSpin();
+      continue;
+    }
+    spins = 0;
+    std::unique_lock lock(mutex);
+    parked.fetch_add(1, std::memory_order_seq_cst);
+    uint64_t before = calls;
+    // A task that was opened before `parked` was raised did not ring; it shows here.
+    if (!open.load(std::memory_order_seq_cst))
+      wake.wait(lock, [&] { return calls != before || stopping.load(std::memory_order_relaxed); });
+    parked.fetch_sub(1, std::memory_order_relaxed);
+  }
+}
+
+} // namespace gc3::host

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fails when a diagnostic id of lib/Support/Diagnostics.cpp appears in no lit test."""
+import pathlib
+import re
+import sys
+
+# What no .gc3 text can bring about, and where it is tested instead.
+ELSEWHERE = {
+    "remark": "printed without its id; test/lit/Sema has remarks",
+    "too-large": "needs 4 GiB of source",
+    "unverified": "would be a bug of the compiler; test/unit/middle/VerifyTest.cpp has Verify's findings",
+}
+
+root = pathlib.Path(sys.argv[1])
+table = (root / "lib/Support/Diagnostics.cpp").read_text().split("diagNames[] = {")[1].split("};")[0]
+ids = re.findall(r'"([a-z0-9-]+)"', table)
+tests = "".join(
+    path.read_text(errors="replace") for path in sorted((root / "test/lit").rglob("*")) if path.is_file()
+)
+missing = [name for name in ids if f"[{name}]" not in tests and name not in ELSEWHERE]
+stale = [name for name in ELSEWHERE if name not in ids]
+print(f"{len(ids)} ids, {len(missing)} without a lit test: {', '.join(missing) or 'none'}")
+if stale:
+    print(f"not in the table any more: {', '.join(stale)}")
+sys.exit(bool(missing or stale))

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// The writer behind the tests' bundles.
+#include "BundleBuilder.h"
+
+#include "Bundle_generated.h"
+
+#include <cstring>
+
+namespace gc3::test {
+
+using namespace bundle;
+using flatbuffers::FlatBufferBuilder;
+
+namespace {
+
+std::string finished(FlatBufferBuilder &builder) {
+  return {reinterpret_cast<const char *>(builder.GetBufferPointer()), builder.GetSize()};
+}
+
+std::string rankSection(uint32_t number, const Rank &rank) {
+  FlatBufferBuilder builder;
+  std::vector<fbs::ThreadBlock> blocks;
+  std::vector<fbs::Instruction> instructions;
+  std::vector<fbs::Wait> waits;
+  for (const Block &block : rank.blocks) {
+    blocks.emplace_back(block.channel, block.sendPeer, block.recvPeer, static_cast<uint32_t>(instructions.size()),
+                        static_cast<uint32_t>(block.steps.size()));
+    for (const Step &step : block.steps) {
+      instructions.emplace_back(static_cast<uint8_t>(step.opcode), step.src.buffer, step.dst.buffer, uint8_t{0},
+                                step.count, step.src.index, step.dst.index, static_cast<uint32_t>(waits.size()),
+                                static_cast<uint32_t>(step.waits.size()));
+      for (auto [tb, index] : step.waits)
+        waits.emplace_back(tb, index);
+    }
+  }
+  auto root = fbs::CreateRankProgram(builder, number, rank.inputSlots, rank.outputSlots,
+                                     static_cast<fbs::Alias>(rank.alias), rank.aliasOffset, rank.writesInput,
+                                     builder.CreateVector(rank.scratchSlots), builder.CreateVectorOfStructs(blocks),
+                                     builder.CreateVectorOfStructs(instructions), builder.CreateVectorOfStructs(waits));
+  builder.Finish(root, rankProgramIdentifier);
+  return finished(builder);
+}
+
+std::string checkSection(const ProgramSpec &program) {
+  FlatBufferBuilder builder;
+  std::vector<uint32_t> valueBegin{0}, rowOfRank, rowBegin{0}, rows;
+  std::vector<fbs::Run> runs;
+  for (uint32_t r = 0; r < program.ranks.size(); ++r) {
+    rowOfRank.push_back(r);
+    if (r < program.outputs.size())
+      for (const Value &value : program.outputs[r]) {
+        for (auto [rank, index] : value)
+          runs.emplace_back(rank, index, 0, 0, 1u);
+        if (!value.empty())
+          valueBegin.push_back(static_cast<uint32_t>(runs.size()));
+        rows.push_back(value.empty() ? 0 : static_cast<uint32_t>(valueBegin.size() - 1));
+      }
+    rowBegin.push_back(static_cast<uint32_t>(rows.size()));
+  }
+  auto root =
+      fbs::CreateCheck(builder, builder.CreateVector(valueBegin), builder.CreateVectorOfStructs(runs),
+                       builder.CreateVector(rowOfRank), builder.CreateVector(rowBegin), builder.CreateVector(rows));
+  builder.Finish(root, checkIdentifier);
+  return finished(builder);
+}
+
+std::string manifestSection(const std::vector<ProgramSpec> &programs, const std::vector<uint64_t> &digests) {
+  FlatBufferBuilder builder;
+  std::vector<flatbuffers::Offset<fbs::Program>> tables;
+  for (size_t i = 0; i < programs.size(); ++i) {
+    const ProgramSpec &p = programs[i];
+    tables.push_back(fbs::CreateProgram(builder, builder.CreateString(p.name), builder.CreateString(p.collective),
+                                        static_cast<uint32_t>(p.ranks.size()), fbs::Protocol::Simple, p.minBytes,
+                                        p.maxBytes, p.inputChunks, p.outputChunks, p.subdivision, p.maxCount,
+                                        builder.CreateVectorOfStrings(p.scratchNames), p.contributions, p.inPlace,
+                                        p.fifoSlots, p.minFifoSlots, 7u, digests[i]));
+  }
+  auto root = fbs::CreateManifest(builder, builder.CreateString("test"), builder.CreateVector(tables));
+  builder.Finish(root, manifestIdentifier);
+  return finished(builder);
+}
+
+SectionEntry entryOf(SectionKind kind, uint32_t program, uint32_t rank, const std::string &bytes) {
+  return {static_cast<uint32_t>(kind), program, rank, 0, 0, bytes.size(), checksum(bytes.data(), bytes.size())};
+}
+
+} // namespace
+
+std::string buildBundle(const std::vector<ProgramSpec> &programs) {
+  std::vector<SectionEntry> table(1);
+  std::vector<std::string> contents(1);
+  std::vector<uint64_t> digests;
+  for (uint32_t p = 0; p < programs.size(); ++p) {
+    size_t first = table.size();
+    contents.push_back(checkSection(programs[p]));
+    table.push_back(entryOf(SectionKind::Check, p, 0, contents.back()));
+    for (uint32_t r = 0; r < programs[p].ranks.size(); ++r) {
+      contents.push_back(rankSection(r, programs[p].ranks[r]));
+      table.push_back(entryOf(SectionKind::RankProgram, p, r, contents.back()));
+    }
+    digests.push_back(programDigest(&table[first], table.size() - first));
+  }
+  contents[0] = manifestSection(programs, digests);
+  table[0] = entryOf(SectionKind::Manifest, 0, 0, contents[0]);
+
+  std::string file(sizeof(FileHeader) + table.size() * sizeof(SectionEntry), '\0');
+  for (size_t i = 0; i < table.size(); ++i) {
+    file.resize(alignSection(file.size()), '\0');
+    table[i].offset = file.size();
+    file += contents[i];
+  }
+  FileHeader header{
+      {'G', 'C', '3', 'B'}, majorVersion, minorVersion, static_cast<uint32_t>(table.size()), 0, file.size(), 0};
+  header.checksum = headerChecksum(header, table.data());
+  std::memcpy(file.data(), &header, sizeof header);
+  std::memcpy(file.data() + sizeof header, table.data(), table.size() * sizeof(SectionEntry));
+  return file;
+}
+
+void resealSection(std::string &file, uint32_t index) {
+  FileHeader header;
+  std::memcpy(&header, file.data(), sizeof header);
+  std::vector<SectionEntry> table(header.sections);
+  std::memcpy(table.data(), file.data() + sizeof header, table.size() * sizeof(SectionEntry));
+  table[index].checksum = checksum(file.data() + table[index].offset, table[index].size);
+  header.checksum = headerChecksum(header, table.data());
+  std::memcpy(file.data(), &header, sizeof header);
+  std::memcpy(file.data() + sizeof header, table.data(), table.size() * sizeof(SectionEntry));
+}
+
+} // namespace gc3::test

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes bundles in memory for tests, from plain descriptions; wrong ones too, as nothing is checked here.
+#pragma once
+
+#include "bundle/Container.h"
+#include "bundle/Opcode.h"
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gc3::test {
+
+using bundle::Opcode;
+
+/// A slot of a buffer: 0 input, 1 output, 2 + k scratch.
+struct Slot {
+  uint8_t buffer = 0;
+  uint32_t index = 0;
+};
+inline Slot in(uint32_t index) {
+  return {bundle::inputBuffer, index};
+}
+inline Slot out(uint32_t index) {
+  return {bundle::outputBuffer, index};
+}
+inline Slot scratch(uint32_t index, uint8_t buffer = 0) {
+  return {static_cast<uint8_t>(bundle::firstScratchBuffer + buffer), index};
+}
+
+struct Step {
+  Opcode opcode = Opcode::Copy;
+  Slot src, dst;
+  uint32_t count = 1;
+  std::vector<std::pair<uint32_t, uint32_t>> waits; ///< (thread block, step)
+};
+
+struct Block {
+  int32_t sendPeer = -1, recvPeer = -1;
+  uint32_t channel = 0;
+  std::vector<Step> steps;
+};
+
+struct Rank {
+  uint32_t inputSlots = 0, outputSlots = 0;
+  uint8_t alias = 0;
+  uint32_t aliasOffset = 0;
+  bool writesInput = false;
+  std::vector<uint32_t> scratchSlots;
+  std::vector<Block> blocks;
+};
+
+/// (rank, chunk) pairs that an output chunk combines; empty: anything.
+using Value = std::vector<std::pair<uint32_t, uint32_t>>;
+
+struct ProgramSpec {
+  std::string name;
+  std::string collective;
+  uint32_t inputChunks = 1, outputChunks = 1, subdivision = 1, maxCount = 1;
+  uint64_t minBytes = 0, maxBytes = UINT64_MAX;
+  std::vector<std::string> scratchNames{};
+  uint32_t contributions = 0;
+  bool inPlace = false;
+  uint32_t fifoSlots = 8, minFifoSlots = 1;
+  std::vector<Rank> ranks{};
+  std::vector<std::vector<Value>> outputs{}; ///< by rank and chunk
+};
+
+/// The bytes of a bundle with these programs.
+std::string buildBundle(const std::vector<ProgramSpec> &programs);
+
+/// Recomputes what protects `bundle`'s section `index` and the table, after a test has changed the section's bytes.
+void resealSection(std::string &bundle, uint32_t index);
+
+} // namespace gc3::test

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gc3.h is C: this compiles as C11 and runs what needs no bundle. */
+#include "gc3.h"
+
+#include <stdio.h>
+
+int main(void) {
+  gc3HostConfig_t config = GC3_HOST_CONFIG_INITIALIZER;
+  gc3Bundle_t bundle = NULL;
+  int version = 0;
+  if (config.size != sizeof config || gc3GetVersion(&version) != gc3Success || version != GC3_VERSION)
+    return 1;
+  if (gc3BundleLoadMemory(&bundle, "", 0) != gc3BundleTruncated)
+    return 1;
+  puts(gc3GetLastError(NULL));
+  return 0;
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels against one-element definitions, for odd counts, also with dst being a source.
+#include "host/Reduce.h"
+#include "host/Random.h"
+
+#include <cmath>
+#include <cstring>
+#include <gtest/gtest.h>
+#include <limits>
+#include <vector>
+
+using namespace gc3::host;
+
+namespace {
+
+constexpr size_t counts[] = {0, 1, 3, 17, 1000};
+
+template <typename T>
+T reference(ReduceOp op, T a, T b) {
+  if constexpr (std::is_integral_v<T>) {
+    using U = std::make_unsigned_t<T>;
+    switch (op) {
+    case ReduceOp::Prod:
+      return static_cast<T>(static_cast<U>(uint64_t{static_cast<U>(a)} * uint64_t{static_cast<U>(b)}));
+    case ReduceOp::Min: return std::min(a, b);
+    case ReduceOp::Max: return std::max(a, b);
+    case ReduceOp::Sum:
+    case ReduceOp::Avg: break;
+    }
+    return static_cast<T>(static_cast<U>(uint64_t{static_cast<U>(a)} + uint64_t{static_cast<U>(b)}));
+  } else {
+    switch (op) {
+    case ReduceOp::Prod: return a * b;
+    case ReduceOp::Min: return std::isnan(b) || a < b ? a : b; // fmin, but for signalling NaNs
+    case ReduceOp::Max: return std::isnan(b) || a > b ? a : b;
+    case ReduceOp::Sum:
+    case ReduceOp::Avg: break;
+    }
+    return a + b;
+  }
+}
+
+template <typename T>
+void checkNative(ElementType type) {
+  for (unsigned o = 0; o < reduceOpCount; ++o)
+    for (size_t n : counts) {
+      auto op = static_cast<ReduceOp>(o);
+      std::vector<T> a(n), b(n), c(n);
+      Random random(n + o);
+      for (size_t i = 0; i < n; ++i) {
+        a[i] = static_cast<T>(static_cast<int64_t>(random.next())) / (std::is_integral_v<T> ? T(1) : T(1e15));
+        b[i] = static_cast<T>(static_cast<int64_t>(random.next())) / (std::is_integral_v<T> ? T(1) : T(1e15));
+      }
+      ReduceKernel kernel = reduceKernel(type, op);
+      kernel(c.data(), a.data(), b.data(), n);
+      for (size_t i = 0; i < n; ++i)
+        ASSERT_EQ(c[i], reference(op, a[i], b[i])) << o << " " << i;
+      std::vector<T> first = a, second = b;
+      kernel(first.data(), first.data(), b.data(), n);
+      kernel(second.data(), a.data(), second.data(), n);
+      EXPECT_TRUE(n == 0 || std::memcmp(first.data(), c.data(), n * sizeof(T)) == 0);
+      EXPECT_TRUE(n == 0 || std::memcmp(second.data(), c.data(), n * sizeof(T)) == 0);
+    }
+}
+
+/// Narrow floats: in double, then rounded as Reduce.h says.
+template <typename T, typename Encode>
+void checkNarrow(ElementType type, Encode encode, uint32_t patterns) {
+  for (unsigned o = 0; o < reduceOpCount; ++o)
+    for (size_t n : counts) {
+      auto op = static_cast<ReduceOp>(o);
+      std::vector<T> a(n), b(n), c(n);
+      Random random(7 * n + o);
+      for (size_t i = 0; i < n; ++i) {
+        a[i].bits = static_cast<decltype(T::bits)>(random.below(patterns));
+        b[i].bits = static_cast<decltype(T::bits)>(random.below(patterns));
+      }
+      reduceKernel(type, op)(c.data(), a.data(), b.data(), n);
+      for (size_t i = 0; i < n; ++i) {
+        T expected = encode(reference<float>(op, toFloat(a[i]), toFloat(b[i])));
+        float x = toFloat(expected), y = toFloat(c[i]);
+        ASSERT_TRUE(x == y || (std::isnan(x) && std::isnan(y)))
+            << o << ": " << toFloat(a[i]) << ", " << toFloat(b[i]) << " -> " << y;
+      }
+    }
+}
+
+} // namespace
+
+TEST(Reduce, Native) {
+  checkNative<int8_t>(ElementType::Int8);
+  checkNative<uint8_t>(ElementType::Uint8);
+  checkNative<int32_t>(ElementType::Int32);
+  checkNative<uint32_t>(ElementType::Uint32);
+  checkNative<int64_t>(ElementType::Int64);
+  checkNative<uint64_t>(ElementType::Uint64);
+  checkNative<float>(ElementType::Float);
+  checkNative<double>(ElementType::Double);
+}
+
+TEST(Reduce, Narrow) {
+  checkNarrow<Half>(ElementType::Half, toHalf, 1 << 16);
+  checkNarrow<Bfloat16>(ElementType::Bfloat16, toBfloat16, 1 << 16);
+  checkNarrow<Float8E4M3>(
+      ElementType::Float8E4M3, [](float x) { return toFloat8E4M3(toFloat(toHalf(x))); }, 1 << 8);
+  checkNarrow<Float8E5M2>(
+      ElementType::Float8E5M2, [](float x) { return toFloat8E5M2(toFloat(toHalf(x))); }, 1 << 8);
+}
+
+TEST(Reduce, MinAndMaxPreferNumbersToNaN) {
+  float nan = std::numeric_limits<float>::quiet_NaN(), one = 1, result;
+  for (ReduceOp op : {ReduceOp::Min, ReduceOp::Max}) {
+    reduceKernel(ElementType::Float, op)(&result, &nan, &one, 1);
+    EXPECT_EQ(result, 1);
+    reduceKernel(ElementType::Float, op)(&result, &one, &nan, 1);
+    EXPECT_EQ(result, 1);
+    reduceKernel(ElementType::Float, op)(&result, &nan, &nan, 1);
+    EXPECT_TRUE(std::isnan(result));
+  }
+}
+
+TEST(Reduce, Fp8Saturates) {
+  Float8E4M3 large{0x7e}, result{};
+  reduceKernel(ElementType::Float8E4M3, ReduceOp::Sum)(&result, &large, &large, 1);
+  EXPECT_EQ(result.bits, 0x7e);
+}
+
+TEST(Reduce, Averages) {
+  int8_t integers[] = {-7, 7, -128};
+  divideForAverage(ElementType::Int8, integers, 3, 2);
+  EXPECT_EQ(integers[0], -3);
+  EXPECT_EQ(integers[1], 3);
+  EXPECT_EQ(integers[2], -64);
+  uint64_t wide = UINT64_MAX;
+  divideForAverage(ElementType::Uint64, &wide, 1, 3);
+  EXPECT_EQ(wide, UINT64_MAX / 3);
+  float values[] = {3, 6};
+  scaleForAverage(ElementType::Float, values, values, 2, 3);
+  EXPECT_EQ(values[0], 3 * (1.0f / 3));
+  divideForAverage(ElementType::Float, values, 2, 3);
+  EXPECT_EQ(values[0], 3 * (1.0f / 3));
+  Half half = toHalf(3), scaled{};
+  scaleForAverage(ElementType::Half, &scaled, &half, 1, 3);
+  EXPECT_EQ(scaled.bits, toHalf(3 * toFloat(toHalf(1.0f / 3))).bits);
+}

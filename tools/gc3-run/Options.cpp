@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// One table of options serves parsing and --help. Values follow as the next word or after '='.
+#include "Options.h"
+
+#include "host/Element.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <optional>
+
+namespace gc3::run {
+
+namespace {
+
+/// A whole number, perhaps with a unit of bytes: K M G and KiB MiB GiB are powers of 1024, KB MB GB of 1000, B is one.
+std::optional<uint64_t> parseSize(const std::string &text) {
+  char *end = nullptr;
+  if (text.empty() || text[0] < '0' || text[0] > '9')
+    return std::nullopt;
+  double value = std::strtod(text.c_str(), &end);
+  std::string unit = end;
+  struct Unit {
+    const char *name;
+    double bytes;
+  };
+  constexpr Unit units[] = {
+      {"", 1},        {"B", 1},         {"K", 1024},       {"KiB", 1024},          {"k", 1024},
+      {"M", 1048576}, {"MiB", 1048576}, {"G", 1073741824}, {"GiB", 1073741824},    {"KB", 1e3},
+      {"kB", 1e3},    {"MB", 1e6},      {"GB", 1e9},       {"T", 1099511627776.0}, {"TiB", 1099511627776.0}};
+  for (const Unit &known : units)
+    if (unit == known.name && value * known.bytes < 9e18)
+      return static_cast<uint64_t>(value * known.bytes);
+  return std::nullopt;
+}
+
+std::optional<uint64_t> parseNumber(const std::string &text) {
+  char *end = nullptr;
+  if (text.empty() || text[0] < '0' || text[0] > '9')
+    return std::nullopt;
+  uint64_t value = std::strtoull(text.c_str(), &end, 10);
+  return *end ? std::nullopt : std::optional(value);
+}
+
+template <typename Number>
+bool store(const std::string &text, Number &target, uint64_t lowest = 0, uint64_t highest = UINT64_MAX) {
+  auto value = parseNumber(text);
+  if (!value || *value < lowest || *value > highest)
+    return false;
+  target = static_cast<Number>(*value);
+  return true;
+}
+
+bool storeSize(const std::string &text, uint64_t &target) {
+  auto value = parseSize(text);
+  if (value)
+    target = *value;
+  return value.has_value();
+}
+
+/// A comma-separated list of names, or 'all'.
+template <typename Value>
+bool storeNames(const std::string &text, std::vector<Value> &target, int count, const char *(*nameOf)(Value)) {
+  target.clear();
+  for (size_t begin = 0; begin <= text.size();) {
+    size_t end = std::min(text.find(',', begin), text.size());
+    std::string name = text.substr(begin, end - begin);
+    size_t before = target.size();
+    for (int i = 0; i < count; ++i)
+      if (name == "all" || name == nameOf(static_cast<Value>(i)))
+        target.push_back(static_cast<Value>(i));
+    if (target.size() == before)
+      return false;
+    begin = end + 1;
+  }
+  return true;
+}
+
+bool storeCounts(const std::string &text, std::vector<uint64_t> &target) {
+  for (size_t begin = 0; begin <= text.size();) {
+    size_t end = std::min(text.find(',', begin), text.size());
+    auto value = parseNumber(text.substr(begin, end - begin));
+    if (!value)
+      return false;
+    target.push_back(*value);
+    begin = end + 1;
+  }
+  return true;
+}
+
+struct Option {
+  const char *shortName; ///< or ""
+  const char *longName;  ///< or ""
+  const char *value;     ///< what the help calls it
+  const char *help;
+  std::function<bool(const std::string &, Options &)> set;
+};
+
+const std::vector<Option> &optionTable() {
+  static const std::vector<Option> table = {
+      {"", "--collective", "C", "only programs of this collective",
+       [](auto &v, Options &o) {
+         o.collective = v;
+         return !v.empty();
+       }},
+      {"", "--program", "NAME", "this program whatever sizes it is meant for, or all: each one",
+       [](auto &v, Options &o) {
+         o.program = v;
+         return !v.empty();
+       }},
+      {"-b", "--minbytes", "SIZE", "smallest size (default 1KiB)",
+       [](auto &v, Options &o) { return storeSize(v, o.minBytes); }},
+      {"-e", "--maxbytes", "SIZE", "largest size (default 64MiB)",
+       [](auto &v, Options &o) { return storeSize(v, o.maxBytes); }},
+      {"-f", "--stepfactor", "N", "sizes grow by this factor (default 2)",
+       [](auto &v, Options &o) { return store(v, o.factor, 2); }},
+      {"-i", "--stepbytes", "SIZE", "sizes grow by this many bytes instead",
+       [](auto &v, Options &o) { return storeSize(v, o.stepBytes) && o.stepBytes > 0; }},
+      {"", "--count", "N[,N...]", "these element counts per block instead of sizes",
+       [](auto &v, Options &o) { return storeCounts(v, o.counts); }},
+      {"-d", "--datatype", "TYPE",
+       "int8 uint8 int32 uint32 int64 uint64 half float double bfloat16 f8e4m3 f8e5m2, a list, or all",
+       [](auto &v, Options &o) { return storeNames(v, o.types, gc3NumTypes, typeName); }},
+      {"-o", "--op", "OP", "sum prod max min avg, a list, or all",
+       [](auto &v, Options &o) { return storeNames(v, o.ops, gc3NumOps, opName); }},
+      {"-n", "--iters", "N", "timed runs (default up to 20 in half a second)",
+       [](auto &v, Options &o) { return store(v, o.iterations, 0, INT32_MAX); }},
+      {"-w", "--warmup", "N", "runs before them (default a quarter)",
+       [](auto &v, Options &o) { return store(v, o.warmup, 0, INT32_MAX); }},
+      {"-c", "--check", "0|1", "check every element (default 1)",
+       [](auto &v, Options &o) { return store(v, o.check, 0, 1); }},
+      {"", "--inplace", "0|1|both", "placement (default both)",
+       [](auto &v, Options &o) {
+         o.outOfPlace = v == "0" || v == "both", o.inPlace = v == "1" || v == "both";
+         return o.outOfPlace || o.inPlace;
+       }},
+      {"", "--rounds", "N", "checked runs per row (default 1)",
+       [](auto &v, Options &o) { return store(v, o.rounds, 1, INT32_MAX); }},
+      {"", "--slots", "N", "FIFO slots per connection (default the program's)",
+       [](auto &v, Options &o) { return store(v, o.host.slots, 1, UINT32_MAX); }},
+      {"", "--slot-bytes", "SIZE", "bytes of a FIFO slot that tiles are cut for (default 128KiB)",
+       [](auto &v, Options &o) { return storeSize(v, o.host.slotBytes) && o.host.slotBytes > 0; }},
+      {"", "--tile-elements", "N", "elements of a slot per tile",
+       [](auto &v, Options &o) { return store(v, o.host.tileElements, 1); }},
+      {"", "--workers", "N", "threads at most (default the machine's)",
+       [](auto &v, Options &o) { return store(v, o.host.workers, 1, 4096); }},
+      {"", "--order", "fair|adversarial", "order of steps; adversarial: one at a time, chosen to break wrong programs",
+       [](auto &v, Options &o) {
+         o.host.order = v == "adversarial" ? gc3OrderAdversarial : gc3OrderFair;
+         return v == "fair" || v == "adversarial";
+       }},
+      {"", "--seed", "N", "seed of the adversarial order (default 0)",
+       [](auto &v, Options &o) { return store(v, o.host.seed); }},
+      {"", "--json", "FILE", "write the table as JSON, too",
+       [](auto &v, Options &o) {
+         o.json = v;
+         return !v.empty();
+       }},
+      {"", "--backend", "host", "where to run; this build has host only",
+       [](auto &v, Options &) { return v == "host"; }},
+  };
+  return table;
+}
+
+void printHelp() {
+  std::printf("usage: gc3-run BUNDLE [options]\n\n"
+              "Runs the programs of a bundle on real data, checks every element and prints how long they take.\n"
+              "Sizes are bytes of the larger of one rank's input and output; K M G and KiB MiB GiB are powers of 1024, "
+              "KB MB GB of 1000.\n"
+              "Exit status: 0 all right, 1 a wrong element or an error, 2 wrong command line.\n\noptions:\n");
+  for (const Option &option : optionTable()) {
+    std::string names = option.shortName;
+    names += *option.shortName && *option.longName ? ", " : "";
+    names += option.longName;
+    std::printf("  %-24s %-18s %s\n", names.c_str(), option.value, option.help);
+  }
+  std::printf("  %-24s %-18s %s\n  %-24s %-18s %s\n", "-h, --help", "", "this text", "--version", "", "the version");
+}
+
+Action complain(const std::string &text) {
+  std::fprintf(stderr, "gc3-run: %s\n", text.c_str());
+  return Action::UsageError;
+}
+
+const Option *findOption(const std::string &name) {
+  for (const Option &option : optionTable())
+    if (!name.empty() && (name == option.shortName || name == option.longName))
+      return &option;
+  return nullptr;
+}
+
+} // namespace
+
+const char *typeName(gc3DataType_t type) {
+  return host::elementTypeName(static_cast<host::ElementType>(type));
+}
+const char *opName(gc3RedOp_t op) {
+  return host::reduceOpName(static_cast<host::ReduceOp>(op));
+}
+
+Action parseOptions(int argc, char **argv, Options &options) {
+  for (int i = 1; i < argc; ++i) {
+    std::string word = argv[i];
+    if (word == "--help" || word == "-h") {
+      printHelp();
+      return Action::Exit;
+    }
+    if (word == "--version") {
+      std::printf("gc3-run %d.%d.%d\n", GC3_MAJOR, GC3_MINOR, GC3_PATCH);
+      return Action::Exit;
+    }
+    if (word.empty() || word[0] != '-') {
+      if (!options.bundle.empty())
+        return complain("unexpected argument '" + word + "'; one bundle is '" + options.bundle + "'");
+      options.bundle = word;
+      continue;
+    }
+    size_t equals = word.rfind("--", 0) == 0 ? word.find('=') : std::string::npos;
+    std::string name = word.substr(0, equals);
+    const Option *option = findOption(name);
+    if (!option)
+      return complain("unknown option '" + name + "'; see --help");
+    if (equals == std::string::npos && ++i == argc)
+      return complain("option '" + name + "' needs a value: " + option->value);
+    std::string value = equals == std::string::npos ? argv[i] : word.substr(equals + 1);
+    if (!option->set(value, options)) {
+      if (name == "--backend" && (value == "cuda" || value == "nccl" || value == "mpi"))
+        return complain("backend '" + value + "' is not built into this gc3-run; use --backend host");
+      return complain("option '" + name + "' can't be '" + value + "'; expected " + option->value);
+    }
+  }
+  if (options.bundle.empty())
+    return complain("no bundle; usage: gc3-run BUNDLE [options]");
+  if (options.minBytes > options.maxBytes)
+    return complain("sizes from " + std::to_string(options.minBytes) + " to " + std::to_string(options.maxBytes) +
+                    " bytes are none");
+  return Action::Run;
+}
+
+} // namespace gc3::run

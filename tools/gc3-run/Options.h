@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line of gc3-run.
+#pragma once
+
+#include "gc3.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace gc3::run {
+
+enum class Placement : uint8_t { OutOfPlace = 0, InPlace = 1 };
+
+struct Options {
+  std::string bundle;
+  std::string collective; ///< empty: all
+  std::string program;    ///< empty: what the dispatch table says; all: each one
+  uint64_t minBytes = 1 << 10;
+  uint64_t maxBytes = 64 << 20;
+  uint64_t factor = 2;
+  uint64_t stepBytes = 0;       ///< not 0: sizes grow by this instead of by the factor
+  std::vector<uint64_t> counts; ///< not empty: these element counts per block instead of sizes
+  std::vector<gc3DataType_t> types = {gc3Float32};
+  std::vector<gc3RedOp_t> ops = {gc3Sum};
+  int iterations = -1; ///< -1: up to 20, as many as fit into half a second
+  int warmup = -1;     ///< -1: a quarter of the iterations
+  bool check = true;
+  bool outOfPlace = true;
+  bool inPlace = true;
+  int rounds = 1; ///< checked runs per row
+  gc3HostConfig_t host = GC3_HOST_CONFIG_INITIALIZER;
+  std::string json;
+};
+
+/// What to do after parsing.
+enum class Action : uint8_t { Run, Exit, UsageError };
+
+/// Reads the command line; for --help and --version prints and says Exit, for a mistake prints it on stderr and says
+/// UsageError.
+Action parseOptions(int argc, char **argv, Options &options);
+
+const char *typeName(gc3DataType_t type);
+const char *opName(gc3RedOp_t op);
+
+} // namespace gc3::run

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// A loop over independent items on all cores, for making and checking data.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <thread>
+#include <vector>
+
+namespace gc3::run {
+
+template <typename Function>
+void parallelFor(size_t items, Function function) {
+  std::atomic<size_t> next{0};
+  auto work = [&] {
+    for (size_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < items;)
+      function(i);
+  };
+  size_t threads = std::min<size_t>(items, std::max(1u, std::thread::hardware_concurrency()));
+  std::vector<std::thread> others;
+  for (size_t t = 1; t < threads; ++t)
+    others.emplace_back(work);
+  work();
+  for (std::thread &thread : others)
+    thread.join();
+}
+
+} // namespace gc3::run

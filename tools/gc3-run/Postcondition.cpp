@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Expands the runs of the Check section and sorts output chunks by value (counting sort); linear in both.
+#include "Reference.h"
+
+namespace gc3::run {
+
+static constexpr size_t mostInputs = size_t{1} << 30;
+
+std::string Postcondition::load(const bundle::CheckView &view, const std::vector<uint64_t> &inputChunks,
+                                const std::vector<uint64_t> &outputChunks) {
+  size_t valueCount = view.valueBegin.empty() ? 0 : view.valueBegin.size() - 1;
+  inputBegin.assign(1, 0);
+  for (size_t value = 0; value < valueCount; ++value) {
+    for (uint32_t r = view.valueBegin[value]; r < view.valueBegin[value + 1]; ++r) {
+      const bundle::fbs::Run &run = view.runs[r];
+      if (run.length() > mostInputs - inputList.size())
+        return "the postcondition names more than 2^30 input chunks";
+      for (int64_t i = 0; i < int64_t{run.length()}; ++i) {
+        auto rank = static_cast<uint32_t>(run.rank() + i * run.rank_stride());
+        auto index = static_cast<uint32_t>(run.index() + i * run.index_stride());
+        if (rank >= inputChunks.size() || index >= inputChunks[rank])
+          return "the postcondition names input(" + std::to_string(rank) + ", " + std::to_string(index) +
+                 "), which does not exist";
+        inputList.push_back({rank, index});
+      }
+    }
+    inputBegin.push_back(inputList.size());
+    if (inputBegin[value + 1] == inputBegin[value])
+      return "the postcondition has an empty value";
+    anyReduction |= inputBegin[value + 1] - inputBegin[value] > 1;
+  }
+  std::vector<size_t> counts(valueCount + 1, 0);
+  auto forEachOutput = [&](auto function) {
+    for (uint32_t rank = 0; rank < outputChunks.size(); ++rank) {
+      uint32_t row = view.rowOfRank[rank];
+      for (uint32_t i = view.rowBegin[row]; i < view.rowBegin[row + 1]; ++i)
+        if (view.rows[i] != 0)
+          function(view.rows[i] - 1, Chunk{rank, i - view.rowBegin[row]});
+    }
+  };
+  std::string problem;
+  forEachOutput([&](uint32_t value, Chunk chunk) {
+    ++counts[value];
+    if (chunk.index >= outputChunks[chunk.rank])
+      problem = "the postcondition names output(" + std::to_string(chunk.rank) + ", " + std::to_string(chunk.index) +
+                "), which does not exist";
+  });
+  if (!problem.empty())
+    return problem;
+  outputBegin.assign(1, 0);
+  for (size_t value = 0; value < valueCount; ++value)
+    outputBegin.push_back(outputBegin[value] + counts[value]);
+  outputList.resize(outputBegin.back());
+  std::vector<size_t> next(outputBegin.begin(), outputBegin.end() - 1);
+  forEachOutput([&](uint32_t value, Chunk chunk) { outputList[next[value]++] = chunk; });
+  return {};
+}
+
+} // namespace gc3::run

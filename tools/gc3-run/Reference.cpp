@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+// checkOutputs: work items are segments of values; a segment is computed in pieces that stay in the first-level cache.
+#include "Reference.h"
+
+#include "Parallel.h"
+
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <mutex>
+#include <type_traits>
+
+namespace gc3::run {
+
+using namespace host;
+
+namespace {
+
+constexpr uint64_t pieceElements = 1024;
+constexpr uint64_t segmentElements = 64 * pieceElements;
+
+/// Accumulation type: exact for integers up to wrapping, more precise for the others.
+template <typename T>
+using Wide = std::conditional_t<std::is_integral_v<T>, uint64_t,
+                                std::conditional_t<std::is_same_v<T, double>, long double, double>>;
+
+template <typename T>
+auto widen(T value) {
+  if constexpr (std::is_arithmetic_v<T>)
+    return static_cast<Wide<T>>(value);
+  else
+    return static_cast<double>(toFloat(value));
+}
+
+/// Unit roundoff and half the smallest subnormal of a type's operations.
+struct Precision {
+  double unit, tiny;
+};
+
+Precision precisionOf(ElementType type) {
+  constexpr Precision half{0x1p-11, 0x1p-25};
+  switch (type) {
+  case ElementType::Half: return half;
+  case ElementType::Bfloat16: return {0x1p-8, 0x1p-134};
+  case ElementType::Float: return {0x1p-24, 0x1p-150};
+  case ElementType::Double: return {0x1p-53, 0x1p-1070};
+  case ElementType::Float8E4M3: return {0x1p-4 + half.unit, 0x1p-10 + half.tiny};
+  case ElementType::Float8E5M2: return {0x1p-3 + half.unit, 0x1p-17 + half.tiny};
+  case ElementType::Int8:
+  case ElementType::Uint8:
+  case ElementType::Int32:
+  case ElementType::Uint32:
+  case ElementType::Int64:
+  case ElementType::Uint64: break;
+  }
+  return {0, 0};
+}
+
+/// One piece of one value: the accumulated result and, for rounding types, what the tolerance needs.
+template <typename T>
+struct Piece {
+  Wide<T> sum[pieceElements];
+  Wide<T> magnitude[pieceElements];
+  float busy[pieceElements]; ///< operands that are not neutral
+  T best[pieceElements];     ///< min and max
+
+  void begin(ReduceOp op, const T *x, uint64_t n) {
+    for (uint64_t i = 0; i < n; ++i) {
+      sum[i] = widen(x[i]);
+      best[i] = x[i];
+    }
+    if constexpr (!std::is_integral_v<T>)
+      for (uint64_t i = 0; i < n; ++i) {
+        magnitude[i] = sum[i] < 0 ? -sum[i] : sum[i];
+        busy[i] = sum[i] != Wide<T>(op == ReduceOp::Prod ? 1 : 0) ? 1.0f : 0.0f;
+      }
+  }
+
+  void add(ReduceOp op, const T *x, uint64_t n) {
+    switch (op) {
+    case ReduceOp::Sum:
+    case ReduceOp::Avg:
+      for (uint64_t i = 0; i < n; ++i) {
+        Wide<T> value = widen(x[i]);
+        sum[i] += value;
+        if constexpr (!std::is_integral_v<T>) {
+          magnitude[i] += value < 0 ? -value : value;
+          busy[i] += value != Wide<T>(0) ? 1.0f : 0.0f;
+        }
+      }
+      break;
+    case ReduceOp::Prod:
+      for (uint64_t i = 0; i < n; ++i) {
+        Wide<T> value = widen(x[i]);
+        sum[i] *= value;
+        if constexpr (!std::is_integral_v<T>) {
+          magnitude[i] *= value < 0 ? -value : value;
+          busy[i] += value != Wide<T>(1) ? 1.0f : 0.0f;
+        }
+      }
+      break;
+    case ReduceOp::Max:
+    case ReduceOp::Min: extreme(op == ReduceOp::Min, x, n); break;
+    }
+  }
+
+  void extreme(bool smallest, const T *x, uint64_t n) {
+    for (uint64_t i = 0; i < n; ++i) {
+      bool less, more;
+      if constexpr (std::is_integral_v<T>)
+        less = x[i]<best[i], more = x[i]> best[i];
+      else
+        less = widen(x[i])<widen(best[i]), more = widen(x[i])> widen(best[i]);
+      best[i] = (smallest ? less : more) ? x[i] : best[i];
+    }
+  }
+};
+
+template <typename T>
+class Checker {
+public:
+  explicit Checker(const CheckJob &checked) : job(checked), precision(precisionOf(checked.type)) {}
+
+  CheckResult run() {
+    struct Item {
+      size_t value;
+      uint64_t begin, end;
+    };
+    std::vector<Item> items;
+    for (size_t value = 0; value < job.postcondition->values(); ++value) {
+      uint64_t length = UINT64_MAX;
+      for (auto chunk : job.postcondition->inputs(value))
+        length = std::min(length, job.inputChunks.length(chunk.index));
+      for (uint64_t begin = 0; begin < length && !job.postcondition->outputs(value).empty(); begin += segmentElements)
+        items.push_back({value, begin, std::min(length, begin + segmentElements)});
+    }
+    parallelFor(items.size(), [&](size_t i) { segment(items[i].value, items[i].begin, items[i].end); });
+    return result;
+  }
+
+private:
+  using Chunk = Postcondition::Chunk;
+
+  const T *input(Chunk chunk, uint64_t at) const {
+    return reinterpret_cast<const T *>((*job.inputs)[chunk.rank]) + job.inputChunks.begin(chunk.index) + at;
+  }
+  const T *output(Chunk chunk, uint64_t at) const {
+    return reinterpret_cast<const T *>((*job.outputs)[chunk.rank]) + job.outputChunks.begin(chunk.index) + at;
+  }
+
+  void segment(size_t value, uint64_t begin, uint64_t end) {
+    auto inputs = job.postcondition->inputs(value);
+    if (inputs.size() == 1) {
+      for (Chunk chunk : job.postcondition->outputs(value))
+        if (uint64_t last = std::min(end, job.outputChunks.length(chunk.index)); begin < last)
+          compareCopy(chunk, begin, input(inputs[0], begin), last - begin);
+      return;
+    }
+    auto piece = std::make_unique<Piece<T>>();
+    for (uint64_t at = begin; at < end; at += pieceElements) {
+      uint64_t n = std::min(pieceElements, end - at);
+      piece->begin(job.op, input(inputs[0], at), n);
+      for (Chunk chunk : inputs.subspan(1))
+        piece->add(job.op, input(chunk, at), n);
+      finish(*piece, n, inputs.size());
+      for (Chunk chunk : job.postcondition->outputs(value))
+        if (uint64_t last = std::min(at + n, job.outputChunks.length(chunk.index)); at < last)
+          compare(*piece, chunk, at, last - at);
+    }
+  }
+
+  /// Turns magnitudes into tolerances and sums into averages.
+  void finish(Piece<T> &piece, uint64_t n, size_t operands) const {
+    if constexpr (!std::is_integral_v<T>) {
+      bool average = job.op == ReduceOp::Avg;
+      const Wide<T> divisor = average ? static_cast<Wide<T>>(job.contributions) : 1;
+      // The reference rounds as well, if only a little.
+      const Wide<T> own = static_cast<Wide<T>>(operands) * (sizeof(Wide<T>) > 8 ? Wide<T>(0x1p-63) : Wide<T>(0x1p-52));
+      const double tiny = precision.tiny * (job.op == ReduceOp::Prod ? 16 : 1);
+      for (uint64_t i = 0; i < n; ++i) {
+        double roundings = std::max(0.0, double(piece.busy[i]) - 1) + (average ? 2 : 0);
+        double x = roundings * precision.unit;
+        double relative = x * (1 + x + x * x); // at least (1 + u)^k - 1 for the few roundings of coarse types
+        piece.sum[i] /= divisor;
+        piece.magnitude[i] = piece.magnitude[i] / divisor * (relative + own) +
+                             tiny * (roundings + (average ? double(piece.busy[i]) : 0));
+      }
+    }
+  }
+
+  void compareCopy(Chunk chunk, uint64_t at, const T *expected, uint64_t n) {
+    const T *got = output(chunk, at);
+    if (std::memcmp(got, expected, n * sizeof(T)) == 0)
+      return;
+    for (uint64_t i = 0; i < n; ++i)
+      if (std::memcmp(&got[i], &expected[i], sizeof(T)) != 0)
+        wrong(chunk, at + i, readable(got[i]), readable(expected[i]));
+  }
+
+  void compare(const Piece<T> &piece, Chunk chunk, uint64_t at, uint64_t n) {
+    const T *got = output(chunk, at);
+    bool extreme = job.op == ReduceOp::Min || job.op == ReduceOp::Max;
+    auto differs = [&](uint64_t i) {
+      if constexpr (std::is_integral_v<T>)
+        return got[i] != (extreme ? piece.best[i] : integer(piece.sum[i]));
+      else if (extreme)
+        return !(widen(got[i]) == widen(piece.best[i]));
+      else
+        return !(std::abs(widen(got[i]) - piece.sum[i]) <= piece.magnitude[i]);
+    };
+    uint64_t bad = 0;
+    for (uint64_t i = 0; i < n; ++i)
+      bad += differs(i);
+    if (bad == 0)
+      return;
+    for (uint64_t i = 0; i < n; ++i)
+      if (differs(i)) {
+        double expected;
+        if constexpr (std::is_integral_v<T>)
+          expected = static_cast<double>(extreme ? piece.best[i] : integer(piece.sum[i]));
+        else
+          expected = static_cast<double>(extreme ? Wide<T>(widen(piece.best[i])) : piece.sum[i]);
+        wrong(chunk, at + i, readable(got[i]), expected);
+      }
+  }
+
+  static double readable(T value) {
+    if constexpr (std::is_integral_v<T>)
+      return static_cast<double>(value);
+    else
+      return static_cast<double>(widen(value));
+  }
+
+  T integer(uint64_t sum) const {
+    if constexpr (std::is_integral_v<T>) {
+      auto wrapped = static_cast<T>(sum);
+      using Widest = std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>;
+      return job.op == ReduceOp::Avg
+                 ? static_cast<T>(static_cast<Widest>(wrapped) / static_cast<Widest>(job.contributions))
+                 : wrapped;
+    } else {
+      return T{};
+    }
+  }
+
+  void wrong(Chunk chunk, uint64_t at, double got, double expected) {
+    std::lock_guard lock(mutex);
+    if (result.wrong++ != 0)
+      return;
+    char text[160];
+    std::snprintf(text, sizeof text, "rank %u chunk %u element %llu of it: got %.9g, expected %.9g", chunk.rank,
+                  chunk.index, static_cast<unsigned long long>(at), got, expected);
+    result.first = text;
+  }
+
+  const CheckJob &job;
+  const Precision precision;
+  std::mutex mutex;
+  CheckResult result;
+};
+
+} // namespace
+
+CheckResult checkOutputs(const CheckJob &job) {
+  switch (job.type) {
+  case ElementType::Int8: return Checker<int8_t>(job).run();
+  case ElementType::Uint8: return Checker<uint8_t>(job).run();
+  case ElementType::Int32: return Checker<int32_t>(job).run();
+  case ElementType::Uint32: return Checker<uint32_t>(job).run();
+  case ElementType::Int64: return Checker<int64_t>(job).run();
+  case ElementType::Uint64: return Checker<uint64_t>(job).run();
+  case ElementType::Half: return Checker<Half>(job).run();
+  case ElementType::Float: return Checker<float>(job).run();
+  case ElementType::Double: return Checker<double>(job).run();
+  case ElementType::Bfloat16: return Checker<Bfloat16>(job).run();
+  case ElementType::Float8E4M3: return Checker<Float8E4M3>(job).run();
+  case ElementType::Float8E5M2: break;
+  }
+  return Checker<Float8E5M2>(job).run();
+}
+
+} // namespace gc3::run

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// One line of the result, and its two printers: the table that users of nccl-tests know, and JSON.
+#pragma once
+
+#include "Options.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace gc3::run {
+
+/// One placement of one row.
+struct Measurement {
+  bool measured = false;
+  double microseconds = 0; ///< per run; 0 when nothing was timed
+  double algbw = 0;        ///< GB/s, 10^9
+  double busbw = 0;
+  bool checked = false;
+  uint64_t wrong = 0;
+};
+
+struct Row {
+  std::string collective;
+  std::string program;
+  int ranks = 0;
+  uint64_t bytes = 0;
+  uint64_t count = 0;
+  const char *type = "";
+  const char *op = "none";
+  int root = -1;
+  Measurement placement[2]; ///< by Placement
+};
+
+/// What a run came to.
+struct Summary {
+  std::vector<Row> rows;
+  uint64_t wrong = 0;
+
+  /// Mean of the bus bandwidths of all measurements that were timed.
+  double averageBusBandwidth() const;
+};
+
+/// bus bandwidth = algorithm bandwidth * this, as nccl-tests defines it; 1 for collectives it does not know.
+double busFactor(const std::string &collective, int ranks);
+
+void printHeader(const Options &options);
+void printGroup(const std::string &collective, int ranks, int root);
+void printRow(const Row &row);
+void printFooter(const Summary &summary);
+
+/// Writes through a temporary file. Returns what went wrong, or an empty string.
+std::string writeJson(const std::string &path, const Options &options, const Summary &summary);
+
+} // namespace gc3::run

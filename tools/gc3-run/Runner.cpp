@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rows of the table: which programs, which sizes, and one row's data. Measure.cpp runs and checks it.
+#include "Runner.h"
+
+#include "Inputs.h"
+#include "Parallel.h"
+
+namespace gc3::run {
+
+Runner::~Runner() {
+  for (gc3Comm_t comm : comms)
+    gc3CommDestroy(comm);
+  gc3BundleFree(bundle);
+}
+
+std::string Runner::lastError(const char *what, gc3Result_t result, gc3Comm_t comm) const {
+  std::string text = gc3GetLastError(comm);
+  return std::string(what) + (*what ? ": " : "") + (text.empty() ? gc3GetErrorString(result) : text);
+}
+
+std::string Runner::open() {
+  if (gc3Result_t result = gc3BundleLoad(&bundle, options.bundle.c_str()); result != gc3Success)
+    return lastError(options.bundle.c_str(), result, nullptr);
+  if (auto status = bundle::BundleFile::open(options.bundle.c_str(), file); !status.ok())
+    return options.bundle + ": " + status.message;
+  return {};
+}
+
+std::string Runner::shapeOf(int program, uint64_t count, Shape &shape) const {
+  uint32_t ranks = file->program(static_cast<uint32_t>(program)).ranks();
+  shape.input.resize(ranks);
+  shape.output.resize(ranks);
+  shape.largest = 0;
+  for (uint32_t r = 0; r < ranks; ++r) {
+    size_t in = 0, out = 0;
+    if (auto result = gc3ProgramElements(bundle, program, static_cast<int>(r), count, &in, &out); result != gc3Success)
+      return lastError("", result, nullptr);
+    shape.input[r] = in;
+    shape.output[r] = out;
+    shape.largest = std::max({shape.largest, shape.input[r], shape.output[r]});
+  }
+  return {};
+}
+
+/// The root of a collective that has one: the only rank with an input, or with an output.
+static int findRoot(const std::string &collective, const std::vector<uint64_t> &input,
+                    const std::vector<uint64_t> &output) {
+  bool byInput = collective == "broadcast" || collective == "scatter";
+  if (!byInput && collective != "reduce" && collective != "gather")
+    return -1;
+  const std::vector<uint64_t> &elements = byInput ? input : output;
+  int root = -1;
+  for (size_t r = 0; r < elements.size(); ++r)
+    if (elements[r] != 0) {
+      if (root >= 0)
+        return -1;
+      root = static_cast<int>(r);
+    }
+  return root;
+}
+
+std::string Runner::groupPrograms() {
+  for (int i = 0; i < static_cast<int>(file->programCount()); ++i) {
+    const auto &program = file->program(static_cast<uint32_t>(i));
+    if ((!options.collective.empty() && options.collective != program.collective()->str()) ||
+        (!options.program.empty() && options.program != "all" && options.program != program.name()->str()))
+      continue;
+    Shape shape;
+    if (std::string problem = shapeOf(i, 1 << 20, shape); !problem.empty())
+      return problem;
+    ProgramGroup group{program.collective()->str(), static_cast<int>(program.ranks()), -1, {i}};
+    group.root = findRoot(group.collective, shape.input, shape.output);
+    auto same = std::find_if(groups.begin(), groups.end(), [&](const ProgramGroup &other) {
+      return options.program.empty() && other.collective == group.collective && other.ranks == group.ranks &&
+             other.root == group.root;
+    });
+    if (same == groups.end())
+      groups.push_back(std::move(group));
+    else
+      same->programs.push_back(i);
+  }
+  if (!groups.empty())
+    return {};
+  std::string text = "no such program; the bundle has:";
+  for (uint32_t i = 0; i < file->programCount(); ++i)
+    text += "\n  '" + file->program(i).name()->str() + "': " + file->program(i).collective()->str() + " on " +
+            std::to_string(file->program(i).ranks()) + " ranks";
+  return file->programCount() == 0 ? "the bundle has no programs" : text;
+}
+
+std::string Runner::communicators(int ranks) {
+  for (gc3Comm_t comm : comms)
+    gc3CommDestroy(comm);
+  comms.assign(static_cast<size_t>(ranks), nullptr);
+  gc3Result_t result = gc3HostCommInitAll(comms.data(), ranks, bundle, &options.host);
+  if (result == gc3Success)
+    return {};
+  comms.clear();
+  return lastError("", result, nullptr);
+}
+
+std::optional<int> Runner::dispatch(const ProgramGroup &group, uint64_t bytes) const {
+  for (int i : group.programs) {
+    const auto &program = file->program(static_cast<uint32_t>(i));
+    if (!options.program.empty() || (bytes >= program.min_bytes() && bytes < program.max_bytes()))
+      return i;
+  }
+  return std::nullopt;
+}
+
+/// Sizes are rounded down to whole elements per block; sizes that round to the same count give one row.
+std::vector<uint64_t> Runner::wantedCounts(const ProgramGroup &group, size_t elementSize, std::string &problem) const {
+  if (!options.counts.empty())
+    return options.counts;
+  constexpr uint64_t probe = 1 << 20;
+  Shape shape;
+  problem = shapeOf(group.programs[0], probe, shape);
+  std::vector<uint64_t> counts;
+  if (!problem.empty() || shape.largest == 0)
+    return counts;
+  for (uint64_t bytes = options.minBytes;;) {
+    auto count = static_cast<uint64_t>(static_cast<long double>(bytes) / static_cast<long double>(elementSize) *
+                                       (static_cast<long double>(probe) / static_cast<long double>(shape.largest)));
+    if (counts.empty() || counts.back() != count)
+      counts.push_back(count);
+    if (bytes > options.maxBytes / std::max<uint64_t>(options.factor, 2) && options.stepBytes == 0 && bytes != 0)
+      break;
+    bytes = options.stepBytes ? bytes + options.stepBytes : bytes == 0 ? elementSize : bytes * options.factor;
+    if (bytes > options.maxBytes)
+      break;
+  }
+  return counts;
+}
+
+const Postcondition *Runner::postcondition(int program, std::string &problem) {
+  auto &known = postconditions[program];
+  if (known)
+    return known.get();
+  auto index = static_cast<uint32_t>(program);
+  bundle::CheckView view;
+  if (auto status = file->check(index, view); !status.ok()) {
+    problem = status.message;
+    return nullptr;
+  }
+  const auto &info = file->program(index);
+  std::vector<uint64_t> in, out;
+  for (uint32_t r = 0; r < info.ranks(); ++r) {
+    bundle::RankView rank;
+    if (auto status = file->rank(index, r, rank); !status.ok()) {
+      problem = status.message;
+      return nullptr;
+    }
+    in.push_back(rank.inputSlots / info.subdivision());
+    out.push_back(rank.outputSlots / info.subdivision());
+  }
+  auto fresh = std::make_unique<Postcondition>();
+  problem = fresh->load(view, in, out);
+  if (problem.empty())
+    known = std::move(fresh);
+  return known.get();
+}
+
+std::string Runner::runGroup(const ProgramGroup &group, Summary &summary) {
+  if (std::string problem = communicators(group.ranks); !problem.empty())
+    return problem;
+  printGroup(group.collective, group.ranks, group.root);
+  size_t before = summary.rows.size();
+  for (gc3DataType_t type : options.types) {
+    size_t size = host::elementSize(static_cast<host::ElementType>(type));
+    std::string problem;
+    for (uint64_t count : wantedCounts(group, size, problem)) {
+      Shape shape;
+      if (problem = shapeOf(group.programs[0], count, shape); !problem.empty())
+        return problem;
+      auto program = dispatch(group, shape.largest * size);
+      if (!program)
+        continue;
+      const Postcondition *post = postcondition(*program, problem);
+      if (!post)
+        return problem;
+      uint32_t contributions = file->program(static_cast<uint32_t>(*program)).contributions();
+      for (gc3RedOp_t op : options.ops) {
+        if (op == gc3Avg && contributions == 0 && options.ops.size() > 1)
+          continue; // not defined for this program; on its own it is an error
+        Row row;
+        if (problem = runRow(group, *program, count, type, op, row); !problem.empty())
+          return problem;
+        summary.rows.push_back(row);
+        summary.wrong += row.placement[0].wrong + row.placement[1].wrong;
+        printRow(row);
+        if (!post->reduces())
+          break;
+      }
+    }
+    if (!problem.empty())
+      return problem;
+  }
+  if (summary.rows.size() == before)
+    std::printf("# no program for these sizes\n");
+  return {};
+}
+
+std::string Runner::runRow(const ProgramGroup &group, int program, uint64_t count, gc3DataType_t type, gc3RedOp_t op,
+                           Row &row) {
+  Shape shape;
+  if (std::string problem = shapeOf(program, count, shape); !problem.empty())
+    return problem;
+  std::string problem;
+  const Postcondition *post = postcondition(program, problem);
+  auto element = static_cast<host::ElementType>(type);
+  size_t size = host::elementSize(element);
+  row.collective = group.collective;
+  row.program = file->program(static_cast<uint32_t>(program)).name()->str();
+  row.ranks = group.ranks;
+  row.bytes = shape.largest * size;
+  row.count = count;
+  row.type = typeName(type);
+  row.op = post->reduces() ? opName(op) : "none";
+  row.root = group.root;
+  auto ranks = static_cast<uint32_t>(group.ranks);
+  inputs.resize(ranks);
+  outputs.resize(ranks);
+  for (uint32_t r = 0; r < ranks; ++r)
+    if (!inputs[r].reserve(shape.input[r] * size + 1) ||
+        !outputs[r].reserve(std::max(shape.input[r], shape.output[r]) * size + 1))
+      return "no memory for buffers of " + std::to_string(row.bytes) + " bytes on " + std::to_string(ranks) + " ranks";
+  Purpose purpose = !post->reduces() || op == gc3Min || op == gc3Max ? Purpose::Copy
+                    : op == gc3Prod                                  ? Purpose::Prod
+                                                                     : Purpose::Sum;
+  ++seed;
+  constexpr uint64_t piece = 1 << 18;
+  for (uint32_t r = 0; r < ranks; ++r)
+    parallelFor((shape.input[r] + piece - 1) / piece, [&](size_t i) {
+      uint64_t first = i * piece, n = std::min(piece, shape.input[r] - first);
+      makeInput(element, purpose, inputs[r].data() + first * size, first, n, r, ranks, seed);
+    });
+  for (Placement placement : {Placement::OutOfPlace, Placement::InPlace})
+    if (placement == Placement::OutOfPlace ? options.outOfPlace : options.inPlace)
+      if (problem = measure(placement, row, type, op, shape, program); !problem.empty())
+        return row.program + ": " + problem;
+  return {};
+}
+
+std::string Runner::run(Summary &summary) {
+  if (std::string problem = open(); !problem.empty())
+    return problem;
+  if (std::string problem = groupPrograms(); !problem.empty())
+    return problem;
+  printHeader(options);
+  for (const ProgramGroup &group : groups)
+    if (std::string problem = runGroup(group, summary); !problem.empty())
+      return problem;
+  printFooter(summary);
+  return summary.rows.empty() ? "no program of the bundle is for these sizes" : "";
+}
+
+} // namespace gc3::run

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs rows: makes data, checks, measures. One Runner is one bundle.
+#pragma once
+
+#include "Reference.h"
+#include "Row.h"
+
+#include "bundle/BundleFile.h"
+#include "host/Memory.h"
+
+#include <map>
+#include <memory>
+#include <optional>
+
+namespace gc3::run {
+
+/// The programs that serve the same calls: the rows of one table.
+struct ProgramGroup {
+  std::string collective;
+  int ranks = 0;
+  int root = -1; ///< of standard collectives that have one
+  std::vector<int> programs;
+};
+
+class Runner {
+public:
+  explicit Runner(const Options &chosen) : options(chosen) {}
+  ~Runner();
+  Runner(const Runner &) = delete;
+  Runner &operator=(const Runner &) = delete;
+
+  /// Opens the bundle, runs all rows and prints them. Returns what went wrong, or an empty string; wrong elements are
+  /// in the summary.
+  std::string run(Summary &summary);
+
+private:
+  struct Shape {
+    std::vector<uint64_t> input, output; ///< elements by rank
+    uint64_t largest = 0;
+  };
+
+  std::string open();
+  std::string groupPrograms();
+  std::string runGroup(const ProgramGroup &group, Summary &summary);
+  std::string runRow(const ProgramGroup &group, int program, uint64_t count, gc3DataType_t type, gc3RedOp_t op,
+                     Row &row);
+  std::string measure(Placement placement, Row &row, gc3DataType_t type, gc3RedOp_t op, const Shape &shape,
+                      int program);
+  std::string call(Placement placement, const Row &row, gc3DataType_t type, gc3RedOp_t op, const Shape &shape);
+  std::string time(Placement placement, Row &row, gc3DataType_t type, gc3RedOp_t op, const Shape &shape);
+  void fillOutputs(Placement placement, const Row &row, size_t elementSize, const Shape &shape);
+
+  std::string shapeOf(int program, uint64_t count, Shape &shape) const;
+  std::optional<int> dispatch(const ProgramGroup &group, uint64_t bytes) const;
+  std::string communicators(int ranks);
+  const Postcondition *postcondition(int program, std::string &problem);
+  std::vector<uint64_t> wantedCounts(const ProgramGroup &group, size_t elementSize, std::string &problem) const;
+  int64_t inPlaceOffset(const Row &row, const Shape &shape, uint32_t rank) const;
+  std::string lastError(const char *what, gc3Result_t result, gc3Comm_t comm) const;
+
+  const Options &options;
+  gc3Bundle_t bundle = nullptr;
+  std::unique_ptr<bundle::BundleFile> file; ///< for the Check sections
+  std::vector<ProgramGroup> groups;
+  std::vector<gc3Comm_t> comms;
+  std::map<int, std::unique_ptr<Postcondition>> postconditions;
+  std::vector<host::Memory> inputs, outputs; ///< by rank
+  uint64_t seed = 0;                         ///< of the data; another for each row
+};
+
+} // namespace gc3::run

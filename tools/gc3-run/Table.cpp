@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table on stdout, in the columns of nccl-tests.
+#include "Row.h"
+
+#include <cinttypes>
+#include <cstdio>
+
+namespace gc3::run {
+
+double busFactor(const std::string &collective, int ranks) {
+  double n = ranks;
+  if (collective == "allreduce")
+    return 2 * (n - 1) / n;
+  for (const char *partial : {"allgather", "reduce_scatter", "alltoall", "gather", "scatter"})
+    if (collective == partial)
+      return (n - 1) / n;
+  return 1;
+}
+
+double Summary::averageBusBandwidth() const {
+  double sum = 0;
+  int timed = 0;
+  for (const Row &row : rows)
+    for (const Measurement &measurement : row.placement)
+      if (measurement.microseconds > 0) {
+        sum += measurement.busbw;
+        ++timed;
+      }
+  return timed ? sum / timed : 0;
+}
+
+void printHeader(const Options &options) {
+  std::printf("# gc3-run %d.%d.%d bundle %s\n", GC3_MAJOR, GC3_MINOR, GC3_PATCH, options.bundle.c_str());
+  std::printf("# backend host, order %s", options.host.order == gc3OrderAdversarial ? "adversarial" : "fair");
+  if (options.host.order == gc3OrderAdversarial)
+    std::printf(", seed %" PRIu64, options.host.seed);
+  std::printf(", check %d, rounds %d\n", options.check ? 1 : 0, options.rounds);
+}
+
+void printGroup(const std::string &collective, int ranks, int root) {
+  std::printf("#\n# %s on %d ranks", collective.c_str(), ranks);
+  if (root >= 0)
+    std::printf(", root %d", root);
+  std::printf("\n#\n# %61s %34s\n", "out-of-place", "in-place");
+  std::printf("# %11s %12s %9s %7s %7s %9s %7s %7s %7s  %9s %7s %7s %7s  %s\n", "size", "count", "type", "redop",
+              "root", "time", "algbw", "busbw", "#wrong", "time", "algbw", "busbw", "#wrong", "program");
+  std::printf("# %11s %12s %9s %7s %7s %9s %7s %7s %7s  %9s %7s %7s %7s\n", "(B)", "(elements)", "", "", "", "(us)",
+              "(GB/s)", "(GB/s)", "", "(us)", "(GB/s)", "(GB/s)", "");
+}
+
+static void printMeasurement(const Measurement &measurement) {
+  if (!measurement.measured) {
+    std::printf(" %9s %7s %7s %7s ", "-", "-", "-", "-");
+    return;
+  }
+  if (measurement.microseconds > 0)
+    std::printf(measurement.microseconds < 99999 ? " %9.2f %7.2f %7.2f" : " %9.0f %7.2f %7.2f",
+                measurement.microseconds, measurement.algbw, measurement.busbw);
+  else
+    std::printf(" %9s %7s %7s", "-", "-", "-");
+  if (measurement.checked)
+    std::printf(" %7" PRIu64 " ", measurement.wrong);
+  else
+    std::printf(" %7s ", "N/A");
+}
+
+void printRow(const Row &row) {
+  std::printf("  %11" PRIu64 " %12" PRIu64 " %9s %7s %7d", row.bytes, row.count, row.type, row.op, row.root);
+  printMeasurement(row.placement[0]);
+  printMeasurement(row.placement[1]);
+  std::printf(" %s\n", row.program.c_str());
+  std::fflush(stdout);
+}
+
+void printFooter(const Summary &summary) {
+  std::printf("#\n# Out of bounds values : %" PRIu64 " %s\n", summary.wrong, summary.wrong == 0 ? "OK" : "FAILED");
+  std::printf("# Avg bus bandwidth    : %g\n#\n", summary.averageBusBandwidth());
+  std::fflush(stdout);
+}
+
+} // namespace gc3::run
