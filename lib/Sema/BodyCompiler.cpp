@@ -161,29 +161,29 @@ void BodyCompiler::finish() {
 
 Type BodyCompiler::function(const ast::Function &syntax, llvm::ArrayRef<Formal> formals, Type declared,
                             bool isInferred) {
-  result = declared;
+  resultType = declared;
   infers = isInferred;
   declareFormals(formals);
   if (syntax.value) {
     Mark before = mark();
     Value value = eval(*syntax.value);
     if (infers)
-      result = value.type;
+      resultType = value.type;
     else
-      check(result, value.type, syntax.value->range, "the value of '" + syntax.name.text.str() + "'");
-    if (result.base == Type::Unknown)
+      check(resultType, value.type, syntax.value->range, "the value of '" + syntax.name.text.str() + "'");
+    if (resultType.base == Type::Unknown)
       error(DiagId::TypeMismatch, syntax.value->range,
             "the type of this empty list is not known; write '-> [int]' or so");
     emitReturn(settle(value, before), syntax.value->range);
   } else {
     bool ends = block(*syntax.body);
-    if (!ends && !result.is(Type::None) && !result.isError())
+    if (!ends && !resultType.is(Type::None) && !resultType.isError())
       error(DiagId::MissingReturn, syntax.name.range,
-            "'" + syntax.name.text.str() + "' can end without returning its " + str(result));
+            "'" + syntax.name.text.str() + "' can end without returning its " + str(resultType));
     emit(Op::ReturnNone, {syntax.body->range.end - 1, syntax.body->range.end});
   }
   finish();
-  return result;
+  return resultType;
 }
 
 void BodyCompiler::param(const ast::Expr &value, Type type, const std::string *define) {

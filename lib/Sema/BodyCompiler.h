@@ -154,10 +154,10 @@ private:
   std::vector<Loop> loops;
   uint32_t directives = 0; ///< open here
   unsigned blockDepth = 0;
-  Type result{Type::None, 0};
+  Type resultType{Type::None, 0};
   bool infers = false;
   bool tooLarge = false;
-  const ast::File *file = nullptr;          ///< of a collective
+  const ast::File *sourceFile = nullptr;     ///< of a collective
   const ast::Program *settingsOf = nullptr; ///< whose locals settings may name by mistake
 };
 

@@ -70,7 +70,7 @@ BodyCompiler::Value BodyCompiler::transfer(const MethodExpr &expr, Value receive
   if (!good || receiver.type.isError())
     return {};
   PlaceOperands place;
-  size_t directives = isCopy ? 3 : 1;
+  size_t firstDirective = isCopy ? 3 : 1;
   if (isCopy) {
     place.rank = operands[0];
     place.buffer = operands[1];
@@ -78,9 +78,9 @@ BodyCompiler::Value BodyCompiler::transfer(const MethodExpr &expr, Value receive
   } else {
     place.other = operands[0];
   }
-  place.channel = operands[directives];
-  place.sendThreadBlock = operands[directives + 1];
-  place.recvThreadBlock = operands[directives + 2];
+  place.channel = operands[firstDirective];
+  place.sendThreadBlock = operands[firstDirective + 1];
+  place.recvThreadBlock = operands[firstDirective + 2];
   Value value = temporary(chunkType);
   emit(isCopy ? Op::Copy : Op::Reduce, range, value.reg, receiver.reg,
        static_cast<uint32_t>(shared.code.places.size()));

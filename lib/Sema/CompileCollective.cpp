@@ -127,7 +127,7 @@ void BodyCompiler::alias(const Clause &clause) {
     error(DiagId::BadAlias, clause.range, "an alias joins the input and the output");
   const auto *rank = dynAs<NameExpr>(clause.left.rank);
   auto param = rank ? shared.paramOf.find(rank->name) : shared.paramOf.end();
-  bool isParam = param != shared.paramOf.end() && shared.params[param->getValue()].file == file;
+  bool isParam = param != shared.paramOf.end() && shared.params[param->getValue()].file == sourceFile;
   if (!rank || find(rank->name) || isParam)
     return aliasPlaces(clause);
   // A name that nothing else has stands for every rank in turn. Params of other files don't count: whoever wrote the
@@ -335,7 +335,7 @@ bool BodyCompiler::checkClauses(const Collective &syntax) {
 
 void BodyCompiler::collective(const CollectiveInfo &info) {
   const Collective &syntax = *info.syntax;
-  file = info.file;
+  sourceFile = info.file;
   declareFormals(info.formals);
   bool complete = checkClauses(syntax);
   for (const Clause &clause : syntax.clauses) {

@@ -261,17 +261,17 @@ void BodyCompiler::returnStatement(const ReturnStmt &stmt) {
     error(DiagId::Misplaced, stmt.range, "'return' outside of a function");
     return;
   }
-  bool wantsValue = !result.is(Type::None);
+  bool wantsValue = !resultType.is(Type::None);
   Value value{{Type::None, 0}, 0};
   if (stmt.value)
     value = settle(eval(*stmt.value), before);
   if (stmt.value && !wantsValue && !value.type.is(Type::None))
     error(DiagId::TypeMismatch, stmt.value->range,
           "'" + code.name + "' returns nothing; write '-> " + str(value.type) + "' after its parameters");
-  else if (!stmt.value && wantsValue && !result.isError())
-    error(DiagId::TypeMismatch, stmt.range, "'" + code.name + "' returns " + str(result) + "; a value is missing");
+  else if (!stmt.value && wantsValue && !resultType.isError())
+    error(DiagId::TypeMismatch, stmt.range, "'" + code.name + "' returns " + str(resultType) + "; a value is missing");
   else if (stmt.value && wantsValue)
-    check(result, value.type, stmt.value->range, "what '" + code.name + "' returns");
+    check(resultType, value.type, stmt.value->range, "what '" + code.name + "' returns");
   emitReturn(wantsValue ? value : Value{{Type::None, 0}, 0}, stmt.range);
   release(before);
 }

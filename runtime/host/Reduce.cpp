@@ -61,9 +61,9 @@ using Wrapping = std::conditional_t<(sizeof(T) < 4), uint32_t, std::make_unsigne
 template <ReduceOp op, typename C>
 C apply(C a, C b) {
   if constexpr (op == ReduceOp::Min)
-    return (a < b) | (b != b) ? a : b;
+    return ((a < b) | (b != b)) ? a : b;
   else if constexpr (op == ReduceOp::Max)
-    return (a > b) | (b != b) ? a : b;
+    return ((a > b) | (b != b)) ? a : b;
   else if constexpr (std::is_integral_v<C>)
     return op == ReduceOp::Prod ? static_cast<C>(static_cast<Wrapping<C>>(a) * static_cast<Wrapping<C>>(b))
                                 : static_cast<C>(static_cast<Wrapping<C>>(a) + static_cast<Wrapping<C>>(b));

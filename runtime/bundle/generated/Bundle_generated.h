@@ -446,7 +446,8 @@ inline flatbuffers::Offset<RankProgram> CreateRankProgramDirect(
 
 /// The postcondition, in whole chunks. Section kind 2, one per program; used by checkers, not by jobs.
 /// Value v is the multiset of input chunks runs[value_begin[v] .. value_begin[v + 1]).
-/// Output chunk i of rank r must hold value rows[row_begin[row_of_rank[r]] + i] - 1; 0: anything.
+/// A row has an entry per output chunk of its ranks (none where they have no output): output chunk i of rank r must
+/// hold value rows[row_begin[row_of_rank[r]] + i] - 1; 0: anything.
 struct Check FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   typedef CheckBuilder Builder;
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
