@@ -94,9 +94,9 @@ name
 INT : [0-9] [0-9a-zA-Z_]* ;
 ID : [a-zA-Z_] [a-zA-Z_0-9]* ;
 STRING : '"' ('\\' ~[\r\n] | ~["\\\r\n])* '"' ;
-SPACE : [ \t\r\n]+ -> channel(HIDDEN) ;
-LINE_COMMENT : '//' ~[\r\n]* -> channel(HIDDEN) ;
-BLOCK_COMMENT : '/*' (~'*' | '*'+ ~[*/])* '*'+ '/' -> channel(HIDDEN) ;
+SPACE : [ \t\r\n]+ -> skip ;
+LINE_COMMENT : '//' ~[\r\n]* -> skip ;
+BLOCK_COMMENT : '/*' (~'*' | '*'+ ~[*/])* '*'+ '/' -> skip ;
 
 // Reported by lib/Parse and otherwise not there.
 OPEN_STRING : '"' ('\\' ~[\r\n] | ~["\\\r\n])* -> channel(HIDDEN) ;

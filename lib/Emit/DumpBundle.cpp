@@ -63,16 +63,16 @@ void Reader::addRank(Program &program, const bundle::RankView &view) {
   for (const fbs::ThreadBlock &block : view.threadBlocks)
     program.threadBlocks.push_back({view.rank, block.channel(), block.send_peer(), block.recv_peer(),
                                     firstStep + block.first_instruction(), block.instruction_count()});
-  for (const fbs::Instruction &stored : view.instructions) {
+  for (const fbs::Instruction &instruction : view.instructions) {
     Step step{};
-    step.opcode = static_cast<Opcode>(stored.opcode());
-    step.srcBuffer = stored.src_buffer();
-    step.dstBuffer = stored.dst_buffer();
-    step.srcIndex = stored.src_index();
-    step.dstIndex = stored.dst_index();
-    step.count = stored.count();
-    step.waitBegin = firstWait + stored.wait_begin();
-    step.waitCount = stored.wait_count();
+    step.opcode = static_cast<Opcode>(instruction.opcode());
+    step.srcBuffer = instruction.src_buffer();
+    step.dstBuffer = instruction.dst_buffer();
+    step.srcIndex = instruction.src_index();
+    step.dstIndex = instruction.dst_index();
+    step.count = instruction.count();
+    step.waitBegin = firstWait + instruction.wait_begin();
+    step.waitCount = instruction.wait_count();
     program.steps.push_back(step);
   }
   for (const fbs::Wait &wait : view.waits)

@@ -157,7 +157,7 @@ private:
   Type resultType{Type::None, 0};
   bool infers = false;
   bool tooLarge = false;
-  const ast::File *sourceFile = nullptr;     ///< of a collective
+  const ast::File *sourceFile = nullptr;    ///< of a collective
   const ast::Program *settingsOf = nullptr; ///< whose locals settings may name by mistake
 };
 

@@ -50,8 +50,10 @@ bool Machine::fail(DiagId id, std::string message) {
 
 bool Machine::countSteps(uint64_t count) {
   steps += count;
-  if (steps <= options.maxSteps)
-    return true;
+  return steps <= options.maxSteps || stepFailure();
+}
+
+bool Machine::stepFailure() {
   return fail(DiagId::StepBudget, "more than " + std::to_string(options.maxSteps) +
                                       " steps; if this is no endless loop, --max-steps allows more");
 }
@@ -118,8 +120,10 @@ bool Machine::call(const Instruction &in, const Instruction *pc) {
                {caller.base[0] + site.base[0], caller.base[1] + site.base[1], caller.base[2] + site.base[2]});
 }
 
+// NOLINTNEXTLINE(readability-function-size): one switch over all instructions
 bool Machine::loop() {
-  const Instruction *pc = frames.back().function->code.data();
+  const Instruction *start = frames.back().function->code.data(); // of the top frame's code
+  const Instruction *pc = start;
   for (;;) {
     current = pc;
     const Instruction &in = *pc++;
@@ -162,36 +166,42 @@ bool Machine::loop() {
       if (!arithmetic(in))
         return false;
       break;
-    case Op::Jump: pc = frames.back().function->code.data() + in.a; break;
+    case Op::Jump: pc = start + in.a; break;
     case Op::JumpIf:
       if (r[in.b])
-        pc = frames.back().function->code.data() + in.a;
+        pc = start + in.a;
       break;
     case Op::JumpIfNot:
       if (!r[in.b])
-        pc = frames.back().function->code.data() + in.a;
+        pc = start + in.a;
       break;
     case Op::LoopIf:
       if (!r[in.b])
         break;
       [[fallthrough]];
     case Op::Loop:
-      if (!countSteps(1))
-        return false;
-      pc = frames.back().function->code.data() + in.a;
+      if (++steps > options.maxSteps)
+        return stepFailure();
+      pc = start + in.a;
       break;
     case Op::RangeBegin:
       if (!rangeBegin(in, pc))
         return false;
       break;
-    case Op::RangeNext:
-      if (!rangeNext(in, pc))
-        return false;
+    case Op::RangeNext: {
+      int64_t *range = r + in.a;
+      if (__builtin_add_overflow(range[0], range[2], &range[0]) ||
+          (range[2] > 0 ? range[0] >= range[1] : range[0] <= range[1]))
+        break;
+      if (++steps > options.maxSteps)
+        return stepFailure();
+      pc = start + in.b;
       break;
+    }
     case Op::Call:
       if (!call(in, current))
         return false;
-      pc = frames.back().function->code.data();
+      pc = start = frames.back().function->code.data();
       break;
     case Op::ReturnInt: r[0] = r[in.a]; goto leaveFrame;
     case Op::ReturnChunk: refs[0] = refs[in.a]; goto leaveFrame;
@@ -206,6 +216,7 @@ bool Machine::loop() {
     resume:
       if (frames.empty())
         return true;
+      start = frames.back().function->code.data();
       pc = frames.back().pc + 1;
       break;
     case Op::MoveList:

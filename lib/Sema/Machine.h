@@ -65,13 +65,13 @@ private:
   bool enter(uint32_t function, const uint32_t (&base)[FileCount]);
   void leave(uint32_t firstList);
   bool countSteps(uint64_t count);
+  bool stepFailure();
 
   // Groups of instructions
   bool arithmetic(const Instruction &in);
   bool checkedAdd(const Instruction &in);
   bool shift(const Instruction &in);
   bool rangeBegin(const Instruction &in, const Instruction *&pc);
-  bool rangeNext(const Instruction &in, const Instruction *&pc);
   bool call(const Instruction &in, const Instruction *pc);
   bool listInstruction(const Instruction &in, const Instruction *&pc);
   bool listRange(const Instruction &in);

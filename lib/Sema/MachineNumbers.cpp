@@ -75,14 +75,6 @@ bool Machine::rangeBegin(const Instruction &in, const Instruction *&pc) {
   return true;
 }
 
-bool Machine::rangeNext(const Instruction &in, const Instruction *&pc) {
-  int64_t *range = numbers + in.a;
-  if (__builtin_add_overflow(range[0], range[2], &range[0]) || isEmptyRange(range[0], range[1], range[2]))
-    return true;
-  pc = frames.back().function->code.data() + in.b;
-  return countSteps(1);
-}
-
 bool Machine::addString(uint32_t target, const std::string &text) {
   if (text.size() > StringPool::MaxLength)
     return fail(DiagId::ListBudget, "a string longer than " + std::to_string(StringPool::MaxLength) + " bytes");

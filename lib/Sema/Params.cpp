@@ -10,9 +10,11 @@ using namespace gc3::sema;
 static std::string quoted(const std::string &text) {
   std::string literal = "\"";
   for (char c : text) {
-    if (c == '"' || c == '\\' || c == '{' || c == '}')
-      literal += c == '"' || c == '\\' ? '\\' : c;
-    literal += c;
+    bool doubles = c == '{' || c == '}';
+    bool escapes = c == '"' || c == '\\' || c == '\n' || c == '\t';
+    if (doubles || escapes)
+      literal += doubles ? c : '\\';
+    literal += c == '\n' ? 'n' : c == '\t' ? 't' : c;
   }
   return literal + "\"";
 }

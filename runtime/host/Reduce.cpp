@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #if defined(__clang__)
+#pragma clang diagnostic ignored "-Wpass-failed" // sanitizers and -O0 do not vectorise, which is no mistake
 #define GC3_INDEPENDENT_ITERATIONS _Pragma("clang loop vectorize(assume_safety)")
 #else
 #define GC3_INDEPENDENT_ITERATIONS _Pragma("GCC ivdep")

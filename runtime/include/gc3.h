@@ -45,8 +45,12 @@
 #define GC3_API
 #endif
 
+/* In C++ every int is a value of the enumerations, as it is in C, so that unknown ones can be refused. */
 #ifdef __cplusplus
+#define GC3_ENUM_TYPE : int
 extern "C" {
+#else
+#define GC3_ENUM_TYPE
 #endif
 
 /** A loaded bundle. Reference-counted: communicators keep what they use alive. */
@@ -57,7 +61,7 @@ typedef struct gc3Comm *gc3Comm_t;
 typedef void *gc3Stream_t;
 
 /** What a call came to. */
-typedef enum {
+typedef enum GC3_ENUM_TYPE {
   gc3Success = 0,
   gc3SystemError = 2,      /**< the operating system refused: a file, memory, threads */
   gc3InternalError = 3,    /**< a bug of gc3 */
@@ -75,7 +79,7 @@ typedef enum {
 } gc3Result_t;
 
 /** Element types, numbered as NCCL's. */
-typedef enum {
+typedef enum GC3_ENUM_TYPE {
   gc3Int8 = 0,
   gc3Uint8 = 1,
   gc3Int32 = 2,
@@ -96,7 +100,7 @@ typedef enum {
  * loses against a number in min and max. gc3Avg multiplies floating-point inputs by 1 / n before the sum and divides integer sums, truncating,
  * where n is the number of contributions; a program whose outputs have different numbers refuses it with gc3InvalidArgument.
  */
-typedef enum { gc3Sum = 0, gc3Prod = 1, gc3Max = 2, gc3Min = 3, gc3Avg = 4, gc3NumOps = 5 } gc3RedOp_t;
+typedef enum GC3_ENUM_TYPE { gc3Sum = 0, gc3Prod = 1, gc3Max = 2, gc3Min = 3, gc3Avg = 4, gc3NumOps = 5 } gc3RedOp_t;
 
 /* ---- Library ---------------------------------------------------------------------------------------------------------- */
 
@@ -158,7 +162,7 @@ GC3_API gc3Result_t gc3ProgramElements(gc3Bundle_t bundle, int index, int rank, 
 /* ---- Communicators ---------------------------------------------------------------------------------------------------- */
 
 /** In which order the host executor takes steps. */
-typedef enum {
+typedef enum GC3_ENUM_TYPE {
   gc3OrderFair = 0,       /**< fast */
   gc3OrderAdversarial = 1 /**< one step at a time, orders chosen to break wrong programs, fewest slots, small tiles; for tests */
 } gc3Order_t;
@@ -255,6 +259,7 @@ GC3_API gc3Result_t gc3GroupStart(void);
  */
 GC3_API gc3Result_t gc3GroupEnd(void);
 
+#undef GC3_ENUM_TYPE
 #ifdef __cplusplus
 } /* extern "C" */
 #endif
