@@ -56,63 +56,67 @@ Precision precisionOf(ElementType type) {
   return {0, 0};
 }
 
-/// One piece of one value: the accumulated result and, for rounding types, what the tolerance needs.
+/// Whether inputs of this type are never neutral (Inputs.h), so that counting them is idle.
+template <typename T>
+constexpr bool alwaysBusy(bool product) {
+  return !product && (std::is_same_v<T, float> || std::is_same_v<T, double>);
+}
+
+/// Magnitude without a branch on data.
+template <typename C>
+C absolute(C value) {
+  return std::fabs(value);
+}
+
+/// One piece of one value: the accumulated result and, for rounding types, what the tolerance needs. The loops have no
+/// branches, so that they vectorise: one over a type's values reads x once and writes one array.
 template <typename T>
 struct Piece {
   Wide<T> sum[pieceElements];
   Wide<T> magnitude[pieceElements];
-  float busy[pieceElements]; ///< operands that are not neutral
-  T best[pieceElements];     ///< min and max
+  Wide<T> busy[pieceElements]; ///< operands that are not neutral
+  T best[pieceElements];       ///< min and max
 
   void begin(ReduceOp op, const T *x, uint64_t n) {
-    for (uint64_t i = 0; i < n; ++i) {
-      sum[i] = widen(x[i]);
-      best[i] = x[i];
-    }
-    if constexpr (!std::is_integral_v<T>)
-      for (uint64_t i = 0; i < n; ++i) {
-        magnitude[i] = sum[i] < 0 ? -sum[i] : sum[i];
-        busy[i] = sum[i] != Wide<T>(op == ReduceOp::Prod ? 1 : 0) ? 1.0f : 0.0f;
-      }
+    const Wide<T> neutral = op == ReduceOp::Prod ? 1 : 0;
+    std::copy(x, x + n, best);
+    std::fill(sum, sum + n, neutral);
+    std::fill(magnitude, magnitude + n, neutral);
+    std::fill(busy, busy + n, Wide<T>(0));
+    add(op, x, n);
   }
 
   void add(ReduceOp op, const T *x, uint64_t n) {
     switch (op) {
     case ReduceOp::Sum:
-    case ReduceOp::Avg:
-      for (uint64_t i = 0; i < n; ++i) {
-        Wide<T> value = widen(x[i]);
-        sum[i] += value;
-        if constexpr (!std::is_integral_v<T>) {
-          magnitude[i] += value < 0 ? -value : value;
-          busy[i] += value != Wide<T>(0) ? 1.0f : 0.0f;
-        }
-      }
-      break;
-    case ReduceOp::Prod:
-      for (uint64_t i = 0; i < n; ++i) {
-        Wide<T> value = widen(x[i]);
-        sum[i] *= value;
-        if constexpr (!std::is_integral_v<T>) {
-          magnitude[i] *= value < 0 ? -value : value;
-          busy[i] += value != Wide<T>(1) ? 1.0f : 0.0f;
-        }
-      }
-      break;
-    case ReduceOp::Max:
-    case ReduceOp::Min: extreme(op == ReduceOp::Min, x, n); break;
+    case ReduceOp::Avg: return accumulate<false>(x, n);
+    case ReduceOp::Prod: return accumulate<true>(x, n);
+    case ReduceOp::Max: return extreme<false>(x, n);
+    case ReduceOp::Min: return extreme<true>(x, n);
     }
   }
 
-  void extreme(bool smallest, const T *x, uint64_t n) {
-    for (uint64_t i = 0; i < n; ++i) {
-      bool less, more;
-      if constexpr (std::is_integral_v<T>)
-        less = x[i]<best[i], more = x[i]> best[i];
-      else
-        less = widen(x[i])<widen(best[i]), more = widen(x[i])> widen(best[i]);
-      best[i] = (smallest ? less : more) ? x[i] : best[i];
+private:
+  template <bool product>
+  void accumulate(const T *__restrict x, uint64_t n) {
+    for (uint64_t i = 0; i < n; ++i)
+      sum[i] = product ? sum[i] * widen(x[i]) : sum[i] + widen(x[i]);
+    if constexpr (!std::is_integral_v<T>) {
+      for (uint64_t i = 0; i < n; ++i)
+        magnitude[i] = product ? magnitude[i] * absolute(widen(x[i])) : magnitude[i] + absolute(widen(x[i]));
+      if constexpr (!alwaysBusy<T>(product))
+        for (uint64_t i = 0; i < n; ++i)
+          busy[i] += widen(x[i]) != Wide<T>(product ? 1 : 0);
     }
+  }
+
+  template <bool smallest>
+  void extreme(const T *__restrict x, uint64_t n) {
+    for (uint64_t i = 0; i < n; ++i)
+      if constexpr (std::is_integral_v<T>)
+        best[i] = smallest ? std::min(best[i], x[i]) : std::max(best[i], x[i]);
+      else
+        best[i] = (smallest ? widen(x[i]) < widen(best[i]) : widen(x[i]) > widen(best[i])) ? x[i] : best[i];
   }
 };
 
@@ -176,14 +180,16 @@ private:
       const Wide<T> divisor = average ? static_cast<Wide<T>>(job.contributions) : 1;
       // The reference rounds as well, if only a little.
       const Wide<T> own = static_cast<Wide<T>>(operands) * (sizeof(Wide<T>) > 8 ? Wide<T>(0x1p-63) : Wide<T>(0x1p-52));
+      const bool counted = !alwaysBusy<T>(job.op == ReduceOp::Prod);
       const double tiny = precision.tiny * (job.op == ReduceOp::Prod ? 16 : 1);
       for (uint64_t i = 0; i < n; ++i) {
-        double roundings = std::max(0.0, double(piece.busy[i]) - 1) + (average ? 2 : 0);
+        double busy = counted ? static_cast<double>(piece.busy[i]) : static_cast<double>(operands);
+        double roundings = std::max(0.0, busy - 1) + (average ? 2 : 0);
         double x = roundings * precision.unit;
         double relative = x * (1 + x + x * x); // at least (1 + u)^k - 1 for the few roundings of coarse types
         piece.sum[i] /= divisor;
-        piece.magnitude[i] = piece.magnitude[i] / divisor * (relative + own) +
-                             tiny * (roundings + (average ? double(piece.busy[i]) : 0));
+        piece.magnitude[i] =
+            piece.magnitude[i] / divisor * (relative + own) + tiny * (roundings + (average ? busy : 0));
       }
     }
   }
@@ -197,6 +203,22 @@ private:
         wrong(chunk, at + i, readable(got[i]), readable(expected[i]));
   }
 
+  /// The common case, where all is right, in loops that vectorise.
+  uint64_t countWrong(const Piece<T> &piece, const T *__restrict got, uint64_t n, bool extreme) const {
+    uint64_t bad = 0;
+    if (extreme) {
+      for (uint64_t i = 0; i < n; ++i)
+        bad += !(widen(got[i]) == widen(piece.best[i]));
+    } else if constexpr (std::is_integral_v<T>) {
+      for (uint64_t i = 0; i < n; ++i)
+        bad += got[i] != integer(piece.sum[i]);
+    } else {
+      for (uint64_t i = 0; i < n; ++i)
+        bad += !(absolute(widen(got[i]) - piece.sum[i]) <= piece.magnitude[i]);
+    }
+    return bad;
+  }
+
   void compare(const Piece<T> &piece, Chunk chunk, uint64_t at, uint64_t n) {
     const T *got = output(chunk, at);
     bool extreme = job.op == ReduceOp::Min || job.op == ReduceOp::Max;
@@ -206,12 +228,9 @@ private:
       else if (extreme)
         return !(widen(got[i]) == widen(piece.best[i]));
       else
-        return !(std::abs(widen(got[i]) - piece.sum[i]) <= piece.magnitude[i]);
+        return !(absolute(widen(got[i]) - piece.sum[i]) <= piece.magnitude[i]);
     };
-    uint64_t bad = 0;
-    for (uint64_t i = 0; i < n; ++i)
-      bad += differs(i);
-    if (bad == 0)
+    if (countWrong(piece, got, n, extreme) == 0)
       return;
     for (uint64_t i = 0; i < n; ++i)
       if (differs(i)) {

@@ -5,6 +5,7 @@
 #include "Bundle_generated.h"
 
 #include <cstring>
+#include <map>
 
 namespace gc3::test {
 
@@ -45,15 +46,22 @@ std::string checkSection(const ProgramSpec &program) {
   FlatBufferBuilder builder;
   std::vector<uint32_t> valueBegin{0}, rowOfRank, rowBegin{0}, rows;
   std::vector<fbs::Run> runs;
+  std::map<Value, uint32_t> numbers; // value + 1, as rows have it
   for (uint32_t r = 0; r < program.ranks.size(); ++r) {
     rowOfRank.push_back(r);
     if (r < program.outputs.size())
       for (const Value &value : program.outputs[r]) {
-        for (auto [rank, index] : value)
-          runs.emplace_back(rank, index, 0, 0, 1u);
-        if (!value.empty())
+        if (value.empty()) { // anything
+          rows.push_back(0);
+          continue;
+        }
+        auto [known, isNew] = numbers.try_emplace(value, static_cast<uint32_t>(numbers.size() + 1));
+        if (isNew) {
+          for (auto [rank, index] : value)
+            runs.emplace_back(rank, index, 0, 0, 1u);
           valueBegin.push_back(static_cast<uint32_t>(runs.size()));
-        rows.push_back(value.empty() ? 0 : static_cast<uint32_t>(valueBegin.size() - 1));
+        }
+        rows.push_back(known->second);
       }
     rowBegin.push_back(static_cast<uint32_t>(rows.size()));
   }
