@@ -4,18 +4,24 @@
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
-install_missing "${packages[@]}" clang clang-format clang-tidy
+install_missing "${packages[@]}" clang clang-format clang-tidy libclang-rt-14-dev
 cd "$root"
 mapfile -t sources < <(git ls-files '*.cpp' '*.h' | grep -v generated)
 
 say "Checking the format"
 step format "run clang-format -i on the files named" clang-format --dry-run --Werror "${sources[@]}"
-build clang
-for preset in asan-ubsan tsan; do
-  build "$preset"
-  say "Testing ($preset)"
-  ctest --preset "$preset" --no-tests=error || die "tests fail under $preset"
+build asan-ubsan # by clang, so the other compiler's warnings are errors too
+say "Testing (asan-ubsan)"
+ctest --preset asan-ubsan --no-tests=error || die "tests fail under asan-ubsan"
+build tsan test/unit/runtime/all gc3-run # only the runtime has threads
+say "Testing the runtime (tsan)"
+ctest --preset tsan --no-tests=error -R '^unit\.(element|bundle|api|run)' || die "tests fail under tsan"
+for example in examples/*.gc3; do
+  bundle="build/tsan/$(basename "$example" .gc3).gc3b"
+  build/release/tools/gc3c/gc3c "$example" -o "$bundle"
+  step "tsan-$(basename "$example" .gc3)" "a race, or a wrong element" \
+    build/tsan/tools/gc3-run/gc3-run "$bundle" --program all --count 0,1,1000,40000 --workers 4
 done
 say "clang-tidy"
-step tidy "mend what it names" bash -c 'grep "\.cpp$" | xargs -P "$(nproc)" -n 4 clang-tidy --quiet -p build/clang' \
+step tidy "mend what it names" bash -c 'grep "\.cpp$" | xargs -P "$(nproc)" -n 4 clang-tidy --quiet -p build/asan-ubsan' \
   < <(printf '%s\n' "${sources[@]}" | grep -v '^test/')

@@ -10,7 +10,7 @@ namespace gc3::host {
 namespace {
 
 /// Below this many bytes over all ranks one thread is done before another has woken up.
-constexpr uint64_t bytesWorthHelpers = 256 << 10;
+constexpr uint64_t bytesWorthHelpers = 1 << 20;
 
 uint32_t machineThreads() {
   return std::max(1u, std::thread::hardware_concurrency());

@@ -12,20 +12,25 @@
  *   gc3GroupEnd();
  *
  * Rules that hold for every function:
- * - It returns gc3Success or an error code and never throws or aborts on bad input. After an error gc3GetLastError has a text.
- * - Handles are opaque and owned by the caller; each has the function that frees it. Null handles are gc3InvalidArgument.
- * - Functions on different communicators may be called from different threads at once; one communicator is used by one thread at a time.
- * - Counts are elements, sizes bytes. `count` is always the number of elements of one block: what NCCL calls count, sendcount or
- *   recvcount in the same collective. Any count from 0 works.
+ * - It returns gc3Success or an error code and never throws or aborts on bad input. After an error gc3GetLastError has
+ * a text.
+ * - Handles are opaque and owned by the caller; each has the function that frees it. Null handles are
+ * gc3InvalidArgument.
+ * - Functions on different communicators may be called from different threads at once; one communicator is used by one
+ * thread at a time.
+ * - Counts are elements, sizes bytes. `count` is always the number of elements of one block: what NCCL calls count,
+ * sendcount or recvcount in the same collective. Any count from 0 works.
  *
- * Calls on a host communicator are synchronous: outside a group a call returns when all ranks have made it and the collective is done, so
- * each rank needs its own thread; or one thread makes the calls of all ranks between gc3GroupStart and gc3GroupEnd.
- * Ranks whose calls do not match (collective, count, type, operation, root) all get gc3InvalidUsage. A rank that never makes the
- * call costs the others a timeout (gc3HostConfig_t.timeoutMs), after which they get gc3Timeout.
+ * Calls on a host communicator are synchronous: outside a group a call returns when all ranks have made it and the
+ * collective is done, so each rank needs its own thread; or one thread makes the calls of all ranks between
+ * gc3GroupStart and gc3GroupEnd. Ranks whose calls do not match (collective, count, type, operation, root) all get
+ * gc3InvalidUsage. A rank that never makes the call costs the others a timeout (gc3HostConfig_t.timeoutMs), after which
+ * they get gc3Timeout.
  *
- * In place and out of place are recognised per rank by pointers, as NCCL does: allgather and gather: sendbuff == recvbuff + rank * count;
- * reduce_scatter and scatter: recvbuff == sendbuff + rank * count; the others: sendbuff == recvbuff. Buffers that overlap in
- * another way are gc3InvalidArgument. Every program works both ways; out of place the send buffer is left unchanged.
+ * In place and out of place are recognised per rank by pointers, as NCCL does: allgather and gather: sendbuff ==
+ * recvbuff + rank * count; reduce_scatter and scatter: recvbuff == sendbuff + rank * count; the others: sendbuff ==
+ * recvbuff. Buffers that overlap in another way are gc3InvalidArgument. Every program works both ways; out of place the
+ * send buffer is left unchanged.
  */
 #ifndef GC3_H
 #define GC3_H
@@ -96,13 +101,15 @@ typedef enum GC3_ENUM_TYPE {
 } gc3DataType_t;
 
 /**
- * Reductions, numbered as NCCL's. Integers wrap; half and bfloat16 round after each operation; fp8 computes in half and saturates; a NaN
- * loses against a number in min and max. gc3Avg multiplies floating-point inputs by 1 / n before the sum and divides integer sums, truncating,
- * where n is the number of contributions; a program whose outputs have different numbers refuses it with gc3InvalidArgument.
+ * Reductions, numbered as NCCL's. Integers wrap; half and bfloat16 round after each operation; fp8 computes in half and
+ * saturates; a NaN loses against a number in min and max. gc3Avg multiplies floating-point inputs by 1 / n before the
+ * sum and divides integer sums, truncating, where n is the number of contributions; a program whose outputs have
+ * different numbers refuses it with gc3InvalidArgument.
  */
 typedef enum GC3_ENUM_TYPE { gc3Sum = 0, gc3Prod = 1, gc3Max = 2, gc3Min = 3, gc3Avg = 4, gc3NumOps = 5 } gc3RedOp_t;
 
-/* ---- Library ---------------------------------------------------------------------------------------------------------- */
+/* ---- Library
+ * ---------------------------------------------------------------------------------------------------------- */
 
 /** Writes GC3_VERSION of the library that is linked. gc3InvalidArgument: `version` is null. */
 GC3_API gc3Result_t gc3GetVersion(int *version);
@@ -111,16 +118,18 @@ GC3_API gc3Result_t gc3GetVersion(int *version);
 GC3_API const char *gc3GetErrorString(gc3Result_t result);
 
 /**
- * The text of the last error on `comm`, or, with NULL, of the calling thread's last failed call. Never null; empty when there was none.
- * Valid until the next call on `comm` (by this thread where NULL).
+ * The text of the last error on `comm`, or, with NULL, of the calling thread's last failed call. Never null; empty when
+ * there was none. Valid until the next call on `comm` (by this thread where NULL).
  */
 GC3_API const char *gc3GetLastError(gc3Comm_t comm);
 
-/* ---- Bundles ---------------------------------------------------------------------------------------------------------- */
+/* ---- Bundles
+ * ---------------------------------------------------------------------------------------------------------- */
 
 /**
  * Opens the bundle at `path`. The file must not be changed while it is in use. Free with gc3BundleFree.
- * gc3SystemError: can't be read. gc3NotABundle, gc3BundleTruncated, gc3BundleTooNew, gc3BundleCorrupt, gc3BundleInvalid: as named.
+ * gc3SystemError: can't be read. gc3NotABundle, gc3BundleTruncated, gc3BundleTooNew, gc3BundleCorrupt,
+ * gc3BundleInvalid: as named.
  */
 GC3_API gc3Result_t gc3BundleLoad(gc3Bundle_t *bundle, const char *path);
 
@@ -154,41 +163,47 @@ GC3_API gc3Result_t gc3BundleProgramInfo(gc3Bundle_t bundle, int index, gc3Progr
 
 /**
  * Elements of a rank's buffers in program `index` for `count` elements per block; 0 where the rank has none.
- * gc3InvalidArgument: null, out of range, or more than 2^64 - 1 elements. gc3BundleCorrupt, gc3BundleInvalid: the rank's section is.
+ * gc3InvalidArgument: null, out of range, or more than 2^64 - 1 elements. gc3BundleCorrupt, gc3BundleInvalid: the
+ * rank's section is.
  */
 GC3_API gc3Result_t gc3ProgramElements(gc3Bundle_t bundle, int index, int rank, size_t count, size_t *inputElements,
                                        size_t *outputElements);
 
-/* ---- Communicators ---------------------------------------------------------------------------------------------------- */
+/* ---- Communicators
+ * ---------------------------------------------------------------------------------------------------- */
 
 /** In which order the host executor takes steps. */
 typedef enum GC3_ENUM_TYPE {
-  gc3OrderFair = 0,       /**< fast */
-  gc3OrderAdversarial = 1 /**< one step at a time, orders chosen to break wrong programs, fewest slots, small tiles; for tests */
+  gc3OrderFair = 0, /**< fast */
+  gc3OrderAdversarial =
+      1 /**< one step at a time, orders chosen to break wrong programs, fewest slots, small tiles; for tests */
 } gc3Order_t;
 
 /** Settings of host communicators. Start from GC3_HOST_CONFIG_INITIALIZER; 0 means the default. */
 typedef struct {
-  size_t size;           /**< sizeof(gc3HostConfig_t), set by the initialiser */
-  uint32_t slots;        /**< FIFO slots per connection; default the program's, in adversarial order its fewest */
-  uint32_t workers;      /**< threads at most; default the machine's */
-  uint64_t slotBytes;    /**< bytes of a FIFO slot that tiles are cut for; default 128 KiB, less where connections are many */
+  size_t size;      /**< sizeof(gc3HostConfig_t), set by the initialiser */
+  uint32_t slots;   /**< FIFO slots per connection; default the program's, in adversarial order its fewest */
+  uint32_t workers; /**< threads at most; default the machine's */
+  uint64_t
+      slotBytes; /**< bytes of a FIFO slot that tiles are cut for; default 128 KiB, less where connections are many */
   uint64_t tileElements; /**< elements of a slot moved per tile; overrides slotBytes */
   gc3Order_t order;
   uint32_t timeoutMs; /**< how long ranks wait for each other; default the environment's GC3_TIMEOUT_MS, else 60000 */
   uint64_t seed;      /**< of the adversarial order */
 } gc3HostConfig_t;
 
-#define GC3_HOST_CONFIG_INITIALIZER                                                                                                  \
+#define GC3_HOST_CONFIG_INITIALIZER                                                                                    \
   { sizeof(gc3HostConfig_t), 0, 0, 0, 0, gc3OrderFair, 0, 0 }
 
 /**
- * Makes `nranks` communicators of one group in this process, comms[r] being rank r; free each with gc3CommDestroy. `config` may be NULL.
- * Nothing of a program is loaded before its first use. gc3InvalidArgument: null, nranks < 1, or a config that was not initialised.
+ * Makes `nranks` communicators of one group in this process, comms[r] being rank r; free each with gc3CommDestroy.
+ * `config` may be NULL. Nothing of a program is loaded before its first use. gc3InvalidArgument: null, nranks < 1, or a
+ * config that was not initialised.
  */
 GC3_API gc3Result_t gc3HostCommInitAll(gc3Comm_t *comms, int nranks, gc3Bundle_t bundle, const gc3HostConfig_t *config);
 
-/** Frees one rank. No call on it may be under way; other ranks that call afterwards run into the timeout. Null is gc3Success. */
+/** Frees one rank. No call on it may be under way; other ranks that call afterwards run into the timeout. Null is
+ * gc3Success. */
 GC3_API gc3Result_t gc3CommDestroy(gc3Comm_t comm);
 
 /** Number of ranks. */
@@ -197,65 +212,71 @@ GC3_API gc3Result_t gc3CommCount(gc3Comm_t comm, int *count);
 /** This communicator's rank. */
 GC3_API gc3Result_t gc3CommUserRank(gc3Comm_t comm, int *rank);
 
-/* ---- Collectives ------------------------------------------------------------------------------------------------------
- * Each picks the bundle's program for its collective, the group's ranks, the root, and the size in bytes (the larger of one rank's input
- * and output). Errors of all: gc3InvalidArgument: null communicator or buffer that has elements, unknown type or operation, root out of
- * range, a stream that is not NULL, overlapping buffers, a size beyond the address space; gc3NoProgram; gc3InvalidUsage; gc3Timeout;
- * gc3Deadlock; gc3SystemError: no memory; gc3BundleCorrupt, gc3BundleInvalid: the chosen program's sections are.
+/* ---- Collectives
+ * ------------------------------------------------------------------------------------------------------ Each picks the
+ * bundle's program for its collective, the group's ranks, the root, and the size in bytes (the larger of one rank's
+ * input and output). Errors of all: gc3InvalidArgument: null communicator or buffer that has elements, unknown type or
+ * operation, root out of range, a stream that is not NULL, overlapping buffers, a size beyond the address space;
+ * gc3NoProgram; gc3InvalidUsage; gc3Timeout; gc3Deadlock; gc3SystemError: no memory; gc3BundleCorrupt,
+ * gc3BundleInvalid: the chosen program's sections are.
  */
 
 /** recvbuff[i] = reduction of all ranks' sendbuff[i]; `count` elements each. */
-GC3_API gc3Result_t gc3AllReduce(const void *sendbuff, void *recvbuff, size_t count, gc3DataType_t type, gc3RedOp_t op, gc3Comm_t comm,
-                                 gc3Stream_t stream);
+GC3_API gc3Result_t gc3AllReduce(const void *sendbuff, void *recvbuff, size_t count, gc3DataType_t type, gc3RedOp_t op,
+                                 gc3Comm_t comm, gc3Stream_t stream);
 /** recvbuff has ranks * count elements: rank r's sendbuff at r * count. */
 GC3_API gc3Result_t gc3AllGather(const void *sendbuff, void *recvbuff, size_t count, gc3DataType_t type, gc3Comm_t comm,
                                  gc3Stream_t stream);
 /** sendbuff has ranks * count elements; rank r receives the reduction of those from r * count. */
-GC3_API gc3Result_t gc3ReduceScatter(const void *sendbuff, void *recvbuff, size_t count, gc3DataType_t type, gc3RedOp_t op,
-                                     gc3Comm_t comm, gc3Stream_t stream);
+GC3_API gc3Result_t gc3ReduceScatter(const void *sendbuff, void *recvbuff, size_t count, gc3DataType_t type,
+                                     gc3RedOp_t op, gc3Comm_t comm, gc3Stream_t stream);
 /** recvbuff = root's sendbuff, `count` elements. sendbuff is ignored on other ranks. */
-GC3_API gc3Result_t gc3Broadcast(const void *sendbuff, void *recvbuff, size_t count, gc3DataType_t type, int root, gc3Comm_t comm,
-                                 gc3Stream_t stream);
+GC3_API gc3Result_t gc3Broadcast(const void *sendbuff, void *recvbuff, size_t count, gc3DataType_t type, int root,
+                                 gc3Comm_t comm, gc3Stream_t stream);
 /** On root recvbuff[i] = reduction of all ranks' sendbuff[i]. recvbuff is ignored on other ranks. */
-GC3_API gc3Result_t gc3Reduce(const void *sendbuff, void *recvbuff, size_t count, gc3DataType_t type, gc3RedOp_t op, int root,
-                              gc3Comm_t comm, gc3Stream_t stream);
+GC3_API gc3Result_t gc3Reduce(const void *sendbuff, void *recvbuff, size_t count, gc3DataType_t type, gc3RedOp_t op,
+                              int root, gc3Comm_t comm, gc3Stream_t stream);
 /** Both buffers have ranks * count elements: block q of rank r goes to block r of rank q. */
 GC3_API gc3Result_t gc3AllToAll(const void *sendbuff, void *recvbuff, size_t count, gc3DataType_t type, gc3Comm_t comm,
                                 gc3Stream_t stream);
 /** On root recvbuff has ranks * count elements: rank r's sendbuff at r * count. recvbuff is ignored on other ranks. */
-GC3_API gc3Result_t gc3Gather(const void *sendbuff, void *recvbuff, size_t count, gc3DataType_t type, int root, gc3Comm_t comm,
-                              gc3Stream_t stream);
-/** On root sendbuff has ranks * count elements: rank r receives those from r * count. sendbuff is ignored on other ranks. */
-GC3_API gc3Result_t gc3Scatter(const void *sendbuff, void *recvbuff, size_t count, gc3DataType_t type, int root, gc3Comm_t comm,
-                               gc3Stream_t stream);
+GC3_API gc3Result_t gc3Gather(const void *sendbuff, void *recvbuff, size_t count, gc3DataType_t type, int root,
+                              gc3Comm_t comm, gc3Stream_t stream);
+/** On root sendbuff has ranks * count elements: rank r receives those from r * count. sendbuff is ignored on other
+ * ranks. */
+GC3_API gc3Result_t gc3Scatter(const void *sendbuff, void *recvbuff, size_t count, gc3DataType_t type, int root,
+                               gc3Comm_t comm, gc3Stream_t stream);
 
 /**
- * Runs the program for a collective by name, also one that users wrote. Buffers have the elements that gc3ProgramElements says;
- * a rank without one passes anything. `op` is ignored by collectives that do not reduce. In place: as for the collective's namesake above, else
- * sendbuff == recvbuff or where the program's alias puts one in the other.
+ * Runs the program for a collective by name, also one that users wrote. Buffers have the elements that
+ * gc3ProgramElements says; a rank without one passes anything. `op` is ignored by collectives that do not reduce. In
+ * place: as for the collective's namesake above, else sendbuff == recvbuff or where the program's alias puts one in the
+ * other.
  */
-GC3_API gc3Result_t gc3RunCollective(gc3Comm_t comm, const char *collective, const void *sendbuff, void *recvbuff, size_t count,
-                                     gc3DataType_t type, gc3RedOp_t op, gc3Stream_t stream);
+GC3_API gc3Result_t gc3RunCollective(gc3Comm_t comm, const char *collective, const void *sendbuff, void *recvbuff,
+                                     size_t count, gc3DataType_t type, gc3RedOp_t op, gc3Stream_t stream);
 
-/** As gc3RunCollective with the program of that name, whatever size it is meant for. gc3NoProgram: no such name for this many ranks. */
-GC3_API gc3Result_t gc3RunProgram(gc3Comm_t comm, const char *program, const void *sendbuff, void *recvbuff, size_t count,
-                                  gc3DataType_t type, gc3RedOp_t op, gc3Stream_t stream);
+/** As gc3RunCollective with the program of that name, whatever size it is meant for. gc3NoProgram: no such name for
+ * this many ranks. */
+GC3_API gc3Result_t gc3RunProgram(gc3Comm_t comm, const char *program, const void *sendbuff, void *recvbuff,
+                                  size_t count, gc3DataType_t type, gc3RedOp_t op, gc3Stream_t stream);
 
 /**
- * The name of the program that a call of this thread's rank would run; belongs to the bundle. `root` is -1 where the collective has none.
- * Errors as for the call, before any communication.
+ * The name of the program that a call of this thread's rank would run; belongs to the bundle. `root` is -1 where the
+ * collective has none. Errors as for the call, before any communication.
  */
 GC3_API gc3Result_t gc3SelectProgram(gc3Comm_t comm, const char *collective, size_t count, gc3DataType_t type, int root,
                                      const char **program);
 
-/* ---- Groups ----------------------------------------------------------------------------------------------------------- */
+/* ---- Groups
+ * ----------------------------------------------------------------------------------------------------------- */
 
 /** Calls of this thread up to the matching gc3GroupEnd are only noted. Groups nest; the outermost end runs them. */
 GC3_API gc3Result_t gc3GroupStart(void);
 
 /**
- * Runs the noted calls: the k-th calls on the communicators of one group of ranks run together, k = 1, 2, … Returns the first error; the
- * calls after it are dropped. gc3InvalidUsage: no gc3GroupStart.
+ * Runs the noted calls: the k-th calls on the communicators of one group of ranks run together, k = 1, 2, … Returns the
+ * first error; the calls after it are dropped. gc3InvalidUsage: no gc3GroupStart.
  */
 GC3_API gc3Result_t gc3GroupEnd(void);
 

@@ -114,8 +114,13 @@ ProgramSpec allToAll(uint32_t ranks, uint32_t chunks) {
   return program;
 }
 
-ProgramSpec allGather(uint32_t ranks, bool aliased) {
+ProgramSpec allGather(uint32_t ranks, bool aliased, bool flat) {
   ProgramSpec program{"gather_ring" + std::to_string(ranks) + (aliased ? "_aliased" : ""), "allgather"};
+  if (flat) {
+    program.name += "_flat";
+    program.collective = "flat_" + program.collective;
+    program.outputChunks = ranks;
+  }
   program.contributions = 1;
   program.inPlace = aliased;
   program.minFifoSlots = 2;
@@ -145,8 +150,13 @@ ProgramSpec allGather(uint32_t ranks, bool aliased) {
   return program;
 }
 
-ProgramSpec reduceScatter(uint32_t ranks, bool aliased) {
+ProgramSpec reduceScatter(uint32_t ranks, bool aliased, bool flat) {
   ProgramSpec program{"direct_rs" + std::to_string(ranks) + (aliased ? "_aliased" : ""), "reduce_scatter"};
+  if (flat) {
+    program.name += "_flat";
+    program.collective = "flat_" + program.collective;
+    program.inputChunks = ranks;
+  }
   program.contributions = ranks;
   program.inPlace = aliased;
   for (uint32_t r = 0; r < ranks; ++r) {

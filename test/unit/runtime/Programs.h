@@ -13,9 +13,11 @@ ProgramSpec plainRingAllReduce(uint32_t ranks);
 /// One message of `chunks` chunks per pair, and a copy.
 ProgramSpec allToAll(uint32_t ranks, uint32_t chunks);
 /// Ring; aliased: input slot 0 is output slot `rank`.
-ProgramSpec allGather(uint32_t ranks, bool aliased);
+/// Flat: the output is one block of `ranks` chunks, so that its last chunks are short where counts do not divide.
+ProgramSpec allGather(uint32_t ranks, bool aliased, bool flat = false);
 /// Direct; aliased: output slot 0 is input slot `rank`. Uses rrc.
-ProgramSpec reduceScatter(uint32_t ranks, bool aliased);
+/// Flat: the input is one block of `ranks` chunks.
+ProgramSpec reduceScatter(uint32_t ranks, bool aliased, bool flat = false);
 /// Chain from root to root - 1.
 ProgramSpec broadcast(uint32_t ranks, uint32_t root);
 /// Chain to the root with rrs.

@@ -52,6 +52,10 @@ std::vector<ProgramSpec> allPrograms(uint32_t n) {
                                        allGather(n, true),      allGather(n, false),     reduceScatter(n, true),
                                        reduceScatter(n, false), broadcast(n, n / 2),     reduceTo(n, n - 1),
                                        gather(n, n / 2),        scatter(n, 0),           shiftReversed(n, 3)};
+  for (bool aliased : {false, true}) {
+    programs.push_back(allGather(n, aliased, true));
+    programs.push_back(reduceScatter(n, aliased, true));
+  }
   if (n > 1)
     programs.push_back(plainRingAllReduce(n));
   return programs;
@@ -86,7 +90,7 @@ TEST_P(Ranks, EveryTypeAndOperation) {
     options.types.push_back(static_cast<gc3DataType_t>(t));
   for (int o = 0; o < gc3NumOps; ++o)
     options.ops.push_back(static_cast<gc3RedOp_t>(o));
-  expectAllRight(options, 15 * 5 * 12);
+  expectAllRight(options, 19 * 5 * 12);
 }
 
 TEST_P(Ranks, TilesAndSlots) {
@@ -96,7 +100,7 @@ TEST_P(Ranks, TilesAndSlots) {
       Options options = checkOnly(bundle.path);
       options.host.tileElements = tile;
       options.host.slots = slots;
-      expectAllRight(options, 15 * 5);
+      expectAllRight(options, 19 * 5);
     }
 }
 
@@ -107,7 +111,7 @@ TEST_P(Ranks, AdversarialOrders) {
     options.host.order = gc3OrderAdversarial;
     options.host.seed = seed;
     options.rounds = 2;
-    expectAllRight(options, 15 * 5);
+    expectAllRight(options, 19 * 5);
   }
 }
 
@@ -117,7 +121,7 @@ TEST_P(Ranks, SeveralWorkers) {
   options.counts = {300001};
   options.host.workers = 4;
   options.iterations = 2;
-  expectAllRight(options, 15);
+  expectAllRight(options, 19);
 }
 
 INSTANTIATE_TEST_SUITE_P(Run, Ranks, ::testing::Values(1, 2, 3, 4, 5));
