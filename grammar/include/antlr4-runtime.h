@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands before the runtime's header of this name, which generated code includes: the parts of the runtime that gc3 uses. The
-// header itself also has InterpreterDataReader.h, which clang rejects (a const vector without an initialiser).
+// Stands before the runtime's header of this name, which generated code includes: the parts of the runtime that gc3
+// uses. The header itself also has InterpreterDataReader.h, which clang rejects (a const vector without an
+// initialiser).
 #pragma once
 
 #include "antlr4-common.h"

@@ -164,4 +164,6 @@ int Invocation::run() {
   return diags.hasErrors() ? 1 : 0;
 }
 
-int gc3::driver::run(const Options &options) { return Invocation(options).run(); }
+int gc3::driver::run(const Options &options) {
+  return Invocation(options).run();
+}

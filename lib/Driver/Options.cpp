@@ -20,16 +20,15 @@ struct Table {
   cl::OptionCategory limits{"Limits"};
 
   cl::opt<std::string> file{cl::Positional, cl::desc("FILE.gc3"), cl::cat(input)};
-  cl::list<std::string> defines{"D", cl::desc("Set a param of the program"), cl::value_desc("name=value"),
-                                cl::Prefix, cl::cat(input)};
+  cl::list<std::string> defines{"D", cl::desc("Set a param of the program"), cl::value_desc("name=value"), cl::Prefix,
+                                cl::cat(input)};
   cl::list<std::string> includes{"I", cl::desc("Search imports in this directory too"), cl::value_desc("dir"),
                                  cl::Prefix, cl::cat(input)};
   cl::opt<std::string> program{"program", cl::desc("Compile this program of the file only"), cl::value_desc("name"),
                                cl::cat(input)};
 
   cl::opt<std::string> out{"o", cl::desc("Write here; - is standard output"), cl::value_desc("file"), cl::cat(output)};
-  cl::opt<Emit> emit{"emit",
-                     cl::desc("What to write:"),
+  cl::opt<Emit> emit{"emit", cl::desc("What to write:"),
                      cl::values(clEnumValN(Emit::Ast, "ast", "the syntax tree, as canonical source"),
                                 clEnumValN(Emit::ChunkDag, "chunk-dag", "the Chunk DAG: operations on chunks"),
                                 clEnumValN(Emit::InstructionDag, "inst-dag", "the Instruction DAG: sends and receives"),
@@ -40,8 +39,7 @@ struct Table {
   cl::opt<bool> timeReport{"time-report", cl::desc("Say how long each stage took"), cl::cat(output)};
 
   cl::opt<VerifyMode> verify{
-      "verify",
-      cl::desc("How to verify what is emitted:"),
+      "verify", cl::desc("How to verify what is emitted:"),
       cl::values(clEnumValN(VerifyMode::Fast, "fast", "compare 128-bit hashes of contributions (default)"),
                  clEnumValN(VerifyMode::Exact, "exact", "compare the contributions themselves"),
                  clEnumValN(VerifyMode::Off, "off", "do not verify")),

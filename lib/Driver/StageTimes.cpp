@@ -8,7 +8,9 @@
 
 using namespace gc3::driver;
 
-StageTimes::Timer::~Timer() { times.stages[stage].time += std::chrono::steady_clock::now() - begin; }
+StageTimes::Timer::~Timer() {
+  times.stages[stage].time += std::chrono::steady_clock::now() - begin;
+}
 
 StageTimes::Timer StageTimes::start(const char *stage) {
   auto place = std::find_if(stages.begin(), stages.end(), [&](const Stage &other) { return other.name == stage; });

@@ -2,4 +2,6 @@
 // The version of the build.
 #include "Version.h"
 
-std::string gc3::driver::version() { return "gc3c " GC3_VERSION; }
+std::string gc3::driver::version() {
+  return "gc3c " GC3_VERSION;
+}

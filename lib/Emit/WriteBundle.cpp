@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes a bundle: one FlatBuffer per section, then the container around them. Byte-for-byte a function of its input.
-#include "gc3/Emit/Bundle.h"
 #include "Bundle_generated.h"
 #include "bundle/Container.h"
+#include "gc3/Emit/Bundle.h"
 #include <algorithm>
 #include <cstring>
 

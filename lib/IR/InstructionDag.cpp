@@ -18,7 +18,9 @@ const char *gc3::ir::name(Opcode opcode) {
   return "";
 }
 
-static bool agree(int32_t a, int32_t b) { return a < 0 || b < 0 || a == b; }
+static bool agree(int32_t a, int32_t b) {
+  return a < 0 || b < 0 || a == b;
+}
 
 bool ChainDemand::merge(const ChainDemand &other) {
   if (!agree(channel, other.channel) || !agree(instance, other.instance))

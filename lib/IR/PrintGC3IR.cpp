@@ -8,15 +8,7 @@ using namespace gc3::ir;
 
 static void printStep(llvm::raw_ostream &out, const Program &program, const Step &step) {
   const ProgramInfo &info = *program.info;
-  out << name(step.opcode);
-  if (readsSrc(step.opcode)) {
-    out << ' ';
-    printSlice(out, info, step.srcBuffer, step.srcIndex, step.count);
-  }
-  if (writesDst(step.opcode)) {
-    out << " -> ";
-    printSlice(out, info, step.dstBuffer, step.dstIndex, step.count);
-  }
+  printOperation(out, info, step);
   const char *separator = " after ";
   for (uint32_t i = step.waitBegin; i != step.waitBegin + step.waitCount; ++i) {
     out << separator << program.waits[i].threadBlock << '.' << program.waits[i].step;

@@ -1,22 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Text of the Instruction DAG: `%7 = rank 1 rrcs input[0] -> input[0] from %6 to %8 chain 0 after %3`.
 #include "PrintParts.h"
-#include "gc3/IR/Print.h"
 #include "gc3/IR/InstructionDag.h"
+#include "gc3/IR/Print.h"
 
 using namespace gc3::ir;
 
 static void printInstruction(llvm::raw_ostream &out, const InstructionDag &dag, const Instruction &instruction) {
   const ProgramInfo &info = *dag.info;
-  out << "rank " << instruction.rank << ' ' << name(instruction.opcode);
-  if (readsSrc(instruction.opcode)) {
-    out << ' ';
-    printSlice(out, info, instruction.srcBuffer, instruction.srcIndex, instruction.count);
-  }
-  if (writesDst(instruction.opcode)) {
-    out << " -> ";
-    printSlice(out, info, instruction.dstBuffer, instruction.dstIndex, instruction.count);
-  }
+  out << "rank " << instruction.rank << ' ';
+  printOperation(out, info, instruction);
   if (instruction.sender != None)
     out << " from %" << instruction.sender;
   if (instruction.receiver != None)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "gc3/IR/ChunkDag.h"
+#include "gc3/IR/Opcode.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace gc3::ir {
@@ -12,6 +13,20 @@ void printHeader(llvm::raw_ostream &out, const char *level, const ProgramInfo &i
 
 /// `output[3]` or `output[3..7]`.
 void printSlice(llvm::raw_ostream &out, const ProgramInfo &info, BufferId buffer, uint32_t index, uint32_t count);
+
+/// `rrc input[0] -> input[0]`: an Instruction or a Step with the slices that it uses.
+template <typename Node>
+void printOperation(llvm::raw_ostream &out, const ProgramInfo &info, const Node &node) {
+  out << name(node.opcode);
+  if (readsSrc(node.opcode)) {
+    out << ' ';
+    printSlice(out, info, node.srcBuffer, node.srcIndex, node.count);
+  }
+  if (writesDst(node.opcode)) {
+    out << " -> ";
+    printSlice(out, info, node.dstBuffer, node.dstIndex, node.count);
+  }
+}
 
 /// ` channel 1 sendtb 0 recvtb 2 parallel 4`, as far as given.
 void printDirective(llvm::raw_ostream &out, const Directive &directive);

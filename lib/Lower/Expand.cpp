@@ -57,10 +57,11 @@ bool Expander::chooseSubdivision() {
       diags
           .error(DiagId::Subdivision, info.sites[op.site],
                  "the parallel instances cut the program's " + std::to_string(chunksInAll) + " chunks into " +
-                     std::to_string(subdivision) + " parts each, more than 2^32 in all; use fewer instances, or factors "
-                                                   "that divide each other")
-          .note(info.directives[op.directive].parallelSite, "this operation runs in " + std::to_string(parallel) +
-                                                                " instances because of this");
+                     std::to_string(subdivision) +
+                     " parts each, more than 2^32 in all; use fewer instances, or factors "
+                     "that divide each other")
+          .note(info.directives[op.directive].parallelSite,
+                "this operation runs in " + std::to_string(parallel) + " instances because of this");
       return false;
     }
   }

@@ -34,11 +34,11 @@ private:
 
   InstructionDag dag;
   std::vector<uint8_t> wantedAtEnd;
-  std::vector<uint32_t> distance;   // longest path to an end, by instruction
-  std::vector<uint32_t> dataReaders; // true edges into each instruction's result
+  std::vector<uint32_t> distance;                      // longest path to an end, by instruction
+  std::vector<uint32_t> dataReaders;                   // true edges into each instruction's result
   std::vector<uint32_t> firstCandidate, nextCandidate; // lists of sends by receive
-  std::vector<uint32_t> fusedSend;  // by receive: the send merged into it
-  std::vector<uint32_t> fusedInto;  // by send: the receive that it is merged into
+  std::vector<uint32_t> fusedSend;                     // by receive: the send merged into it
+  std::vector<uint32_t> fusedInto;                     // by send: the receive that it is merged into
 };
 
 } // namespace
@@ -130,7 +130,9 @@ void Fuser::assignChains() {
   }
 }
 
-bool Fuser::storedValueUnused(uint32_t receive) const { return dataReaders[receive] == 1 && !wantedAtEnd[receive]; }
+bool Fuser::storedValueUnused(uint32_t receive) const {
+  return dataReaders[receive] == 1 && !wantedAtEnd[receive];
+}
 
 Instruction Fuser::merged(uint32_t receive) const {
   Instruction result = dag.instructions[receive];
@@ -150,7 +152,8 @@ Instruction Fuser::merged(uint32_t receive) const {
   return result;
 }
 
-/// Drops the fused sends and renumbers; what depended on a fused send depends on the instruction that it became part of.
+/// Drops the fused sends and renumbers; what depended on a fused send depends on the instruction that it became part
+/// of.
 InstructionDag Fuser::compact() {
   InstructionDag result;
   result.info = dag.info;
@@ -200,4 +203,6 @@ InstructionDag Fuser::run(bool enabled) {
   return compact();
 }
 
-InstructionDag gc3::lower::fuse(Expanded &&expanded, bool enabled) { return Fuser(std::move(expanded)).run(enabled); }
+InstructionDag gc3::lower::fuse(Expanded &&expanded, bool enabled) {
+  return Fuser(std::move(expanded)).run(enabled);
+}

@@ -16,8 +16,8 @@ namespace {
 class ChannelAssigner {
 public:
   ChannelAssigner(Nodes &nodes, const Options &options, uint32_t newChannels, Diagnostics &diags)
-      : nodes(nodes), info(*nodes.dag.info), options(options), newChannels(newChannels), diags(diags),
-        result{Frames(info.collective.ranks), {}} {}
+      : nodes(nodes), info(*nodes.dag.info), options(options), newChannels(newChannels),
+        diags(diags), result{Frames(info.collective.ranks), {}} {}
 
   std::optional<Channels> run();
 
@@ -43,10 +43,10 @@ private:
   uint32_t newChannels;
   Diagnostics &diags;
   Channels result;
-  std::vector<uint8_t> taken;                             // by channel: named by a directive or opened
-  llvm::DenseMap<uint64_t, uint32_t> instanceChannels;    // (directive channel, instance > 0) → channel
-  std::vector<uint32_t> allChannels;                      // in the order of opening
-  std::vector<std::vector<uint32_t>> channelsOfInstance;  // by instance
+  std::vector<uint8_t> taken;                            // by channel: named by a directive or opened
+  llvm::DenseMap<uint64_t, uint32_t> instanceChannels;   // (directive channel, instance > 0) → channel
+  std::vector<uint32_t> allChannels;                     // in the order of opening
+  std::vector<std::vector<uint32_t>> channelsOfInstance; // by instance
   uint32_t lowestFree = 0;
 };
 
@@ -127,8 +127,7 @@ void ChannelAssigner::report(const Frames::Want &want, Conflict conflict, uint32
                 "; give the operations different thread blocks";
     break;
   case Conflict::TwoRecvPeers:
-    message = block + " would receive from both rank " + std::to_string(link(frame.recvConnection).source) +
-              " and " +
+    message = block + " would receive from both rank " + std::to_string(link(frame.recvConnection).source) + " and " +
               (want.recvConnection != None ? "rank " + std::to_string(link(want.recvConnection).source)
                                            : std::string("another peer")) +
               "; give the operations different thread blocks";
@@ -136,8 +135,9 @@ void ChannelAssigner::report(const Frames::Want &want, Conflict conflict, uint32
   case Conflict::TwoPins: {
     uint32_t connection = want.sendConnection != None ? want.sendConnection : want.recvConnection;
     message = "channel " + std::to_string(want.channel) + " from rank " + std::to_string(link(connection).source) +
-              " to rank " + std::to_string(link(connection).destination) + " would be used by two thread blocks of rank " +
-              std::to_string(want.rank) + ", " + std::to_string(frame.pin) + " and " + std::to_string(want.pin) +
+              " to rank " + std::to_string(link(connection).destination) +
+              " would be used by two thread blocks of rank " + std::to_string(want.rank) + ", " +
+              std::to_string(frame.pin) + " and " + std::to_string(want.pin) +
               "; give the operations different channels";
     break;
   }
@@ -232,7 +232,8 @@ bool ChannelAssigner::assignChain(uint32_t head) {
   if (demand.channel < 0) {
     fits = assignFree(head, demand.instance);
   } else {
-    uint32_t channel = physical(static_cast<uint32_t>(demand.channel), static_cast<uint32_t>(std::max(demand.instance, 0)));
+    uint32_t channel =
+        physical(static_cast<uint32_t>(demand.channel), static_cast<uint32_t>(std::max(demand.instance, 0)));
     fits = tryChannel(head, channel, true);
   }
   if (fits && taken.size() > maxChannels) {

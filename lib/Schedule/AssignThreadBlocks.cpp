@@ -123,8 +123,8 @@ void ThreadBlockAssigner::reportLimit(uint32_t rank) {
   std::stable_sort(sorted.begin(), sorted.end(),
                    [](const auto &a, const auto &b) { return std::get<0>(a) > std::get<0>(b); });
   for (size_t i = 0; i != std::min<size_t>(sorted.size(), 3); ++i)
-    error.note(std::get<1>(sorted[i]), std::to_string(std::get<0>(sorted[i])) + " of them come from " +
-                                           std::get<2>(sorted[i]));
+    error.note(std::get<1>(sorted[i]),
+               std::to_string(std::get<0>(sorted[i])) + " of them come from " + std::get<2>(sorted[i]));
 }
 
 bool ThreadBlockAssigner::withinLimit(uint32_t rank) {
@@ -148,8 +148,8 @@ void ThreadBlockAssigner::number(uint32_t rank, bool runsLocals) {
   for (uint32_t index : own) {
     const Frame &frame = frames.all()[index];
     blockOfFrame[index] = static_cast<uint32_t>(result.blocks.size());
-    result.blocks.push_back({rank, frame.channel, static_cast<int32_t>(sendPeer(frame)),
-                             static_cast<int32_t>(recvPeer(frame)), 0, 0});
+    result.blocks.push_back(
+        {rank, frame.channel, static_cast<int32_t>(sendPeer(frame)), static_cast<int32_t>(recvPeer(frame)), 0, 0});
   }
   if (own.empty() && runsLocals)
     result.blocks.push_back({rank, 0, -1, -1, 0, 0});

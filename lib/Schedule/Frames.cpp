@@ -4,7 +4,9 @@
 
 using namespace gc3::schedule;
 
-static uint64_t pair(uint32_t high, uint32_t low) { return uint64_t(high) << 32 | low; }
+static uint64_t pair(uint32_t high, uint32_t low) {
+  return uint64_t(high) << 32 | low;
+}
 
 uint32_t Frames::connection(uint32_t source, uint32_t destination, uint32_t channel) {
   auto [place, isNew] = linkOf.try_emplace(Key(pair(source, destination), channel), links.size());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waits for dependencies between thread blocks of one rank (GC3 section 4.4), less those that are implied by
-//  - the order inside a thread block, and what its earlier waits imply (clocks: per thread block, how many steps of each
+//  - the order inside a thread block, and what its earlier waits imply (clocks: per thread block, how many steps of
+//  each
 //    other block of the rank are known to be finished),
 //  - another wait of the same step,
 //  - the message that the step receives (MessageOrder).
@@ -17,8 +18,8 @@ class WaitInserter {
 public:
   WaitInserter(const Nodes &nodes, const ThreadBlocks &blocks, const std::vector<uint32_t> &order,
                const std::vector<uint32_t> &segments)
-      : nodes(nodes), blocks(blocks), order(order), clockOf(2 * nodes.n, None),
-        latestClock(blocks.blocks.size(), None), messages(nodes, blocks, order, segments) {}
+      : nodes(nodes), blocks(blocks), order(order), clockOf(2 * nodes.n, None), latestClock(blocks.blocks.size(), None),
+        messages(nodes, blocks, order, segments) {}
 
   Waits run();
 

@@ -22,7 +22,9 @@ MessageOrder::MessageOrder(const Nodes &nodes, const ThreadBlocks &blocks, const
 }
 
 /// The number of the first message that its thread block sends when the node is done.
-uint32_t MessageOrder::departure(uint32_t node) const { return sent[node] + !nodes.sends(node); }
+uint32_t MessageOrder::departure(uint32_t node) const {
+  return sent[node] + !nodes.sends(node);
+}
 
 static bool overlaps(const Instruction &writer, BufferId buffer, uint32_t index, uint32_t count) {
   return writer.dstBuffer == buffer && writer.dstIndex < index + count && index < writer.dstIndex + writer.count;

@@ -18,7 +18,8 @@ public:
 
   /// To be called for every sending node in order, once its own waits are settled. `known(b)` is the number of steps of
   /// thread block b of its rank that it knows to be finished.
-  template <typename Known> void send(uint32_t node, Known known) {
+  template <typename Known>
+  void send(uint32_t node, Known known) {
     uint32_t receiver = nodes.at(node).receiver;
     const ir::Dependencies &edges = nodes.dag.edges;
     for (uint32_t i = edges.begin[receiver]; i != edges.begin[receiver + 1]; ++i) {
@@ -26,8 +27,8 @@ public:
       if (peer == None || blocks.blocks[peer].rank != nodes.at(node).rank)
         continue;
       uint32_t finished = peer == blocks.blockOf[node] ? blocks.stepOf[node] + nodes.receives(node) : known(peer);
-      acknowledged[i] = finished != 0 && received[blocks.blocks[peer].firstStep + finished - 1] >=
-                                             departure(edges.edges[i].node());
+      acknowledged[i] =
+          finished != 0 && received[blocks.blocks[peer].firstStep + finished - 1] >= departure(edges.edges[i].node());
     }
   }
 

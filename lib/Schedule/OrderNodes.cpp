@@ -5,10 +5,10 @@
 //
 // Two rules make sure that this never gets stuck, so that thread blocks which follow the order never deadlock:
 // a message is sent only when every instruction that will pass it on, up to the receive that ends its segment, has all
-// its other dependencies behind it (the segment is released); and when nothing can run all the same, a fused instruction
-// is split: one that waits for a slot (it can then at least receive), or else, in the segment whose message comes first
-// in the program, the last one up to which the message can travel. The message that comes first in the program can
-// always be received: whatever it depends on comes earlier in the program, and that has run.
+// its other dependencies behind it (the segment is released); and when nothing can run all the same, a fused
+// instruction is split: one that waits for a slot (it can then at least receive), or else, in the segment whose message
+// comes first in the program, the last one up to which the message can travel. The message that comes first in the
+// program can always be received: whatever it depends on comes earlier in the program, and that has run.
 //
 // O(n log n) for n nodes and edges; each split costs the length of the segment that it cuts off.
 #include "Stages.h"
@@ -27,8 +27,8 @@ public:
   std::vector<uint32_t> run();
 
 private:
-  struct Queue {            // one connection
-    uint32_t head = None;   // messages in flight, by receiving instruction, oldest first
+  struct Queue {          // one connection
+    uint32_t head = None; // messages in flight, by receiving instruction, oldest first
     uint32_t tail = None;
     uint32_t inFlight = 0;
     std::vector<uint32_t> blocked; // heap of nodes that wait for a slot
@@ -52,7 +52,8 @@ private:
   void cutSegment(uint32_t head);
   uint32_t lastReachable(uint32_t head, std::vector<uint32_t> &prefix);
   void splitOff(uint32_t instruction);
-  template <typename Visitor> void eachSuccessor(uint32_t node, Visitor visit) const;
+  template <typename Visitor>
+  void eachSuccessor(uint32_t node, Visitor visit) const;
   Queue &incoming(uint32_t node) { return queues[channels.connectionOf[node]]; }
   Queue &outgoing(uint32_t node) { return queues[channels.connectionOf[nodes.at(node).receiver]]; }
 
@@ -90,7 +91,8 @@ void Orderer::buildSuccessors() {
 }
 
 /// The nodes that depend on `node`. The second half of a split instruction holds back those that overwrite its data.
-template <typename Visitor> void Orderer::eachSuccessor(uint32_t node, Visitor visit) const {
+template <typename Visitor>
+void Orderer::eachSuccessor(uint32_t node, Visitor visit) const {
   uint32_t instruction = nodes.first(node);
   for (uint32_t i = successorBegin[instruction]; i != successorBegin[instruction + 1]; ++i)
     if (!nodes.isSecondHalf(node) || nodes.overwrites(successors[i], instruction))
@@ -260,8 +262,7 @@ bool Orderer::splitBlocked() {
   if (best == None)
     return false;
   where->blocked.erase(std::find(where->blocked.begin(), where->blocked.end(), best));
-  std::make_heap(where->blocked.begin(), where->blocked.end(),
-                 [this](uint32_t a, uint32_t b) { return before(b, a); });
+  std::make_heap(where->blocked.begin(), where->blocked.end(), [this](uint32_t a, uint32_t b) { return before(b, a); });
   splitOff(best);
   offer(best);
   return true;

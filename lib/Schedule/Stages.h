@@ -25,12 +25,13 @@ std::vector<uint32_t> orderNodes(Nodes &nodes, const Channels &channels, uint32_
 struct ThreadBlocks {
   std::vector<ir::ThreadBlock> blocks; ///< by rank
   std::vector<uint32_t> rankBegin;
-  std::vector<uint32_t> blockOf; ///< by node: index in `blocks`
-  std::vector<uint32_t> stepOf;  ///< by node: its step
+  std::vector<uint32_t> blockOf;        ///< by node: index in `blocks`
+  std::vector<uint32_t> stepOf;         ///< by node: its step
   std::vector<uint32_t> receivingBlock; ///< by block: the one that receives what it sends, or None
 };
 
-/// Frames to thread blocks, at most `maxThreadBlocks` per rank, and local instructions to the block where their data is.
+/// Frames to thread blocks, at most `maxThreadBlocks` per rank, and local instructions to the block where their data
+/// is.
 std::optional<ThreadBlocks> assignThreadBlocks(const Nodes &nodes, Channels &channels,
                                                const std::vector<uint32_t> &order, const Options &options,
                                                Diagnostics &diags);

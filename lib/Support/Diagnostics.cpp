@@ -61,7 +61,9 @@ static constexpr std::string_view diagNames[] = {
 };
 static_assert(std::size(diagNames) == static_cast<size_t>(DiagId::Count));
 
-std::string_view gc3::name(DiagId id) { return diagNames[static_cast<size_t>(id)]; }
+std::string_view gc3::name(DiagId id) {
+  return diagNames[static_cast<size_t>(id)];
+}
 
 Diagnostic &Diagnostics::error(DiagId id, SourceRange range, std::string message) {
   bool seen = std::any_of(records.begin(), records.end(), [&](const Diagnostic &other) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Global offsets to files: files lie one behind the other with one byte between, so that the end of a file is a place too.
+// Global offsets to files: files lie one behind the other with one byte between, so that the end of a file is a place
+// too.
 #include "gc3/Support/SourceManager.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <algorithm>

@@ -33,8 +33,12 @@ private:
   std::vector<Finding> &findings;
 };
 
-constexpr bool sendsMessage(Opcode opcode) { return sends(opcode); }
-constexpr bool receivesMessage(Opcode opcode) { return receives(opcode); }
+constexpr bool sendsMessage(Opcode opcode) {
+  return sends(opcode);
+}
+constexpr bool receivesMessage(Opcode opcode) {
+  return receives(opcode);
+}
 
 } // namespace
 

@@ -66,9 +66,9 @@ Finding gc3::verify::tellDeadlock(const Program &program, const Connections &con
       Link link = follow(program, connections, execution, other);
       if (link.next != block)
         continue;
-      finding.notes.push_back({describe(program, other, execution.stepOf(other)) + " " + link.what +
-                                   ", whose thread block has ended",
-                               site(other)});
+      finding.notes.push_back(
+          {describe(program, other, execution.stepOf(other)) + " " + link.what + ", whose thread block has ended",
+           site(other)});
       break;
     }
     return finding;

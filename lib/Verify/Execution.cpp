@@ -7,8 +7,7 @@ using namespace gc3::ir;
 using namespace gc3::verify;
 
 template <typename Domain>
-Execution<Domain>::Execution(const Program &program, const Connections &connections, uint32_t fifoSlots,
-                             Domain &domain)
+Execution<Domain>::Execution(const Program &program, const Connections &connections, uint32_t fifoSlots, Domain &domain)
     : program(program), connections(connections), fifoSlots(fifoSlots), domain(domain),
       map(program.bufferSizes, program.info->bufferCount()), states(program.threadBlocks.size()),
       fifos(connections.all.size()), waiters(program.threadBlocks.size()) {
@@ -19,7 +18,8 @@ Execution<Domain>::Execution(const Program &program, const Connections &connecti
 }
 
 /// Every input slot holds itself.
-template <typename Domain> void Execution<Domain>::start() {
+template <typename Domain>
+void Execution<Domain>::start() {
   const Collective &collective = program.info->collective;
   for (uint32_t rank = 0; rank != collective.ranks; ++rank) {
     uint32_t size = collective.size(rank, InputBuffer) * program.subdivision;
@@ -32,12 +32,14 @@ template <typename Domain> void Execution<Domain>::start() {
   }
 }
 
-template <typename Domain> Wait Execution<Domain>::pendingWait(uint32_t block) const {
+template <typename Domain>
+Wait Execution<Domain>::pendingWait(uint32_t block) const {
   const Step &step = program.steps[program.threadBlocks[block].firstStep + states[block].step];
   return program.waits[step.waitBegin + states[block].nextWait];
 }
 
-template <typename Domain> Blocked Execution<Domain>::obstacle(uint32_t index) {
+template <typename Domain>
+Blocked Execution<Domain>::obstacle(uint32_t index) {
   const ThreadBlock &block = program.threadBlocks[index];
   State &state = states[index];
   if (state.step == block.stepCount)
@@ -58,7 +60,8 @@ template <typename Domain> Blocked Execution<Domain>::obstacle(uint32_t index) {
   return Blocked::No;
 }
 
-template <typename Domain> void Execution<Domain>::wake(uint32_t block, Blocked reason) {
+template <typename Domain>
+void Execution<Domain>::wake(uint32_t block, Blocked reason) {
   State &state = states[block];
   if (state.blocked != reason || state.queued)
     return;
@@ -76,7 +79,8 @@ void Execution<Domain>::touch(uint32_t block, BufferId buffer, uint32_t index, u
 }
 
 /// What the step does to the values: through `operands`, as a local copy may overlap itself.
-template <typename Domain> void Execution<Domain>::moveValues(uint32_t index, const Step &step) {
+template <typename Domain>
+void Execution<Domain>::moveValues(uint32_t index, const Step &step) {
   uint32_t rank = program.threadBlocks[index].rank;
   Value *src = nullptr;
   Value *dst = nullptr;
@@ -105,7 +109,8 @@ template <typename Domain> void Execution<Domain>::moveValues(uint32_t index, co
   }
 }
 
-template <typename Domain> void Execution<Domain>::execute(uint32_t index) {
+template <typename Domain>
+void Execution<Domain>::execute(uint32_t index) {
   const Step &step = program.steps[program.threadBlocks[index].firstStep + states[index].step];
   if constexpr (Domain::tracksValues)
     moveValues(index, step);
@@ -121,7 +126,8 @@ template <typename Domain> void Execution<Domain>::execute(uint32_t index) {
   }
 }
 
-template <typename Domain> void Execution<Domain>::finishStep(uint32_t index) {
+template <typename Domain>
+void Execution<Domain>::finishStep(uint32_t index) {
   ++states[index].step;
   states[index].nextWait = 0;
   std::vector<uint32_t> &waiting = waiters[index];
@@ -136,7 +142,8 @@ template <typename Domain> void Execution<Domain>::finishStep(uint32_t index) {
   }
 }
 
-template <typename Domain> void Execution<Domain>::runBlock(uint32_t index) {
+template <typename Domain>
+void Execution<Domain>::runBlock(uint32_t index) {
   states[index].queued = false;
   while ((states[index].blocked = obstacle(index)) == Blocked::No) {
     execute(index);
@@ -144,7 +151,8 @@ template <typename Domain> void Execution<Domain>::runBlock(uint32_t index) {
   }
 }
 
-template <typename Domain> bool Execution<Domain>::run() {
+template <typename Domain>
+bool Execution<Domain>::run() {
   for (uint32_t block = 0; block != states.size(); ++block)
     runBlock(block);
   while (!ready.empty()) {
@@ -152,8 +160,7 @@ template <typename Domain> bool Execution<Domain>::run() {
     ready.pop_back();
     runBlock(block);
   }
-  return std::all_of(states.begin(), states.end(),
-                     [](const State &state) { return state.blocked == Blocked::Ended; });
+  return std::all_of(states.begin(), states.end(), [](const State &state) { return state.blocked == Blocked::Ended; });
 }
 
 template class gc3::verify::Execution<HashDomain>;

@@ -10,7 +10,8 @@ namespace gc3::verify {
 /// Why a thread block can't go on.
 enum class Blocked : uint8_t { No, OnWait, OnMessage, OnSlot, Ended };
 
-template <typename Domain> class Execution {
+template <typename Domain>
+class Execution {
 public:
   using Value = typename Domain::Value;
 

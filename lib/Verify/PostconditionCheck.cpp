@@ -38,9 +38,9 @@ static std::string difference(const ExactDomain &domain, ExactDomain::Value held
     } else {
       if (a[i].times != b[j].times)
         add(place(a[i].key, subdivision) + " counted " +
-            (a[i].times == 2 && b[j].times == 1 ? std::string("twice")
-                                                : std::to_string(a[i].times) + " times instead of " +
-                                                      std::to_string(b[j].times)));
+            (a[i].times == 2 && b[j].times == 1
+                 ? std::string("twice")
+                 : std::to_string(a[i].times) + " times instead of " + std::to_string(b[j].times)));
       ++i, ++j;
     }
   }
@@ -55,7 +55,8 @@ static std::string difference(const ExactDomain &domain, ExactDomain::Value held
 namespace {
 
 /// Wanted values by (value of the postcondition, part of the chunk), made when first asked for.
-template <typename Domain> class WantedValues {
+template <typename Domain>
+class WantedValues {
 public:
   WantedValues(const Program &program, Domain &domain)
       : post(program.info->collective.post), subdivision(program.subdivision), domain(domain),
@@ -119,8 +120,8 @@ void gc3::verify::checkPostcondition(const Program &program, const SlotMap &map,
         std::string text = "output(" + std::to_string(rank) + ", " + std::to_string(index) + ")";
         if (program.subdivision != 1)
           text += " part " + std::to_string(part + 1) + " of " + std::to_string(program.subdivision);
-        text += held == Domain::unset() ? " is never written"
-                                        : ": " + difference(domain, held, value, program.subdivision);
+        text +=
+            held == Domain::unset() ? " is never written" : ": " + difference(domain, held, value, program.subdivision);
         findings.push_back({Finding::Postcondition, std::move(text), None, {}});
       }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checks in their order. The postcondition is compared by hash; only when that fails (or on demand) the program runs
-// once more with explicit multisets, which say what is missing and what is there too often.
+// The checks in their order. The postcondition is compared by hash; only when that fails (or on demand) the program
+// runs once more with explicit multisets, which say what is missing and what is there too often.
 #include "gc3/Verify/Verify.h"
 #include "Deadlock.h"
 #include "PostconditionCheck.h"

@@ -17,8 +17,9 @@ enum class Emit : uint8_t { Ast, ChunkDag, InstructionDag, GC3IR, Bundle };
 enum class VerifyMode : uint8_t { Fast, Exact, Off };
 
 struct Options {
-  std::string input;  ///< "-": standard input
-  std::string output; ///< empty: standard output for text, the input's stem with .gc3b for a bundle; "-": standard output
+  std::string input; ///< "-": standard input
+  std::string
+      output; ///< empty: standard output for text, the input's stem with .gc3b for a bundle; "-": standard output
   Emit emit = Emit::Bundle;
   bool dump = false; ///< the input is a bundle to print
   VerifyMode verify = VerifyMode::Fast;

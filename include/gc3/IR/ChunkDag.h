@@ -20,9 +20,9 @@ struct Directive {
   int32_t channel = -1;
   int32_t sendThreadBlock = -1;
   int32_t recvThreadBlock = -1;
-  uint32_t parallel = 1;      ///< product of the enclosing parallelize blocks and `instances`
-  SourceRange channelSite;    ///< where the channel was chosen
-  SourceRange parallelSite;   ///< the innermost parallelize or instances
+  uint32_t parallel = 1;    ///< product of the enclosing parallelize blocks and `instances`
+  SourceRange channelSite;  ///< where the channel was chosen
+  SourceRange parallelSite; ///< the innermost parallelize or instances
   bool operator==(const Directive &) const = default;
 };
 

@@ -39,18 +39,16 @@ struct ThreadBlock {
 /// k-th send meets its k-th receive.
 struct Program {
   std::shared_ptr<const ProgramInfo> info;
-  uint32_t subdivision = 1;          ///< slots per chunk
-  uint32_t fifoSlots = 8;            ///< slots per connection that the program is meant to run with
-  std::vector<uint32_t> bufferSizes; ///< slots by rank * bufferCount + buffer; 0 for a buffer inside another
+  uint32_t subdivision = 1;              ///< slots per chunk
+  uint32_t fifoSlots = 8;                ///< slots per connection that the program is meant to run with
+  std::vector<uint32_t> bufferSizes;     ///< slots by rank * bufferCount + buffer; 0 for a buffer inside another
   std::vector<ThreadBlock> threadBlocks; ///< by rank
   std::vector<uint32_t> rankBegin = {0}; ///< rank r has threadBlocks [rankBegin[r], rankBegin[r + 1])
   std::vector<Step> steps;               ///< by thread block
   std::vector<Wait> waits;
 
   uint32_t ranks() const { return info->collective.ranks; }
-  uint32_t bufferSize(uint32_t rank, BufferId buffer) const {
-    return bufferSizes[rank * info->bufferCount() + buffer];
-  }
+  uint32_t bufferSize(uint32_t rank, BufferId buffer) const { return bufferSizes[rank * info->bufferCount() + buffer]; }
 };
 
 } // namespace gc3::ir

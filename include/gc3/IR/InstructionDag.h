@@ -44,7 +44,7 @@ struct InstructionDag {
   uint32_t subdivision = 1;          ///< slots per chunk
   std::vector<uint32_t> bufferSizes; ///< slots by rank * bufferCount + buffer
   std::vector<Instruction> instructions;
-  Dependencies edges;                ///< processing edges: order on one rank
+  Dependencies edges; ///< processing edges: order on one rank
   std::vector<ChainDemand> chains;
 };
 

@@ -21,11 +21,21 @@ enum class Opcode : uint8_t {
 /// The short name that the IR's text uses: send recv copy reduce rrc rcs rrs rrcs.
 const char *name(Opcode opcode);
 
-constexpr bool receives(Opcode opcode) { return opcode == Opcode::Recv || opcode >= Opcode::RecvReduceCopy; }
-constexpr bool sends(Opcode opcode) { return opcode == Opcode::Send || opcode >= Opcode::RecvCopySend; }
-constexpr bool readsSrc(Opcode opcode) { return opcode != Opcode::Recv && opcode != Opcode::RecvCopySend; }
-constexpr bool writesDst(Opcode opcode) { return opcode != Opcode::Send && opcode != Opcode::RecvReduceSend; }
+constexpr bool receives(Opcode opcode) {
+  return opcode == Opcode::Recv || opcode >= Opcode::RecvReduceCopy;
+}
+constexpr bool sends(Opcode opcode) {
+  return opcode == Opcode::Send || opcode >= Opcode::RecvCopySend;
+}
+constexpr bool readsSrc(Opcode opcode) {
+  return opcode != Opcode::Recv && opcode != Opcode::RecvCopySend;
+}
+constexpr bool writesDst(Opcode opcode) {
+  return opcode != Opcode::Send && opcode != Opcode::RecvReduceSend;
+}
 /// Reads dst as well as writing it.
-constexpr bool combinesIntoDst(Opcode opcode) { return opcode == Opcode::Reduce; }
+constexpr bool combinesIntoDst(Opcode opcode) {
+  return opcode == Opcode::Reduce;
+}
 
 } // namespace gc3::ir

@@ -8,8 +8,8 @@
 namespace gc3::verify {
 
 struct Options {
-  bool exact = false;         ///< compare explicit multisets of contributions instead of their 128-bit hashes
-  uint32_t maxFindings = 20;  ///< findings kept
+  bool exact = false;        ///< compare explicit multisets of contributions instead of their 128-bit hashes
+  uint32_t maxFindings = 20; ///< findings kept
 };
 
 /// Something wrong with a program. `site` indexes ProgramInfo::sites, or is None.

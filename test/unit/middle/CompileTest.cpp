@@ -13,7 +13,8 @@ using namespace gc3;
 
 namespace {
 
-template <typename IR> std::string text(const IR &ir) {
+template <typename IR>
+std::string text(const IR &ir) {
   std::string result;
   llvm::raw_string_ostream out(result);
   ir::print(out, ir);

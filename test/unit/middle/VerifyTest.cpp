@@ -137,9 +137,10 @@ TEST(Verify, numbersOfMessages) {
 TEST(Verify, connectionWithTwoSenders) {
   Exchange exchange;
   exchange.program.threadBlocks[1].sendPeer = 1;
-  EXPECT_EQ(exchange.finding(Finding::Structure).message,
-            "the connection from rank 0 to rank 1 on channel 0 must have one sending and one receiving thread block, and "
-            "has 3 in all");
+  EXPECT_EQ(
+      exchange.finding(Finding::Structure).message,
+      "the connection from rank 0 to rank 1 on channel 0 must have one sending and one receiving thread block, and "
+      "has 3 in all");
 }
 
 TEST(Verify, rangesAndPeers) {
@@ -184,8 +185,7 @@ TEST(Verify, readsOfNothing) {
 TEST(Verify, wrongContributions) {
   Exchange exchange; // rank 1 reduces what it receives into its input and never writes its output
   exchange.program.steps[3].opcode = Opcode::RecvReduceCopy;
-  EXPECT_EQ(exchange.finding(Finding::Postcondition).message,
-            "output(1, 0): unexpected input(1, 0)");
+  EXPECT_EQ(exchange.finding(Finding::Postcondition).message, "output(1, 0): unexpected input(1, 0)");
   exchange.program.steps[3].dstBuffer = InputBuffer;
   EXPECT_EQ(exchange.finding(Finding::Postcondition).message, "output(1, 0) is never written");
 }
