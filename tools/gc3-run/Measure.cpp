@@ -35,7 +35,7 @@ int64_t Runner::inPlaceOffset(const Row &row, const Shape &shape, uint32_t rank)
 
 /// Poisons the outputs; in place then puts the inputs where they belong.
 void Runner::fillOutputs(Placement placement, const Row &row, size_t elementSize, const Shape &shape) {
-  parallelFor(outputs.size(), [&](size_t r) {
+  parallelFor(outputs.size(), outputs.size() * shape.largest, [&](size_t r) {
     std::memset(outputs[r].data(), poison, std::max(shape.input[r], shape.output[r]) * elementSize);
     if (placement == Placement::InPlace && shape.input[r] != 0) {
       int64_t offset = shape.output[r] ? inPlaceOffset(row, shape, static_cast<uint32_t>(r)) : 0;
@@ -121,7 +121,8 @@ std::string Runner::measure(Placement placement, Row &row, gc3DataType_t type, g
   }
   auto inputSums = [&] {
     std::vector<uint64_t> result(comms.size());
-    parallelFor(comms.size(), [&](size_t r) { result[r] = bundle::checksum(inputs[r].data(), shape.input[r] * size); });
+    parallelFor(comms.size(), comms.size() * shape.largest,
+                [&](size_t r) { result[r] = bundle::checksum(inputs[r].data(), shape.input[r] * size); });
     return result;
   };
   if (options.check && placement == Placement::OutOfPlace)

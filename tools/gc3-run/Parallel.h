@@ -1,23 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// A loop over independent items on all cores, for making and checking data.
+// A loop over independent items on all cores, for making and checking data; on one where starting threads would cost
+// more than it saves.
 #pragma once
 
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <thread>
 #include <vector>
 
 namespace gc3::run {
 
+/// Calls function(i) for i < items, which touch `elements` elements together.
 template <typename Function>
-void parallelFor(size_t items, Function function) {
+void parallelFor(size_t items, uint64_t elements, Function function) {
+  constexpr uint64_t elementsWorthThreads = 1 << 16;
   std::atomic<size_t> next{0};
   auto work = [&] {
     for (size_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < items;)
       function(i);
   };
-  size_t threads = std::min<size_t>(items, std::max(1u, std::thread::hardware_concurrency()));
+  size_t threads =
+      elements < elementsWorthThreads ? 1 : std::min<size_t>(items, std::max(1u, std::thread::hardware_concurrency()));
   std::vector<std::thread> others;
   for (size_t t = 1; t < threads; ++t)
     others.emplace_back(work);

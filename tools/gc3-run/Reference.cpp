@@ -131,14 +131,16 @@ public:
       uint64_t begin, end;
     };
     std::vector<Item> items;
+    uint64_t elements = 0;
     for (size_t value = 0; value < job.postcondition->values(); ++value) {
       uint64_t length = UINT64_MAX;
       for (auto chunk : job.postcondition->inputs(value))
         length = std::min(length, job.inputChunks.length(chunk.index));
       for (uint64_t begin = 0; begin < length && !job.postcondition->outputs(value).empty(); begin += segmentElements)
         items.push_back({value, begin, std::min(length, begin + segmentElements)});
+      elements += length * (job.postcondition->inputs(value).size() + job.postcondition->outputs(value).size());
     }
-    parallelFor(items.size(), [&](size_t i) { segment(items[i].value, items[i].begin, items[i].end); });
+    parallelFor(items.size(), elements, [&](size_t i) { segment(items[i].value, items[i].begin, items[i].end); });
     return result;
   }
 

@@ -230,7 +230,7 @@ std::string Runner::runRow(const ProgramGroup &group, int program, uint64_t coun
   ++seed;
   constexpr uint64_t piece = 1 << 18;
   for (uint32_t r = 0; r < ranks; ++r)
-    parallelFor((shape.input[r] + piece - 1) / piece, [&](size_t i) {
+    parallelFor((shape.input[r] + piece - 1) / piece, shape.input[r], [&](size_t i) {
       uint64_t first = i * piece, n = std::min(piece, shape.input[r] - first);
       makeInput(element, purpose, inputs[r].data() + first * size, first, n, r, ranks, seed);
     });
