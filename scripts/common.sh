@@ -6,10 +6,10 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 logs="$root/build/logs"
 mkdir -p "$logs"
 
-packages=(g++ cmake ninja-build antlr4 libantlr4-runtime-dev llvm-14-dev llvm-14-tools zlib1g-dev libzstd-dev
-  libflatbuffers-dev flatbuffers-compiler libxxhash-dev libgtest-dev python3)
+packages=(g++ cmake ninja-build antlr4 libantlr4-runtime-dev llvm-14-dev llvm-14-tools zlib1g-dev libflatbuffers-dev flatbuffers-compiler libxxhash-dev libgtest-dev python3)
 
-say() { printf '\033[1m==> %s\033[0m\n' "$*" >&2; }
+if [ -t 2 ]; then bold=$'\033[1m' plain=$'\033[0m'; else bold='' plain=''; fi
+say() { printf '%s==> %s%s\n' "$bold" "$*" "$plain" >&2; }
 die() { printf 'gc3: %s\n' "$*" >&2; exit 1; }
 
 # step NAME WHAT-IF-IT-FAILS COMMAND...: runs a command with its output in a log.
@@ -65,7 +65,7 @@ build() {
 show_progress() {
   local line last=-1 done total tenth
   while IFS= read -r line; do
-    if [[ $line =~ ^\[([0-9]+)/([0-9]+)\] ]]; then
+    if [[ $line =~ ^\[([0-9]+)/([0-9]+)\] && $line != *'Re-checking globbed'* ]]; then
       done=${BASH_REMATCH[1]} total=${BASH_REMATCH[2]}
       tenth=$((done * 10 / total))
       if [ "$tenth" -ne "$last" ]; then
