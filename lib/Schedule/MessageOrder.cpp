@@ -26,27 +26,10 @@ uint32_t MessageOrder::departure(uint32_t node) const {
   return sent[node] + !nodes.sends(node);
 }
 
-static bool overlaps(const Instruction &writer, BufferId buffer, uint32_t index, uint32_t count) {
-  return writer.dstBuffer == buffer && writer.dstIndex < index + count && index < writer.dstIndex + writer.count;
-}
-
-/// Whether "it was over before the message left" is enough for `node` to go on.
-bool MessageOrder::carriesOver(uint32_t node, uint32_t dependency) const {
-  if (nodes.dag.info->protocol == Protocol::Simple)
-    return true;
-  Instruction early = nodes.asScheduled(dependency);
-  Instruction late = nodes.asScheduled(node);
-  if (!writesDst(early.opcode))
-    return true;
-  bool reads = readsSrc(late.opcode) && overlaps(early, late.srcBuffer, late.srcIndex, late.count);
-  bool writes = writesDst(late.opcode) && overlaps(early, late.dstBuffer, late.dstIndex, late.count);
-  return !reads && !writes;
-}
-
 bool MessageOrder::implies(uint32_t node, uint32_t edge) const {
-  if (!nodes.receives(node))
+  if (!nodes.receives(node) || nodes.dag.info->protocol != Protocol::Simple)
     return false;
   uint32_t dependency = nodes.dag.edges.edges[edge].node();
   bool earlierOnChain = nodes.sends(dependency) && segments[node] == segments[dependency];
-  return (earlierOnChain || acknowledged[edge]) && carriesOver(node, dependency);
+  return earlierOnChain || acknowledged[edge];
 }

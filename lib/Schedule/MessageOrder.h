@@ -9,8 +9,9 @@ namespace gc3::schedule {
 /// Says which dependencies a message makes unnecessary to wait for, because it could not have been sent otherwise:
 ///  - the dependency lies earlier on the same unsplit chain of messages;
 ///  - the sender, on another rank, knew when it sent that a message which left after the dependency had arrived.
-/// Either way this holds for everything under Simple, where a send releases all earlier writes of its thread block, and
-/// otherwise only where the dependency wrote nothing that the dependent instruction touches.
+/// Only under Simple, where a send releases everything that its thread block did before, and a receive acquires it. LL
+/// and LL128 order nothing but their own data, line by line: the first line of an answer may come back before the last
+/// line of the question was read, and a write that a reader has passed on may not have landed yet.
 class MessageOrder {
 public:
   MessageOrder(const Nodes &nodes, const ThreadBlocks &blocks, const std::vector<uint32_t> &order,
@@ -37,7 +38,6 @@ public:
 
 private:
   uint32_t departure(uint32_t node) const;
-  bool carriesOver(uint32_t node, uint32_t dependency) const;
 
   const Nodes &nodes;
   const ThreadBlocks &blocks;

@@ -27,12 +27,14 @@ Instruction Nodes::asScheduled(uint32_t node) const {
   return result;
 }
 
+/// A fused rrs counts as writing where it reads: whoever writes there after it depends on the rrs alone, not on what the
+/// rrs itself had to come after.
 bool Nodes::overwrites(uint32_t later, uint32_t instruction) const {
   Instruction sent = asScheduled(secondHalf(instruction));
   const Instruction &writer = at(later);
-  bool stores = writesDst(writer.opcode) || isSplit(first(later)); // a split rrs stores where it reads
-  BufferId buffer = writesDst(writer.opcode) ? writer.dstBuffer : writer.srcBuffer;
-  uint32_t index = writesDst(writer.opcode) ? writer.dstIndex : writer.srcIndex;
-  return stores && !isSecondHalf(later) && buffer == sent.srcBuffer && index < sent.srcIndex + sent.count &&
-         sent.srcIndex < index + writer.count;
+  bool keepsOperand = writer.opcode == Opcode::RecvReduceSend;
+  BufferId buffer = keepsOperand ? writer.srcBuffer : writer.dstBuffer;
+  uint32_t index = keepsOperand ? writer.srcIndex : writer.dstIndex;
+  return (keepsOperand || writesDst(writer.opcode)) && !isSecondHalf(later) && buffer == sent.srcBuffer &&
+         index < sent.srcIndex + sent.count && sent.srcIndex < index + writer.count;
 }

@@ -44,7 +44,8 @@ public:
   /// The instruction as it will run: a split one is a receive that stores, and a send of what it stored.
   ir::Instruction asScheduled(uint32_t node) const;
 
-  /// True if `later`, which depends on split instruction `instruction`, overwrites what the second half sends.
+  /// True if `later`, which depends on split instruction `instruction`, overwrites what the second half sends,
+  /// or stands between it and those that do.
   bool overwrites(uint32_t later, uint32_t instruction) const;
 
 private:

@@ -99,6 +99,13 @@ bool Generator::addOperation() {
   op.srcIndex = below(size - count + 1);
   op.dstIndex = below(size - count + 1);
   op.kind = below(2) ? ChunkOpKind::Copy : ChunkOpKind::Reduce;
+  if (below(2) && dag.ops.back().kind != ChunkOpKind::Start) { // go on from the last result: fused chains
+    op.srcRank = dag.ops.back().dstRank;
+    op.srcBuffer = dag.ops.back().dstBuffer;
+    op.srcIndex = dag.ops.back().dstIndex;
+    op.count = count = below(4) ? dag.ops.back().count : 1;
+    op.dstIndex = below(size - count + 1);
+  }
   op.directive = below(static_cast<uint32_t>(info->directives.size()));
   bool samePlace = op.srcRank == op.dstRank && op.srcBuffer == op.dstBuffer;
   if (samePlace && op.srcIndex < op.dstIndex + count && op.dstIndex < op.srcIndex + count)
