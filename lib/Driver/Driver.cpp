@@ -129,7 +129,7 @@ bool Invocation::compile(llvm::StringRef text, std::string &result) {
   auto timer = times.start("emit");
   std::vector<emit::VerifiedProgram> verified;
   for (size_t i = 0; i != programs.size(); ++i)
-    verified.push_back({&programs[i], verdicts[i].proven, verdicts[i].minSlots});
+    verified.push_back({&programs[i], verdicts[i].proven, verdicts[i].minSlots, verdicts[i].wholeSlots});
   result = emit::writeBundle(verified, version());
   return true;
 }

@@ -104,9 +104,10 @@ static void printTable(llvm::raw_ostream &out, const bundle::BundleFile &file) {
       out << "any number of";
     else
       out << "less than " << program.max_bytes();
-    out << " bytes: " << program.name()->str() << (program.in_place() ? ", in place" : "") << ", slots "
-        << program.min_fifo_slots() << " to " << program.fifo_slots() << ", proven "
-        << llvm::format_hex(program.verified(), 1) << ", digest " << llvm::format_hex(program.digest(), 18) << '\n';
+    out << " bytes: " << program.name()->str() << (program.in_place() ? ", in place" : "")
+        << (program.whole_slots() ? ", whole slots" : "") << ", slots " << program.min_fifo_slots() << " to "
+        << program.fifo_slots() << ", proven " << llvm::format_hex(program.verified(), 1) << ", digest "
+        << llvm::format_hex(program.digest(), 18) << '\n';
   }
 }
 
@@ -121,6 +122,9 @@ std::string gc3::emit::dumpBundle(llvm::raw_ostream &out, const std::string &pat
       return status.message;
     out << '\n';
     print(out, program);
+    bundle::CheckView unused; // not printed, but a bundle with a damaged one is damaged
+    if (bundle::BundleStatus status = file->check(i, unused); !status.ok())
+      return status.message;
   }
   return {};
 }

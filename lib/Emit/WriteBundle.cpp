@@ -144,6 +144,7 @@ static flatbuffers::Offset<fbs::Program> manifestEntry(flatbuffers::FlatBufferBu
   entry.add_min_fifo_slots(verified.minSlots == 0 ? program.fifoSlots : verified.minSlots);
   entry.add_verified(verified.proven);
   entry.add_digest(sum);
+  entry.add_whole_slots(verified.wholeSlots);
   return entry.Finish();
 }
 

@@ -9,10 +9,10 @@ using namespace gc3::verify;
 template <typename Domain>
 Execution<Domain>::Execution(const Program &program, const Connections &connections, uint32_t fifoSlots, Domain &domain)
     : program(program), connections(connections), fifoSlots(fifoSlots), domain(domain),
-      map(program.bufferSizes, program.info->bufferCount()), states(program.threadBlocks.size()),
+      map(program.bufferSizes, program.info->bufferCount()), lengths(program), states(program.threadBlocks.size()),
       fifos(connections.all.size()), waiters(program.threadBlocks.size()) {
   if (Domain::tracksValues) {
-    memory.assign(map.total(), Domain::unset());
+    memory.resize(map.total());
     start();
   }
 }
@@ -28,7 +28,7 @@ void Execution<Domain>::start() {
     Location first = canonical(collective, {rank, InputBuffer, 0}, program.subdivision);
     uint32_t slot = map.slot(rank, first.buffer, first.index);
     for (uint32_t index = 0; index != size; ++index)
-      memory[slot + index] = domain.input(rank, index);
+      memory[slot + index] = {domain.input(rank, index), lengths.restingPlace(first.buffer, first.index + index)};
   }
 }
 
@@ -74,7 +74,7 @@ template <typename Domain>
 void Execution<Domain>::touch(uint32_t block, BufferId buffer, uint32_t index, uint32_t count) {
   uint32_t first = map.slot(program.threadBlocks[block].rank, buffer, index);
   for (uint32_t i = 0; i != count; ++i)
-    if (memory[first + i] == Domain::unset())
+    if (memory[first + i].value == Domain::unset())
       unset.push_back({block, states[block].step, buffer, index + i});
 }
 
@@ -82,8 +82,8 @@ void Execution<Domain>::touch(uint32_t block, BufferId buffer, uint32_t index, u
 template <typename Domain>
 void Execution<Domain>::moveValues(uint32_t index, const Step &step) {
   uint32_t rank = program.threadBlocks[index].rank;
-  Value *src = nullptr;
-  Value *dst = nullptr;
+  Held *src = nullptr;
+  Held *dst = nullptr;
   if (readsSrc(step.opcode)) {
     touch(index, step.srcBuffer, step.srcIndex, step.count);
     src = &memory[map.slot(rank, step.srcBuffer, step.srcIndex)];
@@ -95,16 +95,18 @@ void Execution<Domain>::moveValues(uint32_t index, const Step &step) {
   operands.clear();
   for (uint32_t i = 0; i != step.count; ++i) {
     if (receives(step.opcode)) {
-      Value received = fifos[connections.recvOf[index]].pop();
-      operands.push_back(src ? domain.combine(received, src[i]) : received);
+      Held received = fifos[connections.recvOf[index]].pop();
+      operands.push_back(src ? combine(received, src[i]) : received);
     } else {
-      operands.push_back(combinesIntoDst(step.opcode) ? domain.combine(dst[i], src[i]) : src[i]);
+      operands.push_back(combinesIntoDst(step.opcode) ? combine(dst[i], src[i]) : src[i]);
     }
   }
-  if (dst)
-    std::copy(operands.begin(), operands.end(), dst);
+  for (uint32_t i = 0; dst && i != step.count; ++i) {
+    uint32_t place = lengths.restingPlace(step.dstBuffer, step.dstIndex + i);
+    dst[i] = {operands[i].value, std::max(operands[i].furthest, place)};
+  }
   if (sends(step.opcode)) {
-    std::vector<Value> &outgoing = fifos[connections.sendOf[index]].data;
+    std::vector<Held> &outgoing = fifos[connections.sendOf[index]].data;
     outgoing.insert(outgoing.end(), operands.begin(), operands.end());
   }
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "Connections.h"
+#include "SlotLengths.h"
 #include "gc3/IR/SlotTracker.h"
 
 namespace gc3::verify {
@@ -14,6 +15,11 @@ template <typename Domain>
 class Execution {
 public:
   using Value = typename Domain::Value;
+  /// What a slot or a message holds.
+  struct Held {
+    Value value = Domain::unset();
+    uint32_t furthest = 0; ///< the largest SlotLengths::restingPlace that it, or a part of it, has been in
+  };
 
   Execution(const ir::Program &program, const Connections &connections, uint32_t fifoSlots, Domain &domain);
 
@@ -26,7 +32,7 @@ public:
   ir::Wait pendingWait(uint32_t block) const;
 
   /// Values at the end, by SlotMap; unset where nothing was written.
-  const std::vector<Value> &values() const { return memory; }
+  const std::vector<Held> &values() const { return memory; }
   const ir::SlotMap &slots() const { return map; }
 
   /// Reads of slots that nothing had written.
@@ -47,12 +53,12 @@ private:
   };
   /// The values of the messages in flight on one connection.
   struct Fifo {
-    std::vector<Value> data;
+    std::vector<Held> data;
     size_t head = 0;
     uint32_t messages = 0;
 
-    Value pop() {
-      Value value = data[head++];
+    Held pop() {
+      Held held = data[head++];
       if (head == data.size()) {
         data.clear();
         head = 0;
@@ -60,7 +66,7 @@ private:
         data.erase(data.begin(), data.begin() + static_cast<ptrdiff_t>(head));
         head = 0;
       }
-      return value;
+      return held;
     }
   };
 
@@ -68,6 +74,7 @@ private:
   void runBlock(uint32_t block);
   Blocked obstacle(uint32_t block);
   void execute(uint32_t block);
+  Held combine(Held a, Held b) { return {domain.combine(a.value, b.value), std::max(a.furthest, b.furthest)}; }
   void moveValues(uint32_t block, const ir::Step &step);
   void wake(uint32_t block, Blocked reason);
   void finishStep(uint32_t block);
@@ -78,13 +85,14 @@ private:
   uint32_t fifoSlots;
   Domain &domain;
   ir::SlotMap map;
-  std::vector<Value> memory;
+  SlotLengths lengths;
+  std::vector<Held> memory;
   std::vector<State> states;
   std::vector<Fifo> fifos;
   std::vector<std::vector<uint32_t>> waiters; // by thread block: those that wait for one of its steps
   std::vector<uint32_t> ready;
   std::vector<UnsetRead> unset;
-  std::vector<Value> operands;
+  std::vector<Held> operands;
 };
 
 } // namespace gc3::verify

@@ -54,15 +54,22 @@ static std::string difference(const ExactDomain &domain, ExactDomain::Value held
 
 namespace {
 
+/// What a slot must hold, and how far back in their blocks its contributions come from.
+template <typename Domain>
+struct Wanted {
+  typename Domain::Value value = Domain::unset();
+  uint32_t furthest = 0; ///< the largest SlotLengths::end of a contribution
+};
+
 /// Wanted values by (value of the postcondition, part of the chunk), made when first asked for.
 template <typename Domain>
 class WantedValues {
 public:
   WantedValues(const Program &program, Domain &domain)
-      : post(program.info->collective.post), subdivision(program.subdivision), domain(domain),
+      : post(program.info->collective.post), subdivision(program.subdivision), domain(domain), lengths(program),
         values(size_t(post.valueCount()) * subdivision), known(values.size()) {}
 
-  typename Domain::Value get(uint32_t value, uint32_t part) {
+  const Wanted<Domain> &get(uint32_t value, uint32_t part) {
     size_t index = size_t(value) * subdivision + part;
     if (!known[index]) {
       known[index] = 1;
@@ -72,63 +79,81 @@ public:
   }
 
 private:
-  typename Domain::Value make(uint32_t value, uint32_t part) {
-    typename Domain::Value sum = Domain::unset();
+  Wanted<Domain> make(uint32_t value, uint32_t part) {
+    Wanted<Domain> wanted;
     bool any = false;
     for (uint32_t i = post.valueBegin[value]; i != post.valueBegin[value + 1]; ++i) {
       const Run &run = post.runs[i];
       for (uint32_t k = 0; k != run.length; ++k) {
         uint32_t rank = run.rank + k * static_cast<uint32_t>(run.rankStride);
-        uint32_t index = run.index + k * static_cast<uint32_t>(run.indexStride);
-        auto input = domain.input(rank, index * subdivision + part);
-        sum = any ? domain.combine(sum, input) : input;
+        uint32_t slot = (run.index + k * static_cast<uint32_t>(run.indexStride)) * subdivision + part;
+        auto input = domain.input(rank, slot);
+        wanted.value = any ? domain.combine(wanted.value, input) : input;
+        wanted.furthest = std::max(wanted.furthest, lengths.end(InputBuffer, slot));
         any = true;
       }
     }
-    return sum;
+    return wanted;
   }
 
   const Postcondition &post;
   uint32_t subdivision;
   Domain &domain;
-  std::vector<typename Domain::Value> values;
+  SlotLengths lengths;
+  std::vector<Wanted<Domain>> values;
   std::vector<uint8_t> known;
 };
 
 } // namespace
 
+/// The output chunk that a finding is about.
+static std::string outputName(const Program &program, uint32_t rank, uint32_t index, uint32_t part) {
+  std::string text = "output(" + std::to_string(rank) + ", " + std::to_string(index) + ")";
+  if (program.subdivision != 1)
+    text += " part " + std::to_string(part + 1) + " of " + std::to_string(program.subdivision);
+  return text;
+}
+
 template <typename Domain>
 void gc3::verify::checkPostcondition(const Program &program, const SlotMap &map,
-                                     const std::vector<typename Domain::Value> &memory, Domain &domain,
-                                     uint32_t maxFindings, std::vector<Finding> &findings) {
+                                     const std::vector<typename Execution<Domain>::Held> &memory, Domain &domain,
+                                     uint32_t maxFindings, Verdict &verdict) {
   const Collective &collective = program.info->collective;
   WantedValues<Domain> wantedValues(program, domain);
+  SlotLengths lengths(program);
+  verdict.wholeSlots = false;
   for (uint32_t rank = 0; rank != collective.ranks; ++rank) {
     for (uint32_t index = 0; index != collective.size(rank, OutputBuffer); ++index) {
-      uint32_t wanted = collective.post.wanted(rank, index);
-      if (wanted == Postcondition::Anything)
+      uint32_t number = collective.post.wanted(rank, index);
+      if (number == Postcondition::Anything)
         continue;
       Location location = canonical(collective, {rank, OutputBuffer, index});
       uint32_t first = map.slot(rank, location.buffer, location.index * program.subdivision);
       for (uint32_t part = 0; part != program.subdivision; ++part) {
-        typename Domain::Value held = memory[first + part];
-        typename Domain::Value value = wantedValues.get(wanted - 1, part);
-        if (held == value)
+        const auto &held = memory[first + part];
+        const Wanted<Domain> &wanted = wantedValues.get(number - 1, part);
+        uint32_t own = lengths.end(OutputBuffer, index * program.subdivision + part);
+        verdict.wholeSlots |= held.furthest > std::max(own, wanted.furthest);
+        if (held.value == wanted.value)
           continue;
-        if (findings.size() == maxFindings)
+        if (verdict.findings.size() == maxFindings)
           return;
-        std::string text = "output(" + std::to_string(rank) + ", " + std::to_string(index) + ")";
-        if (program.subdivision != 1)
-          text += " part " + std::to_string(part + 1) + " of " + std::to_string(program.subdivision);
-        text +=
-            held == Domain::unset() ? " is never written" : ": " + difference(domain, held, value, program.subdivision);
-        findings.push_back({Finding::Postcondition, std::move(text), None, {}});
+        verdict.findings.push_back(
+            {Finding::Postcondition,
+             outputName(program, rank, index, part) +
+                 (held.value == Domain::unset()
+                      ? " is never written"
+                      : ": " + difference(domain, held.value, wanted.value, program.subdivision)),
+             None,
+             {}});
       }
     }
   }
 }
 
-template void gc3::verify::checkPostcondition(const Program &, const SlotMap &, const std::vector<HashDomain::Value> &,
-                                              HashDomain &, uint32_t, std::vector<Finding> &);
-template void gc3::verify::checkPostcondition(const Program &, const SlotMap &, const std::vector<ExactDomain::Value> &,
-                                              ExactDomain &, uint32_t, std::vector<Finding> &);
+template void gc3::verify::checkPostcondition(const Program &, const SlotMap &,
+                                              const std::vector<Execution<HashDomain>::Held> &, HashDomain &, uint32_t,
+                                              Verdict &);
+template void gc3::verify::checkPostcondition(const Program &, const SlotMap &,
+                                              const std::vector<Execution<ExactDomain>::Held> &, ExactDomain &,
+                                              uint32_t, Verdict &);

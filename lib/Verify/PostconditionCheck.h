@@ -2,6 +2,7 @@
 // The end state against what the collective promises.
 #pragma once
 
+#include "Execution.h"
 #include "Values.h"
 #include "gc3/IR/SlotTracker.h"
 #include "gc3/Verify/Verify.h"
@@ -10,10 +11,10 @@ namespace gc3::verify {
 
 /// Compares every slot of every output chunk that the collective names. With exact values the findings say which
 /// contributions are missing, extra or doubled. Wanted values are computed once and shared. Linear in output slots and
-/// in the contributions of distinct values.
+/// in the contributions of distinct values. Sets Verdict::wholeSlots.
 template <typename Domain>
 void checkPostcondition(const ir::Program &program, const ir::SlotMap &map,
-                        const std::vector<typename Domain::Value> &memory, Domain &domain, uint32_t maxFindings,
-                        std::vector<Finding> &findings);
+                        const std::vector<typename Execution<Domain>::Held> &memory, Domain &domain,
+                        uint32_t maxFindings, Verdict &verdict);
 
 } // namespace gc3::verify

@@ -41,7 +41,7 @@ static bool execute(const Program &program, const Connections &connections, cons
       verdict.findings.push_back(unsetRead(program, read.block, read.step, read.buffer, read.index));
   if (!verdict.findings.empty())
     return false;
-  checkPostcondition(program, execution.slots(), execution.values(), domain, options.maxFindings, verdict.findings);
+  checkPostcondition(program, execution.slots(), execution.values(), domain, options.maxFindings, verdict);
   return verdict.findings.empty();
 }
 

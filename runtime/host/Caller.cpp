@@ -110,28 +110,52 @@ Outcome Caller::call(std::span<const Request> requests) {
     return {};
   if (Outcome outcome = select(request, program); !outcome.ok())
     return outcome;
-  if (Outcome outcome = prepare(*program, request); !outcome.ok())
-    return outcome;
-  const Layout &layout = program->layout;
-  if (Outcome outcome = staging.plan(*program->program, program->standard, layout, requests); !outcome.ok())
-    return outcome;
+  return Padding::needed(*program->program, request.count) ? runPadded(*program, requests) : run(*program, requests);
+}
 
+uint32_t Caller::helpers(const Layout &layout) const {
   uint64_t bytes = 0;
   for (const RankLayout &rank : layout.ranks)
     bytes += std::max(rank.input.elements, rank.output.elements) * layout.elementSize;
   uint32_t threads = std::min(options.workers ? options.workers : machineThreads(), ranks);
-  uint32_t helpers = options.adversarial || bytes < bytesWorthHelpers ? 0 : threads - 1;
+  return options.adversarial || bytes < bytesWorthHelpers ? 0 : threads - 1;
+}
 
+Outcome Caller::run(LoadedProgram &program, std::span<const Request> requests) {
+  const Request &request = requests[0];
+  if (Outcome outcome = prepare(program, request); !outcome.ok())
+    return outcome;
+  const Layout &layout = program.layout;
+  if (Outcome outcome = staging.plan(*program.program, program.standard, layout, requests); !outcome.ok())
+    return outcome;
+
+  uint32_t others = helpers(layout);
   if (staging.needed())
-    forEachRank(helpers, [this](uint32_t rank) { staging.before(rank); });
+    forEachRank(others, [this](uint32_t rank) { staging.before(rank); });
   ReduceKernel kernel = reduceKernel(static_cast<ElementType>(request.type), static_cast<ReduceOp>(request.op));
-  program->run->start(layout, staging.memory(), fifoMemory.data(), scratchMemory.data(), kernel);
+  program.run->start(layout, staging.memory(), fifoMemory.data(), scratchMemory.data(), kernel);
   std::string deadlock =
-      options.adversarial ? runAdversarial(*program->run, random.next()) : runFair(*program->run, pool, helpers + 1);
+      options.adversarial ? runAdversarial(*program.run, random.next()) : runFair(*program.run, pool, others + 1);
   if (!deadlock.empty())
     return {gc3Deadlock, deadlock};
   if (staging.needed())
-    forEachRank(helpers, [this](uint32_t rank) { staging.after(rank); });
+    forEachRank(others, [this](uint32_t rank) { staging.after(rank); });
+  return {};
+}
+
+Outcome Caller::runPadded(LoadedProgram &program, std::span<const Request> requests) {
+  // As if unpadded, to have the caller's pointers and sizes checked.
+  if (Outcome outcome = prepare(program, requests[0]); !outcome.ok())
+    return outcome;
+  if (Outcome outcome = staging.plan(*program.program, program.standard, program.layout, requests); !outcome.ok())
+    return outcome;
+  if (Outcome outcome = padding.plan(*program.program, requests); !outcome.ok())
+    return outcome;
+  uint32_t others = helpers(program.layout);
+  forEachRank(others, [this](uint32_t rank) { padding.before(rank); });
+  if (Outcome outcome = run(program, padding.padded()); !outcome.ok())
+    return outcome;
+  forEachRank(others, [this](uint32_t rank) { padding.after(rank); });
   return {};
 }
 

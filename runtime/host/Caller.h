@@ -4,6 +4,7 @@
 #pragma once
 
 #include "host/Executor.h"
+#include "host/Padding.h"
 #include "host/Random.h"
 #include "host/Selection.h"
 #include "host/Staging.h"
@@ -32,6 +33,10 @@ public:
 
 private:
   Outcome checkRequests(std::span<const Request> requests) const;
+  /// The workers that such a call is worth, beside the caller's thread.
+  uint32_t helpers(const Layout &layout) const;
+  Outcome run(LoadedProgram &program, std::span<const Request> requests);
+  Outcome runPadded(LoadedProgram &program, std::span<const Request> requests);
   Outcome prepare(LoadedProgram &program, const Request &request);
   template <typename Function>
   void forEachRank(uint32_t helpers, Function function);
@@ -40,6 +45,7 @@ private:
   const CallerOptions options;
   Selection selection;
   Staging staging;
+  Padding padding;
   Memory fifoMemory, scratchMemory;
   Random random;
   WorkerPool pool;

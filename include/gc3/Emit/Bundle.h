@@ -16,6 +16,7 @@ struct VerifiedProgram {
   const ir::Program *program;
   uint32_t proven;   ///< verify::Property bits
   uint32_t minSlots; ///< 0: not known; the bundle then asks for all of fifoSlots
+  bool wholeSlots;   ///< verify::Verdict::wholeSlots
 };
 
 /// The bytes of a bundle with these programs, in this order. The same programs give the same bytes.

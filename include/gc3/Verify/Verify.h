@@ -30,6 +30,9 @@ enum Property : uint32_t { StructureHolds = 1, NoDeadlock = 2, PostconditionHold
 struct Verdict {
   uint32_t proven = 0;   ///< Property bits
   uint32_t minSlots = 0; ///< fewest FIFO slots per connection with which the program still ends; 0 if not known
+  /// The program is right only where no slot of a block is short: for counts that the slots of a block divide. Set as
+  /// long as the contrary is not shown.
+  bool wholeSlots = true;
   std::vector<Finding> findings;
   bool holds() const { return findings.empty(); }
 };

@@ -575,7 +575,8 @@ struct Program FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
     VT_FIFO_SLOTS = 30,
     VT_MIN_FIFO_SLOTS = 32,
     VT_VERIFIED = 34,
-    VT_DIGEST = 36
+    VT_DIGEST = 36,
+    VT_WHOLE_SLOTS = 38
   };
   const flatbuffers::String *name() const {
     return GetPointer<const flatbuffers::String *>(VT_NAME);
@@ -628,6 +629,9 @@ struct Program FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   uint64_t digest() const {
     return GetField<uint64_t>(VT_DIGEST, 0);
   }
+  bool whole_slots() const {
+    return GetField<uint8_t>(VT_WHOLE_SLOTS, 1) != 0;
+  }
   bool Verify(flatbuffers::Verifier &verifier) const {
     return VerifyTableStart(verifier) &&
            VerifyOffsetRequired(verifier, VT_NAME) &&
@@ -651,6 +655,7 @@ struct Program FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
            VerifyField<uint32_t>(verifier, VT_MIN_FIFO_SLOTS, 4) &&
            VerifyField<uint32_t>(verifier, VT_VERIFIED, 4) &&
            VerifyField<uint64_t>(verifier, VT_DIGEST, 8) &&
+           VerifyField<uint8_t>(verifier, VT_WHOLE_SLOTS, 1) &&
            verifier.EndTable();
   }
 };
@@ -710,6 +715,9 @@ struct ProgramBuilder {
   void add_digest(uint64_t digest) {
     fbb_.AddElement<uint64_t>(Program::VT_DIGEST, digest, 0);
   }
+  void add_whole_slots(bool whole_slots) {
+    fbb_.AddElement<uint8_t>(Program::VT_WHOLE_SLOTS, static_cast<uint8_t>(whole_slots), 1);
+  }
   explicit ProgramBuilder(flatbuffers::FlatBufferBuilder &_fbb)
         : fbb_(_fbb) {
     start_ = fbb_.StartTable();
@@ -741,7 +749,8 @@ inline flatbuffers::Offset<Program> CreateProgram(
     uint32_t fifo_slots = 0,
     uint32_t min_fifo_slots = 0,
     uint32_t verified = 0,
-    uint64_t digest = 0) {
+    uint64_t digest = 0,
+    bool whole_slots = true) {
   ProgramBuilder builder_(_fbb);
   builder_.add_digest(digest);
   builder_.add_max_bytes(max_bytes);
@@ -758,6 +767,7 @@ inline flatbuffers::Offset<Program> CreateProgram(
   builder_.add_ranks(ranks);
   builder_.add_collective(collective);
   builder_.add_name(name);
+  builder_.add_whole_slots(whole_slots);
   builder_.add_in_place(in_place);
   builder_.add_protocol(protocol);
   return builder_.Finish();
@@ -781,7 +791,8 @@ inline flatbuffers::Offset<Program> CreateProgramDirect(
     uint32_t fifo_slots = 0,
     uint32_t min_fifo_slots = 0,
     uint32_t verified = 0,
-    uint64_t digest = 0) {
+    uint64_t digest = 0,
+    bool whole_slots = true) {
   auto name__ = name ? _fbb.CreateString(name) : 0;
   auto collective__ = collective ? _fbb.CreateString(collective) : 0;
   auto scratch_names__ = scratch_names ? _fbb.CreateVector<flatbuffers::Offset<flatbuffers::String>>(*scratch_names) : 0;
@@ -803,7 +814,8 @@ inline flatbuffers::Offset<Program> CreateProgramDirect(
       fifo_slots,
       min_fifo_slots,
       verified,
-      digest);
+      digest,
+      whole_slots);
 }
 
 /// Section kind 1, always the first section, exactly one.

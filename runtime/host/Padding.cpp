@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// A padded block begins with the caller's elements, so slots lie where they would lie unpadded, and are all full.
+#include "host/Padding.h"
+
+#include "host/Layout.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace gc3::host {
+
+namespace {
+
+uint64_t slotsPerBlock(const bundle::fbs::Program &info) {
+  return uint64_t{std::max({info.input_chunks_per_block(), info.output_chunks_per_block(), 1u})} * info.subdivision();
+}
+
+void copyBlocks(std::byte *to, uint64_t toStride, const std::byte *from, uint64_t fromStride, uint64_t bytes,
+                uint32_t blocks) {
+  for (uint32_t block = 0; block < blocks; ++block)
+    std::memcpy(to + block * toStride, from + block * fromStride, bytes);
+}
+
+} // namespace
+
+bool Padding::needed(const Program &program, uint64_t count) {
+  return program.info().whole_slots() && count % slotsPerBlock(program.info()) != 0;
+}
+
+Outcome Padding::plan(const Program &newProgram, std::span<const Request> newRequests) {
+  program = &newProgram, requests = newRequests;
+  const bundle::fbs::Program &info = program->info();
+  const Request &request = requests[0];
+  uint64_t slots = slotsPerBlock(info);
+  uint64_t count = request.count + (slots - request.count % slots);
+  uint64_t size = elementSize(static_cast<ElementType>(request.type));
+  auto block = [&](uint32_t chunks) {
+    return Block{bufferElements(info, 1, chunks, request.count).value_or(0) * size,
+                 bufferElements(info, 1, chunks, count).value_or(0) * size};
+  };
+  input = block(info.input_chunks_per_block());
+  output = block(info.output_chunks_per_block());
+
+  // The unpadded buffers fit into the address space, and padding at most doubles them but for single elements.
+  uint64_t bytes = 0;
+  for (uint32_t rank = 0; rank < program->ranks(); ++rank)
+    bytes += wholeCacheLines(program->inputBlocks(rank) * input.padded) +
+             wholeCacheLines(program->outputBlocks(rank) * output.padded);
+  if (!memory.reserve(bytes))
+    return {gc3SystemError, "no memory for " + std::to_string(bytes) + " bytes of padded buffers"};
+
+  paddedRequests.assign(requests.begin(), requests.end());
+  std::byte *next = memory.data();
+  auto take = [&](uint64_t wanted) {
+    std::byte *taken = wanted == 0 ? nullptr : next;
+    next += wholeCacheLines(wanted);
+    return taken;
+  };
+  for (uint32_t rank = 0; rank < program->ranks(); ++rank) {
+    paddedRequests[rank].count = count;
+    paddedRequests[rank].send = take(program->inputBlocks(rank) * input.padded);
+    paddedRequests[rank].recv = take(program->outputBlocks(rank) * output.padded);
+  }
+  return {};
+}
+
+void Padding::before(uint32_t rank) const {
+  auto *to = static_cast<std::byte *>(const_cast<void *>(paddedRequests[rank].send));
+  copyBlocks(to, input.padded, static_cast<const std::byte *>(requests[rank].send), input.bytes, input.bytes,
+             program->inputBlocks(rank));
+}
+
+void Padding::after(uint32_t rank) const {
+  copyBlocks(static_cast<std::byte *>(requests[rank].recv), output.bytes,
+             static_cast<const std::byte *>(paddedRequests[rank].recv), output.padded, output.bytes,
+             program->outputBlocks(rank));
+}
+
+} // namespace gc3::host
