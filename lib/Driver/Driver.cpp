@@ -152,7 +152,10 @@ bool Invocation::produce(std::string &result) {
 
 int Invocation::run() {
   std::string result;
-  bool good = produce(result);
+  bool good = !sameFile(options.input, outputPath());
+  if (!good)
+    diags.error(DiagId::CannotWrite, {}, "the output '" + outputPath() + "' is the input; choose another with -o");
+  good = good && produce(result);
   if (good && !diags.hasErrors()) {
     std::string path = outputPath();
     if (std::string problem = writeOutput(path, result); !problem.empty())

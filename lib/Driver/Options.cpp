@@ -52,8 +52,8 @@ struct Table {
                               cl::value_desc("n"), cl::init(8), cl::cat(limits)};
   cl::opt<unsigned> maxThreadBlocks{"max-threadblocks", cl::desc("Thread blocks per rank (default 108)"),
                                     cl::value_desc("n"), cl::init(108), cl::cat(limits)};
-  cl::opt<unsigned long long> maxOps{"max-ops", cl::desc("Chunk operations that a program may have (default 32Mi)"),
-                                     cl::value_desc("n"), cl::init(32ull << 20), cl::cat(limits)};
+  cl::opt<unsigned long long> maxOps{"max-ops", cl::desc("Chunk operations that a program may have (default 16Mi)"),
+                                     cl::value_desc("n"), cl::init(16ull << 20), cl::cat(limits)};
   cl::opt<unsigned long long> maxSteps{"max-steps", cl::desc("Evaluation steps before giving up (default 250 million)"),
                                        cl::value_desc("n"), cl::init(250000000), cl::cat(limits)};
   cl::opt<unsigned long long> maxSlots{"max-slots", cl::desc("Chunks of all buffers of all ranks (default 128Mi)"),

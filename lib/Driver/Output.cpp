@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Atomic replacement of the output file. What is not a regular file (a pipe, a device) is written as it is.
 #include "Output.h"
+#include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -38,8 +39,16 @@ static std::string replaceFile(const std::string &path, llvm::StringRef bytes) {
   return {};
 }
 
+bool gc3::driver::sameFile(const std::string &a, const std::string &b) {
+  return a != "-" && b != "-" && fs::equivalent(a, b);
+}
+
 std::string gc3::driver::writeOutput(const std::string &path, llvm::StringRef bytes) {
   fs::file_status status;
   bool special = path == "-" || (!fs::status(path, status) && status.type() != fs::file_type::regular_file);
-  return special ? writeDirectly(path, bytes) : replaceFile(path, bytes);
+  if (special)
+    return writeDirectly(path, bytes);
+  llvm::SmallString<256> target;
+  bool resolved = !fs::real_path(path, target);
+  return replaceFile(resolved ? target.str().str() : path, bytes);
 }

@@ -28,6 +28,7 @@ private:
   bool tryChannel(uint32_t head, uint32_t channel, bool cut);
   bool placeReceiver(uint32_t receiver, uint32_t channel, bool cut);
   bool placeOrReport(const Frames::Want &want, bool report);
+  bool refusePinnedInstances();
   bool placePinnedLocals();
   Frames::Want want(uint32_t node, uint32_t channel) const;
   int32_t pin(uint32_t node) const;
@@ -246,6 +247,25 @@ bool ChannelAssigner::assignChain(uint32_t head) {
   return fits;
 }
 
+/// A thread block serves one channel, and parallel instances have one each.
+bool ChannelAssigner::refusePinnedInstances() {
+  bool fits = true;
+  for (uint32_t node = 0; node != nodes.n; ++node) {
+    const Instruction &instruction = nodes.at(node);
+    const Directive &directive = info.directives[instruction.directive];
+    bool pinned = directive.sendThreadBlock >= 0 || directive.recvThreadBlock >= 0;
+    if (instruction.opcode != Opcode::Send || instruction.instance != 0 || directive.parallel == 1 || !pinned)
+      continue;
+    diags
+        .error(DiagId::ThreadBlockConflict, info.sites[instruction.site],
+               "an operation with a manual thread block can't run in " + std::to_string(directive.parallel) +
+                   " parallel instances, which have a channel each; leave out 'sendtb' and 'recvtb', or the instances")
+        .note(directive.parallelSite, "the instances are asked for here");
+    fits = false;
+  }
+  return fits;
+}
+
 /// Local operations with a manual thread block make sure that it exists.
 bool ChannelAssigner::placePinnedLocals() {
   bool fits = true;
@@ -271,6 +291,8 @@ bool ChannelAssigner::placePinnedLocals() {
 std::optional<Channels> ChannelAssigner::run() {
   reserveDirectiveChannels();
   result.connectionOf.assign(nodes.n, None);
+  if (!refusePinnedInstances())
+    return std::nullopt;
   bool fits = true;
   for (uint32_t node = 0; node != nodes.n; ++node)
     if (nodes.at(node).opcode == Opcode::Send && !diags.limitReached())

@@ -27,7 +27,12 @@ private:
   void collectFrames();
   void share(uint32_t rank, bool samePeer);
   bool withinLimit(uint32_t rank);
-  void reportLimit(uint32_t rank);
+  struct Origin {
+    SourceRange where;
+    std::string what;
+  };
+  Origin originOf(const Frame &frame) const;
+  void reportLimit(const std::vector<uint32_t> &ranks);
   void number(uint32_t rank, bool runsLocals);
   uint32_t frameOf(uint32_t node) const;
   void findFirstUsers();
@@ -91,31 +96,34 @@ void ThreadBlockAssigner::share(uint32_t rank, bool samePeer) {
   std::erase_if(own, [&](uint32_t index) { return frames.all()[index].merged; });
 }
 
-/// Says which directives the rank's thread blocks come from, the largest shares first.
-void ThreadBlockAssigner::reportLimit(uint32_t rank) {
+/// Where a frame comes from: the directive, or the operation, that asked for it.
+ThreadBlockAssigner::Origin ThreadBlockAssigner::originOf(const Frame &frame) const {
   const ProgramInfo &info = *nodes.dag.info;
-  Diagnostic &error = diags.error(DiagId::TooManyThreadBlocks, info.nameRange,
-                                  "rank " + std::to_string(rank) + " needs " + std::to_string(framesOf[rank].size()) +
-                                      " thread blocks, the limit is " + std::to_string(options.maxThreadBlocks) +
-                                      "; use fewer channels or parallel instances, or raise --max-threadblocks");
+  const Directive &directive = info.directives[frame.directive];
+  if (directive.parallel != 1)
+    return {directive.parallelSite, "these " + std::to_string(directive.parallel) + " parallel instances"};
+  if (directive.channel >= 0)
+    return {directive.channelSite, "the channels chosen here"};
+  return {info.sites[frame.site], "these operations, one for each peer and direction"};
+}
+
+/// Says which directives the thread blocks of the worst rank come from, the largest shares first.
+void ThreadBlockAssigner::reportLimit(const std::vector<uint32_t> &ranks) {
+  const ProgramInfo &info = *nodes.dag.info;
+  uint32_t rank = *std::max_element(ranks.begin(), ranks.end(),
+                                    [&](uint32_t a, uint32_t b) { return framesOf[a].size() < framesOf[b].size(); });
+  std::string others = ranks.size() == 1 ? "" : " (and " + std::to_string(ranks.size() - 1) + " more ranks too many)";
+  Diagnostic &error =
+      diags.error(DiagId::TooManyThreadBlocks, info.nameRange,
+                  "rank " + std::to_string(rank) + " needs " + std::to_string(framesOf[rank].size()) +
+                      " thread blocks, the limit is " + std::to_string(options.maxThreadBlocks) + others +
+                      "; use fewer channels or parallel instances, or raise --max-threadblocks");
   std::map<std::pair<uint32_t, uint32_t>, std::pair<uint32_t, std::string>> shares; // by place: number, what
-  SourceRange where;
-  std::map<uint32_t, SourceRange> ranges;
   for (uint32_t index : framesOf[rank]) {
-    const Frame &frame = frames.all()[index];
-    const Directive &directive = info.directives[frame.directive];
-    std::string what = "these operations, one for each peer and direction";
-    where = info.sites[frame.site];
-    if (directive.parallel != 1) {
-      where = directive.parallelSite;
-      what = "these " + std::to_string(directive.parallel) + " parallel instances";
-    } else if (directive.channel >= 0) {
-      where = directive.channelSite;
-      what = "channel " + std::to_string(directive.channel);
-    }
-    auto &share = shares[{where.begin, where.end}];
+    Origin origin = originOf(frames.all()[index]);
+    auto &share = shares[{origin.where.begin, origin.where.end}];
     ++share.first;
-    share.second = what;
+    share.second = origin.what;
   }
   std::vector<std::tuple<uint32_t, SourceRange, std::string>> sorted;
   for (const auto &[place, share] : shares)
@@ -132,10 +140,7 @@ bool ThreadBlockAssigner::withinLimit(uint32_t rank) {
     share(rank, true);
   if (frames.framesOn(rank) > options.maxThreadBlocks)
     share(rank, false);
-  if (frames.framesOn(rank) <= options.maxThreadBlocks)
-    return true;
-  reportLimit(rank);
-  return false;
+  return frames.framesOn(rank) <= options.maxThreadBlocks;
 }
 
 void ThreadBlockAssigner::number(uint32_t rank, bool runsLocals) {
@@ -215,11 +220,14 @@ uint32_t ThreadBlockAssigner::blockForLocal(uint32_t node) const {
 
 std::optional<ThreadBlocks> ThreadBlockAssigner::run() {
   collectFrames();
-  bool fits = true;
-  for (uint32_t rank = 0; rank != framesOf.size() && !diags.limitReached(); ++rank)
-    fits &= withinLimit(rank);
-  if (!fits)
+  std::vector<uint32_t> crowded;
+  for (uint32_t rank = 0; rank != framesOf.size(); ++rank)
+    if (!withinLimit(rank))
+      crowded.push_back(rank);
+  if (!crowded.empty()) {
+    reportLimit(crowded);
     return std::nullopt;
+  }
 
   std::vector<uint8_t> runsLocals(framesOf.size());
   for (uint32_t node = 0; node != nodes.n; ++node)

@@ -27,8 +27,8 @@ Instruction Nodes::asScheduled(uint32_t node) const {
   return result;
 }
 
-/// A fused rrs counts as writing where it reads: whoever writes there after it depends on the rrs alone, not on what the
-/// rrs itself had to come after.
+/// A fused rrs counts as writing where it reads: whoever writes there after it depends on the rrs alone, not on what
+/// the rrs itself had to come after.
 bool Nodes::overwrites(uint32_t later, uint32_t instruction) const {
   Instruction sent = asScheduled(secondHalf(instruction));
   const Instruction &writer = at(later);

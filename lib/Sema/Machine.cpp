@@ -34,11 +34,13 @@ bool Machine::fail(Failure &failure) {
   Diagnostic &diagnostic = diags.error(failure.id, here(), std::move(failure.message));
   for (Note &note : failure.notes)
     diagnostic.note(note.range, std::move(note.message));
-  size_t shown = std::min<size_t>(frames.size() - 1, 4);
-  for (size_t i = 0; i < shown; ++i) {
-    const Frame &caller = frames[frames.size() - 2 - i];
-    diagnostic.note(caller.function->ranges[static_cast<size_t>(caller.pc - caller.function->code.data())],
-                    "called from here");
+  size_t calls = frames.size() - 1;
+  size_t innermost = calls <= 5 ? calls : 4; // of a longer way here: the last four calls, and the first one
+  for (size_t i = calls; i-- != 0;) {
+    const Frame &caller = frames[i];
+    if (i + innermost >= calls || i == 0)
+      diagnostic.note(caller.function->ranges[static_cast<size_t>(caller.pc - caller.function->code.data())],
+                      i + innermost >= calls ? "called from here" : "first called from here");
   }
   return false;
 }
@@ -79,8 +81,8 @@ bool Machine::enter(uint32_t index, const uint32_t (&base)[FileCount]) {
     return size_t(base[static_cast<size_t>(file)]) + function.registers[static_cast<size_t>(file)] + 1;
   };
   size_t sizes[] = {need(File::Int), need(File::Chunk), need(File::List)};
-  if (frames.size() >= options.maxCallDepth || *std::max_element(sizes, sizes + FileCount) > MaxRegisters)
-    return fail(DiagId::RecursionLimit, "calls nested more than " + std::to_string(frames.size()) + " deep");
+  if (frames.size() > options.maxCallDepth || *std::max_element(sizes, sizes + FileCount) > MaxRegisters)
+    return fail(DiagId::RecursionLimit, "calls nested more than " + std::to_string(frames.size() - 1) + " deep");
   if (ints.size() < sizes[0])
     ints.resize(std::max(sizes[0], ints.size() * 2));
   if (chunks.size() < sizes[1])

@@ -18,7 +18,7 @@ struct SemaOptions {
   std::string program;                  ///< build this one only; empty: all
   // Budgets of one program, and of the params of all files.
   uint64_t maxSteps = 250'000'000;               ///< jumps back, calls and list elements made
-  uint64_t maxOperations = uint64_t(32) << 20;   ///< chunk operations
+  uint64_t maxOperations = uint64_t(16) << 20;   ///< chunk operations
   uint64_t maxSlots = uint64_t(128) << 20;       ///< chunks of all buffers of all ranks
   uint64_t maxScratch = uint64_t(4) << 20;       ///< chunks of one scratch buffer of one rank
   uint64_t maxListElements = uint64_t(64) << 20; ///< alive at one time

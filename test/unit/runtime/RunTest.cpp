@@ -115,6 +115,17 @@ TEST_P(Ranks, AdversarialOrders) {
   }
 }
 
+TEST_P(Ranks, PaddedCalls) {
+  std::vector<ProgramSpec> programs = allPrograms(GetParam());
+  for (ProgramSpec &program : programs)
+    program.wholeSlots = true;
+  BundlePath bundle(programs);
+  Options options = checkOnly(bundle.path);
+  options.types = {gc3Int8, gc3Float64};
+  options.ops = {gc3Sum, gc3Avg};
+  expectAllRight(options, 19 * 5 * 2);
+}
+
 TEST_P(Ranks, SeveralWorkers) {
   BundlePath bundle(allPrograms(GetParam()));
   Options options = checkOnly(bundle.path);
