@@ -10,9 +10,9 @@ using host::Outcome;
 static gc3Result_t request(CallKind kind, const char *name, const void *send, void *recv, size_t count,
                            gc3DataType_t type, gc3RedOp_t op, int root, gc3Comm_t comm, gc3Stream_t stream) {
   if (!name)
-    return api::report(comm, gc3InvalidArgument, "the name is null");
+    return api::refuse(comm, gc3InvalidArgument, "the name is null");
   if (stream)
-    return api::report(comm, gc3InvalidArgument, "host communicators take no stream");
+    return api::refuse(comm, gc3InvalidArgument, "host communicators take no stream");
   return api::enqueue(comm, {kind, name, send, recv, count, type, op, root});
 }
 
@@ -20,7 +20,7 @@ static gc3Result_t request(CallKind kind, const char *name, const void *send, vo
 static gc3Result_t rooted(const char *name, const void *send, void *recv, size_t count, gc3DataType_t type,
                           gc3RedOp_t op, int root, gc3Comm_t comm, gc3Stream_t stream) {
   if (root < 0)
-    return api::report(comm, gc3InvalidArgument, "the root is negative");
+    return api::refuse(comm, gc3InvalidArgument, "the root is negative");
   return request(CallKind::Standard, name, send, recv, count, type, op, root, comm, stream);
 }
 

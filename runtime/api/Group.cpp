@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups: calls noted per thread, then run in rounds. In a round each group of ranks takes the next call of each of its
-// communicators that this thread has noted, so that a thread may hold any subset of the ranks.
+// Groups: calls noted per thread, then run in rounds. In a round every communicator that still has calls makes its next
+// one. The thread arrives with all of them before it waits for any, so that threads may note the calls of different
+// worlds in different orders. Linear in the calls.
 #include "api/Handles.h"
 
-#include <algorithm>
 #include <deque>
+#include <unordered_map>
 
 namespace gc3::api {
 
@@ -23,51 +24,96 @@ struct Noted {
 struct Group {
   unsigned depth = 0;
   std::deque<Noted> calls; // elements do not move, so that request.name stays valid
+  Outcome failure;         // of the first call that was refused at once
 };
 
 thread_local Group group;
 
-/// The first call of each communicator of the first call's world; taken out of `calls`, which keeps its order.
-std::vector<Noted> takeRound(std::deque<Noted> &calls) {
-  World *world = calls.front().comm->world.get();
-  std::vector<Noted> round;
-  std::deque<Noted> rest;
+/// The calls of one thread in one world, by round.
+struct Rounds {
+  World *world;
+  std::vector<std::vector<const Noted *>> rounds;
+};
+
+/// Sorts the calls by world, in the order of their first call, and by round: the n-th call of a communicator is in the
+/// n-th round.
+std::vector<Rounds> sortCalls(std::deque<Noted> &calls) {
+  std::vector<Rounds> worlds;
+  std::unordered_map<World *, size_t> worldOf;
+  std::unordered_map<gc3Comm *, size_t> madeBy;
   for (Noted &call : calls) {
-    bool taken = std::any_of(round.begin(), round.end(), [&](const Noted &other) { return other.comm == call.comm; });
-    if (call.comm->world.get() == world && !taken)
-      round.push_back(std::move(call));
-    else
-      rest.push_back(std::move(call));
+    call.request.name = call.name;
+    World *world = call.comm->world.get();
+    auto [place, isNew] = worldOf.try_emplace(world, worlds.size());
+    if (isNew)
+      worlds.push_back({world, {}});
+    Rounds &own = worlds[place->second];
+    size_t round = madeBy[call.comm]++;
+    if (own.rounds.size() == round)
+      own.rounds.emplace_back();
+    own.rounds[round].push_back(&call);
   }
-  calls.swap(rest);
-  return round;
+  return worlds;
 }
 
-gc3Result_t runRound(std::vector<Noted> &round) {
+/// Round number `round` of all worlds. The first error is the result; no world is left waiting for this thread.
+gc3Result_t runRound(const std::vector<Rounds> &worlds, size_t round) {
+  std::vector<std::pair<const Rounds *, World::Arrival>> arrivals;
   std::vector<World::Entry> entries;
-  for (Noted &call : round) {
-    call.request.name = call.name;
-    entries.push_back({call.comm->rank, call.request});
+  for (const Rounds &world : worlds) {
+    if (round >= world.rounds.size())
+      continue;
+    entries.clear();
+    for (const Noted *call : world.rounds[round])
+      entries.push_back({call->comm->rank, call->request});
+    arrivals.emplace_back(&world, world.world->arrive(entries.data(), entries.size()));
   }
-  Outcome outcome = round[0].comm->world->join(entries.data(), entries.size());
   gc3Result_t result = gc3Success;
-  for (const Noted &call : round)
-    result = report(call.comm, outcome);
+  for (const auto &[world, arrival] : arrivals) {
+    Outcome outcome = world->world->complete(arrival);
+    for (const Noted *call : world->rounds[round])
+      report(call->comm, outcome);
+    if (result == gc3Success)
+      result = outcome.code;
+  }
+  return result;
+}
+
+/// Makes the noted calls, or none of them if one was refused when it was noted.
+gc3Result_t runGroup() {
+  std::deque<Noted> calls;
+  calls.swap(group.calls);
+  Outcome failure = std::exchange(group.failure, {});
+  if (!failure.ok())
+    return report(nullptr, failure);
+  std::vector<Rounds> worlds = sortCalls(calls);
+  size_t rounds = 0;
+  for (const Rounds &world : worlds)
+    rounds = std::max(rounds, world.rounds.size());
+  gc3Result_t result = gc3Success;
+  for (size_t round = 0; round < rounds && result == gc3Success; ++round)
+    result = runRound(worlds, round);
   return result;
 }
 
 } // namespace
 
+gc3Result_t refuse(gc3Comm *comm, gc3Result_t code, const char *text) {
+  if (group.depth > 0 && group.failure.ok())
+    group.failure = {code, text};
+  return report(comm, code, text);
+}
+
 gc3Result_t enqueue(gc3Comm *comm, const Request &request) {
   return guarded(comm, [&]() -> Outcome {
     if (!comm)
-      return {gc3InvalidArgument, "comm is null"};
+      return {refuse(nullptr, gc3InvalidArgument, "comm is null"), "comm is null"};
     if (group.depth > 0) {
       group.calls.push_back({comm, request, std::string(request.name)});
       return {};
     }
     World::Entry entry{comm->rank, request};
-    return comm->world->join(&entry, 1);
+    return comm->world->complete(comm->world->arrive(&entry, 1));
   });
 }
 
@@ -85,14 +131,9 @@ extern "C" gc3Result_t gc3GroupEnd(void) {
   if (--group.depth > 0)
     return gc3Success;
   gc3Result_t result = gc3Success;
-  gc3Result_t guardResult = guarded(nullptr, [&]() -> gc3::host::Outcome {
-    std::deque<Noted> calls;
-    calls.swap(group.calls);
-    while (!calls.empty() && result == gc3Success) {
-      std::vector<Noted> round = takeRound(calls);
-      result = runRound(round);
-    }
+  gc3Result_t unexpected = guarded(nullptr, [&]() -> gc3::host::Outcome {
+    result = runGroup();
     return {};
   });
-  return result != gc3Success ? result : guardResult;
+  return result != gc3Success ? result : unexpected;
 }

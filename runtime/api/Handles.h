@@ -25,6 +25,10 @@ namespace gc3::api {
 gc3Result_t report(gc3Comm *comm, const host::Outcome &outcome);
 gc3Result_t report(gc3Comm *comm, gc3Result_t code, const char *text);
 
+/// As report, for a call that is refused before it is noted: the thread's group, if there is one, then fails as a
+/// whole.
+gc3Result_t refuse(gc3Comm *comm, gc3Result_t code, const char *text);
+
 /// Runs `body`, which returns an Outcome, so that no exception leaves it.
 template <typename Body>
 gc3Result_t guarded(gc3Comm *comm, Body body) {

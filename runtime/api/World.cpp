@@ -20,27 +20,35 @@ World::World(std::shared_ptr<const bundle::BundleFile> bundle, uint32_t rankCoun
     : file(std::move(bundle)), options(chosen), caller(*file, rankCount, chosen.caller), slots(rankCount),
       requests(rankCount) {}
 
-Outcome World::join(const Entry *entries, size_t count) {
-  bool last = false;
-  uint64_t before = 0;
-  {
-    std::lock_guard lock(gate);
-    for (size_t i = 0; i < count; ++i)
-      if (slots[entries[i].rank].joined)
-        return {gc3InvalidUsage, "rank " + std::to_string(entries[i].rank) + " is already in a call on another thread"};
-    for (size_t i = 0; i < count; ++i) {
-      slots[entries[i].rank].request = entries[i].request;
-      slots[entries[i].rank].joined = true;
-    }
-    arrived += static_cast<uint32_t>(count);
-    last = arrived == slots.size();
-    before = generation.load(std::memory_order_relaxed);
+World::Arrival World::arrive(const Entry *entries, size_t count) {
+  Arrival arrival;
+  arrival.rank = entries[0].rank;
+  std::lock_guard lock(gate);
+  arrival.refused = broken;
+  for (size_t i = 0; i < count && arrival.refused.ok(); ++i)
+    if (slots[entries[i].rank].joined)
+      arrival.refused = {gc3InvalidUsage,
+                         "rank " + std::to_string(entries[i].rank) + " is already in a call on another thread"};
+  if (!arrival.refused.ok())
+    return arrival;
+  for (size_t i = 0; i < count; ++i) {
+    slots[entries[i].rank].request = entries[i].request;
+    slots[entries[i].rank].joined = true;
   }
-  if (last)
+  arrived += static_cast<uint32_t>(count);
+  arrival.last = arrived == slots.size();
+  arrival.before = generation.load(std::memory_order_relaxed);
+  return arrival;
+}
+
+Outcome World::complete(const Arrival &arrival) {
+  if (!arrival.refused.ok())
+    return arrival.refused;
+  if (arrival.last)
     runCall();
   else
-    wait(before);
-  return slots[entries[0].rank].outcome;
+    wait(arrival.before);
+  return slots[arrival.rank].outcome;
 }
 
 void World::runCall() {
@@ -120,6 +128,7 @@ bool World::giveUp(uint64_t before) {
   std::string text = "after " + std::to_string(options.timeoutMs) + " ms these ranks have not made the call that " +
                      std::to_string(arrived) + " of " + std::to_string(slots.size()) + " ranks wait in:";
   finish({gc3Timeout, text + missing});
+  broken = {gc3Timeout, "an earlier call has timed out: destroy the communicators and make new ones"};
   return true;
 }
 

@@ -30,9 +30,21 @@ public:
     host::Request request;
   };
 
-  /// Joins with some ranks, no two alike, and returns when the call of all ranks has ended; its outcome is the same for
-  /// all of them.
-  host::Outcome join(const Entry *entries, size_t count);
+  /// A thread's part in a call.
+  struct Arrival {
+    host::Outcome refused; ///< not ok: there is nothing to complete
+    uint32_t rank = 0;     ///< one of those that arrived
+    bool last = false;     ///< nobody else is missing
+    uint64_t before = 0;
+  };
+
+  /// Joins with some ranks, no two alike, without waiting for others: so a thread can arrive in several worlds before
+  /// it waits in any.
+  Arrival arrive(const Entry *entries, size_t count);
+
+  /// Returns when the call of all ranks has ended; its outcome is the same for all of them. After a call that timed out
+  /// the ranks no longer agree on which call is which, so every later one fails at once.
+  host::Outcome complete(const Arrival &arrival);
 
   /// Which program a request would run; waits for no other rank.
   host::Outcome select(const host::Request &request, const char *&program);
@@ -68,6 +80,7 @@ private:
   SpinLock gate; ///< guards slots and arrived
   std::vector<Slot> slots;
   uint32_t arrived = 0;
+  host::Outcome broken;                ///< not ok: a call has timed out
   std::vector<host::Request> requests; ///< of the running call, by rank
   std::atomic<uint64_t> generation{0}; ///< calls that have ended
   std::atomic<uint32_t> sleepers{0};

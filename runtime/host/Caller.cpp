@@ -106,9 +106,9 @@ Outcome Caller::call(std::span<const Request> requests) {
     return outcome;
   const Request &request = requests[0];
   LoadedProgram *program = nullptr;
-  if (request.count == 0)
+  if (request.count == 0 && request.kind != CallKind::Program)
     return {};
-  if (Outcome outcome = select(request, program); !outcome.ok())
+  if (Outcome outcome = select(request, program); !outcome.ok() || request.count == 0)
     return outcome;
   return Padding::needed(*program->program, request.count) ? runPadded(*program, requests) : run(*program, requests);
 }

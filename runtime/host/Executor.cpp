@@ -5,6 +5,9 @@
 // will.
 #include "host/Executor.h"
 
+#include <algorithm>
+#include <chrono>
+
 namespace gc3::host {
 
 namespace {
@@ -14,6 +17,9 @@ namespace {
 constexpr uint32_t sweepsBeforeStealing = 32;
 constexpr uint32_t sweepsBeforeYielding = 2000;
 constexpr uint32_t sweepsBeforeSuspicion = 4000;
+/// A worker that has nothing to do for longer than that sleeps, each time for longer, until there is something again.
+constexpr std::chrono::microseconds shortestNap{20};
+constexpr std::chrono::microseconds longestNap{1000};
 
 class FairTask final : public Task {
 public:
@@ -21,17 +27,23 @@ public:
 
   void work(uint32_t worker) override {
     uint32_t idle = 0;
+    std::chrono::microseconds nap = shortestNap;
     while (!run.finished() && !stopped.load(std::memory_order_acquire)) {
       bool progress = sweepOwn(worker);
       if (!progress && (++idle >= sweepsBeforeStealing || workers == 1))
         progress = sweepOthers(worker);
       if (progress) {
         idle = 0;
+        nap = shortestNap;
         continue;
       }
       if (workers == 1 || idle >= sweepsBeforeSuspicion) {
         diagnose();
-        idle = sweepsBeforeStealing;
+        idle = sweepsBeforeYielding;
+        if (workers != 1) {
+          std::this_thread::sleep_for(nap);
+          nap = std::min(2 * nap, longestNap);
+        }
       }
       idle < sweepsBeforeYielding ? pauseSpin() : std::this_thread::yield();
     }

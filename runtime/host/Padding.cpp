@@ -64,7 +64,11 @@ Outcome Padding::plan(const Program &newProgram, std::span<const Request> newReq
   return {};
 }
 
+/// The output is copied as well: what the program leaves alone stays as the caller has it.
 void Padding::before(uint32_t rank) const {
+  copyBlocks(static_cast<std::byte *>(paddedRequests[rank].recv), output.padded,
+             static_cast<const std::byte *>(requests[rank].recv), output.bytes, output.bytes,
+             program->outputBlocks(rank));
   auto *to = static_cast<std::byte *>(const_cast<void *>(paddedRequests[rank].send));
   copyBlocks(to, input.padded, static_cast<const std::byte *>(requests[rank].send), input.bytes, input.bytes,
              program->inputBlocks(rank));

@@ -25,7 +25,8 @@
  * collective is done, so each rank needs its own thread; or one thread makes the calls of all ranks between
  * gc3GroupStart and gc3GroupEnd. Ranks whose calls do not match (collective, count, type, operation, root) all get
  * gc3InvalidUsage. A rank that never makes the call costs the others a timeout (gc3HostConfig_t.timeoutMs), after which
- * they get gc3Timeout.
+ * they get gc3Timeout; from then on every call on these communicators does, since the ranks no longer agree on which
+ * call is which. A count of 0 is a call that moves nothing.
  *
  * In place and out of place are recognised per rank by pointers, as NCCL does: allgather and gather: sendbuff ==
  * recvbuff + rank * count; reduce_scatter and scatter: recvbuff == sendbuff + rank * count; the others: sendbuff ==
@@ -249,9 +250,9 @@ GC3_API gc3Result_t gc3Scatter(const void *sendbuff, void *recvbuff, size_t coun
 
 /**
  * Runs the program for a collective by name, also one that users wrote. Buffers have the elements that
- * gc3ProgramElements says; a rank without one passes anything. `op` is ignored by collectives that do not reduce. In
- * place: as for the collective's namesake above, else sendbuff == recvbuff or where the program's alias puts one in the
- * other.
+ * gc3ProgramElements says; a rank without one passes anything. `op` must be valid and alike on all ranks; collectives
+ * that do not reduce make no other use of it. In place: as for the collective's namesake above, else sendbuff ==
+ * recvbuff or where the program's alias puts one in the other.
  */
 GC3_API gc3Result_t gc3RunCollective(gc3Comm_t comm, const char *collective, const void *sendbuff, void *recvbuff,
                                      size_t count, gc3DataType_t type, gc3RedOp_t op, gc3Stream_t stream);

@@ -230,6 +230,88 @@ TEST(Api, AbsentRankIsATimeout) {
   EXPECT_STREQ(gc3GetLastError(nullptr), gc3GetLastError(group.comms[0]));
 }
 
+// After a timeout the ranks do not agree on which call is which, so none is made any more.
+TEST(Api, NothingIsCalledAfterATimeout) {
+  Group group({ringAllReduce(2, true)}, 2, withTimeout(20));
+  Data data = ramp(2, 1);
+  EXPECT_EQ(gc3AllReduce(data[0].data(), data[0].data(), 1, gc3Float32, gc3Sum, group.comms[0], nullptr), gc3Timeout);
+  EXPECT_EQ(group.together([&](int r, gc3Comm_t comm) {
+    return gc3AllReduce(data[r].data(), data[r].data(), 1, gc3Float32, gc3Sum, comm, nullptr);
+  }),
+            gc3Timeout);
+  EXPECT_NE(std::strstr(gc3GetLastError(group.comms[1]), "an earlier call has timed out"), nullptr);
+  EXPECT_EQ(data, ramp(2, 1));
+}
+
+// A call that is refused at once takes its group with it, instead of leaving the others to wait for it.
+TEST(Api, RefusedCallEndsItsGroup) {
+  Group group({ringAllReduce(2, true)}, 2);
+  Data data = ramp(2, 1);
+  ASSERT_EQ(gc3GroupStart(), gc3Success);
+  EXPECT_EQ(gc3AllReduce(data[0].data(), data[0].data(), 1, gc3Float32, gc3Sum, group.comms[0], nullptr), gc3Success);
+  EXPECT_EQ(gc3Broadcast(data[1].data(), data[1].data(), 1, gc3Float32, -5, group.comms[1], nullptr),
+            gc3InvalidArgument);
+  EXPECT_EQ(gc3GroupEnd(), gc3InvalidArgument);
+  EXPECT_EQ(data, ramp(2, 1));
+  EXPECT_EQ(group.together([&](int r, gc3Comm_t comm) {
+    return gc3AllReduce(data[r].data(), data[r].data(), 1, gc3Float32, gc3Sum, comm, nullptr);
+  }),
+            gc3Success);
+  EXPECT_EQ(data, (Data{{100}, {100}}));
+}
+
+// Threads may note the calls of two sets of communicators in different orders.
+TEST(Api, GroupsOfTwoWorldsInAnyOrder) {
+  Group first({ringAllReduce(2, true)}, 2), second({ringAllReduce(2, true)}, 2);
+  Data a = ramp(2, 3), b = ramp(2, 3);
+  auto results = first.threads([&](int rank, gc3Comm_t comm) {
+    auto call = [&](gc3Comm_t which, std::vector<float> &data) {
+      gc3AllReduce(data.data(), data.data(), 3, gc3Float32, gc3Sum, which, nullptr);
+    };
+    gc3GroupStart();
+    if (rank == 0)
+      call(comm, a[0]);
+    call(second.comms[rank], b[rank]);
+    if (rank == 1)
+      call(comm, a[1]);
+    return gc3GroupEnd();
+  });
+  EXPECT_EQ(results, std::vector<gc3Result_t>(2, gc3Success));
+  EXPECT_EQ(a, (Data{{100, 102, 104}, {100, 102, 104}}));
+  EXPECT_EQ(b, a);
+}
+
+// What a program leaves alone stays as the caller has it, for counts that need padding too.
+TEST(Api, PaddingKeepsWhatIsNotWritten) {
+  ProgramSpec spec = ringAllReduce(2, false);
+  ASSERT_EQ(spec.inputChunks * spec.subdivision % 2, 0u); // so that a count of 5 is padded
+  for (Rank &rank : spec.ranks)
+    for (Block &block : rank.blocks)
+      block.steps.clear();
+  spec.wholeSlots = true;
+  Group group({spec}, 2);
+  for (size_t count : {4, 5}) {
+    Data send = ramp(2, count), recv(2, std::vector<float>(count, -1));
+    EXPECT_EQ(group.together([&](int r, gc3Comm_t comm) {
+      return gc3RunProgram(comm, spec.name.c_str(), send[r].data(), recv[r].data(), count, gc3Float32, gc3Sum, nullptr);
+    }),
+              gc3Success);
+    EXPECT_EQ(recv, Data(2, std::vector<float>(count, -1)));
+  }
+}
+
+TEST(Api, CountOfZeroStillNamesAProgram) {
+  Group group({ringAllReduce(2, true)}, 2);
+  EXPECT_EQ(group.together([&](int, gc3Comm_t comm) {
+    return gc3AllReduce(nullptr, nullptr, 0, gc3Float32, gc3Sum, comm, nullptr);
+  }),
+            gc3Success);
+  EXPECT_EQ(group.together([&](int, gc3Comm_t comm) {
+    return gc3RunProgram(comm, "no such program", nullptr, nullptr, 0, gc3Float32, gc3Sum, nullptr);
+  }),
+            gc3NoProgram);
+}
+
 TEST(Api, DeadlockIsExplained) {
   // With one slot each rank's second step needs the slot that its successor's second step would free.
   ProgramSpec ring = ringAllReduce(3, true);
