@@ -4,6 +4,7 @@
 #include "AstBuilder.h"
 #include "Literals.h"
 #include <algorithm>
+#include <cassert>
 #include <limits>
 
 using namespace gc3;
@@ -22,6 +23,7 @@ const Expr *AstBuilder::expression(GC3Parser::ExpressionContext *tree) {
 }
 
 const Expr *AstBuilder::operation(GC3Parser::OperationContext *tree) {
+  assert(tree && "trees with syntax errors are not built from");
   if (auto *alternative = dynamic_cast<GC3Parser::PrimaryOperationContext *>(tree))
     return primary(alternative->primary());
   if (auto *alternative = dynamic_cast<GC3Parser::MemberOperationContext *>(tree))
@@ -36,7 +38,7 @@ const Expr *AstBuilder::operation(GC3Parser::OperationContext *tree) {
     node->index = expression(alternative->expression());
     return node;
   }
-  auto *alternative = dynamic_cast<GC3Parser::ConditionalOperationContext *>(tree);
+  auto *alternative = static_cast<GC3Parser::ConditionalOperationContext *>(tree); // nothing else is left
   auto *node = make<ConditionalExpr>(session.range(tree));
   node->condition = operation(alternative->operation(0));
   node->yes = operation(alternative->operation(1));

@@ -43,7 +43,7 @@ bool gc3::sema::append(ListRef &list, const ListRef &other, ListBudget &budget) 
     list = other;
     return true;
   }
-  ListRef tail = other; // `other` may be `list` itself
+  ListRef tail = other; // NOLINT(performance-unnecessary-copy-initialization): `other` may be `list` itself
   List *target = own(list, tail.get()->file, tail.size(), budget);
   if (!target)
     return false;

@@ -8,7 +8,8 @@ using namespace gc3;
 using host::Outcome;
 
 /// Keeps an opened file behind a handle.
-static Outcome handOut(bundle::BundleStatus status, std::unique_ptr<bundle::BundleFile> file, gc3Bundle_t *handle) {
+static Outcome handOut(const bundle::BundleStatus &status, std::unique_ptr<bundle::BundleFile> file,
+                       gc3Bundle_t *handle) {
   if (status.ok())
     *handle = new gc3Bundle{std::move(file)};
   return host::toOutcome(status);
@@ -21,7 +22,7 @@ extern "C" gc3Result_t gc3BundleLoad(gc3Bundle_t *bundle, const char *path) {
     *bundle = nullptr;
     std::unique_ptr<bundle::BundleFile> file;
     bundle::BundleStatus status = bundle::BundleFile::open(path, file);
-    return handOut(std::move(status), std::move(file), bundle);
+    return handOut(status, std::move(file), bundle);
   });
 }
 
@@ -32,7 +33,7 @@ extern "C" gc3Result_t gc3BundleLoadMemory(gc3Bundle_t *bundle, const void *byte
     *bundle = nullptr;
     std::unique_ptr<bundle::BundleFile> file;
     bundle::BundleStatus status = bundle::BundleFile::openMemory(bytes, size, file);
-    return handOut(std::move(status), std::move(file), bundle);
+    return handOut(status, std::move(file), bundle);
   });
 }
 

@@ -131,7 +131,8 @@ BundleStatus BundleFile::checkHeader() {
 BundleStatus BundleFile::checkTable() const {
   uint64_t end = sizeof(FileHeader) + table.size_bytes();
   auto gap = [this](uint64_t from, uint64_t to) {
-    return std::all_of(contents.begin() + from, contents.begin() + to, [](std::byte b) { return b == std::byte{0}; });
+    std::span<const std::byte> between = contents.subspan(from, to - from);
+    return std::all_of(between.begin(), between.end(), [](std::byte b) { return b == std::byte{0}; });
   };
   for (const SectionEntry &entry : table) {
     auto index = std::to_string(&entry - table.data());

@@ -75,7 +75,7 @@ std::string Layout::compute(const Program &program, uint64_t elements, size_t by
 
 std::string Layout::computeBuffers(const Program &program) {
   const fbs::Program &info = program.info();
-  const std::string tooLarge = "a buffer of program '" + info.name()->str() + "' is beyond the address space";
+  std::string tooLarge = "a buffer of program '" + info.name()->str() + "' is beyond the address space";
   ranks.resize(program.ranks());
   buffers.clear();
   scratchBytes = 0;
