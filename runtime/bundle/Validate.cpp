@@ -105,6 +105,8 @@ private:
             needs.writes ? range("destination", inst.dst_buffer(), inst.dst_index(), inst.count()) : "";
         !problem.empty())
       return problem;
+    if (needs.writes && inst.dst_buffer() == inputBuffer && view.alias == fbs::Alias::None && !view.writesInput)
+      return "writes the input of a rank that does not say so";
     return waits(inst, tb, step);
   }
 

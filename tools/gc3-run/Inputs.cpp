@@ -5,6 +5,7 @@
 #include "host/Random.h"
 
 #include <bit>
+#include <limits>
 #include <type_traits>
 
 namespace gc3::run {
@@ -59,21 +60,26 @@ T anyValue(uint32_t bits, uint32_t more) {
 
 template <typename T>
 struct Maker {
+  const InputKind &kind;
   T *data;
   uint64_t first, count;
-  uint32_t rank, ranks;
-  Hash hash, second, shared;
-  ElementType type;
+  uint32_t rank;
+  Hash hash, second;
+  uint32_t busy = busyRanks(kind.type, kind.purpose, kind.ranks);
 
-  void copy() const {
-    for (uint64_t i = 0; i < count; ++i)
-      data[i] = anyValue<T>(hash(first + i), sizeof(T) == 8 ? second(first + i) : hash(first + i));
-  }
+  T any(uint64_t i) const { return anyValue<T>(hash(i), sizeof(T) == 8 ? second(i) : hash(i)); }
 
-  void odd() const {
-    if constexpr (std::is_integral_v<T>)
-      for (uint64_t i = 0; i < count; ++i)
-        data[i] = static_cast<T>(anyValue<T>(hash(first + i), second(first + i)) | 1);
+  /// Calls value(element, whether this rank is busy) for all elements.
+  template <typename Value>
+  void fill(Value value) const {
+    uint64_t before = (first + kind.turn) % kind.ranks * busy;
+    auto turn = static_cast<uint32_t>(before % kind.ranks);
+    for (uint64_t i = 0; i < count; ++i) {
+      uint32_t distance = rank >= turn ? rank - turn : rank + kind.ranks - turn;
+      data[i] = value(first + i, distance < busy);
+      turn += busy;
+      turn -= turn >= kind.ranks ? kind.ranks : 0;
+    }
   }
 
   void dense() const {
@@ -81,44 +87,88 @@ struct Maker {
       data[i] = fromFloat<T>(0.5f * signedUnit(hash(first + i)));
   }
 
-  /// On element i the ranks shared(i), shared(i) + 1, ... have values, as many as may be busy.
-  void sparse(float neutral, bool wide) const {
-    uint32_t busy = busyRanks(type);
-    for (uint64_t i = 0; i < count; ++i) {
-      auto turn = static_cast<uint32_t>(uint64_t{shared(first + i)} * ranks >> 32);
-      uint32_t distance = rank >= turn ? rank - turn : rank + ranks - turn;
-      uint32_t bits = hash(first + i);
-      float scale = wide && (bits & 0x40000000u) ? 1.0f : 0.5f;
-      data[i] = fromFloat<T>(distance < busy ? scale * signedUnit(bits) : neutral);
+  void integers() const {
+    using U = std::make_unsigned_t<T>;
+    using Bounds = std::numeric_limits<T>;
+    // A contribution c changes a wrapped sum by c or c - 2^bits; quotients differ where both are at least 2n in
+    // magnitude.
+    constexpr U top = static_cast<U>(U{1} << (sizeof(T) * 8 - 1));
+    const bool coarse = kind.contributions >= top / 2;
+    const U least = coarse ? top : static_cast<U>(2 * kind.contributions);
+    const U span = coarse ? U{1} : static_cast<U>(U{0} - static_cast<U>(2 * least));
+    for (uint64_t i = first; i < first + count; ++i) {
+      T value = any(i);
+      if (kind.purpose == Purpose::Sum)
+        value = static_cast<T>(value + (value == 0));
+      else if (kind.purpose == Purpose::Avg)
+        value = static_cast<T>(least + (span == 0 ? static_cast<U>(value) : static_cast<U>(value) % span));
+      else if (kind.purpose == Purpose::Prod)
+        value = (value | 1) == 1 ? T{3} : static_cast<T>(value | 1);
+      data[i - first] = value;
+    }
+    if (kind.purpose != Purpose::Max && kind.purpose != Purpose::Min)
+      return;
+    fill([&](uint64_t i, bool extreme) {
+      auto eighth = static_cast<T>(static_cast<U>(any(i)) / 8);
+      T other = static_cast<T>(any(i) / 2 + (std::is_signed_v<T> ? T{0} : static_cast<T>(top / 2)));
+      T largest = static_cast<T>(Bounds::max() - eighth), smallest = static_cast<T>(Bounds::min() + eighth);
+      return !extreme ? other : kind.purpose == Purpose::Max ? largest : smallest;
+    });
+  }
+
+  void floats() const {
+    const uint32_t whole = wholeNumbers(kind.type);
+    const uint32_t range = whole / busy;
+    switch (kind.purpose) {
+    case Purpose::Copy:
+      for (uint64_t i = 0; i < count; ++i)
+        data[i] = any(first + i);
+      return;
+    case Purpose::Sum:
+      if (whole == 0)
+        return dense();
+      return fill([&](uint64_t i, bool mine) {
+        uint32_t bits = hash(i);
+        auto magnitude = static_cast<float>(1 + ((bits & 0xffffu) * range >> 16));
+        return fromFloat<T>(!mine ? 0.0f : bits >> 31 ? -magnitude : magnitude);
+      });
+    case Purpose::Avg:
+      if (whole == 0)
+        return dense();
+      return fill([&](uint64_t i, bool mine) { // 1 .. 1.5 with a sign
+        return fromFloat<T>(mine ? 128.0f * signedUnit(hash(i) & 0x803fffffu) : 0.0f);
+      });
+    case Purpose::Prod:
+      return fill([&](uint64_t i, bool mine) {
+        uint32_t bits = hash(i);
+        float magnitude = signedUnit((bits & 0x1fffffu) | 0x400000u) - static_cast<float>(bits >> 30 & 1u);
+        return fromFloat<T>(!mine ? 1.0f : bits >> 31 ? -magnitude : magnitude);
+      });
+    case Purpose::Max:
+    case Purpose::Min:
+      return fill([&](uint64_t i, bool extreme) { // the others are below 2
+        float magnitude = 2 * signedUnit(hash(i) & 0x007fffffu);
+        return !extreme ? any(i) : fromFloat<T>(kind.purpose == Purpose::Max ? magnitude : -magnitude);
+      });
     }
   }
 };
 
-template <typename T>
-void make(Maker<T> maker, Purpose purpose) {
-  bool sparse = isSparse(maker.type, purpose);
-  if (purpose == Purpose::Prod && std::is_integral_v<T>)
-    return maker.odd();
-  if constexpr (!std::is_integral_v<T>) {
-    if (sparse)
-      return purpose == Purpose::Sum ? maker.sparse(0.0f, false) : maker.sparse(1.0f, true);
-    if (purpose == Purpose::Sum)
-      return maker.dense();
-  }
-  maker.copy();
-}
-
 } // namespace
 
-void makeInput(ElementType type, Purpose purpose, void *data, uint64_t first, uint64_t count, uint32_t rank,
-               uint32_t ranks, uint64_t seed) {
-  auto key = [&](uint64_t salt) { return Hash{static_cast<uint32_t>(mixBits(seed * 0x9e3779b97f4a7c15ull + salt))}; };
-  auto run = [&]<typename T>(T) {
-    make(Maker<T>{static_cast<T *>(data), first, count, rank, ranks, key(3 * uint64_t{rank} + 1),
-                  key(3 * uint64_t{rank} + 2), key(0), type},
-         purpose);
+void makeInput(const InputKind &kind, void *data, uint64_t first, uint64_t count, uint32_t rank) {
+  auto key = [&](uint64_t salt) {
+    return Hash{static_cast<uint32_t>(mixBits(kind.seed * 0x9e3779b97f4a7c15ull + salt))};
   };
-  switch (type) {
+  auto run = [&]<typename T>(T) {
+    Maker<T> maker{
+        kind, static_cast<T *>(data), first, count, rank, key(2 * uint64_t{rank} + 1), key(2 * uint64_t{rank} + 2)};
+    if constexpr (std::is_integral_v<T>)
+      maker.integers();
+    else
+      maker.floats();
+  };
+  switch (kind.type) {
   case ElementType::Int8: return run(int8_t{});
   case ElementType::Uint8: return run(uint8_t{});
   case ElementType::Int32: return run(int32_t{});

@@ -6,6 +6,9 @@
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <system_error>
 #include <unistd.h>
 
 namespace gc3::run {
@@ -63,20 +66,67 @@ void writeRows(std::FILE *file, const Options &options, const Summary &summary) 
                summary.averageBusBandwidth());
 }
 
+/// Where the text goes.
+struct Target {
+  std::string final; ///< what `written` is renamed to; the same: it is written directly
+  std::string written;
+  bool append = false; ///< of standard streams, which may be files that others write, too
+};
+
+Target findTarget(const std::string &path) {
+  std::error_code error;
+  std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (path.starts_with("/dev/") || path.starts_with("/proc/"))
+    return {path, path, true};
+  bool regular = std::filesystem::is_regular_file(status);
+  bool dangling = !std::filesystem::exists(status) && std::filesystem::is_symlink(path, error);
+  if (dangling || (std::filesystem::exists(status) && !regular))
+    return {path, path};
+  std::string final = path;
+  if (auto resolved = std::filesystem::canonical(path, error); regular && !error)
+    final = resolved.string();
+  return {final, final + ".tmp" + std::to_string(getpid())};
+}
+
+std::string cannotWrite(const std::string &path) {
+  return "can't write '" + path + "': " + std::strerror(errno);
+}
+
 } // namespace
 
+std::string checkJson(const std::string &path) {
+  Target target = findTarget(path);
+  std::error_code error;
+  if (std::filesystem::is_directory(target.final, error)) {
+    errno = EISDIR;
+    return cannotWrite(path);
+  }
+  if (access(target.final.c_str(), F_OK) == 0 && access(target.final.c_str(), W_OK) != 0)
+    return cannotWrite(path);
+  if (target.written == target.final)
+    return {}; // opening it might wait, or be seen by a reader
+  int probe = open(target.written.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (probe < 0)
+    return cannotWrite(path);
+  close(probe);
+  std::remove(target.written.c_str());
+  return {};
+}
+
 std::string writeJson(const std::string &path, const Options &options, const Summary &summary) {
-  std::string temporary = path + ".tmp" + std::to_string(getpid());
-  std::FILE *file = std::fopen(temporary.c_str(), "w");
+  Target target = findTarget(path);
+  std::FILE *file = std::fopen(target.written.c_str(), target.append ? "a" : "w");
   if (!file)
-    return "can't write '" + temporary + "': " + std::strerror(errno);
+    return cannotWrite(path);
   writeRows(file, options, summary);
   bool good = std::ferror(file) == 0;
   good = std::fclose(file) == 0 && good;
-  if (good && std::rename(temporary.c_str(), path.c_str()) == 0)
+  bool direct = target.written == target.final;
+  if (good && (direct || std::rename(target.written.c_str(), target.final.c_str()) == 0))
     return {};
-  std::string problem = "can't write '" + path + "': " + std::strerror(errno);
-  std::remove(temporary.c_str());
+  std::string problem = cannotWrite(path);
+  if (!direct)
+    std::remove(target.written.c_str());
   return problem;
 }
 

@@ -13,6 +13,7 @@ namespace gc3::run {
 namespace {
 
 constexpr int poison = 0xa5;
+constexpr uint64_t mostRounds = 64; // unless asked for
 constexpr int defaultIterations = 20;
 constexpr double defaultSeconds = 0.5;
 
@@ -33,6 +34,31 @@ int64_t Runner::inPlaceOffset(const Row &row, const Shape &shape, uint32_t rank)
   return 0;
 }
 
+/// The inputs of a round, unless they are there already.
+void Runner::makeInputs(int round, uint64_t window, const InputKind &kind, const Shape &shape) {
+  if (round == madeRound)
+    return;
+  madeRound = round;
+  InputKind own = kind;
+  own.seed = rowSeed + static_cast<uint64_t>(round);
+  own.turn = static_cast<uint64_t>(round) * window;
+  constexpr uint64_t piece = 1 << 18;
+  size_t size = host::elementSize(kind.type);
+  for (uint32_t r = 0; r < kind.ranks; ++r)
+    parallelFor((shape.input[r] + piece - 1) / piece, shape.input[r], [&](size_t i) {
+      uint64_t first = i * piece, n = std::min(piece, shape.input[r] - first);
+      makeInput(own, inputs[r].data() + first * size, first, n, r);
+    });
+}
+
+/// Elements of the shortest chunk that has any.
+static uint64_t shortestChunk(const Chunks &chunks) {
+  if (chunks.chunkElements == 0 || chunks.blockElements == 0)
+    return 1;
+  uint64_t filled = std::min(chunks.perBlock, (chunks.blockElements - 1) / chunks.chunkElements + 1);
+  return std::max<uint64_t>(1, chunks.length(filled - 1));
+}
+
 /// Poisons the outputs; in place then puts the inputs where they belong.
 void Runner::fillOutputs(Placement placement, const Row &row, size_t elementSize, const Shape &shape) {
   parallelFor(outputs.size(), outputs.size() * shape.largest, [&](size_t r) {
@@ -47,6 +73,7 @@ void Runner::fillOutputs(Placement placement, const Row &row, size_t elementSize
 
 std::string Runner::call(Placement placement, const Row &row, gc3DataType_t type, gc3RedOp_t op, const Shape &shape) {
   auto size = static_cast<int64_t>(host::elementSize(static_cast<host::ElementType>(type)));
+  std::string problem;
   gc3GroupStart();
   for (uint32_t r = 0; r < comms.size(); ++r) {
     std::byte *send = inputs[r].data(), *recv = outputs[r].data();
@@ -55,11 +82,15 @@ std::string Runner::call(Placement placement, const Row &row, gc3DataType_t type
       send = outputs[r].data() + (offset < 0 ? -offset * size : 0);
       recv = outputs[r].data() + (offset > 0 ? offset * size : 0);
     }
-    gc3RunProgram(comms[r], row.program.c_str(), shape.input[r] ? send : nullptr, shape.output[r] ? recv : nullptr,
-                  row.count, type, op, nullptr);
+    gc3Result_t result = gc3RunProgram(comms[r], row.program.c_str(), shape.input[r] ? send : nullptr,
+                                       shape.output[r] ? recv : nullptr, row.count, type, op, nullptr);
+    if (result != gc3Success) {
+      problem = lastError("", result, comms[r]);
+      break;
+    }
   }
   gc3Result_t result = gc3GroupEnd();
-  return result == gc3Success ? "" : lastError("", result, comms[0]);
+  return !problem.empty() || result == gc3Success ? problem : lastError("", result, comms[0]);
 }
 
 std::string Runner::time(Placement placement, Row &row, gc3DataType_t type, gc3RedOp_t op, const Shape &shape) {
@@ -125,24 +156,34 @@ std::string Runner::measure(Placement placement, Row &row, gc3DataType_t type, g
                 [&](size_t r) { result[r] = bundle::checksum(inputs[r].data(), shape.input[r] * size); });
     return result;
   };
-  if (options.check && placement == Placement::OutOfPlace)
-    sums = inputSums();
-  for (int round = 0; options.check && round < options.rounds; ++round) {
+  const auto ranks = static_cast<uint32_t>(row.ranks);
+  const Chunks inputChunks = chunks(info.input_chunks_per_block(), shape.input, false),
+               outputChunks = chunks(info.output_chunks_per_block(), shape.output, true);
+  const auto reduceOp = static_cast<host::ReduceOp>(op);
+  const InputKind kind{element, purposeOf(reduceOp, post->reduces()), ranks, std::max(1u, info.contributions()), 0, 0};
+  // As many rounds as it takes for every rank to be busy in every chunk.
+  const uint64_t window = shortestChunk(inputChunks), covered = window * busyRanks(element, kind.purpose, ranks);
+  const auto needed = static_cast<int>(std::min<uint64_t>((ranks + covered - 1) / covered, mostRounds));
+  makeInputs(0, window, kind, shape);
+  for (int round = 0; options.check && round < (options.rounds ? options.rounds : needed); ++round) {
+    makeInputs(round, window, kind, shape);
+    if (placement == Placement::OutOfPlace)
+      sums = inputSums();
     fillOutputs(placement, row, size, shape);
     if (problem = call(placement, row, type, op, shape); !problem.empty())
       return problem;
     CheckResult result =
-        checkOutputs({post, element, static_cast<host::ReduceOp>(op), std::max(1u, info.contributions()),
-                      chunks(info.input_chunks_per_block(), shape.input, false),
-                      chunks(info.output_chunks_per_block(), shape.output, true), &in, &out});
+        checkOutputs({post, element, reduceOp, kind.contributions, static_cast<double>(wholeNumbers(element)),
+                      inputChunks, outputChunks, &in, &out});
     if (result.wrong != 0 && measurement.wrong == 0)
       std::fprintf(stderr, "gc3-run: %s, %s: %s\n", row.program.c_str(),
                    placement == Placement::InPlace ? "in place" : "out of place", result.first.c_str());
     measurement.wrong += result.wrong;
-  }
-  if (options.check && placement == Placement::OutOfPlace && sums != inputSums()) {
-    std::fprintf(stderr, "gc3-run: %s, out of place: an input was modified\n", row.program.c_str());
-    ++measurement.wrong;
+    if (placement == Placement::OutOfPlace && sums != inputSums()) {
+      std::fprintf(stderr, "gc3-run: %s, out of place: an input was modified\n", row.program.c_str());
+      ++measurement.wrong;
+      madeRound = -1;
+    }
   }
   if (options.iterations == 0)
     return {};

@@ -4,6 +4,8 @@
 
 #include "host/Element.h"
 
+#include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -17,7 +19,7 @@ namespace {
 /// A whole number, perhaps with a unit of bytes: K M G and KiB MiB GiB are powers of 1024, KB MB GB of 1000, B is one.
 std::optional<uint64_t> parseSize(const std::string &text) {
   char *end = nullptr;
-  if (text.empty() || text[0] < '0' || text[0] > '9')
+  if (text.empty() || text[0] < '0' || text[0] > '9' || text.find_first_of("xX") != std::string::npos)
     return std::nullopt;
   double value = std::strtod(text.c_str(), &end);
   std::string unit = end;
@@ -39,8 +41,9 @@ std::optional<uint64_t> parseNumber(const std::string &text) {
   char *end = nullptr;
   if (text.empty() || text[0] < '0' || text[0] > '9')
     return std::nullopt;
+  errno = 0;
   uint64_t value = std::strtoull(text.c_str(), &end, 10);
-  return *end ? std::nullopt : std::optional(value);
+  return *end || errno == ERANGE ? std::nullopt : std::optional(value);
 }
 
 template <typename Number>
@@ -59,18 +62,23 @@ bool storeSize(const std::string &text, uint64_t &target) {
   return value.has_value();
 }
 
-/// A comma-separated list of names, or 'all'.
+/// A comma-separated list of names, or 'all'; a name that comes twice counts once.
 template <typename Value>
 bool storeNames(const std::string &text, std::vector<Value> &target, int count, const char *(*nameOf)(Value)) {
   target.clear();
   for (size_t begin = 0; begin <= text.size();) {
     size_t end = std::min(text.find(',', begin), text.size());
     std::string name = text.substr(begin, end - begin);
-    size_t before = target.size();
-    for (int i = 0; i < count; ++i)
-      if (name == "all" || name == nameOf(static_cast<Value>(i)))
-        target.push_back(static_cast<Value>(i));
-    if (target.size() == before)
+    bool known = false;
+    for (int i = 0; i < count; ++i) {
+      auto value = static_cast<Value>(i);
+      if (name != "all" && name != nameOf(value))
+        continue;
+      known = true;
+      if (std::find(target.begin(), target.end(), value) == target.end())
+        target.push_back(value);
+    }
+    if (!known)
       return false;
     begin = end + 1;
   }
@@ -135,7 +143,7 @@ const std::vector<Option> &optionTable() {
          o.outOfPlace = v == "0" || v == "both", o.inPlace = v == "1" || v == "both";
          return o.outOfPlace || o.inPlace;
        }},
-      {"", "--rounds", "N", "checked runs per row (default 1)",
+      {"", "--rounds", "N", "checked runs per row (default: until every contribution shows, 64 at most)",
        [](auto &v, Options &o) { return store(v, o.rounds, 1, INT32_MAX); }},
       {"", "--slots", "N", "FIFO slots per connection (default the program's)",
        [](auto &v, Options &o) { return store(v, o.host.slots, 1, UINT32_MAX); }},
@@ -235,6 +243,12 @@ Action parseOptions(int argc, char **argv, Options &options) {
   if (options.minBytes > options.maxBytes)
     return complain("sizes from " + std::to_string(options.minBytes) + " to " + std::to_string(options.maxBytes) +
                     " bytes are none");
+  constexpr uint64_t mostSizes = 100000;
+  if (uint64_t steps = options.stepBytes ? (options.maxBytes - options.minBytes) / options.stepBytes : 0;
+      steps >= mostSizes && options.counts.empty())
+    return complain("sizes from " + std::to_string(options.minBytes) + " to " + std::to_string(options.maxBytes) +
+                    " bytes by " + std::to_string(options.stepBytes) + " are " + std::to_string(steps + 1) +
+                    ", more than " + std::to_string(mostSizes) + "; use a larger -i, or -f");
   return Action::Run;
 }
 

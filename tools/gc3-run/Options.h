@@ -28,7 +28,7 @@ struct Options {
   bool check = true;
   bool outOfPlace = true;
   bool inPlace = true;
-  int rounds = 1; ///< checked runs per row
+  int rounds = 0; ///< checked runs per row; 0: until every contribution shows, within a limit
   gc3HostConfig_t host = GC3_HOST_CONFIG_INITIALIZER;
   std::string json;
 };

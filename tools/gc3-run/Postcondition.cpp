@@ -4,17 +4,32 @@
 
 namespace gc3::run {
 
-static constexpr size_t mostInputs = size_t{1} << 30;
+// What a small file can make of runs and shared rows; 1024 ranks of 65536 chunks each are within it.
+static constexpr size_t mostChunks = size_t{1} << 26;
+static constexpr uint32_t mostRepeats = 1 << 16;
 
 std::string Postcondition::load(const bundle::CheckView &view, const std::vector<uint64_t> &inputChunks,
                                 const std::vector<uint64_t> &outputChunks) {
   size_t valueCount = view.valueBegin.empty() ? 0 : view.valueBegin.size() - 1;
+  size_t expanded = 0;
+  for (const bundle::fbs::Run &run : view.runs) {
+    if (run.rank_stride() == 0 && run.index_stride() == 0 && run.length() > mostRepeats)
+      return "the postcondition names input(" + std::to_string(run.rank()) + ", " + std::to_string(run.index()) + ") " +
+             std::to_string(run.length()) + " times in one run; at most " + std::to_string(mostRepeats) + " can be";
+    expanded += run.length();
+    if (expanded > mostChunks)
+      return "the postcondition names more than " + std::to_string(mostChunks) + " input chunks";
+  }
+  expanded = 0;
+  for (size_t rank = 0; rank < outputChunks.size(); ++rank) {
+    expanded += view.rowBegin[view.rowOfRank[rank] + 1] - view.rowBegin[view.rowOfRank[rank]];
+    if (expanded > mostChunks)
+      return "the postcondition names more than " + std::to_string(mostChunks) + " output chunks";
+  }
   inputBegin.assign(1, 0);
   for (size_t value = 0; value < valueCount; ++value) {
     for (uint32_t r = view.valueBegin[value]; r < view.valueBegin[value + 1]; ++r) {
       const bundle::fbs::Run &run = view.runs[r];
-      if (run.length() > mostInputs - inputList.size())
-        return "the postcondition names more than 2^30 input chunks";
       for (int64_t i = 0; i < int64_t{run.length()}; ++i) {
         auto rank = static_cast<uint32_t>(run.rank() + i * run.rank_stride());
         auto index = static_cast<uint32_t>(run.index() + i * run.index_stride());

@@ -32,20 +32,21 @@ auto widen(T value) {
     return static_cast<double>(toFloat(value));
 }
 
-/// Unit roundoff and half the smallest subnormal of a type's operations.
+/// Unit roundoff, and half the smallest subnormal of a type's operations.
 struct Precision {
   double unit, tiny;
+  double reciprocal; ///< unit roundoff of an average's reciprocal
 };
 
 Precision precisionOf(ElementType type) {
-  constexpr Precision half{0x1p-11, 0x1p-25};
+  constexpr Precision half{0x1p-11, 0x1p-25, 0x1p-11};
   switch (type) {
   case ElementType::Half: return half;
-  case ElementType::Bfloat16: return {0x1p-8, 0x1p-134};
-  case ElementType::Float: return {0x1p-24, 0x1p-150};
-  case ElementType::Double: return {0x1p-53, 0x1p-1070};
-  case ElementType::Float8E4M3: return {0x1p-4 + half.unit, 0x1p-10 + half.tiny};
-  case ElementType::Float8E5M2: return {0x1p-3 + half.unit, 0x1p-17 + half.tiny};
+  case ElementType::Bfloat16: return {0x1p-8, 0x1p-134, 0x1p-8};
+  case ElementType::Float: return {0x1p-24, 0x1p-150, 0x1p-24};
+  case ElementType::Double: return {0x1p-53, 0x1p-1070, 0x1p-53};
+  case ElementType::Float8E4M3: return {0x1p-4 + half.unit, 0x1p-10 + half.tiny, half.unit};
+  case ElementType::Float8E5M2: return {0x1p-3 + half.unit, 0x1p-17 + half.tiny, half.unit};
   case ElementType::Int8:
   case ElementType::Uint8:
   case ElementType::Int32:
@@ -53,7 +54,7 @@ Precision precisionOf(ElementType type) {
   case ElementType::Int64:
   case ElementType::Uint64: break;
   }
-  return {0, 0};
+  return {0, 0, 0};
 }
 
 /// Whether inputs of this type are never neutral (Inputs.h), so that counting them is idle.
@@ -183,19 +184,21 @@ private:
       // The reference rounds as well, if only a little.
       const Wide<T> own = static_cast<Wide<T>>(operands) * (sizeof(Wide<T>) > 8 ? Wide<T>(0x1p-63) : Wide<T>(0x1p-52));
       const bool counted = !alwaysBusy<T>(job.op == ReduceOp::Prod);
-      const double tiny = precision.tiny * (job.op == ReduceOp::Prod ? 16 : 1);
+      const Wide<T> exact = job.op == ReduceOp::Sum ? static_cast<Wide<T>>(job.wholeNumbers) : Wide<T>(0);
       for (uint64_t i = 0; i < n; ++i) {
         double busy = counted ? static_cast<double>(piece.busy[i]) : static_cast<double>(operands);
-        double roundings = std::max(0.0, busy - 1) + (average ? 2 : 0);
-        double x = roundings * precision.unit;
+        double roundings = std::max(0.0, busy - 1) + (average ? 1 : 0);
+        double x = roundings * precision.unit + (average ? precision.reciprocal : 0);
+        double tiny = precision.tiny * (average ? busy : job.op == ReduceOp::Prod ? 16 : 0);
         double relative = x * (1 + x + x * x); // at least (1 + u)^k - 1 for the few roundings of coarse types
         piece.sum[i] /= divisor;
-        piece.magnitude[i] =
-            piece.magnitude[i] / divisor * (relative + own) + tiny * (roundings + (average ? busy : 0));
+        Wide<T> bound = piece.magnitude[i] / divisor * (relative + own) + tiny;
+        piece.magnitude[i] = piece.magnitude[i] <= exact ? Wide<T>(0) : bound;
       }
     }
   }
 
+  // NOLINTBEGIN(bugprone-suspicious-memory-comparison): a copy is right bit by bit, NaNs and zeros included
   void compareCopy(Chunk chunk, uint64_t at, const T *expected, uint64_t n) {
     const T *got = output(chunk, at);
     if (std::memcmp(got, expected, n * sizeof(T)) == 0)
@@ -204,6 +207,7 @@ private:
       if (std::memcmp(&got[i], &expected[i], sizeof(T)) != 0)
         wrong(chunk, at + i, readable(got[i]), readable(expected[i]));
   }
+  // NOLINTEND(bugprone-suspicious-memory-comparison)
 
   /// The common case, where all is right, in loops that vectorise.
   uint64_t countWrong(const Piece<T> &piece, const T *__restrict got, uint64_t n, bool extreme) const {

@@ -5,8 +5,10 @@
 //
 // Tolerance: k operations that round have a relative error of at most (1 + u)^k - 1 of the sum of magnitudes, u being
 // the type's unit roundoff (fp8: plus half's, as it is computed in half). k is the number of additions whose operands
-// are not zero (multiplications: not one), counted per element; an average adds two, for the reciprocal and the
-// product. Integers, copies, min and max are exact.
+// are not zero (multiplications: not one), counted per element; an average adds the reciprocal's rounding (fp8: in
+// half) and the product's. Sums of the whole numbers of Inputs.h, integers, copies, min and max are exact. Sums never
+// round below the normal range; each scaled operand of an average by half the smallest subnormal, products by 16 times
+// as much (what follows grows it).
 #pragma once
 
 #include "bundle/BundleFile.h"
@@ -66,6 +68,7 @@ struct CheckJob {
   host::ElementType type;
   host::ReduceOp op;
   uint32_t contributions; ///< divisor of averages
+  double wholeNumbers;    ///< operands of sums are whole, and exact while their magnitudes' sum is at most this; or 0
   Chunks inputChunks, outputChunks;
   const std::vector<const std::byte *> *inputs;
   const std::vector<const std::byte *> *outputs;

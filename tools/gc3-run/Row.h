@@ -46,10 +46,15 @@ double busFactor(const std::string &collective, int ranks);
 
 void printHeader(const Options &options);
 void printGroup(const std::string &collective, int ranks, int root);
+/// The sizes from `first` to `last` bytes, for which the bundle has no program.
+void printSkipped(const std::string &collective, int ranks, uint64_t first, uint64_t last);
 void printRow(const Row &row);
 void printFooter(const Summary &summary);
 
-/// Writes through a temporary file. Returns what went wrong, or an empty string.
+/// What would keep writeJson from writing `path`, or an empty string; leaves no trace.
+std::string checkJson(const std::string &path);
+/// Writes a regular file through a temporary one beside it, what links lead to; anything else directly. Returns what
+/// went wrong, or an empty string.
 std::string writeJson(const std::string &path, const Options &options, const Summary &summary);
 
 } // namespace gc3::run

@@ -2,9 +2,6 @@
 // The rows of the table: which programs, which sizes, and one row's data. Measure.cpp runs and checks it.
 #include "Runner.h"
 
-#include "Inputs.h"
-#include "Parallel.h"
-
 namespace gc3::run {
 
 Runner::~Runner() {
@@ -26,7 +23,15 @@ std::string Runner::open() {
   return {};
 }
 
-std::string Runner::shapeOf(int program, uint64_t count, Shape &shape) const {
+/// Fails where some buffer of elements of `elementSize` bytes is past what can be addressed, so that no product of
+/// elements and bytes wraps from here on.
+std::string Runner::shapeOf(int program, uint64_t count, size_t elementSize, Shape &shape) const {
+  auto tooLarge = [&] {
+    return "count " + std::to_string(count) + " is too large: a buffer would take more than 2^62 bytes";
+  };
+  const uint64_t mostElements = (uint64_t{1} << 62) / elementSize;
+  if (count > mostElements)
+    return tooLarge();
   uint32_t ranks = file->program(static_cast<uint32_t>(program)).ranks();
   shape.input.resize(ranks);
   shape.output.resize(ranks);
@@ -39,6 +44,8 @@ std::string Runner::shapeOf(int program, uint64_t count, Shape &shape) const {
     shape.output[r] = out;
     shape.largest = std::max({shape.largest, shape.input[r], shape.output[r]});
   }
+  if (shape.largest > mostElements)
+    return tooLarge();
   return {};
 }
 
@@ -66,7 +73,7 @@ std::string Runner::groupPrograms() {
         (!options.program.empty() && options.program != "all" && options.program != program.name()->str()))
       continue;
     Shape shape;
-    if (std::string problem = shapeOf(i, 1 << 20, shape); !problem.empty())
+    if (std::string problem = shapeOf(i, 1 << 20, 1, shape); !problem.empty())
       return problem;
     ProgramGroup group{program.collective()->str(), static_cast<int>(program.ranks()), -1, {i}};
     group.root = findRoot(group.collective, shape.input, shape.output);
@@ -114,13 +121,14 @@ std::vector<uint64_t> Runner::wantedCounts(const ProgramGroup &group, size_t ele
     return options.counts;
   constexpr uint64_t probe = 1 << 20;
   Shape shape;
-  problem = shapeOf(group.programs[0], probe, shape);
+  problem = shapeOf(group.programs[0], probe, elementSize, shape);
   std::vector<uint64_t> counts;
   if (!problem.empty() || shape.largest == 0)
     return counts;
   for (uint64_t bytes = options.minBytes;;) {
-    auto count = static_cast<uint64_t>(static_cast<long double>(bytes) / static_cast<long double>(elementSize) *
-                                       (static_cast<long double>(probe) / static_cast<long double>(shape.largest)));
+    long double exact = static_cast<long double>(bytes) / static_cast<long double>(elementSize) *
+                        (static_cast<long double>(probe) / static_cast<long double>(shape.largest));
+    auto count = static_cast<uint64_t>(std::min(exact, 0x1p63L)); // shapeOf refuses what is cut here
     if (counts.empty() || counts.back() != count)
       counts.push_back(count);
     if (bytes > options.maxBytes / std::max<uint64_t>(options.factor, 2) && options.stepBytes == 0 && bytes != 0)
@@ -164,17 +172,26 @@ std::string Runner::runGroup(const ProgramGroup &group, Summary &summary) {
   if (std::string problem = communicators(group.ranks); !problem.empty())
     return problem;
   printGroup(group.collective, group.ranks, group.root);
-  size_t before = summary.rows.size();
+  std::optional<std::pair<uint64_t, uint64_t>> skipped; // first and last of adjacent sizes without a program
+  auto tellSkipped = [&] {
+    if (skipped)
+      printSkipped(group.collective, group.ranks, skipped->first, skipped->second);
+    skipped.reset();
+  };
   for (gc3DataType_t type : options.types) {
     size_t size = host::elementSize(static_cast<host::ElementType>(type));
     std::string problem;
     for (uint64_t count : wantedCounts(group, size, problem)) {
       Shape shape;
-      if (problem = shapeOf(group.programs[0], count, shape); !problem.empty())
+      if (problem = shapeOf(group.programs[0], count, size, shape); !problem.empty())
         return problem;
-      auto program = dispatch(group, shape.largest * size);
-      if (!program)
+      uint64_t bytes = shape.largest * size;
+      auto program = dispatch(group, bytes);
+      if (!program) {
+        skipped = skipped ? std::pair(skipped->first, bytes) : std::pair(bytes, bytes);
         continue;
+      }
+      tellSkipped();
       const Postcondition *post = postcondition(*program, problem);
       if (!post)
         return problem;
@@ -192,23 +209,21 @@ std::string Runner::runGroup(const ProgramGroup &group, Summary &summary) {
           break;
       }
     }
+    tellSkipped();
     if (!problem.empty())
       return problem;
   }
-  if (summary.rows.size() == before)
-    std::printf("# no program for these sizes\n");
   return {};
 }
 
 std::string Runner::runRow(const ProgramGroup &group, int program, uint64_t count, gc3DataType_t type, gc3RedOp_t op,
                            Row &row) {
   Shape shape;
-  if (std::string problem = shapeOf(program, count, shape); !problem.empty())
+  size_t size = host::elementSize(static_cast<host::ElementType>(type));
+  if (std::string problem = shapeOf(program, count, size, shape); !problem.empty())
     return problem;
   std::string problem;
   const Postcondition *post = postcondition(program, problem);
-  auto element = static_cast<host::ElementType>(type);
-  size_t size = host::elementSize(element);
   row.collective = group.collective;
   row.program = file->program(static_cast<uint32_t>(program)).name()->str();
   row.ranks = group.ranks;
@@ -224,16 +239,8 @@ std::string Runner::runRow(const ProgramGroup &group, int program, uint64_t coun
     if (!inputs[r].reserve(shape.input[r] * size + 1) ||
         !outputs[r].reserve(std::max(shape.input[r], shape.output[r]) * size + 1))
       return "no memory for buffers of " + std::to_string(row.bytes) + " bytes on " + std::to_string(ranks) + " ranks";
-  Purpose purpose = !post->reduces() || op == gc3Min || op == gc3Max ? Purpose::Copy
-                    : op == gc3Prod                                  ? Purpose::Prod
-                                                                     : Purpose::Sum;
-  ++seed;
-  constexpr uint64_t piece = 1 << 18;
-  for (uint32_t r = 0; r < ranks; ++r)
-    parallelFor((shape.input[r] + piece - 1) / piece, shape.input[r], [&](size_t i) {
-      uint64_t first = i * piece, n = std::min(piece, shape.input[r] - first);
-      makeInput(element, purpose, inputs[r].data() + first * size, first, n, r, ranks, seed);
-    });
+  rowSeed += uint64_t{1} << 32; // rounds count from there
+  madeRound = -1;
   for (Placement placement : {Placement::OutOfPlace, Placement::InPlace})
     if (placement == Placement::OutOfPlace ? options.outOfPlace : options.inPlace)
       if (problem = measure(placement, row, type, op, shape, program); !problem.empty())

@@ -2,6 +2,7 @@
 // Runs rows: makes data, checks, measures. One Runner is one bundle.
 #pragma once
 
+#include "Inputs.h"
 #include "Reference.h"
 #include "Row.h"
 
@@ -48,9 +49,10 @@ private:
                       int program);
   std::string call(Placement placement, const Row &row, gc3DataType_t type, gc3RedOp_t op, const Shape &shape);
   std::string time(Placement placement, Row &row, gc3DataType_t type, gc3RedOp_t op, const Shape &shape);
+  void makeInputs(int round, uint64_t window, const InputKind &kind, const Shape &shape);
   void fillOutputs(Placement placement, const Row &row, size_t elementSize, const Shape &shape);
 
-  std::string shapeOf(int program, uint64_t count, Shape &shape) const;
+  std::string shapeOf(int program, uint64_t count, size_t elementSize, Shape &shape) const;
   std::optional<int> dispatch(const ProgramGroup &group, uint64_t bytes) const;
   std::string communicators(int ranks);
   const Postcondition *postcondition(int program, std::string &problem);
@@ -65,7 +67,8 @@ private:
   std::vector<gc3Comm_t> comms;
   std::map<int, std::unique_ptr<Postcondition>> postconditions;
   std::vector<host::Memory> inputs, outputs; ///< by rank
-  uint64_t seed = 0;                         ///< of the data; another for each row
+  uint64_t rowSeed = 0;                      ///< of the data of the row's first round
+  int madeRound = -1;                        ///< the round whose inputs are in place
 };
 
 } // namespace gc3::run

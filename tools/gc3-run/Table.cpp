@@ -34,7 +34,8 @@ void printHeader(const Options &options) {
   std::printf("# backend host, order %s", options.host.order == gc3OrderAdversarial ? "adversarial" : "fair");
   if (options.host.order == gc3OrderAdversarial)
     std::printf(", seed %" PRIu64, options.host.seed);
-  std::printf(", check %d, rounds %d\n", options.check ? 1 : 0, options.rounds);
+  std::printf(", check %d, rounds ", options.check ? 1 : 0);
+  std::printf(options.rounds ? "%d\n" : "auto\n", options.rounds);
 }
 
 void printGroup(const std::string &collective, int ranks, int root) {
@@ -46,6 +47,15 @@ void printGroup(const std::string &collective, int ranks, int root) {
               "root", "time", "algbw", "busbw", "#wrong", "time", "algbw", "busbw", "#wrong", "program");
   std::printf("# %11s %12s %9s %7s %7s %9s %7s %7s %7s  %9s %7s %7s %7s\n", "(B)", "(elements)", "", "", "", "(us)",
               "(GB/s)", "(GB/s)", "", "(us)", "(GB/s)", "(GB/s)", "");
+}
+
+void printSkipped(const std::string &collective, int ranks, uint64_t first, uint64_t last) {
+  std::printf("# no program of the bundle is for ");
+  if (first == last)
+    std::printf("size %" PRIu64, first);
+  else
+    std::printf("sizes %" PRIu64 " to %" PRIu64, first, last);
+  std::printf(" bytes (%s on %d ranks)\n", collective.c_str(), ranks);
 }
 
 static void printMeasurement(const Measurement &measurement) {

@@ -15,7 +15,9 @@ int main(int argc, char **argv) {
   }
   try {
     Summary summary;
-    std::string problem = Runner(options).run(summary);
+    std::string problem = options.json.empty() ? "" : checkJson(options.json);
+    if (problem.empty())
+      problem = Runner(options).run(summary);
     if (problem.empty() && !options.json.empty())
       problem = writeJson(options.json, options, summary);
     if (!problem.empty())
