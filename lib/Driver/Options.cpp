@@ -27,7 +27,10 @@ struct Table {
   cl::opt<std::string> program{"program", cl::desc("Compile this program of the file only"), cl::value_desc("name"),
                                cl::cat(input)};
 
-  cl::opt<std::string> out{"o", cl::desc("Write here; - is standard output"), cl::value_desc("file"), cl::cat(output)};
+  cl::opt<std::string> out{"o",
+                           cl::desc("Write here; - is standard output (default: text there, a bundle to FILE.gc3b in "
+                                    "the working directory)"),
+                           cl::value_desc("file"), cl::cat(output)};
   cl::opt<Emit> emit{"emit", cl::desc("What to write:"),
                      cl::values(clEnumValN(Emit::Ast, "ast", "the syntax tree, as canonical source"),
                                 clEnumValN(Emit::ChunkDag, "chunk-dag", "the Chunk DAG: operations on chunks"),

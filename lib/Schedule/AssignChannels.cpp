@@ -243,6 +243,8 @@ bool ChannelAssigner::assignChain(uint32_t head) {
                     " channels with this operation; use fewer parallel instances");
     return false;
   }
+  if (!fits)
+    result.frames.rollBack(0); // so that nothing is reported only because of it
   result.frames.commit();
   return fits;
 }

@@ -4,6 +4,7 @@
 // worlds in different orders. Linear in the calls.
 #include "api/Handles.h"
 
+#include <algorithm>
 #include <deque>
 #include <unordered_map>
 
@@ -33,6 +34,7 @@ thread_local Group group;
 struct Rounds {
   World *world;
   std::vector<std::vector<const Noted *>> rounds;
+  Outcome outcome; ///< after an error the world's further calls are dropped
 };
 
 /// Sorts the calls by world, in the order of their first call, and by round: the n-th call of a communicator is in the
@@ -46,7 +48,7 @@ std::vector<Rounds> sortCalls(std::deque<Noted> &calls) {
     World *world = call.comm->world.get();
     auto [place, isNew] = worldOf.try_emplace(world, worlds.size());
     if (isNew)
-      worlds.push_back({world, {}});
+      worlds.push_back({world, {}, {}});
     Rounds &own = worlds[place->second];
     size_t round = madeBy[call.comm]++;
     if (own.rounds.size() == round)
@@ -56,30 +58,30 @@ std::vector<Rounds> sortCalls(std::deque<Noted> &calls) {
   return worlds;
 }
 
-/// Round number `round` of all worlds. The first error is the result; no world is left waiting for this thread.
-gc3Result_t runRound(const std::vector<Rounds> &worlds, size_t round) {
-  std::vector<std::pair<const Rounds *, World::Arrival>> arrivals;
+/// Round number `round` of the worlds that have not failed. The calls that nobody else is missing from are run before
+/// this thread waits for any: the others may be waiting for just those.
+void runRound(std::vector<Rounds> &worlds, size_t round) {
+  std::vector<std::pair<Rounds *, World::Arrival>> arrivals;
   std::vector<World::Entry> entries;
-  for (const Rounds &world : worlds) {
-    if (round >= world.rounds.size())
+  arrivals.reserve(worlds.size());
+  for (Rounds &world : worlds) {
+    if (round >= world.rounds.size() || !world.outcome.ok())
       continue;
     entries.clear();
     for (const Noted *call : world.rounds[round])
       entries.push_back({call->comm->rank, call->request});
     arrivals.emplace_back(&world, world.world->arrive(entries.data(), entries.size()));
   }
-  gc3Result_t result = gc3Success;
+  std::stable_partition(arrivals.begin(), arrivals.end(), [](const auto &arrival) { return arrival.second.last; });
   for (const auto &[world, arrival] : arrivals) {
-    Outcome outcome = world->world->complete(arrival);
+    world->outcome = world->world->complete(arrival);
     for (const Noted *call : world->rounds[round])
-      report(call->comm, outcome);
-    if (result == gc3Success)
-      result = outcome.code;
+      report(call->comm, world->outcome);
   }
-  return result;
 }
 
-/// Makes the noted calls, or none of them if one was refused when it was noted.
+/// Makes the noted calls, or none of them if one was refused when it was noted. The result is the error of the world
+/// that was called first, of those that failed.
 gc3Result_t runGroup() {
   std::deque<Noted> calls;
   calls.swap(group.calls);
@@ -90,10 +92,12 @@ gc3Result_t runGroup() {
   size_t rounds = 0;
   for (const Rounds &world : worlds)
     rounds = std::max(rounds, world.rounds.size());
-  gc3Result_t result = gc3Success;
-  for (size_t round = 0; round < rounds && result == gc3Success; ++round)
-    result = runRound(worlds, round);
-  return result;
+  for (size_t round = 0; round < rounds; ++round)
+    runRound(worlds, round);
+  for (const Rounds &world : worlds)
+    if (!world.outcome.ok())
+      return report(nullptr, world.outcome);
+  return gc3Success;
 }
 
 } // namespace

@@ -34,7 +34,10 @@ Outcome Padding::plan(const Program &newProgram, std::span<const Request> newReq
   uint64_t slots = slotsPerBlock(info);
   uint64_t count = request.count + (slots - request.count % slots);
   uint64_t size = elementSize(static_cast<ElementType>(request.type));
-  auto block = [&](uint32_t chunks) {
+  if (count < request.count || count > UINT64_MAX / 2 / size)
+    return {gc3InvalidArgument,
+            "a count of " + std::to_string(request.count) + " elements is beyond the address space"};
+  auto block = [&](uint32_t chunks) { // one block has at most `count` elements
     return Block{bufferElements(info, 1, chunks, request.count).value_or(0) * size,
                  bufferElements(info, 1, chunks, count).value_or(0) * size};
   };

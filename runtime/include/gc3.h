@@ -277,7 +277,8 @@ GC3_API gc3Result_t gc3GroupStart(void);
 
 /**
  * Runs the noted calls: the k-th calls on the communicators of one group of ranks run together, k = 1, 2, … Returns the
- * first error; the calls after it are dropped. gc3InvalidUsage: no gc3GroupStart.
+ * first error; the calls after it on the same ranks' communicators are dropped, those
+ * on others are made. gc3InvalidUsage: no gc3GroupStart.
  */
 GC3_API gc3Result_t gc3GroupEnd(void);
 

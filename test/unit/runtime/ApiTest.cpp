@@ -4,6 +4,7 @@
 
 #include "gc3.h"
 
+#include <atomic>
 #include <cstring>
 #include <gtest/gtest.h>
 #include <numeric>
@@ -260,25 +261,51 @@ TEST(Api, RefusedCallEndsItsGroup) {
   EXPECT_EQ(data, (Data{{100}, {100}}));
 }
 
-// Threads may note the calls of two sets of communicators in different orders.
+// Threads may note the calls of two sets of communicators in different orders, and neither waits for the other.
 TEST(Api, GroupsOfTwoWorldsInAnyOrder) {
-  Group first({ringAllReduce(2, true)}, 2), second({ringAllReduce(2, true)}, 2);
-  Data a = ramp(2, 3), b = ramp(2, 3);
+  Group first({ringAllReduce(2, true)}, 2, withTimeout(5000)), second({ringAllReduce(2, true)}, 2, withTimeout(5000));
+  std::atomic<int> arrived{0};
   auto results = first.threads([&](int rank, gc3Comm_t comm) {
-    auto call = [&](gc3Comm_t which, std::vector<float> &data) {
-      gc3AllReduce(data.data(), data.data(), 3, gc3Float32, gc3Sum, which, nullptr);
+    std::vector<float> a(3), b(3);
+    auto call = [](gc3Comm_t which, std::vector<float> &data) {
+      gc3AllReduce(data.data(), data.data(), data.size(), gc3Float32, gc3Sum, which, nullptr);
     };
-    gc3GroupStart();
-    if (rank == 0)
-      call(comm, a[0]);
-    call(second.comms[rank], b[rank]);
-    if (rank == 1)
-      call(comm, a[1]);
-    return gc3GroupEnd();
+    for (int turn = 1; turn <= 3000; ++turn) {
+      a.assign(3, static_cast<float>(turn + rank));
+      b.assign(3, static_cast<float>(turn - rank));
+      for (++arrived; arrived < 2 * turn;) // both start at once, which is where they can cross
+        std::this_thread::yield();
+      gc3GroupStart();
+      if (rank == 0)
+        call(comm, a);
+      call(second.comms[static_cast<size_t>(rank)], b);
+      if (rank == 1)
+        call(comm, a);
+      gc3Result_t result = gc3GroupEnd();
+      if (result != gc3Success)
+        return result;
+      if (a != std::vector<float>(3, static_cast<float>(2 * turn + 1)) ||
+          b != std::vector<float>(3, static_cast<float>(2 * turn - 1)))
+        return gc3InternalError;
+    }
+    return gc3Success;
   });
   EXPECT_EQ(results, std::vector<gc3Result_t>(2, gc3Success));
-  EXPECT_EQ(a, (Data{{100, 102, 104}, {100, 102, 104}}));
-  EXPECT_EQ(b, a);
+}
+
+// A call that fails in one set of communicators drops the rest of its group there, and nowhere else.
+TEST(Api, ErrorsStayInTheirWorld) {
+  Group bad({ringAllReduce(2, true)}, 2), good({ringAllReduce(2, true)}, 2);
+  Data data = ramp(2, 2), sums = ramp(2, 2);
+  ASSERT_EQ(gc3GroupStart(), gc3Success);
+  for (size_t r = 0; r < 2; ++r) {
+    gc3AllReduce(data[r].data(), data[r].data(), 1 + r, gc3Float32, gc3Sum, bad.comms[r], nullptr); // counts differ
+    for (int call = 0; call < 2; ++call)
+      gc3AllReduce(sums[r].data(), sums[r].data(), 2, gc3Float32, gc3Sum, good.comms[r], nullptr);
+  }
+  EXPECT_EQ(gc3GroupEnd(), gc3InvalidUsage);
+  EXPECT_EQ(data, ramp(2, 2));
+  EXPECT_EQ(sums, (Data{{200, 204}, {200, 204}}));
 }
 
 // What a program leaves alone stays as the caller has it, for counts that need padding too.
