@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waits for dependencies between thread blocks of one rank (GC3 section 4.4), less those that are implied by
 //  - the order inside a thread block, and what its earlier waits imply (clocks: per thread block, how many steps of
-//  each
-//    other block of the rank are known to be finished),
+//    each other one of its rank are known to be finished),
 //  - another wait of the same step,
 //  - the message that the step receives (MessageOrder).
 // Clocks change only at steps that wait, so one vector per such step is kept. O((edges + waits) × blocks of a rank).

@@ -33,13 +33,6 @@ private:
   std::vector<Finding> &findings;
 };
 
-constexpr bool sendsMessage(Opcode opcode) {
-  return sends(opcode);
-}
-constexpr bool receivesMessage(Opcode opcode) {
-  return receives(opcode);
-}
-
 } // namespace
 
 std::string gc3::verify::describe(const Program &program, uint32_t index, uint32_t step) {
@@ -118,7 +111,7 @@ void StructureChecker::checkBlock(uint32_t index) {
     checkStep(index, step);
 }
 
-/// Counts of the messages of a thread block, in order.
+/// The steps of a thread block that send, or that receive, in order.
 std::vector<uint32_t> StructureChecker::messages(uint32_t index, bool (*counts)(Opcode)) const {
   const ThreadBlock &block = program.threadBlocks[index];
   std::vector<uint32_t> result;
@@ -130,8 +123,8 @@ std::vector<uint32_t> StructureChecker::messages(uint32_t index, bool (*counts)(
 
 /// The k-th send meets the k-th receive: as many, and of the same counts.
 void StructureChecker::checkMessages(const Connection &connection) {
-  std::vector<uint32_t> sent = messages(connection.sender, sendsMessage);
-  std::vector<uint32_t> received = messages(connection.receiver, receivesMessage);
+  std::vector<uint32_t> sent = messages(connection.sender, sends);
+  std::vector<uint32_t> received = messages(connection.receiver, receives);
   const ThreadBlock &sender = program.threadBlocks[connection.sender];
   const ThreadBlock &receiver = program.threadBlocks[connection.receiver];
   if (sent.size() != received.size()) {

@@ -40,7 +40,8 @@ static std::string difference(const ExactDomain &domain, ExactDomain::Value held
         add(place(a[i].key, subdivision) + " counted " +
             (a[i].times == 2 && b[j].times == 1
                  ? std::string("twice")
-                 : std::to_string(a[i].times) + " times instead of " + std::to_string(b[j].times)));
+                 : std::to_string(a[i].times) + (a[i].times == UINT64_MAX ? " times or more" : " times") +
+                       " instead of " + std::to_string(b[j].times)));
       ++i, ++j;
     }
   }

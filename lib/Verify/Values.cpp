@@ -33,7 +33,7 @@ ExactDomain::Value ExactDomain::combine(Value a, Value b) {
     else if (i == x.size() || y[j].key < x[i].key)
       sum.push_back(y[j++]);
     else {
-      sum.push_back({x[i].key, x[i].times + y[j].times});
+      sum.push_back({x[i].key, saturatingSum(x[i].times, y[j].times)});
       ++i, ++j;
     }
   }

@@ -6,17 +6,27 @@
 #include "llvm/ADT/DenseMap.h"
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace gc3::verify {
 
+/// The sum, or the largest number where it is larger: multiplicities must not wrap around to innocent ones.
+template <typename Number>
+Number saturatingSum(Number a, Number b) {
+  Number sum;
+  return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<Number>::max() : sum;
+}
+
 /// 128-bit additive hashes: the hash of a multiset is the sum of its elements' hashes, so equal multisets have equal
-/// hashes in whatever order they were combined. Different ones collide with probability 2^-128 for inputs that were not
-/// made for it; the exact domain is for those that were.
+/// hashes in whatever order they were combined. The number of elements is kept too: 2^64 times an element has the hash
+/// of nothing. Different multisets collide with probability 2^-128 for inputs that were not made for it; the exact
+/// domain is for those that were.
 struct HashDomain {
   struct Value {
     uint64_t low = 0;
     uint64_t high = 0;
+    uint32_t count = 0; ///< at most: 2^32 - 1 stands for all larger numbers
     bool operator==(const Value &) const = default;
   };
   static constexpr bool tracksValues = true;
@@ -24,9 +34,9 @@ struct HashDomain {
 
   Value input(uint32_t rank, uint32_t slot) const {
     uint64_t key = uint64_t(rank) << 32 | slot;
-    return {mix(key ^ 0x9e3779b97f4a7c15ull), mix(key ^ 0xc2b2ae3d27d4eb4full)};
+    return {mix(key ^ 0x9e3779b97f4a7c15ull), mix(key ^ 0xc2b2ae3d27d4eb4full), 1};
   }
-  Value combine(Value a, Value b) const { return {a.low + b.low, a.high + b.high}; }
+  Value combine(Value a, Value b) const { return {a.low + b.low, a.high + b.high, saturatingSum(a.count, b.count)}; }
 
 private:
   /// The finaliser of splitmix64: a bijection that spreads every bit.
@@ -46,8 +56,8 @@ public:
     bool operator==(const Value &) const = default;
   };
   struct Element {
-    uint64_t key; ///< rank << 32 | slot
-    uint64_t times;
+    uint64_t key;   ///< rank << 32 | slot
+    uint64_t times; ///< 2^64 - 1 stands for all larger numbers
     bool operator==(const Element &) const = default;
   };
   static constexpr bool tracksValues = true;

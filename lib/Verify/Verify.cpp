@@ -17,13 +17,23 @@ static Finding unsetRead(const Program &program, uint32_t block, uint32_t step, 
           {}};
 }
 
-/// The fewest slots with which the program ends. More slots never hurt, so the first number that works is the least.
+/// The fewest slots with which the program ends; it does with all of its own. More slots never hurt, so doubling finds
+/// a number that works (nearly always 1 or 2), and halving the least.
 static uint32_t fewestSlots(const Program &program, const Connections &connections) {
   NoDomain domain;
-  for (uint32_t slots = 1; slots < program.fifoSlots; ++slots)
-    if (Execution<NoDomain>(program, connections, slots, domain).run())
-      return slots;
-  return program.fifoSlots;
+  auto ends = [&](uint32_t slots) {
+    return slots >= program.fifoSlots || Execution<NoDomain>(program, connections, slots, domain).run();
+  };
+  uint32_t tooFew = 0;
+  uint32_t enough = 1;
+  for (; !ends(enough); enough *= 2)
+    tooFew = enough;
+  enough = std::min(enough, program.fifoSlots);
+  while (enough - tooFew > 1) {
+    uint32_t middle = tooFew + (enough - tooFew) / 2;
+    (ends(middle) ? enough : tooFew) = middle;
+  }
+  return enough;
 }
 
 /// Runs the program in a domain; true if all that it checks holds.

@@ -81,10 +81,7 @@ Outcome Caller::prepare(LoadedProgram &program, const Request &request) {
     if (wanted.slots == 0)
       wanted.slots = program.program->info().min_fifo_slots();
     if (wanted.tileElements == 0) { // up to 16 tiles
-      const auto &info = program.program->info();
-      uint64_t slots =
-          uint64_t{std::max({info.input_chunks_per_block(), info.output_chunks_per_block(), 1u})} * info.subdivision();
-      wanted.tileElements = 1 + request.count / slots / (1 + random.below(16));
+      wanted.tileElements = 1 + request.count / slotsPerBlock(program.program->info()) / (1 + random.below(16));
     }
   }
   Layout &layout = program.layout;

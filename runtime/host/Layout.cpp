@@ -53,6 +53,10 @@ BufferLayout place(uint64_t slots, uint64_t slotsPerBlock, uint64_t blockElement
 
 } // namespace
 
+uint64_t slotsPerBlock(const fbs::Program &program) {
+  return largerChunks(program) * program.subdivision();
+}
+
 std::optional<uint64_t> bufferElements(const fbs::Program &program, uint32_t blocks, uint32_t chunks, uint64_t count) {
   uint64_t elements;
   if (blocks == 0)
@@ -67,7 +71,7 @@ std::string Layout::compute(const Program &program, uint64_t elements, size_t by
   count = elements, elementSize = bytesPerElement, options = chosen;
   if (count > largestBuffer)
     return "a count of " + std::to_string(count) + " elements is beyond the address space";
-  slotElements = divideUp(count, largerChunks(program.info()) * program.info().subdivision());
+  slotElements = divideUp(count, slotsPerBlock(program.info()));
   if (std::string problem = computeBuffers(program); !problem.empty())
     return problem;
   return computeFifos(program);

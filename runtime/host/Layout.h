@@ -78,6 +78,9 @@ private:
   std::string computeFifos(const Program &program);
 };
 
+/// Slots of a block of the input or the output, whichever has more; at least 1.
+uint64_t slotsPerBlock(const bundle::fbs::Program &program);
+
 /// Elements of a rank's input or output of `blocks` blocks of `chunks` chunks for `count` elements per block of the
 /// larger kind; nothing where that exceeds 2^64 - 1.
 std::optional<uint64_t> bufferElements(const bundle::fbs::Program &program, uint32_t blocks, uint32_t chunks,

@@ -4,16 +4,11 @@
 
 #include "host/Layout.h"
 
-#include <algorithm>
 #include <cstring>
 
 namespace gc3::host {
 
 namespace {
-
-uint64_t slotsPerBlock(const bundle::fbs::Program &info) {
-  return uint64_t{std::max({info.input_chunks_per_block(), info.output_chunks_per_block(), 1u})} * info.subdivision();
-}
 
 void copyBlocks(std::byte *to, uint64_t toStride, const std::byte *from, uint64_t fromStride, uint64_t bytes,
                 uint32_t blocks) {

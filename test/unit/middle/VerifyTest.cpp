@@ -204,6 +204,36 @@ TEST(Verify, missingAndDoubled) {
   EXPECT_EQ(exchange.finding(Finding::Postcondition).message, "output(1, 0): input(1, 0) counted twice");
 }
 
+TEST(Verify, countsBeyond64Bits) {
+  // Output (1, 0) becomes 2^64 + 1 times input (0, 0): sums modulo 2^64 would take that for once.
+  Exchange exchange;
+  auto local = [](Opcode opcode, BufferId src, BufferId dst) {
+    Step step{};
+    step.opcode = opcode;
+    step.srcBuffer = src;
+    step.dstBuffer = dst;
+    step.count = 1;
+    return step;
+  };
+  std::vector<Step> more = {local(Opcode::Copy, OutputBuffer, InputBuffer)};
+  more.insert(more.end(), 64, local(Opcode::Reduce, OutputBuffer, OutputBuffer));
+  more.push_back(local(Opcode::Reduce, InputBuffer, OutputBuffer));
+  exchange.program.steps.insert(exchange.program.steps.end(), more.begin(), more.end());
+  exchange.program.threadBlocks[3].stepCount += static_cast<uint32_t>(more.size());
+  exchange.wait(4, 0, 0); // the copy overwrites what the other block sends
+  EXPECT_EQ(exchange.finding(Finding::Postcondition).message,
+            "output(1, 0): input(0, 0) counted 18446744073709551615 times or more instead of 1");
+}
+
+TEST(Verify, fewestSlotsOfMany) {
+  Exchange exchange;
+  std::vector<Step> steps(300, Exchange::send());
+  steps.insert(steps.end(), 300, Exchange::receive());
+  exchange.inOneBlock(steps, steps);
+  exchange.program.fifoSlots = 65536;
+  EXPECT_EQ(verify(exchange.program, {}).minSlots, 300u);
+}
+
 TEST(Verify, partsOfChunks) {
   Exchange exchange;
   exchange.program.subdivision = 2;
