@@ -24,7 +24,8 @@ public:
 private:
   bool chooseSubdivision();
   bool number();
-  void track(const Instruction &instruction);
+  void track(uint32_t part);
+  uint32_t slotOf(uint32_t rank, const Slice &slice) const { return slots->slot(rank, slice.buffer, slice.first); }
   void findWanted();
 
   const ChunkDag &chunks;
@@ -63,38 +64,54 @@ bool Expander::chooseSubdivision() {
   return true;
 }
 
-/// Gives every operation its instructions.
+/// Gives every operation its parts.
 bool Expander::number() {
-  uint64_t total = 0;
+  uint64_t instructions = 0;
+  uint64_t numbers = 0; // of parts
   for (const ChunkOp &op : chunks.ops) {
-    result.firstOf.push_back(static_cast<uint32_t>(total));
-    if (op.kind == ChunkOpKind::Start)
-      continue;
-    total += uint64_t(info.directives[op.directive].parallel) * (op.srcRank == op.dstRank ? 1 : 2);
-    if (total > options.maxInstructions) {
+    uint64_t parallel = op.kind == ChunkOpKind::Start ? 1 : info.directives[op.directive].parallel;
+    numbers += parallel;
+    if (op.kind != ChunkOpKind::Start)
+      instructions += parallel * (Unfused::isTransfer(op) ? 2 : 1);
+    if (instructions > options.maxInstructions) {
       diags.error(DiagId::OperationBudget, info.sites[op.site],
                   "the program has more than " + std::to_string(options.maxInstructions) +
                       " instructions with this operation; use fewer parallel instances");
       return false;
     }
   }
-  result.opOf.reserve(total);
-  for (uint32_t op = 0; op != chunks.ops.size(); ++op)
-    result.opOf.resize(op + 1 == chunks.ops.size() ? total : result.firstOf[op + 1], op);
+  if (numbers == chunks.ops.size())
+    return true;
+  result.parts.reserve(numbers);
+  for (uint32_t index = 0; index != chunks.ops.size(); ++index) {
+    const ChunkOp &op = chunks.ops[index];
+    uint32_t parallel = op.kind == ChunkOpKind::Start ? 1 : info.directives[op.directive].parallel;
+    auto first = static_cast<uint32_t>(result.parts.size());
+    result.parts.insert(result.parts.end(), parallel, {index, first});
+  }
   return true;
 }
 
-/// Tells the tracker what the instruction reads and writes.
-void Expander::track(const Instruction &instruction) {
-  if (readsSrc(instruction.opcode))
-    tracker->read(slots->slot(instruction.rank, instruction.srcBuffer, instruction.srcIndex), instruction.count);
-  if (writesDst(instruction.opcode)) {
-    uint32_t dst = slots->slot(instruction.rank, instruction.dstBuffer, instruction.dstIndex);
-    if (combinesIntoDst(instruction.opcode))
-      tracker->read(dst, instruction.count);
-    tracker->write(dst, instruction.count);
+/// Tells the tracker what the two numbers of a part read and write.
+void Expander::track(uint32_t part) {
+  const ChunkOp &op = result.operation(2 * part);
+  if (op.kind == ChunkOpKind::Start) {
+    tracker->endNode();
+    tracker->endNode();
+    return;
   }
+  Slice source = result.source(2 * part);
+  uint32_t target = slotOf(op.dstRank, result.target(2 * part));
+  tracker->read(slotOf(op.srcRank, source), source.count);
+  bool transfer = Unfused::isTransfer(op);
+  if (transfer)
+    tracker->endNode();
+  if (op.kind == ChunkOpKind::Reduce)
+    tracker->read(target, source.count);
+  tracker->write(target, source.count);
   tracker->endNode();
+  if (!transfer)
+    tracker->endNode();
 }
 
 void Expander::findWanted() {
@@ -124,8 +141,8 @@ std::optional<Unfused> Expander::run() {
   slots.emplace(sizes, info.bufferCount());
   tracker.emplace(slots->total());
   tracker->reserve(result.size());
-  for (uint32_t i = 0; i != result.size(); ++i)
-    track(result.at(i));
+  for (uint32_t part = 0; part != result.size() / 2; ++part)
+    track(part);
   findWanted();
   result.edges = tracker->take();
   return std::move(result);

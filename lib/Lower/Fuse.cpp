@@ -31,6 +31,7 @@ private:
   bool pinsAgree(uint32_t receive, uint32_t send) const;
   ChainDemand demandOf(uint32_t send) const;
   void emit(uint32_t node);
+  Instruction make(uint32_t node) const;
   void openChain(uint32_t send, Instruction &instruction);
   void joinChain(uint32_t receive, Instruction &instruction);
   void emitEdges(uint32_t node);
@@ -52,11 +53,7 @@ void Fuser::noteReader(uint32_t node) {
 
 /// A send can be fused with the instruction that wrote all it reads, if that is one receive of exactly these slots.
 bool Fuser::canFuse(uint32_t send, uint32_t writer) const {
-  if (!unfused.isReceive(writer))
-    return false;
-  Instruction reads = unfused.at(send);
-  Instruction writes = unfused.at(writer);
-  return writes.dstBuffer == reads.srcBuffer && writes.dstIndex == reads.srcIndex && writes.count == reads.count;
+  return Unfused::isReceiveNumber(writer) && unfused.target(writer) == unfused.source(send);
 }
 
 /// From the last instruction to the first: longest paths to the end over both kinds of edges, how many instructions
@@ -75,7 +72,7 @@ void Fuser::lookBack() {
       if (!edge.isFalse())
         noteReader(edge.node());
     }
-    if (unfused.isReceive(node))
+    if (Unfused::isReceiveNumber(node))
       distance[node - 1] = std::max(distance[node - 1], next);
     if (end - begin != 1 || !unfused.isSend(node))
       continue;
@@ -152,14 +149,44 @@ void Fuser::emitEdges(uint32_t node) {
   edges.endNode();
 }
 
+/// The instruction as it is before fusion, but for its edges to others.
+Instruction Fuser::make(uint32_t node) const {
+  const ChunkOp &op = unfused.operation(node);
+  bool copies = op.kind == ChunkOpKind::Copy;
+  bool transfers = Unfused::isTransfer(op);
+  bool receives = Unfused::isReceiveNumber(node);
+  Instruction result{};
+  result.sender = result.receiver = result.chain = None;
+  result.instance = unfused.instance(node);
+  result.directive = result.sendDirective = op.directive;
+  result.site = op.site;
+  result.rank = transfers && !receives ? op.srcRank : op.dstRank;
+  Slice source = unfused.source(node);
+  Slice target = unfused.target(node);
+  result.count = source.count;
+  if (receives)
+    result.opcode = copies ? Opcode::Recv : Opcode::RecvReduceCopy;
+  else
+    result.opcode = transfers ? Opcode::Send : copies ? Opcode::Copy : Opcode::Reduce;
+  if (readsSrc(result.opcode)) {
+    const Slice &read = receives ? target : source;
+    result.srcBuffer = read.buffer;
+    result.srcIndex = read.first;
+  }
+  if (writesDst(result.opcode)) {
+    result.dstBuffer = target.buffer;
+    result.dstIndex = target.first;
+  }
+  return result;
+}
+
 /// In order, so that a chain is settled up to each message when that is reached.
 void Fuser::emit(uint32_t node) {
-  if (place[node] != None) // a send that was fused
+  if (place[node] != None || unfused.isGap(node)) // a send that was fused, or nothing
     return;
   place[node] = static_cast<uint32_t>(result.instructions.size());
-  Instruction instruction = unfused.at(node);
-  instruction.sender = instruction.receiver = instruction.chain = None;
-  if (sends(instruction.opcode))
+  Instruction instruction = make(node);
+  if (instruction.opcode == Opcode::Send)
     openChain(node, instruction);
   else if (receives(instruction.opcode))
     joinChain(node, instruction);

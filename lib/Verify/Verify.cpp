@@ -17,15 +17,14 @@ static Finding unsetRead(const Program &program, uint32_t block, uint32_t step, 
           {}};
 }
 
-/// The fewest slots with which the program ends. It does with all of its own and not with one; more never hurt, so
-/// doubling finds a number that works (nearly always 2), and halving the least.
-static uint32_t fewestSlots(const Program &program, const Connections &connections) {
+/// The fewest slots with which the program ends. It does with all of its own and not with `tooFew`; more never hurt, so
+/// doubling finds a number that works, and halving the least.
+static uint32_t fewestSlots(const Program &program, const Connections &connections, uint32_t tooFew) {
   NoDomain domain;
   auto ends = [&](uint32_t slots) {
     return slots >= program.fifoSlots || Execution<NoDomain>(program, connections, slots, domain).run();
   };
-  uint32_t tooFew = 1;
-  uint32_t enough = 2;
+  uint32_t enough = 2 * tooFew;
   for (; !ends(enough); enough *= 2)
     tooFew = enough;
   enough = std::min(enough, program.fifoSlots);
@@ -56,15 +55,20 @@ static bool execute(const Program &program, const Connections &connections, uint
   return true;
 }
 
-/// With one slot first: the end is the same with any number of slots with which there is one, and that usually does.
+/// With few slots first: the end is the same with any number of slots with which there is one, and one or two nearly
+/// always do.
 template <typename Domain>
 static void executeWithFewSlots(const Program &program, const Connections &connections, const Options &options,
                                 Verdict &verdict) {
-  if (execute<Domain>(program, connections, 1, options, verdict)) {
-    verdict.minSlots = 1;
-  } else if (program.fifoSlots != 1 && execute<Domain>(program, connections, program.fifoSlots, options, verdict)) {
-    verdict.minSlots = fewestSlots(program, connections);
+  static constexpr uint32_t few = 2;
+  for (uint32_t slots = 1; slots <= std::min(few, program.fifoSlots); ++slots) {
+    if (execute<Domain>(program, connections, slots, options, verdict)) {
+      verdict.minSlots = slots;
+      return;
+    }
   }
+  if (program.fifoSlots > few && execute<Domain>(program, connections, program.fifoSlots, options, verdict))
+    verdict.minSlots = fewestSlots(program, connections, few);
 }
 
 Verdict gc3::verify::verify(const Program &program, const Options &options) {
