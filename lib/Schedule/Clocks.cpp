@@ -5,15 +5,21 @@
 
 using namespace gc3::schedule;
 
-void Clocks::reset(uint32_t blocks) {
-  for (levels = 1; levels * fanBits < 32 && blocks > 1u << (levels * fanBits);)
+Clocks::Clocks(uint32_t blocks) : nodes(1) {
+  while (levels * fanBits < 32 && blocks > 1u << (levels * fanBits))
     ++levels;
-  nodes.assign(1, Node{});
 }
 
-uint32_t Clocks::add(const Node &node) {
-  nodes.push_back(node);
-  return static_cast<uint32_t>(nodes.size()) - 1;
+/// The node with another child: a copy, if it belongs to a finished clock.
+uint32_t Clocks::set(uint32_t node, uint32_t place, uint32_t child) {
+  if (nodes[node][place] == child)
+    return node;
+  if (node < firstDraft) {
+    nodes.push_back(Node(nodes[node]));
+    node = static_cast<uint32_t>(nodes.size()) - 1;
+  }
+  nodes[node][place] = child;
+  return node;
 }
 
 uint32_t Clocks::with(uint32_t node, uint32_t block, uint32_t steps, uint32_t level) {
@@ -21,11 +27,7 @@ uint32_t Clocks::with(uint32_t node, uint32_t block, uint32_t steps, uint32_t le
     return std::max(node, steps);
   uint32_t place = block >> ((level - 1) * fanBits) & (fan - 1);
   uint32_t child = with(nodes[node][place], block, steps, level - 1);
-  if (child == nodes[node][place])
-    return node;
-  Node copy = nodes[node];
-  copy[place] = child;
-  return add(copy);
+  return set(node, place, child);
 }
 
 uint32_t Clocks::join(uint32_t a, uint32_t b, uint32_t level) {
@@ -35,10 +37,9 @@ uint32_t Clocks::join(uint32_t a, uint32_t b, uint32_t level) {
     return a;
   if (a == Nothing)
     return b;
-  Node joined;
-  for (uint32_t i = 0; i != fan; ++i)
-    joined[i] = join(nodes[a][i], nodes[b][i], level - 1);
-  if (joined == nodes[a])
-    return a;
-  return joined == nodes[b] ? b : add(joined);
+  for (uint32_t i = 0; i != fan; ++i) {
+    uint32_t child = join(nodes[a][i], nodes[b][i], level - 1);
+    a = set(a, i, child);
+  }
+  return a;
 }

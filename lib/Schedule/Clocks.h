@@ -9,16 +9,16 @@
 
 namespace gc3::schedule {
 
-/// The clocks of one rank: for each of its thread blocks the number of steps known to be finished. A clock never
-/// changes once made. It is a tree of nodes with `fan` children, where what is the same in two clocks is the same
-/// subtree; so joining clocks costs what they differ in, and changing one entry a path of new nodes.
+/// For each of a rank's thread blocks the number of steps known to be finished. A finished clock never changes. It is a
+/// tree of nodes with `fan` children, where what is the same in two clocks is the same subtree; so joining clocks costs
+/// what they differ in, and changing one entry a path of new nodes.
 class Clocks {
 public:
   using Clock = uint32_t;
   static constexpr Clock Nothing = 0; ///< knows of no step
 
-  /// Forgets all clocks and begins anew for a rank with `blocks` thread blocks.
-  void reset(uint32_t blocks);
+  /// Clocks with up to `blocks` entries.
+  explicit Clocks(uint32_t blocks);
 
   uint32_t known(Clock clock, uint32_t block) const {
     for (uint32_t level = levels; level-- != 0;)
@@ -26,11 +26,13 @@ public:
     return clock; // at the last level the entry itself
   }
 
+  /// Starts the making of one clock by `join` and `with`; those made before are finished. What they return stands for
+  /// what was passed as `draft`, which is not to be used any more if it was made since the start.
+  void start() { firstDraft = static_cast<uint32_t>(nodes.size()); }
+  /// The clock that also knows what `other`, a finished one, knows.
+  Clock join(Clock draft, Clock other) { return join(draft, other, levels); }
   /// The clock that also knows `steps` steps of `block`.
-  Clock with(Clock clock, uint32_t block, uint32_t steps) { return with(clock, block, steps, levels); }
-
-  /// The clock that knows what either knows.
-  Clock join(Clock a, Clock b) { return join(a, b, levels); }
+  Clock with(Clock draft, uint32_t block, uint32_t steps) { return with(draft, block, steps, levels); }
 
 private:
   static constexpr uint32_t fanBits = 2;
@@ -39,9 +41,10 @@ private:
 
   uint32_t with(uint32_t node, uint32_t block, uint32_t steps, uint32_t level);
   uint32_t join(uint32_t a, uint32_t b, uint32_t level);
-  uint32_t add(const Node &node);
+  uint32_t set(uint32_t node, uint32_t place, uint32_t child);
 
-  uint32_t levels = 0;
+  uint32_t levels = 1;
+  uint32_t firstDraft = 1; // nodes from here on belong to the clock that is being made, and can be changed
   std::vector<Node> nodes; // the first one is Nothing at every level
 };
 

@@ -17,14 +17,11 @@ namespace {
 
 class WaitInserter {
 public:
-  WaitInserter(const Nodes &nodes, const ThreadBlocks &blocks, const Order &order)
-      : nodes(nodes), blocks(blocks), order(order.nodes), clockOf(nodes.total()),
-        latestClock(blocks.blocks.size(), Clocks::Nothing), messages(nodes, blocks, order) {}
+  WaitInserter(const Nodes &nodes, const ThreadBlocks &blocks, const Order &order);
 
   Waits run();
 
 private:
-  void sizeClocks();
   void collect(uint32_t node);
   void require(Place place, uint32_t dependency);
   void addWaits(uint32_t block);
@@ -47,13 +44,18 @@ private:
 
 } // namespace
 
-void WaitInserter::sizeClocks() {
+/// The most thread blocks that a rank has.
+static uint32_t mostBlocks(const ThreadBlocks &blocks) {
   uint32_t most = 0;
   for (size_t rank = 0; rank + 1 < blocks.rankBegin.size(); ++rank)
     most = std::max(most, blocks.rankBegin[rank + 1] - blocks.rankBegin[rank]);
-  clocks.reset(most);
-  candidateOf.assign(most, None);
+  return most;
 }
+
+WaitInserter::WaitInserter(const Nodes &nodes, const ThreadBlocks &blocks, const Order &order)
+    : nodes(nodes), blocks(blocks), order(order.nodes), clocks(mostBlocks(blocks)), clockOf(nodes.total()),
+      latestClock(blocks.blocks.size(), Clocks::Nothing), candidateOf(mostBlocks(blocks), None),
+      messages(nodes, blocks, order) {}
 
 /// Makes the dependency a candidate, unless the thread block at `place` knows that it has run. One candidate per thread
 /// block is enough, the latest.
@@ -91,6 +93,7 @@ void WaitInserter::collect(uint32_t node) {
 /// Waits for the candidates, but for those that the thread block of another one is known to have waited for.
 void WaitInserter::addWaits(uint32_t block) {
   Clocks::Clock clock = latestClock[block];
+  clocks.start();
   for (const Candidate &candidate : candidates) {
     clock = clocks.join(clock, clockOf[candidate.node]);
     candidateOf[candidate.block] = None;
@@ -110,7 +113,6 @@ void WaitInserter::addWaits(uint32_t block) {
 }
 
 Waits WaitInserter::run() {
-  sizeClocks();
   result.begin.reserve(order.size() + 1);
   for (uint32_t node : order) {
     result.begin.push_back(static_cast<uint32_t>(result.waits.size()));
