@@ -203,6 +203,8 @@ InstructionDag Fuser::run(bool enabled) {
   if (enabled)
     lookBack();
   place.assign(unfused.size(), None);
+  result.instructions.reserve(unfused.size()); // what is not needed is not touched
+  edges.reserve(unfused.size(), unfused.edges.edges.size());
   for (uint32_t node = 0; node != unfused.size(); ++node)
     emit(node);
   result.edges = edges.take();

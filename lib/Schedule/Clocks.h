@@ -3,9 +3,9 @@
 // to know of all the others; with vectors in full, clocks would take space for every pair of them at every wait.
 #pragma once
 
+#include "llvm/ADT/SmallVector.h"
 #include <array>
 #include <cstdint>
-#include <vector>
 
 namespace gc3::schedule {
 
@@ -44,8 +44,8 @@ private:
   uint32_t set(uint32_t node, uint32_t place, uint32_t child);
 
   uint32_t levels = 1;
-  uint32_t firstDraft = 1; // nodes from here on belong to the clock that is being made, and can be changed
-  std::vector<Node> nodes; // the first one is Nothing at every level
+  uint32_t firstDraft = 1;          // nodes from here on belong to the clock that is being made, and can be changed
+  llvm::SmallVector<Node, 0> nodes; // the first one is Nothing at every level
 };
 
 } // namespace gc3::schedule

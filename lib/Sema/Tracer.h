@@ -38,7 +38,7 @@ public:
 
   /// The chunk DAG's operations and sizes, once all is traced.
   ir::ChunkDag finish(std::shared_ptr<const ir::ProgramInfo> shared);
-  const std::vector<ir::ChunkOp> &operations() const { return ops; }
+  const llvm::SmallVectorImpl<ir::ChunkOp> &operations() const { return ops; }
   const Slot *slot(uint32_t rank, ir::BufferId buffer, uint32_t index) const {
     return slotsAt(locate({rank, index, 1, 0, buffer}));
   }
@@ -70,7 +70,7 @@ private:
   };
   std::vector<Home> homes;                ///< by rank and buffer
   std::vector<std::vector<Slot>> buffers; ///< by rank and buffer; aliased ones are empty
-  std::vector<ir::ChunkOp> ops;
+  llvm::SmallVector<ir::ChunkOp, 0> ops;
   uint64_t slots = 0;
   uint64_t started = 0; ///< start operations
   llvm::DenseMap<std::pair<uint32_t, uint32_t>, uint32_t> siteIds;

@@ -24,7 +24,10 @@ private:
 /// Collects the edges of node after node, at most one per pair of nodes: a true one if any is.
 class EdgeCollector {
 public:
-  void reserve(size_t nodes) { result.begin.reserve(nodes + 1); }
+  void reserve(size_t nodes, size_t edges) {
+    result.begin.reserve(nodes + 1);
+    result.edges.reserve(edges);
+  }
   void add(uint32_t to, bool isFalse) {
     size_t first = result.begin.back();
     size_t end = result.edges.size();
@@ -61,7 +64,7 @@ public:
 
   explicit SlotTracker(uint32_t slots) : states(slots) {}
 
-  void reserve(size_t nodes) { edges.reserve(nodes); }
+  void reserve(size_t nodes) { edges.reserve(nodes, 2 * nodes); }
   void read(uint32_t first, uint32_t count);
   void write(uint32_t first, uint32_t count);
   /// Nodes are numbered from 0 in the order of these calls.
