@@ -33,17 +33,22 @@ void Execution<Domain>::start() {
   }
 }
 
-/// The most values in as many messages as there are slots, of those that a thread block sends.
+/// How many places the messages of a thread block need: for the most values in as many of them as there are slots, and
+/// for what stays unused at the end of the ring where the next one does not fit, which is nothing if all are alike.
 template <typename Domain>
-uint64_t Execution<Domain>::mostInFlight(const ThreadBlock &sender) const {
+uint64_t Execution<Domain>::ringSize(const ThreadBlock &sender) const {
   const Step *steps = &program.steps[sender.firstStep];
   uint64_t most = 0;
   uint64_t sum = 0;
   uint32_t messages = 0;
   uint32_t oldest = 0; // step that sent the oldest of them
+  uint32_t longest = 0;
+  bool alike = true;
   for (uint32_t i = 0; i != sender.stepCount; ++i) {
     if (!sends(steps[i].opcode))
       continue;
+    alike &= longest == 0 || longest == steps[i].count;
+    longest = std::max(longest, steps[i].count);
     sum += steps[i].count;
     if (messages++ == fifoSlots) {
       while (!sends(steps[oldest].opcode))
@@ -53,16 +58,15 @@ uint64_t Execution<Domain>::mostInFlight(const ThreadBlock &sender) const {
     }
     most = std::max(most, sum);
   }
-  return most;
+  return most + (alike ? 0 : longest - 1);
 }
 
-/// A ring of twice what can be in flight has room for the next message in one piece, wherever the others are.
 template <typename Domain>
 void Execution<Domain>::layOutFifos() {
   uint64_t next = 0;
   for (uint32_t i = 0; i != fifos.size(); ++i) {
     fifos[i].first = next;
-    fifos[i].capacity = mostInFlight(program.threadBlocks[connections.all[i].sender]) * (fifoSlots == 1 ? 1 : 2);
+    fifos[i].capacity = ringSize(program.threadBlocks[connections.all[i].sender]);
     next += fifos[i].capacity;
   }
   inFlight.resize(next);

@@ -68,7 +68,7 @@ private:
 
   void start();
   void layOutFifos();
-  uint64_t mostInFlight(const ir::ThreadBlock &sender) const;
+  uint64_t ringSize(const ir::ThreadBlock &sender) const;
   void runBlock(uint32_t block);
   Blocked obstacle(uint32_t block);
   void execute(uint32_t block);
