@@ -26,7 +26,7 @@ private:
   void lookBack();
   bool canFuse(uint32_t send, uint32_t writer) const;
   void noteReader(uint32_t node);
-  bool storedValueUnused(uint32_t receive) const { return dataReaders[receive] == 1 && unfused.wanted[receive] == 0; }
+  bool storedValueUnused(uint32_t receive) const;
   uint32_t chooseSend(uint32_t receive, ChainDemand &demand) const;
   bool pinsAgree(uint32_t receive, uint32_t send) const;
   ChainDemand demandOf(uint32_t send) const;
@@ -51,6 +51,12 @@ void Fuser::noteReader(uint32_t node) {
   dataReaders[node] = std::min<uint8_t>(dataReaders[node] + 1, 2);
 }
 
+/// Scheduling may split an rrs again, and then stores the sum where it reads: nothing else may rest there.
+bool Fuser::storedValueUnused(uint32_t receive) const {
+  bool inPlace = unfused.copyFor(receive) == None;
+  return inPlace && dataReaders[receive] == 1 && unfused.wanted[receive] == 0;
+}
+
 /// A send can be fused with the instruction that wrote all it reads, if that is one receive of exactly these slots.
 bool Fuser::canFuse(uint32_t send, uint32_t writer) const {
   return Unfused::isReceiveNumber(writer) && unfused.target(writer) == unfused.source(send);
@@ -63,21 +69,21 @@ void Fuser::lookBack() {
   dataReaders.assign(unfused.size(), 0);
   nextCandidate.assign(unfused.size(), None);
   for (uint32_t node = unfused.size(); node-- != 0;) {
-    uint32_t next = distance[node] + 1;
-    uint32_t begin = unfused.edges.begin[node];
-    uint32_t end = unfused.edges.begin[node + 1];
-    for (uint32_t i = begin; i != end; ++i) {
-      Dependencies::Edge edge = unfused.edges.edges[i];
-      distance[edge.node()] = std::max(distance[edge.node()], next);
-      if (!edge.isFalse())
-        noteReader(edge.node());
-    }
-    if (Unfused::isReceiveNumber(node))
-      distance[node - 1] = std::max(distance[node - 1], next);
-    if (end - begin != 1 || !unfused.isSend(node))
+    if (unfused.isGap(node))
       continue;
-    uint32_t writer = unfused.edges.edges[begin].node();
-    if (canFuse(node, writer)) {
+    uint32_t next = distance[node] + 1;
+    uint32_t dependencies = 0;
+    uint32_t writer = None;
+    unfused.eachDependency(node, [&](uint32_t on, bool isFalse) {
+      distance[on] = std::max(distance[on], next);
+      if (!isFalse)
+        noteReader(on);
+      ++dependencies;
+      writer = on;
+    });
+    if (Unfused::isReceiveNumber(node)) {
+      distance[node - 1] = std::max(distance[node - 1], next);
+    } else if (dependencies == 1 && unfused.isSend(node) && canFuse(node, writer)) {
       nextCandidate[node] = nextCandidate[writer];
       nextCandidate[writer] = node;
     }
@@ -142,10 +148,7 @@ void Fuser::joinChain(uint32_t receive, Instruction &instruction) {
 
 /// What depended on a fused send depends on the instruction that it became part of.
 void Fuser::emitEdges(uint32_t node) {
-  for (uint32_t i = unfused.edges.begin[node]; i != unfused.edges.begin[node + 1]; ++i) {
-    Dependencies::Edge edge = unfused.edges.edges[i];
-    edges.add(place[edge.node()], edge.isFalse());
-  }
+  unfused.eachDependency(node, [&](uint32_t on, bool isFalse) { edges.add(place[on], isFalse); });
   edges.endNode();
 }
 
@@ -161,15 +164,14 @@ Instruction Fuser::make(uint32_t node) const {
   result.directive = result.sendDirective = op.directive;
   result.site = op.site;
   result.rank = transfers && !receives ? op.srcRank : op.dstRank;
-  Slice source = unfused.source(node);
-  Slice target = unfused.target(node);
-  result.count = source.count;
+  const Slice target = unfused.target(node);
+  result.count = target.count;
   if (receives)
     result.opcode = copies ? Opcode::Recv : Opcode::RecvReduceCopy;
   else
     result.opcode = transfers ? Opcode::Send : copies ? Opcode::Copy : Opcode::Reduce;
   if (readsSrc(result.opcode)) {
-    const Slice &read = receives ? target : source;
+    const Slice read = receives ? unfused.operand(node) : unfused.source(node);
     result.srcBuffer = read.buffer;
     result.srcIndex = read.first;
   }

@@ -8,5 +8,7 @@ std::optional<gc3::ir::InstructionDag> gc3::lower::lower(const ir::ChunkDag &dag
   std::optional<Unfused> unfused = expand(dag, options, diags);
   if (!unfused)
     return std::nullopt;
+  if (options.fuse)
+    forwardCopies(*unfused);
   return fuse(*unfused, options.fuse);
 }

@@ -34,6 +34,8 @@ public:
   std::vector<Part> parts;
   ir::Dependencies edges;      ///< processing edges
   std::vector<uint8_t> wanted; ///< by number: it made a value that the postcondition wants at the end
+  /// By number: of a local copy that is left out, its only reader; of that, the copy; else None. Empty: nothing is.
+  std::vector<uint32_t> forwarded;
 
   /// Numbers, gaps included.
   uint32_t size() const { return static_cast<uint32_t>(parts.empty() ? chunks.ops.size() : parts.size()) * 2; }
@@ -49,14 +51,48 @@ public:
   }
   bool isGap(uint32_t number) const {
     const ir::ChunkOp &op = operation(number);
-    return !isTransfer(op) && (isReceiveNumber(number) || op.kind == ir::ChunkOpKind::Start);
+    return !isTransfer(op) && (isReceiveNumber(number) || op.kind == ir::ChunkOpKind::Start || isLeftOut(number));
+  }
+  bool isLeftOut(uint32_t number) const {
+    return !forwarded.empty() && forwarded[number] != ir::None && !isTransfer(operation(number));
+  }
+  /// The copy that is left out because `number` reads what it read; None if there is none.
+  uint32_t copyFor(uint32_t number) const {
+    return forwarded.empty() || !isTransfer(operation(number)) ? ir::None : forwarded[number];
   }
   bool isSend(uint32_t number) const { return !isReceiveNumber(number) && isTransfer(operation(number)); }
   /// Of numbers that are not gaps.
   static bool isReceiveNumber(uint32_t number) { return number % 2 != 0; }
 
-  Slice source(uint32_t number) const { return slice(number, &ir::ChunkOp::srcBuffer, &ir::ChunkOp::srcIndex); }
+  /// Of a copy, a reduce or a send, what it reads.
+  Slice source(uint32_t number) const {
+    uint32_t copy = isReceiveNumber(number) ? ir::None : copyFor(number);
+    return slice(copy == ir::None ? number : copy, &ir::ChunkOp::srcBuffer, &ir::ChunkOp::srcIndex);
+  }
+  /// What a receive reduces what it received with.
+  Slice operand(uint32_t receive) const {
+    uint32_t copy = copyFor(receive);
+    return copy == ir::None ? target(receive) : source(copy);
+  }
   Slice target(uint32_t number) const { return slice(number, &ir::ChunkOp::dstBuffer, &ir::ChunkOp::dstIndex); }
+
+  /// Calls `visit(on, isFalse)` for what the instruction depends on. A reader has the dependencies of the copy that was
+  /// left out for it, and what depends on that copy depends on the reader.
+  template <typename Visitor>
+  void eachDependency(uint32_t number, Visitor visit) const {
+    auto visitAll = [&](uint32_t of) {
+      for (uint32_t i = edges.begin[of]; i != edges.begin[of + 1]; ++i) {
+        uint32_t on = edges.edges[i].node();
+        if (isLeftOut(on))
+          on = forwarded[on];
+        if (on != number)
+          visit(on, edges.edges[i].isFalse());
+      }
+    };
+    if (uint32_t copy = copyFor(number); copy != ir::None)
+      visitAll(copy);
+    visitAll(number);
+  }
 
 private:
   Slice slice(uint32_t number, ir::BufferId ir::ChunkOp::*buffer, uint32_t ir::ChunkOp::*index) const {
@@ -69,6 +105,9 @@ private:
 };
 
 std::optional<Unfused> expand(const ir::ChunkDag &dag, const Options &options, Diagnostics &diags);
+
+/// Leaves out local copies that are made only to be sent or to be added to.
+void forwardCopies(Unfused &unfused);
 
 /// Assigns chains, and fuses if `enabled`.
 ir::InstructionDag fuse(const Unfused &unfused, bool enabled);

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copy forwarding: a local copy whose only reader is a send, or a receive that reduces into it, is left out, and the
+// reader takes what the copy took. So a program that adds to a copy, to leave the original as it is, pays for no copy,
+// and fusion sees through it. The reader may then do its read later than the copy would have done: nobody may overwrite
+// the original before it, which is so when whatever waits for the copy stands behind the reader. That also keeps every
+// edge pointing backwards. Linear in instructions and edges.
+#include "Stages.h"
+#include <algorithm>
+
+using namespace gc3;
+using namespace gc3::ir;
+using namespace gc3::lower;
+
+namespace {
+
+class Forwarder {
+public:
+  explicit Forwarder(Unfused &unfused) : unfused(unfused) {}
+
+  void run();
+
+private:
+  void findUsers();
+  bool canForward(uint32_t copy) const;
+  bool readsJustThis(uint32_t reader, uint32_t copy) const;
+
+  Unfused &unfused;
+  std::vector<uint32_t> firstUser;  // by number: the first that has an edge to it
+  std::vector<uint8_t> dataReaders; // by number: how many have a true edge to it, 2 for more
+};
+
+} // namespace
+
+void Forwarder::findUsers() {
+  firstUser.assign(unfused.size(), None);
+  dataReaders.assign(unfused.size(), 0);
+  for (uint32_t number = 0; number != unfused.size(); ++number) {
+    unfused.eachDependency(number, [&](uint32_t on, bool isFalse) {
+      firstUser[on] = std::min(firstUser[on], number);
+      dataReaders[on] = static_cast<uint8_t>(std::min(dataReaders[on] + int(!isFalse), 2));
+    });
+  }
+}
+
+bool Forwarder::readsJustThis(uint32_t reader, uint32_t copy) const {
+  const ChunkOp &op = unfused.operation(reader);
+  bool receives = Unfused::isReceiveNumber(reader);
+  if (!Unfused::isTransfer(op) || (receives && op.kind != ChunkOpKind::Reduce))
+    return false;
+  if ((receives ? unfused.operand(reader) : unfused.source(reader)) != unfused.target(copy))
+    return false;
+  bool just = true;
+  unfused.eachDependency(reader, [&](uint32_t on, bool isFalse) { just &= isFalse || on == copy; });
+  return just;
+}
+
+bool Forwarder::canForward(uint32_t copy) const {
+  const ChunkOp &op = unfused.operation(copy);
+  if (op.kind != ChunkOpKind::Copy || Unfused::isTransfer(op) || Unfused::isReceiveNumber(copy))
+    return false;
+  const Directive &directive = unfused.directive(copy);
+  bool pinned = directive.sendThreadBlock >= 0 || directive.recvThreadBlock >= 0;
+  return !pinned && unfused.wanted[copy] == 0 && dataReaders[copy] == 1 && readsJustThis(firstUser[copy], copy);
+}
+
+void Forwarder::run() {
+  findUsers();
+  std::vector<std::pair<uint32_t, uint32_t>> found; // copies and their readers
+  for (uint32_t number = 0; number != unfused.size(); number += 2)
+    if (canForward(number))
+      found.emplace_back(number, firstUser[number]);
+  if (found.empty())
+    return;
+  unfused.forwarded.assign(unfused.size(), None);
+  for (auto [copy, reader] : found) {
+    unfused.forwarded[copy] = reader;
+    unfused.forwarded[reader] = copy;
+  }
+}
+
+void gc3::lower::forwardCopies(Unfused &unfused) {
+  bool copiesLocally = std::any_of(unfused.chunks.ops.begin(), unfused.chunks.ops.end(), [](const ChunkOp &op) {
+    return op.kind == ChunkOpKind::Copy && !Unfused::isTransfer(op);
+  });
+  if (copiesLocally)
+    Forwarder(unfused).run();
+}
