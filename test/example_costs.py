@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks the costs that the examples state (docs/std.md): counts them in the GC3-IR of each example for several sizes.
 
-example_costs.py DIR: DIR has the examples; gc3c is in PATH. Fails when a cost is not true, or when an example states none.
+example_costs.py ROOT: the source tree; gc3c is in PATH. Fails when a cost is not true, when an example states none, or when
+the table of docs/std.md says something else.
 """
 import itertools
 import pathlib
@@ -130,14 +131,25 @@ def measure(ir, node_size):
     }
 
 
+def row(name, costs):
+    """The cells of an example in the table of docs/std.md."""
+    steps, sent = (f"{'≤ ' if relation == '<=' else ''}`{formula}`"
+                   for key in ("steps", "sent") for stated, relation, formula in costs if stated == key)
+    return f"[{name}](../examples/{name}.gc3) | {steps} | {sent} |"
+
+
 def main():
     wrong, checked = [], 0
-    for path in sorted(pathlib.Path(sys.argv[1]).glob("*.gc3")):
+    root = pathlib.Path(sys.argv[1])
+    table = (root / "docs/std.md").read_text()
+    for path in sorted((root / "examples").glob("*.gc3")):
         text = path.read_text()
         lines = re.findall(r"^// cost: (.*)$", text, re.M)
         costs = [cost for line in lines for cost in re.findall(r"(\w+) (<?=) (.*?)(?:, (?=\w+ <?=)|$)", line)]
         if {"steps", "sent"} - {cost[0] for cost in costs}:
             wrong.append(f"{path.name} does not state its steps and what is sent")
+        elif row(path.stem, costs) not in table:
+            wrong.append(f"docs/std.md has no row with: {row(path.stem, costs)}")
         for params, defines in variants(path.stem, text):
             flags = [f"-D{key}={value}" for key, value in defines.items()]
             command = ["gc3c", "--emit=gc3-ir", "--max-threadblocks=1000", *flags, str(path)]
