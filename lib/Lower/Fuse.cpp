@@ -130,11 +130,8 @@ void Fuser::assignChains() {
   }
 }
 
-/// Scheduling may split an rrs again, and then stores the sum where it reads: nothing else may rest there.
 bool Fuser::storedValueUnused(uint32_t receive) const {
-  const Instruction &sum = dag.instructions[receive];
-  bool inPlace = sum.srcBuffer == sum.dstBuffer && sum.srcIndex == sum.dstIndex;
-  return inPlace && dataReaders[receive] == 1 && !wantedAtEnd[receive];
+  return dataReaders[receive] == 1 && !wantedAtEnd[receive];
 }
 
 Instruction Fuser::merged(uint32_t receive) const {

@@ -8,7 +8,5 @@ std::optional<gc3::ir::InstructionDag> gc3::lower::lower(const ir::ChunkDag &dag
   std::optional<Expanded> expanded = expand(dag, options, diags);
   if (!expanded)
     return std::nullopt;
-  if (options.fuse)
-    forwardCopies(*expanded);
   return fuse(std::move(*expanded), options.fuse);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of lowering.
+// The two steps of lowering.
 #pragma once
 
 #include "gc3/IR/InstructionDag.h"
@@ -14,9 +14,6 @@ struct Expanded {
 };
 
 std::optional<Expanded> expand(const ir::ChunkDag &dag, const Options &options, Diagnostics &diags);
-
-/// Leaves out local copies that are made only to be sent or to be added to.
-void forwardCopies(Expanded &expanded);
 
 /// Assigns chains, and fuses if `enabled`.
 ir::InstructionDag fuse(Expanded &&expanded, bool enabled);
