@@ -32,6 +32,7 @@ private:
   bool verifyProgram(const ir::Program &program);
   void report(const ir::ProgramInfo &info, const verify::Finding &finding);
   std::string outputPath() const;
+  uint64_t instructions() const;
 
   const Options &options;
   SourceManager sources;
@@ -49,6 +50,14 @@ std::string Invocation::outputPath() const {
   if (options.listStd || options.dump || options.emit != Emit::Bundle)
     return "-";
   return options.input == "-" ? "-" : (llvm::sys::path::stem(options.input) + ".gc3b").str();
+}
+
+/// Of all programs, as scheduled.
+uint64_t Invocation::instructions() const {
+  uint64_t sum = 0;
+  for (const ir::Program &program : programs)
+    sum += program.steps.size();
+  return sum;
 }
 
 void Invocation::report(const ir::ProgramInfo &info, const verify::Finding &finding) {
@@ -169,7 +178,7 @@ int Invocation::run() {
   }
   diags.print(llvm::errs(), llvm::errs().has_colors());
   if (options.timeReport)
-    times.print(llvm::errs());
+    times.print(llvm::errs(), instructions());
   return diags.hasErrors() ? 1 : 0;
 }
 

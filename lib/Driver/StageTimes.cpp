@@ -8,8 +8,17 @@
 
 using namespace gc3::driver;
 
+/// The most memory that the process has had so far, in MiB.
+static double peakMemory() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024;
+}
+
 StageTimes::Timer::~Timer() {
-  times.stages[stage].time += std::chrono::steady_clock::now() - begin;
+  Stage &own = times.stages[stage];
+  own.time += std::chrono::steady_clock::now() - begin;
+  own.peak = peakMemory();
 }
 
 StageTimes::Timer StageTimes::start(const char *stage) {
@@ -19,17 +28,21 @@ StageTimes::Timer StageTimes::start(const char *stage) {
   return {*this, static_cast<size_t>(place - stages.begin())};
 }
 
-void StageTimes::print(llvm::raw_ostream &out) const {
+void StageTimes::print(llvm::raw_ostream &out, uint64_t instructions) const {
   auto milliseconds = [](std::chrono::steady_clock::duration time) {
     return std::chrono::duration<double, std::milli>(time).count();
   };
   std::chrono::steady_clock::duration sum{};
   for (const Stage &stage : stages) {
     sum += stage.time;
-    out << llvm::format("%10.2f ms  %s\n", milliseconds(stage.time), stage.name.c_str());
+    out << llvm::format("%10.2f ms %10.1f MiB  %s\n", milliseconds(stage.time), stage.peak, stage.name.c_str());
   }
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  out << llvm::format("%10.2f ms  in all, peak memory %.1f MiB\n", milliseconds(sum),
-                      static_cast<double>(usage.ru_maxrss) / 1024);
+  double peak = peakMemory();
+  out << llvm::format("%10.2f ms %10.1f MiB  in all", milliseconds(sum), peak);
+  if (instructions != 0)
+    out << llvm::format(": %llu instructions, %.2f million per second, %.0f bytes of peak memory each",
+                        static_cast<unsigned long long>(instructions),
+                        static_cast<double>(instructions) / milliseconds(sum) / 1000,
+                        peak * 1024 * 1024 / static_cast<double>(instructions));
+  out << '\n';
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long the stages take, for --time-report.
+// How long the stages take and how much memory, for --time-report.
 #pragma once
 
 #include <chrono>
@@ -29,13 +29,15 @@ public:
   };
 
   Timer start(const char *stage);
-  /// A line per stage in the order of their first start, then the sum and the peak memory of the process.
-  void print(llvm::raw_ostream &out) const;
+  /// A line per stage in the order of their first start: milliseconds, and the process's peak memory by its end. Then
+  /// the sums, as a rate and as bytes for each of the `instructions` of GC3-IR, if there are any.
+  void print(llvm::raw_ostream &out, uint64_t instructions) const;
 
 private:
   struct Stage {
     std::string name;
     std::chrono::steady_clock::duration time{};
+    double peak = 0; // MiB
   };
   std::vector<Stage> stages;
 };

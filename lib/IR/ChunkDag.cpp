@@ -26,13 +26,13 @@ Dependencies gc3::ir::dependencies(const ChunkDag &dag) {
   SlotMap slots(dag.bufferSizes, dag.info->bufferCount());
   SlotTracker tracker(slots.total());
   for (const ChunkOp &op : dag.ops) {
-    tracker.begin();
     if (op.kind != ChunkOpKind::Start)
       tracker.read(slots.slot(op.srcRank, op.srcBuffer, op.srcIndex), op.count);
     uint32_t dst = slots.slot(op.dstRank, op.dstBuffer, op.dstIndex);
     if (op.kind == ChunkOpKind::Reduce)
       tracker.read(dst, op.count);
     tracker.write(dst, op.count);
+    tracker.endNode();
   }
   return tracker.take();
 }

@@ -16,62 +16,77 @@ SlotMap::SlotMap(const std::vector<uint32_t> &sizes, uint32_t buffers) : buffers
   base.push_back(static_cast<uint32_t>(next));
 }
 
-void SlotTracker::begin() {
-  if (++node != 0)
-    result.begin.push_back(static_cast<uint32_t>(result.edges.size()));
-  edgeTo.push_back(0);
+void EdgeCollector::addToMany(uint32_t to, bool isFalse) {
+  size_t first = result.begin.back();
+  if (positionsFor != first) {
+    positionsFor = first;
+    positions.clear();
+    for (size_t i = first; i != result.edges.size(); ++i)
+      positions.try_emplace(result.edges[i].node(), static_cast<uint32_t>(i));
+  }
+  auto [place, isNew] = positions.try_emplace(to, static_cast<uint32_t>(result.edges.size()));
+  if (isNew)
+    result.edges.emplace_back(to, isFalse);
+  else
+    merge(result.edges[place->second], isFalse);
 }
 
-void SlotTracker::edge(uint32_t to, bool isFalse) {
-  uint32_t position = edgeTo[to];
-  if (position > result.begin.back()) {
-    if (!isFalse)
-      result.edges[position - 1].makeTrue();
-    return;
+uint32_t SlotTracker::entry(uint32_t reader, uint32_t next) {
+  uint32_t place = freeEntries;
+  if (place == Nobody) {
+    place = static_cast<uint32_t>(lists.size());
+    lists.push_back({reader, next});
+  } else {
+    freeEntries = lists[place].next;
+    lists[place] = {reader, next};
   }
-  result.edges.emplace_back(to, isFalse);
-  edgeTo[to] = static_cast<uint32_t>(result.edges.size());
+  return place;
 }
 
 void SlotTracker::read(uint32_t first, uint32_t count) {
   for (uint32_t slot = first; slot != first + count; ++slot) {
     State &state = states[slot];
     if (state.writer != Nobody)
-      edge(state.writer, false);
-    uint32_t entry = freeReaders;
-    if (entry == Nobody) {
-      entry = static_cast<uint32_t>(readers.size());
-      readers.push_back({node, state.readers});
-    } else {
-      freeReaders = readers[entry].next;
-      readers[entry] = {node, state.readers};
+      edges.add(state.writer, false);
+    if (state.readers == Nobody) {
+      state.readers = node;
+      continue;
     }
-    state.readers = entry;
+    if ((state.readers & ListBit) == 0)
+      state.readers = ListBit | entry(state.readers, Nobody);
+    state.readers = ListBit | entry(node, state.readers & ~ListBit);
   }
+}
+
+/// Edges to the readers of a slot; true if there were any but the node itself.
+bool SlotTracker::clearReaders(State &state) {
+  bool others = false;
+  auto clear = [&](uint32_t reader) {
+    if (reader == node)
+      return;
+    edges.add(reader, true);
+    others = true;
+  };
+  if ((state.readers & ListBit) == 0) {
+    clear(state.readers);
+  } else if (state.readers != Nobody) {
+    for (uint32_t place = state.readers & ~ListBit; place != Nobody;) {
+      clear(lists[place].node);
+      uint32_t next = lists[place].next;
+      lists[place].next = freeEntries;
+      freeEntries = place;
+      place = next;
+    }
+  }
+  state.readers = Nobody;
+  return others;
 }
 
 void SlotTracker::write(uint32_t first, uint32_t count) {
   for (uint32_t slot = first; slot != first + count; ++slot) {
     State &state = states[slot];
-    bool othersRead = false;
-    while (state.readers != Nobody) {
-      uint32_t entry = state.readers;
-      if (readers[entry].node != node) {
-        edge(readers[entry].node, true);
-        othersRead = true;
-      }
-      state.readers = readers[entry].next;
-      readers[entry].next = freeReaders;
-      freeReaders = entry;
-    }
-    if (!othersRead && state.writer != Nobody)
-      edge(state.writer, true);
+    if (!clearReaders(state) && state.writer != Nobody)
+      edges.add(state.writer, true);
     state.writer = node;
   }
-}
-
-Dependencies SlotTracker::take() {
-  if (node != Nobody)
-    result.begin.push_back(static_cast<uint32_t>(result.edges.size()));
-  return std::move(result);
 }

@@ -17,27 +17,22 @@ namespace {
 class Expander {
 public:
   Expander(const ChunkDag &dag, const Options &options, Diagnostics &diags)
-      : chunks(dag), info(*dag.info), options(options), diags(diags) {}
+      : chunks(dag), info(*dag.info), options(options), diags(diags), result(dag) {}
 
-  std::optional<Expanded> run();
+  std::optional<Unfused> run();
 
 private:
   bool chooseSubdivision();
-  bool countInstructions();
-  void scaleBuffers();
-  void expandOperation(const ChunkOp &op);
-  Instruction instruction(const ChunkOp &op, Opcode opcode, uint32_t rank, uint32_t instance) const;
-  uint32_t add(const Instruction &instruction);
-  void local(const ChunkOp &op, uint32_t instance);
-  void transfer(const ChunkOp &op, uint32_t instance);
-  std::vector<uint8_t> wantedAtEnd() const;
+  bool number();
+  void track(uint32_t part);
+  uint32_t slotOf(uint32_t rank, const Slice &slice) const { return slots->slot(rank, slice.buffer, slice.first); }
+  void findWanted();
 
   const ChunkDag &chunks;
   const ProgramInfo &info;
   const Options &options;
   Diagnostics &diags;
-  InstructionDag dag;
-  uint64_t instructions = 0;
+  Unfused result;
   std::optional<SlotMap> slots;
   std::optional<SlotTracker> tracker;
 };
@@ -65,15 +60,19 @@ bool Expander::chooseSubdivision() {
       return false;
     }
   }
-  dag.subdivision = static_cast<uint32_t>(subdivision);
+  result.subdivision = static_cast<uint32_t>(subdivision);
   return true;
 }
 
-bool Expander::countInstructions() {
+/// Gives every operation its parts.
+bool Expander::number() {
+  uint64_t instructions = 0;
+  uint64_t numbers = 0; // of parts
   for (const ChunkOp &op : chunks.ops) {
-    if (op.kind == ChunkOpKind::Start)
-      continue;
-    instructions += uint64_t(info.directives[op.directive].parallel) * (op.srcRank == op.dstRank ? 1 : 2);
+    uint64_t parallel = op.kind == ChunkOpKind::Start ? 1 : info.directives[op.directive].parallel;
+    numbers += parallel;
+    if (op.kind != ChunkOpKind::Start)
+      instructions += parallel * (Unfused::isTransfer(op) ? 2 : 1);
     if (instructions > options.maxInstructions) {
       diags.error(DiagId::OperationBudget, info.sites[op.site],
                   "the program has more than " + std::to_string(options.maxInstructions) +
@@ -81,107 +80,74 @@ bool Expander::countInstructions() {
       return false;
     }
   }
+  if (numbers == chunks.ops.size())
+    return true;
+  result.parts.reserve(numbers);
+  for (uint32_t index = 0; index != chunks.ops.size(); ++index) {
+    const ChunkOp &op = chunks.ops[index];
+    uint32_t parallel = op.kind == ChunkOpKind::Start ? 1 : info.directives[op.directive].parallel;
+    auto first = static_cast<uint32_t>(result.parts.size());
+    result.parts.insert(result.parts.end(), parallel, {index, first});
+  }
   return true;
 }
 
-void Expander::scaleBuffers() {
-  dag.info = chunks.info;
-  dag.bufferSizes = chunks.bufferSizes;
-  for (uint32_t &size : dag.bufferSizes)
-    size *= dag.subdivision;
-}
-
-Instruction Expander::instruction(const ChunkOp &op, Opcode opcode, uint32_t rank, uint32_t instance) const {
-  Instruction result{};
-  result.opcode = opcode;
-  result.rank = rank;
-  uint32_t count = op.count * dag.subdivision / info.directives[op.directive].parallel;
-  result.count = count;
-  result.srcBuffer = op.srcBuffer;
-  result.srcIndex = op.srcIndex * dag.subdivision + instance * count;
-  result.dstBuffer = op.dstBuffer;
-  result.dstIndex = op.dstIndex * dag.subdivision + instance * count;
-  result.sender = result.receiver = result.chain = None;
-  result.directive = result.sendDirective = op.directive;
-  result.instance = instance;
-  result.site = op.site;
-  return result;
-}
-
-/// Tells the tracker what the instruction reads and writes.
-uint32_t Expander::add(const Instruction &instruction) {
-  tracker->begin();
-  if (readsSrc(instruction.opcode))
-    tracker->read(slots->slot(instruction.rank, instruction.srcBuffer, instruction.srcIndex), instruction.count);
-  if (writesDst(instruction.opcode)) {
-    uint32_t dst = slots->slot(instruction.rank, instruction.dstBuffer, instruction.dstIndex);
-    if (combinesIntoDst(instruction.opcode))
-      tracker->read(dst, instruction.count);
-    tracker->write(dst, instruction.count);
-  }
-  dag.instructions.push_back(instruction);
-  return static_cast<uint32_t>(dag.instructions.size()) - 1;
-}
-
-void Expander::local(const ChunkOp &op, uint32_t instance) {
-  add(instruction(op, op.kind == ChunkOpKind::Copy ? Opcode::Copy : Opcode::Reduce, op.dstRank, instance));
-}
-
-void Expander::transfer(const ChunkOp &op, uint32_t instance) {
-  Instruction send = instruction(op, Opcode::Send, op.srcRank, instance);
-  send.dstBuffer = 0;
-  send.dstIndex = 0;
-  Instruction receive =
-      instruction(op, op.kind == ChunkOpKind::Copy ? Opcode::Recv : Opcode::RecvReduceCopy, op.dstRank, instance);
-  bool reads = readsSrc(receive.opcode);
-  receive.srcBuffer = reads ? receive.dstBuffer : BufferId(0);
-  receive.srcIndex = reads ? receive.dstIndex : 0;
-  uint32_t sender = add(send);
-  receive.sender = sender;
-  dag.instructions[sender].receiver = add(receive);
-}
-
-void Expander::expandOperation(const ChunkOp &op) {
-  if (op.kind == ChunkOpKind::Start)
+/// Tells the tracker what the two numbers of a part read and write.
+void Expander::track(uint32_t part) {
+  const ChunkOp &op = result.operation(2 * part);
+  if (op.kind == ChunkOpKind::Start) {
+    tracker->endNode();
+    tracker->endNode();
     return;
-  uint32_t parallel = info.directives[op.directive].parallel;
-  for (uint32_t instance = 0; instance != parallel; ++instance)
-    op.srcRank == op.dstRank ? local(op, instance) : transfer(op, instance);
+  }
+  Slice source = result.source(2 * part);
+  uint32_t target = slotOf(op.dstRank, result.target(2 * part));
+  tracker->read(slotOf(op.srcRank, source), source.count);
+  bool transfer = Unfused::isTransfer(op);
+  if (transfer)
+    tracker->endNode();
+  if (op.kind == ChunkOpKind::Reduce)
+    tracker->read(target, source.count);
+  tracker->write(target, source.count);
+  tracker->endNode();
+  if (!transfer)
+    tracker->endNode();
 }
 
-std::vector<uint8_t> Expander::wantedAtEnd() const {
+void Expander::findWanted() {
   const Collective &collective = info.collective;
-  std::vector<uint8_t> wanted(dag.instructions.size());
+  result.wanted.resize(result.size());
   for (uint32_t rank = 0; rank != collective.ranks; ++rank) {
-    for (uint32_t index = 0; index != collective.size(rank, OutputBuffer); ++index) {
-      if (collective.post.wanted(rank, index) == Postcondition::Anything)
+    uint32_t size = collective.size(rank, OutputBuffer);
+    if (size == 0)
+      continue;
+    Location output = canonical(collective, {rank, OutputBuffer, 0});
+    uint32_t first = slots->slot(rank, output.buffer, output.index * result.subdivision);
+    for (uint32_t slot = 0; slot != size * result.subdivision; ++slot) {
+      if (collective.post.wanted(rank, slot / result.subdivision) == Postcondition::Anything)
         continue;
-      Location location = canonical(collective, {rank, OutputBuffer, index});
-      uint32_t first = slots->slot(rank, location.buffer, location.index * dag.subdivision);
-      for (uint32_t slot = first; slot != first + dag.subdivision; ++slot)
-        if (uint32_t writer = tracker->writer(slot); writer != SlotTracker::Nobody)
-          wanted[writer] = 1;
+      if (uint32_t writer = tracker->writer(first + slot); writer != SlotTracker::Nobody)
+        result.wanted[writer] = 1;
     }
   }
-  return wanted;
 }
 
-std::optional<Expanded> Expander::run() {
-  if (!chooseSubdivision() || !countInstructions())
+std::optional<Unfused> Expander::run() {
+  if (!chooseSubdivision() || !number())
     return std::nullopt;
-  scaleBuffers();
-  dag.instructions.reserve(instructions);
-  slots.emplace(dag.bufferSizes, info.bufferCount());
+  std::vector<uint32_t> sizes = chunks.bufferSizes;
+  for (uint32_t &size : sizes)
+    size *= result.subdivision;
+  slots.emplace(sizes, info.bufferCount());
   tracker.emplace(slots->total());
-  for (const ChunkOp &op : chunks.ops)
-    expandOperation(op);
-  Expanded result;
-  result.wantedAtEnd = wantedAtEnd();
-  dag.edges = tracker->take();
-  result.dag = std::move(dag);
-  return result;
+  tracker->reserve(result.size());
+  for (uint32_t part = 0; part != result.size() / 2; ++part)
+    track(part);
+  findWanted();
+  result.edges = tracker->take();
+  return std::move(result);
 }
 
-std::optional<Expanded> gc3::lower::expand(const ChunkDag &dag, const Options &options, Diagnostics &diags) {
+std::optional<Unfused> gc3::lower::expand(const ChunkDag &dag, const Options &options, Diagnostics &diags) {
   return Expander(dag, options, diags).run();
 }

@@ -7,6 +7,7 @@
 // A chain is a message with everything that passes it on; all its messages will share a channel, so directives along
 // it must agree. Manual thread blocks must agree where they meet. Linear in instructions and edges.
 #include "Stages.h"
+#include "gc3/IR/SlotTracker.h"
 #include <algorithm>
 
 using namespace gc3;
@@ -17,192 +18,199 @@ namespace {
 
 class Fuser {
 public:
-  explicit Fuser(Expanded &&expanded) : dag(std::move(expanded.dag)), wantedAtEnd(std::move(expanded.wantedAtEnd)) {}
+  explicit Fuser(const Unfused &unfused) : unfused(unfused) {}
 
   InstructionDag run(bool enabled);
 
 private:
-  void measureDistances();
-  void collectCandidates();
-  void assignChains();
-  void fuseBestSend(uint32_t receive);
-  bool pinsAgree(const Instruction &receive, const Instruction &send) const;
-  ChainDemand demand(const Instruction &message) const;
-  bool storedValueUnused(uint32_t receive) const;
-  InstructionDag compact();
-  Instruction merged(uint32_t receive) const;
+  void lookBack();
+  bool canFuse(uint32_t send, uint32_t writer) const;
+  void noteReader(uint32_t node);
+  bool storedValueUnused(uint32_t receive) const { return dataReaders[receive] == 1 && unfused.wanted[receive] == 0; }
+  uint32_t chooseSend(uint32_t receive, ChainDemand &demand) const;
+  bool pinsAgree(uint32_t receive, uint32_t send) const;
+  ChainDemand demandOf(uint32_t send) const;
+  void emit(uint32_t node);
+  Instruction make(uint32_t node) const;
+  void openChain(uint32_t send, Instruction &instruction);
+  void joinChain(uint32_t receive, Instruction &instruction);
+  void emitEdges(uint32_t node);
 
-  InstructionDag dag;
-  std::vector<uint8_t> wantedAtEnd;
-  std::vector<uint32_t> distance;                      // longest path to an end, by instruction
-  std::vector<uint32_t> dataReaders;                   // true edges into each instruction's result
-  std::vector<uint32_t> firstCandidate, nextCandidate; // lists of sends by receive
-  std::vector<uint32_t> fusedSend;                     // by receive: the send merged into it
-  std::vector<uint32_t> fusedInto;                     // by send: the receive that it is merged into
+  const Unfused &unfused;
+  std::vector<uint32_t> distance;      // longest path to an end, by instruction
+  std::vector<uint8_t> dataReaders;    // true edges into each instruction's result: 0, 1, or 2 for more
+  std::vector<uint32_t> nextCandidate; // lists of sends that can be fused: from a receive, and on from each send
+  std::vector<uint32_t> place;         // by instruction: where it is in the result
+  InstructionDag result;
+  EdgeCollector edges;
 };
 
 } // namespace
 
-/// Longest paths to the end over both kinds of edges, and how many instructions read each one's result.
-void Fuser::measureDistances() {
-  distance.assign(dag.instructions.size(), 0);
-  dataReaders.assign(dag.instructions.size(), 0);
-  for (uint32_t node = static_cast<uint32_t>(dag.instructions.size()); node-- != 0;) {
-    uint32_t next = distance[node] + 1;
-    for (uint32_t i = dag.edges.begin[node]; i != dag.edges.begin[node + 1]; ++i) {
-      Dependencies::Edge edge = dag.edges.edges[i];
-      distance[edge.node()] = std::max(distance[edge.node()], next);
-      dataReaders[edge.node()] += !edge.isFalse();
-    }
-    if (uint32_t sender = dag.instructions[node].sender; sender != None)
-      distance[sender] = std::max(distance[sender], next);
-  }
+void Fuser::noteReader(uint32_t node) {
+  dataReaders[node] = std::min<uint8_t>(dataReaders[node] + 1, 2);
 }
 
 /// A send can be fused with the instruction that wrote all it reads, if that is one receive of exactly these slots.
-void Fuser::collectCandidates() {
-  firstCandidate.assign(dag.instructions.size(), None);
-  nextCandidate.assign(dag.instructions.size(), None);
-  for (uint32_t node = static_cast<uint32_t>(dag.instructions.size()); node-- != 0;) {
-    const Instruction &send = dag.instructions[node];
-    if (send.opcode != Opcode::Send || dag.edges.begin[node + 1] - dag.edges.begin[node] != 1)
+bool Fuser::canFuse(uint32_t send, uint32_t writer) const {
+  return Unfused::isReceiveNumber(writer) && unfused.target(writer) == unfused.source(send);
+}
+
+/// From the last instruction to the first: longest paths to the end over both kinds of edges, how many instructions
+/// read each one's result, and which sends can be fused with it.
+void Fuser::lookBack() {
+  distance.assign(unfused.size(), 0);
+  dataReaders.assign(unfused.size(), 0);
+  nextCandidate.assign(unfused.size(), None);
+  for (uint32_t node = unfused.size(); node-- != 0;) {
+    uint32_t next = distance[node] + 1;
+    uint32_t begin = unfused.edges.begin[node];
+    uint32_t end = unfused.edges.begin[node + 1];
+    for (uint32_t i = begin; i != end; ++i) {
+      Dependencies::Edge edge = unfused.edges.edges[i];
+      distance[edge.node()] = std::max(distance[edge.node()], next);
+      if (!edge.isFalse())
+        noteReader(edge.node());
+    }
+    if (Unfused::isReceiveNumber(node))
+      distance[node - 1] = std::max(distance[node - 1], next);
+    if (end - begin != 1 || !unfused.isSend(node))
       continue;
-    uint32_t writer = dag.edges.edges[dag.edges.begin[node]].node();
-    const Instruction &receive = dag.instructions[writer];
-    if (receives(receive.opcode) && receive.dstBuffer == send.srcBuffer && receive.dstIndex == send.srcIndex &&
-        receive.count == send.count) {
-      nextCandidate[node] = firstCandidate[writer];
-      firstCandidate[writer] = node;
+    uint32_t writer = unfused.edges.edges[begin].node();
+    if (canFuse(node, writer)) {
+      nextCandidate[node] = nextCandidate[writer];
+      nextCandidate[writer] = node;
     }
   }
 }
 
-ChainDemand Fuser::demand(const Instruction &message) const {
-  const Directive &directive = dag.info->directives[message.directive];
-  int32_t instance = directive.parallel == 1 ? -1 : static_cast<int32_t>(message.instance);
+ChainDemand Fuser::demandOf(uint32_t send) const {
+  const Directive &directive = unfused.directive(send);
+  int32_t instance = directive.parallel == 1 ? -1 : static_cast<int32_t>(unfused.instance(send));
   return {directive.channel, instance};
 }
 
-bool Fuser::pinsAgree(const Instruction &receive, const Instruction &send) const {
-  int32_t in = dag.info->directives[receive.directive].recvThreadBlock;
-  int32_t out = dag.info->directives[send.directive].sendThreadBlock;
+bool Fuser::pinsAgree(uint32_t receive, uint32_t send) const {
+  int32_t in = unfused.directive(receive).recvThreadBlock;
+  int32_t out = unfused.directive(send).sendThreadBlock;
   return in < 0 || out < 0 || in == out;
 }
 
-void Fuser::fuseBestSend(uint32_t receive) {
-  const Instruction &first = dag.instructions[receive];
+/// The candidate on the longest path whose directives agree with the chain's, or None; `demand` becomes that of both.
+uint32_t Fuser::chooseSend(uint32_t receive, ChainDemand &demand) const {
   uint32_t best = None;
-  ChainDemand bestDemand;
-  for (uint32_t send = firstCandidate[receive]; send != None; send = nextCandidate[send]) {
+  ChainDemand bestDemand = demand;
+  for (uint32_t send = nextCandidate[receive]; send != None; send = nextCandidate[send]) {
     if (best != None && distance[send] <= distance[best])
       continue;
-    ChainDemand joined = dag.chains[first.chain];
-    if (pinsAgree(first, dag.instructions[send]) && joined.merge(demand(dag.instructions[send]))) {
+    ChainDemand joined = demand;
+    if (pinsAgree(receive, send) && joined.merge(demandOf(send))) {
       best = send;
       bestDemand = joined;
     }
   }
-  if (best == None)
-    return;
-  dag.chains[first.chain] = bestDemand;
-  fusedSend[receive] = best;
-  fusedInto[best] = receive;
+  demand = bestDemand;
+  return best;
 }
 
-/// One pass in order: whatever a chain's head looks like is settled when its next message is reached.
-void Fuser::assignChains() {
-  fusedSend.assign(dag.instructions.size(), None);
-  fusedInto.assign(dag.instructions.size(), None);
-  for (uint32_t node = 0; node != dag.instructions.size(); ++node) {
-    Instruction &instruction = dag.instructions[node];
-    if (instruction.opcode == Opcode::Send) {
-      if (fusedInto[node] != None) {
-        instruction.chain = dag.instructions[fusedInto[node]].chain;
-        continue;
-      }
-      instruction.chain = static_cast<uint32_t>(dag.chains.size());
-      dag.chains.push_back(demand(instruction));
-    } else if (instruction.sender != None) {
-      instruction.chain = dag.instructions[instruction.sender].chain;
-      if (!firstCandidate.empty())
-        fuseBestSend(node);
-    }
-  }
+void Fuser::openChain(uint32_t send, Instruction &instruction) {
+  instruction.chain = static_cast<uint32_t>(result.chains.size());
+  result.chains.push_back(demandOf(send));
 }
 
-bool Fuser::storedValueUnused(uint32_t receive) const {
-  return dataReaders[receive] == 1 && !wantedAtEnd[receive];
-}
-
-Instruction Fuser::merged(uint32_t receive) const {
-  Instruction result = dag.instructions[receive];
-  uint32_t send = fusedSend[receive];
+/// Links a receive to its sender, and fuses it with the send that suits best.
+void Fuser::joinChain(uint32_t receive, Instruction &instruction) {
+  instruction.sender = place[receive - 1];
+  Instruction &sender = result.instructions[instruction.sender];
+  sender.receiver = place[receive];
+  instruction.chain = sender.chain;
+  uint32_t send = nextCandidate.empty() ? None : chooseSend(receive, result.chains[instruction.chain]);
   if (send == None)
-    return result;
-  result.sendDirective = dag.instructions[send].directive;
-  result.receiver = dag.instructions[send].receiver;
-  if (result.opcode == Opcode::Recv)
-    result.opcode = Opcode::RecvCopySend;
-  else if (storedValueUnused(receive)) {
-    result.opcode = Opcode::RecvReduceSend;
-    result.dstBuffer = 0;
-    result.dstIndex = 0;
-  } else
-    result.opcode = Opcode::RecvReduceCopySend;
+    return;
+  place[send] = place[receive];
+  instruction.sendDirective = unfused.operation(send).directive;
+  if (instruction.opcode == Opcode::Recv) {
+    instruction.opcode = Opcode::RecvCopySend;
+  } else if (storedValueUnused(receive)) {
+    instruction.opcode = Opcode::RecvReduceSend;
+    instruction.dstBuffer = 0;
+    instruction.dstIndex = 0;
+  } else {
+    instruction.opcode = Opcode::RecvReduceCopySend;
+  }
+}
+
+/// What depended on a fused send depends on the instruction that it became part of.
+void Fuser::emitEdges(uint32_t node) {
+  for (uint32_t i = unfused.edges.begin[node]; i != unfused.edges.begin[node + 1]; ++i) {
+    Dependencies::Edge edge = unfused.edges.edges[i];
+    edges.add(place[edge.node()], edge.isFalse());
+  }
+  edges.endNode();
+}
+
+/// The instruction as it is before fusion, but for its edges to others.
+Instruction Fuser::make(uint32_t node) const {
+  const ChunkOp &op = unfused.operation(node);
+  bool copies = op.kind == ChunkOpKind::Copy;
+  bool transfers = Unfused::isTransfer(op);
+  bool receives = Unfused::isReceiveNumber(node);
+  Instruction result{};
+  result.sender = result.receiver = result.chain = None;
+  result.instance = unfused.instance(node);
+  result.directive = result.sendDirective = op.directive;
+  result.site = op.site;
+  result.rank = transfers && !receives ? op.srcRank : op.dstRank;
+  Slice source = unfused.source(node);
+  Slice target = unfused.target(node);
+  result.count = source.count;
+  if (receives)
+    result.opcode = copies ? Opcode::Recv : Opcode::RecvReduceCopy;
+  else
+    result.opcode = transfers ? Opcode::Send : copies ? Opcode::Copy : Opcode::Reduce;
+  if (readsSrc(result.opcode)) {
+    const Slice &read = receives ? target : source;
+    result.srcBuffer = read.buffer;
+    result.srcIndex = read.first;
+  }
+  if (writesDst(result.opcode)) {
+    result.dstBuffer = target.buffer;
+    result.dstIndex = target.first;
+  }
   return result;
 }
 
-/// Drops the fused sends and renumbers; what depended on a fused send depends on the instruction that it became part
-/// of.
-InstructionDag Fuser::compact() {
-  InstructionDag result;
-  result.info = dag.info;
-  result.subdivision = dag.subdivision;
-  result.bufferSizes = std::move(dag.bufferSizes);
-  result.chains = std::move(dag.chains);
-  std::vector<uint32_t> place(dag.instructions.size());
-  uint32_t kept = 0;
-  for (uint32_t node = 0; node != dag.instructions.size(); ++node)
-    place[node] = fusedInto[node] != None ? place[fusedInto[node]] : kept++;
-
-  result.instructions.reserve(kept);
-  result.edges.begin.reserve(kept + 1);
-  std::vector<uint32_t> edgeTo(kept); // position + 1 of the latest edge to a node
-  for (uint32_t node = 0; node != dag.instructions.size(); ++node) {
-    if (fusedInto[node] != None)
-      continue;
-    Instruction &instruction = result.instructions.emplace_back(merged(node));
-    if (instruction.sender != None)
-      instruction.sender = place[instruction.sender];
-    if (instruction.receiver != None)
-      instruction.receiver = place[instruction.receiver];
-    for (uint32_t i = dag.edges.begin[node]; i != dag.edges.begin[node + 1]; ++i) {
-      Dependencies::Edge edge = dag.edges.edges[i];
-      uint32_t target = place[edge.node()];
-      if (edgeTo[target] > result.edges.begin.back()) {
-        if (!edge.isFalse())
-          result.edges.edges[edgeTo[target] - 1].makeTrue();
-        continue;
-      }
-      result.edges.edges.emplace_back(target, edge.isFalse());
-      edgeTo[target] = static_cast<uint32_t>(result.edges.edges.size());
-    }
-    result.edges.begin.push_back(static_cast<uint32_t>(result.edges.edges.size()));
-  }
-  return result;
+/// In order, so that a chain is settled up to each message when that is reached.
+void Fuser::emit(uint32_t node) {
+  if (place[node] != None || unfused.isGap(node)) // a send that was fused, or nothing
+    return;
+  place[node] = static_cast<uint32_t>(result.instructions.size());
+  Instruction instruction = make(node);
+  if (instruction.opcode == Opcode::Send)
+    openChain(node, instruction);
+  else if (receives(instruction.opcode))
+    joinChain(node, instruction);
+  result.instructions.push_back(instruction);
+  emitEdges(node);
 }
 
 InstructionDag Fuser::run(bool enabled) {
-  if (!enabled) {
-    assignChains();
-    return std::move(dag);
-  }
-  measureDistances();
-  collectCandidates();
-  assignChains();
-  return compact();
+  result.info = unfused.chunks.info;
+  result.subdivision = unfused.subdivision;
+  result.bufferSizes = unfused.chunks.bufferSizes;
+  for (uint32_t &size : result.bufferSizes)
+    size *= unfused.subdivision;
+  if (enabled)
+    lookBack();
+  place.assign(unfused.size(), None);
+  result.instructions.reserve(unfused.size()); // what is not needed is not touched
+  edges.reserve(unfused.size(), unfused.edges.edges.size());
+  for (uint32_t node = 0; node != unfused.size(); ++node)
+    emit(node);
+  result.edges = edges.take();
+  return std::move(result);
 }
 
-InstructionDag gc3::lower::fuse(Expanded &&expanded, bool enabled) {
-  return Fuser(std::move(expanded)).run(enabled);
+InstructionDag gc3::lower::fuse(const Unfused &unfused, bool enabled) {
+  return Fuser(unfused).run(enabled);
 }

@@ -5,8 +5,8 @@
 
 std::optional<gc3::ir::InstructionDag> gc3::lower::lower(const ir::ChunkDag &dag, const Options &options,
                                                          Diagnostics &diags) {
-  std::optional<Expanded> expanded = expand(dag, options, diags);
-  if (!expanded)
+  std::optional<Unfused> unfused = expand(dag, options, diags);
+  if (!unfused)
     return std::nullopt;
-  return fuse(std::move(*expanded), options.fuse);
+  return fuse(*unfused, options.fuse);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two steps of lowering.
+// The two steps of lowering. Between them the instructions are only numbered: each is made from its operation when it
+// is looked at, which takes a third of the space of keeping two for every transfer.
 #pragma once
 
 #include "gc3/IR/InstructionDag.h"
@@ -7,15 +8,69 @@
 
 namespace gc3::lower {
 
-/// Instructions before fusion, and which of them made a value that the postcondition wants at the end.
-struct Expanded {
-  ir::InstructionDag dag;
-  std::vector<uint8_t> wantedAtEnd; ///< by instruction
+/// Contiguous slots of one buffer.
+struct Slice {
+  ir::BufferId buffer;
+  uint32_t first;
+  uint32_t count;
+  bool operator==(const Slice &) const = default;
 };
 
-std::optional<Expanded> expand(const ir::ChunkDag &dag, const Options &options, Diagnostics &diags);
+/// The instructions before fusion (GC3 section 4.2). A part is one parallel instance of an operation: the j-th of k
+/// works on the j-th of k equal contiguous parts of the operation's range. Part p has number 2p for its send or its
+/// local instruction, and 2p + 1 for its receive; numbers that nothing has are gaps.
+class Unfused {
+public:
+  explicit Unfused(const ir::ChunkDag &chunks) : chunks(chunks), info(*chunks.info) {}
+
+  const ir::ChunkDag &chunks;
+  const ir::ProgramInfo &info;
+  uint32_t subdivision = 1; ///< slots per chunk
+  /// By part: its operation, and the first part of that. Empty where parts and operations are the same.
+  struct Part {
+    uint32_t operation;
+    uint32_t first;
+  };
+  std::vector<Part> parts;
+  ir::Dependencies edges;      ///< processing edges
+  std::vector<uint8_t> wanted; ///< by number: it made a value that the postcondition wants at the end
+
+  /// Numbers, gaps included.
+  uint32_t size() const { return static_cast<uint32_t>(parts.empty() ? chunks.ops.size() : parts.size()) * 2; }
+  const ir::ChunkOp &operation(uint32_t number) const {
+    return chunks.ops[parts.empty() ? number / 2 : parts[number / 2].operation];
+  }
+  const ir::Directive &directive(uint32_t number) const { return info.directives[operation(number).directive]; }
+  /// Which parallel instance of its operation it belongs to.
+  uint32_t instance(uint32_t number) const { return parts.empty() ? 0 : number / 2 - parts[number / 2].first; }
+
+  static bool isTransfer(const ir::ChunkOp &op) {
+    return op.srcRank != op.dstRank && op.kind != ir::ChunkOpKind::Start;
+  }
+  bool isGap(uint32_t number) const {
+    const ir::ChunkOp &op = operation(number);
+    return !isTransfer(op) && (isReceiveNumber(number) || op.kind == ir::ChunkOpKind::Start);
+  }
+  bool isSend(uint32_t number) const { return !isReceiveNumber(number) && isTransfer(operation(number)); }
+  /// Of numbers that are not gaps.
+  static bool isReceiveNumber(uint32_t number) { return number % 2 != 0; }
+
+  Slice source(uint32_t number) const { return slice(number, &ir::ChunkOp::srcBuffer, &ir::ChunkOp::srcIndex); }
+  Slice target(uint32_t number) const { return slice(number, &ir::ChunkOp::dstBuffer, &ir::ChunkOp::dstIndex); }
+
+private:
+  Slice slice(uint32_t number, ir::BufferId ir::ChunkOp::*buffer, uint32_t ir::ChunkOp::*index) const {
+    const ir::ChunkOp &op = operation(number);
+    if (parts.empty())
+      return {op.*buffer, op.*index * subdivision, op.count * subdivision};
+    uint32_t count = op.count * subdivision / info.directives[op.directive].parallel;
+    return {op.*buffer, op.*index * subdivision + instance(number) * count, count};
+  }
+};
+
+std::optional<Unfused> expand(const ir::ChunkDag &dag, const Options &options, Diagnostics &diags);
 
 /// Assigns chains, and fuses if `enabled`.
-ir::InstructionDag fuse(Expanded &&expanded, bool enabled);
+ir::InstructionDag fuse(const Unfused &unfused, bool enabled);
 
 } // namespace gc3::lower

@@ -15,8 +15,8 @@ namespace {
 
 class ChannelAssigner {
 public:
-  ChannelAssigner(Nodes &nodes, const Options &options, uint32_t newChannels, Diagnostics &diags)
-      : nodes(nodes), info(*nodes.dag.info), options(options), newChannels(newChannels),
+  ChannelAssigner(Instructions &instructions, const Options &options, uint32_t newChannels, Diagnostics &diags)
+      : instructions(instructions), info(*instructions.dag.info), options(options), newChannels(newChannels),
         diags(diags), result{Frames(info.collective.ranks), {}} {}
 
   std::optional<Channels> run();
@@ -26,19 +26,20 @@ private:
   bool assignChain(uint32_t head);
   bool assignFree(uint32_t head, int32_t instance);
   bool tryChannel(uint32_t head, uint32_t channel, bool cut);
-  bool placeReceiver(uint32_t receiver, uint32_t channel, bool cut);
+  bool placeReceiver(uint32_t receiver, uint32_t outgoing, uint32_t channel, bool cut);
   bool placeOrReport(const Frames::Want &want, bool report);
   bool refusePinnedInstances();
   bool placePinnedLocals();
-  Frames::Want want(uint32_t node, uint32_t channel) const;
-  int32_t pin(uint32_t node) const;
+  /// The sides of an instruction that a frame is wanted for.
+  enum Side : uint8_t { Receiving = 1, Sending = 2, Both = Receiving | Sending };
+  Frames::Want want(uint32_t instruction, Side side, uint32_t channel) const;
   uint32_t physical(uint32_t channel, uint32_t instance);
   uint32_t open(uint32_t instance);
   bool mayOpen(uint32_t head) const;
   void report(const Frames::Want &want, Conflict conflict, uint32_t frame);
-  uint32_t next(uint32_t node) const { return nodes.at(node).receiver; }
+  uint32_t next(uint32_t instruction) const { return instructions.at(instruction).receiver; }
 
-  Nodes &nodes;
+  Instructions &instructions;
   const ProgramInfo &info;
   const Options &options;
   uint32_t newChannels;
@@ -95,20 +96,15 @@ uint32_t ChannelAssigner::physical(uint32_t channel, uint32_t instance) {
   return channel;
 }
 
-/// The manual thread block of a node, or -1. Fusion saw to it that both sides of a fused instruction agree.
-int32_t ChannelAssigner::pin(uint32_t node) const {
-  const Instruction &instruction = nodes.at(node);
-  if (nodes.receives(node))
-    if (int32_t pin = info.directives[instruction.directive].recvThreadBlock; pin >= 0)
-      return pin;
-  return nodes.sends(node) ? info.directives[instruction.sendDirective].sendThreadBlock : -1;
-}
-
-Frames::Want ChannelAssigner::want(uint32_t node, uint32_t channel) const {
-  const Instruction &instruction = nodes.at(node);
-  uint32_t directive = nodes.receives(node) ? instruction.directive : instruction.sendDirective;
+/// What one or both sides of an instruction want. Fusion saw to it that manual thread blocks agree where they meet.
+Frames::Want ChannelAssigner::want(uint32_t index, Side side, uint32_t channel) const {
+  const Instruction &instruction = instructions.at(index);
+  uint32_t directive = (side & Receiving) != 0 ? instruction.directive : instruction.sendDirective;
   Frames::Want want{.rank = instruction.rank, .channel = channel, .directive = directive, .site = instruction.site};
-  want.pin = pin(node);
+  if ((side & Receiving) != 0)
+    want.pin = info.directives[instruction.directive].recvThreadBlock;
+  if ((side & Sending) != 0 && want.pin < 0)
+    want.pin = info.directives[instruction.sendDirective].sendThreadBlock;
   return want;
 }
 
@@ -160,24 +156,27 @@ bool ChannelAssigner::placeOrReport(const Frames::Want &want, bool complain) {
   return conflict == Conflict::None;
 }
 
-/// Places the receiving instruction, with its outgoing message if it is fused. `cut`: splits it if it does not fit.
-bool ChannelAssigner::placeReceiver(uint32_t receiver, uint32_t channel, bool cut) {
-  Frames::Want wanted = want(receiver, channel);
-  wanted.recvConnection = result.connectionOf[receiver];
-  if (!nodes.fused(receiver))
+/// Places the receiving instruction, with its outgoing message on connection `outgoing` if it is fused. `cut`: splits
+/// it if it does not fit.
+bool ChannelAssigner::placeReceiver(uint32_t receiver, uint32_t outgoing, uint32_t channel, bool cut) {
+  if (!instructions.fused(receiver)) {
+    Frames::Want wanted = want(receiver, Receiving, channel);
+    wanted.recvConnection = result.connectionOf[receiver];
     return placeOrReport(wanted, cut);
-  uint32_t outgoing = next(receiver);
-  wanted.sendConnection = result.frames.connection(wanted.rank, nodes.at(outgoing).rank, channel);
+  }
+  Frames::Want wanted = want(receiver, Both, channel);
+  wanted.recvConnection = result.connectionOf[receiver];
+  wanted.sendConnection = outgoing;
   size_t mark = result.frames.mark();
   if (placeOrReport(wanted, false))
     return true;
   if (!cut)
     return false;
   result.frames.rollBack(mark);
-  nodes.split(receiver);
-  Frames::Want first = want(receiver, channel);
+  instructions.split(receiver);
+  Frames::Want first = want(receiver, Receiving, channel);
   first.recvConnection = wanted.recvConnection;
-  Frames::Want second = want(nodes.secondHalf(receiver), channel);
+  Frames::Want second = want(receiver, Sending, channel);
   second.sendConnection = wanted.sendConnection;
   return placeOrReport(first, true) && placeOrReport(second, true);
 }
@@ -186,15 +185,17 @@ bool ChannelAssigner::placeReceiver(uint32_t receiver, uint32_t channel, bool cu
 bool ChannelAssigner::tryChannel(uint32_t head, uint32_t channel, bool cut) {
   size_t mark = result.frames.mark();
   uint32_t receiver = next(head);
-  Frames::Want wanted = want(head, channel);
-  wanted.sendConnection = result.frames.connection(wanted.rank, nodes.at(receiver).rank, channel);
+  Frames::Want wanted = want(head, Sending, channel);
+  wanted.sendConnection = result.frames.connection(wanted.rank, instructions.at(receiver).rank, channel);
   bool fits = placeOrReport(wanted, cut);
-  for (uint32_t source = wanted.rank; fits; receiver = next(receiver)) {
-    result.connectionOf[receiver] = result.frames.connection(source, nodes.at(receiver).rank, channel);
-    source = nodes.at(receiver).rank;
-    fits = placeReceiver(receiver, channel, cut);
-    if (next(receiver) == None)
-      break;
+  for (uint32_t incoming = wanted.sendConnection; fits && receiver != None; receiver = next(receiver)) {
+    result.connectionOf[receiver] = incoming;
+    uint32_t outgoing = None;
+    if (next(receiver) != None)
+      outgoing =
+          result.frames.connection(instructions.at(receiver).rank, instructions.at(next(receiver)).rank, channel);
+    fits = placeReceiver(receiver, outgoing, channel, cut);
+    incoming = outgoing;
   }
   if (!fits && !cut)
     result.frames.rollBack(mark);
@@ -205,8 +206,8 @@ bool ChannelAssigner::tryChannel(uint32_t head, uint32_t channel, bool cut) {
 bool ChannelAssigner::mayOpen(uint32_t head) const {
   if (allChannels.size() >= newChannels)
     return false;
-  for (uint32_t node = head; node != None; node = next(node))
-    if (result.frames.framesOn(nodes.at(node).rank) >= options.maxThreadBlocks)
+  for (uint32_t i = head; i != None; i = next(i))
+    if (result.frames.framesOn(instructions.at(i).rank) >= options.maxThreadBlocks)
       return false;
   return true;
 }
@@ -228,7 +229,7 @@ bool ChannelAssigner::assignFree(uint32_t head, int32_t instance) {
 }
 
 bool ChannelAssigner::assignChain(uint32_t head) {
-  const ChainDemand &demand = nodes.dag.chains[nodes.at(head).chain];
+  const ChainDemand &demand = instructions.dag.chains[instructions.at(head).chain];
   bool fits;
   if (demand.channel < 0) {
     fits = assignFree(head, demand.instance);
@@ -238,7 +239,7 @@ bool ChannelAssigner::assignChain(uint32_t head) {
     fits = tryChannel(head, channel, true);
   }
   if (fits && taken.size() > maxChannels) {
-    diags.error(DiagId::TooManyChannels, info.sites[nodes.at(head).site],
+    diags.error(DiagId::TooManyChannels, info.sites[instructions.at(head).site],
                 "the program needs more than " + std::to_string(maxChannels) +
                     " channels with this operation; use fewer parallel instances");
     return false;
@@ -252,8 +253,7 @@ bool ChannelAssigner::assignChain(uint32_t head) {
 /// A thread block serves one channel, and parallel instances have one each.
 bool ChannelAssigner::refusePinnedInstances() {
   bool fits = true;
-  for (uint32_t node = 0; node != nodes.n; ++node) {
-    const Instruction &instruction = nodes.at(node);
+  for (const Instruction &instruction : instructions.dag.instructions) {
     const Directive &directive = info.directives[instruction.directive];
     bool pinned = directive.sendThreadBlock >= 0 || directive.recvThreadBlock >= 0;
     if (instruction.opcode != Opcode::Send || instruction.instance != 0 || directive.parallel == 1 || !pinned)
@@ -271,9 +271,9 @@ bool ChannelAssigner::refusePinnedInstances() {
 /// Local operations with a manual thread block make sure that it exists.
 bool ChannelAssigner::placePinnedLocals() {
   bool fits = true;
-  for (uint32_t node = 0; node != nodes.n; ++node) {
-    const Instruction &instruction = nodes.at(node);
-    if (nodes.receives(node) || nodes.sends(node) || nodes.isSplit(node))
+  for (uint32_t i = 0; i != instructions.n; ++i) {
+    const Instruction &instruction = instructions.at(i);
+    if (receives(instruction.opcode) || sends(instruction.opcode))
       continue;
     const Directive &directive = info.directives[instruction.directive];
     int32_t wantedPin = std::max(directive.sendThreadBlock, directive.recvThreadBlock);
@@ -283,7 +283,7 @@ bool ChannelAssigner::placePinnedLocals() {
     uint32_t channel = present != None ? result.frames.all()[present].channel : 0;
     if (directive.channel >= 0)
       channel = physical(static_cast<uint32_t>(directive.channel), instruction.instance);
-    Frames::Want wanted = want(node, channel);
+    Frames::Want wanted = want(i, Both, channel);
     wanted.pin = wantedPin;
     fits &= placeOrReport(wanted, true);
   }
@@ -292,20 +292,20 @@ bool ChannelAssigner::placePinnedLocals() {
 
 std::optional<Channels> ChannelAssigner::run() {
   reserveDirectiveChannels();
-  result.connectionOf.assign(nodes.n, None);
+  result.connectionOf.assign(instructions.n, None);
   if (!refusePinnedInstances())
     return std::nullopt;
   bool fits = true;
-  for (uint32_t node = 0; node != nodes.n; ++node)
-    if (nodes.at(node).opcode == Opcode::Send && !diags.limitReached())
-      fits &= assignChain(node);
+  for (uint32_t i = 0; i != instructions.n; ++i)
+    if (instructions.at(i).opcode == Opcode::Send && !diags.limitReached())
+      fits &= assignChain(i);
   fits &= placePinnedLocals();
   if (!fits)
     return std::nullopt;
   return std::move(result);
 }
 
-std::optional<Channels> gc3::schedule::assignChannels(Nodes &nodes, const Options &options, uint32_t newChannels,
-                                                      Diagnostics &diags) {
-  return ChannelAssigner(nodes, options, newChannels, diags).run();
+std::optional<Channels> gc3::schedule::assignChannels(Instructions &instructions, const Options &options,
+                                                      uint32_t newChannels, Diagnostics &diags) {
+  return ChannelAssigner(instructions, options, newChannels, diags).run();
 }

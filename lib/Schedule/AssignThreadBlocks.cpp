@@ -17,9 +17,9 @@ namespace {
 
 class ThreadBlockAssigner {
 public:
-  ThreadBlockAssigner(const Nodes &nodes, Channels &channels, const std::vector<uint32_t> &order,
-                      const Options &options, Diagnostics &diags)
-      : nodes(nodes), channels(channels), frames(channels.frames), order(order), options(options), diags(diags) {}
+  ThreadBlockAssigner(const Nodes &nodes, Frames &frames, const std::vector<uint32_t> &order, const Options &options,
+                      Diagnostics &diags)
+      : nodes(nodes), frames(frames), order(order), options(options), diags(diags) {}
 
   std::optional<ThreadBlocks> run();
 
@@ -34,22 +34,22 @@ private:
   Origin originOf(const Frame &frame) const;
   void reportLimit(const std::vector<uint32_t> &ranks);
   void number(uint32_t rank, bool runsLocals);
-  uint32_t frameOf(uint32_t node) const;
   void findFirstUsers();
   void linkBlocks();
+  uint32_t blockOf(uint32_t node) const;
   uint32_t blockForLocal(uint32_t node) const;
   uint32_t leastLoaded(uint32_t rank) const;
   uint32_t sendPeer(const Frame &frame) const;
   uint32_t recvPeer(const Frame &frame) const;
 
   const Nodes &nodes;
-  Channels &channels;
   Frames &frames;
   const std::vector<uint32_t> &order;
   const Options &options;
   Diagnostics &diags;
   std::vector<std::vector<uint32_t>> framesOf; // by rank
   std::vector<uint32_t> blockOfFrame;
+  std::vector<uint32_t> sendingBlock, receivingBlock; // by connection
   std::vector<uint32_t> firstUser; // by local instruction without dependencies: the communicating node that needs it
   ThreadBlocks result;
 };
@@ -161,33 +161,23 @@ void ThreadBlockAssigner::number(uint32_t rank, bool runsLocals) {
   result.rankBegin.push_back(static_cast<uint32_t>(result.blocks.size()));
 }
 
-/// The frame that connections or a manual number settle, or None.
-uint32_t ThreadBlockAssigner::frameOf(uint32_t node) const {
-  const Instruction &instruction = nodes.at(node);
-  if (nodes.receives(node))
-    return frames.connections()[channels.connectionOf[node]].recvFrame;
-  if (nodes.sends(node))
-    return frames.connections()[channels.connectionOf[instruction.receiver]].sendFrame;
-  const Directive &directive = nodes.dag.info->directives[instruction.directive];
-  int32_t pin = std::max(directive.sendThreadBlock, directive.recvThreadBlock);
-  return pin < 0 ? None : frames.pinned(instruction.rank, pin);
-}
-
 void ThreadBlockAssigner::findFirstUsers() {
   firstUser.assign(nodes.n, None);
-  const Dependencies &edges = nodes.dag.edges;
   for (uint32_t node : order)
     if (!nodes.isSecondHalf(node) && (nodes.receives(node) || nodes.sends(node)))
-      for (uint32_t i = edges.begin[node]; i != edges.begin[node + 1]; ++i)
-        if (uint32_t &user = firstUser[edges.edges[i].node()]; user == None)
+      for (uint32_t i = nodes.begin[node]; i != nodes.begin[node + 1]; ++i)
+        if (uint32_t &user = firstUser[nodes.dependencies[i]]; user == None)
           user = node;
 }
 
 void ThreadBlockAssigner::linkBlocks() {
+  for (const Connection &connection : frames.connections()) {
+    sendingBlock.push_back(blockOfFrame[connection.sendFrame]);
+    receivingBlock.push_back(blockOfFrame[connection.recvFrame]);
+  }
   result.receivingBlock.assign(result.blocks.size(), None);
-  for (uint32_t frame = 0; frame != frames.all().size(); ++frame)
-    if (uint32_t sending = frames.all()[frame].sendConnection; !frames.all()[frame].merged && sending != None)
-      result.receivingBlock[blockOfFrame[frame]] = blockOfFrame[frames.connections()[sending].recvFrame];
+  for (uint32_t connection = 0; connection != sendingBlock.size(); ++connection)
+    result.receivingBlock[sendingBlock[connection]] = receivingBlock[connection];
 }
 
 uint32_t ThreadBlockAssigner::leastLoaded(uint32_t rank) const {
@@ -199,23 +189,29 @@ uint32_t ThreadBlockAssigner::leastLoaded(uint32_t rank) const {
 }
 
 uint32_t ThreadBlockAssigner::blockForLocal(uint32_t node) const {
-  const Dependencies &edges = nodes.dag.edges;
-  uint32_t best = None;
-  uint32_t latest = 0;
-  for (uint32_t i = edges.begin[node]; i != edges.begin[node + 1]; ++i) {
-    uint32_t dependency = edges.edges[i].node();
-    uint32_t block = result.blockOf[dependency];
+  Place latest;
+  for (uint32_t i = nodes.begin[node]; i != nodes.begin[node + 1]; ++i) {
+    Place dependency = result.placeOf[nodes.dependencies[i]];
     // Longest-running predecessor: the one whose block is furthest on.
-    if (best == None || result.stepOf[dependency] >= latest) {
-      best = block;
-      latest = result.stepOf[dependency];
-    }
+    if (latest.block == None || dependency.step >= latest.step)
+      latest = dependency;
   }
-  if (best != None)
-    return best;
+  if (latest.block != None)
+    return latest.block;
   if (firstUser[node] != None)
-    return blockOfFrame[frameOf(firstUser[node])];
+    return blockOf(firstUser[node]);
   return leastLoaded(nodes.at(node).rank);
+}
+
+uint32_t ThreadBlockAssigner::blockOf(uint32_t node) const {
+  if (nodes.receives(node))
+    return receivingBlock[nodes.incoming(node)];
+  if (nodes.sends(node))
+    return sendingBlock[nodes.outgoing(node)];
+  const Instruction &instruction = nodes.at(node);
+  const Directive &directive = nodes.dag.info->directives[instruction.directive];
+  int32_t pin = std::max(directive.sendThreadBlock, directive.recvThreadBlock);
+  return pin < 0 ? blockForLocal(node) : blockOfFrame[frames.pinned(instruction.rank, pin)];
 }
 
 std::optional<ThreadBlocks> ThreadBlockAssigner::run() {
@@ -231,32 +227,31 @@ std::optional<ThreadBlocks> ThreadBlockAssigner::run() {
 
   std::vector<uint8_t> runsLocals(framesOf.size());
   for (uint32_t node = 0; node != nodes.n; ++node)
-    runsLocals[nodes.at(node).rank] |= !nodes.receives(node) && !nodes.sends(node);
+    if (!nodes.receives(node) && !nodes.sends(node))
+      runsLocals[nodes.at(node).rank] = 1;
   blockOfFrame.assign(frames.all().size(), None);
   result.rankBegin = {0};
   for (uint32_t rank = 0; rank != framesOf.size(); ++rank)
     number(rank, runsLocals[rank] != 0);
+  linkBlocks();
 
-  findFirstUsers();
-  result.blockOf.assign(2 * nodes.n, None);
-  result.stepOf.assign(2 * nodes.n, 0);
+  if (std::find(runsLocals.begin(), runsLocals.end(), 1) != runsLocals.end())
+    findFirstUsers();
+  result.placeOf.resize(nodes.total());
   for (uint32_t node : order) {
-    uint32_t frame = frameOf(node);
-    uint32_t block = frame == None ? blockForLocal(node) : blockOfFrame[frame];
-    result.blockOf[node] = block;
-    result.stepOf[node] = result.blocks[block].stepCount++;
+    uint32_t block = blockOf(node);
+    result.placeOf[node] = {block, result.blocks[block].stepCount++};
   }
   uint32_t steps = 0;
   for (ThreadBlock &block : result.blocks) {
     block.firstStep = steps;
     steps += block.stepCount;
   }
-  linkBlocks();
   return std::move(result);
 }
 
 std::optional<ThreadBlocks> gc3::schedule::assignThreadBlocks(const Nodes &nodes, Channels &channels,
-                                                              const std::vector<uint32_t> &order,
-                                                              const Options &options, Diagnostics &diags) {
-  return ThreadBlockAssigner(nodes, channels, order, options, diags).run();
+                                                              const Order &order, const Options &options,
+                                                              Diagnostics &diags) {
+  return ThreadBlockAssigner(nodes, channels.frames, order.nodes, options, diags).run();
 }

@@ -9,7 +9,7 @@ static uint64_t pair(uint32_t high, uint32_t low) {
 }
 
 uint32_t Frames::connection(uint32_t source, uint32_t destination, uint32_t channel) {
-  auto [place, isNew] = linkOf.try_emplace(Key(pair(source, destination), channel), links.size());
+  auto [place, isNew] = linkOf.try_emplace({source, destination, channel}, links.size());
   if (isNew) {
     log.push_back({Change::ConnectionAdded, place->second, {}, {}});
     links.push_back({source, destination, channel});
@@ -147,7 +147,7 @@ void Frames::rollBack(size_t mark) {
       break;
     case Change::ConnectionChanged: links[last.index] = last.connection; break;
     case Change::ConnectionAdded:
-      linkOf.erase(Key(pair(links[last.index].source, links[last.index].destination), links[last.index].channel));
+      linkOf.erase({links[last.index].source, links[last.index].destination, links[last.index].channel});
       links.pop_back();
       break;
     case Change::PinAdded:

@@ -30,6 +30,26 @@ struct Frame {
   bool merged = false; ///< into another frame: no longer there
 };
 
+/// Finds a connection by its ends and channel.
+struct ConnectionKey {
+  uint32_t source;
+  uint32_t destination;
+  uint32_t channel;
+  bool operator==(const ConnectionKey &) const = default;
+};
+
+/// For llvm::DenseMap. LLVM's own hash of numbers and pairs puts all connections to one rank into one place.
+struct ConnectionKeyInfo {
+  static ConnectionKey getEmptyKey() { return {None, None, 0}; }
+  static ConnectionKey getTombstoneKey() { return {None, None, 1}; }
+  static unsigned getHashValue(const ConnectionKey &key) {
+    uint64_t hash = (uint64_t(key.source) << 32 | key.destination) + key.channel * 0x9e3779b97f4a7c15ull;
+    hash = (hash ^ (hash >> 32)) * 0xd6e8feb86659fd93ull;
+    return static_cast<unsigned>(hash >> 32);
+  }
+  static bool isEqual(const ConnectionKey &a, const ConnectionKey &b) { return a == b; }
+};
+
 /// What stands against putting something into one frame.
 enum class Conflict : uint8_t { None, TwoSendPeers, TwoRecvPeers, TwoPins, TwoChannels };
 
@@ -75,8 +95,6 @@ private:
     Frame frame;
     Connection connection;
   };
-  using Key = std::pair<uint64_t, uint32_t>;
-
   void change(uint32_t frame) { log.push_back({Change::FrameChanged, frame, frames[frame], {}}); }
   void changeConnection(uint32_t index) { log.push_back({Change::ConnectionChanged, index, {}, links[index]}); }
   Conflict merge(uint32_t &into, uint32_t from);
@@ -86,7 +104,7 @@ private:
   std::vector<Frame> frames;
   std::vector<Connection> links;
   std::vector<uint32_t> frameCounts; // by rank
-  llvm::DenseMap<Key, uint32_t> linkOf;
+  llvm::DenseMap<ConnectionKey, uint32_t, ConnectionKeyInfo> linkOf;
   llvm::DenseMap<uint64_t, uint32_t> pinOf; // rank and pin
   std::vector<Change> log;
 };

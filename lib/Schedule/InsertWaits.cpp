@@ -4,7 +4,9 @@
 //    each other one of its rank are known to be finished),
 //  - another wait of the same step,
 //  - the message that the step receives (MessageOrder).
-// Clocks change only at steps that wait, so one vector per such step is kept. O((edges + waits) × blocks of a rank).
+// A thread block's clock changes at steps that wait. Linear in dependencies, times the logarithm of a rank's blocks,
+// and in what joined clocks differ in.
+#include "Clocks.h"
 #include "MessageOrder.h"
 #include <algorithm>
 
@@ -15,96 +17,98 @@ namespace {
 
 class WaitInserter {
 public:
-  WaitInserter(const Nodes &nodes, const ThreadBlocks &blocks, const std::vector<uint32_t> &order,
-               const std::vector<uint32_t> &segments)
-      : nodes(nodes), blocks(blocks), order(order), clockOf(2 * nodes.n, None), latestClock(blocks.blocks.size(), None),
-        messages(nodes, blocks, order, segments) {}
+  WaitInserter(const Nodes &nodes, const ThreadBlocks &blocks, const Order &order);
 
   Waits run();
 
 private:
   void collect(uint32_t node);
-  void require(uint32_t node, uint32_t dependency);
-  void dropImplied();
-  void addWaits(uint32_t node);
-  uint32_t known(uint32_t clock, uint32_t block) const { return clock == None ? 0 : clocks[clock + block]; }
+  void require(Place place, uint32_t dependency);
+  void addWaits(uint32_t block);
 
   const Nodes &nodes;
   const ThreadBlocks &blocks;
   const std::vector<uint32_t> &order;
-  std::vector<uint32_t> clocks;      // vectors one behind the other: finished steps by thread block of the rank
-  std::vector<uint32_t> clockOf;     // by node: what its thread block knows after it
-  std::vector<uint32_t> latestClock; // by thread block
+  Clocks clocks;                          // entries by thread block within its rank
+  std::vector<Clocks::Clock> clockOf;     // by node: what its thread block knows after it
+  std::vector<Clocks::Clock> latestClock; // by thread block
   struct Candidate {
     uint32_t block; // within the rank
     uint32_t node;
   };
   std::vector<Candidate> candidates;
+  std::vector<uint32_t> candidateOf; // by thread block within the rank: which candidate waits for it, or None
   MessageOrder messages;
   Waits result;
 };
 
 } // namespace
 
-void WaitInserter::require(uint32_t node, uint32_t dependency) {
-  uint32_t block = blocks.blockOf[node];
-  uint32_t other = blocks.blockOf[dependency];
-  uint32_t local = other - blocks.rankBegin[nodes.at(node).rank];
-  if (other == block || known(latestClock[block], local) > blocks.stepOf[dependency])
+/// The most thread blocks that a rank has.
+static uint32_t mostBlocks(const ThreadBlocks &blocks) {
+  uint32_t most = 0;
+  for (size_t rank = 0; rank + 1 < blocks.rankBegin.size(); ++rank)
+    most = std::max(most, blocks.rankBegin[rank + 1] - blocks.rankBegin[rank]);
+  return most;
+}
+
+WaitInserter::WaitInserter(const Nodes &nodes, const ThreadBlocks &blocks, const Order &order)
+    : nodes(nodes), blocks(blocks), order(order.nodes), clocks(mostBlocks(blocks)), clockOf(nodes.total()),
+      latestClock(blocks.blocks.size(), Clocks::Nothing), candidateOf(mostBlocks(blocks), None),
+      messages(nodes, blocks, order) {}
+
+/// Makes the dependency a candidate, unless the thread block at `place` knows that it has run. One candidate per thread
+/// block is enough, the latest.
+void WaitInserter::require(Place place, uint32_t dependency) {
+  Place other = blocks.placeOf[dependency];
+  if (other.block == place.block)
     return;
-  for (Candidate &present : candidates)
-    if (present.block == local) {
-      if (blocks.stepOf[present.node] < blocks.stepOf[dependency])
-        present.node = dependency;
-      return;
-    }
-  candidates.push_back({local, dependency});
+  uint32_t local = other.block - blocks.rankBegin[blocks.blocks[place.block].rank];
+  if (clocks.known(latestClock[place.block], local) > other.step)
+    return;
+  uint32_t &present = candidateOf[local];
+  if (present == None) {
+    present = static_cast<uint32_t>(candidates.size());
+    candidates.push_back({local, dependency});
+  } else if (blocks.placeOf[candidates[present].node].step < other.step) {
+    candidates[present].node = dependency;
+  }
 }
 
 void WaitInserter::collect(uint32_t node) {
-  candidates.clear();
+  Place place = blocks.placeOf[node];
   if (nodes.isSecondHalf(node)) {
-    require(node, nodes.first(node));
+    require(place, nodes.first(node));
     return;
   }
-  const Dependencies &edges = nodes.dag.edges;
-  for (uint32_t i = edges.begin[node]; i != edges.begin[node + 1]; ++i) {
-    uint32_t dependency = edges.edges[i].node();
+  for (uint32_t i = nodes.begin[node]; i != nodes.begin[node + 1]; ++i) {
+    uint32_t dependency = nodes.dependencies[i];
     if (!messages.implies(node, i))
-      require(node, dependency);
+      require(place, dependency);
     if (nodes.isSplit(dependency) && nodes.overwrites(node, dependency))
-      require(node, nodes.secondHalf(dependency));
+      require(place, nodes.secondHalf(dependency));
   }
 }
 
-/// Drops a candidate that the block of another candidate is known to have waited for.
-void WaitInserter::dropImplied() {
-  std::vector<Candidate> all = candidates;
+/// Waits for the candidates, but for those that the thread block of another one is known to have waited for.
+void WaitInserter::addWaits(uint32_t block) {
+  Clocks::Clock clock = latestClock[block];
+  clocks.start();
+  for (const Candidate &candidate : candidates) {
+    clock = clocks.join(clock, clockOf[candidate.node]);
+    candidateOf[candidate.block] = None;
+  }
   std::erase_if(candidates, [&](const Candidate &candidate) {
-    return std::any_of(all.begin(), all.end(), [&](const Candidate &other) {
-      return other.block != candidate.block &&
-             known(clockOf[other.node], candidate.block) > blocks.stepOf[candidate.node];
-    });
+    return clocks.known(clock, candidate.block) > blocks.placeOf[candidate.node].step;
   });
-}
-
-void WaitInserter::addWaits(uint32_t node) {
-  uint32_t block = blocks.blockOf[node];
-  uint32_t rank = nodes.at(node).rank;
-  uint32_t width = blocks.rankBegin[rank + 1] - blocks.rankBegin[rank];
-  auto clock = static_cast<uint32_t>(clocks.size());
-  clocks.resize(clocks.size() + width);
-  for (uint32_t other = 0; other != width; ++other)
-    clocks[clock + other] = known(latestClock[block], other);
   std::sort(candidates.begin(), candidates.end(),
             [](const Candidate &a, const Candidate &b) { return a.block < b.block; });
   for (const Candidate &candidate : candidates) {
-    uint32_t step = blocks.stepOf[candidate.node];
+    uint32_t step = blocks.placeOf[candidate.node].step;
     result.waits.push_back({candidate.block, step});
-    for (uint32_t other = 0; other != width; ++other)
-      clocks[clock + other] = std::max(clocks[clock + other], known(clockOf[candidate.node], other));
-    clocks[clock + candidate.block] = std::max(clocks[clock + candidate.block], step + 1);
+    clock = clocks.with(clock, candidate.block, step + 1);
   }
+  candidates.clear();
   latestClock[block] = clock;
 }
 
@@ -113,21 +117,19 @@ Waits WaitInserter::run() {
   for (uint32_t node : order) {
     result.begin.push_back(static_cast<uint32_t>(result.waits.size()));
     collect(node);
-    if (candidates.size() > 1)
-      dropImplied();
+    uint32_t block = blocks.placeOf[node].block;
     if (!candidates.empty())
-      addWaits(node);
-    clockOf[node] = latestClock[blocks.blockOf[node]];
+      addWaits(block);
+    clockOf[node] = latestClock[block];
     if (nodes.sends(node)) {
-      uint32_t first = blocks.rankBegin[nodes.at(node).rank];
-      messages.send(node, [&](uint32_t block) { return known(clockOf[node], block - first); });
+      uint32_t first = blocks.rankBegin[blocks.blocks[block].rank];
+      messages.send(node, [&](uint32_t peer) { return clocks.known(clockOf[node], peer - first); });
     }
   }
   result.begin.push_back(static_cast<uint32_t>(result.waits.size()));
   return std::move(result);
 }
 
-Waits gc3::schedule::insertWaits(const Nodes &nodes, const ThreadBlocks &blocks, const std::vector<uint32_t> &order,
-                                 const std::vector<uint32_t> &segments) {
-  return WaitInserter(nodes, blocks, order, segments).run();
+Waits gc3::schedule::insertWaits(const Nodes &nodes, const ThreadBlocks &blocks, const Order &order) {
+  return WaitInserter(nodes, blocks, order).run();
 }

@@ -6,18 +6,21 @@
 using namespace gc3::ir;
 using namespace gc3::schedule;
 
-MessageOrder::MessageOrder(const Nodes &nodes, const ThreadBlocks &blocks, const std::vector<uint32_t> &order,
-                           const std::vector<uint32_t> &segments)
-    : nodes(nodes), blocks(blocks), segments(segments), acknowledged(nodes.dag.edges.edges.size()),
-      received(order.size()), sent(2 * size_t(nodes.n)) {
+MessageOrder::MessageOrder(const Nodes &nodes, const ThreadBlocks &blocks, const Order &order)
+    : nodes(nodes), blocks(blocks), segments(order.segmentOf), releases(nodes.dag.info->protocol == Protocol::Simple) {
+  if (!releases)
+    return;
+  acknowledged.resize(nodes.dependencies.size());
+  received.resize(nodes.total());
+  sent.resize(nodes.total());
   std::vector<uint32_t> receivedBy(blocks.blocks.size());
   std::vector<uint32_t> sentBy(blocks.blocks.size());
-  for (uint32_t node : order) {
-    uint32_t block = blocks.blockOf[node];
-    receivedBy[block] += nodes.receives(node);
-    sentBy[block] += nodes.sends(node);
-    received[blocks.blocks[block].firstStep + blocks.stepOf[node]] = receivedBy[block];
-    sent[node] = sentBy[block];
+  for (uint32_t node : order.nodes) {
+    Place place = blocks.placeOf[node];
+    receivedBy[place.block] += nodes.receives(node);
+    sentBy[place.block] += nodes.sends(node);
+    received[blocks.blocks[place.block].firstStep + place.step] = receivedBy[place.block];
+    sent[node] = sentBy[place.block];
   }
 }
 
@@ -27,9 +30,9 @@ uint32_t MessageOrder::departure(uint32_t node) const {
 }
 
 bool MessageOrder::implies(uint32_t node, uint32_t edge) const {
-  if (!nodes.receives(node) || nodes.dag.info->protocol != Protocol::Simple)
+  if (!releases || !nodes.receives(node))
     return false;
-  uint32_t dependency = nodes.dag.edges.edges[edge].node();
+  uint32_t dependency = nodes.dependencies[edge];
   bool earlierOnChain = nodes.sends(dependency) && segments[node] == segments[dependency];
   return earlierOnChain || acknowledged[edge];
 }

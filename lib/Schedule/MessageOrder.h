@@ -14,26 +14,29 @@ namespace gc3::schedule {
 /// line of the question was read, and a write that a reader has passed on may not have landed yet.
 class MessageOrder {
 public:
-  MessageOrder(const Nodes &nodes, const ThreadBlocks &blocks, const std::vector<uint32_t> &order,
-               const std::vector<uint32_t> &segments);
+  MessageOrder(const Nodes &nodes, const ThreadBlocks &blocks, const Order &order);
 
   /// To be called for every sending node in order, once its own waits are settled. `known(b)` is the number of steps of
   /// thread block b of its rank that it knows to be finished.
   template <typename Known>
   void send(uint32_t node, Known known) {
-    uint32_t receiver = nodes.at(node).receiver;
-    const ir::Dependencies &edges = nodes.dag.edges;
-    for (uint32_t i = edges.begin[receiver]; i != edges.begin[receiver + 1]; ++i) {
-      uint32_t peer = blocks.receivingBlock[blocks.blockOf[edges.edges[i].node()]];
-      if (peer == None || blocks.blocks[peer].rank != nodes.at(node).rank)
+    if (!releases)
+      return;
+    uint32_t receiver = nodes.receiver(node);
+    Place place = blocks.placeOf[node];
+    uint32_t rank = blocks.blocks[place.block].rank;
+    for (uint32_t i = nodes.begin[receiver]; i != nodes.begin[receiver + 1]; ++i) {
+      uint32_t dependency = nodes.dependencies[i];
+      uint32_t peer = blocks.receivingBlock[blocks.placeOf[dependency].block];
+      if (peer == None || blocks.blocks[peer].rank != rank)
         continue;
-      uint32_t finished = peer == blocks.blockOf[node] ? blocks.stepOf[node] + nodes.receives(node) : known(peer);
+      uint32_t finished = peer == place.block ? place.step + nodes.receives(node) : known(peer);
       acknowledged[i] =
-          finished != 0 && received[blocks.blocks[peer].firstStep + finished - 1] >= departure(edges.edges[i].node());
+          finished != 0 && received[blocks.blocks[peer].firstStep + finished - 1] >= departure(dependency);
     }
   }
 
-  /// True if `node`, a receive, need not wait for its dependency number `edge`.
+  /// True if `node`, a receive, need not wait for dependency number `edge` of all.
   bool implies(uint32_t node, uint32_t edge) const;
 
 private:
@@ -42,7 +45,8 @@ private:
   const Nodes &nodes;
   const ThreadBlocks &blocks;
   const std::vector<uint32_t> &segments;
-  std::vector<uint8_t> acknowledged; // by edge
+  bool releases;                     ///< the protocol is one whose messages order what came before them
+  std::vector<uint8_t> acknowledged; // by dependency
   std::vector<uint32_t> received;    // by thread block and step: messages received up to and with this step
   std::vector<uint32_t> sent;        // by node: messages that its thread block has sent up to and with it
 };

@@ -1,9 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the halves of a split instruction do.
+// Renumbering by priority, and what the halves of a split instruction do.
 #include "Nodes.h"
 
 using namespace gc3::ir;
 using namespace gc3::schedule;
+
+Nodes::Nodes(const Instructions &instructions, const std::vector<uint32_t> &connectionOf,
+             const std::vector<uint32_t> &byPriority)
+    : dag(instructions.dag), n(instructions.n), nodes(n), placeOf(n) {
+  for (uint32_t node = 0; node != n; ++node)
+    placeOf[byPriority[node]] = node;
+  for (uint32_t node = 0; node != n; ++node) {
+    uint32_t index = byPriority[node];
+    uint32_t receiver = instructions.at(index).receiver;
+    nodes[node] = {index, connectionOf[index], None, None};
+    if (receiver != None) {
+      nodes[node].outgoing = connectionOf[receiver];
+      nodes[node].receiver = placeOf[receiver];
+    }
+  }
+  mapDependencies();
+  for (uint32_t node = 0; node != n; ++node)
+    if (instructions.isSplit(nodes[node].instruction))
+      split(node);
+}
+
+void Nodes::mapDependencies() {
+  begin.reserve(n + 1);
+  begin.push_back(0);
+  dependencies.reserve(dag.edges.edges.size());
+  for (uint32_t node = 0; node != n; ++node) {
+    uint32_t index = nodes[node].instruction;
+    for (uint32_t i = dag.edges.begin[index]; i != dag.edges.begin[index + 1]; ++i)
+      dependencies.push_back(placeOf[dag.edges.edges[i].node()]);
+    begin.push_back(static_cast<uint32_t>(dependencies.size()));
+  }
+}
+
+uint32_t Nodes::split(uint32_t node) {
+  if (halfOf.empty())
+    halfOf.assign(n, None);
+  uint32_t half = total();
+  nodes.push_back(nodes[node]);
+  nodes[half].incoming = None;
+  nodes[node].outgoing = None;
+  nodes[node].receiver = None;
+  halfOf[node] = half;
+  firstOf.push_back(node);
+  return half;
+}
+
+uint32_t Nodes::sender(uint32_t receiver) const {
+  uint32_t node = placeOf[at(receiver).sender];
+  return isSplit(node) ? secondHalf(node) : node;
+}
 
 Instruction Nodes::asScheduled(uint32_t node) const {
   Instruction result = at(node);
@@ -29,8 +79,8 @@ Instruction Nodes::asScheduled(uint32_t node) const {
 
 /// A fused rrs counts as writing where it reads: whoever writes there after it depends on the rrs alone, not on what
 /// the rrs itself had to come after.
-bool Nodes::overwrites(uint32_t later, uint32_t instruction) const {
-  Instruction sent = asScheduled(secondHalf(instruction));
+bool Nodes::overwrites(uint32_t later, uint32_t first) const {
+  Instruction sent = asScheduled(secondHalf(first));
   const Instruction &writer = at(later);
   bool keepsOperand = writer.opcode == Opcode::RecvReduceSend;
   BufferId buffer = keepsOperand ? writer.srcBuffer : writer.dstBuffer;

@@ -1,56 +1,67 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the scheduler orders: the instructions, some of them split again into a receive and a send.
 //
-// Scheduling undoes a fusion where a channel's thread blocks or the FIFO slots do not allow it. Node i is instruction
-// i (or its receiving part), node i + n the sending part of a split instruction i, with n instructions in all.
+// Nodes 0 to n - 1 are the instructions (or their receiving parts) by priority, so that the passes over the order of
+// execution, which is close to it, touch memory from front to back; the sending parts of split ones follow from n on.
 #pragma once
 
-#include "gc3/IR/InstructionDag.h"
+#include "Instructions.h"
 
 namespace gc3::schedule {
 
-using ir::None;
-
 class Nodes {
 public:
-  explicit Nodes(const ir::InstructionDag &dag)
-      : dag(dag), n(static_cast<uint32_t>(dag.instructions.size())), splitFlags(dag.instructions.size()) {}
+  /// `connectionOf`: of the message that an instruction receives; `byPriority`: the instructions.
+  Nodes(const Instructions &instructions, const std::vector<uint32_t> &connectionOf,
+        const std::vector<uint32_t> &byPriority);
 
   const ir::InstructionDag &dag;
   const uint32_t n;
 
+  uint32_t total() const { return static_cast<uint32_t>(nodes.size()); }
   bool isSecondHalf(uint32_t node) const { return node >= n; }
-  uint32_t first(uint32_t node) const { return node >= n ? node - n : node; }
-  uint32_t secondHalf(uint32_t instruction) const { return instruction + n; }
-  const ir::Instruction &at(uint32_t node) const { return dag.instructions[first(node)]; }
+  uint32_t first(uint32_t node) const { return node >= n ? firstOf[node - n] : node; }
+  bool isSplit(uint32_t node) const { return node < n && !halfOf.empty() && halfOf[node] != None; }
+  uint32_t secondHalf(uint32_t first) const { return halfOf[first]; }
+  /// Splits a fused node and returns its second half.
+  uint32_t split(uint32_t node);
 
-  void split(uint32_t instruction) {
-    splitFlags[instruction] = 1;
-    ++splits;
-  }
-  bool isSplit(uint32_t instruction) const { return splitFlags[instruction] != 0; }
-  uint32_t total() const { return n + splits; }
-
-  bool receives(uint32_t node) const { return node < n && ir::receives(at(node).opcode); }
-  bool sends(uint32_t node) const { return node >= n || (ir::sends(at(node).opcode) && !splitFlags[node]); }
+  uint32_t incoming(uint32_t node) const { return nodes[node].incoming; } ///< connection, or None
+  uint32_t outgoing(uint32_t node) const { return nodes[node].outgoing; } ///< connection, or None
+  uint32_t receiver(uint32_t node) const { return nodes[node].receiver; } ///< the node that receives what it sends
+  bool receives(uint32_t node) const { return nodes[node].incoming != None; }
+  bool sends(uint32_t node) const { return nodes[node].outgoing != None; }
   bool fused(uint32_t node) const { return receives(node) && sends(node); }
+  uint32_t sender(uint32_t receiver) const;
 
-  /// The node that sends the message which instruction `receiver` receives.
-  uint32_t sender(uint32_t receiver) const {
-    uint32_t instruction = dag.instructions[receiver].sender;
-    return splitFlags[instruction] ? secondHalf(instruction) : instruction;
-  }
+  const ir::Instruction &at(uint32_t node) const { return dag.instructions[nodes[node].instruction]; }
+  uint32_t nodeOf(uint32_t instruction) const { return placeOf[instruction]; }
+
+  /// Nodes below n depend on nodes `dependencies[begin[node]]` to `dependencies[begin[node + 1] - 1]`, in the order of
+  /// the Instruction DAG's edges. A second half depends on its first half.
+  std::vector<uint32_t> begin;
+  std::vector<uint32_t> dependencies;
 
   /// The instruction as it will run: a split one is a receive that stores, and a send of what it stored.
   ir::Instruction asScheduled(uint32_t node) const;
 
-  /// True if `later`, which depends on split instruction `instruction`, overwrites what the second half sends,
-  /// or stands between it and those that do.
-  bool overwrites(uint32_t later, uint32_t instruction) const;
+  /// True if `later`, which depends on the split node `first`, overwrites what the second half sends, or stands between
+  /// it and those that do.
+  bool overwrites(uint32_t later, uint32_t first) const;
 
 private:
-  std::vector<uint8_t> splitFlags;
-  uint32_t splits = 0;
+  struct Node {
+    uint32_t instruction;
+    uint32_t incoming;
+    uint32_t outgoing;
+    uint32_t receiver;
+  };
+  void mapDependencies();
+
+  std::vector<Node> nodes;
+  std::vector<uint32_t> placeOf; // by instruction
+  std::vector<uint32_t> halfOf;  // by first half; empty as long as nothing is split
+  std::vector<uint32_t> firstOf; // by second half
 };
 
 } // namespace gc3::schedule

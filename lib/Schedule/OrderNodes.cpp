@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// One global order (GC3 section 4.4), by list scheduling: of all nodes that can run the one of least depth goes first,
-// among those the one with the longest path to an end, then program order. A node can run when its dependencies have,
-// when the message that it receives is the oldest on its connection, and when a slot is free for the one that it sends.
+// One global order (GC3 section 4.4), by list scheduling: of all nodes that can run the one with the highest priority
+// goes first. A node can run when its dependencies have, when the message that it receives is the oldest on its
+// connection, and when a slot is free for the one that it sends.
+//
+// Nodes are numbered by priority, so a cursor that moves over them meets each when its turn comes; only nodes that
+// could not run then, and can later, go through a heap.
 //
 // Two rules make sure that this never gets stuck, so that thread blocks which follow the order never deadlock:
 // a message is sent only when every instruction that will pass it on, up to the receive that ends its segment, has all
@@ -10,8 +13,9 @@
 // comes first in the program, the last one up to which the message can travel. The message that comes first in the
 // program can always be received: whatever it depends on comes earlier in the program, and that has run.
 //
-// O(n log n) for n nodes and edges; each split costs the length of the segment that it cuts off.
+// Linear in nodes and edges, but for the heap; each split costs the length of the segment that it cuts off.
 #include "Stages.h"
+#include "llvm/ADT/DenseMap.h"
 #include <algorithm>
 
 using namespace gc3::ir;
@@ -21,27 +25,34 @@ namespace {
 
 class Orderer {
 public:
-  Orderer(Nodes &nodes, const Channels &channels, uint32_t fifoSlots, std::vector<uint32_t> &segments)
-      : nodes(nodes), edges(nodes.dag.edges), channels(channels), fifoSlots(fifoSlots), segmentOf(segments) {}
+  Orderer(Nodes &nodes, uint32_t connections, uint32_t fifoSlots)
+      : nodes(nodes), fifoSlots(fifoSlots), queues(connections) {}
 
-  std::vector<uint32_t> run();
+  Order run();
 
 private:
+  /// Orders nodes by priority; a second half comes right after its first.
+  using Key = uint32_t;
   struct Queue {          // one connection
-    uint32_t head = None; // messages in flight, by receiving instruction, oldest first
+    uint32_t head = None; // messages in flight, by receiving node, oldest first
     uint32_t tail = None;
     uint32_t inFlight = 0;
-    std::vector<uint32_t> blocked; // heap of nodes that wait for a slot
+    uint32_t blockedHeap = None; // in `blocked`: nodes that wait for a slot
   };
 
   void buildSuccessors();
-  void measure();
   void buildSegments();
   void countDependencies();
-  bool before(uint32_t a, uint32_t b) const;
-  void push(std::vector<uint32_t> &heap, uint32_t node);
-  uint32_t pop(std::vector<uint32_t> &heap);
+  Key keyOf(uint32_t node) const { return nodes.isSecondHalf(node) ? 2 * nodes.first(node) + 1 : 2 * node; }
+  uint32_t nodeWith(Key key) const { return (key & 1) != 0 ? nodes.secondHalf(key / 2) : key / 2; }
+  static void push(std::vector<Key> &heap, Key key);
+  static Key pop(std::vector<Key> &heap);
+  bool canRun(uint32_t node) const {
+    return missing[node] == 0 && (segmentOf[node] == None || outside[segmentOf[node]] == 0);
+  }
   void offer(uint32_t node);
+  uint32_t next();
+  void block(uint32_t node);
   void satisfy(uint32_t node);
   void finish(uint32_t node);
   void finishDependency(uint32_t node, uint32_t successor);
@@ -51,138 +62,123 @@ private:
   bool splitBlocked();
   void cutSegment(uint32_t head);
   uint32_t lastReachable(uint32_t head, std::vector<uint32_t> &prefix);
-  void splitOff(uint32_t instruction);
+  void splitOff(uint32_t node);
   template <typename Visitor>
   void eachSuccessor(uint32_t node, Visitor visit) const;
-  Queue &incoming(uint32_t node) { return queues[channels.connectionOf[node]]; }
-  Queue &outgoing(uint32_t node) { return queues[channels.connectionOf[nodes.at(node).receiver]]; }
 
   Nodes &nodes;
-  const Dependencies &edges;
-  const Channels &channels;
   uint32_t fifoSlots;
-  std::vector<uint32_t> &segmentOf;
   std::vector<uint32_t> successorBegin, successors;
-  std::vector<uint32_t> depth, distance; // by instruction
-  std::vector<uint32_t> missing;         // by node: dependencies that have not run, and a message not at the head
-  std::vector<uint32_t> outside;         // by segment: dependencies on other segments that have not run
-  std::vector<uint32_t> headOf;          // by segment
-  std::vector<uint32_t> nextMessage;     // by receiving instruction: the next on its connection
-  std::vector<uint8_t> done;             // by node
+  std::vector<uint32_t> missing;     // by node: dependencies that have not run, and a message not at the head
+  std::vector<uint32_t> segmentOf;   // by node
+  std::vector<uint32_t> outside;     // by segment: dependencies on other segments that have not run
+  std::vector<uint32_t> headOf;      // by segment
+  std::vector<uint32_t> nextMessage; // by receiving node: the next on its connection
+  std::vector<uint8_t> done;         // by node
   std::vector<Queue> queues;
-  std::vector<uint32_t> ready; // heap
+  std::vector<std::vector<Key>> blocked; // heaps
+  std::vector<Key> late;                 // heap of those that can run and whose turn has passed
+  Key cursor = 0;                        // whose turn it is
   std::vector<uint32_t> order;
-  uint32_t cursor = 0; // every instruction before it that is local or receives has run
+  uint32_t settled = 0; // every instruction before it that is local or receives has run
 };
 
 } // namespace
 
 void Orderer::buildSuccessors() {
   successorBegin.assign(nodes.n + 2, 0);
-  for (Dependencies::Edge edge : edges.edges)
-    ++successorBegin[edge.node() + 2];
+  for (uint32_t dependency : nodes.dependencies)
+    ++successorBegin[dependency + 2];
   for (uint32_t node = 0; node != nodes.n; ++node)
     successorBegin[node + 2] += successorBegin[node + 1];
-  successors.resize(edges.edges.size());
+  successors.resize(nodes.dependencies.size());
   for (uint32_t node = 0; node != nodes.n; ++node)
-    for (uint32_t i = edges.begin[node]; i != edges.begin[node + 1]; ++i)
-      successors[successorBegin[edges.edges[i].node() + 1]++] = node;
+    for (uint32_t i = nodes.begin[node]; i != nodes.begin[node + 1]; ++i)
+      successors[successorBegin[nodes.dependencies[i] + 1]++] = node;
   successorBegin.pop_back();
 }
 
 /// The nodes that depend on `node`. The second half of a split instruction holds back those that overwrite its data.
 template <typename Visitor>
 void Orderer::eachSuccessor(uint32_t node, Visitor visit) const {
-  uint32_t instruction = nodes.first(node);
-  for (uint32_t i = successorBegin[instruction]; i != successorBegin[instruction + 1]; ++i)
-    if (!nodes.isSecondHalf(node) || nodes.overwrites(successors[i], instruction))
+  uint32_t first = nodes.first(node);
+  for (uint32_t i = successorBegin[first]; i != successorBegin[first + 1]; ++i)
+    if (!nodes.isSecondHalf(node) || nodes.overwrites(successors[i], first))
       visit(successors[i]);
-  if (!nodes.isSecondHalf(node) && nodes.isSplit(instruction))
-    visit(nodes.secondHalf(instruction));
-}
-
-void Orderer::measure() {
-  depth.assign(nodes.n, 0);
-  distance.assign(nodes.n, 0);
-  for (uint32_t node = 0; node != nodes.n; ++node) {
-    for (uint32_t i = edges.begin[node]; i != edges.begin[node + 1]; ++i)
-      depth[node] = std::max(depth[node], depth[edges.edges[i].node()] + 1);
-    if (uint32_t sender = nodes.dag.instructions[node].sender; sender != None)
-      depth[node] = std::max(depth[node], depth[sender] + 1);
-  }
-  for (uint32_t node = nodes.n; node-- != 0;) {
-    for (uint32_t i = edges.begin[node]; i != edges.begin[node + 1]; ++i)
-      distance[edges.edges[i].node()] = std::max(distance[edges.edges[i].node()], distance[node] + 1);
-    if (uint32_t sender = nodes.dag.instructions[node].sender; sender != None)
-      distance[sender] = std::max(distance[sender], distance[node] + 1);
-  }
+  if (nodes.isSplit(node))
+    visit(nodes.secondHalf(node));
 }
 
 void Orderer::buildSegments() {
-  segmentOf.assign(2 * nodes.n, None);
-  auto open = [&](uint32_t node) {
-    segmentOf[node] = static_cast<uint32_t>(headOf.size());
-    headOf.push_back(node);
+  segmentOf.assign(nodes.total(), None);
+  auto place = [&](uint32_t node) {
+    if (!nodes.sends(node))
+      return;
+    if (!nodes.receives(node)) {
+      segmentOf[node] = static_cast<uint32_t>(headOf.size());
+      headOf.push_back(node);
+    }
+    segmentOf[nodes.receiver(node)] = segmentOf[node];
   };
   for (uint32_t node = 0; node != nodes.n; ++node) {
-    if (nodes.receives(node))
-      segmentOf[node] = segmentOf[nodes.sender(node)];
-    else if (nodes.sends(node))
-      open(node);
+    place(node);
     if (nodes.isSplit(node))
-      open(nodes.secondHalf(node));
+      place(nodes.secondHalf(node));
   }
 }
 
 void Orderer::countDependencies() {
-  missing.assign(2 * nodes.n, 0);
+  missing.assign(nodes.total(), 0);
   outside.assign(headOf.size(), 0);
-  auto count = [&](uint32_t node) {
+  for (uint32_t node = 0; node != nodes.total(); ++node) {
     eachSuccessor(node, [&](uint32_t successor) {
       ++missing[successor];
       if (segmentOf[successor] != None && segmentOf[successor] != segmentOf[node])
         ++outside[segmentOf[successor]];
     });
-  };
-  for (uint32_t node = 0; node != nodes.n; ++node) {
-    count(node);
-    if (nodes.isSplit(node))
-      count(nodes.secondHalf(node));
     missing[node] += nodes.receives(node);
   }
 }
 
-/// Whether `a` goes before `b`.
-bool Orderer::before(uint32_t a, uint32_t b) const {
-  uint32_t i = nodes.first(a);
-  uint32_t j = nodes.first(b);
-  if (depth[i] != depth[j])
-    return depth[i] < depth[j];
-  if (distance[i] != distance[j])
-    return distance[i] > distance[j];
-  return i != j ? i < j : a < b;
+void Orderer::push(std::vector<Key> &heap, Key key) {
+  heap.push_back(key);
+  std::push_heap(heap.begin(), heap.end(), std::greater<>());
 }
 
-void Orderer::push(std::vector<uint32_t> &heap, uint32_t node) {
-  heap.push_back(node);
-  std::push_heap(heap.begin(), heap.end(), [this](uint32_t a, uint32_t b) { return before(b, a); });
-}
-
-uint32_t Orderer::pop(std::vector<uint32_t> &heap) {
-  std::pop_heap(heap.begin(), heap.end(), [this](uint32_t a, uint32_t b) { return before(b, a); });
-  uint32_t node = heap.back();
+Orderer::Key Orderer::pop(std::vector<Key> &heap) {
+  std::pop_heap(heap.begin(), heap.end(), std::greater<>());
+  Key key = heap.back();
   heap.pop_back();
-  return node;
+  return key;
 }
 
-/// Queues a node whose dependencies have run, if its segment is released.
+/// Queues a node that may have become able to run; if its turn is still to come, the cursor will find it.
 void Orderer::offer(uint32_t node) {
-  if (missing[node] != 0 || (segmentOf[node] != None && outside[segmentOf[node]] != 0))
-    return;
-  if (nodes.sends(node) && outgoing(node).inFlight == fifoSlots)
-    push(outgoing(node).blocked, node);
-  else
-    push(ready, node);
+  if (canRun(node) && keyOf(node) < cursor)
+    push(late, keyOf(node));
+}
+
+/// The node with the highest priority of those that can run, but for a free slot; None if there is none.
+uint32_t Orderer::next() {
+  if (!late.empty())
+    return nodeWith(pop(late));
+  while (cursor != 2 * nodes.n) {
+    uint32_t node = nodeWith(cursor);
+    cursor += nodes.isSplit(cursor / 2) ? 1 : 2;
+    if (canRun(node))
+      return node;
+  }
+  return None;
+}
+
+/// Sets a node aside until its connection has a free slot.
+void Orderer::block(uint32_t node) {
+  Queue &queue = queues[nodes.outgoing(node)];
+  if (queue.blockedHeap == None) {
+    queue.blockedHeap = static_cast<uint32_t>(blocked.size());
+    blocked.emplace_back();
+  }
+  push(blocked[queue.blockedHeap], keyOf(node));
 }
 
 void Orderer::satisfy(uint32_t node) {
@@ -205,7 +201,7 @@ void Orderer::finishDependency(uint32_t node, uint32_t successor) {
 }
 
 void Orderer::enqueue(uint32_t receiver) {
-  Queue &queue = incoming(receiver);
+  Queue &queue = queues[nodes.incoming(receiver)];
   ++queue.inFlight;
   if (queue.head == None) {
     queue.head = queue.tail = receiver;
@@ -217,13 +213,13 @@ void Orderer::enqueue(uint32_t receiver) {
 }
 
 void Orderer::dequeue(uint32_t receiver) {
-  Queue &queue = incoming(receiver);
+  Queue &queue = queues[nodes.incoming(receiver)];
   --queue.inFlight;
   queue.head = nextMessage[receiver];
   if (queue.head != None)
     satisfy(queue.head);
-  if (!queue.blocked.empty())
-    push(ready, pop(queue.blocked));
+  if (queue.blockedHeap != None && !blocked[queue.blockedHeap].empty())
+    push(late, pop(blocked[queue.blockedHeap]));
 }
 
 void Orderer::finish(uint32_t node) {
@@ -232,16 +228,16 @@ void Orderer::finish(uint32_t node) {
   if (nodes.receives(node))
     dequeue(node);
   if (nodes.sends(node))
-    enqueue(nodes.at(node).receiver);
+    enqueue(nodes.receiver(node));
   eachSuccessor(node, [&](uint32_t successor) { finishDependency(node, successor); });
 }
 
-/// Undoes the fusion of an instruction that has not run: its second half and what must follow that get their counts.
-void Orderer::splitOff(uint32_t instruction) {
-  nodes.split(instruction);
-  uint32_t half = nodes.secondHalf(instruction);
-  segmentOf[half] = segmentOf[instruction];
-  missing[half] = 1;
+/// Undoes the fusion of a node that has not run: its second half and what must follow that get their counts.
+void Orderer::splitOff(uint32_t node) {
+  uint32_t half = nodes.split(node);
+  segmentOf.push_back(segmentOf[node]);
+  missing.push_back(1);
+  done.push_back(0);
   eachSuccessor(half, [&](uint32_t successor) {
     ++missing[successor];
     if (segmentOf[successor] != None && segmentOf[successor] != segmentOf[half])
@@ -249,22 +245,23 @@ void Orderer::splitOff(uint32_t instruction) {
   });
 }
 
-/// Of the fused instructions that wait for a slot with their message at hand, splits the one that would go first.
+/// Of the fused nodes that wait for a slot with their message at hand, splits the one that would go first.
 bool Orderer::splitBlocked() {
-  uint32_t best = None;
-  Queue *where = nullptr;
-  for (Queue &queue : queues)
-    for (uint32_t node : queue.blocked)
-      if (nodes.fused(node) && (best == None || before(node, best))) {
-        best = node;
-        where = &queue;
+  Key best = None;
+  std::vector<Key> *where = nullptr;
+  for (std::vector<Key> &heap : blocked)
+    for (Key key : heap)
+      if (key < best && nodes.fused(nodeWith(key))) {
+        best = key;
+        where = &heap;
       }
   if (best == None)
     return false;
-  where->blocked.erase(std::find(where->blocked.begin(), where->blocked.end(), best));
-  std::make_heap(where->blocked.begin(), where->blocked.end(), [this](uint32_t a, uint32_t b) { return before(b, a); });
-  splitOff(best);
-  offer(best);
+  where->erase(std::find(where->begin(), where->end(), best));
+  std::make_heap(where->begin(), where->end(), std::greater<>());
+  uint32_t node = nodeWith(best);
+  splitOff(node);
+  offer(node);
   return true;
 }
 
@@ -281,10 +278,10 @@ uint32_t Orderer::lastReachable(uint32_t head, std::vector<uint32_t> &prefix) {
     });
   };
   walk(head);
-  uint32_t receiver = nodes.at(head).receiver;
+  uint32_t receiver = nodes.receiver(head);
   walk(receiver);
   while (nodes.fused(receiver)) {
-    uint32_t next = nodes.at(receiver).receiver;
+    uint32_t next = nodes.receiver(receiver);
     if (missing[next] - 1 != onTheWay.lookup(next))
       break;
     receiver = next;
@@ -314,42 +311,36 @@ void Orderer::cutSegment(uint32_t head) {
 void Orderer::unstick() {
   if (splitBlocked())
     return;
-  auto settled = [&](uint32_t node) {
+  auto hasSettled = [&](uint32_t node) {
     bool counts = nodes.receives(node) || !nodes.sends(node);
     return !counts || done[node];
   };
-  while (settled(cursor))
-    ++cursor;
-  assert(nodes.receives(cursor) && "a local instruction that comes first can run");
-  cutSegment(nodes.sender(cursor));
+  while (hasSettled(nodes.nodeOf(settled)))
+    ++settled;
+  uint32_t earliest = nodes.nodeOf(settled);
+  assert(nodes.receives(earliest) && "a local instruction that comes first can run");
+  cutSegment(nodes.sender(earliest));
 }
 
-std::vector<uint32_t> Orderer::run() {
+Order Orderer::run() {
   buildSuccessors();
-  measure();
   buildSegments();
   countDependencies();
   nextMessage.assign(nodes.n, None);
-  done.assign(2 * nodes.n, 0);
-  queues.resize(channels.frames.connections().size());
+  done.assign(nodes.total(), 0);
   order.reserve(nodes.total());
-  for (uint32_t node = 0; node != nodes.n; ++node)
-    offer(node); // second halves always depend on first ones
   while (order.size() != nodes.total()) {
-    if (ready.empty()) {
+    uint32_t node = next();
+    if (node == None)
       unstick();
-      continue;
-    }
-    uint32_t node = pop(ready);
-    if (nodes.sends(node) && outgoing(node).inFlight == fifoSlots)
-      push(outgoing(node).blocked, node);
+    else if (nodes.sends(node) && queues[nodes.outgoing(node)].inFlight == fifoSlots)
+      block(node);
     else
       finish(node);
   }
-  return order;
+  return {std::move(order), std::move(segmentOf)};
 }
 
-std::vector<uint32_t> gc3::schedule::orderNodes(Nodes &nodes, const Channels &channels, uint32_t fifoSlots,
-                                                std::vector<uint32_t> &segments) {
-  return Orderer(nodes, channels, fifoSlots, segments).run();
+Order gc3::schedule::orderNodes(Nodes &nodes, uint32_t connections, uint32_t fifoSlots) {
+  return Orderer(nodes, connections, fifoSlots).run();
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The scheduling of one program, and the result put together: steps by thread block, in the global order.
 #include "gc3/Schedule/Schedule.h"
+#include "Priorities.h"
 #include "Stages.h"
 #include "gc3/Support/Diagnostics.h"
 
@@ -21,8 +22,8 @@ static Step makeStep(const Nodes &nodes, uint32_t node) {
   return step;
 }
 
-static Program assemble(const Nodes &nodes, ThreadBlocks &&blocks, const Waits &waits,
-                        const std::vector<uint32_t> &order, const Options &options) {
+static Program assemble(const Nodes &nodes, ThreadBlocks &&blocks, Waits &&waits, const std::vector<uint32_t> &order,
+                        const Options &options) {
   Program program;
   program.info = nodes.dag.info;
   program.subdivision = nodes.dag.subdivision;
@@ -31,10 +32,11 @@ static Program assemble(const Nodes &nodes, ThreadBlocks &&blocks, const Waits &
   program.threadBlocks = std::move(blocks.blocks);
   program.rankBegin = std::move(blocks.rankBegin);
   program.steps.resize(order.size());
-  program.waits = waits.waits;
+  program.waits = std::move(waits.waits);
   for (uint32_t position = 0; position != order.size(); ++position) {
     uint32_t node = order[position];
-    Step &step = program.steps[program.threadBlocks[blocks.blockOf[node]].firstStep + blocks.stepOf[node]];
+    Place place = blocks.placeOf[node];
+    Step &step = program.steps[program.threadBlocks[place.block].firstStep + place.step];
     step = makeStep(nodes, node);
     step.waitBegin = waits.begin[position];
     step.waitCount = waits.begin[position + 1] - waits.begin[position];
@@ -42,28 +44,29 @@ static Program assemble(const Nodes &nodes, ThreadBlocks &&blocks, const Waits &
   return program;
 }
 
-static std::optional<Program> scheduleWith(const InstructionDag &dag, const Options &options, uint32_t newChannels,
-                                           Diagnostics &diags) {
-  Nodes nodes(dag);
-  std::optional<Channels> channels = assignChannels(nodes, options, newChannels, diags);
+static std::optional<Program> scheduleWith(const InstructionDag &dag, const std::vector<uint32_t> &priorities,
+                                           const Options &options, uint32_t newChannels, Diagnostics &diags) {
+  Instructions instructions(dag);
+  std::optional<Channels> channels = assignChannels(instructions, options, newChannels, diags);
   if (!channels)
     return std::nullopt;
-  std::vector<uint32_t> segments;
-  std::vector<uint32_t> order = orderNodes(nodes, *channels, options.fifoSlots, segments);
+  Nodes nodes(instructions, channels->connectionOf, priorities);
+  Order order = orderNodes(nodes, static_cast<uint32_t>(channels->frames.connections().size()), options.fifoSlots);
   std::optional<ThreadBlocks> blocks = assignThreadBlocks(nodes, *channels, order, options, diags);
   if (!blocks)
     return std::nullopt;
-  Waits waits = insertWaits(nodes, *blocks, order, segments);
-  return assemble(nodes, std::move(*blocks), waits, order, options);
+  Waits waits = insertWaits(nodes, *blocks, order);
+  return assemble(nodes, std::move(*blocks), std::move(waits), order.nodes, options);
 }
 
 std::optional<Program> gc3::schedule::schedule(const InstructionDag &dag, const Options &options, Diagnostics &diags) {
   // Channels of the scheduler's own let more chains stay whole, and cost thread blocks. Where they cost too many, one
   // channel has to do; only what then fails is an error.
   static constexpr uint32_t generous = 32;
+  std::vector<uint32_t> priorities = byPriority(dag);
   SourceManager nothing;
   Diagnostics silent(nothing, 1);
-  if (std::optional<Program> program = scheduleWith(dag, options, generous, silent))
+  if (std::optional<Program> program = scheduleWith(dag, priorities, options, generous, silent))
     return program;
-  return scheduleWith(dag, options, 1, diags);
+  return scheduleWith(dag, priorities, options, 1, diags);
 }

@@ -15,26 +15,35 @@ struct Channels {
 
 /// Gives every message a channel and thereby a connection; splits fused instructions where frames can't join.
 /// `newChannels`: how many channels of its own the scheduler may open where existing ones clash.
-std::optional<Channels> assignChannels(Nodes &nodes, const Options &options, uint32_t newChannels, Diagnostics &diags);
+std::optional<Channels> assignChannels(Instructions &instructions, const Options &options, uint32_t newChannels,
+                                       Diagnostics &diags);
 
-/// One order of all nodes that every thread block can follow with `fifoSlots` slots; may split fused instructions.
-/// `segments` gets, by node, the run of unsplit messages that it belongs to (None: it is local).
-std::vector<uint32_t> orderNodes(Nodes &nodes, const Channels &channels, uint32_t fifoSlots,
-                                 std::vector<uint32_t> &segments);
+struct Order {
+  std::vector<uint32_t> nodes;     ///< in the order of execution
+  std::vector<uint32_t> segmentOf; ///< by node: the run of unsplit messages that it belongs to (None: it is local)
+};
+
+/// One order of all nodes that every thread block can follow with `fifoSlots` slots on each of the connections; may
+/// split fused nodes.
+Order orderNodes(Nodes &nodes, uint32_t connections, uint32_t fifoSlots);
+
+/// A thread block, by index in ThreadBlocks::blocks, and a step of it.
+struct Place {
+  uint32_t block = None;
+  uint32_t step = 0;
+};
 
 struct ThreadBlocks {
   std::vector<ir::ThreadBlock> blocks; ///< by rank
   std::vector<uint32_t> rankBegin;
-  std::vector<uint32_t> blockOf;        ///< by node: index in `blocks`
-  std::vector<uint32_t> stepOf;         ///< by node: its step
+  std::vector<Place> placeOf;           ///< by node
   std::vector<uint32_t> receivingBlock; ///< by block: the one that receives what it sends, or None
 };
 
 /// Frames to thread blocks, at most `maxThreadBlocks` per rank, and local instructions to the block where their data
 /// is.
-std::optional<ThreadBlocks> assignThreadBlocks(const Nodes &nodes, Channels &channels,
-                                               const std::vector<uint32_t> &order, const Options &options,
-                                               Diagnostics &diags);
+std::optional<ThreadBlocks> assignThreadBlocks(const Nodes &nodes, Channels &channels, const Order &order,
+                                               const Options &options, Diagnostics &diags);
 
 struct Waits {
   std::vector<uint32_t> begin; ///< by position in the order
@@ -42,7 +51,6 @@ struct Waits {
 };
 
 /// The waits that nothing else implies.
-Waits insertWaits(const Nodes &nodes, const ThreadBlocks &blocks, const std::vector<uint32_t> &order,
-                  const std::vector<uint32_t> &segments);
+Waits insertWaits(const Nodes &nodes, const ThreadBlocks &blocks, const Order &order);
 
 } // namespace gc3::schedule

@@ -152,15 +152,32 @@ bool CollectiveBuilder::addToValue(int64_t rank, int64_t index) {
   return true;
 }
 
+/// Where the number of the value that was made is kept.
+uint32_t &CollectiveBuilder::knownValue(bool &isNew) {
+  if (pendingHash.count == 1) {
+    size_t width = collective.input.total();
+    if (valueOfChunk.empty())
+      valueOfChunk.assign(collective.ranks * width, NoValue);
+    uint32_t &value = valueOfChunk[pending.front().rank * width + pending.front().index];
+    isNew = value == NoValue;
+    return value;
+  }
+  auto [entry, inserted] = valueOfHash.try_emplace({pendingHash.low, pendingHash.high >> 1}, NoValue);
+  isNew = inserted;
+  return entry->second;
+}
+
 void CollectiveBuilder::endValue() {
   ir::Postcondition &post = collective.post;
-  auto [entry, isNew] = valueOfHash.try_emplace({pendingHash.low, pendingHash.high >> 1}, post.valueCount());
-  current = entry->second;
-  if (!isNew)
-    return;
-  valueHashes.push_back(pendingHash);
-  post.runs.insert(post.runs.end(), pending.begin(), pending.end());
-  post.valueBegin.push_back(static_cast<uint32_t>(post.runs.size()));
+  bool isNew = false;
+  uint32_t &value = knownValue(isNew);
+  if (isNew) {
+    value = post.valueCount();
+    valueHashes.push_back(pendingHash);
+    post.runs.insert(post.runs.end(), pending.begin(), pending.end());
+    post.valueBegin.push_back(static_cast<uint32_t>(post.runs.size()));
+  }
+  current = value;
 }
 
 bool CollectiveBuilder::ensure(int64_t rank, int64_t index, SourceRange clause) {

@@ -43,6 +43,7 @@ private:
 
   bool fail(DiagId id, std::string message);
   bool checkChunk(ir::BufferId buffer, int64_t rank, int64_t index);
+  uint32_t &knownValue(bool &isNew);
 
   const SemaOptions &options;
   ir::Collective collective;
@@ -50,10 +51,11 @@ private:
   ChunkHash pendingHash;
   uint32_t current = NoValue;
   std::vector<ChunkHash> valueHashes;
-  llvm::DenseMap<std::pair<uint64_t, uint64_t>, uint32_t> valueOfHash;
-  std::vector<uint32_t> wanted;     ///< value + 1 by rank and chunk of the output
-  std::vector<SourceRange> clauses; ///< the ensures clauses so far
-  std::vector<uint16_t> clauseOf;   ///< which of them said what is wanted
+  llvm::DenseMap<std::pair<uint64_t, uint64_t>, uint32_t> valueOfHash; ///< of several chunks
+  std::vector<uint32_t> valueOfChunk; ///< of one chunk, by rank and chunk of the input; NoValue, or empty: none yet
+  std::vector<uint32_t> wanted;       ///< value + 1 by rank and chunk of the output
+  std::vector<SourceRange> clauses;   ///< the ensures clauses so far
+  std::vector<uint16_t> clauseOf;     ///< which of them said what is wanted
 };
 
 /// "input(1, 0)" or "the reduction of 8 chunks: input(0, 0), input(1, 0), ..."

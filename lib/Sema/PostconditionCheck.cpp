@@ -28,7 +28,7 @@ uint64_t slotKey(uint32_t rank, ir::BufferId buffer, uint32_t index) {
 
 } // namespace
 
-static Contributions contributionsOf(const ir::Collective &collective, const std::vector<ir::ChunkOp> &ops,
+static Contributions contributionsOf(const ir::Collective &collective, const llvm::SmallVectorImpl<ir::ChunkOp> &ops,
                                      const ir::Location &chunk) {
   Contributions result;
   llvm::DenseMap<uint64_t, uint64_t> open; // how often what is in a slot at this time counts
@@ -96,7 +96,7 @@ static std::string difference(const Contributions &wanted, const Contributions &
 void gc3::sema::checkPostcondition(const ir::ProgramInfo &info, const std::vector<ChunkHash> &valueHashes,
                                    const Tracer &tracer, Diagnostics &diags) {
   const ir::Collective &collective = info.collective;
-  const std::vector<ir::ChunkOp> &ops = tracer.operations();
+  const llvm::SmallVectorImpl<ir::ChunkOp> &ops = tracer.operations();
   Diagnostic *report = nullptr;
   size_t failures = 0;
   for (uint32_t rank = 0; rank < collective.ranks; ++rank) {

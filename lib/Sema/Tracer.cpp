@@ -24,6 +24,12 @@ bool Tracer::fail(DiagId id, std::string message) {
 bool Tracer::begin() {
   const ir::Collective &collective = info.collective;
   buffers.resize(size_t(collective.ranks) * bufferCount);
+  homes.reserve(buffers.size());
+  for (uint32_t rank = 0; rank < collective.ranks; ++rank)
+    for (uint32_t buffer = 0; buffer < bufferCount; ++buffer) {
+      ir::Location first = ir::canonical(collective, {rank, static_cast<ir::BufferId>(buffer), 0});
+      homes.push_back({first.buffer, first.index});
+    }
   for (uint32_t rank = 0; rank < collective.ranks; ++rank) {
     ir::RankAlias::Kind alias = collective.aliases[rank].kind;
     uint64_t sizes[] = {alias == ir::RankAlias::InputInOutput ? 0 : collective.size(rank, ir::InputBuffer),
@@ -43,10 +49,11 @@ bool Tracer::begin() {
       continue;
     if (ops.empty())
       info.directives.emplace_back();
-    ir::Location start = ir::canonical(collective, {rank, ir::InputBuffer, 0});
+    ir::Location start = locate({rank, 0, size, 0, ir::InputBuffer});
     record(ir::ChunkOpKind::Start, start, start, size, directive, info.nameRange);
+    Slot *slotsOfInput = slotsAt(start);
     for (uint32_t i = 0; i < size; ++i)
-      buffer(start)[start.index + i] = {hashOfInput(rank, i), static_cast<uint32_t>(ops.size())};
+      slotsOfInput[i] = {hashOfInput(rank, i), static_cast<uint32_t>(ops.size())};
   }
   started = ops.size();
   return true;
@@ -105,19 +112,14 @@ bool Tracer::checkPlace(const Place &place, bool grows) {
   return true;
 }
 
-ir::Location Tracer::locate(const ChunkRef &ref) const {
-  return ir::canonical(info.collective, {ref.rank, ref.buffer, ref.index});
-}
-
 bool Tracer::chunk(const Place &place, ChunkRef &result) {
   if (!checkPlace(place, false))
     return false;
   result = {static_cast<uint32_t>(place.rank), static_cast<uint32_t>(place.index), static_cast<uint32_t>(place.count),
             static_cast<uint32_t>(ops.size()), static_cast<ir::BufferId>(place.buffer)};
-  ir::Location at = locate(result);
-  const std::vector<Slot> &slotsOfBuffer = buffer(at);
+  const Slot *there = slotsAt(locate(result));
   for (uint32_t i = 0; i < result.count; ++i)
-    if (slotsOfBuffer[at.index + i].written == 0)
+    if (there[i].written == 0)
       return fail(DiagId::Uninitialised, "chunk " + std::to_string(result.index + i) + " of '" +
                                              info.bufferName(result.buffer) + "' on rank " +
                                              std::to_string(result.rank) + ": nothing was written there");
@@ -125,10 +127,9 @@ bool Tracer::chunk(const Place &place, ChunkRef &result) {
 }
 
 bool Tracer::checkFresh(const ChunkRef &ref, const char *use) {
-  ir::Location at = locate(ref);
-  const std::vector<Slot> &slotsOfBuffer = buffer(at);
+  const Slot *there = slotsAt(locate(ref));
   for (uint32_t i = 0; i < ref.count; ++i) {
-    uint32_t written = slotsOfBuffer[at.index + i].written;
+    uint32_t written = there[i].written;
     if (written <= ref.stamp)
       continue;
     const ir::ChunkOp &op = ops[written - 1];
@@ -165,8 +166,8 @@ bool Tracer::copy(const ChunkRef &source, const Place &place, uint32_t directive
   }
   if (!record(ir::ChunkOpKind::Copy, from, to, source.count, directive, site))
     return false;
-  const Slot *read = &buffer(from)[from.index];
-  Slot *write = &buffer(to)[to.index];
+  const Slot *read = slotsAt(from);
+  Slot *write = slotsAt(to);
   auto now = static_cast<uint32_t>(ops.size());
   for (uint32_t i = 0; i < source.count; ++i)
     write[i] = {read[i].hash, now};
@@ -190,8 +191,8 @@ bool Tracer::reduce(const ChunkRef &target, const ChunkRef &source, uint32_t dir
                                      "' on rank " + std::to_string(target.rank));
   if (!record(ir::ChunkOpKind::Reduce, from, to, source.count, directive, site))
     return false;
-  const Slot *read = &buffer(from)[from.index];
-  Slot *write = &buffer(to)[to.index];
+  const Slot *read = slotsAt(from);
+  Slot *write = slotsAt(to);
   auto now = static_cast<uint32_t>(ops.size());
   for (uint32_t i = 0; i < source.count; ++i) {
     write[i].hash.add(read[i].hash);
@@ -207,17 +208,20 @@ bool Tracer::record(ir::ChunkOpKind kind, const ir::Location &source, const ir::
   if (ops.size() - started >= options.maxOperations && kind != ir::ChunkOpKind::Start)
     return fail(DiagId::OperationBudget,
                 "more than " + std::to_string(options.maxOperations) + " chunk operations; --max-ops allows more");
-  auto [entry, isNew] = siteIds.try_emplace({site.begin, site.end}, static_cast<uint32_t>(info.sites.size()));
-  if (isNew)
-    info.sites.push_back(site);
   ops.push_back({kind, source.buffer, target.buffer, source.rank, source.index, target.rank, target.index, count,
-                 directive, entry->second});
+                 directive, siteId(site)});
   return true;
 }
 
-const Tracer::Slot *Tracer::slot(uint32_t rank, ir::BufferId id, uint32_t index) const {
-  ir::Location at = ir::canonical(info.collective, {rank, id, index});
-  return &buffers[at.rank * bufferCount + at.buffer][at.index];
+/// Operations of one place in the source mostly follow each other.
+uint32_t Tracer::siteId(SourceRange site) {
+  if (latestSite < info.sites.size() && info.sites[latestSite] == site)
+    return latestSite;
+  auto [entry, isNew] = siteIds.try_emplace({site.begin, site.end}, static_cast<uint32_t>(info.sites.size()));
+  if (isNew)
+    info.sites.push_back(site);
+  latestSite = entry->second;
+  return latestSite;
 }
 
 ir::ChunkDag Tracer::finish(std::shared_ptr<const ir::ProgramInfo> shared) {

@@ -38,8 +38,10 @@ public:
 
   /// The chunk DAG's operations and sizes, once all is traced.
   ir::ChunkDag finish(std::shared_ptr<const ir::ProgramInfo> shared);
-  const std::vector<ir::ChunkOp> &operations() const { return ops; }
-  const Slot *slot(uint32_t rank, ir::BufferId buffer, uint32_t index) const;
+  const llvm::SmallVectorImpl<ir::ChunkOp> &operations() const { return ops; }
+  const Slot *slot(uint32_t rank, ir::BufferId buffer, uint32_t index) const {
+    return slotsAt(locate({rank, index, 1, 0, buffer}));
+  }
 
   Failure failure;
 
@@ -50,19 +52,29 @@ private:
   bool grow(uint32_t rank, ir::BufferId buffer, uint64_t size);
   bool record(ir::ChunkOpKind kind, const ir::Location &source, const ir::Location &target, uint32_t count,
               uint32_t directive, SourceRange site);
-  std::vector<Slot> &buffer(const ir::Location &location) {
-    return buffers[location.rank * bufferCount + location.buffer];
+  uint32_t siteId(SourceRange site);
+  ir::Location locate(const ChunkRef &ref) const {
+    const Home &home = homes[ref.rank * bufferCount + ref.buffer];
+    return {ref.rank, home.buffer, ref.index + home.offset};
   }
-  ir::Location locate(const ChunkRef &ref) const;
+  const Slot *slotsAt(const ir::Location &at) const { return &buffers[at.rank * bufferCount + at.buffer][at.index]; }
+  Slot *slotsAt(const ir::Location &at) { return &buffers[at.rank * bufferCount + at.buffer][at.index]; }
 
   ir::ProgramInfo &info;
   const SemaOptions &options;
   uint32_t bufferCount;
+  /// Where a buffer lies: in itself, or inside the other one of its rank.
+  struct Home {
+    ir::BufferId buffer;
+    uint32_t offset;
+  };
+  std::vector<Home> homes;                ///< by rank and buffer
   std::vector<std::vector<Slot>> buffers; ///< by rank and buffer; aliased ones are empty
-  std::vector<ir::ChunkOp> ops;
+  llvm::SmallVector<ir::ChunkOp, 0> ops;
   uint64_t slots = 0;
   uint64_t started = 0; ///< start operations
   llvm::DenseMap<std::pair<uint32_t, uint32_t>, uint32_t> siteIds;
+  uint32_t latestSite = ~uint32_t(0);
 };
 
 } // namespace gc3::sema

@@ -21,7 +21,10 @@ private:
   void checkWaits(uint32_t block, uint32_t step);
   Connections connect();
   void checkMessages(const Connection &connection);
-  std::vector<uint32_t> messages(uint32_t block, bool (*counts)(Opcode)) const;
+  template <typename Counts>
+  uint32_t nextMessage(const ThreadBlock &block, uint32_t step, Counts counts) const;
+  template <typename Counts>
+  uint32_t messages(const ThreadBlock &block, Counts counts) const;
   void wrong(uint32_t block, uint32_t step, const std::string &what) {
     uint32_t site = program.steps[program.threadBlocks[block].firstStep + step].site;
     findings.push_back({Finding::Structure, describe(program, block, step) + " " + what, site, {}});
@@ -111,36 +114,44 @@ void StructureChecker::checkBlock(uint32_t index) {
     checkStep(index, step);
 }
 
-/// The steps of a thread block that send, or that receive, in order.
-std::vector<uint32_t> StructureChecker::messages(uint32_t index, bool (*counts)(Opcode)) const {
-  const ThreadBlock &block = program.threadBlocks[index];
-  std::vector<uint32_t> result;
-  for (uint32_t step = 0; step != block.stepCount; ++step)
-    if (counts(program.steps[block.firstStep + step].opcode))
-      result.push_back(step);
-  return result;
+/// The next step of a thread block from `step` on that sends, or that receives; its number of steps if there is none.
+template <typename Counts>
+uint32_t StructureChecker::nextMessage(const ThreadBlock &block, uint32_t step, Counts counts) const {
+  while (step != block.stepCount && !counts(program.steps[block.firstStep + step].opcode))
+    ++step;
+  return step;
+}
+
+template <typename Counts>
+uint32_t StructureChecker::messages(const ThreadBlock &block, Counts counts) const {
+  uint32_t number = 0;
+  for (uint32_t i = 0; i != block.stepCount; ++i)
+    number += counts(program.steps[block.firstStep + i].opcode);
+  return number;
 }
 
 /// The k-th send meets the k-th receive: as many, and of the same counts.
 void StructureChecker::checkMessages(const Connection &connection) {
-  std::vector<uint32_t> sent = messages(connection.sender, sends);
-  std::vector<uint32_t> received = messages(connection.receiver, receives);
   const ThreadBlock &sender = program.threadBlocks[connection.sender];
   const ThreadBlock &receiver = program.threadBlocks[connection.receiver];
-  if (sent.size() != received.size()) {
-    wrongBlock("rank " + std::to_string(sender.rank) + " sends " + std::to_string(sent.size()) + " messages to rank " +
+  uint32_t sent = messages(sender, sends);
+  uint32_t received = messages(receiver, receives);
+  if (sent != received) {
+    wrongBlock("rank " + std::to_string(sender.rank) + " sends " + std::to_string(sent) + " messages to rank " +
                std::to_string(receiver.rank) + " on channel " + std::to_string(sender.channel) + ", which receives " +
-               std::to_string(received.size()));
+               std::to_string(received));
     return;
   }
-  for (size_t i = 0; i != sent.size(); ++i) {
-    const Step &send = program.steps[sender.firstStep + sent[i]];
-    const Step &receive = program.steps[receiver.firstStep + received[i]];
+  uint32_t i = nextMessage(sender, 0, sends);
+  uint32_t j = nextMessage(receiver, 0, receives);
+  for (; i != sender.stepCount; i = nextMessage(sender, i + 1, sends), j = nextMessage(receiver, j + 1, receives)) {
+    const Step &send = program.steps[sender.firstStep + i];
+    const Step &receive = program.steps[receiver.firstStep + j];
     if (send.count == receive.count)
       continue;
-    wrong(connection.receiver, received[i],
-          "receives " + std::to_string(receive.count) + " slots where " +
-              describe(program, connection.sender, sent[i]) + " sends " + std::to_string(send.count));
+    wrong(connection.receiver, j,
+          "receives " + std::to_string(receive.count) + " slots where " + describe(program, connection.sender, i) +
+              " sends " + std::to_string(send.count));
     findings.back().notes.push_back({"the send is here", send.site});
     return;
   }

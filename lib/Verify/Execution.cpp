@@ -14,6 +14,7 @@ Execution<Domain>::Execution(const Program &program, const Connections &connecti
   if (Domain::tracksValues) {
     memory.resize(map.total());
     start();
+    layOutFifos();
   }
 }
 
@@ -30,6 +31,45 @@ void Execution<Domain>::start() {
     for (uint32_t index = 0; index != size; ++index)
       memory[slot + index] = {domain.input(rank, index), lengths.restingPlace(first.buffer, first.index + index)};
   }
+}
+
+/// How many places the messages of a thread block need: for the most values in as many of them as there are slots, and
+/// for what stays unused at the end of the ring where the next one does not fit, which is nothing if all are alike.
+template <typename Domain>
+uint64_t Execution<Domain>::ringSize(const ThreadBlock &sender) const {
+  const Step *steps = &program.steps[sender.firstStep];
+  uint64_t most = 0;
+  uint64_t sum = 0;
+  uint32_t messages = 0;
+  uint32_t oldest = 0; // step that sent the oldest of them
+  uint32_t longest = 0;
+  bool alike = true;
+  for (uint32_t i = 0; i != sender.stepCount; ++i) {
+    if (!sends(steps[i].opcode))
+      continue;
+    alike &= longest == 0 || longest == steps[i].count;
+    longest = std::max(longest, steps[i].count);
+    sum += steps[i].count;
+    if (messages++ == fifoSlots) {
+      while (!sends(steps[oldest].opcode))
+        ++oldest;
+      sum -= steps[oldest++].count;
+      --messages;
+    }
+    most = std::max(most, sum);
+  }
+  return most + (alike ? 0 : longest - 1);
+}
+
+template <typename Domain>
+void Execution<Domain>::layOutFifos() {
+  uint64_t next = 0;
+  for (uint32_t i = 0; i != fifos.size(); ++i) {
+    fifos[i].first = next;
+    fifos[i].capacity = ringSize(program.threadBlocks[connections.all[i].sender]);
+    next += fifos[i].capacity;
+  }
+  inFlight.resize(next);
 }
 
 template <typename Domain>
@@ -49,7 +89,8 @@ Blocked Execution<Domain>::obstacle(uint32_t index) {
     const Wait &wait = program.waits[step.waitBegin + state.nextWait];
     uint32_t other = program.rankBegin[block.rank] + wait.threadBlock;
     if (states[other].step <= wait.step) {
-      waiters[other].push_back(index);
+      waiters[other].push_back(uint64_t(wait.step) << 32 | index);
+      std::push_heap(waiters[other].begin(), waiters[other].end(), std::greater<>());
       return Blocked::OnWait;
     }
   }
@@ -78,36 +119,53 @@ void Execution<Domain>::touch(uint32_t block, BufferId buffer, uint32_t index, u
       unset.push_back({block, states[block].step, buffer, index + i});
 }
 
-/// What the step does to the values: through `operands`, as a local copy may overlap itself.
+/// What a step that receives or sends does to the values. What it reads, sends and receives lies in different places;
+/// each slot is read before it is written.
 template <typename Domain>
-void Execution<Domain>::moveValues(uint32_t index, const Step &step) {
+void Execution<Domain>::transfer(uint32_t index, const Step &step) {
   uint32_t rank = program.threadBlocks[index].rank;
-  Held *src = nullptr;
+  const Held *in = nullptr;
+  const Held *src = nullptr;
   Held *dst = nullptr;
+  Held *out = nullptr;
   if (readsSrc(step.opcode)) {
     touch(index, step.srcBuffer, step.srcIndex, step.count);
     src = &memory[map.slot(rank, step.srcBuffer, step.srcIndex)];
   }
-  if (combinesIntoDst(step.opcode))
-    touch(index, step.dstBuffer, step.dstIndex, step.count);
   if (writesDst(step.opcode))
     dst = &memory[map.slot(rank, step.dstBuffer, step.dstIndex)];
-  operands.clear();
-  for (uint32_t i = 0; i != step.count; ++i) {
-    if (receives(step.opcode)) {
-      Held received = fifos[connections.recvOf[index]].pop();
-      operands.push_back(src ? combine(received, src[i]) : received);
-    } else {
-      operands.push_back(combinesIntoDst(step.opcode) ? combine(dst[i], src[i]) : src[i]);
-    }
-  }
-  for (uint32_t i = 0; dst && i != step.count; ++i) {
-    uint32_t place = lengths.restingPlace(step.dstBuffer, step.dstIndex + i);
-    dst[i] = {operands[i].value, std::max(operands[i].furthest, place)};
+  if (receives(step.opcode)) {
+    Fifo &fifo = fifos[connections.recvOf[index]];
+    in = advance(fifo, fifo.receiveAt, step.count);
   }
   if (sends(step.opcode)) {
-    std::vector<Held> &outgoing = fifos[connections.sendOf[index]].data;
-    outgoing.insert(outgoing.end(), operands.begin(), operands.end());
+    Fifo &fifo = fifos[connections.sendOf[index]];
+    out = advance(fifo, fifo.sendAt, step.count);
+  }
+  for (uint32_t i = 0; i != step.count; ++i) {
+    Held held = !in ? src[i] : src ? combine(in[i], src[i]) : in[i];
+    if (out)
+      out[i] = held;
+    if (dst)
+      dst[i] = {held.value, std::max(held.furthest, lengths.restingPlace(step.dstBuffer, step.dstIndex + i))};
+  }
+}
+
+/// What a copy or a reduce does: through `operands`, as its source and destination may overlap.
+template <typename Domain>
+void Execution<Domain>::moveLocally(uint32_t index, const Step &step) {
+  uint32_t rank = program.threadBlocks[index].rank;
+  touch(index, step.srcBuffer, step.srcIndex, step.count);
+  if (combinesIntoDst(step.opcode))
+    touch(index, step.dstBuffer, step.dstIndex, step.count);
+  const Held *src = &memory[map.slot(rank, step.srcBuffer, step.srcIndex)];
+  Held *dst = &memory[map.slot(rank, step.dstBuffer, step.dstIndex)];
+  operands.clear();
+  for (uint32_t i = 0; i != step.count; ++i)
+    operands.push_back(combinesIntoDst(step.opcode) ? combine(dst[i], src[i]) : src[i]);
+  for (uint32_t i = 0; i != step.count; ++i) {
+    uint32_t place = lengths.restingPlace(step.dstBuffer, step.dstIndex + i);
+    dst[i] = {operands[i].value, std::max(operands[i].furthest, place)};
   }
 }
 
@@ -115,7 +173,7 @@ template <typename Domain>
 void Execution<Domain>::execute(uint32_t index) {
   const Step &step = program.steps[program.threadBlocks[index].firstStep + states[index].step];
   if constexpr (Domain::tracksValues)
-    moveValues(index, step);
+    receives(step.opcode) || sends(step.opcode) ? transfer(index, step) : moveLocally(index, step);
   if (receives(step.opcode)) {
     uint32_t connection = connections.recvOf[index];
     --fifos[connection].messages;
@@ -132,14 +190,10 @@ template <typename Domain>
 void Execution<Domain>::finishStep(uint32_t index) {
   ++states[index].step;
   states[index].nextWait = 0;
-  std::vector<uint32_t> &waiting = waiters[index];
-  for (size_t i = 0; i != waiting.size();) {
-    if (pendingWait(waiting[i]).step >= states[index].step) {
-      ++i;
-      continue;
-    }
-    wake(waiting[i], Blocked::OnWait);
-    waiting[i] = waiting.back();
+  std::vector<uint64_t> &waiting = waiters[index];
+  while (!waiting.empty() && waiting.front() >> 32 < states[index].step) {
+    wake(static_cast<uint32_t>(waiting.front()), Blocked::OnWait);
+    std::pop_heap(waiting.begin(), waiting.end(), std::greater<>());
     waiting.pop_back();
   }
 }

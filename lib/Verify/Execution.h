@@ -17,7 +17,7 @@ public:
   using Value = typename Domain::Value;
   /// What a slot or a message holds.
   struct Held {
-    Value value = Domain::unset();
+    [[no_unique_address]] Value value = Domain::unset();
     uint32_t furthest = 0; ///< the largest SlotLengths::restingPlace that it, or a part of it, has been in
   };
 
@@ -51,31 +51,30 @@ private:
     Blocked blocked = Blocked::No;
     bool queued = false;
   };
-  /// The values of the messages in flight on one connection.
+  /// The messages of one connection: a ring of places in `inFlight`, in which none is cut in two.
   struct Fifo {
-    std::vector<Held> data;
-    size_t head = 0;
-    uint32_t messages = 0;
-
-    Held pop() {
-      Held held = data[head++];
-      if (head == data.size()) {
-        data.clear();
-        head = 0;
-      } else if (head > 64 && 2 * head > data.size()) {
-        data.erase(data.begin(), data.begin() + static_cast<ptrdiff_t>(head));
-        head = 0;
-      }
-      return held;
-    }
+    uint64_t first = 0; // of its places
+    uint64_t capacity = 0;
+    uint64_t sendAt = 0; // from `first`: where the latest message ends
+    uint64_t receiveAt = 0;
+    uint32_t messages = 0; // in flight
   };
+  /// Moves past the next message, of `count` values, and returns where it begins. Send and receive go the same way.
+  Held *advance(const Fifo &fifo, uint64_t &position, uint32_t count) {
+    uint64_t begin = position + count > fifo.capacity ? 0 : position;
+    position = begin + count;
+    return inFlight.data() + fifo.first + begin;
+  }
 
   void start();
+  void layOutFifos();
+  uint64_t ringSize(const ir::ThreadBlock &sender) const;
   void runBlock(uint32_t block);
   Blocked obstacle(uint32_t block);
   void execute(uint32_t block);
   Held combine(Held a, Held b) { return {domain.combine(a.value, b.value), std::max(a.furthest, b.furthest)}; }
-  void moveValues(uint32_t block, const ir::Step &step);
+  void transfer(uint32_t block, const ir::Step &step);
+  void moveLocally(uint32_t block, const ir::Step &step);
   void wake(uint32_t block, Blocked reason);
   void finishStep(uint32_t block);
   void touch(uint32_t block, ir::BufferId buffer, uint32_t index, uint32_t count);
@@ -89,7 +88,8 @@ private:
   std::vector<Held> memory;
   std::vector<State> states;
   std::vector<Fifo> fifos;
-  std::vector<std::vector<uint32_t>> waiters; // by thread block: those that wait for one of its steps
+  std::vector<Held> inFlight;
+  std::vector<std::vector<uint64_t>> waiters; // by thread block, heaps: step waited for << 32 | who waits
   std::vector<uint32_t> ready;
   std::vector<UnsetRead> unset;
   std::vector<Held> operands;

@@ -17,15 +17,14 @@ static Finding unsetRead(const Program &program, uint32_t block, uint32_t step, 
           {}};
 }
 
-/// The fewest slots with which the program ends; it does with all of its own. More slots never hurt, so doubling finds
-/// a number that works (nearly always 1 or 2), and halving the least.
-static uint32_t fewestSlots(const Program &program, const Connections &connections) {
+/// The fewest slots with which the program ends. It does with all of its own and not with `tooFew`; more never hurt, so
+/// doubling finds a number that works, and halving the least.
+static uint32_t fewestSlots(const Program &program, const Connections &connections, uint32_t tooFew) {
   NoDomain domain;
   auto ends = [&](uint32_t slots) {
     return slots >= program.fifoSlots || Execution<NoDomain>(program, connections, slots, domain).run();
   };
-  uint32_t tooFew = 0;
-  uint32_t enough = 1;
+  uint32_t enough = 2 * tooFew;
   for (; !ends(enough); enough *= 2)
     tooFew = enough;
   enough = std::min(enough, program.fifoSlots);
@@ -36,23 +35,40 @@ static uint32_t fewestSlots(const Program &program, const Connections &connectio
   return enough;
 }
 
-/// Runs the program in a domain; true if all that it checks holds.
+/// Runs the program in a domain with `slots` slots, and checks how it ends. False if it does not.
 template <typename Domain>
-static bool execute(const Program &program, const Connections &connections, const Options &options, Verdict &verdict) {
+static bool execute(const Program &program, const Connections &connections, uint32_t slots, const Options &options,
+                    Verdict &verdict) {
   Domain domain;
-  Execution<Domain> execution(program, connections, program.fifoSlots, domain);
+  Execution<Domain> execution(program, connections, slots, domain);
   if (!execution.run()) {
-    verdict.findings.push_back(tellDeadlock(program, connections, execution, program.fifoSlots));
+    if (slots == program.fifoSlots)
+      verdict.findings.push_back(tellDeadlock(program, connections, execution, slots));
     return false;
   }
   verdict.proven |= NoDeadlock;
   for (const auto &read : execution.unsetReads())
     if (verdict.findings.size() < options.maxFindings)
       verdict.findings.push_back(unsetRead(program, read.block, read.step, read.buffer, read.index));
-  if (!verdict.findings.empty())
-    return false;
-  checkPostcondition(program, execution.slots(), execution.values(), domain, options.maxFindings, verdict);
-  return verdict.findings.empty();
+  if (verdict.findings.empty())
+    checkPostcondition(program, execution.slots(), execution.values(), domain, options.maxFindings, verdict);
+  return true;
+}
+
+/// With few slots first: the end is the same with any number of slots with which there is one, and one or two nearly
+/// always do.
+template <typename Domain>
+static void executeWithFewSlots(const Program &program, const Connections &connections, const Options &options,
+                                Verdict &verdict) {
+  static constexpr uint32_t few = 2;
+  for (uint32_t slots = 1; slots <= std::min(few, program.fifoSlots); ++slots) {
+    if (execute<Domain>(program, connections, slots, options, verdict)) {
+      verdict.minSlots = slots;
+      return;
+    }
+  }
+  if (program.fifoSlots > few && execute<Domain>(program, connections, program.fifoSlots, options, verdict))
+    verdict.minSlots = fewestSlots(program, connections, few);
 }
 
 Verdict gc3::verify::verify(const Program &program, const Options &options) {
@@ -63,17 +79,16 @@ Verdict gc3::verify::verify(const Program &program, const Options &options) {
   if (!verdict.findings.empty())
     return verdict;
   verdict.proven |= StructureHolds;
-  bool holds = options.exact ? execute<ExactDomain>(program, connections, options, verdict)
-                             : execute<HashDomain>(program, connections, options, verdict);
-  if (holds) {
-    verdict.proven |= PostconditionHolds;
-    verdict.minSlots = fewestSlots(program, connections);
-    return verdict;
-  }
-  bool vague = !options.exact && verdict.findings.front().kind == Finding::Postcondition;
+  if (options.exact)
+    executeWithFewSlots<ExactDomain>(program, connections, options, verdict);
+  else
+    executeWithFewSlots<HashDomain>(program, connections, options, verdict);
+  bool vague = !options.exact && !verdict.findings.empty() && verdict.findings.front().kind == Finding::Postcondition;
   if (vague) {
     verdict.findings.clear();
-    execute<ExactDomain>(program, connections, options, verdict);
+    execute<ExactDomain>(program, connections, verdict.minSlots, options, verdict);
   }
+  if (verdict.findings.empty())
+    verdict.proven |= PostconditionHolds;
   return verdict;
 }

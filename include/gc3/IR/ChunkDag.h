@@ -4,6 +4,7 @@
 
 #include "gc3/IR/Collective.h"
 #include "gc3/Support/Location.h"
+#include "llvm/ADT/SmallVector.h"
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -83,7 +84,7 @@ struct Dependencies {
 struct ChunkDag {
   std::shared_ptr<const ProgramInfo> info;
   std::vector<uint32_t> bufferSizes; ///< chunks by rank * bufferCount + buffer; 0 for a buffer inside another
-  std::vector<ChunkOp> ops;          ///< the start nodes of all ranks with input first
+  llvm::SmallVector<ChunkOp, 0> ops; ///< the start nodes of all ranks with input first; grows without copying
 };
 
 /// True and false dependencies between the operations. Linear in the chunks that operations touch.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "gc3/IR/ChunkDag.h"
+#include "llvm/ADT/DenseMap.h"
 
 namespace gc3::ir {
 
@@ -20,43 +21,82 @@ private:
   uint32_t buffers;
 };
 
-/// Feed it nodes in order: begin a node, name the slots it reads and then those it writes. Reading gives a true edge to
-/// the last writer; writing gives false edges to the readers since then, or to the writer if there were none. Linear in
-/// the slots named; at most one edge per pair of nodes (a true one if any is).
+/// Collects the edges of node after node, at most one per pair of nodes: a true one if any is.
+class EdgeCollector {
+public:
+  void reserve(size_t nodes, size_t edges) {
+    result.begin.reserve(nodes + 1);
+    result.edges.reserve(edges);
+  }
+  void add(uint32_t to, bool isFalse) {
+    size_t first = result.begin.back();
+    size_t end = result.edges.size();
+    if (end - first > few)
+      return addToMany(to, isFalse);
+    for (size_t i = first; i != end; ++i)
+      if (result.edges[i].node() == to)
+        return merge(result.edges[i], isFalse);
+    result.edges.emplace_back(to, isFalse);
+  }
+  /// Ends the node that the latest edges belong to.
+  void endNode() { result.begin.push_back(static_cast<uint32_t>(result.edges.size())); }
+  Dependencies take() { return std::move(result); }
+
+private:
+  static constexpr size_t few = 8; // edges to look through one by one
+  void addToMany(uint32_t to, bool isFalse);
+  static void merge(Dependencies::Edge &edge, bool isFalse) {
+    if (!isFalse)
+      edge.makeTrue();
+  }
+
+  Dependencies result;
+  llvm::DenseMap<uint32_t, uint32_t> positions; // of the edges of a node that has many
+  size_t positionsFor = ~size_t(0);             // that node's first edge
+};
+
+/// Feed it nodes in order: name the slots that a node reads, then those that it writes, then end it. Reading gives a
+/// true edge to the last writer; writing gives false edges to the readers since then, or to the writer if there were
+/// none. Linear in the slots named. At most 2^31 - 1 nodes.
 class SlotTracker {
 public:
   static constexpr uint32_t Nobody = ~uint32_t(0);
 
   explicit SlotTracker(uint32_t slots) : states(slots) {}
 
-  /// Nodes are numbered from 0 in the order of these calls.
-  void begin();
+  void reserve(size_t nodes) { edges.reserve(nodes, 2 * nodes); }
   void read(uint32_t first, uint32_t count);
   void write(uint32_t first, uint32_t count);
+  /// Nodes are numbered from 0 in the order of these calls.
+  void endNode() {
+    edges.endNode();
+    ++node;
+  }
 
   /// The node that wrote the slot last.
   uint32_t writer(uint32_t slot) const { return states[slot].writer; }
 
   /// Ends the sequence and hands over the edges.
-  Dependencies take();
+  Dependencies take() { return edges.take(); }
 
 private:
+  static constexpr uint32_t ListBit = uint32_t(1) << 31;
   struct State {
     uint32_t writer = Nobody;
-    uint32_t readers = Nobody; // list in `readers`
+    uint32_t readers = Nobody; // the one node, or ListBit | the first entry in `lists`
   };
   struct Reader {
     uint32_t node;
-    uint32_t next;
+    uint32_t next; // entry, or Nobody
   };
-  void edge(uint32_t to, bool isFalse);
+  uint32_t entry(uint32_t reader, uint32_t next);
+  bool clearReaders(State &state);
 
   std::vector<State> states;
-  std::vector<Reader> readers;
-  uint32_t freeReaders = Nobody;
-  std::vector<uint32_t> edgeTo; // by node: position + 1 of the latest edge to it
-  Dependencies result;
-  uint32_t node = Nobody;
+  std::vector<Reader> lists;
+  uint32_t freeEntries = Nobody;
+  EdgeCollector edges;
+  uint32_t node = 0;
 };
 
 } // namespace gc3::ir
