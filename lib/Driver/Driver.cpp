@@ -7,6 +7,7 @@
 #include "gc3/Emit/Bundle.h"
 #include "gc3/IR/Print.h"
 #include "gc3/Parse/Parse.h"
+#include "gc3/Sema/StandardLibrary.h"
 #include "gc3/Support/Diagnostics.h"
 #include "gc3/Verify/Verify.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -46,7 +47,7 @@ private:
 std::string Invocation::outputPath() const {
   if (!options.output.empty())
     return options.output;
-  if (options.dump || options.emit != Emit::Bundle)
+  if (options.listStd || options.dump || options.emit != Emit::Bundle)
     return "-";
   return options.input == "-" ? "-" : (llvm::sys::path::stem(options.input) + ".gc3b").str();
 }
@@ -144,6 +145,11 @@ bool Invocation::compile(llvm::StringRef text, std::string &result) {
 }
 
 bool Invocation::produce(std::string &result) {
+  if (options.listStd) {
+    llvm::raw_string_ostream out(result);
+    sema::listStandardLibrary(out);
+    return true;
+  }
   if (options.dump) {
     llvm::raw_string_ostream out(result);
     std::string problem = emit::dumpBundle(out, options.input == "-" ? "/dev/stdin" : options.input);

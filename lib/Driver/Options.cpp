@@ -39,6 +39,7 @@ struct Table {
                                 clEnumValN(Emit::Bundle, "bundle", "a bundle for the runtime (default)")),
                      cl::init(Emit::Bundle), cl::cat(output)};
   cl::opt<bool> dump{"dump", cl::desc("Print a bundle (FILE.gc3b) as text"), cl::cat(output)};
+  cl::opt<bool> listStd{"list-std", cl::desc("List the standard library; takes no input file"), cl::cat(output)};
   cl::opt<bool> timeReport{"time-report", cl::desc("Say how long each stage took"), cl::cat(output)};
 
   cl::opt<VerifyMode> verify{
@@ -70,6 +71,12 @@ static bool reject(const std::string &message) {
   return false;
 }
 
+static bool checkListStd(const Table &table) {
+  if (!table.file.empty() || !table.defines.empty() || table.dump || table.emit.getNumOccurrences())
+    return reject("--list-std takes no input file, and neither --emit, --dump nor -D");
+  return true;
+}
+
 static bool checkRanges(const Table &table) {
   if (table.fifoSlots < 1 || table.fifoSlots > 65536)
     return reject("--fifo-slots takes 1 to 65536, not " + std::to_string(table.fifoSlots));
@@ -79,6 +86,8 @@ static bool checkRanges(const Table &table) {
     return reject("--max-ops takes less than 2^31");
   if (table.maxSlots >= std::numeric_limits<uint32_t>::max())
     return reject("--max-slots takes less than 2^32");
+  if (table.listStd)
+    return checkListStd(table);
   if (table.file.empty())
     return reject("no input file; gc3c --help says more");
   if (table.dump && (table.emit.getNumOccurrences() || !table.defines.empty()))
@@ -113,6 +122,7 @@ std::optional<Options> gc3::driver::parseCommandLine(int argc, const char *const
   options.output = table.out;
   options.emit = table.emit;
   options.dump = table.dump;
+  options.listStd = table.listStd;
   options.verify = table.verify;
   options.timeReport = table.timeReport;
   options.errorLimit = table.errorLimit;

@@ -13,6 +13,8 @@ class Printer {
 public:
   explicit Printer(llvm::raw_ostream &out) : out(out) {}
   void file(const File &file);
+  void signature(const Function &node);
+  void signature(const Collective &node);
 
 private:
   llvm::raw_ostream &line() { return out.indent(depth * 2); }
@@ -268,13 +270,22 @@ void Printer::clause(const Clause &node) {
   }
 }
 
-void Printer::function(const Function &node) {
+void Printer::signature(const Function &node) {
   out << "fn " << node.name.text;
   parameters(node.parameters);
   if (node.result) {
     out << " -> ";
     type(*node.result);
   }
+}
+
+void Printer::signature(const Collective &node) {
+  out << "collective " << node.name.text;
+  parameters(node.parameters);
+}
+
+void Printer::function(const Function &node) {
+  signature(node);
   out << ' ';
   if (node.body) {
     block(*node.body);
@@ -287,8 +298,7 @@ void Printer::function(const Function &node) {
 }
 
 void Printer::collective(const Collective &node) {
-  out << "collective " << node.name.text;
-  parameters(node.parameters);
+  signature(node);
   out << " {\n";
   ++depth;
   for (const Clause &inner : node.clauses)
@@ -331,4 +341,12 @@ void Printer::file(const File &file) {
 
 void parse::printAst(llvm::raw_ostream &out, const ast::File &file) {
   Printer(out).file(file);
+}
+
+void parse::printSignature(llvm::raw_ostream &out, const Function &function) {
+  Printer(out).signature(function);
+}
+
+void parse::printSignature(llvm::raw_ostream &out, const Collective &collective) {
+  Printer(out).signature(collective);
 }

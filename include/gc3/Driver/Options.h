@@ -21,7 +21,8 @@ struct Options {
   std::string
       output; ///< empty: standard output for text, the input's stem with .gc3b for a bundle; "-": standard output
   Emit emit = Emit::Bundle;
-  bool dump = false; ///< the input is a bundle to print
+  bool dump = false;    ///< the input is a bundle to print
+  bool listStd = false; ///< there is no input: print what the standard library has
   VerifyMode verify = VerifyMode::Fast;
   bool timeReport = false;
   unsigned errorLimit = 20;

@@ -28,4 +28,8 @@ std::unique_ptr<const ast::LoneExpression> parseExpression(SourceManager &source
 /// Canonical .gc3: one statement a line, every operation in parentheses. Parses back to the same tree.
 void printAst(llvm::raw_ostream &out, const ast::File &file);
 
+/// `fn name(parameters) -> type` or `collective name(parameters)`, in the same spelling. An inferred type is left out.
+void printSignature(llvm::raw_ostream &out, const ast::Function &function);
+void printSignature(llvm::raw_ostream &out, const ast::Collective &collective);
+
 } // namespace gc3::parse
