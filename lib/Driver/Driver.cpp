@@ -80,9 +80,11 @@ bool Invocation::printMsccl(const ir::Program &program, llvm::raw_ostream &out) 
   if (options.verify == VerifyMode::Off)
     return true;
   verify::Verdict verdict = verify::verify(emit::cutIntoPieces(program), {});
+  bool simple = program.info->protocol == ir::Protocol::Simple;
   for (verify::Finding &finding : verdict.findings) {
     finding.message = "cut into steps of one chunk each, as MSCCL runtimes cut it for large buffers, " +
-                      finding.message + "; move fewer chunks at once, or use protocol LL, for which they have 8 slots";
+                      finding.message + "; move fewer chunks at once" +
+                      (simple ? ", or use protocol LL, for which they have 8 slots" : "");
     report(*program.info, finding, DiagId::RuntimeLimit);
   }
   return verdict.holds();

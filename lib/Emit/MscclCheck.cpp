@@ -220,9 +220,10 @@ void Checker::checkWaits() {
         uint32_t other = program.waits[w].threadBlock;
         if (other < mostWaitedFor)
           continue;
-        exceeds(placeOf(block, i), "waits for " + blockName(program.rankBegin[block.rank] + other) +
-                                       ", MSCCL runtimes can wait for 0 to " + std::to_string(mostWaitedFor - 1) +
-                                       "; compile with --max-threadblocks=" + std::to_string(mostWaitedFor));
+        exceeds(placeOf(block, i),
+                "waits for " + blockName(program.rankBegin[block.rank] + other) +
+                    ", MSCCL runtimes can wait for 0 to " + std::to_string(mostWaitedFor - 1) +
+                    "; use fewer channels, or compile with --max-threadblocks=" + std::to_string(mostWaitedFor));
         return;
       }
     }
