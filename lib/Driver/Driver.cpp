@@ -13,6 +13,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
+#include <algorithm>
 
 using namespace gc3;
 using namespace gc3::driver;
@@ -71,6 +72,14 @@ bool Invocation::verifyProgram(const ir::Program &program) {
   return verdict.holds();
 }
 
+/// The MSCCL runtimes have few slots, and may cut a message of several slots into as many.
+static schedule::Options forMsccl(schedule::Options options, const ir::InstructionDag &dag) {
+  options.fifoSlots = std::min(options.fifoSlots, emit::mscclSlots(dag.info->protocol));
+  options.wholeMessages = std::all_of(dag.instructions.begin(), dag.instructions.end(),
+                                      [](const ir::Instruction &instruction) { return instruction.count == 1; });
+  return options;
+}
+
 /// Besides what the format can't say, a program must end with the messages and slots that the MSCCL runtimes make of
 /// it.
 bool Invocation::printMsccl(const ir::Program &program, llvm::raw_ostream &out) {
@@ -110,10 +119,9 @@ bool Invocation::compileProgram(ir::ChunkDag &&dag, llvm::raw_ostream &out) {
   std::optional<ir::Program> program;
   {
     auto timer = times.start("schedule");
-    schedule::Options scheduling = options.schedule;
-    if (options.emit == Emit::MscclXml) // an order that needs more slots would be of no use
-      scheduling.fifoSlots = std::min(scheduling.fifoSlots, emit::mscclSlots(instructions->info->protocol));
-    program = schedule::schedule(*instructions, scheduling, diags);
+    program = schedule::schedule(
+        *instructions, options.emit == Emit::MscclXml ? forMsccl(options.schedule, *instructions) : options.schedule,
+        diags);
     instructions.reset();
   }
   if (!program)

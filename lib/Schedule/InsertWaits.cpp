@@ -16,9 +16,9 @@ namespace {
 class WaitInserter {
 public:
   WaitInserter(const Nodes &nodes, const ThreadBlocks &blocks, const std::vector<uint32_t> &order,
-               const std::vector<uint32_t> &segments)
-      : nodes(nodes), blocks(blocks), order(order), clockOf(2 * nodes.n, None), latestClock(blocks.blocks.size(), None),
-        messages(nodes, blocks, order, segments) {}
+               const std::vector<uint32_t> &segments, bool wholeMessages)
+      : nodes(nodes), blocks(blocks), order(order), wholeMessages(wholeMessages), clockOf(2 * nodes.n, None),
+        latestClock(blocks.blocks.size(), None), messages(nodes, blocks, order, segments) {}
 
   Waits run();
 
@@ -32,6 +32,7 @@ private:
   const Nodes &nodes;
   const ThreadBlocks &blocks;
   const std::vector<uint32_t> &order;
+  bool wholeMessages;
   std::vector<uint32_t> clocks;      // vectors one behind the other: finished steps by thread block of the rank
   std::vector<uint32_t> clockOf;     // by node: what its thread block knows after it
   std::vector<uint32_t> latestClock; // by thread block
@@ -70,7 +71,7 @@ void WaitInserter::collect(uint32_t node) {
   const Dependencies &edges = nodes.dag.edges;
   for (uint32_t i = edges.begin[node]; i != edges.begin[node + 1]; ++i) {
     uint32_t dependency = edges.edges[i].node();
-    if (!messages.implies(node, i))
+    if (!wholeMessages || !messages.implies(node, i))
       require(node, dependency);
     if (nodes.isSplit(dependency) && nodes.overwrites(node, dependency))
       require(node, nodes.secondHalf(dependency));
@@ -128,6 +129,6 @@ Waits WaitInserter::run() {
 }
 
 Waits gc3::schedule::insertWaits(const Nodes &nodes, const ThreadBlocks &blocks, const std::vector<uint32_t> &order,
-                                 const std::vector<uint32_t> &segments) {
-  return WaitInserter(nodes, blocks, order, segments).run();
+                                 const std::vector<uint32_t> &segments, bool wholeMessages) {
+  return WaitInserter(nodes, blocks, order, segments, wholeMessages).run();
 }

@@ -53,7 +53,7 @@ static std::optional<Program> scheduleWith(const InstructionDag &dag, const Opti
   std::optional<ThreadBlocks> blocks = assignThreadBlocks(nodes, *channels, order, options, diags);
   if (!blocks)
     return std::nullopt;
-  Waits waits = insertWaits(nodes, *blocks, order, segments);
+  Waits waits = insertWaits(nodes, *blocks, order, segments, options.wholeMessages);
   return assemble(nodes, std::move(*blocks), waits, order, options);
 }
 

@@ -41,8 +41,8 @@ struct Waits {
   std::vector<ir::Wait> waits;
 };
 
-/// The waits that nothing else implies.
+/// The waits that nothing else implies; the order of messages implies some if they are whole.
 Waits insertWaits(const Nodes &nodes, const ThreadBlocks &blocks, const std::vector<uint32_t> &order,
-                  const std::vector<uint32_t> &segments);
+                  const std::vector<uint32_t> &segments, bool wholeMessages);
 
 } // namespace gc3::schedule
