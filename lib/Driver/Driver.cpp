@@ -83,11 +83,14 @@ static schedule::Options forMsccl(schedule::Options options, const ir::Instructi
 /// Besides what the format can't say, a program must end with the messages and slots that the MSCCL runtimes make of
 /// it.
 bool Invocation::printMsccl(const ir::Program &program, llvm::raw_ostream &out) {
-  auto timer = times.start("emit");
-  if (!emit::writeMscclXml(out, program, options.mscclDialect, diags))
-    return false;
+  {
+    auto timer = times.start("emit");
+    if (!emit::writeMscclXml(out, program, options.mscclDialect, diags))
+      return false;
+  }
   if (options.verify == VerifyMode::Off)
     return true;
+  auto timer = times.start("verify");
   verify::Verdict verdict = verify::verify(emit::cutIntoPieces(program), {});
   bool simple = program.info->protocol == ir::Protocol::Simple;
   for (verify::Finding &finding : verdict.findings) {

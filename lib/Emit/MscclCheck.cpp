@@ -22,10 +22,9 @@ constexpr Limits mscclLimits{"MSCCL", 216, 256};
 constexpr Limits rcclLimits{"RCCL", 64, 64};
 constexpr uint32_t mostSlotsPerStep = 71;
 constexpr uint32_t mostChannels = 32;
-constexpr uint32_t mostPeers = 32; // per rank, channel and direction
-constexpr uint32_t mostWaitedFor =
-    128; // thread blocks that others can wait for: the runtimes keep their numbers in 8 bits
-constexpr uint32_t mostSlots = 1u << 15; // per rank and buffer: offsets take 16 bits
+constexpr uint32_t mostPeers = 32;       ///< per rank, channel and direction
+constexpr uint32_t mostWaitedFor = 128;  ///< thread blocks that others can wait for; their numbers take 8 bits
+constexpr uint32_t mostSlots = 1u << 15; ///< per rank and buffer; offsets take 16 bits
 constexpr size_t longestName = 255;
 
 class Checker {
