@@ -5,6 +5,7 @@
 #include "StageTimes.h"
 #include "Version.h"
 #include "gc3/Emit/Bundle.h"
+#include "gc3/Emit/MscclXml.h"
 #include "gc3/IR/Print.h"
 #include "gc3/Parse/Parse.h"
 #include "gc3/Sema/StandardLibrary.h"
@@ -13,6 +14,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
+#include <algorithm>
 
 using namespace gc3;
 using namespace gc3::driver;
@@ -30,7 +32,8 @@ private:
   bool printSyntax(llvm::StringRef text, llvm::raw_ostream &out);
   bool compileProgram(ir::ChunkDag &&dag, llvm::raw_ostream &out);
   bool verifyProgram(const ir::Program &program);
-  void report(const ir::ProgramInfo &info, const verify::Finding &finding);
+  bool printMsccl(const ir::Program &program, llvm::raw_ostream &out);
+  void report(const ir::ProgramInfo &info, const verify::Finding &finding, DiagId id);
   std::string outputPath() const;
   uint64_t instructions() const;
 
@@ -60,9 +63,9 @@ uint64_t Invocation::instructions() const {
   return sum;
 }
 
-void Invocation::report(const ir::ProgramInfo &info, const verify::Finding &finding) {
+void Invocation::report(const ir::ProgramInfo &info, const verify::Finding &finding, DiagId id) {
   SourceRange range = finding.site == ir::None ? info.nameRange : info.sites[finding.site];
-  Diagnostic &error = diags.error(DiagId::Unverified, range, "program '" + info.name + "': " + finding.message);
+  Diagnostic &error = diags.error(id, range, "program '" + info.name + "': " + finding.message);
   for (const verify::Finding::Note &note : finding.notes)
     error.note(note.site == ir::None ? SourceRange() : info.sites[note.site], note.message);
 }
@@ -74,8 +77,38 @@ bool Invocation::verifyProgram(const ir::Program &program) {
     verdict = verify::verify(program, {.exact = options.verify == VerifyMode::Exact});
   }
   for (const verify::Finding &finding : verdict.findings)
-    report(*program.info, finding);
+    report(*program.info, finding, DiagId::Unverified);
   verdicts.push_back(verdict);
+  return verdict.holds();
+}
+
+/// The MSCCL runtimes have few slots, and may cut a message of several slots into as many.
+static schedule::Options forMsccl(schedule::Options options, const ir::InstructionDag &dag) {
+  options.fifoSlots = std::min(options.fifoSlots, emit::mscclSlots(dag.info->protocol));
+  options.wholeMessages = std::all_of(dag.instructions.begin(), dag.instructions.end(),
+                                      [](const ir::Instruction &instruction) { return instruction.count == 1; });
+  return options;
+}
+
+/// Besides what the format can't say, a program must end with the messages and slots that the MSCCL runtimes make of
+/// it.
+bool Invocation::printMsccl(const ir::Program &program, llvm::raw_ostream &out) {
+  {
+    auto timer = times.start("emit");
+    if (!emit::writeMscclXml(out, program, options.mscclDialect, diags))
+      return false;
+  }
+  if (options.verify == VerifyMode::Off)
+    return true;
+  auto timer = times.start("verify");
+  verify::Verdict verdict = verify::verify(emit::cutIntoPieces(program), {});
+  bool simple = program.info->protocol == ir::Protocol::Simple;
+  for (verify::Finding &finding : verdict.findings) {
+    finding.message = "cut into steps of one chunk each, as MSCCL runtimes cut it for large buffers, " +
+                      finding.message + "; move fewer chunks at once" +
+                      (simple ? ", or use protocol LL, for which they have 8 slots" : "");
+    report(*program.info, finding, DiagId::RuntimeLimit);
+  }
   return verdict.holds();
 }
 
@@ -99,7 +132,9 @@ bool Invocation::compileProgram(ir::ChunkDag &&dag, llvm::raw_ostream &out) {
   std::optional<ir::Program> program;
   {
     auto timer = times.start("schedule");
-    program = schedule::schedule(*instructions, options.schedule, diags);
+    program = schedule::schedule(
+        *instructions, options.emit == Emit::MscclXml ? forMsccl(options.schedule, *instructions) : options.schedule,
+        diags);
     instructions.reset();
   }
   if (!program)
@@ -109,7 +144,7 @@ bool Invocation::compileProgram(ir::ChunkDag &&dag, llvm::raw_ostream &out) {
     return false;
   if (options.emit == Emit::GC3IR)
     ir::print(out, programs.back());
-  return true;
+  return options.emit != Emit::MscclXml || printMsccl(programs.back(), out);
 }
 
 bool Invocation::printSyntax(llvm::StringRef text, llvm::raw_ostream &out) {
@@ -129,6 +164,10 @@ bool Invocation::compile(llvm::StringRef text, std::string &result) {
     auto timer = times.start("parse and evaluate");
     dags = sema::analyze(sources, diags, options.input, text, options.sema);
   }
+  if (options.emit == Emit::MscclXml && dags.size() > 1)
+    diags.error(DiagId::SeveralPrograms, dags[1].info->nameRange,
+                "a file of MSCCL XML holds one program, and there are " + std::to_string(dags.size()) +
+                    "; choose one with --program");
   if (diags.hasErrors())
     return false;
   bool good = true;

@@ -36,8 +36,14 @@ struct Table {
                                 clEnumValN(Emit::ChunkDag, "chunk-dag", "the Chunk DAG: operations on chunks"),
                                 clEnumValN(Emit::InstructionDag, "inst-dag", "the Instruction DAG: sends and receives"),
                                 clEnumValN(Emit::GC3IR, "gc3-ir", "GC3-IR: thread blocks and their steps"),
-                                clEnumValN(Emit::Bundle, "bundle", "a bundle for the runtime (default)")),
+                                clEnumValN(Emit::Bundle, "bundle", "a bundle for the runtime (default)"),
+                                clEnumValN(Emit::MscclXml, "msccl-xml", "an algorithm for the MSCCL runtimes")),
                      cl::init(Emit::Bundle), cl::cat(output)};
+  cl::opt<emit::MscclDialect> mscclDialect{
+      "msccl-dialect", cl::desc("Whose XML --emit=msccl-xml writes:"),
+      cl::values(clEnumValN(emit::MscclDialect::Msccl, "msccl", "microsoft/msccl (default)"),
+                 clEnumValN(emit::MscclDialect::Rccl, "rccl", "RCCL, and msccl-executor-nccl")),
+      cl::init(emit::MscclDialect::Msccl), cl::cat(output)};
   cl::opt<bool> dump{"dump", cl::desc("Print a bundle (FILE.gc3b) as text"), cl::cat(output)};
   cl::opt<bool> listStd{"list-std", cl::desc("List the standard library; takes no input file"), cl::cat(output)};
   cl::opt<bool> timeReport{"time-report", cl::desc("Say how long each stage took"), cl::cat(output)};
@@ -90,6 +96,8 @@ static bool checkRanges(const Table &table) {
     return checkListStd(table);
   if (table.file.empty())
     return reject("no input file; gc3c --help says more");
+  if (table.mscclDialect.getNumOccurrences() && table.emit != Emit::MscclXml)
+    return reject("--msccl-dialect goes with --emit=msccl-xml");
   if (table.dump && (table.emit.getNumOccurrences() || !table.defines.empty()))
     return reject("--dump prints a bundle, and takes neither --emit nor -D");
   return true;
@@ -121,6 +129,7 @@ std::optional<Options> gc3::driver::parseCommandLine(int argc, const char *const
   options.input = table.file;
   options.output = table.out;
   options.emit = table.emit;
+  options.mscclDialect = table.mscclDialect;
   options.dump = table.dump;
   options.listStd = table.listStd;
   options.verify = table.verify;

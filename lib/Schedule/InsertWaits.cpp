@@ -17,7 +17,7 @@ namespace {
 
 class WaitInserter {
 public:
-  WaitInserter(const Nodes &nodes, const ThreadBlocks &blocks, const Order &order);
+  WaitInserter(const Nodes &nodes, const ThreadBlocks &blocks, const Order &order, bool wholeMessages);
 
   Waits run();
 
@@ -52,10 +52,10 @@ static uint32_t mostBlocks(const ThreadBlocks &blocks) {
   return most;
 }
 
-WaitInserter::WaitInserter(const Nodes &nodes, const ThreadBlocks &blocks, const Order &order)
+WaitInserter::WaitInserter(const Nodes &nodes, const ThreadBlocks &blocks, const Order &order, bool wholeMessages)
     : nodes(nodes), blocks(blocks), order(order.nodes), clocks(mostBlocks(blocks)), clockOf(nodes.total()),
       latestClock(blocks.blocks.size(), Clocks::Nothing), candidateOf(mostBlocks(blocks), None),
-      messages(nodes, blocks, order) {}
+      messages(nodes, blocks, order, wholeMessages) {}
 
 /// Makes the dependency a candidate, unless the thread block at `place` knows that it has run. One candidate per thread
 /// block is enough, the latest.
@@ -130,6 +130,7 @@ Waits WaitInserter::run() {
   return std::move(result);
 }
 
-Waits gc3::schedule::insertWaits(const Nodes &nodes, const ThreadBlocks &blocks, const Order &order) {
-  return WaitInserter(nodes, blocks, order).run();
+Waits gc3::schedule::insertWaits(const Nodes &nodes, const ThreadBlocks &blocks, const Order &order,
+                                 bool wholeMessages) {
+  return WaitInserter(nodes, blocks, order, wholeMessages).run();
 }

@@ -6,8 +6,9 @@
 using namespace gc3::ir;
 using namespace gc3::schedule;
 
-MessageOrder::MessageOrder(const Nodes &nodes, const ThreadBlocks &blocks, const Order &order)
-    : nodes(nodes), blocks(blocks), segments(order.segmentOf), releases(nodes.dag.info->protocol == Protocol::Simple) {
+MessageOrder::MessageOrder(const Nodes &nodes, const ThreadBlocks &blocks, const Order &order, bool wholeMessages)
+    : nodes(nodes), blocks(blocks), segments(order.segmentOf),
+      releases(wholeMessages && nodes.dag.info->protocol == Protocol::Simple) {
   if (!releases)
     return;
   acknowledged.resize(nodes.dependencies.size());

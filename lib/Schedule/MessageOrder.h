@@ -14,7 +14,7 @@ namespace gc3::schedule {
 /// line of the question was read, and a write that a reader has passed on may not have landed yet.
 class MessageOrder {
 public:
-  MessageOrder(const Nodes &nodes, const ThreadBlocks &blocks, const Order &order);
+  MessageOrder(const Nodes &nodes, const ThreadBlocks &blocks, const Order &order, bool wholeMessages);
 
   /// To be called for every sending node in order, once its own waits are settled. `known(b)` is the number of steps of
   /// thread block b of its rank that it knows to be finished.
@@ -45,7 +45,7 @@ private:
   const Nodes &nodes;
   const ThreadBlocks &blocks;
   const std::vector<uint32_t> &segments;
-  bool releases;                     ///< the protocol is one whose messages order what came before them
+  bool releases;                     ///< messages order what came before them
   std::vector<uint8_t> acknowledged; // by dependency
   std::vector<uint32_t> received;    // by thread block and step: messages received up to and with this step
   std::vector<uint32_t> sent;        // by node: messages that its thread block has sent up to and with it

@@ -55,7 +55,7 @@ static std::optional<Program> scheduleWith(const InstructionDag &dag, const std:
   std::optional<ThreadBlocks> blocks = assignThreadBlocks(nodes, *channels, order, options, diags);
   if (!blocks)
     return std::nullopt;
-  Waits waits = insertWaits(nodes, *blocks, order);
+  Waits waits = insertWaits(nodes, *blocks, order, options.wholeMessages);
   return assemble(nodes, std::move(*blocks), std::move(waits), order.nodes, options);
 }
 

@@ -50,7 +50,7 @@ struct Waits {
   std::vector<ir::Wait> waits;
 };
 
-/// The waits that nothing else implies.
-Waits insertWaits(const Nodes &nodes, const ThreadBlocks &blocks, const Order &order);
+/// The waits that nothing else implies; the order of messages implies some if they are whole.
+Waits insertWaits(const Nodes &nodes, const ThreadBlocks &blocks, const Order &order, bool wholeMessages);
 
 } // namespace gc3::schedule

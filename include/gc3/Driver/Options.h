@@ -2,6 +2,7 @@
 // The command line of gc3c, as the options of the stages.
 #pragma once
 
+#include "gc3/Emit/MscclXml.h"
 #include "gc3/Lower/Lower.h"
 #include "gc3/Schedule/Schedule.h"
 #include "gc3/Sema/Sema.h"
@@ -12,7 +13,7 @@
 namespace gc3::driver {
 
 /// What to write; in the order of the stages.
-enum class Emit : uint8_t { Ast, ChunkDag, InstructionDag, GC3IR, Bundle };
+enum class Emit : uint8_t { Ast, ChunkDag, InstructionDag, GC3IR, Bundle, MscclXml };
 
 enum class VerifyMode : uint8_t { Fast, Exact, Off };
 
@@ -21,6 +22,7 @@ struct Options {
   std::string
       output; ///< empty: standard output for text, the input's stem with .gc3b for a bundle; "-": standard output
   Emit emit = Emit::Bundle;
+  emit::MscclDialect mscclDialect = emit::MscclDialect::Msccl;
   bool dump = false;    ///< the input is a bundle to print
   bool listStd = false; ///< there is no input: print what the standard library has
   VerifyMode verify = VerifyMode::Fast;

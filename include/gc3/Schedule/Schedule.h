@@ -14,6 +14,9 @@ namespace gc3::schedule {
 struct Options {
   uint32_t fifoSlots = 8;         ///< messages that may be in flight on a connection; at least 1
   uint32_t maxThreadBlocks = 108; ///< per rank; at least 1
+  /// A message arrives when all of it has been sent. Where a runtime may cut messages into pieces, a fused instruction
+  /// passes on the first one before the last one is read, and waits that the order of messages would imply are kept.
+  bool wholeMessages = true;
 };
 
 /// The program runs to its end with `fifoSlots` slots per connection whatever the timing: thread blocks follow one

@@ -77,6 +77,10 @@ enum class DiagId : uint8_t {
   TooManyChannels,
   // Verification
   Unverified,
+  // Export
+  SeveralPrograms,
+  Inexpressible,
+  RuntimeLimit,
   Count // not an id
 };
 

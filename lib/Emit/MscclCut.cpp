@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// The finest cut of a program: what an MSCCL runtime makes of it when only one slot fits into a message. Linear in the
+// slots that steps move.
+#include "gc3/Emit/MscclXml.h"
+
+using namespace gc3::ir;
+
+/// A transfer under Simple takes half of the eight steps of NCCL's FIFO, one under LL or LL128 takes one.
+uint32_t gc3::emit::mscclSlots(Protocol protocol) {
+  return protocol == Protocol::Simple ? 2 : 8;
+}
+
+/// Appends the pieces of a step; only the first one waits.
+static void cut(Step step, std::vector<Step> &pieces) {
+  uint32_t count = step.count;
+  for (step.count = 1; count != 0; --count) {
+    pieces.push_back(step);
+    ++step.srcIndex;
+    ++step.dstIndex;
+    step.waitCount = 0;
+  }
+}
+
+Program gc3::emit::cutIntoPieces(const Program &program) {
+  Program result = program;
+  result.fifoSlots = mscclSlots(program.info->protocol);
+  result.steps.clear();
+  std::vector<uint32_t> lastPiece(program.steps.size()); // by step: its number in the thread block
+  for (ThreadBlock &block : result.threadBlocks) {
+    auto first = static_cast<uint32_t>(result.steps.size());
+    for (uint32_t i = block.firstStep; i != block.firstStep + block.stepCount; ++i) {
+      cut(program.steps[i], result.steps);
+      lastPiece[i] = static_cast<uint32_t>(result.steps.size()) - first - 1;
+    }
+    block.firstStep = first;
+    block.stepCount = static_cast<uint32_t>(result.steps.size()) - first;
+  }
+  for (const ThreadBlock &block : program.threadBlocks)
+    for (uint32_t i = block.firstStep; i != block.firstStep + block.stepCount; ++i)
+      for (uint32_t w = program.steps[i].waitBegin; w != program.steps[i].waitBegin + program.steps[i].waitCount; ++w) {
+        Wait &wait = result.waits[w];
+        wait.step =
+            lastPiece[program.threadBlocks[program.rankBegin[block.rank] + wait.threadBlock].firstStep + wait.step];
+      }
+  return result;
+}
