@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pipeline of one invocation: Sema → Lower → Schedule → Verify → Emit, as far as asked.
 #include "gc3/Driver/Driver.h"
+#include "Dependencies.h"
 #include "Output.h"
 #include "StageTimes.h"
 #include "Version.h"
@@ -9,6 +10,7 @@
 #include "gc3/Parse/Parse.h"
 #include "gc3/Support/Diagnostics.h"
 #include "gc3/Verify/Verify.h"
+#include "llvm/ADT/SmallString.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
@@ -24,6 +26,7 @@ public:
   int run();
 
 private:
+  bool checkOutputs();
   bool produce(std::string &result);
   bool compile(llvm::StringRef text, std::string &result);
   bool printSyntax(llvm::StringRef text, llvm::raw_ostream &out);
@@ -31,11 +34,15 @@ private:
   bool verifyProgram(const ir::Program &program);
   void report(const ir::ProgramInfo &info, const verify::Finding &finding);
   std::string outputPath() const;
+  std::string dependencyPath() const;
+  bool checkAgainstInputs(llvm::ArrayRef<OutputFile> files);
+  void write(const std::string &result);
 
   const Options &options;
   SourceManager sources;
   Diagnostics diags;
   StageTimes times;
+  std::vector<std::string> filesRead; // the input and what it imports, without standard input
   std::vector<ir::Program> programs;
   std::vector<verify::Verdict> verdicts; // by program
 };
@@ -48,6 +55,14 @@ std::string Invocation::outputPath() const {
   if (options.dump || options.emit != Emit::Bundle)
     return "-";
   return options.input == "-" ? "-" : (llvm::sys::path::stem(options.input) + ".gc3b").str();
+}
+
+std::string Invocation::dependencyPath() const {
+  if (!options.dependencyFile.empty())
+    return options.dependencyFile;
+  llvm::SmallString<256> path(outputPath());
+  llvm::sys::path::replace_extension(path, "d");
+  return path.str().str();
 }
 
 void Invocation::report(const ir::ProgramInfo &info, const verify::Finding &finding) {
@@ -117,7 +132,7 @@ bool Invocation::compile(llvm::StringRef text, std::string &result) {
   std::vector<ir::ChunkDag> dags;
   {
     auto timer = times.start("parse and evaluate");
-    dags = sema::analyze(sources, diags, options.input, text, options.sema);
+    dags = sema::analyze(sources, diags, options.input, text, options.sema, &filesRead);
   }
   if (diags.hasErrors())
     return false;
@@ -150,18 +165,55 @@ bool Invocation::produce(std::string &result) {
   return compile((*file)->getBuffer(), result);
 }
 
-int Invocation::run() {
-  std::string result;
-  bool good = !sameFile(options.input, outputPath());
-  if (!good)
-    diags.error(DiagId::CannotWrite, {}, "the output '" + outputPath() + "' is the input; choose another with -o");
-  good = good && produce(result);
-  if (good && !diags.hasErrors()) {
-    std::string path = outputPath();
-    if (std::string problem = writeOutput(path, result); !problem.empty())
-      diags.error(DiagId::CannotWrite, {}, "cannot write '" + path + "': " + problem);
+/// What can be said against the outputs' paths before anything is read.
+bool Invocation::checkOutputs() {
+  std::string path = outputPath();
+  if (sameFile(options.input, path))
+    diags.error(DiagId::CannotWrite, {}, "the output '" + path + "' is the input; choose another with -o");
+  if (!options.dependencies)
+    return !diags.hasErrors();
+  if (path == "-")
+    diags.error(DiagId::CannotWrite, {},
+                "-MD says what the output depends on, and standard output is no file; name one with -o");
+  else if (dependencyPath() == path || sameFile(dependencyPath(), path))
+    diags.error(DiagId::CannotWrite, {}, "the dependencies '" + path + "' are the output; choose another with -MF");
+  return !diags.hasErrors();
+}
+
+/// What can be said once the imports are known.
+bool Invocation::checkAgainstInputs(llvm::ArrayRef<OutputFile> files) {
+  for (const OutputFile &file : files)
+    for (const std::string &name : filesRead)
+      if (sameFile(file.path, name))
+        diags.error(DiagId::CannotWrite, {},
+                    "the output '" + file.path + "' is read as '" + name + "'; choose another");
+  auto breaksLine = [](llvm::StringRef path) { return path.contains('\n'); };
+  if (options.dependencies && (breaksLine(outputPath()) || llvm::any_of(filesRead, breaksLine)))
+    diags.error(DiagId::CannotWrite, {}, "-MD can't write a path with a line break: no Makefile can name it");
+  return !diags.hasErrors();
+}
+
+void Invocation::write(const std::string &result) {
+  std::string rule;
+  llvm::SmallVector<OutputFile, 2> files;
+  if (options.dependencies) {
+    rule = dependencyRule(outputPath(), filesRead, options.phonyDependencies);
+    files.push_back({dependencyPath(), rule}); // before the output: make trusts an output that is new
   }
-  diags.print(llvm::errs(), llvm::errs().has_colors());
+  files.push_back({outputPath(), result});
+  if (!checkAgainstInputs(files))
+    return;
+  if (std::optional<WriteFailure> failure = writeOutputs(files))
+    diags.error(DiagId::CannotWrite, {}, "cannot write '" + failure->path + "': " + failure->problem);
+}
+
+int Invocation::run() {
+  if (options.input != "-")
+    filesRead.push_back(options.input);
+  std::string result;
+  if (checkOutputs() && produce(result) && !diags.hasErrors())
+    write(result);
+  diags.print(llvm::errs(), options.diagnostics);
   if (options.timeReport)
     times.print(llvm::errs());
   return diags.hasErrors() ? 1 : 0;

@@ -39,6 +39,17 @@ struct Table {
                                 clEnumValN(Emit::Bundle, "bundle", "a bundle for the runtime (default)")),
                      cl::init(Emit::Bundle), cl::cat(output)};
   cl::opt<bool> dump{"dump", cl::desc("Print a bundle (FILE.gc3b) as text"), cl::cat(output)};
+  cl::opt<bool> dependencies{
+      "MD", cl::desc("Write a rule for make, too: the output depends on FILE.gc3 and its imports"), cl::cat(output)};
+  cl::opt<std::string> dependencyFile{"MF", cl::desc("Where -MD writes (default: the output with .d for its suffix)"),
+                                      cl::value_desc("file"), cl::Prefix, cl::cat(output)};
+  cl::opt<bool> phonyDependencies{"MP", cl::desc("With -MD, a rule for each file: make goes on when one was removed"),
+                                  cl::cat(output)};
+  cl::opt<DiagnosticsFormat> diagnostics{
+      "diagnostics", cl::desc("How to write errors and remarks:"),
+      cl::values(clEnumValN(DiagnosticsFormat::Text, "text", "for people (default)"),
+                 clEnumValN(DiagnosticsFormat::Json, "json", "for programs: a JSON object a line")),
+      cl::init(DiagnosticsFormat::Text), cl::cat(output)};
   cl::opt<bool> timeReport{"time-report", cl::desc("Say how long each stage took"), cl::cat(output)};
 
   cl::opt<VerifyMode> verify{
@@ -86,6 +97,19 @@ static bool checkRanges(const Table &table) {
   return true;
 }
 
+static bool checkDependencies(const Table &table) {
+  bool named = table.dependencyFile.getNumOccurrences() != 0;
+  if (table.dump && table.dependencies)
+    return reject("--dump prints a bundle, and takes no -MD");
+  if (!table.dependencies && named)
+    return reject("-MF says where -MD writes; give -MD, too");
+  if (!table.dependencies && table.phonyDependencies)
+    return reject("-MP adds to what -MD writes; give -MD, too");
+  if (named && table.dependencyFile.empty())
+    return reject("-MF takes a file");
+  return true;
+}
+
 static bool parseDefines(const Table &table, Options &options) {
   for (const std::string &define : table.defines) {
     size_t equals = define.find('=');
@@ -107,13 +131,17 @@ std::optional<Options> gc3::driver::parseCommandLine(int argc, const char *const
     return std::nullopt;
   }
   Options options;
-  if (!checkRanges(table) || !parseDefines(table, options))
+  if (!checkRanges(table) || !checkDependencies(table) || !parseDefines(table, options))
     return std::nullopt;
   options.input = table.file;
   options.output = table.out;
   options.emit = table.emit;
   options.dump = table.dump;
   options.verify = table.verify;
+  options.dependencies = table.dependencies;
+  options.dependencyFile = table.dependencyFile;
+  options.phonyDependencies = table.phonyDependencies;
+  options.diagnostics = table.diagnostics;
   options.timeReport = table.timeReport;
   options.errorLimit = table.errorLimit;
   options.sema.includeDirs.assign(table.includes.begin(), table.includes.end());
