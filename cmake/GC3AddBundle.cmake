@@ -7,7 +7,9 @@
 #
 # A target, part of `all`, that compiles a bundle: again whenever the source, a file that it imports, an argument of this
 # call or the compiler changes. Its property GC3_BUNDLE is the bundle's path: $<TARGET_PROPERTY:<target>,GC3_BUNDLE>.
-# Relative sources and include directories are below the current source directory. Works with Ninja and Makefiles.
+# Relative sources and include directories are below the current source directory. Works with Ninja and Makefiles; with the
+# latter, CMake never forgets a dependency, so once an imported file is gone the bundle is compiled in every build until
+# `make clean`.
 cmake_policy(PUSH)
 cmake_policy(VERSION 3.22)
 

@@ -22,11 +22,11 @@ if(GC3_COMPILER)
   install(DIRECTORY std examples DESTINATION "${GC3_INSTALL_SHARE}" COMPONENT tools FILES_MATCHING
     PATTERN "*.gc3" PATTERN "*.c" PATTERN "examples/*/CMakeLists.txt")
 endif()
-install(DIRECTORY docs/ DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT tools)
+install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT tools)
 install(FILES README.md LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT tools)
 
-configure_package_config_file(cmake/package/gc3Config.cmake.in gc3Config.cmake INSTALL_DESTINATION "${GC3_INSTALL_CMAKE}"
-  NO_SET_AND_CHECK_MACRO)
+configure_package_config_file(cmake/package/gc3Config.cmake.in gc3Config.cmake
+  INSTALL_DESTINATION "${GC3_INSTALL_CMAKE}" NO_SET_AND_CHECK_MACRO NO_CHECK_REQUIRED_COMPONENTS_MACRO)
 write_basic_package_version_file(gc3ConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/gc3Config.cmake" "${PROJECT_BINARY_DIR}/gc3ConfigVersion.cmake" cmake/GC3AddBundle.cmake
   DESTINATION "${GC3_INSTALL_CMAKE}" COMPONENT development)
