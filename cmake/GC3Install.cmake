@@ -3,7 +3,6 @@
 #   development  its header and what finds it: the CMake package, pkg-config's file
 #   tools        gc3c, gc3-run, manual pages, documentation, the standard library to read, examples
 # The CMake package works wherever the tree is moved to, and without the tools.
-include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 set(GC3_INSTALL_CMAKE "${CMAKE_INSTALL_LIBDIR}/cmake/gc3")

@@ -126,7 +126,10 @@ std::optional<Options> gc3::driver::parseCommandLine(int argc, const char *const
   cl::SetVersionPrinter([](llvm::raw_ostream &out) { out << version() << '\n'; });
   std::string errors;
   llvm::raw_string_ostream errorStream(errors);
-  if (!cl::ParseCommandLineOptions(argc, argv, "gc3c: compiles collective communication programs\n", &errorStream)) {
+  const char *overview =
+      "gc3c: compiles collective communication programs\n\n"
+      "Exit status: 0 all right, 1 an error, after which no output has changed, 2 wrong command line.\n";
+  if (!cl::ParseCommandLineOptions(argc, argv, overview, &errorStream)) {
     llvm::errs() << errorStream.str();
     return std::nullopt;
   }

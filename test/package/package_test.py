@@ -5,12 +5,14 @@ install  installs the build into a directory and moves it elsewhere: nothing may
 cmake    configures the project with one generator, runs it, and looks at what is compiled again after which change.
 errors   what find_package and gc3_add_bundle say when they are used wrongly, or when there is no compiler.
 pkg-config  builds the program with the flags of gc3.pc.
+deb      makes the Debian packages, looks into them, unpacks them and builds the project against that.
 """
 import argparse
 import os
 import pathlib
 import shutil
 import subprocess
+import sys
 
 
 def run(*command, cwd=None, env=None):
@@ -164,7 +166,62 @@ def test_pkg_config(options):
     assert done.returncode == 1 and "missing.gc3b" in done.stderr, done
 
 
-TESTS = {"install": test_install, "cmake": test_cmake, "errors": test_errors, "pkg-config": test_pkg_config}
+def control(package, field):
+    return run("dpkg-deb", "--field", package, field).strip()
+
+
+def unpack(options, root, *packages):
+    shutil.rmtree(root, ignore_errors=True)
+    for package in packages:
+        run("dpkg-deb", "--extract", package, root)
+    options.prefix = root / "usr"
+
+
+def test_deb(options):
+    missing = [tool for tool in ("dpkg-deb", "dpkg-shlibdeps", "file") if not shutil.which(tool)]
+    if missing:
+        print(f"skipped: cpack needs {', '.join(missing)} (Debian's dpkg-dev and file)")
+        sys.exit(SKIPPED)
+    out = options.work / "packages"
+    shutil.rmtree(out, ignore_errors=True)
+    run("cpack", "-G", "DEB", "--config", options.build / "CPackConfig.cmake", "-B", out)
+    packages = {control(path, "Package"): path for path in out.glob("*.deb")}
+    assert sorted(packages) == ["gc3", "libgc3-0", "libgc3-dev"], packages
+    for name, path in packages.items():
+        assert control(path, "Version") == options.version
+        summary = control(path, "Description").splitlines()[0]
+        assert summary.startswith("Programmable GPU collective communication ("), summary
+        files = [line.split()[5] for line in run("dpkg-deb", "--contents", path).splitlines()]
+        assert all(file.startswith("./usr/") for file in files), files
+        assert f"./usr/share/doc/{name}/copyright" in files, files
+    assert "libc6" in control(packages["libgc3-0"], "Depends")
+    assert "libc6" in control(packages["gc3"], "Depends")
+    assert control(packages["libgc3-dev"], "Depends") == f"libgc3-0 (= {options.version})"
+
+    root = options.work / "root"
+    unpack(options, root, packages["libgc3-0"])
+    (library,) = root.rglob("libgc3.so.0")
+    assert run("dpkg-deb", "--info", packages["libgc3-0"], "shlibs") == f"libgc3 0 libgc3-0 (>= {options.version})\n"
+    assert not list(root.rglob("*.so")) and not list(root.rglob("*.h")), "these belong to libgc3-dev"
+    assert library.resolve().name == f"libgc3.so.{options.version}"
+
+    unpack(options, root, packages["libgc3-0"], packages["libgc3-dev"])
+    test_errors(argparse.Namespace(**{**vars(options), "compiler": 0}))
+
+    unpack(options, root, *packages.values())
+    for tool in ["gc3-run"] + ["gc3c"] * options.compiler:
+        assert run(options.prefix / "bin" / tool, "--version") == f"{tool} {options.version}\n"
+        assert (options.prefix / f"share/man/man1/{tool}.1").read_text().startswith(f".TH {tool.upper()} 1")
+    if options.compiler:
+        project = Project(options, "deb", "-GNinja", "-DRANKS=2")
+        project.configure()
+        project.make()
+        project.test(2)
+
+
+TESTS = {"install": test_install, "cmake": test_cmake, "errors": test_errors, "pkg-config": test_pkg_config,
+         "deb": test_deb}
+SKIPPED = 77  # as CMakeLists.txt says
 
 parser = argparse.ArgumentParser()
 parser.add_argument("test", choices=TESTS)
