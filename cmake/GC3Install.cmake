@@ -32,5 +32,6 @@ install(FILES "${PROJECT_BINARY_DIR}/gc3Config.cmake" "${PROJECT_BINARY_DIR}/gc3
 
 # From lib/pkgconfig back to the prefix, so that gc3.pc moves with the tree.
 file(RELATIVE_PATH GC3_PREFIX_OF_PKGCONFIG "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
+string(REGEX REPLACE "/$" "" GC3_PREFIX_OF_PKGCONFIG "${GC3_PREFIX_OF_PKGCONFIG}")
 configure_file(cmake/package/gc3.pc.in gc3.pc @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/gc3.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT development)

@@ -175,7 +175,7 @@ bool Invocation::checkOutputs() {
   if (path == "-")
     diags.error(DiagId::CannotWrite, {},
                 "-MD says what the output depends on, and standard output is no file; name one with -o");
-  else if (dependencyPath() == path || sameFile(dependencyPath(), path))
+  else if (sameFile(dependencyPath(), path))
     diags.error(DiagId::CannotWrite, {}, "the dependencies '" + path + "' are the output; choose another with -MF");
   return !diags.hasErrors();
 }

@@ -3,6 +3,7 @@
 #include "Output.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 #include <deque>
 
@@ -36,6 +37,18 @@ private:
 
 } // namespace
 
+/// The file that a path leads to through symbolic links; where there is none yet, its place in its real directory.
+static std::string resolved(const std::string &path) {
+  llvm::SmallString<256> real;
+  if (!fs::real_path(path, real))
+    return real.str().str();
+  llvm::StringRef directory = llvm::sys::path::parent_path(path);
+  if (fs::real_path(directory.empty() ? "." : directory, real))
+    return path;
+  llvm::sys::path::append(real, llvm::sys::path::filename(path));
+  return real.str().str();
+}
+
 static std::string takeError(llvm::raw_fd_ostream &out) {
   if (!out.has_error())
     return {};
@@ -59,8 +72,7 @@ std::string Pending::prepare() {
   bool special = file.path == "-" || (!fs::status(file.path, status) && status.type() != fs::file_type::regular_file);
   if (special)
     return {};
-  llvm::SmallString<256> resolved;
-  target = fs::real_path(file.path, resolved) ? file.path : resolved.str().str();
+  target = resolved(file.path);
   llvm::Expected<fs::TempFile> created = fs::TempFile::create(target + ".%%%%%%.tmp");
   if (!created)
     return llvm::toString(created.takeError());
@@ -80,7 +92,7 @@ std::string Pending::commit() {
 }
 
 bool gc3::driver::sameFile(const std::string &a, const std::string &b) {
-  return a != "-" && b != "-" && fs::equivalent(a, b);
+  return a != "-" && b != "-" && (fs::equivalent(a, b) || resolved(a) == resolved(b));
 }
 
 std::optional<WriteFailure> gc3::driver::writeOutputs(llvm::ArrayRef<OutputFile> files) {

@@ -9,7 +9,7 @@
 
 namespace gc3::driver {
 
-/// True if both name one existing file.
+/// True if both name one file, or will when it is there.
 bool sameFile(const std::string &a, const std::string &b);
 
 struct OutputFile {

@@ -1,14 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 // Diagnostics for programs: JSON Lines, so that the output of many compilations can be concatenated and read as it
-// comes. docs/diagnostics.md has the schema; a change that breaks readers raises the version.
+// comes. docs/diagnostics.md has the schema; a change that breaks readers raises the version. Written without
+// llvm/Support/JSON.h, because clang can't compile LLVM 14's as C++20.
 #include "gc3/Support/Diagnostics.h"
-#include "llvm/Support/JSON.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/ConvertUTF.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace gc3;
-namespace json = llvm::json;
 
 static constexpr int schemaVersion = 1;
+
+static std::string escaped(char c) {
+  switch (c) {
+  case '"': return "\\\"";
+  case '\\': return "\\\\";
+  case '\n': return "\\n";
+  case '\t': return "\\t";
+  default: break;
+  }
+  auto code = static_cast<unsigned char>(c);
+  return code < 0x20 ? std::string("\\u00") + llvm::hexdigit(code >> 4, true) + llvm::hexdigit(code & 15, true)
+                     : std::string(1, c);
+}
+
+/// A JSON string. A message may quote a file's bytes and a path may have any: what is no UTF-8 becomes U+FFFD.
+static std::string quoted(llvm::StringRef text) {
+  std::string out = "\"";
+  while (!text.empty()) {
+    const auto *bytes = reinterpret_cast<const llvm::UTF8 *>(text.data());
+    size_t length = 1;
+    if (!llvm::isLegalUTF8Sequence(bytes, bytes + text.size()))
+      out += "\xEF\xBF\xBD";
+    else if (length = llvm::getNumBytesForUTF8(*bytes); length == 1)
+      out += escaped(text.front());
+    else
+      out += text.substr(0, length);
+    text = text.drop_front(length);
+  }
+  return out + "\"";
+}
 
 namespace {
 
@@ -20,8 +51,8 @@ public:
              llvm::ArrayRef<Note> notes);
 
 private:
-  static void place(json::OStream &object, llvm::StringRef name, const SourceManager::Place &place);
-  void what(json::OStream &object, SourceRange range, llvm::StringRef message) const;
+  void what(SourceRange range, llvm::StringRef message);
+  void place(llvm::StringRef key, uint32_t offset);
 
   llvm::raw_ostream &out;
   const SourceManager &sources;
@@ -29,38 +60,31 @@ private:
 
 } // namespace
 
-void Printer::place(json::OStream &object, llvm::StringRef name, const SourceManager::Place &place) {
-  object.attributeObject(name, [&] {
-    object.attribute("line", place.line);
-    object.attribute("column", place.column);
-  });
+void Printer::place(llvm::StringRef key, uint32_t offset) {
+  SourceManager::Place place = sources.place(offset);
+  out << ",\"" << key << "\":{\"line\":" << place.line << ",\"column\":" << place.column << '}';
 }
 
-/// A message may quote a file's bytes and a path may have any, so both may be no UTF-8.
-void Printer::what(json::OStream &object, SourceRange range, llvm::StringRef message) const {
-  object.attribute("message", json::fixUTF8(message));
+void Printer::what(SourceRange range, llvm::StringRef message) {
+  out << "\"message\":" << quoted(message);
   if (!range.isValid())
     return;
-  SourceManager::Place begin = sources.place(range.begin);
-  object.attribute("file", json::fixUTF8(begin.file));
-  place(object, "begin", begin);
-  place(object, "end", sources.place(range.end));
+  out << ",\"file\":" << quoted(sources.place(range.begin).file);
+  place("begin", range.begin);
+  place("end", range.end);
 }
 
 void Printer::print(llvm::StringRef severity, llvm::StringRef id, SourceRange range, llvm::StringRef message,
                     llvm::ArrayRef<Note> notes) {
-  json::OStream object(out);
-  object.object([&] {
-    object.attribute("version", schemaVersion);
-    object.attribute("severity", severity);
-    object.attribute("id", id);
-    what(object, range, message);
-    object.attributeArray("notes", [&] {
-      for (const Note &note : notes)
-        object.object([&] { what(object, note.range, note.message); });
-    });
-  });
-  out << '\n';
+  out << "{\"version\":" << schemaVersion << ",\"severity\":\"" << severity << "\",\"id\":\"" << id << "\",";
+  what(range, message);
+  out << ",\"notes\":[";
+  for (const Note &note : notes) {
+    out << (&note == notes.begin() ? "{" : ",{");
+    what(note.range, note.message);
+    out << '}';
+  }
+  out << "]}\n";
 }
 
 void Diagnostics::printJson(llvm::raw_ostream &out) const {

@@ -44,8 +44,7 @@ class Project:
         self.source = self.top / "source"
         self.build = self.top / "build"
         self.bundle = self.build / "allreduce.gc3b"
-        self.settings = [f"-DCMAKE_PREFIX_PATH={options.prefix}", f"-DCMAKE_C_COMPILER={options.cc}",
-                         f"-DCMAKE_C_FLAGS={options.cflags}", *settings]
+        self.settings = [f"-DCMAKE_PREFIX_PATH={options.prefix}", f"-DCMAKE_C_COMPILER={options.cc}", *settings]
         shutil.copytree(options.source / "examples/project", self.source)
 
     def configure(self, *settings):
@@ -160,8 +159,7 @@ def test_pkg_config(options):
     flags = run("pkg-config", "--cflags", "--libs", "gc3", env=env).split()
     libdir = run("pkg-config", "--variable=libdir", "gc3", env=env).strip()
     program = options.work / "sum"
-    run(options.cc, *options.cflags.split(), options.source / "examples/project/sum.c", *flags, f"-Wl,-rpath,{libdir}",
-        "-o", program)
+    run(options.cc, options.source / "examples/project/sum.c", *flags, f"-Wl,-rpath,{libdir}", "-o", program)
     done = subprocess.run([program, "missing.gc3b"], stderr=subprocess.PIPE, text=True)
     assert done.returncode == 1 and "missing.gc3b" in done.stderr, done
 
@@ -231,7 +229,6 @@ parser.add_argument("--work", type=pathlib.Path, required=True, help="a director
 parser.add_argument("--version", required=True, help="what must have been installed")
 parser.add_argument("--compiler", type=int, default=1, help="whether gc3c must have been installed")
 parser.add_argument("--cc", default="cc")
-parser.add_argument("--cflags", default="")
 parser.add_argument("--generator", default="Ninja")
 arguments = parser.parse_args()
 arguments.prefix = arguments.work / "prefix"
