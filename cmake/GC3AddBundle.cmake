@@ -67,12 +67,10 @@ function(gc3_add_bundle target source)
   endif()
   list(APPEND arguments ${ARG_OPTIONS})
 
-  # Ninja compares command lines, make does not: a file that holds the arguments is newer when they have changed.
-  file(GENERATE OUTPUT "${output}.arguments" CONTENT "${arguments}\n")
   add_custom_command(
     OUTPUT "${output}"
     COMMAND gc3::gc3c "${source}" -o "${output}" -MD -MF "${output}.d" ${arguments}
-    DEPENDS "${source}" "${output}.arguments" "$<TARGET_FILE:gc3::gc3c>"
+    DEPENDS "${source}" "$<TARGET_FILE:gc3::gc3c>"
     DEPFILE "${output}.d"
     COMMENT "Compiling bundle ${target}"
     VERBATIM COMMAND_EXPAND_LISTS)
