@@ -1,15 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What the tests don't show: formatting, the other compiler, clang-tidy, and the tests under sanitizers.
+# What the tests don't show: formatting, Debian packages, the other compiler, clang-tidy, and the tests under sanitizers.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
-install_missing "${packages[@]}" clang clang-format clang-tidy libclang-rt-14-dev
+install_missing "${packages[@]}" clang clang-format clang-tidy libclang-rt-14-dev dpkg-dev file
 cd "$root"
 mapfile -t sources < <(git ls-files '*.cpp' '*.h' | grep -v generated)
 
 say "Checking the format"
 step format "run clang-format -i on the files named" clang-format --dry-run --Werror "${sources[@]}"
+say "Making Debian packages"
+build release
+ctest --preset release --no-tests=error -R '^package\.deb$' || die "the packages are not as they should be"
 build asan-ubsan # by clang, so the other compiler's warnings are errors too
 say "Testing (asan-ubsan)"
 ctest --preset asan-ubsan --no-tests=error || die "tests fail under asan-ubsan"

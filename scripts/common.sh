@@ -6,7 +6,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 logs="$root/build/logs"
 mkdir -p "$logs"
 
-packages=(g++ cmake ninja-build antlr4 libantlr4-runtime-dev llvm-14-dev llvm-14-tools zlib1g-dev
+packages=(g++ cmake ninja-build make pkgconf antlr4 libantlr4-runtime-dev llvm-14-dev llvm-14-tools zlib1g-dev
   libflatbuffers-dev flatbuffers-compiler libxxhash-dev libgtest-dev python3)
 
 if [ -t 2 ]; then bold=$'\033[1m' plain=$'\033[0m'; else bold='' plain=''; fi

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pipeline of one invocation: Sema → Lower → Schedule → Verify → Emit, as far as asked.
 #include "gc3/Driver/Driver.h"
+#include "Dependencies.h"
 #include "Output.h"
 #include "StageTimes.h"
 #include "Version.h"
@@ -11,6 +12,7 @@
 #include "gc3/Sema/StandardLibrary.h"
 #include "gc3/Support/Diagnostics.h"
 #include "gc3/Verify/Verify.h"
+#include "llvm/ADT/SmallString.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
@@ -27,6 +29,7 @@ public:
   int run();
 
 private:
+  bool checkOutputs();
   bool produce(std::string &result);
   bool compile(llvm::StringRef text, std::string &result);
   bool printSyntax(llvm::StringRef text, llvm::raw_ostream &out);
@@ -36,11 +39,15 @@ private:
   void report(const ir::ProgramInfo &info, const verify::Finding &finding, DiagId id);
   std::string outputPath() const;
   uint64_t instructions() const;
+  std::string dependencyPath() const;
+  bool checkAgainstInputs(llvm::ArrayRef<OutputFile> files);
+  void write(const std::string &result);
 
   const Options &options;
   SourceManager sources;
   Diagnostics diags;
   StageTimes times;
+  std::vector<std::string> filesRead; // the input and what it imports, without standard input
   std::vector<ir::Program> programs;
   std::vector<verify::Verdict> verdicts; // by program
 };
@@ -61,6 +68,14 @@ uint64_t Invocation::instructions() const {
   for (const ir::Program &program : programs)
     sum += program.steps.size();
   return sum;
+}
+
+std::string Invocation::dependencyPath() const {
+  if (!options.dependencyFile.empty())
+    return options.dependencyFile;
+  llvm::SmallString<256> path(outputPath());
+  llvm::sys::path::replace_extension(path, "d");
+  return path.str().str();
 }
 
 void Invocation::report(const ir::ProgramInfo &info, const verify::Finding &finding, DiagId id) {
@@ -162,7 +177,7 @@ bool Invocation::compile(llvm::StringRef text, std::string &result) {
   std::vector<ir::ChunkDag> dags;
   {
     auto timer = times.start("parse and evaluate");
-    dags = sema::analyze(sources, diags, options.input, text, options.sema);
+    dags = sema::analyze(sources, diags, options.input, text, options.sema, &filesRead);
   }
   if (options.emit == Emit::MscclXml && dags.size() > 1)
     diags.error(DiagId::SeveralPrograms, dags[1].info->nameRange,
@@ -204,18 +219,55 @@ bool Invocation::produce(std::string &result) {
   return compile((*file)->getBuffer(), result);
 }
 
-int Invocation::run() {
-  std::string result;
-  bool good = !sameFile(options.input, outputPath());
-  if (!good)
-    diags.error(DiagId::CannotWrite, {}, "the output '" + outputPath() + "' is the input; choose another with -o");
-  good = good && produce(result);
-  if (good && !diags.hasErrors()) {
-    std::string path = outputPath();
-    if (std::string problem = writeOutput(path, result); !problem.empty())
-      diags.error(DiagId::CannotWrite, {}, "cannot write '" + path + "': " + problem);
+/// What can be said against the outputs' paths before anything is read.
+bool Invocation::checkOutputs() {
+  std::string path = outputPath();
+  if (sameFile(options.input, path))
+    diags.error(DiagId::CannotWrite, {}, "the output '" + path + "' is the input; choose another with -o");
+  if (!options.dependencies)
+    return !diags.hasErrors();
+  if (path == "-")
+    diags.error(DiagId::CannotWrite, {},
+                "-MD says what the output depends on, and standard output is no file; name one with -o");
+  else if (sameFile(dependencyPath(), path))
+    diags.error(DiagId::CannotWrite, {}, "the dependencies '" + path + "' are the output; choose another with -MF");
+  return !diags.hasErrors();
+}
+
+/// What can be said once the imports are known.
+bool Invocation::checkAgainstInputs(llvm::ArrayRef<OutputFile> files) {
+  for (const OutputFile &file : files)
+    for (const std::string &name : filesRead)
+      if (sameFile(file.path, name))
+        diags.error(DiagId::CannotWrite, {},
+                    "the output '" + file.path + "' is read as '" + name + "'; choose another");
+  auto breaksLine = [](llvm::StringRef path) { return path.contains('\n'); };
+  if (options.dependencies && (breaksLine(outputPath()) || llvm::any_of(filesRead, breaksLine)))
+    diags.error(DiagId::CannotWrite, {}, "-MD can't write a path with a line break: no Makefile can name it");
+  return !diags.hasErrors();
+}
+
+void Invocation::write(const std::string &result) {
+  std::string rule;
+  llvm::SmallVector<OutputFile, 2> files;
+  if (options.dependencies) {
+    rule = dependencyRule(outputPath(), filesRead, options.phonyDependencies);
+    files.push_back({dependencyPath(), rule}); // before the output: make trusts an output that is new
   }
-  diags.print(llvm::errs(), llvm::errs().has_colors());
+  files.push_back({outputPath(), result});
+  if (!checkAgainstInputs(files))
+    return;
+  if (std::optional<WriteFailure> failure = writeOutputs(files))
+    diags.error(DiagId::CannotWrite, {}, "cannot write '" + failure->path + "': " + failure->problem);
+}
+
+int Invocation::run() {
+  if (options.input != "-")
+    filesRead.push_back(options.input);
+  std::string result;
+  if (checkOutputs() && produce(result) && !diags.hasErrors())
+    write(result);
+  diags.print(llvm::errs(), options.diagnostics);
   if (options.timeReport)
     times.print(llvm::errs(), instructions());
   return diags.hasErrors() ? 1 : 0;

@@ -46,6 +46,17 @@ struct Table {
       cl::init(emit::MscclDialect::Msccl), cl::cat(output)};
   cl::opt<bool> dump{"dump", cl::desc("Print a bundle (FILE.gc3b) as text"), cl::cat(output)};
   cl::opt<bool> listStd{"list-std", cl::desc("List the standard library; takes no input file"), cl::cat(output)};
+  cl::opt<bool> dependencies{
+      "MD", cl::desc("Write a rule for make, too: the output depends on FILE.gc3 and its imports"), cl::cat(output)};
+  cl::opt<std::string> dependencyFile{"MF", cl::desc("Where -MD writes (default: the output with .d for its suffix)"),
+                                      cl::value_desc("file"), cl::Prefix, cl::cat(output)};
+  cl::opt<bool> phonyDependencies{"MP", cl::desc("With -MD, a rule for each file: make goes on when one was removed"),
+                                  cl::cat(output)};
+  cl::opt<DiagnosticsFormat> diagnostics{
+      "diagnostics", cl::desc("How to write errors and remarks:"),
+      cl::values(clEnumValN(DiagnosticsFormat::Text, "text", "for people (default)"),
+                 clEnumValN(DiagnosticsFormat::Json, "json", "for programs: a JSON object a line")),
+      cl::init(DiagnosticsFormat::Text), cl::cat(output)};
   cl::opt<bool> timeReport{"time-report", cl::desc("Say how long each stage took"), cl::cat(output)};
 
   cl::opt<VerifyMode> verify{
@@ -103,6 +114,19 @@ static bool checkRanges(const Table &table) {
   return true;
 }
 
+static bool checkDependencies(const Table &table) {
+  bool named = table.dependencyFile.getNumOccurrences() != 0;
+  if (table.dump && table.dependencies)
+    return reject("--dump prints a bundle, and takes no -MD");
+  if (!table.dependencies && named)
+    return reject("-MF says where -MD writes; give -MD, too");
+  if (!table.dependencies && table.phonyDependencies)
+    return reject("-MP adds to what -MD writes; give -MD, too");
+  if (named && table.dependencyFile.empty())
+    return reject("-MF takes a file");
+  return true;
+}
+
 static bool parseDefines(const Table &table, Options &options) {
   for (const std::string &define : table.defines) {
     size_t equals = define.find('=');
@@ -119,12 +143,15 @@ std::optional<Options> gc3::driver::parseCommandLine(int argc, const char *const
   cl::SetVersionPrinter([](llvm::raw_ostream &out) { out << version() << '\n'; });
   std::string errors;
   llvm::raw_string_ostream errorStream(errors);
-  if (!cl::ParseCommandLineOptions(argc, argv, "gc3c: compiles collective communication programs\n", &errorStream)) {
+  const char *overview =
+      "gc3c: compiles collective communication programs\n\n"
+      "Exit status: 0 all right, 1 an error, after which no output has changed, 2 wrong command line.\n";
+  if (!cl::ParseCommandLineOptions(argc, argv, overview, &errorStream)) {
     llvm::errs() << errorStream.str();
     return std::nullopt;
   }
   Options options;
-  if (!checkRanges(table) || !parseDefines(table, options))
+  if (!checkRanges(table) || !checkDependencies(table) || !parseDefines(table, options))
     return std::nullopt;
   options.input = table.file;
   options.output = table.out;
@@ -133,6 +160,10 @@ std::optional<Options> gc3::driver::parseCommandLine(int argc, const char *const
   options.dump = table.dump;
   options.listStd = table.listStd;
   options.verify = table.verify;
+  options.dependencies = table.dependencies;
+  options.dependencyFile = table.dependencyFile;
+  options.phonyDependencies = table.phonyDependencies;
+  options.diagnostics = table.diagnostics;
   options.timeReport = table.timeReport;
   options.errorLimit = table.errorLimit;
   options.sema.includeDirs.assign(table.includes.begin(), table.includes.end());

@@ -1,19 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
-// Atomic replacement of the output file. What is not a regular file (a pipe, a device) is written as it is.
+// Atomic replacement of output files: all are prepared before the first is renamed.
 #include "Output.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
+#include <deque>
 
+using namespace gc3::driver;
 namespace fs = llvm::sys::fs;
 
-static std::string writeDirectly(const std::string &path, llvm::StringRef bytes) {
-  std::error_code error;
-  llvm::raw_fd_ostream out(path, error, fs::OF_None);
-  if (error)
-    return error.message();
-  out << bytes;
-  out.close();
+namespace {
+
+/// A file on its way: in a temporary one, or, where nothing can be replaced, not yet written.
+class Pending {
+public:
+  explicit Pending(const OutputFile &file) : file(file) {}
+  Pending(const Pending &) = delete;
+  Pending &operator=(const Pending &) = delete;
+  ~Pending() {
+    if (temporary)
+      llvm::consumeError(temporary->discard());
+  }
+
+  /// Both return an empty string, or what went wrong.
+  std::string prepare();
+  std::string commit();
+
+private:
+  std::string writeDirectly();
+
+  const OutputFile &file;
+  std::string target; // what the path's symbolic links lead to
+  std::optional<fs::TempFile> temporary;
+};
+
+} // namespace
+
+/// The file that a path leads to through symbolic links; where there is none yet, its place in its real directory.
+static std::string resolved(const std::string &path) {
+  llvm::SmallString<256> real;
+  if (!fs::real_path(path, real))
+    return real.str().str();
+  llvm::StringRef directory = llvm::sys::path::parent_path(path);
+  if (fs::real_path(directory.empty() ? "." : directory, real))
+    return path;
+  llvm::sys::path::append(real, llvm::sys::path::filename(path));
+  return real.str().str();
+}
+
+static std::string takeError(llvm::raw_fd_ostream &out) {
   if (!out.has_error())
     return {};
   std::string message = out.error().message();
@@ -21,34 +57,51 @@ static std::string writeDirectly(const std::string &path, llvm::StringRef bytes)
   return message;
 }
 
-static std::string replaceFile(const std::string &path, llvm::StringRef bytes) {
-  llvm::Expected<fs::TempFile> temporary = fs::TempFile::create(path + ".%%%%%%.tmp");
-  if (!temporary)
-    return llvm::toString(temporary.takeError());
+std::string Pending::writeDirectly() {
+  std::error_code error;
+  llvm::raw_fd_ostream out(file.path, error, fs::OF_None);
+  if (error)
+    return error.message();
+  out << file.bytes;
+  out.close();
+  return takeError(out);
+}
+
+std::string Pending::prepare() {
+  fs::file_status status;
+  bool special = file.path == "-" || (!fs::status(file.path, status) && status.type() != fs::file_type::regular_file);
+  if (special)
+    return {};
+  target = resolved(file.path);
+  llvm::Expected<fs::TempFile> created = fs::TempFile::create(target + ".%%%%%%.tmp");
+  if (!created)
+    return llvm::toString(created.takeError());
+  temporary.emplace(std::move(*created));
   llvm::raw_fd_ostream out(temporary->FD, /*shouldClose=*/false);
-  out << bytes;
+  out << file.bytes;
   out.flush();
-  if (out.has_error()) {
-    std::string message = out.error().message();
-    out.clear_error();
-    llvm::consumeError(temporary->discard());
-    return message;
-  }
-  if (llvm::Error error = temporary->keep(path))
-    return llvm::toString(std::move(error));
-  return {};
+  return takeError(out);
+}
+
+std::string Pending::commit() {
+  if (!temporary)
+    return writeDirectly();
+  llvm::Error error = temporary->keep(target);
+  temporary.reset();
+  return error ? llvm::toString(std::move(error)) : "";
 }
 
 bool gc3::driver::sameFile(const std::string &a, const std::string &b) {
-  return a != "-" && b != "-" && fs::equivalent(a, b);
+  return a != "-" && b != "-" && (fs::equivalent(a, b) || resolved(a) == resolved(b));
 }
 
-std::string gc3::driver::writeOutput(const std::string &path, llvm::StringRef bytes) {
-  fs::file_status status;
-  bool special = path == "-" || (!fs::status(path, status) && status.type() != fs::file_type::regular_file);
-  if (special)
-    return writeDirectly(path, bytes);
-  llvm::SmallString<256> target;
-  bool resolved = !fs::real_path(path, target);
-  return replaceFile(resolved ? target.str().str() : path, bytes);
+std::optional<WriteFailure> gc3::driver::writeOutputs(llvm::ArrayRef<OutputFile> files) {
+  std::deque<Pending> pending; // they stay where they are made
+  for (const OutputFile &file : files)
+    if (std::string problem = pending.emplace_back(file).prepare(); !problem.empty())
+      return WriteFailure{file.path, problem};
+  for (size_t i = 0; i != files.size(); ++i)
+    if (std::string problem = pending[i].commit(); !problem.empty())
+      return WriteFailure{files[i].path, problem};
+  return std::nullopt;
 }

@@ -2,16 +2,29 @@
 // Writing results.
 #pragma once
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
+#include <optional>
 #include <string>
 
 namespace gc3::driver {
 
-/// True if both name one existing file.
+/// True if both name one file, or will when it is there.
 bool sameFile(const std::string &a, const std::string &b);
 
-/// Writes all of `bytes` to `path` ("-": standard output) or leaves it as it was: through a temporary file beside it
-/// that is renamed; a symbolic link stays, and its target is replaced. Returns an empty string, or what went wrong.
-std::string writeOutput(const std::string &path, llvm::StringRef bytes);
+struct OutputFile {
+  std::string path; ///< "-": standard output
+  llvm::StringRef bytes;
+};
+
+struct WriteFailure {
+  std::string path;
+  std::string problem;
+};
+
+/// Writes all of the files or leaves them as they were: each goes to a temporary file beside it, and when all are
+/// there, they are renamed in order. A symbolic link stays, and its target is replaced. What is not a regular file (a
+/// pipe, a device) can't be replaced: it is written as it is, after the others are in their temporary files.
+std::optional<WriteFailure> writeOutputs(llvm::ArrayRef<OutputFile> files);
 
 } // namespace gc3::driver

@@ -113,6 +113,13 @@ void Diagnostics::print(llvm::raw_ostream &out, bool colors) const {
         << " not shown; --error-limit shows more\n";
 }
 
+void Diagnostics::print(llvm::raw_ostream &out, DiagnosticsFormat format) const {
+  switch (format) {
+  case DiagnosticsFormat::Text: print(out, out.has_colors()); break;
+  case DiagnosticsFormat::Json: printJson(out); break;
+  }
+}
+
 std::string gc3::nearestName(std::string_view word, const std::vector<std::string> &candidates) {
   unsigned best = static_cast<unsigned>(std::max<size_t>(1, word.size() / 3)) + 1;
   std::string nearest;

@@ -26,7 +26,11 @@ struct Options {
   bool dump = false;    ///< the input is a bundle to print
   bool listStd = false; ///< there is no input: print what the standard library has
   VerifyMode verify = VerifyMode::Fast;
+  bool dependencies = false;  ///< write a rule for make as well
+  std::string dependencyFile; ///< where; empty: the output's path with .d for its suffix; "-": standard output
+  bool phonyDependencies = false;
   bool timeReport = false;
+  DiagnosticsFormat diagnostics = DiagnosticsFormat::Text;
   unsigned errorLimit = 20;
   sema::SemaOptions sema;
   lower::Options lower;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the compiler has to say: records with a stable id, a place, a message and notes; printed as text at the end.
+// What the compiler has to say: records with a stable id, a place, a message and notes; printed at the end, as text or
+// JSON.
 #pragma once
 
 #include "gc3/Support/Location.h"
@@ -15,6 +16,8 @@ class raw_ostream;
 namespace gc3 {
 
 enum class Severity : uint8_t { Error, Remark };
+
+enum class DiagnosticsFormat : uint8_t { Text, Json };
 
 /// Stable ids; `name` gives each its spelling in brackets after the message, which tests and users search for.
 /// Keep in step with the table in Diagnostics.cpp (a static_assert counts).
@@ -122,6 +125,10 @@ public:
 
   /// File, line, column, source line with caret, notes; then a line if errors were left out.
   void print(llvm::raw_ostream &out, bool colors) const;
+  /// The same as JSON, an object a line; docs/diagnostics.md has the schema.
+  void printJson(llvm::raw_ostream &out) const;
+  /// One or the other; text is coloured where `out` shows colours.
+  void print(llvm::raw_ostream &out, DiagnosticsFormat format) const;
 
 private:
   const SourceManager &sources;

@@ -1,0 +1,37 @@
+# What `cmake --install` puts where, in three components, which are Debian packages as well (GC3Package.cmake):
+#   runtime      the shared library
+#   development  its header and what finds it: the CMake package, pkg-config's file
+#   tools        gc3c, gc3-run, manual pages, documentation, the standard library to read, examples
+# The CMake package works wherever the tree is moved to, and without the tools.
+include(CMakePackageConfigHelpers)
+
+set(GC3_INSTALL_CMAKE "${CMAKE_INSTALL_LIBDIR}/cmake/gc3")
+set(GC3_INSTALL_SHARE "${CMAKE_INSTALL_DATADIR}/gc3")
+
+install(TARGETS gc3 EXPORT gc3RuntimeTargets
+  LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT runtime NAMELINK_COMPONENT development
+  INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+install(FILES "${PROJECT_SOURCE_DIR}/runtime/include/gc3.h" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT development)
+install(EXPORT gc3RuntimeTargets NAMESPACE gc3:: DESTINATION "${GC3_INSTALL_CMAKE}" COMPONENT development)
+
+install(TARGETS gc3-run DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT tools)
+if(GC3_COMPILER)
+  install(TARGETS gc3c EXPORT gc3CompilerTargets DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT tools)
+  install(EXPORT gc3CompilerTargets NAMESPACE gc3:: DESTINATION "${GC3_INSTALL_CMAKE}" COMPONENT tools)
+  install(DIRECTORY std examples DESTINATION "${GC3_INSTALL_SHARE}" COMPONENT tools FILES_MATCHING
+    PATTERN "*.gc3" PATTERN "*.c" PATTERN "examples/*/CMakeLists.txt")
+endif()
+install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT tools)
+install(FILES README.md LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT tools)
+
+configure_package_config_file(cmake/package/gc3Config.cmake.in gc3Config.cmake
+  INSTALL_DESTINATION "${GC3_INSTALL_CMAKE}" NO_SET_AND_CHECK_MACRO NO_CHECK_REQUIRED_COMPONENTS_MACRO)
+write_basic_package_version_file(gc3ConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/gc3Config.cmake" "${PROJECT_BINARY_DIR}/gc3ConfigVersion.cmake" cmake/GC3AddBundle.cmake
+  DESTINATION "${GC3_INSTALL_CMAKE}" COMPONENT development)
+
+# From lib/pkgconfig back to the prefix, so that gc3.pc moves with the tree.
+file(RELATIVE_PATH GC3_PREFIX_OF_PKGCONFIG "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
+string(REGEX REPLACE "/$" "" GC3_PREFIX_OF_PKGCONFIG "${GC3_PREFIX_OF_PKGCONFIG}")
+configure_file(cmake/package/gc3.pc.in gc3.pc @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/gc3.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT development)

@@ -1,0 +1,47 @@
+# `cpack` in a build directory makes three Debian packages of the components that GC3Install.cmake has:
+# libgc3-0 (the shared library), libgc3-dev (to build against it), gc3 (the tools). What they need of other packages,
+# dpkg-shlibdeps finds out.
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_PACKAGE_DIRECTORY "${PROJECT_BINARY_DIR}/packages")
+set(CPACK_PACKAGE_CONTACT "gc3 developers <gc3@gc3.invalid>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "") # each package's description begins with its own
+set(CPACK_COMPONENTS_ALL runtime development tools)
+set(CPACK_STRIP_FILES ON)
+
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+set(CPACK_PRE_BUILD_SCRIPTS "${PROJECT_SOURCE_DIR}/cmake/package/copyright.cmake")
+set(CPACK_RESOURCE_FILE_LICENSE "${PROJECT_SOURCE_DIR}/LICENSE")
+# Their code becomes part of ours, so their licences go along.
+set(CPACK_GC3_INCLUDED_PACKAGES libflatbuffers-dev libxxhash-dev)
+if(GC3_COMPILER)
+  find_package(LLVM REQUIRED CONFIG)
+  list(APPEND CPACK_GC3_INCLUDED_PACKAGES libantlr4-runtime-dev "llvm-${LLVM_VERSION_MAJOR}-dev")
+endif()
+
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME libgc3-0)
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_RUNTIME_DESCRIPTION "${PROJECT_DESCRIPTION} (library)
+The shared library that loads bundles, which gc3c has compiled, and runs them.")
+
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libgc3-dev)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libgc3-0 (= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_RECOMMENDS "gc3 (= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION "${PROJECT_DESCRIPTION} (development)
+The header of the library, and what CMake and pkg-config need to find it. With
+the package gc3, gc3_add_bundle() in CMake compiles programs.")
+
+set(CPACK_DEBIAN_TOOLS_PACKAGE_NAME gc3)
+set(CPACK_DEBIAN_TOOLS_PACKAGE_SECTION devel)
+set(CPACK_DEBIAN_TOOLS_DESCRIPTION "${PROJECT_DESCRIPTION} (tools)
+gc3c compiles programs that say how chunks of data travel between GPUs, and
+proves that they do what their collective promises; gc3-run runs them on the
+host and checks every element.")
+
+include(CPack)

@@ -1,0 +1,16 @@
+# Run by cpack before it packs: each Debian package has, at its place, our licence and those of the packages whose code was
+# linked into ours, as far as this system has them.
+file(READ "${CPACK_RESOURCE_FILE_LICENSE}" text)
+foreach(included IN LISTS CPACK_GC3_INCLUDED_PACKAGES)
+  if(EXISTS "/usr/share/doc/${included}/copyright")
+    file(READ "/usr/share/doc/${included}/copyright" licence)
+    string(APPEND text "\n\n==== Contains code of ${included}\n\n${licence}")
+  else()
+    message(WARNING "no licence of ${included} on this system; add it before you pass the packages on")
+  endif()
+endforeach()
+foreach(component_and_package runtime/libgc3-0 development/libgc3-dev tools/gc3)
+  string(REGEX MATCH "^(.*)/(.*)$" _ "${component_and_package}")
+  set(prefix "${CPACK_TEMPORARY_INSTALL_DIRECTORY}/${CMAKE_MATCH_1}${CPACK_PACKAGING_INSTALL_PREFIX}")
+  file(WRITE "${prefix}/share/doc/${CMAKE_MATCH_2}/copyright" "${text}")
+endforeach()

@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of what gc3 installs, by building examples/project, which lies outside the tree, against it.
+
+install  installs the build into a directory and moves it elsewhere: nothing may remember where it was.
+cmake    configures the project with one generator, runs it, and looks at what is compiled again after which change.
+errors   what find_package and gc3_add_bundle say when they are used wrongly, or when there is no compiler.
+pkg-config  builds the program with the flags of gc3.pc.
+deb      makes the Debian packages, looks into them, unpacks them and builds the project against that.
+"""
+import argparse
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+
+def run(*command, cwd=None, env=None):
+    """The output of a command that must succeed; otherwise its output is shown."""
+    done = subprocess.run([str(word) for word in command], cwd=cwd, env=env, text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT)
+    print(f"$ {' '.join(map(str, command))}\n{done.stdout}", flush=True)
+    done.check_returncode()
+    return done.stdout
+
+
+def replace_in(path, old, new):
+    """Edits a file so that its time is later than that of all that was made before, however coarse the clock."""
+    text = path.read_text()
+    assert old in text, f"{path} has no '{old}'"
+    before = path.parent / "clock"
+    before.touch()
+    while path.stat().st_mtime_ns <= before.stat().st_mtime_ns:
+        path.write_text(text.replace(old, new))
+    before.unlink()
+
+
+class Project:
+    """A copy of examples/project, configured and built in a directory whose name has a space."""
+
+    def __init__(self, options, name, *settings):
+        self.top = options.work / f"{name} project"
+        shutil.rmtree(self.top, ignore_errors=True)
+        self.source = self.top / "source"
+        self.build = self.top / "build"
+        self.bundle = self.build / "allreduce.gc3b"
+        self.settings = [f"-DCMAKE_PREFIX_PATH={options.prefix}", f"-DCMAKE_C_COMPILER={options.cc}", *settings]
+        shutil.copytree(options.source / "examples/project", self.source)
+
+    def configure(self, *settings):
+        return run("cmake", "-S", self.source, "-B", self.build, *self.settings, *settings)
+
+    def make(self):
+        """Builds; returns whether the bundle was compiled, which gives it another inode and time."""
+        before = self.bundle.stat() if self.bundle.exists() else None
+        run("cmake", "--build", self.build)
+        after = self.bundle.stat()
+        return before is None or (before.st_ino, before.st_mtime_ns) != (after.st_ino, after.st_mtime_ns)
+
+    def test(self, ranks):
+        said = run(self.build / "sum", self.bundle)
+        assert said == f"ring_allreduce: {ranks} ranks, 1000 elements, 0 wrong\n", said
+
+
+def test_install(options):
+    staging = options.work / "staging"
+    for directory in (staging, options.prefix):
+        shutil.rmtree(directory, ignore_errors=True)
+    run("cmake", "--install", options.build, "--prefix", staging)
+    staging.rename(options.prefix)
+    version = f"{options.version}\n"
+    assert run(options.prefix / "bin/gc3-run", "--version") == f"gc3-run {version}"
+    if options.compiler:
+        assert run(options.prefix / "bin/gc3c", "--version") == f"gc3c {version}"
+    for path in options.prefix.rglob("*"):
+        if path.suffix in (".cmake", ".pc"):
+            text = path.read_text()
+            for place in (options.build, options.source, staging):
+                assert str(place) not in text, f"{path} remembers {place}"
+
+
+def test_cmake(options):
+    project = Project(options, options.generator, f"-G{options.generator}", "-DRANKS=3")
+    project.configure()
+    assert project.make()
+    project.test(3)
+    assert not project.make(), "nothing has changed"
+
+    replace_in(project.source / "steps/ring.gc3", "R: int", "R : int")
+    assert project.make(), "an import has changed"
+    assert not project.make()
+
+    replace_in(project.source / "allreduce.gc3", "R: int = 2", "R: int = 5")
+    assert project.make(), "the source has changed"
+    assert not project.make()
+
+    project.configure()
+    assert not project.make(), "the same arguments"
+    project.configure("-DRANKS=7")
+    assert project.make(), "a param has changed"
+    project.test(7)
+    assert not project.make()
+
+    compiler = options.prefix / "bin/gc3c"
+    replaced = compiler.with_suffix(".new")
+    shutil.copyfile(compiler, replaced)
+    replaced.chmod(0o755)
+    replaced.replace(compiler)
+    assert project.make(), "the compiler has changed"
+    assert not project.make()
+
+    replace_in(project.source / "allreduce.gc3", '"ring.gc3"', '"moved.gc3"')
+    (project.source / "steps/ring.gc3").rename(project.source / "steps/moved.gc3")
+    assert project.make(), "an import has another name"
+    project.test(7)
+    if options.generator == "Ninja":  # with Makefiles CMake keeps the dependency on the file that is gone
+        assert not project.make()
+
+
+def rejected(options, name, lists, *settings):
+    """What CMake says of a project that it must not accept, in one line."""
+    project = Project(options, name, *settings)
+    (project.source / "CMakeLists.txt").write_text(f"cmake_minimum_required(VERSION 3.22)\nproject(p LANGUAGES C)\n{lists}\n")
+    done = subprocess.run(["cmake", "-S", project.source, "-B", project.build, *project.settings], text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    print(done.stdout, flush=True)
+    assert done.returncode != 0, f"{lists} was accepted"
+    return " ".join(done.stdout.split())
+
+
+def test_errors(options):
+    major, minor, _ = map(int, options.version.split("."))
+    said = rejected(options, "errors", f"find_package(gc3 {major}.{minor + 1} REQUIRED)")
+    assert 'compatible with requested version' in said, said
+
+    def misuse(call, complaint):
+        said = rejected(options, "errors", f"find_package(gc3 REQUIRED)\n{call}")
+        assert complaint in said, said
+
+    if not options.compiler:
+        misuse("gc3_add_bundle(b allreduce.gc3)", "gc3_add_bundle(b): this gc3 was installed without its compiler")
+        said = rejected(options, "errors", "find_package(gc3 REQUIRED COMPONENTS runtime compiler)")
+        assert "This gc3 was installed without the component 'compiler'." in said, said
+        return
+    misuse("gc3_add_bundle(b missing.gc3)", "gc3_add_bundle(b): there is no file '")
+    misuse("gc3_add_bundle(b steps)", "gc3_add_bundle(b): there is no file '")
+    misuse("gc3_add_bundle(b allreduce.gc3 RANKS 3)", "gc3_add_bundle(b): unknown argument 'RANKS;3'")
+    misuse("gc3_add_bundle(b allreduce.gc3 DEFINES R)", "gc3_add_bundle(b): DEFINES takes name=value, not 'R'")
+    misuse("gc3_add_bundle(b allreduce.gc3 PROGRAM)", "gc3_add_bundle(b): nothing follows PROGRAM")
+    misuse("add_custom_target(b)\ngc3_add_bundle(b allreduce.gc3)", "gc3_add_bundle(b): there is a target 'b' already")
+    said = rejected(options, "errors", "find_package(gc3 REQUIRED COMPONENTS runtime cuda)")
+    assert "This gc3 was installed without the component 'cuda'." in said, said
+
+
+def test_pkg_config(options):
+    (pc,) = options.prefix.rglob("gc3.pc")
+    env = dict(os.environ, PKG_CONFIG_PATH=str(pc.parent))
+    assert run("pkg-config", "--modversion", "gc3", env=env) == f"{options.version}\n"
+    flags = run("pkg-config", "--cflags", "--libs", "gc3", env=env).split()
+    libdir = run("pkg-config", "--variable=libdir", "gc3", env=env).strip()
+    program = options.work / "sum"
+    run(options.cc, options.source / "examples/project/sum.c", *flags, f"-Wl,-rpath,{libdir}", "-o", program)
+    done = subprocess.run([program, "missing.gc3b"], stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 1 and "missing.gc3b" in done.stderr, done
+
+
+def control(package, field):
+    return run("dpkg-deb", "--field", package, field).strip()
+
+
+def unpack(options, root, *packages):
+    shutil.rmtree(root, ignore_errors=True)
+    for package in packages:
+        run("dpkg-deb", "--extract", package, root)
+    options.prefix = root / "usr"
+
+
+def test_deb(options):
+    missing = [tool for tool in ("dpkg-deb", "dpkg-shlibdeps", "file") if not shutil.which(tool)]
+    if missing:
+        print(f"skipped: cpack needs {', '.join(missing)} (Debian's dpkg-dev and file)")
+        sys.exit(SKIPPED)
+    out = options.work / "packages"
+    shutil.rmtree(out, ignore_errors=True)
+    run("cpack", "-G", "DEB", "--config", options.build / "CPackConfig.cmake", "-B", out)
+    packages = {control(path, "Package"): path for path in out.glob("*.deb")}
+    assert sorted(packages) == ["gc3", "libgc3-0", "libgc3-dev"], packages
+    for name, path in packages.items():
+        assert control(path, "Version") == options.version
+        summary = control(path, "Description").splitlines()[0]
+        assert summary.startswith("Programmable GPU collective communication ("), summary
+        files = [line.split()[5] for line in run("dpkg-deb", "--contents", path).splitlines()]
+        assert all(file.startswith("./usr/") for file in files), files
+        assert f"./usr/share/doc/{name}/copyright" in files, files
+    assert "libc6" in control(packages["libgc3-0"], "Depends")
+    assert "libc6" in control(packages["gc3"], "Depends")
+    assert control(packages["libgc3-dev"], "Depends") == f"libgc3-0 (= {options.version})"
+
+    root = options.work / "root"
+    unpack(options, root, packages["libgc3-0"])
+    (library,) = root.rglob("libgc3.so.0")
+    assert run("dpkg-deb", "--info", packages["libgc3-0"], "shlibs") == f"libgc3 0 libgc3-0 (>= {options.version})\n"
+    assert not list(root.rglob("*.so")) and not list(root.rglob("*.h")), "these belong to libgc3-dev"
+    assert library.resolve().name == f"libgc3.so.{options.version}"
+
+    unpack(options, root, packages["libgc3-0"], packages["libgc3-dev"])
+    test_errors(argparse.Namespace(**{**vars(options), "compiler": 0}))
+
+    unpack(options, root, *packages.values())
+    for tool in ["gc3-run"] + ["gc3c"] * options.compiler:
+        assert run(options.prefix / "bin" / tool, "--version") == f"{tool} {options.version}\n"
+        assert (options.prefix / f"share/man/man1/{tool}.1").read_text().startswith(f".TH {tool.upper()} 1")
+    if options.compiler:
+        project = Project(options, "deb", "-GNinja", "-DRANKS=2")
+        project.configure()
+        project.make()
+        project.test(2)
+
+
+TESTS = {"install": test_install, "cmake": test_cmake, "errors": test_errors, "pkg-config": test_pkg_config,
+         "deb": test_deb}
+SKIPPED = 77  # as CMakeLists.txt says
+
+parser = argparse.ArgumentParser()
+parser.add_argument("test", choices=TESTS)
+parser.add_argument("--source", type=pathlib.Path, required=True, help="gc3's source tree")
+parser.add_argument("--build", type=pathlib.Path, required=True, help="gc3's build tree")
+parser.add_argument("--work", type=pathlib.Path, required=True, help="a directory to work in; the installed tree is its prefix/")
+parser.add_argument("--version", required=True, help="what must have been installed")
+parser.add_argument("--compiler", type=int, default=1, help="whether gc3c must have been installed")
+parser.add_argument("--cc", default="cc")
+parser.add_argument("--generator", default="Ninja")
+arguments = parser.parse_args()
+arguments.prefix = arguments.work / "prefix"
+arguments.work.mkdir(parents=True, exist_ok=True)
+TESTS[arguments.test](arguments)
