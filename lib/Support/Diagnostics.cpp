@@ -58,6 +58,8 @@ static constexpr std::string_view diagNames[] = {
     "too-many-thread-blocks",
     "too-many-channels",
     "unverified",
+    "several-programs",
+    "picture-limit",
 };
 static_assert(std::size(diagNames) == static_cast<size_t>(DiagId::Count));
 

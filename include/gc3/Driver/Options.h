@@ -11,16 +11,18 @@
 
 namespace gc3::driver {
 
-/// What to write; in the order of the stages.
-enum class Emit : uint8_t { Ast, ChunkDag, InstructionDag, GC3IR, Bundle };
+/// What to write; in the order of the stages, then the pictures.
+enum class Emit : uint8_t { Ast, ChunkDag, InstructionDag, GC3IR, Bundle, Dot, Html };
 
 enum class VerifyMode : uint8_t { Fast, Exact, Off };
 
 struct Options {
   std::string input; ///< "-": standard input
-  std::string
-      output; ///< empty: standard output for text, the input's stem with .gc3b for a bundle; "-": standard output
+  std::string output; ///< empty: standard output for text, the input's stem with .gc3b for a bundle, with .html for a
+                      ///< page; "-": standard output
   Emit emit = Emit::Bundle;
+  Emit graph = Emit::GC3IR; ///< the IR that Emit::Dot draws
+  size_t maxPicture = 1000; ///< nodes of a graph, or steps and slots of a page
   bool dump = false; ///< the input is a bundle to print
   VerifyMode verify = VerifyMode::Fast;
   bool timeReport = false;

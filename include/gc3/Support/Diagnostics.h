@@ -77,6 +77,9 @@ enum class DiagId : uint8_t {
   TooManyChannels,
   // Verification
   Unverified,
+  // Pictures
+  SeveralPrograms,
+  PictureLimit,
   Count // not an id
 };
 
