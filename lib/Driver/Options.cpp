@@ -62,9 +62,9 @@ struct Table {
                               cl::value_desc("n"), cl::init(8), cl::cat(limits)};
   cl::opt<unsigned> maxThreadBlocks{"max-threadblocks", cl::desc("Thread blocks per rank (default 108)"),
                                     cl::value_desc("n"), cl::init(108), cl::cat(limits)};
-  cl::opt<unsigned> maxPicture{
-      "max-picture", cl::desc("Nodes of a graph (default 1000), steps and slots of a page (default 20000)"),
-      cl::value_desc("n"), cl::init(1000), cl::cat(limits)};
+  cl::opt<unsigned> maxPicture{"max-picture",
+                               cl::desc("Nodes of a graph (default 1000), steps and slots of a page (default 20000)"),
+                               cl::value_desc("n"), cl::init(1000), cl::cat(limits)};
   cl::opt<unsigned long long> maxOps{"max-ops", cl::desc("Chunk operations that a program may have (default 16Mi)"),
                                      cl::value_desc("n"), cl::init(16ull << 20), cl::cat(limits)};
   cl::opt<unsigned long long> maxSteps{"max-steps", cl::desc("Evaluation steps before giving up (default 250 million)"),

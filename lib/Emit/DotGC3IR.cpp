@@ -27,7 +27,8 @@ static void writeThreadBlock(llvm::raw_ostream &out, const Program &program, uin
       text << i << ": ";
       printOperation(text, *program.info, step);
     };
-    out << "      n" << block.firstStep + i << " [label=" << label(print) << ' ' << fillStyle(reduces(step.opcode)) << "]\n";
+    out << "      n" << block.firstStep + i << " [label=" << label(print) << ' ' << fillStyle(reduces(step.opcode))
+        << "]\n";
   }
   for (uint32_t i = 1; i < block.stepCount; ++i) // heavy, so that the steps stand in a column
     out << "      n" << block.firstStep + i - 1 << " -> n" << block.firstStep + i << " [weight=20 color=\"#3d4450\"]\n";

@@ -28,8 +28,8 @@ std::string emit::label(llvm::function_ref<void(llvm::raw_ostream &)> print) {
 }
 
 void emit::beginGraph(llvm::raw_ostream &out, const char *level, const ProgramInfo &info) {
-  out << "digraph " << quoted(info.name) << " {\n  graph [label="
-      << label([&](llvm::raw_ostream &title) { printHeader(title, level, info); })
+  out << "digraph " << quoted(info.name)
+      << " {\n  graph [label=" << label([&](llvm::raw_ostream &title) { printHeader(title, level, info); })
       << " newrank=true labelloc=t fontname=\"Helvetica\" fontsize=16 nodesep=0.2 ranksep=0.35]\n"
          "  node [shape=box style=\"rounded,filled\" fontname=\"Helvetica\" fontsize=11 height=0.3 color=\"#5b6472\"]\n"
          "  edge [fontname=\"Helvetica\" fontsize=9 arrowsize=0.6]\n";

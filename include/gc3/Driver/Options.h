@@ -17,13 +17,13 @@ enum class Emit : uint8_t { Ast, ChunkDag, InstructionDag, GC3IR, Bundle, Dot, H
 enum class VerifyMode : uint8_t { Fast, Exact, Off };
 
 struct Options {
-  std::string input; ///< "-": standard input
+  std::string input;  ///< "-": standard input
   std::string output; ///< empty: standard output for text, the input's stem with .gc3b for a bundle, with .html for a
                       ///< page; "-": standard output
   Emit emit = Emit::Bundle;
   Emit graph = Emit::GC3IR; ///< the IR that Emit::Dot draws
   size_t maxPicture = 1000; ///< nodes of a graph, or steps and slots of a page
-  bool dump = false; ///< the input is a bundle to print
+  bool dump = false;        ///< the input is a bundle to print
   VerifyMode verify = VerifyMode::Fast;
   bool timeReport = false;
   unsigned errorLimit = 20;

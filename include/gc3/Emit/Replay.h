@@ -14,7 +14,7 @@ struct Replay {
   uint32_t ticks = 0;         ///< how long it takes
   std::vector<uint32_t> tick; ///< by step
 
-  /// Values are numbers: first the input slots, by rank and slot; then `inputs + i` is the two values of sums[i] combined.
+  /// Values are numbers: first the input slots, by rank and slot; value `inputs + i` is the two of sums[i] combined.
   uint32_t inputs = 0;
   std::vector<std::pair<uint32_t, uint32_t>> sums;
   std::vector<uint32_t> valueBegin; ///< step s stores or sends values [valueBegin[s], valueBegin[s + 1]), slot by slot

@@ -1,5 +1,9 @@
 // The ranks: a card for each, with its buffers as cells that show what they hold.
 
+function plural(count, word) {
+  return `${count} ${word}${count === 1 ? '' : 's'}`;
+}
+
 function element(tag, attributes = {}, ...children) {
   const node = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes))
@@ -12,7 +16,8 @@ class Board {
   constructor(model, root) {
     this.model = model;
     this.root = root;
-    this.shown = model.cells.map(() => undefined); // history entries
+    this.shown = model.cells.map(() => null); // entries of histories; null: none is shown yet
+    this.backgrounds = new Map(); // by value
     this.kept = model.cells.map(() => false);
     this.keptCount = 0;
     this.field = element('div', {class: 'field'});
@@ -61,10 +66,14 @@ class Board {
     style.setProperty('--cell-gap', `${size.height >= 14 && size.width >= 20 ? 3 : 1}px`);
     style.setProperty('--card-gap', `${size.gap}px`);
     style.setProperty('--card-padding', `${size.padding}px`);
-    const labelled = size.width >= 28 && size.height >= 14;
-    this.field.classList.toggle('bare', !labelled);
+    this.field.classList.toggle('bare', size.width < 28 || size.height < 14);
+    this.field.classList.toggle('tiny', size.width < 12 || size.height < 12);
     this.field.classList.toggle('narrow', size.width * size.wide < 62);
-    this.field.classList.toggle('tight', size.width * size.wide < 20);
+    this.field.classList.toggle('tight', size.width * size.wide < 44);
+    this.cellWidth = size.width;
+    this.cellHeight = size.height;
+    this.shown.fill(null); // stripes depend on the width
+    this.backgrounds.clear();
     this.measure();
   }
 
@@ -88,7 +97,7 @@ class Board {
   fill(cell, held) {
     const node = this.nodes[cell.id];
     this.shown[cell.id] = held;
-    node.style.backgroundImage = held ? background(this.model, held.value) : '';
+    node.style.backgroundImage = held ? this.background(held.value) : '';
     node.classList.toggle('full', held !== undefined);
     const kept = this.model.keeps(cell, held);
     this.keptCount += kept - this.kept[cell.id];
@@ -98,14 +107,17 @@ class Board {
     node.setAttribute('aria-label', this.describe(cell, held));
   }
 
-  /// Where something came from, if it has one origin; how many it has, if not.
+  background(value) {
+    if (!this.backgrounds.has(value))
+      this.backgrounds.set(value, background(this.model, value, this.cellWidth));
+    return this.backgrounds.get(value);
+  }
+
+  /// Which input slot it is, where nothing is reduced; else stripes say more, and only what is done is marked.
   label(held, kept) {
-    if (!held)
-      return '';
-    const inputs = [...this.model.contributions(held.value).keys()];
-    if (inputs.length === 1)
-      return this.model.inputOf[inputs[0]].join(':');
-    return kept ? '✓' : `Σ${inputs.length}`;
+    if (held && !this.model.reduces)
+      return this.model.valueText(held.value);
+    return kept ? '✓' : '';
   }
 
   describe(cell, held) {
@@ -135,8 +147,10 @@ class Board {
     lines.push(held ? `holds ${this.model.valueText(held.value, 48)}` : 'nothing yet');
     if (held && held.step >= 0)
       lines.push(`from ${this.model.stepName(this.model.steps[held.step])}, tick ${held.tick}`);
-    if (cell.wanted)
-      lines.push(this.kept[id] ? '✓ as the collective promises' : `promised: ${cell.wanted.size === 1 ? 'one input slot' : `${cell.wanted.size} input slots combined`}`);
+    if (this.kept[id])
+      lines.push('✓ as the collective promises');
+    else if (cell.wanted)
+      lines.push(`promised: ${plural(cell.wanted.size, 'input slot')}`);
     return lines;
   }
 }

@@ -8,18 +8,25 @@ class Details {
   }
 
   button(step, label = this.model.stepName(step)) {
-    return element('button', {type: 'button', 'data-step': step.id, class: 'step', style: `--channel: ${channelColor(step.channel)}`}, label);
+    const style = `--channel: ${channelColor(step.channel)}`;
+    return element('button', {type: 'button', 'data-step': step.id, class: 'step', style}, label);
+  }
+
+  keys() {
+    const keys = [['space', 'plays'], ['←', ''], ['→', 'go by a tick'], ['n', ''], ['p', 'choose a step']];
+    return element('p', {class: 'keys'}, ...keys.flatMap(([key, what]) => [element('kbd', {}, key), ` ${what} `]));
   }
 
   show(tick) {
     if (this.chosen)
       return;
     const steps = (this.model.stepsAt[tick] ?? []).map((id) => this.model.steps[id]);
-    const title = tick >= this.model.ticks ? 'All steps have run' : `Tick ${tick} · ${steps.length} ${steps.length === 1 ? 'step runs' : 'steps run'}`;
+    const isOver = tick >= this.model.ticks;
+    const title = isOver ? 'All steps have run' : `Tick ${tick} · ${plural(steps.length, 'step')} at once`;
     const list = element('ul', {class: 'running'}, ...steps.slice(0, 200).map((step) =>
       element('li', {}, this.button(step, `rank ${step.rank} · tb ${this.model.threadBlocks[step.block].index}`),
               element('code', {}, this.model.operationText(step)))));
-    this.root.replaceChildren(element('h2', {}, title), list);
+    this.root.replaceChildren(element('h2', {}, title), list, this.keys());
   }
 
   choose(step, tick) {
@@ -29,7 +36,8 @@ class Details {
       return;
     }
     const block = this.model.threadBlocks[step.block];
-    const close = element('button', {type: 'button', id: 'close', title: 'Choose no step (Esc)', 'aria-label': 'Choose no step'}, '×');
+    const title = 'Choose no step (Esc)';
+    const close = element('button', {type: 'button', id: 'close', title, 'aria-label': title}, '×');
     const facts = element('dl');
     const fact = (name, ...nodes) => facts.append(element('dt', {}, name), element('dd', {}, ...nodes));
     fact('does', `${step.words}; channel ${step.channel}, tick ${step.tick}`);
@@ -39,8 +47,10 @@ class Details {
       fact('sends to', this.button(this.model.steps[step.receiver]));
     if (step.waits.length !== 0)
       fact('waits for', ...step.waits.map((wait) => this.button(this.model.steps[wait])));
-    fact('moves', step.values.slice(0, 4).map((value) => this.model.valueText(value, 12)).join(', ') + (step.count > 4 ? ', …' : ''));
-    this.root.replaceChildren(element('h2', {}, `rank ${step.rank} · tb ${block.index} · step ${step.index}`, close),
-                              element('p', {class: 'operation'}, element('code', {}, this.model.operationText(step))), facts);
+    const values = step.values.slice(0, 4).map((value) => this.model.valueText(value, 12));
+    fact('moves', values.join(', ') + (step.count > 4 ? ', …' : ''));
+    this.root.replaceChildren(
+      element('h2', {}, `rank ${step.rank} · tb ${block.index} · step ${step.index}`, close),
+      element('p', {class: 'operation'}, element('code', {}, this.model.operationText(step))), facts);
   }
 }

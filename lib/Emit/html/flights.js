@@ -23,7 +23,8 @@ class Flights {
     // A message goes from the slots that its sender keeps it in, or reads, to those of its receiver.
     this.moves = model.messages.map((step) => {
       const target = model.steps[step.receiver];
-      return {step, from: this.seat(step), to: this.seat(target), begin: step.tick + LANDING, end: target.tick + LANDING, received: target.tick};
+      const [begin, end] = [step.tick + LANDING, target.tick + LANDING];
+      return {step, from: this.seat(step), to: this.seat(target), begin, end, received: target.tick};
     });
     this.locals = model.steps.filter((step) => step.opcode === 'copy' || step.opcode === 'reduce');
   }
@@ -114,7 +115,7 @@ class Flights {
     context.lineWidth = 1.5;
     context.stroke();
     context.clip();
-    for (const [begin, end, rank] of stripes(this.model, value)) {
+    for (const [begin, end, rank] of stripes(this.model, value, width)) {
       context.fillStyle = rankColor(rank, this.model.ranks);
       context.fillRect(x - width / 2 + begin * width, y - height / 2, (end - begin) * width + 0.4, height);
     }
@@ -124,9 +125,12 @@ class Flights {
   drawLocal(time) {
     for (const step of this.locals) {
       const since = time - step.tick;
-      if (since > 0 && since < LANDING)
-        for (let i = 0; i !== step.count; ++i)
-          this.drawToken(step.src[i], step.dst[i], since / LANDING, step.values[i]);
+      if (since <= 0 || since >= LANDING)
+        continue;
+      step.src.forEach((cell, i) => { // what it reads, not yet combined
+        const {value} = this.model.heldAt(this.model.cells[cell], step.tick);
+        this.drawToken(cell, step.dst[i], since / LANDING, value);
+      });
     }
   }
 
@@ -137,7 +141,7 @@ class Flights {
     if (since <= 0 || tick >= this.model.ticks)
       return;
     this.context.strokeStyle = this.accent;
-    this.context.lineWidth = 2;
+    this.context.lineWidth = Math.min(2, this.board.cellHeight / 6);
     for (const id of this.model.stepsAt[tick])
       for (const cell of this.model.steps[id].dst) {
         const box = this.board.boxes[cell];

@@ -1,7 +1,7 @@
 // How the ranks are arranged: as many cards in a row, and as many slots in a row of a card, as make the slots largest.
 
 const CARD = {gap: 8, padding: 6, head: 20, label: 15, minGap: 2};
-const CELL = {minWidth: 7, minHeight: 6, maxWidth: 112, maxHeight: 44};
+const CELL = {minWidth: 7, minHeight: 6, maxWidth: 112, maxHeight: 56};
 
 /// The largest size of each buffer over all ranks; 0 where no rank has it.
 function bufferSizes(model) {
@@ -35,7 +35,8 @@ function arrange(model, width, height) {
       const size = cellSize(model, sizes, across, wide, width, height);
       if (size.width < CELL.minWidth && !(across === 1 && wide === 1))
         continue;
-      const tidy = (across === model.ranks ? 1.3 : 1) * (wide === 1 || widest % wide === 0 ? 1.15 : 1);
+      const filled = model.ranks / (across * Math.ceil(model.ranks / across));
+      const tidy = filled * (across === model.ranks ? 1.3 : 1) * (widest % wide === 0 ? 1.15 : 1);
       const score = Math.min(size.width / 1.8, size.height) * tidy;
       if (!best || score > best.score)
         best = {...size, score};

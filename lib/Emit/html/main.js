@@ -11,14 +11,11 @@ const player = new Player(model.ticks, showTime);
 let chosen = null;
 let shownTick = -1;
 
-function plural(count, word) {
-  return `${count} ${word}${count === 1 ? '' : 's'}`;
-}
-
 function showFacts() {
   byId('facts').textContent = [
     `implements ${model.collective}`, plural(model.ranks, 'rank'), plural(model.threadBlocks.length, 'thread block'),
-    plural(model.steps.length, 'step'), plural(model.ticks, 'tick'), `protocol ${model.protocol}`, plural(model.slots, 'FIFO slot'),
+    plural(model.steps.length, 'step'), plural(model.ticks, 'tick'), `protocol ${model.protocol}`,
+    plural(model.slots, 'FIFO slot'),
   ].join(' · ');
   const channels = [...new Set(model.threadBlocks.map((block) => block.channel))].sort((a, b) => a - b);
   byId('channels').append(...channels.slice(0, 12).map((channel) =>
@@ -26,7 +23,7 @@ function showFacts() {
   if (channels.length > 12)
     byId('channels').append(element('em', {}, `and ${channels.length - 12} more`));
   byId('slider').max = model.ticks;
-  byId('speed').append(...SPEEDS.map((speed) => element('option', {value: speed}, `${speed}×`)));
+  byId('speed').append(...SPEEDS.map((speed) => element('option', {value: speed}, `${speed} ticks/s`)));
 }
 
 function showTime() {
@@ -48,13 +45,14 @@ function showTime() {
 }
 
 function showProgress() {
-  byId('progress-text').textContent = model.promised === 0 ? '' : `${board.keptCount} of ${plural(model.promised, 'output slot')} as promised`;
-  byId('progress-bar').style.setProperty('--part', model.promised === 0 ? 0 : board.keptCount / model.promised);
+  byId('progress').hidden = model.promised === 0;
+  byId('progress-text').textContent = `${board.keptCount} of ${plural(model.promised, 'output slot')} as promised`;
+  byId('progress-bar').style.setProperty('--part', board.keptCount / model.promised);
 }
 
 function showControls() {
   const play = byId('play');
-  play.textContent = player.playing ? '⏸' : '▶';
+  play.classList.toggle('on', player.playing);
   play.setAttribute('aria-label', player.playing ? 'Pause' : 'Play');
   byId('speed').value = player.speed;
 }
@@ -74,7 +72,8 @@ function choose(id) {
 /// The next step in the order of time, from the chosen one or from now.
 function chooseNext(by) {
   const order = model.stepsAt.flat();
-  const from = chosen ? order.indexOf(chosen.id) : order.findIndex((id) => model.steps[id].tick >= shownTick) - (by > 0 ? 1 : 0);
+  const soon = order.findIndex((id) => model.steps[id].tick >= shownTick);
+  const from = chosen ? order.indexOf(chosen.id) : soon - (by > 0 ? 1 : 0);
   const id = order[Math.max(0, Math.min(order.length - 1, from + by))];
   if (id === undefined)
     return;
@@ -177,8 +176,9 @@ function connect() {
   document.addEventListener('click', onClick);
   document.addEventListener('pointermove', onHover);
   document.addEventListener('pointerleave', () => { byId('tip').hidden = true; });
-  timeline.picture.addEventListener('pointerdown', onDrag);
-  timeline.picture.addEventListener('pointermove', onDrag);
+  for (const part of [timeline.picture, timeline.axis])
+    for (const kind of ['pointerdown', 'pointermove'])
+      part.addEventListener(kind, onDrag);
   new ResizeObserver(layout).observe(document.body);
   window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', layout);
   window.addEventListener('hashchange', openFragment);

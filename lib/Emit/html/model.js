@@ -24,12 +24,14 @@ function makeCells(data) {
 function makeSteps(data, cellAt) {
   const steps = rowsOf(data.steps);
   let moved = 0;
+  const firstOfRank = [];
   data.threadBlocks.forEach((block, b) => {
-    const sameRank = data.threadBlocks.findIndex((other) => other.rank === block.rank);
+    const sameRank = (firstOfRank[block.rank] ??= b);
     block.index = b - sameRank;
     for (let i = 0; i !== block.stepCount; ++i) {
       const step = steps[block.firstStep + i];
-      const cellsOf = (buffer, index) => Array.from({length: step.count}, (_, k) => cellAt(block.rank, buffer, index + k));
+      const cellsOf = (buffer, index) =>
+        Array.from({length: step.count}, (_, k) => cellAt(block.rank, buffer, index + k));
       Object.assign(step, OPCODES[step.opcode]);
       step.id = block.firstStep + i;
       step.index = i;
@@ -124,7 +126,8 @@ class Model {
 
   fillHistories() {
     for (const step of [...this.steps].sort((a, b) => a.tick - b.tick))
-      step.dst.forEach((cell, i) => this.cells[cell].history.push({tick: step.tick, value: step.values[i], step: step.id}));
+      step.dst.forEach((cell, i) =>
+        this.cells[cell].history.push({tick: step.tick, value: step.values[i], step: step.id}));
   }
 
   /// What a value is made of: a Map from input values to how often they are in it.
@@ -132,16 +135,23 @@ class Model {
     const pending = [value];
     while (pending.length !== 0) {
       const top = pending[pending.length - 1];
-      const open = this.known.has(top) ? [] : this.sums[top - this.inputOf.length].filter((part) => !this.known.has(part));
-      if (open.length !== 0) {
-        pending.push(open[0]);
+      const parts = this.known.has(top) ? [] : this.sums[top - this.inputOf.length];
+      const open = parts.find((part) => !this.known.has(part));
+      if (open !== undefined) {
+        pending.push(open);
         continue;
       }
-      if (!this.known.has(top))
-        this.known.set(top, this.combine(...this.sums[top - this.inputOf.length]));
+      if (parts.length !== 0)
+        this.known.set(top, this.combine(...parts));
       pending.pop();
     }
     return this.known.get(value);
+  }
+
+  /// The ranks whose input is in a value, in order.
+  origins(value) {
+    const ranks = new Set([...this.contributions(value).keys()].map((input) => this.inputOf[input][0]));
+    return [...ranks].sort((a, b) => a - b);
   }
 
   combine(a, b) {

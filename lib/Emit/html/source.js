@@ -1,12 +1,21 @@
 // The source text: the lines behind the steps that run now, and the expression behind the chosen step.
 
-const WORDS = /(\/\/.*|\/\*.*?\*\/)|("(?:[^"\\]|\\.)*")|\b(import|param|fn|collective|program|implements|let|var|for|in|while|if|else|return|break|continue|assert|remark|parallelize|channel|protocol|scratch|instances|sizes|ranks|ensures|alias|when|by|on|is|true|false)\b|\b(int|bool|string|buffer|chunk|input|output)\b|\b(\d[\w]*)/g;
-const KINDS = ['', 'comment', 'string', 'keyword', 'type', 'number'];
+const KEYWORDS = `import param fn collective program implements let var for in while if else return break continue
+  assert remark parallelize channel protocol scratch instances sizes ranks ensures alias when by on is true false`;
+const WORDS = new RegExp([
+  /(?<comment>\/\/.*|\/\*.*?\*\/)/,
+  /(?<text>"(?:[^"\\]|\\.)*")/,
+  RegExp(`\\b(?<keyword>${KEYWORDS.split(/\s+/).join('|')})\\b`),
+  /\b(?<type>int|bool|string|buffer|chunk|input|output)\b/,
+  /\b(?<number>\d\w*)/,
+].map((part) => part.source).join('|'), 'g');
 
 /// The line as [begin, end, kind] of words that have a colour.
 function colored(text) {
-  return [...text.matchAll(WORDS)].map((match) =>
-    [match.index, match.index + match[0].length, KINDS[match.slice(1).findIndex((group) => group !== undefined) + 1]]);
+  return [...text.matchAll(WORDS)].map((match) => {
+    const kind = Object.keys(match.groups).find((group) => match.groups[group] !== undefined);
+    return [match.index, match.index + match[0].length, kind];
+  });
 }
 
 /// Spans of a line, with the columns from `begin` to `end` marked.
@@ -35,7 +44,7 @@ class Source {
   makeFile(file) {
     const texts = file.text.replace(/\n$/, '').split('\n').map((text) => text.replace(/\r$/, ''));
     const lines = texts.map((text, i) =>
-      element('div', {class: 'line', 'data-line': i + 1}, element('i', {}, String(i + 1)), element('code', {}, ...spans(text, -1, -1))));
+      element('div', {class: 'line'}, element('i', {}, String(i + 1)), element('code', {}, ...spans(text, -1, -1))));
     this.root.append(element('h2', {}, file.name), element('div', {class: 'file'}, ...lines));
     return {texts, lines};
   }
@@ -82,7 +91,10 @@ class Source {
 
   reveal(line) {
     const top = line.offsetTop - this.root.offsetTop;
-    if (top < this.root.scrollTop + 40 || top > this.root.scrollTop + this.root.clientHeight - 40)
-      this.root.scrollTop = top - this.root.clientHeight / 2;
+    const header = this.root.firstElementChild.offsetHeight; // it lies over the lines
+    const room = this.root.clientHeight - header - line.offsetHeight;
+    const seen = top - header - this.root.scrollTop;
+    if (seen < 0 || seen > room)
+      this.root.scrollTop = top - header - room / 3;
   }
 }

@@ -1,6 +1,6 @@
 // Thread blocks over time: a row for each, a bar for each step, a cursor that is the slider's other face.
 
-const ROW = {height: 18, rankGap: 5, top: 20, bottom: 6, gutter: 92};
+const ROW = {height: 18, rankGap: 5, axis: 20, top: 2, bottom: 6, gutter: 92};
 
 function svg(tag, attributes = {}, ...children) {
   const node = document.createElementNS('http://www.w3.org/2000/svg', tag);
@@ -22,16 +22,20 @@ class Timeline {
     });
     this.height = (this.rowTop.at(-1) ?? 0) + ROW.height + ROW.bottom;
     this.gutter = this.makeGutter();
-    this.picture = svg('svg', {height: this.height, role: 'img', 'aria-label': `${model.steps.length} steps of ${model.threadBlocks.length} thread blocks`});
-    this.axis = svg('g', {class: 'axis'});
+    const summary = `${plural(model.steps.length, 'step')} of ${plural(model.threadBlocks.length, 'thread block')}`;
+    this.picture = svg('svg', {height: this.height, role: 'img', 'aria-label': summary});
+    this.axis = svg('svg', {class: 'axis', height: ROW.axis, 'aria-hidden': 'true'});
+    this.lines = svg('g', {class: 'axis'});
     this.bars = svg('g', {class: 'bars'});
-    this.veil = svg('rect', {class: 'veil', y: ROW.top, height: this.height - ROW.top});
+    this.veil = svg('rect', {class: 'veil', y: 0, height: this.height});
     this.links = svg('g', {class: 'links'});
-    this.cursor = svg('g', {class: 'cursor'}, svg('line', {y1: 12, y2: this.height}), svg('circle', {cy: 10, r: 5}));
+    this.cursor = svg('g', {class: 'cursor'}, svg('line', {y1: 0, y2: this.height}));
+    this.handle = svg('path', {class: 'handle', d: 'M-5 13h10l-5 7z'});
     this.nodes = model.steps.map((step) => this.makeBar(step));
     this.bars.append(...this.nodes);
-    this.picture.append(this.axis, this.bars, this.veil, this.links, this.cursor);
-    root.append(element('div', {class: 'tracks'}, this.gutter, this.picture));
+    this.picture.append(this.lines, this.bars, this.veil, this.links, this.cursor);
+    const corner = element('div', {class: 'corner'});
+    root.append(element('div', {class: 'tracks'}, corner, this.axis, this.gutter, this.picture));
   }
 
   makeGutter() {
@@ -45,10 +49,9 @@ class Timeline {
   }
 
   makeBar(step) {
-    const bar = svg('g', {class: 'bar', 'data-step': step.id, style: `--channel: ${channelColor(step.channel)}`},
-                    svg('rect', {y: this.rowTop[step.block] + 1.5, height: ROW.height - 3, rx: 3}),
-                    svg('text', {y: this.rowTop[step.block] + 12.5}, step.opcode));
-    return bar;
+    const top = this.rowTop[step.block];
+    return svg('g', {class: 'bar', 'data-step': step.id, style: `--channel: ${channelColor(step.channel)}`},
+               svg('rect', {y: top + 1.5, height: ROW.height - 3, rx: 3}), svg('text', {y: top + 12.5}, step.opcode));
   }
 
   x(time) {
@@ -63,8 +66,9 @@ class Timeline {
 
   layout() {
     const room = this.root.clientWidth - ROW.gutter - 20;
-    this.tickWidth = Math.max(9, Math.min(72, room / Math.max(1, this.model.ticks)));
-    this.picture.setAttribute('width', Math.max(room + 16, this.model.ticks * this.tickWidth + 16));
+    this.tickWidth = Math.max(9, Math.min(140, room / Math.max(1, this.model.ticks)));
+    for (const part of [this.picture, this.axis])
+      part.setAttribute('width', Math.max(room + 16, this.model.ticks * this.tickWidth + 16));
     this.picture.classList.toggle('bare', this.tickWidth < 30);
     this.model.steps.forEach((step, i) => {
       const [rect, text] = this.nodes[i].children;
@@ -78,18 +82,18 @@ class Timeline {
 
   drawAxis() {
     const stride = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000].find((n) => n * this.tickWidth >= 28) ?? 2000;
-    const marks = [];
-    for (let tick = 0; tick <= this.model.ticks; tick += stride)
-      marks.push(svg('line', {x1: this.x(tick), x2: this.x(tick), y1: ROW.top - 4, y2: this.height}),
-                 svg('text', {x: this.x(tick), y: 12}, String(tick)));
-    this.axis.replaceChildren(...marks);
+    const ticks = Array.from({length: Math.floor(this.model.ticks / stride) + 1}, (_, i) => i * stride);
+    const line = (x) => svg('line', {x1: x, x2: x, y1: 0, y2: this.height});
+    this.lines.replaceChildren(...ticks.map((tick) => line(this.x(tick))));
+    this.axis.replaceChildren(...ticks.map((tick) => svg('text', {x: this.x(tick), y: 12}, String(tick))), this.handle);
   }
 
   show(time, follow) {
     const x = this.x(time);
     this.veil.setAttribute('x', x);
     this.veil.setAttribute('width', Math.max(0, this.x(this.model.ticks) + 4 - x));
-    this.cursor.setAttribute('transform', `translate(${x} 0)`);
+    for (const part of [this.cursor, this.handle])
+      part.setAttribute('transform', `translate(${x} 0)`);
     const left = this.root.scrollLeft;
     const room = this.root.clientWidth - ROW.gutter;
     if (follow && (x < left || x > left + room - 40))
@@ -127,7 +131,7 @@ class Timeline {
   reveal(step) {
     const [x, y] = this.center(step);
     const view = this.root;
-    if (y < view.scrollTop + ROW.top || y > view.scrollTop + view.clientHeight - ROW.height)
+    if (y < view.scrollTop || y > view.scrollTop + view.clientHeight - ROW.axis - ROW.height)
       view.scrollTop = y - view.clientHeight / 2;
     if (x < view.scrollLeft + 20 || x > view.scrollLeft + view.clientWidth - ROW.gutter - 40)
       view.scrollLeft = x - (view.clientWidth - ROW.gutter) / 2;
