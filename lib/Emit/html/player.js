@@ -36,7 +36,7 @@ class Player {
 
   /// One tick on, in sight, or one back, at once.
   step(by) {
-    const from = this.stepping ? this.goal : this.time;
+    const from = this.stepping ? this.goal ?? this.time : this.time;
     const to = Math.max(0, Math.min(this.ticks, by > 0 ? Math.floor(from) + 1 : Math.ceil(from) - 1));
     if (by < 0 || this.still.matches)
       this.seek(to);
