@@ -1,15 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What the tests don't show: formatting, the other compiler, clang-tidy, and the tests under sanitizers.
+# What scripts/test.sh doesn't show: formatting, the page in a browser, the other compiler, clang-tidy, and the tests under sanitizers.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
-install_missing "${packages[@]}" clang clang-format clang-tidy libclang-rt-14-dev
+install_missing "${packages[@]}" clang clang-format clang-tidy libclang-rt-14-dev chromium chromium-driver
 cd "$root"
 mapfile -t sources < <(git ls-files '*.cpp' '*.h' | grep -v generated)
 
 say "Checking the format"
 step format "run clang-format -i on the files named" clang-format --dry-run --Werror "${sources[@]}"
+build release
+say "Testing the page in a browser"
+ctest --preset release --no-tests=error -R '^browser$' || die "the page of --emit=html is broken"
 build asan-ubsan # by clang, so the other compiler's warnings are errors too
 say "Testing (asan-ubsan)"
 ctest --preset asan-ubsan --no-tests=error || die "tests fail under asan-ubsan"
