@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What scripts/test.sh doesn't show: formatting, the page in a browser, the other compiler, clang-tidy, and the tests under sanitizers.
+# What scripts/test.sh doesn't show: formatting, the page in a browser, the other compiler, clang-tidy, and the tests
+# under sanitizers.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 

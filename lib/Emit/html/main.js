@@ -23,7 +23,7 @@ function showFacts() {
   if (channels.length > 12)
     byId('channels').append(element('em', {}, `and ${channels.length - 12} more`));
   byId('slider').max = model.ticks;
-  byId('speed').append(...SPEEDS.map((speed) => element('option', {value: speed}, `${speed} ticks/s`)));
+  byId('speed').append(...SPEEDS.map((speed) => element('option', {value: speed}, `${speed} ${speed === 1 ? 'tick' : 'ticks'}/s`)));
 }
 
 function showTime() {

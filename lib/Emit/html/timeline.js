@@ -107,14 +107,13 @@ class Timeline {
   /// Shows a step, its messages and its waits; null: none.
   choose(step) {
     this.chosen = step;
-    this.bars.querySelector('.chosen')?.classList.remove('chosen');
     this.links.replaceChildren();
     if (!step)
       return;
-    this.nodes[step.id].classList.add('chosen');
+    this.links.append(this.nodes[step.id].firstChild.cloneNode());
     const link = (from, to, kind) => {
-      const [ax, ay] = this.center(from);
-      const [bx, by] = this.center(to);
+      const [ax, ay] = [this.x(from.tick + 1) - 4, this.center(from)[1]]; // from end to begin, clear of the names
+      const [bx, by] = [this.x(to.tick) + 4, this.center(to)[1]];
       const middle = (ax + bx) / 2;
       this.links.append(svg('path', {class: kind, d: `M${ax} ${ay} C${middle} ${ay} ${middle} ${by} ${bx} ${by}`}),
                         svg('circle', {class: kind, cx: bx, cy: by, r: 3.5}));
