@@ -17,10 +17,10 @@ class Board {
     this.model = model;
     this.root = root;
     this.shown = model.cells.map(() => null); // entries of histories; null: none is shown yet
-    this.backgrounds = new Map(); // by value
     this.kept = model.cells.map(() => false);
     this.keptCount = 0;
     this.field = element('div', {class: 'field'});
+    this.sheet = new Sheet(this.field); // what cells hold; the cells themselves are clear
     this.nodes = [];
     for (let rank = 0; rank !== model.ranks; ++rank)
       this.field.append(this.makeCard(rank));
@@ -28,7 +28,7 @@ class Board {
   }
 
   makeCard(rank) {
-    const name = element('h2', {style: `--origin: ${rankColor(rank, this.model.ranks)}`}, element('i'),
+    const name = element('h2', {style: `--origin: ${this.model.rankColors[rank]}`}, element('i'),
                          element('span', {class: 'word'}, 'rank '), String(rank));
     const card = element('article', {class: 'card', 'aria-label': `rank ${rank}`}, name);
     this.model.buffers.forEach((buffer, b) => {
@@ -70,11 +70,11 @@ class Board {
     this.field.classList.toggle('tiny', size.width < 12 || size.height < 12);
     this.field.classList.toggle('narrow', size.width * size.wide < 62);
     this.field.classList.toggle('tight', size.width * size.wide < 44);
-    this.cellWidth = size.width;
     this.cellHeight = size.height;
-    this.shown.fill(null); // stripes depend on the width
-    this.backgrounds.clear();
     this.measure();
+    this.sheet.resize();
+    this.shown.fill(null);
+    this.paper = themeColor('--card');
   }
 
   /// Where the cells are, for what is drawn over them.
@@ -97,7 +97,7 @@ class Board {
   fill(cell, held) {
     const node = this.nodes[cell.id];
     this.shown[cell.id] = held;
-    node.style.backgroundImage = held ? this.background(held.value) : '';
+    this.paint(this.boxes[cell.id], held);
     node.classList.toggle('full', held !== undefined);
     const kept = this.model.keeps(cell, held);
     this.keptCount += kept - this.kept[cell.id];
@@ -107,22 +107,31 @@ class Board {
     node.setAttribute('aria-label', this.describe(cell, held));
   }
 
-  background(value) {
-    if (!this.backgrounds.has(value))
-      this.backgrounds.set(value, background(this.model, value, this.cellWidth));
-    return this.backgrounds.get(value);
+  paint(box, held) {
+    const context = this.sheet.context;
+    context.clearRect(box.x, box.y, box.width, box.height);
+    if (!held)
+      return;
+    context.save();
+    context.beginPath();
+    context.roundRect(box.x, box.y, box.width, box.height, this.field.classList.contains('bare') ? 1 : 4);
+    context.clip();
+    context.fillStyle = this.paper;
+    context.fillRect(box.x, box.y, box.width, box.height);
+    paintValue(context, this.model, held.value, box);
+    context.restore();
   }
 
   /// Which input slot it is, where nothing is reduced; else stripes say more, and only what is done is marked.
   label(held, kept) {
     if (held && !this.model.reduces)
-      return this.model.valueText(held.value);
+      return this.model.fullText(held.value);
     return kept ? '✓' : '';
   }
 
   describe(cell, held) {
     const place = `rank ${cell.rank} ${this.model.sliceText(cell.buffer, cell.index, 1)}`;
-    return `${place} ${held ? `holds ${this.model.valueText(held.value)}` : 'is empty'}`;
+    return `${place} ${held ? `holds ${this.model.fullText(held.value)}` : 'is empty'}`;
   }
 
   /// Outlines the slots that a step reads and writes; null: none.
@@ -150,7 +159,7 @@ class Board {
     if (this.kept[id])
       lines.push('✓ as the collective promises');
     else if (cell.wanted)
-      lines.push(`promised: ${plural(cell.wanted.size, 'input slot')}`);
+      lines.push(`promised: ${plural(cell.wanted.set.size, 'input slot')}`);
     return lines;
   }
 }

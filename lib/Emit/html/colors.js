@@ -22,21 +22,43 @@ function stripes(model, value, width) {
   if (width >= 2 * model.ranks)
     return ranks.map((rank) => [rank / model.ranks, (rank + 1) / model.ranks, rank]);
   const all = Math.max(ranks.length / model.ranks, Math.min(1, 3 / width));
-  return ranks.map((rank, i) => [all * i / ranks.length, all * (i + 1) / ranks.length, rank]);
+  const count = Math.min(ranks.length, Math.ceil(all * width)); // one for a pixel at most
+  return Array.from({length: count}, (_, i) =>
+    [all * i / count, all * (i + 1) / count, ranks[Math.floor(i * ranks.length / count)]]);
 }
 
-/// The same as a CSS background.
-function background(model, value, width) {
-  const percent = (part) => `${+(100 * part).toFixed(3)}%`;
-  const stops = [];
-  let last = 0;
+/// Fills a box with a value.
+function paintValue(context, model, value, {x, y, width, height}) {
   for (const [begin, end, rank] of stripes(model, value, width)) {
-    if (begin > last)
-      stops.push(`transparent ${percent(last)} ${percent(begin)}`);
-    stops.push(`${rankColor(rank, model.ranks)} ${percent(begin)} ${percent(end)}`);
-    last = end;
+    context.fillStyle = model.rankColors[rank];
+    context.fillRect(x + begin * width, y, (end - begin) * width, height);
   }
-  if (last < 1)
-    stops.push(`transparent ${percent(last)} 100%`);
-  return `linear-gradient(90deg, ${stops.join(', ')})`;
+}
+
+/// A canvas over all of a node, for drawing in its coordinates.
+class Sheet {
+  constructor(node) {
+    this.node = node;
+    this.canvas = element('canvas', {'aria-hidden': 'true'});
+    this.context = this.canvas.getContext('2d');
+    node.append(this.canvas);
+  }
+
+  resize() {
+    const ratio = window.devicePixelRatio || 1;
+    this.width = this.node.offsetWidth;
+    this.height = this.node.offsetHeight;
+    this.canvas.width = Math.round(this.width * ratio);
+    this.canvas.height = Math.round(this.height * ratio);
+    this.context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  }
+
+  clear() {
+    this.context.clearRect(0, 0, this.width, this.height);
+  }
+}
+
+/// A colour of the style sheet.
+function themeColor(name) {
+  return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }

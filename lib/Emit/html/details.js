@@ -1,5 +1,7 @@
 // The chosen step in words; or, if none is chosen, the steps that run now.
 
+const MOST_LISTED = 40;
+
 class Details {
   constructor(model, root) {
     this.model = model;
@@ -23,9 +25,11 @@ class Details {
     const steps = (this.model.stepsAt[tick] ?? []).map((id) => this.model.steps[id]);
     const isOver = tick >= this.model.ticks;
     const title = isOver ? 'All steps have run' : `Tick ${tick} · ${plural(steps.length, 'step')} at once`;
-    const list = element('ul', {class: 'running'}, ...steps.slice(0, 200).map((step) =>
+    const list = element('ul', {class: 'running'}, ...steps.slice(0, MOST_LISTED).map((step) =>
       element('li', {}, this.button(step, `rank ${step.rank} · tb ${this.model.threadBlocks[step.block].index}`),
               element('code', {}, this.model.operationText(step)))));
+    if (steps.length > MOST_LISTED)
+      list.append(element('li', {}, `and ${steps.length - MOST_LISTED} more`));
     this.root.replaceChildren(element('h2', {}, title), list, this.keys());
   }
 

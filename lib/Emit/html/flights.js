@@ -16,9 +16,8 @@ class Flights {
   constructor(model, board) {
     this.model = model;
     this.board = board;
-    this.canvas = element('canvas', {'aria-hidden': 'true'});
-    board.field.append(this.canvas);
-    this.context = this.canvas.getContext('2d');
+    this.sheet = new Sheet(board.field);
+    this.context = this.sheet.context;
     this.chosen = null;
     // A message goes from the slots that its sender keeps it in, or reads, to those of its receiver.
     this.moves = model.messages.map((step) => {
@@ -34,16 +33,11 @@ class Flights {
   }
 
   resize() {
-    const ratio = window.devicePixelRatio || 1;
-    this.size = {width: this.board.field.offsetWidth, height: this.board.field.offsetHeight};
-    this.canvas.width = Math.round(this.size.width * ratio);
-    this.canvas.height = Math.round(this.size.height * ratio);
-    this.context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    const style = getComputedStyle(document.documentElement);
-    this.ink = style.getPropertyValue('--ink').trim();
-    this.accent = style.getPropertyValue('--accent').trim();
-    this.paper = style.getPropertyValue('--card').trim();
-    this.barLightness = style.getPropertyValue('--bar-lightness').trim();
+    this.sheet.resize();
+    this.ink = themeColor('--ink');
+    this.accent = themeColor('--accent');
+    this.paper = themeColor('--card');
+    this.barLightness = themeColor('--bar-lightness');
   }
 
   center(cell) {
@@ -60,7 +54,7 @@ class Flights {
   }
 
   show(time) {
-    this.context.clearRect(0, 0, this.size.width, this.size.height);
+    this.sheet.clear();
     if (this.chosen)
       this.drawChosen();
     for (const move of this.moves) {
@@ -106,19 +100,17 @@ class Flights {
     const box = this.board.boxes[from];
     const width = Math.max(8, Math.min(40, box.width * 0.62));
     const height = Math.max(6, Math.min(18, box.height * 0.62));
+    const token = {x: x - width / 2, y: y - height / 2, width, height};
     context.save();
     context.beginPath();
-    context.roundRect(x - width / 2, y - height / 2, width, height, Math.min(4, height / 3));
+    context.roundRect(token.x, token.y, width, height, Math.min(4, height / 3));
     context.fillStyle = this.paper;
     context.fill();
     context.strokeStyle = this.ink;
     context.lineWidth = 1.5;
     context.stroke();
     context.clip();
-    for (const [begin, end, rank] of stripes(this.model, value, width)) {
-      context.fillStyle = rankColor(rank, this.model.ranks);
-      context.fillRect(x - width / 2 + begin * width, y - height / 2, (end - begin) * width + 0.4, height);
-    }
+    paintValue(context, this.model, value, token);
     context.restore();
   }
 

@@ -1,5 +1,15 @@
 // The program: the page's JSON with names for its parts, and what each slot holds at each time.
 
+/// The function of a number, with a memory.
+function remember(compute) {
+  const known = new Map();
+  return (key) => {
+    if (!known.has(key))
+      known.set(key, compute(key));
+    return known.get(key);
+  };
+}
+
 /// The rows of a table that is stored by columns.
 function rowsOf(columns) {
   const names = Object.keys(columns);
@@ -69,6 +79,8 @@ class Model {
     this.cellAt = (rank, buffer, index) => bufferStart[rank * data.buffers.length + buffer] + index;
     this.steps = makeSteps(data, this.cellAt);
     this.known = new Map(); // contributions by value
+    this.origins = remember((value) => this.findOrigins(value));
+    this.fullText = remember((value) => this.termsOf(value).join(' + '));
     this.fillInputs();
     this.markOutputs();
     this.fillHistories();
@@ -77,6 +89,7 @@ class Model {
       this.stepsAt[step.tick].push(step.id);
     this.messages = this.steps.filter((step) => step.receiver >= 0).sort((a, b) => a.tick - b.tick);
     this.reduces = data.sums.length !== 0;
+    this.rankColors = Array.from({length: this.ranks}, (_, rank) => rankColor(rank, this.ranks));
     this.promised = this.cells.filter((cell) => cell.wanted).length;
   }
 
@@ -113,7 +126,7 @@ class Model {
     });
   }
 
-  /// The multiset of input values that the postcondition names, for one part of a chunk.
+  /// What the postcondition asks of one part of a chunk: a multiset of input values, and which values are that.
   promise(value, part) {
     const set = new Map();
     for (const [rank, index, rankStride, indexStride, length] of this.post.values[value])
@@ -121,7 +134,11 @@ class Model {
         const input = this.firstInput[rank + i * rankStride] + (index + i * indexStride) * this.subdivision + part;
         set.set(input, (set.get(input) ?? 0) + 1);
       }
-    return set;
+    const isKept = remember((held) => {
+      const found = this.contributions(held);
+      return found.size === set.size && [...found].every(([input, times]) => set.get(input) === times);
+    });
+    return {set, isKept};
   }
 
   fillHistories() {
@@ -148,8 +165,7 @@ class Model {
     return this.known.get(value);
   }
 
-  /// The ranks whose input is in a value, in order.
-  origins(value) {
+  findOrigins(value) {
     const ranks = new Set([...this.contributions(value).keys()].map((input) => this.inputOf[input][0]));
     return [...ranks].sort((a, b) => a - b);
   }
@@ -178,10 +194,7 @@ class Model {
 
   /// Whether a cell of the output holds what the collective promises.
   keeps(cell, held) {
-    if (!cell.wanted || !held)
-      return false;
-    const set = this.contributions(held.value);
-    return set.size === cell.wanted.size && [...set].every(([input, times]) => cell.wanted.get(input) === times);
+    return cell.wanted !== undefined && held !== undefined && cell.wanted.isKept(held.value);
   }
 
   sliceText(buffer, index, count) {
@@ -198,10 +211,14 @@ class Model {
     return `rank ${step.rank} tb ${this.threadBlocks[step.block].index} step ${step.index}`;
   }
 
-  /// `0:1 + 2:1`: input slots as rank:slot, with their factors.
-  valueText(value, most = 16) {
-    const terms = [...this.contributions(value)].sort((a, b) => a[0] - b[0]).map(([input, times]) =>
+  termsOf(value) {
+    return [...this.contributions(value)].sort((a, b) => a[0] - b[0]).map(([input, times]) =>
       `${times === 1 ? '' : `${times}×`}${this.inputOf[input].join(':')}`);
+  }
+
+  /// `0:1 + 2:1`: input slots as rank:slot, with their factors.
+  valueText(value, most) {
+    const terms = this.termsOf(value);
     const rest = terms.length - most;
     return rest > 0 ? `${terms.slice(0, most).join(' + ')} + ${rest} more` : terms.join(' + ');
   }

@@ -27,15 +27,15 @@ class Timeline {
     this.axis = svg('svg', {class: 'axis', height: ROW.axis, 'aria-hidden': 'true'});
     this.lines = svg('g', {class: 'axis'});
     this.bars = svg('g', {class: 'bars'});
-    this.veil = svg('rect', {class: 'veil', y: 0, height: this.height});
     this.links = svg('g', {class: 'links'});
-    this.cursor = svg('g', {class: 'cursor'}, svg('line', {y1: 0, y2: this.height}));
+    this.cursor = element('div', {class: 'cursor'}); // no part of the picture, which would be drawn anew each time
     this.handle = svg('path', {class: 'handle', d: 'M-5 13h10l-5 7z'});
     this.nodes = model.steps.map((step) => this.makeBar(step));
     this.bars.append(...this.nodes);
-    this.picture.append(this.lines, this.bars, this.veil, this.links, this.cursor);
+    this.picture.append(this.lines, this.bars, this.links);
+    const plot = element('div', {class: 'plot'}, this.picture, this.cursor);
     const corner = element('div', {class: 'corner'});
-    root.append(element('div', {class: 'tracks'}, corner, this.axis, this.gutter, this.picture));
+    root.append(element('div', {class: 'tracks'}, corner, this.axis, this.gutter, plot));
   }
 
   makeGutter() {
@@ -90,10 +90,8 @@ class Timeline {
 
   show(time, follow) {
     const x = this.x(time);
-    this.veil.setAttribute('x', x);
-    this.veil.setAttribute('width', Math.max(0, this.x(this.model.ticks) + 4 - x));
-    for (const part of [this.cursor, this.handle])
-      part.setAttribute('transform', `translate(${x} 0)`);
+    this.cursor.style.transform = `translateX(${x}px)`;
+    this.handle.setAttribute('transform', `translate(${x} 0)`);
     const left = this.root.scrollLeft;
     const room = this.root.clientWidth - ROW.gutter;
     if (follow && (x < left || x > left + room - 40))
