@@ -15,7 +15,7 @@ static void fill(llvm::raw_ostream &out, llvm::StringRef place, const Program &p
   else if (place == "style")
     out << emit::pageStyle();
   else if (place == "data")
-    out << emit::pageData(program, sources);
+    emit::writePageData(out, program, sources);
   else if (place == "script")
     for (llvm::StringRef script : emit::pageScripts())
       out << script;

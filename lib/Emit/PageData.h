@@ -4,11 +4,11 @@
 
 #include "gc3/IR/GC3IR.h"
 #include "gc3/Support/SourceManager.h"
-#include <string>
+#include "llvm/Support/raw_ostream.h"
 
 namespace gc3::emit {
 
-/// One JSON object (docs/pictures.md has its fields), fit to stand inside a script element.
-std::string pageData(const ir::Program &program, const SourceManager &sources);
+/// Writes one JSON object (docs/pictures.md has its fields), fit to stand inside a script element.
+void writePageData(llvm::raw_ostream &out, const ir::Program &program, const SourceManager &sources);
 
 } // namespace gc3::emit

@@ -41,7 +41,7 @@ PROGRAMS = {
 HOSTILE = """// </script><script>document.title = "taken"</script> <!-- <b>
 param R: int = 2;
 program p implements allreduce(ranks = R, chunks = 1, inplace = true) {
-    /* é😀 */ chunk(0, input, 0).reduce(chunk(1, input, 0)).copy(1, input, 0); // &lt;b&gt;
+	/* é😀 \x7f */ chunk(0, input, 0).reduce(chunk(1, input, 0)).copy(1, input, 0); // &lt;b&gt;
 }
 """
 
@@ -166,11 +166,11 @@ class Pages(unittest.TestCase):
     def test_hostile_text_stays_text(self):
         folder = pathlib.Path(self.folder) / "<b>x<"
         folder.mkdir()
-        source = folder / "script>.gc3"
+        source = folder / "script>\udcff.gc3"  # a byte that is no UTF-8
         source.write_text(HOSTILE, encoding="utf-8")
         self.open(source)
         self.assertEqual(self.browser.run("return document.title"), "p – gc3")
-        self.assertEqual(self.browser.text("#source h2"), str(source))
+        self.assertEqual(self.browser.text("#source h2"), str(source).replace("\udcff", "\ufffd"))
         shown = self.browser.run("return [...document.querySelectorAll('.line code')].map((c) => c.textContent)")
         self.assertEqual("\n".join(shown) + "\n", HOSTILE)
         self.browser.click(".bar[data-step='0'] rect")
