@@ -73,6 +73,12 @@ class Pages(unittest.TestCase):
         found = [HELD.fullmatch(label).groups() for label in labels]
         return {(int(rank), int(slot)): held for rank, name, slot, held in found if name == buffer}
 
+    def speed(self, ticks_per_second):
+        self.browser.run(
+            "const s = document.querySelector('#speed'); s.value = arguments[0]; s.onchange({target: s})",
+            ticks_per_second,
+        )
+
     def marked(self):
         return self.browser.run("return [...document.querySelectorAll('mark')].map((m) => m.textContent).join('')")
 
@@ -89,7 +95,7 @@ class Pages(unittest.TestCase):
                 self.open(EXAMPLES / f"{name}.gc3", *options)
                 _, ticks = self.tick()
                 self.assertTrue(self.browser.text("#progress-text").startswith("0 of "))
-                self.browser.run("const s = document.querySelector('#speed'); s.value = 32; s.onchange({target: s})")
+                self.speed(32)
                 self.browser.click("#play")
                 self.browser.wait("the end", f"document.querySelector('#clock').textContent === '{ticks} / {ticks}'")
                 self.assert_ends_with(expected)
@@ -133,7 +139,8 @@ class Pages(unittest.TestCase):
         self.assertEqual(sorted(sums), sorted(expected[(0, c)] for c in range(4)))  # each rank has one finished sum
 
     def test_space_plays_and_pauses(self):
-        self.open(EXAMPLES / "ring_allreduce.gc3", "-DR=4")
+        self.open(EXAMPLES / "ring_allreduce.gc3", "-DR=16")
+        self.speed(0.5)  # a minute for the whole: nobody pauses too late
         self.browser.type("body", "space")
         self.assertEqual(self.browser.run("return document.querySelector('#play').ariaLabel"), "Pause")
         self.browser.type("body", "space")
@@ -161,7 +168,8 @@ class Pages(unittest.TestCase):
         lines = re.findall(r"^    \d+: .*", text, re.M)
         step, waits = next((i, line.split(" after ")[1]) for i, line in enumerate(lines) if " after " in line)
         self.browser.click(f".bar[data-step='{step}'] rect")
-        self.assertEqual(self.browser.run("return document.querySelectorAll('.links path.wait').length"), waits.count("."))
+        drawn = self.browser.run("return document.querySelectorAll('.links path.wait').length")
+        self.assertEqual(drawn, waits.count("."))
 
     def test_hostile_text_stays_text(self):
         folder = pathlib.Path(self.folder) / "<b>x<"

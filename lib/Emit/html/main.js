@@ -27,7 +27,7 @@ function showFacts() {
 }
 
 function showTime() {
-  const time = player.shown ?? 0;
+  const time = player.shown;
   const tick = Math.floor(time);
   board.show(time);
   flights.show(time);
@@ -66,7 +66,7 @@ function choose(id) {
   details.choose(chosen, shownTick);
   if (chosen)
     timeline.reveal(chosen);
-  flights.show(player.shown ?? 0);
+  flights.show(player.shown);
 }
 
 /// The next step in the order of time, from the chosen one or from now.

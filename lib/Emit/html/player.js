@@ -7,6 +7,7 @@ class Player {
     this.ticks = ticks;
     this.onChange = onChange;
     this.time = 0;
+    this.shown = 0; // the time as it is shown: where nothing is to move, whole ticks
     this.goal = null; // where the way leads that it is on
     this.speed = SPEEDS.find((speed) => ticks / speed <= 16) ?? SPEEDS.at(-1);
     this.stepping = false;
@@ -45,28 +46,32 @@ class Player {
   }
 
   travel(goal, stepping) {
-    const idle = this.goal === null;
     this.goal = goal;
     this.stepping = stepping;
     this.last = undefined;
     this.onChange();
-    if (idle)
-      requestAnimationFrame((now) => this.frame(now));
+    this.askForFrame();
+  }
+
+  /// One at a time, however often one stops and goes on between two frames.
+  askForFrame() {
+    this.request ??= requestAnimationFrame((now) => {
+      this.request = undefined;
+      if (this.goal !== null)
+        this.frame(now);
+    });
   }
 
   frame(now) {
-    if (this.goal === null)
-      return;
     const seconds = this.last === undefined ? 0 : Math.min(0.1, (now - this.last) / 1000);
     this.last = now;
     const time = Math.min(this.goal, this.time + seconds * (this.stepping ? Math.max(2.5, this.speed) : this.speed));
     if (time >= this.goal)
       this.goal = null;
     this.set(this.still.matches ? Math.floor(time) : time, time);
-    requestAnimationFrame((next) => this.frame(next));
+    this.askForFrame();
   }
 
-  /// `exact` is the time itself where only whole ticks are shown.
   set(shown, exact = shown) {
     this.shown = Math.max(0, Math.min(this.ticks, shown));
     this.time = Math.max(0, Math.min(this.ticks, exact));
