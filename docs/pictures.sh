@@ -22,5 +22,5 @@ say "Opening the page"
 "$gc3c" examples/hierarchical_allreduce.gc3 -DN=2 -DG=4 --emit=html -o "$scratch/page.html"
 step screenshot "Chromium can't show the page" chromium --headless --no-sandbox --disable-gpu --hide-scrollbars \
   --window-size=1440,900 --screenshot="$scratch/page.png" "file://$scratch/page.html#tick=7&step=27"
-step optipng "the screenshot is no PNG" \
-  optipng -quiet -o4 -strip all -out docs/pictures/page.png -clobber "$scratch/page.png"
+step optipng "the screenshot is no PNG" optipng -quiet -o4 -strip all "$scratch/page.png"
+mv "$scratch/page.png" docs/pictures/page.png

@@ -82,8 +82,8 @@ class Browser:
         return [entry["message"] for entry in self.call("POST", "/se/log", {"type": "browser"})]
 
     def wait(self, what, script):
-        """Until the script returns something true. A minute is for machines that are very busy."""
-        deadline = time.monotonic() + 60
+        """Until the script returns something true. Five minutes are for machines that are very busy."""
+        deadline = time.monotonic() + 300
         while not self.run(f"return {script}"):
             if time.monotonic() > deadline:
                 raise AssertionError(f"never came true: {what}")

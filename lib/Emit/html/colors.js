@@ -31,7 +31,7 @@ function stripes(model, value, width) {
 function paintValue(context, model, value, {x, y, width, height}) {
   for (const [begin, end, rank] of stripes(model, value, width)) {
     context.fillStyle = model.rankColors[rank];
-    context.fillRect(x + begin * width, y, (end - begin) * width, height);
+    context.fillRect(x + begin * width, y, (end - begin) * width + 0.5, height); // half a pixel more, against seams
   }
 }
 

@@ -27,13 +27,13 @@ class Timeline {
     this.axis = svg('svg', {class: 'axis', height: ROW.axis, 'aria-hidden': 'true'});
     this.lines = svg('g', {class: 'axis'});
     this.bars = svg('g', {class: 'bars'});
-    this.links = svg('g', {class: 'links'});
+    this.links = svg('svg', {class: 'links', height: this.height, 'aria-hidden': 'true'});
     this.cursor = element('div', {class: 'cursor'}); // no part of the picture, which would be drawn anew each time
     this.handle = svg('path', {class: 'handle', d: 'M-5 13h10l-5 7z'});
     this.nodes = model.steps.map((step) => this.makeBar(step));
     this.bars.append(...this.nodes);
-    this.picture.append(this.lines, this.bars, this.links);
-    const plot = element('div', {class: 'plot'}, this.picture, this.cursor);
+    this.picture.append(this.lines, this.bars);
+    const plot = element('div', {class: 'plot'}, this.picture, this.cursor, this.links);
     const corner = element('div', {class: 'corner'});
     root.append(element('div', {class: 'tracks'}, corner, this.axis, this.gutter, plot));
   }
