@@ -150,7 +150,7 @@ class Pages(unittest.TestCase):
         self.open(EXAMPLES / "ring_allreduce.gc3", "-DR=4")
         self.browser.click(".bar[data-step='1'] rect")
         self.assertIn("rank 0 · tb 0 · step 1", self.browser.text("#details h2"))
-        self.assertEqual(self.marked(), "reduce(c)")
+        self.assertEqual(self.marked(), "reduce(sum)")
         self.assertEqual(self.browser.run("return document.querySelectorAll('.links path.message').length"), 2)
         self.assertEqual(self.browser.run("return document.querySelectorAll('.cell.reads').length"), 1)
         partners = self.browser.run("return [...document.querySelectorAll('#details .step')].map((b) => b.textContent)")
