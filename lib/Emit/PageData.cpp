@@ -2,8 +2,8 @@
 // The JSON of a page: shapes, thread blocks, steps with what they move and when, the postcondition, the source text.
 // Linear in the program and its replay, and in the source files that its steps come from.
 #include "PageData.h"
-#include "JsonWriter.h"
 #include "gc3/Emit/Replay.h"
+#include "gc3/Support/JsonWriter.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <algorithm>
 
@@ -14,7 +14,7 @@ namespace {
 
 class DataWriter {
 public:
-  DataWriter(emit::JsonWriter &out, const Program &program, const SourceManager &sources)
+  DataWriter(JsonWriter &out, const Program &program, const SourceManager &sources)
       : out(out), program(program), info(*program.info), collective(info.collective), sources(sources),
         replay(emit::replay(program)) {}
   void write();
@@ -39,7 +39,7 @@ private:
   uint32_t fileOf(SourceRange range);
   void site(SourceRange range, uint32_t file);
 
-  emit::JsonWriter &out;
+  JsonWriter &out;
   const Program &program;
   const ProgramInfo &info;
   const Collective &collective;

@@ -6,7 +6,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include <initializer_list>
 
-namespace gc3::emit {
+namespace gc3 {
 
 /// Writes one value, without white space. What it writes may stand inside a script element of HTML: a `<` is escaped.
 class JsonWriter {
@@ -33,4 +33,4 @@ private:
   bool isFirst = true; // nothing needs a comma before it
 };
 
-} // namespace gc3::emit
+} // namespace gc3

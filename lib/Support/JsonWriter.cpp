@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Commas, nesting and escapes.
-#include "JsonWriter.h"
+#include "gc3/Support/JsonWriter.h"
 #include "llvm/Support/ConvertUTF.h"
 #include "llvm/Support/Format.h"
 
-using gc3::emit::JsonWriter;
+using gc3::JsonWriter;
 
 void JsonWriter::separate() {
   if (!isFirst)
@@ -30,6 +30,8 @@ void JsonWriter::quote(llvm::StringRef text) {
       out << '\\' << first;
     else if (first == '\n')
       out << "\\n";
+    else if (first == '\t')
+      out << "\\t";
     else if (first == '<' || static_cast<unsigned char>(first) < 0x20)
       out << llvm::format("\\u%04x", first);
     else
