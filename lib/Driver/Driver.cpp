@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pipeline of one invocation: Sema → Lower → Schedule → Verify → Emit, as far as asked.
+// The pipeline of one invocation: Sema → Lower → Schedule → Verify → Emit, from where the input stands as far as asked.
 #include "gc3/Driver/Driver.h"
 #include "Output.h"
 #include "StageTimes.h"
 #include "Version.h"
 #include "gc3/Emit/Bundle.h"
+#include "gc3/IR/Dispatch.h"
 #include "gc3/IR/Print.h"
+#include "gc3/IR/Read.h"
 #include "gc3/Parse/Parse.h"
 #include "gc3/Support/Diagnostics.h"
 #include "gc3/Verify/Verify.h"
@@ -27,7 +29,14 @@ private:
   bool produce(std::string &result);
   bool compile(llvm::StringRef text, std::string &result);
   bool printSyntax(llvm::StringRef text, llvm::raw_ostream &out);
+  bool compileSource(llvm::StringRef text, llvm::raw_ostream &out);
+  template <typename IR>
+  bool compileText(std::vector<IR> (*read)(SourceManager &, Diagnostics &, llvm::StringRef, llvm::StringRef,
+                                           const ir::ReadOptions &),
+                   llvm::StringRef text, llvm::raw_ostream &out);
   bool compileProgram(ir::ChunkDag &&dag, llvm::raw_ostream &out);
+  bool compileProgram(ir::InstructionDag &&dag, llvm::raw_ostream &out);
+  bool compileProgram(ir::Program &&program, llvm::raw_ostream &out);
   bool verifyProgram(const ir::Program &program);
   void report(const ir::ProgramInfo &info, const verify::Finding &finding);
   std::string outputPath() const;
@@ -80,21 +89,25 @@ bool Invocation::compileProgram(ir::ChunkDag &&dag, llvm::raw_ostream &out) {
     instructions = lower::lower(dag, options.lower, diags);
     dag = {}; // a large program's operations are not needed any more
   }
-  if (!instructions)
-    return false;
+  return instructions && compileProgram(std::move(*instructions), out);
+}
+
+bool Invocation::compileProgram(ir::InstructionDag &&dag, llvm::raw_ostream &out) {
   if (options.emit == Emit::InstructionDag) {
-    ir::print(out, *instructions);
+    ir::print(out, dag);
     return true;
   }
   std::optional<ir::Program> program;
   {
     auto timer = times.start("schedule");
-    program = schedule::schedule(*instructions, options.schedule, diags);
-    instructions.reset();
+    program = schedule::schedule(dag, options.schedule, diags);
+    dag = {};
   }
-  if (!program)
-    return false;
-  programs.push_back(std::move(*program));
+  return program && compileProgram(std::move(*program), out);
+}
+
+bool Invocation::compileProgram(ir::Program &&program, llvm::raw_ostream &out) {
+  programs.push_back(std::move(program));
   if (!verifyProgram(programs.back()))
     return false;
   if (options.emit == Emit::GC3IR)
@@ -110,10 +123,7 @@ bool Invocation::printSyntax(llvm::StringRef text, llvm::raw_ostream &out) {
   return true;
 }
 
-bool Invocation::compile(llvm::StringRef text, std::string &result) {
-  llvm::raw_string_ostream out(result);
-  if (options.emit == Emit::Ast)
-    return printSyntax(text, out);
+bool Invocation::compileSource(llvm::StringRef text, llvm::raw_ostream &out) {
   std::vector<ir::ChunkDag> dags;
   {
     auto timer = times.start("parse and evaluate");
@@ -124,6 +134,42 @@ bool Invocation::compile(llvm::StringRef text, std::string &result) {
   bool good = true;
   for (ir::ChunkDag &dag : dags)
     good &= compileProgram(std::move(dag), out);
+  return good;
+}
+
+/// From the text of an IR on.
+template <typename IR>
+bool Invocation::compileText(std::vector<IR> (*read)(SourceManager &, Diagnostics &, llvm::StringRef, llvm::StringRef,
+                                                     const ir::ReadOptions &),
+                             llvm::StringRef text, llvm::raw_ostream &out) {
+  std::vector<IR> parts;
+  {
+    auto timer = times.start("read");
+    parts = read(sources, diags, options.input, text,
+                 {.maxSlots = options.sema.maxSlots, .maxContributions = options.sema.maxSteps});
+  }
+  std::vector<const ir::ProgramInfo *> infos;
+  for (const IR &part : parts)
+    infos.push_back(part.info.get());
+  ir::checkDispatch(infos, diags);
+  if (diags.hasErrors())
+    return false;
+  bool good = true;
+  for (IR &part : parts)
+    good &= compileProgram(std::move(part), out);
+  return good;
+}
+
+bool Invocation::compile(llvm::StringRef text, std::string &result) {
+  llvm::raw_string_ostream out(result);
+  if (options.emit == Emit::Ast)
+    return printSyntax(text, out);
+  bool good = false;
+  switch (options.from) {
+  case From::Source: good = compileSource(text, out); break;
+  case From::InstructionDag: good = compileText(ir::readInstructionDag, text, out); break;
+  case From::GC3IR: good = compileText(ir::readGC3IR, text, out); break;
+  }
   if (!good || options.emit != Emit::Bundle)
     return good;
   auto timer = times.start("emit");

@@ -20,6 +20,11 @@ struct Table {
   cl::OptionCategory limits{"Limits"};
 
   cl::opt<std::string> file{cl::Positional, cl::desc("FILE.gc3"), cl::cat(input)};
+  cl::opt<From> from{"from", cl::desc("What FILE holds:"),
+                     cl::values(clEnumValN(From::Source, "gc3", "a program, as text in the language (default)"),
+                                clEnumValN(From::InstructionDag, "inst-dag", "what --emit=inst-dag printed"),
+                                clEnumValN(From::GC3IR, "gc3-ir", "what --emit=gc3-ir printed")),
+                     cl::init(From::Source), cl::cat(input)};
   cl::list<std::string> defines{"D", cl::desc("Set a param of the program"), cl::value_desc("name=value"), cl::Prefix,
                                 cl::cat(input)};
   cl::list<std::string> includes{"I", cl::desc("Search imports in this directory too"), cl::value_desc("dir"),
@@ -86,6 +91,31 @@ static bool checkRanges(const Table &table) {
   return true;
 }
 
+/// With --from, stages that do not run have no options, and nothing comes out of them.
+static bool checkFrom(const Table &table) {
+  if (table.from == From::Source)
+    return true;
+  std::string from = table.from == From::GC3IR ? "--from=gc3-ir" : "--from=inst-dag";
+  Emit first = table.from == From::GC3IR ? Emit::GC3IR : Emit::InstructionDag;
+  if (table.dump)
+    return reject("--dump prints a bundle, and " + from + " reads text");
+  if (table.emit < first)
+    return reject(from + " begins behind what --emit asks for");
+  std::vector<std::pair<const char *, int>> idle = {{"-D", table.defines.getNumOccurrences()},
+                                                    {"-I", table.includes.getNumOccurrences()},
+                                                    {"--program", table.program.getNumOccurrences()},
+                                                    {"--no-fusion", table.noFusion.getNumOccurrences()},
+                                                    {"--max-ops", table.maxOps.getNumOccurrences()}};
+  if (table.from == From::GC3IR) {
+    idle.emplace_back("--fifo-slots", table.fifoSlots.getNumOccurrences());
+    idle.emplace_back("--max-threadblocks", table.maxThreadBlocks.getNumOccurrences());
+  }
+  for (auto [option, occurrences] : idle)
+    if (occurrences != 0)
+      return reject(std::string(option) + " says nothing about what " + from + " reads");
+  return true;
+}
+
 static bool parseDefines(const Table &table, Options &options) {
   for (const std::string &define : table.defines) {
     size_t equals = define.find('=');
@@ -107,10 +137,11 @@ std::optional<Options> gc3::driver::parseCommandLine(int argc, const char *const
     return std::nullopt;
   }
   Options options;
-  if (!checkRanges(table) || !parseDefines(table, options))
+  if (!checkRanges(table) || !checkFrom(table) || !parseDefines(table, options))
     return std::nullopt;
   options.input = table.file;
   options.output = table.out;
+  options.from = table.from;
   options.emit = table.emit;
   options.dump = table.dump;
   options.verify = table.verify;

@@ -14,12 +14,16 @@ namespace gc3::driver {
 /// What to write; in the order of the stages.
 enum class Emit : uint8_t { Ast, ChunkDag, InstructionDag, GC3IR, Bundle };
 
+/// What the input is: the stage that reads it is the first to run.
+enum class From : uint8_t { Source, InstructionDag, GC3IR };
+
 enum class VerifyMode : uint8_t { Fast, Exact, Off };
 
 struct Options {
   std::string input; ///< "-": standard input
   std::string
       output; ///< empty: standard output for text, the input's stem with .gc3b for a bundle; "-": standard output
+  From from = From::Source;
   Emit emit = Emit::Bundle;
   bool dump = false; ///< the input is a bundle to print
   VerifyMode verify = VerifyMode::Fast;

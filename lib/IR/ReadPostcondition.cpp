@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+// `ensures for r in 0..4, c in 0..4: output(r, c) == input(c, r)`: counters over constant ranges, places linear in
+// them, and one input chunk or a reduction of several. Each term of a reduction becomes one run.
+#include "ReadPostcondition.h"
+#include <algorithm>
+#include <numeric>
+
+using namespace gc3;
+using namespace gc3::ir;
+
+namespace {
+
+class PromiseParser {
+public:
+  PromiseParser(Scanner &scanner, Promise &promise) : scanner(scanner), promise(promise) {}
+  bool run();
+
+private:
+  bool counter(llvm::StringRef &name, Promise::Counter &counter);
+  bool counters();
+  bool value();
+  bool term(bool reduces);
+  bool ownCounter();
+  bool linear(Promise::Linear &linear);
+  bool addend(Promise::Linear &linear, int64_t sign);
+  bool factor(llvm::StringRef name, SourceRange range, size_t &number);
+  bool unknownName(llvm::StringRef name, SourceRange range) {
+    return scanner.fail(DiagId::UnknownName, range, "there is no counter '" + name.str() + "'");
+  }
+
+  Scanner &scanner;
+  Promise &promise;
+  std::vector<llvm::StringRef> names; // of the clause's counters
+  bool inTerm = false;
+  llvm::StringRef ownName; // the one other name that a term uses: its own counter, which is made behind it
+  SourceRange ownUse;
+};
+
+} // namespace
+
+/// `r in 0..4`
+bool PromiseParser::counter(llvm::StringRef &name, Promise::Counter &counter) {
+  uint32_t start = scanner.start();
+  uint32_t end = 0;
+  if (!scanner.name(name, "a counter"))
+    return false;
+  if (std::find(names.begin(), names.end(), name) != names.end())
+    return scanner.fail(DiagId::Redefinition, scanner.since(start), "there is a counter '" + name.str() + "' already");
+  if (!scanner.expectWord("in") || !scanner.number(counter.first, "a number") || !scanner.expect("..") ||
+      !scanner.number(end, "a number"))
+    return false;
+  if (end <= counter.first)
+    return scanner.fail(DiagId::BadOperand, scanner.since(start), "the range is empty");
+  counter.count = end - counter.first;
+  return true;
+}
+
+bool PromiseParser::counters() {
+  do {
+    uint32_t start = scanner.start();
+    llvm::StringRef name;
+    if (!counter(name, promise.counters.emplace_back()))
+      return false;
+    if (names.size() == Promise::maxCounters)
+      return scanner.fail(DiagId::Syntax, scanner.since(start),
+                          "more than " + std::to_string(Promise::maxCounters) + " counters");
+    names.push_back(name);
+  } while (scanner.take(","));
+  return scanner.expect(":");
+}
+
+bool PromiseParser::factor(llvm::StringRef name, SourceRange range, size_t &number) {
+  auto known = std::find(names.begin(), names.end(), name);
+  number = static_cast<size_t>(known - names.begin());
+  if (known != names.end())
+    return true;
+  number = Promise::maxCounters;
+  if (!inTerm || (!ownName.empty() && ownName != name))
+    return unknownName(name, range);
+  ownName = name;
+  ownUse = range;
+  return true;
+}
+
+/// `3`, `r`, `3 * r`
+bool PromiseParser::addend(Promise::Linear &linear, int64_t sign) {
+  uint32_t times = 1;
+  bool hasNumber = scanner.peekWord().empty();
+  if (hasNumber && !scanner.number(times, "a number or a counter"))
+    return false;
+  if (hasNumber && !scanner.take("*")) {
+    linear.constant += sign * times;
+    return true;
+  }
+  uint32_t start = scanner.start();
+  llvm::StringRef name;
+  size_t number = 0;
+  if (!scanner.name(name, "a counter") || !factor(name, scanner.since(start), number))
+    return false;
+  linear.factors[number] += sign * times;
+  return true;
+}
+
+bool PromiseParser::linear(Promise::Linear &linear) {
+  int64_t sign = scanner.take("-") ? -1 : 1;
+  for (;;) {
+    if (!addend(linear, sign))
+      return false;
+    if (scanner.take("+"))
+      sign = 1;
+    else if (scanner.take("-"))
+      sign = -1;
+    else
+      return true;
+  }
+}
+
+/// `for q in 0..4` behind a term of a reduction, if it is there.
+bool PromiseParser::ownCounter() {
+  if (!scanner.takeWord("for"))
+    return ownName.empty() || unknownName(ownName, ownUse);
+  llvm::StringRef name;
+  if (!counter(name, promise.terms.back().own))
+    return false;
+  return ownName.empty() || ownName == name || unknownName(ownName, ownUse);
+}
+
+/// `input(r, c)`
+bool PromiseParser::term(bool reduces) {
+  Promise::Term &term = promise.terms.emplace_back();
+  ownName = {};
+  inTerm = reduces;
+  return scanner.expectWord("input") && scanner.expect("(") && linear(term.rank) && scanner.expect(",") &&
+         linear(term.index) && scanner.expect(")") && (!reduces || ownCounter());
+}
+
+bool PromiseParser::value() {
+  if (!scanner.takeWord("reduce"))
+    return scanner.peekWord() == "input" ? term(false) : scanner.expected("'input' or 'reduce'");
+  if (!scanner.expect("("))
+    return false;
+  do {
+    if (!term(true))
+      return false;
+  } while (scanner.take(","));
+  return scanner.expect(")");
+}
+
+bool PromiseParser::run() {
+  uint32_t start = scanner.start();
+  if (scanner.takeWord("for") && !counters())
+    return false;
+  if (!scanner.expectWord("output") || !scanner.expect("(") || !linear(promise.rank))
+    return false;
+  bool wholeRow = scanner.take(")");
+  if (!wholeRow && (!scanner.expect(",") || !linear(promise.index) || !scanner.expect(")")))
+    return false;
+  if (!scanner.expect("=="))
+    return false;
+  bool good = wholeRow
+                  ? scanner.expectWord("output") && scanner.expect("(") && linear(promise.model) && scanner.expect(")")
+                  : value();
+  promise.place = scanner.since(start);
+  return good && scanner.endLine();
+}
+
+bool gc3::ir::readPromise(Scanner &scanner, Promise &promise) {
+  return PromiseParser(scanner, promise).run();
+}
+
+static std::string placeOf(const char *buffer, int64_t rank, int64_t index) {
+  return std::string(buffer) + "(" + std::to_string(rank) + ", " + std::to_string(index) + ")";
+}
+
+PostconditionReader::PostconditionReader(Scanner &scanner, Collective &collective, const ReadOptions &options)
+    : scanner(scanner), collective(collective),
+      maxContributions(std::min<uint64_t>(options.maxContributions, UINT32_MAX)), contributionsLeft(maxContributions),
+      wanted(size_t(collective.ranks) * collective.output.total()) {}
+
+bool PostconditionReader::evaluate(const Promise::Linear &linear, int64_t &result) {
+  bool overflow = false;
+  result = linear.constant;
+  for (size_t i = 0; i != counters.size(); ++i) {
+    int64_t product = 0;
+    overflow |= __builtin_mul_overflow(linear.factors[i], counters[i], &product);
+    overflow |= __builtin_add_overflow(result, product, &result);
+  }
+  return !overflow || fail(DiagId::Overflow, "a number outside the range of 64 bits");
+}
+
+bool PostconditionReader::checkChunk(BufferId buffer, int64_t rank, int64_t index) {
+  const char *name = buffer == InputBuffer ? "input" : "output";
+  if (rank < 0 || rank >= collective.ranks)
+    return fail(DiagId::RankOutOfRange,
+                placeOf(name, rank, index) + ": there are " + std::to_string(collective.ranks) + " ranks");
+  uint32_t size = collective.size(static_cast<uint32_t>(rank), buffer);
+  if (size == 0)
+    return fail(DiagId::NoSuchBuffer,
+                placeOf(name, rank, index) + ": rank " + std::to_string(rank) + " has no " + name);
+  if (index < 0 || index >= size)
+    return fail(DiagId::ChunkOutOfRange, placeOf(name, rank, index) + ": the " + name + " of a rank has " +
+                                             std::to_string(size) + (size == 1 ? " chunk" : " chunks"));
+  return true;
+}
+
+/// The term as a run: its ends and all between are chunks of an input.
+bool PostconditionReader::addTerm(const Promise::Term &term) {
+  constexpr size_t own = Promise::maxCounters;
+  if (term.own.count > contributionsLeft)
+    return fail(DiagId::StepBudget, "the postcondition names more than " + std::to_string(maxContributions) +
+                                        " contributions; --max-steps allows more");
+  contributionsLeft -= term.own.count;
+  Run run{0, 0, 0, 0, term.own.count};
+  int64_t rank = 0, index = 0;
+  for (uint32_t i = 0; i != term.own.count; ++i) {
+    counters[own] = int64_t(term.own.first) + i;
+    if (!evaluate(term.rank, rank) || !evaluate(term.index, index) || !checkChunk(InputBuffer, rank, index))
+      return false;
+    if (i == 0) {
+      run.rank = static_cast<uint32_t>(rank);
+      run.index = static_cast<uint32_t>(index);
+    }
+  }
+  if (run.length != 1) { // its factors are differences of ranks, and of chunks: short, unless there are 2^31 chunks
+    run.rankStride = static_cast<int32_t>(term.rank.factors[own]);
+    run.indexStride = static_cast<int32_t>(term.index.factors[own]);
+    if (run.indexStride != term.index.factors[own])
+      return fail(DiagId::Overflow, "the chunks of a reduction lie 2^31 apart or more");
+  }
+  runs.push_back(run);
+  return true;
+}
+
+bool PostconditionReader::makeValue(const Promise &promise) {
+  runs.clear();
+  for (const Promise::Term &term : promise.terms)
+    if (!addTerm(term))
+      return false;
+  llvm::StringRef key(reinterpret_cast<const char *>(runs.data()), runs.size() * sizeof(Run));
+  auto [known, isNew] = valueOf.try_emplace(key, collective.post.valueCount() + 1);
+  value = known->second;
+  if (isNew) {
+    Postcondition &post = collective.post;
+    post.runs.insert(post.runs.end(), runs.begin(), runs.end());
+    post.valueBegin.push_back(static_cast<uint32_t>(post.runs.size()));
+  }
+  return true;
+}
+
+bool PostconditionReader::promiseChunk(const Promise &promise) {
+  int64_t rank = 0, index = 0;
+  if (!evaluate(promise.rank, rank) || !evaluate(promise.index, index) || !checkChunk(OutputBuffer, rank, index))
+    return false;
+  uint32_t &entry = row(rank)[index];
+  if (entry != Postcondition::Anything)
+    return fail(DiagId::ConflictingEnsures, placeOf("output", rank, index) + " is promised twice");
+  entry = value;
+  return true;
+}
+
+bool PostconditionReader::copyRow(const Promise &promise) {
+  int64_t rank = 0, model = 0;
+  if (!evaluate(promise.rank, rank) || !evaluate(promise.model, model) || !checkChunk(OutputBuffer, rank, 0) ||
+      !checkChunk(OutputBuffer, model, 0))
+    return false;
+  uint32_t width = collective.output.total();
+  auto anything = [](uint32_t entry) { return entry == Postcondition::Anything; };
+  if (std::all_of(row(model), row(model) + width, anything))
+    return fail(DiagId::BadOperand, "nothing is promised so far of the output of rank " + std::to_string(model));
+  if (!std::all_of(row(rank), row(rank) + width, anything))
+    return fail(DiagId::ConflictingEnsures,
+                "something is promised already of the output of rank " + std::to_string(rank));
+  std::copy(row(model), row(model) + width, row(rank));
+  return true;
+}
+
+/// Counters on which the value depends turn slowest, so that it is made no more often than it changes.
+bool PostconditionReader::add(const Promise &promise) {
+  place = promise.place;
+  std::vector<size_t> order(promise.counters.size());
+  std::iota(order.begin(), order.end(), 0);
+  auto last = std::stable_partition(order.begin(), order.end(), [&](size_t i) {
+    return std::any_of(promise.terms.begin(), promise.terms.end(), [&](const Promise::Term &term) {
+      return term.rank.factors[i] != 0 || term.index.factors[i] != 0;
+    });
+  });
+  auto dependent = static_cast<size_t>(last - order.begin());
+  for (size_t i : order)
+    counters[i] = promise.counters[i].first;
+  bool valueChanged = true;
+  for (;;) {
+    if (promise.terms.empty() ? !copyRow(promise) : (valueChanged && !makeValue(promise)) || !promiseChunk(promise))
+      return false;
+    size_t turn = order.size(); // the counter that goes on; all behind it begin anew
+    for (; turn != 0; --turn) {
+      const Promise::Counter &counter = promise.counters[order[turn - 1]];
+      if (++counters[order[turn - 1]] != int64_t(counter.first) + counter.count)
+        break;
+      counters[order[turn - 1]] = counter.first;
+    }
+    if (turn == 0)
+      return true;
+    valueChanged = turn - 1 < dependent;
+  }
+}
+
+void PostconditionReader::finish() {
+  setRows(collective, wanted);
+}
