@@ -118,15 +118,5 @@ bool GC3IRReader::run() {
 
 std::vector<Program> gc3::ir::readGC3IR(SourceManager &sources, Diagnostics &diags, llvm::StringRef name,
                                         llvm::StringRef text, const ReadOptions &options) {
-  std::vector<Program> programs;
-  bool good = eachProgram(sources, diags, name, text, [&](Scanner &scanner) {
-    GC3IRReader reader(scanner, options);
-    if (!reader.run())
-      return false;
-    programs.push_back(std::move(reader.program));
-    return true;
-  });
-  if (!good)
-    programs.clear();
-  return programs;
+  return readPrograms<GC3IRReader>(sources, diags, name, text, options, &GC3IRReader::program);
 }

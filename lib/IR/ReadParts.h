@@ -69,23 +69,28 @@ private:
   uint64_t slots = 0; // of all buffers so far
 };
 
-/// Adds the text to the sources and calls `readOne(scanner)` for each program in it.
-template <typename ReadOne>
-bool eachProgram(SourceManager &sources, Diagnostics &diags, llvm::StringRef name, llvm::StringRef text,
-                 ReadOne readOne) {
+/// Adds the text to the sources and reads its programs, each with a Reader of its own whose `run` leaves the program in
+/// `result`. Empty after an error.
+template <typename Reader, typename IR>
+std::vector<IR> readPrograms(SourceManager &sources, Diagnostics &diags, llvm::StringRef name, llvm::StringRef text,
+                             const ReadOptions &options, IR Reader::*result) {
   uint32_t base = sources.add(name, text);
   if (base == 0) {
     diags.error(DiagId::TooLarge, {}, "'" + name.str() + "' is larger than 4 GiB");
-    return false;
+    return {};
   }
   Scanner scanner(text, base, diags);
   scanner.nextLine();
   if (scanner.atEnd())
-    return scanner.fail(DiagId::NoProgram, {}, "'" + name.str() + "' holds no program");
-  while (!scanner.atEnd())
-    if (!readOne(scanner))
-      return false;
-  return true;
+    diags.error(DiagId::NoProgram, {}, "'" + name.str() + "' holds no program");
+  std::vector<IR> programs;
+  while (!scanner.atEnd()) {
+    Reader reader(scanner, options);
+    if (!reader.run())
+      return {};
+    programs.push_back(std::move(reader.*result));
+  }
+  return programs;
 }
 
 } // namespace gc3::ir

@@ -15,39 +15,6 @@ void Scanner::nextLine() {
   lineBegin = at;
 }
 
-bool Scanner::atLineEnd() {
-  skipBlanks();
-  return at == end || *at == '\n' || rest().take_front(2) == "//";
-}
-
-const char *Scanner::wordEnd() const {
-  const char *last = at;
-  if (last != end && isWordStart(*last))
-    while (last != end && isWordPart(*last))
-      ++last;
-  return last;
-}
-
-llvm::StringRef Scanner::peekWord() {
-  skipBlanks();
-  return {at, static_cast<size_t>(wordEnd() - at)};
-}
-
-bool Scanner::take(llvm::StringRef mark) {
-  skipBlanks();
-  if (rest().take_front(mark.size()) != mark)
-    return false;
-  at += mark.size();
-  return true;
-}
-
-bool Scanner::takeWord(llvm::StringRef word) {
-  if (peekWord() != word)
-    return false;
-  at += word.size();
-  return true;
-}
-
 bool Scanner::expect(llvm::StringRef mark) {
   return take(mark) || expected("'" + mark + "'");
 }
@@ -85,11 +52,6 @@ bool Scanner::name(llvm::StringRef &value, const char *what) {
 
 bool Scanner::endLine() {
   return atLineEnd() || expected("the end of the line");
-}
-
-uint32_t Scanner::start() {
-  skipBlanks();
-  return offset(at);
 }
 
 bool Scanner::fail(DiagId id, SourceRange range, std::string message) {

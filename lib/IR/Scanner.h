@@ -18,13 +18,30 @@ public:
   /// read to its end.
   void nextLine();
   bool atEnd() const { return at == end; }
-  bool atLineEnd();
+  bool atLineEnd() {
+    skipBlanks();
+    return at == end || *at == '\n' || (*at == '/' && rest().take_front(2) == "//");
+  }
 
   /// Takes `mark` if it comes next: a punctuation mark, or a word that does not go on.
-  bool take(llvm::StringRef mark);
-  bool takeWord(llvm::StringRef word);
+  bool take(llvm::StringRef mark) {
+    skipBlanks();
+    if (rest().take_front(mark.size()) != mark)
+      return false;
+    at += mark.size();
+    return true;
+  }
+  bool takeWord(llvm::StringRef word) {
+    if (peekWord() != word)
+      return false;
+    at += word.size();
+    return true;
+  }
   /// The word that comes next, without taking it; empty if none does.
-  llvm::StringRef peekWord();
+  llvm::StringRef peekWord() {
+    skipBlanks();
+    return {at, static_cast<size_t>(wordEnd() - at)};
+  }
 
   // These fail with "expected ..., found ..." where something else comes.
   bool expect(llvm::StringRef mark);
@@ -39,7 +56,10 @@ public:
   bool expected(const llvm::Twine &what);
 
   /// From the beginning of the word or mark that comes next.
-  uint32_t start();
+  uint32_t start() {
+    skipBlanks();
+    return offset(at);
+  }
   /// To the end of what was taken last.
   SourceRange since(uint32_t start) const { return {start, offset(at)}; }
   /// From the first word of the current line to where its comment or its end begins.
@@ -56,7 +76,13 @@ private:
   }
   uint32_t offset(const char *place) const { return base + static_cast<uint32_t>(place - begin); }
   llvm::StringRef rest() const { return {at, static_cast<size_t>(end - at)}; }
-  const char *wordEnd() const;
+  const char *wordEnd() const {
+    const char *last = at;
+    if (last != end && isWordStart(*last))
+      while (last != end && isWordPart(*last))
+        ++last;
+    return last;
+  }
 
   const char *begin;
   const char *end;
