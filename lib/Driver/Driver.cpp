@@ -154,6 +154,10 @@ bool Invocation::compileText(std::vector<IR> (*read)(SourceManager &, Diagnostic
   ir::checkDispatch(infos, diags);
   if (diags.hasErrors())
     return false;
+  for (const ir::ProgramInfo *info : infos)
+    if (!info->collective.post.promises())
+      diags.remark(info->nameRange, "nothing is promised ('ensures') of the output of '" + info->name +
+                                        "': what it holds is not checked");
   bool good = true;
   for (IR &part : parts)
     good &= compileProgram(std::move(part), out);

@@ -49,7 +49,8 @@ Blocked Execution<Domain>::obstacle(uint32_t index) {
     const Wait &wait = program.waits[step.waitBegin + state.nextWait];
     uint32_t other = program.rankBegin[block.rank] + wait.threadBlock;
     if (states[other].step <= wait.step) {
-      waiters[other].push_back(index);
+      waiters[other].push_back({wait.step, index});
+      std::push_heap(waiters[other].begin(), waiters[other].end());
       return Blocked::OnWait;
     }
   }
@@ -132,14 +133,10 @@ template <typename Domain>
 void Execution<Domain>::finishStep(uint32_t index) {
   ++states[index].step;
   states[index].nextWait = 0;
-  std::vector<uint32_t> &waiting = waiters[index];
-  for (size_t i = 0; i != waiting.size();) {
-    if (pendingWait(waiting[i]).step >= states[index].step) {
-      ++i;
-      continue;
-    }
-    wake(waiting[i], Blocked::OnWait);
-    waiting[i] = waiting.back();
+  std::vector<Waiter> &waiting = waiters[index];
+  while (!waiting.empty() && waiting.front().step < states[index].step) {
+    std::pop_heap(waiting.begin(), waiting.end());
+    wake(waiting.back().block, Blocked::OnWait);
     waiting.pop_back();
   }
 }

@@ -57,16 +57,15 @@ static bool execute(const Program &program, const Connections &connections, cons
 
 Verdict gc3::verify::verify(const Program &program, const Options &options) {
   Verdict verdict;
-  Connections connections = checkStructure(program, verdict.findings);
-  if (verdict.findings.size() > options.maxFindings)
-    verdict.findings.resize(options.maxFindings);
+  Connections connections = checkStructure(program, options.maxFindings, verdict.findings);
   if (!verdict.findings.empty())
     return verdict;
   verdict.proven |= StructureHolds;
   bool holds = options.exact ? execute<ExactDomain>(program, connections, options, verdict)
                              : execute<HashDomain>(program, connections, options, verdict);
   if (holds) {
-    verdict.proven |= PostconditionHolds;
+    if (program.info->collective.post.promises())
+      verdict.proven |= PostconditionHolds;
     verdict.minSlots = fewestSlots(program, connections);
     return verdict;
   }
