@@ -6,8 +6,9 @@
 
 using namespace gc3::ir;
 
-static void printDemand(llvm::raw_ostream &out, const ChainDemand &demand) {
-  if (demand.channel < 0 && demand.instance < 0)
+/// What else of a chain than its first message's directive says must be told: that of messages fused into it.
+static void printDemand(llvm::raw_ostream &out, const ChainDemand &demand, const ChainDemand &own) {
+  if (demand.channel == own.channel && demand.instance == own.instance)
     return;
   out << " (";
   if (demand.channel >= 0)
@@ -33,9 +34,9 @@ static void printInstruction(llvm::raw_ostream &out, const InstructionDag &dag, 
     out << " to %" << instruction.receiver;
   if (instruction.chain != None)
     out << " chain " << instruction.chain;
-  if (instruction.opcode == Opcode::Send)
-    printDemand(out, dag.chains[instruction.chain]);
   const Directive &directive = info.directives[instruction.directive];
+  if (instruction.opcode == Opcode::Send)
+    printDemand(out, dag.chains[instruction.chain], demandOf(directive, instruction.instance));
   const Directive &sendDirective = info.directives[instruction.sendDirective];
   printDirective(out, directive);
   if (!sameDemands(directive, sendDirective)) {

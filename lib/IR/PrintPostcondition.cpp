@@ -31,10 +31,12 @@ struct Clause {
   std::array<Loop, maxLoops> loops; // the innermost first
 };
 
-/// A number that moves with the loops of a clause.
+/// A number that moves with counters: that of a reduction, and behind it those of a clause's loops.
 struct Affine {
+  static constexpr size_t own = 0;
+
   int64_t constant;
-  std::array<int64_t, Clause::maxLoops + 1> steps{}; // the last: of the counter of a reduction
+  std::array<int64_t, 1 + Clause::maxLoops> steps{};
 };
 
 /// Makes the clauses.
@@ -79,8 +81,8 @@ private:
 
   llvm::raw_ostream &out;
   const Postcondition &post;
-  std::array<char, Clause::maxLoops + 1> names{};
-  std::array<int64_t, Clause::maxLoops + 1> firsts{}; // what the printed counters begin with
+  std::array<char, 1 + Clause::maxLoops> names{};
+  std::array<int64_t, 1 + Clause::maxLoops> firsts{}; // what the printed counters begin with
 };
 
 } // namespace
@@ -227,20 +229,20 @@ void ClausePrinter::chooseCounters(const Clause &clause) {
   uint32_t rankLoops = 0, indexLoops = 0;
   for (uint32_t i = 0; i != clause.loopCount; ++i) {
     const Clause::Loop &loop = clause.loops[i];
-    names[i] = loop.rankStep != 0 ? "rg"[rankLoops] : "cb"[indexLoops];
+    names[i + 1] = loop.rankStep != 0 ? "rg"[rankLoops] : "cb"[indexLoops];
     rankLoops += loop.rankStep != 0;
     indexLoops += loop.indexStep != 0;
   }
   for (uint32_t i = 0; i != clause.loopCount; ++i) {
     const Clause::Loop &loop = clause.loops[i];
     if (loop.rankStep == 1 && rankLoops == 1)
-      firsts[i] = clause.rank;
+      firsts[i + 1] = clause.rank;
     else if (loop.rankStep == 0 && loop.indexStep == 1 && indexLoops == 1)
-      firsts[i] = clause.index;
+      firsts[i + 1] = clause.index;
     else
-      firsts[i] = 0;
+      firsts[i + 1] = 0;
   }
-  names[Clause::maxLoops] = 'q';
+  names[Affine::own] = 'q';
 }
 
 /// The number by what is printed for the counters, which need not begin with 0.
@@ -273,16 +275,16 @@ void ClausePrinter::printAffine(const Affine &number) {
 }
 
 void ClausePrinter::printRun(const Clause &clause, uint32_t position) {
-  constexpr size_t own = Clause::maxLoops;
+  constexpr size_t own = Affine::own;
   const Run &run = post.runs[post.valueBegin[clause.value] + position];
   Affine rank{run.rank}, index{run.index};
   bool rankMoves = false, indexMoves = false;
   for (uint32_t i = 0; i != clause.loopCount; ++i) {
     const Run &next = post.runs[post.valueBegin[clause.loops[i].value] + position];
-    rank.steps[i] = int64_t(next.rank) - run.rank;
-    index.steps[i] = int64_t(next.index) - run.index;
-    rankMoves |= rank.steps[i] != 0;
-    indexMoves |= index.steps[i] != 0;
+    rank.steps[i + 1] = int64_t(next.rank) - run.rank;
+    index.steps[i + 1] = int64_t(next.index) - run.index;
+    rankMoves |= rank.steps[i + 1] != 0;
+    indexMoves |= index.steps[i + 1] != 0;
   }
   if (run.length != 1) {
     rank.steps[own] = run.rankStride;
@@ -317,12 +319,12 @@ void ClausePrinter::print(const Clause &clause) {
   chooseCounters(clause);
   out << "ensures ";
   for (uint32_t i = clause.loopCount; i-- != 0;)
-    out << (i + 1 == clause.loopCount ? "for " : "") << names[i] << " in " << firsts[i] << ".."
-        << firsts[i] + clause.loops[i].count << (i == 0 ? ": " : ", ");
+    out << (i + 1 == clause.loopCount ? "for " : "") << names[i + 1] << " in " << firsts[i + 1] << ".."
+        << firsts[i + 1] + clause.loops[i].count << (i == 0 ? ": " : ", ");
   Affine rank{clause.rank}, index{clause.index};
   for (uint32_t i = 0; i != clause.loopCount; ++i) {
-    rank.steps[i] = clause.loops[i].rankStep;
-    index.steps[i] = clause.loops[i].indexStep;
+    rank.steps[i + 1] = clause.loops[i].rankStep;
+    index.steps[i + 1] = clause.loops[i].indexStep;
   }
   out << "output(";
   printAffine(shifted(rank));

@@ -5,6 +5,7 @@
 #include "ReadParts.h"
 #include "gc3/IR/InstructionDag.h"
 #include <map>
+#include <optional>
 #include <tuple>
 
 using namespace gc3;
@@ -25,7 +26,7 @@ public:
 private:
   bool instruction();
   bool messages(Instruction &instruction);
-  bool chain(Instruction &instruction);
+  bool chain(Instruction &instruction, std::optional<ChainDemand> &demand);
   bool directives(Instruction &instruction);
   bool directive(uint32_t &number);
   bool edges(const Instruction &instruction);
@@ -124,9 +125,9 @@ bool InstructionDagReader::messages(Instruction &instruction) {
   return instruction.receiver > next() || wrong(scanner.since(start), "a message must go to a later instruction");
 }
 
-/// `chain 0 (channel 2 instance 1)`: a send begins the next chain and says what its channel must be; whatever receives
-/// goes on with its sender's.
-bool InstructionDagReader::chain(Instruction &instruction) {
+/// `chain 0 (channel 2 instance 1)`: a send begins the next chain, and may say more of its channel than its directive
+/// does; whatever receives goes on with its sender's.
+bool InstructionDagReader::chain(Instruction &instruction, std::optional<ChainDemand> &demand) {
   if (!receives(instruction.opcode) && !sends(instruction.opcode))
     return true;
   if (!scanner.expectWord("chain"))
@@ -137,12 +138,10 @@ bool InstructionDagReader::chain(Instruction &instruction) {
   auto wanted = receives(instruction.opcode) ? at(instruction.sender).chain : static_cast<uint32_t>(dag.chains.size());
   if (instruction.chain != wanted)
     return wrong(scanner.since(start), "expected chain " + std::to_string(wanted));
-  if (receives(instruction.opcode))
+  if (instruction.opcode != Opcode::Send || !scanner.take("("))
     return true;
-  ChainDemand &demand = dag.chains.emplace_back();
-  if (!scanner.take("("))
-    return true;
-  return bounded("channel", demand.channel, maxChannel) && bounded("instance", demand.instance, maxChannel) &&
+  demand.emplace();
+  return bounded("channel", demand->channel, maxChannel) && bounded("instance", demand->instance, maxChannel) &&
          scanner.expect(")");
 }
 
@@ -180,8 +179,11 @@ bool InstructionDagReader::instruction() {
     return false;
   if (uint32_t ranks = parts.info->collective.ranks; made.rank >= ranks)
     return scanner.fail(DiagId::RankOutOfRange, scanner.since(start), "there are " + std::to_string(ranks) + " ranks");
-  if (!parts.operation(made) || !messages(made) || !chain(made) || !directives(made) || !edges(made))
+  std::optional<ChainDemand> demand;
+  if (!parts.operation(made) || !messages(made) || !chain(made, demand) || !directives(made) || !edges(made))
     return false;
+  if (made.opcode == Opcode::Send)
+    dag.chains.push_back(demand ? *demand : demandOf(parts.info->directives[made.directive], made.instance));
   made.site = static_cast<uint32_t>(parts.info->sites.size());
   parts.info->sites.push_back(scanner.line());
   dag.instructions.push_back(made);

@@ -20,8 +20,10 @@ static std::string quantity(uint64_t count, const char *thing) {
 
 bool ProgramReader::names(llvm::StringRef level) {
   llvm::StringRef program, collective;
-  size_t dash = level.find('-');
-  if (!scanner.expectWord(level.take_front(dash)) || !scanner.expect(level.drop_front(dash)))
+  auto [first, second] = level.split('-');
+  if (!scanner.takeWord(first))
+    return scanner.expected("'" + level + "'");
+  if (!scanner.expect("-") || !scanner.expectWord(second))
     return false;
   uint32_t start = scanner.start();
   if (!scanner.name(program, "the name of the program"))

@@ -78,9 +78,7 @@ void Fuser::collectCandidates() {
 }
 
 ChainDemand Fuser::demand(const Instruction &message) const {
-  const Directive &directive = dag.info->directives[message.directive];
-  int32_t instance = directive.parallel == 1 ? -1 : static_cast<int32_t>(message.instance);
-  return {directive.channel, instance};
+  return demandOf(dag.info->directives[message.directive], message.instance);
 }
 
 bool Fuser::pinsAgree(const Instruction &receive, const Instruction &send) const {
