@@ -2,11 +2,14 @@
 // `ensures for r in 0..4, c in 0..4: output(r, c) == input(c, r)`: counters over constant ranges, places linear in
 // them, and one input chunk or a reduction of several. Each term of a reduction becomes one run.
 #include "ReadPostcondition.h"
+#include "llvm/Support/xxhash.h"
 #include <algorithm>
 #include <numeric>
 
 using namespace gc3;
 using namespace gc3::ir;
+
+static constexpr uint32_t None = ~uint32_t(0);
 
 namespace {
 
@@ -175,11 +178,12 @@ static std::string placeOf(const char *buffer, int64_t rank, int64_t index) {
 PostconditionReader::PostconditionReader(Scanner &scanner, Collective &collective, const ReadOptions &options)
     : scanner(scanner), collective(collective),
       maxContributions(std::min<uint64_t>(options.maxContributions, UINT32_MAX)), contributionsLeft(maxContributions),
+      inputsMissing(std::find(collective.hasInput.begin(), collective.hasInput.end(), 0) != collective.hasInput.end()),
       wanted(size_t(collective.ranks) * collective.output.total()) {}
 
-bool PostconditionReader::evaluate(const Promise::Linear &linear, int64_t &result) {
-  bool overflow = false;
-  result = linear.constant;
+bool PostconditionReader::evaluate(const Promise::Linear &linear, int64_t own, int64_t &result) {
+  bool overflow = __builtin_mul_overflow(linear.factors[Promise::maxCounters], own, &result);
+  overflow |= __builtin_add_overflow(result, linear.constant, &result);
   for (size_t i = 0; i != counters.size(); ++i) {
     int64_t product = 0;
     overflow |= __builtin_mul_overflow(linear.factors[i], counters[i], &product);
@@ -203,32 +207,55 @@ bool PostconditionReader::checkChunk(BufferId buffer, int64_t rank, int64_t inde
   return true;
 }
 
-/// The term as a run: its ends and all between are chunks of an input.
+/// The term as a run. Places between two that exist do so too, unless their rank has no input.
 bool PostconditionReader::addTerm(const Promise::Term &term) {
-  constexpr size_t own = Promise::maxCounters;
   if (term.own.count > contributionsLeft)
     return fail(DiagId::StepBudget, "the postcondition names more than " + std::to_string(maxContributions) +
                                         " contributions; --max-steps allows more");
   contributionsLeft -= term.own.count;
-  Run run{0, 0, 0, 0, term.own.count};
+  auto place = [&](uint32_t i, int64_t &rank, int64_t &index) {
+    int64_t own = int64_t(term.own.first) + i;
+    return evaluate(term.rank, own, rank) && evaluate(term.index, own, index) && checkChunk(InputBuffer, rank, index);
+  };
   int64_t rank = 0, index = 0;
-  for (uint32_t i = 0; i != term.own.count; ++i) {
-    counters[own] = int64_t(term.own.first) + i;
-    if (!evaluate(term.rank, rank) || !evaluate(term.index, index) || !checkChunk(InputBuffer, rank, index))
-      return false;
-    if (i == 0) {
-      run.rank = static_cast<uint32_t>(rank);
-      run.index = static_cast<uint32_t>(index);
-    }
-  }
+  if (!place(0, rank, index))
+    return false;
+  Run run{static_cast<uint32_t>(rank), static_cast<uint32_t>(index), 0, 0, term.own.count};
   if (run.length != 1) { // its factors are differences of ranks, and of chunks: short, unless there are 2^31 chunks
-    run.rankStride = static_cast<int32_t>(term.rank.factors[own]);
-    run.indexStride = static_cast<int32_t>(term.index.factors[own]);
-    if (run.indexStride != term.index.factors[own])
+    run.rankStride = static_cast<int32_t>(term.rank.factors[Promise::maxCounters]);
+    run.indexStride = static_cast<int32_t>(term.index.factors[Promise::maxCounters]);
+    for (uint32_t i = inputsMissing ? 1 : run.length - 1; i != run.length; ++i)
+      if (!place(i, rank, index))
+        return false;
+    if (run.indexStride != term.index.factors[Promise::maxCounters])
       return fail(DiagId::Overflow, "the chunks of a reduction lie 2^31 apart or more");
   }
   runs.push_back(run);
   return true;
+}
+
+/// Makes `value` the number of the value with these runs, which may be a new one.
+void PostconditionReader::intern() {
+  Postcondition &post = collective.post;
+  auto same = [](const Run &a, const Run &b) {
+    return a.rank == b.rank && a.index == b.index && a.rankStride == b.rankStride && a.indexStride == b.indexStride &&
+           a.length == b.length;
+  };
+  llvm::StringRef bytes(reinterpret_cast<const char *>(runs.data()), runs.size() * sizeof(Run));
+  uint64_t hash = llvm::xxHash64(bytes) >> 1; // clear of the map's reserved keys
+  auto [first, isNew] = valueOfHash.try_emplace(hash, post.valueCount());
+  for (uint32_t at = isNew ? None : first->second; at != None; at = nextOfHash[at]) {
+    if (std::equal(runs.begin(), runs.end(), post.runs.begin() + post.valueBegin[at],
+                   post.runs.begin() + post.valueBegin[at + 1], same)) {
+      value = at + 1;
+      return;
+    }
+  }
+  nextOfHash.push_back(isNew ? None : first->second);
+  first->second = post.valueCount();
+  post.runs.insert(post.runs.end(), runs.begin(), runs.end());
+  post.valueBegin.push_back(static_cast<uint32_t>(post.runs.size()));
+  value = post.valueCount();
 }
 
 bool PostconditionReader::makeValue(const Promise &promise) {
@@ -236,20 +263,13 @@ bool PostconditionReader::makeValue(const Promise &promise) {
   for (const Promise::Term &term : promise.terms)
     if (!addTerm(term))
       return false;
-  llvm::StringRef key(reinterpret_cast<const char *>(runs.data()), runs.size() * sizeof(Run));
-  auto [known, isNew] = valueOf.try_emplace(key, collective.post.valueCount() + 1);
-  value = known->second;
-  if (isNew) {
-    Postcondition &post = collective.post;
-    post.runs.insert(post.runs.end(), runs.begin(), runs.end());
-    post.valueBegin.push_back(static_cast<uint32_t>(post.runs.size()));
-  }
+  intern();
   return true;
 }
 
 bool PostconditionReader::promiseChunk(const Promise &promise) {
   int64_t rank = 0, index = 0;
-  if (!evaluate(promise.rank, rank) || !evaluate(promise.index, index) || !checkChunk(OutputBuffer, rank, index))
+  if (!evaluate(promise.rank, 0, rank) || !evaluate(promise.index, 0, index) || !checkChunk(OutputBuffer, rank, index))
     return false;
   uint32_t &entry = row(rank)[index];
   if (entry != Postcondition::Anything)
@@ -260,7 +280,7 @@ bool PostconditionReader::promiseChunk(const Promise &promise) {
 
 bool PostconditionReader::copyRow(const Promise &promise) {
   int64_t rank = 0, model = 0;
-  if (!evaluate(promise.rank, rank) || !evaluate(promise.model, model) || !checkChunk(OutputBuffer, rank, 0) ||
+  if (!evaluate(promise.rank, 0, rank) || !evaluate(promise.model, 0, model) || !checkChunk(OutputBuffer, rank, 0) ||
       !checkChunk(OutputBuffer, model, 0))
     return false;
   uint32_t width = collective.output.total();
@@ -285,8 +305,9 @@ bool PostconditionReader::add(const Promise &promise) {
     });
   });
   auto dependent = static_cast<size_t>(last - order.begin());
-  for (size_t i : order)
-    counters[i] = promise.counters[i].first;
+  counters.clear();
+  for (const Promise::Counter &counter : promise.counters)
+    counters.push_back(counter.first);
   bool valueChanged = true;
   for (;;) {
     if (promise.terms.empty() ? !copyRow(promise) : (valueChanged && !makeValue(promise)) || !promiseChunk(promise))

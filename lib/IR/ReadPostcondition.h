@@ -5,7 +5,7 @@
 #include "Scanner.h"
 #include "gc3/IR/Collective.h"
 #include "gc3/IR/Read.h"
-#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/DenseMap.h"
 #include <array>
 #include <vector>
 
@@ -51,10 +51,10 @@ public:
   void finish();
 
 private:
-  using Values = std::array<int64_t, Promise::maxCounters + 1>;
-  bool evaluate(const Promise::Linear &linear, int64_t &result);
+  bool evaluate(const Promise::Linear &linear, int64_t own, int64_t &result);
   bool checkChunk(BufferId buffer, int64_t rank, int64_t index);
   bool addTerm(const Promise::Term &term);
+  void intern();
   bool makeValue(const Promise &promise);
   bool promiseChunk(const Promise &promise);
   bool copyRow(const Promise &promise);
@@ -65,10 +65,12 @@ private:
   Collective &collective;
   uint64_t maxContributions, contributionsLeft;
   SourceRange place;
-  Values counters{};
-  std::vector<Run> runs;             // of the value that is being made
-  uint32_t value = 0;                // + 1
-  llvm::StringMap<uint32_t> valueOf; // by the bytes of its runs
+  bool inputsMissing;                             // on some rank
+  std::vector<int64_t> counters;                  // of the promise
+  std::vector<Run> runs;                          // of the value that is being made
+  uint32_t value = 0;                             // + 1
+  llvm::DenseMap<uint64_t, uint32_t> valueOfHash; // the latest one
+  std::vector<uint32_t> nextOfHash;               // by value: the next of the same hash
   std::vector<uint32_t> wanted;
 };
 
