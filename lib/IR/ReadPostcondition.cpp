@@ -8,8 +8,6 @@
 using namespace gc3;
 using namespace gc3::ir;
 
-static constexpr uint32_t None = ~uint32_t(0);
-
 static std::string placeOf(const char *buffer, int64_t rank, int64_t index) {
   return std::string(buffer) + "(" + std::to_string(rank) + ", " + std::to_string(index) + ")";
 }
