@@ -10,7 +10,9 @@ using namespace gc3::ir;
 
 static constexpr uint32_t NoRow = ~uint32_t(0);
 
-static void shareRows(Collective &collective, const std::vector<uint32_t> &wanted) {
+using RowOf = llvm::function_ref<llvm::ArrayRef<uint32_t>(uint32_t)>;
+
+static void shareRows(Collective &collective, RowOf wantedOf) {
   Postcondition &post = collective.post;
   std::unordered_multimap<size_t, uint32_t> rowsOfHash; // looked up only; its order does not matter
   uint32_t emptyRow = NoRow;                            // of the ranks without output
@@ -18,25 +20,32 @@ static void shareRows(Collective &collective, const std::vector<uint32_t> &wante
     post.rowBegin.push_back(static_cast<uint32_t>(post.rows.size()));
     return static_cast<uint32_t>(post.rowBegin.size()) - 2;
   };
-  size_t width = collective.output.total();
+  llvm::ArrayRef<uint32_t> latest; // mostly the same again
+  uint32_t latestRow = NoRow;
   for (uint32_t rank = 0; rank != collective.ranks; ++rank) {
     if (!collective.hasOutput[rank]) {
       emptyRow = emptyRow == NoRow ? endRow() : emptyRow;
       post.rowOfRank.push_back(emptyRow);
       continue;
     }
-    const uint32_t *row = wanted.data() + rank * width;
-    size_t hash = llvm::hash_combine_range(row, row + width);
+    llvm::ArrayRef<uint32_t> row = wantedOf(rank);
+    if (row.data() == latest.data() && !latest.empty()) {
+      post.rowOfRank.push_back(latestRow);
+      continue;
+    }
+    size_t hash = llvm::hash_combine_range(row.begin(), row.end());
     uint32_t found = NoRow;
     for (auto [at, end] = rowsOfHash.equal_range(hash); at != end && found == NoRow; ++at)
-      if (std::equal(row, row + width, post.rows.begin() + post.rowBegin[at->second]))
+      if (std::equal(row.begin(), row.end(), post.rows.begin() + post.rowBegin[at->second]))
         found = at->second;
     if (found == NoRow) {
-      post.rows.insert(post.rows.end(), row, row + width);
+      post.rows.insert(post.rows.end(), row.begin(), row.end());
       found = endRow();
       rowsOfHash.emplace(hash, found);
     }
     post.rowOfRank.push_back(found);
+    latest = row;
+    latestRow = found;
   }
 }
 
@@ -63,7 +72,7 @@ static std::vector<uint32_t> numberValues(Postcondition &post) {
   return oldOf;
 }
 
-std::vector<uint32_t> gc3::ir::setRows(Collective &collective, const std::vector<uint32_t> &wanted) {
-  shareRows(collective, wanted);
+std::vector<uint32_t> gc3::ir::setRows(Collective &collective, RowOf wantedOf) {
+  shareRows(collective, wantedOf);
   return numberValues(collective.post);
 }

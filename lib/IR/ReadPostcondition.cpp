@@ -163,5 +163,6 @@ bool PostconditionReader::add(const Promise &promise) {
 }
 
 void PostconditionReader::finish() {
-  setRows(collective, wanted);
+  size_t width = collective.output.total();
+  setRows(collective, [&](uint32_t rank) { return llvm::ArrayRef(wanted).slice(rank * width, width); });
 }

@@ -156,28 +156,28 @@ Instruction Fuser::make(uint32_t node) const {
   bool copies = op.kind == ChunkOpKind::Copy;
   bool transfers = Unfused::isTransfer(op);
   bool receives = Unfused::isReceiveNumber(node);
-  Instruction result{};
-  result.sender = result.receiver = result.chain = None;
-  result.instance = unfused.instance(node);
-  result.directive = result.sendDirective = op.directive;
-  result.site = op.site;
-  result.rank = transfers && !receives ? op.srcRank : op.dstRank;
+  Instruction instruction{};
+  instruction.sender = instruction.receiver = instruction.chain = None;
+  instruction.instance = unfused.instance(node);
+  instruction.directive = instruction.sendDirective = op.directive;
+  instruction.site = op.site;
+  instruction.rank = transfers && !receives ? op.srcRank : op.dstRank;
   const Slice target = unfused.target(node);
-  result.count = target.count;
+  instruction.count = target.count;
   if (receives)
-    result.opcode = copies ? Opcode::Recv : Opcode::RecvReduceCopy;
+    instruction.opcode = copies ? Opcode::Recv : Opcode::RecvReduceCopy;
   else
-    result.opcode = transfers ? Opcode::Send : copies ? Opcode::Copy : Opcode::Reduce;
-  if (readsSrc(result.opcode)) {
+    instruction.opcode = transfers ? Opcode::Send : copies ? Opcode::Copy : Opcode::Reduce;
+  if (readsSrc(instruction.opcode)) {
     const Slice read = receives ? unfused.operand(node) : unfused.source(node);
-    result.srcBuffer = read.buffer;
-    result.srcIndex = read.first;
+    instruction.srcBuffer = read.buffer;
+    instruction.srcIndex = read.first;
   }
-  if (writesDst(result.opcode)) {
-    result.dstBuffer = target.buffer;
-    result.dstIndex = target.first;
+  if (writesDst(instruction.opcode)) {
+    instruction.dstBuffer = target.buffer;
+    instruction.dstIndex = target.first;
   }
-  return result;
+  return instruction;
 }
 
 /// In order, so that a chain is settled up to each message when that is reached.

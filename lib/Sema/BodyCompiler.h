@@ -137,7 +137,8 @@ private:
   void aliasPlaces(const ast::Clause &clause);
   void ensures(const ast::Clause &clause);
   void ensuresLoops(const ast::Clause &clause, llvm::ArrayRef<size_t> order, size_t level, size_t valueLevel);
-  void ensuresInnermost(const ast::Clause &clause);
+  void ensuresInnermost(const ast::Clause &clause, bool allRanks);
+  bool takesAllRanks(const ast::Clause &clause, size_t binder) const;
   std::vector<size_t> loopOrder(const ast::Clause &clause, size_t &valueLevel);
   bool checkClauses(const ast::Collective &syntax);
 

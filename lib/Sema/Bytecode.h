@@ -112,7 +112,8 @@ enum class Op : uint8_t {
   BeginValue,
   AddToValue, // input chunk (r a, r b)
   EndValue,
-  Ensure, // output chunk (r a, r b) holds the value
+  Ensure,    // output chunk (r a, r b) holds the value
+  EnsureAll, // output chunk (rank, r b) holds the value for all ranks of the range that begins at r a
 };
 
 struct Instruction {

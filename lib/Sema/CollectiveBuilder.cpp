@@ -51,8 +51,7 @@ bool CollectiveBuilder::setShape(ir::BufferId buffer, int64_t blocks, int64_t ch
   ir::Shape &shape = buffer == ir::InputBuffer ? collective.input : collective.output;
   shape = {static_cast<uint32_t>(blocks), static_cast<uint32_t>(chunks)};
   if (buffer == ir::OutputBuffer) {
-    wanted.assign(size_t(collective.ranks) * shape.total(), ir::Postcondition::Anything);
-    clauseOf.resize(wanted.size());
+    promises.reset(collective.ranks, shape.total());
   }
   return true;
 }
@@ -178,26 +177,47 @@ void CollectiveBuilder::endValue() {
   current = value;
 }
 
-bool CollectiveBuilder::ensure(int64_t rank, int64_t index, SourceRange clause) {
+bool CollectiveBuilder::canPromise(int64_t rank, int64_t index, SourceRange clause) {
   if (!checkChunk(ir::OutputBuffer, rank, index))
     return false;
   if (valueHashes[current].count == 0)
     return fail(DiagId::BadShape, placeOf(ir::OutputBuffer, rank, index) + ": a reduction of no chunks at all");
   if (clauses.empty() || !(clauses.back() == clause))
     clauses.push_back(clause);
-  size_t slot = static_cast<size_t>(rank) * collective.output.total() + static_cast<size_t>(index);
-  if (wanted[slot] == ir::Postcondition::Anything) {
-    wanted[slot] = current + 1;
-    clauseOf[slot] = static_cast<uint16_t>(std::min<size_t>(clauses.size() - 1, 65535));
-    return true;
-  }
-  if (wanted[slot] == current + 1)
+  return true;
+}
+
+bool CollectiveBuilder::ensure(int64_t rank, int64_t index, SourceRange clause) {
+  if (!canPromise(rank, index, clause))
+    return false;
+  auto r = static_cast<uint32_t>(rank);
+  auto i = static_cast<uint32_t>(index);
+  uint32_t present = promises.row(r).values[i];
+  if (present == ir::Postcondition::Anything)
+    promises.set(r, i, current + 1, clauseNumber());
+  if (present == ir::Postcondition::Anything || present == current + 1)
     return true;
   fail(DiagId::ConflictingEnsures, placeOf(ir::OutputBuffer, rank, index) + " is promised " +
                                        describeValue(collective.post, current) + " here and " +
-                                       describeValue(collective.post, wanted[slot] - 1) + " before");
-  failure.notes.push_back({clauses[clauseOf[slot]], "the other promise is here"});
+                                       describeValue(collective.post, present - 1) + " before");
+  failure.notes.push_back({clauses[promises.row(r).clauseOf[i]], "the other promise is here"});
   return false;
+}
+
+bool CollectiveBuilder::ensureAll(int64_t first, int64_t end, int64_t step, int64_t index, SourceRange clause) {
+  bool everywhere =
+      first == 0 && end == collective.ranks && step == 1 &&
+      std::find(collective.hasOutput.begin(), collective.hasOutput.end(), 0) == collective.hasOutput.end();
+  if (everywhere && canPromise(0, index, clause) &&
+      promises.setEverywhere(static_cast<uint32_t>(index), current + 1, clauseNumber()))
+    return true;
+  for (int64_t rank = first; step > 0 ? rank < end : rank > end;) {
+    if (!ensure(rank, index, clause))
+      return false;
+    if (__builtin_add_overflow(rank, step, &rank))
+      break;
+  }
+  return true;
 }
 
 std::string gc3::sema::describeValue(const ir::Postcondition &post, uint32_t value) {
@@ -218,7 +238,8 @@ std::string gc3::sema::describeValue(const ir::Postcondition &post, uint32_t val
 
 ir::Collective CollectiveBuilder::finish() {
   std::vector<ChunkHash> hashes;
-  for (uint32_t old : ir::setRows(collective, wanted))
+  auto wantedOf = [&](uint32_t rank) { return llvm::ArrayRef(promises.row(rank).values); };
+  for (uint32_t old : ir::setRows(collective, wantedOf))
     hashes.push_back(valueHashes[old]);
   valueHashes = std::move(hashes);
   return std::move(collective);

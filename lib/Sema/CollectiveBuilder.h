@@ -3,6 +3,7 @@
 
 #include "ChunkHash.h"
 #include "Failure.h"
+#include "Promises.h"
 #include "gc3/IR/Collective.h"
 #include "gc3/Sema/Sema.h"
 #include "llvm/ADT/DenseMap.h"
@@ -30,6 +31,8 @@ public:
   void endValue();
   /// Chunk `index` of the output of `rank` must hold the value.
   bool ensure(int64_t rank, int64_t index, SourceRange clause);
+  /// The same for ranks [first, end), every `step`-th.
+  bool ensureAll(int64_t first, int64_t end, int64_t step, int64_t index, SourceRange clause);
 
   /// The collective with equal rows shared. Call once.
   ir::Collective finish();
@@ -44,6 +47,8 @@ private:
   bool fail(DiagId id, std::string message);
   bool checkChunk(ir::BufferId buffer, int64_t rank, int64_t index);
   uint32_t &knownValue(bool &isNew);
+  bool canPromise(int64_t rank, int64_t index, SourceRange clause);
+  uint16_t clauseNumber() const { return static_cast<uint16_t>(std::min<size_t>(clauses.size() - 1, 65535)); }
 
   const SemaOptions &options;
   ir::Collective collective;
@@ -53,9 +58,8 @@ private:
   std::vector<ChunkHash> valueHashes;
   llvm::DenseMap<std::pair<uint64_t, uint64_t>, uint32_t> valueOfHash; ///< of several chunks
   std::vector<uint32_t> valueOfChunk; ///< of one chunk, by rank and chunk of the input; NoValue, or empty: none yet
-  std::vector<uint32_t> wanted;       ///< value + 1 by rank and chunk of the output
-  std::vector<SourceRange> clauses;   ///< the ensures clauses so far
-  std::vector<uint16_t> clauseOf;     ///< which of them said what is wanted
+  Promises promises;
+  std::vector<SourceRange> clauses; ///< the ensures clauses so far
 };
 
 /// "input(1, 0)" or "the reduction of 8 chunks: input(0, 0), input(1, 0), ..."

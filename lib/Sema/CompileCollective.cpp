@@ -254,7 +254,21 @@ std::vector<size_t> BodyCompiler::loopOrder(const Clause &clause, size_t &valueL
   return order;
 }
 
-void BodyCompiler::ensuresInnermost(const Clause &clause) {
+/// True if a binder goes through ranks, all of which are promised the same: it is a range, the rank of the output, and
+/// nothing else.
+bool BodyCompiler::takesAllRanks(const Clause &clause, size_t binder) const {
+  const ast::Name &name = clause.binders[binder].name;
+  const auto *rank = dynAs<NameExpr>(clause.left.rank);
+  if (!rank || rank->name != name.text || !dynAs<RangeExpr>(clause.binders[binder].values))
+    return false;
+  BinderUses uses(clause.binders);
+  uses.visit(clause.left.index);
+  uses.visit(clause.condition);
+  return uses.used.count(binder) == 0;
+}
+
+/// `allRanks`: the rank of the output is the variable of a range, all of which are promised the same.
+void BodyCompiler::ensuresInnermost(const Clause &clause, bool allRanks) {
   Mark before = mark();
   Type boolean{Type::Bool, 0};
   size_t skip = 0;
@@ -282,9 +296,9 @@ void BodyCompiler::ensuresInnermost(const Clause &clause) {
   });
   emit(Op::EndValue, clause.right.range);
   patch(known);
-  Value rank = evalAs(*clause.left.rank, integer, "the rank of an output chunk");
+  Value rank = evalAs(*clause.left.rank, integer, "the rank of an output chunk"); // a variable: where the range is
   Value index = evalAs(*clause.left.index, integer, "the index of an output chunk");
-  emit(Op::Ensure, clause.left.range, rank.reg, index.reg);
+  emit(allRanks ? Op::EnsureAll : Op::Ensure, clause.left.range, rank.reg, index.reg);
   release(before);
   if (clause.condition)
     patch(skip);
@@ -294,8 +308,16 @@ void BodyCompiler::ensuresLoops(const Clause &clause, llvm::ArrayRef<size_t> ord
   if (level == valueLevel)
     emit(Op::ResetValue, clause.range);
   if (level == order.size())
-    return ensuresInnermost(clause);
+    return ensuresInnermost(clause, false);
   const Binder &binder = clause.binders[order[level]];
+  bool isLast = level + 1 == order.size();
+  if (isLast && level >= valueLevel && takesAllRanks(clause, order[level])) {
+    forLoop(binder.name, *binder.values, [&] { // entered once, if there are any ranks
+      ensuresInnermost(clause, true);
+      loops.back().breaks.push_back(emit(Op::Jump, clause.range));
+    });
+    return;
+  }
   forLoop(binder.name, *binder.values, [&] { ensuresLoops(clause, order, level + 1, valueLevel); });
 }
 

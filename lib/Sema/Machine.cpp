@@ -286,6 +286,7 @@ bool Machine::loop() {
     case Op::AddToValue:
     case Op::EndValue:
     case Op::Ensure:
+    case Op::EnsureAll:
       if (!collectiveInstruction(in, pc))
         return false;
       break;

@@ -21,6 +21,8 @@ bool Machine::collectiveInstruction(const Instruction &in, const Instruction *&p
     good = collective->addToValue(r[in.a], r[in.b]);
   else if (in.op == Op::Ensure)
     good = collective->ensure(r[in.a], r[in.b], here());
+  else if (in.op == Op::EnsureAll)
+    good = collective->ensureAll(r[in.a], r[in.a + 1], r[in.a + 2], r[in.b], here());
   else if (in.op == Op::JumpIfValue)
     pc = collective->hasValue() ? frames.back().function->code.data() + in.a : pc;
   else if (in.op == Op::ResetValue)

@@ -2,6 +2,8 @@
 // What a program promises: the shapes of the buffers, where input and output meet, and the postcondition.
 #pragma once
 
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLExtras.h"
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -75,9 +77,10 @@ struct Collective {
   }
 };
 
-/// Makes the rows of `collective.post` from `wanted`: value + 1 or Anything, by rank * output.total() + output chunk.
-/// Values that nobody wants go, the others are numbered in the order of the rows. Returns the old numbers by new ones.
-std::vector<uint32_t> setRows(Collective &collective, const std::vector<uint32_t> &wanted);
+/// Makes the rows of `collective.post` from `wantedOf(rank)`: by output chunk, value + 1 or Anything. Only ranks that
+/// have an output are asked. Values that nobody wants go, the others are numbered in the order of the rows. Returns the
+/// old numbers by new ones.
+std::vector<uint32_t> setRows(Collective &collective, llvm::function_ref<llvm::ArrayRef<uint32_t>(uint32_t)> wantedOf);
 
 /// One chunk of one buffer of one rank.
 struct Location {

@@ -148,7 +148,7 @@ void Generator::makePostcondition() {
       bool wanted = value && weight < 1000 && below(4) != 0;
       entries.push_back(wanted ? addValue(*value) : Postcondition::Anything);
     }
-  setRows(info->collective, entries);
+  setRows(info->collective, [&](uint32_t rank) { return llvm::ArrayRef(entries).slice(size_t(rank) * size, size); });
 }
 
 ChunkDag Generator::run() {

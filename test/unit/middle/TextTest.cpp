@@ -100,7 +100,7 @@ public:
     for (uint32_t entry = 0; entry != collective.ranks * width; ++entry)
       wanted.push_back(sameRows && entry >= width && below(20) ? wanted[entry - width]
                                                                : below(collective.post.valueCount() + 1));
-    ir::setRows(collective, wanted);
+    ir::setRows(collective, [&](uint32_t rank) { return llvm::ArrayRef(wanted).slice(size_t(rank) * width, width); });
     return std::move(collective);
   }
 
