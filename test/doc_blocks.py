@@ -12,7 +12,7 @@ PATH. What is done with a fenced block, its first line says:
   ```console        lines after '$ ' are commands, those below each what it prints; '...' stands for any lines
 
 Commands succeed unless they print an error; standard error is a part of the output. Times and rates of gc3-run are not compared.
---update writes into the pages what commands print now, where that differs.
+examples/ is there. --update writes into the pages what commands print now, where that differs.
 """
 import itertools
 import pathlib
@@ -107,6 +107,7 @@ def do_page(page, update, counts):
     text = page.read_text()
     folder = pathlib.Path(page.stem)
     folder.mkdir()
+    (folder / "examples").symlink_to(pathlib.Path(__file__).resolve().parents[1] / "examples")
     wrong = []
     replaced = []  # (begin, end, text)
     for number, fence in enumerate(FENCE.finditer(text)):
