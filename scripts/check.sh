@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What the tests don't show: formatting, Debian packages, the other compiler, clang-tidy, and the tests under sanitizers.
+# What scripts/test.sh doesn't show: formatting, Debian packages, the page in a browser, the other compiler, clang-tidy,
+# and the tests under sanitizers.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
-install_missing "${packages[@]}" clang clang-format clang-tidy libclang-rt-14-dev dpkg-dev file
+install_missing "${packages[@]}" clang clang-format clang-tidy libclang-rt-14-dev dpkg-dev file chromium chromium-driver
 cd "$root"
 mapfile -t sources < <(git ls-files '*.cpp' '*.h' | grep -v generated)
 
@@ -13,6 +14,8 @@ step format "run clang-format -i on the files named" clang-format --dry-run --We
 say "Making Debian packages"
 build release
 ctest --preset release --no-tests=error -R '^package\.deb$' || die "the packages are not as they should be"
+say "Testing the page in a browser"
+ctest --preset release --no-tests=error -R '^browser$' || die "the page of --emit=html is broken"
 build asan-ubsan # by clang, so the other compiler's warnings are errors too
 say "Testing (asan-ubsan)"
 ctest --preset asan-ubsan --no-tests=error || die "tests fail under asan-ubsan"

@@ -6,6 +6,8 @@
 #include "StageTimes.h"
 #include "Version.h"
 #include "gc3/Emit/Bundle.h"
+#include "gc3/Emit/Dot.h"
+#include "gc3/Emit/Html.h"
 #include "gc3/Emit/MscclXml.h"
 #include "gc3/IR/Print.h"
 #include "gc3/Parse/Parse.h"
@@ -34,6 +36,15 @@ private:
   bool compile(llvm::StringRef text, std::string &result);
   bool printSyntax(llvm::StringRef text, llvm::raw_ostream &out);
   bool compileProgram(ir::ChunkDag &&dag, llvm::raw_ostream &out);
+  bool wants(Emit stage) const;
+  bool holdsOneProgram() const {
+    return options.emit == Emit::Dot || options.emit == Emit::Html || options.emit == Emit::MscclXml;
+  }
+  bool oneProgram(const std::vector<ir::ChunkDag> &dags);
+  bool fits(const ir::ProgramInfo &info, size_t size, const char *what);
+  template <typename Graph>
+  bool writeGraph(const Graph &graph, llvm::raw_ostream &out);
+  bool writePage(const ir::Program &program, llvm::raw_ostream &out);
   bool verifyProgram(const ir::Program &program);
   bool printMsccl(const ir::Program &program, llvm::raw_ostream &out);
   void report(const ir::ProgramInfo &info, const verify::Finding &finding, DiagId id);
@@ -57,9 +68,55 @@ private:
 std::string Invocation::outputPath() const {
   if (!options.output.empty())
     return options.output;
-  if (options.listStd || options.dump || options.emit != Emit::Bundle)
+  bool isFile = options.emit == Emit::Bundle || options.emit == Emit::Html;
+  if (options.listStd || options.dump || !isFile || options.input == "-")
     return "-";
-  return options.input == "-" ? "-" : (llvm::sys::path::stem(options.input) + ".gc3b").str();
+  return (llvm::sys::path::stem(options.input) + (options.emit == Emit::Html ? ".html" : ".gc3b")).str();
+}
+
+/// True if the result is made from what this stage makes, and from nothing after it.
+bool Invocation::wants(Emit stage) const {
+  return options.emit == stage || (options.emit == Emit::Dot && options.graph == stage);
+}
+
+bool Invocation::oneProgram(const std::vector<ir::ChunkDag> &dags) {
+  if (dags.size() == 1)
+    return true;
+  std::string what = options.emit == Emit::MscclXml ? "a file of MSCCL XML holds" : "a picture shows";
+  diags
+      .error(DiagId::SeveralPrograms, dags[1].info->nameRange,
+             what + " one program, and '" + options.input + "' holds " + std::to_string(dags.size()) +
+                 "; choose one with --program")
+      .note(dags[0].info->nameRange, "'" + dags[0].info->name + "' is another");
+  return false;
+}
+
+bool Invocation::fits(const ir::ProgramInfo &info, size_t size, const char *what) {
+  if (size <= options.maxPicture)
+    return true;
+  diags.error(DiagId::PictureLimit, info.nameRange,
+              "a picture of '" + info.name + "' would have " + std::to_string(size) + " " + what + ", more than " +
+                  std::to_string(options.maxPicture) + "; draw it with smaller params (-D), or raise --max-picture");
+  return false;
+}
+
+template <typename Graph>
+bool Invocation::writeGraph(const Graph &graph, llvm::raw_ostream &out) {
+  if (options.emit != Emit::Dot) {
+    ir::print(out, graph);
+    return true;
+  }
+  if (!fits(*graph.info, emit::dotNodes(graph), "nodes"))
+    return false;
+  emit::writeDot(out, graph);
+  return true;
+}
+
+bool Invocation::writePage(const ir::Program &program, llvm::raw_ostream &out) {
+  if (!fits(*program.info, emit::htmlSize(program), "steps and slots"))
+    return false;
+  emit::writeHtml(out, program, sources);
+  return true;
 }
 
 /// Of all programs, as scheduled.
@@ -128,10 +185,8 @@ bool Invocation::printMsccl(const ir::Program &program, llvm::raw_ostream &out) 
 }
 
 bool Invocation::compileProgram(ir::ChunkDag &&dag, llvm::raw_ostream &out) {
-  if (options.emit == Emit::ChunkDag) {
-    ir::print(out, dag);
-    return true;
-  }
+  if (wants(Emit::ChunkDag))
+    return writeGraph(dag, out);
   std::optional<ir::InstructionDag> instructions;
   {
     auto timer = times.start("lower");
@@ -140,10 +195,8 @@ bool Invocation::compileProgram(ir::ChunkDag &&dag, llvm::raw_ostream &out) {
   }
   if (!instructions)
     return false;
-  if (options.emit == Emit::InstructionDag) {
-    ir::print(out, *instructions);
-    return true;
-  }
+  if (wants(Emit::InstructionDag))
+    return writeGraph(*instructions, out);
   std::optional<ir::Program> program;
   {
     auto timer = times.start("schedule");
@@ -157,9 +210,11 @@ bool Invocation::compileProgram(ir::ChunkDag &&dag, llvm::raw_ostream &out) {
   programs.push_back(std::move(*program));
   if (!verifyProgram(programs.back()))
     return false;
-  if (options.emit == Emit::GC3IR)
-    ir::print(out, programs.back());
-  return options.emit != Emit::MscclXml || printMsccl(programs.back(), out);
+  if (options.emit == Emit::MscclXml)
+    return printMsccl(programs.back(), out);
+  if (options.emit == Emit::Html)
+    return writePage(programs.back(), out);
+  return !wants(Emit::GC3IR) || writeGraph(programs.back(), out);
 }
 
 bool Invocation::printSyntax(llvm::StringRef text, llvm::raw_ostream &out) {
@@ -179,11 +234,7 @@ bool Invocation::compile(llvm::StringRef text, std::string &result) {
     auto timer = times.start("parse and evaluate");
     dags = sema::analyze(sources, diags, options.input, text, options.sema, &filesRead);
   }
-  if (options.emit == Emit::MscclXml && dags.size() > 1)
-    diags.error(DiagId::SeveralPrograms, dags[1].info->nameRange,
-                "a file of MSCCL XML holds one program, and there are " + std::to_string(dags.size()) +
-                    "; choose one with --program");
-  if (diags.hasErrors())
+  if (diags.hasErrors() || (holdsOneProgram() && !oneProgram(dags)))
     return false;
   bool good = true;
   for (ir::ChunkDag &dag : dags)

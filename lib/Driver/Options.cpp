@@ -28,8 +28,8 @@ struct Table {
                                cl::cat(input)};
 
   cl::opt<std::string> out{"o",
-                           cl::desc("Write here; - is standard output (default: text there, a bundle to FILE.gc3b in "
-                                    "the working directory)"),
+                           cl::desc("Write here; - is standard output (default: text there, a bundle to FILE.gc3b, "
+                                    "a page to FILE.html, in the working directory)"),
                            cl::value_desc("file"), cl::cat(output)};
   cl::opt<Emit> emit{"emit", cl::desc("What to write:"),
                      cl::values(clEnumValN(Emit::Ast, "ast", "the syntax tree, as canonical source"),
@@ -37,13 +37,20 @@ struct Table {
                                 clEnumValN(Emit::InstructionDag, "inst-dag", "the Instruction DAG: sends and receives"),
                                 clEnumValN(Emit::GC3IR, "gc3-ir", "GC3-IR: thread blocks and their steps"),
                                 clEnumValN(Emit::Bundle, "bundle", "a bundle for the runtime (default)"),
-                                clEnumValN(Emit::MscclXml, "msccl-xml", "an algorithm for the MSCCL runtimes")),
+                                clEnumValN(Emit::MscclXml, "msccl-xml", "an algorithm for the MSCCL runtimes"),
+                                clEnumValN(Emit::Dot, "dot", "a picture of one program for Graphviz: see --graph"),
+                                clEnumValN(Emit::Html, "html", "a page that plays one program in a browser")),
                      cl::init(Emit::Bundle), cl::cat(output)};
   cl::opt<emit::MscclDialect> mscclDialect{
       "msccl-dialect", cl::desc("Whose XML --emit=msccl-xml writes:"),
       cl::values(clEnumValN(emit::MscclDialect::Msccl, "msccl", "microsoft/msccl (default)"),
                  clEnumValN(emit::MscclDialect::Rccl, "rccl", "RCCL, and msccl-executor-nccl")),
       cl::init(emit::MscclDialect::Msccl), cl::cat(output)};
+  cl::opt<Emit> graph{"graph", cl::desc("What --emit=dot draws:"),
+                      cl::values(clEnumValN(Emit::ChunkDag, "chunk-dag", "the Chunk DAG"),
+                                 clEnumValN(Emit::InstructionDag, "inst-dag", "the Instruction DAG"),
+                                 clEnumValN(Emit::GC3IR, "gc3-ir", "GC3-IR (default)")),
+                      cl::init(Emit::GC3IR), cl::cat(output)};
   cl::opt<bool> dump{"dump", cl::desc("Print a bundle (FILE.gc3b) as text"), cl::cat(output)};
   cl::opt<bool> listStd{"list-std", cl::desc("List the standard library; takes no input file"), cl::cat(output)};
   cl::opt<bool> dependencies{
@@ -73,6 +80,9 @@ struct Table {
                               cl::value_desc("n"), cl::init(8), cl::cat(limits)};
   cl::opt<unsigned> maxThreadBlocks{"max-threadblocks", cl::desc("Thread blocks per rank (default 108)"),
                                     cl::value_desc("n"), cl::init(108), cl::cat(limits)};
+  cl::opt<unsigned> maxPicture{"max-picture",
+                               cl::desc("Nodes of a graph (default 1000), steps and slots of a page (default 20000)"),
+                               cl::value_desc("n"), cl::init(1000), cl::cat(limits)};
   cl::opt<unsigned long long> maxOps{"max-ops", cl::desc("Chunk operations that a program may have (default 16Mi)"),
                                      cl::value_desc("n"), cl::init(16ull << 20), cl::cat(limits)};
   cl::opt<unsigned long long> maxSteps{"max-steps", cl::desc("Evaluation steps before giving up (default 250 million)"),
@@ -91,6 +101,17 @@ static bool reject(const std::string &message) {
 static bool checkListStd(const Table &table) {
   if (!table.file.empty() || !table.defines.empty() || table.dump || table.emit.getNumOccurrences())
     return reject("--list-std takes no input file, and neither --emit, --dump nor -D");
+  return true;
+}
+
+static bool checkPicture(const Table &table) {
+  bool picture = table.emit == Emit::Dot || table.emit == Emit::Html;
+  if (table.graph.getNumOccurrences() != 0 && table.emit != Emit::Dot)
+    return reject("--graph says what --emit=dot draws, and needs it");
+  if (table.maxPicture.getNumOccurrences() != 0 && !picture)
+    return reject("--max-picture goes with --emit=dot and --emit=html");
+  if (picture && table.verify == VerifyMode::Off)
+    return reject("pictures are of verified programs: leave out --verify=off");
   return true;
 }
 
@@ -151,12 +172,16 @@ std::optional<Options> gc3::driver::parseCommandLine(int argc, const char *const
     return std::nullopt;
   }
   Options options;
-  if (!checkRanges(table) || !checkDependencies(table) || !parseDefines(table, options))
+  if (!checkRanges(table) || !checkDependencies(table) || !checkPicture(table) || !parseDefines(table, options))
     return std::nullopt;
   options.input = table.file;
   options.output = table.out;
   options.emit = table.emit;
   options.mscclDialect = table.mscclDialect;
+  options.graph = table.graph;
+  options.maxPicture = table.maxPicture;
+  if (table.emit == Emit::Html && table.maxPicture.getNumOccurrences() == 0)
+    options.maxPicture = 20000;
   options.dump = table.dump;
   options.listStd = table.listStd;
   options.verify = table.verify;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Text of the Chunk DAG: `%5 = reduce 1:input[0] <- 0:input[0] channel 0 after %3, ~%4` (~: a false dependency).
-#include "PrintParts.h"
 #include "gc3/IR/Print.h"
+#include "gc3/IR/PrintParts.h"
 
 using namespace gc3::ir;
 

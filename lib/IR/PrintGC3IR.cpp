@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Text of GC3-IR: ranks, their buffers, thread blocks with peers and channel, and numbered steps with their waits.
-#include "PrintParts.h"
 #include "gc3/IR/GC3IR.h"
 #include "gc3/IR/Print.h"
+#include "gc3/IR/PrintParts.h"
 
 using namespace gc3::ir;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Text of the Instruction DAG: `%7 = rank 1 rrcs input[0] -> input[0] from %6 to %8 chain 0 after %3`.
-#include "PrintParts.h"
 #include "gc3/IR/InstructionDag.h"
 #include "gc3/IR/Print.h"
+#include "gc3/IR/PrintParts.h"
 
 using namespace gc3::ir;
 

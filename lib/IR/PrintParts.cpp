@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Headers, slices and directives of the textual forms.
-#include "PrintParts.h"
+#include "gc3/IR/PrintParts.h"
 
 using namespace gc3::ir;
 

@@ -61,6 +61,7 @@ static constexpr std::string_view diagNames[] = {
     "several-programs",
     "inexpressible",
     "runtime-limit",
+    "picture-limit",
 };
 static_assert(std::size(diagNames) == static_cast<size_t>(DiagId::Count));
 

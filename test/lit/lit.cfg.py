@@ -1,5 +1,6 @@
 # Tests are .gc3 and .test files with RUN lines; %gc3c and %gc3-run are the tools, %root the source tree.
 import os
+import shutil
 
 import lit.formats
 
@@ -17,6 +18,11 @@ for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 config.substitutions.append(("%root", config.gc3_source))
+
+if shutil.which("dot"):
+    config.available_features.add("graphviz")
+else:
+    lit_config.note("no Graphviz: tests that draw graphs are skipped")
 
 # Programs made by other systems lie beside a checkout where there are any.
 corpus = os.path.join(config.gc3_source, "..", "shared", "corpus")

@@ -12,19 +12,21 @@
 
 namespace gc3::driver {
 
-/// What to write; in the order of the stages.
-enum class Emit : uint8_t { Ast, ChunkDag, InstructionDag, GC3IR, Bundle, MscclXml };
+/// What to write; in the order of the stages, then what is made of GC3-IR.
+enum class Emit : uint8_t { Ast, ChunkDag, InstructionDag, GC3IR, Bundle, MscclXml, Dot, Html };
 
 enum class VerifyMode : uint8_t { Fast, Exact, Off };
 
 struct Options {
-  std::string input; ///< "-": standard input
-  std::string
-      output; ///< empty: standard output for text, the input's stem with .gc3b for a bundle; "-": standard output
+  std::string input;  ///< "-": standard input
+  std::string output; ///< empty: standard output for text, the input's stem with .gc3b for a bundle, with .html for a
+                      ///< page; "-": standard output
   Emit emit = Emit::Bundle;
   emit::MscclDialect mscclDialect = emit::MscclDialect::Msccl;
-  bool dump = false;    ///< the input is a bundle to print
-  bool listStd = false; ///< there is no input: print what the standard library has
+  Emit graph = Emit::GC3IR; ///< the IR that Emit::Dot draws
+  size_t maxPicture = 1000; ///< nodes of a graph, or steps and slots of a page
+  bool dump = false;        ///< the input is a bundle to print
+  bool listStd = false;     ///< there is no input: print what the standard library has
   VerifyMode verify = VerifyMode::Fast;
   bool dependencies = false;  ///< write a rule for make as well
   std::string dependencyFile; ///< where; empty: the output's path with .d for its suffix; "-": standard output

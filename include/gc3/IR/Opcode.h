@@ -37,5 +37,9 @@ constexpr bool writesDst(Opcode opcode) {
 constexpr bool combinesIntoDst(Opcode opcode) {
   return opcode == Opcode::Reduce;
 }
+/// Combines two values.
+constexpr bool reduces(Opcode opcode) {
+  return readsSrc(opcode) && opcode != Opcode::Send && opcode != Opcode::Copy;
+}
 
 } // namespace gc3::ir

@@ -84,6 +84,8 @@ enum class DiagId : uint8_t {
   SeveralPrograms,
   Inexpressible,
   RuntimeLimit,
+  // Pictures
+  PictureLimit,
   Count // not an id
 };
 

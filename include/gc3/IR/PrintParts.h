@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pieces that the printers share.
+// Pieces that the printers of text and of pictures share.
 #pragma once
 
 #include "gc3/IR/ChunkDag.h"

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Makes the pictures of docs/pictures anew: the three graphs of the README's ring by gc3c and Graphviz, and a screenshot
+# of a page by Chromium.
+set -euo pipefail
+. "$(dirname "$0")/../scripts/common.sh"
+
+install_missing "${packages[@]}" chromium fonts-dejavu-core optipng
+build release gc3c
+cd "$root"
+gc3c=build/release/tools/gc3c/gc3c
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+say "Drawing the graphs"
+awk '/^```gc3$/ { on = 1; next } /^```$/ { on = 0 } on' README.md > "$scratch/ring.gc3"
+for graph in chunk-dag inst-dag gc3-ir; do
+  "$gc3c" "$scratch/ring.gc3" --emit=dot --graph="$graph" | dot -Tsvg > "docs/pictures/ring-$graph.svg"
+done
+
+say "Opening the page"
+"$gc3c" examples/hierarchical_allreduce.gc3 -DN=2 -DG=4 --emit=html -o "$scratch/page.html"
+step screenshot "Chromium can't show the page" chromium --headless --no-sandbox --disable-gpu --hide-scrollbars \
+  --window-size=1440,900 --screenshot="$scratch/page.png" "file://$scratch/page.html#tick=7&step=27"
+step optipng "the screenshot is no PNG" optipng -quiet -o4 -strip all "$scratch/page.png"
+mv "$scratch/page.png" docs/pictures/page.png

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// GC3-IR → one HTML page that plays the program: it needs nothing but a browser, and loads nothing.
+#pragma once
+
+#include <cstddef>
+
+namespace llvm {
+class raw_ostream;
+}
+
+namespace gc3 {
+class SourceManager;
+namespace ir {
+struct Program;
+}
+} // namespace gc3
+
+namespace gc3::emit {
+
+/// Writes the page for a program that Verify has found to hold, with the source text behind its steps. The same program
+/// and source give the same bytes.
+void writeHtml(llvm::raw_ostream &out, const ir::Program &program, const SourceManager &sources);
+
+/// What the page grows with: slots of all buffers, and slots that steps move. Browsers are quick up to some 20000.
+size_t htmlSize(const ir::Program &program);
+
+} // namespace gc3::emit

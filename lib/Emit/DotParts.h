@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the three graphs have in common: how they look, and how text is quoted.
+#pragma once
+
+#include "gc3/IR/ChunkDag.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace gc3::emit {
+
+/// `text` as a double-quoted string of the dot language; a line end in it begins a new line of the label.
+std::string quoted(llvm::StringRef text);
+
+/// What `print` writes, as a double-quoted string.
+std::string label(llvm::function_ref<void(llvm::raw_ostream &)> print);
+
+/// `digraph`, its title and the attributes of everything.
+void beginGraph(llvm::raw_ostream &out, const char *level, const ir::ProgramInfo &info);
+
+/// `subgraph cluster_ID` with a label, indented by `depth` levels.
+void beginCluster(llvm::raw_ostream &out, unsigned depth, const std::string &id, llvm::StringRef name);
+
+/// The attributes of edges: a dependency, true or false; a message on a channel, or on a chain that has none yet.
+const char *dependencyStyle(bool isFalse);
+std::string messageStyle(uint32_t channel);
+
+/// The fill of nodes that compute, and of those that only move data.
+const char *fillStyle(bool reduces);
+
+/// Writes a cluster for each rank that has nodes, and in it what `write` says of each of its nodes, in order.
+void writeByRank(llvm::raw_ostream &out, uint32_t ranks, uint32_t nodes, llvm::function_ref<uint32_t(uint32_t)> rankOf,
+                 llvm::function_ref<void(uint32_t)> write);
+
+} // namespace gc3::emit

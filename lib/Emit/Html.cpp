@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Puts style, scripts and the program's data into the page.
+#include "gc3/Emit/Html.h"
+#include "PageData.h"
+#include "PageParts.h"
+#include "llvm/ADT/StringExtras.h"
+#include <numeric>
+
+using namespace gc3;
+using namespace gc3::ir;
+
+static void fill(llvm::raw_ostream &out, llvm::StringRef place, const Program &program, const SourceManager &sources) {
+  if (place == "title")
+    llvm::printHTMLEscaped(program.info->name, out);
+  else if (place == "style")
+    out << emit::pageStyle();
+  else if (place == "data")
+    emit::writePageData(out, program, sources);
+  else if (place == "script")
+    for (llvm::StringRef script : emit::pageScripts())
+      out << script;
+  else
+    llvm_unreachable("the template names a place that nothing fills");
+}
+
+void emit::writeHtml(llvm::raw_ostream &out, const Program &program, const SourceManager &sources) {
+  llvm::StringRef rest = pageTemplate();
+  for (size_t open; (open = rest.find("{{")) != llvm::StringRef::npos;) {
+    size_t close = rest.find("}}", open);
+    out << rest.take_front(open);
+    fill(out, rest.slice(open + 2, close), program, sources);
+    rest = rest.drop_front(close + 2);
+  }
+  out << rest;
+}
+
+size_t emit::htmlSize(const Program &program) {
+  size_t size = std::accumulate(program.bufferSizes.begin(), program.bufferSizes.end(), size_t(0));
+  for (const Step &step : program.steps)
+    size += step.count;
+  return size;
+}

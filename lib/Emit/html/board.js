@@ -1,0 +1,165 @@
+// The ranks: a card for each, with its buffers as cells that show what they hold.
+
+function plural(count, word) {
+  return `${count} ${word}${count === 1 ? '' : 's'}`;
+}
+
+function element(tag, attributes = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes))
+    node.setAttribute(name, value);
+  node.append(...children);
+  return node;
+}
+
+class Board {
+  constructor(model, root) {
+    this.model = model;
+    this.root = root;
+    this.shown = model.cells.map(() => null); // entries of histories; null: none is shown yet
+    this.kept = model.cells.map(() => false);
+    this.keptCount = 0;
+    this.field = element('div', {class: 'field'});
+    this.sheet = new Sheet(this.field); // what cells hold; the cells themselves are clear
+    this.nodes = [];
+    for (let rank = 0; rank !== model.ranks; ++rank)
+      this.field.append(this.makeCard(rank));
+    root.append(this.field);
+  }
+
+  makeCard(rank) {
+    const name = element('h2', {style: `--origin: ${this.model.rankColors[rank]}`}, element('i'),
+                         element('span', {class: 'word'}, 'rank '), String(rank));
+    const card = element('article', {class: 'card', 'aria-label': `rank ${rank}`}, name);
+    this.model.buffers.forEach((buffer, b) => {
+      const size = this.model.sizes[rank * this.model.buffers.length + b];
+      if (size === 0)
+        return;
+      const cells = element('div', {class: 'cells'});
+      for (let index = 0; index !== size; ++index)
+        cells.append(this.makeCell(this.model.cells[this.model.cellAt(rank, b, index)]));
+      card.append(element('h3', {}, this.bufferTitle(rank, b)), cells);
+    });
+    return card;
+  }
+
+  /// In place, the buffer that holds the other says so.
+  bufferTitle(rank, buffer) {
+    const other = buffer === 0 ? this.model.outputs[rank] : this.model.inputs[rank];
+    const holds = buffer < 2 && other[0] === buffer && other[2] !== 0;
+    return this.model.buffers[buffer] + (holds ? ` = ${this.model.buffers[1 - buffer]}` : '');
+  }
+
+  makeCell(cell) {
+    const node = element('div', {class: 'cell', role: 'img', 'data-cell': cell.id}, element('span'));
+    this.nodes.push(node);
+    return node;
+  }
+
+  layout() {
+    const size = arrange(this.model, this.root.clientWidth, this.root.clientHeight);
+    const style = this.field.style;
+    style.setProperty('--across', size.across);
+    style.setProperty('--wide', size.wide);
+    style.setProperty('--cell-width', `${size.width}px`);
+    style.setProperty('--cell-height', `${size.height}px`);
+    style.setProperty('--cell-gap', `${size.height >= 14 && size.width >= 20 ? 3 : 1}px`);
+    style.setProperty('--card-gap', `${size.gap}px`);
+    style.setProperty('--card-padding', `${size.padding}px`);
+    this.field.classList.toggle('bare', size.width < 28 || size.height < 14);
+    this.field.classList.toggle('tiny', size.width < 12 || size.height < 12);
+    this.field.classList.toggle('narrow', size.width * size.wide < 62);
+    this.field.classList.toggle('tight', size.width * size.wide < 44);
+    this.cellHeight = size.height;
+    this.measure();
+    this.sheet.resize();
+    this.shown.fill(null);
+    this.paper = themeColor('--card');
+  }
+
+  /// Where the cells are, for what is drawn over them.
+  measure() {
+    const origin = this.field.getBoundingClientRect();
+    this.boxes = this.nodes.map((node) => {
+      const box = node.getBoundingClientRect();
+      return {x: box.left - origin.left, y: box.top - origin.top, width: box.width, height: box.height};
+    });
+  }
+
+  show(time) {
+    for (const cell of this.model.cells) {
+      const held = this.model.heldAt(cell, time);
+      if (held !== this.shown[cell.id])
+        this.fill(cell, held);
+    }
+  }
+
+  fill(cell, held) {
+    const node = this.nodes[cell.id];
+    this.shown[cell.id] = held;
+    this.paint(this.boxes[cell.id], held);
+    node.classList.toggle('full', held !== undefined);
+    const kept = this.model.keeps(cell, held);
+    this.keptCount += kept - this.kept[cell.id];
+    this.kept[cell.id] = kept;
+    node.classList.toggle('kept', kept);
+    node.firstChild.textContent = this.label(held, kept);
+    node.setAttribute('aria-label', this.describe(cell, held));
+  }
+
+  paint(box, held) {
+    const context = this.sheet.context;
+    context.clearRect(box.x, box.y, box.width, box.height);
+    if (!held)
+      return;
+    context.save();
+    context.beginPath();
+    context.roundRect(box.x, box.y, box.width, box.height, this.field.classList.contains('bare') ? 1 : 4);
+    context.clip();
+    context.fillStyle = this.paper;
+    context.fillRect(box.x, box.y, box.width, box.height);
+    paintValue(context, this.model, held.value, box);
+    context.restore();
+  }
+
+  /// Which input slot it is, where nothing is reduced; else stripes say more, and only what is done is marked.
+  label(held, kept) {
+    if (held && !this.model.reduces)
+      return this.model.fullText(held.value);
+    return kept ? '✓' : '';
+  }
+
+  describe(cell, held) {
+    const place = `rank ${cell.rank} ${this.model.sliceText(cell.buffer, cell.index, 1)}`;
+    return `${place} ${held ? `holds ${this.model.fullText(held.value)}` : 'is empty'}`;
+  }
+
+  /// Outlines the slots that a step reads and writes; null: none.
+  choose(step) {
+    for (const node of this.root.querySelectorAll('.reads, .writes'))
+      node.classList.remove('reads', 'writes');
+    if (!step)
+      return;
+    step.src.forEach((cell) => this.nodes[cell].classList.add('reads'));
+    step.dst.forEach((cell) => this.nodes[cell].classList.add('writes'));
+  }
+
+  /// Lines of a tooltip.
+  explain(id) {
+    const cell = this.model.cells[id];
+    const held = this.shown[id];
+    const lines = [`rank ${cell.rank} ${this.model.sliceText(cell.buffer, cell.index, 1)}`];
+    if (cell.inputSlot >= 0 && cell.buffer !== 0)
+      lines[0] += ` = input[${cell.inputSlot}]`;
+    if (cell.outputSlot >= 0 && cell.buffer !== 1)
+      lines[0] += ` = output[${cell.outputSlot}]`;
+    lines.push(held ? `holds ${this.model.valueText(held.value, 48)}` : 'nothing yet');
+    if (held && held.step >= 0)
+      lines.push(`from ${this.model.stepName(this.model.steps[held.step])}, tick ${held.tick}`);
+    if (this.kept[id])
+      lines.push('✓ as the collective promises');
+    else if (cell.wanted)
+      lines.push(`promised: ${plural(cell.wanted.set.size, 'input slot')}`);
+    return lines;
+  }
+}

@@ -1,0 +1,47 @@
+// How the ranks are arranged: as many cards in a row, and as many slots in a row of a card, as make the slots largest.
+
+const CARD = {gap: 8, padding: 6, head: 20, label: 15, minGap: 2};
+const CELL = {minWidth: 7, minHeight: 6, maxWidth: 112, maxHeight: 56};
+
+/// The largest size of each buffer over all ranks; 0 where no rank has it.
+function bufferSizes(model) {
+  return model.buffers.map((_, buffer) =>
+    Math.max(...Array.from({length: model.ranks}, (_, rank) => model.sizes[rank * model.buffers.length + buffer])));
+}
+
+/// The size of a cell if `across` cards stand in a row and `wide` cells in a row of a card.
+function cellSize(model, sizes, across, wide, width, height) {
+  const present = sizes.filter((size) => size !== 0);
+  const gap = model.ranks > 24 ? CARD.minGap : CARD.gap;
+  const padding = model.ranks > 24 ? 2 : CARD.padding;
+  const down = Math.ceil(model.ranks / across);
+  const rows = present.reduce((sum, size) => sum + Math.ceil(size / wide), 0);
+  const cardWidth = (width - gap * (across + 1)) / across;
+  const cardHeight = (height - gap * (down + 1)) / down;
+  return {
+    across, wide, gap, padding,
+    width: Math.min(CELL.maxWidth, (cardWidth - 2 * padding - 2) / wide),
+    height: Math.min(CELL.maxHeight, (cardHeight - CARD.head - 2 * padding - 2 - CARD.label * present.length) / rows),
+  };
+}
+
+/// Chooses the arrangement for a board of this size. Cells that would be too small make the board scroll.
+function arrange(model, width, height) {
+  const sizes = bufferSizes(model);
+  const widest = Math.min(Math.max(1, ...sizes), 64);
+  let best = null;
+  for (let across = model.ranks; across >= 1; --across)
+    for (let wide = 1; wide <= widest; ++wide) {
+      const size = cellSize(model, sizes, across, wide, width, height);
+      if (size.width < CELL.minWidth && !(across === 1 && wide === 1))
+        continue;
+      const filled = model.ranks / (across * Math.ceil(model.ranks / across));
+      const tidy = filled * (across === model.ranks ? 1.3 : 1) * (widest % wide === 0 ? 1.15 : 1);
+      const score = Math.min(size.width / 1.8, size.height) * tidy;
+      if (!best || score > best.score)
+        best = {...size, score};
+    }
+  best.width = Math.max(CELL.minWidth, Math.floor(best.width));
+  best.height = Math.max(CELL.minHeight, Math.floor(best.height));
+  return best;
+}

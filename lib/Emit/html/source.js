@@ -1,0 +1,100 @@
+// The source text: the lines behind the steps that run now, and the expression behind the chosen step.
+
+const KEYWORDS = `import param fn collective program implements let var for in while if else return break continue
+  assert remark parallelize channel protocol scratch instances sizes ranks ensures alias when by on is true false`;
+const WORDS = new RegExp([
+  /(?<comment>\/\/.*|\/\*.*?\*\/)/,
+  /(?<text>"(?:[^"\\]|\\.)*")/,
+  RegExp(`\\b(?<keyword>${KEYWORDS.split(/\s+/).join('|')})\\b`),
+  /\b(?<type>int|bool|string|buffer|chunk|input|output)\b/,
+  /\b(?<number>\d\w*)/,
+].map((part) => part.source).join('|'), 'g');
+
+/// The line as [begin, end, kind] of words that have a colour.
+function colored(text) {
+  return [...text.matchAll(WORDS)].map((match) => {
+    const kind = Object.keys(match.groups).find((group) => match.groups[group] !== undefined);
+    return [match.index, match.index + match[0].length, kind];
+  });
+}
+
+/// Spans of a line, with the columns from `begin` to `end` marked.
+function spans(text, begin, end) {
+  const words = colored(text);
+  const cuts = [...new Set([0, text.length, begin, end, ...words.flatMap((word) => word.slice(0, 2))])]
+    .filter((cut) => cut >= 0 && cut <= text.length).sort((a, b) => a - b);
+  return cuts.slice(1).map((cut, i) => {
+    const word = words.find((candidate) => candidate[0] <= cuts[i] && cut <= candidate[1]);
+    const span = element('span', word ? {class: word[2]} : {}, text.slice(cuts[i], cut));
+    return begin <= cuts[i] && cut <= end && begin !== end ? element('mark', {}, span) : span;
+  });
+}
+
+class Source {
+  constructor(model, root) {
+    this.model = model;
+    this.root = root;
+    this.files = model.files.map((file) => this.makeFile(file));
+    this.now = [];
+    this.marked = [];
+    if (model.files.length === 0)
+      root.append(element('p', {class: 'hint'}, 'This program was not made from source text.'));
+  }
+
+  makeFile(file) {
+    const texts = file.text.replace(/\n$/, '').split('\n').map((text) => text.replace(/\r$/, ''));
+    const lines = texts.map((text, i) =>
+      element('div', {class: 'line'}, element('i', {}, String(i + 1)), element('code', {}, ...spans(text, -1, -1))));
+    this.root.append(element('h2', {}, file.name), element('div', {class: 'file'}, ...lines));
+    return {texts, lines};
+  }
+
+  siteOf(step) {
+    return this.model.sites[step.site];
+  }
+
+  /// Lights the lines of the steps of a tick.
+  show(steps, follow) {
+    const lines = new Set();
+    for (const id of steps) {
+      const site = this.siteOf(this.model.steps[id]);
+      if (site)
+        lines.add(this.files[site[0]].lines[site[1]]);
+    }
+    this.now.forEach((line) => line.classList.remove('now'));
+    this.now = [...lines];
+    this.now.forEach((line) => line.classList.add('now'));
+    if (follow && this.now.length !== 0 && this.marked.length === 0)
+      this.reveal(this.now[0]);
+  }
+
+  /// Marks the expression behind a step; null: nothing.
+  choose(step) {
+    this.marked.forEach(([file, line]) => this.mark(file, line, -1, -1));
+    this.marked = [];
+    const site = step && this.siteOf(step);
+    if (!site)
+      return;
+    const [f, line, column, endLine, endColumn] = site;
+    const file = this.files[f];
+    for (let i = line; i <= endLine; ++i) {
+      this.mark(file, i, i === line ? column : 0, i === endLine ? endColumn : file.texts[i].length);
+      this.marked.push([file, i]);
+    }
+    this.reveal(file.lines[line]);
+  }
+
+  mark(file, line, begin, end) {
+    file.lines[line].lastChild.replaceChildren(...spans(file.texts[line], begin, end));
+    file.lines[line].classList.toggle('chosen', begin >= 0);
+  }
+
+  reveal(line) {
+    const top = line.offsetTop - this.root.offsetTop;
+    const header = this.root.firstElementChild.offsetHeight; // it lies over the lines
+    const room = this.root.clientHeight - header - line.offsetHeight;
+    const seen = top - header - this.root.scrollTop;
+    if (seen < 0 || seen > room)
+      this.root.scrollTop = top - header - room / 3;
+  }
+}

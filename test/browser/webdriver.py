@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""As much of the WebDriver protocol (W3C) as the page's tests need, over the standard library's HTTP."""
+import json
+import re
+import shutil
+import subprocess
+import time
+import urllib.error
+import urllib.request
+
+ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
+KEYS = {"space": " ", "left": "\ue012", "right": "\ue014", "home": "\ue011", "end": "\ue010", "escape": "\ue00c"}
+
+
+def missing():
+    """What a machine lacks to run a browser, or nothing."""
+    return [name for name in ("chromium", "chromedriver") if not shutil.which(name)]
+
+
+class Browser:
+    """A headless Chromium. Use it in a `with`."""
+
+    def __enter__(self):
+        self.driver = subprocess.Popen(
+            ["chromedriver", "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
+        said = ""
+        while not (started := re.search(r"started successfully on port (\d+)", said)):
+            said = self.driver.stdout.readline()
+            if not said:
+                raise RuntimeError("chromedriver has not started")
+        self.url = f"http://127.0.0.1:{started.group(1)}"
+        options = {"binary": shutil.which("chromium"), "args": ["--headless", "--no-sandbox", "--disable-gpu"]}
+        wishes = {"goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}}
+        answer = self.call("POST", "/session", {"capabilities": {"alwaysMatch": wishes}})
+        self.url += f"/session/{answer['sessionId']}"
+        return self
+
+    def __exit__(self, *_):
+        try:
+            self.call("DELETE", "")
+        finally:
+            self.driver.terminate()
+            self.driver.wait()
+            self.driver.stdout.close()
+
+    def call(self, method, path, body=None):
+        data = None if method != "POST" else json.dumps(body or {}).encode()
+        request = urllib.request.Request(self.url + path, data, {"Content-Type": "application/json"}, method=method)
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # the driver is on this machine
+        try:
+            with opener.open(request, timeout=120) as answer:
+                return json.load(answer)["value"]
+        except urllib.error.HTTPError as error:
+            raise RuntimeError(json.load(error)["value"]["message"]) from None
+
+    def open(self, page):
+        self.call("POST", "/url", {"url": page})
+
+    def size(self, width, height):
+        self.call("POST", "/window/rect", {"width": width, "height": height})
+
+    def run(self, script, *arguments):
+        """What the body of a JavaScript function returns."""
+        return self.call("POST", "/execute/sync", {"script": script, "args": arguments})
+
+    def find(self, selector):
+        return self.call("POST", "/element", {"using": "css selector", "value": selector})[ELEMENT]
+
+    def click(self, selector):
+        self.call("POST", f"/element/{self.find(selector)}/click")
+
+    def type(self, selector, *keys):
+        text = "".join(KEYS.get(key, key) for key in keys)
+        self.call("POST", f"/element/{self.find(selector)}/value", {"text": text})
+
+    def text(self, selector):
+        return self.call("GET", f"/element/{self.find(selector)}/text")
+
+    def console(self):
+        """What the page has complained of since the last call."""
+        return [entry["message"] for entry in self.call("POST", "/se/log", {"type": "browser"})]
+
+    def wait(self, what, script):
+        """Until the script returns something true. Five minutes are for machines that are very busy."""
+        deadline = time.monotonic() + 300
+        while not self.run(f"return {script}"):
+            if time.monotonic() > deadline:
+                raise AssertionError(f"never came true: {what}")
+            time.sleep(0.02)
