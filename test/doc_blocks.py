@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Does what the pages of the documentation say, and compares.
 
-doc_blocks.py [--update] PAGE.md...: each page has a directory of its own under the working directory; gc3c and gc3-run are in
+doc_blocks.py [--update] PAGE.md...: docs/x.md has the directory docs/x under the working directory; gc3c and gc3-run are in
 PATH. What is done with a fenced block, its first line says:
 
   ```gc3            must compile
@@ -20,6 +20,7 @@ import re
 import subprocess
 import sys
 
+ROOT = pathlib.Path(__file__).resolve().parents[1]
 FENCE = re.compile(r"^```(\S+)([^\n]*)\n(.*?)^```$", re.S | re.M)
 
 
@@ -79,7 +80,7 @@ def replay(folder, text):
         expected = list(itertools.takewhile(lambda line: not line.startswith("$ "), lines))
         del lines[: len(expected)]
         status, actual = sh(command, folder)
-        if bool(status) != any("error:" in line for line in actual):
+        if bool(status) != any("error" in line for line in actual):
             raise Mistake("\n".join([f"$ {command}", *actual, f"ends with status {status}"]))
         result += [f"$ {command}"] + (expected if matches(expected, actual, command) else actual)
         commands += 1
@@ -105,9 +106,9 @@ def do_block(folder, number, language, words, text, counts):
 
 def do_page(page, update, counts):
     text = page.read_text()
-    folder = pathlib.Path(page.stem)
-    folder.mkdir()
-    (folder / "examples").symlink_to(pathlib.Path(__file__).resolve().parents[1] / "examples")
+    folder = pathlib.Path(page.relative_to(ROOT).with_suffix(""))
+    folder.mkdir(parents=True)
+    (folder / "examples").symlink_to(ROOT / "examples")
     wrong = []
     replaced = []  # (begin, end, text)
     for number, fence in enumerate(FENCE.finditer(text)):
