@@ -8,7 +8,6 @@ import sys
 ELSEWHERE = {
     "remark": "printed without its id; test/lit/Sema has remarks",
     "too-large": "needs 4 GiB of source",
-    "unverified": "would be a bug of the compiler; test/unit/middle/VerifyTest.cpp has Verify's findings",
 }
 
 root = pathlib.Path(sys.argv[1])

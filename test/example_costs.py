@@ -69,7 +69,7 @@ def parse(ir):
             slots = max([slots] + [int(size) for size in re.findall(r"\b(?:input|output) (\d+)", line)])
         elif line.startswith("  tb"):
             ranks[-1].append(Block(len(ranks) - 1, line.split()))
-        else:
+        elif line.startswith("    "):
             block = ranks[-1][-1]
             block.steps.append(Step(block, line.split(": ", 1)[1]))
     return ranks, slots

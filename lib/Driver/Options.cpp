@@ -20,6 +20,11 @@ struct Table {
   cl::OptionCategory limits{"Limits"};
 
   cl::opt<std::string> file{cl::Positional, cl::desc("FILE.gc3"), cl::cat(input)};
+  cl::opt<From> from{"from", cl::desc("What FILE holds:"),
+                     cl::values(clEnumValN(From::Source, "gc3", "a program, as text in the language (default)"),
+                                clEnumValN(From::InstructionDag, "inst-dag", "what --emit=inst-dag printed"),
+                                clEnumValN(From::GC3IR, "gc3-ir", "what --emit=gc3-ir printed")),
+                     cl::init(From::Source), cl::cat(input)};
   cl::list<std::string> defines{"D", cl::desc("Set a param of the program"), cl::value_desc("name=value"), cl::Prefix,
                                 cl::cat(input)};
   cl::list<std::string> includes{"I", cl::desc("Search imports in this directory too"), cl::value_desc("dir"),
@@ -99,8 +104,9 @@ static bool reject(const std::string &message) {
 }
 
 static bool checkListStd(const Table &table) {
-  if (!table.file.empty() || !table.defines.empty() || table.dump || table.emit.getNumOccurrences())
-    return reject("--list-std takes no input file, and neither --emit, --dump nor -D");
+  if (!table.file.empty() || !table.defines.empty() || table.dump || table.emit.getNumOccurrences() ||
+      table.from.getNumOccurrences() || table.dependencies)
+    return reject("--list-std takes no input file, and neither --emit, --from, --dump, -D nor -MD");
   return true;
 }
 
@@ -148,6 +154,32 @@ static bool checkDependencies(const Table &table) {
   return true;
 }
 
+/// With --from, stages that do not run have no options, and nothing comes out of them.
+static bool checkFrom(const Table &table) {
+  if (table.from == From::Source)
+    return true;
+  std::string from = table.from == From::GC3IR ? "--from=gc3-ir" : "--from=inst-dag";
+  Emit first = table.from == From::GC3IR ? Emit::GC3IR : Emit::InstructionDag;
+  if (table.dump)
+    return reject("--dump prints a bundle, and " + from + " reads text");
+  Emit wanted = table.emit == Emit::Dot ? table.graph : table.emit;
+  if (wanted < first)
+    return reject(from + " begins behind what " + (table.emit == Emit::Dot ? "--graph" : "--emit") + " asks for");
+  std::vector<std::pair<const char *, int>> idle = {{"-D", table.defines.getNumOccurrences()},
+                                                    {"-I", table.includes.getNumOccurrences()},
+                                                    {"--program", table.program.getNumOccurrences()},
+                                                    {"--no-fusion", table.noFusion.getNumOccurrences()},
+                                                    {"--max-ops", table.maxOps.getNumOccurrences()}};
+  if (table.from == From::GC3IR) {
+    idle.emplace_back("--fifo-slots", table.fifoSlots.getNumOccurrences());
+    idle.emplace_back("--max-threadblocks", table.maxThreadBlocks.getNumOccurrences());
+  }
+  for (auto [option, occurrences] : idle)
+    if (occurrences != 0)
+      return reject(std::string(option) + " says nothing about what " + from + " reads");
+  return true;
+}
+
 static bool parseDefines(const Table &table, Options &options) {
   for (const std::string &define : table.defines) {
     size_t equals = define.find('=');
@@ -172,10 +204,12 @@ std::optional<Options> gc3::driver::parseCommandLine(int argc, const char *const
     return std::nullopt;
   }
   Options options;
-  if (!checkRanges(table) || !checkDependencies(table) || !checkPicture(table) || !parseDefines(table, options))
+  if (!checkRanges(table) || !checkDependencies(table) || !checkPicture(table) || !checkFrom(table) ||
+      !parseDefines(table, options))
     return std::nullopt;
   options.input = table.file;
   options.output = table.out;
+  options.from = table.from;
   options.emit = table.emit;
   options.mscclDialect = table.mscclDialect;
   options.graph = table.graph;

@@ -5,6 +5,7 @@
 #include "gc3/IR/Print.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
+#include <algorithm>
 
 using namespace gc3;
 using namespace gc3::ir;
@@ -23,6 +24,11 @@ private:
   void readHeader();
   void addRank(Program &program, const bundle::RankView &view);
   void addAlias(const bundle::RankView &view);
+  bool addBuffer(BufferId buffer, uint32_t slots);
+  bool addPostcondition(const bundle::CheckView &view);
+  bundle::BundleStatus invalid(const std::string &what) const {
+    return {bundle::BundleError::Invalid, "invalid bundle: program '" + info->name + "': " + what};
+  }
 
   const bundle::BundleFile &file;
   const fbs::Program &stored;
@@ -36,6 +42,8 @@ void Reader::readHeader() {
   info->name = stored.name()->str();
   info->collective.name = stored.collective()->str();
   info->collective.ranks = stored.ranks();
+  info->collective.input.chunks = stored.input_chunks_per_block();
+  info->collective.output.chunks = stored.output_chunks_per_block();
   info->protocol = static_cast<Protocol>(stored.protocol());
   info->minBytes = stored.min_bytes();
   info->maxBytes = stored.max_bytes();
@@ -51,6 +59,36 @@ void Reader::addAlias(const bundle::RankView &view) {
   alias.kind = static_cast<RankAlias::Kind>(view.alias);
   alias.offset = view.aliasOffset / stored.subdivision();
   info->collective.aliases.push_back(alias);
+}
+
+/// Notes that the next rank has the buffer, if it has. All ranks that do have as many blocks.
+bool Reader::addBuffer(BufferId buffer, uint32_t slots) {
+  Collective &collective = info->collective;
+  Shape &shape = buffer == InputBuffer ? collective.input : collective.output;
+  (buffer == InputBuffer ? collective.hasInput : collective.hasOutput).push_back(slots != 0);
+  if (slots == 0)
+    return true;
+  uint32_t blocks = slots / (shape.chunks * stored.subdivision());
+  bool first = shape.blocks == 0;
+  shape.blocks = first ? blocks : shape.blocks;
+  return blocks == shape.blocks;
+}
+
+/// A row is as long as the output of its ranks; no value is empty.
+bool Reader::addPostcondition(const bundle::CheckView &view) {
+  Postcondition &post = info->collective.post;
+  post.valueBegin.assign(view.valueBegin.begin(), view.valueBegin.end());
+  for (const fbs::Run &run : view.runs)
+    post.runs.push_back({run.rank(), run.index(), run.rank_stride(), run.index_stride(), run.length()});
+  post.rowOfRank.assign(view.rowOfRank.begin(), view.rowOfRank.end());
+  post.rowBegin.assign(view.rowBegin.begin(), view.rowBegin.end());
+  post.rows.assign(view.rows.begin(), view.rows.end());
+  bool good = std::adjacent_find(post.valueBegin.begin(), post.valueBegin.end()) == post.valueBegin.end();
+  for (uint32_t rank = 0; rank != stored.ranks(); ++rank) {
+    uint32_t row = post.rowOfRank[rank];
+    good &= post.rowBegin[row + 1] - post.rowBegin[row] == info->collective.size(rank, OutputBuffer);
+  }
+  return good;
 }
 
 void Reader::addRank(Program &program, const bundle::RankView &view) {
@@ -88,8 +126,15 @@ bundle::BundleStatus Reader::read(Program &program) {
     bundle::RankView view;
     if (bundle::BundleStatus status = file.rank(index, rank, view); !status.ok())
       return status;
+    if (!addBuffer(InputBuffer, view.inputSlots) || !addBuffer(OutputBuffer, view.outputSlots))
+      return invalid("rank " + std::to_string(rank) + " has another number of blocks than those before it");
     addRank(program, view);
   }
+  bundle::CheckView view;
+  if (bundle::BundleStatus status = file.check(index, view); !status.ok())
+    return status;
+  if (!addPostcondition(view))
+    return invalid("the postcondition does not fit the output");
   program.info = info;
   return {};
 }
@@ -122,9 +167,6 @@ std::string gc3::emit::dumpBundle(llvm::raw_ostream &out, const std::string &pat
       return status.message;
     out << '\n';
     print(out, program);
-    bundle::CheckView unused; // not printed, but a bundle with a damaged one is damaged
-    if (bundle::BundleStatus status = file->check(i, unused); !status.ok())
-      return status.message;
   }
   return {};
 }

@@ -17,25 +17,13 @@ static void printStep(llvm::raw_ostream &out, const Program &program, const Step
   out << '\n';
 }
 
-static void printAlias(llvm::raw_ostream &out, const Program &program, uint32_t rank) {
-  const RankAlias &alias = program.info->collective.aliases[rank];
-  if (alias.kind == RankAlias::InputInOutput)
-    out << " (input is output[" << alias.offset * program.subdivision << "..])";
-  if (alias.kind == RankAlias::OutputInInput)
-    out << " (output is input[" << alias.offset * program.subdivision << "..])";
-}
-
 void gc3::ir::print(llvm::raw_ostream &out, const Program &program) {
   const ProgramInfo &info = *program.info;
   printHeader(out, "gc3-ir", info);
   out << " subdivision " << program.subdivision << " slots " << program.fifoSlots << '\n';
+  printCollective(out, info);
   for (uint32_t rank = 0; rank != program.ranks(); ++rank) {
-    out << "rank " << rank << ':';
-    for (uint32_t buffer = 0; buffer != info.bufferCount(); ++buffer)
-      if (uint32_t size = program.bufferSize(rank, static_cast<BufferId>(buffer)))
-        out << ' ' << info.bufferName(static_cast<BufferId>(buffer)) << ' ' << size;
-    printAlias(out, program, rank);
-    out << '\n';
+    printRank(out, info, program.bufferSizes, program.subdivision, rank);
     for (uint32_t tb = program.rankBegin[rank]; tb != program.rankBegin[rank + 1]; ++tb) {
       const ThreadBlock &block = program.threadBlocks[tb];
       out << "  tb " << tb - program.rankBegin[rank] << " channel " << block.channel;

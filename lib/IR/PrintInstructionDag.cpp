@@ -6,6 +6,24 @@
 
 using namespace gc3::ir;
 
+/// What else of a chain than its first message's directive says must be told: that of messages fused into it.
+static void printDemand(llvm::raw_ostream &out, const ChainDemand &demand, const ChainDemand &own) {
+  if (demand.channel == own.channel && demand.instance == own.instance)
+    return;
+  out << " (";
+  if (demand.channel >= 0)
+    out << "channel " << demand.channel << (demand.instance >= 0 ? " " : "");
+  if (demand.instance >= 0)
+    out << "instance " << demand.instance;
+  out << ')';
+}
+
+/// Whether the directives ask for the same, wherever they stand.
+static bool sameDemands(const Directive &a, const Directive &b) {
+  return a.channel == b.channel && a.sendThreadBlock == b.sendThreadBlock && a.recvThreadBlock == b.recvThreadBlock &&
+         a.parallel == b.parallel;
+}
+
 static void printInstruction(llvm::raw_ostream &out, const InstructionDag &dag, const Instruction &instruction) {
   const ProgramInfo &info = *dag.info;
   out << "rank " << instruction.rank << ' ';
@@ -16,13 +34,25 @@ static void printInstruction(llvm::raw_ostream &out, const InstructionDag &dag, 
     out << " to %" << instruction.receiver;
   if (instruction.chain != None)
     out << " chain " << instruction.chain;
-  if (info.directives[instruction.directive].parallel != 1)
+  const Directive &directive = info.directives[instruction.directive];
+  if (instruction.opcode == Opcode::Send)
+    printDemand(out, dag.chains[instruction.chain], demandOf(directive, instruction.instance));
+  const Directive &sendDirective = info.directives[instruction.sendDirective];
+  printDirective(out, directive);
+  if (!sameDemands(directive, sendDirective)) {
+    out << " sends";
+    printDirective(out, sendDirective);
+  }
+  if (directive.parallel != 1)
     out << " instance " << instruction.instance;
 }
 
 void gc3::ir::print(llvm::raw_ostream &out, const InstructionDag &dag) {
   printHeader(out, "instruction-dag", *dag.info);
   out << " subdivision " << dag.subdivision << '\n';
+  printCollective(out, *dag.info);
+  for (uint32_t rank = 0; rank != dag.info->collective.ranks; ++rank)
+    printRank(out, *dag.info, dag.bufferSizes, dag.subdivision, rank);
   for (uint32_t node = 0; node != dag.instructions.size(); ++node) {
     out << "  %" << node << " = ";
     printInstruction(out, dag, dag.instructions[node]);

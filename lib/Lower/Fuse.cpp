@@ -91,9 +91,7 @@ void Fuser::lookBack() {
 }
 
 ChainDemand Fuser::demandOf(uint32_t send) const {
-  const Directive &directive = unfused.directive(send);
-  int32_t instance = directive.parallel == 1 ? -1 : static_cast<int32_t>(unfused.instance(send));
-  return {directive.channel, instance};
+  return ir::demandOf(unfused.directive(send), unfused.instance(send));
 }
 
 bool Fuser::pinsAgree(uint32_t receive, uint32_t send) const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The whole of semantic analysis: load, check and compile everything, then run params and each program.
 #include "Stages.h"
+#include "gc3/IR/Dispatch.h"
 
 using namespace gc3;
 using namespace gc3::sema;
@@ -74,7 +75,10 @@ std::vector<ir::ChunkDag> Analysis::run() {
   for (const ProgramCode &program : compiler.programs)
     if (selected(program))
       runProgram(program);
-  checkDispatch(dags, diags);
+  std::vector<const ir::ProgramInfo *> infos;
+  for (const ir::ChunkDag &dag : dags)
+    infos.push_back(dag.info.get());
+  ir::checkDispatch(infos, diags);
   return std::move(dags);
 }
 

@@ -3,9 +3,7 @@
 // found by their hash, and equal rows of the postcondition are stored once. Linear in contributions and in output
 // chunks.
 #include "CollectiveBuilder.h"
-#include "llvm/ADT/Hashing.h"
 #include <algorithm>
-#include <unordered_map>
 
 using namespace gc3;
 using namespace gc3::sema;
@@ -219,32 +217,9 @@ std::string gc3::sema::describeValue(const ir::Postcondition &post, uint32_t val
 }
 
 ir::Collective CollectiveBuilder::finish() {
-  ir::Postcondition &post = collective.post;
-  size_t width = collective.output.total();
-  std::unordered_multimap<size_t, uint32_t> rowsOfHash; // looked up only; its order does not matter
-  uint32_t emptyRow = NoValue;                          // of the ranks without output
-  for (uint32_t rank = 0; rank < collective.ranks; ++rank) {
-    if (!collective.hasOutput[rank]) {
-      if (emptyRow == NoValue) {
-        emptyRow = static_cast<uint32_t>(post.rowBegin.size()) - 1;
-        post.rowBegin.push_back(static_cast<uint32_t>(post.rows.size()));
-      }
-      post.rowOfRank.push_back(emptyRow);
-      continue;
-    }
-    const uint32_t *row = wanted.data() + rank * width;
-    size_t hash = llvm::hash_combine_range(row, row + width);
-    uint32_t found = NoValue;
-    for (auto [at, end] = rowsOfHash.equal_range(hash); at != end && found == NoValue; ++at)
-      if (std::equal(row, row + width, post.rows.begin() + post.rowBegin[at->second]))
-        found = at->second;
-    if (found == NoValue) {
-      found = static_cast<uint32_t>(post.rowBegin.size()) - 1;
-      post.rows.insert(post.rows.end(), row, row + width);
-      post.rowBegin.push_back(static_cast<uint32_t>(post.rows.size()));
-      rowsOfHash.emplace(hash, found);
-    }
-    post.rowOfRank.push_back(found);
-  }
+  std::vector<ChunkHash> hashes;
+  for (uint32_t old : ir::setRows(collective, wanted))
+    hashes.push_back(valueHashes[old]);
+  valueHashes = std::move(hashes);
   return std::move(collective);
 }

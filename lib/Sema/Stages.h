@@ -18,7 +18,4 @@ bool runParams(const Compiler &compiler, Machine &machine);
 void checkPostcondition(const ir::ProgramInfo &info, const std::vector<ChunkHash> &valueHashes, const Tracer &tracer,
                         Diagnostics &diags);
 
-/// No two programs of one collective on equally many ranks may claim the same size.
-void checkDispatch(const std::vector<ir::ChunkDag> &programs, Diagnostics &diags);
-
 } // namespace gc3::sema

@@ -11,7 +11,8 @@ namespace {
 
 class StructureChecker {
 public:
-  StructureChecker(const Program &program, std::vector<Finding> &findings) : program(program), findings(findings) {}
+  StructureChecker(const Program &program, uint32_t maxFindings, std::vector<Finding> &findings)
+      : program(program), maxFindings(maxFindings), findings(findings) {}
   Connections run();
 
 private:
@@ -26,13 +27,21 @@ private:
   template <typename Counts>
   uint32_t messages(const ThreadBlock &block, Counts counts) const;
   void wrong(uint32_t block, uint32_t step, const std::string &what) {
+    if (enough())
+      return;
     uint32_t site = program.steps[program.threadBlocks[block].firstStep + step].site;
     findings.push_back({Finding::Structure, describe(program, block, step) + " " + what, site, {}});
   }
-  void wrongBlock(const std::string &what) { findings.push_back({Finding::Structure, what, None, {}}); }
+  void wrongBlock(const std::string &what) {
+    if (!enough())
+      findings.push_back({Finding::Structure, what, None, {}});
+  }
   uint32_t local(uint32_t block) const { return block - program.rankBegin[program.threadBlocks[block].rank]; }
 
+  bool enough() const { return findings.size() >= maxFindings; }
+
   const Program &program;
+  uint32_t maxFindings;
   std::vector<Finding> &findings;
 };
 
@@ -43,7 +52,7 @@ std::string gc3::verify::describe(const Program &program, uint32_t index, uint32
   std::string text = "rank " + std::to_string(block.rank) + " tb " +
                      std::to_string(index - program.rankBegin[block.rank]) + " step " + std::to_string(step);
   Opcode opcode = program.steps[block.firstStep + step].opcode;
-  text += std::string(" (") + name(opcode);
+  text += std::string(" (") + gc3::ir::name(opcode);
   if (receives(opcode))
     text += " from " + std::to_string(block.recvPeer);
   if (sends(opcode))
@@ -65,6 +74,10 @@ void StructureChecker::checkSlice(uint32_t block, uint32_t step, const char *wha
               std::to_string(uint64_t(first) + count) + "], which has " + std::to_string(size) + " slots on this rank");
 }
 
+static std::string name(const Wait &wait) {
+  return "tb " + std::to_string(wait.threadBlock) + " step " + std::to_string(wait.step);
+}
+
 void StructureChecker::checkWaits(uint32_t index, uint32_t number) {
   const ThreadBlock &block = program.threadBlocks[index];
   const Step &step = program.steps[block.firstStep + number];
@@ -75,12 +88,11 @@ void StructureChecker::checkWaits(uint32_t index, uint32_t number) {
   uint32_t blocks = program.rankBegin[block.rank + 1] - program.rankBegin[block.rank];
   for (uint32_t i = step.waitBegin; i != step.waitBegin + step.waitCount; ++i) {
     const Wait &wait = program.waits[i];
-    std::string target = "tb " + std::to_string(wait.threadBlock) + " step " + std::to_string(wait.step);
     if (wait.threadBlock >= blocks ||
         wait.step >= program.threadBlocks[program.rankBegin[block.rank] + wait.threadBlock].stepCount)
-      wrong(index, number, "waits for " + target + ", which does not exist");
+      wrong(index, number, "waits for " + name(wait) + ", which does not exist");
     else if (wait.threadBlock == local(index) && wait.step >= number)
-      wrong(index, number, "waits for " + target + ", which its own thread block has not reached");
+      wrong(index, number, "waits for " + name(wait) + ", which its own thread block has not reached");
   }
 }
 
@@ -110,7 +122,7 @@ void StructureChecker::checkBlock(uint32_t index) {
     if (peer >= 0 && static_cast<uint32_t>(peer) == block.rank)
       wrongBlock(text + " has its own rank as a peer");
   }
-  for (uint32_t step = 0; step != block.stepCount; ++step)
+  for (uint32_t step = 0; step != block.stepCount && !enough(); ++step)
     checkStep(index, step);
 }
 
@@ -193,16 +205,17 @@ Connections StructureChecker::connect() {
 }
 
 Connections StructureChecker::run() {
-  for (uint32_t index = 0; index != program.threadBlocks.size(); ++index)
+  for (uint32_t index = 0; index != program.threadBlocks.size() && !enough(); ++index)
     checkBlock(index);
   if (!findings.empty())
     return {};
   Connections connections = connect();
   for (const Connection &connection : connections.all)
-    checkMessages(connection);
+    if (!enough())
+      checkMessages(connection);
   return connections;
 }
 
-Connections gc3::verify::checkStructure(const Program &program, std::vector<Finding> &findings) {
-  return StructureChecker(program, findings).run();
+Connections gc3::verify::checkStructure(const Program &program, uint32_t maxFindings, std::vector<Finding> &findings) {
+  return StructureChecker(program, maxFindings, findings).run();
 }

@@ -89,8 +89,8 @@ Blocked Execution<Domain>::obstacle(uint32_t index) {
     const Wait &wait = program.waits[step.waitBegin + state.nextWait];
     uint32_t other = program.rankBegin[block.rank] + wait.threadBlock;
     if (states[other].step <= wait.step) {
-      waiters[other].push_back(uint64_t(wait.step) << 32 | index);
-      std::push_heap(waiters[other].begin(), waiters[other].end(), std::greater<>());
+      waiters[other].push_back({wait.step, index});
+      std::push_heap(waiters[other].begin(), waiters[other].end());
       return Blocked::OnWait;
     }
   }
@@ -190,10 +190,10 @@ template <typename Domain>
 void Execution<Domain>::finishStep(uint32_t index) {
   ++states[index].step;
   states[index].nextWait = 0;
-  std::vector<uint64_t> &waiting = waiters[index];
-  while (!waiting.empty() && waiting.front() >> 32 < states[index].step) {
-    wake(static_cast<uint32_t>(waiting.front()), Blocked::OnWait);
-    std::pop_heap(waiting.begin(), waiting.end(), std::greater<>());
+  std::vector<Waiter> &waiting = waiters[index];
+  while (!waiting.empty() && waiting.front().step < states[index].step) {
+    std::pop_heap(waiting.begin(), waiting.end());
+    wake(waiting.back().block, Blocked::OnWait);
     waiting.pop_back();
   }
 }

@@ -51,6 +51,12 @@ private:
     Blocked blocked = Blocked::No;
     bool queued = false;
   };
+  /// A thread block, and the step that it waits for; the earliest step is at the front of a heap.
+  struct Waiter {
+    uint32_t step;
+    uint32_t block;
+    bool operator<(const Waiter &other) const { return step > other.step; }
+  };
   /// The messages of one connection: a ring of places in `inFlight`, in which none is cut in two.
   struct Fifo {
     uint64_t first = 0; // of its places
@@ -89,7 +95,7 @@ private:
   std::vector<State> states;
   std::vector<Fifo> fifos;
   std::vector<Held> inFlight;
-  std::vector<std::vector<uint64_t>> waiters; // by thread block, heaps: step waited for << 32 | who waits
+  std::vector<std::vector<Waiter>> waiters; // by thread block: a heap of those that wait for one of its steps
   std::vector<uint32_t> ready;
   std::vector<UnsetRead> unset;
   std::vector<Held> operands;

@@ -73,9 +73,7 @@ static void executeWithFewSlots(const Program &program, const Connections &conne
 
 Verdict gc3::verify::verify(const Program &program, const Options &options) {
   Verdict verdict;
-  Connections connections = checkStructure(program, verdict.findings);
-  if (verdict.findings.size() > options.maxFindings)
-    verdict.findings.resize(options.maxFindings);
+  Connections connections = checkStructure(program, options.maxFindings, verdict.findings);
   if (!verdict.findings.empty())
     return verdict;
   verdict.proven |= StructureHolds;
@@ -88,7 +86,7 @@ Verdict gc3::verify::verify(const Program &program, const Options &options) {
     verdict.findings.clear();
     execute<ExactDomain>(program, connections, verdict.minSlots, options, verdict);
   }
-  if (verdict.findings.empty())
+  if (verdict.findings.empty() && program.info->collective.post.promises())
     verdict.proven |= PostconditionHolds;
   return verdict;
 }

@@ -1,4 +1,4 @@
-# Tests are .gc3 and .test files with RUN lines; %gc3c and %gc3-run are the tools, %root the source tree.
+# Tests are .gc3, .gc3-ir, .inst-dag and .test files with RUN lines; %gc3c and %gc3-run are the tools, %root the source tree.
 import os
 import shutil
 
@@ -6,7 +6,7 @@ import lit.formats
 
 config.name = "gc3"
 config.test_format = lit.formats.ShTest(execute_external=True)
-config.suffixes = [".gc3", ".test"]
+config.suffixes = [".gc3", ".gc3-ir", ".inst-dag", ".test"]
 config.excludes = ["Inputs"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = config.gc3_test_output

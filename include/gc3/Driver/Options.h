@@ -15,12 +15,16 @@ namespace gc3::driver {
 /// What to write; in the order of the stages, then what is made of GC3-IR.
 enum class Emit : uint8_t { Ast, ChunkDag, InstructionDag, GC3IR, Bundle, MscclXml, Dot, Html };
 
+/// What the input is: the stage that reads it is the first to run.
+enum class From : uint8_t { Source, InstructionDag, GC3IR };
+
 enum class VerifyMode : uint8_t { Fast, Exact, Off };
 
 struct Options {
   std::string input;  ///< "-": standard input
   std::string output; ///< empty: standard output for text, the input's stem with .gc3b for a bundle, with .html for a
                       ///< page; "-": standard output
+  From from = From::Source;
   Emit emit = Emit::Bundle;
   emit::MscclDialect mscclDialect = emit::MscclDialect::Msccl;
   Emit graph = Emit::GC3IR; ///< the IR that Emit::Dot draws

@@ -54,6 +54,8 @@ struct Postcondition {
   uint32_t wanted(uint32_t rank, uint32_t index) const { return rows[rowBegin[rowOfRank[rank]] + index]; }
   /// Number of input chunks in value `v`, with multiplicity.
   uint64_t contributions(uint32_t v) const;
+  /// Whether some output chunk must hold something. If not, no result of a program can be wrong.
+  bool promises() const { return !runs.empty(); }
 };
 
 /// A collective with its parameters filled in.
@@ -72,6 +74,10 @@ struct Collective {
     return hasOutput[rank] ? output.total() : 0;
   }
 };
+
+/// Makes the rows of `collective.post` from `wanted`: value + 1 or Anything, by rank * output.total() + output chunk.
+/// Values that nobody wants go, the others are numbered in the order of the rows. Returns the old numbers by new ones.
+std::vector<uint32_t> setRows(Collective &collective, const std::vector<uint32_t> &wanted);
 
 /// One chunk of one buffer of one rank.
 struct Location {

@@ -38,6 +38,11 @@ struct ChainDemand {
   bool merge(const ChainDemand &other);
 };
 
+/// What one message under a directive asks for.
+inline ChainDemand demandOf(const Directive &directive, uint32_t instance) {
+  return {directive.channel, directive.parallel == 1 ? -1 : static_cast<int32_t>(instance)};
+}
+
 /// Instructions in an order in which every edge points backwards (processing) or forwards (sender → receiver).
 struct InstructionDag {
   std::shared_ptr<const ProgramInfo> info;

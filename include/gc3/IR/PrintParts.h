@@ -11,6 +11,17 @@ namespace gc3::ir {
 /// `program NAME implements COLLECTIVE ranks R protocol P` and the sizes, without a line end.
 void printHeader(llvm::raw_ostream &out, const char *level, const ProgramInfo &info);
 
+/// The lines behind the header: `buffers input[3] output[4][3] scratch` (blocks and chunks, the names of scratch
+/// buffers), and what the output must hold.
+void printCollective(llvm::raw_ostream &out, const ProgramInfo &info);
+
+/// `ensures ...` lines: none if nothing is promised.
+void printPostcondition(llvm::raw_ostream &out, const Collective &collective);
+
+/// `rank 0: output 3 (input is output[0..])`: the sizes of a rank's buffers, in slots.
+void printRank(llvm::raw_ostream &out, const ProgramInfo &info, const std::vector<uint32_t> &bufferSizes,
+               uint32_t subdivision, uint32_t rank);
+
 /// `output[3]` or `output[3..7]`.
 void printSlice(llvm::raw_ostream &out, const ProgramInfo &info, BufferId buffer, uint32_t index, uint32_t count);
 

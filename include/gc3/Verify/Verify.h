@@ -24,7 +24,7 @@ struct Finding {
   std::vector<Note> notes;
 };
 
-/// What was shown, as bits of Verdict::proven and of a bundle.
+/// What was shown, as bits of Verdict::proven and of a bundle. A postcondition that promises nothing is not shown.
 enum Property : uint32_t { StructureHolds = 1, NoDeadlock = 2, PostconditionHolds = 4 };
 
 struct Verdict {

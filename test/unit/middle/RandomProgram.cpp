@@ -44,6 +44,7 @@ private:
   uint32_t size = 0;
   bool inPlace = false;
   std::vector<std::optional<Multiset>> state;
+  std::map<Multiset, uint32_t> values; // of the postcondition, + 1
 };
 
 } // namespace
@@ -125,6 +126,9 @@ bool Generator::addOperation() {
 
 uint32_t Generator::addValue(const Multiset &value) {
   Postcondition &post = info->collective.post;
+  auto [known, isNew] = values.try_emplace(value, post.valueCount() + 1);
+  if (!isNew)
+    return known->second;
   for (const auto &[key, times] : value)
     for (uint64_t i = 0; i != times; ++i)
       post.runs.push_back({key.first, key.second, 0, 0, 1});
@@ -133,9 +137,8 @@ uint32_t Generator::addValue(const Multiset &value) {
 }
 
 void Generator::makePostcondition() {
-  Postcondition &post = info->collective.post;
-  for (uint32_t rank = 0; rank != ranks; ++rank) {
-    post.rowOfRank.push_back(rank);
+  std::vector<uint32_t> entries;
+  for (uint32_t rank = 0; rank != ranks; ++rank)
     for (uint32_t index = 0; index != size; ++index) {
       const auto &value = at(rank, OutputBuffer, index);
       uint64_t weight = 0;
@@ -143,10 +146,9 @@ void Generator::makePostcondition() {
         for (const auto &[key, times] : *value)
           weight += times;
       bool wanted = value && weight < 1000 && below(4) != 0;
-      post.rows.push_back(wanted ? addValue(*value) : Postcondition::Anything);
+      entries.push_back(wanted ? addValue(*value) : Postcondition::Anything);
     }
-    post.rowBegin.push_back(static_cast<uint32_t>(post.rows.size()));
-  }
+  setRows(info->collective, entries);
 }
 
 ChunkDag Generator::run() {

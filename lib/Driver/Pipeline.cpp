@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sema → Lower → Schedule → Verify → Emit. A program's IR is let go when the next one is there.
+#include "Pipeline.h"
+#include "Products.h"
+#include "Version.h"
+#include "gc3/Emit/Bundle.h"
+#include "gc3/IR/Dispatch.h"
+#include "gc3/Parse/Parse.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace gc3;
+using namespace gc3::driver;
+
+uint64_t Pipeline::instructions() const {
+  uint64_t sum = 0;
+  for (const ir::Program &program : programs)
+    sum += program.steps.size();
+  return sum;
+}
+
+bool Pipeline::verifyProgram(const ir::Program &program) {
+  verify::Verdict verdict;
+  if (options.verify != VerifyMode::Off) {
+    auto timer = session.times.start("verify");
+    verdict = verify::verify(program, {.exact = options.verify == VerifyMode::Exact});
+  }
+  for (const verify::Finding &finding : verdict.findings)
+    report(session, *program.info, finding, DiagId::Unverified);
+  verdicts.push_back(verdict);
+  return verdict.holds();
+}
+
+bool Pipeline::compileProgram(ir::ChunkDag &&dag, llvm::raw_ostream &out) {
+  if (wants(options, Emit::ChunkDag))
+    return writeGraph(session, dag, out);
+  std::optional<ir::InstructionDag> instructions;
+  {
+    auto timer = session.times.start("lower");
+    instructions = lower::lower(dag, options.lower, session.diags);
+    dag = {}; // a large program's operations are not needed any more
+  }
+  return instructions && compileProgram(std::move(*instructions), out);
+}
+
+bool Pipeline::compileProgram(ir::InstructionDag &&dag, llvm::raw_ostream &out) {
+  if (wants(options, Emit::InstructionDag))
+    return writeGraph(session, dag, out);
+  std::optional<ir::Program> program;
+  {
+    auto timer = session.times.start("schedule");
+    program = schedule::schedule(dag, scheduleOptions(options, dag), session.diags);
+    dag = {};
+  }
+  return program && compileProgram(std::move(*program), out);
+}
+
+bool Pipeline::compileProgram(ir::Program &&program, llvm::raw_ostream &out) {
+  programs.push_back(std::move(program));
+  return verifyProgram(programs.back()) && writeProgram(session, programs.back(), out);
+}
+
+template <typename IR>
+bool Pipeline::compileAll(std::vector<IR> &&parts, llvm::raw_ostream &out) {
+  std::vector<const ir::ProgramInfo *> infos;
+  for (const IR &part : parts)
+    infos.push_back(part.info.get());
+  if (!checkNumber(session, infos))
+    return false;
+  bool good = true;
+  for (IR &part : parts)
+    good &= compileProgram(std::move(part), out);
+  return good;
+}
+
+bool Pipeline::printSyntax(llvm::StringRef text, llvm::raw_ostream &out) {
+  auto file = parse::parseFile(session.sources, session.diags, options.input, text);
+  if (session.diags.hasErrors())
+    return false;
+  parse::printAst(out, *file);
+  return true;
+}
+
+bool Pipeline::compileSource(llvm::StringRef text, llvm::raw_ostream &out) {
+  std::vector<ir::ChunkDag> dags;
+  {
+    auto timer = session.times.start("parse and evaluate");
+    dags = sema::analyze(session.sources, session.diags, options.input, text, options.sema, &session.filesRead);
+  }
+  return !session.diags.hasErrors() && compileAll(std::move(dags), out);
+}
+
+/// From the text of an IR on.
+template <typename IR>
+bool Pipeline::compileText(Reader<IR> read, llvm::StringRef text, llvm::raw_ostream &out) {
+  std::vector<IR> parts;
+  {
+    auto timer = session.times.start("read");
+    parts = read(session.sources, session.diags, options.input, text,
+                 {.maxSlots = options.sema.maxSlots, .maxContributions = options.sema.maxSteps});
+  }
+  std::vector<const ir::ProgramInfo *> infos;
+  for (const IR &part : parts)
+    infos.push_back(part.info.get());
+  ir::checkDispatch(infos, session.diags);
+  if (session.diags.hasErrors())
+    return false;
+  for (const ir::ProgramInfo *info : infos)
+    if (!info->collective.post.promises())
+      session.diags.remark(info->nameRange, "nothing is promised ('ensures') of the output of '" + info->name +
+                                                "': what it holds is not checked");
+  return compileAll(std::move(parts), out);
+}
+
+bool Pipeline::compile(llvm::StringRef text, std::string &result) {
+  llvm::raw_string_ostream out(result);
+  if (options.emit == Emit::Ast)
+    return printSyntax(text, out);
+  bool good = false;
+  switch (options.from) {
+  case From::Source: good = compileSource(text, out); break;
+  case From::InstructionDag: good = compileText<ir::InstructionDag>(ir::readInstructionDag, text, out); break;
+  case From::GC3IR: good = compileText<ir::Program>(ir::readGC3IR, text, out); break;
+  }
+  if (!good || options.emit != Emit::Bundle)
+    return good;
+  auto timer = session.times.start("emit");
+  std::vector<emit::VerifiedProgram> verified;
+  for (size_t i = 0; i != programs.size(); ++i)
+    verified.push_back({&programs[i], verdicts[i].proven, verdicts[i].minSlots, verdicts[i].wholeSlots});
+  result = emit::writeBundle(verified, version());
+  return true;
+}

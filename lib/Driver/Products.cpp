@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Picks the writer, after checking that it can write the program.
+#include "Products.h"
+#include "gc3/Emit/Dot.h"
+#include "gc3/Emit/Html.h"
+#include "gc3/Emit/MscclXml.h"
+#include "gc3/IR/Print.h"
+#include <algorithm>
+
+using namespace gc3;
+using namespace gc3::driver;
+
+bool gc3::driver::wants(const Options &options, Emit stage) {
+  return options.emit == stage || (options.emit == Emit::Dot && options.graph == stage);
+}
+
+void gc3::driver::report(Session &session, const ir::ProgramInfo &info, const verify::Finding &finding, DiagId id) {
+  SourceRange range = finding.site == ir::None ? info.nameRange : info.sites[finding.site];
+  Diagnostic &error = session.diags.error(id, range, "program '" + info.name + "': " + finding.message);
+  for (const verify::Finding::Note &note : finding.notes)
+    error.note(note.site == ir::None ? SourceRange() : info.sites[note.site], note.message);
+}
+
+bool gc3::driver::checkNumber(Session &session, const std::vector<const ir::ProgramInfo *> &programs) {
+  const Options &options = session.options;
+  bool holdsOne = options.emit == Emit::Dot || options.emit == Emit::Html || options.emit == Emit::MscclXml;
+  if (!holdsOne || programs.size() <= 1)
+    return true;
+  std::string what = options.emit == Emit::MscclXml ? "a file of MSCCL XML holds" : "a picture shows";
+  session.diags
+      .error(DiagId::SeveralPrograms, programs[1]->nameRange,
+             what + " one program, and '" + options.input + "' holds " + std::to_string(programs.size()) +
+                 (options.from == From::Source ? "; choose one with --program" : ""))
+      .note(programs[0]->nameRange, "'" + programs[0]->name + "' is another");
+  return false;
+}
+
+static bool fitsPicture(Session &session, const ir::ProgramInfo &info, size_t size, const char *what) {
+  if (size <= session.options.maxPicture)
+    return true;
+  session.diags.error(DiagId::PictureLimit, info.nameRange,
+                      "a picture of '" + info.name + "' would have " + std::to_string(size) + " " + what +
+                          ", more than " + std::to_string(session.options.maxPicture) +
+                          "; draw it with smaller params (-D), or raise --max-picture");
+  return false;
+}
+
+template <typename Graph>
+static bool writeTextOrDot(Session &session, const Graph &graph, llvm::raw_ostream &out) {
+  if (session.options.emit != Emit::Dot) {
+    ir::print(out, graph);
+    return true;
+  }
+  if (!fitsPicture(session, *graph.info, emit::dotNodes(graph), "nodes"))
+    return false;
+  emit::writeDot(out, graph);
+  return true;
+}
+
+bool gc3::driver::writeGraph(Session &session, const ir::ChunkDag &dag, llvm::raw_ostream &out) {
+  return writeTextOrDot(session, dag, out);
+}
+
+bool gc3::driver::writeGraph(Session &session, const ir::InstructionDag &dag, llvm::raw_ostream &out) {
+  return writeTextOrDot(session, dag, out);
+}
+
+static bool writePage(Session &session, const ir::Program &program, llvm::raw_ostream &out) {
+  if (!fitsPicture(session, *program.info, emit::htmlSize(program), "steps and slots"))
+    return false;
+  emit::writeHtml(out, program, session.sources);
+  return true;
+}
+
+/// The MSCCL runtimes have few slots, and may cut a message of several slots into as many.
+schedule::Options gc3::driver::scheduleOptions(const Options &options, const ir::InstructionDag &dag) {
+  schedule::Options result = options.schedule;
+  if (options.emit != Emit::MscclXml)
+    return result;
+  result.fifoSlots = std::min(result.fifoSlots, emit::mscclSlots(dag.info->protocol));
+  result.wholeMessages = std::all_of(dag.instructions.begin(), dag.instructions.end(),
+                                     [](const ir::Instruction &instruction) { return instruction.count == 1; });
+  return result;
+}
+
+/// The waits of a program that was read may rely on messages that arrive as a whole.
+static bool checkWaits(Session &session, const ir::Program &program) {
+  auto longer = std::find_if(program.steps.begin(), program.steps.end(),
+                             [](const ir::Step &step) { return ir::sends(step.opcode) && step.count != 1; });
+  if (session.options.from != From::GC3IR || longer == program.steps.end())
+    return true;
+  session.diags.error(DiagId::Inexpressible, program.info->sites[longer->site],
+                      "MSCCL runtimes may cut this message of " + std::to_string(longer->count) +
+                          " slots, and waits that whole messages imply may be missing; write XML from the source, or "
+                          "from the Instruction DAG");
+  return false;
+}
+
+/// Besides what the format can't say, a program must end with the messages and slots that the MSCCL runtimes make of
+/// it.
+static bool writeMsccl(Session &session, const ir::Program &program, llvm::raw_ostream &out) {
+  {
+    auto timer = session.times.start("emit");
+    if (!checkWaits(session, program) ||
+        !emit::writeMscclXml(out, program, session.options.mscclDialect, session.diags))
+      return false;
+  }
+  if (session.options.verify == VerifyMode::Off)
+    return true;
+  auto timer = session.times.start("verify");
+  verify::Verdict verdict = verify::verify(emit::cutIntoPieces(program), {});
+  bool simple = program.info->protocol == ir::Protocol::Simple;
+  for (verify::Finding &finding : verdict.findings) {
+    finding.message = "cut into steps of one chunk each, as MSCCL runtimes cut it for large buffers, " +
+                      finding.message + "; move fewer chunks at once" +
+                      (simple ? ", or use protocol LL, for which they have 8 slots" : "");
+    report(session, *program.info, finding, DiagId::RuntimeLimit);
+  }
+  return verdict.holds();
+}
+
+bool gc3::driver::writeProgram(Session &session, const ir::Program &program, llvm::raw_ostream &out) {
+  if (session.options.emit == Emit::MscclXml)
+    return writeMsccl(session, program, out);
+  if (session.options.emit == Emit::Html)
+    return writePage(session, program, out);
+  return !wants(session.options, Emit::GC3IR) || writeTextOrDot(session, program, out);
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// The dispatch table: byte ranges of the programs of one collective, and names. Sorts the programs, so that each has to
+// be compared with the one before it, and with the one that reaches furthest, alone.
+#include "gc3/IR/Dispatch.h"
+#include "gc3/IR/ChunkDag.h"
+#include "gc3/Support/Diagnostics.h"
+#include <algorithm>
+#include <tuple>
+
+using namespace gc3;
+using namespace gc3::ir;
+
+static std::string sizesOf(const ProgramInfo &info) {
+  if (info.minBytes == 0 && info.maxBytes == ProgramInfo::NoLimit)
+    return "every size";
+  return std::to_string(info.minBytes) + " .. " + std::to_string(info.maxBytes) + " bytes";
+}
+
+static void reportOverlap(const ProgramInfo &earlier, const ProgramInfo &later, Diagnostics &diags) {
+  SourceRange here = later.sizesRange.isValid() ? later.sizesRange : later.nameRange;
+  SourceRange there = earlier.sizesRange.isValid() ? earlier.sizesRange : earlier.nameRange;
+  diags
+      .error(DiagId::SizesOverlap, here,
+             "'" + later.name + "' (" + sizesOf(later) + ") and '" + earlier.name + "' (" + sizesOf(earlier) +
+                 ") both implement '" + later.collective.name + "' on " + std::to_string(later.collective.ranks) +
+                 " ranks; give each a 'sizes' range of its own")
+      .note(there, "'" + earlier.name + "' is here");
+}
+
+static void checkSizes(const std::vector<const ProgramInfo *> &programs, Diagnostics &diags) {
+  std::vector<size_t> order(programs.size());
+  for (size_t i = 0; i != order.size(); ++i)
+    order[i] = i;
+  auto domain = [&](size_t i) { return std::tie(programs[i]->collective.name, programs[i]->collective.ranks); };
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return std::tuple(domain(a), programs[a]->minBytes, a) < std::tuple(domain(b), programs[b]->minBytes, b);
+  });
+  std::vector<std::pair<size_t, size_t>> overlaps; // the later and the earlier one of the file
+  size_t furthest = order.empty() ? 0 : order[0];  // of the domain: the one whose sizes end last
+  for (size_t i = 1; i < order.size(); ++i) {
+    size_t next = order[i];
+    bool rivals = domain(next) == domain(furthest);
+    if (rivals && programs[next]->minBytes < programs[furthest]->maxBytes)
+      overlaps.emplace_back(std::max(next, furthest), std::min(next, furthest));
+    if (!rivals || programs[next]->maxBytes > programs[furthest]->maxBytes)
+      furthest = next;
+  }
+  std::sort(overlaps.begin(), overlaps.end());
+  for (auto [later, earlier] : overlaps)
+    reportOverlap(*programs[earlier], *programs[later], diags);
+}
+
+static void checkNames(std::vector<const ProgramInfo *> programs, Diagnostics &diags) {
+  std::stable_sort(programs.begin(), programs.end(),
+                   [](const ProgramInfo *a, const ProgramInfo *b) { return a->name < b->name; });
+  for (size_t i = 1; i < programs.size(); ++i)
+    if (programs[i]->name == programs[i - 1]->name)
+      diags
+          .error(DiagId::Redefinition, programs[i]->nameRange, "there is a program '" + programs[i]->name + "' already")
+          .note(programs[i - 1]->nameRange, "it is here");
+}
+
+void gc3::ir::checkDispatch(const std::vector<const ProgramInfo *> &programs, Diagnostics &diags) {
+  checkNames(programs, diags);
+  checkSizes(programs, diags);
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pieces that the readers of the textual forms share; PrintParts.h prints them.
+#pragma once
+
+#include "ReadPostcondition.h"
+#include "gc3/IR/ChunkDag.h"
+#include "gc3/IR/Opcode.h"
+
+namespace gc3::ir {
+
+/// What GC3-IR and the Instruction DAG have in common: names, the collective, buffers.
+class ProgramReader {
+public:
+  ProgramReader(Scanner &scanner, const ReadOptions &options)
+      : scanner(scanner), options(options), info(std::make_shared<ProgramInfo>()) {}
+
+  /// The first line, whose first word is `level`, and those on the buffers and their promises. GC3-IR has `slots`.
+  bool header(llvm::StringRef level, uint32_t *fifoSlots);
+  /// `rank R: input 3 ...`
+  bool rankLine(uint32_t rank);
+  /// To be called behind the last rank line: what the promises mean.
+  bool finishCollective();
+
+  /// `rrc input[0] -> input[0]`: opcode and slices of an Instruction or a Step.
+  template <typename Node>
+  bool operation(Node &node) {
+    Slice src, dst;
+    if (!opcode(node.opcode) || (readsSrc(node.opcode) && !slice(src)) ||
+        (writesDst(node.opcode) && !(scanner.expect("->") && slice(dst))))
+      return false;
+    if (readsSrc(node.opcode) && writesDst(node.opcode) && src.count != dst.count)
+      return countMismatch(src.count, dst.count);
+    node.srcBuffer = src.buffer;
+    node.srcIndex = src.index;
+    node.dstBuffer = dst.buffer;
+    node.dstIndex = dst.index;
+    node.count = std::max(src.count, dst.count);
+    return true;
+  }
+
+  Scanner &scanner;
+  const ReadOptions &options;
+  std::shared_ptr<ProgramInfo> info;
+  uint32_t subdivision = 1;
+  std::vector<uint32_t> bufferSizes;
+
+private:
+  struct Slice {
+    BufferId buffer = 0;
+    uint32_t index = 0;
+    uint32_t count = 0;
+  };
+  bool names(llvm::StringRef level);
+  bool settings(uint32_t *fifoSlots);
+  bool protocol();
+  bool sizes();
+  bool buffersLine();
+  bool shape(BufferId buffer);
+  bool alias(uint32_t rank);
+  bool bufferSize(uint32_t rank);
+  bool checkAlias(uint32_t rank, BufferId inner, uint32_t offset, SourceRange place);
+  bool bufferId(BufferId &id);
+  bool slice(Slice &slice);
+  bool opcode(Opcode &opcode);
+  bool countMismatch(uint32_t read, uint32_t written);
+  uint32_t &sizeOf(uint32_t rank, BufferId buffer) { return bufferSizes[size_t(rank) * info->bufferCount() + buffer]; }
+
+  std::vector<Promise> promises;
+  uint64_t slots = 0; // of all buffers so far
+};
+
+/// Adds the text to the sources and reads its programs, each with a Reader of its own whose `run` leaves the program in
+/// `result`. Empty after an error.
+template <typename Reader, typename IR>
+std::vector<IR> readPrograms(SourceManager &sources, Diagnostics &diags, llvm::StringRef name, llvm::StringRef text,
+                             const ReadOptions &options, IR Reader::*result) {
+  uint32_t base = sources.add(name, text);
+  if (base == 0) {
+    diags.error(DiagId::TooLarge, {}, "'" + name.str() + "' is larger than 4 GiB");
+    return {};
+  }
+  Scanner scanner(text, base, diags);
+  scanner.nextLine();
+  if (scanner.atEnd())
+    diags.error(DiagId::NoProgram, {}, "'" + name.str() + "' holds no program");
+  std::vector<IR> programs;
+  while (!scanner.atEnd()) {
+    Reader reader(scanner, options);
+    if (!reader.run())
+      return {};
+    programs.push_back(std::move(reader.*result));
+  }
+  return programs;
+}
+
+} // namespace gc3::ir

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// The words of an IR's text, line by line. Blanks separate, `//` begins a comment, blank lines do not count. The first
+// thing that is wrong is reported with its place, and everything fails from then on.
+#pragma once
+
+#include "gc3/Support/Diagnostics.h"
+#include "llvm/ADT/StringRef.h"
+
+namespace gc3::ir {
+
+class Scanner {
+public:
+  /// `base` is the global offset of the text's first byte; the text must end with a zero byte that is not counted.
+  Scanner(llvm::StringRef text, uint32_t base, Diagnostics &diags)
+      : begin(text.begin()), end(text.end()), at(text.begin()), base(base), diags(diags) {}
+
+  /// Moves to the first word of the next line that has one, or to the end of the text. The line before must have been
+  /// read to its end.
+  void nextLine();
+  bool atEnd() const { return at == end; }
+  bool atLineEnd() {
+    skipBlanks();
+    return at == end || *at == '\n' || (*at == '/' && rest().take_front(2) == "//");
+  }
+
+  /// Takes `mark` if it comes next: a punctuation mark, or a word that does not go on.
+  bool take(llvm::StringRef mark) {
+    skipBlanks();
+    if (rest().take_front(mark.size()) != mark)
+      return false;
+    at += mark.size();
+    return true;
+  }
+  bool takeWord(llvm::StringRef word) {
+    if (peekWord() != word)
+      return false;
+    at += word.size();
+    return true;
+  }
+  /// The word that comes next, without taking it; empty if none does.
+  llvm::StringRef peekWord() {
+    skipBlanks();
+    return {at, static_cast<size_t>(wordEnd() - at)};
+  }
+
+  // These fail with "expected ..., found ..." where something else comes.
+  bool expect(llvm::StringRef mark);
+  bool expectWord(llvm::StringRef word);
+  bool number(uint32_t &value, const char *what);
+  bool number64(uint64_t &value, const char *what);
+  bool name(llvm::StringRef &value, const char *what);
+  bool endLine();
+
+  bool fail(DiagId id, SourceRange range, std::string message);
+  /// "expected WHAT, found" and what comes next.
+  bool expected(const llvm::Twine &what);
+
+  /// From the beginning of the word or mark that comes next.
+  uint32_t start() {
+    skipBlanks();
+    return offset(at);
+  }
+  /// To the end of what was taken last.
+  SourceRange since(uint32_t start) const { return {start, offset(at)}; }
+  /// From the first word of the current line to where its comment or its end begins.
+  SourceRange line() const { return {offset(lineBegin), offset(at)}; }
+
+private:
+  static bool isBlank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+  static bool isDigit(char c) { return c >= '0' && c <= '9'; }
+  static bool isWordStart(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+  static bool isWordPart(char c) { return isWordStart(c) || isDigit(c); }
+  void skipBlanks() {
+    while (at != end && isBlank(*at))
+      ++at;
+  }
+  uint32_t offset(const char *place) const { return base + static_cast<uint32_t>(place - begin); }
+  llvm::StringRef rest() const { return {at, static_cast<size_t>(end - at)}; }
+  const char *wordEnd() const {
+    const char *last = at;
+    if (last != end && isWordStart(*last))
+      while (last != end && isWordPart(*last))
+        ++last;
+    return last;
+  }
+
+  const char *begin;
+  const char *end;
+  const char *at;
+  const char *lineBegin = nullptr;
+  uint32_t base;
+  Diagnostics &diags;
+};
+
+} // namespace gc3::ir

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// What must hold of any text that is read as an IR, however broken. Used by the fuzzer and by the unit test that
+// mutates texts.
+#pragma once
+
+#include <string>
+
+namespace gc3::test {
+
+/// Reads the text as GC3-IR and as the Instruction DAG, with small budgets. What is accepted must print to a text that
+/// prints the same when read again; it is scheduled and verified; and what is verified must make a bundle that loads.
+/// Returns what did not hold, or an empty string. `accepted` counts programs that were read.
+std::string checkText(const std::string &text, unsigned &accepted);
+
+} // namespace gc3::test
