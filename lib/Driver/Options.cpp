@@ -4,6 +4,7 @@
 #include "Version.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/raw_ostream.h"
+#include <algorithm>
 #include <limits>
 
 using namespace gc3;
@@ -88,8 +89,9 @@ struct Table {
   cl::opt<unsigned> maxPicture{"max-picture",
                                cl::desc("Nodes of a graph (default 1000), steps and slots of a page (default 20000)"),
                                cl::value_desc("n"), cl::init(1000), cl::cat(limits)};
-  cl::opt<unsigned long long> maxOps{"max-ops", cl::desc("Chunk operations that a program may have (default 16Mi)"),
-                                     cl::value_desc("n"), cl::init(16ull << 20), cl::cat(limits)};
+  cl::opt<unsigned long long> maxOps{
+      "max-ops", cl::desc("Chunk operations that a program may have, with 8 instructions each (default 16Mi)"),
+      cl::value_desc("n"), cl::init(16ull << 20), cl::cat(limits)};
   cl::opt<unsigned long long> maxSteps{"max-steps", cl::desc("Evaluation steps before giving up (default 250 million)"),
                                        cl::value_desc("n"), cl::init(250000000), cl::cat(limits)};
   cl::opt<unsigned long long> maxSlots{"max-slots", cl::desc("Chunks of all buffers of all ranks (default 128Mi)"),
@@ -231,6 +233,8 @@ std::optional<Options> gc3::driver::parseCommandLine(int argc, const char *const
   options.sema.maxSteps = table.maxSteps;
   options.sema.maxSlots = table.maxSlots;
   options.lower.fuse = !table.noFusion;
+  // Room for transfers, which are two instructions, in a few parallel instances each.
+  options.lower.maxInstructions = std::min<uint64_t>(8 * table.maxOps, lower::MaxInstructions);
   options.schedule.fifoSlots = table.fifoSlots;
   options.schedule.maxThreadBlocks = table.maxThreadBlocks;
   return options;

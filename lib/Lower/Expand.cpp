@@ -76,7 +76,7 @@ bool Expander::number() {
     if (instructions > options.maxInstructions) {
       diags.error(DiagId::OperationBudget, info.sites[op.site],
                   "the program has more than " + std::to_string(options.maxInstructions) +
-                      " instructions with this operation; use fewer parallel instances");
+                      " instructions with this operation; use fewer parallel instances, or allow more with --max-ops");
       return false;
     }
   }

@@ -11,9 +11,12 @@ class Diagnostics;
 
 namespace gc3::lower {
 
+/// Dependencies number what they connect in 31 bits, and each instruction may take two numbers.
+inline constexpr uint64_t MaxInstructions = 3ull << 28;
+
 struct Options {
   bool fuse = true;                      ///< merge receives with the sends of what they received
-  uint64_t maxInstructions = 1ull << 27; ///< before fusion, over all ranks
+  uint64_t maxInstructions = 1ull << 27; ///< before fusion, over all ranks; at most MaxInstructions
 };
 
 /// Linear in the slots that the instructions touch. Fails with a diagnostic when the parallel instances need slots too
