@@ -156,28 +156,28 @@ Instruction Fuser::make(uint32_t node) const {
   bool copies = op.kind == ChunkOpKind::Copy;
   bool transfers = Unfused::isTransfer(op);
   bool receives = Unfused::isReceiveNumber(node);
-  Instruction result{};
-  result.sender = result.receiver = result.chain = None;
-  result.instance = unfused.instance(node);
-  result.directive = result.sendDirective = op.directive;
-  result.site = op.site;
-  result.rank = transfers && !receives ? op.srcRank : op.dstRank;
+  Instruction made{};
+  made.sender = made.receiver = made.chain = None;
+  made.instance = unfused.instance(node);
+  made.directive = made.sendDirective = op.directive;
+  made.site = op.site;
+  made.rank = transfers && !receives ? op.srcRank : op.dstRank;
   const Slice target = unfused.target(node);
-  result.count = target.count;
+  made.count = target.count;
   if (receives)
-    result.opcode = copies ? Opcode::Recv : Opcode::RecvReduceCopy;
+    made.opcode = copies ? Opcode::Recv : Opcode::RecvReduceCopy;
   else
-    result.opcode = transfers ? Opcode::Send : copies ? Opcode::Copy : Opcode::Reduce;
-  if (readsSrc(result.opcode)) {
+    made.opcode = transfers ? Opcode::Send : copies ? Opcode::Copy : Opcode::Reduce;
+  if (readsSrc(made.opcode)) {
     const Slice read = receives ? unfused.operand(node) : unfused.source(node);
-    result.srcBuffer = read.buffer;
-    result.srcIndex = read.first;
+    made.srcBuffer = read.buffer;
+    made.srcIndex = read.first;
   }
-  if (writesDst(result.opcode)) {
-    result.dstBuffer = target.buffer;
-    result.dstIndex = target.first;
+  if (writesDst(made.opcode)) {
+    made.dstBuffer = target.buffer;
+    made.dstIndex = target.first;
   }
-  return result;
+  return made;
 }
 
 /// In order, so that a chain is settled up to each message when that is reached.
