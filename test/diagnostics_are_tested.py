@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fails when a diagnostic id of lib/Support/Diagnostics.cpp appears in no lit test."""
+"""Fails when a diagnostic id of lib/Support/Diagnostics.cpp appears in no lit test, or not in docs/diagnostics.md."""
 import pathlib
 import re
 import sys
@@ -17,8 +17,12 @@ tests = "".join(
     path.read_text(errors="replace") for path in sorted((root / "test/lit").rglob("*")) if path.is_file()
 )
 missing = [name for name in ids if f"[{name}]" not in tests and name not in ELSEWHERE]
+page = (root / "docs/diagnostics.md").read_text()
+untold = [name for name in ids if f"`{name}`" not in page]
 stale = [name for name in ELSEWHERE if name not in ids]
 print(f"{len(ids)} ids, {len(missing)} without a lit test: {', '.join(missing) or 'none'}")
+if untold:
+    print(f"not in docs/diagnostics.md: {', '.join(untold)}")
 if stale:
     print(f"not in the table any more: {', '.join(stale)}")
-sys.exit(bool(missing or stale))
+sys.exit(bool(missing or untold or stale))

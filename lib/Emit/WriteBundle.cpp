@@ -31,10 +31,13 @@ static std::string checkSection(const Postcondition &post) {
   runs.reserve(post.runs.size());
   for (const Run &run : post.runs)
     runs.emplace_back(run.rank, run.index, run.rankStride, run.indexStride, run.length);
-  auto check = fbs::CreateCheck(builder, builder.CreateVector(post.valueBegin), builder.CreateVectorOfStructs(runs),
-                                builder.CreateVector(post.rowOfRank), builder.CreateVector(post.rowBegin),
-                                builder.CreateVector(post.rows));
-  builder.Finish(check, bundle::checkIdentifier);
+  // One by one, here and below: compilers differ in the order of arguments, and a bundle must not.
+  auto valueBegin = builder.CreateVector(post.valueBegin);
+  auto values = builder.CreateVectorOfStructs(runs);
+  auto rowOfRank = builder.CreateVector(post.rowOfRank);
+  auto rowBegin = builder.CreateVector(post.rowBegin);
+  auto rows = builder.CreateVector(post.rows);
+  builder.Finish(fbs::CreateCheck(builder, valueBegin, values, rowOfRank, rowBegin, rows), bundle::checkIdentifier);
   return bytesOf(builder);
 }
 
@@ -73,12 +76,15 @@ static std::string rankSection(const Program &program, uint32_t rank) {
   for (uint32_t buffer = FirstScratchBuffer; buffer != program.info->bufferCount(); ++buffer)
     scratch.push_back(program.bufferSize(rank, static_cast<BufferId>(buffer)));
   flatbuffers::FlatBufferBuilder builder;
-  auto section = fbs::CreateRankProgram(
-      builder, rank, collective.size(rank, InputBuffer) * program.subdivision,
-      collective.size(rank, OutputBuffer) * program.subdivision, static_cast<fbs::Alias>(alias.kind),
-      alias.offset * program.subdivision, lists.writesInput && alias.kind == RankAlias::None,
-      builder.CreateVector(scratch), builder.CreateVectorOfStructs(lists.blocks),
-      builder.CreateVectorOfStructs(lists.steps), builder.CreateVectorOfStructs(lists.waits));
+  auto scratchSlots = builder.CreateVector(scratch);
+  auto blocks = builder.CreateVectorOfStructs(lists.blocks);
+  auto steps = builder.CreateVectorOfStructs(lists.steps);
+  auto waits = builder.CreateVectorOfStructs(lists.waits);
+  auto section =
+      fbs::CreateRankProgram(builder, rank, collective.size(rank, InputBuffer) * program.subdivision,
+                             collective.size(rank, OutputBuffer) * program.subdivision,
+                             static_cast<fbs::Alias>(alias.kind), alias.offset * program.subdivision,
+                             lists.writesInput && alias.kind == RankAlias::None, scratchSlots, blocks, steps, waits);
   builder.Finish(section, bundle::rankProgramIdentifier);
   return bytesOf(builder);
 }
