@@ -22,16 +22,12 @@ struct Fifo {
   uint64_t seenSent = 0;
   uint32_t receiveSlot = 0;
 
-  // Constant during a call.
+  // Constant.
   alignas(cacheLine) std::byte *data = nullptr;
   size_t slotBytes = 0;
   uint32_t slots = 0;
 
-  void reset(std::byte *memory, size_t bytesPerSlot, uint32_t slotCount) {
-    sent.store(0, std::memory_order_relaxed);
-    received.store(0, std::memory_order_relaxed);
-    seenReceived = seenSent = 0;
-    sendSlot = receiveSlot = 0;
+  void place(std::byte *memory, size_t bytesPerSlot, uint32_t slotCount) {
     data = memory, slotBytes = bytesPerSlot, slots = slotCount;
   }
 
@@ -53,8 +49,16 @@ struct Fifo {
     return mine != seenSent;
   }
 
+  /// Sender: every message so far has been received.
+  bool allReceived() {
+    uint64_t mine = sent.load(std::memory_order_relaxed);
+    if (mine != seenReceived)
+      seenReceived = received.load(std::memory_order_acquire); // pairs with finishReceive: nobody reads our memory now
+    return mine == seenReceived;
+  }
+
   std::byte *freeSlot() const { return data + sendSlot * slotBytes; }
-  const std::byte *message() const { return data + receiveSlot * slotBytes; }
+  std::byte *message() const { return data + receiveSlot * slotBytes; }
 
   void finishSend() {
     sendSlot = sendSlot + 1 == slots ? 0 : sendSlot + 1;

@@ -22,6 +22,7 @@ WorkerPool::~WorkerPool() {
     thread.join();
 }
 
+/// Enters an open task that still wants helpers. False when there was none.
 bool WorkerPool::help() {
   if (!open.load(std::memory_order_relaxed))
     return false;
@@ -46,20 +47,16 @@ void WorkerPool::run(Task &task, uint32_t helpers) {
   wanted.store(helpers + 1, std::memory_order_relaxed);
   tickets.store(1, std::memory_order_relaxed);
   open.store(&task, std::memory_order_seq_cst);
-  uint32_t willing = volunteers.load(std::memory_order_relaxed);
-  if (willing < helpers) {
-    uint32_t missing = helpers - willing;
-    try {
-      while (threads.size() < missing)
-        threads.emplace_back([this] { threadMain(); });
-    } catch (const std::system_error &) {
-      // No more threads to be had: those that there are do the work.
-    }
-    if (parked.load(std::memory_order_seq_cst) > 0) {
-      std::lock_guard lock(mutex);
-      ++calls;
-      wake.notify_all();
-    }
+  try {
+    while (threads.size() < helpers)
+      threads.emplace_back([this] { threadMain(); });
+  } catch (const std::system_error &) {
+    // No more threads to be had: those that there are do the work.
+  }
+  if (parked.load(std::memory_order_seq_cst) > 0) {
+    std::lock_guard lock(mutex);
+    ++calls;
+    wake.notify_all();
   }
   task.work(0);
   open.store(nullptr, std::memory_order_seq_cst);
