@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory order: a rank's number is stored sequentially consistently after the rest of its notice and after it has
-// entered the prepared call; who reads the number (acquire) may read both. The total order over numbers, `timedOut` and
-// the count of sleepers is what the timeout's decision rests on, see giveUp().
+// Memory order: a rank's number is stored (release) after the rest of its notice and after it has entered the prepared
+// call; who reads the number (acquire) may read both. What decides timeouts is at timeOut().
 #include "api/World.h"
 
 #include <chrono>
@@ -16,32 +15,40 @@ using host::Outcome;
 using host::Part;
 
 namespace {
-/// A rank that has waited for longer than this many looks at its peers sleeps.
+/// A rank looks for its peers without a break at first, since most often they are nearly here and a pause may be longer
+/// than the time that they still need; then with pauses; then it sleeps, each time for longer.
+constexpr unsigned looksBeforePause = 100;
 constexpr unsigned looksBeforeSleep = 4000;
-/// Where there are more ranks than processors, the others can't come while this one looks.
-constexpr unsigned looksBeforeYield = 50;
+constexpr std::chrono::microseconds shortestSleep{50};
+constexpr std::chrono::microseconds longestSleep{10000};
 } // namespace
 
 World::World(std::shared_ptr<const bundle::BundleFile> bundle, uint32_t count, const WorldOptions &chosen)
     : file(std::move(bundle)), options(chosen), rankCount(count), seats(new Seat[count]),
       table(*file, count, chosen.call) {}
 
+void World::giveBack(std::span<const Part> parts) {
+  for (const Part &part : parts)
+    seats[part.rank].busy.store(false, std::memory_order_release);
+}
+
 World::Arrival World::arrive(std::span<const Part> parts) {
   Arrival arrival{{}, parts, 0, false};
-  if (timedOut.load(std::memory_order_acquire)) {
-    std::lock_guard lock(agreement);
-    arrival.refused = broken;
-    if (!broken.ok())
-      return arrival;
-  }
   for (size_t i = 0; i < parts.size(); ++i)
-    if (seats[parts[i].rank].busy.exchange(true, std::memory_order_acquire)) {
-      for (size_t taken = 0; taken < i; ++taken)
-        seats[parts[taken].rank].busy.store(false, std::memory_order_release);
+    if (seats[parts[i].rank].busy.exchange(true, std::memory_order_seq_cst)) {
       arrival.refused = {gc3InvalidUsage,
                          "rank " + std::to_string(parts[i].rank) + " is already in a call on another thread"};
+      giveBack(parts.first(i));
       return arrival;
     }
+  if (timedOut.load(std::memory_order_seq_cst)) {
+    std::lock_guard lock(agreement);
+    arrival.refused = broken;
+    if (!broken.ok()) {
+      giveBack(parts);
+      return arrival;
+    }
+  }
   for (const Part &part : parts)
     announce(part);
   waiting.wake();
@@ -51,20 +58,25 @@ World::Arrival World::arrive(std::span<const Part> parts) {
   return arrival;
 }
 
+template <typename T>
+static void change(T &place, T value) {
+  if (place != value)
+    place = value;
+}
+
 void World::announce(const Part &part) {
   Seat &seat = seats[part.rank];
   uint64_t number = ++seat.number;
   Notice &notice = seat.notices[number % 2];
   host::Placement placement{};
-  notice.request = &part.request;
-  notice.call = recall(seat, part, placement);
-  if (notice.call) {
-    notice.independent = notice.call->independent(part.rank, placement);
-    notice.call->enter(part.rank, number, part.request, placement);
-  }
-  notice.number.store(number, std::memory_order_seq_cst);
-  if (notice.call)
-    notice.call->sendAhead(part.rank);
+  Call *call = recall(seat, part, placement);
+  // Others may be looking at this line: it is written to as seldom as can be.
+  change(notice.request, static_cast<const host::Request *>(&part.request));
+  change(notice.call, call);
+  change(notice.independent, call && call->independent(part.rank, placement));
+  if (call)
+    call->enter(part.rank, number, part.request, placement);
+  notice.number.store(number, std::memory_order_release);
 }
 
 /// The prepared call that the rank knows for its request, if there is one and it can serve these buffers as it is.
@@ -101,7 +113,7 @@ void World::remember(std::span<const Part> parts, Call *call) {
 
 /// Whether all ranks are in the call; the first `next` of them are known to be.
 bool World::allHere(uint64_t number, uint32_t &next) const {
-  while (next < rankCount && seats[next].notices[number % 2].number.load(std::memory_order_seq_cst) == number)
+  while (next < rankCount && seats[next].notices[number % 2].number.load(std::memory_order_acquire) == number)
     ++next;
   return next == rankCount;
 }
@@ -109,34 +121,53 @@ bool World::allHere(uint64_t number, uint32_t &next) const {
 /// Waits for all ranks. Not ok: the call has timed out.
 Outcome World::await(uint64_t number) {
   uint32_t next = 0;
-  static const uint32_t processors = std::max(1u, std::thread::hardware_concurrency());
-  const bool crowded = rankCount > processors;
-  for (unsigned looks = 0; !allHere(number, next) && looks < looksBeforeSleep; ++looks)
-    crowded &&looks > looksBeforeYield ? std::this_thread::yield() : host::pauseSpin();
-  auto over = [&] { return allHere(number, next) || timedOut.load(std::memory_order_seq_cst); };
-  if (!over())
-    if (!waiting.sleepUntil(std::chrono::steady_clock::now() + std::chrono::milliseconds(options.timeoutMs), over))
-      return giveUp(number);
-  return timedOut.load(std::memory_order_seq_cst) ? giveUp(number) : Outcome{};
+  const bool crowded = rankCount > host::machineThreads();
+  for (unsigned looks = 0; looks < looksBeforeSleep; ++looks) {
+    if (allHere(number, next))
+      return {};
+    if (looks > looksBeforePause)
+      crowded ? std::this_thread::yield() : host::pauseSpin();
+  }
+  using Clock = std::chrono::steady_clock;
+  const auto timeout = std::chrono::milliseconds(options.timeoutMs);
+  auto deadline = Clock::now() + timeout;
+  auto over = [&] { return allHere(number, next) || timedOut.load(std::memory_order_acquire); };
+  for (auto sleep = shortestSleep;; sleep = std::min(2 * sleep, longestSleep)) {
+    waiting.sleepUntil(std::min(deadline, Clock::now() + sleep), over);
+    if (allHere(number, next))
+      return {};
+    Outcome outcome = timeOut(number, Clock::now() >= deadline);
+    if (!outcome.ok())
+      return outcome;
+    if (Clock::now() >= deadline)
+      deadline = Clock::now() + timeout; // somebody is still in an earlier call
+  }
 }
 
-/// Decides at the deadline, under the lock, once for all: `timedOut` rises before the numbers are looked at, and a rank
-/// looks at `timedOut` after it has stored its number and seen all others. So a rank that goes on has seen numbers that
-/// were all there before the flag rose, and then whoever raised it sees them as well and lowers it again; every other
-/// rank sees the flag and comes here.
-Outcome World::giveUp(uint64_t number) {
+/// What came of a call that not all ranks make; `due` asks for a decision. A rank is missing if it is in no call after
+/// `timedOut` was raised: it takes its seat before it looks at `timedOut`, all of which is sequentially consistent, so
+/// that it will then see it and announce nothing more. A rank that is in a call may be about to announce itself;
+/// nothing is decided then. `busy` is read before the number, or a rank could come and go in between.
+Outcome World::timeOut(uint64_t number, bool due) {
   std::lock_guard lock(agreement);
   if (!broken.ok())
     return verdict.number == number ? verdict.outcome : broken;
+  if (!due)
+    return {};
   timedOut.store(true, std::memory_order_seq_cst);
   std::string missing;
   uint32_t listed = 0, here = 0;
-  for (uint32_t r = 0; r < rankCount; ++r)
-    if (seats[r].notices[number % 2].number.load(std::memory_order_seq_cst) == number)
+  bool undecided = false;
+  for (uint32_t r = 0; r < rankCount; ++r) {
+    bool busy = seats[r].busy.load(std::memory_order_seq_cst);
+    if (seats[r].notices[number % 2].number.load(std::memory_order_acquire) == number)
       ++here;
+    else if (busy)
+      undecided = true;
     else if (++listed <= 16)
       missing += (listed == 1 ? " " : ", ") + std::to_string(r);
-  if (here == rankCount) {
+  }
+  if (undecided || here == rankCount) {
     timedOut.store(false, std::memory_order_seq_cst);
     return {};
   }
@@ -217,8 +248,7 @@ Outcome World::complete(const Arrival &arrival) {
   if (!arrival.refused.ok())
     return arrival.refused;
   Outcome outcome = run(arrival);
-  for (const Part &part : arrival.parts)
-    seats[part.rank].busy.store(false, std::memory_order_release);
+  giveBack(arrival.parts);
   return outcome;
 }
 

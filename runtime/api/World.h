@@ -53,7 +53,7 @@ public:
 
 private:
   /// What a rank says about one call. Written before `number`, by its own thread.
-  struct alignas(host::cacheLine) Notice {
+  struct alignas(host::linePair) Notice {
     std::atomic<uint64_t> number{0};
     host::Call *call = nullptr; ///< entered already; null: to be agreed on
     bool independent = false;   ///< see host::Call::independent
@@ -66,12 +66,12 @@ private:
     uint32_t next = 0;
     uint64_t retirements = 0; ///< when these were noted
   };
-  struct alignas(host::cacheLine) Seat {
+  struct alignas(host::linePair) Seat {
     /// By the parity of the call: a rank announces call n + 2 only after it has seen all ranks in n + 1, who have
     /// therefore read what it said about n.
     Notice notices[2];
-    std::atomic<bool> busy{false}; ///< a thread is in a call of this rank
-    uint64_t number = 0;           ///< calls announced
+    alignas(host::linePair) std::atomic<bool> busy{false}; ///< a thread is in a call of this rank
+    uint64_t number = 0;                                   ///< calls announced
     Lately lately;
   };
   /// What became of a call that had to be agreed on.
@@ -87,7 +87,8 @@ private:
   void forgetRetired(Lately &lately) const;
   bool allHere(uint64_t number, uint32_t &next) const;
   host::Outcome await(uint64_t number);
-  host::Outcome giveUp(uint64_t number);
+  host::Outcome timeOut(uint64_t number, bool due);
+  void giveBack(std::span<const host::Part> parts);
   bool agreed(uint64_t number, host::Call *&call, bool &shared) const;
   host::Outcome agree(uint64_t number, host::Call *&call, bool &shared);
   void remember(std::span<const host::Part> parts, host::Call *call);

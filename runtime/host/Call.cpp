@@ -10,6 +10,13 @@
 
 namespace gc3::host {
 
+namespace {
+/// From so many bytes on, over all ranks, results are gone from the caches before anyone could read them.
+constexpr uint64_t bytesWorthStreaming = 8 << 20;
+/// Messages that skip their slots need not fit into a cache, and the longer a tile the less ranks wait for each other.
+constexpr uint64_t sharedTileBytes = 512 << 10;
+} // namespace
+
 Outcome Call::prepare(const LoadedProgram &loaded, const Request &request, const LayoutOptions &options,
                       uint64_t sharingFrom, std::unique_ptr<Call> &call) {
   std::unique_ptr<Call> made(new Call(loaded));
@@ -26,7 +33,11 @@ Outcome Call::build(const LoadedProgram &loaded, const Request &request, const L
   key.name = name;
   const auto type = static_cast<ElementType>(request.type);
   uint64_t count = request.count;
-  if (std::string problem = layout.compute(program, count, elementSize(type), options); !problem.empty())
+  LayoutOptions chosen = options;
+  shares = transfers.any() && callBytes(program, count, elementSize(type)).value_or(0) >= sharingFrom;
+  if (shares && chosen.slotBytes == 0)
+    chosen.slotBytes = sharedTileBytes;
+  if (std::string problem = layout.compute(program, count, elementSize(type), chosen); !problem.empty())
     return {gc3InvalidArgument, problem};
   if (Padding::needed(program, count)) {
     padded = std::make_unique<Padded>();
@@ -36,7 +47,7 @@ Outcome Call::build(const LoadedProgram &loaded, const Request &request, const L
       return outcome;
     if (Outcome outcome = padded->padding.plan(program, request); !outcome.ok())
       return outcome;
-    if (std::string problem = layout.compute(program, padded->padding.count(), elementSize(type), options);
+    if (std::string problem = layout.compute(program, padded->padding.count(), elementSize(type), chosen);
         !problem.empty())
       return {gc3InvalidArgument, problem};
   }
@@ -48,7 +59,7 @@ Outcome Call::build(const LoadedProgram &loaded, const Request &request, const L
   parts.reset(new Part[program.ranks()]);
   run.emplace(program, transfers, layout, reduceKernel(type, static_cast<ReduceOp>(request.op)), fifoMemory.data(),
               scratchMemory.data());
-  shares = transfers.any() && dataBytes() / program.ranks() >= sharingFrom;
+  streams = dataBytes() >= bytesWorthStreaming;
   return {};
 }
 
@@ -88,23 +99,21 @@ void Call::enter(uint32_t rank, uint64_t number, const Request &request, Placeme
   part.open = false;
   part.request = request;
   part.placement = placement;
-  if (padded) // the padded copies are apart
-    run->start(rank, staging.memory(rank, Placement::Apart, padded->padding.padded(rank, request)));
-  else
-    run->start(rank, staging.memory(rank, placement, request));
-  run->release(rank);
-}
-
-void Call::sendAhead(uint32_t rank) {
-  if (shares || !independent(rank, parts[rank].placement) || !run->tryHold(rank))
-    return;
-  run->sendAhead(rank);
+  RankMemory memory = padded // the padded copies are apart
+                          ? staging.memory(rank, Placement::Apart, padded->padding.padded(rank, request))
+                          : staging.memory(rank, placement, request);
+  memory.streams = streams && placement == Placement::Apart;
+  run->start(rank, memory);
+  if (!shares && independent(rank, placement))
+    run->sendAhead(rank);
   run->release(rank);
 }
 
 void Call::open(uint32_t rank, bool shared) {
   Part &part = parts[rank];
   part.open = true;
+  if (!shares)
+    run->expectMessages(rank);
   if (padded) {
     padded->padding.before(rank, part.request);
     staging.before(rank, Placement::Apart, padded->padding.padded(rank, part.request));

@@ -39,10 +39,9 @@ public:
   bool hasMemoryFor(uint32_t rank, Placement placement) const;
   Outcome reserve() { return staging.reserve(); }
 
-  /// Rank `rank` begins call `number`, having ended its last one here. A request that place() has taken.
+  /// Rank `rank` begins call `number`, having ended its last one here, and does what it may do before it knows that the
+  /// others have entered as well. A request that place() has taken.
   void enter(uint32_t rank, uint64_t number, const Request &request, Placement placement);
-  /// Does what a rank that has entered may do before it knows that the others have entered as well.
-  void sendAhead(uint32_t rank);
   /// Whether messages may skip their slots in a call of ranks that are all `independent`.
   bool sharesMemory() const { return shares; }
   bool independent(uint32_t rank, Placement placement) const;
@@ -76,7 +75,7 @@ public:
   Parking dozing;
 
 private:
-  struct alignas(cacheLine) Part {
+  struct alignas(linePair) Part {
     uint64_t number = 0; ///< the last call entered; guarded by holding the rank, as is all of this
     bool open = false;   ///< the copies that precede the run are made
     Placement placement = Placement::Apart;
@@ -107,7 +106,7 @@ private:
   Memory fifoMemory, scratchMemory;
   std::unique_ptr<Part[]> parts;
   std::optional<Run> run;
-  bool shares = false;
+  bool shares = false, streams = false;
   std::atomic<bool> diagnosing{false};
   std::atomic<bool> isStopped{false};
   std::string explanation; ///< written before isStopped

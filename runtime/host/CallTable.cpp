@@ -3,7 +3,6 @@
 #include "host/CallTable.h"
 
 #include <algorithm>
-#include <thread>
 
 namespace gc3::host {
 
@@ -48,8 +47,7 @@ Outcome CallTable::checkRequests(std::span<const Request> requests) const {
 }
 
 uint32_t CallTable::helpers(const Call &call) const {
-  uint32_t machine = std::max(1u, std::thread::hardware_concurrency());
-  uint32_t threads = std::min(options.workers ? options.workers : machine, ranks);
+  uint32_t threads = std::min(options.workers ? options.workers : machineThreads(), ranks);
   return call.dataBytes() < bytesWorthHelpers ? 0 : threads - 1;
 }
 

@@ -5,6 +5,7 @@
 
 #include "host/Call.h"
 #include "host/Random.h"
+#include "host/WorkerPool.h"
 
 namespace gc3::host {
 

@@ -10,12 +10,13 @@ namespace gc3::host {
 
 namespace {
 
-/// Fruitless sweeps over its own ranks after which a worker looks at the others', gives up its time slice, and suspects
-/// a deadlock. Where there are more threads than processors, another thread's rank stands still because this one spins.
+/// Fruitless sweeps over its own ranks after which a worker pauses between them, looks at the others' ranks, gives up
+/// its time slice, and suspects a deadlock. Where there are more threads than processors, another thread's rank stands
+/// still because this one spins.
 struct Patience {
-  uint32_t stealing, yielding, suspicion;
+  uint32_t pausing, stealing, yielding, suspicion;
 };
-constexpr Patience alone{UINT32_MAX, 0, 0}, roomy{1000, 2000, 4000}, crowded{4, 8, 4000};
+constexpr Patience alone{0, UINT32_MAX, 0, 0}, roomy{100, 1000, 2000, 4000}, crowded{0, 4, 8, 4000};
 /// A worker that has nothing to do for longer than that sleeps, each time for longer, until there is something again.
 constexpr std::chrono::microseconds shortestNap{20};
 constexpr std::chrono::microseconds longestNap{1000};
@@ -44,7 +45,10 @@ public:
           nap = std::min(2 * nap, longestNap);
         }
       }
-      ++idle < patience.yielding ? pauseSpin() : std::this_thread::yield();
+      if (++idle >= patience.yielding)
+        std::this_thread::yield();
+      else if (idle >= patience.pausing)
+        pauseSpin();
     }
   }
 
@@ -53,8 +57,7 @@ private:
     if (own.size() == call.ranks() && workers == 1)
       return alone;
     uint64_t threads = own.size() == call.ranks() ? workers : (call.ranks() + own.size() - 1) / own.size();
-    static const uint64_t processors = std::max(1u, std::thread::hardware_concurrency());
-    return threads > processors ? crowded : roomy;
+    return threads > machineThreads() ? crowded : roomy;
   }
 
   /// Whether all own ranks are finished; the first `from` of them are.

@@ -31,6 +31,7 @@ struct Move {
   Side source, target;
   Side accumulator; ///< of a reduce: what the target holds before
   Side incoming, outgoing;
+  bool streamTarget = false, streamOutgoing = false; ///< past the caches
 };
 
 class Mover {
@@ -44,7 +45,8 @@ private:
   struct Pointers {
     std::byte *source, *target, *accumulator, *incoming, *outgoing;
   };
-  void moveRun(bundle::Opcode opcode, const Pointers &at, uint64_t elements) const;
+  void moveRun(const Move &move, const Pointers &at, uint64_t elements) const;
+  void reduceRun(const Move &move, const Pointers &at, const std::byte *with, uint64_t elements) const;
 
   const Layout &layout;
   const ReduceKernel reduce;

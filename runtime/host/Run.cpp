@@ -3,6 +3,7 @@
 #include "host/Run.h"
 
 #include <algorithm>
+#include <type_traits>
 
 namespace gc3::host {
 
@@ -11,19 +12,33 @@ using namespace bundle;
 Run::Run(const Program &program, const Transfers &ofProgram, const Layout &ofCall, ReduceKernel kernel,
          std::byte *fifoMemory, std::byte *scratchMemory)
     : prog(program), transfers(ofProgram), layout(ofCall), mover(ofCall, kernel), blocks(program.threadBlockCount()),
-      fifos(new Fifo[program.connections().size()]), ranks(new RankState[program.ranks()]),
-      operands(ofCall.buffers.size()) {
+      fifos(new Fifo[program.connections().size()]), ranks(new RankState[program.ranks()]) {
   for (uint32_t c = 0; c < prog.connections().size(); ++c) {
     size_t bytes = layout.slotBytes(prog.connections()[c].maxCount);
     fifos[c].place(fifoMemory, bytes, layout.fifoSlots);
     fifoMemory += bytes * layout.fifoSlots;
   }
+  auto linesFor = [](size_t count, size_t perLine) { return (count + perLine - 1) / perLine; };
+  constexpr size_t operandsPerLine = std::extent_v<decltype(OperandLine::operands)>,
+                   indicesPerLine = std::extent_v<decltype(IndexLine::indices)>;
+  size_t operandLineCount = 0, activeLineCount = 0;
+  for (uint32_t r = 0; r < program.ranks(); ++r) {
+    operandLineCount += linesFor(firstScratchBuffer + program.rank(r).scratchSlots.size(), operandsPerLine);
+    activeLineCount += linesFor(program.rank(r).threadBlocks.size(), indicesPerLine);
+  }
+  operandLines.resize(operandLineCount);
+  activeLines.resize(activeLineCount);
+  OperandLine *nextOperands = operandLines.data();
+  IndexLine *nextActive = activeLines.data();
   for (uint32_t r = 0; r < program.ranks(); ++r) {
     const RankView &view = program.rank(r);
     uint32_t first = program.firstThreadBlock(r);
     ranks[r].waits = view.waits;
     ranks[r].blocks = blocks.data() + first;
-    ranks[r].active.reserve(view.threadBlocks.size());
+    ranks[r].operands = reinterpret_cast<Operand *>(nextOperands);
+    ranks[r].active = reinterpret_cast<uint32_t *>(nextActive);
+    nextOperands += linesFor(firstScratchBuffer + view.scratchSlots.size(), operandsPerLine);
+    nextActive += linesFor(view.threadBlocks.size(), indicesPerLine);
     for (uint32_t tb = 0; tb < view.threadBlocks.size(); ++tb) {
       ThreadBlock &block = blocks[first + tb];
       block.instructions = view.instructions.data() + view.threadBlocks[tb].first_instruction();
@@ -38,7 +53,7 @@ Run::Run(const Program &program, const Transfers &ofProgram, const Layout &ofCal
     std::byte *scratch = scratchMemory;
     for (uint32_t s = 0; s < view.scratchSlots.size(); ++s) {
       uint32_t at = layout.ranks[r].firstBuffer + firstScratchBuffer + s;
-      operands[at] = {&layout.buffers[at], scratch};
+      ranks[r].operands[firstScratchBuffer + s] = {&layout.buffers[at], scratch};
       scratch += wholeCacheLines(layout.buffers[at].elements * layout.elementSize);
     }
     scratchMemory += layout.ranks[r].scratchBytes;
@@ -101,17 +116,20 @@ void Run::start(uint32_t rank, const RankMemory &memory) {
   RankState &state = ranks[rank];
   const RankView &view = prog.rank(rank);
   uint32_t at = layout.ranks[rank].firstBuffer;
-  operands[at] = {&layout.buffers[at], view.alias == fbs::Alias::InputInOutput ? memory.output : memory.input};
-  operands[at + 1] = {&layout.buffers[at + 1], view.alias == fbs::Alias::OutputInInput ? memory.input : memory.output};
+  state.operands[inputBuffer] = {&layout.buffers[at],
+                                 view.alias == fbs::Alias::InputInOutput ? memory.output : memory.input};
+  state.operands[outputBuffer] = {&layout.buffers[at + 1],
+                                  view.alias == fbs::Alias::OutputInInput ? memory.input : memory.output};
   for (uint8_t buffer : {inputBuffer, outputBuffer})
     state.initial[buffer] = {&state.initialLayouts[buffer], memory.input};
   state.separate = memory.separate;
+  state.streams = memory.streams;
   state.shared = false;
-  state.active.clear();
+  state.activeCount = 0;
   for (uint32_t tb = prog.firstThreadBlock(rank); tb < prog.firstThreadBlock(rank + 1); ++tb) {
     blocks[tb].step = 0, blocks[tb].tile = 0, blocks[tb].finishedSteps = 0;
     if (blocks[tb].instructionCount != 0 && layout.tiles != 0)
-      state.active.push_back(tb);
+      state.active[state.activeCount++] = tb;
   }
 }
 
@@ -147,7 +165,7 @@ void Run::step(ThreadBlock &block) {
   const OpcodeTraits &needs = traits(static_cast<Opcode>(inst.opcode()));
   const Transfers::Step &how = steps[block.firstStep + block.step];
   const bool shared = ranks[block.rank].shared;
-  Move move{static_cast<Opcode>(inst.opcode()), inst.count(), block.tile, {}, {}, {}, {}, {}};
+  Move move{static_cast<Opcode>(inst.opcode()), inst.count(), block.tile, {}, {}, {}, {}, {}, false, false};
   if (needs.reads)
     move.source = {operand(block.rank, inst.src_buffer(), how.initialSource), inst.src_index(), nullptr};
   if (needs.writes)
@@ -166,6 +184,9 @@ void Run::step(ThreadBlock &block) {
     else if (how.out == Transfer::Store)
       move.outgoing = receivedAt(how.receiver);
   }
+  move.streamTarget = how.lastWrite && ranks[block.rank].streams;
+  if (move.outgoing.operand)
+    move.streamOutgoing = steps[how.receiver].lastWrite && ranks[transfers.rankOf(how.receiver)].streams;
   mover(move);
   if (needs.receives)
     block.incoming->finishReceive();
@@ -177,18 +198,17 @@ void Run::step(ThreadBlock &block) {
 }
 
 bool Run::sweep(uint32_t rank) {
-  std::vector<uint32_t> &active = ranks[rank].active;
+  RankState &state = ranks[rank];
   bool progress = false;
-  for (size_t i = 0; i < active.size();) {
-    ThreadBlock &block = blocks[active[i]];
-    Blocked state;
-    while ((state = blocked(block)) == Blocked::No) {
+  for (uint32_t i = 0; i < state.activeCount;) {
+    ThreadBlock &block = blocks[state.active[i]];
+    Blocked now;
+    while ((now = blocked(block)) == Blocked::No) {
       step(block);
       progress = true;
     }
-    if (state == Blocked::Finished) {
-      active[i] = active.back();
-      active.pop_back();
+    if (now == Blocked::Finished) {
+      state.active[i] = state.active[--state.activeCount];
       progress = true; // a Reader may have been what others were told to wait for
     } else {
       ++i;
@@ -197,9 +217,16 @@ bool Run::sweep(uint32_t rank) {
   return progress;
 }
 
+void Run::expectMessages(uint32_t rank) const {
+  constexpr size_t mostBytes = 2048; // beyond, prefetching in order does as well
+  for (uint32_t i = 0; i < ranks[rank].activeCount; ++i)
+    if (const Fifo *fifo = blocks[ranks[rank].active[i]].incoming)
+      fifo->expectMessage(std::min(fifo->slotBytes, mostBytes));
+}
+
 void Run::sendAhead(uint32_t rank) {
-  for (uint32_t index : ranks[rank].active) {
-    ThreadBlock &block = blocks[index];
+  for (uint32_t i = 0; i < ranks[rank].activeCount; ++i) {
+    ThreadBlock &block = blocks[ranks[rank].active[i]];
     while (blocked(block) == Blocked::No &&
            static_cast<Opcode>(block.instructions[block.step].opcode()) == Opcode::Send)
       step(block);

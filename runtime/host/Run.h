@@ -25,7 +25,7 @@ namespace gc3::host {
 /// from its rank's memory.
 enum class Blocked : uint8_t { No, Wait, Message, Slot, Reader, Finished };
 
-struct ThreadBlock {
+struct alignas(cacheLine) ThreadBlock {
   const bundle::fbs::Instruction *instructions = nullptr;
   uint32_t instructionCount = 0;
   uint32_t firstStep = 0; ///< number of its first step in Transfers
@@ -63,8 +63,10 @@ public:
   /// Only the sends that each thread block of a held rank begins with, into slots: all that may be done before it is
   /// known that the other ranks have made the same call.
   void sendAhead(uint32_t rank);
+  /// The others have sent ahead to this held rank.
+  void expectMessages(uint32_t rank) const;
   /// No thread block of a held rank has anything left to do.
-  bool finished(uint32_t rank) const { return ranks[rank].active.empty(); }
+  bool finished(uint32_t rank) const { return ranks[rank].activeCount == 0; }
 
   /// One thread block of a held rank.
   Blocked blocked(const ThreadBlock &block) const;
@@ -77,11 +79,20 @@ public:
   std::string explainDeadlock() const;
 
 private:
-  struct alignas(cacheLine) RankState {
+  /// Arrays that differ from rank to rank are cut from whole lines, so that no two ranks write to one.
+  struct alignas(cacheLine) OperandLine {
+    Operand operands[cacheLine / sizeof(Operand)];
+  };
+  struct alignas(cacheLine) IndexLine {
+    uint32_t indices[cacheLine / sizeof(uint32_t)];
+  };
+  struct alignas(linePair) RankState {
     std::atomic<bool> held{false};
-    bool shared = false;          ///< messages may skip their slots
-    bool separate = false;        ///< see RankMemory
-    std::vector<uint32_t> active; ///< unfinished thread blocks
+    bool shared = false;                    ///< messages may skip their slots
+    bool separate = false, streams = false; ///< see RankMemory
+    uint32_t *active = nullptr;             ///< unfinished thread blocks
+    uint32_t activeCount = 0;
+    Operand *operands = nullptr; ///< input, output, scratch buffers, as in Layout::buffers
     std::span<const bundle::fbs::Wait> waits;
     ThreadBlock *blocks = nullptr;
     /// What the caller brought, where it is not in its place in the output, as the input's slots are numbered and as
@@ -92,7 +103,7 @@ private:
 
   const Operand *operand(uint32_t rank, uint8_t buffer, bool initial) const {
     const RankState &state = ranks[rank];
-    return initial && state.separate ? &state.initial[buffer] : &operands[layout.ranks[rank].firstBuffer + buffer];
+    return initial && state.separate ? &state.initial[buffer] : &state.operands[buffer];
   }
   void decideTransfers();
   bool sameLengths(uint32_t sender, uint32_t receiver) const;
@@ -112,7 +123,8 @@ private:
   std::vector<Transfers::Step> ownSteps;
   std::unique_ptr<Fifo[]> fifos;
   std::unique_ptr<RankState[]> ranks;
-  std::vector<Operand> operands; ///< parallel to Layout::buffers
+  std::vector<OperandLine> operandLines;
+  std::vector<IndexLine> activeLines;
 };
 
 } // namespace gc3::host

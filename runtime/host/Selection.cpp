@@ -14,21 +14,6 @@ std::string_view view(const flatbuffers::String *text) {
   return {text->data(), text->size()};
 }
 
-/// Bytes of the larger of one rank's input and output; nothing beyond 64 bits.
-std::optional<uint64_t> callBytes(const Program &program, uint64_t count, size_t elementSize) {
-  const auto &info = program.info();
-  uint64_t largest = 0;
-  for (uint32_t r = 0; r < program.ranks(); ++r) {
-    auto in = bufferElements(info, program.inputBlocks(r), info.input_chunks_per_block(), count);
-    auto out = bufferElements(info, program.outputBlocks(r), info.output_chunks_per_block(), count);
-    if (!in || !out)
-      return std::nullopt;
-    largest = std::max({largest, *in, *out});
-  }
-  uint64_t bytes;
-  return __builtin_mul_overflow(largest, uint64_t{elementSize}, &bytes) ? std::nullopt : std::optional(bytes);
-}
-
 } // namespace
 
 Outcome Selection::load(uint32_t index, const LoadedProgram *&program) {

@@ -21,6 +21,9 @@ struct RankMemory {
   std::byte *output = nullptr;
   /// Steps that read what the caller brought find it in `input`, although an alias puts the input into the output.
   bool separate = false;
+  /// What no step reads again is best written past the caches: there is too much of it, and it is not where the step
+  /// has read.
+  bool streams = false;
 };
 
 /// How the two buffers of a rank lie in a call.

@@ -32,6 +32,7 @@ public:
     collectAccesses();
     decideFetches();
     decideStores();
+    findLastWrites();
     for (uint32_t r = 0; r < program.ranks(); ++r)
       separate(r);
   }
@@ -245,6 +246,14 @@ private:
     result.allSteps[step].out = transfer;
     result.allSteps[result.allSteps[step].receiver].in = transfer;
     result.anyDirect = true;
+  }
+
+  void findLastWrites() {
+    for (uint32_t step = 0; step < result.allSteps.size(); ++step)
+      result.allSteps[step].lastWrite = needs(step).writes && result.allSteps[step].out != Transfer::Fetch &&
+                                        allOf(result.ranks[step], target(step), [&](const Access &access) {
+                                          return access.writes || access.step == step || before(access.step, step);
+                                        });
   }
 
   /// What a read of a range of the input finds.

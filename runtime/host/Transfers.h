@@ -32,6 +32,7 @@ public:
     uint32_t receiver = none;   ///< the step that receives what this one sends
     uint32_t sender = none;     ///< the step that sends what this one receives
     bool initialSource = false; ///< reads its source before anything is written there
+    bool lastWrite = false;     ///< nobody reads its target after it
     bool initialTarget = false; ///< a reduce: reads its destination before anything else is written there
   };
   std::span<const Step> steps() const { return allSteps; }

@@ -4,12 +4,18 @@
 // helper.
 #include "host/WorkerPool.h"
 
+#include <algorithm>
 #include <system_error>
 
 namespace gc3::host {
 
 namespace {
 constexpr unsigned spinsBeforePark = 4000;
+}
+
+uint32_t machineThreads() {
+  static const uint32_t threads = std::max(1u, std::thread::hardware_concurrency()); // asks the system
+  return threads;
 }
 
 WorkerPool::~WorkerPool() {

@@ -14,6 +14,9 @@
 
 namespace gc3::host {
 
+/// Threads that the machine can run at once; at least 1.
+uint32_t machineThreads();
+
 class Task {
 public:
   virtual ~Task() = default;
