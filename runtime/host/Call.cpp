@@ -13,8 +13,11 @@ namespace gc3::host {
 namespace {
 /// From so many bytes on, over all ranks, results are gone from the caches before anyone could read them.
 constexpr uint64_t bytesWorthStreaming = 8 << 20;
-/// Messages that skip their slots need not fit into a cache, and the longer a tile the less ranks wait for each other.
-constexpr uint64_t sharedTileBytes = 512 << 10;
+/// A tile of messages that skip their slots: the longer, the less ranks wait for each other, but what one rank reads of
+/// all of them should still be in its cache when it writes there.
+uint64_t sharedTileBytes(uint32_t ranks) {
+  return std::max<uint64_t>(64 << 10, (1 << 20) / ranks);
+}
 } // namespace
 
 Outcome Call::prepare(const LoadedProgram &loaded, const Request &request, const LayoutOptions &options,
@@ -36,7 +39,7 @@ Outcome Call::build(const LoadedProgram &loaded, const Request &request, const L
   LayoutOptions chosen = options;
   shares = transfers.any() && callBytes(program, count, elementSize(type)).value_or(0) >= sharingFrom;
   if (shares && chosen.slotBytes == 0)
-    chosen.slotBytes = sharedTileBytes;
+    chosen.slotBytes = sharedTileBytes(program.ranks());
   if (std::string problem = layout.compute(program, count, elementSize(type), chosen); !problem.empty())
     return {gc3InvalidArgument, problem};
   if (Padding::needed(program, count)) {
@@ -102,7 +105,7 @@ void Call::enter(uint32_t rank, uint64_t number, const Request &request, Placeme
   RankMemory memory = padded // the padded copies are apart
                           ? staging.memory(rank, Placement::Apart, padded->padding.padded(rank, request))
                           : staging.memory(rank, placement, request);
-  memory.streams = streams && placement == Placement::Apart;
+  memory.streams = streams;
   run->start(rank, memory);
   if (!shares && independent(rank, placement))
     run->sendAhead(rank);

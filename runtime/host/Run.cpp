@@ -184,9 +184,12 @@ void Run::step(ThreadBlock &block) {
     else if (how.out == Transfer::Store)
       move.outgoing = receivedAt(how.receiver);
   }
-  move.streamTarget = how.lastWrite && ranks[block.rank].streams;
+  auto cold = [&](const Transfers::Step::Warm &warm, uint32_t rank) {
+    return ranks[rank].streams && !(ranks[rank].separate ? warm.second : warm.first);
+  };
+  move.streamTarget = how.lastWrite && cold(how.warmTarget, block.rank);
   if (move.outgoing.operand)
-    move.streamOutgoing = steps[how.receiver].lastWrite && ranks[transfers.rankOf(how.receiver)].streams;
+    move.streamOutgoing = steps[how.receiver].lastWrite && cold(how.warmStore, transfers.rankOf(how.receiver));
   mover(move);
   if (needs.receives)
     block.incoming->finishReceive();
@@ -197,13 +200,15 @@ void Run::step(ThreadBlock &block) {
     block.step = 0;
 }
 
-bool Run::sweep(uint32_t rank) {
-  RankState &state = ranks[rank];
+/// A thread block does at most one tile before the next has its turn: they work on the same data, and others wait for
+/// each.
+bool Run::sweepOnce(RankState &state) {
   bool progress = false;
   for (uint32_t i = 0; i < state.activeCount;) {
     ThreadBlock &block = blocks[state.active[i]];
+    const uint64_t tile = block.tile;
     Blocked now;
-    while ((now = blocked(block)) == Blocked::No) {
+    while ((now = blocked(block)) == Blocked::No && block.tile == tile) {
       step(block);
       progress = true;
     }
@@ -214,6 +219,13 @@ bool Run::sweep(uint32_t rank) {
       ++i;
     }
   }
+  return progress;
+}
+
+bool Run::sweep(uint32_t rank) {
+  bool progress = false;
+  while (sweepOnce(ranks[rank]))
+    progress = true;
   return progress;
 }
 

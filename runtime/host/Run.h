@@ -58,7 +58,7 @@ public:
   /// copy into its buffers first.
   void shareMemory(uint32_t rank) { ranks[rank].shared = true; }
 
-  /// Runs each thread block of a held rank until it blocks. Returns whether any made a step.
+  /// Runs the thread blocks of a held rank until all block. Returns whether any made a step.
   bool sweep(uint32_t rank);
   /// Only the sends that each thread block of a held rank begins with, into slots: all that may be done before it is
   /// known that the other ranks have made the same call.
@@ -105,6 +105,7 @@ private:
     const RankState &state = ranks[rank];
     return initial && state.separate ? &state.initial[buffer] : &state.operands[buffer];
   }
+  bool sweepOnce(RankState &state);
   void decideTransfers();
   bool sameLengths(uint32_t sender, uint32_t receiver) const;
   const bundle::fbs::Instruction &instruction(uint32_t step) const;

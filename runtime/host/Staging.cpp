@@ -10,10 +10,10 @@
 // In place anywhere else than the alias says goes through a private copy too.
 #include "host/Staging.h"
 
+#include "host/Copy.h"
 #include "host/Reduce.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace gc3::host {
 
@@ -32,6 +32,17 @@ std::byte *bytesOf(void *pointer) {
 /// memory as its other one.
 std::byte *writable(const void *pointer) {
   return static_cast<std::byte *>(const_cast<void *>(pointer));
+}
+
+/// Copies so large that their beginning has left the caches before their end is written go past them.
+void copyPart(std::byte *to, const std::byte *from, size_t bytes) {
+  constexpr size_t bytesWorthStreaming = 4 << 20;
+  if (bytes < bytesWorthStreaming) {
+    copyBytes(to, from, bytes);
+    return;
+  }
+  streamBytes(to, from, bytes);
+  finishStreams();
 }
 
 } // namespace
@@ -132,8 +143,8 @@ bool Staging::independent(uint32_t rank, Placement placement) const {
 void Staging::copyInput(std::byte *to, const std::byte *from, uint64_t elements) const {
   if (scale != 1)
     scaleForAverage(type, to, from, elements, scale);
-  else if (elements != 0)
-    std::memcpy(to, from, elements * layout->elementSize);
+  else
+    copyPart(to, from, elements * layout->elementSize);
 }
 
 void Staging::before(uint32_t rank, Placement placement, const Request &request) const {
@@ -183,9 +194,8 @@ void Staging::copyUntouched(uint32_t rank, std::byte *output, const std::byte *i
                           to = layout->buffers[rankLayout.firstBuffer].at(run.begin + done);
       uint64_t slots = std::min({uint64_t{run.count - done}, from.slots, to.slots});
       uint64_t elements = std::min({from.available, to.available, slots * layout->slotElements});
-      if (elements != 0)
-        std::memcpy(output + to.offset * layout->elementSize, input + from.offset * layout->elementSize,
-                    elements * layout->elementSize);
+      copyPart(output + to.offset * layout->elementSize, input + from.offset * layout->elementSize,
+               elements * layout->elementSize);
       done += static_cast<uint32_t>(slots);
     }
 }
@@ -204,9 +214,9 @@ void Staging::copySlots(uint32_t rank, bool intoOuter, std::byte *outer, const s
     if (elements == 0)
       return;
     if (intoOuter)
-      std::memcpy(outer + outerAt * size, innerFrom + innerAt * size, elements * size);
+      copyPart(outer + outerAt * size, innerFrom + innerAt * size, elements * size);
     else
-      std::memcpy(innerTo + innerAt * size, outer + outerAt * size, elements * size);
+      copyPart(innerTo + innerAt * size, outer + outerAt * size, elements * size);
   };
   if (rankLayout.uniformAlias) {
     copy(0, rankLayout.aliasElement, inner.elements);

@@ -21,8 +21,8 @@ struct RankMemory {
   std::byte *output = nullptr;
   /// Steps that read what the caller brought find it in `input`, although an alias puts the input into the output.
   bool separate = false;
-  /// What no step reads again is best written past the caches: there is too much of it, and it is not where the step
-  /// has read.
+  /// There is too much of it for the caches: what no step reads again goes past them, unless it goes where the rank has
+  /// just read.
   bool streams = false;
 };
 

@@ -248,12 +248,39 @@ private:
     result.anyDirect = true;
   }
 
+  /// What decides whether a result is better written past the caches.
   void findLastWrites() {
-    for (uint32_t step = 0; step < result.allSteps.size(); ++step)
-      result.allSteps[step].lastWrite = needs(step).writes && result.allSteps[step].out != Transfer::Fetch &&
-                                        allOf(result.ranks[step], target(step), [&](const Access &access) {
-                                          return access.writes || access.step == step || before(access.step, step);
-                                        });
+    for (uint32_t step = 0; step < result.allSteps.size(); ++step) {
+      Transfers::Step &own = result.allSteps[step];
+      if (own.out == Transfer::Store)
+        own.warmStore = warmStore(step);
+      if (!needs(step).writes)
+        continue;
+      const uint32_t rank = result.ranks[step];
+      own.lastWrite = own.out != Transfer::Fetch && allOf(rank, target(step), [&](const Access &access) {
+                        return access.writes || access.step == step || before(access.step, step);
+                      });
+      own.warmTarget.first = opcode(step) == Opcode::Reduce || !allOf(rank, target(step), [&](const Access &access) {
+                               return access.writes || (access.step != step && !before(access.step, step));
+                             });
+      own.warmTarget.second = !allOf(
+          rank, target(step), [&](const Access &access) { return !access.writes || !before(access.step, step); });
+    }
+  }
+
+  Transfers::Step::Warm warmStore(uint32_t step) const {
+    const uint32_t receiver = result.allSteps[step].receiver, rank = result.ranks[step];
+    Transfers::Step::Warm warm;
+    for (const std::vector<Access> &ofSlot :
+         std::span(accesses[result.ranks[receiver]]).subspan(target(receiver).begin, target(receiver).count))
+      for (const Access &access : ofSlot) {
+        const Transfers::Step &other = result.allSteps[access.step];
+        if (other.out != Transfer::Fetch || result.ranks[other.receiver] != rank)
+          continue;
+        warm.first = true;
+        warm.second |= needs(access.step).writes;
+      }
+    return warm;
   }
 
   /// What a read of a range of the input finds.

@@ -33,6 +33,11 @@ public:
     uint32_t sender = none;     ///< the step that sends what this one receives
     bool initialSource = false; ///< reads its source before anything is written there
     bool lastWrite = false;     ///< nobody reads its target after it
+    /// Its rank has read its target before or in this step, or for a message to be stored: the place where it goes to.
+    /// `first` counts what the caller brought there, `second` only what was written since.
+    struct Warm {
+      bool first = false, second = false;
+    } warmTarget, warmStore;
     bool initialTarget = false; ///< a reduce: reads its destination before anything else is written there
   };
   std::span<const Step> steps() const { return allSteps; }
