@@ -2,8 +2,8 @@
 // Times gc3's host executor against MPI on two processors, one point after the other, ours and theirs in turn.
 //
 // Two MPI processes are pinned to processors 0 and 1. For ours, process 0 runs two threads, pinned to the same
-// processors, and process 1 sleeps. Either way a sample is a loop of calls between two barriers; its time is that of the
-// slower rank, per call; the figure is the median over samples. A ping-pong between the processors before and after
+// processors, and process 1 sleeps. Either way a sample is a loop of calls between two barriers; its time is that of
+// the slower rank, per call; the figure is the median over samples. A ping-pong between the processors before and after
 // each point tells how near they are to each other at that moment, and a point is measured again if that changed.
 //
 // The bound of a point is what two threads that never wait for each other take for the loads and stores that the
@@ -36,7 +36,7 @@ namespace {
 
 constexpr int ranks = 2;
 constexpr size_t mostBytes = 256u << 20;
-constexpr double sampleSeconds = 0.03; // short enough that real-time scheduling never pauses a spinning thread
+constexpr double sampleSeconds = 0.03;  // short enough that real-time scheduling never pauses a spinning thread
 constexpr double nearNanoseconds = 250; // a round trip
 
 double now() {
@@ -169,9 +169,7 @@ void callTheirs(const Point &p, const Buffers &b) {
   const void *send = p.inPlace ? MPI_IN_PLACE : static_cast<const void *>(b.send);
   switch (p.collective) {
   case Collective::AllReduce: MPI_Allreduce(send, b.recv, n, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD); return;
-  case Collective::AllGather:
-    MPI_Allgather(send, n / 2, MPI_FLOAT, b.recv, n / 2, MPI_FLOAT, MPI_COMM_WORLD);
-    return;
+  case Collective::AllGather: MPI_Allgather(send, n / 2, MPI_FLOAT, b.recv, n / 2, MPI_FLOAT, MPI_COMM_WORLD); return;
   case Collective::AllToAll: MPI_Alltoall(send, n / 2, MPI_FLOAT, b.recv, n / 2, MPI_FLOAT, MPI_COMM_WORLD); return;
   }
 }
@@ -214,16 +212,24 @@ void check(const Point &p, int rank, const Buffers &b, const char *who) {
 
 #if defined(__AVX512F__)
 using Vector = __m512;
-void stream(float *to, Vector value) { _mm512_stream_ps(to, value); }
+void stream(float *to, Vector value) {
+  _mm512_stream_ps(to, value);
+}
 #elif defined(__AVX__)
 using Vector = __m256;
-void stream(float *to, Vector value) { _mm256_stream_ps(to, value); }
+void stream(float *to, Vector value) {
+  _mm256_stream_ps(to, value);
+}
 #elif defined(__SSE__)
 using Vector = __m128;
-void stream(float *to, Vector value) { _mm_stream_ps(to, value); }
+void stream(float *to, Vector value) {
+  _mm_stream_ps(to, value);
+}
 #else
 typedef float Vector __attribute__((vector_size(16)));
-void stream(float *to, Vector value) { *reinterpret_cast<Vector *>(to) = value; }
+void stream(float *to, Vector value) {
+  *reinterpret_cast<Vector *>(to) = value;
+}
 #endif
 
 /// to1 = to2 = a + b, or a where there is no b; to2 may be null.
@@ -264,8 +270,8 @@ void needed(const Point &p, int rank, const Buffers (&b)[ranks]) {
       traffic<streaming, false, true>(b[rank].recv + mine, b[other].recv + mine, b[rank].send, nullptr, half);
     return;
   case Collective::AllToAll: // one block to the other, and one to the own output
-    traffic<streaming, false, false>(b[other].recv + mine, nullptr,
-                                     in[rank] + static_cast<size_t>(other) * half, nullptr, half);
+    traffic<streaming, false, false>(b[other].recv + mine, nullptr, in[rank] + static_cast<size_t>(other) * half,
+                                     nullptr, half);
     if (!p.inPlace)
       traffic<streaming, false, false>(b[rank].recv + mine, nullptr, b[rank].send + mine, nullptr, half);
     return;
@@ -301,7 +307,8 @@ public:
         ;
       if (shared->what == Shared::Quit)
         return;
-      shared->what == Shared::Check ? checkTheirs(shared->point) : static_cast<void>(sampleTheirs(shared->point, shared->calls));
+      shared->what == Shared::Check ? checkTheirs(shared->point)
+                                    : static_cast<void>(sampleTheirs(shared->point, shared->calls));
     }
   }
   void quit() { ask(Shared::Quit, {}, 0); }
@@ -320,12 +327,14 @@ public:
                        ask(Shared::Time, point, calls);
                        return sampleTheirs(point, calls);
                      },
-                     1, {}},
+                     1,
+                     {}},
                     {[&](int calls) { return sampleBound(point, calls); }, 1, {}}};
     for (Kind &kind : kinds) { // how many calls make a sample
       kind.sample(1);
       for (double took; (took = kind.sample(kind.calls) * kind.calls) < sampleSeconds / 4 && kind.calls < 1 << 20;)
-        kind.calls = std::min(1 << 20, std::max(kind.calls * 2, static_cast<int>(kind.calls * sampleSeconds / 2 / std::max(took, 1e-7))));
+        kind.calls = std::min(
+            1 << 20, std::max(kind.calls * 2, static_cast<int>(kind.calls * sampleSeconds / 2 / std::max(took, 1e-7))));
     }
     std::vector<double> trips[2];
     std::vector<double> ratios[2];
@@ -348,10 +357,10 @@ public:
     for (int isFar = 0; isFar < 2; ++isFar)
       if (size_t count = trips[isFar].size(); count >= 3 || count * 2 > static_cast<size_t>(samples)) {
         double own = median(times[isFar][0]), bound = median(times[isFar][2]);
-        std::printf("%-9s %-12s %10zu  %-4s %5.0f ns %3zu  %10.2f %10.2f  %6.2f  %10.2f  %5.2f\n", nameOf(point.collective),
-                    point.inPlace ? "in place" : "out of place", point.bytes, isFar ? "far" : "near",
-                    median(trips[isFar]), count, own * 1e6, median(times[isFar][1]) * 1e6, median(ratios[isFar]),
-                    bound * 1e6, bound / own);
+        std::printf("%-9s %-12s %10zu  %-4s %5.0f ns %3zu  %10.2f %10.2f  %6.2f  %10.2f  %5.2f\n",
+                    nameOf(point.collective), point.inPlace ? "in place" : "out of place", point.bytes,
+                    isFar ? "far" : "near", median(trips[isFar]), count, own * 1e6, median(times[isFar][1]) * 1e6,
+                    median(ratios[isFar]), bound * 1e6, bound / own);
       }
     std::fflush(stdout);
   }
@@ -449,7 +458,8 @@ int main(int argc, char **argv) {
   if (process == 1) {
     bench.serve();
   } else {
-    std::printf("collective placement         bytes  processors  n     gc3, us    MPI, us  MPI/gc3  bound, us  bound/gc3\n");
+    std::printf(
+        "collective placement         bytes  processors  n     gc3, us    MPI, us  MPI/gc3  bound, us  bound/gc3\n");
     auto smallest = static_cast<size_t>(std::atoll(argv[3])), largest = static_cast<size_t>(std::atoll(argv[4]));
     for (Collective collective : {Collective::AllReduce, Collective::AllGather, Collective::AllToAll})
       if (argc < 6 || std::string(argv[5]) == nameOf(collective))

@@ -15,7 +15,7 @@ say "Testing (asan-ubsan)"
 ctest --preset asan-ubsan --no-tests=error || die "tests fail under asan-ubsan"
 build tsan test/unit/runtime/all gc3-run # only the runtime has threads
 say "Testing the runtime (tsan)"
-ctest --preset tsan --no-tests=error -R '^unit\.(element|bundle|api|run)' || die "tests fail under tsan"
+ctest --preset tsan --no-tests=error -R '^unit\.(element|transfers|bundle|api|run)' || die "tests fail under tsan"
 for example in examples/*.gc3; do
   bundle="build/tsan/$(basename "$example" .gc3).gc3b"
   build/release/tools/gc3c/gc3c "$example" -o "$bundle"
