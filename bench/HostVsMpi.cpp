@@ -8,29 +8,25 @@
 //
 // The bound of a point is what two threads that never wait for each other take for the loads and stores that the
 // collective can't do without, on the same buffers, plain or with non-temporal stores, whichever is faster.
+#include "Processors.h"
+#include "Traffic.h"
+
 #include "gc3.h"
 
 #include <mpi.h>
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
-#include <pthread.h>
-#include <sched.h>
 #include <semaphore.h>
 #include <string>
-#include <thread>
 #include <unistd.h>
 #include <vector>
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
+using namespace bench;
 
 namespace {
 
@@ -39,78 +35,10 @@ constexpr size_t mostBytes = 256u << 20;
 constexpr double sampleSeconds = 0.03;  // short enough that real-time scheduling never pauses a spinning thread
 constexpr double nearNanoseconds = 250; // a round trip
 
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-void pin(int processor) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(processor, &set);
-  if (sched_setaffinity(0, sizeof set, &set) != 0)
-    std::perror("sched_setaffinity");
-}
-
 [[noreturn]] void fail(const std::string &what) {
   std::fprintf(stderr, "host_vs_mpi: %s\n", what.c_str());
   MPI_Abort(MPI_COMM_WORLD, 1);
   std::abort();
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  size_t half = values.size() / 2;
-  return values.size() % 2 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
-
-/// Two threads that meet by spinning.
-class SpinBarrier {
-public:
-  void wait() {
-    uint64_t turn = turns.load(std::memory_order_relaxed);
-    if (arrived.fetch_add(1, std::memory_order_acq_rel) == ranks - 1) {
-      arrived.store(0, std::memory_order_relaxed);
-      turns.store(turn + 1, std::memory_order_release);
-    } else {
-      while (turns.load(std::memory_order_acquire) == turn)
-        ;
-    }
-  }
-
-private:
-  alignas(64) std::atomic<int> arrived{0};
-  alignas(64) std::atomic<uint64_t> turns{0};
-};
-
-/// Runs function(rank) on a thread per processor.
-void onBothProcessors(const std::function<void(int)> &function) {
-  std::thread other([&] {
-    pin(1);
-    function(1);
-  });
-  function(0);
-  other.join();
-}
-
-/// A round trip of one cache line between the processors, in nanoseconds.
-double pingPong() {
-  constexpr int rounds = 2000;
-  alignas(64) static std::atomic<int> ball;
-  ball = 0;
-  double seconds = 0;
-  onBothProcessors([&](int rank) {
-    double begin = 0;
-    for (int i = 0; i < rounds; ++i) {
-      if (i == rounds / 4)
-        begin = now();
-      while (ball.load(std::memory_order_acquire) != 2 * i + rank)
-        ;
-      ball.store(2 * i + rank + 1, std::memory_order_release);
-    }
-    if (rank == 0)
-      seconds = now() - begin;
-  });
-  return seconds * 1e9 / (rounds - rounds / 4);
 }
 
 enum class Collective { AllReduce, AllGather, AllToAll };
@@ -209,49 +137,6 @@ void check(const Point &p, int rank, const Buffers &b, const char *who) {
 }
 
 // ---- The bound ----------------------------------------------------------------------------------------------------
-
-#if defined(__AVX512F__)
-using Vector = __m512;
-void stream(float *to, Vector value) {
-  _mm512_stream_ps(to, value);
-}
-#elif defined(__AVX__)
-using Vector = __m256;
-void stream(float *to, Vector value) {
-  _mm256_stream_ps(to, value);
-}
-#elif defined(__SSE__)
-using Vector = __m128;
-void stream(float *to, Vector value) {
-  _mm_stream_ps(to, value);
-}
-#else
-typedef float Vector __attribute__((vector_size(16)));
-void stream(float *to, Vector value) {
-  *reinterpret_cast<Vector *>(to) = value;
-}
-#endif
-
-/// to1 = to2 = a + b, or a where there is no b; to2 may be null.
-template <bool streaming, bool add, bool twice>
-void traffic(float *to1, float *to2, const float *a, const float *b, size_t n) {
-  constexpr size_t width = sizeof(Vector) / sizeof(float);
-  auto store = [](float *to, Vector value) {
-    if constexpr (streaming)
-      stream(to, value);
-    else
-      *reinterpret_cast<Vector *>(to) = value;
-  };
-  for (size_t i = 0; i + width <= n; i += width) {
-    Vector value = *reinterpret_cast<const Vector *>(a + i);
-    if constexpr (add)
-      value += *reinterpret_cast<const Vector *>(b + i);
-    store(to1 + i, value);
-    if constexpr (twice)
-      store(to2 + i, value);
-  }
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-}
 
 /// The loads and stores of rank `rank`, with nobody waiting for anybody.
 template <bool streaming>
@@ -373,20 +258,6 @@ private:
     sem_post(&shared->wake);
   }
 
-  /// Seconds per call of the slower of two threads that each run loop(rank) `calls` times.
-  template <typename Loop>
-  double sampleThreads(int calls, Loop loop) {
-    double took[ranks];
-    onBothProcessors([&](int rank) {
-      barrier.wait();
-      double begin = now();
-      for (int i = 0; i < calls; ++i)
-        loop(rank);
-      took[rank] = now() - begin;
-      barrier.wait();
-    });
-    return std::max(took[0], took[1]) / calls;
-  }
   double sampleOurs(const Point &point, int calls) {
     return sampleThreads(calls, [&](int rank) { callOurs(point, rank, ours[rank], comms[rank]); });
   }

@@ -11,8 +11,11 @@ command -v mpicxx >/dev/null || { echo "no mpicxx: apt-get install libopenmpi-de
 [ "$(nproc)" -ge 2 ] || { echo "needs two processors" >&2; exit 1; }
 mkdir -p "$out"
 "$build/tools/gc3c/gc3c" "$root/bench/host.gc3" -o "$out/host.gc3b"
-mpicxx -O2 -march=native -std=c++20 -DOMPI_SKIP_MPICXX -I "$root/runtime/include" "$root/bench/HostVsMpi.cpp" -o "$out/host_vs_mpi" \
-  -L "$build/runtime/api" -lgc3 -Wl,-rpath,"$build/runtime/api" -pthread
+"$build/tools/gc3c/gc3c" "$root/bench/host.gc3" -DR=8 -o "$out/host8.gc3b"
+flags=(-O2 -march=native -std=c++20 -Wall -Wextra -DOMPI_SKIP_MPICXX -I "$root/runtime/include" -I "$root/bench" -pthread
+  -L "$build/runtime/api" -Wl,-rpath,"$build/runtime/api")
+mpicxx "$root/bench/HostVsMpi.cpp" -o "$out/host_vs_mpi" "${flags[@]}" -lgc3
+c++ "$root/bench/HostRanks.cpp" -o "$out/host_ranks" "${flags[@]}" -lgc3
 
 priority=()
 if chrt -r 50 true 2>/dev/null; then priority=(chrt -r 50); fi # or others' work shows in the figures
@@ -25,3 +28,8 @@ echo "2 ranks on 2 processors, float; gc3: threads of one process; MPI: $(ompi_i
 "${priority[@]}" mpirun "${root_too[@]}" -n 2 --bind-to none --oversubscribe --mca btl vader,self \
   --mca btl_vader_eager_limit 65536 --mca mpi_yield_when_idle 0 \
   "$out/host_vs_mpi" "$out/host.gc3b" "${SAMPLES:-11}" "${1:-1024}" "${2:-268435456}" "${@:3}"
+
+[ $# -eq 0 ] || exit 0
+echo
+echo "AllReduce of 8 ranks on 2 processors, gc3 alone"
+"${priority[@]}" "$out/host_ranks" "$out/host8.gc3b" 8 "${SAMPLES:-11}" 65536 67108864

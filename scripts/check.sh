@@ -24,4 +24,4 @@ for example in examples/*.gc3; do
 done
 say "clang-tidy"
 step tidy "mend what it names" bash -c 'grep "\.cpp$" | xargs -P "$(nproc)" -n 4 clang-tidy --quiet -p build/asan-ubsan' \
-  < <(printf '%s\n' "${sources[@]}" | grep -v '^test/')
+  < <(printf '%s\n' "${sources[@]}" | grep -v '^test/\|^bench/')

@@ -36,16 +36,16 @@ World::Arrival World::arrive(std::span<const Part> parts) {
   Arrival arrival{{}, parts, 0, false};
   for (size_t i = 0; i < parts.size(); ++i)
     if (seats[parts[i].rank].busy.exchange(true, std::memory_order_seq_cst)) {
+      giveBack(parts.first(i));
       arrival.refused = {gc3InvalidUsage,
                          "rank " + std::to_string(parts[i].rank) + " is already in a call on another thread"};
-      giveBack(parts.first(i));
       return arrival;
     }
   if (timedOut.load(std::memory_order_seq_cst)) {
     std::lock_guard lock(agreement);
-    arrival.refused = broken;
     if (!broken.ok()) {
       giveBack(parts);
+      arrival.refused = broken;
       return arrival;
     }
   }
@@ -89,7 +89,7 @@ Call *World::recall(Seat &seat, const Part &part, host::Placement &placement) {
     if (!call || !call->serves(part.request))
       continue;
     lately.next = at;
-    bool usable = !call->stopped() && call->place(part.rank, part.request, placement).ok() &&
+    bool usable = !call->stopped() && call->places(part.rank, part.request, placement) &&
                   call->hasMemoryFor(part.rank, placement);
     return usable ? call : nullptr;
   }
@@ -247,9 +247,12 @@ Outcome World::run(const Arrival &arrival) {
 Outcome World::complete(const Arrival &arrival) {
   if (!arrival.refused.ok())
     return arrival.refused;
-  Outcome outcome = run(arrival);
-  giveBack(arrival.parts);
-  return outcome;
+  struct Leaving { // whatever happens, or others would wait for a rank that seems to be on its way
+    World &world;
+    std::span<const Part> parts;
+    ~Leaving() { world.giveBack(parts); }
+  } leaving{*this, arrival.parts};
+  return run(arrival);
 }
 
 Outcome World::select(const host::Request &request, const char *&program) {

@@ -35,6 +35,10 @@ public:
 
   /// How a rank's buffers lie; gc3InvalidArgument where they can't.
   Outcome place(uint32_t rank, const Request &request, Placement &placement) const;
+  /// The same, but without words for what is wrong.
+  bool places(uint32_t rank, const Request &request, Placement &placement) const {
+    return !placer().findPlacement(rank, request, placement);
+  }
   /// Whether enter() has the memory that such a placement needs; reserve() gets it.
   bool hasMemoryFor(uint32_t rank, Placement placement) const;
   Outcome reserve() { return staging.reserve(); }
@@ -83,6 +87,7 @@ private:
     std::atomic<uint64_t> finished{0};
   };
 
+  const Staging &placer() const { return padded ? padded->placer : staging; }
   explicit Call(const LoadedProgram &loaded) : program(*loaded.program), transfers(*loaded.transfers) {}
   Outcome build(const LoadedProgram &loaded, const Request &request, const LayoutOptions &options,
                 uint64_t sharingFrom);

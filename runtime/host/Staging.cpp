@@ -79,24 +79,27 @@ Outcome Staging::reserve() {
 }
 
 Outcome Staging::place(uint32_t rank, const Request &request, Placement &placement) const {
+  if (const char *problem = findPlacement(rank, request, placement))
+    return {gc3InvalidArgument, "rank " + std::to_string(rank) + ": " + problem};
+  return {};
+}
+
+const char *Staging::findPlacement(uint32_t rank, const Request &request, Placement &placement) const {
   const RankLayout &rankLayout = layout->ranks[rank];
   placement = Placement::Apart;
   uint64_t inBytes = rankLayout.input.elements * layout->elementSize,
            outBytes = rankLayout.output.elements * layout->elementSize;
-  auto where = [rank](const char *what) {
-    return Outcome{gc3InvalidArgument, "rank " + std::to_string(rank) + ": " + what};
-  };
   if (inBytes != 0 && !request.send)
-    return where("the send buffer is null");
+    return "the send buffer is null";
   if (outBytes != 0 && !request.recv)
-    return where("the receive buffer is null");
+    return "the receive buffer is null";
   if (inBytes == 0 || outBytes == 0)
-    return {};
+    return nullptr;
   auto send = reinterpret_cast<uintptr_t>(request.send), recv = reinterpret_cast<uintptr_t>(request.recv);
   if (inBytes > UINTPTR_MAX - send || outBytes > UINTPTR_MAX - recv)
-    return where("a buffer leaves the address space");
+    return "a buffer leaves the address space";
   if (send + inBytes <= recv || recv + outBytes <= send)
-    return {};
+    return nullptr;
   auto size = static_cast<int64_t>(layout->elementSize);
   auto offset = static_cast<int64_t>(recv - send);
   Alias alias = program->rank(rank).alias;
@@ -104,9 +107,9 @@ Outcome Staging::place(uint32_t rank, const Request &request, Placement &placeme
   bool matchesAlias = alias != Alias::None && rankLayout.uniformAlias && offset == aliasOffset;
   int64_t expected = standard ? standard->inPlaceOffset(rank, layout->count) * size : 0;
   if (offset != expected && !(matchesAlias && !standard))
-    return where("send and receive buffer overlap, but not as the collective does in place");
+    return "send and receive buffer overlap, but not as the collective does in place";
   placement = matchesAlias ? Placement::Aliased : Placement::InPlace;
-  return {};
+  return nullptr;
 }
 
 Staging::RankPlan Staging::planRank(uint32_t rank, Placement placement) const {

@@ -41,7 +41,9 @@ public:
   Outcome plan(const Program &program, const Transfers &transfers, const StandardCollective *standard,
                const Layout &layout, const Request &request);
 
-  /// How a rank's buffers lie; gc3InvalidArgument where they are null or overlap wrongly.
+  /// How a rank's buffers lie; what is wrong with them where they are null or overlap wrongly, else null.
+  const char *findPlacement(uint32_t rank, const Request &request, Placement &placement) const;
+  /// As findPlacement, as gc3InvalidArgument.
   Outcome place(uint32_t rank, const Request &request, Placement &placement) const;
 
   /// Whether runs of that placement need reserve() first.
