@@ -39,10 +39,10 @@ extern "C" gc3Result_t gc3HostCommInitAll(gc3Comm_t *comms, int nranks, gc3Bundl
     if (chosen.order != gc3OrderFair && chosen.order != gc3OrderAdversarial)
       return {gc3InvalidArgument, "unknown order " + std::to_string(static_cast<int>(chosen.order))};
     api::WorldOptions options;
-    options.caller = {{chosen.slots, chosen.slotBytes, chosen.tileElements},
-                      chosen.workers,
-                      chosen.order == gc3OrderAdversarial,
-                      chosen.seed};
+    options.call = {{chosen.slots, chosen.slotBytes, chosen.tileElements},
+                    chosen.workers,
+                    chosen.order == gc3OrderAdversarial,
+                    chosen.seed};
     options.timeoutMs = chosen.timeoutMs ? chosen.timeoutMs : environmentTimeout();
     auto world = std::make_shared<api::World>(bundle->file, static_cast<uint32_t>(nranks), options);
     std::vector<std::unique_ptr<gc3Comm>> made;

@@ -62,15 +62,15 @@ std::vector<Rounds> sortCalls(std::deque<Noted> &calls) {
 /// this thread waits for any: the others may be waiting for just those.
 void runRound(std::vector<Rounds> &worlds, size_t round) {
   std::vector<std::pair<Rounds *, World::Arrival>> arrivals;
-  std::vector<World::Entry> entries;
+  std::vector<std::vector<host::Part>> parts;
   arrivals.reserve(worlds.size());
   for (Rounds &world : worlds) {
     if (round >= world.rounds.size() || !world.outcome.ok())
       continue;
-    entries.clear();
+    parts.emplace_back();
     for (const Noted *call : world.rounds[round])
-      entries.push_back({call->comm->rank, call->request});
-    arrivals.emplace_back(&world, world.world->arrive(entries.data(), entries.size()));
+      parts.back().push_back({call->comm->rank, call->request});
+    arrivals.emplace_back(&world, world.world->arrive(parts.back()));
   }
   std::stable_partition(arrivals.begin(), arrivals.end(), [](const auto &arrival) { return arrival.second.last; });
   for (const auto &[world, arrival] : arrivals) {
@@ -116,8 +116,8 @@ gc3Result_t enqueue(gc3Comm *comm, const Request &request) {
       group.calls.push_back({comm, request, std::string(request.name)});
       return {};
     }
-    World::Entry entry{comm->rank, request};
-    return comm->world->complete(comm->world->arrive(&entry, 1));
+    const host::Part part{comm->rank, request};
+    return comm->world->complete(comm->world->arrive({&part, 1}));
   });
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Joining costs one short critical section per thread. Waiting spins briefly, helping with the call as soon as it is
-// open, then sleeps until the call ends or, if it has not begun by then, the timeout.
+// Memory order: a rank's number is stored (release) after the rest of its notice and after it has entered the prepared
+// call; who reads the number (acquire) may read both. What decides timeouts is at timeOut().
 #include "api/World.h"
 
 #include <chrono>
@@ -10,132 +10,255 @@
 
 namespace gc3::api {
 
+using host::Call;
 using host::Outcome;
+using host::Part;
 
 namespace {
-constexpr unsigned spinsBeforeSleep = 4000;
+/// A rank looks for its peers without a break at first, since most often they are nearly here and a pause may be longer
+/// than the time that they still need; then with pauses; then it sleeps, each time for longer.
+constexpr unsigned looksBeforePause = 100;
+constexpr unsigned looksBeforeSleep = 4000;
+constexpr std::chrono::microseconds shortestSleep{50};
+constexpr std::chrono::microseconds longestSleep{10000};
+} // namespace
+
+World::World(std::shared_ptr<const bundle::BundleFile> bundle, uint32_t count, const WorldOptions &chosen)
+    : file(std::move(bundle)), options(chosen), rankCount(count), seats(new Seat[count]),
+      table(*file, count, chosen.call) {}
+
+void World::giveBack(std::span<const Part> parts) {
+  for (const Part &part : parts)
+    seats[part.rank].busy.store(false, std::memory_order_release);
 }
 
-World::World(std::shared_ptr<const bundle::BundleFile> bundle, uint32_t rankCount, const WorldOptions &chosen)
-    : file(std::move(bundle)), options(chosen), caller(*file, rankCount, chosen.caller), slots(rankCount),
-      requests(rankCount) {}
-
-World::Arrival World::arrive(const Entry *entries, size_t count) {
-  Arrival arrival;
-  arrival.rank = entries[0].rank;
-  std::lock_guard lock(gate);
-  arrival.refused = broken;
-  for (size_t i = 0; i < count && arrival.refused.ok(); ++i)
-    if (slots[entries[i].rank].joined)
+World::Arrival World::arrive(std::span<const Part> parts) {
+  Arrival arrival{{}, parts, 0, false};
+  for (size_t i = 0; i < parts.size(); ++i)
+    if (seats[parts[i].rank].busy.exchange(true, std::memory_order_seq_cst)) {
+      giveBack(parts.first(i));
       arrival.refused = {gc3InvalidUsage,
-                         "rank " + std::to_string(entries[i].rank) + " is already in a call on another thread"};
-  if (!arrival.refused.ok())
-    return arrival;
-  for (size_t i = 0; i < count; ++i) {
-    slots[entries[i].rank].request = entries[i].request;
-    slots[entries[i].rank].joined = true;
+                         "rank " + std::to_string(parts[i].rank) + " is already in a call on another thread"};
+      return arrival;
+    }
+  if (timedOut.load(std::memory_order_seq_cst)) {
+    std::lock_guard lock(agreement);
+    if (!broken.ok()) {
+      giveBack(parts);
+      arrival.refused = broken;
+      return arrival;
+    }
   }
-  arrived += static_cast<uint32_t>(count);
-  arrival.last = arrived == slots.size();
-  arrival.before = generation.load(std::memory_order_relaxed);
+  for (const Part &part : parts)
+    announce(part);
+  waiting.wake();
+  arrival.number = seats[parts[0].rank].number;
+  uint32_t next = 0;
+  arrival.last = allHere(arrival.number, next);
   return arrival;
+}
+
+template <typename T>
+static void change(T &place, T value) {
+  if (place != value)
+    place = value;
+}
+
+void World::announce(const Part &part) {
+  Seat &seat = seats[part.rank];
+  uint64_t number = ++seat.number;
+  Notice &notice = seat.notices[number % 2];
+  host::Placement placement{};
+  Call *call = recall(seat, part, placement);
+  // Others may be looking at this line: it is written to as seldom as can be.
+  change(notice.request, static_cast<const host::Request *>(&part.request));
+  change(notice.call, call);
+  change(notice.independent, call && call->independent(part.rank, placement));
+  if (call)
+    call->enter(part.rank, number, part.request, placement);
+  notice.number.store(number, std::memory_order_release);
+}
+
+/// The prepared call that the rank knows for its request, if there is one and it can serve these buffers as it is.
+Call *World::recall(Seat &seat, const Part &part, host::Placement &placement) {
+  Lately &lately = seat.lately;
+  forgetRetired(lately);
+  for (uint32_t i = 0; i < Lately::size; ++i) {
+    uint32_t at = (lately.next + i) % Lately::size;
+    Call *call = lately.calls[at];
+    if (!call || !call->serves(part.request))
+      continue;
+    lately.next = at;
+    bool usable = !call->stopped() && call->places(part.rank, part.request, placement) &&
+                  call->hasMemoryFor(part.rank, placement);
+    return usable ? call : nullptr;
+  }
+  return nullptr;
+}
+
+/// Calls go only while all ranks agree on one, so that between two of its own calls a rank sees each retirement.
+void World::forgetRetired(Lately &lately) const {
+  if (uint64_t retirements = table.retirements(); lately.retirements != retirements)
+    lately = {{}, 0, retirements};
+}
+
+void World::remember(std::span<const Part> parts, Call *call) {
+  for (const Part &part : parts) {
+    Lately &lately = seats[part.rank].lately;
+    forgetRetired(lately);
+    lately.next = (lately.next + 1) % Lately::size;
+    lately.calls[lately.next] = call;
+  }
+}
+
+/// Whether all ranks are in the call; the first `next` of them are known to be.
+bool World::allHere(uint64_t number, uint32_t &next) const {
+  while (next < rankCount && seats[next].notices[number % 2].number.load(std::memory_order_acquire) == number)
+    ++next;
+  return next == rankCount;
+}
+
+/// Waits for all ranks. Not ok: the call has timed out.
+Outcome World::await(uint64_t number) {
+  uint32_t next = 0;
+  const bool crowded = rankCount > host::machineThreads();
+  for (unsigned looks = 0; looks < looksBeforeSleep; ++looks) {
+    if (allHere(number, next))
+      return {};
+    if (looks > looksBeforePause)
+      crowded ? std::this_thread::yield() : host::pauseSpin();
+  }
+  using Clock = std::chrono::steady_clock;
+  const auto timeout = std::chrono::milliseconds(options.timeoutMs);
+  auto deadline = Clock::now() + timeout;
+  auto over = [&] { return allHere(number, next) || timedOut.load(std::memory_order_acquire); };
+  for (auto sleep = shortestSleep;; sleep = std::min(2 * sleep, longestSleep)) {
+    waiting.sleepUntil(std::min(deadline, Clock::now() + sleep), over);
+    if (allHere(number, next))
+      return {};
+    Outcome outcome = timeOut(number, Clock::now() >= deadline);
+    if (!outcome.ok())
+      return outcome;
+    if (Clock::now() >= deadline)
+      deadline = Clock::now() + timeout; // somebody is still in an earlier call
+  }
+}
+
+/// What came of a call that not all ranks make; `due` asks for a decision. A rank is missing if it is in no call after
+/// `timedOut` was raised: it takes its seat before it looks at `timedOut`, all of which is sequentially consistent, so
+/// that it will then see it and announce nothing more. A rank that is in a call may be about to announce itself;
+/// nothing is decided then. `busy` is read before the number, or a rank could come and go in between.
+Outcome World::timeOut(uint64_t number, bool due) {
+  std::lock_guard lock(agreement);
+  if (!broken.ok())
+    return verdict.number == number ? verdict.outcome : broken;
+  if (!due)
+    return {};
+  timedOut.store(true, std::memory_order_seq_cst);
+  std::string missing;
+  uint32_t listed = 0, here = 0;
+  bool undecided = false;
+  for (uint32_t r = 0; r < rankCount; ++r) {
+    bool busy = seats[r].busy.load(std::memory_order_seq_cst);
+    if (seats[r].notices[number % 2].number.load(std::memory_order_acquire) == number)
+      ++here;
+    else if (busy)
+      undecided = true;
+    else if (++listed <= 16)
+      missing += (listed == 1 ? " " : ", ") + std::to_string(r);
+  }
+  if (undecided || here == rankCount) {
+    timedOut.store(false, std::memory_order_seq_cst);
+    return {};
+  }
+  if (listed > 16)
+    missing += " and " + std::to_string(listed - 16) + " more";
+  std::string text = "after " + std::to_string(options.timeoutMs) + " ms these ranks have not made the call that " +
+                     std::to_string(here) + " of " + std::to_string(rankCount) + " ranks wait in:";
+  verdict = {number, {gc3Timeout, text + missing}, nullptr, false};
+  broken = {gc3Timeout, "an earlier call has timed out: destroy the communicators and make new ones"};
+  waiting.wake();
+  return verdict.outcome;
+}
+
+/// Whether all ranks have announced the same prepared call.
+bool World::agreed(uint64_t number, Call *&call, bool &shared) const {
+  const Notice &first = seats[0].notices[number % 2];
+  call = first.call;
+  if (!call)
+    return false;
+  shared = call->sharesMemory();
+  for (uint32_t r = 0; r < rankCount; ++r) {
+    const Notice &notice = seats[r].notices[number % 2];
+    if (notice.call != call)
+      return false;
+    shared &= notice.independent;
+  }
+  return true;
+}
+
+/// Prepares the call for all ranks, or finds what the thread that did so came to. All ranks have come, and none goes on
+/// to its next call before it has been here.
+Outcome World::agree(uint64_t number, Call *&call, bool &shared) {
+  std::lock_guard lock(agreement);
+  if (verdict.number != number) {
+    verdict = {number, {}, nullptr, false};
+    try {
+      std::vector<host::Request> requests;
+      std::vector<const Call *> entered; // by some rank, which may be sending ahead at this moment
+      for (uint32_t r = 0; r < rankCount; ++r) {
+        const Notice &notice = seats[r].notices[number % 2];
+        requests.push_back(*notice.request);
+        if (notice.call)
+          entered.push_back(notice.call);
+      }
+      verdict.outcome = table.begin(requests, number, entered, verdict.call, verdict.shared);
+    } catch (const std::bad_alloc &) {
+      verdict.outcome = {gc3SystemError, "out of memory"};
+    } catch (const std::exception &error) {
+      verdict.outcome = {gc3InternalError, error.what()};
+    }
+  }
+  call = verdict.call;
+  shared = verdict.shared;
+  return verdict.outcome;
+}
+
+Outcome World::run(const Arrival &arrival) {
+  if (Outcome outcome = await(arrival.number); !outcome.ok())
+    return outcome;
+  Call *call = nullptr;
+  bool shared = false;
+  if (!agreed(arrival.number, call, shared)) {
+    if (Outcome outcome = agree(arrival.number, call, shared); !outcome.ok() || !call)
+      return outcome;
+    remember(arrival.parts, call);
+  }
+  uint32_t helpers = arrival.parts.size() == rankCount ? table.helpers(*call) : 0;
+  workOn(*call, arrival.number, shared, arrival.parts, pool, helpers);
+  for (const Part &part : arrival.parts)
+    if (!call->finished(part.rank, arrival.number))
+      return {gc3Deadlock, call->deadlock()};
+  for (const Part &part : arrival.parts)
+    call->leave(part.rank);
+  return {};
 }
 
 Outcome World::complete(const Arrival &arrival) {
   if (!arrival.refused.ok())
     return arrival.refused;
-  if (arrival.last)
-    runCall();
-  else
-    wait(arrival.before);
-  return slots[arrival.rank].outcome;
-}
-
-void World::runCall() {
-  for (size_t r = 0; r < slots.size(); ++r)
-    requests[r] = slots[r].request;
-  Outcome outcome;
-  {
-    std::lock_guard lock(callerMutex);
-    try {
-      outcome = caller.call(requests);
-    } catch (const std::bad_alloc &) {
-      outcome = {gc3SystemError, "out of memory"};
-    } catch (const std::exception &error) {
-      outcome = {gc3InternalError, error.what()};
-    }
-  }
-  std::lock_guard lock(gate);
-  finish(outcome);
-}
-
-/// Under the gate: every joined rank gets the outcome and leaves.
-void World::finish(const Outcome &outcome) {
-  for (Slot &slot : slots)
-    if (slot.joined) {
-      slot.outcome = outcome;
-      slot.joined = false;
-    }
-  arrived = 0;
-  generation.fetch_add(1, std::memory_order_seq_cst); // against `sleepers`: either we see the sleeper or it sees this
-  if (sleepers.load(std::memory_order_seq_cst) != 0) {
-    std::lock_guard lock(sleepMutex);
-    ended.notify_all();
-  }
-}
-
-void World::wait(uint64_t before) {
-  auto over = [&] { return generation.load(std::memory_order_seq_cst) != before; };
-  caller.workers().beginHelping();
-  for (unsigned spins = 0; spins < spinsBeforeSleep && !over(); ++spins)
-    if (caller.workers().help())
-      spins = 0;
-    else
-      host::pauseSpin();
-  caller.workers().endHelping();
-  if (over())
-    return;
-  auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(options.timeoutMs);
-  bool bounded = true;
-  std::unique_lock lock(sleepMutex);
-  sleepers.fetch_add(1, std::memory_order_seq_cst);
-  while (!over()) {
-    if (!bounded)
-      ended.wait(lock);
-    else if (ended.wait_until(lock, deadline) == std::cv_status::timeout) {
-      lock.unlock();
-      bounded = giveUp(before);
-      lock.lock();
-    }
-  }
-  sleepers.fetch_sub(1, std::memory_order_relaxed);
-}
-
-/// At the deadline: ends a call that has not begun. False when it has, so that waiting for it is safe.
-bool World::giveUp(uint64_t before) {
-  std::lock_guard lock(gate);
-  if (generation.load(std::memory_order_relaxed) != before)
-    return true;
-  if (arrived == slots.size())
-    return false;
-  std::string missing;
-  uint32_t listed = 0;
-  for (size_t r = 0; r < slots.size(); ++r)
-    if (!slots[r].joined && ++listed <= 16)
-      missing += (listed == 1 ? " " : ", ") + std::to_string(r);
-  if (listed > 16)
-    missing += " and " + std::to_string(listed - 16) + " more";
-  std::string text = "after " + std::to_string(options.timeoutMs) + " ms these ranks have not made the call that " +
-                     std::to_string(arrived) + " of " + std::to_string(slots.size()) + " ranks wait in:";
-  finish({gc3Timeout, text + missing});
-  broken = {gc3Timeout, "an earlier call has timed out: destroy the communicators and make new ones"};
-  return true;
+  struct Leaving { // whatever happens, or others would wait for a rank that seems to be on its way
+    World &world;
+    std::span<const Part> parts;
+    ~Leaving() { world.giveBack(parts); }
+  } leaving{*this, arrival.parts};
+  return run(arrival);
 }
 
 Outcome World::select(const host::Request &request, const char *&program) {
-  std::lock_guard lock(callerMutex);
-  host::LoadedProgram *chosen = nullptr;
-  Outcome outcome = caller.select(request, chosen);
+  std::lock_guard lock(agreement);
+  const host::LoadedProgram *chosen = nullptr;
+  Outcome outcome = table.select(request, chosen);
   if (outcome.ok())
     program = chosen->program->info().name()->c_str();
   return outcome;

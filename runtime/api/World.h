@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ranks of one group of communicators meeting for a call: each thread brings the requests of its ranks; who
-// completes the set runs the call for all, the others help it or sleep.
+// The ranks of one group of communicators meeting for a call. Each thread brings the requests of its ranks, waits until
+// all ranks have come, and runs its own ranks' parts; whoever comes first to a call that is not prepared yet prepares
+// it for all.
+//
+// A rank announces itself in a cache line of its own, together with the prepared call that it takes itself to be
+// making. Where all ranks name the same one their requests match, and nothing is left to agree on: a repeated call
+// takes no lock and writes to no line that another rank writes to.
 #pragma once
 
 #include "gc3.h"
-#include "host/Caller.h"
+#include "host/CallTable.h"
+#include "host/Executor.h"
 
+#include <array>
 #include <atomic>
-#include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -15,7 +21,7 @@
 namespace gc3::api {
 
 struct WorldOptions {
-  host::CallerOptions caller;
+  host::CallOptions call;
   uint32_t timeoutMs = 60000;
 };
 
@@ -23,69 +29,82 @@ class World {
 public:
   World(std::shared_ptr<const bundle::BundleFile> bundle, uint32_t rankCount, const WorldOptions &chosen);
 
-  uint32_t ranks() const { return static_cast<uint32_t>(slots.size()); }
-
-  struct Entry {
-    uint32_t rank;
-    host::Request request;
-  };
+  uint32_t ranks() const { return rankCount; }
 
   /// A thread's part in a call.
   struct Arrival {
     host::Outcome refused; ///< not ok: there is nothing to complete
-    uint32_t rank = 0;     ///< one of those that arrived
-    bool last = false;     ///< nobody else is missing
-    uint64_t before = 0;
+    std::span<const host::Part> parts;
+    uint64_t number = 0; ///< of the call
+    bool last = false;   ///< nobody else is missing
   };
 
   /// Joins with some ranks, no two alike, without waiting for others: so a thread can arrive in several worlds before
-  /// it waits in any.
-  Arrival arrive(const Entry *entries, size_t count);
+  /// it waits in any. `parts`, and what the requests point to, have to stay until complete() returns.
+  Arrival arrive(std::span<const host::Part> parts);
 
-  /// Returns when the call of all ranks has ended; its outcome is the same for all of them. After a call that timed out
-  /// the ranks no longer agree on which call is which, so every later one fails at once.
+  /// Returns when the parts of the ranks that arrived have ended. A call that fails before it begins fails alike on all
+  /// ranks. After a call that timed out the ranks no longer agree on which call is which, so every later one fails at
+  /// once.
   host::Outcome complete(const Arrival &arrival);
 
   /// Which program a request would run; waits for no other rank.
   host::Outcome select(const host::Request &request, const char *&program);
 
 private:
-  struct Slot {
-    host::Request request;
+  /// What a rank says about one call. Written before `number`, by its own thread.
+  struct alignas(host::linePair) Notice {
+    std::atomic<uint64_t> number{0};
+    host::Call *call = nullptr; ///< entered already; null: to be agreed on
+    bool independent = false;   ///< see host::Call::independent
+    const host::Request *request = nullptr;
+  };
+  /// The prepared calls that a rank has made lately.
+  struct Lately {
+    static constexpr uint32_t size = 16;
+    std::array<host::Call *, size> calls{};
+    uint32_t next = 0;
+    uint64_t retirements = 0; ///< when these were noted
+  };
+  struct alignas(host::linePair) Seat {
+    /// By the parity of the call: a rank announces call n + 2 only after it has seen all ranks in n + 1, who have
+    /// therefore read what it said about n.
+    Notice notices[2];
+    alignas(host::linePair) std::atomic<bool> busy{false}; ///< a thread is in a call of this rank
+    uint64_t number = 0;                                   ///< calls announced
+    Lately lately;
+  };
+  /// What became of a call that had to be agreed on.
+  struct Verdict {
+    uint64_t number = 0;
     host::Outcome outcome;
-    bool joined = false;
-  };
-  /// Held for a few instructions only, hence no mutex.
-  class SpinLock {
-  public:
-    void lock() {
-      for (unsigned spins = 0; taken.exchange(true, std::memory_order_acquire); ++spins)
-        spins < 100 ? host::pauseSpin() : std::this_thread::yield();
-    }
-    void unlock() { taken.store(false, std::memory_order_release); }
-
-  private:
-    std::atomic<bool> taken{false};
+    host::Call *call = nullptr;
+    bool shared = false;
   };
 
-  void runCall();
-  void finish(const host::Outcome &outcome);
-  void wait(uint64_t before);
-  bool giveUp(uint64_t before);
+  void announce(const host::Part &part);
+  host::Call *recall(Seat &seat, const host::Part &part, host::Placement &placement);
+  void forgetRetired(Lately &lately) const;
+  bool allHere(uint64_t number, uint32_t &next) const;
+  host::Outcome await(uint64_t number);
+  host::Outcome timeOut(uint64_t number, bool due);
+  void giveBack(std::span<const host::Part> parts);
+  bool agreed(uint64_t number, host::Call *&call, bool &shared) const;
+  host::Outcome agree(uint64_t number, host::Call *&call, bool &shared);
+  void remember(std::span<const host::Part> parts, host::Call *call);
+  host::Outcome run(const Arrival &arrival);
 
   const std::shared_ptr<const bundle::BundleFile> file;
   const WorldOptions options;
-  std::mutex callerMutex; ///< a query may come while a call runs
-  host::Caller caller;
-  SpinLock gate; ///< guards slots and arrived
-  std::vector<Slot> slots;
-  uint32_t arrived = 0;
-  host::Outcome broken;                ///< not ok: a call has timed out
-  std::vector<host::Request> requests; ///< of the running call, by rank
-  std::atomic<uint64_t> generation{0}; ///< calls that have ended
-  std::atomic<uint32_t> sleepers{0};
-  std::mutex sleepMutex;
-  std::condition_variable ended;
+  const uint32_t rankCount;
+  std::unique_ptr<Seat[]> seats;
+  host::Parking waiting; ///< for the other ranks
+  std::atomic<bool> timedOut{false};
+  host::WorkerPool pool;
+  std::mutex agreement; ///< guards what follows; a query may come while a call runs
+  host::CallTable table;
+  Verdict verdict;
+  host::Outcome broken; ///< not ok: a call has timed out
 };
 
 } // namespace gc3::api

@@ -17,7 +17,7 @@ public:
   Adversary(Run &started, uint64_t seed) : run(started), random(seed) {
     order.resize(run.threadBlocks().size());
     std::iota(order.begin(), order.end(), 0u);
-    std::erase_if(order, [this](uint32_t b) { return run.blocked(run.threadBlocks()[b]) == Blocked::Finished; });
+    dropFinished();
   }
 
   std::string operator()() {
@@ -25,8 +25,11 @@ public:
       if (stepsLeft-- == 0)
         changePolicy();
       size_t at = findRunnable();
-      if (at == order.size())
-        return run.explainDeadlock();
+      if (at == order.size()) {
+        if (dropFinished() == 0) // readers may have been done with what these had sent
+          return run.explainDeadlock();
+        continue;
+      }
       ThreadBlock &block = run.threadBlocks()[order[at]];
       run.step(block);
       if (run.blocked(block) == Blocked::Finished)
@@ -39,6 +42,10 @@ public:
 
 private:
   enum class Policy : uint8_t { Uniform, FixedPriorities, NewestFirst, OldestFirst };
+
+  size_t dropFinished() {
+    return std::erase_if(order, [this](uint32_t b) { return run.blocked(run.threadBlocks()[b]) == Blocked::Finished; });
+  }
 
   void changePolicy() {
     policy = static_cast<Policy>(random.below(4));

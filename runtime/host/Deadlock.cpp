@@ -16,7 +16,8 @@ uint32_t Run::waitsFor(uint32_t index) const {
   switch (blocked(block)) {
   case Blocked::Wait: return prog.firstThreadBlock(block.rank) + unmetWait(block)->thread_block();
   case Blocked::Message: return prog.connections()[prog.incoming(index)].sender;
-  case Blocked::Slot: return prog.connections()[prog.outgoing(index)].receiver;
+  case Blocked::Slot:
+  case Blocked::Reader: return prog.connections()[prog.outgoing(index)].receiver;
   case Blocked::No:
   case Blocked::Finished: break;
   }
@@ -25,12 +26,16 @@ uint32_t Run::waitsFor(uint32_t index) const {
 
 std::string Run::describe(uint32_t index) const {
   const ThreadBlock &block = blocks[index];
-  const fbs::Instruction &inst = block.instructions[block.step];
   uint32_t local = index - prog.firstThreadBlock(block.rank);
   const fbs::ThreadBlock &record = prog.rank(block.rank).threadBlocks[local];
   auto str = [](auto value) { return std::to_string(value); };
-  std::string text = "rank " + str(block.rank) + " thread block " + str(local) + " step " + str(block.step) + " (" +
-                     traits(static_cast<Opcode>(inst.opcode())).name + ", tile " + str(block.tile) + ") waits for ";
+  std::string who = "rank " + str(block.rank) + " thread block " + str(local);
+  if (blocked(block) == Blocked::Reader)
+    return who + " (at its end) waits for rank " + str(record.send_peer()) + " to read its messages on channel " +
+           str(record.channel());
+  const fbs::Instruction &inst = block.instructions[block.step];
+  std::string text = who + " step " + str(block.step) + " (" + traits(static_cast<Opcode>(inst.opcode())).name +
+                     ", tile " + str(block.tile) + ") waits for ";
   switch (blocked(block)) {
   case Blocked::Wait: {
     const fbs::Wait *wait = unmetWait(block);
@@ -40,6 +45,7 @@ std::string Run::describe(uint32_t index) const {
     return text + "a message from rank " + str(record.recv_peer()) + " on channel " + str(record.channel());
   case Blocked::Slot:
     return text + "a free slot to rank " + str(record.send_peer()) + " on channel " + str(record.channel());
+  case Blocked::Reader:
   case Blocked::No:
   case Blocked::Finished: break;
   }
@@ -65,7 +71,7 @@ std::string Run::explainDeadlock() const {
   }
   std::vector<bool> inCycle(blocks.size(), false);
   std::string text = "deadlock in program '" + prog.info().name()->str() + "' with " +
-                     std::to_string(layout->fifoSlots) + " FIFO slots per connection; a cycle of " +
+                     std::to_string(layout.fifoSlots) + " FIFO slots per connection; a cycle of " +
                      std::to_string(cycle.size()) + ":";
   size_t lines = 0, waiting = 0;
   auto add = [&](uint32_t index) { text += ++lines <= maxLines ? "\n  " + describe(index) : ""; };

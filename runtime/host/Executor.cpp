@@ -1,112 +1,102 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each worker sweeps the ranks that are its own by number, which keeps a rank's data in one core's cache; a worker
-// whose ranks stand still tries the others' too, so that a helper that the system has not scheduled delays nothing.
-// Deadlock is decided by holding all ranks at once: then nothing changes, and if no thread block can step, none ever
-// will.
+// Each worker sweeps the ranks that are its own, which keeps a rank's data in one core's cache; a worker whose ranks
+// stand still for long tries the others' too, so that a thread that the system has not scheduled delays nothing.
 #include "host/Executor.h"
 
 #include <algorithm>
-#include <chrono>
+#include <thread>
 
 namespace gc3::host {
 
 namespace {
 
-/// Fruitless sweeps over its own ranks after which a worker looks at the others', gives up its time slice, and suspects
-/// a deadlock.
-constexpr uint32_t sweepsBeforeStealing = 32;
-constexpr uint32_t sweepsBeforeYielding = 2000;
-constexpr uint32_t sweepsBeforeSuspicion = 4000;
+/// Fruitless sweeps over its own ranks after which a worker pauses between them, looks at the others' ranks, gives up
+/// its time slice, and suspects a deadlock. Where there are more threads than processors, another thread's rank stands
+/// still because this one spins.
+struct Patience {
+  uint32_t pausing, stealing, yielding, suspicion;
+};
+constexpr Patience alone{0, UINT32_MAX, 0, 0}, roomy{100, 1000, 2000, 4000}, crowded{0, 4, 8, 4000};
 /// A worker that has nothing to do for longer than that sleeps, each time for longer, until there is something again.
 constexpr std::chrono::microseconds shortestNap{20};
 constexpr std::chrono::microseconds longestNap{1000};
 
-class FairTask final : public Task {
+class Work final : public Task {
 public:
-  FairTask(Run &started, uint32_t workerCount) : run(started), workers(workerCount) {}
+  Work(Call &prepared, uint64_t callNumber, bool sharedMemory, std::span<const Part> ownParts, uint32_t workerCount)
+      : call(prepared), number(callNumber), shared(sharedMemory), own(ownParts), workers(workerCount),
+        patience(choosePatience()) {}
 
   void work(uint32_t worker) override {
-    uint32_t idle = 0;
     std::chrono::microseconds nap = shortestNap;
-    while (!run.finished() && !stopped.load(std::memory_order_acquire)) {
-      bool progress = sweepOwn(worker);
-      if (!progress && (++idle >= sweepsBeforeStealing || workers == 1))
-        progress = sweepOthers(worker);
-      if (progress) {
+    uint32_t firstOpen = 0;
+    for (uint32_t idle = 0; !call.stopped() && !finished(firstOpen);) {
+      if (sweepOwn(worker) || (idle >= patience.stealing && sweepAll())) {
         idle = 0;
         nap = shortestNap;
         continue;
       }
-      if (workers == 1 || idle >= sweepsBeforeSuspicion) {
-        diagnose();
-        idle = sweepsBeforeYielding;
-        if (workers != 1) {
-          std::this_thread::sleep_for(nap);
+      if (idle >= patience.suspicion) {
+        call.diagnose(number, shared);
+        idle = patience.yielding;
+        if (own.size() != call.ranks() || workers != 1) {
+          call.dozing.sleepUntil(std::chrono::steady_clock::now() + nap,
+                                 [&] { return call.stopped() || finished(firstOpen); });
           nap = std::min(2 * nap, longestNap);
         }
       }
-      idle < sweepsBeforeYielding ? pauseSpin() : std::this_thread::yield();
+      if (++idle >= patience.yielding)
+        std::this_thread::yield();
+      else if (idle >= patience.pausing)
+        pauseSpin();
     }
   }
 
-  std::string takeDeadlock() { return std::move(deadlock); }
-
 private:
-  bool sweepHeld(uint32_t rank) {
-    if (!run.tryHold(rank))
-      return false;
-    bool progress = run.sweep(rank);
-    run.release(rank);
-    return progress;
+  Patience choosePatience() const {
+    if (own.size() == call.ranks() && workers == 1)
+      return alone;
+    uint64_t threads = own.size() == call.ranks() ? workers : (call.ranks() + own.size() - 1) / own.size();
+    return threads > machineThreads() ? crowded : roomy;
+  }
+
+  /// Whether all own ranks are finished; the first `from` of them are.
+  bool finished(uint32_t &from) const {
+    while (from < own.size() && call.finished(own[from].rank, number))
+      ++from;
+    return from == own.size();
   }
 
   bool sweepOwn(uint32_t worker) {
     bool progress = false;
-    for (uint32_t rank = worker; rank < run.program().ranks(); rank += workers)
-      progress |= sweepHeld(rank);
+    for (size_t i = worker; i < own.size(); i += workers)
+      progress |= call.sweep(own[i].rank, number, shared);
     return progress;
   }
 
-  bool sweepOthers(uint32_t worker) {
+  bool sweepAll() {
     bool progress = false;
-    for (uint32_t rank = 0; rank < run.program().ranks(); ++rank)
-      if (rank % workers != worker)
-        progress |= sweepHeld(rank);
+    for (uint32_t rank = 0; rank < call.ranks(); ++rank)
+      if (!call.finished(rank, number))
+        progress |= call.sweep(rank, number, shared);
+    if (progress)
+      call.dozing.wake();
     return progress;
   }
 
-  void diagnose() {
-    if (diagnosing.exchange(true, std::memory_order_acquire))
-      return;
-    uint32_t ranks = run.program().ranks();
-    for (uint32_t rank = 0; rank < ranks; ++rank)
-      while (!run.tryHold(rank))
-        std::this_thread::yield();
-    bool progress = run.finished() || stopped.load(std::memory_order_relaxed);
-    for (uint32_t rank = 0; rank < ranks; ++rank)
-      progress |= run.sweep(rank);
-    if (!progress && !run.finished()) {
-      deadlock = run.explainDeadlock();
-      stopped.store(true, std::memory_order_release);
-    }
-    for (uint32_t rank = 0; rank < ranks; ++rank)
-      run.release(rank);
-    diagnosing.store(false, std::memory_order_release);
-  }
-
-  Run &run;
+  Call &call;
+  const uint64_t number;
+  const bool shared;
+  const std::span<const Part> own;
   const uint32_t workers;
-  std::atomic<bool> stopped{false};
-  std::atomic<bool> diagnosing{false};
-  std::string deadlock; ///< written before stopped
+  const Patience patience;
 };
 
 } // namespace
 
-std::string runFair(Run &run, WorkerPool &pool, uint32_t workers) {
-  FairTask task(run, workers);
-  pool.run(task, workers - 1);
-  return task.takeDeadlock();
+void workOn(Call &call, uint64_t number, bool shared, std::span<const Part> own, WorkerPool &pool, uint32_t helpers) {
+  Work work(call, number, shared, own, helpers + 1);
+  pool.run(work, helpers);
 }
 
 } // namespace gc3::host

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One connection: a ring of slots between one sending and one receiving thread block. Each side owns one counter and
-// keeps the last value it saw of the other's, so that a side touches the other's cache line only when the ring looks
-// full or empty.
+// One connection: a ring of slots between one sending and one receiving thread block. Each side owns one counter, alone
+// in its cache line, and keeps the last value it saw of the other's, so that a side touches the other's line only when
+// the ring looks full or empty.
 #pragma once
 
 #include "host/Memory.h"
@@ -12,58 +12,70 @@
 namespace gc3::host {
 
 struct Fifo {
-  // The sender's line.
-  alignas(cacheLine) std::atomic<uint64_t> sent{0};
+  // What the other side looks at.
+  alignas(linePair) std::atomic<uint64_t> sent{0};
+  alignas(linePair) std::atomic<uint64_t> received{0};
+
+  // The sender's own.
+  alignas(linePair) uint64_t sentBefore = 0; ///< as `sent`
   uint64_t seenReceived = 0;
   uint32_t sendSlot = 0;
 
-  // The receiver's line.
-  alignas(cacheLine) std::atomic<uint64_t> received{0};
+  // The receiver's own.
+  alignas(linePair) uint64_t receivedBefore = 0; ///< as `received`
   uint64_t seenSent = 0;
   uint32_t receiveSlot = 0;
 
-  // Constant during a call.
-  alignas(cacheLine) std::byte *data = nullptr;
+  // Constant.
+  alignas(linePair) std::byte *data = nullptr;
   size_t slotBytes = 0;
   uint32_t slots = 0;
 
-  void reset(std::byte *memory, size_t bytesPerSlot, uint32_t slotCount) {
-    sent.store(0, std::memory_order_relaxed);
-    received.store(0, std::memory_order_relaxed);
-    seenReceived = seenSent = 0;
-    sendSlot = receiveSlot = 0;
+  void place(std::byte *memory, size_t bytesPerSlot, uint32_t slotCount) {
     data = memory, slotBytes = bytesPerSlot, slots = slotCount;
   }
 
   /// Sender: a slot is free.
   bool hasSlot() {
-    uint64_t mine = sent.load(std::memory_order_relaxed);
-    if (mine - seenReceived < slots)
+    if (sentBefore - seenReceived < slots)
       return true;
     seenReceived = received.load(std::memory_order_acquire); // pairs with finishReceive: the slot has been read
-    return mine - seenReceived < slots;
+    return sentBefore - seenReceived < slots;
   }
 
   /// Receiver: a message is there.
   bool hasMessage() {
-    uint64_t mine = received.load(std::memory_order_relaxed);
-    if (mine != seenSent)
+    if (receivedBefore != seenSent)
       return true;
     seenSent = sent.load(std::memory_order_acquire); // pairs with finishSend: the slot has been filled
-    return mine != seenSent;
+    return receivedBefore != seenSent;
+  }
+
+  /// Receiver: a message of up to `bytes` is probably there, so have its lines come while others are waited for.
+  void expectMessage(size_t bytes) const {
+    __builtin_prefetch(&sent);
+    for (size_t offset = 0; offset < bytes; offset += cacheLine)
+      __builtin_prefetch(message() + offset);
+  }
+
+  /// Sender: every message so far has been received.
+  bool allReceived() {
+    if (sentBefore != seenReceived)
+      seenReceived = received.load(std::memory_order_acquire); // pairs with finishReceive: nobody reads our memory now
+    return sentBefore == seenReceived;
   }
 
   std::byte *freeSlot() const { return data + sendSlot * slotBytes; }
-  const std::byte *message() const { return data + receiveSlot * slotBytes; }
+  std::byte *message() const { return data + receiveSlot * slotBytes; }
 
   void finishSend() {
     sendSlot = sendSlot + 1 == slots ? 0 : sendSlot + 1;
-    sent.store(sent.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+    sent.store(++sentBefore, std::memory_order_release);
   }
 
   void finishReceive() {
     receiveSlot = receiveSlot + 1 == slots ? 0 : receiveSlot + 1;
-    received.store(received.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+    received.store(++receivedBefore, std::memory_order_release);
   }
 };
 

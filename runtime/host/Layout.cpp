@@ -66,6 +66,20 @@ std::optional<uint64_t> bufferElements(const fbs::Program &program, uint32_t blo
   return elements;
 }
 
+std::optional<uint64_t> callBytes(const Program &program, uint64_t count, size_t bytesPerElement) {
+  const auto &info = program.info();
+  uint64_t largest = 0;
+  for (uint32_t r = 0; r < program.ranks(); ++r) {
+    auto in = bufferElements(info, program.inputBlocks(r), info.input_chunks_per_block(), count);
+    auto out = bufferElements(info, program.outputBlocks(r), info.output_chunks_per_block(), count);
+    if (!in || !out)
+      return std::nullopt;
+    largest = std::max({largest, *in, *out});
+  }
+  uint64_t bytes;
+  return __builtin_mul_overflow(largest, uint64_t{bytesPerElement}, &bytes) ? std::nullopt : std::optional(bytes);
+}
+
 std::string Layout::compute(const Program &program, uint64_t elements, size_t bytesPerElement,
                             const LayoutOptions &chosen) {
   count = elements, elementSize = bytesPerElement, options = chosen;

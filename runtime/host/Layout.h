@@ -86,4 +86,7 @@ uint64_t slotsPerBlock(const bundle::fbs::Program &program);
 std::optional<uint64_t> bufferElements(const bundle::fbs::Program &program, uint32_t blocks, uint32_t chunks,
                                        uint64_t count);
 
+/// Bytes of the larger of one rank's input and output in a call; nothing where that exceeds 2^64 - 1.
+std::optional<uint64_t> callBytes(const Program &program, uint64_t count, size_t bytesPerElement);
+
 } // namespace gc3::host

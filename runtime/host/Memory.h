@@ -11,6 +11,8 @@
 namespace gc3::host {
 
 inline constexpr size_t cacheLine = 64;
+/// What one thread writes and another reads is this far from anything else: processors fetch lines in pairs.
+inline constexpr size_t linePair = 2 * cacheLine;
 
 /// `size` rounded up to whole cache lines; callers have checked that it does not overflow.
 constexpr size_t wholeCacheLines(size_t size) {

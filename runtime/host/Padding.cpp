@@ -22,19 +22,18 @@ bool Padding::needed(const Program &program, uint64_t count) {
   return program.info().whole_slots() && count % slotsPerBlock(program.info()) != 0;
 }
 
-Outcome Padding::plan(const Program &newProgram, std::span<const Request> newRequests) {
-  program = &newProgram, requests = newRequests;
+Outcome Padding::plan(const Program &newProgram, const Request &request) {
+  program = &newProgram;
   const bundle::fbs::Program &info = program->info();
-  const Request &request = requests[0];
   uint64_t slots = slotsPerBlock(info);
-  uint64_t count = request.count + (slots - request.count % slots);
+  paddedCount = request.count + (slots - request.count % slots);
   uint64_t size = elementSize(static_cast<ElementType>(request.type));
-  if (count < request.count || count > UINT64_MAX / 2 / size)
+  if (paddedCount < request.count || paddedCount > UINT64_MAX / 2 / size)
     return {gc3InvalidArgument,
             "a count of " + std::to_string(request.count) + " elements is beyond the address space"};
-  auto block = [&](uint32_t chunks) { // one block has at most `count` elements
+  auto block = [&](uint32_t chunks) { // one block has at most `paddedCount` elements
     return Block{bufferElements(info, 1, chunks, request.count).value_or(0) * size,
-                 bufferElements(info, 1, chunks, count).value_or(0) * size};
+                 bufferElements(info, 1, chunks, paddedCount).value_or(0) * size};
   };
   input = block(info.input_chunks_per_block());
   output = block(info.output_chunks_per_block());
@@ -47,7 +46,6 @@ Outcome Padding::plan(const Program &newProgram, std::span<const Request> newReq
   if (!memory.reserve(bytes))
     return {gc3SystemError, "no memory for " + std::to_string(bytes) + " bytes of padded buffers"};
 
-  paddedRequests.assign(requests.begin(), requests.end());
   std::byte *next = memory.data();
   auto take = [&](uint64_t wanted) {
     std::byte *taken = wanted == 0 ? nullptr : next;
@@ -55,26 +53,30 @@ Outcome Padding::plan(const Program &newProgram, std::span<const Request> newReq
     return taken;
   };
   for (uint32_t rank = 0; rank < program->ranks(); ++rank) {
-    paddedRequests[rank].count = count;
-    paddedRequests[rank].send = take(program->inputBlocks(rank) * input.padded);
-    paddedRequests[rank].recv = take(program->outputBlocks(rank) * output.padded);
+    std::byte *send = take(program->inputBlocks(rank) * input.padded);
+    copies.push_back({send, take(program->outputBlocks(rank) * output.padded)});
   }
   return {};
 }
 
+Request Padding::padded(uint32_t rank, const Request &request) const {
+  Request result = request;
+  result.count = paddedCount;
+  result.send = copies[rank].input;
+  result.recv = copies[rank].output;
+  return result;
+}
+
 /// The output is copied as well: what the program leaves alone stays as the caller has it.
-void Padding::before(uint32_t rank) const {
-  copyBlocks(static_cast<std::byte *>(paddedRequests[rank].recv), output.padded,
-             static_cast<const std::byte *>(requests[rank].recv), output.bytes, output.bytes,
-             program->outputBlocks(rank));
-  auto *to = static_cast<std::byte *>(const_cast<void *>(paddedRequests[rank].send));
-  copyBlocks(to, input.padded, static_cast<const std::byte *>(requests[rank].send), input.bytes, input.bytes,
+void Padding::before(uint32_t rank, const Request &request) const {
+  copyBlocks(copies[rank].output, output.padded, static_cast<const std::byte *>(request.recv), output.bytes,
+             output.bytes, program->outputBlocks(rank));
+  copyBlocks(copies[rank].input, input.padded, static_cast<const std::byte *>(request.send), input.bytes, input.bytes,
              program->inputBlocks(rank));
 }
 
-void Padding::after(uint32_t rank) const {
-  copyBlocks(static_cast<std::byte *>(requests[rank].recv), output.bytes,
-             static_cast<const std::byte *>(paddedRequests[rank].recv), output.padded, output.bytes,
+void Padding::after(uint32_t rank, const Request &request) const {
+  copyBlocks(static_cast<std::byte *>(request.recv), output.bytes, copies[rank].output, output.padded, output.bytes,
              program->outputBlocks(rank));
 }
 

@@ -6,8 +6,8 @@
 #include "host/Memory.h"
 #include "host/Program.h"
 #include "host/Request.h"
+#include "host/Staging.h"
 
-#include <span>
 #include <vector>
 
 namespace gc3::host {
@@ -17,15 +17,19 @@ public:
   /// Whether a call of `count` elements per block would have short slots that the program can't do with.
   static bool needed(const Program &program, uint64_t count);
 
-  /// Makes room for the copies of all ranks. The caller has checked the pointers and the sizes of the unpadded call.
-  Outcome plan(const Program &program, std::span<const Request> requests);
+  /// Makes room for the copies of all ranks; `request` is one of an unpadded call that fits into the address space.
+  Outcome plan(const Program &program, const Request &request);
 
-  /// The requests of the padded call, by rank.
-  std::span<const Request> padded() const { return paddedRequests; }
+  /// Elements per block of the padded call.
+  uint64_t count() const { return paddedCount; }
+  size_t bytes() const { return memory.size(); }
 
-  /// The copies of one rank; different ranks may do so at once.
-  void before(uint32_t rank) const;
-  void after(uint32_t rank) const;
+  /// One rank's request in the padded call.
+  Request padded(uint32_t rank, const Request &request) const;
+
+  /// The copies of one rank, whose unpadded request this is.
+  void before(uint32_t rank, const Request &request) const;
+  void after(uint32_t rank, const Request &request) const;
 
 private:
   /// The blocks of one kind of buffer, in bytes.
@@ -35,9 +39,9 @@ private:
   };
 
   const Program *program = nullptr;
-  std::span<const Request> requests;
-  std::vector<Request> paddedRequests;
+  uint64_t paddedCount = 0;
   Block input{}, output{};
+  std::vector<RankMemory> copies; ///< by rank; null where it has no such buffer
   Memory memory;
 };
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of Reduce.h: one loop, instantiated by type and operation. The loop carries nothing from one element to the
 // next, which the pragma tells the compiler, since dst may be one of the sources and a run-time overlap check would
-// then choose scalar code.
+// then choose scalar code. Products and sums are never contracted (-ffp-contract=off), or results would depend on the
+// instruction set.
 #include "host/Reduce.h"
 
 #include <cstring>
@@ -73,7 +74,8 @@ C apply(C a, C b) {
 }
 
 template <typename T, ReduceOp op>
-void reduce(void *dstBytes, const void *aBytes, const void *bBytes, size_t n) {
+inline __attribute__((always_inline)) void reduceLoop(void *dstBytes, const void *aBytes, const void *bBytes,
+                                                      size_t n) {
   using A = Arithmetic<T>;
   auto *dst = static_cast<T *>(dstBytes);
   auto *a = static_cast<const T *>(aBytes);
@@ -83,14 +85,37 @@ void reduce(void *dstBytes, const void *aBytes, const void *bBytes, size_t n) {
     dst[i] = A::store(apply<op, typename A::Compute>(A::load(a[i]), A::load(b[i])));
 }
 
+template <typename T, ReduceOp op>
+void reduceBaseline(void *dst, const void *a, const void *b, size_t n) {
+  reduceLoop<T, op>(dst, a, b, n);
+}
+template <typename T, ReduceOp op>
+GC3_SIMD_AVX2 void reduceAvx2(void *dst, const void *a, const void *b, size_t n) {
+  reduceLoop<T, op>(dst, a, b, n);
+}
+template <typename T, ReduceOp op>
+GC3_SIMD_AVX512 void reduceAvx512(void *dst, const void *a, const void *b, size_t n) {
+  reduceLoop<T, op>(dst, a, b, n);
+}
+
+template <typename T, ReduceOp op>
+ReduceKernel compiledFor(Simd simd) {
+  switch (simd) {
+  case Simd::Baseline: return reduceBaseline<T, op>;
+  case Simd::Avx2: return reduceAvx2<T, op>;
+  case Simd::Avx512: return reduceAvx512<T, op>;
+  }
+  return nullptr;
+}
+
 template <typename T>
-constexpr ReduceKernel kernelOf(ReduceOp op) {
+ReduceKernel kernelOf(ReduceOp op, Simd simd) {
   switch (op) {
   case ReduceOp::Sum:
-  case ReduceOp::Avg: return reduce<T, ReduceOp::Sum>;
-  case ReduceOp::Prod: return reduce<T, ReduceOp::Prod>;
-  case ReduceOp::Max: return reduce<T, ReduceOp::Max>;
-  case ReduceOp::Min: return reduce<T, ReduceOp::Min>;
+  case ReduceOp::Avg: return compiledFor<T, ReduceOp::Sum>(simd);
+  case ReduceOp::Prod: return compiledFor<T, ReduceOp::Prod>(simd);
+  case ReduceOp::Max: return compiledFor<T, ReduceOp::Max>(simd);
+  case ReduceOp::Min: return compiledFor<T, ReduceOp::Min>(simd);
   }
   return nullptr;
 }
@@ -130,8 +155,8 @@ auto reciprocal(uint32_t n) {
 
 } // namespace
 
-ReduceKernel reduceKernel(ElementType type, ReduceOp op) {
-  return dispatch(type, [op](auto value) { return kernelOf<decltype(value)>(op); });
+ReduceKernel reduceKernel(ElementType type, ReduceOp op, Simd simd) {
+  return dispatch(type, [op, simd](auto value) { return kernelOf<decltype(value)>(op, simd); });
 }
 
 void scaleForAverage(ElementType type, void *dst, const void *src, size_t elements, uint32_t n) {

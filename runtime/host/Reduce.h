@@ -6,6 +6,7 @@
 #pragma once
 
 #include "host/Element.h"
+#include "host/Simd.h"
 
 namespace gc3::host {
 
@@ -13,8 +14,8 @@ namespace gc3::host {
 using ReduceKernel = void (*)(void *dst, const void *a, const void *b, size_t n);
 
 /// The kernel of an operation between two elements. Avg reduces as Sum: what makes it an average happens before or
-/// after.
-ReduceKernel reduceKernel(ElementType type, ReduceOp op);
+/// after. `simd` has to be one that the processor supports.
+ReduceKernel reduceKernel(ElementType type, ReduceOp op, Simd simd = bestSimd());
 
 /// Before an average: dst[i] = src[i] * (1 / n) for the floating-point types, where 1 / n is rounded to the type (half
 /// for fp8). `dst` may be `src`. Integers are copied.

@@ -44,6 +44,12 @@ struct Request {
   }
 };
 
+/// What one rank brings to a call.
+struct Part {
+  uint32_t rank;
+  Request request;
+};
+
 /// Blocks of a standard collective's buffer.
 enum class Blocks : uint8_t { One, PerRank, OneOnRoot, PerRankOnRoot };
 

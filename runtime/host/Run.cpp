@@ -1,70 +1,136 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interpreter: one step is a loop over runs of slots that lie together both here and in the message. With one tile
-// a message is packed as densely as the buffers are, so that a whole step is usually a single copy or reduction.
+// The interpreter.
 #include "host/Run.h"
 
 #include <algorithm>
-#include <cstring>
+#include <type_traits>
 
 namespace gc3::host {
 
 using namespace bundle;
 
-Run::Run(const Program &program)
-    : prog(program), blocks(program.threadBlockCount()), fifos(new Fifo[program.connections().size()]),
-      ranks(new RankState[program.ranks()]) {
+Run::Run(const Program &program, const Transfers &ofProgram, const Layout &ofCall, ReduceKernel kernel,
+         std::byte *fifoMemory, std::byte *scratchMemory)
+    : prog(program), transfers(ofProgram), layout(ofCall), mover(ofCall, kernel), blocks(program.threadBlockCount()),
+      fifos(new Fifo[program.connections().size()]), ranks(new RankState[program.ranks()]) {
+  for (uint32_t c = 0; c < prog.connections().size(); ++c) {
+    size_t bytes = layout.slotBytes(prog.connections()[c].maxCount);
+    fifos[c].place(fifoMemory, bytes, layout.fifoSlots);
+    fifoMemory += bytes * layout.fifoSlots;
+  }
+  auto linesFor = [](size_t count, size_t perLine) { return (count + perLine - 1) / perLine; };
+  constexpr size_t operandsPerLine = std::extent_v<decltype(OperandLine::operands)>,
+                   indicesPerLine = std::extent_v<decltype(IndexLine::indices)>;
+  size_t operandLineCount = 0, activeLineCount = 0;
+  for (uint32_t r = 0; r < program.ranks(); ++r) {
+    operandLineCount += linesFor(firstScratchBuffer + program.rank(r).scratchSlots.size(), operandsPerLine);
+    activeLineCount += linesFor(program.rank(r).threadBlocks.size(), indicesPerLine);
+  }
+  operandLines.resize(operandLineCount);
+  activeLines.resize(activeLineCount);
+  OperandLine *nextOperands = operandLines.data();
+  IndexLine *nextActive = activeLines.data();
   for (uint32_t r = 0; r < program.ranks(); ++r) {
     const RankView &view = program.rank(r);
     uint32_t first = program.firstThreadBlock(r);
     ranks[r].waits = view.waits;
     ranks[r].blocks = blocks.data() + first;
-    ranks[r].active.reserve(view.threadBlocks.size());
+    ranks[r].operands = reinterpret_cast<Operand *>(nextOperands);
+    ranks[r].active = reinterpret_cast<uint32_t *>(nextActive);
+    nextOperands += linesFor(firstScratchBuffer + view.scratchSlots.size(), operandsPerLine);
+    nextActive += linesFor(view.threadBlocks.size(), indicesPerLine);
     for (uint32_t tb = 0; tb < view.threadBlocks.size(); ++tb) {
       ThreadBlock &block = blocks[first + tb];
       block.instructions = view.instructions.data() + view.threadBlocks[tb].first_instruction();
       block.instructionCount = view.threadBlocks[tb].instruction_count();
+      block.firstStep = transfers.firstStep(r) + view.threadBlocks[tb].first_instruction();
       block.rank = r;
       if (uint32_t in = program.incoming(first + tb); in != Program::none)
         block.incoming = &fifos[in];
       if (uint32_t out = program.outgoing(first + tb); out != Program::none)
         block.outgoing = &fifos[out];
     }
-  }
-}
-
-void Run::start(const Layout &newLayout, std::span<const RankMemory> memory, std::byte *fifoMemory,
-                std::byte *scratchMemory, ReduceKernel kernel) {
-  layout = &newLayout;
-  reduce = kernel;
-  for (uint32_t c = 0; c < prog.connections().size(); ++c) {
-    size_t bytes = layout->slotBytes(prog.connections()[c].maxCount);
-    fifos[c].reset(fifoMemory, bytes, layout->fifoSlots);
-    fifoMemory += bytes * layout->fifoSlots;
-  }
-  operands.resize(layout->buffers.size());
-  uint32_t count = 0;
-  for (uint32_t r = 0; r < prog.ranks(); ++r) {
-    const RankView &view = prog.rank(r);
-    uint32_t at = layout->ranks[r].firstBuffer;
-    operands[at] = {&layout->buffers[at], view.alias == fbs::Alias::InputInOutput ? memory[r].output : memory[r].input};
-    operands[at + 1] = {&layout->buffers[at + 1],
-                        view.alias == fbs::Alias::OutputInInput ? memory[r].input : memory[r].output};
     std::byte *scratch = scratchMemory;
     for (uint32_t s = 0; s < view.scratchSlots.size(); ++s) {
-      const BufferLayout &buffer = layout->buffers[at + 2 + s];
-      operands[at + 2 + s] = {&buffer, scratch};
-      scratch += wholeCacheLines(buffer.elements * layout->elementSize);
+      uint32_t at = layout.ranks[r].firstBuffer + firstScratchBuffer + s;
+      ranks[r].operands[firstScratchBuffer + s] = {&layout.buffers[at], scratch};
+      scratch += wholeCacheLines(layout.buffers[at].elements * layout.elementSize);
     }
-    scratchMemory += layout->ranks[r].scratchBytes;
-    ranks[r].active.clear();
-    for (uint32_t tb = prog.firstThreadBlock(r); tb < prog.firstThreadBlock(r + 1); ++tb) {
-      blocks[tb].step = 0, blocks[tb].tile = 0, blocks[tb].finishedSteps = 0;
-      if (blocks[tb].instructionCount != 0 && layout->tiles != 0)
-        ranks[r].active.push_back(tb);
-    }
-    count += static_cast<uint32_t>(ranks[r].active.size());
+    scratchMemory += layout.ranks[r].scratchBytes;
+    ranks[r].initialLayouts[inputBuffer] = ranks[r].initialLayouts[outputBuffer] = layout.ranks[r].input;
+    ranks[r].initialLayouts[outputBuffer].firstSlot -= view.aliasOffset; // wraps, and wraps back in at()
   }
-  unfinished.store(count, std::memory_order_release);
+  decideTransfers();
+}
+
+/// A message skips its slot only where both sides have slots of the same lengths, since nobody cuts it to the other's.
+void Run::decideTransfers() {
+  steps = transfers.steps();
+  if (layout.count % slotsPerBlock(prog.info()) == 0) // no short slots
+    return;
+  ownSteps.assign(steps.begin(), steps.end());
+  for (Transfers::Step &step : ownSteps)
+    if (step.out != Transfer::Slot && !sameLengths(static_cast<uint32_t>(&step - ownSteps.data()), step.receiver))
+      step.out = ownSteps[step.receiver].in = Transfer::Slot;
+  steps = ownSteps;
+}
+
+const fbs::Instruction &Run::instruction(uint32_t step) const {
+  uint32_t rank = transfers.rankOf(step);
+  return prog.rank(rank).instructions[step - transfers.firstStep(rank)];
+}
+
+/// Where a sending step has its message.
+Side Run::sentFrom(uint32_t step) const {
+  const fbs::Instruction &inst = instruction(step);
+  uint32_t rank = transfers.rankOf(step);
+  if (traits(static_cast<Opcode>(inst.opcode())).writes)
+    return {operand(rank, inst.dst_buffer(), false), inst.dst_index(), nullptr};
+  return {operand(rank, inst.src_buffer(), steps[step].initialSource), inst.src_index(), nullptr};
+}
+
+/// Where a receiving step wants its message.
+Side Run::receivedAt(uint32_t step) const {
+  const fbs::Instruction &inst = instruction(step);
+  return {operand(transfers.rankOf(step), inst.dst_buffer(), false), inst.dst_index(), nullptr};
+}
+
+bool Run::sameLengths(uint32_t sender, uint32_t receiver) const {
+  auto layoutOf = [&](uint32_t step, uint8_t buffer) {
+    return &layout.buffers[layout.ranks[transfers.rankOf(step)].firstBuffer + buffer];
+  };
+  const fbs::Instruction &from = instruction(sender), &to = instruction(receiver);
+  bool stores = traits(static_cast<Opcode>(from.opcode())).writes;
+  bool wanted = traits(static_cast<Opcode>(to.opcode())).writes;
+  const BufferLayout *a = layoutOf(sender, stores ? from.dst_buffer() : from.src_buffer());
+  const BufferLayout *b = layoutOf(receiver, wanted ? to.dst_buffer() : to.src_buffer());
+  uint64_t atA = stores ? from.dst_index() : from.src_index(), atB = wanted ? to.dst_index() : to.src_index();
+  for (uint32_t slot = 0; slot < from.count(); ++slot)
+    if (std::min(a->at(atA + slot).available, layout.slotElements) !=
+        std::min(b->at(atB + slot).available, layout.slotElements))
+      return false;
+  return true;
+}
+
+void Run::start(uint32_t rank, const RankMemory &memory) {
+  RankState &state = ranks[rank];
+  const RankView &view = prog.rank(rank);
+  uint32_t at = layout.ranks[rank].firstBuffer;
+  state.operands[inputBuffer] = {&layout.buffers[at],
+                                 view.alias == fbs::Alias::InputInOutput ? memory.output : memory.input};
+  state.operands[outputBuffer] = {&layout.buffers[at + 1],
+                                  view.alias == fbs::Alias::OutputInInput ? memory.input : memory.output};
+  for (uint8_t buffer : {inputBuffer, outputBuffer})
+    state.initial[buffer] = {&state.initialLayouts[buffer], memory.input};
+  state.separate = memory.separate;
+  state.streams = memory.streams;
+  state.shared = false;
+  state.activeCount = 0;
+  for (uint32_t tb = prog.firstThreadBlock(rank); tb < prog.firstThreadBlock(rank + 1); ++tb) {
+    blocks[tb].step = 0, blocks[tb].tile = 0, blocks[tb].finishedSteps = 0;
+    if (blocks[tb].instructionCount != 0 && layout.tiles != 0)
+      state.active[state.activeCount++] = tb;
+  }
 }
 
 const fbs::Wait *Run::unmetWait(const ThreadBlock &block) const {
@@ -80,8 +146,9 @@ const fbs::Wait *Run::unmetWait(const ThreadBlock &block) const {
 }
 
 Blocked Run::blocked(const ThreadBlock &block) const {
-  if (block.step == block.instructionCount || block.tile == layout->tiles)
-    return Blocked::Finished;
+  if (block.step == block.instructionCount || block.tile == layout.tiles)
+    return ranks[block.rank].shared && block.outgoing && !block.outgoing->allReceived() ? Blocked::Reader
+                                                                                        : Blocked::Finished;
   const fbs::Instruction &inst = block.instructions[block.step];
   const OpcodeTraits &needs = traits(static_cast<Opcode>(inst.opcode()));
   if (inst.wait_count() != 0 && unmetWait(block))
@@ -96,34 +163,58 @@ Blocked Run::blocked(const ThreadBlock &block) const {
 void Run::step(ThreadBlock &block) {
   const fbs::Instruction &inst = block.instructions[block.step];
   const OpcodeTraits &needs = traits(static_cast<Opcode>(inst.opcode()));
-  move(block, inst, needs.receives ? block.incoming->message() : nullptr,
-       needs.sends ? block.outgoing->freeSlot() : nullptr);
+  const Transfers::Step &how = steps[block.firstStep + block.step];
+  const bool shared = ranks[block.rank].shared;
+  Move move{static_cast<Opcode>(inst.opcode()), inst.count(), block.tile, {}, {}, {}, {}, {}, false, false};
+  if (needs.reads)
+    move.source = {operand(block.rank, inst.src_buffer(), how.initialSource), inst.src_index(), nullptr};
+  if (needs.writes)
+    move.target = {operand(block.rank, inst.dst_buffer(), false), inst.dst_index(), nullptr};
+  if (move.opcode == Opcode::Reduce)
+    move.accumulator = {operand(block.rank, inst.dst_buffer(), how.initialTarget), inst.dst_index(), nullptr};
+  if (needs.receives) {
+    if (!shared || how.in == Transfer::Slot)
+      move.incoming.packed = block.incoming->message();
+    else if (how.in == Transfer::Fetch)
+      move.incoming = sentFrom(how.sender);
+  }
+  if (needs.sends) {
+    if (!shared || how.out == Transfer::Slot)
+      move.outgoing.packed = block.outgoing->freeSlot();
+    else if (how.out == Transfer::Store)
+      move.outgoing = receivedAt(how.receiver);
+  }
+  auto cold = [&](const Transfers::Step::Warm &warm, uint32_t rank) {
+    return ranks[rank].streams && !(ranks[rank].separate ? warm.second : warm.first);
+  };
+  move.streamTarget = how.lastWrite && cold(how.warmTarget, block.rank);
+  if (move.outgoing.operand)
+    move.streamOutgoing = steps[how.receiver].lastWrite && cold(how.warmStore, transfers.rankOf(how.receiver));
+  mover(move);
   if (needs.receives)
     block.incoming->finishReceive();
   if (needs.sends)
     block.outgoing->finishSend();
   ++block.finishedSteps;
-  if (++block.step == block.instructionCount) {
-    if (++block.tile == layout->tiles)
-      unfinished.fetch_sub(1, std::memory_order_acq_rel); // what this thread block wrote is visible to who sees 0
-    else
-      block.step = 0;
-  }
+  if (++block.step == block.instructionCount && ++block.tile != layout.tiles)
+    block.step = 0;
 }
 
-bool Run::sweep(uint32_t rank) {
-  std::vector<uint32_t> &active = ranks[rank].active;
+/// A thread block does at most one tile before the next has its turn: they work on the same data, and others wait for
+/// each.
+bool Run::sweepOnce(RankState &state) {
   bool progress = false;
-  for (size_t i = 0; i < active.size();) {
-    ThreadBlock &block = blocks[active[i]];
-    Blocked state;
-    while ((state = blocked(block)) == Blocked::No) {
+  for (uint32_t i = 0; i < state.activeCount;) {
+    ThreadBlock &block = blocks[state.active[i]];
+    const uint64_t tile = block.tile;
+    Blocked now;
+    while ((now = blocked(block)) == Blocked::No && block.tile == tile) {
       step(block);
       progress = true;
     }
-    if (state == Blocked::Finished) {
-      active[i] = active.back();
-      active.pop_back();
+    if (now == Blocked::Finished) {
+      state.active[i] = state.active[--state.activeCount];
+      progress = true; // a Reader may have been what others were told to wait for
     } else {
       ++i;
     }
@@ -131,58 +222,26 @@ bool Run::sweep(uint32_t rank) {
   return progress;
 }
 
-void Run::move(const ThreadBlock &block, const fbs::Instruction &inst, const std::byte *in, std::byte *out) {
-  auto opcode = static_cast<Opcode>(inst.opcode());
-  const OpcodeTraits &needs = traits(opcode);
-  const Operand *buffers = &operands[layout->ranks[block.rank].firstBuffer];
-  const Operand *src = needs.reads ? &buffers[inst.src_buffer()] : nullptr;
-  const Operand *dst = needs.writes ? &buffers[inst.dst_buffer()] : nullptr;
-  const uint64_t tile = layout->tileElements, begin = block.tile * tile;
-  const size_t size = layout->elementSize;
-  const bool oneTile = layout->tiles == 1;
-  for (uint64_t done = 0; done < inst.count();) {
-    uint64_t slots = oneTile ? inst.count() - done : 1;
-    uint64_t elements = UINT64_MAX;
-    std::byte *pointers[2] = {nullptr, nullptr};
-    for (int side = 0; side < 2; ++side) {
-      const Operand *operand = side == 0 ? src : dst;
-      if (!operand)
-        continue;
-      BufferLayout::Place place = operand->layout->at((side == 0 ? inst.src_index() : inst.dst_index()) + done);
-      slots = std::min(slots, place.slots);
-      // What is left of the block after this tile's beginning; the slot's own end is a multiple of slotElements unless
-      // the block ends first.
-      elements = std::min(elements, place.available > begin ? place.available - begin : 0);
-      pointers[side] = operand->base + (place.offset + begin) * size;
-    }
-    uint64_t slotEnd = oneTile ? slots * layout->slotElements : std::min(tile, layout->slotElements - begin);
-    elements = std::min(elements, slotEnd);
-    if (elements != 0)
-      moveRun(opcode, pointers[1], pointers[0], in, out, elements);
-    in = in ? in + slots * tile * size : nullptr;
-    out = out ? out + slots * tile * size : nullptr;
-    done += slots;
-  }
+bool Run::sweep(uint32_t rank) {
+  bool progress = false;
+  while (sweepOnce(ranks[rank]))
+    progress = true;
+  return progress;
 }
 
-void Run::moveRun(Opcode opcode, std::byte *dst, const std::byte *src, const std::byte *in, std::byte *out,
-                  uint64_t elements) {
-  size_t bytes = elements * layout->elementSize;
-  switch (opcode) {
-  case Opcode::Send: std::memcpy(out, src, bytes); break;
-  case Opcode::Recv: std::memcpy(dst, in, bytes); break;
-  case Opcode::Copy: std::memmove(dst, src, bytes); break;
-  case Opcode::Reduce: reduce(dst, dst, src, elements); break;
-  case Opcode::RecvReduceCopy: reduce(dst, in, src, elements); break;
-  case Opcode::RecvCopySend:
-    std::memcpy(dst, in, bytes);
-    std::memcpy(out, in, bytes);
-    break;
-  case Opcode::RecvReduceSend: reduce(out, in, src, elements); break;
-  case Opcode::RecvReduceCopySend:
-    reduce(dst, in, src, elements);
-    std::memcpy(out, dst, bytes);
-    break;
+void Run::expectMessages(uint32_t rank) const {
+  constexpr size_t mostBytes = 2048; // beyond, prefetching in order does as well
+  for (uint32_t i = 0; i < ranks[rank].activeCount; ++i)
+    if (const Fifo *fifo = blocks[ranks[rank].active[i]].incoming)
+      fifo->expectMessage(std::min(fifo->slotBytes, mostBytes));
+}
+
+void Run::sendAhead(uint32_t rank) {
+  for (uint32_t i = 0; i < ranks[rank].activeCount; ++i) {
+    ThreadBlock &block = blocks[ranks[rank].active[i]];
+    while (blocked(block) == Blocked::No &&
+           static_cast<Opcode>(block.instructions[block.step].opcode()) == Opcode::Send)
+      step(block);
   }
 }
 

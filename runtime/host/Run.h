@@ -3,12 +3,15 @@
 // tile loop outside, instruction loop inside) and its FIFOs. A rank is the unit of scheduling: who holds the rank may
 // step its thread blocks, which makes everything but the FIFO counters private to the holder. Whoever steps decides the
 // order; see Executor and Adversary.
+// FIFOs carry on from one call to the next, so that a rank may begin its next call while others are in this one.
 #pragma once
 
 #include "bundle/Opcode.h"
 #include "host/Fifo.h"
 #include "host/Layout.h"
-#include "host/Reduce.h"
+#include "host/Mover.h"
+#include "host/Staging.h"
+#include "host/Transfers.h"
 
 #include <atomic>
 #include <memory>
@@ -18,19 +21,14 @@
 
 namespace gc3::host {
 
-/// Where one rank's buffers lie. With an alias both pointers are set: the inner one is ignored, its slots are those of
-/// the outer.
-struct RankMemory {
-  std::byte *input = nullptr;
-  std::byte *output = nullptr;
-};
+/// What the next step of a thread block waits for. Reader: it has no more steps, but a message has still to be fetched
+/// from its rank's memory.
+enum class Blocked : uint8_t { No, Wait, Message, Slot, Reader, Finished };
 
-/// What the next step of a thread block waits for.
-enum class Blocked : uint8_t { No, Wait, Message, Slot, Finished };
-
-struct ThreadBlock {
+struct alignas(cacheLine) ThreadBlock {
   const bundle::fbs::Instruction *instructions = nullptr;
   uint32_t instructionCount = 0;
+  uint32_t firstStep = 0; ///< number of its first step in Transfers
   uint32_t rank = 0;
   Fifo *incoming = nullptr;
   Fifo *outgoing = nullptr;
@@ -41,15 +39,11 @@ struct ThreadBlock {
 
 class Run {
 public:
-  explicit Run(const Program &program);
-
-  /// Puts every thread block at its first step. `fifoMemory` and `scratchMemory` have the bytes that `layout` names;
-  /// `memory` is by rank.
-  void start(const Layout &layout, std::span<const RankMemory> memory, std::byte *fifoMemory, std::byte *scratchMemory,
-             ReduceKernel kernel);
+  /// All of it has to stay. `fifoMemory` and `scratchMemory` have the bytes that `layout` names.
+  Run(const Program &program, const Transfers &transfers, const Layout &layout, ReduceKernel kernel,
+      std::byte *fifoMemory, std::byte *scratchMemory);
 
   const Program &program() const { return prog; }
-  bool finished() const { return unfinished.load(std::memory_order_acquire) == 0; }
 
   /// Holding a rank: everything that earlier holders did is visible. tryHold never waits.
   bool tryHold(uint32_t rank) {
@@ -58,8 +52,21 @@ public:
   }
   void release(uint32_t rank) { ranks[rank].held.store(false, std::memory_order_release); }
 
-  /// Runs each thread block of a held rank until it blocks. Returns whether any made a step.
+  /// Puts the thread blocks of a held rank at their first step, for buffers at `memory`.
+  void start(uint32_t rank, const RankMemory &memory);
+  /// From now on messages may skip their slots, until the next start: all ranks have started, and none has anything to
+  /// copy into its buffers first.
+  void shareMemory(uint32_t rank) { ranks[rank].shared = true; }
+
+  /// Runs the thread blocks of a held rank until all block. Returns whether any made a step.
   bool sweep(uint32_t rank);
+  /// Only the sends that each thread block of a held rank begins with, into slots: all that may be done before it is
+  /// known that the other ranks have made the same call.
+  void sendAhead(uint32_t rank);
+  /// The others have sent ahead to this held rank.
+  void expectMessages(uint32_t rank) const;
+  /// No thread block of a held rank has anything left to do.
+  bool finished(uint32_t rank) const { return ranks[rank].activeCount == 0; }
 
   /// One thread block of a held rank.
   Blocked blocked(const ThreadBlock &block) const;
@@ -72,32 +79,53 @@ public:
   std::string explainDeadlock() const;
 
 private:
-  struct alignas(cacheLine) RankState {
+  /// Arrays that differ from rank to rank are cut from whole lines, so that no two ranks write to one.
+  struct alignas(cacheLine) OperandLine {
+    Operand operands[cacheLine / sizeof(Operand)];
+  };
+  struct alignas(cacheLine) IndexLine {
+    uint32_t indices[cacheLine / sizeof(uint32_t)];
+  };
+  struct alignas(linePair) RankState {
     std::atomic<bool> held{false};
-    std::vector<uint32_t> active; ///< unfinished thread blocks
+    bool shared = false;                    ///< messages may skip their slots
+    bool separate = false, streams = false; ///< see RankMemory
+    uint32_t *active = nullptr;             ///< unfinished thread blocks
+    uint32_t activeCount = 0;
+    Operand *operands = nullptr; ///< input, output, scratch buffers, as in Layout::buffers
     std::span<const bundle::fbs::Wait> waits;
     ThreadBlock *blocks = nullptr;
-  };
-  struct Operand {
-    const BufferLayout *layout;
-    std::byte *base;
+    /// What the caller brought, where it is not in its place in the output, as the input's slots are numbered and as
+    /// the output's are.
+    BufferLayout initialLayouts[2];
+    Operand initial[2];
   };
 
-  void move(const ThreadBlock &block, const bundle::fbs::Instruction &inst, const std::byte *in, std::byte *out);
-  void moveRun(bundle::Opcode opcode, std::byte *dst, const std::byte *src, const std::byte *in, std::byte *out,
-               uint64_t elements);
+  const Operand *operand(uint32_t rank, uint8_t buffer, bool initial) const {
+    const RankState &state = ranks[rank];
+    return initial && state.separate ? &state.initial[buffer] : &state.operands[buffer];
+  }
+  bool sweepOnce(RankState &state);
+  void decideTransfers();
+  bool sameLengths(uint32_t sender, uint32_t receiver) const;
+  const bundle::fbs::Instruction &instruction(uint32_t step) const;
+  Side sentFrom(uint32_t step) const;
+  Side receivedAt(uint32_t step) const;
   const bundle::fbs::Wait *unmetWait(const ThreadBlock &block) const;
   uint32_t waitsFor(uint32_t block) const;
   std::string describe(uint32_t block) const;
 
   const Program &prog;
+  const Transfers &transfers;
+  const Layout &layout;
+  Mover mover;
   std::vector<ThreadBlock> blocks;
+  std::span<const Transfers::Step> steps; ///< as Transfers has them, less what this layout does not allow
+  std::vector<Transfers::Step> ownSteps;
   std::unique_ptr<Fifo[]> fifos;
   std::unique_ptr<RankState[]> ranks;
-  std::vector<Operand> operands; ///< parallel to Layout::buffers
-  const Layout *layout = nullptr;
-  ReduceKernel reduce = nullptr;
-  std::atomic<uint32_t> unfinished{0};
+  std::vector<OperandLine> operandLines;
+  std::vector<IndexLine> activeLines;
 };
 
 } // namespace gc3::host

@@ -2,6 +2,8 @@
 // First fit in the order of the bundle. Where nothing fits the error lists what there is.
 #include "host/Selection.h"
 
+#include "host/Layout.h"
+
 #include <algorithm>
 
 namespace gc3::host {
@@ -12,28 +14,14 @@ std::string_view view(const flatbuffers::String *text) {
   return {text->data(), text->size()};
 }
 
-/// Bytes of the larger of one rank's input and output; nothing beyond 64 bits.
-std::optional<uint64_t> callBytes(const Program &program, uint64_t count, size_t elementSize) {
-  const auto &info = program.info();
-  uint64_t largest = 0;
-  for (uint32_t r = 0; r < program.ranks(); ++r) {
-    auto in = bufferElements(info, program.inputBlocks(r), info.input_chunks_per_block(), count);
-    auto out = bufferElements(info, program.outputBlocks(r), info.output_chunks_per_block(), count);
-    if (!in || !out)
-      return std::nullopt;
-    largest = std::max({largest, *in, *out});
-  }
-  uint64_t bytes;
-  return __builtin_mul_overflow(largest, uint64_t{elementSize}, &bytes) ? std::nullopt : std::optional(bytes);
-}
-
 } // namespace
 
-Outcome Selection::load(uint32_t index, LoadedProgram *&program) {
+Outcome Selection::load(uint32_t index, const LoadedProgram *&program) {
   if (!loaded[index]) {
     auto fresh = std::make_unique<LoadedProgram>();
     if (bundle::BundleStatus status = Program::load(file, index, fresh->program); !status.ok())
       return toOutcome(status);
+    fresh->transfers = std::make_unique<Transfers>(*fresh->program);
     const StandardCollective *standard = findStandard(view(fresh->program->info().collective()));
     if (standard && hasShape(*fresh->program, *standard, fresh->root))
       fresh->standard = standard;
@@ -43,11 +31,7 @@ Outcome Selection::load(uint32_t index, LoadedProgram *&program) {
   return {};
 }
 
-Outcome Selection::select(const Request &request, LoadedProgram *&chosen) {
-  if (lastChosen && last.matches(request)) {
-    chosen = lastChosen;
-    return {};
-  }
+Outcome Selection::select(const Request &request, const LoadedProgram *&chosen) {
   std::string closest;
   auto because = [&](const std::string &name, const std::string &reason) {
     closest += "; program '" + name + "' " + reason;
@@ -57,7 +41,7 @@ Outcome Selection::select(const Request &request, LoadedProgram *&chosen) {
     auto name = request.kind == CallKind::Program ? info.name() : info.collective();
     if (view(name) != request.name || info.ranks() != ranks)
       continue;
-    LoadedProgram *candidate = nullptr;
+    const LoadedProgram *candidate = nullptr;
     if (Outcome outcome = load(i, candidate); !outcome.ok())
       return outcome;
     if (request.kind == CallKind::Standard && !candidate->standard) {
@@ -76,10 +60,7 @@ Outcome Selection::select(const Request &request, LoadedProgram *&chosen) {
       because(info.name()->str(), "is for other sizes than " + std::to_string(*bytes) + " bytes");
       continue;
     }
-    lastName = request.name;
-    last = request;
-    last.name = lastName;
-    chosen = lastChosen = candidate;
+    chosen = candidate;
     return {};
   }
   return noProgram(request, closest);

@@ -1,24 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // The dispatch table: which program serves a call. A pure function of the collective, bytes, ranks and root, equal on
-// all ranks. Programs are loaded when they are first considered and stay loaded, with the layouts and state of their
-// runs.
+// all ranks. Programs are loaded when they are first considered and stay loaded.
 #pragma once
 
 #include "host/Request.h"
-#include "host/Run.h"
+#include "host/Transfers.h"
 
 #include <memory>
 #include <vector>
 
 namespace gc3::host {
 
-/// A loaded program and what its calls reuse.
+/// A loaded program and which standard collective it serves.
 struct LoadedProgram {
   std::unique_ptr<Program> program;
+  std::unique_ptr<Transfers> transfers;
   const StandardCollective *standard = nullptr; ///< null where it has not that shape
   int root = -1;
-  Layout layout; ///< of the last call
-  std::unique_ptr<Run> run;
 };
 
 class Selection {
@@ -26,19 +24,16 @@ public:
   Selection(const bundle::BundleFile &bundle, uint32_t rankCount)
       : file(bundle), ranks(rankCount), loaded(bundle.programCount()) {}
 
-  /// The program for a valid request. The last decision is remembered, so that a repeated call costs a comparison.
-  Outcome select(const Request &request, LoadedProgram *&chosen);
+  /// The program for a valid request; it stays where it is as long as this does.
+  Outcome select(const Request &request, const LoadedProgram *&chosen);
 
 private:
-  Outcome load(uint32_t index, LoadedProgram *&program);
+  Outcome load(uint32_t index, const LoadedProgram *&program);
   Outcome noProgram(const Request &request, const std::string &closest) const;
 
   const bundle::BundleFile &file;
   const uint32_t ranks;
   std::vector<std::unique_ptr<LoadedProgram>> loaded; ///< by program of the bundle
-  std::string lastName;
-  Request last;
-  LoadedProgram *lastChosen = nullptr;
 };
 
 } // namespace gc3::host

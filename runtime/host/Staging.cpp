@@ -4,13 +4,16 @@
 //   private copy
 //                            in place: a private copy of the input
 //   input lies in output     in place there: nothing; out of place: the input is copied to its place in the receive
-//   buffer output lies in input     in place there: nothing; out of place: a private copy of the input, the output
-//   copied out of it afterwards
+//   buffer; only what no step writes, where each step's reads tell which of the two they mean (Transfers::separable)
+//   output lies in input     in place there: nothing; out of place: a private copy of the input, the output copied out
+//   of it afterwards
 // In place anywhere else than the alias says goes through a private copy too.
 #include "host/Staging.h"
 
+#include "host/Copy.h"
+#include "host/Reduce.h"
+
 #include <algorithm>
-#include <cstring>
 
 namespace gc3::host {
 
@@ -31,117 +34,138 @@ std::byte *writable(const void *pointer) {
   return static_cast<std::byte *>(const_cast<void *>(pointer));
 }
 
+/// Copies so large that their beginning has left the caches before their end is written go past them.
+void copyPart(std::byte *to, const std::byte *from, size_t bytes) {
+  constexpr size_t bytesWorthStreaming = 4 << 20;
+  if (bytes < bytesWorthStreaming) {
+    copyBytes(to, from, bytes);
+    return;
+  }
+  streamBytes(to, from, bytes);
+  finishStreams();
+}
+
 } // namespace
 
-Outcome Staging::plan(const Program &newProgram, const StandardCollective *newStandard, const Layout &newLayout,
-                      std::span<const Request> newRequests) {
-  program = &newProgram, standard = newStandard, layout = &newLayout, requests = newRequests;
-  type = static_cast<ElementType>(requests[0].type);
-  scale = divisor = 1;
-  if (requests[0].op == gc3Avg) {
+Outcome Staging::plan(const Program &newProgram, const Transfers &newTransfers, const StandardCollective *newStandard,
+                      const Layout &newLayout, const Request &request) {
+  program = &newProgram, transfers = &newTransfers, standard = newStandard, layout = &newLayout;
+  type = static_cast<ElementType>(request.type);
+  if (request.op == gc3Avg) {
     uint32_t contributions = program->info().contributions();
     if (contributions == 0)
       return {gc3InvalidArgument, "avg is not defined for program '" + program->info().name()->str() +
                                       "': its outputs have different numbers of contributions"};
     (isInteger(type) ? divisor : scale) = contributions;
   }
-  plans.assign(program->ranks(), {});
-  rankMemory.resize(program->ranks());
-  size_t privateBytes = 0;
-  anything = false;
+  plans.resize(program->ranks());
+  privateOffset.resize(program->ranks());
   for (uint32_t r = 0; r < program->ranks(); ++r) {
-    if (Outcome outcome = planRank(r, privateBytes); !outcome.ok())
-      return outcome;
-    const RankPlan &rank = plans[r];
-    anything |= rank.toPrivate | rank.toOutput | rank.scaleHere | rank.fromPrivate | rank.divide;
+    bool anyPrivate = false;
+    for (unsigned p = 0; p < placementCount; ++p) {
+      plans[r][p] = planRank(r, static_cast<Placement>(p));
+      anyPrivate |= plans[r][p].toPrivate;
+    }
+    privateOffset[r] = privateBytes;
+    privateBytes += anyPrivate ? wholeCacheLines(layout->ranks[r].input.elements * layout->elementSize) : 0;
   }
-  if (!staging.reserve(privateBytes))
-    return {gc3SystemError, "no memory for " + std::to_string(privateBytes) + " bytes of private copies"};
-  for (uint32_t r = 0; r < program->ranks(); ++r)
-    if (plans[r].toPrivate)
-      rankMemory[r].input = staging.data() + plans[r].privateOffset;
   return {};
 }
 
-Outcome Staging::placement(uint32_t rank, bool &inPlace, bool &matchesAlias) const {
+Outcome Staging::reserve() {
+  if (!staging.reserve(privateBytes))
+    return {gc3SystemError, "no memory for " + std::to_string(privateBytes) + " bytes of private copies"};
+  return {};
+}
+
+Outcome Staging::place(uint32_t rank, const Request &request, Placement &placement) const {
+  if (const char *problem = findPlacement(rank, request, placement))
+    return {gc3InvalidArgument, "rank " + std::to_string(rank) + ": " + problem};
+  return {};
+}
+
+const char *Staging::findPlacement(uint32_t rank, const Request &request, Placement &placement) const {
   const RankLayout &rankLayout = layout->ranks[rank];
-  const Request &request = requests[rank];
-  inPlace = matchesAlias = false;
+  placement = Placement::Apart;
   uint64_t inBytes = rankLayout.input.elements * layout->elementSize,
            outBytes = rankLayout.output.elements * layout->elementSize;
-  auto where = [rank](const char *what) {
-    return Outcome{gc3InvalidArgument, "rank " + std::to_string(rank) + ": " + what};
-  };
   if (inBytes != 0 && !request.send)
-    return where("the send buffer is null");
+    return "the send buffer is null";
   if (outBytes != 0 && !request.recv)
-    return where("the receive buffer is null");
+    return "the receive buffer is null";
   if (inBytes == 0 || outBytes == 0)
-    return {};
+    return nullptr;
   auto send = reinterpret_cast<uintptr_t>(request.send), recv = reinterpret_cast<uintptr_t>(request.recv);
   if (inBytes > UINTPTR_MAX - send || outBytes > UINTPTR_MAX - recv)
-    return where("a buffer leaves the address space");
+    return "a buffer leaves the address space";
   if (send + inBytes <= recv || recv + outBytes <= send)
-    return {};
-  inPlace = true;
+    return nullptr;
   auto size = static_cast<int64_t>(layout->elementSize);
   auto offset = static_cast<int64_t>(recv - send);
   Alias alias = program->rank(rank).alias;
   auto aliasOffset = static_cast<int64_t>(rankLayout.aliasElement) * size * (alias == Alias::InputInOutput ? -1 : 1);
-  matchesAlias = alias != Alias::None && rankLayout.uniformAlias && offset == aliasOffset;
+  bool matchesAlias = alias != Alias::None && rankLayout.uniformAlias && offset == aliasOffset;
   int64_t expected = standard ? standard->inPlaceOffset(rank, layout->count) * size : 0;
   if (offset != expected && !(matchesAlias && !standard))
-    return where("send and receive buffer overlap, but not as the collective does in place");
-  return {};
+    return "send and receive buffer overlap, but not as the collective does in place";
+  placement = matchesAlias ? Placement::Aliased : Placement::InPlace;
+  return nullptr;
 }
 
-Outcome Staging::planRank(uint32_t rank, size_t &privateBytes) {
-  bool inPlace = false, matchesAlias = false;
-  if (Outcome outcome = placement(rank, inPlace, matchesAlias); !outcome.ok())
-    return outcome;
+Staging::RankPlan Staging::planRank(uint32_t rank, Placement placement) const {
   const bundle::RankView &view = program->rank(rank);
-  RankPlan &rankPlan = plans[rank];
-  rankMemory[rank] = {writable(requests[rank].send), bytesOf(requests[rank].recv)};
+  RankPlan rankPlan;
+  bool aliased = placement == Placement::Aliased, inPlace = placement == Placement::InPlace;
   if (view.inputSlots != 0) {
     switch (view.alias) {
     case Alias::None: rankPlan.toPrivate = inPlace || view.writesInput || scale != 1; break;
     case Alias::InputInOutput:
-      rankPlan.toOutput = !matchesAlias;
-      rankPlan.toPrivate = inPlace && !matchesAlias;
+      rankPlan.separate =
+          placement == Placement::Apart && scale == 1 && layout->ranks[rank].uniformAlias && transfers->separable(rank);
+      rankPlan.toOutput = !aliased && !rankPlan.separate;
+      rankPlan.toPrivate = inPlace;
       break;
-    case Alias::OutputInInput: rankPlan.toPrivate = rankPlan.fromPrivate = !matchesAlias; break;
+    case Alias::OutputInInput: rankPlan.toPrivate = rankPlan.fromPrivate = !aliased; break;
     }
-    rankPlan.scaleHere = matchesAlias && scale != 1;
+    rankPlan.scaleHere = aliased && scale != 1;
   }
   rankPlan.divide = divisor != 1 && view.outputSlots != 0;
-  if (rankPlan.toPrivate) {
-    rankPlan.privateOffset = privateBytes;
-    privateBytes += wholeCacheLines(layout->ranks[rank].input.elements * layout->elementSize);
-  }
-  return {};
+  return rankPlan;
+}
+
+RankMemory Staging::memory(uint32_t rank, Placement placement, const Request &request) const {
+  const RankPlan &rankPlan = planOf(rank, placement);
+  return {rankPlan.toPrivate ? privateCopy(rank) : writable(request.send), bytesOf(request.recv), rankPlan.separate};
+}
+
+bool Staging::independent(uint32_t rank, Placement placement) const {
+  const RankPlan &rankPlan = planOf(rank, placement);
+  return !rankPlan.toPrivate && !rankPlan.toOutput && !rankPlan.scaleHere;
 }
 
 void Staging::copyInput(std::byte *to, const std::byte *from, uint64_t elements) const {
   if (scale != 1)
     scaleForAverage(type, to, from, elements, scale);
-  else if (elements != 0)
-    std::memcpy(to, from, elements * layout->elementSize);
+  else
+    copyPart(to, from, elements * layout->elementSize);
 }
 
-void Staging::before(uint32_t rank) const {
-  const RankPlan &rankPlan = plans[rank];
+void Staging::before(uint32_t rank, Placement placement, const Request &request) const {
+  const RankPlan &rankPlan = planOf(rank, placement);
   const RankLayout &rankLayout = layout->ranks[rank];
-  const std::byte *input = bytesOf(requests[rank].send);
+  const std::byte *input = bytesOf(request.send);
   uint64_t elements = rankLayout.input.elements;
-  std::byte *output = bytesOf(requests[rank].recv);
+  std::byte *output = bytesOf(request.recv);
   if (rankPlan.scaleHere)
     scaleForAverage(type, writable(input), input, elements, scale);
   if (rankPlan.toPrivate)
-    copyInput(rankMemory[rank].input, input, elements);
+    copyInput(privateCopy(rank), input, elements);
+  if (rankPlan.separate)
+    copyUntouched(rank, output, input);
   if (!rankPlan.toOutput)
     return;
   if (rankPlan.toPrivate) // already scaled
-    copySlots(rank, true, output, rankMemory[rank].input, nullptr);
+    copySlots(rank, true, output, privateCopy(rank), nullptr);
   else if (rankLayout.uniformAlias)
     copyInput(output + rankLayout.aliasElement * layout->elementSize, input, elements);
   else {
@@ -155,13 +179,28 @@ void Staging::before(uint32_t rank) const {
   }
 }
 
-void Staging::after(uint32_t rank) const {
-  const RankPlan &rankPlan = plans[rank];
-  std::byte *output = bytesOf(requests[rank].recv);
+void Staging::after(uint32_t rank, Placement placement, const Request &request) const {
+  const RankPlan &rankPlan = planOf(rank, placement);
+  std::byte *output = bytesOf(request.recv);
   if (rankPlan.fromPrivate)
-    copySlots(rank, false, rankMemory[rank].input, nullptr, output);
+    copySlots(rank, false, privateCopy(rank), nullptr, output);
   if (rankPlan.divide)
     divideForAverage(type, output, layout->ranks[rank].output.elements, divisor);
+}
+
+/// The alias is uniform, so that consecutive slots lie together in both.
+void Staging::copyUntouched(uint32_t rank, std::byte *output, const std::byte *input) const {
+  const RankLayout &rankLayout = layout->ranks[rank];
+  for (const Transfers::SlotRun &run : transfers->untouched(rank))
+    for (uint32_t done = 0; done < run.count;) {
+      BufferLayout::Place from = rankLayout.input.at(run.begin + done),
+                          to = layout->buffers[rankLayout.firstBuffer].at(run.begin + done);
+      uint64_t slots = std::min({uint64_t{run.count - done}, from.slots, to.slots});
+      uint64_t elements = std::min({from.available, to.available, slots * layout->slotElements});
+      copyPart(output + to.offset * layout->elementSize, input + from.offset * layout->elementSize,
+               elements * layout->elementSize);
+      done += static_cast<uint32_t>(slots);
+    }
 }
 
 /// Between the inner buffer as its owner sees it and its place in the outer one; slot lengths may differ, then the
@@ -178,9 +217,9 @@ void Staging::copySlots(uint32_t rank, bool intoOuter, std::byte *outer, const s
     if (elements == 0)
       return;
     if (intoOuter)
-      std::memcpy(outer + outerAt * size, innerFrom + innerAt * size, elements * size);
+      copyPart(outer + outerAt * size, innerFrom + innerAt * size, elements * size);
     else
-      std::memcpy(innerTo + innerAt * size, outer + outerAt * size, elements * size);
+      copyPart(innerTo + innerAt * size, outer + outerAt * size, elements * size);
   };
   if (rankLayout.uniformAlias) {
     copy(0, rankLayout.aliasElement, inner.elements);

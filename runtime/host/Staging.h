@@ -1,33 +1,67 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bridges how a call places its buffers and how a program expects them: in place or not, averages scaled. For each rank
-// it decides which copies come before and after the run, so that every program serves every call; see the cases in
-// Staging.cpp.
+// and placement it knows which copies come before and after the run, so that every program serves every call; see the
+// cases in Staging.cpp. What it does for a rank touches that rank's buffers only.
 #pragma once
 
 #include "host/Layout.h"
 #include "host/Memory.h"
 #include "host/Request.h"
-#include "host/Run.h"
+#include "host/Transfers.h"
 
-#include <span>
+#include <array>
 #include <vector>
 
 namespace gc3::host {
 
+/// Where one rank's buffers lie. With an alias both pointers are set: the inner one is ignored, its slots are those of
+/// the outer.
+struct RankMemory {
+  std::byte *input = nullptr;
+  std::byte *output = nullptr;
+  /// Steps that read what the caller brought find it in `input`, although an alias puts the input into the output.
+  bool separate = false;
+  /// There is too much of it for the caches: what no step reads again goes past them, unless it goes where the rank has
+  /// just read.
+  bool streams = false;
+};
+
+/// How the two buffers of a rank lie in a call.
+enum class Placement : uint8_t {
+  Apart,   ///< they do not overlap, or there is only one
+  Aliased, ///< as the program's alias says
+  InPlace  ///< as the collective says for calls in place, which is not how the program has it
+};
+inline constexpr unsigned placementCount = 3;
+
 class Staging {
 public:
-  /// Looks at the pointers of all ranks; gc3InvalidArgument where they are null or overlap wrongly, gc3SystemError
-  /// without memory.
-  Outcome plan(const Program &program, const StandardCollective *standard, const Layout &layout,
-               std::span<const Request> requests);
+  /// Decides for all ranks and placements; gc3InvalidArgument where the program has no average. All but the request
+  /// have to stay.
+  Outcome plan(const Program &program, const Transfers &transfers, const StandardCollective *standard,
+               const Layout &layout, const Request &request);
 
-  /// What the run works on, by rank.
-  std::span<const RankMemory> memory() const { return rankMemory; }
-  /// Whether before() or after() have anything to do.
-  bool needed() const { return anything; }
-  /// The copies of one rank; different ranks may do so at once.
-  void before(uint32_t rank) const;
-  void after(uint32_t rank) const;
+  /// How a rank's buffers lie; what is wrong with them where they are null or overlap wrongly, else null.
+  const char *findPlacement(uint32_t rank, const Request &request, Placement &placement) const;
+  /// As findPlacement, as gc3InvalidArgument.
+  Outcome place(uint32_t rank, const Request &request, Placement &placement) const;
+
+  /// Whether runs of that placement need reserve() first.
+  bool needsReserve(uint32_t rank, Placement placement) const { return plans[rank][index(placement)].toPrivate; }
+  /// Makes room for private copies; gc3SystemError without memory.
+  Outcome reserve();
+  bool reserved() const { return staging.size() >= privateBytes; }
+  size_t bytes() const { return staging.size(); }
+
+  /// What the run works on.
+  RankMemory memory(uint32_t rank, Placement placement, const Request &request) const;
+
+  /// Whether a run may read and write the caller's buffers before before() is over: it only fills in what no step
+  /// touches.
+  bool independent(uint32_t rank, Placement placement) const;
+  /// The copies of one rank.
+  void before(uint32_t rank, Placement placement, const Request &request) const;
+  void after(uint32_t rank, Placement placement, const Request &request) const;
 
 private:
   struct RankPlan {
@@ -36,23 +70,27 @@ private:
     bool scaleHere = false;   ///< before: scale the aliased input where it lies
     bool fromPrivate = false; ///< after: the output out of private memory
     bool divide = false;      ///< after: the integer average
-    size_t privateOffset = 0;
+    bool separate = false;    ///< before: only what no step writes goes from the input to its place in the output
   };
-  Outcome planRank(uint32_t rank, size_t &privateBytes);
-  Outcome placement(uint32_t rank, bool &inPlace, bool &matchesAlias) const;
+  static size_t index(Placement placement) { return static_cast<size_t>(placement); }
+  RankPlan planRank(uint32_t rank, Placement placement) const;
+  const RankPlan &planOf(uint32_t rank, Placement placement) const { return plans[rank][index(placement)]; }
   void copySlots(uint32_t rank, bool intoOuter, std::byte *outer, const std::byte *innerFrom, std::byte *innerTo) const;
   void copyInput(std::byte *to, const std::byte *from, uint64_t elements) const;
 
+  void copyUntouched(uint32_t rank, std::byte *output, const std::byte *input) const;
+  std::byte *privateCopy(uint32_t rank) const { return staging.data() + privateOffset[rank]; }
+
   const Program *program = nullptr;
+  const Transfers *transfers = nullptr;
   const StandardCollective *standard = nullptr;
   const Layout *layout = nullptr;
-  std::span<const Request> requests;
   ElementType type = ElementType::Float;
   uint32_t scale = 1;   ///< floating-point inputs are divided by this
   uint32_t divisor = 1; ///< integer outputs are divided by this
-  bool anything = false;
-  std::vector<RankPlan> plans;
-  std::vector<RankMemory> rankMemory;
+  std::vector<std::array<RankPlan, placementCount>> plans;
+  std::vector<size_t> privateOffset; ///< by rank
+  size_t privateBytes = 0;
   Memory staging;
 };
 

@@ -4,12 +4,18 @@
 // helper.
 #include "host/WorkerPool.h"
 
+#include <algorithm>
 #include <system_error>
 
 namespace gc3::host {
 
 namespace {
 constexpr unsigned spinsBeforePark = 4000;
+}
+
+uint32_t machineThreads() {
+  static const uint32_t threads = std::max(1u, std::thread::hardware_concurrency()); // asks the system
+  return threads;
 }
 
 WorkerPool::~WorkerPool() {
@@ -22,6 +28,7 @@ WorkerPool::~WorkerPool() {
     thread.join();
 }
 
+/// Enters an open task that still wants helpers. False when there was none.
 bool WorkerPool::help() {
   if (!open.load(std::memory_order_relaxed))
     return false;
@@ -46,20 +53,16 @@ void WorkerPool::run(Task &task, uint32_t helpers) {
   wanted.store(helpers + 1, std::memory_order_relaxed);
   tickets.store(1, std::memory_order_relaxed);
   open.store(&task, std::memory_order_seq_cst);
-  uint32_t willing = volunteers.load(std::memory_order_relaxed);
-  if (willing < helpers) {
-    uint32_t missing = helpers - willing;
-    try {
-      while (threads.size() < missing)
-        threads.emplace_back([this] { threadMain(); });
-    } catch (const std::system_error &) {
-      // No more threads to be had: those that there are do the work.
-    }
-    if (parked.load(std::memory_order_seq_cst) > 0) {
-      std::lock_guard lock(mutex);
-      ++calls;
-      wake.notify_all();
-    }
+  try {
+    while (threads.size() < helpers)
+      threads.emplace_back([this] { threadMain(); });
+  } catch (const std::system_error &) {
+    // No more threads to be had: those that there are do the work.
+  }
+  if (parked.load(std::memory_order_seq_cst) > 0) {
+    std::lock_guard lock(mutex);
+    ++calls;
+    wake.notify_all();
   }
   task.work(0);
   open.store(nullptr, std::memory_order_seq_cst);

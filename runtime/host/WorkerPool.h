@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Threads that lend a hand to one task at a time. The thread that opens a task works on it itself; helpers enter while
-// it is open, be they threads of the pool or callers that wait for the task anyway. Pool threads spin briefly for the
-// next task, then park.
+// it is open. They spin briefly for the next task, then park.
 #pragma once
+
+#include "host/Parking.h"
 
 #include <atomic>
 #include <condition_variable>
@@ -13,14 +14,8 @@
 
 namespace gc3::host {
 
-/// Tells the processor that this is a spin loop.
-inline void pauseSpin() {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
+/// Threads that the machine can run at once; at least 1.
+uint32_t machineThreads();
 
 class Task {
 public:
@@ -36,26 +31,18 @@ public:
   WorkerPool &operator=(const WorkerPool &) = delete;
   ~WorkerPool();
 
-  /// Runs `task` on the calling thread and up to `helpers` others; starts or wakes pool threads as far as waiting
-  /// callers are too few. Returns when no thread is in the task any more. One caller at a time.
+  /// Runs `task` on the calling thread and up to `helpers` others, started or woken as needed. Returns when no thread
+  /// is in the task any more. One caller at a time.
   void run(Task &task, uint32_t helpers);
-
-  /// For a thread that waits for the opener's result: enters an open task that still wants helpers. False when there
-  /// was none.
-  bool help();
-
-  /// Brackets a wait in which the thread calls help() again and again.
-  void beginHelping() { volunteers.fetch_add(1, std::memory_order_relaxed); }
-  void endHelping() { volunteers.fetch_sub(1, std::memory_order_relaxed); }
 
 private:
   void threadMain();
+  bool help();
 
   std::atomic<Task *> open{nullptr};
   std::atomic<uint32_t> inside{0};  ///< helpers that are in the task or looking
   std::atomic<uint32_t> tickets{0}; ///< next worker number
   std::atomic<uint32_t> wanted{0};  ///< worker numbers below this may work
-  std::atomic<uint32_t> volunteers{0};
   std::atomic<uint32_t> parked{0};
   std::atomic<bool> stopping{false};
   std::mutex mutex;

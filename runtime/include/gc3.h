@@ -75,7 +75,8 @@ typedef enum GC3_ENUM_TYPE {
   gc3InvalidUsage = 5,     /**< calls of the ranks do not match, or calls are out of order */
   gc3InProgress = 7,       /**< reserved */
   gc3Timeout = 8,          /**< a rank did not make the call in time */
-  gc3Deadlock = 9,         /**< the program can't go on; the text says who waits for whom */
+  gc3Deadlock = 9,         /**< the program can't go on; the text says who waits for whom. Ranks whose part was over
+                                before have had gc3Success */
   gc3NoProgram = 10,       /**< the bundle has no program for the call */
   gc3NotABundle = 11,      /**< the file is something else */
   gc3BundleTruncated = 12, /**< the file ends early */

@@ -107,6 +107,34 @@ TEST(Reduce, Narrow) {
       ElementType::Float8E5M2, [](float x) { return toFloat8E5M2(toFloat(toHalf(x))); }, 1 << 8);
 }
 
+// All bit patterns of the narrow types come by, NaNs and infinities included.
+TEST(Reduce, EveryInstructionSetGivesTheSameBits) {
+  constexpr size_t room = 1100 * 8;
+  std::vector<unsigned char> a(room), b(room), expected(room), got(room);
+  Random random(5);
+  for (size_t i = 0; i < room; ++i) {
+    a[i] = static_cast<unsigned char>(random.next());
+    b[i] = static_cast<unsigned char>(random.next());
+  }
+  for (Simd simd : allSimd) {
+    if (!supports(simd))
+      continue;
+    for (unsigned t = 0; t < elementTypeCount; ++t)
+      for (unsigned o = 0; o < reduceOpCount; ++o)
+        for (size_t n : {0, 1, 7, 31, 64, 65, 1000})
+          for (size_t shift : {0, 1, 3}) { // elements off alignment
+            auto type = static_cast<ElementType>(t);
+            auto op = static_cast<ReduceOp>(o);
+            const size_t offset = shift * elementSize(type);
+            std::fill(expected.begin(), expected.end(), 0xee);
+            std::fill(got.begin(), got.end(), 0xee);
+            reduceKernel(type, op, Simd::Baseline)(expected.data() + offset, a.data(), b.data() + offset, n);
+            reduceKernel(type, op, simd)(got.data() + offset, a.data(), b.data() + offset, n);
+            ASSERT_EQ(got, expected) << elementTypeName(type) << " " << reduceOpName(op) << " " << n << " " << shift;
+          }
+  }
+}
+
 TEST(Reduce, MinAndMaxPreferNumbersToNaN) {
   float nan = std::numeric_limits<float>::quiet_NaN(), one = 1, result;
   for (ReduceOp op : {ReduceOp::Min, ReduceOp::Max}) {

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: Apache-2.0
+// Times gc3's host executor against MPI on two processors, one point after the other, ours and theirs in turn.
+//
+// Two MPI processes are pinned to processors 0 and 1. For ours, process 0 runs two threads, pinned to the same
+// processors, and process 1 sleeps. Either way a sample is a loop of calls between two barriers; its time is that of
+// the slower rank, per call; the figure is the median over samples. A ping-pong between the processors before and after
+// each point tells how near they are to each other at that moment, and a point is measured again if that changed.
+//
+// The bound of a point is what two threads that never wait for each other take for the loads and stores that the
+// collective can't do without, on the same buffers, plain or with non-temporal stores, whichever is faster.
+#include "Processors.h"
+#include "Traffic.h"
+
+#include "gc3.h"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <semaphore.h>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+using namespace bench;
+
+namespace {
+
+constexpr int ranks = 2;
+constexpr size_t mostBytes = 256u << 20;
+constexpr double sampleSeconds = 0.03;  // short enough that real-time scheduling never pauses a spinning thread
+constexpr double nearNanoseconds = 250; // a round trip
+
+[[noreturn]] void fail(const std::string &what) {
+  std::fprintf(stderr, "host_vs_mpi: %s\n", what.c_str());
+  MPI_Abort(MPI_COMM_WORLD, 1);
+  std::abort();
+}
+
+enum class Collective { AllReduce, AllGather, AllToAll };
+struct Point {
+  Collective collective;
+  bool inPlace;
+  size_t bytes; ///< of one rank's larger buffer
+  size_t elements() const { return bytes / sizeof(float); }
+};
+
+const char *nameOf(Collective collective) {
+  switch (collective) {
+  case Collective::AllReduce: return "allreduce";
+  case Collective::AllGather: return "allgather";
+  case Collective::AllToAll: return "alltoall";
+  }
+  return "";
+}
+
+struct Buffers {
+  float *send, *recv;
+};
+
+Buffers allocate() {
+  auto take = [] {
+    void *memory = std::aligned_alloc(4096, mostBytes);
+    if (!memory)
+      fail("no memory");
+    std::memset(memory, 0, mostBytes);
+    return static_cast<float *>(memory);
+  };
+  return {take(), take()};
+}
+
+void checkGc3(gc3Result_t result, gc3Comm_t comm) {
+  if (result != gc3Success)
+    fail(gc3GetLastError(comm));
+}
+
+void callOurs(const Point &p, int rank, const Buffers &b, gc3Comm_t comm) {
+  size_t n = p.elements();
+  switch (p.collective) {
+  case Collective::AllReduce:
+    return checkGc3(gc3AllReduce(p.inPlace ? b.recv : b.send, b.recv, n, gc3Float32, gc3Sum, comm, nullptr), comm);
+  case Collective::AllGather:
+    return checkGc3(gc3AllGather(p.inPlace ? b.recv + static_cast<size_t>(rank) * n / 2 : b.send, b.recv, n / 2,
+                                 gc3Float32, comm, nullptr),
+                    comm);
+  case Collective::AllToAll:
+    return checkGc3(gc3AllToAll(p.inPlace ? b.recv : b.send, b.recv, n / 2, gc3Float32, comm, nullptr), comm);
+  }
+}
+
+void callTheirs(const Point &p, const Buffers &b) {
+  int n = static_cast<int>(p.elements());
+  const void *send = p.inPlace ? MPI_IN_PLACE : static_cast<const void *>(b.send);
+  switch (p.collective) {
+  case Collective::AllReduce: MPI_Allreduce(send, b.recv, n, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD); return;
+  case Collective::AllGather: MPI_Allgather(send, n / 2, MPI_FLOAT, b.recv, n / 2, MPI_FLOAT, MPI_COMM_WORLD); return;
+  case Collective::AllToAll: MPI_Alltoall(send, n / 2, MPI_FLOAT, b.recv, n / 2, MPI_FLOAT, MPI_COMM_WORLD); return;
+  }
+}
+
+/// rank r's element i before a checked call.
+float inputOf(int rank, size_t i) {
+  return static_cast<float>((i * 7 + static_cast<size_t>(rank) * 13) % 1024);
+}
+
+void fill(const Point &p, int rank, const Buffers &b) {
+  size_t n = p.elements(), from = 0, count = n;
+  if (p.collective == Collective::AllGather) {
+    from = p.inPlace ? static_cast<size_t>(rank) * n / 2 : 0;
+    count = n / 2;
+  }
+  std::fill(b.recv, b.recv + n, -1.0f);
+  float *input = (p.inPlace ? b.recv : b.send) + from;
+  for (size_t i = 0; i < count; ++i)
+    input[i] = inputOf(rank, i);
+}
+
+void check(const Point &p, int rank, const Buffers &b, const char *who) {
+  size_t n = p.elements(), half = n / 2;
+  for (size_t i = 0; i < n; ++i) {
+    float wanted = 0;
+    int block = i < half ? 0 : 1;
+    switch (p.collective) {
+    case Collective::AllReduce: wanted = inputOf(0, i) + inputOf(1, i); break;
+    case Collective::AllGather: wanted = inputOf(block, i - static_cast<size_t>(block) * half); break;
+    case Collective::AllToAll:
+      wanted = inputOf(block, i - static_cast<size_t>(block) * half + static_cast<size_t>(rank) * half);
+      break;
+    }
+    if (b.recv[i] != wanted)
+      fail(std::string(who) + ": wrong element " + std::to_string(i) + " of " + nameOf(p.collective));
+  }
+}
+
+// ---- The bound ----------------------------------------------------------------------------------------------------
+
+/// The loads and stores of rank `rank`, with nobody waiting for anybody.
+template <bool streaming>
+void needed(const Point &p, int rank, const Buffers (&b)[ranks]) {
+  size_t half = p.elements() / 2, mine = static_cast<size_t>(rank) * half;
+  int other = 1 - rank;
+  const float *in[ranks] = {p.inPlace ? b[0].recv : b[0].send, p.inPlace ? b[1].recv : b[1].send};
+  switch (p.collective) {
+  case Collective::AllReduce: // half of both inputs, to both outputs
+    traffic<streaming, true, true>(b[rank].recv + mine, b[other].recv + mine, in[rank] + mine, in[other] + mine, half);
+    return;
+  case Collective::AllGather: // the own block to both outputs, or to the other's
+    if (p.inPlace)
+      traffic<streaming, false, false>(b[other].recv + mine, nullptr, b[rank].recv + mine, nullptr, half);
+    else
+      traffic<streaming, false, true>(b[rank].recv + mine, b[other].recv + mine, b[rank].send, nullptr, half);
+    return;
+  case Collective::AllToAll: // one block to the other, and one to the own output
+    traffic<streaming, false, false>(b[other].recv + mine, nullptr, in[rank] + static_cast<size_t>(other) * half,
+                                     nullptr, half);
+    if (!p.inPlace)
+      traffic<streaming, false, false>(b[rank].recv + mine, nullptr, b[rank].send + mine, nullptr, half);
+    return;
+  }
+}
+
+// ---- Samples ------------------------------------------------------------------------------------------------------
+
+struct Shared {
+  sem_t wake; ///< process 1 sleeps on it
+  Point point;
+  int calls;
+  enum { Time, Check, Quit } what;
+};
+
+class Bench {
+public:
+  Bench(Shared *sharedMemory, const char *bundlePath) : shared(sharedMemory) {
+    MPI_Comm_rank(MPI_COMM_WORLD, &process);
+    theirs = allocate();
+    if (process != 0)
+      return;
+    for (Buffers &own : ours)
+      own = allocate();
+    checkGc3(gc3BundleLoad(&bundle, bundlePath), nullptr);
+    checkGc3(gc3HostCommInitAll(comms, ranks, bundle, nullptr), nullptr);
+  }
+
+  /// Process 1: does what process 0 asks for.
+  void serve() {
+    for (;;) {
+      while (sem_wait(&shared->wake) != 0)
+        ;
+      if (shared->what == Shared::Quit)
+        return;
+      shared->what == Shared::Check ? checkTheirs(shared->point)
+                                    : static_cast<void>(sampleTheirs(shared->point, shared->calls));
+    }
+  }
+  void quit() { ask(Shared::Quit, {}, 0); }
+
+  void measure(const Point &point, int samples) {
+    ask(Shared::Check, point, 0);
+    checkTheirs(point);
+    checkOurs(point);
+    struct Kind {
+      std::function<double(int)> sample;
+      int calls = 1;
+      std::vector<double> times;
+    };
+    Kind kinds[] = {{[&](int calls) { return sampleOurs(point, calls); }, 1, {}},
+                    {[&](int calls) {
+                       ask(Shared::Time, point, calls);
+                       return sampleTheirs(point, calls);
+                     },
+                     1,
+                     {}},
+                    {[&](int calls) { return sampleBound(point, calls); }, 1, {}}};
+    for (Kind &kind : kinds) { // how many calls make a sample
+      kind.sample(1);
+      for (double took; (took = kind.sample(kind.calls) * kind.calls) < sampleSeconds / 4 && kind.calls < 1 << 20;)
+        kind.calls = std::min(
+            1 << 20, std::max(kind.calls * 2, static_cast<int>(kind.calls * sampleSeconds / 2 / std::max(took, 1e-7))));
+    }
+    std::vector<double> trips[2];
+    std::vector<double> ratios[2];
+    std::vector<double> times[2][3];
+    for (int s = 0; s < samples; ++s) {
+      double before = pingPong(), took[3];
+      for (int k = 0; k < 3; ++k) {
+        took[k] = kinds[k].sample(kinds[k].calls);
+        usleep(3000); // whoever else wants these processors
+      }
+      double after = pingPong();
+      bool isFar = before > nearNanoseconds;
+      if (isFar != (after > nearNanoseconds))
+        continue;
+      trips[isFar].push_back((before + after) / 2);
+      ratios[isFar].push_back(took[1] / took[0]);
+      for (int k = 0; k < 3; ++k)
+        times[isFar][k].push_back(took[k]);
+    }
+    for (int isFar = 0; isFar < 2; ++isFar)
+      if (size_t count = trips[isFar].size(); count >= 3 || count * 2 > static_cast<size_t>(samples)) {
+        double own = median(times[isFar][0]), bound = median(times[isFar][2]);
+        std::printf("%-9s %-12s %10zu  %-4s %5.0f ns %3zu  %10.2f %10.2f  %6.2f  %10.2f  %5.2f\n",
+                    nameOf(point.collective), point.inPlace ? "in place" : "out of place", point.bytes,
+                    isFar ? "far" : "near", median(trips[isFar]), count, own * 1e6, median(times[isFar][1]) * 1e6,
+                    median(ratios[isFar]), bound * 1e6, bound / own);
+      }
+    std::fflush(stdout);
+  }
+
+private:
+  void ask(decltype(Shared::what) what, const Point &point, int calls) {
+    shared->what = what;
+    shared->point = point;
+    shared->calls = calls;
+    sem_post(&shared->wake);
+  }
+
+  double sampleOurs(const Point &point, int calls) {
+    return sampleThreads(calls, [&](int rank) { callOurs(point, rank, ours[rank], comms[rank]); });
+  }
+  double sampleBound(const Point &point, int calls) {
+    double plain = sampleThreads(calls, [&](int rank) { needed<false>(point, rank, ours); });
+    return std::min(plain, sampleThreads(calls, [&](int rank) { needed<true>(point, rank, ours); }));
+  }
+  double sampleTheirs(const Point &point, int calls) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    double begin = now();
+    for (int i = 0; i < calls; ++i)
+      callTheirs(point, theirs);
+    double took = now() - begin, slower = 0;
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Allreduce(&took, &slower, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    return slower / calls;
+  }
+
+  void checkOurs(const Point &point) {
+    onBothProcessors([&](int rank) {
+      fill(point, rank, ours[rank]);
+      barrier.wait();
+      callOurs(point, rank, ours[rank], comms[rank]);
+      check(point, rank, ours[rank], "gc3");
+      barrier.wait();
+      std::fill(ours[rank].recv, ours[rank].recv + point.elements(), 0.0f); // sums of sums stay finite
+      std::fill(ours[rank].send, ours[rank].send + point.elements(), 0.0f);
+    });
+  }
+  void checkTheirs(const Point &point) {
+    fill(point, process, theirs);
+    callTheirs(point, theirs);
+    check(point, process, theirs, "MPI");
+    std::fill(theirs.recv, theirs.recv + point.elements(), 0.0f);
+    std::fill(theirs.send, theirs.send + point.elements(), 0.0f);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+
+  Shared *shared;
+  int process = 0;
+  Buffers theirs{}, ours[ranks]{};
+  gc3Bundle_t bundle = nullptr;
+  gc3Comm_t comms[ranks]{};
+  SpinBarrier barrier;
+};
+
+} // namespace
+
+/// host_vs_mpi BUNDLE SAMPLES SMALLEST LARGEST [COLLECTIVE]
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int process = 0, processes = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &process);
+  MPI_Comm_size(MPI_COMM_WORLD, &processes);
+  if (argc < 5 || processes != ranks)
+    fail("two processes, and BUNDLE SAMPLES SMALLEST LARGEST [COLLECTIVE]");
+  pin(process);
+  MPI_Win window;
+  void *memory = nullptr;
+  MPI_Win_allocate_shared(process == 0 ? sizeof(Shared) : 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
+  MPI_Aint size;
+  int unit;
+  MPI_Win_shared_query(window, 0, &size, &unit, &memory);
+  auto *shared = static_cast<Shared *>(memory);
+  if (process == 0 && sem_init(&shared->wake, 1, 0) != 0)
+    fail("sem_init");
+  MPI_Barrier(MPI_COMM_WORLD);
+  Bench bench(shared, argv[1]);
+  if (process == 1) {
+    bench.serve();
+  } else {
+    std::printf(
+        "collective placement         bytes  processors  n     gc3, us    MPI, us  MPI/gc3  bound, us  bound/gc3\n");
+    auto smallest = static_cast<size_t>(std::atoll(argv[3])), largest = static_cast<size_t>(std::atoll(argv[4]));
+    for (Collective collective : {Collective::AllReduce, Collective::AllGather, Collective::AllToAll})
+      if (argc < 6 || std::string(argv[5]) == nameOf(collective))
+        for (bool inPlace : {false, true})
+          for (size_t bytes = smallest; bytes <= std::min(largest, mostBytes); bytes *= 2)
+            bench.measure({collective, inPlace, bytes}, std::atoi(argv[2]));
+    bench.quit();
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Win_free(&window);
+  MPI_Finalize();
+}

@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# gc3's host executor against OpenMPI: 2 ranks on processors 0 and 1, float, both in one go. Needs a release build and
+# `apt-get install libopenmpi-dev openmpi-bin`. See docs/performance.md for what the columns mean.
+# Usage: bench/host_vs_mpi.sh [SMALLEST LARGEST [COLLECTIVE]], in bytes; SAMPLES=n samples per point.
+set -euo pipefail
+root=$(cd "$(dirname "$0")/.." && pwd)
+build="$root/build/release"
+out="$root/build/bench"
+command -v mpicxx >/dev/null || { echo "no mpicxx: apt-get install libopenmpi-dev openmpi-bin" >&2; exit 1; }
+[ "$(nproc)" -ge 2 ] || { echo "needs two processors" >&2; exit 1; }
+mkdir -p "$out"
+"$build/tools/gc3c/gc3c" "$root/bench/host.gc3" -o "$out/host.gc3b"
+"$build/tools/gc3c/gc3c" "$root/bench/host.gc3" -DR=8 -o "$out/host8.gc3b"
+flags=(-O2 -march=native -std=c++20 -Wall -Wextra -DOMPI_SKIP_MPICXX -I "$root/runtime/include" -I "$root/bench" -pthread
+  -L "$build/runtime/api" -Wl,-rpath,"$build/runtime/api")
+mpicxx "$root/bench/HostVsMpi.cpp" -o "$out/host_vs_mpi" "${flags[@]}" -lgc3
+c++ "$root/bench/HostRanks.cpp" -o "$out/host_ranks" "${flags[@]}" -lgc3
+
+priority=()
+if chrt -r 50 true 2>/dev/null; then priority=(chrt -r 50); fi # or others' work shows in the figures
+root_too=()
+if [ "$(id -u)" -eq 0 ]; then root_too=(--allow-run-as-root); fi
+# OpenMPI at its best for two processes of one machine: what takes one copy up to 64 KiB, and no memory given back to the
+# system between calls.
+export MALLOC_TRIM_THRESHOLD_=17179869184 MALLOC_TOP_PAD_=268435456 MALLOC_MMAP_MAX_=0
+echo "2 ranks on 2 processors, float; gc3: threads of one process; MPI: $(ompi_info --version | head -n 1), two processes"
+"${priority[@]}" mpirun "${root_too[@]}" -n 2 --bind-to none --oversubscribe --mca btl vader,self \
+  --mca btl_vader_eager_limit 65536 --mca mpi_yield_when_idle 0 \
+  "$out/host_vs_mpi" "$out/host.gc3b" "${SAMPLES:-11}" "${1:-1024}" "${2:-268435456}" "${@:3}"
+
+[ $# -eq 0 ] || exit 0
+echo
+echo "AllReduce of 8 ranks on 2 processors, gc3 alone"
+"${priority[@]}" "$out/host_ranks" "$out/host8.gc3b" 8 "${SAMPLES:-11}" 65536 67108864

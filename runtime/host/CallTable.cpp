@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// The way of a call that has not been made before: requests match -> program -> prepared call -> placements.
+#include "host/CallTable.h"
+
+#include <algorithm>
+
+namespace gc3::host {
+
+namespace {
+
+/// Below this many bytes over all ranks one thread is done before another has woken up.
+constexpr uint64_t bytesWorthHelpers = 1 << 20;
+/// Prepared calls that are kept: so many, and so much memory beside that of the current one.
+constexpr size_t mostCalls = 64;
+constexpr uint64_t mostMemory = 512ull << 20;
+
+} // namespace
+
+CallTable::CallTable(const bundle::BundleFile &file, uint32_t rankCount, const CallOptions &chosen)
+    : ranks(rankCount), options(chosen), selection(file, rankCount), random(chosen.seed) {}
+
+static std::string describe(const Request &request) {
+  std::string text = "'";
+  text.append(request.name).append("' of ").append(std::to_string(request.count)).append(" ");
+  text.append(elementTypeName(static_cast<ElementType>(request.type))).append(", ");
+  text.append(reduceOpName(static_cast<ReduceOp>(request.op)));
+  return request.root < 0 ? text : text + ", root " + std::to_string(request.root);
+}
+
+Outcome CallTable::checkRequests(std::span<const Request> requests) const {
+  for (uint32_t r = 0; r < ranks; ++r) {
+    const Request &request = requests[r];
+    auto refuse = [r](const std::string &what) {
+      return Outcome{gc3InvalidArgument, "rank " + std::to_string(r) + ": " + what};
+    };
+    if (request.type < 0 || request.type >= gc3NumTypes)
+      return refuse("unknown data type " + std::to_string(static_cast<int>(request.type)));
+    if (request.op < 0 || request.op >= gc3NumOps)
+      return refuse("unknown reduction " + std::to_string(static_cast<int>(request.op)));
+    if (request.root < -1 || request.root >= static_cast<int>(ranks))
+      return refuse("root " + std::to_string(request.root) + " of " + std::to_string(ranks) + " ranks");
+    if (!request.matches(requests[0]))
+      return {gc3InvalidUsage, "the calls of the ranks do not match: rank 0 calls " + describe(requests[0]) +
+                                   "; rank " + std::to_string(r) + " calls " + describe(request)};
+  }
+  return {};
+}
+
+uint32_t CallTable::helpers(const Call &call) const {
+  uint32_t threads = std::min(options.workers ? options.workers : machineThreads(), ranks);
+  return call.dataBytes() < bytesWorthHelpers ? 0 : threads - 1;
+}
+
+/// Calls that came to a stop go at once, since no rank is in them.
+void CallTable::retire(std::span<const Call *const> entered) {
+  leaving.clear();
+  std::vector<std::unique_ptr<Call>> staying;
+  for (auto &call : calls)
+    if (std::find(entered.begin(), entered.end(), call.get()) != entered.end())
+      leaving.push_back(std::move(call));
+    else if (!call->stopped())
+      staying.push_back(std::move(call));
+  if (staying.size() != calls.size())
+    retired.fetch_add(1, std::memory_order_release);
+  calls = std::move(staying);
+}
+
+void CallTable::makeRoom() {
+  uint64_t memory = 0;
+  for (const auto &call : calls)
+    memory += call->memoryBytes();
+  if (calls.size() < mostCalls && memory <= mostMemory)
+    return;
+  calls.clear();
+  retired.fetch_add(1, std::memory_order_release);
+}
+
+LayoutOptions CallTable::layoutFor(const LoadedProgram &loaded, const Request &request) {
+  LayoutOptions wanted = options.layout;
+  const auto &info = loaded.program->info();
+  if (!options.adversarial)
+    return wanted;
+  if (wanted.slots == 0)
+    wanted.slots = info.min_fifo_slots();
+  if (wanted.tileElements == 0) // up to 16 tiles
+    wanted.tileElements = 1 + request.count / slotsPerBlock(info) / (1 + random.below(16));
+  return wanted;
+}
+
+/// Adversarial runs share memory every other time, however small the call.
+uint64_t CallTable::sharingFrom() {
+  return !options.adversarial ? Call::bytesWorthSharing : random.below(2) ? 0 : UINT64_MAX;
+}
+
+Outcome CallTable::find(const Request &request, Call *&call) {
+  for (const auto &known : calls)
+    if (known->serves(request)) {
+      call = known.get();
+      return {};
+    }
+  const LoadedProgram *program = nullptr;
+  if (Outcome outcome = selection.select(request, program); !outcome.ok() || request.count == 0)
+    return outcome;
+  makeRoom();
+  std::unique_ptr<Call> fresh;
+  if (Outcome outcome = Call::prepare(*program, request, layoutFor(*program, request), sharingFrom(), fresh);
+      !outcome.ok())
+    return outcome;
+  call = fresh.get();
+  calls.push_back(std::move(fresh));
+  return {};
+}
+
+Outcome CallTable::enter(std::span<const Request> requests, uint64_t number, Call &call, bool &shared) {
+  std::vector<Placement> placements(ranks);
+  bool memory = true;
+  shared = call.sharesMemory();
+  for (uint32_t r = 0; r < ranks; ++r) {
+    if (Outcome outcome = call.place(r, requests[r], placements[r]); !outcome.ok())
+      return outcome;
+    memory &= call.hasMemoryFor(r, placements[r]);
+    shared &= call.independent(r, placements[r]);
+  }
+  if (!memory)
+    if (Outcome outcome = call.reserve(); !outcome.ok())
+      return outcome;
+  for (uint32_t r = 0; r < ranks; ++r)
+    call.enter(r, number, requests[r], placements[r]);
+  return {};
+}
+
+Outcome CallTable::begin(std::span<const Request> requests, uint64_t number, std::span<const Call *const> entered,
+                         Call *&call, bool &shared) {
+  call = nullptr;
+  retire(entered);
+  if (Outcome outcome = checkRequests(requests); !outcome.ok())
+    return outcome;
+  const Request &request = requests[0];
+  if (request.count == 0 && request.kind != CallKind::Program)
+    return {};
+  Call *found = nullptr;
+  if (Outcome outcome = find(request, found); !outcome.ok() || !found)
+    return outcome;
+  Outcome outcome = enter(requests, number, *found, shared);
+  if (!options.adversarial) {
+    call = outcome.ok() ? found : nullptr;
+    return outcome;
+  }
+  if (outcome.ok())
+    outcome = found->runAdversarial(number, shared, random.next());
+  calls.clear(); // the next one has other tiles
+  return outcome;
+}
+
+} // namespace gc3::host

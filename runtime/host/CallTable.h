@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the requests of all ranks to the prepared call that serves them. Keeps prepared calls, so that a repeated one is
+// found; those that are no longer wanted go when no rank can be in them.
+#pragma once
+
+#include "host/Call.h"
+#include "host/Random.h"
+#include "host/WorkerPool.h"
+
+namespace gc3::host {
+
+struct CallOptions {
+  LayoutOptions layout;
+  uint32_t workers = 0; ///< 0: the machine's
+  bool adversarial = false;
+  uint64_t seed = 0;
+};
+
+class CallTable {
+public:
+  CallTable(const bundle::BundleFile &file, uint32_t rankCount, const CallOptions &chosen);
+
+  /// Finds or prepares the call that `requests` make together, one by rank, and has all ranks enter it as call
+  /// `number`. All ranks have ended their last calls, here and elsewhere. `call` is null where there is nothing left to
+  /// do; `shared` is what Call::sweep wants to know. Calls that some rank has `entered` already, in vain since the
+  /// others have not, are given up; they stay until the next begin().
+  Outcome begin(std::span<const Request> requests, uint64_t number, std::span<const Call *const> entered, Call *&call,
+                bool &shared);
+
+  /// Rises with each call that is given up.
+  uint64_t retirements() const { return retired.load(std::memory_order_acquire); }
+
+  /// The program that such a call would run; errors as for the call.
+  Outcome select(const Request &request, const LoadedProgram *&program) { return selection.select(request, program); }
+
+  /// Pool threads that such a call is worth where one thread brings all ranks.
+  uint32_t helpers(const Call &call) const;
+
+private:
+  Outcome checkRequests(std::span<const Request> requests) const;
+  Outcome find(const Request &request, Call *&call);
+  Outcome enter(std::span<const Request> requests, uint64_t number, Call &call, bool &shared);
+  uint64_t sharingFrom();
+  LayoutOptions layoutFor(const LoadedProgram &program, const Request &request);
+  void retire(std::span<const Call *const> entered);
+  void makeRoom();
+
+  const uint32_t ranks;
+  const CallOptions options;
+  Selection selection;
+  Random random;
+  std::vector<std::unique_ptr<Call>> calls;
+  std::vector<std::unique_ptr<Call>> leaving; ///< given up since the last begin()
+  std::atomic<uint64_t> retired{0};
+};
+
+} // namespace gc3::host

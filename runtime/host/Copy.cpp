@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loops over whole lines, with streaming stores where the caches are to be left alone.
+#include "host/Copy.h"
+
+#include "host/Simd.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace gc3::host {
+
+#if defined(__x86_64__)
+
+namespace {
+
+constexpr size_t line = 64;
+/// From here on the C library may turn to `rep movsb`, which virtual machines are slow at.
+constexpr size_t bytesWorthLoops = 2048;
+
+/// Copies whole lines to an aligned place.
+using LineCopy = void (*)(std::byte *to, const std::byte *from, size_t lines);
+
+void copyLinesSse2(std::byte *to, const std::byte *from, size_t lines) {
+  for (; lines != 0; --lines, to += line, from += line)
+    for (size_t part = 0; part < line; part += sizeof(__m128i))
+      _mm_store_si128(reinterpret_cast<__m128i *>(to + part),
+                      _mm_loadu_si128(reinterpret_cast<const __m128i *>(from + part)));
+}
+
+void streamLinesSse2(std::byte *to, const std::byte *from, size_t lines) {
+  for (; lines != 0; --lines, to += line, from += line)
+    for (size_t part = 0; part < line; part += sizeof(__m128i))
+      _mm_stream_si128(reinterpret_cast<__m128i *>(to + part),
+                       _mm_loadu_si128(reinterpret_cast<const __m128i *>(from + part)));
+}
+
+GC3_SIMD_AVX512 void copyLinesAvx512(std::byte *to, const std::byte *from, size_t lines) {
+  for (; lines != 0; --lines, to += line, from += line)
+    _mm512_store_si512(to, _mm512_loadu_si512(from));
+}
+
+GC3_SIMD_AVX512 void streamLinesAvx512(std::byte *to, const std::byte *from, size_t lines) {
+  for (; lines != 0; --lines, to += line, from += line)
+    _mm512_stream_si512(reinterpret_cast<__m512i *>(to), _mm512_loadu_si512(from));
+}
+
+void copyAround(void *to, const void *from, size_t bytes, LineCopy copyLines) {
+  auto *target = static_cast<std::byte *>(to);
+  auto *source = static_cast<const std::byte *>(from);
+  size_t head = std::min(bytes, (line - reinterpret_cast<uintptr_t>(target) % line) % line);
+  std::memcpy(target, source, head);
+  size_t lines = (bytes - head) / line;
+  copyLines(target + head, source + head, lines);
+  size_t done = head + lines * line;
+  std::memcpy(target + done, source + done, bytes - done);
+}
+
+} // namespace
+
+void copyBytes(void *to, const void *from, size_t bytes) {
+  static const LineCopy copyLines = bestSimd() == Simd::Avx512 ? copyLinesAvx512 : copyLinesSse2;
+  if (to == from || bytes == 0)
+    return;
+  if (bytes < bytesWorthLoops)
+    std::memcpy(to, from, bytes);
+  else
+    copyAround(to, from, bytes, copyLines);
+}
+
+void streamBytes(void *to, const void *from, size_t bytes) {
+  static const LineCopy streamLines = bestSimd() == Simd::Avx512 ? streamLinesAvx512 : streamLinesSse2;
+  if (to != from && bytes != 0)
+    copyAround(to, from, bytes, streamLines);
+}
+
+void finishStreams() {
+  _mm_sfence();
+}
+
+#else
+
+void copyBytes(void *to, const void *from, size_t bytes) {
+  if (to != from && bytes != 0)
+    std::memcpy(to, from, bytes);
+}
+
+void streamBytes(void *to, const void *from, size_t bytes) {
+  copyBytes(to, from, bytes);
+}
+
+void finishStreams() {}
+
+#endif
+
+} // namespace gc3::host

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// See Mover.h.
+#include "host/Mover.h"
+
+#include "host/Copy.h"
+#include "host/Memory.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace gc3::host {
+
+using bundle::Opcode;
+
+void Mover::operator()(const Move &move) const {
+  const uint64_t tile = layout.tileElements, begin = move.tile * tile;
+  const size_t size = layout.elementSize;
+  const bool oneTile = layout.tiles == 1;
+  for (uint64_t done = 0; done < move.count;) {
+    uint64_t slots = oneTile ? move.count - done : 1;
+    uint64_t elements = UINT64_MAX;
+    auto locate = [&](const Side &side) -> std::byte * {
+      if (!side.operand)
+        return side.packed ? side.packed + done * tile * size : nullptr;
+      BufferLayout::Place place = side.operand->layout->at(side.index + done);
+      slots = std::min(slots, place.slots);
+      // What is left of the block after this tile's beginning; the slot's own end is a multiple of slotElements unless
+      // the block ends first.
+      elements = std::min(elements, place.available > begin ? place.available - begin : 0);
+      return side.operand->base + (place.offset + begin) * size;
+    };
+    Pointers at{locate(move.source), locate(move.target), locate(move.accumulator), locate(move.incoming),
+                locate(move.outgoing)};
+    uint64_t slotEnd = oneTile ? slots * layout.slotElements : std::min(tile, layout.slotElements - begin);
+    elements = std::min(elements, slotEnd);
+    if (elements != 0)
+      moveRun(move, at, elements);
+    done += slots;
+  }
+  if (move.streamTarget || move.streamOutgoing)
+    finishStreams();
+}
+
+namespace {
+
+/// What passes through the first-level cache at a time where a result has two destinations, or one past the caches: so
+/// little that the processor already loads the next piece while it stores this one.
+constexpr size_t pieceBytes = 2048;
+
+void put(std::byte *to, const std::byte *from, size_t bytes, bool stream) {
+  if (to)
+    stream ? streamBytes(to, from, bytes) : copyBytes(to, from, bytes);
+}
+
+} // namespace
+
+/// target = outgoing = with op source, where those two are.
+void Mover::reduceRun(const Move &move, const Pointers &at, const std::byte *with, uint64_t elements) const {
+  if (!move.streamTarget && !(at.target ? at.outgoing != nullptr : move.streamOutgoing)) {
+    reduce(at.target ? at.target : at.outgoing, with, at.source, elements);
+    return;
+  }
+  alignas(cacheLine) std::byte result[pieceBytes];
+  const size_t size = layout.elementSize;
+  for (uint64_t done = 0, count; done < elements; done += count) {
+    count = std::min<uint64_t>(elements - done, pieceBytes / size);
+    const size_t offset = done * size;
+    reduce(result, with + offset, at.source + offset, count);
+    put(at.target ? at.target + offset : nullptr, result, count * size, move.streamTarget);
+    put(at.outgoing ? at.outgoing + offset : nullptr, result, count * size, move.streamOutgoing);
+  }
+}
+
+void Mover::moveRun(const Move &move, const Pointers &at, uint64_t elements) const {
+  const size_t bytes = elements * layout.elementSize;
+  switch (move.opcode) {
+  case Opcode::Send: put(at.outgoing, at.source, bytes, move.streamOutgoing); break;
+  case Opcode::Recv:
+    if (at.incoming)
+      put(at.target, at.incoming, bytes, move.streamTarget);
+    break;
+  case Opcode::Copy: // the only one whose sides may overlap
+    std::memmove(at.target, at.source, bytes);
+    break;
+  case Opcode::RecvCopySend: {
+    const std::byte *message = at.incoming ? at.incoming : at.target;
+    for (size_t done = 0, piece; done < bytes; done += piece) {
+      piece = std::min(bytes - done, pieceBytes);
+      if (at.incoming)
+        put(at.target + done, message + done, piece, move.streamTarget);
+      put(at.outgoing ? at.outgoing + done : nullptr, message + done, piece, move.streamOutgoing);
+    }
+    break;
+  }
+  case Opcode::Reduce: reduceRun(move, at, at.accumulator, elements); break;
+  case Opcode::RecvReduceCopy:
+  case Opcode::RecvReduceSend:
+  case Opcode::RecvReduceCopySend: reduceRun(move, at, at.incoming, elements); break;
+  }
+}
+
+} // namespace gc3::host

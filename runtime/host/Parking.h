@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where threads sleep that have waited too long for spinning. Who changes what they wait for wakes them, at the cost of
+// one load while nobody sleeps.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+
+namespace gc3::host {
+
+/// Tells the processor that this is a spin loop.
+inline void pauseSpin() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+class Parking {
+public:
+  using Deadline = std::chrono::steady_clock::time_point;
+
+  /// Sleeps until `over()`, which is called under the lock, or the deadline. Returns over().
+  /// A waker whose change is a sequentially consistent store, followed by wake(), is never missed: either it sees this
+  /// sleeper, or over() sees its change. Others are missed at worst until the deadline.
+  template <typename Over>
+  bool sleepUntil(Deadline deadline, Over over) {
+    std::unique_lock lock(mutex);
+    sleepers.fetch_add(1, std::memory_order_seq_cst);
+    bool done = wakeUp.wait_until(lock, deadline, over);
+    sleepers.fetch_sub(1, std::memory_order_relaxed);
+    return done;
+  }
+
+  bool occupied() const { return sleepers.load(std::memory_order_seq_cst) != 0; }
+
+  void wake() {
+    if (!occupied())
+      return;
+    std::lock_guard lock(mutex); // a sleeper between over() and its sleep holds it
+    wakeUp.notify_all();
+  }
+
+private:
+  std::atomic<uint32_t> sleepers{0};
+  std::mutex mutex;
+  std::condition_variable wakeUp;
+};
+
+} // namespace gc3::host

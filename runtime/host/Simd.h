@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loops over elements are compiled for several instruction sets, and the best one that the processor has is chosen at
+// run time. All give the same bits.
+#pragma once
+
+#include <cstdint>
+
+namespace gc3::host {
+
+enum class Simd : uint8_t { Baseline, Avx2, Avx512 };
+inline constexpr Simd allSimd[] = {Simd::Baseline, Simd::Avx2, Simd::Avx512};
+
+#if defined(__x86_64__)
+#define GC3_SIMD_AVX2 __attribute__((target("avx2"), flatten))
+#define GC3_SIMD_AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl"), flatten))
+
+inline bool supports(Simd simd) {
+  switch (simd) {
+  case Simd::Baseline: return true;
+  case Simd::Avx2: return __builtin_cpu_supports("avx2");
+  case Simd::Avx512:
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  }
+  return false;
+}
+#else
+#define GC3_SIMD_AVX2
+#define GC3_SIMD_AVX512
+inline bool supports(Simd simd) {
+  return simd == Simd::Baseline;
+}
+#endif
+
+inline Simd bestSimd() {
+  static const Simd best = supports(Simd::Avx512) ? Simd::Avx512 : supports(Simd::Avx2) ? Simd::Avx2 : Simd::Baseline;
+  return best;
+}
+
+} // namespace gc3::host

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which messages may skip their slots, for small programs where it can be told by hand. That what is decided is right
+// in every order is what the adversarial runs of RunTest show.
+#include "Programs.h"
+
+#include "host/Copy.h"
+#include "host/Transfers.h"
+
+#include <cstring>
+#include <gtest/gtest.h>
+
+using namespace gc3::test;
+using gc3::bundle::BundleFile;
+using gc3::host::Program;
+using gc3::host::Transfer;
+using gc3::host::Transfers;
+
+namespace {
+
+/// A program and what was deduced from it.
+struct Analysed {
+  explicit Analysed(const ProgramSpec &spec) {
+    std::string bytes = buildBundle({spec});
+    EXPECT_TRUE(BundleFile::openMemory(bytes.data(), bytes.size(), file).ok());
+    EXPECT_TRUE(Program::load(*file, 0, program).ok());
+    transfers = std::make_unique<Transfers>(*program);
+  }
+  /// One letter per step of a rank: how its message goes out, or '-'.
+  std::string sends(uint32_t rank) const {
+    std::string text;
+    for (uint32_t step = transfers->firstStep(rank); step < transfers->firstStep(rank + 1); ++step) {
+      const Transfers::Step &own = transfers->steps()[step];
+      text +=
+          own.receiver == Transfers::none ? '-' : "kfs"[static_cast<int>(own.out)]; // kept in a slot, fetched, stored
+      if (own.receiver != Transfers::none) {
+        EXPECT_EQ(transfers->steps()[own.receiver].in, own.out);
+        EXPECT_EQ(transfers->steps()[own.receiver].sender, step);
+      }
+    }
+    return text;
+  }
+
+  std::unique_ptr<BundleFile> file;
+  std::unique_ptr<Program> program;
+  std::unique_ptr<Transfers> transfers;
+};
+
+/// Two ranks exchange their only chunk in place: each receives over what it sends.
+ProgramSpec swapInPlace() {
+  ProgramSpec spec{"swap", "swap"};
+  spec.inPlace = true;
+  spec.contributions = 1;
+  for (int32_t r = 0; r < 2; ++r) {
+    Rank rank;
+    rank.inputSlots = rank.outputSlots = 1;
+    rank.alias = 1;
+    rank.blocks.push_back({1 - r, 1 - r, 0, {{Opcode::Send, in(0), {}, 1, {}}, {Opcode::Recv, {}, out(0), 1, {}}}});
+    spec.ranks.push_back(rank);
+    spec.outputs.push_back({{{static_cast<uint32_t>(1 - r), 0}}});
+  }
+  return spec;
+}
+
+} // namespace
+
+// Where the receive is what overwrites the source, waiting for the reader would be a deadlock.
+TEST(Transfers, ExchangeInPlaceStaysInSlots) {
+  Analysed swap(swapInPlace());
+  EXPECT_EQ(swap.sends(0), "k-");
+  EXPECT_EQ(swap.sends(1), "k-");
+  EXPECT_FALSE(swap.transfers->any());
+}
+
+TEST(Transfers, ExchangeBetweenTwoBuffersIsStored) {
+  Analysed exchange(allToAll(2, 3));
+  EXPECT_EQ(exchange.sends(0), "-s-");
+  EXPECT_EQ(exchange.sends(1), "-s-");
+}
+
+// In place: send, rrcs, recv. What comes back to the place that was sent from comes after that was fetched, and is
+// stored by the step that fetches.
+TEST(Transfers, TwoRanksReduceFromAndIntoEachOther) {
+  for (bool aliased : {true, false}) {
+    Analysed ring(ringAllReduce(2, aliased));
+    EXPECT_EQ(ring.sends(0), "fs-") << aliased;
+    EXPECT_EQ(ring.sends(1), "fs-") << aliased;
+  }
+}
+
+// send, rrs, rrcs, rcs, recv: what an rrs passes on is nowhere but in the slot.
+TEST(Transfers, RingsKeepWhatIsOnlyPassedOn) {
+  Analysed ring(ringAllReduce(3, true));
+  EXPECT_EQ(ring.sends(0), "fkss-");
+  EXPECT_TRUE(ring.transfers->separable(0));
+  EXPECT_TRUE(ring.transfers->untouched(0).empty());
+}
+
+TEST(Transfers, OwnBlockOfAGatherIsUntouched) {
+  Analysed gathered(allGather(3, true));
+  ASSERT_TRUE(gathered.transfers->separable(1));
+  ASSERT_EQ(gathered.transfers->untouched(1).size(), 1u);
+  EXPECT_EQ(gathered.transfers->untouched(1)[0].begin, 0u);
+  EXPECT_EQ(gathered.transfers->untouched(1)[0].count, 1u);
+}
+
+// A program that comes to a stop has no order to deduce anything from.
+TEST(Transfers, DeadlocksStayInSlots) {
+  ProgramSpec spec = swapInPlace();
+  for (Rank &rank : spec.ranks)
+    std::swap(rank.blocks[0].steps[0], rank.blocks[0].steps[1]);
+  EXPECT_FALSE(Analysed(spec).transfers->any());
+}
+
+TEST(Copy, EveryLengthAndAlignment) {
+  constexpr size_t room = 5000;
+  std::vector<unsigned char> from(room), to(room);
+  for (size_t i = 0; i < room; ++i)
+    from[i] = static_cast<unsigned char>(i * 37 + i / 256);
+  for (auto copy : {gc3::host::copyBytes, gc3::host::streamBytes})
+    for (size_t length : {0, 1, 63, 64, 65, 200, 2047, 2048, 2500, 4096})
+      for (size_t source : {0, 1, 33})
+        for (size_t target : {0, 1, 15, 63, 64}) {
+          std::fill(to.begin(), to.end(), 0xee);
+          copy(to.data() + target, from.data() + source, length);
+          gc3::host::finishStreams();
+          std::vector<unsigned char> expected(room, 0xee);
+          std::copy_n(from.begin() + static_cast<ptrdiff_t>(source), length,
+                      expected.begin() + static_cast<ptrdiff_t>(target));
+          ASSERT_EQ(to, expected) << length << " " << source << " " << target;
+        }
+  gc3::host::copyBytes(to.data(), to.data(), room);
+  gc3::host::streamBytes(nullptr, nullptr, 0);
+}
