@@ -37,6 +37,8 @@ def variants(name, text):
         swept = [{"N": n, "G": g} for n, g in LEVELS]
     else:
         swept = [{"X": x, "Y": y} for x, y in LEVELS]
+    if "P" in fixed:  # pieces: the default, and odd numbers
+        swept = [{**params, **pieces} for params in swept for pieces in ({}, {"P": 1}, {"P": 3})]
     return [(fixed | params, params) for params in swept]
 
 

@@ -3,7 +3,9 @@
 #include "gc3/Emit/Html.h"
 #include "PageData.h"
 #include "PageParts.h"
+#include "gc3/Emit/Replay.h"
 #include "llvm/ADT/StringExtras.h"
+#include <algorithm>
 #include <numeric>
 
 using namespace gc3;
@@ -32,6 +34,13 @@ void emit::writeHtml(llvm::raw_ostream &out, const Program &program, const Sourc
     rest = rest.drop_front(close + 2);
   }
   out << rest;
+}
+
+bool emit::canReplay(const Program &program) {
+  const Replay played = replay(program);
+  return std::find(played.values.begin(), played.values.end(), None) == played.values.end() &&
+         std::none_of(played.sums.begin(), played.sums.end(),
+                      [](const std::pair<uint32_t, uint32_t> &sum) { return sum.first == None || sum.second == None; });
 }
 
 size_t emit::htmlSize(const Program &program) {

@@ -57,9 +57,14 @@ private:
 static constexpr uint32_t maxChannels = 1 << 16;
 static constexpr size_t channelsTried = 64; // bounds the work per chain
 
+/// Of directives that an instruction still has: others belonged to operations that lowering left out.
 void ChannelAssigner::reserveDirectiveChannels() {
-  for (const Directive &directive : info.directives) {
-    if (directive.channel < 0)
+  std::vector<uint8_t> used(info.directives.size());
+  for (const Instruction &instruction : instructions.dag.instructions)
+    used[instruction.directive] = used[instruction.sendDirective] = 1;
+  for (size_t i = 0; i != used.size(); ++i) {
+    const Directive &directive = info.directives[i];
+    if (!used[i] || directive.channel < 0)
       continue;
     auto channel = static_cast<uint32_t>(directive.channel);
     if (taken.size() <= channel)

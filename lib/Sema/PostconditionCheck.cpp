@@ -125,5 +125,7 @@ void gc3::sema::checkPostcondition(const ir::ProgramInfo &info, const std::vecto
     }
   }
   if (failures > MaxChunksReported)
-    report->note({}, "and " + std::to_string(failures - MaxChunksReported) + " more output chunks are wrong");
+    report->note(
+        {}, "and " + std::to_string(failures - MaxChunksReported) +
+                (failures - MaxChunksReported == 1 ? " more output chunk is wrong" : " more output chunks are wrong"));
 }

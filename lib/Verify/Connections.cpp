@@ -109,6 +109,12 @@ void StructureChecker::checkStep(uint32_t index, uint32_t number) {
     checkSlice(index, number, "reads", step.srcBuffer, step.srcIndex, step.count);
   if (writesDst(step.opcode))
     checkSlice(index, number, "writes", step.dstBuffer, step.dstIndex, step.count);
+  // Tiles of a step are moved one after the other, so what one writes the next must not read.
+  bool meets = readsSrc(step.opcode) && writesDst(step.opcode) && step.srcBuffer == step.dstBuffer &&
+               step.srcIndex != step.dstIndex && uint64_t(step.srcIndex) < uint64_t(step.dstIndex) + step.count &&
+               uint64_t(step.dstIndex) < uint64_t(step.srcIndex) + step.count;
+  if (meets)
+    wrong(index, number, "writes slots that it reads, shifted");
   checkWaits(index, number);
 }
 

@@ -119,10 +119,9 @@ void Execution<Domain>::touch(uint32_t block, BufferId buffer, uint32_t index, u
       unset.push_back({block, states[block].step, buffer, index + i});
 }
 
-/// What a step that receives or sends does to the values. What it reads, sends and receives lies in different places;
-/// each slot is read before it is written.
+/// What a step does to the values, slot by slot: what it writes it either reads in the same slot or not at all.
 template <typename Domain>
-void Execution<Domain>::transfer(uint32_t index, const Step &step) {
+void Execution<Domain>::moveValues(uint32_t index, const Step &step) {
   uint32_t rank = program.threadBlocks[index].rank;
   const Held *in = nullptr;
   const Held *src = nullptr;
@@ -132,11 +131,15 @@ void Execution<Domain>::transfer(uint32_t index, const Step &step) {
     touch(index, step.srcBuffer, step.srcIndex, step.count);
     src = &memory[map.slot(rank, step.srcBuffer, step.srcIndex)];
   }
+  if (combinesIntoDst(step.opcode))
+    touch(index, step.dstBuffer, step.dstIndex, step.count);
   if (writesDst(step.opcode))
     dst = &memory[map.slot(rank, step.dstBuffer, step.dstIndex)];
   if (receives(step.opcode)) {
     Fifo &fifo = fifos[connections.recvOf[index]];
     in = advance(fifo, fifo.receiveAt, step.count);
+  } else if (combinesIntoDst(step.opcode)) {
+    in = dst;
   }
   if (sends(step.opcode)) {
     Fifo &fifo = fifos[connections.sendOf[index]];
@@ -151,29 +154,11 @@ void Execution<Domain>::transfer(uint32_t index, const Step &step) {
   }
 }
 
-/// What a copy or a reduce does: through `operands`, as its source and destination may overlap.
-template <typename Domain>
-void Execution<Domain>::moveLocally(uint32_t index, const Step &step) {
-  uint32_t rank = program.threadBlocks[index].rank;
-  touch(index, step.srcBuffer, step.srcIndex, step.count);
-  if (combinesIntoDst(step.opcode))
-    touch(index, step.dstBuffer, step.dstIndex, step.count);
-  const Held *src = &memory[map.slot(rank, step.srcBuffer, step.srcIndex)];
-  Held *dst = &memory[map.slot(rank, step.dstBuffer, step.dstIndex)];
-  operands.clear();
-  for (uint32_t i = 0; i != step.count; ++i)
-    operands.push_back(combinesIntoDst(step.opcode) ? combine(dst[i], src[i]) : src[i]);
-  for (uint32_t i = 0; i != step.count; ++i) {
-    uint32_t place = lengths.restingPlace(step.dstBuffer, step.dstIndex + i);
-    dst[i] = {operands[i].value, std::max(operands[i].furthest, place)};
-  }
-}
-
 template <typename Domain>
 void Execution<Domain>::execute(uint32_t index) {
   const Step &step = program.steps[program.threadBlocks[index].firstStep + states[index].step];
   if constexpr (Domain::tracksValues)
-    receives(step.opcode) || sends(step.opcode) ? transfer(index, step) : moveLocally(index, step);
+    moveValues(index, step);
   if (receives(step.opcode)) {
     uint32_t connection = connections.recvOf[index];
     --fifos[connection].messages;

@@ -79,8 +79,7 @@ private:
   Blocked obstacle(uint32_t block);
   void execute(uint32_t block);
   Held combine(Held a, Held b) { return {domain.combine(a.value, b.value), std::max(a.furthest, b.furthest)}; }
-  void transfer(uint32_t block, const ir::Step &step);
-  void moveLocally(uint32_t block, const ir::Step &step);
+  void moveValues(uint32_t block, const ir::Step &step);
   void wake(uint32_t block, Blocked reason);
   void finishStep(uint32_t block);
   void touch(uint32_t block, ir::BufferId buffer, uint32_t index, uint32_t count);
@@ -98,7 +97,6 @@ private:
   std::vector<std::vector<Waiter>> waiters; // by thread block: a heap of those that wait for one of its steps
   std::vector<uint32_t> ready;
   std::vector<UnsetRead> unset;
-  std::vector<Held> operands;
 };
 
 } // namespace gc3::verify

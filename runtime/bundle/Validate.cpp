@@ -105,6 +105,12 @@ private:
             needs.writes ? range("destination", inst.dst_buffer(), inst.dst_index(), inst.count()) : "";
         !problem.empty())
       return problem;
+    bool shifted = needs.reads && needs.writes && inst.src_buffer() == inst.dst_buffer() &&
+                   inst.src_index() != inst.dst_index() &&
+                   inst.src_index() < uint64_t{inst.dst_index()} + inst.count() &&
+                   inst.dst_index() < uint64_t{inst.src_index()} + inst.count();
+    if (shifted) // tiles are moved one after the other
+      return "writes slots that it reads, shifted";
     if (needs.writes && inst.dst_buffer() == inputBuffer && view.alias == fbs::Alias::None && !view.writesInput)
       return "writes the input of a rank that does not say so";
     return waits(inst, tb, step);

@@ -24,4 +24,8 @@ void writeHtml(llvm::raw_ostream &out, const ir::Program &program, const SourceM
 /// What the page grows with: slots of all buffers, and slots that steps move. Browsers are quick up to some 20000.
 size_t htmlSize(const ir::Program &program);
 
+/// True if, with each step as early as it can run, nothing is read before it is written. A program without data races
+/// passes; one that is there by luck of order can't be shown.
+bool canReplay(const ir::Program &program);
+
 } // namespace gc3::emit
