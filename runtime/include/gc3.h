@@ -183,11 +183,11 @@ typedef enum GC3_ENUM_TYPE {
 
 /** Settings of host communicators. Start from GC3_HOST_CONFIG_INITIALIZER; 0 means the default. */
 typedef struct {
-  size_t size;      /**< sizeof(gc3HostConfig_t), set by the initialiser */
-  uint32_t slots;   /**< FIFO slots per connection; default the program's, in adversarial order its fewest */
-  uint32_t workers; /**< threads at most; default the machine's */
-  uint64_t
-      slotBytes; /**< bytes of a FIFO slot that tiles are cut for; default 128 KiB, less where connections are many */
+  size_t size;           /**< sizeof(gc3HostConfig_t), set by the initialiser */
+  uint32_t slots;        /**< FIFO slots per connection; default the program's, in adversarial order its fewest */
+  uint32_t workers;      /**< threads at most that one thread's call of all ranks uses; default the machine's */
+  uint64_t slotBytes;    /**< bytes of a FIFO slot that tiles are cut for; default 128 KiB (64 to 512 KiB where messages
+                            skip their slots), less where connections are many */
   uint64_t tileElements; /**< elements of a slot moved per tile; overrides slotBytes */
   gc3Order_t order;
   uint32_t timeoutMs; /**< how long ranks wait for each other; default the environment's GC3_TIMEOUT_MS, else 60000 */

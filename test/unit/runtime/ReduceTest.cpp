@@ -107,7 +107,7 @@ TEST(Reduce, Narrow) {
       ElementType::Float8E5M2, [](float x) { return toFloat8E5M2(toFloat(toHalf(x))); }, 1 << 8);
 }
 
-// All bit patterns of the narrow types come by, NaNs and infinities included.
+// With NaNs and infinities; only which of two NaNs a sum keeps is left open, so that one side has none.
 TEST(Reduce, EveryInstructionSetGivesTheSameBits) {
   constexpr size_t room = 1100 * 8;
   std::vector<unsigned char> a(room), b(room), expected(room), got(room);
@@ -126,10 +126,13 @@ TEST(Reduce, EveryInstructionSetGivesTheSameBits) {
             auto type = static_cast<ElementType>(t);
             auto op = static_cast<ReduceOp>(o);
             const size_t offset = shift * elementSize(type);
+            std::vector<unsigned char> numbers = b;
+            for (size_t i = elementSize(type) - 1; !isInteger(type) && i < room; i += elementSize(type))
+              numbers[i] &= 0xbf; // the highest bit of the exponent
             std::fill(expected.begin(), expected.end(), 0xee);
             std::fill(got.begin(), got.end(), 0xee);
-            reduceKernel(type, op, Simd::Baseline)(expected.data() + offset, a.data(), b.data() + offset, n);
-            reduceKernel(type, op, simd)(got.data() + offset, a.data(), b.data() + offset, n);
+            reduceKernel(type, op, Simd::Baseline)(expected.data() + offset, a.data(), numbers.data() + offset, n);
+            reduceKernel(type, op, simd)(got.data() + offset, a.data(), numbers.data() + offset, n);
             ASSERT_EQ(got, expected) << elementTypeName(type) << " " << reduceOpName(op) << " " << n << " " << shift;
           }
   }
