@@ -81,7 +81,8 @@ struct Table {
   cl::opt<unsigned> errorLimit{"error-limit", cl::desc("Stop after this many errors, 0 for no limit (default 20)"),
                                cl::value_desc("n"), cl::init(20), cl::cat(checks)};
 
-  cl::opt<bool> noFusion{"no-fusion", cl::desc("Keep every receive and send apart"), cl::cat(limits)};
+  cl::opt<bool> noFusion{"no-fusion", cl::desc("Keep every receive and send apart, and every local copy"),
+                         cl::cat(limits)};
   cl::opt<unsigned> fifoSlots{"fifo-slots", cl::desc("Messages in flight per connection, 1 to 65536 (default 8)"),
                               cl::value_desc("n"), cl::init(8), cl::cat(limits)};
   cl::opt<unsigned> maxThreadBlocks{"max-threadblocks", cl::desc("Thread blocks per rank (default 108)"),

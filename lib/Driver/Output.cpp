@@ -27,6 +27,9 @@ public:
   std::string prepare();
   std::string commit();
 
+  /// True if the bytes wait in a temporary file.
+  bool renames() const { return temporary.has_value(); }
+
 private:
   std::string writeDirectly();
 
@@ -71,7 +74,8 @@ std::string Pending::prepare() {
   fs::file_status status;
   bool special = file.path == "-" || (!fs::status(file.path, status) && status.type() != fs::file_type::regular_file);
   if (special)
-    return {};
+    return status.type() == fs::file_type::directory_file ? std::make_error_code(std::errc::is_a_directory).message()
+                                                          : "";
   target = resolved(file.path);
   llvm::Expected<fs::TempFile> created = fs::TempFile::create(target + ".%%%%%%.tmp");
   if (!created)
@@ -100,8 +104,11 @@ std::optional<WriteFailure> gc3::driver::writeOutputs(llvm::ArrayRef<OutputFile>
   for (const OutputFile &file : files)
     if (std::string problem = pending.emplace_back(file).prepare(); !problem.empty())
       return WriteFailure{file.path, problem};
-  for (size_t i = 0; i != files.size(); ++i)
-    if (std::string problem = pending[i].commit(); !problem.empty())
-      return WriteFailure{files[i].path, problem};
+  // What has no temporary file can still fail; renaming nearly can't.
+  for (bool renames : {false, true})
+    for (size_t i = 0; i != files.size(); ++i)
+      if (pending[i].renames() == renames)
+        if (std::string problem = pending[i].commit(); !problem.empty())
+          return WriteFailure{files[i].path, problem};
   return std::nullopt;
 }

@@ -119,7 +119,7 @@ static bool writeMsccl(Session &session, const ir::Program &program, llvm::raw_o
   bool simple = program.info->protocol == ir::Protocol::Simple;
   for (verify::Finding &finding : verdict.findings) {
     finding.message = "cut into steps of one chunk each, as MSCCL runtimes cut it for large buffers, " +
-                      finding.message + "; move fewer chunks at once" +
+                      finding.message + "; move fewer chunks at once, try --no-fusion" +
                       (simple ? ", or use protocol LL, for which they have 8 slots" : "");
     report(session, *program.info, finding, DiagId::RuntimeLimit);
   }

@@ -9,7 +9,8 @@
 namespace gc3::driver {
 
 struct Session {
-  explicit Session(const Options &options) : options(options), diags(sources, options.errorLimit) {}
+  explicit Session(const Options &options)
+      : options(options), diags(sources, options.errorLimit), times(options.timeReport) {}
 
   const Options &options;
   SourceManager sources;

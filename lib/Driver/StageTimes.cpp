@@ -4,21 +4,27 @@
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
-#include <sys/resource.h>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
 
 using namespace gc3::driver;
 
-/// The most memory that the process has had so far, in MiB.
+/// The most memory that the process has had so far, in MiB. Not from getrusage(), which counts what ran in the process
+/// before it became gc3c.
 static double peakMemory() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_maxrss) / 1024;
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (llvm::StringRef(line).startswith("VmHWM:"))
+      return std::strtod(line.c_str() + std::strlen("VmHWM:"), nullptr) / 1024;
+  return 0;
 }
 
 StageTimes::Timer::~Timer() {
   Stage &own = times.stages[stage];
   own.time += std::chrono::steady_clock::now() - begin;
-  own.peak = peakMemory();
+  if (times.reports)
+    own.peak = peakMemory();
 }
 
 StageTimes::Timer StageTimes::start(const char *stage) {

@@ -14,6 +14,9 @@ namespace gc3::driver {
 
 class StageTimes {
 public:
+  /// `reports`: print() will be called, so memory is worth looking at.
+  explicit StageTimes(bool reports) : reports(reports) {}
+
   /// Adds the time until it is destroyed to its stage.
   class Timer {
   public:
@@ -40,6 +43,7 @@ private:
     double peak = 0; // MiB
   };
   std::vector<Stage> stages;
+  bool reports;
 };
 
 } // namespace gc3::driver

@@ -72,7 +72,8 @@ function choose(id) {
 /// The next step in the order of time, from the chosen one or from now.
 function chooseNext(by) {
   const order = model.stepsAt.flat();
-  const soon = order.findIndex((id) => model.steps[id].tick >= shownTick);
+  const later = order.findIndex((id) => model.steps[id].tick >= shownTick);
+  const soon = later < 0 ? order.length : later;
   const from = chosen ? order.indexOf(chosen.id) : soon - (by > 0 ? 1 : 0);
   const id = order[Math.max(0, Math.min(order.length - 1, from + by))];
   if (id === undefined)
