@@ -30,19 +30,28 @@ class Browser:
             if not said:
                 raise RuntimeError("chromedriver has not started")
         self.url = f"http://127.0.0.1:{started.group(1)}"
-        options = {"binary": shutil.which("chromium"), "args": ["--headless", "--no-sandbox", "--disable-gpu"]}
+        # Containers often have little or no /dev/shm.
+        arguments = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
+        options = {"binary": shutil.which("chromium"), "args": arguments}
         wishes = {"goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}}
-        answer = self.call("POST", "/session", {"capabilities": {"alwaysMatch": wishes}})
+        try:
+            answer = self.call("POST", "/session", {"capabilities": {"alwaysMatch": wishes}})
+        except RuntimeError:
+            self.stop()
+            raise
         self.url += f"/session/{answer['sessionId']}"
         return self
+
+    def stop(self):
+        self.driver.terminate()
+        self.driver.wait()
+        self.driver.stdout.close()
 
     def __exit__(self, *_):
         try:
             self.call("DELETE", "")
         finally:
-            self.driver.terminate()
-            self.driver.wait()
-            self.driver.stdout.close()
+            self.stop()
 
     def call(self, method, path, body=None):
         data = None if method != "POST" else json.dumps(body or {}).encode()
