@@ -13,8 +13,8 @@ namespace gc3::host {
 namespace {
 /// From so many bytes on, over all ranks, results are gone from the caches before anyone could read them.
 constexpr uint64_t bytesWorthStreaming = 8 << 20;
-/// A tile of messages that skip their slots: the longer, the less ranks wait for each other; but every rank goes through
-/// tiles of every other, and what it has read of them should still be in a cache when it writes there.
+/// A tile of messages that skip their slots: the longer, the less ranks wait for each other; but every rank goes
+/// through tiles of every other, and what it has read of them should still be in a cache when it writes there.
 uint64_t sharedTileBytes(uint64_t ranks) {
   return std::max<uint64_t>(64 << 10, (2 << 20) / (ranks * ranks));
 }
