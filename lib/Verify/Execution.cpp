@@ -2,6 +2,7 @@
 // The execution, event-driven: a thread block that blocks is looked at again only when what it waits for may be there.
 #include "Execution.h"
 #include "Values.h"
+#include <cassert>
 
 using namespace gc3::ir;
 using namespace gc3::verify;
@@ -145,6 +146,7 @@ void Execution<Domain>::moveValues(uint32_t index, const Step &step) {
     Fifo &fifo = fifos[connections.sendOf[index]];
     out = advance(fifo, fifo.sendAt, step.count);
   }
+  assert((in || src) && "every step takes its values from somewhere");
   for (uint32_t i = 0; i != step.count; ++i) {
     Held held = !in ? src[i] : src ? combine(in[i], src[i]) : in[i];
     if (out)
