@@ -120,8 +120,7 @@ void Memory::fillInputs() {
     uint32_t size = collective.size(rank, InputBuffer) * program.subdivision;
     if (size == 0)
       continue;
-    Location first = canonical(collective, {rank, InputBuffer, 0}, program.subdivision);
-    auto begin = slots.begin() + map.slot(rank, first.buffer, first.index);
+    auto begin = slots.begin() + map.first(collective, rank, InputBuffer, program.subdivision);
     std::iota(begin, begin + size, replay.inputs);
     replay.inputs += size;
   }

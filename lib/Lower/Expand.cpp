@@ -121,8 +121,7 @@ void Expander::findWanted() {
     uint32_t size = collective.size(rank, OutputBuffer);
     if (size == 0)
       continue;
-    Location output = canonical(collective, {rank, OutputBuffer, 0});
-    uint32_t first = slots->slot(rank, output.buffer, output.index * result.subdivision);
+    uint32_t first = slots->first(collective, rank, OutputBuffer, result.subdivision);
     for (uint32_t slot = 0; slot != size * result.subdivision; ++slot) {
       if (collective.post.wanted(rank, slot / result.subdivision) == Postcondition::Anything)
         continue;

@@ -1,108 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two steps of lowering. Between them the instructions are only numbered: each is made from its operation when it
-// is looked at, which takes a third of the space of keeping two for every transfer.
+// The steps of lowering, in their order.
 #pragma once
 
-#include "gc3/IR/InstructionDag.h"
+#include "Unfused.h"
 #include "gc3/Lower/Lower.h"
 
 namespace gc3::lower {
-
-/// Contiguous slots of one buffer.
-struct Slice {
-  ir::BufferId buffer;
-  uint32_t first;
-  uint32_t count;
-  bool operator==(const Slice &) const = default;
-};
-
-/// The instructions before fusion (GC3 section 4.2). A part is one parallel instance of an operation: the j-th of k
-/// works on the j-th of k equal contiguous parts of the operation's range. Part p has number 2p for its send or its
-/// local instruction, and 2p + 1 for its receive; numbers that nothing has are gaps.
-class Unfused {
-public:
-  explicit Unfused(const ir::ChunkDag &chunks) : chunks(chunks), info(*chunks.info) {}
-
-  const ir::ChunkDag &chunks;
-  const ir::ProgramInfo &info;
-  uint32_t subdivision = 1; ///< slots per chunk
-  /// By part: its operation, and the first part of that. Empty where parts and operations are the same.
-  struct Part {
-    uint32_t operation;
-    uint32_t first;
-  };
-  std::vector<Part> parts;
-  ir::Dependencies edges;      ///< processing edges
-  std::vector<uint8_t> wanted; ///< by number: it made a value that the postcondition wants at the end
-  /// By number: of a local copy that is left out, its only reader; of that, the copy; else None. Empty: nothing is.
-  std::vector<uint32_t> forwarded;
-
-  /// Numbers, gaps included.
-  uint32_t size() const { return static_cast<uint32_t>(parts.empty() ? chunks.ops.size() : parts.size()) * 2; }
-  const ir::ChunkOp &operation(uint32_t number) const {
-    return chunks.ops[parts.empty() ? number / 2 : parts[number / 2].operation];
-  }
-  const ir::Directive &directive(uint32_t number) const { return info.directives[operation(number).directive]; }
-  /// Which parallel instance of its operation it belongs to.
-  uint32_t instance(uint32_t number) const { return parts.empty() ? 0 : number / 2 - parts[number / 2].first; }
-
-  static bool isTransfer(const ir::ChunkOp &op) {
-    return op.srcRank != op.dstRank && op.kind != ir::ChunkOpKind::Start;
-  }
-  bool isGap(uint32_t number) const {
-    const ir::ChunkOp &op = operation(number);
-    return !isTransfer(op) && (isReceiveNumber(number) || op.kind == ir::ChunkOpKind::Start || isLeftOut(number));
-  }
-  bool isLeftOut(uint32_t number) const {
-    return !forwarded.empty() && forwarded[number] != ir::None && !isTransfer(operation(number));
-  }
-  /// The copy that is left out because `number` reads what it read; None if there is none.
-  uint32_t copyFor(uint32_t number) const {
-    return forwarded.empty() || !isTransfer(operation(number)) ? ir::None : forwarded[number];
-  }
-  bool isSend(uint32_t number) const { return !isReceiveNumber(number) && isTransfer(operation(number)); }
-  /// Of numbers that are not gaps.
-  static bool isReceiveNumber(uint32_t number) { return number % 2 != 0; }
-
-  /// Of a copy, a reduce or a send, what it reads.
-  Slice source(uint32_t number) const {
-    uint32_t copy = isReceiveNumber(number) ? ir::None : copyFor(number);
-    return slice(copy == ir::None ? number : copy, &ir::ChunkOp::srcBuffer, &ir::ChunkOp::srcIndex);
-  }
-  /// What a receive reduces what it received with.
-  Slice operand(uint32_t receive) const {
-    uint32_t copy = copyFor(receive);
-    return copy == ir::None ? target(receive) : source(copy);
-  }
-  Slice target(uint32_t number) const { return slice(number, &ir::ChunkOp::dstBuffer, &ir::ChunkOp::dstIndex); }
-
-  /// Calls `visit(on, isFalse)` for what the instruction depends on. A reader has the dependencies of the copy that was
-  /// left out for it, and what depends on that copy depends on the reader.
-  template <typename Visitor>
-  void eachDependency(uint32_t number, Visitor visit) const {
-    auto visitAll = [&](uint32_t of) {
-      for (uint32_t i = edges.begin[of]; i != edges.begin[of + 1]; ++i) {
-        uint32_t on = edges.edges[i].node();
-        if (isLeftOut(on))
-          on = forwarded[on];
-        if (on != number)
-          visit(on, edges.edges[i].isFalse());
-      }
-    };
-    if (uint32_t copy = copyFor(number); copy != ir::None)
-      visitAll(copy);
-    visitAll(number);
-  }
-
-private:
-  Slice slice(uint32_t number, ir::BufferId ir::ChunkOp::*buffer, uint32_t ir::ChunkOp::*index) const {
-    const ir::ChunkOp &op = operation(number);
-    if (parts.empty())
-      return {op.*buffer, op.*index * subdivision, op.count * subdivision};
-    uint32_t count = op.count * subdivision / info.directives[op.directive].parallel;
-    return {op.*buffer, op.*index * subdivision + instance(number) * count, count};
-  }
-};
 
 std::optional<Unfused> expand(const ir::ChunkDag &dag, const Options &options, Diagnostics &diags);
 

@@ -63,22 +63,21 @@ void JsonWriter::null() {
   out << "null";
 }
 
-void JsonWriter::array(Contents contents) {
+void JsonWriter::nest(char open, Contents contents, char close) {
   separate();
-  out << '[';
+  out << open;
   isFirst = true;
   contents();
   isFirst = false;
-  out << ']';
+  out << close;
+}
+
+void JsonWriter::array(Contents contents) {
+  nest('[', contents, ']');
 }
 
 void JsonWriter::object(Contents contents) {
-  separate();
-  out << '{';
-  isFirst = true;
-  contents();
-  isFirst = false;
-  out << '}';
+  nest('{', contents, '}');
 }
 
 void JsonWriter::key(llvm::StringRef name) {

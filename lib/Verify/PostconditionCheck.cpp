@@ -127,12 +127,12 @@ void gc3::verify::checkPostcondition(const Program &program, const SlotMap &map,
     uint32_t size = collective.size(rank, OutputBuffer);
     if (size == 0)
       continue;
-    Location output = canonical(collective, {rank, OutputBuffer, 0});
+    uint32_t output = map.first(collective, rank, OutputBuffer, program.subdivision);
     for (uint32_t index = 0; index != size; ++index) {
       uint32_t number = collective.post.wanted(rank, index);
       if (number == Postcondition::Anything)
         continue;
-      uint32_t first = map.slot(rank, output.buffer, (output.index + index) * program.subdivision);
+      uint32_t first = output + index * program.subdivision;
       for (uint32_t part = 0; part != program.subdivision; ++part) {
         const auto &held = memory[first + part];
         const Wanted<Domain> &wanted = wantedValues.get(number - 1, part);

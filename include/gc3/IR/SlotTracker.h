@@ -14,6 +14,11 @@ public:
   SlotMap(const std::vector<uint32_t> &sizes, uint32_t buffers);
 
   uint32_t slot(uint32_t rank, BufferId buffer, uint32_t index) const { return base[rank * buffers + buffer] + index; }
+  /// The first slot of a rank's input or output, wherever that lies; `subdivision`: slots per chunk.
+  uint32_t first(const Collective &collective, uint32_t rank, BufferId buffer, uint32_t subdivision) const {
+    Location at = canonical(collective, {rank, buffer, 0}, subdivision);
+    return slot(rank, at.buffer, at.index);
+  }
   uint32_t total() const { return base.back(); }
 
 private:

@@ -27,6 +27,7 @@ public:
 
 private:
   void separate();
+  void nest(char open, Contents contents, char close);
   void quote(llvm::StringRef text);
 
   llvm::raw_ostream &out;

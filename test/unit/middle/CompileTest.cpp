@@ -10,16 +10,9 @@
 #include <gtest/gtest.h>
 
 using namespace gc3;
+using gc3::test::text;
 
 namespace {
-
-template <typename IR>
-std::string text(const IR &ir) {
-  std::string result;
-  llvm::raw_string_ostream out(result);
-  ir::print(out, ir);
-  return out.str();
-}
 
 class RandomPrograms : public testing::TestWithParam<uint32_t> {};
 

@@ -12,16 +12,9 @@
 #include <set>
 
 using namespace gc3;
+using gc3::test::text;
 
 namespace {
-
-template <typename IR>
-std::string text(const IR &ir) {
-  std::string result;
-  llvm::raw_string_ostream out(result);
-  ir::print(out, ir);
-  return out.str();
-}
 
 struct Compiled {
   ir::InstructionDag dag;

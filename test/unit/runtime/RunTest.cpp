@@ -73,6 +73,15 @@ Options checkOnly(const std::string &path) {
   return options;
 }
 
+void takeAllTypesAndOps(Options &options) {
+  options.types.clear();
+  options.ops.clear();
+  for (int t = 0; t < gc3NumTypes; ++t)
+    options.types.push_back(static_cast<gc3DataType_t>(t));
+  for (int o = 0; o < gc3NumOps; ++o)
+    options.ops.push_back(static_cast<gc3RedOp_t>(o));
+}
+
 void expectAllRight(const Options &options, size_t atLeastRows) {
   Result result = runOptions(options);
   EXPECT_EQ(result.problem, "");
@@ -87,12 +96,7 @@ class Ranks : public ::testing::TestWithParam<uint32_t> {};
 TEST_P(Ranks, EveryTypeAndOperation) {
   BundlePath bundle(allPrograms(GetParam()));
   Options options = checkOnly(bundle.path);
-  options.types.clear();
-  options.ops.clear();
-  for (int t = 0; t < gc3NumTypes; ++t)
-    options.types.push_back(static_cast<gc3DataType_t>(t));
-  for (int o = 0; o < gc3NumOps; ++o)
-    options.ops.push_back(static_cast<gc3RedOp_t>(o));
+  takeAllTypesAndOps(options);
   expectAllRight(options, 19 * 5 * 12);
 }
 
@@ -192,12 +196,7 @@ TEST(Run, FindsEachContributionForEveryTypeAndOperation) {
   BundlePath bundle(specs);
   Options options = checkOnly(bundle.path);
   options.counts = {1, 7, 1000};
-  options.types.clear();
-  options.ops.clear();
-  for (int t = 0; t < gc3NumTypes; ++t)
-    options.types.push_back(static_cast<gc3DataType_t>(t));
-  for (int o = 0; o < gc3NumOps; ++o)
-    options.ops.push_back(static_cast<gc3RedOp_t>(o));
+  takeAllTypesAndOps(options);
   ::testing::internal::CaptureStderr();
   Result result = runOptions(options);
   ::testing::internal::GetCapturedStderr();
