@@ -38,10 +38,10 @@ struct Verdict {
 };
 
 /// Checks, each only if those before it hold: structure (peers, connections, ranges, waits); that the program ends with
-/// `program.fifoSlots` slots, for every timing and any number of tiles (whether blocking sends, receives and waits come to
-/// an end does not depend on their order, and every tile leaves the FIFOs empty); that, in the order of one execution,
-/// nothing reads a slot before it is written, and the postcondition holds: other orders end in the same values if no two
-/// thread blocks of a rank race, which is not checked. Linear in the slots that steps move.
+/// `program.fifoSlots` slots, for every timing and any number of tiles (whether blocking sends, receives and waits come
+/// to an end does not depend on their order, and every tile leaves the FIFOs empty); that, in the order of one
+/// execution, nothing reads a slot before it is written, and the postcondition holds: other orders end in the same
+/// values if no two thread blocks of a rank race, which is not checked. Linear in the slots that steps move.
 Verdict verify(const ir::Program &program, const Options &options);
 
 } // namespace gc3::verify
