@@ -29,6 +29,7 @@ private:
   bool chain(Instruction &instruction, std::optional<ChainDemand> &demand);
   bool directives(Instruction &instruction);
   bool directive(uint32_t &number);
+  bool checkDirectives(const Instruction &instruction);
   bool edges(const Instruction &instruction);
   bool node(uint32_t &number) { return scanner.expect("%") && scanner.number(number, "the number of an instruction"); }
   bool bounded(const char *word, int32_t &value, uint32_t most);
@@ -97,6 +98,25 @@ bool InstructionDagReader::directives(Instruction &instruction) {
   if (!bounded("instance", instance, parallel - 1))
     return false;
   instruction.instance = static_cast<uint32_t>(instance);
+  return true;
+}
+
+/// One channel for a chain, one thread block for what an instruction receives and passes on. A channel that is first
+/// named further on is asked of the whole chain.
+bool InstructionDagReader::checkDirectives(const Instruction &instruction) {
+  const Directive &in = parts.info->directives[instruction.directive];
+  const Directive &out = parts.info->directives[instruction.sendDirective];
+  bool passesOn = receives(instruction.opcode) && sends(instruction.opcode);
+  if (passesOn && in.recvThreadBlock >= 0 && out.sendThreadBlock >= 0 && in.recvThreadBlock != out.sendThreadBlock)
+    return wrong(scanner.line(), "receives in thread block " + std::to_string(in.recvThreadBlock) +
+                                     " and passes on in thread block " + std::to_string(out.sendThreadBlock));
+  if (instruction.chain == None)
+    return true;
+  ChainDemand &chain = dag.chains[instruction.chain];
+  for (const Directive *directive : {&in, &out})
+    if (!chain.merge({directive->channel, -1}))
+      return wrong(scanner.line(), "channel " + std::to_string(directive->channel) + " in a chain on channel " +
+                                       std::to_string(chain.channel));
   return true;
 }
 
@@ -184,6 +204,8 @@ bool InstructionDagReader::instruction() {
     return false;
   if (made.opcode == Opcode::Send)
     dag.chains.push_back(demand ? *demand : demandOf(parts.info->directives[made.directive], made.instance));
+  if (!checkDirectives(made))
+    return false;
   made.site = static_cast<uint32_t>(parts.info->sites.size());
   parts.info->sites.push_back(scanner.line());
   dag.instructions.push_back(made);
