@@ -133,6 +133,10 @@ static bool checkRanges(const Table &table) {
     return reject("--max-ops takes less than 2^31");
   if (table.maxSlots >= std::numeric_limits<uint32_t>::max())
     return reject("--max-slots takes less than 2^32");
+  return true;
+}
+
+static bool checkInput(const Table &table) {
   if (table.listStd)
     return checkListStd(table);
   if (table.file.empty())
@@ -207,8 +211,8 @@ std::optional<Options> gc3::driver::parseCommandLine(int argc, const char *const
     return std::nullopt;
   }
   Options options;
-  if (!checkRanges(table) || !checkDependencies(table) || !checkPicture(table) || !checkFrom(table) ||
-      !parseDefines(table, options))
+  if (!checkRanges(table) || !checkInput(table) || !checkDependencies(table) || !checkPicture(table) ||
+      !checkFrom(table) || !parseDefines(table, options))
     return std::nullopt;
   options.input = table.file;
   options.output = table.out;

@@ -11,13 +11,14 @@
 using namespace gc3;
 using namespace gc3::ir;
 
-static void fill(llvm::raw_ostream &out, llvm::StringRef place, const Program &program, const SourceManager &sources) {
+static void fill(llvm::raw_ostream &out, llvm::StringRef place, const Program &program, const emit::Replay &played,
+                 const SourceManager &sources) {
   if (place == "title")
     llvm::printHTMLEscaped(program.info->name, out);
   else if (place == "style")
     out << emit::pageStyle();
   else if (place == "data")
-    emit::writePageData(out, program, sources);
+    emit::writePageData(out, program, played, sources);
   else if (place == "script")
     for (llvm::StringRef script : emit::pageScripts())
       out << script;
@@ -25,22 +26,26 @@ static void fill(llvm::raw_ostream &out, llvm::StringRef place, const Program &p
     llvm_unreachable("the template names a place that nothing fills");
 }
 
-void emit::writeHtml(llvm::raw_ostream &out, const Program &program, const SourceManager &sources) {
+/// True if a step read a slot that nothing had been written to.
+static bool readsUnwritten(const emit::Replay &played) {
+  return std::find(played.values.begin(), played.values.end(), None) != played.values.end() ||
+         std::any_of(played.sums.begin(), played.sums.end(),
+                     [](const std::pair<uint32_t, uint32_t> &sum) { return sum.first == None || sum.second == None; });
+}
+
+bool emit::writeHtml(llvm::raw_ostream &out, const Program &program, const SourceManager &sources) {
+  const Replay played = replay(program);
+  if (readsUnwritten(played))
+    return false;
   llvm::StringRef rest = pageTemplate();
   for (size_t open; (open = rest.find("{{")) != llvm::StringRef::npos;) {
     size_t close = rest.find("}}", open);
     out << rest.take_front(open);
-    fill(out, rest.slice(open + 2, close), program, sources);
+    fill(out, rest.slice(open + 2, close), program, played, sources);
     rest = rest.drop_front(close + 2);
   }
   out << rest;
-}
-
-bool emit::canReplay(const Program &program) {
-  const Replay played = replay(program);
-  return std::find(played.values.begin(), played.values.end(), None) == played.values.end() &&
-         std::none_of(played.sums.begin(), played.sums.end(),
-                      [](const std::pair<uint32_t, uint32_t> &sum) { return sum.first == None || sum.second == None; });
+  return true;
 }
 
 size_t emit::htmlSize(const Program &program) {

@@ -14,9 +14,9 @@ namespace {
 
 class DataWriter {
 public:
-  DataWriter(JsonWriter &out, const Program &program, const SourceManager &sources)
-      : out(out), program(program), info(*program.info), collective(info.collective), sources(sources),
-        replay(emit::replay(program)) {}
+  DataWriter(JsonWriter &out, const Program &program, const emit::Replay &replay, const SourceManager &sources)
+      : out(out), program(program), info(*program.info), collective(info.collective), sources(sources), replay(replay) {
+  }
   void write();
 
 private:
@@ -44,7 +44,7 @@ private:
   const ProgramInfo &info;
   const Collective &collective;
   const SourceManager &sources;
-  const emit::Replay replay;
+  const emit::Replay &replay;
   std::vector<unsigned> files; // LLVM's numbers of the files that steps come from
 };
 
@@ -240,7 +240,8 @@ void DataWriter::write() {
   });
 }
 
-void emit::writePageData(llvm::raw_ostream &out, const Program &program, const SourceManager &sources) {
+void emit::writePageData(llvm::raw_ostream &out, const Program &program, const Replay &replay,
+                         const SourceManager &sources) {
   JsonWriter json(out);
-  DataWriter(json, program, sources).write();
+  DataWriter(json, program, replay, sources).write();
 }

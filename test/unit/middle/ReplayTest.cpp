@@ -184,7 +184,7 @@ TEST(Pictures, quoteNames) {
   llvm::raw_string_ostream pageStream(page);
   SourceManager sources;
   info->sites.assign(info->sites.size(), {}); // made from no text
-  emit::writeHtml(pageStream, compile(dag, 8), sources);
+  EXPECT_TRUE(emit::writeHtml(pageStream, compile(dag, 8), sources));
   EXPECT_NE(pageStream.str().find("<title>a&quot;b\\c\nd&lt;/script&gt; – gc3</title>"), std::string::npos);
   EXPECT_NE(page.find("\"program\":\"a\\\"b\\\\c\\nd\\u003c/script>\""), std::string::npos);
   EXPECT_NE(page.find("\"files\":[]"), std::string::npos);
