@@ -6,6 +6,7 @@
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
+#include <array>
 
 using namespace gc3;
 using namespace gc3::ir;
@@ -139,6 +140,18 @@ bundle::BundleStatus Reader::read(Program &program) {
   return {};
 }
 
+/// What was proven: all of it, or the properties by name.
+static std::string proof(uint32_t verified) {
+  static constexpr std::array names = {"structure", "no deadlock", "postcondition", "no races"}; // by bit
+  if (verified == (1u << names.size()) - 1)
+    return "proven";
+  std::string text;
+  for (size_t bit = 0; bit != names.size(); ++bit)
+    if (verified >> bit & 1)
+      text += std::string(text.empty() ? "proven only: " : " + ") + names[bit];
+  return text.empty() ? "not proven" : text;
+}
+
 static void printTable(llvm::raw_ostream &out, const bundle::BundleFile &file) {
   out << "bundle by " << file.manifest().producer()->str() << ", " << file.bytes().size() << " bytes, "
       << file.programCount() << (file.programCount() == 1 ? " program\n" : " programs\n");
@@ -151,7 +164,7 @@ static void printTable(llvm::raw_ostream &out, const bundle::BundleFile &file) {
       out << "less than " << program.max_bytes();
     out << " bytes: " << program.name()->str() << (program.in_place() ? ", in place" : "")
         << (program.whole_slots() ? ", whole slots" : "") << ", slots " << program.min_fifo_slots() << " to "
-        << program.fifo_slots() << ", proven " << llvm::format_hex(program.verified(), 1) << ", digest "
+        << program.fifo_slots() << ", " << proof(program.verified()) << ", digest "
         << llvm::format_hex(program.digest(), 18) << '\n';
   }
 }

@@ -6,10 +6,11 @@
 //  - the message that the step receives (MessageOrder).
 // A thread block's clock changes at steps that wait. Linear in dependencies, times the logarithm of a rank's blocks,
 // and in what joined clocks differ in.
-#include "Clocks.h"
 #include "MessageOrder.h"
+#include "gc3/Support/Clocks.h"
 #include <algorithm>
 
+using namespace gc3;
 using namespace gc3::ir;
 using namespace gc3::schedule;
 

@@ -188,10 +188,13 @@ void Execution<Domain>::finishStep(uint32_t index) {
 template <typename Domain>
 void Execution<Domain>::runBlock(uint32_t index) {
   states[index].queued = false;
+  uint32_t first = states[index].step;
   while ((states[index].blocked = obstacle(index)) == Blocked::No) {
     execute(index);
     finishStep(index);
   }
+  if (Domain::tracksValues && states[index].step != first)
+    ranSteps.push_back({index, first, states[index].step});
 }
 
 template <typename Domain>

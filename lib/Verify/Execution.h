@@ -3,6 +3,7 @@
 #pragma once
 
 #include "Connections.h"
+#include "Order.h"
 #include "SlotLengths.h"
 #include "gc3/IR/SlotTracker.h"
 
@@ -25,6 +26,9 @@ public:
 
   /// Runs to the end. False: some thread blocks can't go on.
   bool run();
+
+  /// The order in which the steps ran.
+  const Order &order() const { return ranSteps; }
 
   /// After a run that got stuck: a thread block that waits, and for which thread block it does.
   Blocked blockedOn(uint32_t block) const { return states[block].blocked; }
@@ -97,6 +101,7 @@ private:
   std::vector<std::vector<Waiter>> waiters; // by thread block: a heap of those that wait for one of its steps
   std::vector<uint32_t> ready;
   std::vector<UnsetRead> unset;
+  Order ranSteps;
 };
 
 } // namespace gc3::verify

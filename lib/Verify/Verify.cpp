@@ -4,6 +4,7 @@
 #include "gc3/Verify/Verify.h"
 #include "Deadlock.h"
 #include "PostconditionCheck.h"
+#include "Races.h"
 #include "Values.h"
 
 using namespace gc3::ir;
@@ -47,6 +48,9 @@ static bool execute(const Program &program, const Connections &connections, uint
     return false;
   }
   verdict.proven |= NoDeadlock;
+  findRaces(program, connections, execution.order(), options.maxFindings, verdict.findings);
+  if (verdict.findings.empty())
+    verdict.proven |= NoRaces;
   for (const auto &read : execution.unsetReads())
     if (verdict.findings.size() < options.maxFindings)
       verdict.findings.push_back(unsetRead(program, read.block, read.step, read.buffer, read.index));

@@ -21,6 +21,24 @@ static uint32_t environmentTimeout() {
   return *text && !*end && value > 0 && value <= UINT32_MAX ? static_cast<uint32_t>(value) : defaultTimeout;
 }
 
+/// GC3_ALLOW_UNPROVEN: set to anything but 0.
+static bool environmentAllowsUnproven() {
+  const char *text = std::getenv("GC3_ALLOW_UNPROVEN");
+  return text && *text && std::strcmp(text, "0") != 0;
+}
+
+/// Whether programs for so many ranks were proven to be well-formed, to end, and to have no races. That they compute
+/// something in particular was proven, too, unless their collective promises nothing.
+static Outcome checkProofs(const bundle::BundleFile &file, uint32_t ranks) {
+  constexpr uint32_t needed = 0b1011; // structure, no deadlock, no races (Bundle.fbs)
+  for (uint32_t i = 0; i != file.programCount(); ++i)
+    if (file.program(i).ranks() == ranks && (file.program(i).verified() & needed) != needed)
+      return {gc3BundleUnproven, "program '" + file.program(i).name()->str() +
+                                     "' was compiled without verification, so it could hang or give wrong results; "
+                                     "compile it without --verify=off, or set GC3_ALLOW_UNPROVEN=1"};
+  return {};
+}
+
 extern "C" gc3Result_t gc3HostCommInitAll(gc3Comm_t *comms, int nranks, gc3Bundle_t bundle,
                                           const gc3HostConfig_t *config) {
   return api::guarded(nullptr, [&]() -> Outcome {
@@ -38,6 +56,9 @@ extern "C" gc3Result_t gc3HostCommInitAll(gc3Comm_t *comms, int nranks, gc3Bundl
     }
     if (chosen.order != gc3OrderFair && chosen.order != gc3OrderAdversarial)
       return {gc3InvalidArgument, "unknown order " + std::to_string(static_cast<int>(chosen.order))};
+    if (!chosen.allowUnproven && !environmentAllowsUnproven())
+      if (Outcome outcome = checkProofs(*bundle->file, static_cast<uint32_t>(nranks)); !outcome.ok())
+        return outcome;
     api::WorldOptions options;
     options.call = {{chosen.slots, chosen.slotBytes, chosen.tileElements},
                     chosen.workers,

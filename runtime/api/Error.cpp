@@ -49,6 +49,7 @@ extern "C" const char *gc3GetErrorString(gc3Result_t result) {
   case gc3BundleTooNew: return "the bundle is for a newer gc3";
   case gc3BundleCorrupt: return "the bundle is corrupt";
   case gc3BundleInvalid: return "the bundle is invalid";
+  case gc3BundleUnproven: return "a program of the bundle is not proven";
   }
   return "unknown result code";
 }

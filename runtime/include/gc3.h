@@ -82,7 +82,8 @@ typedef enum GC3_ENUM_TYPE {
   gc3BundleTruncated = 12, /**< the file ends early */
   gc3BundleTooNew = 13,    /**< the file was made for a newer gc3 */
   gc3BundleCorrupt = 14,   /**< a checksum does not match */
-  gc3BundleInvalid = 15    /**< intact, but not a valid program */
+  gc3BundleInvalid = 15,   /**< intact, but not a valid program */
+  gc3BundleUnproven = 16   /**< a program in it is not proven to end without races */
 } gc3Result_t;
 
 /** Element types, numbered as NCCL's. */
@@ -153,7 +154,7 @@ typedef struct {
   uint32_t contributions; /**< input chunks in every output chunk; 0: not all the same */
   uint32_t fifoSlots;     /**< slots per connection it was proven with */
   uint32_t minFifoSlots;  /**< the fewest it works with */
-  uint32_t verified;      /**< bit 0 structure, 1 deadlock, 2 postcondition */
+  uint32_t verified;      /**< bit 0 structure, 1 no deadlock, 2 postcondition, 3 no races */
   uint64_t digest;        /**< equal digests, equal programs */
 } gc3ProgramInfo_t;
 
@@ -192,15 +193,17 @@ typedef struct {
   gc3Order_t order;
   uint32_t timeoutMs; /**< how long ranks wait for each other; default the environment's GC3_TIMEOUT_MS, else 60000 */
   uint64_t seed;      /**< of the adversarial order */
+  int allowUnproven;  /**< take programs without a proof, too; default the environment's GC3_ALLOW_UNPROVEN, else 0 */
 } gc3HostConfig_t;
 
 #define GC3_HOST_CONFIG_INITIALIZER                                                                                    \
-  { sizeof(gc3HostConfig_t), 0, 0, 0, 0, gc3OrderFair, 0, 0 }
+  { sizeof(gc3HostConfig_t), 0, 0, 0, 0, gc3OrderFair, 0, 0, 0 }
 
 /**
  * Makes `nranks` communicators of one group in this process, comms[r] being rank r; free each with gc3CommDestroy.
  * `config` may be NULL. Nothing of a program is loaded before its first use. gc3InvalidArgument: null, nranks < 1, or a
- * config that was not initialised.
+ * config that was not initialised. gc3BundleUnproven: a program for so many ranks was written without the proof of its
+ * structure, its end and its freedom from races (gc3c --verify=off).
  */
 GC3_API gc3Result_t gc3HostCommInitAll(gc3Comm_t *comms, int nranks, gc3Bundle_t bundle, const gc3HostConfig_t *config);
 

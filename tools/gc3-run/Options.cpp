@@ -160,6 +160,8 @@ const std::vector<Option> &optionTable() {
        }},
       {"", "--seed", "N", "seed of the adversarial order (default 0)",
        [](auto &v, Options &o) { return store(v, o.host.seed); }},
+      {"", "--allow-unproven", "0|1", "run programs that were compiled without verification, too (default 0)",
+       [](auto &v, Options &o) { return store(v, o.host.allowUnproven, 0, 1); }},
       {"", "--json", "FILE", "write the table as JSON, too",
        [](auto &v, Options &o) {
          o.json = v;

@@ -14,7 +14,7 @@ struct Options {
 
 /// Something wrong with a program. `site` indexes ProgramInfo::sites, or is None.
 struct Finding {
-  enum Kind : uint8_t { Structure, Deadlock, Uninitialised, Postcondition } kind;
+  enum Kind : uint8_t { Structure, Deadlock, Race, Uninitialised, Postcondition } kind;
   std::string message;
   uint32_t site = ir::None;
   struct Note {
@@ -25,7 +25,7 @@ struct Finding {
 };
 
 /// What was shown, as bits of Verdict::proven and of a bundle. A postcondition that promises nothing is not shown.
-enum Property : uint32_t { StructureHolds = 1, NoDeadlock = 2, PostconditionHolds = 4 };
+enum Property : uint32_t { StructureHolds = 1, NoDeadlock = 2, PostconditionHolds = 4, NoRaces = 8 };
 
 struct Verdict {
   uint32_t proven = 0;   ///< Property bits
@@ -39,9 +39,9 @@ struct Verdict {
 
 /// Checks, each only if those before it hold: structure (peers, connections, ranges, waits); that the program ends with
 /// `program.fifoSlots` slots, for every timing and any number of tiles (whether blocking sends, receives and waits come
-/// to an end does not depend on their order, and every tile leaves the FIFOs empty); that, in the order of one
-/// execution, nothing reads a slot before it is written, and the postcondition holds: other orders end in the same
-/// values if no two thread blocks of a rank race, which is not checked. Linear in the slots that steps move.
+/// to an end does not depend on their order, and every tile leaves the FIFOs empty); that no two thread blocks of a
+/// rank race, and nothing reads a slot before it is written; that the postcondition holds. Linear in the slots that
+/// steps move, times the logarithm of a rank's thread blocks.
 Verdict verify(const ir::Program &program, const Options &options);
 
 } // namespace gc3::verify

@@ -81,7 +81,7 @@ std::string manifestSection(const std::vector<ProgramSpec> &programs, const std:
                                         static_cast<uint32_t>(p.ranks.size()), fbs::Protocol::Simple, p.minBytes,
                                         p.maxBytes, p.inputChunks, p.outputChunks, p.subdivision, p.maxCount,
                                         builder.CreateVectorOfStrings(p.scratchNames), p.contributions, p.inPlace,
-                                        p.fifoSlots, p.minFifoSlots, 7u, digests[i], p.wholeSlots));
+                                        p.fifoSlots, p.minFifoSlots, p.verified, digests[i], p.wholeSlots));
   }
   auto root = fbs::CreateManifest(builder, builder.CreateString("test"), builder.CreateVector(tables));
   builder.Finish(root, manifestIdentifier);

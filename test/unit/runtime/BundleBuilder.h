@@ -63,6 +63,7 @@ struct ProgramSpec {
   uint32_t contributions = 0;
   bool inPlace = false;
   uint32_t fifoSlots = 8, minFifoSlots = 1;
+  uint32_t verified = 15;  ///< Program.verified: all of it
   bool wholeSlots = false; ///< calls with short slots are padded
   std::vector<Rank> ranks{};
   std::vector<std::vector<Value>> outputs{}; ///< by rank and chunk

@@ -7,7 +7,7 @@
 #include <array>
 #include <cstdint>
 
-namespace gc3::schedule {
+namespace gc3 {
 
 /// For each of a rank's thread blocks the number of steps known to be finished. A finished clock never changes. It is a
 /// tree of nodes with `fan` children, where what is the same in two clocks is the same subtree; so joining clocks costs
@@ -26,6 +26,12 @@ public:
     return clock; // at the last level the entry itself
   }
 
+  /// Calls `visit(block, steps)` for every entry that is not 0.
+  template <typename Visit>
+  void forEach(Clock clock, Visit visit) const {
+    forEach(clock, levels, 0, visit);
+  }
+
   /// Starts the making of one clock by `join` and `with`; those made before are finished. What they return stands for
   /// what was passed as `draft`, which is not to be used any more if it was made since the start.
   void start() { firstDraft = static_cast<uint32_t>(nodes.size()); }
@@ -39,6 +45,15 @@ private:
   static constexpr uint32_t fan = 1u << fanBits;
   using Node = std::array<uint32_t, fan>; // numbers of nodes, or at the last level of steps
 
+  template <typename Visit>
+  void forEach(uint32_t node, uint32_t level, uint32_t block, Visit &visit) const {
+    if (node == Nothing)
+      return;
+    if (level == 0)
+      return visit(block, node);
+    for (uint32_t i = 0; i != fan; ++i)
+      forEach(nodes[node][i], level - 1, block << fanBits | i, visit);
+  }
   uint32_t with(uint32_t node, uint32_t block, uint32_t steps, uint32_t level);
   uint32_t join(uint32_t a, uint32_t b, uint32_t level);
   uint32_t set(uint32_t node, uint32_t place, uint32_t child);
@@ -48,4 +63,4 @@ private:
   llvm::SmallVector<Node, 0> nodes; // the first one is Nothing at every level
 };
 
-} // namespace gc3::schedule
+} // namespace gc3

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recursion goes as deep as the tree: half the bits of a number of thread blocks.
-#include "Clocks.h"
+#include "gc3/Support/Clocks.h"
 #include <algorithm>
 
-using namespace gc3::schedule;
+using namespace gc3;
 
 Clocks::Clocks(uint32_t blocks) : nodes(1) {
   while (levels * fanBits < 32 && blocks > 1u << (levels * fanBits))

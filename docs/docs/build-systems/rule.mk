@@ -1,0 +1,3 @@
+%.gc3b: %.gc3
+	gc3c $< -o $@ -MD -MP
+-include $(wildcard *.d)

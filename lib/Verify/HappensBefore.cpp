@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// Clocks within a rank, walks along messages between ranks.
+#include "HappensBefore.h"
+#include "llvm/ADT/DenseMap.h"
+#include <algorithm>
+
+using namespace gc3;
+using namespace gc3::ir;
+using namespace gc3::verify;
+
+/// The most thread blocks that a rank has.
+static uint32_t mostBlocks(const Program &program) {
+  uint32_t most = 0;
+  for (uint32_t rank = 0; rank != program.ranks(); ++rank)
+    most = std::max(most, program.rankBegin[rank + 1] - program.rankBegin[rank]);
+  return most;
+}
+
+HappensBefore::HappensBefore(const Program &program, const Connections &connections, const RankOrders &orders)
+    : program(program), connections(connections), clocks(mostBlocks(program)), clockAt(program.steps.size()),
+      budget((uint64_t(1) << 20) + 16 * program.steps.size()) {
+  makeClocks(orders);
+}
+
+void HappensBefore::makeClocks(const RankOrders &orders) {
+  std::vector<Clocks::Clock> latest(program.threadBlocks.size(), Clocks::Nothing);
+  for (uint32_t rank = 0; rank != program.ranks(); ++rank) {
+    uint32_t firstBlock = program.rankBegin[rank];
+    orders.forEachStep(rank, [&](uint32_t block, uint32_t stepNumber) {
+      const Step &step = program.steps[number({block, stepNumber})];
+      Clocks::Clock clock = latest[block];
+      clocks.start();
+      for (uint32_t i = 0; i != step.waitCount; ++i) {
+        const Wait &wait = program.waits[step.waitBegin + i];
+        clock = clocks.join(clock, clockAt[number({firstBlock + wait.threadBlock, wait.step})]);
+        clock = clocks.with(clock, wait.threadBlock, wait.step + 1);
+      }
+      latest[block] = clockAt[number({block, stepNumber})] = clock;
+    });
+  }
+}
+
+/// The k-th send of a connection meets its k-th receive.
+void HappensBefore::makeMessages() {
+  senders.resize(program.steps.size());
+  for (const Connection &connection : connections.all) {
+    const ThreadBlock &sender = program.threadBlocks[connection.sender];
+    const ThreadBlock &receiver = program.threadBlocks[connection.receiver];
+    uint32_t send = 0;
+    for (uint32_t receive = 0; receive != receiver.stepCount; ++receive) {
+      if (!receives(program.steps[receiver.firstStep + receive].opcode))
+        continue;
+      while (!sends(program.steps[sender.firstStep + send].opcode))
+        ++send;
+      senders[receiver.firstStep + receive] = send++;
+    }
+  }
+}
+
+/// Follows each message back from where it ends to where it began.
+void HappensBefore::makeVisits() {
+  struct Visit {
+    uint32_t message = None; // named by its last step
+    uint32_t step;
+  };
+  visits.resize(program.steps.size(), None);
+  std::vector<Visit> next(program.ranks()); // where the message came to later
+  for (uint32_t block = 0; block != program.threadBlocks.size(); ++block) {
+    for (uint32_t step = 0; step != program.threadBlocks[block].stepCount; ++step) {
+      if (!receives(opcode({block, step})) || sends(opcode({block, step})))
+        continue;
+      uint32_t message = number({block, step});
+      for (Place place{block, step};; place = senderOf(place)) {
+        Visit &later = next[program.threadBlocks[place.block].rank];
+        if (later.message == message)
+          visits[later.step] = number(place);
+        later = {message, number(place)};
+        if (!receives(opcode(place)))
+          break;
+      }
+    }
+  }
+}
+
+Place HappensBefore::placeOf(uint32_t rank, uint32_t number) const {
+  auto begin = program.threadBlocks.begin();
+  auto after = std::upper_bound(begin + program.rankBegin[rank], begin + program.rankBegin[rank + 1], number,
+                                [](uint32_t n, const ThreadBlock &block) { return n < block.firstStep; });
+  auto block = static_cast<uint32_t>(after - begin) - 1;
+  return {block, number - program.threadBlocks[block].firstStep};
+}
+
+/// The latest receive in the thread block up to and with this step; its step is None if there is none.
+Place HappensBefore::receiveUpTo(Place place) const {
+  if (connections.recvOf[place.block] == None)
+    return {place.block, None};
+  while (!receives(opcode(place)))
+    if (place.step-- == 0)
+      break;
+  return place;
+}
+
+Place HappensBefore::senderOf(Place receive) const {
+  return {connections.all[connections.recvOf[receive.block]].sender, senders[number(receive)]};
+}
+
+/// Whether what is over when step `finished` is, of any rank, is known to include `earlier`: as part of it, by a wait,
+/// or because a message has arrived that `earlier` or its thread block afterwards sent to the rank.
+bool HappensBefore::implies(Place finished, Place earlier) const {
+  if (finished.block == earlier.block)
+    return finished.step >= earlier.step;
+  if (sameRank(finished.block, earlier.block))
+    return known(finished, earlier.block) > earlier.step;
+  uint32_t connection = connections.sendOf[earlier.block];
+  if (connection == None)
+    return false;
+  uint32_t peer = connections.all[connection].receiver;
+  if (!sameRank(finished.block, peer))
+    return false;
+  uint32_t steps = finished.block == peer ? finished.step + 1 : known(finished, peer);
+  if (steps == 0)
+    return false;
+  Place receive = receiveUpTo({peer, steps - 1});
+  return receive.step != None && senders[number(receive)] >= earlier.step;
+}
+
+/// Whether the message has passed through its rank before, after `earlier`.
+bool HappensBefore::cameBack(Place earlier, Place receive) {
+  if (visits.empty())
+    makeVisits();
+  uint32_t rank = program.threadBlocks[receive.block].rank;
+  for (uint32_t visit = visits[number(receive)]; visit != None; visit = visits[visit])
+    if (implies(placeOf(rank, visit), earlier))
+      return true;
+  return false;
+}
+
+/// Everything that is over when `later` begins, thread block by thread block, each as far as it is known to be.
+HappensBefore::Answer HappensBefore::search(Place earlier, Place later) {
+  llvm::DenseMap<uint32_t, uint32_t> searched; // by thread block: so many of its steps
+  std::vector<Place> open;
+  auto add = [&](Place finished) {
+    uint32_t &steps = searched[finished.block];
+    if (steps > finished.step)
+      return;
+    steps = finished.step + 1;
+    open.push_back(finished);
+  };
+  auto expand = [&](Place begun) {
+    uint32_t firstBlock = firstBlockOf(begun.block);
+    clocks.forEach(clockAt[number(begun)], [&](uint32_t block, uint32_t steps) {
+      add({firstBlock + block, steps - 1});
+    });
+    Place receive = receiveUpTo(begun);
+    if (receive.step != None)
+      add(senderOf(receive));
+  };
+  expand(later);
+  for (; !open.empty(); --budget) {
+    if (budget == 0)
+      return OutOfBudget;
+    Place place = open.back();
+    open.pop_back();
+    if (implies(place, earlier))
+      return Ordered;
+    expand(place);
+  }
+  return Unordered;
+}
+
+HappensBefore::Answer HappensBefore::ask(Place earlier, Place later) {
+  if (known(later, earlier.block) > earlier.step)
+    return Ordered;
+  if (program.info->protocol != Protocol::Simple)
+    return Unordered;
+  if (senders.empty())
+    makeMessages();
+  Place receive = receiveUpTo(later);
+  if (receive.step != None && (implies(senderOf(receive), earlier) || cameBack(earlier, receive)))
+    return Ordered;
+  return search(earlier, later);
+}

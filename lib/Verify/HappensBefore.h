@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is over when a step begins, in every execution: what comes before it in its thread block, what is waited for,
+// what was over when the message that it receives was sent (under Simple only), and so on backwards.
+#pragma once
+
+#include "Connections.h"
+#include "Order.h"
+#include "gc3/Support/Clocks.h"
+
+namespace gc3::verify {
+
+/// A step of a thread block: an index in Program::threadBlocks, and a number within it.
+struct Place {
+  uint32_t block;
+  uint32_t step;
+};
+
+/// Answers come from clocks of what each thread block knows of the others of its rank. What only messages tell is
+/// looked for backwards along them, since clocks of all ranks' thread blocks would take space for every pair of them.
+/// What messages are used for in practice is found in a step or two:
+///  - an answer: the sender of the message knew that one which left after `earlier` had arrived;
+///  - a message that comes back to a rank through which it has passed.
+///
+/// A free slot says nothing here: that a receiver has made room is not known to order what it did before (and how many
+/// slots there are is decided when a job starts). Nor do tiles: each has elements of its own, of every slot.
+///
+/// Under LL and LL128 a message orders nothing but its own data, so only waits count (docs/gc3-ir.md).
+class HappensBefore {
+public:
+  HappensBefore(const ir::Program &program, const Connections &connections, const RankOrders &orders);
+
+  enum Answer : uint8_t { Unordered, Ordered, OutOfBudget };
+  /// Whether step `earlier` is over before `later` begins, in every execution; both are of one rank, in different
+  /// thread blocks. Logarithmic in a rank's thread blocks, but for searches, which share a budget that grows with the
+  /// program.
+  Answer ask(Place earlier, Place later);
+
+private:
+  void makeClocks(const RankOrders &orders);
+  void makeMessages();
+  void makeVisits();
+  ir::Opcode opcode(Place place) const { return program.steps[number(place)].opcode; }
+  uint32_t number(Place place) const { return program.threadBlocks[place.block].firstStep + place.step; }
+  /// The number of steps of `block`, of the same rank, that are over when the step begins.
+  uint32_t known(Place step, uint32_t block) const {
+    return clocks.known(clockAt[number(step)], block - firstBlockOf(step.block));
+  }
+  uint32_t firstBlockOf(uint32_t block) const { return program.rankBegin[program.threadBlocks[block].rank]; }
+  bool sameRank(uint32_t a, uint32_t b) const { return program.threadBlocks[a].rank == program.threadBlocks[b].rank; }
+  Place placeOf(uint32_t rank, uint32_t number) const;
+  Place receiveUpTo(Place step) const;
+  Place senderOf(Place receive) const;
+  bool implies(Place finished, Place earlier) const;
+  bool cameBack(Place earlier, Place receive);
+  Answer search(Place earlier, Place later);
+
+  const ir::Program &program;
+  const Connections &connections;
+  Clocks clocks;                      // entries by thread block within its rank
+  std::vector<Clocks::Clock> clockAt; // by step: what its waits and those before it tell
+  std::vector<uint32_t> senders;      // by step that receives: the step of the other thread block that sends
+  std::vector<uint32_t> visits;       // by step: the step of its rank that passed the same message on before, or None
+  uint64_t budget;                    // places that searches may still look at
+};
+
+} // namespace gc3::verify

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rank by rank, in the order of one execution: every access is compared with the last write of its slot, and a write
+// also with the reads since then. Earlier accesses need no look: if they were not over before that write, it raced with
+// them. So a program in which one order shows no race has none in any.
+#include "Races.h"
+
+using namespace gc3;
+using namespace gc3::ir;
+using namespace gc3::verify;
+
+namespace {
+
+class RaceFinder {
+public:
+  RaceFinder(const Program &program, const Connections &connections, const Order &order, uint32_t maxFindings,
+             std::vector<Finding> &findings)
+      : program(program), orders(program, order), happensBefore(program, connections, orders), maxFindings(maxFindings),
+        findings(findings) {}
+
+  void run();
+
+private:
+  static constexpr uint32_t Nobody = ~uint32_t(0);
+  static constexpr uint32_t ListBit = uint32_t(1) << 31;
+  /// Who used a slot; steps are counted within the rank.
+  struct Slot {
+    uint32_t writer = Nobody;
+    uint32_t readers = Nobody; // since then: the one step, or ListBit | the latest entry in `lists`
+  };
+  struct Reader {
+    uint32_t step;
+    uint32_t next; // entry, or Nobody
+  };
+
+  void startRank(uint32_t rank);
+  void visit(Place place);
+  void read(Slot &slot);
+  void write(Slot &slot);
+  void addReader(Slot &slot);
+  void compare(uint32_t earlier);
+  void report(Place earlier, bool outOfBudget);
+  bool enough() const { return findings.size() >= maxFindings; }
+
+  const Program &program;
+  RankOrders orders;
+  HappensBefore happensBefore;
+  uint32_t maxFindings;
+  std::vector<Finding> &findings;
+
+  // Of the rank looked at.
+  uint32_t firstStep = 0;
+  std::vector<uint32_t> blockOf;     // by step of the rank
+  std::vector<uint32_t> bufferBegin; // by buffer: its first slot
+  std::vector<Slot> slots;
+  std::vector<Reader> lists;
+  uint32_t freeEntries = Nobody; // in `lists`
+
+  // Of the step looked at.
+  Place present{};
+  uint32_t presentStep = 0;   // within the rank
+  uint32_t compared = Nobody; // the step that it was compared with last
+};
+
+} // namespace
+
+void RaceFinder::startRank(uint32_t rank) {
+  uint32_t buffers = program.info->bufferCount();
+  firstStep = program.rankBegin[rank] == program.threadBlocks.size()
+                  ? 0
+                  : program.threadBlocks[program.rankBegin[rank]].firstStep;
+  bufferBegin.assign(1, 0);
+  for (BufferId buffer = 0; buffer != buffers; ++buffer)
+    bufferBegin.push_back(bufferBegin.back() + program.bufferSize(rank, buffer));
+  slots.assign(bufferBegin.back(), {});
+  lists.clear();
+  freeEntries = Nobody;
+  blockOf.clear();
+  for (uint32_t block = program.rankBegin[rank]; block != program.rankBegin[rank + 1]; ++block)
+    blockOf.insert(blockOf.end(), program.threadBlocks[block].stepCount, block);
+}
+
+/// Steps of the same thread block run one after the other.
+void RaceFinder::compare(uint32_t earlier) {
+  if (earlier == compared || blockOf[earlier] == present.block || enough())
+    return;
+  compared = earlier;
+  Place place{blockOf[earlier], firstStep + earlier - program.threadBlocks[blockOf[earlier]].firstStep};
+  HappensBefore::Answer answer = happensBefore.ask(place, present);
+  if (answer != HappensBefore::Ordered)
+    report(place, answer == HappensBefore::OutOfBudget);
+}
+
+void RaceFinder::addReader(Slot &slot) {
+  if (slot.readers == Nobody || slot.readers == presentStep) {
+    slot.readers = presentStep;
+    return;
+  }
+  auto add = [&](uint32_t step, uint32_t next) {
+    uint32_t entry = freeEntries;
+    if (entry == Nobody) {
+      entry = static_cast<uint32_t>(lists.size());
+      lists.emplace_back();
+    } else {
+      freeEntries = lists[entry].next;
+    }
+    lists[entry] = {step, next};
+    return entry;
+  };
+  uint32_t list = slot.readers & ListBit ? slot.readers & ~ListBit : add(slot.readers, Nobody);
+  slot.readers = ListBit | add(presentStep, list);
+}
+
+void RaceFinder::read(Slot &slot) {
+  if (slot.writer != Nobody)
+    compare(slot.writer);
+  addReader(slot);
+}
+
+void RaceFinder::write(Slot &slot) {
+  if (slot.writer != Nobody)
+    compare(slot.writer);
+  if (slot.readers != Nobody && slot.readers & ListBit) {
+    for (uint32_t entry = slot.readers & ~ListBit, next = Nobody; entry != Nobody; entry = next) {
+      compare(lists[entry].step);
+      next = lists[entry].next;
+      lists[entry].next = freeEntries;
+      freeEntries = entry;
+    }
+  } else if (slot.readers != Nobody) {
+    compare(slot.readers);
+  }
+  slot = {presentStep, Nobody};
+}
+
+/// What a step reads it reads before it writes.
+void RaceFinder::visit(Place place) {
+  const Step &step = program.steps[program.threadBlocks[place.block].firstStep + place.step];
+  present = place;
+  presentStep = program.threadBlocks[place.block].firstStep + place.step - firstStep;
+  compared = Nobody;
+  Slot *src = slots.data() + bufferBegin[step.srcBuffer] + step.srcIndex;
+  Slot *dst = slots.data() + bufferBegin[step.dstBuffer] + step.dstIndex;
+  if (readsSrc(step.opcode))
+    for (uint32_t i = 0; i != step.count; ++i)
+      read(src[i]);
+  if (writesDst(step.opcode))
+    for (uint32_t i = 0; i != step.count; ++i)
+      write(dst[i]);
+}
+
+/// `reads` or `writes`, if the step does either to the slot.
+static const char *accessOf(const Step &step, BufferId buffer, uint32_t index) {
+  auto holds = [&](BufferId other, uint32_t first) { return other == buffer && index - first < step.count; };
+  if (writesDst(step.opcode) && holds(step.dstBuffer, step.dstIndex))
+    return "writes";
+  return readsSrc(step.opcode) && holds(step.srcBuffer, step.srcIndex) ? "reads" : nullptr;
+}
+
+/// A slot that both steps access and one of them writes: there is one.
+static std::pair<BufferId, uint32_t> sharedSlot(const Step &a, const Step &b) {
+  for (auto [writer, other] : {std::pair(&a, &b), std::pair(&b, &a)})
+    if (writesDst(writer->opcode))
+      for (uint32_t i = 0; i != writer->count; ++i)
+        if (accessOf(*other, writer->dstBuffer, writer->dstIndex + i))
+          return {writer->dstBuffer, writer->dstIndex + i};
+  llvm_unreachable("a race without a slot");
+}
+
+void RaceFinder::report(Place earlier, bool outOfBudget) {
+  const Step &first = program.steps[program.threadBlocks[earlier.block].firstStep + earlier.step];
+  const Step &second = program.steps[program.threadBlocks[present.block].firstStep + present.step];
+  auto [buffer, index] = sharedSlot(first, second);
+  std::string slot = program.info->bufferName(buffer) + "[" + std::to_string(index) + "]";
+  auto tell = [&](Place place, const Step &step) {
+    return describe(program, place.block, place.step) + " " + accessOf(step, buffer, index) + " it";
+  };
+  const ThreadBlock &block = program.threadBlocks[present.block];
+  uint32_t firstBlock = program.rankBegin[block.rank];
+  std::string message = "rank " + std::to_string(block.rank) + ": thread blocks " +
+                        std::to_string(earlier.block - firstBlock) + " and " +
+                        std::to_string(present.block - firstBlock) + " race for " + slot + ": " +
+                        (outOfBudget ? "that messages decide which comes first was not found within the search's limits"
+                                     : "nothing decides which comes first");
+  findings.push_back({Finding::Race,
+                      std::move(message),
+                      second.site,
+                      {{tell(earlier, first), first.site}, {tell(present, second), second.site}}});
+}
+
+void RaceFinder::run() {
+  for (uint32_t rank = 0; rank != program.ranks() && !enough(); ++rank) {
+    startRank(rank);
+    orders.forEachStep(rank, [&](uint32_t block, uint32_t step) { visit({block, step}); });
+  }
+}
+
+void gc3::verify::findRaces(const Program &program, const Connections &connections, const Order &order,
+                            uint32_t maxFindings, std::vector<Finding> &findings) {
+  RaceFinder(program, connections, order, maxFindings, findings).run();
+}

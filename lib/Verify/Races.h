@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Accesses of different thread blocks to one slot that nothing orders.
+#pragma once
+
+#include "HappensBefore.h"
+#include "gc3/Verify/Verify.h"
+
+namespace gc3::verify {
+
+/// Findings of kind Race, `maxFindings` at most, one for each pair of steps: two steps of a rank that access a slot, at
+/// least one of which writes it, where neither is over before the other begins in every execution. The order decides
+/// only which of them is told first. Linear in the slots that steps access, times the cost of HappensBefore::ask.
+void findRaces(const ir::Program &program, const Connections &connections, const Order &order, uint32_t maxFindings,
+               std::vector<Finding> &findings);
+
+} // namespace gc3::verify

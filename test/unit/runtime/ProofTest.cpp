@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Communicators take proven programs only, unless told otherwise.
+#include "Programs.h"
+#include "gc3.h"
+
+#include <cstdlib>
+#include <gtest/gtest.h>
+
+using namespace gc3::test;
+
+namespace {
+
+/// Tries to make communicators of two ranks for a ring AllReduce with these properties proven.
+class Proofs : public testing::Test {
+protected:
+  gc3Result_t init(uint32_t verified, const gc3HostConfig_t *config = nullptr, uint32_t programRanks = 2) {
+    ProgramSpec program = ringAllReduce(programRanks, true);
+    program.verified = verified;
+    std::string bytes = buildBundle({program});
+    gc3Bundle_t bundle = nullptr;
+    EXPECT_EQ(gc3BundleLoadMemory(&bundle, bytes.data(), bytes.size()), gc3Success);
+    gc3Comm_t comms[2] = {};
+    gc3Result_t result = gc3HostCommInitAll(comms, 2, bundle, config);
+    for (gc3Comm_t comm : comms)
+      gc3CommDestroy(comm);
+    gc3BundleFree(bundle);
+    return result;
+  }
+  void TearDown() override { unsetenv("GC3_ALLOW_UNPROVEN"); }
+};
+
+} // namespace
+
+TEST_F(Proofs, structureEndAndRacesAreNeeded) {
+  for (uint32_t verified = 0; verified != 16; ++verified) {
+    bool enough = (verified & 0b1011) == 0b1011;
+    EXPECT_EQ(init(verified), enough ? gc3Success : gc3BundleUnproven) << verified;
+  }
+  init(0);
+  EXPECT_STREQ(
+      gc3GetLastError(nullptr),
+      "program 'ring2_aliased_1' was compiled without verification, so it could hang or give wrong results; compile it "
+      "without --verify=off, or set GC3_ALLOW_UNPROVEN=1");
+}
+
+TEST_F(Proofs, programsForOtherNumbersOfRanksDoNotMatter) {
+  EXPECT_EQ(init(0, nullptr, 3), gc3Success);
+}
+
+TEST_F(Proofs, theConfigAllowsUnprovenPrograms) {
+  gc3HostConfig_t config = GC3_HOST_CONFIG_INITIALIZER;
+  EXPECT_EQ(init(0, &config), gc3BundleUnproven);
+  config.allowUnproven = 1;
+  EXPECT_EQ(init(0, &config), gc3Success);
+}
+
+TEST_F(Proofs, theEnvironmentAllowsUnprovenPrograms) {
+  for (const char *no : {"", "0"}) {
+    setenv("GC3_ALLOW_UNPROVEN", no, 1);
+    EXPECT_EQ(init(0), gc3BundleUnproven) << no;
+  }
+  setenv("GC3_ALLOW_UNPROVEN", "1", 1);
+  EXPECT_EQ(init(0), gc3Success);
+}
