@@ -177,10 +177,8 @@ static bool checkFrom(const Table &table) {
                                                     {"--program", table.program.getNumOccurrences()},
                                                     {"--no-fusion", table.noFusion.getNumOccurrences()},
                                                     {"--max-ops", table.maxOps.getNumOccurrences()}};
-  if (table.from == From::GC3IR) {
+  if (table.from == From::GC3IR)
     idle.emplace_back("--fifo-slots", table.fifoSlots.getNumOccurrences());
-    idle.emplace_back("--max-threadblocks", table.maxThreadBlocks.getNumOccurrences());
-  }
   for (auto [option, occurrences] : idle)
     if (occurrences != 0)
       return reject(std::string(option) + " says nothing about what " + from + " reads");

@@ -22,7 +22,7 @@ bool Pipeline::verifyProgram(const ir::Program &program) {
   verify::Verdict verdict;
   if (options.verify != VerifyMode::Off) {
     auto timer = session.times.start("verify");
-    verdict = verify::verify(program, {.exact = options.verify == VerifyMode::Exact});
+    verdict = verify::verify(program, verifyOptions(options));
   }
   for (const verify::Finding &finding : verdict.findings)
     report(session, *program.info, finding, DiagId::Unverified);

@@ -78,6 +78,10 @@ static bool writePage(Session &session, const ir::Program &program, llvm::raw_os
   return true;
 }
 
+verify::Options gc3::driver::verifyOptions(const Options &options) {
+  return {.exact = options.verify == VerifyMode::Exact, .maxThreadBlocks = options.schedule.maxThreadBlocks};
+}
+
 /// The MSCCL runtimes have few slots, and may cut a message of several slots into as many.
 schedule::Options gc3::driver::scheduleOptions(const Options &options, const ir::InstructionDag &dag) {
   schedule::Options result = options.schedule;
@@ -89,17 +93,13 @@ schedule::Options gc3::driver::scheduleOptions(const Options &options, const ir:
   return result;
 }
 
-/// The waits of a program that was read may rely on messages that arrive as a whole.
-static bool checkWaits(Session &session, const ir::Program &program) {
-  auto longer = std::find_if(program.steps.begin(), program.steps.end(),
-                             [](const ir::Step &step) { return ir::sends(step.opcode) && step.count != 1; });
-  if (session.options.from != From::GC3IR || longer == program.steps.end())
-    return true;
-  session.diags.error(DiagId::Inexpressible, program.info->sites[longer->site],
-                      "MSCCL runtimes may cut this message of " + std::to_string(longer->count) +
-                          " slots, and waits that whole messages imply may be missing; write XML from the source, or "
-                          "from the Instruction DAG");
-  return false;
+/// What to do about a finding in the program that MSCCL runtimes make of another.
+static std::string adviceAgainst(const verify::Finding &finding, const ir::Program &program) {
+  if (finding.kind == verify::Finding::Race)
+    return "; waits that whole messages imply are missing: write XML from the source, or from the Instruction DAG";
+  bool simple = program.info->protocol == ir::Protocol::Simple;
+  return std::string("; move fewer chunks at once, try --no-fusion") +
+         (simple ? ", or use protocol LL, for which they have 8 slots" : "");
 }
 
 /// Besides what the format can't say, a program must end with the messages and slots that the MSCCL runtimes make of
@@ -107,19 +107,16 @@ static bool checkWaits(Session &session, const ir::Program &program) {
 static bool writeMsccl(Session &session, const ir::Program &program, llvm::raw_ostream &out) {
   {
     auto timer = session.times.start("emit");
-    if (!checkWaits(session, program) ||
-        !emit::writeMscclXml(out, program, session.options.mscclDialect, session.diags))
+    if (!emit::writeMscclXml(out, program, session.options.mscclDialect, session.diags))
       return false;
   }
   if (session.options.verify == VerifyMode::Off)
     return true;
   auto timer = session.times.start("verify");
-  verify::Verdict verdict = verify::verify(emit::cutIntoPieces(program), {});
-  bool simple = program.info->protocol == ir::Protocol::Simple;
+  verify::Verdict verdict = verify::verify(emit::cutIntoPieces(program), verifyOptions(session.options));
   for (verify::Finding &finding : verdict.findings) {
     finding.message = "cut into steps of one chunk each, as MSCCL runtimes cut it for large buffers, " +
-                      finding.message + "; move fewer chunks at once, try --no-fusion" +
-                      (simple ? ", or use protocol LL, for which they have 8 slots" : "");
+                      finding.message + adviceAgainst(finding, program);
     report(session, *program.info, finding, DiagId::RuntimeLimit);
   }
   return verdict.holds();

@@ -24,6 +24,9 @@ bool writeProgram(Session &session, const ir::Program &program, llvm::raw_ostrea
 /// The scheduler's options, with what the result asks of a schedule.
 schedule::Options scheduleOptions(const Options &options, const ir::InstructionDag &dag);
 
+/// What Verify is told: the limits of the target, and how to compare.
+verify::Options verifyOptions(const Options &options);
+
 /// Reports what Verify found.
 void report(Session &session, const ir::ProgramInfo &info, const verify::Finding &finding, DiagId id);
 

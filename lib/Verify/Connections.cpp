@@ -11,11 +11,12 @@ namespace {
 
 class StructureChecker {
 public:
-  StructureChecker(const Program &program, uint32_t maxFindings, std::vector<Finding> &findings)
-      : program(program), maxFindings(maxFindings), findings(findings) {}
+  StructureChecker(const Program &program, const Options &options, std::vector<Finding> &findings)
+      : program(program), options(options), findings(findings) {}
   Connections run();
 
 private:
+  void checkLimits();
   void checkBlock(uint32_t index);
   void checkStep(uint32_t block, uint32_t index);
   void checkSlice(uint32_t block, uint32_t step, const char *what, BufferId buffer, uint32_t first, uint32_t count);
@@ -38,10 +39,10 @@ private:
   }
   uint32_t local(uint32_t block) const { return block - program.rankBegin[program.threadBlocks[block].rank]; }
 
-  bool enough() const { return findings.size() >= maxFindings; }
+  bool enough() const { return findings.size() >= options.maxFindings; }
 
   const Program &program;
-  uint32_t maxFindings;
+  const Options &options;
   std::vector<Finding> &findings;
 };
 
@@ -116,6 +117,18 @@ void StructureChecker::checkStep(uint32_t index, uint32_t number) {
   if (meets)
     wrong(index, number, "writes slots that it reads, shifted");
   checkWaits(index, number);
+}
+
+void StructureChecker::checkLimits() {
+  if (program.fifoSlots == 0 || program.fifoSlots > options.maxFifoSlots)
+    wrongBlock("the program is meant for " + std::to_string(program.fifoSlots) +
+               " slots per connection; there can be 1 to " + std::to_string(options.maxFifoSlots));
+  for (uint32_t rank = 0; rank != program.ranks(); ++rank) {
+    uint32_t blocks = program.rankBegin[rank + 1] - program.rankBegin[rank];
+    if (blocks > options.maxThreadBlocks)
+      wrongBlock("rank " + std::to_string(rank) + " has " + std::to_string(blocks) + " thread blocks, the limit is " +
+                 std::to_string(options.maxThreadBlocks) + " (--max-threadblocks)");
+  }
 }
 
 void StructureChecker::checkBlock(uint32_t index) {
@@ -211,6 +224,7 @@ Connections StructureChecker::connect() {
 }
 
 Connections StructureChecker::run() {
+  checkLimits();
   for (uint32_t index = 0; index != program.threadBlocks.size() && !enough(); ++index)
     checkBlock(index);
   if (!findings.empty())
@@ -222,6 +236,7 @@ Connections StructureChecker::run() {
   return connections;
 }
 
-Connections gc3::verify::checkStructure(const Program &program, uint32_t maxFindings, std::vector<Finding> &findings) {
-  return StructureChecker(program, maxFindings, findings).run();
+Connections gc3::verify::checkStructure(const Program &program, const Options &options,
+                                        std::vector<Finding> &findings) {
+  return StructureChecker(program, options, findings).run();
 }

@@ -18,8 +18,8 @@ struct Connections {
   std::vector<uint32_t> recvOf;
 };
 
-/// Findings of kind Structure, `maxFindings` at most; the connections are whole only if there are none.
-Connections checkStructure(const ir::Program &program, uint32_t maxFindings, std::vector<Finding> &findings);
+/// Findings of kind Structure, `options.maxFindings` at most; the connections are whole only if there are none.
+Connections checkStructure(const ir::Program &program, const Options &options, std::vector<Finding> &findings);
 
 /// `rank 3 tb 1 step 4 (send to 5)`.
 std::string describe(const ir::Program &program, uint32_t threadBlock, uint32_t step);

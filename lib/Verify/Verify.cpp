@@ -18,22 +18,33 @@ static Finding unsetRead(const Program &program, uint32_t block, uint32_t step, 
           {}};
 }
 
-/// The fewest slots with which the program ends. It does with all of its own and not with `tooFew`; more never hurt, so
-/// doubling finds a number that works, and halving the least.
-static uint32_t fewestSlots(const Program &program, const Connections &connections, uint32_t tooFew) {
+static bool ends(const Program &program, const Connections &connections, uint32_t slots) {
   NoDomain domain;
-  auto ends = [&](uint32_t slots) {
-    return slots >= program.fifoSlots || Execution<NoDomain>(program, connections, slots, domain).run();
-  };
-  uint32_t enough = 2 * tooFew;
-  for (; !ends(enough); enough *= 2)
-    tooFew = enough;
-  enough = std::min(enough, program.fifoSlots);
+  return Execution<NoDomain>(program, connections, slots, domain).run();
+}
+
+/// The fewest slots with which the program ends, which it does with `enough` and not with `tooFew`. More never hurt, so
+/// doubling finds a number that works, and halving the least.
+static uint32_t fewestSlots(const Program &program, const Connections &connections, uint32_t tooFew, uint32_t enough) {
+  while (2 * tooFew < enough) {
+    if (ends(program, connections, 2 * tooFew)) {
+      enough = 2 * tooFew;
+      break;
+    }
+    tooFew *= 2;
+  }
   while (enough - tooFew > 1) {
     uint32_t middle = tooFew + (enough - tooFew) / 2;
-    (ends(middle) ? enough : tooFew) = middle;
+    (ends(program, connections, middle) ? enough : tooFew) = middle;
   }
   return enough;
+}
+
+/// How many slots would do for a program that does not end with its own.
+static std::string slotsNeeded(const Program &program, const Connections &connections, uint32_t mostSlots) {
+  if (program.fifoSlots >= mostSlots || !ends(program, connections, mostSlots))
+    return {};
+  return "; with " + std::to_string(fewestSlots(program, connections, program.fifoSlots, mostSlots)) + " it ends";
 }
 
 /// Runs the program in a domain with `slots` slots, and checks how it ends. False if it does not.
@@ -43,8 +54,10 @@ static bool execute(const Program &program, const Connections &connections, uint
   Domain domain;
   Execution<Domain> execution(program, connections, slots, domain);
   if (!execution.run()) {
-    if (slots == program.fifoSlots)
+    if (slots == program.fifoSlots) {
       verdict.findings.push_back(tellDeadlock(program, connections, execution, slots));
+      verdict.findings.back().message += slotsNeeded(program, connections, options.maxFifoSlots);
+    }
     return false;
   }
   verdict.proven |= NoDeadlock;
@@ -72,12 +85,12 @@ static void executeWithFewSlots(const Program &program, const Connections &conne
     }
   }
   if (program.fifoSlots > few && execute<Domain>(program, connections, program.fifoSlots, options, verdict))
-    verdict.minSlots = fewestSlots(program, connections, few);
+    verdict.minSlots = fewestSlots(program, connections, few, program.fifoSlots);
 }
 
 Verdict gc3::verify::verify(const Program &program, const Options &options) {
   Verdict verdict;
-  Connections connections = checkStructure(program, options.maxFindings, verdict.findings);
+  Connections connections = checkStructure(program, options, verdict.findings);
   if (!verdict.findings.empty())
     return verdict;
   verdict.proven |= StructureHolds;

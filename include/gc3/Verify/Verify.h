@@ -8,8 +8,10 @@
 namespace gc3::verify {
 
 struct Options {
-  bool exact = false;        ///< compare explicit multisets of contributions instead of their 128-bit hashes
-  uint32_t maxFindings = 20; ///< findings kept
+  bool exact = false;             ///< compare explicit multisets of contributions instead of their 128-bit hashes
+  uint32_t maxFindings = 20;      ///< findings kept
+  uint32_t maxThreadBlocks = 108; ///< of a rank: those that a GPU can hold at once
+  uint32_t maxFifoSlots = 65536;  ///< of a connection
 };
 
 /// Something wrong with a program. `site` indexes ProgramInfo::sites, or is None.

@@ -103,7 +103,7 @@ TEST(Verify, countsSlots) {
   EXPECT_EQ(verify(exchange.program, {}).minSlots, 2u);
   exchange.program.fifoSlots = 1;
   Finding finding = exchange.finding(Finding::Deadlock);
-  EXPECT_EQ(finding.message, "the program deadlocks with 1 slot per connection");
+  EXPECT_EQ(finding.message, "the program deadlocks with 1 slot per connection; with 2 it ends");
   ASSERT_EQ(finding.notes.size(), 2u);
   EXPECT_EQ(finding.notes[0].message, "rank 0 tb 0 step 1 (send to 1) waits for a free slot to rank 1");
 }
