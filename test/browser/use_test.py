@@ -125,11 +125,13 @@ class Use(pages.PageTest):
                                       "receive, copy, send on; channel 0, tick 1", f"{folder}/relay.gc3:6"])
         self.browser.point(("#facts",))
         self.assertEqual(self.tip(), [])
-        cell = self.browser.run("return [...document.querySelectorAll('.cell')].findIndex((c) => c.ariaLabel.startsWith('rank 1 output[1]'))")
+        cell = self.browser.run(
+            "return [...document.querySelectorAll('.cell')].findIndex((c) => c.ariaLabel.startsWith('rank 1 output[1]'))")
         self.browser.point((f".cell[data-cell='{cell}']",))
         self.assertEqual(self.tip(), ["rank 1 output[1]", "nothing yet", "promised: 1 input slot"])
         self.browser.type("body", "end")
-        self.browser.point(("#facts",), (f".cell[data-cell='{cell}']",))
+        self.browser.point(("#facts",))
+        self.browser.point((f".cell[data-cell='{cell}']",))
         self.assertEqual(self.tip(), ["rank 1 output[1]", "holds 0:1", "from rank 1 tb 0 step 0, tick 1",
                                       "✓ as the collective promises"])
 
