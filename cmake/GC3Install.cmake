@@ -1,12 +1,11 @@
 # What `cmake --install` puts where, in three components, which are Debian packages as well (GC3Package.cmake):
 #   runtime      the shared library
 #   development  its header and what finds it: the CMake package, pkg-config's file
-#   tools        gc3c, gc3-run, manual pages, documentation, the standard library to read, examples
+#   tools        gc3c, gc3-run, manual pages, documentation
 # The CMake package works wherever the tree is moved to, and without the tools.
 include(CMakePackageConfigHelpers)
 
 set(GC3_INSTALL_CMAKE "${CMAKE_INSTALL_LIBDIR}/cmake/gc3")
-set(GC3_INSTALL_SHARE "${CMAKE_INSTALL_DATADIR}/gc3")
 
 install(TARGETS gc3 EXPORT gc3RuntimeTargets
   LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT runtime NAMELINK_COMPONENT development
@@ -18,11 +17,11 @@ install(TARGETS gc3-run DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT tools)
 if(GC3_COMPILER)
   install(TARGETS gc3c EXPORT gc3CompilerTargets DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT tools)
   install(EXPORT gc3CompilerTargets NAMESPACE gc3:: DESTINATION "${GC3_INSTALL_CMAKE}" COMPONENT tools)
-  install(DIRECTORY std examples DESTINATION "${GC3_INSTALL_SHARE}" COMPONENT tools FILES_MATCHING
-    PATTERN "*.gc3" PATTERN "*.c" PATTERN "examples/*/CMakeLists.txt")
 endif()
-install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT tools)
-install(FILES README.md LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT tools)
+# The pages, with the standard library and the examples beside them, as in the source tree: their links stay true.
+install(FILES README.md CONTRIBUTING.md LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT tools)
+install(DIRECTORY docs std examples DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT tools
+  PATTERN "pictures.sh" EXCLUDE PATTERN "std/CMakeLists.txt" EXCLUDE PATTERN "embed.cmake" EXCLUDE)
 
 configure_package_config_file(cmake/package/gc3Config.cmake.in gc3Config.cmake
   INSTALL_DESTINATION "${GC3_INSTALL_CMAKE}" NO_SET_AND_CHECK_MACRO NO_CHECK_REQUIRED_COMPONENTS_MACRO)

@@ -32,16 +32,22 @@ The shared library that loads bundles, which gc3c has compiled, and runs them.")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libgc3-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libgc3-0 (= ${PROJECT_VERSION})")
-set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_RECOMMENDS "gc3 (= ${PROJECT_VERSION})")
 set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION "${PROJECT_DESCRIPTION} (development)
-The header of the library, and what CMake and pkg-config need to find it. With
+The header of the library, and what CMake and pkg-config need to find it.")
+if(GC3_COMPILER)
+  set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_RECOMMENDS "gc3 (= ${PROJECT_VERSION})")
+  string(APPEND CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION " With
 the package gc3, gc3_add_bundle() in CMake compiles programs.")
+endif()
 
 set(CPACK_DEBIAN_TOOLS_PACKAGE_NAME gc3)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_TOOLS_DESCRIPTION "${PROJECT_DESCRIPTION} (tools)
-gc3c compiles programs that say how chunks of data travel between GPUs, and
-proves that they do what their collective promises; gc3-run runs them on the
-host and checks every element.")
+gc3-run runs bundles on the host, and checks every element.")
+if(GC3_COMPILER)
+  string(APPEND CPACK_DEBIAN_TOOLS_DESCRIPTION " gc3c compiles
+programs that say how chunks of data travel between GPUs into bundles, and
+proves that they do what their collective promises.")
+endif()
 
 include(CPack)

@@ -13,9 +13,9 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
 say "Drawing the graphs"
-awk '/^```gc3$/ { on = 1; next } /^```$/ { on = 0 } on' README.md > "$scratch/ring.gc3"
+awk '/^```gc3 ring.gc3$/ { on = 1; next } /^```$/ { on = 0 } on' README.md > "$scratch/ring.gc3"
 for graph in chunk-dag inst-dag gc3-ir; do
-  "$gc3c" "$scratch/ring.gc3" --emit=dot --graph="$graph" | dot -Tsvg > "docs/pictures/ring-$graph.svg"
+  "$gc3c" "$scratch/ring.gc3" --emit=dot --graph="$graph" | dot -Tsvg > "$scratch/ring-$graph.svg"
 done
 
 say "Opening the page"
@@ -23,4 +23,4 @@ say "Opening the page"
 step screenshot "Chromium can't show the page" chromium --headless --no-sandbox --disable-gpu --hide-scrollbars \
   --window-size=1440,900 --screenshot="$scratch/page.png" "file://$scratch/page.html#tick=7&step=27"
 step optipng "the screenshot is no PNG" optipng -quiet -o4 -strip all "$scratch/page.png"
-mv "$scratch/page.png" docs/pictures/page.png
+mv "$scratch"/*.svg "$scratch/page.png" docs/pictures/

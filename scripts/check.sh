@@ -15,7 +15,7 @@ say "Making Debian packages"
 build release
 ctest --preset release --no-tests=error -R '^package\.deb$' || die "the packages are not as they should be"
 say "Testing the page in a browser"
-ctest --preset release --no-tests=error -R '^browser$' || die "the page of --emit=html is broken"
+ctest --preset release --no-tests=error -R '^browser' || die "the page of --emit=html is broken"
 build asan-ubsan # by clang, so the other compiler's warnings are errors too
 say "Testing (asan-ubsan)"
 ctest --preset asan-ubsan --no-tests=error || die "tests fail under asan-ubsan"

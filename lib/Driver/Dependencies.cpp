@@ -2,15 +2,15 @@
 // Dependencies in make's syntax, one path a line. Ninja and CMake read the same.
 #include "Dependencies.h"
 
-/// As gcc does it: a backslash is doubled only before what would take it for an escape, a space or a tab.
+/// What make and Ninja both read as this path, as far as there is such a thing: gcc's escapes, and a colon's. A '%'
+/// would need one in targets, which make reads and CMake does not. Backslashes are doubled only before what would take
+/// them for an escape.
 static std::string escaped(llvm::StringRef path) {
   std::string out;
   size_t backslashes = 0; // that end `out`
   for (char c : path) {
-    if (c == ' ' || c == '\t')
+    if (llvm::StringRef(" \t#:").contains(c))
       out.append(backslashes + 1, '\\');
-    else if (c == '#')
-      out += '\\';
     else if (c == '$')
       out += '$';
     out += c;

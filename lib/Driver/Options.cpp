@@ -2,6 +2,7 @@
 // The option table. Groups: output, input, checks, limits.
 #include "gc3/Driver/Options.h"
 #include "Version.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
@@ -106,24 +107,6 @@ static bool reject(const std::string &message) {
   return false;
 }
 
-static bool checkListStd(const Table &table) {
-  if (!table.file.empty() || !table.defines.empty() || table.dump || table.emit.getNumOccurrences() ||
-      table.from.getNumOccurrences() || table.dependencies)
-    return reject("--list-std takes no input file, and neither --emit, --from, --dump, -D nor -MD");
-  return true;
-}
-
-static bool checkPicture(const Table &table) {
-  bool picture = table.emit == Emit::Dot || table.emit == Emit::Html;
-  if (table.graph.getNumOccurrences() != 0 && table.emit != Emit::Dot)
-    return reject("--graph says what --emit=dot draws, and needs it");
-  if (table.maxPicture.getNumOccurrences() != 0 && !picture)
-    return reject("--max-picture goes with --emit=dot and --emit=html");
-  if (picture && table.verify == VerifyMode::Off)
-    return reject("pictures are of verified programs: leave out --verify=off");
-  return true;
-}
-
 static bool checkRanges(const Table &table) {
   if (table.fifoSlots < 1 || table.fifoSlots > 65536)
     return reject("--fifo-slots takes 1 to 65536, not " + std::to_string(table.fifoSlots));
@@ -136,53 +119,56 @@ static bool checkRanges(const Table &table) {
   return true;
 }
 
-static bool checkInput(const Table &table) {
-  if (table.listStd)
-    return checkListStd(table);
-  if (table.file.empty())
-    return reject("no input file; gc3c --help says more");
-  if (table.mscclDialect.getNumOccurrences() && table.emit != Emit::MscclXml)
-    return reject("--msccl-dialect goes with --emit=msccl-xml");
-  if (table.dump && (table.emit.getNumOccurrences() || !table.defines.empty()))
-    return reject("--dump prints a bundle, and takes neither --emit nor -D");
-  return true;
+static bool given(const cl::Option &option) {
+  return option.getNumOccurrences() != 0;
 }
 
-static bool checkDependencies(const Table &table) {
-  bool named = table.dependencyFile.getNumOccurrences() != 0;
-  if (table.dump && table.dependencies)
-    return reject("--dump prints a bundle, and takes no -MD");
-  if (!table.dependencies && named)
-    return reject("-MF says where -MD writes; give -MD, too");
-  if (!table.dependencies && table.phonyDependencies)
-    return reject("-MP adds to what -MD writes; give -MD, too");
-  if (named && table.dependencyFile.empty())
-    return reject("-MF takes a file");
-  return true;
-}
+/// Which options go with which: everything that there is to say about it, in the order in which it is said.
+static bool checkCombination(const Table &table) {
+  struct Rule {
+    bool broken;
+    std::string message;
+  };
+  const bool isText = table.from != From::Source; // of an IR
+  const bool isPicture = table.emit == Emit::Dot || table.emit == Emit::Html;
+  const std::string from = table.from == From::GC3IR ? "--from=gc3-ir" : "--from=inst-dag";
+  const Emit firstOfText = table.from == From::GC3IR ? Emit::GC3IR : Emit::InstructionDag;
+  const Emit wanted = table.emit == Emit::Dot ? table.graph : table.emit;
+  std::vector<Rule> rules = {
+      {table.listStd && (given(table.file) || given(table.emit) || given(table.from) || given(table.defines) ||
+                         table.dump || table.dependencies),
+       "--list-std takes no input file, and neither --emit, --from, --dump, -D nor -MD"},
+      {!table.listStd && table.file.empty(), "no input file; gc3c --help says more"},
+      {table.dump && given(table.emit), "--dump prints a bundle, and takes no --emit"},
+      {table.dump && table.dependencies, "--dump prints a bundle, and takes no -MD"},
+      {table.dump && isText, "--dump prints a bundle, and " + from + " reads text"},
 
-/// With --from, stages that do not run have no options, and nothing comes out of them.
-static bool checkFrom(const Table &table) {
-  if (table.from == From::Source)
-    return true;
-  std::string from = table.from == From::GC3IR ? "--from=gc3-ir" : "--from=inst-dag";
-  Emit first = table.from == From::GC3IR ? Emit::GC3IR : Emit::InstructionDag;
-  if (table.dump)
-    return reject("--dump prints a bundle, and " + from + " reads text");
-  Emit wanted = table.emit == Emit::Dot ? table.graph : table.emit;
-  if (wanted < first)
-    return reject(from + " begins behind what " + (table.emit == Emit::Dot ? "--graph" : "--emit") + " asks for");
-  std::vector<std::pair<const char *, int>> idle = {{"-D", table.defines.getNumOccurrences()},
-                                                    {"-I", table.includes.getNumOccurrences()},
-                                                    {"--program", table.program.getNumOccurrences()},
-                                                    {"--no-fusion", table.noFusion.getNumOccurrences()},
-                                                    {"--max-ops", table.maxOps.getNumOccurrences()}};
-  if (table.from == From::GC3IR)
-    idle.emplace_back("--fifo-slots", table.fifoSlots.getNumOccurrences());
-  for (auto [option, occurrences] : idle)
-    if (occurrences != 0)
-      return reject(std::string(option) + " says nothing about what " + from + " reads");
-  return true;
+      {given(table.mscclDialect) && table.emit != Emit::MscclXml, "--msccl-dialect goes with --emit=msccl-xml"},
+      {given(table.graph) && table.emit != Emit::Dot, "--graph says what --emit=dot draws, and needs it"},
+      {given(table.maxPicture) && !isPicture, "--max-picture goes with --emit=dot and --emit=html"},
+      {isPicture && table.verify == VerifyMode::Off, "pictures are of verified programs: leave out --verify=off"},
+      {given(table.dependencyFile) && !table.dependencies, "-MF says where -MD writes; give -MD, too"},
+      {given(table.dependencyFile) && table.dependencyFile.empty(), "-MF takes a file"},
+      {table.phonyDependencies && !table.dependencies, "-MP adds to what -MD writes; give -MD, too"},
+
+      {isText && wanted < firstOfText,
+       from + " begins behind what " + (table.emit == Emit::Dot ? "--graph" : "--emit") + " asks for"},
+  };
+  // What is said to stages that do not run: each option with the last input for which its stage still does.
+  const std::pair<const cl::Option &, From> stageOptions[] = {
+      {table.defines, From::Source},  {table.includes, From::Source},       {table.program, From::Source},
+      {table.noFusion, From::Source}, {table.maxOps, From::Source},         {table.fifoSlots, From::InstructionDag},
+      {table.verify, From::GC3IR},    {table.maxThreadBlocks, From::GC3IR}, {table.maxSlots, From::GC3IR},
+      {table.maxSteps, From::GC3IR},
+  };
+  const bool compiles = !table.dump && !table.listStd;
+  const std::string what = table.dump ? "--dump prints" : table.listStd ? "--list-std prints" : from + " reads";
+  for (const auto &[option, last] : stageOptions)
+    rules.push_back(
+        {given(option) && (!compiles || table.from > last),
+         (option.ArgStr.size() == 1 ? "-" : "--") + option.ArgStr.str() + " says nothing about what " + what});
+  auto broken = llvm::find_if(rules, [](const Rule &rule) { return rule.broken; });
+  return broken == rules.end() || reject(broken->message);
 }
 
 static bool parseDefines(const Table &table, Options &options) {
@@ -209,8 +195,7 @@ std::optional<Options> gc3::driver::parseCommandLine(int argc, const char *const
     return std::nullopt;
   }
   Options options;
-  if (!checkRanges(table) || !checkInput(table) || !checkDependencies(table) || !checkPicture(table) ||
-      !checkFrom(table) || !parseDefines(table, options))
+  if (!checkRanges(table) || !checkCombination(table) || !parseDefines(table, options))
     return std::nullopt;
   options.input = table.file;
   options.output = table.out;

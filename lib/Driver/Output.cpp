@@ -4,6 +4,8 @@
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
 #include <deque>
 
@@ -18,24 +20,23 @@ public:
   explicit Pending(const OutputFile &file) : file(file) {}
   Pending(const Pending &) = delete;
   Pending &operator=(const Pending &) = delete;
-  ~Pending() {
-    if (temporary)
-      llvm::consumeError(temporary->discard());
-  }
+  ~Pending() { discard(); }
 
   /// Both return an empty string, or what went wrong.
   std::string prepare();
   std::string commit();
 
   /// True if the bytes wait in a temporary file.
-  bool renames() const { return temporary.has_value(); }
+  bool renames() const { return !temporary.empty(); }
 
 private:
   std::string writeDirectly();
+  std::error_code openTemporary(int &descriptor);
+  void discard();
 
   const OutputFile &file;
-  std::string target; // what the path's symbolic links lead to
-  std::optional<fs::TempFile> temporary;
+  std::string target;    // what the path's symbolic links lead to
+  std::string temporary; // beside it, or empty: there is none
 };
 
 } // namespace
@@ -70,6 +71,22 @@ std::string Pending::writeDirectly() {
   return takeError(out);
 }
 
+/// Not LLVM's TempFile: to that, a '%' anywhere in a path is a place for a random digit.
+std::error_code Pending::openTemporary(int &descriptor) {
+  std::error_code error;
+  unsigned attempt = 0;
+  do {
+    temporary =
+        target + "." + std::to_string(llvm::sys::Process::getProcessId()) + "-" + std::to_string(attempt++) + ".tmp";
+    error = fs::openFileForWrite(temporary, descriptor, fs::CD_CreateNew);
+  } while (error == std::errc::file_exists);
+  if (error)
+    temporary.clear();
+  else
+    llvm::sys::RemoveFileOnSignal(temporary);
+  return error;
+}
+
 std::string Pending::prepare() {
   fs::file_status status;
   bool special = file.path == "-" || (!fs::status(file.path, status) && status.type() != fs::file_type::regular_file);
@@ -77,22 +94,30 @@ std::string Pending::prepare() {
     return status.type() == fs::file_type::directory_file ? std::make_error_code(std::errc::is_a_directory).message()
                                                           : "";
   target = resolved(file.path);
-  llvm::Expected<fs::TempFile> created = fs::TempFile::create(target + ".%%%%%%.tmp");
-  if (!created)
-    return llvm::toString(created.takeError());
-  temporary.emplace(std::move(*created));
-  llvm::raw_fd_ostream out(temporary->FD, /*shouldClose=*/false);
+  int descriptor = -1;
+  if (std::error_code error = openTemporary(descriptor))
+    return error.message();
+  llvm::raw_fd_ostream out(descriptor, /*shouldClose=*/true);
   out << file.bytes;
-  out.flush();
+  out.close();
   return takeError(out);
 }
 
 std::string Pending::commit() {
-  if (!temporary)
+  if (!renames())
     return writeDirectly();
-  llvm::Error error = temporary->keep(target);
-  temporary.reset();
-  return error ? llvm::toString(std::move(error)) : "";
+  if (std::error_code error = fs::rename(temporary, target))
+    return error.message();
+  llvm::sys::DontRemoveFileOnSignal(temporary);
+  temporary.clear();
+  return "";
+}
+
+void Pending::discard() {
+  if (!renames())
+    return;
+  fs::remove(temporary);
+  llvm::sys::DontRemoveFileOnSignal(temporary);
 }
 
 bool gc3::driver::sameFile(const std::string &a, const std::string &b) {

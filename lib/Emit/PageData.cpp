@@ -45,7 +45,7 @@ private:
   const Collective &collective;
   const SourceManager &sources;
   const emit::Replay &replay;
-  std::vector<unsigned> files; // LLVM's numbers of the files that steps come from
+  std::vector<unsigned> files; // LLVM's numbers of the files that the page shows
 };
 
 } // namespace
@@ -202,7 +202,9 @@ void DataWriter::site(SourceRange range, uint32_t file) {
   });
 }
 
+/// The file of the program itself comes first, then the others from which steps come.
 void DataWriter::source() {
+  fileOf(info.nameRange);
   std::vector<uint8_t> used(info.sites.size());
   for (const Step &step : program.steps)
     used[step.site] = 1;

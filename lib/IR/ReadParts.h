@@ -79,7 +79,7 @@ std::vector<IR> readPrograms(SourceManager &sources, Diagnostics &diags, llvm::S
     diags.error(DiagId::TooLarge, {}, "'" + name.str() + "' is larger than 4 GiB");
     return {};
   }
-  Scanner scanner(text, base, diags);
+  Scanner scanner(sources.text({base, base + static_cast<uint32_t>(text.size())}), base, diags);
   scanner.nextLine();
   if (scanner.atEnd())
     diags.error(DiagId::NoProgram, {}, "'" + name.str() + "' holds no program");

@@ -8,13 +8,22 @@
 
 using namespace gc3;
 
+/// The text with each lone CR as the LF that editors and compilers take it for: of the same size, so offsets stay.
+static std::unique_ptr<llvm::MemoryBuffer> copyWithLineFeeds(llvm::StringRef name, llvm::StringRef text) {
+  auto copy = llvm::WritableMemoryBuffer::getNewUninitMemBuffer(text.size(), name);
+  char *out = copy->getBufferStart();
+  for (size_t i = 0; i != text.size(); ++i)
+    out[i] = text[i] == '\r' && text.substr(i + 1, 1) != "\n" ? '\n' : text[i];
+  return copy;
+}
+
 uint32_t SourceManager::add(llvm::StringRef name, llvm::StringRef text) {
   uint64_t base = 1;
   if (!files.empty())
     base = files.back().base + manager.getMemoryBuffer(files.back().buffer)->getBufferSize() + 1;
   if (base + text.size() >= std::numeric_limits<uint32_t>::max())
     return 0;
-  unsigned buffer = manager.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(text, name), llvm::SMLoc());
+  unsigned buffer = manager.AddNewSourceBuffer(copyWithLineFeeds(name, text), llvm::SMLoc());
   files.push_back({static_cast<uint32_t>(base), buffer});
   return static_cast<uint32_t>(base);
 }

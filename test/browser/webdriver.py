@@ -79,6 +79,19 @@ class Browser:
     def click(self, selector):
         self.call("POST", f"/element/{self.find(selector)}/click")
 
+    def point(self, *places):
+        """Moves the mouse from one place to the next with its button down, if there are several. A place is a selector,
+        then pixels right of and below the element's middle; the mouse stays at the last."""
+        def move(selector, right=0, below=0):
+            origin = {ELEMENT: self.find(selector)}
+            return {"type": "pointerMove", "duration": 0, "origin": origin, "x": round(right), "y": round(below)}
+
+        down, up = {"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0}
+        moves = [move(*place) for place in places]
+        actions = moves if len(moves) == 1 else [moves[0], down, *moves[1:], up]
+        mouse = {"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": actions}
+        self.call("POST", "/actions", {"actions": [mouse]})
+
     def type(self, selector, *keys):
         text = "".join(KEYS.get(key, key) for key in keys)
         self.call("POST", f"/element/{self.find(selector)}/value", {"text": text})

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Tests are .gc3, .gc3-ir, .inst-dag and .test files with RUN lines; %gc3c and %gc3-run are the tools, %root the source tree.
 import os
 import shutil

@@ -3,8 +3,10 @@
 
 install  installs the build into a directory and moves it elsewhere: nothing may remember where it was.
 cmake    configures the project with one generator, runs it, and looks at what is compiled again after which change.
+documentation  follows the links of the installed pages.
 errors   what find_package and gc3_add_bundle say when they are used wrongly, or when there is no compiler.
 pkg-config  builds the program with the flags of gc3.pc.
+subdirectory  configures projects that have gc3, or what finds it, as a subdirectory, and looks at what leaks into them.
 deb      makes the Debian packages, looks into them, unpacks them and builds the project against that.
 """
 import argparse
@@ -117,6 +119,15 @@ def test_cmake(options):
         assert not project.make()
 
 
+def test_documentation(options):
+    pages = options.prefix / "share/doc/gc3"
+    run(sys.executable, options.source / "test/doc_links.py", pages)
+    installed = {path.relative_to(pages) for folder in ("std", "examples") for path in (pages / folder).rglob("*.gc3")}
+    assert installed == {path.relative_to(options.source) for folder in ("std", "examples")
+                         for path in (options.source / folder).rglob("*.gc3")}, installed
+    assert not list(pages.rglob("*.cmake")) + list(pages.rglob("*.sh")), "these are for the build"
+
+
 def rejected(options, name, lists, *settings):
     """What CMake says of a project that it must not accept, in one line."""
     project = Project(options, name, *settings)
@@ -138,7 +149,7 @@ def test_errors(options):
         assert complaint in said, said
 
     if not options.compiler:
-        misuse("gc3_add_bundle(b allreduce.gc3)", "gc3_add_bundle(b): this gc3 was installed without its compiler")
+        misuse("gc3_add_bundle(b allreduce.gc3)", "gc3_add_bundle(b): this gc3 has no compiler")
         said = rejected(options, "errors", "find_package(gc3 REQUIRED COMPONENTS runtime compiler)")
         assert "This gc3 was installed without the component 'compiler'." in said, said
         return
@@ -164,6 +175,33 @@ def test_pkg_config(options):
     assert done.returncode == 1 and "missing.gc3b" in done.stderr, done
 
 
+def test_subdirectory(options):
+    """Nothing is built: that takes minutes, and what leaks shows before."""
+    parent = options.work / "subdirectory project"
+    shutil.rmtree(parent, ignore_errors=True)
+    (parent / "found").mkdir(parents=True)
+    shutil.copyfile(options.source / "examples/chain_reduce.gc3", parent / "b.gc3")
+    (parent / "found/CMakeLists.txt").write_text("find_package(gc3 REQUIRED)\n")
+
+    def configure(build, lists, *settings):
+        (parent / "CMakeLists.txt").write_text(f"cmake_minimum_required(VERSION 3.22)\nproject(p LANGUAGES C CXX)\n"
+                                               f"enable_testing()\ninstall(FILES b.gc3 DESTINATION p)\n{lists}\n")
+        run("cmake", "-S", parent, "-B", parent / build, "-GNinja", f"-DCMAKE_C_COMPILER={options.cc}", *settings)
+        run("cmake", "--install", parent / build, "--prefix", parent / "prefix")
+        assert [path.name for path in (parent / "prefix").rglob("*")] == ["p", "b.gc3"]
+        assert "Total Tests: 0" in run("ctest", "--test-dir", parent / build, "-N")
+        return (parent / build / "build.ninja").read_text()
+
+    compiler = "ON" if options.compiler else "OFF"
+    bundle = "gc3_add_bundle(b b.gc3)" if options.compiler else ""
+    rules = configure("inside", f'add_subdirectory("{options.source}" gc3)\n{bundle}', f"-DGC3_COMPILER={compiler}")
+    assert "Werror" not in rules and "manual-pages" not in rules and "libgc3.so" in rules
+    if options.compiler:
+        # One subdirectory finds gc3, the others use it; a second one may find it again.
+        configure("beside", f"add_subdirectory(found)\n{bundle}\nfind_package(gc3 REQUIRED)\nadd_subdirectory(found again)\n"
+                  "gc3_add_bundle(c b.gc3)", f"-DCMAKE_PREFIX_PATH={options.prefix}")
+
+
 def control(package, field):
     return run("dpkg-deb", "--field", package, field).strip()
 
@@ -176,6 +214,12 @@ def unpack(options, root, *packages):
 
 
 def test_deb(options):
+    """Without the compiler no package may speak of it; the packages of this build are made and looked into."""
+    build = options.work / "runtime-only"
+    run("cmake", "-S", options.source, "-B", build, "-GNinja", "-DGC3_COMPILER=OFF", "-DGC3_TESTS=OFF")
+    settings = (build / "CPackConfig.cmake").read_text()
+    assert "gc3-run runs bundles" in settings and "gc3c compiles" not in settings and "gc3_add_bundle" not in settings
+
     missing = [tool for tool in ("dpkg-deb", "dpkg-shlibdeps", "file") if not shutil.which(tool)]
     if missing:
         print(f"skipped: cpack needs {', '.join(missing)} (Debian's dpkg-dev and file)")
@@ -195,6 +239,8 @@ def test_deb(options):
     assert "libc6" in control(packages["libgc3-0"], "Depends")
     assert "libc6" in control(packages["gc3"], "Depends")
     assert control(packages["libgc3-dev"], "Depends") == f"libgc3-0 (= {options.version})"
+    assert ("gc3c compiles" in control(packages["gc3"], "Description")) == bool(options.compiler)
+    assert ("gc3_add_bundle" in control(packages["libgc3-dev"], "Description")) == bool(options.compiler)
 
     root = options.work / "root"
     unpack(options, root, packages["libgc3-0"])
@@ -217,8 +263,8 @@ def test_deb(options):
         project.test(2)
 
 
-TESTS = {"install": test_install, "cmake": test_cmake, "errors": test_errors, "pkg-config": test_pkg_config,
-         "deb": test_deb}
+TESTS = {"install": test_install, "cmake": test_cmake, "documentation": test_documentation, "errors": test_errors,
+         "pkg-config": test_pkg_config, "subdirectory": test_subdirectory, "deb": test_deb}
 SKIPPED = 77  # as CMakeLists.txt says
 
 parser = argparse.ArgumentParser()

@@ -18,8 +18,8 @@ public:
     unsigned column;
   };
 
-  /// Takes `text` under the name that messages show. Returns the global offset of its first byte, or 0 when all
-  /// files together would pass 4 GiB.
+  /// Takes `text` under the name that messages show; lines end with LF, CR LF or CR, and text() has LF for a lone CR.
+  /// Returns the global offset of its first byte, or 0 when all files together would pass 4 GiB.
   uint32_t add(llvm::StringRef name, llvm::StringRef text);
 
   llvm::StringRef text(SourceRange range) const;

@@ -38,16 +38,21 @@ class Board {
       const cells = element('div', {class: 'cells'});
       for (let index = 0; index !== size; ++index)
         cells.append(this.makeCell(this.model.cells[this.model.cellAt(rank, b, index)]));
-      card.append(element('h3', {}, this.bufferTitle(rank, b)), cells);
+      const title = this.bufferTitle(rank, b);
+      card.append(element('h3', {title}, title), cells); // the tooltip, for cards that are too narrow
     });
     return card;
   }
 
-  /// In place, the buffer that holds the other says so.
+  /// In place, the buffer that holds the other, or has it as one of its parts, says so.
   bufferTitle(rank, buffer) {
-    const other = buffer === 0 ? this.model.outputs[rank] : this.model.inputs[rank];
-    const holds = buffer < 2 && other[0] === buffer && other[2] !== 0;
-    return this.model.buffers[buffer] + (holds ? ` = ${this.model.buffers[1 - buffer]}` : '');
+    const name = this.model.buffers[buffer];
+    const [holder, first, count] = (buffer === 0 ? this.model.outputs : this.model.inputs)[rank];
+    if (buffer > 1 || holder !== buffer || count === 0)
+      return name;
+    const other = this.model.buffers[1 - buffer];
+    const isAll = count === this.model.sizes[rank * this.model.buffers.length + buffer];
+    return isAll ? `${name} = ${other}` : `${name}, ${other} is ${sliceText(first, count)}`;
   }
 
   makeCell(cell) {
@@ -69,7 +74,7 @@ class Board {
     this.field.classList.toggle('bare', size.width < 28 || size.height < 14);
     this.field.classList.toggle('tiny', size.width < 12 || size.height < 12);
     this.field.classList.toggle('narrow', size.width * size.wide < 62);
-    this.field.classList.toggle('tight', size.width * size.wide < 44);
+    this.field.classList.toggle('tight', size.tight);
     this.cellHeight = size.height;
     this.measure();
     this.sheet.resize();

@@ -1,12 +1,17 @@
 // How the ranks are arranged: as many cards in a row, and as many slots in a row of a card, as make the slots largest.
 
-const CARD = {gap: 8, padding: 6, head: 20, label: 15, minGap: 2};
+const CARD = {gap: 8, padding: 6, head: 20, label: 15, minGap: 2, minLabel: 4, digit: 7, tight: 44};
 const CELL = {minWidth: 7, minHeight: 6, maxWidth: 112, maxHeight: 56};
 
 /// The largest size of each buffer over all ranks; 0 where no rank has it.
 function bufferSizes(model) {
   return model.buffers.map((_, buffer) =>
     Math.max(...Array.from({length: model.ranks}, (_, rank) => model.sizes[rank * model.buffers.length + buffer])));
+}
+
+/// The least room that a card's cells may have side by side: its number stands above them.
+function leastWidth(model) {
+  return CARD.digit * String(model.ranks - 1).length;
 }
 
 /// The size of a cell if `across` cards stand in a row and `wide` cells in a row of a card.
@@ -18,14 +23,17 @@ function cellSize(model, sizes, across, wide, width, height) {
   const rows = present.reduce((sum, size) => sum + Math.ceil(size / wide), 0);
   const cardWidth = (width - gap * (across + 1)) / across;
   const cardHeight = (height - gap * (down + 1)) / down;
+  const cellWidth = Math.min(CELL.maxWidth, (cardWidth - 2 * padding - 2) / wide);
+  const tight = cellWidth * wide < CARD.tight; // no room for the names of buffers
+  const labels = present.length * (tight ? CARD.minLabel : CARD.label);
   return {
-    across, wide, gap, padding,
-    width: Math.min(CELL.maxWidth, (cardWidth - 2 * padding - 2) / wide),
-    height: Math.min(CELL.maxHeight, (cardHeight - CARD.head - 2 * padding - 2 - CARD.label * present.length) / rows),
+    across, wide, gap, padding, tight,
+    width: cellWidth,
+    height: Math.min(CELL.maxHeight, (cardHeight - CARD.head - 2 * padding - 2 - labels) / rows),
   };
 }
 
-/// Chooses the arrangement for a board of this size. Cells that would be too small make the board scroll.
+/// Chooses the arrangement for a board of this size. What would be too small makes the board scroll.
 function arrange(model, width, height) {
   const sizes = bufferSizes(model);
   const widest = Math.min(Math.max(1, ...sizes), 64);
@@ -33,7 +41,8 @@ function arrange(model, width, height) {
   for (let across = model.ranks; across >= 1; --across)
     for (let wide = 1; wide <= widest; ++wide) {
       const size = cellSize(model, sizes, across, wide, width, height);
-      if (size.width < CELL.minWidth && !(across === 1 && wide === 1))
+      const fits = size.width >= CELL.minWidth && size.width * wide >= leastWidth(model);
+      if (!fits && !(across === 1 && wide === 1))
         continue;
       const filled = model.ranks / (across * Math.ceil(model.ranks / across));
       const tidy = filled * (across === model.ranks ? 1.3 : 1) * (widest % wide === 0 ? 1.15 : 1);
@@ -41,7 +50,7 @@ function arrange(model, width, height) {
       if (!best || score > best.score)
         best = {...size, score};
     }
-  best.width = Math.max(CELL.minWidth, Math.floor(best.width));
+  best.width = Math.max(CELL.minWidth, Math.ceil(leastWidth(model) / best.wide), Math.floor(best.width));
   best.height = Math.max(CELL.minHeight, Math.floor(best.height));
   return best;
 }

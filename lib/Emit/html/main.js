@@ -35,7 +35,7 @@ function showTime() {
   if (tick !== shownTick) {
     shownTick = tick;
     details.show(tick);
-    source.show(model.stepsAt[tick] ?? [], true);
+    source.show(model.stepsAt[tick] ?? []);
     byId('slider').value = tick;
     byId('slider').setAttribute('aria-valuetext', `tick ${tick} of ${model.ticks}`);
     byId('clock').textContent = `${tick} / ${model.ticks}`;
@@ -125,7 +125,8 @@ function tipLines(target) {
   if (!bar)
     return null;
   const step = model.steps[Number(bar.dataset.step)];
-  return [model.stepName(step), model.operationText(step), `${step.words}; channel ${step.channel}, tick ${step.tick}`];
+  const what = `${step.words}; channel ${step.channel}, tick ${step.tick}`;
+  return [model.stepName(step), model.operationText(step), what, source.placeText(step)].filter((line) => line !== '');
 }
 
 function onHover(event) {

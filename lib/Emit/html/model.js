@@ -71,6 +71,11 @@ const OPCODES = {
 /// How much of a step's tick is over when its message has landed and what it writes is there.
 const LANDING = 0.4;
 
+/// `[3]`, or `[3..5]`.
+function sliceText(first, count) {
+  return `[${first}${count === 1 ? '' : `..${first + count}`}]`;
+}
+
 class Model {
   constructor(data) {
     Object.assign(this, data);
@@ -198,7 +203,7 @@ class Model {
   }
 
   sliceText(buffer, index, count) {
-    return `${this.buffers[buffer]}[${index}${count === 1 ? '' : `..${index + count}`}]`;
+    return this.buffers[buffer] + sliceText(index, count);
   }
 
   operationText(step) {

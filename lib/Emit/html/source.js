@@ -30,42 +30,79 @@ function spans(text, begin, end) {
   });
 }
 
+/// The end of a path: its file, and the folder around it.
+function shortPath(path) {
+  return path.split('/').slice(-2).join('/');
+}
+
 class Source {
   constructor(model, root) {
     this.model = model;
     this.root = root;
-    this.files = model.files.map((file) => this.makeFile(file));
     this.now = [];
     this.marked = [];
-    if (model.files.length === 0)
+    this.isKept = false; // the file that is shown stays, whatever runs
+    this.files = model.files.map((file, i) => this.makeFile(file, i));
+    if (this.files.length === 0) {
       root.append(element('p', {class: 'hint'}, 'This program was not made from source text.'));
+      return;
+    }
+    root.append(element('h2', {}, ...this.files.map((file) => file.tab)), ...this.files.map((file) => file.node));
+    this.open(0);
   }
 
-  makeFile(file) {
+  makeFile(file, index) {
     const texts = file.text.replace(/\n$/, '').split('\n').map((text) => text.replace(/\r$/, ''));
     const lines = texts.map((text, i) =>
       element('div', {class: 'line'}, element('i', {}, String(i + 1)), element('code', {}, ...spans(text, -1, -1))));
-    this.root.append(element('h2', {}, file.name), element('div', {class: 'file'}, ...lines));
-    return {texts, lines};
+    const tab = element('button', {type: 'button', class: 'tab', title: file.name}, shortPath(file.name));
+    tab.onclick = () => this.keep(index);
+    return {texts, lines, tab, node: element('div', {class: 'file'}, ...lines)};
   }
 
   siteOf(step) {
     return this.model.sites[step.site];
   }
 
-  /// Lights the lines of the steps of a tick.
-  show(steps, follow) {
-    const lines = new Set();
-    for (const id of steps) {
-      const site = this.siteOf(this.model.steps[id]);
-      if (site)
-        lines.add(this.files[site[0]].lines[site[1]]);
-    }
+  /// `ring.gc3:7`, or nothing.
+  placeText(step) {
+    const site = this.siteOf(step);
+    return site ? `${shortPath(this.model.files[site[0]].name)}:${site[1] + 1}` : '';
+  }
+
+  open(index) {
+    this.shown = index;
+    this.files.forEach((file, i) => {
+      file.node.hidden = i !== index;
+      file.tab.setAttribute('aria-pressed', i === index);
+    });
+  }
+
+  /// Shows a file until a step of another is chosen.
+  keep(index) {
+    this.isKept = true;
+    this.open(index);
+    this.root.scrollTop = 0;
+    const lines = new Set(this.files[index].lines);
+    const line = [...this.marked.map(([file, i]) => file.lines[i]), ...this.now].find((each) => lines.has(each));
+    if (line)
+      this.reveal(line);
+  }
+
+  /// Lights the lines of the steps of a tick, and shows a file that has one.
+  show(steps) {
+    const sites = steps.map((id) => this.siteOf(this.model.steps[id])).filter((site) => site !== null);
     this.now.forEach((line) => line.classList.remove('now'));
-    this.now = [...lines];
+    this.now = [...new Set(sites.map(([file, line]) => this.files[file].lines[line]))];
     this.now.forEach((line) => line.classList.add('now'));
-    if (follow && this.now.length !== 0 && this.marked.length === 0)
-      this.reveal(this.now[0]);
+    this.files.forEach((file, i) => file.tab.classList.toggle('now', sites.some((site) => site[0] === i)));
+    if (sites.length === 0 || this.marked.length !== 0)
+      return;
+    if (!this.isKept && sites.every((site) => site[0] !== this.shown))
+      this.open(sites[0][0]);
+    const site = sites.find(([file]) => file === this.shown);
+    if (site)
+      this.reveal(this.files[site[0]].lines[site[1]]);
   }
 
   /// Marks the expression behind a step; null: nothing.
@@ -77,6 +114,8 @@ class Source {
       return;
     const [f, line, column, endLine, endColumn] = site;
     const file = this.files[f];
+    this.isKept = false;
+    this.open(f);
     for (let i = line; i <= endLine; ++i) {
       this.mark(file, i, i === line ? column : 0, i === endLine ? endColumn : file.texts[i].length);
       this.marked.push([file, i]);
