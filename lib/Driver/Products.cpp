@@ -78,17 +78,6 @@ static bool writePage(Session &session, const ir::Program &program, llvm::raw_os
   return true;
 }
 
-/// The MSCCL runtimes have few slots, and may cut a message of several slots into as many.
-schedule::Options gc3::driver::scheduleOptions(const Options &options, const ir::InstructionDag &dag) {
-  schedule::Options result = options.schedule;
-  if (options.emit != Emit::MscclXml)
-    return result;
-  result.fifoSlots = std::min(result.fifoSlots, emit::mscclSlots(dag.info->protocol));
-  result.wholeMessages = std::all_of(dag.instructions.begin(), dag.instructions.end(),
-                                     [](const ir::Instruction &instruction) { return instruction.count == 1; });
-  return result;
-}
-
 /// The waits of a program that was read may rely on messages that arrive as a whole.
 static bool checkWaits(Session &session, const ir::Program &program) {
   auto longer = std::find_if(program.steps.begin(), program.steps.end(),
@@ -103,7 +92,7 @@ static bool checkWaits(Session &session, const ir::Program &program) {
 }
 
 /// Besides what the format can't say, a program must end with the messages and slots that the MSCCL runtimes make of
-/// it.
+/// it. Those that gc3c scheduled do.
 static bool writeMsccl(Session &session, const ir::Program &program, llvm::raw_ostream &out) {
   {
     auto timer = session.times.start("emit");
@@ -115,11 +104,9 @@ static bool writeMsccl(Session &session, const ir::Program &program, llvm::raw_o
     return true;
   auto timer = session.times.start("verify");
   verify::Verdict verdict = verify::verify(emit::cutIntoPieces(program), {});
-  bool simple = program.info->protocol == ir::Protocol::Simple;
   for (verify::Finding &finding : verdict.findings) {
-    finding.message = "cut into steps of one chunk each, as MSCCL runtimes cut it for large buffers, " +
-                      finding.message + "; move fewer chunks at once, try --no-fusion" +
-                      (simple ? ", or use protocol LL, for which they have 8 slots" : "");
+    finding.message += ": MSCCL runtimes have no more under " + std::string(ir::name(program.info->protocol)) +
+                       "; write XML from the source, or from the Instruction DAG";
     report(session, *program.info, finding, DiagId::RuntimeLimit);
   }
   return verdict.holds();
