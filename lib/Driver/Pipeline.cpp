@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sema → Lower → Schedule → Verify → Emit. A program's IR is let go when the next one is there.
 #include "Pipeline.h"
+#include "MscclSchedule.h"
 #include "Products.h"
 #include "Version.h"
 #include "gc3/Emit/Bundle.h"
@@ -48,7 +49,8 @@ bool Pipeline::compileProgram(ir::InstructionDag &&dag, llvm::raw_ostream &out) 
   std::optional<ir::Program> program;
   {
     auto timer = session.times.start("schedule");
-    program = schedule::schedule(dag, scheduleOptions(options, dag), session.diags);
+    program = options.emit == Emit::MscclXml ? scheduleForMsccl(options, dag, session.diags)
+                                             : schedule::schedule(dag, options.schedule, session.diags);
     dag = {};
   }
   return program && compileProgram(std::move(*program), out);

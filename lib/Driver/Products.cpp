@@ -82,28 +82,8 @@ verify::Options gc3::driver::verifyOptions(const Options &options) {
   return {.exact = options.verify == VerifyMode::Exact, .maxThreadBlocks = options.schedule.maxThreadBlocks};
 }
 
-/// The MSCCL runtimes have few slots, and may cut a message of several slots into as many.
-schedule::Options gc3::driver::scheduleOptions(const Options &options, const ir::InstructionDag &dag) {
-  schedule::Options result = options.schedule;
-  if (options.emit != Emit::MscclXml)
-    return result;
-  result.fifoSlots = std::min(result.fifoSlots, emit::mscclSlots(dag.info->protocol));
-  result.wholeMessages = std::all_of(dag.instructions.begin(), dag.instructions.end(),
-                                     [](const ir::Instruction &instruction) { return instruction.count == 1; });
-  return result;
-}
-
-/// What to do about a finding in the program that MSCCL runtimes make of another.
-static std::string adviceAgainst(const verify::Finding &finding, const ir::Program &program) {
-  if (finding.kind == verify::Finding::Race)
-    return "; waits that whole messages imply are missing: write XML from the source, or from the Instruction DAG";
-  bool simple = program.info->protocol == ir::Protocol::Simple;
-  return std::string("; move fewer chunks at once, try --no-fusion") +
-         (simple ? ", or use protocol LL, for which they have 8 slots" : "");
-}
-
 /// Besides what the format can't say, a program must end with the messages and slots that the MSCCL runtimes make of
-/// it.
+/// it. Those that gc3c scheduled do.
 static bool writeMsccl(Session &session, const ir::Program &program, llvm::raw_ostream &out) {
   {
     auto timer = session.times.start("emit");
@@ -115,8 +95,11 @@ static bool writeMsccl(Session &session, const ir::Program &program, llvm::raw_o
   auto timer = session.times.start("verify");
   verify::Verdict verdict = verify::verify(emit::cutIntoPieces(program), verifyOptions(session.options));
   for (verify::Finding &finding : verdict.findings) {
+    std::string limit = finding.kind == verify::Finding::Deadlock
+                            ? std::string(" (MSCCL runtimes have no more under ") + name(program.info->protocol) + ")"
+                            : "";
     finding.message = "cut into steps of one chunk each, as MSCCL runtimes cut it for large buffers, " +
-                      finding.message + adviceAgainst(finding, program);
+                      finding.message + limit + "; write XML from the source, or from the Instruction DAG";
     report(session, *program.info, finding, DiagId::RuntimeLimit);
   }
   return verdict.holds();

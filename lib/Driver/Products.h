@@ -21,9 +21,6 @@ bool writeGraph(Session &session, const ir::InstructionDag &dag, llvm::raw_ostre
 /// What is asked for of a verified program, if it is one thing for each program. False after an error.
 bool writeProgram(Session &session, const ir::Program &program, llvm::raw_ostream &out);
 
-/// The scheduler's options, with what the result asks of a schedule.
-schedule::Options scheduleOptions(const Options &options, const ir::InstructionDag &dag);
-
 /// What Verify is told: the limits of the target, and how to compare.
 verify::Options verifyOptions(const Options &options);
 

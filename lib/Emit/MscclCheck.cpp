@@ -193,7 +193,7 @@ void Checker::checkStepCounts() {
       ++first;
     exceeds(placeOf(block, first), "has " + std::to_string(count) + " steps in " + blockName(index) + ", " +
                                        limits.runtime + " runs " + std::to_string(limits.steps) +
-                                       "; use more channels, or move more chunks at once");
+                                       "; use more channels, or fewer, larger chunks");
     return;
   }
 }

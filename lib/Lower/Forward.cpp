@@ -22,6 +22,7 @@ public:
 private:
   void findUsers();
   bool canForward(uint32_t copy) const;
+  bool overwritesSent(uint32_t copy) const;
   bool readsJustThis(uint32_t reader, uint32_t copy) const;
 
   Unfused &unfused;
@@ -54,13 +55,24 @@ bool Forwarder::readsJustThis(uint32_t reader, uint32_t copy) const {
   return just;
 }
 
+/// True if the copy overwrites what a message was sent from. The send may be fused, and split again when it is
+/// scheduled; then it is on record only with instructions that write these slots.
+bool Forwarder::overwritesSent(uint32_t copy) const {
+  bool overwrites = false;
+  unfused.eachDependency(copy, [&](uint32_t on, bool isFalse) { overwrites |= isFalse && unfused.isSend(on); });
+  return overwrites;
+}
+
 bool Forwarder::canForward(uint32_t copy) const {
   const ChunkOp &op = unfused.operation(copy);
   if (op.kind != ChunkOpKind::Copy || Unfused::isTransfer(op) || Unfused::isReceiveNumber(copy))
     return false;
   const Directive &directive = unfused.directive(copy);
   bool pinned = directive.sendThreadBlock >= 0 || directive.recvThreadBlock >= 0;
-  return !pinned && unfused.wanted[copy] == 0 && dataReaders[copy] == 1 && readsJustThis(firstUser[copy], copy);
+  if (pinned || unfused.wanted[copy] != 0 || dataReaders[copy] != 1)
+    return false;
+  uint32_t reader = firstUser[copy];
+  return readsJustThis(reader, copy) && !(unfused.isSend(reader) && overwritesSent(copy));
 }
 
 void Forwarder::run() {

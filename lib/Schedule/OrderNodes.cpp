@@ -13,9 +13,19 @@
 // comes first in the program, the last one up to which the message can travel. The message that comes first in the
 // program can always be received: whatever it depends on comes earlier in the program, and that has run.
 //
+// Sends depend on little and come early, so a ring on which many chains begin is soon full: no message can be passed
+// on, and splitting lets few of them move at a time. Where that happens the order is made anew, with the rule that
+// networks know as bubble flow control: a message that will be passed on begins its way only if it leaves a slot free,
+// or if nothing else can run. It is not the rule from the beginning, as trees don't need it and are slower with it.
+//
+// A slot of scratch that is used again holds a message back until what uses it before has run on all ranks of the
+// message's way. It would be enough to stay behind that on every connection, but then a message must know the ways of
+// others; programs that want more in flight take more scratch.
+//
 // Linear in nodes and edges, but for the heap; each split costs the length of the segment that it cuts off.
 #include "Stages.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 
 using namespace gc3::ir;
@@ -25,10 +35,12 @@ namespace {
 
 class Orderer {
 public:
-  Orderer(Nodes &nodes, uint32_t connections, uint32_t fifoSlots)
-      : nodes(nodes), fifoSlots(fifoSlots), queues(connections) {}
+  /// `spareSlot`: messages begin their way late, where they would fill the last slot.
+  Orderer(Nodes &nodes, uint32_t connections, uint32_t fifoSlots, bool spareSlot)
+      : nodes(nodes), fifoSlots(fifoSlots), spareSlot(spareSlot), queues(connections) {}
 
-  Order run();
+  /// Nothing, if `spareSlot` might help.
+  std::optional<Order> run();
 
 private:
   /// Orders nodes by priority; a second half comes right after its first.
@@ -38,6 +50,11 @@ private:
     uint32_t tail = None;
     uint32_t inFlight = 0;
     uint32_t blockedHeap = None; // in `blocked`: nodes that wait for a slot
+    uint32_t openers = None;     // in `openers`
+  };
+  struct Openers { // of one connection
+    uint32_t connection;
+    std::vector<Key> heap; // nodes that would begin a segment with the last slot
   };
 
   void buildSuccessors();
@@ -52,14 +69,19 @@ private:
   }
   void offer(uint32_t node);
   uint32_t next();
+  bool fillsLastSlot(uint32_t node) const;
+  bool isFull(uint32_t node) const;
   void block(uint32_t node);
+  void putOff(uint32_t node);
+  bool open();
   void satisfy(uint32_t node);
   void finish(uint32_t node);
   void finishDependency(uint32_t node, uint32_t successor);
   void dequeue(uint32_t receiver);
   void enqueue(uint32_t receiver);
-  void unstick();
-  bool splitBlocked();
+  void runOrPutOff(uint32_t node);
+  bool unstick();
+  uint32_t takeBlocked();
   void cutSegment(uint32_t head);
   uint32_t lastReachable(uint32_t head, std::vector<uint32_t> &prefix);
   void splitOff(uint32_t node);
@@ -68,6 +90,7 @@ private:
 
   Nodes &nodes;
   uint32_t fifoSlots;
+  bool spareSlot;
   std::vector<uint32_t> successorBegin, successors;
   std::vector<uint32_t> missing;     // by node: dependencies that have not run, and a message not at the head
   std::vector<uint32_t> segmentOf;   // by node
@@ -77,8 +100,9 @@ private:
   std::vector<uint8_t> done;         // by node
   std::vector<Queue> queues;
   std::vector<std::vector<Key>> blocked; // heaps
-  std::vector<Key> late;                 // heap of those that can run and whose turn has passed
-  Key cursor = 0;                        // whose turn it is
+  std::vector<Openers> openers;
+  std::vector<Key> late; // heap of those that can run and whose turn has passed
+  Key cursor = 0;        // whose turn it is
   std::vector<uint32_t> order;
   uint32_t settled = 0; // every instruction before it that is local or receives has run
 };
@@ -171,6 +195,44 @@ uint32_t Orderer::next() {
   return None;
 }
 
+/// True if there is no slot for what the node sends.
+bool Orderer::isFull(uint32_t node) const {
+  return nodes.sends(node) && queues[nodes.outgoing(node)].inFlight == fifoSlots;
+}
+
+/// True for a send that begins a segment of several messages, where it would leave no slot for those on their way.
+bool Orderer::fillsLastSlot(uint32_t node) const {
+  return spareSlot && nodes.sends(node) && !nodes.receives(node) && nodes.fused(nodes.receiver(node)) &&
+         queues[nodes.outgoing(node)].inFlight + 1 == fifoSlots;
+}
+
+void Orderer::putOff(uint32_t node) {
+  Queue &queue = queues[nodes.outgoing(node)];
+  if (queue.openers == None) {
+    queue.openers = static_cast<uint32_t>(openers.size());
+    openers.push_back({nodes.outgoing(node), {}});
+  }
+  push(openers[queue.openers].heap, keyOf(node));
+}
+
+/// Begins segments that were put off: on all connections as many as leave a slot free, or else a single one.
+bool Orderer::open() {
+  bool opened = false;
+  for (Openers &put : openers)
+    while (!put.heap.empty() && queues[put.connection].inFlight + 1 < fifoSlots) {
+      finish(nodeWith(pop(put.heap)));
+      opened = true;
+    }
+  if (opened)
+    return true;
+  auto one = llvm::find_if(
+      openers, [&](const Openers &put) { return !put.heap.empty() && queues[put.connection].inFlight != fifoSlots; });
+  if (one == openers.end())
+    return false;
+  finish(nodeWith(pop(one->heap)));
+  return true;
+}
+
 /// Sets a node aside until its connection has a free slot.
 void Orderer::block(uint32_t node) {
   Queue &queue = queues[nodes.outgoing(node)];
@@ -245,8 +307,9 @@ void Orderer::splitOff(uint32_t node) {
   });
 }
 
-/// Of the fused nodes that wait for a slot with their message at hand, splits the one that would go first.
-bool Orderer::splitBlocked() {
+/// Of the fused nodes that wait for a slot with their message at hand, the one that would go first, which waits no
+/// more; None if there is none.
+uint32_t Orderer::takeBlocked() {
   Key best = None;
   std::vector<Key> *where = nullptr;
   for (std::vector<Key> &heap : blocked)
@@ -256,13 +319,10 @@ bool Orderer::splitBlocked() {
         where = &heap;
       }
   if (best == None)
-    return false;
+    return None;
   where->erase(std::find(where->begin(), where->end(), best));
   std::make_heap(where->begin(), where->end(), std::greater<>());
-  uint32_t node = nodeWith(best);
-  splitOff(node);
-  offer(node);
-  return true;
+  return nodeWith(best);
 }
 
 /// Follows the message from `head` as far as instructions depend on nothing but what lies on the way.
@@ -308,9 +368,17 @@ void Orderer::cutSegment(uint32_t head) {
   offer(head);
 }
 
-void Orderer::unstick() {
-  if (splitBlocked())
-    return;
+/// Lets something run after all; false if another order might do without a split.
+bool Orderer::unstick() {
+  if (open())
+    return true;
+  if (uint32_t node = takeBlocked(); node != None) {
+    if (!spareSlot && fifoSlots != 1)
+      return false;
+    splitOff(node);
+    offer(node);
+    return true;
+  }
   auto hasSettled = [&](uint32_t node) {
     bool counts = nodes.receives(node) || !nodes.sends(node);
     return !counts || done[node];
@@ -320,9 +388,19 @@ void Orderer::unstick() {
   uint32_t earliest = nodes.nodeOf(settled);
   assert(nodes.receives(earliest) && "a local instruction that comes first can run");
   cutSegment(nodes.sender(earliest));
+  return true;
 }
 
-Order Orderer::run() {
+void Orderer::runOrPutOff(uint32_t node) {
+  if (isFull(node))
+    block(node);
+  else if (fillsLastSlot(node))
+    putOff(node);
+  else
+    finish(node);
+}
+
+std::optional<Order> Orderer::run() {
   buildSuccessors();
   buildSegments();
   countDependencies();
@@ -331,16 +409,17 @@ Order Orderer::run() {
   order.reserve(nodes.total());
   while (order.size() != nodes.total()) {
     uint32_t node = next();
-    if (node == None)
-      unstick();
-    else if (nodes.sends(node) && queues[nodes.outgoing(node)].inFlight == fifoSlots)
-      block(node);
-    else
-      finish(node);
+    if (node != None)
+      runOrPutOff(node);
+    else if (!unstick())
+      return std::nullopt;
   }
-  return {std::move(order), std::move(segmentOf)};
+  return Order{std::move(order), std::move(segmentOf)};
 }
 
 Order gc3::schedule::orderNodes(Nodes &nodes, uint32_t connections, uint32_t fifoSlots) {
-  return Orderer(nodes, connections, fifoSlots).run();
+  std::optional<Order> order = Orderer(nodes, connections, fifoSlots, false).run();
+  if (!order)
+    order = Orderer(nodes, connections, fifoSlots, true).run();
+  return std::move(*order);
 }

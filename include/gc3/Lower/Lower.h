@@ -23,4 +23,8 @@ struct Options {
 /// fine to count, or more instructions than allowed.
 std::optional<ir::InstructionDag> lower(const ir::ChunkDag &dag, const Options &options, Diagnostics &diags);
 
+/// The same program with messages of one slot each: for runtimes that cut longer ones, of which the scheduler could not
+/// say how many slots they fill. Every slice of `dag` lies in its buffer. Linear in the slots that instructions touch.
+ir::InstructionDag cutMessages(const ir::InstructionDag &dag);
+
 } // namespace gc3::lower

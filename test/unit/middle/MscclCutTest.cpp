@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs as the MSCCL runtimes cut them: they compute the same, and need no fewer slots than the whole ones.
+// Programs as the MSCCL runtimes cut them: they compute the same, and need no fewer slots than the whole ones. Those
+// that were lowered to messages of one slot always end.
 #include "RandomProgram.h"
 #include "gc3/Emit/MscclXml.h"
+#include "gc3/IR/Read.h"
 #include "gc3/Lower/Lower.h"
 #include "gc3/Schedule/Schedule.h"
 #include "gc3/Support/Diagnostics.h"
@@ -39,6 +41,69 @@ TEST(MscclCut, computesTheSame) {
     EXPECT_EQ(test::runInRandomOrder(pieces, verdict.minSlots, random), "");
   }
   EXPECT_GT(cut, 300u);
+}
+
+static bool deadlocks(const ir::Program &program) {
+  std::vector<verify::Finding> findings = verify::verify(program, {}).findings;
+  return !findings.empty() && findings.front().kind == verify::Finding::Deadlock;
+}
+
+TEST(MscclCut, messagesOfOneSlotAlwaysEnd) {
+  std::mt19937_64 random(5);
+  uint32_t mended = 0;
+  for (uint32_t i = 0; i != 400; ++i) {
+    ir::ChunkDag chunks = test::randomProgram(random, {.maxRanks = 2 + i % 5, .operations = 10 + i % 60});
+    SourceManager sources;
+    Diagnostics diags(sources);
+    auto whole = lower::lower(chunks, {}, diags);
+    mended += deadlocks(emit::cutIntoPieces(*schedule::schedule(*whole, {.fifoSlots = 2}, diags)));
+    ir::InstructionDag pieces = lower::cutMessages(*whole);
+    uint32_t slots = 1 + i % 2;
+    ir::Program program = *schedule::schedule(pieces, {.fifoSlots = slots}, diags);
+    for (const ir::Step &step : program.steps)
+      EXPECT_TRUE(step.count == 1 || !(ir::sends(step.opcode) || ir::receives(step.opcode)));
+    verify::Verdict verdict = verify::verify(program, {.exact = true});
+    ASSERT_TRUE(verdict.holds()) << verdict.findings.front().message << test::text(chunks);
+    ASSERT_EQ(test::runInRandomOrder(program, slots, random), "") << test::text(chunks);
+  }
+  EXPECT_GT(mended, 10u);
+}
+
+// Pieces depend on pieces: the second half of the second message overwrites the first half of the first. Local
+// instructions stay whole, and wait for all pieces that they read.
+TEST(MscclCut, piecesKeepChainsAndDependencies) {
+  const char *text = R"(instruction-dag p implements c ranks 2 protocol Simple subdivision 1
+buffers input[3] output[3] scratch
+rank 0: input 3 output 3 scratch 3
+rank 1: input 3 output 3 scratch 3
+  %0 = rank 0 send input[0..2] to %1 chain 0 (channel 4) sendtb 1
+  %1 = rank 1 rrs input[0..2] from %0 to %2 chain 0 channel 4
+  %2 = rank 0 recv -> scratch[1..3] from %1 chain 0 channel 4
+  %3 = rank 0 send scratch[1..3] to %4 chain 1 after %2
+  %4 = rank 1 recv -> input[1..3] from %3 chain 1 after ~%1
+  %5 = rank 1 copy input[0..3] -> output[0..3] after %1, %4
+)";
+  SourceManager sources;
+  Diagnostics diags(sources);
+  std::vector<ir::InstructionDag> whole = ir::readInstructionDag(sources, diags, "p", text, {});
+  ASSERT_EQ(whole.size(), 1u);
+  EXPECT_EQ(test::text(lower::cutMessages(whole.front())),
+            R"(instruction-dag p implements c ranks 2 protocol Simple subdivision 1
+buffers input[3] output[3] scratch
+rank 0: input 3 output 3 scratch 3
+rank 1: input 3 output 3 scratch 3
+  %0 = rank 0 send input[0] to %2 chain 0 (channel 4) sendtb 1
+  %1 = rank 0 send input[1] to %3 chain 1 (channel 4) sendtb 1
+  %2 = rank 1 rrs input[0] from %0 to %4 chain 0 channel 4
+  %3 = rank 1 rrs input[1] from %1 to %5 chain 1 channel 4
+  %4 = rank 0 recv -> scratch[1] from %2 chain 0 channel 4
+  %5 = rank 0 recv -> scratch[2] from %3 chain 1 channel 4
+  %6 = rank 0 send scratch[1] to %8 chain 2 after %4
+  %7 = rank 0 send scratch[2] to %9 chain 3 after %5
+  %8 = rank 1 recv -> input[1] from %6 chain 2 after ~%3
+  %9 = rank 1 recv -> input[2] from %7 chain 3
+  %10 = rank 1 copy input[0..3] -> output[0..3] after %2, %8, %9
+)");
 }
 
 TEST(MscclCut, hasTheSlotsOfTheProtocol) {

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scheduling for the MSCCL runtimes, which have few slots and may cut a message of several slots into as many. The
+// scheduler counts messages: it takes for granted that each fills one slot. Most of its programs survive the cut all
+// the same, with fewer steps than a program of small messages has; one that does not is scheduled again with messages
+// that nobody can cut. These fill a slot each, so then the scheduler's promise holds.
+#include "MscclSchedule.h"
+#include "gc3/Emit/MscclXml.h"
+#include "gc3/Verify/Verify.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace gc3;
+using namespace gc3::driver;
+
+static schedule::Options optionsFor(const Options &options, const ir::InstructionDag &dag) {
+  schedule::Options result = options.schedule;
+  result.fifoSlots = std::min(result.fifoSlots, emit::mscclSlots(dag.info->protocol));
+  result.wholeMessages = llvm::all_of(dag.instructions, [](const ir::Instruction &instruction) {
+    return !ir::sends(instruction.opcode) || instruction.count == 1;
+  });
+  return result;
+}
+
+/// Not asked of programs that can't be exported anyhow: cut, they might be large.
+static bool deadlocksWhenCut(const ir::Program &program, emit::MscclDialect dialect) {
+  SourceManager nothing;
+  Diagnostics silent(nothing, 1);
+  llvm::raw_null_ostream nowhere;
+  if (!emit::writeMscclXml(nowhere, program, dialect, silent))
+    return false;
+  verify::Verdict verdict = verify::verify(emit::cutIntoPieces(program), {});
+  return llvm::any_of(verdict.findings,
+                      [](const verify::Finding &finding) { return finding.kind == verify::Finding::Deadlock; });
+}
+
+std::optional<ir::Program> gc3::driver::scheduleForMsccl(const Options &options, const ir::InstructionDag &dag,
+                                                         Diagnostics &diags) {
+  std::optional<ir::Program> program = schedule::schedule(dag, optionsFor(options, dag), diags);
+  if (!program || !deadlocksWhenCut(*program, options.mscclDialect))
+    return program;
+  ir::InstructionDag pieces = lower::cutMessages(dag);
+  return schedule::schedule(pieces, optionsFor(options, pieces), diags);
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages in pieces of one slot. An instruction that sends or receives n slots becomes n instructions, a chain of them
+// n chains; local instructions stay whole. Dependencies are tracked anew, on slots: a piece waits for those pieces only
+// whose slots it touches. The pieces of an instruction stand where it stood, so the list stays a topological order.
+// Linear in the slots that instructions touch.
+#include "gc3/IR/SlotTracker.h"
+#include "gc3/Lower/Lower.h"
+
+using namespace gc3::ir;
+
+namespace {
+
+class Cutter {
+public:
+  explicit Cutter(const InstructionDag &dag)
+      : dag(dag), slots(dag.bufferSizes, dag.info->bufferCount()), tracker(slots.total()),
+        firstPiece(dag.instructions.size()) {}
+
+  InstructionDag run();
+
+private:
+  void addPiece(const Instruction &whole, uint32_t number);
+  void connect(Instruction &piece, const Instruction &whole, uint32_t number);
+  void track(const Instruction &piece);
+  Dependencies takeEdges();
+
+  const InstructionDag &dag;
+  SlotMap slots;
+  SlotTracker tracker;
+  std::vector<uint32_t> firstPiece; // by instruction
+  InstructionDag result;
+};
+
+} // namespace
+
+/// The k-th piece of a message is received by the k-th piece of its receiver.
+void Cutter::connect(Instruction &piece, const Instruction &whole, uint32_t number) {
+  if (whole.sender != None) {
+    piece.sender = firstPiece[whole.sender] + number;
+    Instruction &sender = result.instructions[piece.sender];
+    sender.receiver = static_cast<uint32_t>(result.instructions.size());
+    piece.chain = sender.chain;
+  } else {
+    piece.chain = static_cast<uint32_t>(result.chains.size());
+    result.chains.push_back(dag.chains[whole.chain]);
+  }
+}
+
+/// Two numbers for each piece, of which the second is that of the send in a fused one: whoever overwrites what it sends
+/// depends on it, also if others read the same slots later. The scheduler counts on that edge when it splits the piece.
+void Cutter::track(const Instruction &piece) {
+  uint32_t source = slots.slot(piece.rank, piece.srcBuffer, piece.srcIndex);
+  bool keeps = piece.opcode != Opcode::RecvReduceSend; // else the sum is stored, if at all, where the operand lies
+  uint32_t target = keeps ? slots.slot(piece.rank, piece.dstBuffer, piece.dstIndex) : source;
+  bool passesOn = receives(piece.opcode) && sends(piece.opcode);
+  if (readsSrc(piece.opcode))
+    tracker.read(source, piece.count);
+  if (combinesIntoDst(piece.opcode))
+    tracker.read(target, piece.count);
+  if (writesDst(piece.opcode) || !keeps)
+    tracker.write(target, piece.count);
+  tracker.endNode();
+  if (passesOn)
+    tracker.read(target, piece.count);
+  tracker.endNode();
+}
+
+/// The edges of the numbers, as edges of the pieces.
+Dependencies Cutter::takeEdges() {
+  Dependencies tracked = tracker.take();
+  EdgeCollector edges;
+  for (uint32_t piece = 0; piece != result.instructions.size(); ++piece) {
+    for (uint32_t i = tracked.begin[2 * piece]; i != tracked.begin[2 * piece + 1]; ++i)
+      edges.add(tracked.edges[i].node() / 2, tracked.edges[i].isFalse());
+    edges.endNode();
+  }
+  return edges.take();
+}
+
+void Cutter::addPiece(const Instruction &whole, uint32_t number) {
+  Instruction piece = whole;
+  if (receives(whole.opcode) || sends(whole.opcode)) {
+    piece.srcIndex += readsSrc(whole.opcode) ? number : 0;
+    piece.dstIndex += writesDst(whole.opcode) ? number : 0;
+    piece.count = 1;
+    connect(piece, whole, number);
+  }
+  track(piece);
+  result.instructions.push_back(piece);
+}
+
+InstructionDag Cutter::run() {
+  result.info = dag.info;
+  result.subdivision = dag.subdivision;
+  result.bufferSizes = dag.bufferSizes;
+  for (uint32_t i = 0; i != dag.instructions.size(); ++i) {
+    const Instruction &whole = dag.instructions[i];
+    firstPiece[i] = static_cast<uint32_t>(result.instructions.size());
+    uint32_t pieces = receives(whole.opcode) || sends(whole.opcode) ? whole.count : 1;
+    for (uint32_t number = 0; number != pieces; ++number)
+      addPiece(whole, number);
+  }
+  result.edges = takeEdges();
+  return std::move(result);
+}
+
+InstructionDag gc3::lower::cutMessages(const InstructionDag &dag) {
+  return Cutter(dag).run();
+}

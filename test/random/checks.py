@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is asked of a program: it compiles, the text of its GC3-IR reads back, it runs right in orders that are meant to break
+it, and so does what is exported of it."""
+import dataclasses
+import math
+import os
+import random
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "msccl"))
+import interpret  # pylint: disable=wrong-import-position,import-error
+
+TIMEOUT = 120  # seconds; nothing here takes one
+EXPORTS_NOT = {"inexpressible", "runtime-limit"}  # reasons of the format and its runtimes
+
+
+class Failed(Exception):
+    """Which check found what."""
+
+    def __init__(self, check, output):
+        super().__init__(f"{check}: {output}")
+        self.check = check
+
+
+@dataclasses.dataclass
+class Options:
+    """How a program is compiled and run, by the seed."""
+
+    slots: int
+    most_blocks: int
+    fuses: bool
+    dialect: str
+    seed: int
+
+    @staticmethod
+    def of(seed):
+        chosen = random.Random(~seed)
+        most_blocks = chosen.choice([108, 108, 108, 108, 108, 108, 4, 8, 12, 16])
+        dialect = chosen.choice(["msccl", "msccl", "rccl"])
+        return Options(chosen.choice([1, 1, 2, 8]), most_blocks, chosen.random() < 0.9, dialect, seed)
+
+    def words(self):
+        words = [f"--fifo-slots={self.slots}", f"--max-threadblocks={self.most_blocks}"]
+        return words if self.fuses else words + ["--no-fusion"]
+
+
+class Checker:
+    """The checks of one program, in a folder of its own."""
+
+    def __init__(self, tools, folder, program, options):
+        self.tools = tools
+        self.folder = folder
+        self.program = program
+        self.options = options
+        self.random = random.Random(options.seed)
+        with open(self.path("generated.gc3"), "w", encoding="utf-8") as file:
+            file.write(program.source())
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def tool(self, check, name, *words):
+        try:
+            result = subprocess.run(
+                [self.tools[name], *words], cwd=self.folder, capture_output=True, text=True, timeout=TIMEOUT, check=False
+            )
+        except subprocess.TimeoutExpired:
+            raise Failed(check, f"{name} does not end") from None
+        if result.returncode not in (0, 1):
+            raise Failed(check, f"{name} exits with {result.returncode}\n{result.stderr[-2000:]}")
+        return result
+
+    def must(self, check, name, *words):
+        result = self.tool(check, name, *words)
+        if result.returncode != 0:
+            raise Failed(check, (result.stdout + result.stderr)[-3000:])
+        return result.stdout
+
+    def run(self):
+        """The names of the checks that were passed; a program that can't be placed passes none."""
+        if not self.compile():
+            return []
+        passed = ["compile"]
+        self.read_back()
+        passed.append("read back")
+        self.execute()
+        passed.append("execute")
+        if self.export():
+            passed.append("export")
+        return passed
+
+    def refusal(self, result):
+        return re.findall(r"error: .*\[([a-z-]+)\]$", result.stderr, re.M)
+
+    def compile(self):
+        words = ["generated.gc3", *self.options.words()]
+        result = self.tool("compile", "gc3c", *words, "--verify=exact", "-o", "made.gc3b")
+        if result.returncode != 0:
+            pinned = "sendtb" in self.program.source() or "recvtb" in self.program.source()
+            allowed = {"too-many-thread-blocks"} | ({"thread-block-conflict"} if pinned else set())
+            if set(self.refusal(result)) - allowed or not self.refusal(result):
+                raise Failed("compile", result.stderr[-3000:])
+            return False
+        self.must("compile", "gc3c", *words, "--emit=gc3-ir", "-o", "made.gc3-ir")
+        return True
+
+    def read_back(self):
+        self.must("read back", "gc3c", "--from=gc3-ir", "made.gc3-ir", "--emit=gc3-ir", "-o", "again.gc3-ir")
+        self.must("read back", "gc3c", "--from=gc3-ir", "made.gc3-ir", "-o", "again.gc3b")
+        for kind in ("gc3-ir", "gc3b"):
+            with open(self.path(f"made.{kind}"), "rb") as made, open(self.path(f"again.{kind}"), "rb") as again:
+                if made.read() != again.read():
+                    raise Failed("read back", f"the {kind} is another one")
+
+    def execute(self):
+        """In adversarial orders, on numbers of elements that divide chunks and on others, with tiles down to one element."""
+        collective = self.program.collective
+        whole = math.lcm(collective.input[1], collective.output[1])
+        for turn in range(2):
+            count = self.random.choice([1, whole, 3 * whole, self.random.randint(1, 40)])
+            type_, operation = self.random.choice([("int32", "sum"), ("uint32", "prod"), ("uint8", "max"), ("float", "sum")])
+            self.must(
+                "execute", "gc3-run", "made.gc3b", "--order", "adversarial", "--seed", str(2 * self.options.seed + turn),
+                "--count", str(count), "-d", type_, "-o", operation, "-n", "1", "-w", "0", "--rounds", "3",
+                "--tile-elements", str(self.random.choice([1, 1, 2, 3, 100])),
+                "--slots", str(self.random.choice([self.options.slots, self.options.slots, self.options.slots + 1])),
+            )  # fmt: skip
+
+    def export(self):
+        result = self.tool(
+            "export", "gc3c", "generated.gc3", *self.options.words(), "--emit=msccl-xml",
+            f"--msccl-dialect={self.options.dialect}", "-o", "made.xml",
+        )  # fmt: skip
+        if result.returncode != 0:
+            reasons = set(self.refusal(result))
+            if not reasons or reasons - EXPORTS_NOT:
+                raise Failed("export", result.stderr[-3000:])
+            return False
+        custom = self.program.collective.name == "custom"
+        if custom and self.program.collective.alias in ("gather", "scatter"):
+            return False  # the interpreter knows custom collectives of two like buffers only
+        try:
+            interpret.interpret(self.path("made.xml"), 3, self.wanted() if custom else None)
+        except interpret.Wrong as wrong:
+            raise Failed("export", str(wrong)) from None
+        return True
+
+    def wanted(self):
+        """What the collective promises, as the interpreter wants to be told: on slots."""
+        with open(self.path("made.xml"), encoding="utf-8") as file:
+            slots = int(re.search(r'nchunksperloop="(\d+)"', file.read()).group(1))
+        collective = self.program.collective
+        parts = slots // max(blocks * chunks for blocks, chunks in (collective.input, collective.output))
+        table = {place: list(value.elements()) for place, value in self.program.promise().items()}
+        chunk = f"(r, c // {parts})"
+        return f"[(q, j * {parts} + c % {parts}) for q, j in {table}[{chunk}]] if {chunk} in {table} else None"
