@@ -2,7 +2,6 @@
 #include "ApiTrial.h"
 #include "host/Request.h"
 #include <algorithm>
-#include <cstring>
 
 using namespace gc3;
 using namespace gc3::mutation;
@@ -56,9 +55,7 @@ static Buffers makeBuffers(const Data &data, const gc3ProgramInfo_t &info, uint3
   Buffers buffers;
   auto sendAt = static_cast<size_t>(std::max<int64_t>(0, -shift));
   auto receiveAt = static_cast<size_t>(std::max<int64_t>(0, shift));
-  Element poisoned;
-  std::memset(&poisoned, poison, sizeof(Element));
-  buffers.both.assign(std::max(sendAt + input, receiveAt + output) + 1, poisoned);
+  buffers.both.assign(std::max(sendAt + input, receiveAt + output) + 1, poison);
   buffers.send = buffers.both.data() + sendAt;
   buffers.receive = buffers.both.data() + receiveAt;
   std::copy(data.input(rank).begin(), data.input(rank).end(), buffers.send);

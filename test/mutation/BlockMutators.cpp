@@ -146,12 +146,24 @@ static Result weakerProtocol(Draft &draft, host::Random &random) {
   return 0;
 }
 
+/// What takes two mistakes to go wrong.
+static Result twice(Draft &draft, host::Random &random) {
+  std::vector<Kind> kinds = allKinds();
+  kinds.pop_back(); // this one
+  Result changed;
+  for (int i = 0; i != 2; ++i)
+    if (Result rank = kinds[random.below(kinds.size())].mutate(draft, random))
+      changed = rank;
+  return changed ? changed : Result(0);
+}
+
 static constexpr Kind kinds[] = {
     {"merge-blocks", "two thread blocks of a rank become one", mergeBlocks},
     {"split-local", "a copy or reduce gets a thread block of its own", splitLocal},
     {"split-sends", "the sends of a thread block get one of their own", splitSends},
     {"fewer-slots", "connections have fewer slots", fewerSlots},
     {"weaker-protocol", "LL or LL128 for Simple", weakerProtocol},
+    {"two-changes", "two of the above, one after the other", twice},
 };
 
 std::span<const Kind> gc3::mutation::blockKinds() {

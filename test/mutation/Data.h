@@ -10,8 +10,8 @@ namespace gc3::mutation {
 
 using Element = uint64_t;
 
-/// What a buffer, a slot of a FIFO or scratch holds before anything is written there.
-inline constexpr int poison = 0xa5;
+/// What memory holds that nothing has been written to.
+inline constexpr Element poison = 0xa5a5a5a5a5a5a5a5;
 
 /// The data of calls with one number of elements per block; a program and its mutants have it in common.
 class Data {

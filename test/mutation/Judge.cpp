@@ -5,6 +5,8 @@
 #include "gc3/Emit/Bundle.h"
 #include "host/Random.h"
 #include <algorithm>
+#include <cassert>
+#include <cstdio>
 
 using namespace gc3;
 using namespace gc3::mutation;
@@ -24,15 +26,6 @@ const Data &Judge::data(uint64_t count) {
   return found->second;
 }
 
-static Shown shownBy(Outcome outcome) {
-  switch (outcome) {
-  case Outcome::Right: return Shown::Nothing;
-  case Outcome::Wrong: return Shown::Wrong;
-  case Outcome::Stuck: return Shown::Stuck;
-  }
-  llvm_unreachable("not an outcome");
-}
-
 /// Steps to hold back: those of the changed rank before those of the others, `most` in all.
 static std::vector<Held> stepsToHold(const HostTrial &trial, uint32_t changedRank, uint32_t most,
                                      host::Random &random) {
@@ -47,24 +40,84 @@ static std::vector<Held> stepsToHold(const HostTrial &trial, uint32_t changedRan
   return result;
 }
 
+namespace {
+
+/// The worst of several runs on the same data.
+class Worst {
+public:
+  /// True once it can't get worse.
+  bool add(Outcome outcome, const Memory &memory) {
+    if (outcome == Outcome::Right && !first)
+      first = memory;
+    else if (outcome == Outcome::Right && !memory.agrees(*first))
+      worst = Shown::Varies;
+    if (outcome != Outcome::Right)
+      worst = outcome == Outcome::Stuck ? Shown::Stuck : Shown::Wrong;
+    return outcome != Outcome::Right;
+  }
+  Shown shown() const { return worst; }
+
+private:
+  std::optional<Memory> first;
+  Shown worst = Shown::Nothing;
+};
+
+} // namespace
+
 /// Slots are whole here, so nothing but orders can make a difference: few slots and many, one tile and several,
 /// messages in slots and past them.
 Shown Judge::execute(HostTrial &trial, uint32_t minSlots, uint32_t manySlots, uint32_t changedRank, uint64_t seed) {
   static constexpr uint64_t elements = 3; // of each slot
   host::Random random(seed);
+  Worst tiled;
   for (uint32_t i = 0; i != effort.adversarialRuns; ++i) {
-    Conditions conditions{i % 2 ? manySlots : minSlots, 1 + random.below(elements), i % 4 >= 2 && trial.anyDirect()};
+    Conditions conditions{i % 2 ? manySlots : minSlots, 1 + random.below(elements), i % 4 >= 2 && trial.anyDirect(),
+                          i % 3 ? poison : ~poison};
     Outcome outcome = trial.runAdversarial(data(trial.wholeCount(elements)), conditions, random.next());
-    if (outcome != Outcome::Right)
-      return shownBy(outcome);
+    if (tiled.add(outcome, trial.memory()))
+      return tiled.shown();
   }
-  for (Held held : stepsToHold(trial, changedRank, effort.heldSteps, random)) {
+  Worst held;
+  for (Held step : stepsToHold(trial, changedRank, effort.heldSteps, random)) {
     Conditions conditions{manySlots, 1, random.below(2) && trial.anyDirect()};
-    Outcome outcome = trial.runHolding(data(trial.wholeCount(1)), conditions, held, random.next());
-    if (outcome != Outcome::Right)
-      return shownBy(outcome);
+    Outcome outcome = trial.runHolding(data(trial.wholeCount(1)), conditions, step, random.next());
+    if (held.add(outcome, trial.memory()))
+      return held.shown();
   }
-  return Shown::Nothing;
+  return std::min(tiled.shown(), held.shown());
+}
+
+/// The step that a text of Verify begins with.
+static Held placeIn(const HostTrial &trial, const std::string &text) {
+  unsigned rank = 0, block = 0, step = 0;
+  [[maybe_unused]] int read = std::sscanf(text.c_str(), "rank %u tb %u step %u", &rank, &block, &step);
+  assert(read == 3 && "findings name their steps");
+  return trial.stepAt(rank, block, step);
+}
+
+/// Whether what Verify found can be seen in the executor, be it without consequence: both orders of a race, a read of
+/// what nothing has written.
+bool Judge::happens(HostTrial &trial, const verify::Finding &finding) {
+  const Data &sample = data(trial.wholeCount(1));
+  if (finding.kind == verify::Finding::Race) {
+    Held a = placeIn(trial, finding.notes[0].message);
+    Held b = placeIn(trial, finding.notes[1].message);
+    return trial.canPrecede(sample, a, b) && trial.canPrecede(sample, b, a);
+  }
+  return finding.kind == verify::Finding::Uninitialised &&
+         trial.readsUnwritten(sample, placeIn(trial, finding.message));
+}
+
+/// Every race is looked for, and the first read of what nothing has written: others may read what that one leaves.
+void Judge::look(HostTrial &trial, const verify::Verdict &verdict, Judgement &judgement) {
+  bool all = happens(trial, verdict.findings.front());
+  for (const verify::Finding &finding : verdict.findings)
+    all &= finding.kind != verify::Finding::Race || happens(trial, finding);
+  if (all && judgement.shown == Shown::Nothing)
+    judgement.shown = Shown::Seen;
+  // Under LL and LL128 messages order less than they do in the host's memory.
+  if (!all && (judgement.verdict != Verdict::Race || trial.isSimple()))
+    judgement.disagreement = "has a finding that can't happen";
 }
 
 /// What else a proof claims: any number of elements, that fewer slots are too few, and that users get the same.
@@ -116,7 +169,8 @@ static Verdict verdictOf(const verify::Verdict &verdict) {
 
 /// Empty if what Verify says and what the executor shows can both be true.
 static std::string contradiction(Verdict verdict, Shown shown) {
-  static constexpr const char *words[] = {"is refused by the runtime", "gets stuck", "leaves wrong results"};
+  static constexpr const char *words[] = {"is refused by the runtime", "gets stuck", "leaves wrong results",
+                                          "leaves memory that depends on the order, or on what was there"};
   if (verdict == Verdict::Accepted && shown != Shown::Nothing)
     return std::string("is accepted, and ") + words[static_cast<size_t>(shown)];
   if (verdict == Verdict::Deadlock && shown != Shown::Stuck)
@@ -138,6 +192,8 @@ Judgement Judge::judge(const ir::Program &mutant, uint32_t changedRank, uint64_t
     uint32_t minSlots = verdict.minSlots == 0 ? mutant.fifoSlots : verdict.minSlots;
     uint32_t manySlots = verdict.minSlots == 0 ? mutant.fifoSlots : std::max(plenty, minSlots);
     judgement.shown = execute(*trial, minSlots, manySlots, changedRank, seed);
+    if (judgement.verdict == Verdict::Race || judgement.verdict == Verdict::Uninitialised)
+      look(*trial, verdict, judgement);
   }
   if (judgement.disagreement.empty())
     judgement.disagreement = contradiction(judgement.verdict, judgement.shown);

@@ -15,8 +15,15 @@ enum class Verdict : uint8_t { Structure, Deadlock, Race, Uninitialised, Postcon
 inline constexpr size_t verdictCount = 6;
 
 /// The worst that the executor has shown, which may be nothing.
-enum class Shown : uint8_t { Refused, Stuck, Wrong, Nothing };
-inline constexpr size_t shownCount = 4;
+enum class Shown : uint8_t {
+  Refused, ///< the reader of bundles does not take it
+  Stuck,
+  Wrong,  ///< not what the collective promises
+  Varies, ///< what is left elsewhere depends on the order, or on what was there before
+  Seen,   ///< what Verify says happens, but leaves no trace: a race's two orders, a read of what nothing has written
+  Nothing
+};
+inline constexpr size_t shownCount = 6;
 
 struct Judgement {
   Verdict verdict;
@@ -44,6 +51,8 @@ public:
 private:
   const Data &data(uint64_t count);
   Shown execute(HostTrial &trial, uint32_t minSlots, uint32_t manySlots, uint32_t changedRank, uint64_t seed);
+  bool happens(HostTrial &trial, const verify::Finding &finding);
+  void look(HostTrial &trial, const verify::Verdict &verdict, Judgement &judgement);
   std::string checkAccepted(HostTrial &trial, const ir::Program &mutant, const verify::Verdict &verdict, uint64_t seed);
 
   const ir::Program &original;

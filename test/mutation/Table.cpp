@@ -39,17 +39,18 @@ static void printLine(llvm::raw_ostream &out, const std::string &name, const Tal
   out << "| " << name << " | " << tally.mutants();
   for (size_t verdict = 0; verdict != static_cast<size_t>(Verdict::Accepted); ++verdict)
     out << " | " << tally.with(static_cast<Verdict>(verdict));
-  for (Shown shown : {Shown::Refused, Shown::Stuck, Shown::Wrong, Shown::Nothing})
+  for (Shown shown : {Shown::Refused, Shown::Stuck, Shown::Wrong, Shown::Varies, Shown::Seen, Shown::Nothing})
     out << " | " << tally.rejectedAnd(shown);
   out << " | " << tally.with(Verdict::Accepted) << " | " << tally.disagreements << " |\n";
 }
 
 void gc3::mutation::printKinds(llvm::raw_ostream &out, const std::vector<Kind> &kinds,
                                const std::vector<Tally> &tallies) {
-  out << "| kind | mutants | structure | deadlock | race | uninitialised | postcondition | rejected and refused | "
-         "stuck "
-         "| wrong | not shown | accepted | missed |\n"
-         "| --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |\n";
+  out << "| kind | mutants | structure | deadlock | race | uninitialised | postcondition | refused | stuck | wrong "
+         "| varies | seen | not shown | accepted | missed |\n| ---";
+  for (int column = 0; column != 14; ++column)
+    out << " | --:";
+  out << " |\n";
   Tally sum;
   for (size_t i = 0; i != kinds.size(); ++i) {
     printLine(out, std::string("`") + kinds[i].name + "` " + kinds[i].what, tallies[i]);
@@ -61,11 +62,23 @@ void gc3::mutation::printKinds(llvm::raw_ostream &out, const std::vector<Kind> &
 void gc3::mutation::printAgreement(llvm::raw_ostream &out, const Tally &sum) {
   static constexpr const char *names[] = {"structure",     "deadlock",      "race",
                                           "uninitialised", "postcondition", "accepted"};
-  out << "| | refused | stuck | wrong | right |\n| --- | --: | --: | --: | --: |\n";
+  out << "| | refused | stuck | wrong | varies | seen | nothing |\n| --- | --: | --: | --: | --: | --: | --: |\n";
   for (size_t verdict = 0; verdict != verdictCount; ++verdict) {
     out << "| " << names[verdict];
     for (uint64_t count : sum.counts[verdict])
       out << " | " << count;
     out << " |\n";
+  }
+}
+
+void gc3::mutation::printPrograms(llvm::raw_ostream &out, const std::vector<ProgramTally> &programs) {
+  out << "| program | mutants | rejected | of these shown | accepted | missed |\n"
+         "| --- | --: | --: | --: | --: | --: |\n";
+  for (const ProgramTally &program : programs) {
+    uint64_t accepted = program.tally.with(Verdict::Accepted);
+    uint64_t rejected = program.tally.mutants() - accepted;
+    out << "| " << program.name << " | " << program.tally.mutants() << " | " << rejected << " | "
+        << rejected - program.tally.rejectedAnd(Shown::Nothing) << " | " << accepted << " | "
+        << program.tally.disagreements << " |\n";
   }
 }

@@ -20,8 +20,15 @@ struct Tally {
   uint64_t rejectedAnd(Shown shown) const;
 };
 
+struct ProgramTally {
+  std::string name;
+  Tally tally;
+};
+
 /// A line for each kind, and their sum.
 void printKinds(llvm::raw_ostream &out, const std::vector<Kind> &kinds, const std::vector<Tally> &tallies);
+/// A line for each program.
+void printPrograms(llvm::raw_ostream &out, const std::vector<ProgramTally> &programs);
 /// What Verify says against what the executor shows.
 void printAgreement(llvm::raw_ostream &out, const Tally &sum);
 

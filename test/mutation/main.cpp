@@ -31,7 +31,8 @@ public:
       llvm::erase_if(kinds, [](const Kind &kind) { return only != kind.name; });
   }
 
-  void mutate(const ir::Program &program);
+  /// `name` is for the table; programs of the same name in a row share a line.
+  void mutate(const ir::Program &program, const std::string &name);
   void print() const;
   bool agreed() const { return sum().disagreements == 0 && sum().mutants() != 0; }
 
@@ -45,7 +46,8 @@ private:
   }
 
   std::vector<Kind> kinds;
-  std::vector<Tally> tallies;
+  std::vector<Tally> tallies; // by kind
+  std::vector<ProgramTally> byProgram;
   uint64_t programs = 0;
   uint64_t printed = 0;
 };
@@ -65,11 +67,13 @@ void Mutation::tell(const Kind &kind, const ir::Program &mutant, const Judgement
 }
 
 /// Each mutant once, whatever kind made it first.
-void Mutation::mutate(const ir::Program &program) {
+void Mutation::mutate(const ir::Program &program, const std::string &name) {
   static constexpr uint32_t triesPerMutant = 4;
   Judge judge(program, {});
   std::unordered_set<std::string> known = {test::text(program)};
   host::Random random(seed + 1000003 * programs++);
+  if (byProgram.empty() || byProgram.back().name != name)
+    byProgram.push_back({name, {}});
   for (size_t i = 0; i != kinds.size(); ++i)
     for (uint32_t made = 0, tries = 0; made != mutantsPerKind && tries != triesPerMutant * mutantsPerKind; ++tries) {
       Draft draft(program);
@@ -82,6 +86,7 @@ void Mutation::mutate(const ir::Program &program) {
       ++made;
       Judgement judgement = judge.judge(mutant, *rank, random.next());
       tallies[i].add(judgement);
+      byProgram.back().tally.add(judgement);
       tell(kinds[i], mutant, judgement);
     }
 }
@@ -91,6 +96,8 @@ void Mutation::print() const {
   printKinds(llvm::outs(), kinds, tallies);
   llvm::outs() << '\n';
   printAgreement(llvm::outs(), sum());
+  llvm::outs() << '\n';
+  printPrograms(llvm::outs(), byProgram);
 }
 
 static bool mutateFile(Mutation &mutation, const std::string &name) {
@@ -102,7 +109,7 @@ static bool mutateFile(Mutation &mutation, const std::string &name) {
     return false;
   }
   for (const ir::Program &program : ir::readGC3IR(sources, diags, name, (*buffer)->getBuffer(), {}))
-    mutation.mutate(program);
+    mutation.mutate(program, program.info->name + ", " + std::to_string(program.ranks()) + " ranks");
   diags.print(llvm::errs(), false);
   return !diags.hasErrors();
 }
@@ -110,11 +117,16 @@ static bool mutateFile(Mutation &mutation, const std::string &name) {
 static void mutateRandom(Mutation &mutation, uint32_t number) {
   std::mt19937_64 random(seed + number);
   ir::ChunkDag dag = test::randomProgram(random, {.maxRanks = 2 + number % 4, .operations = 4 + number % 24});
+  if (number % 4 == 3) { // more waits: messages order nothing
+    auto info = std::make_shared<ir::ProgramInfo>(*dag.info);
+    info->protocol = ir::Protocol::LL;
+    dag.info = info;
+  }
   SourceManager sources;
   Diagnostics diags(sources);
   auto instructions = lower::lower(dag, {.fuse = number % 3 != 0}, diags);
   auto program = schedule::schedule(*instructions, {.fifoSlots = 1 + number % 8}, diags);
-  mutation.mutate(*program);
+  mutation.mutate(*program, "random programs");
 }
 
 int main(int argc, char **argv) {
