@@ -149,12 +149,12 @@ void Execution<Domain>::moveValues(uint32_t index, const Step &step) {
   assert((in || src) && "every step takes its values from somewhere");
   for (uint32_t i = 0; i != step.count; ++i) {
     Held held = !in ? src[i] : src ? combine(in[i], src[i]) : in[i];
-    if (dst) // what is passed on as well is cut to the same length
+    if (dst) { // what is passed on is cut to the slot, too
       held.furthest = std::max(held.furthest, lengths.restingPlace(step.dstBuffer, step.dstIndex + i));
+      dst[i] = held;
+    }
     if (out)
       out[i] = held;
-    if (dst)
-      dst[i] = held;
   }
 }
 

@@ -63,7 +63,7 @@ public:
   static constexpr bool tracksValues = true;
   static Value unset() { return {}; }
 
-  ExactDomain() : sets(1) {}
+  ExactDomain() { intern({}); } // what is unset, plus nothing, is that again
   Value input(uint32_t rank, uint32_t slot) { return intern({{uint64_t(rank) << 32 | slot, 1}}); }
   Value combine(Value a, Value b);
   const std::vector<Element> &elements(Value value) const { return sets[value.id]; }

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests the verifier by mutation: changes programs a little, has Verify and the host executor judge each mutant, and
+// prints how they agree (docs/verification.md). Exit status: 0 they do, 1 they do not, 2 wrong command line.
+#include "RandomProgram.h"
+#include "Table.h"
+#include "gc3/IR/Read.h"
+#include "gc3/Lower/Lower.h"
+#include "gc3/Schedule/Schedule.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include <unordered_set>
+
+using namespace gc3;
+using namespace gc3::mutation;
+
+namespace {
+
+llvm::cl::list<std::string> files(llvm::cl::Positional, llvm::cl::desc("FILE.gc3-ir..."));
+llvm::cl::opt<unsigned> mutantsPerKind("mutants", llvm::cl::desc("of each kind, of each program"), llvm::cl::init(10));
+llvm::cl::opt<unsigned> randomPrograms("random", llvm::cl::desc("programs made at random, besides the files"),
+                                       llvm::cl::init(0));
+llvm::cl::opt<unsigned> seed("seed", llvm::cl::desc("of all that is random"), llvm::cl::init(1));
+llvm::cl::opt<unsigned> samples("samples", llvm::cl::desc("mutants to print that are rejected and not shown wrong"),
+                                llvm::cl::init(0));
+llvm::cl::opt<std::string> only("only", llvm::cl::desc("kind of mutants to make"));
+
+class Mutation {
+public:
+  Mutation() : kinds(allKinds()), tallies(kinds.size()) {
+    if (!only.empty())
+      llvm::erase_if(kinds, [](const Kind &kind) { return only != kind.name; });
+  }
+
+  /// `name` is for the table; programs of the same name in a row share a line.
+  void mutate(const ir::Program &program, const std::string &name);
+  void print() const;
+  bool agreed() const { return sum().disagreements == 0 && sum().mutants() != 0; }
+
+private:
+  void tell(const Kind &kind, const ir::Program &mutant, const Judgement &judgement);
+  Tally sum() const {
+    Tally all;
+    for (const Tally &tally : tallies)
+      all.add(tally);
+    return all;
+  }
+
+  std::vector<Kind> kinds;
+  std::vector<Tally> tallies; // by kind
+  std::vector<ProgramTally> byProgram;
+  uint64_t programs = 0;
+  uint64_t printed = 0;
+};
+
+} // namespace
+
+/// Mutants that are told, with their text, so that they can be looked at.
+void Mutation::tell(const Kind &kind, const ir::Program &mutant, const Judgement &judgement) {
+  bool sample = judgement.verdict != Verdict::Accepted && judgement.shown == Shown::Nothing && printed < samples;
+  if (judgement.disagreement.empty() && !sample)
+    return;
+  printed += sample;
+  llvm::errs() << kind.name << ": the mutant "
+               << (sample ? "is rejected, and not shown to be wrong" : judgement.disagreement) << '\n'
+               << (judgement.finding.empty() ? "" : "Verify: " + judgement.finding + "\n") << test::text(mutant)
+               << '\n';
+}
+
+/// Each mutant once, whatever kind made it first.
+void Mutation::mutate(const ir::Program &program, const std::string &name) {
+  static constexpr uint32_t triesPerMutant = 4;
+  Judge judge(program, {});
+  std::unordered_set<std::string> known = {test::text(program)};
+  host::Random random(seed + 1000003 * programs++);
+  if (byProgram.empty() || byProgram.back().name != name)
+    byProgram.push_back({name, {}});
+  for (size_t i = 0; i != kinds.size(); ++i)
+    for (uint32_t made = 0, tries = 0; made != mutantsPerKind && tries != triesPerMutant * mutantsPerKind; ++tries) {
+      Draft draft(program);
+      std::optional<uint32_t> rank = kinds[i].mutate(draft, random);
+      if (!rank)
+        break;
+      ir::Program mutant = draft.program();
+      if (!known.insert(test::text(mutant)).second)
+        continue;
+      ++made;
+      Judgement judgement = judge.judge(mutant, *rank, random.next());
+      tallies[i].add(judgement);
+      byProgram.back().tally.add(judgement);
+      tell(kinds[i], mutant, judgement);
+    }
+}
+
+void Mutation::print() const {
+  llvm::outs() << sum().mutants() << " mutants of " << programs << " programs, seed " << seed << "\n\n";
+  printKinds(llvm::outs(), kinds, tallies);
+  llvm::outs() << '\n';
+  printAgreement(llvm::outs(), sum());
+  llvm::outs() << '\n';
+  printPrograms(llvm::outs(), byProgram);
+}
+
+static bool mutateFile(Mutation &mutation, const std::string &name) {
+  SourceManager sources;
+  Diagnostics diags(sources);
+  auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(name, true);
+  if (!buffer) {
+    llvm::errs() << name << ": " << buffer.getError().message() << '\n';
+    return false;
+  }
+  for (const ir::Program &program : ir::readGC3IR(sources, diags, name, (*buffer)->getBuffer(), {}))
+    mutation.mutate(program, program.info->name + ", " + std::to_string(program.ranks()) + " ranks");
+  diags.print(llvm::errs(), false);
+  return !diags.hasErrors();
+}
+
+static void mutateRandom(Mutation &mutation, uint32_t number) {
+  std::mt19937_64 random(seed + number);
+  ir::ChunkDag dag = test::randomProgram(random, {.maxRanks = 2 + number % 4, .operations = 4 + number % 24});
+  if (number % 4 == 3) { // more waits: messages order nothing
+    auto info = std::make_shared<ir::ProgramInfo>(*dag.info);
+    info->protocol = ir::Protocol::LL;
+    dag.info = info;
+  }
+  SourceManager sources;
+  Diagnostics diags(sources);
+  auto instructions = lower::lower(dag, {.fuse = number % 3 != 0}, diags);
+  auto program = schedule::schedule(*instructions, {.fifoSlots = 1 + number % 8}, diags);
+  mutation.mutate(*program, "random programs");
+}
+
+int main(int argc, char **argv) {
+  llvm::cl::ParseCommandLineOptions(argc, argv, "Tests the verifier by mutation\n");
+  Mutation mutation;
+  bool readAll = true;
+  for (const std::string &name : files)
+    readAll &= mutateFile(mutation, name);
+  for (uint32_t i = 0; i != randomPrograms; ++i)
+    mutateRandom(mutation, i);
+  mutation.print();
+  return readAll && mutation.agreed() ? 0 : 1;
+}

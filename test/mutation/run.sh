@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# run.sh GC3C MUTATION-TABLE ROOT [OPTIONS OF MUTATION-TABLE...]: makes mutants of the examples, with the params of
+# examples.txt, fused and not, and prints the table.
+set -euo pipefail
+gc3c=$1 table=$2 root=$3
+shift 3
+temporary=$(mktemp -d)
+trap 'rm -rf "$temporary"' EXIT
+files=()
+while read -ra words; do
+  name=${words[0]}
+  for fusion in --fifo-slots=8 --no-fusion; do
+    file=$temporary/${#files[@]}-$name.gc3-ir
+    "$gc3c" "$root/examples/$name.gc3" --program "$name" "${words[@]:1}" "$fusion" --emit=gc3-ir -o "$file"
+    files+=("$file")
+  done
+done <"$root/test/mutation/examples.txt"
+"$table" "$@" "${files[@]}"
