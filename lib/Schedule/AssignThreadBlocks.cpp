@@ -144,17 +144,22 @@ bool ThreadBlockAssigner::withinLimit(uint32_t rank) {
 }
 
 void ThreadBlockAssigner::number(uint32_t rank, bool runsLocals) {
-  std::vector<uint32_t> &own = framesOf[rank];
-  auto key = [&](uint32_t index) {
-    const Frame &frame = frames.all()[index];
-    return std::tuple(frame.pin < 0, frame.pin, frame.channel, recvPeer(frame), sendPeer(frame));
+  struct Entry {
+    uint32_t pin, channel, recvPeer, sendPeer; // an unpinned frame's pin is None, which comes last
+    uint32_t frame;
+    auto operator<=>(const Entry &) const = default;
   };
-  std::sort(own.begin(), own.end(), [&](uint32_t a, uint32_t b) { return key(a) < key(b); });
-  for (uint32_t index : own) {
+  std::vector<Entry> own;
+  own.reserve(framesOf[rank].size());
+  for (uint32_t index : framesOf[rank]) {
     const Frame &frame = frames.all()[index];
-    blockOfFrame[index] = static_cast<uint32_t>(result.blocks.size());
+    own.push_back({static_cast<uint32_t>(frame.pin), frame.channel, recvPeer(frame), sendPeer(frame), index});
+  }
+  std::sort(own.begin(), own.end());
+  for (const Entry &entry : own) {
+    blockOfFrame[entry.frame] = static_cast<uint32_t>(result.blocks.size());
     result.blocks.push_back(
-        {rank, frame.channel, static_cast<int32_t>(sendPeer(frame)), static_cast<int32_t>(recvPeer(frame)), 0, 0});
+        {rank, entry.channel, static_cast<int32_t>(entry.sendPeer), static_cast<int32_t>(entry.recvPeer), 0, 0});
   }
   if (own.empty() && runsLocals)
     result.blocks.push_back({rank, 0, -1, -1, 0, 0});

@@ -5,8 +5,7 @@
 using namespace gc3::ir;
 using namespace gc3::schedule;
 
-Nodes::Nodes(const Instructions &instructions, const std::vector<uint32_t> &connectionOf,
-             const std::vector<uint32_t> &byPriority)
+Nodes::Nodes(const Instructions &instructions, std::vector<uint32_t> connectionOf, std::vector<uint32_t> byPriority)
     : dag(instructions.dag), n(instructions.n), nodes(n), placeOf(n) {
   for (uint32_t node = 0; node != n; ++node)
     placeOf[byPriority[node]] = node;
@@ -19,6 +18,7 @@ Nodes::Nodes(const Instructions &instructions, const std::vector<uint32_t> &conn
       nodes[node].receiver = placeOf[receiver];
     }
   }
+  connectionOf = byPriority = std::vector<uint32_t>(); // make room
   mapDependencies();
   for (uint32_t node = 0; node != n; ++node)
     if (instructions.isSplit(nodes[node].instruction))

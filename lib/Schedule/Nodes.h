@@ -12,8 +12,7 @@ namespace gc3::schedule {
 class Nodes {
 public:
   /// `connectionOf`: of the message that an instruction receives; `byPriority`: the instructions.
-  Nodes(const Instructions &instructions, const std::vector<uint32_t> &connectionOf,
-        const std::vector<uint32_t> &byPriority);
+  Nodes(const Instructions &instructions, std::vector<uint32_t> connectionOf, std::vector<uint32_t> byPriority);
 
   const ir::InstructionDag &dag;
   const uint32_t n;
@@ -41,6 +40,8 @@ public:
   /// the Instruction DAG's edges. A second half depends on its first half.
   std::vector<uint32_t> begin;
   std::vector<uint32_t> dependencies;
+  /// Gives their memory back once nobody asks for them any more.
+  void dropDependencies() { begin = dependencies = std::vector<uint32_t>(); }
 
   /// The instruction as it will run: a split one is a receive that stores, and a send of what it stored.
   ir::Instruction asScheduled(uint32_t node) const;
