@@ -11,8 +11,8 @@ namespace gc3::schedule {
 
 class Nodes {
 public:
-  /// `connectionOf`: of the message that an instruction receives; `byPriority`: the instructions.
-  Nodes(const Instructions &instructions, std::vector<uint32_t> connectionOf, std::vector<uint32_t> byPriority);
+  /// By instruction: the connection of the message that it receives, and its place in the order of priority.
+  Nodes(const Instructions &instructions, std::vector<uint32_t> connectionOf, std::vector<uint32_t> priorities);
 
   const ir::InstructionDag &dag;
   const uint32_t n;

@@ -51,7 +51,7 @@ static std::optional<Program> scheduleWith(const InstructionDag &dag, const Opti
   std::optional<Channels> channels = assignChannels(instructions, options, newChannels, diags);
   if (!channels)
     return std::nullopt;
-  Nodes nodes(instructions, std::exchange(channels->connectionOf, {}), byPriority(dag));
+  Nodes nodes(instructions, std::exchange(channels->connectionOf, {}), priorities(dag));
   Order order = orderNodes(nodes, static_cast<uint32_t>(channels->frames.connections().size()), options.fifoSlots);
   std::optional<ThreadBlocks> blocks = assignThreadBlocks(nodes, *channels, order, options, diags);
   if (!blocks)
