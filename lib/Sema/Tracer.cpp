@@ -39,9 +39,16 @@ bool Tracer::begin() {
       if (slotCount > options.maxSlots)
         return fail(DiagId::SlotBudget, "the buffers of '" + collective.name + "' have more than " +
                                             std::to_string(options.maxSlots) + " chunks on all ranks together");
-      buffers[rank * bufferCount + buffer].resize(sizes[buffer]);
+      buffers[rank * bufferCount + buffer].size = sizes[buffer];
     }
   }
+  fixed.resize(slotCount);
+  uint64_t placed = 0;
+  for (Buffer &buffer : buffers) {
+    buffer.slots = fixed.from(placed);
+    placed += buffer.size;
+  }
+  scratch.resize(buffers.size());
   uint32_t directive = static_cast<uint32_t>(info.directives.size());
   for (uint32_t rank = 0; rank < collective.ranks; ++rank) {
     uint32_t size = collective.size(rank, ir::InputBuffer);
@@ -63,17 +70,19 @@ bool Tracer::begin() {
 /// A request that the budget does not allow is refused before anything is allocated.
 bool Tracer::grow(uint32_t rank, ir::BufferId id, uint64_t size) {
   Buffer &buffer = buffers[rank * bufferCount + id];
-  if (size <= buffer.size())
+  if (size <= buffer.size)
     return true;
   if (size > options.maxScratch)
     return fail(DiagId::SlotBudget, "'" + info.bufferName(id) + "' of rank " + std::to_string(rank) + " would have " +
                                         std::to_string(size) + " chunks, and a scratch buffer may have " +
                                         std::to_string(options.maxScratch));
-  slotCount += size - buffer.size();
+  slotCount += size - buffer.size;
   if (slotCount > options.maxSlots)
     return fail(DiagId::SlotBudget, "all buffers of all ranks together would have more than " +
                                         std::to_string(options.maxSlots) + " chunks");
-  buffer.resize(size);
+  Storage &storage = scratch[rank * bufferCount + id];
+  storage.resize(size);
+  buffer = {storage.from(0), size};
   return true;
 }
 
@@ -89,7 +98,7 @@ bool Tracer::checkPlace(const Place &place, bool grows) {
   auto id = static_cast<ir::BufferId>(place.buffer);
   bool isScratch = id >= ir::FirstScratchBuffer;
   const std::string &name = info.bufferName(id);
-  uint64_t size = isScratch ? buffers[rank * bufferCount + id].size() : collective.size(rank, id);
+  uint64_t size = isScratch ? buffers[rank * bufferCount + id].size : collective.size(rank, id);
   if (!isScratch && size == 0)
     return fail(DiagId::NoSuchBuffer,
                 "rank " + std::to_string(rank) + " has no '" + name + "' in '" + collective.name + "'");
@@ -224,7 +233,7 @@ ir::ChunkDag Tracer::finish(std::shared_ptr<const ir::ProgramInfo> shared) {
   ir::ChunkDag dag;
   dag.info = std::move(shared);
   for (const Buffer &buffer : buffers)
-    dag.bufferSizes.push_back(static_cast<uint32_t>(buffer.size()));
+    dag.bufferSizes.push_back(static_cast<uint32_t>(buffer.size));
   dag.ops = std::move(ops);
   return dag;
 }

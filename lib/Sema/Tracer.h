@@ -57,8 +57,8 @@ private:
     return {ref.rank, home.buffer, ref.index + home.offset};
   }
   Slots slotsAt(const ir::Location &at) {
-    Buffer &buffer = buffers[at.rank * bufferCount + at.buffer];
-    return {buffer.hashes.data() + at.index, buffer.written.data() + at.index};
+    const Slots &first = buffers[at.rank * bufferCount + at.buffer].slots;
+    return {first.hashes + at.index, first.written + at.index};
   }
 
   ir::ProgramInfo &info;
@@ -69,17 +69,24 @@ private:
     ir::BufferId buffer;
     uint32_t offset;
   };
-  struct Buffer {
+  /// Storage for the chunks of one buffer or of several.
+  struct Storage {
     std::vector<ChunkHash> hashes;
     std::vector<uint32_t> written;
-    uint64_t size() const { return written.size(); }
     void resize(uint64_t size) {
       hashes.resize(size);
       written.resize(size);
     }
+    Slots from(uint64_t first) { return {hashes.data() + first, written.data() + first}; }
   };
-  std::vector<Home> homes;     ///< by rank and buffer
-  std::vector<Buffer> buffers; ///< by rank and buffer; aliased ones are empty
+  struct Buffer {
+    Slots slots{};
+    uint64_t size = 0;
+  };
+  std::vector<Home> homes;      ///< by rank and buffer
+  std::vector<Buffer> buffers;  ///< by rank and buffer; aliased ones are empty
+  Storage fixed;                ///< all inputs and outputs
+  std::vector<Storage> scratch; ///< by rank and buffer; only of scratch buffers, which grow
   llvm::SmallVector<ir::ChunkOp, 0> ops;
   uint64_t slotCount = 0;
   uint64_t started = 0; ///< start operations
