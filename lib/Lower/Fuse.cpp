@@ -23,7 +23,8 @@ public:
   InstructionDag run(bool enabled);
 
 private:
-  void lookBack();
+  void findCandidates();
+  void measureDistances();
   bool canFuse(uint32_t send, uint32_t writer) const;
   void noteReader(uint32_t node);
   bool storedValueUnused(uint32_t receive) const;
@@ -37,7 +38,7 @@ private:
   void emitEdges(uint32_t node);
 
   const Unfused &unfused;
-  std::vector<uint32_t> distance;      // longest path to an end, by instruction
+  std::vector<uint32_t> distance;      // longest path to an end, by instruction; empty if no receive has a choice
   std::vector<uint8_t> dataReaders;    // true edges into each instruction's result: 0, 1, or 2 for more
   std::vector<uint32_t> nextCandidate; // lists of sends that can be fused: from a receive, and on from each send
   std::vector<uint32_t> place;         // by instruction: where it is in the result
@@ -62,31 +63,42 @@ bool Fuser::canFuse(uint32_t send, uint32_t writer) const {
   return Unfused::isReceiveNumber(writer) && unfused.target(writer) == unfused.source(send);
 }
 
-/// From the last instruction to the first: longest paths to the end over both kinds of edges, how many instructions
-/// read each one's result, and which sends can be fused with it.
-void Fuser::lookBack() {
-  distance.assign(unfused.size(), 0);
+/// How many instructions read each one's result, and which sends can be fused with it.
+void Fuser::findCandidates() {
   dataReaders.assign(unfused.size(), 0);
   nextCandidate.assign(unfused.size(), None);
+  bool choice = false;
   for (uint32_t node = unfused.size(); node-- != 0;) {
     if (unfused.isGap(node))
       continue;
-    uint32_t next = distance[node] + 1;
     uint32_t dependencies = 0;
     uint32_t writer = None;
     unfused.eachDependency(node, [&](uint32_t on, bool isFalse) {
-      distance[on] = std::max(distance[on], next);
       if (!isFalse)
         noteReader(on);
       ++dependencies;
       writer = on;
     });
-    if (Unfused::isReceiveNumber(node)) {
+    if (dependencies != 1 || !unfused.isSend(node) || !canFuse(node, writer))
+      continue;
+    choice |= nextCandidate[writer] != None;
+    nextCandidate[node] = nextCandidate[writer];
+    nextCandidate[writer] = node;
+  }
+  if (choice)
+    measureDistances();
+}
+
+/// Longest paths to the end over both kinds of edges, from the last instruction to the first.
+void Fuser::measureDistances() {
+  distance.assign(unfused.size(), 0);
+  for (uint32_t node = unfused.size(); node-- != 0;) {
+    if (unfused.isGap(node))
+      continue;
+    uint32_t next = distance[node] + 1;
+    unfused.eachDependency(node, [&](uint32_t on, bool) { distance[on] = std::max(distance[on], next); });
+    if (Unfused::isReceiveNumber(node))
       distance[node - 1] = std::max(distance[node - 1], next);
-    } else if (dependencies == 1 && unfused.isSend(node) && canFuse(node, writer)) {
-      nextCandidate[node] = nextCandidate[writer];
-      nextCandidate[writer] = node;
-    }
   }
 }
 
@@ -201,7 +213,7 @@ InstructionDag Fuser::run(bool enabled) {
   for (uint32_t &size : result.bufferSizes)
     size *= unfused.subdivision;
   if (enabled)
-    lookBack();
+    findCandidates();
   place.assign(unfused.size(), None);
   result.instructions.reserve(unfused.size()); // what is not needed is not touched
   edges.reserve(unfused.size(), unfused.edges.edges.size());

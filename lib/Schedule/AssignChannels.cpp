@@ -298,13 +298,15 @@ bool ChannelAssigner::placePinnedLocals() {
 std::optional<Channels> ChannelAssigner::run() {
   reserveDirectiveChannels();
   result.connectionOf.assign(instructions.n, None);
-  if (!refusePinnedInstances())
+  bool pinned = info.pinsThreadBlocks();
+  if (pinned && !refusePinnedInstances())
     return std::nullopt;
   bool fits = true;
   for (uint32_t i = 0; i != instructions.n; ++i)
     if (instructions.at(i).opcode == Opcode::Send && !diags.limitReached())
       fits &= assignChain(i);
-  fits &= placePinnedLocals();
+  if (pinned)
+    fits &= placePinnedLocals();
   if (!fits)
     return std::nullopt;
   return std::move(result);

@@ -105,7 +105,19 @@ Conflict Frames::fill(uint32_t index, const Want &want) {
   return Conflict::None;
 }
 
+/// Whether one frame has all the connections that are wanted, as for most messages after the first of a connection.
+bool Frames::alreadyThere(const Want &want) const {
+  if (want.pin >= 0)
+    return false;
+  if (want.recvConnection == None)
+    return want.sendConnection != None && links[want.sendConnection].sendFrame != None;
+  uint32_t receiving = links[want.recvConnection].recvFrame;
+  return receiving != None && (want.sendConnection == None || links[want.sendConnection].sendFrame == receiving);
+}
+
 Conflict Frames::place(const Want &want, uint32_t *other) {
+  if (alreadyThere(want))
+    return Conflict::None;
   uint32_t frame = None;
   uint32_t parts[] = {want.recvConnection == None ? None : links[want.recvConnection].recvFrame,
                       want.sendConnection == None ? None : links[want.sendConnection].sendFrame,

@@ -97,6 +97,7 @@ private:
   };
   void change(uint32_t frame) { log.push_back({Change::FrameChanged, frame, frames[frame], {}}); }
   void changeConnection(uint32_t index) { log.push_back({Change::ConnectionChanged, index, {}, links[index]}); }
+  bool alreadyThere(const Want &want) const;
   Conflict merge(uint32_t &into, uint32_t from);
   Conflict fill(uint32_t frame, const Want &want);
   uint32_t add(const Want &want);

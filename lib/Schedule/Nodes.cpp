@@ -5,20 +5,18 @@
 using namespace gc3::ir;
 using namespace gc3::schedule;
 
-Nodes::Nodes(const Instructions &instructions, const std::vector<uint32_t> &connectionOf,
-             const std::vector<uint32_t> &byPriority)
-    : dag(instructions.dag), n(instructions.n), nodes(n), placeOf(n) {
-  for (uint32_t node = 0; node != n; ++node)
-    placeOf[byPriority[node]] = node;
-  for (uint32_t node = 0; node != n; ++node) {
-    uint32_t index = byPriority[node];
+Nodes::Nodes(const Instructions &instructions, std::vector<uint32_t> connectionOf, std::vector<uint32_t> priorities)
+    : dag(instructions.dag), n(instructions.n), nodes(n), placeOf(std::move(priorities)) {
+  for (uint32_t index = 0; index != n; ++index) {
     uint32_t receiver = instructions.at(index).receiver;
-    nodes[node] = {index, connectionOf[index], None, None};
+    Node &node = nodes[placeOf[index]];
+    node = {index, connectionOf[index], None, None};
     if (receiver != None) {
-      nodes[node].outgoing = connectionOf[receiver];
-      nodes[node].receiver = placeOf[receiver];
+      node.outgoing = connectionOf[receiver];
+      node.receiver = placeOf[receiver];
     }
   }
+  connectionOf = std::vector<uint32_t>(); // make room
   mapDependencies();
   for (uint32_t node = 0; node != n; ++node)
     if (instructions.isSplit(nodes[node].instruction))

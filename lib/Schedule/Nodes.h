@@ -11,9 +11,8 @@ namespace gc3::schedule {
 
 class Nodes {
 public:
-  /// `connectionOf`: of the message that an instruction receives; `byPriority`: the instructions.
-  Nodes(const Instructions &instructions, const std::vector<uint32_t> &connectionOf,
-        const std::vector<uint32_t> &byPriority);
+  /// By instruction: the connection of the message that it receives, and its place in the order of priority.
+  Nodes(const Instructions &instructions, std::vector<uint32_t> connectionOf, std::vector<uint32_t> priorities);
 
   const ir::InstructionDag &dag;
   const uint32_t n;
@@ -32,15 +31,20 @@ public:
   bool receives(uint32_t node) const { return nodes[node].incoming != None; }
   bool sends(uint32_t node) const { return nodes[node].outgoing != None; }
   bool fused(uint32_t node) const { return receives(node) && sends(node); }
+  bool isLocal(uint32_t node) const { return !receives(node) && !sends(node); }
   uint32_t sender(uint32_t receiver) const;
 
   const ir::Instruction &at(uint32_t node) const { return dag.instructions[nodes[node].instruction]; }
   uint32_t nodeOf(uint32_t instruction) const { return placeOf[instruction]; }
+  /// Gives memory back once neither nodeOf() nor sender() is asked for any more.
+  void dropPlaces() { placeOf = std::vector<uint32_t>(); }
 
   /// Nodes below n depend on nodes `dependencies[begin[node]]` to `dependencies[begin[node + 1] - 1]`, in the order of
   /// the Instruction DAG's edges. A second half depends on its first half.
   std::vector<uint32_t> begin;
   std::vector<uint32_t> dependencies;
+  /// Gives their memory back once nobody asks for them any more.
+  void dropDependencies() { begin = dependencies = std::vector<uint32_t>(); }
 
   /// The instruction as it will run: a split one is a receive that stores, and a send of what it stored.
   ir::Instruction asScheduled(uint32_t node) const;

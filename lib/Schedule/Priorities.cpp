@@ -35,24 +35,33 @@ static std::vector<uint32_t> distances(const InstructionDag &dag) {
   return distance;
 }
 
-/// Sorts `items` by `key[item]`, keeping the order of equals. Linear in the items and the greatest key.
-static void stableSort(std::vector<uint32_t> &items, const std::vector<uint32_t> &key, bool descending) {
-  uint32_t greatest = key.empty() ? 0 : *std::max_element(key.begin(), key.end());
-  auto bucket = [&](uint32_t item) { return descending ? greatest - key[item] : key[item]; };
-  std::vector<uint32_t> place(size_t(greatest) + 2);
-  for (uint32_t item : items)
-    ++place[bucket(item) + 1];
-  std::partial_sum(place.begin(), place.end(), place.begin());
-  std::vector<uint32_t> sorted(items.size());
-  for (uint32_t item : items)
-    sorted[place[bucket(item)]++] = item;
-  items = std::move(sorted);
+/// Where the first of each key stands among all when they are sorted by it.
+static std::vector<uint32_t> firstPlaces(const std::vector<uint32_t> &keys) {
+  uint32_t greatest = keys.empty() ? 0 : *std::max_element(keys.begin(), keys.end());
+  std::vector<uint32_t> places(size_t(greatest) + 2);
+  for (uint32_t key : keys)
+    ++places[key + 1];
+  std::partial_sum(places.begin(), places.end(), places.begin());
+  return places;
 }
 
-std::vector<uint32_t> gc3::schedule::byPriority(const InstructionDag &dag) {
-  std::vector<uint32_t> order(dag.instructions.size());
-  std::iota(order.begin(), order.end(), 0);
-  stableSort(order, distances(dag), true);
-  stableSort(order, depths(dag), false);
-  return order;
+std::vector<uint32_t> gc3::schedule::priorities(const InstructionDag &dag) {
+  std::vector<uint32_t> depth = depths(dag);
+  std::vector<uint32_t> keys = distances(dag);
+  uint32_t longest = keys.empty() ? 0 : *std::max_element(keys.begin(), keys.end());
+  for (uint32_t &key : keys)
+    key = longest - key;
+  struct Item {
+    uint32_t instruction;
+    uint32_t depth; // comes along, so that the second pass reads from front to back too
+  };
+  std::vector<Item> longestFirst(depth.size());
+  std::vector<uint32_t> places = firstPlaces(keys);
+  for (uint32_t i = 0; i != depth.size(); ++i)
+    longestFirst[places[keys[i]]++] = {i, depth[i]};
+  places = firstPlaces(depth);
+  std::vector<uint32_t> result = std::move(keys);
+  for (const Item &item : longestFirst)
+    result[item.instruction] = places[item.depth]++;
+  return result;
 }

@@ -6,8 +6,9 @@
 
 namespace gc3::schedule {
 
-/// The instructions by priority (GC3 section 4.4): least depth first, then the longest path to an end, then program
-/// order. Dependencies come before what depends on them, and sends before their receives. Linear.
-std::vector<uint32_t> byPriority(const ir::InstructionDag &dag);
+/// For each instruction its place in the order of priority (GC3 section 4.4): least depth first, then the longest path
+/// to an end, then program order. Dependencies come before what depends on them, and sends before their receives.
+/// Linear.
+std::vector<uint32_t> priorities(const ir::InstructionDag &dag);
 
 } // namespace gc3::schedule

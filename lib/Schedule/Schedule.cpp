@@ -44,18 +44,23 @@ static Program assemble(const Nodes &nodes, ThreadBlocks &&blocks, Waits &&waits
   return program;
 }
 
-static std::optional<Program> scheduleWith(const InstructionDag &dag, const std::vector<uint32_t> &priorities,
-                                           const Options &options, uint32_t newChannels, Diagnostics &diags) {
+/// What a step has no use for any more goes before the next one needs memory.
+static std::optional<Program> scheduleWith(const InstructionDag &dag, const Options &options, uint32_t newChannels,
+                                           Diagnostics &diags) {
   Instructions instructions(dag);
   std::optional<Channels> channels = assignChannels(instructions, options, newChannels, diags);
   if (!channels)
     return std::nullopt;
-  Nodes nodes(instructions, channels->connectionOf, priorities);
+  Nodes nodes(instructions, std::exchange(channels->connectionOf, {}), priorities(dag));
   Order order = orderNodes(nodes, static_cast<uint32_t>(channels->frames.connections().size()), options.fifoSlots);
+  nodes.dropPlaces();
   std::optional<ThreadBlocks> blocks = assignThreadBlocks(nodes, *channels, order, options, diags);
   if (!blocks)
     return std::nullopt;
+  channels.reset();
   Waits waits = insertWaits(nodes, *blocks, order, options.wholeMessages);
+  order.segmentOf = std::vector<uint32_t>();
+  nodes.dropDependencies();
   return assemble(nodes, std::move(*blocks), std::move(waits), order.nodes, options);
 }
 
@@ -63,10 +68,9 @@ std::optional<Program> gc3::schedule::schedule(const InstructionDag &dag, const 
   // Channels of the scheduler's own let more chains stay whole, and cost thread blocks. Where they cost too many, one
   // channel has to do; only what then fails is an error.
   static constexpr uint32_t generous = 32;
-  std::vector<uint32_t> priorities = byPriority(dag);
   SourceManager nothing;
   Diagnostics silent(nothing, 1);
-  if (std::optional<Program> program = scheduleWith(dag, priorities, options, generous, silent))
+  if (std::optional<Program> program = scheduleWith(dag, options, generous, silent))
     return program;
-  return scheduleWith(dag, priorities, options, 1, diags);
+  return scheduleWith(dag, options, 1, diags);
 }

@@ -94,28 +94,29 @@ static std::string difference(const Contributions &wanted, const Contributions &
 }
 
 void gc3::sema::checkPostcondition(const ir::ProgramInfo &info, const std::vector<ChunkHash> &valueHashes,
-                                   const Tracer &tracer, Diagnostics &diags) {
+                                   Tracer &tracer, Diagnostics &diags) {
   const ir::Collective &collective = info.collective;
   const llvm::SmallVectorImpl<ir::ChunkOp> &ops = tracer.operations();
   Diagnostic *report = nullptr;
   size_t failures = 0;
   for (uint32_t rank = 0; rank < collective.ranks; ++rank) {
+    Tracer::Slots output = tracer.output(rank);
     for (uint32_t index = 0; index < collective.size(rank, ir::OutputBuffer); ++index) {
       uint32_t wanted = collective.post.wanted(rank, index);
       if (wanted == ir::Postcondition::Anything)
         continue;
-      const Tracer::Slot &slot = *tracer.slot(rank, ir::OutputBuffer, index);
-      if (slot.written != 0 && slot.hash == valueHashes[wanted - 1])
+      uint32_t written = output.written[index];
+      if (written != 0 && output.hashes[index] == valueHashes[wanted - 1])
         continue;
       if (++failures > MaxChunksReported)
         continue;
       std::string message = "output(" + std::to_string(rank) + ", " + std::to_string(index) + ")";
-      if (slot.written == 0)
+      if (written == 0)
         message += " is never written";
       else
         message += ": " + difference(wantedContributions(collective.post, wanted - 1),
                                      contributionsOf(collective, ops, {rank, ir::OutputBuffer, index}));
-      const ir::ChunkOp *last = slot.written == 0 ? nullptr : &ops[slot.written - 1];
+      const ir::ChunkOp *last = written == 0 ? nullptr : &ops[written - 1];
       report = &diags.error(DiagId::Postcondition, info.nameRange,
                             "'" + info.name + "' does not do what '" + collective.name + "' promises: " + message);
       if (last && last->kind == ir::ChunkOpKind::Start)

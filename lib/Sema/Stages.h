@@ -15,7 +15,7 @@ void applyDefines(Compiler &compiler, SourceManager &sources, Diagnostics &diags
 bool runParams(const Compiler &compiler, Machine &machine);
 
 /// Compares what the trace left in the outputs with what the collective promises.
-void checkPostcondition(const ir::ProgramInfo &info, const std::vector<ChunkHash> &valueHashes, const Tracer &tracer,
+void checkPostcondition(const ir::ProgramInfo &info, const std::vector<ChunkHash> &valueHashes, Tracer &tracer,
                         Diagnostics &diags);
 
 } // namespace gc3::sema

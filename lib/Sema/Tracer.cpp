@@ -35,13 +35,20 @@ bool Tracer::begin() {
     uint64_t sizes[] = {alias == ir::RankAlias::InputInOutput ? 0 : collective.size(rank, ir::InputBuffer),
                         alias == ir::RankAlias::OutputInInput ? 0 : collective.size(rank, ir::OutputBuffer)};
     for (ir::BufferId buffer : {ir::InputBuffer, ir::OutputBuffer}) {
-      slots += sizes[buffer];
-      if (slots > options.maxSlots)
+      slotCount += sizes[buffer];
+      if (slotCount > options.maxSlots)
         return fail(DiagId::SlotBudget, "the buffers of '" + collective.name + "' have more than " +
                                             std::to_string(options.maxSlots) + " chunks on all ranks together");
-      buffers[rank * bufferCount + buffer].resize(sizes[buffer]);
+      buffers[rank * bufferCount + buffer].size = sizes[buffer];
     }
   }
+  fixed.resize(slotCount);
+  uint64_t placed = 0;
+  for (Buffer &buffer : buffers) {
+    buffer.slots = fixed.from(placed);
+    placed += buffer.size;
+  }
+  scratch.resize(buffers.size());
   uint32_t directive = static_cast<uint32_t>(info.directives.size());
   for (uint32_t rank = 0; rank < collective.ranks; ++rank) {
     uint32_t size = collective.size(rank, ir::InputBuffer);
@@ -51,9 +58,10 @@ bool Tracer::begin() {
       info.directives.emplace_back();
     ir::Location start = locate({rank, 0, size, 0, ir::InputBuffer});
     record(ir::ChunkOpKind::Start, start, start, size, directive, info.nameRange);
-    Slot *slotsOfInput = slotsAt(start);
+    Slots input = slotsAt(start);
     for (uint32_t i = 0; i < size; ++i)
-      slotsOfInput[i] = {hashOfInput(rank, i), static_cast<uint32_t>(ops.size())};
+      input.hashes[i] = hashOfInput(rank, i);
+    std::fill_n(input.written, size, static_cast<uint32_t>(ops.size()));
   }
   started = ops.size();
   return true;
@@ -61,18 +69,20 @@ bool Tracer::begin() {
 
 /// A request that the budget does not allow is refused before anything is allocated.
 bool Tracer::grow(uint32_t rank, ir::BufferId id, uint64_t size) {
-  std::vector<Slot> &slotsOfBuffer = buffers[rank * bufferCount + id];
-  if (size <= slotsOfBuffer.size())
+  Buffer &buffer = buffers[rank * bufferCount + id];
+  if (size <= buffer.size)
     return true;
   if (size > options.maxScratch)
     return fail(DiagId::SlotBudget, "'" + info.bufferName(id) + "' of rank " + std::to_string(rank) + " would have " +
                                         std::to_string(size) + " chunks, and a scratch buffer may have " +
                                         std::to_string(options.maxScratch));
-  slots += size - slotsOfBuffer.size();
-  if (slots > options.maxSlots)
+  slotCount += size - buffer.size;
+  if (slotCount > options.maxSlots)
     return fail(DiagId::SlotBudget, "all buffers of all ranks together would have more than " +
                                         std::to_string(options.maxSlots) + " chunks");
-  slotsOfBuffer.resize(size);
+  Storage &storage = scratch[rank * bufferCount + id];
+  storage.resize(size);
+  buffer = {storage.from(0), size};
   return true;
 }
 
@@ -88,7 +98,7 @@ bool Tracer::checkPlace(const Place &place, bool grows) {
   auto id = static_cast<ir::BufferId>(place.buffer);
   bool isScratch = id >= ir::FirstScratchBuffer;
   const std::string &name = info.bufferName(id);
-  uint64_t size = isScratch ? buffers[rank * bufferCount + id].size() : collective.size(rank, id);
+  uint64_t size = isScratch ? buffers[rank * bufferCount + id].size : collective.size(rank, id);
   if (!isScratch && size == 0)
     return fail(DiagId::NoSuchBuffer,
                 "rank " + std::to_string(rank) + " has no '" + name + "' in '" + collective.name + "'");
@@ -117,9 +127,9 @@ bool Tracer::chunk(const Place &place, ChunkRef &result) {
     return false;
   result = {static_cast<uint32_t>(place.rank), static_cast<uint32_t>(place.index), static_cast<uint32_t>(place.count),
             static_cast<uint32_t>(ops.size()), static_cast<ir::BufferId>(place.buffer)};
-  const Slot *there = slotsAt(locate(result));
+  const uint32_t *written = slotsAt(locate(result)).written;
   for (uint32_t i = 0; i < result.count; ++i)
-    if (there[i].written == 0)
+    if (written[i] == 0)
       return fail(DiagId::Uninitialised, "chunk " + std::to_string(result.index + i) + " of '" +
                                              info.bufferName(result.buffer) + "' on rank " +
                                              std::to_string(result.rank) + ": nothing was written there");
@@ -127,12 +137,11 @@ bool Tracer::chunk(const Place &place, ChunkRef &result) {
 }
 
 bool Tracer::checkFresh(const ChunkRef &ref, const char *use) {
-  const Slot *there = slotsAt(locate(ref));
+  const uint32_t *written = slotsAt(locate(ref)).written;
   for (uint32_t i = 0; i < ref.count; ++i) {
-    uint32_t written = there[i].written;
-    if (written <= ref.stamp)
+    if (written[i] <= ref.stamp)
       continue;
-    const ir::ChunkOp &op = ops[written - 1];
+    const ir::ChunkOp &op = ops[written[i] - 1];
     const char *word = op.kind == ir::ChunkOpKind::Reduce ? "reduce" : "copy";
     fail(DiagId::StaleReference, std::string(use) + " stale: chunk " + std::to_string(ref.index + i) + " of '" +
                                      info.bufferName(ref.buffer) + "' on rank " + std::to_string(ref.rank) +
@@ -166,12 +175,10 @@ bool Tracer::copy(const ChunkRef &source, const Place &place, uint32_t directive
   }
   if (!record(ir::ChunkOpKind::Copy, from, to, source.count, directive, site))
     return false;
-  const Slot *read = slotsAt(from);
-  Slot *write = slotsAt(to);
-  auto now = static_cast<uint32_t>(ops.size());
-  for (uint32_t i = 0; i < source.count; ++i)
-    write[i] = {read[i].hash, now};
-  result.stamp = now;
+  Slots write = slotsAt(to);
+  std::copy_n(slotsAt(from).hashes, source.count, write.hashes);
+  result.stamp = static_cast<uint32_t>(ops.size());
+  std::fill_n(write.written, source.count, result.stamp);
   return true;
 }
 
@@ -191,15 +198,13 @@ bool Tracer::reduce(const ChunkRef &target, const ChunkRef &source, uint32_t dir
                                      "' on rank " + std::to_string(target.rank));
   if (!record(ir::ChunkOpKind::Reduce, from, to, source.count, directive, site))
     return false;
-  const Slot *read = slotsAt(from);
-  Slot *write = slotsAt(to);
-  auto now = static_cast<uint32_t>(ops.size());
-  for (uint32_t i = 0; i < source.count; ++i) {
-    write[i].hash.add(read[i].hash);
-    write[i].written = now;
-  }
+  const ChunkHash *read = slotsAt(from).hashes;
+  Slots write = slotsAt(to);
+  for (uint32_t i = 0; i < source.count; ++i)
+    write.hashes[i].add(read[i]);
   result = target;
-  result.stamp = now;
+  result.stamp = static_cast<uint32_t>(ops.size());
+  std::fill_n(write.written, source.count, result.stamp);
   return true;
 }
 
@@ -227,8 +232,8 @@ uint32_t Tracer::siteId(SourceRange site) {
 ir::ChunkDag Tracer::finish(std::shared_ptr<const ir::ProgramInfo> shared) {
   ir::ChunkDag dag;
   dag.info = std::move(shared);
-  for (const std::vector<Slot> &slotsOfBuffer : buffers)
-    dag.bufferSizes.push_back(static_cast<uint32_t>(slotsOfBuffer.size()));
+  for (const Buffer &buffer : buffers)
+    dag.bufferSizes.push_back(static_cast<uint32_t>(buffer.size));
   dag.ops = std::move(ops);
   return dag;
 }

@@ -22,10 +22,11 @@ struct Place {
 /// worked; if not, `failure` says why.
 class Tracer {
 public:
-  /// What is in a chunk, and how many operations there had been when it was written (0: never).
-  struct Slot {
-    ChunkHash hash;
-    uint32_t written = 0;
+  /// Chunks of one buffer from one on: what is in them, and how many operations there had been when they were written
+  /// (0: never). Every use of a reference asks for the latter, so they lie close together.
+  struct Slots {
+    ChunkHash *hashes;
+    uint32_t *written;
   };
 
   Tracer(ir::ProgramInfo &programInfo, const SemaOptions &semaOptions);
@@ -39,9 +40,7 @@ public:
   /// The chunk DAG's operations and sizes, once all is traced.
   ir::ChunkDag finish(std::shared_ptr<const ir::ProgramInfo> shared);
   const llvm::SmallVectorImpl<ir::ChunkOp> &operations() const { return ops; }
-  const Slot *slot(uint32_t rank, ir::BufferId buffer, uint32_t index) const {
-    return slotsAt(locate({rank, index, 1, 0, buffer}));
-  }
+  Slots output(uint32_t rank) { return slotsAt(locate({rank, 0, 1, 0, ir::OutputBuffer})); }
 
   Failure failure;
 
@@ -57,8 +56,10 @@ private:
     const Home &home = homes[ref.rank * bufferCount + ref.buffer];
     return {ref.rank, home.buffer, ref.index + home.offset};
   }
-  const Slot *slotsAt(const ir::Location &at) const { return &buffers[at.rank * bufferCount + at.buffer][at.index]; }
-  Slot *slotsAt(const ir::Location &at) { return &buffers[at.rank * bufferCount + at.buffer][at.index]; }
+  Slots slotsAt(const ir::Location &at) {
+    const Slots &first = buffers[at.rank * bufferCount + at.buffer].slots;
+    return {first.hashes + at.index, first.written + at.index};
+  }
 
   ir::ProgramInfo &info;
   const SemaOptions &options;
@@ -68,10 +69,26 @@ private:
     ir::BufferId buffer;
     uint32_t offset;
   };
-  std::vector<Home> homes;                ///< by rank and buffer
-  std::vector<std::vector<Slot>> buffers; ///< by rank and buffer; aliased ones are empty
+  /// Storage for the chunks of one buffer or of several.
+  struct Storage {
+    std::vector<ChunkHash> hashes;
+    std::vector<uint32_t> written;
+    void resize(uint64_t size) {
+      hashes.resize(size);
+      written.resize(size);
+    }
+    Slots from(uint64_t first) { return {hashes.data() + first, written.data() + first}; }
+  };
+  struct Buffer {
+    Slots slots{};
+    uint64_t size = 0;
+  };
+  std::vector<Home> homes;      ///< by rank and buffer
+  std::vector<Buffer> buffers;  ///< by rank and buffer; aliased ones are empty
+  Storage fixed;                ///< all inputs and outputs
+  std::vector<Storage> scratch; ///< by rank and buffer; only of scratch buffers, which grow
   llvm::SmallVector<ir::ChunkOp, 0> ops;
-  uint64_t slots = 0;
+  uint64_t slotCount = 0;
   uint64_t started = 0; ///< start operations
   llvm::DenseMap<std::pair<uint32_t, uint32_t>, uint32_t> siteIds;
   uint32_t latestSite = ~uint32_t(0);
