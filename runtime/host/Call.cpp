@@ -6,6 +6,7 @@
 #include "host/Executor.h"
 
 #include <algorithm>
+#include <cstring>
 #include <thread>
 
 namespace gc3::host {
@@ -95,6 +96,13 @@ void Call::hold(uint32_t rank) {
     std::this_thread::yield();
 }
 
+void Call::expectAdversary() {
+  constexpr int poison = 0xcd; // neither zero nor too small to show in a sum, whatever the type
+  sendsAhead = false;
+  std::memset(fifoMemory.data(), poison, layout.fifoBytes);
+  std::memset(scratchMemory.data(), poison, layout.scratchBytes);
+}
+
 void Call::enter(uint32_t rank, uint64_t number, const Request &request, Placement placement) {
   hold(rank);
   Part &part = parts[rank];
@@ -107,7 +115,7 @@ void Call::enter(uint32_t rank, uint64_t number, const Request &request, Placeme
                           : staging.memory(rank, placement, request);
   memory.streams = streams;
   run->start(rank, memory);
-  if (!shares && independent(rank, placement))
+  if (sendsAhead && !shares && independent(rank, placement))
     run->sendAhead(rank);
   run->release(rank);
 }

@@ -43,6 +43,9 @@ public:
   bool hasMemoryFor(uint32_t rank, Placement placement) const;
   Outcome reserve() { return staging.reserve(); }
 
+  /// Before any rank enters: nothing is to be sent ahead, and memory that a program must write before it reads it holds
+  /// what shows. For adversarial orders, which neither may narrow.
+  void expectAdversary();
   /// Rank `rank` begins call `number`, having ended its last one here, and does what it may do before it knows that the
   /// others have entered as well. A request that place() has taken.
   void enter(uint32_t rank, uint64_t number, const Request &request, Placement placement);
@@ -111,7 +114,7 @@ private:
   Memory fifoMemory, scratchMemory;
   std::unique_ptr<Part[]> parts;
   std::optional<Run> run;
-  bool shares = false, streams = false;
+  bool shares = false, streams = false, sendsAhead = true;
   std::atomic<bool> diagnosing{false};
   std::atomic<bool> isStopped{false};
   std::string explanation; ///< written before isStopped

@@ -106,6 +106,8 @@ Outcome CallTable::find(const Request &request, Call *&call) {
   if (Outcome outcome = Call::prepare(*program, request, layoutFor(*program, request), sharingFrom(), fresh);
       !outcome.ok())
     return outcome;
+  if (options.adversarial)
+    fresh->expectAdversary();
   call = fresh.get();
   calls.push_back(std::move(fresh));
   return {};

@@ -34,7 +34,8 @@ public:
   /// `name` is for the table; programs of the same name in a row share a line.
   void mutate(const ir::Program &program, const std::string &name);
   void print() const;
-  bool agreed() const { return sum().disagreements == 0 && sum().mutants() != 0; }
+  /// An executor that has shown nothing wrong says nothing about what is accepted.
+  bool agreed() const { return sum().disagreements == 0 && sum().rejectedAnd(Shown::Wrong) != 0; }
 
 private:
   void tell(const Kind &kind, const ir::Program &mutant, const Judgement &judgement);
