@@ -16,16 +16,12 @@ struct Section {
   bundle::SectionKind kind;
   uint32_t program;
   uint32_t rank;
-  std::string bytes;
+  flatbuffers::DetachedBuffer bytes;
 };
 
 } // namespace
 
-static std::string bytesOf(const flatbuffers::FlatBufferBuilder &builder) {
-  return {reinterpret_cast<const char *>(builder.GetBufferPointer()), builder.GetSize()};
-}
-
-static std::string checkSection(const Postcondition &post) {
+static flatbuffers::DetachedBuffer checkSection(const Postcondition &post) {
   flatbuffers::FlatBufferBuilder builder;
   std::vector<fbs::Run> runs;
   runs.reserve(post.runs.size());
@@ -38,8 +34,11 @@ static std::string checkSection(const Postcondition &post) {
   auto rowBegin = builder.CreateVector(post.rowBegin);
   auto rows = builder.CreateVector(post.rows);
   builder.Finish(fbs::CreateCheck(builder, valueBegin, values, rowOfRank, rowBegin, rows), bundle::checkIdentifier);
-  return bytesOf(builder);
+  return builder.Release();
 }
+
+/// Room for what is in a rank's section besides its lists, so that it is not copied to grow.
+static constexpr size_t tablesSize = 256;
 
 /// Steps and waits of one rank, with indices that count within the rank.
 struct RankLists {
@@ -49,13 +48,24 @@ struct RankLists {
   bool writesInput = false;
 
   RankLists(const Program &program, uint32_t rank) {
-    for (uint32_t index = program.rankBegin[rank]; index != program.rankBegin[rank + 1]; ++index) {
+    uint32_t begin = program.rankBegin[rank];
+    uint32_t end = program.rankBegin[rank + 1];
+    blocks.reserve(end - begin);
+    if (begin != end)
+      steps.reserve(program.threadBlocks[end - 1].firstStep + program.threadBlocks[end - 1].stepCount -
+                    program.threadBlocks[begin].firstStep);
+    for (uint32_t index = begin; index != end; ++index) {
       const ThreadBlock &block = program.threadBlocks[index];
       blocks.emplace_back(block.channel, block.sendPeer, block.recvPeer, static_cast<uint32_t>(steps.size()),
                           block.stepCount);
       for (uint32_t i = 0; i != block.stepCount; ++i)
         add(program, program.steps[block.firstStep + i]);
     }
+  }
+
+  size_t bytes() const {
+    return blocks.size() * sizeof(fbs::ThreadBlock) + steps.size() * sizeof(fbs::Instruction) +
+           waits.size() * sizeof(fbs::Wait);
   }
 
 private:
@@ -68,14 +78,14 @@ private:
   }
 };
 
-static std::string rankSection(const Program &program, uint32_t rank) {
+static flatbuffers::DetachedBuffer rankSection(const Program &program, uint32_t rank) {
   const Collective &collective = program.info->collective;
   const RankAlias &alias = collective.aliases[rank];
   RankLists lists(program, rank);
   std::vector<uint32_t> scratch;
   for (uint32_t buffer = FirstScratchBuffer; buffer != program.info->bufferCount(); ++buffer)
     scratch.push_back(program.bufferSize(rank, static_cast<BufferId>(buffer)));
-  flatbuffers::FlatBufferBuilder builder;
+  flatbuffers::FlatBufferBuilder builder(lists.bytes() + scratch.size() * sizeof(uint32_t) + tablesSize);
   auto scratchSlots = builder.CreateVector(scratch);
   auto blocks = builder.CreateVectorOfStructs(lists.blocks);
   auto steps = builder.CreateVectorOfStructs(lists.steps);
@@ -86,7 +96,7 @@ static std::string rankSection(const Program &program, uint32_t rank) {
                              static_cast<fbs::Alias>(alias.kind), alias.offset * program.subdivision,
                              lists.writesInput && alias.kind == RankAlias::None, scratchSlots, blocks, steps, waits);
   builder.Finish(section, bundle::rankProgramIdentifier);
-  return bytesOf(builder);
+  return builder.Release();
 }
 
 /// The number of input chunks in every output chunk that the collective names, or 0 if they differ.
@@ -154,15 +164,15 @@ static flatbuffers::Offset<fbs::Program> manifestEntry(flatbuffers::FlatBufferBu
   return entry.Finish();
 }
 
-static std::string manifestSection(const std::vector<emit::VerifiedProgram> &programs,
-                                   const std::vector<Section> &sections, const std::string &producer) {
+static flatbuffers::DetachedBuffer manifestSection(const std::vector<emit::VerifiedProgram> &programs,
+                                                   const std::vector<Section> &sections, const std::string &producer) {
   flatbuffers::FlatBufferBuilder builder;
   std::vector<flatbuffers::Offset<fbs::Program>> entries;
   for (uint32_t i = 0; i != programs.size(); ++i)
     entries.push_back(manifestEntry(builder, programs[i], digest(sections, i)));
   auto list = builder.CreateVector(entries);
   builder.Finish(fbs::CreateManifest(builder, builder.CreateString(producer), list), bundle::manifestIdentifier);
-  return bytesOf(builder);
+  return builder.Release();
 }
 
 /// Header, table, then the sections at aligned offsets.
