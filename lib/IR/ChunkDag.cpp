@@ -22,6 +22,12 @@ const std::string &ProgramInfo::bufferName(BufferId buffer) const {
   return buffer == OutputBuffer ? output : scratchNames[buffer - FirstScratchBuffer];
 }
 
+bool ProgramInfo::pinsThreadBlocks() const {
+  return llvm::any_of(directives, [](const Directive &directive) {
+    return directive.sendThreadBlock >= 0 || directive.recvThreadBlock >= 0;
+  });
+}
+
 Dependencies gc3::ir::dependencies(const ChunkDag &dag) {
   SlotMap slots(dag.bufferSizes, dag.info->bufferCount());
   SlotTracker tracker(slots.total());

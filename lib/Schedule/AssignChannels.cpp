@@ -30,7 +30,6 @@ private:
   bool placeOrReport(const Frames::Want &want, bool report);
   bool refusePinnedInstances();
   bool placePinnedLocals();
-  bool anyPinned() const;
   /// The sides of an instruction that a frame is wanted for.
   enum Side : uint8_t { Receiving = 1, Sending = 2, Both = Receiving | Sending };
   Frames::Want want(uint32_t instruction, Side side, uint32_t channel) const;
@@ -256,12 +255,6 @@ bool ChannelAssigner::assignChain(uint32_t head) {
   return fits;
 }
 
-bool ChannelAssigner::anyPinned() const {
-  return std::any_of(info.directives.begin(), info.directives.end(), [](const Directive &directive) {
-    return directive.sendThreadBlock >= 0 || directive.recvThreadBlock >= 0;
-  });
-}
-
 /// A thread block serves one channel, and parallel instances have one each.
 bool ChannelAssigner::refusePinnedInstances() {
   bool fits = true;
@@ -305,7 +298,7 @@ bool ChannelAssigner::placePinnedLocals() {
 std::optional<Channels> ChannelAssigner::run() {
   reserveDirectiveChannels();
   result.connectionOf.assign(instructions.n, None);
-  bool pinned = anyPinned();
+  bool pinned = info.pinsThreadBlocks();
   if (pinned && !refusePinnedInstances())
     return std::nullopt;
   bool fits = true;

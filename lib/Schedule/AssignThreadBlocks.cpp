@@ -5,6 +5,8 @@
 // the block that uses their result first, else to the one with the least to do.
 #include "Stages.h"
 #include "gc3/Support/Diagnostics.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -19,7 +21,8 @@ class ThreadBlockAssigner {
 public:
   ThreadBlockAssigner(const Nodes &nodes, Frames &frames, const std::vector<uint32_t> &order, const Options &options,
                       Diagnostics &diags)
-      : nodes(nodes), frames(frames), order(order), options(options), diags(diags) {}
+      : nodes(nodes), frames(frames), order(order), options(options), diags(diags),
+        ranks(nodes.dag.info->collective.ranks), pinned(nodes.dag.info->pinsThreadBlocks()) {}
 
   std::optional<ThreadBlocks> run();
 
@@ -33,7 +36,10 @@ private:
   };
   Origin originOf(const Frame &frame) const;
   void reportLimit(const std::vector<uint32_t> &ranks);
-  void number(uint32_t rank, bool runsLocals);
+  bool fitFrames();
+  std::vector<uint8_t> ranksWithoutFrames() const;
+  void numberBlocks();
+  bool localsBeginAnything() const;
   void findFirstUsers();
   void linkBlocks();
   uint32_t blockOf(uint32_t node) const;
@@ -47,7 +53,9 @@ private:
   const std::vector<uint32_t> &order;
   const Options &options;
   Diagnostics &diags;
-  std::vector<std::vector<uint32_t>> framesOf; // by rank
+  const uint32_t ranks;
+  bool pinned;                                 // some operation has a manual thread block
+  std::vector<std::vector<uint32_t>> framesOf; // by rank; empty if all ranks are within the limit
   std::vector<uint32_t> blockOfFrame;
   std::vector<uint32_t> sendingBlock, receivingBlock; // by connection
   std::vector<uint32_t> firstUser; // by local instruction without dependencies: the communicating node that needs it
@@ -65,7 +73,7 @@ uint32_t ThreadBlockAssigner::recvPeer(const Frame &frame) const {
 }
 
 void ThreadBlockAssigner::collectFrames() {
-  framesOf.resize(nodes.dag.info->collective.ranks);
+  framesOf.resize(ranks);
   for (uint32_t frame = 0; frame != frames.all().size(); ++frame)
     if (!frames.all()[frame].merged)
       framesOf[frames.all()[frame].rank].push_back(frame);
@@ -143,27 +151,53 @@ bool ThreadBlockAssigner::withinLimit(uint32_t rank) {
   return frames.framesOn(rank) <= options.maxThreadBlocks;
 }
 
-void ThreadBlockAssigner::number(uint32_t rank, bool runsLocals) {
+/// Ranks that work, but have no frame: what they do stays on the rank.
+std::vector<uint8_t> ThreadBlockAssigner::ranksWithoutFrames() const {
+  std::vector<uint8_t> result(ranks);
+  for (uint32_t node = 0; node != nodes.n; ++node)
+    if (nodes.isLocal(node) && frames.framesOn(nodes.at(node).rank) == 0)
+      result[nodes.at(node).rank] = 1;
+  return result;
+}
+
+/// Frames are visited in the order in which they and their connections were made, and sorted rank by rank.
+void ThreadBlockAssigner::numberBlocks() {
   struct Entry {
     uint32_t pin, channel, recvPeer, sendPeer; // an unpinned frame's pin is None, which comes last
     uint32_t frame;
     auto operator<=>(const Entry &) const = default;
   };
-  std::vector<Entry> own;
-  own.reserve(framesOf[rank].size());
-  for (uint32_t index : framesOf[rank]) {
+  std::vector<uint32_t> end(ranks); // of a rank's entries so far
+  for (uint32_t rank = 1; rank < ranks; ++rank)
+    end[rank] = end[rank - 1] + frames.framesOn(rank - 1);
+  std::vector<Entry> entries(frames.all().size());
+  for (uint32_t index = 0; index != frames.all().size(); ++index) {
     const Frame &frame = frames.all()[index];
-    own.push_back({static_cast<uint32_t>(frame.pin), frame.channel, recvPeer(frame), sendPeer(frame), index});
+    if (!frame.merged)
+      entries[end[frame.rank]++] = {static_cast<uint32_t>(frame.pin), frame.channel, recvPeer(frame), sendPeer(frame),
+                                    index};
   }
-  std::sort(own.begin(), own.end());
-  for (const Entry &entry : own) {
-    blockOfFrame[entry.frame] = static_cast<uint32_t>(result.blocks.size());
-    result.blocks.push_back(
-        {rank, entry.channel, static_cast<int32_t>(entry.sendPeer), static_cast<int32_t>(entry.recvPeer), 0, 0});
+  std::vector<uint8_t> lone = ranksWithoutFrames();
+  blockOfFrame.assign(frames.all().size(), None);
+  result.rankBegin = {0};
+  for (uint32_t rank = 0; rank != ranks; ++rank) {
+    auto own = llvm::MutableArrayRef(entries).slice(end[rank] - frames.framesOn(rank), frames.framesOn(rank));
+    llvm::sort(own);
+    for (const Entry &entry : own) {
+      blockOfFrame[entry.frame] = static_cast<uint32_t>(result.blocks.size());
+      result.blocks.push_back(
+          {rank, entry.channel, static_cast<int32_t>(entry.sendPeer), static_cast<int32_t>(entry.recvPeer), 0, 0});
+    }
+    if (lone[rank] != 0)
+      result.blocks.push_back({rank, 0, -1, -1, 0, 0});
+    result.rankBegin.push_back(static_cast<uint32_t>(result.blocks.size()));
   }
-  if (own.empty() && runsLocals)
-    result.blocks.push_back({rank, 0, -1, -1, 0, 0});
-  result.rankBegin.push_back(static_cast<uint32_t>(result.blocks.size()));
+}
+
+/// Whether some local instruction depends on nothing: its place then depends on who uses its result.
+bool ThreadBlockAssigner::localsBeginAnything() const {
+  return llvm::any_of(llvm::seq(0u, nodes.n),
+                      [&](uint32_t node) { return nodes.isLocal(node) && nodes.begin[node] == nodes.begin[node + 1]; });
 }
 
 void ThreadBlockAssigner::findFirstUsers() {
@@ -213,34 +247,35 @@ uint32_t ThreadBlockAssigner::blockOf(uint32_t node) const {
     return receivingBlock[nodes.incoming(node)];
   if (nodes.sends(node))
     return sendingBlock[nodes.outgoing(node)];
+  if (!pinned)
+    return blockForLocal(node);
   const Instruction &instruction = nodes.at(node);
   const Directive &directive = nodes.dag.info->directives[instruction.directive];
   int32_t pin = std::max(directive.sendThreadBlock, directive.recvThreadBlock);
   return pin < 0 ? blockForLocal(node) : blockOfFrame[frames.pinned(instruction.rank, pin)];
 }
 
-std::optional<ThreadBlocks> ThreadBlockAssigner::run() {
+/// Lets frames share blocks where a rank has too many; false, with an error, where that does not do.
+bool ThreadBlockAssigner::fitFrames() {
+  auto fits = [&](uint32_t rank) { return frames.framesOn(rank) <= options.maxThreadBlocks; };
+  if (llvm::all_of(llvm::seq(0u, ranks), fits))
+    return true;
   collectFrames();
   std::vector<uint32_t> crowded;
-  for (uint32_t rank = 0; rank != framesOf.size(); ++rank)
+  for (uint32_t rank = 0; rank != ranks; ++rank)
     if (!withinLimit(rank))
       crowded.push_back(rank);
-  if (!crowded.empty()) {
+  if (!crowded.empty())
     reportLimit(crowded);
+  return crowded.empty();
+}
+
+std::optional<ThreadBlocks> ThreadBlockAssigner::run() {
+  if (!fitFrames())
     return std::nullopt;
-  }
-
-  std::vector<uint8_t> runsLocals(framesOf.size());
-  for (uint32_t node = 0; node != nodes.n; ++node)
-    if (!nodes.receives(node) && !nodes.sends(node))
-      runsLocals[nodes.at(node).rank] = 1;
-  blockOfFrame.assign(frames.all().size(), None);
-  result.rankBegin = {0};
-  for (uint32_t rank = 0; rank != framesOf.size(); ++rank)
-    number(rank, runsLocals[rank] != 0);
+  numberBlocks();
   linkBlocks();
-
-  if (std::find(runsLocals.begin(), runsLocals.end(), 1) != runsLocals.end())
+  if (localsBeginAnything())
     findFirstUsers();
   result.placeOf.resize(nodes.total());
   for (uint32_t node : order) {

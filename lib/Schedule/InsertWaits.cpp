@@ -116,6 +116,7 @@ Waits WaitInserter::run() {
   result.begin.reserve(order.size() + 1);
   for (uint32_t node : order) {
     result.begin.push_back(static_cast<uint32_t>(result.waits.size()));
+    messages.count(node);
     collect(node);
     uint32_t block = blocks.placeOf[node].block;
     if (!candidates.empty())

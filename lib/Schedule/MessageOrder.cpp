@@ -14,15 +14,18 @@ MessageOrder::MessageOrder(const Nodes &nodes, const ThreadBlocks &blocks, const
   acknowledged.resize(nodes.dependencies.size());
   received.resize(nodes.total());
   sent.resize(nodes.total());
-  std::vector<uint32_t> receivedBy(blocks.blocks.size());
-  std::vector<uint32_t> sentBy(blocks.blocks.size());
-  for (uint32_t node : order.nodes) {
-    Place place = blocks.placeOf[node];
-    receivedBy[place.block] += nodes.receives(node);
-    sentBy[place.block] += nodes.sends(node);
-    received[blocks.blocks[place.block].firstStep + place.step] = receivedBy[place.block];
-    sent[node] = sentBy[place.block];
-  }
+  receivedBy.resize(blocks.blocks.size());
+  sentBy.resize(blocks.blocks.size());
+}
+
+void MessageOrder::count(uint32_t node) {
+  if (!releases)
+    return;
+  Place place = blocks.placeOf[node];
+  receivedBy[place.block] += nodes.receives(node);
+  sentBy[place.block] += nodes.sends(node);
+  received[blocks.blocks[place.block].firstStep + place.step] = receivedBy[place.block];
+  sent[node] = sentBy[place.block];
 }
 
 /// The number of the first message that its thread block sends when the node is done.

@@ -16,6 +16,9 @@ class MessageOrder {
 public:
   MessageOrder(const Nodes &nodes, const ThreadBlocks &blocks, const Order &order, bool wholeMessages);
 
+  /// To be called for every node in order, before anything else is asked about it.
+  void count(uint32_t node);
+
   /// To be called for every sending node in order, once its own waits are settled. `known(b)` is the number of steps of
   /// thread block b of its rank that it knows to be finished.
   template <typename Known>
@@ -49,6 +52,8 @@ private:
   std::vector<uint8_t> acknowledged; // by dependency
   std::vector<uint32_t> received;    // by thread block and step: messages received up to and with this step
   std::vector<uint32_t> sent;        // by node: messages that its thread block has sent up to and with it
+  std::vector<uint32_t> receivedBy;  // by thread block: messages received so far
+  std::vector<uint32_t> sentBy;      // by thread block: messages sent so far
 };
 
 } // namespace gc3::schedule

@@ -31,10 +31,13 @@ public:
   bool receives(uint32_t node) const { return nodes[node].incoming != None; }
   bool sends(uint32_t node) const { return nodes[node].outgoing != None; }
   bool fused(uint32_t node) const { return receives(node) && sends(node); }
+  bool isLocal(uint32_t node) const { return !receives(node) && !sends(node); }
   uint32_t sender(uint32_t receiver) const;
 
   const ir::Instruction &at(uint32_t node) const { return dag.instructions[nodes[node].instruction]; }
   uint32_t nodeOf(uint32_t instruction) const { return placeOf[instruction]; }
+  /// Gives memory back once neither nodeOf() nor sender() is asked for any more.
+  void dropPlaces() { placeOf = std::vector<uint32_t>(); }
 
   /// Nodes below n depend on nodes `dependencies[begin[node]]` to `dependencies[begin[node + 1] - 1]`, in the order of
   /// the Instruction DAG's edges. A second half depends on its first half.

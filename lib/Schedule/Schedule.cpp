@@ -53,6 +53,7 @@ static std::optional<Program> scheduleWith(const InstructionDag &dag, const Opti
     return std::nullopt;
   Nodes nodes(instructions, std::exchange(channels->connectionOf, {}), priorities(dag));
   Order order = orderNodes(nodes, static_cast<uint32_t>(channels->frames.connections().size()), options.fifoSlots);
+  nodes.dropPlaces();
   std::optional<ThreadBlocks> blocks = assignThreadBlocks(nodes, *channels, order, options, diags);
   if (!blocks)
     return std::nullopt;

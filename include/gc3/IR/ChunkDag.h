@@ -42,6 +42,8 @@ struct ProgramInfo {
   std::vector<Directive> directives;
   std::vector<SourceRange> sites; ///< source ranges of operations
 
+  /// Whether a directive asks for a thread block by number.
+  bool pinsThreadBlocks() const;
   uint32_t bufferCount() const { return FirstScratchBuffer + static_cast<uint32_t>(scratchNames.size()); }
   /// "input", "output" or the scratch buffer's name.
   const std::string &bufferName(BufferId buffer) const;
