@@ -20,12 +20,19 @@ struct Table {
   cl::OptionCategory checks{"Checks"};
   cl::OptionCategory limits{"Limits"};
 
-  cl::opt<std::string> file{cl::Positional, cl::desc("FILE.gc3"), cl::cat(input)};
+  cl::list<std::string> files{cl::Positional, cl::desc("FILE.gc3"), cl::cat(input)};
   cl::opt<From> from{"from", cl::desc("What FILE holds:"),
                      cl::values(clEnumValN(From::Source, "gc3", "a program, as text in the language (default)"),
                                 clEnumValN(From::InstructionDag, "inst-dag", "what --emit=inst-dag printed"),
-                                clEnumValN(From::GC3IR, "gc3-ir", "what --emit=gc3-ir printed")),
+                                clEnumValN(From::GC3IR, "gc3-ir", "what --emit=gc3-ir printed"),
+                                clEnumValN(From::MscclXml, "msccl-xml", "an algorithm for the MSCCL runtimes")),
                      cl::init(From::Source), cl::cat(input)};
+  cl::opt<bool> importMsccl{"import-msccl", cl::desc("Short for --from=msccl-xml"), cl::cat(input)};
+  cl::opt<std::string> collective{
+      "collective",
+      cl::desc("What MSCCL XML implements, if not what it says: a standard collective, with arguments that the file "
+               "leaves open, or one of a file: 'broadcast(root = 2)', 'FILE.gc3:NAME(ARGUMENTS)'"),
+      cl::value_desc("name"), cl::cat(input)};
   cl::list<std::string> defines{"D", cl::desc("Set a param of the program"), cl::value_desc("name=value"), cl::Prefix,
                                 cl::cat(input)};
   cl::list<std::string> includes{"I", cl::desc("Search imports in this directory too"), cl::value_desc("dir"),
@@ -78,6 +85,10 @@ struct Table {
                  clEnumValN(VerifyMode::Exact, "exact", "compare the contributions themselves"),
                  clEnumValN(VerifyMode::Off, "off", "do not verify")),
       cl::init(VerifyMode::Fast), cl::cat(checks)};
+  cl::opt<bool> verifyOnly{"verify-only",
+                           cl::desc("Print the verdict of each file and write nothing; takes any number of programs, "
+                                    "IRs as text, MSCCL XML and bundles"),
+                           cl::cat(checks)};
   cl::opt<unsigned> errorLimit{"error-limit", cl::desc("Stop after this many errors, 0 for no limit (default 20)"),
                                cl::value_desc("n"), cl::init(20), cl::cat(checks)};
 
@@ -107,7 +118,7 @@ static bool reject(const std::string &message) {
 }
 
 static bool checkListStd(const Table &table) {
-  if (!table.file.empty() || !table.defines.empty() || table.dump || table.emit.getNumOccurrences() ||
+  if (!table.files.empty() || !table.defines.empty() || table.dump || table.emit.getNumOccurrences() ||
       table.from.getNumOccurrences() || table.dependencies)
     return reject("--list-std takes no input file, and neither --emit, --from, --dump, -D nor -MD");
   return true;
@@ -139,8 +150,10 @@ static bool checkRanges(const Table &table) {
 static bool checkInput(const Table &table) {
   if (table.listStd)
     return checkListStd(table);
-  if (table.file.empty())
+  if (table.files.empty())
     return reject("no input file; gc3c --help says more");
+  if (table.files.size() > 1 && !table.verifyOnly)
+    return reject("one input file, not " + std::to_string(table.files.size()) + "; --verify-only takes several");
   if (table.mscclDialect.getNumOccurrences() && table.emit != Emit::MscclXml)
     return reject("--msccl-dialect goes with --emit=msccl-xml");
   if (table.dump && (table.emit.getNumOccurrences() || !table.defines.empty()))
@@ -161,26 +174,58 @@ static bool checkDependencies(const Table &table) {
   return true;
 }
 
+/// What it finds out by itself, and what it does not do, has no options.
+static bool checkVerifyOnly(const Table &table) {
+  if (!table.verifyOnly)
+    return true;
+  for (auto [option, occurrences] : {std::pair("--from", table.from.getNumOccurrences()),
+                                     {"--import-msccl", table.importMsccl.getNumOccurrences()},
+                                     {"--emit", table.emit.getNumOccurrences()},
+                                     {"-o", table.out.getNumOccurrences()},
+                                     {"--dump", table.dump.getNumOccurrences()},
+                                     {"--time-report", table.timeReport.getNumOccurrences()},
+                                     {"-MD", table.dependencies.getNumOccurrences()}})
+    if (occurrences != 0)
+      return reject("--verify-only writes verdicts of files whose kinds it finds out, and takes no " +
+                    std::string(option));
+  return table.verify != VerifyMode::Off || reject("--verify-only and --verify=off leave nothing to do");
+}
+
+/// As the command line spells it.
+static const char *spelling(From from) {
+  switch (from) {
+  case From::Source: return "--from=gc3";
+  case From::InstructionDag: return "--from=inst-dag";
+  case From::GC3IR: return "--from=gc3-ir";
+  case From::MscclXml: return "--from=msccl-xml";
+  case From::Bundle: break; // known by its content alone
+  }
+  return "";
+}
+
 /// With --from, stages that do not run have no options, and nothing comes out of them.
 static bool checkFrom(const Table &table) {
+  if (!table.collective.empty() && table.from != From::MscclXml && !table.verifyOnly)
+    return reject("--collective says what MSCCL XML implements, and needs --import-msccl");
   if (table.from == From::Source)
     return true;
-  std::string from = table.from == From::GC3IR ? "--from=gc3-ir" : "--from=inst-dag";
-  Emit first = table.from == From::GC3IR ? Emit::GC3IR : Emit::InstructionDag;
+  std::string from = spelling(table.from);
+  Emit first = table.from == From::InstructionDag ? Emit::InstructionDag : Emit::GC3IR;
   if (table.dump)
-    return reject("--dump prints a bundle, and " + from + " reads text");
+    return reject("--dump prints a bundle, and " + from + " reads another kind of file");
   Emit wanted = table.emit == Emit::Dot ? table.graph : table.emit;
   if (wanted < first)
     return reject(from + " begins behind what " + (table.emit == Emit::Dot ? "--graph" : "--emit") + " asks for");
-  std::vector<std::pair<const char *, int>> idle = {{"-D", table.defines.getNumOccurrences()},
-                                                    {"-I", table.includes.getNumOccurrences()},
-                                                    {"--program", table.program.getNumOccurrences()},
-                                                    {"--no-fusion", table.noFusion.getNumOccurrences()},
-                                                    {"--max-ops", table.maxOps.getNumOccurrences()}};
-  if (table.from == From::GC3IR) {
+  std::vector<std::pair<const char *, int>> idle = {
+      {"-D", table.defines.getNumOccurrences()},
+      {"-I", table.collective.empty() ? table.includes.getNumOccurrences() : 0},
+      {"--program", table.program.getNumOccurrences()},
+      {"--no-fusion", table.noFusion.getNumOccurrences()},
+      {"--max-ops", table.maxOps.getNumOccurrences()}};
+  if (table.from == From::GC3IR)
     idle.emplace_back("--fifo-slots", table.fifoSlots.getNumOccurrences());
+  if (table.from != From::InstructionDag)
     idle.emplace_back("--max-threadblocks", table.maxThreadBlocks.getNumOccurrences());
-  }
   for (auto [option, occurrences] : idle)
     if (occurrences != 0)
       return reject(std::string(option) + " says nothing about what " + from + " reads");
@@ -210,11 +255,23 @@ std::optional<Options> gc3::driver::parseCommandLine(int argc, const char *const
     llvm::errs() << errorStream.str();
     return std::nullopt;
   }
-  Options options;
-  if (!checkRanges(table) || !checkInput(table) || !checkDependencies(table) || !checkPicture(table) ||
-      !checkFrom(table) || !parseDefines(table, options))
+  if (table.importMsccl && table.from.getNumOccurrences() != 0) {
+    reject("--import-msccl is short for --from=msccl-xml; give one of the two");
     return std::nullopt;
-  options.input = table.file;
+  }
+  if (table.importMsccl)
+    table.from = From::MscclXml;
+  Options options;
+  if (!checkRanges(table) || !checkInput(table) || !checkVerifyOnly(table) || !checkDependencies(table) ||
+      !checkPicture(table) || !checkFrom(table) || !parseDefines(table, options))
+    return std::nullopt;
+  if (!table.files.empty())
+    options.input = table.files.front();
+  if (table.verifyOnly) {
+    options.verifyOnly.assign(table.files.begin(), table.files.end());
+    table.emit = Emit::Verdict;
+  }
+  options.collective = table.collective;
   options.output = table.out;
   options.from = table.from;
   options.emit = table.emit;

@@ -102,17 +102,8 @@ static bool checkWaits(Session &session, const ir::Program &program) {
   return false;
 }
 
-/// Besides what the format can't say, a program must end with the messages and slots that the MSCCL runtimes make of
-/// it.
-static bool writeMsccl(Session &session, const ir::Program &program, llvm::raw_ostream &out) {
-  {
-    auto timer = session.times.start("emit");
-    if (!checkWaits(session, program) ||
-        !emit::writeMscclXml(out, program, session.options.mscclDialect, session.diags))
-      return false;
-  }
-  if (session.options.verify == VerifyMode::Off)
-    return true;
+/// A program must end with the messages and slots that the MSCCL runtimes make of it.
+bool gc3::driver::verifyPieces(Session &session, const ir::Program &program) {
   auto timer = session.times.start("verify");
   verify::Verdict verdict = verify::verify(emit::cutIntoPieces(program), {});
   bool simple = program.info->protocol == ir::Protocol::Simple;
@@ -123,6 +114,16 @@ static bool writeMsccl(Session &session, const ir::Program &program, llvm::raw_o
     report(session, *program.info, finding, DiagId::RuntimeLimit);
   }
   return verdict.holds();
+}
+
+static bool writeMsccl(Session &session, const ir::Program &program, llvm::raw_ostream &out) {
+  {
+    auto timer = session.times.start("emit");
+    if (!checkWaits(session, program) ||
+        !emit::writeMscclXml(out, program, session.options.mscclDialect, session.diags))
+      return false;
+  }
+  return session.options.verify == VerifyMode::Off || verifyPieces(session, program);
 }
 
 bool gc3::driver::writeProgram(Session &session, const ir::Program &program, llvm::raw_ostream &out) {

@@ -21,6 +21,9 @@ bool writeGraph(Session &session, const ir::InstructionDag &dag, llvm::raw_ostre
 /// What is asked for of a verified program, if it is one thing for each program. False after an error.
 bool writeProgram(Session &session, const ir::Program &program, llvm::raw_ostream &out);
 
+/// Verifies the program as the MSCCL runtimes run it for large buffers. False after an error.
+bool verifyPieces(Session &session, const ir::Program &program);
+
 /// The scheduler's options, with what the result asks of a schedule.
 schedule::Options scheduleOptions(const Options &options, const ir::InstructionDag &dag);
 
