@@ -16,7 +16,6 @@ public:
   /// Linear in the program's sections.
   bundle::BundleStatus read();
   ir::Program program;
-  std::vector<uint8_t> writesInput; ///< by rank: what the bundle says
 
 private:
   std::string readHeader();

@@ -9,14 +9,11 @@ using namespace gc3;
 using namespace gc3::imports;
 using namespace gc3::ir;
 
+/// In place, the buffer of which ranks say that they touch more is the one that there is.
 Collective gc3::imports::unknownCollective(const MscclAlgorithm &algorithm, bool inPlace) {
-  const Collective &named = algorithm.info.collective;
   Collective collective;
-  collective.name = named.name;
-  collective.ranks = named.ranks;
-  collective.aliases.resize(named.ranks);
-  if (inPlace)
-    std::fill(collective.aliases.begin(), collective.aliases.end(), RankAlias{RankAlias::InputInOutput, 0});
+  collective.name = algorithm.info.collective.name;
+  collective.ranks = algorithm.info.collective.ranks;
   uint32_t input = 0, output = 0;
   for (const MscclAlgorithm::Sizes &sizes : algorithm.sizes) {
     collective.hasInput.push_back(inPlace || sizes.input != 0);
@@ -24,13 +21,16 @@ Collective gc3::imports::unknownCollective(const MscclAlgorithm &algorithm, bool
     input = std::max(input, sizes.input);
     output = std::max(output, sizes.output);
   }
-  uint32_t both = inPlace ? algorithm.chunks : 0;
-  for (auto [shape, chunks] :
-       {std::pair(&collective.input, std::max(both, input)), std::pair(&collective.output, std::max(both, output))})
-    if (chunks != 0)
-      *shape = {1, chunks};
-  setRows(collective, [width = collective.output.total(), none = std::vector<uint32_t>(collective.output.total())](
-                          uint32_t) { return llvm::ArrayRef(none).take_front(width); });
+  RankAlias alias{RankAlias::None, 0};
+  if (inPlace) {
+    alias.kind = input > output ? RankAlias::OutputInInput : RankAlias::InputInOutput;
+    input = output = std::max({input, output, algorithm.chunks});
+  }
+  collective.aliases.assign(collective.ranks, alias);
+  collective.input = {input != 0, input};
+  collective.output = {output != 0, output};
+  std::vector<uint32_t> anything(output, Postcondition::Anything);
+  setRows(collective, [&](uint32_t) { return llvm::ArrayRef(anything); });
   return collective;
 }
 

@@ -143,6 +143,10 @@ void MscclRank::resolve(Wait &wait, SourceRange place) {
                     "wait has no end");
 }
 
+static bool isIdle(const ThreadBlock &block) {
+  return block.stepCount == 0 && block.sendPeer < 0 && block.recvPeer < 0;
+}
+
 void MscclRank::end() {
   for (size_t block = 0; block != blockBegin.size(); ++block) {
     size_t end = block + 1 == blockBegin.size() ? published.size() : blockBegin[block + 1];
@@ -152,5 +156,7 @@ void MscclRank::end() {
   }
   for (size_t i = 0; i != waitPlaces.size(); ++i)
     resolve(program.waits[firstWait + i], waitPlaces[i]);
+  if (blockBegin.size() == 1 && isIdle(program.threadBlocks.back()))
+    program.threadBlocks.pop_back(); // it is there because the runtimes can't have a rank without any
   program.rankBegin.push_back(static_cast<uint32_t>(program.threadBlocks.size()));
 }

@@ -35,7 +35,10 @@ std::string BundleReader::readHeader() {
   bool words = isWord(info->name) && isWord(info->collective.name) && llvm::all_of(info->scratchNames, isWord);
   if (!words)
     return "a name is not one of letters, digits and '_'";
-  return info->bufferCount() > MaxBuffers ? "more than " + std::to_string(MaxBuffers) + " buffers" : "";
+  if (info->bufferCount() > MaxBuffers || stored.ranks() > MaxRanks || stored.fifo_slots() > MaxFifoSlots)
+    return "more than " + std::to_string(MaxBuffers) + " buffers, " + std::to_string(MaxRanks) + " ranks or " +
+           std::to_string(MaxFifoSlots) + " slots per connection";
+  return {};
 }
 
 /// One buffer is a range of whole blocks of the other.
@@ -146,7 +149,6 @@ bundle::BundleStatus BundleReader::read() {
       return status;
     if (std::string problem = addRank(view); !problem.empty())
       return invalid(problem);
-    writesInput.push_back(view.writesInput);
   }
   bundle::CheckView view;
   if (bundle::BundleStatus status = file.check(index, view); !status.ok())
@@ -168,7 +170,7 @@ std::string gc3::imports::readBundle(llvm::StringRef bytes, const ReadOptions &o
       return status.message;
     const fbs::Program &stored = file->program(i);
     programs.push_back({std::move(reader.program), stored.verified(), stored.min_fifo_slots(), stored.whole_slots(),
-                        stored.in_place(), stored.contributions(), stored.max_count(), std::move(reader.writesInput)});
+                        stored.in_place(), stored.contributions(), stored.max_count()});
   }
   return {};
 }

@@ -2,6 +2,7 @@
 // The elements of an MSCCL file in their order: <algo>, its <gpu>s, their <tb>s, their <step>s. All values of a file
 // are looked at, so that one run tells of all that are wrong; elements that are out of place end it.
 #include "MscclRank.h"
+#include "gc3/IR/Read.h"
 #include "gc3/Import/MscclXml.h"
 #include "gc3/Support/SourceManager.h"
 #include "llvm/ADT/StringExtras.h"
@@ -11,8 +12,7 @@ using namespace gc3::imports;
 using namespace gc3::ir;
 
 static constexpr size_t maxText = size_t(512) << 20; // Expat's buffers are twice that, and end at 2^30
-static constexpr uint32_t maxRanks = 65536;
-static constexpr uint32_t maxChunks = 1u << 15; // of a buffer: offsets of the runtimes have 16 bits
+static constexpr uint32_t maxChunks = 1u << 15;      // of a buffer: offsets of the runtimes have 16 bits
 static constexpr uint32_t maxChannel = 65535;
 
 namespace {
@@ -134,7 +134,7 @@ void Reader::beginAlgo(const Attributes &tag) {
   readCollective(tag);
   tag.require("proto");
   algorithm.info.protocol = tag.word<Protocol>("proto", protocols).value_or(Protocol::Simple);
-  algorithm.info.collective.ranks = tag.count("ngpus", 1, maxRanks);
+  algorithm.info.collective.ranks = tag.count("ngpus", 1, MaxRanks);
   algorithm.chunks = tag.count("nchunksperloop", 1, maxChunks);
   algorithm.chunksRange = tag.tag.place("nchunksperloop");
   channels = tag.count("nchannels", 1, maxChannel + 1, maxChannel + 1);

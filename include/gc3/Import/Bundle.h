@@ -22,7 +22,6 @@ struct BundledProgram {
   bool inPlace = false;
   uint32_t contributions = 0;
   uint32_t maxCount = 0;
-  std::vector<uint8_t> writesInput; ///< by rank
 };
 
 /// The programs of a bundle, which is taken for hostile: what is returned is as sound as what the readers of texts
