@@ -135,10 +135,14 @@ bool Pipeline::compileMsccl(llvm::StringRef text, llvm::raw_ostream &out) {
   }
   bool good = !modes.empty();
   for (ir::Program &mode : modes) {
-    if (options.emit == Emit::Verdict)
-      good &= compileProgram(std::move(mode), out) && verifyPieces(session, programs.back());
-    else
-      good &= &mode != &modes.back() ? verifyProgram(mode).holds() : compileProgram(std::move(mode), out);
+    bool isRight = &mode != &modes.back() && options.emit != Emit::Verdict ? verifyProgram(mode).holds()
+                                                                           : compileProgram(std::move(mode), out);
+    isRight = isRight && (options.emit != Emit::Verdict || verifyPieces(session, programs.back()));
+    if (!isRight && modes.size() != 1)
+      session.diags.remark(algorithm->info.nameRange, std::string("the file declares calls in place and out of place; "
+                                                                  "this is about those ") +
+                                                          (&mode == &modes.front() ? "in place" : "out of place"));
+    good &= isRight;
   }
   return good;
 }

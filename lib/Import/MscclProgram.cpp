@@ -108,7 +108,7 @@ void Builder::place(uint32_t rank, const Step &step, const char *what, BufferId 
     diags.error(DiagId::ChunkOutOfRange, info->sites[step.site],
                 std::string(what) + " " + "ios"[buffer] + "[" + std::to_string(index) + ".." +
                     std::to_string(uint64_t(index) + step.count) + "], and this buffer has " + std::to_string(size) +
-                    " chunks on gpu " + std::to_string(rank));
+                    (size == 1 ? " chunk on gpu " : " chunks on gpu ") + std::to_string(rank));
     return;
   }
   Location location = canonical(info->collective, {rank, buffer, index}, program.subdivision);

@@ -104,9 +104,10 @@ void Reader::readCollective(const Attributes &tag) {
 
 /// A file without `outofplace` is for one of the two.
 void Reader::readModes(const Attributes &tag) {
+  unsigned before = diags.errorCount();
   algorithm.inPlace = tag.flag("inplace", false);
   algorithm.outOfPlace = tag.flag("outofplace", !algorithm.inPlace);
-  if (!algorithm.inPlace && !algorithm.outOfPlace)
+  if (diags.errorCount() == before && !algorithm.inPlace && !algorithm.outOfPlace)
     tag.error(DiagId::BadAttribute, "outofplace", "'inplace' and 'outofplace' are both 0: the file is for no call");
 }
 
@@ -202,7 +203,7 @@ bool Reader::begin(const XmlTag &tag) {
 
 void Reader::endAlgo() {
   uint32_t ranks = algorithm.info.collective.ranks;
-  if (algorithm.sizes.size() != ranks)
+  if (!diags.hasErrors() && algorithm.sizes.size() != ranks)
     diags.error(DiagId::BadNumbering, range,
                 "'ngpus' is " + std::to_string(ranks) + ", and there are " + std::to_string(algorithm.sizes.size()) +
                     " <gpu> elements");

@@ -37,7 +37,7 @@ struct MscclAlgorithm {
 
 /// Reads the one algorithm of the text; what stands around it is skipped. Nothing after an error, which is then in
 /// `diags`. The file is taken for hostile: no DOCTYPE and no entities of its own are read, it may have at most 512 MiB,
-/// and the buffers of all ranks together at most `maxSlots` chunks. Linear.
+/// and each of the buffers at most `maxSlots` chunks, of all ranks together. Linear.
 std::optional<MscclAlgorithm> readMscclXml(SourceManager &sources, Diagnostics &diags, llvm::StringRef name,
                                            llvm::StringRef text, uint64_t maxSlots);
 
