@@ -12,14 +12,14 @@ using namespace gc3::driver;
 
 /// The first word of a text, behind blanks and comments of our languages.
 static llvm::StringRef firstWord(llvm::StringRef text) {
-  for (text = text.ltrim(); text.startswith("//"); text = text.ltrim())
+  for (text = text.ltrim(); text.take_front(2) == "//"; text = text.ltrim())
     text = text.drop_front(std::min(text.find('\n'), text.size()));
   return text.take_until([](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; });
 }
 
 /// By its suffix, or else by what it begins with.
 static From kindOf(llvm::StringRef path, llvm::StringRef content) {
-  if (content.startswith("GC3B"))
+  if (content.take_front(4) == "GC3B")
     return From::Bundle;
   auto named = llvm::StringSwitch<std::optional<From>>(llvm::sys::path::extension(path))
                    .Case(".gc3", From::Source)
@@ -31,11 +31,11 @@ static From kindOf(llvm::StringRef path, llvm::StringRef content) {
   if (named)
     return *named;
   llvm::StringRef word = firstWord(content);
-  if (word.startswith("<"))
+  if (word.take_front() == "<")
     return From::MscclXml;
   return llvm::StringSwitch<From>(word)
       .Case("gc3-ir", From::GC3IR)
-      .Case("inst-dag", From::InstructionDag)
+      .Case("instruction-dag", From::InstructionDag)
       .Default(From::Source);
 }
 

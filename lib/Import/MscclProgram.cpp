@@ -9,24 +9,26 @@ using namespace gc3;
 using namespace gc3::imports;
 using namespace gc3::ir;
 
-/// In place, the buffer of which ranks say that they touch more is the one that there is.
+/// A buffer is as large as the rank says that touches most of it; where none says anything, both are as large as they
+/// can be. In place, the one of which more is touched is the one that there is.
 Collective gc3::imports::unknownCollective(const MscclAlgorithm &algorithm, bool inPlace) {
-  Collective collective;
-  collective.name = algorithm.info.collective.name;
-  collective.ranks = algorithm.info.collective.ranks;
   uint32_t input = 0, output = 0;
   for (const MscclAlgorithm::Sizes &sizes : algorithm.sizes) {
-    collective.hasInput.push_back(inPlace || sizes.input != 0);
-    collective.hasOutput.push_back(inPlace || sizes.output != 0);
     input = std::max(input, sizes.input);
     output = std::max(output, sizes.output);
   }
-  RankAlias alias{RankAlias::None, 0};
-  if (inPlace) {
-    alias.kind = input > output ? RankAlias::OutputInInput : RankAlias::InputInOutput;
-    input = output = std::max({input, output, algorithm.chunks});
-  }
+  bool everywhere = inPlace || input + output == 0;
+  Collective collective;
+  collective.name = algorithm.info.collective.name;
+  collective.ranks = algorithm.info.collective.ranks;
+  RankAlias alias{inPlace ? input > output ? RankAlias::OutputInInput : RankAlias::InputInOutput : RankAlias::None, 0};
   collective.aliases.assign(collective.ranks, alias);
+  for (const MscclAlgorithm::Sizes &sizes : algorithm.sizes) {
+    collective.hasInput.push_back(everywhere || sizes.input != 0);
+    collective.hasOutput.push_back(everywhere || sizes.output != 0);
+  }
+  if (everywhere)
+    input = output = std::max({input, output, algorithm.chunks});
   collective.input = {input != 0, input};
   collective.output = {output != 0, output};
   std::vector<uint32_t> anything(output, Postcondition::Anything);

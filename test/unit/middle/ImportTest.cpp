@@ -118,6 +118,7 @@ TEST(Import, exportedExamplesComeBack) {
       auto imported = imports::programOf(*algorithm, program.info->collective, program.fifoSlots, diags);
       ASSERT_TRUE(imported);
       EXPECT_EQ(text(*imported), text(withOneScratchBuffer(program)));
+      EXPECT_EQ(exportXml(*imported), xml);
       EXPECT_TRUE(verify::verify(*imported, {}).holds());
     }
     EXPECT_FALSE(diags.hasErrors());
