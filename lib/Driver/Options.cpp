@@ -212,7 +212,7 @@ static bool checkFrom(const Table &table) {
   std::string from = spelling(table.from);
   Emit first = table.from == From::InstructionDag ? Emit::InstructionDag : Emit::GC3IR;
   if (table.dump)
-    return reject("--dump prints a bundle, and " + from + " reads another kind of file");
+    return reject("--dump prints a bundle, and " + from + " reads text");
   Emit wanted = table.emit == Emit::Dot ? table.graph : table.emit;
   if (wanted < first)
     return reject(from + " begins behind what " + (table.emit == Emit::Dot ? "--graph" : "--emit") + " asks for");

@@ -4,6 +4,7 @@
 #include "BundleReader.h"
 #include "gc3/Import/Bundle.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include <algorithm>
 
 using namespace gc3;
@@ -38,6 +39,10 @@ std::string BundleReader::readHeader() {
   if (info->bufferCount() > MaxBuffers || stored.ranks() > MaxRanks || stored.fifo_slots() > MaxFifoSlots)
     return "more than " + std::to_string(MaxBuffers) + " buffers, " + std::to_string(MaxRanks) + " ranks or " +
            std::to_string(MaxFifoSlots) + " slots per connection";
+  llvm::StringSet<> names;
+  for (uint32_t buffer = 0; buffer != info->bufferCount(); ++buffer)
+    if (!names.insert(info->bufferName(static_cast<BufferId>(buffer))).second)
+      return "two buffers have one name";
   return {};
 }
 
