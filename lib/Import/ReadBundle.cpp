@@ -123,7 +123,9 @@ bool BundleReader::checkRuns(const bundle::CheckView &view) const {
       return false;
     contributions += run.length();
   }
-  return contributions <= options.maxContributions;
+  // Of a value that an output holds there are as many slots as of a chunk.
+  return contributions <= options.maxContributions &&
+         uint64_t(view.valueBegin.size()) * stored.subdivision() <= options.maxSlots;
 }
 
 /// A row is as long as the output of its ranks; no value is empty.

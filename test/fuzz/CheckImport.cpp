@@ -9,6 +9,7 @@
 #include "gc3/Support/SourceManager.h"
 #include "gc3/Verify/Verify.h"
 #include "llvm/Support/raw_ostream.h"
+#include <algorithm>
 #include <cstring>
 
 using namespace gc3;
@@ -95,23 +96,51 @@ std::string gc3::test::checkMscclXml(const std::string &text, unsigned &accepted
   return problem;
 }
 
-/// Makes the checksums those of the bytes. What is too broken for that is left alone.
+/// Makes the digest of each program that of its sections, as far as the manifest can be read.
+static void resealPrograms(std::string &bytes, const std::vector<bundle::SectionEntry> &table) {
+  if (table.empty() || table[0].offset > bytes.size() || table[0].size > bytes.size() - table[0].offset)
+    return;
+  auto *manifest = reinterpret_cast<uint8_t *>(bytes.data() + table[0].offset);
+  if (table[0].offset % bundle::sectionAlignment != 0 || table[0].size < 8 ||
+      !flatbuffers::Verifier(manifest, table[0].size).VerifyBuffer<bundle::fbs::Manifest>(bundle::manifestIdentifier))
+    return;
+  const auto *programs = flatbuffers::GetRoot<bundle::fbs::Manifest>(manifest)->programs();
+  size_t next = 1;
+  for (uint32_t i = 0; programs && i != programs->size(); ++i) {
+    const bundle::fbs::Program *program = programs->Get(i);
+    size_t sections = size_t(program->ranks()) + 1;
+    if (sections > table.size() - next)
+      return;
+    uint64_t digest = bundle::programDigest(&table[next], sections);
+    const uint8_t *stored = reinterpret_cast<const flatbuffers::Table *>(program)->GetAddressOf(program->VT_DIGEST);
+    if (stored)
+      std::memcpy(manifest + (stored - manifest), &digest, sizeof digest);
+    next += sections;
+  }
+}
+
+/// Makes checksums and digests those of the bytes. What is too broken for that is left alone.
 static void reseal(std::string &bytes) {
   bundle::FileHeader header;
   if (bytes.size() < sizeof header)
     return;
   std::memcpy(&header, bytes.data(), sizeof header);
   header.fileSize = bytes.size();
-  if (header.sections > (bytes.size() - sizeof header) / sizeof(bundle::SectionEntry))
+  if (header.sections == 0 || header.sections > (bytes.size() - sizeof header) / sizeof(bundle::SectionEntry))
     return;
   std::vector<bundle::SectionEntry> table(header.sections);
-  std::memcpy(table.data(), bytes.data() + sizeof header, table.size() * sizeof(bundle::SectionEntry));
-  for (bundle::SectionEntry &entry : table)
+  char *stored = bytes.data() + sizeof header;
+  std::memcpy(table.data(), stored, table.size() * sizeof(bundle::SectionEntry));
+  auto sum = [&](bundle::SectionEntry &entry) {
     if (entry.offset <= bytes.size() && entry.size <= bytes.size() - entry.offset)
       entry.checksum = bundle::checksum(bytes.data() + entry.offset, entry.size);
+  };
+  std::for_each(table.begin(), table.end(), sum);
+  resealPrograms(bytes, table);
+  sum(table[0]);
   header.checksum = bundle::headerChecksum(header, table.data());
   std::memcpy(bytes.data(), &header, sizeof header);
-  std::memcpy(bytes.data() + sizeof header, table.data(), table.size() * sizeof(bundle::SectionEntry));
+  std::memcpy(stored, table.data(), table.size() * sizeof(bundle::SectionEntry));
 }
 
 std::string gc3::test::checkBundle(std::string bytes, unsigned &accepted) {
