@@ -130,7 +130,7 @@ bool BundleReader::checkRuns(const bundle::CheckView &view) const {
 
 /// A row is as long as the output of its ranks; no value is empty.
 bool BundleReader::addPostcondition(const bundle::CheckView &view) {
-  if (!checkRuns(view))
+  if (view.valueBegin.empty() || !checkRuns(view))
     return false;
   Postcondition &post = info->collective.post;
   post.valueBegin.assign(view.valueBegin.begin(), view.valueBegin.end());

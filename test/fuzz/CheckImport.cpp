@@ -14,7 +14,7 @@
 
 using namespace gc3;
 
-static constexpr ir::ReadOptions smallBudgets{.maxSlots = 4096, .maxContributions = 65536};
+static constexpr ir::ReadOptions smallBudgets{.maxSlots = 4096, .maxContributions = 4096};
 
 static std::string print(const ir::Program &program) {
   std::string text;
