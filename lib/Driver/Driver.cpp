@@ -4,7 +4,8 @@
 #include "Dependencies.h"
 #include "Output.h"
 #include "Pipeline.h"
-#include "gc3/Emit/Bundle.h"
+#include "VerifyOnly.h"
+#include "gc3/Import/Bundle.h"
 #include "gc3/Sema/StandardLibrary.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -78,7 +79,7 @@ bool Invocation::produce(std::string &result) {
   }
   if (options.dump) {
     llvm::raw_string_ostream out(result);
-    std::string problem = emit::dumpBundle(out, options.input == "-" ? "/dev/stdin" : options.input);
+    std::string problem = imports::dumpBundle(out, options.input == "-" ? "/dev/stdin" : options.input);
     if (!problem.empty())
       diags.error(DiagId::CannotRead, {}, options.input + ": " + problem);
     return problem.empty();
@@ -131,5 +132,5 @@ int Invocation::run() {
 }
 
 int gc3::driver::run(const Options &options) {
-  return Invocation(options).run();
+  return options.verifyOnly.empty() ? Invocation(options).run() : verifyFiles(options);
 }

@@ -21,12 +21,19 @@ struct Table {
   cl::OptionCategory checks{"Checks"};
   cl::OptionCategory limits{"Limits"};
 
-  cl::opt<std::string> file{cl::Positional, cl::desc("FILE.gc3"), cl::cat(input)};
+  cl::list<std::string> files{cl::Positional, cl::desc("FILE.gc3"), cl::cat(input)};
   cl::opt<From> from{"from", cl::desc("What FILE holds:"),
                      cl::values(clEnumValN(From::Source, "gc3", "a program, as text in the language (default)"),
                                 clEnumValN(From::InstructionDag, "inst-dag", "what --emit=inst-dag printed"),
-                                clEnumValN(From::GC3IR, "gc3-ir", "what --emit=gc3-ir printed")),
+                                clEnumValN(From::GC3IR, "gc3-ir", "what --emit=gc3-ir printed"),
+                                clEnumValN(From::MscclXml, "msccl-xml", "an algorithm for the MSCCL runtimes")),
                      cl::init(From::Source), cl::cat(input)};
+  cl::opt<bool> importMsccl{"import-msccl", cl::desc("Short for --from=msccl-xml"), cl::cat(input)};
+  cl::opt<std::string> collective{
+      "collective",
+      cl::desc("What MSCCL XML implements, if not what it says: a standard collective, with arguments that the file "
+               "leaves open, or one of a file: 'broadcast(root = 2)', 'FILE.gc3:NAME(ARGUMENTS)'"),
+      cl::value_desc("name"), cl::cat(input)};
   cl::list<std::string> defines{"D", cl::desc("Set a param of the program"), cl::value_desc("name=value"), cl::Prefix,
                                 cl::cat(input)};
   cl::list<std::string> includes{"I", cl::desc("Search imports in this directory too"), cl::value_desc("dir"),
@@ -79,6 +86,10 @@ struct Table {
                  clEnumValN(VerifyMode::Exact, "exact", "compare the contributions themselves"),
                  clEnumValN(VerifyMode::Off, "off", "do not verify")),
       cl::init(VerifyMode::Fast), cl::cat(checks)};
+  cl::opt<bool> verifyOnly{"verify-only",
+                           cl::desc("Print the verdict of each file and write nothing; takes any number of programs, "
+                                    "IRs as text, MSCCL XML and bundles"),
+                           cl::cat(checks)};
   cl::opt<unsigned> errorLimit{"error-limit", cl::desc("Stop after this many errors, 0 for no limit (default 20)"),
                                cl::value_desc("n"), cl::init(20), cl::cat(checks)};
 
@@ -123,50 +134,105 @@ static bool given(const cl::Option &option) {
   return option.getNumOccurrences() != 0;
 }
 
-/// Which options go with which: everything that there is to say about it, in the order in which it is said.
-static bool checkCombination(const Table &table) {
-  struct Rule {
-    bool broken;
-    std::string message;
-  };
-  const bool isText = table.from != From::Source; // of an IR
-  const bool isPicture = table.emit == Emit::Dot || table.emit == Emit::Html;
-  const std::string from = table.from == From::GC3IR ? "--from=gc3-ir" : "--from=inst-dag";
-  const Emit firstOfText = table.from == From::GC3IR ? Emit::GC3IR : Emit::InstructionDag;
-  const Emit wanted = table.emit == Emit::Dot ? table.graph : table.emit;
-  std::vector<Rule> rules = {
-      {table.listStd && (given(table.file) || given(table.emit) || given(table.from) || given(table.defines) ||
-                         table.dump || table.dependencies),
-       "--list-std takes no input file, and neither --emit, --from, --dump, -D nor -MD"},
-      {!table.listStd && table.file.empty(), "no input file; gc3c --help says more"},
-      {table.dump && given(table.emit), "--dump prints a bundle, and takes no --emit"},
-      {table.dump && table.dependencies, "--dump prints a bundle, and takes no -MD"},
-      {table.dump && isText, "--dump prints a bundle, and " + from + " reads text"},
+/// An option as one writes it.
+static std::string dashed(const cl::Option &option) {
+  bool isShort = option.ArgStr.size() == 1 || option.ArgStr == "MD";
+  return (isShort ? "-" : "--") + option.ArgStr.str();
+}
 
-      {given(table.mscclDialect) && table.emit != Emit::MscclXml, "--msccl-dialect goes with --emit=msccl-xml"},
-      {given(table.graph) && table.emit != Emit::Dot, "--graph says what --emit=dot draws, and needs it"},
-      {given(table.maxPicture) && !isPicture, "--max-picture goes with --emit=dot and --emit=html"},
-      {isPicture && table.verify == VerifyMode::Off, "pictures are of verified programs: leave out --verify=off"},
-      {given(table.dependencyFile) && !table.dependencies, "-MF says where -MD writes; give -MD, too"},
-      {given(table.dependencyFile) && table.dependencyFile.empty(), "-MF takes a file"},
-      {table.phonyDependencies && !table.dependencies, "-MP adds to what -MD writes; give -MD, too"},
+/// As the command line spells it.
+static const char *spelling(From from) {
+  switch (from) {
+  case From::Source: return "--from=gc3";
+  case From::InstructionDag: return "--from=inst-dag";
+  case From::GC3IR: return "--from=gc3-ir";
+  case From::MscclXml: return "--from=msccl-xml";
+  case From::Bundle: break; // known by its content alone
+  }
+  return "";
+}
 
-      {isText && wanted < firstOfText,
-       from + " begins behind what " + (table.emit == Emit::Dot ? "--graph" : "--emit") + " asks for"},
-  };
-  // What is said to stages that do not run: each option with the last input for which its stage still does.
-  const std::pair<const cl::Option &, From> stageOptions[] = {
-      {table.defines, From::Source},  {table.includes, From::Source},       {table.program, From::Source},
-      {table.noFusion, From::Source}, {table.maxOps, From::Source},         {table.fifoSlots, From::InstructionDag},
-      {table.verify, From::GC3IR},    {table.maxThreadBlocks, From::GC3IR}, {table.maxSlots, From::GC3IR},
-      {table.maxSteps, From::GC3IR},
+namespace {
+
+struct Rule {
+  bool broken;
+  std::string message;
+};
+
+} // namespace
+
+/// --verify-only finds out by itself what the inputs are, and writes nothing.
+static void addVerifyOnlyRules(const Table &table, std::vector<Rule> &rules) {
+  for (const cl::Option *option :
+       {static_cast<const cl::Option *>(&table.from), static_cast<const cl::Option *>(&table.importMsccl),
+        static_cast<const cl::Option *>(&table.emit), static_cast<const cl::Option *>(&table.out),
+        static_cast<const cl::Option *>(&table.dump), static_cast<const cl::Option *>(&table.timeReport),
+        static_cast<const cl::Option *>(&table.dependencies)})
+    rules.push_back(
+        {table.verifyOnly && given(*option),
+         "--verify-only writes verdicts of files whose kinds it finds out, and takes no " + dashed(*option)});
+  rules.push_back(
+      {table.verifyOnly && table.verify == VerifyMode::Off, "--verify-only and --verify=off leave nothing to do"});
+}
+
+/// What is said to stages that do not run.
+static void addStageRules(const Table &table, std::vector<Rule> &rules) {
+  auto bit = [](From from) { return 1u << static_cast<unsigned>(from); };
+  const unsigned source = bit(From::Source);
+  const unsigned dag = bit(From::InstructionDag);
+  const unsigned xml = bit(From::MscclXml);
+  const unsigned all = source | dag | bit(From::GC3IR) | xml;
+  // Each option with the inputs for which its stage runs.
+  const std::pair<const cl::Option &, unsigned> stageOptions[] = {
+      {table.defines, source}, {table.includes, source | (table.collective.empty() ? 0 : xml)},
+      {table.program, source}, {table.noFusion, source},
+      {table.maxOps, source},  {table.fifoSlots, source | dag | xml},
+      {table.verify, all},     {table.maxThreadBlocks, all},
+      {table.maxSlots, all},   {table.maxSteps, all},
   };
   const bool compiles = !table.dump && !table.listStd;
-  const std::string what = table.dump ? "--dump prints" : table.listStd ? "--list-std prints" : from + " reads";
-  for (const auto &[option, last] : stageOptions)
-    rules.push_back(
-        {given(option) && (!compiles || table.from > last),
-         (option.ArgStr.size() == 1 ? "-" : "--") + option.ArgStr.str() + " says nothing about what " + what});
+  const std::string what = table.dump      ? "--dump prints"
+                           : table.listStd ? "--list-std prints"
+                                           : std::string(spelling(table.from)) + " reads";
+  for (const auto &[option, inputs] : stageOptions)
+    rules.push_back({given(option) && !(compiles && inputs & bit(table.from)),
+                     dashed(option) + " says nothing about what " + what});
+}
+
+/// Which options go with which: everything that there is to say about it, in the order in which it is said.
+static bool checkCombination(const Table &table) {
+  const bool isText = table.from != From::Source; // of an IR, or XML
+  const bool isPicture = table.emit == Emit::Dot || table.emit == Emit::Html;
+  const std::string from = spelling(table.from);
+  const Emit firstOfText = table.from == From::InstructionDag ? Emit::InstructionDag : Emit::GC3IR;
+  const Emit wanted = table.emit == Emit::Dot ? table.graph : table.emit;
+  std::vector<Rule> rules = {
+      {table.importMsccl && given(table.from), "--import-msccl is short for --from=msccl-xml; give one of the two"},
+      {table.listStd && (!table.files.empty() || given(table.emit) || given(table.from) || given(table.defines) ||
+                         table.importMsccl || table.dump || table.dependencies),
+       "--list-std takes no input file, and neither --emit, --from, --dump, -D nor -MD"},
+      {!table.listStd && (table.files.empty() || table.files.front().empty()), "no input file; gc3c --help says more"},
+      {table.files.size() > 1 && !table.verifyOnly,
+       "one input file, not " + std::to_string(table.files.size()) + "; --verify-only takes several"},
+  };
+  addVerifyOnlyRules(table, rules);
+  rules.insert(
+      rules.end(),
+      {{table.dump && given(table.emit), "--dump prints a bundle, and takes no --emit"},
+       {table.dump && table.dependencies, "--dump prints a bundle, and takes no -MD"},
+       {table.dump && isText, "--dump prints a bundle, and " + from + " reads text"},
+       {!table.collective.empty() && table.from != From::MscclXml && !table.verifyOnly,
+        "--collective says what MSCCL XML implements, and needs --import-msccl"},
+       {given(table.mscclDialect) && table.emit != Emit::MscclXml, "--msccl-dialect goes with --emit=msccl-xml"},
+       {given(table.graph) && table.emit != Emit::Dot, "--graph says what --emit=dot draws, and needs it"},
+       {given(table.maxPicture) && !isPicture, "--max-picture goes with --emit=dot and --emit=html"},
+       {isPicture && table.verify == VerifyMode::Off, "pictures are of verified programs: leave out --verify=off"},
+       {given(table.dependencyFile) && !table.dependencies, "-MF says where -MD writes; give -MD, too"},
+       {given(table.dependencyFile) && table.dependencyFile.empty(), "-MF takes a file"},
+       {table.phonyDependencies && !table.dependencies, "-MP adds to what -MD writes; give -MD, too"},
+       {isText && wanted < firstOfText,
+        from + " begins behind what " + (table.emit == Emit::Dot ? "--graph" : "--emit") + " asks for"}});
+  addStageRules(table, rules);
   auto broken = llvm::find_if(rules, [](const Rule &rule) { return rule.broken; });
   return broken == rules.end() || reject(broken->message);
 }
@@ -194,10 +260,18 @@ std::optional<Options> gc3::driver::parseCommandLine(int argc, const char *const
     llvm::errs() << errorStream.str();
     return std::nullopt;
   }
+  if (table.importMsccl && !given(table.from))
+    table.from = From::MscclXml;
   Options options;
   if (!checkRanges(table) || !checkCombination(table) || !parseDefines(table, options))
     return std::nullopt;
-  options.input = table.file;
+  if (!table.files.empty())
+    options.input = table.files.front();
+  if (table.verifyOnly) {
+    options.verifyOnly.assign(table.files.begin(), table.files.end());
+    table.emit = Emit::Verdict;
+  }
+  options.collective = table.collective;
   options.output = table.out;
   options.from = table.from;
   options.emit = table.emit;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sema → Lower → Schedule → Verify → Emit. A program's IR is let go when the next one is there.
 #include "Pipeline.h"
+#include "BundleClaims.h"
+#include "MscclCollective.h"
 #include "MscclSchedule.h"
 #include "Products.h"
 #include "Version.h"
@@ -19,7 +21,7 @@ uint64_t Pipeline::instructions() const {
   return sum;
 }
 
-bool Pipeline::verifyProgram(const ir::Program &program) {
+verify::Verdict Pipeline::verifyProgram(const ir::Program &program) {
   verify::Verdict verdict;
   if (options.verify != VerifyMode::Off) {
     auto timer = session.times.start("verify");
@@ -27,8 +29,7 @@ bool Pipeline::verifyProgram(const ir::Program &program) {
   }
   for (const verify::Finding &finding : verdict.findings)
     report(session, *program.info, finding, DiagId::Unverified);
-  verdicts.push_back(verdict);
-  return verdict.holds();
+  return verdict;
 }
 
 bool Pipeline::compileProgram(ir::ChunkDag &&dag, llvm::raw_ostream &out) {
@@ -58,7 +59,8 @@ bool Pipeline::compileProgram(ir::InstructionDag &&dag, llvm::raw_ostream &out) 
 
 bool Pipeline::compileProgram(ir::Program &&program, llvm::raw_ostream &out) {
   programs.push_back(std::move(program));
-  return verifyProgram(programs.back()) && writeProgram(session, programs.back(), out);
+  verdicts.push_back(verifyProgram(programs.back()));
+  return verdicts.back().holds() && writeProgram(session, programs.back(), out);
 }
 
 template <typename IR>
@@ -113,6 +115,57 @@ bool Pipeline::compileText(Reader<IR> read, llvm::StringRef text, llvm::raw_ostr
   return compileAll(std::move(parts), out);
 }
 
+/// A file for calls in place and out of place must be right for both. What is made of it is the program for calls out
+/// of place, which a runtime of ours runs in place, too.
+bool Pipeline::compileMsccl(llvm::StringRef text, llvm::raw_ostream &out) {
+  std::optional<imports::MscclAlgorithm> algorithm;
+  std::vector<ir::Program> modes;
+  {
+    auto timer = session.times.start("read");
+    algorithm = imports::readMscclXml(session.sources, session.diags, options.input, text, options.sema.maxSlots);
+    for (bool inPlace : {true, false}) {
+      if (!algorithm || !(inPlace ? algorithm->inPlace : algorithm->outOfPlace))
+        continue;
+      std::optional<ir::Collective> collective = collectiveOf(session, *algorithm, inPlace);
+      std::optional<ir::Program> program;
+      if (collective)
+        program = imports::programOf(*algorithm, std::move(*collective), options.schedule.fifoSlots, session.diags);
+      if (!program)
+        return false;
+      modes.push_back(std::move(*program));
+    }
+  }
+  bool good = !modes.empty();
+  for (ir::Program &mode : modes) {
+    bool isRight = &mode != &modes.back() && options.emit != Emit::Verdict ? verifyProgram(mode).holds()
+                                                                           : compileProgram(std::move(mode), out);
+    isRight = isRight && (options.emit != Emit::Verdict || verifyPieces(session, programs.back()));
+    if (!isRight && modes.size() != 1)
+      session.diags.remark(algorithm->info.nameRange, std::string("the file declares calls in place and out of place; "
+                                                                  "this is about those ") +
+                                                          (&mode == &modes.front() ? "in place" : "out of place"));
+    good &= isRight;
+  }
+  return good;
+}
+
+bool Pipeline::verifyBundle(llvm::StringRef bytes) {
+  std::vector<imports::BundledProgram> bundled;
+  std::string problem = imports::readBundle(
+      bytes, {.maxSlots = options.sema.maxSlots, .maxContributions = options.sema.maxSteps}, bundled);
+  if (!problem.empty()) {
+    session.diags.error(DiagId::CannotRead, {}, options.input + ": " + problem);
+    return false;
+  }
+  bool good = true;
+  for (const imports::BundledProgram &one : bundled) {
+    programs.push_back(one.program);
+    verdicts.push_back(verifyProgram(programs.back()));
+    good &= verdicts.back().holds() && checkClaims(session, one, verdicts.back());
+  }
+  return good;
+}
+
 bool Pipeline::compile(llvm::StringRef text, std::string &result) {
   llvm::raw_string_ostream out(result);
   if (options.emit == Emit::Ast)
@@ -122,6 +175,8 @@ bool Pipeline::compile(llvm::StringRef text, std::string &result) {
   case From::Source: good = compileSource(text, out); break;
   case From::InstructionDag: good = compileText<ir::InstructionDag>(ir::readInstructionDag, text, out); break;
   case From::GC3IR: good = compileText<ir::Program>(ir::readGC3IR, text, out); break;
+  case From::MscclXml: good = compileMsccl(text, out); break;
+  case From::Bundle: good = verifyBundle(text); break;
   }
   if (!good || options.emit != Emit::Bundle)
     return good;

@@ -18,6 +18,10 @@ public:
   /// Of all programs, as scheduled.
   uint64_t instructions() const;
 
+  /// What was scheduled or read, with what is known of it.
+  const std::vector<ir::Program> &allPrograms() const { return programs; }
+  const std::vector<verify::Verdict> &allVerdicts() const { return verdicts; }
+
 private:
   bool printSyntax(llvm::StringRef text, llvm::raw_ostream &out);
   bool compileSource(llvm::StringRef text, llvm::raw_ostream &out);
@@ -26,12 +30,14 @@ private:
                                      const ir::ReadOptions &);
   template <typename IR>
   bool compileText(Reader<IR> read, llvm::StringRef text, llvm::raw_ostream &out);
+  bool compileMsccl(llvm::StringRef text, llvm::raw_ostream &out);
+  bool verifyBundle(llvm::StringRef bytes);
   bool compileProgram(ir::ChunkDag &&dag, llvm::raw_ostream &out);
   bool compileProgram(ir::InstructionDag &&dag, llvm::raw_ostream &out);
   bool compileProgram(ir::Program &&program, llvm::raw_ostream &out);
   template <typename IR>
   bool compileAll(std::vector<IR> &&parts, llvm::raw_ostream &out);
-  bool verifyProgram(const ir::Program &program);
+  verify::Verdict verifyProgram(const ir::Program &program);
 
   Session &session;
   const Options &options;

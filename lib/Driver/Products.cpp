@@ -82,27 +82,29 @@ verify::Options gc3::driver::verifyOptions(const Options &options) {
   return {.exact = options.verify == VerifyMode::Exact, .maxThreadBlocks = options.schedule.maxThreadBlocks};
 }
 
-/// Besides what the format can't say, a program must end with the messages and slots that the MSCCL runtimes make of
-/// it. Those that gc3c scheduled do.
-static bool writeMsccl(Session &session, const ir::Program &program, llvm::raw_ostream &out) {
-  {
-    auto timer = session.times.start("emit");
-    if (!emit::writeMscclXml(out, program, session.options.mscclDialect, session.diags))
-      return false;
-  }
-  if (session.options.verify == VerifyMode::Off)
-    return true;
+/// A program must end with the messages and slots that the MSCCL runtimes make of it. Those that gc3c scheduled do.
+bool gc3::driver::verifyPieces(Session &session, const ir::Program &program) {
   auto timer = session.times.start("verify");
   verify::Verdict verdict = verify::verify(emit::cutIntoPieces(program), verifyOptions(session.options));
   for (verify::Finding &finding : verdict.findings) {
     std::string limit = finding.kind == verify::Finding::Deadlock
                             ? std::string(" (MSCCL runtimes have no more under ") + name(program.info->protocol) + ")"
                             : "";
-    finding.message = "cut into steps of one chunk each, as MSCCL runtimes cut it for large buffers, " +
-                      finding.message + limit + "; write XML from the source, or from the Instruction DAG";
+    finding.message =
+        "cut into steps of one chunk each, as MSCCL runtimes cut it for large buffers, " + finding.message + limit +
+        (session.options.from == From::GC3IR ? "; write XML from the source, or from the Instruction DAG" : "");
     report(session, *program.info, finding, DiagId::RuntimeLimit);
   }
   return verdict.holds();
+}
+
+static bool writeMsccl(Session &session, const ir::Program &program, llvm::raw_ostream &out) {
+  {
+    auto timer = session.times.start("emit");
+    if (!emit::writeMscclXml(out, program, session.options.mscclDialect, session.diags))
+      return false;
+  }
+  return session.options.verify == VerifyMode::Off || verifyPieces(session, program);
 }
 
 bool gc3::driver::writeProgram(Session &session, const ir::Program &program, llvm::raw_ostream &out) {

@@ -24,6 +24,9 @@ bool writeProgram(Session &session, const ir::Program &program, llvm::raw_ostrea
 /// What Verify is told: the limits of the target, and how to compare.
 verify::Options verifyOptions(const Options &options);
 
+/// Verifies the program as the MSCCL runtimes run it for large buffers. False after an error.
+bool verifyPieces(Session &session, const ir::Program &program);
+
 /// Reports what Verify found.
 void report(Session &session, const ir::ProgramInfo &info, const verify::Finding &finding, DiagId id);
 

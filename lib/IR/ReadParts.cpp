@@ -7,9 +7,6 @@
 using namespace gc3;
 using namespace gc3::ir;
 
-static constexpr uint32_t maxRanks = 65536;
-static constexpr uint32_t maxFifoSlots = 65536;
-
 static const char *wordOf(BufferId buffer) {
   return buffer == InputBuffer ? "input" : "output";
 }
@@ -38,9 +35,9 @@ bool ProgramReader::names(llvm::StringRef level) {
   uint32_t ranks = 0;
   if (!scanner.number(ranks, "the number of ranks"))
     return false;
-  if (ranks < 1 || ranks > maxRanks)
+  if (ranks < 1 || ranks > MaxRanks)
     return scanner.fail(DiagId::BadShape, scanner.since(start),
-                        "there can be 1 to " + std::to_string(maxRanks) + " ranks");
+                        "there can be 1 to " + std::to_string(MaxRanks) + " ranks");
   info->collective.ranks = ranks;
   info->collective.hasInput.resize(ranks);
   info->collective.hasOutput.resize(ranks);
@@ -85,9 +82,9 @@ bool ProgramReader::settings(uint32_t *fifoSlots) {
   if (fifoSlots && scanner.takeWord("slots")) {
     if (!scanner.number(*fifoSlots, "the number of slots per connection"))
       return false;
-    if (*fifoSlots < 1 || *fifoSlots > maxFifoSlots)
+    if (*fifoSlots < 1 || *fifoSlots > MaxFifoSlots)
       return scanner.fail(DiagId::BadShape, scanner.since(start),
-                          "a connection has 1 to " + std::to_string(maxFifoSlots) + " slots");
+                          "a connection has 1 to " + std::to_string(MaxFifoSlots) + " slots");
   }
   return scanner.endLine();
 }

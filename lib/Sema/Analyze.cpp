@@ -14,8 +14,10 @@ public:
       : compiler(compiled), diags(sink), options(semaOptions), machine(compiled.code, sink, semaOptions) {}
 
   std::vector<ir::ChunkDag> run();
+  std::optional<ir::Collective> runCollective();
 
 private:
+  bool runHeader(const ProgramCode &program, CollectiveBuilder &builder);
   bool runProgram(const ProgramCode &program);
   bool selected(const ProgramCode &program) const {
     return options.program.empty() || options.program == program.syntax->name.text;
@@ -30,14 +32,18 @@ private:
 
 } // namespace
 
-bool Analysis::runProgram(const ProgramCode &program) {
-  CollectiveBuilder builder(program.syntax->collective.text.str(), options);
+bool Analysis::runHeader(const ProgramCode &program, CollectiveBuilder &builder) {
   machine.beginProgram();
   machine.settings = {};
   machine.collective = &builder;
   bool good = machine.run(program.header);
   machine.collective = nullptr;
-  if (!good)
+  return good;
+}
+
+bool Analysis::runProgram(const ProgramCode &program) {
+  CollectiveBuilder builder(program.syntax->collective.text.str(), options);
+  if (!runHeader(program, builder))
     return false;
 
   auto info = std::make_shared<ir::ProgramInfo>();
@@ -59,7 +65,7 @@ bool Analysis::runProgram(const ProgramCode &program) {
   }
   machine.tracer = &tracer;
   machine.program = info.get();
-  good = machine.run(program.body);
+  bool good = machine.run(program.body);
   machine.tracer = nullptr;
   machine.program = nullptr;
   if (!good)
@@ -80,6 +86,14 @@ std::vector<ir::ChunkDag> Analysis::run() {
     infos.push_back(dag.info.get());
   ir::checkDispatch(infos, diags);
   return std::move(dags);
+}
+
+std::optional<ir::Collective> Analysis::runCollective() {
+  const ProgramCode &program = compiler.programs.front();
+  CollectiveBuilder builder(program.syntax->collective.text.str(), options);
+  if (!runParams(compiler, machine) || !runHeader(program, builder))
+    return std::nullopt;
+  return builder.finish();
 }
 
 /// Whether there is something to build; an error else.
@@ -114,4 +128,17 @@ std::vector<ir::ChunkDag> sema::analyze(SourceManager &sources, Diagnostics &dia
   if (diags.hasErrors() || !checkSelection(compiler, name, options, diags))
     return {};
   return Analysis(compiler, diags, options).run();
+}
+
+std::optional<ir::Collective> sema::analyzeCollective(SourceManager &sources, Diagnostics &diags, llvm::StringRef name,
+                                                      llvm::StringRef text, const SemaOptions &options,
+                                                      std::vector<std::string> *filesRead) {
+  Modules modules = loadModules(sources, diags, name, text, options, filesRead);
+  if (diags.hasErrors())
+    return std::nullopt;
+  Compiler compiler(modules, diags, options);
+  compiler.compile();
+  if (diags.hasErrors() || !checkSelection(compiler, name, options, diags))
+    return std::nullopt;
+  return Analysis(compiler, diags, options).runCollective();
 }

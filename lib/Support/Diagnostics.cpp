@@ -58,6 +58,10 @@ static constexpr std::string_view diagNames[] = {
     "too-many-thread-blocks",
     "too-many-channels",
     "unverified",
+    "bad-attribute",
+    "bad-numbering",
+    "bad-wait",
+    "merged-reductions",
     "several-programs",
     "inexpressible",
     "runtime-limit",
@@ -88,10 +92,25 @@ Diagnostic &Diagnostics::remark(SourceRange range, std::string message) {
   return records.emplace_back(Diagnostic{DiagId::Remark, Severity::Remark, range, std::move(message), {}});
 }
 
+/// False for lines that nobody wants on a screen: of a file that is one line, or none of ours.
+static bool showsLine(const llvm::SourceMgr &manager, llvm::SMLoc place) {
+  static constexpr size_t longest = 2000; // bytes to either side
+  llvm::StringRef text = manager.getMemoryBuffer(manager.FindBufferContainingLoc(place))->getBuffer();
+  llvm::StringRef before = text.take_front(static_cast<size_t>(place.getPointer() - text.begin())).take_back(longest);
+  llvm::StringRef after = text.drop_front(static_cast<size_t>(place.getPointer() - text.begin())).take_front(longest);
+  return (before.size() < longest || before.contains('\n')) && (after.size() < longest || after.contains('\n'));
+}
+
 static void printOne(llvm::raw_ostream &out, const SourceManager &sources, llvm::SourceMgr::DiagKind kind,
                      SourceRange range, const std::string &message, bool colors) {
   if (range.isValid()) {
     llvm::SMRange pointers = sources.pointers(range);
+    if (!showsLine(sources.llvmManager(), pointers.Start)) {
+      SourceManager::Place place = sources.place(range.begin);
+      std::string where = place.file.str() + ":" + std::to_string(place.line) + ":" + std::to_string(place.column);
+      llvm::SMDiagnostic(where, kind, message).print(nullptr, out, colors);
+      return;
+    }
     sources.llvmManager().PrintMessage(out, pointers.Start, kind, message, pointers, {}, colors);
     return;
   }

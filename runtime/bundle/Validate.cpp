@@ -31,6 +31,8 @@ public:
   std::string run() const {
     if (std::string problem = buffers(); !problem.empty())
       return problem;
+    if (std::string problem = waitCounts(); !problem.empty())
+      return problem;
     uint64_t next = 0;
     for (uint32_t tb = 0; tb < view.threadBlocks.size(); ++tb) {
       const fbs::ThreadBlock &block = view.threadBlocks[tb];
@@ -73,6 +75,15 @@ private:
     if (slots != 0 && (perBlock == 0 || slots % perBlock != 0))
       return std::string(name) + " of " + str(slots) + " slots is not a whole number of blocks of " + str(perBlock);
     return {};
+  }
+
+  /// Each wait belongs to one instruction: many with all waits each would take the square of the file to look at.
+  std::string waitCounts() const {
+    uint64_t sum = 0;
+    for (const fbs::Instruction &inst : view.instructions)
+      sum += inst.wait_count();
+    return sum > view.waits.size() ? "instructions have " + str(sum) + " waits, the list " + str(view.waits.size())
+                                   : std::string();
   }
 
   std::string threadBlock(const fbs::ThreadBlock &block, uint64_t next) const {

@@ -12,11 +12,11 @@
 
 namespace gc3::driver {
 
-/// What to write; in the order of the stages, then what is made of GC3-IR.
-enum class Emit : uint8_t { Ast, ChunkDag, InstructionDag, GC3IR, Bundle, MscclXml, Dot, Html };
+/// What to write; in the order of the stages, then what is made of GC3-IR. Verdict: nothing but that.
+enum class Emit : uint8_t { Ast, ChunkDag, InstructionDag, GC3IR, Bundle, MscclXml, Dot, Html, Verdict };
 
 /// What the input is: the stage that reads it is the first to run.
-enum class From : uint8_t { Source, InstructionDag, GC3IR };
+enum class From : uint8_t { Source, InstructionDag, GC3IR, MscclXml, Bundle };
 
 enum class VerifyMode : uint8_t { Fast, Exact, Off };
 
@@ -24,7 +24,9 @@ struct Options {
   std::string input;  ///< "-": standard input
   std::string output; ///< empty: standard output for text, the input's stem with .gc3b for a bundle, with .html for a
                       ///< page; "-": standard output
+  std::vector<std::string> verifyOnly; ///< these are the inputs, and their verdicts are all that is written
   From from = From::Source;
+  std::string collective; ///< what MSCCL XML implements, where the file does not say so; see MscclCollective.h
   Emit emit = Emit::Bundle;
   emit::MscclDialect mscclDialect = emit::MscclDialect::Msccl;
   Emit graph = Emit::GC3IR; ///< the IR that Emit::Dot draws

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// GC3-IR → bundle (docs/bundle.md), and a bundle back to text.
+// GC3-IR → bundle (docs/bundle.md).
 #pragma once
 
 #include "gc3/IR/GC3IR.h"
 #include <string>
-
-namespace llvm {
-class raw_ostream;
-}
 
 namespace gc3::emit {
 
@@ -21,9 +17,5 @@ struct VerifiedProgram {
 
 /// The bytes of a bundle with these programs, in this order. The same programs give the same bytes.
 std::string writeBundle(const std::vector<VerifiedProgram> &programs, const std::string &producer);
-
-/// Prints the dispatch table and every program of the bundle at `path`. Returns an empty string, or what is wrong with
-/// the file; then what was printed before is to be dropped.
-std::string dumpBundle(llvm::raw_ostream &out, const std::string &path);
 
 } // namespace gc3::emit

@@ -9,6 +9,9 @@
 
 namespace gc3::ir {
 
+inline constexpr uint32_t MaxRanks = 65536;
+inline constexpr uint32_t MaxFifoSlots = 65536;
+
 /// Bounds on what a few words of text can ask for.
 struct ReadOptions {
   uint64_t maxSlots = uint64_t(128) << 20; ///< of all buffers of all ranks of a program

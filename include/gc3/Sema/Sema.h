@@ -6,6 +6,7 @@
 #include "gc3/Support/Diagnostics.h"
 #include "gc3/Support/SourceManager.h"
 #include "llvm/ADT/StringRef.h"
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,5 +32,11 @@ struct SemaOptions {
 std::vector<ir::ChunkDag> analyze(SourceManager &sources, Diagnostics &diags, llvm::StringRef name,
                                   llvm::StringRef text, const SemaOptions &options,
                                   std::vector<std::string> *filesRead = nullptr);
+
+/// The collective of the first program in `text`, whose body is not run: for programs whose steps come from elsewhere.
+/// Nothing after an error, which is then in `diags`.
+std::optional<ir::Collective> analyzeCollective(SourceManager &sources, Diagnostics &diags, llvm::StringRef name,
+                                                llvm::StringRef text, const SemaOptions &options,
+                                                std::vector<std::string> *filesRead = nullptr);
 
 } // namespace gc3::sema

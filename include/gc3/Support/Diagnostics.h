@@ -80,6 +80,11 @@ enum class DiagId : uint8_t {
   TooManyChannels,
   // Verification
   Unverified,
+  // Import
+  BadAttribute,
+  BadNumbering,
+  BadWait,
+  MergedReductions,
   // Export
   SeveralPrograms,
   Inexpressible,

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes the program into a bundle of its own, and compares what the two say.
+#include "BundleClaims.h"
+#include "gc3/Emit/Bundle.h"
+#include <limits>
+
+using namespace gc3;
+using namespace gc3::driver;
+
+bool gc3::driver::checkClaims(Session &session, const imports::BundledProgram &stored, const verify::Verdict &verdict) {
+  std::string bytes =
+      emit::writeBundle({{&stored.program, verdict.proven, verdict.minSlots, verdict.wholeSlots}}, "gc3c");
+  std::vector<imports::BundledProgram> again;
+  static constexpr uint64_t any = std::numeric_limits<uint64_t>::max(); // the program was read within the budgets
+  std::string problem = imports::readBundle(bytes, {.maxSlots = any, .maxContributions = any}, again);
+  if (problem.empty()) {
+    const imports::BundledProgram &own = again.front();
+    if ((stored.verified & ~own.verified) != 0)
+      problem = "properties that are not proven";
+    else if (stored.minSlots < own.minSlots)
+      problem = std::to_string(stored.minSlots) + " slots per connection, and it needs " + std::to_string(own.minSlots);
+    else if (own.wholeSlots && !stored.wholeSlots)
+      problem = "that slots may be short, and values would be";
+    else if (stored.contributions != own.contributions)
+      problem = std::to_string(stored.contributions) + " contributions to each output, not " +
+                std::to_string(own.contributions);
+    else if (stored.maxCount < own.maxCount)
+      problem = "messages shorter than there are";
+    else if (stored.inPlace != own.inPlace)
+      problem = "the wrong placement";
+  }
+  if (problem.empty())
+    return true;
+  session.diags.error(DiagId::Unverified, {},
+                      "program '" + stored.program.info->name + "': the bundle claims " + problem);
+  return false;
+}

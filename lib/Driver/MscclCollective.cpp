@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes the program without steps whose collective is asked for, and has it evaluated.
+#include "MscclCollective.h"
+#include "llvm/ADT/STLExtras.h"
+#include <algorithm>
+
+using namespace gc3;
+using namespace gc3::driver;
+
+namespace {
+
+/// `FILE.gc3:NAME(ARGUMENTS)`, of which NAME must be there.
+struct Request {
+  llvm::StringRef file, name, arguments;
+};
+
+/// The collectives of std/collectives.gc3.
+struct Standard {
+  llvm::StringRef name;
+  bool hasBlocks; ///< one for each rank, on the larger side
+  bool hasRoot;
+};
+
+} // namespace
+
+static const Standard *standard(llvm::StringRef name) {
+  static constexpr Standard all[] = {{"allreduce", false, false},     {"allgather", true, false},
+                                     {"reduce_scatter", true, false}, {"alltoall", true, false},
+                                     {"broadcast", false, true},      {"reduce", false, true},
+                                     {"gather", true, true},          {"scatter", true, true}};
+  const auto *found = llvm::find_if(all, [&](const Standard &one) { return one.name == name; });
+  return found == std::end(all) ? nullptr : found;
+}
+
+static Request parse(llvm::StringRef text) {
+  Request request;
+  size_t open = std::min(text.find('('), text.size());
+  size_t colon = text.take_front(open).rfind(':');
+  if (colon != llvm::StringRef::npos)
+    request.file = text.take_front(colon);
+  size_t begin = colon == llvm::StringRef::npos ? 0 : colon + 1;
+  request.name = text.slice(begin, open).trim();
+  request.arguments = text.drop_front(open).trim();
+  request.arguments.consume_front("(");
+  request.arguments.consume_back(")");
+  return request;
+}
+
+/// A standard collective's arguments that the file has, behind those of the request.
+static std::string argumentsOf(const Request &request, const Standard &collective,
+                               const imports::MscclAlgorithm &algorithm, bool inPlace) {
+  uint32_t ranks = algorithm.info.collective.ranks;
+  std::string arguments = request.arguments.str();
+  arguments += arguments.empty() ? "" : ", ";
+  return arguments + "ranks = " + std::to_string(ranks) +
+         ", chunks = " + std::to_string(collective.hasBlocks ? algorithm.chunks / ranks : algorithm.chunks) +
+         ", inplace = " + (inPlace ? "true" : "false");
+}
+
+static bool hasAlias(const ir::Collective &collective) {
+  return llvm::any_of(collective.aliases, [](const ir::RankAlias &alias) { return alias.kind != ir::RankAlias::None; });
+}
+
+static ir::Collective unknown(Session &session, const imports::MscclAlgorithm &algorithm, bool inPlace) {
+  const std::string &name = algorithm.info.collective.name;
+  const Standard *known = standard(name);
+  if (!inPlace || !algorithm.outOfPlace) // a file for both is told of once
+    session.diags.remark(algorithm.collectiveRange,
+                         known ? "the file does not say the root of '" + name +
+                                     "': what the output holds is not checked; --collective='" + name +
+                                     "(root = 0)' says it"
+                               : "the file does not say what a collective of its own is to do: what the output holds "
+                                 "is not checked; --collective says it");
+  return imports::unknownCollective(algorithm, inPlace);
+}
+
+std::optional<ir::Collective> gc3::driver::collectiveOf(Session &session, const imports::MscclAlgorithm &algorithm,
+                                                        bool inPlace) {
+  const std::string &asked = session.options.collective;
+  Request request = parse(asked.empty() ? llvm::StringRef(algorithm.info.collective.name) : llvm::StringRef(asked));
+  const Standard *known = request.file.empty() ? standard(request.name) : nullptr;
+  if (asked.empty() && (!known || known->hasRoot))
+    return unknown(session, algorithm, inPlace);
+  uint32_t ranks = algorithm.info.collective.ranks;
+  if (known && known->hasBlocks && algorithm.chunks % ranks != 0) {
+    session.diags.error(DiagId::BadShape, algorithm.chunksRange,
+                        "'" + request.name.str() + "' on " + std::to_string(ranks) +
+                            " ranks needs a multiple of that for 'nchunksperloop', not " +
+                            std::to_string(algorithm.chunks));
+    return std::nullopt;
+  }
+  std::string arguments = known ? argumentsOf(request, *known, algorithm, inPlace) : request.arguments.str();
+  std::string text = request.file.empty() ? "" : "import \"" + request.file.str() + "\"; ";
+  text += "program imported implements " + request.name.str() + "(" + arguments + ") { }\n";
+  std::optional<ir::Collective> collective =
+      sema::analyzeCollective(session.sources, session.diags, asked.empty() ? "collective" : "--collective", text,
+                              session.options.sema, &session.filesRead);
+  if (collective && hasAlias(*collective) != inPlace) {
+    session.diags.error(DiagId::BadAlias, algorithm.collectiveRange,
+                        std::string("the file is for calls ") + (inPlace ? "in" : "out of") + " place, and '" +
+                            collective->name + "' is not, with these arguments");
+    return std::nullopt;
+  }
+  return collective;
+}

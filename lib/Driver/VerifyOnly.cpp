@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// One verdict a file: each is compiled as far as GC3-IR, or read, by itself.
+#include "VerifyOnly.h"
+#include "Pipeline.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace gc3;
+using namespace gc3::driver;
+
+/// The first word of a text, behind blanks and comments of our languages.
+static llvm::StringRef firstWord(llvm::StringRef text) {
+  for (text = text.ltrim(); text.take_front(2) == "//"; text = text.ltrim())
+    text = text.drop_front(std::min(text.find('\n'), text.size()));
+  return text.take_until([](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; });
+}
+
+/// By its suffix, or else by what it begins with.
+static From kindOf(llvm::StringRef path, llvm::StringRef content) {
+  if (content.take_front(4) == "GC3B")
+    return From::Bundle;
+  auto named = llvm::StringSwitch<std::optional<From>>(llvm::sys::path::extension(path))
+                   .Case(".gc3", From::Source)
+                   .Case(".gc3b", From::Bundle)
+                   .Case(".xml", From::MscclXml)
+                   .Case(".gc3-ir", From::GC3IR)
+                   .Case(".inst-dag", From::InstructionDag)
+                   .Default(std::nullopt);
+  if (named)
+    return *named;
+  llvm::StringRef word = firstWord(content);
+  if (word.take_front() == "<")
+    return From::MscclXml;
+  return llvm::StringSwitch<From>(word)
+      .Case("gc3-ir", From::GC3IR)
+      .Case("instruction-dag", From::InstructionDag)
+      .Default(From::Source);
+}
+
+/// `allreduce on 8 ranks, in place, 1 slot`
+static std::string describe(const ir::Program &program, const verify::Verdict &verdict) {
+  const ir::Collective &collective = program.info->collective;
+  bool inPlace =
+      llvm::any_of(collective.aliases, [](const ir::RankAlias &alias) { return alias.kind != ir::RankAlias::None; });
+  auto counted = [](uint32_t count, const char *thing) {
+    return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
+  };
+  return collective.name + " on " + counted(collective.ranks, "rank") +
+         (inPlace ? ", in place, " : ", out of place, ") + counted(verdict.minSlots, "slot");
+}
+
+/// Verdict and reason, without the file's name.
+static std::string verdictOf(const Diagnostics &diags, const Pipeline &pipeline) {
+  for (const Diagnostic &record : diags.all()) {
+    if (record.severity != Severity::Error)
+      continue;
+    bool wrong =
+        record.id == DiagId::Unverified || record.id == DiagId::RuntimeLimit || record.id == DiagId::Postcondition;
+    return (wrong ? "wrong: " : "rejected: ") + record.message + " [" + std::string(name(record.id)) + "]";
+  }
+  bool promises = true;
+  std::string descriptions;
+  for (size_t i = 0; i != pipeline.allPrograms().size(); ++i) {
+    const ir::Program &program = pipeline.allPrograms()[i];
+    promises &= program.info->collective.post.promises();
+    descriptions += (i == 0 ? "" : "; ") + describe(program, pipeline.allVerdicts()[i]);
+  }
+  return (promises ? "right: " : "unchecked: ") + descriptions;
+}
+
+/// False if something is wrong with the file.
+static bool verifyFile(const std::string &path, const Options &options) {
+  Options own = options;
+  own.input = path;
+  auto file = llvm::MemoryBuffer::getFileOrSTDIN(path);
+  if (file)
+    own.from = kindOf(path, (*file)->getBuffer());
+  Session session(own);
+  Pipeline pipeline(session);
+  std::string nothing;
+  if (file)
+    pipeline.compile((*file)->getBuffer(), nothing);
+  else
+    session.diags.error(DiagId::CannotRead, {}, "cannot read '" + path + "': " + file.getError().message());
+  llvm::outs() << path << ": " << verdictOf(session.diags, pipeline) << '\n';
+  llvm::outs().flush(); // before what is said of it
+  session.diags.print(llvm::errs(), own.diagnostics);
+  return !session.diags.hasErrors();
+}
+
+int gc3::driver::verifyFiles(const Options &options) {
+  bool good = true;
+  for (const std::string &path : options.verifyOnly)
+    good &= verifyFile(path, options);
+  return good ? 0 : 1;
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// One program of a bundle as IR.
+#pragma once
+
+#include "bundle/BundleFile.h"
+#include "gc3/IR/GC3IR.h"
+#include "gc3/IR/Read.h"
+
+namespace gc3::imports {
+
+class BundleReader {
+public:
+  BundleReader(const bundle::BundleFile &file, uint32_t index, const ir::ReadOptions &options)
+      : file(file), stored(file.program(index)), index(index), options(options) {}
+
+  /// Linear in the program's sections.
+  bundle::BundleStatus read();
+  ir::Program program;
+
+private:
+  std::string readHeader();
+  std::string addRank(const bundle::RankView &view);
+  bool addAlias(const bundle::RankView &view);
+  bool addBuffer(ir::BufferId buffer, uint32_t slots);
+  void addSteps(const bundle::RankView &view);
+  bool checkRuns(const bundle::CheckView &view) const;
+  bool addPostcondition(const bundle::CheckView &view);
+  bundle::BundleStatus invalid(const std::string &what) const {
+    return {bundle::BundleError::Invalid, "invalid bundle: program " + std::to_string(index) + ": " + what};
+  }
+
+  const bundle::BundleFile &file;
+  const bundle::fbs::Program &stored;
+  uint32_t index;
+  ir::ReadOptions options;
+  uint64_t slots = 0; // of all buffers so far
+  std::shared_ptr<ir::ProgramInfo> info = std::make_shared<ir::ProgramInfo>();
+};
+
+} // namespace gc3::imports

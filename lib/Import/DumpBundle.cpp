@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prints a bundle: its dispatch table, and every program as GC3-IR text.
+#include "BundleReader.h"
+#include "gc3/IR/Print.h"
+#include "gc3/Import/Bundle.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+#include <array>
+
+using namespace gc3;
+using namespace gc3::ir;
+namespace fbs = gc3::bundle::fbs;
+
+/// What was proven: all of it, or the properties by name.
+static std::string proof(uint32_t verified) {
+  static constexpr std::array names = {"structure", "no deadlock", "postcondition", "no races"}; // by bit
+  if (verified == (1u << names.size()) - 1)
+    return "proven";
+  std::string text;
+  for (size_t bit = 0; bit != names.size(); ++bit)
+    if (verified >> bit & 1)
+      text += std::string(text.empty() ? "proven only: " : " + ") + names[bit];
+  return text.empty() ? "not proven" : text;
+}
+
+static void printTable(llvm::raw_ostream &out, const bundle::BundleFile &file) {
+  out << "bundle by " << file.manifest().producer()->str() << ", " << file.bytes().size() << " bytes, "
+      << file.programCount() << (file.programCount() == 1 ? " program\n" : " programs\n");
+  for (uint32_t i = 0; i != file.programCount(); ++i) {
+    const fbs::Program &program = file.program(i);
+    out << program.collective()->str() << " on " << program.ranks() << " ranks, " << program.min_bytes() << " to ";
+    if (program.max_bytes() == ProgramInfo::NoLimit)
+      out << "any number of";
+    else
+      out << "less than " << program.max_bytes();
+    out << " bytes: " << program.name()->str() << (program.in_place() ? ", in place" : "")
+        << (program.whole_slots() ? ", whole slots" : "") << ", slots " << program.min_fifo_slots() << " to "
+        << program.fifo_slots() << ", " << proof(program.verified()) << ", digest "
+        << llvm::format_hex(program.digest(), 18) << '\n';
+  }
+}
+
+std::string gc3::imports::dumpBundle(llvm::raw_ostream &out, const std::string &path) {
+  std::unique_ptr<bundle::BundleFile> file;
+  if (bundle::BundleStatus status = bundle::BundleFile::open(path.c_str(), file); !status.ok())
+    return status.message;
+  printTable(out, *file);
+  for (uint32_t i = 0; i != file->programCount(); ++i) {
+    imports::BundleReader reader(*file, i, {});
+    if (bundle::BundleStatus status = reader.read(); !status.ok())
+      return status.message;
+    out << '\n';
+    print(out, reader.program);
+  }
+  return {};
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// Three ways in which the interpreters differ from what a file seems to say. A `nop` is not executed: its wait is one
+// more of the next step that is. A thread block tells how far it is after steps with `hasdep` alone, so who waits for
+// another waits for the next one of these. Consecutive reductions into one place are run as one.
+#include "MscclRank.h"
+
+using namespace gc3;
+using namespace gc3::imports;
+using namespace gc3::ir;
+
+static constexpr uint32_t mostSources = 16; // of reductions that are run as one
+
+void MscclRank::beginThreadBlock(const ThreadBlock &block) {
+  blockBegin.push_back(static_cast<uint32_t>(published.size()));
+  program.threadBlocks.push_back(block);
+  firstPending = static_cast<uint32_t>(program.waits.size());
+  run = {};
+}
+
+/// Adds the wait of a step to those that wait for the next one. False if it has none.
+bool MscclRank::addWait(const Attributes &tag) {
+  int64_t block = tag.number("depid", -1, INT32_MAX, -1);
+  int64_t step = tag.number("deps", -1, INT32_MAX, -1);
+  if ((block < 0) != (step < 0))
+    tag.error(DiagId::BadWait, "deps", "'depid' and 'deps' are both -1, for no wait, or neither of them");
+  if (block < 0 || step < 0)
+    return false;
+  program.waits.push_back({static_cast<uint32_t>(block), static_cast<uint32_t>(step)});
+  waitPlaces.push_back(tag.tag.range);
+  return true;
+}
+
+void MscclRank::step(const Attributes &tag) {
+  static constexpr Word<std::optional<Opcode>> types[] = {{"s", Opcode::Send},
+                                                          {"r", Opcode::Recv},
+                                                          {"cpy", Opcode::Copy},
+                                                          {"re", Opcode::Reduce},
+                                                          {"rrc", Opcode::RecvReduceCopy},
+                                                          {"rcs", Opcode::RecvCopySend},
+                                                          {"rrs", Opcode::RecvReduceSend},
+                                                          {"rrcs", Opcode::RecvReduceCopySend},
+                                                          {"nop", std::nullopt}};
+  tag.require("type");
+  std::optional<std::optional<Opcode>> opcode = tag.word<std::optional<Opcode>>("type", types);
+  bool waits = addWait(tag);
+  bool publishes = tag.flag("hasdep", false);
+  bool executed = opcode && *opcode;
+  published.push_back(executed && publishes ? program.threadBlocks.back().stepCount : None);
+  if (executed)
+    addStep(tag, **opcode, waits, publishes);
+  else if (!opcode)
+    firstPending = static_cast<uint32_t>(program.waits.size());
+}
+
+/// A slot that the step does not use may be anything that the runtimes' reader takes.
+void MscclRank::slot(const Attributes &tag, const char *bufferKey, const char *indexKey, bool used, BufferId &buffer,
+                     uint32_t &index) {
+  static constexpr Word<BufferId> buffers[] = {{"i", InputBuffer}, {"o", OutputBuffer}, {"s", FirstScratchBuffer}};
+  if (used)
+    tag.require(bufferKey);
+  BufferId named = tag.word<BufferId>(bufferKey, buffers).value_or(InputBuffer);
+  int64_t first =
+      tag.number(indexKey, used ? 0 : INT32_MIN, INT32_MAX, used ? std::nullopt : std::optional<int64_t>(0));
+  if (!used)
+    return;
+  buffer = named;
+  index = static_cast<uint32_t>(first);
+}
+
+void MscclRank::addStep(const Attributes &tag, Opcode opcode, bool waits, bool publishes) {
+  Step step{};
+  step.opcode = opcode;
+  step.waitBegin = firstPending;
+  step.waitCount = static_cast<uint32_t>(program.waits.size()) - firstPending;
+  if (step.waitCount != 0 && !waits)
+    diags.error(DiagId::BadWait, tag.tag.range,
+                "the step after a 'nop' has a wait of its own, or the runtimes lose those of the 'nop'; move the last "
+                "one to this step");
+  firstPending = static_cast<uint32_t>(program.waits.size());
+  step.count = tag.count("cnt", 1, INT32_MAX);
+  slot(tag, "srcbuf", "srcoff", readsSrc(opcode), step.srcBuffer, step.srcIndex);
+  slot(tag, "dstbuf", "dstoff", writesDst(opcode), step.dstBuffer, step.dstIndex);
+  step.site = static_cast<uint32_t>(algorithm.info.sites.size());
+  algorithm.info.sites.push_back(tag.tag.range);
+  follow(tag, step, publishes);
+  program.steps.push_back(step);
+  ++program.threadBlocks.back().stepCount;
+}
+
+/// One after the other, reductions do what the interpreters do at once, unless these have no room for all sources, use
+/// the last one's count for all, or read what the earlier ones wrote.
+void MscclRank::follow(const Attributes &tag, const Step &step, bool publishes) {
+  const Step &first = run.first;
+  bool merges = run.length != 0 && step.opcode == Opcode::Reduce && step.waitCount == 0 &&
+                step.srcBuffer == first.srcBuffer && step.dstBuffer == first.dstBuffer &&
+                step.dstIndex == first.dstIndex;
+  run.length = merges ? run.length + 1 : 1;
+  if (!merges)
+    run.first = step;
+  std::string problem;
+  bool meets = step.srcBuffer == step.dstBuffer && uint64_t(step.srcIndex) < uint64_t(step.dstIndex) + step.count &&
+               uint64_t(step.dstIndex) < uint64_t(step.srcIndex) + step.count;
+  if (merges && step.count != run.first.count)
+    problem = "with counts " + std::to_string(run.first.count) + " and " + std::to_string(step.count);
+  else if (merges && meets)
+    problem = "though this one reads what the others write";
+  else if (run.length == mostSources + 1)
+    problem = "of more than the " + std::to_string(mostSources) + " sources that they have room for";
+  if (!problem.empty())
+    diags.error(DiagId::MergedReductions, tag.tag.range,
+                "the runtimes run this reduction and the ones before it as one, " + problem +
+                    "; end it with hasdep=\"1\" on the step before");
+  if (publishes || step.opcode != Opcode::Reduce)
+    run = {};
+}
+
+void MscclRank::endThreadBlock() {
+  if (firstPending != program.waits.size())
+    diags.error(DiagId::BadWait, waitPlaces.back(),
+                "no step follows this 'nop' in its thread block, so nothing waits; leave it out");
+}
+
+void MscclRank::resolve(Wait &wait, SourceRange place) {
+  auto blocks = static_cast<uint32_t>(blockBegin.size());
+  std::string name = "tb " + std::to_string(wait.threadBlock) + " step " + std::to_string(wait.step);
+  if (wait.threadBlock >= blocks) {
+    diags.error(DiagId::BadWait, place,
+                "waits for " + name + ", and there are " + std::to_string(blocks) + " thread blocks on this gpu");
+    return;
+  }
+  uint32_t begin = blockBegin[wait.threadBlock];
+  uint32_t end =
+      wait.threadBlock + 1 == blocks ? static_cast<uint32_t>(published.size()) : blockBegin[wait.threadBlock + 1];
+  if (wait.step >= end - begin) {
+    diags.error(DiagId::BadWait, place, "waits for " + name + ", which has " + std::to_string(end - begin) + " steps");
+    return;
+  }
+  wait.step = published[begin + wait.step];
+  if (wait.step == None)
+    diags.error(DiagId::BadWait, place,
+                "waits for " + name +
+                    ", and neither this nor a later step of the thread block has hasdep=\"1\": the "
+                    "wait has no end");
+}
+
+static bool isIdle(const ThreadBlock &block) {
+  return block.stepCount == 0 && block.sendPeer < 0 && block.recvPeer < 0;
+}
+
+void MscclRank::end() {
+  for (size_t block = 0; block != blockBegin.size(); ++block) {
+    size_t end = block + 1 == blockBegin.size() ? published.size() : blockBegin[block + 1];
+    for (size_t i = end; i > blockBegin[block] + 1; --i) // what the next one tells it tells as well
+      if (published[i - 2] == None)
+        published[i - 2] = published[i - 1];
+  }
+  for (size_t i = 0; i != waitPlaces.size(); ++i)
+    resolve(program.waits[firstWait + i], waitPlaces[i]);
+  if (blockBegin.size() == 1 && isIdle(program.threadBlocks.back()))
+    program.threadBlocks.pop_back(); // it is there because the runtimes can't have a rank without any
+  program.rankBegin.push_back(static_cast<uint32_t>(program.threadBlocks.size()));
+}

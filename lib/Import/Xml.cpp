@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Expat, told to refuse all that makes XML dangerous. A text with a DOCTYPE is an error, so there are no entities but
+// the five that all XML has.
+#include "Xml.h"
+#include "llvm/ADT/StringExtras.h"
+#include <expat.h>
+#include <memory>
+
+using namespace gc3;
+using namespace gc3::imports;
+
+const char *XmlTag::find(llvm::StringRef key) const {
+  for (const char *const *pair = pairs; *pair; pair += 2)
+    if (key == pair[0])
+      return pair[1];
+  return nullptr;
+}
+
+/// The tag is well-formed: `<name key="value" key='value'>`, and blanks where they may be.
+SourceRange XmlTag::place(llvm::StringRef key) const {
+  llvm::StringRef rest = text.drop_front(1 + name.size());
+  for (;;) {
+    rest = rest.ltrim(" \t\r\n");
+    llvm::StringRef own = rest.take_while([](char c) { return c != '=' && !llvm::isSpace(c); });
+    size_t quote = rest.find_first_of("\"'");
+    if (quote == llvm::StringRef::npos)
+      return range;
+    llvm::StringRef value = rest.drop_front(quote + 1);
+    value = value.take_front(value.find(rest[quote]));
+    auto begin = range.begin + static_cast<uint32_t>(value.data() - text.data());
+    if (own == key)
+      return {begin, begin + static_cast<uint32_t>(value.size())};
+    rest = rest.drop_front(std::min(rest.size(), quote + value.size() + 2));
+  }
+}
+
+namespace {
+
+/// One parse. Expat's callbacks find it in their user data.
+class Parse {
+public:
+  Parse(llvm::StringRef text, uint32_t base, Diagnostics &diags, llvm::function_ref<bool(const XmlTag &)> begin,
+        llvm::function_ref<bool()> end)
+      : text(text), base(base), diags(diags), begin(begin), end(end),
+        parser(XML_ParserCreate("UTF-8"), XML_ParserFree) {}
+
+  bool run();
+
+private:
+  static Parse &self(void *data) { return *static_cast<Parse *>(data); }
+  static void XMLCALL onBegin(void *data, const XML_Char *name, const XML_Char **pairs);
+  static void XMLCALL onEnd(void *data, const XML_Char *name);
+  static void XMLCALL onText(void *data, const XML_Char *characters, int length);
+  static void XMLCALL onDoctype(void *data, const XML_Char *name, const XML_Char *, const XML_Char *, int);
+
+  /// Of what Expat is at.
+  SourceRange place() const;
+  void refuse(const std::string &message) {
+    diags.error(DiagId::Syntax, place(), message);
+    stop(false);
+  }
+  void stop(bool result) {
+    good = result;
+    stopped = true;
+    XML_StopParser(parser.get(), XML_FALSE);
+  }
+
+  llvm::StringRef text;
+  uint32_t base;
+  Diagnostics &diags;
+  llvm::function_ref<bool(const XmlTag &)> begin;
+  llvm::function_ref<bool()> end;
+  std::unique_ptr<XML_ParserStruct, decltype(&XML_ParserFree)> parser;
+  uint32_t depth = 0;
+  bool stopped = false;
+  bool good = true;
+};
+
+} // namespace
+
+SourceRange Parse::place() const {
+  auto at = static_cast<uint32_t>(std::max<XML_Index>(0, XML_GetCurrentByteIndex(parser.get())));
+  return {base + at, base + at + static_cast<uint32_t>(XML_GetCurrentByteCount(parser.get()))};
+}
+
+void Parse::onBegin(void *data, const XML_Char *name, const XML_Char **pairs) {
+  Parse &parse = self(data);
+  if (parse.stopped) // Expat still tells the end of an empty element after it was stopped
+    return;
+  ++parse.depth;
+  SourceRange range = parse.place();
+  llvm::StringRef text = parse.text.substr(range.begin - parse.base, range.end - range.begin);
+  if (!parse.begin({name, pairs, text, range}))
+    parse.stop(false);
+}
+
+void Parse::onEnd(void *data, const XML_Char *) {
+  Parse &parse = self(data);
+  if (parse.stopped)
+    return;
+  if (!parse.end())
+    parse.stop(false);
+  else if (--parse.depth == 0)
+    parse.stop(true);
+}
+
+void Parse::onText(void *data, const XML_Char *characters, int length) {
+  Parse &parse = self(data);
+  bool blank = llvm::StringRef(characters, static_cast<size_t>(length)).trim(" \t\r\n").empty();
+  if (!blank && !parse.stopped)
+    parse.refuse("expected an element, found text");
+}
+
+void Parse::onDoctype(void *data, const XML_Char *, const XML_Char *, const XML_Char *, int) {
+  self(data).refuse("a DOCTYPE is not read; leave it out");
+}
+
+bool Parse::run() {
+  XML_SetUserData(parser.get(), this);
+  XML_SetElementHandler(parser.get(), onBegin, onEnd);
+  XML_SetCharacterDataHandler(parser.get(), onText);
+  XML_SetStartDoctypeDeclHandler(parser.get(), onDoctype);
+  // In one piece: what stands in several would be copied, and looked at again.
+  XML_Status status = XML_Parse(parser.get(), text.data(), static_cast<int>(text.size()), XML_TRUE);
+  if (status == XML_STATUS_OK || stopped)
+    return good;
+  diags.error(DiagId::Syntax, place(), std::string("no XML: ") + XML_ErrorString(XML_GetErrorCode(parser.get())));
+  return false;
+}
+
+bool gc3::imports::readXml(llvm::StringRef text, uint32_t base, Diagnostics &diags,
+                           llvm::function_ref<bool(const XmlTag &)> begin, llvm::function_ref<bool()> end) {
+  size_t skipped = std::min(text.find('<'), text.size());
+  return Parse(text.drop_front(skipped), base + static_cast<uint32_t>(skipped), diags, begin, end).run();
+}

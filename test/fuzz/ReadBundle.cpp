@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// libFuzzer's entry: `fuzz-read-bundle CORPUS`, with small bundles to begin with.
+#include "CheckImport.h"
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  unsigned accepted = 0;
+  std::string problem = gc3::test::checkBundle({reinterpret_cast<const char *>(data), size}, accepted);
+  if (problem.empty())
+    return 0;
+  std::fprintf(stderr, "%s\n", problem.c_str());
+  std::abort();
+}
