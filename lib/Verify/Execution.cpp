@@ -38,7 +38,7 @@ void Execution<Domain>::start() {
 /// for what stays unused at the end of the ring where the next one does not fit, which is nothing if all are alike.
 template <typename Domain>
 uint64_t Execution<Domain>::ringSize(const ThreadBlock &sender) const {
-  const Step *steps = &program.steps[sender.firstStep];
+  const Step *steps = program.steps.data() + sender.firstStep; // it may have none, and be the last
   uint64_t most = 0;
   uint64_t sum = 0;
   uint32_t messages = 0;

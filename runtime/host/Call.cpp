@@ -6,7 +6,6 @@
 #include "host/Executor.h"
 
 #include <algorithm>
-#include <cstring>
 #include <thread>
 
 namespace gc3::host {
@@ -97,10 +96,10 @@ void Call::hold(uint32_t rank) {
 }
 
 void Call::expectAdversary() {
-  constexpr int poison = 0xcd; // neither zero nor too small to show in a sum, whatever the type
+  constexpr std::byte poison{0xcd}; // neither zero nor too small to show in a sum, whatever the type
   sendsAhead = false;
-  std::memset(fifoMemory.data(), poison, layout.fifoBytes);
-  std::memset(scratchMemory.data(), poison, layout.scratchBytes);
+  std::fill_n(fifoMemory.data(), layout.fifoBytes, poison);
+  std::fill_n(scratchMemory.data(), layout.scratchBytes, poison);
 }
 
 void Call::enter(uint32_t rank, uint64_t number, const Request &request, Placement placement) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the verifier by mutation: changes programs a little, has Verify and the host executor judge each mutant, and
-// prints how they agree (docs/verification.md). Exit status: 0 they do, 1 they do not, 2 wrong command line.
+// prints how they agree (docs/verification.md). Exit status: 0 they do; 1 they do not, or there was nothing to judge.
 #include "RandomProgram.h"
 #include "Table.h"
 #include "gc3/IR/Read.h"
@@ -34,8 +34,9 @@ public:
   /// `name` is for the table; programs of the same name in a row share a line.
   void mutate(const ir::Program &program, const std::string &name);
   void print() const;
+  bool agreed() const { return sum().disagreements == 0; }
   /// An executor that has shown nothing wrong says nothing about what is accepted.
-  bool agreed() const { return sum().disagreements == 0 && sum().rejectedAnd(Shown::Wrong) != 0; }
+  bool shownWrong() const { return sum().rejectedAnd(Shown::Wrong) != 0; }
 
 private:
   void tell(const Kind &kind, const ir::Program &mutant, const Judgement &judgement);
@@ -62,7 +63,8 @@ void Mutation::tell(const Kind &kind, const ir::Program &mutant, const Judgement
     return;
   printed += sample;
   llvm::errs() << kind.name << ": the mutant "
-               << (sample ? "is rejected, and not shown to be wrong" : judgement.disagreement) << '\n'
+               << (judgement.disagreement.empty() ? "is rejected, and not shown to be wrong" : judgement.disagreement)
+               << '\n'
                << (judgement.finding.empty() ? "" : "Verify: " + judgement.finding + "\n") << test::text(mutant)
                << '\n';
 }
@@ -139,5 +141,7 @@ int main(int argc, char **argv) {
   for (uint32_t i = 0; i != randomPrograms; ++i)
     mutateRandom(mutation, i);
   mutation.print();
-  return readAll && mutation.agreed() ? 0 : 1;
+  if (!mutation.shownWrong())
+    llvm::errs() << "mutation-table: no mutant was shown to be wrong, so nothing has been tested\n";
+  return readAll && mutation.agreed() && mutation.shownWrong() ? 0 : 1;
 }
