@@ -35,7 +35,7 @@ private:
     std::string what;
   };
   Origin originOf(const Frame &frame) const;
-  void reportLimit(const std::vector<uint32_t> &ranks);
+  void reportLimit(const std::vector<uint32_t> &crowded);
   bool fitFrames();
   std::vector<uint8_t> ranksWithoutFrames() const;
   void numberBlocks();
@@ -116,11 +116,12 @@ ThreadBlockAssigner::Origin ThreadBlockAssigner::originOf(const Frame &frame) co
 }
 
 /// Says which directives the thread blocks of the worst rank come from, the largest shares first.
-void ThreadBlockAssigner::reportLimit(const std::vector<uint32_t> &ranks) {
+void ThreadBlockAssigner::reportLimit(const std::vector<uint32_t> &crowded) {
   const ProgramInfo &info = *nodes.dag.info;
-  uint32_t rank = *std::max_element(ranks.begin(), ranks.end(),
+  uint32_t rank = *std::max_element(crowded.begin(), crowded.end(),
                                     [&](uint32_t a, uint32_t b) { return framesOf[a].size() < framesOf[b].size(); });
-  std::string others = ranks.size() == 1 ? "" : " (and " + std::to_string(ranks.size() - 1) + " more ranks too many)";
+  std::string others =
+      crowded.size() == 1 ? "" : " (and " + std::to_string(crowded.size() - 1) + " more ranks too many)";
   Diagnostic &error =
       diags.error(DiagId::TooManyThreadBlocks, info.nameRange,
                   "rank " + std::to_string(rank) + " needs " + std::to_string(framesOf[rank].size()) +
@@ -153,11 +154,11 @@ bool ThreadBlockAssigner::withinLimit(uint32_t rank) {
 
 /// Ranks that work, but have no frame: what they do stays on the rank.
 std::vector<uint8_t> ThreadBlockAssigner::ranksWithoutFrames() const {
-  std::vector<uint8_t> result(ranks);
+  std::vector<uint8_t> lone(ranks);
   for (uint32_t node = 0; node != nodes.n; ++node)
     if (nodes.isLocal(node) && frames.framesOn(nodes.at(node).rank) == 0)
-      result[nodes.at(node).rank] = 1;
-  return result;
+      lone[nodes.at(node).rank] = 1;
+  return lone;
 }
 
 /// Frames are visited in the order in which they and their connections were made, and sorted rank by rank.

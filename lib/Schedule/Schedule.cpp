@@ -4,6 +4,7 @@
 #include "Priorities.h"
 #include "Stages.h"
 #include "gc3/Support/Diagnostics.h"
+#include <utility>
 
 using namespace gc3;
 using namespace gc3::ir;
