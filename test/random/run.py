@@ -8,6 +8,7 @@ hold is exported and interpreted. The first seed that fails is shrunk and printe
 import argparse
 import collections
 import concurrent.futures
+import os
 import shutil
 import sys
 import tempfile
@@ -70,6 +71,7 @@ def main():
     tools = {"gc3c": shutil.which(arguments.gc3c), "gc3-run": shutil.which(arguments.gc3_run)}
     if None in tools.values():
         parser.error("gc3c or gc3-run is not there; say where with --gc3c and --gc3-run")
+    tools = {name: os.path.abspath(path) for name, path in tools.items()}  # programs run in folders of their own
     passed = collections.Counter()
     failures = 0
     with concurrent.futures.ProcessPoolExecutor(arguments.jobs) as pool:
