@@ -34,7 +34,7 @@ TEST(MscclCut, computesTheSame) {
     ir::Program pieces = emit::cutIntoPieces(whole);
     cut += moves(whole, 2);
     EXPECT_FALSE(moves(pieces, 2));
-    pieces.fifoSlots = 1u << 20;
+    pieces.fifoSlots = 1u << 16;
     verify::Verdict verdict = verify::verify(pieces, {});
     ASSERT_TRUE(verdict.holds()) << verdict.findings.front().message;
     EXPECT_GE(verdict.minSlots, verify::verify(whole, {}).minSlots);
