@@ -9,10 +9,10 @@ namespace gc3::host {
 
 using namespace bundle;
 
-Run::Run(const Program &program, const Transfers &ofProgram, const Layout &ofCall, ReduceKernel kernel,
-         std::byte *fifoMemory, std::byte *scratchMemory)
-    : prog(program), transfers(ofProgram), layout(ofCall), mover(ofCall, kernel), blocks(program.threadBlockCount()),
-      fifos(new Fifo[program.connections().size()]), ranks(new RankState[program.ranks()]) {
+Run::Run(const LoadedProgram &ofCall, const Layout &ofBuffers, ReduceKernel kernel, std::byte *fifoMemory,
+         std::byte *scratchMemory)
+    : loaded(ofCall), prog(*ofCall.program), layout(ofBuffers), mover(ofBuffers, kernel),
+      blocks(prog.threadBlockCount()), fifos(new Fifo[prog.connections().size()]), ranks(new RankState[prog.ranks()]) {
   for (uint32_t c = 0; c < prog.connections().size(); ++c) {
     size_t bytes = layout.slotBytes(prog.connections()[c].maxCount);
     fifos[c].place(fifoMemory, bytes, layout.fifoSlots);
@@ -22,17 +22,17 @@ Run::Run(const Program &program, const Transfers &ofProgram, const Layout &ofCal
   constexpr size_t operandsPerLine = std::extent_v<decltype(OperandLine::operands)>,
                    indicesPerLine = std::extent_v<decltype(IndexLine::indices)>;
   size_t operandLineCount = 0, activeLineCount = 0;
-  for (uint32_t r = 0; r < program.ranks(); ++r) {
-    operandLineCount += linesFor(firstScratchBuffer + program.rank(r).scratchSlots.size(), operandsPerLine);
-    activeLineCount += linesFor(program.rank(r).threadBlocks.size(), indicesPerLine);
+  for (uint32_t r = 0; r < prog.ranks(); ++r) {
+    operandLineCount += linesFor(firstScratchBuffer + prog.rank(r).scratchSlots.size(), operandsPerLine);
+    activeLineCount += linesFor(prog.rank(r).threadBlocks.size(), indicesPerLine);
   }
   operandLines.resize(operandLineCount);
   activeLines.resize(activeLineCount);
   OperandLine *nextOperands = operandLines.data();
   IndexLine *nextActive = activeLines.data();
-  for (uint32_t r = 0; r < program.ranks(); ++r) {
-    const RankView &view = program.rank(r);
-    uint32_t first = program.firstThreadBlock(r);
+  for (uint32_t r = 0; r < prog.ranks(); ++r) {
+    const RankView &view = prog.rank(r);
+    uint32_t first = prog.firstThreadBlock(r);
     ranks[r].waits = view.waits;
     ranks[r].blocks = blocks.data() + first;
     ranks[r].operands = reinterpret_cast<Operand *>(nextOperands);
@@ -43,11 +43,13 @@ Run::Run(const Program &program, const Transfers &ofProgram, const Layout &ofCal
       ThreadBlock &block = blocks[first + tb];
       block.instructions = view.instructions.data() + view.threadBlocks[tb].first_instruction();
       block.instructionCount = view.threadBlocks[tb].instruction_count();
-      block.firstStep = transfers.firstStep(r) + view.threadBlocks[tb].first_instruction();
+      block.firstStep = prog.firstStep(r) + view.threadBlocks[tb].first_instruction();
       block.rank = r;
-      if (uint32_t in = program.incoming(first + tb); in != Program::none)
+      for (uint32_t step = 0; step < block.instructionCount; ++step)
+        block.sends += traits(static_cast<Opcode>(block.instructions[step].opcode())).sends;
+      if (uint32_t in = prog.incoming(first + tb); in != Program::none)
         block.incoming = &fifos[in];
-      if (uint32_t out = program.outgoing(first + tb); out != Program::none)
+      if (uint32_t out = prog.outgoing(first + tb); out != Program::none)
         block.outgoing = &fifos[out];
     }
     std::byte *scratch = scratchMemory;
@@ -60,46 +62,53 @@ Run::Run(const Program &program, const Transfers &ofProgram, const Layout &ofCal
     ranks[r].initialLayouts[inputBuffer] = ranks[r].initialLayouts[outputBuffer] = layout.ranks[r].input;
     ranks[r].initialLayouts[outputBuffer].firstSlot -= view.aliasOffset; // wraps, and wraps back in at()
   }
-  decideTransfers();
+  allow(*loaded.asWritten, asWritten);
+  allow(*loaded.inPlace, inPlace);
 }
 
 /// A message skips its slot only where both sides have slots of the same lengths, since nobody cuts it to the other's.
-void Run::decideTransfers() {
-  steps = transfers.steps();
+void Run::allow(const Transfers &transfers, Allowed &allowed) const {
+  allowed.steps = transfers.steps();
   if (layout.count % slotsPerBlock(prog.info()) == 0) // no short slots
     return;
-  ownSteps.assign(steps.begin(), steps.end());
-  for (Transfers::Step &step : ownSteps)
-    if (step.out != Transfer::Slot && !sameLengths(static_cast<uint32_t>(&step - ownSteps.data()), step.receiver))
-      step.out = ownSteps[step.receiver].in = Transfer::Slot;
-  steps = ownSteps;
+  std::vector<Transfers::Step> &own = allowed.own;
+  own.assign(allowed.steps.begin(), allowed.steps.end());
+  for (Transfers::Step &step : own)
+    if (step.out != Transfer::Slot && !sameLengths(static_cast<uint32_t>(&step - own.data()), step.receiver))
+      step.out = own[step.receiver].in = Transfer::Slot;
+  allowed.steps = own;
 }
 
-const fbs::Instruction &Run::instruction(uint32_t step) const {
-  uint32_t rank = transfers.rankOf(step);
-  return prog.rank(rank).instructions[step - transfers.firstStep(rank)];
+/// What a step reads.
+Side Run::sourceOf(uint32_t step, uint64_t tile) const {
+  const fbs::Instruction &inst = prog.instruction(step);
+  const uint32_t rank = prog.rankOfStep(step);
+  const RankState &state = ranks[rank];
+  const Transfers::Step &how = state.steps[step];
+  if (how.staged != Transfers::none)
+    return {nullptr, 0, stagedTile(state, tile) + how.staged * layout.tileElements * layout.elementSize};
+  return {operand(rank, inst.src_buffer(), how.initialSource), inst.src_index(), nullptr};
 }
 
 /// Where a sending step has its message.
-Side Run::sentFrom(uint32_t step) const {
-  const fbs::Instruction &inst = instruction(step);
-  uint32_t rank = transfers.rankOf(step);
-  if (traits(static_cast<Opcode>(inst.opcode())).writes)
-    return {operand(rank, inst.dst_buffer(), false), inst.dst_index(), nullptr};
-  return {operand(rank, inst.src_buffer(), steps[step].initialSource), inst.src_index(), nullptr};
+Side Run::sentFrom(uint32_t step, uint64_t tile) const {
+  const fbs::Instruction &inst = prog.instruction(step);
+  if (!traits(static_cast<Opcode>(inst.opcode())).writes)
+    return sourceOf(step, tile);
+  return {operand(prog.rankOfStep(step), inst.dst_buffer(), false), inst.dst_index(), nullptr};
 }
 
 /// Where a receiving step wants its message.
 Side Run::receivedAt(uint32_t step) const {
-  const fbs::Instruction &inst = instruction(step);
-  return {operand(transfers.rankOf(step), inst.dst_buffer(), false), inst.dst_index(), nullptr};
+  const fbs::Instruction &inst = prog.instruction(step);
+  return {operand(prog.rankOfStep(step), inst.dst_buffer(), false), inst.dst_index(), nullptr};
 }
 
 bool Run::sameLengths(uint32_t sender, uint32_t receiver) const {
   auto layoutOf = [&](uint32_t step, uint8_t buffer) {
-    return &layout.buffers[layout.ranks[transfers.rankOf(step)].firstBuffer + buffer];
+    return &layout.buffers[layout.ranks[prog.rankOfStep(step)].firstBuffer + buffer];
   };
-  const fbs::Instruction &from = instruction(sender), &to = instruction(receiver);
+  const fbs::Instruction &from = prog.instruction(sender), &to = prog.instruction(receiver);
   bool stores = traits(static_cast<Opcode>(from.opcode())).writes;
   bool wanted = traits(static_cast<Opcode>(to.opcode())).writes;
   const BufferLayout *a = layoutOf(sender, stores ? from.dst_buffer() : from.src_buffer());
@@ -125,6 +134,8 @@ void Run::start(uint32_t rank, const RankMemory &memory) {
   state.separate = memory.separate;
   state.streams = memory.streams;
   state.shared = false;
+  state.steps = memory.inPlace ? inPlace.steps : asWritten.steps;
+  startStaging(rank, memory);
   state.activeCount = 0;
   for (uint32_t tb = prog.firstThreadBlock(rank); tb < prog.firstThreadBlock(rank + 1); ++tb) {
     blocks[tb].step = 0, blocks[tb].tile = 0, blocks[tb].finishedSteps = 0;
@@ -151,6 +162,9 @@ Blocked Run::blocked(const ThreadBlock &block) const {
                                                                                         : Blocked::Finished;
   const fbs::Instruction &inst = block.instructions[block.step];
   const OpcodeTraits &needs = traits(static_cast<Opcode>(inst.opcode()));
+  const RankState &rank = ranks[block.rank];
+  if (block.tile == rank.stagedTiles && stagingWaitsFor(rank) != Program::none)
+    return Blocked::Staging;
   if (inst.wait_count() != 0 && unmetWait(block))
     return Blocked::Wait;
   if (needs.receives && !block.incoming->hasMessage())
@@ -163,33 +177,37 @@ Blocked Run::blocked(const ThreadBlock &block) const {
 void Run::step(ThreadBlock &block) {
   const fbs::Instruction &inst = block.instructions[block.step];
   const OpcodeTraits &needs = traits(static_cast<Opcode>(inst.opcode()));
-  const Transfers::Step &how = steps[block.firstStep + block.step];
-  const bool shared = ranks[block.rank].shared;
+  RankState &rank = ranks[block.rank];
+  if (block.tile == rank.stagedTiles)
+    stageTile(rank);
+  const uint32_t number = block.firstStep + block.step;
+  const Transfers::Step &how = rank.steps[number];
   Move move{static_cast<Opcode>(inst.opcode()), inst.count(), block.tile, {}, {}, {}, {}, {}, false, false};
   if (needs.reads)
-    move.source = {operand(block.rank, inst.src_buffer(), how.initialSource), inst.src_index(), nullptr};
+    move.source = sourceOf(number, block.tile);
   if (needs.writes)
     move.target = {operand(block.rank, inst.dst_buffer(), false), inst.dst_index(), nullptr};
   if (move.opcode == Opcode::Reduce)
     move.accumulator = {operand(block.rank, inst.dst_buffer(), how.initialTarget), inst.dst_index(), nullptr};
   if (needs.receives) {
-    if (!shared || how.in == Transfer::Slot)
+    if (!rank.shared || how.in == Transfer::Slot)
       move.incoming.packed = block.incoming->message();
     else if (how.in == Transfer::Fetch)
-      move.incoming = sentFrom(how.sender);
+      move.incoming = sentFrom(how.sender, block.tile);
   }
   if (needs.sends) {
-    if (!shared || how.out == Transfer::Slot)
+    if (!rank.shared || how.out == Transfer::Slot)
       move.outgoing.packed = block.outgoing->freeSlot();
     else if (how.out == Transfer::Store)
       move.outgoing = receivedAt(how.receiver);
   }
-  auto cold = [&](const Transfers::Step::Warm &warm, uint32_t rank) {
-    return ranks[rank].streams && !(ranks[rank].separate ? warm.second : warm.first);
+  auto cold = [](const Transfers::Step::Warm &warm, const RankState &state) {
+    return state.streams && !(state.separate ? warm.second : warm.first);
   };
-  move.streamTarget = how.lastWrite && cold(how.warmTarget, block.rank);
+  move.streamTarget = how.lastWrite && cold(how.warmTarget, rank);
   if (move.outgoing.operand)
-    move.streamOutgoing = steps[how.receiver].lastWrite && cold(how.warmStore, transfers.rankOf(how.receiver));
+    move.streamOutgoing =
+        rank.steps[how.receiver].lastWrite && cold(how.warmStore, ranks[prog.rankOfStep(how.receiver)]);
   mover(move);
   if (needs.receives)
     block.incoming->finishReceive();

@@ -11,7 +11,6 @@
 #include "host/Layout.h"
 #include "host/Mover.h"
 #include "host/Staging.h"
-#include "host/Transfers.h"
 
 #include <atomic>
 #include <memory>
@@ -22,14 +21,15 @@
 namespace gc3::host {
 
 /// What the next step of a thread block waits for. Reader: it has no more steps, but a message has still to be fetched
-/// from its rank's memory.
-enum class Blocked : uint8_t { No, Wait, Message, Slot, Reader, Finished };
+/// from its rank's memory. Staging: the copies of its tile have no room yet.
+enum class Blocked : uint8_t { No, Staging, Wait, Message, Slot, Reader, Finished };
 
 struct alignas(cacheLine) ThreadBlock {
   const bundle::fbs::Instruction *instructions = nullptr;
   uint32_t instructionCount = 0;
-  uint32_t firstStep = 0; ///< number of its first step in Transfers
+  uint32_t firstStep = 0; ///< its number in Program
   uint32_t rank = 0;
+  uint32_t sends = 0; ///< messages of a tile
   Fifo *incoming = nullptr;
   Fifo *outgoing = nullptr;
   uint32_t step = 0;
@@ -40,8 +40,8 @@ struct alignas(cacheLine) ThreadBlock {
 class Run {
 public:
   /// All of it has to stay. `fifoMemory` and `scratchMemory` have the bytes that `layout` names.
-  Run(const Program &program, const Transfers &transfers, const Layout &layout, ReduceKernel kernel,
-      std::byte *fifoMemory, std::byte *scratchMemory);
+  Run(const LoadedProgram &program, const Layout &layout, ReduceKernel kernel, std::byte *fifoMemory,
+      std::byte *scratchMemory);
 
   const Program &program() const { return prog; }
 
@@ -54,9 +54,11 @@ public:
 
   /// Puts the thread blocks of a held rank at their first step, for buffers at `memory`.
   void start(uint32_t rank, const RankMemory &memory);
-  /// From now on messages may skip their slots, until the next start: all ranks have started, and none has anything to
-  /// copy into its buffers first.
-  void shareMemory(uint32_t rank) { ranks[rank].shared = true; }
+  /// From now on messages may skip their slots, until the next start: all ranks have started, and all allow `sharing`.
+  void shareMemory(uint32_t rank, Sharing sharing) {
+    ranks[rank].shared = true;
+    ranks[rank].steps = (sharing & Sharing::AsWritten) != Sharing::None ? asWritten.steps : inPlace.steps;
+  }
 
   /// Runs the thread blocks of a held rank until all block. Returns whether any made a step.
   bool sweep(uint32_t rank);
@@ -90,7 +92,12 @@ private:
     std::atomic<bool> held{false};
     bool shared = false;                    ///< messages may skip their slots
     bool separate = false, streams = false; ///< see RankMemory
-    uint32_t *active = nullptr;             ///< unfinished thread blocks
+    std::span<const Transfers::Step> steps; ///< what holds for this call
+    std::span<const SlotRange> toStage;     ///< input slots that are copied tile by tile
+    std::byte *staged = nullptr;            ///< the copies
+    size_t stagedTileBytes = 0;
+    uint64_t stagedTiles = 0;   ///< so many tiles have been copied; `never` where there is nothing to copy
+    uint32_t *active = nullptr; ///< unfinished thread blocks
     uint32_t activeCount = 0;
     Operand *operands = nullptr; ///< input, output, scratch buffers, as in Layout::buffers
     std::span<const bundle::fbs::Wait> waits;
@@ -101,27 +108,39 @@ private:
     Operand initial[2];
   };
 
+  /// What the steps of a call of one kind of placement may do with this layout.
+  struct Allowed {
+    std::span<const Transfers::Step> steps;
+    std::vector<Transfers::Step> own; ///< where the layout allows less than Transfers
+  };
+  static constexpr uint64_t never = UINT64_MAX;
+
   const Operand *operand(uint32_t rank, uint8_t buffer, bool initial) const {
     const RankState &state = ranks[rank];
     return initial && state.separate ? &state.initial[buffer] : &state.operands[buffer];
   }
   bool sweepOnce(RankState &state);
-  void decideTransfers();
+  void allow(const Transfers &transfers, Allowed &allowed) const;
   bool sameLengths(uint32_t sender, uint32_t receiver) const;
-  const bundle::fbs::Instruction &instruction(uint32_t step) const;
-  Side sentFrom(uint32_t step) const;
+  Side sourceOf(uint32_t step, uint64_t tile) const;
+  Side sentFrom(uint32_t step, uint64_t tile) const;
   Side receivedAt(uint32_t step) const;
+  std::byte *stagedTile(const RankState &state, uint64_t tile) const {
+    return state.staged + tile % layout.stagedTiles() * state.stagedTileBytes;
+  }
+  void startStaging(uint32_t rank, const RankMemory &memory);
+  uint32_t stagingWaitsFor(const RankState &state) const;
+  void stageTile(RankState &state);
   const bundle::fbs::Wait *unmetWait(const ThreadBlock &block) const;
   uint32_t waitsFor(uint32_t block) const;
   std::string describe(uint32_t block) const;
 
+  const LoadedProgram &loaded;
   const Program &prog;
-  const Transfers &transfers;
   const Layout &layout;
   Mover mover;
   std::vector<ThreadBlock> blocks;
-  std::span<const Transfers::Step> steps; ///< as Transfers has them, less what this layout does not allow
-  std::vector<Transfers::Step> ownSteps;
+  Allowed asWritten, inPlace;
   std::unique_ptr<Fifo[]> fifos;
   std::unique_ptr<RankState[]> ranks;
   std::vector<OperandLine> operandLines;

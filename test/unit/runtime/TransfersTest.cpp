@@ -11,6 +11,7 @@
 
 using namespace gc3::test;
 using gc3::bundle::BundleFile;
+using gc3::host::Order;
 using gc3::host::Program;
 using gc3::host::Transfer;
 using gc3::host::Transfers;
@@ -23,12 +24,12 @@ struct Analysed {
     std::string bytes = buildBundle({spec});
     EXPECT_TRUE(BundleFile::openMemory(bytes.data(), bytes.size(), file).ok());
     EXPECT_TRUE(Program::load(*file, 0, program).ok());
-    transfers = std::make_unique<Transfers>(*program);
+    transfers = std::make_unique<Transfers>(Transfers::asWritten(*program, Order(*program)));
   }
   /// One letter per step of a rank: how its message goes out, or '-'.
   std::string sends(uint32_t rank) const {
     std::string text;
-    for (uint32_t step = transfers->firstStep(rank); step < transfers->firstStep(rank + 1); ++step) {
+    for (uint32_t step = program->firstStep(rank); step < program->firstStep(rank + 1); ++step) {
       const Transfers::Step &own = transfers->steps()[step];
       text +=
           own.receiver == Transfers::none ? '-' : "kfs"[static_cast<int>(own.out)]; // kept in a slot, fetched, stored
