@@ -106,8 +106,8 @@ void Call::enter(uint32_t rank, uint64_t number, const Request &request, Placeme
                           : staging.memory(rank, placement, request);
   memory.streams = streams;
   run->start(rank, memory);
-  if (!worthSharing && !padded && staging.sharing(rank, placement) != Sharing::None)
-    run->sendAhead(rank);
+  if (!padded && staging.sharing(rank, placement) != Sharing::None)
+    run->sendAhead(rank, sharing(rank, placement));
   run->release(rank);
 }
 

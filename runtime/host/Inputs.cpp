@@ -123,6 +123,7 @@ void InputAnalysis::stageRank(uint32_t rank) {
     std::fill_n(isStaged.begin() + inst.src_index(), inst.count(), true);
   }
   Transfers::Staged &staged = result.stagedSlots[rank];
+  staged.readers = static_cast<uint32_t>(readers.size());
   staged.runs = runsOf(input.count, [&](uint32_t slot) { return isStaged[slot]; });
   std::vector<uint32_t> positions(input.count, Transfers::none);
   for (const SlotRange &run : staged.runs)

@@ -66,17 +66,35 @@ Run::Run(const LoadedProgram &ofCall, const Layout &ofBuffers, ReduceKernel kern
   allow(*loaded.inPlace, inPlace);
 }
 
-/// A message skips its slot only where both sides have slots of the same lengths, since nobody cuts it to the other's.
+/// A message skips its slot only where both sides have slots of the same lengths, since nobody cuts it to the other's,
+/// and where it is not better sent ahead. That a message takes its slot after all forbids no other to skip its own.
 void Run::allow(const Transfers &transfers, Allowed &allowed) const {
-  allowed.steps = transfers.steps();
-  if (layout.count % slotsPerBlock(prog.info()) == 0) // no short slots
-    return;
-  std::vector<Transfers::Step> &own = allowed.own;
-  own.assign(allowed.steps.begin(), allowed.steps.end());
-  for (Transfers::Step &step : own)
-    if (step.out != Transfer::Slot && !sameLengths(static_cast<uint32_t>(&step - own.data()), step.receiver))
-      step.out = own[step.receiver].in = Transfer::Slot;
-  allowed.steps = own;
+  const bool shortSlots = layout.count % slotsPerBlock(prog.info()) != 0;
+  std::vector<Transfers::Step> &own = allowed.steps;
+  own.assign(transfers.steps().begin(), transfers.steps().end());
+  allowed.lends.assign(blocks.size(), false);
+  for (size_t tb = 0; tb < blocks.size(); ++tb) {
+    bool leading = true;
+    for (uint32_t number = 0; number < blocks[tb].instructionCount; ++number) {
+      const uint32_t at = blocks[tb].firstStep + number;
+      const fbs::Instruction &inst = prog.instruction(at);
+      Transfers::Step &step = own[at];
+      leading &= static_cast<Opcode>(inst.opcode()) == Opcode::Send && inst.wait_count() == 0;
+      if (step.out != Transfer::Slot &&
+          ((leading && betterSentAhead(step, inst)) || (shortSlots && !sameLengths(at, step.receiver))))
+        step.out = own[step.receiver].in = Transfer::Slot;
+      if (step.out == Transfer::Fetch)
+        allowed.lends[tb] = true;
+    }
+  }
+}
+
+/// For a message that a thread block begins with. One that is fetched from a staged copy is copied twice in any case;
+/// else, a second copy of a small one is cheaper than waiting until the others are here.
+bool Run::betterSentAhead(const Transfers::Step &step, const fbs::Instruction &inst) const {
+  constexpr uint64_t mostBytes = 2 << 10, mostStagedBytes = 64 << 10;
+  return inst.count() * layout.slotElements * layout.elementSize <=
+         (step.staged != Transfers::none ? mostStagedBytes : mostBytes);
 }
 
 /// What a step reads.
@@ -84,7 +102,7 @@ Side Run::sourceOf(uint32_t step, uint64_t tile) const {
   const fbs::Instruction &inst = prog.instruction(step);
   const uint32_t rank = prog.rankOfStep(step);
   const RankState &state = ranks[rank];
-  const Transfers::Step &how = state.steps[step];
+  const Transfers::Step &how = state.allowed->steps[step];
   if (how.staged != Transfers::none)
     return {nullptr, 0, stagedTile(state, tile) + how.staged * layout.tileElements * layout.elementSize};
   return {operand(rank, inst.src_buffer(), how.initialSource), inst.src_index(), nullptr};
@@ -134,7 +152,7 @@ void Run::start(uint32_t rank, const RankMemory &memory) {
   state.separate = memory.separate;
   state.streams = memory.streams;
   state.shared = false;
-  state.steps = memory.inPlace ? inPlace.steps : asWritten.steps;
+  state.allowed = memory.inPlace ? &inPlace : &asWritten;
   startStaging(rank, memory);
   state.activeCount = 0;
   for (uint32_t tb = prog.firstThreadBlock(rank); tb < prog.firstThreadBlock(rank + 1); ++tb) {
@@ -158,8 +176,7 @@ const fbs::Wait *Run::unmetWait(const ThreadBlock &block) const {
 
 Blocked Run::blocked(const ThreadBlock &block) const {
   if (block.step == block.instructionCount || block.tile == layout.tiles)
-    return ranks[block.rank].shared && block.outgoing && !block.outgoing->allReceived() ? Blocked::Reader
-                                                                                        : Blocked::Finished;
+    return lends(block) && !block.outgoing->allReceived() ? Blocked::Reader : Blocked::Finished;
   const fbs::Instruction &inst = block.instructions[block.step];
   const OpcodeTraits &needs = traits(static_cast<Opcode>(inst.opcode()));
   const RankState &rank = ranks[block.rank];
@@ -175,40 +192,46 @@ Blocked Run::blocked(const ThreadBlock &block) const {
 }
 
 void Run::step(ThreadBlock &block) {
+  if (RankState &rank = ranks[block.rank]; block.tile == rank.stagedTiles)
+    stageTile(rank);
+  move(block, false);
+}
+
+/// `ahead`: nothing has been written to the rank's buffers yet, so that copies are as good as what they are of.
+void Run::move(ThreadBlock &block, bool ahead) {
+  const RankState &rank = ranks[block.rank];
   const fbs::Instruction &inst = block.instructions[block.step];
   const OpcodeTraits &needs = traits(static_cast<Opcode>(inst.opcode()));
-  RankState &rank = ranks[block.rank];
-  if (block.tile == rank.stagedTiles)
-    stageTile(rank);
   const uint32_t number = block.firstStep + block.step;
-  const Transfers::Step &how = rank.steps[number];
-  Move move{static_cast<Opcode>(inst.opcode()), inst.count(), block.tile, {}, {}, {}, {}, {}, false, false};
+  const Transfers::Step &how = rank.allowed->steps[number];
+  Move data{static_cast<Opcode>(inst.opcode()), inst.count(), block.tile, {}, {}, {}, {}, {}, false, false};
   if (needs.reads)
-    move.source = sourceOf(number, block.tile);
+    data.source = ahead ? Side{operand(block.rank, inst.src_buffer(), how.initialSource), inst.src_index(), nullptr}
+                        : sourceOf(number, block.tile);
   if (needs.writes)
-    move.target = {operand(block.rank, inst.dst_buffer(), false), inst.dst_index(), nullptr};
-  if (move.opcode == Opcode::Reduce)
-    move.accumulator = {operand(block.rank, inst.dst_buffer(), how.initialTarget), inst.dst_index(), nullptr};
+    data.target = {operand(block.rank, inst.dst_buffer(), false), inst.dst_index(), nullptr};
+  if (data.opcode == Opcode::Reduce)
+    data.accumulator = {operand(block.rank, inst.dst_buffer(), how.initialTarget), inst.dst_index(), nullptr};
   if (needs.receives) {
     if (!rank.shared || how.in == Transfer::Slot)
-      move.incoming.packed = block.incoming->message();
+      data.incoming.packed = block.incoming->message();
     else if (how.in == Transfer::Fetch)
-      move.incoming = sentFrom(how.sender, block.tile);
+      data.incoming = sentFrom(how.sender, block.tile);
   }
   if (needs.sends) {
     if (!rank.shared || how.out == Transfer::Slot)
-      move.outgoing.packed = block.outgoing->freeSlot();
+      data.outgoing.packed = block.outgoing->freeSlot();
     else if (how.out == Transfer::Store)
-      move.outgoing = receivedAt(how.receiver);
+      data.outgoing = receivedAt(how.receiver);
   }
   auto cold = [](const Transfers::Step::Warm &warm, const RankState &state) {
     return state.streams && !(state.separate ? warm.second : warm.first);
   };
-  move.streamTarget = how.lastWrite && cold(how.warmTarget, rank);
-  if (move.outgoing.operand)
-    move.streamOutgoing =
-        rank.steps[how.receiver].lastWrite && cold(how.warmStore, ranks[prog.rankOfStep(how.receiver)]);
-  mover(move);
+  data.streamTarget = how.lastWrite && cold(how.warmTarget, rank);
+  if (data.outgoing.operand)
+    data.streamOutgoing =
+        rank.allowed->steps[how.receiver].lastWrite && cold(how.warmStore, ranks[prog.rankOfStep(how.receiver)]);
+  mover(data);
   if (needs.receives)
     block.incoming->finishReceive();
   if (needs.sends)
@@ -254,13 +277,31 @@ void Run::expectMessages(uint32_t rank) const {
       fifo->expectMessage(std::min(fifo->slotBytes, mostBytes));
 }
 
-void Run::sendAhead(uint32_t rank) {
-  for (uint32_t i = 0; i < ranks[rank].activeCount; ++i) {
-    ThreadBlock &block = blocks[ranks[rank].active[i]];
-    while (blocked(block) == Blocked::No &&
-           static_cast<Opcode>(block.instructions[block.step].opcode()) == Opcode::Send)
-      step(block);
+void Run::sendAhead(uint32_t rank, Sharing kinds) {
+  RankState &state = ranks[rank];
+  auto throughSlot = [&](uint32_t step) {
+    return ((kinds & Sharing::AsWritten) == Sharing::None || asWritten.steps[step].out == Transfer::Slot) &&
+           ((kinds & Sharing::InPlace) == Sharing::None || inPlace.steps[step].out == Transfer::Slot);
+  };
+  const bool stages = state.stagedTiles != never;
+  uint32_t sent = 0, readers = 0;
+  for (uint32_t i = 0; i < state.activeCount; ++i) {
+    ThreadBlock &block = blocks[state.active[i]];
+    while (blocked(block) == Blocked::No && (block.tile == 0 || !stages) &&
+           static_cast<Opcode>(block.instructions[block.step].opcode()) == Opcode::Send &&
+           throughSlot(block.firstStep + block.step)) {
+      readers += state.allowed->steps[block.firstStep + block.step].staged != Transfers::none;
+      ++sent;
+      move(block, true);
+    }
   }
+  // Whoever receives one of these may take the tile as staged. Where all that reads copies has been sent, it is.
+  if (!stages || sent == 0)
+    return;
+  if (readers == state.toStage->readers)
+    ++state.stagedTiles;
+  else
+    stageTile(state);
 }
 
 } // namespace gc3::host

@@ -57,14 +57,15 @@ public:
   /// From now on messages may skip their slots, until the next start: all ranks have started, and all allow `sharing`.
   void shareMemory(uint32_t rank, Sharing sharing) {
     ranks[rank].shared = true;
-    ranks[rank].steps = (sharing & Sharing::AsWritten) != Sharing::None ? asWritten.steps : inPlace.steps;
+    ranks[rank].allowed = (sharing & Sharing::AsWritten) != Sharing::None ? &asWritten : &inPlace;
   }
 
   /// Runs the thread blocks of a held rank until all block. Returns whether any made a step.
   bool sweep(uint32_t rank);
   /// Only the sends that each thread block of a held rank begins with, into slots: all that may be done before it is
-  /// known that the other ranks have made the same call.
-  void sendAhead(uint32_t rank);
+  /// known that the other ranks have made the same call. Where messages may come to skip their slots, as one of `kinds`
+  /// has it, only those that never do.
+  void sendAhead(uint32_t rank, Sharing kinds);
   /// The others have sent ahead to this held rank.
   void expectMessages(uint32_t rank) const;
   /// No thread block of a held rank has anything left to do.
@@ -88,13 +89,18 @@ private:
   struct alignas(cacheLine) IndexLine {
     uint32_t indices[cacheLine / sizeof(uint32_t)];
   };
+  /// What the steps of a call of one kind of placement may do with this layout.
+  struct Allowed {
+    std::vector<Transfers::Step> steps; ///< as Transfers has them, less what this layout does not allow
+    std::vector<bool> lends;            ///< by thread block: others fetch what it sends
+  };
   struct alignas(linePair) RankState {
     std::atomic<bool> held{false};
-    bool shared = false;                    ///< messages may skip their slots
-    bool separate = false, streams = false; ///< see RankMemory
-    std::span<const Transfers::Step> steps; ///< what holds for this call
-    std::span<const SlotRange> toStage;     ///< input slots that are copied tile by tile
-    std::byte *staged = nullptr;            ///< the copies
+    bool shared = false;                        ///< messages may skip their slots
+    bool separate = false, streams = false;     ///< see RankMemory
+    const Allowed *allowed = nullptr;           ///< what holds for this call
+    const Transfers::Staged *toStage = nullptr; ///< what is copied tile by tile
+    std::byte *staged = nullptr;                ///< the copies
     size_t stagedTileBytes = 0;
     uint64_t stagedTiles = 0;   ///< so many tiles have been copied; `never` where there is nothing to copy
     uint32_t *active = nullptr; ///< unfinished thread blocks
@@ -108,11 +114,6 @@ private:
     Operand initial[2];
   };
 
-  /// What the steps of a call of one kind of placement may do with this layout.
-  struct Allowed {
-    std::span<const Transfers::Step> steps;
-    std::vector<Transfers::Step> own; ///< where the layout allows less than Transfers
-  };
   static constexpr uint64_t never = UINT64_MAX;
 
   const Operand *operand(uint32_t rank, uint8_t buffer, bool initial) const {
@@ -120,8 +121,14 @@ private:
     return initial && state.separate ? &state.initial[buffer] : &state.operands[buffer];
   }
   bool sweepOnce(RankState &state);
+  bool lends(const ThreadBlock &block) const {
+    const RankState &rank = ranks[block.rank];
+    return rank.shared && rank.allowed->lends[static_cast<size_t>(&block - blocks.data())];
+  }
   void allow(const Transfers &transfers, Allowed &allowed) const;
+  bool betterSentAhead(const Transfers::Step &step, const bundle::fbs::Instruction &inst) const;
   bool sameLengths(uint32_t sender, uint32_t receiver) const;
+  void move(ThreadBlock &block, bool ahead);
   Side sourceOf(uint32_t step, uint64_t tile) const;
   Side sentFrom(uint32_t step, uint64_t tile) const;
   Side receivedAt(uint32_t step) const;

@@ -14,10 +14,9 @@ void Run::startStaging(uint32_t rank, const RankMemory &memory) {
   state.stagedTiles = never;
   if (!memory.inPlace || loaded.inPlace->staged(rank)->slots == 0)
     return;
-  const Transfers::Staged &staged = *loaded.inPlace->staged(rank);
-  state.toStage = staged.runs;
+  state.toStage = loaded.inPlace->staged(rank);
   state.staged = memory.staged;
-  state.stagedTileBytes = layout.stagedTileBytes(staged.slots);
+  state.stagedTileBytes = layout.stagedTileBytes(state.toStage->slots);
   state.stagedTiles = 0;
   for (uint32_t tb = prog.firstThreadBlock(rank); tb < prog.firstThreadBlock(rank + 1); ++tb)
     if (Fifo *outgoing = blocks[tb].outgoing)
@@ -37,8 +36,7 @@ uint32_t Run::stagingWaitsFor(const RankState &state) const {
       continue;
     if (block.tile < ended)
       return tb;
-    if (state.shared && block.outgoing &&
-        !block.outgoing->hasReceived(block.outgoing->sentInEarlierCalls + ended * block.sends))
+    if (lends(block) && !block.outgoing->hasReceived(block.outgoing->sentInEarlierCalls + ended * block.sends))
       return prog.connections()[prog.outgoing(tb)].receiver;
   }
   return Program::none;
@@ -47,7 +45,7 @@ uint32_t Run::stagingWaitsFor(const RankState &state) const {
 void Run::stageTile(RankState &state) {
   const Operand &input = state.operands[bundle::inputBuffer];
   std::byte *to = stagedTile(state, state.stagedTiles);
-  for (const SlotRange &run : state.toStage) {
+  for (const SlotRange &run : state.toStage->runs) {
     Move copy{bundle::Opcode::Send, run.count, state.stagedTiles, {}, {}, {}, {}, {}};
     copy.source = {&input, run.begin, nullptr};
     copy.outgoing.packed = to;

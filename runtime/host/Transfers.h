@@ -68,6 +68,7 @@ public:
   struct Staged {
     std::vector<SlotRange> runs; ///< ascending, disjoint
     uint32_t slots = 0;          ///< of all runs
+    uint32_t readers = 0;        ///< steps that read them
   };
   /// Null where calls in place read a copy of the whole input.
   const Staged *staged(uint32_t rank) const { return rank < stagedSlots.size() ? &stagedSlots[rank] : nullptr; }
