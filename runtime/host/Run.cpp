@@ -92,7 +92,7 @@ void Run::allow(const Transfers &transfers, Allowed &allowed) const {
 /// For a message that a thread block begins with. One that is fetched from a staged copy is copied twice in any case;
 /// else, a second copy of a small one is cheaper than waiting until the others are here.
 bool Run::betterSentAhead(const Transfers::Step &step, const fbs::Instruction &inst) const {
-  constexpr uint64_t mostBytes = 2 << 10, mostStagedBytes = 64 << 10;
+  constexpr uint64_t mostBytes = 2 << 10, mostStagedBytes = 512 << 10;
   return inst.count() * layout.slotElements * layout.elementSize <=
          (step.staged != Transfers::none ? mostStagedBytes : mostBytes);
 }
