@@ -119,10 +119,10 @@ bool World::allHere(uint64_t number, uint32_t &next) const {
   return next == rankCount;
 }
 
-/// Waits for all ranks. Not ok: the call has timed out.
-Outcome World::await(uint64_t number) {
+/// Waits for all ranks, of which this thread has brought `own`. Not ok: the call has timed out.
+Outcome World::await(uint64_t number, size_t own) {
   uint32_t next = 0;
-  const bool crowded = rankCount > host::machineThreads();
+  const bool crowded = host::crowded(rankCount, own);
   for (unsigned looks = 0; looks < looksBeforeSleep; ++looks) {
     if (allHere(number, next))
       return {};
@@ -226,7 +226,7 @@ Outcome World::agree(uint64_t number, Call *&call, Sharing &sharing) {
 }
 
 Outcome World::run(const Arrival &arrival) {
-  if (Outcome outcome = await(arrival.number); !outcome.ok())
+  if (Outcome outcome = await(arrival.number, arrival.parts.size()); !outcome.ok())
     return outcome;
   Call *call = nullptr;
   Sharing sharing{};

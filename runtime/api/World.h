@@ -86,7 +86,7 @@ private:
   host::Call *recall(Seat &seat, const host::Part &part, host::Placement &placement);
   void forgetRetired(Lately &lately) const;
   bool allHere(uint64_t number, uint32_t &next) const;
-  host::Outcome await(uint64_t number);
+  host::Outcome await(uint64_t number, size_t own);
   host::Outcome timeOut(uint64_t number, bool due);
   void giveBack(std::span<const host::Part> parts);
   bool agreed(uint64_t number, host::Call *&call, host::Sharing &sharing) const;

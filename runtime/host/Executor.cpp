@@ -16,7 +16,7 @@ namespace {
 struct Patience {
   uint32_t pausing, stealing, yielding, suspicion;
 };
-constexpr Patience alone{0, UINT32_MAX, 0, 0}, roomy{100, 1000, 2000, 4000}, crowded{0, 4, 8, 4000};
+constexpr Patience alone{0, UINT32_MAX, 0, 0}, roomy{100, 1000, 2000, 4000}, tight{0, 4, 8, 4000};
 /// A worker that has nothing to do for longer than that sleeps, each time for longer, until there is something again.
 constexpr std::chrono::microseconds shortestNap{20};
 constexpr std::chrono::microseconds longestNap{1000};
@@ -56,8 +56,8 @@ private:
   Patience choosePatience() const {
     if (own.size() == call.ranks() && workers == 1)
       return alone;
-    uint64_t threads = own.size() == call.ranks() ? workers : (call.ranks() + own.size() - 1) / own.size();
-    return threads > machineThreads() ? crowded : roomy;
+    bool isTight = own.size() == call.ranks() ? workers > machineThreads() : crowded(call.ranks(), own.size());
+    return isTight ? tight : roomy;
   }
 
   /// Whether all own ranks are finished; the first `from` of them are.

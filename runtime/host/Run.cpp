@@ -20,25 +20,25 @@ Run::Run(const LoadedProgram &ofCall, const Layout &ofBuffers, ReduceKernel kern
   }
   auto linesFor = [](size_t count, size_t perLine) { return (count + perLine - 1) / perLine; };
   constexpr size_t operandsPerLine = std::extent_v<decltype(OperandLine::operands)>,
-                   indicesPerLine = std::extent_v<decltype(IndexLine::indices)>;
+                   pendingPerLine = std::extent_v<decltype(PendingLine::pending)>;
   size_t operandLineCount = 0, activeLineCount = 0;
   for (uint32_t r = 0; r < prog.ranks(); ++r) {
     operandLineCount += linesFor(firstScratchBuffer + prog.rank(r).scratchSlots.size(), operandsPerLine);
-    activeLineCount += linesFor(prog.rank(r).threadBlocks.size(), indicesPerLine);
+    activeLineCount += linesFor(prog.rank(r).threadBlocks.size(), pendingPerLine);
   }
   operandLines.resize(operandLineCount);
   activeLines.resize(activeLineCount);
   OperandLine *nextOperands = operandLines.data();
-  IndexLine *nextActive = activeLines.data();
+  PendingLine *nextActive = activeLines.data();
   for (uint32_t r = 0; r < prog.ranks(); ++r) {
     const RankView &view = prog.rank(r);
     uint32_t first = prog.firstThreadBlock(r);
     ranks[r].waits = view.waits;
     ranks[r].blocks = blocks.data() + first;
-    ranks[r].operands = reinterpret_cast<Operand *>(nextOperands);
-    ranks[r].active = reinterpret_cast<uint32_t *>(nextActive);
+    ranks[r].operands = nextOperands->operands;
+    ranks[r].active = nextActive->pending;
     nextOperands += linesFor(firstScratchBuffer + view.scratchSlots.size(), operandsPerLine);
-    nextActive += linesFor(view.threadBlocks.size(), indicesPerLine);
+    nextActive += linesFor(view.threadBlocks.size(), pendingPerLine);
     for (uint32_t tb = 0; tb < view.threadBlocks.size(); ++tb) {
       ThreadBlock &block = blocks[first + tb];
       block.instructions = view.instructions.data() + view.threadBlocks[tb].first_instruction();
@@ -156,9 +156,10 @@ void Run::start(uint32_t rank, const RankMemory &memory) {
   startStaging(rank, memory);
   state.activeCount = 0;
   for (uint32_t tb = prog.firstThreadBlock(rank); tb < prog.firstThreadBlock(rank + 1); ++tb) {
-    blocks[tb].step = 0, blocks[tb].tile = 0, blocks[tb].finishedSteps = 0;
+    blocks[tb].step = 0, blocks[tb].tile = 0;
+    blocks[tb].finishedSteps.store(0, std::memory_order_relaxed);
     if (blocks[tb].instructionCount != 0 && layout.tiles != 0)
-      state.active[state.activeCount++] = tb;
+      state.active[state.activeCount++] = {nullptr, 0, tb};
   }
 }
 
@@ -168,7 +169,7 @@ const fbs::Wait *Run::unmetWait(const ThreadBlock &block) const {
   for (uint32_t w = 0; w < inst.wait_count(); ++w) {
     const fbs::Wait &wait = rank.waits[inst.wait_begin() + w];
     const ThreadBlock &other = rank.blocks[wait.thread_block()];
-    if (other.finishedSteps <= block.tile * other.instructionCount + wait.step())
+    if (other.finishedSteps.load(std::memory_order_relaxed) <= block.tile * other.instructionCount + wait.step())
       return &wait;
   }
   return nullptr;
@@ -236,9 +237,29 @@ void Run::move(ThreadBlock &block, bool ahead) {
     block.incoming->finishReceive();
   if (needs.sends)
     block.outgoing->finishSend();
-  ++block.finishedSteps;
+  block.finishedSteps.store(block.finishedSteps.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   if (++block.step == block.instructionCount && ++block.tile != layout.tiles)
     block.step = 0;
+}
+
+/// What to look at before a thread block that is blocked is worth another look. Only says when not to look: what has
+/// come is then seen, in order, by blocked().
+Run::Pending Run::pendingOn(const ThreadBlock &block, Blocked why) const {
+  const auto index = static_cast<uint32_t>(&block - blocks.data());
+  switch (why) {
+  case Blocked::Wait: {
+    const fbs::Wait &wait = *unmetWait(block);
+    const ThreadBlock &other = ranks[block.rank].blocks[wait.thread_block()];
+    return {&other.finishedSteps, block.tile * other.instructionCount + wait.step() + 1, index};
+  }
+  case Blocked::Message: return {&block.incoming->sent, block.incoming->receivedBefore + 1, index};
+  case Blocked::Slot: return {&block.outgoing->received, block.outgoing->sentBefore + 1 - block.outgoing->slots, index};
+  case Blocked::Reader: return {&block.outgoing->received, block.outgoing->sentBefore, index};
+  case Blocked::No:
+  case Blocked::Staging:
+  case Blocked::Finished: break;
+  }
+  return {nullptr, 0, index};
 }
 
 /// A thread block does at most one tile before the next has its turn: they work on the same data, and others wait for
@@ -246,7 +267,12 @@ void Run::move(ThreadBlock &block, bool ahead) {
 bool Run::sweepOnce(RankState &state) {
   bool progress = false;
   for (uint32_t i = 0; i < state.activeCount;) {
-    ThreadBlock &block = blocks[state.active[i]];
+    Pending &pending = state.active[i];
+    if (pending.stands()) {
+      ++i;
+      continue;
+    }
+    ThreadBlock &block = blocks[pending.block];
     const uint64_t tile = block.tile;
     Blocked now;
     while ((now = blocked(block)) == Blocked::No && block.tile == tile) {
@@ -254,9 +280,10 @@ bool Run::sweepOnce(RankState &state) {
       progress = true;
     }
     if (now == Blocked::Finished) {
-      state.active[i] = state.active[--state.activeCount];
+      pending = state.active[--state.activeCount];
       progress = true; // a Reader may have been what others were told to wait for
     } else {
+      pending = pendingOn(block, now);
       ++i;
     }
   }
@@ -273,7 +300,7 @@ bool Run::sweep(uint32_t rank) {
 void Run::expectMessages(uint32_t rank) const {
   constexpr size_t mostBytes = 2048; // beyond, prefetching in order does as well
   for (uint32_t i = 0; i < ranks[rank].activeCount; ++i)
-    if (const Fifo *fifo = blocks[ranks[rank].active[i]].incoming)
+    if (const Fifo *fifo = blocks[ranks[rank].active[i].block].incoming)
       fifo->expectMessage(std::min(fifo->slotBytes, mostBytes));
 }
 
@@ -286,7 +313,7 @@ void Run::sendAhead(uint32_t rank, Sharing kinds) {
   const bool stages = state.stagedTiles != never;
   uint32_t sent = 0, readers = 0;
   for (uint32_t i = 0; i < state.activeCount; ++i) {
-    ThreadBlock &block = blocks[state.active[i]];
+    ThreadBlock &block = blocks[state.active[i].block];
     while (blocked(block) == Blocked::No && (block.tile == 0 || !stages) &&
            static_cast<Opcode>(block.instructions[block.step].opcode()) == Opcode::Send &&
            throughSlot(block.firstStep + block.step)) {

@@ -34,7 +34,7 @@ struct alignas(cacheLine) ThreadBlock {
   Fifo *outgoing = nullptr;
   uint32_t step = 0;
   uint64_t tile = 0;
-  uint64_t finishedSteps = 0; ///< over all tiles
+  std::atomic<uint64_t> finishedSteps{0}; ///< over all tiles; its rank's, as all of this
 };
 
 class Run {
@@ -86,8 +86,15 @@ private:
   struct alignas(cacheLine) OperandLine {
     Operand operands[cacheLine / sizeof(Operand)];
   };
-  struct alignas(cacheLine) IndexLine {
-    uint32_t indices[cacheLine / sizeof(uint32_t)];
+  /// An unfinished thread block, and a counter that has to come to `least` before it can do anything; null: unknown.
+  struct Pending {
+    const std::atomic<uint64_t> *counter = nullptr;
+    uint64_t least = 0;
+    uint32_t block = 0;
+    bool stands() const { return counter && counter->load(std::memory_order_relaxed) < least; }
+  };
+  struct alignas(cacheLine) PendingLine {
+    Pending pending[cacheLine / sizeof(Pending)];
   };
   /// What the steps of a call of one kind of placement may do with this layout.
   struct Allowed {
@@ -95,23 +102,26 @@ private:
     std::vector<bool> lends;            ///< by thread block: others fetch what it sends
   };
   struct alignas(linePair) RankState {
+    // What whoever holds the rank changes while it runs.
     std::atomic<bool> held{false};
-    bool shared = false;                        ///< messages may skip their slots
+    uint32_t activeCount = 0;
+    uint64_t stagedTiles = 0; ///< so many tiles have been copied; `never` where there is nothing to copy
+
+    // What stays during a call: others look at it for what they fetch and store.
+    alignas(linePair) bool shared = false;      ///< messages may skip their slots
     bool separate = false, streams = false;     ///< see RankMemory
     const Allowed *allowed = nullptr;           ///< what holds for this call
     const Transfers::Staged *toStage = nullptr; ///< what is copied tile by tile
     std::byte *staged = nullptr;                ///< the copies
     size_t stagedTileBytes = 0;
-    uint64_t stagedTiles = 0;   ///< so many tiles have been copied; `never` where there is nothing to copy
-    uint32_t *active = nullptr; ///< unfinished thread blocks
-    uint32_t activeCount = 0;
     Operand *operands = nullptr; ///< input, output, scratch buffers, as in Layout::buffers
-    std::span<const bundle::fbs::Wait> waits;
-    ThreadBlock *blocks = nullptr;
     /// What the caller brought, where it is not in its place in the output, as the input's slots are numbered and as
     /// the output's are.
-    BufferLayout initialLayouts[2];
     Operand initial[2];
+    BufferLayout initialLayouts[2];
+    Pending *active = nullptr;
+    std::span<const bundle::fbs::Wait> waits;
+    ThreadBlock *blocks = nullptr;
   };
 
   static constexpr uint64_t never = UINT64_MAX;
@@ -121,6 +131,7 @@ private:
     return initial && state.separate ? &state.initial[buffer] : &state.operands[buffer];
   }
   bool sweepOnce(RankState &state);
+  Pending pendingOn(const ThreadBlock &block, Blocked why) const;
   bool lends(const ThreadBlock &block) const {
     const RankState &rank = ranks[block.rank];
     return rank.shared && rank.allowed->lends[static_cast<size_t>(&block - blocks.data())];
@@ -151,7 +162,7 @@ private:
   std::unique_ptr<Fifo[]> fifos;
   std::unique_ptr<RankState[]> ranks;
   std::vector<OperandLine> operandLines;
-  std::vector<IndexLine> activeLines;
+  std::vector<PendingLine> activeLines;
 };
 
 } // namespace gc3::host
