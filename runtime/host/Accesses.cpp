@@ -75,11 +75,10 @@ SlotRange Accesses::sent(uint32_t step) const {
   return needs(program.instruction(step)).writes ? target(step) : source(step);
 }
 
-void Accesses::forgetRead(uint32_t step) {
-  const SlotRange where = source(step);
+void Accesses::forget(uint32_t step, SlotRange where, bool writes) {
   auto &ofRank = accesses[program.rankOfStep(step)];
   for (uint32_t s = where.begin; s < where.begin + where.count; ++s)
-    std::erase_if(ofRank[s], [step](const Access &access) { return access.step == step && !access.writes; });
+    std::erase_if(ofRank[s], [&](const Access &access) { return access.step == step && access.writes == writes; });
 }
 
 } // namespace gc3::host

@@ -54,8 +54,9 @@ public:
       return std::all_of(ofSlot.begin(), ofSlot.end(), predicate);
     });
   }
-  /// From now on the step does not read its source here.
-  void forgetRead(uint32_t step);
+  /// From now on the step does not read its source here, or does not write its target.
+  void forgetRead(uint32_t step) { forget(step, source(step), false); }
+  void forgetWrite(uint32_t step) { forget(step, target(step), true); }
 
   /// Whether `a` is over when `b` begins, in every execution. When a budget of comparisons is spent nothing is known
   /// any more, which allows less.
@@ -64,6 +65,7 @@ public:
 private:
   static constexpr uint64_t mostComparisons = 1 << 24;
   SlotRange range(uint32_t step, uint32_t buffer, uint32_t index) const;
+  void forget(uint32_t step, SlotRange where, bool writes);
 
   const Program &program;
   const Order &order;

@@ -112,6 +112,10 @@ bool InputAnalysis::overwrittenBefore(uint32_t step) {
 /// Only reads of the input: what a step reads of the output was written by the program.
 void InputAnalysis::stageRank(uint32_t rank) {
   const uint32_t begin = program.firstStep(rank), end = program.firstStep(rank + 1);
+  for (uint32_t step = begin; step < end; ++step) // the own block of a collective: a copy onto itself is no write
+    if (opcode(program.instruction(step)) == Opcode::Copy && accesses.source(step) == accesses.target(step) &&
+        !overwrittenBefore(step))
+      accesses.forgetWrite(step);
   const SlotRange input = accesses.input(rank);
   std::vector<uint32_t> readers;
   std::vector<bool> isStaged(input.count, false);
