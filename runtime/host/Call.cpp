@@ -74,7 +74,8 @@ uint64_t Call::dataBytes() const {
 
 uint64_t Call::memoryBytes() const {
   return fifoMemory.size() + scratchMemory.size() + staging.bytes() + (padded ? padded->padding.bytes() : 0) +
-         layout.buffers.size() * sizeof(BufferLayout) + program.threadBlockCount() * sizeof(ThreadBlock);
+         layout.buffers.size() * sizeof(BufferLayout) + program.threadBlockCount() * sizeof(ThreadBlock) +
+         (run ? run->memoryBytes() : 0);
 }
 
 Outcome Call::place(uint32_t rank, const Request &request, Placement &placement) const {

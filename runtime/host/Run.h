@@ -76,6 +76,8 @@ public:
   void step(ThreadBlock &block);
 
   std::span<ThreadBlock> threadBlocks() { return blocks; }
+  /// Memory that grows with the program's steps.
+  size_t memoryBytes() const { return (asWritten.own.size() + inPlace.own.size()) * sizeof(Transfers::Step); }
 
   /// Who waits for whom, where nothing can move: the cycle first, then further thread blocks, at most 16 lines. All
   /// ranks are held.
@@ -98,8 +100,9 @@ private:
   };
   /// What the steps of a call of one kind of placement may do with this layout.
   struct Allowed {
-    std::vector<Transfers::Step> steps; ///< as Transfers has them, less what this layout does not allow
-    std::vector<bool> lends;            ///< by thread block: others fetch what it sends
+    std::span<const Transfers::Step> steps;
+    std::vector<Transfers::Step> own; ///< less than Transfers allows
+    std::vector<bool> lends;          ///< by thread block: others fetch what it sends
   };
   struct alignas(linePair) RankState {
     // What whoever holds the rank changes while it runs.

@@ -12,9 +12,13 @@ using namespace bundle;
 /// and where it is not better sent ahead. That a message takes its slot after all forbids no other to skip its own.
 void Run::allow(const Transfers &transfers, Allowed &allowed) const {
   const bool shortSlots = layout.count % slotsPerBlock(prog.info()) != 0;
-  std::vector<Transfers::Step> &own = allowed.steps;
-  own.assign(transfers.steps().begin(), transfers.steps().end());
+  allowed.steps = transfers.steps();
   allowed.lends.assign(blocks.size(), false);
+  if (!transfers.any())
+    return;
+  std::vector<Transfers::Step> &own = allowed.own;
+  own.assign(allowed.steps.begin(), allowed.steps.end());
+  allowed.steps = own;
   for (size_t tb = 0; tb < blocks.size(); ++tb) {
     bool leading = true;
     for (uint32_t number = 0; number < blocks[tb].instructionCount; ++number) {

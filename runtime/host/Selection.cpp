@@ -18,9 +18,9 @@ std::string_view view(const flatbuffers::String *text) {
 
 void LoadedProgram::analyse() {
   const Order order(*program);
-  asWritten = std::make_unique<Transfers>(Transfers::asWritten(*program, order));
-  inPlace =
-      std::make_unique<Transfers>(standard ? Transfers::inPlace(*program, order, *standard) : Transfers(*program));
+  asWritten = std::make_shared<Transfers>(Transfers::asWritten(*program, order));
+  inPlace = standard && order.known() ? std::make_shared<Transfers>(Transfers::inPlace(*program, order, *standard))
+                                      : asWritten;
 }
 
 Outcome Selection::load(uint32_t index, const LoadedProgram *&program) {

@@ -16,7 +16,7 @@ struct LoadedProgram {
   std::unique_ptr<Program> program;
   const StandardCollective *standard = nullptr; ///< null where it has not that shape
   int root = -1;
-  std::unique_ptr<Transfers> asWritten, inPlace; ///< see Transfers
+  std::shared_ptr<const Transfers> asWritten, inPlace; ///< the same one where calls in place are not analysed
 
   /// Sets the last two; needs the others.
   void analyse();
