@@ -35,8 +35,8 @@ Run::Run(const LoadedProgram &ofCall, const Layout &ofBuffers, ReduceKernel kern
     uint32_t first = prog.firstThreadBlock(r);
     ranks[r].waits = view.waits;
     ranks[r].blocks = blocks.data() + first;
-    ranks[r].operands = nextOperands->operands;
-    ranks[r].active = nextActive->pending;
+    ranks[r].operands = reinterpret_cast<Operand *>(nextOperands);
+    ranks[r].active = reinterpret_cast<Pending *>(nextActive); // null where there are none
     nextOperands += linesFor(firstScratchBuffer + view.scratchSlots.size(), operandsPerLine);
     nextActive += linesFor(view.threadBlocks.size(), pendingPerLine);
     for (uint32_t tb = 0; tb < view.threadBlocks.size(); ++tb) {

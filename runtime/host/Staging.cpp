@@ -146,7 +146,7 @@ RankMemory Staging::memory(uint32_t rank, Placement placement, const Request &re
   RankMemory memory{rankPlan.toPrivate ? privateCopy(rank) : writable(request.send), bytesOf(request.recv)};
   memory.separate = rankPlan.separate;
   memory.inPlace = rankPlan.inPlace;
-  memory.staged = rankPlan.inPlace ? privateCopy(rank) : nullptr;
+  memory.staged = rankPlan.inPlace && rankPlan.privateBytes != 0 ? privateCopy(rank) : nullptr;
   return memory;
 }
 
