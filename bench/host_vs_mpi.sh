@@ -11,7 +11,7 @@ command -v mpicxx >/dev/null || { echo "no mpicxx: apt-get install libopenmpi-de
 [ "$(nproc)" -ge 2 ] || { echo "needs two processors" >&2; exit 1; }
 mkdir -p "$out"
 "$build/tools/gc3c/gc3c" "$root/bench/host.gc3" -o "$out/host.gc3b"
-"$build/tools/gc3c/gc3c" "$root/bench/host.gc3" -DR=8 -o "$out/host8.gc3b"
+"$build/tools/gc3c/gc3c" "$root/bench/host.gc3" -DR=8 -Dsmall=1 -o "$out/host8.gc3b"
 flags=(-O2 -march=native -std=c++20 -Wall -Wextra -DOMPI_SKIP_MPICXX -I "$root/runtime/include" -I "$root/bench" -pthread
   -L "$build/runtime/api" -Wl,-rpath,"$build/runtime/api")
 mpicxx "$root/bench/HostVsMpi.cpp" -o "$out/host_vs_mpi" "${flags[@]}" -lgc3

@@ -13,6 +13,7 @@ namespace gc3::api {
 using host::Call;
 using host::Outcome;
 using host::Part;
+using host::Sharing;
 
 namespace {
 /// A rank looks for its peers without a break at first, since most often they are nearly here and a pause may be longer
@@ -73,7 +74,7 @@ void World::announce(const Part &part) {
   // Others may be looking at this line: it is written to as seldom as can be.
   change(notice.request, static_cast<const host::Request *>(&part.request));
   change(notice.call, call);
-  change(notice.independent, call && call->independent(part.rank, placement));
+  change(notice.sharing, call ? call->sharing(part.rank, placement) : Sharing::None);
   if (call)
     call->enter(part.rank, number, part.request, placement);
   notice.number.store(number, std::memory_order_release);
@@ -118,10 +119,10 @@ bool World::allHere(uint64_t number, uint32_t &next) const {
   return next == rankCount;
 }
 
-/// Waits for all ranks. Not ok: the call has timed out.
-Outcome World::await(uint64_t number) {
+/// Waits for all ranks, of which this thread has brought `own`. Not ok: the call has timed out.
+Outcome World::await(uint64_t number, size_t own) {
   uint32_t next = 0;
-  const bool crowded = rankCount > host::machineThreads();
+  const bool crowded = host::crowded(rankCount, own);
   for (unsigned looks = 0; looks < looksBeforeSleep; ++looks) {
     if (allHere(number, next))
       return {};
@@ -175,34 +176,34 @@ Outcome World::timeOut(uint64_t number, bool due) {
     missing += " and " + std::to_string(listed - 16) + " more";
   std::string text = "after " + std::to_string(options.timeoutMs) + " ms these ranks have not made the call that " +
                      std::to_string(here) + " of " + std::to_string(rankCount) + " ranks wait in:";
-  verdict = {number, {gc3Timeout, text + missing}, nullptr, false};
+  verdict = {number, {gc3Timeout, text + missing}, nullptr, Sharing::None};
   broken = {gc3Timeout, "an earlier call has timed out: destroy the communicators and make new ones"};
   waiting.wake();
   return verdict.outcome;
 }
 
 /// Whether all ranks have announced the same prepared call.
-bool World::agreed(uint64_t number, Call *&call, bool &shared) const {
+bool World::agreed(uint64_t number, Call *&call, Sharing &sharing) const {
   const Notice &first = seats[0].notices[number % 2];
   call = first.call;
   if (!call)
     return false;
-  shared = call->sharesMemory();
+  sharing = Sharing::Either;
   for (uint32_t r = 0; r < rankCount; ++r) {
     const Notice &notice = seats[r].notices[number % 2];
     if (notice.call != call)
       return false;
-    shared &= notice.independent;
+    sharing = sharing & notice.sharing;
   }
   return true;
 }
 
 /// Prepares the call for all ranks, or finds what the thread that did so came to. All ranks have come, and none goes on
 /// to its next call before it has been here.
-Outcome World::agree(uint64_t number, Call *&call, bool &shared) {
+Outcome World::agree(uint64_t number, Call *&call, Sharing &sharing) {
   std::lock_guard lock(agreement);
   if (verdict.number != number) {
-    verdict = {number, {}, nullptr, false};
+    verdict = {number, {}, nullptr, Sharing::None};
     try {
       std::vector<host::Request> requests;
       std::vector<const Call *> entered; // by some rank, which may be sending ahead at this moment
@@ -212,7 +213,7 @@ Outcome World::agree(uint64_t number, Call *&call, bool &shared) {
         if (notice.call)
           entered.push_back(notice.call);
       }
-      verdict.outcome = table.begin(requests, number, entered, verdict.call, verdict.shared);
+      verdict.outcome = table.begin(requests, number, entered, verdict.call, verdict.sharing);
     } catch (const std::bad_alloc &) {
       verdict.outcome = {gc3SystemError, "out of memory"};
     } catch (const std::exception &error) {
@@ -220,22 +221,22 @@ Outcome World::agree(uint64_t number, Call *&call, bool &shared) {
     }
   }
   call = verdict.call;
-  shared = verdict.shared;
+  sharing = verdict.sharing;
   return verdict.outcome;
 }
 
 Outcome World::run(const Arrival &arrival) {
-  if (Outcome outcome = await(arrival.number); !outcome.ok())
+  if (Outcome outcome = await(arrival.number, arrival.parts.size()); !outcome.ok())
     return outcome;
   Call *call = nullptr;
-  bool shared = false;
-  if (!agreed(arrival.number, call, shared)) {
-    if (Outcome outcome = agree(arrival.number, call, shared); !outcome.ok() || !call)
+  Sharing sharing{};
+  if (!agreed(arrival.number, call, sharing)) {
+    if (Outcome outcome = agree(arrival.number, call, sharing); !outcome.ok() || !call)
       return outcome;
     remember(arrival.parts, call);
   }
   uint32_t helpers = arrival.parts.size() == rankCount ? table.helpers(*call) : 0;
-  workOn(*call, arrival.number, shared, arrival.parts, pool, helpers);
+  workOn(*call, arrival.number, sharing, arrival.parts, pool, helpers);
   for (const Part &part : arrival.parts)
     if (!call->finished(part.rank, arrival.number))
       return {gc3Deadlock, call->deadlock()};

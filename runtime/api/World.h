@@ -56,7 +56,7 @@ private:
   struct alignas(host::linePair) Notice {
     std::atomic<uint64_t> number{0};
     host::Call *call = nullptr; ///< entered already; null: to be agreed on
-    bool independent = false;   ///< see host::Call::independent
+    host::Sharing sharing{};    ///< see host::Call::sharing
     const host::Request *request = nullptr;
   };
   /// The prepared calls that a rank has made lately.
@@ -79,18 +79,18 @@ private:
     uint64_t number = 0;
     host::Outcome outcome;
     host::Call *call = nullptr;
-    bool shared = false;
+    host::Sharing sharing{};
   };
 
   void announce(const host::Part &part);
   host::Call *recall(Seat &seat, const host::Part &part, host::Placement &placement);
   void forgetRetired(Lately &lately) const;
   bool allHere(uint64_t number, uint32_t &next) const;
-  host::Outcome await(uint64_t number);
+  host::Outcome await(uint64_t number, size_t own);
   host::Outcome timeOut(uint64_t number, bool due);
   void giveBack(std::span<const host::Part> parts);
-  bool agreed(uint64_t number, host::Call *&call, bool &shared) const;
-  host::Outcome agree(uint64_t number, host::Call *&call, bool &shared);
+  bool agreed(uint64_t number, host::Call *&call, host::Sharing &sharing) const;
+  host::Outcome agree(uint64_t number, host::Call *&call, host::Sharing &sharing);
   void remember(std::span<const host::Part> parts, host::Call *call);
   host::Outcome run(const Arrival &arrival);
 

@@ -23,30 +23,29 @@ uint64_t sharedTileBytes(uint64_t ranks) {
 Outcome Call::prepare(const LoadedProgram &loaded, const Request &request, const LayoutOptions &options,
                       uint64_t sharingFrom, std::unique_ptr<Call> &call) {
   std::unique_ptr<Call> made(new Call(loaded));
-  Outcome outcome = made->build(loaded, request, options, sharingFrom);
+  Outcome outcome = made->build(request, options, sharingFrom);
   if (outcome.ok())
     call = std::move(made);
   return outcome;
 }
 
-Outcome Call::build(const LoadedProgram &loaded, const Request &request, const LayoutOptions &options,
-                    uint64_t sharingFrom) {
+Outcome Call::build(const Request &request, const LayoutOptions &options, uint64_t sharingFrom) {
   name = request.name;
   key = request;
   key.name = name;
   const auto type = static_cast<ElementType>(request.type);
   uint64_t count = request.count;
   LayoutOptions chosen = options;
-  shares = transfers.any() && callBytes(program, count, elementSize(type)).value_or(0) >= sharingFrom;
-  if (shares && chosen.slotBytes == 0)
+  worthSharing = (loaded.asWritten->any() || loaded.inPlace->any()) &&
+                 callBytes(program, count, elementSize(type)).value_or(0) >= sharingFrom;
+  if (worthSharing && chosen.slotBytes == 0)
     chosen.slotBytes = sharedTileBytes(program.ranks());
   if (std::string problem = layout.compute(program, count, elementSize(type), chosen); !problem.empty())
     return {gc3InvalidArgument, problem};
   if (Padding::needed(program, count)) {
     padded = std::make_unique<Padded>();
     padded->layout = layout;
-    if (Outcome outcome = padded->placer.plan(program, transfers, loaded.standard, padded->layout, request);
-        !outcome.ok())
+    if (Outcome outcome = padded->placer.plan(loaded, padded->layout, request); !outcome.ok())
       return outcome;
     if (Outcome outcome = padded->padding.plan(program, request); !outcome.ok())
       return outcome;
@@ -54,13 +53,13 @@ Outcome Call::build(const LoadedProgram &loaded, const Request &request, const L
         !problem.empty())
       return {gc3InvalidArgument, problem};
   }
-  if (Outcome outcome = staging.plan(program, transfers, loaded.standard, layout, request); !outcome.ok())
+  if (Outcome outcome = staging.plan(loaded, layout, request); !outcome.ok())
     return outcome;
   if (!fifoMemory.reserve(layout.fifoBytes) || !scratchMemory.reserve(layout.scratchBytes))
     return {gc3SystemError, "no memory for " + std::to_string(layout.fifoBytes) + " bytes of FIFO slots and " +
                                 std::to_string(layout.scratchBytes) + " of scratch"};
   parts.reset(new Part[program.ranks()]);
-  run.emplace(program, transfers, layout, reduceKernel(type, static_cast<ReduceOp>(request.op)), fifoMemory.data(),
+  run.emplace(loaded, layout, reduceKernel(type, static_cast<ReduceOp>(request.op)), fifoMemory.data(),
               scratchMemory.data());
   streams = dataBytes() >= bytesWorthStreaming;
   return {};
@@ -75,7 +74,8 @@ uint64_t Call::dataBytes() const {
 
 uint64_t Call::memoryBytes() const {
   return fifoMemory.size() + scratchMemory.size() + staging.bytes() + (padded ? padded->padding.bytes() : 0) +
-         layout.buffers.size() * sizeof(BufferLayout) + program.threadBlockCount() * sizeof(ThreadBlock);
+         layout.buffers.size() * sizeof(BufferLayout) + program.threadBlockCount() * sizeof(ThreadBlock) +
+         (run ? run->memoryBytes() : 0);
 }
 
 Outcome Call::place(uint32_t rank, const Request &request, Placement &placement) const {
@@ -86,8 +86,8 @@ bool Call::hasMemoryFor(uint32_t rank, Placement placement) const {
   return staging.reserved() || !staging.needsReserve(rank, padded ? Placement::Apart : placement);
 }
 
-bool Call::independent(uint32_t rank, Placement placement) const {
-  return !padded && staging.independent(rank, placement);
+Sharing Call::sharing(uint32_t rank, Placement placement) const {
+  return worthSharing && !padded ? staging.sharing(rank, placement) : Sharing::None;
 }
 
 void Call::hold(uint32_t rank) {
@@ -114,15 +114,15 @@ void Call::enter(uint32_t rank, uint64_t number, const Request &request, Placeme
                           : staging.memory(rank, placement, request);
   memory.streams = streams;
   run->start(rank, memory);
-  if (sendsAhead && !shares && independent(rank, placement))
-    run->sendAhead(rank);
+  if (sendsAhead && !padded && staging.sharing(rank, placement) != Sharing::None)
+    run->sendAhead(rank, sharing(rank, placement));
   run->release(rank);
 }
 
-void Call::open(uint32_t rank, bool shared) {
+void Call::open(uint32_t rank, Sharing sharing) {
   Part &part = parts[rank];
   part.open = true;
-  if (!shares)
+  if (!worthSharing)
     run->expectMessages(rank);
   if (padded) {
     padded->padding.before(rank, part.request);
@@ -130,18 +130,18 @@ void Call::open(uint32_t rank, bool shared) {
   } else {
     staging.before(rank, part.placement, part.request);
   }
-  if (shared)
-    run->shareMemory(rank);
+  if (sharing != Sharing::None)
+    run->shareMemory(rank, sharing);
 }
 
 /// A rank that is in another call by now has ended this one.
-bool Call::sweepHeld(uint32_t rank, uint64_t number, bool shared) {
+bool Call::sweepHeld(uint32_t rank, uint64_t number, Sharing sharing) {
   Part &part = parts[rank];
   if (part.number != number || part.finished.load(std::memory_order_relaxed) >= number)
     return false;
   bool progress = !part.open;
   if (!part.open)
-    open(rank, shared);
+    open(rank, sharing);
   progress |= run->sweep(rank);
   if (run->finished(rank)) {
     part.finished.store(number, std::memory_order_release);
@@ -150,10 +150,10 @@ bool Call::sweepHeld(uint32_t rank, uint64_t number, bool shared) {
   return progress;
 }
 
-bool Call::sweep(uint32_t rank, uint64_t number, bool shared) {
+bool Call::sweep(uint32_t rank, uint64_t number, Sharing sharing) {
   if (!run->tryHold(rank))
     return false;
-  bool progress = sweepHeld(rank, number, shared);
+  bool progress = sweepHeld(rank, number, sharing);
   run->release(rank);
   return progress;
 }
@@ -169,14 +169,14 @@ void Call::leave(uint32_t rank) {
 }
 
 /// While all ranks are held nothing changes, and if no thread block can step, none ever will.
-void Call::diagnose(uint64_t number, bool shared) {
+void Call::diagnose(uint64_t number, Sharing sharing) {
   if (diagnosing.exchange(true, std::memory_order_acquire))
     return;
   for (uint32_t rank = 0; rank < ranks(); ++rank)
     hold(rank);
   bool progress = stopped(), allFinished = true;
   for (uint32_t rank = 0; rank < ranks(); ++rank) {
-    progress |= sweepHeld(rank, number, shared);
+    progress |= sweepHeld(rank, number, sharing);
     allFinished &= parts[rank].number != number || finished(rank, number);
   }
   if (!progress && !allFinished) {
@@ -189,10 +189,10 @@ void Call::diagnose(uint64_t number, bool shared) {
   dozing.wake();
 }
 
-Outcome Call::runAdversarial(uint64_t number, bool shared, uint64_t seed) {
+Outcome Call::runAdversarial(uint64_t number, Sharing sharing, uint64_t seed) {
   for (uint32_t rank = 0; rank < ranks(); ++rank) {
     hold(rank);
-    open(rank, shared);
+    open(rank, sharing);
   }
   std::string text = gc3::host::runAdversarial(*run, seed);
   for (uint32_t rank = 0; rank < ranks(); ++rank) {

@@ -49,13 +49,12 @@ public:
   /// Rank `rank` begins call `number`, having ended its last one here, and does what it may do before it knows that the
   /// others have entered as well. A request that place() has taken.
   void enter(uint32_t rank, uint64_t number, const Request &request, Placement placement);
-  /// Whether messages may skip their slots in a call of ranks that are all `independent`.
-  bool sharesMemory() const { return shares; }
-  bool independent(uint32_t rank, Placement placement) const;
+  /// What the rank's placement allows; the call may do what all ranks allow.
+  Sharing sharing(uint32_t rank, Placement placement) const;
 
   /// Holds the rank, if nobody else does, and runs as much of its part in call `number` as can be run. All ranks have
-  /// entered; `shared` says whether all of them are independent. Returns whether anything moved.
-  bool sweep(uint32_t rank, uint64_t number, bool shared);
+  /// entered; `sharing` is what all of them allow. Returns whether anything moved.
+  bool sweep(uint32_t rank, uint64_t number, Sharing sharing);
   /// Whether the part of a rank is done but for leave(). What others wrote for the rank is visible then.
   bool finished(uint32_t rank, uint64_t number) const {
     return parts[rank].finished.load(std::memory_order_acquire) >= number;
@@ -64,13 +63,13 @@ public:
   void leave(uint32_t rank);
 
   /// Holds all ranks and, if none of them can move, stops the call for good: nothing is ever finished any more.
-  void diagnose(uint64_t number, bool shared);
+  void diagnose(uint64_t number, Sharing sharing);
   bool stopped() const { return isStopped.load(std::memory_order_acquire); }
   /// After stopped(): who waits for whom.
   const std::string &deadlock() const { return explanation; }
 
   /// The whole call at once on this thread, in an order that the seed chooses. All ranks have entered.
-  Outcome runAdversarial(uint64_t number, bool shared, uint64_t seed);
+  Outcome runAdversarial(uint64_t number, Sharing sharing, uint64_t seed);
 
   uint32_t ranks() const { return program.ranks(); }
   /// Bytes of the inputs or outputs of all ranks, whichever are larger.
@@ -91,15 +90,14 @@ private:
   };
 
   const Staging &placer() const { return padded ? padded->placer : staging; }
-  explicit Call(const LoadedProgram &loaded) : program(*loaded.program), transfers(*loaded.transfers) {}
-  Outcome build(const LoadedProgram &loaded, const Request &request, const LayoutOptions &options,
-                uint64_t sharingFrom);
-  void open(uint32_t rank, bool shared);
-  bool sweepHeld(uint32_t rank, uint64_t number, bool shared);
+  explicit Call(const LoadedProgram &chosen) : loaded(chosen), program(*chosen.program) {}
+  Outcome build(const Request &request, const LayoutOptions &options, uint64_t sharingFrom);
+  void open(uint32_t rank, Sharing sharing);
+  bool sweepHeld(uint32_t rank, uint64_t number, Sharing sharing);
   void hold(uint32_t rank);
 
+  const LoadedProgram &loaded;
   const Program &program;
-  const Transfers &transfers;
   std::string name; ///< what key.name views
   Request key;
   /// For programs that need whole slots, where the count does not give them: the caller's side.
@@ -114,7 +112,8 @@ private:
   Memory fifoMemory, scratchMemory;
   std::unique_ptr<Part[]> parts;
   std::optional<Run> run;
-  bool shares = false, streams = false, sendsAhead = true;
+  bool worthSharing = false; ///< that messages skip their slots
+  bool streams = false, sendsAhead = true;
   std::atomic<bool> diagnosing{false};
   std::atomic<bool> isStopped{false};
   std::string explanation; ///< written before isStopped

@@ -113,15 +113,15 @@ Outcome CallTable::find(const Request &request, Call *&call) {
   return {};
 }
 
-Outcome CallTable::enter(std::span<const Request> requests, uint64_t number, Call &call, bool &shared) {
+Outcome CallTable::enter(std::span<const Request> requests, uint64_t number, Call &call, Sharing &sharing) {
   std::vector<Placement> placements(ranks);
   bool memory = true;
-  shared = call.sharesMemory();
+  sharing = Sharing::Either;
   for (uint32_t r = 0; r < ranks; ++r) {
     if (Outcome outcome = call.place(r, requests[r], placements[r]); !outcome.ok())
       return outcome;
     memory &= call.hasMemoryFor(r, placements[r]);
-    shared &= call.independent(r, placements[r]);
+    sharing = sharing & call.sharing(r, placements[r]);
   }
   if (!memory)
     if (Outcome outcome = call.reserve(); !outcome.ok())
@@ -132,7 +132,7 @@ Outcome CallTable::enter(std::span<const Request> requests, uint64_t number, Cal
 }
 
 Outcome CallTable::begin(std::span<const Request> requests, uint64_t number, std::span<const Call *const> entered,
-                         Call *&call, bool &shared) {
+                         Call *&call, Sharing &sharing) {
   call = nullptr;
   retire(entered);
   if (Outcome outcome = checkRequests(requests); !outcome.ok())
@@ -143,13 +143,13 @@ Outcome CallTable::begin(std::span<const Request> requests, uint64_t number, std
   Call *found = nullptr;
   if (Outcome outcome = find(request, found); !outcome.ok() || !found)
     return outcome;
-  Outcome outcome = enter(requests, number, *found, shared);
+  Outcome outcome = enter(requests, number, *found, sharing);
   if (!options.adversarial) {
     call = outcome.ok() ? found : nullptr;
     return outcome;
   }
   if (outcome.ok())
-    outcome = found->runAdversarial(number, shared, random.next());
+    outcome = found->runAdversarial(number, sharing, random.next());
   calls.clear(); // the next one has other tiles
   return outcome;
 }

@@ -22,10 +22,10 @@ public:
 
   /// Finds or prepares the call that `requests` make together, one by rank, and has all ranks enter it as call
   /// `number`. All ranks have ended their last calls, here and elsewhere. `call` is null where there is nothing left to
-  /// do; `shared` is what Call::sweep wants to know. Calls that some rank has `entered` already, in vain since the
+  /// do; `sharing` is what Call::sweep wants to know. Calls that some rank has `entered` already, in vain since the
   /// others have not, are given up; they stay until the next begin().
   Outcome begin(std::span<const Request> requests, uint64_t number, std::span<const Call *const> entered, Call *&call,
-                bool &shared);
+                Sharing &sharing);
 
   /// Rises with each call that is given up.
   uint64_t retirements() const { return retired.load(std::memory_order_acquire); }
@@ -39,7 +39,7 @@ public:
 private:
   Outcome checkRequests(std::span<const Request> requests) const;
   Outcome find(const Request &request, Call *&call);
-  Outcome enter(std::span<const Request> requests, uint64_t number, Call &call, bool &shared);
+  Outcome enter(std::span<const Request> requests, uint64_t number, Call &call, Sharing &sharing);
   uint64_t sharingFrom();
   LayoutOptions layoutFor(const LoadedProgram &program, const Request &request);
   void retire(std::span<const Call *const> entered);

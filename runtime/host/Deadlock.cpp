@@ -14,6 +14,7 @@ using namespace bundle;
 uint32_t Run::waitsFor(uint32_t index) const {
   const ThreadBlock &block = blocks[index];
   switch (blocked(block)) {
+  case Blocked::Staging: return stagingWaitsFor(ranks[block.rank]);
   case Blocked::Wait: return prog.firstThreadBlock(block.rank) + unmetWait(block)->thread_block();
   case Blocked::Message: return prog.connections()[prog.incoming(index)].sender;
   case Blocked::Slot:
@@ -37,6 +38,7 @@ std::string Run::describe(uint32_t index) const {
   std::string text = who + " step " + str(block.step) + " (" + traits(static_cast<Opcode>(inst.opcode())).name +
                      ", tile " + str(block.tile) + ") waits for ";
   switch (blocked(block)) {
+  case Blocked::Staging: return text + "copies of an earlier tile to be read";
   case Blocked::Wait: {
     const fbs::Wait *wait = unmetWait(block);
     return text + "thread block " + str(wait->thread_block()) + " step " + str(wait->step());

@@ -16,15 +16,15 @@ namespace {
 struct Patience {
   uint32_t pausing, stealing, yielding, suspicion;
 };
-constexpr Patience alone{0, UINT32_MAX, 0, 0}, roomy{100, 1000, 2000, 4000}, crowded{0, 4, 8, 4000};
+constexpr Patience alone{0, UINT32_MAX, 0, 0}, roomy{100, 1000, 2000, 4000}, tight{0, 4, 8, 4000};
 /// A worker that has nothing to do for longer than that sleeps, each time for longer, until there is something again.
 constexpr std::chrono::microseconds shortestNap{20};
 constexpr std::chrono::microseconds longestNap{1000};
 
 class Work final : public Task {
 public:
-  Work(Call &prepared, uint64_t callNumber, bool sharedMemory, std::span<const Part> ownParts, uint32_t workerCount)
-      : call(prepared), number(callNumber), shared(sharedMemory), own(ownParts), workers(workerCount),
+  Work(Call &prepared, uint64_t callNumber, Sharing allowed, std::span<const Part> ownParts, uint32_t workerCount)
+      : call(prepared), number(callNumber), sharing(allowed), own(ownParts), workers(workerCount),
         patience(choosePatience()) {}
 
   void work(uint32_t worker) override {
@@ -37,7 +37,7 @@ public:
         continue;
       }
       if (idle >= patience.suspicion) {
-        call.diagnose(number, shared);
+        call.diagnose(number, sharing);
         idle = patience.yielding;
         if (own.size() != call.ranks() || workers != 1) {
           call.dozing.sleepUntil(std::chrono::steady_clock::now() + nap,
@@ -56,8 +56,8 @@ private:
   Patience choosePatience() const {
     if (own.size() == call.ranks() && workers == 1)
       return alone;
-    uint64_t threads = own.size() == call.ranks() ? workers : (call.ranks() + own.size() - 1) / own.size();
-    return threads > machineThreads() ? crowded : roomy;
+    bool isTight = own.size() == call.ranks() ? workers > machineThreads() : crowded(call.ranks(), own.size());
+    return isTight ? tight : roomy;
   }
 
   /// Whether all own ranks are finished; the first `from` of them are.
@@ -70,7 +70,7 @@ private:
   bool sweepOwn(uint32_t worker) {
     bool progress = false;
     for (size_t i = worker; i < own.size(); i += workers)
-      progress |= call.sweep(own[i].rank, number, shared);
+      progress |= call.sweep(own[i].rank, number, sharing);
     return progress;
   }
 
@@ -78,7 +78,7 @@ private:
     bool progress = false;
     for (uint32_t rank = 0; rank < call.ranks(); ++rank)
       if (!call.finished(rank, number))
-        progress |= call.sweep(rank, number, shared);
+        progress |= call.sweep(rank, number, sharing);
     if (progress)
       call.dozing.wake();
     return progress;
@@ -86,7 +86,7 @@ private:
 
   Call &call;
   const uint64_t number;
-  const bool shared;
+  const Sharing sharing;
   const std::span<const Part> own;
   const uint32_t workers;
   const Patience patience;
@@ -94,8 +94,9 @@ private:
 
 } // namespace
 
-void workOn(Call &call, uint64_t number, bool shared, std::span<const Part> own, WorkerPool &pool, uint32_t helpers) {
-  Work work(call, number, shared, own, helpers + 1);
+void workOn(Call &call, uint64_t number, Sharing sharing, std::span<const Part> own, WorkerPool &pool,
+            uint32_t helpers) {
+  Work work(call, number, sharing, own, helpers + 1);
   pool.run(work, helpers);
 }
 

@@ -13,8 +13,9 @@ namespace gc3::host {
 
 /// Works on call `number`, which all ranks have entered, until the ranks of `own` are finished or the call is stopped.
 /// Their data stays with this thread, and with up to `helpers` of the pool; other ranks are worked on only where
-/// nothing else can be done. `shared` as for Call::sweep.
-void workOn(Call &call, uint64_t number, bool shared, std::span<const Part> own, WorkerPool &pool, uint32_t helpers);
+/// nothing else can be done. `sharing` as for Call::sweep.
+void workOn(Call &call, uint64_t number, Sharing sharing, std::span<const Part> own, WorkerPool &pool,
+            uint32_t helpers);
 
 /// Runs on the calling thread, one step at a time, in orders that a fair schedule would never show: uniformly random
 /// thread blocks, fixed random priorities (so that some starve), the most recently active first, the least recently

@@ -20,6 +20,7 @@ struct Fifo {
   alignas(linePair) uint64_t sentBefore = 0; ///< as `sent`
   uint64_t seenReceived = 0;
   uint32_t sendSlot = 0;
+  uint64_t sentInEarlierCalls = 0;
 
   // The receiver's own.
   alignas(linePair) uint64_t receivedBefore = 0; ///< as `received`
@@ -58,12 +59,13 @@ struct Fifo {
       __builtin_prefetch(message() + offset);
   }
 
-  /// Sender: every message so far has been received.
-  bool allReceived() {
-    if (sentBefore != seenReceived)
+  /// Sender: the first `messages` of all calls have been received.
+  bool hasReceived(uint64_t messages) {
+    if (seenReceived < messages)
       seenReceived = received.load(std::memory_order_acquire); // pairs with finishReceive: nobody reads our memory now
-    return sentBefore == seenReceived;
+    return seenReceived >= messages;
   }
+  bool allReceived() { return hasReceived(sentBefore); }
 
   std::byte *freeSlot() const { return data + sendSlot * slotBytes; }
   std::byte *message() const { return data + receiveSlot * slotBytes; }

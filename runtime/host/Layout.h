@@ -68,6 +68,11 @@ struct Layout {
   /// Bytes of a FIFO slot of a connection whose largest message has `maxCount` slots.
   size_t slotBytes(uint32_t maxCount) const { return wholeLines(maxCount * tileElements * elementSize); }
 
+  /// Copies of input slots that are made while a call runs (Transfers::Staged): so many tiles at a time, each of so
+  /// many bytes for `slots` slots. Few tiles, so that they stay in a cache.
+  uint64_t stagedTiles() const { return tiles < 2 ? tiles : 2; }
+  size_t stagedTileBytes(uint32_t slots) const { return slotBytes(slots); }
+
   /// Makes this the layout of `program` for `elements` per block; keeps its memory. Returns what is wrong (sizes beyond
   /// the address space, too few slots), or an empty string.
   std::string compute(const Program &program, uint64_t elements, size_t bytesPerElement, const LayoutOptions &chosen);

@@ -79,8 +79,9 @@ void Mover::moveRun(const Move &move, const Pointers &at, uint64_t elements) con
     if (at.incoming)
       put(at.target, at.incoming, bytes, move.streamTarget);
     break;
-  case Opcode::Copy: // the only one whose sides may overlap
-    std::memmove(at.target, at.source, bytes);
+  case Opcode::Copy: // the only one whose sides may overlap; in place they are often the same
+    if (at.target != at.source)
+      std::memmove(at.target, at.source, bytes);
     break;
   case Opcode::RecvCopySend: {
     const std::byte *message = at.incoming ? at.incoming : at.target;

@@ -19,18 +19,20 @@ BundleStatus Program::load(const BundleFile &file, uint32_t index, std::unique_p
   uint32_t ranks = loaded->table->ranks();
   loaded->views.resize(ranks);
   loaded->firstBlock.assign(1, 0);
-  uint64_t blocks = 0;
+  uint64_t blocks = 0, steps = 0;
   for (uint32_t r = 0; r < ranks; ++r) {
     if (BundleStatus status = file.rank(index, r, loaded->views[r]); !status.ok())
       return status;
     blocks += loaded->views[r].threadBlocks.size();
-    if (blocks >= none)
-      return {BundleError::Invalid, "invalid bundle: more than 2^32 thread blocks"};
+    steps += loaded->views[r].instructions.size();
+    if (blocks >= none || steps >= none)
+      return {BundleError::Invalid, "invalid bundle: more than 2^32 thread blocks or steps"};
     loaded->firstBlock.push_back(static_cast<uint32_t>(blocks));
   }
   if (std::string problem = validateConnections(loaded->views); !problem.empty())
     return {BundleError::Invalid, "invalid bundle: program '" + loaded->table->name()->str() + "': " + problem};
   loaded->connect();
+  loaded->numberSteps();
   program = std::move(loaded);
   return {};
 }
@@ -67,6 +69,14 @@ void Program::connect() {
     const End &from = ends[1][i], &to = ends[0][i];
     sendsTo[from.threadBlock] = receivesFrom[to.threadBlock] = i;
     allConnections.push_back({from.threadBlock, to.threadBlock, from.maxCount});
+  }
+}
+
+void Program::numberSteps() {
+  firstStepOfRank.assign(1, 0);
+  for (uint32_t r = 0; r < ranks(); ++r) {
+    firstStepOfRank.push_back(firstStepOfRank.back() + static_cast<uint32_t>(views[r].instructions.size()));
+    stepRanks.resize(firstStepOfRank.back(), r);
   }
 }
 

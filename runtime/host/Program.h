@@ -37,6 +37,14 @@ public:
   uint32_t firstThreadBlock(uint32_t r) const { return firstBlock[r]; }
   uint32_t threadBlockCount() const { return firstBlock.back(); }
 
+  /// Steps are numbered over all ranks in the order of their instructions; r may be ranks().
+  uint32_t firstStep(uint32_t r) const { return firstStepOfRank[r]; }
+  uint32_t rankOfStep(uint32_t step) const { return stepRanks[step]; }
+  const bundle::fbs::Instruction &instruction(uint32_t step) const {
+    uint32_t r = stepRanks[step];
+    return views[r].instructions[step - firstStepOfRank[r]];
+  }
+
   const std::vector<Connection> &connections() const { return allConnections; }
   /// By thread-block number: the connection it sends to or receives from, or none.
   uint32_t outgoing(uint32_t threadBlock) const { return sendsTo[threadBlock]; }
@@ -51,10 +59,12 @@ private:
     return slots ? slots / (chunksPerBlock * table->subdivision()) : 0;
   }
   void connect();
+  void numberSteps();
 
   const bundle::fbs::Program *table = nullptr;
   std::vector<bundle::RankView> views;
   std::vector<uint32_t> firstBlock;
+  std::vector<uint32_t> firstStepOfRank, stepRanks;
   std::vector<Connection> allConnections;
   std::vector<uint32_t> sendsTo, receivesFrom;
 };

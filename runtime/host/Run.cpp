@@ -9,10 +9,10 @@ namespace gc3::host {
 
 using namespace bundle;
 
-Run::Run(const Program &program, const Transfers &ofProgram, const Layout &ofCall, ReduceKernel kernel,
-         std::byte *fifoMemory, std::byte *scratchMemory)
-    : prog(program), transfers(ofProgram), layout(ofCall), mover(ofCall, kernel), blocks(program.threadBlockCount()),
-      fifos(new Fifo[program.connections().size()]), ranks(new RankState[program.ranks()]) {
+Run::Run(const LoadedProgram &ofCall, const Layout &ofBuffers, ReduceKernel kernel, std::byte *fifoMemory,
+         std::byte *scratchMemory)
+    : loaded(ofCall), prog(*ofCall.program), layout(ofBuffers), mover(ofBuffers, kernel),
+      blocks(prog.threadBlockCount()), fifos(new Fifo[prog.connections().size()]), ranks(new RankState[prog.ranks()]) {
   for (uint32_t c = 0; c < prog.connections().size(); ++c) {
     size_t bytes = layout.slotBytes(prog.connections()[c].maxCount);
     fifos[c].place(fifoMemory, bytes, layout.fifoSlots);
@@ -20,34 +20,36 @@ Run::Run(const Program &program, const Transfers &ofProgram, const Layout &ofCal
   }
   auto linesFor = [](size_t count, size_t perLine) { return (count + perLine - 1) / perLine; };
   constexpr size_t operandsPerLine = std::extent_v<decltype(OperandLine::operands)>,
-                   indicesPerLine = std::extent_v<decltype(IndexLine::indices)>;
+                   pendingPerLine = std::extent_v<decltype(PendingLine::pending)>;
   size_t operandLineCount = 0, activeLineCount = 0;
-  for (uint32_t r = 0; r < program.ranks(); ++r) {
-    operandLineCount += linesFor(firstScratchBuffer + program.rank(r).scratchSlots.size(), operandsPerLine);
-    activeLineCount += linesFor(program.rank(r).threadBlocks.size(), indicesPerLine);
+  for (uint32_t r = 0; r < prog.ranks(); ++r) {
+    operandLineCount += linesFor(firstScratchBuffer + prog.rank(r).scratchSlots.size(), operandsPerLine);
+    activeLineCount += linesFor(prog.rank(r).threadBlocks.size(), pendingPerLine);
   }
   operandLines.resize(operandLineCount);
   activeLines.resize(activeLineCount);
   OperandLine *nextOperands = operandLines.data();
-  IndexLine *nextActive = activeLines.data();
-  for (uint32_t r = 0; r < program.ranks(); ++r) {
-    const RankView &view = program.rank(r);
-    uint32_t first = program.firstThreadBlock(r);
+  PendingLine *nextActive = activeLines.data();
+  for (uint32_t r = 0; r < prog.ranks(); ++r) {
+    const RankView &view = prog.rank(r);
+    uint32_t first = prog.firstThreadBlock(r);
     ranks[r].waits = view.waits;
     ranks[r].blocks = blocks.data() + first;
     ranks[r].operands = reinterpret_cast<Operand *>(nextOperands);
-    ranks[r].active = reinterpret_cast<uint32_t *>(nextActive);
+    ranks[r].active = reinterpret_cast<Pending *>(nextActive); // null where there are none
     nextOperands += linesFor(firstScratchBuffer + view.scratchSlots.size(), operandsPerLine);
-    nextActive += linesFor(view.threadBlocks.size(), indicesPerLine);
+    nextActive += linesFor(view.threadBlocks.size(), pendingPerLine);
     for (uint32_t tb = 0; tb < view.threadBlocks.size(); ++tb) {
       ThreadBlock &block = blocks[first + tb];
       block.instructions = view.instructions.data() + view.threadBlocks[tb].first_instruction();
       block.instructionCount = view.threadBlocks[tb].instruction_count();
-      block.firstStep = transfers.firstStep(r) + view.threadBlocks[tb].first_instruction();
+      block.firstStep = prog.firstStep(r) + view.threadBlocks[tb].first_instruction();
       block.rank = r;
-      if (uint32_t in = program.incoming(first + tb); in != Program::none)
+      for (uint32_t step = 0; step < block.instructionCount; ++step)
+        block.sends += traits(static_cast<Opcode>(block.instructions[step].opcode())).sends;
+      if (uint32_t in = prog.incoming(first + tb); in != Program::none)
         block.incoming = &fifos[in];
-      if (uint32_t out = program.outgoing(first + tb); out != Program::none)
+      if (uint32_t out = prog.outgoing(first + tb); out != Program::none)
         block.outgoing = &fifos[out];
     }
     std::byte *scratch = scratchMemory;
@@ -60,56 +62,8 @@ Run::Run(const Program &program, const Transfers &ofProgram, const Layout &ofCal
     ranks[r].initialLayouts[inputBuffer] = ranks[r].initialLayouts[outputBuffer] = layout.ranks[r].input;
     ranks[r].initialLayouts[outputBuffer].firstSlot -= view.aliasOffset; // wraps, and wraps back in at()
   }
-  decideTransfers();
-}
-
-/// A message skips its slot only where both sides have slots of the same lengths, since nobody cuts it to the other's.
-void Run::decideTransfers() {
-  steps = transfers.steps();
-  if (layout.count % slotsPerBlock(prog.info()) == 0) // no short slots
-    return;
-  ownSteps.assign(steps.begin(), steps.end());
-  for (Transfers::Step &step : ownSteps)
-    if (step.out != Transfer::Slot && !sameLengths(static_cast<uint32_t>(&step - ownSteps.data()), step.receiver))
-      step.out = ownSteps[step.receiver].in = Transfer::Slot;
-  steps = ownSteps;
-}
-
-const fbs::Instruction &Run::instruction(uint32_t step) const {
-  uint32_t rank = transfers.rankOf(step);
-  return prog.rank(rank).instructions[step - transfers.firstStep(rank)];
-}
-
-/// Where a sending step has its message.
-Side Run::sentFrom(uint32_t step) const {
-  const fbs::Instruction &inst = instruction(step);
-  uint32_t rank = transfers.rankOf(step);
-  if (traits(static_cast<Opcode>(inst.opcode())).writes)
-    return {operand(rank, inst.dst_buffer(), false), inst.dst_index(), nullptr};
-  return {operand(rank, inst.src_buffer(), steps[step].initialSource), inst.src_index(), nullptr};
-}
-
-/// Where a receiving step wants its message.
-Side Run::receivedAt(uint32_t step) const {
-  const fbs::Instruction &inst = instruction(step);
-  return {operand(transfers.rankOf(step), inst.dst_buffer(), false), inst.dst_index(), nullptr};
-}
-
-bool Run::sameLengths(uint32_t sender, uint32_t receiver) const {
-  auto layoutOf = [&](uint32_t step, uint8_t buffer) {
-    return &layout.buffers[layout.ranks[transfers.rankOf(step)].firstBuffer + buffer];
-  };
-  const fbs::Instruction &from = instruction(sender), &to = instruction(receiver);
-  bool stores = traits(static_cast<Opcode>(from.opcode())).writes;
-  bool wanted = traits(static_cast<Opcode>(to.opcode())).writes;
-  const BufferLayout *a = layoutOf(sender, stores ? from.dst_buffer() : from.src_buffer());
-  const BufferLayout *b = layoutOf(receiver, wanted ? to.dst_buffer() : to.src_buffer());
-  uint64_t atA = stores ? from.dst_index() : from.src_index(), atB = wanted ? to.dst_index() : to.src_index();
-  for (uint32_t slot = 0; slot < from.count(); ++slot)
-    if (std::min(a->at(atA + slot).available, layout.slotElements) !=
-        std::min(b->at(atB + slot).available, layout.slotElements))
-      return false;
-  return true;
+  allow(*loaded.asWritten, asWritten);
+  allow(*loaded.inPlace, inPlace);
 }
 
 void Run::start(uint32_t rank, const RankMemory &memory) {
@@ -125,11 +79,14 @@ void Run::start(uint32_t rank, const RankMemory &memory) {
   state.separate = memory.separate;
   state.streams = memory.streams;
   state.shared = false;
+  state.allowed = memory.inPlace ? &inPlace : &asWritten;
+  startStaging(rank, memory);
   state.activeCount = 0;
   for (uint32_t tb = prog.firstThreadBlock(rank); tb < prog.firstThreadBlock(rank + 1); ++tb) {
-    blocks[tb].step = 0, blocks[tb].tile = 0, blocks[tb].finishedSteps = 0;
+    blocks[tb].step = 0, blocks[tb].tile = 0;
+    blocks[tb].finishedSteps.store(0, std::memory_order_relaxed);
     if (blocks[tb].instructionCount != 0 && layout.tiles != 0)
-      state.active[state.activeCount++] = tb;
+      state.active[state.activeCount++] = {nullptr, 0, tb};
   }
 }
 
@@ -139,7 +96,7 @@ const fbs::Wait *Run::unmetWait(const ThreadBlock &block) const {
   for (uint32_t w = 0; w < inst.wait_count(); ++w) {
     const fbs::Wait &wait = rank.waits[inst.wait_begin() + w];
     const ThreadBlock &other = rank.blocks[wait.thread_block()];
-    if (other.finishedSteps <= block.tile * other.instructionCount + wait.step())
+    if (other.finishedSteps.load(std::memory_order_relaxed) <= block.tile * other.instructionCount + wait.step())
       return &wait;
   }
   return nullptr;
@@ -147,10 +104,12 @@ const fbs::Wait *Run::unmetWait(const ThreadBlock &block) const {
 
 Blocked Run::blocked(const ThreadBlock &block) const {
   if (block.step == block.instructionCount || block.tile == layout.tiles)
-    return ranks[block.rank].shared && block.outgoing && !block.outgoing->allReceived() ? Blocked::Reader
-                                                                                        : Blocked::Finished;
+    return lends(block) && !block.outgoing->allReceived() ? Blocked::Reader : Blocked::Finished;
   const fbs::Instruction &inst = block.instructions[block.step];
   const OpcodeTraits &needs = traits(static_cast<Opcode>(inst.opcode()));
+  const RankState &rank = ranks[block.rank];
+  if (block.tile == rank.stagedTiles && stagingWaitsFor(rank) != Program::none)
+    return Blocked::Staging;
   if (inst.wait_count() != 0 && unmetWait(block))
     return Blocked::Wait;
   if (needs.receives && !block.incoming->hasMessage())
@@ -161,43 +120,73 @@ Blocked Run::blocked(const ThreadBlock &block) const {
 }
 
 void Run::step(ThreadBlock &block) {
+  if (RankState &rank = ranks[block.rank]; block.tile == rank.stagedTiles)
+    stageTile(rank);
+  move(block, false);
+}
+
+/// `ahead`: nothing has been written to the rank's buffers yet, so that copies are as good as what they are of.
+void Run::move(ThreadBlock &block, bool ahead) {
+  const RankState &rank = ranks[block.rank];
   const fbs::Instruction &inst = block.instructions[block.step];
   const OpcodeTraits &needs = traits(static_cast<Opcode>(inst.opcode()));
-  const Transfers::Step &how = steps[block.firstStep + block.step];
-  const bool shared = ranks[block.rank].shared;
-  Move move{static_cast<Opcode>(inst.opcode()), inst.count(), block.tile, {}, {}, {}, {}, {}, false, false};
+  const uint32_t number = block.firstStep + block.step;
+  const Transfers::Step &how = rank.allowed->steps[number];
+  Move data{static_cast<Opcode>(inst.opcode()), inst.count(), block.tile, {}, {}, {}, {}, {}, false, false};
   if (needs.reads)
-    move.source = {operand(block.rank, inst.src_buffer(), how.initialSource), inst.src_index(), nullptr};
+    data.source = ahead ? Side{operand(block.rank, inst.src_buffer(), how.initialSource), inst.src_index(), nullptr}
+                        : sourceOf(number, block.tile);
   if (needs.writes)
-    move.target = {operand(block.rank, inst.dst_buffer(), false), inst.dst_index(), nullptr};
-  if (move.opcode == Opcode::Reduce)
-    move.accumulator = {operand(block.rank, inst.dst_buffer(), how.initialTarget), inst.dst_index(), nullptr};
+    data.target = {operand(block.rank, inst.dst_buffer(), false), inst.dst_index(), nullptr};
+  if (data.opcode == Opcode::Reduce)
+    data.accumulator = {operand(block.rank, inst.dst_buffer(), how.initialTarget), inst.dst_index(), nullptr};
   if (needs.receives) {
-    if (!shared || how.in == Transfer::Slot)
-      move.incoming.packed = block.incoming->message();
+    if (!rank.shared || how.in == Transfer::Slot)
+      data.incoming.packed = block.incoming->message();
     else if (how.in == Transfer::Fetch)
-      move.incoming = sentFrom(how.sender);
+      data.incoming = sentFrom(how.sender, block.tile);
   }
   if (needs.sends) {
-    if (!shared || how.out == Transfer::Slot)
-      move.outgoing.packed = block.outgoing->freeSlot();
+    if (!rank.shared || how.out == Transfer::Slot)
+      data.outgoing.packed = block.outgoing->freeSlot();
     else if (how.out == Transfer::Store)
-      move.outgoing = receivedAt(how.receiver);
+      data.outgoing = receivedAt(how.receiver);
   }
-  auto cold = [&](const Transfers::Step::Warm &warm, uint32_t rank) {
-    return ranks[rank].streams && !(ranks[rank].separate ? warm.second : warm.first);
+  auto cold = [](const Transfers::Step::Warm &warm, const RankState &state) {
+    return state.streams && !(state.separate ? warm.second : warm.first);
   };
-  move.streamTarget = how.lastWrite && cold(how.warmTarget, block.rank);
-  if (move.outgoing.operand)
-    move.streamOutgoing = steps[how.receiver].lastWrite && cold(how.warmStore, transfers.rankOf(how.receiver));
-  mover(move);
+  data.streamTarget = how.lastWrite && cold(how.warmTarget, rank);
+  if (data.outgoing.operand)
+    data.streamOutgoing =
+        rank.allowed->steps[how.receiver].lastWrite && cold(how.warmStore, ranks[prog.rankOfStep(how.receiver)]);
+  mover(data);
   if (needs.receives)
     block.incoming->finishReceive();
   if (needs.sends)
     block.outgoing->finishSend();
-  ++block.finishedSteps;
+  block.finishedSteps.store(block.finishedSteps.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   if (++block.step == block.instructionCount && ++block.tile != layout.tiles)
     block.step = 0;
+}
+
+/// What to look at before a thread block that is blocked is worth another look. Only says when not to look: what has
+/// come is then seen, in order, by blocked().
+Run::Pending Run::pendingOn(const ThreadBlock &block, Blocked why) const {
+  const auto index = static_cast<uint32_t>(&block - blocks.data());
+  switch (why) {
+  case Blocked::Wait: {
+    const fbs::Wait &wait = *unmetWait(block);
+    const ThreadBlock &other = ranks[block.rank].blocks[wait.thread_block()];
+    return {&other.finishedSteps, block.tile * other.instructionCount + wait.step() + 1, index};
+  }
+  case Blocked::Message: return {&block.incoming->sent, block.incoming->receivedBefore + 1, index};
+  case Blocked::Slot: return {&block.outgoing->received, block.outgoing->sentBefore + 1 - block.outgoing->slots, index};
+  case Blocked::Reader: return {&block.outgoing->received, block.outgoing->sentBefore, index};
+  case Blocked::No:
+  case Blocked::Staging:
+  case Blocked::Finished: break;
+  }
+  return {nullptr, 0, index};
 }
 
 /// A thread block does at most one tile before the next has its turn: they work on the same data, and others wait for
@@ -205,7 +194,12 @@ void Run::step(ThreadBlock &block) {
 bool Run::sweepOnce(RankState &state) {
   bool progress = false;
   for (uint32_t i = 0; i < state.activeCount;) {
-    ThreadBlock &block = blocks[state.active[i]];
+    Pending &pending = state.active[i];
+    if (pending.stands()) {
+      ++i;
+      continue;
+    }
+    ThreadBlock &block = blocks[pending.block];
     const uint64_t tile = block.tile;
     Blocked now;
     while ((now = blocked(block)) == Blocked::No && block.tile == tile) {
@@ -213,9 +207,10 @@ bool Run::sweepOnce(RankState &state) {
       progress = true;
     }
     if (now == Blocked::Finished) {
-      state.active[i] = state.active[--state.activeCount];
+      pending = state.active[--state.activeCount];
       progress = true; // a Reader may have been what others were told to wait for
     } else {
+      pending = pendingOn(block, now);
       ++i;
     }
   }
@@ -232,17 +227,35 @@ bool Run::sweep(uint32_t rank) {
 void Run::expectMessages(uint32_t rank) const {
   constexpr size_t mostBytes = 2048; // beyond, prefetching in order does as well
   for (uint32_t i = 0; i < ranks[rank].activeCount; ++i)
-    if (const Fifo *fifo = blocks[ranks[rank].active[i]].incoming)
+    if (const Fifo *fifo = blocks[ranks[rank].active[i].block].incoming)
       fifo->expectMessage(std::min(fifo->slotBytes, mostBytes));
 }
 
-void Run::sendAhead(uint32_t rank) {
-  for (uint32_t i = 0; i < ranks[rank].activeCount; ++i) {
-    ThreadBlock &block = blocks[ranks[rank].active[i]];
-    while (blocked(block) == Blocked::No &&
-           static_cast<Opcode>(block.instructions[block.step].opcode()) == Opcode::Send)
-      step(block);
+void Run::sendAhead(uint32_t rank, Sharing kinds) {
+  RankState &state = ranks[rank];
+  auto throughSlot = [&](uint32_t step) {
+    return ((kinds & Sharing::AsWritten) == Sharing::None || asWritten.steps[step].out == Transfer::Slot) &&
+           ((kinds & Sharing::InPlace) == Sharing::None || inPlace.steps[step].out == Transfer::Slot);
+  };
+  const bool stages = state.stagedTiles != never;
+  uint32_t sent = 0, readers = 0;
+  for (uint32_t i = 0; i < state.activeCount; ++i) {
+    ThreadBlock &block = blocks[state.active[i].block];
+    while (blocked(block) == Blocked::No && (block.tile == 0 || !stages) &&
+           static_cast<Opcode>(block.instructions[block.step].opcode()) == Opcode::Send &&
+           throughSlot(block.firstStep + block.step)) {
+      readers += state.allowed->steps[block.firstStep + block.step].staged != Transfers::none;
+      ++sent;
+      move(block, true);
+    }
   }
+  // Whoever receives one of these may take the tile as staged. Where all that reads copies has been sent, it is.
+  if (!stages || sent == 0)
+    return;
+  if (readers == state.toStage->readers)
+    ++state.stagedTiles;
+  else
+    stageTile(state);
 }
 
 } // namespace gc3::host

@@ -11,7 +11,6 @@
 #include "host/Layout.h"
 #include "host/Mover.h"
 #include "host/Staging.h"
-#include "host/Transfers.h"
 
 #include <atomic>
 #include <memory>
@@ -22,26 +21,27 @@
 namespace gc3::host {
 
 /// What the next step of a thread block waits for. Reader: it has no more steps, but a message has still to be fetched
-/// from its rank's memory.
-enum class Blocked : uint8_t { No, Wait, Message, Slot, Reader, Finished };
+/// from its rank's memory. Staging: the copies of its tile have no room yet.
+enum class Blocked : uint8_t { No, Staging, Wait, Message, Slot, Reader, Finished };
 
 struct alignas(cacheLine) ThreadBlock {
   const bundle::fbs::Instruction *instructions = nullptr;
   uint32_t instructionCount = 0;
-  uint32_t firstStep = 0; ///< number of its first step in Transfers
+  uint32_t firstStep = 0; ///< its number in Program
   uint32_t rank = 0;
+  uint32_t sends = 0; ///< messages of a tile
   Fifo *incoming = nullptr;
   Fifo *outgoing = nullptr;
   uint32_t step = 0;
   uint64_t tile = 0;
-  uint64_t finishedSteps = 0; ///< over all tiles
+  std::atomic<uint64_t> finishedSteps{0}; ///< over all tiles; its rank's, as all of this
 };
 
 class Run {
 public:
   /// All of it has to stay. `fifoMemory` and `scratchMemory` have the bytes that `layout` names.
-  Run(const Program &program, const Transfers &transfers, const Layout &layout, ReduceKernel kernel,
-      std::byte *fifoMemory, std::byte *scratchMemory);
+  Run(const LoadedProgram &program, const Layout &layout, ReduceKernel kernel, std::byte *fifoMemory,
+      std::byte *scratchMemory);
 
   const Program &program() const { return prog; }
 
@@ -54,15 +54,18 @@ public:
 
   /// Puts the thread blocks of a held rank at their first step, for buffers at `memory`.
   void start(uint32_t rank, const RankMemory &memory);
-  /// From now on messages may skip their slots, until the next start: all ranks have started, and none has anything to
-  /// copy into its buffers first.
-  void shareMemory(uint32_t rank) { ranks[rank].shared = true; }
+  /// From now on messages may skip their slots, until the next start: all ranks have started, and all allow `sharing`.
+  void shareMemory(uint32_t rank, Sharing sharing) {
+    ranks[rank].shared = true;
+    ranks[rank].allowed = (sharing & Sharing::AsWritten) != Sharing::None ? &asWritten : &inPlace;
+  }
 
   /// Runs the thread blocks of a held rank until all block. Returns whether any made a step.
   bool sweep(uint32_t rank);
   /// Only the sends that each thread block of a held rank begins with, into slots: all that may be done before it is
-  /// known that the other ranks have made the same call.
-  void sendAhead(uint32_t rank);
+  /// known that the other ranks have made the same call. Where messages may come to skip their slots, as one of `kinds`
+  /// has it, only those that never do.
+  void sendAhead(uint32_t rank, Sharing kinds);
   /// The others have sent ahead to this held rank.
   void expectMessages(uint32_t rank) const;
   /// No thread block of a held rank has anything left to do.
@@ -73,6 +76,8 @@ public:
   void step(ThreadBlock &block);
 
   std::span<ThreadBlock> threadBlocks() { return blocks; }
+  /// Memory that grows with the program's steps.
+  size_t memoryBytes() const { return (asWritten.own.size() + inPlace.own.size()) * sizeof(Transfers::Step); }
 
   /// Who waits for whom, where nothing can move: the cycle first, then further thread blocks, at most 16 lines. All
   /// ranks are held.
@@ -83,49 +88,84 @@ private:
   struct alignas(cacheLine) OperandLine {
     Operand operands[cacheLine / sizeof(Operand)];
   };
-  struct alignas(cacheLine) IndexLine {
-    uint32_t indices[cacheLine / sizeof(uint32_t)];
+  /// An unfinished thread block, and a counter that has to come to `least` before it can do anything; null: unknown.
+  struct Pending {
+    const std::atomic<uint64_t> *counter = nullptr;
+    uint64_t least = 0;
+    uint32_t block = 0;
+    bool stands() const { return counter && counter->load(std::memory_order_relaxed) < least; }
+  };
+  struct alignas(cacheLine) PendingLine {
+    Pending pending[cacheLine / sizeof(Pending)];
+  };
+  /// What the steps of a call of one kind of placement may do with this layout.
+  struct Allowed {
+    std::span<const Transfers::Step> steps;
+    std::vector<Transfers::Step> own; ///< less than Transfers allows
+    std::vector<bool> lends;          ///< by thread block: others fetch what it sends
   };
   struct alignas(linePair) RankState {
+    // What whoever holds the rank changes while it runs.
     std::atomic<bool> held{false};
-    bool shared = false;                    ///< messages may skip their slots
-    bool separate = false, streams = false; ///< see RankMemory
-    uint32_t *active = nullptr;             ///< unfinished thread blocks
     uint32_t activeCount = 0;
+    uint64_t stagedTiles = 0; ///< so many tiles have been copied; `never` where there is nothing to copy
+
+    // What stays during a call: others look at it for what they fetch and store.
+    alignas(linePair) bool shared = false;      ///< messages may skip their slots
+    bool separate = false, streams = false;     ///< see RankMemory
+    const Allowed *allowed = nullptr;           ///< what holds for this call
+    const Transfers::Staged *toStage = nullptr; ///< what is copied tile by tile
+    std::byte *staged = nullptr;                ///< the copies
+    size_t stagedTileBytes = 0;
     Operand *operands = nullptr; ///< input, output, scratch buffers, as in Layout::buffers
-    std::span<const bundle::fbs::Wait> waits;
-    ThreadBlock *blocks = nullptr;
     /// What the caller brought, where it is not in its place in the output, as the input's slots are numbered and as
     /// the output's are.
-    BufferLayout initialLayouts[2];
     Operand initial[2];
+    BufferLayout initialLayouts[2];
+    Pending *active = nullptr;
+    std::span<const bundle::fbs::Wait> waits;
+    ThreadBlock *blocks = nullptr;
   };
+
+  static constexpr uint64_t never = UINT64_MAX;
 
   const Operand *operand(uint32_t rank, uint8_t buffer, bool initial) const {
     const RankState &state = ranks[rank];
     return initial && state.separate ? &state.initial[buffer] : &state.operands[buffer];
   }
   bool sweepOnce(RankState &state);
-  void decideTransfers();
+  Pending pendingOn(const ThreadBlock &block, Blocked why) const;
+  bool lends(const ThreadBlock &block) const {
+    const RankState &rank = ranks[block.rank];
+    return rank.shared && rank.allowed->lends[static_cast<size_t>(&block - blocks.data())];
+  }
+  void allow(const Transfers &transfers, Allowed &allowed) const;
+  bool betterSentAhead(const Transfers::Step &step, const bundle::fbs::Instruction &inst) const;
   bool sameLengths(uint32_t sender, uint32_t receiver) const;
-  const bundle::fbs::Instruction &instruction(uint32_t step) const;
-  Side sentFrom(uint32_t step) const;
+  void move(ThreadBlock &block, bool ahead);
+  Side sourceOf(uint32_t step, uint64_t tile) const;
+  Side sentFrom(uint32_t step, uint64_t tile) const;
   Side receivedAt(uint32_t step) const;
+  std::byte *stagedTile(const RankState &state, uint64_t tile) const {
+    return state.staged + tile % layout.stagedTiles() * state.stagedTileBytes;
+  }
+  void startStaging(uint32_t rank, const RankMemory &memory);
+  uint32_t stagingWaitsFor(const RankState &state) const;
+  void stageTile(RankState &state);
   const bundle::fbs::Wait *unmetWait(const ThreadBlock &block) const;
   uint32_t waitsFor(uint32_t block) const;
   std::string describe(uint32_t block) const;
 
+  const LoadedProgram &loaded;
   const Program &prog;
-  const Transfers &transfers;
   const Layout &layout;
   Mover mover;
   std::vector<ThreadBlock> blocks;
-  std::span<const Transfers::Step> steps; ///< as Transfers has them, less what this layout does not allow
-  std::vector<Transfers::Step> ownSteps;
+  Allowed asWritten, inPlace;
   std::unique_ptr<Fifo[]> fifos;
   std::unique_ptr<RankState[]> ranks;
   std::vector<OperandLine> operandLines;
-  std::vector<IndexLine> activeLines;
+  std::vector<PendingLine> activeLines;
 };
 
 } // namespace gc3::host

@@ -16,15 +16,22 @@ std::string_view view(const flatbuffers::String *text) {
 
 } // namespace
 
+void LoadedProgram::analyse() {
+  const Order order(*program);
+  asWritten = std::make_shared<Transfers>(Transfers::asWritten(*program, order));
+  inPlace = standard && order.known() ? std::make_shared<Transfers>(Transfers::inPlace(*program, order, *standard))
+                                      : asWritten;
+}
+
 Outcome Selection::load(uint32_t index, const LoadedProgram *&program) {
   if (!loaded[index]) {
     auto fresh = std::make_unique<LoadedProgram>();
     if (bundle::BundleStatus status = Program::load(file, index, fresh->program); !status.ok())
       return toOutcome(status);
-    fresh->transfers = std::make_unique<Transfers>(*fresh->program);
     const StandardCollective *standard = findStandard(view(fresh->program->info().collective()));
     if (standard && hasShape(*fresh->program, *standard, fresh->root))
       fresh->standard = standard;
+    fresh->analyse();
     loaded[index] = std::move(fresh);
   }
   program = loaded[index].get();

@@ -11,12 +11,15 @@
 
 namespace gc3::host {
 
-/// A loaded program and which standard collective it serves.
+/// A loaded program, which standard collective it serves, and what its messages may do in calls of either placement.
 struct LoadedProgram {
   std::unique_ptr<Program> program;
-  std::unique_ptr<Transfers> transfers;
   const StandardCollective *standard = nullptr; ///< null where it has not that shape
   int root = -1;
+  std::shared_ptr<const Transfers> asWritten, inPlace; ///< the same one where calls in place are not analysed
+
+  /// Sets the last two; needs the others.
+  void analyse();
 };
 
 class Selection {

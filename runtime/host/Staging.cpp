@@ -2,7 +2,8 @@
 // The cases, per rank:
 //   program without alias    out of place: nothing, unless a step writes the input or it has to be scaled: then a
 //   private copy
-//                            in place: a private copy of the input
+//                            in place: while it runs, of each tile what may be overwritten before it is read; a
+//                            private copy of the input where that is not known, or has to be scaled
 //   input lies in output     in place there: nothing; out of place: the input is copied to its place in the receive
 //   buffer; only what no step writes, where each step's reads tell which of the two they mean (Transfers::separable)
 //   output lies in input     in place there: nothing; out of place: a private copy of the input, the output copied out
@@ -47,9 +48,8 @@ void copyPart(std::byte *to, const std::byte *from, size_t bytes) {
 
 } // namespace
 
-Outcome Staging::plan(const Program &newProgram, const Transfers &newTransfers, const StandardCollective *newStandard,
-                      const Layout &newLayout, const Request &request) {
-  program = &newProgram, transfers = &newTransfers, standard = newStandard, layout = &newLayout;
+Outcome Staging::plan(const LoadedProgram &newProgram, const Layout &newLayout, const Request &request) {
+  loaded = &newProgram, program = newProgram.program.get(), layout = &newLayout;
   type = static_cast<ElementType>(request.type);
   if (request.op == gc3Avg) {
     uint32_t contributions = program->info().contributions();
@@ -61,13 +61,13 @@ Outcome Staging::plan(const Program &newProgram, const Transfers &newTransfers, 
   plans.resize(program->ranks());
   privateOffset.resize(program->ranks());
   for (uint32_t r = 0; r < program->ranks(); ++r) {
-    bool anyPrivate = false;
+    size_t mostPrivate = 0;
     for (unsigned p = 0; p < placementCount; ++p) {
       plans[r][p] = planRank(r, static_cast<Placement>(p));
-      anyPrivate |= plans[r][p].toPrivate;
+      mostPrivate = std::max(mostPrivate, plans[r][p].privateBytes);
     }
     privateOffset[r] = privateBytes;
-    privateBytes += anyPrivate ? wholeCacheLines(layout->ranks[r].input.elements * layout->elementSize) : 0;
+    privateBytes += wholeCacheLines(mostPrivate);
   }
   return {};
 }
@@ -105,8 +105,8 @@ const char *Staging::findPlacement(uint32_t rank, const Request &request, Placem
   Alias alias = program->rank(rank).alias;
   auto aliasOffset = static_cast<int64_t>(rankLayout.aliasElement) * size * (alias == Alias::InputInOutput ? -1 : 1);
   bool matchesAlias = alias != Alias::None && rankLayout.uniformAlias && offset == aliasOffset;
-  int64_t expected = standard ? standard->inPlaceOffset(rank, layout->count) * size : 0;
-  if (offset != expected && !(matchesAlias && !standard))
+  int64_t expected = loaded->standard ? loaded->standard->inPlaceOffset(rank, layout->count) * size : 0;
+  if (offset != expected && !(matchesAlias && !loaded->standard))
     return "send and receive buffer overlap, but not as the collective does in place";
   placement = matchesAlias ? Placement::Aliased : Placement::InPlace;
   return nullptr;
@@ -116,12 +116,16 @@ Staging::RankPlan Staging::planRank(uint32_t rank, Placement placement) const {
   const bundle::RankView &view = program->rank(rank);
   RankPlan rankPlan;
   bool aliased = placement == Placement::Aliased, inPlace = placement == Placement::InPlace;
+  const Transfers::Staged *staged = loaded->inPlace->staged(rank);
   if (view.inputSlots != 0) {
     switch (view.alias) {
-    case Alias::None: rankPlan.toPrivate = inPlace || view.writesInput || scale != 1; break;
+    case Alias::None:
+      rankPlan.inPlace = inPlace && staged && !view.writesInput && scale == 1;
+      rankPlan.toPrivate = !rankPlan.inPlace && (inPlace || view.writesInput || scale != 1);
+      break;
     case Alias::InputInOutput:
-      rankPlan.separate =
-          placement == Placement::Apart && scale == 1 && layout->ranks[rank].uniformAlias && transfers->separable(rank);
+      rankPlan.separate = placement == Placement::Apart && scale == 1 && layout->ranks[rank].uniformAlias &&
+                          loaded->asWritten->separable(rank);
       rankPlan.toOutput = !aliased && !rankPlan.separate;
       rankPlan.toPrivate = inPlace;
       break;
@@ -130,17 +134,31 @@ Staging::RankPlan Staging::planRank(uint32_t rank, Placement placement) const {
     rankPlan.scaleHere = aliased && scale != 1;
   }
   rankPlan.divide = divisor != 1 && view.outputSlots != 0;
+  if (rankPlan.toPrivate)
+    rankPlan.privateBytes = layout->ranks[rank].input.elements * layout->elementSize;
+  else if (rankPlan.inPlace)
+    rankPlan.privateBytes = layout->stagedTileBytes(staged->slots) * layout->stagedTiles();
   return rankPlan;
 }
 
 RankMemory Staging::memory(uint32_t rank, Placement placement, const Request &request) const {
   const RankPlan &rankPlan = planOf(rank, placement);
-  return {rankPlan.toPrivate ? privateCopy(rank) : writable(request.send), bytesOf(request.recv), rankPlan.separate};
+  RankMemory memory{rankPlan.toPrivate ? privateCopy(rank) : writable(request.send), bytesOf(request.recv)};
+  memory.separate = rankPlan.separate;
+  memory.inPlace = rankPlan.inPlace;
+  memory.staged = rankPlan.inPlace && rankPlan.privateBytes != 0 ? privateCopy(rank) : nullptr;
+  return memory;
 }
 
-bool Staging::independent(uint32_t rank, Placement placement) const {
+Sharing Staging::sharing(uint32_t rank, Placement placement) const {
   const RankPlan &rankPlan = planOf(rank, placement);
-  return !rankPlan.toPrivate && !rankPlan.toOutput && !rankPlan.scaleHere;
+  if (rankPlan.toPrivate || rankPlan.toOutput || rankPlan.scaleHere)
+    return Sharing::None;
+  if (rankPlan.inPlace)
+    return Sharing::InPlace;
+  const bundle::RankView &view = program->rank(rank);
+  bool oneBuffer = view.inputSlots == 0 || view.outputSlots == 0 || placement == Placement::Aliased;
+  return oneBuffer ? Sharing::Either : Sharing::AsWritten;
 }
 
 void Staging::copyInput(std::byte *to, const std::byte *from, uint64_t elements) const {
@@ -191,7 +209,7 @@ void Staging::after(uint32_t rank, Placement placement, const Request &request) 
 /// The alias is uniform, so that consecutive slots lie together in both.
 void Staging::copyUntouched(uint32_t rank, std::byte *output, const std::byte *input) const {
   const RankLayout &rankLayout = layout->ranks[rank];
-  for (const Transfers::SlotRun &run : transfers->untouched(rank))
+  for (const SlotRange &run : loaded->asWritten->untouched(rank))
     for (uint32_t done = 0; done < run.count;) {
       BufferLayout::Place from = rankLayout.input.at(run.begin + done),
                           to = layout->buffers[rankLayout.firstBuffer].at(run.begin + done);

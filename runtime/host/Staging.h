@@ -7,7 +7,7 @@
 #include "host/Layout.h"
 #include "host/Memory.h"
 #include "host/Request.h"
-#include "host/Transfers.h"
+#include "host/Selection.h"
 
 #include <array>
 #include <vector>
@@ -24,6 +24,10 @@ struct RankMemory {
   /// There is too much of it for the caches: what no step reads again goes past them, unless it goes where the rank has
   /// just read.
   bool streams = false;
+  /// Input and output lie as the collective has them in place, and the program has not: steps read what is Staged from
+  /// copies at `staged`, made tile by tile.
+  bool inPlace = false;
+  std::byte *staged = nullptr;
 };
 
 /// How the two buffers of a rank lie in a call.
@@ -34,12 +38,23 @@ enum class Placement : uint8_t {
 };
 inline constexpr unsigned placementCount = 3;
 
+/// Of which kind a call may be, by what one rank brings, for messages to skip their slots: those that all ranks have in
+/// common.
+enum class Sharing : uint8_t {
+  None = 0,      ///< there are copies to be made first
+  AsWritten = 1, ///< as LoadedProgram::asWritten says
+  InPlace = 2,   ///< as LoadedProgram::inPlace says
+  Either = 3
+};
+constexpr Sharing operator&(Sharing a, Sharing b) {
+  return static_cast<Sharing>(static_cast<uint8_t>(a) & static_cast<uint8_t>(b));
+}
+
 class Staging {
 public:
   /// Decides for all ranks and placements; gc3InvalidArgument where the program has no average. All but the request
   /// have to stay.
-  Outcome plan(const Program &program, const Transfers &transfers, const StandardCollective *standard,
-               const Layout &layout, const Request &request);
+  Outcome plan(const LoadedProgram &loaded, const Layout &layout, const Request &request);
 
   /// How a rank's buffers lie; what is wrong with them where they are null or overlap wrongly, else null.
   const char *findPlacement(uint32_t rank, const Request &request, Placement &placement) const;
@@ -47,7 +62,7 @@ public:
   Outcome place(uint32_t rank, const Request &request, Placement &placement) const;
 
   /// Whether runs of that placement need reserve() first.
-  bool needsReserve(uint32_t rank, Placement placement) const { return plans[rank][index(placement)].toPrivate; }
+  bool needsReserve(uint32_t rank, Placement placement) const { return planOf(rank, placement).privateBytes != 0; }
   /// Makes room for private copies; gc3SystemError without memory.
   Outcome reserve();
   bool reserved() const { return staging.size() >= privateBytes; }
@@ -56,9 +71,9 @@ public:
   /// What the run works on.
   RankMemory memory(uint32_t rank, Placement placement, const Request &request) const;
 
-  /// Whether a run may read and write the caller's buffers before before() is over: it only fills in what no step
-  /// touches.
-  bool independent(uint32_t rank, Placement placement) const;
+  /// Anything but None: a run may read and write the caller's buffers before before() is over, which only fills in what
+  /// no step touches.
+  Sharing sharing(uint32_t rank, Placement placement) const;
   /// The copies of one rank.
   void before(uint32_t rank, Placement placement, const Request &request) const;
   void after(uint32_t rank, Placement placement, const Request &request) const;
@@ -71,6 +86,8 @@ private:
     bool fromPrivate = false; ///< after: the output out of private memory
     bool divide = false;      ///< after: the integer average
     bool separate = false;    ///< before: only what no step writes goes from the input to its place in the output
+    bool inPlace = false;     ///< see RankMemory
+    size_t privateBytes = 0;  ///< that it needs
   };
   static size_t index(Placement placement) { return static_cast<size_t>(placement); }
   RankPlan planRank(uint32_t rank, Placement placement) const;
@@ -81,9 +98,8 @@ private:
   void copyUntouched(uint32_t rank, std::byte *output, const std::byte *input) const;
   std::byte *privateCopy(uint32_t rank) const { return staging.data() + privateOffset[rank]; }
 
+  const LoadedProgram *loaded = nullptr;
   const Program *program = nullptr;
-  const Transfers *transfers = nullptr;
-  const StandardCollective *standard = nullptr;
   const Layout *layout = nullptr;
   ElementType type = ElementType::Float;
   uint32_t scale = 1;   ///< floating-point inputs are divided by this

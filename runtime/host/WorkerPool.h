@@ -17,6 +17,12 @@ namespace gc3::host {
 /// Threads that the machine can run at once; at least 1.
 uint32_t machineThreads();
 
+/// Whether `ranks` ranks, of which this thread brings `own`, may be on more threads than that: then threads make way
+/// for each other instead of spinning.
+inline bool crowded(uint32_t ranks, size_t own) {
+  return (ranks + own - 1) / own > machineThreads();
+}
+
 class Task {
 public:
   virtual ~Task() = default;

@@ -14,22 +14,22 @@ using gc3::bundle::fbs::Alias;
 std::unique_ptr<HostTrial> HostTrial::load(const std::string &bytes) {
   auto trial = std::make_unique<HostTrial>();
   if (!bundle::BundleFile::openMemory(bytes.data(), bytes.size(), trial->file).ok() ||
-      !host::Program::load(*trial->file, 0, trial->program).ok())
+      !host::Program::load(*trial->file, 0, trial->loaded.program).ok())
     return nullptr;
-  trial->transfers = std::make_unique<host::Transfers>(*trial->program);
+  trial->loaded.analyse();
   return trial;
 }
 
 host::Layout HostTrial::layout(uint64_t count) const {
   host::Layout layout;
-  layout.compute(*program, count, sizeof(Element), {});
+  layout.compute(program(), count, sizeof(Element), {});
   return layout;
 }
 
 std::vector<Held> HostTrial::stepsOf(uint32_t rank) const {
   std::vector<Held> result;
-  for (uint32_t block = 0; block != program->rank(rank).threadBlocks.size(); ++block)
-    for (uint32_t step = 0; step != program->rank(rank).threadBlocks[block].instruction_count(); ++step)
+  for (uint32_t block = 0; block != program().rank(rank).threadBlocks.size(); ++block)
+    for (uint32_t step = 0; step != program().rank(rank).threadBlocks[block].instruction_count(); ++step)
       result.push_back(stepAt(rank, block, step));
   return result;
 }
@@ -62,21 +62,21 @@ private:
 
 HostTrial::Session::Session(const HostTrial &trial, const Data &data, const Conditions &conditions)
     : trial(trial), before(conditions.before) {
-  layout.compute(*trial.program, data.count(), sizeof(Element), {conditions.slots, 0, conditions.tileElements});
+  layout.compute(trial.program(), data.count(), sizeof(Element), {conditions.slots, 0, conditions.tileElements});
   auto reserve = [&](host::Memory &memory, size_t bytes) {
     memory.reserve(bytes);
     std::fill_n(reinterpret_cast<Element *>(memory.data()), bytes / sizeof(Element), before);
   };
   reserve(fifos, layout.fifoBytes);
   reserve(scratch, layout.scratchBytes);
-  interpreter.emplace(*trial.program, *trial.transfers, layout,
-                      host::reduceKernel(host::ElementType::Uint64, host::ReduceOp::Sum), fifos.data(), scratch.data());
+  interpreter.emplace(trial.loaded, layout, host::reduceKernel(host::ElementType::Uint64, host::ReduceOp::Sum),
+                      fifos.data(), scratch.data());
   for (uint32_t rank = 0; rank != trial.ranks(); ++rank) {
     fill(data, rank);
     interpreter->start(
         rank, {reinterpret_cast<std::byte *>(input[rank].data()), reinterpret_cast<std::byte *>(output[rank].data())});
     if (conditions.direct)
-      interpreter->shareMemory(rank);
+      interpreter->shareMemory(rank, host::Sharing::AsWritten);
   }
 }
 
@@ -84,8 +84,9 @@ void HostTrial::Session::fill(const Data &data, uint32_t rank) {
   const host::RankLayout &own = layout.ranks[rank];
   input.emplace_back(own.input.elements, before);
   output.emplace_back(own.output.elements, before);
-  std::vector<Element> &target = trial.program->rank(rank).alias == Alias::InputInOutput ? output.back() : input.back();
-  for (uint32_t slot = 0; slot != trial.program->rank(rank).inputSlots; ++slot) {
+  std::vector<Element> &target =
+      trial.program().rank(rank).alias == Alias::InputInOutput ? output.back() : input.back();
+  for (uint32_t slot = 0; slot != trial.program().rank(rank).inputSlots; ++slot) {
     host::BufferLayout::Place from = own.input.at(slot);
     host::BufferLayout::Place to = layout.buffers[own.firstBuffer].at(slot);
     uint64_t elements = std::min({from.available, to.available, layout.slotElements});
@@ -116,7 +117,7 @@ bool HostTrial::Session::finished() {
 
 /// Where a buffer's layout begins, aliases resolved.
 const Element *HostTrial::Session::base(uint32_t rank, uint8_t buffer) const {
-  const bundle::RankView &view = trial.program->rank(rank);
+  const bundle::RankView &view = trial.program().rank(rank);
   if (buffer == bundle::inputBuffer || (buffer == bundle::outputBuffer && view.alias == Alias::OutputInInput))
     return view.alias == Alias::InputInOutput ? output[rank].data() : input[rank].data();
   if (buffer == bundle::outputBuffer)
@@ -180,7 +181,7 @@ Outcome HostTrial::runAdversarial(const Data &data, const Conditions &conditions
 }
 
 std::vector<uint32_t> HostTrial::allBlocks() const {
-  std::vector<uint32_t> order(program->threadBlockCount());
+  std::vector<uint32_t> order(program().threadBlockCount());
   std::iota(order.begin(), order.end(), 0u);
   return order;
 }
@@ -203,13 +204,13 @@ static Conditions unbounded(const host::Transfers &transfers) {
 }
 
 bool HostTrial::canPrecede(const Data &data, Held first, Held second) {
-  Session session(*this, data, unbounded(*transfers));
+  Session session(*this, data, unbounded(*loaded.asWritten));
   session.runUntilBlocked(allBlocks(), &second);
   return session.run().threadBlocks()[first.block].finishedSteps > first.step;
 }
 
 bool HostTrial::readsUnwritten(const Data &data, Held step) {
-  Session session(*this, data, unbounded(*transfers));
+  Session session(*this, data, unbounded(*loaded.asWritten));
   session.runUntilBlocked(allBlocks(), &step);
   const host::ThreadBlock &block = session.run().threadBlocks()[step.block];
   const bundle::fbs::Instruction &inst = block.instructions[step.step];

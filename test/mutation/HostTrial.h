@@ -6,6 +6,7 @@
 #include "Data.h"
 #include "bundle/BundleFile.h"
 #include "host/Run.h"
+#include "host/Selection.h"
 #include <memory>
 
 namespace gc3::mutation {
@@ -42,14 +43,14 @@ public:
   /// What callers need to make Data.
   host::Layout layout(uint64_t count) const;
   /// Elements per block with which every slot has `elements`.
-  uint64_t wholeCount(uint64_t elements) const { return elements * host::slotsPerBlock(program->info()); }
-  uint32_t ranks() const { return program->ranks(); }
-  bool anyDirect() const { return transfers->any(); }
-  bool isSimple() const { return program->info().protocol() == bundle::fbs::Protocol::Simple; }
+  uint64_t wholeCount(uint64_t elements) const { return elements * host::slotsPerBlock(program().info()); }
+  uint32_t ranks() const { return program().ranks(); }
+  bool anyDirect() const { return loaded.asWritten->any(); }
+  bool isSimple() const { return program().info().protocol() == bundle::fbs::Protocol::Simple; }
   /// All steps, as far as `rank` has them.
   std::vector<Held> stepsOf(uint32_t rank) const;
   Held stepAt(uint32_t rank, uint32_t block, uint32_t step) const {
-    return {program->firstThreadBlock(rank) + block, step};
+    return {program().firstThreadBlock(rank) + block, step};
   }
 
   /// As the executor's adversarial order goes for this seed.
@@ -68,13 +69,13 @@ public:
 
 private:
   class Session;
+  const host::Program &program() const { return *loaded.program; }
   std::vector<uint32_t> allBlocks() const;
   template <typename Order>
   Outcome runToEnd(const Data &data, const Conditions &conditions, Order order);
 
   std::unique_ptr<bundle::BundleFile> file;
-  std::unique_ptr<host::Program> program;
-  std::unique_ptr<host::Transfers> transfers;
+  host::LoadedProgram loaded;
   Memory left;
 };
 

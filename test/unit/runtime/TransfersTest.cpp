@@ -11,7 +11,9 @@
 
 using namespace gc3::test;
 using gc3::bundle::BundleFile;
+using gc3::host::Order;
 using gc3::host::Program;
+using gc3::host::SlotRange;
 using gc3::host::Transfer;
 using gc3::host::Transfers;
 
@@ -23,12 +25,12 @@ struct Analysed {
     std::string bytes = buildBundle({spec});
     EXPECT_TRUE(BundleFile::openMemory(bytes.data(), bytes.size(), file).ok());
     EXPECT_TRUE(Program::load(*file, 0, program).ok());
-    transfers = std::make_unique<Transfers>(*program);
+    transfers = std::make_unique<Transfers>(Transfers::asWritten(*program, Order(*program)));
   }
   /// One letter per step of a rank: how its message goes out, or '-'.
   std::string sends(uint32_t rank) const {
     std::string text;
-    for (uint32_t step = transfers->firstStep(rank); step < transfers->firstStep(rank + 1); ++step) {
+    for (uint32_t step = program->firstStep(rank); step < program->firstStep(rank + 1); ++step) {
       const Transfers::Step &own = transfers->steps()[step];
       text +=
           own.receiver == Transfers::none ? '-' : "kfs"[static_cast<int>(own.out)]; // kept in a slot, fetched, stored
@@ -38,6 +40,19 @@ struct Analysed {
       }
     }
     return text;
+  }
+
+  /// What calls in place copy of a rank's input, and the same letters for these calls.
+  struct InPlace {
+    std::vector<SlotRange> staged;
+    uint32_t readers = 0;
+    std::string sends;
+    bool operator==(const InPlace &) const = default;
+  };
+  InPlace inPlace(uint32_t rank) {
+    gc3::host::StandardCollective standard = *gc3::host::findStandard(program->info().collective()->str());
+    transfers = std::make_unique<Transfers>(Transfers::inPlace(*program, Order(*program), standard));
+    return {transfers->staged(rank)->runs, transfers->staged(rank)->readers, sends(rank)};
   }
 
   std::unique_ptr<BundleFile> file;
@@ -101,6 +116,47 @@ TEST(Transfers, OwnBlockOfAGatherIsUntouched) {
   ASSERT_EQ(gathered.transfers->untouched(1).size(), 1u);
   EXPECT_EQ(gathered.transfers->untouched(1)[0].begin, 0u);
   EXPECT_EQ(gathered.transfers->untouched(1)[0].count, 1u);
+}
+
+// In place, each pair exchanges two chunks: the send comes before the receive that overwrites what it sends, and stays
+// in a slot. The other way round a copy is needed, which may be fetched; but not by a rank that this would keep
+// waiting.
+TEST(Transfers, InPlaceOnlyWhatIsOverwrittenTooEarlyIsStaged) {
+  ProgramSpec spec = allToAll(2, 2);
+  Analysed sendsFirst(spec);
+  EXPECT_EQ(sendsFirst.inPlace(0), (Analysed::InPlace{{}, 0, "-k-"}));
+  EXPECT_EQ(sendsFirst.inPlace(1), (Analysed::InPlace{{}, 0, "-k-"}));
+  std::swap(spec.ranks[1].blocks[1].steps[0], spec.ranks[1].blocks[1].steps[1]);
+  Analysed oneReceivesFirst(spec);
+  EXPECT_EQ(oneReceivesFirst.inPlace(0), (Analysed::InPlace{{}, 0, "-f-"}));
+  EXPECT_EQ(oneReceivesFirst.inPlace(1), (Analysed::InPlace{{{0, 2}}, 1, "--s"}));
+}
+
+// The receive of one thread block and the send of another come in any order.
+TEST(Transfers, InPlaceThreadBlocksThatDoNotWaitAreStaged) {
+  ProgramSpec spec = allToAll(2, 1);
+  for (Rank &rank : spec.ranks) {
+    Block &both = rank.blocks[1], receives = both;
+    receives.sendPeer = -1;
+    receives.steps.erase(receives.steps.begin());
+    both.recvPeer = -1;
+    both.steps.pop_back();
+    rank.blocks.push_back(receives);
+  }
+  Analysed any(spec);
+  EXPECT_EQ(any.inPlace(0), (Analysed::InPlace{{{1, 1}}, 1, "-f-"}));
+  EXPECT_EQ(any.inPlace(1), (Analysed::InPlace{{{0, 1}}, 1, "-f-"}));
+  for (uint32_t r = 0; r < 2; ++r)
+    spec.ranks[r].blocks[2].steps[0].waits = {{1, 0}};
+  Analysed waits(spec);
+  EXPECT_EQ(waits.inPlace(0), (Analysed::InPlace{{}, 0, "-k-"}));
+}
+
+// The own block of a gather lies where it is to be; that of a scatter is part of a wider input.
+TEST(Transfers, InPlaceBuffersOfDifferentSizes) {
+  EXPECT_EQ(Analysed(allGather(3, false)).inPlace(2).staged, std::vector<SlotRange>());
+  EXPECT_EQ(Analysed(scatter(3, 1)).inPlace(1).staged, std::vector<SlotRange>());
+  EXPECT_EQ(Analysed(reduceScatter(3, false)).inPlace(1).staged, std::vector<SlotRange>());
 }
 
 // A program that comes to a stop has no order to deduce anything from.

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which messages skip their slots with a call's layout, and where steps find what they read and pass on.
+#include "host/Run.h"
+
+#include <algorithm>
+
+namespace gc3::host {
+
+using namespace bundle;
+
+/// A message skips its slot only where both sides have slots of the same lengths, since nobody cuts it to the other's,
+/// and where it is not better sent ahead. That a message takes its slot after all forbids no other to skip its own.
+void Run::allow(const Transfers &transfers, Allowed &allowed) const {
+  const bool shortSlots = layout.count % slotsPerBlock(prog.info()) != 0;
+  allowed.steps = transfers.steps();
+  allowed.lends.assign(blocks.size(), false);
+  if (!transfers.any())
+    return;
+  std::vector<Transfers::Step> &own = allowed.own;
+  own.assign(allowed.steps.begin(), allowed.steps.end());
+  allowed.steps = own;
+  for (size_t tb = 0; tb < blocks.size(); ++tb) {
+    bool leading = true;
+    for (uint32_t number = 0; number < blocks[tb].instructionCount; ++number) {
+      const uint32_t at = blocks[tb].firstStep + number;
+      const fbs::Instruction &inst = prog.instruction(at);
+      Transfers::Step &step = own[at];
+      leading &= static_cast<Opcode>(inst.opcode()) == Opcode::Send && inst.wait_count() == 0;
+      if (step.out != Transfer::Slot &&
+          ((leading && betterSentAhead(step, inst)) || (shortSlots && !sameLengths(at, step.receiver))))
+        step.out = own[step.receiver].in = Transfer::Slot;
+      if (step.out == Transfer::Fetch)
+        allowed.lends[tb] = true;
+    }
+  }
+}
+
+/// For a message that a thread block begins with. One that is fetched from a staged copy is copied twice in any case;
+/// else, a second copy of a small one is cheaper than waiting until the others are here.
+bool Run::betterSentAhead(const Transfers::Step &step, const fbs::Instruction &inst) const {
+  constexpr uint64_t mostBytes = 2 << 10, mostStagedBytes = 512 << 10;
+  return inst.count() * layout.slotElements * layout.elementSize <=
+         (step.staged != Transfers::none ? mostStagedBytes : mostBytes);
+}
+
+/// What a step reads.
+Side Run::sourceOf(uint32_t step, uint64_t tile) const {
+  const fbs::Instruction &inst = prog.instruction(step);
+  const uint32_t rank = prog.rankOfStep(step);
+  const RankState &state = ranks[rank];
+  const Transfers::Step &how = state.allowed->steps[step];
+  if (how.staged != Transfers::none)
+    return {nullptr, 0, stagedTile(state, tile) + how.staged * layout.tileElements * layout.elementSize};
+  return {operand(rank, inst.src_buffer(), how.initialSource), inst.src_index(), nullptr};
+}
+
+/// Where a sending step has its message.
+Side Run::sentFrom(uint32_t step, uint64_t tile) const {
+  const fbs::Instruction &inst = prog.instruction(step);
+  if (!traits(static_cast<Opcode>(inst.opcode())).writes)
+    return sourceOf(step, tile);
+  return {operand(prog.rankOfStep(step), inst.dst_buffer(), false), inst.dst_index(), nullptr};
+}
+
+/// Where a receiving step wants its message.
+Side Run::receivedAt(uint32_t step) const {
+  const fbs::Instruction &inst = prog.instruction(step);
+  return {operand(prog.rankOfStep(step), inst.dst_buffer(), false), inst.dst_index(), nullptr};
+}
+
+bool Run::sameLengths(uint32_t sender, uint32_t receiver) const {
+  auto layoutOf = [&](uint32_t step, uint8_t buffer) {
+    return &layout.buffers[layout.ranks[prog.rankOfStep(step)].firstBuffer + buffer];
+  };
+  const fbs::Instruction &from = prog.instruction(sender), &to = prog.instruction(receiver);
+  bool stores = traits(static_cast<Opcode>(from.opcode())).writes;
+  bool wanted = traits(static_cast<Opcode>(to.opcode())).writes;
+  const BufferLayout *a = layoutOf(sender, stores ? from.dst_buffer() : from.src_buffer());
+  const BufferLayout *b = layoutOf(receiver, wanted ? to.dst_buffer() : to.src_buffer());
+  uint64_t atA = stores ? from.dst_index() : from.src_index(), atB = wanted ? to.dst_index() : to.src_index();
+  for (uint32_t slot = 0; slot < from.count(); ++slot)
+    if (std::min(a->at(atA + slot).available, layout.slotElements) !=
+        std::min(b->at(atB + slot).available, layout.slotElements))
+      return false;
+  return true;
+}
+
+} // namespace gc3::host

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The adversarial order shows what wrong programs hide otherwise.
+#include "ApiGroup.h"
+#include "Programs.h"
+
+#include <gtest/gtest.h>
+#include <set>
+
+using namespace gc3::test;
+
+namespace {
+
+/// What the last rank of an adversarial call of one element holds; every rank brings 1.
+float adversarialResult(const ProgramSpec &program, uint64_t seed) {
+  gc3HostConfig_t config = GC3_HOST_CONFIG_INITIALIZER;
+  config.order = gc3OrderAdversarial;
+  config.seed = seed;
+  Group group({program}, static_cast<int>(program.ranks.size()), config);
+  std::vector<float> inputs(program.ranks.size(), 1), outputs(program.ranks.size(), -100);
+  EXPECT_EQ(group.together([&](int r, gc3Comm_t comm) {
+    return gc3RunProgram(comm, program.name.c_str(), &inputs[static_cast<size_t>(r)], &outputs[static_cast<size_t>(r)],
+                         1, gc3Float32, gc3Sum, nullptr);
+  }),
+            gc3Success);
+  return outputs.back();
+}
+
+} // namespace
+
+// New memory is zero, which a sum does not show.
+TEST(Adversarial, ScratchHoldsGarbage) {
+  ProgramSpec program{"reads_scratch", "reads_scratch"};
+  program.scratchNames = {"scratch"};
+  Rank rank;
+  rank.inputSlots = rank.outputSlots = 1;
+  rank.scratchSlots = {1};
+  rank.blocks.push_back(
+      {-1, -1, 0, {{Opcode::Copy, in(0), out(0), 1, {}}, {Opcode::Reduce, scratch(0), out(0), 1, {}}}});
+  program.ranks = {rank};
+  program.outputs = {{{{0, 0}}}};
+  EXPECT_NE(adversarialResult(program, 1), 1);
+}
+
+// A send that its rank begins with waits for its turn as all steps do: here for a write that it races with.
+TEST(Adversarial, FirstSendsCanBeLate) {
+  ProgramSpec program{"races", "races"};
+  Rank from, to;
+  from.inputSlots = from.outputSlots = to.inputSlots = to.outputSlots = 1;
+  from.blocks = {{1, -1, 0, {{Opcode::Send, out(0), {}, 1, {}}}}, {-1, -1, 0, {{Opcode::Copy, in(0), out(0), 1, {}}}}};
+  to.blocks = {{-1, 0, 0, {{Opcode::RecvReduceCopy, in(0), out(0), 1, {}}}}};
+  program.ranks = {from, to};
+  program.outputs = {{{{0, 0}}}, {{{0, 0}, {1, 0}}}};
+  std::set<float> results;
+  for (uint64_t seed = 0; seed != 32; ++seed)
+    results.insert(adversarialResult(program, seed));
+  EXPECT_EQ(results, (std::set<float>{-99, 2}));
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// gc3-run's library: what its checks find, and that they miss nothing.
+#include "RunSupport.h"
+
+#include "Inputs.h"
+
+#include <cmath>
+
+using namespace gc3::run;
+using namespace gc3::test;
+
+TEST(Run, FindsAMissingContribution) {
+  for (bool twice : {false, true}) {
+    ProgramSpec spec = plainRingAllReduce(3);
+    Step &lost = spec.ranks[1].blocks[1].steps[1];
+    if (twice)
+      spec.ranks[1].blocks[1].steps[3].src = lost.src;
+    else
+      lost = {Opcode::Copy, in(0), scratch(0), 1, {}};
+    BundlePath bundle({spec});
+    Options options = checkOnly(bundle.path);
+    options.counts = {200};
+    options.types.clear();
+    for (int t = 0; t < gc3NumTypes; ++t)
+      options.types.push_back(static_cast<gc3DataType_t>(t));
+    ::testing::internal::CaptureStderr();
+    Result result = runOptions(options);
+    EXPECT_NE(::testing::internal::GetCapturedStderr().find("rank 1 chunk 0 element"), std::string::npos);
+    EXPECT_EQ(result.problem, "");
+    for (const Row &row : result.summary.rows) {
+      EXPECT_GT(row.placement[0].wrong, 50u) << row.type;
+      EXPECT_GT(row.placement[1].wrong, 50u) << row.type;
+      EXPECT_LE(row.placement[0].wrong, 200u) << row.type; // the other ranks are right
+    }
+    EXPECT_NE(result.table.find("FAILED"), std::string::npos);
+  }
+}
+
+/// plainRingAllReduce, but rank 1 lacks or doubles the contribution of the rank `distance` before it.
+static ProgramSpec mutant(uint32_t ranks, uint32_t distance, bool twice) {
+  ProgramSpec spec = plainRingAllReduce(ranks);
+  spec.name = (twice ? "twice" : "lost") + std::to_string(ranks) + "_" + std::to_string(distance);
+  std::vector<Step> &steps = spec.ranks[1].blocks[1].steps;
+  if (twice)
+    steps.push_back({Opcode::Reduce, scratch(distance), out(0), 1, {}});
+  else
+    steps[2 * distance - 1] = {Opcode::Copy, in(0), scratch(0), 1, {}};
+  return spec;
+}
+
+TEST(Run, FindsEachContributionForEveryTypeAndOperation) {
+  std::vector<ProgramSpec> specs;
+  for (uint32_t ranks : {2u, 3u, 16u})
+    for (uint32_t distance : {1u, ranks / 2, ranks - 1})
+      for (bool twice : {false, true})
+        specs.push_back(mutant(ranks, distance, twice));
+  // One bundle holds one program of a name.
+  std::sort(specs.begin(), specs.end(), [](const auto &a, const auto &b) { return a.name < b.name; });
+  specs.erase(std::unique(specs.begin(), specs.end(), [](const auto &a, const auto &b) { return a.name == b.name; }),
+              specs.end());
+  BundlePath bundle(specs);
+  Options options = checkOnly(bundle.path);
+  options.counts = {1, 7, 1000};
+  takeAllTypesAndOps(options);
+  ::testing::internal::CaptureStderr();
+  Result result = runOptions(options);
+  ::testing::internal::GetCapturedStderr();
+  EXPECT_EQ(result.problem, "");
+  EXPECT_EQ(result.summary.rows.size(), specs.size() * 3 * 12 * 5);
+  for (const Row &row : result.summary.rows) {
+    std::string op = row.op;
+    bool idempotent = row.program.starts_with("twice") && (op == "min" || op == "max");
+    for (const Measurement &measurement : row.placement)
+      EXPECT_EQ(measurement.wrong == 0, idempotent) << row.program << " " << row.type << " " << op << " " << row.count;
+  }
+}
+
+TEST(Run, BusyRanksTakeTurns) {
+  using namespace gc3::host;
+  for (uint32_t ranks : {2u, 3u, 16u, 100u, 512u, 1024u})
+    for (ElementType type :
+         {ElementType::Half, ElementType::Bfloat16, ElementType::Float8E4M3, ElementType::Float8E5M2})
+      for (Purpose purpose : {Purpose::Sum, Purpose::Avg}) {
+        uint32_t busy = busyRanks(type, purpose, ranks), elements = (ranks + busy - 1) / busy;
+        size_t size = elementSize(type);
+        std::vector<uint32_t> perElement(elements);
+        for (uint32_t rank = 0; rank < ranks; ++rank) {
+          std::vector<std::byte> data(elements * size);
+          makeInput({type, purpose, ranks, ranks, 1, 5}, data.data(), 3, elements, rank);
+          uint32_t mine = 0;
+          for (uint32_t i = 0; i < elements; ++i)
+            if (std::any_of(&data[i * size], &data[i * size] + size, [](std::byte b) { return b != std::byte{0}; }))
+              ++mine, ++perElement[i];
+          EXPECT_GE(mine, 1u) << ranks << " " << elementTypeName(type);
+        }
+        EXPECT_EQ(std::count(perElement.begin(), perElement.end(), busy), elements);
+      }
+}
+
+/// Sums and averages over up to 1024 ranks with one contribution lost or doubled, in the checker alone.
+TEST(Run, ManyRanksShowEachContribution) {
+  using namespace gc3::host;
+  for (uint32_t ranks : {2u, 3u, 7u, 16u, 100u, 512u, 1000u, 1024u})
+    for (ElementType type :
+         {ElementType::Half, ElementType::Bfloat16, ElementType::Float8E4M3, ElementType::Float8E5M2})
+      for (ReduceOp op : {ReduceOp::Sum, ReduceOp::Avg}) {
+        constexpr uint64_t n = 64;
+        size_t size = elementSize(type);
+        std::vector<uint32_t> valueBegin = {0, 1}, rowOfRank(ranks, 0), rowBegin = {0, 1}, rows = {1};
+        std::vector<gc3::bundle::fbs::Run> runs = {{0, 0, 1, 0, ranks}};
+        Postcondition post;
+        ASSERT_EQ(post.load({valueBegin, runs, rowOfRank, rowBegin, rows}, std::vector<uint64_t>(ranks, 1),
+                            std::vector<uint64_t>(ranks, 1)),
+                  "");
+        std::vector<std::vector<std::byte>> data(ranks, std::vector<std::byte>(n * size));
+        std::vector<const std::byte *> inputs;
+        std::vector<float> sum(n), lost(n);
+        auto at = [&](const std::byte *p, uint64_t i) {
+          if (type == ElementType::Half)
+            return toFloat(reinterpret_cast<const Half *>(p)[i]);
+          if (type == ElementType::Bfloat16)
+            return toFloat(reinterpret_cast<const Bfloat16 *>(p)[i]);
+          return type == ElementType::Float8E4M3 ? toFloat(reinterpret_cast<const Float8E4M3 *>(p)[i])
+                                                 : toFloat(reinterpret_cast<const Float8E5M2 *>(p)[i]);
+        };
+        auto put = [&](std::byte *p, uint64_t i, float x) {
+          if (type == ElementType::Half)
+            reinterpret_cast<Half *>(p)[i] = toHalf(x);
+          else if (type == ElementType::Bfloat16)
+            reinterpret_cast<Bfloat16 *>(p)[i] = toBfloat16(x);
+          else if (type == ElementType::Float8E4M3)
+            reinterpret_cast<Float8E4M3 *>(p)[i] = toFloat8E4M3(x);
+          else
+            reinterpret_cast<Float8E5M2 *>(p)[i] = toFloat8E5M2(x);
+        };
+        for (uint32_t r = 0; r < ranks; ++r) {
+          makeInput({type, op == ReduceOp::Sum ? Purpose::Sum : Purpose::Avg, ranks, ranks, 1, 0}, data[r].data(), 0, n,
+                    r);
+          inputs.push_back(data[r].data());
+          for (uint64_t i = 0; i < n; ++i)
+            if (float x = at(data[r].data(), i); x != 0) {
+              sum[i] += x;
+              if (lost[i] == 0 || std::abs(x) < std::abs(lost[i]))
+                lost[i] = x; // the smallest shows least
+            }
+        }
+        std::vector<std::byte> right(n * size), less(n * size), more(n * size);
+        float divisor = op == ReduceOp::Avg ? static_cast<float>(ranks) : 1.0f;
+        for (uint64_t i = 0; i < n; ++i) {
+          put(right.data(), i, sum[i] / divisor);
+          put(less.data(), i, (sum[i] - lost[i]) / divisor);
+          put(more.data(), i, (sum[i] + lost[i]) / divisor);
+        }
+        auto check = [&](const std::vector<std::byte> &output) {
+          std::vector<const std::byte *> out(ranks, output.data());
+          Chunks chunks{1, n, n};
+          return checkOutputs(
+                     {&post, type, op, ranks, static_cast<double>(wholeNumbers(type)), chunks, chunks, &inputs, &out})
+              .wrong;
+        };
+        EXPECT_EQ(check(right), 0u) << ranks << " " << elementTypeName(type) << " " << reduceOpName(op);
+        EXPECT_EQ(check(less), n * ranks) << ranks << " " << elementTypeName(type) << " " << reduceOpName(op);
+        EXPECT_EQ(check(more), n * ranks) << ranks << " " << elementTypeName(type) << " " << reduceOpName(op);
+      }
+}
+
+TEST(Run, FindsAMisplacedChunk) {
+  ProgramSpec spec = allToAll(3, 1);
+  std::swap(spec.ranks[0].blocks[1].steps[0].src, spec.ranks[0].blocks[2].steps[0].src);
+  BundlePath bundle({spec});
+  Options options = checkOnly(bundle.path);
+  options.counts = {5};
+  options.inPlace = false;
+  Result result = runOptions(options);
+  ASSERT_EQ(result.summary.rows.size(), 1u);
+  EXPECT_EQ(result.summary.rows[0].placement[0].wrong, 10u);
+}
+
+// A program that writes its input says so, and gets a private copy; one that does not say so is refused.
+TEST(Run, RefusesUndeclaredWritesToTheInput) {
+  ProgramSpec liar = writesInput(2);
+  for (Rank &rank : liar.ranks)
+    rank.writesInput = false;
+  BundlePath bundle({liar});
+  Options options = checkOnly(bundle.path);
+  Result result = runOptions(options);
+  EXPECT_NE(result.problem.find("writes the input of a rank that does not say so"), std::string::npos)
+      << result.problem;
+}
+
+TEST(Run, BoundsWhatAPostconditionExpandsTo) {
+  std::vector<uint32_t> valueBegin = {0, 1}, rowOfRank = {0}, rowBegin = {0, 1}, rows = {1};
+  for (auto [length, message] : {std::pair{(1u << 16) + 1, "65537 times in one run"}, {1u << 16, ""}}) {
+    std::vector<gc3::bundle::fbs::Run> runs = {{0, 0, 0, 0, length}};
+    Postcondition post;
+    std::string problem = post.load({valueBegin, runs, rowOfRank, rowBegin, rows}, {1}, {1});
+    EXPECT_EQ(problem.empty(), !*message) << problem;
+    EXPECT_NE(problem.find(message), std::string::npos) << problem;
+  }
+  std::vector<gc3::bundle::fbs::Run> many(2000, {0, 0, 0, 0, 1u << 16});
+  valueBegin = {0, 2000};
+  Postcondition post;
+  EXPECT_NE(post.load({valueBegin, many, rowOfRank, rowBegin, rows}, {1}, {1}).find("more than 67108864 input"),
+            std::string::npos);
+}

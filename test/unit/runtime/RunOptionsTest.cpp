@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// gc3-run's library: sizes, its command line, and what it writes.
+#include "RunSupport.h"
+
+#include <filesystem>
+
+using namespace gc3::run;
+using namespace gc3::test;
+
+TEST(Run, SizesFollowTheDispatchTable) {
+  ProgramSpec small = ringAllReduce(2, true), large = plainRingAllReduce(2);
+  small.maxBytes = 4096;
+  large.minBytes = 4096;
+  BundlePath bundle({small, large});
+  Options options;
+  options.bundle = bundle.path;
+  options.maxBytes = 8 << 10;
+  options.iterations = 1;
+  Result result = runOptions(options);
+  ASSERT_EQ(result.summary.rows.size(), 4u) << result.problem;
+  EXPECT_EQ(result.summary.rows[1].program, small.name);
+  EXPECT_EQ(result.summary.rows[2].program, large.name);
+  EXPECT_EQ(result.summary.rows[2].bytes, 4096u);
+  EXPECT_NE(result.table.find("# Out of bounds values : 0 OK"), std::string::npos);
+  options.maxBytes = 1 << 10;
+  options.collective = "alltoall";
+  EXPECT_NE(runOptions(options).problem.find("no such program"), std::string::npos);
+}
+
+TEST(Run, TellsSizesWithoutAProgramAndRefusesHugeCounts) {
+  ProgramSpec small = ringAllReduce(2, true);
+  small.maxBytes = 4096;
+  BundlePath bundle({small});
+  Options options;
+  options.bundle = bundle.path;
+  options.maxBytes = 16 << 10;
+  options.iterations = 0;
+  EXPECT_NE(runOptions(options).table.find(
+                "# no program of the bundle is for sizes 4096 to 16384 bytes (allreduce on 2 ranks)\n"),
+            std::string::npos);
+  options.program = "all";
+  for (uint64_t count : {uint64_t{1} << 60, uint64_t{1} << 61, uint64_t{1} << 62, UINT64_MAX}) {
+    options.counts = {count};
+    for (gc3DataType_t type : {gc3Float32, gc3Float64}) {
+      options.types = {type};
+      EXPECT_NE(runOptions(options).problem, "");
+    }
+  }
+}
+
+TEST(Run, WritesJson) {
+  BundlePath bundle({ringAllReduce(2, true)});
+  Options options = checkOnly(bundle.path);
+  Result result = runOptions(options);
+  std::string path = bundle.path + ".json";
+  ASSERT_EQ(writeJson(path, options, result.summary), "");
+  std::ifstream file(path);
+  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  EXPECT_NE(text.find("\"program\": \"ring2_aliased_1\", \"ranks\": 2, \"bytes\": 4, \"count\": 1"), std::string::npos)
+      << text;
+  std::remove(path.c_str());
+  EXPECT_NE(writeJson("/nonexistent/x.json", options, result.summary), "");
+  EXPECT_NE(checkJson("/nonexistent/x.json"), "");
+  EXPECT_NE(checkJson(::testing::TempDir()), "");
+  EXPECT_EQ(checkJson(path), "");
+  EXPECT_FALSE(std::filesystem::exists(path));
+  std::filesystem::create_symlink(path, path + ".link");
+  for (int i = 0; i < 2; ++i) { // the link's target is missing, then a file
+    EXPECT_EQ(checkJson(path + ".link"), "");
+    EXPECT_EQ(writeJson(path + ".link", options, result.summary), "");
+    EXPECT_TRUE(std::filesystem::is_symlink(path + ".link"));
+    EXPECT_TRUE(std::filesystem::is_regular_file(path));
+  }
+  std::remove((path + ".link").c_str());
+  std::remove(path.c_str());
+  EXPECT_EQ(writeJson("/dev/null", options, result.summary), "");
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+}
+
+TEST(Run, BusBandwidthFactors) {
+  EXPECT_EQ(busFactor("allreduce", 4), 1.5);
+  EXPECT_EQ(busFactor("alltoall", 4), 0.75);
+  EXPECT_EQ(busFactor("broadcast", 4), 1);
+  EXPECT_EQ(busFactor("my_own", 4), 1);
+}
+
+TEST(Run, CommandLine) {
+  auto parse = [](std::vector<std::string> words, Options &options) {
+    words.insert(words.begin(), "gc3-run");
+    std::vector<char *> argv;
+    for (std::string &word : words)
+      argv.push_back(word.data());
+    ::testing::internal::CaptureStderr();
+    Action action = parseOptions(static_cast<int>(argv.size()), argv.data(), options);
+    return std::pair(action, ::testing::internal::GetCapturedStderr());
+  };
+  Options options;
+  EXPECT_EQ(
+      parse({"b", "-b", "2K", "-e", "3MB", "-d", "half,int8", "-o", "all", "--inplace=1", "--count", "0,7"}, options)
+          .first,
+      Action::Run);
+  Options once;
+  EXPECT_EQ(parse({"b", "-o", "sum,max,sum"}, once).first, Action::Run);
+  EXPECT_EQ(once.ops, (std::vector<gc3RedOp_t>{gc3Sum, gc3Max}));
+  EXPECT_EQ(options.minBytes, 2048u);
+  EXPECT_EQ(options.maxBytes, 3000000u);
+  EXPECT_EQ(options.types, (std::vector<gc3DataType_t>{gc3Float16, gc3Int8}));
+  EXPECT_EQ(options.ops.size(), 5u);
+  EXPECT_FALSE(options.outOfPlace);
+  EXPECT_EQ(options.counts, (std::vector<uint64_t>{0, 7}));
+  for (const std::vector<std::string> &words :
+       std::vector<std::vector<std::string>>{{},
+                                             {"b", "c"},
+                                             {"b", "-x"},
+                                             {"b", "-b"},
+                                             {"b", "-b", "1Q"},
+                                             {"b", "-b", "-1"},
+                                             {"b", "-f", "1"},
+                                             {"b", "-d", "quad"},
+                                             {"b", "-b", "2M", "-e", "1M"},
+                                             {"b", "--count", "99999999999999999999999"},
+                                             {"b", "--seed", "99999999999999999999999"},
+                                             {"b", "-b", "0x10"},
+                                             {"b", "-e", "1T", "-i", "1"},
+                                             {"b", "--order", "odd"}}) {
+    Options unused;
+    EXPECT_EQ(parse(words, unused).first, Action::UsageError);
+  }
+  Options unused;
+  EXPECT_NE(parse({"b", "--backend", "cuda"}, unused).second.find("backend 'cuda' is not built"), std::string::npos);
+}
