@@ -60,6 +60,8 @@ struct Table {
                       cl::init(Emit::GC3IR), cl::cat(output)};
   cl::opt<bool> dump{"dump", cl::desc("Print a bundle (FILE.gc3b) as text"), cl::cat(output)};
   cl::opt<bool> listStd{"list-std", cl::desc("List the standard library; takes no input file"), cl::cat(output)};
+  cl::opt<std::string> explain{"explain", cl::desc("Say what the id of a message means, or all; takes no input file"),
+                               cl::value_desc("id"), cl::cat(output)};
   cl::opt<bool> dependencies{
       "MD", cl::desc("Write a rule for make, too: the output depends on FILE.gc3 and its imports"), cl::cat(output)};
   cl::opt<std::string> dependencyFile{"MF", cl::desc("Where -MD writes (default: the output with .d for its suffix)"),
@@ -69,7 +71,8 @@ struct Table {
   cl::opt<DiagnosticsFormat> diagnostics{
       "diagnostics", cl::desc("How to write errors and remarks:"),
       cl::values(clEnumValN(DiagnosticsFormat::Text, "text", "for people (default)"),
-                 clEnumValN(DiagnosticsFormat::Json, "json", "for programs: a JSON object a line")),
+                 clEnumValN(DiagnosticsFormat::Json, "json", "for programs: a JSON object a line"),
+                 clEnumValN(DiagnosticsFormat::Sarif, "sarif", "for editors and code hosts: a SARIF 2.1.0 log")),
       cl::init(DiagnosticsFormat::Text), cl::cat(output)};
   cl::opt<bool> timeReport{"time-report", cl::desc("Say how long each stage took"), cl::cat(output)};
 
@@ -134,11 +137,14 @@ static bool checkCombination(const Table &table) {
   const std::string from = table.from == From::GC3IR ? "--from=gc3-ir" : "--from=inst-dag";
   const Emit firstOfText = table.from == From::GC3IR ? Emit::GC3IR : Emit::InstructionDag;
   const Emit wanted = table.emit == Emit::Dot ? table.graph : table.emit;
+  const bool isAsked = table.listStd || given(table.explain); // of gc3c itself: there is no input
+  const std::string question = table.listStd ? "--list-std" : "--explain";
   std::vector<Rule> rules = {
-      {table.listStd && (given(table.file) || given(table.emit) || given(table.from) || given(table.defines) ||
-                         table.dump || table.dependencies),
-       "--list-std takes no input file, and neither --emit, --from, --dump, -D nor -MD"},
-      {!table.listStd && table.file.empty(), "no input file; gc3c --help says more"},
+      {table.listStd && given(table.explain), "--list-std and --explain ask two things; ask one"},
+      {isAsked && (given(table.file) || given(table.emit) || given(table.from) || given(table.defines) || table.dump ||
+                   table.dependencies),
+       question + " takes no input file, and neither --emit, --from, --dump, -D nor -MD"},
+      {!isAsked && table.file.empty(), "no input file; gc3c --help says more"},
       {table.dump && given(table.emit), "--dump prints a bundle, and takes no --emit"},
       {table.dump && table.dependencies, "--dump prints a bundle, and takes no -MD"},
       {table.dump && isText, "--dump prints a bundle, and " + from + " reads text"},
@@ -161,14 +167,27 @@ static bool checkCombination(const Table &table) {
       {table.verify, From::GC3IR},    {table.maxThreadBlocks, From::GC3IR}, {table.maxSlots, From::GC3IR},
       {table.maxSteps, From::GC3IR},
   };
-  const bool compiles = !table.dump && !table.listStd;
-  const std::string what = table.dump ? "--dump prints" : table.listStd ? "--list-std prints" : from + " reads";
+  const bool compiles = !table.dump && !isAsked;
+  const std::string what = table.dump ? "--dump prints" : isAsked ? question + " prints" : from + " reads";
   for (const auto &[option, last] : stageOptions)
     rules.push_back(
         {given(option) && (!compiles || table.from > last),
          (option.ArgStr.size() == 1 ? "-" : "--") + option.ArgStr.str() + " says nothing about what " + what});
   auto broken = llvm::find_if(rules, [](const Rule &rule) { return rule.broken; });
   return broken == rules.end() || reject(broken->message);
+}
+
+static bool checkExplain(const Table &table) {
+  if (!given(table.explain) || table.explain == "all")
+    return true;
+  std::vector<std::string> names;
+  for (int id = 0; id != static_cast<int>(DiagId::Count); ++id)
+    names.emplace_back(name(static_cast<DiagId>(id)));
+  if (llvm::is_contained(names, table.explain))
+    return true;
+  std::string near = nearestName(table.explain, names);
+  return reject("no message has the id '" + table.explain +
+                (near.empty() ? "'; --explain=all lists all" : "'; did you mean '" + near + "'?"));
 }
 
 static bool parseDefines(const Table &table, Options &options) {
@@ -195,7 +214,7 @@ std::optional<Options> gc3::driver::parseCommandLine(int argc, const char *const
     return std::nullopt;
   }
   Options options;
-  if (!checkRanges(table) || !checkCombination(table) || !parseDefines(table, options))
+  if (!checkRanges(table) || !checkCombination(table) || !checkExplain(table) || !parseDefines(table, options))
     return std::nullopt;
   options.input = table.file;
   options.output = table.out;
@@ -208,6 +227,7 @@ std::optional<Options> gc3::driver::parseCommandLine(int argc, const char *const
     options.maxPicture = 20000;
   options.dump = table.dump;
   options.listStd = table.listStd;
+  options.explain = table.explain;
   options.verify = table.verify;
   options.dependencies = table.dependencies;
   options.dependencyFile = table.dependencyFile;
