@@ -112,8 +112,6 @@ static std::string hint(antlr4::Token *previous, antlr4::Token *token, const Wor
   std::string before = previous ? previous->getText() : "", found = token->getText();
   if (before == "." && token->getType() == GC3Parser::INT)
     return "; numbers have no fractions";
-  if (!previous && (found == "gc3" || found == "instruction"))
-    return "; the text of an IR is read with --from";
   bool isWord = token->getType() != GC3Parser::ID && found[0] >= 'a' && found[0] <= 'z';
   if (wantsName && isWord)
     return "; that is a word of the language, and can't be a name";
