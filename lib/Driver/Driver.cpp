@@ -43,7 +43,7 @@ std::string Invocation::outputPath() const {
   if (!options.output.empty())
     return options.output;
   bool isFile = options.emit == Emit::Bundle || options.emit == Emit::Html;
-  if (options.listStd || options.dump || !isFile || options.input == "-")
+  if (options.listStd || !options.explain.empty() || options.dump || !isFile || options.input == "-")
     return "-";
   return (llvm::sys::path::stem(options.input) + (options.emit == Emit::Html ? ".html" : ".gc3b")).str();
 }
@@ -59,7 +59,11 @@ std::string Invocation::dependencyPath() const {
 /// What can be said against the outputs' paths before anything is read.
 bool Invocation::checkOutputs() {
   std::string path = outputPath();
-  if (sameFile(options.input, path))
+  if (sameFile(options.input, path) && options.output.empty() && options.emit == Emit::Bundle)
+    diags.error(DiagId::CannotRead, {},
+                "'" + options.input +
+                    "' is named as a bundle, not as a program; --dump prints it, and gc3-run runs it");
+  else if (sameFile(options.input, path))
     diags.error(DiagId::CannotWrite, {}, "the output '" + path + "' is the input; choose another with -o");
   if (!options.dependencies)
     return !diags.hasErrors();
@@ -71,10 +75,23 @@ bool Invocation::checkOutputs() {
   return !diags.hasErrors();
 }
 
+static void explain(llvm::StringRef wanted, llvm::raw_ostream &out) {
+  for (int i = 0; i != static_cast<int>(DiagId::Count); ++i) {
+    auto id = static_cast<DiagId>(i);
+    if (wanted == "all" || wanted == llvm::StringRef(name(id)))
+      out << name(id) << ": " << help(id) << '\n';
+  }
+}
+
 bool Invocation::produce(std::string &result) {
   if (options.listStd) {
     llvm::raw_string_ostream out(result);
     sema::listStandardLibrary(out);
+    return true;
+  }
+  if (!options.explain.empty()) {
+    llvm::raw_string_ostream out(result);
+    explain(options.explain, out);
     return true;
   }
   if (options.dump) {

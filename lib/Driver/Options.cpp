@@ -67,6 +67,8 @@ struct Table {
                       cl::init(Emit::GC3IR), cl::cat(output)};
   cl::opt<bool> dump{"dump", cl::desc("Print a bundle (FILE.gc3b) as text"), cl::cat(output)};
   cl::opt<bool> listStd{"list-std", cl::desc("List the standard library; takes no input file"), cl::cat(output)};
+  cl::opt<std::string> explain{"explain", cl::desc("Say what the id of a message means, or all; takes no input file"),
+                               cl::value_desc("id"), cl::cat(output)};
   cl::opt<bool> dependencies{
       "MD", cl::desc("Write a rule for make, too: the output depends on FILE.gc3 and its imports"), cl::cat(output)};
   cl::opt<std::string> dependencyFile{"MF", cl::desc("Where -MD writes (default: the output with .d for its suffix)"),
@@ -76,7 +78,8 @@ struct Table {
   cl::opt<DiagnosticsFormat> diagnostics{
       "diagnostics", cl::desc("How to write errors and remarks:"),
       cl::values(clEnumValN(DiagnosticsFormat::Text, "text", "for people (default)"),
-                 clEnumValN(DiagnosticsFormat::Json, "json", "for programs: a JSON object a line")),
+                 clEnumValN(DiagnosticsFormat::Json, "json", "for programs: a JSON object a line"),
+                 clEnumValN(DiagnosticsFormat::Sarif, "sarif", "for editors and code hosts: a SARIF 2.1.0 log")),
       cl::init(DiagnosticsFormat::Text), cl::cat(output)};
   cl::opt<bool> timeReport{"time-report", cl::desc("Say how long each stage took"), cl::cat(output)};
 
@@ -161,6 +164,15 @@ struct Rule {
 
 } // namespace
 
+/// Whether gc3c is asked about itself: then there is no input.
+static bool isAsked(const Table &table) {
+  return table.listStd || given(table.explain);
+}
+
+static std::string question(const Table &table) {
+  return table.listStd ? "--list-std" : "--explain";
+}
+
 /// --verify-only finds out by itself what the inputs are, and writes nothing.
 static void addVerifyOnlyRules(const Table &table, std::vector<Rule> &rules) {
   for (const cl::Option *option :
@@ -190,10 +202,10 @@ static void addStageRules(const Table &table, std::vector<Rule> &rules) {
       {table.verify, all},     {table.maxThreadBlocks, all},
       {table.maxSlots, all},   {table.maxSteps, all},
   };
-  const bool compiles = !table.dump && !table.listStd;
-  const std::string what = table.dump      ? "--dump prints"
-                           : table.listStd ? "--list-std prints"
-                                           : std::string(spelling(table.from)) + " reads";
+  const bool compiles = !table.dump && !isAsked(table);
+  const std::string what = table.dump       ? "--dump prints"
+                           : isAsked(table) ? question(table) + " prints"
+                                            : std::string(spelling(table.from)) + " reads";
   for (const auto &[option, inputs] : stageOptions)
     rules.push_back({given(option) && !(compiles && inputs & bit(table.from)),
                      dashed(option) + " says nothing about what " + what});
@@ -208,10 +220,11 @@ static bool checkCombination(const Table &table) {
   const Emit wanted = table.emit == Emit::Dot ? table.graph : table.emit;
   std::vector<Rule> rules = {
       {table.importMsccl && given(table.from), "--import-msccl is short for --from=msccl-xml; give one of the two"},
-      {table.listStd && (!table.files.empty() || given(table.emit) || given(table.from) || given(table.defines) ||
-                         table.importMsccl || table.dump || table.dependencies),
-       "--list-std takes no input file, and neither --emit, --from, --dump, -D nor -MD"},
-      {!table.listStd && (table.files.empty() || table.files.front().empty()), "no input file; gc3c --help says more"},
+      {table.listStd && given(table.explain), "--list-std and --explain ask two things; ask one"},
+      {isAsked(table) && (!table.files.empty() || given(table.emit) || given(table.from) || given(table.defines) ||
+                          table.importMsccl || table.dump || table.dependencies),
+       question(table) + " takes no input file, and neither --emit, --from, --dump, -D nor -MD"},
+      {!isAsked(table) && (table.files.empty() || table.files.front().empty()), "no input file; gc3c --help says more"},
       {table.files.size() > 1 && !table.verifyOnly,
        "one input file, not " + std::to_string(table.files.size()) + "; --verify-only takes several"},
   };
@@ -235,6 +248,19 @@ static bool checkCombination(const Table &table) {
   addStageRules(table, rules);
   auto broken = llvm::find_if(rules, [](const Rule &rule) { return rule.broken; });
   return broken == rules.end() || reject(broken->message);
+}
+
+static bool checkExplain(const Table &table) {
+  if (!given(table.explain) || table.explain == "all")
+    return true;
+  std::vector<std::string> names;
+  for (int id = 0; id != static_cast<int>(DiagId::Count); ++id)
+    names.emplace_back(name(static_cast<DiagId>(id)));
+  if (llvm::is_contained(names, table.explain))
+    return true;
+  std::string near = nearestName(table.explain, names);
+  return reject("no message has the id '" + table.explain +
+                (near.empty() ? "'; --explain=all lists all" : "'; did you mean '" + near + "'?"));
 }
 
 static bool parseDefines(const Table &table, Options &options) {
@@ -263,7 +289,7 @@ std::optional<Options> gc3::driver::parseCommandLine(int argc, const char *const
   if (table.importMsccl && !given(table.from))
     table.from = From::MscclXml;
   Options options;
-  if (!checkRanges(table) || !checkCombination(table) || !parseDefines(table, options))
+  if (!checkRanges(table) || !checkCombination(table) || !checkExplain(table) || !parseDefines(table, options))
     return std::nullopt;
   if (!table.files.empty())
     options.input = table.files.front();
@@ -282,6 +308,7 @@ std::optional<Options> gc3::driver::parseCommandLine(int argc, const char *const
     options.maxPicture = 20000;
   options.dump = table.dump;
   options.listStd = table.listStd;
+  options.explain = table.explain;
   options.verify = table.verify;
   options.dependencies = table.dependencies;
   options.dependencyFile = table.dependencyFile;

@@ -84,7 +84,27 @@ bool Pipeline::printSyntax(llvm::StringRef text, llvm::raw_ostream &out) {
   return true;
 }
 
+/// Whether the text begins as what gc3c itself writes does; the parser could not say what it is.
+static bool isNoSource(Session &session, llvm::StringRef text) {
+  static const struct {
+    llvm::StringRef begin, advice;
+  } products[] = {
+      {"gc3-ir ", "holds GC3-IR, not a program; --from=gc3-ir reads it"},
+      {"instruction-dag ", "holds an Instruction DAG, not a program; --from=inst-dag reads it"},
+      {"GC3B", "holds a bundle, not a program; --dump prints it, and gc3-run runs it"},
+  };
+  for (const auto &product : products) {
+    if (!text.startswith(product.begin))
+      continue;
+    session.diags.error(DiagId::CannotRead, {}, "'" + session.options.input + "' " + product.advice.str());
+    return true;
+  }
+  return false;
+}
+
 bool Pipeline::compileSource(llvm::StringRef text, llvm::raw_ostream &out) {
+  if (isNoSource(session, text))
+    return false;
   std::vector<ir::ChunkDag> dags;
   {
     auto timer = session.times.start("parse and evaluate");

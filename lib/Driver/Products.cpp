@@ -19,6 +19,8 @@ void gc3::driver::report(Session &session, const ir::ProgramInfo &info, const ve
   Diagnostic &error = session.diags.error(id, range, "program '" + info.name + "': " + finding.message);
   for (const verify::Finding::Note &note : finding.notes)
     error.note(note.site == ir::None ? SourceRange() : info.sites[note.site], note.message);
+  if (id == DiagId::Unverified && session.options.from == From::Source)
+    error.note({}, "a .gc3 program can't bring this about: it is a bug of gc3c; please report it, with the program");
 }
 
 bool gc3::driver::checkNumber(Session &session, const std::vector<const ir::ProgramInfo *> &programs) {

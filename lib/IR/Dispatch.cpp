@@ -4,6 +4,7 @@
 #include "gc3/IR/Dispatch.h"
 #include "gc3/IR/ChunkDag.h"
 #include "gc3/Support/Diagnostics.h"
+#include "gc3/Support/Quantity.h"
 #include <algorithm>
 #include <tuple>
 
@@ -22,8 +23,8 @@ static void reportOverlap(const ProgramInfo &earlier, const ProgramInfo &later, 
   diags
       .error(DiagId::SizesOverlap, here,
              "'" + later.name + "' (" + sizesOf(later) + ") and '" + earlier.name + "' (" + sizesOf(earlier) +
-                 ") both implement '" + later.collective.name + "' on " + std::to_string(later.collective.ranks) +
-                 " ranks; give each a 'sizes' range of its own")
+                 ") both implement '" + later.collective.name + "' on " + quantity(later.collective.ranks, "rank") +
+                 "; give each a 'sizes' range of its own")
       .note(there, "'" + earlier.name + "' is here");
 }
 

@@ -2,6 +2,7 @@
 // Headers, ranks and operations of the textual forms. What later stages take for granted of a collective is checked
 // here: shapes, sizes, aliases, budgets. Where an operation leads is left to Verify.
 #include "ReadParts.h"
+#include "gc3/Support/Quantity.h"
 #include <algorithm>
 
 using namespace gc3;
@@ -9,10 +10,6 @@ using namespace gc3::ir;
 
 static const char *wordOf(BufferId buffer) {
   return buffer == InputBuffer ? "input" : "output";
-}
-
-static std::string quantity(uint64_t count, const char *thing) {
-  return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
 }
 
 bool ProgramReader::names(llvm::StringRef level) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An upper bound for the depth of the tree, from the tokens alone and in one pass: each open bracket is a level, and so
-// is each operator, postfix, `?` or `else` since the last separator inside the same bracket.
+// is each operator, postfix, `?` or `else` since the last separator inside the same bracket. Also which bracket a text
+// leaves open.
 #include "Nesting.h"
 #include "GC3Lexer.h"
 #include <vector>
@@ -62,4 +63,18 @@ antlr4::Token *parse::tooDeepAt(antlr4::CommonTokenStream &tokens, unsigned limi
       return token;
   }
   return nullptr;
+}
+
+antlr4::Token *parse::innermostOpen(antlr4::CommonTokenStream &tokens) {
+  std::vector<antlr4::Token *> open;
+  for (antlr4::Token *token : tokens.getTokens()) {
+    if (token->getChannel() != antlr4::Token::DEFAULT_CHANNEL || token->getType() == antlr4::Token::EOF)
+      continue;
+    Role role = roleOf(token->getText(), token->getType());
+    if (role == Role::Open)
+      open.push_back(token);
+    else if ((role == Role::Close || role == Role::CloseBlock) && !open.empty())
+      open.pop_back();
+  }
+  return open.empty() ? nullptr : open.back();
 }

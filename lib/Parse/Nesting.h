@@ -9,4 +9,7 @@ namespace gc3::parse {
 /// with the tree, in prediction too, so this is asked before it runs.
 antlr4::Token *tooDeepAt(antlr4::CommonTokenStream &tokens, unsigned limit);
 
+/// The last bracket that the text opens and does not close, or null.
+antlr4::Token *innermostOpen(antlr4::CommonTokenStream &tokens);
+
 } // namespace gc3::parse

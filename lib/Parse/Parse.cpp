@@ -44,7 +44,7 @@ SourceRange Session::range(antlr4::ParserRuleContext *context) const {
 /// What the lexer hid from the parser because it is no token at all, and the limit on nesting.
 bool Session::checkTokens() {
   bool good = true;
-  uint32_t strayEnd = 0; // a run of stray characters is one error
+  size_t strayLine = 0; // the stray characters of a line are one error
   auto report = [&](DiagId id, SourceRange where, const char *message) {
     diags.error(id, where, message);
     good = false;
@@ -56,9 +56,12 @@ bool Session::checkTokens() {
     } else if (token->getType() == GC3Lexer::OPEN_COMMENT) {
       report(DiagId::Syntax, {where.begin, where.begin + 2}, "comment without a closing '*/'");
     } else if (token->getType() == GC3Lexer::STRAY) {
-      if (where.begin != strayEnd)
-        report(DiagId::Syntax, where, "this character has no place outside of strings and comments");
-      strayEnd = where.end;
+      bool isQuote = token->getText() == "'" || token->getText() == "\u201c" || token->getText() == "\u201d";
+      if (token->getLine() != strayLine)
+        report(DiagId::Syntax, where,
+               isQuote ? "strings stand in double quotes, as in \"text\""
+                       : "this character has no place outside of strings and comments");
+      strayLine = token->getLine();
     }
   }
   if (antlr4::Token *deep = tooDeepAt(tokens, MaxNesting))
@@ -84,19 +87,27 @@ auto Session::run(Rule rule) -> decltype(rule()) {
     tokens.seek(0);
     parser.reset();
   }
-  bool good = true;
+  size_t lastLine = 0; // of an error
   simulator->setPredictionMode(antlr4::atn::PredictionMode::LL);
   parser.setErrorHandler(std::make_shared<ReportingStrategy>(
       [&](antlr4::Token *previous, antlr4::Token *found, const std::string &message) {
-        good = false;
-        SourceRange where = range(found);
+        bool isEnd = found->getType() == antlr4::Token::EOF;
         // What is missing at the end of a line is missing there, not at the start of a later one.
-        if (previous && (previous->getLine() != found->getLine() || found->getType() == antlr4::Token::EOF))
+        bool isBefore = previous && (previous->getLine() != found->getLine() || isEnd);
+        size_t line = (isBefore ? previous : found)->getLine();
+        // A second error on a line, or at the end of the text, is nearly always the first one's doing.
+        if (line == lastLine || (isEnd && lastLine != 0))
+          return;
+        lastLine = line;
+        SourceRange where = range(found);
+        if (isBefore)
           where = {range(previous).end, range(previous).end};
-        diags.error(DiagId::Syntax, where, message);
+        Diagnostic &error = diags.error(DiagId::Syntax, where, message);
+        if (antlr4::Token *open = isEnd ? innermostOpen(tokens) : nullptr)
+          error.note(range(open), "this '" + open->getText() + "' is never closed");
       }));
   auto *tree = rule();
-  return good ? tree : nullptr;
+  return lastLine == 0 ? tree : nullptr;
 }
 
 GC3Parser::FileContext *Session::file() {

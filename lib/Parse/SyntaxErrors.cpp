@@ -4,6 +4,7 @@
 #include "SyntaxErrors.h"
 #include "GC3Parser.h"
 #include <set>
+#include <string_view>
 
 using namespace gc3::parse;
 using gc3::grammar::GC3Parser;
@@ -94,12 +95,42 @@ static std::string place(antlr4::Parser *parser) {
   }
 }
 
+/// What those mean who write it as in another language: by the token found, the one before it, or both.
+static std::string hint(antlr4::Token *previous, antlr4::Token *token, const Words &words, bool wantsName) {
+  struct Habit {
+    std::string_view before, found, hint;
+  };
+  static const Habit habits[] = {
+      {"", "and", "'&&' joins conditions"},
+      {"", "or", "'||' joins conditions"},
+      {"not", "", "'!' negates"},
+      {"+", "+", "'+= 1' counts up"},
+      {"-", ";", "'-= 1' counts down"},
+      {"*", "*", "there is no sign for powers"},
+      {"..", "=", "a range leaves out its end: '0..n + 1'"},
+  };
+  std::string before = previous ? previous->getText() : "", found = token->getText();
+  if (before == "." && token->getType() == GC3Parser::INT)
+    return "; numbers have no fractions";
+  bool isWord = token->getType() != GC3Parser::ID && found[0] >= 'a' && found[0] <= 'z';
+  if (wantsName && isWord)
+    return "; that is a word of the language, and can't be a name";
+  if (found == "=" && (words.count("{") != 0 || words.count("==") != 0))
+    return "; '==' compares";
+  for (const Habit &habit : habits)
+    if ((habit.before.empty() || habit.before == before) && (habit.found.empty() || habit.found == found))
+      return "; " + std::string(habit.hint);
+  return "";
+}
+
 void ReportingStrategy::reportAt(antlr4::Parser *parser, antlr4::Token *token) {
-  std::string wanted = expected(spellings(parser, getExpectedTokens(parser)));
+  Words words = spellings(parser, getExpectedTokens(parser));
+  std::string wanted = expected(words);
   if (wanted == "';'")
     wanted += place(parser);
   antlr4::Token *previous = parser->getTokenStream()->LT(-1);
-  sink(previous, token, "expected " + wanted + ", found " + found(token));
+  sink(previous, token,
+       "expected " + wanted + ", found " + found(token) + hint(previous, token, words, wanted == "a name"));
 }
 
 void ReportingStrategy::reportNoViableAlternative(antlr4::Parser *parser, const antlr4::NoViableAltException &error) {

@@ -5,6 +5,7 @@
 // the block that uses their result first, else to the one with the least to do.
 #include "Stages.h"
 #include "gc3/Support/Diagnostics.h"
+#include "gc3/Support/Quantity.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
 #include <algorithm>
@@ -120,8 +121,7 @@ void ThreadBlockAssigner::reportLimit(const std::vector<uint32_t> &crowded) {
   const ProgramInfo &info = *nodes.dag.info;
   uint32_t rank = *std::max_element(crowded.begin(), crowded.end(),
                                     [&](uint32_t a, uint32_t b) { return framesOf[a].size() < framesOf[b].size(); });
-  std::string others =
-      crowded.size() == 1 ? "" : " (and " + std::to_string(crowded.size() - 1) + " more ranks too many)";
+  std::string others = crowded.size() == 1 ? "" : " (also above it: " + quantity(crowded.size() - 1, "other rank") + ")";
   Diagnostic &error =
       diags.error(DiagId::TooManyThreadBlocks, info.nameRange,
                   "rank " + std::to_string(rank) + " needs " + std::to_string(framesOf[rank].size()) +

@@ -11,6 +11,7 @@ static constexpr uint32_t MaxRegistersOfFunction = 50000;
 BodyCompiler::BodyCompiler(Compiler &compiler, uint32_t functionIndex, Kind bodyKind)
     : shared(compiler), functionNumber(functionIndex), kind(bodyKind) {
   code.name = shared.code.functions[functionNumber].name;
+  code.isStandard = shared.code.functions[functionNumber].isStandard;
   openScope();
 }
 
@@ -106,8 +107,10 @@ void BodyCompiler::openScope() {
 }
 
 void BodyCompiler::closeScope() {
-  for (; locals.size() > scopeLocals.back(); locals.pop_back())
+  for (; locals.size() > scopeLocals.back(); locals.pop_back()) {
     visible[locals.back().name] = locals.back().shadowed;
+    ended[locals.back().name] = locals.back().range;
+  }
   release(scopeMarks.back());
   scopeMarks.pop_back();
   scopeLocals.pop_back();

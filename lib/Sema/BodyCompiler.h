@@ -106,6 +106,7 @@ private:
                    SourceRange range);
   void emitCall(uint32_t function, const Mark &base, SourceRange range);
   Value chunk(const ast::CallExpr &expr);
+  void onlyChunksHave(const char *what, Type got, SourceRange range);
   Value method(const ast::MethodExpr &expr);
   Value transfer(const ast::MethodExpr &expr, Value receiver, const Mark &to);
   Value part(const ast::MethodExpr &expr, Value receiver, const Mark &to);
@@ -127,6 +128,7 @@ private:
   void returnStatement(const ast::ReturnStmt &stmt);
   void jump(const ast::JumpStmt &stmt);
   void assertStatement(const ast::AssertStmt &stmt);
+  void assertComparison(const ast::BinaryExpr &expr);
   void directive(const ast::ScopeStmt &stmt);
 
   // Collectives and headers (CompileCollective.cpp)
@@ -149,7 +151,8 @@ private:
   uint32_t top[FileCount] = {};
   size_t lastLabel = ~size_t(0);
   std::vector<Local> locals;
-  llvm::StringMap<int64_t> visible; ///< name to local, or -1
+  llvm::StringMap<SourceRange> ended; ///< locals whose block is over, for those who still name them
+  llvm::StringMap<int64_t> visible;   ///< name to local, or -1
   std::vector<Mark> scopeMarks;
   std::vector<size_t> scopeLocals;
   std::vector<Loop> loops;

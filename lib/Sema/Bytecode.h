@@ -138,6 +138,7 @@ struct PlaceOperands {
 
 struct Function {
   std::string name;
+  bool isStandard = false; ///< of a file that came with the compiler
   std::vector<Instruction> code;
   std::vector<SourceRange> ranges; ///< of each instruction
   uint32_t registers[FileCount] = {};

@@ -3,6 +3,7 @@
 // found by their hash, and equal rows of the postcondition are stored once. Linear in contributions and in output
 // chunks.
 #include "CollectiveBuilder.h"
+#include "gc3/Support/Quantity.h"
 #include <algorithm>
 
 using namespace gc3;
@@ -12,6 +13,14 @@ static constexpr int64_t MaxRanks = 65536;
 
 static const char *wordOf(ir::BufferId buffer) {
   return buffer == ir::InputBuffer ? "input" : "output";
+}
+
+static std::string shapeOf(ir::BufferId buffer, int64_t blocks, int64_t chunks) {
+  return std::string(wordOf(buffer)) + " of " + quantity(blocks, "block") + " of " + quantity(chunks, "chunk");
+}
+
+static std::string noSuchRank(int64_t rank, uint32_t ranks) {
+  return "there is no rank " + std::to_string(rank) + ", the last one is rank " + std::to_string(ranks - 1);
 }
 
 static std::string placeOf(ir::BufferId buffer, int64_t rank, int64_t index) {
@@ -40,14 +49,13 @@ bool CollectiveBuilder::setRanks(int64_t ranks) {
 
 bool CollectiveBuilder::setShape(ir::BufferId buffer, int64_t blocks, int64_t chunks) {
   if (blocks < 1 || chunks < 1)
-    return fail(DiagId::BadShape, std::string(wordOf(buffer)) + " of " + std::to_string(blocks) + " blocks of " +
-                                      std::to_string(chunks) + " chunks; both must be at least 1");
+    return fail(DiagId::BadShape, shapeOf(buffer, blocks, chunks) + "; both must be at least 1");
   int64_t total = 0;
   if (__builtin_mul_overflow(blocks, chunks, &total) || static_cast<uint64_t>(total) > options.maxSlots ||
       static_cast<uint64_t>(total) * collective.ranks > options.maxSlots)
-    return fail(DiagId::SlotBudget, std::string(wordOf(buffer)) + " of " + std::to_string(blocks) + " blocks of " +
-                                        std::to_string(chunks) + " chunks on " + std::to_string(collective.ranks) +
-                                        " ranks: more than " + std::to_string(options.maxSlots) + " chunks");
+    return fail(DiagId::SlotBudget, shapeOf(buffer, blocks, chunks) + " on " + quantity(collective.ranks, "rank") +
+                                        ": more than " + std::to_string(options.maxSlots) +
+                                        " chunks; --max-slots allows more");
   ir::Shape &shape = buffer == ir::InputBuffer ? collective.input : collective.output;
   shape = {static_cast<uint32_t>(blocks), static_cast<uint32_t>(chunks)};
   if (buffer == ir::OutputBuffer) {
@@ -61,8 +69,7 @@ bool CollectiveBuilder::setOwners(ir::BufferId buffer, const std::vector<int64_t
   has.assign(collective.ranks, 0);
   for (int64_t rank : owners) {
     if (rank < 0 || rank >= collective.ranks)
-      return fail(DiagId::RankOutOfRange, std::string(wordOf(buffer)) + " on rank " + std::to_string(rank) +
-                                              ": there are " + std::to_string(collective.ranks) + " ranks");
+      return fail(DiagId::RankOutOfRange, std::string(wordOf(buffer)) + ": " + noSuchRank(rank, collective.ranks));
     has[static_cast<size_t>(rank)] = 1;
   }
   return true;
@@ -70,15 +77,14 @@ bool CollectiveBuilder::setOwners(ir::BufferId buffer, const std::vector<int64_t
 
 bool CollectiveBuilder::checkChunk(ir::BufferId buffer, int64_t rank, int64_t index) {
   if (rank < 0 || rank >= collective.ranks)
-    return fail(DiagId::RankOutOfRange,
-                placeOf(buffer, rank, index) + ": there are " + std::to_string(collective.ranks) + " ranks");
+    return fail(DiagId::RankOutOfRange, placeOf(buffer, rank, index) + ": " + noSuchRank(rank, collective.ranks));
   uint32_t size = collective.size(static_cast<uint32_t>(rank), buffer);
   if (size == 0)
     return fail(DiagId::NoSuchBuffer,
                 placeOf(buffer, rank, index) + ": rank " + std::to_string(rank) + " has no " + wordOf(buffer));
   if (index < 0 || index >= size)
-    return fail(DiagId::ChunkOutOfRange, placeOf(buffer, rank, index) + ": the " + wordOf(buffer) + " of a rank has " +
-                                             std::to_string(size) + (size == 1 ? " chunk" : " chunks"));
+    return fail(DiagId::ChunkOutOfRange,
+                placeOf(buffer, rank, index) + ": the " + wordOf(buffer) + " of a rank has " + quantity(size, "chunk"));
   return true;
 }
 
@@ -88,7 +94,7 @@ bool CollectiveBuilder::setAlias(ir::BufferId inner, int64_t rank, int64_t index
   std::string what = placeOf(inner, rank, index) + " is " + placeOf(outer, outerRank, outerIndex);
   for (int64_t r : {rank, outerRank})
     if (r < 0 || r >= collective.ranks)
-      return fail(DiagId::RankOutOfRange, what + ": there are " + std::to_string(collective.ranks) + " ranks");
+      return fail(DiagId::RankOutOfRange, what + ": " + noSuchRank(r, collective.ranks));
   if (rank != outerRank)
     return fail(DiagId::BadAlias, what + ": buffers can only meet on one rank");
   auto r = static_cast<uint32_t>(rank);

@@ -105,7 +105,7 @@ bool BodyCompiler::passArguments(llvm::ArrayRef<Formal> formals, llvm::ArrayRef<
     Mark before = mark();
     Value value = eval(*arguments[i].value);
     release(before);
-    if (formalOf[i] < 0)
+    if (formalOf[i] < 0 || (!good && !arguments[i].name)) // with too many or few, which is for which is a guess
       continue;
     const Formal &formal = formals[static_cast<size_t>(formalOf[i])];
     if (!check(formal.type, value.type, arguments[i].value->range, "'" + formal.name.str() + "' of " + callee))

@@ -14,12 +14,13 @@ static constexpr Type chunkType{Type::Chunk, 0};
 bool BodyCompiler::evalOperands(llvm::ArrayRef<Formal> formals, llvm::ArrayRef<Argument> arguments, SourceRange range,
                                 const std::string &callee, std::vector<uint32_t> &registers) {
   std::vector<int> argumentOf;
-  bool good = match(formals, arguments, range, callee, argumentOf);
+  const bool fits = match(formals, arguments, range, callee, argumentOf); // if not, which is for which is a guess
+  bool good = fits;
   registers.assign(formals.size(), NoRegister);
   for (size_t i = 0; i < arguments.size(); ++i) {
     Value value = eval(*arguments[i].value);
     for (size_t k = 0; k < formals.size(); ++k) {
-      if (argumentOf[k] != static_cast<int>(i))
+      if (argumentOf[k] != static_cast<int>(i) || (!fits && !arguments[i].name))
         continue;
       good &=
           check(formals[k].type, value.type, arguments[i].value->range, "'" + formals[k].name.str() + "' of " + callee);
@@ -106,12 +107,22 @@ BodyCompiler::Value BodyCompiler::part(const MethodExpr &expr, Value receiver, c
   return value;
 }
 
+/// Of an unknown name behind the dot of what is no chunk.
+void BodyCompiler::onlyChunksHave(const char *what, Type got, SourceRange range) {
+  std::string hint = got.isList() ? "; lists have 'len(xs)', 'xs[i]' and 'xs + ys'" : "";
+  error(DiagId::TypeMismatch, range, std::string("only chunks have ") + what + ", and this is " + str(got) + hint);
+}
+
 BodyCompiler::Value BodyCompiler::method(const MethodExpr &expr) {
   llvm::StringRef name = expr.method.text;
   Mark before = mark();
   Value receiver = eval(*expr.receiver);
   bool isKnown = name == "copy" || name == "reduce" || name == "slice" || name == "split";
   bool isAttribute = name == "rank" || name == "index" || name == "count" || name == "buffer";
+  if (!isKnown && !accepts(chunkType, receiver.type)) {
+    onlyChunksHave("methods", receiver.type, expr.method.range);
+    return {};
+  }
   if (!isKnown) {
     std::string near = suggestion(name, {"copy", "reduce", "slice", "split"});
     error(DiagId::UnknownName, expr.method.range,
@@ -135,6 +146,10 @@ BodyCompiler::Value BodyCompiler::attribute(const AttributeExpr &expr) {
                             : Op::ChunkBuffer;
   if (op == Op::ChunkBuffer && name != "buffer") {
     std::string near = suggestion(name, {"rank", "index", "count", "buffer"});
+    if (!accepts(chunkType, receiver.type)) {
+      onlyChunksHave("attributes", receiver.type, expr.attribute.range);
+      return {};
+    }
     bool isMethod = name == "copy" || name == "reduce" || name == "slice" || name == "split";
     error(DiagId::UnknownName, expr.attribute.range,
           isMethod ? "'" + name.str() + "' is a method; call it with '(...)'"

@@ -344,8 +344,9 @@ bool BodyCompiler::checkClauses(const Collective &syntax) {
     if (seen[which])
       error(DiagId::Redefinition, clause.range, std::string("a second '") + words[which] + "' clause")
           .note(seen[which]->range, "the first one is here");
-    else if (which != 0 && !seen[0])
-      error(DiagId::BadShape, clause.range, "'ranks' comes before 'input' and 'output'");
+    else if (which == 0 && (seen[1] || seen[2]))
+      error(DiagId::BadShape, clause.range, "'ranks' comes before 'input' and 'output'")
+          .note((seen[1] ? seen[1] : seen[2])->range, "this is before it");
     seen[which] = &clause;
   }
   for (size_t i = 0; i < 3; ++i)

@@ -72,13 +72,19 @@ BodyCompiler::Value BodyCompiler::name(const NameExpr &expr) {
           "'" + expr.name.str() + "' is a local of the program, and a setting holds for all of it; use a param");
     return {};
   }
-  std::vector<std::string> candidates;
+  std::vector<std::string> candidates = {"true", "false", "input", "output", "scratch"};
   for (const Local &local : locals)
     candidates.push_back(local.name.str());
   for (const ParamInfo &info : shared.params)
     candidates.push_back(info.syntax->name.text.str());
   std::string near = suggestion(expr.name, candidates);
   bool isFunction = isBuiltin(expr.name) || shared.functionOf.count(expr.name);
+  auto past = ended.find(expr.name);
+  if (!isFunction && past != ended.end() && past->getValue().isValid()) {
+    error(DiagId::UnknownName, expr.range, "'" + expr.name.str() + "' is not known outside of its block")
+        .note(past->getValue(), "it was defined here");
+    return {};
+  }
   error(DiagId::UnknownName, expr.range,
         isFunction ? "'" + expr.name.str() + "' is a function; call it with '(...)'"
                    : "unknown name '" + expr.name.str() + "'" + near);

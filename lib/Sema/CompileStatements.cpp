@@ -10,6 +10,10 @@ static constexpr Type integer{Type::Int, 0};
 static constexpr Type boolean{Type::Bool, 0};
 static constexpr Type text{Type::String, 0};
 
+static bool isComparison(BinaryOp op) {
+  return op >= BinaryOp::Equal && op <= BinaryOp::GreaterEqual;
+}
+
 bool BodyCompiler::block(const BlockStmt &stmt) {
   openScope();
   ++blockDepth;
@@ -96,9 +100,10 @@ void BodyCompiler::assign(const AssignStmt &stmt) {
     } else {
       Diagnostic &diagnostic = error(DiagId::NotAssignable, base->range,
                                      "'" + name.str() + "' can't be assigned" +
-                                         (isParam ? "; params are constants" : "; declare it with 'var'"));
-      if (local && local->range.isValid())
-        diagnostic.note(local->range, "declared here");
+                                         (isParam ? "; params are constants" : "; only what 'var' declares can"));
+      SourceRange declared = isParam ? shared.params[shared.paramOf[name]].syntax->name.range : local->range;
+      if (declared.isValid())
+        diagnostic.note(declared, "declared here");
     }
     eval(*stmt.value);
     release(before);
@@ -289,12 +294,39 @@ void BodyCompiler::jump(const JumpStmt &stmt) {
 
 void BodyCompiler::assertStatement(const AssertStmt &stmt) {
   Mark before = mark();
+  const auto *comparison = dynAs<BinaryExpr>(stmt.condition);
+  if (!stmt.text && comparison && isComparison(comparison->op))
+    return assertComparison(*comparison);
   Value condition = evalAs(*stmt.condition, boolean, "the condition of 'assert'");
   release(before);
   size_t good = emit(Op::JumpIf, stmt.condition->range, 0, condition.reg);
   Value message = stmt.text ? evalAs(*stmt.text, text, "the text of 'assert'")
                             : number(text, shared.code.strings.add("this assertion does not hold"), stmt.range);
   emit(Op::FailAssert, stmt.condition->range, message.reg);
+  patch(good);
+  release(before);
+}
+
+/// An assert of `a < b` without a text tells both values. They are kept: evaluated again, calls would act twice.
+void BodyCompiler::assertComparison(const BinaryExpr &expr) {
+  Mark before = mark();
+  Value lhs = settle(eval(*expr.lhs), before);
+  Mark afterLeft = mark();
+  Value rhs = settle(eval(*expr.rhs), afterLeft);
+  Mark afterRight = mark();
+  Value holds = combine(expr.op, expr.opRange, lhs, expr.lhs->range, rhs, expr.rhs->range, afterRight);
+  if (holds.type.isError())
+    return release(before);
+  release(afterRight);
+  size_t good = emit(Op::JumpIf, expr.range, 0, holds.reg);
+  Value message = number(text, shared.code.strings.add("this assertion does not hold: "), expr.range);
+  Value left = temporary(text);
+  emit(Op::Format, expr.lhs->range, left.reg, lhs.reg, typeIndex(lhs.type));
+  number(text, shared.code.strings.add((" " + spelling(expr.op) + " ").str()), expr.range);
+  Value right = temporary(text);
+  emit(Op::Format, expr.rhs->range, right.reg, rhs.reg, typeIndex(rhs.type));
+  emit(Op::Join, expr.range, message.reg, message.reg, 4);
+  emit(Op::FailAssert, expr.range, message.reg);
   patch(good);
   release(before);
 }

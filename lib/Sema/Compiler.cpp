@@ -59,11 +59,13 @@ std::vector<Formal> Compiler::formals(llvm::ArrayRef<ast::Parameter> parameters)
 uint32_t Compiler::addFunction(llvm::StringRef name) {
   code.functions.emplace_back();
   code.functions.back().name = name.str();
+  code.functions.back().isStandard = declaresStandard;
   return static_cast<uint32_t>(code.functions.size()) - 1;
 }
 
 void Compiler::declare(const ast::File &file) {
   usesScratch |= file.usesScratch;
+  declaresStandard = modules.standard.count(&file) != 0;
   for (const ast::Parameter &param : file.params) {
     if (!isNew(paramNames, param.name, "param"))
       continue;
@@ -132,6 +134,7 @@ void Compiler::compileProgram(const ast::Program &program) {
 void Compiler::compile() {
   for (const auto &file : modules.files)
     declare(*file);
+  declaresStandard = false;
   for (ParamInfo &param : params)
     BodyCompiler(*this, param.thunk, BodyCompiler::Kind::Param).param(*param.syntax->value, param.type);
   for (FunctionInfo &info : functions) {

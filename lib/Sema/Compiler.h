@@ -92,6 +92,7 @@ private:
   std::map<llvm::StringRef, SourceRange> paramNames, functionNames, collectiveNames, programNames;
   std::map<int64_t, uint32_t> constantOf;
   unsigned inferenceDepth = 0;
+  bool declaresStandard = false; ///< the file that is being declared came with the compiler
 };
 
 } // namespace gc3::sema

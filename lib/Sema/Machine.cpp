@@ -30,17 +30,28 @@ SourceRange Machine::here() const {
   return function.ranges[static_cast<size_t>(current - function.code.data())];
 }
 
+/// Of a frame below the top.
+SourceRange Machine::callIn(const Frame &caller) {
+  return caller.function->ranges[static_cast<size_t>(caller.pc - caller.function->code.data())];
+}
+
 bool Machine::fail(Failure &failure) {
-  Diagnostic &diagnostic = diags.error(failure.id, here(), std::move(failure.message));
+  size_t calls = frames.size() - 1; // with a line each; what the standard library calls is not the user's business
+  while (calls != 0 && frames[calls].function->isStandard)
+    --calls;
+  if (frames[calls].function->isStandard)
+    calls = frames.size() - 1;
+  bool isInside = calls != frames.size() - 1;
+  Diagnostic &diagnostic =
+      diags.error(failure.id, isInside ? callIn(frames[calls]) : here(), std::move(failure.message));
   for (Note &note : failure.notes)
     diagnostic.note(note.range, std::move(note.message));
-  size_t calls = frames.size() - 1;
+  if (isInside)
+    diagnostic.note(here(), "found here, inside the standard library");
   size_t innermost = calls <= 5 ? calls : 4; // of a longer way here: the last four calls, and the first one
   for (size_t i = calls; i-- != 0;) {
-    const Frame &caller = frames[i];
     if (i + innermost >= calls || i == 0)
-      diagnostic.note(caller.function->ranges[static_cast<size_t>(caller.pc - caller.function->code.data())],
-                      i + innermost >= calls ? "called from here" : "first called from here");
+      diagnostic.note(callIn(frames[i]), i + innermost >= calls ? "called from here" : "first called from here");
   }
   return false;
 }
@@ -82,7 +93,8 @@ bool Machine::enter(uint32_t index, const uint32_t (&base)[FileCount]) {
   };
   size_t sizes[] = {need(File::Int), need(File::Chunk), need(File::List)};
   if (frames.size() > options.maxCallDepth || *std::max_element(sizes, sizes + FileCount) > MaxRegisters)
-    return fail(DiagId::RecursionLimit, "calls nested more than " + std::to_string(frames.size() - 1) + " deep");
+    return fail(DiagId::RecursionLimit, "calls nested more than " + std::to_string(frames.size() - 1) +
+                                            " deep: does '" + function.name + "' call itself without an end?");
   if (ints.size() < sizes[0])
     ints.resize(std::max(sizes[0], ints.size() * 2));
   if (chunks.size() < sizes[1])

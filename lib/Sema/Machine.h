@@ -100,6 +100,7 @@ private:
   bool setOwners(const Instruction &in);
 
   SourceRange here() const;
+  static SourceRange callIn(const Frame &caller);
 
   Bytecode &code;
   Diagnostics &diags;

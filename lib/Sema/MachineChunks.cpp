@@ -2,6 +2,7 @@
 // Chunk operations, the directives around them, and the settings of a program. Directives are a stack of scopes that
 // follows the calls: an operation takes the innermost channel and the product of all factors.
 #include "Machine.h"
+#include "gc3/Support/Quantity.h"
 
 using namespace gc3;
 using namespace gc3::sema;
@@ -63,8 +64,8 @@ bool Machine::slice(const Instruction &in) {
   ChunkRef ref = refs[in.b];
   int64_t first = numbers[in.c], count = numbers[in.c + 1], end = 0;
   if (first < 0 || count < 1 || __builtin_add_overflow(first, count, &end) || end > ref.count)
-    return fail(DiagId::ChunkOutOfRange, "slice(" + std::to_string(first) + ", " + std::to_string(count) + ") of " +
-                                             std::to_string(ref.count) + (ref.count == 1 ? " chunk" : " chunks"));
+    return fail(DiagId::ChunkOutOfRange, "slice(" + std::to_string(first) + ", " + std::to_string(count) +
+                                             ") is no part of a reference to " + quantity(ref.count, "chunk"));
   ref.index += static_cast<uint32_t>(first);
   ref.count = static_cast<uint32_t>(count);
   refs[in.a] = ref;
@@ -75,8 +76,8 @@ bool Machine::split(const Instruction &in) {
   ChunkRef ref = refs[in.b];
   int64_t parts = numbers[in.c];
   if (parts < 1 || parts > ref.count || ref.count % parts != 0)
-    return fail(DiagId::CountMismatch, std::to_string(ref.count) + (ref.count == 1 ? " chunk" : " chunks") +
-                                           " can't be split into " + std::to_string(parts) + " equal parts");
+    return fail(DiagId::CountMismatch,
+                quantity(ref.count, "chunk") + " can't be split into " + std::to_string(parts) + " equal parts");
   listRegisters[in.a].reset();
   List *list = own(listRegisters[in.a], File::Chunk, static_cast<uint64_t>(parts), budget);
   if (!list)

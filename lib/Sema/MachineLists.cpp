@@ -2,6 +2,7 @@
 // Lists in the machine. Elements made count as steps, elements alive count against the list budget, both before memory
 // is taken.
 #include "Machine.h"
+#include "gc3/Support/Quantity.h"
 #include <algorithm>
 
 using namespace gc3;
@@ -9,7 +10,7 @@ using namespace gc3::sema;
 
 bool Machine::listBudgetFailure() {
   return fail(DiagId::ListBudget,
-              "lists with more than " + std::to_string(options.maxListElements) + " elements in all are alive here");
+              "lists with more than " + std::to_string(options.maxListElements) + " elements in all are held here");
 }
 
 bool Machine::listInstruction(const Instruction &in, const Instruction *&pc) {
@@ -83,8 +84,7 @@ bool Machine::appendElement(const Instruction &in) {
 }
 
 static std::string outOfRange(int64_t index, size_t size) {
-  return "index " + std::to_string(index) + " of a list with " + std::to_string(size) +
-         (size == 1 ? " element" : " elements");
+  return "index " + std::to_string(index) + " of a list with " + quantity(size, "element");
 }
 
 bool Machine::getElement(const Instruction &in) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Imports: next to the importing file, then along -I, then in the standard library that ships inside the compiler.
 #include "Modules.h"
+#include "Compiler.h"
 #include "gc3/Parse/Parse.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
@@ -20,6 +21,9 @@ public:
 
   /// Parses `text` and, before it enters the result, what it imports. `key` names the file however it is spelt.
   const ast::File *load(const std::string &key, llvm::StringRef name, llvm::StringRef text);
+  void loadStandard(const StandardFile &file) {
+    modules.standard.insert(load("<" + file.name.str() + ">", file.name, file.text));
+  }
   void importFile(const ast::Import &import, llvm::StringRef importer);
 
   Modules modules;
@@ -108,14 +112,18 @@ void Loader::importFile(const ast::Import &import, llvm::StringRef importer) {
     if (file.name != import.path)
       continue;
     if (!seen.count("<" + file.name.str() + ">"))
-      load("<" + file.name.str() + ">", file.name, file.text);
+      loadStandard(file);
     return;
   }
   std::string searched;
   for (const llvm::SmallString<256> &place : places)
     searched += (searched.empty() ? "'" : ", '") + place.str().str() + "'";
+  std::vector<std::string> standard;
+  for (const StandardFile &file : standardFiles())
+    standard.push_back(file.name.str());
   diags.error(DiagId::ImportNotFound, import.range,
-              "no file '" + import.path.str() + "' to import; looked for " + searched + " and in the standard library");
+              "no file '" + import.path.str() + "' to import; looked for " + searched + " and in the standard library" +
+                  suggestion(import.path, standard));
 }
 
 Modules gc3::sema::loadModules(SourceManager &sources, Diagnostics &diags, llvm::StringRef name, llvm::StringRef text,
@@ -123,7 +131,7 @@ Modules gc3::sema::loadModules(SourceManager &sources, Diagnostics &diags, llvm:
   Loader loader(sources, diags, options, filesRead);
   const StandardFile *collectives =
       llvm::find_if(standardFiles(), [](const StandardFile &file) { return file.name == "std/collectives.gc3"; });
-  loader.load("<std/collectives.gc3>", collectives->name, collectives->text);
+  loader.loadStandard(*collectives);
   llvm::SmallString<256> key;
   if (name == "-" || llvm::sys::fs::real_path(name, key))
     key = "<main>";

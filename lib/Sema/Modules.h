@@ -3,6 +3,7 @@
 
 #include "gc3/Parse/Ast.h"
 #include "gc3/Sema/Sema.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringMap.h"
 #include <memory>
 
@@ -11,7 +12,8 @@ namespace gc3::sema {
 /// The main file and all that it imports, each once, imported files first. Everything in them shares one set of names.
 struct Modules {
   std::vector<std::unique_ptr<const ast::File>> files;
-  const ast::File *main = nullptr; ///< null if it could not be parsed
+  const ast::File *main = nullptr;            ///< null if it could not be parsed
+  llvm::DenseSet<const ast::File *> standard; ///< those that came with the compiler: no user can open them
 };
 
 /// Loads the standard collectives, the main file and its imports; errors go to `diags`.

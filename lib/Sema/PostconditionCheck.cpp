@@ -4,6 +4,7 @@
 // often each chunk that is still to be explained counts, in time linear in the operations however often contributions
 // double.
 #include "Stages.h"
+#include "gc3/Support/Quantity.h"
 #include <map>
 
 using namespace gc3;
@@ -11,7 +12,7 @@ using namespace gc3::sema;
 
 namespace {
 
-constexpr size_t MaxChunksReported = 8;
+constexpr size_t MaxChunksReported = 4;
 constexpr size_t MaxInputsListed = 6;
 
 /// Multiplicities of input chunks (rank, index), saturating.
@@ -93,40 +94,71 @@ static std::string difference(const Contributions &wanted, const Contributions &
   return text;
 }
 
+namespace {
+
+/// One error for a program, however many of its output chunks are wrong: the first one in the error, some in notes.
+class Reporter {
+public:
+  Reporter(const ir::ProgramInfo &programInfo, const llvm::SmallVectorImpl<ir::ChunkOp> &operations, Diagnostics &sink)
+      : info(programInfo), ops(operations), diags(sink) {}
+
+  /// `written`: the operation that wrote the chunk last, counted from 1, or 0.
+  void wrong(uint32_t rank, uint32_t index, uint32_t wanted, uint32_t written);
+  void finish();
+
+private:
+  const ir::ProgramInfo &info;
+  const llvm::SmallVectorImpl<ir::ChunkOp> &ops;
+  Diagnostics &diags;
+  Diagnostic *report = nullptr;
+  size_t failures = 0;
+};
+
+} // namespace
+
+void Reporter::wrong(uint32_t rank, uint32_t index, uint32_t wanted, uint32_t written) {
+  if (++failures > MaxChunksReported)
+    return;
+  const ir::Collective &collective = info.collective;
+  const ir::ChunkOp *last = written == 0 ? nullptr : &ops[written - 1];
+  bool isUntouched = last && last->kind == ir::ChunkOpKind::Start;
+  std::string message = "output(" + std::to_string(rank) + ", " + std::to_string(index) + ")";
+  if (last)
+    message += (isUntouched ? " is still as the call found it: " : ": ") +
+               difference(wantedContributions(collective.post, wanted - 1),
+                          contributionsOf(collective, ops, {rank, ir::OutputBuffer, index}));
+  else
+    message += " is never written";
+  SourceRange where = last && !isUntouched ? info.sites[last->site] : SourceRange();
+  if (report) {
+    report->note(where, message + (where.isValid() ? "; last written here" : ""));
+    return;
+  }
+  report = &diags.error(DiagId::Postcondition, info.nameRange,
+                        "'" + info.name + "' does not do what '" + collective.name + "' promises: " + message);
+  if (where.isValid())
+    report->note(where, "last written here");
+}
+
+void Reporter::finish() {
+  if (failures > MaxChunksReported)
+    report->note({}, "and " + quantity(failures - MaxChunksReported, "more output chunk"));
+}
+
 void gc3::sema::checkPostcondition(const ir::ProgramInfo &info, const std::vector<ChunkHash> &valueHashes,
                                    Tracer &tracer, Diagnostics &diags) {
   const ir::Collective &collective = info.collective;
-  const llvm::SmallVectorImpl<ir::ChunkOp> &ops = tracer.operations();
-  Diagnostic *report = nullptr;
-  size_t failures = 0;
+  Reporter reporter(info, tracer.operations(), diags);
   for (uint32_t rank = 0; rank < collective.ranks; ++rank) {
     Tracer::Slots output = tracer.output(rank);
     for (uint32_t index = 0; index < collective.size(rank, ir::OutputBuffer); ++index) {
       uint32_t wanted = collective.post.wanted(rank, index);
-      if (wanted == ir::Postcondition::Anything)
-        continue;
       uint32_t written = output.written[index];
-      if (written != 0 && output.hashes[index] == valueHashes[wanted - 1])
-        continue;
-      if (++failures > MaxChunksReported)
-        continue;
-      std::string message = "output(" + std::to_string(rank) + ", " + std::to_string(index) + ")";
-      if (written == 0)
-        message += " is never written";
-      else
-        message += ": " + difference(wantedContributions(collective.post, wanted - 1),
-                                     contributionsOf(collective, ops, {rank, ir::OutputBuffer, index}));
-      const ir::ChunkOp *last = written == 0 ? nullptr : &ops[written - 1];
-      report = &diags.error(DiagId::Postcondition, info.nameRange,
-                            "'" + info.name + "' does not do what '" + collective.name + "' promises: " + message);
-      if (last && last->kind == ir::ChunkOpKind::Start)
-        report->note(info.nameRange, "this chunk is still as the call found it");
-      else if (last)
-        report->note(info.sites[last->site], "last written here");
+      bool good =
+          wanted == ir::Postcondition::Anything || (written != 0 && output.hashes[index] == valueHashes[wanted - 1]);
+      if (!good)
+        reporter.wrong(rank, index, wanted, written);
     }
   }
-  if (failures > MaxChunksReported)
-    report->note(
-        {}, "and " + std::to_string(failures - MaxChunksReported) +
-                (failures - MaxChunksReported == 1 ? " more output chunk is wrong" : " more output chunks are wrong"));
+  reporter.finish();
 }

@@ -2,6 +2,8 @@
 // The trace of GC3 section 4.1: each chunk operation is checked against the state of the slots that it touches and
 // entered into the Chunk DAG. Costs per operation: constant, and linear in its count.
 #include "Tracer.h"
+#include "gc3/Support/Quantity.h"
+#include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 
 using namespace gc3;
@@ -38,7 +40,8 @@ bool Tracer::begin() {
       slotCount += sizes[buffer];
       if (slotCount > options.maxSlots)
         return fail(DiagId::SlotBudget, "the buffers of '" + collective.name + "' have more than " +
-                                            std::to_string(options.maxSlots) + " chunks on all ranks together");
+                                            std::to_string(options.maxSlots) +
+                                            " chunks on all ranks together; --max-slots allows more");
       buffers[rank * bufferCount + buffer].size = sizes[buffer];
     }
   }
@@ -79,18 +82,25 @@ bool Tracer::grow(uint32_t rank, ir::BufferId id, uint64_t size) {
   slotCount += size - buffer.size;
   if (slotCount > options.maxSlots)
     return fail(DiagId::SlotBudget, "all buffers of all ranks together would have more than " +
-                                        std::to_string(options.maxSlots) + " chunks");
+                                        std::to_string(options.maxSlots) + " chunks; --max-slots allows more");
   Storage &storage = scratch[rank * bufferCount + id];
   storage.resize(size);
   buffer = {storage.from(0), size};
   return true;
 }
 
+/// ", only rank 3 has one" of a buffer that a single rank has, as a root does.
+static std::string onlyOwner(const ir::Collective &collective, ir::BufferId buffer) {
+  const std::vector<uint8_t> &has = buffer == ir::InputBuffer ? collective.hasInput : collective.hasOutput;
+  return llvm::count(has, 1) == 1 ? ", only rank " + std::to_string(llvm::find(has, 1) - has.begin()) + " has one" : "";
+}
+
 bool Tracer::checkPlace(const Place &place, bool grows) {
   const ir::Collective &collective = info.collective;
   if (place.rank < 0 || place.rank >= collective.ranks)
-    return fail(DiagId::RankOutOfRange, "rank " + std::to_string(place.rank) + " is not one of the " +
-                                            std::to_string(collective.ranks) + " ranks of '" + collective.name + "'");
+    return fail(DiagId::RankOutOfRange, "there is no rank " + std::to_string(place.rank) + ": '" + collective.name +
+                                            "' has " + quantity(collective.ranks, "rank") + ", the last one is rank " +
+                                            std::to_string(collective.ranks - 1));
   auto rank = static_cast<uint32_t>(place.rank);
   if (place.count < 1)
     return fail(DiagId::ChunkOutOfRange,
@@ -100,8 +110,8 @@ bool Tracer::checkPlace(const Place &place, bool grows) {
   const std::string &name = info.bufferName(id);
   uint64_t size = isScratch ? buffers[rank * bufferCount + id].size : collective.size(rank, id);
   if (!isScratch && size == 0)
-    return fail(DiagId::NoSuchBuffer,
-                "rank " + std::to_string(rank) + " has no '" + name + "' in '" + collective.name + "'");
+    return fail(DiagId::NoSuchBuffer, "rank " + std::to_string(rank) + " has no '" + name + "' in '" + collective.name +
+                                          "'" + onlyOwner(collective, id));
   int64_t end = 0;
   bool overflow = __builtin_add_overflow(place.index, place.count, &end);
   if (isScratch && grows && place.index >= 0 && !overflow)
@@ -110,14 +120,13 @@ bool Tracer::checkPlace(const Place &place, bool grows) {
     if (isScratch && place.index >= 0 && !overflow)
       return fail(DiagId::Uninitialised,
                   chunkRange(static_cast<uint64_t>(place.index), static_cast<uint64_t>(place.count)) + " of '" + name +
-                      "' on rank " + std::to_string(rank) + ": nothing was written there");
+                      "' on rank " + std::to_string(rank) + ": nothing was written there yet");
     std::string range = place.count == 1 ? "chunk " + std::to_string(place.index)
                         : overflow ? std::to_string(place.count) + " chunks from " + std::to_string(place.index) + " on"
                                    : "chunks " + std::to_string(place.index) + ".." + std::to_string(end);
-    return fail(DiagId::ChunkOutOfRange, range + " of '" + name + "' on rank " + std::to_string(rank) +
-                                             (isScratch ? ": indices begin at 0"
-                                                        : ": out of range, it has " + std::to_string(size) +
-                                                              (size == 1 ? " chunk" : " chunks")));
+    return fail(DiagId::ChunkOutOfRange,
+                range + " of '" + name + "' on rank " + std::to_string(rank) +
+                    (isScratch ? ": indices begin at 0" : ": out of range, it has " + quantity(size, "chunk")));
   }
   return true;
 }
@@ -132,7 +141,7 @@ bool Tracer::chunk(const Place &place, ChunkRef &result) {
     if (written[i] == 0)
       return fail(DiagId::Uninitialised, "chunk " + std::to_string(result.index + i) + " of '" +
                                              info.bufferName(result.buffer) + "' on rank " +
-                                             std::to_string(result.rank) + ": nothing was written there");
+                                             std::to_string(result.rank) + ": nothing was written there yet");
   return true;
 }
 
@@ -187,9 +196,8 @@ bool Tracer::reduce(const ChunkRef &target, const ChunkRef &source, uint32_t dir
   if (!checkFresh(target, "the target of this reduce is") || !checkFresh(source, "the operand of this reduce is"))
     return false;
   if (target.count != source.count)
-    return fail(DiagId::CountMismatch, "reduce of " + std::to_string(target.count) + " chunk" +
-                                           (target.count == 1 ? "" : "s") + " with " + std::to_string(source.count) +
-                                           "; the counts must agree");
+    return fail(DiagId::CountMismatch, "reduce of " + quantity(target.count, "chunk") + " with " +
+                                           std::to_string(source.count) + "; the counts must agree");
   ir::Location from = locate(source), to = locate(target);
   if (overlaps(from, to, source.count))
     return fail(DiagId::Overlap, "reduce of " + chunkRange(target.index, target.count) + " of '" +

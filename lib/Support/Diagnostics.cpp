@@ -137,14 +137,25 @@ void Diagnostics::print(llvm::raw_ostream &out, DiagnosticsFormat format) const 
   switch (format) {
   case DiagnosticsFormat::Text: print(out, out.has_colors()); break;
   case DiagnosticsFormat::Json: printJson(out); break;
+  case DiagnosticsFormat::Sarif: printSarif(out); break;
   }
+}
+
+/// Whether exchanging two neighbours in one word gives the other.
+static bool isSwapped(llvm::StringRef a, llvm::StringRef b) {
+  size_t i = 0;
+  while (i < a.size() && i < b.size() && a[i] == b[i])
+    ++i;
+  return a.size() == b.size() && i + 1 < a.size() && a[i] == b[i + 1] && a[i + 1] == b[i] &&
+         a.drop_front(i + 2) == b.drop_front(i + 2);
 }
 
 std::string gc3::nearestName(std::string_view word, const std::vector<std::string> &candidates) {
   unsigned best = static_cast<unsigned>(std::max<size_t>(1, word.size() / 3)) + 1;
   std::string nearest;
   for (const std::string &candidate : candidates) {
-    unsigned distance = llvm::StringRef(candidate).edit_distance(llvm::StringRef(word), true, best);
+    unsigned distance =
+        isSwapped(candidate, word) ? 1 : llvm::StringRef(candidate).edit_distance(llvm::StringRef(word), true, best);
     bool related = distance < std::max(candidate.size(), word.size()); // not just as short
     if (related && distance < best) {
       best = distance;

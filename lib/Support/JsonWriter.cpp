@@ -58,6 +58,11 @@ void JsonWriter::value(std::initializer_list<int64_t> numbers) {
   });
 }
 
+void JsonWriter::boolean(bool value) {
+  separate();
+  out << (value ? "true" : "false");
+}
+
 void JsonWriter::null() {
   separate();
   out << "null";

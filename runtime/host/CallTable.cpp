@@ -38,7 +38,8 @@ Outcome CallTable::checkRequests(std::span<const Request> requests) const {
     if (request.op < 0 || request.op >= gc3NumOps)
       return refuse("unknown reduction " + std::to_string(static_cast<int>(request.op)));
     if (request.root < -1 || request.root >= static_cast<int>(ranks))
-      return refuse("root " + std::to_string(request.root) + " of " + std::to_string(ranks) + " ranks");
+      return refuse("there is no root " + std::to_string(request.root) + ", the last rank is rank " +
+                    std::to_string(ranks - 1));
     if (!request.matches(requests[0]))
       return {gc3InvalidUsage, "the calls of the ranks do not match: rank 0 calls " + describe(requests[0]) +
                                    "; rank " + std::to_string(r) + " calls " + describe(request)};

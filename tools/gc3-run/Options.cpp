@@ -237,14 +237,15 @@ Action parseOptions(int argc, char **argv, Options &options) {
     if (!option->set(value, options)) {
       if (name == "--backend" && (value == "cuda" || value == "nccl" || value == "mpi"))
         return complain("backend '" + value + "' is not built into this gc3-run; use --backend host");
-      return complain("option '" + name + "' can't be '" + value + "'; expected " + option->value);
+      return complain("option '" + name + "' can't be '" + value + "'; it takes " + option->value + ": " +
+                      option->help);
     }
   }
   if (options.bundle.empty())
     return complain("no bundle; usage: gc3-run BUNDLE [options]");
   if (options.minBytes > options.maxBytes)
-    return complain("sizes from " + std::to_string(options.minBytes) + " to " + std::to_string(options.maxBytes) +
-                    " bytes are none");
+    return complain("there are no sizes from " + std::to_string(options.minBytes) + " to " +
+                    std::to_string(options.maxBytes) + " bytes; -e must be at least -b");
   constexpr uint64_t mostSizes = 100000;
   if (uint64_t steps = options.stepBytes ? (options.maxBytes - options.minBytes) / options.stepBytes : 0;
       steps >= mostSizes && options.counts.empty())

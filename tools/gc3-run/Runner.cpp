@@ -17,7 +17,8 @@ std::string Runner::lastError(const char *what, gc3Result_t result, gc3Comm_t co
 
 std::string Runner::open() {
   if (gc3Result_t result = gc3BundleLoad(&bundle, options.bundle.c_str()); result != gc3Success)
-    return lastError(options.bundle.c_str(), result, nullptr);
+    return lastError(result == gc3SystemError ? "" : options.bundle.c_str(), result, nullptr) + // its text has the path
+           (result == gc3NotABundle ? "; gc3c makes a bundle of a program" : "");
   if (auto status = bundle::BundleFile::open(options.bundle.c_str(), file); !status.ok())
     return options.bundle + ": " + status.message;
   return {};

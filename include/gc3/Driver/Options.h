@@ -33,6 +33,7 @@ struct Options {
   size_t maxPicture = 1000; ///< nodes of a graph, or steps and slots of a page
   bool dump = false;        ///< the input is a bundle to print
   bool listStd = false;     ///< there is no input: print what the standard library has
+  std::string explain;      ///< there is no input: print what this id of messages means, or "all"
   VerifyMode verify = VerifyMode::Fast;
   bool dependencies = false;  ///< write a rule for make as well
   std::string dependencyFile; ///< where; empty: the output's path with .d for its suffix; "-": standard output

@@ -17,7 +17,7 @@ namespace gc3 {
 
 enum class Severity : uint8_t { Error, Remark };
 
-enum class DiagnosticsFormat : uint8_t { Text, Json };
+enum class DiagnosticsFormat : uint8_t { Text, Json, Sarif };
 
 /// Stable ids; `name` gives each its spelling in brackets after the message, which tests and users search for.
 /// Keep in step with the table in Diagnostics.cpp (a static_assert counts).
@@ -95,6 +95,8 @@ enum class DiagId : uint8_t {
 };
 
 std::string_view name(DiagId id);
+/// What messages with this id are about, in one line.
+std::string_view help(DiagId id);
 
 struct Note {
   SourceRange range; // may be invalid: a note without a place
@@ -134,7 +136,9 @@ public:
   void print(llvm::raw_ostream &out, bool colors) const;
   /// The same as JSON, an object a line; docs/diagnostics.md has the schema.
   void printJson(llvm::raw_ostream &out) const;
-  /// One or the other; text is coloured where `out` shows colours.
+  /// The same as one SARIF 2.1.0 log, also if there is nothing to say.
+  void printSarif(llvm::raw_ostream &out) const;
+  /// One of these; text is coloured where `out` shows colours.
   void print(llvm::raw_ostream &out, DiagnosticsFormat format) const;
 
 private:

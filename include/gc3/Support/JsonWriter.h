@@ -18,6 +18,7 @@ public:
   void value(int64_t number);
   void value(llvm::StringRef text); ///< what is no UTF-8 in it becomes U+FFFD
   void value(std::initializer_list<int64_t> numbers);
+  void boolean(bool value); ///< not an overload of value(), which a pointer would choose
   void null();
   void array(Contents contents);
   void object(Contents contents);

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The gallery of docs/diagnostics.md: programs with a mistake, and what gc3c, which is in PATH, says to them.
+
+diagnostics_gallery.py [--update]: compares the page with what gc3c says now, or writes that into the page.
+test/lit/Diagnostics/gallery.txt lists the programs: `# Section`, then a file a line. A program begins with a comment: a title,
+what the mistake is and what to do about it, and perhaps `$ gc3c ...`, the command, if it is more than the file.
+"""
+import difflib
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+FOLDER = ROOT / "test/lit/Diagnostics"
+PAGE = ROOT / "docs/diagnostics.md"
+BEGIN = "<!-- test/diagnostics_gallery.py --update writes from here -->\n"
+END = "<!-- to here -->\n"
+
+
+def entry(name):
+    lines = (FOLDER / name).read_text().splitlines()
+    length = next(i for i, line in enumerate(lines) if not line.startswith("// "))
+    title, *comment = (line[3:] for line in lines[:length])
+    command = f"gc3c {name}"
+    if comment[-1].startswith("$ "):
+        command = comment.pop()[2:]
+    program = "".join(f"{line}\n" for line in lines[length:])
+    with tempfile.TemporaryDirectory() as folder:
+        (pathlib.Path(folder) / name).write_text(program)  # without the comment: lines are counted as the page shows them
+        run = subprocess.run(command.split(), cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if run.returncode != 1:
+        sys.exit(f"{command}: exit status {run.returncode}, and a mistake has 1\n{run.stdout}")
+    language = "gc3 fragment" if name.endswith(".gc3") else "text"
+    said = "".join(f"{line.rstrip()}\n" for line in run.stdout.splitlines())
+    return f"**{title}.** " + "\n".join(comment) + f"\n\n```{language}\n{program}```\n\n```text\n$ {command}\n{said}```\n"
+
+
+def gallery():
+    parts = []
+    for line in (FOLDER / "gallery.txt").read_text().splitlines():
+        if line:
+            parts.append(f"##{line}\n" if line.startswith("#") else entry(line))
+    return "\n".join(parts)
+
+
+def main():
+    listed = {line for line in (FOLDER / "gallery.txt").read_text().splitlines() if line and not line.startswith("#")}
+    unlisted = {path.name for path in FOLDER.glob("*.gc3*")} ^ listed
+    if unlisted:
+        sys.exit(f"in the folder or in gallery.txt, but not in both: {', '.join(sorted(unlisted))}")
+    page = PAGE.read_text()
+    before, rest = page.split(BEGIN)
+    after = rest.split(END)[1]
+    wanted = f"{before}{BEGIN}\n{gallery()}\n{END}{after}"
+    if "--update" in sys.argv:
+        PAGE.write_text(wanted)
+    elif page != wanted:
+        print("docs/diagnostics.md is not what gc3c says; --update writes it anew:")
+        print("\n".join(difflib.unified_diff(page.splitlines(), wanted.splitlines(), "page", "now", n=1, lineterm="")))
+        sys.exit(1)
+
+
+main()
