@@ -3,6 +3,7 @@
 // also with the reads since then. Earlier accesses need no look: if they were not over before that write, it raced with
 // them. So a program in which one order shows no race has none in any.
 #include "Races.h"
+#include <tuple>
 
 using namespace gc3;
 using namespace gc3::ir;
@@ -169,7 +170,9 @@ static std::pair<BufferId, uint32_t> sharedSlot(const Step &a, const Step &b) {
 void RaceFinder::report(Place earlier, bool outOfBudget) {
   const Step &first = program.steps[program.threadBlocks[earlier.block].firstStep + earlier.step];
   const Step &second = program.steps[program.threadBlocks[present.block].firstStep + present.step];
-  auto [buffer, index] = sharedSlot(first, second);
+  BufferId buffer;
+  uint32_t index;
+  std::tie(buffer, index) = sharedSlot(first, second); // clang 14 has no bindings in lambdas
   std::string slot = program.info->bufferName(buffer) + "[" + std::to_string(index) + "]";
   auto tell = [&](Place place, const Step &step) {
     return describe(program, place.block, place.step) + " " + accessOf(step, buffer, index) + " it";
