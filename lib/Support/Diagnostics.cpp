@@ -74,13 +74,16 @@ static bool continues(char byte) {
   return (static_cast<unsigned char>(byte) & 0xc0) == 0x80;
 }
 
+/// The middle goes: what is wrong often stands at the end.
 static std::string cutMessage(const std::string &message) {
-  size_t end = Diagnostics::MaxMessage;
-  if (message.size() <= end)
+  if (message.size() <= Diagnostics::MaxMessage)
     return message;
+  size_t end = Diagnostics::MaxMessage / 2, begin = message.size() - Diagnostics::MaxMessage / 2;
   while (end != 0 && continues(message[end]))
     --end;
-  return message.substr(0, end) + "...";
+  while (begin != message.size() && continues(message[begin]))
+    ++begin;
+  return message.substr(0, end) + "..." + message.substr(begin);
 }
 
 Diagnostic &Diagnostic::note(SourceRange noteRange, const std::string &noteMessage) {

@@ -35,7 +35,7 @@ for fuzzer in "${fuzzers[@]}"; do
   corpus=$work/$fuzzer
   if [ $keep = yes ]; then corpus=$folder/corpus/$fuzzer; fi
   mkdir -p "$corpus"
-  options=("${limit[@]}" -max_len=8192 -timeout=60 -rss_limit_mb=2048 -artifact_prefix="$folder/findings/$fuzzer-")
+  options=("${limit[@]}" -max_len=8192 -print_funcs=0 -timeout=60 -rss_limit_mb=2048 -artifact_prefix="$folder/findings/$fuzzer-")
   if [ -f "$folder/seeds/$fuzzer.dict" ]; then options+=(-dict="$folder/seeds/$fuzzer.dict"); fi
   begin=$SECONDS
   if "$folder/$fuzzer" "${options[@]}" "$corpus" "$folder/seeds/$fuzzer" >"$work/log" 2>&1; then

@@ -52,10 +52,11 @@ def outcome(code, messages, used):
 
 
 def main():
+    cases = runpy.run_path(sys.argv[1])["cases"]
     limit_memory = run(["gc3c", "--version"], True)[0] == 0
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        for name, text, *options in runpy.run_path(sys.argv[1])["cases"]():
+        for name, text, *options in cases():
             with open("input", "wb") as file:
                 file.write(text if isinstance(text, bytes) else text.encode())
             result = run(["gc3c", "input", "-o", "output", *options], limit_memory)

@@ -14,7 +14,7 @@ NUMBERS = [
     ("-2^63 + 1", -(2**63) + 1),
 ]
 
-BODY = "program p implements allreduce(ranks = 2, chunks = 1) {{ {} }}"
+BODY = "collective free() {{ ranks 2; input[1]; output[1]; }} program p implements free() {{ {} }}"
 CLAUSES = "collective c() {{ {} }} program p implements c() {{ }}"
 SHAPES = "ranks 2; input[1]; output[1]; "
 COPY = "chunk(0, input, 0).copy(1, scratch, 0{})"

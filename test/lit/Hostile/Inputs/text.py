@@ -58,7 +58,6 @@ def many_items():
     yield "locals", "fn f() {" + "".join(f"let a{i} = {i};" for i in range(n)) + "}"
     yield "parameters", "fn f(" + ",".join(f"a{i}: int" for i in range(n)) + ") { }"
     yield "elements", "param p: [int] = [" + "1," * (2 * n) + "];"
-    yield "remarks", 'program p implements allreduce(1, 1) { for i in 0..1000 { remark "' + "a" * 60 + '"; } }'
 
 
 def cases():
