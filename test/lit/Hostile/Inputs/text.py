@@ -54,7 +54,7 @@ def many_items():
     yield "unknown names", "".join(f"param a{i}: int = name{i};" for i in range(n))
     yield "functions", "".join(f"fn f{i}() = {i};" for i in range(n))
     yield "programs", "".join(f"program p{i} implements allreduce(2, 1) {{ }}" for i in range(n // 10))
-    yield "unknown names, all errors", "".join(f"param a{i}: int = name{i};" for i in range(n // 100)), "--error-limit=500"
+    yield "unknown names, 100 errors", "".join(f"param a{i}: int = name{i};" for i in range(n // 100)), "--error-limit=100"
     yield "locals", "fn f() {" + "".join(f"let a{i} = {i};" for i in range(n)) + "}"
     yield "parameters", "fn f(" + ",".join(f"a{i}: int" for i in range(n)) + ") { }"
     yield "elements", "param p: [int] = [" + "1," * (2 * n) + "];"
