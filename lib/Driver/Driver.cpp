@@ -2,13 +2,14 @@
 // One invocation: its input, its result, and the files that this is written to.
 #include "gc3/Driver/Driver.h"
 #include "Dependencies.h"
+#include "Input.h"
 #include "Output.h"
 #include "Pipeline.h"
 #include "VerifyOnly.h"
 #include "gc3/Import/Bundle.h"
+#include "gc3/Parse/Parse.h"
 #include "gc3/Sema/StandardLibrary.h"
 #include "llvm/ADT/SmallString.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -101,12 +102,14 @@ bool Invocation::produce(std::string &result) {
       diags.error(DiagId::CannotRead, {}, options.input + ": " + problem);
     return problem.empty();
   }
-  auto file = llvm::MemoryBuffer::getFileOrSTDIN(options.input);
+  bool isSource = options.from == From::Source || options.emit == Emit::Ast;
+  std::string problem;
+  auto file = readInput(options.input, isSource ? parse::MaxFileSize : mostStreamedText, problem);
   if (!file) {
-    diags.error(DiagId::CannotRead, {}, "cannot read '" + options.input + "': " + file.getError().message());
+    diags.error(DiagId::CannotRead, {}, "cannot read '" + options.input + "': " + problem);
     return false;
   }
-  return pipeline.compile((*file)->getBuffer(), result);
+  return pipeline.compile(file->getBuffer(), result);
 }
 
 /// What can be said once the imports are known.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // One verdict a file: each is compiled as far as GC3-IR, or read, by itself.
 #include "VerifyOnly.h"
+#include "Input.h"
 #include "Pipeline.h"
 #include "llvm/ADT/StringSwitch.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -74,16 +74,17 @@ static std::string verdictOf(const Diagnostics &diags, const Pipeline &pipeline)
 static bool verifyFile(const std::string &path, const Options &options) {
   Options own = options;
   own.input = path;
-  auto file = llvm::MemoryBuffer::getFileOrSTDIN(path);
+  std::string problem;
+  auto file = readInput(path, mostStreamedText, problem);
   if (file)
-    own.from = kindOf(path, (*file)->getBuffer());
+    own.from = kindOf(path, file->getBuffer());
   Session session(own);
   Pipeline pipeline(session);
   std::string nothing;
   if (file)
-    pipeline.compile((*file)->getBuffer(), nothing);
+    pipeline.compile(file->getBuffer(), nothing);
   else
-    session.diags.error(DiagId::CannotRead, {}, "cannot read '" + path + "': " + file.getError().message());
+    session.diags.error(DiagId::CannotRead, {}, "cannot read '" + path + "': " + problem);
   llvm::outs() << path << ": " << verdictOf(session.diags, pipeline) << '\n';
   llvm::outs().flush(); // before what is said of it
   session.diags.print(llvm::errs(), own.diagnostics);

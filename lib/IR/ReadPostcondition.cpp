@@ -15,6 +15,7 @@ static std::string placeOf(const char *buffer, int64_t rank, int64_t index) {
 PostconditionReader::PostconditionReader(Scanner &scanner, Collective &collective, const ReadOptions &options)
     : scanner(scanner), collective(collective),
       maxContributions(std::min<uint64_t>(options.maxContributions, UINT32_MAX)), contributionsLeft(maxContributions),
+      runsLeft(options.maxRuns),
       inputsMissing(std::find(collective.hasInput.begin(), collective.hasInput.end(), 0) != collective.hasInput.end()),
       wanted(size_t(collective.ranks) * collective.output.total()) {}
 
@@ -72,7 +73,7 @@ bool PostconditionReader::addTerm(const Promise::Term &term) {
 }
 
 /// Makes `value` the number of the value with these runs, which may be a new one.
-void PostconditionReader::intern() {
+bool PostconditionReader::intern() {
   Postcondition &post = collective.post;
   auto same = [](const Run &a, const Run &b) {
     return a.rank == b.rank && a.index == b.index && a.rankStride == b.rankStride && a.indexStride == b.indexStride &&
@@ -85,14 +86,20 @@ void PostconditionReader::intern() {
     if (std::equal(runs.begin(), runs.end(), post.runs.begin() + post.valueBegin[at],
                    post.runs.begin() + post.valueBegin[at + 1], same)) {
       value = at + 1;
-      return;
+      return true;
     }
+  }
+  if (runs.size() > 1) {
+    if (runs.size() > runsLeft)
+      return fail(DiagId::SlotBudget, "the postcondition has reductions of too many different terms");
+    runsLeft -= runs.size();
   }
   nextOfHash.push_back(isNew ? None : first->second);
   first->second = post.valueCount();
   post.runs.insert(post.runs.end(), runs.begin(), runs.end());
   post.valueBegin.push_back(static_cast<uint32_t>(post.runs.size()));
   value = post.valueCount();
+  return true;
 }
 
 bool PostconditionReader::makeValue(const Promise &promise) {
@@ -100,8 +107,7 @@ bool PostconditionReader::makeValue(const Promise &promise) {
   for (const Promise::Term &term : promise.terms)
     if (!addTerm(term))
       return false;
-  intern();
-  return true;
+  return intern();
 }
 
 bool PostconditionReader::promiseChunk(const Promise &promise) {

@@ -54,7 +54,7 @@ private:
   bool evaluate(const Promise::Linear &linear, int64_t own, int64_t &result);
   bool checkChunk(BufferId buffer, int64_t rank, int64_t index);
   bool addTerm(const Promise::Term &term);
-  void intern();
+  bool intern();
   bool makeValue(const Promise &promise);
   bool promiseChunk(const Promise &promise);
   bool copyRow(const Promise &promise);
@@ -64,6 +64,7 @@ private:
   Scanner &scanner;
   Collective &collective;
   uint64_t maxContributions, contributionsLeft;
+  uint64_t runsLeft; // of values of several
   SourceRange place;
   bool inputsMissing;                             // on some rank
   std::vector<int64_t> counters;                  // of the promise

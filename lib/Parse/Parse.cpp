@@ -41,7 +41,7 @@ SourceRange Session::range(antlr4::ParserRuleContext *context) const {
   return {range(context->getStart()).begin, range(context->getStop() ? context->getStop() : context->getStart()).end};
 }
 
-/// What the lexer hid from the parser because it is no token at all, and the limit on nesting.
+/// What the lexer hid from the parser because it is no token at all, and the limits on length and nesting.
 bool Session::checkTokens() {
   bool good = true;
   size_t strayLine = 0; // the stray characters of a line are one error
@@ -49,6 +49,12 @@ bool Session::checkTokens() {
     diags.error(id, where, message);
     good = false;
   };
+  if (lexer.isCut()) {
+    report(DiagId::TooLarge, range(tokens.get(MaxTokens - 1)),
+           "more than 1048576 words and signs in one file end here; split it up");
+    static_assert(MaxTokens == 1048576);
+    return false;
+  }
   for (antlr4::Token *token : tokens.getTokens()) {
     SourceRange where = range(token);
     if (token->getType() == GC3Lexer::OPEN_STRING) {

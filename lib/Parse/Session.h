@@ -4,6 +4,7 @@
 #include "GC3Lexer.h"
 #include "GC3Parser.h"
 #include "antlr4-runtime.h"
+#include "gc3/Parse/Parse.h"
 #include "gc3/Support/Diagnostics.h"
 #include "llvm/ADT/StringRef.h"
 
@@ -11,6 +12,20 @@ namespace gc3::parse {
 
 using grammar::GC3Lexer;
 using grammar::GC3Parser;
+
+/// Ends after MaxTokens tokens, whatever follows.
+class BoundedLexer : public GC3Lexer {
+public:
+  using GC3Lexer::GC3Lexer;
+  std::unique_ptr<antlr4::Token> nextToken() override {
+    hitEOF |= ++count > MaxTokens;
+    return GC3Lexer::nextToken();
+  }
+  bool isCut() { return count > MaxTokens && getInputStream()->LA(1) != antlr4::Token::EOF; }
+
+private:
+  size_t count = 0;
+};
 
 /// One run of ANTLR over a piece of a source file: owns the tokens and the tree.
 class Session {
@@ -36,7 +51,7 @@ private:
   Diagnostics &diags;
   std::vector<uint32_t> byteOffsets; ///< of each code point; empty for ASCII
   antlr4::ANTLRInputStream input;
-  GC3Lexer lexer;
+  BoundedLexer lexer;
   antlr4::CommonTokenStream tokens;
   GC3Parser parser;
 };

@@ -150,8 +150,12 @@ bool CollectiveBuilder::addToValue(int64_t rank, int64_t index) {
     return false;
   auto r = static_cast<uint32_t>(rank), i = static_cast<uint32_t>(index);
   pendingHash.add(hashOfInput(r, i));
-  if (pending.empty() || !extend(pending.back(), r, i))
-    pending.push_back({r, i, 0, 0, 1});
+  if (!pending.empty() && extend(pending.back(), r, i))
+    return true;
+  pending.push_back({r, i, 0, 0, 1});
+  if (reductionRuns + pending.size() > options.maxRuns)
+    return fail(DiagId::SlotBudget, "'" + collective.name + "' promises reductions of chunks in more than " +
+                                        std::to_string(options.maxRuns) + " rows of equal distances");
   return true;
 }
 
@@ -177,6 +181,7 @@ void CollectiveBuilder::endValue() {
   if (isNew) {
     value = post.valueCount();
     valueHashes.push_back(pendingHash);
+    reductionRuns += pendingHash.count > 1 ? pending.size() : 0;
     post.runs.insert(post.runs.end(), pending.begin(), pending.end());
     post.valueBegin.push_back(static_cast<uint32_t>(post.runs.size()));
   }

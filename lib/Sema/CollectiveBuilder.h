@@ -54,6 +54,7 @@ private:
   ir::Collective collective;
   std::vector<ir::Run> pending; ///< runs of the value that is being made
   ChunkHash pendingHash;
+  uint64_t reductionRuns = 0; ///< of the values of several chunks so far
   uint32_t current = NoValue;
   std::vector<ChunkHash> valueHashes;
   llvm::DenseMap<std::pair<uint64_t, uint64_t>, uint32_t> valueOfHash; ///< of several chunks

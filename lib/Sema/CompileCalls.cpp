@@ -146,8 +146,9 @@ BodyCompiler::Value BodyCompiler::call(const CallExpr &expr) {
   if (isBuiltin(expr.callee.text))
     return callBuiltin(expr);
   std::vector<std::string> candidates = {"chunk", "len", "min", "max", "abs", "log2"};
-  for (const FunctionInfo &info : shared.functions)
-    candidates.push_back(info.syntax->name.text.str());
+  if (shared.suggests(shared.functions.size()))
+    for (const FunctionInfo &info : shared.functions)
+      candidates.push_back(info.syntax->name.text.str());
   std::string near = suggestion(expr.callee.text, candidates);
   error(DiagId::UnknownName, expr.callee.range, "unknown function '" + expr.callee.text.str() + "'" + near);
   Mark before = mark();

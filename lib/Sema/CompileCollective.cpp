@@ -64,8 +64,9 @@ void BodyCompiler::header(const Program &syntax, ProgramCode &program) {
   auto known = shared.collectiveOf.find(syntax.collective.text);
   if (known == shared.collectiveOf.end()) {
     std::vector<std::string> candidates;
-    for (const CollectiveInfo &info : shared.collectives)
-      candidates.push_back(info.syntax->name.text.str());
+    if (shared.suggests(shared.collectives.size()))
+      for (const CollectiveInfo &info : shared.collectives)
+        candidates.push_back(info.syntax->name.text.str());
     std::string near = suggestion(syntax.collective.text, candidates);
     error(DiagId::UnknownName, syntax.collective.range,
           "unknown collective '" + syntax.collective.text.str() + "'" + near);

@@ -73,10 +73,12 @@ BodyCompiler::Value BodyCompiler::name(const NameExpr &expr) {
     return {};
   }
   std::vector<std::string> candidates = {"true", "false", "input", "output", "scratch"};
-  for (const Local &local : locals)
-    candidates.push_back(local.name.str());
-  for (const ParamInfo &info : shared.params)
-    candidates.push_back(info.syntax->name.text.str());
+  if (shared.suggests(locals.size() + shared.params.size())) {
+    for (const Local &local : locals)
+      candidates.push_back(local.name.str());
+    for (const ParamInfo &info : shared.params)
+      candidates.push_back(info.syntax->name.text.str());
+  }
   std::string near = suggestion(expr.name, candidates);
   bool isFunction = isBuiltin(expr.name) || shared.functionOf.count(expr.name);
   auto past = ended.find(expr.name);

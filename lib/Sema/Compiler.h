@@ -84,6 +84,9 @@ private:
   void compileProgram(const ast::Program &program);
 
   const Modules &modules;
+  /// Whether to look for a similar one of so many names: for each error that is shown, in time that nobody notices.
+  bool suggests(size_t names) const { return names <= 10000 && !diags.limitReached(); }
+
   Diagnostics &diags;
   const SemaOptions &options;
   llvm::StringMap<uint32_t> paramOf, functionOf, collectiveOf;

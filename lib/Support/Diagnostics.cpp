@@ -73,48 +73,83 @@ std::string_view gc3::name(DiagId id) {
   return diagNames[static_cast<size_t>(id)];
 }
 
-Diagnostic &Diagnostics::error(DiagId id, SourceRange range, std::string message) {
-  bool seen = std::any_of(records.begin(), records.end(), [&](const Diagnostic &other) {
-    return other.id == id && other.range == range && other.message == message;
-  });
-  dropped = {id, Severity::Error, range, std::move(message), {}};
-  if (seen)
+/// Whether the byte continues a UTF-8 character.
+static bool continues(char byte) {
+  return (static_cast<unsigned char>(byte) & 0xc0) == 0x80;
+}
+
+/// The middle goes: what is wrong often stands at the end.
+static std::string cutMessage(const std::string &message) {
+  if (message.size() <= Diagnostics::MaxMessage)
+    return message;
+  size_t end = Diagnostics::MaxMessage / 2, begin = message.size() - Diagnostics::MaxMessage / 2;
+  while (end != 0 && continues(message[end]))
+    --end;
+  while (begin != message.size() && continues(message[begin]))
+    ++begin;
+  return message.substr(0, end) + "..." + message.substr(begin);
+}
+
+Diagnostic &Diagnostic::note(SourceRange noteRange, const std::string &noteMessage) {
+  notes.push_back({noteRange, cutMessage(noteMessage)});
+  return *this;
+}
+
+Diagnostic &Diagnostics::error(DiagId id, SourceRange range, const std::string &message) {
+  dropped = {id, Severity::Error, range, cutMessage(message), {}};
+  std::tuple key(id, range.begin, range.end, dropped.message);
+  if (told.count(key) != 0)
     return dropped;
   if (limitReached()) {
     ++omitted;
     return dropped;
   }
+  told.insert(std::move(key));
   ++errors;
   return records.emplace_back(dropped);
 }
 
-Diagnostic &Diagnostics::remark(SourceRange range, std::string message) {
-  return records.emplace_back(Diagnostic{DiagId::Remark, Severity::Remark, range, std::move(message), {}});
+Diagnostic &Diagnostics::remark(SourceRange range, const std::string &message) {
+  return records.emplace_back(Diagnostic{DiagId::Remark, Severity::Remark, range, cutMessage(message), {}});
 }
 
-/// False for lines that nobody wants on a screen: of a file that is one line, or none of ours.
-static bool showsLine(const llvm::SourceMgr &manager, llvm::SMLoc place) {
-  static constexpr size_t longest = 2000; // bytes to either side
-  llvm::StringRef text = manager.getMemoryBuffer(manager.FindBufferContainingLoc(place))->getBuffer();
-  llvm::StringRef before = text.take_front(static_cast<size_t>(place.getPointer() - text.begin())).take_back(longest);
-  llvm::StringRef after = text.drop_front(static_cast<size_t>(place.getPointer() - text.begin())).take_front(longest);
-  return (before.size() < longest || before.contains('\n')) && (after.size() < longest || after.contains('\n'));
+/// As LLVM prints it, but for the line: only what stands around the place.
+static void printLongLine(llvm::raw_ostream &out, const llvm::SMDiagnostic &diagnostic, bool colors) {
+  llvm::StringRef line = diagnostic.getLineContents();
+  auto column = static_cast<size_t>(diagnostic.getColumnNo());
+  size_t begin = column - std::min(column, Diagnostics::MaxLine / 4);
+  size_t end = std::min(line.size(), begin + Diagnostics::MaxLine);
+  while (begin != 0 && continues(line[begin]))
+    --begin;
+  while (end != line.size() && continues(line[end]))
+    ++end;
+  std::string place =
+      diagnostic.getFilename().str() + ":" + std::to_string(diagnostic.getLineNo()) + ":" + std::to_string(column + 1);
+  llvm::SMDiagnostic(place, diagnostic.getKind(), diagnostic.getMessage()).print(nullptr, out, colors);
+  std::string shown = line.slice(begin, end).str();
+  bool ascii = std::none_of(shown.begin(), shown.end(), [](char byte) { return static_cast<signed char>(byte) < 0; });
+  std::replace_if(
+      shown.begin(), shown.end(), [](char byte) { return byte >= 0 && byte < ' '; }, ' ');
+  out << (begin != 0 ? "..." : "") << shown << (end != line.size() ? "..." : "") << '\n';
+  if (!ascii) // a character may be any number of columns wide
+    return;
+  size_t marked = diagnostic.getRanges().empty() ? column + 1 : diagnostic.getRanges()[0].second;
+  size_t tail = std::min(marked, end) - std::min(column + 1, std::min(marked, end));
+  out.indent(static_cast<unsigned>(column - begin + (begin != 0 ? 3 : 0))) << '^' << std::string(tail, '~') << '\n';
 }
 
 static void printOne(llvm::raw_ostream &out, const SourceManager &sources, llvm::SourceMgr::DiagKind kind,
                      SourceRange range, const std::string &message, bool colors) {
-  if (range.isValid()) {
-    llvm::SMRange pointers = sources.pointers(range);
-    if (!showsLine(sources.llvmManager(), pointers.Start)) {
-      SourceManager::Place place = sources.place(range.begin);
-      std::string where = place.file.str() + ":" + std::to_string(place.line) + ":" + std::to_string(place.column);
-      llvm::SMDiagnostic(where, kind, message).print(nullptr, out, colors);
-      return;
-    }
-    sources.llvmManager().PrintMessage(out, pointers.Start, kind, message, pointers, {}, colors);
+  if (!range.isValid()) {
+    llvm::SMDiagnostic("gc3c", kind, message).print(nullptr, out, colors);
     return;
   }
-  llvm::SMDiagnostic("gc3c", kind, message).print(nullptr, out, colors);
+  llvm::SMRange pointers = sources.pointers(range);
+  llvm::SMDiagnostic diagnostic = sources.llvmManager().GetMessage(pointers.Start, kind, message, pointers);
+  if (diagnostic.getLineContents().size() > Diagnostics::MaxLine)
+    printLongLine(out, diagnostic, colors);
+  else
+    diagnostic.print(nullptr, out, colors);
 }
 
 void Diagnostics::print(llvm::raw_ostream &out, bool colors) const {

@@ -14,7 +14,7 @@ static std::string place(uint64_t key, uint32_t subdivision) {
 
 /// What differs, at most a handful of contributions of each kind.
 static std::string difference(const HashDomain &, HashDomain::Value, HashDomain::Value, uint32_t) {
-  return "holds the wrong contributions";
+  return "holds the wrong contributions; --verify=exact says which";
 }
 
 static std::string difference(const ExactDomain &domain, ExactDomain::Value held, ExactDomain::Value wanted,

@@ -88,6 +88,15 @@ static void executeWithFewSlots(const Program &program, const Connections &conne
     verdict.minSlots = fewestSlots(program, connections, few, program.fifoSlots);
 }
 
+/// Explicit multisets take some hundred bytes for each slot: for larger programs they have to be asked for.
+static bool isExplained(const Program &program) {
+  constexpr uint64_t mostSlots = 4 << 20;
+  uint64_t slots = 0;
+  for (uint32_t size : program.bufferSizes)
+    slots += size;
+  return slots <= mostSlots;
+}
+
 Verdict gc3::verify::verify(const Program &program, const Options &options) {
   Verdict verdict;
   Connections connections = checkStructure(program, options, verdict.findings);
@@ -99,7 +108,7 @@ Verdict gc3::verify::verify(const Program &program, const Options &options) {
   else
     executeWithFewSlots<HashDomain>(program, connections, options, verdict);
   bool vague = !options.exact && !verdict.findings.empty() && verdict.findings.front().kind == Finding::Postcondition;
-  if (vague) {
+  if (vague && isExplained(program)) {
     verdict.findings.clear();
     execute<ExactDomain>(program, connections, verdict.minSlots, options, verdict);
   }

@@ -10,6 +10,9 @@
 using namespace gc3;
 using host::Outcome;
 
+/// As many as the language has: each costs memory before anything is known of a program.
+static constexpr int mostRanks = 65536;
+
 /// GC3_TIMEOUT_MS, or the default where it is unset or no number.
 static uint32_t environmentTimeout() {
   constexpr uint32_t defaultTimeout = 60000;
@@ -44,8 +47,8 @@ extern "C" gc3Result_t gc3HostCommInitAll(gc3Comm_t *comms, int nranks, gc3Bundl
   return api::guarded(nullptr, [&]() -> Outcome {
     if (!comms || !bundle)
       return {gc3InvalidArgument, "comms or bundle is null"};
-    if (nranks < 1)
-      return {gc3InvalidArgument, std::to_string(nranks) + " ranks"};
+    if (nranks < 1 || nranks > mostRanks)
+      return {gc3InvalidArgument, std::to_string(nranks) + " ranks; there can be 1 to " + std::to_string(mostRanks)};
     gc3HostConfig_t chosen = GC3_HOST_CONFIG_INITIALIZER;
     if (config) {
       if (config->size == 0 || config->size > sizeof chosen)

@@ -201,9 +201,9 @@ typedef struct {
 
 /**
  * Makes `nranks` communicators of one group in this process, comms[r] being rank r; free each with gc3CommDestroy.
- * `config` may be NULL. Nothing of a program is loaded before its first use. gc3InvalidArgument: null, nranks < 1, or a
- * config that was not initialised. gc3BundleUnproven: a program for so many ranks was written without the proof of its
- * structure, its end and its freedom from races (gc3c --verify=off).
+ * `config` may be NULL. Nothing of a program is loaded before its first use. gc3InvalidArgument: null, nranks not in
+ * 1 .. 65536, or a config that was not initialised. gc3BundleUnproven: a program for so many ranks was written without
+ * the proof of its structure, its end and its freedom from races (gc3c --verify=off).
  */
 GC3_API gc3Result_t gc3HostCommInitAll(gc3Comm_t *comms, int nranks, gc3Bundle_t bundle, const gc3HostConfig_t *config);
 

@@ -68,6 +68,12 @@ static std::string checkProgram(const ir::Program &program) {
   return verdict.holds() ? checkBundle(program, verdict) : "";
 }
 
+std::string gc3::test::checkCompiled(const ir::Program &program) {
+  if (verify::Verdict verdict = verify::verify(program, {}); !verdict.holds())
+    return "not proven: " + verdict.findings.front().message + " in " + print(program);
+  return checkProgram(program);
+}
+
 std::string gc3::test::checkText(const std::string &text, unsigned &accepted) {
   std::string problem;
   for (const ir::Program &program : readAll<ir::Program>(ir::readGC3IR, text, problem)) {

@@ -1,18 +1,55 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# seeds.sh DIRECTORY: what the fuzzers of imported files begin with, DIRECTORY/msccl-xml and DIRECTORY/bundle: small programs, and the
-# files of the tests. gc3c must be in PATH. Then, for as long as one likes:
-#   build/asan-ubsan/test/fuzz/fuzz-read-msccl-xml -dict=test/fuzz/msccl-xml.dict -max_len=6000 DIRECTORY/msccl-xml
-#   build/asan-ubsan/test/fuzz/fuzz-read-bundle -max_len=6000 DIRECTORY/bundle
+# seeds.sh GC3C DIRECTORY: makes what the fuzzers begin with: a folder of small files for each, of the programs of examples,
+# standard library and tests, and a dictionary of the language's words.
 set -euo pipefail
+gc3c=$1 seeds=$2
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-mkdir -p "$1/msccl-xml" "$1/bundle"
-for program in ring_allreduce allpairs_allreduce ring_allgather ring_reduce_scatter direct_alltoall chain_broadcast; do
+rm -rf "$seeds"
+mkdir -p "$seeds"/fuzz-{source,read-ir,bundle,mended-bundle,read-bundle,read-msccl-xml}
+
+# add FUZZER NAME: the standard input, if it is short enough for mutations to hit what matters.
+add() {
+  local file="$seeds/$1/$2"
+  cat >"$file"
+  if [ "$(stat -c %s "$file")" -gt 6000 ]; then rm "$file"; fi
+}
+
+# Without comments: what tests expect is of no use here.
+while IFS= read -r file; do
+  sed '/^ *\/\//d' "$file" | add fuzz-source "$(tr / - <<<"${file#"$root/"}")"
+done < <(find "$root/examples" "$root/std" "$root/test/lit" -name '*.gc3' | sort)
+while IFS= read -r file; do
+  sed '/^ *\/\//d' "$file" | add fuzz-read-ir "$(tr / - <<<"${file#"$root/"}")"
+done < <(find "$root/test/lit" -name '*.gc3-ir' -o -name '*.inst-dag' | sort)
+
+grep -oE "'[a-z_]+'|'[^' a-z]{1,3}'" "$root/grammar/GC3.g4" | sort -u | sed "s/\\\\/\\\\\\\\/g;s/\"/\\\\\"/g;s/'\(.*\)'/\"\1\"/" >"$seeds/fuzz-source.dict"
+
+# Few ranks: each example for the params that it has.
+for example in "$root"/examples/*.gc3; do
+  name=$(basename "$example" .gc3)
   for ranks in 2 3; do
-    source="$root/examples/$program.gc3"
-    gc3c "$source" -DR=$ranks -o "$1/bundle/$program-$ranks.gc3b"
-    gc3c "$source" -DR=$ranks --emit=msccl-xml -o "$1/msccl-xml/$program-$ranks.xml" || true # some it can't hold
+    defines=()
+    for param in R:$ranks N:2 G:$((ranks - 1)) X:2 Y:$((ranks - 1)) P:2; do
+      if grep -q "^param ${param%:*}:" "$example"; then defines+=("-D${param%:*}=${param#*:}"); fi
+    done
+    # Some are for powers of two only.
+    if ! "$gc3c" "$example" "${defines[@]}" -o "$seeds/bundle" 2>/dev/null; then continue; fi
+    for fuzzer in fuzz-bundle fuzz-mended-bundle fuzz-read-bundle; do add $fuzzer "$name-$ranks" <"$seeds/bundle"; done
+    if "$gc3c" "$example" "${defines[@]}" --emit=msccl-xml -o "$seeds/bundle" 2>/dev/null; then # some it can't hold
+      add fuzz-read-msccl-xml "$name-$ranks" <"$seeds/bundle"
+    fi
+    if [ "$ranks" -eq 2 ]; then
+      for level in inst-dag gc3-ir; do
+        "$gc3c" "$example" "${defines[@]}" --emit=$level | add fuzz-read-ir "$name.$level"
+      done
+    fi
   done
 done
-cd "$1/msccl-xml"
-awk '/^---- /{close(f); f = $2 ~ /\.xml$/ ? $2 : ""; next} f{print > f}' "$root"/test/lit/Import/*.test
+rm -f "$seeds/bundle"
+(cd "$seeds/fuzz-read-msccl-xml" && cat "$root"/test/lit/Import/*.test |
+  awk '/^---- /{close(f); f = $2 ~ /\.xml$/ ? $2 : ""; next} f{print > f}')
+cp "$root/test/fuzz/msccl-xml.dict" "$seeds/fuzz-read-msccl-xml.dict"
+for folder in "$seeds"/*/; do
+  [ -n "$(ls "$folder")" ] || { echo "no seeds for $(basename "$folder")" >&2; exit 1; }
+done

@@ -20,6 +20,10 @@ for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"):
         config.environment[name] = os.environ[name]
 config.substitutions.append(("%root", config.gc3_source))
 
+# Sanitizers make what takes a second take a minute, and reserve more memory than the limits of tests allow.
+if not config.gc3_sanitized:
+    config.available_features.add("optimised")
+
 if shutil.which("dot"):
     config.available_features.add("graphviz")
 else:

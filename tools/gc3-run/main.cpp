@@ -2,7 +2,9 @@
 // gc3-run: runs a bundle's programs on real data, checks every element, prints the table of nccl-tests.
 #include "Runner.h"
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 
 int main(int argc, char **argv) {
@@ -20,6 +22,8 @@ int main(int argc, char **argv) {
       problem = Runner(options).run(summary);
     if (problem.empty() && !options.json.empty())
       problem = writeJson(options.json, options, summary);
+    if (problem.empty() && (std::fflush(stdout) != 0 || std::ferror(stdout)))
+      problem = std::string("can't write the table: ") + std::strerror(errno);
     if (!problem.empty())
       std::fprintf(stderr, "gc3-run: %s\n", problem.c_str());
     return problem.empty() && summary.wrong == 0 ? 0 : 1;

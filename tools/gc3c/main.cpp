@@ -1,12 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // gc3c: the compiler. The work is in lib/Driver.
 #include "gc3/Driver/Driver.h"
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cstdlib>
+#include <new>
+#include <unistd.h>
+
+/// Says so and ends, without a file left half written, and without asking for more memory.
+[[noreturn]] static void outOfMemory() {
+  static constexpr char text[] = "gc3c: error: out of memory; smaller params or budgets need less\n";
+  [[maybe_unused]] ssize_t written = write(STDERR_FILENO, text, sizeof text - 1);
+  llvm::sys::RunInterruptHandlers();
+  std::_Exit(1);
+}
 
 int main(int argc, char **argv) {
   llvm::InitLLVM initialise(argc, argv);
+  std::set_new_handler(outOfMemory);
+  llvm::install_bad_alloc_error_handler([](void *, const char *, bool) { outOfMemory(); });
   std::optional<gc3::driver::Options> options = gc3::driver::parseCommandLine(argc, argv);
   int code = options ? gc3::driver::run(*options) : 2;
   llvm::outs().flush();

@@ -16,6 +16,8 @@ namespace gc3::parse {
 inline constexpr unsigned MaxNesting = 400;
 /// Bytes of one file.
 inline constexpr size_t MaxFileSize = size_t(8) << 20;
+/// Tokens of one file: ANTLR takes a few hundred bytes for each, and a microsecond.
+inline constexpr size_t MaxTokens = size_t(1) << 20;
 
 /// Adds `text` to the sources and parses it. Null after any error, which is then in `diags`.
 std::unique_ptr<const ast::File> parseFile(SourceManager &sources, Diagnostics &diags, llvm::StringRef name,

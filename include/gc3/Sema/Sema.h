@@ -23,6 +23,7 @@ struct SemaOptions {
   uint64_t maxSlots = uint64_t(128) << 20;       ///< chunks of all buffers of all ranks
   uint64_t maxScratch = uint64_t(4) << 20;       ///< chunks of one scratch buffer of one rank
   uint64_t maxListElements = uint64_t(64) << 20; ///< alive at one time
+  uint64_t maxRuns = uint64_t(16) << 20;         ///< ir::Run of all reductions of a postcondition
   uint32_t maxCallDepth = 1000;
 };
 

@@ -5,8 +5,10 @@
 
 #include "gc3/Support/Location.h"
 #include "gc3/Support/SourceManager.h"
+#include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace llvm {
@@ -110,22 +112,25 @@ struct Diagnostic {
   std::string message;
   std::vector<Note> notes;
 
-  Diagnostic &note(SourceRange noteRange, std::string noteMessage) {
-    notes.push_back({noteRange, std::move(noteMessage)});
-    return *this;
-  }
+  /// Adds a note; its message is cut as that of Diagnostics::error.
+  Diagnostic &note(SourceRange noteRange, const std::string &noteMessage);
 };
 
 /// Collects diagnostics of one compilation. Not thread-safe.
 class Diagnostics {
 public:
+  /// Bytes of a message; the rest of a longer one, which quotes some huge name, is left out.
+  static constexpr size_t MaxMessage = 8192;
+  /// Bytes of a source line that are printed; of a longer one those around the place.
+  static constexpr size_t MaxLine = 400;
+
   explicit Diagnostics(const SourceManager &sources, unsigned errorLimit = 20)
       : sources(sources), errorLimit(errorLimit) {}
 
   /// Records an error and returns it so that notes can be added at once; the reference dies with the next call.
   /// The same message at the same place is recorded once; past the limit nothing more is kept (0: no limit).
-  Diagnostic &error(DiagId id, SourceRange range, std::string message);
-  Diagnostic &remark(SourceRange range, std::string message);
+  Diagnostic &error(DiagId id, SourceRange range, const std::string &message);
+  Diagnostic &remark(SourceRange range, const std::string &message);
 
   bool hasErrors() const { return errors != 0; }
   unsigned errorCount() const { return errors; }
@@ -147,7 +152,8 @@ private:
   unsigned errors = 0;
   unsigned omitted = 0;
   std::vector<Diagnostic> records;
-  Diagnostic dropped; // where notes of unrecorded diagnostics go
+  std::set<std::tuple<DiagId, uint32_t, uint32_t, std::string>> told; // the errors among them
+  Diagnostic dropped;                                                 // where notes of unrecorded diagnostics go
 };
 
 /// The candidate nearest to `word` by edit distance, or an empty string if none is near enough to suggest.

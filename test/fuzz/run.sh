@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# run.sh [--build FOLDER] [--runs N | --seconds N] [FUZZER...]: runs the fuzzers named, or all, one after the other, and says
+# what they reached. With --runs the runs are always the same, and nothing is kept. With --seconds (for each; 60 unless
+# told) they go on from what earlier calls have found interesting, in FOLDER/test/fuzz/corpus. Inputs that break something
+# are left in FOLDER/test/fuzz/findings.
+#
+# No run may take more than a minute (a second, but machines may be busy), or 2 GiB of memory in all, or ask for 1 GiB at once
+# and not get by without.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+build=$root/build/asan-ubsan
+limit=(-max_total_time=60)
+keep=yes
+fuzzers=()
+while [ $# -gt 0 ]; do
+  case $1 in
+  --build) build=$2; shift ;;
+  --runs) limit=(-runs="$2" -seed=1); keep=no; shift ;;
+  --seconds) limit=(-max_total_time="$2"); shift ;;
+  -*) sed -n '3,6s/^# //p' "$0" >&2; exit 2 ;;
+  *) fuzzers+=("$1") ;;
+  esac
+  shift
+done
+folder=$build/test/fuzz
+if [ ${#fuzzers[@]} -eq 0 ]; then mapfile -t fuzzers < <(find "$folder/seeds" -mindepth 1 -type d -printf '%f\n' | sort); fi
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir -p "$folder/findings"
+export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}allocator_may_return_null=1:max_allocation_size_mb=1024"
+
+failed=no
+for fuzzer in "${fuzzers[@]}"; do
+  corpus=$work/$fuzzer
+  if [ $keep = yes ]; then corpus=$folder/corpus/$fuzzer; fi
+  mkdir -p "$corpus"
+  options=("${limit[@]}" -max_len=8192 -print_funcs=0 -timeout=60 -rss_limit_mb=2048 -artifact_prefix="$folder/findings/$fuzzer-")
+  if [ -f "$folder/seeds/$fuzzer.dict" ]; then options+=(-dict="$folder/seeds/$fuzzer.dict"); fi
+  begin=$SECONDS
+  if "$folder/$fuzzer" "${options[@]}" "$corpus" "$folder/seeds/$fuzzer" >"$work/log" 2>&1; then
+    result=$(sed -nE 's/^#([0-9]+)\s+DONE\s+cov: ([0-9]+).*/\1 runs, \2 edges reached/p' "$work/log")
+    printf '%s: %s, %d s\n' "$fuzzer" "$result" $((SECONDS - begin))
+  else
+    failed=yes
+    grep -vE '^#[0-9]+\s' "$work/log" | tail -n 60
+    printf '%s: something broke after %d s\n' "$fuzzer" $((SECONDS - begin))
+  fi
+done
+[ $failed = no ]
