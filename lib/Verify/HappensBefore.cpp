@@ -3,6 +3,7 @@
 #include "HappensBefore.h"
 #include "llvm/ADT/DenseMap.h"
 #include <algorithm>
+#include <deque>
 
 using namespace gc3;
 using namespace gc3::ir;
@@ -135,10 +136,11 @@ bool HappensBefore::cameBack(Place earlier, Place receive) {
   return false;
 }
 
-/// Everything that is over when `later` begins, thread block by thread block, each as far as it is known to be.
+/// Everything that is over when `later` begins, thread block by thread block, each as far as it is known to be; what is
+/// fewest messages away first, as what matters is near, and all that there is behind it may be the whole program.
 HappensBefore::Answer HappensBefore::search(Place earlier, Place later) {
   llvm::DenseMap<uint32_t, uint32_t> searched; // by thread block: so many of its steps
-  std::vector<Place> open;
+  std::deque<Place> open;
   auto add = [&](Place finished) {
     uint32_t &steps = searched[finished.block];
     if (steps > finished.step)
@@ -159,8 +161,8 @@ HappensBefore::Answer HappensBefore::search(Place earlier, Place later) {
   for (; !open.empty(); --budget) {
     if (budget == 0)
       return OutOfBudget;
-    Place place = open.back();
-    open.pop_back();
+    Place place = open.front();
+    open.pop_front();
     if (implies(place, earlier))
       return Ordered;
     expand(place);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rank by rank, in the order of one execution: every access is compared with the last write of its slot, and a write
-// also with the reads since then. Earlier accesses need no look: if they were not over before that write, it raced with
-// them. So a program in which one order shows no race has none in any.
+// Rank by rank, in the order of one execution: every read is compared with the last write of its slot, every write with
+// the reads since the last one, or else with that. Earlier accesses need no look: if they were not over before that
+// write, it raced with them. So a program in which one order shows no race has none in any.
 #include "Races.h"
 #include <tuple>
 
@@ -117,17 +117,19 @@ void RaceFinder::read(Slot &slot) {
   addReader(slot);
 }
 
+/// Readers have been compared with the last write, and what comes after them comes after it.
 void RaceFinder::write(Slot &slot) {
-  if (slot.writer != Nobody)
-    compare(slot.writer);
-  if (slot.readers != Nobody && slot.readers & ListBit) {
+  if (slot.readers == Nobody) {
+    if (slot.writer != Nobody)
+      compare(slot.writer);
+  } else if (slot.readers & ListBit) {
     for (uint32_t entry = slot.readers & ~ListBit, next = Nobody; entry != Nobody; entry = next) {
       compare(lists[entry].step);
       next = lists[entry].next;
       lists[entry].next = freeEntries;
       freeEntries = entry;
     }
-  } else if (slot.readers != Nobody) {
+  } else {
     compare(slot.readers);
   }
   slot = {presentStep, Nobody};
