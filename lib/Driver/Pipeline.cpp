@@ -28,7 +28,8 @@ verify::Verdict Pipeline::verifyProgram(const ir::Program &program) {
     verdict = verify::verify(program, verifyOptions(options));
   }
   for (const verify::Finding &finding : verdict.findings)
-    report(session, *program.info, finding, DiagId::Unverified);
+    report(session, *program.info, finding,
+           finding.kind == verify::Finding::TooLarge ? DiagId::SlotBudget : DiagId::Unverified);
   return verdict;
 }
 

@@ -81,11 +81,23 @@ static bool writePage(Session &session, const ir::Program &program, llvm::raw_os
 }
 
 verify::Options gc3::driver::verifyOptions(const Options &options) {
-  return {.exact = options.verify == VerifyMode::Exact, .maxThreadBlocks = options.schedule.maxThreadBlocks};
+  return {.exact = options.verify == VerifyMode::Exact,
+          .maxThreadBlocks = options.schedule.maxThreadBlocks,
+          .maxSlots = options.sema.maxSlots};
 }
 
 /// A program must end with the messages and slots that the MSCCL runtimes make of it. Those that gc3c scheduled do.
 bool gc3::driver::verifyPieces(Session &session, const ir::Program &program) {
+  uint64_t pieces = 0;
+  for (const ir::Step &step : program.steps)
+    pieces += step.count;
+  if (pieces > session.options.sema.maxOperations) {
+    session.diags.error(DiagId::OperationBudget, program.info->nameRange,
+                        "cut into steps of one chunk each, as MSCCL runtimes cut it for large buffers, program '" +
+                            program.info->name + "' has " + std::to_string(pieces) + " steps, more than " +
+                            std::to_string(session.options.sema.maxOperations) + "; --max-ops allows more");
+    return false;
+  }
   auto timer = session.times.start("verify");
   verify::Verdict verdict = verify::verify(emit::cutIntoPieces(program), verifyOptions(session.options));
   for (verify::Finding &finding : verdict.findings) {
@@ -95,7 +107,8 @@ bool gc3::driver::verifyPieces(Session &session, const ir::Program &program) {
     finding.message =
         "cut into steps of one chunk each, as MSCCL runtimes cut it for large buffers, " + finding.message + limit +
         (session.options.from == From::GC3IR ? "; write XML from the source, or from the Instruction DAG" : "");
-    report(session, *program.info, finding, DiagId::RuntimeLimit);
+    report(session, *program.info, finding,
+           finding.kind == verify::Finding::TooLarge ? DiagId::SlotBudget : DiagId::RuntimeLimit);
   }
   return verdict.holds();
 }

@@ -17,6 +17,7 @@ public:
 
 private:
   void checkLimits();
+  void checkMoves();
   void checkBlock(uint32_t index);
   void checkStep(uint32_t block, uint32_t index);
   void checkSlice(uint32_t block, uint32_t step, const char *what, BufferId buffer, uint32_t first, uint32_t count);
@@ -131,6 +132,19 @@ void StructureChecker::checkLimits() {
   }
 }
 
+/// Of steps whose ranges are there.
+void StructureChecker::checkMoves() {
+  uint64_t moved = 0;
+  for (const Step &step : program.steps)
+    moved += step.count;
+  if (moved / 16 > options.maxSlots)
+    findings.push_back(
+        {Finding::TooLarge,
+         "its steps move " + std::to_string(moved) + " slots, too many to follow; --max-slots allows more",
+         None,
+         {}});
+}
+
 void StructureChecker::checkBlock(uint32_t index) {
   const ThreadBlock &block = program.threadBlocks[index];
   std::string text = "rank " + std::to_string(block.rank) + " tb " + std::to_string(local(index));
@@ -227,6 +241,8 @@ Connections StructureChecker::run() {
   checkLimits();
   for (uint32_t index = 0; index != program.threadBlocks.size() && !enough(); ++index)
     checkBlock(index);
+  if (findings.empty())
+    checkMoves();
   if (!findings.empty())
     return {};
   Connections connections = connect();

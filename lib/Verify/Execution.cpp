@@ -37,7 +37,7 @@ void Execution<Domain>::start() {
 /// How many places the messages of a thread block need: for the most values in as many of them as there are slots, and
 /// for what stays unused at the end of the ring where the next one does not fit, which is nothing if all are alike.
 template <typename Domain>
-uint64_t Execution<Domain>::ringSize(const ThreadBlock &sender) const {
+uint64_t Execution<Domain>::ringSize(const Program &program, const ThreadBlock &sender, uint32_t fifoSlots) {
   const Step *steps = program.steps.data() + sender.firstStep; // it may have none, and be the last
   uint64_t most = 0;
   uint64_t sum = 0;
@@ -63,11 +63,19 @@ uint64_t Execution<Domain>::ringSize(const ThreadBlock &sender) const {
 }
 
 template <typename Domain>
+uint64_t Execution<Domain>::valuesInFlight(const Program &program, const Connections &connections, uint32_t fifoSlots) {
+  uint64_t sum = 0;
+  for (const Connection &connection : connections.all)
+    sum += ringSize(program, program.threadBlocks[connection.sender], fifoSlots);
+  return sum;
+}
+
+template <typename Domain>
 void Execution<Domain>::layOutFifos() {
   uint64_t next = 0;
   for (uint32_t i = 0; i != fifos.size(); ++i) {
     fifos[i].first = next;
-    fifos[i].capacity = ringSize(program.threadBlocks[connections.all[i].sender]);
+    fifos[i].capacity = ringSize(program, program.threadBlocks[connections.all[i].sender], fifoSlots);
     next += fifos[i].capacity;
   }
   inFlight.resize(next);

@@ -23,6 +23,8 @@ public:
   };
 
   Execution(const ir::Program &program, const Connections &connections, uint32_t fifoSlots, Domain &domain);
+  /// How many values its messages in flight can hold at once, for which there has to be memory.
+  static uint64_t valuesInFlight(const ir::Program &program, const Connections &connections, uint32_t fifoSlots);
 
   /// Runs to the end. False: some thread blocks can't go on.
   bool run();
@@ -78,7 +80,7 @@ private:
 
   void start();
   void layOutFifos();
-  uint64_t ringSize(const ir::ThreadBlock &sender) const;
+  static uint64_t ringSize(const ir::Program &program, const ir::ThreadBlock &sender, uint32_t fifoSlots);
   void runBlock(uint32_t block);
   Blocked obstacle(uint32_t block);
   void execute(uint32_t block);

@@ -19,7 +19,7 @@ static uint32_t mostBlocks(const Program &program) {
 
 HappensBefore::HappensBefore(const Program &program, const Connections &connections, const RankOrders &orders)
     : program(program), connections(connections), clocks(mostBlocks(program)), clockAt(program.steps.size()),
-      budget((uint64_t(1) << 20) + 16 * program.steps.size()) {
+      budget((uint64_t(1) << 24) + 16 * program.steps.size()) {
   makeClocks(orders);
 }
 
@@ -44,16 +44,20 @@ void HappensBefore::makeClocks(const RankOrders &orders) {
 /// The k-th send of a connection meets its k-th receive.
 void HappensBefore::makeMessages() {
   senders.resize(program.steps.size());
+  latestReceive.resize(program.steps.size(), None);
   for (const Connection &connection : connections.all) {
     const ThreadBlock &sender = program.threadBlocks[connection.sender];
     const ThreadBlock &receiver = program.threadBlocks[connection.receiver];
     uint32_t send = 0;
-    for (uint32_t receive = 0; receive != receiver.stepCount; ++receive) {
-      if (!receives(program.steps[receiver.firstStep + receive].opcode))
-        continue;
-      while (!sends(program.steps[sender.firstStep + send].opcode))
-        ++send;
-      senders[receiver.firstStep + receive] = send++;
+    uint32_t latest = None;
+    for (uint32_t step = 0; step != receiver.stepCount; ++step) {
+      if (receives(program.steps[receiver.firstStep + step].opcode)) {
+        while (!sends(program.steps[sender.firstStep + send].opcode))
+          ++send;
+        senders[receiver.firstStep + step] = send++;
+        latest = step;
+      }
+      latestReceive[receiver.firstStep + step] = latest;
     }
   }
 }
@@ -93,36 +97,31 @@ Place HappensBefore::placeOf(uint32_t rank, uint32_t number) const {
 
 /// The latest receive in the thread block up to and with this step; its step is None if there is none.
 Place HappensBefore::receiveUpTo(Place place) const {
-  if (connections.recvOf[place.block] == None)
-    return {place.block, None};
-  while (!receives(opcode(place)))
-    if (place.step-- == 0)
-      break;
-  return place;
+  return {place.block, latestReceive[number(place)]};
 }
 
 Place HappensBefore::senderOf(Place receive) const {
   return {connections.all[connections.recvOf[receive.block]].sender, senders[number(receive)]};
 }
 
-/// Whether what is over when step `finished` is, of any rank, is known to include `earlier`: as part of it, by a wait,
-/// or because a message has arrived that `earlier` or its thread block afterwards sent to the rank.
-bool HappensBefore::implies(Place finished, Place earlier) const {
-  if (finished.block == earlier.block)
-    return finished.step >= earlier.step;
-  if (sameRank(finished.block, earlier.block))
-    return known(finished, earlier.block) > earlier.step;
-  uint32_t connection = connections.sendOf[earlier.block];
+/// How many steps of `block` are known to be over when step `finished`, of any rank, is: it is one of them, its thread
+/// block waited for them, or a message has arrived that the block sent afterwards.
+uint32_t HappensBefore::impliedBy(Place finished, uint32_t block) const {
+  if (finished.block == block)
+    return finished.step + 1;
+  if (sameRank(finished.block, block))
+    return known(finished, block);
+  uint32_t connection = connections.sendOf[block];
   if (connection == None)
-    return false;
+    return 0;
   uint32_t peer = connections.all[connection].receiver;
   if (!sameRank(finished.block, peer))
-    return false;
+    return 0;
   uint32_t steps = finished.block == peer ? finished.step + 1 : known(finished, peer);
   if (steps == 0)
-    return false;
+    return 0;
   Place receive = receiveUpTo({peer, steps - 1});
-  return receive.step != None && senders[number(receive)] >= earlier.step;
+  return receive.step == None ? 0 : senders[number(receive)] + 1;
 }
 
 /// Whether the message has passed through its rank before, after `earlier`.
@@ -131,7 +130,7 @@ bool HappensBefore::cameBack(Place earlier, Place receive) {
     makeVisits();
   uint32_t rank = program.threadBlocks[receive.block].rank;
   for (uint32_t visit = visits[number(receive)]; visit != None; visit = visits[visit])
-    if (implies(placeOf(rank, visit), earlier))
+    if (impliedBy(placeOf(rank, visit), earlier.block) > earlier.step)
       return true;
   return false;
 }
@@ -163,8 +162,11 @@ HappensBefore::Answer HappensBefore::search(Place earlier, Place later) {
       return OutOfBudget;
     Place place = open.front();
     open.pop_front();
-    if (implies(place, earlier))
+    uint32_t over = impliedBy(place, earlier.block);
+    if (over > earlier.step) {
+      learned[uint64_t(later.block) << 32 | earlier.block] = {later.step, over};
       return Ordered;
+    }
     expand(place);
   }
   return Unordered;
@@ -178,7 +180,11 @@ HappensBefore::Answer HappensBefore::ask(Place earlier, Place later) {
   if (senders.empty())
     makeMessages();
   Place receive = receiveUpTo(later);
-  if (receive.step != None && (implies(senderOf(receive), earlier) || cameBack(earlier, receive)))
+  if (receive.step != None &&
+      (impliedBy(senderOf(receive), earlier.block) > earlier.step || cameBack(earlier, receive)))
+    return Ordered;
+  auto before = learned.find(uint64_t(later.block) << 32 | earlier.block);
+  if (before != learned.end() && before->second.since <= later.step && before->second.over > earlier.step)
     return Ordered;
   return search(earlier, later);
 }

@@ -6,6 +6,7 @@
 #include "Connections.h"
 #include "Order.h"
 #include "gc3/Support/Clocks.h"
+#include "llvm/ADT/DenseMap.h"
 
 namespace gc3::verify {
 
@@ -50,17 +51,24 @@ private:
   Place placeOf(uint32_t rank, uint32_t number) const;
   Place receiveUpTo(Place step) const;
   Place senderOf(Place receive) const;
-  bool implies(Place finished, Place earlier) const;
+  uint32_t impliedBy(Place finished, uint32_t block) const;
   bool cameBack(Place earlier, Place receive);
   Answer search(Place earlier, Place later);
 
   const ir::Program &program;
   const Connections &connections;
-  Clocks clocks;                      // entries by thread block within its rank
-  std::vector<Clocks::Clock> clockAt; // by step: what its waits and those before it tell
-  std::vector<uint32_t> senders;      // by step that receives: the step of the other thread block that sends
-  std::vector<uint32_t> visits;       // by step: the step of its rank that passed the same message on before, or None
-  uint64_t budget;                    // places that searches may still look at
+  Clocks clocks;                       // entries by thread block within its rank
+  std::vector<Clocks::Clock> clockAt;  // by step: what its waits and those before it tell
+  std::vector<uint32_t> senders;       // by step that receives: the step of the other thread block that sends
+  std::vector<uint32_t> visits;        // by step: the step of its rank that passed the same message on before, or None
+  std::vector<uint32_t> latestReceive; // by step: the one of its thread block that received last, up to and with it
+  /// What a search found out about another thread block: from step `since` on, so many of its steps are over.
+  struct Learned {
+    uint32_t since;
+    uint32_t over;
+  };
+  llvm::DenseMap<uint64_t, Learned> learned; // by asking and asked-about thread block
+  uint64_t budget;                           // places that searches may still look at
 };
 
 } // namespace gc3::verify

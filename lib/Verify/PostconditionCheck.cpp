@@ -12,6 +12,12 @@ static std::string place(uint64_t key, uint32_t subdivision) {
   return "input(" + std::to_string(rank) + ", " + std::to_string(slot / subdivision) + ")";
 }
 
+static std::string timesOf(uint64_t times) {
+  if (times <= 2)
+    return times == 1 ? "once" : "twice";
+  return std::to_string(times) + (times == UINT64_MAX ? " times or more" : " times");
+}
+
 /// What differs, at most a handful of contributions of each kind.
 static std::string difference(const HashDomain &, HashDomain::Value, HashDomain::Value, uint32_t) {
   return "holds the wrong contributions; --verify=exact says which";
@@ -37,11 +43,8 @@ static std::string difference(const ExactDomain &domain, ExactDomain::Value held
       ++j;
     } else {
       if (a[i].times != b[j].times)
-        add(place(a[i].key, subdivision) + " counted " +
-            (a[i].times == 2 && b[j].times == 1
-                 ? std::string("twice")
-                 : std::to_string(a[i].times) + (a[i].times == UINT64_MAX ? " times or more" : " times") +
-                       " instead of " + std::to_string(b[j].times)));
+        add(place(a[i].key, subdivision) + " counted " + timesOf(a[i].times) +
+            (a[i].times == 2 && b[j].times == 1 ? "" : " instead of " + timesOf(b[j].times)));
       ++i, ++j;
     }
   }
@@ -82,18 +85,17 @@ public:
 private:
   Wanted<Domain> make(uint32_t value, uint32_t part) {
     Wanted<Domain> wanted;
-    bool any = false;
+    std::vector<uint64_t> inputs;
     for (uint32_t i = post.valueBegin[value]; i != post.valueBegin[value + 1]; ++i) {
       const Run &run = post.runs[i];
       for (uint32_t k = 0; k != run.length; ++k) {
         uint32_t rank = run.rank + k * static_cast<uint32_t>(run.rankStride);
         uint32_t slot = (run.index + k * static_cast<uint32_t>(run.indexStride)) * subdivision + part;
-        auto input = domain.input(rank, slot);
-        wanted.value = any ? domain.combine(wanted.value, input) : input;
+        inputs.push_back(inputKey(rank, slot));
         wanted.furthest = std::max(wanted.furthest, lengths.end(InputBuffer, slot));
-        any = true;
       }
     }
+    wanted.value = domain.sum(std::move(inputs));
     return wanted;
   }
 

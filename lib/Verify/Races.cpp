@@ -35,9 +35,11 @@ private:
 
   void startRank(uint32_t rank);
   void visit(Place place);
+  Slot *slotAt(BufferId buffer, uint32_t index) { return slots.data() + bufferBegin[buffer] + index; }
   void read(Slot &slot);
   void write(Slot &slot);
   void addReader(Slot &slot);
+  uint32_t makeEntry(Reader reader);
   void compare(uint32_t earlier);
   void report(Place earlier, bool outOfBudget);
   bool enough() const { return findings.size() >= maxFindings; }
@@ -91,24 +93,28 @@ void RaceFinder::compare(uint32_t earlier) {
     report(place, answer == HappensBefore::OutOfBudget);
 }
 
+/// Of the readers that follow each other in one thread block the latest stands for all.
 void RaceFinder::addReader(Slot &slot) {
-  if (slot.readers == Nobody || slot.readers == presentStep) {
-    slot.readers = presentStep;
+  bool isList = slot.readers != Nobody && slot.readers & ListBit;
+  uint32_t &latest = isList ? lists[slot.readers & ~ListBit].step : slot.readers;
+  if (latest == Nobody || blockOf[latest] == present.block) {
+    latest = presentStep;
     return;
   }
-  auto add = [&](uint32_t step, uint32_t next) {
-    uint32_t entry = freeEntries;
-    if (entry == Nobody) {
-      entry = static_cast<uint32_t>(lists.size());
-      lists.emplace_back();
-    } else {
-      freeEntries = lists[entry].next;
-    }
-    lists[entry] = {step, next};
-    return entry;
-  };
-  uint32_t list = slot.readers & ListBit ? slot.readers & ~ListBit : add(slot.readers, Nobody);
-  slot.readers = ListBit | add(presentStep, list);
+  uint32_t list = isList ? slot.readers & ~ListBit : makeEntry({slot.readers, Nobody});
+  slot.readers = ListBit | makeEntry({presentStep, list});
+}
+
+uint32_t RaceFinder::makeEntry(Reader reader) {
+  uint32_t entry = freeEntries;
+  if (entry == Nobody) {
+    entry = static_cast<uint32_t>(lists.size());
+    lists.push_back(reader);
+  } else {
+    freeEntries = lists[entry].next;
+    lists[entry] = reader;
+  }
+  return entry;
 }
 
 void RaceFinder::read(Slot &slot) {
@@ -141,14 +147,12 @@ void RaceFinder::visit(Place place) {
   present = place;
   presentStep = program.threadBlocks[place.block].firstStep + place.step - firstStep;
   compared = Nobody;
-  Slot *src = slots.data() + bufferBegin[step.srcBuffer] + step.srcIndex;
-  Slot *dst = slots.data() + bufferBegin[step.dstBuffer] + step.dstIndex;
   if (readsSrc(step.opcode))
-    for (uint32_t i = 0; i != step.count; ++i)
-      read(src[i]);
+    for (Slot *slot = slotAt(step.srcBuffer, step.srcIndex), *end = slot + step.count; slot != end; ++slot)
+      read(*slot);
   if (writesDst(step.opcode))
-    for (uint32_t i = 0; i != step.count; ++i)
-      write(dst[i]);
+    for (Slot *slot = slotAt(step.dstBuffer, step.dstIndex), *end = slot + step.count; slot != end; ++slot)
+      write(*slot);
 }
 
 /// `reads` or `writes`, if the step does either to the slot.

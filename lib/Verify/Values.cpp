@@ -1,21 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hash-consing of exact multisets.
+// Keys of hashes, and hash-consing of exact multisets.
 #include "Values.h"
+#include <random>
 
 using namespace gc3::verify;
+
+HashDomain::Keys HashDomain::randomKeys() {
+  std::random_device device;
+  auto number = [&] { return uint64_t(device()) << 32 | device(); };
+  uint64_t low = number();
+  return {low, number()};
+}
 
 ExactDomain::Value ExactDomain::intern(std::vector<Element> set) {
   uint64_t hash = set.size();
   for (const Element &element : set)
-    hash = (hash ^ element.key ^ element.times << 48) * 0x9e3779b97f4a7c15ull;
+    hash = mix(hash ^ mix(element.key + element.times));
   hash &= ~uint64_t(0) >> 2; // clear of the map's reserved keys
   std::vector<uint32_t> &same = byHash[hash];
   for (uint32_t id : same)
     if (sets[id] == set)
       return {id};
+  if (set.size() > room) {
+    exhausted = true;
+    return unset();
+  }
+  room -= set.size();
   same.push_back(static_cast<uint32_t>(sets.size()));
   sets.push_back(std::move(set));
   return {same.back()};
+}
+
+ExactDomain::Value ExactDomain::sum(std::vector<uint64_t> inputs) {
+  std::sort(inputs.begin(), inputs.end());
+  std::vector<Element> set;
+  for (uint64_t key : inputs) {
+    if (set.empty() || set.back().key != key)
+      set.push_back({key, 0});
+    ++set.back().times;
+  }
+  return intern(std::move(set));
 }
 
 ExactDomain::Value ExactDomain::combine(Value a, Value b) {
@@ -26,6 +50,8 @@ ExactDomain::Value ExactDomain::combine(Value a, Value b) {
   std::vector<Element> sum;
   const std::vector<Element> &x = sets[a.id];
   const std::vector<Element> &y = sets[b.id];
+  if (exhausted)
+    return unset();
   sum.reserve(x.size() + y.size());
   for (size_t i = 0, j = 0; i != x.size() || j != y.size();) {
     if (j == y.size() || (i != x.size() && x[i].key < y[j].key))

@@ -18,10 +18,23 @@ Number saturatingSum(Number a, Number b) {
   return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<Number>::max() : sum;
 }
 
+/// The finaliser of splitmix64: a bijection that spreads every bit.
+inline uint64_t mix(uint64_t x) {
+  x += 0x9e3779b97f4a7c15ull;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+  return x ^ (x >> 31);
+}
+
+/// An input slot as a number.
+inline uint64_t inputKey(uint32_t rank, uint32_t slot) {
+  return uint64_t(rank) << 32 | slot;
+}
+
 /// 128-bit additive hashes: the hash of a multiset is the sum of its elements' hashes, so equal multisets have equal
 /// hashes in whatever order they were combined. The number of elements is kept too: 2^64 times an element has the hash
-/// of nothing. Different multisets collide with probability 2^-128 for inputs that were not made for it; the exact
-/// domain is for those that were.
+/// of nothing. Different multisets collide with probability 2^-128. The hashes are keyed with random numbers, others in
+/// each process: sums of known hashes are easily made to collide.
 struct HashDomain {
   struct Value {
     uint64_t low = 0;
@@ -32,23 +45,31 @@ struct HashDomain {
   static constexpr bool tracksValues = true;
   static Value unset() { return {}; }
 
-  Value input(uint32_t rank, uint32_t slot) const {
-    uint64_t key = uint64_t(rank) << 32 | slot;
-    return {mix(key ^ 0x9e3779b97f4a7c15ull), mix(key ^ 0xc2b2ae3d27d4eb4full), 1};
+  Value input(uint32_t rank, uint32_t slot) const { return input(inputKey(rank, slot)); }
+  /// Of at least one input.
+  Value sum(const std::vector<uint64_t> &inputs) const {
+    Value value = input(inputs.front());
+    for (size_t i = 1; i != inputs.size(); ++i)
+      value = combine(value, input(inputs[i]));
+    return value;
   }
   Value combine(Value a, Value b) const { return {a.low + b.low, a.high + b.high, saturatingSum(a.count, b.count)}; }
 
 private:
-  /// The finaliser of splitmix64: a bijection that spreads every bit.
-  static uint64_t mix(uint64_t x) {
-    x += 0x9e3779b97f4a7c15ull;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-    return x ^ (x >> 31);
+  struct Keys {
+    uint64_t low;
+    uint64_t high;
+  };
+  static Keys randomKeys();
+  Value input(uint64_t key) const {
+    return {mix(mix(key ^ keys.low) + keys.high), mix(mix(key ^ keys.high) + keys.low), 1};
   }
+
+  Keys keys = randomKeys();
 };
 
-/// Explicit multisets, each kept once; a value is its number.
+/// Explicit multisets, each kept once; a value is its number. Takes memory for every different one that a slot ever
+/// holds: for a ring, the cube of its ranks.
 class ExactDomain {
 public:
   struct Value {
@@ -63,14 +84,22 @@ public:
   static constexpr bool tracksValues = true;
   static Value unset() { return {}; }
 
-  ExactDomain() { intern({}); } // what is unset, plus nothing, is that again
-  Value input(uint32_t rank, uint32_t slot) { return intern({{uint64_t(rank) << 32 | slot, 1}}); }
+  /// Keeps at most so many elements; beyond that values are not what they should be.
+  explicit ExactDomain(uint64_t maxElements = ~uint64_t(0)) : room(maxElements) {
+    intern({}); // what is unset, plus nothing, is that again
+  }
+  bool isExhausted() const { return exhausted; }
+  Value input(uint32_t rank, uint32_t slot) { return intern({{inputKey(rank, slot), 1}}); }
+  /// Of at least one input.
+  Value sum(std::vector<uint64_t> inputs);
   Value combine(Value a, Value b);
   const std::vector<Element> &elements(Value value) const { return sets[value.id]; }
 
 private:
   Value intern(std::vector<Element> set);
 
+  uint64_t room;
+  bool exhausted = false;
   std::vector<std::vector<Element>> sets;
   llvm::DenseMap<uint64_t, std::vector<uint32_t>> byHash;
   llvm::DenseMap<std::pair<uint32_t, uint32_t>, uint32_t> sums;

@@ -47,11 +47,21 @@ static std::string slotsNeeded(const Program &program, const Connections &connec
   return "; with " + std::to_string(fewestSlots(program, connections, program.fifoSlots, mostSlots)) + " it ends";
 }
 
-/// Runs the program in a domain with `slots` slots, and checks how it ends. False if it does not.
+/// Runs the program in a domain with `slots` slots, and checks how it ends. False if it does not; that it would take
+/// too much memory to find out is a finding.
 template <typename Domain>
 static bool execute(const Program &program, const Connections &connections, uint32_t slots, const Options &options,
-                    Verdict &verdict) {
-  Domain domain;
+                    Domain &domain, Verdict &verdict) {
+  uint64_t values = Execution<Domain>::valuesInFlight(program, connections, slots);
+  if (values > options.maxSlots) {
+    verdict.findings.push_back({Finding::TooLarge,
+                                "messages in flight hold up to " + std::to_string(values) + " slots with " +
+                                    std::to_string(slots) + (slots == 1 ? " slot" : " slots") +
+                                    " per connection, too many to follow; --max-slots allows more",
+                                None,
+                                {}});
+    return true;
+  }
   Execution<Domain> execution(program, connections, slots, domain);
   if (!execution.run()) {
     if (slots == program.fifoSlots) {
@@ -76,25 +86,28 @@ static bool execute(const Program &program, const Connections &connections, uint
 /// always do.
 template <typename Domain>
 static void executeWithFewSlots(const Program &program, const Connections &connections, const Options &options,
-                                Verdict &verdict) {
+                                Domain &&domain, Verdict &verdict) {
   static constexpr uint32_t few = 2;
   for (uint32_t slots = 1; slots <= std::min(few, program.fifoSlots); ++slots) {
-    if (execute<Domain>(program, connections, slots, options, verdict)) {
+    if (execute(program, connections, slots, options, domain, verdict)) {
       verdict.minSlots = slots;
       return;
     }
   }
-  if (program.fifoSlots > few && execute<Domain>(program, connections, program.fifoSlots, options, verdict))
+  if (program.fifoSlots > few && execute(program, connections, program.fifoSlots, options, domain, verdict))
     verdict.minSlots = fewestSlots(program, connections, few, program.fifoSlots);
 }
 
-/// Explicit multisets take some hundred bytes for each slot: for larger programs they have to be asked for.
-static bool isExplained(const Program &program) {
-  constexpr uint64_t mostSlots = 4 << 20;
-  uint64_t slots = 0;
-  for (uint32_t size : program.bufferSizes)
-    slots += size;
-  return slots <= mostSlots;
+/// Runs a program with a broken postcondition once more, to say what is missing and what is there too often. Without a
+/// word if that takes more memory than anybody expects who did not ask for it.
+static void explain(const Program &program, const Connections &connections, const Options &options, Verdict &verdict) {
+  constexpr uint64_t mostElements = 16 << 20;
+  ExactDomain domain(mostElements);
+  Verdict explained = verdict;
+  explained.findings.clear();
+  execute(program, connections, verdict.minSlots, options, domain, explained);
+  if (!domain.isExhausted())
+    verdict = std::move(explained);
 }
 
 Verdict gc3::verify::verify(const Program &program, const Options &options) {
@@ -104,14 +117,12 @@ Verdict gc3::verify::verify(const Program &program, const Options &options) {
     return verdict;
   verdict.proven |= StructureHolds;
   if (options.exact)
-    executeWithFewSlots<ExactDomain>(program, connections, options, verdict);
+    executeWithFewSlots(program, connections, options, ExactDomain(), verdict);
   else
-    executeWithFewSlots<HashDomain>(program, connections, options, verdict);
+    executeWithFewSlots(program, connections, options, HashDomain(), verdict);
   bool vague = !options.exact && !verdict.findings.empty() && verdict.findings.front().kind == Finding::Postcondition;
-  if (vague && isExplained(program)) {
-    verdict.findings.clear();
-    execute<ExactDomain>(program, connections, verdict.minSlots, options, verdict);
-  }
+  if (vague)
+    explain(program, connections, options, verdict);
   if (verdict.findings.empty() && program.info->collective.post.promises())
     verdict.proven |= PostconditionHolds;
   return verdict;

@@ -2,6 +2,7 @@
 // gc3HostCommInitAll and what communicators say about themselves.
 #include "api/Handles.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -30,15 +31,36 @@ static bool environmentAllowsUnproven() {
   return text && *text && std::strcmp(text, "0") != 0;
 }
 
-/// Whether programs for so many ranks were proven to be well-formed, to end, and to have no races. That they compute
-/// something in particular was proven, too, unless their collective promises nothing.
+/// Whether the collective promises anything of the program's output.
+static Outcome promises(const bundle::BundleFile &file, uint32_t program, bool &anything) {
+  bundle::CheckView view;
+  if (bundle::BundleStatus status = file.check(program, view); !status.ok())
+    return host::toOutcome(status);
+  anything = std::any_of(view.rows.begin(), view.rows.end(), [](uint32_t value) { return value != 0; });
+  return {};
+}
+
+/// Whether programs for so many ranks were proven to be well-formed, to end, to have no races, and to compute what
+/// their collective promises, if it promises anything.
 static Outcome checkProofs(const bundle::BundleFile &file, uint32_t ranks) {
-  constexpr uint32_t needed = 0b1011; // structure, no deadlock, no races (Bundle.fbs)
-  for (uint32_t i = 0; i != file.programCount(); ++i)
-    if (file.program(i).ranks() == ranks && (file.program(i).verified() & needed) != needed)
+  constexpr uint32_t always = 0b1011; // structure, no deadlock, no races (Bundle.fbs)
+  constexpr uint32_t postcondition = 0b100;
+  for (uint32_t i = 0; i != file.programCount(); ++i) {
+    uint32_t verified = file.program(i).verified();
+    if (file.program(i).ranks() != ranks)
+      continue;
+    bool proven = (verified & always) == always;
+    if (proven && !(verified & postcondition)) {
+      bool anything = false;
+      if (Outcome outcome = promises(file, i, anything); !outcome.ok())
+        return outcome;
+      proven = !anything;
+    }
+    if (!proven)
       return {gc3BundleUnproven, "program '" + file.program(i).name()->str() +
                                      "' was compiled without verification, so it could hang or give wrong results; "
                                      "compile it without --verify=off, or set GC3_ALLOW_UNPROVEN=1"};
+  }
   return {};
 }
 

@@ -158,6 +158,7 @@ static Verdict verdictOf(const verify::Verdict &verdict) {
   if (verdict.findings.empty())
     return Verdict::Accepted;
   switch (verdict.findings.front().kind) {
+  case verify::Finding::TooLarge: break; // mutants are small
   case verify::Finding::Structure: return Verdict::Structure;
   case verify::Finding::Deadlock: return Verdict::Deadlock;
   case verify::Finding::Race: return Verdict::Race;

@@ -12,11 +12,13 @@ struct Options {
   uint32_t maxFindings = 20;      ///< findings kept
   uint32_t maxThreadBlocks = 108; ///< of a rank: those that a GPU can hold at once
   uint32_t maxFifoSlots = 65536;  ///< of a connection
+  uint64_t maxSlots = uint64_t(128) << 20; ///< that messages in flight hold at once; steps move 16 times as many in all
 };
 
 /// Something wrong with a program. `site` indexes ProgramInfo::sites, or is None.
 struct Finding {
-  enum Kind : uint8_t { Structure, Deadlock, Race, Uninitialised, Postcondition } kind;
+  /// TooLarge: it takes more than the limits allow to find out.
+  enum Kind : uint8_t { TooLarge, Structure, Deadlock, Race, Uninitialised, Postcondition } kind;
   std::string message;
   uint32_t site = ir::None;
   struct Note {
