@@ -4,7 +4,7 @@
 // Two MPI processes are pinned to processors 0 and 1. For ours, process 0 runs two threads, pinned to the same
 // processors, and process 1 sleeps. Either way a sample is a loop of calls between two barriers; its time is that of
 // the slower rank, per call; the figure is the median over samples. A ping-pong between the processors before and after
-// each point tells how near they are to each other at that moment, and a point is measured again if that changed.
+// each sample tells how near they are to each other at that moment, and a sample is left out if that changed.
 //
 // The bound of a point is what two threads that never wait for each other take for the loads and stores that the
 // collective can't do without, on the same buffers, plain or with non-temporal stores, whichever is faster.
@@ -97,18 +97,30 @@ public:
       for (int k = 0; k < 3; ++k)
         times[isFar][k].push_back(took[k]);
     }
+    bool isTold = false;
     for (int isFar = 0; isFar < 2; ++isFar)
       if (size_t count = trips[isFar].size(); count >= 3 || count * 2 > static_cast<size_t>(samples)) {
         double own = median(times[isFar][0]), bound = median(times[isFar][2]);
-        std::printf("%-9s %-12s %10zu  %-4s %5.0f ns %3zu  %10.2f %10.2f  %6.2f  %10.2f  %5.2f\n",
-                    nameOf(point.collective), point.inPlace ? "in place" : "out of place", point.bytes,
-                    isFar ? "far" : "near", median(trips[isFar]), count, own * 1e6, median(times[isFar][1]) * 1e6,
-                    median(ratios[isFar]), bound * 1e6, bound / own);
+        printPoint(point);
+        std::printf("%-4s %5.0f ns %3zu  %10.2f %10.2f  %6.2f  %10.2f  %5.2f\n", isFar ? "far" : "near",
+                    median(trips[isFar]), count, own * 1e6, median(times[isFar][1]) * 1e6, median(ratios[isFar]),
+                    bound * 1e6, bound / own);
+        isTold = true;
       }
+    if (!isTold) {
+      printPoint(point);
+      std::printf("too few of %d samples near (%zu) or far (%zu) from begin to end\n", samples, trips[0].size(),
+                  trips[1].size());
+    }
     std::fflush(stdout);
   }
 
 private:
+  static void printPoint(const Point &point) {
+    std::printf("%-9s %-12s %10zu  ", nameOf(point.collective), point.inPlace ? "in place" : "out of place",
+                point.bytes);
+  }
+
   void ask(decltype(Shared::what) what, const Point &point, int calls) {
     shared->what = what;
     shared->point = point;
@@ -164,6 +176,15 @@ private:
 
 } // namespace
 
+/// The collectives that are asked for: the one of this name, or all.
+static std::vector<Collective> collectivesNamed(const char *name) {
+  std::vector<Collective> named;
+  for (Collective collective : {Collective::AllReduce, Collective::AllGather, Collective::AllToAll})
+    if (!name || std::string(name) == nameOf(collective))
+      named.push_back(collective);
+  return named;
+}
+
 /// host_vs_mpi BUNDLE SAMPLES SMALLEST LARGEST [COLLECTIVE]
 int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
@@ -172,6 +193,9 @@ int main(int argc, char **argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &processes);
   if (argc < 5 || processes != ranks)
     fail("two processes, and BUNDLE SAMPLES SMALLEST LARGEST [COLLECTIVE]");
+  const std::vector<Collective> collectives = collectivesNamed(argc > 5 ? argv[5] : nullptr);
+  if (collectives.empty())
+    fail(std::string("no collective '") + argv[5] + "'; there are allreduce, allgather and alltoall");
   pin(process);
   MPI_Win window;
   void *memory = nullptr;
@@ -190,11 +214,10 @@ int main(int argc, char **argv) {
     std::printf(
         "collective placement         bytes  processors  n     gc3, us    MPI, us  MPI/gc3  bound, us  bound/gc3\n");
     auto smallest = static_cast<size_t>(std::atoll(argv[3])), largest = static_cast<size_t>(std::atoll(argv[4]));
-    for (Collective collective : {Collective::AllReduce, Collective::AllGather, Collective::AllToAll})
-      if (argc < 6 || std::string(argv[5]) == nameOf(collective))
-        for (bool inPlace : {false, true})
-          for (size_t bytes = smallest; bytes <= std::min(largest, mostBytes); bytes *= 2)
-            bench.measure({collective, inPlace, bytes}, std::atoi(argv[2]));
+    for (Collective collective : collectives)
+      for (bool inPlace : {false, true})
+        for (size_t bytes = smallest; bytes <= std::min(largest, mostBytes); bytes *= 2)
+          bench.measure({collective, inPlace, bytes}, std::atoi(argv[2]));
     bench.quit();
   }
   MPI_Barrier(MPI_COMM_WORLD);

@@ -2,8 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # gc3's host executor against OpenMPI: 2 ranks on processors 0 and 1, float, both in one go. Needs a release build and
 # `apt-get install libopenmpi-dev openmpi-bin`. See docs/performance.md for what the columns mean.
-# Usage: bench/host_vs_mpi.sh [SMALLEST LARGEST [COLLECTIVE]], in bytes; SAMPLES=n samples per point.
+# Usage: bench/host_vs_mpi.sh [SMALLEST LARGEST [allreduce|allgather|alltoall]], in bytes; SAMPLES=n samples per point.
 set -euo pipefail
+case "${3:-allreduce}" in
+  allreduce | allgather | alltoall) ;;
+  *) echo "no collective '$3'; usage: bench/host_vs_mpi.sh [SMALLEST LARGEST [allreduce|allgather|alltoall]]" >&2; exit 2 ;;
+esac
 root=$(cd "$(dirname "$0")/.." && pwd)
 build="$root/build/release"
 out="$root/build/bench"

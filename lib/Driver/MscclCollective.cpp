@@ -3,6 +3,7 @@
 #include "MscclCollective.h"
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
+#include <array>
 
 using namespace gc3;
 using namespace gc3::driver;
@@ -19,6 +20,11 @@ struct Standard {
   llvm::StringRef name;
   bool hasBlocks; ///< one for each rank, on the larger side
   bool hasRoot;
+};
+
+struct Argument {
+  llvm::StringRef name;
+  std::string value;
 };
 
 } // namespace
@@ -46,15 +52,51 @@ static Request parse(llvm::StringRef text) {
   return request;
 }
 
-/// A standard collective's arguments that the file has, behind those of the request.
-static std::string argumentsOf(const Request &request, const Standard &collective,
-                               const imports::MscclAlgorithm &algorithm, bool inPlace) {
+/// What the file says of a standard collective.
+static std::array<Argument, 3> argumentsOf(const Standard &collective, const imports::MscclAlgorithm &algorithm,
+                                           bool inPlace) {
   uint32_t ranks = algorithm.info.collective.ranks;
-  std::string arguments = request.arguments.str();
-  arguments += arguments.empty() ? "" : ", ";
-  return arguments + "ranks = " + std::to_string(ranks) +
-         ", chunks = " + std::to_string(collective.hasBlocks ? algorithm.chunks / ranks : algorithm.chunks) +
-         ", inplace = " + (inPlace ? "true" : "false");
+  return {{{"ranks", std::to_string(ranks)},
+           {"chunks", std::to_string(collective.hasBlocks ? algorithm.chunks / ranks : algorithm.chunks)},
+           {"inplace", inPlace ? "true" : "false"}}};
+}
+
+/// The arguments of a request, cut at the commas outside of brackets, without those that are empty.
+static std::vector<llvm::StringRef> split(llvm::StringRef arguments) {
+  std::vector<llvm::StringRef> parts;
+  size_t begin = 0, depth = 0;
+  for (size_t i = 0; i <= arguments.size(); ++i) {
+    char c = i == arguments.size() ? ',' : arguments[i];
+    depth += c == '(' || c == '[';
+    depth -= depth != 0 && (c == ')' || c == ']');
+    if (c != ',' || (depth != 0 && i != arguments.size()))
+      continue;
+    if (llvm::StringRef part = arguments.slice(begin, i).trim(); !part.empty())
+      parts.push_back(part);
+    begin = i + 1;
+  }
+  return parts;
+}
+
+/// True if the request says nothing that the file says. The places of errors are in what the user wrote, not in the
+/// program that is made of it.
+static bool checkRequest(Session &session, const Request &request, llvm::ArrayRef<Argument> ofFile) {
+  const std::string &asked = session.options.collective;
+  uint32_t base = 0;
+  for (llvm::StringRef part : split(request.arguments)) {
+    // The first parameter of all standard collectives is how many ranks there are.
+    llvm::StringRef name = part.contains('=') ? part.split('=').first.trim() : ofFile.front().name;
+    const auto *same = llvm::find_if(ofFile, [&](const Argument &argument) { return argument.name == name; });
+    if (same == ofFile.end())
+      continue;
+    if (base == 0)
+      base = session.sources.add("--collective", asked);
+    auto begin = base + static_cast<uint32_t>(part.data() - asked.data());
+    session.diags.error(DiagId::WrongArguments, {begin, begin + static_cast<uint32_t>(part.size())},
+                        "the file says " + same->name.str() + " = " + same->value + " already; leave '" + part.str() +
+                            "' out");
+  }
+  return base == 0;
 }
 
 static bool hasAlias(const ir::Collective &collective) {
@@ -89,7 +131,14 @@ std::optional<ir::Collective> gc3::driver::collectiveOf(Session &session, const 
                             std::to_string(algorithm.chunks));
     return std::nullopt;
   }
-  std::string arguments = known ? argumentsOf(request, *known, algorithm, inPlace) : request.arguments.str();
+  std::string arguments = request.arguments.str();
+  if (known) {
+    std::array<Argument, 3> ofFile = argumentsOf(*known, algorithm, inPlace);
+    if (!checkRequest(session, request, ofFile))
+      return std::nullopt;
+    for (const Argument &argument : ofFile)
+      arguments += (arguments.empty() ? "" : ", ") + argument.name.str() + " = " + argument.value;
+  }
   std::string text = request.file.empty() ? "" : "import \"" + request.file.str() + "\"; ";
   text += "program imported implements " + request.name.str() + "(" + arguments + ") { }\n";
   std::optional<ir::Collective> collective =

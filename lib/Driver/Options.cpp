@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The option table. Groups: output, input, checks, limits.
 #include "gc3/Driver/Options.h"
+#include "VerifyOnly.h"
 #include "Version.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/CommandLine.h"
@@ -187,13 +188,29 @@ static void addVerifyOnlyRules(const Table &table, std::vector<Rule> &rules) {
       {table.verifyOnly && table.verify == VerifyMode::Off, "--verify-only and --verify=off leave nothing to do"});
 }
 
+/// A set of kinds of input.
+static unsigned bit(From from) {
+  return 1u << static_cast<unsigned>(from);
+}
+
+/// What the inputs may be, as far as the command line tells.
+static unsigned inputKinds(const Table &table) {
+  if (!table.verifyOnly)
+    return bit(table.from);
+  unsigned kinds = 0;
+  for (const std::string &path : table.files) {
+    std::optional<From> named = kindBySuffix(path);
+    kinds |= named ? bit(*named) : ~0u;
+  }
+  return kinds;
+}
+
 /// What is said to stages that do not run.
 static void addStageRules(const Table &table, std::vector<Rule> &rules) {
-  auto bit = [](From from) { return 1u << static_cast<unsigned>(from); };
   const unsigned source = bit(From::Source);
   const unsigned dag = bit(From::InstructionDag);
   const unsigned xml = bit(From::MscclXml);
-  const unsigned all = source | dag | bit(From::GC3IR) | xml;
+  const unsigned all = source | dag | bit(From::GC3IR) | xml | bit(From::Bundle);
   // Each option with the inputs for which its stage runs.
   const std::pair<const cl::Option &, unsigned> stageOptions[] = {
       {table.defines, source}, {table.includes, source | (table.collective.empty() ? 0 : xml)},
@@ -201,14 +218,18 @@ static void addStageRules(const Table &table, std::vector<Rule> &rules) {
       {table.maxOps, source},  {table.fifoSlots, source | dag | xml},
       {table.verify, all},     {table.maxThreadBlocks, all},
       {table.maxSlots, all},   {table.maxSteps, all},
+      {table.verifyOnly, all}, {table.timeReport, all},
+      {table.errorLimit, all},
   };
+  const unsigned kinds = inputKinds(table);
   const bool compiles = !table.dump && !isAsked(table);
-  const std::string what = table.dump       ? "--dump prints"
-                           : isAsked(table) ? question(table) + " prints"
-                                            : std::string(spelling(table.from)) + " reads";
+  const std::string what = table.dump         ? "--dump prints"
+                           : isAsked(table)   ? question(table) + " prints"
+                           : table.verifyOnly ? "these files hold"
+                                              : std::string(spelling(table.from)) + " reads";
   for (const auto &[option, inputs] : stageOptions)
-    rules.push_back({given(option) && !(compiles && inputs & bit(table.from)),
-                     dashed(option) + " says nothing about what " + what});
+    rules.push_back(
+        {given(option) && !(compiles && inputs & kinds), dashed(option) + " says nothing about what " + what});
 }
 
 /// Which options go with which: everything that there is to say about it, in the order in which it is said.

@@ -17,18 +17,21 @@ static llvm::StringRef firstWord(llvm::StringRef text) {
   return text.take_until([](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; });
 }
 
-/// By its suffix, or else by what it begins with.
+std::optional<From> gc3::driver::kindBySuffix(llvm::StringRef path) {
+  return llvm::StringSwitch<std::optional<From>>(llvm::sys::path::extension(path))
+      .Case(".gc3", From::Source)
+      .Case(".gc3b", From::Bundle)
+      .Case(".xml", From::MscclXml)
+      .Case(".gc3-ir", From::GC3IR)
+      .Case(".inst-dag", From::InstructionDag)
+      .Default(std::nullopt);
+}
+
+/// By its suffix, or else by what it begins with; a bundle by that alone.
 static From kindOf(llvm::StringRef path, llvm::StringRef content) {
   if (content.take_front(4) == "GC3B")
     return From::Bundle;
-  auto named = llvm::StringSwitch<std::optional<From>>(llvm::sys::path::extension(path))
-                   .Case(".gc3", From::Source)
-                   .Case(".gc3b", From::Bundle)
-                   .Case(".xml", From::MscclXml)
-                   .Case(".gc3-ir", From::GC3IR)
-                   .Case(".inst-dag", From::InstructionDag)
-                   .Default(std::nullopt);
-  if (named)
+  if (std::optional<From> named = kindBySuffix(path))
     return *named;
   llvm::StringRef word = firstWord(content);
   if (word.take_front() == "<")

@@ -6,6 +6,10 @@
 
 namespace gc3::driver {
 
+/// What a file of this name holds; nothing where its content says it. A file that begins as a bundle is one whatever
+/// its name.
+std::optional<From> kindBySuffix(llvm::StringRef path);
+
 /// Prints a line for each of `options.verifyOnly` (docs/verification.md), and what is wrong to standard error. Returns
 /// the exit code: 1 if something is.
 int verifyFiles(const Options &options);

@@ -22,7 +22,9 @@
 // message's way. It would be enough to stay behind that on every connection, but then a message must know the ways of
 // others; programs that want more in flight take more scratch.
 //
-// Linear in nodes and edges, but for the heap; each split costs the length of the segment that it cuts off.
+// Linear in nodes and edges, but for the heaps. A node that waits for a slot costs them a logarithm, a segment that is
+// cut its length up to there. Where messages leave a slot free, each time that nothing else can run costs a look at the
+// connections where messages were put off.
 #include "Stages.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
@@ -49,7 +51,7 @@ private:
     uint32_t head = None; // messages in flight, by receiving node, oldest first
     uint32_t tail = None;
     uint32_t inFlight = 0;
-    uint32_t blockedHeap = None; // in `blocked`: nodes that wait for a slot
+    uint32_t blockedHeap = None; // in `blocked`: nodes that wait for a slot, and some that don't any more
     uint32_t openers = None;     // in `openers`
   };
   struct Openers { // of one connection
@@ -72,6 +74,7 @@ private:
   bool fillsLastSlot(uint32_t node) const;
   bool isFull(uint32_t node) const;
   void block(uint32_t node);
+  uint32_t popBlocked(std::vector<Key> &heap);
   void putOff(uint32_t node);
   bool open();
   void satisfy(uint32_t node);
@@ -81,7 +84,6 @@ private:
   void enqueue(uint32_t receiver);
   void runOrPutOff(uint32_t node);
   bool unstick();
-  uint32_t takeBlocked();
   void cutSegment(uint32_t head);
   uint32_t lastReachable(uint32_t head, std::vector<uint32_t> &prefix);
   void splitOff(uint32_t node);
@@ -100,6 +102,8 @@ private:
   std::vector<uint8_t> done;         // by node
   std::vector<Queue> queues;
   std::vector<std::vector<Key>> blocked; // heaps
+  std::vector<Key> blockedFused; // heap of the fused ones in all of `blocked`, and some that don't wait any more
+  std::vector<uint8_t> waits;    // by node: whether it waits for a slot
   std::vector<Openers> openers;
   std::vector<Key> late; // heap of those that can run and whose turn has passed
   Key cursor = 0;        // whose turn it is
@@ -241,6 +245,20 @@ void Orderer::block(uint32_t node) {
     blocked.emplace_back();
   }
   push(blocked[queue.blockedHeap], keyOf(node));
+  if (nodes.fused(node))
+    push(blockedFused, keyOf(node));
+  waits[node] = 1;
+}
+
+/// The first of the heap's nodes that still wait, which now does no more; None if there is none. A node that left by
+/// one heap stays in the other until it is met here.
+uint32_t Orderer::popBlocked(std::vector<Key> &heap) {
+  while (!heap.empty())
+    if (uint32_t node = nodeWith(pop(heap)); waits[node] != 0) {
+      waits[node] = 0;
+      return node;
+    }
+  return None;
 }
 
 void Orderer::satisfy(uint32_t node) {
@@ -280,8 +298,10 @@ void Orderer::dequeue(uint32_t receiver) {
   queue.head = nextMessage[receiver];
   if (queue.head != None)
     satisfy(queue.head);
-  if (queue.blockedHeap != None && !blocked[queue.blockedHeap].empty())
-    push(late, pop(blocked[queue.blockedHeap]));
+  if (queue.blockedHeap == None)
+    return;
+  if (uint32_t node = popBlocked(blocked[queue.blockedHeap]); node != None)
+    push(late, keyOf(node));
 }
 
 void Orderer::finish(uint32_t node) {
@@ -300,29 +320,12 @@ void Orderer::splitOff(uint32_t node) {
   segmentOf.push_back(segmentOf[node]);
   missing.push_back(1);
   done.push_back(0);
+  waits.push_back(0);
   eachSuccessor(half, [&](uint32_t successor) {
     ++missing[successor];
     if (segmentOf[successor] != None && segmentOf[successor] != segmentOf[half])
       ++outside[segmentOf[successor]];
   });
-}
-
-/// Of the fused nodes that wait for a slot with their message at hand, the one that would go first, which waits no
-/// more; None if there is none.
-uint32_t Orderer::takeBlocked() {
-  Key best = None;
-  std::vector<Key> *where = nullptr;
-  for (std::vector<Key> &heap : blocked)
-    for (Key key : heap)
-      if (key < best && nodes.fused(nodeWith(key))) {
-        best = key;
-        where = &heap;
-      }
-  if (best == None)
-    return None;
-  where->erase(std::find(where->begin(), where->end(), best));
-  std::make_heap(where->begin(), where->end(), std::greater<>());
-  return nodeWith(best);
 }
 
 /// Follows the message from `head` as far as instructions depend on nothing but what lies on the way.
@@ -372,7 +375,8 @@ void Orderer::cutSegment(uint32_t head) {
 bool Orderer::unstick() {
   if (open())
     return true;
-  if (uint32_t node = takeBlocked(); node != None) {
+  // Of the fused nodes that wait for a slot, with their message at hand, the one that would go first.
+  if (uint32_t node = popBlocked(blockedFused); node != None) {
     if (!spareSlot && fifoSlots != 1)
       return false;
     splitOff(node);
@@ -406,6 +410,7 @@ std::optional<Order> Orderer::run() {
   countDependencies();
   nextMessage.assign(nodes.n, None);
   done.assign(nodes.total(), 0);
+  waits.assign(nodes.total(), 0);
   order.reserve(nodes.total());
   while (order.size() != nodes.total()) {
     uint32_t node = next();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One table of options serves parsing and --help. Values follow as the next word or after '='.
+// A value that is refused is answered with the option's help, so that says the range.
 #include "Options.h"
 
 #include "host/Element.h"
@@ -121,9 +122,9 @@ const std::vector<Option> &optionTable() {
        [](auto &v, Options &o) { return storeSize(v, o.minBytes); }},
       {"-e", "--maxbytes", "SIZE", "largest size (default 64MiB)",
        [](auto &v, Options &o) { return storeSize(v, o.maxBytes); }},
-      {"-f", "--stepfactor", "N", "sizes grow by this factor (default 2)",
+      {"-f", "--stepfactor", "N", "sizes grow by this factor, at least 2 (default 2)",
        [](auto &v, Options &o) { return store(v, o.factor, 2); }},
-      {"-i", "--stepbytes", "SIZE", "sizes grow by this many bytes instead",
+      {"-i", "--stepbytes", "SIZE", "sizes grow by this many bytes instead, at least 1",
        [](auto &v, Options &o) { return storeSize(v, o.stepBytes) && o.stepBytes > 0; }},
       {"", "--count", "N[,N...]", "these element counts per block instead of sizes",
        [](auto &v, Options &o) { return storeCounts(v, o.counts); }},
@@ -132,9 +133,9 @@ const std::vector<Option> &optionTable() {
        [](auto &v, Options &o) { return storeNames(v, o.types, gc3NumTypes, typeName); }},
       {"-o", "--op", "OP", "sum prod max min avg, a list, or all",
        [](auto &v, Options &o) { return storeNames(v, o.ops, gc3NumOps, opName); }},
-      {"-n", "--iters", "N", "timed runs (default up to 20 in half a second)",
+      {"-n", "--iters", "N", "timed runs, 0 to 2147483647 (default up to 20 in half a second)",
        [](auto &v, Options &o) { return store(v, o.iterations, 0, INT32_MAX); }},
-      {"-w", "--warmup", "N", "runs before them (default a quarter)",
+      {"-w", "--warmup", "N", "runs before them, 0 to 2147483647 (default a quarter)",
        [](auto &v, Options &o) { return store(v, o.warmup, 0, INT32_MAX); }},
       {"-c", "--check", "0|1", "check every element (default 1)",
        [](auto &v, Options &o) { return store(v, o.check, 0, 1); }},
@@ -143,22 +144,23 @@ const std::vector<Option> &optionTable() {
          o.outOfPlace = v == "0" || v == "both", o.inPlace = v == "1" || v == "both";
          return o.outOfPlace || o.inPlace;
        }},
-      {"", "--rounds", "N", "checked runs per row (default: until every contribution shows, 64 at most)",
+      {"", "--rounds", "N",
+       "checked runs per row, 1 to 2147483647 (default: until every contribution shows, 64 at most)",
        [](auto &v, Options &o) { return store(v, o.rounds, 1, INT32_MAX); }},
-      {"", "--slots", "N", "FIFO slots per connection (default the program's)",
+      {"", "--slots", "N", "FIFO slots per connection, 1 to 4294967295 (default the program's)",
        [](auto &v, Options &o) { return store(v, o.host.slots, 1, UINT32_MAX); }},
-      {"", "--slot-bytes", "SIZE", "bytes of a FIFO slot that tiles are cut for (default 128KiB)",
+      {"", "--slot-bytes", "SIZE", "bytes of a FIFO slot that tiles are cut for, at least 1 (default 128KiB)",
        [](auto &v, Options &o) { return storeSize(v, o.host.slotBytes) && o.host.slotBytes > 0; }},
-      {"", "--tile-elements", "N", "elements of a slot per tile",
+      {"", "--tile-elements", "N", "elements of a slot per tile, at least 1",
        [](auto &v, Options &o) { return store(v, o.host.tileElements, 1); }},
-      {"", "--workers", "N", "threads at most (default the machine's)",
+      {"", "--workers", "N", "threads at most, 1 to 4096 (default the machine's)",
        [](auto &v, Options &o) { return store(v, o.host.workers, 1, 4096); }},
       {"", "--order", "fair|adversarial", "order of steps; adversarial: one at a time, chosen to break wrong programs",
        [](auto &v, Options &o) {
          o.host.order = v == "adversarial" ? gc3OrderAdversarial : gc3OrderFair;
          return v == "fair" || v == "adversarial";
        }},
-      {"", "--seed", "N", "seed of the adversarial order (default 0)",
+      {"", "--seed", "N", "seed of the adversarial order, less than 2^64 (default 0)",
        [](auto &v, Options &o) { return store(v, o.host.seed); }},
       {"", "--allow-unproven", "0|1", "run programs that were compiled without verification, too (default 0)",
        [](auto &v, Options &o) { return store(v, o.host.allowUnproven, 0, 1); }},

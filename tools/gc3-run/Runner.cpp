@@ -217,6 +217,11 @@ std::string Runner::runGroup(const ProgramGroup &group, Summary &summary) {
   return {};
 }
 
+/// Whether the runtime's message says already which program it is about.
+static bool isNamed(const std::string &message, const std::string &program) {
+  return message.find("program '" + program + "'") != std::string::npos;
+}
+
 std::string Runner::runRow(const ProgramGroup &group, int program, uint64_t count, gc3DataType_t type, gc3RedOp_t op,
                            Row &row) {
   Shape shape;
@@ -245,7 +250,7 @@ std::string Runner::runRow(const ProgramGroup &group, int program, uint64_t coun
   for (Placement placement : {Placement::OutOfPlace, Placement::InPlace})
     if (placement == Placement::OutOfPlace ? options.outOfPlace : options.inPlace)
       if (problem = measure(placement, row, type, op, shape, program); !problem.empty())
-        return row.program + ": " + problem;
+        return isNamed(problem, row.program) ? problem : "program '" + row.program + "': " + problem;
   return {};
 }
 
