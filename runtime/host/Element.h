@@ -50,6 +50,11 @@ constexpr bool isInteger(ElementType type) {
   return type <= ElementType::Uint64;
 }
 
+/// Whether operations are rounded to half.
+constexpr bool isReducedInHalf(ElementType type) {
+  return type == ElementType::Half || type == ElementType::Float8E4M3 || type == ElementType::Float8E5M2;
+}
+
 /// IEEE binary16.
 struct Half {
   uint16_t bits;

@@ -4,6 +4,7 @@
 // then choose scalar code. Products and sums are never contracted (-ffp-contract=off), or results would depend on the
 // instruction set.
 #include "host/Reduce.h"
+#include "host/ReduceF16c.h"
 
 #include <cstring>
 #include <type_traits>
@@ -156,6 +157,8 @@ auto reciprocal(uint32_t n) {
 } // namespace
 
 ReduceKernel reduceKernel(ElementType type, ReduceOp op, Simd simd) {
+  if (simd != Simd::Baseline && isReducedInHalf(type))
+    return f16cKernel(type, op);
   return dispatch(type, [op, simd](auto value) { return kernelOf<decltype(value)>(op, simd); });
 }
 

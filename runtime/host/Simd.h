@@ -4,22 +4,32 @@
 #pragma once
 
 #include <cstdint>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 
 namespace gc3::host {
 
+/// Avx2 includes F16C, and Avx512 both.
 enum class Simd : uint8_t { Baseline, Avx2, Avx512 };
 inline constexpr Simd allSimd[] = {Simd::Baseline, Simd::Avx2, Simd::Avx512};
 
 #if defined(__x86_64__)
-#define GC3_SIMD_AVX2 __attribute__((target("avx2"), flatten))
+#define GC3_SIMD_AVX2 __attribute__((target("avx2,f16c"), flatten))
 #define GC3_SIMD_AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl"), flatten))
+
+/// F16C, which not every compiler knows by name.
+inline bool convertsHalf() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
+}
 
 inline bool supports(Simd simd) {
   switch (simd) {
   case Simd::Baseline: return true;
-  case Simd::Avx2: return __builtin_cpu_supports("avx2");
+  case Simd::Avx2: return __builtin_cpu_supports("avx2") && convertsHalf();
   case Simd::Avx512:
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+    return supports(Simd::Avx2) && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
   }
   return false;

@@ -138,6 +138,54 @@ TEST(Reduce, EveryInstructionSetGivesTheSameBits) {
   }
 }
 
+// Against the scalar conversions, but for which of two NaNs a sum or product keeps.
+template <typename T, typename Encode>
+void checkEveryPair(ElementType type, Encode encode) {
+  constexpr uint32_t patterns = 256;
+  std::vector<T> a(patterns * patterns), b(a.size()), got(a.size());
+  for (uint32_t i = 0; i < a.size(); ++i) {
+    a[i].bits = static_cast<uint8_t>(i / patterns);
+    b[i].bits = static_cast<uint8_t>(i % patterns);
+  }
+  for (Simd simd : allSimd)
+    for (unsigned o = 0; o < reduceOpCount && supports(simd); ++o) {
+      auto op = static_cast<ReduceOp>(o);
+      reduceKernel(type, op, simd)(got.data(), a.data(), b.data(), a.size());
+      for (uint32_t i = 0; i < a.size(); ++i) {
+        float x = toFloat(a[i]), y = toFloat(b[i]);
+        T expected = encode(reference<float>(op, x, y));
+        bool anyNan = std::isnan(x) && std::isnan(y) && op != ReduceOp::Min && op != ReduceOp::Max;
+        ASSERT_EQ(got[i].bits & (anyNan ? 0x7f : 0xff), expected.bits & (anyNan ? 0x7f : 0xff))
+            << elementTypeName(type) << " " << reduceOpName(op) << " " << static_cast<int>(simd) << ": "
+            << uint32_t{a[i].bits} << ", " << uint32_t{b[i].bits};
+      }
+    }
+}
+
+TEST(Reduce, EveryPairOfFloat8) {
+  checkEveryPair<Float8E4M3>(ElementType::Float8E4M3, [](float x) { return toFloat8E4M3(toFloat(toHalf(x))); });
+  checkEveryPair<Float8E5M2>(ElementType::Float8E5M2, [](float x) { return toFloat8E5M2(toFloat(toHalf(x))); });
+}
+
+// Every half as the first source, and dst a source, as both kernels have to agree on NaNs and subnormals too.
+TEST(Reduce, EveryHalfInEveryInstructionSet) {
+  constexpr uint32_t patterns = 1 << 16;
+  std::vector<uint16_t> a(patterns), b(patterns), expected(patterns);
+  Random random(11);
+  for (uint32_t i = 0; i < patterns; ++i) {
+    a[i] = static_cast<uint16_t>(i);
+    b[i] = static_cast<uint16_t>(random.below(patterns) & 0xbfff); // no NaN
+  }
+  for (Simd simd : allSimd)
+    for (unsigned o = 0; o < reduceOpCount && supports(simd); ++o) {
+      auto op = static_cast<ReduceOp>(o);
+      reduceKernel(ElementType::Half, op, Simd::Baseline)(expected.data(), a.data(), b.data(), patterns);
+      std::vector<uint16_t> got = a;
+      reduceKernel(ElementType::Half, op, simd)(got.data(), got.data(), b.data(), patterns);
+      ASSERT_EQ(got, expected) << reduceOpName(op) << " " << static_cast<int>(simd);
+    }
+}
+
 TEST(Reduce, MinAndMaxPreferNumbersToNaN) {
   float nan = std::numeric_limits<float>::quiet_NaN(), one = 1, result;
   for (ReduceOp op : {ReduceOp::Min, ReduceOp::Max}) {

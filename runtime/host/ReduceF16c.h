@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reductions in half for processors that convert half by instructions (F16C), which compilers don't choose by
+// themselves.
+#pragma once
+
+#include "host/Reduce.h"
+
+namespace gc3::host {
+
+/// The kernel for half and both fp8 on processors with Simd::Avx2; `type` may be no other. The same bits as the kernels
+/// for Simd::Baseline.
+ReduceKernel f16cKernel(ElementType type, ReduceOp op);
+
+} // namespace gc3::host
