@@ -121,7 +121,8 @@ void ThreadBlockAssigner::reportLimit(const std::vector<uint32_t> &crowded) {
   const ProgramInfo &info = *nodes.dag.info;
   uint32_t rank = *std::max_element(crowded.begin(), crowded.end(),
                                     [&](uint32_t a, uint32_t b) { return framesOf[a].size() < framesOf[b].size(); });
-  std::string others = crowded.size() == 1 ? "" : " (also above it: " + quantity(crowded.size() - 1, "other rank") + ")";
+  std::string others =
+      crowded.size() == 1 ? "" : " (also above it: " + quantity(crowded.size() - 1, "other rank") + ")";
   Diagnostic &error =
       diags.error(DiagId::TooManyThreadBlocks, info.nameRange,
                   "rank " + std::to_string(rank) + " needs " + std::to_string(framesOf[rank].size()) +
