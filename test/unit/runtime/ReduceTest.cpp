@@ -186,6 +186,29 @@ TEST(Reduce, EveryHalfInEveryInstructionSet) {
     }
 }
 
+template <typename T, typename Encode>
+void checkEveryScaled(ElementType type, Encode encode) {
+  std::vector<T> all(1u << (8 * sizeof(T)));
+  for (uint32_t i = 0; i < all.size(); ++i)
+    all[i].bits = static_cast<decltype(T::bits)>(i);
+  for (Simd simd : allSimd)
+    for (uint32_t n : {1u, 2u, 3u, 7u, 1000u}) {
+      if (!supports(simd))
+        continue;
+      std::vector<T> got = all;
+      scaleForAverage(type, got.data(), got.data(), got.size(), n, simd);
+      float scale = toFloat(toHalf(1.0f / static_cast<float>(n)));
+      for (uint32_t i = 0; i < all.size(); ++i)
+        ASSERT_EQ(got[i].bits, encode(toFloat(all[i]) * scale).bits) << elementTypeName(type) << " " << i << " / " << n;
+    }
+}
+
+TEST(Reduce, EveryHalfAndFloat8Scaled) {
+  checkEveryScaled<Half>(ElementType::Half, toHalf);
+  checkEveryScaled<Float8E4M3>(ElementType::Float8E4M3, [](float x) { return toFloat8E4M3(toFloat(toHalf(x))); });
+  checkEveryScaled<Float8E5M2>(ElementType::Float8E5M2, [](float x) { return toFloat8E5M2(toFloat(toHalf(x))); });
+}
+
 TEST(Reduce, MinAndMaxPreferNumbersToNaN) {
   float nan = std::numeric_limits<float>::quiet_NaN(), one = 1, result;
   for (ReduceOp op : {ReduceOp::Min, ReduceOp::Max}) {
