@@ -162,7 +162,9 @@ ReduceKernel reduceKernel(ElementType type, ReduceOp op, Simd simd) {
   return dispatch(type, [op, simd](auto value) { return kernelOf<decltype(value)>(op, simd); });
 }
 
-void scaleForAverage(ElementType type, void *dst, const void *src, size_t elements, uint32_t n) {
+void scaleForAverage(ElementType type, void *dst, const void *src, size_t elements, uint32_t n, Simd simd) {
+  if (simd != Simd::Baseline && isReducedInHalf(type))
+    return f16cScale(type, dst, src, elements, reciprocal<Half>(n));
   dispatch(type, [=](auto value) {
     using T = decltype(value);
     using A = Arithmetic<T>;

@@ -19,7 +19,7 @@ ReduceKernel reduceKernel(ElementType type, ReduceOp op, Simd simd = bestSimd())
 
 /// Before an average: dst[i] = src[i] * (1 / n) for the floating-point types, where 1 / n is rounded to the type (half
 /// for fp8). `dst` may be `src`. Integers are copied.
-void scaleForAverage(ElementType type, void *dst, const void *src, size_t elements, uint32_t n);
+void scaleForAverage(ElementType type, void *dst, const void *src, size_t elements, uint32_t n, Simd simd = bestSimd());
 
 /// After an average: data[i] = data[i] / n, truncating, for the integer types. Floating-point types are left alone.
 void divideForAverage(ElementType type, void *data, size_t elements, uint32_t n);

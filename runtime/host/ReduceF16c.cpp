@@ -94,42 +94,54 @@ struct Block<Float8E4M3> {
 };
 
 template <ReduceOp op>
-GC3_INLINE __m256 apply(__m256 a, __m256 b) {
-  if constexpr (op == ReduceOp::Prod)
-    return _mm256_mul_ps(a, b);
-  else if constexpr (op == ReduceOp::Min || op == ReduceOp::Max) {
-    // The second operand if either is NaN. NaN is looked for in integers, since clang 14 compares floats that were
-    // halves as halves, one by one.
-    __m256 result = op == ReduceOp::Min ? _mm256_min_ps(a, b) : _mm256_max_ps(a, b);
-    __m256i magnitude = _mm256_and_si256(_mm256_castps_si256(b), _mm256_set1_epi32(0x7fffffff));
-    __m256i isNan = _mm256_cmpgt_epi32(magnitude, _mm256_set1_epi32(0x7f800000));
-    return _mm256_blendv_ps(result, a, _mm256_castsi256_ps(isNan));
-  } else
-    return _mm256_add_ps(a, b);
-}
+struct Reduction {
+  GC3_INLINE __m256 operator()(__m256 a, __m256 b) const {
+    if constexpr (op == ReduceOp::Prod)
+      return _mm256_mul_ps(a, b);
+    else if constexpr (op == ReduceOp::Min || op == ReduceOp::Max) {
+      // The second operand if either is NaN. NaN is looked for in integers, since clang 14 compares floats that were
+      // halves as halves, one by one.
+      __m256 result = op == ReduceOp::Min ? _mm256_min_ps(a, b) : _mm256_max_ps(a, b);
+      __m256i magnitude = _mm256_and_si256(_mm256_castps_si256(b), _mm256_set1_epi32(0x7fffffff));
+      __m256i isNan = _mm256_cmpgt_epi32(magnitude, _mm256_set1_epi32(0x7f800000));
+      return _mm256_blendv_ps(result, a, _mm256_castsi256_ps(isNan));
+    } else
+      return _mm256_add_ps(a, b);
+  }
+};
 
-template <typename T, ReduceOp op>
-GC3_INLINE void reduceBlock(unsigned char *dst, const unsigned char *a, const unsigned char *b) {
-  Block<T>::store(dst, apply<op>(Block<T>::load(a), Block<T>::load(b)));
-}
+struct Scaling {
+  float scale;
+  GC3_INLINE __m256 operator()(__m256 a, __m256) const { return _mm256_mul_ps(a, _mm256_set1_ps(scale)); }
+};
 
-template <typename T, ReduceOp op>
-GC3_SIMD_AVX2 void reduceF16c(void *dstBytes, const void *aBytes, const void *bBytes, size_t n) {
+/// dst[i] = operation(a[i], b[i]) for i < n; the last few elements pass through a block of their own.
+template <typename T, typename Operation>
+GC3_INLINE void forEachBlock(void *dstBytes, const void *aBytes, const void *bBytes, size_t n, Operation operation) {
+  constexpr size_t blockBytes = lanes * sizeof(T);
   auto *dst = static_cast<unsigned char *>(dstBytes);
   auto *a = static_cast<const unsigned char *>(aBytes);
   auto *b = static_cast<const unsigned char *>(bBytes);
-  constexpr size_t blockBytes = lanes * sizeof(T);
   const size_t bytes = n * sizeof(T);
   size_t at = 0;
   for (; at + blockBytes <= bytes; at += blockBytes)
-    reduceBlock<T, op>(dst + at, a + at, b + at);
+    Block<T>::store(dst + at, operation(Block<T>::load(a + at), Block<T>::load(b + at)));
   if (at == bytes)
     return;
-  unsigned char lastDst[blockBytes], lastA[blockBytes] = {}, lastB[blockBytes] = {};
+  unsigned char lastA[blockBytes] = {}, lastB[blockBytes] = {};
   std::memcpy(lastA, a + at, bytes - at);
   std::memcpy(lastB, b + at, bytes - at);
-  reduceBlock<T, op>(lastDst, lastA, lastB);
-  std::memcpy(dst + at, lastDst, bytes - at);
+  Block<T>::store(lastA, operation(Block<T>::load(lastA), Block<T>::load(lastB)));
+  std::memcpy(dst + at, lastA, bytes - at);
+}
+
+template <typename T, ReduceOp op>
+GC3_SIMD_AVX2 void reduceF16c(void *dst, const void *a, const void *b, size_t n) {
+  forEachBlock<T>(dst, a, b, n, Reduction<op>{});
+}
+template <typename T>
+GC3_SIMD_AVX2 void scaleF16c(void *dst, const void *src, size_t n, float scale) {
+  forEachBlock<T>(dst, src, src, n, Scaling{scale});
 }
 
 template <typename T>
@@ -152,6 +164,13 @@ ReduceKernel f16cKernel(ElementType type, ReduceOp op) {
                                            : kernelOf<Float8E5M2>(op);
 }
 
+void f16cScale(ElementType type, void *dst, const void *src, size_t n, float scale) {
+  auto *kernel = type == ElementType::Half         ? scaleF16c<Half>
+                 : type == ElementType::Float8E4M3 ? scaleF16c<Float8E4M3>
+                                                   : scaleF16c<Float8E5M2>;
+  kernel(dst, src, n, scale);
+}
+
 } // namespace gc3::host
 
 #else
@@ -161,6 +180,8 @@ namespace gc3::host {
 ReduceKernel f16cKernel(ElementType, ReduceOp) {
   return nullptr; // supports() knows only Simd::Baseline
 }
+
+void f16cScale(ElementType, void *, const void *, size_t, float) {}
 
 } // namespace gc3::host
 

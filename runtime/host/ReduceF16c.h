@@ -11,4 +11,7 @@ namespace gc3::host {
 /// for Simd::Baseline.
 ReduceKernel f16cKernel(ElementType type, ReduceOp op);
 
+/// dst[i] = src[i] * scale for i < n, for the same types and processors. `dst` may be `src`.
+void f16cScale(ElementType type, void *dst, const void *src, size_t n, float scale);
+
 } // namespace gc3::host
