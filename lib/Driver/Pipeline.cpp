@@ -157,14 +157,14 @@ bool Pipeline::compileMsccl(llvm::StringRef text, llvm::raw_ostream &out) {
     }
   }
   bool good = !modes.empty();
-  for (ir::Program &mode : modes) {
-    bool isRight = &mode != &modes.back() && options.emit != Emit::Verdict ? verifyProgram(mode).holds()
-                                                                           : compileProgram(std::move(mode), out);
+  for (size_t i = 0; i != modes.size(); ++i) {
+    bool isEmitted = i + 1 == modes.size() || options.emit == Emit::Verdict;
+    bool isRight = isEmitted ? compileProgram(std::move(modes[i]), out) : verifyProgram(modes[i]).holds();
     isRight = isRight && (options.emit != Emit::Verdict || verifyPieces(session, programs.back()));
     if (!isRight && modes.size() != 1)
       session.diags.remark(algorithm->info.nameRange, std::string("the file declares calls in place and out of place; "
                                                                   "this is about those ") +
-                                                          (&mode == &modes.front() ? "in place" : "out of place"));
+                                                          (i == 0 ? "in place" : "out of place"));
     good &= isRight;
   }
   return good;

@@ -34,9 +34,7 @@ private:
   bool node(uint32_t &number) { return scanner.expect("%") && scanner.number(number, "the number of an instruction"); }
   bool bounded(const char *word, int32_t &value, uint32_t most);
   bool checkReceivers();
-  bool wrong(SourceRange place, std::string message) {
-    return scanner.fail(DiagId::BadOperand, place, std::move(message));
-  }
+  bool wrong(SourceRange place, const std::string &message) { return scanner.fail(DiagId::BadOperand, place, message); }
   const Instruction &at(uint32_t number) const { return dag.instructions[number]; }
   uint32_t next() const { return static_cast<uint32_t>(dag.instructions.size()); }
 

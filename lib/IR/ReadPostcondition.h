@@ -58,7 +58,7 @@ private:
   bool makeValue(const Promise &promise);
   bool promiseChunk(const Promise &promise);
   bool copyRow(const Promise &promise);
-  bool fail(DiagId id, std::string message) { return scanner.fail(id, place, std::move(message)); }
+  bool fail(DiagId id, const std::string &message) { return scanner.fail(id, place, message); }
   uint32_t *row(int64_t rank) { return wanted.data() + size_t(rank) * collective.output.total(); }
 
   Scanner &scanner;

@@ -54,8 +54,8 @@ bool Scanner::endLine() {
   return atLineEnd() || expected("the end of the line");
 }
 
-bool Scanner::fail(DiagId id, SourceRange range, std::string message) {
-  diags.error(id, range, std::move(message));
+bool Scanner::fail(DiagId id, SourceRange range, const std::string &message) {
+  diags.error(id, range, message);
   return false;
 }
 

@@ -51,7 +51,7 @@ public:
   bool name(llvm::StringRef &value, const char *what);
   bool endLine();
 
-  bool fail(DiagId id, SourceRange range, std::string message);
+  bool fail(DiagId id, SourceRange range, const std::string &message);
   /// "expected WHAT, found" and what comes next.
   bool expected(const llvm::Twine &what);
 

@@ -16,9 +16,9 @@ llvm::StringRef ast::spelling(BinaryOp op) {
   return names[static_cast<size_t>(op)];
 }
 
-void AstBuilder::error(DiagId id, SourceRange range, std::string message) {
+void AstBuilder::error(DiagId id, SourceRange range, const std::string &message) {
   failed = true;
-  diags.error(id, range, std::move(message));
+  diags.error(id, range, message);
 }
 
 ast::Name AstBuilder::name(GC3Parser::NameContext *tree) {

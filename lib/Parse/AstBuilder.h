@@ -20,7 +20,7 @@ public:
 
 private:
   // Parts
-  void error(DiagId id, SourceRange range, std::string message);
+  void error(DiagId id, SourceRange range, const std::string &message);
   ast::Name name(GC3Parser::NameContext *tree);
   llvm::StringRef textOf(SourceRange range) const { return text.slice(range.begin - base, range.end - base); }
   llvm::StringRef keep(llvm::StringRef string) { return string.copy(arena); }

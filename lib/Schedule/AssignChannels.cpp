@@ -149,7 +149,7 @@ void ChannelAssigner::report(const Frames::Want &want, Conflict conflict, uint32
     break;
   case Conflict::None: return;
   }
-  diags.error(DiagId::ThreadBlockConflict, info.sites[want.site], std::move(message))
+  diags.error(DiagId::ThreadBlockConflict, info.sites[want.site], message)
       .note(info.sites[frame.site], "the other operation is here");
 }
 

@@ -167,7 +167,10 @@ void ThreadBlockAssigner::numberBlocks() {
   struct Entry {
     uint32_t pin, channel, recvPeer, sendPeer; // an unpinned frame's pin is None, which comes last
     uint32_t frame;
-    auto operator<=>(const Entry &) const = default;
+    bool operator<(const Entry &other) const {
+      return std::tie(pin, channel, recvPeer, sendPeer, frame) <
+             std::tie(other.pin, other.channel, other.recvPeer, other.sendPeer, other.frame);
+    }
   };
   std::vector<uint32_t> end(ranks); // of a rank's entries so far
   for (uint32_t rank = 1; rank < ranks; ++rank)

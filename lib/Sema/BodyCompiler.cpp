@@ -15,8 +15,8 @@ BodyCompiler::BodyCompiler(Compiler &compiler, uint32_t functionIndex, Kind body
   openScope();
 }
 
-Diagnostic &BodyCompiler::error(DiagId id, SourceRange range, std::string message) {
-  return shared.diags.error(id, range, std::move(message));
+Diagnostic &BodyCompiler::error(DiagId id, SourceRange range, const std::string &message) {
+  return shared.diags.error(id, range, message);
 }
 
 uint32_t BodyCompiler::allocate(File file) {

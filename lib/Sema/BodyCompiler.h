@@ -67,7 +67,7 @@ private:
   void declareFormals(llvm::ArrayRef<Formal> formals);
   void emitReturn(Value value, SourceRange range);
   void finish();
-  Diagnostic &error(DiagId id, SourceRange range, std::string message);
+  Diagnostic &error(DiagId id, SourceRange range, const std::string &message);
 
   // Expressions (CompileExpressions.cpp, CompileLists.cpp)
   Value eval(const ast::Expr &expr);

@@ -42,10 +42,9 @@ bool Machine::fail(Failure &failure) {
   if (frames[calls].function->isStandard)
     calls = frames.size() - 1;
   bool isInside = calls != frames.size() - 1;
-  Diagnostic &diagnostic =
-      diags.error(failure.id, isInside ? callIn(frames[calls]) : here(), std::move(failure.message));
-  for (Note &note : failure.notes)
-    diagnostic.note(note.range, std::move(note.message));
+  Diagnostic &diagnostic = diags.error(failure.id, isInside ? callIn(frames[calls]) : here(), failure.message);
+  for (const Note &note : failure.notes)
+    diagnostic.note(note.range, note.message);
   if (isInside)
     diagnostic.note(here(), "found here, inside the standard library");
   size_t innermost = calls <= 5 ? calls : 4; // of a longer way here: the last four calls, and the first one

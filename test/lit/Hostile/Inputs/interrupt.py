@@ -11,6 +11,7 @@ import sys
 import tempfile
 
 number = getattr(signal, sys.argv[1])
+signal.signal(number, signal.SIG_DFL)  # who starts tests in the background may have them ignore it, and it is inherited
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     with open("empty.gc3", "w"):
@@ -29,7 +30,11 @@ with tempfile.TemporaryDirectory() as folder:
     halfway = sorted(name for name in os.listdir() if name.startswith("out"))
     print(f"while it writes: {len(halfway)} files of that name")
     process.send_signal(number)
-    code = process.wait()
+    try:
+        code = process.wait(timeout=60)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        sys.exit("it goes on")
     reader.close()
     print("ended by", signal.Signals(-code).name if code < 0 else f"exit {code}")
     with open("out.gc3b") as file:
