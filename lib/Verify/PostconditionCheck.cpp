@@ -85,17 +85,17 @@ public:
 private:
   Wanted<Domain> make(uint32_t value, uint32_t part) {
     Wanted<Domain> wanted;
-    std::vector<uint64_t> inputs;
+    typename Domain::Sum sum(domain);
     for (uint32_t i = post.valueBegin[value]; i != post.valueBegin[value + 1]; ++i) {
       const Run &run = post.runs[i];
       for (uint32_t k = 0; k != run.length; ++k) {
         uint32_t rank = run.rank + k * static_cast<uint32_t>(run.rankStride);
         uint32_t slot = (run.index + k * static_cast<uint32_t>(run.indexStride)) * subdivision + part;
-        inputs.push_back(inputKey(rank, slot));
+        sum.add(rank, slot);
         wanted.furthest = std::max(wanted.furthest, lengths.end(InputBuffer, slot));
       }
     }
-    wanted.value = domain.sum(std::move(inputs));
+    wanted.value = sum.value();
     return wanted;
   }
 

@@ -13,6 +13,8 @@ HashDomain::Keys HashDomain::randomKeys() {
 }
 
 ExactDomain::Value ExactDomain::intern(std::vector<Element> set) {
+  if (exhausted)
+    return unset();
   uint64_t hash = set.size();
   for (const Element &element : set)
     hash = mix(hash ^ mix(element.key + element.times));
@@ -31,7 +33,7 @@ ExactDomain::Value ExactDomain::intern(std::vector<Element> set) {
   return {same.back()};
 }
 
-ExactDomain::Value ExactDomain::sum(std::vector<uint64_t> inputs) {
+ExactDomain::Value ExactDomain::Sum::value() {
   std::sort(inputs.begin(), inputs.end());
   std::vector<Element> set;
   for (uint64_t key : inputs) {
@@ -39,7 +41,7 @@ ExactDomain::Value ExactDomain::sum(std::vector<uint64_t> inputs) {
       set.push_back({key, 0});
     ++set.back().times;
   }
-  return intern(std::move(set));
+  return domain.intern(std::move(set));
 }
 
 ExactDomain::Value ExactDomain::combine(Value a, Value b) {

@@ -46,14 +46,19 @@ struct HashDomain {
   static Value unset() { return {}; }
 
   Value input(uint32_t rank, uint32_t slot) const { return input(inputKey(rank, slot)); }
-  /// Of at least one input.
-  Value sum(const std::vector<uint64_t> &inputs) const {
-    Value value = input(inputs.front());
-    for (size_t i = 1; i != inputs.size(); ++i)
-      value = combine(value, input(inputs[i]));
-    return value;
-  }
   Value combine(Value a, Value b) const { return {a.low + b.low, a.high + b.high, saturatingSum(a.count, b.count)}; }
+
+  /// Of many inputs.
+  class Sum {
+  public:
+    explicit Sum(const HashDomain &domain) : domain(domain) {}
+    void add(uint32_t rank, uint32_t slot) { sum = domain.combine(sum, domain.input(rank, slot)); }
+    Value value() const { return sum; }
+
+  private:
+    const HashDomain &domain;
+    Value sum;
+  };
 
 private:
   struct Keys {
@@ -90,10 +95,24 @@ public:
   }
   bool isExhausted() const { return exhausted; }
   Value input(uint32_t rank, uint32_t slot) { return intern({{inputKey(rank, slot), 1}}); }
-  /// Of at least one input.
-  Value sum(std::vector<uint64_t> inputs);
   Value combine(Value a, Value b);
   const std::vector<Element> &elements(Value value) const { return sets[value.id]; }
+
+  /// Of many inputs, at most as many as there is room for.
+  class Sum {
+  public:
+    explicit Sum(ExactDomain &domain) : domain(domain) {}
+    void add(uint32_t rank, uint32_t slot) {
+      domain.exhausted |= inputs.size() == domain.room;
+      if (!domain.exhausted)
+        inputs.push_back(inputKey(rank, slot));
+    }
+    Value value();
+
+  private:
+    ExactDomain &domain;
+    std::vector<uint64_t> inputs;
+  };
 
 private:
   Value intern(std::vector<Element> set);

@@ -101,7 +101,7 @@ static void executeWithFewSlots(const Program &program, const Connections &conne
 /// Runs a program with a broken postcondition once more, to say what is missing and what is there too often. Without a
 /// word if that takes more memory than anybody expects who did not ask for it.
 static void explain(const Program &program, const Connections &connections, const Options &options, Verdict &verdict) {
-  constexpr uint64_t mostElements = 16 << 20;
+  constexpr uint64_t mostElements = 4 << 20;
   ExactDomain domain(mostElements);
   Verdict explained = verdict;
   explained.findings.clear();

@@ -104,6 +104,7 @@ private:
     std::vector<Transfers::Step> own; ///< less than Transfers allows
     std::vector<bool> lends;          ///< by thread block: others fetch what it sends
   };
+  // NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): what others look at is on lines of its own
   struct alignas(linePair) RankState {
     // What whoever holds the rank changes while it runs.
     std::atomic<bool> held{false};
