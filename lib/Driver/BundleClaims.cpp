@@ -12,7 +12,8 @@ bool gc3::driver::checkClaims(Session &session, const imports::BundledProgram &s
       emit::writeBundle({{&stored.program, verdict.proven, verdict.minSlots, verdict.wholeSlots}}, "gc3c");
   std::vector<imports::BundledProgram> again;
   static constexpr uint64_t any = std::numeric_limits<uint64_t>::max(); // the program was read within the budgets
-  std::string problem = imports::readBundle(bytes, {.maxSlots = any, .maxContributions = any}, again);
+  std::string problem = imports::readBundle(bytes, {.maxSlots = any, .maxContributions = any}, again).message;
+  bool claimsAll = true;
   if (problem.empty()) {
     const imports::BundledProgram &own = again.front();
     if ((stored.verified & ~own.verified) != 0)
@@ -28,7 +29,12 @@ bool gc3::driver::checkClaims(Session &session, const imports::BundledProgram &s
       problem = "messages shorter than there are";
     else if (stored.inPlace != own.inPlace)
       problem = "the wrong placement";
+    claimsAll = (own.verified & ~stored.verified) == 0;
   }
+  if (problem.empty() && !claimsAll)
+    session.diags.remark({}, "program '" + stored.program.info->name +
+                                 "': the bundle does not say that all of this is proven, so runtimes refuse it unless "
+                                 "told otherwise; compile it without --verify=off");
   if (problem.empty())
     return true;
   session.diags.error(DiagId::Unverified, {},

@@ -97,9 +97,10 @@ bool Invocation::produce(std::string &result) {
   }
   if (options.dump) {
     llvm::raw_string_ostream out(result);
-    std::string problem = imports::dumpBundle(out, options.input == "-" ? "/dev/stdin" : options.input);
+    imports::BundleProblem problem =
+        imports::dumpBundle(out, options.input == "-" ? "/dev/stdin" : options.input, readOptions(options));
     if (!problem.empty())
-      diags.error(DiagId::CannotRead, {}, options.input + ": " + problem);
+      diags.error(problem.id, {}, options.input + ": " + problem.message);
     return problem.empty();
   }
   bool isSource = options.from == From::Source || options.emit == Emit::Ast;
@@ -135,6 +136,7 @@ void Invocation::write(const std::string &result) {
   files.push_back({outputPath(), result});
   if (!checkAgainstInputs(files))
     return;
+  auto timer = session.times.start("write");
   if (std::optional<WriteFailure> failure = writeOutputs(files))
     diags.error(DiagId::CannotWrite, {}, "cannot write '" + failure->path + "': " + failure->problem);
 }
@@ -145,7 +147,7 @@ int Invocation::run() {
   std::string result;
   if (checkOutputs() && produce(result) && !diags.hasErrors())
     write(result);
-  diags.print(llvm::errs(), options.diagnostics);
+  DiagnosticsPrinter(llvm::errs(), options.diagnostics).print(diags, options.input);
   if (options.timeReport)
     session.times.print(llvm::errs(), pipeline.instructions());
   return diags.hasErrors() ? 1 : 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes the program without steps whose collective is asked for, and has it evaluated.
 #include "MscclCollective.h"
+#include "gc3/IR/StandardCollective.h"
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 #include <array>
@@ -15,28 +16,12 @@ struct Request {
   llvm::StringRef file, name, arguments;
 };
 
-/// The collectives of std/collectives.gc3.
-struct Standard {
-  llvm::StringRef name;
-  bool hasBlocks; ///< one for each rank, on the larger side
-  bool hasRoot;
-};
-
 struct Argument {
   llvm::StringRef name;
   std::string value;
 };
 
 } // namespace
-
-static const Standard *standard(llvm::StringRef name) {
-  static constexpr Standard all[] = {{"allreduce", false, false},     {"allgather", true, false},
-                                     {"reduce_scatter", true, false}, {"alltoall", true, false},
-                                     {"broadcast", false, true},      {"reduce", false, true},
-                                     {"gather", true, true},          {"scatter", true, true}};
-  const auto *found = llvm::find_if(all, [&](const Standard &one) { return one.name == name; });
-  return found == std::end(all) ? nullptr : found;
-}
 
 static Request parse(llvm::StringRef text) {
   Request request;
@@ -53,11 +38,11 @@ static Request parse(llvm::StringRef text) {
 }
 
 /// What the file says of a standard collective.
-static std::array<Argument, 3> argumentsOf(const Standard &collective, const imports::MscclAlgorithm &algorithm,
-                                           bool inPlace) {
+static std::array<Argument, 3> argumentsOf(const ir::StandardCollective &collective,
+                                           const imports::MscclAlgorithm &algorithm, bool inPlace) {
   uint32_t ranks = algorithm.info.collective.ranks;
   return {{{"ranks", std::to_string(ranks)},
-           {"chunks", std::to_string(collective.hasBlocks ? algorithm.chunks / ranks : algorithm.chunks)},
+           {"chunks", std::to_string(collective.hasBlocks() ? algorithm.chunks / ranks : algorithm.chunks)},
            {"inplace", inPlace ? "true" : "false"}}};
 }
 
@@ -99,20 +84,12 @@ static bool checkRequest(Session &session, const Request &request, llvm::ArrayRe
   return base == 0;
 }
 
-static bool hasAlias(const ir::Collective &collective) {
-  return llvm::any_of(collective.aliases, [](const ir::RankAlias &alias) { return alias.kind != ir::RankAlias::None; });
-}
-
+/// A collective of the file's own, of which it does not say what it is to do.
 static ir::Collective unknown(Session &session, const imports::MscclAlgorithm &algorithm, bool inPlace) {
-  const std::string &name = algorithm.info.collective.name;
-  const Standard *known = standard(name);
   if (!inPlace || !algorithm.outOfPlace) // a file for both is told of once
     session.diags.remark(algorithm.collectiveRange,
-                         known ? "the file does not say the root of '" + name +
-                                     "': what the output holds is not checked; --collective='" + name +
-                                     "(root = 0)' says it"
-                               : "the file does not say what a collective of its own is to do: what the output holds "
-                                 "is not checked; --collective says it");
+                         "the file does not say what a collective of its own is to do: what the output holds is not "
+                         "checked; --collective says it");
   return imports::unknownCollective(algorithm, inPlace);
 }
 
@@ -120,11 +97,17 @@ std::optional<ir::Collective> gc3::driver::collectiveOf(Session &session, const 
                                                         bool inPlace) {
   const std::string &asked = session.options.collective;
   Request request = parse(asked.empty() ? llvm::StringRef(algorithm.info.collective.name) : llvm::StringRef(asked));
-  const Standard *known = request.file.empty() ? standard(request.name) : nullptr;
-  if (asked.empty() && (!known || known->hasRoot))
+  const ir::StandardCollective *known = request.file.empty() ? ir::findStandard(request.name) : nullptr;
+  if (asked.empty() && !known)
     return unknown(session, algorithm, inPlace);
+  if (asked.empty() && known->hasRoot()) {
+    session.diags.error(DiagId::WrongArguments, algorithm.collectiveRange,
+                        "the file does not say the root of '" + request.name.str() + "'; --collective='" +
+                            request.name.str() + "(root = 0)' says it");
+    return std::nullopt;
+  }
   uint32_t ranks = algorithm.info.collective.ranks;
-  if (known && known->hasBlocks && algorithm.chunks % ranks != 0) {
+  if (known && known->hasBlocks() && algorithm.chunks % ranks != 0) {
     session.diags.error(DiagId::BadShape, algorithm.chunksRange,
                         "'" + request.name.str() + "' on " + std::to_string(ranks) +
                             " ranks needs a multiple of that for 'nchunksperloop', not " +
@@ -144,7 +127,7 @@ std::optional<ir::Collective> gc3::driver::collectiveOf(Session &session, const 
   std::optional<ir::Collective> collective =
       sema::analyzeCollective(session.sources, session.diags, asked.empty() ? "collective" : "--collective", text,
                               session.options.sema, &session.filesRead);
-  if (collective && hasAlias(*collective) != inPlace) {
+  if (collective && collective->inPlace() != inPlace) {
     session.diags.error(DiagId::BadAlias, algorithm.collectiveRange,
                         std::string("the file is for calls ") + (inPlace ? "in" : "out of") + " place, and '" +
                             collective->name + "' is not, with these arguments");

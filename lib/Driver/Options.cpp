@@ -107,12 +107,13 @@ struct Table {
                                cl::desc("Nodes of a graph (default 1000), steps and slots of a page (default 20000)"),
                                cl::value_desc("n"), cl::init(1000), cl::cat(limits)};
   cl::opt<unsigned long long> maxOps{
-      "max-ops", cl::desc("Chunk operations that a program may have, with 8 instructions each (default 16Mi)"),
-      cl::value_desc("n"), cl::init(16ull << 20), cl::cat(limits)};
+      "max-ops", cl::desc("Chunk operations of all programs, with 8 instructions each (default 4Mi)"),
+      cl::value_desc("n"), cl::init(sema::SemaOptions().maxOperations), cl::cat(limits)};
   cl::opt<unsigned long long> maxSteps{"max-steps", cl::desc("Evaluation steps before giving up (default 250 million)"),
-                                       cl::value_desc("n"), cl::init(250000000), cl::cat(limits)};
-  cl::opt<unsigned long long> maxSlots{"max-slots", cl::desc("Chunks of all buffers of all ranks (default 128Mi)"),
-                                       cl::value_desc("n"), cl::init(128ull << 20), cl::cat(limits)};
+                                       cl::value_desc("n"), cl::init(sema::SemaOptions().maxSteps), cl::cat(limits)};
+  cl::opt<unsigned long long> maxSlots{"max-slots",
+                                       cl::desc("Chunks of all buffers of all ranks and programs (default 32Mi)"),
+                                       cl::value_desc("n"), cl::init(sema::SemaOptions().maxSlots), cl::cat(limits)};
 };
 
 } // namespace
@@ -130,7 +131,7 @@ static bool checkRanges(const Table &table) {
   if (table.maxOps >= 1ull << 31)
     return reject("--max-ops takes less than 2^31");
   if (table.maxSlots >= std::numeric_limits<uint32_t>::max())
-    return reject("--max-slots takes less than 2^32");
+    return reject("--max-slots takes at most 2^32 - 2");
   return true;
 }
 
@@ -176,11 +177,9 @@ static std::string question(const Table &table) {
 
 /// --verify-only finds out by itself what the inputs are, and writes nothing.
 static void addVerifyOnlyRules(const Table &table, std::vector<Rule> &rules) {
-  for (const cl::Option *option :
-       {static_cast<const cl::Option *>(&table.from), static_cast<const cl::Option *>(&table.importMsccl),
-        static_cast<const cl::Option *>(&table.emit), static_cast<const cl::Option *>(&table.out),
-        static_cast<const cl::Option *>(&table.dump), static_cast<const cl::Option *>(&table.timeReport),
-        static_cast<const cl::Option *>(&table.dependencies)})
+  const cl::Option *const others[] = {&table.from, &table.importMsccl, &table.emit,        &table.out,
+                                      &table.dump, &table.timeReport,  &table.dependencies};
+  for (const cl::Option *option : others)
     rules.push_back(
         {table.verifyOnly && given(*option),
          "--verify-only writes verdicts of files whose kinds it finds out, and takes no " + dashed(*option)});
@@ -193,8 +192,15 @@ static unsigned bit(From from) {
   return 1u << static_cast<unsigned>(from);
 }
 
+/// Besides those: a bundle that is read to be printed.
+static constexpr unsigned dumped = 1u << (static_cast<unsigned>(From::Bundle) + 1);
+
 /// What the inputs may be, as far as the command line tells.
 static unsigned inputKinds(const Table &table) {
+  if (isAsked(table))
+    return 0;
+  if (table.dump)
+    return dumped;
   if (!table.verifyOnly)
     return bit(table.from);
   unsigned kinds = 0;
@@ -211,25 +217,32 @@ static void addStageRules(const Table &table, std::vector<Rule> &rules) {
   const unsigned dag = bit(From::InstructionDag);
   const unsigned xml = bit(From::MscclXml);
   const unsigned all = source | dag | bit(From::GC3IR) | xml | bit(From::Bundle);
+  // MSCCL XML is cut into pieces when it is written, and where its verdict is asked for.
+  const unsigned cut = table.emit == Emit::MscclXml ? all : table.verifyOnly ? xml : 0;
   // Each option with the inputs for which its stage runs.
   const std::pair<const cl::Option &, unsigned> stageOptions[] = {
-      {table.defines, source}, {table.includes, source | (table.collective.empty() ? 0 : xml)},
-      {table.program, source}, {table.noFusion, source},
-      {table.maxOps, source},  {table.fifoSlots, source | dag | xml},
-      {table.verify, all},     {table.maxThreadBlocks, all},
-      {table.maxSlots, all},   {table.maxSteps, all},
-      {table.verifyOnly, all}, {table.timeReport, all},
+      {table.defines, source},
+      {table.includes, source | (table.collective.empty() ? 0 : xml)},
+      {table.program, source},
+      {table.noFusion, source},
+      {table.collective, xml},
+      {table.maxOps, source | cut},
+      {table.verify, all},
+      {table.fifoSlots, source | dag | xml},
+      {table.maxSlots, all | dumped},
+      {table.maxThreadBlocks, all},
+      {table.maxSteps, all | dumped},
+      {table.verifyOnly, all},
+      {table.timeReport, all},
       {table.errorLimit, all},
   };
   const unsigned kinds = inputKinds(table);
-  const bool compiles = !table.dump && !isAsked(table);
   const std::string what = table.dump         ? "--dump prints"
                            : isAsked(table)   ? question(table) + " prints"
                            : table.verifyOnly ? "these files hold"
                                               : std::string(spelling(table.from)) + " reads";
   for (const auto &[option, inputs] : stageOptions)
-    rules.push_back(
-        {given(option) && !(compiles && inputs & kinds), dashed(option) + " says nothing about what " + what});
+    rules.push_back({given(option) && !(inputs & kinds), dashed(option) + " says nothing about what " + what});
 }
 
 /// Which options go with which: everything that there is to say about it, in the order in which it is said.
@@ -289,7 +302,11 @@ static bool parseDefines(const Table &table, Options &options) {
     size_t equals = define.find('=');
     if (equals == std::string::npos || equals == 0)
       return reject("-D takes name=value, not '" + define + "'");
-    options.sema.defines.emplace_back(define.substr(0, equals), define.substr(equals + 1));
+    std::string name = define.substr(0, equals), value = define.substr(equals + 1);
+    for (const auto &[other, before] : options.sema.defines)
+      if (other == name)
+        return reject("-D sets '" + name + "' twice, to " + before + " and to " + value);
+    options.sema.defines.emplace_back(std::move(name), std::move(value));
   }
   return true;
 }
@@ -345,6 +362,7 @@ std::optional<Options> gc3::driver::parseCommandLine(int argc, const char *const
   options.lower.fuse = !table.noFusion;
   // Room for transfers, which are two instructions, in a few parallel instances each.
   options.lower.maxInstructions = std::min<uint64_t>(8 * table.maxOps, lower::MaxInstructions);
+  options.lower.maxSlots = table.maxSlots;
   options.schedule.fifoSlots = table.fifoSlots;
   options.schedule.maxThreadBlocks = table.maxThreadBlocks;
   return options;

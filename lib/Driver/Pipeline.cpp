@@ -5,6 +5,8 @@
 #include "MscclCollective.h"
 #include "MscclSchedule.h"
 #include "Products.h"
+#include "StandardPromise.h"
+#include "VerifyOnly.h"
 #include "Version.h"
 #include "gc3/Emit/Bundle.h"
 #include "gc3/IR/Dispatch.h"
@@ -13,6 +15,10 @@
 
 using namespace gc3;
 using namespace gc3::driver;
+
+ir::ReadOptions gc3::driver::readOptions(const Options &options) {
+  return {.maxSlots = options.sema.maxSlots, .maxContributions = options.sema.maxSteps};
+}
 
 uint64_t Pipeline::instructions() const {
   uint64_t sum = 0;
@@ -39,8 +45,8 @@ bool Pipeline::compileProgram(ir::ChunkDag &&dag, llvm::raw_ostream &out) {
   std::optional<ir::InstructionDag> instructions;
   {
     auto timer = session.times.start("lower");
-    instructions = lower::lower(dag, options.lower, session.diags);
-    dag = {}; // a large program's operations are not needed any more
+    ir::ChunkDag operations = std::move(dag); // goes with this block; after `dag = {}` they would keep their memory
+    instructions = lower::lower(operations, options.lower, session.diags);
   }
   return instructions && compileProgram(std::move(*instructions), out);
 }
@@ -85,22 +91,20 @@ bool Pipeline::printSyntax(llvm::StringRef text, llvm::raw_ostream &out) {
   return true;
 }
 
-/// Whether the text begins as what gc3c itself writes does; the parser could not say what it is.
+/// Whether the text begins as something else than a program; the parser could not say what it is.
 static bool isNoSource(Session &session, llvm::StringRef text) {
-  static const struct {
-    llvm::StringRef begin, advice;
-  } products[] = {
-      {"gc3-ir ", "holds GC3-IR, not a program; --from=gc3-ir reads it"},
-      {"instruction-dag ", "holds an Instruction DAG, not a program; --from=inst-dag reads it"},
-      {"GC3B", "holds a bundle, not a program; --dump prints it, and gc3-run runs it"},
-  };
-  for (const auto &product : products) {
-    if (!text.startswith(product.begin))
-      continue;
-    session.diags.error(DiagId::CannotRead, {}, "'" + session.options.input + "' " + product.advice.str());
-    return true;
+  const char *advice = nullptr;
+  switch (kindByContent(text)) {
+  case From::Source: return false;
+  case From::GC3IR: advice = "holds GC3-IR, not a program; --from=gc3-ir reads it"; break;
+  case From::InstructionDag: advice = "holds an Instruction DAG, not a program; --from=inst-dag reads it"; break;
+  case From::MscclXml:
+    advice = "holds XML, not a program; --import-msccl reads algorithms for the MSCCL runtimes";
+    break;
+  case From::Bundle: advice = "holds a bundle, not a program; --dump prints it, and gc3-run runs it"; break;
   }
-  return false;
+  session.diags.error(DiagId::CannotRead, {}, "'" + session.options.input + "' " + advice);
+  return true;
 }
 
 bool Pipeline::compileSource(llvm::StringRef text, llvm::raw_ostream &out) {
@@ -120,13 +124,14 @@ bool Pipeline::compileText(Reader<IR> read, llvm::StringRef text, llvm::raw_ostr
   std::vector<IR> parts;
   {
     auto timer = session.times.start("read");
-    parts = read(session.sources, session.diags, options.input, text,
-                 {.maxSlots = options.sema.maxSlots, .maxContributions = options.sema.maxSteps});
+    parts = read(session.sources, session.diags, options.input, text, readOptions(options));
   }
   std::vector<const ir::ProgramInfo *> infos;
   for (const IR &part : parts)
     infos.push_back(part.info.get());
   ir::checkDispatch(infos, session.diags);
+  for (const ir::ProgramInfo *info : infos)
+    checkStandardPromise(session, *info);
   if (session.diags.hasErrors())
     return false;
   for (const ir::ProgramInfo *info : infos)
@@ -172,19 +177,23 @@ bool Pipeline::compileMsccl(llvm::StringRef text, llvm::raw_ostream &out) {
 
 bool Pipeline::verifyBundle(llvm::StringRef bytes) {
   std::vector<imports::BundledProgram> bundled;
-  std::string problem = imports::readBundle(
-      bytes, {.maxSlots = options.sema.maxSlots, .maxContributions = options.sema.maxSteps}, bundled);
+  imports::BundleProblem problem = imports::readBundle(bytes, readOptions(options), bundled);
   if (!problem.empty()) {
-    session.diags.error(DiagId::CannotRead, {}, options.input + ": " + problem);
+    session.diags.error(problem.id, {}, options.input + ": " + problem.message);
     return false;
   }
   bool good = true;
   for (const imports::BundledProgram &one : bundled) {
+    good &= checkStandardPromise(session, *one.program.info);
     programs.push_back(one.program);
     verdicts.push_back(verifyProgram(programs.back()));
     good &= verdicts.back().holds() && checkClaims(session, one, verdicts.back());
   }
-  return good;
+  std::vector<const ir::ProgramInfo *> infos;
+  for (const ir::Program &program : programs)
+    infos.push_back(program.info.get());
+  ir::checkDispatch(infos, session.diags);
+  return good && !session.diags.hasErrors();
 }
 
 bool Pipeline::compile(llvm::StringRef text, std::string &result) {

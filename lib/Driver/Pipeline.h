@@ -8,6 +8,9 @@
 
 namespace gc3::driver {
 
+/// The budgets of what is read without having been evaluated.
+ir::ReadOptions readOptions(const Options &options);
+
 class Pipeline {
 public:
   explicit Pipeline(Session &session) : session(session), options(session.options) {}

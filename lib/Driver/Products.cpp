@@ -5,6 +5,7 @@
 #include "gc3/Emit/Html.h"
 #include "gc3/Emit/MscclXml.h"
 #include "gc3/IR/Print.h"
+#include "gc3/IR/SlotTracker.h"
 #include <algorithm>
 
 using namespace gc3;
@@ -48,35 +49,47 @@ static bool fitsPicture(Session &session, const ir::ProgramInfo &info, size_t si
 }
 
 template <typename Graph>
-static bool writeTextOrDot(Session &session, const Graph &graph, llvm::raw_ostream &out) {
-  if (session.options.emit != Emit::Dot) {
-    ir::print(out, graph);
-    return true;
-  }
-  if (!fitsPicture(session, *graph.info, emit::dotNodes(graph), "nodes"))
-    return false;
-  emit::writeDot(out, graph);
-  return true;
+static bool fitsFormat(Session &session, const Graph &graph) {
+  return session.options.emit != Emit::Dot || fitsPicture(session, *graph.info, emit::dotNodes(graph), "nodes");
+}
+
+/// `edges`: those of a Chunk DAG, which does not hold them.
+template <typename Graph, typename... Edges>
+static void writeTextOrDot(Session &session, llvm::raw_ostream &out, const Graph &graph, const Edges &...edges) {
+  auto timer = session.times.start("emit");
+  if (session.options.emit == Emit::Dot)
+    emit::writeDot(out, graph, edges...);
+  else
+    ir::print(out, graph, edges...);
 }
 
 bool gc3::driver::writeGraph(Session &session, const ir::ChunkDag &dag, llvm::raw_ostream &out) {
-  return writeTextOrDot(session, dag, out);
+  if (!fitsFormat(session, dag))
+    return false;
+  uint64_t most = ir::SlotTracker::mostLinks(dag.ops.size(), session.options.sema.maxSlots);
+  ir::Dependencies edges = ir::dependencies(dag, most);
+  if (edges.nodes() == dag.ops.size()) {
+    writeTextOrDot(session, out, dag, edges);
+    return true;
+  }
+  session.diags.error(DiagId::SlotBudget, dag.info->sites[dag.ops[edges.nodes()].site],
+                      "with this operation the program's chunks make more than " + std::to_string(most) +
+                          " dependencies, too many to follow; use larger chunks, or allow more with --max-slots");
+  return false;
 }
 
 bool gc3::driver::writeGraph(Session &session, const ir::InstructionDag &dag, llvm::raw_ostream &out) {
-  return writeTextOrDot(session, dag, out);
+  if (!fitsFormat(session, dag))
+    return false;
+  writeTextOrDot(session, out, dag);
+  return true;
 }
 
 static bool writePage(Session &session, const ir::Program &program, llvm::raw_ostream &out) {
+  auto timer = session.times.start("emit");
   if (!fitsPicture(session, *program.info, emit::htmlSize(program), "steps and slots"))
     return false;
-  if (!emit::writeHtml(out, program, session.sources)) {
-    session.diags.error(DiagId::Unverified, program.info->nameRange,
-                        "program '" + program.info->name +
-                            "': with every step as early as it can run, one reads what is not written yet: a wait is "
-                            "missing");
-    return false;
-  }
+  emit::writeHtml(out, program, session.sources);
   return true;
 }
 
@@ -127,5 +140,10 @@ bool gc3::driver::writeProgram(Session &session, const ir::Program &program, llv
     return writeMsccl(session, program, out);
   if (session.options.emit == Emit::Html)
     return writePage(session, program, out);
-  return !wants(session.options, Emit::GC3IR) || writeTextOrDot(session, program, out);
+  if (!wants(session.options, Emit::GC3IR))
+    return true;
+  if (!fitsFormat(session, program))
+    return false;
+  writeTextOrDot(session, out, program);
+  return true;
 }

@@ -3,6 +3,8 @@
 #include "VerifyOnly.h"
 #include "Input.h"
 #include "Pipeline.h"
+#include "gc3/Support/Quantity.h"
+#include "gc3/Support/Utf8.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
@@ -27,12 +29,9 @@ std::optional<From> gc3::driver::kindBySuffix(llvm::StringRef path) {
       .Default(std::nullopt);
 }
 
-/// By its suffix, or else by what it begins with; a bundle by that alone.
-static From kindOf(llvm::StringRef path, llvm::StringRef content) {
+From gc3::driver::kindByContent(llvm::StringRef content) {
   if (content.take_front(4) == "GC3B")
     return From::Bundle;
-  if (std::optional<From> named = kindBySuffix(path))
-    return *named;
   llvm::StringRef word = firstWord(content);
   if (word.take_front() == "<")
     return From::MscclXml;
@@ -42,39 +41,45 @@ static From kindOf(llvm::StringRef path, llvm::StringRef content) {
       .Default(From::Source);
 }
 
+/// By its suffix, or else by what it begins with; a bundle by that alone.
+static From kindOf(llvm::StringRef path, llvm::StringRef content) {
+  From begun = kindByContent(content);
+  return begun == From::Bundle ? begun : kindBySuffix(path).value_or(begun);
+}
+
 /// `allreduce on 8 ranks, in place, 1 slot`
 static std::string describe(const ir::Program &program, const verify::Verdict &verdict) {
   const ir::Collective &collective = program.info->collective;
-  bool inPlace =
-      llvm::any_of(collective.aliases, [](const ir::RankAlias &alias) { return alias.kind != ir::RankAlias::None; });
-  auto counted = [](uint32_t count, const char *thing) {
-    return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
-  };
-  return collective.name + " on " + counted(collective.ranks, "rank") +
-         (inPlace ? ", in place, " : ", out of place, ") + counted(verdict.minSlots, "slot");
+  return collective.name + " on " + quantity(collective.ranks, "rank") +
+         (collective.inPlace() ? ", in place, " : ", out of place, ") + quantity(verdict.minSlots, "slot");
 }
 
 /// Verdict and reason, without the file's name.
-static std::string verdictOf(const Diagnostics &diags, const Pipeline &pipeline) {
+static std::string verdictOf(llvm::StringRef path, const Diagnostics &diags, const Pipeline &pipeline) {
   for (const Diagnostic &record : diags.all()) {
     if (record.severity != Severity::Error)
       continue;
     bool wrong =
         record.id == DiagId::Unverified || record.id == DiagId::RuntimeLimit || record.id == DiagId::Postcondition;
-    return (wrong ? "wrong: " : "rejected: ") + record.message + " [" + std::string(name(record.id)) + "]";
+    llvm::StringRef message = record.message;
+    if (message.startswith(path) && message.drop_front(path.size()).startswith(": "))
+      message = message.drop_front(path.size() + 2);
+    return (wrong ? "wrong: " : "rejected: ") + message.str() + " [" + std::string(name(record.id)) + "]";
   }
   bool promises = true;
   std::string descriptions;
   for (size_t i = 0; i != pipeline.allPrograms().size(); ++i) {
     const ir::Program &program = pipeline.allPrograms()[i];
     promises &= program.info->collective.post.promises();
-    descriptions += (i == 0 ? "" : "; ") + describe(program, pipeline.allVerdicts()[i]);
+    if (pipeline.allPrograms().size() > 1)
+      descriptions += (i == 0 ? "" : "; ") + program.info->name + ": ";
+    descriptions += describe(program, pipeline.allVerdicts()[i]);
   }
   return (promises ? "right: " : "unchecked: ") + descriptions;
 }
 
 /// False if something is wrong with the file.
-static bool verifyFile(const std::string &path, const Options &options) {
+static bool verifyFile(const std::string &path, const Options &options, DiagnosticsPrinter &printer) {
   Options own = options;
   own.input = path;
   std::string problem;
@@ -88,15 +93,19 @@ static bool verifyFile(const std::string &path, const Options &options) {
     pipeline.compile(file->getBuffer(), nothing);
   else
     session.diags.error(DiagId::CannotRead, {}, "cannot read '" + path + "': " + problem);
-  llvm::outs() << path << ": " << verdictOf(session.diags, pipeline) << '\n';
-  llvm::outs().flush(); // before what is said of it
-  session.diags.print(llvm::errs(), own.diagnostics);
+  llvm::outs() << visible(path + ": " + verdictOf(path, session.diags, pipeline)) << '\n'; // one line, whatever is said
+  llvm::outs().flush();                                                                    // before what is said of it
+  printer.print(session.diags, path);
   return !session.diags.hasErrors();
 }
 
 int gc3::driver::verifyFiles(const Options &options) {
   bool good = true;
-  for (const std::string &path : options.verifyOnly)
-    good &= verifyFile(path, options);
+  DiagnosticsPrinter printer(llvm::errs(), options.diagnostics);
+  for (const std::string &path : options.verifyOnly) {
+    good &= verifyFile(path, options, printer);
+    if (llvm::outs().has_error())
+      break; // nobody would see the verdicts of others; who ends the program says so
+  }
   return good ? 0 : 1;
 }

@@ -10,6 +10,9 @@ namespace gc3::driver {
 /// its name.
 std::optional<From> kindBySuffix(llvm::StringRef path);
 
+/// What a file holds that begins so; a program where nothing says otherwise.
+From kindByContent(llvm::StringRef content);
+
 /// Prints a line for each of `options.verifyOnly` (docs/verification.md), and what is wrong to standard error. Returns
 /// the exit code: 1 if something is.
 int verifyFiles(const Options &options);

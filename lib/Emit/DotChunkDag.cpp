@@ -24,7 +24,7 @@ size_t emit::dotNodes(const ChunkDag &dag) {
   return dag.ops.size();
 }
 
-void emit::writeDot(llvm::raw_ostream &out, const ChunkDag &dag) {
+void emit::writeDot(llvm::raw_ostream &out, const ChunkDag &dag, const Dependencies &edges) {
   auto nodes = static_cast<uint32_t>(dag.ops.size());
   beginGraph(out, "chunk-dag", *dag.info);
   writeByRank(
@@ -34,7 +34,6 @@ void emit::writeDot(llvm::raw_ostream &out, const ChunkDag &dag) {
             << ' ' << fillStyle(dag.ops[node].kind == ChunkOpKind::Reduce)
             << (dag.ops[node].kind == ChunkOpKind::Start ? " peripheries=2" : "") << "]\n";
       });
-  Dependencies edges = dependencies(dag);
   for (uint32_t node = 0; node != nodes; ++node)
     for (uint32_t i = edges.begin[node]; i != edges.begin[node + 1]; ++i)
       out << "  n" << edges.edges[i].node() << " -> n" << node << ' ' << dependencyStyle(edges.edges[i].isFalse())

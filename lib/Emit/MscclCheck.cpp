@@ -2,6 +2,7 @@
 // What MSCCL files can't say, and how much their runtimes hold. Each kind of trouble is reported once, at the first
 // place that has it. Linear in the program.
 #include "Msccl.h"
+#include "gc3/IR/InPlace.h"
 #include "gc3/Support/Diagnostics.h"
 #include <algorithm>
 #include <array>
@@ -38,6 +39,7 @@ private:
   void checkCollective();
   void checkSizes();
   void checkInputs();
+  void checkPlacement();
   void checkName();
   void checkBuffers();
   void checkThreadBlocks();
@@ -102,6 +104,23 @@ void Checker::checkSizes() {
   if (info.maxBytes <= 1)
     cannotSay(info.sizesRange,
               "is for calls of 0 bytes, which MSCCL runtimes leave to NCCL; raise the end of its sizes");
+}
+
+/// A runtime knows two addresses; where one buffer lies in the other follows from the collective.
+void Checker::checkPlacement() {
+  const char *collective = mscclCollective(info.collective.name, dialect);
+  if (!collective)
+    return;
+  std::optional<Misplaced> misplaced =
+      firstMisplaced(info.collective, llvm::StringRef(collective) == "custom" ? collective : info.collective.name);
+  if (!misplaced)
+    return;
+  cannotSay(info.nameRange, std::string("has the ") + (misplaced->inputInside ? "input" : "output") + " of rank " +
+                                std::to_string(misplaced->rank) + " " + describePlacement(info.collective, *misplaced) +
+                                ", and in place MSCCL runtimes have it begin at chunk " +
+                                std::to_string(misplaced->begin) + " of its " +
+                                (misplaced->inputInside ? "output" : "input") +
+                                "; make the collective out of place, or write a bundle");
 }
 
 /// Our own runtime gives such a program a copy of the input; an MSCCL runtime gives it the caller's.
@@ -233,6 +252,7 @@ bool Checker::run() {
   checkCollective();
   checkSizes();
   checkInputs();
+  checkPlacement();
   checkName();
   checkBuffers();
   checkThreadBlocks();

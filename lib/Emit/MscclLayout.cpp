@@ -47,8 +47,8 @@ void MscclLayout::numberSteps(const ThreadBlock &block) {
   }
 }
 
-/// The interpreters run consecutive `re` into one slot from one buffer as one, with the count of the last and room for
-/// 16 sources, which they don't always guard.
+/// The interpreters run consecutive `re` into one slot from one buffer as one, reading all sources first, with the
+/// count of the last and room for 16 sources, which they don't always guard.
 void MscclLayout::endReductions(const ThreadBlock &block) {
   static constexpr uint32_t mostSources = 16;
   uint32_t sources = 1;
@@ -58,7 +58,7 @@ void MscclLayout::endReductions(const ThreadBlock &block) {
     bool merges = step.opcode == Opcode::Reduce && next.opcode == Opcode::Reduce && next.waitCount == 0 &&
                   destination(block, step) == destination(block, next) &&
                   source(block, step).buffer == source(block, next).buffer;
-    if (merges && (step.count != next.count || sources == mostSources))
+    if (merges && (step.count != next.count || sources == mostSources || next.readsItsTarget()))
       publishing[block.firstStep + i - 1] = 1;
     sources = merges && !publishing[block.firstStep + i - 1] ? sources + 1 : 1;
   }

@@ -82,8 +82,6 @@ void Writer::writeSizes() {
 void Writer::writeAlgorithm() {
   const ProgramInfo &info = *program.info;
   const Collective &collective = info.collective;
-  bool inPlace = std::any_of(collective.aliases.begin(), collective.aliases.end(),
-                             [](const RankAlias &alias) { return alias.kind != RankAlias::None; });
   out << "<algo name=\"";
   llvm::printHTMLEscaped(info.name, out);
   out << "\" proto=\"" << name(info.protocol) << '"';
@@ -91,9 +89,9 @@ void Writer::writeAlgorithm() {
   attribute("nchunksperloop", std::max(collective.input.total(), collective.output.total()) * program.subdivision);
   attribute("ngpus", program.ranks());
   out << " coll=\"" << mscclCollective(collective.name, dialect) << '"';
-  attribute("inplace", inPlace);
+  attribute("inplace", collective.inPlace());
   if (dialect == MscclDialect::Rccl)
-    attribute("outofplace", !inPlace);
+    attribute("outofplace", !collective.inPlace());
   writeSizes();
   out << ">\n";
 }

@@ -17,6 +17,7 @@ struct Section {
   uint32_t program;
   uint32_t rank;
   flatbuffers::DetachedBuffer bytes;
+  uint64_t checksum = bundle::checksum(bytes.data(), bytes.size());
 };
 
 } // namespace
@@ -70,8 +71,10 @@ struct RankLists {
 
 private:
   void add(const Program &program, const Step &step) {
-    steps.emplace_back(static_cast<uint8_t>(step.opcode), step.srcBuffer, step.dstBuffer, 0, step.count, step.srcIndex,
-                       step.dstIndex, static_cast<uint32_t>(waits.size()), step.waitCount);
+    bool reads = readsSrc(step.opcode), writes = writesDst(step.opcode);
+    steps.emplace_back(static_cast<uint8_t>(step.opcode), reads ? step.srcBuffer : 0, writes ? step.dstBuffer : 0, 0,
+                       step.count, reads ? step.srcIndex : 0, writes ? step.dstIndex : 0,
+                       static_cast<uint32_t>(waits.size()), step.waitCount);
     for (uint32_t i = step.waitBegin; i != step.waitBegin + step.waitCount; ++i)
       waits.emplace_back(program.waits[i].threadBlock, program.waits[i].step);
     writesInput |= writesDst(step.opcode) && step.dstBuffer == InputBuffer;
@@ -119,17 +122,12 @@ static uint32_t largestMessage(const Program &program) {
   return largest;
 }
 
-static bool inPlace(const Collective &collective) {
-  return std::any_of(collective.aliases.begin(), collective.aliases.end(),
-                     [](const RankAlias &alias) { return alias.kind != RankAlias::None; });
-}
-
 static uint64_t digest(const std::vector<Section> &sections, uint32_t program) {
   std::vector<bundle::SectionEntry> entries;
   for (const Section &section : sections)
     if (section.program == program) {
       bundle::SectionEntry entry{};
-      entry.checksum = bundle::checksum(section.bytes.data(), section.bytes.size());
+      entry.checksum = section.checksum;
       entries.push_back(entry);
     }
   return bundle::programDigest(entries.data(), entries.size());
@@ -155,7 +153,7 @@ static flatbuffers::Offset<fbs::Program> manifestEntry(flatbuffers::FlatBufferBu
   entry.add_max_count(largestMessage(program));
   entry.add_scratch_names(scratch);
   entry.add_contributions(contributions(info.collective.post));
-  entry.add_in_place(inPlace(info.collective));
+  entry.add_in_place(info.collective.inPlace());
   entry.add_fifo_slots(program.fifoSlots);
   entry.add_min_fifo_slots(verified.minSlots == 0 ? program.fifoSlots : verified.minSlots);
   entry.add_verified(verified.proven);
@@ -187,7 +185,7 @@ static std::string container(const std::vector<Section> &sections) {
     entry.rank = section.rank;
     entry.offset = offset;
     entry.size = section.bytes.size();
-    entry.checksum = bundle::checksum(section.bytes.data(), section.bytes.size());
+    entry.checksum = section.checksum;
     table.push_back(entry);
     end = offset + entry.size;
     offset = bundle::alignSection(end);
@@ -200,11 +198,14 @@ static std::string container(const std::vector<Section> &sections) {
   header.fileSize = end;
   header.checksum = bundle::headerChecksum(header, table.data());
 
-  std::string file(end, '\0');
-  std::memcpy(file.data(), &header, sizeof(header));
-  std::memcpy(file.data() + sizeof(header), table.data(), table.size() * sizeof(bundle::SectionEntry));
-  for (size_t i = 0; i != sections.size(); ++i)
-    std::memcpy(file.data() + table[i].offset, sections[i].bytes.data(), sections[i].bytes.size());
+  std::string file;
+  file.reserve(end);
+  file.append(reinterpret_cast<const char *>(&header), sizeof(header));
+  file.append(reinterpret_cast<const char *>(table.data()), table.size() * sizeof(bundle::SectionEntry));
+  for (size_t i = 0; i != sections.size(); ++i) {
+    file.resize(table[i].offset);
+    file.append(reinterpret_cast<const char *>(sections[i].bytes.data()), sections[i].bytes.size());
+  }
   return file;
 }
 

@@ -28,7 +28,7 @@ bool ProgramInfo::pinsThreadBlocks() const {
   });
 }
 
-Dependencies gc3::ir::dependencies(const ChunkDag &dag) {
+Dependencies gc3::ir::dependencies(const ChunkDag &dag, uint64_t maxLinks) {
   SlotMap slots(dag.bufferSizes, dag.info->bufferCount());
   SlotTracker tracker(slots.total());
   for (const ChunkOp &op : dag.ops) {
@@ -38,6 +38,8 @@ Dependencies gc3::ir::dependencies(const ChunkDag &dag) {
     if (op.kind == ChunkOpKind::Reduce)
       tracker.read(dst, op.count);
     tracker.write(dst, op.count);
+    if (tracker.links() > maxLinks)
+      break;
     tracker.endNode();
   }
   return tracker.take();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Queries on collectives.
 #include "gc3/IR/Collective.h"
+#include <algorithm>
 
 using namespace gc3::ir;
 
@@ -9,6 +10,27 @@ uint64_t Postcondition::contributions(uint32_t v) const {
   for (uint32_t run = valueBegin[v]; run != valueBegin[v + 1]; ++run)
     sum += runs[run].length;
   return sum;
+}
+
+std::string gc3::ir::describeValue(const Postcondition &post, uint32_t value) {
+  uint64_t count = post.contributions(value);
+  std::string text = count == 1 ? "" : "the reduction of " + std::to_string(count) + " chunks: ";
+  uint64_t shown = 0;
+  for (uint32_t run = post.valueBegin[value]; run < post.valueBegin[value + 1]; ++run) {
+    for (uint32_t i = 0; i < post.runs[run].length; ++i) {
+      if (shown++ == 4)
+        return text + ", ...";
+      const Run &r = post.runs[run];
+      text += (shown == 1 ? "input(" : ", input(") + std::to_string(r.rank + int64_t(i) * r.rankStride) + ", " +
+              std::to_string(r.index + int64_t(i) * r.indexStride) + ")";
+    }
+  }
+  return text;
+}
+
+bool Collective::inPlace() const {
+  return std::any_of(aliases.begin(), aliases.end(),
+                     [](const RankAlias &alias) { return alias.kind != RankAlias::None; });
 }
 
 Location gc3::ir::canonical(const Collective &collective, Location location, uint32_t scale) {

@@ -3,6 +3,7 @@
 // be compared with the one before it, and with the one that reaches furthest, alone.
 #include "gc3/IR/Dispatch.h"
 #include "gc3/IR/ChunkDag.h"
+#include "gc3/IR/StandardCollective.h"
 #include "gc3/Support/Diagnostics.h"
 #include "gc3/Support/Quantity.h"
 #include <algorithm>
@@ -17,14 +18,21 @@ static std::string sizesOf(const ProgramInfo &info) {
   return std::to_string(info.minBytes) + " .. " + std::to_string(info.maxBytes) + " bytes";
 }
 
+/// Calls of some collectives name a root.
+static std::optional<uint32_t> rootOf(const ProgramInfo &info) {
+  const StandardCollective *standard = findStandard(info.collective.name);
+  return standard ? standard->rootOf(info.collective) : std::nullopt;
+}
+
 static void reportOverlap(const ProgramInfo &earlier, const ProgramInfo &later, Diagnostics &diags) {
   SourceRange here = later.sizesRange.isValid() ? later.sizesRange : later.nameRange;
   SourceRange there = earlier.sizesRange.isValid() ? earlier.sizesRange : earlier.nameRange;
+  std::optional<uint32_t> root = rootOf(later);
   diags
       .error(DiagId::SizesOverlap, here,
              "'" + later.name + "' (" + sizesOf(later) + ") and '" + earlier.name + "' (" + sizesOf(earlier) +
                  ") both implement '" + later.collective.name + "' on " + quantity(later.collective.ranks, "rank") +
-                 "; give each a 'sizes' range of its own")
+                 (root ? " with root " + std::to_string(*root) : "") + "; give each a 'sizes' range of its own")
       .note(there, "'" + earlier.name + "' is here");
 }
 
@@ -32,7 +40,12 @@ static void checkSizes(const std::vector<const ProgramInfo *> &programs, Diagnos
   std::vector<size_t> order(programs.size());
   for (size_t i = 0; i != order.size(); ++i)
     order[i] = i;
-  auto domain = [&](size_t i) { return std::tie(programs[i]->collective.name, programs[i]->collective.ranks); };
+  std::vector<std::optional<uint32_t>> roots;
+  for (const ProgramInfo *program : programs)
+    roots.push_back(rootOf(*program));
+  auto domain = [&](size_t i) {
+    return std::tie(programs[i]->collective.name, programs[i]->collective.ranks, roots[i]);
+  };
   std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
     return std::tuple(domain(a), programs[a]->minBytes, a) < std::tuple(domain(b), programs[b]->minBytes, b);
   });

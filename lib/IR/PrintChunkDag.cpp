@@ -13,9 +13,8 @@ static void printEdges(llvm::raw_ostream &out, const Dependencies &edges, uint32
   }
 }
 
-void gc3::ir::print(llvm::raw_ostream &out, const ChunkDag &dag) {
+void gc3::ir::print(llvm::raw_ostream &out, const ChunkDag &dag, const Dependencies &edges) {
   const ProgramInfo &info = *dag.info;
-  Dependencies edges = dependencies(dag);
   printHeader(out, "chunk-dag", info);
   out << '\n';
   for (uint32_t node = 0; node != dag.ops.size(); ++node) {

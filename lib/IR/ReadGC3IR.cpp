@@ -10,7 +10,8 @@ namespace {
 
 class GC3IRReader {
 public:
-  GC3IRReader(Scanner &scanner, const ReadOptions &options) : scanner(scanner), parts(scanner, options) {}
+  GC3IRReader(Scanner &scanner, const ReadOptions &options, uint64_t &slots)
+      : scanner(scanner), parts(scanner, options, slots) {}
 
   bool run();
   Program program;
@@ -87,6 +88,8 @@ bool GC3IRReader::threadBlock(uint32_t rank) {
     return false;
   if (!scanner.endLine())
     return false;
+  block.site = static_cast<uint32_t>(parts.info->sites.size());
+  parts.info->sites.push_back(scanner.line());
   scanner.nextLine();
   for (; !scanner.atEnd() && scanner.peekWord().empty(); ++block.stepCount)
     if (!step(block.stepCount))

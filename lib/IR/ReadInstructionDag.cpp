@@ -18,7 +18,8 @@ namespace {
 
 class InstructionDagReader {
 public:
-  InstructionDagReader(Scanner &scanner, const ReadOptions &options) : scanner(scanner), parts(scanner, options) {}
+  InstructionDagReader(Scanner &scanner, const ReadOptions &options, uint64_t &slots)
+      : scanner(scanner), parts(scanner, options, slots) {}
 
   bool run();
   InstructionDag dag;

@@ -177,8 +177,8 @@ bool ProgramReader::bufferSize(uint32_t rank) {
   slots += size;
   if (slots > options.maxSlots)
     return scanner.fail(DiagId::SlotBudget, place,
-                        "all buffers of all ranks together have more than " + std::to_string(options.maxSlots) +
-                            " slots; --max-slots allows more");
+                        "all buffers of all ranks and programs together have more than " +
+                            quantity(options.maxSlots, "slot") + "; --max-slots allows more");
   sizeOf(rank, buffer) = size;
   if (buffer >= FirstScratchBuffer)
     return true;

@@ -11,8 +11,9 @@ namespace gc3::ir {
 /// What GC3-IR and the Instruction DAG have in common: names, the collective, buffers.
 class ProgramReader {
 public:
-  ProgramReader(Scanner &scanner, const ReadOptions &options)
-      : scanner(scanner), options(options), info(std::make_shared<ProgramInfo>()) {}
+  /// `slots`: of all buffers of the programs before it, to which its own are added.
+  ProgramReader(Scanner &scanner, const ReadOptions &options, uint64_t &slots)
+      : scanner(scanner), options(options), info(std::make_shared<ProgramInfo>()), slots(slots) {}
 
   /// The first line, whose first word is `level`, and those on the buffers and their promises. GC3-IR has `slots`.
   bool header(llvm::StringRef level, uint32_t *fifoSlots);
@@ -66,7 +67,7 @@ private:
   uint32_t &sizeOf(uint32_t rank, BufferId buffer) { return bufferSizes[size_t(rank) * info->bufferCount() + buffer]; }
 
   std::vector<Promise> promises;
-  uint64_t slots = 0; // of all buffers so far
+  uint64_t &slots; // of all buffers so far
 };
 
 /// Adds the text to the sources and reads its programs, each with a Reader of its own whose `run` leaves the program in
@@ -74,9 +75,12 @@ private:
 template <typename Reader, typename IR>
 std::vector<IR> readPrograms(SourceManager &sources, Diagnostics &diags, llvm::StringRef name, llvm::StringRef text,
                              const ReadOptions &options, IR Reader::*result) {
-  uint32_t base = sources.add(name, text);
+  constexpr size_t mostBytes = size_t(256) << 20; // so that what is made of them has room, too
+  uint32_t base = text.size() > mostBytes ? 0 : sources.add(name, text);
   if (base == 0) {
-    diags.error(DiagId::TooLarge, {}, "'" + name.str() + "' is larger than 4 GiB");
+    diags.error(DiagId::TooLarge, {},
+                "'" + name.str() + "' has " + std::to_string(text.size()) + " bytes; the text of an IR has at most " +
+                    std::to_string(mostBytes));
     return {};
   }
   Scanner scanner(sources.text({base, base + static_cast<uint32_t>(text.size())}), base, diags);
@@ -84,8 +88,9 @@ std::vector<IR> readPrograms(SourceManager &sources, Diagnostics &diags, llvm::S
   if (scanner.atEnd())
     diags.error(DiagId::NoProgram, {}, "'" + name.str() + "' holds no program");
   std::vector<IR> programs;
+  uint64_t slots = 0;
   while (!scanner.atEnd()) {
-    Reader reader(scanner, options);
+    Reader reader(scanner, options, slots);
     if (!reader.run())
       return {};
     programs.push_back(std::move(reader.*result));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Promises to the tables of a postcondition: counters turn, places are computed and checked, values are stored once.
 #include "ReadPostcondition.h"
+#include "gc3/Support/Quantity.h"
 #include "llvm/Support/xxhash.h"
 #include <algorithm>
 #include <numeric>
@@ -40,16 +41,16 @@ bool PostconditionReader::checkChunk(BufferId buffer, int64_t rank, int64_t inde
     return fail(DiagId::NoSuchBuffer,
                 placeOf(name, rank, index) + ": rank " + std::to_string(rank) + " has no " + name);
   if (index < 0 || index >= size)
-    return fail(DiagId::ChunkOutOfRange, placeOf(name, rank, index) + ": the " + name + " of a rank has " +
-                                             std::to_string(size) + (size == 1 ? " chunk" : " chunks"));
+    return fail(DiagId::ChunkOutOfRange,
+                placeOf(name, rank, index) + ": the " + name + " of a rank has " + quantity(size, "chunk"));
   return true;
 }
 
 /// The term as a run. Places between two that exist do so too, unless their rank has no input.
 bool PostconditionReader::addTerm(const Promise::Term &term) {
   if (term.own.count > contributionsLeft)
-    return fail(DiagId::StepBudget, "the postcondition names more than " + std::to_string(maxContributions) +
-                                        " contributions; --max-steps allows more");
+    return fail(DiagId::StepBudget, "the postcondition names more than " + quantity(maxContributions, "contribution") +
+                                        "; --max-steps allows more");
   contributionsLeft -= term.own.count;
   auto evaluateAt = [&](uint32_t i, int64_t &rank, int64_t &index) {
     int64_t own = int64_t(term.own.first) + i;

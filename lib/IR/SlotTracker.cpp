@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Dependency tracking on slots. A write after reads needs edges to the readers only: they depend on the writer before.
 #include "gc3/IR/SlotTracker.h"
+#include "llvm/Support/ErrorHandling.h"
 #include <cassert>
 
 using namespace gc3::ir;
@@ -34,59 +35,86 @@ void EdgeCollector::addToMany(uint32_t to, bool isFalse) {
 uint32_t SlotTracker::entry(uint32_t reader, uint32_t next) {
   uint32_t place = freeEntries;
   if (place == Nobody) {
+    if (lists.size() == MostEntries)
+      llvm::report_bad_alloc_error("lists of readers");
     place = static_cast<uint32_t>(lists.size());
-    lists.push_back({reader, next});
+    lists.push_back({reader, next, 1});
   } else {
     freeEntries = lists[place].next;
-    lists[place] = {reader, next};
+    lists[place] = {reader, next, 1};
   }
   return place;
 }
 
+/// The readers and this node, for a first slot.
+uint32_t SlotTracker::withNode(uint32_t readers) {
+  if (readers == Nobody)
+    return node;
+  uint32_t others = isList(readers) ? readers & ~ListBit : entry(readers, Nobody);
+  return ListBit | entry(node, others);
+}
+
 void SlotTracker::read(uint32_t first, uint32_t count) {
+  uint32_t before = Nobody; // the readers of the latest slot, without this node and with it
+  uint32_t after = node;
   for (uint32_t slot = first; slot != first + count; ++slot) {
     State &state = states[slot];
     if (state.writer != Nobody)
       edges.add(state.writer, false);
-    if (state.readers == Nobody) {
-      state.readers = node;
-      continue;
+    if (state.readers != before) {
+      before = state.readers;
+      after = withNode(before);
+    } else if (isList(after)) { // one more slot has the new list, and one less the old one
+      ++lists[after & ~ListBit].users;
+      if (isList(before))
+        --lists[before & ~ListBit].users;
     }
-    if ((state.readers & ListBit) == 0)
-      state.readers = ListBit | entry(state.readers, Nobody);
-    state.readers = ListBit | entry(node, state.readers & ~ListBit);
+    state.readers = after;
   }
 }
 
-/// Edges to the readers of a slot; true if there were any but the node itself.
-bool SlotTracker::clearReaders(State &state) {
+/// Edges to readers; true if there are any but the node itself.
+bool SlotTracker::addReaders(uint32_t readers) {
   bool others = false;
-  auto clear = [&](uint32_t reader) {
+  auto add = [&](uint32_t reader) {
     if (reader == node)
       return;
     edges.add(reader, true);
     others = true;
   };
-  if ((state.readers & ListBit) == 0) {
-    clear(state.readers);
-  } else if (state.readers != Nobody) {
-    for (uint32_t place = state.readers & ~ListBit; place != Nobody;) {
-      clear(lists[place].node);
-      uint32_t next = lists[place].next;
-      lists[place].next = freeEntries;
-      freeEntries = place;
-      place = next;
-    }
-  }
-  state.readers = Nobody;
+  if ((readers & ListBit) == 0)
+    add(readers);
+  else if (readers != Nobody)
+    for (uint32_t place = readers & ~ListBit; place != Nobody; place = lists[place].next)
+      add(lists[place].node);
   return others;
 }
 
+/// One slot less has these readers. Frees the entries that nobody has any more.
+void SlotTracker::release(uint32_t readers) {
+  if (!isList(readers))
+    return;
+  for (uint32_t place = readers & ~ListBit; place != Nobody && --lists[place].users == 0;) {
+    uint32_t next = lists[place].next;
+    lists[place].next = freeEntries;
+    freeEntries = place;
+    place = next;
+  }
+}
+
+/// Nothing is entered meanwhile, so what is freed for one slot is no list of another.
 void SlotTracker::write(uint32_t first, uint32_t count) {
+  uint32_t readers = Nobody; // of the latest slot
+  bool others = false;
   for (uint32_t slot = first; slot != first + count; ++slot) {
     State &state = states[slot];
-    if (!clearReaders(state) && state.writer != Nobody)
+    if (state.readers != readers) {
+      readers = state.readers;
+      others = addReaders(readers);
+    }
+    release(readers);
+    if (!others && state.writer != Nobody)
       edges.add(state.writer, true);
-    state.writer = node;
+    state = {node, Nobody};
   }
 }

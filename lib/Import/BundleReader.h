@@ -5,6 +5,7 @@
 #include "bundle/BundleFile.h"
 #include "gc3/IR/GC3IR.h"
 #include "gc3/IR/Read.h"
+#include "gc3/Import/Bundle.h"
 
 namespace gc3::imports {
 
@@ -14,19 +15,23 @@ public:
       : file(file), stored(file.program(index)), index(index), options(options) {}
 
   /// Linear in the program's sections.
-  bundle::BundleStatus read();
+  BundleProblem read();
   ir::Program program;
 
 private:
   std::string readHeader();
-  std::string addRank(const bundle::RankView &view);
-  bool addAlias(const bundle::RankView &view);
+  BundleProblem addRank(const bundle::RankView &view);
+  void addAlias(const bundle::RankView &view);
   bool addBuffer(ir::BufferId buffer, uint32_t slots);
   void addSteps(const bundle::RankView &view);
   bool checkRuns(const bundle::CheckView &view) const;
+  BundleProblem checkBudgets(const bundle::CheckView &view) const;
   bool addPostcondition(const bundle::CheckView &view);
-  bundle::BundleStatus invalid(const std::string &what) const {
-    return {bundle::BundleError::Invalid, "invalid bundle: program " + std::to_string(index) + ": " + what};
+  BundleProblem invalid(const std::string &what) const {
+    return {DiagId::CannotRead, "invalid bundle: program " + std::to_string(index) + ": " + what};
+  }
+  BundleProblem exceeds(DiagId budget, const std::string &what) const {
+    return {budget, "program " + std::to_string(index) + ": " + what};
   }
 
   const bundle::BundleFile &file;

@@ -2,7 +2,8 @@
 // Prints a bundle: its dispatch table, and every program as GC3-IR text.
 #include "BundleReader.h"
 #include "gc3/IR/Print.h"
-#include "gc3/Import/Bundle.h"
+#include "gc3/Support/Quantity.h"
+#include "gc3/Support/Utf8.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 #include <array>
@@ -24,8 +25,8 @@ static std::string proof(uint32_t verified) {
 }
 
 static void printTable(llvm::raw_ostream &out, const bundle::BundleFile &file) {
-  out << "bundle by " << file.manifest().producer()->str() << ", " << file.bytes().size() << " bytes, "
-      << file.programCount() << (file.programCount() == 1 ? " program\n" : " programs\n");
+  out << "bundle by " << visible(file.manifest().producer()->str()) << ", " << file.bytes().size() << " bytes, "
+      << quantity(file.programCount(), "program") << '\n';
   for (uint32_t i = 0; i != file.programCount(); ++i) {
     const fbs::Program &program = file.program(i);
     out << program.collective()->str() << " on " << program.ranks() << " ranks, " << program.min_bytes() << " to ";
@@ -40,15 +41,16 @@ static void printTable(llvm::raw_ostream &out, const bundle::BundleFile &file) {
   }
 }
 
-std::string gc3::imports::dumpBundle(llvm::raw_ostream &out, const std::string &path) {
+imports::BundleProblem gc3::imports::dumpBundle(llvm::raw_ostream &out, const std::string &path,
+                                                const ReadOptions &options) {
   std::unique_ptr<bundle::BundleFile> file;
   if (bundle::BundleStatus status = bundle::BundleFile::open(path.c_str(), file); !status.ok())
-    return status.message;
+    return {DiagId::CannotRead, status.message};
   printTable(out, *file);
   for (uint32_t i = 0; i != file->programCount(); ++i) {
-    imports::BundleReader reader(*file, i, {});
-    if (bundle::BundleStatus status = reader.read(); !status.ok())
-      return status.message;
+    BundleReader reader(*file, i, options);
+    if (BundleProblem problem = reader.read(); !problem.empty())
+      return problem;
     out << '\n';
     print(out, reader.program);
   }

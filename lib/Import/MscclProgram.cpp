@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // An MSCCL algorithm as an implementation of a collective: the buffers i, o and s become those of GC3-IR, of which a
 // call in place has one for both sides.
+#include "gc3/IR/InPlace.h"
 #include "gc3/Import/MscclXml.h"
 #include "gc3/Support/Diagnostics.h"
+#include "gc3/Support/Quantity.h"
 #include <algorithm>
 
 using namespace gc3;
@@ -50,10 +52,12 @@ public:
 
 private:
   bool checkShape();
+  bool checkPlacement();
   void makeBuffers();
   uint32_t sizeOf(uint32_t rank, BufferId buffer) const;
   void place(uint32_t rank, const Step &step, const char *what, BufferId &buffer, uint32_t &index);
   void checkInput(uint32_t rank, const Step &step);
+  void checkMerged(uint32_t step);
 
   const MscclAlgorithm &algorithm;
   std::shared_ptr<ProgramInfo> info;
@@ -83,6 +87,21 @@ bool Builder::checkShape() {
   return true;
 }
 
+/// The runtimes go by what the file calls its collective.
+bool Builder::checkPlacement() {
+  const Collective &collective = info->collective;
+  const std::string &called = algorithm.info.collective.name;
+  std::optional<Misplaced> misplaced = firstMisplaced(collective, called);
+  if (!misplaced)
+    return true;
+  diags.error(DiagId::BadAlias, algorithm.collectiveRange,
+              "in place, MSCCL runtimes begin the " + std::string(misplaced->inputInside ? "input" : "output") +
+                  " of rank " + std::to_string(misplaced->rank) + " at chunk " + std::to_string(misplaced->begin) +
+                  " of its " + (misplaced->inputInside ? "output" : "input") + " when a file is for '" + called +
+                  "', and '" + collective.name + "' has it " + describePlacement(collective, *misplaced));
+  return false;
+}
+
 /// Slots of a buffer under the name that the file has for it.
 uint32_t Builder::sizeOf(uint32_t rank, BufferId buffer) const {
   return buffer == FirstScratchBuffer ? algorithm.sizes[rank].scratch
@@ -109,8 +128,8 @@ void Builder::place(uint32_t rank, const Step &step, const char *what, BufferId 
   if (uint64_t(index) + step.count > size) {
     diags.error(DiagId::ChunkOutOfRange, info->sites[step.site],
                 std::string(what) + " " + "ios"[buffer] + "[" + std::to_string(index) + ".." +
-                    std::to_string(uint64_t(index) + step.count) + "], and this buffer has " + std::to_string(size) +
-                    (size == 1 ? " chunk on gpu " : " chunks on gpu ") + std::to_string(rank));
+                    std::to_string(uint64_t(index) + step.count) + "], and this buffer has " + quantity(size, "chunk") +
+                    " on gpu " + std::to_string(rank));
     return;
   }
   Location location = canonical(info->collective, {rank, buffer, index}, program.subdivision);
@@ -126,8 +145,17 @@ void Builder::checkInput(uint32_t rank, const Step &step) {
                 "declare inplace=\"1\" outofplace=\"0\"");
 }
 
+/// One after the other, reductions do what the interpreters do at once, unless one reads what those before it wrote.
+void Builder::checkMerged(uint32_t index) {
+  const Step &step = program.steps[index];
+  if (algorithm.merged[index] && step.readsItsTarget())
+    diags.error(DiagId::MergedReductions, info->sites[step.site],
+                "the runtimes run this reduction and the ones before it as one, though this one reads what the others "
+                "write; end it with hasdep=\"1\" on the step before");
+}
+
 bool Builder::run(uint32_t fifoSlots) {
-  if (!checkShape())
+  if (!checkShape() || !checkPlacement())
     return false;
   makeBuffers();
   unsigned before = diags.errorCount();
@@ -139,6 +167,7 @@ bool Builder::run(uint32_t fifoSlots) {
       if (writesDst(step.opcode))
         place(block.rank, step, "writes", step.dstBuffer, step.dstIndex);
       checkInput(block.rank, step);
+      checkMerged(i);
     }
   program.fifoSlots = fifoSlots;
   program.info = info;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Three ways in which the interpreters differ from what a file seems to say. A `nop` is not executed: its wait is one
-// more of the next step that is. A thread block tells how far it is after steps with `hasdep` alone, so who waits for
-// another waits for the next one of these. Consecutive reductions into one place are run as one.
+// more of the next step that is, and one without a wait is not even counted. A thread block tells how far it is after
+// steps with `hasdep` alone, so who waits for another waits for the next one of these. Consecutive reductions into one
+// place are run as one.
 #include "MscclRank.h"
 
 using namespace gc3;
@@ -42,6 +43,7 @@ void MscclRank::step(const Attributes &tag) {
                                                           {"nop", std::nullopt}};
   tag.require("type");
   std::optional<std::optional<Opcode>> opcode = tag.word<std::optional<Opcode>>("type", types);
+  unsigned before = diags.errorCount();
   bool waits = addWait(tag);
   bool publishes = tag.flag("hasdep", false);
   bool executed = opcode && *opcode;
@@ -50,6 +52,10 @@ void MscclRank::step(const Attributes &tag) {
     addStep(tag, **opcode, waits, publishes);
   else if (!opcode)
     firstPending = static_cast<uint32_t>(program.waits.size());
+  else if (!waits && diags.errorCount() == before)
+    diags.error(DiagId::BadWait, tag.tag.range,
+                "a 'nop' without a wait is not counted by the runtimes, so waits for later steps of this thread block "
+                "mean other steps than their numbers say; leave it out, and count the others anew");
 }
 
 /// A slot that the step does not use may be anything that the runtimes' reader takes.
@@ -87,23 +93,20 @@ void MscclRank::addStep(const Attributes &tag, Opcode opcode, bool waits, bool p
   ++program.threadBlocks.back().stepCount;
 }
 
-/// One after the other, reductions do what the interpreters do at once, unless these have no room for all sources, use
-/// the last one's count for all, or read what the earlier ones wrote.
+/// The interpreters run consecutive reductions of one buffer into one place as one, for which they have room for so
+/// many sources, and the last one's count.
 void MscclRank::follow(const Attributes &tag, const Step &step, bool publishes) {
   const Step &first = run.first;
   bool merges = run.length != 0 && step.opcode == Opcode::Reduce && step.waitCount == 0 &&
                 step.srcBuffer == first.srcBuffer && step.dstBuffer == first.dstBuffer &&
                 step.dstIndex == first.dstIndex;
   run.length = merges ? run.length + 1 : 1;
+  algorithm.merged.push_back(merges);
   if (!merges)
     run.first = step;
   std::string problem;
-  bool meets = step.srcBuffer == step.dstBuffer && uint64_t(step.srcIndex) < uint64_t(step.dstIndex) + step.count &&
-               uint64_t(step.dstIndex) < uint64_t(step.srcIndex) + step.count;
   if (merges && step.count != run.first.count)
     problem = "with counts " + std::to_string(run.first.count) + " and " + std::to_string(step.count);
-  else if (merges && meets)
-    problem = "though this one reads what the others write";
   else if (run.length == mostSources + 1)
     problem = "of more than the " + std::to_string(mostSources) + " sources that they have room for";
   if (!problem.empty())

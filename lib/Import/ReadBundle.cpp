@@ -2,7 +2,7 @@
 // A bundle as IR. The loader has checked sections one by one; what the readers of texts promise besides is checked
 // here: names are words, buffers fit the budget and their shapes, promises are on chunks that exist.
 #include "BundleReader.h"
-#include "gc3/Import/Bundle.h"
+#include "gc3/Support/Quantity.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include <algorithm>
@@ -46,15 +46,11 @@ std::string BundleReader::readHeader() {
   return {};
 }
 
-/// One buffer is a range of whole blocks of the other.
-bool BundleReader::addAlias(const bundle::RankView &view) {
-  Collective &collective = info->collective;
+void BundleReader::addAlias(const bundle::RankView &view) {
   RankAlias alias;
   alias.kind = static_cast<RankAlias::Kind>(view.alias);
   alias.offset = view.aliasOffset / stored.subdivision();
-  collective.aliases.push_back(alias);
-  return alias.kind == RankAlias::None || (collective.input.chunks == collective.output.chunks &&
-                                           view.aliasOffset % (collective.output.chunks * stored.subdivision()) == 0);
+  info->collective.aliases.push_back(alias);
 }
 
 /// Notes that the next rank has the buffer, if it has. All ranks that do have as many blocks.
@@ -62,7 +58,6 @@ bool BundleReader::addBuffer(BufferId buffer, uint32_t size) {
   Collective &collective = info->collective;
   Shape &shape = buffer == InputBuffer ? collective.input : collective.output;
   (buffer == InputBuffer ? collective.hasInput : collective.hasOutput).push_back(size != 0);
-  slots += size;
   if (size == 0)
     return true;
   uint32_t blocks = size / (shape.chunks * stored.subdivision());
@@ -94,38 +89,50 @@ void BundleReader::addSteps(const bundle::RankView &view) {
   program.rankBegin.push_back(static_cast<uint32_t>(program.threadBlocks.size()));
 }
 
-std::string BundleReader::addRank(const bundle::RankView &view) {
+BundleProblem BundleReader::addRank(const bundle::RankView &view) {
   if (!addBuffer(InputBuffer, view.inputSlots) || !addBuffer(OutputBuffer, view.outputSlots))
-    return "rank " + std::to_string(view.rank) + " has another number of blocks than those before it";
-  if (!addAlias(view))
-    return "rank " + std::to_string(view.rank) + " has an alias that is no range of whole blocks";
+    return invalid("rank " + std::to_string(view.rank) + " has another number of blocks than those before it");
+  addAlias(view);
+  size_t firstSize = program.bufferSizes.size();
   program.bufferSizes.push_back(view.alias == fbs::Alias::InputInOutput ? 0 : view.inputSlots);
   program.bufferSizes.push_back(view.alias == fbs::Alias::OutputInInput ? 0 : view.outputSlots);
-  for (uint32_t size : view.scratchSlots) {
-    program.bufferSizes.push_back(size);
-    slots += size;
-  }
+  program.bufferSizes.insert(program.bufferSizes.end(), view.scratchSlots.begin(), view.scratchSlots.end());
+  for (size_t i = firstSize; i != program.bufferSizes.size(); ++i)
+    slots += program.bufferSizes[i];
   if (slots > options.maxSlots)
-    return "more than " + std::to_string(options.maxSlots) + " slots in all; --max-slots allows more";
+    return exceeds(DiagId::SlotBudget,
+                   "more than " + quantity(options.maxSlots, "slot") + " in all; --max-slots allows more");
   uint64_t steps = program.steps.size() + uint64_t(view.instructions.size());
   if (std::max(steps, program.waits.size() + uint64_t(view.waits.size())) > UINT32_MAX)
-    return "more than 2^32 steps or waits";
+    return invalid("more than 2^32 steps or waits");
   addSteps(view);
   return {};
 }
 
-/// Whether they are on chunks of inputs, and few enough.
+/// Whether they are on chunks of inputs.
 bool BundleReader::checkRuns(const bundle::CheckView &view) const {
-  uint64_t contributions = 0;
   for (const fbs::Run &run : view.runs) {
     int64_t last = run.index() + (int64_t{run.length()} - 1) * run.index_stride();
     if (std::max<int64_t>(run.index(), last) >= info->collective.input.total())
       return false;
-    contributions += run.length();
   }
+  return true;
+}
+
+BundleProblem BundleReader::checkBudgets(const bundle::CheckView &view) const {
+  uint64_t contributions = 0;
+  for (const fbs::Run &run : view.runs)
+    contributions += run.length();
+  if (contributions > options.maxContributions)
+    return exceeds(DiagId::StepBudget, "its outputs hold more than " +
+                                           quantity(options.maxContributions, "input chunk") +
+                                           " in all; --max-steps allows more");
   // Of a value that an output holds there are as many slots as of a chunk.
-  return contributions <= options.maxContributions &&
-         uint64_t(view.valueBegin.size()) * stored.subdivision() <= options.maxSlots;
+  uint64_t values = std::max<uint64_t>(view.valueBegin.size(), 1) - 1;
+  if (values * stored.subdivision() > options.maxSlots)
+    return exceeds(DiagId::SlotBudget,
+                   "its outputs hold more than " + quantity(options.maxSlots, "slot") + "; --max-slots allows more");
+  return {};
 }
 
 /// A row is as long as the output of its ranks; no value is empty.
@@ -147,34 +154,41 @@ bool BundleReader::addPostcondition(const bundle::CheckView &view) {
   return good;
 }
 
-bundle::BundleStatus BundleReader::read() {
+/// As the loader tells it.
+static BundleProblem problemOf(const bundle::BundleStatus &status) {
+  return {DiagId::CannotRead, status.message};
+}
+
+BundleProblem BundleReader::read() {
   if (std::string problem = readHeader(); !problem.empty())
     return invalid(problem);
   for (uint32_t rank = 0; rank != stored.ranks(); ++rank) {
     bundle::RankView view;
     if (bundle::BundleStatus status = file.rank(index, rank, view); !status.ok())
-      return status;
-    if (std::string problem = addRank(view); !problem.empty())
-      return invalid(problem);
+      return problemOf(status);
+    if (BundleProblem problem = addRank(view); !problem.empty())
+      return problem;
   }
   bundle::CheckView view;
   if (bundle::BundleStatus status = file.check(index, view); !status.ok())
-    return status;
+    return problemOf(status);
+  if (BundleProblem problem = checkBudgets(view); !problem.empty())
+    return problem;
   if (!addPostcondition(view))
     return invalid("the postcondition does not fit the buffers");
   program.info = info;
   return {};
 }
 
-std::string gc3::imports::readBundle(llvm::StringRef bytes, const ReadOptions &options,
-                                     std::vector<BundledProgram> &programs) {
+BundleProblem gc3::imports::readBundle(llvm::StringRef bytes, const ReadOptions &options,
+                                       std::vector<BundledProgram> &programs) {
   std::unique_ptr<bundle::BundleFile> file;
   if (bundle::BundleStatus status = bundle::BundleFile::openMemory(bytes.data(), bytes.size(), file); !status.ok())
-    return status.message;
+    return problemOf(status);
   for (uint32_t i = 0; i != file->programCount(); ++i) {
     BundleReader reader(*file, i, options);
-    if (bundle::BundleStatus status = reader.read(); !status.ok())
-      return status.message;
+    if (BundleProblem problem = reader.read(); !problem.empty())
+      return problem;
     const fbs::Program &stored = file->program(i);
     programs.push_back({std::move(reader.program), stored.verified(), stored.min_fifo_slots(), stored.whole_slots(),
                         stored.in_place(), stored.contributions(), stored.max_count()});

@@ -4,6 +4,7 @@
 #include "MscclRank.h"
 #include "gc3/IR/Read.h"
 #include "gc3/Import/MscclXml.h"
+#include "gc3/Support/Quantity.h"
 #include "gc3/Support/SourceManager.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -143,8 +144,7 @@ void Reader::beginAlgo(const Attributes &tag) {
   readSizes(tag, tag.tag.find("outofplace") != nullptr);
   if (uint64_t(algorithm.info.collective.ranks) * algorithm.chunks > maxSlots)
     tag.error(DiagId::SlotBudget, "nchunksperloop",
-              "a buffer of all ranks would have more than " + std::to_string(maxSlots) +
-                  " slots; --max-slots allows more");
+              "a buffer of all ranks would have more than " + quantity(maxSlots, "slot") + "; --max-slots allows more");
 }
 
 void Reader::beginGpu(const Attributes &tag) {
@@ -154,8 +154,8 @@ void Reader::beginGpu(const Attributes &tag) {
   scratch += sizes.scratch;
   if (scratch > maxSlots)
     tag.error(DiagId::SlotBudget, "s_chunks",
-              "the scratch buffers of all ranks have more than " + std::to_string(maxSlots) +
-                  " slots; --max-slots allows more");
+              "the scratch buffers of all ranks have more than " + quantity(maxSlots, "slot") +
+                  "; --max-slots allows more");
   algorithm.sizes.push_back(sizes);
   rank.emplace(algorithm, diags);
 }
@@ -175,7 +175,9 @@ void Reader::beginThreadBlock(const Attributes &tag) {
   int32_t send = peer(tag, "send");
   int32_t recv = peer(tag, "recv");
   uint32_t channel = tag.count("chan", 0, channels - 1);
-  rank->beginThreadBlock({own, channel, send, recv, static_cast<uint32_t>(program.steps.size()), 0});
+  auto site = static_cast<uint32_t>(algorithm.info.sites.size());
+  algorithm.info.sites.push_back(tag.tag.range);
+  rank->beginThreadBlock({own, channel, send, recv, static_cast<uint32_t>(program.steps.size()), 0, site});
 }
 
 bool Reader::begin(const XmlTag &tag) {

@@ -57,10 +57,9 @@ private:
   SourceRange place() const;
   void refuse(const std::string &message) {
     diags.error(DiagId::Syntax, place(), message);
-    stop(false);
+    stop();
   }
-  void stop(bool result) {
-    good = result;
+  void stop() {
     stopped = true;
     XML_StopParser(parser.get(), XML_FALSE);
   }
@@ -71,9 +70,7 @@ private:
   llvm::function_ref<bool(const XmlTag &)> begin;
   llvm::function_ref<bool()> end;
   std::unique_ptr<XML_ParserStruct, decltype(&XML_ParserFree)> parser;
-  uint32_t depth = 0;
   bool stopped = false;
-  bool good = true;
 };
 
 } // namespace
@@ -87,11 +84,10 @@ void Parse::onBegin(void *data, const XML_Char *name, const XML_Char **pairs) {
   Parse &parse = self(data);
   if (parse.stopped) // Expat still tells the end of an empty element after it was stopped
     return;
-  ++parse.depth;
   SourceRange range = parse.place();
   llvm::StringRef text = parse.text.substr(range.begin - parse.base, range.end - range.begin);
   if (!parse.begin({name, pairs, text, range}))
-    parse.stop(false);
+    parse.stop();
 }
 
 void Parse::onEnd(void *data, const XML_Char *) {
@@ -99,9 +95,7 @@ void Parse::onEnd(void *data, const XML_Char *) {
   if (parse.stopped)
     return;
   if (!parse.end())
-    parse.stop(false);
-  else if (--parse.depth == 0)
-    parse.stop(true);
+    parse.stop();
 }
 
 void Parse::onText(void *data, const XML_Char *characters, int length) {
@@ -122,9 +116,13 @@ bool Parse::run() {
   XML_SetStartDoctypeDeclHandler(parser.get(), onDoctype);
   // In one piece: what stands in several would be copied, and looked at again.
   XML_Status status = XML_Parse(parser.get(), text.data(), static_cast<int>(text.size()), XML_TRUE);
-  if (status == XML_STATUS_OK || stopped)
-    return good;
-  diags.error(DiagId::Syntax, place(), std::string("no XML: ") + XML_ErrorString(XML_GetErrorCode(parser.get())));
+  if (stopped || status == XML_STATUS_OK)
+    return !stopped;
+  XML_Error error = XML_GetErrorCode(parser.get());
+  diags.error(DiagId::Syntax, place(),
+              error == XML_ERROR_JUNK_AFTER_DOC_ELEMENT
+                  ? "expected the end of the file, or a comment, behind its one outermost element"
+                  : std::string("no XML: ") + XML_ErrorString(error));
   return false;
 }
 

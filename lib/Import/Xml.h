@@ -25,10 +25,10 @@ public:
   SourceRange place(llvm::StringRef key) const;
 };
 
-/// Calls `begin` and `end` for each element up to the end of the first one that is not inside another; what stands
-/// before the text's first `<`, and behind that end, is skipped. Stops when one of them returns false, which must have
-/// been reported. `base` is the global offset of the text. False after an error. Linear; the memory is that of the
-/// text, times a constant.
+/// Calls `begin` and `end` for each element of the one that is not inside another. What stands before the text's first
+/// `<` is skipped; behind the element there may be blanks and comments. Stops when one of them returns false, which
+/// must have been reported. `base` is the global offset of the text. False after an error. Linear; the memory is that
+/// of the text, times a constant.
 bool readXml(llvm::StringRef text, uint32_t base, Diagnostics &diags, llvm::function_ref<bool(const XmlTag &)> begin,
              llvm::function_ref<bool()> end);
 

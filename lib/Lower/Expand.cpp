@@ -6,6 +6,8 @@
 #include "Stages.h"
 #include "gc3/IR/SlotTracker.h"
 #include "gc3/Support/Diagnostics.h"
+#include "gc3/Support/Quantity.h"
+#include <algorithm>
 #include <numeric>
 
 using namespace gc3;
@@ -23,8 +25,10 @@ public:
 
 private:
   bool chooseSubdivision();
+  bool checkMoves();
   bool number();
   void track(uint32_t part);
+  bool trackAll();
   uint32_t slotOf(uint32_t rank, const Slice &slice) const { return slots->slot(rank, slice.buffer, slice.first); }
   void findWanted();
 
@@ -64,6 +68,23 @@ bool Expander::chooseSubdivision() {
   return true;
 }
 
+/// All that comes takes time for each slot that operations move.
+bool Expander::checkMoves() {
+  uint64_t moved = 0;
+  for (const ChunkOp &op : chunks.ops) {
+    if (op.kind == ChunkOpKind::Start)
+      continue;
+    moved += uint64_t(op.count) * result.subdivision;
+    if (moved / 4 > options.maxSlots) {
+      diags.error(DiagId::SlotBudget, info.sites[op.site],
+                  "with this operation the program moves " + quantity(moved, "slot") +
+                      ", too many to follow; use fewer chunks or parallel instances, or allow more with --max-slots");
+      return false;
+    }
+  }
+  return true;
+}
+
 /// Gives every operation its parts.
 bool Expander::number() {
   uint64_t instructions = 0;
@@ -75,8 +96,8 @@ bool Expander::number() {
       instructions += parallel * (Unfused::isTransfer(op) ? 2 : 1);
     if (instructions > options.maxInstructions) {
       diags.error(DiagId::OperationBudget, info.sites[op.site],
-                  "the program has more than " + std::to_string(options.maxInstructions) +
-                      " instructions with this operation; use fewer parallel instances, or allow more with --max-ops");
+                  "the program has more than " + quantity(options.maxInstructions, "instruction") +
+                      " with this operation; use fewer parallel instances, or allow more with --max-ops");
       return false;
     }
   }
@@ -114,6 +135,24 @@ void Expander::track(uint32_t part) {
     tracker->endNode();
 }
 
+/// False, with an error, if it takes too much memory to know what depends on what.
+bool Expander::trackAll() {
+  tracker.emplace(slots->total());
+  tracker->reserve(result.size());
+  uint32_t parts = result.size() / 2;
+  uint64_t mostLinks = SlotTracker::mostLinks(parts, options.maxSlots);
+  for (uint32_t part = 0; part != parts; ++part) {
+    track(part);
+    if (tracker->links() > mostLinks) {
+      diags.error(DiagId::SlotBudget, info.sites[result.operation(2 * part).site],
+                  "with this operation the program's slots make more than " + std::to_string(mostLinks) +
+                      " dependencies, too many to follow; use larger chunks, or allow more with --max-slots");
+      return false;
+    }
+  }
+  return true;
+}
+
 void Expander::findWanted() {
   const Collective &collective = info.collective;
   result.wanted.resize(result.size());
@@ -132,16 +171,14 @@ void Expander::findWanted() {
 }
 
 std::optional<Unfused> Expander::run() {
-  if (!chooseSubdivision() || !number())
+  if (!chooseSubdivision() || !checkMoves() || !number())
     return std::nullopt;
   std::vector<uint32_t> sizes = chunks.bufferSizes;
   for (uint32_t &size : sizes)
     size *= result.subdivision;
   slots.emplace(sizes, info.bufferCount());
-  tracker.emplace(slots->total());
-  tracker->reserve(result.size());
-  for (uint32_t part = 0; part != result.size() / 2; ++part)
-    track(part);
+  if (!trackAll())
+    return std::nullopt;
   findWanted();
   result.edges = tracker->take();
   return std::move(result);

@@ -115,6 +115,8 @@ static std::string hint(antlr4::Token *previous, antlr4::Token *token, const Wor
   bool isWord = token->getType() != GC3Parser::ID && found[0] >= 'a' && found[0] <= 'z';
   if (wantsName && isWord)
     return "; that is a word of the language, and can't be a name";
+  if ((found == "channel" || found == "parallelize") && words.count(")") != 0)
+    return "; that is said around operations: '" + found + " (k) { ... }'";
   if (found == "=" && (words.count("{") != 0 || words.count("==") != 0))
     return "; '==' compares";
   for (const Habit &habit : habits)

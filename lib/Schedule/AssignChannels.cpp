@@ -5,6 +5,8 @@
 // the chain is cut: the fused instruction in the way runs as a receive and a send.
 #include "Stages.h"
 #include "gc3/Support/Diagnostics.h"
+#include "gc3/Support/PackedKey.h"
+#include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 
 using namespace gc3;
@@ -45,10 +47,10 @@ private:
   uint32_t newChannels;
   Diagnostics &diags;
   Channels result;
-  std::vector<uint8_t> taken;                            // by channel: named by a directive or opened
-  llvm::DenseMap<uint64_t, uint32_t> instanceChannels;   // (directive channel, instance > 0) → channel
-  std::vector<uint32_t> allChannels;                     // in the order of opening
-  std::vector<std::vector<uint32_t>> channelsOfInstance; // by instance
+  std::vector<uint8_t> taken;                                         // by channel: named by a directive or opened
+  llvm::DenseMap<uint64_t, uint32_t, PackedKeyInfo> instanceChannels; // (directive channel, instance > 0) → channel
+  std::vector<uint32_t> allChannels;                                  // in the order of opening
+  std::vector<std::vector<uint32_t>> channelsOfInstance;              // by instance
   uint32_t lowestFree = 0;
 };
 
@@ -59,6 +61,8 @@ static constexpr size_t channelsTried = 64; // bounds the work per chain
 
 /// Of directives that an instruction still has: others belonged to operations that lowering left out.
 void ChannelAssigner::reserveDirectiveChannels() {
+  if (llvm::none_of(info.directives, [](const Directive &directive) { return directive.channel >= 0; }))
+    return;
   std::vector<uint8_t> used(info.directives.size());
   for (const Instruction &instruction : instructions.dag.instructions)
     used[instruction.directive] = used[instruction.sendDirective] = 1;

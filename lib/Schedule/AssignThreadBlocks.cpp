@@ -187,7 +187,7 @@ void ThreadBlockAssigner::numberBlocks() {
   result.rankBegin = {0};
   for (uint32_t rank = 0; rank != ranks; ++rank) {
     auto own = llvm::MutableArrayRef(entries).slice(end[rank] - frames.framesOn(rank), frames.framesOn(rank));
-    llvm::sort(own);
+    std::sort(own.begin(), own.end());
     for (const Entry &entry : own) {
       blockOfFrame[entry.frame] = static_cast<uint32_t>(result.blocks.size());
       result.blocks.push_back(

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "gc3/IR/InstructionDag.h"
+#include "gc3/Support/PackedKey.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace gc3::schedule {
@@ -107,7 +108,7 @@ private:
   std::vector<Connection> links;
   std::vector<uint32_t> frameCounts; // by rank
   llvm::DenseMap<ConnectionKey, uint32_t, ConnectionKeyInfo> linkOf;
-  llvm::DenseMap<uint64_t, uint32_t> pinOf; // rank and pin
+  llvm::DenseMap<uint64_t, uint32_t, PackedKeyInfo> pinOf; // rank and pin
   std::vector<Change> log;
 };
 

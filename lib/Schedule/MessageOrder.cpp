@@ -13,24 +13,19 @@ MessageOrder::MessageOrder(const Nodes &nodes, const ThreadBlocks &blocks, const
     return;
   acknowledged.resize(nodes.dependencies.size());
   received.resize(nodes.total());
-  sent.resize(nodes.total());
-  receivedBy.resize(blocks.blocks.size());
-  sentBy.resize(blocks.blocks.size());
+  departure.resize(nodes.total());
+  counts.resize(blocks.blocks.size());
 }
 
 void MessageOrder::count(uint32_t node) {
   if (!releases)
     return;
   Place place = blocks.placeOf[node];
-  receivedBy[place.block] += nodes.receives(node);
-  sentBy[place.block] += nodes.sends(node);
-  received[blocks.blocks[place.block].firstStep + place.step] = receivedBy[place.block];
-  sent[node] = sentBy[place.block];
-}
-
-/// The number of the first message that its thread block sends when the node is done.
-uint32_t MessageOrder::departure(uint32_t node) const {
-  return sent[node] + !nodes.sends(node);
+  Count &count = counts[place.block];
+  count.received += nodes.receives(node);
+  count.sent += nodes.sends(node);
+  received[blocks.blocks[place.block].firstStep + place.step] = count.received;
+  departure[node] = count.sent + !nodes.sends(node);
 }
 
 bool MessageOrder::implies(uint32_t node, uint32_t edge) const {

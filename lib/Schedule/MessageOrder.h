@@ -30,12 +30,13 @@ public:
     uint32_t rank = blocks.blocks[place.block].rank;
     for (uint32_t i = nodes.begin[receiver]; i != nodes.begin[receiver + 1]; ++i) {
       uint32_t dependency = nodes.dependencies[i];
-      uint32_t peer = blocks.receivingBlock[blocks.placeOf[dependency].block];
-      if (peer == None || blocks.blocks[peer].rank != rank)
+      uint32_t block = blocks.placeOf[dependency].block;
+      if (blocks.blocks[block].sendPeer != static_cast<int32_t>(rank))
         continue;
+      uint32_t peer = blocks.receivingBlock[block];
       uint32_t finished = peer == place.block ? place.step + nodes.receives(node) : known(peer);
       acknowledged[i] =
-          finished != 0 && received[blocks.blocks[peer].firstStep + finished - 1] >= departure(dependency);
+          finished != 0 && received[blocks.blocks[peer].firstStep + finished - 1] >= departure[dependency];
     }
   }
 
@@ -43,7 +44,11 @@ public:
   bool implies(uint32_t node, uint32_t edge) const;
 
 private:
-  uint32_t departure(uint32_t node) const;
+  /// Messages of a thread block so far.
+  struct Count {
+    uint32_t received = 0;
+    uint32_t sent = 0;
+  };
 
   const Nodes &nodes;
   const ThreadBlocks &blocks;
@@ -51,9 +56,8 @@ private:
   bool releases;                     ///< messages order what came before them
   std::vector<uint8_t> acknowledged; // by dependency
   std::vector<uint32_t> received;    // by thread block and step: messages received up to and with this step
-  std::vector<uint32_t> sent;        // by node: messages that its thread block has sent up to and with it
-  std::vector<uint32_t> receivedBy;  // by thread block: messages received so far
-  std::vector<uint32_t> sentBy;      // by thread block: messages sent so far
+  std::vector<uint32_t> departure;   // by node: number of the first message that its block sends when it is done
+  std::vector<Count> counts;         // by thread block
 };
 
 } // namespace gc3::schedule

@@ -22,6 +22,9 @@ public:
   uint32_t first(uint32_t node) const { return node >= n ? firstOf[node - n] : node; }
   bool isSplit(uint32_t node) const { return node < n && !halfOf.empty() && halfOf[node] != None; }
   uint32_t secondHalf(uint32_t first) const { return halfOf[first]; }
+  /// Numbers that order all nodes by priority: the second half of a split one comes right after its first.
+  uint32_t turnOf(uint32_t node) const { return isSecondHalf(node) ? 2 * first(node) + 1 : 2 * node; }
+  uint32_t nodeWithTurn(uint32_t turn) const { return (turn & 1) != 0 ? secondHalf(turn / 2) : turn / 2; }
   /// Splits a fused node and returns its second half.
   uint32_t split(uint32_t node);
 

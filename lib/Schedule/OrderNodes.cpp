@@ -25,10 +25,9 @@
 // Linear in nodes and edges, but for the heaps. A node that waits for a slot costs them a logarithm, a segment that is
 // cut its length up to there. Where messages leave a slot free, each time that nothing else can run costs a look at the
 // connections where messages were put off.
+#include "SlotQueues.h"
 #include "Stages.h"
 #include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/STLExtras.h"
-#include <algorithm>
 
 using namespace gc3::ir;
 using namespace gc3::schedule;
@@ -39,49 +38,24 @@ class Orderer {
 public:
   /// `spareSlot`: messages begin their way late, where they would fill the last slot.
   Orderer(Nodes &nodes, uint32_t connections, uint32_t fifoSlots, bool spareSlot)
-      : nodes(nodes), fifoSlots(fifoSlots), spareSlot(spareSlot), queues(connections) {}
+      : nodes(nodes), mayReorder(!spareSlot && fifoSlots != 1), queues(nodes, connections, fifoSlots, spareSlot) {}
 
   /// Nothing, if `spareSlot` might help.
   std::optional<Order> run();
 
 private:
-  /// Orders nodes by priority; a second half comes right after its first.
-  using Key = uint32_t;
-  struct Queue {          // one connection
-    uint32_t head = None; // messages in flight, by receiving node, oldest first
-    uint32_t tail = None;
-    uint32_t inFlight = 0;
-    uint32_t blockedHeap = None; // in `blocked`: nodes that wait for a slot, and some that don't any more
-    uint32_t openers = None;     // in `openers`
-  };
-  struct Openers { // of one connection
-    uint32_t connection;
-    std::vector<Key> heap; // nodes that would begin a segment with the last slot
-  };
-
   void buildSuccessors();
   void buildSegments();
   void countDependencies();
-  Key keyOf(uint32_t node) const { return nodes.isSecondHalf(node) ? 2 * nodes.first(node) + 1 : 2 * node; }
-  uint32_t nodeWith(Key key) const { return (key & 1) != 0 ? nodes.secondHalf(key / 2) : key / 2; }
-  static void push(std::vector<Key> &heap, Key key);
-  static Key pop(std::vector<Key> &heap);
   bool canRun(uint32_t node) const {
     return missing[node] == 0 && (segmentOf[node] == None || outside[segmentOf[node]] == 0);
   }
   void offer(uint32_t node);
   uint32_t next();
-  bool fillsLastSlot(uint32_t node) const;
-  bool isFull(uint32_t node) const;
-  void block(uint32_t node);
-  uint32_t popBlocked(std::vector<Key> &heap);
-  void putOff(uint32_t node);
-  bool open();
   void satisfy(uint32_t node);
   void finish(uint32_t node);
   void finishDependency(uint32_t node, uint32_t successor);
-  void dequeue(uint32_t receiver);
-  void enqueue(uint32_t receiver);
+  void receive(uint32_t node);
   void runOrPutOff(uint32_t node);
   bool unstick();
   void cutSegment(uint32_t head);
@@ -91,22 +65,16 @@ private:
   void eachSuccessor(uint32_t node, Visitor visit) const;
 
   Nodes &nodes;
-  uint32_t fifoSlots;
-  bool spareSlot;
+  bool mayReorder; // rather than split a node that waits for a slot
   std::vector<uint32_t> successorBegin, successors;
-  std::vector<uint32_t> missing;     // by node: dependencies that have not run, and a message not at the head
-  std::vector<uint32_t> segmentOf;   // by node
-  std::vector<uint32_t> outside;     // by segment: dependencies on other segments that have not run
-  std::vector<uint32_t> headOf;      // by segment
-  std::vector<uint32_t> nextMessage; // by receiving node: the next on its connection
-  std::vector<uint8_t> done;         // by node
-  std::vector<Queue> queues;
-  std::vector<std::vector<Key>> blocked; // heaps
-  std::vector<Key> blockedFused; // heap of the fused ones in all of `blocked`, and some that don't wait any more
-  std::vector<uint8_t> waits;    // by node: whether it waits for a slot
-  std::vector<Openers> openers;
-  std::vector<Key> late; // heap of those that can run and whose turn has passed
-  Key cursor = 0;        // whose turn it is
+  std::vector<uint32_t> missing;   // by node: dependencies that have not run, and a message not at the head
+  std::vector<uint32_t> segmentOf; // by node
+  std::vector<uint32_t> outside;   // by segment: dependencies on other segments that have not run
+  std::vector<uint32_t> headOf;    // by segment
+  std::vector<uint8_t> done;       // by node
+  SlotQueues queues;
+  TurnHeap late;       // of those that can run and whose turn has passed
+  uint32_t cursor = 0; // whose turn it is
   std::vector<uint32_t> order;
   uint32_t settled = 0; // every instruction before it that is local or receives has run
 };
@@ -168,96 +136,22 @@ void Orderer::countDependencies() {
   }
 }
 
-void Orderer::push(std::vector<Key> &heap, Key key) {
-  heap.push_back(key);
-  std::push_heap(heap.begin(), heap.end(), std::greater<>());
-}
-
-Orderer::Key Orderer::pop(std::vector<Key> &heap) {
-  std::pop_heap(heap.begin(), heap.end(), std::greater<>());
-  Key key = heap.back();
-  heap.pop_back();
-  return key;
-}
-
 /// Queues a node that may have become able to run; if its turn is still to come, the cursor will find it.
 void Orderer::offer(uint32_t node) {
-  if (canRun(node) && keyOf(node) < cursor)
-    push(late, keyOf(node));
+  if (canRun(node) && nodes.turnOf(node) < cursor)
+    late.push(nodes.turnOf(node));
 }
 
 /// The node with the highest priority of those that can run, but for a free slot; None if there is none.
 uint32_t Orderer::next() {
   if (!late.empty())
-    return nodeWith(pop(late));
+    return nodes.nodeWithTurn(take(late));
   while (cursor != 2 * nodes.n) {
-    uint32_t node = nodeWith(cursor);
+    uint32_t node = nodes.nodeWithTurn(cursor);
     cursor += nodes.isSplit(cursor / 2) ? 1 : 2;
     if (canRun(node))
       return node;
   }
-  return None;
-}
-
-/// True if there is no slot for what the node sends.
-bool Orderer::isFull(uint32_t node) const {
-  return nodes.sends(node) && queues[nodes.outgoing(node)].inFlight == fifoSlots;
-}
-
-/// True for a send that begins a segment of several messages, where it would leave no slot for those on their way.
-bool Orderer::fillsLastSlot(uint32_t node) const {
-  return spareSlot && nodes.sends(node) && !nodes.receives(node) && nodes.fused(nodes.receiver(node)) &&
-         queues[nodes.outgoing(node)].inFlight + 1 == fifoSlots;
-}
-
-void Orderer::putOff(uint32_t node) {
-  Queue &queue = queues[nodes.outgoing(node)];
-  if (queue.openers == None) {
-    queue.openers = static_cast<uint32_t>(openers.size());
-    openers.push_back({nodes.outgoing(node), {}});
-  }
-  push(openers[queue.openers].heap, keyOf(node));
-}
-
-/// Begins segments that were put off: on all connections as many as leave a slot free, or else a single one.
-bool Orderer::open() {
-  bool opened = false;
-  for (Openers &put : openers)
-    while (!put.heap.empty() && queues[put.connection].inFlight + 1 < fifoSlots) {
-      finish(nodeWith(pop(put.heap)));
-      opened = true;
-    }
-  if (opened)
-    return true;
-  auto one = llvm::find_if(
-      openers, [&](const Openers &put) { return !put.heap.empty() && queues[put.connection].inFlight != fifoSlots; });
-  if (one == openers.end())
-    return false;
-  finish(nodeWith(pop(one->heap)));
-  return true;
-}
-
-/// Sets a node aside until its connection has a free slot.
-void Orderer::block(uint32_t node) {
-  Queue &queue = queues[nodes.outgoing(node)];
-  if (queue.blockedHeap == None) {
-    queue.blockedHeap = static_cast<uint32_t>(blocked.size());
-    blocked.emplace_back();
-  }
-  push(blocked[queue.blockedHeap], keyOf(node));
-  if (nodes.fused(node))
-    push(blockedFused, keyOf(node));
-  waits[node] = 1;
-}
-
-/// The first of the heap's nodes that still wait, which now does no more; None if there is none. A node that left by
-/// one heap stays in the other until it is met here.
-uint32_t Orderer::popBlocked(std::vector<Key> &heap) {
-  while (!heap.empty())
-    if (uint32_t node = nodeWith(pop(heap)); waits[node] != 0) {
-      waits[node] = 0;
-      return node;
-    }
   return None;
 }
 
@@ -280,37 +174,21 @@ void Orderer::finishDependency(uint32_t node, uint32_t successor) {
     offer(headOf[segment]);
 }
 
-void Orderer::enqueue(uint32_t receiver) {
-  Queue &queue = queues[nodes.incoming(receiver)];
-  ++queue.inFlight;
-  if (queue.head == None) {
-    queue.head = queue.tail = receiver;
-    satisfy(receiver);
-    return;
-  }
-  nextMessage[queue.tail] = receiver;
-  queue.tail = receiver;
-}
-
-void Orderer::dequeue(uint32_t receiver) {
-  Queue &queue = queues[nodes.incoming(receiver)];
-  --queue.inFlight;
-  queue.head = nextMessage[receiver];
-  if (queue.head != None)
-    satisfy(queue.head);
-  if (queue.blockedHeap == None)
-    return;
-  if (uint32_t node = popBlocked(blocked[queue.blockedHeap]); node != None)
-    push(late, keyOf(node));
+void Orderer::receive(uint32_t node) {
+  SlotQueues::Freed freed = queues.dequeue(node);
+  if (freed.receiver != None)
+    satisfy(freed.receiver);
+  if (freed.waiter != None)
+    late.push(nodes.turnOf(freed.waiter));
 }
 
 void Orderer::finish(uint32_t node) {
   order.push_back(node);
   done[node] = 1;
   if (nodes.receives(node))
-    dequeue(node);
-  if (nodes.sends(node))
-    enqueue(nodes.receiver(node));
+    receive(node);
+  if (nodes.sends(node) && queues.enqueue(nodes.receiver(node)))
+    satisfy(nodes.receiver(node));
   eachSuccessor(node, [&](uint32_t successor) { finishDependency(node, successor); });
 }
 
@@ -320,7 +198,6 @@ void Orderer::splitOff(uint32_t node) {
   segmentOf.push_back(segmentOf[node]);
   missing.push_back(1);
   done.push_back(0);
-  waits.push_back(0);
   eachSuccessor(half, [&](uint32_t successor) {
     ++missing[successor];
     if (segmentOf[successor] != None && segmentOf[successor] != segmentOf[half])
@@ -373,11 +250,11 @@ void Orderer::cutSegment(uint32_t head) {
 
 /// Lets something run after all; false if another order might do without a split.
 bool Orderer::unstick() {
-  if (open())
+  if (queues.open([&](uint32_t node) { finish(node); }))
     return true;
   // Of the fused nodes that wait for a slot, with their message at hand, the one that would go first.
-  if (uint32_t node = popBlocked(blockedFused); node != None) {
-    if (!spareSlot && fifoSlots != 1)
+  if (uint32_t node = queues.takeBlockedFused(); node != None) {
+    if (mayReorder)
       return false;
     splitOff(node);
     offer(node);
@@ -396,10 +273,10 @@ bool Orderer::unstick() {
 }
 
 void Orderer::runOrPutOff(uint32_t node) {
-  if (isFull(node))
-    block(node);
-  else if (fillsLastSlot(node))
-    putOff(node);
+  if (queues.isFull(node))
+    queues.block(node);
+  else if (queues.fillsLastSlot(node))
+    queues.putOff(node);
   else
     finish(node);
 }
@@ -408,9 +285,7 @@ std::optional<Order> Orderer::run() {
   buildSuccessors();
   buildSegments();
   countDependencies();
-  nextMessage.assign(nodes.n, None);
   done.assign(nodes.total(), 0);
-  waits.assign(nodes.total(), 0);
   order.reserve(nodes.total());
   while (order.size() != nodes.total()) {
     uint32_t node = next();

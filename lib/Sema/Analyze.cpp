@@ -2,6 +2,7 @@
 // The whole of semantic analysis: load, check and compile everything, then run params and each program.
 #include "Stages.h"
 #include "gc3/IR/Dispatch.h"
+#include "gc3/Support/Quantity.h"
 
 using namespace gc3;
 using namespace gc3::sema;
@@ -19,6 +20,7 @@ public:
 private:
   bool runHeader(const ProgramCode &program, CollectiveBuilder &builder);
   bool runProgram(const ProgramCode &program);
+  bool fitsBudgets(const ir::ChunkDag &dag);
   bool selected(const ProgramCode &program) const {
     return options.program.empty() || options.program == program.syntax->name.text;
   }
@@ -28,6 +30,7 @@ private:
   const SemaOptions &options;
   Machine machine;
   std::vector<ir::ChunkDag> dags;
+  uint64_t slots = 0, operations = 0; ///< of all of them
 };
 
 } // namespace
@@ -71,15 +74,36 @@ bool Analysis::runProgram(const ProgramCode &program) {
   if (!good)
     return false;
   checkPostcondition(*info, builder.hashes(), tracer, diags);
-  dags.push_back(tracer.finish(info));
+  ir::ChunkDag dag = tracer.finish(info);
+  if (!fitsBudgets(dag))
+    return false;
+  dags.push_back(std::move(dag));
   return true;
+}
+
+/// What each program has by itself has been looked at; here it is all of them, which are in memory together.
+bool Analysis::fitsBudgets(const ir::ChunkDag &dag) {
+  for (uint32_t size : dag.bufferSizes)
+    slots += size;
+  for (const ir::ChunkOp &op : dag.ops)
+    operations += op.kind != ir::ChunkOpKind::Start;
+  bool tooManySlots = slots > options.maxSlots;
+  if (!tooManySlots && operations <= options.maxOperations)
+    return true;
+  diags.error(tooManySlots ? DiagId::SlotBudget : DiagId::OperationBudget, dag.info->nameRange,
+              "with this program those of the file have more than " +
+                  (tooManySlots ? quantity(options.maxSlots, "chunk") + " in their buffers"
+                                : quantity(options.maxOperations, "chunk operation")) +
+                  "; compile them one by one with --program, or allow more with " +
+                  (tooManySlots ? "--max-slots" : "--max-ops"));
+  return false;
 }
 
 std::vector<ir::ChunkDag> Analysis::run() {
   if (!runParams(compiler, machine))
     return {};
   for (const ProgramCode &program : compiler.programs)
-    if (selected(program))
+    if (selected(program) && slots <= options.maxSlots && operations <= options.maxOperations)
       runProgram(program);
   std::vector<const ir::ProgramInfo *> infos;
   for (const ir::ChunkDag &dag : dags)

@@ -54,8 +54,8 @@ bool CollectiveBuilder::setShape(ir::BufferId buffer, int64_t blocks, int64_t ch
   if (__builtin_mul_overflow(blocks, chunks, &total) || static_cast<uint64_t>(total) > options.maxSlots ||
       static_cast<uint64_t>(total) * collective.ranks > options.maxSlots)
     return fail(DiagId::SlotBudget, shapeOf(buffer, blocks, chunks) + " on " + quantity(collective.ranks, "rank") +
-                                        ": more than " + std::to_string(options.maxSlots) +
-                                        " chunks; --max-slots allows more");
+                                        ": more than " + quantity(options.maxSlots, "chunk") +
+                                        "; --max-slots allows more");
   ir::Shape &shape = buffer == ir::InputBuffer ? collective.input : collective.output;
   shape = {static_cast<uint32_t>(blocks), static_cast<uint32_t>(chunks)};
   if (buffer == ir::OutputBuffer) {
@@ -209,8 +209,8 @@ bool CollectiveBuilder::ensure(int64_t rank, int64_t index, SourceRange clause) 
   if (present == ir::Postcondition::Anything || present == current + 1)
     return true;
   fail(DiagId::ConflictingEnsures, placeOf(ir::OutputBuffer, rank, index) + " is promised " +
-                                       describeValue(collective.post, current) + " here and " +
-                                       describeValue(collective.post, present - 1) + " before");
+                                       ir::describeValue(collective.post, current) + " here and " +
+                                       ir::describeValue(collective.post, present - 1) + " before");
   failure.notes.push_back({clauses[promises.row(r).clauseOf[i]], "the other promise is here"});
   return false;
 }
@@ -229,22 +229,6 @@ bool CollectiveBuilder::ensureAll(int64_t first, int64_t end, int64_t step, int6
       break;
   }
   return true;
-}
-
-std::string gc3::sema::describeValue(const ir::Postcondition &post, uint32_t value) {
-  uint64_t count = post.contributions(value);
-  std::string text = count == 1 ? "" : "the reduction of " + std::to_string(count) + " chunks: ";
-  uint64_t shown = 0;
-  for (uint32_t run = post.valueBegin[value]; run < post.valueBegin[value + 1]; ++run) {
-    for (uint32_t i = 0; i < post.runs[run].length; ++i) {
-      if (shown++ == 4)
-        return text + ", ...";
-      const ir::Run &r = post.runs[run];
-      text += (shown == 1 ? "" : ", ") + placeOf(ir::InputBuffer, int64_t(r.rank) + int64_t(i) * r.rankStride,
-                                                 int64_t(r.index) + int64_t(i) * r.indexStride);
-    }
-  }
-  return text;
 }
 
 ir::Collective CollectiveBuilder::finish() {

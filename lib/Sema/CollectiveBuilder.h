@@ -63,7 +63,4 @@ private:
   std::vector<SourceRange> clauses; ///< the ensures clauses so far
 };
 
-/// "input(1, 0)" or "the reduction of 8 chunks: input(0, 0), input(1, 0), ..."
-std::string describeValue(const ir::Postcondition &post, uint32_t value);
-
 } // namespace gc3::sema

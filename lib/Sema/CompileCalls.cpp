@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls: arguments are matched with parameters here, once, and evaluated straight into the callee's registers.
 #include "BodyCompiler.h"
+#include "gc3/Support/Quantity.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace gc3;
@@ -54,8 +55,8 @@ bool BodyCompiler::match(llvm::ArrayRef<Formal> formals, llvm::ArrayRef<Argument
         continue;
       }
     } else if (i >= positional) {
-      wrong(argument.value->range, callee + " takes " + std::to_string(positional) + " argument" +
-                                       (positional == 1 ? "" : "s") + ", and this is number " + std::to_string(i + 1));
+      wrong(argument.value->range,
+            callee + " takes " + quantity(positional, "argument") + ", and this is number " + std::to_string(i + 1));
       return false;
     }
     if (argumentOf[target] >= 0)

@@ -2,6 +2,7 @@
 // The machine: one flat loop over the instructions of the top frame. Calls of .gc3 functions push a frame and never
 // recurse in C++; nothing is looked up by name and nothing is allocated per step.
 #include "Machine.h"
+#include "gc3/Support/Quantity.h"
 #include <algorithm>
 
 using namespace gc3;
@@ -66,8 +67,8 @@ bool Machine::countSteps(uint64_t count) {
 }
 
 bool Machine::stepFailure() {
-  return fail(DiagId::StepBudget, "more than " + std::to_string(options.maxSteps) +
-                                      " steps; if this is no endless loop, --max-steps allows more");
+  return fail(DiagId::StepBudget, "more than " + quantity(options.maxSteps, "step") +
+                                      "; if this is no endless loop, --max-steps allows more");
 }
 
 bool Machine::run(uint32_t function) {
@@ -133,6 +134,8 @@ bool Machine::call(const Instruction &in, const Instruction *pc) {
                {caller.base[0] + site.base[0], caller.base[1] + site.base[1], caller.base[2] + site.base[2]});
 }
 
+// Half of it are the labels of instructions that live elsewhere; what stands here is what loops are made of, each
+// shorter than a call.
 // NOLINTNEXTLINE(readability-function-size): one switch over all instructions
 bool Machine::loop() {
   const Instruction *start = frames.back().function->code.data(); // of the top frame's code

@@ -24,6 +24,9 @@ struct ProgramSettings {
   SourceRange instancesRange;
 };
 
+/// To look at a chunk, or to move it, takes a fraction of a step.
+inline constexpr uint64_t ChunksPerStep = 8;
+
 /// Runs bytecode. Errors go to `diags` at the place of the instruction, with notes on the calls around it.
 class Machine {
 public:
@@ -65,6 +68,7 @@ private:
   bool enter(uint32_t function, const uint32_t (&base)[FileCount]);
   void leave(uint32_t firstList);
   bool countSteps(uint64_t count);
+  bool countChunks(uint64_t count) { return count < ChunksPerStep || countSteps(count / ChunksPerStep); }
   bool stepFailure();
 
   // Groups of instructions

@@ -40,8 +40,9 @@ bool Machine::makeChunk(const Instruction &in) {
     return fail(DiagId::NotConstant, "there are no chunks outside of a program's body");
   const PlaceOperands &place = code.places[in.b];
   int64_t count = place.count == NoRegister ? 1 : numbers[place.count];
-  return tracer->chunk({numbers[place.rank], numbers[place.buffer], numbers[place.index], count}, refs[in.a]) ||
-         fail(tracer->failure);
+  if (!tracer->chunk({numbers[place.rank], numbers[place.buffer], numbers[place.index], count}, refs[in.a]))
+    return fail(tracer->failure);
+  return countChunks(refs[in.a].count);
 }
 
 bool Machine::transfer(const Instruction &in) {
@@ -57,7 +58,7 @@ bool Machine::transfer(const Instruction &in) {
   if (!good)
     return fail(tracer->failure);
   refs[in.a] = result;
-  return true;
+  return countChunks(2 * uint64_t(result.count)); // looked at, and moved
 }
 
 bool Machine::slice(const Instruction &in) {

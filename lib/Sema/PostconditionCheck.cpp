@@ -4,7 +4,9 @@
 // often each chunk that is still to be explained counts, in time linear in the operations however often contributions
 // double.
 #include "Stages.h"
+#include "gc3/Support/PackedKey.h"
 #include "gc3/Support/Quantity.h"
+#include "llvm/ADT/DenseMap.h"
 #include <map>
 
 using namespace gc3;
@@ -32,7 +34,7 @@ uint64_t slotKey(uint32_t rank, ir::BufferId buffer, uint32_t index) {
 static Contributions contributionsOf(const ir::Collective &collective, const llvm::SmallVectorImpl<ir::ChunkOp> &ops,
                                      const ir::Location &chunk) {
   Contributions result;
-  llvm::DenseMap<uint64_t, uint64_t> open; // how often what is in a slot at this time counts
+  llvm::DenseMap<uint64_t, uint64_t, PackedKeyInfo> open; // how often what is in a slot at this time counts
   ir::Location at = ir::canonical(collective, chunk);
   open[slotKey(at.rank, at.buffer, at.index)] = 1;
   for (size_t i = ops.size(); i-- > 0 && !open.empty();) {
@@ -131,7 +133,7 @@ void Reporter::wrong(uint32_t rank, uint32_t index, uint32_t wanted, uint32_t wr
     message += " is never written";
   SourceRange where = last && !isUntouched ? info.sites[last->site] : SourceRange();
   if (report) {
-    report->note(where, message + (where.isValid() ? "; last written here" : ""));
+    report->note(where.isValid() ? where : info.nameRange, message + (where.isValid() ? "; last written here" : ""));
     return;
   }
   report = &diags.error(DiagId::Postcondition, info.nameRange,
@@ -150,12 +152,11 @@ void gc3::sema::checkPostcondition(const ir::ProgramInfo &info, const std::vecto
   const ir::Collective &collective = info.collective;
   Reporter reporter(info, tracer.operations(), diags);
   for (uint32_t rank = 0; rank < collective.ranks; ++rank) {
-    Tracer::Slots output = tracer.output(rank);
+    const Tracer::Slot *output = tracer.output(rank);
     for (uint32_t index = 0; index < collective.size(rank, ir::OutputBuffer); ++index) {
       uint32_t wanted = collective.post.wanted(rank, index);
-      uint32_t written = output.written[index];
-      bool good =
-          wanted == ir::Postcondition::Anything || (written != 0 && output.hashes[index] == valueHashes[wanted - 1]);
+      const auto &[hash, written] = output[index];
+      bool good = wanted == ir::Postcondition::Anything || (written != 0 && hash == valueHashes[wanted - 1]);
       if (!good)
         reporter.wrong(rank, index, wanted, written);
     }

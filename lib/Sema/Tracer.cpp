@@ -40,16 +40,16 @@ bool Tracer::begin() {
       slotCount += sizes[buffer];
       if (slotCount > options.maxSlots)
         return fail(DiagId::SlotBudget, "the buffers of '" + collective.name + "' have more than " +
-                                            std::to_string(options.maxSlots) +
-                                            " chunks on all ranks together; --max-slots allows more");
+                                            quantity(options.maxSlots, "chunk") +
+                                            " on all ranks together; --max-slots allows more");
       buffers[rank * bufferCount + buffer].size = sizes[buffer];
     }
   }
-  fixed.resize(slotCount);
-  uint64_t placed = 0;
+  fixed.reserve(slotCount);
+  Slot *next = fixed.data();
   for (Buffer &buffer : buffers) {
-    buffer.slots = fixed.from(placed);
-    placed += buffer.size;
+    buffer.slots = next;
+    next += buffer.size;
   }
   scratch.resize(buffers.size());
   uint32_t directive = static_cast<uint32_t>(info.directives.size());
@@ -61,11 +61,11 @@ bool Tracer::begin() {
       info.directives.emplace_back();
     ir::Location start = locate({rank, 0, size, 0, ir::InputBuffer});
     record(ir::ChunkOpKind::Start, start, start, size, directive, info.nameRange);
-    Slots input = slotsAt(start);
+    fixed.resize(static_cast<size_t>(slotsAt(start) - fixed.data())); // in their order, so that each is written once
     for (uint32_t i = 0; i < size; ++i)
-      input.hashes[i] = hashOfInput(rank, i);
-    std::fill_n(input.written, size, static_cast<uint32_t>(ops.size()));
+      fixed.push_back({hashOfInput(rank, i), static_cast<uint32_t>(ops.size())});
   }
+  fixed.resize(slotCount);
   started = ops.size();
   return true;
 }
@@ -82,10 +82,10 @@ bool Tracer::grow(uint32_t rank, ir::BufferId id, uint64_t size) {
   slotCount += size - buffer.size;
   if (slotCount > options.maxSlots)
     return fail(DiagId::SlotBudget, "all buffers of all ranks together would have more than " +
-                                        std::to_string(options.maxSlots) + " chunks; --max-slots allows more");
-  Storage &storage = scratch[rank * bufferCount + id];
-  storage.resize(size);
-  buffer = {storage.from(0), size};
+                                        quantity(options.maxSlots, "chunk") + "; --max-slots allows more");
+  std::vector<Slot> &slots = scratch[rank * bufferCount + id];
+  slots.resize(size);
+  buffer = {slots.data(), size};
   return true;
 }
 
@@ -103,8 +103,7 @@ bool Tracer::checkPlace(const Place &place, bool grows) {
                                             std::to_string(collective.ranks - 1));
   auto rank = static_cast<uint32_t>(place.rank);
   if (place.count < 1)
-    return fail(DiagId::ChunkOutOfRange,
-                "a count of " + std::to_string(place.count) + " chunks; it must be at least 1");
+    return fail(DiagId::ChunkOutOfRange, "a count of " + quantity(place.count, "chunk") + "; it must be at least 1");
   auto id = static_cast<ir::BufferId>(place.buffer);
   bool isScratch = id >= ir::FirstScratchBuffer;
   const std::string &name = info.bufferName(id);
@@ -136,9 +135,9 @@ bool Tracer::chunk(const Place &place, ChunkRef &result) {
     return false;
   result = {static_cast<uint32_t>(place.rank), static_cast<uint32_t>(place.index), static_cast<uint32_t>(place.count),
             static_cast<uint32_t>(ops.size()), static_cast<ir::BufferId>(place.buffer)};
-  const uint32_t *written = slotsAt(locate(result)).written;
+  const Slot *slots = slotsAt(locate(result));
   for (uint32_t i = 0; i < result.count; ++i)
-    if (written[i] == 0)
+    if (slots[i].written == 0)
       return fail(DiagId::Uninitialised, "chunk " + std::to_string(result.index + i) + " of '" +
                                              info.bufferName(result.buffer) + "' on rank " +
                                              std::to_string(result.rank) + ": nothing was written there yet");
@@ -146,11 +145,11 @@ bool Tracer::chunk(const Place &place, ChunkRef &result) {
 }
 
 bool Tracer::checkFresh(const ChunkRef &ref, const char *use) {
-  const uint32_t *written = slotsAt(locate(ref)).written;
+  const Slot *slots = slotsAt(locate(ref));
   for (uint32_t i = 0; i < ref.count; ++i) {
-    if (written[i] <= ref.stamp)
+    if (slots[i].written <= ref.stamp)
       continue;
-    const ir::ChunkOp &op = ops[written[i] - 1];
+    const ir::ChunkOp &op = ops[slots[i].written - 1];
     const char *word = op.kind == ir::ChunkOpKind::Reduce ? "reduce" : "copy";
     fail(DiagId::StaleReference, std::string(use) + " stale: chunk " + std::to_string(ref.index + i) + " of '" +
                                      info.bufferName(ref.buffer) + "' on rank " + std::to_string(ref.rank) +
@@ -184,10 +183,11 @@ bool Tracer::copy(const ChunkRef &source, const Place &place, uint32_t directive
   }
   if (!record(ir::ChunkOpKind::Copy, from, to, source.count, directive, site))
     return false;
-  Slots write = slotsAt(to);
-  std::copy_n(slotsAt(from).hashes, source.count, write.hashes);
   result.stamp = static_cast<uint32_t>(ops.size());
-  std::fill_n(write.written, source.count, result.stamp);
+  const Slot *read = slotsAt(from);
+  Slot *write = slotsAt(to);
+  for (uint32_t i = 0; i < source.count; ++i)
+    write[i] = {read[i].hash, result.stamp};
   return true;
 }
 
@@ -206,13 +206,14 @@ bool Tracer::reduce(const ChunkRef &target, const ChunkRef &source, uint32_t dir
                                      "' on rank " + std::to_string(target.rank));
   if (!record(ir::ChunkOpKind::Reduce, from, to, source.count, directive, site))
     return false;
-  const ChunkHash *read = slotsAt(from).hashes;
-  Slots write = slotsAt(to);
-  for (uint32_t i = 0; i < source.count; ++i)
-    write.hashes[i].add(read[i]);
   result = target;
   result.stamp = static_cast<uint32_t>(ops.size());
-  std::fill_n(write.written, source.count, result.stamp);
+  const Slot *read = slotsAt(from);
+  Slot *write = slotsAt(to);
+  for (uint32_t i = 0; i < source.count; ++i) {
+    write[i].hash.add(read[i].hash);
+    write[i].written = result.stamp;
+  }
   return true;
 }
 
@@ -220,7 +221,7 @@ bool Tracer::record(ir::ChunkOpKind kind, const ir::Location &source, const ir::
                     uint32_t directive, SourceRange site) {
   if (ops.size() - started >= options.maxOperations && kind != ir::ChunkOpKind::Start)
     return fail(DiagId::OperationBudget,
-                "more than " + std::to_string(options.maxOperations) + " chunk operations; --max-ops allows more");
+                "more than " + quantity(options.maxOperations, "chunk operation") + "; --max-ops allows more");
   ops.push_back({kind, source.buffer, target.buffer, source.rank, source.index, target.rank, target.index, count,
                  directive, siteId(site)});
   return true;

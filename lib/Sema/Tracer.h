@@ -22,12 +22,13 @@ struct Place {
 /// worked; if not, `failure` says why.
 class Tracer {
 public:
-  /// Chunks of one buffer from one on: what is in them, and how many operations there had been when they were written
-  /// (0: never). Every use of a reference asks for the latter, so they lie close together.
-  struct Slots {
-    ChunkHash *hashes;
-    uint32_t *written;
+  /// What is in a chunk, and how many operations there had been when it was written (0: never). Whoever asks for one
+  /// mostly needs the other next.
+  struct Slot {
+    [[no_unique_address]] ChunkHash hash;
+    uint32_t written = 0;
   };
+  static_assert(sizeof(Slot) == sizeof(ChunkHash), "the count of a hash leaves room");
 
   Tracer(ir::ProgramInfo &programInfo, const SemaOptions &semaOptions);
 
@@ -40,7 +41,8 @@ public:
   /// The chunk DAG's operations and sizes, once all is traced.
   ir::ChunkDag finish(std::shared_ptr<const ir::ProgramInfo> shared);
   const llvm::SmallVectorImpl<ir::ChunkOp> &operations() const { return ops; }
-  Slots output(uint32_t rank) { return slotsAt(locate({rank, 0, 1, 0, ir::OutputBuffer})); }
+  /// The chunks of a rank's output.
+  const Slot *output(uint32_t rank) const { return slotsAt(locate({rank, 0, 1, 0, ir::OutputBuffer})); }
 
   Failure failure;
 
@@ -56,10 +58,7 @@ private:
     const Home &home = homes[ref.rank * bufferCount + ref.buffer];
     return {ref.rank, home.buffer, ref.index + home.offset};
   }
-  Slots slotsAt(const ir::Location &at) {
-    const Slots &first = buffers[at.rank * bufferCount + at.buffer].slots;
-    return {first.hashes + at.index, first.written + at.index};
-  }
+  Slot *slotsAt(const ir::Location &at) const { return buffers[at.rank * bufferCount + at.buffer].slots + at.index; }
 
   ir::ProgramInfo &info;
   const SemaOptions &options;
@@ -69,24 +68,14 @@ private:
     ir::BufferId buffer;
     uint32_t offset;
   };
-  /// Storage for the chunks of one buffer or of several.
-  struct Storage {
-    std::vector<ChunkHash> hashes;
-    std::vector<uint32_t> written;
-    void resize(uint64_t size) {
-      hashes.resize(size);
-      written.resize(size);
-    }
-    Slots from(uint64_t first) { return {hashes.data() + first, written.data() + first}; }
-  };
   struct Buffer {
-    Slots slots{};
+    Slot *slots = nullptr;
     uint64_t size = 0;
   };
-  std::vector<Home> homes;      ///< by rank and buffer
-  std::vector<Buffer> buffers;  ///< by rank and buffer; aliased ones are empty
-  Storage fixed;                ///< all inputs and outputs
-  std::vector<Storage> scratch; ///< by rank and buffer; only of scratch buffers, which grow
+  std::vector<Home> homes;                ///< by rank and buffer
+  std::vector<Buffer> buffers;            ///< by rank and buffer; aliased ones are empty
+  std::vector<Slot> fixed;                ///< all inputs and outputs
+  std::vector<std::vector<Slot>> scratch; ///< by rank and buffer; only of scratch buffers, which grow
   llvm::SmallVector<ir::ChunkOp, 0> ops;
   uint64_t slotCount = 0;
   uint64_t started = 0; ///< start operations

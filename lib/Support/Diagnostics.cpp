@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recording and printing of diagnostics; the printer is LLVM's (source line, caret, colours).
 #include "gc3/Support/Diagnostics.h"
-#include "llvm/ADT/StringRef.h"
+#include "gc3/Support/Quantity.h"
+#include "gc3/Support/Utf8.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
 #include <iterator>
@@ -52,6 +54,7 @@ static constexpr std::string_view diagNames[] = {
     "postcondition",
     "no-program",
     "sizes-overlap",
+    "not-standard",
     "bad-directive",
     "subdivision",
     "thread-block-conflict",
@@ -113,8 +116,15 @@ Diagnostic &Diagnostics::remark(SourceRange range, const std::string &message) {
   return records.emplace_back(Diagnostic{DiagId::Remark, Severity::Remark, range, cutMessage(message), {}});
 }
 
-/// As LLVM prints it, but for the line: only what stands around the place.
-static void printLongLine(llvm::raw_ostream &out, const llvm::SMDiagnostic &diagnostic, bool colors) {
+/// Whether LLVM may print it as it is: tabs become blanks there.
+static bool isPlain(llvm::StringRef line) {
+  std::string text = line.str();
+  std::replace(text.begin(), text.end(), '\t', ' ');
+  return visible(text) == text;
+}
+
+/// As LLVM prints it, but of the line only what stands around the place, and what can't be seen as escapes.
+static void printUnusualLine(llvm::raw_ostream &out, const llvm::SMDiagnostic &diagnostic, bool colors) {
   llvm::StringRef line = diagnostic.getLineContents();
   auto column = static_cast<size_t>(diagnostic.getColumnNo());
   size_t begin = column - std::min(column, Diagnostics::MaxLine / 4);
@@ -123,31 +133,40 @@ static void printLongLine(llvm::raw_ostream &out, const llvm::SMDiagnostic &diag
     --begin;
   while (end != line.size() && continues(line[end]))
     ++end;
-  std::string place =
-      diagnostic.getFilename().str() + ":" + std::to_string(diagnostic.getLineNo()) + ":" + std::to_string(column + 1);
+  llvm::StringRef name = diagnostic.getFilename();
+  std::string place = (name == "-" ? "<stdin>" : visible(name)) + ":" + std::to_string(diagnostic.getLineNo()) + ":" +
+                      std::to_string(column + 1);
   llvm::SMDiagnostic(place, diagnostic.getKind(), diagnostic.getMessage()).print(nullptr, out, colors);
-  std::string shown = line.slice(begin, end).str();
-  bool ascii = std::none_of(shown.begin(), shown.end(), [](char byte) { return static_cast<signed char>(byte) < 0; });
-  std::replace_if(
-      shown.begin(), shown.end(), [](char byte) { return byte >= 0 && byte < ' '; }, ' ');
-  out << (begin != 0 ? "..." : "") << shown << (end != line.size() ? "..." : "") << '\n';
-  if (!ascii) // a character may be any number of columns wide
+  auto shown = [&](size_t from, size_t to) {
+    std::string part = line.slice(from, to).str();
+    std::replace(part.begin(), part.end(), '\t', ' ');
+    return visible(part);
+  };
+  size_t last = diagnostic.getRanges().empty() ? column + 1 : diagnostic.getRanges()[0].second;
+  size_t behind = std::min(std::max(last, column), end);
+  while (behind != end && continues(line[behind]))
+    ++behind;
+  std::string before = (begin != 0 ? "..." : "") + shown(begin, column), marked = shown(column, behind);
+  std::string all = before + marked + shown(behind, end) + (end != line.size() ? "..." : "");
+  out << all << '\n';
+  if (!llvm::isASCII(all)) // a character may be any number of columns wide
     return;
-  size_t marked = diagnostic.getRanges().empty() ? column + 1 : diagnostic.getRanges()[0].second;
-  size_t tail = std::min(marked, end) - std::min(column + 1, std::min(marked, end));
-  out.indent(static_cast<unsigned>(column - begin + (begin != 0 ? 3 : 0))) << '^' << std::string(tail, '~') << '\n';
+  out.indent(static_cast<unsigned>(before.size())) << '^';
+  out << std::string(std::max<size_t>(marked.size(), 1) - 1, '~') << '\n';
 }
 
 static void printOne(llvm::raw_ostream &out, const SourceManager &sources, llvm::SourceMgr::DiagKind kind,
                      SourceRange range, const std::string &message, bool colors) {
+  std::string shown = visible(message);
   if (!range.isValid()) {
-    llvm::SMDiagnostic("gc3c", kind, message).print(nullptr, out, colors);
+    llvm::SMDiagnostic("gc3c", kind, shown).print(nullptr, out, colors);
     return;
   }
   llvm::SMRange pointers = sources.pointers(range);
-  llvm::SMDiagnostic diagnostic = sources.llvmManager().GetMessage(pointers.Start, kind, message, pointers);
-  if (diagnostic.getLineContents().size() > Diagnostics::MaxLine)
-    printLongLine(out, diagnostic, colors);
+  llvm::SMDiagnostic diagnostic = sources.llvmManager().GetMessage(pointers.Start, kind, shown, pointers);
+  if (diagnostic.getLineContents().size() > Diagnostics::MaxLine || !isPlain(diagnostic.getLineContents()) ||
+      !isPlain(diagnostic.getFilename()))
+    printUnusualLine(out, diagnostic, colors);
   else
     diagnostic.print(nullptr, out, colors);
 }
@@ -164,16 +183,7 @@ void Diagnostics::print(llvm::raw_ostream &out, bool colors) const {
       printOne(out, sources, llvm::SourceMgr::DK_Note, note.range, note.message, colors);
   }
   if (omitted != 0)
-    out << "gc3c: note: " << omitted << " more error" << (omitted == 1 ? "" : "s")
-        << " not shown; --error-limit shows more\n";
-}
-
-void Diagnostics::print(llvm::raw_ostream &out, DiagnosticsFormat format) const {
-  switch (format) {
-  case DiagnosticsFormat::Text: print(out, out.has_colors()); break;
-  case DiagnosticsFormat::Json: printJson(out); break;
-  case DiagnosticsFormat::Sarif: printSarif(out); break;
-  }
+    out << "gc3c: note: " << quantity(omitted, "more error") << " not shown; --error-limit shows more\n";
 }
 
 /// Whether exchanging two neighbours in one word gives the other.

@@ -12,17 +12,19 @@ namespace {
 
 class Printer {
 public:
-  Printer(llvm::raw_ostream &out, const SourceManager &sources) : out(out), sources(sources) {}
+  Printer(llvm::raw_ostream &out, const SourceManager &sources, llvm::StringRef input)
+      : out(out), sources(sources), input(input) {}
 
   void print(llvm::StringRef severity, llvm::StringRef id, SourceRange range, llvm::StringRef message,
              llvm::ArrayRef<Note> notes);
 
 private:
-  void what(JsonWriter &json, SourceRange range, llvm::StringRef message);
+  void where(JsonWriter &json, SourceRange range);
   void place(JsonWriter &json, llvm::StringRef key, uint32_t offset);
 
   llvm::raw_ostream &out;
   const SourceManager &sources;
+  llvm::StringRef input;
 };
 
 } // namespace
@@ -43,8 +45,7 @@ void Printer::place(JsonWriter &json, llvm::StringRef key, uint32_t offset) {
   });
 }
 
-void Printer::what(JsonWriter &json, SourceRange range, llvm::StringRef message) {
-  member(json, "message", message);
+void Printer::where(JsonWriter &json, SourceRange range) {
   if (!range.isValid())
     return;
   member(json, "file", sources.place(range.begin).file);
@@ -60,18 +61,23 @@ void Printer::print(llvm::StringRef severity, llvm::StringRef id, SourceRange ra
     json.value(int64_t(schemaVersion));
     member(json, "severity", severity);
     member(json, "id", id);
-    what(json, range, message);
+    member(json, "message", message);
+    member(json, "input", input);
+    where(json, range);
     json.key("notes");
     json.array([&] {
       for (const Note &note : notes)
-        json.object([&] { what(json, note.range, note.message); });
+        json.object([&] {
+          member(json, "message", note.message);
+          where(json, note.range);
+        });
     });
   });
   out << '\n';
 }
 
-void Diagnostics::printJson(llvm::raw_ostream &out) const {
-  Printer printer(out, sources);
+void Diagnostics::printJson(llvm::raw_ostream &out, std::string_view input) const {
+  Printer printer(out, sources, input);
   for (const Diagnostic &record : records)
     printer.print(record.severity == Severity::Error ? "error" : "remark", name(record.id), record.range,
                   record.message, record.notes);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Commas, nesting and escapes.
 #include "gc3/Support/JsonWriter.h"
-#include "llvm/Support/ConvertUTF.h"
+#include "gc3/Support/Utf8.h"
 #include "llvm/Support/Format.h"
 
 using gc3::JsonWriter;
@@ -10,13 +10,6 @@ void JsonWriter::separate() {
   if (!isFirst)
     out << ',';
   isFirst = false;
-}
-
-/// The bytes of the character that begins `text`; 0 if none does.
-static size_t characterLength(llvm::StringRef text) {
-  const auto *begin = reinterpret_cast<const llvm::UTF8 *>(text.begin());
-  const auto *end = reinterpret_cast<const llvm::UTF8 *>(text.end());
-  return llvm::isLegalUTF8Sequence(begin, end) != 0 ? llvm::getNumBytesForUTF8(*begin) : 0;
 }
 
 void JsonWriter::quote(llvm::StringRef text) {
@@ -68,21 +61,27 @@ void JsonWriter::null() {
   out << "null";
 }
 
-void JsonWriter::nest(char open, Contents contents, char close) {
+void JsonWriter::open(char bracket) {
   separate();
-  out << open;
+  out << bracket;
   isFirst = true;
-  contents();
+}
+
+void JsonWriter::close(char bracket) {
+  out << bracket;
   isFirst = false;
-  out << close;
 }
 
 void JsonWriter::array(Contents contents) {
-  nest('[', contents, ']');
+  open('[');
+  contents();
+  close(']');
 }
 
 void JsonWriter::object(Contents contents) {
-  nest('{', contents, '}');
+  open('{');
+  contents();
+  close('}');
 }
 
 void JsonWriter::key(llvm::StringRef name) {

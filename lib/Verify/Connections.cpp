@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Structural checks. Connections are matched by sorting (source, destination, channel): O(n log n) in thread blocks.
+// Structural checks. Connections are matched by sorting their ends: O(n log n) in thread blocks.
 #include "Connections.h"
+#include "gc3/Support/Quantity.h"
+#include "llvm/ADT/ArrayRef.h"
 #include <algorithm>
+#include <numeric>
 #include <tuple>
 
 using namespace gc3::ir;
@@ -17,12 +20,23 @@ public:
 
 private:
   void checkLimits();
+  void checkRankLimits(uint32_t rank);
   void checkMoves();
   void checkBlock(uint32_t index);
   void checkStep(uint32_t block, uint32_t index);
   void checkSlice(uint32_t block, uint32_t step, const char *what, BufferId buffer, uint32_t first, uint32_t count);
   void checkWaits(uint32_t block, uint32_t step);
+  /// A thread block at one end of a connection.
+  struct End {
+    uint64_t way; // destination << 32 | channel
+    uint32_t block;
+    bool receives;
+    bool operator<(const End &other) const {
+      return std::tie(way, receives, block) < std::tie(other.way, other.receives, other.block);
+    }
+  };
   Connections connect();
+  void pairEnds(uint32_t source, llvm::ArrayRef<End> ends, Connections &result);
   void checkMessages(const Connection &connection);
   template <typename Counts>
   uint32_t nextMessage(const ThreadBlock &block, uint32_t step, Counts counts) const;
@@ -34,9 +48,9 @@ private:
     uint32_t site = program.steps[program.threadBlocks[block].firstStep + step].site;
     findings.push_back({Finding::Structure, describe(program, block, step) + " " + what, site, {}});
   }
-  void wrongBlock(const std::string &what) {
+  void wrongBlock(const std::string &what, uint32_t site) {
     if (!enough())
-      findings.push_back({Finding::Structure, what, None, {}});
+      findings.push_back({Finding::Structure, what, site, {}});
   }
   uint32_t local(uint32_t block) const { return block - program.rankBegin[program.threadBlocks[block].rank]; }
 
@@ -55,9 +69,9 @@ std::string gc3::verify::describe(const Program &program, uint32_t index, uint32
                      std::to_string(index - program.rankBegin[block.rank]) + " step " + std::to_string(step);
   Opcode opcode = program.steps[block.firstStep + step].opcode;
   text += std::string(" (") + gc3::ir::name(opcode);
-  if (receives(opcode))
+  if (receives(opcode) && block.recvPeer >= 0)
     text += " from " + std::to_string(block.recvPeer);
-  if (sends(opcode))
+  if (sends(opcode) && block.sendPeer >= 0)
     text += " to " + std::to_string(block.sendPeer);
   return text + ")";
 }
@@ -73,7 +87,8 @@ void StructureChecker::checkSlice(uint32_t block, uint32_t step, const char *wha
   if (uint64_t(first) + count > size)
     wrong(block, step,
           std::string(what) + " " + program.info->bufferName(buffer) + "[" + std::to_string(first) + ".." +
-              std::to_string(uint64_t(first) + count) + "], which has " + std::to_string(size) + " slots on this rank");
+              std::to_string(uint64_t(first) + count) + "], which has " + gc3::quantity(size, "slot") +
+              " on this rank");
 }
 
 static std::string name(const Wait &wait) {
@@ -123,13 +138,35 @@ void StructureChecker::checkStep(uint32_t index, uint32_t number) {
 void StructureChecker::checkLimits() {
   if (program.fifoSlots == 0 || program.fifoSlots > options.maxFifoSlots)
     wrongBlock("the program is meant for " + std::to_string(program.fifoSlots) +
-               " slots per connection; there can be 1 to " + std::to_string(options.maxFifoSlots));
-  for (uint32_t rank = 0; rank != program.ranks(); ++rank) {
-    uint32_t blocks = program.rankBegin[rank + 1] - program.rankBegin[rank];
-    if (blocks > options.maxThreadBlocks)
-      wrongBlock("rank " + std::to_string(rank) + " has " + std::to_string(blocks) + " thread blocks, the limit is " +
-                 std::to_string(options.maxThreadBlocks) + " (--max-threadblocks)");
+                   " slots per connection; there can be 1 to " + std::to_string(options.maxFifoSlots),
+               None);
+  for (uint32_t rank = 0; rank != program.ranks(); ++rank)
+    checkRankLimits(rank);
+}
+
+void StructureChecker::checkRankLimits(uint32_t rank) {
+  uint32_t firstBlock = program.rankBegin[rank];
+  uint32_t blocks = program.rankBegin[rank + 1] - firstBlock;
+  std::string name = "rank " + std::to_string(rank);
+  if (blocks > options.maxThreadBlocks)
+    wrongBlock(name + " has " + std::to_string(blocks) + " thread blocks, the limit is " +
+                   std::to_string(options.maxThreadBlocks) + " (--max-threadblocks)",
+               program.threadBlocks[firstBlock + options.maxThreadBlocks].site);
+  uint64_t steps = 0;
+  uint64_t waits = 0;
+  for (const ThreadBlock &block : llvm::ArrayRef(program.threadBlocks).slice(firstBlock, blocks)) {
+    steps += block.stepCount;
+    for (const Step &step : llvm::ArrayRef(program.steps).slice(block.firstStep, block.stepCount))
+      waits += step.waitCount;
   }
+  if (steps > options.maxInstructions)
+    wrongBlock(name + " has " + std::to_string(steps) + " instructions, the limit is " +
+                   std::to_string(options.maxInstructions) + "; larger chunks need fewer",
+               None);
+  if (waits > 2 * uint64_t(options.maxInstructions))
+    wrongBlock("the instructions of " + name + " have " + std::to_string(waits) + " waits, the limit is " +
+                   std::to_string(2 * uint64_t(options.maxInstructions)) + "; larger chunks need fewer",
+               None);
 }
 
 /// Of steps whose ranges are there.
@@ -137,7 +174,7 @@ void StructureChecker::checkMoves() {
   uint64_t moved = 0;
   for (const Step &step : program.steps)
     moved += step.count;
-  if (moved / 16 > options.maxSlots)
+  if (moved / 8 > options.maxSlots)
     findings.push_back(
         {Finding::TooLarge,
          "its steps move " + std::to_string(moved) + " slots, too many to follow; --max-slots allows more",
@@ -151,9 +188,10 @@ void StructureChecker::checkBlock(uint32_t index) {
   for (int32_t peer : {block.sendPeer, block.recvPeer}) {
     if (peer >= 0 && static_cast<uint32_t>(peer) >= program.ranks())
       wrongBlock(text + " has peer " + std::to_string(peer) + ", and there are " + std::to_string(program.ranks()) +
-                 " ranks");
+                     " ranks",
+                 block.site);
     if (peer >= 0 && static_cast<uint32_t>(peer) == block.rank)
-      wrongBlock(text + " has its own rank as a peer");
+      wrongBlock(text + " has its own rank as a peer", block.site);
   }
   for (uint32_t step = 0; step != block.stepCount && !enough(); ++step)
     checkStep(index, step);
@@ -182,9 +220,12 @@ void StructureChecker::checkMessages(const Connection &connection) {
   uint32_t sent = messages(sender, sends);
   uint32_t received = messages(receiver, receives);
   if (sent != received) {
-    wrongBlock("rank " + std::to_string(sender.rank) + " sends " + std::to_string(sent) + " messages to rank " +
-               std::to_string(receiver.rank) + " on channel " + std::to_string(sender.channel) + ", which receives " +
-               std::to_string(received));
+    wrongBlock("rank " + std::to_string(sender.rank) + " sends " + gc3::quantity(sent, "message") + " to rank " +
+                   std::to_string(receiver.rank) + " on channel " + std::to_string(sender.channel) +
+                   ", which receives " + std::to_string(received),
+               sender.site);
+    if (receiver.site != None)
+      findings.back().notes.push_back({"the receiving thread block is here", receiver.site});
     return;
   }
   uint32_t i = nextMessage(sender, 0, sends);
@@ -195,44 +236,62 @@ void StructureChecker::checkMessages(const Connection &connection) {
     if (send.count == receive.count)
       continue;
     wrong(connection.receiver, j,
-          "receives " + std::to_string(receive.count) + " slots where " + describe(program, connection.sender, i) +
+          "receives " + gc3::quantity(receive.count, "slot") + " where " + describe(program, connection.sender, i) +
               " sends " + std::to_string(send.count));
     findings.back().notes.push_back({"the send is here", send.site});
     return;
   }
 }
 
-Connections StructureChecker::connect() {
-  using End = std::tuple<uint32_t, uint32_t, uint32_t, bool, uint32_t>; // source, destination, channel, receives, block
-  std::vector<End> ends;
-  for (uint32_t index = 0; index != program.threadBlocks.size(); ++index) {
-    const ThreadBlock &block = program.threadBlocks[index];
-    if (block.sendPeer >= 0)
-      ends.emplace_back(block.rank, static_cast<uint32_t>(block.sendPeer), block.channel, false, index);
-    if (block.recvPeer >= 0)
-      ends.emplace_back(static_cast<uint32_t>(block.recvPeer), block.rank, block.channel, true, index);
+/// Pairs the ends of connections that lead away from one rank, sorted by destination and channel.
+void StructureChecker::pairEnds(uint32_t source, llvm::ArrayRef<End> ends, Connections &result) {
+  while (!ends.empty()) {
+    End first = ends.front();
+    auto same = ends.take_while([&](const End &end) { return end.way == first.way; });
+    ends = ends.drop_front(same.size());
+    if (same.size() == 2 && !first.receives && same[1].receives) {
+      result.sendOf[first.block] = result.recvOf[same[1].block] = static_cast<uint32_t>(result.all.size());
+      result.all.push_back({first.block, same[1].block});
+      continue;
+    }
+    const std::string destination = std::to_string(first.way >> 32);
+    std::string lacks;
+    if (first.receives)
+      lacks = ": no thread block of rank " + std::to_string(source) + " sends";
+    else if (!same.back().receives)
+      lacks = ": no thread block of rank " + destination + " receives";
+    wrongBlock("the connection from rank " + std::to_string(source) + " to rank " + destination + " on channel " +
+                   std::to_string(static_cast<uint32_t>(first.way)) +
+                   " must have one sending and one receiving thread block, and has " + std::to_string(same.size()) +
+                   " in all" + lacks,
+               program.threadBlocks[first.block].site);
   }
-  std::sort(ends.begin(), ends.end());
+}
+
+/// Ends are sorted by source in linear time, and then rank by rank: few at a time stay in the cache.
+Connections StructureChecker::connect() {
+  auto eachEnd = [&](auto visit) {
+    for (uint32_t index = 0; index != program.threadBlocks.size(); ++index) {
+      const ThreadBlock &block = program.threadBlocks[index];
+      if (block.sendPeer >= 0)
+        visit(block.rank, End{uint64_t(block.sendPeer) << 32 | block.channel, index, false});
+      if (block.recvPeer >= 0)
+        visit(static_cast<uint32_t>(block.recvPeer), End{uint64_t(block.rank) << 32 | block.channel, index, true});
+    }
+  };
+  std::vector<uint32_t> begin(program.ranks() + 2); // by source, one place ahead until all have their places
+  eachEnd([&](uint32_t source, const End &) { ++begin[source + 2]; });
+  std::partial_sum(begin.begin(), begin.end(), begin.begin());
+  std::vector<End> ends(begin.back());
+  eachEnd([&](uint32_t source, const End &end) { ends[begin[source + 1]++] = end; });
   Connections result;
   result.sendOf.assign(program.threadBlocks.size(), None);
   result.recvOf.assign(program.threadBlocks.size(), None);
-  for (size_t i = 0; i != ends.size();) {
-    auto [source, destination, channel, first, block] = ends[i];
-    size_t end = i;
-    while (end != ends.size() && std::tuple(std::get<0>(ends[end]), std::get<1>(ends[end]), std::get<2>(ends[end])) ==
-                                     std::tuple(source, destination, channel))
-      ++end;
-    bool whole = end == i + 2 && !std::get<3>(ends[i]) && std::get<3>(ends[i + 1]);
-    if (!whole) {
-      wrongBlock("the connection from rank " + std::to_string(source) + " to rank " + std::to_string(destination) +
-                 " on channel " + std::to_string(channel) +
-                 " must have one sending and one receiving thread block, and has " + std::to_string(end - i) +
-                 " in all" + (first ? ", none of which sends" : ""));
-    } else {
-      result.sendOf[block] = result.recvOf[std::get<4>(ends[i + 1])] = static_cast<uint32_t>(result.all.size());
-      result.all.push_back({block, std::get<4>(ends[i + 1])});
-    }
-    i = end;
+  result.all.reserve(ends.size() / 2);
+  for (uint32_t source = 0; source != program.ranks(); ++source) {
+    auto own = llvm::MutableArrayRef(ends).slice(begin[source], begin[source + 1] - begin[source]);
+    std::sort(own.begin(), own.end());
+    pairEnds(source, own, result);
   }
   return result;
 }

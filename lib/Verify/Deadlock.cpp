@@ -2,7 +2,7 @@
 // Each stuck thread block waits for exactly one other, so the story is a walk: it ends in a cycle, or at a thread block
 // that has ended and will never do what is waited for.
 #include "Deadlock.h"
-#include "Values.h"
+#include "gc3/Support/Quantity.h"
 
 using namespace gc3::ir;
 using namespace gc3::verify;
@@ -16,9 +16,7 @@ struct Link {
 
 } // namespace
 
-template <typename Domain>
-static Link follow(const Program &program, const Connections &connections, const Execution<Domain> &execution,
-                   uint32_t block) {
+static Link follow(const Program &program, const Connections &connections, const Execution &execution, uint32_t block) {
   const ThreadBlock &own = program.threadBlocks[block];
   switch (execution.blockedOn(block)) {
   case Blocked::OnWait: {
@@ -38,9 +36,8 @@ static Link follow(const Program &program, const Connections &connections, const
   return {block, "has ended"};
 }
 
-template <typename Domain>
-Finding gc3::verify::tellDeadlock(const Program &program, const Connections &connections,
-                                  const Execution<Domain> &execution, uint32_t fifoSlots) {
+Finding gc3::verify::tellDeadlock(const Program &program, const Connections &connections, const Execution &execution,
+                                  uint32_t fifoSlots) {
   static constexpr size_t longest = 32;
   auto blocks = static_cast<uint32_t>(program.threadBlocks.size());
   uint32_t block = 0;
@@ -52,8 +49,7 @@ Finding gc3::verify::tellDeadlock(const Program &program, const Connections &con
     seen[block] = 1;
 
   Finding finding{Finding::Deadlock,
-                  "the program deadlocks with " + std::to_string(fifoSlots) + (fifoSlots == 1 ? " slot" : " slots") +
-                      " per connection",
+                  "the program deadlocks with " + gc3::quantity(fifoSlots, "slot") + " per connection",
                   None,
                   {}};
   auto site = [&](uint32_t index) {
@@ -82,8 +78,3 @@ Finding gc3::verify::tellDeadlock(const Program &program, const Connections &con
   } while (block != start);
   return finding;
 }
-
-template Finding gc3::verify::tellDeadlock(const Program &, const Connections &, const Execution<HashDomain> &,
-                                           uint32_t);
-template Finding gc3::verify::tellDeadlock(const Program &, const Connections &, const Execution<ExactDomain> &,
-                                           uint32_t);

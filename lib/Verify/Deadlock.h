@@ -7,8 +7,7 @@
 namespace gc3::verify {
 
 /// Follows who waits for whom from the first stuck thread block until a thread block comes twice, or has ended.
-template <typename Domain>
-Finding tellDeadlock(const ir::Program &program, const Connections &connections, const Execution<Domain> &execution,
+Finding tellDeadlock(const ir::Program &program, const Connections &connections, const Execution &execution,
                      uint32_t fifoSlots);
 
 } // namespace gc3::verify

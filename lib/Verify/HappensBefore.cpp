@@ -17,9 +17,10 @@ static uint32_t mostBlocks(const Program &program) {
   return most;
 }
 
-HappensBefore::HappensBefore(const Program &program, const Connections &connections, const RankOrders &orders)
+HappensBefore::HappensBefore(const Program &program, const Connections &connections, const RankOrders &orders,
+                             uint64_t budget)
     : program(program), connections(connections), clocks(mostBlocks(program)), clockAt(program.steps.size()),
-      budget((uint64_t(1) << 24) + 16 * program.steps.size()) {
+      budget(budget) {
   makeClocks(orders);
 }
 
@@ -62,29 +63,40 @@ void HappensBefore::makeMessages() {
   }
 }
 
-/// Follows each message back from where it ends to where it began.
+/// Follows each message back from where it ends to where it began, and then the way that it went.
 void HappensBefore::makeVisits() {
-  struct Visit {
+  struct Latest {
     uint32_t message = None; // named by its last step
     uint32_t step;
   };
-  visits.resize(program.steps.size(), None);
-  std::vector<Visit> next(program.ranks()); // where the message came to later
+  visits.resize(program.steps.size());
+  std::vector<Latest> latest(program.ranks()); // where messages came to
+  std::vector<Place> way;
   for (uint32_t block = 0; block != program.threadBlocks.size(); ++block) {
     for (uint32_t step = 0; step != program.threadBlocks[block].stepCount; ++step) {
       if (!receives(opcode({block, step})) || sends(opcode({block, step})))
         continue;
-      uint32_t message = number({block, step});
-      for (Place place{block, step};; place = senderOf(place)) {
-        Visit &later = next[program.threadBlocks[place.block].rank];
-        if (later.message == message)
-          visits[later.step] = number(place);
-        later = {message, number(place)};
-        if (!receives(opcode(place)))
-          break;
+      for (way.assign(1, {block, step}); receives(opcode(way.back()));)
+        way.push_back(senderOf(way.back()));
+      for (uint32_t message = number({block, step}); !way.empty(); way.pop_back()) {
+        uint32_t rank = program.threadBlocks[way.back().block].rank;
+        if (latest[rank].message == message)
+          visits[number(way.back())] = {latest[rank].step, toldBefore(rank, latest[rank].step)};
+        latest[rank] = {message, number(way.back())};
       }
     }
   }
+}
+
+/// What a message knew of a rank when it came to that step: what the visits before told it.
+Clocks::Clock HappensBefore::toldBefore(uint32_t rank, uint32_t step) {
+  const Visit &visit = visits[step];
+  if (visit.before == None)
+    return Clocks::Nothing;
+  Place before = placeOf(rank, visit.before);
+  clocks.start(); // from the later one: it knows most of what was told
+  Clocks::Clock own = clocks.with(clockAt[visit.before], before.block - firstBlockOf(before.block), before.step + 1);
+  return clocks.join(own, visit.told);
 }
 
 Place HappensBefore::placeOf(uint32_t rank, uint32_t number) const {
@@ -128,11 +140,12 @@ uint32_t HappensBefore::impliedBy(Place finished, uint32_t block) const {
 bool HappensBefore::cameBack(Place earlier, Place receive) {
   if (visits.empty())
     makeVisits();
-  uint32_t rank = program.threadBlocks[receive.block].rank;
-  for (uint32_t visit = visits[number(receive)]; visit != None; visit = visits[visit])
-    if (impliedBy(placeOf(rank, visit), earlier.block) > earlier.step)
-      return true;
-  return false;
+  const Visit &visit = visits[number(receive)];
+  if (visit.before == None)
+    return false;
+  Place before = placeOf(program.threadBlocks[receive.block].rank, visit.before);
+  return impliedBy(before, earlier.block) > earlier.step ||
+         clocks.known(visit.told, earlier.block - firstBlockOf(earlier.block)) > earlier.step;
 }
 
 /// Everything that is over when `later` begins, thread block by thread block, each as far as it is known to be; what is
@@ -179,12 +192,12 @@ HappensBefore::Answer HappensBefore::ask(Place earlier, Place later) {
     return Unordered;
   if (senders.empty())
     makeMessages();
+  auto before = learned.find(uint64_t(later.block) << 32 | earlier.block);
+  if (before != learned.end() && before->second.since <= later.step && before->second.over > earlier.step)
+    return Ordered;
   Place receive = receiveUpTo(later);
   if (receive.step != None &&
       (impliedBy(senderOf(receive), earlier.block) > earlier.step || cameBack(earlier, receive)))
-    return Ordered;
-  auto before = learned.find(uint64_t(later.block) << 32 | earlier.block);
-  if (before != learned.end() && before->second.since <= later.step && before->second.over > earlier.step)
     return Ordered;
   return search(earlier, later);
 }

@@ -6,6 +6,7 @@
 #include "Connections.h"
 #include "Order.h"
 #include "gc3/Support/Clocks.h"
+#include "gc3/Support/PackedKey.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace gc3::verify {
@@ -28,18 +29,19 @@ struct Place {
 /// Under LL and LL128 a message orders nothing but its own data, so only waits count (docs/gc3-ir.md).
 class HappensBefore {
 public:
-  HappensBefore(const ir::Program &program, const Connections &connections, const RankOrders &orders);
+  /// All searches together look at `budget` places at most.
+  HappensBefore(const ir::Program &program, const Connections &connections, const RankOrders &orders, uint64_t budget);
 
   enum Answer : uint8_t { Unordered, Ordered, OutOfBudget };
   /// Whether step `earlier` is over before `later` begins, in every execution; both are of one rank, in different
-  /// thread blocks. Logarithmic in a rank's thread blocks, but for searches, which share a budget that grows with the
-  /// program.
+  /// thread blocks. Logarithmic in a rank's thread blocks, but for searches, which share the budget.
   Answer ask(Place earlier, Place later);
 
 private:
   void makeClocks(const RankOrders &orders);
   void makeMessages();
   void makeVisits();
+  Clocks::Clock toldBefore(uint32_t rank, uint32_t step);
   ir::Opcode opcode(Place place) const { return program.steps[number(place)].opcode; }
   uint32_t number(Place place) const { return program.threadBlocks[place.block].firstStep + place.step; }
   /// The number of steps of `block`, of the same rank, that are over when the step begins.
@@ -57,18 +59,23 @@ private:
 
   const ir::Program &program;
   const Connections &connections;
-  Clocks clocks;                       // entries by thread block within its rank
-  std::vector<Clocks::Clock> clockAt;  // by step: what its waits and those before it tell
-  std::vector<uint32_t> senders;       // by step that receives: the step of the other thread block that sends
-  std::vector<uint32_t> visits;        // by step: the step of its rank that passed the same message on before, or None
+  Clocks clocks;                      // entries by thread block within its rank
+  std::vector<Clocks::Clock> clockAt; // by step: what its waits and those before it tell
+  std::vector<uint32_t> senders;      // by step that receives: the step of the other thread block that sends
+  /// Of a message to a rank.
+  struct Visit {
+    uint32_t before = ir::None;           // the step of the rank that passed the same message on last
+    Clocks::Clock told = Clocks::Nothing; // of the rank, when it came to that step, by the visits before
+  };
+  std::vector<Visit> visits;           // by step
   std::vector<uint32_t> latestReceive; // by step: the one of its thread block that received last, up to and with it
   /// What a search found out about another thread block: from step `since` on, so many of its steps are over.
   struct Learned {
     uint32_t since;
     uint32_t over;
   };
-  llvm::DenseMap<uint64_t, Learned> learned; // by asking and asked-about thread block
-  uint64_t budget;                           // places that searches may still look at
+  llvm::DenseMap<uint64_t, Learned, PackedKeyInfo> learned; // by asking and asked-about thread block
+  uint64_t budget;                                          // places that searches may still look at
 };
 
 } // namespace gc3::verify

@@ -117,9 +117,32 @@ static std::string outputName(const Program &program, uint32_t rank, uint32_t in
   return text;
 }
 
+void gc3::verify::checkCounts(const Program &program, std::vector<Finding> &findings) {
+  const Collective &collective = program.info->collective;
+  std::vector<uint64_t> contributions; // by value
+  for (uint32_t value = 0; value != collective.post.valueCount(); ++value)
+    contributions.push_back(collective.post.contributions(value));
+  if (std::all_of(contributions.begin(), contributions.end(), [](uint64_t n) { return n <= HashDomain::mostCounted; }))
+    return;
+  for (uint32_t rank = 0; rank != collective.ranks; ++rank) {
+    for (uint32_t index = 0; index != collective.size(rank, OutputBuffer); ++index) {
+      uint32_t number = collective.post.wanted(rank, index);
+      if (number == Postcondition::Anything || contributions[number - 1] <= HashDomain::mostCounted)
+        continue;
+      findings.push_back({Finding::TooLarge,
+                          "output(" + std::to_string(rank) + ", " + std::to_string(index) + ") is promised " +
+                              std::to_string(contributions[number - 1]) +
+                              " contributions, too many to count by hashes; --verify=exact counts them",
+                          None,
+                          {}});
+      return;
+    }
+  }
+}
+
 template <typename Domain>
 void gc3::verify::checkPostcondition(const Program &program, const SlotMap &map,
-                                     const std::vector<typename Execution<Domain>::Held> &memory, Domain &domain,
+                                     const std::vector<typename Contents<Domain>::Held> &memory, Domain &domain,
                                      uint32_t maxFindings, Verdict &verdict) {
   const Collective &collective = program.info->collective;
   WantedValues<Domain> wantedValues(program, domain);
@@ -158,8 +181,8 @@ void gc3::verify::checkPostcondition(const Program &program, const SlotMap &map,
 }
 
 template void gc3::verify::checkPostcondition(const Program &, const SlotMap &,
-                                              const std::vector<Execution<HashDomain>::Held> &, HashDomain &, uint32_t,
+                                              const std::vector<Contents<HashDomain>::Held> &, HashDomain &, uint32_t,
                                               Verdict &);
 template void gc3::verify::checkPostcondition(const Program &, const SlotMap &,
-                                              const std::vector<Execution<ExactDomain>::Held> &, ExactDomain &,
-                                              uint32_t, Verdict &);
+                                              const std::vector<Contents<ExactDomain>::Held> &, ExactDomain &, uint32_t,
+                                              Verdict &);

@@ -13,9 +13,11 @@ namespace {
 
 class RaceFinder {
 public:
-  RaceFinder(const Program &program, const Connections &connections, const Order &order, uint32_t maxFindings,
+  RaceFinder(const Program &program, const Connections &connections, const Order &order, const Options &options,
              std::vector<Finding> &findings)
-      : program(program), orders(program, order), happensBefore(program, connections, orders), maxFindings(maxFindings),
+      : program(program), orders(program, order),
+        happensBefore(program, connections, orders, options.maxSlots / 8 + 16 * program.steps.size()),
+        maxFindings(options.maxFindings), maxReaders(std::min<uint64_t>(options.maxSlots, mostEntries / 2)),
         findings(findings) {}
 
   void run();
@@ -23,6 +25,7 @@ public:
 private:
   static constexpr uint32_t Nobody = ~uint32_t(0);
   static constexpr uint32_t ListBit = uint32_t(1) << 31;
+  static constexpr size_t mostEntries = ListBit - 3; // with two more, none is Nobody
   /// Who used a slot; steps are counted within the rank.
   struct Slot {
     uint32_t writer = Nobody;
@@ -40,15 +43,20 @@ private:
   void write(Slot &slot);
   void addReader(Slot &slot);
   uint32_t makeEntry(Reader reader);
+  void makeRoom();
   void compare(uint32_t earlier);
-  void report(Place earlier, bool outOfBudget);
-  bool enough() const { return findings.size() >= maxFindings; }
+  void report(Place earlier);
+  void reportUndecided(Place earlier);
+  void giveUp(std::string message, uint32_t site);
+  bool enough() const { return undecided || findings.size() >= maxFindings; }
 
   const Program &program;
   RankOrders orders;
   HappensBefore happensBefore;
   uint32_t maxFindings;
+  uint64_t maxReaders; // of all slots of a rank at once
   std::vector<Finding> &findings;
+  bool undecided = false; // it takes too long, or too much memory
 
   // Of the rank looked at.
   uint32_t firstStep = 0;
@@ -57,6 +65,8 @@ private:
   std::vector<Slot> slots;
   std::vector<Reader> lists;
   uint32_t freeEntries = Nobody; // in `lists`
+  size_t room = 0;               // in `lists`, until outdated entries are dropped
+  std::vector<uint32_t> seenIn;  // by thread block of the rank: the slot in whose list it was seen last
 
   // Of the step looked at.
   Place present{};
@@ -77,6 +87,7 @@ void RaceFinder::startRank(uint32_t rank) {
   slots.assign(bufferBegin.back(), {});
   lists.clear();
   freeEntries = Nobody;
+  room = std::min(slots.size(), mostEntries);
   blockOf.clear();
   for (uint32_t block = program.rankBegin[rank]; block != program.rankBegin[rank + 1]; ++block)
     blockOf.insert(blockOf.end(), program.threadBlocks[block].stepCount, block);
@@ -89,19 +100,32 @@ void RaceFinder::compare(uint32_t earlier) {
   compared = earlier;
   Place place{blockOf[earlier], firstStep + earlier - program.threadBlocks[blockOf[earlier]].firstStep};
   HappensBefore::Answer answer = happensBefore.ask(place, present);
-  if (answer != HappensBefore::Ordered)
-    report(place, answer == HappensBefore::OutOfBudget);
+  if (answer == HappensBefore::Unordered)
+    report(place);
+  else if (answer == HappensBefore::OutOfBudget)
+    reportUndecided(place);
 }
 
-/// Of the readers that follow each other in one thread block the latest stands for all.
+/// Of the readers in one thread block the latest stands for all: what comes after it comes after them. An entry that is
+/// not found at once stays, outdated, until all such entries are dropped together.
 void RaceFinder::addReader(Slot &slot) {
+  static constexpr uint32_t few = 8;
+  if (undecided)
+    return;
   bool isList = slot.readers != Nobody && slot.readers & ListBit;
-  uint32_t &latest = isList ? lists[slot.readers & ~ListBit].step : slot.readers;
-  if (latest == Nobody || blockOf[latest] == present.block) {
-    latest = presentStep;
+  if (!isList && (slot.readers == Nobody || blockOf[slot.readers] == present.block)) {
+    slot.readers = presentStep;
     return;
   }
+  if (freeEntries == Nobody && lists.size() >= room)
+    makeRoom();
   uint32_t list = isList ? slot.readers & ~ListBit : makeEntry({slot.readers, Nobody});
+  for (uint32_t entry = list, i = 0; entry != Nobody && i != few; entry = lists[entry].next, ++i) {
+    if (blockOf[lists[entry].step] == present.block) {
+      lists[entry].step = presentStep;
+      return;
+    }
+  }
   slot.readers = ListBit | makeEntry({presentStep, list});
 }
 
@@ -115,6 +139,35 @@ uint32_t RaceFinder::makeEntry(Reader reader) {
     lists[entry] = reader;
   }
   return entry;
+}
+
+/// Makes all lists anew, slot by slot, with the latest reader of each thread block. Takes a step for each slot and each
+/// entry, and then not again before as many readers have come: constant for each.
+void RaceFinder::makeRoom() {
+  uint32_t rank = program.threadBlocks[present.block].rank;
+  uint32_t firstBlock = program.rankBegin[rank];
+  seenIn.assign(program.rankBegin[rank + 1] - firstBlock, Nobody);
+  std::vector<Reader> kept;
+  for (uint32_t slot = 0; slot != slots.size(); ++slot) {
+    uint32_t readers = slots[slot].readers;
+    if (readers == Nobody || !(readers & ListBit))
+      continue;
+    slots[slot].readers = ListBit | static_cast<uint32_t>(kept.size());
+    for (uint32_t entry = readers & ~ListBit; entry != Nobody; entry = lists[entry].next) {
+      uint32_t &seen = seenIn[blockOf[lists[entry].step] - firstBlock];
+      if (seen != slot)
+        kept.push_back({lists[entry].step, static_cast<uint32_t>(kept.size()) + 1});
+      seen = slot;
+    }
+    kept.back().next = Nobody;
+  }
+  room = std::min(2 * kept.size() + slots.size(), mostEntries);
+  if (kept.size() > maxReaders)
+    giveUp("thread blocks of rank " + std::to_string(rank) + " read slots more than " + std::to_string(maxReaders) +
+               " times before the slots are written again, too many to follow; --max-slots allows more",
+           None);
+  lists = std::move(kept);
+  freeEntries = Nobody;
 }
 
 void RaceFinder::read(Slot &slot) {
@@ -143,6 +196,8 @@ void RaceFinder::write(Slot &slot) {
 
 /// What a step reads it reads before it writes.
 void RaceFinder::visit(Place place) {
+  if (enough())
+    return;
   const Step &step = program.steps[program.threadBlocks[place.block].firstStep + place.step];
   present = place;
   presentStep = program.threadBlocks[place.block].firstStep + place.step - firstStep;
@@ -173,7 +228,7 @@ static std::pair<BufferId, uint32_t> sharedSlot(const Step &a, const Step &b) {
   llvm_unreachable("a race without a slot");
 }
 
-void RaceFinder::report(Place earlier, bool outOfBudget) {
+void RaceFinder::report(Place earlier) {
   const Step &first = program.steps[program.threadBlocks[earlier.block].firstStep + earlier.step];
   const Step &second = program.steps[program.threadBlocks[present.block].firstStep + present.step];
   BufferId buffer;
@@ -185,15 +240,28 @@ void RaceFinder::report(Place earlier, bool outOfBudget) {
   };
   const ThreadBlock &block = program.threadBlocks[present.block];
   uint32_t firstBlock = program.rankBegin[block.rank];
-  std::string message = "rank " + std::to_string(block.rank) + ": thread blocks " +
-                        std::to_string(earlier.block - firstBlock) + " and " +
-                        std::to_string(present.block - firstBlock) + " race for " + slot + ": " +
-                        (outOfBudget ? "that messages decide which comes first was not found within the search's limits"
-                                     : "nothing decides which comes first");
+  std::string message =
+      "rank " + std::to_string(block.rank) + ": thread blocks " + std::to_string(earlier.block - firstBlock) + " and " +
+      std::to_string(present.block - firstBlock) + " race for " + slot + ": nothing decides which comes first";
   findings.push_back({Finding::Race,
                       std::move(message),
                       second.site,
                       {{tell(earlier, first), first.site}, {tell(present, second), second.site}}});
+}
+
+/// A race that was found before says enough.
+void RaceFinder::giveUp(std::string message, uint32_t site) {
+  undecided = true;
+  if (findings.empty())
+    findings.push_back({Finding::TooLarge, std::move(message), site, {}});
+}
+
+void RaceFinder::reportUndecided(Place earlier) {
+  giveUp("whether " + describe(program, earlier.block, earlier.step) + " is over before " +
+             describe(program, present.block, present.step) +
+             " begins takes too long to find out: messages over many ranks may decide it; a wait between the two does, "
+             "and --max-slots allows more",
+         program.steps[firstStep + presentStep].site);
 }
 
 void RaceFinder::run() {
@@ -204,6 +272,6 @@ void RaceFinder::run() {
 }
 
 void gc3::verify::findRaces(const Program &program, const Connections &connections, const Order &order,
-                            uint32_t maxFindings, std::vector<Finding> &findings) {
-  RaceFinder(program, connections, order, maxFindings, findings).run();
+                            const Options &options, std::vector<Finding> &findings) {
+  RaceFinder(program, connections, order, options, findings).run();
 }

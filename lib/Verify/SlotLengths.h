@@ -21,15 +21,18 @@ public:
     if (buffer >= ir::FirstScratchBuffer)
       return 0;
     uint32_t own = buffer == ir::InputBuffer ? input : output;
-    return index % own + std::max(input, output) - own;
+    return within(index, own) + std::max(input, output) - own;
   }
 
   /// The slot is at most as long as that one.
   uint32_t end(ir::BufferId buffer, uint32_t index) const {
-    return index % (buffer == ir::InputBuffer ? input : output);
+    return within(index, buffer == ir::InputBuffer ? input : output);
   }
 
 private:
+  /// Most collectives have one block, and dividing is slow for something that is done for each slot of each step.
+  static uint32_t within(uint32_t index, uint32_t block) { return index < block ? index : index % block; }
+
   uint32_t input; ///< slots per block
   uint32_t output;
 };

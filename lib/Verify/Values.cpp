@@ -34,12 +34,12 @@ ExactDomain::Value ExactDomain::intern(std::vector<Element> set) {
 }
 
 ExactDomain::Value ExactDomain::Sum::value() {
-  std::sort(inputs.begin(), inputs.end());
+  std::sort(inputs.begin(), inputs.end(), [](const Element &a, const Element &b) { return a.key < b.key; });
   std::vector<Element> set;
-  for (uint64_t key : inputs) {
-    if (set.empty() || set.back().key != key)
-      set.push_back({key, 0});
-    ++set.back().times;
+  for (const Element &input : inputs) {
+    if (set.empty() || set.back().key != input.key)
+      set.push_back({input.key, 0});
+    set.back().times += input.times;
   }
   return domain.intern(std::move(set));
 }

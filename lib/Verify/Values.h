@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a slot can hold, symbolically: a multiset of input slots. Three domains with one interface: hashes (fast), exact
-// multisets (hash-consed), and nothing at all (when only the ending matters).
+// What a slot can hold, symbolically: a multiset of input slots. Two domains with one interface: hashes (fast) and
+// exact multisets (hash-consed).
 #pragma once
 
 #include "llvm/ADT/DenseMap.h"
@@ -33,16 +33,16 @@ inline uint64_t inputKey(uint32_t rank, uint32_t slot) {
 
 /// 128-bit additive hashes: the hash of a multiset is the sum of its elements' hashes, so equal multisets have equal
 /// hashes in whatever order they were combined. The number of elements is kept too: 2^64 times an element has the hash
-/// of nothing. Different multisets collide with probability 2^-128. The hashes are keyed with random numbers, others in
-/// each process: sums of known hashes are easily made to collide.
+/// of nothing. Different multisets collide with a probability below 2^-64. The hashes are keyed with random numbers,
+/// others in each process: sums of known hashes are easily made to collide.
 struct HashDomain {
+  static constexpr uint32_t mostCounted = std::numeric_limits<uint32_t>::max() - 1;
   struct Value {
     uint64_t low = 0;
     uint64_t high = 0;
-    uint32_t count = 0; ///< at most: 2^32 - 1 stands for all larger numbers
+    uint32_t count = 0; ///< more than mostCounted: any such number, so that nothing can be said
     bool operator==(const Value &) const = default;
   };
-  static constexpr bool tracksValues = true;
   static Value unset() { return {}; }
 
   Value input(uint32_t rank, uint32_t slot) const { return input(inputKey(rank, slot)); }
@@ -83,10 +83,9 @@ public:
   };
   struct Element {
     uint64_t key;   ///< rank << 32 | slot
-    uint64_t times; ///< 2^64 - 1 stands for all larger numbers
+    uint64_t times; ///< 2^64 - 1 stands for all larger numbers; no promise of fewer than 2^32 runs names as many
     bool operator==(const Element &) const = default;
   };
-  static constexpr bool tracksValues = true;
   static Value unset() { return {}; }
 
   /// Keeps at most so many elements; beyond that values are not what they should be.
@@ -98,20 +97,25 @@ public:
   Value combine(Value a, Value b);
   const std::vector<Element> &elements(Value value) const { return sets[value.id]; }
 
-  /// Of many inputs, at most as many as there is room for.
+  /// Of many inputs, at most as many as there is room for; what is added again and again takes room once.
   class Sum {
   public:
     explicit Sum(ExactDomain &domain) : domain(domain) {}
     void add(uint32_t rank, uint32_t slot) {
+      uint64_t key = inputKey(rank, slot);
+      if (!inputs.empty() && inputs.back().key == key) {
+        ++inputs.back().times;
+        return;
+      }
       domain.exhausted |= inputs.size() == domain.room;
       if (!domain.exhausted)
-        inputs.push_back(inputKey(rank, slot));
+        inputs.push_back({key, 1});
     }
     Value value();
 
   private:
     ExactDomain &domain;
-    std::vector<uint64_t> inputs;
+    std::vector<Element> inputs;
   };
 
 private:
@@ -122,17 +126,6 @@ private:
   std::vector<std::vector<Element>> sets;
   llvm::DenseMap<uint64_t, std::vector<uint32_t>> byHash;
   llvm::DenseMap<std::pair<uint32_t, uint32_t>, uint32_t> sums;
-};
-
-/// No values: for asking only whether an execution ends.
-struct NoDomain {
-  struct Value {
-    bool operator==(const Value &) const = default;
-  };
-  static constexpr bool tracksValues = false;
-  static Value unset() { return {}; }
-  Value input(uint32_t, uint32_t) const { return {}; }
-  Value combine(Value, Value) const { return {}; }
 };
 
 } // namespace gc3::verify

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checks in their order. The postcondition is compared by hash; only when that fails (or on demand) the program
-// runs once more with explicit multisets, which say what is missing and what is there too often.
+// The checks in their order. One execution is found first, without values: whether there is one does not depend on
+// them, and with too few slots there may be none. Then races and values are looked at in its order. The postcondition
+// is compared by hash; only when that fails (or on demand) values are explicit multisets, which say what is missing and
+// what is there too often.
 #include "gc3/Verify/Verify.h"
+#include "Contents.h"
 #include "Deadlock.h"
 #include "PostconditionCheck.h"
 #include "Races.h"
 #include "Values.h"
+#include "gc3/Support/Quantity.h"
+#include <algorithm>
+#include <optional>
 
 using namespace gc3::ir;
 using namespace gc3::verify;
@@ -19,8 +25,7 @@ static Finding unsetRead(const Program &program, uint32_t block, uint32_t step, 
 }
 
 static bool ends(const Program &program, const Connections &connections, uint32_t slots) {
-  NoDomain domain;
-  return Execution<NoDomain>(program, connections, slots, domain).run();
+  return Execution(program, connections, slots).run();
 }
 
 /// The fewest slots with which the program ends, which it does with `enough` and not with `tooFew`. More never hurt, so
@@ -47,82 +52,132 @@ static std::string slotsNeeded(const Program &program, const Connections &connec
   return "; with " + std::to_string(fewestSlots(program, connections, program.fifoSlots, mostSlots)) + " it ends";
 }
 
-/// Runs the program in a domain with `slots` slots, and checks how it ends. False if it does not; that it would take
-/// too much memory to find out is a finding.
-template <typename Domain>
-static bool execute(const Program &program, const Connections &connections, uint32_t slots, const Options &options,
-                    Domain &domain, Verdict &verdict) {
-  uint64_t values = Execution<Domain>::valuesInFlight(program, connections, slots);
-  if (values > options.maxSlots) {
-    verdict.findings.push_back({Finding::TooLarge,
-                                "messages in flight hold up to " + std::to_string(values) + " slots with " +
-                                    std::to_string(slots) + (slots == 1 ? " slot" : " slots") +
-                                    " per connection, too many to follow; --max-slots allows more",
-                                None,
-                                {}});
+/// False, with a finding, if what messages hold with `slots` slots takes too much memory to follow.
+static bool fitsLimit(const Fifos &fifos, uint32_t slots, const Options &options, Verdict &verdict) {
+  if (fifos.size() <= options.maxSlots)
     return true;
+  verdict.findings.push_back({Finding::TooLarge,
+                              "messages in flight hold up to " + std::to_string(fifos.size()) + " slots with " +
+                                  gc3::quantity(slots, "slot") +
+                                  " per connection, too many to follow; --max-slots allows more",
+                              None,
+                              {}});
+  return false;
+}
+
+namespace {
+
+/// A whole execution, and what its messages need room for.
+struct FullRun {
+  Order order;
+  Fifos fifos;
+};
+
+} // namespace
+
+/// Nothing if the program does not end with so many slots, which is a finding if these are all that it has; nor if it
+/// is too large, a finding too.
+static std::optional<FullRun> runWith(const Program &program, const Connections &connections, uint32_t slots,
+                                      const Options &options, Verdict &verdict) {
+  Fifos fifos(program, connections, slots);
+  if (!fitsLimit(fifos, slots, options, verdict))
+    return std::nullopt;
+  Execution execution(program, connections, slots);
+  if (execution.run())
+    return FullRun{execution.takeOrder(), std::move(fifos)};
+  if (slots == program.fifoSlots) {
+    verdict.findings.push_back(tellDeadlock(program, connections, execution, slots));
+    verdict.findings.back().message += slotsNeeded(program, connections, options.maxFifoSlots);
   }
-  Execution<Domain> execution(program, connections, slots, domain);
-  if (!execution.run()) {
-    if (slots == program.fifoSlots) {
-      verdict.findings.push_back(tellDeadlock(program, connections, execution, slots));
-      verdict.findings.back().message += slotsNeeded(program, connections, options.maxFifoSlots);
-    }
-    return false;
-  }
-  verdict.proven |= NoDeadlock;
-  findRaces(program, connections, execution.order(), options.maxFindings, verdict.findings);
-  if (verdict.findings.empty())
-    verdict.proven |= NoRaces;
-  for (const auto &read : execution.unsetReads())
-    if (verdict.findings.size() < options.maxFindings)
-      verdict.findings.push_back(unsetRead(program, read.block, read.step, read.buffer, read.index));
-  if (verdict.findings.empty())
-    checkPostcondition(program, execution.slots(), execution.values(), domain, options.maxFindings, verdict);
-  return true;
+  return std::nullopt;
 }
 
 /// With few slots first: the end is the same with any number of slots with which there is one, and one or two nearly
-/// always do.
-template <typename Domain>
-static void executeWithFewSlots(const Program &program, const Connections &connections, const Options &options,
-                                Domain &&domain, Verdict &verdict) {
+/// always do. Sets Verdict::minSlots.
+static std::optional<FullRun> runWithFewSlots(const Program &program, const Connections &connections,
+                                              const Options &options, Verdict &verdict) {
   static constexpr uint32_t few = 2;
-  for (uint32_t slots = 1; slots <= std::min(few, program.fifoSlots); ++slots) {
-    if (execute(program, connections, slots, options, domain, verdict)) {
-      verdict.minSlots = slots;
-      return;
-    }
+  for (uint32_t slots : {1u, few, program.fifoSlots}) {
+    std::optional<FullRun> run = runWith(program, connections, slots, options, verdict);
+    if (run)
+      verdict.minSlots = slots <= few ? slots : fewestSlots(program, connections, few, slots);
+    if (run || slots >= program.fifoSlots || !verdict.findings.empty())
+      return run;
   }
-  if (program.fifoSlots > few && execute(program, connections, program.fifoSlots, options, domain, verdict))
-    verdict.minSlots = fewestSlots(program, connections, few, program.fifoSlots);
+  llvm_unreachable("the last number of slots is the program's");
 }
 
-/// Runs a program with a broken postcondition once more, to say what is missing and what is there too often. Without a
-/// word if that takes more memory than anybody expects who did not ask for it.
-static void explain(const Program &program, const Connections &connections, const Options &options, Verdict &verdict) {
+/// What slots hold: whether it was there when it was read, and is what the collective promises.
+template <typename Domain>
+static void checkContents(const Program &program, const Connections &connections, const FullRun &run,
+                          const Options &options, Domain &domain, Verdict &verdict) {
+  Contents<Domain> contents(program, connections, run.fifos, domain);
+  contents.follow(run.order);
+  for (const auto &read : contents.unsetReads())
+    if (verdict.findings.size() < options.maxFindings)
+      verdict.findings.push_back(unsetRead(program, read.block, read.step, read.buffer, read.index));
+  if (verdict.findings.empty())
+    checkPostcondition(program, contents.slots(), contents.values(), domain, options.maxFindings, verdict);
+}
+
+/// Says of a broken postcondition what is missing and what is there too often. Without a word if that takes more memory
+/// than anybody expects who did not ask for it.
+static void explain(const Program &program, const Connections &connections, const FullRun &run, const Options &options,
+                    Verdict &verdict) {
   constexpr uint64_t mostElements = 4 << 20;
   ExactDomain domain(mostElements);
   Verdict explained = verdict;
   explained.findings.clear();
-  execute(program, connections, verdict.minSlots, options, domain, explained);
+  checkContents(program, connections, run, options, domain, explained);
   if (!domain.isExhausted())
     verdict = std::move(explained);
+}
+
+/// By the contributions themselves, of which as many are kept as a budget allows.
+static void checkExactly(const Program &program, const Connections &connections, const FullRun &run,
+                         const Options &options, Verdict &verdict) {
+  uint64_t most = 4 * options.maxSlots;
+  ExactDomain domain(most);
+  Verdict exact = verdict;
+  checkContents(program, connections, run, options, domain, exact);
+  if (!domain.isExhausted()) {
+    verdict = std::move(exact);
+    return;
+  }
+  verdict.findings.push_back({Finding::TooLarge,
+                              "its slots hold more than " + gc3::quantity(most, "contribution") +
+                                  " in all, too many to keep for --verify=exact; --max-slots allows more, and "
+                                  "--verify=fast needs none",
+                              None,
+                              {}});
+}
+
+/// Everything that takes an execution.
+static void checkRun(const Program &program, const Connections &connections, const Options &options, Verdict &verdict) {
+  std::optional<FullRun> run = runWithFewSlots(program, connections, options, verdict);
+  if (!run)
+    return;
+  verdict.proven |= NoDeadlock;
+  findRaces(program, connections, run->order, options, verdict.findings);
+  if (verdict.findings.empty())
+    verdict.proven |= NoRaces;
+  if (options.exact)
+    return checkExactly(program, connections, *run, options, verdict);
+  HashDomain domain;
+  checkContents(program, connections, *run, options, domain, verdict);
+  if (!verdict.findings.empty() && verdict.findings.front().kind == Finding::Postcondition)
+    explain(program, connections, *run, options, verdict);
 }
 
 Verdict gc3::verify::verify(const Program &program, const Options &options) {
   Verdict verdict;
   Connections connections = checkStructure(program, options, verdict.findings);
+  if (!options.exact)
+    checkCounts(program, verdict.findings);
   if (!verdict.findings.empty())
     return verdict;
   verdict.proven |= StructureHolds;
-  if (options.exact)
-    executeWithFewSlots(program, connections, options, ExactDomain(), verdict);
-  else
-    executeWithFewSlots(program, connections, options, HashDomain(), verdict);
-  bool vague = !options.exact && !verdict.findings.empty() && verdict.findings.front().kind == Finding::Postcondition;
-  if (vague)
-    explain(program, connections, options, verdict);
+  checkRun(program, connections, options, verdict);
   if (verdict.findings.empty() && program.info->collective.post.promises())
     verdict.proven |= PostconditionHolds;
   return verdict;

@@ -59,12 +59,12 @@ static std::string checkProgram(const ir::ChunkDag &chunks, Diagnostics &diags, 
   return test::checkCompiled(*program);
 }
 
-/// Places must be good enough to be printed, in both forms.
+/// Places must be good enough to be printed, in all forms.
 static void printAll(const Diagnostics &diags) {
   std::string told;
   llvm::raw_string_ostream out(told);
   diags.print(out, false);
-  diags.printJson(out);
+  diags.printJson(out, "-");
 }
 
 std::string gc3::test::checkSource(const std::string &text, unsigned &compiled) {

@@ -60,7 +60,7 @@ static std::string checkBundle(const ir::Program &program, const verify::Verdict
   return bundle::validateConnections(views);
 }
 
-static std::string checkProgram(const ir::Program &program) {
+std::string gc3::test::checkVerdicts(const ir::Program &program) {
   verify::Verdict verdict = verify::verify(program, {});
   verify::Verdict exact = verify::verify(program, {.exact = true});
   if (verdict.holds() != exact.holds())
@@ -71,7 +71,7 @@ static std::string checkProgram(const ir::Program &program) {
 std::string gc3::test::checkCompiled(const ir::Program &program) {
   if (verify::Verdict verdict = verify::verify(program, {}); !verdict.holds())
     return "not proven: " + verdict.findings.front().message + " in " + print(program);
-  return checkProgram(program);
+  return checkVerdicts(program);
 }
 
 std::string gc3::test::checkText(const std::string &text, unsigned &accepted) {
@@ -81,7 +81,7 @@ std::string gc3::test::checkText(const std::string &text, unsigned &accepted) {
     if (problem.empty())
       problem = checkFixedPoint(ir::readGC3IR, program);
     if (problem.empty())
-      problem = checkProgram(program);
+      problem = checkVerdicts(program);
   }
   for (const ir::InstructionDag &dag : readAll<ir::InstructionDag>(ir::readInstructionDag, text, problem)) {
     ++accepted;
@@ -91,7 +91,7 @@ std::string gc3::test::checkText(const std::string &text, unsigned &accepted) {
     Diagnostics diags(sources);
     std::optional<ir::Program> program = schedule::schedule(dag, {.fifoSlots = 1, .maxThreadBlocks = 16}, diags);
     if (problem.empty() && program)
-      problem = checkProgram(*program);
+      problem = checkVerdicts(*program);
   }
   return problem;
 }

@@ -16,6 +16,9 @@ namespace gc3::test {
 /// Returns what did not hold, or an empty string. `accepted` counts programs that were read.
 std::string checkText(const std::string &text, unsigned &accepted);
 
+/// Whether hashes and multisets have one verdict on the program; if it is proven, its bundle loads.
+std::string checkVerdicts(const ir::Program &program);
+
 /// What must hold of a program that gc3 itself has made: Verify proves it, and its bundle loads.
 std::string checkCompiled(const ir::Program &program);
 

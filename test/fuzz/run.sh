@@ -24,6 +24,10 @@ while [ $# -gt 0 ]; do
   shift
 done
 folder=$build/test/fuzz
+if [ ! -d "$folder/seeds" ]; then
+  echo "run.sh: no fuzzers in $build; cmake --preset asan-ubsan && ninja -C build/asan-ubsan fuzzers makes them" >&2
+  exit 2
+fi
 if [ ${#fuzzers[@]} -eq 0 ]; then mapfile -t fuzzers < <(find "$folder/seeds" -mindepth 1 -type d -printf '%f\n' | sort); fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

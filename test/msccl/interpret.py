@@ -66,6 +66,9 @@ class Step:
             and (self.src, self.dst, self.dstoff) == (other.src, other.dst, other.dstoff)
         )
 
+    def reads_target(self):
+        return self.src == self.dst and abs(self.srcoff - self.dstoff) < self.count
+
 
 class Block:
     def __init__(self, node, rank, index):
@@ -154,6 +157,7 @@ class File:
                     require(merges, f"{step.where}: has hasdep, and nobody waits for it")
                 if following is not None and following.continues(step):
                     require(following.count == step.count, f"{following.where}: would be merged with another count")
+                    require(not following.reads_target(), f"{following.where}: would be merged with what it reads")
 
     def connect(self, blocks):
         ends = collections.defaultdict(lambda: ([], []))

@@ -54,30 +54,14 @@ static uint32_t neighbour(uint32_t index, host::Random &random) {
   return index == 0 || random.below(2) ? index + 1 : index - 1;
 }
 
-static Result shiftSource(Draft &draft, host::Random &random) {
-  auto place = pickStep(draft, random, reads);
+/// One more or less of a number in a step for which it means something.
+template <auto Number, bool (&Has)(const Step &)>
+static Result changeByOne(Draft &draft, host::Random &random) {
+  auto place = pickStep(draft, random, Has);
   if (!place)
     return std::nullopt;
   Step &step = draft.step(*place);
-  step.srcIndex = neighbour(step.srcIndex, random);
-  return place->rank;
-}
-
-static Result shiftTarget(Draft &draft, host::Random &random) {
-  auto place = pickStep(draft, random, writes);
-  if (!place)
-    return std::nullopt;
-  Step &step = draft.step(*place);
-  step.dstIndex = neighbour(step.dstIndex, random);
-  return place->rank;
-}
-
-static Result changeCount(Draft &draft, host::Random &random) {
-  auto place = pickStep(draft, random, any);
-  if (!place)
-    return std::nullopt;
-  Step &step = draft.step(*place);
-  step.count = neighbour(step.count, random);
+  step.*Number = neighbour(step.*Number, random);
   return place->rank;
 }
 
@@ -142,9 +126,9 @@ static constexpr Kind kinds[] = {
     {"swap-steps", "two neighbouring steps change places", swapSteps},
     {"delete-step", "a step goes", deleteStep},
     {"repeat-step", "a step is done twice", repeatStep},
-    {"shift-source", "reads one slot further on or back", shiftSource},
-    {"shift-target", "writes one slot further on or back", shiftTarget},
-    {"change-count", "moves one slot more or less", changeCount},
+    {"shift-source", "reads one slot further on or back", changeByOne<&Step::srcIndex, reads>},
+    {"shift-target", "writes one slot further on or back", changeByOne<&Step::dstIndex, writes>},
+    {"change-count", "moves one slot more or less", changeByOne<&Step::count, any>},
     {"change-buffer", "reads or writes the same slots of another buffer", changeBuffer},
     {"swap-operands", "reads where it wrote, writes where it read", swapOperands},
     {"change-opcode", "rrc for recv, reduce for copy, rrs for rcs, ...", changeOpcode},

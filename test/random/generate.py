@@ -34,9 +34,9 @@ class Generator:
 
     def custom(self):
         ranks = self.random.choice([1, 2, 2, 3, 3, 4, 5, 6, 8, 12])
-        alias = self.random.choice(["", "", "", "same", "gather", "scatter"])
-        chunks = self.random.randint(1, 5 if alias in ("", "same") else 2)
-        shapes = {"": ((1, chunks), (1, self.random.randint(1, 6))), "same": ((1, chunks), (1, chunks))}
+        alias = self.random.choice(["", "", "", "same", "first", "gather", "scatter"])
+        chunks = self.random.randint(1, 5 if alias in ("", "same", "first") else 2)
+        shapes = {"": ((1, chunks), (1, self.random.randint(1, 6))), "same": ((1, chunks), (1, chunks)), "first": ((1, chunks), (1, chunks))}
         shapes |= {"gather": ((1, chunks), (ranks, chunks)), "scatter": ((ranks, chunks), (1, chunks))}
         collective = Collective("custom", ranks, chunks, *shapes[alias], alias)
         names = ["scratch", "spare"][: self.random.randint(1, 2)]

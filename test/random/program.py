@@ -69,7 +69,7 @@ class Collective:
     chunks: int
     input: tuple  # blocks, chunks
     output: tuple
-    alias: str = ""  # "", "same", "gather": the input in the output, "scatter": the output in the input
+    alias: str = ""  # "", "same", "first": on rank 0 alone, "gather": the input in the output, "scatter": the output in the input
     root: int = -1
     on_root: str = ""  # the buffer that only the root has
 
@@ -80,7 +80,7 @@ class Collective:
     def place(self, rank, buffer, index):
         """The one name of a chunk that a program in place can name twice."""
         both = self.size(rank, "input") and self.size(rank, "output")
-        if self.alias == "same" and buffer == "input" and both:
+        if (self.alias == "same" or self.alias == "first" and rank == 0) and buffer == "input" and both:
             return rank, "output", index
         if self.alias == "gather" and buffer == "input" and both:
             return rank, "output", index + rank * self.chunks
@@ -224,6 +224,7 @@ class Writer:
         lines += {
             "": [],
             "same": ["    alias input(r, 0) is output(r, 0);"],
+            "first": ["    alias input(0, 0) is output(0, 0);"],
             "gather": [f"    alias input(r, 0) is output(r, {block});"],
             "scatter": [f"    alias output(r, 0) is input(r, {block});"],
         }[collective.alias]

@@ -17,12 +17,24 @@
   std::_Exit(1);
 }
 
+/// Standard output has been written; if it could not be, that is an error, and not LLVM's abort.
+static void finishOutput() {
+  llvm::outs().flush();
+  if (!llvm::outs().has_error())
+    return;
+  llvm::errs() << "gc3c: error: cannot write '-': " << llvm::outs().error().message() << " [cannot-write]\n";
+  llvm::outs().clear_error();
+  std::_Exit(1);
+}
+
 int main(int argc, char **argv) {
   llvm::InitLLVM initialise(argc, argv);
+  llvm::outs(); // made before it is asked for at the end, which --help and --version come to by themselves
+  std::atexit(finishOutput);
   std::set_new_handler(outOfMemory);
   llvm::install_bad_alloc_error_handler([](void *, const char *, bool) { outOfMemory(); });
   std::optional<gc3::driver::Options> options = gc3::driver::parseCommandLine(argc, argv);
   int code = options ? gc3::driver::run(*options) : 2;
-  llvm::outs().flush();
+  finishOutput();
   std::_Exit(code); // a large program's graphs need no tearing down
 }

@@ -6,6 +6,7 @@
 #include "gc3/Lower/Lower.h"
 #include "gc3/Schedule/Schedule.h"
 #include "gc3/Sema/Sema.h"
+#include "gc3/Support/DiagnosticsPrinter.h"
 #include <optional>
 #include <string>
 #include <vector>

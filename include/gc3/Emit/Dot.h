@@ -10,6 +10,7 @@ class raw_ostream;
 
 namespace gc3::ir {
 struct ChunkDag;
+struct Dependencies;
 struct InstructionDag;
 struct Program;
 } // namespace gc3::ir
@@ -17,7 +18,7 @@ struct Program;
 namespace gc3::emit {
 
 /// Writes one digraph. The same program gives the same text.
-void writeDot(llvm::raw_ostream &out, const ir::ChunkDag &dag);
+void writeDot(llvm::raw_ostream &out, const ir::ChunkDag &dag, const ir::Dependencies &edges);
 void writeDot(llvm::raw_ostream &out, const ir::InstructionDag &dag);
 void writeDot(llvm::raw_ostream &out, const ir::Program &program);
 

@@ -18,9 +18,8 @@ struct Program;
 namespace gc3::emit {
 
 /// Writes the page for a program that Verify has found to hold, with the source text behind its steps. The same program
-/// and source give the same bytes. False, and nothing written, if a step reads what is not written yet when every step
-/// runs as early as it can: a program without data races never does.
-bool writeHtml(llvm::raw_ostream &out, const ir::Program &program, const SourceManager &sources);
+/// and source give the same bytes.
+void writeHtml(llvm::raw_ostream &out, const ir::Program &program, const SourceManager &sources);
 
 /// What the page grows with: slots of all buffers, and slots that steps move. Browsers are quick up to some 20000.
 size_t htmlSize(const ir::Program &program);

@@ -79,6 +79,8 @@ struct Dependencies {
   private:
     uint32_t bits;
   };
+  uint32_t nodes() const { return static_cast<uint32_t>(begin.size() - 1); }
+
   std::vector<uint32_t> begin = {0};
   std::vector<Edge> edges;
 };
@@ -89,7 +91,9 @@ struct ChunkDag {
   llvm::SmallVector<ChunkOp, 0> ops; ///< the start nodes of all ranks with input first; grows without copying
 };
 
-/// True and false dependencies between the operations. Linear in the chunks that operations touch.
-Dependencies dependencies(const ChunkDag &dag);
+/// True and false dependencies between the operations. Linear in the chunks that operations touch. Takes memory for up
+/// to `maxLinks` dependencies and readers of slots: ends before the first operation that needs more, so that the result
+/// has fewer nodes than `dag`.
+Dependencies dependencies(const ChunkDag &dag, uint64_t maxLinks);
 
 } // namespace gc3::ir

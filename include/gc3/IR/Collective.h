@@ -5,6 +5,7 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -60,6 +61,9 @@ struct Postcondition {
   bool promises() const { return !runs.empty(); }
 };
 
+/// "input(1, 0)" or "the reduction of 8 chunks: input(0, 0), input(1, 0), ...", for messages.
+std::string describeValue(const Postcondition &post, uint32_t value);
+
 /// A collective with its parameters filled in.
 struct Collective {
   std::string name;
@@ -75,6 +79,8 @@ struct Collective {
       return hasInput[rank] ? input.total() : 0;
     return hasOutput[rank] ? output.total() : 0;
   }
+  /// Whether some rank's input lies in its output, or its output in its input.
+  bool inPlace() const;
 };
 
 /// Makes the rows of `collective.post` from `wantedOf(rank)`: by output chunk, value + 1 or Anything. Only ranks that
@@ -88,6 +94,11 @@ struct Location {
   BufferId buffer;
   uint32_t index;
 };
+
+/// The first output chunk of which two collectives with the same buffers promise different things, if there is one:
+/// however they number values, and in whatever order they list contributions. Linear in their rows and runs, and in the
+/// contributions of values that are listed differently.
+std::optional<Location> firstDifference(const Collective &a, const Collective &b);
 
 /// The one name of a location that in-place programs can name twice: the containing buffer's. `scale` is the number
 /// of slots per chunk that `location.index` counts in.

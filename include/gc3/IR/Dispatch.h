@@ -12,8 +12,8 @@ namespace gc3::ir {
 
 struct ProgramInfo;
 
-/// Names must differ, and no two programs may implement one collective on as many ranks for the same sizes: a runtime
-/// could not tell which one is meant. O(n log n).
+/// Names must differ, and no two programs may implement one collective on as many ranks, with the same root if its
+/// calls have one, for the same sizes: a runtime could not tell which one is meant. O(n log n).
 void checkDispatch(const std::vector<const ProgramInfo *> &programs, Diagnostics &diags);
 
 } // namespace gc3::ir

@@ -23,6 +23,12 @@ struct Step {
   uint32_t waitBegin = 0; ///< waits [waitBegin, waitBegin + waitCount) of the program
   uint32_t waitCount = 0;
   uint32_t site = 0;
+
+  /// Of one that reads a source and writes: whether these share slots.
+  bool readsItsTarget() const {
+    return srcBuffer == dstBuffer && uint64_t(srcIndex) < uint64_t(dstIndex) + count &&
+           uint64_t(dstIndex) < uint64_t(srcIndex) + count;
+  }
 };
 static_assert(sizeof(Step) == 28);
 
@@ -33,6 +39,7 @@ struct ThreadBlock {
   int32_t recvPeer; ///< -1: receives nothing
   uint32_t firstStep;
   uint32_t stepCount;
+  uint32_t site = None; ///< in ProgramInfo::sites, if it has a place of its own
 };
 
 /// A scheduled program. A connection (source, destination, channel) has one sending and one receiving thread block; its

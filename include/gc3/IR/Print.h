@@ -10,10 +10,11 @@ class raw_ostream;
 namespace gc3::ir {
 
 struct ChunkDag;
+struct Dependencies;
 struct InstructionDag;
 struct Program;
 
-void print(llvm::raw_ostream &out, const ChunkDag &dag);
+void print(llvm::raw_ostream &out, const ChunkDag &dag, const Dependencies &edges);
 void print(llvm::raw_ostream &out, const InstructionDag &dag);
 void print(llvm::raw_ostream &out, const Program &program);
 

@@ -14,7 +14,7 @@ inline constexpr uint32_t MaxFifoSlots = 65536;
 
 /// Bounds on what a few words of text can ask for.
 struct ReadOptions {
-  uint64_t maxSlots = uint64_t(128) << 20; ///< of all buffers of all ranks of a program
+  uint64_t maxSlots = uint64_t(32) << 20;  ///< of all buffers of all ranks and programs
   uint64_t maxContributions = 250'000'000; ///< named in the postcondition of a program
   uint64_t maxRuns = uint64_t(16) << 20;   ///< of all reductions of the postcondition that are more than one Run
 };

@@ -4,6 +4,7 @@
 
 #include "gc3/IR/ChunkDag.h"
 #include "llvm/ADT/DenseMap.h"
+#include <algorithm>
 
 namespace gc3::ir {
 
@@ -45,6 +46,7 @@ public:
   }
   /// Ends the node that the latest edges belong to.
   void endNode() { result.begin.push_back(static_cast<uint32_t>(result.edges.size())); }
+  size_t size() const { return result.edges.size(); }
   Dependencies take() { return std::move(result); }
 
 private:
@@ -62,7 +64,8 @@ private:
 
 /// Feed it nodes in order: name the slots that a node reads, then those that it writes, then end it. Reading gives a
 /// true edge to the last writer; writing gives false edges to the readers since then, or to the writer if there were
-/// none. Linear in the slots named. At most 2^31 - 1 nodes.
+/// none. Linear in the slots named, and in the readers of runs of them: slots that the same nodes have read share their
+/// list. At most 2^31 - 1 nodes.
 class SlotTracker {
 public:
   static constexpr uint32_t Nobody = ~uint32_t(0);
@@ -78,6 +81,14 @@ public:
     ++node;
   }
 
+  /// Edges, and entries of lists of readers: what takes memory beyond that of slots and nodes.
+  uint64_t links() const { return lists.size() + edges.size(); }
+  /// As many links as may be for that many operations or parts of them, where a budget of slots is given: edges are
+  /// numbered in 32 bits.
+  static uint64_t mostLinks(uint64_t operations, uint64_t maxSlots) {
+    return std::min(8 * operations + maxSlots / 2, uint64_t(1) << 31);
+  }
+
   /// The node that wrote the slot last.
   uint32_t writer(uint32_t slot) const { return states[slot].writer; }
 
@@ -86,16 +97,21 @@ public:
 
 private:
   static constexpr uint32_t ListBit = uint32_t(1) << 31;
+  static constexpr size_t MostEntries = ListBit - 1; // so that no list is Nobody
   struct State {
     uint32_t writer = Nobody;
     uint32_t readers = Nobody; // the one node, or ListBit | the first entry in `lists`
   };
   struct Reader {
     uint32_t node;
-    uint32_t next; // entry, or Nobody
+    uint32_t next;  // entry, or Nobody
+    uint32_t users; // slots whose lists begin here, and entries before this one
   };
+  static bool isList(uint32_t readers) { return readers != Nobody && (readers & ListBit) != 0; }
   uint32_t entry(uint32_t reader, uint32_t next);
-  bool clearReaders(State &state);
+  uint32_t withNode(uint32_t readers);
+  bool addReaders(uint32_t readers);
+  void release(uint32_t readers);
 
   std::vector<State> states;
   std::vector<Reader> lists;

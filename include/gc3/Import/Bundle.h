@@ -24,12 +24,19 @@ struct BundledProgram {
   uint32_t maxCount = 0;
 };
 
-/// The programs of a bundle, which is taken for hostile: what is returned is as sound as what the readers of texts
-/// return, within the same budgets. Returns an empty string, or what is wrong with the bundle. Linear.
-std::string readBundle(llvm::StringRef bytes, const ir::ReadOptions &options, std::vector<BundledProgram> &programs);
+/// What is wrong with a bundle; empty if nothing is.
+struct BundleProblem {
+  DiagId id = DiagId::CannotRead; ///< the id of a budget where that is too small for a bundle that is sound
+  std::string message;
+  bool empty() const { return message.empty(); }
+};
 
-/// Prints the dispatch table and every program of the bundle at `path`. Returns an empty string, or what is wrong with
-/// the file; then what was printed before is to be dropped.
-std::string dumpBundle(llvm::raw_ostream &out, const std::string &path);
+/// The programs of a bundle, which is taken for hostile: what is returned is as sound as what the readers of texts
+/// return, within the same budgets. Linear.
+BundleProblem readBundle(llvm::StringRef bytes, const ir::ReadOptions &options, std::vector<BundledProgram> &programs);
+
+/// Prints the dispatch table and every program of the bundle at `path`. After a problem what was printed before is to
+/// be dropped.
+BundleProblem dumpBundle(llvm::raw_ostream &out, const std::string &path, const ir::ReadOptions &options);
 
 } // namespace gc3::imports

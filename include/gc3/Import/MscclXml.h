@@ -33,6 +33,7 @@ struct MscclAlgorithm {
   /// Thread blocks, steps and waits as in GC3-IR, but for the slots of steps: these are chunks of the buffers i, o and
   /// s (0, 1 and 2), which may be one another's parts, and lie anywhere. Without an info and sizes of buffers.
   ir::Program program;
+  std::vector<uint8_t> merged; ///< by step: the interpreters run this reduction together with the one before it
 };
 
 /// Reads the one algorithm of the text; what stands around it is skipped. Nothing after an error, which is then in

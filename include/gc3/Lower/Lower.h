@@ -16,11 +16,13 @@ inline constexpr uint64_t MaxInstructions = 3ull << 28;
 
 struct Options {
   bool fuse = true;                      ///< merge receives with the sends of what they received
-  uint64_t maxInstructions = 1ull << 27; ///< before fusion, over all ranks; at most MaxInstructions
+  uint64_t maxInstructions = 1ull << 25; ///< before fusion, over all ranks; at most MaxInstructions
+  /// Operations move 4 times as many slots in all, and have half as many dependencies beyond 8 for each instance.
+  uint64_t maxSlots = uint64_t(32) << 20;
 };
 
 /// Linear in the slots that the instructions touch. Fails with a diagnostic when the parallel instances need slots too
-/// fine to count, or more instructions than allowed.
+/// fine to count, or when there are more instructions, or slots moved or read, than allowed.
 std::optional<ir::InstructionDag> lower(const ir::ChunkDag &dag, const Options &options, Diagnostics &diags);
 
 /// The same program with messages of one slot each: for runtimes that cut longer ones, of which the scheduler could not

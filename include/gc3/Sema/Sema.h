@@ -14,13 +14,13 @@
 namespace gc3::sema {
 
 struct SemaOptions {
-  std::vector<std::pair<std::string, std::string>> defines; ///< `-D name=value`; the last one of a name counts
+  std::vector<std::pair<std::string, std::string>> defines; ///< `-D name=value`; a name comes once
   std::vector<std::string> includeDirs; ///< where imports are looked for after the importing file's folder
   std::string program;                  ///< build this one only; empty: all
   // Budgets of one program, and of the params of all files.
   uint64_t maxSteps = 250'000'000;               ///< jumps back, calls and list elements made
-  uint64_t maxOperations = uint64_t(16) << 20;   ///< chunk operations
-  uint64_t maxSlots = uint64_t(128) << 20;       ///< chunks of all buffers of all ranks
+  uint64_t maxOperations = uint64_t(4) << 20;    ///< chunk operations of all programs
+  uint64_t maxSlots = uint64_t(32) << 20;        ///< chunks of all buffers of all ranks and programs
   uint64_t maxScratch = uint64_t(4) << 20;       ///< chunks of one scratch buffer of one rank
   uint64_t maxListElements = uint64_t(64) << 20; ///< alive at one time
   uint64_t maxRuns = uint64_t(16) << 20;         ///< ir::Run of all reductions of a postcondition

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the compiler has to say: records with a stable id, a place, a message and notes; printed at the end, as text or
-// JSON.
+// What the compiler has to say: records with a stable id, a place, a message and notes, printed at the end.
 #pragma once
 
 #include "gc3/Support/Location.h"
@@ -18,8 +17,6 @@ class raw_ostream;
 namespace gc3 {
 
 enum class Severity : uint8_t { Error, Remark };
-
-enum class DiagnosticsFormat : uint8_t { Text, Json, Sarif };
 
 /// Stable ids; `name` gives each its spelling in brackets after the message, which tests and users search for.
 /// Keep in step with the table in Diagnostics.cpp (a static_assert counts).
@@ -74,6 +71,7 @@ enum class DiagId : uint8_t {
   // Programs
   NoProgram,
   SizesOverlap,
+  NotStandard,
   BadDirective,
   // Scheduling
   Subdivision,
@@ -134,17 +132,15 @@ public:
 
   bool hasErrors() const { return errors != 0; }
   unsigned errorCount() const { return errors; }
+  unsigned omittedCount() const { return omitted; } ///< errors past the limit
   bool limitReached() const { return errorLimit != 0 && errors >= errorLimit; }
   const std::vector<Diagnostic> &all() const { return records; }
+  const SourceManager &sourceManager() const { return sources; }
 
   /// File, line, column, source line with caret, notes; then a line if errors were left out.
   void print(llvm::raw_ostream &out, bool colors) const;
-  /// The same as JSON, an object a line; docs/diagnostics.md has the schema.
-  void printJson(llvm::raw_ostream &out) const;
-  /// The same as one SARIF 2.1.0 log, also if there is nothing to say.
-  void printSarif(llvm::raw_ostream &out) const;
-  /// One of these; text is coloured where `out` shows colours.
-  void print(llvm::raw_ostream &out, DiagnosticsFormat format) const;
+  /// The same as JSON, an object a line; docs/diagnostics.md has the schema. `input`: what was compiled.
+  void printJson(llvm::raw_ostream &out, std::string_view input) const;
 
 private:
   const SourceManager &sources;

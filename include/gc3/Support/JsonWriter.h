@@ -22,13 +22,15 @@ public:
   void null();
   void array(Contents contents);
   void object(Contents contents);
+  /// An array ('[') or object ('{') that ends with `close`, for contents that come from several places.
+  void open(char bracket);
+  void close(char bracket);
 
   /// The name of the next value, which is a member of an object.
   void key(llvm::StringRef name);
 
 private:
   void separate();
-  void nest(char open, Contents contents, char close);
   void quote(llvm::StringRef text);
 
   llvm::raw_ostream &out;

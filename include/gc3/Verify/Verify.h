@@ -8,11 +8,14 @@
 namespace gc3::verify {
 
 struct Options {
-  bool exact = false;             ///< compare explicit multisets of contributions instead of their 128-bit hashes
-  uint32_t maxFindings = 20;      ///< findings kept
-  uint32_t maxThreadBlocks = 108; ///< of a rank: those that a GPU can hold at once
-  uint32_t maxFifoSlots = 65536;  ///< of a connection
-  uint64_t maxSlots = uint64_t(128) << 20; ///< that messages in flight hold at once; steps move 16 times as many in all
+  bool exact = false;                  ///< compare explicit multisets of contributions instead of their 128-bit hashes
+  uint32_t maxFindings = 20;           ///< findings kept
+  uint32_t maxThreadBlocks = 108;      ///< of a rank: those that a GPU can hold at once
+  uint32_t maxInstructions = 1u << 25; ///< of a rank, and twice as many waits: a bundle has 2 GiB for them
+  uint32_t maxFifoSlots = 65536;       ///< of a connection
+  /// That messages in flight hold at once. Steps move 8 times as many in all, and searches for races look at an
+  /// eighth.
+  uint64_t maxSlots = uint64_t(32) << 20;
 };
 
 /// Something wrong with a program. `site` indexes ProgramInfo::sites, or is None.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a bundle says of a program beside the program: each claim that a runtime would be misled by is found.
 #include "BundleClaims.h"
+#include "Pipeline.h"
 #include "gc3/Emit/Bundle.h"
 #include <gtest/gtest.h>
 
@@ -31,7 +32,7 @@ protected:
     ASSERT_FALSE(verdict.wholeSlots);
     std::vector<imports::BundledProgram> bundled;
     std::string bytes = emit::writeBundle({{&read[0], verdict.proven, verdict.minSlots, verdict.wholeSlots}}, "test");
-    ASSERT_EQ(imports::readBundle(bytes, {}, bundled), "");
+    ASSERT_EQ(imports::readBundle(bytes, {}, bundled).message, "");
     stored = bundled.at(0);
   }
 
@@ -76,4 +77,61 @@ TEST_F(Claims, falseOnesAreFound) {
   EXPECT_EQ(changed([](Stored &s) { s.inPlace = true; }), begin + "the wrong placement");
   verdict.wholeSlots = true;
   EXPECT_EQ(judge(), begin + "that slots may be short, and values would be");
+}
+
+TEST(ClaimedCollective, theNameOfAStandardOneIsNotForOtherPromises) {
+  driver::Options options;
+  options.from = driver::From::Bundle;
+  options.emit = driver::Emit::Verdict;
+  auto judge = [&](std::string collective) {
+    driver::Session session(options);
+    std::vector<ir::Program> read = ir::readGC3IR(session.sources, session.diags, "text",
+                                                  "gc3-ir keep implements " + collective +
+                                                      " ranks 2\n"
+                                                      "buffers input[1] output[1]\n"
+                                                      "ensures for r in 0..2: output(r, 0) == input(r, 0)\n"
+                                                      "rank 0: output 1 (input is output[0..])\n"
+                                                      "rank 1: output 1 (input is output[0..])\n",
+                                                  {});
+    verify::Verdict verdict = verify::verify(read.at(0), {});
+    std::string nothing;
+    driver::Pipeline(session).compile(
+        emit::writeBundle({{&read[0], verdict.proven, verdict.minSlots, verdict.wholeSlots}}, "test"), nothing);
+    return session.diags.hasErrors() ? session.diags.all().at(0).message : "";
+  };
+  EXPECT_EQ(judge("own"), "");
+  EXPECT_EQ(judge("allreduce"),
+            "program 'keep': 'allreduce' is a standard collective, and output(0, 0) is promised input(0, 0) instead of "
+            "the reduction of 2 chunks: input(0, 0), input(1, 0); give the collective another name");
+}
+
+/// The table by which a runtime chooses among programs is verified, too.
+TEST_F(Claims, programsLeaveSizesAndNamesToEachOther) {
+  driver::Options options;
+  options.from = driver::From::Bundle;
+  options.emit = driver::Emit::Verdict;
+  auto judge = [&](const char *name, uint64_t minBytes) {
+    std::vector<ir::Program> both(2, stored.program);
+    auto first = std::make_shared<ir::ProgramInfo>(*stored.program.info),
+         second = std::make_shared<ir::ProgramInfo>(*first);
+    first->maxBytes = 1024;
+    second->name = name;
+    second->minBytes = minBytes;
+    both[0].info = first;
+    both[1].info = second;
+    std::string bytes = emit::writeBundle({{&both[0], verdict.proven, verdict.minSlots, verdict.wholeSlots},
+                                           {&both[1], verdict.proven, verdict.minSlots, verdict.wholeSlots}},
+                                          "test");
+    driver::Session session(options);
+    driver::Pipeline pipeline(session);
+    std::string nothing;
+    bool good = pipeline.compile(bytes, nothing);
+    EXPECT_NE(good, session.diags.hasErrors());
+    return good ? "" : session.diags.all().at(0).message;
+  };
+  EXPECT_EQ(judge("other", 1024), "");
+  EXPECT_EQ(judge("other", 512),
+            "'other' (512 .. 18446744073709551615 bytes) and 'move' (0 .. 1024 bytes) both implement "
+            "'move' on 2 ranks; give each a 'sizes' range of its own");
+  EXPECT_EQ(judge("move", 1024), "there is a program 'move' already");
 }

@@ -5,7 +5,6 @@
 #include "Execution.h"
 #include "RandomProgram.h"
 #include "RandomShape.h"
-#include "Values.h"
 #include <gtest/gtest.h>
 
 using namespace gc3;
@@ -26,10 +25,9 @@ static void askAll(const Program &program, Counts &counts) {
   std::vector<Finding> findings;
   Connections connections = checkStructure(program, {}, findings);
   ASSERT_TRUE(findings.empty()) << findings.front().message << '\n' << test::text(program);
-  HashDomain domain;
-  Execution<HashDomain> execution(program, connections, program.fifoSlots, domain);
+  Execution execution(program, connections, program.fifoSlots);
   ASSERT_TRUE(execution.run()) << test::text(program);
-  HappensBefore happensBefore(program, connections, RankOrders(program, execution.order()));
+  HappensBefore happensBefore(program, connections, RankOrders(program, execution.takeOrder()), ~uint64_t(0));
   test::AllPairs allPairs(program);
   auto ask = [&](Place a, Place b) {
     bool before = allPairs.isBefore(a.block, a.step, b.block, b.step);

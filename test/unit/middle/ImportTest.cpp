@@ -134,7 +134,7 @@ TEST(Import, bundledProgramsComeBack) {
     emit::VerifiedProgram verified{&program, verdict.proven, verdict.minSlots, verdict.wholeSlots};
     std::string bytes = emit::writeBundle({verified}, "test");
     std::vector<imports::BundledProgram> read;
-    ASSERT_EQ(imports::readBundle(bytes, {}, read), "");
+    ASSERT_EQ(imports::readBundle(bytes, {}, read).message, "");
     ASSERT_EQ(read.size(), 1u);
     const imports::BundledProgram &own = read[0];
     EXPECT_EQ(text(own.program), text(program));
@@ -150,8 +150,13 @@ TEST(Import, bundlesLargerThanTheBudgetAreRefused) {
   ir::Program program = compile(test::randomProgram(random, {}));
   std::string bytes = emit::writeBundle({{&program, 0, 0, true}}, "test");
   std::vector<imports::BundledProgram> read;
-  EXPECT_NE(imports::readBundle(bytes, {.maxSlots = 1}, read).find("more than 1 slots in all"), std::string::npos);
-  EXPECT_NE(imports::readBundle(bytes, {.maxContributions = 0}, read).find("postcondition"), std::string::npos);
+  imports::BundleProblem slots = imports::readBundle(bytes, {.maxSlots = 1}, read);
+  EXPECT_EQ(slots.message, "program 0: more than 1 slot in all; --max-slots allows more");
+  EXPECT_EQ(slots.id, DiagId::SlotBudget);
+  imports::BundleProblem contributions = imports::readBundle(bytes, {.maxContributions = 0}, read);
+  EXPECT_EQ(contributions.message,
+            "program 0: its outputs hold more than 0 input chunks in all; --max-steps allows more");
+  EXPECT_EQ(contributions.id, DiagId::StepBudget);
   EXPECT_TRUE(read.empty());
 }
 

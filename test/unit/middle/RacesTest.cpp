@@ -53,6 +53,41 @@ static bool compare(const Program &program) {
   return !races.empty();
 }
 
+/// Thread blocks of one rank that read one slot in turns, as waits want it but for the last turn, and one that writes
+/// it after most of them.
+static Program readersThenWriter(std::mt19937_64 &random) {
+  constexpr uint32_t readers = 12;
+  constexpr uint32_t turns = 4;
+  Program program = test::randomShape(random, {.ranks = 1, .blocks = 1, .events = 1});
+  program.bufferSizes[OutputBuffer] = std::max(program.bufferSizes[OutputBuffer], readers);
+  program.threadBlocks.clear();
+  program.steps.clear();
+  program.waits.clear();
+  auto addCopy = [&](uint32_t source, BufferId to, uint32_t target) {
+    program.steps.push_back(
+        {Opcode::Copy, InputBuffer, to, source, target, 1, static_cast<uint32_t>(program.waits.size())});
+  };
+  auto addWait = [&](uint32_t block, uint32_t step) {
+    program.waits.push_back({block, step});
+    ++program.steps.back().waitCount;
+  };
+  for (uint32_t block = 0; block != readers; ++block) {
+    program.threadBlocks.push_back({0, 0, -1, -1, block * turns, turns});
+    for (uint32_t turn = 0; turn != turns; ++turn) {
+      addCopy(0, OutputBuffer, block);
+      if (block != 0 || turn != 0)
+        addWait(block == 0 ? readers - 1 : block - 1, turn - (block == 0 || turn == turns - 1));
+    }
+  }
+  program.threadBlocks.push_back({0, 0, -1, -1, readers * turns, 1});
+  addCopy(1, InputBuffer, 0);
+  for (uint32_t block = 0; block != readers; ++block)
+    if (random() % 24 != 0)
+      addWait(block, turns - 1 - (random() % 24 == 0));
+  program.rankBegin = {0, readers + 1};
+  return program;
+}
+
 TEST(Races, areThoseOfTheClosedRelation) {
   uint32_t racy = 0;
   uint32_t clean = 0;
@@ -92,4 +127,18 @@ TEST(Races, ofShapesAreThoseOfTheClosedRelation) {
   }
   EXPECT_GT(racy, 500u);
   EXPECT_GT(clean, 500u);
+}
+
+// More thread blocks than are looked through one by one read a slot, each of them often.
+TEST(Races, ofManyReadersAreThoseOfTheClosedRelation) {
+  std::mt19937_64 random(2);
+  uint32_t racy = 0;
+  uint32_t clean = 0;
+  for (uint32_t i = 0; i != 300; ++i) {
+    Program program = readersThenWriter(random);
+    ++(compare(program) ? racy : clean);
+    ASSERT_FALSE(HasFailure());
+  }
+  EXPECT_GT(racy, 50u);
+  EXPECT_GT(clean, 50u);
 }

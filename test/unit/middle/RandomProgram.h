@@ -29,7 +29,10 @@ template <typename IR>
 std::string text(const IR &ir) {
   std::string result;
   llvm::raw_string_ostream out(result);
-  ir::print(out, ir);
+  if constexpr (std::is_same_v<IR, ir::ChunkDag>)
+    ir::print(out, ir, dependencies(ir, ir.ops.size() * ir.ops.size()));
+  else
+    ir::print(out, ir);
   return out.str();
 }
 

@@ -123,7 +123,7 @@ TEST(Verify, messagesThatDoNotMeet) {
   exchange.program.steps[2].count = 2;
   exchange.program.bufferSizes[2] = 2;
   EXPECT_EQ(exchange.finding(Finding::Structure).message,
-            "rank 0 tb 1 step 0 (recv from 1) receives 1 slots where rank 1 tb 0 step 0 (send to 0) sends 2");
+            "rank 0 tb 1 step 0 (recv from 1) receives 1 slot where rank 1 tb 0 step 0 (send to 0) sends 2");
 }
 
 TEST(Verify, numbersOfMessages) {
@@ -132,6 +132,23 @@ TEST(Verify, numbersOfMessages) {
                       {Exchange::send(), Exchange::receive()});
   EXPECT_EQ(exchange.finding(Finding::Structure).message,
             "rank 0 sends 2 messages to rank 1 on channel 0, which receives 1");
+}
+
+// What a section of a bundle has room for, were it small.
+TEST(Verify, instructionsAndWaitsOfARank) {
+  Exchange exchange;
+  exchange.wait(0, 1, 0);
+  exchange.program.steps[0].waitCount = 3;
+  exchange.program.waits.assign(3, {1, 0});
+  EXPECT_TRUE(verify(exchange.program, {.maxInstructions = 2}).proven & gc3::verify::StructureHolds);
+  auto verdict = verify(exchange.program, {.maxInstructions = 1});
+  ASSERT_EQ(verdict.findings.size(), 3u);
+  for (const Finding &finding : verdict.findings)
+    EXPECT_EQ(finding.kind, Finding::Structure);
+  EXPECT_EQ(verdict.findings[0].message, "rank 0 has 2 instructions, the limit is 1; larger chunks need fewer");
+  EXPECT_EQ(verdict.findings[1].message,
+            "the instructions of rank 0 have 3 waits, the limit is 2; larger chunks need fewer");
+  EXPECT_EQ(verdict.findings[2].message, "rank 1 has 2 instructions, the limit is 1; larger chunks need fewer");
 }
 
 TEST(Verify, connectionWithTwoSenders) {
@@ -148,7 +165,7 @@ TEST(Verify, rangesAndPeers) {
     Exchange exchange;
     exchange.program.steps[3].dstIndex = 1;
     EXPECT_EQ(exchange.finding(Finding::Structure).message,
-              "rank 1 tb 1 step 0 (recv from 0) writes output[1..2], which has 1 slots on this rank");
+              "rank 1 tb 1 step 0 (recv from 0) writes output[1..2], which has 1 slot on this rank");
   }
   {
     Exchange exchange;
@@ -159,7 +176,7 @@ TEST(Verify, rangesAndPeers) {
     Exchange exchange;
     exchange.program.steps[1].opcode = Opcode::RecvCopySend;
     EXPECT_EQ(exchange.finding(Finding::Structure).message,
-              "rank 0 tb 1 step 0 (rcs from 1 to -1) sends in a thread block without a peer to send to");
+              "rank 0 tb 1 step 0 (rcs from 1) sends in a thread block without a peer to send to");
   }
   {
     Exchange exchange;

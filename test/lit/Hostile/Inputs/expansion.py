@@ -6,6 +6,14 @@ CLAUSES = "collective c() {{ ranks 2; input[2]; output[1]; {} }} program p imple
 MANY = "0..2147483647"
 COPY = "chunk(0, input, 0).copy(1, scratch, 0);"
 
+# What takes a time that grows with the square of the ranks or channels takes minutes here.
+SHIFT = """collective shift(n: int) { ranks n; input[1]; output[1]; ensures for r in 1..n: output(r, 0) == input(r - 1, 0); }
+program p implements shift(65536) { for i in 1..65536 { chunk(i - 1, input, 0).copy(i, output, 0, sendtb = 0, recvtb = 0); } }"""
+ON_CHANNELS = """program p implements allreduce(ranks = 2, chunks = 131072, inplace = true) {
+  for i in 0..131072 { channel (i % 65536) { chunk(0, input, i).reduce(chunk(1, input, i)).copy(1, input, i); } } }"""
+TWICE = """program p implements allreduce(ranks = 65536, chunks = 1, inplace = true) { var s = chunk(0, input, 0);
+  for r in 1..65536 { s = s.reduce(chunk(r, input, 0)); } s = s.reduce(chunk(1, input, 0)); for r in 1..65536 { s.copy(r, input, 0); } }"""
+
 
 def nested(opening, inner, closing, depth):
     return opening * depth + inner + closing * depth
@@ -31,13 +39,37 @@ def programs():
     yield "parallel instances that don't fit", BODY.format("".join(f"parallelize ({n}) {{ {COPY} }}" for n in (65521, 65519, 65497)))
     yield "channels", BODY.format("for i in 0..65536 { chunk(0, input, 0).copy(1, scratch, i, ch = i); }")
     yield "thread blocks", BODY.format("for i in 0..65536 { chunk(0, input, 0).copy(1, scratch, i, sendtb = i); }")
+    yield "a thread block number on all ranks", SHIFT
+    yield "channels of two ranks", ON_CHANNELS, "--max-threadblocks=1000000"
+    yield "a mistake on all ranks", TWICE
     yield "scratch", BODY.format("for i in 0..1000 { chunk(0, input, 0).copy(1, scratch, 4194303 - i); }")
     yield "scratch buffers", BODY.format("".join(f"scratch s{i}; " for i in range(1000)))
-    yield "scratch on all ranks", "program p implements allreduce(65536, 1) { for r in 0..65536 { chunk(r, input, 0).copy(r, scratch, 4000000); } }"
+    yield "scratch on all ranks", "program p implements allreduce(65536, 1) { for r in 0..65536 { chunk(r, input, 0).copy(r, scratch, 4000000); } }", "--max-slots=67108864"
     yield "splits", "program p implements allreduce(1, 4194304) { while true { let x = chunk(0, input, 0, 4194304).split(4194304); } }"
 
 
+def large_operations():
+    """Few words for work on many chunks."""
+    one = "program p implements allreduce(ranks = 1, chunks = {}, inplace = true) {{ {} }}"
+    everything = "chunk(0, input, 0, 1000000)"
+    yield "references to many chunks", one.format(4000000, "for i in 0..249000000 { let c = chunk(0, input, 0, 4000000); }")
+    yield "copies of many chunks", one.format(1000000, f"for i in 0..16000000 {{ {everything}.copy(0, scratch, 0); }}")
+    yield "copies of many chunks to themselves", one.format(1000000, f"let c = {everything}; while true {{ c.copy(0, input, 0); }}")
+    yield "sums of many chunks", one.format(1000000, f"var s = {everything}.copy(0, scratch, 0); while true {{ s = s.reduce({everything}); }}")
+    yield "copies until a limit", one.format(1000000, f"for i in 0..540 {{ {everything}.copy(0, scratch, 0); }}"), "--max-steps=1000000000"
+    yield "copies within limits", one.format(1000000, f"for i in 0..100 {{ {everything}.copy(0, scratch, 0); }}")
+    yield "copies of many slots", one.format(1000, "parallelize (65536) { chunk(0, input, 0).copy(0, scratch, 0); } for i in 0..1000 { chunk(0, input, 0, 1000).copy(0, scratch, 1); }")
+    single = "for i in 0..250000 { chunk(0, input, i).copy(0, scratch, i); } for i in 0..400 { chunk(0, "
+    readers = one.format(250000, single + "input, 0, 250000).copy(0, scratch, 250000); }")
+    yield "readers of single chunks, then of all", readers
+    yield "readers of single chunks, then of all, as Chunk DAG", readers, "--emit=chunk-dag"
+    yield "writers of single chunks, then readers of all", one.format(250000, single + "scratch, 0, 250000).copy(0, scratch, 250000); }")
+
+
 def promises():
+    yield "promises for all chunks that there may be", "program a implements alltoall(ranks = 4096, chunks = 2, inplace = true) { }"
+    yield "promises for more chunks", "program a implements alltoall(ranks = 4096, chunks = 3, inplace = true) { }"
+    yield "programs with many chunks", "".join(f"program p{i} implements alltoall(ranks = 2048, chunks = 2, inplace = true) {{ sizes {i}..{i + 1}; }}\n" for i in range(9))
     yield "promises", CLAUSES.format(f"ensures for x in {MANY}: output(0, 0) == input(1, 0);")
     yield "promises in promises", CLAUSES.format("ensures " + ", ".join(f"for x{i} in 0..1000" if i == 0 else f"x{i} in 0..1000" for i in range(9)) + ": output(0, 0) == input(1, 0);")
     yield "promises of nothing", CLAUSES.format(f"ensures for x in {MANY} if x < 0: output(0, 0) == input(1, 0);")
@@ -47,7 +79,7 @@ def promises():
     yield "owners", "collective c() { ranks 2; input[1] on 0..100000000000; output[1]; } program p implements c() { }"
     yield "owners again and again", "collective c() { ranks 65536; input[1] on [r % 2 for r in 0..60000000]; output[1]; } program p implements c() { }"
     yield "shapes", "program p implements alltoall(65536, 65536) { }"
-    yield "as large as can be", "program p implements allreduce(1024, 131072) { }", "--max-steps=1000000"
+    yield "as large as can be", "program p implements allreduce(1024, 32768) { }", "--max-steps=1000000"
 
 
 def nesting():
@@ -76,5 +108,6 @@ def nesting():
 
 def cases():
     yield from programs()
+    yield from large_operations()
     yield from promises()
     yield from nesting()

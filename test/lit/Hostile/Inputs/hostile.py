@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """hostile.py CASES: gives gc3c what the cases say and prints what comes of each: a line with the exit code and the first error.
 
-CASES is a Python file with a function `cases`, which yields (name, text of the input, options). gc3c may take 30 s of processor
-time, so that what hangs ends, 3 GiB of memory, and 64 KiB for all of its messages; what takes more fails the test. In builds with
+CASES is a Python file with a function `cases`, which yields (name, text of the input, options). gc3c may take 60 s of processor
+time, so that what hangs ends, 4 GiB of memory, and 64 KiB for all of its messages; what takes more fails the test. In builds with
 sanitizers, which reserve far more memory than they use, what it has used counts.
 """
 import os
@@ -14,8 +14,8 @@ import subprocess
 import sys
 import tempfile
 
-SECONDS = 30
-MEMORY = 3 << 30
+SECONDS = 60
+MEMORY = 4 << 30
 MESSAGES = 64 << 10
 
 

@@ -61,9 +61,9 @@ def promises():
     yield "ranks", HEAD.format(4294967295, 1, 1), "--from=gc3-ir"
     yield "slots", HEAD.format(65536, 65536, 65536), "--from=gc3-ir"
     terms = ", ".join(["input(0, c)", "input(1, c)"] * 40)
-    yield "reductions of many terms", head(512, 65536, f"for r in 0..512, c in 0..65536: output(r, c) == reduce({terms})"), "--from=gc3-ir"
+    yield "reductions of many terms", head(256, 65536, f"for r in 0..256, c in 0..65536: output(r, c) == reduce({terms})"), "--from=gc3-ir"
     terms = ", ".join(["input(r, c)", "input(1, c)"] * 4)
-    yield "many reductions", head(512, 65536, f"for r in 0..512, c in 0..65536: output(r, c) == reduce({terms})"), "--from=gc3-ir"
+    yield "many reductions", head(256, 65536, f"for r in 0..256, c in 0..65536: output(r, c) == reduce({terms})"), "--from=gc3-ir"
 
 
 def garbage():

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values moved step by step: linear in the slots that steps move.
+#include "Contents.h"
+#include "Values.h"
+#include <algorithm>
+#include <cassert>
+
+using namespace gc3::ir;
+using namespace gc3::verify;
+
+template <typename Domain>
+Contents<Domain>::Contents(const Program &program, const Connections &connections, Fifos fifos, Domain &domain)
+    : program(program), connections(connections), fifos(std::move(fifos)), domain(domain),
+      map(program.bufferSizes, program.info->bufferCount()), lengths(program), inFlight(this->fifos.size()) {
+  start();
+}
+
+/// Every input slot holds itself. In the order of the slots, so that each is written once.
+template <typename Domain>
+void Contents<Domain>::start() {
+  const Collective &collective = program.info->collective;
+  memory.reserve(map.total());
+  for (uint32_t rank = 0; rank != collective.ranks; ++rank) {
+    uint32_t size = collective.size(rank, InputBuffer) * program.subdivision;
+    if (size == 0)
+      continue;
+    Location first = canonical(collective, {rank, InputBuffer, 0}, program.subdivision);
+    memory.resize(map.slot(rank, first.buffer, first.index));
+    for (uint32_t index = 0; index != size; ++index)
+      memory.push_back({domain.input(rank, index), lengths.restingPlace(first.buffer, first.index + index)});
+  }
+  memory.resize(map.total());
+}
+
+/// Notes that a step reads an unset slot: one tells enough, and all that a program reads need not fit into memory.
+template <typename Domain>
+void Contents<Domain>::noteUnset(uint32_t block, uint32_t number, BufferId buffer, uint32_t index, uint32_t count) {
+  const Held *first = &memory[map.slot(program.threadBlocks[block].rank, buffer, index)];
+  const Held *found =
+      std::find_if(first, first + count, [](const Held &held) { return held.value == Domain::unset(); });
+  bool noted = !unset.empty() && unset.back().block == block && unset.back().step == number;
+  if (found != first + count && !noted)
+    unset.push_back({block, number, buffer, index + static_cast<uint32_t>(found - first)});
+}
+
+/// What a step does to the values, slot by slot: what it writes it either reads in the same slot or not at all.
+template <typename Domain>
+void Contents<Domain>::run(uint32_t block, uint32_t number) {
+  uint32_t rank = program.threadBlocks[block].rank;
+  const Step &step = program.steps[program.threadBlocks[block].firstStep + number];
+  const Held *in = nullptr;
+  const Held *src = nullptr;
+  Held *dst = nullptr;
+  Held *out = nullptr;
+  if (readsSrc(step.opcode)) {
+    noteUnset(block, number, step.srcBuffer, step.srcIndex, step.count);
+    src = &memory[map.slot(rank, step.srcBuffer, step.srcIndex)];
+  }
+  if (combinesIntoDst(step.opcode))
+    noteUnset(block, number, step.dstBuffer, step.dstIndex, step.count);
+  if (writesDst(step.opcode))
+    dst = &memory[map.slot(rank, step.dstBuffer, step.dstIndex)];
+  if (receives(step.opcode))
+    in = inFlight.data() + fifos.receive(connections.recvOf[block], step.count);
+  else if (combinesIntoDst(step.opcode))
+    in = dst;
+  if (sends(step.opcode))
+    out = inFlight.data() + fifos.send(connections.sendOf[block], step.count);
+  assert((in || src) && (dst || out) && "every step takes its values from somewhere to somewhere");
+  Held *first = dst ? dst : out;
+  if (!in || !src)
+    std::copy_n(in ? in : src, step.count, first);
+  else
+    for (uint32_t i = 0; i != step.count; ++i)
+      first[i] = combine(in[i], src[i]);
+  if (dst)
+    rest(dst, step);
+  if (dst && out) // what is passed on is cut to the slot, too
+    std::copy_n(dst, step.count, out);
+}
+
+/// Notes that values have been in the slots that a step writes.
+template <typename Domain>
+void Contents<Domain>::rest(Held *values, const Step &step) const {
+  for (uint32_t i = 0; i != step.count; ++i)
+    values[i].furthest = std::max(values[i].furthest, lengths.restingPlace(step.dstBuffer, step.dstIndex + i));
+}
+
+template <typename Domain>
+void Contents<Domain>::follow(const Order &order) {
+  for (const Stretch &stretch : order)
+    for (uint32_t step = stretch.first; step != stretch.end; ++step)
+      run(stretch.block, step);
+}
+
+template class gc3::verify::Contents<HashDomain>;
+template class gc3::verify::Contents<ExactDomain>;

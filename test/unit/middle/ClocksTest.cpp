@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Clocks against vectors in full.
+#include "gc3/Support/Clocks.h"
+#include <gtest/gtest.h>
+#include <random>
+#include <vector>
+
+using namespace gc3;
+
+namespace {
+
+/// A clock and what it should know.
+struct Made {
+  Clocks::Clock clock = Clocks::Nothing;
+  std::vector<uint32_t> steps; // by thread block
+};
+
+} // namespace
+
+/// What forEach says, in full.
+static std::vector<uint32_t> entries(const Clocks &clocks, const Made &made) {
+  std::vector<uint32_t> steps(made.steps.size());
+  clocks.forEach(made.clock, [&](uint32_t block, uint32_t known) {
+    EXPECT_EQ(steps[block], 0u) << "told twice";
+    EXPECT_NE(known, 0u) << "knows nothing";
+    steps[block] = known;
+  });
+  return steps;
+}
+
+static std::vector<uint32_t> answers(const Clocks &clocks, const Made &made) {
+  std::vector<uint32_t> steps;
+  for (uint32_t block = 0; block != made.steps.size(); ++block)
+    steps.push_back(clocks.known(made.clock, block));
+  return steps;
+}
+
+/// Makes clocks from earlier ones, by as many joins and new entries as `changes` allows, and looks at all of them in
+/// the end: a finished clock never changes.
+static void makeMany(uint32_t blocks, uint32_t changes) {
+  std::mt19937 random(blocks * 16 + changes);
+  auto below = [&](size_t n) { return static_cast<uint32_t>(random() % n); };
+  Clocks clocks(blocks);
+  std::vector<Made> all(1, {Clocks::Nothing, std::vector<uint32_t>(blocks)});
+  for (uint32_t round = 0; round != 400; ++round) {
+    Made made = all[below(all.size())];
+    clocks.start();
+    for (uint32_t change = below(changes + 1); change-- != 0;) {
+      const Made &other = all[below(all.size())];
+      made.clock = clocks.join(made.clock, other.clock);
+      for (uint32_t block = 0; block != blocks; ++block)
+        made.steps[block] = std::max(made.steps[block], other.steps[block]);
+      if (below(3) == 0)
+        continue;
+      uint32_t block = below(blocks);
+      uint32_t steps = 1 + below(50);
+      made.clock = clocks.with(made.clock, block, steps);
+      made.steps[block] = std::max(made.steps[block], steps);
+    }
+    all.push_back(std::move(made));
+  }
+  for (const Made &made : all) {
+    ASSERT_EQ(answers(clocks, made), made.steps) << blocks << " thread blocks, " << changes << " changes";
+    ASSERT_EQ(entries(clocks, made), made.steps) << blocks << " thread blocks, " << changes << " changes";
+  }
+}
+
+TEST(Clocks, knowWhatVectorsWould) {
+  for (uint32_t blocks : {1, 2, 4, 5, 16, 17, 70})
+    for (uint32_t changes : {1, 2, 5})
+      makeMany(blocks, changes);
+}
