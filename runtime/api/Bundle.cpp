@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // gc3Bundle*: loading and the table of programs.
 #include "api/Handles.h"
+#include "host/Layout.h"
 
 #include <optional>
 

@@ -11,9 +11,9 @@ static gc3Result_t request(CallKind kind, const char *name, const void *send, vo
                            gc3DataType_t type, gc3RedOp_t op, int root, gc3Comm_t comm, gc3Stream_t stream) {
   if (!name)
     return api::refuse(comm, gc3InvalidArgument, "the name is null");
-  if (stream)
+  if (stream && comm && !comm->backend->takesStreams())
     return api::refuse(comm, gc3InvalidArgument, "host communicators take no stream");
-  return api::enqueue(comm, {kind, name, send, recv, count, type, op, root});
+  return api::enqueue(comm, {kind, name, send, recv, count, type, op, root, stream});
 }
 
 /// As request, for collectives with a root argument: -1 would mean none.
@@ -86,7 +86,7 @@ gc3Result_t gc3SelectProgram(gc3Comm_t comm, const char *collective, size_t coun
     const host::StandardCollective *standard = host::findStandard(collective);
     bool asStandard = standard && (root >= 0 || !standard->hasRoot());
     CallKind kind = asStandard ? CallKind::Standard : CallKind::Collective;
-    return comm->world->select({kind, collective, nullptr, nullptr, count, type, gc3Sum, root}, *program);
+    return comm->backend->select({kind, collective, nullptr, nullptr, count, type, gc3Sum, root}, *program);
   });
 }
 

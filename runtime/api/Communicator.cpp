@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// gc3HostCommInitAll and what communicators say about themselves.
+// gc3HostCommInitAll, gc3LoopbackCommInitAll, gc3CommInit and what communicators say about themselves.
 #include "api/Handles.h"
+#include "api/Loopback.h"
+#include "api/Lsa.h"
+#include "api/World.h"
+#include "host/Proofs.h"
+#include "trace/RankFiles.h"
 
-#include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <vector>
@@ -14,101 +17,170 @@ using host::Outcome;
 /// As many as the language has: each costs memory before anything is known of a program.
 static constexpr int mostRanks = 65536;
 
-/// GC3_TIMEOUT_MS, or the default where it is unset or no number.
-static uint32_t environmentTimeout() {
-  constexpr uint32_t defaultTimeout = 60000;
-  const char *text = std::getenv("GC3_TIMEOUT_MS");
-  if (!text)
-    return defaultTimeout;
-  char *end = nullptr;
-  unsigned long value = std::strtoul(text, &end, 10);
-  return *text && !*end && value > 0 && value <= UINT32_MAX ? static_cast<uint32_t>(value) : defaultTimeout;
+/// The chosen one, or GC3_TRACE.
+static std::string traceName(const char *chosen) {
+  return chosen ? chosen : trace::environmentName();
 }
 
-/// GC3_ALLOW_UNPROVEN: set to anything but 0.
-static bool environmentAllowsUnproven() {
-  const char *text = std::getenv("GC3_ALLOW_UNPROVEN");
-  return text && *text && std::strcmp(text, "0") != 0;
+/// Of all ranks in this process. Null where there is none or it can't be written.
+static trace::TraceFile *traceFile(const char *chosen) {
+  const std::string name = traceName(chosen);
+  return name.empty() ? nullptr : trace::TraceFile::named(name);
 }
 
-/// Whether the collective promises anything of the program's output.
-static Outcome promises(const bundle::BundleFile &file, uint32_t program, bool &anything) {
-  bundle::CheckView view;
-  if (bundle::BundleStatus status = file.check(program, view); !status.ok())
-    return host::toOutcome(status);
-  anything = std::any_of(view.rows.begin(), view.rows.end(), [](uint32_t value) { return value != 0; });
+/// What a config and the environment say about which program serves a call.
+template <typename Config>
+static host::ChoiceOptions choiceOf(const Config &config) {
+  return {config.programs ? config.programs : host::environmentPrograms(), config.tuner, config.tunerData};
+}
+
+/// What all kinds of communicators are made from.
+static Outcome checkGroup(gc3Comm_t *comms, int nranks, gc3Bundle_t bundle) {
+  if (!comms || !bundle)
+    return {gc3InvalidArgument, "comms or bundle is null"};
+  if (nranks < 1 || nranks > mostRanks)
+    return {gc3InvalidArgument, std::to_string(nranks) + " ranks; there can be 1 to " + std::to_string(mostRanks)};
   return {};
 }
 
-/// Whether programs for so many ranks were proven to be well-formed, to end, to have no races, and to compute what
-/// their collective promises, if it promises anything.
-static Outcome checkProofs(const bundle::BundleFile &file, uint32_t ranks) {
-  constexpr uint32_t always = 0b1011; // structure, no deadlock, no races (Bundle.fbs)
-  constexpr uint32_t postcondition = 0b100;
-  for (uint32_t i = 0; i != file.programCount(); ++i) {
-    uint32_t verified = file.program(i).verified();
-    if (file.program(i).ranks() != ranks)
-      continue;
-    bool proven = (verified & always) == always;
-    if (proven && !(verified & postcondition)) {
-      bool anything = false;
-      if (Outcome outcome = promises(file, i, anything); !outcome.ok())
-        return outcome;
-      proven = !anything;
-    }
-    if (!proven)
-      return {gc3BundleUnproven, "program '" + file.program(i).name()->str() +
-                                     "' was compiled without verification, so it could hang or give wrong results; "
-                                     "compile it without --verify=off, or set GC3_ALLOW_UNPROVEN=1"};
-  }
+/// A caller of an older gc3 knows fewer fields of a config; the others keep their defaults.
+template <typename Config>
+static Outcome readConfig(Config &chosen, const Config *config, const char *initializer) {
+  if (!config)
+    return {};
+  if (config->size == 0 || config->size > sizeof chosen)
+    return {gc3InvalidArgument,
+            std::string("the config was not initialised with ") + initializer + " or is of a newer gc3"};
+  std::memcpy(&chosen, config, config->size);
   return {};
+}
+
+static void handOut(gc3Comm_t *comms, const std::shared_ptr<api::Backend> &backend) {
+  std::vector<std::unique_ptr<gc3Comm>> made;
+  for (uint32_t r = 0; r < backend->ranks(); ++r)
+    made.emplace_back(new gc3Comm{backend, r, {}});
+  for (uint32_t r = 0; r < backend->ranks(); ++r)
+    comms[r] = made[r].release();
 }
 
 extern "C" gc3Result_t gc3HostCommInitAll(gc3Comm_t *comms, int nranks, gc3Bundle_t bundle,
                                           const gc3HostConfig_t *config) {
   return api::guarded(nullptr, [&]() -> Outcome {
-    if (!comms || !bundle)
-      return {gc3InvalidArgument, "comms or bundle is null"};
-    if (nranks < 1 || nranks > mostRanks)
-      return {gc3InvalidArgument, std::to_string(nranks) + " ranks; there can be 1 to " + std::to_string(mostRanks)};
+    if (Outcome outcome = checkGroup(comms, nranks, bundle); !outcome.ok())
+      return outcome;
     gc3HostConfig_t chosen = GC3_HOST_CONFIG_INITIALIZER;
-    if (config) {
-      if (config->size == 0 || config->size > sizeof chosen)
-        return {gc3InvalidArgument,
-                "the config was not initialised with GC3_HOST_CONFIG_INITIALIZER or is of a newer gc3"};
-      std::memcpy(&chosen, config,
-                  config->size); // a caller of an older gc3 knows fewer fields; the others keep their defaults
-    }
+    if (Outcome outcome = readConfig(chosen, config, "GC3_HOST_CONFIG_INITIALIZER"); !outcome.ok())
+      return outcome;
     if (chosen.order != gc3OrderFair && chosen.order != gc3OrderAdversarial)
       return {gc3InvalidArgument, "unknown order " + std::to_string(static_cast<int>(chosen.order))};
-    if (!chosen.allowUnproven && !environmentAllowsUnproven())
-      if (Outcome outcome = checkProofs(*bundle->file, static_cast<uint32_t>(nranks)); !outcome.ok())
+    bool allowUnproven = chosen.allowUnproven || host::environmentAllowsUnproven();
+    if (!allowUnproven)
+      if (Outcome outcome = host::checkProofs(*bundle->file, static_cast<uint32_t>(nranks)); !outcome.ok())
         return outcome;
+    host::Choice choice;
+    const bundle::BundleFile *const files[] = {bundle->file.get()};
+    if (Outcome outcome = host::Choice::make(choiceOf(chosen), files, choice); !outcome.ok())
+      return outcome;
     api::WorldOptions options;
     options.call = {{chosen.slots, chosen.slotBytes, chosen.tileElements},
                     chosen.workers,
                     chosen.order == gc3OrderAdversarial,
-                    chosen.seed};
-    options.timeoutMs = chosen.timeoutMs ? chosen.timeoutMs : environmentTimeout();
-    auto world = std::make_shared<api::World>(bundle->file, static_cast<uint32_t>(nranks), options);
-    std::vector<std::unique_ptr<gc3Comm>> made;
-    for (int r = 0; r < nranks; ++r)
-      made.emplace_back(new gc3Comm{world, static_cast<uint32_t>(r), {}});
-    for (int r = 0; r < nranks; ++r)
-      comms[r] = made[static_cast<size_t>(r)].release();
+                    chosen.seed,
+                    allowUnproven,
+                    traceFile(chosen.trace),
+                    std::move(choice)};
+    constexpr uint32_t defaultTimeout = 60000;
+    options.timeoutMs = chosen.timeoutMs ? chosen.timeoutMs : host::environmentTimeout(defaultTimeout);
+    handOut(comms, std::make_shared<api::World>(bundle->file, static_cast<uint32_t>(nranks), options));
     return {};
   });
 }
 
-extern "C" gc3Result_t gc3CommDestroy(gc3Comm_t comm) {
+static cuda::Options optionsOf(const gc3GpuConfig_t &config, bool allowUnproven) {
+  return {config.slots,
+          config.slotBytes,
+          config.threads,
+          config.simple != 0,
+          config.timeoutMs ? config.timeoutMs : host::environmentTimeout(0),
+          allowUnproven,
+          nullptr,
+          {},
+          choiceOf(config)};
+}
+
+extern "C" gc3Result_t gc3LoopbackCommInitAll(gc3Comm_t *comms, int nranks, gc3Bundle_t bundle,
+                                              const gc3GpuConfig_t *config) {
+  return api::guarded(nullptr, [&]() -> Outcome {
+    if (Outcome outcome = checkGroup(comms, nranks, bundle); !outcome.ok())
+      return outcome;
+    gc3GpuConfig_t chosen = GC3_GPU_CONFIG_INITIALIZER;
+    if (Outcome outcome = readConfig(chosen, config, "GC3_GPU_CONFIG_INITIALIZER"); !outcome.ok())
+      return outcome;
+    const cuda::Cuda *cuda = cuda::linkedCuda();
+    if (!cuda)
+      return {gc3InvalidUsage, "this gc3 was built without CUDA"};
+    const bool allowUnproven = chosen.allowUnproven || host::environmentAllowsUnproven();
+    if (!allowUnproven)
+      if (Outcome outcome = host::checkProofs(*bundle->file, static_cast<uint32_t>(nranks)); !outcome.ok())
+        return outcome;
+    cuda::Options options = optionsOf(chosen, allowUnproven);
+    options.trace = traceFile(chosen.trace);
+    std::shared_ptr<api::Backend> backend;
+    Outcome outcome = api::Loopback::make(*cuda, bundle->file, static_cast<uint32_t>(nranks), options, backend);
+    if (outcome.ok())
+      handOut(comms, backend);
+    return outcome;
+  });
+}
+
+extern "C" gc3Result_t gc3CommInit(gc3Comm_t *comm, gc3Bundle_t bundle, void *ncclComm, const gc3GpuConfig_t *config) {
+  return api::guarded(nullptr, [&]() -> Outcome {
+    if (!comm || !bundle || !ncclComm)
+      return {gc3InvalidArgument, "comm, bundle or ncclComm is null"};
+    *comm = nullptr;
+    gc3GpuConfig_t chosen = GC3_GPU_CONFIG_INITIALIZER;
+    if (Outcome outcome = readConfig(chosen, config, "GC3_GPU_CONFIG_INITIALIZER"); !outcome.ok())
+      return outcome;
+    const bool allowUnproven = chosen.allowUnproven || host::environmentAllowsUnproven();
+    api::Lsa::Init init;
+    init.comm = comm;
+    init.applicant.comm = static_cast<nccl::Comm>(ncclComm);
+    init.applicant.files = {bundle->file};
+    init.applicant.options = optionsOf(chosen, allowUnproven);
+    init.applicant.options.traceName = traceName(chosen.trace);
+    return api::enqueue(init);
+  });
+}
+
+extern "C" gc3Result_t gc3CommGetAsyncError(gc3Comm_t comm, gc3Result_t *result) {
+  return api::guarded(comm, [&]() -> Outcome {
+    if (!comm || !result)
+      return {gc3InvalidArgument, "comm or result is null"};
+    *result = api::report(comm, comm->backend->asyncError());
+    return {};
+  });
+}
+
+/// Frees a rank.
+static gc3Result_t leave(gc3Comm_t comm, bool aborts) {
+  if (comm)
+    comm->backend->leave(comm->rank, aborts);
   delete comm;
   return gc3Success;
+}
+
+extern "C" gc3Result_t gc3CommDestroy(gc3Comm_t comm) {
+  return leave(comm, false);
+}
+
+extern "C" gc3Result_t gc3CommAbort(gc3Comm_t comm) {
+  return leave(comm, true);
 }
 
 extern "C" gc3Result_t gc3CommCount(gc3Comm_t comm, int *count) {
   if (!comm || !count)
     return api::report(comm, gc3InvalidArgument, "comm or count is null");
-  *count = static_cast<int>(comm->world->ranks());
+  *count = static_cast<int>(comm->backend->ranks());
   return gc3Success;
 }
 

@@ -36,12 +36,13 @@ extern "C" gc3Result_t gc3GetVersion(int *version) {
 extern "C" const char *gc3GetErrorString(gc3Result_t result) {
   switch (result) {
   case gc3Success: return "no error";
+  case gc3UnhandledCudaError: return "a CUDA call failed";
   case gc3SystemError: return "the operating system refused a request";
   case gc3InternalError: return "internal error of gc3";
   case gc3InvalidArgument: return "invalid argument";
   case gc3InvalidUsage: return "invalid usage: calls out of order or different on the ranks";
   case gc3InProgress: return "in progress";
-  case gc3Timeout: return "a rank did not make the call in time";
+  case gc3Timeout: return "a rank did not make the call, or a kernel did not end, in time";
   case gc3Deadlock: return "the program is in a deadlock";
   case gc3NoProgram: return "the bundle has no program for the call";
   case gc3NotABundle: return "not a gc3 bundle";

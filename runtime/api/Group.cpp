@@ -2,7 +2,7 @@
 // Groups: calls noted per thread, then run in rounds. In a round every communicator that still has calls makes its next
 // one. The thread arrives with all of them before it waits for any, so that threads may note the calls of different
 // worlds in different orders. Linear in the calls.
-#include "api/Handles.h"
+#include "api/Lsa.h"
 
 #include <algorithm>
 #include <deque>
@@ -24,6 +24,7 @@ struct Noted {
 /// What a thread has noted since the outermost gc3GroupStart.
 struct Group {
   unsigned depth = 0;
+  std::vector<Lsa::Init> inits;
   std::deque<Noted> calls; // elements do not move, so that request.name stays valid
   Outcome failure;         // of the first call that was refused at once
 };
@@ -32,7 +33,7 @@ thread_local Group group;
 
 /// The calls of one thread in one world, by round.
 struct Rounds {
-  World *world;
+  Backend *backend;
   std::vector<std::vector<const Noted *>> rounds;
   Outcome outcome; ///< after an error the world's further calls are dropped
 };
@@ -41,14 +42,14 @@ struct Rounds {
 /// n-th round.
 std::vector<Rounds> sortCalls(std::deque<Noted> &calls) {
   std::vector<Rounds> worlds;
-  std::unordered_map<World *, size_t> worldOf;
+  std::unordered_map<Backend *, size_t> worldOf;
   std::unordered_map<gc3Comm *, size_t> madeBy;
   for (Noted &call : calls) {
     call.request.name = call.name;
-    World *world = call.comm->world.get();
-    auto [place, isNew] = worldOf.try_emplace(world, worlds.size());
+    Backend *backend = call.comm->backend.get();
+    auto [place, isNew] = worldOf.try_emplace(backend, worlds.size());
     if (isNew)
-      worlds.push_back({world, {}, {}});
+      worlds.push_back({backend, {}, {}});
     Rounds &own = worlds[place->second];
     size_t round = madeBy[call.comm]++;
     if (own.rounds.size() == round)
@@ -61,7 +62,7 @@ std::vector<Rounds> sortCalls(std::deque<Noted> &calls) {
 /// Round number `round` of the worlds that have not failed. The calls that nobody else is missing from are run before
 /// this thread waits for any: the others may be waiting for just those.
 void runRound(std::vector<Rounds> &worlds, size_t round) {
-  std::vector<std::pair<Rounds *, World::Arrival>> arrivals;
+  std::vector<std::pair<Rounds *, Backend::Arrival>> arrivals;
   std::vector<std::vector<host::Part>> parts;
   arrivals.reserve(worlds.size());
   for (Rounds &world : worlds) {
@@ -70,30 +71,34 @@ void runRound(std::vector<Rounds> &worlds, size_t round) {
     parts.emplace_back();
     for (const Noted *call : world.rounds[round])
       parts.back().push_back({call->comm->rank, call->request});
-    arrivals.emplace_back(&world, world.world->arrive(parts.back()));
+    arrivals.emplace_back(&world, world.backend->arrive(parts.back()));
   }
   std::stable_partition(arrivals.begin(), arrivals.end(), [](const auto &arrival) { return arrival.second.last; });
   for (const auto &[world, arrival] : arrivals) {
-    world->outcome = world->world->complete(arrival);
+    world->outcome = world->backend->complete(arrival);
     for (const Noted *call : world->rounds[round])
       report(call->comm, world->outcome);
   }
 }
 
-/// Makes the noted calls, or none of them if one was refused when it was noted. The result is the error of the world
-/// that was called first, of those that failed.
+/// Makes the noted communicators, then the noted calls, or none of them if one was refused when it was noted. The
+/// result is the error of the world that was called first, of those that failed.
 gc3Result_t runGroup() {
   std::deque<Noted> calls;
   calls.swap(group.calls);
+  const std::vector<Lsa::Init> inits = std::exchange(group.inits, {});
   Outcome failure = std::exchange(group.failure, {});
   if (!failure.ok())
     return report(nullptr, failure);
+  const Outcome initialised = inits.empty() ? Outcome{} : Lsa::make(inits);
   std::vector<Rounds> worlds = sortCalls(calls);
   size_t rounds = 0;
   for (const Rounds &world : worlds)
     rounds = std::max(rounds, world.rounds.size());
   for (size_t round = 0; round < rounds; ++round)
     runRound(worlds, round);
+  if (!initialised.ok())
+    return report(nullptr, initialised);
   for (const Rounds &world : worlds)
     if (!world.outcome.ok())
       return report(nullptr, world.outcome);
@@ -108,6 +113,13 @@ gc3Result_t refuse(gc3Comm *comm, gc3Result_t code, const char *text) {
   return report(comm, code, text);
 }
 
+Outcome enqueue(const Lsa::Init &init) {
+  if (group.depth == 0)
+    return Lsa::make({&init, 1});
+  group.inits.push_back(init);
+  return {};
+}
+
 gc3Result_t enqueue(gc3Comm *comm, const Request &request) {
   return guarded(comm, [&]() -> Outcome {
     if (!comm)
@@ -117,7 +129,7 @@ gc3Result_t enqueue(gc3Comm *comm, const Request &request) {
       return {};
     }
     const host::Part part{comm->rank, request};
-    return comm->world->complete(comm->world->arrive({&part, 1}));
+    return comm->backend->complete(comm->backend->arrive({&part, 1}));
   });
 }
 

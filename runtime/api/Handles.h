@@ -2,8 +2,10 @@
 // What is behind the handles of gc3.h, and how errors leave the library.
 #pragma once
 
-#include "api/World.h"
+#include "api/Backend.h"
+#include "bundle/BundleFile.h"
 
+#include <memory>
 #include <new>
 #include <string>
 
@@ -14,7 +16,7 @@ struct gc3Bundle {
 
 /// One rank.
 struct gc3Comm {
-  std::shared_ptr<gc3::api::World> world;
+  std::shared_ptr<gc3::api::Backend> backend;
   uint32_t rank;
   std::string lastError;
 };

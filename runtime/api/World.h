@@ -8,6 +8,7 @@
 // takes no lock and writes to no line that another rank writes to.
 #pragma once
 
+#include "api/Backend.h"
 #include "gc3.h"
 #include "host/CallTable.h"
 #include "host/Executor.h"
@@ -25,31 +26,18 @@ struct WorldOptions {
   uint32_t timeoutMs = 60000;
 };
 
-class World {
+class World final : public Backend {
 public:
   World(std::shared_ptr<const bundle::BundleFile> bundle, uint32_t rankCount, const WorldOptions &chosen);
 
-  uint32_t ranks() const { return rankCount; }
+  uint32_t ranks() const override { return rankCount; }
+  bool takesStreams() const override { return false; }
 
-  /// A thread's part in a call.
-  struct Arrival {
-    host::Outcome refused; ///< not ok: there is nothing to complete
-    std::span<const host::Part> parts;
-    uint64_t number = 0; ///< of the call
-    bool last = false;   ///< nobody else is missing
-  };
-
-  /// Joins with some ranks, no two alike, without waiting for others: so a thread can arrive in several worlds before
-  /// it waits in any. `parts`, and what the requests point to, have to stay until complete() returns.
-  Arrival arrive(std::span<const host::Part> parts);
-
-  /// Returns when the parts of the ranks that arrived have ended. A call that fails before it begins fails alike on all
-  /// ranks. After a call that timed out the ranks no longer agree on which call is which, so every later one fails at
-  /// once.
-  host::Outcome complete(const Arrival &arrival);
-
-  /// Which program a request would run; waits for no other rank.
-  host::Outcome select(const host::Request &request, const char *&program);
+  Arrival arrive(std::span<const host::Part> parts) override;
+  /// After a call that timed out the ranks no longer agree on which call is which, so every later one fails at once.
+  host::Outcome complete(const Arrival &arrival) override;
+  host::Outcome select(const host::Request &request, const char *&program) override;
+  host::Outcome asyncError() override { return {}; }
 
 private:
   /// What a rank says about one call. Written before `number`, by its own thread.

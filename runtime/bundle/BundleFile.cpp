@@ -178,9 +178,14 @@ BundleStatus BundleFile::checkManifest() {
   manifestTable = verifiedRoot<fbs::Manifest>(sectionBytes(table[0]), manifestIdentifier);
   if (!manifestTable)
     return fail(BundleError::Invalid, "invalid bundle: the manifest is malformed");
-  for (uint32_t i = 0; i < programCount(); ++i)
+  for (uint32_t i = 0; i < programCount(); ++i) {
+    if (!hasNames(program(i)))
+      return fail(BundleError::Invalid,
+                  "invalid bundle: program " + std::to_string(i) +
+                      ": its names, and that of its collective, have to be letters, digits and _");
     if (std::string problem = validateProgram(program(i)); !problem.empty())
       return fail(BundleError::Invalid, "invalid bundle: program '" + program(i).name()->str() + "': " + problem);
+  }
   return {};
 }
 
@@ -207,6 +212,12 @@ BundleStatus BundleFile::checkOrder() {
   if (next != table.size())
     return fail(BundleError::Invalid, "invalid bundle: " + std::to_string(table.size() - next) + " sections too many");
   return {};
+}
+
+uint64_t BundleFile::digest() const {
+  FileHeader header;
+  std::memcpy(&header, contents.data(), sizeof header);
+  return header.checksum;
 }
 
 uint32_t BundleFile::programCount() const {

@@ -75,6 +75,8 @@ public:
   BundleStatus rank(uint32_t index, uint32_t rank, RankView &view) const;
   /// Checks and views the postcondition of program `index`.
   BundleStatus check(uint32_t index, CheckView &view) const;
+  /// Of all sections: equal digests, equal bundles.
+  uint64_t digest() const;
   /// For --dump: the section table as stored.
   std::span<const SectionEntry> sections() const { return table; }
   std::span<const std::byte> bytes() const { return contents; }

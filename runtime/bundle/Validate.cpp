@@ -57,6 +57,11 @@ private:
     if (std::string problem = wholeBlocks("output", view.outputSlots, program.output_chunks_per_block());
         !problem.empty())
       return problem;
+    return alias();
+  }
+
+  /// The inner buffer is a range of whole blocks of the outer one, so that its slots are as long as theirs.
+  std::string alias() const {
     uint64_t inner = 0, outer = 0;
     switch (view.alias) {
     case fbs::Alias::None: return {};
@@ -67,6 +72,12 @@ private:
     if (inner == 0 || view.aliasOffset + inner > outer)
       return "alias of " + str(inner) + " slots at " + str(view.aliasOffset) + " leaves a buffer of " + str(outer) +
              " slots";
+    if (program.input_chunks_per_block() != program.output_chunks_per_block())
+      return "alias between blocks of " + str(program.input_chunks_per_block()) + " and of " +
+             str(program.output_chunks_per_block()) + " chunks";
+    uint64_t perBlock = slotsPerBlock(program.input_chunks_per_block(), program);
+    if (view.aliasOffset % perBlock != 0)
+      return "alias at " + str(view.aliasOffset) + " does not begin a block of " + str(perBlock) + " slots";
     return {};
   }
 
@@ -104,6 +115,9 @@ private:
     const OpcodeTraits &needs = traits(static_cast<Opcode>(inst.opcode()));
     if (inst.reserved() != 0)
       return "reserved field is not 0";
+    if ((!needs.reads && (inst.src_buffer() != 0 || inst.src_index() != 0)) ||
+        (!needs.writes && (inst.dst_buffer() != 0 || inst.dst_index() != 0)))
+      return std::string(needs.name) + " has " + (needs.reads ? "a destination" : "a source");
     if (inst.count() == 0 || ((needs.sends || needs.receives) && inst.count() > program.max_count()))
       return "count " + str(inst.count()) + " is not in 1 .. " + str(program.max_count());
     if ((needs.sends && block.send_peer() < 0) || (needs.receives && block.recv_peer() < 0))
@@ -164,9 +178,20 @@ private:
 
 } // namespace
 
+static bool isName(const flatbuffers::String *text) {
+  auto isLetter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  std::string_view name = text ? text->string_view() : std::string_view();
+  return !name.empty() && isLetter(name[0]) &&
+         std::all_of(name.begin(), name.end(), [&](char c) { return isLetter(c) || (c >= '0' && c <= '9'); });
+}
+
+bool hasNames(const fbs::Program &program) {
+  const auto *scratch = program.scratch_names();
+  return isName(program.name()) && isName(program.collective()) &&
+         (!scratch || std::all_of(scratch->begin(), scratch->end(), isName));
+}
+
 std::string validateProgram(const fbs::Program &program) {
-  if (program.name()->size() == 0 || program.collective()->size() == 0)
-    return "has no name or no collective";
   if (program.ranks() == 0 || program.ranks() > INT32_MAX)
     return str(program.ranks()) + " ranks";
   if (program.protocol() > fbs::Protocol::MAX)

@@ -10,7 +10,11 @@
 
 namespace gc3::bundle {
 
-/// A line of the manifest: names, counts and limits.
+/// Whether the program, its collective and its scratch buffers are called by words, which messages and tables can show
+/// and command lines ask for: ASCII letters, digits and _, no digit first.
+bool hasNames(const fbs::Program &program);
+
+/// A line of the manifest: counts and limits.
 std::string validateProgram(const fbs::Program &program);
 
 /// One rank alone: opcodes, buffers, ranges, peers, waits, alias.

@@ -109,11 +109,12 @@ void Call::enter(uint32_t rank, uint64_t number, const Request &request, Placeme
   part.open = false;
   part.request = request;
   part.placement = placement;
+  part.recording = timeline ? timeline->begin(rank, {number, &program, request.count, layout.tiles}) : nullptr;
   RankMemory memory = padded // the padded copies are apart
                           ? staging.memory(rank, Placement::Apart, padded->padding.padded(rank, request))
                           : staging.memory(rank, placement, request);
   memory.streams = streams;
-  run->start(rank, memory);
+  run->start(rank, memory, part.recording);
   if (sendsAhead && !padded && staging.sharing(rank, placement) != Sharing::None)
     run->sendAhead(rank, sharing(rank, placement));
   run->release(rank);
@@ -160,12 +161,14 @@ bool Call::sweep(uint32_t rank, uint64_t number, Sharing sharing) {
 
 void Call::leave(uint32_t rank) {
   Part &part = parts[rank];
-  if (!padded) {
+  if (padded) {
+    staging.after(rank, Placement::Apart, padded->padding.padded(rank, part.request));
+    padded->padding.after(rank, part.request);
+  } else {
     staging.after(rank, part.placement, part.request);
-    return;
   }
-  staging.after(rank, Placement::Apart, padded->padding.padded(rank, part.request));
-  padded->padding.after(rank, part.request);
+  if (part.recording)
+    part.recording->setEnd(trace::now());
 }
 
 /// While all ranks are held nothing changes, and if no thread block can step, none ever will.

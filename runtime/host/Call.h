@@ -46,6 +46,8 @@ public:
   /// Before any rank enters: nothing is to be sent ahead, and memory that a program must write before it reads it holds
   /// what shows. For adversarial orders, which neither may narrow.
   void expectAdversary();
+  /// From now on calls are noted in `calls`, which has to stay.
+  void record(Timeline &calls) { timeline = &calls; }
   /// Rank `rank` begins call `number`, having ended its last one here, and does what it may do before it knows that the
   /// others have entered as well. A request that place() has taken.
   void enter(uint32_t rank, uint64_t number, const Request &request, Placement placement);
@@ -86,6 +88,7 @@ private:
     bool open = false;   ///< the copies that precede the run are made
     Placement placement = Placement::Apart;
     Request request;
+    Recording *recording = nullptr;
     std::atomic<uint64_t> finished{0};
   };
 
@@ -114,6 +117,7 @@ private:
   std::optional<Run> run;
   bool worthSharing = false; ///< that messages skip their slots
   bool streams = false, sendsAhead = true;
+  Timeline *timeline = nullptr;
   std::atomic<bool> diagnosing{false};
   std::atomic<bool> isStopped{false};
   std::string explanation; ///< written before isStopped

@@ -17,34 +17,10 @@ constexpr uint64_t mostMemory = 512ull << 20;
 } // namespace
 
 CallTable::CallTable(const bundle::BundleFile &file, uint32_t rankCount, const CallOptions &chosen)
-    : ranks(rankCount), options(chosen), selection(file, rankCount), random(chosen.seed) {}
-
-static std::string describe(const Request &request) {
-  std::string text = "'";
-  text.append(request.name).append("' of ").append(std::to_string(request.count)).append(" ");
-  text.append(elementTypeName(static_cast<ElementType>(request.type))).append(", ");
-  text.append(reduceOpName(static_cast<ReduceOp>(request.op)));
-  return request.root < 0 ? text : text + ", root " + std::to_string(request.root);
-}
-
-Outcome CallTable::checkRequests(std::span<const Request> requests) const {
-  for (uint32_t r = 0; r < ranks; ++r) {
-    const Request &request = requests[r];
-    auto refuse = [r](const std::string &what) {
-      return Outcome{gc3InvalidArgument, "rank " + std::to_string(r) + ": " + what};
-    };
-    if (request.type < 0 || request.type >= gc3NumTypes)
-      return refuse("unknown data type " + std::to_string(static_cast<int>(request.type)));
-    if (request.op < 0 || request.op >= gc3NumOps)
-      return refuse("unknown reduction " + std::to_string(static_cast<int>(request.op)));
-    if (request.root < -1 || request.root >= static_cast<int>(ranks))
-      return refuse("there is no root " + std::to_string(request.root) + ", the last rank is rank " +
-                    std::to_string(ranks - 1));
-    if (!request.matches(requests[0]))
-      return {gc3InvalidUsage, "the calls of the ranks do not match: rank 0 calls " + describe(requests[0]) +
-                                   "; rank " + std::to_string(r) + " calls " + describe(request)};
-  }
-  return {};
+    : ranks(rankCount), options(chosen), selection(file, rankCount, chosen.allowUnproven, chosen.choice),
+      random(chosen.seed) {
+  if (options.trace)
+    timeline.emplace(*options.trace, RankSpan{0, ranks});
 }
 
 uint32_t CallTable::helpers(const Call &call) const {
@@ -109,6 +85,8 @@ Outcome CallTable::find(const Request &request, Call *&call) {
     return outcome;
   if (options.adversarial)
     fresh->expectAdversary();
+  if (timeline)
+    fresh->record(*timeline);
   call = fresh.get();
   calls.push_back(std::move(fresh));
   return {};
@@ -139,7 +117,7 @@ Outcome CallTable::begin(std::span<const Request> requests, uint64_t number, std
   if (Outcome outcome = checkRequests(requests); !outcome.ok())
     return outcome;
   const Request &request = requests[0];
-  if (request.count == 0 && request.kind != CallKind::Program)
+  if (isEmpty(request))
     return {};
   Call *found = nullptr;
   if (Outcome outcome = find(request, found); !outcome.ok() || !found)

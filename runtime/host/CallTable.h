@@ -14,6 +14,9 @@ struct CallOptions {
   uint32_t workers = 0; ///< 0: the machine's
   bool adversarial = false;
   uint64_t seed = 0;
+  bool allowUnproven = false;        ///< see Selection
+  trace::TraceFile *trace = nullptr; ///< where calls are recorded; null: they are not
+  Choice choice;                     ///< of programs
 };
 
 class CallTable {
@@ -37,7 +40,6 @@ public:
   uint32_t helpers(const Call &call) const;
 
 private:
-  Outcome checkRequests(std::span<const Request> requests) const;
   Outcome find(const Request &request, Call *&call);
   Outcome enter(std::span<const Request> requests, uint64_t number, Call &call, Sharing &sharing);
   uint64_t sharingFrom();
@@ -52,6 +54,7 @@ private:
   std::vector<std::unique_ptr<Call>> calls;
   std::vector<std::unique_ptr<Call>> leaving; ///< given up since the last begin()
   std::atomic<uint64_t> retired{0};
+  std::optional<Timeline> timeline; ///< goes first, while its programs are there
 };
 
 } // namespace gc3::host

@@ -3,6 +3,7 @@
 // so that following that from anywhere ends in a cycle, which is the cause; the others wait for it directly or not.
 // O(thread blocks).
 #include "host/Run.h"
+#include "host/Waiting.h"
 
 #include <algorithm>
 
@@ -27,26 +28,19 @@ uint32_t Run::waitsFor(uint32_t index) const {
 
 std::string Run::describe(uint32_t index) const {
   const ThreadBlock &block = blocks[index];
-  uint32_t local = index - prog.firstThreadBlock(block.rank);
-  const fbs::ThreadBlock &record = prog.rank(block.rank).threadBlocks[local];
-  auto str = [](auto value) { return std::to_string(value); };
-  std::string who = "rank " + str(block.rank) + " thread block " + str(local);
-  if (blocked(block) == Blocked::Reader)
-    return who + " (at its end) waits for rank " + str(record.send_peer()) + " to read its messages on channel " +
-           str(record.channel());
-  const fbs::Instruction &inst = block.instructions[block.step];
-  std::string text = who + " step " + str(block.step) + " (" + traits(static_cast<Opcode>(inst.opcode())).name +
-                     ", tile " + str(block.tile) + ") waits for ";
+  if (blocked(block) == Blocked::Reader) {
+    const uint32_t local = index - prog.firstThreadBlock(block.rank);
+    const fbs::ThreadBlock &record = prog.rank(block.rank).threadBlocks[local];
+    return "rank " + std::to_string(block.rank) + " thread block " + std::to_string(local) +
+           " (at its end) waits for rank " + std::to_string(record.send_peer()) + " to read its messages on channel " +
+           std::to_string(record.channel());
+  }
+  const std::string text = waiter(prog, index, block.step, block.tile);
   switch (blocked(block)) {
   case Blocked::Staging: return text + "copies of an earlier tile to be read";
-  case Blocked::Wait: {
-    const fbs::Wait *wait = unmetWait(block);
-    return text + "thread block " + str(wait->thread_block()) + " step " + str(wait->step());
-  }
-  case Blocked::Message:
-    return text + "a message from rank " + str(record.recv_peer()) + " on channel " + str(record.channel());
-  case Blocked::Slot:
-    return text + "a free slot to rank " + str(record.send_peer()) + " on channel " + str(record.channel());
+  case Blocked::Wait: return text + awaitedStep(*unmetWait(block));
+  case Blocked::Message: return text + awaitedMessage(prog, index);
+  case Blocked::Slot: return text + awaitedSlot(prog, index);
   case Blocked::Reader:
   case Blocked::No:
   case Blocked::Finished: break;

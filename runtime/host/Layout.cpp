@@ -120,19 +120,11 @@ std::string Layout::computeBuffers(const Program &program) {
     buffers.push_back(rank.output);
     if (view.alias != fbs::Alias::None) {
       bool inputInside = view.alias == fbs::Alias::InputInOutput;
-      const BufferLayout &inner = inputInside ? rank.input : rank.output,
-                         &outer = inputInside ? rank.output : rank.input;
-      uint64_t innerSlots = inputInside ? view.inputSlots : view.outputSlots;
+      const BufferLayout &outer = inputInside ? rank.output : rank.input;
       BufferLayout &resolved = buffers[buffers.size() - (inputInside ? 2 : 1)];
       resolved = outer;
       resolved.firstSlot = view.aliasOffset;
       rank.aliasElement = outer.at(view.aliasOffset).offset;
-      // Contiguous when it has whole blocks of the outer buffer's kind, or lies within one and ends where that ends or
-      // earlier.
-      BufferLayout::Place begin = outer.at(view.aliasOffset);
-      rank.uniformAlias = (inner.slotsPerBlock == outer.slotsPerBlock && inner.blockElements == outer.blockElements &&
-                           view.aliasOffset % outer.slotsPerBlock == 0) ||
-                          (innerSlots <= begin.slots && inner.elements <= begin.available);
     }
     for (uint32_t scratchSlots : view.scratchSlots)
       buffers.push_back(

@@ -47,7 +47,6 @@ struct BufferLayout {
 struct RankLayout {
   BufferLayout input, output; ///< as the caller sees them, aliases aside
   uint64_t aliasElement = 0;  ///< where the inner buffer begins in the outer one
-  bool uniformAlias = false;  ///< the inner buffer is one contiguous piece of the outer one
   uint32_t firstBuffer = 0;   ///< in Layout::buffers: input, output, scratch buffers, aliases resolved
   uint64_t scratchBytes = 0;
 };

@@ -8,10 +8,10 @@ namespace gc3::host {
 namespace {
 
 constexpr StandardCollective standardCollectives[] = {
-    {"allreduce", Blocks::One, Blocks::One},          {"allgather", Blocks::One, Blocks::PerRank},
-    {"reduce_scatter", Blocks::PerRank, Blocks::One}, {"alltoall", Blocks::PerRank, Blocks::PerRank},
-    {"broadcast", Blocks::OneOnRoot, Blocks::One},    {"reduce", Blocks::One, Blocks::OneOnRoot},
-    {"gather", Blocks::One, Blocks::PerRankOnRoot},   {"scatter", Blocks::PerRankOnRoot, Blocks::One},
+    {"allreduce", Blocks::One, Blocks::One, true},          {"allgather", Blocks::One, Blocks::PerRank, false},
+    {"reduce_scatter", Blocks::PerRank, Blocks::One, true}, {"alltoall", Blocks::PerRank, Blocks::PerRank, false},
+    {"broadcast", Blocks::OneOnRoot, Blocks::One, false},   {"reduce", Blocks::One, Blocks::OneOnRoot, true},
+    {"gather", Blocks::One, Blocks::PerRankOnRoot, false},  {"scatter", Blocks::PerRankOnRoot, Blocks::One, false},
 };
 
 uint32_t expectedBlocks(Blocks blocks, uint32_t rank, uint32_t ranks, uint32_t root) {
@@ -24,7 +24,41 @@ uint32_t expectedBlocks(Blocks blocks, uint32_t rank, uint32_t ranks, uint32_t r
   return 0;
 }
 
+std::string describe(const Request &request) {
+  std::string text = "'";
+  text.append(request.name).append("' of ").append(std::to_string(request.count)).append(" ");
+  text.append(elementTypeName(static_cast<ElementType>(request.type))).append(", ");
+  text.append(reduceOpName(static_cast<ReduceOp>(request.op)));
+  return request.root < 0 ? text : text + ", root " + std::to_string(request.root);
+}
+
 } // namespace
+
+Outcome checkRequest(const Request &request, uint32_t rank, uint32_t ranks) {
+  auto refuse = [rank](const std::string &what) {
+    return Outcome{gc3InvalidArgument, "rank " + std::to_string(rank) + ": " + what};
+  };
+  if (request.type < 0 || request.type >= gc3NumTypes)
+    return refuse("unknown data type " + std::to_string(static_cast<int>(request.type)));
+  if (request.op < 0 || request.op >= gc3NumOps)
+    return refuse("unknown reduction " + std::to_string(static_cast<int>(request.op)));
+  if (request.root < -1 || request.root >= static_cast<int>(ranks))
+    return refuse("there is no root " + std::to_string(request.root) + ", the last rank is rank " +
+                  std::to_string(ranks - 1));
+  return {};
+}
+
+Outcome checkRequests(std::span<const Request> requests) {
+  const auto ranks = static_cast<uint32_t>(requests.size());
+  for (uint32_t r = 0; r < ranks; ++r) {
+    if (Outcome outcome = checkRequest(requests[r], r, ranks); !outcome.ok())
+      return outcome;
+    if (!requests[r].matches(requests[0]))
+      return {gc3InvalidUsage, "the calls of the ranks do not match: rank 0 calls " + describe(requests[0]) +
+                                   "; rank " + std::to_string(r) + " calls " + describe(requests[r])};
+  }
+  return {};
+}
 
 Outcome toOutcome(const bundle::BundleStatus &status) {
   using bundle::BundleError;
@@ -45,11 +79,9 @@ Outcome toOutcome(const bundle::BundleStatus &status) {
 
 int64_t StandardCollective::inPlaceOffset(uint32_t rank, uint64_t count) const {
   auto part = static_cast<int64_t>(rank * count);
-  bool wideInput = input == Blocks::PerRank || input == Blocks::PerRankOnRoot;
-  bool wideOutput = output == Blocks::PerRank || output == Blocks::PerRankOnRoot;
-  if (wideInput == wideOutput)
+  if (isWide(input) == isWide(output))
     return 0;
-  return wideInput ? part : -part;
+  return isWide(input) ? part : -part;
 }
 
 const StandardCollective *findStandard(std::string_view name) {

@@ -6,6 +6,7 @@
 #include "host/Element.h"
 #include "host/Program.h"
 
+#include <span>
 #include <string>
 
 namespace gc3::host {
@@ -36,6 +37,7 @@ struct Request {
   gc3DataType_t type = gc3Float32;
   gc3RedOp_t op = gc3Sum;
   int root = -1;
+  void *stream = nullptr; ///< not for the host executor
 
   /// Equal in everything that has to be equal on all ranks.
   bool matches(const Request &other) const {
@@ -43,6 +45,17 @@ struct Request {
            root == other.root;
   }
 };
+
+/// A collective of no elements moves nothing, whatever program it would run.
+inline bool isEmpty(const Request &request) {
+  return request.count == 0 && request.kind != CallKind::Program;
+}
+
+/// Whether what one rank of `ranks` asks for is in range; gc3InvalidArgument.
+Outcome checkRequest(const Request &request, uint32_t rank, uint32_t ranks);
+
+/// Whether what all ranks ask for, one after the other, is in range and matches; gc3InvalidArgument, gc3InvalidUsage.
+Outcome checkRequests(std::span<const Request> requests);
 
 /// What one rank brings to a call.
 struct Part {
@@ -57,7 +70,9 @@ struct StandardCollective {
   const char *name;
   Blocks input;
   Blocks output;
+  bool reduces; ///< outputs are sums over all ranks, and not one rank's input
   bool hasRoot() const { return input >= Blocks::OneOnRoot || output >= Blocks::OneOnRoot; }
+  static bool isWide(Blocks blocks) { return blocks == Blocks::PerRank || blocks == Blocks::PerRankOnRoot; }
   /// Elements from the start of the send buffer to the start of the receive buffer where rank runs in place.
   int64_t inPlaceOffset(uint32_t rank, uint64_t count) const;
 };

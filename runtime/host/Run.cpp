@@ -66,7 +66,7 @@ Run::Run(const LoadedProgram &ofCall, const Layout &ofBuffers, ReduceKernel kern
   allow(*loaded.inPlace, inPlace);
 }
 
-void Run::start(uint32_t rank, const RankMemory &memory) {
+void Run::start(uint32_t rank, const RankMemory &memory, Recording *recording) {
   RankState &state = ranks[rank];
   const RankView &view = prog.rank(rank);
   uint32_t at = layout.ranks[rank].firstBuffer;
@@ -79,6 +79,7 @@ void Run::start(uint32_t rank, const RankMemory &memory) {
   state.separate = memory.separate;
   state.streams = memory.streams;
   state.shared = false;
+  state.recording = recording;
   state.allowed = memory.inPlace ? &inPlace : &asWritten;
   startStaging(rank, memory);
   state.activeCount = 0;
@@ -120,12 +121,18 @@ Blocked Run::blocked(const ThreadBlock &block) const {
 }
 
 void Run::step(ThreadBlock &block) {
+  ranks[block.rank].recording ? stepNoting<Noting::Times>(block) : stepNoting<Noting::Nothing>(block);
+}
+
+template <Run::Noting N>
+void Run::stepNoting(ThreadBlock &block) {
   if (RankState &rank = ranks[block.rank]; block.tile == rank.stagedTiles)
     stageTile(rank);
-  move(block, false);
+  move<N>(block, false);
 }
 
 /// `ahead`: nothing has been written to the rank's buffers yet, so that copies are as good as what they are of.
+template <Run::Noting N>
 void Run::move(ThreadBlock &block, bool ahead) {
   const RankState &rank = ranks[block.rank];
   const fbs::Instruction &inst = block.instructions[block.step];
@@ -159,7 +166,13 @@ void Run::move(ThreadBlock &block, bool ahead) {
   if (data.outgoing.operand)
     data.streamOutgoing =
         rank.allowed->steps[how.receiver].lastWrite && cold(how.warmStore, ranks[prog.rankOfStep(how.receiver)]);
-  mover(data);
+  if constexpr (N == Noting::Times) {
+    const uint64_t begin = trace::now();
+    mover(data);
+    rank.recording->note(static_cast<uint32_t>(&block - rank.blocks), block.step, block.tile, {begin, trace::now()});
+  } else {
+    mover(data);
+  }
   if (needs.receives)
     block.incoming->finishReceive();
   if (needs.sends)
@@ -191,6 +204,7 @@ Run::Pending Run::pendingOn(const ThreadBlock &block, Blocked why) const {
 
 /// A thread block does at most one tile before the next has its turn: they work on the same data, and others wait for
 /// each.
+template <Run::Noting N>
 bool Run::sweepOnce(RankState &state) {
   bool progress = false;
   for (uint32_t i = 0; i < state.activeCount;) {
@@ -203,7 +217,7 @@ bool Run::sweepOnce(RankState &state) {
     const uint64_t tile = block.tile;
     Blocked now;
     while ((now = blocked(block)) == Blocked::No && block.tile == tile) {
-      step(block);
+      stepNoting<N>(block);
       progress = true;
     }
     if (now == Blocked::Finished) {
@@ -218,8 +232,9 @@ bool Run::sweepOnce(RankState &state) {
 }
 
 bool Run::sweep(uint32_t rank) {
+  RankState &state = ranks[rank];
   bool progress = false;
-  while (sweepOnce(ranks[rank]))
+  while (state.recording ? sweepOnce<Noting::Times>(state) : sweepOnce<Noting::Nothing>(state))
     progress = true;
   return progress;
 }
@@ -246,7 +261,7 @@ void Run::sendAhead(uint32_t rank, Sharing kinds) {
            throughSlot(block.firstStep + block.step)) {
       readers += state.allowed->steps[block.firstStep + block.step].staged != Transfers::none;
       ++sent;
-      move(block, true);
+      state.recording ? move<Noting::Times>(block, true) : move<Noting::Nothing>(block, true);
     }
   }
   // Whoever receives one of these may take the tile as staged. Where all that reads copies has been sent, it is.

@@ -11,6 +11,7 @@
 #include "host/Layout.h"
 #include "host/Mover.h"
 #include "host/Staging.h"
+#include "host/Timeline.h"
 
 #include <atomic>
 #include <memory>
@@ -52,8 +53,9 @@ public:
   }
   void release(uint32_t rank) { ranks[rank].held.store(false, std::memory_order_release); }
 
-  /// Puts the thread blocks of a held rank at their first step, for buffers at `memory`.
-  void start(uint32_t rank, const RankMemory &memory);
+  /// Puts the thread blocks of a held rank at their first step, for buffers at `memory`. What they do is noted in
+  /// `recording`, unless that is null.
+  void start(uint32_t rank, const RankMemory &memory, Recording *recording = nullptr);
   /// From now on messages may skip their slots, until the next start: all ranks have started, and all allow `sharing`.
   void shareMemory(uint32_t rank, Sharing sharing) {
     ranks[rank].shared = true;
@@ -124,6 +126,7 @@ private:
     Operand initial[2];
     BufferLayout initialLayouts[2];
     Pending *active = nullptr;
+    Recording *recording = nullptr; ///< null: nothing is recorded
     std::span<const bundle::fbs::Wait> waits;
     ThreadBlock *blocks = nullptr;
   };
@@ -134,7 +137,12 @@ private:
     const RankState &state = ranks[rank];
     return initial && state.separate ? &state.initial[buffer] : &state.operands[buffer];
   }
+  /// What steps do beside their work; chosen for a whole sweep, so that it costs nothing where nothing is recorded.
+  enum class Noting : bool { Nothing, Times };
+  template <Noting N>
   bool sweepOnce(RankState &state);
+  template <Noting N>
+  void stepNoting(ThreadBlock &block);
   Pending pendingOn(const ThreadBlock &block, Blocked why) const;
   bool lends(const ThreadBlock &block) const {
     const RankState &rank = ranks[block.rank];
@@ -143,6 +151,7 @@ private:
   void allow(const Transfers &transfers, Allowed &allowed) const;
   bool betterSentAhead(const Transfers::Step &step, const bundle::fbs::Instruction &inst) const;
   bool sameLengths(uint32_t sender, uint32_t receiver) const;
+  template <Noting N>
   void move(ThreadBlock &block, bool ahead);
   Side sourceOf(uint32_t step, uint64_t tile) const;
   Side sentFrom(uint32_t step, uint64_t tile) const;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// First fit in the order of the bundle. Where nothing fits the error lists what there is.
+// First fit in the order of the bundle, unless users say otherwise. Where nothing fits the error lists what there is.
 #include "host/Selection.h"
 
 #include "host/Layout.h"
+#include "host/StandardPromise.h"
 
 #include <algorithm>
 
@@ -17,6 +18,8 @@ std::string_view view(const flatbuffers::String *text) {
 } // namespace
 
 void LoadedProgram::analyse() {
+  if (asWritten)
+    return;
   const Order order(*program);
   asWritten = std::make_shared<Transfers>(Transfers::asWritten(*program, order));
   inPlace = standard && order.known() ? std::make_shared<Transfers>(Transfers::inPlace(*program, order, *standard))
@@ -31,46 +34,99 @@ Outcome Selection::load(uint32_t index, const LoadedProgram *&program) {
     const StandardCollective *standard = findStandard(view(fresh->program->info().collective()));
     if (standard && hasShape(*fresh->program, *standard, fresh->root))
       fresh->standard = standard;
-    fresh->analyse();
     loaded[index] = std::move(fresh);
   }
   program = loaded[index].get();
   return {};
 }
 
-Outcome Selection::select(const Request &request, const LoadedProgram *&chosen) {
-  std::string closest;
-  auto because = [&](const std::string &name, const std::string &reason) {
-    closest += "; program '" + name + "' " + reason;
-  };
-  for (uint32_t i = 0; i < file.programCount(); ++i) {
-    const auto &info = file.program(i);
-    auto name = request.kind == CallKind::Program ? info.name() : info.collective();
-    if (view(name) != request.name || info.ranks() != ranks)
-      continue;
-    const LoadedProgram *candidate = nullptr;
-    if (Outcome outcome = load(i, candidate); !outcome.ok())
-      return outcome;
-    if (request.kind == CallKind::Standard && !candidate->standard) {
-      because(info.name()->str(), "has not the buffers of '" + std::string(request.name) + "'");
-      continue;
-    }
-    if (request.kind == CallKind::Standard && candidate->root != request.root) {
-      because(info.name()->str(), "has root " + std::to_string(candidate->root));
-      continue;
-    }
-    auto bytes = callBytes(*candidate->program, request.count, elementSize(static_cast<ElementType>(request.type)));
-    if (!bytes)
-      return {gc3InvalidArgument,
-              "a count of " + std::to_string(request.count) + " elements is beyond the address space"};
-    if (request.kind != CallKind::Program && (*bytes < info.min_bytes() || *bytes >= info.max_bytes())) {
-      because(info.name()->str(), "is for other sizes than " + std::to_string(*bytes) + " bytes");
-      continue;
-    }
-    chosen = candidate;
+/// Of a program with the name and the buffers of a standard collective: a bundle says of itself what it promises.
+Outcome Selection::checkPromise(uint32_t index) const {
+  LoadedProgram &candidate = *loaded[index];
+  if (trusts || !candidate.standard || candidate.kept)
     return {};
-  }
-  return noProgram(request, closest);
+  bundle::CheckView promised;
+  if (bundle::BundleStatus status = file.check(index, promised); !status.ok())
+    return toOutcome(status);
+  std::string problem =
+      standardPromiseProblem(*candidate.program, promised, *candidate.standard, static_cast<uint32_t>(candidate.root));
+  candidate.kept = problem.empty();
+  return problem.empty() ? Outcome{} : Outcome{gc3BundleUnproven, problem};
+}
+
+/// By collective or by program, whatever the request asks for.
+bool Selection::isNamed(uint32_t index, const Request &request) const {
+  const auto &info = file.program(index);
+  return info.ranks() == ranks &&
+         view(request.kind == CallKind::Program ? info.name() : info.collective()) == request.name;
+}
+
+/// Adds a program that isNamed, if it can serve the request.
+Outcome Selection::weigh(uint32_t index, const Request &request, Candidates &candidates) {
+  const auto &info = file.program(index);
+  auto because = [&](const std::string &reason) {
+    candidates.closest += "; program '" + info.name()->str() + "' " + reason;
+    return Outcome{};
+  };
+  if (request.kind != CallKind::Program && !choice.allows(request.name, view(info.name())))
+    return because("is not in GC3_PROGRAM");
+  const LoadedProgram *candidate = nullptr;
+  if (Outcome outcome = load(index, candidate); !outcome.ok())
+    return outcome;
+  if (request.kind == CallKind::Standard && !candidate->standard)
+    return because("has not the buffers of '" + std::string(request.name) + "'");
+  if (request.kind == CallKind::Standard && candidate->root != request.root)
+    return because("has root " + std::to_string(candidate->root));
+  auto bytes = callBytes(*candidate->program, request.count, elementSize(static_cast<ElementType>(request.type)));
+  if (!bytes)
+    return {gc3InvalidArgument,
+            "a count of " + std::to_string(request.count) + " elements is beyond the address space"};
+  if (candidates.programs.empty())
+    candidates.bytes = *bytes;
+  if (request.kind != CallKind::Program && (*bytes < info.min_bytes() || *bytes >= info.max_bytes()))
+    because("is for other sizes than " + std::to_string(*bytes) + " bytes");
+  else if (!candidates.bySize)
+    candidates.bySize = candidates.programs.size();
+  candidates.programs.push_back(index);
+  return {};
+}
+
+/// By size, unless users say otherwise.
+Outcome Selection::choose(const Request &request, Candidates &candidates, std::optional<size_t> &chosen) const {
+  chosen = candidates.bySize;
+  if (request.kind == CallKind::Program || candidates.programs.empty())
+    return {};
+  if (!chosen && choice.lists(request.name))
+    chosen = 0;
+  if (!choice.asks())
+    return {};
+  std::vector<const char *> names;
+  for (uint32_t index : candidates.programs)
+    names.push_back(file.program(index).name()->c_str());
+  Outcome outcome = choice.ask({request, ranks, candidates.bytes, names}, chosen);
+  if (!chosen)
+    candidates.closest += "; the tuner takes none";
+  return outcome;
+}
+
+Outcome Selection::select(const Request &request, const LoadedProgram *&chosen) {
+  Candidates candidates;
+  for (uint32_t i = 0; i < file.programCount() && (choice.asks() || !candidates.bySize); ++i)
+    if (isNamed(i, request))
+      if (Outcome outcome = weigh(i, request, candidates); !outcome.ok())
+        return outcome;
+  std::optional<size_t> number;
+  if (Outcome outcome = choose(request, candidates, number); !outcome.ok())
+    return outcome;
+  if (!number)
+    return noProgram(request, candidates.closest);
+  const uint32_t index = candidates.programs[*number];
+  if (request.kind != CallKind::Program)
+    if (Outcome outcome = checkPromise(index); !outcome.ok())
+      return outcome;
+  loaded[index]->analyse();
+  chosen = loaded[index].get();
+  return {};
 }
 
 Outcome Selection::noProgram(const Request &request, const std::string &closest) const {

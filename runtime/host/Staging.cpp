@@ -104,7 +104,7 @@ const char *Staging::findPlacement(uint32_t rank, const Request &request, Placem
   auto offset = static_cast<int64_t>(recv - send);
   Alias alias = program->rank(rank).alias;
   auto aliasOffset = static_cast<int64_t>(rankLayout.aliasElement) * size * (alias == Alias::InputInOutput ? -1 : 1);
-  bool matchesAlias = alias != Alias::None && rankLayout.uniformAlias && offset == aliasOffset;
+  bool matchesAlias = alias != Alias::None && offset == aliasOffset;
   int64_t expected = loaded->standard ? loaded->standard->inPlaceOffset(rank, layout->count) * size : 0;
   if (offset != expected && !(matchesAlias && !loaded->standard))
     return "send and receive buffer overlap, but not as the collective does in place";
@@ -124,8 +124,7 @@ Staging::RankPlan Staging::planRank(uint32_t rank, Placement placement) const {
       rankPlan.toPrivate = !rankPlan.inPlace && (inPlace || view.writesInput || scale != 1);
       break;
     case Alias::InputInOutput:
-      rankPlan.separate = placement == Placement::Apart && scale == 1 && layout->ranks[rank].uniformAlias &&
-                          loaded->asWritten->separable(rank);
+      rankPlan.separate = placement == Placement::Apart && scale == 1 && loaded->asWritten->separable(rank);
       rankPlan.toOutput = !aliased && !rankPlan.separate;
       rankPlan.toPrivate = inPlace;
       break;
@@ -183,30 +182,20 @@ void Staging::before(uint32_t rank, Placement placement, const Request &request)
   if (!rankPlan.toOutput)
     return;
   if (rankPlan.toPrivate) // already scaled
-    copySlots(rank, true, output, privateCopy(rank), nullptr);
-  else if (rankLayout.uniformAlias)
-    copyInput(output + rankLayout.aliasElement * layout->elementSize, input, elements);
-  else {
-    copySlots(rank, true, output, input, nullptr);
-    if (scale != 1) // slot by slot, where they now lie
-      for (uint64_t slot = 0; slot < program->rank(rank).inputSlots; ++slot) {
-        auto place = layout->buffers[rankLayout.firstBuffer].at(slot);
-        std::byte *at = output + place.offset * layout->elementSize;
-        scaleForAverage(type, at, at, std::min(place.available, layout->slotElements), scale);
-      }
-  }
+    copyPart(inner(rank, output), privateCopy(rank), elements * layout->elementSize);
+  else
+    copyInput(inner(rank, output), input, elements);
 }
 
 void Staging::after(uint32_t rank, Placement placement, const Request &request) const {
   const RankPlan &rankPlan = planOf(rank, placement);
   std::byte *output = bytesOf(request.recv);
   if (rankPlan.fromPrivate)
-    copySlots(rank, false, privateCopy(rank), nullptr, output);
+    copyPart(output, inner(rank, privateCopy(rank)), layout->ranks[rank].output.elements * layout->elementSize);
   if (rankPlan.divide)
     divideForAverage(type, output, layout->ranks[rank].output.elements, divisor);
 }
 
-/// The alias is uniform, so that consecutive slots lie together in both.
 void Staging::copyUntouched(uint32_t rank, std::byte *output, const std::byte *input) const {
   const RankLayout &rankLayout = layout->ranks[rank];
   for (const SlotRange &run : loaded->asWritten->untouched(rank))
@@ -221,32 +210,9 @@ void Staging::copyUntouched(uint32_t rank, std::byte *output, const std::byte *i
     }
 }
 
-/// Between the inner buffer as its owner sees it and its place in the outer one; slot lengths may differ, then the
-/// shorter counts.
-void Staging::copySlots(uint32_t rank, bool intoOuter, std::byte *outer, const std::byte *innerFrom,
-                        std::byte *innerTo) const {
-  const RankLayout &rankLayout = layout->ranks[rank];
-  bool inputInside = program->rank(rank).alias == Alias::InputInOutput;
-  const BufferLayout &inner = inputInside ? rankLayout.input : rankLayout.output;
-  const BufferLayout &resolved = layout->buffers[rankLayout.firstBuffer + (inputInside ? 0 : 1)];
-  uint64_t slots = inputInside ? program->rank(rank).inputSlots : program->rank(rank).outputSlots;
-  size_t size = layout->elementSize;
-  auto copy = [&](uint64_t innerAt, uint64_t outerAt, uint64_t elements) {
-    if (elements == 0)
-      return;
-    if (intoOuter)
-      copyPart(outer + outerAt * size, innerFrom + innerAt * size, elements * size);
-    else
-      copyPart(innerTo + innerAt * size, outer + outerAt * size, elements * size);
-  };
-  if (rankLayout.uniformAlias) {
-    copy(0, rankLayout.aliasElement, inner.elements);
-    return;
-  }
-  for (uint64_t slot = 0; slot < slots; ++slot) {
-    BufferLayout::Place from = inner.at(slot), to = resolved.at(slot);
-    copy(from.offset, to.offset, std::min({from.available, to.available, layout->slotElements}));
-  }
+/// Where the buffer that lies in another begins there: at a block, and with as long slots.
+std::byte *Staging::inner(uint32_t rank, std::byte *outer) const {
+  return outer + layout->ranks[rank].aliasElement * layout->elementSize;
 }
 
 } // namespace gc3::host

@@ -92,7 +92,7 @@ private:
   static size_t index(Placement placement) { return static_cast<size_t>(placement); }
   RankPlan planRank(uint32_t rank, Placement placement) const;
   const RankPlan &planOf(uint32_t rank, Placement placement) const { return plans[rank][index(placement)]; }
-  void copySlots(uint32_t rank, bool intoOuter, std::byte *outer, const std::byte *innerFrom, std::byte *innerTo) const;
+  std::byte *inner(uint32_t rank, std::byte *outer) const;
   void copyInput(std::byte *to, const std::byte *from, uint64_t elements) const;
 
   void copyUntouched(uint32_t rank, std::byte *output, const std::byte *input) const;

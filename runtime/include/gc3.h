@@ -63,27 +63,28 @@ extern "C" {
 typedef struct gc3Bundle *gc3Bundle_t;
 /** One rank of a group of ranks. */
 typedef struct gc3Comm *gc3Comm_t;
-/** A stream of the backend; host communicators take NULL only. */
+/** A stream of the backend: a cudaStream_t; host communicators take NULL only. */
 typedef void *gc3Stream_t;
 
 /** What a call came to. */
 typedef enum GC3_ENUM_TYPE {
   gc3Success = 0,
-  gc3SystemError = 2,      /**< the operating system refused: a file, memory, threads */
-  gc3InternalError = 3,    /**< a bug of gc3 */
-  gc3InvalidArgument = 4,  /**< an argument is out of range, null, or overlaps another */
-  gc3InvalidUsage = 5,     /**< calls of the ranks do not match, or calls are out of order */
-  gc3InProgress = 7,       /**< reserved */
-  gc3Timeout = 8,          /**< a rank did not make the call in time */
-  gc3Deadlock = 9,         /**< the program can't go on; the text says who waits for whom. Ranks whose part was over
-                                before have had gc3Success */
-  gc3NoProgram = 10,       /**< the bundle has no program for the call */
-  gc3NotABundle = 11,      /**< the file is something else */
-  gc3BundleTruncated = 12, /**< the file ends early */
-  gc3BundleTooNew = 13,    /**< the file was made for a newer gc3 */
-  gc3BundleCorrupt = 14,   /**< a checksum does not match */
-  gc3BundleInvalid = 15,   /**< intact, but not a valid program */
-  gc3BundleUnproven = 16   /**< a program in it is not proven to end without races */
+  gc3UnhandledCudaError = 1, /**< a CUDA call failed; the text says which, and why */
+  gc3SystemError = 2,        /**< the operating system refused: a file, memory, threads */
+  gc3InternalError = 3,      /**< a bug of gc3 */
+  gc3InvalidArgument = 4,    /**< an argument is out of range, null, or overlaps another */
+  gc3InvalidUsage = 5,       /**< calls of the ranks do not match, or calls are out of order */
+  gc3InProgress = 7,         /**< reserved */
+  gc3Timeout = 8,            /**< a rank did not make the call in time, or a kernel did not end in time */
+  gc3Deadlock = 9,           /**< the program can't go on; the text says who waits for whom. Ranks whose part was over
+                                  before have had gc3Success */
+  gc3NoProgram = 10,         /**< the bundle has no program for the call */
+  gc3NotABundle = 11,        /**< the file is something else */
+  gc3BundleTruncated = 12,   /**< the file ends early */
+  gc3BundleTooNew = 13,      /**< the file was made for a newer gc3 */
+  gc3BundleCorrupt = 14,     /**< a checksum does not match */
+  gc3BundleInvalid = 15,     /**< intact, but not a valid program */
+  gc3BundleUnproven = 16     /**< a program in it is not proven to do what its collective's name says */
 } gc3Result_t;
 
 /** Element types, numbered as NCCL's. */
@@ -175,6 +176,36 @@ GC3_API gc3Result_t gc3ProgramElements(gc3Bundle_t bundle, int index, int rank, 
 /* ---- Communicators
  * ---------------------------------------------------------------------------------------------------- */
 
+/** What a tuner is asked about: a call, alike on all ranks, and the programs that can serve it. */
+typedef struct {
+  size_t size; /**< of this struct in the library: fields beyond it are not there */
+  const char *collective;
+  int ranks;
+  int root; /**< -1: the collective has none */
+  size_t count;
+  uint64_t bytes; /**< the larger of one rank's input and output */
+  gc3DataType_t type;
+  gc3RedOp_t op;               /**< gc3Sum where nothing is reduced, and in gc3SelectProgram */
+  const char *const *programs; /**< names, in the order of the bundle; whatever sizes they are meant for */
+  int programCount;            /**< at least 1 */
+} gc3TunerCall_t;
+
+/** What a tuner answers beside the index of a program. */
+typedef enum GC3_ENUM_TYPE {
+  gc3TunerBySize = -1, /**< as without a tuner */
+  gc3TunerNone = -2    /**< none of them: the call is gc3NoProgram */
+} gc3TunerAnswer_t;
+
+/**
+ * Chooses the program of a call: an index of call->programs, or a gc3TunerAnswer_t; any other answer is gc3InvalidUsage
+ * for the call. All ranks have to get the same answer to the same question, in whatever process they are, each time:
+ * it may depend on nothing but `call`, and on what `data` has alike on all ranks. Where ranks come to different
+ * programs they wait for each other in vain. It is not asked about gc3RunProgram, about calls that no program can
+ * serve, and, on the host, about a call that was made lately. Several threads may ask at once. It must not call
+ * functions of gc3.
+ */
+typedef int (*gc3Tuner_t)(const gc3TunerCall_t *call, void *data);
+
 /** In which order the host executor takes steps. */
 typedef enum GC3_ENUM_TYPE {
   gc3OrderFair = 0, /**< fast */
@@ -191,25 +222,96 @@ typedef struct {
                             skip their slots), less where connections are many */
   uint64_t tileElements; /**< elements of a slot moved per tile; overrides slotBytes */
   gc3Order_t order;
-  uint32_t timeoutMs; /**< how long ranks wait for each other; default the environment's GC3_TIMEOUT_MS, else 60000 */
-  uint64_t seed;      /**< of the adversarial order */
-  int allowUnproven;  /**< take programs without a proof, too; default the environment's GC3_ALLOW_UNPROVEN, else 0 */
+  uint32_t timeoutMs;   /**< how long ranks wait for each other; default the environment's GC3_TIMEOUT_MS, else 60000 */
+  uint64_t seed;        /**< of the adversarial order */
+  int allowUnproven;    /**< take programs without a proof, too; default the environment's GC3_ALLOW_UNPROVEN, else 0 */
+  const char *trace;    /**< the file that gets the time of each instruction when the communicators are destroyed, in
+                           Chrome's trace format; "%p" in it is the process's number. Default the environment's
+                           GC3_TRACE, else none */
+  const char *programs; /**< which programs may serve calls, with commas between: PROGRAM, COLLECTIVE:PROGRAM,
+                           COLLECTIVE:none, or none for every collective that is not named. A collective that is named
+                           has these programs only: the first that is for the size, else the first. All others are
+                           chosen as ever. Default the environment's GC3_PROGRAM, else none. Not about gc3RunProgram */
+  gc3Tuner_t tuner;     /**< chooses among the programs left; default none */
+  void *tunerData;      /**< passed to it; has to stay */
 } gc3HostConfig_t;
 
 #define GC3_HOST_CONFIG_INITIALIZER                                                                                    \
-  { sizeof(gc3HostConfig_t), 0, 0, 0, 0, gc3OrderFair, 0, 0, 0 }
+  { sizeof(gc3HostConfig_t), 0, 0, 0, 0, gc3OrderFair, 0, 0, 0, 0, 0, 0, 0 }
 
 /**
  * Makes `nranks` communicators of one group in this process, comms[r] being rank r; free each with gc3CommDestroy.
  * `config` may be NULL. Nothing of a program is loaded before its first use. gc3InvalidArgument: null, nranks not in
- * 1 .. 65536, or a config that was not initialised. gc3BundleUnproven: a program for so many ranks was written without
- * the proof of its structure, its end and its freedom from races (gc3c --verify=off).
+ * 1 .. 65536, a config that was not initialised, or a list of programs that names what the bundle has not.
+ * gc3BundleUnproven: a program for so many ranks was written without
+ * a proof (gc3c --verify=off); later, of calls by a standard name: their program promises something else.
  */
 GC3_API gc3Result_t gc3HostCommInitAll(gc3Comm_t *comms, int nranks, gc3Bundle_t bundle, const gc3HostConfig_t *config);
+
+/** Settings of communicators on GPUs. Start from GC3_GPU_CONFIG_INITIALIZER; 0 means the default. */
+typedef struct {
+  size_t size;      /**< sizeof(gc3GpuConfig_t), set by the initialiser */
+  uint32_t slots;   /**< FIFO slots per connection; default the program's */
+  uint32_t threads; /**< of a block, a multiple of 32 up to 512; default as many as leave room for all blocks */
+  uint64_t
+      slotBytes; /**< of a FIFO slot, at least 128; default 512 KiB, 64 KiB for LL, less where connections are many */
+  int simple;    /**< protocol Simple, whatever a program was proven for */
+  uint32_t timeoutMs;   /**< how long a kernel may run before it is stopped; default the environment's GC3_TIMEOUT_MS,
+                           else for ever. Calls that are replayed from a graph are not watched */
+  int allowUnproven;    /**< as in gc3HostConfig_t */
+  const char *trace;    /**< as in gc3HostConfig_t, and calls are waited for; by gc3CommInit instead: a file per rank */
+  const char *programs; /**< as in gc3HostConfig_t, alike on all ranks */
+  gc3Tuner_t tuner;     /**< as in gc3HostConfig_t, on all ranks or on none */
+  void *tunerData;
+} gc3GpuConfig_t;
+
+#define GC3_GPU_CONFIG_INITIALIZER                                                                                     \
+  { sizeof(gc3GpuConfig_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+
+/**
+ * Makes `nranks` communicators whose ranks share the calling thread's current CUDA device, comms[r] being rank r; free
+ * each with gc3CommDestroy, after their streams are done. Buffers of calls are in device memory. One thread makes the
+ * calls of all ranks between gc3GroupStart and gc3GroupEnd, all on one stream; a call has ended when the stream has.
+ * Calls may be captured into a graph, once a call of the same program, and as large, has been made outside. `config`
+ * may be NULL. Errors as for gc3HostCommInitAll; gc3InvalidUsage: this gc3 was built without CUDA, or the GPU is not
+ * able to; gc3UnhandledCudaError.
+ */
+GC3_API gc3Result_t gc3LoopbackCommInitAll(gc3Comm_t *comms, int nranks, gc3Bundle_t bundle,
+                                           const gc3GpuConfig_t *config);
+
+/**
+ * Makes a rank that runs a bundle's programs beside an NCCL communicator: `ncclComm` is this rank's ncclComm_t, which
+ * blocks, and on whose GPU buffers of calls are. All of its ranks call this, with the same bundle and config; one
+ * thread with several ranks does so between gc3GroupStart and gc3GroupEnd, and `comm` is written at the end then. So
+ * are its calls: each rank's on a stream of its GPU, in the same order on all ranks; a call has ended when the stream
+ * has. The ranks that a program connects have to reach each other's memory (NVLink, or PCIe with peer access) in NCCL's
+ * symmetric windows. A program is loaded at its first call, for which ranks wait for each other, and which can't be
+ * captured into a graph; it is loaded on all ranks or on none. No group of NCCL's may be open.
+ *
+ * Free it with gc3CommDestroy before the NCCL communicator. `config` may be NULL. gc3InvalidArgument: null, or a config
+ * that was not initialised or is out of range. gc3InvalidUsage: ranks differ in bundle or config, this gc3 was built
+ * without CUDA, or NCCL is older than 2.28.7; later, of calls: the program can't run on these ranks, or could not be
+ * loaded, which the text explains. gc3BundleUnproven. gc3UnhandledCudaError, gc3SystemError: the other ranks may have
+ * to be aborted.
+ */
+GC3_API gc3Result_t gc3CommInit(gc3Comm_t *comm, gc3Bundle_t bundle, void *ncclComm, const gc3GpuConfig_t *config);
+
+/**
+ * What has become of the calls on streams so far: gc3Success, gc3Timeout for a kernel that was stopped (gc3GetLastError
+ * says which thread block waited for what), or gc3UnhandledCudaError. Nothing but gc3CommDestroy works after an error.
+ * gc3InvalidArgument: null.
+ */
+GC3_API gc3Result_t gc3CommGetAsyncError(gc3Comm_t comm, gc3Result_t *result);
 
 /** Frees one rank. No call on it may be under way; other ranks that call afterwards run into the timeout. Null is
  * gc3Success. */
 GC3_API gc3Result_t gc3CommDestroy(gc3Comm_t comm);
+
+/**
+ * As gc3CommDestroy, where kernels may be waiting for ranks that never come: they end. Of one made by gc3CommInit
+ * nothing of NCCL is touched, whose communicator has to be aborted afterwards. Null is gc3Success.
+ */
+GC3_API gc3Result_t gc3CommAbort(gc3Comm_t comm);
 
 /** Number of ranks. */
 GC3_API gc3Result_t gc3CommCount(gc3Comm_t comm, int *count);
@@ -220,10 +322,10 @@ GC3_API gc3Result_t gc3CommUserRank(gc3Comm_t comm, int *rank);
 /* ---- Collectives
  * ------------------------------------------------------------------------------------------------------ Each picks the
  * bundle's program for its collective, the group's ranks, the root, and the size in bytes (the larger of one rank's
- * input and output). Errors of all: gc3InvalidArgument: null communicator or buffer that has elements, unknown type or
- * operation, root out of range, a stream that is not NULL, overlapping buffers, a size beyond the address space;
- * gc3NoProgram; gc3InvalidUsage; gc3Timeout; gc3Deadlock; gc3SystemError: no memory; gc3BundleCorrupt,
- * gc3BundleInvalid: the chosen program's sections are.
+ * input and output), unless GC3_PROGRAM or a tuner say otherwise. Errors of all: gc3InvalidArgument: null communicator
+ * or buffer that has elements, unknown type or operation, root out of range, a stream for the host, overlapping
+ * buffers, a size beyond the address space; gc3NoProgram; gc3InvalidUsage; gc3Timeout; gc3Deadlock; gc3SystemError: no
+ * memory; gc3BundleCorrupt, gc3BundleInvalid: the chosen program's sections are.
  */
 
 /** recvbuff[i] = reduction of all ranks' sendbuff[i]; `count` elements each. */

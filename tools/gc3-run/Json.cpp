@@ -2,6 +2,8 @@
 // The same rows as JSON: one object with what was run and an array of rows.
 #include "Row.h"
 
+#include "trace/Events.h"
+
 #include <cerrno>
 #include <cinttypes>
 #include <cstdio>
@@ -15,21 +17,7 @@ namespace gc3::run {
 
 namespace {
 
-std::string quoted(const std::string &text) {
-  std::string out = "\"";
-  for (char c : text) {
-    auto code = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\')
-      (out += '\\') += c;
-    else if (code < 0x20) {
-      char escape[8];
-      std::snprintf(escape, sizeof escape, "\\u%04x", code);
-      out += escape;
-    } else
-      out += c;
-  }
-  return out + "\"";
-}
+using trace::jsonString;
 
 void writeMeasurement(std::FILE *file, const char *name, const Measurement &measurement) {
   std::fprintf(file, ", \"%s\": ", name);
@@ -46,16 +34,17 @@ void writeMeasurement(std::FILE *file, const char *name, const Measurement &meas
 }
 
 void writeRows(std::FILE *file, const Options &options, const Summary &summary) {
-  std::fprintf(file, "{\n  \"tool\": \"gc3-run %d.%d.%d\",\n  \"bundle\": %s,\n  \"backend\": \"host\",\n", GC3_MAJOR,
-               GC3_MINOR, GC3_PATCH, quoted(options.bundle).c_str());
+  std::fprintf(file, "{\n  \"tool\": \"gc3-run %d.%d.%d\",\n  \"bundle\": %s,\n  \"backend\": \"%s\",\n", GC3_MAJOR,
+               GC3_MINOR, GC3_PATCH, jsonString(options.bundle).c_str(), options.onGpu ? "cuda" : "host");
   std::fprintf(file, "  \"order\": \"%s\",\n  \"seed\": %" PRIu64 ",\n  \"check\": %s,\n  \"rows\": [",
                options.host.order == gc3OrderAdversarial ? "adversarial" : "fair", options.host.seed,
                options.check ? "true" : "false");
   const char *separator = "\n    ";
   for (const Row &row : summary.rows) {
-    std::fprintf(
-        file, "%s{\"collective\": %s, \"program\": %s, \"ranks\": %d, \"bytes\": %" PRIu64 ", \"count\": %" PRIu64,
-        separator, quoted(row.collective).c_str(), quoted(row.program).c_str(), row.ranks, row.bytes, row.count);
+    std::fprintf(file,
+                 "%s{\"collective\": %s, \"program\": %s, \"ranks\": %d, \"bytes\": %" PRIu64 ", \"count\": %" PRIu64,
+                 separator, jsonString(row.collective).c_str(), jsonString(row.program).c_str(), row.ranks, row.bytes,
+                 row.count);
     std::fprintf(file, ", \"type\": \"%s\", \"redop\": \"%s\", \"root\": %d", row.type, row.op, row.root);
     writeMeasurement(file, "out_of_place", row.placement[0]);
     writeMeasurement(file, "in_place", row.placement[1]);
@@ -94,7 +83,7 @@ std::string cannotWrite(const std::string &path) {
 
 } // namespace
 
-std::string checkJson(const std::string &path) {
+std::string checkWritable(const std::string &path) {
   Target target = findTarget(path);
   std::error_code error;
   if (std::filesystem::is_directory(target.final, error)) {

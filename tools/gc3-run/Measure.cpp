@@ -76,14 +76,16 @@ std::string Runner::call(Placement placement, const Row &row, gc3DataType_t type
   std::string problem;
   gc3GroupStart();
   for (uint32_t r = 0; r < comms.size(); ++r) {
-    std::byte *send = inputs[r].data(), *recv = outputs[r].data();
+    std::byte *output = gpu ? gpu->output(r) : outputs[r].data();
+    std::byte *send = gpu ? gpu->input(r) : inputs[r].data(), *recv = output;
     if (placement == Placement::InPlace) {
       int64_t offset = shape.input[r] && shape.output[r] ? inPlaceOffset(row, shape, r) : 0;
-      send = outputs[r].data() + (offset < 0 ? -offset * size : 0);
-      recv = outputs[r].data() + (offset > 0 ? offset * size : 0);
+      send = output + (offset < 0 ? -offset * size : 0);
+      recv = output + (offset > 0 ? offset * size : 0);
     }
-    gc3Result_t result = gc3RunProgram(comms[r], row.program.c_str(), shape.input[r] ? send : nullptr,
-                                       shape.output[r] ? recv : nullptr, row.count, type, op, nullptr);
+    gc3Result_t result =
+        gc3RunProgram(comms[r], row.program.c_str(), shape.input[r] ? send : nullptr, shape.output[r] ? recv : nullptr,
+                      row.count, type, op, gpu ? gpu->stream() : nullptr);
     if (result != gc3Success) {
       problem = lastError("", result, comms[r]);
       break;
@@ -93,6 +95,15 @@ std::string Runner::call(Placement placement, const Row &row, gc3DataType_t type
   return !problem.empty() || result == gc3Success ? problem : lastError("", result, comms[0]);
 }
 
+std::string Runner::finish() {
+  if (!gpu)
+    return {};
+  std::string problem = gpu->synchronize();
+  gc3Result_t result = gc3Success;
+  gc3CommGetAsyncError(comms[0], &result); // says more: a kernel that was stopped has ended, too
+  return result == gc3Success ? problem : lastError("", result, comms[0]);
+}
+
 std::string Runner::time(Placement placement, Row &row, gc3DataType_t type, gc3RedOp_t op, const Shape &shape) {
   int iterations = options.iterations;
   std::string problem;
@@ -100,6 +111,8 @@ std::string Runner::time(Placement placement, Row &row, gc3DataType_t type, gc3R
     double begin = seconds();
     for (int i = 0; i < n && problem.empty(); ++i)
       problem = call(placement, row, type, op, shape);
+    if (problem.empty())
+      problem = finish();
     return seconds() - begin;
   };
   if (iterations < 0) { // one run tells how many fit
@@ -118,77 +131,122 @@ std::string Runner::time(Placement placement, Row &row, gc3DataType_t type, gc3R
   return problem;
 }
 
+Chunks Runner::chunksOf(int program, const Row &row, const std::vector<uint64_t> &elements, bool output) const {
+  const auto &info = file->program(static_cast<uint32_t>(program));
+  uint64_t perBlock = output ? info.output_chunks_per_block() : info.input_chunks_per_block();
+  uint64_t larger = std::max<uint64_t>({info.input_chunks_per_block(), info.output_chunks_per_block(), 1});
+  uint64_t slot = (row.count + larger * info.subdivision() - 1) / (larger * info.subdivision());
+  uint64_t block = perBlock == larger ? row.count : 0;
+  // Fewer chunks: the length of a block follows from any rank.
+  for (uint32_t r = 0; block == 0 && r < elements.size(); ++r) {
+    bundle::RankView rank;
+    if (!file->rank(static_cast<uint32_t>(program), r, rank).ok())
+      break;
+    if (uint32_t slots = output ? rank.outputSlots : rank.inputSlots; slots != 0)
+      block = elements[r] / (slots / (perBlock * info.subdivision()));
+  }
+  return {std::max<uint64_t>(1, perBlock), block, slot * info.subdivision()};
+}
+
+std::vector<uint64_t> Runner::inputSums(const Shape &shape, size_t elementSize) const {
+  std::vector<uint64_t> sums(comms.size());
+  parallelFor(comms.size(), comms.size() * shape.largest,
+              [&](size_t r) { sums[r] = bundle::checksum(inputs[r].data(), shape.input[r] * elementSize); });
+  return sums;
+}
+
+/// Poisoned outputs, on the GPU, too.
+std::string Runner::prepareOutputs(Placement placement, const Row &row, size_t elementSize, const Shape &shape) {
+  fillOutputs(placement, row, elementSize, shape);
+  return gpu ? gpu->upload() : "";
+}
+
+CheckJob Runner::checkJob(Placement placement, const Row &row, gc3DataType_t type, gc3RedOp_t op, const Shape &shape,
+                          int program, const Postcondition &post) const {
+  const auto element = static_cast<host::ElementType>(type);
+  const auto size = static_cast<int64_t>(host::elementSize(element));
+  CheckJob job{&post,
+               element,
+               static_cast<host::ReduceOp>(op),
+               std::max(1u, file->program(static_cast<uint32_t>(program)).contributions()),
+               static_cast<double>(wholeNumbers(element)),
+               chunksOf(program, row, shape.input, false),
+               chunksOf(program, row, shape.output, true),
+               {},
+               {}};
+  for (uint32_t r = 0; r < comms.size(); ++r) {
+    bool shifted = placement == Placement::InPlace && shape.input[r] && shape.output[r];
+    int64_t offset = shifted ? std::max<int64_t>(0, inPlaceOffset(row, shape, r)) : 0;
+    job.inputs.push_back(inputs[r].data());
+    job.outputs.push_back(outputs[r].data() + offset * size);
+  }
+  return job;
+}
+
+/// As many rounds as it takes for every rank to be busy in every chunk, unless asked for others.
+int Runner::roundsOf(const InputKind &kind, uint64_t window) const {
+  if (options.rounds != 0)
+    return options.rounds;
+  uint64_t covered = window * busyRanks(kind.type, kind.purpose, kind.ranks);
+  return static_cast<int>(std::min<uint64_t>((kind.ranks + covered - 1) / covered, mostRounds));
+}
+
+std::string Runner::checkRounds(Placement placement, Row &row, gc3DataType_t type, gc3RedOp_t op, const Shape &shape,
+                                const CheckJob &job, const InputKind &kind) {
+  const size_t size = host::elementSize(kind.type);
+  const uint64_t window = shortestChunk(job.inputChunks);
+  Measurement &measurement = row.placement[static_cast<int>(placement)];
+  auto tell = [&](const std::string &what) {
+    std::fprintf(stderr, "gc3-run: %s, %s: %s\n", row.program.c_str(),
+                 placement == Placement::InPlace ? "in place" : "out of place", what.c_str());
+  };
+  std::vector<uint64_t> sums;
+  for (int round = 0; round < roundsOf(kind, window); ++round) {
+    makeInputs(round, window, kind, shape);
+    if (placement == Placement::OutOfPlace)
+      sums = inputSums(shape, size);
+    std::string problem = prepareOutputs(placement, row, size, shape);
+    if (problem.empty())
+      problem = call(placement, row, type, op, shape);
+    if (problem.empty())
+      problem = finish();
+    if (gpu && problem.empty())
+      problem = gpu->download();
+    if (!problem.empty())
+      return problem;
+    CheckResult result = checkOutputs(job);
+    if (result.wrong != 0 && measurement.wrong == 0)
+      tell(result.first);
+    measurement.wrong += result.wrong;
+    if (placement == Placement::OutOfPlace && sums != inputSums(shape, size)) {
+      tell("an input was modified");
+      ++measurement.wrong;
+      madeRound = -1;
+    }
+  }
+  return {};
+}
+
 std::string Runner::measure(Placement placement, Row &row, gc3DataType_t type, gc3RedOp_t op, const Shape &shape,
                             int program) {
-  auto element = static_cast<host::ElementType>(type);
-  size_t size = host::elementSize(element);
   Measurement &measurement = row.placement[static_cast<int>(placement)];
   measurement.measured = true;
   measurement.checked = options.check;
   std::string problem;
   const Postcondition *post = postcondition(program, problem);
-  const auto &info = file->program(static_cast<uint32_t>(program));
-  auto chunks = [&](uint32_t perBlock, const std::vector<uint64_t> &elements, bool output) {
-    uint64_t larger = std::max<uint64_t>({info.input_chunks_per_block(), info.output_chunks_per_block(), 1});
-    uint64_t slot = (row.count + larger * info.subdivision() - 1) / (larger * info.subdivision());
-    uint64_t block = perBlock == larger ? row.count : 0;
-    for (uint32_t r = 0; block == 0 && r < elements.size();
-         ++r) { // fewer chunks: the length of a block follows from any rank
-      bundle::RankView rank;
-      if (!file->rank(static_cast<uint32_t>(program), r, rank).ok())
-        break;
-      if (uint32_t slots = output ? rank.outputSlots : rank.inputSlots; slots != 0)
-        block = elements[r] / (slots / (perBlock * info.subdivision()));
-    }
-    return Chunks{std::max(1u, perBlock), block, slot * info.subdivision()};
-  };
-  std::vector<const std::byte *> in, out;
-  std::vector<uint64_t> sums;
-  for (uint32_t r = 0; r < comms.size(); ++r) {
-    in.push_back(inputs[r].data());
-    bool shifted = placement == Placement::InPlace && shape.input[r] && shape.output[r];
-    int64_t offset = shifted ? std::max<int64_t>(0, inPlaceOffset(row, shape, r)) : 0;
-    out.push_back(outputs[r].data() + offset * static_cast<int64_t>(size));
+  if (!post)
+    return problem;
+  const CheckJob job = checkJob(placement, row, type, op, shape, program, *post);
+  const InputKind kind{
+      job.type, purposeOf(job.op, post->reduces()), static_cast<uint32_t>(row.ranks), job.contributions, 0, 0};
+  if (options.check) {
+    problem = checkRounds(placement, row, type, op, shape, job, kind);
+  } else if (options.iterations != 0) {
+    makeInputs(0, shortestChunk(job.inputChunks), kind, shape);
+    problem = prepareOutputs(placement, row, host::elementSize(job.type), shape);
   }
-  auto inputSums = [&] {
-    std::vector<uint64_t> result(comms.size());
-    parallelFor(comms.size(), comms.size() * shape.largest,
-                [&](size_t r) { result[r] = bundle::checksum(inputs[r].data(), shape.input[r] * size); });
-    return result;
-  };
-  const auto ranks = static_cast<uint32_t>(row.ranks);
-  const Chunks inputChunks = chunks(info.input_chunks_per_block(), shape.input, false),
-               outputChunks = chunks(info.output_chunks_per_block(), shape.output, true);
-  const auto reduceOp = static_cast<host::ReduceOp>(op);
-  const InputKind kind{element, purposeOf(reduceOp, post->reduces()), ranks, std::max(1u, info.contributions()), 0, 0};
-  // As many rounds as it takes for every rank to be busy in every chunk.
-  const uint64_t window = shortestChunk(inputChunks), covered = window * busyRanks(element, kind.purpose, ranks);
-  const auto needed = static_cast<int>(std::min<uint64_t>((ranks + covered - 1) / covered, mostRounds));
-  makeInputs(0, window, kind, shape);
-  for (int round = 0; options.check && round < (options.rounds ? options.rounds : needed); ++round) {
-    makeInputs(round, window, kind, shape);
-    if (placement == Placement::OutOfPlace)
-      sums = inputSums();
-    fillOutputs(placement, row, size, shape);
-    if (problem = call(placement, row, type, op, shape); !problem.empty())
-      return problem;
-    CheckResult result =
-        checkOutputs({post, element, reduceOp, kind.contributions, static_cast<double>(wholeNumbers(element)),
-                      inputChunks, outputChunks, &in, &out});
-    if (result.wrong != 0 && measurement.wrong == 0)
-      std::fprintf(stderr, "gc3-run: %s, %s: %s\n", row.program.c_str(),
-                   placement == Placement::InPlace ? "in place" : "out of place", result.first.c_str());
-    measurement.wrong += result.wrong;
-    if (placement == Placement::OutOfPlace && sums != inputSums()) {
-      std::fprintf(stderr, "gc3-run: %s, out of place: an input was modified\n", row.program.c_str());
-      ++measurement.wrong;
-      madeRound = -1;
-    }
-  }
-  if (options.iterations == 0)
-    return {};
-  if (!options.check)
-    fillOutputs(placement, row, size, shape);
+  if (!problem.empty() || options.iterations == 0)
+    return problem;
   return time(placement, row, type, op, shape);
 }
 

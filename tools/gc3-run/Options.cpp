@@ -3,6 +3,7 @@
 // A value that is refused is answered with the option's help, so that says the range.
 #include "Options.h"
 
+#include "cuda/Cuda.h"
 #include "host/Element.h"
 
 #include <algorithm>
@@ -10,7 +11,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <functional>
 #include <optional>
 
 namespace gc3::run {
@@ -98,82 +98,92 @@ bool storeCounts(const std::string &text, std::vector<uint64_t> &target) {
   return true;
 }
 
+enum class Backend : uint8_t { Any, Host, Cuda };
+
 struct Option {
   const char *shortName; ///< or ""
   const char *longName;  ///< or ""
   const char *value;     ///< what the help calls it
   const char *help;
-  std::function<bool(const std::string &, Options &)> set;
+  bool (*set)(const std::string &, Options &);
+  Backend backend = Backend::Any; ///< the only one to which it says anything
 };
 
-const std::vector<Option> &optionTable() {
-  static const std::vector<Option> table = {
-      {"", "--collective", "C", "only programs of this collective",
-       [](auto &v, Options &o) {
-         o.collective = v;
-         return !v.empty();
-       }},
-      {"", "--program", "NAME", "this program whatever sizes it is meant for, or all: each one",
-       [](auto &v, Options &o) {
-         o.program = v;
-         return !v.empty();
-       }},
-      {"-b", "--minbytes", "SIZE", "smallest size (default 1KiB)",
-       [](auto &v, Options &o) { return storeSize(v, o.minBytes); }},
-      {"-e", "--maxbytes", "SIZE", "largest size (default 64MiB)",
-       [](auto &v, Options &o) { return storeSize(v, o.maxBytes); }},
-      {"-f", "--stepfactor", "N", "sizes grow by this factor, at least 2 (default 2)",
-       [](auto &v, Options &o) { return store(v, o.factor, 2); }},
-      {"-i", "--stepbytes", "SIZE", "sizes grow by this many bytes instead, at least 1",
-       [](auto &v, Options &o) { return storeSize(v, o.stepBytes) && o.stepBytes > 0; }},
-      {"", "--count", "N[,N...]", "these element counts per block instead of sizes",
-       [](auto &v, Options &o) { return storeCounts(v, o.counts); }},
-      {"-d", "--datatype", "TYPE",
-       "int8 uint8 int32 uint32 int64 uint64 half float double bfloat16 f8e4m3 f8e5m2, a list, or all",
-       [](auto &v, Options &o) { return storeNames(v, o.types, gc3NumTypes, typeName); }},
-      {"-o", "--op", "OP", "sum prod max min avg, a list, or all",
-       [](auto &v, Options &o) { return storeNames(v, o.ops, gc3NumOps, opName); }},
-      {"-n", "--iters", "N", "timed runs, 0 to 2147483647 (default up to 20 in half a second)",
-       [](auto &v, Options &o) { return store(v, o.iterations, 0, INT32_MAX); }},
-      {"-w", "--warmup", "N", "runs before them, 0 to 2147483647 (default a quarter)",
-       [](auto &v, Options &o) { return store(v, o.warmup, 0, INT32_MAX); }},
-      {"-c", "--check", "0|1", "check every element (default 1)",
-       [](auto &v, Options &o) { return store(v, o.check, 0, 1); }},
-      {"", "--inplace", "0|1|both", "placement (default both)",
-       [](auto &v, Options &o) {
-         o.outOfPlace = v == "0" || v == "both", o.inPlace = v == "1" || v == "both";
-         return o.outOfPlace || o.inPlace;
-       }},
-      {"", "--rounds", "N",
-       "checked runs per row, 1 to 2147483647 (default: until every contribution shows, 64 at most)",
-       [](auto &v, Options &o) { return store(v, o.rounds, 1, INT32_MAX); }},
-      {"", "--slots", "N", "FIFO slots per connection, 1 to 4294967295 (default the program's)",
-       [](auto &v, Options &o) { return store(v, o.host.slots, 1, UINT32_MAX); }},
-      {"", "--slot-bytes", "SIZE", "bytes of a FIFO slot that tiles are cut for, at least 1 (default 128KiB)",
-       [](auto &v, Options &o) { return storeSize(v, o.host.slotBytes) && o.host.slotBytes > 0; }},
-      {"", "--tile-elements", "N", "elements of a slot per tile, at least 1",
-       [](auto &v, Options &o) { return store(v, o.host.tileElements, 1); }},
-      {"", "--workers", "N", "threads at most, 1 to 4096 (default the machine's)",
-       [](auto &v, Options &o) { return store(v, o.host.workers, 1, 4096); }},
-      {"", "--order", "fair|adversarial", "order of steps; adversarial: one at a time, chosen to break wrong programs",
-       [](auto &v, Options &o) {
-         o.host.order = v == "adversarial" ? gc3OrderAdversarial : gc3OrderFair;
-         return v == "fair" || v == "adversarial";
-       }},
-      {"", "--seed", "N", "seed of the adversarial order, less than 2^64 (default 0)",
-       [](auto &v, Options &o) { return store(v, o.host.seed); }},
-      {"", "--allow-unproven", "0|1", "run programs that were compiled without verification, too (default 0)",
-       [](auto &v, Options &o) { return store(v, o.host.allowUnproven, 0, 1); }},
-      {"", "--json", "FILE", "write the table as JSON, too",
-       [](auto &v, Options &o) {
-         o.json = v;
-         return !v.empty();
-       }},
-      {"", "--backend", "host", "where to run; this build has host only",
-       [](auto &v, Options &) { return v == "host"; }},
-  };
-  return table;
-}
+constexpr Option optionTable[] = {
+    {"", "--collective", "C", "only programs of this collective",
+     [](auto &v, Options &o) {
+       o.collective = v;
+       return !v.empty();
+     }},
+    {"", "--program", "NAME", "this program whatever sizes it is meant for, or all: each one",
+     [](auto &v, Options &o) {
+       o.program = v;
+       return !v.empty();
+     }},
+    {"-b", "--minbytes", "SIZE", "smallest size (default 1KiB)",
+     [](auto &v, Options &o) { return storeSize(v, o.minBytes); }},
+    {"-e", "--maxbytes", "SIZE", "largest size (default 64MiB)",
+     [](auto &v, Options &o) { return storeSize(v, o.maxBytes); }},
+    {"-f", "--stepfactor", "N", "sizes grow by this factor, at least 2 (default 2)",
+     [](auto &v, Options &o) { return store(v, o.factor, 2); }},
+    {"-i", "--stepbytes", "SIZE", "sizes grow by this many bytes instead, at least 1",
+     [](auto &v, Options &o) { return storeSize(v, o.stepBytes) && o.stepBytes > 0; }},
+    {"", "--count", "N[,N...]", "these element counts per block instead of sizes",
+     [](auto &v, Options &o) { return storeCounts(v, o.counts); }},
+    {"-d", "--datatype", "TYPE",
+     "int8 uint8 int32 uint32 int64 uint64 half float double bfloat16 f8e4m3 f8e5m2, a list, or all",
+     [](auto &v, Options &o) { return storeNames(v, o.types, gc3NumTypes, typeName); }},
+    {"-o", "--op", "OP", "sum prod max min avg, a list, or all",
+     [](auto &v, Options &o) { return storeNames(v, o.ops, gc3NumOps, opName); }},
+    {"-n", "--iters", "N", "timed runs, 0 to 2147483647 (default up to 20 in half a second)",
+     [](auto &v, Options &o) { return store(v, o.iterations, 0, INT32_MAX); }},
+    {"-w", "--warmup", "N", "runs before them, 0 to 2147483647 (default a quarter)",
+     [](auto &v, Options &o) { return store(v, o.warmup, 0, INT32_MAX); }},
+    {"-c", "--check", "0|1", "check every element (default 1)",
+     [](auto &v, Options &o) { return store(v, o.check, 0, 1); }},
+    {"", "--inplace", "0|1|both", "placement (default both)",
+     [](auto &v, Options &o) {
+       o.outOfPlace = v == "0" || v == "both", o.inPlace = v == "1" || v == "both";
+       return o.outOfPlace || o.inPlace;
+     }},
+    {"", "--rounds", "N", "checked runs per row, 1 to 2147483647 (default: until every contribution shows, 64 at most)",
+     [](auto &v, Options &o) { return store(v, o.rounds, 1, INT32_MAX); }},
+    {"", "--slots", "N", "FIFO slots per connection, 1 to 4294967295 (default the program's)",
+     [](auto &v, Options &o) { return store(v, o.host.slots, 1, UINT32_MAX); }},
+    {"", "--slot-bytes", "SIZE", "bytes of a FIFO slot that tiles are cut for, at least 1 (default 128KiB)",
+     [](auto &v, Options &o) { return storeSize(v, o.host.slotBytes) && o.host.slotBytes > 0; }},
+    {"", "--tile-elements", "N", "elements of a slot per tile, at least 1",
+     [](auto &v, Options &o) { return store(v, o.host.tileElements, 1); }, Backend::Host},
+    {"", "--workers", "N", "threads at most, 1 to 4096 (default the machine's)",
+     [](auto &v, Options &o) { return store(v, o.host.workers, 1, 4096); }, Backend::Host},
+    {"", "--order", "fair|adversarial", "order of steps; adversarial: one at a time, chosen to break wrong programs",
+     [](auto &v, Options &o) {
+       o.host.order = v == "adversarial" ? gc3OrderAdversarial : gc3OrderFair;
+       return v == "fair" || v == "adversarial";
+     },
+     Backend::Host},
+    {"", "--seed", "N", "seed of the adversarial order, less than 2^64 (default 0)",
+     [](auto &v, Options &o) { return store(v, o.host.seed); }, Backend::Host},
+    {"", "--allow-unproven", "0|1", "run programs that were compiled without verification, too (default 0)",
+     [](auto &v, Options &o) { return store(v, o.host.allowUnproven, 0, 1); }},
+    {"", "--json", "FILE", "write the table as JSON, too",
+     [](auto &v, Options &o) {
+       o.json = v;
+       return !v.empty();
+     }},
+    {"", "--trace", "FILE", "write when each instruction began and ended, for chrome://tracing and Perfetto",
+     [](auto &v, Options &o) {
+       o.trace = v;
+       return !v.empty();
+     }},
+    {"", "--backend", "host|cuda", "where to run (default host); cuda: on the current GPU, in builds with CUDA",
+     [](auto &v, Options &o) {
+       o.onGpu = v == "cuda";
+       return v == "host" || (o.onGpu && cuda::linkedCuda());
+     }},
+    {"", "--ranks-per-gpu", "N", "with --backend cuda; it uses one GPU, so all ranks of a program (default that)",
+     [](auto &v, Options &o) { return store(v, o.ranksPerGpu, 1, UINT32_MAX); }, Backend::Cuda},
+};
 
 void printHelp() {
   std::printf("usage: gc3-run BUNDLE [options]\n\n"
@@ -181,7 +191,7 @@ void printHelp() {
               "Sizes are bytes of the larger of one rank's input and output; K M G and KiB MiB GiB are powers of 1024, "
               "KB MB GB of 1000.\n"
               "Exit status: 0 all right, 1 a wrong element or an error, 2 wrong command line.\n\noptions:\n");
-  for (const Option &option : optionTable()) {
+  for (const Option &option : optionTable) {
     std::string names = option.shortName;
     names += *option.shortName && *option.longName ? ", " : "";
     names += option.longName;
@@ -196,7 +206,7 @@ Action complain(const std::string &text) {
 }
 
 const Option *findOption(const std::string &name) {
-  for (const Option &option : optionTable())
+  for (const Option &option : optionTable)
     if (!name.empty() && (name == option.shortName || name == option.longName))
       return &option;
   return nullptr;
@@ -212,6 +222,7 @@ const char *opName(gc3RedOp_t op) {
 }
 
 Action parseOptions(int argc, char **argv, Options &options) {
+  const Option *forHost = nullptr, *forCuda = nullptr; // some that were given
   for (int i = 1; i < argc; ++i) {
     std::string word = argv[i];
     if (word == "--help" || word == "-h") {
@@ -235,9 +246,11 @@ Action parseOptions(int argc, char **argv, Options &options) {
       return complain("unknown option '" + name + "'; see --help");
     if (equals == std::string::npos && ++i == argc)
       return complain("option '" + name + "' needs a value: " + option->value);
+    if (option->backend != Backend::Any)
+      (option->backend == Backend::Host ? forHost : forCuda) = option;
     std::string value = equals == std::string::npos ? argv[i] : word.substr(equals + 1);
     if (!option->set(value, options)) {
-      if (name == "--backend" && (value == "cuda" || value == "nccl" || value == "mpi"))
+      if (name == "--backend" && value != "host")
         return complain("backend '" + value + "' is not built into this gc3-run; use --backend host");
       return complain("option '" + name + "' can't be '" + value + "'; it takes " + option->value + ": " +
                       option->help);
@@ -245,6 +258,9 @@ Action parseOptions(int argc, char **argv, Options &options) {
   }
   if (options.bundle.empty())
     return complain("no bundle; usage: gc3-run BUNDLE [options]");
+  if (const Option *misplaced = options.onGpu ? forHost : forCuda)
+    return complain(std::string("option '") + misplaced->longName + "' says nothing to --backend " +
+                    (options.onGpu ? "cuda" : "host"));
   if (options.minBytes > options.maxBytes)
     return complain("there are no sizes from " + std::to_string(options.minBytes) + " to " +
                     std::to_string(options.maxBytes) + " bytes; -e must be at least -b");

@@ -28,9 +28,12 @@ struct Options {
   bool check = true;
   bool outOfPlace = true;
   bool inPlace = true;
-  int rounds = 0; ///< checked runs per row; 0: until every contribution shows, within a limit
+  int rounds = 0;           ///< checked runs per row; 0: until every contribution shows, within a limit
+  bool onGpu = false;       ///< all ranks on the current GPU, else on the host
+  uint64_t ranksPerGpu = 0; ///< 0: whatever a program has
   gc3HostConfig_t host = GC3_HOST_CONFIG_INITIALIZER;
   std::string json;
+  std::string trace;
 };
 
 /// What to do after parsing.

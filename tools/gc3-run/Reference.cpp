@@ -149,10 +149,10 @@ private:
   using Chunk = Postcondition::Chunk;
 
   const T *input(Chunk chunk, uint64_t at) const {
-    return reinterpret_cast<const T *>((*job.inputs)[chunk.rank]) + job.inputChunks.begin(chunk.index) + at;
+    return reinterpret_cast<const T *>(job.inputs[chunk.rank]) + job.inputChunks.begin(chunk.index) + at;
   }
   const T *output(Chunk chunk, uint64_t at) const {
-    return reinterpret_cast<const T *>((*job.outputs)[chunk.rank]) + job.outputChunks.begin(chunk.index) + at;
+    return reinterpret_cast<const T *>(job.outputs[chunk.rank]) + job.outputChunks.begin(chunk.index) + at;
   }
 
   void segment(size_t value, uint64_t begin, uint64_t end) {

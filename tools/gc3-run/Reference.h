@@ -70,8 +70,7 @@ struct CheckJob {
   uint32_t contributions; ///< divisor of averages
   double wholeNumbers;    ///< operands of sums are whole, and exact while their magnitudes' sum is at most this; or 0
   Chunks inputChunks, outputChunks;
-  const std::vector<const std::byte *> *inputs;
-  const std::vector<const std::byte *> *outputs;
+  std::vector<const std::byte *> inputs, outputs;
 };
 
 struct CheckResult {

@@ -51,8 +51,8 @@ void printSkipped(const std::string &collective, int ranks, uint64_t first, uint
 void printRow(const Row &row);
 void printFooter(const Summary &summary);
 
-/// What would keep writeJson from writing `path`, or an empty string; leaves no trace.
-std::string checkJson(const std::string &path);
+/// What would keep a file from being written to `path`, or an empty string; leaves nothing behind.
+std::string checkWritable(const std::string &path);
 /// Writes a regular file through a temporary one beside it, what links lead to; anything else directly. Returns what
 /// went wrong, or an empty string.
 std::string writeJson(const std::string &path, const Options &options, const Summary &summary);

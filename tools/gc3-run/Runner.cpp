@@ -100,11 +100,29 @@ std::string Runner::communicators(int ranks) {
   for (gc3Comm_t comm : comms)
     gc3CommDestroy(comm);
   comms.assign(static_cast<size_t>(ranks), nullptr);
-  gc3Result_t result = gc3HostCommInitAll(comms.data(), ranks, bundle, &options.host);
+  gc3Result_t result = gc3Success;
+  const char *trace = options.trace.empty() ? nullptr : options.trace.c_str();
+  if (options.onGpu) {
+    if (options.ranksPerGpu != 0 && options.ranksPerGpu != static_cast<uint64_t>(ranks))
+      return "programs on " + std::to_string(ranks) + " ranks do not run with " + std::to_string(options.ranksPerGpu) +
+             " ranks per GPU: all ranks share one";
+    gc3GpuConfig_t config = GC3_GPU_CONFIG_INITIALIZER;
+    config.slots = options.host.slots;
+    config.slotBytes = options.host.slotBytes;
+    config.allowUnproven = options.host.allowUnproven;
+    config.trace = trace;
+    result = gc3LoopbackCommInitAll(comms.data(), ranks, bundle, &config);
+    gpu = std::make_unique<Gpu>(*cuda::linkedCuda(), inputs, outputs);
+  } else {
+    gc3HostConfig_t config = options.host;
+    config.trace = trace;
+    result = gc3HostCommInitAll(comms.data(), ranks, bundle, &config);
+  }
   if (result == gc3Success)
     return {};
   comms.clear();
-  return lastError("", result, nullptr);
+  std::string problem = lastError("", result, nullptr);
+  return result == gc3BundleUnproven ? problem + " or --allow-unproven 1" : problem;
 }
 
 std::optional<int> Runner::dispatch(const ProgramGroup &group, uint64_t bytes) const {
@@ -245,6 +263,9 @@ std::string Runner::runRow(const ProgramGroup &group, int program, uint64_t coun
     if (!inputs[r].reserve(shape.input[r] * size + 1) ||
         !outputs[r].reserve(std::max(shape.input[r], shape.output[r]) * size + 1))
       return "no memory for buffers of " + std::to_string(row.bytes) + " bytes on " + std::to_string(ranks) + " ranks";
+  if (gpu)
+    if (problem = gpu->prepare(); !problem.empty())
+      return problem;
   rowSeed += uint64_t{1} << 32; // rounds count from there
   madeRound = -1;
   for (Placement placement : {Placement::OutOfPlace, Placement::InPlace})

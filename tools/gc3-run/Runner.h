@@ -2,6 +2,7 @@
 // Runs rows: makes data, checks, measures. One Runner is one bundle.
 #pragma once
 
+#include "Gpu.h"
 #include "Inputs.h"
 #include "Reference.h"
 #include "Row.h"
@@ -47,7 +48,18 @@ private:
                      Row &row);
   std::string measure(Placement placement, Row &row, gc3DataType_t type, gc3RedOp_t op, const Shape &shape,
                       int program);
+  std::string checkRounds(Placement placement, Row &row, gc3DataType_t type, gc3RedOp_t op, const Shape &shape,
+                          const CheckJob &job, const InputKind &kind);
+  CheckJob checkJob(Placement placement, const Row &row, gc3DataType_t type, gc3RedOp_t op, const Shape &shape,
+                    int program, const Postcondition &post) const;
+  /// How the input (or output) buffers of a program are cut; `elements` by rank.
+  Chunks chunksOf(int program, const Row &row, const std::vector<uint64_t> &elements, bool output) const;
+  int roundsOf(const InputKind &kind, uint64_t window) const;
+  std::vector<uint64_t> inputSums(const Shape &shape, size_t elementSize) const;
+  std::string prepareOutputs(Placement placement, const Row &row, size_t elementSize, const Shape &shape);
   std::string call(Placement placement, const Row &row, gc3DataType_t type, gc3RedOp_t op, const Shape &shape);
+  /// Waits for calls on the GPU.
+  std::string finish();
   std::string time(Placement placement, Row &row, gc3DataType_t type, gc3RedOp_t op, const Shape &shape);
   void makeInputs(int round, uint64_t window, const InputKind &kind, const Shape &shape);
   void fillOutputs(Placement placement, const Row &row, size_t elementSize, const Shape &shape);
@@ -67,6 +79,7 @@ private:
   std::vector<gc3Comm_t> comms;
   std::map<int, std::unique_ptr<Postcondition>> postconditions;
   std::vector<host::Memory> inputs, outputs; ///< by rank
+  std::unique_ptr<Gpu> gpu;                  ///< null: calls are made on the host
   uint64_t rowSeed = 0;                      ///< of the data of the row's first round
   int madeRound = -1;                        ///< the round whose inputs are in place
 };

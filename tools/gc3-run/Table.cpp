@@ -31,7 +31,8 @@ double Summary::averageBusBandwidth() const {
 
 void printHeader(const Options &options) {
   std::printf("# gc3-run %d.%d.%d bundle %s\n", GC3_MAJOR, GC3_MINOR, GC3_PATCH, options.bundle.c_str());
-  std::printf("# backend host, order %s", options.host.order == gc3OrderAdversarial ? "adversarial" : "fair");
+  std::printf("# backend %s, order %s", options.onGpu ? "cuda" : "host",
+              options.host.order == gc3OrderAdversarial ? "adversarial" : "fair");
   if (options.host.order == gc3OrderAdversarial)
     std::printf(", seed %" PRIu64, options.host.seed);
   std::printf(", check %d, rounds ", options.check ? 1 : 0);

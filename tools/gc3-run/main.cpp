@@ -17,7 +17,10 @@ int main(int argc, char **argv) {
   }
   try {
     Summary summary;
-    std::string problem = options.json.empty() ? "" : checkJson(options.json);
+    std::string problem;
+    for (const std::string &path : {options.json, options.trace})
+      if (problem.empty() && !path.empty())
+        problem = checkWritable(path);
     if (problem.empty())
       problem = Runner(options).run(summary);
     if (problem.empty() && !options.json.empty())

@@ -2,8 +2,6 @@
 // The writer behind the tests' bundles.
 #include "BundleBuilder.h"
 
-#include "Bundle_generated.h"
-
 #include <cstring>
 #include <map>
 
@@ -18,56 +16,56 @@ std::string finished(FlatBufferBuilder &builder) {
   return {reinterpret_cast<const char *>(builder.GetBufferPointer()), builder.GetSize()};
 }
 
-std::string rankSection(uint32_t number, const Rank &rank) {
+std::string rankSection(uint32_t number, const Rank &rank, const Edits &edits) {
   FlatBufferBuilder builder;
-  std::vector<fbs::ThreadBlock> blocks;
-  std::vector<fbs::Instruction> instructions;
-  std::vector<fbs::Wait> waits;
+  RankParts parts{number, {}, {}, {}};
   for (const Block &block : rank.blocks) {
-    blocks.emplace_back(block.channel, block.sendPeer, block.recvPeer, static_cast<uint32_t>(instructions.size()),
-                        static_cast<uint32_t>(block.steps.size()));
+    parts.blocks.emplace_back(block.channel, block.sendPeer, block.recvPeer,
+                              static_cast<uint32_t>(parts.instructions.size()),
+                              static_cast<uint32_t>(block.steps.size()));
     for (const Step &step : block.steps) {
-      instructions.emplace_back(static_cast<uint8_t>(step.opcode), step.src.buffer, step.dst.buffer, uint8_t{0},
-                                step.count, step.src.index, step.dst.index, static_cast<uint32_t>(waits.size()),
-                                static_cast<uint32_t>(step.waits.size()));
+      parts.instructions.emplace_back(
+          static_cast<uint8_t>(step.opcode), step.src.buffer, step.dst.buffer, uint8_t{0}, step.count, step.src.index,
+          step.dst.index, static_cast<uint32_t>(parts.waits.size()), static_cast<uint32_t>(step.waits.size()));
       for (auto [tb, index] : step.waits)
-        waits.emplace_back(tb, index);
+        parts.waits.emplace_back(tb, index);
     }
   }
-  auto root = fbs::CreateRankProgram(builder, number, rank.inputSlots, rank.outputSlots,
-                                     static_cast<fbs::Alias>(rank.alias), rank.aliasOffset, rank.writesInput,
-                                     builder.CreateVector(rank.scratchSlots), builder.CreateVectorOfStructs(blocks),
-                                     builder.CreateVectorOfStructs(instructions), builder.CreateVectorOfStructs(waits));
+  edits.rank(parts);
+  auto root = fbs::CreateRankProgram(
+      builder, parts.rank, rank.inputSlots, rank.outputSlots, static_cast<fbs::Alias>(rank.alias), rank.aliasOffset,
+      rank.writesInput, builder.CreateVector(rank.scratchSlots), builder.CreateVectorOfStructs(parts.blocks),
+      builder.CreateVectorOfStructs(parts.instructions), builder.CreateVectorOfStructs(parts.waits));
   builder.Finish(root, rankProgramIdentifier);
   return finished(builder);
 }
 
-std::string checkSection(const ProgramSpec &program) {
+std::string checkSection(const ProgramSpec &program, const Edits &edits) {
   FlatBufferBuilder builder;
-  std::vector<uint32_t> valueBegin{0}, rowOfRank, rowBegin{0}, rows;
-  std::vector<fbs::Run> runs;
+  CheckParts parts;
   std::map<Value, uint32_t> numbers; // value + 1, as rows have it
   for (uint32_t r = 0; r < program.ranks.size(); ++r) {
-    rowOfRank.push_back(r);
+    parts.rowOfRank.push_back(r);
     if (r < program.outputs.size())
       for (const Value &value : program.outputs[r]) {
         if (value.empty()) { // anything
-          rows.push_back(0);
+          parts.rows.push_back(0);
           continue;
         }
         auto [known, isNew] = numbers.try_emplace(value, static_cast<uint32_t>(numbers.size() + 1));
         if (isNew) {
           for (auto [rank, index] : value)
-            runs.emplace_back(rank, index, 0, 0, 1u);
-          valueBegin.push_back(static_cast<uint32_t>(runs.size()));
+            parts.runs.emplace_back(rank, index, 0, 0, 1u);
+          parts.valueBegin.push_back(static_cast<uint32_t>(parts.runs.size()));
         }
-        rows.push_back(known->second);
+        parts.rows.push_back(known->second);
       }
-    rowBegin.push_back(static_cast<uint32_t>(rows.size()));
+    parts.rowBegin.push_back(static_cast<uint32_t>(parts.rows.size()));
   }
-  auto root =
-      fbs::CreateCheck(builder, builder.CreateVector(valueBegin), builder.CreateVectorOfStructs(runs),
-                       builder.CreateVector(rowOfRank), builder.CreateVector(rowBegin), builder.CreateVector(rows));
+  edits.check(parts);
+  auto root = fbs::CreateCheck(builder, builder.CreateVector(parts.valueBegin),
+                               builder.CreateVectorOfStructs(parts.runs), builder.CreateVector(parts.rowOfRank),
+                               builder.CreateVector(parts.rowBegin), builder.CreateVector(parts.rows));
   builder.Finish(root, checkIdentifier);
   return finished(builder);
 }
@@ -78,10 +76,10 @@ std::string manifestSection(const std::vector<ProgramSpec> &programs, const std:
   for (size_t i = 0; i < programs.size(); ++i) {
     const ProgramSpec &p = programs[i];
     tables.push_back(fbs::CreateProgram(builder, builder.CreateString(p.name), builder.CreateString(p.collective),
-                                        static_cast<uint32_t>(p.ranks.size()), fbs::Protocol::Simple, p.minBytes,
-                                        p.maxBytes, p.inputChunks, p.outputChunks, p.subdivision, p.maxCount,
-                                        builder.CreateVectorOfStrings(p.scratchNames), p.contributions, p.inPlace,
-                                        p.fifoSlots, p.minFifoSlots, p.verified, digests[i], p.wholeSlots));
+                                        static_cast<uint32_t>(p.ranks.size()), static_cast<fbs::Protocol>(p.protocol),
+                                        p.minBytes, p.maxBytes, p.inputChunks, p.outputChunks, p.subdivision,
+                                        p.maxCount, builder.CreateVectorOfStrings(p.scratchNames), p.contributions,
+                                        p.inPlace, p.fifoSlots, p.minFifoSlots, p.verified, digests[i], p.wholeSlots));
   }
   auto root = fbs::CreateManifest(builder, builder.CreateString("test"), builder.CreateVector(tables));
   builder.Finish(root, manifestIdentifier);
@@ -94,16 +92,16 @@ SectionEntry entryOf(SectionKind kind, uint32_t program, uint32_t rank, const st
 
 } // namespace
 
-std::string buildBundle(const std::vector<ProgramSpec> &programs) {
+std::string buildBundle(const std::vector<ProgramSpec> &programs, const Edits &edits) {
   std::vector<SectionEntry> table(1);
   std::vector<std::string> contents(1);
   std::vector<uint64_t> digests;
   for (uint32_t p = 0; p < programs.size(); ++p) {
     size_t first = table.size();
-    contents.push_back(checkSection(programs[p]));
+    contents.push_back(checkSection(programs[p], edits));
     table.push_back(entryOf(SectionKind::Check, p, 0, contents.back()));
     for (uint32_t r = 0; r < programs[p].ranks.size(); ++r) {
-      contents.push_back(rankSection(r, programs[p].ranks[r]));
+      contents.push_back(rankSection(r, programs[p].ranks[r], edits));
       table.push_back(entryOf(SectionKind::RankProgram, p, r, contents.back()));
     }
     digests.push_back(programDigest(&table[first], table.size() - first));
@@ -119,21 +117,22 @@ std::string buildBundle(const std::vector<ProgramSpec> &programs) {
   }
   FileHeader header{
       {'G', 'C', '3', 'B'}, majorVersion, minorVersion, static_cast<uint32_t>(table.size()), 0, file.size(), 0};
-  header.checksum = headerChecksum(header, table.data());
-  std::memcpy(file.data(), &header, sizeof header);
-  std::memcpy(file.data() + sizeof header, table.data(), table.size() * sizeof(SectionEntry));
-  return file;
+  return withContainer(std::move(file), {header, std::move(table)});
 }
 
-void resealSection(std::string &file, uint32_t index) {
-  FileHeader header;
-  std::memcpy(&header, file.data(), sizeof header);
-  std::vector<SectionEntry> table(header.sections);
-  std::memcpy(table.data(), file.data() + sizeof header, table.size() * sizeof(SectionEntry));
-  table[index].checksum = checksum(file.data() + table[index].offset, table[index].size);
-  header.checksum = headerChecksum(header, table.data());
-  std::memcpy(file.data(), &header, sizeof header);
-  std::memcpy(file.data() + sizeof header, table.data(), table.size() * sizeof(SectionEntry));
+ContainerParts containerOf(const std::string &file) {
+  ContainerParts parts;
+  std::memcpy(&parts.header, file.data(), sizeof parts.header);
+  parts.table.resize(parts.header.sections);
+  std::memcpy(parts.table.data(), file.data() + sizeof parts.header, parts.table.size() * sizeof(SectionEntry));
+  return parts;
+}
+
+std::string withContainer(std::string file, ContainerParts parts) {
+  parts.header.checksum = headerChecksum(parts.header, parts.table.data());
+  std::memcpy(file.data(), &parts.header, sizeof parts.header);
+  std::memcpy(file.data() + sizeof parts.header, parts.table.data(), parts.table.size() * sizeof(SectionEntry));
+  return file;
 }
 
 } // namespace gc3::test

@@ -2,10 +2,12 @@
 // Writes bundles in memory for tests, from plain descriptions; wrong ones too, as nothing is checked here.
 #pragma once
 
+#include "Bundle_generated.h"
 #include "bundle/Container.h"
 #include "bundle/Opcode.h"
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -65,14 +67,39 @@ struct ProgramSpec {
   uint32_t fifoSlots = 8, minFifoSlots = 1;
   uint32_t verified = 15;  ///< Program.verified: all of it
   bool wholeSlots = false; ///< calls with short slots are padded
+  uint8_t protocol = 0;
   std::vector<Rank> ranks{};
   std::vector<std::vector<Value>> outputs{}; ///< by rank and chunk
 };
 
-/// The bytes of a bundle with these programs.
-std::string buildBundle(const std::vector<ProgramSpec> &programs);
+/// What sections hold, as it is stored.
+struct RankParts {
+  uint32_t rank;
+  std::vector<bundle::fbs::ThreadBlock> blocks;
+  std::vector<bundle::fbs::Instruction> instructions;
+  std::vector<bundle::fbs::Wait> waits;
+};
+struct CheckParts {
+  std::vector<uint32_t> valueBegin{0}, rowOfRank, rowBegin{0}, rows;
+  std::vector<bundle::fbs::Run> runs;
+};
 
-/// Recomputes what protects `bundle`'s section `index` and the table, after a test has changed the section's bytes.
-void resealSection(std::string &bundle, uint32_t index);
+/// Called for each section before it is written, to say what descriptions can't.
+struct Edits {
+  std::function<void(RankParts &)> rank = [](RankParts &) {};
+  std::function<void(CheckParts &)> check = [](CheckParts &) {};
+};
+
+/// The bytes of a bundle with these programs.
+std::string buildBundle(const std::vector<ProgramSpec> &programs, const Edits &edits = {});
+
+/// Header and section table of a bundle.
+struct ContainerParts {
+  bundle::FileHeader header;
+  std::vector<bundle::SectionEntry> table;
+};
+ContainerParts containerOf(const std::string &bundle);
+/// The bundle with these in their place, and the header's checksum right.
+std::string withContainer(std::string bundle, ContainerParts parts);
 
 } // namespace gc3::test

@@ -42,7 +42,9 @@ ProgramSpec ringAllReduce(uint32_t ranks, bool aliased, uint32_t subdivision) {
     Block block;
     auto slot = [&](uint32_t chunk) { return chunk % ranks * subdivision; };
     auto add = [&](Opcode opcode, uint32_t chunk) {
-      block.steps.push_back({opcode, in(slot(chunk)), out(slot(chunk)), subdivision, {}});
+      const bundle::OpcodeTraits &needs = bundle::traits(opcode);
+      block.steps.push_back(
+          {opcode, needs.reads ? in(slot(chunk)) : Slot{}, needs.writes ? out(slot(chunk)) : Slot{}, subdivision, {}});
     };
     if (ranks == 1) {
       if (!aliased)

@@ -16,6 +16,7 @@ protected:
   gc3Result_t init(uint32_t verified, const gc3HostConfig_t *config = nullptr, uint32_t programRanks = 2) {
     ProgramSpec program = ringAllReduce(programRanks, true);
     program.verified = verified;
+    program.collective = collective;
     if (!promising)
       program.outputs.assign(programRanks, std::vector<Value>(programRanks));
     std::string bytes = buildBundle({program});
@@ -29,6 +30,7 @@ protected:
     return result;
   }
   bool promising = true;
+  const char *collective = "allreduce";
 
   void TearDown() override { unsetenv("GC3_ALLOW_UNPROVEN"); }
 };
@@ -47,8 +49,15 @@ TEST_F(Proofs, allPropertiesAreNeeded) {
 
 TEST_F(Proofs, whereNothingIsPromisedNoPostconditionIsNeeded) {
   promising = false;
+  collective = "own";
   for (uint32_t verified = 0; verified != 16; ++verified)
     EXPECT_EQ(init(verified), (verified & 0b1011) == 0b1011 ? gc3Success : gc3BundleUnproven) << verified;
+}
+
+TEST_F(Proofs, standardCollectivesPromiseSomethingWhateverTheBundleSays) {
+  promising = false;
+  for (uint32_t verified = 0; verified != 16; ++verified)
+    EXPECT_EQ(init(verified), verified == 15 ? gc3Success : gc3BundleUnproven) << verified;
 }
 
 TEST_F(Proofs, programsForOtherNumbersOfRanksDoNotMatter) {
@@ -63,7 +72,7 @@ TEST_F(Proofs, theConfigAllowsUnprovenPrograms) {
 }
 
 TEST_F(Proofs, theEnvironmentAllowsUnprovenPrograms) {
-  for (const char *no : {"", "0"}) {
+  for (const char *no : {"", "0", "no", "false", " 1", "2"}) {
     setenv("GC3_ALLOW_UNPROVEN", no, 1);
     EXPECT_EQ(init(0), gc3BundleUnproven) << no;
   }

@@ -155,7 +155,7 @@ TEST(Run, ManyRanksShowEachContribution) {
           std::vector<const std::byte *> out(ranks, output.data());
           Chunks chunks{1, n, n};
           return checkOutputs(
-                     {&post, type, op, ranks, static_cast<double>(wholeNumbers(type)), chunks, chunks, &inputs, &out})
+                     {&post, type, op, ranks, static_cast<double>(wholeNumbers(type)), chunks, chunks, inputs, out})
               .wrong;
         };
         EXPECT_EQ(check(right), 0u) << ranks << " " << elementTypeName(type) << " " << reduceOpName(op);

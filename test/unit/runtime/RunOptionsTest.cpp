@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // gc3-run's library: sizes, its command line, and what it writes.
 #include "RunSupport.h"
+#include "TraceCheck.h"
+#include "TraceSupport.h"
+#include "cuda/Cuda.h"
 
 #include <filesystem>
 
@@ -60,13 +63,13 @@ TEST(Run, WritesJson) {
       << text;
   std::remove(path.c_str());
   EXPECT_NE(writeJson("/nonexistent/x.json", options, result.summary), "");
-  EXPECT_NE(checkJson("/nonexistent/x.json"), "");
-  EXPECT_NE(checkJson(::testing::TempDir()), "");
-  EXPECT_EQ(checkJson(path), "");
+  EXPECT_NE(checkWritable("/nonexistent/x.json"), "");
+  EXPECT_NE(checkWritable(::testing::TempDir()), "");
+  EXPECT_EQ(checkWritable(path), "");
   EXPECT_FALSE(std::filesystem::exists(path));
   std::filesystem::create_symlink(path, path + ".link");
   for (int i = 0; i < 2; ++i) { // the link's target is missing, then a file
-    EXPECT_EQ(checkJson(path + ".link"), "");
+    EXPECT_EQ(checkWritable(path + ".link"), "");
     EXPECT_EQ(writeJson(path + ".link", options, result.summary), "");
     EXPECT_TRUE(std::filesystem::is_symlink(path + ".link"));
     EXPECT_TRUE(std::filesystem::is_regular_file(path));
@@ -84,6 +87,22 @@ TEST(Run, BusBandwidthFactors) {
   EXPECT_EQ(busFactor("my_own", 4), 1);
 }
 
+TEST(Run, WritesATrace) {
+  const ProgramSpec spec = ringAllReduce(2, true);
+  BundlePath bundle({spec});
+  TracePath path;
+  Options options;
+  options.bundle = bundle.path;
+  options.counts = {9};
+  options.iterations = 2;
+  options.warmup = 1;
+  options.rounds = 1;
+  options.inPlace = false;
+  options.trace = path.name;
+  EXPECT_EQ(runOptions(options).problem, "");
+  EXPECT_EQ(checkTrace(Trace(path.name), {LoadedSpec(spec).program.get(), {1, 2, 3, 4}}), "");
+}
+
 TEST(Run, CommandLine) {
   auto parse = [](std::vector<std::string> words, Options &options) {
     words.insert(words.begin(), "gc3-run");
@@ -95,10 +114,11 @@ TEST(Run, CommandLine) {
     return std::pair(action, ::testing::internal::GetCapturedStderr());
   };
   Options options;
-  EXPECT_EQ(
-      parse({"b", "-b", "2K", "-e", "3MB", "-d", "half,int8", "-o", "all", "--inplace=1", "--count", "0,7"}, options)
-          .first,
-      Action::Run);
+  EXPECT_EQ(parse({"b", "-b", "2K", "-e", "3MB", "-d", "half,int8", "-o", "all", "--inplace=1", "--count", "0,7",
+                   "--trace=t"},
+                  options)
+                .first,
+            Action::Run);
   Options once;
   EXPECT_EQ(parse({"b", "-o", "sum,max,sum"}, once).first, Action::Run);
   EXPECT_EQ(once.ops, (std::vector<gc3RedOp_t>{gc3Sum, gc3Max}));
@@ -106,6 +126,7 @@ TEST(Run, CommandLine) {
   EXPECT_EQ(options.maxBytes, 3000000u);
   EXPECT_EQ(options.types, (std::vector<gc3DataType_t>{gc3Float16, gc3Int8}));
   EXPECT_EQ(options.ops.size(), 5u);
+  EXPECT_EQ(options.trace, "t");
   EXPECT_FALSE(options.outOfPlace);
   EXPECT_EQ(options.counts, (std::vector<uint64_t>{0, 7}));
   for (const std::vector<std::string> &words :
@@ -127,5 +148,19 @@ TEST(Run, CommandLine) {
     EXPECT_EQ(parse(words, unused).first, Action::UsageError);
   }
   Options unused;
-  EXPECT_NE(parse({"b", "--backend", "cuda"}, unused).second.find("backend 'cuda' is not built"), std::string::npos);
+  EXPECT_NE(parse({"b", "--backend", "nccl"}, unused).second.find("backend 'nccl' is not built"), std::string::npos);
+  Options cuda;
+  EXPECT_EQ(parse({"b", "--backend", "cuda"}, cuda).first, gc3::cuda::linkedCuda() ? Action::Run : Action::UsageError);
+  Options host;
+  EXPECT_EQ(
+      parse({"b", "--ranks-per-gpu", "2"}, host),
+      std::pair(Action::UsageError, std::string("gc3-run: option '--ranks-per-gpu' says nothing to --backend host\n")));
+  if (!gc3::cuda::linkedCuda())
+    return;
+  for (const std::vector<std::string> &option : std::vector<std::vector<std::string>>{
+           {"--workers", "2"}, {"--tile-elements", "5"}, {"--order", "adversarial"}, {"--seed", "3"}}) {
+    Options onGpu;
+    EXPECT_EQ(parse({"b", option[0], option[1], "--backend", "cuda"}, onGpu),
+              std::pair(Action::UsageError, "gc3-run: option '" + option[0] + "' says nothing to --backend cuda\n"));
+  }
 }

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ranks of one group of communicators, wherever they run.
+#pragma once
+
+#include "host/Request.h"
+
+#include <span>
+
+namespace gc3::api {
+
+class Backend {
+public:
+  Backend() = default;
+  Backend(const Backend &) = delete;
+  Backend &operator=(const Backend &) = delete;
+  virtual ~Backend() = default;
+
+  virtual uint32_t ranks() const = 0;
+  /// Whether calls are put on streams; else they take none, and have ended when they return.
+  virtual bool takesStreams() const = 0;
+
+  /// A thread's part in a call.
+  struct Arrival {
+    host::Outcome refused; ///< not ok: there is nothing to complete
+    std::span<const host::Part> parts;
+    uint64_t number = 0; ///< of the call
+    bool last = false;   ///< nobody else is missing
+  };
+
+  /// Joins with some ranks, no two alike, without waiting for others: so a thread can arrive in several groups before
+  /// it waits in any. `parts`, and what the requests point to, have to stay until complete() returns.
+  virtual Arrival arrive(std::span<const host::Part> parts) = 0;
+
+  /// Returns when the parts of the ranks that arrived have ended, or are on their stream. A call that fails before it
+  /// begins fails alike on all ranks.
+  virtual host::Outcome complete(const Arrival &arrival) = 0;
+
+  /// Which program a request would run; waits for no other rank.
+  virtual host::Outcome select(const host::Request &request, const char *&program) = 0;
+
+  /// What has become of calls on streams.
+  virtual host::Outcome asyncError() = 0;
+
+  /// A rank is destroyed; `aborts`: what runs on it ends first.
+  virtual void leave(uint32_t rank, bool aborts) { (void)rank, (void)aborts; }
+};
+
+} // namespace gc3::api

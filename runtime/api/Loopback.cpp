@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/Loopback.h"
+
+#include <system_error>
+
+namespace gc3::api {
+
+using host::Outcome;
+
+Outcome Loopback::make(const cuda::Cuda &cuda, std::shared_ptr<const bundle::BundleFile> file, uint32_t rankCount,
+                       const cuda::Options &options, std::shared_ptr<Backend> &backend) {
+  std::shared_ptr<Loopback> made(new Loopback(std::move(file), rankCount));
+  Outcome outcome = cuda::LoopbackWorld::make(cuda, *made->file, rankCount, options, made->world);
+  if (!outcome.ok())
+    return outcome;
+  if (options.timeoutMs != 0)
+    try {
+      made->watcher.start(options.timeoutMs,
+                          [world = made->world.get()] { world->watch(cuda::Watchdog::Clock::now()); });
+    } catch (const std::system_error &) {
+      return {gc3SystemError, "no thread for the watchdog"};
+    }
+  backend = std::move(made);
+  return {};
+}
+
+Outcome Loopback::complete(const Arrival &arrival) {
+  if (arrival.parts.size() != rankCount)
+    return {gc3InvalidUsage, "a call of " + std::to_string(arrival.parts.size()) + " of " + std::to_string(rankCount) +
+                                 " ranks; ranks that share a GPU make their calls together, in one group"};
+  std::vector<host::Request> requests(rankCount);
+  for (const host::Part &part : arrival.parts) {
+    if (part.request.stream != arrival.parts[0].request.stream)
+      return {gc3InvalidUsage, "the ranks' streams differ; ranks that share a GPU make their calls on one stream"};
+    requests[part.rank] = part.request;
+  }
+  return world->call(requests, static_cast<cuda::Stream>(arrival.parts[0].request.stream));
+}
+
+Outcome Loopback::select(const host::Request &request, const char *&program) {
+  return world->select(request, program);
+}
+
+Outcome Loopback::asyncError() {
+  return world->watch(cuda::Watchdog::Clock::now());
+}
+
+} // namespace gc3::api

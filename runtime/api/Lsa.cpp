@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/Lsa.h"
+
+#include "nccl/Installed.h"
+
+namespace gc3::api {
+
+using host::Outcome;
+using host::Part;
+using host::Request;
+
+Outcome Lsa::make(const lsa::Drivers &drivers, std::span<const Init> inits) {
+  std::vector<lsa::Applicant> applicants;
+  for (const Init &init : inits)
+    applicants.push_back(init.applicant);
+  std::vector<lsa::Joined> joined = lsa::join(drivers, applicants);
+  std::map<uint64_t, std::shared_ptr<Lsa>> backends; // by communicator
+  Outcome first;
+  for (size_t i = 0; i < inits.size(); ++i) {
+    if (!joined[i].outcome.ok()) {
+      first = first.ok() ? joined[i].outcome : first;
+      continue;
+    }
+    std::shared_ptr<Lsa> &backend = backends[joined[i].communicator];
+    if (!backend)
+      backend = std::make_shared<Lsa>(drivers.nccl);
+    const uint32_t rank = joined[i].rank->rank();
+    backend->add(joined[i].rank);
+    *inits[i].comm = new gc3Comm{backend, rank, {}};
+  }
+  return first;
+}
+
+Outcome Lsa::make(std::span<const Init> inits) {
+  const cuda::Cuda *cuda = cuda::linkedCuda();
+  if (!cuda)
+    return {gc3InvalidUsage, "this gc3 was built without CUDA"};
+  static lsa::Nccl nccl;
+  static const Outcome found = lsa::Nccl::find(nccl::findInstalled, nccl);
+  return found.ok() ? make({*cuda, nccl, gin::find}, inits) : found;
+}
+
+void Lsa::add(const std::shared_ptr<lsa::Rank> &rank) {
+  rankCount = rank->ranks();
+  Member member{rank, nullptr};
+  if (rank->timeoutMs() != 0) {
+    member.watcher = std::make_shared<cuda::Watcher>();
+    member.watcher->start(rank->timeoutMs(), [raw = rank.get()] { raw->watch(cuda::Watchdog::Clock::now()); });
+  }
+  members[rank->rank()] = std::move(member);
+}
+
+/// A rank's part of a call.
+Outcome Lsa::callOf(const Part &part, lsa::RankCall &call) {
+  {
+    std::lock_guard lock(mutex);
+    call.rank = members.at(part.rank).rank.get();
+  }
+  call.request = part.request;
+  call.stream = static_cast<cuda::Stream>(part.request.stream);
+  return call.rank->programs()->choose(part.request, call.program);
+}
+
+Outcome Lsa::complete(const Arrival &arrival) {
+  const Request &first = arrival.parts[0].request;
+  for (const Part &part : arrival.parts) {
+    if (Outcome outcome = host::checkRequest(part.request, part.rank, rankCount); !outcome.ok())
+      return outcome;
+    if (!part.request.matches(first))
+      return {gc3InvalidUsage, "the calls of this thread's ranks do not match"};
+  }
+  if (host::isEmpty(first))
+    return {};
+  std::vector<lsa::RankCall> calls(arrival.parts.size());
+  for (size_t i = 0; i < calls.size(); ++i)
+    if (Outcome outcome = callOf(arrival.parts[i], calls[i]); !outcome.ok())
+      return outcome;
+  lsa::run(calls, nccl);
+  for (const lsa::RankCall &call : calls)
+    if (!call.outcome.ok())
+      return call.outcome;
+  return {};
+}
+
+std::vector<std::shared_ptr<lsa::Rank>> Lsa::present() {
+  std::lock_guard lock(mutex);
+  std::vector<std::shared_ptr<lsa::Rank>> ranks;
+  for (const auto &[number, member] : members)
+    ranks.push_back(member.rank);
+  return ranks;
+}
+
+Outcome Lsa::select(const Request &request, const char *&program) {
+  lsa::Catalog &programs = *present()[0]->programs(); // alike on all of them
+  uint32_t number = 0;
+  Outcome outcome = programs.choose(request, number);
+  if (outcome.ok())
+    program = programs.entry(number).loaded->program->info().name()->c_str();
+  return outcome;
+}
+
+Outcome Lsa::asyncError() {
+  for (const auto &rank : present())
+    if (Outcome outcome = rank->watch(cuda::Watchdog::Clock::now()); !outcome.ok())
+      return outcome;
+  return {};
+}
+
+void Lsa::leave(uint32_t rank, bool aborts) {
+  Member member; // goes when the lock is free again
+  {
+    std::lock_guard lock(mutex);
+    member = std::move(members.at(rank));
+    members.erase(rank);
+  }
+  if (aborts)
+    member.rank->abort();
+  member.watcher.reset();
+}
+
+} // namespace gc3::api

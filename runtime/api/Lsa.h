@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranks of an NCCL communicator, on GPUs of their own: those that one thread has initialised together.
+#pragma once
+
+#include "api/Handles.h"
+#include "cuda/Watcher.h"
+#include "lsa/World.h"
+
+#include <map>
+#include <span>
+
+namespace gc3::api {
+
+class Lsa final : public Backend {
+public:
+  explicit Lsa(const lsa::Nccl &table) : nccl(table) {}
+
+  /// A rank to be made, and where its handle goes.
+  struct Init {
+    gc3Comm **comm;
+    lsa::Applicant applicant;
+  };
+  /// Makes the ranks of several communicators, or fails for some of them; the first error.
+  static host::Outcome make(const lsa::Drivers &drivers, std::span<const Init> inits);
+  /// With the CUDA runtime that this library is linked with and the installed NCCL.
+  static host::Outcome make(std::span<const Init> inits);
+
+  uint32_t ranks() const override { return rankCount; }
+  bool takesStreams() const override { return true; }
+  Arrival arrive(std::span<const host::Part> parts) override { return {{}, parts, 0, true}; }
+  host::Outcome complete(const Arrival &arrival) override;
+  host::Outcome select(const host::Request &request, const char *&program) override;
+  host::Outcome asyncError() override;
+  void leave(uint32_t rank, bool aborts) override;
+
+private:
+  /// One that has not left.
+  struct Member {
+    std::shared_ptr<lsa::Rank> rank;
+    std::shared_ptr<cuda::Watcher> watcher; ///< only where there is a timeout
+  };
+  void add(const std::shared_ptr<lsa::Rank> &rank);
+  host::Outcome callOf(const host::Part &part, lsa::RankCall &call);
+  std::vector<std::shared_ptr<lsa::Rank>> present();
+
+  const lsa::Nccl &nccl;
+  uint32_t rankCount = 0;
+  std::mutex mutex; ///< guards the members: each may leave at a time of its own
+  std::map<uint32_t, Member> members;
+};
+
+/// Makes a rank at once, or notes it when the thread is in a group.
+host::Outcome enqueue(const Lsa::Init &init);
+
+} // namespace gc3::api

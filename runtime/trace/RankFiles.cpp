@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/RankFiles.h"
+
+#include <chrono>
+#include <cstdlib>
+#include <map>
+
+namespace gc3::trace {
+
+namespace {
+
+constexpr std::string_view mark = "%r";
+
+std::string withRank(const std::string &pattern, uint32_t rank) {
+  std::string name = pattern;
+  const size_t folder = name.rfind('/') + 1; // 0 where there is none
+  if (name.find(mark) == std::string::npos) {
+    const size_t ending = name.rfind('.');
+    name.insert(ending == std::string::npos || ending <= folder ? name.size() : ending, ".%r");
+  }
+  return replaced(std::move(name), mark, std::to_string(rank));
+}
+
+/// So that clocks of machines may differ by as much.
+constexpr uint64_t slack = 1'000'000'000;
+
+/// The moment, by this process's clock, at which rank 0 joined, and a little before that.
+uint64_t originOf(const JoinedRank &rank) {
+  const uint64_t wall = wallClock(), here = now();
+  const uint64_t since = wall + slack > rank.joined ? wall + slack - rank.joined : 0;
+  return here > since ? here - since : 0;
+}
+
+} // namespace
+
+std::string environmentName() {
+  const char *name = std::getenv("GC3_TRACE");
+  return name ? name : "";
+}
+
+uint64_t wallClock() {
+  return static_cast<uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
+          .count());
+}
+
+TraceFile *fileOfGpu(const std::string &pattern, int device, const JoinedRank &rank) {
+  static std::mutex mutex;
+  static auto &files = *new std::map<std::pair<std::string, int>, TraceFile *>; // never destroyed, as TraceFile's own
+  std::lock_guard lock(mutex);
+  const auto [known, isNew] = files.try_emplace({pattern, device});
+  if (isNew)
+    known->second = TraceFile::named(withRank(pattern, rank.rank), {rank.rank, rank.ranks, originOf(rank)});
+  return known->second;
+}
+
+} // namespace gc3::trace

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which program serves a call where users say so: by GC3_PROGRAM, and by a tuner.
+#include "ApiGroup.h"
+
+#include <cstring>
+
+using namespace gc3::test;
+
+namespace {
+
+/// Two programs for small and for large allreduces on two ranks, an allgather, and broadcasts from both ranks.
+std::vector<ProgramSpec> programs() {
+  ProgramSpec small = ringAllReduce(2, true), large = plainRingAllReduce(2), gather = allGather(2, false);
+  small.name = "small";
+  small.maxBytes = 1024;
+  large.name = "large";
+  large.minBytes = 1024;
+  gather.name = "gather";
+  std::vector<ProgramSpec> all{small, large, gather};
+  for (uint32_t root : {0u, 1u}) {
+    all.push_back(broadcast(2, root));
+    all.back().name = "from" + std::to_string(root);
+  }
+  return all;
+}
+
+gc3HostConfig_t listing(const char *list) {
+  gc3HostConfig_t config = GC3_HOST_CONFIG_INITIALIZER;
+  config.programs = list;
+  return config;
+}
+
+/// What serves so many floats; "-": nothing.
+std::string chosen(const Group &group, const char *collective, size_t count, int root = -1) {
+  const char *name = nullptr;
+  const gc3Result_t result = gc3SelectProgram(group.comms[0], collective, count, gc3Float32, root, &name);
+  EXPECT_TRUE(result == gc3Success || result == gc3NoProgram) << gc3GetLastError(group.comms[0]);
+  return result == gc3Success ? name : "-";
+}
+
+/// What serves a small and a large allreduce, an allgather, and a broadcast from each rank.
+std::string chosen(const char *list) {
+  const Group group(programs(), 2, listing(list));
+  return chosen(group, "allreduce", 4) + " " + chosen(group, "allreduce", 4096) + " " + chosen(group, "allgather", 4) +
+         " " + chosen(group, "broadcast", 4, 0) + " " + chosen(group, "broadcast", 4, 1);
+}
+
+/// What is wrong with a list, to the first word of what there is.
+std::string refused(const char *list) {
+  const std::string bytes = buildBundle(programs());
+  gc3Bundle_t bundle = nullptr;
+  EXPECT_EQ(gc3BundleLoadMemory(&bundle, bytes.data(), bytes.size()), gc3Success);
+  gc3Comm_t comms[2] = {};
+  const gc3HostConfig_t config = listing(list);
+  EXPECT_EQ(gc3HostCommInitAll(comms, 2, bundle, &config), gc3InvalidArgument) << list;
+  gc3BundleFree(bundle);
+  return gc3GetLastError(nullptr);
+}
+
+} // namespace
+
+TEST(Choice, ListsSayWhichProgramsMayServe) {
+  EXPECT_EQ(chosen(""), "small large gather from0 from1");
+  EXPECT_EQ(chosen("small"), "small small gather from0 from1") << "whatever the size";
+  EXPECT_EQ(chosen("allreduce:large"), "large large gather from0 from1");
+  EXPECT_EQ(chosen("large,small"), "small large gather from0 from1") << "sizes decide between them";
+  EXPECT_EQ(chosen("from1"), "small large gather - from1") << "it has another root";
+  EXPECT_EQ(chosen("allreduce:none"), "- - gather from0 from1");
+  EXPECT_EQ(chosen("none"), "- - - - -");
+  EXPECT_EQ(chosen("small,none"), "small small - - -");
+  EXPECT_EQ(chosen(",gather,,"), "small large gather from0 from1");
+}
+
+TEST(Choice, ListsThatNameWhatThereIsNot) {
+  EXPECT_EQ(refused("smal"),
+            "GC3_PROGRAM: no bundle has 'smal'; items are PROGRAM, COLLECTIVE:PROGRAM, COLLECTIVE:none or none, of: "
+            "allgather:gather allreduce:large allreduce:small broadcast:from0 broadcast:from1");
+  for (const char *list : {"small,tree", "allgather:small", "alltoall:none", ":small",
+                           "allreduce:", "allreduce:small:2", "small large", "Small"})
+    EXPECT_EQ(refused(list).find("GC3_PROGRAM: no bundle has '"), 0u) << list;
+}
+
+TEST(Choice, TheEnvironmentHasAListUnlessTheConfigHas) {
+  setenv("GC3_PROGRAM", "large", 1);
+  EXPECT_EQ(chosen(nullptr), "large large gather from0 from1");
+  EXPECT_EQ(chosen("small"), "small small gather from0 from1");
+  EXPECT_EQ(chosen(""), "small large gather from0 from1");
+  unsetenv("GC3_PROGRAM");
+  EXPECT_EQ(chosen(nullptr), "small large gather from0 from1");
+}
+
+TEST(Choice, CallsRunWhatListsSay) {
+  Group group(programs(), 2, listing("large,allgather:none"));
+  Data data = ramp(2, 6), got = data;
+  auto reduce = [&](int r, gc3Comm_t comm) {
+    return gc3AllReduce(data[r].data(), got[r].data(), 6, gc3Float32, gc3Sum, comm, nullptr);
+  };
+  EXPECT_EQ(group.together(reduce), gc3Success);
+  EXPECT_EQ(got[1], (std::vector<float>{100, 102, 104, 106, 108, 110}));
+  auto gather = [&](int r, gc3Comm_t comm) {
+    return gc3AllGather(data[r].data(), got[r].data(), 3, gc3Float32, comm, nullptr);
+  };
+  EXPECT_EQ(group.together(gather), gc3NoProgram);
+  EXPECT_EQ(std::string(gc3GetLastError(group.comms[1]))
+                .find("no program for 'allgather' on 2 ranks; program 'gather' "
+                      "is not in GC3_PROGRAM; the bundle has:"),
+            0u);
+  auto named = [&](int r, gc3Comm_t comm) {
+    return gc3RunProgram(comm, "gather", data[r].data(), got[r].data(), 3, gc3Float32, gc3Sum, nullptr);
+  };
+  EXPECT_EQ(group.together(named), gc3Success) << "lists are not about that";
+}
+
+namespace {
+
+/// A tuner that answers what it was made with, and what it was asked last.
+struct Tuner {
+  int answer = gc3TunerBySize;
+  std::string asked = {};
+
+  static int ask(const gc3TunerCall_t *call, void *data) {
+    auto &self = *static_cast<Tuner *>(data);
+    self.asked = std::string(call->collective) + " ranks " + std::to_string(call->ranks) + " root " +
+                 std::to_string(call->root) + " count " + std::to_string(call->count) + " bytes " +
+                 std::to_string(call->bytes) + " type " + std::to_string(call->type) + " op " +
+                 std::to_string(call->op) + ":";
+    EXPECT_EQ(call->size, sizeof *call);
+    for (int i = 0; i < call->programCount; ++i)
+      self.asked += std::string(" ") + call->programs[i];
+    return self.answer;
+  }
+  gc3HostConfig_t config(const char *list = "") {
+    gc3HostConfig_t config = listing(list);
+    config.tuner = ask;
+    config.tunerData = this;
+    return config;
+  }
+};
+
+} // namespace
+
+TEST(Tuner, ChoosesAmongAllThatCanServe) {
+  Tuner tuner;
+  const Group group(programs(), 2, tuner.config());
+  EXPECT_EQ(chosen(group, "allreduce", 4), "small");
+  EXPECT_EQ(tuner.asked, "allreduce ranks 2 root -1 count 4 bytes 16 type 7 op 0: small large");
+  tuner.answer = 1;
+  EXPECT_EQ(chosen(group, "allreduce", 4), "large");
+  tuner.answer = 0;
+  EXPECT_EQ(chosen(group, "allreduce", 4096), "small");
+  EXPECT_EQ(chosen(group, "allgather", 4), "gather");
+  EXPECT_EQ(tuner.asked, "allgather ranks 2 root -1 count 4 bytes 32 type 7 op 0: gather");
+  EXPECT_EQ(chosen(group, "broadcast", 4, 1), "from1");
+  EXPECT_EQ(tuner.asked, "broadcast ranks 2 root 1 count 4 bytes 16 type 7 op 0: from1");
+  tuner = {gc3TunerNone};
+  EXPECT_EQ(chosen(group, "allreduce", 4), "-");
+  EXPECT_NE(std::strstr(gc3GetLastError(group.comms[0]), "; the tuner takes none; the bundle has:"), nullptr);
+  tuner.asked.clear();
+  EXPECT_EQ(chosen(group, "alltoall", 4), "-");
+  EXPECT_EQ(tuner.asked, "") << "there is nothing to choose from";
+}
+
+TEST(Tuner, ChoosesAmongWhatIsListed) {
+  Tuner tuner;
+  const Group group(programs(), 2, tuner.config("large,none"));
+  EXPECT_EQ(chosen(group, "allreduce", 4), "large");
+  EXPECT_EQ(tuner.asked, "allreduce ranks 2 root -1 count 4 bytes 16 type 7 op 0: large");
+  EXPECT_EQ(chosen(group, "allgather", 4), "-");
+}
+
+TEST(Tuner, AnswersThatMeanNothingFailTheCall) {
+  for (int answer : {2, -3, INT32_MAX, INT32_MIN}) {
+    Tuner tuner{answer};
+    Group group(programs(), 2, tuner.config());
+    Data data = ramp(2, 6);
+    auto reduce = [&](int r, gc3Comm_t comm) {
+      return gc3AllReduce(data[r].data(), data[r].data(), 6, gc3Float32, gc3Max, comm, nullptr);
+    };
+    EXPECT_EQ(group.together(reduce), gc3InvalidUsage);
+    EXPECT_EQ(gc3GetLastError(group.comms[1]), "the tuner answers " + std::to_string(answer) +
+                                                   " for 'allreduce' of 6 elements; it was asked about 2 programs");
+    EXPECT_EQ(tuner.asked, "allreduce ranks 2 root -1 count 6 bytes 24 type 7 op 2: small large");
+    tuner.answer = 1;
+    EXPECT_EQ(group.together(reduce), gc3Success) << "and that call only";
+    EXPECT_EQ(data[0][5], 105);
+    tuner.asked.clear();
+    auto named = [&](int r, gc3Comm_t comm) {
+      return gc3RunProgram(comm, "small", data[r].data(), data[r].data(), 6, gc3Float32, gc3Sum, nullptr);
+    };
+    EXPECT_EQ(group.together(named), gc3Success);
+    EXPECT_EQ(tuner.asked, "") << "the caller has chosen";
+  }
+}
+
+// A caller of a gc3 that had no lists or tuners yet.
+TEST(Tuner, OlderConfigsHaveNone) {
+  gc3HostConfig_t config = GC3_HOST_CONFIG_INITIALIZER;
+  config.size = offsetof(gc3HostConfig_t, programs);
+  config.programs = "no such program";
+  config.tuner = [](const gc3TunerCall_t *, void *) { return 99; };
+  const Group group(programs(), 2, config);
+  EXPECT_EQ(chosen(group, "allreduce", 4), "small");
+}

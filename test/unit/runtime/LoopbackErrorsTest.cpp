@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a loopback world refuses, what becomes of CUDA's errors, and of kernels that do not end.
+#include "LoopbackSupport.h"
+#include "Programs.h"
+
+using namespace gc3;
+using namespace gc3::test;
+using host::ElementType;
+using host::Outcome;
+using host::ReduceOp;
+
+namespace {
+
+void expect(const Outcome &outcome, gc3Result_t code, const std::string &text) {
+  EXPECT_EQ(outcome.code, code);
+  EXPECT_EQ(outcome.text, text);
+}
+
+/// The outcome of a call that a trial describes.
+Outcome outcomeOf(FakeCuda &fake, Loopback &loopback, const TrialOptions &options) {
+  const Trial trial = loopback.trial(options);
+  Loopback::Buffers buffers(fake, trial);
+  return loopback.world->call(buffers.requests, nullptr);
+}
+
+TEST(LoopbackErrors, MoreBlocksThanFit) {
+  FakeCuda fake;
+  fake.multiprocessors = 2;
+  fake.threadsPerMultiprocessor = 64;
+  Loopback loopback(ringAllReduce(5, true), {});
+  expect(
+      outcomeOf(fake, loopback, {}), gc3InvalidUsage,
+      "program 'ring5_aliased_1' has 5 thread blocks on its 5 ranks; this GPU can hold 4 at once, of 32 threads each");
+  EXPECT_EQ(fake.launches, 0u);
+}
+
+TEST(LoopbackErrors, MoreRanksThanOneGpuCanBe) {
+  FakeCuda fake;
+  Loopback loopback(broadcast(33, 0));
+  expect(outcomeOf(fake, loopback, {}), gc3InvalidUsage, "program 'bcast33_0' has 33 ranks; one GPU can be at most 32");
+}
+
+TEST(LoopbackErrors, Fp8BeforeHopper) {
+  FakeCuda fake;
+  fake.architecture = 89;
+  Loopback reducing(ringAllReduce(2, true)), copying(allToAll(2, 1));
+  expect(outcomeOf(fake, reducing, {.type = ElementType::Float8E4M3}), gc3InvalidArgument,
+         "f8e4m3 can't be reduced on a GPU of sm_89; it takes sm_90 or later");
+  EXPECT_EQ(copying.run(fake, {.count = 5, .type = ElementType::Float8E5M2}), "");
+}
+
+TEST(LoopbackErrors, NoCooperativeLaunch) {
+  FakeCuda fake;
+  fake.cooperative = 0;
+  expect(Loopback(ringAllReduce(2, true)).made, gc3InvalidUsage,
+         "this GPU has no cooperative launch, without which blocks can't wait for each other");
+}
+
+TEST(LoopbackErrors, Options) {
+  FakeCuda fake;
+  const ProgramSpec ring = ringAllReduce(2, true);
+  expect(Loopback(ring, {.threads = 100}).made, gc3InvalidArgument,
+         "100 threads; a block has a multiple of 32, at most 512");
+  expect(Loopback(ring, {.threads = 544}).made, gc3InvalidArgument,
+         "544 threads; a block has a multiple of 32, at most 512");
+  expect(Loopback(ring, {.slotBytes = 100}).made, gc3InvalidArgument,
+         "FIFO slots of 100 bytes; they have at least 128");
+  Loopback few(ring, {.slots = 1, .slotBytes = 128, .threads = 32});
+  EXPECT_EQ(outcomeOf(fake, few, {}).code, gc3InvalidArgument);
+  Loopback large(ring, {.slotBytes = UINT64_MAX});
+  expect(outcomeOf(fake, large, {}), gc3InvalidArgument,
+         "program 'ring2_aliased_1' would need more than 1 TiB for the 2 connections' FIFO slots");
+}
+
+TEST(LoopbackErrors, CallsThatAreNotAsTheyShould) {
+  FakeCuda fake;
+  Loopback loopback(ringAllReduce(3, true));
+  const Trial trial = loopback.trial({.count = 4});
+  Loopback::Buffers buffers(fake, trial);
+  std::vector<host::Request> &requests = buffers.requests;
+  auto call = [&] { return loopback.world->call(requests, nullptr); };
+  expect(loopback.world->call(std::span(requests).first(2), nullptr), gc3InvalidUsage,
+         "a call of 2 of 3 ranks; on one GPU all ranks make it in one group");
+  requests[2].count = 5;
+  EXPECT_EQ(call().code, gc3InvalidUsage);
+  requests[2].count = 4;
+  requests[1].send = nullptr;
+  expect(call(), gc3InvalidArgument, "rank 1: the send buffer is null");
+  requests[1].send = static_cast<std::byte *>(requests[1].recv) + 4;
+  expect(call(), gc3InvalidArgument,
+         "rank 1: send and receive buffer overlap, but not as the collective does in place");
+  for (host::Request &request : requests)
+    request.name = "other";
+  EXPECT_EQ(call().code, gc3NoProgram);
+  for (host::Request &request : requests)
+    request.name = loopback.name, request.count = UINT64_MAX;
+  EXPECT_EQ(call().code, gc3InvalidArgument);
+  EXPECT_EQ(fake.launches, 0u);
+}
+
+TEST(LoopbackErrors, NoAverage) {
+  FakeCuda fake;
+  Loopback loopback(shiftReversed(3, 2));
+  EXPECT_EQ(outcomeOf(fake, loopback, {.op = ReduceOp::Avg}).code, gc3InvalidArgument);
+}
+
+TEST(LoopbackErrors, CaptureNeedsAnEarlierCall) {
+  FakeCuda fake;
+  Loopback loopback(plainRingAllReduce(3));
+  fake.captured = true;
+  expect(outcomeOf(fake, loopback, {.count = 4}), gc3InvalidUsage,
+         "program '" + loopback.name + "' can't be loaded while the stream is captured: make such a call once before");
+  fake.captured = false;
+  ASSERT_TRUE(outcomeOf(fake, loopback, {.count = 4}).ok());
+  fake.captured = true;
+  expect(outcomeOf(fake, loopback, {.count = 4000, .inPlace = true}), gc3InvalidUsage,
+         "the call needs 192384 bytes of device memory, which can't be had while the stream is captured: make such a "
+         "call once before");
+  EXPECT_TRUE(outcomeOf(fake, loopback, {.count = 4}).ok());
+}
+
+/// Every call into CUDA fails once, in a program that makes all kinds of them.
+TEST(LoopbackErrors, EveryCallMayFail) {
+  uint64_t calls = 1;
+  for (uint64_t failing = 0; failing <= calls; ++failing) { // 0: none
+    FakeCuda fake;
+    fake.currentDevice = 1;
+    fake.failAt = failing;
+    {
+      cuda::Options options = smallOptions();
+      options.timeoutMs = 1000;
+      Loopback loopback(reduceScatter(2, true), options);
+      fake.currentDevice = 0;
+      Outcome outcome = loopback.made;
+      cuda::Stream other = nullptr;
+      if (outcome.ok())
+        outcome = outcomeOf(fake, loopback, {.count = 9, .op = ReduceOp::Avg});
+      if (outcome.ok()) {
+        const Trial trial = loopback.trial({.count = 9, .type = ElementType::Int32, .op = ReduceOp::Avg});
+        Loopback::Buffers buffers(fake, trial);
+        outcome = loopback.world->call(buffers.requests, reinterpret_cast<cuda::Stream>(&other));
+      }
+      if (outcome.ok())
+        outcome = loopback.world->watch({});
+      if (failing == 0)
+        calls = fake.calls;
+      if (failing == 0 || outcome.ok()) {
+        EXPECT_TRUE(outcome.ok()) << outcome.text;
+        EXPECT_EQ(fake.currentDevice, failing == 0 ? 0 : 1); // only going back to it fails without a word
+      } else {
+        EXPECT_EQ(outcome.code, gc3UnhandledCudaError) << "call " << failing;
+        EXPECT_NE(outcome.text.find(": fake failure (CUDA error 2)"), std::string::npos) << outcome.text;
+      }
+    }
+    EXPECT_EQ(fake.leaks(), "") << "call " << failing;
+  }
+  EXPECT_GT(calls, 50u);
+}
+
+TEST(LoopbackErrors, AStuckKernelIsStoppedAndExplained) {
+  FakeCuda fake;
+  fake.hangs = true;
+  {
+    cuda::Options options = smallOptions();
+    options.timeoutMs = 100;
+    Loopback loopback(deadlock(), options);
+    EXPECT_TRUE(outcomeOf(fake, loopback, {}).ok());
+    cuda::Watchdog::Clock::time_point start{};
+    auto at = [&](int ms) { return loopback.world->watch(start + std::chrono::milliseconds(ms)); };
+    EXPECT_TRUE(at(0).ok());
+    EXPECT_TRUE(at(99).ok());
+    expect(at(100), gc3Timeout, "a kernel has not ended in 100 ms and is being stopped");
+    const std::string story =
+        "a kernel has not ended in 100 ms and was stopped; program 'deadlock':\n"
+        "  rank 0 thread block 0 step 0 (recv, tile 0) waits for a message from rank 1 on channel 0\n"
+        "  rank 1 thread block 0 step 0 (recv, tile 0) waits for a message from rank 0 on channel 0";
+    expect(at(101), gc3Timeout, story);
+    expect(at(102), gc3Timeout, story);
+    expect(outcomeOf(fake, loopback, {}), gc3Timeout, story);
+  }
+  EXPECT_EQ(fake.leaks(), "");
+}
+
+TEST(LoopbackErrors, CallsThatEndAreNotStopped) {
+  FakeCuda fake;
+  cuda::Options options = smallOptions();
+  options.timeoutMs = 1;
+  Loopback loopback(ringAllReduce(2, true), options);
+  for (int ms = 0; ms < 10; ++ms) {
+    EXPECT_EQ(loopback.run(fake, {}), "");
+    EXPECT_TRUE(loopback.world->watch(cuda::Watchdog::Clock::time_point{} + std::chrono::milliseconds(ms)).ok());
+  }
+}
+
+} // namespace

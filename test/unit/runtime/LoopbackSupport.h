@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// A loopback world over the fake CUDA, and calls in it.
+#pragma once
+
+#include "BundleBuilder.h"
+#include "FakeCuda.h"
+#include "Programs.h"
+#include "Trial.h"
+#include "cuda/LoopbackWorld.h"
+
+#include <gtest/gtest.h>
+
+namespace gc3::test {
+
+inline std::unique_ptr<bundle::BundleFile> open(const std::vector<ProgramSpec> &programs) {
+  const std::string bytes = buildBundle(programs);
+  std::unique_ptr<bundle::BundleFile> file;
+  const bundle::BundleStatus status = bundle::BundleFile::openMemory(bytes.data(), bytes.size(), file);
+  EXPECT_TRUE(status.ok()) << status.message;
+  return file;
+}
+
+/// So few threads as an emulated GPU has time for, and slots so small that there are tiles.
+inline cuda::Options smallOptions() {
+  return {.slotBytes = 256, .threads = 32};
+}
+
+/// One program of a bundle on the fake GPU.
+class Loopback {
+public:
+  explicit Loopback(const ProgramSpec &spec, const cuda::Options &options = smallOptions())
+      : file(open({spec})), selection(*file, static_cast<uint32_t>(spec.ranks.size()), options.allowUnproven) {
+    made =
+        cuda::LoopbackWorld::make(FakeCuda::table(), *file, static_cast<uint32_t>(spec.ranks.size()), options, world);
+    name = spec.name;
+    host::Request request;
+    request.kind = host::CallKind::Program;
+    request.name = name;
+    EXPECT_TRUE(selection.select(request, loaded).ok());
+  }
+
+  Trial trial(const TrialOptions &options) {
+    Trial trial(*file, 0, *loaded, options);
+    EXPECT_EQ(trial.prepare(), "");
+    return trial;
+  }
+
+  /// The buffers of a trial on the fake GPU.
+  class Buffers {
+  public:
+    Buffers(FakeCuda &fake, const Trial &trial) : fake(fake), trial(trial) {
+      for (const Trial::Memory &rank : trial.initial())
+        memory.push_back(fake.allocate(rank.bytes.size()));
+      fill();
+      for (uint32_t rank = 0; rank < memory.size(); ++rank)
+        requests.push_back(trial.request(rank, memory[rank]));
+    }
+    ~Buffers() {
+      for (std::byte *rank : memory)
+        fake.release(rank);
+    }
+    Buffers(const Buffers &) = delete;
+    Buffers &operator=(const Buffers &) = delete;
+
+    void fill() {
+      for (size_t rank = 0; rank < memory.size(); ++rank)
+        std::copy(trial.initial()[rank].bytes.begin(), trial.initial()[rank].bytes.end(), memory[rank]);
+    }
+    std::string compare() const {
+      std::vector<std::vector<std::byte>> after;
+      for (size_t rank = 0; rank < memory.size(); ++rank)
+        after.emplace_back(memory[rank], memory[rank] + trial.initial()[rank].bytes.size());
+      return trial.compare(after);
+    }
+    std::vector<host::Request> requests;
+
+  private:
+    FakeCuda &fake;
+    const Trial &trial;
+    std::vector<std::byte *> memory;
+  };
+
+  /// Makes the call of a trial and compares. What is wrong, or an empty string.
+  std::string run(FakeCuda &fake, const TrialOptions &options) {
+    const Trial wanted = trial(options);
+    Buffers buffers(fake, wanted);
+    if (host::Outcome outcome = world->call(buffers.requests, nullptr); !outcome.ok())
+      return outcome.text;
+    std::string problem = buffers.compare();
+    return problem.empty() ? "" : wanted.describe() + ": " + problem;
+  }
+
+  std::unique_ptr<bundle::BundleFile> file;
+  host::Selection selection;
+  const host::LoadedProgram *loaded = nullptr;
+  std::string name;
+  host::Outcome made;
+  std::unique_ptr<cuda::LoopbackWorld> world;
+};
+
+/// Two ranks that both wait for the other's message first.
+inline ProgramSpec deadlock() {
+  ProgramSpec spec = shiftReversed(2, 1);
+  spec.name = "deadlock";
+  for (uint32_t rank = 0; rank < 2; ++rank) {
+    const auto peer = static_cast<int32_t>(1 - rank);
+    spec.ranks[rank].blocks = {{peer, peer, 0, {{Opcode::Recv, {}, out(0), 1, {}}, {Opcode::Send, in(0), {}, 1, {}}}}};
+  }
+  return spec;
+}
+
+} // namespace gc3::test

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls on the fake GPU leave what the host leaves.
+#include "LoopbackSupport.h"
+#include "Programs.h"
+
+#include <functional>
+
+using namespace gc3;
+using namespace gc3::test;
+using host::ElementType;
+using host::ReduceOp;
+
+namespace {
+
+struct Case {
+  const char *name;
+  std::function<ProgramSpec()> spec;
+  uint64_t unit = 1; ///< counts are multiples of it
+};
+
+const Case cases[] = {
+    {"RingAllReduce", [] { return ringAllReduce(3, true); }},
+    {"RingAllReduceApart", [] { return ringAllReduce(3, false, 2); }},
+    {"PlainRingAllReduce", [] { return plainRingAllReduce(3); }},
+    {"AllToAll", [] { return allToAll(3, 2); }},
+    {"AllGather", [] { return allGather(3, false); }},
+    {"AllGatherAliased", [] { return allGather(3, true); }},
+    {"AllGatherFlat", [] { return allGather(3, false, true); }},
+    {"ReduceScatter", [] { return reduceScatter(3, false); }},
+    {"ReduceScatterAliased", [] { return reduceScatter(3, true); }},
+    {"ReduceScatterFlat", [] { return reduceScatter(3, false, true); }},
+    {"Broadcast", [] { return broadcast(3, 1); }},
+    {"Reduce", [] { return reduceTo(3, 2); }},
+    {"Gather", [] { return gather(3, 1); }},
+    {"Scatter", [] { return scatter(3, 0); }},
+    {"ShiftReversed", [] { return shiftReversed(3, 2); }, 2}, // chunks of one length change places
+    {"WritesInput", [] { return writesInput(3); }},
+    {"OneRank", [] { return ringAllReduce(1, true); }},
+    {"WholeSlots",
+     [] {
+       ProgramSpec spec = ringAllReduce(3, true, 2);
+       spec.wholeSlots = true;
+       return spec;
+     }},
+    {"WholeSlotsGather",
+     [] {
+       ProgramSpec spec = allGather(3, false, true);
+       spec.wholeSlots = true;
+       return spec;
+     }},
+};
+
+class LoopbackCalls : public testing::TestWithParam<Case> {};
+
+/// Every placement, with sums and averages of a float, an integer and a narrow type; counts that divide and that don't.
+TEST_P(LoopbackCalls, LeaveWhatTheHostLeaves) {
+  FakeCuda fake;
+  {
+    Loopback loopback(GetParam().spec());
+    ASSERT_TRUE(loopback.made.ok()) << loopback.made.text;
+    for (bool inPlace : {false, true})
+      for (ElementType type : {ElementType::Float, ElementType::Int32, ElementType::Bfloat16})
+        for (ReduceOp op : {ReduceOp::Sum, ReduceOp::Avg})
+          for (uint64_t count : {1, 6, 151}) {
+            const TrialOptions options{count * GetParam().unit,          type,       op, inPlace,
+                                       static_cast<uint32_t>(count % 3), fake.seed++};
+            if (loopback.trial(options).exists()) {
+              EXPECT_EQ(loopback.run(fake, options), "");
+            }
+          }
+  }
+  EXPECT_EQ(fake.leaks(), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Programs, LoopbackCalls, testing::ValuesIn(cases),
+                         [](const auto &test) { return std::string(test.param.name); });
+
+TEST(Loopback, AllTypesAndOperations) {
+  FakeCuda fake;
+  Loopback loopback(ringAllReduce(2, true));
+  for (unsigned type = 0; type < host::elementTypeCount; ++type)
+    for (unsigned op = 0; op < host::reduceOpCount; ++op)
+      EXPECT_EQ(loopback.run(fake, {33, static_cast<ElementType>(type), static_cast<ReduceOp>(op), false, 1, type}),
+                "");
+}
+
+TEST(Loopback, NothingToMove) {
+  FakeCuda fake;
+  Loopback loopback(ringAllReduce(3, true));
+  EXPECT_EQ(loopback.run(fake, {.count = 0}), "");
+  EXPECT_EQ(fake.launches, 0u);
+}
+
+TEST(Loopback, AsManyThreadsAsLeaveRoomForAllBlocks) {
+  FakeCuda fake;
+  fake.multiprocessors = 1;
+  fake.threadsPerMultiprocessor = 192;
+  Loopback loopback(ringAllReduce(3, true), {.slotBytes = 256}); // 3 blocks
+  EXPECT_EQ(loopback.run(fake, {}), "");
+  EXPECT_EQ(fake.threadsOfLaunch, 64u);
+}
+
+TEST(Loopback, CallsOnAnotherStreamComeBehind) {
+  FakeCuda fake;
+  Loopback loopback(ringAllReduce(3, true));
+  const Trial trial = loopback.trial({.count = 5});
+  Loopback::Buffers buffers(fake, trial);
+  cuda::Stream other = nullptr;
+  ASSERT_EQ(FakeCuda::table().createStream(&other), 0);
+  for (cuda::Stream stream : {cuda::Stream(nullptr), cuda::Stream(nullptr), other, other})
+    ASSERT_TRUE(loopback.world->call(buffers.requests, stream).ok());
+  EXPECT_EQ(fake.awaited, 1u);
+  FakeCuda::table().destroyStream(other);
+}
+
+TEST(Loopback, GraphsReplay) {
+  FakeCuda fake;
+  Loopback loopback(ringAllReduce(3, true));
+  ASSERT_EQ(loopback.run(fake, {.count = 100, .inPlace = true}), "");
+  const Trial trial = loopback.trial({.count = 77, .inPlace = true, .seed = 5});
+  Loopback::Buffers buffers(fake, trial);
+  fake.captured = true;
+  ASSERT_TRUE(loopback.world->call(buffers.requests, nullptr).ok());
+  fake.captured = false;
+  EXPECT_EQ(fake.launches, 1u);
+  for (int i = 0; i < 3; ++i) {
+    buffers.fill();
+    fake.replay();
+    EXPECT_EQ(buffers.compare(), "");
+  }
+  EXPECT_EQ(loopback.run(fake, {.count = 41}), ""); // connections go on from there
+}
+
+TEST(Loopback, BelongsToItsDevice) {
+  FakeCuda fake;
+  fake.currentDevice = 1;
+  Loopback loopback(ringAllReduce(2, true));
+  fake.currentDevice = 3;
+  EXPECT_EQ(loopback.run(fake, {}), "");
+  EXPECT_EQ(fake.currentDevice, 3);
+}
+
+TEST(Loopback, SelectsAsTheHostDoes) {
+  FakeCuda fake;
+  Loopback loopback(ringAllReduce(2, true));
+  const char *program = nullptr;
+  host::Request request;
+  request.name = "allreduce";
+  request.count = 4;
+  ASSERT_TRUE(loopback.world->select(request, program).ok());
+  EXPECT_EQ(program, loopback.name);
+}
+
+} // namespace

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// Traces of ranks that share the fake GPU.
+#include "LoopbackSupport.h"
+#include "Programs.h"
+#include "TraceCheck.h"
+#include "TraceSupport.h"
+
+using namespace gc3;
+using namespace gc3::test;
+using device::Protocol;
+using host::Outcome;
+
+namespace {
+
+cuda::Options tracing(const TracePath &path) {
+  cuda::Options options = smallOptions();
+  options.trace = trace::TraceFile::named(path.name);
+  return options;
+}
+
+TEST(LoopbackTrace, HasEachInstructionOnce) {
+  for (ProgramSpec spec : {ringAllReduce(3, true), plainRingAllReduce(3), allToAll(3, 2), writesInput(3)})
+    for (Protocol protocol : {Protocol::Simple, Protocol::LL, Protocol::LL128}) {
+      spec.protocol = static_cast<uint8_t>(protocol);
+      FakeCuda fake;
+      TracePath path;
+      {
+        Loopback loopback(spec, tracing(path));
+        for (uint64_t count : {1, 200, 31})
+          EXPECT_EQ(loopback.run(fake, {.count = count, .inPlace = count == 31}), "");
+      }
+      EXPECT_EQ(fake.leaks(), "");
+      const LoadedSpec loaded(spec);
+      EXPECT_EQ(checkTrace(Trace(path.name), {loaded.program.get(), {1, 2, 3}, 0, protocol == Protocol::Simple}), "")
+          << spec.name << ", protocol " << static_cast<int>(protocol);
+    }
+}
+
+// The clocks of host and GPU have nothing in common.
+TEST(LoopbackTrace, IsOnTheHostsTime) {
+  FakeCuda fake;
+  TracePath path;
+  Loopback loopback(ringAllReduce(2, true), tracing(path));
+  const uint64_t origin = trace::TraceFile::named(path.name)->origin();
+  EXPECT_EQ(loopback.run(fake, {.count = 5}), "");
+  const uint64_t after = trace::now();
+  loopback.world.reset();
+  const std::vector<TraceEvent> calls = Trace(path.name).find("X", loopback.name);
+  ASSERT_EQ(calls.size(), 2u);
+  EXPECT_LE(calls[0].end, after - origin);
+}
+
+// Nobody could read what replays record.
+TEST(LoopbackTrace, NotOfCapturedCalls) {
+  FakeCuda fake;
+  TracePath path;
+  const ProgramSpec spec = ringAllReduce(3, true);
+  {
+    Loopback loopback(spec, tracing(path));
+    EXPECT_EQ(loopback.run(fake, {.count = 5}), "");
+    fake.captured = true;
+    const Trial trial = loopback.trial({.count = 5});
+    Loopback::Buffers buffers(fake, trial);
+    EXPECT_TRUE(loopback.world->call(buffers.requests, nullptr).ok());
+    fake.captured = false;
+    fake.replay();
+    EXPECT_EQ(buffers.compare(), "");
+  }
+  EXPECT_EQ(checkTrace(Trace(path.name), {LoadedSpec(spec).program.get(), {1}}), "");
+}
+
+// A kernel that does not end is waited for, and stopped by who watches.
+TEST(LoopbackTrace, StuckKernelsAreStopped) {
+  FakeCuda fake;
+  TracePath path;
+  {
+    cuda::Options options = tracing(path);
+    options.timeoutMs = 100;
+    Loopback loopback(deadlock(), options);
+    const Trial trial = loopback.trial({.count = 5});
+    Loopback::Buffers buffers(fake, trial);
+    const cuda::Watchdog::Clock::time_point start{};
+    const auto watch = [&] {
+      for (int ms : {0, 100, 101})
+        loopback.world->watch(start + std::chrono::milliseconds(ms));
+    };
+    fake.meanwhile = [&] { fake.meanwhile = watch; }; // the first to be waited for is the loading
+    EXPECT_EQ(loopback.world->call(buffers.requests, nullptr).code, gc3Success);
+    EXPECT_EQ(loopback.world->watch(start).code, gc3Timeout);
+  }
+  const Trace trace(path.name);
+  const std::vector<TraceEvent> calls = trace.find("X", "deadlock");
+  ASSERT_EQ(calls.size(), 2u);
+  for (const TraceEvent &call : calls)
+    EXPECT_EQ(call.arguments.at("unfinished"), "1");
+}
+
+// Of a program that is loaded, so that nothing else is waited for.
+TEST(LoopbackTrace, WaitsWithoutALock) {
+  FakeCuda fake;
+  TracePath path;
+  cuda::Options options = tracing(path);
+  options.timeoutMs = 100;
+  Loopback loopback(ringAllReduce(2, true), options);
+  EXPECT_EQ(loopback.run(fake, {.count = 5}), "");
+  bool watched = false;
+  fake.meanwhile = [&] { watched = loopback.world->watch({}).ok(); };
+  EXPECT_EQ(loopback.run(fake, {.count = 5}), "");
+  EXPECT_TRUE(watched);
+}
+
+// What a GPU would record of a call of 5 steps in 3 tiles, into rings of 4 records.
+TEST(LoopbackTrace, KeepsTheLastSteps) {
+  FakeCuda fake;
+  TracePath path;
+  const LoadedSpec spec(ringAllReduce(3, true));
+  testing::internal::CaptureStderr();
+  {
+    cuda::Recorder recorder(FakeCuda::table(), *trace::TraceFile::named(path.name), {0, 3}, 15);
+    device::Call call{};
+    call.tiles = 3;
+    ASSERT_TRUE(recorder.begin(*spec.program, 6, call, nullptr).ok());
+    ASSERT_EQ(call.ringRecords, 4u);
+    for (uint64_t block = 0; block < 3; ++block)
+      for (uint64_t number = 0; number < 15; ++number)
+        call.records[4 * block + number % 4] = {number % 5, number / 5, 1000 + 10 * number, 1005 + 10 * number};
+    EXPECT_TRUE(recorder.end(nullptr).ok());
+    EXPECT_TRUE(recorder.finish(nullptr).ok());
+  }
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("lacks 0 calls, and 33 instructions of others"),
+            std::string::npos);
+  const Trace trace(path.name);
+  for (const TraceEvent &call : trace.find("X", spec.program->info().name()->str())) {
+    EXPECT_EQ(call.arguments.at("missing"), "11");
+    EXPECT_EQ(call.arguments.count("unfinished"), 0u);
+    EXPECT_EQ(call.end - call.begin, 35u);
+  }
+  EXPECT_EQ(trace.find("X", "recv").size(), 3u) << "the last step of the last tile";
+  EXPECT_EQ(trace.find("X", "send").size(), 0u);
+  EXPECT_EQ(trace.find("i", "not recorded")[0].arguments.at("instructions"), "33");
+}
+
+// Calls under way have their own part of the ring, and one for which there is none is lost.
+TEST(LoopbackTrace, CallsUnderWayShareTheRoom) {
+  FakeCuda fake;
+  TracePath path;
+  const LoadedSpec spec(ringAllReduce(2, true)); // 3 steps on each rank: rings of 4 records
+  testing::internal::CaptureStderr();
+  {
+    cuda::Recorder recorder(FakeCuda::table(), *trace::TraceFile::named(path.name), {0, 2}, 16);
+    recorder.reserveAll();
+    cuda::Stream streams[2] = {};
+    for (cuda::Stream &stream : streams)
+      FakeCuda::table().createStream(&stream);
+    bool isHeld[2] = {true, true};
+    const auto call = [&](size_t number) {
+      device::Call made{};
+      made.tiles = 1;
+      EXPECT_TRUE(recorder.begin(*spec.program, 6, made, streams[number]).ok());
+      fake.enqueue(streams[number], [&isHeld, number] { return [&isHeld, number] { return !isHeld[number]; }; });
+      EXPECT_TRUE(recorder.end(streams[number]).ok());
+      return made.records;
+    };
+    const device::Record *const first = call(0);
+    EXPECT_EQ(call(1), first + 8);
+    isHeld[0] = false;
+    EXPECT_TRUE(fake.isIdle(streams[0]));
+    isHeld[0] = true;
+    EXPECT_EQ(call(0), first) << "that one has ended";
+    EXPECT_EQ(call(0), nullptr) << "no other has";
+    isHeld[0] = isHeld[1] = false;
+    EXPECT_TRUE(fake.isIdle(streams[0]) && fake.isIdle(streams[1]));
+    EXPECT_EQ(call(1), first) << "nothing is under way";
+    EXPECT_TRUE(recorder.finish(streams[1]).ok());
+    for (cuda::Stream stream : streams)
+      FakeCuda::table().destroyStream(stream);
+  }
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("lacks 1 calls, "), std::string::npos);
+  EXPECT_EQ(Trace(path.name).find("X", spec.program->info().name()->str()).size(), 8u) << "of two ranks";
+}
+
+// Errors of CUDA fail the call as ever; but without memory for it, a call is only not recorded.
+TEST(LoopbackTrace, EveryCallMayFail) {
+  uint64_t calls = 1, unrecorded = 0;
+  for (uint64_t failing = 0; failing <= calls; ++failing) { // 0: none
+    FakeCuda fake;
+    fake.failAt = failing;
+    TracePath path;
+    testing::internal::CaptureStderr();
+    Outcome outcome;
+    {
+      Loopback loopback(ringAllReduce(2, true), tracing(path));
+      outcome = loopback.made;
+      const Trial trial = loopback.trial({.count = 9});
+      Loopback::Buffers buffers(fake, trial);
+      for (int i = 0; i < 2 && outcome.ok(); ++i)
+        outcome = loopback.world->call(buffers.requests, nullptr);
+      if (failing == 0)
+        calls = fake.calls;
+    }
+    const std::string told = testing::internal::GetCapturedStderr();
+    if (outcome.ok() && failing != 0) {
+      unrecorded += told.starts_with("gc3: calls are not recorded from now on: allocating ") &&
+                    told.ends_with(": fake failure (CUDA error 2)\n");
+      EXPECT_EQ(std::count(told.begin(), told.end(), '\n'), 1) << told;
+    } else if (failing != 0) {
+      EXPECT_EQ(outcome.code, gc3UnhandledCudaError);
+      EXPECT_EQ(told, "");
+    }
+    EXPECT_EQ(fake.leaks(), "") << "call " << failing;
+    EXPECT_EQ(Trace(path.name).problem, "");
+  }
+  EXPECT_EQ(unrecorded, 2u) << "on the GPU, and on the host";
+}
+
+} // namespace

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls on a GPU that are prepared once and kept.
+#include "cuda/Prepared.h"
+#include "LoopbackSupport.h"
+
+using namespace gc3;
+using namespace gc3::test;
+
+namespace {
+
+/// Programs on the fake GPU, and prepared calls of them.
+class PreparedCalls : public testing::Test {
+protected:
+  PreparedCalls() {
+    EXPECT_TRUE(cuda::Room::find(FakeCuda::table(), room).ok());
+    for (uint32_t index : {0u, 1u}) {
+      EXPECT_TRUE(selection.load(index, loaded[index]).ok());
+      const_cast<host::LoadedProgram *>(loaded[index])->analyse();
+      programs.push_back(std::make_unique<cuda::GpuProgram>(FakeCuda::table(), room, *loaded[index],
+                                                            device::RankRange{0, 3}, sizes,
+                                                            cuda::interpretersOf(FakeCuda::table()), 32));
+      EXPECT_TRUE(programs.back()->reserve().ok());
+    }
+  }
+  std::shared_ptr<const cuda::Prepared> find(size_t program, uint64_t count, gc3RedOp_t op = gc3Sum,
+                                             gc3DataType_t type = gc3Float32) {
+    host::Request request;
+    request.count = count;
+    request.op = op;
+    request.type = type;
+    std::shared_ptr<const cuda::Prepared> found;
+    outcome = calls.find(*programs[program], request, found);
+    return found;
+  }
+
+  FakeCuda fake;
+  const std::unique_ptr<bundle::BundleFile> file = open({ringAllReduce(3, true), plainRingAllReduce(3)});
+  host::Selection selection{*file, 3, true};
+  const host::LoadedProgram *loaded[2] = {};
+  const device::SlotSizes sizes{device::Protocol::Simple, 8, 4096};
+  cuda::Room room;
+  std::vector<std::unique_ptr<cuda::GpuProgram>> programs;
+  cuda::PreparedCalls calls;
+  host::Outcome outcome;
+};
+
+TEST_F(PreparedCalls, AreFoundAgain) {
+  const auto first = find(0, 100);
+  EXPECT_EQ(find(0, 100), first);
+  std::set<std::shared_ptr<const cuda::Prepared>> all{first};
+  all.insert(find(1, 100));
+  all.insert(find(0, 101));
+  all.insert(find(0, 100, gc3Avg));
+  all.insert(find(0, 100, gc3Sum, gc3Int32));
+  EXPECT_EQ(all.size(), 5u) << "none serves for another";
+  for (const auto &call : all)
+    EXPECT_EQ(find(&call->program == programs[1].get(), call->count, call->op, call->type), call);
+}
+
+TEST_F(PreparedCalls, TheOldestGo) {
+  const auto oldest = find(0, 1);
+  for (uint64_t count = 2; count <= cuda::PreparedCalls::most; ++count)
+    find(0, count);
+  EXPECT_EQ(find(0, 1), oldest);
+  find(0, 1000);
+  const auto anew = find(0, 1);
+  EXPECT_NE(anew, oldest);
+  EXPECT_EQ(oldest->layout.count, 1u) << "who has it keeps it";
+  EXPECT_EQ(find(0, 1000)->count, 1000u);
+  EXPECT_EQ(oldest.use_count(), 1);
+}
+
+TEST_F(PreparedCalls, ErrorsAreNotKept) {
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(find(0, UINT64_MAX), nullptr);
+    EXPECT_EQ(outcome.code, gc3InvalidArgument);
+  }
+}
+
+} // namespace

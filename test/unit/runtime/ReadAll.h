@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// All that the reader of bundles checks, in one call.
+#pragma once
+
+#include "bundle/BundleFile.h"
+#include "bundle/Validate.h"
+
+namespace gc3::test {
+
+inline bundle::BundleStatus openBytes(const std::string &bytes, std::unique_ptr<bundle::BundleFile> &file) {
+  return bundle::BundleFile::openMemory(bytes.data(), bytes.size(), file);
+}
+
+/// The first error on the way to all sections.
+inline bundle::BundleStatus readAll(const std::string &bytes) {
+  std::unique_ptr<bundle::BundleFile> file;
+  if (bundle::BundleStatus status = openBytes(bytes, file); !status.ok())
+    return status;
+  for (uint32_t p = 0; p < file->programCount(); ++p) {
+    bundle::CheckView check;
+    if (bundle::BundleStatus status = file->check(p, check); !status.ok())
+      return status;
+    std::vector<bundle::RankView> views(file->program(p).ranks());
+    for (uint32_t r = 0; r < views.size(); ++r)
+      if (bundle::BundleStatus status = file->rank(p, r, views[r]); !status.ok())
+        return status;
+    if (std::string problem = bundle::validateConnections(views); !problem.empty())
+      return {bundle::BundleError::Invalid, problem};
+  }
+  return {};
+}
+
+} // namespace gc3::test

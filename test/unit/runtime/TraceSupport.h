@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// What tests of traces share.
+#pragma once
+
+#include "BundleBuilder.h"
+#include "host/Program.h"
+
+#include <atomic>
+#include <cstdio>
+#include <filesystem>
+#include <gtest/gtest.h>
+#include <memory>
+#include <string>
+
+namespace gc3::test {
+
+/// A file that goes away again, of another name each time: a process keeps the traces that it has written open.
+class TracePath {
+public:
+  explicit TracePath(const std::string &end = "") : name(fresh() + end) {}
+  ~TracePath() { std::remove(name.c_str()); }
+  TracePath(const TracePath &) = delete;
+  TracePath &operator=(const TracePath &) = delete;
+  size_t size() const { return std::filesystem::file_size(name); }
+  const std::string name;
+
+private:
+  static std::string fresh() {
+    static std::atomic<int> made{0};
+    const std::string test = testing::UnitTest::GetInstance()->current_test_info()->name();
+    return testing::TempDir() + "gc3-trace-" + test + "-" + std::to_string(getpid()) + "-" + std::to_string(++made) +
+           ".json";
+  }
+};
+
+/// The only program of a bundle.
+struct LoadedSpec {
+  explicit LoadedSpec(const ProgramSpec &spec) {
+    const std::string bytes = buildBundle({spec});
+    EXPECT_TRUE(bundle::BundleFile::openMemory(bytes.data(), bytes.size(), file).ok());
+    EXPECT_TRUE(host::Program::load(*file, 0, program).ok());
+  }
+  std::unique_ptr<bundle::BundleFile> file;
+  std::unique_ptr<host::Program> program;
+};
+
+} // namespace gc3::test
