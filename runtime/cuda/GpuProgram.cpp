@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/GpuProgram.h"
+
+#include "bundle/Opcode.h"
+#include "device/Does.h"
+#include "device/Story.h"
+
+#include <algorithm>
+
+namespace gc3::cuda {
+
+using host::ElementType;
+using host::Outcome;
+
+namespace {
+
+bool anyReduces(const host::Program &program) {
+  for (uint32_t step = 0; step != program.firstStep(program.ranks()); ++step)
+    if (device::Does(program.instruction(step).opcode()).reduces)
+      return true;
+  return false;
+}
+
+/// A type of that size that every GPU has.
+ElementType copyType(size_t size) {
+  switch (size) {
+  case 1: return ElementType::Uint8;
+  case 2: return ElementType::Half;
+  case 4: return ElementType::Uint32;
+  default: return ElementType::Uint64;
+  }
+}
+
+} // namespace
+
+Outcome Room::find(const Cuda &cuda, Room &room) {
+  int multiprocessors = 0, major = 0, minor = 0, cooperative = 0;
+  auto ask = [&](int &value, Attribute attribute) {
+    return outcomeOf(cuda, cuda.attribute(&value, attribute, room.device), "asking what the GPU can do");
+  };
+  if (Outcome outcome = outcomeOf(cuda, cuda.getDevice(&room.device), "looking for a GPU"); !outcome.ok())
+    return outcome;
+  for (auto [value, attribute] : {std::pair(&multiprocessors, Attribute::Multiprocessors),
+                                  {&major, Attribute::Major},
+                                  {&minor, Attribute::Minor},
+                                  {&cooperative, Attribute::CooperativeLaunch}})
+    if (Outcome outcome = ask(*value, attribute); !outcome.ok())
+      return outcome;
+  if (cooperative == 0)
+    return {gc3InvalidUsage, "this GPU has no cooperative launch, without which blocks can't wait for each other"};
+  room.multiprocessors = static_cast<uint32_t>(multiprocessors);
+  room.architecture = static_cast<uint32_t>(10 * major + minor);
+  return {};
+}
+
+Outcome checkType(const host::Program &program, ElementType type, uint32_t architecture) {
+  const bool fp8 = type == ElementType::Float8E4M3 || type == ElementType::Float8E5M2;
+  if (!fp8 || architecture >= 90 || !anyReduces(program))
+    return {};
+  return {gc3InvalidArgument, std::string(host::elementTypeName(type)) + " can't be reduced on a GPU of sm_" +
+                                  std::to_string(architecture) + "; it takes sm_90 or later"};
+}
+
+Outcome blocksThatFit(const Cuda &cuda, const Interpreters &interpreters, const Room &room, const void *kernel,
+                      uint32_t threads, uint64_t &blocks) {
+  int perMultiprocessor = 0;
+  Outcome outcome =
+      outcomeOf(cuda, interpreters.occupancy(&perMultiprocessor, kernel, threads), "asking how many blocks fit");
+  blocks = static_cast<uint64_t>(perMultiprocessor) * room.multiprocessors;
+  return outcome;
+}
+
+GpuProgram::GpuProgram(const Cuda &cuda, const Room &room, const host::LoadedProgram &program, device::RankRange ranks,
+                       const device::SlotSizes &sizes, const Interpreters &interpreters, uint32_t threads)
+    : cuda(cuda), room(room), program(program), sizes(sizes), interpreters(interpreters),
+      first(threads != 0 ? threads : mostThreads), last(threads != 0 ? threads : fewestThreads),
+      image(*program.program, ranks, sizes.slots), reduces(anyReduces(*program.program)) {}
+
+const void *GpuProgram::kernelOf(ElementType type) const {
+  return interpreters.kernel(reduces ? type : copyType(host::elementSize(type)), sizes.protocol);
+}
+
+/// As many threads as leave room for all blocks at once.
+Outcome GpuProgram::fit(const void *kernel, Fit &result) const {
+  for (uint32_t threads = first; threads >= last; threads /= 2) {
+    if (Outcome outcome = blocksThatFit(cuda, interpreters, room, kernel, threads, result.room); !outcome.ok())
+      return outcome;
+    if (image.blocks() <= result.room) {
+      result.threads = threads;
+      return {};
+    }
+  }
+  return {};
+}
+
+Outcome GpuProgram::knowAveraging(ElementType type) const {
+  uint64_t blocks = 0;
+  const void *kernel = cuda.averaging(type, host::isInteger(type) ? Averaging::Divide : Averaging::Scale);
+  return blocksThatFit(cuda, interpretersOf(cuda), room, kernel, threadsOfMoves, blocks);
+}
+
+Outcome GpuProgram::reserve() {
+  for (unsigned t = 0; t < host::elementTypeCount; ++t) {
+    const auto type = static_cast<ElementType>(t);
+    if (Outcome outcome = fit(kernelOf(type), fits[t]); !outcome.ok())
+      return outcome;
+    if (Outcome outcome = knowAveraging(type); !outcome.ok())
+      return outcome;
+  }
+  return allocate(cuda, image.bytes(), name(), memory);
+}
+
+Outcome GpuProgram::write(const device::ConnectionEnds &ends, Stream stream) {
+  auto *base = static_cast<std::byte *>(memory.get());
+  const std::vector<std::byte> constants = image.constants(base, ends, loadedCall);
+  Outcome outcome = outcomeOf(cuda, cuda.clear(base + constants.size(), image.bytes() - constants.size(), stream),
+                              "clearing a program's counters");
+  if (outcome.ok())
+    outcome = outcomeOf(cuda, cuda.copy(base, constants.data(), constants.size(), stream), "copying a program");
+  return outcome.ok() ? outcomeOf(cuda, cuda.synchronize(stream), "copying a program") : outcome;
+}
+
+Outcome GpuProgram::prepare(const host::Request &request, uint64_t count, device::Call &call, Launch &launch) const {
+  const auto type = static_cast<ElementType>(request.type);
+  call = loadedCall;
+  call.op = request.op == gc3Avg ? device::Operation::Sum : static_cast<device::Operation>(request.op);
+  if (std::string problem =
+          device::setGeometry(*program.program, count, static_cast<uint32_t>(host::elementSize(type)), sizes, call);
+      !problem.empty())
+    return {gc3InvalidArgument, problem};
+  if (Outcome outcome = checkType(*program.program, type, room.architecture); !outcome.ok())
+    return outcome;
+  const Fit &known = fits[static_cast<unsigned>(type)];
+  if (known.threads == 0)
+    return {gc3InvalidUsage, name() + " has " + std::to_string(image.blocks()) + " thread blocks on its " +
+                                 std::to_string(image.ranks().size()) + " ranks; this GPU can hold " +
+                                 std::to_string(known.room) + " at once, of " + std::to_string(last) + " threads each"};
+  launch.kernel = kernelOf(type);
+  launch.blocks = image.blocks();
+  launch.threads = known.threads;
+  launch.cooperative = true;
+  return {};
+}
+
+Outcome GpuProgram::story(Stream stream, std::string &text) const {
+  std::vector<device::Report> reports(image.blocks());
+  const device::Report *from = image.reports(static_cast<const std::byte *>(memory.get()));
+  Outcome outcome = outcomeOf(cuda, cuda.copy(reports.data(), from, reports.size() * sizeof(device::Report), stream),
+                              "copying reports");
+  if (outcome.ok())
+    outcome = outcomeOf(cuda, cuda.synchronize(stream), "copying reports");
+  const bool any = std::any_of(reports.begin(), reports.end(),
+                               [](const device::Report &report) { return report.what != device::Waiting::Nothing; });
+  text = outcome.ok() && any ? name() + device::explainStop(*program.program, image.ranks(), reports) : "";
+  return outcome;
+}
+
+} // namespace gc3::cuda

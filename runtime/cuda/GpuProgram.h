@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// A program on one GPU, for the ranks that run there: its image in device memory, made once, and how many threads its
+// blocks have.
+#pragma once
+
+#include "cuda/Resources.h"
+#include "device/ProgramImage.h"
+#include "host/Selection.h"
+
+#include <array>
+
+namespace gc3::cuda {
+
+/// What the GPU has room for.
+struct Room {
+  int device = 0;
+  uint32_t multiprocessors = 0;
+  uint32_t architecture = 0; ///< 90: sm_90
+
+  static host::Outcome find(const Cuda &cuda, Room &room);
+};
+
+inline constexpr uint32_t fewestThreads = 32;
+inline constexpr uint32_t threadsOfMoves = 256; ///< of the kernels around the interpreter
+
+class GpuProgram {
+public:
+  /// The references have to stay, but for the last two. `threads` of a block, or 0: as many as leave room for all
+  /// blocks.
+  GpuProgram(const Cuda &cuda, const Room &room, const host::LoadedProgram &program, device::RankRange ranks,
+             const device::SlotSizes &sizes, const Interpreters &interpreters, uint32_t threads);
+
+  /// Takes memory, and has the GPU know all kernels that calls may launch: a driver that loads one later may wait for
+  /// what runs, which may wait for what comes behind.
+  host::Outcome reserve();
+  /// Writes the image over `stream`, which is idle after that.
+  host::Outcome write(const device::ConnectionEnds &ends, Stream stream);
+
+  /// Fills in all of a call but its memory and the stop word, and chooses the kernel. gc3InvalidArgument: too large, or
+  /// not for this GPU.
+  host::Outcome prepare(const host::Request &request, uint64_t count, device::Call &call, Launch &launch) const;
+
+  /// A launch that prepare() began.
+  Result start(const Launch &launch) const { return interpreters.launch(launch); }
+
+  /// What the blocks of a stopped kernel waited for; empty where they waited for nothing.
+  host::Outcome story(Stream stream, std::string &text) const;
+
+  void abandon() { memory.abandon(); } ///< it is never given back
+
+  const host::LoadedProgram &loaded() const { return program; }
+  const device::SlotSizes &slotSizes() const { return sizes; }
+  device::RankRange ranks() const { return image.ranks(); }
+  size_t imageBytes() const { return image.bytes(); }
+
+private:
+  /// Threads of the blocks of a kernel, or 0 and for how many blocks there is room.
+  struct Fit {
+    uint32_t threads = 0;
+    uint64_t room = 0;
+  };
+  host::Outcome fit(const void *kernel, Fit &result) const;
+  host::Outcome knowAveraging(host::ElementType type) const;
+  const void *kernelOf(host::ElementType type) const;
+  std::string name() const { return "program '" + program.program->info().name()->str() + "'"; }
+
+  const Cuda &cuda;
+  const Room &room;
+  const host::LoadedProgram &program;
+  const device::SlotSizes sizes;
+  const Interpreters interpreters;
+  const uint32_t first, last; ///< threads of a block: the most and the fewest
+  const device::ProgramImage image;
+  const bool reduces;
+  DeviceMemory memory;
+  device::Call loadedCall{};                      ///< where the image lies
+  std::array<Fit, host::elementTypeCount> fits{}; ///< by type
+};
+
+/// gc3InvalidArgument: a GPU of that architecture can't reduce the type, and the program does.
+host::Outcome checkType(const host::Program &program, host::ElementType type, uint32_t architecture);
+
+/// How many blocks of so many threads of one of these kernels the GPU can hold at once.
+host::Outcome blocksThatFit(const Cuda &cuda, const Interpreters &interpreters, const Room &room, const void *kernel,
+                            uint32_t threads, uint64_t &blocks);
+
+} // namespace gc3::cuda

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/Launch.h"
+
+namespace gc3::cuda {
+
+Result taken(cudaError_t error) {
+  if (error != cudaSuccess)
+    cudaGetLastError();
+  return error;
+}
+
+Result occupancy(int *blocksPerMultiprocessor, const void *kernel, uint32_t threads) {
+  return taken(
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocksPerMultiprocessor, kernel, static_cast<int>(threads), 0));
+}
+
+Result launch(const Launch &launch) {
+  cudaLaunchAttribute cooperative{};
+  cooperative.id = cudaLaunchAttributeCooperative;
+  cooperative.val.cooperative = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(launch.blocks);
+  config.blockDim = dim3(launch.threads);
+  config.stream = launch.stream;
+  config.attrs = &cooperative;
+  config.numAttrs = launch.cooperative ? 1 : 0;
+  return taken(cudaLaunchKernelExC(&config, launch.kernel, launch.arguments));
+}
+
+} // namespace gc3::cuda

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs are put on the GPU when they are first called, each with connections of its own: all ranks make a call in
+// one launch, so nobody is in the next program while another is in the last.
+#include "cuda/LoopbackWorld.h"
+
+namespace gc3::cuda {
+
+using host::Outcome;
+using host::Request;
+
+Outcome LoopbackWorld::make(const Cuda &cuda, const bundle::BundleFile &file, uint32_t ranks, const Options &options,
+                            std::unique_ptr<LoopbackWorld> &world) {
+  if (Outcome outcome = check(options); !outcome.ok())
+    return outcome;
+  host::Choice choice;
+  const bundle::BundleFile *const files[] = {&file};
+  if (Outcome outcome = host::Choice::make(options.choice, files, choice); !outcome.ok())
+    return outcome;
+  std::unique_ptr<LoopbackWorld> made(new LoopbackWorld(cuda, file, ranks, options, std::move(choice)));
+  if (Outcome outcome = made->runner.prepare(); !outcome.ok())
+    return outcome;
+  if (options.trace)
+    made->recorder.emplace(cuda, *options.trace, host::RankSpan{0, ranks});
+  if (made->recorder)
+    if (Outcome outcome = made->recorder->readClock(made->runner.stream()); !outcome.ok())
+      return outcome;
+  world = std::move(made);
+  return {};
+}
+
+/// The slots of a program's connections, all of them on this GPU.
+static device::SlotSizes chooseSlots(const host::Program &program, const Options &options) {
+  SlotNeeds needs;
+  needs.add(program);
+  needs.connections = program.connections().size();
+  const auto protocol =
+      options.simple ? device::Protocol::Simple : static_cast<device::Protocol>(program.info().protocol());
+  return chooseSlots(protocol, needs, options);
+}
+
+Outcome LoopbackWorld::load(const host::LoadedProgram &chosen, const GpuProgram *&loaded) {
+  const host::Program &program = *chosen.program;
+  const std::string name = "program '" + program.info().name()->str() + "'";
+  if (ranks > device::maxRanksPerLaunch)
+    return {gc3InvalidUsage, name + " has " + std::to_string(ranks) + " ranks; one GPU can be at most " +
+                                 std::to_string(device::maxRanksPerLaunch)};
+  const device::SlotSizes sizes = chooseSlots(program, options);
+  if (!isPossible(sizes, program.connections().size()))
+    return {gc3InvalidArgument, name + " would need more than 1 TiB for the " +
+                                    std::to_string(program.connections().size()) + " connections' FIFO slots"};
+  auto fresh = std::make_unique<GpuProgram>(cuda, runner.room(), chosen, device::RankRange{0, ranks}, sizes,
+                                            interpretersOf(cuda), options.threads);
+  if (Outcome outcome = fresh->reserve(); !outcome.ok())
+    return outcome;
+  device::ConnectionPool pool(ranks);
+  const std::vector<uint32_t> numbers = pool.add(program, sizes);
+  device::ConnectionPool::Parts parts;
+  DeviceMemory memory;
+  if (pool.pieces() != 0)
+    if (Outcome outcome = reserveParts(pool, name, memory, parts); !outcome.ok())
+      return outcome;
+  if (Outcome outcome = fresh->write({pool, numbers, parts}, runner.stream()); !outcome.ok())
+    return outcome;
+  fifos.push_back(std::move(memory));
+  loaded = &runner.add(std::move(fresh));
+  return {};
+}
+
+/// All ranks' parts of the one piece, one behind the other.
+Outcome LoopbackWorld::reserveParts(const device::ConnectionPool &pool, const std::string &name, DeviceMemory &memory,
+                                    device::ConnectionPool::Parts &parts) {
+  uint64_t bytes = 0;
+  for (uint32_t r = 0; r < ranks; ++r)
+    bytes += pool.bytes(0, r);
+  if (Outcome outcome = allocate(cuda, bytes, "the FIFO slots of " + name, memory); !outcome.ok())
+    return outcome;
+  auto *next = static_cast<std::byte *>(memory.get());
+  parts.emplace_back();
+  for (uint32_t r = 0; r < ranks; ++r) {
+    parts.back().push_back(next);
+    next += pool.bytes(0, r);
+  }
+  return outcomeOf(cuda, cuda.clear(memory.get(), bytes, runner.stream()), "clearing FIFO slots");
+}
+
+Outcome LoopbackWorld::find(const Request &request, bool captured, const GpuProgram *&program) {
+  const host::LoadedProgram *chosen = nullptr;
+  if (Outcome outcome = selection.select(request, chosen); !outcome.ok())
+    return outcome;
+  program = runner.find(*chosen);
+  if (program)
+    return {};
+  if (captured)
+    return {gc3InvalidUsage, "program '" + chosen->program->info().name()->str() +
+                                 "' can't be loaded while the stream is captured: make such a call once before"};
+  return load(*chosen, program);
+}
+
+/// A recorded call is waited for without the lock, since whoever watches may have to stop its kernel.
+Outcome LoopbackWorld::call(std::span<const Request> requests, Stream stream) {
+  if (!recorder)
+    return put(requests, stream);
+  std::lock_guard lock(recorder->oneCall);
+  Outcome outcome = put(requests, stream);
+  return outcome.ok() ? recorder->finish(stream) : outcome;
+}
+
+Outcome LoopbackWorld::put(std::span<const Request> requests, Stream stream) {
+  std::lock_guard lock(mutex);
+  if (!runner.broken().ok())
+    return runner.broken();
+  const OnDevice device(cuda, runner.room().device);
+  if (!device.outcome().ok())
+    return device.outcome();
+  bool captured = false;
+  if (Outcome outcome = runner.isCaptured(stream, captured); !outcome.ok())
+    return outcome;
+  if (requests.size() != ranks)
+    return {gc3InvalidUsage, "a call of " + std::to_string(requests.size()) + " of " + std::to_string(ranks) +
+                                 " ranks; on one GPU all ranks make it in one group"};
+  if (Outcome outcome = host::checkRequests(requests); !outcome.ok())
+    return outcome;
+  if (host::isEmpty(requests[0]))
+    return {};
+  const GpuProgram *program = nullptr;
+  if (Outcome outcome = find(requests[0], captured, program); !outcome.ok())
+    return outcome;
+  Runner::Plan plan;
+  if (Outcome outcome = runner.plan(*program, requests, captured, plan); !outcome.ok() || requests[0].count == 0)
+    return outcome;
+  return recorder ? recorder->enqueue(runner, plan, stream) : runner.enqueue(plan, stream);
+}
+
+Outcome LoopbackWorld::select(const Request &request, const char *&program) {
+  std::lock_guard lock(mutex);
+  const host::LoadedProgram *chosen = nullptr;
+  Outcome outcome = selection.select(request, chosen);
+  if (outcome.ok())
+    program = chosen->program->info().name()->c_str();
+  return outcome;
+}
+
+Outcome LoopbackWorld::watch(Watchdog::Clock::time_point now) {
+  std::lock_guard lock(mutex);
+  return runner.watch(now);
+}
+
+} // namespace gc3::cuda

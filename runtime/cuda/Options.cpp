@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/Options.h"
+
+#include "cuda/Kernels.h"
+
+#include <algorithm>
+
+namespace gc3::cuda {
+
+using device::Protocol;
+using host::Outcome;
+
+namespace {
+
+constexpr uint64_t lineBytes = 128;
+constexpr uint64_t preferredFifoBytes = uint64_t{1} << 30;
+constexpr uint64_t mostFifoBytes = uint64_t{1} << 40;
+
+uint64_t defaultSlotBytes(Protocol protocol) {
+  switch (protocol) {
+  case Protocol::Simple: return 512 << 10;
+  case Protocol::LL: return 64 << 10;
+  case Protocol::LL128: return 600 << 10;
+  }
+  __builtin_unreachable();
+}
+
+} // namespace
+
+Outcome check(const Options &options) {
+  if (options.threads % 32 != 0 || options.threads > mostThreads)
+    return {gc3InvalidArgument, std::to_string(options.threads) + " threads; a block has a multiple of 32, at most " +
+                                    std::to_string(mostThreads)};
+  if (options.slotBytes != 0 && options.slotBytes < lineBytes)
+    return {gc3InvalidArgument,
+            "FIFO slots of " + std::to_string(options.slotBytes) + " bytes; they have at least 128"};
+  return {};
+}
+
+void SlotNeeds::add(const host::Program &program) {
+  slots = std::max(slots, program.info().fifo_slots());
+  maxCount = std::max(maxCount, program.info().max_count());
+}
+
+device::SlotSizes chooseSlots(Protocol protocol, const SlotNeeds &needs, const Options &options) {
+  device::SlotSizes sizes{protocol, options.slots != 0 ? options.slots : needs.slots, 0};
+  if (options.slotBytes != 0) {
+    sizes.slotBytes = std::min(options.slotBytes, mostFifoBytes + 1) / lineBytes * lineBytes;
+    return sizes;
+  }
+  const uint64_t allSlots = std::max<uint64_t>(1, needs.connections * sizes.slots);
+  sizes.slotBytes =
+      std::max(lineBytes * needs.maxCount,
+               std::min(defaultSlotBytes(protocol), preferredFifoBytes / allSlots / lineBytes * lineBytes));
+  return sizes;
+}
+
+bool isPossible(const device::SlotSizes &sizes, uint64_t connections) {
+  const uint64_t slots = connections * sizes.slots;
+  return slots == 0 || sizes.slotBytes <= mostFifoBytes / slots;
+}
+
+} // namespace gc3::cuda

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// What callers may choose of communicators on GPUs, and the FIFO slots that follow from it.
+#pragma once
+
+#include "device/Geometry.h"
+#include "host/Choice.h"
+#include "trace/TraceFile.h"
+
+namespace gc3::cuda {
+
+/// 0 stands for the default.
+struct Options {
+  uint32_t slots = 0;         ///< of each connection; default the program's
+  uint64_t slotBytes = 0;     ///< of a FIFO slot; default 512 KiB (64 KiB under LL), less where connections are many
+  uint32_t threads = 0;       ///< of a block, a multiple of 32; default 512, fewer where that many blocks would not fit
+  bool simple = false;        ///< Simple, whatever a program was proven for
+  uint32_t timeoutMs = 0;     ///< how long a kernel may run; 0: for ever
+  bool allowUnproven = false; ///< programs serve calls of standard collectives whatever they promise
+  trace::TraceFile *trace = nullptr; ///< where calls of ranks that share a GPU are recorded; null: they are not
+  std::string traceName{};           ///< of the files of ranks that have a GPU each (trace/RankFiles.h); empty: none
+  host::ChoiceOptions choice{};      ///< of programs
+};
+
+/// gc3InvalidArgument: out of range.
+host::Outcome check(const Options &options);
+
+/// What programs of one protocol need of connections that share a piece of memory.
+struct SlotNeeds {
+  uint32_t slots = 1;       ///< of a connection
+  uint32_t maxCount = 1;    ///< slots of the largest message
+  uint64_t connections = 0; ///< whose slots lie in the piece
+
+  void add(const host::Program &program);
+};
+
+/// Their slots; 1 GiB in all, unless asked for or a slot could not hold a line of each slot of its message then.
+device::SlotSizes chooseSlots(device::Protocol protocol, const SlotNeeds &needs, const Options &options);
+
+/// False where the slots take more than 1 TiB.
+bool isPossible(const device::SlotSizes &sizes, uint64_t connections);
+
+} // namespace gc3::cuda

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls on a GPU end in the order in which they were made, so that their records lie in one ring, each call's in one
+// piece.
+#include "cuda/Recorder.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace gc3::cuda {
+
+using device::Record;
+using host::Outcome;
+
+/// The clocks of GPU and host count from different times. The kernel has run somewhere between the two looks at the
+/// host's; the first launch takes longer than those behind it.
+Outcome Recorder::readClock(Stream stream) {
+  void *word = nullptr;
+  if (Outcome outcome = outcomeOf(cuda, cuda.allocatePinned(&word, sizeof(uint64_t)), "allocating pinned memory");
+      !outcome.ok())
+    return outcome;
+  const PinnedMemory owned(cuda, word);
+  void *arguments[] = {&word};
+  for (int round = 0; round < 2; ++round) {
+    const uint64_t before = trace::now();
+    if (Outcome outcome =
+            outcomeOf(cuda, cuda.launch({cuda.clock(), 1, 1, arguments, stream, false}), "launching a kernel");
+        !outcome.ok())
+      return outcome;
+    if (Outcome outcome = outcomeOf(cuda, cuda.synchronize(stream), "reading the GPU's clock"); !outcome.ok())
+      return outcome;
+    shift = before + (trace::now() - before) / 2 - *static_cast<const uint64_t *>(word);
+  }
+  return {};
+}
+
+uint32_t Recorder::blocks(const host::Program &program) const {
+  return program.firstThreadBlock(ranks.end) - program.firstThreadBlock(ranks.first);
+}
+
+/// Records of a ring that has room for all steps of a call, or for the last ones where these are too many.
+uint32_t Recorder::ringFor(const host::Program &program, uint64_t tiles) const {
+  uint64_t longest = 1;
+  for (uint32_t rank = ranks.first; rank < ranks.end; ++rank)
+    for (const bundle::fbs::ThreadBlock &block : program.rank(rank).threadBlocks)
+      longest = std::max(longest, block.instruction_count() * std::min(tiles, most));
+  const uint64_t share = std::bit_floor(std::max<uint64_t>(1, most / blocks(program)));
+  return static_cast<uint32_t>(std::min(std::bit_ceil(longest), share));
+}
+
+/// No memory is no reason for a call to fail: then nothing is recorded any more.
+bool Recorder::reserve(size_t records) {
+  if (records <= reserved || gaveUp)
+    return !gaveUp;
+  rings = {};
+  copies = {};
+  reserved = 0;
+  void *onHost = nullptr;
+  Outcome outcome = allocate(cuda, records * sizeof(Record), "a trace", rings);
+  if (outcome.ok())
+    outcome = outcomeOf(cuda, cuda.allocatePinned(&onHost, records * sizeof(Record)), "allocating pinned memory");
+  if (outcome.ok()) {
+    copies = PinnedMemory(cuda, onHost);
+    reserved = records;
+  } else {
+    trace::tell("calls are not recorded from now on: " + outcome.text);
+    gaveUp = true;
+  }
+  return outcome.ok();
+}
+
+/// Where that many records lie together that no call under way has.
+std::optional<size_t> Recorder::findRoom(size_t records) {
+  if (flights.empty())
+    return reserve(records) ? std::optional<size_t>(0) : std::nullopt;
+  const size_t oldest = flights.front().first, next = flights.back().first + flights.back().records;
+  const bool goesRound = next <= oldest;
+  if (next + records <= (goesRound ? oldest : reserved))
+    return next;
+  return !goesRound && records <= oldest ? std::optional<size_t>(0) : std::nullopt;
+}
+
+Outcome Recorder::begin(const host::Program &program, uint64_t count, device::Call &call, Stream stream) {
+  collect();
+  ++calls;
+  if (blocks(program) == 0)
+    return {};
+  Flight flight{&program, {}, ringFor(program, call.tiles), 0, 0, {}};
+  flight.records = size_t{flight.ringRecords} * blocks(program);
+  const std::optional<size_t> room = findRoom(flight.records);
+  for (uint32_t rank = ranks.first; rank < ranks.end; ++rank)
+    if (room)
+      flight.recordings.push_back(timeline.begin(rank, {calls, &program, count, call.tiles}));
+    else if (!gaveUp)
+      timeline.lose(rank);
+  if (!room || std::count(flight.recordings.begin(), flight.recordings.end(), nullptr) != 0)
+    return {};
+  flight.first = *room;
+  if (Outcome outcome = createEvent(cuda, flight.done); !outcome.ok())
+    return outcome;
+  call.records = static_cast<Record *>(rings.get()) + flight.first;
+  call.ringRecords = flight.ringRecords;
+  Outcome outcome =
+      outcomeOf(cuda, cuda.clear(call.records, flight.records * sizeof(Record), stream), "clearing a trace");
+  isRecording = outcome.ok();
+  if (isRecording)
+    flights.push_back(std::move(flight));
+  return outcome;
+}
+
+Outcome Recorder::end(Stream stream) {
+  if (!isRecording)
+    return {};
+  isRecording = false;
+  const Flight &flight = flights.back();
+  Outcome outcome =
+      outcomeOf(cuda,
+                cuda.copy(static_cast<Record *>(copies.get()) + flight.first,
+                          static_cast<Record *>(rings.get()) + flight.first, flight.records * sizeof(Record), stream),
+                "copying a trace");
+  if (outcome.ok())
+    outcome = outcomeOf(cuda, cuda.record(flight.done.get(), stream), "recording an event");
+  if (!outcome.ok())
+    flights.pop_back();
+  return outcome;
+}
+
+Outcome Recorder::enqueue(Runner &runner, Runner::Plan &plan, Stream stream) {
+  if (plan.captured) // nobody could read what replays record
+    return runner.enqueue(plan, stream);
+  if (Outcome outcome = begin(*plan.prepared->program.loaded().program, plan.prepared->count, plan.call, stream);
+      !outcome.ok())
+    return outcome;
+  Outcome outcome = runner.enqueue(plan, stream);
+  if (outcome.ok())
+    return end(stream);
+  if (isRecording)
+    flights.pop_back();
+  isRecording = false;
+  return outcome;
+}
+
+void Recorder::collect() {
+  while (!flights.empty() && cuda.query(flights.front().done.get()) == 0)
+    noteOldest();
+}
+
+Outcome Recorder::finish(Stream stream) {
+  if (flights.empty())
+    return {};
+  Outcome outcome = outcomeOf(cuda, cuda.synchronize(stream), "a call that is recorded");
+  while (outcome.ok() && !flights.empty())
+    noteOldest();
+  return outcome;
+}
+
+void Recorder::abandon() {
+  rings.abandon();
+  copies.abandon();
+}
+
+std::span<const Record> Recorder::ring(const Flight &flight, uint32_t block) const {
+  return {static_cast<const Record *>(copies.get()) + flight.first + size_t{block} * flight.ringRecords,
+          flight.ringRecords};
+}
+
+void Recorder::noteOldest() {
+  for (uint32_t rank = ranks.first; rank < ranks.end; ++rank)
+    noteRank(flights.front(), rank);
+  flights.pop_front();
+}
+
+/// A rank's part lasts from the begin of its first step to the end of its last one; where a thread block has not done
+/// its last step, the kernel was stopped.
+void Recorder::noteRank(const Flight &flight, uint32_t rank) const {
+  const host::Program &program = *flight.program;
+  host::Recording &recording = *flight.recordings[rank - ranks.first];
+  const uint32_t firstBlock = program.firstThreadBlock(rank) - program.firstThreadBlock(ranks.first);
+  uint64_t begin = UINT64_MAX, end = 0;
+  bool hasEnded = true;
+  for (uint32_t tb = 0; tb < program.rank(rank).threadBlocks.size(); ++tb) {
+    uint64_t noted = 0;
+    for (const Record &record : ring(flight, firstBlock + tb)) {
+      if (record.end == 0)
+        continue;
+      recording.note(tb, static_cast<uint32_t>(record.step), record.tile, {record.begin + shift, record.end + shift});
+      begin = std::min(begin, record.begin + shift);
+      end = std::max(end, record.end + shift);
+      ++noted;
+    }
+    hasEnded &= noted == std::min<uint64_t>(flight.ringRecords, recording.instructions(tb));
+  }
+  if (end != 0)
+    recording.setBegin(begin);
+  if (hasEnded)
+    recording.setEnd(std::max(end, recording.beginning()));
+}
+
+} // namespace gc3::cuda

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Has the blocks of calls record their steps, and notes in a timeline what they recorded, once that is there. Calls of
+// ranks that share a GPU are waited for; those of a rank that has one for itself are not, since its peers may wait for
+// it in the meantime: they are looked after when the next one comes.
+#pragma once
+
+#include "cuda/Runner.h"
+#include "device/Image.h"
+#include "host/Timeline.h"
+
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace gc3::cuda {
+
+class Recorder {
+public:
+  /// Records of all calls under way together: 32 MiB on the GPU, and as much on the host.
+  static constexpr uint64_t mostRecords = 1 << 20;
+
+  Recorder(const Cuda &cuda, trace::TraceFile &file, host::RankSpan ranks, uint64_t mostKept = mostRecords)
+      : cuda(cuda), ranks(ranks), most(mostKept), timeline(file, ranks) {}
+
+  /// Asks the GPU for its time, over a stream that is idle before and after that.
+  host::Outcome readClock(Stream stream);
+  /// Takes the room for all records at once. Else it grows with the calls, which may wait for what runs.
+  void reserveAll() { reserve(most); }
+
+  /// Puts a call on the stream, recorded if there is room for it.
+  host::Outcome enqueue(Runner &runner, Runner::Plan &plan, Stream stream);
+  /// Notes the calls that have ended.
+  void collect();
+  /// Waits for the stream and notes its calls. Here, nothing else may be waited for: a kernel may have to be stopped by
+  /// somebody.
+  host::Outcome finish(Stream stream);
+  /// Gives nothing back, ever: kernels on their way may use it.
+  void abandon();
+
+  std::mutex oneCall; ///< of enqueue() and finish() together
+
+  // The parts of enqueue():
+  /// Before the kernel: has `call` record, if there is room for it.
+  host::Outcome begin(const host::Program &program, uint64_t count, device::Call &call, Stream stream);
+  /// Behind it.
+  host::Outcome end(Stream stream);
+
+private:
+  /// A call under way.
+  struct Flight {
+    const host::Program *program;
+    std::vector<host::Recording *> recordings; ///< by rank of `ranks`
+    uint32_t ringRecords;                      ///< of a block
+    size_t first, records;                     ///< its part of all
+    OwnEvent done;
+  };
+  bool reserve(size_t records);
+  std::optional<size_t> findRoom(size_t records);
+  uint32_t ringFor(const host::Program &program, uint64_t tiles) const;
+  uint32_t blocks(const host::Program &program) const;
+  std::span<const device::Record> ring(const Flight &flight, uint32_t block) const;
+  void noteOldest();
+  void noteRank(const Flight &flight, uint32_t rank) const;
+
+  const Cuda &cuda;
+  const host::RankSpan ranks; ///< that it records
+  const uint64_t most;        ///< records
+  DeviceMemory rings;
+  PinnedMemory copies; ///< of the rings
+  size_t reserved = 0; ///< records in each
+  bool gaveUp = false;
+  uint64_t calls = 0;
+  std::deque<Flight> flights; ///< in their order
+  bool isRecording = false;   ///< the last of them has begun, and not ended
+  uint64_t shift = 0;         ///< from the GPU's clock to the host's, modulo 2^64
+  host::Timeline timeline;
+};
+
+} // namespace gc3::cuda

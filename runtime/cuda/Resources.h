@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// What has to be given back to CUDA, by owners. Giving back can't fail in a way that anyone could act on.
+#pragma once
+
+#include "cuda/Cuda.h"
+
+#include <utility>
+#include <vector>
+
+namespace gc3::cuda {
+
+/// Makes a device the thread's current one, and takes that back.
+class OnDevice {
+public:
+  OnDevice(const Cuda &cuda, int device);
+  ~OnDevice();
+  OnDevice(const OnDevice &) = delete;
+  OnDevice &operator=(const OnDevice &) = delete;
+  const host::Outcome &outcome() const { return result; }
+
+private:
+  const Cuda &cuda;
+  int before = -1; ///< -1: nothing to take back
+  host::Outcome result;
+};
+
+/// One thing that CUDA hands out, and the function of the table that takes it back.
+template <typename Handle, Result (*Cuda::*GiveBack)(Handle)>
+class Owned {
+public:
+  Owned() = default;
+  Owned(const Cuda &owner, Handle taken) : cuda(&owner), handle(taken) {}
+  Owned(Owned &&other) noexcept : cuda(other.cuda), handle(std::exchange(other.handle, nullptr)) {}
+  Owned &operator=(Owned &&other) noexcept {
+    std::swap(cuda, other.cuda);
+    std::swap(handle, other.handle);
+    return *this;
+  }
+  ~Owned() {
+    if (handle)
+      (cuda->*GiveBack)(handle);
+  }
+  Handle get() const { return handle; }
+  /// It is never given back.
+  void abandon() { handle = nullptr; }
+
+private:
+  const Cuda *cuda = nullptr;
+  Handle handle = nullptr;
+};
+
+using DeviceMemory = Owned<void *, &Cuda::release>;
+using PinnedMemory = Owned<void *, &Cuda::releasePinned>;
+using OwnStream = Owned<Stream, &Cuda::destroyStream>;
+using OwnEvent = Owned<Event, &Cuda::destroyEvent>;
+
+host::Outcome allocate(const Cuda &cuda, size_t bytes, const std::string &what, DeviceMemory &memory);
+host::Outcome createEvent(const Cuda &cuda, OwnEvent &event);
+
+/// Device memory that grows. Pieces that it has outgrown stay until the end: kernels on their way, and graphs that were
+/// captured, may know them. Each piece is twice as large as the last at least, so they are less than half of it all.
+class GrowingMemory {
+public:
+  explicit GrowingMemory(const Cuda &cuda) : cuda(cuda) {}
+  bool holds(size_t bytes) const { return bytes <= size; }
+  host::Outcome reserve(size_t bytes);
+  void abandon();
+  std::byte *data() const { return pieces.empty() ? nullptr : static_cast<std::byte *>(pieces.back().get()); }
+
+private:
+  const Cuda &cuda;
+  std::vector<DeviceMemory> pieces;
+  size_t size = 0; ///< of the last
+};
+
+} // namespace gc3::cuda

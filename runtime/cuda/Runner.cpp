@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// Requests -> layout and placements -> moves and kernel -> stream. Nothing is put on the stream before all that can be
+// refused has been refused.
+#include "cuda/Runner.h"
+
+#include <algorithm>
+
+namespace gc3::cuda {
+
+using host::Outcome;
+using host::Request;
+
+namespace {
+
+constexpr uint64_t mostBlocksOfMoves = 4096;
+
+} // namespace
+
+Outcome Runner::prepare() {
+  if (Outcome outcome = Room::find(cuda, ownRoom); !outcome.ok())
+    return outcome;
+  Stream stream = nullptr;
+  if (Outcome outcome = outcomeOf(cuda, cuda.createStream(&stream), "creating a stream"); !outcome.ok())
+    return outcome;
+  ownStream = OwnStream(cuda, stream);
+  void *word = nullptr;
+  if (Outcome outcome = outcomeOf(cuda, cuda.allocatePinned(&word, sizeof(uint32_t)), "allocating pinned memory");
+      !outcome.ok())
+    return outcome;
+  stopWord = PinnedMemory(cuda, word);
+  *static_cast<uint32_t *>(word) = 0;
+  return createEvent(cuda, lastCall);
+}
+
+const GpuProgram *Runner::find(const host::LoadedProgram &program) const {
+  for (const auto &known : programs)
+    if (&known->loaded() == &program)
+      return known.get();
+  return nullptr;
+}
+
+const GpuProgram &Runner::add(std::unique_ptr<GpuProgram> program) {
+  programs.push_back(std::move(program));
+  return *programs.back();
+}
+
+Outcome Runner::isCaptured(Stream stream, bool &captured) const {
+  return outcomeOf(cuda, cuda.isCaptured(&captured, stream), "asking whether the stream is captured");
+}
+
+Outcome Runner::plan(const GpuProgram &program, std::span<const Request> requests, bool captured, Plan &plan) {
+  if (Outcome outcome = preparedCalls.find(program, requests[0], plan.prepared); !outcome.ok())
+    return outcome;
+  plan.call = plan.prepared->call;
+  plan.launch = plan.prepared->launch;
+  plan.captured = captured;
+  return placeBuffers(requests, plan);
+}
+
+/// Where the ranks' buffers lie, and what has to be moved for it.
+Outcome Runner::placeBuffers(std::span<const Request> requests, Plan &plan) {
+  const Prepared &prepared = *plan.prepared;
+  const device::RankRange ranks = prepared.program.ranks();
+  device::Bridge bridge(*prepared.program.loaded().program, prepared.layout, requests[0]);
+  if (prepared.isPadded())
+    bridge.pad(prepared.padded);
+  plan.placements.resize(ranks.size());
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < ranks.size(); ++i) {
+    const uint32_t r = ranks.first + i;
+    if (Outcome outcome = prepared.placer.place(r, requests[i], plan.placements[i]); !outcome.ok())
+      return outcome;
+    bytes += bridge.scratchBytes(r) + bridge.privateBytes(r, plan.placements[i]);
+  }
+  if (plan.captured && !memory.holds(bytes))
+    return {gc3InvalidUsage, "the call needs " + std::to_string(bytes) +
+                                 " bytes of device memory, which can't be had while the stream is captured: make such "
+                                 "a call once before"};
+  if (Outcome outcome = memory.reserve(bytes); !outcome.ok())
+    return outcome;
+  std::byte *next = memory.data();
+  for (uint32_t i = 0; i < ranks.size(); ++i) {
+    const uint32_t r = ranks.first + i;
+    plan.call.memory[i] = bridge.cross(r, plan.placements[i], requests[i], next, plan.surroundings);
+    next += bridge.privateBytes(r, plan.placements[i]);
+    plan.call.memory[i].buffers[static_cast<uint32_t>(device::Buffer::Scratch)] = next;
+    next += bridge.scratchBytes(r);
+  }
+  return {};
+}
+
+Outcome Runner::enqueueMoves(const std::vector<device::Move> &moves, const Plan &plan, Stream stream) {
+  const host::ElementType type = plan.prepared->elementType();
+  for (const device::Move &move : moves) {
+    Outcome outcome;
+    if (move.kind == device::Move::Kind::Copy) {
+      outcome = outcomeOf(cuda, cuda.copy(move.to, move.from, move.elements * host::elementSize(type), stream),
+                          "copying a buffer");
+    } else {
+      device::Move arguments = move;
+      uint32_t contributions = plan.prepared->program.loaded().program->info().contributions();
+      void *pointers[] = {&arguments.to, &arguments.from, &arguments.elements, &contributions};
+      const void *kernel =
+          cuda.averaging(type, move.kind == device::Move::Kind::Scale ? Averaging::Scale : Averaging::Divide);
+      const uint64_t blocks = (move.elements + threadsOfMoves - 1) / threadsOfMoves;
+      outcome = outcomeOf(cuda,
+                          cuda.launch({kernel, static_cast<uint32_t>(std::min(blocks, mostBlocksOfMoves)),
+                                       threadsOfMoves, pointers, stream, false}),
+                          "launching a kernel");
+    }
+    if (!outcome.ok())
+      return outcome;
+  }
+  return {};
+}
+
+Outcome Runner::enqueueCall(Plan &plan, Stream stream) {
+  if (Outcome outcome = enqueueMoves(plan.surroundings.before, plan, stream); !outcome.ok())
+    return outcome;
+  if (plan.launch.blocks != 0) {
+    plan.call.stop = static_cast<const uint32_t *>(stopWord.get());
+    void *arguments[] = {&plan.call};
+    plan.launch.arguments = arguments;
+    plan.launch.stream = stream;
+    if (Outcome outcome = outcomeOf(cuda, plan.prepared->program.start(plan.launch), "launching the interpreter");
+        !outcome.ok())
+      return outcome;
+  }
+  return enqueueMoves(plan.surroundings.after, plan, stream);
+}
+
+Outcome Runner::enqueue(Plan &plan, Stream stream) {
+  if (plan.captured)
+    return enqueueCall(plan, stream);
+  if (stream != lastStream)
+    if (Outcome outcome = outcomeOf(cuda, cuda.await(stream, lastCall.get()), "waiting for the last call");
+        !outcome.ok())
+      return outcome;
+  if (timeoutMs != 0)
+    if (Outcome outcome = watchdog.begin(stream); !outcome.ok())
+      return outcome;
+  Outcome outcome = enqueueCall(plan, stream);
+  // Also where only a part of the call could be put there.
+  Outcome recorded = outcomeOf(cuda, cuda.record(lastCall.get(), stream), "recording an event");
+  lastStream = stream;
+  if (outcome.ok() && recorded.ok() && timeoutMs != 0)
+    recorded = watchdog.end(stream);
+  return outcome.ok() ? recorded : outcome;
+}
+
+Outcome Runner::isIdle(bool &idle) const {
+  idle = true;
+  if (!lastCall.get())
+    return {};
+  const Result result = cuda.query(lastCall.get());
+  idle = result != notReady;
+  return idle ? outcomeOf(cuda, result, "a call that was under way") : Outcome{};
+}
+
+/// What the blocks of the stopped kernel waited for.
+Outcome Runner::story() {
+  std::string text = "a kernel has not ended in " + std::to_string(timeoutMs) + " ms and was stopped";
+  for (const auto &program : programs) {
+    std::string waited;
+    if (Outcome outcome = program->story(ownStream.get(), waited); !outcome.ok())
+      return outcome;
+    if (!waited.empty())
+      text += "; " + waited;
+  }
+  return {gc3Timeout, text};
+}
+
+Outcome Runner::watch(Watchdog::Clock::time_point now) {
+  if (timeoutMs == 0 || (!whyBroken.ok() && !stopping))
+    return whyBroken;
+  const OnDevice device(cuda, ownRoom.device);
+  bool stuck = false;
+  Outcome outcome = device.outcome();
+  if (outcome.ok())
+    outcome = watchdog.look(now, stuck);
+  if (!outcome.ok()) {
+    stopping = false;
+    return whyBroken = outcome;
+  }
+  if (stuck && !stopping) {
+    stop();
+    stopping = true;
+    whyBroken = {gc3Timeout, "a kernel has not ended in " + std::to_string(timeoutMs) + " ms and is being stopped"};
+  }
+  if (stopping && watchdog.idle()) {
+    stopping = false;
+    whyBroken = story();
+  }
+  return whyBroken;
+}
+
+void Runner::stop() {
+  if (auto *word = static_cast<uint32_t *>(stopWord.get())) // else nothing has been prepared that could run
+    __atomic_store_n(word, 1, __ATOMIC_RELAXED);
+}
+
+void Runner::abandon() {
+  for (auto &program : programs)
+    program->abandon();
+  memory.abandon();
+  stopWord.abandon();
+}
+
+void Runner::breakDown(const Outcome &why) {
+  if (whyBroken.ok())
+    whyBroken = why;
+}
+
+} // namespace gc3::cuda

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls of the ranks that one GPU runs in one launch, put on streams one after the other: a call is planned, which may
+// refuse it, and then enqueued. Keeps the programs on the GPU, the memory that calls need besides, and the watchdog.
+// One thread at a time, but for stop().
+#pragma once
+
+#include "cuda/Prepared.h"
+#include "cuda/Watchdog.h"
+#include "device/Bridge.h"
+
+#include <memory>
+#include <span>
+
+namespace gc3::cuda {
+
+class Runner {
+public:
+  Runner(const Cuda &cuda, uint32_t timeoutMs)
+      : cuda(cuda), timeoutMs(timeoutMs), memory(cuda), watchdog(cuda, std::chrono::milliseconds(timeoutMs)) {}
+
+  /// Takes what calls need on the thread's current device.
+  host::Outcome prepare();
+
+  const Room &room() const { return ownRoom; }
+  /// For what belongs to no call.
+  Stream stream() const { return ownStream.get(); }
+
+  /// The program, if it is on the GPU.
+  const GpuProgram *find(const host::LoadedProgram &program) const;
+  const GpuProgram &add(std::unique_ptr<GpuProgram> program);
+
+  /// A call, from its requests to what is put on the stream.
+  struct Plan {
+    std::shared_ptr<const Prepared> prepared;
+    std::vector<host::Placement> placements;
+    device::Surroundings surroundings;
+    device::Call call{};
+    Launch launch{};
+    bool captured = false;
+  };
+  host::Outcome isCaptured(Stream stream, bool &captured) const;
+  /// A call with one valid request for each of the program's ranks here, all alike. Under capture there has to be
+  /// memory enough already.
+  host::Outcome plan(const GpuProgram &program, std::span<const host::Request> requests, bool captured, Plan &plan);
+  /// Behind the last call, whatever stream that was on, and under the eyes of the watchdog; neither under capture.
+  host::Outcome enqueue(Plan &plan, Stream stream);
+  /// Whether the calls that were enqueued have ended, or failed.
+  host::Outcome isIdle(bool &idle) const;
+
+  /// Looks after the kernels under way, if there is a timeout: one that runs for longer is stopped. Not ok: a call has
+  /// been stopped, or has failed. The connections are in the middle of messages then.
+  host::Outcome watch(Watchdog::Clock::time_point now);
+  /// Ends the kernels that run and those that will.
+  void stop();
+  /// Gives nothing back, ever: kernels on their way may use it.
+  void abandon();
+  /// Why there can't be calls any more, if so.
+  const host::Outcome &broken() const { return whyBroken; }
+  /// From now on there can't be.
+  void breakDown(const host::Outcome &why);
+
+private:
+  host::Outcome placeBuffers(std::span<const host::Request> requests, Plan &plan);
+  host::Outcome enqueueCall(Plan &plan, Stream stream);
+  host::Outcome enqueueMoves(const std::vector<device::Move> &moves, const Plan &plan, Stream stream);
+  host::Outcome story();
+
+  const Cuda &cuda;
+  const uint32_t timeoutMs;
+  Room ownRoom;
+  OwnStream ownStream;
+  PinnedMemory stopWord;
+  OwnEvent lastCall;
+  Stream lastStream = nullptr;
+  std::vector<std::unique_ptr<GpuProgram>> programs;
+  PreparedCalls preparedCalls;
+  GrowingMemory memory; ///< scratch and private copies
+  Watchdog watchdog;
+  bool stopping = false;
+  host::Outcome whyBroken;
+};
+
+} // namespace gc3::cuda

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table filled from the CUDA runtime.
+#include "cuda/Launch.h"
+
+namespace gc3::cuda {
+
+namespace {
+
+static_assert(cudaErrorNotReady == notReady);
+static_assert(static_cast<int>(Attribute::Multiprocessors) == cudaDevAttrMultiProcessorCount);
+static_assert(static_cast<int>(Attribute::Major) == cudaDevAttrComputeCapabilityMajor);
+static_assert(static_cast<int>(Attribute::Minor) == cudaDevAttrComputeCapabilityMinor);
+static_assert(static_cast<int>(Attribute::CooperativeLaunch) == cudaDevAttrCooperativeLaunch);
+
+Result isCaptured(bool *captured, Stream stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  const Result result = taken(cudaStreamIsCapturing(stream, &status));
+  *captured = status != cudaStreamCaptureStatusNone;
+  return result;
+}
+
+Result isDeviceMemory(bool *isIt, const void *address) {
+  cudaPointerAttributes attributes{};
+  const Result result = taken(cudaPointerGetAttributes(&attributes, address));
+  *isIt = attributes.type == cudaMemoryTypeDevice;
+  return result;
+}
+
+const char *describe(Result result) {
+  return cudaGetErrorString(static_cast<cudaError_t>(result));
+}
+
+constexpr Cuda table{
+    .getDevice = [](int *device) { return taken(cudaGetDevice(device)); },
+    .setDevice = [](int device) { return taken(cudaSetDevice(device)); },
+    .attribute =
+        [](int *value, Attribute attribute, int device) {
+          return taken(cudaDeviceGetAttribute(value, static_cast<cudaDeviceAttr>(attribute), device));
+        },
+    .busId = [](char *text, int bytes, int device) { return taken(cudaDeviceGetPCIBusId(text, bytes, device)); },
+    .deviceOf = [](int *device, const char *busId) { return taken(cudaDeviceGetByPCIBusId(device, busId)); },
+    .nativeAtomics =
+        [](int *supported, int device, int peer) {
+          return taken(cudaDeviceGetP2PAttribute(supported, cudaDevP2PAttrNativeAtomicSupported, device, peer));
+        },
+    .allocate = [](void **memory, size_t bytes) { return taken(cudaMalloc(memory, bytes)); },
+    .release = [](void *memory) { return taken(cudaFree(memory)); },
+    .allocatePinned =
+        [](void **memory, size_t bytes) {
+          return taken(cudaHostAlloc(memory, bytes, cudaHostAllocMapped | cudaHostAllocPortable));
+        },
+    .releasePinned = [](void *memory) { return taken(cudaFreeHost(memory)); },
+    .isDeviceMemory = isDeviceMemory,
+    .copy = [](void *to, const void *from, size_t bytes,
+               Stream stream) { return taken(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream)); },
+    .clear = [](void *memory, size_t bytes, Stream stream) { return taken(cudaMemsetAsync(memory, 0, bytes, stream)); },
+    .createStream = [](Stream *stream) { return taken(cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking)); },
+    .destroyStream = [](Stream stream) { return taken(cudaStreamDestroy(stream)); },
+    .synchronize = [](Stream stream) { return taken(cudaStreamSynchronize(stream)); },
+    .isCaptured = isCaptured,
+    .createEvent = [](Event *event) { return taken(cudaEventCreateWithFlags(event, cudaEventDisableTiming)); },
+    .destroyEvent = [](Event event) { return taken(cudaEventDestroy(event)); },
+    .record = [](Event event, Stream stream) { return taken(cudaEventRecord(event, stream)); },
+    .query = [](Event event) { return taken(cudaEventQuery(event)); },
+    .await = [](Stream stream, Event event) { return taken(cudaStreamWaitEvent(stream, event, 0)); },
+    .occupancy = occupancy,
+    .launch = launch,
+    .describe = describe,
+    .interpreter = kernelFor,
+    .averaging = averagingKernel,
+    .clock = clockKernel,
+};
+
+} // namespace
+
+const Cuda *linkedCuda() {
+  return &table;
+}
+
+} // namespace gc3::cuda

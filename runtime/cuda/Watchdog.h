@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls on their way on streams, and whether one of them has been running for too long. The clock of a call starts when
+// what came before it on its stream is done. Who looks, and when, is somebody else's business.
+#pragma once
+
+#include "cuda/Resources.h"
+
+#include <chrono>
+#include <deque>
+#include <optional>
+
+namespace gc3::cuda {
+
+class Watchdog {
+public:
+  using Clock = std::chrono::steady_clock;
+
+  Watchdog(const Cuda &cuda, std::chrono::milliseconds timeout) : cuda(cuda), timeout(timeout) {}
+
+  /// Around a call. After an error of either nothing is watched.
+  host::Outcome begin(Stream stream);
+  host::Outcome end(Stream stream);
+
+  /// Whether a call has been running for longer than the timeout. An error: a call has failed.
+  host::Outcome look(Clock::time_point now, bool &stuck);
+  /// At the last look.
+  bool idle() const { return watched.empty(); }
+
+private:
+  struct Watched {
+    OwnEvent begin, end;
+    std::optional<Clock::time_point> since; ///< when it was first seen running
+  };
+  host::Outcome mark(OwnEvent &event, Stream stream);
+  bool passed(const OwnEvent &event, host::Outcome &outcome) const;
+
+  const Cuda &cuda;
+  const std::chrono::milliseconds timeout;
+  std::deque<Watched> watched; ///< in the order of their calls, which run one after the other
+  Watched next;
+  std::vector<OwnEvent> spare;
+};
+
+} // namespace gc3::cuda

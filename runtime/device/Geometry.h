@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// The numbers of a call that say where slots lie in buffers and messages (docs/bundle.md, docs/gpu.md).
+#pragma once
+
+#include "device/Image.h"
+#include "host/Program.h"
+
+#include <string>
+
+namespace gc3::device {
+
+/// The FIFO slots of all connections that a program uses.
+struct SlotSizes {
+  Protocol protocol = Protocol::Simple;
+  uint32_t slots = 8;     ///< of each connection
+  uint64_t slotBytes = 0; ///< flags included; a multiple of 128
+};
+
+/// Fills in shapes, slot and tile sizes for `count` elements per block; `elementBytes` is that of the kernel's
+/// arithmetic. Returns what is wrong (sizes beyond the address space; slots too small for the largest message, or too
+/// few), or an empty string.
+std::string setGeometry(const host::Program &program, uint64_t count, uint32_t elementBytes, const SlotSizes &sizes,
+                        Call &call);
+
+} // namespace gc3::device

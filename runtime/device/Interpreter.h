@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+// The interpreter of GC3-IR (GC3 section 4.4): a block of the grid runs the instructions of one thread block, the loop
+// over tiles outside, the loop over instructions inside.
+//
+// A step: some threads wait for what it needs, one for each thing; all move its data; one tells who waits for it. A
+// barrier stands between these. What any thread of a block did before a barrier is visible to those who see what one
+// thread of the block publishes behind it, as publishing is cumulative.
+//
+// Counters go on from call to call and live in device memory, so a launch can be replayed. Each has one writer.
+//
+// One thread notes when steps begin and end, if there is a place for it; the last steps stay.
+#pragma once
+
+#include "device/LL128.h"
+#include "device/LowLatency.h"
+#include "device/Simple.h"
+#include "device/Wait.h"
+
+#include <type_traits>
+
+namespace gc3::device {
+
+/// Steps that a block holds at once.
+inline constexpr uint32_t windowSteps = 128;
+
+/// Shared memory of a block.
+struct Shared {
+  Step window[windowSteps];
+  uint32_t stoppedWaiting;
+  uint32_t stoppedMoving[2]; ///< by turn: one may be written while slow threads still read the other
+};
+
+/// `Machine` is what a GPU offers (docs/gpu.md): threads and barriers, loads and stores of the kinds that the memory
+/// model tells apart. `Arithmetic` has `elementBytes` and `combine(op, word, word)`.
+template <typename Machine, typename Arithmetic, Protocol P>
+class Interpreter {
+public:
+  GC3_DEVICE Interpreter(Machine &machine, Shared &shared, const Call &call)
+      : machine(machine), shared(shared), call(call), seat(call.seats[machine.block()]), rank(call.ranks[seat.rank]),
+        block(rank.blocks[seat.block]) {}
+
+  GC3_DEVICE void run() {
+    begin();
+    for (; tile != call.tiles; ++tile)
+      for (uint32_t first = 0; first < block.stepCount; first += windowSteps) {
+        if (tile == 0 || block.stepCount > windowSteps)
+          loadWindow(first);
+        const uint32_t end = first + windowSteps < block.stepCount ? first + windowSteps : block.stepCount;
+        for (stepNumber = first; stepNumber != end; ++stepNumber)
+          if (!runStep(shared.window[stepNumber - first]))
+            return; // counters are what they were: nobody may use them any more
+      }
+    end();
+  }
+
+private:
+  using Simply = Simple<Machine, Arithmetic>;
+  using Messages = std::conditional_t<
+      P == Protocol::Simple, Simply,
+      std::conditional_t<P == Protocol::LL, LowLatency<Machine, Arithmetic>, LL128<Machine, Arithmetic>>>;
+
+  GC3_DEVICE bool leads() const { return machine.thread() == 0; }
+
+  GC3_DEVICE void begin() {
+    tilesBefore = rank.tiles[seat.block];
+    if (block.outgoing != none) {
+      out = rank.sends[block.outgoing];
+      sent = *out.sent;
+    }
+    if (block.incoming != none) {
+      in = rank.receives[block.incoming];
+      received = *in.received;
+      if constexpr (Machine::hasNetwork)
+        credited = in.network == none ? 0 : *rank.networkReceives[in.network].credited;
+    }
+    if (leads())
+      shared.stoppedWaiting = shared.stoppedMoving[0] = shared.stoppedMoving[1] = 0;
+  }
+
+  GC3_DEVICE void end() {
+    machine.barrier(); // all threads have read what was there before
+    if (!leads() || !leaveNetwork())
+      return;
+    rank.tiles[seat.block] = tilesBefore + call.tiles;
+    if (block.outgoing != none)
+      *out.sent = sent;
+    if (block.incoming != none)
+      *in.received = received;
+  }
+
+  /// Behind a call nothing is on its way from memory that might be freed: what was put has landed when its slots have
+  /// been given back. Ours go back first, as the peer may wait at the same place.
+  GC3_DEVICE bool leaveNetwork() {
+    if constexpr (Machine::hasNetwork) {
+      if (block.incoming != none && in.network != none) {
+        giveBack(rank.networkReceives[in.network]);
+        *rank.networkReceives[in.network].credited = credited;
+      }
+      if (block.outgoing != none && out.network != none && sent != *out.sent) {
+        stepNumber = block.stepCount - 1, --tile; // for the report
+        if (!await(machine, {nullptr, sent, Waiting::Slot, rank.networkSends[out.network].freed}, call.stop)) {
+          stop(Waiting::Slot, shared.stoppedWaiting);
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  GC3_DEVICE void loadWindow(uint32_t first) {
+    machine.barrier(); // nobody is in a step of the last window
+    const uint32_t steps = block.stepCount - first < windowSteps ? block.stepCount - first : windowSteps;
+    for (uint32_t i = machine.thread(); i < steps; i += machine.threads())
+      shared.window[i] = rank.steps[block.firstStep + first + i];
+    machine.barrier();
+  }
+
+  GC3_DEVICE bool runStep(const Step &step) {
+    const Does does(step.opcode);
+    if (!awaitAll(step, does))
+      return false;
+    noteBegin();
+    Motion motion{does, call.op, {}, call.stop};
+    if (does.receives)
+      motion.message.in = in.slots + received % call.slots * call.slotBytes, motion.message.inNumber = received + 1;
+    if (does.sends)
+      motion.message.out = out.slots + sent % call.slots * call.slotBytes, motion.message.outNumber = sent + 1;
+    if (!move(step, motion))
+      stop(Waiting::Data, shared.stoppedMoving[turn]);
+    machine.barrier();
+    if (shared.stoppedMoving[turn] != 0)
+      return false;
+    noteEnd();
+    turn ^= 1;
+    sent += does.sends;
+    received += does.receives;
+    publish(step, does);
+    return true;
+  }
+
+  /// Of the step, if this thread keeps it.
+  GC3_DEVICE Record *record() const {
+    if (call.records == nullptr || !leads())
+      return nullptr;
+    const uint64_t number = tile * block.stepCount + stepNumber;
+    return call.records + uint64_t{machine.block()} * call.ringRecords + (number & (call.ringRecords - 1));
+  }
+  GC3_DEVICE void noteBegin() {
+    if (Record *kept = record())
+      *kept = {stepNumber, tile, machine.now(), 0};
+  }
+  GC3_DEVICE void noteEnd() {
+    if (Record *kept = record())
+      kept->end = machine.now();
+  }
+
+  GC3_DEVICE bool move(const Step &step, const Motion &motion) {
+    bool going = true;
+    uint64_t nominal = 0;
+    walk<Arithmetic::elementBytes>(call, call.memory[seat.rank], step, tile, [&](const Run &run) {
+      nominal = run.nominalBytes;
+      if (motion.does.isLocal())
+        Simply::move(machine, motion, run);
+      else if (going)
+        going = Messages::move(machine, motion, run);
+    });
+    if constexpr (P == Protocol::LL)
+      if (going)
+        Messages::finish(machine, motion, call, step.count, nominal);
+    return going;
+  }
+
+  /// What a step needs, by number: its waits, then a message, then a slot.
+  GC3_DEVICE Watch watch(const Step &step, uint32_t number) const {
+    if (number < step.waitCount) {
+      const Wait wait = rank.waits[step.firstWait + number];
+      return {rank.progress + wait.block,
+              (tilesBefore + tile) * rank.blocks[wait.block].stepCount + wait.step + 1,
+              Waiting::Step,
+              {}};
+    }
+    if (number == step.waitCount && Messages::countsArrivals && Does(step.opcode).receives)
+      return arrival();
+    return freeSlot();
+  }
+
+  GC3_DEVICE Watch arrival() const {
+    if constexpr (Machine::hasNetwork)
+      if (in.network != none) {
+        const Signal first = rank.networkReceives[in.network].arrived;
+        return {nullptr, received / call.slots + 1, Waiting::Message, slotOf(first, received)};
+      }
+    return {in.arrived, received + 1, Waiting::Message, {}};
+  }
+
+  GC3_DEVICE Watch freeSlot() const {
+    const uint64_t least = sent + 1 > call.slots ? sent + 1 - call.slots : 0;
+    if constexpr (Machine::hasNetwork)
+      if (out.network != none)
+        return {nullptr, least, Waiting::Slot, rank.networkSends[out.network].freed};
+    return {out.freed, least, Waiting::Slot, {}};
+  }
+
+  /// The signal of the slot that a message uses, before which so many have used any.
+  GC3_DEVICE Signal slotOf(const Signal &first, uint64_t before) const {
+    return {first.context, first.id + static_cast<uint32_t>(before % call.slots)};
+  }
+
+  /// The first lane of each warp waits for one thing, or for several.
+  GC3_DEVICE bool awaitAll(const Step &step, const Does &does) {
+    const uint32_t watches = step.waitCount + (Messages::countsArrivals && does.receives) + does.sends;
+    if (watches == 0)
+      return true;
+    const uint32_t warps = (machine.threads() + warpLanes - 1) / warpLanes;
+    if (machine.thread() % warpLanes == 0)
+      for (uint32_t number = machine.thread() / warpLanes; number < watches; number += warps)
+        if (Watch needed = watch(step, number); !await(machine, needed, call.stop)) {
+          stop(needed.what, shared.stoppedWaiting);
+          break;
+        }
+    machine.barrier();
+    return shared.stoppedWaiting == 0;
+  }
+
+  /// Under LL and LL128 a message itself says that it is there. A slot is given back behind a fence, since what was
+  /// read of it must have been read before.
+  GC3_DEVICE void publish(const Step &step, const Does &does) {
+    const bool tellsArrival = Messages::countsArrivals && does.sends;
+    if (!leads() || !(tellsArrival || does.receives || step.awaited != 0))
+      return;
+    machine.fence(tellsArrival || does.receives ? Scope::System : Scope::Gpu);
+    if (tellsArrival)
+      tellArrival(step);
+    if (does.receives)
+      tellFree();
+    if (step.awaited != 0)
+      machine.tell(rank.progress + seat.block, (tilesBefore + tile) * block.stepCount + stepNumber + 1, Scope::Gpu);
+  }
+
+  /// Behind a fence: the message that was written last is there.
+  GC3_DEVICE void tellArrival(const Step &step) {
+    if constexpr (Machine::hasNetwork)
+      if (out.network != none) {
+        const NetworkSend &network = rank.networkSends[out.network];
+        const uint64_t slot = (sent - 1) % call.slots * call.slotBytes;
+        machine.put(network.peer, network.window, network.to + slot, network.from + slot, step.count * call.pieceStride,
+                    slotOf(network.arrived, sent - 1));
+        return;
+      }
+    machine.tell(out.arrived, sent, Scope::System);
+  }
+
+  /// Behind a fence: the slot of the message that was read last may be used again.
+  GC3_DEVICE void tellFree() {
+    if constexpr (Machine::hasNetwork)
+      if (in.network != none) {
+        const NetworkReceive &network = rank.networkReceives[in.network];
+        if (received - credited >= network.batch)
+          giveBack(network);
+        return;
+      }
+    machine.tell(in.freed, received, Scope::System);
+  }
+
+  GC3_DEVICE void giveBack(const NetworkReceive &network) {
+    if (received != credited)
+      machine.signal(network.peer, network.freed, received - credited);
+    credited = received;
+  }
+
+  GC3_DEVICE void stop(Waiting what, uint32_t &flag) {
+    flag = 1;
+    rank.reports[seat.block] = {what, stepNumber, tile};
+  }
+
+  Machine &machine;
+  Shared &shared;
+  const Call &call;
+  const Seat seat;
+  const Rank &rank;
+  const ThreadBlock block;
+  SendEnd out{};
+  ReceiveEnd in{};
+  uint64_t tilesBefore = 0;
+  uint64_t sent = 0, received = 0; ///< messages of all calls
+  uint64_t credited = 0;           ///< over a network, the leader's: slots given back
+  uint64_t tile = 0;
+  uint32_t stepNumber = 0; ///< within the thread block
+  uint32_t turn = 0;       ///< steps done, modulo 2
+};
+
+} // namespace gc3::device

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// The units in which data moves: words of 8 bytes, whatever the elements in them, and packs of 16.
+#pragma once
+
+#include "device/Attributes.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace gc3::device {
+
+/// Elements in the order of memory, the first in the lowest bits.
+using Word = uint64_t;
+inline constexpr uint32_t wordBytes = 8;
+
+/// The unit of G bytes.
+template <uint32_t G>
+struct UnitOf;
+template <>
+struct UnitOf<1> {
+  using Type = uint8_t;
+};
+template <>
+struct UnitOf<2> {
+  using Type = uint16_t;
+};
+template <>
+struct UnitOf<4> {
+  using Type = uint32_t;
+};
+template <>
+struct UnitOf<8> {
+  using Type = uint64_t;
+};
+struct alignas(16) Pack {
+  Word low, high;
+};
+template <>
+struct UnitOf<16> {
+  using Type = Pack;
+};
+template <uint32_t G>
+using Unit = typename UnitOf<G>::Type;
+
+/// Reductions, numbered as NCCL's. Averages are sums between a multiplication and a division.
+enum class Operation : uint8_t { Sum, Prod, Max, Min };
+
+/// `a op b`, element by element. A unit smaller than a word is the low part of one.
+template <typename Arithmetic, typename U>
+GC3_DEVICE U combine(Operation op, U a, U b) {
+  if constexpr (sizeof(U) == sizeof(Pack))
+    return {Arithmetic::combine(op, a.low, b.low), Arithmetic::combine(op, a.high, b.high)};
+  else
+    return static_cast<U>(Arithmetic::combine(op, a, b));
+}
+
+GC3_DEVICE uintptr_t address(const std::byte *at) {
+  return reinterpret_cast<uintptr_t>(at);
+}
+
+/// How many bytes of the word at offset `at` lie before `end`.
+GC3_DEVICE uint32_t bytesWithin(uint64_t at, uint64_t end) {
+  return at >= end ? 0 : end - at < wordBytes ? static_cast<uint32_t>(end - at) : wordBytes;
+}
+
+/// The word of which `bytes` (1 to 8) bytes lie at `at`; `aligned`: by 8. The rest is 0.
+template <uint32_t ElementBytes, typename Machine>
+GC3_DEVICE Word loadWord(Machine &machine, const std::byte *at, uint32_t bytes, bool aligned) {
+  if (aligned && bytes == wordBytes)
+    return machine.template load<8>(at);
+  Word word = 0;
+  for (uint32_t i = 0; i < bytes; i += ElementBytes)
+    word |= static_cast<Word>(machine.template load<ElementBytes>(at + i)) << 8 * i;
+  return word;
+}
+
+template <uint32_t ElementBytes, typename Machine>
+GC3_DEVICE void storeWord(Machine &machine, std::byte *at, Word word, uint32_t bytes, bool aligned) {
+  if (aligned && bytes == wordBytes) {
+    machine.template store<8>(at, word);
+    return;
+  }
+  for (uint32_t i = 0; i < bytes; i += ElementBytes)
+    machine.template store<ElementBytes>(at + i, static_cast<Unit<ElementBytes>>(word >> 8 * i));
+}
+
+} // namespace gc3::device

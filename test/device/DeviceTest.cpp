@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// The interpreter on the emulated GPU where programs alone do not lead: counters that wrap, memory that does not order,
+// programs that get stuck.
+#include "Emulation.h"
+#include "Programs.h"
+#include "device/Interpreter.h"
+
+#include <gtest/gtest.h>
+
+using namespace gc3;
+using namespace gc3::test;
+
+namespace {
+
+std::unique_ptr<bundle::BundleFile> load(const ProgramSpec &spec) {
+  std::string bytes = buildBundle({spec});
+  std::unique_ptr<bundle::BundleFile> file;
+  bundle::BundleStatus status = bundle::BundleFile::openMemory(bytes.data(), bytes.size(), file);
+  EXPECT_TRUE(status.ok()) << status.message;
+  return file;
+}
+
+EmulationOptions optionsFor(device::Protocol protocol, uint64_t seed) {
+  EmulationOptions options;
+  options.sizes = {protocol, 2, 512};
+  options.count = 200;
+  options.seed = seed;
+  return options;
+}
+
+/// How many of 40 seeds a GPU with faults makes fail.
+unsigned failures(const bundle::BundleFile &file, device::Protocol protocol, void (*spoil)(Gpu::Faults &)) {
+  unsigned failed = 0;
+  for (uint64_t seed = 1; seed <= 40; ++seed) {
+    EmulationOptions options = optionsFor(protocol, seed);
+    spoil(options.faults);
+    failed += !emulate(file, 0, options).empty();
+  }
+  return failed;
+}
+
+} // namespace
+
+TEST(Device, runsPrograms) {
+  for (const ProgramSpec &spec :
+       {ringAllReduce(4, false), ringAllReduce(3, true), plainRingAllReduce(3), allToAll(3, 2), allGather(4, true),
+        reduceScatter(3, true), broadcast(4, 1), reduceTo(4, 2), gather(3, 0), scatter(3, 2), shiftReversed(3, 2)}) {
+    std::unique_ptr<bundle::BundleFile> file = load(spec);
+    for (uint64_t count : {0, 1, 7, 64, 300}) {
+      EmulationOptions options = optionsFor(device::Protocol::Simple, count + 1);
+      options.count = count;
+      EXPECT_EQ(emulate(*file, 0, options), "") << spec.name << ", " << count;
+    }
+  }
+}
+
+/// What messages order under Simple they do by fences and acquires: without either, somebody sees old data.
+TEST(Device, needsFences) {
+  std::unique_ptr<bundle::BundleFile> file = load(ringAllReduce(3, false));
+  EXPECT_EQ(failures(*file, device::Protocol::Simple, [](Gpu::Faults &) {}), 0u);
+  EXPECT_GT(failures(*file, device::Protocol::Simple, [](Gpu::Faults &faults) { faults.fences = true; }), 0u);
+}
+
+TEST(Device, needsAcquires) {
+  std::unique_ptr<bundle::BundleFile> file = load(ringAllReduce(3, false));
+  EXPECT_GT(failures(*file, device::Protocol::Simple, [](Gpu::Faults &faults) { faults.acquires = true; }), 0u);
+}
+
+/// A message of slots of two blocks, whose last ones are short: what lies together ends where a block does.
+TEST(Device, movesSlotsOfSeveralBlocks) {
+  ProgramSpec spec;
+  spec.name = spec.collective = "blocks";
+  spec.inputChunks = spec.outputChunks = 2;
+  spec.maxCount = 4;
+  spec.ranks.resize(2);
+  spec.ranks[0].inputSlots = spec.ranks[1].outputSlots = 4;
+  spec.ranks[0].blocks = {{1, -1, 0, {{Opcode::Send, in(0), {}, 4, {}}}}};
+  spec.ranks[1].blocks = {{-1, 0, 0, {{Opcode::Recv, {}, out(0), 4, {}}}}};
+  spec.outputs = {{}, {{{0, 0}}, {{0, 1}}, {{0, 2}}, {{0, 3}}}};
+  std::unique_ptr<bundle::BundleFile> file = load(spec);
+  for (uint64_t count : {3, 16, 31})
+    for (device::Protocol protocol : {device::Protocol::Simple, device::Protocol::LL, device::Protocol::LL128}) {
+      EmulationOptions options = optionsFor(protocol, count);
+      options.count = count;
+      options.sizes.slotBytes = 4096;
+      EXPECT_EQ(emulate(*file, 0, options), "") << count << ", protocol " << static_cast<int>(protocol);
+    }
+}
+
+/// Of which one overlaps the next, and that one overlaps the third: all have to arrive in their order.
+TEST(Device, storesOfDifferentWidthsArriveInOrder) {
+  ProgramSpec spec;
+  spec.name = spec.collective = "widths";
+  spec.inputChunks = 3;
+  spec.outputChunks = 2;
+  spec.subdivision = 2;
+  spec.maxCount = 4;
+  spec.ranks.resize(1);
+  spec.ranks[0].inputSlots = 6;
+  spec.ranks[0].outputSlots = 4;
+  spec.ranks[0].blocks = {{-1,
+                           -1,
+                           0,
+                           {{Opcode::Copy, in(0), out(0), 2, {}},
+                            {Opcode::Copy, in(2), out(0), 4, {}},
+                            {Opcode::Reduce, in(2), out(0), 2, {}}}}};
+  spec.outputs = {{{{0, 1}, {0, 1}}, {{0, 2}}}};
+  std::unique_ptr<bundle::BundleFile> file = load(spec);
+  for (uint64_t seed = 1; seed <= 100; ++seed) {
+    EmulationOptions options = optionsFor(device::Protocol::Simple, seed);
+    options.type = host::ElementType::Bfloat16; // 44 bytes a slot: units of 16, 4 and 2
+    options.count = 88;
+    EXPECT_EQ(emulate(*file, 0, options), "") << "seed " << seed;
+  }
+}
+
+/// The low half of message numbers passes 0, which is also what lines hold that nobody has written.
+TEST(Device, flagsOfLLWrap) {
+  std::unique_ptr<bundle::BundleFile> file = load(allToAll(3, 1));
+  for (uint64_t first : {uint64_t{0}, (uint64_t{1} << 31) - 3, (uint64_t{1} << 32) - 3, (uint64_t{1} << 33) - 3})
+    for (uint64_t seed = 1; seed <= 5; ++seed) {
+      EmulationOptions options = optionsFor(device::Protocol::LL, seed);
+      options.firstMessage = first;
+      options.calls = 6;
+      EXPECT_EQ(emulate(*file, 0, options), "") << first << ", seed " << seed;
+    }
+}
+
+TEST(Device, reportsWhatItWaitsFor) {
+  ProgramSpec spec;
+  spec.name = spec.collective = "stuck";
+  spec.verified = 1;
+  spec.ranks.resize(1);
+  spec.ranks[0].inputSlots = spec.ranks[0].outputSlots = 1;
+  Block block;
+  block.steps.push_back({Opcode::Copy, in(0), out(0), 1, {{1, 0}}});
+  spec.ranks[0].blocks.push_back(block);
+  block.steps[0].waits = {{0, 0}};
+  spec.ranks[0].blocks.push_back(block);
+  spec.outputs = {{{}}};
+  EXPECT_EQ(emulate(*load(spec), 0, optionsFor(device::Protocol::Simple, 1)),
+            "stuck:\n  rank 0 thread block 0 step 0 (copy, tile 0) waits for thread block 1 step 0\n"
+            "  rank 0 thread block 1 step 0 (copy, tile 0) waits for thread block 0 step 0");
+}
+
+/// Rings with room for all steps and for none but the last ones; in the middle of tiles, and windows.
+TEST(Device, recordsWhenStepsRun) {
+  ProgramSpec longOne = allToAll(2, 1);
+  Block &block = longOne.ranks[0].blocks.emplace_back();
+  block.steps.assign(device::windowSteps + 3, {Opcode::Copy, in(0), out(0), 1, {}});
+  for (const ProgramSpec &spec : {ringAllReduce(3, true), plainRingAllReduce(3), longOne}) {
+    std::unique_ptr<bundle::BundleFile> file = load(spec);
+    for (device::Protocol protocol : {device::Protocol::Simple, device::Protocol::LL, device::Protocol::LL128})
+      for (uint32_t ringRecords : {1, 4, 1024}) {
+        EmulationOptions options = optionsFor(protocol, ringRecords);
+        options.ringRecords = ringRecords;
+        EXPECT_EQ(emulate(*file, 0, options), "") << spec.name << ", " << ringRecords;
+      }
+  }
+}
+
+TEST(Device, refusesSlotsThatAreTooSmall) {
+  std::unique_ptr<bundle::BundleFile> file = load(allToAll(3, 9));
+  EmulationOptions options = optionsFor(device::Protocol::LL, 1);
+  options.sizes.slotBytes = 128;
+  EXPECT_EQ(emulate(*file, 0, options), "program 'a2a3_9' sends 9 slots at once, too many for FIFO slots of 128 bytes");
+  options.sizes.slots = 0;
+  EXPECT_EQ(emulate(*file, 0, options), "program 'a2a3_9' needs at least 1 FIFO slots per connection, 0 are there");
+}

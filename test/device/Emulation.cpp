@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+// Both sides get the same bytes in the same places, outputs included.
+#include "Emulation.h"
+#include "Launch.h"
+#include "Oracle.h"
+
+#include "device/Story.h"
+
+#include <optional>
+
+namespace gc3::test {
+
+using device::Protocol;
+
+namespace {
+
+/// One rank's memory in one call.
+struct Buffers {
+  std::vector<std::byte> input, output, scratch; ///< with `offset` bytes before
+  size_t offset = 0;
+  size_t inputAt = 0; ///< of an input in the output, or an output in the input: bytes
+  bundle::fbs::Alias alias{};
+
+  std::byte *in() { return alias == bundle::fbs::Alias::InputInOutput ? out() + inputAt : input.data() + offset; }
+  std::byte *out() {
+    return alias == bundle::fbs::Alias::OutputInInput ? input.data() + offset + inputAt : output.data() + offset;
+  }
+  /// The two as the kernel knows them: the inner one of an alias is never asked for.
+  device::RankMemory memory() { return {{input.data() + offset, output.data() + offset, scratch.data()}}; }
+};
+
+class Emulation {
+public:
+  Emulation(const bundle::BundleFile &file, uint32_t index, const EmulationOptions &options)
+      : file(file), index(index), options(options), size(host::elementSize(options.type)), random(options.seed) {}
+
+  std::string run();
+
+private:
+  std::string prepare();
+  device::ConnectionPool::Parts makeParts(const device::ConnectionPool &pool);
+  std::vector<Buffers> makeBuffers();
+  void leaveOldFlags(std::byte *slots) const;
+  std::string findOldFlag() const;
+  void makeNetwork();
+  uint32_t rankOf(uint32_t threadBlock) const;
+  void fill(std::vector<std::byte> &bytes, size_t elements);
+  bool runEmulated(std::vector<Buffers> &ranks);
+  std::string checkRecords() const;
+  std::string runOnHost(std::vector<Buffers> &ranks);
+  std::string stuck() const;
+
+  const bundle::BundleFile &file;
+  const uint32_t index;
+  const EmulationOptions &options;
+  const size_t size;
+  host::Random random;
+  std::unique_ptr<host::Program> program;
+  bundle::CheckView check;
+  host::Layout layout;
+  device::Call call{};
+  std::optional<device::ProgramImage> image;
+  std::unique_ptr<std::byte[]> memory, fifos;
+  std::byte *base = nullptr;            ///< of the image
+  std::unique_ptr<std::byte[]> staging; ///< senders' slots of connections over the network
+  std::vector<device::NetworkSend> networkSends;
+  std::vector<device::NetworkReceive> networkReceives;
+  std::vector<uint64_t> credited;
+  std::vector<device::Record> records;
+  Network network;
+  std::vector<NetworkEnd> networkEnds; ///< by rank
+};
+
+} // namespace
+
+/// As much memory, from a line on.
+static std::byte *zeroed(uint64_t bytes, std::unique_ptr<std::byte[]> &memory) {
+  memory.reset(new std::byte[bytes + 128]());
+  return memory.get() + (128 - reinterpret_cast<uintptr_t>(memory.get()) % 128) % 128;
+}
+
+/// All ranks' parts, one behind the other.
+device::ConnectionPool::Parts Emulation::makeParts(const device::ConnectionPool &pool) {
+  device::ConnectionPool::Parts parts(pool.pieces());
+  if (parts.empty())
+    return parts;
+  uint64_t bytes = 0;
+  for (uint32_t r = 0; r < program->ranks(); ++r)
+    bytes += pool.bytes(0, r);
+  std::byte *next = zeroed(bytes, fifos);
+  for (uint32_t r = 0; r < program->ranks(); ++r) {
+    parts[0].push_back(next);
+    next += pool.bytes(0, r);
+  }
+  return parts;
+}
+
+std::string Emulation::prepare() {
+  if (bundle::BundleStatus status = host::Program::load(file, index, program); !status.ok())
+    return status.message;
+  if (bundle::BundleStatus status = file.check(index, check); !status.ok())
+    return status.message;
+  if (std::string problem =
+          layout.compute(*program, options.count, size, {.slots = options.sizes.slots, .tileElements = 1});
+      !problem.empty())
+    return problem;
+  if (std::string problem = setGeometry(*program, options.count, static_cast<uint32_t>(size), options.sizes, call);
+      !problem.empty())
+    return problem;
+  image.emplace(*program, device::RankRange{0, program->ranks()}, options.sizes.slots);
+  base = zeroed(image->bytes(), memory);
+  device::ConnectionPool pool(program->ranks());
+  const std::vector<uint32_t> numbers = pool.add(*program, options.sizes);
+  const device::ConnectionPool::Parts parts = makeParts(pool);
+  std::vector<std::byte> constants = image->constants(base, {pool, numbers, parts}, call);
+  std::memcpy(base, constants.data(), constants.size());
+  for (uint32_t c = 0; options.firstMessage != 0 && c < program->connections().size(); ++c) {
+    const device::SendEnd &send = call.ranks[0].sends[c];
+    const device::ReceiveEnd &receive = call.ranks[0].receives[c];
+    for (uint64_t *counter : {send.sent, send.arrived, receive.received, receive.freed})
+      *counter = options.firstMessage;
+    if (options.sizes.protocol == Protocol::LL)
+      leaveOldFlags(send.slots);
+  }
+  if (options.overNetwork != 0)
+    makeNetwork();
+  return {};
+}
+
+/// Moves some connections to the network: the sender gets slots of its own.
+void Emulation::makeNetwork() {
+  const size_t connections = program->connections().size();
+  const uint64_t bytes = options.sizes.slots * options.sizes.slotBytes;
+  staging.reset(new std::byte[connections * bytes]);
+  networkSends.resize(connections);
+  networkReceives.resize(connections);
+  credited.assign(connections, options.firstMessage);
+  auto &ranks = const_cast<device::Rank &>(*call.ranks);
+  auto *sends = const_cast<device::SendEnd *>(ranks.sends);
+  auto *receives = const_cast<device::ReceiveEnd *>(ranks.receives);
+  network.place = [](const void *, uint32_t, uint64_t offset) { return reinterpret_cast<std::byte *>(offset); };
+  const uint32_t spare = options.sizes.slots - program->info().min_fifo_slots();
+  for (uint32_t c = 0; c < connections; ++c) {
+    if (random.below(100) >= options.overNetwork)
+      continue;
+    const uint32_t sender = rankOf(program->connections()[c].sender),
+                   receiver = rankOf(program->connections()[c].receiver);
+    const uint32_t ids = options.sizes.slots + 1;
+    const device::Signal arrived{c % 3, ids * c}, freed{c % 2, ids * c + options.sizes.slots};
+    std::byte *own = staging.get() + c * bytes;
+    const auto offset = [&](const std::byte *at) { return reinterpret_cast<uint64_t>(at); };
+    networkSends[c] = {receiver, arrived, freed, nullptr, offset(own), offset(sends[c].slots)};
+    networkReceives[c] = {sender, arrived, freed, 1 + static_cast<uint32_t>(random.below(spare + 1)), &credited[c]};
+    for (uint32_t slot = 0; slot < options.sizes.slots; ++slot)
+      network.signals[{receiver, arrived.context, arrived.id + slot}] =
+          (options.firstMessage + options.sizes.slots - 1 - slot) / options.sizes.slots;
+    network.signals[{sender, freed.context, freed.id}] = options.firstMessage;
+    sends[c].slots = own;
+    sends[c].network = receives[c].network = c;
+    sends[c].arrived = nullptr, sends[c].freed = nullptr;
+    receives[c].arrived = nullptr, receives[c].freed = nullptr;
+  }
+  for (uint32_t r = 0; r < program->ranks(); ++r)
+    networkEnds.push_back({&network, r, 3});
+  for (uint32_t r = 0; r < program->ranks(); ++r) {
+    device::Rank &rank = (&ranks)[r];
+    rank.networkSends = networkSends.data(), rank.networkReceives = networkReceives.data(),
+    rank.network = &networkEnds[r];
+  }
+}
+
+uint32_t Emulation::rankOf(uint32_t threadBlock) const {
+  return call.seats[threadBlock].rank;
+}
+
+/// What lies in the slots of a connection after so many messages, if none was as long as a slot: flags of the last time
+/// that slots were written as a whole, which is the worst.
+void Emulation::leaveOldFlags(std::byte *slots) const {
+  const uint64_t whole = options.firstMessage >> 31 << 31;
+  for (uint64_t message = std::max<uint64_t>(whole, 1); message < whole + options.sizes.slots; ++message) {
+    std::byte *slot = slots + (message - 1) % options.sizes.slots * options.sizes.slotBytes;
+    const auto flag = static_cast<uint32_t>(message);
+    for (uint64_t at = 4; at < options.sizes.slotBytes; at += 8)
+      std::memcpy(slot + at, &flag, sizeof flag);
+  }
+}
+
+/// No line may keep a flag from before the slots were last written as a whole: its number would come again.
+std::string Emulation::findOldFlag() const {
+  for (uint32_t c = 0; c < program->connections().size(); ++c) {
+    const device::SendEnd &send = call.ranks[0].sends[c];
+    const uint64_t sent = *send.sent, whole = sent >> 31 << 31;
+    if (whole == 0 || sent < whole + options.sizes.slots)
+      continue;
+    for (uint64_t at = 4; at < options.sizes.slots * options.sizes.slotBytes; at += 8) {
+      uint32_t flag;
+      std::memcpy(&flag, send.slots + at, sizeof flag);
+      if (static_cast<uint32_t>(sent) - flag > sent - whole)
+        return "connection " + std::to_string(c) + " keeps flag " + std::to_string(flag) + " after " +
+               std::to_string(sent) + " messages";
+    }
+  }
+  return {};
+}
+
+/// Random elements below 2, so that sums stay finite.
+void Emulation::fill(std::vector<std::byte> &bytes, size_t elements) {
+  bytes.resize(elements * size + options.misalignment * size);
+  for (std::byte &byte : bytes)
+    byte = static_cast<std::byte>(random.next());
+  if (!host::isInteger(options.type))
+    for (size_t last = size - 1; last < bytes.size(); last += size)
+      bytes[last] &= std::byte{0xbf};
+}
+
+std::vector<Buffers> Emulation::makeBuffers() {
+  std::vector<Buffers> ranks(program->ranks());
+  for (uint32_t r = 0; r < program->ranks(); ++r) {
+    const host::RankLayout &rank = layout.ranks[r];
+    ranks[r].offset = options.misalignment * size;
+    ranks[r].alias = program->rank(r).alias;
+    ranks[r].inputAt = rank.aliasElement * size;
+    fill(ranks[r].input, rank.input.elements);
+    fill(ranks[r].output, rank.output.elements);
+    uint64_t scratch = 0;
+    for (uint32_t slots : program->rank(r).scratchSlots)
+      scratch += slots * layout.slotElements;
+    fill(ranks[r].scratch, scratch);
+  }
+  return ranks;
+}
+
+bool Emulation::runEmulated(std::vector<Buffers> &ranks) {
+  uint32_t stop = 0;
+  call.stop = &stop;
+  call.op = static_cast<device::Operation>(options.op);
+  for (uint32_t r = 0; r < ranks.size(); ++r)
+    call.memory[r] = ranks[r].memory();
+  records.assign(size_t{image->blocks()} * options.ringRecords, {});
+  call.records = options.ringRecords == 0 ? nullptr : records.data();
+  call.ringRecords = options.ringRecords;
+  const Grid grid{options.type, options.sizes.protocol, image->blocks(), options.threads, options.overNetwork != 0};
+  return launch(call, grid, random.next(), options.faults, stop);
+}
+
+std::string Emulation::runOnHost(std::vector<Buffers> &ranks) {
+  std::vector<Ends> ends;
+  for (Buffers &rank : ranks)
+    ends.push_back({rank.in(), rank.out()});
+  return test::runOnHost(file, *program,
+                         {options.count, static_cast<gc3DataType_t>(options.type), static_cast<gc3RedOp_t>(options.op)},
+                         ends);
+}
+
+/// Each block keeps its last steps, in order.
+std::string Emulation::checkRecords() const {
+  for (uint32_t block = 0; options.ringRecords != 0 && block < image->blocks(); ++block) {
+    const uint32_t steps = call.ranks[call.seats[block].rank].blocks[call.seats[block].block].stepCount;
+    const uint64_t all = steps * call.tiles, kept = std::min<uint64_t>(all, options.ringRecords);
+    uint64_t last = 0;
+    for (uint64_t number = all - kept; number < all; ++number) {
+      const device::Record &record = records[block * options.ringRecords + number % options.ringRecords];
+      if (record.step != number % steps || record.tile != number / steps || record.begin <= last ||
+          record.end <= record.begin)
+        return "block " + std::to_string(block) + " has recorded something else for step " + std::to_string(number);
+      last = record.end;
+    }
+    for (uint64_t place = kept; place < options.ringRecords; ++place)
+      if (records[block * options.ringRecords + place].begin != 0)
+        return "block " + std::to_string(block) + " has recorded more than it has done";
+  }
+  return {};
+}
+
+std::string Emulation::stuck() const {
+  return "stuck" + device::explainStop(*program, image->ranks(), {image->reports(base), image->blocks()});
+}
+
+std::string Emulation::run() {
+  if (std::string problem = prepare(); !problem.empty())
+    return problem;
+  for (uint32_t i = 0; i < options.calls; ++i) {
+    std::vector<Buffers> emulated = makeBuffers(), expected = emulated;
+    if (!runEmulated(emulated))
+      return stuck();
+    if (network.leftBehind != 0)
+      return "messages were on their way from a rank whose kernel had ended";
+    if (std::string problem = checkRecords(); !problem.empty())
+      return problem;
+    if (std::string problem = runOnHost(expected); !problem.empty())
+      return problem;
+    for (uint32_t r = 0; r < program->ranks(); ++r)
+      if (std::string problem =
+              comparePromised(*program, check, layout, r, options.type, emulated[r].out(), expected[r].out());
+          !problem.empty())
+        return "call " + std::to_string(i) + ": " + problem;
+  }
+  return options.sizes.protocol == Protocol::LL ? findOldFlag() : "";
+}
+
+std::string emulate(const bundle::BundleFile &file, uint32_t program, const EmulationOptions &options) {
+  return Emulation(file, program, options).run();
+}
+
+} // namespace gc3::test

@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "FakeCuda.h"
+
+#include "Launch.h"
+#include "host/Reduce.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace gc3::test {
+
+using cuda::Averaging;
+using cuda::Launch;
+using cuda::Result;
+using device::Protocol;
+using host::ElementType;
+
+namespace {
+
+FakeCuda *current = nullptr;
+
+/// What stands for a kernel.
+struct Kernel {
+  enum class Kind : uint8_t { Interpreter, NetworkInterpreter, Scale, Divide, Clock } kind;
+  ElementType type;
+  Protocol protocol;
+};
+
+/// One address for each.
+const Kernel *kernel(const Kernel &wanted) {
+  static const std::vector<Kernel> all = [] {
+    std::vector<Kernel> kernels;
+    for (auto kind : {Kernel::Kind::Interpreter, Kernel::Kind::NetworkInterpreter, Kernel::Kind::Scale,
+                      Kernel::Kind::Divide, Kernel::Kind::Clock})
+      for (unsigned type = 0; type < host::elementTypeCount; ++type)
+        for (auto protocol : {Protocol::Simple, Protocol::LL, Protocol::LL128})
+          kernels.push_back({kind, static_cast<ElementType>(type), protocol});
+    return kernels;
+  }();
+  return &*std::find_if(all.begin(), all.end(), [&](const Kernel &known) {
+    return known.kind == wanted.kind && known.type == wanted.type && known.protocol == wanted.protocol;
+  });
+}
+
+const void *interpreter(ElementType type, Protocol protocol) {
+  return kernel({Kernel::Kind::Interpreter, type, protocol});
+}
+
+const void *averaging(ElementType type, Averaging averaging) {
+  if ((averaging == Averaging::Divide) != host::isInteger(type))
+    return nullptr;
+  return kernel({averaging == Averaging::Scale ? Kernel::Kind::Scale : Kernel::Kind::Divide, type, Protocol::Simple});
+}
+
+const void *clockKernel() {
+  return kernel({Kernel::Kind::Clock, ElementType::Uint64, Protocol::Simple});
+}
+
+/// What the kernels around the interpreter are launched with.
+struct AverageArguments {
+  std::byte *to;
+  const std::byte *from;
+  uint64_t elements;
+  uint32_t contributions;
+};
+
+void average(const Kernel &kernel, const AverageArguments &of) {
+  if (kernel.kind == Kernel::Kind::Scale)
+    return host::scaleForAverage(kernel.type, of.to, of.from, of.elements, of.contributions);
+  std::memmove(of.to, of.from, of.elements * host::elementSize(kernel.type));
+  host::divideForAverage(kernel.type, of.to, of.elements, of.contributions);
+}
+
+/// What a call would have to wait for never comes.
+constexpr Result stuck = 702;
+
+constexpr int garbage = 0xcd;
+
+/// Addresses for streams and events.
+template <typename Handle>
+Handle newHandle(std::set<void *> &known) {
+  void *address = std::malloc(1);
+  known.insert(address);
+  return static_cast<Handle>(address);
+}
+
+void dropHandle(std::set<void *> &known, void *handle) {
+  if (known.erase(handle) != 1)
+    std::abort(); // given back twice, or never taken
+  std::free(handle);
+}
+
+} // namespace
+
+FakeCuda::FakeCuda() {
+  current = this;
+}
+/// What nobody gives back, as after an abort, goes with the GPU; leaks() tells of it.
+FakeCuda::~FakeCuda() {
+  current = nullptr;
+  for (const auto &[piece, bytes] : memory)
+    std::free(piece);
+  for (void *piece : pinned)
+    std::free(piece);
+}
+
+bool FakeCuda::fails() {
+  return ++calls == failAt;
+}
+
+std::string FakeCuda::leaks() const {
+  std::string text;
+  auto add = [&](size_t count, const char *what) {
+    if (count != 0)
+      text += std::to_string(count) + " " + what + " ";
+  };
+  add(memory.size(), "pieces of memory");
+  add(pinned.size(), "pieces of pinned memory");
+  add(handles.size(), "streams");
+  add(events.size(), "events");
+  return text;
+}
+
+std::byte *FakeCuda::allocate(size_t bytes) {
+  void *piece = std::aligned_alloc(256, (bytes + 256) / 256 * 256);
+  std::memset(piece, garbage, bytes);
+  memory[piece] = bytes;
+  return static_cast<std::byte *>(piece);
+}
+
+void FakeCuda::release(std::byte *piece) {
+  if (memory.erase(piece) != 1)
+    std::abort();
+  std::free(piece);
+}
+
+void FakeCuda::enqueue(cuda::Stream stream, const std::function<Work()> &make) {
+  if (captured) {
+    graph.emplace_back(stream, make);
+    return;
+  }
+  begin(stream, make);
+}
+
+void FakeCuda::begin(cuda::Stream stream, const std::function<Work()> &make) {
+  streams[stream].push_back(make());
+  advanceAll();
+}
+
+bool FakeCuda::isIdle(cuda::Stream stream) {
+  advanceAll();
+  return streams[stream].empty();
+}
+
+void FakeCuda::replay() {
+  for (const auto &[stream, make] : graph)
+    begin(stream, make);
+}
+
+bool FakeCuda::advance(std::deque<Work> &stream) {
+  bool any = false;
+  for (; !stream.empty() && stream.front()(); any = true)
+    stream.pop_front();
+  return any;
+}
+
+/// As far as everything can go.
+void FakeCuda::advanceAll() {
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (auto &[handle, stream] : streams)
+      moved |= advance(stream);
+    if (gpu && gpu->idle())
+      gpu.reset();
+    if (gpu)
+      moved |= gpu->run();
+  }
+}
+
+/// A launch: begins when its turn comes, and is done when all its threads have ended.
+FakeCuda::Work FakeCuda::interpret(const device::Call &call, const Launch &launch) {
+  return [this, call, launch, number = std::optional<uint32_t>()]() mutable {
+    if (!number) {
+      if (hangs && *call.stop == 0)
+        return false;
+      ++launches;
+      if (!gpu)
+        gpu.emplace(launch.threads, seed);
+      const auto &kernel = *static_cast<const Kernel *>(launch.kernel);
+      number = start(*gpu, call,
+                     {kernel.type, kernel.protocol, launch.blocks, launch.threads,
+                      kernel.kind == Kernel::Kind::NetworkInterpreter});
+    }
+    return gpu->ended(*number);
+  };
+}
+
+/// Arguments are copied, as CUDA does.
+Result FakeCuda::enqueueInterpreter(const Launch &launch) {
+  threadsOfLaunch = launch.threads;
+  enqueue(launch.stream, [this, launch, call = *static_cast<const device::Call *>(launch.arguments[0])] {
+    return interpret(call, launch);
+  });
+  return 0;
+}
+
+Result FakeCuda::enqueueClock(const Launch &launch) {
+  enqueue(launch.stream, [to = *static_cast<uint64_t **>(launch.arguments[0])] {
+    return [to] {
+      *to = Gpu::now();
+      return true;
+    };
+  });
+  return 0;
+}
+
+Result FakeCuda::enqueueAverage(const Launch &launch) {
+  const auto &kernel = *static_cast<const Kernel *>(launch.kernel);
+  void **from = launch.arguments;
+  const AverageArguments arguments{*static_cast<std::byte **>(from[0]), *static_cast<const std::byte **>(from[1]),
+                                   *static_cast<uint64_t *>(from[2]), *static_cast<uint32_t *>(from[3])};
+  enqueue(launch.stream, [kernel, arguments] {
+    return [kernel, arguments] {
+      average(kernel, arguments);
+      return true;
+    };
+  });
+  return 0;
+}
+
+struct FakeCuda::Functions {
+  static Result allocate(void **memory, size_t bytes) {
+    if (current->fails())
+      return failure;
+    *memory = current->allocate(bytes);
+    return 0;
+  }
+  static Result allocatePinned(void **memory, size_t bytes) {
+    if (current->fails())
+      return failure;
+    *memory = std::malloc(bytes);
+    current->pinned.insert(*memory);
+    return 0;
+  }
+  static Kernel::Kind kindOf(const void *kernel) { return static_cast<const Kernel *>(kernel)->kind; }
+  static Result launch(const Launch &launch) {
+    const Kernel::Kind kind = kindOf(launch.kernel);
+    if (kind == Kernel::Kind::NetworkInterpreter)
+      std::abort();
+    if (current->fails())
+      return failure;
+    if (kind == Kernel::Kind::Interpreter)
+      return current->enqueueInterpreter(launch);
+    return kind == Kernel::Kind::Clock ? current->enqueueClock(launch) : current->enqueueAverage(launch);
+  }
+  static Result launchOverNetwork(const Launch &launch) {
+    if (kindOf(launch.kernel) != Kernel::Kind::NetworkInterpreter)
+      std::abort();
+    return current->fails() ? failure : current->enqueueInterpreter(launch);
+  }
+  static Result copy(void *to, const void *from, size_t bytes, cuda::Stream stream) {
+    if (current->fails())
+      return failure;
+    current->enqueue(stream, [=] {
+      return [=] {
+        std::memmove(to, from, bytes);
+        return true;
+      };
+    });
+    return 0;
+  }
+  static Result clear(void *piece, size_t bytes, cuda::Stream stream) {
+    if (current->fails())
+      return failure;
+    current->enqueue(stream, [=] {
+      return [=] {
+        std::memset(piece, 0, bytes);
+        return true;
+      };
+    });
+    return 0;
+  }
+  static Result synchronize(cuda::Stream stream) {
+    if (current->fails())
+      return failure;
+    if (current->meanwhile)
+      std::exchange(current->meanwhile, nullptr)();
+    return current->isIdle(stream) ? 0 : stuck;
+  }
+  static Result record(cuda::Event event, cuda::Stream stream) {
+    FakeCuda &fake = *current;
+    if (fake.fails())
+      return failure;
+    ++fake.recorded[event];
+    fake.enqueue(stream, [&fake, event] {
+      return [&fake, event] {
+        ++fake.passed[event];
+        return true;
+      };
+    });
+    return 0;
+  }
+  static Result query(cuda::Event event) {
+    FakeCuda &fake = *current;
+    if (fake.fails())
+      return failure;
+    fake.advanceAll();
+    return fake.passed[event] == fake.recorded[event] ? 0 : cuda::notReady;
+  }
+  static Result await(cuda::Stream stream, cuda::Event event) {
+    FakeCuda &fake = *current;
+    if (fake.fails())
+      return failure;
+    ++fake.awaited;
+    fake.enqueue(stream, [&fake, event, times = fake.recorded[event]] {
+      return [&fake, event, times] { return fake.passed[event] >= times; };
+    });
+    return 0;
+  }
+  static Result occupancy(int *blocks, const void *, uint32_t threads) {
+    *blocks = static_cast<int>(current->threadsPerMultiprocessor / threads);
+    return current->fails() ? failure : 0;
+  }
+  static Result attribute(int *value, cuda::Attribute attribute, int device) {
+    switch (attribute) {
+    case cuda::Attribute::Multiprocessors: {
+      const auto own = current->multiprocessorsOf.find(device);
+      *value = own == current->multiprocessorsOf.end() ? current->multiprocessors : own->second;
+      break;
+    }
+    case cuda::Attribute::Major: *value = current->architecture / 10; break;
+    case cuda::Attribute::Minor: *value = current->architecture % 10; break;
+    case cuda::Attribute::CooperativeLaunch: *value = current->cooperative; break;
+    }
+    return current->fails() ? failure : 0;
+  }
+};
+
+cuda::Interpreters FakeCuda::networkInterpreters() {
+  return {[](ElementType type, Protocol protocol) -> const void * {
+            return protocol == Protocol::Simple ? kernel({Kernel::Kind::NetworkInterpreter, type, protocol}) : nullptr;
+          },
+          Functions::occupancy, Functions::launchOverNetwork};
+}
+
+const cuda::Cuda &FakeCuda::table() {
+  static constexpr cuda::Cuda fake{
+      .getDevice =
+          [](int *device) {
+            *device = current->currentDevice;
+            return current->fails() ? failure : 0;
+          },
+      .setDevice =
+          [](int device) {
+            if (current->fails())
+              return failure;
+            current->currentDevice = device;
+            return 0;
+          },
+      .attribute = Functions::attribute,
+      .busId =
+          [](char *text, int bytes, int device) {
+            std::snprintf(text, static_cast<size_t>(bytes), "0000:0%d:00.0", device);
+            return current->fails() ? failure : 0;
+          },
+      .deviceOf =
+          [](int *device, const char *busId) {
+            *device = busId[6] - '0';
+            return current->fails() ? failure : 0;
+          },
+      .nativeAtomics =
+          [](int *supported, int, int) {
+            *supported = current->nvlink;
+            return current->fails() ? failure : 0;
+          },
+      .allocate = Functions::allocate,
+      .release =
+          [](void *piece) {
+            current->release(static_cast<std::byte *>(piece));
+            return 0;
+          },
+      .allocatePinned = Functions::allocatePinned,
+      .releasePinned =
+          [](void *piece) {
+            dropHandle(current->pinned, piece);
+            return 0;
+          },
+      .isDeviceMemory =
+          [](bool *isIt, const void *address) {
+            *isIt = current->memory.count(const_cast<void *>(address)) != 0;
+            return current->fails() ? failure : 0;
+          },
+      .copy = Functions::copy,
+      .clear = Functions::clear,
+      .createStream =
+          [](cuda::Stream *stream) {
+            if (current->fails())
+              return failure;
+            *stream = newHandle<cuda::Stream>(current->handles);
+            return 0;
+          },
+      .destroyStream =
+          [](cuda::Stream stream) {
+            current->streams.erase(stream);
+            dropHandle(current->handles, stream);
+            return 0;
+          },
+      .synchronize = Functions::synchronize,
+      .isCaptured =
+          [](bool *result, cuda::Stream) {
+            *result = current->captured;
+            return current->fails() ? failure : 0;
+          },
+      .createEvent =
+          [](cuda::Event *event) {
+            if (current->fails())
+              return failure;
+            *event = newHandle<cuda::Event>(current->events);
+            return 0;
+          },
+      .destroyEvent =
+          [](cuda::Event event) {
+            current->recorded.erase(event);
+            current->passed.erase(event);
+            dropHandle(current->events, event);
+            return 0;
+          },
+      .record = Functions::record,
+      .query = Functions::query,
+      .await = Functions::await,
+      .occupancy = Functions::occupancy,
+      .launch = Functions::launch,
+      .describe = [](Result result) { return result == stuck ? "never ends" : "fake failure"; },
+      .interpreter = interpreter,
+      .averaging = averaging,
+      .clock = clockKernel,
+  };
+  return fake;
+}
+
+} // namespace gc3::test

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// A CUDA runtime without a GPU: device memory is host memory, filled with garbage; launches run on an emulated GPU,
+// beside each other, whatever device they are for. Streams do what they are given as soon as they can: a kernel that
+// waits for one that has not been launched yet waits, and what comes behind it on its stream. Any call can be made to
+// fail, and what has not been given back is counted. One at a time, since a table of functions has no place for an
+// object.
+#pragma once
+
+#include "Gpu.h"
+#include "cuda/Cuda.h"
+#include "device/Image.h"
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace gc3::test {
+
+class FakeCuda {
+public:
+  FakeCuda();
+  ~FakeCuda();
+  FakeCuda(const FakeCuda &) = delete;
+  FakeCuda &operator=(const FakeCuda &) = delete;
+
+  static const cuda::Cuda &table();
+  /// As another shared object has them, whose kernels know the network: only these functions know its kernels.
+  static cuda::Interpreters networkInterpreters();
+  /// What a failing call returns.
+  static constexpr cuda::Result failure = 2;
+
+  // What tests set:
+  uint64_t failAt = 0; ///< the number of the call that fails, from 1; 0: none
+  int currentDevice = 0;
+  std::map<int, int> multiprocessorsOf; ///< by device, where it has not `multiprocessors`
+  int multiprocessors = 132, architecture = 90, cooperative = 1;
+  bool nvlink = true;                      ///< native atomics between devices
+  uint32_t threadsPerMultiprocessor = 512; ///< what occupancy goes by
+  bool captured = false;                   ///< all streams: what they are given is kept then, for replay()
+  bool hangs = false;              ///< kernels begin, but wait until they are told to stop; then they run, stopped
+  uint64_t seed = 1;               ///< of the emulated GPU's schedule
+  std::function<void()> meanwhile; ///< what another thread does when somebody waits for a stream the next time
+
+  // What they look at:
+  uint64_t calls = 0;           ///< those that can fail
+  uint64_t launches = 0;        ///< of the interpreter
+  uint64_t awaited = 0;         ///< times that a stream was told to wait for an event
+  uint32_t threadsOfLaunch = 0; ///< of the last one
+  /// What was taken and not given back.
+  std::string leaks() const;
+
+  /// A buffer of the application.
+  std::byte *allocate(size_t bytes);
+  void release(std::byte *memory);
+  /// What was captured, once more.
+  void replay();
+
+  /// What a stream is to do. False: not yet; it is asked again.
+  using Work = std::function<bool()>;
+  /// Behind what the stream has. `make` makes it anew each time that it is replayed.
+  void enqueue(cuda::Stream stream, const std::function<Work()> &make);
+  /// Whether the stream has done all that it was given.
+  bool isIdle(cuda::Stream stream);
+  /// Counts a call that can fail, of CUDA's or of another fake's.
+  bool fails();
+
+private:
+  struct Functions;
+
+  cuda::Result enqueueInterpreter(const cuda::Launch &launch);
+  cuda::Result enqueueAverage(const cuda::Launch &launch);
+  cuda::Result enqueueClock(const cuda::Launch &launch);
+  Work interpret(const device::Call &call, const cuda::Launch &launch);
+  void begin(cuda::Stream stream, const std::function<Work()> &make);
+  bool advance(std::deque<Work> &stream);
+  void advanceAll();
+
+  std::map<void *, size_t> memory; ///< with the sizes
+  std::set<void *> pinned, handles, events;
+  std::map<void *, std::deque<Work>> streams;
+  std::vector<std::pair<cuda::Stream, std::function<Work()>>> graph;
+  std::map<void *, uint64_t> recorded, passed; ///< by event: how often
+  std::optional<Gpu> gpu;                      ///< while a kernel runs
+};
+
+} // namespace gc3::test

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+// See Gpu.h.
+#include "Gpu.h"
+
+#include <algorithm>
+
+namespace gc3::test {
+
+using device::Pack;
+
+namespace {
+/// More stores than this do not stay on their way.
+constexpr size_t mostStores = 48;
+} // namespace
+
+Gpu::Gpu(uint32_t threads, uint64_t seed, Faults chosen)
+    : threadsPerBlock(threads), warpsPerBlock((threads + 31) / 32), faults(chosen), random(seed) {}
+
+uint32_t Gpu::warpSize(uint32_t warp) const {
+  return std::min(threadsPerBlock - warp % warpsPerBlock * 32, 32u);
+}
+
+uint32_t Gpu::add(Kernel kernel) {
+  const auto number = static_cast<uint32_t>(grids.size()), first = static_cast<uint32_t>(blocks.size());
+  const uint32_t end = first + kernel.blocks;
+  grids.push_back({std::move(kernel), first});
+  blocks.resize(end);
+  gridOfBlock.resize(end, number);
+  warps.resize(end * warpsPerBlock);
+  asleep.resize(end * threadsPerBlock);
+  for (uint32_t b = first; b < end; ++b)
+    for (uint32_t t = 0; t < threadsPerBlock; ++t) {
+      alive.push_back(static_cast<uint32_t>(fibers.count()));
+      fibers.add([this, number, first, b, t] {
+        Machine machine(*this, first, b, t);
+        grids[number].kernel.body(machine);
+        threadEnded(b, t);
+      });
+    }
+  return number;
+}
+
+/// Some threads go on, one after the other. True if that was the end of a kernel.
+bool Gpu::resumeSome(uint64_t turns) {
+  for (; turns > 0 && !alive.empty(); --turns) {
+    const size_t chosen = random.below(alive.size());
+    const uint32_t thread = alive[chosen];
+    if (asleep[thread] != 0)
+      continue;
+    const uint32_t grid = gridOfBlock[thread / threadsPerBlock];
+    grids[grid].kernel.resumed();
+    fibers.resume(thread);
+    if (!fibers.ended(thread))
+      continue;
+    alive[chosen] = alive.back();
+    alive.pop_back();
+    ++grids[grid].ended;
+    if (ended(grid)) {
+      finish(grid);
+      return true;
+    }
+  }
+  return false;
+}
+
+/// What a kernel has stored is there when it has ended. The network takes its time.
+void Gpu::finish(uint32_t number) {
+  const Grid &grid = grids[number];
+  for (uint32_t b = grid.firstBlock; b < grid.firstBlock + grid.kernel.blocks; ++b)
+    while (!blocks[b].stores.empty())
+      deliver(blocks[b], 0);
+  for (const Transfer &transfer : transfers)
+    if (transfer.network && transfer.grid == number && *grid.kernel.stop == 0)
+      ++transfer.network->leftBehind;
+  while (idle() && transferSome())
+    continue;
+}
+
+/// Threads that are told to stop see it after some polls.
+bool Gpu::isStopped() const {
+  return std::any_of(alive.begin(), alive.end(),
+                     [&](uint32_t thread) { return *grids[gridOfBlock[thread / threadsPerBlock]].kernel.stop != 0; });
+}
+
+bool Gpu::run() {
+  for (uint64_t idle = 0; !alive.empty();) {
+    const uint64_t before = changes;
+    // Some threads, then some stores; how many changes the order as much as which.
+    const uint64_t turns = 1 + random.below(2 * alive.size());
+    if (resumeSome(turns))
+      return true;
+    for (uint64_t stores = random.below(8); stores-- > 0;)
+      deliverAny();
+    for (uint64_t some = random.below(4); some-- > 0;)
+      transferSome();
+    idle = changes == before ? idle + turns : 0;
+    if (idle > 64 * alive.size() && !deliverAny() && !transferSome()) {
+      if (!isStopped())
+        return false;
+      idle = 0;
+    }
+  }
+  return false;
+}
+
+void Gpu::threadEnded(uint32_t block, uint32_t thread) {
+  ++changes;
+  const uint32_t warp = block * warpsPerBlock + thread / 32;
+  ++warps[warp].ended;
+  releaseVote(warp);
+  ++blocks[block].ended;
+  releaseBarrier(block);
+}
+
+void Gpu::pause() {
+  fibers.suspend();
+}
+
+void Gpu::perhapsSuspend() {
+  if (random.below(8) == 0)
+    fibers.suspend();
+}
+
+void Gpu::releaseBarrier(uint32_t number) {
+  Block &block = blocks[number];
+  if (block.arrived == 0 || block.arrived + block.ended < threadsPerBlock)
+    return;
+  block.arrived = 0;
+  ++block.epoch;
+  ++changes;
+  std::fill_n(asleep.begin() + number * threadsPerBlock, threadsPerBlock, 0);
+}
+
+void Gpu::barrier(uint32_t number, uint32_t thread) {
+  const uint64_t epoch = blocks[number].epoch;
+  ++blocks[number].arrived;
+  ++changes;
+  asleep[number * threadsPerBlock + thread] = 1;
+  releaseBarrier(number);
+  while (blocks[number].epoch == epoch)
+    fibers.suspend();
+}
+
+uint32_t Gpu::firstLane(uint32_t warp) const {
+  return warp / warpsPerBlock * threadsPerBlock + warp % warpsPerBlock * 32;
+}
+
+void Gpu::releaseVote(uint32_t number) {
+  Warp &warp = warps[number];
+  if (warp.arrived == 0 || warp.arrived + warp.ended < warpSize(number))
+    return;
+  warp.result = warp.all;
+  warp.all = true;
+  warp.arrived = 0;
+  ++warp.votes;
+  std::fill_n(asleep.begin() + firstLane(number), warpSize(number), 0);
+}
+
+bool Gpu::warpAll(uint32_t block, uint32_t thread, bool holds) {
+  const uint32_t number = block * warpsPerBlock + thread / 32;
+  Warp &warp = warps[number];
+  const uint64_t vote = warp.votes;
+  warp.all &= holds;
+  ++warp.arrived;
+  asleep[block * threadsPerBlock + thread] = 1;
+  releaseVote(number);
+  while (warp.votes == vote)
+    fibers.suspend();
+  return warp.result;
+}
+
+/// What the thread may see: memory or the cache, and stores of its own or from before a barrier.
+void Gpu::load(uint32_t number, uint32_t thread, const void *from, void *value, uint32_t bytes) {
+  perhapsSuspend();
+  Block &block = blocks[number];
+  const auto *at = static_cast<const std::byte *>(from);
+  auto *to = static_cast<std::byte *>(value);
+  std::memcpy(to, at, bytes);
+  const bool stale = random.below(2) == 0;
+  for (uint32_t i = 0; i < bytes; ++i) {
+    auto [cached, isNew] = block.cache.try_emplace(at + i, to[i]);
+    if (!isNew)
+      (stale ? to[i] : cached->second) = stale ? cached->second : to[i];
+  }
+  for (const Store &store : block.stores)
+    if ((store.thread == thread || store.epoch < block.epoch) && store.overlaps(at, bytes)) {
+      const std::byte *begin = std::max<const std::byte *>(at, store.at);
+      const std::byte *end = std::min<const std::byte *>(at + bytes, store.at + store.bytes);
+      std::memcpy(to + (begin - at), store.value.data() + (begin - store.at), static_cast<size_t>(end - begin));
+    }
+}
+
+void Gpu::store(uint32_t number, uint32_t thread, void *to, const void *value, uint32_t bytes) {
+  perhapsSuspend();
+  Store store{static_cast<std::byte *>(to), bytes, thread, blocks[number].epoch, false, {}};
+  std::memcpy(store.value.data(), value, bytes);
+  push(blocks[number], store);
+}
+
+/// The eight lanes of a line store at once; here the last of them does it for all.
+void Gpu::storeLine(uint32_t number, uint32_t thread, std::byte *at, const Pack &pack) {
+  perhapsSuspend();
+  Block &block = blocks[number];
+  std::byte *begin = at - reinterpret_cast<uintptr_t>(at) % lineBytes;
+  Line &line = block.lines[begin];
+  std::memcpy(line.value.data() + (at - begin), &pack, sizeof pack);
+  if (++line.lanes < lineBytes / sizeof pack)
+    return;
+  push(block, {begin, lineBytes, thread, block.epoch, true, line.value});
+  block.lines.erase(begin);
+}
+
+void Gpu::push(Block &block, Store store) {
+  if (block.stores.size() == mostStores)
+    deliver(block, random.below(mostStores));
+  block.stores.push_back(store);
+  ++changes;
+}
+
+/// One store arrives, or of a line the data and not yet the flag; where another one of the same bytes is older, that
+/// one, unless there is again an older one of its bytes.
+void Gpu::deliver(Block &block, size_t index) {
+  for (size_t older = 0; older < index;) {
+    const bool overlaps = block.stores[older].overlaps(block.stores[index].at, block.stores[index].bytes);
+    index = overlaps ? older : index;
+    older = overlaps ? 0 : older + 1;
+  }
+  Store &store = block.stores[index];
+  ++changes;
+  if (store.flagLast && random.below(2) == 0) {
+    std::memcpy(store.at, store.value.data(), lineBytes - 8);
+    store.flagLast = false;
+    return;
+  }
+  std::memcpy(store.at, store.value.data(), store.bytes);
+  for (uint32_t i = 0; i < store.bytes; ++i)
+    block.cache.erase(store.at + i);
+  block.stores.erase(block.stores.begin() + static_cast<ptrdiff_t>(index));
+}
+
+bool Gpu::deliverAny() {
+  const size_t first = random.below(blocks.size());
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    Block &block = blocks[(first + i) % blocks.size()];
+    if (!block.stores.empty()) {
+      deliver(block, random.below(block.stores.size()));
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Elements may be read at different times, each whole.
+Pack Gpu::loadStrong(const std::byte *at, bool byElement) {
+  Pack pack;
+  std::memcpy(&pack.low, at, sizeof pack.low);
+  if (byElement)
+    perhapsSuspend();
+  std::memcpy(&pack.high, at + sizeof pack.low, sizeof pack.high);
+  return pack;
+}
+
+uint64_t Gpu::acquire(uint32_t block, const uint64_t *at) {
+  perhapsSuspend();
+  uint64_t value;
+  std::memcpy(&value, at, sizeof value);
+  if (!faults.acquires)
+    blocks[block].cache.clear();
+  return value;
+}
+
+/// Cumulative: what other threads stored before the last barrier comes before the fence, too.
+void Gpu::fence(uint32_t number, uint32_t thread) {
+  perhapsSuspend();
+  Block &block = blocks[number];
+  if (faults.fences)
+    return;
+  for (size_t i = 0; i < block.stores.size();)
+    if (block.stores[i].thread == thread || block.stores[i].epoch < block.epoch)
+      deliver(block, i), i = 0;
+    else
+      ++i;
+  if (!faults.acquires)
+    block.cache.clear();
+}
+
+/// The network reads memory: what the block has written until here is there.
+void Gpu::put(uint32_t block, uint32_t thread, Transfer transfer) {
+  fence(block, thread);
+  transfer.grid = gridOfBlock[block];
+  transfers.push_back(transfer);
+  ++changes;
+}
+
+bool Gpu::transferSome() {
+  if (transfers.empty())
+    return false;
+  ++changes;
+  const size_t index = random.below(transfers.size());
+  Transfer &transfer = transfers[index];
+  if (transfer.done != transfer.bytes) {
+    const uint64_t some = 1 + random.below(transfer.bytes - transfer.done);
+    std::memcpy(transfer.to + transfer.done, transfer.from + transfer.done, some);
+    transfer.done += some;
+    return true;
+  }
+  *transfer.signal += transfer.add;
+  transfers.erase(transfers.begin() + static_cast<ptrdiff_t>(index));
+  return true;
+}
+
+} // namespace gc3::test

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "Launch.h"
+
+#include "device/Interpreter.h"
+#include "host/Reduce.h"
+
+#include <memory>
+
+namespace gc3::test {
+
+using device::Protocol;
+using device::Word;
+
+namespace {
+
+/// The host's reductions on words, for the launch whose thread runs.
+struct HostArithmetic {
+  host::ReduceKernel kernel;
+  size_t size;
+  static inline const HostArithmetic *current = nullptr;
+  Word combine(Word a, Word b) const {
+    Word result = 0;
+    kernel(&result, &a, &b, device::wordBytes / size);
+    return result;
+  }
+};
+template <uint32_t Bytes>
+struct Arithmetic {
+  static constexpr uint32_t elementBytes = Bytes;
+  static Word combine(device::Operation, Word a, Word b) { return HostArithmetic::current->combine(a, b); }
+};
+
+/// What a launch needs until it has ended.
+struct Running {
+  device::Call call;
+  bool overNetwork;
+  HostArithmetic arithmetic;
+  std::vector<device::Shared> shared; ///< by block
+};
+
+template <uint32_t Bytes, Protocol P>
+void run(Gpu::Machine &machine, Running &running) {
+  if (running.overNetwork)
+    machine.connect(
+        *static_cast<const NetworkEnd *>(running.call.ranks[running.call.seats[machine.block()].rank].network));
+  device::Interpreter<Gpu::Machine, Arithmetic<Bytes>, P>(machine, running.shared[machine.block()], running.call).run();
+}
+
+using Body = void (*)(Gpu::Machine &, Running &);
+
+template <uint32_t Bytes>
+Body bodyFor(Protocol protocol) {
+  switch (protocol) {
+  case Protocol::Simple: return run<Bytes, Protocol::Simple>;
+  case Protocol::LL: return run<Bytes, Protocol::LL>;
+  case Protocol::LL128: return run<Bytes, Protocol::LL128>;
+  }
+  __builtin_unreachable();
+}
+
+Body bodyFor(size_t bytes, Protocol protocol) {
+  switch (bytes) {
+  case 1: return bodyFor<1>(protocol);
+  case 2: return bodyFor<2>(protocol);
+  case 4: return bodyFor<4>(protocol);
+  default: return bodyFor<8>(protocol);
+  }
+}
+
+} // namespace
+
+uint32_t start(Gpu &gpu, const device::Call &call, const Grid &grid) {
+  const size_t size = host::elementSize(grid.type);
+  auto running = std::make_shared<Running>(
+      Running{call, grid.overNetwork, {host::reduceKernel(grid.type, static_cast<host::ReduceOp>(call.op)), size}, {}});
+  running->shared.resize(grid.blocks);
+  return gpu.add({grid.blocks,
+                  [running, body = bodyFor(size, grid.protocol)](Gpu::Machine &machine) { body(machine, *running); },
+                  call.stop, [running] { HostArithmetic::current = &running->arithmetic; }});
+}
+
+bool launch(const device::Call &call, const Grid &grid, uint64_t seed, Gpu::Faults faults, uint32_t &stop) {
+  Gpu gpu(grid.threads, seed, faults);
+  const uint32_t kernel = start(gpu, call, grid);
+  gpu.run();
+  const bool moves = gpu.ended(kernel);
+  stop = moves ? stop : 1;
+  while (!gpu.ended(kernel))
+    gpu.run();
+  return moves;
+}
+
+} // namespace gc3::test

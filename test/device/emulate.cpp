@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// emulate [--first SEED] [--seeds N] BUNDLE...: every program of the bundles on the emulated GPU, with types,
+// operations, protocols, counts, slots and blocks that the seeds choose. Prints the first that fails, and how to repeat
+// it.
+#include "Emulation.h"
+
+#include "host/Layout.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+using namespace gc3;
+
+static test::EmulationOptions choose(const bundle::fbs::Program &program, uint64_t seed) {
+  host::Random random(seed);
+  test::EmulationOptions options;
+  options.type = static_cast<host::ElementType>(random.below(host::elementTypeCount));
+  options.op = static_cast<host::ReduceOp>(random.below(4));
+  // What is proven under LL or LL128 holds under Simple, which orders more, and not the other way round.
+  options.sizes.protocol =
+      random.below(4) == 0 ? device::Protocol::Simple : static_cast<device::Protocol>(program.protocol());
+  options.sizes.slots = program.min_fifo_slots() + static_cast<uint32_t>(random.below(3));
+  options.sizes.slotBytes = 128 * (program.max_count() + random.below(4 * uint64_t{program.max_count()}));
+  const uint64_t slots = host::slotsPerBlock(program);
+  options.count = program.whole_slots() ? slots * random.below(24) : random.below(24 * slots);
+  options.threads = random.below(2) == 0 ? 32 : 64;
+  options.misalignment = random.below(2) == 0 ? 0 : static_cast<uint32_t>(random.below(9));
+  options.firstMessage = random.below(4) == 0 ? UINT32_MAX - random.below(8) : 0;
+  if (options.sizes.protocol == device::Protocol::Simple && random.below(3) == 0)
+    options.overNetwork = static_cast<uint32_t>(1 + random.below(100));
+  options.seed = random.next();
+  return options;
+}
+
+int main(int argc, char **argv) {
+  uint64_t first = 1, seeds = 10;
+  unsigned runs = 0;
+  for (int i = 1; i < argc; ++i) {
+    if (std::strcmp(argv[i], "--seeds") == 0 && i + 1 < argc) {
+      seeds = std::strtoull(argv[++i], nullptr, 10);
+      continue;
+    }
+    if (std::strcmp(argv[i], "--first") == 0 && i + 1 < argc) {
+      first = std::strtoull(argv[++i], nullptr, 10);
+      continue;
+    }
+    std::unique_ptr<bundle::BundleFile> file;
+    if (bundle::BundleStatus status = bundle::BundleFile::open(argv[i], file); !status.ok())
+      return std::fprintf(stderr, "%s: %s\n", argv[i], status.message.c_str()), 2;
+    for (uint32_t program = 0; program < file->programCount(); ++program)
+      for (uint64_t run = 0; run != seeds; ++run, ++runs) {
+        const uint64_t seed = first + runs; // another one for each program
+        test::EmulationOptions options = choose(file->program(program), seed);
+        if (std::string problem = test::emulate(*file, program, options); !problem.empty()) {
+          std::printf("%s, program %u: %s %s, protocol %u, %u slots of %llu bytes, count %llu, %u threads, off by %u, "
+                      "%u %% over the network, "
+                      "first message %llu: %s\nrepeat: emulate --first %llu --seeds 1 %s\n",
+                      argv[i], program, elementTypeName(options.type), reduceOpName(options.op),
+                      static_cast<unsigned>(options.sizes.protocol), options.sizes.slots,
+                      static_cast<unsigned long long>(options.sizes.slotBytes),
+                      static_cast<unsigned long long>(options.count), options.threads, options.misalignment,
+                      options.overNetwork, static_cast<unsigned long long>(options.firstMessage), problem.c_str(),
+                      static_cast<unsigned long long>(seed), argv[i]);
+          return 1;
+        }
+      }
+  }
+  std::printf("%u runs, all right\n", runs);
+  return 0;
+}

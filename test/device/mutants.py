@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether the tests of device code notice when it is wrong.
+
+mutants.py BUILD BUNDLE...: changes one thing of runtime/device at a time in a copy of the source tree, builds device-test
+and emulate there with the settings of BUILD, and runs both, the latter on the bundles. Prints a table; fails if a change
+goes unnoticed.
+"""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+# What is changed, and where: file, text, its replacement.
+MUTANTS = [
+    ("no barrier behind the data", "Interpreter.h", "machine.barrier();\n    if (shared.stoppedMoving", "if (shared.stoppedMoving"),
+    ("no fence", "Interpreter.h", "machine.fence(", "if (false) machine.fence("),
+    ("one slot too many", "Interpreter.h", "sent + 1 - call.slots : 0", "sent - call.slots : 0"),
+    ("does not wait for messages", "Interpreter.h", "{in.arrived, received + 1,", "{in.arrived, received,"),
+    ("waits count this call only", "Interpreter.h", "(tilesBefore + tile) * rank.blocks", "tile * rank.blocks"),
+    ("waits for the step before", "Interpreter.h", "+ wait.step + 1", "+ wait.step"),
+    ("forgets what was sent", "Interpreter.h", "*out.sent = sent;", "static_cast<void>(sent);"),
+    ("changes windows without a barrier", "Interpreter.h", "machine.barrier(); // nobody is in a step of the last window", ""),
+    ("uses windows without a barrier", "Interpreter.h", "rank.steps[block.firstStep + first + i];\n    machine.barrier();", "rank.steps[block.firstStep + first + i];"),
+    ("LL: one flag of two", "LowLatency.h", " && static_cast<uint32_t>(pack.high >> 32) == flag", ""),
+    ("LL: flags of the own length only", "LowLatency.h", "sends ? run.nominalBytes : run.bytes", "run.bytes"),
+    ("LL: slots are never written as a whole", "LowLatency.h", "% (uint64_t{1} << 31) >= call.slots", "% (uint64_t{1} << 62) >= call.slots"),
+    ("LL128: reads once", "LL128.h", "    if (at)\n      pack = machine.loadLine(at);\n    return true;", "    return true;"),
+    ("LL128: flags of the own length only", "LL128.h", "sends ? run.nominalBytes : run.bytes", "run.bytes"),
+    ("units begin anywhere", "Simple.h", "(G - address(sides.store) % G) % G", "0"),
+    ("no elements behind the last unit", "Simple.h", "part<elementBytes, 1, Reduces, Both>(machine, op, sides, head + body, bytes);", ";"),
+    ("short slots are long", "Walk.h", "elements = elements < left ? elements : left;", ""),
+    ("runs pass the ends of blocks", "Walk.h", "slots = slots < place.slots ? slots : place.slots;", ""),
+]
+
+
+def build_and_test(source, build, bundles):
+    """What noticed, or nothing."""
+    run = lambda *words, **rest: subprocess.run(words, capture_output=True, check=False, timeout=900, **rest)
+    if run("cmake", "--build", build, "--target", "device-test", "emulate", cwd=source).returncode != 0:
+        return "compiler"
+    if run(os.path.join(build, "test/device/emulate"), "--seeds", "40", *bundles).returncode != 0:
+        return "emulate"
+    if run(os.path.join(build, "test/device/device-test")).returncode != 0:
+        return "device-test"
+    return None
+
+
+def main():
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
+    bundles = [os.path.abspath(path) for path in sys.argv[2:]]
+    missed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        source, build = os.path.join(folder, "source"), os.path.join(folder, "build")
+        shutil.copytree(ROOT, source, ignore=shutil.ignore_patterns("build", ".git"))
+        with open(os.path.join(sys.argv[1], "CMakeCache.txt"), encoding="utf-8") as cache:
+            settings = [f"-D{line.strip()}" for line in cache if line.startswith(("CMAKE_BUILD_TYPE", "CMAKE_CXX_"))]
+        subprocess.run(["cmake", "-S", source, "-B", build, "-G", "Ninja", "-DGC3_COMPILER=OFF", *settings],
+                       check=True, stdout=subprocess.DEVNULL)
+        print("| change | noticed by |\n| --- | --- |", flush=True)
+        print(f"| none | {build_and_test(source, build, bundles) or 'nothing'} |", flush=True)
+        for what, name, old, new in MUTANTS:
+            path = os.path.join(source, "runtime/device", name)
+            with open(path, encoding="utf-8") as file:
+                text = file.read()
+            if text.count(old) != 1:
+                sys.exit(f"{name} has not once: {old}")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text.replace(old, new))
+            noticed = build_and_test(source, build, bundles)
+            missed += noticed is None
+            print(f"| {what} | {noticed or '**nothing**'} |", flush=True)
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+    return missed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

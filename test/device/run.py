@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs on the emulated GPU: all examples under each protocol, and random programs.
+
+run.py --gc3c GC3C --emulate EMULATE [--seeds N] [--random N]: N runs of each program, N random programs.
+"""
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True  # not into the source tree
+TEST = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(TEST, "random"))
+
+# pylint: disable=wrong-import-position
+from generate import generate
+
+PROTOCOLS = ["Simple", "LL", "LL128"]
+EXAMPLES = os.path.join(os.path.dirname(TEST), "examples")
+
+
+def examples():
+    """(name, params) as the mutation test has them, one of each example."""
+    seen = {}
+    with open(os.path.join(TEST, "mutation", "examples.txt"), encoding="utf-8") as lines:
+        for line in lines:
+            words = line.split()
+            if words and not line.startswith("#"):
+                seen.setdefault(words[0], words[1:])
+    return seen.items()
+
+
+def under(protocol, source):
+    """The program with another protocol, so that the compiler puts in the waits which that one needs."""
+    source = re.sub(r"(?m)^ *protocol \w+;\n", "", source)
+    changed, count = re.subn(r"(?m)^(program [^{]*\{)", rf"\1\n    protocol {protocol};", source)
+    assert count > 0, source
+    return changed
+
+
+def compile_program(gc3c, folder, name, source, params):
+    path, bundle = os.path.join(folder, f"{name}.gc3"), os.path.join(folder, f"{name}.gc3b")
+    with open(path, "w", encoding="utf-8") as out:
+        out.write(source)
+    subprocess.run([gc3c, path, *params, "-o", bundle], check=True)
+    return bundle
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--gc3c", required=True)
+    parser.add_argument("--emulate", required=True)
+    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--random", type=int, default=15)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        bundles = []
+        for name, params in examples():
+            with open(os.path.join(EXAMPLES, f"{name}.gc3"), encoding="utf-8") as lines:
+                source = lines.read()
+            for protocol in PROTOCOLS:
+                bundles.append(
+                    compile_program(arguments.gc3c, folder, f"{name}-{protocol}", under(protocol, source), params))
+        for seed in range(arguments.random):
+            source = generate(seed).source()
+            if "tb = " not in source:  # such pins may clash
+                bundles.append(compile_program(arguments.gc3c, folder, f"random-{seed}", source, []))
+        return subprocess.run([arguments.emulate, "--seeds", str(arguments.seeds), *bundles], check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

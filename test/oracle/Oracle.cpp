@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "Oracle.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace gc3::test {
+
+std::string runOnHost(const bundle::BundleFile &file, const host::Program &program, const Calling &calling,
+                      std::span<const Ends> ranks) {
+  std::vector<gc3Comm_t> comms(ranks.size());
+  gc3Bundle_t bundle = nullptr;
+  gc3HostConfig_t config = GC3_HOST_CONFIG_INITIALIZER;
+  config.allowUnproven = 1;
+  gc3Result_t result = gc3BundleLoadMemory(&bundle, file.bytes().data(), file.bytes().size());
+  if (result == gc3Success)
+    result = gc3HostCommInitAll(comms.data(), static_cast<int>(comms.size()), bundle, &config);
+  if (result == gc3Success) {
+    gc3GroupStart();
+    for (size_t r = 0; r < ranks.size(); ++r)
+      gc3RunProgram(comms[r], program.info().name()->c_str(), ranks[r].send, ranks[r].recv, calling.count, calling.type,
+                    calling.op, nullptr);
+    result = gc3GroupEnd();
+  }
+  std::string problem = result == gc3Success ? "" : std::string("host: ") + gc3GetLastError(nullptr);
+  for (gc3Comm_t comm : comms)
+    gc3CommDestroy(comm);
+  gc3BundleFree(bundle);
+  return problem;
+}
+
+namespace {
+
+bool isNan(host::ElementType type, const std::byte *element) {
+  if (host::isInteger(type))
+    return false;
+  constexpr uint64_t largestNumber[] = {0x7c00, 0x7f800000, 0x7ff0000000000000, 0x7f80, 0x7e, 0x7c}; // or infinity
+  uint64_t bits = 0;
+  std::memcpy(&bits, element, host::elementSize(type));
+  const uint64_t sign = uint64_t{1} << (8 * host::elementSize(type) - 1);
+  return (bits & ~sign) > largestNumber[static_cast<uint8_t>(type) - static_cast<uint8_t>(host::ElementType::Half)];
+}
+
+/// How many elements of a slot of a chunk a value has: those that all of its contributions have.
+uint64_t elementsOf(const bundle::CheckView &check, const host::Layout &layout, uint32_t subdivision, uint32_t value,
+                    uint32_t slot) {
+  uint64_t elements = layout.slotElements;
+  for (uint32_t run = check.valueBegin[value]; run < check.valueBegin[value + 1]; ++run)
+    for (uint32_t i = 0; i < check.runs[run].length(); ++i) {
+      const uint32_t rank = check.runs[run].rank() + i * static_cast<uint32_t>(check.runs[run].rank_stride());
+      const uint32_t chunk = check.runs[run].index() + i * static_cast<uint32_t>(check.runs[run].index_stride());
+      elements = std::min(elements, layout.ranks[rank].input.at(chunk * subdivision + slot).available);
+    }
+  return elements;
+}
+
+} // namespace
+
+std::string comparePromised(const host::Program &program, const bundle::CheckView &check, const host::Layout &layout,
+                            uint32_t rank, host::ElementType type, const std::byte *is, const std::byte *should) {
+  const host::BufferLayout &output = layout.ranks[rank].output;
+  const uint32_t subdivision = program.info().subdivision();
+  const size_t size = layout.elementSize;
+  for (uint32_t slot = 0; slot < program.rank(rank).outputSlots; ++slot) {
+    const uint32_t wanted = check.rows[check.rowBegin[check.rowOfRank[rank]] + slot / subdivision];
+    if (wanted == 0)
+      continue;
+    const host::BufferLayout::Place place = output.at(slot);
+    const uint64_t elements =
+        std::min(place.available, elementsOf(check, layout, subdivision, wanted - 1, slot % subdivision));
+    for (uint64_t e = place.offset; e < place.offset + elements; ++e) {
+      const std::byte *a = is + e * size, *b = should + e * size;
+      if (std::memcmp(a, b, size) != 0 && !(isNan(type, a) && isNan(type, b)))
+        return "rank " + std::to_string(rank) + ": element " + std::to_string(e) + " of " +
+               std::to_string(output.elements) + " differs";
+    }
+  }
+  return {};
+}
+
+} // namespace gc3::test

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// What calls should leave: the host executor makes the same ones, and what programs promise is compared.
+#pragma once
+
+#include "gc3.h"
+#include "host/Element.h"
+#include "host/Layout.h"
+
+#include <span>
+#include <string>
+
+namespace gc3::test {
+
+/// One rank's buffers in a call; the same one in place.
+struct Ends {
+  std::byte *send, *recv;
+};
+
+/// A call of a program.
+struct Calling {
+  uint64_t count = 1; ///< elements per block
+  gc3DataType_t type = gc3Float32;
+  gc3RedOp_t op = gc3Sum;
+};
+
+/// Makes the call of all ranks on the host. What went wrong, or an empty string.
+std::string runOnHost(const bundle::BundleFile &file, const host::Program &program, const Calling &calling,
+                      std::span<const Ends> ranks);
+
+/// Compares one rank's outputs where the collective promises anything, as far as all contributions have elements;
+/// elsewhere both may have what they like. Any NaN is as good as another.
+std::string comparePromised(const host::Program &program, const bundle::CheckView &check, const host::Layout &layout,
+                            uint32_t rank, host::ElementType type, const std::byte *is, const std::byte *should);
+
+} // namespace gc3::test

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "Trial.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace gc3::test {
+
+namespace {
+
+constexpr size_t gap = 64; ///< bytes around buffers, which nobody may touch
+
+} // namespace
+
+bool Trial::exists() const {
+  return options.op != host::ReduceOp::Avg || program.info().contributions() != 0;
+}
+
+std::string Trial::describe() const {
+  return "program '" + program.info().name()->str() + "', " + std::to_string(options.count) + " " +
+         elementTypeName(options.type) + ", " + reduceOpName(options.op) +
+         (options.inPlace ? ", in place" : ", out of place") + ", off by " + std::to_string(options.misalignment) +
+         ", seed " + std::to_string(options.seed);
+}
+
+/// As the collective has it; programs of no standard collective are called with one pointer.
+void Trial::place(uint32_t rank, Memory &rankMemory) const {
+  const size_t size = layout.elementSize, begin = gap + options.misalignment * size;
+  const uint64_t in = layout.ranks[rank].input.elements * size, out = layout.ranks[rank].output.elements * size;
+  size_t end = 0;
+  if (options.inPlace && in != 0 && out != 0) {
+    const int64_t offset =
+        loaded.standard ? loaded.standard->inPlaceOffset(rank, options.count) * static_cast<int64_t>(size) : 0;
+    rankMemory.send = begin + static_cast<size_t>(std::max<int64_t>(0, -offset));
+    rankMemory.recv = begin + static_cast<size_t>(std::max<int64_t>(0, offset));
+    end = std::max(rankMemory.send + in, rankMemory.recv + out);
+  } else {
+    rankMemory.send = begin;
+    rankMemory.recv = begin + in + gap;
+    end = rankMemory.recv + out;
+  }
+  rankMemory.bytes.resize(end + gap);
+}
+
+std::string Trial::prepare() {
+  if (bundle::BundleStatus status = file.check(index, check); !status.ok())
+    return status.message;
+  const size_t size = host::elementSize(options.type);
+  if (std::string problem = layout.compute(program, options.count, size, {.tileElements = 1}); !problem.empty())
+    return problem;
+  host::Random random(options.seed);
+  memory.resize(program.ranks());
+  for (uint32_t rank = 0; rank < program.ranks(); ++rank) {
+    place(rank, memory[rank]);
+    for (std::byte &byte : memory[rank].bytes)
+      byte = static_cast<std::byte>(random.next());
+    if (!host::isInteger(options.type)) // below 2, so that sums stay finite
+      for (size_t last = size - 1; last < memory[rank].bytes.size(); last += size)
+        memory[rank].bytes[last] &= std::byte{0xbf};
+  }
+  return {};
+}
+
+host::Request Trial::request(uint32_t rank, std::byte *base) const {
+  return {host::CallKind::Program,
+          {program.info().name()->data(), program.info().name()->size()},
+          base + memory[rank].send,
+          base + memory[rank].recv,
+          options.count,
+          static_cast<gc3DataType_t>(options.type),
+          static_cast<gc3RedOp_t>(options.op),
+          -1};
+}
+
+/// What is no output stays: the input, if it is not in place, and what lies around the two.
+std::string Trial::compareRest(uint32_t rank, const std::vector<std::byte> &after) const {
+  const Memory &before = memory[rank];
+  const size_t size = layout.elementSize;
+  const size_t in = layout.ranks[rank].input.elements * size, out = layout.ranks[rank].output.elements * size;
+  for (size_t i = 0; i < before.bytes.size(); ++i) {
+    const bool isOutput = i >= before.recv && i < before.recv + out;
+    const bool isInput = i >= before.send && i < before.send + in;
+    if (!isOutput && !(isInput && options.inPlace) && after[i] != before.bytes[i])
+      return "rank " + std::to_string(rank) + ": byte " + std::to_string(i) + (isInput ? " of its input" : "") +
+             " has changed";
+  }
+  return {};
+}
+
+std::string Trial::compare(const std::vector<std::vector<std::byte>> &after) const {
+  std::vector<Memory> expected = memory;
+  std::vector<Ends> ends;
+  for (Memory &rank : expected)
+    ends.push_back({rank.bytes.data() + rank.send, rank.bytes.data() + rank.recv});
+  const Calling calling{options.count, static_cast<gc3DataType_t>(options.type), static_cast<gc3RedOp_t>(options.op)};
+  if (std::string problem = runOnHost(file, program, calling, ends); !problem.empty())
+    return problem;
+  for (uint32_t rank = 0; rank < program.ranks(); ++rank) {
+    std::string problem = comparePromised(program, check, layout, rank, options.type,
+                                          after[rank].data() + memory[rank].recv, ends[rank].recv);
+    if (problem.empty())
+      problem = compareRest(rank, after[rank]);
+    if (!problem.empty())
+      return problem;
+  }
+  return {};
+}
+
+} // namespace gc3::test
