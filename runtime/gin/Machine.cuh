@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// The machine with NCCL's GIN for a network. Each call of GIN is in a function of its own, which is never inlined: GIN
+// chooses among networks at run time, and with the code for all of them inside it the interpreter would spill.
+#pragma once
+
+#include "cuda/Machine.cuh"
+
+#include <nccl_device.h>
+
+namespace gc3::gin {
+
+/// The scopes of `put` stay at their defaults, which 2.28 and 2.30 give in different order: whoever puts has made a
+/// fence for the whole system.
+static __device__ __noinline__ void put(const ncclDevComm &comm, uint32_t peer, const void *window, uint64_t to,
+                                        uint64_t from, uint64_t bytes, uint32_t context, uint32_t id) {
+  auto *both = static_cast<ncclWindow_t>(const_cast<void *>(window));
+  ncclGin(comm, static_cast<int>(context))
+      .put(ncclTeamWorld(comm), static_cast<int>(peer), both, to, both, from, bytes, ncclGin_SignalAdd{id, 1});
+}
+
+static __device__ __noinline__ void add(const ncclDevComm &comm, uint32_t peer, uint32_t context, uint32_t id,
+                                        uint64_t value) {
+  ncclGin(comm, static_cast<int>(context))
+      .signal(ncclTeamWorld(comm), static_cast<int>(peer), ncclGin_SignalAdd{id, value});
+}
+
+static __device__ __noinline__ uint64_t read(const ncclDevComm &comm, uint32_t context, uint32_t id) {
+  return ncclGin(comm, static_cast<int>(context)).readSignal(id);
+}
+
+class Machine : public cuda::Machine {
+public:
+  static constexpr bool hasNetwork = true;
+
+  /// A copy in device memory, which stays.
+  __device__ __forceinline__ explicit Machine(const ncclDevComm &comm) : comm(comm) {}
+
+  __device__ __forceinline__ void put(uint32_t peer, const void *window, uint64_t to, uint64_t from, uint64_t bytes,
+                                      device::Signal signal) {
+    gin::put(comm, peer, window, to, from, bytes, signal.context, signal.id);
+  }
+  __device__ __forceinline__ void signal(uint32_t peer, device::Signal signal, uint64_t value) {
+    gin::add(comm, peer, signal.context, signal.id, value);
+  }
+  /// Acquires for the whole system.
+  __device__ __forceinline__ uint64_t readSignal(device::Signal signal) {
+    return gin::read(comm, signal.context, signal.id);
+  }
+
+private:
+  const ncclDevComm &comm;
+};
+
+} // namespace gc3::gin

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// libgc3gin.so. It calls nothing of NCCL by name: that would load another NCCL than the one in use.
+#include "gin/Part.h"
+
+#include "cuda/Launch.h"
+#include "gc3.h"
+#include "gin/Kernels.h"
+
+#include <nccl_device.h>
+
+#include <iterator>
+
+namespace gc3::gin {
+
+namespace {
+
+/// Signals count from 0. Those of NCCL's requirement lists get lost, so all are asked for here.
+ncclDevCommRequirements requirementsOf(uint32_t signals) {
+#ifdef NCCL_DEV_COMM_REQUIREMENTS_INITIALIZER
+  ncclDevCommRequirements requirements = NCCL_DEV_COMM_REQUIREMENTS_INITIALIZER;
+#else
+  ncclDevCommRequirements requirements{};
+#endif
+#if NCCL_VERSION_CODE >= NCCL_VERSION(2, 29, 7)
+  requirements.ginConnectionType = NCCL_GIN_CONNECTION_FULL;
+#else
+  requirements.ginForceEnable = true;
+#endif
+  requirements.ginSignalCount = static_cast<int>(signals);
+  return requirements;
+}
+
+nccl::Result create(nccl::signature::DevCommCreate *function, nccl::Comm comm, uint32_t signals, void *deviceComm) {
+  const ncclDevCommRequirements requirements = requirementsOf(signals);
+  return function(comm, &requirements, deviceComm);
+}
+
+nccl::Result destroy(nccl::signature::DevCommDestroy *function, nccl::Comm comm, const void *deviceComm) {
+  return function(comm, deviceComm);
+}
+
+uint32_t contexts(const void *deviceComm) {
+  return static_cast<const ncclDevComm *>(deviceComm)->ginContextCount;
+}
+
+const void *kernel(host::ElementType type, device::Protocol protocol) {
+  static constexpr const void *(*kernels[])() = {kernelInt8,   kernelUint8,    kernelInt32,   kernelUint32,
+                                                 kernelInt64,  kernelUint64,   kernelHalf,    kernelFloat,
+                                                 kernelDouble, kernelBfloat16, kernelFp8e4m3, kernelFp8e5m2};
+  static_assert(std::size(kernels) == host::elementTypeCount);
+  return protocol == device::Protocol::Simple ? kernels[static_cast<size_t>(type)]() : nullptr;
+}
+
+constexpr Part part{
+    .gc3 = GC3_VERSION,
+    .nccl = NCCL_VERSION_CODE,
+    .commBytes = sizeof(ncclDevComm),
+    .create = create,
+    .destroy = destroy,
+    .contexts = contexts,
+    .interpreters = {kernel, cuda::occupancy, cuda::launch},
+};
+
+} // namespace
+
+} // namespace gc3::gin
+
+extern "C" const gc3::gin::Part *gc3GinPart() {
+  return &gc3::gin::part;
+}

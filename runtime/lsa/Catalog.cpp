@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// Slots are as large as they can be if one day all programs have been loaded: a connection keeps its slots, whichever
+// program comes next.
+#include "lsa/Catalog.h"
+
+#include "cuda/GpuProgram.h"
+#include "gin/Part.h"
+#include "host/Proofs.h"
+
+#include <algorithm>
+
+namespace gc3::lsa {
+
+using device::Protocol;
+using host::ElementType;
+using host::Outcome;
+using host::Request;
+
+Outcome Catalog::make(Files files, uint32_t ranks, const cuda::Options &options, std::unique_ptr<Catalog> &catalog) {
+  std::unique_ptr<Catalog> made(new Catalog(std::move(files), ranks));
+  Outcome outcome = made->load(options);
+  if (outcome.ok())
+    catalog = std::move(made);
+  return outcome;
+}
+
+uint64_t Catalog::digest(const Files &files) {
+  std::vector<uint64_t> digests;
+  for (const auto &file : files)
+    digests.push_back(file->digest());
+  return bundle::checksum(digests.data(), digests.size() * sizeof digests[0]);
+}
+
+Outcome Catalog::load(const cuda::Options &chosen) {
+  options = chosen;
+  std::vector<const bundle::BundleFile *> all;
+  for (const auto &file : files)
+    all.push_back(file.get());
+  if (Outcome outcome = host::Choice::make(options.choice, all, users); !outcome.ok())
+    return outcome;
+  for (const auto &file : files) {
+    if (!options.allowUnproven)
+      if (Outcome outcome = host::checkProofs(*file, ranks); !outcome.ok())
+        return outcome;
+    selections.push_back(std::make_unique<host::Selection>(*file, ranks, options.allowUnproven, users));
+    for (uint32_t i = 0; i < file->programCount(); ++i) {
+      if (file->program(i).ranks() != ranks)
+        continue;
+      Entry entry;
+      if (Outcome outcome = selections.back()->load(i, entry.loaded); !outcome.ok())
+        return outcome;
+      numbers[entry.loaded] = static_cast<uint32_t>(entries.size());
+      entries.push_back(std::move(entry));
+    }
+  }
+  return {};
+}
+
+bool Catalog::wantsWholeLines() const {
+  return std::any_of(entries.begin(), entries.end(), [](const Entry &entry) {
+    return static_cast<Protocol>(entry.loaded->program->info().protocol()) == Protocol::LL128;
+  });
+}
+
+/// Connections with slots at one rank when all programs of the protocol have been loaded, where they are most.
+uint64_t Catalog::mostWithSlots(Protocol protocol, std::span<const Protocol> protocols) const {
+  device::ConnectionPool all(teamOfRanks);
+  for (size_t i = 0; i < entries.size(); ++i)
+    if (protocols[i] == protocol)
+      all.add(*entries[i].loaded->program, {protocol, 1, 0});
+  return all.mostWithSlots();
+}
+
+void Catalog::settle(std::span<const Record> records) {
+  architecture = oldestArchitecture(records);
+  teamOfRanks.clear();
+  contextCount = Record::unknown;
+  for (const Record &record : records) {
+    teamOfRanks.push_back(static_cast<uint32_t>(record.firstPeer));
+    contextCount = std::min(contextCount, record.contexts);
+  }
+  std::vector<Protocol> protocols;
+  for (Entry &entry : entries) {
+    protocols.push_back(protocolOf(*entry.loaded->program, records));
+    entry.overNetwork = !apart(*entry.loaded->program, records).empty();
+  }
+  for (Protocol protocol : {Protocol::Simple, Protocol::LL, Protocol::LL128}) {
+    cuda::SlotNeeds needs;
+    for (size_t i = 0; i < entries.size(); ++i)
+      if (protocols[i] == protocol)
+        needs.add(*entries[i].loaded->program);
+    needs.connections = mostWithSlots(protocol, protocols);
+    const device::SlotSizes sizes = cuda::chooseSlots(protocol, needs, options);
+    for (size_t i = 0; i < entries.size(); ++i)
+      if (protocols[i] == protocol) {
+        entries[i].sizes = sizes;
+        entries[i].refused = whyNot(*entries[i].loaded->program, protocol, records);
+        if (entries[i].refused.empty() && !cuda::isPossible(sizes, needs.connections))
+          entries[i].refused = "FIFO slots would take more than 1 TiB";
+      }
+  }
+  countSignals();
+}
+
+/// Programs come first in the order of their bundles.
+void Catalog::countSignals() {
+  device::ConnectionPool all(teamOfRanks);
+  for (Entry &entry : entries) {
+    if (!entry.overNetwork || !entry.refused.empty())
+      continue;
+    device::ConnectionPool more = all;
+    more.add(*entry.loaded->program, entry.sizes);
+    if (more.mostSignals() > gin::mostSignals)
+      entry.refused = "program '" + entry.name() + "': with the programs before it, its connections over the network " +
+                      "take " + std::to_string(more.mostSignals()) + " signals on a rank; NCCL's GIN has " +
+                      std::to_string(gin::mostSignals) + ": compile it with fewer channels or FIFO slots";
+    else
+      all = std::move(more);
+  }
+  signalCount = all.mostSignals();
+}
+
+/// The first bundle that has a program for it.
+Outcome Catalog::select(const Request &request, uint32_t &number) {
+  std::lock_guard lock(selecting);
+  Outcome first{gc3NoProgram, "there are no bundles"};
+  for (size_t i = 0; i < selections.size(); ++i) {
+    const host::LoadedProgram *chosen = nullptr;
+    Outcome outcome = selections[i]->select(request, chosen);
+    if (outcome.ok())
+      number = numbers.at(chosen);
+    if (outcome.code != gc3NoProgram)
+      return outcome;
+    if (i == 0)
+      first = outcome;
+  }
+  return first;
+}
+
+/// Of what can be said without buffers.
+Outcome Catalog::admit(const Entry &entry, const Request &request) const {
+  const host::Program &program = *entry.loaded->program;
+  const auto type = static_cast<ElementType>(request.type);
+  if (!entry.refused.empty())
+    return {gc3InvalidUsage, entry.refused};
+  if (request.op == gc3Avg && program.info().contributions() == 0)
+    return {gc3InvalidArgument, "avg is not defined for program '" + entry.name() +
+                                    "': its outputs have different numbers of contributions"};
+  if (Outcome outcome = cuda::checkType(program, type, architecture); !outcome.ok())
+    return outcome;
+  device::Call geometry;
+  std::string problem = device::setGeometry(program, request.count, static_cast<uint32_t>(host::elementSize(type)),
+                                            entry.sizes, geometry);
+  return problem.empty() ? Outcome{} : Outcome{gc3InvalidArgument, problem};
+}
+
+Outcome Catalog::choose(const Request &request, uint32_t &number) {
+  if (Outcome outcome = select(request, number); !outcome.ok())
+    return outcome;
+  return admit(entries[number], request);
+}
+
+} // namespace gc3::lsa

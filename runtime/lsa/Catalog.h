@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// The programs of bundles for so many ranks: which of them serves a call, under which protocol and with which slots.
+// All of it follows from the bundles and the ranks' records, so it is alike on all ranks. Any number of threads may
+// ask.
+#pragma once
+
+#include "host/Selection.h"
+#include "lsa/Record.h"
+
+#include <map>
+#include <mutex>
+
+namespace gc3::lsa {
+
+class Catalog {
+public:
+  using Files = std::vector<std::shared_ptr<const bundle::BundleFile>>;
+
+  /// Loads the programs. Not ok: a bundle is damaged, or a program is not proven.
+  static host::Outcome make(Files files, uint32_t ranks, const cuda::Options &options,
+                            std::unique_ptr<Catalog> &catalog);
+  Catalog(const Catalog &) = delete;
+  Catalog &operator=(const Catalog &) = delete;
+
+  /// Of all bundles in their order.
+  static uint64_t digest(const Files &files);
+
+  /// Decides what follows from the records of all ranks, which agree; once more when they say what became of the
+  /// network.
+  void settle(std::span<const Record> records);
+
+  struct Entry {
+    const host::LoadedProgram *loaded = nullptr;
+    device::SlotSizes sizes;
+    bool overNetwork = false; ///< some of its connections
+    std::string refused;      ///< why it can't run on these ranks, if so
+    std::string name() const { return loaded->program->info().name()->str(); }
+  };
+  /// Behind settle(). By number.
+  const Entry &entry(uint32_t number) const { return entries[number]; }
+  size_t size() const { return entries.size(); }
+  /// Whether any program is for LL128.
+  bool wantsWholeLines() const;
+  /// Behind settle(). Signals of the network that a rank needs when all programs have been loaded; 0: none goes over
+  /// it.
+  uint32_t signals() const { return signalCount; }
+  /// Of the network, on every rank.
+  uint32_t contexts() const { return contextCount; }
+  /// By rank: those of one team reach each other's memory.
+  const std::vector<uint32_t> &teams() const { return teamOfRanks; }
+
+  /// The program for a valid call, and whether it can make such a call, buffers aside. The error is alike on all ranks.
+  host::Outcome choose(const host::Request &request, uint32_t &number);
+  /// What users say about that.
+  const host::Choice &choice() const { return users; }
+
+private:
+  Catalog(Files bundles, uint32_t ranks) : files(std::move(bundles)), ranks(ranks) {}
+  host::Outcome load(const cuda::Options &options);
+  host::Outcome select(const host::Request &request, uint32_t &number);
+  host::Outcome admit(const Entry &entry, const host::Request &request) const;
+  uint64_t mostWithSlots(device::Protocol protocol, std::span<const device::Protocol> protocols) const;
+  void countSignals();
+
+  const Files files;
+  const uint32_t ranks;
+  cuda::Options options;
+  host::Choice users;
+  std::mutex selecting;
+  std::vector<std::unique_ptr<host::Selection>> selections; ///< by bundle
+  std::vector<Entry> entries;
+  std::map<const host::LoadedProgram *, uint32_t> numbers;
+  uint32_t architecture = 0;
+  std::vector<uint32_t> teamOfRanks;
+  uint32_t signalCount = 0, contextCount = 0;
+};
+
+} // namespace gc3::lsa

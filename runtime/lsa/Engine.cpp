@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls as NCCL has them -> requests -> programs. What all ranks decline together goes to NCCL after all.
+#include "lsa/Engine.h"
+
+#include "cuda/Watcher.h"
+#include "nccl/Log.h"
+
+#include <algorithm>
+#include <set>
+
+namespace gc3::lsa {
+
+using host::Outcome;
+using nccl::Attached;
+using nccl::Call;
+using nccl::Collective;
+using nccl::Decision;
+using nccl::Member;
+using nccl::Result;
+using nccl::Work;
+
+namespace {
+
+/// Our name of it, and its root if it has one.
+host::Request requestOf(const Call &call) {
+  const auto name = [&]() -> const char * {
+    switch (call.collective) {
+    case Collective::AllGather: return "allgather";
+    case Collective::AllReduce: return "allreduce";
+    case Collective::AlltoAll: return "alltoall";
+    case Collective::Bcast:
+    case Collective::Broadcast: return "broadcast";
+    case Collective::Gather: return "gather";
+    case Collective::Reduce: return "reduce";
+    case Collective::ReduceScatter: return "reduce_scatter";
+    case Collective::Scatter: return "scatter";
+    }
+    __builtin_unreachable();
+  };
+  return {host::CallKind::Standard,
+          name(),
+          call.send,
+          call.recv,
+          call.count,
+          static_cast<gc3DataType_t>(call.type),
+          static_cast<gc3RedOp_t>(call.op),
+          call.root};
+}
+
+/// What NCCL's callers know; a number of a newer NCCL may mean nothing to them.
+Result resultOf(const Outcome &outcome) {
+  switch (outcome.code) {
+  case gc3Success: return Result::Success;
+  case gc3UnhandledCudaError: return Result::UnhandledCudaError;
+  case gc3SystemError: return Result::SystemError;
+  case gc3InvalidArgument: return Result::InvalidArgument;
+  case gc3InvalidUsage: return Result::InvalidUsage;
+  case gc3Timeout: return Result::RemoteError;
+  default: return Result::InternalError;
+  }
+}
+
+/// Errors are told, as NCCL's result says little.
+Result tell(const Rank &rank, const Outcome &outcome) {
+  if (!outcome.ok())
+    nccl::tellOnce("rank " + std::to_string(rank.rank()) + ": " + outcome.text);
+  return resultOf(outcome);
+}
+
+class RankAttachment final : public nccl::Attachment {
+public:
+  RankAttachment(std::shared_ptr<Rank> ofRank, const Outcome &outcome)
+      : own(std::move(ofRank)), hasJoined(outcome.ok()) {
+    if (own->timeoutMs() != 0)
+      watcher.start(own->timeoutMs(), [this] { asyncError(); });
+  }
+
+  Decision serves(const Call &call) const override {
+    if (!hasJoined)
+      return {0, "gc3 is broken"}; // others may run programs, so NCCL can't take over
+    uint32_t program = 0;
+    const host::Request request = requestOf(call);
+    Outcome outcome = own->programs()->choose(request, program);
+    if (outcome.code == gc3NoProgram)
+      return {-1, own->programs()->choice().lists(request.name) ? "GC3_PROGRAM has no program for it"
+                                                                : "no program for it"};
+    std::string refused = outcome.ok() ? own->refusal(program) : outcome.text;
+    if (!refused.empty())
+      return {-1, keep(std::move(refused))};
+    const auto &info = own->programs()->entry(program).loaded->program->info();
+    if (own->programs()->choice().lists(info.collective()->string_view()))
+      return {static_cast<int32_t>(program), keep(info.name()->str() + ", as GC3_PROGRAM has it")};
+    return {static_cast<int32_t>(program), info.name()->string_view()};
+  }
+
+  void abort() override { own->abort(); }
+
+  Result asyncError() const override { return tell(*own, own->watch(cuda::Watchdog::Clock::now())); }
+
+  Rank &rank() const { return *own; }
+  bool joined() const { return hasJoined; }
+
+private:
+  /// A text that lives on.
+  std::string_view keep(std::string text) const {
+    std::lock_guard lock(keeping);
+    return *texts.insert(std::move(text)).first;
+  }
+
+  const std::shared_ptr<Rank> own;
+  const bool hasJoined;
+  mutable std::mutex keeping;
+  mutable std::set<std::string> texts;
+  cuda::Watcher watcher; ///< ends first
+};
+
+class LsaEngine final : public nccl::Engine {
+public:
+  LsaEngine(const Drivers &chosen, nccl::Bundles &&bundles, const cuda::Options &chosenOptions,
+            Result (*handOver)(const Call &call))
+      : drivers(chosen), options(chosenOptions), forward(handOver) {
+    for (auto &file : bundles)
+      files.push_back(std::move(file));
+  }
+
+  std::vector<Attached> attach(std::span<const Member> members) override {
+    const Outcome problem =
+        files.empty() ? Outcome{gc3InvalidUsage, "GC3_BUNDLES names no bundle that can be used"} : Outcome{};
+    std::vector<Applicant> applicants;
+    for (const Member &member : members)
+      applicants.push_back({member.comm, files, problem, options});
+    std::vector<Attached> attached;
+    for (Joined &joined : join(drivers, applicants)) {
+      attached.push_back({nullptr, joined.outcome.text});
+      if (!joined.rank) {
+        nccl::tellOnce("communicators are left to NCCL: " + joined.outcome.text);
+        continue;
+      }
+      auto made = std::make_shared<RankAttachment>(std::move(joined.rank), joined.outcome);
+      tell(made->rank(), joined.outcome);
+      attached.back().attachment = std::move(made);
+    }
+    return attached;
+  }
+
+  Result run(std::span<const Work> works) override {
+    std::vector<RankCall> calls;
+    Result first = Result::Success;
+    auto note = [&](Result result) { first = first == Result::Success ? result : first; };
+    for (const Work &work : works) {
+      const auto &attachment = static_cast<const RankAttachment &>(*work.attachment);
+      if (!attachment.joined())
+        note(tell(attachment.rank(), attachment.rank().broken()));
+      else
+        calls.push_back(rankCall(attachment.rank(), work));
+    }
+    prepare(calls, drivers.nccl);
+    note(forwardDeclined(works, calls));
+    for (RankCall &call : calls) {
+      enqueue(call);
+      if (!call.declined)
+        note(tell(*call.rank, call.outcome));
+    }
+    return first;
+  }
+
+private:
+  static RankCall rankCall(Rank &rank, const Work &work) {
+    RankCall call{};
+    call.rank = &rank;
+    call.program = static_cast<uint32_t>(work.program);
+    call.request = requestOf(work.call);
+    call.stream = reinterpret_cast<cuda::Stream>(work.call.stream);
+    return call;
+  }
+
+  /// A communicator of whose calls one was declined leaves all of this group to NCCL, which keeps their order; that is
+  /// alike on all its ranks, as groups are. NCCL's part comes first.
+  Result forwardDeclined(std::span<const Work> works, std::span<RankCall> calls) const {
+    std::set<const Rank *> leaving;
+    for (const RankCall &call : calls)
+      if (call.declined)
+        leaving.insert(call.rank);
+    if (leaving.empty())
+      return Result::Success;
+    for (RankCall &call : calls)
+      if (leaving.count(call.rank) != 0)
+        call.declined = true, call.outcome = {gc3InvalidUsage, "left to NCCL"};
+    Result result = drivers.nccl.GroupStart();
+    for (const Work &work : works)
+      if (leaving.count(&static_cast<const RankAttachment &>(*work.attachment).rank()) != 0)
+        if (Result forwarded = forward(work.call); result == Result::Success)
+          result = forwarded;
+    const Result end = drivers.nccl.GroupEnd();
+    return result == Result::Success ? end : result;
+  }
+
+  const Drivers drivers;
+  const cuda::Options options;
+  Result (*const forward)(const Call &call);
+  Catalog::Files files;
+};
+
+} // namespace
+
+std::unique_ptr<nccl::Engine> makeEngine(const Drivers &drivers, nccl::Bundles &&bundles, const cuda::Options &options,
+                                         Result (*forward)(const Call &call)) {
+  return std::make_unique<LsaEngine>(drivers, std::move(bundles), options, forward);
+}
+
+} // namespace gc3::lsa

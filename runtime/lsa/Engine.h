@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engine of the library in front of NCCL: programs on several GPUs.
+#pragma once
+
+#include "lsa/World.h"
+#include "nccl/Engine.h"
+
+namespace gc3::lsa {
+
+/// The drivers have to stay. `forward` makes a call of NCCL's.
+std::unique_ptr<nccl::Engine> makeEngine(const Drivers &drivers, nccl::Bundles &&bundles, const cuda::Options &options,
+                                         nccl::Result (*forward)(const nccl::Call &call));
+
+} // namespace gc3::lsa

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engine of the library in front of NCCL, over the CUDA runtime that it is linked with and the installed NCCL.
+#include "host/Proofs.h"
+#include "lsa/Engine.h"
+#include "nccl/Installed.h"
+#include "trace/RankFiles.h"
+
+namespace gc3::nccl {
+
+namespace {
+
+/// Where the installed NCCL has no windows, or is not what it takes: it serves all calls. All ranks have the same one.
+class Unable : public Engine {
+public:
+  explicit Unable(std::string why) : why(std::move(why)) {}
+  std::vector<Attached> attach(std::span<const Member> members) override {
+    return std::vector<Attached>(members.size(), {nullptr, why});
+  }
+  Result run(std::span<const Work>) override { return Result::InternalError; } // there is nothing to run on
+
+private:
+  const std::string why;
+};
+
+} // namespace
+
+std::unique_ptr<Engine> makeEngine(Bundles &&bundles) {
+  static lsa::Nccl nccl;
+  if (host::Outcome outcome = lsa::Nccl::find(findInstalled, nccl); !outcome.ok())
+    return std::make_unique<Unable>(outcome.text);
+  cuda::Options options;
+  options.timeoutMs = host::environmentTimeout(0);
+  options.allowUnproven = host::environmentAllowsUnproven();
+  options.choice.programs = host::environmentPrograms();
+  options.traceName = trace::environmentName();
+  return lsa::makeEngine({*cuda::linkedCuda(), nccl, gin::find}, std::move(bundles), options, forward);
+}
+
+} // namespace gc3::nccl

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lsa/Nccl.h"
+
+namespace gc3::lsa {
+
+using host::Outcome;
+
+Outcome Nccl::find(void *(*function)(const std::string &name), Nccl &nccl) {
+  const char *missing = nullptr;
+  auto look = [&](auto *&place, const char *name) {
+    place = reinterpret_cast<std::remove_reference_t<decltype(place)>>(function(name));
+    missing = place || missing ? missing : name;
+  };
+  look(nccl.GetVersion, "GetVersion");
+  if (!nccl.GetVersion || nccl.GetVersion(&nccl.version) != nccl::Result::Success)
+    return {gc3InvalidUsage, "there is no NCCL"};
+  if (nccl.version < oldestVersion)
+    return {gc3InvalidUsage, "the installed NCCL is version " + std::to_string(nccl.version) + "; it takes " +
+                                 std::to_string(oldestVersion) + " or later"};
+#define GC3_LSA_LOOK(name) look(nccl.name, #name);
+  GC3_NCCL_FOR_WINDOWS(GC3_LSA_LOOK)
+#undef GC3_LSA_LOOK
+  look(nccl.TeamLsa, "TeamLsa");
+  look(nccl.DevCommCreate, "DevCommCreate");
+  look(nccl.DevCommDestroy, "DevCommDestroy");
+  if (nccl.version >= tellingVersion)
+    look(nccl.GetLsaDevicePointer, "GetLsaDevicePointer");
+  if (missing)
+    return {gc3InvalidUsage, std::string("the installed NCCL has no nccl") + missing};
+  return {};
+}
+
+/// The codes that NCCL and we have in common.
+static gc3Result_t codeOf(nccl::Result result) {
+  switch (result) {
+  case nccl::Result::UnhandledCudaError: return gc3UnhandledCudaError;
+  case nccl::Result::InvalidArgument: return gc3InvalidArgument;
+  case nccl::Result::InvalidUsage: return gc3InvalidUsage;
+  case nccl::Result::InternalError: return gc3InternalError;
+  case nccl::Result::Success:
+  case nccl::Result::SystemError:
+  case nccl::Result::RemoteError:
+  case nccl::Result::InProgress: break;
+  }
+  return gc3SystemError;
+}
+
+Outcome outcomeOf(nccl::Result result, const std::string &doing) {
+  if (result == nccl::Result::Success)
+    return {};
+  return {codeOf(result), doing + ": NCCL's error " + std::to_string(static_cast<int>(result))};
+}
+
+} // namespace gc3::lsa

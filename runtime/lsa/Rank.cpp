@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lsa/Rank.h"
+
+#include "nccl/Log.h"
+#include "trace/RankFiles.h"
+
+#include <algorithm>
+#include <fstream>
+#include <random>
+#include <thread>
+
+namespace gc3::lsa {
+
+using cuda::OnDevice;
+using cuda::outcomeOf;
+using host::Outcome;
+
+static uint64_t newNonce() {
+  std::random_device random;
+  return uint64_t{random()} << 32 | random();
+}
+
+/// Alike for all processes of a machine, containers or not; 0: not known.
+static uint64_t thisHost() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string id;
+  return file >> id ? bundle::checksum(id.data(), id.size()) : 0;
+}
+
+Rank::~Rank() {
+  if (isAborted) { // giving memory back waits for the GPU, and kernels of NCCL's may hang there until it is aborted,
+                   // too
+    for (Window &window : windows)
+      window.abandon();
+    ownNetwork.abandon();
+    runner.abandon();
+    gathered.abandon();
+    if (recorder)
+      recorder->abandon();
+    return;
+  }
+  const OnDevice device(cuda, onDevice);
+  bool idle = false;
+  while (runner.isIdle(idle).ok() && !idle)
+    std::this_thread::yield();
+  if (recorder)
+    recorder->collect();
+  ownNetwork = Network();
+  windows.clear(); // while its device is the current one
+}
+
+Outcome Rank::ask() {
+  if (Outcome outcome = outcomeOf(nccl.CommCount(comm, &count), "asking for the ranks"); !outcome.ok())
+    return outcome;
+  if (Outcome outcome = outcomeOf(nccl.CommUserRank(comm, &own), "asking for the rank"); !outcome.ok())
+    return outcome;
+  if (Outcome outcome = outcomeOf(nccl.CommCuDevice(comm, &onDevice), "asking for the device"); !outcome.ok())
+    return outcome;
+  team = nccl.TeamLsa(comm);
+  return {};
+}
+
+Outcome Rank::prepare() {
+  if (Outcome outcome = ask(); !outcome.ok())
+    return outcome;
+  const OnDevice device(cuda, onDevice);
+  Outcome outcome = device.outcome();
+  if (outcome.ok())
+    outcome = runner.prepare();
+  if (outcome.ok())
+    outcome = createEvent(cuda, gatheredAll);
+  if (outcome.ok())
+    outcome = allocate(cuda, (ranks() + 1) * mostBytes, "what ranks tell each other", gathered);
+  return outcome;
+}
+
+/// Thread blocks of the kernel that needs most of a multiprocessor.
+Outcome Rank::room(const cuda::Interpreters &interpreters, device::Protocol protocol, uint32_t &blocks) const {
+  blocks = UINT32_MAX;
+  for (unsigned type = 0; type < host::elementTypeCount; ++type) {
+    uint64_t fit = 0;
+    const void *kernel = interpreters.kernel(static_cast<host::ElementType>(type), protocol);
+    const uint32_t threads = options.threads != 0 ? options.threads : cuda::fewestThreads;
+    if (Outcome outcome = blocksThatFit(cuda, interpreters, runner.room(), kernel, threads, fit); !outcome.ok())
+      return outcome;
+    blocks = static_cast<uint32_t>(std::min<uint64_t>(blocks, fit));
+  }
+  return {};
+}
+
+/// Nothing of the part is called where it is not for this NCCL.
+Outcome Rank::describeNetwork(Record &record) {
+  record.nccl = nccl.version;
+  if (findPart && record.peerEnd - record.firstPeer != count)
+    part = findPart();
+  record.gin = part ? part->nccl : 0;
+  if (record.gin != record.nccl)
+    return {};
+  ownNetwork = Network(cuda, nccl, *part, comm);
+  if (Outcome outcome = ownNetwork.reserve(); !outcome.ok())
+    return outcome;
+  return room(part->interpreters, device::Protocol::Simple, record.networkRoom);
+}
+
+Outcome Rank::describe(Record &record) {
+  const OnDevice device(cuda, onDevice);
+  record.set(options);
+  record.architecture = runner.room().architecture;
+  record.firstPeer = own - team.rank * team.stride;
+  record.peerEnd = team.stride == 1 ? record.firstPeer + team.ranks : own + 1;
+  if (team.stride != 1)
+    record.firstPeer = own;
+  record.host = thisHost();
+  record.joined = trace::wallClock();
+  record.nonce = newNonce();
+  if (!device.outcome().ok())
+    return device.outcome();
+  if (Outcome outcome = cuda::outcomeOf(cuda, cuda.busId(record.busId, sizeof record.busId, onDevice),
+                                        "asking for the GPU's place on the bus");
+      !outcome.ok())
+    return outcome;
+  for (size_t p = 0; p < record.room.size(); ++p)
+    if (Outcome outcome = room(interpretersOf(cuda), static_cast<device::Protocol>(p), record.room[p]); !outcome.ok())
+      return outcome;
+  return describeNetwork(record);
+}
+
+/// Ranks in other processes number devices in their own ways, so GPUs go by their place on the bus.
+bool Rank::keepsLinesWhole(std::span<const Record> records) const {
+  const Record &here = records[rank()];
+  for (int32_t peer = here.firstPeer; peer < here.peerEnd; ++peer) {
+    const Record &there = records[static_cast<size_t>(peer)];
+    int device = 0, whole = 0;
+    if (peer == own)
+      continue;
+    if (here.host == 0 || there.host != here.host || cuda.deviceOf(&device, there.busId) != 0 ||
+        cuda.nativeAtomics(&whole, onDevice, device) != 0 || whole == 0)
+      return false;
+  }
+  return true;
+}
+
+uint32_t Rank::completeNetwork(const Outcome &created) {
+  const OnDevice device(cuda, onDevice);
+  const Outcome outcome = ownNetwork.complete(created, device.outcome(), runner.stream());
+  if (outcome.ok())
+    return ownNetwork.contexts();
+  nccl::tellOnce("rank " + std::to_string(own) + ": no way between nodes: " + outcome.text);
+  return 0;
+}
+
+void Rank::join(std::unique_ptr<Catalog> ofPrograms, std::span<const Record> records) {
+  catalog = std::move(ofPrograms);
+  pool = std::make_unique<device::ConnectionPool>(catalog->teams());
+  onGpu.resize(catalog->size());
+  refusals.resize(catalog->size());
+  if (!options.traceName.empty())
+    beginTrace(records);
+}
+
+/// A rank without a trace works as well.
+void Rank::beginTrace(std::span<const Record> records) {
+  constexpr uint64_t mostRecords = 1 << 18; // 8 MiB on the GPU, from now on
+  trace::TraceFile *file = trace::fileOfGpu(options.traceName, onDevice, {rank(), ranks(), records[0].joined});
+  if (!file)
+    return;
+  const OnDevice device(cuda, onDevice);
+  recorder.emplace(cuda, *file, host::RankSpan{rank(), rank() + 1}, mostRecords);
+  Outcome outcome = device.outcome();
+  if (outcome.ok())
+    outcome = recorder->readClock(runner.stream());
+  if (outcome.ok())
+    return recorder->reserveAll();
+  trace::tell("rank " + std::to_string(own) + " is not traced: " + outcome.text);
+  recorder.reset();
+}
+
+Outcome Rank::beginGather(const void *bytes, size_t size) {
+  const OnDevice device(cuda, onDevice);
+  if (!device.outcome().ok())
+    return device.outcome();
+  return outcomeOf(cuda, cuda.copy(gathered.get(), bytes, size, runner.stream()), "telling the other ranks");
+}
+
+Outcome Rank::gather(size_t size) {
+  auto *memory = static_cast<std::byte *>(gathered.get());
+  return outcomeOf(nccl.AllGather(memory, memory + mostBytes, size, nccl::DataType::Int8, comm,
+                                  reinterpret_cast<nccl::Stream>(runner.stream())),
+                   "telling the other ranks");
+}
+
+Outcome Rank::endGather(void *all, size_t size) {
+  const OnDevice device(cuda, onDevice);
+  Outcome outcome = device.outcome();
+  if (outcome.ok())
+    outcome = wait();
+  if (outcome.ok())
+    outcome = outcomeOf(
+        cuda, cuda.copy(all, static_cast<std::byte *>(gathered.get()) + mostBytes, size * ranks(), runner.stream()),
+        "hearing from the other ranks");
+  return outcome.ok() ? outcomeOf(cuda, cuda.synchronize(runner.stream()), "hearing from the other ranks") : outcome;
+}
+
+/// For the other ranks, not longer than for a kernel, and not after abort().
+Outcome Rank::wait() {
+  using Clock = std::chrono::steady_clock;
+  if (Outcome outcome = outcomeOf(cuda, cuda.record(gatheredAll.get(), runner.stream()), "recording an event");
+      !outcome.ok())
+    return outcome;
+  const Clock::time_point begin = Clock::now();
+  for (;;) {
+    const cuda::Result result = cuda.query(gatheredAll.get());
+    if (result != cuda::notReady)
+      return outcomeOf(cuda, result, "hearing from the other ranks");
+    if (isAborted)
+      return {gc3InvalidUsage, "the communicator was aborted"};
+    if (options.timeoutMs != 0 && Clock::now() - begin > std::chrono::milliseconds(options.timeoutMs))
+      return {gc3Timeout, "after " + std::to_string(options.timeoutMs) + " ms not all ranks have loaded the program"};
+    std::this_thread::sleep_for(std::chrono::microseconds(20));
+  }
+}
+
+const cuda::GpuProgram *Rank::loaded(uint32_t program) const {
+  return onGpu[program];
+}
+
+Outcome Rank::reserve(uint32_t program, Loading &loading) {
+  const OnDevice device(cuda, onDevice);
+  if (!device.outcome().ok())
+    return device.outcome();
+  const Catalog::Entry &entry = catalog->entry(program);
+  loading.program = program;
+  loading.pool = std::make_unique<device::ConnectionPool>(*pool);
+  loading.numbers = loading.pool->add(*entry.loaded->program, entry.sizes);
+  loading.parts = parts;
+  loading.onGpu = std::make_unique<cuda::GpuProgram>(
+      cuda, runner.room(), *entry.loaded, device::RankRange{rank(), rank() + 1}, entry.sizes,
+      entry.overNetwork ? part->interpreters : interpretersOf(cuda), options.threads);
+  if (Outcome outcome = loading.onGpu->reserve(); !outcome.ok())
+    return outcome;
+  if (loading.pool->pieces() == pool->pieces())
+    return {};
+  // As large for all ranks: before 2.29 windows have to be.
+  loading.windowBytes = loading.pool->largestPart(pool->pieces());
+  loading.window = Window(cuda, nccl, comm);
+  return loading.window.reserve(loading.windowBytes, runner.stream());
+}
+
+Outcome Rank::connect(Loading &loading) {
+  const OnDevice device(cuda, onDevice);
+  if (!device.outcome().ok())
+    return device.outcome();
+  if (loading.windowBytes != 0) {
+    std::vector<std::byte *> peers;
+    if (Outcome outcome = loading.window.resolve(team.rank, team.ranks, runner.stream(), peers); !outcome.ok())
+      return outcome;
+    std::vector<std::byte *> all(ranks());
+    std::copy(peers.begin(), peers.end(), all.begin() + (own - team.rank));
+    loading.parts.push_back(std::move(all));
+  }
+  const device::Network network = networkOf(loading);
+  const bool overNetwork = catalog->entry(loading.program).overNetwork;
+  return loading.onGpu->write({*loading.pool, loading.numbers, loading.parts, overNetwork ? &network : nullptr},
+                              runner.stream());
+}
+
+device::Network Rank::networkOf(const Loading &loading) const {
+  device::Network network{ownNetwork.onDevice(), catalog->contexts(), {}};
+  for (const Window &window : windows)
+    network.windows.push_back(window.get());
+  if (loading.windowBytes != 0)
+    network.windows.push_back(loading.window.get());
+  return network;
+}
+
+std::string Rank::refusal(uint32_t program) const {
+  std::lock_guard lock(mutex);
+  return refusals[program];
+}
+
+void Rank::refuse(uint32_t program, const std::string &why) {
+  std::lock_guard lock(mutex);
+  refusals[program] = why;
+}
+
+void Rank::keep(Loading &&loading) {
+  std::lock_guard lock(mutex);
+  pool = std::move(loading.pool);
+  parts = std::move(loading.parts);
+  if (loading.windowBytes != 0)
+    windows.push_back(std::move(loading.window));
+  if (nccl::informs())
+    nccl::inform("rank " + std::to_string(own) + ": program '" + catalog->entry(loading.program).name() +
+                 "' is loaded: " + std::to_string(loading.onGpu->imageBytes()) + " bytes, " +
+                 std::to_string(loading.windowBytes) + " bytes of windows for new connections");
+  onGpu[loading.program] = &runner.add(std::move(loading.onGpu));
+}
+
+Outcome Rank::plan(uint32_t program, const host::Request &request, bool captured, cuda::Runner::Plan &plan) {
+  std::lock_guard lock(mutex);
+  const OnDevice device(cuda, onDevice);
+  return device.outcome().ok() ? runner.plan(*onGpu[program], {&request, 1}, captured, plan) : device.outcome();
+}
+
+Outcome Rank::enqueue(cuda::Runner::Plan &plan, cuda::Stream stream) {
+  std::lock_guard lock(mutex);
+  if (!runner.broken().ok())
+    return runner.broken();
+  const OnDevice device(cuda, onDevice);
+  Outcome outcome = device.outcome();
+  if (outcome.ok())
+    outcome = recorder ? recorder->enqueue(runner, plan, stream) : runner.enqueue(plan, stream);
+  if (!outcome.ok())
+    runner.breakDown(outcome);
+  return outcome;
+}
+
+Outcome Rank::broken() const {
+  std::lock_guard lock(mutex);
+  return runner.broken();
+}
+
+Outcome Rank::watch(cuda::Watchdog::Clock::time_point now) {
+  std::lock_guard lock(mutex);
+  return runner.watch(now);
+}
+
+void Rank::breakDown(const Outcome &why) {
+  std::lock_guard lock(mutex);
+  runner.breakDown(why);
+}
+
+void Rank::fail(const Outcome &why) {
+  if (why.code != gc3InvalidArgument && why.code != gc3InvalidUsage)
+    breakDown(why);
+}
+
+void Rank::abort() {
+  isAborted = true;
+  runner.stop();
+  breakDown({gc3InvalidUsage, "the communicator was aborted"});
+}
+
+} // namespace gc3::lsa

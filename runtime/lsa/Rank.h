@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// One rank of an NCCL communicator, on its GPU: its calls, the programs that are loaded, and the windows in which its
+// connections lie. What ranks do together is at World.h; these are one rank's parts of it.
+//
+// One thread at a time makes calls; abort() and what is const may come at any time.
+#pragma once
+
+#include "cuda/Recorder.h"
+#include "lsa/Catalog.h"
+#include "lsa/Network.h"
+#include "lsa/Window.h"
+
+#include <atomic>
+
+namespace gc3::lsa {
+
+/// The functions that everything here is made of.
+struct Drivers {
+  const cuda::Cuda &cuda;
+  const Nccl &nccl;
+  const gin::Part *(*gin)() = nullptr; ///< finds the part between nodes; asked only where there are several
+};
+
+class Rank {
+public:
+  Rank(const Drivers &drivers, nccl::Comm comm, const cuda::Options &options)
+      : cuda(drivers.cuda), nccl(drivers.nccl), findPart(drivers.gin), comm(comm), options(options),
+        runner(cuda, options.timeoutMs) {}
+  /// Waits for calls under way, then gives back what it holds, from the communicator too. After abort() it waits for
+  /// nothing, leaves the communicator alone, and gives back no memory.
+  ~Rank();
+  Rank(const Rank &) = delete;
+  Rank &operator=(const Rank &) = delete;
+
+  uint32_t rank() const { return static_cast<uint32_t>(own); }
+  uint32_t ranks() const { return static_cast<uint32_t>(count); }
+
+  // Joining:
+  /// Asks NCCL who it is, and takes what every rank needs.
+  host::Outcome prepare();
+  /// What it tells the others; `able` says whether it can run programs. Takes what a network needs, if there may be
+  /// one.
+  host::Outcome describe(Record &record);
+  /// Whether lines stay whole on the way to every rank whose memory it reaches; false where that can't be found out.
+  bool keepsLinesWhole(std::span<const Record> records) const;
+  /// Its device communicator, where the records have one.
+  Network &network() { return ownNetwork; }
+  /// Once the group of NCCL's in which it was created has ended; `created` says how. The contexts that it has, or 0.
+  uint32_t completeNetwork(const host::Outcome &created);
+  void join(std::unique_ptr<Catalog> ofPrograms, std::span<const Record> records);
+  Catalog *programs() const { return catalog.get(); }
+
+  // Telling each other: each rank gives as many bytes as the others, and receives those of all. All of a thread's ranks
+  // begin, then are gathered in one group of NCCL's, then end.
+  static constexpr size_t mostBytes = sizeof(Record);
+  host::Outcome beginGather(const void *bytes, size_t size);
+  host::Outcome gather(size_t size);
+  host::Outcome endGather(void *all, size_t size);
+
+  // Loading a program:
+  /// On its way.
+  struct Loading {
+    uint32_t program = 0;                         ///< number in the catalog
+    std::unique_ptr<device::ConnectionPool> pool; ///< as it will be
+    std::vector<uint32_t> numbers;                ///< of the program's connections in it
+    std::unique_ptr<cuda::GpuProgram> onGpu;
+    Window window; ///< for the connections that are not there yet
+    uint64_t windowBytes = 0;
+    device::ConnectionPool::Parts parts;
+  };
+  const cuda::GpuProgram *loaded(uint32_t program) const;
+  /// Why the program can't be loaded any more, if so.
+  std::string refusal(uint32_t program) const;
+  /// Takes what the program needs.
+  host::Outcome reserve(uint32_t program, Loading &loading);
+  /// Once its window is registered on all ranks: finds the peers' memory, and writes the image.
+  host::Outcome connect(Loading &loading);
+  void keep(Loading &&loading);
+  void refuse(uint32_t program, const std::string &why);
+
+  // Calls:
+  host::Outcome isCaptured(cuda::Stream stream, bool &captured) const { return runner.isCaptured(stream, captured); }
+  host::Outcome plan(uint32_t program, const host::Request &request, bool captured, cuda::Runner::Plan &plan);
+  host::Outcome enqueue(cuda::Runner::Plan &plan, cuda::Stream stream);
+
+  /// Why there can't be calls any more, if so.
+  host::Outcome broken() const;
+  host::Outcome watch(cuda::Watchdog::Clock::time_point now);
+  void breakDown(const host::Outcome &why);
+  /// A call has failed here and nowhere else, maybe: what is not the caller's mistake breaks the rank.
+  void fail(const host::Outcome &why);
+  uint32_t timeoutMs() const { return options.timeoutMs; }
+
+  /// Ends what runs. The communicator is not touched any more.
+  void abort();
+
+private:
+  host::Outcome ask();
+  host::Outcome describeNetwork(Record &record);
+  host::Outcome room(const cuda::Interpreters &interpreters, device::Protocol protocol, uint32_t &blocks) const;
+  device::Network networkOf(const Loading &loading) const;
+  void beginTrace(std::span<const Record> records);
+  host::Outcome wait();
+
+  const cuda::Cuda &cuda;
+  const Nccl &nccl;
+  const gin::Part *(*const findPart)();
+  const nccl::Comm comm;
+  const cuda::Options options;
+  int own = 0, count = 0, onDevice = 0;
+  nccl::Team team{};
+  std::unique_ptr<Catalog> catalog;
+  std::atomic<bool> isAborted{false};
+  mutable std::mutex mutex; ///< guards the runner, the recorder and what was refused, which other threads look at, too
+  cuda::Runner runner;
+  cuda::DeviceMemory gathered; ///< own bytes, then those of all
+  cuda::OwnEvent gatheredAll;
+  std::unique_ptr<device::ConnectionPool> pool;
+  std::vector<Window> windows; ///< by piece of the pool
+  const gin::Part *part = nullptr;
+  Network ownNetwork;
+  device::ConnectionPool::Parts parts;         ///< by window and rank
+  std::vector<const cuda::GpuProgram *> onGpu; ///< by number in the catalog
+  std::vector<std::string> refusals;
+  std::optional<cuda::Recorder> recorder; ///< goes first, while its programs are there
+};
+
+} // namespace gc3::lsa

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// What ranks tell each other before they run programs together, and what follows from it: all of them work it out from
+// the same records, so they come to the same.
+#pragma once
+
+#include "cuda/Options.h"
+
+#include <array>
+#include <span>
+#include <string>
+
+namespace gc3::lsa {
+
+/// One rank's. Crosses processes as it is.
+struct Record {
+  static constexpr uint32_t currentLayout = 2;
+  uint32_t layout = currentLayout; ///< of records, and of what ranks write into each other's memory
+  uint32_t able = 1;               ///< 0: this rank can't run programs, whatever the others say
+  uint64_t bundles = 0;            ///< digest of all of them
+  uint64_t programs = 0;           ///< digest of GC3_PROGRAM
+  uint64_t slotBytes = 0;          ///< options, alike on all ranks
+  uint32_t slots = 0;
+  uint32_t simple = 0, timeout = 0, allowUnproven = 0;
+  uint32_t tuner = 0;                 ///< whether there is one
+  uint32_t architecture = 0;          ///< of the GPU: 90 is sm_90
+  std::array<uint32_t, 3> room{};     ///< thread blocks that the GPU can hold, by protocol
+  uint32_t networkRoom = 0;           ///< those whose messages may go over the network
+  int32_t nccl = 0, gin = 0;          ///< the version of NCCL, and that of libgc3gin.so; 0: not there, or not needed
+  int32_t firstPeer = 0, peerEnd = 0; ///< the ranks whose memory it reaches, itself included
+  uint32_t linesStayWhole = 0;        ///< on the way to each of them, as LL128 needs it; found out behind the others
+  uint32_t contexts = unknown;        ///< of the network, 0 if it could not be had; found out behind the others
+  char busId[16] = {};                ///< of the GPU
+  uint64_t host = 0;                  ///< of the machine; 0: not known
+  uint64_t joined = 0;                ///< when, by the machine's wall clock
+  uint64_t nonce = 0;                 ///< nobody else's; that of rank 0 names the communicator
+
+  static constexpr uint32_t unknown = UINT32_MAX;
+  void set(const cuda::Options &options);
+};
+static_assert(sizeof(Record) == 136);
+
+/// Why ranks can't run programs together: the first that differs from rank 0, or is not able; empty if none.
+std::string disagreement(std::span<const Record> ranks);
+
+/// What a program runs under.
+device::Protocol protocolOf(const host::Program &program, std::span<const Record> ranks);
+
+/// The first two ranks that a program connects and that do not reach each other's memory, in words; empty if there are
+/// none. Messages between such ranks go over the network.
+std::string apart(const host::Program &program, std::span<const Record> ranks);
+
+/// Why no messages can go over the network; empty if they can, as far as is known.
+std::string whyNoNetwork(std::span<const Record> ranks);
+
+/// Why a program can't run on these ranks; empty if it can.
+std::string whyNot(const host::Program &program, device::Protocol protocol, std::span<const Record> ranks);
+
+/// The oldest GPU of all.
+uint32_t oldestArchitecture(std::span<const Record> ranks);
+
+} // namespace gc3::lsa

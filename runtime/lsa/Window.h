@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// A piece of memory of which every rank has a part as large, and reaches that of each rank of its LSA team: one of
+// NCCL's symmetric windows.
+#pragma once
+
+#include "cuda/Cuda.h"
+#include "lsa/Nccl.h"
+
+#include <vector>
+
+namespace gc3::lsa {
+
+class Window {
+public:
+  Window() = default;
+  Window(const cuda::Cuda &cuda, const Nccl &nccl, nccl::Comm comm) : cuda(&cuda), nccl(&nccl), comm(comm) {}
+  Window(Window &&other) noexcept;
+  Window &operator=(Window &&other) noexcept;
+  ~Window(); ///< on the device; nothing uses the window any more
+
+  /// Takes this rank's part and clears it; the stream is idle after that.
+  host::Outcome reserve(uint64_t bytes, cuda::Stream stream);
+  /// All ranks do so together; in an open group of NCCL's that is when the group ends.
+  host::Outcome enroll();
+  /// Where the parts of the LSA team's `count` ranks lie, this one's own, number `own`, where it was reserved.
+  /// gc3InvalidUsage: the communicator has no windows.
+  host::Outcome resolve(int own, int count, cuda::Stream stream, std::vector<std::byte *> &parts);
+
+  /// As device code knows it.
+  const void *get() const { return handle; }
+
+  /// NCCL may have freed the communicator: nothing of it is touched from here on, and the memory stays taken.
+  void abandon() { memory = nullptr, handle = nullptr; }
+
+private:
+  host::Outcome isWindow(bool &real) const;
+  host::Outcome ask(int rank, std::byte *&part) const;
+
+  const cuda::Cuda *cuda = nullptr;
+  const Nccl *nccl = nullptr;
+  nccl::Comm comm = nullptr;
+  uint64_t size = 0;
+  void *memory = nullptr;
+  nccl::Window handle = nullptr;
+};
+
+} // namespace gc3::lsa

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls, and the programs that they need. Whatever can fail on one rank alone while a program is loaded is followed by
+// a gather, behind which all ranks know of it. Only what a gather itself needs can't be told: then the rank is broken,
+// and so are the thread's other ranks.
+#include "lsa/World.h"
+#include "lsa/Gather.h"
+
+#include <algorithm>
+
+namespace gc3::lsa {
+
+using host::Outcome;
+
+namespace {
+
+/// What a step came to on a rank.
+struct Verdict {
+  uint32_t code;
+};
+
+/// A program that some of the thread's ranks load together.
+struct Job {
+  Rank *rank;
+  Rank::Loading loading;
+  Outcome outcome;
+
+  /// As others say.
+  void hear(std::span<const Verdict> all) {
+    for (size_t r = 0; outcome.ok() && r < all.size(); ++r)
+      if (all[r].code != gc3Success)
+        outcome = {static_cast<gc3Result_t>(all[r].code), "rank " + std::to_string(r) + " could not load it"};
+  }
+};
+
+/// Behind it either all ranks of a job's communicator have gone on, or none.
+Outcome agree(const Nccl &nccl, std::span<Job> jobs) {
+  std::vector<Verdict> own;
+  std::vector<std::vector<Verdict>> all;
+  std::vector<Rank *> ranks;
+  for (Job &job : jobs) {
+    ranks.push_back(job.rank);
+    own.push_back({static_cast<uint32_t>(job.outcome.code)});
+  }
+  if (Outcome outcome = gather<Verdict>(nccl, ranks, own, all); !outcome.ok())
+    return outcome;
+  for (size_t i = 0; i < jobs.size(); ++i)
+    jobs[i].hear(all[i]);
+  return {};
+}
+
+/// All ranks of a communicator, or none, have a new window in a job that has gone on so far.
+bool hasWindow(const Job &job) {
+  return job.outcome.ok() && job.loading.windowBytes != 0;
+}
+
+Outcome enroll(const Nccl &nccl, std::span<Job> jobs) {
+  if (std::none_of(jobs.begin(), jobs.end(), hasWindow))
+    return {};
+  return grouped(nccl, [&]() -> Outcome {
+    for (Job &job : jobs)
+      if (hasWindow(job))
+        job.outcome = job.loading.window.enroll();
+    return {};
+  });
+}
+
+/// The jobs are of different ranks. An error: the ranks are broken.
+Outcome load(const Nccl &nccl, std::span<Job> jobs) {
+  for (Job &job : jobs)
+    if (job.outcome.ok())
+      job.outcome = job.rank->reserve(job.loading.program, job.loading);
+  if (Outcome outcome = agree(nccl, jobs); !outcome.ok())
+    return outcome;
+  const Outcome enrolled = enroll(nccl, jobs);
+  for (Job &job : jobs) {
+    if (hasWindow(job) && !enrolled.ok())
+      job.outcome = enrolled;
+    if (job.outcome.ok())
+      job.outcome = job.rank->connect(job.loading);
+  }
+  if (Outcome outcome = agree(nccl, jobs); !outcome.ok())
+    return outcome;
+  for (Job &job : jobs)
+    if (job.outcome.ok())
+      job.rank->keep(std::move(job.loading));
+    else
+      job.rank->refuse(job.loading.program, "program '" + job.rank->programs()->entry(job.loading.program).name() +
+                                                "' could not be loaded: " + job.outcome.text);
+  return {};
+}
+
+/// Whether a call still waits for its program.
+bool needsLoad(const RankCall &call) {
+  return !call.plan.captured && !call.rank->loaded(call.program) && call.rank->refusal(call.program).empty() &&
+         call.rank->broken().ok();
+}
+
+/// Each rank's next program that is not loaded, until all are. A rank on which a call has failed already tells the
+/// others, who wait for it.
+void loadAll(std::span<RankCall> calls, const Nccl &nccl) {
+  for (;;) {
+    std::vector<Job> jobs;
+    for (const RankCall &call : calls) {
+      const bool first = std::none_of(jobs.begin(), jobs.end(), [&](const Job &job) { return job.rank == call.rank; });
+      if (!first || !needsLoad(call))
+        continue;
+      jobs.emplace_back();
+      jobs.back().rank = call.rank;
+      jobs.back().loading.program = call.program;
+      jobs.back().outcome = call.outcome;
+    }
+    if (jobs.empty() || !load(nccl, jobs).ok())
+      return;
+  }
+}
+
+void plan(RankCall &call) {
+  if (Outcome broken = call.rank->broken(); !broken.ok()) {
+    call.outcome = broken;
+    return;
+  }
+  if (call.rank->loaded(call.program)) {
+    if (call.outcome.ok())
+      call.outcome = call.rank->plan(call.program, call.request, call.plan.captured, call.plan);
+    return;
+  }
+  call.declined = true;
+  const std::string refusal = call.rank->refusal(call.program);
+  call.outcome = {gc3InvalidUsage, !refusal.empty() ? refusal
+                                                    : "program '" + call.rank->programs()->entry(call.program).name() +
+                                                          "' can't be loaded while the stream is captured: make such "
+                                                          "a call once before"};
+}
+
+} // namespace
+
+void prepare(std::span<RankCall> calls, const Nccl &nccl) {
+  for (RankCall &call : calls)
+    call.outcome = call.rank->isCaptured(call.stream, call.plan.captured);
+  loadAll(calls, nccl);
+  for (RankCall &call : calls) { // before any is enqueued: memory may have to be taken, which may wait for kernels
+    plan(call);
+    if (!call.outcome.ok() && !call.declined)
+      call.rank->fail(call.outcome);
+  }
+}
+
+void enqueue(RankCall &call) {
+  if (call.outcome.ok() && call.request.count != 0)
+    call.outcome = call.rank->enqueue(call.plan, call.stream);
+}
+
+void run(std::span<RankCall> calls, const Nccl &nccl) {
+  prepare(calls, nccl);
+  for (RankCall &call : calls)
+    enqueue(call);
+}
+
+} // namespace gc3::lsa

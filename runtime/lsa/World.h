@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the ranks of NCCL communicators do together: join, load programs, and make calls. Each function is one thread's,
+// for all of its ranks at once, of one communicator or several; the ranks of other threads and processes do the same.
+// No NCCL group of the thread's is open.
+#pragma once
+
+#include "lsa/Rank.h"
+
+namespace gc3::lsa {
+
+/// What became of one rank. Not ok and no rank: it is refused, as on all other ranks, and NCCL works as before. Not ok
+/// and a rank that is broken: the others may wait for it.
+struct Joined {
+  std::shared_ptr<Rank> rank;
+  host::Outcome outcome;
+  uint64_t communicator = 0; ///< alike for all of its ranks, and for nobody else's
+};
+
+/// A rank that wants to join, and what it brings.
+struct Applicant {
+  nccl::Comm comm;
+  Catalog::Files files;
+  host::Outcome problem; ///< why it can't run programs, if so: the others have to hear of it
+  cuda::Options options;
+};
+
+/// By applicant.
+std::vector<Joined> join(const Drivers &drivers, std::span<const Applicant> applicants);
+
+/// A call of one rank.
+struct RankCall {
+  Rank *rank;
+  uint32_t program; ///< that its catalog chose for the request
+  host::Request request;
+  cuda::Stream stream;
+
+  host::Outcome outcome;
+  /// The program could not be loaded, here or elsewhere; all ranks come to that, and nothing was done.
+  bool declined = false;
+  cuda::Runner::Plan plan;
+};
+
+/// Loads programs that are not loaded, and plans the calls. It waits for other ranks, if a program is loaded.
+void prepare(std::span<RankCall> calls, const Nccl &nccl);
+
+/// Puts a call on its stream, unless it has failed or was declined.
+void enqueue(RankCall &call);
+
+/// Both, in this order.
+void run(std::span<RankCall> calls, const Nccl &nccl);
+
+} // namespace gc3::lsa

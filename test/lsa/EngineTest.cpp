@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engine of the library in front of NCCL: which calls it serves, and what it hands to NCCL after all.
+#include "lsa/Engine.h"
+#include "LsaSupport.h"
+#include "Programs.h"
+
+#include <numeric>
+
+using namespace gc3;
+using namespace gc3::test;
+using nccl::Collective;
+using nccl::Result;
+
+namespace {
+
+/// An allreduce of floats by all ranks of a communicator that the engine has taken on.
+class LsaEngine : public testing::Test {
+protected:
+  void attach(const std::vector<ProgramSpec> &specs, const std::string &list = "") {
+    cuda::Options options = smallOptions();
+    options.choice.programs = list;
+    nccl = windows.table();
+    const auto ranks = static_cast<int>(specs[0].ranks.size());
+    comms = windows.make(ranks);
+    const std::string bytes = buildBundle(specs);
+    nccl::Bundles bundles(1);
+    ASSERT_TRUE(bundle::BundleFile::openMemory(bytes.data(), bytes.size(), bundles[0]).ok());
+    forwarded.clear();
+    engine = lsa::makeEngine({FakeCuda::table(), nccl}, std::move(bundles), options, [](const nccl::Call &call) {
+      forwarded.push_back(call.recv);
+      return Result::Success;
+    });
+    std::vector<nccl::Member> members;
+    for (int rank = 0; rank < ranks; ++rank)
+      members.push_back({comms[static_cast<size_t>(rank)], ranks, rank});
+    attached = engine->attach(members);
+    for (int rank = 0; rank < ranks; ++rank) {
+      cuda::Stream stream = nullptr;
+      FakeCuda::table().createStream(&stream);
+      streams.push_back(stream);
+      buffers.push_back(reinterpret_cast<float *>(fake.allocate(most * sizeof(float))));
+    }
+  }
+  void TearDown() override {
+    attached.clear();
+    for (cuda::Stream stream : streams)
+      FakeCuda::table().destroyStream(stream);
+    for (float *buffer : buffers)
+      fake.release(reinterpret_cast<std::byte *>(buffer));
+    EXPECT_EQ(windows.leaks(), leaks);
+  }
+
+  nccl::Call call(size_t rank, size_t count) const {
+    return {Collective::AllReduce,
+            buffers[rank],
+            buffers[rank],
+            count,
+            nccl::DataType::Float32,
+            nccl::RedOp::Sum,
+            -1,
+            comms[rank],
+            reinterpret_cast<nccl::Stream>(streams[rank])};
+  }
+  nccl::Decision decide(size_t rank, size_t count) const {
+    return attached[rank].attachment->serves(call(rank, count));
+  }
+  nccl::Work work(size_t rank, size_t count) const {
+    return {attached[rank].attachment.get(), call(rank, count), decide(rank, count).program};
+  }
+  Result runAll(size_t count) {
+    std::vector<nccl::Work> works;
+    for (size_t rank = 0; rank < comms.size(); ++rank)
+      works.push_back(work(rank, count));
+    return engine->run(works);
+  }
+
+  static constexpr size_t most = 100;
+  std::string leaks;
+  FakeCuda fake;
+  FakeWindows windows{fake};
+  lsa::Nccl nccl;
+  std::unique_ptr<nccl::Engine> engine;
+  std::vector<nccl::Comm> comms;
+  std::vector<nccl::Attached> attached;
+  std::vector<cuda::Stream> streams;
+  std::vector<float *> buffers;
+  static inline std::vector<void *> forwarded; ///< receive buffers of calls that NCCL gets after all
+};
+
+TEST_F(LsaEngine, ServesCalls) {
+  attach({ringAllReduce(3, true)});
+  for (size_t rank = 0; rank < 3; ++rank) {
+    EXPECT_EQ(decide(rank, 10).why, "ring3_aliased_1");
+    std::iota(buffers[rank], buffers[rank] + most, static_cast<float>(rank));
+  }
+  EXPECT_EQ(runAll(most), Result::Success);
+  for (size_t rank = 0; rank < 3; ++rank)
+    for (size_t i = 0; i < most; ++i)
+      ASSERT_EQ(buffers[rank][i], static_cast<float>(3 * i + 3));
+  EXPECT_EQ(attached[1].attachment->asyncError(), Result::Success);
+}
+
+TEST_F(LsaEngine, LeavesToNcclWhatHasNoProgram) {
+  attach({ringAllReduce(3, true), shiftReversed(3, 2)});
+  nccl::Call gather = call(0, 10);
+  gather.collective = Collective::AllGather;
+  EXPECT_FALSE(attached[0].attachment->serves(gather).served());
+  EXPECT_EQ(attached[0].attachment->serves(gather).why, "no program for it");
+  nccl::Call wide = call(0, SIZE_MAX / 2);
+  EXPECT_FALSE(attached[0].attachment->serves(wide).served());
+  EXPECT_NE(attached[0].attachment->serves(wide).why.find("beyond the address space"), std::string_view::npos);
+}
+
+TEST_F(LsaEngine, ListsSayWhichProgramsServe) {
+  ProgramSpec small = ringAllReduce(2, true), large = plainRingAllReduce(2);
+  small.maxBytes = 64;
+  large.minBytes = 64;
+  attach({small, large, allGather(2, false)}, large.name + ",allgather:none");
+  EXPECT_EQ(decide(1, 4).why, large.name + ", as GC3_PROGRAM has it");
+  nccl::Call gather = call(0, 10);
+  gather.collective = Collective::AllGather;
+  EXPECT_EQ(attached[0].attachment->serves(gather).why, "GC3_PROGRAM has no program for it");
+  gather.collective = Collective::AlltoAll;
+  EXPECT_EQ(attached[0].attachment->serves(gather).why, "no program for it");
+  EXPECT_EQ(runAll(4), Result::Success);
+}
+
+/// A list that names what there is not is told, and NCCL serves all calls.
+TEST_F(LsaEngine, ListsThatAreWrongAreTold) {
+  testing::internal::CaptureStderr();
+  attach({ringAllReduce(2, true)}, "rng");
+  const std::string told = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(told.find("gc3: communicators are left to NCCL: GC3_PROGRAM: no bundle has 'rng'; "), 0u) << told;
+  EXPECT_EQ(std::count(told.begin(), told.end(), '\n'), 1) << "once: " << told;
+  EXPECT_EQ(attached[1].attachment, nullptr);
+  EXPECT_EQ(attached[1].why.find("GC3_PROGRAM: no bundle has 'rng'; "), 0u);
+}
+
+/// Groups whose program can't be loaded are NCCL's altogether, in their order, in one group of its.
+TEST_F(LsaEngine, HandsOverWhatAllRanksDecline) {
+  windows.windows = FakeWindows::Windows::Null;
+  windows.version = lsa::tellingVersion;
+  attach({ringAllReduce(3, true)});
+  EXPECT_TRUE(decide(0, 10).served());
+  EXPECT_EQ(runAll(10), Result::Success);
+  EXPECT_EQ(forwarded, std::vector<void *>(buffers.begin(), buffers.end()));
+  EXPECT_EQ(fake.launches, 0u);
+  EXPECT_FALSE(decide(0, 10).served()) << "from now on";
+  EXPECT_EQ(decide(1, 10).why,
+            "program 'ring3_aliased_1' could not be loaded: this communicator has no symmetric windows");
+}
+
+TEST_F(LsaEngine, AFailedRankServesAndFails) {
+  fake.failAt = 3;
+  attach({ringAllReduce(2, true)});
+  fake.failAt = 0;
+  for (size_t rank = 0; rank < 2; ++rank) {
+    ASSERT_NE(attached[rank].attachment, nullptr);
+    EXPECT_TRUE(decide(rank, 10).served()) << "others may run programs";
+    EXPECT_NE(attached[rank].attachment->asyncError(), Result::Success);
+  }
+  EXPECT_NE(runAll(10), Result::Success);
+}
+
+TEST_F(LsaEngine, AbortedCallsFail) {
+  attach({ringAllReduce(2, true)});
+  attached[0].attachment->abort();
+  const nccl::Work alone = work(0, 10);
+  EXPECT_EQ(engine->run({&alone, 1}), Result::InvalidUsage);
+  EXPECT_EQ(attached[0].attachment->asyncError(), Result::InvalidUsage);
+  leaks = "1 pieces of memory 1 pieces of pinned memory ";
+}
+
+} // namespace

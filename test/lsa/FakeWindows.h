@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of NCCL that ranks on several GPUs use, over the fake CUDA: communicators whose ranks all live in this
+// process, gathers that wait on their streams until all ranks have come, and windows that show each rank's memory at a
+// second address, a multiple of 4 GiB from the next rank's. Between LSA teams goes the emulated network, for kernels of
+// a part() that stands for libgc3gin.so. Calls fail with those of the fake CUDA. One at a time.
+#pragma once
+
+#include "FakeCuda.h"
+#include "gin/Part.h"
+#include "lsa/Nccl.h"
+
+#include <memory>
+
+namespace gc3::test {
+
+class FakeWindows {
+public:
+  explicit FakeWindows(FakeCuda &cuda);
+  ~FakeWindows();
+  FakeWindows(const FakeWindows &) = delete;
+  FakeWindows &operator=(const FakeWindows &) = delete;
+
+  lsa::Nccl table() const;
+  /// For this version of NCCL.
+  static const gin::Part *part();
+  /// What a failing call returns.
+  static constexpr nccl::Result failure = nccl::Result::SystemError;
+
+  // What tests set:
+  int version = 22809;
+  enum class Windows : uint8_t {
+    Real,
+    Null,  ///< there are none, as NCCL 2.29 says it
+    Other, ///< there are none, as NCCL 2.28 says it
+  } windows = Windows::Real;
+  int teamSize = 0;                 ///< ranks of an LSA team; 0: all
+  bool hasPart = true;              ///< between teams
+  int partFor = 22809;              ///< version of NCCL
+  std::map<int, uint32_t> contexts; ///< of the network by rank, where they are not 4
+
+  /// A communicator's ranks, on devices 0, 1, ...
+  std::vector<nccl::Comm> make(int ranks);
+  /// As when it has been freed: no call may name it any more.
+  void free(nccl::Comm comm);
+
+  // What they look at:
+  uint64_t used = 0;        ///< calls that name a communicator
+  uint64_t windowsMade = 0; ///< on all ranks
+  uint64_t networksMade = 0;
+  uint64_t partCalls = 0;   ///< into the part
+  uint32_t signals() const; ///< of a rank of the last communicator
+  uint64_t leftBehind() const;
+  std::string leaks() const;
+
+  struct World;
+  struct Member;
+
+private:
+  struct Functions;
+
+  FakeCuda &cuda;
+  std::vector<std::unique_ptr<World>> worlds;
+  std::vector<std::unique_ptr<Member>> members;
+  std::map<void *, int> allocations; ///< memory, and the file that it shows
+  std::map<nccl::Window, void *> registered;
+  std::map<void *, size_t> sizes;
+  std::vector<std::function<void()>> atGroupEnd;
+  std::set<const void *> networks; ///< host copies of device communicators
+};
+
+} // namespace gc3::test

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opening libgc3gin.so.
+#include "gc3.h"
+#include "gin/Part.h"
+
+#include <gtest/gtest.h>
+#include <set>
+
+using namespace gc3;
+
+namespace {
+
+TEST(Gin, WhatIsNotThere) {
+  std::string why;
+  EXPECT_EQ(gin::open("/nowhere/libgc3gin.so", why), nullptr);
+  EXPECT_NE(why.find("/nowhere/libgc3gin.so"), std::string::npos) << why;
+}
+
+TEST(Gin, WhatIsNotOurs) {
+  std::string why;
+  EXPECT_EQ(gin::open("libm.so.6", why), nullptr);
+  EXPECT_EQ(why, "libm.so.6 is not gc3's");
+  EXPECT_EQ(gin::open(OTHER_GIN, why), nullptr);
+  EXPECT_EQ(why, OTHER_GIN " is of another version of gc3");
+}
+
+/// It needs neither a GPU nor an NCCL to say what it is.
+TEST(Gin, TheRealOne) {
+#ifdef REAL_GIN
+  std::string why;
+  const gin::Part *part = gin::open(REAL_GIN, why);
+  ASSERT_NE(part, nullptr) << why;
+  EXPECT_EQ(part->gc3, static_cast<uint32_t>(GC3_VERSION));
+  EXPECT_EQ(part->nccl, GIN_NCCL);
+  EXPECT_GE(part->commBytes, 100u);
+  std::set<const void *> kernels;
+  for (unsigned type = 0; type < host::elementTypeCount; ++type) {
+    kernels.insert(part->interpreters.kernel(static_cast<host::ElementType>(type), device::Protocol::Simple));
+    EXPECT_EQ(part->interpreters.kernel(static_cast<host::ElementType>(type), device::Protocol::LL), nullptr);
+  }
+  EXPECT_EQ(kernels.size(), host::elementTypeCount);
+  EXPECT_EQ(kernels.count(nullptr), 0u);
+#else
+  GTEST_SKIP() << "this build has no libgc3gin.so";
+#endif
+}
+
+} // namespace

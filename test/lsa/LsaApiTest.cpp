@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// The C API beside an NCCL communicator, over the fakes.
+#include "LsaSupport.h"
+#include "Programs.h"
+#include "api/Lsa.h"
+
+using namespace gc3;
+using namespace gc3::test;
+
+namespace {
+
+class LsaApi : public testing::Test {
+protected:
+  /// All ranks of a communicator, in one group.
+  void make(const std::vector<ProgramSpec> &specs, const cuda::Options &options = smallOptions()) {
+    nccl = windows.table();
+    const size_t ranks = specs[0].ranks.size();
+    ncclComms = windows.make(static_cast<int>(ranks));
+    comms.resize(ranks);
+    const std::shared_ptr<const bundle::BundleFile> file = open(specs);
+    std::vector<api::Lsa::Init> inits;
+    for (size_t rank = 0; rank < ranks; ++rank) {
+      inits.push_back({&comms[rank], applicant(ncclComms[rank], {file}, options)});
+      cuda::Stream stream = nullptr;
+      FakeCuda::table().createStream(&stream);
+      streams.push_back(stream);
+      buffers.push_back(reinterpret_cast<float *>(fake.allocate(count * sizeof(float))));
+      std::fill_n(buffers.back(), count, static_cast<float>(rank + 1));
+    }
+    const host::Outcome outcome = api::Lsa::make({FakeCuda::table(), nccl}, inits);
+    ASSERT_TRUE(outcome.ok()) << outcome.text;
+  }
+  void TearDown() override {
+    for (gc3Comm_t comm : comms)
+      gc3CommDestroy(comm);
+    for (cuda::Stream stream : streams)
+      FakeCuda::table().destroyStream(stream);
+    for (float *buffer : buffers)
+      fake.release(reinterpret_cast<std::byte *>(buffer));
+    EXPECT_EQ(windows.leaks(), leaks);
+  }
+  gc3Result_t allReduce(size_t rank, gc3DataType_t type = gc3Float32) {
+    return gc3AllReduce(buffers[rank], buffers[rank], count, type, gc3Sum, comms[rank], streams[rank]);
+  }
+  gc3Result_t allReduceAll() {
+    gc3GroupStart();
+    for (size_t rank = 0; rank < comms.size(); ++rank)
+      EXPECT_EQ(allReduce(rank), gc3Success);
+    return gc3GroupEnd();
+  }
+
+  static constexpr size_t count = 10;
+  FakeCuda fake;
+  FakeWindows windows{fake};
+  lsa::Nccl nccl;
+  std::vector<nccl::Comm> ncclComms;
+  std::vector<gc3Comm_t> comms;
+  std::vector<cuda::Stream> streams;
+  std::vector<float *> buffers;
+  std::string leaks;
+};
+
+TEST_F(LsaApi, CallsInGroupsAndAlone) {
+  make({ringAllReduce(3, true), shiftReversed(3, 2)});
+  int number = 0;
+  EXPECT_EQ(gc3CommCount(comms[1], &number), gc3Success);
+  EXPECT_EQ(number, 3);
+  EXPECT_EQ(gc3CommUserRank(comms[1], &number), gc3Success);
+  EXPECT_EQ(number, 1);
+  const char *program = nullptr;
+  EXPECT_EQ(gc3SelectProgram(comms[2], "allreduce", count, gc3Float32, -1, &program), gc3Success);
+  EXPECT_STREQ(program, "ring3_aliased_1");
+  EXPECT_EQ(allReduceAll(), gc3Success) << gc3GetLastError(nullptr);
+  for (size_t rank : {2, 0, 1}) // once it is loaded nobody waits for anybody
+    EXPECT_EQ(allReduce(rank), gc3Success);
+  for (float *buffer : buffers)
+    EXPECT_EQ(std::vector<float>(buffer, buffer + count), std::vector<float>(count, 18.0f));
+  gc3Result_t result = gc3InternalError;
+  EXPECT_EQ(gc3CommGetAsyncError(comms[0], &result), gc3Success);
+  EXPECT_EQ(result, gc3Success);
+}
+
+/// A collective that users wrote.
+TEST_F(LsaApi, CustomCollectives) {
+  make({shiftReversed(3, 2)});
+  std::vector<float *> outputs;
+  gc3GroupStart();
+  for (size_t rank = 0; rank < 3; ++rank) {
+    outputs.push_back(reinterpret_cast<float *>(fake.allocate(2 * count * sizeof(float))));
+    EXPECT_EQ(gc3RunCollective(comms[rank], "shift_reversed", buffers[rank], outputs[rank], count, gc3Float32, gc3Sum,
+                               streams[rank]),
+              gc3Success);
+  }
+  EXPECT_EQ(gc3GroupEnd(), gc3Success) << gc3GetLastError(nullptr);
+  for (size_t rank : {1, 2})
+    EXPECT_EQ(outputs[rank][0], static_cast<float>(rank));
+  for (float *output : outputs)
+    fake.release(reinterpret_cast<std::byte *>(output));
+}
+
+TEST_F(LsaApi, UsersChooseThePrograms) {
+  cuda::Options options = smallOptions();
+  options.choice.tuner = [](const gc3TunerCall_t *call, void *) { return call->count == count ? 1 : 7; };
+  make({ringAllReduce(2, true), plainRingAllReduce(2)}, options);
+  const char *program = nullptr;
+  EXPECT_EQ(gc3SelectProgram(comms[1], "allreduce", count, gc3Float32, -1, &program), gc3Success);
+  EXPECT_EQ(program, plainRingAllReduce(2).name);
+  EXPECT_EQ(allReduceAll(), gc3Success) << gc3GetLastError(nullptr);
+  EXPECT_EQ(buffers[0][0], 3.0f);
+  EXPECT_EQ(gc3SelectProgram(comms[1], "allreduce", 1, gc3Float32, -1, &program), gc3InvalidUsage);
+  EXPECT_STREQ(gc3GetLastError(comms[1]),
+               "the tuner answers 7 for 'allreduce' of 1 elements; it was asked about 2 programs");
+}
+
+TEST_F(LsaApi, CallsThatAreRefused) {
+  make({ringAllReduce(2, true)});
+  EXPECT_EQ(allReduce(0, static_cast<gc3DataType_t>(99)), gc3InvalidArgument);
+  EXPECT_STREQ(gc3GetLastError(comms[0]), "rank 0: unknown data type 99");
+  gc3GroupStart();
+  EXPECT_EQ(allReduce(0, gc3Int32), gc3Success);
+  EXPECT_EQ(allReduce(1, gc3Float32), gc3Success);
+  EXPECT_EQ(gc3GroupEnd(), gc3InvalidUsage);
+  EXPECT_STREQ(gc3GetLastError(comms[1]), "the calls of this thread's ranks do not match");
+  EXPECT_EQ(gc3AllGather(nullptr, nullptr, count, gc3Float32, comms[0], streams[0]), gc3NoProgram);
+  EXPECT_EQ(gc3AllGather(nullptr, nullptr, 0, gc3Float32, comms[0], streams[0]), gc3Success);
+  EXPECT_EQ(fake.launches, 0u);
+}
+
+TEST_F(LsaApi, RanksGoOneByOne) {
+  make({ringAllReduce(2, true)});
+  EXPECT_EQ(allReduceAll(), gc3Success);
+  EXPECT_EQ(gc3CommDestroy(std::exchange(comms[0], nullptr)), gc3Success);
+  windows.free(ncclComms[0]); // nothing of ours is left in it
+  gc3Result_t result = gc3InternalError;
+  EXPECT_EQ(gc3CommGetAsyncError(comms[1], &result), gc3Success);
+  EXPECT_EQ(result, gc3Success);
+}
+
+TEST_F(LsaApi, AbortEndsWhatWaits) {
+  make({ringAllReduce(2, true)});
+  EXPECT_EQ(allReduceAll(), gc3Success);
+  EXPECT_EQ(allReduce(1), gc3Success);
+  EXPECT_FALSE(fake.isIdle(streams[1]));
+  for (gc3Comm_t &comm : comms)
+    EXPECT_EQ(gc3CommAbort(std::exchange(comm, nullptr)), gc3Success);
+  EXPECT_TRUE(fake.isIdle(streams[1]));
+  EXPECT_EQ(gc3CommAbort(nullptr), gc3Success);
+  leaks = "6 pieces of memory 2 pieces of pinned memory 2 pieces of symmetric memory 2 windows "; // as documented
+}
+
+TEST(LsaInit, Arguments) {
+  const std::string bytes = buildBundle({ringAllReduce(2, true)});
+  gc3Bundle_t bundle = nullptr;
+  ASSERT_EQ(gc3BundleLoadMemory(&bundle, bytes.data(), bytes.size()), gc3Success);
+  int some = 0;
+  gc3Comm_t comm = nullptr;
+  EXPECT_EQ(gc3CommInit(nullptr, bundle, &some, nullptr), gc3InvalidArgument);
+  EXPECT_EQ(gc3CommInit(&comm, nullptr, &some, nullptr), gc3InvalidArgument);
+  EXPECT_EQ(gc3CommInit(&comm, bundle, nullptr, nullptr), gc3InvalidArgument);
+  gc3GpuConfig_t config = GC3_GPU_CONFIG_INITIALIZER;
+  config.size = 0;
+  EXPECT_EQ(gc3CommInit(&comm, bundle, &some, &config), gc3InvalidArgument);
+  if (!cuda::linkedCuda()) {
+    EXPECT_EQ(gc3CommInit(&comm, bundle, &some, nullptr), gc3InvalidUsage);
+    EXPECT_STREQ(gc3GetLastError(nullptr), "this gc3 was built without CUDA");
+    gc3GroupStart();
+    EXPECT_EQ(gc3CommInit(&comm, bundle, &some, nullptr), gc3Success) << "noted";
+    EXPECT_EQ(gc3GroupEnd(), gc3InvalidUsage);
+  }
+  EXPECT_EQ(comm, nullptr);
+  gc3BundleFree(bundle);
+}
+
+} // namespace

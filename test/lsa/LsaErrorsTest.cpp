@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+// What ranks on several GPUs refuse, alike on all of them, and what becomes of errors of NCCL and CUDA.
+#include "LsaSupport.h"
+#include "Programs.h"
+
+using namespace gc3;
+using namespace gc3::test;
+using host::ElementType;
+using host::Outcome;
+using host::ReduceOp;
+
+namespace {
+
+/// A call of all ranks, with what each came to.
+std::vector<lsa::RankCall> callAll(LsaWorld &world, const Loopback::Buffers &buffers) {
+  std::vector<lsa::RankCall> calls;
+  for (size_t rank = 0; rank < world.comms.size(); ++rank)
+    calls.push_back(world.part(rank, buffers.requests[rank]));
+  lsa::run(calls, world.nccl);
+  return calls;
+}
+
+/// As where the application gives up: what hangs ends.
+void abortAll(LsaWorld &world) {
+  for (const lsa::Joined &rank : world.joined)
+    if (rank.rank)
+      rank.rank->abort();
+}
+
+TEST(LsaErrors, RecordsThatDiffer) {
+  std::vector<lsa::Record> records(3);
+  EXPECT_EQ(lsa::disagreement(records), "");
+  auto expect = [&](auto member, auto value, const std::string &text) {
+    records[2].*member = value;
+    EXPECT_EQ(lsa::disagreement(records), text);
+    records[2].*member = records[0].*member;
+  };
+  expect(&lsa::Record::layout, 7u, "rank 2 has another version of gc3 than rank 0");
+  expect(&lsa::Record::able, 0u, "rank 2 can't run programs");
+  expect(&lsa::Record::bundles, 1ull, "rank 2 has other bundles than rank 0");
+  expect(&lsa::Record::slots, 4u, "rank 2 has other FIFO slots than rank 0");
+  expect(&lsa::Record::slotBytes, 4ull, "rank 2 has other FIFO slots than rank 0");
+  expect(&lsa::Record::simple, 1u, "rank 2 has other options than rank 0");
+  expect(&lsa::Record::timeout, 1u, "rank 2 has other options than rank 0");
+  expect(&lsa::Record::allowUnproven, 1u, "rank 2 has other options than rank 0");
+  expect(&lsa::Record::programs, 1ull, "rank 2 has another GC3_PROGRAM than rank 0");
+  expect(&lsa::Record::tuner, 1u, "rank 2 has a tuner, unlike rank 0");
+  records[0].able = 0; // the first one counts, too
+  EXPECT_EQ(lsa::disagreement(records), "rank 0 can't run programs");
+}
+
+TEST(LsaErrors, DigestsTellBundlesApart) {
+  const lsa::Catalog::Files one{open({ringAllReduce(2, true)})}, same{open({ringAllReduce(2, true)})},
+      other{open({ringAllReduce(2, false)})};
+  EXPECT_EQ(lsa::Catalog::digest(one), lsa::Catalog::digest(same));
+  EXPECT_NE(lsa::Catalog::digest(one), lsa::Catalog::digest(other));
+  EXPECT_NE(lsa::Catalog::digest(one), lsa::Catalog::digest({one[0], one[0]}));
+  EXPECT_NE(lsa::Catalog::digest(one), lsa::Catalog::digest({}));
+}
+
+TEST(LsaErrors, RanksWithOtherBundlesOrOptions) {
+  FakeCuda fake;
+  FakeWindows windows(fake);
+  const lsa::Nccl nccl = windows.table();
+  const std::vector<nccl::Comm> comms = windows.make(3);
+  const lsa::Catalog::Files files{open({ringAllReduce(3, true)})};
+  std::vector<lsa::Applicant> applicants(3, applicant(nullptr, files, smallOptions()));
+  for (size_t rank = 0; rank < 3; ++rank)
+    applicants[rank].comm = comms[rank];
+  auto expect = [&](const std::string &text) {
+    for (const lsa::Joined &rank : lsa::join({FakeCuda::table(), nccl}, applicants)) {
+      EXPECT_EQ(rank.rank == nullptr, !text.empty());
+      EXPECT_EQ(rank.outcome.text, text);
+    }
+  };
+  expect("");
+  applicants[1].files = {open({ringAllReduce(3, false)})};
+  expect("rank 1 has other bundles than rank 0");
+  applicants[1].files = files;
+  applicants[2].options.slotBytes = 1024;
+  expect("rank 2 has other FIFO slots than rank 0");
+  applicants[2].options = smallOptions();
+  applicants[0].options.timeoutMs = 1;
+  expect("rank 1 has other options than rank 0");
+  applicants[0].options.timeoutMs = 0;
+  applicants[2].options.choice.programs = "allreduce:none";
+  expect("rank 2 has another GC3_PROGRAM than rank 0");
+  applicants[2].options.choice = {};
+  applicants[0].options.choice.tuner = [](const gc3TunerCall_t *, void *) -> int { return gc3TunerBySize; };
+  expect("rank 1 has no tuner, unlike rank 0");
+  EXPECT_EQ(windows.leaks(), "");
+}
+
+TEST(LsaErrors, ARankThatCannotIsHeardOfByAll) {
+  FakeCuda fake;
+  FakeWindows windows(fake);
+  ProgramSpec unproven = ringAllReduce(3, true);
+  unproven.verified = 0;
+  {
+    LsaWorld world(fake, windows, {unproven});
+    EXPECT_EQ(world.made().find("program 'ring3_aliased_1' was compiled without verification"), 0u);
+    EXPECT_EQ(world.joined[1].rank, nullptr);
+    EXPECT_EQ(world.joined[1].outcome.code, gc3BundleUnproven);
+  }
+  const lsa::Nccl nccl = windows.table();
+  const std::vector<nccl::Comm> comms = windows.make(2);
+  const lsa::Catalog::Files files{open({ringAllReduce(2, true)})};
+  std::vector<lsa::Applicant> both{applicant(comms[0], files), applicant(comms[1], {})};
+  both[1].problem = {gc3NotABundle, "no file"};
+  const auto expect = [&](size_t able, const std::string &text) {
+    const std::vector<lsa::Joined> joined = lsa::join({FakeCuda::table(), nccl}, both);
+    EXPECT_EQ(joined[able].outcome.text, "rank " + std::to_string(1 - able) + " can't run programs");
+    EXPECT_EQ(joined[1 - able].outcome.text.substr(0, text.size()), text);
+  };
+  expect(0, "no file");
+  both[1] = applicant(comms[1], files);
+  both[0].options.threads = 33;
+  expect(1, "33 threads; a block has a multiple of 32, at most 512");
+  both[0] = applicant(comms[0], files);
+  both[1].options.choice.programs = "rng";
+  expect(0, "GC3_PROGRAM: no bundle has 'rng'");
+  EXPECT_EQ(windows.leaks(), "");
+}
+
+TEST(LsaErrors, MoreBlocksThanTheirGpuHolds) {
+  FakeCuda fake;
+  FakeWindows windows(fake);
+  fake.multiprocessorsOf[2] = 1;
+  fake.threadsPerMultiprocessor = 32;
+  LsaWorld world(fake, windows, {plainRingAllReduce(3)});
+  EXPECT_EQ(world.run(0, {}),
+            "program '" + world.names[0] + "': rank 2 has 2 thread blocks, and its GPU can hold 1 at once");
+}
+
+/// Decided for the oldest GPU, and before anybody is asked to load.
+TEST(LsaErrors, CallsThatNoRankCanMake) {
+  FakeCuda fake;
+  FakeWindows windows(fake);
+  fake.architecture = 89;
+  LsaWorld world(fake, windows, {ringAllReduce(3, true), shiftReversed(3, 2)});
+  EXPECT_EQ(world.run(0, {.type = ElementType::Float8E4M3}),
+            "f8e4m3 can't be reduced on a GPU of sm_89; it takes sm_90 or later");
+  EXPECT_EQ(world.run(1, {.op = ReduceOp::Avg}), "avg is not defined for program '" + world.names[1] +
+                                                     "': its outputs have different numbers of contributions");
+  EXPECT_EQ(world.run(0, {.count = 0}), "");
+  EXPECT_EQ(fake.launches, 0u);
+}
+
+TEST(LsaErrors, CommunicatorsWithoutWindows) {
+  for (auto kind : {FakeWindows::Windows::Null, FakeWindows::Windows::Other})
+    for (int version : {22809, lsa::tellingVersion}) {
+      if (kind == FakeWindows::Windows::Other && version != 22809)
+        continue;
+      FakeCuda fake;
+      FakeWindows windows(fake);
+      windows.windows = kind;
+      windows.version = version;
+      {
+        LsaWorld world(fake, windows, {ringAllReduce(3, true)});
+        ASSERT_EQ(world.made(), "");
+        const Trial trial = world.trial(0, {});
+        Loopback::Buffers buffers(fake, trial);
+        for (int i = 0; i < 2; ++i) // the second time nobody tries
+          for (const lsa::RankCall &call : callAll(world, buffers)) {
+            EXPECT_TRUE(call.declined);
+            EXPECT_EQ(call.outcome.text, "program 'ring3_aliased_1' could not be loaded: this communicator has no "
+                                         "symmetric windows");
+          }
+        EXPECT_LE(windows.windowsMade, 3u);
+      }
+      EXPECT_EQ(windows.leaks(), "");
+    }
+}
+
+TEST(LsaErrors, AnOldNcclOrNone) {
+  lsa::Nccl nccl;
+  EXPECT_EQ(lsa::Nccl::find([](const std::string &) -> void * { return nullptr; }, nccl).text, "there is no NCCL");
+  static nccl::signature::GetVersion *const versionOf[] = {[](int *version) {
+                                                             *version = 22706;
+                                                             return nccl::Result::Success;
+                                                           },
+                                                           [](int *version) {
+                                                             *version = 22809;
+                                                             return nccl::Result::Success;
+                                                           }};
+  static size_t which;
+  const auto onlyVersion = [](const std::string &name) -> void * {
+    return name == "GetVersion" ? reinterpret_cast<void *>(versionOf[which]) : nullptr;
+  };
+  which = 0;
+  EXPECT_EQ(lsa::Nccl::find(onlyVersion, nccl).text, "the installed NCCL is version 22706; it takes 22807 or later");
+  which = 1;
+  EXPECT_EQ(lsa::Nccl::find(onlyVersion, nccl).text, "the installed NCCL has no ncclAllGather");
+}
+
+/// Buffers are one rank's own business: the others go on, and wait.
+TEST(LsaErrors, ACallersMistakeIsNotTheEnd) {
+  FakeCuda fake;
+  FakeWindows windows(fake);
+  {
+    LsaWorld world(fake, windows, {ringAllReduce(3, true)});
+    const Trial trial = world.trial(0, {.count = 30});
+    Loopback::Buffers buffers(fake, trial);
+    const void *send = std::exchange(buffers.requests[1].send, nullptr);
+    const std::vector<lsa::RankCall> calls = callAll(world, buffers);
+    EXPECT_EQ(calls[1].outcome.text, "rank 1: the send buffer is null");
+    EXPECT_EQ(calls[0].outcome.text, "");
+    EXPECT_FALSE(fake.isIdle(world.streams[0]));
+    buffers.requests[1].send = send;
+    std::vector<lsa::RankCall> again{world.part(1, buffers.requests[1])};
+    lsa::run(again, world.nccl);
+    EXPECT_EQ(again[0].outcome.text, "");
+    EXPECT_EQ(world.finish(trial, buffers), "");
+  }
+  EXPECT_EQ(windows.leaks(), "");
+}
+
+/// A rank that never comes: the others' kernels are stopped.
+TEST(LsaErrors, AMissingRankIsATimeout) {
+  FakeCuda fake;
+  FakeWindows windows(fake);
+  cuda::Options options = smallOptions();
+  options.timeoutMs = 1000;
+  {
+    LsaWorld world(fake, windows, {ringAllReduce(3, true)}, options);
+    ASSERT_EQ(world.run(0, {}), "");
+    const Trial trial = world.trial(0, {});
+    Loopback::Buffers buffers(fake, trial);
+    std::vector<lsa::RankCall> calls{world.part(0, buffers.requests[0]), world.part(2, buffers.requests[2])};
+    lsa::run(calls, world.nccl);
+    EXPECT_EQ(calls[0].outcome.text + calls[1].outcome.text, "");
+    const cuda::Watchdog::Clock::time_point start{};
+    lsa::Rank &rank = *world.joined[2].rank;
+    EXPECT_TRUE(rank.watch(start).ok());
+    EXPECT_TRUE(rank.watch(start + std::chrono::milliseconds(999)).ok());
+    EXPECT_EQ(rank.watch(start + std::chrono::milliseconds(1000)).code, gc3Timeout);
+    EXPECT_EQ(rank.watch(start + std::chrono::milliseconds(1001)).text,
+              "a kernel has not ended in 1000 ms and was stopped; program 'ring3_aliased_1':\n"
+              "  rank 2 thread block 0 step 1 (rrs, tile 0) waits for a message from rank 1 on channel 0");
+    std::vector<lsa::RankCall> later{world.part(2, buffers.requests[2])};
+    lsa::run(later, world.nccl);
+    EXPECT_EQ(later[0].outcome.code, gc3Timeout);
+    world.joined[0].rank->watch(start);
+    world.joined[0].rank->watch(start + std::chrono::milliseconds(1000));
+  }
+  EXPECT_EQ(windows.leaks(), "");
+}
+
+/// From abort on nothing of NCCL is touched, and nothing is waited for.
+TEST(LsaErrors, AbortLeavesNcclAlone) {
+  FakeCuda fake;
+  FakeWindows windows(fake);
+  {
+    LsaWorld world(fake, windows, {ringAllReduce(2, true)});
+    ASSERT_EQ(world.run(0, {}), "");
+    const Trial trial = world.trial(0, {});
+    Loopback::Buffers buffers(fake, trial);
+    std::vector<lsa::RankCall> calls{world.part(0, buffers.requests[0])};
+    lsa::run(calls, world.nccl);
+    EXPECT_FALSE(fake.isIdle(world.streams[0]));
+    abortAll(world);
+    EXPECT_TRUE(fake.isIdle(world.streams[0])) << "its kernel is told to stop";
+    EXPECT_EQ(world.joined[0].rank->broken().text, "the communicator was aborted");
+    for (nccl::Comm comm : world.comms)
+      windows.free(comm);
+    lsa::run(calls, world.nccl);
+    EXPECT_EQ(calls[0].outcome.text, "the communicator was aborted");
+    const uint64_t used = windows.used;
+    world.joined.clear();
+    EXPECT_EQ(windows.used, used);
+  }
+  EXPECT_EQ(windows.leaks(), "6 pieces of memory 2 pieces of pinned memory 2 pieces of symmetric memory 2 windows ")
+      << "memory alone: giving it back would wait for the GPU";
+}
+
+/// Every call into CUDA and NCCL fails once. Whatever it was, ranks come to the same: all join or none, all run a
+/// program or none; or the communicator is broken, which the rank that failed says.
+TEST(LsaErrors, EveryCallMayFail) {
+  uint64_t calls = 1;
+  uint64_t refused = 0, declined = 0, broken = 0;
+  for (int version : {22809, lsa::tellingVersion})
+    for (uint64_t failing = 0; failing <= calls; ++failing) { // 0: none
+      FakeCuda fake;
+      FakeWindows windows(fake);
+      windows.version = version;
+      fake.failAt = failing;
+      {
+        LsaWorld world(fake, windows, {reduceScatter(2, true)});
+        const bool joined = world.joined[0].rank != nullptr;
+        for (const lsa::Joined &rank : world.joined)
+          EXPECT_EQ(rank.rank != nullptr, joined) << "call " << failing;
+        bool anyBroken = false;
+        for (const lsa::Joined &rank : world.joined)
+          anyBroken |= rank.rank && !rank.rank->broken().ok();
+        refused += !joined;
+        for (int i = 0; joined && !anyBroken && i < 2; ++i) {
+          const Trial trial = world.trial(0, {.count = 9, .op = ReduceOp::Avg});
+          Loopback::Buffers buffers(fake, trial);
+          const std::vector<lsa::RankCall> made = callAll(world, buffers);
+          for (const lsa::RankCall &call : made) {
+            EXPECT_EQ(call.declined, made[0].declined) << "call " << failing;
+            anyBroken |= !call.declined && !call.outcome.ok();
+            if (!call.outcome.ok() && !call.declined) {
+              EXPECT_NE(call.outcome.text.find("error 2"), std::string::npos) << call.outcome.text;
+            }
+          }
+          declined += made[0].declined;
+          if (!anyBroken && !made[0].declined) {
+            EXPECT_EQ(world.finish(trial, buffers), "") << "call " << failing;
+          }
+          if (anyBroken)
+            abortAll(world);
+        }
+        broken += anyBroken;
+        if (failing == 0)
+          calls = fake.calls;
+        if (failing == 0) {
+          EXPECT_TRUE(joined && !anyBroken);
+        }
+        if (anyBroken)
+          continue; // aborted: memory stays taken
+      }
+      EXPECT_EQ(windows.leaks(), "") << "call " << failing;
+    }
+  EXPECT_GT(calls, 100u);
+  EXPECT_GT(refused, 10u);
+  EXPECT_GT(declined, 20u);
+  EXPECT_GT(broken, 20u);
+}
+
+} // namespace

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls of ranks on GPUs of their own leave what the host leaves.
+#include "LsaSupport.h"
+#include "Programs.h"
+
+using namespace gc3;
+using namespace gc3::test;
+using host::ElementType;
+using host::ReduceOp;
+
+namespace {
+
+std::vector<ProgramSpec> programsOf3() {
+  ProgramSpec wholeSlots = ringAllReduce(3, true, 2);
+  wholeSlots.wholeSlots = true;
+  wholeSlots.name = "whole";
+  return {ringAllReduce(3, false), plainRingAllReduce(3), allToAll(3, 2), allGather(3, true),
+          reduceScatter(3, false), broadcast(3, 1),       reduceTo(3, 2), gather(3, 1),
+          scatter(3, 0),           writesInput(3),        wholeSlots};
+}
+
+/// Programs in turn on one communicator, so that they share connections, which go on counting.
+TEST(Lsa, CallsLeaveWhatTheHostLeaves) {
+  FakeCuda fake;
+  FakeWindows windows(fake);
+  {
+    LsaWorld world(fake, windows, programsOf3());
+    ASSERT_EQ(world.made(), "");
+    for (bool inPlace : {false, true})
+      for (ElementType type : {ElementType::Float, ElementType::Int32, ElementType::Bfloat16})
+        for (ReduceOp op : {ReduceOp::Sum, ReduceOp::Avg})
+          for (uint64_t count : {1, 6, 151})
+            for (size_t program = 0; program < world.names.size(); ++program) {
+              const TrialOptions options{count, type, op, inPlace, static_cast<uint32_t>(count % 3), ++fake.seed};
+              if (world.trial(program, options).exists()) {
+                EXPECT_EQ(world.run(program, options), "");
+              }
+            }
+  }
+  EXPECT_EQ(windows.leaks(), "");
+}
+
+/// The same program under another protocol.
+ProgramSpec under(device::Protocol protocol, ProgramSpec spec) {
+  spec.protocol = static_cast<uint8_t>(protocol);
+  spec.name += "_" + std::to_string(spec.protocol);
+  return spec;
+}
+
+TEST(Lsa, RanksMayBeAheadOfOthers) {
+  FakeCuda fake;
+  FakeWindows windows(fake);
+  {
+    std::vector<ProgramSpec> programs;
+    for (auto protocol : {device::Protocol::Simple, device::Protocol::LL, device::Protocol::LL128})
+      for (const ProgramSpec &spec : {ringAllReduce(3, false), plainRingAllReduce(3), allToAll(3, 2)})
+        programs.push_back(under(protocol, spec));
+    LsaWorld world(fake, windows, programs);
+    ASSERT_EQ(world.made(), "");
+    for (uint64_t seed = 1; seed <= 40; ++seed) {
+      fake.seed = seed;
+      EXPECT_EQ(world.runOutOfStep(seed), "") << "seed " << seed;
+    }
+  }
+  EXPECT_EQ(windows.leaks(), "");
+}
+
+/// NCCL itself tells addresses from then on.
+TEST(Lsa, WindowsOfNccl229) {
+  FakeCuda fake;
+  FakeWindows windows(fake);
+  windows.version = lsa::tellingVersion;
+  {
+    LsaWorld world(fake, windows, {ringAllReduce(4, true)});
+    EXPECT_EQ(world.run(0, {.count = 100}), "");
+  }
+  EXPECT_EQ(windows.leaks(), "");
+}
+
+TEST(Lsa, ProgramsShareConnections) {
+  FakeCuda fake;
+  FakeWindows windows(fake);
+  LsaWorld world(fake, windows,
+                 {ringAllReduce(3, false), plainRingAllReduce(3), allToAll(3, 2),
+                  under(device::Protocol::LL, ringAllReduce(3, false))});
+  const uint64_t before = windows.windowsMade;
+  EXPECT_EQ(world.run(0, {}), "");
+  EXPECT_EQ(windows.windowsMade, before + 3) << "the ring's connections, on each rank";
+  EXPECT_EQ(world.run(1, {}), "");
+  EXPECT_EQ(windows.windowsMade, before + 3) << "the same ring";
+  EXPECT_EQ(world.run(2, {}), "");
+  EXPECT_EQ(windows.windowsMade, before + 6) << "the other way round";
+  EXPECT_EQ(world.run(3, {}), "");
+  EXPECT_EQ(windows.windowsMade, before + 9) << "another protocol";
+}
+
+/// LL128 takes links that keep lines whole.
+TEST(Lsa, WithoutNvlinkLL128RunsUnderSimple) {
+  for (bool nvlink : {true, false}) {
+    FakeCuda fake;
+    FakeWindows windows(fake);
+    fake.nvlink = nvlink;
+    LsaWorld world(fake, windows, {under(device::Protocol::LL128, ringAllReduce(3, false))});
+    ASSERT_EQ(world.made(), "");
+    EXPECT_EQ(world.joined[1].rank->programs()->entry(0).sizes.protocol,
+              nvlink ? device::Protocol::LL128 : device::Protocol::Simple);
+    EXPECT_EQ(world.run(0, {.count = 50}), "");
+  }
+}
+
+TEST(Lsa, GraphsReplay) {
+  FakeCuda fake;
+  FakeWindows windows(fake);
+  LsaWorld world(fake, windows, {ringAllReduce(3, false), allToAll(3, 1)});
+  const TrialOptions options{.count = 77, .inPlace = true, .seed = 5};
+  const Trial trial = world.trial(0, options);
+  Loopback::Buffers buffers(fake, trial);
+  auto callAll = [&] {
+    std::vector<lsa::RankCall> calls;
+    for (size_t rank = 0; rank < 3; ++rank)
+      calls.push_back(world.part(rank, buffers.requests[rank]));
+    lsa::run(calls, world.nccl);
+    return calls;
+  };
+  fake.captured = true;
+  for (const lsa::RankCall &call : callAll()) {
+    EXPECT_TRUE(call.declined);
+    EXPECT_EQ(call.outcome.text, "program '" + world.names[0] +
+                                     "' can't be loaded while the stream is captured: make such a call once before");
+  }
+  fake.captured = false;
+  ASSERT_EQ(world.run(0, options), "");
+  fake.captured = true;
+  for (const lsa::RankCall &call : callAll())
+    EXPECT_EQ(call.outcome.text, "");
+  fake.captured = false;
+  for (int i = 0; i < 3; ++i) {
+    buffers.fill();
+    fake.replay();
+    EXPECT_EQ(world.finish(trial, buffers), "");
+    EXPECT_EQ(world.run(1, {.count = 9}), ""); // other calls in between
+  }
+}
+
+} // namespace

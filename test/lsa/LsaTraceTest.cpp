@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// Traces of ranks on GPUs of their own: a file for each.
+#include "LsaSupport.h"
+#include "Programs.h"
+#include "TraceCheck.h"
+#include "TraceSupport.h"
+#include "trace/RankFiles.h"
+
+#include <fstream>
+
+using namespace gc3;
+using namespace gc3::test;
+
+namespace {
+
+/// The files of so many ranks, which go away again.
+class RankPaths {
+public:
+  explicit RankPaths(uint32_t ranks) : ranks(ranks) {}
+  ~RankPaths() {
+    for (uint32_t rank = 0; rank < ranks; ++rank)
+      std::remove(of(rank).c_str());
+  }
+  RankPaths(const RankPaths &) = delete;
+  RankPaths &operator=(const RankPaths &) = delete;
+  std::string of(uint32_t rank) const { return without.name + "." + std::to_string(rank) + ".end"; }
+  /// All files' events.
+  Trace merged() const {
+    Trace all(of(0));
+    for (uint32_t rank = 1; rank < ranks; ++rank) {
+      const Trace next(of(rank));
+      all.problem += next.problem;
+      all.events.insert(all.events.end(), next.events.begin(), next.events.end());
+    }
+    return all;
+  }
+  cuda::Options options() const {
+    cuda::Options options = smallOptions();
+    options.traceName = without.name + ".end";
+    return options;
+  }
+
+private:
+  const uint32_t ranks;
+  const TracePath without;
+};
+
+TEST(LsaTrace, EachRankHasAFile) {
+  for (const ProgramSpec &spec : {ringAllReduce(3, true), plainRingAllReduce(3), allToAll(3, 2)}) {
+    FakeCuda fake;
+    FakeWindows windows(fake);
+    const RankPaths paths(3);
+    {
+      LsaWorld world(fake, windows, {spec}, paths.options());
+      for (uint64_t count : {1, 200, 31})
+        EXPECT_EQ(world.run(0, {.count = count}), "");
+    }
+    EXPECT_EQ(windows.leaks(), "");
+    for (uint32_t rank = 0; rank < 3; ++rank)
+      for (const TraceEvent &event : Trace(paths.of(rank)).events)
+        EXPECT_EQ(event.process, rank) << event.name;
+    EXPECT_EQ(checkTrace(paths.merged(), {LoadedSpec(spec).program.get(), {1, 2, 3}, 0, true, false}), "") << spec.name;
+  }
+}
+
+// No two processes of all files are alike, whatever the communicators are.
+TEST(LsaTrace, FurtherCommunicatorsShareTheFiles) {
+  FakeCuda fake;
+  FakeWindows windows(fake);
+  const RankPaths paths(3);
+  {
+    LsaWorld world(fake, windows, {ringAllReduce(3, true)}, paths.options());
+    LsaWorld pair(fake, windows, {plainRingAllReduce(2)}, paths.options());
+    EXPECT_EQ(pair.run(0, {.count = 7}), "");
+    EXPECT_EQ(world.run(0, {.count = 5}), "");
+  }
+  const Trace all = paths.merged();
+  EXPECT_EQ(checkTrace(all, {LoadedSpec(ringAllReduce(3, true)).program.get(), {1}, 0, true, false}), "");
+  EXPECT_EQ(checkTrace(all, {LoadedSpec(plainRingAllReduce(2)).program.get(), {1}, 3, true, false}), "");
+  for (const TraceEvent &event : all.find("M", "process_name"))
+    EXPECT_EQ(event.arguments.at("name"),
+              "rank " + std::to_string(event.process % 3) + (event.process < 3 ? "" : " of group 1"));
+}
+
+// Files of all ranks count time from the same moment, about a second before rank 0 joined.
+TEST(LsaTrace, TimesCountFromTheSameMoment) {
+  FakeCuda fake;
+  FakeWindows windows(fake);
+  const RankPaths paths(2);
+  const uint64_t before = trace::now();
+  {
+    LsaWorld world(fake, windows, {ringAllReduce(2, true)}, paths.options());
+    EXPECT_EQ(world.run(0, {.count = 5}), "");
+  }
+  const uint64_t lasted = trace::now() - before;
+  for (uint32_t rank = 0; rank < 2; ++rank)
+    for (const TraceEvent &event : Trace(paths.of(rank)).find("X", "ring2_aliased_1")) {
+      EXPECT_GT(event.begin, 900'000'000u);
+      EXPECT_LT(event.end, 1'100'000'000 + lasted);
+    }
+}
+
+/// A kernel that waits for a peer's is not waited for: the peer may be this thread's.
+TEST(LsaTrace, CallsAreNotWaitedFor) {
+  FakeCuda fake;
+  FakeWindows windows(fake);
+  const RankPaths paths(2);
+  const ProgramSpec spec = ringAllReduce(2, true);
+  {
+    LsaWorld world(fake, windows, {spec}, paths.options());
+    EXPECT_EQ(world.run(0, {.count = 5}), "");
+    const Trial trial = world.trial(0, {.count = 9});
+    Loopback::Buffers buffers(fake, trial);
+    for (size_t rank : {0, 0, 0, 1, 1, 1}) {
+      std::vector<lsa::RankCall> call{world.part(rank, buffers.requests[rank])};
+      lsa::run(call, world.nccl);
+      EXPECT_EQ(call[0].outcome.text, "");
+      if (rank == 0) {
+        EXPECT_FALSE(fake.isIdle(world.streams[0]));
+      }
+    }
+  }
+  EXPECT_EQ(checkTrace(paths.merged(), {LoadedSpec(spec).program.get(), {1, 2, 3, 4}, 0, true, false}), "");
+}
+
+TEST(LsaTrace, AbortedCallsAreUnfinished) {
+  FakeCuda fake;
+  FakeWindows windows(fake);
+  const RankPaths paths(2);
+  {
+    LsaWorld world(fake, windows, {ringAllReduce(2, true)}, paths.options());
+    EXPECT_EQ(world.run(0, {.count = 5}), "");
+    const Trial trial = world.trial(0, {.count = 5});
+    Loopback::Buffers buffers(fake, trial);
+    std::vector<lsa::RankCall> calls{world.part(0, buffers.requests[0])};
+    lsa::run(calls, world.nccl);
+    for (const lsa::Joined &rank : world.joined)
+      rank.rank->abort();
+  }
+  const std::vector<TraceEvent> calls = Trace(paths.of(0)).find("X", "ring2_aliased_1");
+  ASSERT_EQ(calls.size(), 2u);
+  EXPECT_EQ(calls[0].arguments.count("unfinished"), 0u);
+  EXPECT_EQ(calls[1].arguments.at("unfinished"), "1");
+}
+
+// A trace is no reason for a rank not to join, nor for a call to fail on some ranks only in another way than without.
+TEST(LsaTrace, EveryCallMayFail) {
+  uint64_t calls = 1, told = 0;
+  for (uint64_t failing = 0; failing <= calls; ++failing) { // 0: none
+    FakeCuda fake;
+    FakeWindows windows(fake);
+    fake.failAt = failing;
+    const RankPaths paths(2);
+    testing::internal::CaptureStderr();
+    {
+      LsaWorld world(fake, windows, {ringAllReduce(2, true)}, paths.options());
+      const bool joined = world.joined[0].rank && world.joined[0].rank->broken().ok() && world.joined[1].rank &&
+                          world.joined[1].rank->broken().ok();
+      const std::string problem = joined ? world.run(0, {.count = 9}) : "";
+      if (failing == 0)
+        calls = fake.calls;
+      if (!problem.empty()) {
+        EXPECT_TRUE(problem.find("error 2") != std::string::npos ||
+                    problem.find("could not be loaded") != std::string::npos || problem == "a rank is stuck")
+            << problem;
+      }
+      for (const lsa::Joined &rank : world.joined)
+        if (rank.rank && !problem.empty())
+          rank.rank->abort();
+    }
+    const std::string text = testing::internal::GetCapturedStderr();
+    told += text.find(" is not traced: ") != std::string::npos ||
+            text.find("not recorded from now on") != std::string::npos;
+  }
+  EXPECT_GT(told, 4u);
+}
+
+TEST(LsaTrace, NamesOfFiles) {
+  struct Case {
+    std::string pattern, name;
+  };
+  const std::string process = std::to_string(getpid()), folder = testing::TempDir() + "gc3-names." + process;
+  ASSERT_TRUE(std::filesystem::create_directories(folder));
+  for (const Case &of : {Case{"/a.json", "/a.5.json"},
+                         {"/a", "/a.5"},
+                         {"/r%r.json", "/r5.json"},
+                         {"/%r%p%r", "/5" + process + "5"},
+                         {"/b.%p.json", "/b." + process + ".5.json"},
+                         {"/.hidden", "/.hidden.5"}}) {
+    trace::TraceFile *file = trace::fileOfGpu(folder + of.pattern, 3, {5, 8, trace::wallClock()});
+    ASSERT_NE(file, nullptr);
+    EXPECT_EQ(file->path(), folder + of.name);
+    EXPECT_EQ(trace::fileOfGpu(folder + of.pattern, 3, {1, 2, trace::wallClock()}), file)
+        << "the GPU's first rank names it";
+  }
+  std::filesystem::remove_all(folder);
+}
+
+} // namespace
