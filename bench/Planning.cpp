@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// Times what a call on a GPU costs the host before its kernel is launched, over a fake CUDA runtime: choosing the
+// program, and planning the call, for one rank (as ranks with a GPU each do) and for all ranks (as those that share
+// one). Each of both with another count in every call, and with the same one again. Usage: bench-planning BUNDLE...
+#include "FakeCuda.h"
+#include "cuda/Options.h"
+#include "cuda/Runner.h"
+#include "gc3.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+using namespace gc3;
+
+namespace {
+
+constexpr uint64_t count = 1 << 16;
+constexpr int samples = 9, callsPerSample = 400;
+
+void check(const host::Outcome &outcome) {
+  if (outcome.ok())
+    return;
+  std::fprintf(stderr, "bench-planning: %s\n", outcome.text.c_str());
+  std::exit(1);
+}
+
+/// Microseconds of one call: the median of samples. `call` is given a number of its own each time.
+template <typename Function>
+double microseconds(Function call) {
+  std::vector<double> times;
+  uint64_t number = 0;
+  for (int s = 0; s < samples; ++s) {
+    const auto begin = std::chrono::steady_clock::now();
+    for (int i = 0; i < callsPerSample; ++i)
+      call(number++);
+    const std::chrono::duration<double, std::micro> time = std::chrono::steady_clock::now() - begin;
+    times.push_back(time.count() / callsPerSample);
+  }
+  std::nth_element(times.begin(), times.begin() + samples / 2, times.end());
+  return times[samples / 2];
+}
+
+/// Plans calls of some ranks of a program, in place where it is written so.
+class Planned {
+public:
+  Planned(const host::LoadedProgram &loaded, device::RankRange ranks) : loaded(loaded) {
+    check(runner.prepare());
+    cuda::SlotNeeds needs;
+    needs.add(*loaded.program);
+    needs.connections = loaded.program->connections().size();
+    const auto protocol = static_cast<device::Protocol>(loaded.program->info().protocol());
+    program = std::make_unique<cuda::GpuProgram>(test::FakeCuda::table(), runner.room(), loaded, ranks,
+                                                 cuda::chooseSlots(protocol, needs, {}),
+                                                 cuda::interpretersOf(test::FakeCuda::table()), cuda::fewestThreads);
+    check(program->reserve());
+    requests.resize(ranks.size());
+  }
+
+  void plan(uint64_t elements) {
+    // Nobody looks into the buffers.
+    auto *const buffers = reinterpret_cast<std::byte *>(uint64_t{1} << 44);
+    const uint64_t apart = uint64_t{1} << 40;
+    for (size_t i = 0; i < requests.size(); ++i) {
+      host::Request &request = requests[i];
+      request.name = loaded.program->info().collective()->string_view();
+      request.count = elements;
+      request.send = buffers + 2 * i * apart;
+      request.recv = buffers + (2 * i + 1) * apart;
+    }
+    cuda::Runner::Plan plan;
+    check(runner.plan(*program, requests, false, plan));
+  }
+
+private:
+  const host::LoadedProgram &loaded;
+  cuda::Runner runner{test::FakeCuda::table(), 0};
+  std::unique_ptr<cuda::GpuProgram> program;
+  std::vector<host::Request> requests;
+};
+
+void printPlans(const host::LoadedProgram &loaded, device::RankRange ranks) {
+  Planned planned(loaded, ranks);
+  planned.plan(count + samples * callsPerSample); // memory is there
+  const double fresh = microseconds([&](uint64_t number) { planned.plan(count + number); });
+  const double again = microseconds([&](uint64_t) { planned.plan(count); });
+  std::printf(" %10.2f %10.2f", fresh, again);
+}
+
+/// One thread makes the calls of all ranks, in the order of the ranks.
+class HostCalls {
+public:
+  HostCalls(gc3Bundle_t bundle, const host::Program &program) : name(program.info().name()->str()) {
+    comms.resize(program.ranks());
+    gc3HostConfig_t config = GC3_HOST_CONFIG_INITIALIZER;
+    config.allowUnproven = 1;
+    check({gc3HostCommInitAll(comms.data(), static_cast<int>(comms.size()), bundle, &config), "no communicators"});
+    for (size_t i = 0; i < 2 * comms.size(); ++i)
+      buffers.emplace_back(comms.size() * most);
+  }
+  ~HostCalls() {
+    for (gc3Comm_t comm : comms)
+      gc3CommDestroy(comm);
+  }
+  HostCalls(const HostCalls &) = delete;
+  HostCalls &operator=(const HostCalls &) = delete;
+
+  void call(size_t elements) {
+    gc3GroupStart();
+    for (size_t r = 0; r < comms.size(); ++r)
+      gc3RunProgram(comms[r], name.c_str(), buffers[2 * r].data(), buffers[2 * r + 1].data(), elements, gc3Float32,
+                    gc3Max, nullptr);
+    check({gc3GroupEnd(), gc3GetLastError(nullptr)});
+  }
+
+  static constexpr size_t few = 64, most = few + 128;
+
+private:
+  const std::string name;
+  std::vector<gc3Comm_t> comms;
+  std::vector<std::vector<float>> buffers;
+};
+
+void printHost(gc3Bundle_t bundle, const host::Program &program) {
+  HostCalls calls(bundle, program);
+  const size_t different = HostCalls::most - HostCalls::few; // more than are kept
+  const double fresh = microseconds([&](uint64_t number) { calls.call(HostCalls::few + number % different); });
+  const double again = microseconds([&](uint64_t) { calls.call(HostCalls::few); });
+  std::printf(" %10.2f %10.2f", fresh, again);
+}
+
+void measure(gc3Bundle_t bundle, host::Selection &selection, const bundle::fbs::Program &info) {
+  const host::LoadedProgram *loaded = nullptr;
+  host::Request request;
+  request.kind = host::CallKind::Collective;
+  request.name = info.collective()->string_view();
+  request.count = count;
+  check(selection.select(request, loaded));
+  const double select = microseconds([&](uint64_t) { check(selection.select(request, loaded)); });
+  std::printf("%-28s %5u %6zu %8.2f", loaded->program->info().name()->c_str(), info.ranks(),
+              loaded->program->connections().size(), select);
+  printHost(bundle, *loaded->program);
+  printPlans(*loaded, {0, 1});
+  if (info.ranks() <= device::maxRanksPerLaunch)
+    printPlans(*loaded, {0, info.ranks()});
+  std::printf("\n");
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  test::FakeCuda fake;
+  fake.threadsPerMultiprocessor = 1 << 20; // there is room for every program
+  std::printf("%-28s %5s %6s %8s %10s %10s %10s %10s %10s %10s   (us)\n", "program", "ranks", "conns", "select", "host",
+              "again", "one rank", "again", "all ranks", "again");
+  for (int i = 1; i < argc; ++i) {
+    std::unique_ptr<bundle::BundleFile> file;
+    check(host::toOutcome(bundle::BundleFile::open(argv[i], file)));
+    host::Selection selection(*file, file->program(0).ranks(), true);
+    gc3Bundle_t bundle = nullptr;
+    check({gc3BundleLoad(&bundle, argv[i]), gc3GetLastError(nullptr)});
+    measure(bundle, selection, file->program(0));
+    gc3BundleFree(bundle);
+  }
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// AllReduce of the installed NCCL with all ranks on one GPU, where it allows that (2.30.3 and later, experimentally).
+#pragma once
+
+#include "Gc3Calls.h"
+#include "InstalledNccl.h"
+
+#include <cuda_runtime_api.h>
+
+#include <string>
+#include <vector>
+
+namespace bench {
+
+class NcclCalls {
+public:
+  ~NcclCalls();
+  NcclCalls() = default;
+  NcclCalls(const NcclCalls &) = delete;
+  NcclCalls &operator=(const NcclCalls &) = delete;
+
+  /// Why NCCL can't be measured here, or an empty string. NCCL is looked for where the loader looks, or at
+  /// GC3_NCCL_LIB.
+  std::string make(uint32_t ranks);
+  /// In place in the outputs, the sum of floats; begins and ends with the stream.
+  void allReduce(const Buffers &buffers, size_t count, cudaStream_t stream);
+  const std::string &version() const { return shownVersion; }
+
+private:
+  void check(int result) const;
+
+  gc3::test::InstalledNccl nccl;
+  std::string shownVersion;
+  std::vector<void *> comms;
+  std::vector<cudaStream_t> streams;
+  std::vector<cudaEvent_t> joined; ///< by rank
+  cudaEvent_t begun = nullptr;
+};
+
+} // namespace bench

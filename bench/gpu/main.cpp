@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+// gpu-bench FOLDER [--json FILE] [--largest BYTES] [--samples N]: what gc3's kernel costs on the current GPU, with the
+// bundles of bench.gc3 in FOLDER (run.sh makes them). All times are of calls that are replayed from graphs. Exit status
+// 77 without a GPU.
+#include "Gc3Calls.h"
+#include "HandWritten.h"
+#include "NcclCalls.h"
+#include "Replay.h"
+#include "Report.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+
+using namespace bench;
+
+namespace {
+
+constexpr int noGpu = 77;
+constexpr uint32_t ranks = 8;
+constexpr size_t smallest = 1024; // bytes of a rank's buffer
+
+struct Options {
+  std::string folder, json;
+  size_t largest = size_t{1} << 30;
+  int samples = 11;
+};
+
+/// So many calls that a replay takes long enough to be timed.
+int callsFor(size_t bytes) {
+  return static_cast<int>(std::clamp<size_t>((size_t{64} << 20) / bytes, 2, 50));
+}
+
+class Bench {
+public:
+  explicit Bench(const Options &chosen);
+  ~Bench() { cudaStreamDestroy(stream); }
+  Bench(const Bench &) = delete;
+  Bench &operator=(const Bench &) = delete;
+
+  void overhead();
+  void protocols();
+  void steps();
+  void latency();
+  void nccl();
+
+private:
+  using Call = std::function<void()>;
+  std::string bundle(const char *name) const { return options.folder + "/" + name + ".gc3b"; }
+  std::vector<double> measure(const std::vector<Call> &calls, size_t bytes);
+  double measure(const Call &call, size_t bytes) { return measure(std::vector<Call>{call}, bytes)[0]; }
+  void compare(const char *what, const Buffers &buffers, const Call &call, bool allReduce);
+  void fill(const Buffers &buffers);
+  double copyBandwidth();
+
+  const Options &options;
+  Report report;
+  cudaStream_t stream = nullptr;
+  std::vector<std::unique_ptr<DeviceFloats>> memory;
+  Buffers apart, inPlace; ///< of all ranks, `options.largest` bytes each
+};
+
+Bench::Bench(const Options &chosen) : options(chosen), report(chosen.json) {
+  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "making a stream");
+  for (uint32_t rank = 0; rank < ranks; ++rank)
+    for (std::vector<float *> *side : {&apart.inputs, &apart.outputs}) {
+      memory.push_back(std::make_unique<DeviceFloats>(options.largest / sizeof(float)));
+      side->push_back(memory.back()->get());
+    }
+  inPlace = {apart.outputs, apart.outputs};
+  cudaDeviceProp properties{};
+  check(cudaGetDeviceProperties(&properties, 0), "asking for the GPU");
+  int version = 0;
+  check(cudaRuntimeGetVersion(&version), "asking for CUDA's version");
+  report.note(std::string(properties.name) + ", " + std::to_string(properties.multiProcessorCount) +
+              " multiprocessors, CUDA " + std::to_string(version / 1000) + "." + std::to_string(version / 10 % 100) +
+              "; " + std::to_string(ranks) + " ranks on it, floats, medians of " + std::to_string(options.samples) +
+              " samples in turns");
+}
+
+std::vector<double> Bench::measure(const std::vector<Call> &calls, size_t bytes) {
+  std::vector<std::unique_ptr<Replay>> replays;
+  std::vector<Replay *> all;
+  for (const Call &call : calls) {
+    call(); // outside of a graph once: it may take memory
+    check(cudaStreamSynchronize(stream), "waiting for a call");
+    replays.push_back(std::make_unique<Replay>(stream, callsFor(bytes), call));
+    all.push_back(replays.back().get());
+  }
+  return inTurns(all, options.samples);
+}
+
+/// Small whole numbers, other ones for each rank and place, in inputs and outputs.
+float valueAt(uint32_t rank, size_t place) {
+  return static_cast<float>((place * 7 + rank * 13 + place / 61) % 64);
+}
+
+constexpr size_t compared = 256 << 10; // elements of a rank's buffer
+
+void Bench::fill(const Buffers &buffers) {
+  std::vector<float> values(compared);
+  for (uint32_t rank = 0; rank < ranks; ++rank) {
+    for (size_t i = 0; i < compared; ++i)
+      values[i] = valueAt(rank, i);
+    for (float *target : {buffers.inputs[rank], buffers.outputs[rank]})
+      check(cudaMemcpy(target, values.data(), compared * sizeof(float), cudaMemcpyHostToDevice), "filling buffers");
+  }
+}
+
+/// Makes the call, on `compared` elements, and fails if anything but the right values comes of it: a wrong result is
+/// not worth timing.
+void Bench::compare(const char *what, const Buffers &buffers, const Call &call, bool allReduce) {
+  fill(buffers);
+  call();
+  check(cudaStreamSynchronize(stream), what);
+  std::vector<float> values(compared);
+  const size_t block = compared / ranks;
+  for (uint32_t rank = 0; rank < ranks; ++rank) {
+    check(cudaMemcpy(values.data(), buffers.outputs[rank], compared * sizeof(float), cudaMemcpyDeviceToHost), what);
+    for (size_t i = 0; i < compared; ++i) {
+      float wanted = 0;
+      for (uint32_t other = 0; allReduce && other < ranks; ++other)
+        wanted += valueAt(other, i);
+      if (!allReduce)
+        wanted = valueAt(static_cast<uint32_t>(i / block), rank * block + i % block);
+      if (values[i] != wanted)
+        fail(std::string(what) + ": rank " + std::to_string(rank) + " has " + std::to_string(values[i]) + " at " +
+             std::to_string(i) + ", not " + std::to_string(wanted));
+    }
+  }
+}
+
+/// Bytes per microsecond that a copy reads and writes.
+double Bench::copyBandwidth() {
+  const size_t bytes = options.largest;
+  const double time = measure(
+      [&] {
+        check(cudaMemcpyAsync(apart.outputs[0], apart.inputs[0], bytes, cudaMemcpyDeviceToDevice, stream), "copying");
+      },
+      bytes);
+  return 2 * static_cast<double>(bytes) / time;
+}
+
+void Bench::overhead() {
+  const double bandwidth = copyBandwidth();
+  report.note("a copy of " + inUnits(options.largest) + " reads and writes " + std::to_string(bandwidth / 1e6) +
+              " TB/s; the bound is what the algorithm reads and writes, slots included, at that rate");
+  HandWritten hand(ranks, apart.inputs, apart.outputs);
+  Gc3Calls ring(bundle("ring_simple")), pairs(bundle("alltoall"));
+  compare(
+      "the hand-written ring", inPlace, [&] { hand.ringAllReduce(compared, stream); }, true);
+  compare(
+      "gc3's ring", inPlace, [&] { ring.call(inPlace, compared, stream); }, true);
+  compare(
+      "the hand-written AllToAll", apart, [&] { hand.allToAll(compared / ranks, stream); }, false);
+  compare(
+      "gc3's AllToAll", apart, [&] { pairs.call(apart, compared / ranks, stream); }, false);
+  for (bool isRing : {true, false}) {
+    report.table(isRing ? "ring allreduce" : "alltoall",
+                 isRing ? "Ring AllReduce in place, " + std::to_string(channels) + " channels, Simple"
+                        : "AllToAll, each to each, Simple",
+                 {"size", "gc3 µs", "hand-written µs", "bound µs", "hand-written / gc3", "bound / gc3"});
+    for (size_t bytes = smallest; bytes <= options.largest; bytes *= 4) {
+      const size_t count = bytes / sizeof(float);
+      const std::vector<double> times =
+          isRing
+              ? measure({[&] { ring.call(inPlace, count, stream); }, [&] { hand.ringAllReduce(count, stream); }}, bytes)
+              : measure(
+                    {[&] { pairs.call(apart, count / ranks, stream); }, [&] { hand.allToAll(count / ranks, stream); }},
+                    bytes);
+      // A send reads its buffer and writes a slot, a receive reads a slot and writes its buffer; what adds reads one
+      // more, what stores and sends writes one more. On the ring that makes 6 R - 4 for each chunk; of AllToAll 4 for
+      // each part that goes to another rank, and 2 for one that stays.
+      const double part = static_cast<double>(bytes) / ranks;
+      const double moved = isRing ? ranks * (6 * ranks - 4) * part : ranks * (4 * (ranks - 1) + 2) * part;
+      const double bound = moved / bandwidth;
+      report.row(inUnits(bytes), {times[0], times[1], bound, times[1] / times[0], bound / times[0]});
+    }
+  }
+}
+
+void Bench::protocols() {
+  Gc3Calls simple(bundle("ring_simple")), ll(bundle("ring_ll")), ll128(bundle("ring_ll128"));
+  compare(
+      "gc3's ring under LL", inPlace, [&] { ll.call(inPlace, compared, stream); }, true);
+  compare(
+      "gc3's ring under LL128", inPlace, [&] { ll128.call(inPlace, compared, stream); }, true);
+  report.table("protocols", "The same ring under the three protocols",
+               {"size", "Simple µs", "LL µs", "LL128 µs", "Simple / LL", "Simple / LL128"});
+  for (size_t bytes = smallest; bytes <= std::min(options.largest, size_t{64} << 20); bytes *= 4) {
+    const size_t count = bytes / sizeof(float);
+    std::vector<Call> calls;
+    for (Gc3Calls *program : {&simple, &ll, &ll128})
+      calls.emplace_back([&, program] { program->call(inPlace, count, stream); });
+    const std::vector<double> times = measure(calls, bytes);
+    report.row(inUnits(bytes), {times[0], times[1], times[2], times[0] / times[1], times[0] / times[2]});
+  }
+}
+
+/// What a step costs, from programs with one and with 101.
+void Bench::steps() {
+  constexpr size_t count = 4;
+  constexpr int more = 100;
+  report.table("steps", "Steps of one thread block, each after the other, 16 bytes each", {"step", "ns each"});
+  for (auto [one, many, title] : {std::array{"steps_1", "steps_101", "local copy"},
+                                  std::array{"messages_1", "messages_101", "message to another rank, and stored"}}) {
+    Gc3Calls few(bundle(one)), lot(bundle(many));
+    const std::vector<double> times =
+        measure({[&] { few.call(apart, count, stream); }, [&] { lot.call(apart, count, stream); }}, smallest);
+    report.row(title, {(times[1] - times[0]) * 1e3 / more});
+  }
+}
+
+void Bench::latency() {
+  report.table("latency", "From launch to end, under graph replay", {"call", "µs"});
+  Gc3Calls nothing(bundle("nothing")), allPairs(bundle("allpairs_ll"));
+  report.row("one step on one rank, 4 bytes", {measure([&] { nothing.call(apart, 1, stream); }, smallest)});
+  compare(
+      "gc3's All-Pairs", inPlace, [&] { allPairs.call(inPlace, compared, stream); }, true);
+  report.row("All-Pairs AllReduce of " + std::to_string(ranks) + " ranks, LL, 1 KiB",
+             {measure([&] { allPairs.call(inPlace, smallest / sizeof(float), stream); }, smallest)});
+}
+
+void Bench::nccl() {
+  NcclCalls calls;
+  if (std::string problem = calls.make(ranks); !problem.empty()) {
+    report.note("NCCL is not measured: " + problem);
+    return;
+  }
+  Gc3Calls ring(bundle("ring_simple"));
+  compare(
+      "NCCL's AllReduce", inPlace, [&] { calls.allReduce(inPlace, compared, stream); }, true);
+  report.table("nccl", "AllReduce in place of NCCL " + calls.version() + " with as many ranks on this GPU",
+               {"size", "gc3's ring µs", "NCCL µs", "NCCL / gc3"});
+  for (size_t bytes = smallest; bytes <= options.largest; bytes *= 4) {
+    const size_t count = bytes / sizeof(float);
+    const std::vector<double> times =
+        measure({[&] { ring.call(inPlace, count, stream); }, [&] { calls.allReduce(inPlace, count, stream); }}, bytes);
+    report.row(inUnits(bytes), {times[0], times[1], times[1] / times[0]});
+  }
+}
+
+bool parse(int argc, char **argv, Options &options) {
+  for (int i = 1; i < argc; ++i) {
+    const bool hasValue = i + 1 < argc;
+    if (std::strcmp(argv[i], "--json") == 0 && hasValue)
+      options.json = argv[++i];
+    else if (std::strcmp(argv[i], "--largest") == 0 && hasValue)
+      options.largest = std::strtoull(argv[++i], nullptr, 10);
+    else if (std::strcmp(argv[i], "--samples") == 0 && hasValue)
+      options.samples = std::atoi(argv[++i]);
+    else if (argv[i][0] != '-' && options.folder.empty())
+      options.folder = argv[i];
+    else
+      return false;
+  }
+  return !options.folder.empty() && options.samples > 0 && options.largest >= compared * sizeof(float);
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  Options options;
+  if (!parse(argc, argv, options)) {
+    std::fprintf(stderr, "usage: gpu-bench FOLDER [--json FILE] [--largest BYTES, at least 1048576] [--samples N]\n");
+    return 2;
+  }
+  int devices = 0;
+  if (cudaError_t error = cudaGetDeviceCount(&devices); error != cudaSuccess || devices == 0) {
+    std::printf("SKIPPED: no GPU (%s)\n", cudaGetErrorString(error));
+    return noGpu;
+  }
+  Bench bench(options);
+  bench.overhead();
+  bench.protocols();
+  bench.steps();
+  bench.latency();
+  bench.nccl();
+  return 0;
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// A collective call, as the application made it.
+#pragma once
+
+#include "nccl/Abi.h"
+
+#include <string>
+#include <string_view>
+
+namespace gc3::nccl {
+
+/// Bcast is Broadcast with one buffer, `send` and `recv` alike. `op` means nothing to collectives that do not reduce;
+/// `root` is -1 for those that have none.
+struct Call {
+  Collective collective;
+  const void *send;
+  void *recv;
+  size_t count; ///< as NCCL counts: elements of one block
+  DataType type;
+  RedOp op;
+  int root;
+  Comm comm;
+  Stream stream;
+};
+
+/// Why no program can serve the call, whatever the bundles; empty if one could. It depends on nothing that may differ
+/// between ranks.
+std::string_view whyNever(const Call &call, int ranks);
+
+/// The size by which programs are chosen: bytes of the larger of one rank's input and output, UINT64_MAX where they are
+/// more. The type must be known.
+uint64_t callBytes(const Call &call, int ranks);
+
+/// `AllReduce 1 MiB float sum`, for the log.
+std::string describe(const Call &call, int ranks);
+
+/// The call to the installed NCCL, with its result.
+Result forward(const Call &call);
+
+} // namespace gc3::nccl

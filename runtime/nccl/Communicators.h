@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// The side table: what we know of NCCL's communicators. Handles are NCCL's own; each has an entry from its birth to its
+// death. Any number of threads may call; entries live on while a thread holds one.
+#pragma once
+
+#include "nccl/Engine.h"
+
+#include <shared_mutex>
+#include <unordered_map>
+
+namespace gc3::nccl {
+
+/// A communicator about to be made, or just made.
+struct Birth {
+  Comm *handle; ///< where NCCL writes it; null there afterwards: this process has no part in it
+  bool blocking;
+};
+
+/// A communicator, and its attachment or why there is none.
+struct Entry {
+  Member member; ///< `ranks` is 0 where it was not ready to say
+  bool blocking;
+  Attached attached;
+
+  /// Who serves a call on it, logged if asked for.
+  Decision decide(const Call &call) const;
+};
+
+class Communicators {
+public:
+  /// The process's table, never destroyed: threads may call while it ends.
+  static Communicators &table();
+
+  /// False where GC3_BUNDLES names none: there are no entries then, and nothing to do.
+  bool active() const { return engine != nullptr; }
+
+  /// Null for handles that have none.
+  std::shared_ptr<const Entry> find(Comm comm) const;
+
+  /// Whether a communicator with this configuration is to block. One that does not becomes ready at a time of its own
+  /// on each rank, so no engine can take it on.
+  bool willBlock(const Config *config, Comm parent) const;
+
+  /// Communicators that NCCL has made, together, outside of any group that is still open.
+  void adopt(std::span<const Birth> births);
+
+  /// Runs calls that programs serve.
+  Result run(std::span<const Work> works);
+
+  /// Before NCCL finalizes or destroys it: gives back what the attachment holds.
+  void release(Comm comm);
+
+  /// Before NCCL aborts or revokes it: ends what runs; from here on all calls are NCCL's.
+  void abort(Comm comm);
+
+private:
+  Communicators();
+  void insert(Entry made);
+  void refuse(const Member &member, bool blocking, std::string why);
+
+  std::unique_ptr<Engine> engine;
+  mutable std::shared_mutex mutex;
+  std::unordered_map<Comm, std::shared_ptr<const Entry>> entries;
+};
+
+} // namespace gc3::nccl

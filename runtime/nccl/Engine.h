@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// The seam between the library in front of NCCL and what runs programs on GPUs. All calls of an engine are made outside
+// of NCCL's groups; what an engine calls of NCCL goes straight to the installed library.
+#pragma once
+
+#include "nccl/Bundles.h"
+#include "nccl/Call.h"
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gc3::nccl {
+
+/// This process's rank of a communicator.
+struct Member {
+  Comm comm;
+  int ranks;
+  int rank;
+};
+
+/// Which program serves a call, or why none does.
+struct Decision {
+  int32_t program = -1; ///< an engine's own number; -1: NCCL serves
+  std::string_view why; ///< the program's name, else the reason, for the log; lives as long as the attachment
+  bool served() const { return program >= 0; }
+};
+
+/// A communicator that an engine has taken on. To destroy it gives back what it holds, from the communicator too,
+/// unless abort() has been called. One thread at a time runs calls; the functions here may be called at any time, by
+/// any thread.
+class Attachment {
+public:
+  Attachment() = default;
+  Attachment(const Attachment &) = delete;
+  Attachment &operator=(const Attachment &) = delete;
+  virtual ~Attachment() = default;
+
+  /// Decides from the collective, count, type, operation, root and ranks alone, so that all ranks decide alike; asked
+  /// only about calls for which whyNever has nothing.
+  virtual Decision serves(const Call &call) const = 0;
+
+  /// Ends what runs; calls fail afterwards. The communicator must not be touched any more from here on: NCCL may free
+  /// it.
+  virtual void abort() = 0;
+
+  /// The first failure of what has been enqueued; from then on further calls give it as well.
+  virtual Result asyncError() const = 0;
+};
+
+/// What became of one rank: `attachment`, or null and why not.
+struct Attached {
+  std::shared_ptr<Attachment> attachment;
+  std::string why;
+};
+
+/// A call that `program` serves.
+struct Work {
+  Attachment *attachment;
+  Call call;
+  int32_t program;
+};
+
+class Engine {
+public:
+  Engine() = default;
+  Engine(const Engine &) = delete;
+  Engine &operator=(const Engine &) = delete;
+  virtual ~Engine() = default;
+
+  /// Takes on communicators that were made by one thread together, or refuses each; all ranks of a communicator get the
+  /// same answer. Every rank makes this call, so ranks may talk to each other through NCCL, in one group for all
+  /// `members`. Returns one Attached per member. Several threads may call at once.
+  virtual std::vector<Attached> attach(std::span<const Member> members) = 0;
+
+  /// Enqueues calls in this order; their streams may be captured. They are one thread's: one call, or those of a group,
+  /// which may have several ranks of one communicator, so what ranks must do together has to be done for all of them
+  /// together. What fails has failed: other ranks may already run the program, so NCCL can't take over; the rest is
+  /// enqueued all the same. Gives the first error.
+  virtual Result run(std::span<const Work> works) = 0;
+};
+
+/// The engine of this library, defined once in each. `bundles` has none where one of those named can't be used: attach
+/// still has to tell the other ranks, who may have all of theirs.
+std::unique_ptr<Engine> makeEngine(Bundles &&bundles);
+
+} // namespace gc3::nccl

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Groups: what is kept until the outermost end, and what becomes of it there.
+#include "nccl/Group.h"
+
+#include "nccl/Installed.h"
+
+#include <utility>
+
+namespace gc3::nccl {
+
+/// InProgress says of communicators that do not block that NCCL goes on by itself.
+static bool isError(Result result) {
+  return result != Result::Success && result != Result::InProgress;
+}
+
+Group &Group::ofThisThread() {
+  thread_local Group group;
+  return group;
+}
+
+Result Group::start() {
+  Result result = callInstalled<Function::GroupStart>();
+  depth += isError(result) ? 0 : 1;
+  return result;
+}
+
+Result Group::end() {
+  if (depth > 0)
+    --depth; // whether or not this end fails, as NCCL counts
+  Result result = callInstalled<Function::GroupEnd>();
+  if (depth > 0)
+    return result;
+  Group ended = std::exchange(*this, Group()); // nothing is left of it, whatever happens from here on
+  return isError(result) ? result : ended.finish(result);
+}
+
+Result Group::finish(Result result) {
+  for (Birth &birth : births)
+    birth.blocking &= result != Result::InProgress;
+  Communicators::table().adopt(births);
+  if (isError(failure))
+    return failure;
+  if (kept.empty())
+    return result;
+  std::vector<Work> works;
+  for (const Kept &call : kept)
+    works.push_back(call.work);
+  Result ran = Communicators::table().run(works);
+  return isError(ran) ? ran : result;
+}
+
+Result Group::simulateEnd(SimInfo *info) {
+  if (depth > 0)
+    --depth;
+  if (depth > 0)
+    return callInstalled<Function::GroupSimulateEnd>(info);
+  Group ended = std::exchange(*this, Group());
+  ended.forwardKept([](const Kept &) { return true; });
+  Result result = callInstalled<Function::GroupSimulateEnd>(info);
+  return isError(result) ? result : isError(ended.failure) ? ended.failure : result;
+}
+
+void Group::keep(const Work &work, std::shared_ptr<const Entry> entry) {
+  kept.push_back({work, std::move(entry)});
+}
+
+void Group::born(std::span<const Birth> made) {
+  if (isOpen())
+    births.insert(births.end(), made.begin(), made.end());
+  else
+    Communicators::table().adopt(made);
+}
+
+void Group::handOver(Comm comm) {
+  unmake(comm);
+  forwardKept([&](const Kept &call) { return call.work.call.comm == comm; });
+}
+
+void Group::drop(Comm comm) {
+  unmake(comm);
+  std::erase_if(kept, [&](const Kept &call) { return call.work.call.comm == comm; });
+}
+
+/// One made in this very group is gone before anybody takes it on: NCCL writes handles before the group ends.
+void Group::unmake(Comm comm) {
+  std::erase_if(births, [&](const Birth &birth) { return *birth.handle == comm; });
+}
+
+template <typename Which>
+void Group::forwardKept(Which which) {
+  for (const Kept &call : kept)
+    if (which(call))
+      if (Result result = forward(call.work.call); isError(result) && !isError(failure))
+        failure = result;
+  std::erase_if(kept, which);
+}
+
+} // namespace gc3::nccl

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// NCCL's groups, of one thread. NCCL is told of every start and end. Calls that a program serves are kept until the
+// outermost end and run when NCCL has done its part of the group; the others reach NCCL when they are made. So each
+// call is made once, by one of the two, and every rank keeps the same calls in the same order.
+#pragma once
+
+#include "nccl/Communicators.h"
+
+#include <vector>
+
+namespace gc3::nccl {
+
+class Group {
+public:
+  static Group &ofThisThread();
+
+  bool isOpen() const { return depth != 0; }
+
+  Result start();
+
+  /// At the outermost end: NCCL's part; then engines take on the communicators made in the group; then the calls kept.
+  /// Gives the first error. If NCCL's part fails, none of the group's calls is made.
+  Result end();
+
+  /// NCCL's estimate of the group, for which it gets the calls kept as well; nothing is run.
+  Result simulateEnd(SimInfo *info);
+
+  /// Keeps a call that a program serves, and the entry of its communicator. The group is open.
+  void keep(const Work &work, std::shared_ptr<const Entry> entry);
+
+  /// Communicators that exist when the group ends: now, if none is open.
+  void born(std::span<const Birth> made);
+
+  /// Before `comm` is finalized or destroyed: the calls kept for it go to NCCL's part of the group.
+  void handOver(Comm comm);
+
+  /// Before `comm` is aborted: the calls kept for it are made no more.
+  void drop(Comm comm);
+
+private:
+  struct Kept {
+    Work work;
+    std::shared_ptr<const Entry> entry; ///< keeps the attachment alive
+  };
+
+  Result finish(Result result);
+  template <typename Which>
+  void forwardKept(Which which);
+  void unmake(Comm comm);
+
+  uint32_t depth = 0;
+  std::vector<Kept> kept;
+  std::vector<Birth> births;
+  Result failure = Result::Success; ///< the first error of calls handed over
+};
+
+} // namespace gc3::nccl

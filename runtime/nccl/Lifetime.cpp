@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Births, deaths and errors of communicators, as NCCL exports them.
+#include "nccl/Exports.h"
+#include "nccl/Group.h"
+#include "nccl/Guarded.h"
+#include "nccl/Installed.h"
+
+using namespace gc3::nccl;
+
+/// Makes communicators by `F`, and notes those that were asked for.
+template <Function F, typename... Args>
+static Result make(Comm *handles, int count, const Config *config, Comm parent, Args... args) {
+  if (isInside() || !Communicators::table().active())
+    return callInstalled<F>(args...);
+  return guarded([&] {
+    // The parent may be gone afterwards.
+    bool blocking = Communicators::table().willBlock(config, parent);
+    Result result = callInstalled<F>(args...);
+    if (result != Result::Success && result != Result::InProgress)
+      return result;
+    std::vector<Birth> births;
+    for (int i = 0; i < count; ++i)
+      births.push_back({&handles[i], blocking && result == Result::Success});
+    Group::ofThisThread().born(births);
+    return result;
+  });
+}
+
+/// Before NCCL finalizes or destroys a communicator: gives back what we hold of it.
+static void letGo(Comm comm) {
+  if (!isInside())
+    guarded([&] {
+      Group::ofThisThread().handOver(comm);
+      Communicators::table().release(comm);
+      return Result::Success;
+    });
+}
+
+/// Before NCCL stops what runs on a communicator: stops what we run.
+static void stop(Comm comm) {
+  if (!isInside())
+    guarded([&] {
+      Group::ofThisThread().drop(comm);
+      Communicators::table().abort(comm);
+      return Result::Success;
+    });
+}
+
+extern "C" {
+
+Result ncclCommInitRank(Comm *comm, int ranks, UniqueId id, int rank) {
+  return make<Function::CommInitRank>(comm, 1, nullptr, nullptr, comm, ranks, id, rank);
+}
+
+Result ncclCommInitRankConfig(Comm *comm, int ranks, UniqueId id, int rank, Config *config) {
+  return make<Function::CommInitRankConfig>(comm, 1, config, nullptr, comm, ranks, id, rank, config);
+}
+
+Result ncclCommInitRankScalable(Comm *comm, int ranks, int rank, int idCount, UniqueId *ids, Config *config) {
+  return make<Function::CommInitRankScalable>(comm, 1, config, nullptr, comm, ranks, rank, idCount, ids, config);
+}
+
+Result ncclCommInitAll(Comm *comms, int devices, const int *devlist) {
+  return make<Function::CommInitAll>(comms, devices, nullptr, nullptr, comms, devices, devlist);
+}
+
+Result ncclCommSplit(Comm parent, int color, int key, Comm *child, Config *config) {
+  return make<Function::CommSplit>(child, 1, config, parent, parent, color, key, child, config);
+}
+
+Result ncclCommShrink(Comm parent, int *excluded, int excludedCount, Comm *child, Config *config, int flags) {
+  if (flags & shrinkAbort)
+    stop(parent);
+  return make<Function::CommShrink>(child, 1, config, parent, parent, excluded, excludedCount, child, config, flags);
+}
+
+Result ncclCommGrow(Comm parent, int ranks, const UniqueId *id, int rank, Comm *child, Config *config) {
+  return make<Function::CommGrow>(child, 1, config, parent, parent, ranks, id, rank, child, config);
+}
+
+Result ncclCommFinalize(Comm comm) {
+  letGo(comm);
+  return callInstalled<Function::CommFinalize>(comm);
+}
+
+Result ncclCommDestroy(Comm comm) {
+  letGo(comm);
+  return callInstalled<Function::CommDestroy>(comm);
+}
+
+Result ncclCommAbort(Comm comm) {
+  stop(comm);
+  letGo(comm);
+  return callInstalled<Function::CommAbort>(comm);
+}
+
+Result ncclCommRevoke(Comm comm, int flags) {
+  stop(comm);
+  return callInstalled<Function::CommRevoke>(comm, flags);
+}
+
+Result ncclCommGetAsyncError(Comm comm, Result *error) {
+  Result result = callInstalled<Function::CommGetAsyncError>(comm, error);
+  if (isInside() || result != Result::Success || *error != Result::Success)
+    return result;
+  return guarded([&] {
+    std::shared_ptr<const Entry> entry = Communicators::table().find(comm);
+    if (entry && entry->attached.attachment)
+      *error = entry->attached.attachment->asyncError();
+    return result;
+  });
+}
+
+} // extern "C"

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// A captured call is a launch with its arguments; counters in device memory go on from replay to replay.
+#include "OnGpu.h"
+
+#include <cuda_runtime_api.h>
+
+namespace gc3::test {
+
+namespace {
+
+/// Captures one call into an executable graph.
+std::string capture(const Subject &subject, const DeviceBuffers &buffers, cudaGraphExec_t &executable) {
+  if (cudaError_t error = cudaStreamBeginCapture(subject.stream, cudaStreamCaptureModeThreadLocal);
+      error != cudaSuccess)
+    return cudaGetErrorString(error);
+  const host::Outcome outcome = subject.world.call(buffers.requests(), subject.stream);
+  cudaGraph_t graph = nullptr;
+  cudaError_t error = cudaStreamEndCapture(subject.stream, &graph);
+  if (error == cudaSuccess && outcome.ok())
+    error = cudaGraphInstantiate(&executable, graph, 0);
+  if (graph)
+    cudaGraphDestroy(graph);
+  return !outcome.ok() ? outcome.text : error == cudaSuccess ? "" : cudaGetErrorString(error);
+}
+
+std::string replay(const Subject &subject, cudaGraphExec_t executable, DeviceBuffers &buffers) {
+  constexpr int replays = 20;
+  for (int i = 0; i < replays; ++i) {
+    std::string problem = buffers.fill();
+    if (problem.empty())
+      if (cudaError_t error = cudaGraphLaunch(executable, subject.stream); error != cudaSuccess)
+        problem = cudaGetErrorString(error);
+    if (problem.empty())
+      problem = finish(subject);
+    if (problem.empty())
+      problem = buffers.compare();
+    if (problem.empty() && i % 4 == 0) // connections go on from there
+      problem = callOnce(subject, {.count = 100 + static_cast<uint64_t>(i), .seed = static_cast<uint64_t>(i)});
+    if (!problem.empty())
+      return "replay " + std::to_string(i) + ": " + problem;
+  }
+  return {};
+}
+
+} // namespace
+
+std::string replayGraph(const Subject &subject) {
+  const TrialOptions options{.count = 12345, .inPlace = true, .seed = 3};
+  if (std::string problem = callOnce(subject, options); !problem.empty())
+    return problem;
+  Trial trial(subject.file, subject.index, subject.loaded, options);
+  std::string problem = trial.prepare();
+  DeviceBuffers buffers(trial);
+  if (problem.empty())
+    problem = buffers.make();
+  cudaGraphExec_t executable = nullptr;
+  if (problem.empty())
+    problem = capture(subject, buffers, executable);
+  if (problem.empty())
+    problem = replay(subject, executable, buffers);
+  if (executable)
+    cudaGraphExecDestroy(executable);
+  return problem.empty() ? "" : "graph: " + problem;
+}
+
+} // namespace gc3::test

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "OnGpu.h"
+
+#include <cuda_runtime_api.h>
+
+#include <thread>
+
+namespace gc3::test {
+
+namespace {
+
+std::string told(cudaError_t error) {
+  return error == cudaSuccess ? "" : cudaGetErrorString(error);
+}
+
+} // namespace
+
+std::string DeviceBuffers::make() {
+  for (const Trial::Memory &rank : trial.initial()) {
+    cuda::DeviceMemory piece;
+    if (host::Outcome outcome = cuda::allocate(*cuda::linkedCuda(), rank.bytes.size(), "a test", piece); !outcome.ok())
+      return outcome.text;
+    memory.push_back(std::move(piece));
+  }
+  for (uint32_t rank = 0; rank < memory.size(); ++rank)
+    calls.push_back(trial.request(rank, static_cast<std::byte *>(memory[rank].get())));
+  return fill();
+}
+
+std::string DeviceBuffers::fill() {
+  for (size_t rank = 0; rank < memory.size(); ++rank) {
+    const std::vector<std::byte> &bytes = trial.initial()[rank].bytes;
+    if (std::string problem = told(cudaMemcpy(memory[rank].get(), bytes.data(), bytes.size(), cudaMemcpyDefault));
+        !problem.empty())
+      return problem;
+  }
+  return told(cudaDeviceSynchronize()); // the stream of the calls does not wait for the copies
+}
+
+std::string DeviceBuffers::compare() const {
+  std::vector<std::vector<std::byte>> after;
+  for (size_t rank = 0; rank < memory.size(); ++rank) {
+    after.emplace_back(trial.initial()[rank].bytes.size());
+    if (std::string problem =
+            told(cudaMemcpy(after[rank].data(), memory[rank].get(), after[rank].size(), cudaMemcpyDefault));
+        !problem.empty())
+      return problem;
+  }
+  return trial.compare(after);
+}
+
+std::string finish(const Subject &subject) {
+  cudaError_t error;
+  while ((error = cudaStreamQuery(subject.stream)) == cudaErrorNotReady) {
+    if (host::Outcome outcome = subject.world.watch(cuda::Watchdog::Clock::now()); !outcome.ok())
+      return outcome.text;
+    std::this_thread::yield();
+  }
+  return told(error);
+}
+
+std::string callOnce(const Subject &subject, const TrialOptions &options) {
+  Trial trial(subject.file, subject.index, subject.loaded, options);
+  if (!trial.exists())
+    return {};
+  std::string problem = trial.prepare();
+  DeviceBuffers buffers(trial);
+  if (problem.empty())
+    problem = buffers.make();
+  if (!problem.empty())
+    return problem;
+  if (host::Outcome outcome = subject.world.call(buffers.requests(), subject.stream); !outcome.ok())
+    return outcome.text.find("this GPU can hold") != std::string::npos ? noRoom : outcome.text;
+  problem = finish(subject);
+  if (problem.empty())
+    problem = buffers.compare();
+  return problem.empty() ? "" : trial.describe() + ": " + problem;
+}
+
+} // namespace gc3::test

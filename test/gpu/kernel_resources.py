@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Compiles all kernels once more and prints, for each, its registers and shared memory; fails where one spills.
+
+With --nccl those over NCCL's GIN as well; their local memory, of NCCL's functions, is printed and no spill.
+"""
+import argparse
+import re
+import subprocess
+import sys
+import tempfile
+
+ELEMENTS = ["int8_t", "uint8_t", "int32_t", "uint32_t", "int64_t", "uint64_t", "__half", "float", "double", "__nv_bfloat16",
+            "__nv_fp8_e4m3", "__nv_fp8_e5m2"]
+MANGLED = {"a": "int8_t", "h": "uint8_t", "i": "int32_t", "j": "uint32_t", "l": "int64_t", "m": "uint64_t", "f": "float", "d": "double"}
+PROTOCOLS = ["Simple", "LL", "LL128"]
+
+
+def resources(arguments, source, defines):
+    """(mangled name, bytes of local memory, spilled bytes, registers, shared bytes) of each kernel in a file."""
+    with tempfile.NamedTemporaryFile(suffix=".cubin") as cubin:
+        command = [arguments.nvcc, "-ccbin", arguments.host_compiler, "-std=c++20", "-O3", f"-arch=sm_{arguments.architecture}",
+                   f"-I{arguments.runtime}", f"-I{arguments.runtime}/include", *defines, "-Xptxas=-v", "-cubin",
+                   "-o", cubin.name, f"{arguments.runtime}/{source}"]
+        if arguments.nccl:
+            command += ["-isystem", arguments.nccl]
+        run = subprocess.run(command, capture_output=True, text=True, check=False)
+    if run.returncode != 0:
+        sys.exit(run.stdout + run.stderr)
+    pattern = (r"Function properties for (\S+)\n\s+(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads\n"
+               r".*?Used (\d+) registers(.*)")
+    for name, stack, stores, loads, registers, rest in re.findall(pattern, run.stderr + run.stdout):
+        shared = re.search(r"(\d+) bytes smem", rest)
+        yield name, int(stack), int(stores) + int(loads), int(registers), int(shared.group(1)) if shared else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    for name in ["nvcc", "host-compiler", "architecture", "runtime"]:
+        parser.add_argument(f"--{name}", required=True)
+    parser.add_argument("--nccl", help="the folder of nccl_device.h")
+    arguments = parser.parse_args()
+    rows = []
+    for element in ELEMENTS:
+        defines = [f"-DGC3_ELEMENT={element}", "-DGC3_KERNELS=kernelsOfOneType"]
+        for name, *figures in resources(arguments, "cuda/Kernels.cu", defines):
+            protocol = PROTOCOLS[int(re.search(r"ProtocolE(\d)E", name).group(1))]
+            rows.append((f"{element} {protocol}", *figures))
+        if arguments.nccl:
+            rows += [(f"{element} GIN", *figures) for name, *figures in resources(arguments, "gin/Kernels.cu", defines)
+                     if "interpret" in name]
+    for name, *figures in resources(arguments, "cuda/Average.cu", []):
+        kind, length, element = re.search(r"\d(scale|divide)I(\d*)(\w+?)E", name).groups()
+        rows.append((f"{element if length else MANGLED[element[0]]} {kind}", *figures))
+    print(f"sm_{arguments.architecture}: registers, bytes of shared memory, of local memory, and of spills")
+    for name, local, spilled, registers, shared in sorted(rows):
+        print(f"{name:28} {registers:4} {shared:6} {local:4} {spilled:4}")
+    wanted = (4 if arguments.nccl else 3) * len(ELEMENTS) + 12
+    if len(rows) != wanted:
+        sys.exit(f"{len(rows)} kernels were found, {wanted} were looked for")
+    if any(spilled or (local and not name.endswith(" GIN")) for name, local, spilled, _, _ in rows):
+        sys.exit("a kernel spills")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// gpu-test BUNDLE... [--repeats N] [--simple]: every program of the bundles in loopback on the current GPU. --simple:
+// all under protocol Simple, whatever they were proven for. --probe: only whether there is a GPU. Exit status 77 if
+// not.
+#include "OnGpu.h"
+
+#include <cuda_runtime_api.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+using namespace gc3;
+
+namespace {
+
+constexpr int skipped = 77;
+
+struct Totals {
+  uint64_t programs = 0, calls = 0, withoutRoom = 0;
+};
+
+std::string testProgram(const bundle::BundleFile &file, uint32_t index, const cuda::Options &options, uint64_t repeats,
+                        cuda::Stream stream, Totals &totals) {
+  const auto &info = file.program(index);
+  host::Selection selection(file, info.ranks(), false);
+  host::Request request;
+  request.kind = host::CallKind::Program;
+  request.name = info.name()->string_view();
+  const host::LoadedProgram *loaded = nullptr;
+  if (host::Outcome outcome = selection.select(request, loaded); !outcome.ok())
+    return outcome.text;
+  std::unique_ptr<cuda::LoopbackWorld> world;
+  if (host::Outcome outcome = cuda::LoopbackWorld::make(*cuda::linkedCuda(), file, info.ranks(), options, world);
+      !outcome.ok())
+    return outcome.text;
+  const test::Subject subject{file, index, *loaded, *world, stream};
+  std::string problem = test::callAll(subject, totals.calls);
+  if (problem == test::noRoom) {
+    ++totals.withoutRoom;
+    return {};
+  }
+  if (problem.empty())
+    problem = test::replayGraph(subject);
+  if (problem.empty())
+    problem = test::callOften(subject, repeats);
+  ++totals.programs;
+  totals.calls += repeats;
+  return problem;
+}
+
+int testBundle(const char *path, const cuda::Options &options, uint64_t repeats, cuda::Stream stream, Totals &totals) {
+  std::unique_ptr<bundle::BundleFile> file;
+  if (bundle::BundleStatus status = bundle::BundleFile::open(path, file); !status.ok())
+    return std::fprintf(stderr, "%s: %s\n", path, status.message.c_str()), 1;
+  for (uint32_t index = 0; index < file->programCount(); ++index)
+    if (std::string problem = testProgram(*file, index, options, repeats, stream, totals); !problem.empty())
+      return std::fprintf(stderr, "%s: %s\n", path, problem.c_str()), 1;
+  return 0;
+}
+
+/// Whether there is a GPU; says so.
+bool probe() {
+  int devices = 0;
+  if (cudaError_t error = cudaGetDeviceCount(&devices); error != cudaSuccess || devices == 0) {
+    std::printf("SKIPPED: no GPU (%s): nothing of gc3's CUDA part has been run\n", cudaGetErrorString(error));
+    return false;
+  }
+  cudaDeviceProp properties{};
+  cudaGetDeviceProperties(&properties, 0);
+  std::printf("%s, sm_%d%d, %d multiprocessors\n", properties.name, properties.major, properties.minor,
+              properties.multiProcessorCount);
+  return true;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  uint64_t repeats = 20;
+  cuda::Options options;
+  options.timeoutMs = 20000;
+  std::vector<const char *> bundles;
+  bool onlyProbe = false;
+  for (int i = 1; i < argc; ++i) {
+    if (std::strcmp(argv[i], "--repeats") == 0 && i + 1 < argc)
+      repeats = std::strtoull(argv[++i], nullptr, 10);
+    else if (std::strcmp(argv[i], "--simple") == 0)
+      options.simple = true;
+    else if (std::strcmp(argv[i], "--probe") == 0)
+      onlyProbe = true;
+    else
+      bundles.push_back(argv[i]);
+  }
+  if (!probe())
+    return skipped;
+  if (onlyProbe)
+    return 0;
+  cudaStream_t stream = nullptr;
+  if (cudaError_t error = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking); error != cudaSuccess)
+    return std::fprintf(stderr, "no stream: %s\n", cudaGetErrorString(error)), 1;
+  Totals totals;
+  int failed = 0;
+  for (const char *bundle : bundles)
+    failed += testBundle(bundle, options, repeats, stream, totals);
+  cudaStreamDestroy(stream);
+  std::printf(
+      "%zu bundles, %llu programs, %llu calls; %llu programs have more thread blocks than fit; %d bundles failed\n",
+      bundles.size(), static_cast<unsigned long long>(totals.programs), static_cast<unsigned long long>(totals.calls),
+      static_cast<unsigned long long>(totals.withoutRoom), failed);
+  return failed == 0 ? 0 : 1;
+}

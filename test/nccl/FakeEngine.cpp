@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engine of the tests.
+#include "FakeEngine.h"
+
+#include "FakeNccl.h"
+#include "nccl/Exports.h"
+
+#include <cstdio>
+#include <new>
+
+namespace gc3::nccl {
+
+namespace test {
+
+static void print(const char *event) {
+  std::printf("engine %s\n", event);
+  std::fflush(stdout);
+}
+
+FakeEngineControl &fakeEngine() {
+  static FakeEngineControl control{.sink = print};
+  return control;
+}
+
+} // namespace test
+
+namespace {
+
+void happened(const std::string &event) {
+  test::fakeEngine().sink.load()(event.c_str());
+}
+
+class FakeAttachment : public Attachment {
+public:
+  explicit FakeAttachment(const Member &member) : member(member), name(test::commName(member.comm)) {}
+  ~FakeAttachment() override { happened((aborted ? "forget " : "detach ") + name); }
+
+  Decision serves(const Call &call) const override {
+    if (call.count % 2)
+      return {-1, "an odd count"};
+    return {7, "even_program"};
+  }
+
+  Result run(const Call &call, int32_t program) {
+    if (aborted)
+      return Result::InternalError;
+    if (test::fakeEngine().talks)
+      ncclBcast(nullptr, 2, DataType::Int8, 0, member.comm, nullptr);
+    happened("run " + std::to_string(program) + ' ' + describe(call, member.ranks) + " on " + name);
+    return test::fakeEngine().runResult;
+  }
+
+  void abort() override {
+    aborted = true;
+    happened("abort " + name);
+  }
+
+  Result asyncError() const override { return test::fakeEngine().asyncError; }
+
+private:
+  const Member member;
+  const std::string name;
+  std::atomic<bool> aborted{false};
+};
+
+class FakeEngine : public Engine {
+public:
+  std::vector<Attached> attach(std::span<const Member> members) override {
+    std::vector<Attached> attached;
+    std::string event = "attach";
+    for (const Member &member : members) {
+      event +=
+          ' ' + test::commName(member.comm) + '=' + std::to_string(member.rank) + '/' + std::to_string(member.ranks);
+      if (member.ranks == 3)
+        attached.push_back({nullptr, "three ranks"});
+      else
+        attached.push_back({std::make_shared<FakeAttachment>(member), ""});
+    }
+    if (test::fakeEngine().talks)
+      exchange(members);
+    happened(event);
+    return attached;
+  }
+
+  Result run(std::span<const Work> works) override {
+    if (!test::fakeEngine().hasMemory)
+      throw std::bad_alloc();
+    if (works.size() > 1)
+      happened("together " + std::to_string(works.size()));
+    Result first = Result::Success;
+    for (const Work &work : works)
+      if (Result result = static_cast<FakeAttachment *>(work.attachment)->run(work.call, work.program);
+          first == Result::Success)
+        first = result;
+    return first;
+  }
+
+private:
+  static void exchange(std::span<const Member> members) {
+    ncclGroupStart();
+    for (const Member &member : members)
+      ncclAllGather(nullptr, nullptr, 2, DataType::Int8, member.comm, nullptr);
+    ncclGroupEnd();
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Engine> makeEngine(Bundles &&) {
+  return std::make_unique<FakeEngine>();
+}
+
+} // namespace gc3::nccl

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// An engine that runs nothing: what it is asked to do are events, `run AllReduce 8 B float sum on c0`. It serves even
+// counts, and refuses communicators of three ranks.
+#pragma once
+
+#include "nccl/Engine.h"
+
+#include <atomic>
+
+namespace gc3::nccl::test {
+
+struct FakeEngineControl {
+  std::atomic<void (*)(const char *event)> sink; ///< at first, to stdout
+  std::atomic<Result> runResult{Result::Success};
+  std::atomic<Result> asyncError{Result::Success};
+  std::atomic<bool> hasMemory{true}; ///< else run throws
+  std::atomic<bool> talks{false};    ///< calls NCCL when it attaches and runs, as engines do
+};
+FakeEngineControl &fakeEngine();
+
+} // namespace gc3::nccl::test

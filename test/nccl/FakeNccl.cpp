@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+// The stand-in's functions. As NCCL's, nccl<name> is a weak name of pnccl<name>, and Bcast calls Broadcast by its
+// exported name. FAKE_NCCL_OLD makes an older one: no pnccl names, no AlltoAll.
+#include "FakeNccl.h"
+
+#include <atomic>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+using namespace gc3::nccl;
+using gc3::nccl::test::FakeComm;
+
+namespace {
+
+void print(const char *event) {
+  std::printf("NCCL %s\n", event);
+  std::fflush(stdout);
+}
+
+std::atomic<void (*)(const char *)> sink{print};
+std::atomic<int> comms{0};
+std::atomic<Result> asyncError{Result::Success};
+std::mutex planning;
+std::map<std::string, Result> planned;
+std::vector<std::unique_ptr<FakeComm>> alive;
+Comm reused = nullptr;
+
+/// One thread's group: handles are written once more when it ends, and it remembers its first error.
+struct OpenGroup {
+  unsigned depth = 0;
+  Result error = Result::Success;
+  std::vector<std::pair<Comm *, Comm>> births;
+};
+thread_local OpenGroup group;
+
+std::string text(Comm comm) {
+  return test::commName(comm);
+}
+std::string text(UniqueId) {
+  return "id";
+}
+std::string text(const UniqueId *ids) {
+  return ids ? "ids" : "null";
+}
+std::string text(const Config *config) {
+  return config ? "config" : "null";
+}
+std::string text(DataType type) {
+  return std::to_string(static_cast<int>(type));
+}
+std::string text(RedOp op) {
+  return std::to_string(static_cast<int>(op));
+}
+std::string text(int value) {
+  return std::to_string(value);
+}
+std::string text(size_t value) {
+  return std::to_string(value);
+}
+std::string text(const void *address) {
+  char digits[32];
+  std::snprintf(digits, sizeof digits, "0x%zx", reinterpret_cast<size_t>(address));
+  return digits;
+}
+
+/// Makes the event, and gives what was planned for it.
+template <typename... Args>
+Result enter(const char *name, Args... args) {
+  std::string event = name, separator = "(";
+  ((event += separator + text(args), separator = ", "), ...);
+  sink.load()((event + (sizeof...(args) ? ")" : "()")).c_str());
+  std::lock_guard lock(planning);
+  auto node = planned.extract(name);
+  Result result = node ? node.mapped() : Result::Success;
+  if (group.depth && group.error == Result::Success)
+    group.error = result;
+  return result;
+}
+
+Comm newComm(int ranks, int rank) {
+  FakeComm made{comms++, ranks, rank};
+  std::lock_guard lock(planning);
+  if (!reused)
+    alive.push_back(std::make_unique<FakeComm>());
+  FakeComm *comm = reused ? reinterpret_cast<FakeComm *>(std::exchange(reused, nullptr)) : alive.back().get();
+  *comm = made;
+  return reinterpret_cast<Comm>(comm);
+}
+
+Result makeComm(Result result, Comm *where, int ranks, int rank) {
+  if (result != Result::Success && result != Result::InProgress)
+    return result;
+  Comm comm = ranks ? newComm(ranks, rank) : nullptr;
+  *where = comm;
+  if (group.depth)
+    group.births.push_back({where, comm});
+  return result;
+}
+
+Result freeComm(Result result, Comm comm) {
+  std::lock_guard lock(planning);
+  if (result == Result::Success)
+    std::erase_if(alive, [&](const auto &owned) { return owned.get() == reinterpret_cast<FakeComm *>(comm); });
+  return result;
+}
+
+Result endGroup(Result result) {
+  if (group.depth == 0)
+    return Result::InvalidUsage;
+  if (--group.depth)
+    return result;
+  for (auto [where, comm] : group.births)
+    *where = comm;
+  if (result == Result::Success)
+    result = group.error;
+  group = {};
+  return result;
+}
+
+} // namespace
+
+// FAKE(Type, Name) begins the definition of a function.
+#ifdef FAKE_NCCL_OLD
+#define FAKE(name, ...) extern "C" Result nccl##name(__VA_ARGS__)
+#else
+#define FAKE(name, ...)                                                                                                \
+  extern "C" Result pnccl##name(__VA_ARGS__);                                                                          \
+  extern "C" __attribute__((weak, alias("pnccl" #name))) Result nccl##name(__VA_ARGS__);                               \
+  extern "C" Result pnccl##name(__VA_ARGS__)
+#endif
+
+FAKE(AllGather, const void *send, void *recv, size_t count, DataType type, Comm comm, Stream stream) {
+  return enter("AllGather", send, recv, count, type, comm, stream);
+}
+
+FAKE(AllReduce, const void *send, void *recv, size_t count, DataType type, RedOp op, Comm comm, Stream stream) {
+  return enter("AllReduce", send, recv, count, type, op, comm, stream);
+}
+
+#ifndef FAKE_NCCL_OLD
+FAKE(AlltoAll, const void *send, void *recv, size_t count, DataType type, Comm comm, Stream stream) {
+  return enter("AlltoAll", send, recv, count, type, comm, stream);
+}
+#endif
+
+FAKE(Broadcast, const void *send, void *recv, size_t count, DataType type, int root, Comm comm, Stream stream) {
+  return enter("Broadcast", send, recv, count, type, root, comm, stream);
+}
+
+FAKE(Gather, const void *send, void *recv, size_t count, DataType type, int root, Comm comm, Stream stream) {
+  return enter("Gather", send, recv, count, type, root, comm, stream);
+}
+
+FAKE(Reduce, const void *send, void *recv, size_t count, DataType type, RedOp op, int root, Comm comm, Stream stream) {
+  return enter("Reduce", send, recv, count, type, op, root, comm, stream);
+}
+
+FAKE(ReduceScatter, const void *send, void *recv, size_t count, DataType type, RedOp op, Comm comm, Stream stream) {
+  return enter("ReduceScatter", send, recv, count, type, op, comm, stream);
+}
+
+FAKE(Scatter, const void *send, void *recv, size_t count, DataType type, int root, Comm comm, Stream stream) {
+  return enter("Scatter", send, recv, count, type, root, comm, stream);
+}
+
+FAKE(Send, const void *send, size_t count, DataType type, int peer, Comm comm, Stream stream) {
+  return enter("Send", send, count, type, peer, comm, stream);
+}
+
+FAKE(Recv, void *recv, size_t count, DataType type, int peer, Comm comm, Stream stream) {
+  return enter("Recv", recv, count, type, peer, comm, stream);
+}
+
+FAKE(Bcast, void *buffer, size_t count, DataType type, int root, Comm comm, Stream stream) {
+  if (Result result = enter("Bcast", buffer, count, type, root, comm, stream); result != Result::Success)
+    return result;
+  return ncclBroadcast(buffer, buffer, count, type, root, comm, stream);
+}
+
+FAKE(CommInitRank, Comm *comm, int ranks, UniqueId id, int rank) {
+  return makeComm(enter("CommInitRank", ranks, id, rank), comm, ranks, rank);
+}
+
+FAKE(CommInitRankConfig, Comm *comm, int ranks, UniqueId id, int rank, Config *config) {
+  return makeComm(enter("CommInitRankConfig", ranks, id, rank, config), comm, ranks, rank);
+}
+
+FAKE(CommInitRankScalable, Comm *comm, int ranks, int rank, int idCount, UniqueId *ids, Config *config) {
+  return makeComm(enter("CommInitRankScalable", ranks, rank, idCount, ids, config), comm, ranks, rank);
+}
+
+FAKE(CommInitAll, Comm *made, int devices, const int *devlist) {
+  Result result = enter("CommInitAll", devices, devlist);
+  for (int rank = 0; rank < devices; ++rank)
+    makeComm(result, &made[rank], devices, rank);
+  return result;
+}
+
+/// Half of the ranks; none for a negative color.
+FAKE(CommSplit, Comm parent, int color, int key, Comm *child, Config *config) {
+  int ranks = color < 0 ? 0 : reinterpret_cast<FakeComm *>(parent)->ranks / 2;
+  return makeComm(enter("CommSplit", parent, color, key, config), child, ranks, key);
+}
+
+FAKE(CommShrink, Comm parent, int *excluded, int excludedCount, Comm *child, Config *config, int flags) {
+  auto [number, ranks, rank] = *reinterpret_cast<FakeComm *>(parent);
+  (void)excluded;
+  return makeComm(enter("CommShrink", parent, excludedCount, config, flags), child, ranks - excludedCount, rank);
+}
+
+FAKE(CommGrow, Comm parent, int ranks, const UniqueId *id, int rank, Comm *child, Config *config) {
+  int own = parent ? reinterpret_cast<FakeComm *>(parent)->rank : rank;
+  return makeComm(enter("CommGrow", parent, ranks, id, rank, config), child, ranks, own);
+}
+
+FAKE(CommFinalize, Comm comm) {
+  return enter("CommFinalize", comm);
+}
+
+FAKE(CommDestroy, Comm comm) {
+  return freeComm(enter("CommDestroy", comm), comm);
+}
+
+FAKE(CommAbort, Comm comm) {
+  return freeComm(enter("CommAbort", comm), comm);
+}
+
+FAKE(CommRevoke, Comm comm, int flags) {
+  return enter("CommRevoke", comm, flags);
+}
+
+// No events: they are how the library in front looks at a new communicator, and at nothing else.
+FAKE(CommCount, Comm comm, int *ranks) {
+  *ranks = reinterpret_cast<FakeComm *>(comm)->ranks;
+  return Result::Success;
+}
+
+FAKE(CommUserRank, Comm comm, int *rank) {
+  *rank = reinterpret_cast<FakeComm *>(comm)->rank;
+  return Result::Success;
+}
+
+FAKE(CommGetAsyncError, Comm comm, Result *error) {
+  *error = asyncError;
+  return enter("CommGetAsyncError", comm);
+}
+
+FAKE(GetVersion, int *version) {
+  *version = 22809;
+  return Result::Success;
+}
+
+FAKE(GroupStart) {
+  ++group.depth;
+  return enter("GroupStart");
+}
+
+FAKE(GroupEnd) {
+  return endGroup(enter("GroupEnd"));
+}
+
+FAKE(GroupSimulateEnd, SimInfo *info) {
+  return endGroup(enter("GroupSimulateEnd", static_cast<void *>(info)));
+}
+
+extern "C" void fakeNcclSink(void (*to)(const char *event)) {
+  sink = to;
+}
+
+extern "C" void fakeNcclFail(const char *function, Result result) {
+  std::lock_guard lock(planning);
+  planned[function] = result;
+}
+
+extern "C" void fakeNcclReuse(Comm comm) {
+  reused = comm;
+}
+
+extern "C" void fakeNcclAsyncError(Result error) {
+  asyncError = error;
+}
+
+extern "C" void fakeNcclReset() {
+  std::lock_guard lock(planning);
+  planned.clear();
+  comms = 0;
+  asyncError = Result::Success;
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// Communicators: every way to be born and to die, and what the engine hears of it.
+#include "Front.h"
+
+#include <functional>
+
+using namespace gc3::nccl;
+using namespace gc3::nccl::test;
+
+using Lifetime = Front;
+
+TEST_F(Lifetime, EveryBirthIsAttached) {
+  Comm parent = makeComm(8, 3), comms[2] = {};
+  UniqueId id{};
+  Config config{sizeof(Config), 0, 0, configUndefined};
+  int excluded[] = {7};
+  struct {
+    std::function<Result()> birth;
+    Events events;
+  } const cases[] = {
+      {[&] { return ncclCommInitRank(comms, 4, id, 1); }, {"CommInitRank(4, id, 1)", "attach c1=1/4"}},
+      {[&] { return ncclCommInitRankConfig(comms, 4, id, 2, &config); },
+       {"CommInitRankConfig(4, id, 2, config)", "attach c2=2/4"}},
+      {[&] { return ncclCommInitRankScalable(comms, 4, 3, 1, &id, nullptr); },
+       {"CommInitRankScalable(4, 3, 1, ids, null)", "attach c3=3/4"}},
+      {[&] { return ncclCommInitAll(comms, 2, nullptr); }, {"CommInitAll(2, 0x0)", "attach c4=0/2 c5=1/2"}},
+      {[&] { return ncclCommSplit(parent, 1, 2, comms, nullptr); }, {"CommSplit(c0, 1, 2, null)", "attach c6=2/4"}},
+      {[&] { return ncclCommSplit(parent, -1, 0, comms, nullptr); }, {"CommSplit(c0, -1, 0, null)"}},
+      {[&] { return ncclCommShrink(parent, excluded, 1, comms, nullptr, 0); },
+       {"CommShrink(c0, 1, null, 0)", "attach c7=3/7"}},
+      {[&] { return ncclCommGrow(parent, 9, nullptr, -1, comms, nullptr); },
+       {"CommGrow(c0, 9, null, -1, null)", "attach c8=3/9"}},
+      {[&] { return ncclCommGrow(nullptr, 9, &id, 8, comms, nullptr); },
+       {"CommGrow(null, 9, ids, 8, null)", "attach c9=8/9"}},
+      {[&] { return ncclCommInitRank(comms, 3, id, 1); }, {"CommInitRank(3, id, 1)", "attach c10=1/3"}},
+      {[&] { return ncclCommInitRank(comms, 1, id, 0); }, {"CommInitRank(1, id, 0)"}},
+  };
+  for (const auto &[birth, events] : cases) {
+    EXPECT_EQ(birth(), Result::Success);
+    EXPECT_EQ(take(), events);
+  }
+}
+
+TEST_F(Lifetime, FailedBirthsAreNot) {
+  Comm comm = nullptr;
+  fakeNcclFail("CommInitRank", Result::RemoteError);
+  EXPECT_EQ(ncclCommInitRank(&comm, 4, {}, 0), Result::RemoteError);
+  EXPECT_EQ(take(), Events{"CommInitRank(4, id, 0)"});
+}
+
+// Each rank learns at a time of its own that they are ready, so all must leave them alone, and their children.
+TEST_F(Lifetime, ThoseThatDoNotBlockAreNccls) {
+  Comm parent = nullptr, child = nullptr, blocking = nullptr;
+  Config config{sizeof(Config), 0, 0, 0}, blocks{sizeof(Config), 0, 0, 1};
+  ASSERT_EQ(ncclCommInitRankConfig(&parent, 4, {}, 0, &config), Result::Success) << "ready at once, by chance";
+  ASSERT_EQ(ncclCommSplit(parent, 0, 0, &child, nullptr), Result::Success);
+  EXPECT_EQ(take(), (Events{"CommInitRankConfig(4, id, 0, config)", "CommSplit(c0, 0, 0, null)"}));
+  ASSERT_EQ(ncclCommSplit(parent, 0, 0, &blocking, &blocks), Result::Success);
+  EXPECT_EQ(take(), (Events{"CommSplit(c0, 0, 0, config)", "attach c2=0/2"}));
+  fakeNcclFail("CommInitRank", Result::InProgress);
+  ASSERT_EQ(ncclCommInitRank(&parent, 4, {}, 0), Result::InProgress);
+  EXPECT_EQ(take(), Events{"CommInitRank(4, id, 0)"});
+}
+
+TEST_F(Lifetime, TheEnvironmentDecidesWhoBlocks) {
+  Config config{sizeof(Config), 0, 0, 0}, blocks{sizeof(Config), 0, 0, 1};
+  Comm comm = nullptr;
+  setenv("NCCL_COMM_BLOCKING", "1", 1);
+  ncclCommInitRankConfig(&comm, 4, {}, 0, &config);
+  EXPECT_EQ(take(), (Events{"CommInitRankConfig(4, id, 0, config)", "attach c0=0/4"}));
+  setenv("NCCL_COMM_BLOCKING", "0", 1);
+  ncclCommInitRankConfig(&comm, 4, {}, 0, &blocks);
+  EXPECT_EQ(take(), Events{"CommInitRankConfig(4, id, 0, config)"});
+  unsetenv("NCCL_COMM_BLOCKING");
+}
+
+TEST_F(Lifetime, EveryDeathGivesBackOrEndsWhatRuns) {
+  Comm comm = nullptr, child = nullptr;
+  struct {
+    std::function<Result()> death;
+    Events events;
+    const char *function;
+  } const cases[] = {
+      {[&] { return ncclCommDestroy(comm); }, {"detach c0", "CommDestroy(c0)"}, "CommDestroy"},
+      {[&] { return ncclCommFinalize(comm); }, {"detach c0", "CommFinalize(c0)"}, "CommFinalize"},
+      {[&] { return ncclCommAbort(comm); }, {"abort c0", "forget c0", "CommAbort(c0)"}, "CommAbort"},
+      {[&] { return ncclCommRevoke(comm, 0); }, {"abort c0", "forget c0", "CommRevoke(c0, 0)"}, "CommRevoke"},
+      {[&] { return ncclCommShrink(comm, nullptr, 3, &child, nullptr, shrinkAbort); },
+       {"abort c0", "forget c0", "CommShrink(c0, 3, null, 1)"},
+       "CommShrink"},
+  };
+  for (const auto &[death, events, function] : cases) {
+    for (Result result : {Result::InProgress, Result::RemoteError, Result::Success}) {
+      fakeNcclReset();
+      comm = makeComm(4);
+      if (result != Result::Success)
+        fakeNcclFail(function, result);
+      EXPECT_EQ(death(), result);
+      EXPECT_EQ(take(), events) << function;
+    }
+  }
+}
+
+TEST_F(Lifetime, AfterwardsNcclServes) {
+  Comm comm = makeComm();
+  EXPECT_EQ(ncclCommFinalize(comm), Result::Success);
+  EXPECT_EQ(allReduce(comm, 2), Result::Success);
+  EXPECT_EQ(ncclCommDestroy(comm), Result::Success);
+  EXPECT_EQ(take(),
+            (Events{"detach c0", "CommFinalize(c0)", "AllReduce(0x0, 0x0, 2, 7, 0, c0, 0x0)", "CommDestroy(c0)"}));
+  comm = makeComm();
+  EXPECT_EQ(ncclCommRevoke(comm, 0), Result::Success);
+  EXPECT_EQ(allReduce(comm, 2), Result::Success);
+  Comm child = nullptr;
+  EXPECT_EQ(ncclCommSplit(comm, 0, 1, &child, nullptr), Result::Success);
+  EXPECT_EQ(take(), (Events{"abort c1", "forget c1", "CommRevoke(c1, 0)", "AllReduce(0x0, 0x0, 2, 7, 0, c1, 0x0)",
+                            "CommSplit(c1, 0, 1, null)", "attach c2=1/2"}));
+}
+
+// A program that has destroyed it by pncclCommDestroy, say.
+TEST_F(Lifetime, AHandleThatComesAgainIsANewCommunicator) {
+  Comm comm = makeComm(4, 1);
+  fakeNcclReuse(comm);
+  Comm again = nullptr;
+  ASSERT_EQ(ncclCommInitRank(&again, 2, {}, 0), Result::Success);
+  ASSERT_EQ(again, comm);
+  EXPECT_EQ(take(), (Events{"CommInitRank(2, id, 0)", "attach c1=0/2", "abort c0", "forget c0"}));
+  EXPECT_EQ(allReduce(again, 2), Result::Success);
+  EXPECT_EQ(take(), Events{"run 7 AllReduce 8 B float sum on c1"});
+}
+
+TEST_F(Lifetime, AsynchronousErrorsOfTheEngineShowAsNccls) {
+  Comm comm = makeComm(), other = makeComm(3);
+  auto ask = [](Comm of) {
+    Result error = Result::InvalidUsage;
+    EXPECT_EQ(ncclCommGetAsyncError(of, &error), Result::Success);
+    return error;
+  };
+  EXPECT_EQ(ask(comm), Result::Success);
+  fakeEngine().asyncError = Result::RemoteError;
+  EXPECT_EQ(ask(comm), Result::RemoteError);
+  EXPECT_EQ(ask(other), Result::Success) << "the engine has nothing to do with it";
+  fakeNcclAsyncError(Result::InProgress);
+  EXPECT_EQ(ask(comm), Result::InProgress) << "NCCL's own comes first";
+  Result error = Result::Success;
+  fakeNcclFail("CommGetAsyncError", Result::InvalidArgument);
+  EXPECT_EQ(ncclCommGetAsyncError(comm, &error), Result::InvalidArgument);
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Threads with communicators of their own, and one that aborts another's. For the thread sanitizer above all.
+#include "Front.h"
+
+#include <thread>
+
+using namespace gc3::nccl;
+using namespace gc3::nccl::test;
+
+using Threads = Front;
+
+TEST_F(Threads, MakeUseAndDestroyCommunicatorsAtOnce) {
+  constexpr int threadCount = 4, rounds = 50;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < threadCount; ++t)
+    threads.emplace_back([] {
+      for (int round = 0; round < rounds; ++round) {
+        Comm comm = nullptr;
+        Result error = Result::InvalidUsage;
+        EXPECT_EQ(ncclCommInitRank(&comm, 2, {}, 0), Result::Success);
+        ncclGroupStart();
+        allReduce(comm, 2);
+        allReduce(comm, 3);
+        EXPECT_EQ(ncclGroupEnd(), Result::Success);
+        EXPECT_EQ(ncclCommGetAsyncError(comm, &error), Result::Success);
+        EXPECT_EQ(error, Result::Success);
+        EXPECT_EQ(round % 2 ? ncclCommDestroy(comm) : ncclCommAbort(comm), Result::Success);
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  size_t runs = 0, forwarded = 0, detached = 0, forgotten = 0;
+  for (const std::string &event : take()) {
+    runs += event.starts_with("run ");
+    forwarded += event.starts_with("AllReduce(");
+    detached += event.starts_with("detach ");
+    forgotten += event.starts_with("forget ");
+  }
+  EXPECT_EQ(runs, threadCount * rounds);
+  EXPECT_EQ(forwarded, threadCount * rounds);
+  EXPECT_EQ(detached, threadCount * rounds / 2);
+  EXPECT_EQ(forgotten, threadCount * rounds / 2);
+}
+
+// As a watchdog does. The stand-in for NCCL frees the communicator, which the caller must then not use.
+TEST_F(Threads, OneRevokesWhatAnotherUses) {
+  Comm comm = makeComm();
+  std::atomic<int> calls{0};
+  std::thread user([&] {
+    Result result = Result::Success;
+    for (int i = 0; i < 1000; ++i, ++calls)
+      if (Result got = allReduce(comm, 2); got != Result::Success)
+        result = got;
+    EXPECT_TRUE(result == Result::Success || result == Result::InternalError) << static_cast<int>(result);
+  });
+  while (calls < 10)
+    std::this_thread::yield();
+  EXPECT_EQ(ncclCommRevoke(comm, 0), Result::Success);
+  user.join();
+  Events events = take();
+  EXPECT_EQ(std::count(events.begin(), events.end(), "abort c0"), 1);
+  EXPECT_EQ(std::count(events.begin(), events.end(), "forget c0"), 1);
+}

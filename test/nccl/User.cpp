@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// A program's part that uses NCCL by its exported names: in a program of its own, or in a module that another program
+// opens for itself only, as Python opens PyTorch's.
+#include "nccl/Abi.h"
+
+using namespace gc3::nccl;
+
+extern "C" {
+signature::CommInitRank ncclCommInitRank;
+signature::CommDestroy ncclCommDestroy;
+signature::AllReduce ncclAllReduce;
+signature::AlltoAll ncclAlltoAll;
+signature::GroupStart ncclGroupStart;
+signature::GroupEnd ncclGroupEnd;
+Result ncclSend(const void *send, size_t count, DataType type, int peer, Comm comm, Stream stream);
+
+/// One call served by the stand-in for an engine, one that is not, a group; AlltoAll, which an old NCCL lacks.
+__attribute__((visibility("default"))) int useNccl() {
+  Comm comm = nullptr;
+  ncclCommInitRank(&comm, 4, {}, 3);
+  ncclAllReduce(nullptr, nullptr, 262144, DataType::Float32, RedOp::Sum, comm, nullptr);
+  ncclAllReduce(nullptr, nullptr, 3, DataType::Float32, RedOp::Sum, comm, nullptr);
+  ncclGroupStart();
+  ncclAllReduce(nullptr, nullptr, 2, DataType::Float32, RedOp::Sum, comm, nullptr);
+  ncclSend(nullptr, 1, DataType::Int8, 2, comm, nullptr);
+  ncclGroupEnd();
+  ncclAlltoAll(nullptr, nullptr, 3, DataType::Int8, comm, nullptr);
+  return static_cast<int>(ncclCommDestroy(comm));
+}
+}

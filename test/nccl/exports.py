@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the libraries in front of NCCL export.
+
+exports.py front NM LIBRARY                          libgc3nccl.so: exactly INTERPOSED
+exports.py replacement NM LIBRARY PINNED INSTALLED   libnccl.so.2: those, the pinned names, and an installed NCCL's
+exports.py header NCCL_H                             INTERPOSED has all collectives, births and deaths that nccl.h has
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+INTERPOSED = {
+    "nccl" + name
+    for name in """
+    AllGather AllReduce AlltoAll Bcast Broadcast Gather Reduce ReduceScatter Scatter
+    CommInitRank CommInitRankConfig CommInitRankScalable CommInitAll CommSplit CommShrink CommGrow
+    CommFinalize CommDestroy CommAbort CommRevoke CommGetAsyncError GroupStart GroupEnd GroupSimulateEnd
+    """.split()
+}
+SINCE_2_29 = {"ncclCommGrow"}
+
+
+def exports(nm, library):
+    lines = subprocess.run([nm, "-D", "--defined-only", library], check=True, capture_output=True, text=True).stdout
+    return {line.split()[2] for line in lines.splitlines()}
+
+
+def expect_equal(what, found, expected):
+    for name in sorted(found - expected):
+        print(f"{what}: {name} is too much")
+    for name in sorted(expected - found):
+        print(f"{what}: {name} is missing")
+    sys.exit(found != expected)
+
+
+def front(nm, library):
+    expect_equal(library, exports(nm, library), INTERPOSED)
+
+
+def replacement(nm, library, pinned, installed):
+    expected = INTERPOSED | set(pathlib.Path(pinned).read_text().split())
+    if installed:
+        expected |= {name for name in exports(nm, installed) if re.match("p?nccl[A-Z]", name)}
+    expect_equal(library, exports(nm, library), expected)
+
+
+def header(path):
+    declared = dict(re.findall(r"ncclResult_t\s+(nccl[A-Z]\w+)\(([^)]*)\)", pathlib.Path(path).read_text()))
+    ours = {
+        name
+        for name, parameters in declared.items()
+        if ("cudaStream_t" in parameters and name not in {"ncclSend", "ncclRecv"})
+        or re.search(r"ncclComm_t\s*\*", parameters)
+        or name.startswith("ncclGroup")
+        or re.fullmatch(r"ncclComm(Finalize|Destroy|Abort|Revoke|GetAsyncError)", name)
+    }
+    expect_equal(path, ours | SINCE_2_29, INTERPOSED)
+
+
+{"front": front, "replacement": replacement, "header": header}[sys.argv[1]](*sys.argv[2:])
