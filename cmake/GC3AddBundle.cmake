@@ -43,6 +43,9 @@ function(gc3_add_bundle target source)
     if(NOT define MATCHES "^[^=]+=")
       message(FATAL_ERROR "${call}: DEFINES takes name=value, not '${define}'")
     endif()
+    if(define MATCHES ";") # between list items, for CMake
+      message(FATAL_ERROR "${call}: DEFINES can't pass on the ';' in '${define}'")
+    endif()
   endforeach()
 
   gc3_absolute_paths(source "${source}")

@@ -1,5 +1,6 @@
-# What `cmake --install` puts where, in three components, which are Debian packages as well (GC3Package.cmake):
+# What `cmake --install` puts where, in four components, which are Debian packages as well (GC3Package.cmake):
 #   runtime      the shared library
+#   nccl         the libraries in front of NCCL
 #   development  its header and what finds it: the CMake package, pkg-config's file
 #   tools        gc3c, gc3-run, manual pages, documentation
 # The CMake package works wherever the tree is moved to, and without the tools.
@@ -12,6 +13,12 @@ install(TARGETS gc3 EXPORT gc3RuntimeTargets
   INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(FILES "${PROJECT_SOURCE_DIR}/runtime/include/gc3.h" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT development)
 install(EXPORT gc3RuntimeTargets NAMESPACE gc3:: DESTINATION "${GC3_INSTALL_CMAKE}" COMPONENT development)
+
+# libgc3nccl.so is preloaded by its name. The other has NCCL's own, so it is where no loader looks, and no linker.
+install(TARGETS gc3nccl LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT nccl)
+if(TARGET gc3nccl-replacement)
+  install(TARGETS gc3nccl-replacement LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/gc3" COMPONENT nccl NAMELINK_SKIP)
+endif()
 
 install(TARGETS gc3-run DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT tools)
 if(GC3_COMPILER)

@@ -1,19 +1,17 @@
-# `cpack` in a build directory makes three Debian packages of the components that GC3Install.cmake has:
-# libgc3-0 (the shared library), libgc3-dev (to build against it), gc3 (the tools). What they need of other packages,
+# `cpack` in a build directory makes four Debian packages of the components that GC3Install.cmake has: libgc3-0 (the
+# shared library), libgc3-nccl (those in front of NCCL), libgc3-dev (to build against it), gc3 (the tools). What they need of other packages,
 # dpkg-shlibdeps finds out.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_PACKAGE_DIRECTORY "${PROJECT_BINARY_DIR}/packages")
 set(CPACK_PACKAGE_CONTACT "gc3 developers <gc3@gc3.invalid>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "") # each package's description begins with its own
-set(CPACK_COMPONENTS_ALL runtime development tools)
+set(CPACK_COMPONENTS_ALL runtime nccl development tools)
 set(CPACK_STRIP_FILES ON)
 
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
-set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_PRE_BUILD_SCRIPTS "${PROJECT_SOURCE_DIR}/cmake/package/copyright.cmake")
 set(CPACK_RESOURCE_FILE_LICENSE "${PROJECT_SOURCE_DIR}/LICENSE")
@@ -28,6 +26,15 @@ set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME libgc3-0)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_RUNTIME_DESCRIPTION "${PROJECT_DESCRIPTION} (library)
 The shared library that loads bundles, which gc3c has compiled, and runs them.")
+# Who links the library needs the package. CMake would say the same of libgc3-nccl and NCCL's name.
+file(CONFIGURE OUTPUT package/shlibs CONTENT "libgc3 0 libgc3-0 (>= ${PROJECT_VERSION})\n" @ONLY)
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONTROL_EXTRA "${CMAKE_CURRENT_BINARY_DIR}/package/shlibs")
+
+set(CPACK_DEBIAN_NCCL_PACKAGE_NAME libgc3-nccl)
+set(CPACK_DEBIAN_NCCL_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_NCCL_DESCRIPTION "${PROJECT_DESCRIPTION} (in front of NCCL)
+Libraries that are loaded before NCCL, or in its place, and serve its
+collectives with programs of bundles. NCCL itself has to be there, too.")
 
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libgc3-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)

@@ -12,7 +12,7 @@ PATH. What is done with a fenced block, its first line says:
   ```console        lines after '$ ' are commands, those below each what it prints; '...' stands for any lines
 
 Commands succeed unless they print an error; standard error is a part of the output. Times and rates of gc3-run are not compared.
-examples/ is there. --update writes into the pages what commands print now, where that differs.
+examples/ is there. Files stay, so run it in an empty directory. --update writes into the pages what commands print now, where that differs.
 """
 import itertools
 import pathlib
@@ -132,6 +132,8 @@ def do_page(page, update, counts):
 def main():
     update = "--update" in sys.argv
     pages = [pathlib.Path(name).resolve() for name in sys.argv[1:] if name != "--update"]
+    if pathlib.Path.cwd() == ROOT:
+        sys.exit("doc_blocks.py leaves files where it runs: run it in an empty directory")
     wrong, counts = [], {"programs": 0, "commands": 0}
     for page in pages:
         wrong += do_page(page, update, counts)

@@ -27,9 +27,11 @@ def message(thing):
 def place(location):
     if "physicalLocation" not in location:
         return ""
-    physical = known(location["physicalLocation"], ["artifactLocation", "region"])
+    physical = known(location["physicalLocation"], ["artifactLocation"], ["region"])
     uri = known(physical["artifactLocation"], ["uri"])["uri"]
     assert uri == urllib.parse.quote(urllib.parse.unquote(uri), safe="/:-._~"), uri
+    if "region" not in physical:
+        return f" ({uri})"
     region = known(physical["region"], ["startLine", "startColumn", "endLine", "endColumn"])
     assert all(isinstance(number, int) and number >= 1 for number in region.values())
     begin, end = (region["startLine"], region["startColumn"]), (region["endLine"], region["endColumn"])
@@ -38,13 +40,11 @@ def place(location):
 
 
 def result(record, rules):
-    known(record, ["ruleId", "ruleIndex", "level", "message"], ["locations", "relatedLocations"])
+    known(record, ["ruleId", "ruleIndex", "level", "message", "locations"], ["relatedLocations"])
     assert rules[record["ruleIndex"]] == record["ruleId"]
     assert record["level"] in ("error", "note")
-    locations = record.get("locations", [])
-    assert len(locations) <= 1
-    where = "".join(place(known(location, ["physicalLocation"])) for location in locations)
-    print(f"{record['level']} {record['ruleId']}: {message(record)}{where}")
+    (location,) = record["locations"]
+    print(f"{record['level']} {record['ruleId']}: {message(record)}{place(known(location, ['physicalLocation']))}")
     for location in record.get("relatedLocations", []):
         print(f"  {message(known(location, ['message'], ['physicalLocation']))}{place(location)}")
 

@@ -64,6 +64,17 @@ class Project:
         assert said == f"ring_allreduce: {ranks} ranks, 1000 elements, 0 wrong\n", said
 
 
+def check_front(options):
+    """The installed libraries in front of NCCL export what they should; the second one is for x86-64 only."""
+    (library,) = options.prefix.rglob("libgc3nccl.so")
+    exports = [sys.executable, options.source / "test/nccl/exports.py"]
+    run(*exports, "front", "nm", library)
+    for path in options.prefix.rglob("libnccl.so*"):
+        assert path == library.parent / "gc3/libnccl.so.2", f"{path} would be taken for NCCL"
+        run(*exports, "replacement", "nm", path, options.source / "runtime/nccl/front/Exports.txt", options.nccl)
+    assert options.machine != "x86_64" or (library.parent / "gc3/libnccl.so.2").exists()
+
+
 def test_install(options):
     staging = options.work / "staging"
     for directory in (staging, options.prefix):
@@ -74,6 +85,7 @@ def test_install(options):
     assert run(options.prefix / "bin/gc3-run", "--version") == f"gc3-run {version}"
     if options.compiler:
         assert run(options.prefix / "bin/gc3c", "--version") == f"gc3c {version}"
+    check_front(options)
     for path in options.prefix.rglob("*"):
         if path.suffix in (".cmake", ".pc"):
             text = path.read_text()
@@ -156,6 +168,7 @@ def test_errors(options):
     misuse("gc3_add_bundle(b missing.gc3)", "gc3_add_bundle(b): there is no file '")
     misuse("gc3_add_bundle(b steps)", "gc3_add_bundle(b): there is no file '")
     misuse("gc3_add_bundle(b allreduce.gc3 RANKS 3)", "gc3_add_bundle(b): unknown argument 'RANKS;3'")
+    misuse('gc3_add_bundle(b allreduce.gc3 DEFINES "R=2;3")', "gc3_add_bundle(b): DEFINES can't pass on the ';' in 'R=2;3'")
     misuse("gc3_add_bundle(b allreduce.gc3 DEFINES R)", "gc3_add_bundle(b): DEFINES takes name=value, not 'R'")
     misuse("gc3_add_bundle(b allreduce.gc3 PROGRAM)", "gc3_add_bundle(b): nothing follows PROGRAM")
     misuse("add_custom_target(b)\ngc3_add_bundle(b allreduce.gc3)", "gc3_add_bundle(b): there is a target 'b' already")
@@ -228,7 +241,7 @@ def test_deb(options):
     shutil.rmtree(out, ignore_errors=True)
     run("cpack", "-G", "DEB", "--config", options.build / "CPackConfig.cmake", "-B", out)
     packages = {control(path, "Package"): path for path in out.glob("*.deb")}
-    assert sorted(packages) == ["gc3", "libgc3-0", "libgc3-dev"], packages
+    assert sorted(packages) == ["gc3", "libgc3-0", "libgc3-dev", "libgc3-nccl"], packages
     for name, path in packages.items():
         assert control(path, "Version") == options.version
         summary = control(path, "Description").splitlines()[0]
@@ -251,6 +264,10 @@ def test_deb(options):
 
     unpack(options, root, packages["libgc3-0"], packages["libgc3-dev"])
     test_errors(argparse.Namespace(**{**vars(options), "compiler": 0}))
+
+    unpack(options, root, packages["libgc3-nccl"])
+    check_front(options)
+    assert "shlibs" not in run("dpkg-deb", "--info", packages["libgc3-nccl"]), "nobody's NCCL comes from it"
 
     unpack(options, root, *packages.values())
     for tool in ["gc3-run"] + ["gc3c"] * options.compiler:
@@ -275,6 +292,8 @@ parser.add_argument("--work", type=pathlib.Path, required=True, help="a director
 parser.add_argument("--version", required=True, help="what must have been installed")
 parser.add_argument("--compiler", type=int, default=1, help="whether gc3c must have been installed")
 parser.add_argument("--cc", default="cc")
+parser.add_argument("--machine", default=os.uname().machine)
+parser.add_argument("--nccl", default="", help="an NCCL that the build has found")
 parser.add_argument("--generator", default="Ninja")
 arguments = parser.parse_args()
 arguments.prefix = arguments.work / "prefix"
