@@ -33,12 +33,15 @@ struct Part {
 inline constexpr const char *entryName = "gc3GinPart";
 using Entry = const Part *();
 
-/// Opens a file, or without a path libgc3gin.so beside this library, or where the loader finds it. It is never closed:
-/// CUDA knows its kernels. Null and why, if it is not there or not of this gc3.
-const Part *open(const char *path, std::string &why);
+/// Opens a file, which is never closed: CUDA knows its kernels. Null and why, if it is not there or not of this gc3.
+const Part *open(const std::string &path, std::string &why);
 
-/// Opens the file that GC3_GIN_LIB names, or without that variable as open() does; once in a process, and tells why it
-/// can't where GC3_DEBUG informs. Thread-safe.
+/// libgc3gin.so in a folder (with a slash behind) or its gc3/, where it is installed; its name alone, for the loader to
+/// find, if it is in neither.
+std::string pathNear(const std::string &folder);
+
+/// Opens the file that GC3_GIN_LIB names, or without that variable the one near this library; once in a process, and
+/// tells why it can't where GC3_DEBUG informs. Thread-safe.
 const Part *find();
 
 } // namespace gc3::gin

@@ -47,6 +47,7 @@ Rank::~Rank() {
     recorder->collect();
   ownNetwork = Network();
   windows.clear(); // while its device is the current one
+  teamComm = TeamComm();
 }
 
 Outcome Rank::ask() {
@@ -106,7 +107,7 @@ Outcome Rank::describe(Record &record) {
   const OnDevice device(cuda, onDevice);
   record.set(options);
   record.architecture = runner.room().architecture;
-  record.firstPeer = own - team.rank * team.stride;
+  record.firstPeer = firstOfTeam();
   record.peerEnd = team.stride == 1 ? record.firstPeer + team.ranks : own + 1;
   if (team.stride != 1)
     record.firstPeer = own;
@@ -242,8 +243,45 @@ Outcome Rank::reserve(uint32_t program, Loading &loading) {
     return {};
   // As large for all ranks: before 2.29 windows have to be.
   loading.windowBytes = loading.pool->largestPart(pool->pieces());
-  loading.window = Window(cuda, nccl, comm);
+  loading.window = Window(cuda, nccl, commOfWindows());
   return loading.window.reserve(loading.windowBytes, runner.stream());
+}
+
+nccl::Comm Rank::commOfWindows() const {
+  std::lock_guard lock(mutex);
+  return teamComm.get() ? teamComm.get() : comm;
+}
+
+/// A network comes with windows over all ranks.
+bool Rank::maySplit() const {
+  return commOfWindows() == comm && team.stride == 1 && team.ranks < count && catalog->signals() == 0;
+}
+
+Outcome Rank::lacksWindow(const Loading &loading, bool &lacks) const {
+  bool real = false;
+  Outcome outcome = loading.window.isWindow(real);
+  lacks = outcome.ok() && !real;
+  return outcome;
+}
+
+Outcome Rank::split(Loading &loading) const {
+  loading.teamComm = TeamComm(nccl);
+  return loading.teamComm.create(comm, team, firstOfTeam());
+}
+
+Outcome Rank::completeSplit(const Outcome &created, Loading &loading) const {
+  return loading.teamComm.complete(created, team);
+}
+
+void Rank::keepSplit(Loading &loading) {
+  const OnDevice device(cuda, onDevice);
+  loading.window.leave(loading.teamComm.get());
+  std::lock_guard lock(mutex);
+  teamComm = std::move(loading.teamComm);
+  if (nccl::informs())
+    nccl::inform("rank " + std::to_string(own) + ": the communicator has no windows, so ranks " +
+                 std::to_string(firstOfTeam()) + " to " + std::to_string(firstOfTeam() + team.ranks - 1) +
+                 " have one of their own for programs");
 }
 
 Outcome Rank::connect(Loading &loading) {
@@ -271,6 +309,15 @@ device::Network Rank::networkOf(const Loading &loading) const {
   if (loading.windowBytes != 0)
     network.windows.push_back(loading.window.get());
   return network;
+}
+
+void Rank::discard(Loading &loading) const {
+  if (!isAborted)
+    return;
+  loading.window.abandon();
+  loading.teamComm.abort();
+  if (loading.onGpu)
+    loading.onGpu->abandon();
 }
 
 std::string Rank::refusal(uint32_t program) const {
@@ -339,6 +386,8 @@ void Rank::abort() {
   isAborted = true;
   runner.stop();
   breakDown({gc3InvalidUsage, "the communicator was aborted"});
+  std::lock_guard lock(mutex);
+  teamComm.abort(); // whoever aborts the communicator does not know of it
 }
 
 } // namespace gc3::lsa

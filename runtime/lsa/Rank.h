@@ -8,6 +8,7 @@
 #include "cuda/Recorder.h"
 #include "lsa/Catalog.h"
 #include "lsa/Network.h"
+#include "lsa/TeamComm.h"
 #include "lsa/Window.h"
 
 #include <atomic>
@@ -64,7 +65,8 @@ public:
     std::unique_ptr<device::ConnectionPool> pool; ///< as it will be
     std::vector<uint32_t> numbers;                ///< of the program's connections in it
     std::unique_ptr<cuda::GpuProgram> onGpu;
-    Window window; ///< for the connections that are not there yet
+    TeamComm teamComm; ///< if the communicator is split for it
+    Window window;     ///< for the connections that are not there yet
     uint64_t windowBytes = 0;
     device::ConnectionPool::Parts parts;
   };
@@ -73,8 +75,19 @@ public:
   std::string refusal(uint32_t program) const;
   /// Takes what the program needs.
   host::Outcome reserve(uint32_t program, Loading &loading);
+  /// Whether LSA teams get communicators of their own if this one turns out to have no windows. Alike on all ranks.
+  bool maySplit() const;
+  /// Once its window is registered on all ranks.
+  host::Outcome lacksWindow(const Loading &loading, bool &lacks) const;
+  /// All ranks do so together, in a group of NCCL's; `complete` it when that has ended.
+  host::Outcome split(Loading &loading) const;
+  host::Outcome completeSplit(const host::Outcome &created, Loading &loading) const;
+  /// Once all ranks have one: all windows are in it from here on, the one of this program too.
+  void keepSplit(Loading &loading);
   /// Once its window is registered on all ranks: finds the peers' memory, and writes the image.
   host::Outcome connect(Loading &loading);
+  /// What was not kept: behind abort() nothing of it is given back.
+  void discard(Loading &loading) const;
   void keep(Loading &&loading);
   void refuse(uint32_t program, const std::string &why);
 
@@ -99,6 +112,8 @@ private:
   host::Outcome describeNetwork(Record &record);
   host::Outcome room(const cuda::Interpreters &interpreters, device::Protocol protocol, uint32_t &blocks) const;
   device::Network networkOf(const Loading &loading) const;
+  int firstOfTeam() const { return own - team.rank * team.stride; }
+  nccl::Comm commOfWindows() const;
   void beginTrace(std::span<const Record> records);
   host::Outcome wait();
 
@@ -119,6 +134,7 @@ private:
   std::vector<Window> windows; ///< by piece of the pool
   const gin::Part *part = nullptr;
   Network ownNetwork;
+  TeamComm teamComm;                           ///< where the windows are, if it is there
   device::ConnectionPool::Parts parts;         ///< by window and rank
   std::vector<const cuda::GpuProgram *> onGpu; ///< by number in the catalog
   std::vector<std::string> refusals;

@@ -63,6 +63,13 @@ Outcome Window::enroll() {
   return outcomeOf(nccl->CommWindowRegister(comm, memory, size, &handle, 0), "registering a window");
 }
 
+void Window::leave(nccl::Comm forAnother) {
+  if (handle)
+    nccl->CommWindowDeregister(comm, handle);
+  handle = nullptr;
+  comm = forAnother;
+}
+
 /// Where windows are not possible NCCL says so by null or, before 2.29, by a handle of another kind, in host memory.
 Outcome Window::isWindow(bool &real) const {
   real = handle != nullptr;
