@@ -28,8 +28,8 @@ static uint64_t thisHost() {
 }
 
 Rank::~Rank() {
-  if (isAborted) { // giving memory back waits for the GPU, and kernels of NCCL's may hang there until it is aborted,
-                   // too
+  if (isAborted || isWaitedFor) { // giving memory back waits for the GPU, and kernels of NCCL's may hang there until it
+                                  // is aborted, too
     for (Window &window : windows)
       window.abandon();
     ownNetwork.abandon();
@@ -41,8 +41,10 @@ Rank::~Rank() {
   }
   const OnDevice device(cuda, onDevice);
   bool idle = false;
-  while (runner.isIdle(idle).ok() && !idle)
+  while (runner.isIdle(idle).ok() && !idle) {
+    runner.watch(cuda::Watchdog::Clock::now()); // nobody else does any more
     std::this_thread::yield();
+  }
   if (recorder)
     recorder->collect();
   ownNetwork = Network();
@@ -132,7 +134,7 @@ bool Rank::keepsLinesWhole(std::span<const Record> records) const {
   for (int32_t peer = here.firstPeer; peer < here.peerEnd; ++peer) {
     const Record &there = records[static_cast<size_t>(peer)];
     int device = 0, whole = 0;
-    if (peer == own)
+    if (shareGpu(here, there)) // and itself
       continue;
     if (here.host == 0 || there.host != here.host || cuda.deviceOf(&device, there.busId) != 0 ||
         cuda.nativeAtomics(&whole, onDevice, device) != 0 || whole == 0)
@@ -152,6 +154,7 @@ uint32_t Rank::completeNetwork(const Outcome &created) {
 
 void Rank::join(std::unique_ptr<Catalog> ofPrograms, std::span<const Record> records) {
   catalog = std::move(ofPrograms);
+  ofAll = records[0].nonce;
   pool = std::make_unique<device::ConnectionPool>(catalog->teams());
   onGpu.resize(catalog->size());
   refusals.resize(catalog->size());
@@ -202,12 +205,15 @@ Outcome Rank::endGather(void *all, size_t size) {
   return outcome.ok() ? outcomeOf(cuda, cuda.synchronize(runner.stream()), "hearing from the other ranks") : outcome;
 }
 
-/// For the other ranks, not longer than for a kernel, and not after abort().
+/// For the other ranks, not longer than for a kernel, and not after abort(). All ranks join right behind the birth of
+/// the communicator, so one that waits for long has peers that never will: without gc3, or without bundles.
 Outcome Rank::wait() {
   using Clock = std::chrono::steady_clock;
+  constexpr uint32_t joiningMs = 60'000;
   if (Outcome outcome = outcomeOf(cuda, cuda.record(gatheredAll.get(), runner.stream()), "recording an event");
       !outcome.ok())
     return outcome;
+  const uint32_t limit = options.timeoutMs != 0 || catalog ? options.timeoutMs : joiningMs;
   const Clock::time_point begin = Clock::now();
   for (;;) {
     const cuda::Result result = cuda.query(gatheredAll.get());
@@ -215,8 +221,12 @@ Outcome Rank::wait() {
       return outcomeOf(cuda, result, "hearing from the other ranks");
     if (isAborted)
       return {gc3InvalidUsage, "the communicator was aborted"};
-    if (options.timeoutMs != 0 && Clock::now() - begin > std::chrono::milliseconds(options.timeoutMs))
-      return {gc3Timeout, "after " + std::to_string(options.timeoutMs) + " ms not all ranks have loaded the program"};
+    if (limit != 0 && Clock::now() - begin > std::chrono::milliseconds(limit)) {
+      isWaitedFor = true;
+      return {gc3Timeout,
+              "after " + std::to_string(limit) + " ms not all ranks have " +
+                  (catalog ? "loaded the program" : "joined; is gc3, with the same bundles, on all of them?")};
+    }
     std::this_thread::sleep_for(std::chrono::microseconds(20));
   }
 }
@@ -330,6 +340,17 @@ void Rank::refuse(uint32_t program, const std::string &why) {
   refusals[program] = why;
 }
 
+/// What it runs with.
+static std::string conditions(const cuda::GpuProgram &program) {
+  const device::SlotSizes &sizes = program.slotSizes();
+  const bundle::fbs::Protocol proven = program.loaded().program->info().protocol();
+  const auto used = static_cast<bundle::fbs::Protocol>(sizes.protocol);
+  return std::string(bundle::fbs::EnumNameProtocol(used)) +
+         (proven != used ? " in place of " + std::string(bundle::fbs::EnumNameProtocol(proven)) : "") + ", " +
+         std::to_string(sizes.slots) + " slots of " + std::to_string(sizes.slotBytes) + " bytes, " +
+         std::to_string(program.imageBytes()) + " bytes for the program";
+}
+
 void Rank::keep(Loading &&loading) {
   std::lock_guard lock(mutex);
   pool = std::move(loading.pool);
@@ -338,8 +359,8 @@ void Rank::keep(Loading &&loading) {
     windows.push_back(std::move(loading.window));
   if (nccl::informs())
     nccl::inform("rank " + std::to_string(own) + ": program '" + catalog->entry(loading.program).name() +
-                 "' is loaded: " + std::to_string(loading.onGpu->imageBytes()) + " bytes, " +
-                 std::to_string(loading.windowBytes) + " bytes of windows for new connections");
+                 "' is loaded: " + conditions(*loading.onGpu) + ", " + std::to_string(loading.windowBytes) +
+                 " bytes of windows for new connections");
   onGpu[loading.program] = &runner.add(std::move(loading.onGpu));
 }
 
@@ -351,10 +372,11 @@ Outcome Rank::plan(uint32_t program, const host::Request &request, bool captured
 
 Outcome Rank::enqueue(cuda::Runner::Plan &plan, cuda::Stream stream) {
   std::lock_guard lock(mutex);
-  if (!runner.broken().ok())
-    return runner.broken();
+  Outcome outcome = runner.broken();
+  if (!outcome.ok())
+    return outcome;
   const OnDevice device(cuda, onDevice);
-  Outcome outcome = device.outcome();
+  outcome = device.outcome();
   if (outcome.ok())
     outcome = recorder ? recorder->enqueue(runner, plan, stream) : runner.enqueue(plan, stream);
   if (!outcome.ok())
@@ -363,17 +385,14 @@ Outcome Rank::enqueue(cuda::Runner::Plan &plan, cuda::Stream stream) {
 }
 
 Outcome Rank::broken() const {
-  std::lock_guard lock(mutex);
   return runner.broken();
 }
 
 Outcome Rank::watch(cuda::Watchdog::Clock::time_point now) {
-  std::lock_guard lock(mutex);
   return runner.watch(now);
 }
 
 void Rank::breakDown(const Outcome &why) {
-  std::lock_guard lock(mutex);
   runner.breakDown(why);
 }
 

@@ -27,14 +27,16 @@ public:
   Rank(const Drivers &drivers, nccl::Comm comm, const cuda::Options &options)
       : cuda(drivers.cuda), nccl(drivers.nccl), findPart(drivers.gin), comm(comm), options(options),
         runner(cuda, options.timeoutMs) {}
-  /// Waits for calls under way, then gives back what it holds, from the communicator too. After abort() it waits for
-  /// nothing, leaves the communicator alone, and gives back no memory.
+  /// Waits for calls under way, then gives back what it holds, from the communicator too. After abort(), or where other
+  /// ranks never came, it waits for nothing, leaves the communicator alone, and gives back no memory.
   ~Rank();
   Rank(const Rank &) = delete;
   Rank &operator=(const Rank &) = delete;
 
   uint32_t rank() const { return static_cast<uint32_t>(own); }
   uint32_t ranks() const { return static_cast<uint32_t>(count); }
+  /// Once joined: alike for all of its ranks, and for nobody else's.
+  uint64_t communicator() const { return ofAll; }
 
   // Joining:
   /// Asks NCCL who it is, and takes what every rank needs.
@@ -124,9 +126,11 @@ private:
   const cuda::Options options;
   int own = 0, count = 0, onDevice = 0;
   nccl::Team team{};
+  uint64_t ofAll = 0; ///< what names the communicator
   std::unique_ptr<Catalog> catalog;
   std::atomic<bool> isAborted{false};
-  mutable std::mutex mutex; ///< guards the runner, the recorder and what was refused, which other threads look at, too
+  bool isWaitedFor = false; ///< something of NCCL's never came to its end
+  mutable std::mutex mutex; ///< guards the calls of the runner, the recorder and what was refused
   cuda::Runner runner;
   cuda::DeviceMemory gathered; ///< own bytes, then those of all
   cuda::OwnEvent gatheredAll;

@@ -146,14 +146,17 @@ bool needsLoad(const RankCall &call) {
          call.rank->broken().ok();
 }
 
-/// Each rank's next program that is not loaded, until all are. A rank on which a call has failed already tells the
-/// others, who wait for it.
+/// Each rank's next program that is not loaded, until all are; of one communicator after the other, in the order of the
+/// calls: other ranks may make those one by one. A rank on which a call has failed already tells the others, who wait
+/// for it.
 void loadAll(std::span<RankCall> calls, const Nccl &nccl) {
   for (;;) {
     std::vector<Job> jobs;
     for (const RankCall &call : calls) {
-      const bool first = std::none_of(jobs.begin(), jobs.end(), [&](const Job &job) { return job.rank == call.rank; });
-      if (!first || !needsLoad(call))
+      const bool isNext = jobs.empty() || (call.rank->communicator() == jobs[0].rank->communicator() &&
+                                           std::none_of(jobs.begin(), jobs.end(),
+                                                        [&](const Job &job) { return job.rank == call.rank; }));
+      if (!isNext || !needsLoad(call))
         continue;
       jobs.emplace_back();
       jobs.back().rank = call.rank;
