@@ -101,9 +101,9 @@ std::string whyNot(const host::Program &program, Protocol protocol, std::span<co
     const uint32_t blocks = blocksOnGpu(program, ranks, r);
     const uint32_t room = pair.empty() ? ranks[r].room[static_cast<size_t>(protocol)] : ranks[r].networkRoom;
     if (blocks > room)
-      return name + "rank " + std::to_string(r) + " has " + std::to_string(blocks) +
-             " thread blocks" + (blocks > own ? ", those of ranks on the same GPU included" : "") +
-             ", and its GPU can hold " + std::to_string(room) + " at once";
+      return name + "rank " + std::to_string(r) + " has " + std::to_string(blocks) + " thread blocks" +
+             (blocks > own ? ", those of ranks on the same GPU included" : "") + ", and its GPU can hold " +
+             std::to_string(room) + " at once";
   }
   return {};
 }
