@@ -43,6 +43,9 @@ inline constexpr const char *noRoom = "no room";
 /// One call, compared. What is wrong, or an empty string, or noRoom.
 std::string callOnce(const Subject &subject, const TrialOptions &options);
 
+/// The largest count for which the host still repeats a call quickly.
+uint64_t mostCount(const Subject &subject);
+
 /// Every type and operation with an odd count, and many counts with one of each, in place and not.
 std::string callAll(const Subject &subject, uint64_t &calls);
 /// `repeats` calls one after the other, of random sizes, types and placements.
