@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs gpu-nccl-test on bundles of nccl.gc3 for 1 to 8 ranks, one after the other: through gc3CommInit, and through the library
-in front of NCCL, of which it then checks that programs served the calls. The bundles are made here or elsewhere
-(make_bundles.py). Exit status 77, loudly, where there is no GPU or no NCCL.
+"""Runs bundles of nccl.gc3 for 1 to 8 ranks beside the installed NCCL, one after the other: all ranks in a window of one
+rank's (gpu-window-test); gpu-nccl-test through gc3CommInit, and through the library in front of NCCL, of which it then
+checks that programs served the calls. The bundles are made here or elsewhere (make_bundles.py). Exit status 77, loudly,
+where there is no GPU or no NCCL.
 """
 import argparse
 import os
@@ -22,6 +23,14 @@ def judge(status, output):
     return ("FAILED", f"exit status {status}") if status != 0 else ("right", "")
 
 
+def judge_window(status, output):
+    """What it says of itself is worth reading."""
+    verdict, why = judge(status, output)
+    if verdict == "right":
+        why = "; ".join(line for line in output.splitlines() if line.startswith(("a ", "in a window", "SKIPPED")))
+    return verdict, why
+
+
 def judge_front(status, output):
     """Calls of communicators of one rank are always NCCL's."""
     verdict, why = judge(status, output)
@@ -33,8 +42,9 @@ def judge_front(status, output):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    for name in ["test", "front"]:
+    for name in ["test", "window-test", "front"]:
         parser.add_argument(f"--{name}", required=True)
+    parser.add_argument("--gin", help="libgc3gin.so, if it was built")
     bundles.add_arguments(parser)
     arguments = parser.parse_args()
     probe = subprocess.run([arguments.test], check=False).returncode
@@ -43,7 +53,10 @@ def main():
     found = bundles.smallest_first(bundles.folder_of(arguments, parser) / "nccl")
     environment = dict(os.environ, GC3_FRONT="1", GC3_DEBUG="INFO", GC3_BUNDLES=":".join(map(str, found)),
                        LD_PRELOAD=os.path.abspath(arguments.front))
+    with_gin = dict(os.environ, GC3_GIN_LIB=os.path.abspath(arguments.gin)) if arguments.gin else None
     session = bundles.Session(arguments)
+    for bundle in found:
+        session.run(f"in a window {bundle.name}", [arguments.window_test, bundle], judge_window, with_gin)
     for bundle in found:
         session.run(f"attached {bundle.name}", [arguments.test, bundle], judge)
     for bundle in found:
