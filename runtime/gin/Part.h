@@ -20,8 +20,8 @@ struct Part {
   int nccl;     ///< NCCL_VERSION_CODE
 
   size_t commBytes; ///< of a device communicator, which a kernel finds a copy of at device::Rank::network
-  /// Both by NCCL's functions, which the engine finds. In an open group of NCCL's the communicator is filled in when
-  /// the group ends.
+  /// With no signals it is one for ranks that reach each other's memory, without GIN. Both by NCCL's functions, which
+  /// the engine finds. In an open group of NCCL's the communicator is filled in when the group ends.
   nccl::Result (*create)(nccl::signature::DevCommCreate *function, nccl::Comm comm, uint32_t signals, void *deviceComm);
   nccl::Result (*destroy)(nccl::signature::DevCommDestroy *function, nccl::Comm comm, const void *deviceComm);
   uint32_t (*contexts)(const void *deviceComm);

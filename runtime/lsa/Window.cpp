@@ -85,7 +85,7 @@ Outcome Window::ask(int rank, std::byte *&part) const {
   return outcome;
 }
 
-Outcome Window::resolve(int own, int count, cuda::Stream stream, std::vector<std::byte *> &parts) {
+Outcome Window::locate(int count, cuda::Stream stream, std::vector<std::byte *> &parts) const {
   bool real = false;
   if (Outcome outcome = isWindow(real); !outcome.ok())
     return outcome;
@@ -107,8 +107,14 @@ Outcome Window::resolve(int own, int count, cuda::Stream stream, std::vector<std
       if (Outcome outcome = ask(rank, part); !outcome.ok())
         return outcome;
   }
-  parts[static_cast<size_t>(own)] = static_cast<std::byte *>(memory);
   return {};
+}
+
+Outcome Window::resolve(int own, int count, cuda::Stream stream, std::vector<std::byte *> &parts) {
+  Outcome outcome = locate(count, stream, parts);
+  if (outcome.ok())
+    parts[static_cast<size_t>(own)] = static_cast<std::byte *>(memory);
+  return outcome;
 }
 
 } // namespace gc3::lsa

@@ -26,6 +26,9 @@ public:
   host::Outcome isWindow(bool &real) const;
   /// To enroll it again, in another communicator, of all ranks of this one's LSA team.
   void leave(nccl::Comm forAnother);
+  /// Where NCCL says that the parts of the LSA team's `count` ranks lie, this one's too. gc3InvalidUsage: the
+  /// communicator has no windows.
+  host::Outcome locate(int count, cuda::Stream stream, std::vector<std::byte *> &parts) const;
   /// Where the parts of the LSA team's `count` ranks lie, this one's own, number `own`, where it was reserved.
   /// gc3InvalidUsage: the communicator has no windows.
   host::Outcome resolve(int own, int count, cuda::Stream stream, std::vector<std::byte *> &parts);
