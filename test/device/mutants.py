@@ -37,7 +37,7 @@ MUTANTS = [
     ("tiles begin at 32 bits", "Walk.h", "const uint64_t begin = tile * call.tileElements;", "const uint64_t begin = static_cast<uint32_t>(tile * call.tileElements);"),
     ("wide units up to 4 GiB", "Simple.h", "const uint64_t body = (bytes - head) / G * G;", "const uint64_t body = static_cast<uint32_t>((bytes - head) / G * G);"),
     ("shared memory is as it was", "Interpreter.h", "    if (leads())\n      shared.stoppedWaiting = shared.stoppedMoving[0] = shared.stoppedMoving[1] = 0;\n", ""),
-    ("counters: never stops", "Wait.h", "if (polls % pollsPerLook == 0 && machine.look(stop) != 0)", "if (false)"),
+    ("counters: never stops", "Wait.h", "if (polls % pollsPerLook == 0 && machine.look(stop) != 0)", "if (!stop)"),
     ("LL: never stops", "LowLatency.h", "if (polls % pollsPerLook == 0 && machine.look(motion.stop) != 0)", "if (false)"),
     ("LL128: never stops", "LL128.h", "if (polls % pollsPerLook == 0 && !machine.warpAll(machine.look(motion.stop) == 0))", "if (false)"),
     ("runs pass the ends of blocks", "Walk.h", "slots = slots < place.slots ? slots : place.slots;", ""),

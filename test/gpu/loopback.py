@@ -40,7 +40,10 @@ def command_of(run, bundle, gpu_test, sanitizer):
         return [gpu_test, "--simple", bundle]
     if run == "often":
         return [gpu_test, "--repeats", "10000", bundle] if re.fullmatch(r"ring_allreduce\.\w+\.8\.gc3b", bundle.name) else None
-    return [sanitizer, "--tool", run, "--error-exitcode", "1", gpu_test, "--repeats", "2", bundle] if is_sanitized(bundle) else None
+    if not is_sanitized(bundle):
+        return None
+    # Kernels take many times as long under a tool.
+    return [sanitizer, "--tool", run, "--error-exitcode", "1", gpu_test, "--kernel-ms", "100000", "--repeats", "2", bundle]
 
 
 def judge(status, output):

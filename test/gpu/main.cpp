@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// gpu-test BUNDLE... [--repeats N] [--simple]: every program of the bundles in loopback on the current GPU. --simple:
-// all under protocol Simple, whatever they were proven for. --probe: only whether there is a GPU. Exit status 77 if
-// not.
+// gpu-test BUNDLE... [--repeats N] [--simple] [--kernel-ms N]: every program of the bundles in loopback on the current
+// GPU. --simple: all under protocol Simple, whatever they were proven for. --kernel-ms: how long a kernel may run
+// (20000). --probe: only whether there is a GPU. Exit status 77 if not.
 #include "OnGpu.h"
 
 #include <cuda_runtime_api.h>
@@ -53,6 +53,8 @@ int main(int argc, char **argv) {
   for (int i = 1; i < argc; ++i) {
     if (std::strcmp(argv[i], "--repeats") == 0 && i + 1 < argc)
       repeats = std::strtoull(argv[++i], nullptr, 10);
+    else if (std::strcmp(argv[i], "--kernel-ms") == 0 && i + 1 < argc)
+      options.timeoutMs = static_cast<uint32_t>(std::strtoul(argv[++i], nullptr, 10));
     else if (std::strcmp(argv[i], "--simple") == 0)
       options.simple = true;
     else if (std::strcmp(argv[i], "--probe") == 0)
