@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Text of a program. In each step, operations that every rank does alike, with ranks and blocks counted from itself,
+// make a loop over the ranks; of the others, those on chunks in a row make one.
+#include "gc3/Algorithm/Print.h"
+#include "Places.h"
+#include "gc3/Support/Quantity.h"
+#include "llvm/Support/raw_ostream.h"
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace gc3::algorithm {
+
+namespace {
+
+const char *name(ir::BufferId buffer) {
+  return buffer == ir::InputBuffer ? "input" : buffer == ir::OutputBuffer ? "output" : "scratch";
+}
+
+auto orderOf(const Operation &op) {
+  return std::tuple(op.from.rank != op.to.rank, op.kind, op.from.rank, op.to.rank, op.from.buffer, op.to.buffer,
+                    op.from.index, op.to.index);
+}
+
+class Printer {
+public:
+  Printer(llvm::raw_ostream &out, const ir::Collective &collective) : out(out), collective(collective) {}
+
+  void block(const std::vector<Operation> &operations, unsigned indent);
+
+private:
+  /// What operations of ranks that do the same in turn have in common: that of rank 0.
+  Operation relative(const Operation &op) const {
+    const uint32_t ranks = collective.ranks, rank = op.from.rank;
+    Operation result = op;
+    result.from = {0, op.from.buffer, relativeIndex(collective, op.from, rank)};
+    result.to = {(op.to.rank + ranks - rank) % ranks, op.to.buffer, relativeIndex(collective, op.to, rank)};
+    return result;
+  }
+
+  /// Whether `next` goes on where `op` ends. In a loop, rows must not run over the end of a block, or they would begin
+  /// anew on some rank.
+  bool continues(const Operation &op, const Operation &next, bool inLoop) const {
+    auto follows = [&](const Location &a, const Location &b) {
+      const uint32_t stride = blockStride(collective, a.buffer);
+      return a.rank == b.rank && a.buffer == b.buffer && a.index + op.count == b.index &&
+             !(inLoop && stride && b.index % stride == 0);
+    };
+    return op.kind == next.kind && follows(op.from, next.from) && follows(op.to, next.to);
+  }
+
+  void merge(std::vector<Operation> &operations, bool inLoop) const {
+    std::sort(operations.begin(), operations.end(),
+              [](const Operation &a, const Operation &b) { return orderOf(a) < orderOf(b); });
+    std::vector<Operation> merged;
+    for (const Operation &op : operations)
+      if (!merged.empty() && continues(merged.back(), op, inLoop))
+        merged.back().count += op.count;
+      else
+        merged.push_back(op);
+    operations = std::move(merged);
+  }
+
+  std::string rankText(uint32_t rank, bool inLoop) const {
+    if (!inLoop)
+      return std::to_string(rank);
+    return rank ? "(r + " + std::to_string(rank) + ") % " + std::to_string(collective.ranks) : "r";
+  }
+
+  std::string indexText(const Location &location, bool inLoop) const {
+    const uint32_t stride = inLoop ? blockStride(collective, location.buffer) : 0;
+    const std::string first = std::to_string(location.index);
+    if (!stride)
+      return first;
+    const std::string block = stride == 1 ? "r" : std::to_string(stride) + " * r";
+    return location.index ? "(" + block + " + " + first + ") % " + std::to_string(stride * collective.ranks) : block;
+  }
+
+  void operation(const Operation &op, bool inLoop, unsigned indent) {
+    auto chunk = [&](const Location &place) {
+      return "chunk(" + rankText(place.rank, inLoop) + ", " + name(place.buffer) + ", " + indexText(place, inLoop) +
+             (op.count > 1 ? ", " + std::to_string(op.count) : "") + ")";
+    };
+    out.indent(indent);
+    if (op.kind == SendKind::Reduce)
+      out << chunk(op.to) << ".reduce(" << chunk(op.from) << ");\n";
+    else
+      out << chunk(op.from) << ".copy(" << rankText(op.to.rank, inLoop) << ", " << name(op.to.buffer) << ", "
+          << indexText(op.to, inLoop) << ");\n";
+  }
+
+  llvm::raw_ostream &out;
+  const ir::Collective &collective;
+};
+
+void Printer::block(const std::vector<Operation> &operations, unsigned indent) {
+  using Key = decltype(orderOf(Operation()));
+  std::map<Key, std::vector<const Operation *>> alike;
+  for (const Operation &op : operations)
+    alike[orderOf(relative(op))].push_back(&op);
+  std::vector<Operation> inLoop, alone;
+  for (const auto &[key, members] : alike)
+    if (members.size() == collective.ranks && members.size() > 1)
+      inLoop.push_back(relative(*members.front()));
+    else
+      for (const Operation *op : members)
+        alone.push_back(*op);
+  merge(inLoop, true);
+  merge(alone, false);
+  if (!inLoop.empty()) {
+    out.indent(indent) << "for r in 0.." << collective.ranks << " {\n";
+    for (const Operation &op : inLoop)
+      operation(op, true, indent + 4);
+    out.indent(indent) << "}\n";
+  }
+  for (const Operation &op : alone)
+    operation(op, false, indent);
+}
+
+} // namespace
+
+void print(llvm::raw_ostream &out, const topology::Topology &topology, const ir::Collective &collective,
+           const Demand &demand, const Algorithm &algorithm, const ProgramText &text) {
+  const Operations operations = placeOperations(topology, collective, demand, algorithm);
+  for (const std::string &line : text.comment)
+    out << (line.empty() ? "//" : "// ") << line << '\n';
+  for (const std::string &import : text.imports)
+    out << "import \"" << import << "\";\n";
+  if (!text.imports.empty())
+    out << '\n';
+  if (text.hasPlacement)
+    out << "param inplace: bool = true;\n\n";
+  out << "program " << text.name << " implements " << text.implements << " {\n";
+  Printer printer(out, collective);
+  if (!operations.before.empty()) {
+    out << "    // What ranks have themselves of what they need.\n";
+    printer.block(operations.before, 4);
+  }
+  for (uint32_t step = 0; step < algorithm.steps(); ++step) {
+    out << "    // Step " << step + 1 << " of " << algorithm.steps() << ": "
+        << quantity(algorithm.rounds[step], "round") << ".\n    {\n";
+    std::vector<Operation> local, sends;
+    for (const Operation &op : operations.steps[step])
+      (op.from.rank == op.to.rank ? local : sends).push_back(op);
+    printer.block(local, 8);
+    printer.block(sends, 8);
+    out << "    }\n";
+  }
+  if (!operations.after.empty()) {
+    out << "    // To where the output wants it.\n";
+    printer.block(operations.after, 4);
+  }
+  out << "}\n";
+}
+
+} // namespace gc3::algorithm
