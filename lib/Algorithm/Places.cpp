@@ -7,16 +7,17 @@
 
 namespace gc3::algorithm {
 
-uint32_t blockStride(const ir::Collective &collective, ir::BufferId buffer) {
+uint32_t blockSize(const ir::Collective &collective, ir::BufferId buffer) {
   if (buffer > ir::OutputBuffer)
     return 0;
   const ir::Shape &shape = buffer == ir::InputBuffer ? collective.input : collective.output;
   return shape.blocks == collective.ranks ? shape.chunks : 0;
 }
 
-uint32_t relativeIndex(const ir::Collective &collective, const Location &location, uint32_t rank) {
-  const uint32_t stride = blockStride(collective, location.buffer), total = stride * collective.ranks;
-  return total ? (location.index + total - rank * stride) % total : location.index;
+uint32_t relativeIndex(const topology::Lattice &lattice, const ir::Collective &collective, const Location &location,
+                       uint32_t rank) {
+  const uint32_t size = blockSize(collective, location.buffer);
+  return size ? lattice.difference(location.index / size, rank) * size + location.index % size : location.index;
 }
 
 namespace {
@@ -25,8 +26,8 @@ class Placement {
 public:
   Placement(const topology::Topology &topology, const ir::Collective &collective, const Demand &demand,
             const Algorithm &algorithm)
-      : topology(topology), collective(collective), demand(demand), algorithm(algorithm), scratchSize(demand.ranks, 0) {
-  }
+      : topology(topology), lattice(topology), collective(collective), demand(demand), algorithm(algorithm),
+        scratchSize(demand.ranks, 0) {}
 
   Operations run() {
     // In this order: what is kept in outputs is known before what is moved.
@@ -134,8 +135,8 @@ private:
     for (uint32_t i : order) {
       const topology::Link &link = topology.links[algorithm.sends[i].link];
       const Location from = peek(algorithm.sends[i].chunk, link.from);
-      keys[i - algorithm.stepBegin[step]] = {(link.to + demand.ranks - link.from) % demand.ranks, from.buffer,
-                                             relativeIndex(collective, from, link.from), link.from};
+      keys[i - algorithm.stepBegin[step]] = {lattice.difference(link.to, link.from), from.buffer,
+                                             relativeIndex(lattice, collective, from, link.from), link.from};
     }
     const uint32_t first = algorithm.stepBegin[step];
     std::stable_sort(order.begin(), order.end(),
@@ -175,6 +176,7 @@ private:
   }
 
   const topology::Topology &topology;
+  const topology::Lattice lattice;
   const ir::Collective &collective;
   const Demand &demand;
   const Algorithm &algorithm;

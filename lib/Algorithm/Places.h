@@ -4,6 +4,7 @@
 
 #include "gc3/Algorithm/Algorithm.h"
 #include "gc3/Support/PackedKey.h"
+#include "gc3/Topology/Lattice.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace gc3::algorithm {
@@ -32,10 +33,10 @@ struct Operations {
 Operations placeOperations(const topology::Topology &topology, const ir::Collective &collective, const Demand &demand,
                            const Algorithm &algorithm);
 
-/// How many chunks further the place of what belongs to the next rank is, in a buffer with a block for each rank; 0 in
-/// others.
-uint32_t blockStride(const ir::Collective &collective, ir::BufferId buffer);
-/// The index that rank 0 has where `rank` has that of `location`, if ranks do the same in turn.
-uint32_t relativeIndex(const ir::Collective &collective, const Location &location, uint32_t rank);
+/// The chunks of a block, in a buffer with a block for each rank; 0 in others.
+uint32_t blockSize(const ir::Collective &collective, ir::BufferId buffer);
+/// The index that rank 0 has where `rank` has that of `location`, if all ranks of the lattice do alike.
+uint32_t relativeIndex(const topology::Lattice &lattice, const ir::Collective &collective, const Location &location,
+                       uint32_t rank);
 
 } // namespace gc3::algorithm

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text of a program. In each step, operations that every rank does alike, with ranks and blocks counted from itself,
-// make a loop over the ranks; of the others, those on chunks in a row make one.
+// Text of a program. In each step, operations that every rank does alike, with ranks and blocks as it sees them from
+// its point of the lattice, make a loop over the ranks; of the others, those on chunks in a row make one.
 #include "gc3/Algorithm/Print.h"
 #include "Places.h"
 #include "gc3/Support/Quantity.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
 #include <map>
@@ -24,17 +25,23 @@ auto orderOf(const Operation &op) {
 
 class Printer {
 public:
-  Printer(llvm::raw_ostream &out, const ir::Collective &collective) : out(out), collective(collective) {}
+  Printer(llvm::raw_ostream &out, const topology::Topology &topology, const ir::Collective &collective)
+      : out(out), lattice(topology), collective(collective) {}
+
+  /// What loops use, if ranks are more than a ring.
+  void functions();
 
   void block(const std::vector<Operation> &operations, unsigned indent);
 
 private:
-  /// What operations of ranks that do the same in turn have in common: that of rank 0.
+  bool isRing() const { return lattice.size().size() == 1; }
+
+  /// What operations of ranks that do alike have in common: that of rank 0.
   Operation relative(const Operation &op) const {
-    const uint32_t ranks = collective.ranks, rank = op.from.rank;
+    const uint32_t rank = op.from.rank;
     Operation result = op;
-    result.from = {0, op.from.buffer, relativeIndex(collective, op.from, rank)};
-    result.to = {(op.to.rank + ranks - rank) % ranks, op.to.buffer, relativeIndex(collective, op.to, rank)};
+    result.from = {0, op.from.buffer, relativeIndex(lattice, collective, op.from, rank)};
+    result.to = {lattice.difference(op.to.rank, rank), op.to.buffer, relativeIndex(lattice, collective, op.to, rank)};
     return result;
   }
 
@@ -42,9 +49,9 @@ private:
   /// anew on some rank.
   bool continues(const Operation &op, const Operation &next, bool inLoop) const {
     auto follows = [&](const Location &a, const Location &b) {
-      const uint32_t stride = blockStride(collective, a.buffer);
+      const uint32_t size = blockSize(collective, a.buffer);
       return a.rank == b.rank && a.buffer == b.buffer && a.index + op.count == b.index &&
-             !(inLoop && stride && b.index % stride == 0);
+             !(inLoop && size && b.index % size == 0);
     };
     return op.kind == next.kind && follows(op.from, next.from) && follows(op.to, next.to);
   }
@@ -64,16 +71,22 @@ private:
   std::string rankText(uint32_t rank, bool inLoop) const {
     if (!inLoop)
       return std::to_string(rank);
-    return rank ? "(r + " + std::to_string(rank) + ") % " + std::to_string(collective.ranks) : "r";
+    if (rank == 0)
+      return "r";
+    return isRing() ? "(r + " + std::to_string(rank) + ") % " + std::to_string(collective.ranks)
+                    : "at(r, " + std::to_string(rank) + ")";
   }
 
   std::string indexText(const Location &location, bool inLoop) const {
-    const uint32_t stride = inLoop ? blockStride(collective, location.buffer) : 0;
-    const std::string first = std::to_string(location.index);
-    if (!stride)
+    const uint32_t size = inLoop ? blockSize(collective, location.buffer) : 0;
+    const std::string first = std::to_string(location.index), times = size == 1 ? "" : std::to_string(size) + " * ";
+    if (!size)
       return first;
-    const std::string block = stride == 1 ? "r" : std::to_string(stride) + " * r";
-    return location.index ? "(" + block + " + " + first + ") % " + std::to_string(stride * collective.ranks) : block;
+    if (!isRing())
+      return times + rankText(location.index / size, true) +
+             (location.index % size ? " + " + std::to_string(location.index % size) : "");
+    return location.index ? "(" + times + "r + " + first + ") % " + std::to_string(size * collective.ranks)
+                          : times + "r";
   }
 
   void operation(const Operation &op, bool inLoop, unsigned indent) {
@@ -90,8 +103,26 @@ private:
   }
 
   llvm::raw_ostream &out;
+  const topology::Lattice lattice;
   const ir::Collective &collective;
 };
+
+void Printer::functions() {
+  if (isRing())
+    return;
+  std::vector<std::string> sizes, terms;
+  uint32_t stride = collective.ranks;
+  for (uint32_t size : lattice.size()) {
+    stride /= size;
+    const std::string coordinate = stride == 1 ? "" : " / " + std::to_string(stride), modulo = std::to_string(size);
+    sizes.push_back(modulo);
+    terms.push_back("(r" + coordinate + " + v" + coordinate + ") % " + modulo +
+                    (stride == 1 ? "" : " * " + std::to_string(stride)));
+  }
+  out << "// The ranks are points of a closed grid of " << llvm::join(sizes, " x ")
+      << ". Rank v is as far from rank 0, in each direction, as at(r, v) is from r.\nfn at(r: int, v: int) = "
+      << llvm::join(terms, " + ") << ";\n\n";
+}
 
 void Printer::block(const std::vector<Operation> &operations, unsigned indent) {
   using Key = decltype(orderOf(Operation()));
@@ -130,8 +161,9 @@ void print(llvm::raw_ostream &out, const topology::Topology &topology, const ir:
     out << '\n';
   if (text.hasPlacement)
     out << "param inplace: bool = true;\n\n";
+  Printer printer(out, topology, collective);
+  printer.functions();
   out << "program " << text.name << " implements " << text.implements << " {\n";
-  Printer printer(out, collective);
   if (!operations.before.empty()) {
     out << "    // What ranks have themselves of what they need.\n";
     printer.block(operations.before, 4);

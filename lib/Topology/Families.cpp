@@ -81,6 +81,7 @@ void boundRanks(Topology &topology, uint32_t bandwidth) {
 /// Every pair over one switch; a rank has `ports` NVLinks to it.
 Topology makeSwitch(uint32_t ranks, uint32_t ports) {
   Topology topology = ofRanks(ranks);
+  topology.lattice = {ranks};
   for (uint32_t a = 0; a < ranks; ++a)
     for (uint32_t b = a + 1; b < ranks; ++b)
       join(topology, a, b, nvLinks(ports, LinkKind::NvSwitch));
@@ -98,6 +99,8 @@ Topology makeLine(const Sizes &sizes) {
 /// A grid of any number of dimensions, the last one running fastest, with or without the links that close it.
 Topology makeGrid(const Sizes &sizes, bool closed) {
   Topology topology = ofRanks(product(sizes));
+  if (closed || *std::max_element(sizes.begin(), sizes.end()) <= 2)
+    topology.lattice = sizes;
   uint32_t stride = topology.ranks;
   for (uint32_t size : sizes) {
     stride /= size;
@@ -136,6 +139,7 @@ Topology makeStar(const Sizes &sizes) {
 
 Topology makeFull(const Sizes &sizes) {
   Topology topology = ofRanks(sizes[0]);
+  topology.lattice = sizes;
   for (uint32_t a = 0; a < sizes[0]; ++a)
     for (uint32_t b = a + 1; b < sizes[0]; ++b)
       join(topology, a, b, plain);
@@ -291,6 +295,10 @@ Topology joinByNetwork(Topology inside, uint32_t machines, const Network &networ
   Topology topology;
   for (uint32_t machine = 0; machine < machines; ++machine)
     append(topology, inside);
+  if (!inside.lattice.empty()) {
+    topology.lattice = {machines};
+    topology.lattice.insert(topology.lattice.end(), inside.lattice.begin(), inside.lattice.end());
+  }
   const uint32_t cards = std::min(network.cards, inside.ranks), perCard = (inside.ranks + cards - 1) / cards;
   const Link like = {.from = 0,
                      .to = 0,

@@ -2,6 +2,7 @@
 // JSON to a topology, and back. Every value is checked, and a message begins with the path of the value that it is
 // about. This file is C++17 (CMakeLists.txt): clang can't compile LLVM 14's llvm/Support/JSON.h as C++20.
 #include "gc3/Topology/Json.h"
+#include "gc3/Topology/Lattice.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/JSON.h"
 #include <cmath>
@@ -52,6 +53,7 @@ private:
   std::vector<uint8_t> readRanks(const std::optional<Value> &value);
   void keepPairs(const Value &value, std::vector<uint32_t> &links);
   void readLinks(const Value &value);
+  void readLattice(const Value &value);
 
   Topology &topology;
   std::string &error;
@@ -237,8 +239,20 @@ void Reader::readLinks(const Value &value) {
     fail(value.path, problem);
 }
 
+void Reader::readLattice(const Value &value) {
+  uint64_t points = 1;
+  for (const Value &size : array(value)) {
+    topology.lattice.push_back(number(size, 1, topology.ranks, "the size of a dimension"));
+    points = std::min<uint64_t>(points * topology.lattice.back(), Topology::MaxRanks + 1);
+  }
+  if (!failed() && points != topology.ranks)
+    fail(value.path, "a grid of these sizes has not " + std::to_string(topology.ranks) + " points");
+  if (!failed() && !linkClasses(topology))
+    fail(value.path, "the links of some rank are not those of rank 0, moved on this grid");
+}
+
 void Reader::read(const json::Value &root) {
-  const json::Object *members = object({&root, ""}, {"name", "ranks", "links", "bounds"});
+  const json::Object *members = object({&root, ""}, {"name", "ranks", "lattice", "links", "bounds"});
   if (!members)
     return;
   if (auto value = member(*members, "", "name", true)) {
@@ -253,6 +267,8 @@ void Reader::read(const json::Value &root) {
     return;
   if (auto links = member(*members, "", "links", true))
     readLinks(*links);
+  if (auto lattice = member(*members, "", "lattice"); lattice && !failed())
+    readLattice(*lattice);
   auto bounds = member(*members, "", "bounds");
   if (failed() || !bounds)
     return;
@@ -287,7 +303,10 @@ static bool isBack(const Link &link, const Link &next) {
 
 void printJson(llvm::raw_ostream &out, const Topology &topology) {
   auto text = [](const json::Value &value) { return llvm::formatv("{0}", value).str(); };
-  out << "{\n  \"name\": " << text(topology.name) << ",\n  \"ranks\": " << topology.ranks << ",\n  \"links\": [";
+  out << "{\n  \"name\": " << text(topology.name) << ",\n  \"ranks\": " << topology.ranks;
+  for (size_t i = 0; i < topology.lattice.size(); ++i)
+    out << (i ? ", " : ",\n  \"lattice\": [") << topology.lattice[i];
+  out << (topology.lattice.empty() ? "" : "]") << ",\n  \"links\": [";
   for (size_t i = 0; i < topology.links.size(); ++i) {
     const Link &link = topology.links[i];
     out << (i ? ",\n" : "\n") << "    {\"from\": " << link.from << ", \"to\": " << link.to

@@ -168,6 +168,7 @@ TEST(Json, FilesAreTheNamedTopologies) {
     }
     EXPECT_EQ(topology->boundBandwidth, expected.boundBandwidth) << name;
     EXPECT_EQ(topology->boundBegin, expected.boundBegin) << name;
+    EXPECT_EQ(topology->lattice, expected.lattice) << name;
   }
 }
 
@@ -177,7 +178,7 @@ TEST(Json, ErrorsHaveThePathOfWhatIsWrong) {
   EXPECT_EQ(jsonError(changed("\"name\": \"t\", ", "")), "'name' is missing");
   EXPECT_EQ(jsonError(changed("\"t\"", "1")), "name: must be a string");
   EXPECT_EQ(jsonError(changed("\"ranks\"", "\"nodes\"")),
-            "nothing here is called 'nodes'; it may have name, ranks, links, bounds");
+            "nothing here is called 'nodes'; it may have name, ranks, lattice, links, bounds");
   EXPECT_EQ(jsonError(changed("3,", "-3,")),
             "ranks: the number of ranks must be a whole number from 2 to 65536, not -3");
   EXPECT_EQ(jsonError(changed("3,", "1.5,")), "ranks: the number of ranks must be a whole number from 2 to 65536");
