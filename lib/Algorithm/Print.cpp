@@ -159,11 +159,13 @@ void print(llvm::raw_ostream &out, const topology::Topology &topology, const ir:
     out << "import \"" << import << "\";\n";
   if (!text.imports.empty())
     out << '\n';
-  if (text.hasPlacement)
+  if (text.declaresPlacement)
     out << "param inplace: bool = true;\n\n";
   Printer printer(out, topology, collective);
   printer.functions();
   out << "program " << text.name << " implements " << text.implements << " {\n";
+  if (!text.sizes.empty())
+    out << "    sizes " << text.sizes << ";\n";
   if (!operations.before.empty()) {
     out << "    // What ranks have themselves of what they need.\n";
     printer.block(operations.before, 4);

@@ -11,11 +11,12 @@ class raw_ostream;
 namespace gc3::algorithm {
 
 struct ProgramText {
-  std::vector<std::string> comment; ///< lines at the head of the file
+  std::vector<std::string> comment; ///< lines above all else
   std::vector<std::string> imports; ///< files
   std::string name;                 ///< of the program
   std::string implements;           ///< the collective with its arguments, which may use a param `inplace`
-  bool hasPlacement = false;        ///< it does: the param is declared, and is true
+  bool declaresPlacement = false;   ///< declares that param, as true: for the first program of a file
+  std::string sizes;                ///< of calls, "4KiB .. 1MiB"; empty: all
 };
 
 /// Writes the program: a block for each step, with the operations that ranks do all alike as loops. `collective` is

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// Variables and constraints of an instance. All constraints are made for one member of each orbit only.
+#include "Encoding.h"
+#include <algorithm>
+
+namespace gc3::synth {
+
+Encoding::Encoding(const topology::Topology &topology, const algorithm::Demand &demand, const Symmetry &symmetry,
+                   Shape shape, bool receivesOnce, Solver &solver)
+    : topology(topology), demand(demand), symmetry(symmetry), shape(shape), horizon(shape.steps + 1 - symmetry.waves),
+      receivesOnce(receivesOnce), solver(solver), outgoing(linksFrom(topology)), incoming(linksTo(topology)) {
+  findWindows();
+  if (!possible)
+    return;
+  haves.assign(static_cast<size_t>(demand.chunks()) * topology.ranks * (horizon + 1), Never);
+  sends.assign(static_cast<size_t>(demand.chunks()) * topology.links.size() * horizon, Never);
+  addRounds();
+  for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk)
+    if (symmetry.chunk[chunk] == chunk)
+      addVariables(chunk);
+  for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk)
+    if (symmetry.chunk[chunk] == chunk)
+      addArrivals(chunk);
+  for (uint32_t link = 0; link < topology.linkCount(); ++link)
+    if (symmetry.link[link] == link)
+      addBandwidth({link}, topology.links[link].bandwidth);
+  for (uint32_t bound = 0; bound < topology.boundCount(); ++bound)
+    if (symmetry.bound[bound] == bound)
+      addBandwidth({topology.boundLinks.begin() + topology.boundBegin[bound],
+                    topology.boundLinks.begin() + topology.boundBegin[bound + 1]},
+                   topology.boundBandwidth[bound]);
+}
+
+void Encoding::findWindows() {
+  const topology::Topology back = topology::reversed(topology);
+  std::vector<std::vector<uint32_t>> from, to; // by rank: distances from it, and to it
+  for (uint32_t rank = 0; rank < topology.ranks; ++rank) {
+    from.push_back(distancesFrom(topology, outgoing, rank));
+    to.push_back(distancesFrom(back, incoming, rank));
+  }
+  for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk)
+    for (uint32_t rank = 0; rank < topology.ranks; ++rank) {
+      uint32_t away = topology::Unreachable, waits = topology::Unreachable;
+      for (const algorithm::Place &source : demand.sourcesOf(chunk))
+        away = std::min(away, from[source.rank][rank]);
+      for (const algorithm::Place &target : demand.targetsOf(chunk))
+        waits = std::min(waits, to[target.rank][rank]);
+      earliest.push_back(away);
+      latest.push_back(waits > horizon ? 0 : horizon - waits);
+      possible = possible && !(waits == 0 && away > horizon);
+    }
+}
+
+/// Steps have a round each; the others are shared out.
+void Encoding::addRounds() {
+  const uint32_t more = shape.rounds - shape.steps;
+  std::vector<Term> all;
+  for (uint32_t step = 0; step < shape.steps; ++step)
+    for (uint32_t j = 0; j < more; ++j) {
+      longer.push_back(solver.newVariable());
+      all.push_back({1, longer.back()});
+      if (j > 0)
+        solver.addClause({-longer.back(), longer[longer.size() - 2]});
+    }
+  if (more)
+    solver.addAtMost(all, more);
+}
+
+void Encoding::addVariables(uint32_t chunk) {
+  for (uint32_t rank = 0; rank < topology.ranks; ++rank) {
+    const uint32_t first = earliest[chunk * topology.ranks + rank], last = latest[chunk * topology.ranks + rank];
+    for (uint32_t time = first; time <= horizon && first <= last; ++time) {
+      Literal &literal = have(chunk, rank, time);
+      if (literal == Never)
+        literal = first == 0 ? Always : time > last ? have(chunk, rank, last) : solver.newVariable();
+    }
+  }
+  for (uint32_t i = 0; i < topology.linkCount(); ++i) {
+    const topology::Link &link = topology.links[i];
+    const uint32_t first = earliest[chunk * topology.ranks + link.from],
+                   last = latest[chunk * topology.ranks + link.to];
+    if (earliest[chunk * topology.ranks + link.to] == 0)
+      continue; // the source
+    for (uint32_t step = first; step < last; ++step) {
+      Literal &literal =
+          sends[static_cast<size_t>(symmetry.chunkOnLink[chunk * topology.linkCount() + i]) * horizon + step];
+      if (literal == Never)
+        literal = solver.newVariable();
+    }
+  }
+}
+
+/// C1 to C4: what is sent is there; what is there has come; what must be there in the end is.
+void Encoding::addArrivals(uint32_t chunk) {
+  for (uint32_t rank = 0; rank < topology.ranks; ++rank) {
+    const uint32_t first = earliest[chunk * topology.ranks + rank], last = latest[chunk * topology.ranks + rank];
+    for (uint32_t time = first; first > 0 && time <= last; ++time)
+      addArrival(chunk, rank, time);
+  }
+  for (const algorithm::Place &target : demand.targetsOf(chunk))
+    if (Literal there = have(chunk, target.rank, horizon); there != Always)
+      solver.addClause({there});
+}
+
+void Encoding::addArrival(uint32_t chunk, uint32_t rank, uint32_t time) {
+  const Literal now = have(chunk, rank, time), before = have(chunk, rank, time - 1);
+  std::vector<Literal> come = {-now}, in;
+  if (before != Never) {
+    come.push_back(before);
+    solver.addClause({-before, now});
+  }
+  for (uint32_t i = incoming.begin[rank]; i < incoming.begin[rank + 1]; ++i) {
+    const Literal sent = send(chunk, incoming.links[i], time - 1);
+    if (sent == Never)
+      continue;
+    const Literal there = have(chunk, topology.links[incoming.links[i]].from, time - 1);
+    if (there != Always)
+      solver.addClause({-sent, there});
+    solver.addClause({-sent, now});
+    if (receivesOnce && before != Never)
+      solver.addClause({-sent, -before});
+    for (Literal other : in)
+      if (receivesOnce && other != sent)
+        solver.addClause({-sent, -other});
+    in.push_back(sent);
+    come.push_back(sent);
+  }
+  solver.addClause(come);
+}
+
+/// C5: in each step no more than its rounds let through.
+void Encoding::addBandwidth(const std::vector<uint32_t> &links, uint32_t bandwidth) {
+  const uint32_t more = shape.rounds - shape.steps;
+  for (uint32_t step = 0; step < shape.steps; ++step) {
+    std::vector<Literal> sent;
+    for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk)
+      for (uint32_t link : links)
+        if (Literal literal = send(chunk, link, step); literal != Never)
+          sent.push_back(literal);
+    if (sent.size() <= bandwidth)
+      continue;
+    std::sort(sent.begin(), sent.end());
+    std::vector<Term> terms;
+    for (Literal literal : sent)
+      if (!terms.empty() && terms.back().literal == literal)
+        ++terms.back().weight;
+      else
+        terms.push_back({1, literal});
+    for (uint32_t j = 0; j < more; ++j)
+      terms.push_back({bandwidth, -longer[step * more + j]});
+    solver.addAtMost(terms, bandwidth * (1 + more));
+  }
+}
+
+algorithm::Algorithm Encoding::decode() const {
+  algorithm::Algorithm result;
+  const uint32_t more = shape.rounds - shape.steps;
+  for (uint32_t step = 0; step < shape.steps; ++step) {
+    for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk)
+      for (uint32_t link = 0; link < topology.linkCount(); ++link)
+        if (Literal literal = send(chunk, link, step); literal != Never && solver.isTrue(literal))
+          result.sends.push_back({chunk, link});
+    uint32_t rounds = 1;
+    for (uint32_t j = 0; j < more; ++j)
+      rounds += solver.isTrue(longer[step * more + j]);
+    result.endStep(rounds);
+  }
+  return result;
+}
+
+} // namespace gc3::synth
