@@ -27,7 +27,7 @@ public:
   Placement(const topology::Topology &topology, const ir::Collective &collective, const Demand &demand,
             const Algorithm &algorithm)
       : topology(topology), lattice(topology), collective(collective), demand(demand), algorithm(algorithm),
-        scratchSize(demand.ranks, 0) {}
+        scratchSize(demand.ranks, 0), freeScratch(demand.ranks) {}
 
   Operations run() {
     // In this order: what is kept in outputs is known before what is moved.
@@ -35,8 +35,11 @@ public:
       placeChunk(chunk);
     for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk)
       prepare(chunk);
-    for (uint32_t step = 0; step < algorithm.steps(); ++step)
+    findLastUses();
+    for (uint32_t step = 0; step < algorithm.steps(); ++step) {
       addStep(step);
+      freePlaces(step);
+    }
     for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk)
       finish(chunk);
     return std::move(result);
@@ -82,7 +85,42 @@ private:
     return llvm::any_of(demand.targetsOf(chunk), [&](const Place &target) { return target.rank == rank; });
   }
 
-  Location newScratch(uint32_t rank) { return {rank, ir::FirstScratchBuffer, scratchSize[rank]++}; }
+  /// A place that is free since the step before, or a new one.
+  Location newScratch(uint32_t rank) {
+    std::vector<uint32_t> &free = freeScratch[rank];
+    if (free.empty())
+      return {rank, ir::FirstScratchBuffer, scratchSize[rank]++};
+    const uint32_t index = free.back();
+    free.pop_back();
+    return {rank, ir::FirstScratchBuffer, index};
+  }
+
+  /// For chunks that only pass a rank by, the send behind which it does not need them any more.
+  void findLastUses() {
+    for (uint32_t i = 0; i < algorithm.sends.size(); ++i) {
+      const Send &send = algorithm.sends[i];
+      const uint32_t rank = topology.links[send.link].from;
+      if (!combines(send.chunk) && !isTarget(send.chunk, rank))
+        lastUse[key(send.chunk, rank)] = i;
+    }
+  }
+
+  /// What was sent on for the last time in the step leaves its place to what comes in a later one.
+  void freePlaces(uint32_t step) {
+    std::vector<std::pair<uint32_t, uint32_t>> places; // rank, index
+    for (uint32_t i = algorithm.stepBegin[step]; i < algorithm.stepBegin[step + 1]; ++i) {
+      const Send &send = algorithm.sends[i];
+      const uint32_t rank = topology.links[send.link].from;
+      const auto last = lastUse.find(key(send.chunk, rank));
+      const Location place = kept.lookup(key(send.chunk, rank));
+      if (last != lastUse.end() && last->second == i && place.buffer >= ir::FirstScratchBuffer)
+        places.emplace_back(rank, place.index);
+    }
+    // In the same order on ranks that do alike.
+    std::sort(places.begin(), places.end(), std::greater<>());
+    for (const auto &[rank, index] : places)
+      freeScratch[rank].push_back(index);
+  }
 
   /// Where copies of the chunk are kept on the rank, from the first one on.
   Location keptAt(uint32_t chunk, uint32_t rank) {
@@ -181,6 +219,8 @@ private:
   const Demand &demand;
   const Algorithm &algorithm;
   std::vector<uint32_t> scratchSize;                            ///< by rank
+  std::vector<std::vector<uint32_t>> freeScratch;               ///< by rank
+  llvm::DenseMap<uint64_t, uint32_t, PackedKeyInfo> lastUse;    ///< by chunk and rank
   llvm::DenseMap<uint64_t, Location, PackedKeyInfo> kept, sums; ///< by chunk and rank
   llvm::DenseMap<uint64_t, uint32_t, PackedKeyInfo> inputs;     ///< chunk + 1 by place and rank
   Operations result;
