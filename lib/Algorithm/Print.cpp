@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text of a program. In each step, operations that every rank does alike, with ranks and blocks counted from itself,
-// make a loop over the ranks; of the others, those on chunks in a row make one.
+// Text of a program. In each step, operations that every rank does alike, or every second one, or so on, with ranks and
+// blocks counted from itself, make a loop over these; of the others, those on chunks in a row make one.
 #include "gc3/Algorithm/Print.h"
 #include "Places.h"
 #include "gc3/Support/Quantity.h"
@@ -26,17 +26,20 @@ class Printer {
 public:
   Printer(llvm::raw_ostream &out, const ir::Collective &collective) : out(out), collective(collective) {}
 
-  void block(const std::vector<Operation> &operations, unsigned indent);
+  void block(std::vector<Operation> operations, unsigned indent);
 
 private:
-  /// What operations of ranks that do the same in turn have in common: that of rank 0.
-  Operation relative(const Operation &op) const {
-    const uint32_t ranks = collective.ranks, rank = op.from.rank;
-    Operation result = op;
-    result.from = {0, op.from.buffer, relativeIndex(collective, op.from, rank)};
-    result.to = {(op.to.rank + ranks - rank) % ranks, op.to.buffer, relativeIndex(collective, op.to, rank)};
-    return result;
+  /// What operations that are alike, `base` ranks and their blocks further, have in common.
+  Operation relative(const Operation &op, uint32_t base) const {
+    const uint32_t ranks = collective.ranks;
+    auto shifted = [&](const Location &place) {
+      return Location{(place.rank + ranks - base) % ranks, place.buffer, relativeIndex(collective, place, base)};
+    };
+    return {shifted(op.from), shifted(op.to), op.kind, op.count};
   }
+
+  /// Prints what can be a loop over every stride-th rank, and leaves the rest.
+  void loop(std::vector<Operation> &operations, uint32_t stride, unsigned indent);
 
   /// Whether `next` goes on where `op` ends. In a loop, rows must not run over the end of a block, or they would begin
   /// anew on some rank.
@@ -93,27 +96,36 @@ private:
   const ir::Collective &collective;
 };
 
-void Printer::block(const std::vector<Operation> &operations, unsigned indent) {
+void Printer::loop(std::vector<Operation> &operations, uint32_t stride, unsigned indent) {
   using Key = decltype(orderOf(Operation()));
   std::map<Key, std::vector<const Operation *>> alike;
   for (const Operation &op : operations)
-    alike[orderOf(relative(op))].push_back(&op);
-  std::vector<Operation> inLoop, alone;
+    alike[orderOf(relative(op, op.from.rank - op.from.rank % stride))].push_back(&op);
+  std::vector<Operation> inLoop, others;
   for (const auto &[key, members] : alike)
-    if (members.size() == collective.ranks && members.size() > 1)
-      inLoop.push_back(relative(*members.front()));
+    if (members.size() == collective.ranks / stride)
+      inLoop.push_back(relative(*members.front(), members.front()->from.rank - members.front()->from.rank % stride));
     else
       for (const Operation *op : members)
-        alone.push_back(*op);
+        others.push_back(*op);
   merge(inLoop, true);
-  merge(alone, false);
   if (!inLoop.empty()) {
-    out.indent(indent) << "for r in 0.." << collective.ranks << " {\n";
+    out.indent(indent) << "for r in 0.." << collective.ranks << (stride > 1 ? " by " + std::to_string(stride) : "")
+                       << " {\n";
     for (const Operation &op : inLoop)
       operation(op, true, indent + 4);
     out.indent(indent) << "}\n";
   }
-  for (const Operation &op : alone)
+  operations = std::move(others);
+}
+
+void Printer::block(std::vector<Operation> operations, unsigned indent) {
+  constexpr uint32_t fewestTurns = 4; // of a loop that is easier to read than its turns; but all ranks are a loop
+  for (uint32_t stride = 1; stride < collective.ranks && !operations.empty(); ++stride)
+    if (stride == 1 || (collective.ranks % stride == 0 && collective.ranks / stride >= fewestTurns))
+      loop(operations, stride, indent);
+  merge(operations, false);
+  for (const Operation &op : operations)
     operation(op, false, indent);
 }
 
@@ -144,8 +156,8 @@ void print(llvm::raw_ostream &out, const topology::Topology &topology, const ir:
     std::vector<Operation> local, sends;
     for (const Operation &op : operations.steps[step])
       (op.from.rank == op.to.rank ? local : sends).push_back(op);
-    printer.block(local, 8);
-    printer.block(sends, 8);
+    printer.block(std::move(local), 8);
+    printer.block(std::move(sends), 8);
     out << "    }\n";
   }
   if (!operations.after.empty()) {
