@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Text of a program. In each step, operations that every rank does alike, with ranks and blocks as it sees them from
-// its point of the lattice, make a loop over the ranks; of the others, those on chunks in a row make one.
+// its point of the lattice, make a loop over the ranks; in a ring also those of every second rank, or so on. Of the
+// others, those on chunks in a row make one.
 #include "gc3/Algorithm/Print.h"
 #include "Places.h"
 #include "gc3/Support/Quantity.h"
@@ -31,19 +32,22 @@ public:
   /// What loops use, if ranks are more than a ring.
   void functions();
 
-  void block(const std::vector<Operation> &operations, unsigned indent);
+  void block(std::vector<Operation> operations, unsigned indent);
 
 private:
   bool isRing() const { return lattice.size().size() == 1; }
 
-  /// What operations of ranks that do alike have in common: that of rank 0.
-  Operation relative(const Operation &op) const {
-    const uint32_t rank = op.from.rank;
-    Operation result = op;
-    result.from = {0, op.from.buffer, relativeIndex(lattice, collective, op.from, rank)};
-    result.to = {lattice.difference(op.to.rank, rank), op.to.buffer, relativeIndex(lattice, collective, op.to, rank)};
-    return result;
+  /// What operations that are alike, on ranks and blocks as `base` sees them, have in common.
+  Operation relative(const Operation &op, uint32_t base) const {
+    auto shifted = [&](const Location &place) {
+      return Location{lattice.difference(place.rank, base), place.buffer,
+                      relativeIndex(lattice, collective, place, base)};
+    };
+    return {shifted(op.from), shifted(op.to), op.kind, op.count};
   }
+
+  /// Prints what can be a loop over every stride-th rank, and leaves the rest.
+  void loop(std::vector<Operation> &operations, uint32_t stride, unsigned indent);
 
   /// Whether `next` goes on where `op` ends. In a loop, rows must not run over the end of a block, or they would begin
   /// anew on some rank.
@@ -124,27 +128,36 @@ void Printer::functions() {
       << llvm::join(terms, " + ") << ";\n\n";
 }
 
-void Printer::block(const std::vector<Operation> &operations, unsigned indent) {
+void Printer::loop(std::vector<Operation> &operations, uint32_t stride, unsigned indent) {
   using Key = decltype(orderOf(Operation()));
   std::map<Key, std::vector<const Operation *>> alike;
   for (const Operation &op : operations)
-    alike[orderOf(relative(op))].push_back(&op);
-  std::vector<Operation> inLoop, alone;
+    alike[orderOf(relative(op, op.from.rank - op.from.rank % stride))].push_back(&op);
+  std::vector<Operation> inLoop, others;
   for (const auto &[key, members] : alike)
-    if (members.size() == collective.ranks && members.size() > 1)
-      inLoop.push_back(relative(*members.front()));
+    if (members.size() == collective.ranks / stride)
+      inLoop.push_back(relative(*members.front(), members.front()->from.rank - members.front()->from.rank % stride));
     else
       for (const Operation *op : members)
-        alone.push_back(*op);
+        others.push_back(*op);
   merge(inLoop, true);
-  merge(alone, false);
   if (!inLoop.empty()) {
-    out.indent(indent) << "for r in 0.." << collective.ranks << " {\n";
+    out.indent(indent) << "for r in 0.." << collective.ranks << (stride > 1 ? " by " + std::to_string(stride) : "")
+                       << " {\n";
     for (const Operation &op : inLoop)
       operation(op, true, indent + 4);
     out.indent(indent) << "}\n";
   }
-  for (const Operation &op : alone)
+  operations = std::move(others);
+}
+
+void Printer::block(std::vector<Operation> operations, unsigned indent) {
+  constexpr uint32_t fewestTurns = 4; // of a loop that is easier to read than its turns; but all ranks are a loop
+  for (uint32_t stride = 1; stride < collective.ranks && !operations.empty(); ++stride)
+    if (stride == 1 || (isRing() && collective.ranks % stride == 0 && collective.ranks / stride >= fewestTurns))
+      loop(operations, stride, indent);
+  merge(operations, false);
+  for (const Operation &op : operations)
     operation(op, false, indent);
 }
 
@@ -176,8 +189,8 @@ void print(llvm::raw_ostream &out, const topology::Topology &topology, const ir:
     std::vector<Operation> local, sends;
     for (const Operation &op : operations.steps[step])
       (op.from.rank == op.to.rank ? local : sends).push_back(op);
-    printer.block(local, 8);
-    printer.block(sends, 8);
+    printer.block(std::move(local), 8);
+    printer.block(std::move(sends), 8);
     out << "    }\n";
   }
   if (!operations.after.empty()) {

@@ -148,6 +148,14 @@ bool isShift(const Map &map) {
   return true;
 }
 
+/// How often it has to be done until rank 0 is back, and in a group without fixed ranks all others are.
+uint32_t orderOf(const Map &map) {
+  uint32_t order = 1;
+  for (uint32_t rank = map[0]; rank != 0; rank = map[rank])
+    ++order;
+  return order;
+}
+
 /// All that `generators` make; nothing if that leaves a rank where it is, or is more than MaxOrder.
 std::optional<std::set<Map>> closure(const std::vector<Map> &generators, uint32_t ranks) {
   Map identity(ranks);
@@ -184,9 +192,11 @@ std::vector<Automorphism> freeGroup(const topology::Topology &topology, const al
   Followers followers(topology, demand);
   std::vector<Map> generators;
   std::set<Map> group;
-  // Programs have loops where ranks do alike in turn, so such maps come first.
+  // Programs have loops where ranks do alike in turn, so such maps come first. Small subgroups come before larger ones.
   std::vector<Map> maps = MapSearch(topology).run();
-  std::stable_partition(maps.begin(), maps.end(), isShift);
+  llvm::stable_sort(maps, [](const Map &a, const Map &b) {
+    return std::pair(!isShift(a), orderOf(a)) < std::pair(!isShift(b), orderOf(b));
+  });
   for (const Map &map : maps) {
     if (group.count(map))
       continue;
