@@ -2,6 +2,7 @@
 #include "gc3/Algorithm/Bounds.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -11,10 +12,6 @@ using topology::Link;
 using topology::Topology;
 
 namespace {
-
-uint32_t roundsFor(uint64_t chunks, uint64_t perRound) {
-  return perRound == 0 ? 0 : static_cast<uint32_t>((chunks + perRound - 1) / perRound);
-}
 
 /// What goes over some links in a round, by whichever bounds are the tighter for them. No more than that; maybe less.
 class Throughput {
@@ -73,13 +70,81 @@ private:
   std::vector<uint8_t> isCounted;            ///< by bound
 };
 
-/// Ranks in groups: what has to go into each of them, and out of it.
-uint32_t roundsOfGroups(const Topology &topology, const Demand &demand, const std::vector<uint32_t> &groupOf,
-                        uint32_t groups) {
+class CutSearch {
+public:
+  CutSearch(const Topology &topology, const Demand &demand)
+      : topology(topology), demand(demand), throughput(topology), groupOf(topology.ranks) {}
+
+  Bounds run() {
+    if (topology.ranks <= mostForAllSets) {
+      lookAtSets();
+    } else {
+      lookAtRanks();
+      lookAtMachines();
+      lookAtHalves();
+      lookAtPrefixes();
+    }
+    lookAtDistances();
+    const uint64_t divisor = std::max<uint64_t>(1, std::gcd(best.crossing, best.bandwidth));
+    best.crossing /= divisor, best.bandwidth /= divisor;
+    return best;
+  }
+
+private:
+  static constexpr uint32_t mostForAllSets = 16;
+
+  uint32_t sourceOf(uint32_t chunk) const { return demand.sourcesOf(chunk)[0].rank; }
+
+  void look(uint64_t crossing, uint64_t bandwidth) {
+    if (bandwidth != 0 && crossing * best.bandwidth > best.crossing * bandwidth)
+      best.crossing = crossing, best.bandwidth = bandwidth;
+  }
+
+  void lookAtSets();
+  void lookAtGroups(uint32_t groups);
+  void lookAtRanks();
+  void lookAtMachines();
+  void lookAtHalves();
+  void lookAtPrefixes();
+  void lookAtDistances();
+
+  const Topology &topology;
+  const Demand &demand;
+  Throughput throughput;
+  std::vector<uint32_t> groupOf; ///< by rank
+  Bounds best;
+};
+
+/// What leaves each set; what enters it leaves the others.
+void CutSearch::lookAtSets() {
+  std::map<std::pair<uint32_t, uint32_t>, uint64_t> ways; // chunks by source and set of targets
+  for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk) {
+    uint32_t targets = 0;
+    for (const Place &target : demand.targetsOf(chunk))
+      targets |= 1u << target.rank;
+    ++ways[{sourceOf(chunk), targets}];
+  }
+  std::vector<uint32_t> links;
+  for (uint32_t set = 1; set + 1 < 1u << topology.ranks; ++set) {
+    uint64_t crossing = 0;
+    for (const auto &[way, count] : ways)
+      crossing += (set >> way.first & 1) != 0 && (way.second & ~set) != 0 ? count : 0;
+    if (crossing == 0)
+      continue;
+    links.clear();
+    for (uint32_t link = 0; link < topology.linkCount(); ++link)
+      if ((set >> topology.links[link].from & 1) != 0 && (set >> topology.links[link].to & 1) == 0)
+        links.push_back(link);
+    look(crossing, throughput.of(links));
+  }
+}
+
+/// What goes into each group of ranks, and out of it.
+void CutSearch::lookAtGroups(uint32_t groups) {
   std::vector<uint64_t> in(groups, 0), out(groups, 0);
   std::vector<uint32_t> seen(groups, UINT32_MAX); // by group, the last chunk that had to go there
   for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk) {
-    const uint32_t home = groupOf[demand.sourcesOf(chunk)[0].rank];
+    const uint32_t home = groupOf[sourceOf(chunk)];
     bool leaves = false;
     for (const Place &target : demand.targetsOf(chunk)) {
       const uint32_t group = groupOf[target.rank];
@@ -93,24 +158,19 @@ uint32_t roundsOfGroups(const Topology &topology, const Demand &demand, const st
   for (uint32_t link = 0; link < topology.linkCount(); ++link)
     if (const uint32_t from = groupOf[topology.links[link].from], to = groupOf[topology.links[link].to]; from != to)
       outOf[from].push_back(link), into[to].push_back(link);
-  Throughput throughput(topology);
-  uint32_t rounds = 0;
-  for (uint32_t group = 0; group < groups; ++group)
-    rounds = std::max(
-        {rounds, roundsFor(in[group], throughput.of(into[group])), roundsFor(out[group], throughput.of(outOf[group]))});
-  return rounds;
+  for (uint32_t group = 0; group < groups; ++group) {
+    look(in[group], throughput.of(into[group]));
+    look(out[group], throughput.of(outOf[group]));
+  }
 }
 
-/// Each rank alone.
-uint32_t roundsOfRanks(const Topology &topology, const Demand &demand) {
-  std::vector<uint32_t> groupOf(topology.ranks);
-  for (uint32_t rank = 0; rank < topology.ranks; ++rank)
-    groupOf[rank] = rank;
-  return roundsOfGroups(topology, demand, groupOf, topology.ranks);
+void CutSearch::lookAtRanks() {
+  std::iota(groupOf.begin(), groupOf.end(), 0);
+  lookAtGroups(topology.ranks);
 }
 
 /// What the fastest links connect.
-uint32_t roundsOfMachines(const Topology &topology, const Demand &demand) {
+void CutSearch::lookAtMachines() {
   uint32_t fastest = 0;
   for (const Link &link : topology.links)
     fastest = std::max(fastest, link.bandwidth);
@@ -120,7 +180,7 @@ uint32_t roundsOfMachines(const Topology &topology, const Demand &demand) {
   for (const Link &link : topology.links)
     if (link.bandwidth == fastest && link.kind != topology::LinkKind::Network)
       machines.unionSets(link.from, link.to);
-  std::vector<uint32_t> groupOf(topology.ranks), number(topology.ranks, UINT32_MAX);
+  std::vector<uint32_t> number(topology.ranks, UINT32_MAX);
   uint32_t groups = 0;
   for (uint32_t rank = 0; rank < topology.ranks; ++rank) {
     uint32_t &group = number[machines.getLeaderValue(rank)];
@@ -128,29 +188,27 @@ uint32_t roundsOfMachines(const Topology &topology, const Demand &demand) {
     groups += group == groups;
     groupOf[rank] = group;
   }
-  return roundsOfGroups(topology, demand, groupOf, groups);
+  lookAtGroups(groups);
 }
 
-/// Halves of a lattice, along each of its dimensions.
-uint32_t roundsOfHalves(const Topology &topology, const Demand &demand) {
-  uint32_t rounds = 0, stride = topology.ranks;
-  std::vector<uint32_t> groupOf(topology.ranks);
+/// Along each dimension of a lattice.
+void CutSearch::lookAtHalves() {
+  uint32_t stride = topology.ranks;
   for (uint32_t size : topology.lattice) {
     stride /= size;
     for (uint32_t rank = 0; rank < topology.ranks; ++rank)
       groupOf[rank] = rank / stride % size < size / 2 ? 0 : 1;
-    rounds = std::max(rounds, roundsOfGroups(topology, demand, groupOf, 2));
+    lookAtGroups(2);
   }
-  return rounds;
 }
 
-/// What has to go from ranks below k to those from k on, and back, for each k.
-uint32_t roundsOfPrefixes(const Topology &topology, const Demand &demand) {
+/// What goes from ranks below k to those from k on, and back, for each k; bounds over several links aside.
+void CutSearch::lookAtPrefixes() {
   const uint32_t ranks = topology.ranks;
   // Differences: [r] is what comes in when rank r joins the set.
-  std::vector<int64_t> up(ranks + 1, 0), down(ranks + 1, 0), throughUp(ranks + 1, 0), throughDown(ranks + 1, 0);
+  std::vector<int64_t> up(ranks + 1, 0), down(ranks + 1, 0), linksUp(ranks + 1, 0), linksDown(ranks + 1, 0);
   for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk) {
-    const uint32_t source = demand.sourcesOf(chunk)[0].rank;
+    const uint32_t source = sourceOf(chunk);
     uint32_t lowest = source, highest = source;
     for (const Place &target : demand.targetsOf(chunk))
       lowest = std::min(lowest, target.rank), highest = std::max(highest, target.rank);
@@ -158,31 +216,25 @@ uint32_t roundsOfPrefixes(const Topology &topology, const Demand &demand) {
     ++down[lowest], --down[source];
   }
   for (const Link &link : topology.links) {
-    auto &through = link.from < link.to ? throughUp : throughDown;
+    auto &through = link.from < link.to ? linksUp : linksDown;
     through[std::min(link.from, link.to)] += link.bandwidth;
     through[std::max(link.from, link.to)] -= link.bandwidth;
   }
-  uint32_t rounds = 0;
-  int64_t nowUp = 0, nowDown = 0, linksUp = 0, linksDown = 0;
-  for (uint32_t k = 1; k < ranks; ++k) {
-    nowUp += up[k - 1], nowDown += down[k - 1], linksUp += throughUp[k - 1], linksDown += throughDown[k - 1];
-    rounds = std::max({rounds, roundsFor(static_cast<uint64_t>(nowUp), static_cast<uint64_t>(linksUp)),
-                       roundsFor(static_cast<uint64_t>(nowDown), static_cast<uint64_t>(linksDown))});
+  for (auto *differences : {&up, &down, &linksUp, &linksDown})
+    std::partial_sum(differences->begin(), differences->end(), differences->begin());
+  for (uint32_t rank = 0; rank + 1 < ranks; ++rank) {
+    look(static_cast<uint64_t>(up[rank]), static_cast<uint64_t>(linksUp[rank]));
+    look(static_cast<uint64_t>(down[rank]), static_cast<uint64_t>(linksDown[rank]));
   }
-  return rounds;
 }
 
-} // namespace
-
-Bounds lowerBounds(const Topology &topology, const Demand &demand) {
-  Bounds bounds;
+/// The farthest way, and all ways together over all links.
+void CutSearch::lookAtDistances() {
   const topology::LinksOfRanks outgoing = linksFrom(topology);
-  uint64_t hops = 0, bandwidth = 0;
-  std::vector<uint32_t> distances;
-  std::vector<uint32_t> bySource(demand.chunks());
+  std::vector<uint32_t> bySource(demand.chunks()), distances, links(topology.links.size());
   std::iota(bySource.begin(), bySource.end(), 0);
-  auto sourceOf = [&](uint32_t chunk) { return demand.sourcesOf(chunk)[0].rank; };
   std::stable_sort(bySource.begin(), bySource.end(), [&](uint32_t a, uint32_t b) { return sourceOf(a) < sourceOf(b); });
+  uint64_t sends = 0;
   uint32_t last = topology.ranks;
   for (uint32_t chunk : bySource) {
     const uint32_t source = sourceOf(chunk);
@@ -193,15 +245,17 @@ Bounds lowerBounds(const Topology &topology, const Demand &demand) {
       farthest = std::max(farthest, distances[target.rank]);
       others += target.rank != source;
     }
-    hops += std::max(farthest, others);
-    bounds.steps = std::max(bounds.steps, farthest);
+    sends += std::max(farthest, others);
+    best.steps = std::max(best.steps, farthest);
   }
-  for (const Link &link : topology.links)
-    bandwidth += link.bandwidth;
-  bounds.rounds = std::max({bounds.steps, roundsFor(hops, bandwidth), roundsOfRanks(topology, demand),
-                            roundsOfMachines(topology, demand), roundsOfHalves(topology, demand),
-                            roundsOfPrefixes(topology, demand)});
-  return bounds;
+  std::iota(links.begin(), links.end(), 0);
+  look(sends, throughput.of(links));
+}
+
+} // namespace
+
+Bounds lowerBounds(const Topology &topology, const Demand &demand) {
+  return CutSearch(topology, demand).run();
 }
 
 } // namespace gc3::algorithm

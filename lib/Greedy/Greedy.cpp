@@ -62,7 +62,8 @@ std::optional<Algorithm> searchOn(const Topology &topology, const Demand &demand
 
 std::optional<Algorithm> search(const Topology &topology, const Demand &demand, const Options &options) {
   constexpr size_t mostSends = 50'000; // beyond, what all ranks do alike is good enough, and its program shorter
-  const uint32_t bound = lowerBounds(topology, demand).rounds;
+  const algorithm::Bounds least = lowerBounds(topology, demand);
+  const auto bound = static_cast<uint32_t>(std::max<uint64_t>(least.rounds(), least.steps));
   End end = End::Found;
   std::optional<Algorithm> alike;
   if (const std::optional<Symmetric> symmetric = Symmetric::find(topology, demand)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What no algorithm can beat, by distances and by cuts (SCCL section 3.3 has the idea for Allgather).
+// What no algorithm can be better than (SCCL section 3.7 uses such bounds to end its search).
 #pragma once
 
 #include "gc3/Algorithm/Demand.h"
@@ -7,14 +7,19 @@
 
 namespace gc3::algorithm {
 
-/// Steps: the longest way that a chunk has to go. Rounds: the most that must go into, or out of, a set of ranks over
-/// what can go there in a round, for single ranks, for ranks from 0 up to each one, for halves of a lattice, and for
-/// the machines that remain if only the fastest links do; and all hops that chunks must make over all links.
 struct Bounds {
-  uint32_t steps = 0, rounds = 0;
+  uint32_t steps = 0; ///< no fewer: the farthest way of a chunk
+  /// No fewer rounds than crossing / bandwidth: so many sends of chunks have to go over some links, which let
+  /// `bandwidth` through in a round. In lowest terms.
+  uint64_t crossing = 0, bandwidth = 1;
+
+  uint64_t rounds() const { return (crossing + bandwidth - 1) / bandwidth; }
 };
 
-/// For demands without reductions, on a connected topology. As much as ranks times links, in the worst case.
+/// For demands without reductions, on a connected topology. Looks at what leaves and enters sets of ranks: all sets of
+/// 16 ranks or fewer; of more, single ranks, those below each number, halves of a lattice, and the machines that the
+/// fastest links make. And at all links together, over which each chunk goes at least once for each rank that has to
+/// get it, and as often as the farthest of them is away. Linear but for the distances, ranks times links at most.
 Bounds lowerBounds(const topology::Topology &topology, const Demand &demand);
 
 } // namespace gc3::algorithm

@@ -4,11 +4,15 @@
 #pragma once
 
 #include "gc3/Algorithm/Algorithm.h"
+#include "gc3/Algorithm/Bounds.h"
 #include <atomic>
 #include <chrono>
 #include <optional>
 
 namespace gc3::synth {
+
+using algorithm::Bounds;
+using algorithm::lowerBounds;
 
 /// Steps, and rounds of all of them together, at least one each.
 struct Shape {
@@ -33,20 +37,6 @@ struct Outcome {
 
 /// Looks for an algorithm of this shape. It has gone through the check, and has no idle copies.
 Outcome solve(const topology::Topology &topology, const algorithm::Demand &demand, Shape shape, const Options &options);
-
-/// What no algorithm can be better than.
-struct Bounds {
-  uint32_t steps = 0; ///< no fewer: the farthest way of a chunk
-  /// No fewer rounds than crossing / bandwidth: so many chunks must leave some set of ranks, over links that let
-  /// `bandwidth` through in a round. In lowest terms.
-  uint64_t crossing = 0, bandwidth = 1;
-
-  uint64_t rounds() const { return (crossing + bandwidth - 1) / bandwidth; }
-};
-
-/// All sets of ranks are looked at where there are 16 ranks or fewer, and single ranks and all but one, and those below
-/// some number, where there are more.
-Bounds lowerBounds(const topology::Topology &topology, const algorithm::Demand &demand);
 
 /// For each link another one back that is alike, so that what runs on the reversed topology runs on `topology` with
 /// these in place of links. Nothing if there is none.

@@ -12,21 +12,22 @@ using namespace gc3::algorithm;
 
 namespace {
 
+uint32_t boundOf(const Problem &problem) {
+  const Bounds bounds = lowerBounds(problem.topology, problem.demand);
+  return static_cast<uint32_t>(std::max<uint64_t>(bounds.rounds(), bounds.steps));
+}
+
 /// Rounds of what is found, which must be right; its program, too.
 uint32_t roundsOf(const Problem &problem, const greedy::Options &options = {}, bool compile = true) {
   const std::optional<Algorithm> found = greedy::search(problem.topology, problem.demand, options);
   if (!found)
     return 0;
   EXPECT_EQ(problem.whyWrong(*found), "");
-  EXPECT_LE(lowerBounds(problem.topology, problem.demand).rounds, found->totalRounds());
+  EXPECT_LE(boundOf(problem), found->totalRounds());
   if (compile) {
     EXPECT_EQ(complaints(problem.program(*found)), "");
   }
   return found->totalRounds();
-}
-
-uint32_t boundOf(const Problem &problem) {
-  return lowerBounds(problem.topology, problem.demand).rounds;
 }
 
 const std::string place = ", inplace = inplace)";
