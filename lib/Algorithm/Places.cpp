@@ -11,7 +11,13 @@ uint32_t blockSize(const ir::Collective &collective, ir::BufferId buffer) {
   if (buffer > ir::OutputBuffer)
     return 0;
   const ir::Shape &shape = buffer == ir::InputBuffer ? collective.input : collective.output;
-  return shape.blocks == collective.ranks ? shape.chunks : 0;
+  if (shape.blocks == collective.ranks)
+    return shape.chunks;
+  // The sum of an Allreduce is scattered in between: each rank has a part of it.
+  const ir::Postcondition &post = collective.post;
+  const bool isAllreduce = collective.input.blocks == 1 && collective.output.blocks == 1 && post.valueCount() > 0 &&
+                           post.contributions(0) > 1 && shape.chunks == post.valueCount();
+  return isAllreduce && shape.chunks % collective.ranks == 0 ? shape.chunks / collective.ranks : 0;
 }
 
 uint32_t relativeIndex(const topology::Lattice &lattice, const ir::Collective &collective, const Location &location,

@@ -90,7 +90,7 @@ bool check(const Table &table) {
       {given(table.steps) && table.steps == 0, "--steps takes at least 1"},
       {given(table.rounds) && !given(table.steps), "--rounds goes with --steps"},
       {given(table.rounds) && table.rounds < table.steps, "--rounds takes at least one for each of --steps"},
-      {given(table.extra) && !isSeveral, "--k goes with --least-steps and --pareto"},
+      {given(table.extra) && !isSeveral, "-k goes with --least-steps and --pareto"},
       {given(table.maxSteps) && !isSeveral, "--max-steps goes with --least-steps and --pareto"},
       {given(table.maxSteps) && table.maxSteps == 0, "--max-steps takes at least 1"},
       {given(table.chunks) && table.pareto, "--pareto finds out how many --chunks to take"},
@@ -105,8 +105,8 @@ bool check(const Table &table) {
       {table.steps, 1000}, {table.rounds, 10000}, {table.chunks, 65536}, {table.extra, 1000}, {table.maxSteps, 1000}};
   for (const auto &[option, most] : limits)
     if (option > most)
-      return reject("--" + option.ArgStr.str() + " takes at most " + std::to_string(most) + ", not " +
-                    std::to_string(option));
+      return reject((option.ArgStr.size() > 1 ? "--" : "-") + option.ArgStr.str() + " takes at most " +
+                    std::to_string(most) + ", not " + std::to_string(option));
   return true;
 }
 
