@@ -51,6 +51,18 @@ struct Table {
                                       "that there can be)"),
                              cl::value_desc("n"), cl::init(0), cl::cat(goal)};
 
+  cl::opt<std::string> method{"method",
+                              cl::desc("solver: finds out for sure, up to some 16 ranks; greedy: few rounds, for "
+                                       "thousands of ranks (default: the solver if --steps, --least-steps or --pareto "
+                                       "says what to look for, else greedy)"),
+                              cl::value_desc("name"), cl::cat(search)};
+  cl::opt<unsigned> tries{"tries",
+                          cl::desc("Of the greedy search: so many, of which the best is kept (default: 64, fewer where "
+                                   "they take long)"),
+                          cl::value_desc("n"), cl::init(0), cl::cat(search)};
+  cl::opt<unsigned> roundsPerStep{"rounds-per-step",
+                                  cl::desc("Of the greedy search: more make fewer steps (default 1)"),
+                                  cl::value_desc("n"), cl::init(1), cl::cat(search)};
   cl::opt<unsigned> timeLimit{"time-limit",
                               cl::desc("Seconds for all of it, a tenth of them for each instance of --pareto and "
                                        "--least-steps (default 600)"),
@@ -82,11 +94,21 @@ bool check(const Table &table) {
     const char *message;
   };
   const bool isSearch = !table.listTopologies && !table.printTopology, isSeveral = table.leastSteps || table.pareto;
+  const int goals = given(table.steps) + table.leastSteps + table.pareto;
+  const bool isGreedy = goals == 0;
   const Rule rules[] = {
       {!table.listTopologies && table.topology.empty(), "--topology is missing; --list-topologies lists some"},
       {isSearch && table.collective.empty(), "--collective is missing; gc3-synth --help says more"},
-      {isSearch && !given(table.steps) + !table.leastSteps + !table.pareto != 2,
-       "one of --steps, --least-steps and --pareto says what to look for"},
+      {isSearch && goals > 1, "one of --steps, --least-steps and --pareto says what to look for, not several"},
+      {given(table.method) && table.method != "solver" && table.method != "greedy", "--method takes solver and greedy"},
+      {table.method == "solver" && isGreedy,
+       "--method=solver goes with one of --steps, --least-steps and --pareto, which say what to look for"},
+      {table.method == "greedy" && !isGreedy,
+       "--method=greedy looks for few rounds; leave --steps, --least-steps and --pareto out"},
+      {given(table.tries) && !isGreedy, "--tries goes with --method=greedy"},
+      {given(table.tries) && table.tries == 0, "--tries takes at least 1"},
+      {given(table.roundsPerStep) && !isGreedy, "--rounds-per-step goes with --method=greedy"},
+      {given(table.roundsPerStep) && table.roundsPerStep == 0, "--rounds-per-step takes at least 1"},
       {given(table.steps) && table.steps == 0, "--steps takes at least 1"},
       {given(table.rounds) && !given(table.steps), "--rounds goes with --steps"},
       {given(table.rounds) && table.rounds < table.steps, "--rounds takes at least one for each of --steps"},
@@ -102,7 +124,8 @@ bool check(const Table &table) {
     if (rule.broken)
       return reject(rule.message);
   const std::pair<const cl::opt<unsigned> &, unsigned> limits[] = {
-      {table.steps, 1000}, {table.rounds, 10000}, {table.chunks, 65536}, {table.extra, 1000}, {table.maxSteps, 1000}};
+      {table.steps, 1000},   {table.tries, 1000000}, {table.roundsPerStep, 1000}, {table.rounds, 10000},
+      {table.chunks, 65536}, {table.extra, 1000},    {table.maxSteps, 1000}};
   for (const auto &[option, most] : limits)
     if (option > most)
       return reject((option.ArgStr.size() > 1 ? "--" : "-") + option.ArgStr.str() + " takes at most " +
@@ -139,7 +162,11 @@ std::optional<CommandLine> parseCommandLine(int argc, char **argv) {
     return {};
   CommandLine line;
   line.topology = table.topology, line.collective = table.collective;
-  line.goal = table.pareto ? Goal::Pareto : table.leastSteps ? Goal::LeastSteps : Goal::Instance;
+  line.goal = table.pareto         ? Goal::Pareto
+              : table.leastSteps   ? Goal::LeastSteps
+              : given(table.steps) ? Goal::Instance
+                                   : Goal::FewRounds;
+  line.tries = table.tries, line.roundsPerStep = table.roundsPerStep;
   line.steps = table.steps, line.rounds = table.rounds ? table.rounds : table.steps;
   line.chunks = table.chunks, line.root = table.root, line.extraRounds = table.extra, line.maxSteps = table.maxSteps;
   line.timeLimit = table.timeLimit, line.seed = table.seed, line.out = table.out, line.json = table.json;

@@ -8,8 +8,9 @@
 
 namespace gc3::synth {
 
-/// What is looked for: one shape, the fewest steps, or the whole frontier between latency and bandwidth.
-enum class Goal : uint8_t { Instance, LeastSteps, Pareto };
+/// What is looked for: by the solver one shape, the fewest steps, or the whole frontier between latency and bandwidth;
+/// by the greedy search few rounds.
+enum class Goal : uint8_t { Instance, LeastSteps, Pareto, FewRounds };
 
 struct CommandLine {
   std::string topology;   ///< a name, or a path that ends with .json
@@ -21,6 +22,8 @@ struct CommandLine {
   uint32_t extraRounds = 0; ///< k of k-synchronous
   uint32_t maxSteps = 0;    ///< 0: twice as many as the fastest needs, and ten
   uint32_t timeLimit = 600; ///< seconds
+  uint32_t tries = 0;       ///< of the greedy search; 0: as many as sizes allow
+  uint32_t roundsPerStep = 1;
   uint32_t seed = 0;
   std::string out = "-";
   std::string json; ///< empty: none

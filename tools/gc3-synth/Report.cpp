@@ -27,8 +27,10 @@ const char *word(Verdict verdict) {
 }
 
 std::string instanceOf(const Trial &trial) {
-  return quantity(trial.task.chunks, "chunk") + ", " + quantity(trial.shape.steps, "step") + ", " +
-         quantity(trial.shape.rounds, "round");
+  const std::string chunks = quantity(trial.task.chunks, "chunk");
+  if (trial.isGreedy && !trial.outcome.algorithm)
+    return chunks;
+  return chunks + ", " + quantity(trial.shape.steps, "step") + ", " + quantity(trial.shape.rounds, "round");
 }
 
 /// What is shown to be as good as can be; "" if nothing is. Of an Allreduce, among those that are a Reducescatter and
@@ -41,6 +43,16 @@ std::string optimality(const Trial &trial) {
     text += std::string(text.empty() ? "" : " and ") + "bandwidth-optimal";
   const bool isComposed = trial.task.way == Task::Way::InverseThenDirect;
   return text.empty() || !isComposed ? text : text + " among those that scatter the sum and gather it";
+}
+
+/// How far what the greedy search found is from what can be.
+std::string roundsNeeded(const Trial &trial) {
+  if (!trial.isGreedy || trial.fewestRounds)
+    return "";
+  const uint64_t least = std::max<uint64_t>(trial.least.rounds(), trial.least.steps);
+  const bool isComposed = trial.task.way == Task::Way::InverseThenDirect;
+  const std::string who = isComposed ? "none that scatters the sum and gathers it" : "no algorithm";
+  return who + " has fewer" + (least == trial.shape.rounds ? " rounds" : " than " + quantity(least, "round"));
 }
 
 std::string fraction(uint64_t numerator, uint64_t denominator) {
@@ -121,7 +133,9 @@ std::vector<std::string> aboutFile(const CommandLine &line, const Task &task) {
               quantity(topology.linkCount(), "link") +
               (topology.boundCount() ? ", " + quantity(topology.boundCount(), "bound") : "") + ", alpha = " + alpha +
               " us, beta = " + beta + " us/MB.",
-          "Made by gc3-synth " GC3_VERSION " with " + solverVersion() + ":", "  " + line.spelled};
+          "Made by gc3-synth " GC3_VERSION +
+              std::string(line.goal == Goal::FewRounds ? "" : " with " + solverVersion()) + ":",
+          "  " + line.spelled};
 }
 
 std::string aboutProgram(const Trial &trial) {
@@ -130,7 +144,8 @@ std::string aboutProgram(const Trial &trial) {
   std::string text = quantity(task.chunks, "chunk") + " in " + quantity(trial.shape.steps, "step") + " of " +
                      quantity(trial.shape.rounds, "round") + " in all: " + std::to_string(trial.shape.steps) +
                      " alpha + " + fraction(trial.shape.rounds, task.chunks) + " L beta, for L bytes " + costUnit(task);
-  return text + (shown.empty() ? "." : "; " + shown + ".");
+  const std::string needed = roundsNeeded(trial);
+  return text + (shown.empty() ? "" : "; " + shown) + (needed.empty() ? "" : "; " + needed) + ".";
 }
 
 /// As a program at `out` has to name a file that is at `path` for gc3-synth.
@@ -151,6 +166,12 @@ void writeTrial(JsonWriter &json, const Trial &trial) {
     json.value(trial.shape.steps);
     json.key("rounds");
     json.value(trial.shape.rounds);
+    json.key("method");
+    json.value(llvm::StringRef(trial.isGreedy ? "greedy" : "solver"));
+    json.key("leastSteps");
+    json.value(trial.least.steps);
+    json.key("leastRounds");
+    json.value(static_cast<int64_t>(trial.least.rounds()));
     json.key("verdict");
     json.value(llvm::StringRef(word(trial.outcome.verdict)));
     json.key("milliseconds");
@@ -177,9 +198,11 @@ std::string describe(const Trial &trial) {
   std::string seconds;
   llvm::raw_string_ostream(seconds) << llvm::format("%.2f s", trial.seconds);
   std::string text = trial.task.name + " on " + trial.task.topology.name + ", " + instanceOf(trial) + ": " +
-                     word(trial.outcome.verdict) + ", " + seconds;
-  if (const std::string shown = optimality(trial); trial.outcome.algorithm && !shown.empty())
-    text += ", " + shown;
+                     (trial.isGreedy && trial.outcome.algorithm ? "found" : word(trial.outcome.verdict)) + ", " +
+                     seconds;
+  if (trial.outcome.algorithm)
+    for (const std::string &shown : {optimality(trial), roundsNeeded(trial)})
+      text += shown.empty() ? "" : ", " + shown;
   return text;
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// One instance, the fewest steps, or the Pareto procedure of the paper (algorithm 1): for ever more steps, the shapes
-// of so many steps and up to k more rounds, from the fewest rounds per chunk on, until one is found.
+// One instance, the fewest steps, what the greedy search finds, or the Pareto procedure of the paper (algorithm 1): for
+// ever more steps, the shapes of so many steps and up to k more rounds, from the fewest rounds per chunk on, until one
+// is found.
 #include "Search.h"
+#include "gc3/Greedy/Greedy.h"
 #include <algorithm>
 
 namespace gc3::synth {
@@ -30,6 +32,7 @@ public:
     case Goal::Instance: instance(*first); break;
     case Goal::LeastSteps: leastSteps(*first); break;
     case Goal::Pareto: pareto(*first); break;
+    case Goal::FewRounds: fewRounds(*first); break;
     }
     result.isComplete = !isUnknown;
     return std::move(result);
@@ -50,17 +53,26 @@ private:
     const auto most =
         std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(share * line.timeLimit));
     options.deadline = std::min(end, begin + most);
-    Trial trial{task, shape, {}};
-    trial.outcome = solve(task, shape, options);
+    Trial trial;
+    trial.task = task, trial.shape = shape;
+    const uint32_t parts = stride(task);
+    trial.outcome = findBy(task, [&](const auto &on, const auto &demand) {
+      return solve(on, demand, {shape.steps / parts, shape.rounds / parts}, options);
+    });
+    return conclude(std::move(trial), begin);
+  }
+
+  bool conclude(Trial trial, Clock::time_point begin) {
     trial.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     if (trial.outcome.algorithm)
-      if (const std::string wrong = whyWrong(task.topology, task.demand, *trial.outcome.algorithm); !wrong.empty()) {
+      if (const std::string wrong = whyWrong(trial.task.topology, trial.task.demand, *trial.outcome.algorithm);
+          !wrong.empty()) {
         error = "internal error: the algorithm found is wrong: " + wrong;
         return false;
       }
-    const Bounds least = lowerBounds(task);
-    trial.fewestSteps = shape.steps == least.steps;
-    trial.fewestRounds = shape.rounds * least.bandwidth == least.crossing;
+    trial.least = lowerBounds(trial.task);
+    trial.fewestSteps = trial.shape.steps == trial.least.steps;
+    trial.fewestRounds = trial.shape.rounds * trial.least.bandwidth == trial.least.crossing;
     isOptimal = trial.fewestRounds;
     isFound = trial.outcome.verdict == Verdict::Satisfiable;
     if (isFound)
@@ -80,6 +92,30 @@ private:
       return;
     }
     attempt(only, {line.steps, line.rounds}, 1);
+  }
+
+  void fewRounds(const Task &only) {
+    if (topology.ranks > greedy::MostRanks) {
+      error = "the greedy search takes up to " + std::to_string(greedy::MostRanks) + " ranks, and '" + topology.name +
+              "' has " + std::to_string(topology.ranks);
+      return;
+    }
+    const Clock::time_point begin = Clock::now();
+    options.deadline = end;
+    greedy::Options how;
+    how.seed = line.seed, how.tries = line.tries, how.roundsPerStep = line.roundsPerStep;
+    how.stops = [this] { return options.isOver(); };
+    Trial trial;
+    trial.task = only, trial.isGreedy = true;
+    trial.outcome = findBy(only, [&](const auto &on, const auto &demand) {
+      Outcome found;
+      found.algorithm = greedy::search(on, demand, how);
+      found.verdict = found.algorithm ? Verdict::Satisfiable : Verdict::Unknown;
+      return found;
+    });
+    if (const auto &found = trial.outcome.algorithm)
+      trial.shape = {found->steps(), found->totalRounds()};
+    conclude(std::move(trial), begin);
   }
 
   /// Those without a solution for sure come before the first that has one.

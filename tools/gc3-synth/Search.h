@@ -14,7 +14,9 @@ struct Trial {
   Shape shape;
   Outcome outcome;
   double seconds = 0;
-  bool fewestSteps = false, fewestRounds = false; ///< shown by the bound, or by what came before it: optimal
+  Bounds least;
+  bool fewestSteps = false, fewestRounds = false; ///< shown by the bounds: optimal
+  bool isGreedy = false;
 };
 
 struct Result {

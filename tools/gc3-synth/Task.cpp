@@ -120,16 +120,16 @@ algorithm::Algorithm onTwins(algorithm::Algorithm algorithm, const std::vector<u
   return algorithm;
 }
 
-Outcome solveAllreduce(const Task &task, Shape half, const Options &options) {
-  Outcome gather = solve(task.topology, task.direct, half, options);
-  if (gather.verdict != Verdict::Satisfiable)
+Outcome findAllreduce(const Task &task, const Finder &find) {
+  Outcome gather = find(task.topology, task.direct);
+  if (!gather.algorithm)
     return gather;
   Outcome back = gather;
   if (std::optional<std::vector<uint32_t>> twins = twinLinks(task.topology))
     back.algorithm = onTwins(*gather.algorithm, *twins);
   else
-    back = solve(topology::reversed(task.topology), task.direct, half, options);
-  if (back.verdict == Verdict::Satisfiable)
+    back = find(topology::reversed(task.topology), task.direct);
+  if (back.algorithm)
     back.algorithm = sequence(inverted(*back.algorithm), *gather.algorithm);
   return back;
 }
@@ -166,18 +166,16 @@ bool isShapeOf(const Task &task, Shape shape) {
   return task.way != Task::Way::InverseThenDirect || (shape.steps % 2 == 0 && shape.rounds % 2 == 0);
 }
 
-Outcome solve(const Task &task, Shape shape, const Options &options) {
+Outcome findBy(const Task &task, const Finder &find) {
   Outcome outcome;
   switch (task.way) {
-  case Task::Way::Direct: outcome = solve(task.topology, task.direct, shape, options); break;
+  case Task::Way::Direct: outcome = find(task.topology, task.direct); break;
   case Task::Way::Inverse:
-    outcome = solve(topology::reversed(task.topology), task.direct, shape, options);
+    outcome = find(topology::reversed(task.topology), task.direct);
     if (outcome.algorithm)
       outcome.algorithm = inverted(*outcome.algorithm);
     break;
-  case Task::Way::InverseThenDirect:
-    outcome = solveAllreduce(task, {shape.steps / 2, shape.rounds / 2}, options);
-    break;
+  case Task::Way::InverseThenDirect: outcome = findAllreduce(task, find); break;
   }
   return outcome;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "gc3/Synth/Synthesis.h"
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,7 +37,9 @@ std::optional<Task> makeTask(const topology::Topology &topology, const std::stri
 
 /// Whether the shape can be asked for: halves of an Allreduce have as many steps and rounds each.
 bool isShapeOf(const Task &task, Shape shape);
-Outcome solve(const Task &task, Shape shape, const Options &options);
+/// What it takes of the others is found by `find`; an Allreduce is two of these.
+using Finder = std::function<Outcome(const topology::Topology &, const algorithm::Demand &)>;
+Outcome findBy(const Task &task, const Finder &find);
 /// For an Allreduce: of a Reducescatter and an Allgather together.
 Bounds lowerBounds(const Task &task);
 

@@ -2,9 +2,10 @@
 // gc3-synth: programs for a topology. Reads it, has shapes tried, writes what was found.
 #include "Output.h"
 #include "Report.h"
+#include "gc3/Parse/Parse.h"
 #include "gc3/Topology/Families.h"
 #include "gc3/Topology/Json.h"
-#include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
@@ -45,9 +46,30 @@ static int listTopologies() {
   return 0;
 }
 
+/// As the language counts them, comments aside.
+static size_t words(llvm::StringRef text) {
+  size_t count = 0;
+  bool isInside = false;
+  while (!text.empty()) {
+    auto [line, rest] = text.split('\n');
+    for (char c : line.startswith("//") ? "" : line) {
+      const bool belongs = llvm::isAlnum(c) || c == '_';
+      count += !(belongs && isInside) && c != ' ' ? 1 : 0;
+      isInside = belongs;
+    }
+    isInside = false;
+    text = rest;
+  }
+  return count;
+}
+
 /// What there is to write, all of it or nothing.
 static int write(const CommandLine &line, const Result &result) {
   const std::string text = result.found.empty() ? "" : programs(line, result);
+  if (const size_t count = words(text); count > parse::MaxTokens)
+    return fail("what was found takes " + std::to_string(count) + " words and signs, and gc3c reads up to " +
+                std::to_string(parse::MaxTokens) +
+                " of a file; a topology that looks alike from all ranks has shorter programs");
   const std::string report = line.json.empty() ? "" : json(line, result);
   llvm::SmallVector<driver::OutputFile, 2> files;
   if (!text.empty())

@@ -16,7 +16,7 @@ using algorithm::lowerBounds;
 
 /// Steps, and rounds of all of them together, at least one each.
 struct Shape {
-  uint32_t steps, rounds;
+  uint32_t steps = 0, rounds = 0;
 };
 
 /// Unknown: the time was up, or it was interrupted. It says nothing about the instance.
