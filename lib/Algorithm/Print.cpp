@@ -83,7 +83,8 @@ private:
 
   std::string indexText(const Location &location, bool inLoop) const {
     const uint32_t size = inLoop ? blockSize(collective, location.buffer) : 0;
-    const std::string first = std::to_string(location.index), times = size == 1 ? "" : std::to_string(size) + " * ";
+    std::string first = std::to_string(location.index);
+    const std::string times = size == 1 ? "" : std::to_string(size) + " * ";
     if (!size)
       return first;
     if (!isRing())

@@ -27,7 +27,7 @@ const char *word(Verdict verdict) {
 }
 
 std::string instanceOf(const Trial &trial) {
-  const std::string chunks = quantity(trial.task.chunks, "chunk");
+  std::string chunks = quantity(trial.task.chunks, "chunk");
   if (trial.isGreedy && !trial.outcome.algorithm)
     return chunks;
   return chunks + ", " + quantity(trial.shape.steps, "step") + ", " + quantity(trial.shape.rounds, "round");
