@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lower bounds: the farthest way for steps, the fullest cut for rounds. A cut is a set of ranks; each chunk that starts
 // inside only and must be outside as well crosses it at least once.
-#include "gc3/Synth/Synthesis.h"
+#include "Cuts.h"
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -12,7 +12,8 @@ namespace {
 
 class CutSearch {
 public:
-  CutSearch(const topology::Topology &topology, const algorithm::Demand &demand) : topology(topology) {
+  CutSearch(const topology::Topology &topology, const algorithm::Demand &demand, uint64_t rounds)
+      : topology(topology), rounds(rounds), full(topology.links.size(), 0) {
     for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk) {
       std::vector<uint32_t> sources, targets;
       for (const algorithm::Place &source : demand.sourcesOf(chunk))
@@ -37,6 +38,9 @@ public:
     const uint64_t bandwidth = std::max<uint64_t>(1, std::min(throughput(isInside, false), throughput(isInside, true)));
     if (crossing * best.bandwidth > best.crossing * bandwidth)
       best.crossing = crossing, best.bandwidth = bandwidth;
+    if (crossing == bandwidth * rounds && bandwidth == ofLinksAlone(isInside))
+      for (size_t i = 0; i < full.size(); ++i)
+        full[i] |= isInside[topology.links[i].from] && !isInside[topology.links[i].to];
   }
 
   Bounds result() {
@@ -45,7 +49,16 @@ public:
     return best;
   }
 
+  std::vector<uint8_t> fullLinks() { return std::move(full); }
+
 private:
+  uint64_t ofLinksAlone(const std::vector<uint8_t> &isInside) const {
+    uint64_t sum = 0;
+    for (const topology::Link &link : topology.links)
+      sum += isInside[link.from] && !isInside[link.to] ? link.bandwidth : 0;
+    return sum;
+  }
+
   /// No less than what leaves the set in a round: each link counts under one bound, the first or the last that it is
   /// under, or by itself.
   uint64_t throughput(const std::vector<uint8_t> &isInside, bool backwards) {
@@ -70,6 +83,8 @@ private:
   }
 
   const topology::Topology &topology;
+  const uint64_t rounds;
+  std::vector<uint8_t> full; ///< by link, whether a cut needs all of it in all rounds
   std::map<std::pair<std::vector<uint32_t>, std::vector<uint32_t>>, uint64_t> ways; ///< chunks by sources and targets
   Bounds best;
 };
@@ -101,8 +116,14 @@ void lookAtAll(CutSearch &search, uint32_t ranks) {
 
 } // namespace
 
+std::vector<uint8_t> fullLinks(const topology::Topology &topology, const algorithm::Demand &demand, uint32_t rounds) {
+  CutSearch search(topology, demand, rounds);
+  lookAtAll(search, topology.ranks);
+  return search.fullLinks();
+}
+
 Bounds lowerBounds(const topology::Topology &topology, const algorithm::Demand &demand) {
-  CutSearch search(topology, demand);
+  CutSearch search(topology, demand, 0);
   lookAtAll(search, topology.ranks);
   Bounds result = search.result();
   const topology::LinksOfRanks outgoing = linksFrom(topology);

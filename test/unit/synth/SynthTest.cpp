@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The encoding against what is known: bounds, instances that there are and are not, symmetric ones, waves, and random
 // small topologies, where every answer is compared with that of a search without a solver.
+#include "Cuts.h"
 #include "Encoding.h"
 #include "SplitSteps.h"
 #include "Symmetry.h"
@@ -33,10 +34,10 @@ algorithm::Demand demandOf(const std::string &implements) {
 
 /// Without tries of any other kind.
 Verdict solvePlainly(const topology::Topology &topology, const algorithm::Demand &demand, const Symmetry &symmetry,
-                     Shape shape, bool receivesOnce) {
+                     Shape shape) {
   const Options options;
   const std::unique_ptr<Solver> solver = makeSolver(0, options);
-  const Encoding encoding(topology, demand, symmetry, shape, receivesOnce, *solver);
+  const Encoding encoding(topology, demand, symmetry, shape, fullLinks(topology, demand, shape.rounds), *solver);
   if (!encoding.isPossible())
     return Verdict::Unsatisfiable;
   const Verdict verdict = solver->solve(Solver::NoLimit);
@@ -172,8 +173,7 @@ TEST(Encoding, AgreesWithASearchWithoutSolver) {
       (expected ? possible : impossible) += 1;
       const Verdict verdict = expected ? Verdict::Satisfiable : Verdict::Unsatisfiable;
       const Symmetry none = orbits(topology, demand, {}, 0, 1);
-      EXPECT_EQ(solvePlainly(topology, demand, none, {steps, steps}, true), verdict) << round << " " << steps;
-      EXPECT_EQ(solvePlainly(topology, demand, none, {steps, steps}, false), verdict) << round << " " << steps;
+      EXPECT_EQ(solvePlainly(topology, demand, none, {steps, steps}), verdict) << round << " " << steps;
       EXPECT_EQ(verdictOf(topology, collective, {steps, steps}), verdict) << round << " " << steps;
     }
   }
@@ -189,7 +189,7 @@ TEST(Symmetry, OfDgx1HasFourMembers) {
   const Symmetry symmetry = orbits(dgx1, demand, group, 2, 1);
   const std::set<uint32_t> chunks(symmetry.chunk.begin(), symmetry.chunk.end());
   EXPECT_EQ(chunks.size(), 4u); // of 16
-  EXPECT_EQ(solvePlainly(dgx1, demand, symmetry, {2, 3}, true), Verdict::Satisfiable);
+  EXPECT_EQ(solvePlainly(dgx1, demand, symmetry, {2, 3}), Verdict::Satisfiable);
   // A root is unlike all other ranks.
   EXPECT_TRUE(freeGroup(dgx1, demandOf("broadcast(ranks = 8)")).empty());
 }
@@ -219,8 +219,8 @@ TEST(Symmetry, MapsTopologyAndDemandOnThemselves) {
 TEST(Symmetry, WavesArePipelines) {
   const topology::Topology line = make("line:4");
   const algorithm::Demand demand = demandOf("broadcast(ranks = 4, chunks = 5)");
-  EXPECT_EQ(solvePlainly(line, demand, orbits(line, demand, {}, 0, 5), {7, 7}, true), Verdict::Satisfiable);
-  EXPECT_EQ(solvePlainly(line, demand, orbits(line, demand, {}, 0, 5), {6, 6}, true), Verdict::Unsatisfiable);
+  EXPECT_EQ(solvePlainly(line, demand, orbits(line, demand, {}, 0, 5), {7, 7}), Verdict::Satisfiable);
+  EXPECT_EQ(solvePlainly(line, demand, orbits(line, demand, {}, 0, 5), {6, 6}), Verdict::Unsatisfiable);
 }
 
 TEST(SplitSteps, MakesRoundsSteps) {
