@@ -72,8 +72,10 @@ private:
 
 class CutSearch {
 public:
-  CutSearch(const Topology &topology, const Demand &demand)
-      : topology(topology), demand(demand), throughput(topology), groupOf(topology.ranks) {}
+  /// Of so many rounds, if they are not 0, fullLinks() tells after run().
+  CutSearch(const Topology &topology, const Demand &demand, uint32_t rounds)
+      : topology(topology), demand(demand), rounds(rounds), throughput(topology), groupOf(topology.ranks),
+        isFull(rounds != 0 ? topology.links.size() : 0, 0) {}
 
   Bounds run() {
     if (topology.ranks <= mostForAllSets) {
@@ -90,6 +92,8 @@ public:
     return best;
   }
 
+  std::vector<uint8_t> fullLinks() { return std::move(isFull); }
+
 private:
   static constexpr uint32_t mostForAllSets = 16;
 
@@ -98,6 +102,19 @@ private:
   void look(uint64_t crossing, uint64_t bandwidth) {
     if (bandwidth != 0 && crossing * best.bandwidth > best.crossing * bandwidth)
       best.crossing = crossing, best.bandwidth = bandwidth;
+  }
+
+  /// So many chunks have to go over these links.
+  void look(uint64_t crossing, const std::vector<uint32_t> &links) {
+    const uint64_t bandwidth = throughput.of(links);
+    look(crossing, bandwidth);
+    if (rounds == 0 || crossing == 0 || crossing != bandwidth * rounds)
+      return;
+    uint64_t alone = 0; // without bounds over several of them
+    for (uint32_t link : links)
+      alone += topology.links[link].bandwidth;
+    for (uint32_t link : links)
+      isFull[link] |= alone == bandwidth;
   }
 
   void lookAtSets();
@@ -110,8 +127,10 @@ private:
 
   const Topology &topology;
   const Demand &demand;
+  const uint32_t rounds;
   Throughput throughput;
   std::vector<uint32_t> groupOf; ///< by rank
+  std::vector<uint8_t> isFull;   ///< by link
   Bounds best;
 };
 
@@ -135,7 +154,7 @@ void CutSearch::lookAtSets() {
     for (uint32_t link = 0; link < topology.linkCount(); ++link)
       if ((set >> topology.links[link].from & 1) != 0 && (set >> topology.links[link].to & 1) == 0)
         links.push_back(link);
-    look(crossing, throughput.of(links));
+    look(crossing, links);
   }
 }
 
@@ -159,8 +178,8 @@ void CutSearch::lookAtGroups(uint32_t groups) {
     if (const uint32_t from = groupOf[topology.links[link].from], to = groupOf[topology.links[link].to]; from != to)
       outOf[from].push_back(link), into[to].push_back(link);
   for (uint32_t group = 0; group < groups; ++group) {
-    look(in[group], throughput.of(into[group]));
-    look(out[group], throughput.of(outOf[group]));
+    look(in[group], into[group]);
+    look(out[group], outOf[group]);
   }
 }
 
@@ -249,13 +268,19 @@ void CutSearch::lookAtDistances() {
     best.steps = std::max(best.steps, farthest);
   }
   std::iota(links.begin(), links.end(), 0);
-  look(sends, throughput.of(links));
+  look(sends, links);
 }
 
 } // namespace
 
 Bounds lowerBounds(const Topology &topology, const Demand &demand) {
-  return CutSearch(topology, demand).run();
+  return CutSearch(topology, demand, 0).run();
+}
+
+std::vector<uint8_t> fullLinks(const Topology &topology, const Demand &demand, uint32_t rounds) {
+  CutSearch search(topology, demand, rounds);
+  search.run();
+  return search.fullLinks();
 }
 
 } // namespace gc3::algorithm

@@ -6,9 +6,9 @@
 namespace gc3::synth {
 
 Encoding::Encoding(const topology::Topology &topology, const algorithm::Demand &demand, const Symmetry &symmetry,
-                   Shape shape, bool receivesOnce, Solver &solver)
+                   Shape shape, const std::vector<uint8_t> &full, Solver &solver)
     : topology(topology), demand(demand), symmetry(symmetry), shape(shape), horizon(shape.steps + 1 - symmetry.waves),
-      receivesOnce(receivesOnce), solver(solver), outgoing(linksFrom(topology)), incoming(linksTo(topology)) {
+      solver(solver), outgoing(linksFrom(topology)), incoming(linksTo(topology)) {
   findWindows();
   if (!possible)
     return;
@@ -21,14 +21,18 @@ Encoding::Encoding(const topology::Topology &topology, const algorithm::Demand &
   for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk)
     if (symmetry.chunk[chunk] == chunk)
       addArrivals(chunk);
+  if (symmetry.isTrivial)
+    for (const auto &[key, alike] : chunkClasses(demand))
+      if (alike.size() > 1)
+        addOrder(alike);
   for (uint32_t link = 0; link < topology.linkCount(); ++link)
     if (symmetry.link[link] == link)
-      addBandwidth({link}, topology.links[link].bandwidth);
+      addBandwidth({link}, topology.links[link].bandwidth, full[link] != 0);
   for (uint32_t bound = 0; bound < topology.boundCount(); ++bound)
     if (symmetry.bound[bound] == bound)
       addBandwidth({topology.boundLinks.begin() + topology.boundBegin[bound],
                     topology.boundLinks.begin() + topology.boundBegin[bound + 1]},
-                   topology.boundBandwidth[bound]);
+                   topology.boundBandwidth[bound], false);
 }
 
 void Encoding::findWindows() {
@@ -117,10 +121,10 @@ void Encoding::addArrival(uint32_t chunk, uint32_t rank, uint32_t time) {
     if (there != Always)
       solver.addClause({-sent, there});
     solver.addClause({-sent, now});
-    if (receivesOnce && before != Never)
+    if (before != Never)
       solver.addClause({-sent, -before});
     for (Literal other : in)
-      if (receivesOnce && other != sent)
+      if (other != sent)
         solver.addClause({-sent, -other});
     in.push_back(sent);
     come.push_back(sent);
@@ -128,27 +132,74 @@ void Encoding::addArrival(uint32_t chunk, uint32_t rank, uint32_t time) {
   solver.addClause(come);
 }
 
-/// C5: in each step no more than its rounds let through.
-void Encoding::addBandwidth(const std::vector<uint32_t> &links, uint32_t bandwidth) {
+/// What may go over these links in a step, with how often the solver's variable stands for it.
+std::vector<Term> Encoding::sendsOver(const std::vector<uint32_t> &links, uint32_t step) const {
+  std::vector<Literal> sent;
+  for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk)
+    for (uint32_t link : links)
+      if (Literal literal = send(chunk, link, step); literal != Never)
+        sent.push_back(literal);
+  std::sort(sent.begin(), sent.end());
+  std::vector<Term> terms;
+  for (Literal literal : sent)
+    if (!terms.empty() && terms.back().literal == literal)
+      ++terms.back().weight;
+    else
+      terms.push_back({1, literal});
+  return terms;
+}
+
+/// C5: in each step no more than its rounds let through, and no less if all that they let through is needed.
+void Encoding::addBandwidth(const std::vector<uint32_t> &links, uint32_t bandwidth, bool isFull) {
   const uint32_t more = shape.rounds - shape.steps;
   for (uint32_t step = 0; step < shape.steps; ++step) {
-    std::vector<Literal> sent;
-    for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk)
-      for (uint32_t link : links)
-        if (Literal literal = send(chunk, link, step); literal != Never)
-          sent.push_back(literal);
-    if (sent.size() <= bandwidth)
-      continue;
-    std::sort(sent.begin(), sent.end());
-    std::vector<Term> terms;
-    for (Literal literal : sent)
-      if (!terms.empty() && terms.back().literal == literal)
-        ++terms.back().weight;
-      else
-        terms.push_back({1, literal});
-    for (uint32_t j = 0; j < more; ++j)
-      terms.push_back({bandwidth, -longer[step * more + j]});
-    solver.addAtMost(terms, bandwidth * (1 + more));
+    std::vector<Term> sent = sendsOver(links, step), idle;
+    uint32_t most = 0;
+    for (const Term &term : sent) {
+      idle.push_back({term.weight, -term.literal});
+      most += term.weight;
+    }
+    for (uint32_t j = 0; j < more; ++j) {
+      sent.push_back({bandwidth, -longer[step * more + j]});
+      idle.push_back({bandwidth, longer[step * more + j]});
+    }
+    if (most > bandwidth)
+      solver.addAtMost(sent, bandwidth * (1 + more));
+    possible = possible && !(isFull && most < bandwidth);
+    if (isFull && most >= bandwidth)
+      solver.addAtMost(idle, most - bandwidth);
+  }
+}
+
+/// By step, whether the chunk has left its source when it is over.
+std::vector<Literal> Encoding::addDeparture(uint32_t chunk) {
+  std::vector<Literal> left;
+  for (uint32_t step = 0; step < horizon; ++step) {
+    const Literal now = solver.newVariable();
+    std::vector<Literal> why = {-now};
+    for (const algorithm::Place &source : demand.sourcesOf(chunk))
+      for (uint32_t i = outgoing.begin[source.rank]; i < outgoing.begin[source.rank + 1]; ++i)
+        if (Literal sent = send(chunk, outgoing.links[i], step); sent != Never)
+          why.push_back(sent);
+    if (step > 0)
+      why.push_back(left.back());
+    for (size_t i = 1; i < why.size(); ++i)
+      solver.addClause({-why[i], now});
+    solver.addClause(why);
+    left.push_back(now);
+  }
+  return left;
+}
+
+/// Chunks that are alike leave in the order of their numbers: of all the algorithms that differ in nothing else, one
+/// is left.
+void Encoding::addOrder(const std::vector<uint32_t> &alike) {
+  std::vector<Literal> before;
+  for (uint32_t chunk : alike) {
+    std::vector<Literal> left = addDeparture(chunk);
+    for (size_t step = 0; step < before.size(); ++step)
+      solver.addClause({-left[step], before[step]});
+    before = std::move(left);
   }
 }
 

@@ -16,11 +16,10 @@ namespace gc3::synth {
 /// must leave n as many before the end as the nearest rank that waits for it is away.
 class Encoding {
 public:
-  /// Algorithms that `symmetry` leaves as they are. `receivesOnce`: no rank receives a chunk twice. That rules out no
-  /// instance, and makes some harder and some easier for the solver.
-  /// There are as many steps as waves, at least.
+  /// Algorithms that `symmetry` leaves as they are, in which no rank receives a chunk twice. There are as many steps as
+  /// waves, at least. `full`: fullLinks() of as many rounds; may be all zero.
   Encoding(const topology::Topology &topology, const algorithm::Demand &demand, const Symmetry &symmetry, Shape shape,
-           bool receivesOnce, Solver &solver);
+           const std::vector<uint8_t> &full, Solver &solver);
 
   /// False if distances alone tell that there is none; then there is nothing to solve.
   bool isPossible() const { return possible; }
@@ -36,7 +35,10 @@ private:
   void addVariables(uint32_t chunk);
   void addArrivals(uint32_t chunk);
   void addArrival(uint32_t chunk, uint32_t rank, uint32_t time);
-  void addBandwidth(const std::vector<uint32_t> &links, uint32_t bandwidth);
+  void addOrder(const std::vector<uint32_t> &alike);
+  std::vector<Literal> addDeparture(uint32_t chunk);
+  void addBandwidth(const std::vector<uint32_t> &links, uint32_t bandwidth, bool isFull);
+  std::vector<Term> sendsOver(const std::vector<uint32_t> &links, uint32_t step) const;
 
   Literal &have(uint32_t chunk, uint32_t rank, uint32_t time) {
     return haves[static_cast<size_t>(symmetry.chunkOnRank[chunk * topology.ranks + rank]) * (horizon + 1) + time];
@@ -54,7 +56,6 @@ private:
   const Symmetry &symmetry;
   const Shape shape;
   const uint32_t horizon; ///< steps of one wave
-  const bool receivesOnce;
   Solver &solver;
   topology::LinksOfRanks outgoing, incoming;
   std::vector<uint32_t> earliest, latest; ///< by chunk * ranks + rank: steps that must, and may, be over when it comes

@@ -77,6 +77,7 @@ Symmetry orbits(const topology::Topology &topology, const algorithm::Demand &dem
   }
   onward.chunks.resize(demand.chunks());
   Symmetry result;
+  result.isTrivial = count == 0 && waves == 1;
   result.waves = waves;
   result.delay.resize(demand.chunks());
   for (const auto &[key, members] : chunkClasses(demand))

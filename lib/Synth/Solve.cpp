@@ -29,7 +29,8 @@ class Search {
 public:
   Search(const topology::Topology &topology, const algorithm::Demand &demand, Shape shape, const Bounds &bounds,
          const Options &options)
-      : topology(topology), demand(demand), shape(shape), options(options) {
+      : topology(topology), demand(demand), shape(shape), options(options),
+        full(fullLinks(topology, demand, shape.rounds)) {
     const std::vector<Automorphism> group = freeGroup(topology, demand);
     for (size_t generators = 0; generators <= group.size(); ++generators)
       symmetries.push_back(orbits(topology, demand, group, generators, 1));
@@ -46,7 +47,7 @@ public:
   }
 
   Outcome run() {
-    constexpr uint32_t firstConflicts = 1000, triesOfEachLength = 3;
+    constexpr uint32_t firstConflicts = 1000, triesOfEachLength = 2;
     uint32_t conflicts = firstConflicts;
     for (uint32_t round = 0;; ++round) {
       for (Attempt &attempt : attempts) {
@@ -66,8 +67,8 @@ public:
 private:
   Outcome tryOnce(Attempt &attempt, uint32_t seed, uint32_t conflicts) {
     const std::unique_ptr<Solver> solver = makeSolver(seed, options);
-    const Encoding encoding(topology, demand, symmetries[attempt.symmetry], {attempt.steps, shape.rounds},
-                            seed % 2 == 0, *solver);
+    const Encoding encoding(topology, demand, symmetries[attempt.symmetry], {attempt.steps, shape.rounds}, full,
+                            *solver);
     const Verdict verdict = encoding.isPossible() ? solver->solve(conflicts) : Verdict::Unsatisfiable;
     if (verdict == Verdict::Satisfiable)
       return accept(withoutIdleCopies(topology, demand, encoding.decode()));
@@ -93,6 +94,7 @@ private:
   const algorithm::Demand &demand;
   const Shape shape;
   const Options &options;
+  const std::vector<uint8_t> full;
   std::vector<Symmetry> symmetries; ///< first none, then those of ever larger groups, then waves
   std::vector<Attempt> attempts;
 };

@@ -27,6 +27,7 @@ std::map<std::vector<uint32_t>, std::vector<uint32_t>> chunkClasses(const algori
 /// Orbits of a group: what it can make of each other. Each is named by its least member. In `waves`, chunks of a class
 /// do, one step after the other, what the first ones do: so a broadcast goes through a pipeline.
 struct Symmetry {
+  bool isTrivial = true; ///< nothing but the identity, and one wave
   uint32_t waves = 1;
   std::vector<uint32_t>
       delay; ///< by chunk, less than `waves`: it is sent so many steps later than the first of its orbit

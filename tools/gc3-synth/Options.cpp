@@ -151,13 +151,13 @@ std::optional<CommandLine> parseCommandLine(int argc, char **argv) {
   cl::SetVersionPrinter(
       [](llvm::raw_ostream &out) { out << "gc3-synth " GC3_VERSION " with " << solverVersion() << '\n'; });
   cl::HideUnrelatedOptions({&table.problem, &table.goal, &table.search, &table.output});
-  if (!cl::ParseCommandLineOptions(argc, argv,
-                                   "gc3-synth: finds programs of collectives for a topology\n\n  Exit status: 0 found, "
-                                   "1 an error, 2 wrong command "
-                                   "line, 3 there is none, 4 the time was up or it was\n  interrupted before all was "
-                                   "found out; what was found by "
-                                   "then is written.\n",
-                                   &llvm::errs()) ||
+  if (!cl::ParseCommandLineOptions(
+          argc, argv,
+          "gc3-synth: finds programs of collectives for a topology\n\n"
+          "Exit status: 0 found, 1 an error, 2 wrong command line, 3 there is none, 4 the time "
+          "was up or it was interrupted before all was found out; what was found by then is "
+          "written.\n",
+          &llvm::errs()) ||
       !check(table))
     return {};
   CommandLine line;

@@ -22,4 +22,8 @@ struct Bounds {
 /// get it, and as often as the farthest of them is away. Linear but for the distances, ranks times links at most.
 Bounds lowerBounds(const topology::Topology &topology, const Demand &demand);
 
+/// By link, whether an algorithm of so many rounds has to send over it, in each of them, all that it lets through: in
+/// some set of ranks, as above, there is no more room than what has to go there takes.
+std::vector<uint8_t> fullLinks(const topology::Topology &topology, const Demand &demand, uint32_t rounds);
+
 } // namespace gc3::algorithm
