@@ -12,7 +12,7 @@ std::string describe(const Trial &trial);
 /// The text of a file with a program for each algorithm that was found and is the fastest for some sizes.
 std::string programs(const CommandLine &line, const Result &result);
 
-/// All trials; docs/synthesis.md has the schema.
+/// All trials: what was asked for, the bounds, and what came of it.
 std::string json(const CommandLine &line, const Result &result);
 
 } // namespace gc3::synth
