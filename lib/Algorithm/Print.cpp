@@ -72,7 +72,7 @@ private:
 
   std::string indexText(const Location &location, bool inLoop) const {
     const uint32_t stride = inLoop ? blockStride(collective, location.buffer) : 0;
-    const std::string first = std::to_string(location.index);
+    std::string first = std::to_string(location.index);
     if (!stride)
       return first;
     const std::string block = stride == 1 ? "r" : std::to_string(stride) + " * r";
