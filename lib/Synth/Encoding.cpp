@@ -6,7 +6,7 @@
 namespace gc3::synth {
 
 Encoding::Encoding(const topology::Topology &topology, const algorithm::Demand &demand, const Symmetry &symmetry,
-                   Shape shape, const std::vector<uint8_t> &full, Solver &solver)
+                   Shape shape, const std::vector<uint8_t> &full, const Options &options, Solver &solver)
     : topology(topology), demand(demand), symmetry(symmetry), shape(shape), horizon(shape.steps + 1 - symmetry.waves),
       solver(solver), outgoing(linksFrom(topology)), incoming(linksTo(topology)) {
   findWindows();
@@ -14,25 +14,31 @@ Encoding::Encoding(const topology::Topology &topology, const algorithm::Demand &
     return;
   haves.assign(static_cast<size_t>(demand.chunks()) * topology.ranks * (horizon + 1), Never);
   sends.assign(static_cast<size_t>(demand.chunks()) * topology.links.size() * horizon, Never);
+  addConstraints(full, options);
+}
+
+/// Those of one member of each orbit. Large instances take a while, so that the time is looked at.
+void Encoding::addConstraints(const std::vector<uint8_t> &full, const Options &options) {
   addRounds();
-  for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk)
-    if (symmetry.chunk[chunk] == chunk)
-      addVariables(chunk);
-  for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk)
-    if (symmetry.chunk[chunk] == chunk)
-      addArrivals(chunk);
+  const auto forEach = [&](const std::vector<uint32_t> &orbitOf, auto add) {
+    for (uint32_t member = 0; member < orbitOf.size() && complete; ++member)
+      if (orbitOf[member] == member) {
+        add(member);
+        complete = !options.isOver();
+      }
+  };
+  forEach(symmetry.chunk, [&](uint32_t chunk) { addVariables(chunk); });
+  forEach(symmetry.chunk, [&](uint32_t chunk) { addArrivals(chunk); });
   if (symmetry.isTrivial)
     for (const auto &[key, alike] : chunkClasses(demand))
       if (alike.size() > 1)
         addOrder(alike);
-  for (uint32_t link = 0; link < topology.linkCount(); ++link)
-    if (symmetry.link[link] == link)
-      addBandwidth({link}, topology.links[link].bandwidth, full[link] != 0);
-  for (uint32_t bound = 0; bound < topology.boundCount(); ++bound)
-    if (symmetry.bound[bound] == bound)
-      addBandwidth({topology.boundLinks.begin() + topology.boundBegin[bound],
-                    topology.boundLinks.begin() + topology.boundBegin[bound + 1]},
-                   topology.boundBandwidth[bound], false);
+  forEach(symmetry.link, [&](uint32_t link) { addBandwidth({link}, topology.links[link].bandwidth, full[link] != 0); });
+  forEach(symmetry.bound, [&](uint32_t bound) {
+    addBandwidth({topology.boundLinks.begin() + topology.boundBegin[bound],
+                  topology.boundLinks.begin() + topology.boundBegin[bound + 1]},
+                 topology.boundBandwidth[bound], false);
+  });
 }
 
 void Encoding::findWindows() {

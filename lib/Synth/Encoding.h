@@ -19,10 +19,12 @@ public:
   /// Algorithms that `symmetry` leaves as they are, in which no rank receives a chunk twice. There are as many steps as
   /// waves, at least. `full`: fullLinks() of as many rounds; may be all zero.
   Encoding(const topology::Topology &topology, const algorithm::Demand &demand, const Symmetry &symmetry, Shape shape,
-           const std::vector<uint8_t> &full, Solver &solver);
+           const std::vector<uint8_t> &full, const Options &options, Solver &solver);
 
   /// False if distances alone tell that there is none; then there is nothing to solve.
   bool isPossible() const { return possible; }
+  /// False if time was up before all was written down; then the solver must not be asked.
+  bool isComplete() const { return complete; }
   /// After Satisfiable. Some of its copies may be idle.
   algorithm::Algorithm decode() const;
 
@@ -31,6 +33,7 @@ private:
   static constexpr Literal Never = 0, Always = INT32_MAX;
 
   void findWindows();
+  void addConstraints(const std::vector<uint8_t> &full, const Options &options);
   void addRounds();
   void addVariables(uint32_t chunk);
   void addArrivals(uint32_t chunk);
@@ -61,7 +64,7 @@ private:
   std::vector<uint32_t> earliest, latest; ///< by chunk * ranks + rank: steps that must, and may, be over when it comes
   std::vector<Literal> haves, sends;      ///< by orbit, and time or step
   std::vector<Literal> longer;            ///< by step * (rounds - steps) + j
-  bool possible = true;
+  bool possible = true, complete = true;
 };
 
 } // namespace gc3::synth

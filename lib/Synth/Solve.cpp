@@ -68,7 +68,9 @@ private:
   Outcome tryOnce(Attempt &attempt, uint32_t seed, uint32_t conflicts) {
     const std::unique_ptr<Solver> solver = makeSolver(seed, options);
     const Encoding encoding(topology, demand, symmetries[attempt.symmetry], {attempt.steps, shape.rounds}, full,
-                            *solver);
+                            options, *solver);
+    if (!encoding.isComplete())
+      return {};
     const Verdict verdict = encoding.isPossible() ? solver->solve(conflicts) : Verdict::Unsatisfiable;
     if (verdict == Verdict::Satisfiable)
       return accept(withoutIdleCopies(topology, demand, encoding.decode()));
@@ -101,9 +103,13 @@ private:
 
 } // namespace
 
+bool isTooLarge(const topology::Topology &topology, const algorithm::Demand &demand, Shape shape) {
+  return static_cast<double>(demand.chunks()) * topology.linkCount() * shape.steps > MaxSends;
+}
+
 Outcome solve(const topology::Topology &topology, const algorithm::Demand &demand, Shape shape,
               const Options &options) {
-  assert(!demand.combines() && shape.steps > 0);
+  assert(!demand.combines() && shape.steps > 0 && !isTooLarge(topology, demand, shape));
   const Bounds bounds = lowerBounds(topology, demand);
   if (shape.steps > shape.rounds || shape.steps < bounds.steps || shape.rounds < bounds.rounds())
     return {Verdict::Unsatisfiable, {}};

@@ -256,10 +256,11 @@ void Reader::read(const json::Value &root) {
   if (!members)
     return;
   if (auto value = member(*members, "", "name", true)) {
-    if (auto text = value->value->getAsString())
-      topology.name = text->str();
+    auto text = value->value->getAsString();
+    if (text && !text->empty() && llvm::none_of(*text, [](unsigned char c) { return c < 0x20; }))
+      topology.name = text->str(); // it goes into comments of programs
     else
-      fail(value->path, "must be a string");
+      fail(value->path, "must be a string of one line");
   }
   if (auto value = member(*members, "", "ranks", true))
     topology.ranks = number(*value, 2, Topology::MaxRanks, "the number of ranks");

@@ -4,6 +4,7 @@
 // is found.
 #include "Search.h"
 #include "gc3/Greedy/Greedy.h"
+#include "gc3/Support/Quantity.h"
 #include <algorithm>
 
 namespace gc3::synth {
@@ -49,6 +50,13 @@ private:
 
   /// Says whether the search can go on. `share` of the time that there is for everything, at most.
   bool attempt(const Task &task, Shape shape, double share) {
+    if (isTooLarge(task.topology, task.direct, shape)) {
+      const uint64_t sends = static_cast<uint64_t>(task.direct.chunks()) * task.topology.linkCount() * shape.steps;
+      error = task.name + " on " + task.topology.name + " in " + quantity(shape.steps, "step") +
+              " is too large for a solver: " + std::to_string(sends) + " chunks times links times steps, " +
+              std::to_string(static_cast<uint64_t>(MaxSends)) + " at most";
+      return false;
+    }
     const Clock::time_point begin = Clock::now();
     const auto most =
         std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(share * line.timeLimit));

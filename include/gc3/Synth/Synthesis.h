@@ -35,7 +35,11 @@ struct Outcome {
   std::optional<algorithm::Algorithm> algorithm; ///< if satisfiable; it has passed whyWrong()
 };
 
-/// Looks for an algorithm of this shape. It has gone through the check, and has no idle copies.
+/// Chunks times links times steps that a solver is given: a few hundred bytes each.
+inline constexpr double MaxSends = 1 << 24;
+bool isTooLarge(const topology::Topology &topology, const algorithm::Demand &demand, Shape shape);
+
+/// Looks for an algorithm of this shape, for an instance that is not too large. It has gone through the check, and has no idle copies.
 Outcome solve(const topology::Topology &topology, const algorithm::Demand &demand, Shape shape, const Options &options);
 
 /// For each link another one back that is alike, so that what runs on the reversed topology runs on `topology` with

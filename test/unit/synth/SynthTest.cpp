@@ -36,7 +36,8 @@ Verdict solvePlainly(const topology::Topology &topology, const algorithm::Demand
                      Shape shape) {
   const Options options;
   const std::unique_ptr<Solver> solver = makeSolver(0, options);
-  const Encoding encoding(topology, demand, symmetry, shape, fullLinks(topology, demand, shape.rounds), *solver);
+  const Encoding encoding(topology, demand, symmetry, shape, fullLinks(topology, demand, shape.rounds), options,
+                          *solver);
   if (!encoding.isPossible())
     return Verdict::Unsatisfiable;
   const Verdict verdict = solver->solve(Solver::NoLimit);

@@ -176,7 +176,8 @@ TEST(Json, ErrorsHaveThePathOfWhatIsWrong) {
   EXPECT_EQ(jsonError("{").substr(0, 9), "no JSON: ");
   EXPECT_EQ(jsonError("[]"), "must be an object");
   EXPECT_EQ(jsonError(changed("\"name\": \"t\", ", "")), "'name' is missing");
-  EXPECT_EQ(jsonError(changed("\"t\"", "1")), "name: must be a string");
+  EXPECT_EQ(jsonError(changed("\"t\"", "1")), "name: must be a string of one line");
+  EXPECT_EQ(jsonError(changed("\"t\"", "\"a\\nb\"")), "name: must be a string of one line");
   EXPECT_EQ(jsonError(changed("\"ranks\"", "\"nodes\"")),
             "nothing here is called 'nodes'; it may have name, ranks, lattice, links, bounds");
   EXPECT_EQ(jsonError(changed("3,", "-3,")),
