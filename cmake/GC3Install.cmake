@@ -1,5 +1,5 @@
 # What `cmake --install` puts where, in four components, which are Debian packages as well (GC3Package.cmake):
-#   runtime      the shared library
+#   runtime      the shared library, and what it opens for messages between nodes
 #   nccl         the libraries in front of NCCL
 #   development  its header and what finds it: the CMake package, pkg-config's file
 #   tools        gc3c, gc3-run, gc3-synth, manual pages, documentation
@@ -18,6 +18,11 @@ install(EXPORT gc3RuntimeTargets NAMESPACE gc3:: DESTINATION "${GC3_INSTALL_CMAK
 install(TARGETS gc3nccl LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT nccl)
 if(TARGET gc3nccl-replacement)
   install(TARGETS gc3nccl-replacement LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/gc3" COMPONENT nccl NAMELINK_SKIP)
+endif()
+
+# Tied to one version of NCCL, which it compares itself; opened by the libraries above it (gin/Find.cpp).
+if(TARGET gc3gin)
+  install(TARGETS gc3gin LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/gc3" COMPONENT runtime)
 endif()
 
 install(TARGETS gc3-run DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT tools)

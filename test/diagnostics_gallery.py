@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The gallery of docs/diagnostics.md: programs with a mistake, and what gc3c, which is in PATH, says to them.
+"""The gallery of docs/diagnostics.md: programs with a mistake, and what gc3c or gc3-run, which are in PATH, say to them.
 
 diagnostics_gallery.py [--update]: compares the page with what gc3c says now, or writes that into the page.
 test/lit/Diagnostics/gallery.txt lists the programs: `# Section`, then a file a line. A program begins with a comment: a title,
-what the mistake is and what to do about it, and perhaps `$ gc3c ...`, the command, if it is more than the file.
+what the mistake is and what to do about it, and perhaps `$ gc3c ...`, if the command is more than the file; of several commands the
+last one finds the mistake.
 """
 import difflib
 import pathlib
@@ -22,18 +23,19 @@ def entry(name):
     lines = (FOLDER / name).read_text().splitlines()
     length = next(i for i, line in enumerate(lines) if not line.startswith("// "))
     title, *comment = (line[3:] for line in lines[:length])
-    command = f"gc3c {name}"
-    if comment[-1].startswith("$ "):
-        command = comment.pop()[2:]
+    commands = [line[2:] for line in comment if line.startswith("$ ")] or [f"gc3c {name}"]
+    comment = [line for line in comment if not line.startswith("$ ")]
     program = "".join(f"{line}\n" for line in lines[length:])
     with tempfile.TemporaryDirectory() as folder:
         (pathlib.Path(folder) / name).write_text(program)  # without the comment: lines are counted as the page shows them
-        run = subprocess.run(command.split(), cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    if run.returncode != 1:
-        sys.exit(f"{command}: exit status {run.returncode}, and a mistake has 1\n{run.stdout}")
+        runs = [subprocess.run(command.split(), cwd=folder, capture_output=True, text=True) for command in commands]
+    statuses = [run.returncode for run in runs]
+    if statuses != [0] * (len(runs) - 1) + [1]:
+        sys.exit(f"{commands}: exit statuses {statuses}, and a mistake has 1\n{runs[-1].stderr}")
     language = "gc3 fragment" if name.endswith(".gc3") else "text"
-    said = "".join(f"{line.rstrip()}\n" for line in run.stdout.splitlines())
-    return f"**{title}.** " + "\n".join(comment) + f"\n\n```{language}\n{program}```\n\n```text\n$ {command}\n{said}```\n"
+    said = "".join(f"{line.rstrip()}\n" for line in runs[-1].stderr.splitlines())
+    shown = "".join(f"$ {command}\n" for command in commands)
+    return f"**{title}.** " + "\n".join(comment) + f"\n\n```{language}\n{program}```\n\n```text\n{shown}{said}```\n"
 
 
 def gallery():
@@ -46,7 +48,7 @@ def gallery():
 
 def main():
     listed = {line for line in (FOLDER / "gallery.txt").read_text().splitlines() if line and not line.startswith("#")}
-    unlisted = {path.name for path in FOLDER.glob("*.gc3*")} ^ listed
+    unlisted = {path.name for path in FOLDER.iterdir() if "gc3" in path.suffix or path.suffix == ".xml"} ^ listed
     if unlisted:
         sys.exit(f"in the folder or in gallery.txt, but not in both: {', '.join(sorted(unlisted))}")
     page = PAGE.read_text()

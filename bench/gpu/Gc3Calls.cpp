@@ -37,4 +37,12 @@ void Gc3Calls::call(const Buffers &buffers, size_t count, cudaStream_t stream) {
   check(gc3GroupEnd(), program.name);
 }
 
+void Gc3Calls::checkEnded() const {
+  for (gc3Comm_t comm : comms) {
+    gc3Result_t result = gc3Success;
+    check(gc3CommGetAsyncError(comm, &result), program.name, comm);
+    check(result, program.name, comm);
+  }
+}
+
 } // namespace bench

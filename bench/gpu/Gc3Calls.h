@@ -26,7 +26,8 @@ public:
 
   /// Puts a call of all ranks on the stream; the sum of floats, `count` elements per block (gc3.h).
   void call(const Buffers &buffers, size_t count, cudaStream_t stream);
-  const gc3ProgramInfo_t &info() const { return program; }
+  /// Fails if a call that has ended was stopped by the watchdog (GC3_TIMEOUT_MS): says what it waited for.
+  void checkEnded() const;
 
 private:
   gc3Bundle_t bundle = nullptr;

@@ -2,14 +2,12 @@
 #include "Replay.h"
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
+#include <chrono>
 
 namespace bench {
 
 void fail(const std::string &what) {
-  std::fprintf(stderr, "gpu-bench: %s\n", what.c_str());
-  std::exit(1);
+  throw Failure(what);
 }
 
 void check(cudaError_t error, const char *doing) {
@@ -24,16 +22,26 @@ DeviceFloats::DeviceFloats(size_t count) {
 
 Replay::Replay(cudaStream_t onStream, int callsEach, const std::function<void()> &enqueue)
     : stream(onStream), calls(callsEach) {
-  cudaGraph_t graph = nullptr;
-  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "beginning a graph");
-  for (int i = 0; i < calls; ++i)
-    enqueue();
-  check(cudaStreamEndCapture(stream, &graph), "ending a graph");
-  check(cudaGraphInstantiate(&executable, graph, 0), "making a graph");
-  check(cudaGraphDestroy(graph), "freeing a graph");
+  capture(enqueue);
   check(cudaEventCreate(&begin), "making an event");
   check(cudaEventCreate(&end), "making an event");
   sample(); // loads what is loaded at the first launch
+}
+
+void Replay::capture(const std::function<void()> &enqueue) {
+  cudaGraph_t graph = nullptr;
+  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "beginning a graph");
+  try {
+    for (int i = 0; i < calls; ++i)
+      enqueue();
+  } catch (const Failure &) { // what comes next gets a stream that is not captured
+    cudaStreamEndCapture(stream, &graph);
+    cudaGraphDestroy(graph);
+    throw;
+  }
+  check(cudaStreamEndCapture(stream, &graph), "ending a graph");
+  check(cudaGraphInstantiate(&executable, graph, 0), "making a graph");
+  check(cudaGraphDestroy(graph), "freeing a graph");
 }
 
 Replay::~Replay() {
@@ -52,16 +60,38 @@ double Replay::sample() {
   return static_cast<double>(milliseconds) * 1e3 / calls;
 }
 
+double Replay::launchToEnd() {
+  const auto start = std::chrono::steady_clock::now();
+  check(cudaGraphLaunch(executable, stream), "launching a graph");
+  cudaError_t error;
+  while ((error = cudaStreamQuery(stream)) == cudaErrorNotReady) {
+  }
+  const std::chrono::duration<double, std::micro> time = std::chrono::steady_clock::now() - start;
+  check(error, "waiting for a graph");
+  return time.count();
+}
+
+static double medianOf(std::vector<double> &times) {
+  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+  std::nth_element(times.begin(), middle, times.end());
+  return *middle;
+}
+
+double medianLaunchToEnd(Replay &replay, int samples) {
+  std::vector<double> times;
+  for (int i = 0; i < samples; ++i)
+    times.push_back(replay.launchToEnd());
+  return medianOf(times);
+}
+
 std::vector<double> inTurns(std::span<Replay *const> replays, int samples) {
   std::vector<std::vector<double>> times(replays.size());
   for (int i = 0; i < samples; ++i)
     for (size_t which = 0; which < replays.size(); ++which)
       times[which].push_back(replays[which]->sample());
   std::vector<double> medians;
-  for (std::vector<double> &of : times) {
-    std::nth_element(of.begin(), of.begin() + samples / 2, of.end());
-    medians.push_back(of[static_cast<size_t>(samples) / 2]);
-  }
+  for (std::vector<double> &of : times)
+    medians.push_back(medianOf(of));
   return medians;
 }
 

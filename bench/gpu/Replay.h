@@ -6,12 +6,17 @@
 
 #include <functional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 namespace bench {
 
-/// Prints what went wrong and ends the program.
+/// What ends a section, and leaves the others.
+struct Failure : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+/// Throws a Failure.
 [[noreturn]] void fail(const std::string &what);
 /// Fails if a call of CUDA's did: `doing` says what it was for.
 void check(cudaError_t error, const char *doing);
@@ -38,10 +43,14 @@ public:
   Replay(const Replay &) = delete;
   Replay &operator=(const Replay &) = delete;
 
-  /// Microseconds of a call, the mean of one replay.
+  /// Microseconds of a call, the mean of one replay, by the GPU's clock: from one call to the next, without the launch.
   double sample();
+  /// Microseconds of one replay by the host's clock: from before it is launched to when the stream is seen idle.
+  double launchToEnd();
 
 private:
+  void capture(const std::function<void()> &enqueue);
+
   cudaStream_t stream;
   int calls;
   cudaGraphExec_t executable = nullptr;
@@ -50,5 +59,7 @@ private:
 
 /// The medians of `samples` samples of each, taken in turns: what disturbs one disturbs all.
 std::vector<double> inTurns(std::span<Replay *const> replays, int samples);
+/// The median of as many launches, each waited for.
+double medianLaunchToEnd(Replay &replay, int samples);
 
 } // namespace bench

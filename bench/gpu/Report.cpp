@@ -32,25 +32,24 @@ std::string shown(double value) {
 Report::Report(const std::string &path) {
   if (path.empty())
     return;
-  json = std::fopen(path.c_str(), "w");
+  json = std::fopen(path.c_str(), "a");
   if (!json)
     fail("cannot write '" + path + "': " + std::strerror(errno));
-  std::fputs("[", json);
 }
 
 Report::~Report() {
-  if (json && (std::fputs("\n]\n", json) < 0 || std::fclose(json) != 0))
+  if (json && std::fclose(json) != 0)
     std::fprintf(stderr, "gpu-bench: the JSON file is not whole: %s\n", std::strerror(errno));
 }
 
 void Report::object(const std::vector<std::pair<std::string, std::string>> &members) {
   if (!json)
     return;
-  std::fprintf(json, "%s\n{", isFirst ? "" : ",");
-  isFirst = false;
+  std::fputs("{", json);
   for (size_t i = 0; i < members.size(); ++i)
     std::fprintf(json, "%s%s: %s", i == 0 ? "" : ", ", quoted(members[i].first).c_str(), members[i].second.c_str());
-  std::fputs("}", json);
+  if (std::fputs("}\n", json) < 0 || std::fflush(json) != 0)
+    fail(std::string("writing the JSON file: ") + std::strerror(errno));
 }
 
 void Report::table(const std::string &name, const std::string &title, const std::vector<std::string> &ofColumns) {
@@ -77,8 +76,15 @@ void Report::row(const std::string &what, const std::vector<double> &values) {
   object(members);
 }
 
+void Report::failure(const std::string &section, const std::string &why) {
+  std::printf("\nFAILED: %s: %s\n", section.c_str(), why.c_str());
+  std::fflush(stdout);
+  object({{"failed", quoted(section)}, {"why", quoted(why)}});
+}
+
 void Report::note(const std::string &text) {
   std::printf("\n%s\n", text.c_str());
+  std::fflush(stdout);
   object({{"note", quoted(text)}});
 }
 

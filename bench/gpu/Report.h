@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables in Markdown, and the same numbers as JSON.
+// Tables in Markdown, and the same numbers as JSON: an object on a line of its own for each row, written at once, so
+// that what is there is whole whatever ends the program.
 #pragma once
 
 #include <cstdio>
@@ -11,7 +12,7 @@ namespace bench {
 
 class Report {
 public:
-  /// `path`: where the JSON goes, or empty. Fails at once if it can't be written.
+  /// `path`: the file that the JSON is added to, or empty. Fails at once if it can't be written.
   explicit Report(const std::string &path);
   ~Report();
   Report(const Report &) = delete;
@@ -23,12 +24,13 @@ public:
   void row(const std::string &what, const std::vector<double> &values);
   /// A line of text, and a note in the JSON.
   void note(const std::string &text);
+  /// In place of the rows that a section does not have any more.
+  void failure(const std::string &section, const std::string &why);
 
 private:
   void object(const std::vector<std::pair<std::string, std::string>> &members);
 
   std::FILE *json = nullptr;
-  bool isFirst = true;
   std::string tableName;
   std::vector<std::string> columns;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// gpu-bench FOLDER [--json FILE] [--largest BYTES] [--samples N]: what gc3's kernel costs on the current GPU, with the
-// bundles of bench.gc3 in FOLDER (run.sh makes them). All times are of calls that are replayed from graphs. Exit status
-// 77 without a GPU.
+// gpu-bench FOLDER [--section NAME] [--json FILE] [--largest BYTES] [--samples N]: what gc3's kernel costs on the
+// current GPU, with the bundles of bench.gc3 in FOLDER (run.sh makes them); all sections or one. All times are of calls
+// that are replayed from graphs. A section that fails leaves the others. Exit status 1 if one has, 77 without a GPU.
 #include "Gc3Calls.h"
 #include "HandWritten.h"
 #include "NcclCalls.h"
@@ -22,7 +22,7 @@ constexpr uint32_t ranks = 8;
 constexpr size_t smallest = 1024; // bytes of a rank's buffer
 
 struct Options {
-  std::string folder, json;
+  std::string folder, json, section;
   size_t largest = size_t{1} << 30;
   int samples = 11;
 };
@@ -34,12 +34,13 @@ int callsFor(size_t bytes) {
 
 class Bench {
 public:
-  explicit Bench(const Options &chosen);
+  Bench(const Options &chosen, Report &table);
   ~Bench() { cudaStreamDestroy(stream); }
   Bench(const Bench &) = delete;
   Bench &operator=(const Bench &) = delete;
 
-  void overhead();
+  void ring();
+  void allToAll();
   void protocols();
   void steps();
   void latency();
@@ -51,17 +52,20 @@ private:
   std::vector<double> measure(const std::vector<Call> &calls, size_t bytes);
   double measure(const Call &call, size_t bytes) { return measure(std::vector<Call>{call}, bytes)[0]; }
   void compare(const char *what, const Buffers &buffers, const Call &call, bool allReduce);
+  void compare(const char *what, Gc3Calls &program, const Buffers &buffers, size_t count, bool allReduce);
   void fill(const Buffers &buffers);
   double copyBandwidth();
+  void overheadRow(size_t bytes, const std::vector<double> &times, double moved, double bandwidth);
+  void latencyRow(const std::string &what, const Call &call);
 
   const Options &options;
-  Report report;
+  Report &report;
   cudaStream_t stream = nullptr;
   std::vector<std::unique_ptr<DeviceFloats>> memory;
   Buffers apart, inPlace; ///< of all ranks, `options.largest` bytes each
 };
 
-Bench::Bench(const Options &chosen) : options(chosen), report(chosen.json) {
+Bench::Bench(const Options &chosen, Report &table) : options(chosen), report(table) {
   check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "making a stream");
   for (uint32_t rank = 0; rank < ranks; ++rank)
     for (std::vector<float *> *side : {&apart.inputs, &apart.outputs}) {
@@ -69,13 +73,16 @@ Bench::Bench(const Options &chosen) : options(chosen), report(chosen.json) {
       side->push_back(memory.back()->get());
     }
   inPlace = {apart.outputs, apart.outputs};
+}
+
+void noteGpu(Report &report, int samples) {
   cudaDeviceProp properties{};
   check(cudaGetDeviceProperties(&properties, 0), "asking for the GPU");
   int version = 0;
   check(cudaRuntimeGetVersion(&version), "asking for CUDA's version");
   report.note(std::string(properties.name) + ", " + std::to_string(properties.multiProcessorCount) +
               " multiprocessors, CUDA " + std::to_string(version / 1000) + "." + std::to_string(version / 10 % 100) +
-              "; " + std::to_string(ranks) + " ranks on it, floats, medians of " + std::to_string(options.samples) +
+              "; " + std::to_string(ranks) + " ranks on it, floats, medians of " + std::to_string(samples) +
               " samples in turns");
 }
 
@@ -131,6 +138,17 @@ void Bench::compare(const char *what, const Buffers &buffers, const Call &call, 
   }
 }
 
+void Bench::compare(const char *what, Gc3Calls &program, const Buffers &buffers, size_t count, bool allReduce) {
+  compare(
+      what, buffers,
+      [&] {
+        program.call(buffers, count, stream);
+        check(cudaStreamSynchronize(stream), what);
+        program.checkEnded();
+      },
+      allReduce);
+}
+
 /// Bytes per microsecond that a copy reads and writes.
 double Bench::copyBandwidth() {
   const size_t bytes = options.largest;
@@ -139,53 +157,63 @@ double Bench::copyBandwidth() {
         check(cudaMemcpyAsync(apart.outputs[0], apart.inputs[0], bytes, cudaMemcpyDeviceToDevice, stream), "copying");
       },
       bytes);
-  return 2 * static_cast<double>(bytes) / time;
+  const double bandwidth = 2 * static_cast<double>(bytes) / time;
+  report.note("a copy of " + inUnits(bytes) + " reads and writes " + std::to_string(bandwidth / 1e6) +
+              " TB/s; the bound is what the algorithm reads and writes, slots included, at that rate");
+  return bandwidth;
 }
 
-void Bench::overhead() {
+constexpr const char *overheadColumns[] = {"size",       "gc3 µs", "hand-written µs", "bound µs", "hand-written / gc3",
+                                           "bound / gc3"};
+
+/// `moved`: bytes that the algorithm reads and writes. A send reads its buffer and writes a slot, a receive reads a
+/// slot and writes its buffer; what adds reads one more, what stores and sends writes one more.
+void Bench::overheadRow(size_t bytes, const std::vector<double> &times, double moved, double bandwidth) {
+  const double bound = moved / bandwidth;
+  report.row(inUnits(bytes), {times[0], times[1], bound, times[1] / times[0], bound / times[0]});
+}
+
+void Bench::ring() {
   const double bandwidth = copyBandwidth();
-  report.note("a copy of " + inUnits(options.largest) + " reads and writes " + std::to_string(bandwidth / 1e6) +
-              " TB/s; the bound is what the algorithm reads and writes, slots included, at that rate");
   HandWritten hand(ranks, apart.inputs, apart.outputs);
-  Gc3Calls ring(bundle("ring_simple")), pairs(bundle("alltoall"));
+  Gc3Calls ring(bundle("ring_simple"));
   compare(
       "the hand-written ring", inPlace, [&] { hand.ringAllReduce(compared, stream); }, true);
-  compare(
-      "gc3's ring", inPlace, [&] { ring.call(inPlace, compared, stream); }, true);
+  compare("gc3's ring", ring, inPlace, compared, true);
+  report.table("ring allreduce", "Ring AllReduce in place, " + std::to_string(channels) + " channels, Simple",
+               {std::begin(overheadColumns), std::end(overheadColumns)});
+  for (size_t bytes = smallest; bytes <= options.largest; bytes *= 4) {
+    const size_t count = bytes / sizeof(float);
+    const std::vector<double> times =
+        measure({[&] { ring.call(inPlace, count, stream); }, [&] { hand.ringAllReduce(count, stream); }}, bytes);
+    const double part = static_cast<double>(bytes) / ranks;
+    overheadRow(bytes, times, ranks * (6 * ranks - 4) * part, bandwidth); // 6 R - 4 for each chunk
+  }
+}
+
+void Bench::allToAll() {
+  const double bandwidth = copyBandwidth();
+  HandWritten hand(ranks, apart.inputs, apart.outputs);
+  Gc3Calls pairs(bundle("alltoall"));
   compare(
       "the hand-written AllToAll", apart, [&] { hand.allToAll(compared / ranks, stream); }, false);
-  compare(
-      "gc3's AllToAll", apart, [&] { pairs.call(apart, compared / ranks, stream); }, false);
-  for (bool isRing : {true, false}) {
-    report.table(isRing ? "ring allreduce" : "alltoall",
-                 isRing ? "Ring AllReduce in place, " + std::to_string(channels) + " channels, Simple"
-                        : "AllToAll, each to each, Simple",
-                 {"size", "gc3 µs", "hand-written µs", "bound µs", "hand-written / gc3", "bound / gc3"});
-    for (size_t bytes = smallest; bytes <= options.largest; bytes *= 4) {
-      const size_t count = bytes / sizeof(float);
-      const std::vector<double> times =
-          isRing
-              ? measure({[&] { ring.call(inPlace, count, stream); }, [&] { hand.ringAllReduce(count, stream); }}, bytes)
-              : measure(
-                    {[&] { pairs.call(apart, count / ranks, stream); }, [&] { hand.allToAll(count / ranks, stream); }},
-                    bytes);
-      // A send reads its buffer and writes a slot, a receive reads a slot and writes its buffer; what adds reads one
-      // more, what stores and sends writes one more. On the ring that makes 6 R - 4 for each chunk; of AllToAll 4 for
-      // each part that goes to another rank, and 2 for one that stays.
-      const double part = static_cast<double>(bytes) / ranks;
-      const double moved = isRing ? ranks * (6 * ranks - 4) * part : ranks * (4 * (ranks - 1) + 2) * part;
-      const double bound = moved / bandwidth;
-      report.row(inUnits(bytes), {times[0], times[1], bound, times[1] / times[0], bound / times[0]});
-    }
+  compare("gc3's AllToAll", pairs, apart, compared / ranks, false);
+  report.table("alltoall", "AllToAll, each to each, Simple", {std::begin(overheadColumns), std::end(overheadColumns)});
+  for (size_t bytes = smallest; bytes <= options.largest; bytes *= 4) {
+    const size_t count = bytes / sizeof(float) / ranks;
+    const std::vector<double> times =
+        measure({[&] { pairs.call(apart, count, stream); }, [&] { hand.allToAll(count, stream); }}, bytes);
+    const double part = static_cast<double>(bytes) / ranks;
+    // 4 for each part that goes to another rank, 2 for one that stays
+    overheadRow(bytes, times, ranks * (4 * (ranks - 1) + 2) * part, bandwidth);
   }
 }
 
 void Bench::protocols() {
   Gc3Calls simple(bundle("ring_simple")), ll(bundle("ring_ll")), ll128(bundle("ring_ll128"));
-  compare(
-      "gc3's ring under LL", inPlace, [&] { ll.call(inPlace, compared, stream); }, true);
-  compare(
-      "gc3's ring under LL128", inPlace, [&] { ll128.call(inPlace, compared, stream); }, true);
+  compare("gc3's ring", simple, inPlace, compared, true);
+  compare("gc3's ring under LL", ll, inPlace, compared, true);
+  compare("gc3's ring under LL128", ll128, inPlace, compared, true);
   report.table("protocols", "The same ring under the three protocols",
                {"size", "Simple µs", "LL µs", "LL128 µs", "Simple / LL", "Simple / LL128"});
   for (size_t bytes = smallest; bytes <= std::min(options.largest, size_t{64} << 20); bytes *= 4) {
@@ -212,14 +240,24 @@ void Bench::steps() {
   }
 }
 
+void Bench::latencyRow(const std::string &what, const Call &call) {
+  const double amongOthers = measure(call, smallest);
+  Replay one(stream, 1, call);
+  report.row(what, {medianLaunchToEnd(one, 100 * options.samples), amongOthers});
+}
+
 void Bench::latency() {
-  report.table("latency", "From launch to end, under graph replay", {"call", "µs"});
+  report.table(
+      "latency",
+      "Launch to end: a graph of one call, by the host's clock, from before it is launched to when the stream is "
+      "seen idle. In a row: the mean of " +
+          std::to_string(callsFor(smallest)) + " calls of one graph, without a launch",
+      {"call", "launch to end µs", "in a row µs"});
   Gc3Calls nothing(bundle("nothing")), allPairs(bundle("allpairs_ll"));
-  report.row("one step on one rank, 4 bytes", {measure([&] { nothing.call(apart, 1, stream); }, smallest)});
-  compare(
-      "gc3's All-Pairs", inPlace, [&] { allPairs.call(inPlace, compared, stream); }, true);
-  report.row("All-Pairs AllReduce of " + std::to_string(ranks) + " ranks, LL, 1 KiB",
-             {measure([&] { allPairs.call(inPlace, smallest / sizeof(float), stream); }, smallest)});
+  latencyRow("one step on one rank, 4 bytes", [&] { nothing.call(apart, 1, stream); });
+  compare("gc3's All-Pairs", allPairs, inPlace, compared, true);
+  latencyRow("All-Pairs AllReduce of " + std::to_string(ranks) + " ranks, LL, 1 KiB",
+             [&] { allPairs.call(inPlace, smallest / sizeof(float), stream); });
 }
 
 void Bench::nccl() {
@@ -229,6 +267,7 @@ void Bench::nccl() {
     return;
   }
   Gc3Calls ring(bundle("ring_simple"));
+  compare("gc3's ring", ring, inPlace, compared, true);
   compare(
       "NCCL's AllReduce", inPlace, [&] { calls.allReduce(inPlace, compared, stream); }, true);
   report.table("nccl", "AllReduce in place of NCCL " + calls.version() + " with as many ranks on this GPU",
@@ -241,6 +280,27 @@ void Bench::nccl() {
   }
 }
 
+struct Section {
+  const char *name;
+  void (Bench::*run)();
+};
+constexpr Section sections[] = {{"ring", &Bench::ring},           {"alltoall", &Bench::allToAll},
+                                {"protocols", &Bench::protocols}, {"steps", &Bench::steps},
+                                {"latency", &Bench::latency},     {"nccl", &Bench::nccl}};
+
+/// Each section has a stream and memory of its own: nothing of one that failed is left to the next.
+bool runSection(const Section &section, const Options &options, Report &report) {
+  try {
+    Bench bench(options, report);
+    (bench.*section.run)();
+    return true;
+  } catch (const Failure &failure) {
+    report.failure(section.name, failure.what());
+    cudaGetLastError(); // unless the GPU takes no more calls at all, the next one begins without this error
+    return false;
+  }
+}
+
 bool parse(int argc, char **argv, Options &options) {
   for (int i = 1; i < argc; ++i) {
     const bool hasValue = i + 1 < argc;
@@ -250,6 +310,8 @@ bool parse(int argc, char **argv, Options &options) {
       options.largest = std::strtoull(argv[++i], nullptr, 10);
     else if (std::strcmp(argv[i], "--samples") == 0 && hasValue)
       options.samples = std::atoi(argv[++i]);
+    else if (std::strcmp(argv[i], "--section") == 0 && hasValue)
+      options.section = argv[++i];
     else if (argv[i][0] != '-' && options.folder.empty())
       options.folder = argv[i];
     else
@@ -263,7 +325,9 @@ bool parse(int argc, char **argv, Options &options) {
 int main(int argc, char **argv) {
   Options options;
   if (!parse(argc, argv, options)) {
-    std::fprintf(stderr, "usage: gpu-bench FOLDER [--json FILE] [--largest BYTES, at least 1048576] [--samples N]\n");
+    std::fprintf(
+        stderr,
+        "usage: gpu-bench FOLDER [--section NAME] [--json FILE] [--largest BYTES, at least 1048576] [--samples N]\n");
     return 2;
   }
   int devices = 0;
@@ -271,11 +335,20 @@ int main(int argc, char **argv) {
     std::printf("SKIPPED: no GPU (%s)\n", cudaGetErrorString(error));
     return noGpu;
   }
-  Bench bench(options);
-  bench.overhead();
-  bench.protocols();
-  bench.steps();
-  bench.latency();
-  bench.nccl();
-  return 0;
+  try {
+    Report report(options.json);
+    noteGpu(report, options.samples);
+    bool found = false, failed = false;
+    for (const Section &section : sections)
+      if (options.section.empty() || options.section == section.name) {
+        found = true;
+        failed |= !runSection(section, options, report);
+      }
+    if (!found)
+      fail("there is no section '" + options.section + "'");
+    return failed ? 1 : 0;
+  } catch (const Failure &failure) {
+    std::fprintf(stderr, "gpu-bench: %s\n", failure.what());
+    return 1;
+  }
 }

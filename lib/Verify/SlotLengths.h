@@ -31,7 +31,7 @@ public:
 
 private:
   /// Most collectives have one block, and dividing is slow for something that is done for each slot of each step.
-  static uint32_t within(uint32_t index, uint32_t block) { return index < block ? index : index % block; }
+  static uint32_t within(uint32_t index, uint32_t block) { return index < block ? index : index % std::max(block, 1u); }
 
   uint32_t input; ///< slots per block
   uint32_t output;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What gc3 uses of the CUDA runtime, and its own kernels, as a table of functions: the code above it compiles, and is
-// tested, without CUDA. Every function but describe returns a cudaError_t, 0 for success.
+// tested, without CUDA. Every function but describe returns a cudaError_t, 0 for success. All but those that are given
+// a stream may be called while any stream is captured.
 #pragma once
 
 #include "cuda/Kernels.h"

@@ -3,6 +3,8 @@
 // one launch, so nobody is in the next program while another is in the last.
 #include "cuda/LoopbackWorld.h"
 
+#include <thread>
+
 namespace gc3::cuda {
 
 using host::Outcome;
@@ -107,8 +109,8 @@ Outcome LoopbackWorld::call(std::span<const Request> requests, Stream stream) {
 
 Outcome LoopbackWorld::put(std::span<const Request> requests, Stream stream) {
   std::lock_guard lock(mutex);
-  if (!runner.broken().ok())
-    return runner.broken();
+  if (Outcome outcome = runner.broken(); !outcome.ok())
+    return outcome;
   const OnDevice device(cuda, runner.room().device);
   if (!device.outcome().ok())
     return device.outcome();
@@ -140,8 +142,16 @@ Outcome LoopbackWorld::select(const Request &request, const char *&program) {
   return outcome;
 }
 
+/// Memory is given back when nothing runs: a kernel that never ends is stopped, if there is a timeout.
+LoopbackWorld::~LoopbackWorld() {
+  bool idle = false;
+  while (runner.isIdle(idle).ok() && !idle) {
+    runner.watch(Watchdog::Clock::now());
+    std::this_thread::yield();
+  }
+}
+
 Outcome LoopbackWorld::watch(Watchdog::Clock::time_point now) {
-  std::lock_guard lock(mutex);
   return runner.watch(now);
 }
 

@@ -18,11 +18,12 @@ public:
   /// On the thread's current device. The bundle and the table have to stay.
   static host::Outcome make(const Cuda &cuda, const bundle::BundleFile &file, uint32_t ranks, const Options &options,
                             std::unique_ptr<LoopbackWorld> &world);
+  ~LoopbackWorld();
   LoopbackWorld(const LoopbackWorld &) = delete;
   LoopbackWorld &operator=(const LoopbackWorld &) = delete;
 
   /// A call of all ranks, one request by rank, with buffers in device memory; it has ended when the stream has. A call
-  /// that is captured into a graph has to have what it needs: an earlier one of the same program, and as large. Of
+  /// that is captured into a graph has to have what it needs: an earlier one of the same program. Of
   /// calls that are replayed the order is the caller's business, and nobody watches or records them. A call that is
   /// recorded has ended when this returns.
   host::Outcome call(std::span<const host::Request> requests, Stream stream);

@@ -40,6 +40,7 @@ const GpuProgram *Runner::find(const host::LoadedProgram &program) const {
 }
 
 const GpuProgram &Runner::add(std::unique_ptr<GpuProgram> program) {
+  std::lock_guard lock(watching);
   programs.push_back(std::move(program));
   return *programs.back();
 }
@@ -72,10 +73,6 @@ Outcome Runner::placeBuffers(std::span<const Request> requests, Plan &plan) {
       return outcome;
     bytes += bridge.scratchBytes(r) + bridge.privateBytes(r, plan.placements[i]);
   }
-  if (plan.captured && !memory.holds(bytes))
-    return {gc3InvalidUsage, "the call needs " + std::to_string(bytes) +
-                                 " bytes of device memory, which can't be had while the stream is captured: make such "
-                                 "a call once before"};
   if (Outcome outcome = memory.reserve(bytes); !outcome.ok())
     return outcome;
   std::byte *next = memory.data();
@@ -132,17 +129,15 @@ Outcome Runner::enqueueCall(Plan &plan, Stream stream) {
 Outcome Runner::enqueue(Plan &plan, Stream stream) {
   if (plan.captured)
     return enqueueCall(plan, stream);
-  if (stream != lastStream)
-    if (Outcome outcome = outcomeOf(cuda, cuda.await(stream, lastCall.get()), "waiting for the last call");
-        !outcome.ok())
-      return outcome;
+  // Also on the same stream: another one may have its handle by now, and each thread has its own behind one handle.
+  if (Outcome outcome = outcomeOf(cuda, cuda.await(stream, lastCall.get()), "waiting for the last call"); !outcome.ok())
+    return outcome;
   if (timeoutMs != 0)
     if (Outcome outcome = watchdog.begin(stream); !outcome.ok())
       return outcome;
   Outcome outcome = enqueueCall(plan, stream);
   // Also where only a part of the call could be put there.
   Outcome recorded = outcomeOf(cuda, cuda.record(lastCall.get(), stream), "recording an event");
-  lastStream = stream;
   if (outcome.ok() && recorded.ok() && timeoutMs != 0)
     recorded = watchdog.end(stream);
   return outcome.ok() ? recorded : outcome;
@@ -159,6 +154,9 @@ Outcome Runner::isIdle(bool &idle) const {
 
 /// What the blocks of the stopped kernel waited for.
 Outcome Runner::story() {
+  const OnDevice device(cuda, ownRoom.device);
+  if (!device.outcome().ok())
+    return device.outcome();
   std::string text = "a kernel has not ended in " + std::to_string(timeoutMs) + " ms and was stopped";
   for (const auto &program : programs) {
     std::string waited;
@@ -171,14 +169,11 @@ Outcome Runner::story() {
 }
 
 Outcome Runner::watch(Watchdog::Clock::time_point now) {
+  std::lock_guard lock(watching);
   if (timeoutMs == 0 || (!whyBroken.ok() && !stopping))
     return whyBroken;
-  const OnDevice device(cuda, ownRoom.device);
   bool stuck = false;
-  Outcome outcome = device.outcome();
-  if (outcome.ok())
-    outcome = watchdog.look(now, stuck);
-  if (!outcome.ok()) {
+  if (Outcome outcome = watchdog.look(now, stuck); !outcome.ok()) {
     stopping = false;
     return whyBroken = outcome;
   }
@@ -206,7 +201,13 @@ void Runner::abandon() {
   stopWord.abandon();
 }
 
+Outcome Runner::broken() const {
+  std::lock_guard lock(watching);
+  return whyBroken;
+}
+
 void Runner::breakDown(const Outcome &why) {
+  std::lock_guard lock(watching);
   if (whyBroken.ok())
     whyBroken = why;
 }

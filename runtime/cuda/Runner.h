@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls of the ranks that one GPU runs in one launch, put on streams one after the other: a call is planned, which may
 // refuse it, and then enqueued. Keeps the programs on the GPU, the memory that calls need besides, and the watchdog.
-// One thread at a time, but for stop().
+// One thread at a time, but for stop(), watch(), broken() and breakDown(), which any thread may call at any time, also
+// while a launch is waited for.
 #pragma once
 
 #include "cuda/Prepared.h"
@@ -9,6 +10,7 @@
 #include "device/Bridge.h"
 
 #include <memory>
+#include <mutex>
 #include <span>
 
 namespace gc3::cuda {
@@ -39,8 +41,7 @@ public:
     bool captured = false;
   };
   host::Outcome isCaptured(Stream stream, bool &captured) const;
-  /// A call with one valid request for each of the program's ranks here, all alike. Under capture there has to be
-  /// memory enough already.
+  /// A call with one valid request for each of the program's ranks here, all alike.
   host::Outcome plan(const GpuProgram &program, std::span<const host::Request> requests, bool captured, Plan &plan);
   /// Behind the last call, whatever stream that was on, and under the eyes of the watchdog; neither under capture.
   host::Outcome enqueue(Plan &plan, Stream stream);
@@ -55,7 +56,7 @@ public:
   /// Gives nothing back, ever: kernels on their way may use it.
   void abandon();
   /// Why there can't be calls any more, if so.
-  const host::Outcome &broken() const { return whyBroken; }
+  host::Outcome broken() const;
   /// From now on there can't be.
   void breakDown(const host::Outcome &why);
 
@@ -71,11 +72,11 @@ private:
   OwnStream ownStream;
   PinnedMemory stopWord;
   OwnEvent lastCall;
-  Stream lastStream = nullptr;
-  std::vector<std::unique_ptr<GpuProgram>> programs;
   PreparedCalls preparedCalls;
   GrowingMemory memory; ///< scratch and private copies
   Watchdog watchdog;
+  mutable std::mutex watching; ///< guards what follows
+  std::vector<std::unique_ptr<GpuProgram>> programs;
   bool stopping = false;
   host::Outcome whyBroken;
 };

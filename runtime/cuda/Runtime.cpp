@@ -12,6 +12,46 @@ static_assert(static_cast<int>(Attribute::Major) == cudaDevAttrComputeCapability
 static_assert(static_cast<int>(Attribute::Minor) == cudaDevAttrComputeCapabilityMinor);
 static_assert(static_cast<int>(Attribute::CooperativeLaunch) == cudaDevAttrCooperativeLaunch);
 
+/// While another stream of the process is captured in CUDA's global mode, as PyTorch does it, queries, allocations and
+/// the like from any thread would break that capture, and fail. None of ours touches what is captured.
+class Aside {
+public:
+  Aside() { cudaThreadExchangeStreamCaptureMode(&mode); }
+  ~Aside() { cudaThreadExchangeStreamCaptureMode(&mode); }
+  Aside(const Aside &) = delete;
+  Aside &operator=(const Aside &) = delete;
+
+private:
+  cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+};
+
+/// The same function, aside of captures.
+template <auto Function, typename... Arguments>
+Result aside(Arguments... arguments) {
+  const Aside thisThread;
+  return taken(Function(arguments...));
+}
+
+Result allocate(void **memory, size_t bytes) {
+  const Aside thisThread;
+  return taken(cudaMalloc(memory, bytes));
+}
+
+Result allocatePinned(void **memory, size_t bytes) {
+  const Aside thisThread;
+  return taken(cudaHostAlloc(memory, bytes, cudaHostAllocMapped | cudaHostAllocPortable));
+}
+
+Result createStream(Stream *stream) {
+  const Aside thisThread;
+  return taken(cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking));
+}
+
+Result createEvent(Event *event) {
+  const Aside thisThread;
+  return taken(cudaEventCreateWithFlags(event, cudaEventDisableTiming));
+}
+
 Result isCaptured(bool *captured, Stream stream) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   const Result result = taken(cudaStreamIsCapturing(stream, &status));
@@ -43,25 +83,22 @@ constexpr Cuda table{
         [](int *supported, int device, int peer) {
           return taken(cudaDeviceGetP2PAttribute(supported, cudaDevP2PAttrNativeAtomicSupported, device, peer));
         },
-    .allocate = [](void **memory, size_t bytes) { return taken(cudaMalloc(memory, bytes)); },
-    .release = [](void *memory) { return taken(cudaFree(memory)); },
-    .allocatePinned =
-        [](void **memory, size_t bytes) {
-          return taken(cudaHostAlloc(memory, bytes, cudaHostAllocMapped | cudaHostAllocPortable));
-        },
-    .releasePinned = [](void *memory) { return taken(cudaFreeHost(memory)); },
+    .allocate = allocate,
+    .release = aside<cudaFree>,
+    .allocatePinned = allocatePinned,
+    .releasePinned = aside<cudaFreeHost>,
     .isDeviceMemory = isDeviceMemory,
     .copy = [](void *to, const void *from, size_t bytes,
                Stream stream) { return taken(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream)); },
     .clear = [](void *memory, size_t bytes, Stream stream) { return taken(cudaMemsetAsync(memory, 0, bytes, stream)); },
-    .createStream = [](Stream *stream) { return taken(cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking)); },
-    .destroyStream = [](Stream stream) { return taken(cudaStreamDestroy(stream)); },
-    .synchronize = [](Stream stream) { return taken(cudaStreamSynchronize(stream)); },
+    .createStream = createStream,
+    .destroyStream = aside<cudaStreamDestroy>,
+    .synchronize = aside<cudaStreamSynchronize>,
     .isCaptured = isCaptured,
-    .createEvent = [](Event *event) { return taken(cudaEventCreateWithFlags(event, cudaEventDisableTiming)); },
-    .destroyEvent = [](Event event) { return taken(cudaEventDestroy(event)); },
+    .createEvent = createEvent,
+    .destroyEvent = aside<cudaEventDestroy>,
     .record = [](Event event, Stream stream) { return taken(cudaEventRecord(event, stream)); },
-    .query = [](Event event) { return taken(cudaEventQuery(event)); },
+    .query = aside<cudaEventQuery>,
     .await = [](Stream stream, Event event) { return taken(cudaStreamWaitEvent(stream, event, 0)); },
     .occupancy = occupancy,
     .launch = launch,

@@ -6,14 +6,25 @@ namespace gc3::cuda {
 using host::Outcome;
 
 Outcome Watchdog::mark(OwnEvent &event, Stream stream) {
-  if (spare.empty()) {
+  event = takeSpare();
+  if (!event.get())
     if (Outcome outcome = createEvent(cuda, event); !outcome.ok())
       return outcome;
-  } else {
-    event = std::move(spare.back());
-    spare.pop_back();
-  }
   return outcomeOf(cuda, cuda.record(event.get(), stream), "recording an event");
+}
+
+OwnEvent Watchdog::takeSpare() {
+  std::lock_guard lock(mutex);
+  if (spare.empty())
+    return {};
+  OwnEvent event = std::move(spare.back());
+  spare.pop_back();
+  return event;
+}
+
+bool Watchdog::idle() const {
+  std::lock_guard lock(mutex);
+  return watched.empty();
 }
 
 Outcome Watchdog::begin(Stream stream) {
@@ -22,6 +33,7 @@ Outcome Watchdog::begin(Stream stream) {
 
 Outcome Watchdog::end(Stream stream) {
   Outcome outcome = mark(next.end, stream);
+  std::lock_guard lock(mutex);
   if (outcome.ok())
     watched.push_back(std::exchange(next, {}));
   return outcome;
@@ -35,6 +47,7 @@ bool Watchdog::passed(const OwnEvent &event, Outcome &outcome) const {
 }
 
 Outcome Watchdog::look(Clock::time_point now, bool &stuck) {
+  std::lock_guard lock(mutex);
   stuck = false;
   Outcome outcome;
   while (!watched.empty() && passed(watched.front().end, outcome)) {

@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <dlfcn.h>
+#include <unistd.h>
 
 namespace gc3::gin {
 
@@ -23,32 +24,32 @@ std::string ownFolder() {
   return file.substr(0, file.rfind('/') + 1); // npos + 1 is 0
 }
 
-void *load(const std::string &file, std::string &why) {
-  void *library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-  why = library ? "" : dlerror();
-  return library;
-}
-
 } // namespace
 
-const Part *open(const char *path, std::string &why) {
-  void *library = load(path ? path : ownFolder() + fileName, why);
-  if (!library && !path)
-    library = load(fileName, why);
+const Part *open(const std::string &path, std::string &why) {
+  void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  why = library ? "" : dlerror();
   auto *entry = library ? reinterpret_cast<Entry *>(dlsym(library, entryName)) : nullptr;
   const Part *part = entry ? entry() : nullptr;
   if (part && part->gc3 == GC3_VERSION)
     return part;
   if (library)
-    why = std::string(path ? path : fileName) + (part ? " is of another version of gc3" : " is not gc3's");
+    why = path + (part ? " is of another version of gc3" : " is not gc3's");
   return nullptr;
+}
+
+std::string pathNear(const std::string &folder) {
+  for (const char *place : {"", "gc3/"})
+    if (std::string path = folder + place + fileName; access(path.c_str(), F_OK) == 0)
+      return path;
+  return fileName;
 }
 
 const Part *find() {
   static const Part *const found = [] {
     const char *path = std::getenv("GC3_GIN_LIB");
     std::string why;
-    const Part *part = open(path && *path ? path : nullptr, why);
+    const Part *part = open(path && *path ? path : pathNear(ownFolder()), why);
     if (!part && nccl::informs())
       nccl::inform("no way between nodes: " + why);
     return part;

@@ -14,13 +14,16 @@ namespace gc3::gin {
 
 namespace {
 
-/// Signals count from 0. Those of NCCL's requirement lists get lost, so all are asked for here.
+/// None of GIN without signals. They count from 0; those of NCCL's requirement lists get lost, so all are asked for
+/// here.
 ncclDevCommRequirements requirementsOf(uint32_t signals) {
 #ifdef NCCL_DEV_COMM_REQUIREMENTS_INITIALIZER
   ncclDevCommRequirements requirements = NCCL_DEV_COMM_REQUIREMENTS_INITIALIZER;
 #else
   ncclDevCommRequirements requirements{};
 #endif
+  if (signals == 0)
+    return requirements;
 #if NCCL_VERSION_CODE >= NCCL_VERSION(2, 29, 7)
   requirements.ginConnectionType = NCCL_GIN_CONNECTION_FULL;
 #else

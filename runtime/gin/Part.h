@@ -20,8 +20,8 @@ struct Part {
   int nccl;     ///< NCCL_VERSION_CODE
 
   size_t commBytes; ///< of a device communicator, which a kernel finds a copy of at device::Rank::network
-  /// Both by NCCL's functions, which the engine finds. In an open group of NCCL's the communicator is filled in when
-  /// the group ends.
+  /// With no signals it is one for ranks that reach each other's memory, without GIN. Both by NCCL's functions, which
+  /// the engine finds. In an open group of NCCL's the communicator is filled in when the group ends.
   nccl::Result (*create)(nccl::signature::DevCommCreate *function, nccl::Comm comm, uint32_t signals, void *deviceComm);
   nccl::Result (*destroy)(nccl::signature::DevCommDestroy *function, nccl::Comm comm, const void *deviceComm);
   uint32_t (*contexts)(const void *deviceComm);
@@ -33,12 +33,15 @@ struct Part {
 inline constexpr const char *entryName = "gc3GinPart";
 using Entry = const Part *();
 
-/// Opens a file, or without a path libgc3gin.so beside this library, or where the loader finds it. It is never closed:
-/// CUDA knows its kernels. Null and why, if it is not there or not of this gc3.
-const Part *open(const char *path, std::string &why);
+/// Opens a file, which is never closed: CUDA knows its kernels. Null and why, if it is not there or not of this gc3.
+const Part *open(const std::string &path, std::string &why);
 
-/// Opens the file that GC3_GIN_LIB names, or without that variable as open() does; once in a process, and tells why it
-/// can't where GC3_DEBUG informs. Thread-safe.
+/// libgc3gin.so in a folder (with a slash behind) or its gc3/, where it is installed; its name alone, for the loader to
+/// find, if it is in neither.
+std::string pathNear(const std::string &folder);
+
+/// Opens the file that GC3_GIN_LIB names, or without that variable the one near this library; once in a process, and
+/// tells why it can't where GC3_DEBUG informs. Thread-safe.
 const Part *find();
 
 } // namespace gc3::gin

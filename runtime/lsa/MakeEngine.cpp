@@ -9,7 +9,8 @@ namespace gc3::nccl {
 
 namespace {
 
-/// Where the installed NCCL has no windows, or is not what it takes: it serves all calls. All ranks have the same one.
+/// Where the installed NCCL has no windows, or is not what it takes, or the driver is older than the CUDA runtime here:
+/// NCCL serves all calls. All ranks have the same ones.
 class Unable : public Engine {
 public:
   explicit Unable(std::string why) : why(std::move(why)) {}
@@ -28,12 +29,16 @@ std::unique_ptr<Engine> makeEngine(Bundles &&bundles) {
   static lsa::Nccl nccl;
   if (host::Outcome outcome = lsa::Nccl::find(findInstalled, nccl); !outcome.ok())
     return std::make_unique<Unable>(outcome.text);
+  const cuda::Cuda &cuda = *cuda::linkedCuda();
+  int device = 0;
+  if (host::Outcome outcome = outcomeOf(cuda, cuda.getDevice(&device), "asking for the current device"); !outcome.ok())
+    return std::make_unique<Unable>(outcome.text);
   cuda::Options options;
   options.timeoutMs = host::environmentTimeout(0);
   options.allowUnproven = host::environmentAllowsUnproven();
   options.choice.programs = host::environmentPrograms();
   options.traceName = trace::environmentName();
-  return lsa::makeEngine({*cuda::linkedCuda(), nccl, gin::find}, std::move(bundles), options, forward);
+  return lsa::makeEngine({cuda, nccl, gin::find}, std::move(bundles), options, forward);
 }
 
 } // namespace gc3::nccl

@@ -28,8 +28,8 @@ static uint64_t thisHost() {
 }
 
 Rank::~Rank() {
-  if (isAborted) { // giving memory back waits for the GPU, and kernels of NCCL's may hang there until it is aborted,
-                   // too
+  if (isAborted || isWaitedFor) { // giving memory back waits for the GPU, and kernels of NCCL's may hang there until it
+                                  // is aborted, too
     for (Window &window : windows)
       window.abandon();
     ownNetwork.abandon();
@@ -41,12 +41,15 @@ Rank::~Rank() {
   }
   const OnDevice device(cuda, onDevice);
   bool idle = false;
-  while (runner.isIdle(idle).ok() && !idle)
+  while (runner.isIdle(idle).ok() && !idle) {
+    runner.watch(cuda::Watchdog::Clock::now()); // nobody else does any more
     std::this_thread::yield();
+  }
   if (recorder)
     recorder->collect();
   ownNetwork = Network();
   windows.clear(); // while its device is the current one
+  teamComm = TeamComm();
 }
 
 Outcome Rank::ask() {
@@ -106,7 +109,7 @@ Outcome Rank::describe(Record &record) {
   const OnDevice device(cuda, onDevice);
   record.set(options);
   record.architecture = runner.room().architecture;
-  record.firstPeer = own - team.rank * team.stride;
+  record.firstPeer = firstOfTeam();
   record.peerEnd = team.stride == 1 ? record.firstPeer + team.ranks : own + 1;
   if (team.stride != 1)
     record.firstPeer = own;
@@ -131,7 +134,7 @@ bool Rank::keepsLinesWhole(std::span<const Record> records) const {
   for (int32_t peer = here.firstPeer; peer < here.peerEnd; ++peer) {
     const Record &there = records[static_cast<size_t>(peer)];
     int device = 0, whole = 0;
-    if (peer == own)
+    if (shareGpu(here, there)) // and itself
       continue;
     if (here.host == 0 || there.host != here.host || cuda.deviceOf(&device, there.busId) != 0 ||
         cuda.nativeAtomics(&whole, onDevice, device) != 0 || whole == 0)
@@ -151,6 +154,7 @@ uint32_t Rank::completeNetwork(const Outcome &created) {
 
 void Rank::join(std::unique_ptr<Catalog> ofPrograms, std::span<const Record> records) {
   catalog = std::move(ofPrograms);
+  ofAll = records[0].nonce;
   pool = std::make_unique<device::ConnectionPool>(catalog->teams());
   onGpu.resize(catalog->size());
   refusals.resize(catalog->size());
@@ -201,12 +205,15 @@ Outcome Rank::endGather(void *all, size_t size) {
   return outcome.ok() ? outcomeOf(cuda, cuda.synchronize(runner.stream()), "hearing from the other ranks") : outcome;
 }
 
-/// For the other ranks, not longer than for a kernel, and not after abort().
+/// For the other ranks, not longer than for a kernel, and not after abort(). All ranks join right behind the birth of
+/// the communicator, so one that waits for long has peers that never will: without gc3, or without bundles.
 Outcome Rank::wait() {
   using Clock = std::chrono::steady_clock;
+  constexpr uint32_t joiningMs = 60'000;
   if (Outcome outcome = outcomeOf(cuda, cuda.record(gatheredAll.get(), runner.stream()), "recording an event");
       !outcome.ok())
     return outcome;
+  const uint32_t limit = options.timeoutMs != 0 || catalog ? options.timeoutMs : joiningMs;
   const Clock::time_point begin = Clock::now();
   for (;;) {
     const cuda::Result result = cuda.query(gatheredAll.get());
@@ -214,8 +221,12 @@ Outcome Rank::wait() {
       return outcomeOf(cuda, result, "hearing from the other ranks");
     if (isAborted)
       return {gc3InvalidUsage, "the communicator was aborted"};
-    if (options.timeoutMs != 0 && Clock::now() - begin > std::chrono::milliseconds(options.timeoutMs))
-      return {gc3Timeout, "after " + std::to_string(options.timeoutMs) + " ms not all ranks have loaded the program"};
+    if (limit != 0 && Clock::now() - begin > std::chrono::milliseconds(limit)) {
+      isWaitedFor = true;
+      return {gc3Timeout,
+              "after " + std::to_string(limit) + " ms not all ranks have " +
+                  (catalog ? "loaded the program" : "joined; is gc3, with the same bundles, on all of them?")};
+    }
     std::this_thread::sleep_for(std::chrono::microseconds(20));
   }
 }
@@ -242,8 +253,45 @@ Outcome Rank::reserve(uint32_t program, Loading &loading) {
     return {};
   // As large for all ranks: before 2.29 windows have to be.
   loading.windowBytes = loading.pool->largestPart(pool->pieces());
-  loading.window = Window(cuda, nccl, comm);
+  loading.window = Window(cuda, nccl, commOfWindows());
   return loading.window.reserve(loading.windowBytes, runner.stream());
+}
+
+nccl::Comm Rank::commOfWindows() const {
+  std::lock_guard lock(mutex);
+  return teamComm.get() ? teamComm.get() : comm;
+}
+
+/// A network comes with windows over all ranks.
+bool Rank::maySplit() const {
+  return commOfWindows() == comm && team.stride == 1 && team.ranks < count && catalog->signals() == 0;
+}
+
+Outcome Rank::lacksWindow(const Loading &loading, bool &lacks) const {
+  bool real = false;
+  Outcome outcome = loading.window.isWindow(real);
+  lacks = outcome.ok() && !real;
+  return outcome;
+}
+
+Outcome Rank::split(Loading &loading) const {
+  loading.teamComm = TeamComm(nccl);
+  return loading.teamComm.create(comm, team, firstOfTeam());
+}
+
+Outcome Rank::completeSplit(const Outcome &created, Loading &loading) const {
+  return loading.teamComm.complete(created, team);
+}
+
+void Rank::keepSplit(Loading &loading) {
+  const OnDevice device(cuda, onDevice);
+  loading.window.leave(loading.teamComm.get());
+  std::lock_guard lock(mutex);
+  teamComm = std::move(loading.teamComm);
+  if (nccl::informs())
+    nccl::inform("rank " + std::to_string(own) + ": the communicator has no windows, so ranks " +
+                 std::to_string(firstOfTeam()) + " to " + std::to_string(firstOfTeam() + team.ranks - 1) +
+                 " have one of their own for programs");
 }
 
 Outcome Rank::connect(Loading &loading) {
@@ -273,6 +321,15 @@ device::Network Rank::networkOf(const Loading &loading) const {
   return network;
 }
 
+void Rank::discard(Loading &loading) const {
+  if (!isAborted)
+    return;
+  loading.window.abandon();
+  loading.teamComm.abort();
+  if (loading.onGpu)
+    loading.onGpu->abandon();
+}
+
 std::string Rank::refusal(uint32_t program) const {
   std::lock_guard lock(mutex);
   return refusals[program];
@@ -283,6 +340,17 @@ void Rank::refuse(uint32_t program, const std::string &why) {
   refusals[program] = why;
 }
 
+/// What it runs with.
+static std::string conditions(const cuda::GpuProgram &program) {
+  const device::SlotSizes &sizes = program.slotSizes();
+  const bundle::fbs::Protocol proven = program.loaded().program->info().protocol();
+  const auto used = static_cast<bundle::fbs::Protocol>(sizes.protocol);
+  return std::string(bundle::fbs::EnumNameProtocol(used)) +
+         (proven != used ? " in place of " + std::string(bundle::fbs::EnumNameProtocol(proven)) : "") + ", " +
+         std::to_string(sizes.slots) + " slots of " + std::to_string(sizes.slotBytes) + " bytes, " +
+         std::to_string(program.imageBytes()) + " bytes for the program";
+}
+
 void Rank::keep(Loading &&loading) {
   std::lock_guard lock(mutex);
   pool = std::move(loading.pool);
@@ -291,8 +359,8 @@ void Rank::keep(Loading &&loading) {
     windows.push_back(std::move(loading.window));
   if (nccl::informs())
     nccl::inform("rank " + std::to_string(own) + ": program '" + catalog->entry(loading.program).name() +
-                 "' is loaded: " + std::to_string(loading.onGpu->imageBytes()) + " bytes, " +
-                 std::to_string(loading.windowBytes) + " bytes of windows for new connections");
+                 "' is loaded: " + conditions(*loading.onGpu) + ", " + std::to_string(loading.windowBytes) +
+                 " bytes of windows for new connections");
   onGpu[loading.program] = &runner.add(std::move(loading.onGpu));
 }
 
@@ -304,10 +372,11 @@ Outcome Rank::plan(uint32_t program, const host::Request &request, bool captured
 
 Outcome Rank::enqueue(cuda::Runner::Plan &plan, cuda::Stream stream) {
   std::lock_guard lock(mutex);
-  if (!runner.broken().ok())
-    return runner.broken();
+  Outcome outcome = runner.broken();
+  if (!outcome.ok())
+    return outcome;
   const OnDevice device(cuda, onDevice);
-  Outcome outcome = device.outcome();
+  outcome = device.outcome();
   if (outcome.ok())
     outcome = recorder ? recorder->enqueue(runner, plan, stream) : runner.enqueue(plan, stream);
   if (!outcome.ok())
@@ -316,17 +385,14 @@ Outcome Rank::enqueue(cuda::Runner::Plan &plan, cuda::Stream stream) {
 }
 
 Outcome Rank::broken() const {
-  std::lock_guard lock(mutex);
   return runner.broken();
 }
 
 Outcome Rank::watch(cuda::Watchdog::Clock::time_point now) {
-  std::lock_guard lock(mutex);
   return runner.watch(now);
 }
 
 void Rank::breakDown(const Outcome &why) {
-  std::lock_guard lock(mutex);
   runner.breakDown(why);
 }
 
@@ -339,6 +405,8 @@ void Rank::abort() {
   isAborted = true;
   runner.stop();
   breakDown({gc3InvalidUsage, "the communicator was aborted"});
+  std::lock_guard lock(mutex);
+  teamComm.abort(); // whoever aborts the communicator does not know of it
 }
 
 } // namespace gc3::lsa

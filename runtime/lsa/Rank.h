@@ -8,6 +8,7 @@
 #include "cuda/Recorder.h"
 #include "lsa/Catalog.h"
 #include "lsa/Network.h"
+#include "lsa/TeamComm.h"
 #include "lsa/Window.h"
 
 #include <atomic>
@@ -26,14 +27,16 @@ public:
   Rank(const Drivers &drivers, nccl::Comm comm, const cuda::Options &options)
       : cuda(drivers.cuda), nccl(drivers.nccl), findPart(drivers.gin), comm(comm), options(options),
         runner(cuda, options.timeoutMs) {}
-  /// Waits for calls under way, then gives back what it holds, from the communicator too. After abort() it waits for
-  /// nothing, leaves the communicator alone, and gives back no memory.
+  /// Waits for calls under way, then gives back what it holds, from the communicator too. After abort(), or where other
+  /// ranks never came, it waits for nothing, leaves the communicator alone, and gives back no memory.
   ~Rank();
   Rank(const Rank &) = delete;
   Rank &operator=(const Rank &) = delete;
 
   uint32_t rank() const { return static_cast<uint32_t>(own); }
   uint32_t ranks() const { return static_cast<uint32_t>(count); }
+  /// Once joined: alike for all of its ranks, and for nobody else's.
+  uint64_t communicator() const { return ofAll; }
 
   // Joining:
   /// Asks NCCL who it is, and takes what every rank needs.
@@ -64,7 +67,8 @@ public:
     std::unique_ptr<device::ConnectionPool> pool; ///< as it will be
     std::vector<uint32_t> numbers;                ///< of the program's connections in it
     std::unique_ptr<cuda::GpuProgram> onGpu;
-    Window window; ///< for the connections that are not there yet
+    TeamComm teamComm; ///< if the communicator is split for it
+    Window window;     ///< for the connections that are not there yet
     uint64_t windowBytes = 0;
     device::ConnectionPool::Parts parts;
   };
@@ -73,8 +77,19 @@ public:
   std::string refusal(uint32_t program) const;
   /// Takes what the program needs.
   host::Outcome reserve(uint32_t program, Loading &loading);
+  /// Whether LSA teams get communicators of their own if this one turns out to have no windows. Alike on all ranks.
+  bool maySplit() const;
+  /// Once its window is registered on all ranks.
+  host::Outcome lacksWindow(const Loading &loading, bool &lacks) const;
+  /// All ranks do so together, in a group of NCCL's; `complete` it when that has ended.
+  host::Outcome split(Loading &loading) const;
+  host::Outcome completeSplit(const host::Outcome &created, Loading &loading) const;
+  /// Once all ranks have one: all windows are in it from here on, the one of this program too.
+  void keepSplit(Loading &loading);
   /// Once its window is registered on all ranks: finds the peers' memory, and writes the image.
   host::Outcome connect(Loading &loading);
+  /// What was not kept: behind abort() nothing of it is given back.
+  void discard(Loading &loading) const;
   void keep(Loading &&loading);
   void refuse(uint32_t program, const std::string &why);
 
@@ -99,6 +114,8 @@ private:
   host::Outcome describeNetwork(Record &record);
   host::Outcome room(const cuda::Interpreters &interpreters, device::Protocol protocol, uint32_t &blocks) const;
   device::Network networkOf(const Loading &loading) const;
+  int firstOfTeam() const { return own - team.rank * team.stride; }
+  nccl::Comm commOfWindows() const;
   void beginTrace(std::span<const Record> records);
   host::Outcome wait();
 
@@ -109,9 +126,11 @@ private:
   const cuda::Options options;
   int own = 0, count = 0, onDevice = 0;
   nccl::Team team{};
+  uint64_t ofAll = 0; ///< what names the communicator
   std::unique_ptr<Catalog> catalog;
   std::atomic<bool> isAborted{false};
-  mutable std::mutex mutex; ///< guards the runner, the recorder and what was refused, which other threads look at, too
+  bool isWaitedFor = false; ///< something of NCCL's never came to its end
+  mutable std::mutex mutex; ///< guards the calls of the runner, the recorder and what was refused
   cuda::Runner runner;
   cuda::DeviceMemory gathered; ///< own bytes, then those of all
   cuda::OwnEvent gatheredAll;
@@ -119,6 +138,7 @@ private:
   std::vector<Window> windows; ///< by piece of the pool
   const gin::Part *part = nullptr;
   Network ownNetwork;
+  TeamComm teamComm;                           ///< where the windows are, if it is there
   device::ConnectionPool::Parts parts;         ///< by window and rank
   std::vector<const cuda::GpuProgram *> onGpu; ///< by number in the catalog
   std::vector<std::string> refusals;

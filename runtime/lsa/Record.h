@@ -29,7 +29,7 @@ struct Record {
   int32_t firstPeer = 0, peerEnd = 0; ///< the ranks whose memory it reaches, itself included
   uint32_t linesStayWhole = 0;        ///< on the way to each of them, as LL128 needs it; found out behind the others
   uint32_t contexts = unknown;        ///< of the network, 0 if it could not be had; found out behind the others
-  char busId[16] = {};                ///< of the GPU
+  char busId[16] = {};                ///< of the GPU, ends with a zero
   uint64_t host = 0;                  ///< of the machine; 0: not known
   uint64_t joined = 0;                ///< when, by the machine's wall clock
   uint64_t nonce = 0;                 ///< nobody else's; that of rank 0 names the communicator
@@ -54,6 +54,9 @@ std::string whyNoNetwork(std::span<const Record> ranks);
 
 /// Why a program can't run on these ranks; empty if it can.
 std::string whyNot(const host::Program &program, device::Protocol protocol, std::span<const Record> ranks);
+
+/// Whether two ranks are on one GPU, as far as is known.
+bool shareGpu(const Record &a, const Record &b);
 
 /// The oldest GPU of all.
 uint32_t oldestArchitecture(std::span<const Record> ranks);

@@ -63,6 +63,13 @@ Outcome Window::enroll() {
   return outcomeOf(nccl->CommWindowRegister(comm, memory, size, &handle, 0), "registering a window");
 }
 
+void Window::leave(nccl::Comm forAnother) {
+  if (handle)
+    nccl->CommWindowDeregister(comm, handle);
+  handle = nullptr;
+  comm = forAnother;
+}
+
 /// Where windows are not possible NCCL says so by null or, before 2.29, by a handle of another kind, in host memory.
 Outcome Window::isWindow(bool &real) const {
   real = handle != nullptr;
@@ -78,7 +85,7 @@ Outcome Window::ask(int rank, std::byte *&part) const {
   return outcome;
 }
 
-Outcome Window::resolve(int own, int count, cuda::Stream stream, std::vector<std::byte *> &parts) {
+Outcome Window::locate(int count, cuda::Stream stream, std::vector<std::byte *> &parts) const {
   bool real = false;
   if (Outcome outcome = isWindow(real); !outcome.ok())
     return outcome;
@@ -100,8 +107,14 @@ Outcome Window::resolve(int own, int count, cuda::Stream stream, std::vector<std
       if (Outcome outcome = ask(rank, part); !outcome.ok())
         return outcome;
   }
-  parts[static_cast<size_t>(own)] = static_cast<std::byte *>(memory);
   return {};
+}
+
+Outcome Window::resolve(int own, int count, cuda::Stream stream, std::vector<std::byte *> &parts) {
+  Outcome outcome = locate(count, stream, parts);
+  if (outcome.ok())
+    parts[static_cast<size_t>(own)] = static_cast<std::byte *>(memory);
+  return outcome;
 }
 
 } // namespace gc3::lsa

@@ -22,6 +22,13 @@ public:
   host::Outcome reserve(uint64_t bytes, cuda::Stream stream);
   /// All ranks do so together; in an open group of NCCL's that is when the group ends.
   host::Outcome enroll();
+  /// Once enrolled; false: the communicator has no windows. Alike on all ranks, errors aside.
+  host::Outcome isWindow(bool &real) const;
+  /// To enroll it again, in another communicator, of all ranks of this one's LSA team.
+  void leave(nccl::Comm forAnother);
+  /// Where NCCL says that the parts of the LSA team's `count` ranks lie, this one's too. gc3InvalidUsage: the
+  /// communicator has no windows.
+  host::Outcome locate(int count, cuda::Stream stream, std::vector<std::byte *> &parts) const;
   /// Where the parts of the LSA team's `count` ranks lie, this one's own, number `own`, where it was reserved.
   /// gc3InvalidUsage: the communicator has no windows.
   host::Outcome resolve(int own, int count, cuda::Stream stream, std::vector<std::byte *> &parts);
@@ -33,7 +40,6 @@ public:
   void abandon() { memory = nullptr, handle = nullptr; }
 
 private:
-  host::Outcome isWindow(bool &real) const;
   host::Outcome ask(int rank, std::byte *&part) const;
 
   const cuda::Cuda *cuda = nullptr;

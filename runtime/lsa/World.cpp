@@ -16,6 +16,7 @@ namespace {
 /// What a step came to on a rank.
 struct Verdict {
   uint32_t code;
+  uint32_t windowless; ///< its communicator has no windows
 };
 
 /// A program that some of the thread's ranks load together.
@@ -23,62 +24,112 @@ struct Job {
   Rank *rank;
   Rank::Loading loading;
   Outcome outcome;
+  bool windowless = false;
 
   /// As others say.
   void hear(std::span<const Verdict> all) {
-    for (size_t r = 0; outcome.ok() && r < all.size(); ++r)
-      if (all[r].code != gc3Success)
+    for (size_t r = 0; r < all.size(); ++r) {
+      windowless |= all[r].windowless != 0;
+      if (outcome.ok() && all[r].code != gc3Success)
         outcome = {static_cast<gc3Result_t>(all[r].code), "rank " + std::to_string(r) + " could not load it"};
+    }
   }
 };
+using Jobs = std::vector<Job *>;
 
 /// Behind it either all ranks of a job's communicator have gone on, or none.
-Outcome agree(const Nccl &nccl, std::span<Job> jobs) {
+Outcome agree(const Nccl &nccl, const Jobs &jobs) {
   std::vector<Verdict> own;
   std::vector<std::vector<Verdict>> all;
   std::vector<Rank *> ranks;
-  for (Job &job : jobs) {
-    ranks.push_back(job.rank);
-    own.push_back({static_cast<uint32_t>(job.outcome.code)});
+  for (const Job *job : jobs) {
+    ranks.push_back(job->rank);
+    own.push_back({static_cast<uint32_t>(job->outcome.code), job->windowless});
   }
   if (Outcome outcome = gather<Verdict>(nccl, ranks, own, all); !outcome.ok())
     return outcome;
   for (size_t i = 0; i < jobs.size(); ++i)
-    jobs[i].hear(all[i]);
+    jobs[i]->hear(all[i]);
   return {};
 }
 
-/// All ranks of a communicator, or none, have a new window in a job that has gone on so far.
-bool hasWindow(const Job &job) {
-  return job.outcome.ok() && job.loading.windowBytes != 0;
-}
-
-Outcome enroll(const Nccl &nccl, std::span<Job> jobs) {
-  if (std::none_of(jobs.begin(), jobs.end(), hasWindow))
-    return {};
-  return grouped(nccl, [&]() -> Outcome {
-    for (Job &job : jobs)
-      if (hasWindow(job))
-        job.outcome = job.loading.window.enroll();
+/// Of jobs that are alike on all ranks, something in a group of NCCL's; `finish` gets to know how it went.
+template <typename Begin, typename Finish>
+void groupedOver(const Nccl &nccl, const Jobs &jobs, Begin begin, Finish finish) {
+  if (jobs.empty())
+    return;
+  std::vector<Outcome> begun;
+  const Outcome group = grouped(nccl, [&]() -> Outcome {
+    for (Job *job : jobs)
+      begun.push_back(begin(*job));
     return {};
   });
+  begun.resize(jobs.size());
+  for (size_t i = 0; i < jobs.size(); ++i)
+    jobs[i]->outcome = finish(*jobs[i], begun[i].ok() ? group : begun[i]);
+}
+
+void enroll(const Nccl &nccl, const Jobs &jobs) {
+  groupedOver(
+      nccl, jobs, [](Job &job) { return job.loading.window.enroll(); },
+      [](Job &, const Outcome &outcome) { return outcome; });
+}
+
+/// Where a communicator of several LSA teams turns out to have no windows, each team has them in one of its own. The
+/// jobs are those that might: all ranks of a communicator, or none.
+Outcome splitWindowless(const Nccl &nccl, Jobs jobs) {
+  if (jobs.empty())
+    return {};
+  for (Job *job : jobs)
+    if (job->outcome.ok())
+      job->outcome = job->rank->lacksWindow(job->loading, job->windowless);
+  if (Outcome outcome = agree(nccl, jobs); !outcome.ok())
+    return outcome;
+  std::erase_if(jobs, [](const Job *job) { return !job->outcome.ok() || !job->windowless; });
+  if (jobs.empty())
+    return {};
+  groupedOver(
+      nccl, jobs, [](Job &job) { return job.rank->split(job.loading); },
+      [](Job &job, const Outcome &outcome) { return job.rank->completeSplit(outcome, job.loading); });
+  if (Outcome outcome = agree(nccl, jobs); !outcome.ok())
+    return outcome;
+  std::erase_if(jobs, [](const Job *job) { return !job->outcome.ok(); });
+  for (Job *job : jobs)
+    job->rank->keepSplit(job->loading);
+  enroll(nccl, jobs);
+  return {};
+}
+
+/// Registers new windows, all ranks of a communicator or none. An error: the ranks are broken.
+Outcome enrollAll(const Nccl &nccl, std::span<Job> jobs) {
+  Jobs withWindow, maySplit;
+  for (Job &job : jobs)
+    if (job.outcome.ok() && job.loading.windowBytes != 0) {
+      withWindow.push_back(&job);
+      if (job.rank->maySplit())
+        maySplit.push_back(&job);
+    }
+  enroll(nccl, withWindow);
+  return splitWindowless(nccl, std::move(maySplit));
 }
 
 /// The jobs are of different ranks. An error: the ranks are broken.
 Outcome load(const Nccl &nccl, std::span<Job> jobs) {
-  for (Job &job : jobs)
+  Jobs all;
+  for (Job &job : jobs) {
+    all.push_back(&job);
     if (job.outcome.ok())
       job.outcome = job.rank->reserve(job.loading.program, job.loading);
-  if (Outcome outcome = agree(nccl, jobs); !outcome.ok())
+  }
+  Outcome outcome = agree(nccl, all);
+  if (outcome.ok())
+    outcome = enrollAll(nccl, jobs);
+  if (!outcome.ok())
     return outcome;
-  const Outcome enrolled = enroll(nccl, jobs);
-  for (Job &job : jobs) {
-    if (hasWindow(job) && !enrolled.ok())
-      job.outcome = enrolled;
+  for (Job &job : jobs)
     if (job.outcome.ok())
       job.outcome = job.rank->connect(job.loading);
-  }
-  if (Outcome outcome = agree(nccl, jobs); !outcome.ok())
+  if (outcome = agree(nccl, all); !outcome.ok())
     return outcome;
   for (Job &job : jobs)
     if (job.outcome.ok())
@@ -95,21 +146,27 @@ bool needsLoad(const RankCall &call) {
          call.rank->broken().ok();
 }
 
-/// Each rank's next program that is not loaded, until all are. A rank on which a call has failed already tells the
-/// others, who wait for it.
+/// Each rank's next program that is not loaded, until all are; of one communicator after the other, in the order of the
+/// calls: other ranks may make those one by one. A rank on which a call has failed already tells the others, who wait
+/// for it.
 void loadAll(std::span<RankCall> calls, const Nccl &nccl) {
   for (;;) {
     std::vector<Job> jobs;
     for (const RankCall &call : calls) {
-      const bool first = std::none_of(jobs.begin(), jobs.end(), [&](const Job &job) { return job.rank == call.rank; });
-      if (!first || !needsLoad(call))
+      const bool isNext = jobs.empty() || (call.rank->communicator() == jobs[0].rank->communicator() &&
+                                           std::none_of(jobs.begin(), jobs.end(),
+                                                        [&](const Job &job) { return job.rank == call.rank; }));
+      if (!isNext || !needsLoad(call))
         continue;
       jobs.emplace_back();
       jobs.back().rank = call.rank;
       jobs.back().loading.program = call.program;
       jobs.back().outcome = call.outcome;
     }
-    if (jobs.empty() || !load(nccl, jobs).ok())
+    const bool goesOn = !jobs.empty() && load(nccl, jobs).ok();
+    for (Job &job : jobs)
+      job.rank->discard(job.loading);
+    if (!goesOn)
       return;
   }
 }

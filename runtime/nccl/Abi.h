@@ -133,8 +133,8 @@ using TeamLsa = Team(Comm);
 /// What programs on several GPUs need of it, besides TeamLsa and GetLsaDevicePointer (lsa/Nccl.h). Not exported: indented
 /// further than what Front.cmake reads.
 #define GC3_NCCL_FOR_WINDOWS(X) \
-    X(AllGather) X(CommCount) X(CommCuDevice) X(CommUserRank) X(GetVersion) X(GroupEnd) X(GroupStart) \
-    X(CommWindowDeregister) X(CommWindowRegister) X(MemAlloc) X(MemFree)
+    X(AllGather) X(CommAbort) X(CommCount) X(CommCuDevice) X(CommDestroy) X(CommSplit) X(CommUserRank) \
+    X(GetVersion) X(GroupEnd) X(GroupStart) X(CommWindowDeregister) X(CommWindowRegister) X(MemAlloc) X(MemFree)
 // clang-format on
 
 #define GC3_NCCL_ENUMERATOR(name) name,

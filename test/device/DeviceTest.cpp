@@ -143,6 +143,33 @@ TEST(Device, reportsWhatItWaitsFor) {
             "  rank 0 thread block 1 step 0 (copy, tile 0) waits for thread block 0 step 0");
 }
 
+/// Rank 0 never sends, and rank 1 waits: by a counter, or for the data itself.
+TEST(Device, stopsUnderAllProtocols) {
+  ProgramSpec spec;
+  spec.name = spec.collective = "silent";
+  spec.verified = 1;
+  spec.ranks.resize(2);
+  for (Rank &rank : spec.ranks)
+    rank.inputSlots = rank.outputSlots = 1;
+  Block sender{1, -1, 0, {{Opcode::Send, in(0), {}, 1, {{1, 0}}}}};
+  Block other{-1, -1, 0, {{Opcode::Copy, in(0), out(0), 1, {{0, 0}}}}};
+  spec.ranks[0].blocks = {sender, other};
+  spec.ranks[1].blocks = {{-1, 0, 0, {{Opcode::Recv, {}, out(0), 1, {}}}}};
+  spec.outputs = {{{}}, {{}}};
+  std::unique_ptr<bundle::BundleFile> file = load(spec);
+  for (device::Protocol protocol : {device::Protocol::Simple, device::Protocol::LL, device::Protocol::LL128})
+    for (uint64_t seed = 1; seed <= 3; ++seed) {
+      EmulationOptions options = optionsFor(protocol, seed);
+      options.threads = 64;
+      const std::string what = protocol == device::Protocol::Simple ? "a message" : "the data of a message";
+      EXPECT_EQ(emulate(*file, 0, options),
+                "stuck:\n  rank 0 thread block 0 step 0 (send, tile 0) waits for thread block 1 step 0\n"
+                "  rank 0 thread block 1 step 0 (copy, tile 0) waits for thread block 0 step 0\n"
+                "  rank 1 thread block 0 step 0 (recv, tile 0) waits for " +
+                    what + " from rank 0 on channel 0");
+    }
+}
+
 /// Rings with room for all steps and for none but the last ones; in the middle of tiles, and windows.
 TEST(Device, recordsWhenStepsRun) {
   ProgramSpec longOne = allToAll(2, 1);

@@ -290,8 +290,8 @@ std::string Emulation::run() {
     if (std::string problem = runOnHost(expected); !problem.empty())
       return problem;
     for (uint32_t r = 0; r < program->ranks(); ++r)
-      if (std::string problem =
-              comparePromised(*program, check, layout, r, options.type, emulated[r].out(), expected[r].out());
+      if (std::string problem = comparePromised(*program, check, layout, r, options.type, options.op, emulated[r].out(),
+                                                expected[r].out());
           !problem.empty())
         return "call " + std::to_string(i) + ": " + problem;
   }

@@ -3,6 +3,7 @@
 #include "Gpu.h"
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace gc3::test {
 
@@ -11,6 +12,9 @@ using device::Pack;
 namespace {
 /// More stores than this do not stay on their way.
 constexpr size_t mostStores = 48;
+/// Times that all poll, some 64 times each, and nothing changes, until threads that were told to stop should have. They
+/// look once in 1024 polls.
+constexpr uint64_t mostStops = 1000;
 } // namespace
 
 Gpu::Gpu(uint32_t threads, uint64_t seed, Faults chosen)
@@ -83,6 +87,7 @@ bool Gpu::isStopped() const {
 }
 
 bool Gpu::run() {
+  uint64_t stops = 0; // times that nothing could move but threads that look whether to stop
   for (uint64_t idle = 0; !alive.empty();) {
     const uint64_t before = changes;
     // Some threads, then some stores; how many changes the order as much as which.
@@ -97,6 +102,8 @@ bool Gpu::run() {
     if (idle > 64 * alive.size() && !deliverAny() && !transferSome()) {
       if (!isStopped())
         return false;
+      if (++stops == mostStops)
+        throw std::runtime_error("a thread that was told to stop goes on");
       idle = 0;
     }
   }

@@ -4,7 +4,9 @@
 #include "device/Interpreter.h"
 #include "host/Reduce.h"
 
+#include <cstring>
 #include <memory>
+#include <type_traits>
 
 namespace gc3::test {
 
@@ -74,6 +76,9 @@ uint32_t start(Gpu &gpu, const device::Call &call, const Grid &grid) {
   auto running = std::make_shared<Running>(
       Running{call, grid.overNetwork, {host::reduceKernel(grid.type, static_cast<host::ReduceOp>(call.op)), size}, {}});
   running->shared.resize(grid.blocks);
+  // A GPU clears no shared memory. Bytes of which no word is a likely counter, flag or opcode:
+  static_assert(std::is_trivially_copyable_v<device::Shared>);
+  std::memset(running->shared.data(), 0xcd, running->shared.size() * sizeof(device::Shared));
   return gpu.add({grid.blocks,
                   [running, body = bodyFor(size, grid.protocol)](Gpu::Machine &machine) { body(machine, *running); },
                   call.stop, [running] { HostArithmetic::current = &running->arithmetic; }});

@@ -32,19 +32,34 @@ MUTANTS = [
     ("units begin anywhere", "Simple.h", "(G - address(sides.store) % G) % G", "0"),
     ("no elements behind the last unit", "Simple.h", "part<elementBytes, 1, Reduces, Both>(machine, op, sides, head + body, bytes);", ";"),
     ("short slots are long", "Walk.h", "elements = elements < left ? elements : left;", ""),
+    ("slots begin at 32 bits", "Walk.h", "uint64_t begin = inside * slotElements;", "uint64_t begin = static_cast<uint32_t>(inside * slotElements);"),
+    ("blocks begin at 32 bits", "Walk.h", "return {block * shape.blockElements + begin,", "return {static_cast<uint32_t>(block * shape.blockElements) + begin,"),
+    ("tiles begin at 32 bits", "Walk.h", "const uint64_t begin = tile * call.tileElements;", "const uint64_t begin = static_cast<uint32_t>(tile * call.tileElements);"),
+    ("wide units up to 4 GiB", "Simple.h", "const uint64_t body = (bytes - head) / G * G;", "const uint64_t body = static_cast<uint32_t>((bytes - head) / G * G);"),
+    ("shared memory is as it was", "Interpreter.h", "    if (leads())\n      shared.stoppedWaiting = shared.stoppedMoving[0] = shared.stoppedMoving[1] = 0;\n", ""),
+    ("counters: never stops", "Wait.h", "if (polls % pollsPerLook == 0 && machine.look(stop) != 0)", "if (false)"),
+    ("LL: never stops", "LowLatency.h", "if (polls % pollsPerLook == 0 && machine.look(motion.stop) != 0)", "if (false)"),
+    ("LL128: never stops", "LL128.h", "if (polls % pollsPerLook == 0 && !machine.warpAll(machine.look(motion.stop) == 0))", "if (false)"),
     ("runs pass the ends of blocks", "Walk.h", "slots = slots < place.slots ? slots : place.slots;", ""),
 ]
 
 
+def fails(*words, **rest):
+    """Whether a command fails, or does not end."""
+    try:
+        return subprocess.run(words, capture_output=True, check=False, timeout=900, **rest).returncode != 0
+    except subprocess.TimeoutExpired:
+        return True
+
+
 def build_and_test(source, build, bundles):
     """What noticed, or nothing."""
-    run = lambda *words, **rest: subprocess.run(words, capture_output=True, check=False, timeout=900, **rest)
-    if run("cmake", "--build", build, "--target", "device-test", "emulate", cwd=source).returncode != 0:
+    if fails("cmake", "--build", build, "--target", "device-test", "emulate", cwd=source):
         return "compiler"
-    if run(os.path.join(build, "test/device/emulate"), "--seeds", "40", *bundles).returncode != 0:
-        return "emulate"
-    if run(os.path.join(build, "test/device/device-test")).returncode != 0:
+    if fails(os.path.join(build, "test/device/device-test")):
         return "device-test"
+    if fails(os.path.join(build, "test/device/emulate"), "--seeds", "40", *bundles):
+        return "emulate"
     return None
 
 

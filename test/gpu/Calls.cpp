@@ -2,6 +2,8 @@
 // Which calls are made.
 #include "OnGpu.h"
 
+#include <algorithm>
+
 namespace gc3::test {
 
 using host::ElementType;
@@ -9,13 +11,29 @@ using host::ReduceOp;
 
 namespace {
 
-/// None, fewer than chunks, odd ones, some that divide evenly, and one of many tiles.
+/// None, fewer than chunks, odd ones, some that divide evenly, and one of several tiles where few blocks share it.
 constexpr uint64_t counts[] = {0, 1, 7, 64, 1000, 4099, 65536, 1000003};
+
+/// Elements of all ranks' buffers in a call that the host still repeats in about a second. AllToAll of 32 ranks has
+/// 2048 blocks.
+constexpr uint64_t mostElements = 16 << 20;
 
 } // namespace
 
+uint64_t mostCount(const Subject &subject) {
+  const host::Program &program = *subject.loaded.program;
+  host::Layout layout;
+  if (!layout.compute(program, 1, 1, {.tileElements = 1}).empty())
+    return 1; // no call can be laid out: the first one says why
+  uint64_t blocks = 1;
+  for (const host::RankLayout &rank : layout.ranks)
+    blocks += rank.input.elements + rank.output.elements;
+  return std::max<uint64_t>(1, mostElements / blocks);
+}
+
 std::string callAll(const Subject &subject, uint64_t &calls) {
   uint64_t seed = 1;
+  const uint64_t most = mostCount(subject);
   auto call = [&](const TrialOptions &options) {
     ++calls;
     return callOnce(subject, options);
@@ -23,13 +41,14 @@ std::string callAll(const Subject &subject, uint64_t &calls) {
   for (bool inPlace : {false, true}) {
     for (unsigned type = 0; type < host::elementTypeCount; ++type)
       for (unsigned op = 0; op < host::reduceOpCount; ++op)
-        if (std::string problem = call({777, static_cast<ElementType>(type), static_cast<ReduceOp>(op), inPlace,
-                                        static_cast<uint32_t>(seed % 4), seed});
+        if (std::string problem = call({std::min<uint64_t>(777, most), static_cast<ElementType>(type),
+                                        static_cast<ReduceOp>(op), inPlace, static_cast<uint32_t>(seed % 4), seed});
             ++seed, !problem.empty())
           return problem;
     for (uint64_t count : counts)
       for (uint32_t misalignment : {0, 1})
-        if (std::string problem = call({count, ElementType::Bfloat16, ReduceOp::Sum, inPlace, misalignment, ++seed});
+        if (std::string problem =
+                call({std::min(count, most), ElementType::Bfloat16, ReduceOp::Sum, inPlace, misalignment, ++seed});
             !problem.empty())
           return problem;
   }
@@ -38,8 +57,9 @@ std::string callAll(const Subject &subject, uint64_t &calls) {
 
 std::string callOften(const Subject &subject, uint64_t repeats) {
   host::Random random(repeats);
+  const uint64_t most = mostCount(subject);
   for (uint64_t i = 0; i < repeats; ++i) {
-    const TrialOptions options{random.below(uint64_t{1} << random.below(16)),
+    const TrialOptions options{std::min(random.below(uint64_t{1} << random.below(16)), most),
                                static_cast<ElementType>(random.below(host::elementTypeCount)),
                                static_cast<ReduceOp>(random.below(host::reduceOpCount)),
                                random.below(2) != 0,

@@ -2,6 +2,7 @@
 // A captured call is a launch with its arguments; counters in device memory go on from replay to replay.
 #include "OnGpu.h"
 
+#include <algorithm>
 #include <cuda_runtime_api.h>
 
 namespace gc3::test {
@@ -45,7 +46,7 @@ std::string replay(const Subject &subject, cudaGraphExec_t executable, DeviceBuf
 } // namespace
 
 std::string replayGraph(const Subject &subject) {
-  const TrialOptions options{.count = 12345, .inPlace = true, .seed = 3};
+  const TrialOptions options{.count = std::min<uint64_t>(12345, mostCount(subject)), .inPlace = true, .seed = 3};
   if (std::string problem = callOnce(subject, options); !problem.empty())
     return problem;
   Trial trial(subject.file, subject.index, subject.loaded, options);

@@ -43,10 +43,20 @@ inline constexpr const char *noRoom = "no room";
 /// One call, compared. What is wrong, or an empty string, or noRoom.
 std::string callOnce(const Subject &subject, const TrialOptions &options);
 
+/// The largest count for which the host still repeats a call quickly.
+uint64_t mostCount(const Subject &subject);
+
 /// Every type and operation with an odd count, and many counts with one of each, in place and not.
 std::string callAll(const Subject &subject, uint64_t &calls);
 /// `repeats` calls one after the other, of random sizes, types and placements.
 std::string callOften(const Subject &subject, uint64_t repeats);
+struct Totals {
+  uint64_t programs = 0, calls = 0, withoutRoom = 0;
+};
+/// All of these for one program of a bundle, whose world is over `cuda`. What is wrong, or an empty string.
+std::string testProgram(const cuda::Cuda &cuda, const bundle::BundleFile &file, uint32_t index,
+                        const cuda::Options &options, uint64_t repeats, cuda::Stream stream, Totals &totals);
+
 /// Captures a call and replays it, with other calls in between.
 std::string replayGraph(const Subject &subject);
 

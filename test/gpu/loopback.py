@@ -1,45 +1,80 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes bundles of all examples and runs them on the GPU: under their protocols, under Simple, and three ten thousand times;
-where CUDA's compute-sanitizer is, small ones also under its checks of memory, races and barriers. Exit status 77, loudly,
-where there is no GPU."""
+"""Runs bundles of all examples and of random programs on the GPU, one after the other: under their protocols, under Simple,
+and three ten thousand times; where CUDA's compute-sanitizer is, small ones also under its checks of memory, races and
+barriers. The bundles are made here or elsewhere (make_bundles.py). Exit status 77, loudly, where there is no GPU.
+"""
 import argparse
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
 
+sys.dont_write_bytecode = True  # not into the source tree
+
+# pylint: disable=wrong-import-position
+import bundles
+
 SANITIZED = ["ring_allreduce", "allpairs_allreduce", "direct_alltoall", "twostep_alltoall"]
+TOOLS = ["memcheck", "racecheck", "synccheck"]
+RUNS = ["own", "simple", "often", *TOOLS]
 
 
-def sanitizer_runs(sanitizer, gpu_test, bundles):
-    small = [bundle for bundle in bundles if pathlib.Path(bundle).name.split(".")[0] in SANITIZED
-             and pathlib.Path(bundle).name.split(".")[2] in ("2", "4", "2x2")]
-    return [[sanitizer, "--tool", tool, "--error-exitcode", "1", gpu_test, "--repeats", "2", *small]
-            for tool in ("memcheck", "racecheck", "synccheck")]
+def ranks_of(bundle):
+    """What its name says of the ranks: example.protocol.RANKS.gc3b; random programs' names do not."""
+    return bundle.name.split(".")[2] if bundle.name.count(".") == 3 else None
+
+
+def is_sanitized(bundle):
+    if bundle.name.startswith("random-"):
+        return int(re.sub(r"\D", "", bundle.name[:-len(".gc3b")])) < 4
+    return bundle.name.split(".")[0] in SANITIZED and ranks_of(bundle) in ("2", "4", "2x2")
+
+
+def command_of(run, bundle, gpu_test, sanitizer):
+    """How a bundle is run, or nothing, if it is not meant for such a run."""
+    if run == "own":
+        return [gpu_test, bundle]
+    if run == "simple":
+        return [gpu_test, "--simple", bundle]
+    if run == "often":
+        return [gpu_test, "--repeats", "10000", bundle] if re.fullmatch(r"ring_allreduce\.\w+\.8\.gc3b", bundle.name) else None
+    return [sanitizer, "--tool", run, "--error-exitcode", "1", gpu_test, "--repeats", "2", bundle] if is_sanitized(bundle) else None
+
+
+def judge(status, output):
+    if status != 0:
+        return "FAILED", f"exit status {status}"
+    totals = re.search(r"(\d+) programs, \d+ calls; (\d+) programs have more thread blocks than fit", output)
+    if not totals:
+        return "FAILED", "it does not say what it has done"
+    if totals.group(1) == "0":
+        return "skipped", "more thread blocks than fit"
+    return "right", f"{totals.group(2)} of its programs have more thread blocks than fit" if totals.group(2) != "0" else ""
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    for name in ["gc3c", "gpu-test", "examples", "work"]:
-        parser.add_argument(f"--{name}", required=True)
+    parser.add_argument("--gpu-test", required=True)
+    parser.add_argument("--runs", nargs="+", choices=RUNS, default=RUNS, help="only these")
+    bundles.add_arguments(parser)
     arguments = parser.parse_args()
     probe = subprocess.run([arguments.gpu_test, "--probe"], check=False).returncode
     if probe != 0:
         sys.exit(probe)
-    maker = pathlib.Path(__file__).with_name("make_bundles.py")
-    subprocess.run([sys.executable, str(maker), "--gc3c", arguments.gc3c, "--examples", arguments.examples, "--output",
-                    arguments.work], check=True)
-    bundles = sorted(map(str, pathlib.Path(arguments.work).glob("*.gc3b")))
-    often = [bundle for bundle in bundles if pathlib.Path(bundle).name.startswith("ring_allreduce.") and bundle.endswith(".8.gc3b")]
-    runs = [[arguments.gpu_test, *bundles], [arguments.gpu_test, "--simple", *bundles],
-            [arguments.gpu_test, "--repeats", "10000", *often]]
+    found = bundles.smallest_first(bundles.folder_of(arguments, parser))
+    session = bundles.Session(arguments)
     sanitizer = shutil.which("compute-sanitizer")
-    if sanitizer:
-        runs += sanitizer_runs(sanitizer, arguments.gpu_test, bundles)
-    else:
-        print("SKIPPED: no compute-sanitizer on the path")
-    sys.exit(max(subprocess.run(run, check=False).returncode for run in runs))
+    for run in arguments.runs:
+        if run in TOOLS and not sanitizer:
+            print(f"SKIPPED: {run}: no compute-sanitizer on the path", flush=True)
+            continue
+        for bundle in found:
+            command = command_of(run, pathlib.Path(bundle), arguments.gpu_test, sanitizer)
+            if command:
+                session.run(f"{run} {bundle.name}", command, judge)
+    sys.exit(session.exit_status())
 
 
 if __name__ == "__main__":

@@ -16,45 +16,14 @@ namespace {
 
 constexpr int skipped = 77;
 
-struct Totals {
-  uint64_t programs = 0, calls = 0, withoutRoom = 0;
-};
-
-std::string testProgram(const bundle::BundleFile &file, uint32_t index, const cuda::Options &options, uint64_t repeats,
-                        cuda::Stream stream, Totals &totals) {
-  const auto &info = file.program(index);
-  host::Selection selection(file, info.ranks(), false);
-  host::Request request;
-  request.kind = host::CallKind::Program;
-  request.name = info.name()->string_view();
-  const host::LoadedProgram *loaded = nullptr;
-  if (host::Outcome outcome = selection.select(request, loaded); !outcome.ok())
-    return outcome.text;
-  std::unique_ptr<cuda::LoopbackWorld> world;
-  if (host::Outcome outcome = cuda::LoopbackWorld::make(*cuda::linkedCuda(), file, info.ranks(), options, world);
-      !outcome.ok())
-    return outcome.text;
-  const test::Subject subject{file, index, *loaded, *world, stream};
-  std::string problem = test::callAll(subject, totals.calls);
-  if (problem == test::noRoom) {
-    ++totals.withoutRoom;
-    return {};
-  }
-  if (problem.empty())
-    problem = test::replayGraph(subject);
-  if (problem.empty())
-    problem = test::callOften(subject, repeats);
-  ++totals.programs;
-  totals.calls += repeats;
-  return problem;
-}
-
-int testBundle(const char *path, const cuda::Options &options, uint64_t repeats, cuda::Stream stream, Totals &totals) {
+int testBundle(const char *path, const cuda::Options &options, uint64_t repeats, cuda::Stream stream,
+               test::Totals &totals) {
   std::unique_ptr<bundle::BundleFile> file;
   if (bundle::BundleStatus status = bundle::BundleFile::open(path, file); !status.ok())
     return std::fprintf(stderr, "%s: %s\n", path, status.message.c_str()), 1;
   for (uint32_t index = 0; index < file->programCount(); ++index)
-    if (std::string problem = testProgram(*file, index, options, repeats, stream, totals); !problem.empty())
+    if (std::string problem = test::testProgram(*cuda::linkedCuda(), *file, index, options, repeats, stream, totals);
+        !problem.empty())
       return std::fprintf(stderr, "%s: %s\n", path, problem.c_str()), 1;
   return 0;
 }
@@ -98,7 +67,7 @@ int main(int argc, char **argv) {
   cudaStream_t stream = nullptr;
   if (cudaError_t error = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking); error != cudaSuccess)
     return std::fprintf(stderr, "no stream: %s\n", cudaGetErrorString(error)), 1;
-  Totals totals;
+  test::Totals totals;
   int failed = 0;
   for (const char *bundle : bundles)
     failed += testBundle(bundle, options, repeats, stream, totals);

@@ -1,12 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles every example for several numbers of ranks and for the protocols under which it can be proven: bundles for
-gpu-test, which may run on another machine. Prints what could not be compiled, and fails if an example has no bundle."""
+"""Compiles every example for several numbers of ranks and for the protocols under which it can be proven, random programs from
+seeds, and nccl.gc3 (in nccl/): bundles for gpu-test and gpu-nccl-test, which may run on another machine. Prints what could
+not be compiled, and fails if an example has no bundle, or few random programs have.
+"""
 import argparse
 import pathlib
 import re
 import subprocess
 import sys
+
+sys.dont_write_bytecode = True  # not into the source tree
+TEST = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(TEST / "random"))
+
+# pylint: disable=wrong-import-position
+from generate import generate
 
 # What the parameters of examples are set to: each entry is one size.
 SIZES = {
@@ -30,30 +39,55 @@ def sizes(text):
     return names, SIZES[names]
 
 
+def made(gc3c, source, bundle, defines=()):
+    """Whether a source could be compiled; says so if not."""
+    bundle.unlink(missing_ok=True)  # of an earlier time
+    run = subprocess.run([gc3c, str(source), *defines, "-o", str(bundle)], capture_output=True, text=True, check=False)
+    if run.returncode != 0:
+        print(f"{bundle.stem}: {run.stderr.splitlines()[0]}")
+    return run.returncode == 0
+
+
+def make_examples(gc3c, output):
+    for example in sorted((TEST.parent / "examples").glob("*.gc3")):
+        text, count = example.read_text(), 0
+        names, values = sizes(text)
+        for protocol in PROTOCOLS:
+            source = output / f"{example.stem}.{protocol}.gc3"
+            source.write_text(variant(text, protocol))
+            for size in values:
+                bundle = output / f"{example.stem}.{protocol}.{'x'.join(map(str, size))}.gc3b"
+                count += made(gc3c, source, bundle, [f"-D{name}={value}" for name, value in zip(names, size)])
+            source.unlink()
+        if count == 0:
+            sys.exit(f"{example.name}: no bundle could be made")
+
+
+def make_random(gc3c, output, programs):
+    """The programs of the first seeds. Thread blocks that one pins may clash, and some need more of them than there are."""
+    count = 0
+    for seed in range(programs):
+        source = output / f"random-{seed}.gc3"
+        source.write_text(generate(seed).source())
+        count += made(gc3c, source, output / f"random-{seed}.gc3b")
+        source.unlink()
+    if 4 * count < 3 * programs:
+        sys.exit(f"of {programs} random programs only {count} could be compiled")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--gc3c", required=True)
-    parser.add_argument("--examples", required=True, type=pathlib.Path)
     parser.add_argument("--output", required=True, type=pathlib.Path)
+    parser.add_argument("--random", type=int, default=48, help="how many random programs (48)")
     arguments = parser.parse_args()
-    arguments.output.mkdir(parents=True, exist_ok=True)
-    for example in sorted(arguments.examples.glob("*.gc3")):
-        text, made = example.read_text(), 0
-        names, values = sizes(text)
-        for protocol in PROTOCOLS:
-            source = arguments.output / f"{example.stem}.{protocol}.gc3"
-            source.write_text(variant(text, protocol))
-            for size in values:
-                bundle = arguments.output / f"{example.stem}.{protocol}.{'x'.join(map(str, size))}.gc3b"
-                defines = [f"-D{name}={value}" for name, value in zip(names, size)]
-                run = subprocess.run([arguments.gc3c, str(source), *defines, "-o", str(bundle)], capture_output=True, text=True,
-                                     check=False)
-                if run.returncode != 0:
-                    print(f"{bundle.stem}: {run.stderr.splitlines()[0]}")
-                made += run.returncode == 0
-            source.unlink()
-        if made == 0:
-            sys.exit(f"{example.name}: no bundle could be made")
+    (arguments.output / "nccl").mkdir(parents=True, exist_ok=True)
+    make_examples(arguments.gc3c, arguments.output)
+    make_random(arguments.gc3c, arguments.output, arguments.random)
+    for ranks in [1, 2, 4, 8]:
+        bundle = arguments.output / "nccl" / f"nccl.{ranks}.gc3b"
+        if not made(arguments.gc3c, TEST / "gpu" / "nccl.gc3", bundle, [f"-DR={ranks}"]):
+            sys.exit("nccl.gc3 does not compile")
 
 
 if __name__ == "__main__":

@@ -1,36 +1,67 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes bundles of nccl.gc3 for 1 to 8 ranks and runs gpu-nccl-test on them: through gc3CommInit, and through the library in
-front of NCCL, of which it then checks that programs served the calls. Exit status 77, loudly, where there is no GPU."""
+"""Runs bundles of nccl.gc3 for 1 to 8 ranks beside the installed NCCL, one after the other: all ranks in a window of one
+rank's (gpu-window-test); gpu-nccl-test through gc3CommInit, and through the library in front of NCCL, of which it then
+checks that programs served the calls. The bundles are made here or elsewhere (make_bundles.py). Exit status 77, loudly,
+where there is no GPU or no NCCL.
+"""
 import argparse
 import os
-import pathlib
+import re
 import subprocess
 import sys
+
+sys.dont_write_bytecode = True  # not into the source tree
+
+# pylint: disable=wrong-import-position
+import bundles
+
+
+def judge(status, output):
+    if status == bundles.SKIPPED:
+        return "skipped", "; ".join(line for line in output.splitlines() if line.startswith("SKIPPED"))
+    return ("FAILED", f"exit status {status}") if status != 0 else ("right", "")
+
+
+def judge_window(status, output):
+    """What it says of itself is worth reading."""
+    verdict, why = judge(status, output)
+    if verdict == "right":
+        why = "; ".join(line for line in output.splitlines() if line.startswith(("a ", "in a window", "SKIPPED")))
+    return verdict, why
+
+
+def judge_front(status, output):
+    """Calls of communicators of one rank are always NCCL's."""
+    verdict, why = judge(status, output)
+    several = re.search(r"^([2-9]|\d\d+) ranks on", output, re.M)
+    if verdict == "right" and several and not re.search(r": allreduce$", output, re.M):
+        return "FAILED", "no program served a call of AllReduce"
+    return verdict, why
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    for name in ["gc3c", "test", "front", "work"]:
+    for name in ["test", "window-test", "front"]:
         parser.add_argument(f"--{name}", required=True)
+    parser.add_argument("--gin", help="libgc3gin.so, if it was built")
+    bundles.add_arguments(parser)
     arguments = parser.parse_args()
-    work = pathlib.Path(arguments.work)
-    work.mkdir(parents=True, exist_ok=True)
-    source = pathlib.Path(__file__).with_name("nccl.gc3")
-    bundles = []
-    for ranks in [1, 2, 4, 8]:
-        bundles.append(str(work / f"nccl.{ranks}.gc3b"))
-        subprocess.run([arguments.gc3c, str(source), f"-DR={ranks}", "-o", bundles[-1]], check=True)
-    attached = subprocess.run([arguments.test, *bundles], check=False).returncode
-    if attached != 0:
-        sys.exit(attached)
-    environment = dict(os.environ, GC3_FRONT="1", GC3_DEBUG="INFO", GC3_BUNDLES=":".join(bundles), LD_PRELOAD=arguments.front)
-    front = subprocess.run([arguments.test, *bundles], env=environment, check=False, capture_output=True, text=True)
-    print(front.stdout, end="")
-    if front.returncode != 0:
-        sys.exit(front.stderr + f"exit status {front.returncode}")
-    if "2 ranks on" in front.stdout and not any(line.endswith(": allreduce") for line in front.stderr.splitlines()):
-        sys.exit(front.stderr + "no program served a call of AllReduce")
+    probe = subprocess.run([arguments.test], check=False).returncode
+    if probe != 0:
+        sys.exit(probe)
+    found = bundles.smallest_first(bundles.folder_of(arguments, parser) / "nccl")
+    environment = dict(os.environ, GC3_FRONT="1", GC3_DEBUG="INFO", GC3_BUNDLES=":".join(map(str, found)),
+                       LD_PRELOAD=os.path.abspath(arguments.front))
+    with_gin = dict(os.environ, GC3_GIN_LIB=os.path.abspath(arguments.gin)) if arguments.gin else None
+    session = bundles.Session(arguments)
+    for bundle in found:
+        session.run(f"in a window {bundle.name}", [arguments.window_test, bundle], judge_window, with_gin)
+    for bundle in found:
+        session.run(f"attached {bundle.name}", [arguments.test, bundle], judge)
+    for bundle in found:
+        session.run(f"in front {bundle.name}", [arguments.test, bundle], judge_front, environment)
+    sys.exit(session.exit_status())
 
 
 if __name__ == "__main__":

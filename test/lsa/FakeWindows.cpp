@@ -49,6 +49,11 @@ struct FakeWindows::World {
   std::vector<std::byte *> flat;                                     ///< address space of the k-th window
   std::map<const void *, size_t> numbers;                            ///< by handle of a window: k
   Network network{.signals = {}, .place = {}};
+  struct Split {
+    int color, key;
+    Comm *child;
+  };
+  std::vector<Split> splits; ///< of the ranks that have come so far
 
   /// A place in another rank's part of a window.
   std::byte *place(const void *window, uint32_t rank, uint64_t offset) const {
@@ -93,6 +98,22 @@ void FakeWindows::free(Comm comm) {
   std::erase_if(members, [&](const auto &member) { return reinterpret_cast<Comm>(member.get()) == comm; });
 }
 
+/// Ranks of a colour are in the order of their keys.
+void FakeWindows::makeChildren(World &world) {
+  std::map<int, std::map<int, Comm *>> colors;
+  for (const World::Split &split : std::exchange(world.splits, {}))
+    colors[split.color][split.key] = split.child;
+  for (const auto &[color, ranks] : colors) {
+    const std::vector<Comm> made = make(static_cast<int>(ranks.size()));
+    auto next = made.begin();
+    for (const auto &[key, child] : ranks) {
+      children.insert(*next);
+      *child = *next++;
+    }
+  }
+  splits += static_cast<uint64_t>(world.ranks);
+}
+
 std::string FakeWindows::leaks() const {
   std::string text = cuda.leaks();
   if (!allocations.empty())
@@ -101,6 +122,8 @@ std::string FakeWindows::leaks() const {
     text += std::to_string(registered.size()) + " windows ";
   if (!networks.empty())
     text += std::to_string(networks.size()) + " device communicators ";
+  if (!children.empty())
+    text += std::to_string(children.size()) + " communicators ";
   return text;
 }
 
@@ -134,16 +157,50 @@ struct FakeWindows::Functions {
   }
   static nccl::Team teamLsa(Comm comm) {
     const Member &own = member(comm);
-    const int size = current->teamSize != 0 ? current->teamSize : own.world->ranks;
+    const int all = own.world->ranks, size = current->teamSize != 0 ? std::min(current->teamSize, all) : all;
     return {size, own.rank % size, 1};
   }
   static Result groupStart() { return current->cuda.fails() ? failure : Result::Success; }
   static Result groupEnd() {
     const auto works = std::exchange(current->atGroupEnd, {});
-    if (current->cuda.fails())
+    const bool fails = std::exchange(current->groupFails, false);
+    if (current->cuda.fails() || fails)
       return failure;
     for (const auto &work : works)
       work();
+    return Result::Success;
+  }
+
+  /// When all ranks have come. One that fails fails the group.
+  static Result split(Comm comm, int color, int key, Comm *child, nccl::Config *) {
+    World *world = member(comm).world;
+    if (current->cuda.fails()) {
+      current->groupFails = true;
+      return failure;
+    }
+    current->atGroupEnd.emplace_back([=] {
+      world->splits.push_back({color, key, child});
+      if (world->splits.size() == static_cast<size_t>(world->ranks))
+        current->makeChildren(*world);
+    });
+    return Result::Success;
+  }
+  static Result destroy(Comm comm) {
+    member(comm);
+    if (current->children.erase(comm) != 1)
+      std::abort(); // the application's
+    for (const auto &[window, owner] : current->owners)
+      if (owner == comm && current->registered.contains(window))
+        std::abort(); // windows go first
+    current->free(comm);
+    return Result::Success;
+  }
+  static Result abort(Comm comm) {
+    member(comm);
+    if (current->children.erase(comm) != 1)
+      std::abort();
+    current->free(comm);
+    ++current->abortedSplits;
     return Result::Success;
   }
 
@@ -242,26 +299,27 @@ struct FakeWindows::Functions {
          current->allocations.at(memory), 0);
     if (current->cuda.fails())
       return failure;
-    if (current->windows == Windows::Null)
-      return Result::Success;
     const nccl::Team team = teamLsa(comm);
+    if (current->windows == Windows::Null || (current->windows == Windows::OneTeam && team.ranks != world.ranks))
+      return Result::Success;
     const int firstOfTeam = own.rank - team.rank;
     const Head head{.flatBase = world.flat[number] + static_cast<size_t>(firstOfTeam) * gap4G,
                     .lsaRank = team.rank,
                     .worldRank = own.rank};
-    void *handle = current->windows == Windows::Real ? current->cuda.allocate(sizeof head) : std::malloc(sizeof head);
+    void *handle = current->windows != Windows::Other ? current->cuda.allocate(sizeof head) : std::malloc(sizeof head);
     std::memcpy(handle, &head, sizeof head);
     *window = static_cast<Window>(handle);
     current->registered[*window] = memory;
+    current->owners[*window] = comm;
     world.numbers[handle] = number;
     ++current->windowsMade;
     return Result::Success;
   }
   static Result withdraw(Comm comm, Window window) {
     member(comm);
-    if (current->registered.erase(window) != 1)
+    if (current->registered.erase(window) != 1 || current->owners[window] != comm)
       std::abort();
-    if (current->windows == Windows::Real)
+    if (current->windows != Windows::Other)
       current->cuda.release(reinterpret_cast<std::byte *>(window));
     else
       std::free(window);
@@ -296,8 +354,11 @@ const gin::Part *FakeWindows::part() {
 lsa::Nccl FakeWindows::table() const {
   static const std::map<std::string, void *> functions{
       {"AllGather", reinterpret_cast<void *>(&Functions::allGather)},
+      {"CommAbort", reinterpret_cast<void *>(&Functions::abort)},
       {"CommCount", reinterpret_cast<void *>(&Functions::count)},
       {"CommCuDevice", reinterpret_cast<void *>(&Functions::rank)},
+      {"CommDestroy", reinterpret_cast<void *>(&Functions::destroy)},
+      {"CommSplit", reinterpret_cast<void *>(&Functions::split)},
       {"CommUserRank", reinterpret_cast<void *>(&Functions::rank)},
       {"CommWindowDeregister", reinterpret_cast<void *>(&Functions::withdraw)},
       {"CommWindowRegister", reinterpret_cast<void *>(&Functions::enroll)},

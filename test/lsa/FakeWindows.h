@@ -30,10 +30,11 @@ public:
   int version = 22809;
   enum class Windows : uint8_t {
     Real,
-    Null,  ///< there are none, as NCCL 2.29 says it
-    Other, ///< there are none, as NCCL 2.28 says it
+    Null,    ///< there are none, as NCCL 2.29 says it
+    Other,   ///< there are none, as NCCL 2.28 says it
+    OneTeam, ///< real where all ranks are of one team, else null
   } windows = Windows::Real;
-  int teamSize = 0;                 ///< ranks of an LSA team; 0: all
+  int teamSize = 0;                 ///< ranks of an LSA team; 0, or more than there are: all
   bool hasPart = true;              ///< between teams
   int partFor = 22809;              ///< version of NCCL
   std::map<int, uint32_t> contexts; ///< of the network by rank, where they are not 4
@@ -47,7 +48,9 @@ public:
   uint64_t used = 0;        ///< calls that name a communicator
   uint64_t windowsMade = 0; ///< on all ranks
   uint64_t networksMade = 0;
-  uint64_t partCalls = 0;   ///< into the part
+  uint64_t partCalls = 0; ///< into the part
+  uint64_t splits = 0;    ///< communicators made by splitting, counted on all ranks
+  uint64_t abortedSplits = 0;
   uint32_t signals() const; ///< of a rank of the last communicator
   uint64_t leftBehind() const;
   std::string leaks() const;
@@ -57,15 +60,19 @@ public:
 
 private:
   struct Functions;
+  void makeChildren(World &world);
 
   FakeCuda &cuda;
   std::vector<std::unique_ptr<World>> worlds;
   std::vector<std::unique_ptr<Member>> members;
   std::map<void *, int> allocations; ///< memory, and the file that it shows
   std::map<nccl::Window, void *> registered;
+  std::map<nccl::Window, nccl::Comm> owners; ///< of all that there have been
   std::map<void *, size_t> sizes;
   std::vector<std::function<void()>> atGroupEnd;
+  bool groupFails = false;
   std::set<const void *> networks; ///< host copies of device communicators
+  std::set<nccl::Comm> children;   ///< made by splitting
 };
 
 } // namespace gc3::test

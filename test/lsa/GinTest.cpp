@@ -3,6 +3,8 @@
 #include "gc3.h"
 #include "gin/Part.h"
 
+#include <filesystem>
+#include <fstream>
 #include <gtest/gtest.h>
 #include <set>
 
@@ -22,6 +24,22 @@ TEST(Gin, WhatIsNotOurs) {
   EXPECT_EQ(why, "libm.so.6 is not gc3's");
   EXPECT_EQ(gin::open(OTHER_GIN, why), nullptr);
   EXPECT_EQ(why, OTHER_GIN " is of another version of gc3");
+}
+
+/// Where the build has it, and where it is installed.
+TEST(Gin, IsFoundNearTheLibrary) {
+  const std::string folder = testing::TempDir() + "gc3-gin/", inside = folder + "gc3/";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(inside);
+  EXPECT_EQ(gin::pathNear(folder), "libgc3gin.so");
+  std::ofstream(inside + "libgc3gin.so") << "not a library";
+  EXPECT_EQ(gin::pathNear(folder), inside + "libgc3gin.so");
+  std::ofstream(folder + "libgc3gin.so") << "not a library";
+  EXPECT_EQ(gin::pathNear(folder), folder + "libgc3gin.so");
+  std::string why;
+  EXPECT_EQ(gin::open(gin::pathNear(folder), why), nullptr);
+  EXPECT_NE(why.find(folder + "libgc3gin.so"), std::string::npos) << why;
+  std::filesystem::remove_all(folder);
 }
 
 /// It needs neither a GPU nor an NCCL to say what it is.

@@ -49,6 +49,29 @@ TEST(LsaErrors, RecordsThatDiffer) {
   EXPECT_EQ(lsa::disagreement(records), "rank 0 can't run programs");
 }
 
+/// One launch holds its blocks until the end, so all ranks of a GPU need room at once.
+TEST(LsaErrors, RanksOnOneGpuShareItsRoom) {
+  const auto file = open({ringAllReduce(3, false)}); // a thread block each
+  std::unique_ptr<host::Program> program;
+  ASSERT_TRUE(host::Program::load(*file, 0, program).ok());
+  std::vector<lsa::Record> records(3);
+  for (lsa::Record &record : records) {
+    record.room = {2, 2, 2}, record.peerEnd = 3, record.host = 7;
+    std::snprintf(record.busId, sizeof record.busId, "0000:1b:00.0");
+  }
+  EXPECT_EQ(lsa::whyNot(*program, device::Protocol::Simple, records),
+            "program 'ring3_1': rank 0 has 3 thread blocks, those of ranks on the same GPU included, and its GPU can "
+            "hold 2 at once");
+  records[1].busId[5] = '2';
+  EXPECT_EQ(lsa::whyNot(*program, device::Protocol::Simple, records), "");
+  records[1] = records[0];
+  records[1].host = 8;
+  EXPECT_EQ(lsa::whyNot(*program, device::Protocol::Simple, records), "");
+  for (lsa::Record &record : records)
+    record.host = 0; // not known
+  EXPECT_EQ(lsa::whyNot(*program, device::Protocol::Simple, records), "");
+}
+
 TEST(LsaErrors, DigestsTellBundlesApart) {
   const lsa::Catalog::Files one{open({ringAllReduce(2, true)})}, same{open({ringAllReduce(2, true)})},
       other{open({ringAllReduce(2, false)})};
@@ -244,6 +267,45 @@ TEST(LsaErrors, AMissingRankIsATimeout) {
     world.joined[0].rank->watch(start + std::chrono::milliseconds(1000));
   }
   EXPECT_EQ(windows.leaks(), "");
+}
+
+/// Who gives up a rank whose kernel is stuck gets it back, as nobody else would end it.
+TEST(LsaErrors, ARankThatIsStuckEndsAfterTheTimeout) {
+  FakeCuda fake;
+  FakeWindows windows(fake);
+  cuda::Options options = smallOptions();
+  options.timeoutMs = 20;
+  {
+    LsaWorld world(fake, windows, {ringAllReduce(2, true)}, options);
+    ASSERT_EQ(world.run(0, {}), "");
+    const Trial trial = world.trial(0, {});
+    Loopback::Buffers buffers(fake, trial);
+    std::vector<lsa::RankCall> calls{world.part(0, buffers.requests[0])};
+    lsa::run(calls, world.nccl);
+    EXPECT_FALSE(fake.isIdle(world.streams[0]));
+    world.joined.clear();
+    EXPECT_TRUE(fake.isIdle(world.streams[0]));
+  }
+  EXPECT_EQ(windows.leaks(), "");
+}
+
+/// Where the others never join, as without gc3, it is told, and what NCCL still waits with is left to it.
+TEST(LsaErrors, RanksThatNeverJoin) {
+  FakeCuda fake;
+  FakeWindows windows(fake);
+  cuda::Options options = smallOptions();
+  options.timeoutMs = 20;
+  const std::vector<nccl::Comm> comms = windows.make(2);
+  const lsa::Nccl nccl = windows.table();
+  const std::vector<lsa::Applicant> applicants{applicant(comms[0], {open({ringAllReduce(2, true)})}, options)};
+  std::vector<lsa::Joined> joined = lsa::join({FakeCuda::table(), nccl}, applicants);
+  ASSERT_NE(joined[0].rank, nullptr);
+  EXPECT_EQ(joined[0].outcome.code, gc3Timeout);
+  EXPECT_EQ(joined[0].outcome.text,
+            "after 20 ms not all ranks have joined; is gc3, with the same bundles, on all of them?");
+  EXPECT_EQ(joined[0].rank->broken().code, gc3Timeout);
+  joined.clear();
+  EXPECT_EQ(windows.leaks(), "1 pieces of memory 1 pieces of pinned memory ");
 }
 
 /// From abort on nothing of NCCL is touched, and nothing is waited for.

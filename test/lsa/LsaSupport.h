@@ -4,6 +4,7 @@
 
 #include "FakeWindows.h"
 #include "LoopbackSupport.h"
+#include "Programs.h"
 #include "lsa/World.h"
 
 namespace gc3::test {
@@ -15,6 +16,18 @@ inline lsa::Applicant applicant(nccl::Comm comm, lsa::Catalog::Files files, cons
   made.files = std::move(files);
   made.options = options;
   return made;
+}
+
+/// Each two neighbours exchange a chunk: within nodes of two.
+inline ProgramSpec pairs(uint32_t ranks) {
+  ProgramSpec spec = shiftReversed(ranks, 1);
+  spec.name = "pairs";
+  for (uint32_t rank = 0; rank < ranks; ++rank) {
+    const auto peer = static_cast<int32_t>(rank ^ 1);
+    spec.ranks[rank].blocks = {{peer, peer, 0, {{Opcode::Send, in(0), {}, 1, {}}, {Opcode::Recv, {}, out(0), 1, {}}}}};
+    spec.outputs[rank] = {{{rank ^ 1, 0}}};
+  }
+  return spec;
 }
 
 class LsaWorld {

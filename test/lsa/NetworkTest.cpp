@@ -24,18 +24,6 @@ protected:
   std::string leaks;
 };
 
-/// Within pairs alone.
-ProgramSpec pairs(uint32_t ranks) {
-  ProgramSpec spec = shiftReversed(ranks, 1);
-  spec.name = "pairs";
-  for (uint32_t rank = 0; rank < ranks; ++rank) {
-    const auto peer = static_cast<int32_t>(rank ^ 1);
-    spec.ranks[rank].blocks = {{peer, peer, 0, {{Opcode::Send, in(0), {}, 1, {}}, {Opcode::Recv, {}, out(0), 1, {}}}}};
-    spec.outputs[rank] = {{{rank ^ 1, 0}}};
-  }
-  return spec;
-}
-
 /// Connections within nodes and between them in one program, which another one shares.
 TEST_F(LsaNetwork, CallsLeaveWhatTheHostLeaves) {
   LsaWorld world(fake, windows,

@@ -96,7 +96,7 @@ std::string Trial::compare(const std::vector<std::vector<std::byte>> &after) con
   if (std::string problem = runOnHost(file, program, calling, ends); !problem.empty())
     return problem;
   for (uint32_t rank = 0; rank < program.ranks(); ++rank) {
-    std::string problem = comparePromised(program, check, layout, rank, options.type,
+    std::string problem = comparePromised(program, check, layout, rank, options.type, options.op,
                                           after[rank].data() + memory[rank].recv, ends[rank].recv);
     if (problem.empty())
       problem = compareRest(rank, after[rank]);

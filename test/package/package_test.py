@@ -75,6 +75,14 @@ def check_front(options):
     assert options.machine != "x86_64" or (library.parent / "gc3/libnccl.so.2").exists()
 
 
+def check_gin(options):
+    """What goes between nodes is where the libraries look for it, if the build has it."""
+    found = [path.relative_to(options.prefix) for path in options.prefix.rglob("libgc3gin.so")]
+    (library,) = options.prefix.rglob("libgc3.so.0")
+    expected = (library.parent / "gc3/libgc3gin.so").relative_to(options.prefix)
+    assert found == [expected] * options.gin, found
+
+
 def test_install(options):
     staging = options.work / "staging"
     for directory in (staging, options.prefix):
@@ -86,6 +94,7 @@ def test_install(options):
     if options.compiler:
         assert run(options.prefix / "bin/gc3c", "--version") == f"gc3c {version}"
     check_front(options)
+    check_gin(options)
     for path in options.prefix.rglob("*"):
         if path.suffix in (".cmake", ".pc"):
             text = path.read_text()
@@ -259,7 +268,9 @@ def test_deb(options):
     unpack(options, root, packages["libgc3-0"])
     (library,) = root.rglob("libgc3.so.0")
     assert run("dpkg-deb", "--info", packages["libgc3-0"], "shlibs") == f"libgc3 0 libgc3-0 (>= {options.version})\n"
-    assert not list(root.rglob("*.so")) and not list(root.rglob("*.h")), "these belong to libgc3-dev"
+    check_gin(options)
+    linkable = [path for path in root.rglob("*.so") if path.parent == library.parent]
+    assert not linkable and not list(root.rglob("*.h")), "these belong to libgc3-dev"
     assert library.resolve().name == f"libgc3.so.{options.version}"
 
     unpack(options, root, packages["libgc3-0"], packages["libgc3-dev"])
@@ -294,6 +305,7 @@ parser.add_argument("--compiler", type=int, default=1, help="whether gc3c must h
 parser.add_argument("--cc", default="cc")
 parser.add_argument("--machine", default=os.uname().machine)
 parser.add_argument("--nccl", default="", help="an NCCL that the build has found")
+parser.add_argument("--gin", type=int, default=0, help="whether the build has libgc3gin.so")
 parser.add_argument("--generator", default="Ninja")
 arguments = parser.parse_args()
 arguments.prefix = arguments.work / "prefix"

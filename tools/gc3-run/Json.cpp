@@ -102,6 +102,24 @@ std::string checkWritable(const std::string &path) {
   return {};
 }
 
+std::string checkOutputs(const Options &options) {
+  for (const std::string &path : {options.json, options.trace}) {
+    std::error_code error;
+    if (path.empty())
+      continue;
+    if (std::filesystem::equivalent(path, options.bundle, error) && !error)
+      return "'" + path + "' is the bundle; write to another file";
+    if (std::string problem = checkWritable(path); !problem.empty())
+      return problem;
+  }
+  std::error_code error;
+  const auto json = std::filesystem::weakly_canonical(options.json, error);
+  const auto trace = std::filesystem::weakly_canonical(options.trace, error);
+  if (!error && !options.json.empty() && json == trace && !findTarget(options.json).append)
+    return "--json and --trace both name '" + options.json + "'; write to two files";
+  return {};
+}
+
 std::string writeJson(const std::string &path, const Options &options, const Summary &summary) {
   Target target = findTarget(path);
   std::FILE *file = std::fopen(target.written.c_str(), target.append ? "a" : "w");

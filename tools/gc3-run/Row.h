@@ -53,6 +53,8 @@ void printFooter(const Summary &summary);
 
 /// What would keep a file from being written to `path`, or an empty string; leaves nothing behind.
 std::string checkWritable(const std::string &path);
+/// Of all files that the options name: they are writable, and neither the bundle nor each other.
+std::string checkOutputs(const Options &options);
 /// Writes a regular file through a temporary one beside it, what links lead to; anything else directly. Returns what
 /// went wrong, or an empty string.
 std::string writeJson(const std::string &path, const Options &options, const Summary &summary);

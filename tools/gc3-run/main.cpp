@@ -17,10 +17,7 @@ int main(int argc, char **argv) {
   }
   try {
     Summary summary;
-    std::string problem;
-    for (const std::string &path : {options.json, options.trace})
-      if (problem.empty() && !path.empty())
-        problem = checkWritable(path);
+    std::string problem = checkOutputs(options);
     if (problem.empty())
       problem = Runner(options).run(summary);
     if (problem.empty() && !options.json.empty())

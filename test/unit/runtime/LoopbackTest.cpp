@@ -105,11 +105,19 @@ TEST(Loopback, CallsOnAnotherStreamComeBehind) {
   Loopback loopback(ringAllReduce(3, true));
   const Trial trial = loopback.trial({.count = 5});
   Loopback::Buffers buffers(fake, trial);
-  cuda::Stream other = nullptr;
+  cuda::Stream first = nullptr, other = nullptr;
+  ASSERT_EQ(FakeCuda::table().createStream(&first), 0);
   ASSERT_EQ(FakeCuda::table().createStream(&other), 0);
-  for (cuda::Stream stream : {cuda::Stream(nullptr), cuda::Stream(nullptr), other, other})
+  bool isOpen = false;
+  fake.enqueue(first, [&] { return [&] { return isOpen; }; });
+  for (cuda::Stream stream : {first, other})
     ASSERT_TRUE(loopback.world->call(buffers.requests, stream).ok());
-  EXPECT_EQ(fake.awaited, 1u);
+  EXPECT_FALSE(fake.isIdle(other));
+  EXPECT_EQ(fake.launches, 0u);
+  isOpen = true;
+  EXPECT_TRUE(fake.isIdle(other));
+  EXPECT_EQ(fake.launches, 2u);
+  FakeCuda::table().destroyStream(first);
   FakeCuda::table().destroyStream(other);
 }
 

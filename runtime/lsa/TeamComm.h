@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// A communicator of one LSA team's ranks, beside a larger one that has no windows: from NCCL 2.29 on these take all
+// ranks in one team, or a network of GIN's.
+#pragma once
+
+#include "lsa/Nccl.h"
+
+namespace gc3::lsa {
+
+class TeamComm {
+public:
+  TeamComm() = default;
+  explicit TeamComm(const Nccl &nccl) : nccl(&nccl) {}
+  TeamComm(TeamComm &&other) noexcept { *this = std::move(other); }
+  TeamComm &operator=(TeamComm &&other) noexcept;
+  ~TeamComm(); ///< nothing of it is used any more
+
+  /// All ranks of `parent` do so together, in a group of NCCL's. `team` is the rank's LSA team there, whose first rank
+  /// is `first`.
+  host::Outcome create(nccl::Comm parent, const nccl::Team &team, int first);
+  /// When that group has ended: `created` says how. Its LSA team has to be all of it.
+  host::Outcome complete(const host::Outcome &created, const nccl::Team &team);
+
+  /// Null: there is none.
+  nccl::Comm get() const { return comm; }
+
+  /// Ends what waits in NCCL for other ranks of it, on other threads; nothing of it is used any more.
+  void abort();
+
+private:
+  const Nccl *nccl = nullptr;
+  nccl::Comm comm = nullptr; ///< NCCL writes it when the group ends, so it stays where it is until complete()
+};
+
+} // namespace gc3::lsa

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Buffers of more than 4 Gi elements and messages of more than 4 GiB, without the memory: where data lies, and in what
+// units it moves.
+#include "Programs.h"
+#include "device/Geometry.h"
+#include "device/Simple.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+
+using namespace gc3;
+using namespace gc3::test;
+
+namespace {
+
+// NOLINTNEXTLINE(performance-no-int-to-ptr): nobody looks there
+std::byte *const base = reinterpret_cast<std::byte *>(uint64_t{1} << 46);
+
+struct Extent {
+  uint64_t begin, bytes;
+};
+
+/// What a step moves, by its slots and tiles, from the beginning of the buffer.
+template <uint32_t ElementBytes>
+std::vector<Extent> extentsOf(const device::Call &call, const device::Step &step) {
+  device::RankMemory memory{};
+  for (std::byte *&buffer : memory.buffers)
+    buffer = base;
+  std::vector<Extent> extents;
+  for (uint64_t tile = 0; tile < call.tiles; ++tile)
+    device::walk<ElementBytes>(call, memory, step, tile, [&](const device::Run &run) {
+      if (run.bytes != 0)
+        extents.push_back({static_cast<uint64_t>((run.source ? run.source : run.target) - base), run.bytes});
+    });
+  return extents;
+}
+
+/// All slots of a buffer are all of it, and nothing twice.
+void expectWhole(std::vector<Extent> extents, uint64_t bytes) {
+  std::sort(extents.begin(), extents.end(), [](const Extent &a, const Extent &b) { return a.begin < b.begin; });
+  uint64_t end = 0;
+  for (const Extent &extent : extents) {
+    ASSERT_EQ(extent.begin, end);
+    end += extent.bytes;
+  }
+  EXPECT_EQ(end, bytes);
+}
+
+template <uint32_t ElementBytes>
+void expectWhole(uint64_t count, uint64_t slotBytes) {
+  constexpr uint32_t ranks = 3, chunks = 2;
+  const std::string bytes = buildBundle({allToAll(ranks, chunks)});
+  std::unique_ptr<bundle::BundleFile> file;
+  ASSERT_TRUE(bundle::BundleFile::openMemory(bytes.data(), bytes.size(), file).ok());
+  std::unique_ptr<host::Program> program;
+  ASSERT_TRUE(host::Program::load(*file, 0, program).ok());
+  device::Call call{};
+  ASSERT_EQ(device::setGeometry(*program, count, ElementBytes, {device::Protocol::Simple, 2, slotBytes}, call), "");
+  for (bool reads : {true, false}) {
+    std::vector<Extent> all;
+    for (uint32_t slot = 0; slot < ranks * chunks; slot += chunks) {
+      device::Step step{};
+      step.opcode = static_cast<uint8_t>(reads ? Opcode::Send : Opcode::Recv);
+      step.source = device::Buffer::Input;
+      step.target = device::Buffer::Output;
+      step.sourceSlot = step.targetSlot = slot;
+      step.count = chunks;
+      const std::vector<Extent> some = extentsOf<ElementBytes>(call, step);
+      all.insert(all.end(), some.begin(), some.end());
+    }
+    expectWhole(all, ranks * count * ElementBytes);
+  }
+}
+
+/// Counts what one of many threads stores.
+class CountingMachine {
+public:
+  CountingMachine(uint32_t thread, uint32_t threads) : ownThread(thread), threadCount(threads) {}
+  uint32_t thread() const { return ownThread; }
+  uint32_t threads() const { return threadCount; }
+  template <uint32_t G>
+  device::Unit<G> load(const std::byte *) {
+    return {};
+  }
+  template <uint32_t G>
+  void store(std::byte *at, const device::Unit<G> &) {
+    (G == sizeof(device::Pack) ? wide : narrow) += 1;
+    end = std::max(end, static_cast<uint64_t>(at + G - base));
+  }
+  uint64_t wide = 0, narrow = 0, end = 0;
+
+private:
+  const uint32_t ownThread, threadCount;
+};
+
+struct NoArithmetic {
+  static constexpr uint32_t elementBytes = 2;
+  static device::Word combine(device::Operation, device::Word a, device::Word) { return a; }
+};
+
+} // namespace
+
+/// Of one tile and of several; with whole slots, which go on past blocks, and with short ones.
+TEST(Huge, slotsAreTheWholeBuffer) {
+  constexpr uint64_t count = uint64_t{9} << 30;
+  for (uint64_t slotBytes : {uint64_t{1} << 40, uint64_t{1} << 33, uint64_t{3} << 28}) {
+    for (uint64_t more : {0, 1}) {
+      SCOPED_TRACE(std::to_string(slotBytes) + " bytes a slot, " + std::to_string(more) + " more");
+      expectWhole<1>(count + more, slotBytes);
+      expectWhole<2>(count + more, slotBytes);
+      expectWhole<8>(count + more, slotBytes);
+    }
+  }
+}
+
+TEST(Huge, runsMoveInWideUnits) {
+  constexpr uint64_t bytes = (uint64_t{5} << 30) + 32;
+  constexpr uint32_t threads = 1 << 20;
+  constexpr uint64_t units = bytes / sizeof(device::Pack);
+  const device::Motion motion{device::Does(static_cast<uint8_t>(Opcode::Copy)), device::Operation::Sum, {}, nullptr};
+  const device::Run run{base + (uint64_t{1} << 40), base, 0, bytes, bytes};
+  const uint32_t last = (units - 1) % threads; // the thread of the last unit
+  CountingMachine machine(last, threads);
+  device::Simple<CountingMachine, NoArithmetic>::move(machine, motion, run);
+  EXPECT_EQ(machine.wide, (units - 1) / threads + 1);
+  EXPECT_EQ(machine.narrow, 0u);
+  EXPECT_EQ(machine.end, bytes);
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels that write and look at words whose values follow from their places.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+namespace gc3::test {
+
+cudaError_t writePattern(uint32_t *to, uint64_t words, uint32_t seed, cudaStream_t stream);
+/// Adds to `*wrong`, in device memory, how many words are others.
+cudaError_t countWrong(const uint32_t *from, uint64_t words, uint32_t seed, unsigned long long *wrong,
+                       cudaStream_t stream);
+
+} // namespace gc3::test

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// gpu-window-test BUNDLE... : what one GPU shows of NCCL's windows, on a real communicator of one rank. Its window
+// (lsa/Window.h): what is written through the address that NCCL tells is there in the rank's own memory. Then the
+// bundles' programs, all of their ranks on this GPU, with slots, counters and images in that window, at the address
+// that NCCL tells. And a device communicator by libgc3gin.so, where that is for the installed NCCL (GC3_GIN_LIB).
+// Exit status 77 where there is no GPU, or no NCCL.
+#include "Arena.h"
+#include "InstalledNccl.h"
+#include "OnGpu.h"
+#include "Pattern.h"
+#include "lsa/Gather.h"
+#include "nccl/Installed.h"
+
+#include <cstdio>
+
+using namespace gc3;
+
+namespace {
+
+constexpr int skipped = 77;
+constexpr uint64_t windowBytes = uint64_t{2} << 30;
+constexpr uint64_t slotBytes = 64 << 10; // so small that calls have several tiles
+
+int fail(const std::string &what, const std::string &why) {
+  std::fprintf(stderr, "%s: %s\n", what.c_str(), why.c_str());
+  return 1;
+}
+
+std::string told(cudaError_t error) {
+  return error == cudaSuccess ? "" : cudaGetErrorString(error);
+}
+
+/// One way to the memory against the other.
+std::string compareViews(std::byte *written, const std::byte *read, uint32_t seed, cudaStream_t stream) {
+  constexpr uint64_t words = windowBytes / sizeof(uint32_t);
+  unsigned long long *wrong = nullptr, count = 0;
+  std::string problem = told(cudaMalloc(reinterpret_cast<void **>(&wrong), sizeof *wrong));
+  if (problem.empty())
+    problem = told(cudaMemset(wrong, 0, sizeof *wrong));
+  if (problem.empty())
+    problem = told(cudaDeviceSynchronize());
+  if (problem.empty())
+    problem = told(test::writePattern(reinterpret_cast<uint32_t *>(written), words, seed, stream));
+  if (problem.empty())
+    problem = told(test::countWrong(reinterpret_cast<const uint32_t *>(read), words, seed, wrong, stream));
+  if (problem.empty())
+    problem = told(cudaStreamSynchronize(stream));
+  if (problem.empty())
+    problem = told(cudaMemcpy(&count, wrong, sizeof count, cudaMemcpyDefault));
+  cudaFree(wrong);
+  return problem.empty() && count != 0 ? std::to_string(count) + " words are wrong" : problem;
+}
+
+/// `told`: where NCCL says that the window is.
+std::string testWindow(const lsa::Nccl &nccl, lsa::Window &window, cudaStream_t stream, std::byte *&told) {
+  host::Outcome outcome = window.reserve(windowBytes, stream);
+  if (outcome.ok())
+    outcome = lsa::grouped(nccl, [&] { return window.enroll(); });
+  bool real = false;
+  if (outcome.ok())
+    outcome = window.isWindow(real);
+  if (outcome.ok() && !real)
+    return "a communicator of one rank has no windows here";
+  std::vector<std::byte *> asTold, own;
+  if (outcome.ok())
+    outcome = window.locate(1, stream, asTold);
+  if (outcome.ok())
+    outcome = window.resolve(0, 1, stream, own);
+  if (!outcome.ok())
+    return outcome.text;
+  told = asTold[0];
+  std::string problem = compareViews(told, own[0], 1, stream);
+  if (problem.empty())
+    problem = compareViews(own[0], told, 2, stream);
+  if (problem.empty())
+    std::printf("a window of one rank: right; NCCL tells %s address\n", told == own[0] ? "the same" : "another");
+  return problem;
+}
+
+std::string testNetwork(const lsa::Nccl &nccl, nccl::Comm comm, cudaStream_t stream) {
+  const gin::Part *part = gin::find();
+  if (!part || part->nccl != nccl.version) {
+    std::printf("SKIPPED: a device communicator: libgc3gin.so is %s\n",
+                part ? ("for NCCL " + std::to_string(part->nccl)).c_str() : "not there; GC3_GIN_LIB may name it");
+    return {};
+  }
+  lsa::Network network(*cuda::linkedCuda(), nccl, *part, comm);
+  host::Outcome outcome = network.reserve();
+  host::Outcome created;
+  if (outcome.ok()) {
+    const host::Outcome group = lsa::grouped(nccl, [&] { return created = network.create(0); });
+    outcome = network.complete(created.ok() ? group : created, {}, stream);
+  }
+  if (!outcome.ok())
+    return "a device communicator: " + outcome.text;
+  if (network.contexts() != 0)
+    return "a device communicator without GIN has " + std::to_string(network.contexts()) + " contexts of it";
+  std::printf("a device communicator of one rank without GIN: created\n");
+  return {};
+}
+
+std::string testBundle(test::Arena &arena, const char *path, cudaStream_t stream, test::Totals &totals) {
+  std::unique_ptr<bundle::BundleFile> file;
+  if (bundle::BundleStatus status = bundle::BundleFile::open(path, file); !status.ok())
+    return status.message;
+  cuda::Options options;
+  options.slotBytes = slotBytes;
+  options.timeoutMs = 20000;
+  for (bool simple : {false, true}) {
+    options.simple = simple;
+    for (uint32_t index = 0; index < file->programCount(); ++index) {
+      std::string problem = test::testProgram(arena.cuda(), *file, index, options, 20, stream, totals);
+      if (problem.empty() && arena.taken() == 0)
+        problem = "nothing of it was in the window";
+      arena.clear();
+      if (!problem.empty())
+        return problem;
+    }
+  }
+  return {};
+}
+
+/// `comm`: of one rank.
+int testAll(const lsa::Nccl &nccl, nccl::Comm comm, std::span<char *const> bundles, cudaStream_t stream) {
+  lsa::Window window(*cuda::linkedCuda(), nccl, comm);
+  std::byte *told = nullptr;
+  if (std::string problem = testWindow(nccl, window, stream, told); !problem.empty())
+    return fail("a window", problem);
+  test::Totals totals;
+  {
+    test::Arena arena(*cuda::linkedCuda(), told, windowBytes);
+    for (const char *path : bundles)
+      if (std::string problem = testBundle(arena, path, stream, totals); !problem.empty())
+        return fail(path, problem);
+  }
+  std::printf("in a window: %llu programs, %llu calls; %llu programs have more thread blocks than fit\n",
+              static_cast<unsigned long long>(totals.programs), static_cast<unsigned long long>(totals.calls),
+              static_cast<unsigned long long>(totals.withoutRoom));
+  if (std::string problem = testNetwork(nccl, comm, stream); !problem.empty())
+    return fail("NCCL", problem);
+  return 0;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  int gpus = 0;
+  if (cudaError_t error = cudaGetDeviceCount(&gpus); error != cudaSuccess || gpus == 0) {
+    std::printf("SKIPPED: no GPU (%s): nothing of NCCL's windows has been tried\n", cudaGetErrorString(error));
+    return skipped;
+  }
+  test::InstalledNccl installed;
+  if (std::string problem = installed.find(); !problem.empty()) {
+    std::printf("SKIPPED: no NCCL (%s); GC3_NCCL_LIB may name it\n", problem.c_str());
+    return skipped;
+  }
+  lsa::Nccl nccl;
+  if (host::Outcome outcome = lsa::Nccl::find(nccl::findInstalled, nccl); !outcome.ok())
+    return fail("NCCL", outcome.text);
+  void *comm = nullptr;
+  const int device = 0;
+  if (int result = installed.commInitAll(&comm, 1, &device); result != 0)
+    return fail("ncclCommInitAll", installed.getErrorString(result));
+  cudaStream_t stream = nullptr;
+  if (std::string problem = told(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking)); !problem.empty())
+    return fail("a stream", problem);
+  std::printf("NCCL %d, one rank\n", nccl.version);
+  const int result = testAll(nccl, static_cast<nccl::Comm>(comm), std::span(argv + 1, argv + argc), stream);
+  cudaStreamDestroy(stream);
+  const int end = installed.commDestroy(comm);
+  return result != 0 || end == 0 ? result : fail("ncclCommDestroy", installed.getErrorString(end));
+}

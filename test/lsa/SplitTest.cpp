@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nodes between which there is no network, so that NCCL has no windows over all ranks: LSA teams have their own.
+#include "LsaSupport.h"
+
+using namespace gc3;
+using namespace gc3::test;
+
+namespace {
+
+/// Nodes of two ranks.
+void nodes(FakeWindows &windows, int version) {
+  windows.teamSize = 2;
+  windows.hasPart = false;
+  windows.windows = FakeWindows::Windows::OneTeam;
+  windows.version = version;
+}
+
+class LsaSplit : public testing::Test {
+protected:
+  LsaSplit() { nodes(windows, lsa::tellingVersion); }
+  void TearDown() override { EXPECT_EQ(windows.leaks(), leaks); }
+
+  FakeCuda fake;
+  FakeWindows windows{fake};
+  std::string leaks;
+};
+
+/// Like pairs(), by connections of its own.
+ProgramSpec otherPairs(uint32_t ranks) {
+  ProgramSpec spec = pairs(ranks);
+  spec.name = "others";
+  spec.protocol = static_cast<uint8_t>(device::Protocol::LL);
+  return spec;
+}
+
+TEST_F(LsaSplit, ProgramsWithinNodesRun) {
+  LsaWorld world(fake, windows, {ringAllReduce(6, false), pairs(6), otherPairs(6)});
+  ASSERT_EQ(world.made(), "");
+  EXPECT_EQ(windows.splits, 0u) << "nobody needs a window yet";
+  EXPECT_EQ(world.run(1, {.count = 100}), "");
+  EXPECT_EQ(windows.splits, 6u);
+  EXPECT_EQ(world.run(2, {.count = 100}), "");
+  EXPECT_EQ(world.run(1, {.count = 3, .inPlace = true}), "");
+  EXPECT_EQ(windows.splits, 6u) << "once";
+  EXPECT_EQ(windows.windowsMade, 12u) << "two on each rank";
+  EXPECT_EQ(world.run(0, {}), "program 'ring6_1': ranks 0 and 5, which it connects, do not reach each other's memory, "
+                              "and rank 0 has no libgc3gin.so, which goes between nodes");
+}
+
+TEST_F(LsaSplit, RanksMayBeAheadOfOthers) {
+  LsaWorld world(fake, windows, {pairs(4), otherPairs(4)});
+  ASSERT_EQ(world.made(), "");
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    fake.seed = seed;
+    EXPECT_EQ(world.runOutOfStep(seed), "") << "seed " << seed;
+  }
+}
+
+/// Teams may turn out to have none either, which is found out once.
+TEST_F(LsaSplit, NodesWithoutWindows) {
+  for (auto [kind, version] : {std::pair(FakeWindows::Windows::Null, lsa::tellingVersion),
+                               std::pair(FakeWindows::Windows::Other, lsa::oldestVersion)}) {
+    windows.windows = kind;
+    windows.version = version;
+    windows.splits = 0;
+    LsaWorld world(fake, windows, {pairs(4), otherPairs(4)});
+    EXPECT_EQ(world.run(0, {}), "program 'pairs' could not be loaded: this communicator has no symmetric windows");
+    EXPECT_EQ(world.run(1, {}), "program 'others' could not be loaded: this communicator has no symmetric windows");
+    EXPECT_EQ(windows.splits, 4u);
+  }
+}
+
+/// One node has nothing to split, and with a network the windows are there.
+TEST_F(LsaSplit, OnlyWhereItMayHelp) {
+  {
+    LsaWorld world(fake, windows, {pairs(2)});
+    EXPECT_EQ(world.run(0, {.count = 5}), "");
+    windows.windows = FakeWindows::Windows::Null;
+    LsaWorld without(fake, windows, {pairs(2)});
+    EXPECT_EQ(without.run(0, {}), "program 'pairs' could not be loaded: this communicator has no symmetric windows");
+  }
+  windows.hasPart = true;
+  windows.partFor = windows.version;
+  LsaWorld world(fake, windows, {pairs(4), ringAllReduce(4, false)});
+  EXPECT_EQ(world.run(0, {}), "program 'pairs' could not be loaded: this communicator has no symmetric windows");
+  EXPECT_EQ(windows.splits, 0u);
+}
+
+/// What was split off is ours to abort, and nothing else is touched.
+TEST_F(LsaSplit, AbortEndsItToo) {
+  LsaWorld world(fake, windows, {pairs(4)});
+  ASSERT_EQ(world.run(0, {}), "");
+  for (const lsa::Joined &rank : world.joined)
+    rank.rank->abort();
+  EXPECT_EQ(windows.abortedSplits, 4u);
+  for (nccl::Comm comm : world.comms)
+    windows.free(comm);
+  const uint64_t used = windows.used;
+  world.joined.clear();
+  EXPECT_EQ(windows.used, used);
+  leaks = "12 pieces of memory 4 pieces of pinned memory 4 pieces of symmetric memory 4 windows ";
+}
+
+/// How often failures came to what.
+struct Outcomes {
+  uint64_t refused = 0, declined = 0, broken = 0;
+};
+
+/// True: aborted, so memory stays taken.
+bool tryOnce(FakeCuda &fake, FakeWindows &windows, Outcomes &outcomes) {
+  LsaWorld world(fake, windows, {pairs(4)});
+  const bool joined = world.joined[0].rank != nullptr;
+  for (const lsa::Joined &rank : world.joined)
+    EXPECT_EQ(rank.rank != nullptr, joined);
+  outcomes.refused += !joined;
+  if (!joined)
+    return false;
+  bool isBroken = !world.joined[0].outcome.ok();
+  const Trial trial = world.trial(0, {.count = 9});
+  Loopback::Buffers buffers(fake, trial);
+  std::vector<lsa::RankCall> calls;
+  for (size_t rank = 0; !isBroken && rank < 4; ++rank)
+    calls.push_back(world.part(rank, buffers.requests[rank]));
+  lsa::run(calls, world.nccl);
+  for (const lsa::RankCall &call : calls) {
+    EXPECT_EQ(call.declined, calls[0].declined);
+    isBroken |= !call.declined && !call.outcome.ok();
+  }
+  if (isBroken) {
+    for (const lsa::Joined &rank : world.joined)
+      rank.rank->abort();
+    ++outcomes.broken;
+  } else if (calls[0].declined) {
+    ++outcomes.declined;
+  } else {
+    EXPECT_EQ(world.finish(trial, buffers), "");
+  }
+  return isBroken;
+}
+
+/// Every call into CUDA and NCCL fails once: ranks come to the same, or the one that failed says so.
+TEST(LsaSplitErrors, EveryCallMayFail) {
+  for (bool tells : {false, true}) {
+    uint64_t calls = 1;
+    Outcomes outcomes;
+    for (uint64_t failing = 0; failing <= calls; ++failing) { // 0: none
+      FakeCuda fake;
+      FakeWindows windows(fake);
+      nodes(windows, tells ? lsa::tellingVersion : lsa::oldestVersion);
+      fake.failAt = failing;
+      SCOPED_TRACE("call " + std::to_string(failing));
+      if (!tryOnce(fake, windows, outcomes)) {
+        EXPECT_EQ(windows.leaks(), "");
+      }
+      if (failing == 0) {
+        calls = fake.calls;
+        EXPECT_EQ(outcomes.refused + outcomes.declined + outcomes.broken, 0u);
+        EXPECT_EQ(windows.splits, 4u);
+      }
+    }
+    EXPECT_GT(calls, 200u);
+    EXPECT_GT(outcomes.refused, 10u);
+    EXPECT_GT(outcomes.declined, 30u);
+    EXPECT_GT(outcomes.broken, 10u);
+  }
+}
+
+} // namespace
