@@ -2,7 +2,7 @@
 #   runtime      the shared library, and what it opens for messages between nodes
 #   nccl         the libraries in front of NCCL
 #   development  its header and what finds it: the CMake package, pkg-config's file
-#   tools        gc3c, gc3-run, manual pages, documentation
+#   tools        gc3c, gc3-run, gc3-synth, manual pages, documentation
 # The CMake package works wherever the tree is moved to, and without the tools.
 include(CMakePackageConfigHelpers)
 
@@ -30,9 +30,12 @@ if(GC3_COMPILER)
   install(TARGETS gc3c EXPORT gc3CompilerTargets DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT tools)
   install(EXPORT gc3CompilerTargets NAMESPACE gc3:: DESTINATION "${GC3_INSTALL_CMAKE}" COMPONENT tools)
 endif()
+if(GC3_HAS_SYNTH)
+  install(TARGETS gc3-synth DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT tools)
+endif()
 # The pages, with the standard library and the examples beside them, as in the source tree: their links stay true.
 install(FILES README.md CONTRIBUTING.md LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT tools)
-install(DIRECTORY docs std examples DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT tools
+install(DIRECTORY docs std examples topologies DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT tools
   PATTERN "pictures.sh" EXCLUDE PATTERN "std/CMakeLists.txt" EXCLUDE PATTERN "embed.cmake" EXCLUDE)
 
 configure_package_config_file(cmake/package/gc3Config.cmake.in gc3Config.cmake

@@ -57,4 +57,9 @@ programs that say how chunks of data travel between GPUs into bundles, and
 proves that they do what their collective promises.")
 endif()
 
+if(GC3_HAS_SYNTH)
+  string(APPEND CPACK_DEBIAN_TOOLS_DESCRIPTION " gc3-synth
+finds programs for a topology.")
+endif()
+
 include(CPack)

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Makes the pictures of docs/pictures anew: the three graphs of the README's ring by gc3c and Graphviz, and a screenshot
-# of a page by Chromium.
+# Makes the pictures of docs/pictures anew: the three graphs of the README's ring and that of synthesis.md by gc3c and
+# Graphviz, and a screenshot of a page by Chromium.
 set -euo pipefail
 . "$(dirname "$0")/../scripts/common.sh"
 
 install_missing "${packages[@]}" chromium fonts-dejavu-core optipng
-build release gc3c
+build release gc3c gc3-synth
 cd "$root"
 gc3c=build/release/tools/gc3c/gc3c
 scratch=$(mktemp -d)
@@ -17,6 +17,10 @@ awk '/^```gc3 ring.gc3$/ { on = 1; next } /^```$/ { on = 0 } on' README.md > "$s
 for graph in chunk-dag inst-dag gc3-ir; do
   "$gc3c" "$scratch/ring.gc3" --emit=dot --graph="$graph" | dot -Tsvg > "$scratch/ring-$graph.svg"
 done
+
+awk '/^```json box.json$/ { on = 1; next } /^```$/ { on = 0 } on' docs/synthesis.md > "$scratch/box.json"
+build/release/tools/gc3-synth/gc3-synth --topology="$scratch/box.json" --collective=allgather --least-steps -k=1 -o "$scratch/box.gc3"
+"$gc3c" "$scratch/box.gc3" --emit=dot | dot -Tsvg > "$scratch/box.svg"
 
 say "Opening the page"
 "$gc3c" examples/hierarchical_allreduce.gc3 -DN=2 -DG=4 --emit=html -o "$scratch/page.html"

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The options of gc3c and gc3-run, as what they print with --help says them, for readers elsewhere.
+"""The options of the tools, as what they print with --help says them, for readers elsewhere.
 
 command_line.py markdown OUT TOOL...  writes docs/command-line.md
 command_line.py man OUT TOOL          writes a manual page
 
-Both tools print --help from the tables that they parse with. A line that does not look as expected is an error.
+The tools print --help from the tables that they parse with. A line that does not look as expected is an error.
 """
 import contextlib
 import dataclasses

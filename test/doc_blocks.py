@@ -2,7 +2,7 @@
 """Does what the pages of the documentation say, and compares.
 
 doc_blocks.py [--update] PAGE.md...: docs/x.md has the directory docs/x under the working directory; gc3c and gc3-run are in
-PATH. What is done with a fenced block, its first line says:
+PATH, and gc3-synth for the page that uses it. What is done with a fenced block, its first line says:
 
   ```gc3            must compile
   ```gc3 ring.gc3   the same, and is a file for the blocks below
@@ -11,7 +11,7 @@ PATH. What is done with a fenced block, its first line says:
   ```diff a.gc3 b.gc3   makes b.gc3 from a.gc3: lines with '-' go, lines with '+' come, others must be there
   ```console        lines after '$ ' are commands, those below each what it prints; '...' stands for any lines
 
-Commands succeed unless they print an error; standard error is a part of the output. Times and rates of gc3-run are not compared.
+Commands succeed unless they print an error; standard error is a part of the output. Times and rates of gc3-run and gc3-synth are not compared.
 examples/ is there. Files stay, so run it in an empty directory. --update writes into the pages what commands print now, where that differs.
 """
 import itertools
@@ -54,7 +54,10 @@ def apply_diff(folder, old, new, text):
 
 
 def comparable(line, command):
-    """The line without what differs between runs: gc3-run's times and rates, and how wide its columns are."""
+    """The line without what differs between runs: times and rates of gc3-run and gc3-synth, and how
+    wide columns are."""
+    if line.startswith("gc3-synth: "):
+        return re.sub(r"[\d.]+ s\b", "# s", line.rstrip())
     if "gc3-run " not in command:
         return line.rstrip()
     words = line.split()

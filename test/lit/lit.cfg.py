@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Tests are .gc3, .gc3-ir, .inst-dag and .test files with RUN lines; %gc3c and %gc3-run are the tools, %root the source tree.
+# Tests are .gc3, .gc3-ir, .inst-dag and .test files with RUN lines; the tools are in PATH, %root is the source tree.
 import os
 import shutil
 
@@ -13,7 +13,8 @@ config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = config.gc3_test_output
 
 config.environment["PATH"] = os.pathsep.join(
-    [os.path.dirname(config.gc3c), os.path.dirname(config.gc3_run), config.gc3_llvm_tools, config.environment["PATH"]]
+    [os.path.dirname(tool) for tool in (config.gc3c, config.gc3_run, config.gc3_synth) if tool]
+    + [config.gc3_llvm_tools, config.environment["PATH"]]
 )
 for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"):
     if name in os.environ:
@@ -23,6 +24,11 @@ config.substitutions.append(("%root", config.gc3_source))
 # Sanitizers make what takes a second take a minute, and reserve more memory than the limits of tests allow.
 if not config.gc3_sanitized:
     config.available_features.add("optimised")
+
+if config.gc3_synth:
+    config.available_features.add("synth")
+else:
+    lit_config.note("built without gc3-synth: its tests are skipped")
 
 if shutil.which("dot"):
     config.available_features.add("graphviz")

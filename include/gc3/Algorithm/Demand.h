@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an algorithm starts from and what it must end with: SCCL's relations pre and post (section 3.2), taken from the
+// promise of a collective of the language.
+#pragma once
+
+#include "gc3/IR/Collective.h"
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gc3::algorithm {
+
+/// Chunk `index` of a rank's input or output.
+struct Place {
+  uint32_t rank, index;
+};
+
+/// A chunk is a value that some output must hold: one input chunk, or a reduction of several. They are numbered in the
+/// order in which the outputs name them, rank by rank, so block by block in the standard collectives.
+struct Demand {
+  uint32_t ranks = 0;
+  std::vector<uint32_t> sourceBegin = {0};
+  std::vector<Place> sources; ///< of chunk c, from sourceBegin[c] on: the inputs that it is made of
+  std::vector<uint32_t> targetBegin = {0};
+  std::vector<Place> targets; ///< of chunk c, from targetBegin[c] on: the outputs that must hold it, by rank
+
+  uint32_t chunks() const { return static_cast<uint32_t>(sourceBegin.size()) - 1; }
+  llvm::ArrayRef<Place> sourcesOf(uint32_t chunk) const {
+    return llvm::makeArrayRef(sources).slice(sourceBegin[chunk], sourceBegin[chunk + 1] - sourceBegin[chunk]);
+  }
+  llvm::ArrayRef<Place> targetsOf(uint32_t chunk) const {
+    return llvm::makeArrayRef(targets).slice(targetBegin[chunk], targetBegin[chunk + 1] - targetBegin[chunk]);
+  }
+  /// Whether some chunk is a reduction.
+  bool combines() const { return sources.size() > chunks(); }
+};
+
+/// What `collective` promises. Nothing if a rank contributes to a chunk more than once; then `error` says which.
+/// Linear in the outputs and the contributions.
+std::optional<Demand> demandOf(const ir::Collective &collective, std::string &error);
+
+} // namespace gc3::algorithm

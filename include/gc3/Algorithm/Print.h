@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// An algorithm as a program of the language.
+#pragma once
+
+#include "gc3/Algorithm/Algorithm.h"
+
+namespace llvm {
+class raw_ostream;
+}
+
+namespace gc3::algorithm {
+
+struct ProgramText {
+  std::vector<std::string> comment; ///< lines above all else
+  std::vector<std::string> imports; ///< files
+  std::string name;                 ///< of the program
+  std::string implements;           ///< the collective with its arguments, which may use a param `inplace`
+  bool declaresPlacement = false;   ///< declares that param, as true: for the first program of a file
+  std::string sizes;                ///< of calls, "4KiB .. 1MiB"; empty: all
+};
+
+/// Writes the program: a block for each step, with the operations that ranks do all alike as loops. `collective` is
+/// what the program implements, in place if it can be: where input and output share memory, what arrives waits in
+/// scratch until nothing in its place is needed. The algorithm must be right (whyWrong).
+void print(llvm::raw_ostream &out, const topology::Topology &topology, const ir::Collective &collective,
+           const Demand &demand, const Algorithm &algorithm, const ProgramText &text);
+
+} // namespace gc3::algorithm

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gc3/Algorithm/Bounds.h"
+#include "llvm/ADT/EquivalenceClasses.h"
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <utility>
+
+namespace gc3::algorithm {
+
+using topology::Link;
+using topology::Topology;
+
+namespace {
+
+/// What goes over some links in a round, by whichever bounds are the tighter for them. No more than that; maybe less.
+class Throughput {
+public:
+  explicit Throughput(const Topology &topology) : topology(topology), boundsBegin(topology.links.size() + 1, 0) {
+    for (uint32_t link : topology.boundLinks)
+      ++boundsBegin[link + 1];
+    for (size_t link = 0; link < topology.links.size(); ++link)
+      boundsBegin[link + 1] += boundsBegin[link];
+    bounds.resize(topology.boundLinks.size());
+    std::vector<uint32_t> next(boundsBegin.begin(), boundsBegin.end() - 1);
+    for (uint32_t bound = 0; bound < topology.boundCount(); ++bound)
+      for (uint32_t i = topology.boundBegin[bound]; i < topology.boundBegin[bound + 1]; ++i)
+        bounds[next[topology.boundLinks[i]]++] = bound;
+    under.assign(topology.boundCount(), 0);
+    isCounted.assign(topology.boundCount(), 0);
+  }
+
+  uint64_t of(const std::vector<uint32_t> &links) {
+    std::vector<uint32_t> touched;
+    for (uint32_t link : links)
+      for (uint32_t i = boundsBegin[link]; i < boundsBegin[link + 1]; ++i) {
+        if (under[bounds[i]] == 0)
+          touched.push_back(bounds[i]);
+        under[bounds[i]] += topology.links[link].bandwidth;
+      }
+    uint64_t total = 0;
+    for (uint32_t link : links) {
+      const uint32_t bound = tightest(link);
+      if (bound == topology.boundCount())
+        total += topology.links[link].bandwidth;
+      else if (!std::exchange(isCounted[bound], 1))
+        total += topology.boundBandwidth[bound];
+    }
+    for (uint32_t bound : touched)
+      under[bound] = 0, isCounted[bound] = 0;
+    return total;
+  }
+
+private:
+  /// Of the bounds that the link is under the one that takes most from its links here; boundCount() if none does.
+  uint32_t tightest(uint32_t link) const {
+    uint32_t best = topology.boundCount();
+    double most = 1;
+    for (uint32_t i = boundsBegin[link]; i < boundsBegin[link + 1]; ++i) {
+      const double times = static_cast<double>(under[bounds[i]]) / topology.boundBandwidth[bounds[i]];
+      if (times > most)
+        most = times, best = bounds[i];
+    }
+    return best;
+  }
+
+  const Topology &topology;
+  std::vector<uint32_t> boundsBegin, bounds; ///< by link
+  std::vector<uint64_t> under;               ///< by bound: the bandwidth of the links looked at
+  std::vector<uint8_t> isCounted;            ///< by bound
+};
+
+class CutSearch {
+public:
+  /// Of so many rounds, if they are not 0, fullLinks() tells after run().
+  CutSearch(const Topology &topology, const Demand &demand, uint32_t rounds)
+      : topology(topology), demand(demand), rounds(rounds), throughput(topology), groupOf(topology.ranks),
+        isFull(rounds != 0 ? topology.links.size() : 0, 0) {}
+
+  Bounds run() {
+    if (topology.ranks <= mostForAllSets) {
+      lookAtSets();
+    } else {
+      lookAtRanks();
+      lookAtMachines();
+      lookAtHalves();
+      lookAtPrefixes();
+    }
+    lookAtDistances();
+    const uint64_t divisor = std::max<uint64_t>(1, std::gcd(best.crossing, best.bandwidth));
+    best.crossing /= divisor, best.bandwidth /= divisor;
+    return best;
+  }
+
+  std::vector<uint8_t> fullLinks() { return std::move(isFull); }
+
+private:
+  static constexpr uint32_t mostForAllSets = 16;
+
+  uint32_t sourceOf(uint32_t chunk) const { return demand.sourcesOf(chunk)[0].rank; }
+
+  void look(uint64_t crossing, uint64_t bandwidth) {
+    if (bandwidth != 0 && crossing * best.bandwidth > best.crossing * bandwidth)
+      best.crossing = crossing, best.bandwidth = bandwidth;
+  }
+
+  /// So many chunks have to go over these links.
+  void look(uint64_t crossing, const std::vector<uint32_t> &links) {
+    const uint64_t bandwidth = throughput.of(links);
+    look(crossing, bandwidth);
+    if (rounds == 0 || crossing == 0 || crossing != bandwidth * rounds)
+      return;
+    uint64_t alone = 0; // without bounds over several of them
+    for (uint32_t link : links)
+      alone += topology.links[link].bandwidth;
+    for (uint32_t link : links)
+      isFull[link] |= alone == bandwidth;
+  }
+
+  void lookAtSets();
+  void lookAtGroups(uint32_t groups);
+  void lookAtRanks();
+  void lookAtMachines();
+  void lookAtHalves();
+  void lookAtPrefixes();
+  void lookAtDistances();
+
+  const Topology &topology;
+  const Demand &demand;
+  const uint32_t rounds;
+  Throughput throughput;
+  std::vector<uint32_t> groupOf; ///< by rank
+  std::vector<uint8_t> isFull;   ///< by link
+  Bounds best;
+};
+
+/// What leaves each set; what enters it leaves the others.
+void CutSearch::lookAtSets() {
+  std::map<std::pair<uint32_t, uint32_t>, uint64_t> ways; // chunks by source and set of targets
+  for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk) {
+    uint32_t targets = 0;
+    for (const Place &target : demand.targetsOf(chunk))
+      targets |= 1u << target.rank;
+    ++ways[{sourceOf(chunk), targets}];
+  }
+  std::vector<uint32_t> links;
+  for (uint32_t set = 1; set + 1 < 1u << topology.ranks; ++set) {
+    uint64_t crossing = 0;
+    for (const auto &[way, count] : ways)
+      crossing += (set >> way.first & 1) != 0 && (way.second & ~set) != 0 ? count : 0;
+    if (crossing == 0)
+      continue;
+    links.clear();
+    for (uint32_t link = 0; link < topology.linkCount(); ++link)
+      if ((set >> topology.links[link].from & 1) != 0 && (set >> topology.links[link].to & 1) == 0)
+        links.push_back(link);
+    look(crossing, links);
+  }
+}
+
+/// What goes into each group of ranks, and out of it.
+void CutSearch::lookAtGroups(uint32_t groups) {
+  std::vector<uint64_t> in(groups, 0), out(groups, 0);
+  std::vector<uint32_t> seen(groups, UINT32_MAX); // by group, the last chunk that had to go there
+  for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk) {
+    const uint32_t home = groupOf[sourceOf(chunk)];
+    bool leaves = false;
+    for (const Place &target : demand.targetsOf(chunk)) {
+      const uint32_t group = groupOf[target.rank];
+      leaves |= group != home;
+      if (group != home && seen[group] != chunk)
+        ++in[group], seen[group] = chunk;
+    }
+    out[home] += leaves;
+  }
+  std::vector<std::vector<uint32_t>> into(groups), outOf(groups);
+  for (uint32_t link = 0; link < topology.linkCount(); ++link)
+    if (const uint32_t from = groupOf[topology.links[link].from], to = groupOf[topology.links[link].to]; from != to)
+      outOf[from].push_back(link), into[to].push_back(link);
+  for (uint32_t group = 0; group < groups; ++group) {
+    look(in[group], into[group]);
+    look(out[group], outOf[group]);
+  }
+}
+
+void CutSearch::lookAtRanks() {
+  std::iota(groupOf.begin(), groupOf.end(), 0);
+  lookAtGroups(topology.ranks);
+}
+
+/// What the fastest links connect.
+void CutSearch::lookAtMachines() {
+  uint32_t fastest = 0;
+  for (const Link &link : topology.links)
+    fastest = std::max(fastest, link.bandwidth);
+  llvm::EquivalenceClasses<uint32_t> machines;
+  for (uint32_t rank = 0; rank < topology.ranks; ++rank)
+    machines.insert(rank);
+  for (const Link &link : topology.links)
+    if (link.bandwidth == fastest && link.kind != topology::LinkKind::Network)
+      machines.unionSets(link.from, link.to);
+  std::vector<uint32_t> number(topology.ranks, UINT32_MAX);
+  uint32_t groups = 0;
+  for (uint32_t rank = 0; rank < topology.ranks; ++rank) {
+    uint32_t &group = number[machines.getLeaderValue(rank)];
+    group = std::min(group, groups);
+    groups += group == groups;
+    groupOf[rank] = group;
+  }
+  lookAtGroups(groups);
+}
+
+/// Along each dimension of a lattice.
+void CutSearch::lookAtHalves() {
+  uint32_t stride = topology.ranks;
+  for (uint32_t size : topology.lattice) {
+    stride /= size;
+    for (uint32_t rank = 0; rank < topology.ranks; ++rank)
+      groupOf[rank] = rank / stride % size < size / 2 ? 0 : 1;
+    lookAtGroups(2);
+  }
+}
+
+/// What goes from ranks below k to those from k on, and back, for each k; bounds over several links aside.
+void CutSearch::lookAtPrefixes() {
+  const uint32_t ranks = topology.ranks;
+  // Differences: [r] is what comes in when rank r joins the set.
+  std::vector<int64_t> up(ranks + 1, 0), down(ranks + 1, 0), linksUp(ranks + 1, 0), linksDown(ranks + 1, 0);
+  for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk) {
+    const uint32_t source = sourceOf(chunk);
+    uint32_t lowest = source, highest = source;
+    for (const Place &target : demand.targetsOf(chunk))
+      lowest = std::min(lowest, target.rank), highest = std::max(highest, target.rank);
+    ++up[source], --up[highest];
+    ++down[lowest], --down[source];
+  }
+  for (const Link &link : topology.links) {
+    auto &through = link.from < link.to ? linksUp : linksDown;
+    through[std::min(link.from, link.to)] += link.bandwidth;
+    through[std::max(link.from, link.to)] -= link.bandwidth;
+  }
+  for (auto *differences : {&up, &down, &linksUp, &linksDown})
+    std::partial_sum(differences->begin(), differences->end(), differences->begin());
+  for (uint32_t rank = 0; rank + 1 < ranks; ++rank) {
+    look(static_cast<uint64_t>(up[rank]), static_cast<uint64_t>(linksUp[rank]));
+    look(static_cast<uint64_t>(down[rank]), static_cast<uint64_t>(linksDown[rank]));
+  }
+}
+
+/// The farthest way, and all ways together over all links.
+void CutSearch::lookAtDistances() {
+  const topology::LinksOfRanks outgoing = linksFrom(topology);
+  std::vector<uint32_t> bySource(demand.chunks()), distances, links(topology.links.size());
+  std::iota(bySource.begin(), bySource.end(), 0);
+  std::stable_sort(bySource.begin(), bySource.end(), [&](uint32_t a, uint32_t b) { return sourceOf(a) < sourceOf(b); });
+  uint64_t sends = 0;
+  uint32_t last = topology.ranks;
+  for (uint32_t chunk : bySource) {
+    const uint32_t source = sourceOf(chunk);
+    if (source != last)
+      distances = distancesFrom(topology, outgoing, last = source);
+    uint32_t farthest = 0, others = 0;
+    for (const Place &target : demand.targetsOf(chunk)) {
+      farthest = std::max(farthest, distances[target.rank]);
+      others += target.rank != source;
+    }
+    sends += std::max(farthest, others);
+    best.steps = std::max(best.steps, farthest);
+  }
+  std::iota(links.begin(), links.end(), 0);
+  look(sends, links);
+}
+
+} // namespace
+
+Bounds lowerBounds(const Topology &topology, const Demand &demand) {
+  return CutSearch(topology, demand, 0).run();
+}
+
+std::vector<uint8_t> fullLinks(const Topology &topology, const Demand &demand, uint32_t rounds) {
+  CutSearch search(topology, demand, rounds);
+  search.run();
+  return search.fullLinks();
+}
+
+} // namespace gc3::algorithm

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// The values of a postcondition, and who wants them.
+#include "gc3/Algorithm/Demand.h"
+#include <algorithm>
+
+namespace gc3::algorithm {
+
+static void addSources(Demand &demand, const ir::Postcondition &post, uint32_t value) {
+  for (uint32_t i = post.valueBegin[value]; i < post.valueBegin[value + 1]; ++i) {
+    const ir::Run &run = post.runs[i];
+    for (int64_t k = 0; k < run.length; ++k)
+      demand.sources.push_back({static_cast<uint32_t>(run.rank + k * run.rankStride),
+                                static_cast<uint32_t>(run.index + k * run.indexStride)});
+  }
+  std::sort(demand.sources.begin() + demand.sourceBegin.back(), demand.sources.end(),
+            [](const Place &a, const Place &b) { return a.rank < b.rank; });
+  demand.sourceBegin.push_back(static_cast<uint32_t>(demand.sources.size()));
+}
+
+/// Calls `visit(rank, index, chunk)` for each output chunk that must hold something.
+template <typename Visit>
+static void forEachTarget(const ir::Collective &collective, Visit visit) {
+  for (uint32_t rank = 0; rank < collective.ranks; ++rank)
+    for (uint32_t index = 0; index < collective.size(rank, ir::OutputBuffer); ++index)
+      if (uint32_t wanted = collective.post.wanted(rank, index); wanted != ir::Postcondition::Anything)
+        visit(rank, index, wanted - 1);
+}
+
+std::optional<Demand> demandOf(const ir::Collective &collective, std::string &error) {
+  Demand demand;
+  demand.ranks = collective.ranks;
+  const uint32_t chunks = collective.post.valueCount();
+  for (uint32_t value = 0; value < chunks; ++value)
+    addSources(demand, collective.post, value);
+  for (uint32_t chunk = 0; chunk < chunks; ++chunk)
+    for (uint32_t i = demand.sourceBegin[chunk] + 1; i < demand.sourceBegin[chunk + 1]; ++i)
+      if (demand.sources[i - 1].rank == demand.sources[i].rank) {
+        error = "rank " + std::to_string(demand.sources[i].rank) + " contributes more than once to " +
+                ir::describeValue(collective.post, chunk);
+        return {};
+      }
+  demand.targetBegin.assign(chunks + 1, 0);
+  forEachTarget(collective, [&](uint32_t, uint32_t, uint32_t chunk) { ++demand.targetBegin[chunk + 1]; });
+  for (uint32_t chunk = 0; chunk < chunks; ++chunk)
+    demand.targetBegin[chunk + 1] += demand.targetBegin[chunk];
+  demand.targets.resize(demand.targetBegin.back());
+  std::vector<uint32_t> next(demand.targetBegin.begin(), demand.targetBegin.end() - 1);
+  forEachTarget(collective, [&](uint32_t rank, uint32_t index, uint32_t chunk) {
+    demand.targets[next[chunk]++] = {rank, index};
+  });
+  return demand;
+}
+
+} // namespace gc3::algorithm

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// Text of a program. In each step, operations that every rank does alike, with ranks and blocks as it sees them from
+// its point of the lattice, make a loop over the ranks; in a ring also those of every second rank, or so on. Of the
+// others, those on chunks in a row make one.
+#include "gc3/Algorithm/Print.h"
+#include "Places.h"
+#include "gc3/Support/Quantity.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/raw_ostream.h"
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace gc3::algorithm {
+
+namespace {
+
+const char *name(ir::BufferId buffer) {
+  return buffer == ir::InputBuffer ? "input" : buffer == ir::OutputBuffer ? "output" : "scratch";
+}
+
+auto orderOf(const Operation &op) {
+  return std::tuple(op.from.rank != op.to.rank, op.kind, op.from.rank, op.to.rank, op.from.buffer, op.to.buffer,
+                    op.from.index, op.to.index);
+}
+
+class Printer {
+public:
+  Printer(llvm::raw_ostream &out, const topology::Topology &topology, const ir::Collective &collective)
+      : out(out), lattice(topology), collective(collective) {}
+
+  /// What loops use, if ranks are more than a ring.
+  void functions();
+
+  void block(std::vector<Operation> operations, unsigned indent);
+
+private:
+  bool isRing() const { return lattice.size().size() == 1; }
+
+  /// What operations that are alike, on ranks and blocks as `base` sees them, have in common.
+  Operation relative(const Operation &op, uint32_t base) const {
+    auto shifted = [&](const Location &place) {
+      return Location{lattice.difference(place.rank, base), place.buffer,
+                      relativeIndex(lattice, collective, place, base)};
+    };
+    return {shifted(op.from), shifted(op.to), op.kind, op.count};
+  }
+
+  /// Prints what can be a loop over every stride-th rank, and leaves the rest.
+  void loop(std::vector<Operation> &operations, uint32_t stride, unsigned indent);
+
+  /// Whether `next` goes on where `op` ends. In a loop, rows must not run over the end of a block, or they would begin
+  /// anew on some rank.
+  bool continues(const Operation &op, const Operation &next, bool inLoop) const {
+    auto follows = [&](const Location &a, const Location &b) {
+      const uint32_t size = blockSize(collective, a.buffer);
+      return a.rank == b.rank && a.buffer == b.buffer && a.index + op.count == b.index &&
+             !(inLoop && size && b.index % size == 0);
+    };
+    return op.kind == next.kind && follows(op.from, next.from) && follows(op.to, next.to);
+  }
+
+  void merge(std::vector<Operation> &operations, bool inLoop) const {
+    std::sort(operations.begin(), operations.end(),
+              [](const Operation &a, const Operation &b) { return orderOf(a) < orderOf(b); });
+    std::vector<Operation> merged;
+    for (const Operation &op : operations)
+      if (!merged.empty() && continues(merged.back(), op, inLoop))
+        merged.back().count += op.count;
+      else
+        merged.push_back(op);
+    operations = std::move(merged);
+  }
+
+  std::string rankText(uint32_t rank, bool inLoop) const {
+    if (!inLoop)
+      return std::to_string(rank);
+    if (rank == 0)
+      return "r";
+    return isRing() ? "(r + " + std::to_string(rank) + ") % " + std::to_string(collective.ranks)
+                    : "at(r, " + std::to_string(rank) + ")";
+  }
+
+  std::string indexText(const Location &location, bool inLoop) const {
+    const uint32_t size = inLoop ? blockSize(collective, location.buffer) : 0;
+    std::string first = std::to_string(location.index);
+    const std::string times = size == 1 ? "" : std::to_string(size) + " * ";
+    if (!size)
+      return first;
+    if (!isRing())
+      return times + rankText(location.index / size, true) +
+             (location.index % size ? " + " + std::to_string(location.index % size) : "");
+    return location.index ? "(" + times + "r + " + first + ") % " + std::to_string(size * collective.ranks)
+                          : times + "r";
+  }
+
+  void operation(const Operation &op, bool inLoop, unsigned indent) {
+    auto chunk = [&](const Location &place) {
+      return "chunk(" + rankText(place.rank, inLoop) + ", " + name(place.buffer) + ", " + indexText(place, inLoop) +
+             (op.count > 1 ? ", " + std::to_string(op.count) : "") + ")";
+    };
+    out.indent(indent);
+    if (op.kind == SendKind::Reduce)
+      out << chunk(op.to) << ".reduce(" << chunk(op.from) << ");\n";
+    else
+      out << chunk(op.from) << ".copy(" << rankText(op.to.rank, inLoop) << ", " << name(op.to.buffer) << ", "
+          << indexText(op.to, inLoop) << ");\n";
+  }
+
+  llvm::raw_ostream &out;
+  const topology::Lattice lattice;
+  const ir::Collective &collective;
+};
+
+void Printer::functions() {
+  if (isRing())
+    return;
+  std::vector<std::string> sizes, terms;
+  uint32_t stride = collective.ranks;
+  for (uint32_t size : lattice.size()) {
+    stride /= size;
+    const std::string coordinate = stride == 1 ? "" : " / " + std::to_string(stride), modulo = std::to_string(size);
+    sizes.push_back(modulo);
+    terms.push_back("(r" + coordinate + " + v" + coordinate + ") % " + modulo +
+                    (stride == 1 ? "" : " * " + std::to_string(stride)));
+  }
+  out << "// The ranks are points of a closed grid of " << llvm::join(sizes, " x ")
+      << ". Rank v is as far from rank 0, in each direction, as at(r, v) is from r.\nfn at(r: int, v: int) = "
+      << llvm::join(terms, " + ") << ";\n\n";
+}
+
+void Printer::loop(std::vector<Operation> &operations, uint32_t stride, unsigned indent) {
+  using Key = decltype(orderOf(Operation()));
+  std::map<Key, std::vector<const Operation *>> alike;
+  for (const Operation &op : operations)
+    alike[orderOf(relative(op, op.from.rank - op.from.rank % stride))].push_back(&op);
+  std::vector<Operation> inLoop, others;
+  for (const auto &[key, members] : alike)
+    if (members.size() == collective.ranks / stride)
+      inLoop.push_back(relative(*members.front(), members.front()->from.rank - members.front()->from.rank % stride));
+    else
+      for (const Operation *op : members)
+        others.push_back(*op);
+  merge(inLoop, true);
+  if (!inLoop.empty()) {
+    out.indent(indent) << "for r in 0.." << collective.ranks << (stride > 1 ? " by " + std::to_string(stride) : "")
+                       << " {\n";
+    for (const Operation &op : inLoop)
+      operation(op, true, indent + 4);
+    out.indent(indent) << "}\n";
+  }
+  operations = std::move(others);
+}
+
+void Printer::block(std::vector<Operation> operations, unsigned indent) {
+  constexpr uint32_t fewestTurns = 4; // of a loop that is easier to read than its turns; but all ranks are a loop
+  for (uint32_t stride = 1; stride < collective.ranks && !operations.empty(); ++stride)
+    if (stride == 1 || (isRing() && collective.ranks % stride == 0 && collective.ranks / stride >= fewestTurns))
+      loop(operations, stride, indent);
+  merge(operations, false);
+  for (const Operation &op : operations)
+    operation(op, false, indent);
+}
+
+} // namespace
+
+void print(llvm::raw_ostream &out, const topology::Topology &topology, const ir::Collective &collective,
+           const Demand &demand, const Algorithm &algorithm, const ProgramText &text) {
+  const Operations operations = placeOperations(topology, collective, demand, algorithm);
+  for (const std::string &line : text.comment)
+    out << (line.empty() ? "//" : "// ") << line << '\n';
+  for (const std::string &import : text.imports)
+    out << "import \"" << import << "\";\n";
+  if (!text.imports.empty())
+    out << '\n';
+  if (text.declaresPlacement)
+    out << "param inplace: bool = true;\n\n";
+  Printer printer(out, topology, collective);
+  printer.functions();
+  out << "program " << text.name << " implements " << text.implements << " {\n";
+  if (!text.sizes.empty())
+    out << "    sizes " << text.sizes << ";\n";
+  if (!operations.before.empty()) {
+    out << "    // What ranks have themselves of what they need.\n";
+    printer.block(operations.before, 4);
+  }
+  for (uint32_t step = 0; step < algorithm.steps(); ++step) {
+    out << "    // Step " << step + 1 << " of " << algorithm.steps() << ": "
+        << quantity(algorithm.rounds[step], "round") << ".\n    {\n";
+    std::vector<Operation> local, sends;
+    for (const Operation &op : operations.steps[step])
+      (op.from.rank == op.to.rank ? local : sends).push_back(op);
+    printer.block(std::move(local), 8);
+    printer.block(std::move(sends), 8);
+    out << "    }\n";
+  }
+  if (!operations.after.empty()) {
+    out << "    // To where the output wants it.\n";
+    printer.block(operations.after, 4);
+  }
+  out << "}\n";
+}
+
+} // namespace gc3::algorithm

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "Symmetric.h"
+#include <algorithm>
+#include <map>
+
+namespace gc3::greedy {
+
+using algorithm::Algorithm;
+using algorithm::Demand;
+using algorithm::Place;
+using topology::Topology;
+
+std::optional<Symmetric> Symmetric::find(const Topology &topology, const Demand &demand) {
+  std::optional<topology::LinkClasses> classes = linkClasses(topology);
+  if (!classes)
+    return {};
+  Symmetric found(topology, std::move(*classes));
+  if (!found.alignChunks(demand))
+    return {};
+  found.takeShare(demand);
+  found.limitLinks(topology);
+  return found;
+}
+
+/// Sorts the chunks of each rank by where they go, as that rank sees it; they have to be alike.
+bool Symmetric::alignChunks(const Demand &demand) {
+  using Vectors = std::vector<uint32_t>; // from the source to each target; empty if it is wanted everywhere
+  std::vector<std::vector<std::pair<Vectors, uint32_t>>> own(demand.ranks);
+  for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk) {
+    const uint32_t source = demand.sourcesOf(chunk)[0].rank;
+    Vectors vectors;
+    if (demand.targetsOf(chunk).size() < demand.ranks)
+      for (const Place &target : demand.targetsOf(chunk))
+        vectors.push_back(lattice.difference(target.rank, source));
+    std::sort(vectors.begin(), vectors.end());
+    own[source].emplace_back(std::move(vectors), chunk);
+  }
+  perRank = static_cast<uint32_t>(own[0].size());
+  for (auto &ofRank : own) {
+    std::sort(ofRank.begin(), ofRank.end());
+    const bool alike = std::equal(ofRank.begin(), ofRank.end(), own[0].begin(), own[0].end(),
+                                  [](const auto &a, const auto &b) { return a.first == b.first; });
+    if (!alike)
+      return false;
+    for (const auto &[vectors, chunk] : ofRank)
+      chunks.push_back(chunk);
+  }
+  return perRank != 0;
+}
+
+void Symmetric::takeShare(const Demand &demand) {
+  ownDemand.ranks = demand.ranks;
+  for (uint32_t i = 0; i < perRank; ++i) {
+    const auto sources = demand.sourcesOf(chunks[i]), targets = demand.targetsOf(chunks[i]);
+    ownDemand.sources.insert(ownDemand.sources.end(), sources.begin(), sources.end());
+    ownDemand.sourceBegin.push_back(static_cast<uint32_t>(ownDemand.sources.size()));
+    ownDemand.targets.insert(ownDemand.targets.end(), targets.begin(), targets.end());
+    ownDemand.targetBegin.push_back(static_cast<uint32_t>(ownDemand.targets.size()));
+  }
+}
+
+/// If n chunks of rank 0 go over links of a class in a step, n go over each link of it. A bound over m of its links
+/// counts them m times; bounds that say the same are said once.
+void Symmetric::limitLinks(const Topology &whole) {
+  classOf.resize(whole.links.size());
+  for (uint32_t i = 0; i < classes.links.size(); ++i)
+    classOf[classes.links[i]] = i % classes.classes;
+  std::map<std::vector<uint32_t>, uint32_t> limits; // how many links of each class, and what they let through
+  auto limit = [&](const std::vector<uint32_t> &counts, uint32_t bandwidth) {
+    const auto [known, isNew] = limits.try_emplace(counts, bandwidth);
+    known->second = std::min(known->second, bandwidth);
+  };
+  std::vector<uint32_t> counts(classes.classes, 0);
+  for (uint32_t c = 0; c < classes.classes; ++c) {
+    counts[c] = 1;
+    limit(counts, whole.links[classes.link(0, c)].bandwidth);
+    counts[c] = 0;
+  }
+  for (uint32_t bound = 0; bound < whole.boundCount(); ++bound) {
+    std::fill(counts.begin(), counts.end(), 0);
+    for (uint32_t i = whole.boundBegin[bound]; i < whole.boundBegin[bound + 1]; ++i)
+      ++counts[classOf[whole.boundLinks[i]]];
+    limit(counts, whole.boundBandwidth[bound]);
+  }
+  ownTopology.boundBegin = {0};
+  ownTopology.boundLinks.clear();
+  ownTopology.boundBandwidth.clear();
+  for (const auto &[times, bandwidth] : limits) {
+    std::vector<uint32_t> links;
+    for (uint32_t c = 0; c < classes.classes; ++c)
+      for (uint32_t rank = 0; times[c] != 0 && rank < whole.ranks; ++rank)
+        links.insert(links.end(), times[c], classes.link(rank, c));
+    ownTopology.addBound(links, bandwidth);
+  }
+}
+
+Algorithm Symmetric::expand(const Algorithm &ofShare) const {
+  Algorithm all;
+  all.sends.reserve(ofShare.sends.size() * ownDemand.ranks);
+  for (uint32_t step = 0; step < ofShare.steps(); ++step) {
+    for (uint32_t rank = 0; rank < ownDemand.ranks; ++rank)
+      for (uint32_t i = ofShare.stepBegin[step]; i < ofShare.stepBegin[step + 1]; ++i) {
+        const algorithm::Send &send = ofShare.sends[i];
+        const uint32_t from = lattice.add(ownTopology.links[send.link].from, rank);
+        all.sends.push_back({chunks[rank * perRank + send.chunk], classes.link(from, classOf[send.link]), send.kind});
+      }
+    all.endStep(ofShare.rounds[step]);
+  }
+  return all;
+}
+
+} // namespace gc3::greedy

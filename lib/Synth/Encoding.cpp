@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+// Variables and constraints of an instance. All constraints are made for one member of each orbit only.
+#include "Encoding.h"
+#include <algorithm>
+
+namespace gc3::synth {
+
+Encoding::Encoding(const topology::Topology &topology, const algorithm::Demand &demand, const Symmetry &symmetry,
+                   Shape shape, const std::vector<uint8_t> &full, const Options &options, Solver &solver)
+    : topology(topology), demand(demand), symmetry(symmetry), shape(shape), horizon(shape.steps + 1 - symmetry.waves),
+      solver(solver), outgoing(linksFrom(topology)), incoming(linksTo(topology)) {
+  findWindows();
+  if (!possible)
+    return;
+  haves.assign(static_cast<size_t>(demand.chunks()) * topology.ranks * (horizon + 1), Never);
+  sends.assign(static_cast<size_t>(demand.chunks()) * topology.links.size() * horizon, Never);
+  addConstraints(full, options);
+}
+
+/// Those of one member of each orbit. Large instances take a while, so that the time is looked at.
+void Encoding::addConstraints(const std::vector<uint8_t> &full, const Options &options) {
+  addRounds();
+  const auto forEach = [&](const std::vector<uint32_t> &orbitOf, auto add) {
+    for (uint32_t member = 0; member < orbitOf.size() && complete; ++member)
+      if (orbitOf[member] == member) {
+        add(member);
+        complete = !options.isOver();
+      }
+  };
+  forEach(symmetry.chunk, [&](uint32_t chunk) { addVariables(chunk); });
+  forEach(symmetry.chunk, [&](uint32_t chunk) { addArrivals(chunk); });
+  if (symmetry.isTrivial)
+    for (const auto &[key, alike] : chunkClasses(demand))
+      if (alike.size() > 1)
+        addOrder(alike);
+  forEach(symmetry.link, [&](uint32_t link) { addBandwidth({link}, topology.links[link].bandwidth, full[link] != 0); });
+  forEach(symmetry.bound, [&](uint32_t bound) {
+    addBandwidth({topology.boundLinks.begin() + topology.boundBegin[bound],
+                  topology.boundLinks.begin() + topology.boundBegin[bound + 1]},
+                 topology.boundBandwidth[bound], false);
+  });
+}
+
+void Encoding::findWindows() {
+  const topology::Topology back = topology::reversed(topology);
+  std::vector<std::vector<uint32_t>> from, to; // by rank: distances from it, and to it
+  for (uint32_t rank = 0; rank < topology.ranks; ++rank) {
+    from.push_back(distancesFrom(topology, outgoing, rank));
+    to.push_back(distancesFrom(back, incoming, rank));
+  }
+  for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk)
+    for (uint32_t rank = 0; rank < topology.ranks; ++rank) {
+      uint32_t away = topology::Unreachable, waits = topology::Unreachable;
+      for (const algorithm::Place &source : demand.sourcesOf(chunk))
+        away = std::min(away, from[source.rank][rank]);
+      for (const algorithm::Place &target : demand.targetsOf(chunk))
+        waits = std::min(waits, to[target.rank][rank]);
+      earliest.push_back(away);
+      latest.push_back(waits > horizon ? 0 : horizon - waits);
+      possible = possible && !(waits == 0 && away > horizon);
+    }
+}
+
+/// Steps have a round each; the others are shared out.
+void Encoding::addRounds() {
+  const uint32_t more = shape.rounds - shape.steps;
+  std::vector<Term> all;
+  for (uint32_t step = 0; step < shape.steps; ++step)
+    for (uint32_t j = 0; j < more; ++j) {
+      longer.push_back(solver.newVariable());
+      all.push_back({1, longer.back()});
+      if (j > 0)
+        solver.addClause({-longer.back(), longer[longer.size() - 2]});
+    }
+  if (more)
+    solver.addAtMost(all, more);
+}
+
+void Encoding::addVariables(uint32_t chunk) {
+  for (uint32_t rank = 0; rank < topology.ranks; ++rank) {
+    const uint32_t first = earliest[chunk * topology.ranks + rank], last = latest[chunk * topology.ranks + rank];
+    for (uint32_t time = first; time <= horizon && first <= last; ++time) {
+      Literal &literal = have(chunk, rank, time);
+      if (literal == Never)
+        literal = first == 0 ? Always : time > last ? have(chunk, rank, last) : solver.newVariable();
+    }
+  }
+  for (uint32_t i = 0; i < topology.linkCount(); ++i) {
+    const topology::Link &link = topology.links[i];
+    const uint32_t first = earliest[chunk * topology.ranks + link.from],
+                   last = latest[chunk * topology.ranks + link.to];
+    if (earliest[chunk * topology.ranks + link.to] == 0)
+      continue; // the source
+    for (uint32_t step = first; step < last; ++step) {
+      Literal &literal =
+          sends[static_cast<size_t>(symmetry.chunkOnLink[chunk * topology.linkCount() + i]) * horizon + step];
+      if (literal == Never)
+        literal = solver.newVariable();
+    }
+  }
+}
+
+/// C1 to C4: what is sent is there; what is there has come; what must be there in the end is.
+void Encoding::addArrivals(uint32_t chunk) {
+  for (uint32_t rank = 0; rank < topology.ranks; ++rank) {
+    const uint32_t first = earliest[chunk * topology.ranks + rank], last = latest[chunk * topology.ranks + rank];
+    for (uint32_t time = first; first > 0 && time <= last; ++time)
+      addArrival(chunk, rank, time);
+  }
+  for (const algorithm::Place &target : demand.targetsOf(chunk))
+    if (Literal there = have(chunk, target.rank, horizon); there != Always)
+      solver.addClause({there});
+}
+
+void Encoding::addArrival(uint32_t chunk, uint32_t rank, uint32_t time) {
+  const Literal now = have(chunk, rank, time), before = have(chunk, rank, time - 1);
+  std::vector<Literal> come = {-now}, in;
+  if (before != Never) {
+    come.push_back(before);
+    solver.addClause({-before, now});
+  }
+  for (uint32_t i = incoming.begin[rank]; i < incoming.begin[rank + 1]; ++i) {
+    const Literal sent = send(chunk, incoming.links[i], time - 1);
+    if (sent == Never)
+      continue;
+    const Literal there = have(chunk, topology.links[incoming.links[i]].from, time - 1);
+    if (there != Always)
+      solver.addClause({-sent, there});
+    solver.addClause({-sent, now});
+    if (before != Never)
+      solver.addClause({-sent, -before});
+    for (Literal other : in)
+      if (other != sent)
+        solver.addClause({-sent, -other});
+    in.push_back(sent);
+    come.push_back(sent);
+  }
+  solver.addClause(come);
+}
+
+/// What may go over these links in a step, with how often the solver's variable stands for it.
+std::vector<Term> Encoding::sendsOver(const std::vector<uint32_t> &links, uint32_t step) const {
+  std::vector<Literal> sent;
+  for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk)
+    for (uint32_t link : links)
+      if (Literal literal = send(chunk, link, step); literal != Never)
+        sent.push_back(literal);
+  std::sort(sent.begin(), sent.end());
+  std::vector<Term> terms;
+  for (Literal literal : sent)
+    if (!terms.empty() && terms.back().literal == literal)
+      ++terms.back().weight;
+    else
+      terms.push_back({1, literal});
+  return terms;
+}
+
+/// C5: in each step no more than its rounds let through, and no less if all that they let through is needed.
+void Encoding::addBandwidth(const std::vector<uint32_t> &links, uint32_t bandwidth, bool isFull) {
+  const uint32_t more = shape.rounds - shape.steps;
+  for (uint32_t step = 0; step < shape.steps; ++step) {
+    std::vector<Term> sent = sendsOver(links, step), idle;
+    uint32_t most = 0;
+    for (const Term &term : sent) {
+      idle.push_back({term.weight, -term.literal});
+      most += term.weight;
+    }
+    for (uint32_t j = 0; j < more; ++j) {
+      sent.push_back({bandwidth, -longer[step * more + j]});
+      idle.push_back({bandwidth, longer[step * more + j]});
+    }
+    if (most > bandwidth)
+      solver.addAtMost(sent, bandwidth * (1 + more));
+    possible = possible && !(isFull && most < bandwidth);
+    if (isFull && most >= bandwidth)
+      solver.addAtMost(idle, most - bandwidth);
+  }
+}
+
+/// By step, whether the chunk has left its source when it is over.
+std::vector<Literal> Encoding::addDeparture(uint32_t chunk) {
+  std::vector<Literal> left;
+  for (uint32_t step = 0; step < horizon; ++step) {
+    const Literal now = solver.newVariable();
+    std::vector<Literal> why = {-now};
+    for (const algorithm::Place &source : demand.sourcesOf(chunk))
+      for (uint32_t i = outgoing.begin[source.rank]; i < outgoing.begin[source.rank + 1]; ++i)
+        if (Literal sent = send(chunk, outgoing.links[i], step); sent != Never)
+          why.push_back(sent);
+    if (step > 0)
+      why.push_back(left.back());
+    for (size_t i = 1; i < why.size(); ++i)
+      solver.addClause({-why[i], now});
+    solver.addClause(why);
+    left.push_back(now);
+  }
+  return left;
+}
+
+/// Chunks that are alike leave in the order of their numbers: of all the algorithms that differ in nothing else, one
+/// is left.
+void Encoding::addOrder(const std::vector<uint32_t> &alike) {
+  std::vector<Literal> before;
+  for (uint32_t chunk : alike) {
+    std::vector<Literal> left = addDeparture(chunk);
+    for (size_t step = 0; step < before.size(); ++step)
+      solver.addClause({-left[step], before[step]});
+    before = std::move(left);
+  }
+}
+
+algorithm::Algorithm Encoding::decode() const {
+  algorithm::Algorithm result;
+  const uint32_t more = shape.rounds - shape.steps;
+  for (uint32_t step = 0; step < shape.steps; ++step) {
+    for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk)
+      for (uint32_t link = 0; link < topology.linkCount(); ++link)
+        if (Literal literal = send(chunk, link, step); literal != Never && solver.isTrue(literal))
+          result.sends.push_back({chunk, link});
+    uint32_t rounds = 1;
+    for (uint32_t j = 0; j < more; ++j)
+      rounds += solver.isTrue(longer[step * more + j]);
+    result.endStep(rounds);
+  }
+  return result;
+}
+
+} // namespace gc3::synth

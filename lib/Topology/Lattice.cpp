@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gc3/Topology/Lattice.h"
+#include <algorithm>
+#include <tuple>
+
+namespace gc3::topology {
+
+uint32_t Lattice::add(uint32_t point, uint32_t vector) const {
+  uint32_t result = 0, stride = 1;
+  for (size_t i = sizes.size(); i-- > 0; stride *= sizes[i]) {
+    result += (point % sizes[i] + vector % sizes[i]) % sizes[i] * stride;
+    point /= sizes[i], vector /= sizes[i];
+  }
+  return result;
+}
+
+uint32_t Lattice::difference(uint32_t point, uint32_t origin) const {
+  uint32_t result = 0, stride = 1;
+  for (size_t i = sizes.size(); i-- > 0; stride *= sizes[i]) {
+    result += (point % sizes[i] + sizes[i] - origin % sizes[i]) % sizes[i] * stride;
+    point /= sizes[i], origin /= sizes[i];
+  }
+  return result;
+}
+
+std::optional<LinkClasses> linkClasses(const Topology &topology) {
+  uint64_t points = 1;
+  for (uint32_t size : topology.lattice)
+    points *= size;
+  if (topology.lattice.empty() || points != topology.ranks || topology.links.size() % topology.ranks != 0)
+    return {};
+  const Lattice lattice(topology.lattice);
+  LinksOfRanks outgoing = linksFrom(topology);
+  auto keyOf = [&](uint32_t number) {
+    const Link &link = topology.links[number];
+    return std::tuple(lattice.difference(link.to, link.from), link.bandwidth, link.kind, link.alpha, link.beta);
+  };
+  LinkClasses result;
+  result.classes = static_cast<uint32_t>(topology.links.size() / topology.ranks);
+  for (uint32_t rank = 0; rank < topology.ranks; ++rank) {
+    const auto first = outgoing.links.begin() + outgoing.begin[rank];
+    if (outgoing.begin[rank + 1] - outgoing.begin[rank] != result.classes)
+      return {};
+    std::stable_sort(first, first + result.classes, [&](uint32_t a, uint32_t b) { return keyOf(a) < keyOf(b); });
+    for (uint32_t i = 0; i < result.classes; ++i)
+      if (keyOf(first[i]) != keyOf(outgoing.links[i]))
+        return {};
+  }
+  result.links = std::move(outgoing.links);
+  return result;
+}
+
+} // namespace gc3::topology

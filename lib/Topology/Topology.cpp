@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// The graph of a topology: its reverse, its distances, whether it is connected.
+#include "gc3/Topology/Topology.h"
+#include <algorithm>
+
+namespace gc3::topology {
+
+std::string_view name(LinkKind kind) {
+  switch (kind) {
+  case LinkKind::Other: return "other";
+  case LinkKind::NvLink: return "nvlink";
+  case LinkKind::NvSwitch: return "nvswitch";
+  case LinkKind::Xgmi: return "xgmi";
+  case LinkKind::Pcie: return "pcie";
+  case LinkKind::Network: return "network";
+  }
+  return "";
+}
+
+void Topology::addBound(const std::vector<uint32_t> &ofLinks, uint32_t bandwidth) {
+  boundLinks.insert(boundLinks.end(), ofLinks.begin(), ofLinks.end());
+  boundBegin.push_back(static_cast<uint32_t>(boundLinks.size()));
+  boundBandwidth.push_back(bandwidth);
+}
+
+double Topology::alpha() const {
+  double most = 0;
+  for (const Link &link : links)
+    most = std::max(most, link.alpha);
+  return most;
+}
+
+double Topology::beta() const {
+  double most = 0;
+  for (const Link &link : links)
+    most = std::max(most, link.beta * link.bandwidth);
+  return most;
+}
+
+Topology reversed(const Topology &topology) {
+  Topology result = topology;
+  for (Link &link : result.links)
+    std::swap(link.from, link.to);
+  return result;
+}
+
+/// Counting sort of the links by one of their ends.
+static LinksOfRanks linksBy(const Topology &topology, uint32_t Link::*end) {
+  LinksOfRanks result;
+  result.begin.assign(topology.ranks + 1, 0);
+  for (const Link &link : topology.links)
+    ++result.begin[link.*end + 1];
+  for (uint32_t rank = 0; rank < topology.ranks; ++rank)
+    result.begin[rank + 1] += result.begin[rank];
+  std::vector<uint32_t> next(result.begin.begin(), result.begin.end() - 1);
+  result.links.resize(topology.links.size());
+  for (uint32_t link = 0; link < topology.linkCount(); ++link)
+    result.links[next[topology.links[link].*end]++] = link;
+  return result;
+}
+
+LinksOfRanks linksFrom(const Topology &topology) {
+  return linksBy(topology, &Link::from);
+}
+
+LinksOfRanks linksTo(const Topology &topology) {
+  return linksBy(topology, &Link::to);
+}
+
+std::vector<uint32_t> distancesFrom(const Topology &topology, const LinksOfRanks &outgoing, uint32_t source) {
+  std::vector<uint32_t> distance(topology.ranks, Unreachable);
+  std::vector<uint32_t> queue = {source};
+  distance[source] = 0;
+  for (size_t next = 0; next < queue.size(); ++next) {
+    const uint32_t rank = queue[next];
+    for (uint32_t i = outgoing.begin[rank]; i < outgoing.begin[rank + 1]; ++i) {
+      const uint32_t to = topology.links[outgoing.links[i]].to;
+      if (distance[to] != Unreachable)
+        continue;
+      distance[to] = distance[rank] + 1;
+      queue.push_back(to);
+    }
+  }
+  return distance;
+}
+
+uint32_t diameter(const Topology &topology) {
+  const LinksOfRanks outgoing = linksFrom(topology);
+  uint32_t most = 0;
+  for (uint32_t rank = 0; rank < topology.ranks; ++rank) {
+    const std::vector<uint32_t> distance = distancesFrom(topology, outgoing, rank);
+    most = std::max(most, *std::max_element(distance.begin(), distance.end()));
+  }
+  return most;
+}
+
+std::string whyDisconnected(const Topology &topology) {
+  // Connected from rank 0 and to rank 0: so from each to each.
+  for (bool backwards : {false, true}) {
+    const Topology &graph = backwards ? reversed(topology) : topology;
+    const std::vector<uint32_t> distance = distancesFrom(graph, linksFrom(graph), 0);
+    auto lost = std::find(distance.begin(), distance.end(), Unreachable);
+    if (lost == distance.end())
+      continue;
+    const std::string rank = std::to_string(lost - distance.begin());
+    return backwards ? "no way leads from rank " + rank + " to rank 0" : "no way leads from rank 0 to rank " + rank;
+  }
+  return {};
+}
+
+} // namespace gc3::topology

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lower bounds against what is known of small topologies.
+#include "gc3/Algorithm/Bounds.h"
+#include "Problem.h"
+
+using namespace gc3;
+using namespace gc3::algorithm;
+
+static std::pair<uint32_t, uint32_t> boundsOf(const std::string &topology, const std::string &implements) {
+  const Problem problem(topology, implements);
+  const Bounds bounds = lowerBounds(problem.topology, problem.demand);
+  return {bounds.steps, static_cast<uint32_t>(bounds.rounds())};
+}
+
+using Pair = std::pair<uint32_t, uint32_t>;
+
+TEST(Bounds, OfSingleRanks) {
+  EXPECT_EQ(boundsOf("ring:8", "allgather(ranks = 8)"), Pair(4, 4));
+  EXPECT_EQ(boundsOf("dgx1", "allgather(ranks = 8, chunks = 6)"), Pair(2, 7)) << "42 chunks over 6 links";
+  EXPECT_EQ(boundsOf("star:9", "gather(ranks = 9, chunks = 2)"), Pair(1, 2));
+  EXPECT_EQ(boundsOf("star:9", "gather(ranks = 9, root = 3, chunks = 2)"), Pair(2, 16)) << "all of it over one link";
+  EXPECT_EQ(boundsOf("dgx-a100", "allgather(ranks = 8, chunks = 24)"), Pair(1, 14)) << "168 chunks over 12 links";
+}
+
+TEST(Bounds, OfCutsAndHops) {
+  EXPECT_EQ(boundsOf("line:16", "alltoall(ranks = 16)"), Pair(15, 64)) << "8 times 8 over the middle";
+  EXPECT_EQ(boundsOf("mesh:4x4", "alltoall(ranks = 16)"), Pair(6, 16)) << "8 times 8 over 4 links";
+  EXPECT_EQ(boundsOf("torus:4x4", "alltoall(ranks = 16)"), Pair(4, 8)) << "512 hops over 64 links";
+  EXPECT_EQ(boundsOf("hypercube:4", "alltoall(ranks = 16)"), Pair(4, 8));
+}
+
+TEST(Bounds, OfMachines) {
+  EXPECT_EQ(boundsOf("4*dgx-a100", "alltoall(ranks = 32)"), Pair(2, 24)) << "192 chunks over 8 cards";
+  EXPECT_EQ(boundsOf("2*dgx1", "alltoall(ranks = 16)"), Pair(3, 16)) << "64 chunks over 4 cards";
+  EXPECT_EQ(boundsOf("4*ring:4", "allgather(ranks = 16, chunks = 2)"), Pair(3, 24)) << "24 chunks over one card";
+}
+
+TEST(Bounds, OfNothing) {
+  EXPECT_EQ(boundsOf("ring:4", "broadcast(ranks = 4, chunks = 1)"), Pair(2, 1));
+  EXPECT_EQ(boundsOf("full:4", "alltoall(ranks = 4)"), Pair(1, 1));
+}

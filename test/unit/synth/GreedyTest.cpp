@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// Searches on topologies of all kinds: what they find is right, its program keeps the promise, and where the bound can
+// be met it is.
+#include "gc3/Greedy/Greedy.h"
+#include "Problem.h"
+#include "gc3/Algorithm/Bounds.h"
+#include "gc3/Topology/Lattice.h"
+#include <random>
+
+using namespace gc3;
+using namespace gc3::algorithm;
+
+namespace {
+
+uint32_t boundOf(const Problem &problem) {
+  const Bounds bounds = lowerBounds(problem.topology, problem.demand);
+  return static_cast<uint32_t>(std::max<uint64_t>(bounds.rounds(), bounds.steps));
+}
+
+/// Rounds of what is found, which must be right; its program, too.
+uint32_t roundsOf(const Problem &problem, const greedy::Options &options = {}, bool compile = true) {
+  const std::optional<Algorithm> found = greedy::search(problem.topology, problem.demand, options);
+  if (!found)
+    return 0;
+  EXPECT_EQ(problem.whyWrong(*found), "");
+  EXPECT_LE(boundOf(problem), found->totalRounds());
+  if (compile) {
+    EXPECT_EQ(complaints(problem.program(*found)), "");
+  }
+  return found->totalRounds();
+}
+
+const std::string place = ", inplace = inplace)";
+
+std::string allgather(uint32_t ranks, uint32_t chunks = 1) {
+  return "allgather(ranks = " + std::to_string(ranks) + ", chunks = " + std::to_string(chunks) + place;
+}
+std::string alltoall(uint32_t ranks, uint32_t chunks = 1) {
+  return "alltoall(ranks = " + std::to_string(ranks) + ", chunks = " + std::to_string(chunks) + place;
+}
+
+/// The same without what is known of its symmetry.
+Problem plain(Problem problem) {
+  problem.topology.lattice.clear();
+  return problem;
+}
+
+TEST(Lattice, MovesPoints) {
+  const topology::Lattice lattice({3, 4, 2});
+  for (uint32_t point = 0; point < 24; ++point)
+    for (uint32_t vector = 0; vector < 24; ++vector) {
+      const uint32_t moved = lattice.add(point, vector);
+      EXPECT_LT(moved, 24u);
+      EXPECT_EQ(lattice.difference(moved, point), vector);
+      EXPECT_EQ(lattice.difference(moved, vector), point);
+    }
+  EXPECT_EQ(lattice.add(23, 23), 12u) << "(2, 3, 1) twice is (1, 2, 0)";
+}
+
+TEST(Lattice, LinksOfAllRanksAreAlike) {
+  for (const char *name : {"ring:5", "torus:3x4x2", "hypercube:3", "full:5", "dgx2", "3*dgx-a100", "torus:1x4"}) {
+    std::string error;
+    const topology::Topology topology = topology::named(name, error).value();
+    const topology::Lattice lattice(topology);
+    const std::optional<topology::LinkClasses> classes = linkClasses(topology);
+    ASSERT_TRUE(classes) << name;
+    std::vector<uint32_t> seen(topology.linkCount(), 0);
+    for (uint32_t rank = 0; rank < topology.ranks; ++rank)
+      for (uint32_t k = 0; k < classes->classes; ++k) {
+        const topology::Link &link = topology.links[classes->link(rank, k)];
+        const topology::Link &first = topology.links[classes->link(0, k)];
+        ++seen[classes->link(rank, k)];
+        EXPECT_EQ(link.from, rank);
+        EXPECT_EQ(link.to, lattice.add(first.to, rank)) << name;
+        EXPECT_EQ(link.bandwidth, first.bandwidth);
+      }
+    EXPECT_EQ(seen, std::vector<uint32_t>(topology.linkCount(), 1));
+  }
+}
+
+TEST(Lattice, IsNoneWhereRanksDiffer) {
+  for (const char *name : {"line:4", "mesh:3x3", "star:5", "dgx1", "2*dgx1"}) {
+    std::string error;
+    topology::Topology topology = topology::named(name, error).value();
+    EXPECT_FALSE(linkClasses(topology)) << name;
+    topology.lattice = {topology.ranks};
+    EXPECT_FALSE(linkClasses(topology)) << name;
+  }
+}
+
+/// With what is known of their symmetry, closed grids are as good as can be.
+TEST(Greedy, MeetsTheBoundOnLattices) {
+  for (const char *name : {"ring:3", "ring:8", "torus:4x4", "torus:3x5", "torus:4x4x4", "torus:2x8", "hypercube:5",
+                           "full:7", "dgx-a100", "dgx2", "amd-z52"}) {
+    std::string error;
+    const uint32_t ranks = topology::named(name, error).value().ranks;
+    for (uint32_t chunks : {1, 3}) {
+      const Problem problem(name, allgather(ranks, chunks));
+      EXPECT_EQ(roundsOf(problem), boundOf(problem)) << name << " " << chunks;
+    }
+    const Problem problem(name, alltoall(ranks));
+    EXPECT_EQ(roundsOf(problem), boundOf(problem)) << name;
+  }
+}
+
+TEST(Greedy, LargeTopologies) {
+  for (const char *name : {"torus:8x8x8", "hypercube:9"}) {
+    const Problem gather(name, allgather(512)), all(name, alltoall(512));
+    greedy::Options once;
+    once.tries = 1;
+    EXPECT_EQ(roundsOf(gather, once, false), boundOf(gather)) << name;
+    EXPECT_LE(roundsOf(all, once, false), boundOf(all) * 1.02) << name;
+    EXPECT_LE(roundsOf(plain(gather), once, false), boundOf(gather) * 1.1) << name;
+  }
+}
+
+TEST(Greedy, TopologiesWhoseRanksDiffer) {
+  for (const char *name : {"line:7", "mesh:4x5", "star:8", "dgx1", "2*dgx1", "3*dgx-a100", "2*dgx2", "4*ring:4"}) {
+    std::string error;
+    const uint32_t ranks = topology::named(name, error).value().ranks;
+    const Problem gather(name, allgather(ranks, 2)), all(name, alltoall(ranks));
+    EXPECT_LE(roundsOf(gather), boundOf(gather) * 1.5 + 1) << name;
+    EXPECT_LE(roundsOf(all), boundOf(all) * 1.5 + 1) << name;
+  }
+}
+
+TEST(Greedy, RootsAndCustomCollectives) {
+  for (const char *name : {"ring:8", "dgx1", "torus:2x4", "hypercube:3", "star:8", "mesh:2x4"}) {
+    for (const char *collective : {"broadcast(ranks = 8, root = 3, chunks = 5, inplace = inplace)",
+                                   "scatter(ranks = 8, root = 5, chunks = 2, inplace = inplace)",
+                                   "gather(ranks = 8, root = 2, chunks = 2, inplace = inplace)"})
+      EXPECT_NE(roundsOf(Problem(name, collective)), 0u) << name << " " << collective;
+  }
+}
+
+/// Chunks that several ranks want, but not all: they share what their ways have in common.
+TEST(Greedy, SomeTargets) {
+  std::mt19937 random(7);
+  for (const char *name : {"ring:9", "mesh:3x3", "torus:3x3", "star:9"})
+    for (int i = 0; i < 20; ++i) {
+      Problem problem(name, allgather(9, 2));
+      Demand some = problem.demand;
+      some.targets.clear();
+      some.targetBegin = {0};
+      for (uint32_t chunk = 0; chunk < some.chunks(); ++chunk) {
+        for (const Place &target : problem.demand.targetsOf(chunk))
+          if (random() % 3 == 0)
+            some.targets.push_back(target);
+        some.targetBegin.push_back(static_cast<uint32_t>(some.targets.size()));
+      }
+      problem.demand = some;
+      greedy::Options options;
+      options.tries = 2;
+      roundsOf(problem, options, false);
+    }
+}
+
+/// Bounds over sets of links that overlap, links of all bandwidths: random ones.
+TEST(Greedy, RandomTopologies) {
+  std::mt19937 engine(11);
+  auto below = [&](uint32_t end) { return static_cast<uint32_t>(engine() % end); };
+  for (int i = 0; i < 60; ++i) {
+    const uint32_t ranks = 3 + below(6);
+    Problem gather("ring:" + std::to_string(ranks), allgather(ranks, 1 + below(3)));
+    topology::Topology &topology = gather.topology;
+    for (topology::Link &link : topology.links)
+      link.bandwidth = 1 + below(3);
+    for (uint32_t extra = below(6); extra > 0; --extra)
+      if (const uint32_t from = below(ranks), to = below(ranks); from != to)
+        topology.links.push_back({.from = from, .to = to, .bandwidth = 1 + below(4)});
+    for (uint32_t bounds = below(4); bounds > 0; --bounds) {
+      std::vector<uint32_t> links;
+      for (uint32_t link = 0; link < topology.linkCount(); ++link)
+        if (below(3) == 0)
+          links.push_back(link);
+      topology.addBound(links, 1 + below(3));
+    }
+    greedy::Options options;
+    options.tries = 3;
+    options.roundsPerStep = 1 + below(3);
+    EXPECT_NE(roundsOf(gather, options), 0u);
+    Problem all(topology.name, alltoall(ranks));
+    all.topology = topology;
+    EXPECT_NE(roundsOf(all, options), 0u);
+  }
+}
+
+TEST(Greedy, IsTheSameForASeed) {
+  const Problem problem("mesh:4x4", allgather(16, 2));
+  greedy::Options options;
+  options.tries = 3;
+  auto text = [&] { return problem.program(*greedy::search(problem.topology, problem.demand, options)); };
+  const std::string first = text();
+  EXPECT_EQ(first, text());
+  options.seed = 5;
+  EXPECT_NE(first, text());
+}
+
+TEST(Greedy, MoreRoundsMakeFewerSteps) {
+  const Problem problem("torus:4x4", allgather(16, 4));
+  greedy::Options options;
+  const std::optional<Algorithm> fine = greedy::search(problem.topology, problem.demand, options);
+  options.roundsPerStep = 4;
+  const std::optional<Algorithm> coarse = greedy::search(problem.topology, problem.demand, options);
+  EXPECT_EQ(problem.whyWrong(*coarse), "");
+  EXPECT_LT(coarse->steps(), fine->steps());
+  EXPECT_GE(coarse->totalRounds(), fine->totalRounds());
+}
+
+TEST(Greedy, Stops) {
+  const Problem problem("torus:4x4", allgather(16));
+  greedy::Options options;
+  options.stops = [] { return true; };
+  EXPECT_FALSE(greedy::search(problem.topology, problem.demand, options)) << "nothing was found yet";
+  uint32_t steps = 0;
+  options.stops = [&] { return ++steps > 6; };
+  const std::optional<Algorithm> found = greedy::search(problem.topology, problem.demand, options);
+  ASSERT_TRUE(found) << "a try had ended";
+  EXPECT_EQ(problem.whyWrong(*found), "");
+}
+
+} // namespace

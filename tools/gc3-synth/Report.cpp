@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+// Words for trials, and files for what was found. Of a frontier, each program is for the sizes for which it is the
+// fastest: with alpha and beta of the topology, times are lines over sizes, and what counts is their lower envelope.
+#include "Report.h"
+#include "gc3/Algorithm/Print.h"
+#include "gc3/Support/JsonWriter.h"
+#include "gc3/Support/Quantity.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <filesystem>
+#include <numeric>
+
+namespace gc3::synth {
+
+namespace {
+
+const char *word(Verdict verdict) {
+  switch (verdict) {
+  case Verdict::Satisfiable: return "satisfiable";
+  case Verdict::Unsatisfiable: return "unsatisfiable";
+  case Verdict::Unknown: return "unknown";
+  }
+  return "";
+}
+
+std::string instanceOf(const Trial &trial) {
+  std::string chunks = quantity(trial.task.chunks, "chunk");
+  if (trial.isGreedy && !trial.outcome.algorithm)
+    return chunks;
+  return chunks + ", " + quantity(trial.shape.steps, "step") + ", " + quantity(trial.shape.rounds, "round");
+}
+
+/// What is shown to be as good as can be; "" if nothing is. Of an Allreduce, among those that are a Reducescatter and
+/// an Allgather.
+std::string optimality(const Trial &trial) {
+  std::string text;
+  if (trial.fewestSteps)
+    text = "latency-optimal";
+  if (trial.fewestRounds)
+    text += std::string(text.empty() ? "" : " and ") + "bandwidth-optimal";
+  const bool isComposed = trial.task.way == Task::Way::InverseThenDirect;
+  return text.empty() || !isComposed ? text : text + " among those that scatter the sum and gather it";
+}
+
+/// How far what the greedy search found is from what can be.
+std::string roundsNeeded(const Trial &trial) {
+  if (!trial.isGreedy || trial.fewestRounds)
+    return "";
+  const uint64_t least = std::max<uint64_t>(trial.least.rounds(), trial.least.steps);
+  const bool isComposed = trial.task.way == Task::Way::InverseThenDirect;
+  const std::string who = isComposed ? "none that scatters the sum and gathers it" : "no algorithm";
+  return who + " has fewer" + (least == trial.shape.rounds ? " rounds" : " than " + quantity(least, "round"));
+}
+
+std::string fraction(uint64_t numerator, uint64_t denominator) {
+  const uint64_t divisor = std::gcd(numerator, denominator);
+  const std::string text = std::to_string(numerator / divisor);
+  return denominator == divisor ? text : text + "/" + std::to_string(denominator / divisor);
+}
+
+/// What L bytes of the paper's cost are.
+std::string costUnit(const Task &task) {
+  if (task.name == "allgather" || task.name == "gather")
+    return "that each rank gives";
+  if (task.name == "reduce_scatter" || task.name == "scatter")
+    return "that each rank gets";
+  return task.imports.empty() ? "of the buffer" : "of a chunk";
+}
+
+std::string identifier(const std::string &text) {
+  std::string result;
+  for (char c : text)
+    result += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+  return result;
+}
+
+/// Chunks of the larger of a rank's buffers: what sizes of calls count.
+uint32_t chunksOfCall(const Task &task) {
+  return std::max(task.collective.input.total(), task.collective.output.total());
+}
+
+/// Microseconds for a call of that many bytes.
+double secondsOf(const Trial &trial, double bytes) {
+  return trial.shape.steps * trial.task.topology.alpha() +
+         trial.shape.rounds * trial.task.topology.beta() * bytes / 1e6 / chunksOfCall(trial.task);
+}
+
+/// A program and the first size for which it is the fastest.
+struct Choice {
+  const Trial *trial;
+  uint64_t from;
+};
+
+/// By sizes. Trials have ever more steps and ever fewer rounds for a chunk.
+std::vector<Choice> envelope(const Result &result) {
+  std::vector<Choice> choices;
+  for (size_t index : result.found) {
+    const Trial &trial = result.trials[index];
+    uint64_t from = 0;
+    while (!choices.empty()) {
+      const Trial &before = *choices.back().trial;
+      const double steeper =
+          secondsOf(before, 1e6) - secondsOf(before, 0) - secondsOf(trial, 1e6) + secondsOf(trial, 0);
+      const double meet = steeper > 0 ? (secondsOf(trial, 0) - secondsOf(before, 0)) / steeper * 1e6 : 1e18;
+      from = static_cast<uint64_t>(std::ceil(std::clamp(meet, 0.0, 1e18)));
+      if (from > choices.back().from)
+        break;
+      choices.pop_back(); // never the fastest
+      from = 0;
+    }
+    if (from < uint64_t(1e18))
+      choices.push_back({&trial, from});
+  }
+  return choices;
+}
+
+std::string sizesOf(const std::vector<Choice> &choices, size_t i) {
+  if (choices.size() == 1)
+    return "";
+  return std::to_string(choices[i].from) + " .. " +
+         (i + 1 < choices.size() ? std::to_string(choices[i + 1].from) : "1 << 62");
+}
+
+std::vector<std::string> aboutFile(const CommandLine &line, const Task &task) {
+  const topology::Topology &topology = task.topology;
+  std::string alpha, beta;
+  llvm::raw_string_ostream(alpha) << llvm::format("%g", topology.alpha());
+  llvm::raw_string_ostream(beta) << llvm::format("%g", topology.beta());
+  return {task.name + " on " + topology.name + ": " + quantity(topology.ranks, "rank") + ", " +
+              quantity(topology.linkCount(), "link") +
+              (topology.boundCount() ? ", " + quantity(topology.boundCount(), "bound") : "") + ", alpha = " + alpha +
+              " us, beta = " + beta + " us/MB.",
+          "Made by gc3-synth " GC3_VERSION +
+              std::string(line.goal == Goal::FewRounds ? "" : " with " + solverVersion()) + ":",
+          "  " + line.spelled};
+}
+
+std::string aboutProgram(const Trial &trial) {
+  const Task &task = trial.task;
+  const std::string shown = optimality(trial);
+  std::string text = quantity(task.chunks, "chunk") + " in " + quantity(trial.shape.steps, "step") + " of " +
+                     quantity(trial.shape.rounds, "round") + " in all: " + std::to_string(trial.shape.steps) +
+                     " alpha + " + fraction(trial.shape.rounds, task.chunks) + " L beta, for L bytes " + costUnit(task);
+  const std::string needed = roundsNeeded(trial);
+  return text + (shown.empty() ? "" : "; " + shown) + (needed.empty() ? "" : "; " + needed) + ".";
+}
+
+/// As a program at `out` has to name a file that is at `path` for gc3-synth.
+std::string importPath(const std::string &path, const std::string &out) {
+  std::error_code error;
+  if (out == "-" || std::filesystem::path(path).is_absolute())
+    return path;
+  const std::filesystem::path folder = std::filesystem::path(out).parent_path();
+  const std::filesystem::path relative = std::filesystem::relative(path, folder.empty() ? "." : folder, error);
+  return error || relative.empty() ? path : relative.string();
+}
+
+void writeTrial(JsonWriter &json, const Trial &trial) {
+  json.object([&] {
+    json.key("chunks");
+    json.value(trial.task.chunks);
+    json.key("steps");
+    json.value(trial.shape.steps);
+    json.key("rounds");
+    json.value(trial.shape.rounds);
+    json.key("method");
+    json.value(llvm::StringRef(trial.isGreedy ? "greedy" : "solver"));
+    json.key("leastSteps");
+    json.value(trial.least.steps);
+    json.key("leastRounds");
+    json.value(static_cast<int64_t>(trial.least.rounds()));
+    json.key("verdict");
+    json.value(llvm::StringRef(word(trial.outcome.verdict)));
+    json.key("milliseconds");
+    json.value(static_cast<int64_t>(std::llround(trial.seconds * 1000)));
+    json.key("latencyOptimal");
+    json.boolean(trial.outcome.algorithm && trial.fewestSteps);
+    json.key("bandwidthOptimal");
+    json.boolean(trial.outcome.algorithm && trial.fewestRounds);
+    if (!trial.outcome.algorithm)
+      return;
+    json.key("sends");
+    json.value(static_cast<int64_t>(trial.outcome.algorithm->sends.size()));
+    json.key("roundsOfSteps");
+    json.array([&] {
+      for (uint32_t rounds : trial.outcome.algorithm->rounds)
+        json.value(rounds);
+    });
+  });
+}
+
+} // namespace
+
+std::string describe(const Trial &trial) {
+  std::string seconds;
+  llvm::raw_string_ostream(seconds) << llvm::format("%.2f s", trial.seconds);
+  std::string text = trial.task.name + " on " + trial.task.topology.name + ", " + instanceOf(trial) + ": " +
+                     (trial.isGreedy && trial.outcome.algorithm ? "found" : word(trial.outcome.verdict)) + ", " +
+                     seconds;
+  if (trial.outcome.algorithm)
+    for (const std::string &shown : {optimality(trial), roundsNeeded(trial)})
+      text += shown.empty() ? "" : ", " + shown;
+  return text;
+}
+
+std::string programs(const CommandLine &line, const Result &result) {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  const std::vector<Choice> choices = envelope(result);
+  for (size_t i = 0; i < choices.size(); ++i) {
+    const Trial &trial = *choices[i].trial;
+    algorithm::ProgramText program;
+    if (i == 0)
+      program.comment = aboutFile(line, trial.task);
+    else
+      out << '\n';
+    if (i == 0)
+      program.comment.insert(program.comment.end(), {"", aboutProgram(trial)});
+    else
+      program.comment = {aboutProgram(trial)};
+    if (i == 0)
+      for (const std::string &import : trial.task.imports)
+        program.imports.push_back(importPath(import, line.out));
+    program.name = identifier(trial.task.name + "_" + trial.task.topology.name);
+    if (choices.size() > 1)
+      program.name += "_" + std::to_string(trial.shape.steps) + "_" + std::to_string(trial.shape.rounds);
+    program.implements = trial.task.implements;
+    program.declaresPlacement = trial.task.hasPlacement && i == 0;
+    program.sizes = sizesOf(choices, i);
+    print(out, trial.task.topology, trial.task.collective, trial.task.demand, *trial.outcome.algorithm, program);
+  }
+  return out.str();
+}
+
+std::string json(const CommandLine &line, const Result &result) {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  JsonWriter json(out);
+  json.object([&] {
+    json.key("topology");
+    json.value(llvm::StringRef(line.topology));
+    json.key("collective");
+    json.value(llvm::StringRef(line.collective));
+    json.key("solver");
+    json.value(llvm::StringRef(solverVersion()));
+    json.key("seed");
+    json.value(line.seed);
+    json.key("complete");
+    json.boolean(result.isComplete);
+    json.key("trials");
+    json.array([&] {
+      for (const Trial &trial : result.trials)
+        writeTrial(json, trial);
+    });
+  });
+  out << '\n';
+  return out.str();
+}
+
+} // namespace gc3::synth

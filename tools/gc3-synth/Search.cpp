@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// One instance, the fewest steps, what the greedy search finds, or the Pareto procedure of the paper (algorithm 1): for
+// ever more steps, the shapes of so many steps and up to k more rounds, from the fewest rounds per chunk on, until one
+// is found.
+#include "Search.h"
+#include "gc3/Greedy/Greedy.h"
+#include "gc3/Support/Quantity.h"
+#include <algorithm>
+
+namespace gc3::synth {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+class Searcher {
+public:
+  Searcher(const topology::Topology &topology, const CommandLine &line, const std::atomic<bool> &interrupted,
+           const std::function<void(const Trial &)> &tell, std::string &error)
+      : topology(topology), line(line), tell(tell), error(error) {
+    options.seed = line.seed;
+    options.interrupted = &interrupted;
+    end = Clock::now() + std::chrono::seconds(line.timeLimit);
+  }
+
+  Result run() {
+    unit = isCustom(line.collective) ? 1 : chunkUnit(line.collective, topology.ranks);
+    std::optional<Task> first = task(line.chunks ? line.chunks : unit);
+    if (!first)
+      return {};
+    bounds = lowerBounds(*first);
+    switch (line.goal) {
+    case Goal::Instance: instance(*first); break;
+    case Goal::LeastSteps: leastSteps(*first); break;
+    case Goal::Pareto: pareto(*first); break;
+    case Goal::FewRounds: fewRounds(*first); break;
+    }
+    result.isComplete = !isUnknown;
+    return std::move(result);
+  }
+
+private:
+  std::optional<Task> task(uint32_t chunks) const {
+    return makeTask(topology, line.collective, chunks, line.root, error);
+  }
+
+  uint32_t stride(const Task &task) const { return task.way == Task::Way::InverseThenDirect ? 2 : 1; }
+
+  uint32_t mostSteps() const { return line.maxSteps ? line.maxSteps : std::max(1u, bounds.steps) + 10; }
+
+  /// Says whether the search can go on. `share` of the time that there is for everything, at most.
+  bool attempt(const Task &task, Shape shape, double share) {
+    if (isTooLarge(task.topology, task.direct, shape)) {
+      const uint64_t sends = static_cast<uint64_t>(task.direct.chunks()) * task.topology.linkCount() * shape.steps;
+      error = task.name + " on " + task.topology.name + " in " + quantity(shape.steps, "step") +
+              " is too large for a solver: " + std::to_string(sends) + " chunks times links times steps, " +
+              std::to_string(static_cast<uint64_t>(MaxSends)) + " at most";
+      return false;
+    }
+    const Clock::time_point begin = Clock::now();
+    const auto most =
+        std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(share * line.timeLimit));
+    options.deadline = std::min(end, begin + most);
+    Trial trial;
+    trial.task = task, trial.shape = shape;
+    const uint32_t parts = stride(task);
+    trial.outcome = findBy(task, [&](const auto &on, const auto &demand) {
+      return solve(on, demand, {shape.steps / parts, shape.rounds / parts}, options);
+    });
+    return conclude(std::move(trial), begin);
+  }
+
+  bool conclude(Trial trial, Clock::time_point begin) {
+    trial.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    if (trial.outcome.algorithm)
+      if (const std::string wrong = whyWrong(trial.task.topology, trial.task.demand, *trial.outcome.algorithm);
+          !wrong.empty()) {
+        error = "internal error: the algorithm found is wrong: " + wrong;
+        return false;
+      }
+    trial.least = lowerBounds(trial.task);
+    trial.fewestSteps = trial.shape.steps == trial.least.steps;
+    trial.fewestRounds = trial.shape.rounds * trial.least.bandwidth == trial.least.crossing;
+    isOptimal = trial.fewestRounds;
+    isFound = trial.outcome.verdict == Verdict::Satisfiable;
+    if (isFound)
+      result.found.push_back(result.trials.size());
+    isUnknown |= trial.outcome.verdict == Verdict::Unknown;
+    tell(trial);
+    result.trials.push_back(std::move(trial));
+    options.deadline = end;
+    if (line.goal != Goal::Instance && options.isOver())
+      isUnknown = true; // there would have been more
+    return !options.isOver();
+  }
+
+  void instance(const Task &only) {
+    if (!isShapeOf(only, {line.steps, line.rounds})) {
+      error = "an allreduce is a reduce_scatter and an allgather: --steps and --rounds must be even";
+      return;
+    }
+    attempt(only, {line.steps, line.rounds}, 1);
+  }
+
+  void fewRounds(const Task &only) {
+    if (topology.ranks > greedy::MostRanks) {
+      error = "the greedy search takes up to " + std::to_string(greedy::MostRanks) + " ranks, and '" + topology.name +
+              "' has " + std::to_string(topology.ranks);
+      return;
+    }
+    const Clock::time_point begin = Clock::now();
+    options.deadline = end;
+    greedy::Options how;
+    how.seed = line.seed, how.tries = line.tries, how.roundsPerStep = line.roundsPerStep;
+    how.stops = [this] { return options.isOver(); };
+    Trial trial;
+    trial.task = only, trial.isGreedy = true;
+    trial.outcome = findBy(only, [&](const auto &on, const auto &demand) {
+      Outcome found;
+      found.algorithm = greedy::search(on, demand, how);
+      found.verdict = found.algorithm ? Verdict::Satisfiable : Verdict::Unknown;
+      return found;
+    });
+    if (const auto &found = trial.outcome.algorithm)
+      trial.shape = {found->steps(), found->totalRounds()};
+    conclude(std::move(trial), begin);
+  }
+
+  /// Those without a solution for sure come before the first that has one.
+  void leastSteps(const Task &only) {
+    for (uint32_t steps = std::max(1u, bounds.steps); steps <= mostSteps(); steps += stride(only)) {
+      const Shape shape = {steps, steps + line.extraRounds / stride(only) * stride(only)};
+      if (!attempt(only, shape, 0.1))
+        return;
+      if (isFound)
+        return;
+    }
+  }
+
+  /// The shapes of so many steps that bounds allow, from the fewest rounds per chunk on.
+  std::vector<std::pair<uint32_t, uint32_t>> candidates(const Task &first, uint32_t steps) const {
+    std::vector<std::pair<uint32_t, uint32_t>> shapes; // rounds, multiples of the unit
+    for (uint32_t rounds = steps; rounds <= steps + line.extraRounds; rounds += stride(first)) {
+      const uint64_t most = bounds.crossing ? rounds * bounds.bandwidth / bounds.crossing : 1;
+      for (uint32_t units = 1; units <= std::min<uint64_t>(most, isCustom(line.collective) ? 1 : 4096); ++units)
+        shapes.emplace_back(rounds, units);
+    }
+    // Of equally many rounds per chunk, the smallest is the easiest.
+    std::sort(shapes.begin(), shapes.end(), [](const auto &a, const auto &b) {
+      const uint64_t left = static_cast<uint64_t>(a.first) * b.second,
+                     right = static_cast<uint64_t>(b.first) * a.second;
+      return left != right ? left < right : a < b;
+    });
+    return shapes;
+  }
+
+  void pareto(const Task &first) {
+    double best = 0; // rounds per unit of the last one found
+    for (uint32_t steps = std::max(1u, bounds.steps); steps <= mostSteps(); steps += stride(first)) {
+      for (const auto &[rounds, units] : candidates(first, steps)) {
+        const double perUnit = static_cast<double>(rounds) / units;
+        if (best > 0 && perUnit >= best)
+          break; // no better than with fewer steps
+        std::optional<Task> each = task(units * unit);
+        if (!each || !attempt(*each, {steps, rounds}, 0.1))
+          return;
+        if (!isFound)
+          continue;
+        best = perUnit;
+        if (isOptimal)
+          return;
+        break;
+      }
+    }
+  }
+
+  const topology::Topology &topology;
+  const CommandLine &line;
+  const std::function<void(const Trial &)> &tell;
+  std::string &error;
+  Options options;
+  Clock::time_point end;
+  uint32_t unit = 1;
+  Bounds bounds; ///< of one unit of chunks
+  bool isFound = false, isOptimal = false, isUnknown = false;
+  Result result;
+};
+
+} // namespace
+
+Result search(const topology::Topology &topology, const CommandLine &line, const std::atomic<bool> &interrupted,
+              const std::function<void(const Trial &)> &tell, std::string &error) {
+  return Searcher(topology, line, interrupted, tell, error).run();
+}
+
+} // namespace gc3::synth

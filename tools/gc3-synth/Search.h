@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which shapes are tried, in which order.
+#pragma once
+
+#include "Options.h"
+#include "Task.h"
+#include <functional>
+
+namespace gc3::synth {
+
+/// One instance, and what came of it.
+struct Trial {
+  Task task;
+  Shape shape;
+  Outcome outcome;
+  double seconds = 0;
+  Bounds least;
+  bool fewestSteps = false, fewestRounds = false; ///< shown by the bounds: optimal
+  bool isGreedy = false;
+};
+
+struct Result {
+  std::vector<Trial> trials;
+  std::vector<size_t> found; ///< among them
+  bool isComplete = false;   ///< nothing was given up
+};
+
+/// Runs to the end of the goal, of the time, or until interrupted. `tell` hears of each trial when it is over. An empty
+/// result without trials: `error` says what is wrong with the command line.
+Result search(const topology::Topology &topology, const CommandLine &line, const std::atomic<bool> &interrupted,
+              const std::function<void(const Trial &)> &tell, std::string &error);
+
+} // namespace gc3::synth

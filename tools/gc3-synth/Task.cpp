@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// Collectives by name: the program without steps that promises them is given to the compiler's front end, so that what
+// is asked of the solver is what the language means. Which are inverses of which is the paper's section 3.6.
+#include "Task.h"
+#include "gc3/IR/StandardCollective.h"
+#include "gc3/Sema/Sema.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace gc3::synth {
+
+namespace {
+
+/// The collective whose inverse on the reversed topology is the one of that name; empty if it is found directly.
+llvm::StringRef inverseOf(llvm::StringRef collective) {
+  if (collective == "reduce_scatter" || collective == "allreduce")
+    return "allgather";
+  return collective == "reduce" ? "broadcast" : "";
+}
+
+/// What a program for one of them implements; `inPlace` may be empty.
+std::string promiseOf(llvm::StringRef name, uint32_t ranks, uint32_t chunks, uint32_t root, llvm::StringRef inPlace) {
+  const ir::StandardCollective *standard = ir::findStandard(name);
+  std::string text = (name + "(ranks = " + std::to_string(ranks)).str();
+  if (standard->hasRoot())
+    text += ", root = " + std::to_string(root);
+  text += ", chunks = " + std::to_string(chunks);
+  return text + (inPlace.empty() ? "" : (", inplace = " + inPlace).str()) + ")";
+}
+
+std::optional<ir::Collective> evaluate(const std::string &implements, const std::vector<std::string> &imports,
+                                       std::string &error) {
+  SourceManager sources;
+  Diagnostics diags(sources);
+  std::string text;
+  for (const std::string &import : imports)
+    text += "import \"" + import + "\";\n";
+  text += "program p implements " + implements + " { }\n";
+  std::optional<ir::Collective> collective = sema::analyzeCollective(sources, diags, "-", text, {});
+  if (!collective) {
+    llvm::raw_string_ostream out(error);
+    diags.print(out, false);
+  }
+  return collective;
+}
+
+bool fill(Task &task, std::string &error) {
+  std::string text = task.implements;
+  if (task.hasPlacement) // for the front end, a value in place of the program's param
+    text.replace(text.rfind("= inplace"), 9, "= true");
+  std::optional<ir::Collective> collective = evaluate(text, task.imports, error);
+  if (!collective)
+    return false;
+  if (collective->ranks != task.topology.ranks) {
+    error = "'" + task.name + "' has " + std::to_string(collective->ranks) + " ranks, and '" + task.topology.name +
+            "' has " + std::to_string(task.topology.ranks);
+    return false;
+  }
+  std::optional<algorithm::Demand> demand = algorithm::demandOf(*collective, error);
+  if (!demand)
+    return false;
+  task.collective = std::move(*collective);
+  task.demand = std::move(*demand);
+  return true;
+}
+
+/// FILE.gc3:NAME(ARGUMENTS)
+bool fillCustom(Task &task, llvm::StringRef spelled, std::string &error) {
+  const size_t open = std::min(spelled.find('('), spelled.size()), colon = spelled.take_front(open).rfind(':');
+  task.imports = {spelled.take_front(colon).str()};
+  task.implements = spelled.drop_front(colon + 1).str();
+  if (!llvm::StringRef(task.implements).contains('('))
+    task.implements += "()";
+  task.name = llvm::StringRef(task.implements).take_until([](char c) { return c == '('; }).trim().str();
+  if (!fill(task, error))
+    return false;
+  if (task.demand.combines()) {
+    error = "'" + task.name + "' has outputs that are reductions; of those, only the standard collectives can be found";
+    return false;
+  }
+  if (task.demand.chunks() == 0) {
+    error = "'" + task.name + "' promises nothing";
+    return false;
+  }
+  task.direct = task.demand;
+  return true;
+}
+
+bool fillStandard(Task &task, uint32_t root, std::string &error) {
+  const uint32_t ranks = task.topology.ranks, unit = chunkUnit(task.name, ranks);
+  if (task.chunks % unit != 0) {
+    error = "chunks of '" + task.name + "' on " + std::to_string(ranks) + " ranks come in multiples of " +
+            std::to_string(unit) + ", not " + std::to_string(task.chunks);
+    return false;
+  }
+  // Of an Alltoall the language counts the chunks of a block.
+  const uint32_t chunks = task.name == "alltoall" ? task.chunks / unit : task.chunks;
+  // In place, what arrives in an Alltoall would have to wait until all that it overwrites is sent.
+  task.hasPlacement = task.name != "alltoall";
+  task.implements = promiseOf(task.name, ranks, chunks, root, task.hasPlacement ? "inplace" : "");
+  if (!fill(task, error))
+    return false;
+  const llvm::StringRef other = inverseOf(task.name);
+  task.direct = task.demand;
+  if (other.empty())
+    return true;
+  task.way = task.name == "allreduce" ? Task::Way::InverseThenDirect : Task::Way::Inverse;
+  std::optional<ir::Collective> collective =
+      evaluate(promiseOf(other, ranks, task.name == "allreduce" ? chunks / unit : chunks, root, ""), {}, error);
+  std::optional<algorithm::Demand> demand = collective ? algorithm::demandOf(*collective, error) : std::nullopt;
+  if (demand)
+    task.direct = std::move(*demand);
+  return demand.has_value();
+}
+
+/// The same on the reversed topology, link by link.
+algorithm::Algorithm onTwins(algorithm::Algorithm algorithm, const std::vector<uint32_t> &twins) {
+  for (algorithm::Send &send : algorithm.sends)
+    send.link = twins[send.link];
+  return algorithm;
+}
+
+Outcome findAllreduce(const Task &task, const Finder &find) {
+  Outcome gather = find(task.topology, task.direct);
+  if (!gather.algorithm)
+    return gather;
+  Outcome back = gather;
+  if (std::optional<std::vector<uint32_t>> twins = twinLinks(task.topology))
+    back.algorithm = onTwins(*gather.algorithm, *twins);
+  else
+    back = find(topology::reversed(task.topology), task.direct);
+  if (back.algorithm)
+    back.algorithm = sequence(inverted(*back.algorithm), *gather.algorithm);
+  return back;
+}
+
+} // namespace
+
+uint32_t chunkUnit(const std::string &collective, uint32_t ranks) {
+  return collective == "alltoall" || collective == "allreduce" ? ranks : 1;
+}
+
+bool isCustom(const std::string &collective) {
+  return collective.find(".gc3:") != std::string::npos;
+}
+
+std::optional<Task> makeTask(const topology::Topology &topology, const std::string &collective, uint32_t chunks,
+                             uint32_t root, std::string &error) {
+  Task task;
+  task.topology = topology;
+  task.name = collective;
+  task.chunks = chunks;
+  error.clear();
+  if (isCustom(collective)) {
+    task.chunks = 1; // rounds are for the whole of it
+    return fillCustom(task, collective, error) ? std::optional(std::move(task)) : std::nullopt;
+  }
+  if (!ir::findStandard(collective)) {
+    error = "no collective is called '" + collective + "'; --help lists them";
+    return {};
+  }
+  return fillStandard(task, root, error) ? std::optional(std::move(task)) : std::nullopt;
+}
+
+bool isShapeOf(const Task &task, Shape shape) {
+  return task.way != Task::Way::InverseThenDirect || (shape.steps % 2 == 0 && shape.rounds % 2 == 0);
+}
+
+Outcome findBy(const Task &task, const Finder &find) {
+  Outcome outcome;
+  switch (task.way) {
+  case Task::Way::Direct: outcome = find(task.topology, task.direct); break;
+  case Task::Way::Inverse:
+    outcome = find(topology::reversed(task.topology), task.direct);
+    if (outcome.algorithm)
+      outcome.algorithm = inverted(*outcome.algorithm);
+    break;
+  case Task::Way::InverseThenDirect: outcome = findAllreduce(task, find); break;
+  }
+  return outcome;
+}
+
+Bounds lowerBounds(const Task &task) {
+  Bounds bounds =
+      lowerBounds(task.way == Task::Way::Inverse ? topology::reversed(task.topology) : task.topology, task.direct);
+  if (task.way == Task::Way::InverseThenDirect) {
+    bounds.steps *= 2;
+    bounds.crossing *= 2;
+  }
+  return bounds;
+}
+
+} // namespace gc3::synth

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// gc3-synth: programs for a topology. Reads it, has shapes tried, writes what was found.
+#include "Output.h"
+#include "Report.h"
+#include "gc3/Parse/Parse.h"
+#include "gc3/Topology/Families.h"
+#include "gc3/Topology/Json.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
+#include <csignal>
+
+using namespace gc3;
+using namespace gc3::synth;
+
+static std::atomic<bool> interrupted{false};
+
+static int fail(const std::string &message) {
+  llvm::errs() << "gc3-synth: error: " << message << '\n';
+  return 1;
+}
+
+static std::optional<topology::Topology> readTopology(const std::string &name, std::string &error) {
+  if (!llvm::StringRef(name).endswith(".json"))
+    return topology::named(name, error);
+  auto file = llvm::MemoryBuffer::getFile(name);
+  if (!file) {
+    error = "cannot read '" + name + "': " + file.getError().message();
+    return {};
+  }
+  std::optional<topology::Topology> topology = topology::parseJson((*file)->getBuffer().str(), error);
+  error = name + ": " + error;
+  return topology;
+}
+
+static int listTopologies() {
+  llvm::SmallVector<llvm::StringRef> lines;
+  const std::string help = topology::familiesHelp();
+  llvm::StringRef(help).split(lines, '\n', -1, false);
+  for (llvm::StringRef line : lines) {
+    const auto [name, text] = line.split('\t');
+    llvm::outs() << name;
+    llvm::outs().indent(static_cast<unsigned>(name.size() < 16 ? 16 - name.size() : 1)) << text << '\n';
+  }
+  return 0;
+}
+
+/// As the language counts them, comments aside.
+static size_t words(llvm::StringRef text) {
+  size_t count = 0;
+  bool isInside = false;
+  while (!text.empty()) {
+    auto [line, rest] = text.split('\n');
+    for (char c : line.startswith("//") ? "" : line) {
+      const bool belongs = llvm::isAlnum(c) || c == '_';
+      count += !(belongs && isInside) && c != ' ' ? 1 : 0;
+      isInside = belongs;
+    }
+    isInside = false;
+    text = rest;
+  }
+  return count;
+}
+
+/// What there is to write, all of it or nothing.
+static int write(const CommandLine &line, const Result &result) {
+  const std::string text = result.found.empty() ? "" : programs(line, result);
+  if (const size_t count = words(text); count > parse::MaxTokens)
+    return fail("what was found takes " + std::to_string(count) + " words and signs, and gc3c reads up to " +
+                std::to_string(parse::MaxTokens) +
+                " of a file; a topology that looks alike from all ranks has shorter programs");
+  const std::string report = line.json.empty() ? "" : json(line, result);
+  llvm::SmallVector<driver::OutputFile, 2> files;
+  if (!text.empty())
+    files.push_back({line.out, text});
+  if (!report.empty())
+    files.push_back({line.json, report});
+  if (std::optional<driver::WriteFailure> failure = driver::writeOutputs(files))
+    return fail("cannot write '" + failure->path + "': " + failure->problem);
+  return 0;
+}
+
+static int findPrograms(const topology::Topology &topology, const CommandLine &line) {
+  std::signal(SIGINT, [](int) { interrupted = true; });
+  std::signal(SIGTERM, [](int) { interrupted = true; });
+  std::string error;
+  const auto tell = [&](const Trial &trial) {
+    if (!line.quiet)
+      llvm::errs() << "gc3-synth: " << describe(trial) << '\n';
+  };
+  const Result result = search(topology, line, interrupted, tell, error);
+  if (!error.empty())
+    return fail(error);
+  if (int code = write(line, result))
+    return code;
+  if (!result.isComplete) {
+    llvm::errs() << "gc3-synth: " << (interrupted ? "interrupted" : "the time was up") << " before all was found out"
+                 << (result.found.empty() ? "; nothing was found\n" : "; what was found is written\n");
+    return 4;
+  }
+  if (result.found.empty()) {
+    llvm::errs() << "gc3-synth: there is no such program\n";
+    return 3;
+  }
+  return 0;
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM initialise(argc, argv);
+  const std::optional<CommandLine> line = parseCommandLine(argc, argv);
+  if (!line)
+    return 2;
+  if (line->listTopologies)
+    return listTopologies();
+  std::string error;
+  const std::optional<topology::Topology> topology = readTopology(line->topology, error);
+  if (!topology)
+    return fail(error);
+  if (line->printTopology) {
+    topology::printJson(llvm::outs(), *topology);
+    return 0;
+  }
+  return findPrograms(*topology, *line);
+}
