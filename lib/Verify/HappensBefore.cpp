@@ -113,7 +113,7 @@ Place HappensBefore::receiveUpTo(Place place) const {
   return {place.block, latestReceive[number(place)]};
 }
 
-/// The step that sent what that receive got, if there is one.
+/// The step that sent what the latest receive of the thread block up to and with this step got, if there was one.
 Place HappensBefore::senderUpTo(Place place) const {
   return {connections.all[connections.recvOf[place.block]].sender, sentBefore[number(place)] - 1};
 }
