@@ -12,14 +12,12 @@ static constexpr size_t page = 4096;
 /// In front of each block, to know its size.
 static constexpr size_t headerSize = PagePool::alignment;
 
-PagePool::PagePool(size_t space, size_t firstHuge) {
+PagePool::PagePool(size_t space) {
   void *mapped = mmap(nullptr, space, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapped == MAP_FAILED)
     return;
   begin = untouched = static_cast<char *>(mapped);
   end = begin + space;
-  if (firstHuge < space)
-    madvise(begin + firstHuge, space - firstHuge, MADV_HUGEPAGE); // advice: if there are none, all is as it was
 }
 
 PagePool::~PagePool() {

@@ -9,14 +9,12 @@
 static constexpr size_t large = size_t(64) << 10;
 /// Addresses of the pool, more than there is memory.
 static constexpr size_t space = size_t(1) << 40;
-/// Programs that need less do without huge pages.
-static constexpr size_t firstHuge = size_t(16) << 20;
 
 /// Never destroyed: what is freed at the very end may be from it. Without addresses, as with a limit on them, it has
 /// nothing to give, and all comes from malloc.
 static gc3::PagePool &pool() {
   alignas(gc3::PagePool) static char place[sizeof(gc3::PagePool)];
-  static gc3::PagePool &made = *new (place) gc3::PagePool(space, firstHuge);
+  static gc3::PagePool &made = *new (place) gc3::PagePool(space);
   return made;
 }
 

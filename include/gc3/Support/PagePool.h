@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory for arrays that grow with the program. Each stage fills a dozen of them once and lets them go, so a third of
 // what a program costs can be the system's work for pages that are touched for the first time. Here pages go from array
-// to array, and those of large programs are huge ones.
+// to array. No huge ones are asked for: where the host of a virtual machine takes back what is free, their first touch
+// takes longer than that of as many small ones.
 #pragma once
 
 #include <array>
@@ -15,9 +16,8 @@ namespace gc3 {
 /// never has more memory than its blocks at their peak.
 class PagePool {
 public:
-  /// Takes up to `space` bytes of addresses, which cost nothing until they are used. Pages before `firstHuge` are small
-  /// ones: huge pages would be too large for a small program.
-  PagePool(size_t space, size_t firstHuge);
+  /// Takes up to `space` bytes of addresses, which cost nothing until they are used.
+  explicit PagePool(size_t space);
   PagePool(const PagePool &) = delete;
   PagePool &operator=(const PagePool &) = delete;
   ~PagePool();

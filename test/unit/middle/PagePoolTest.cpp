@@ -62,7 +62,7 @@ private:
 } // namespace
 
 static void allocateAtRandom(uint32_t seed, size_t mostBlocks, size_t largest) {
-  PagePool pool(size_t(1) << 36, 4 << 20);
+  PagePool pool(size_t(1) << 36);
   Blocks blocks(pool);
   std::mt19937 random(seed);
   for (uint32_t i = 0; i != 4000; ++i) {
@@ -89,7 +89,7 @@ TEST(PagePool, ManyBlocks) {
 }
 
 TEST(PagePool, PagesOfAFreedBlockServeTheNext) {
-  PagePool pool(64 << 20, 0);
+  PagePool pool(64 << 20);
   void *first = pool.allocate(8 << 20);
   pool.deallocate(first);
   EXPECT_EQ(pool.kept(), (8u << 20) + page);
@@ -103,7 +103,7 @@ TEST(PagePool, PagesOfAFreedBlockServeTheNext) {
 }
 
 TEST(PagePool, NewPagesComeForKeptOnes) {
-  PagePool pool(64 << 20, 64 << 20);
+  PagePool pool(64 << 20);
   void *low = pool.allocate(4 << 20);
   void *high = pool.allocate(1 << 20);
   pool.deallocate(low);
@@ -113,7 +113,7 @@ TEST(PagePool, NewPagesComeForKeptOnes) {
 }
 
 TEST(PagePool, SaysNoWhereNoAddressesAreLeft) {
-  PagePool pool(1 << 20, 1 << 20);
+  PagePool pool(1 << 20);
   EXPECT_EQ(pool.allocate(1 << 20), nullptr) << "there is no room for the header";
   EXPECT_EQ(pool.allocate(~size_t(0)), nullptr);
   void *half = pool.allocate(1 << 19);
