@@ -12,18 +12,71 @@ namespace fbs = gc3::bundle::fbs;
 
 namespace {
 
-struct Section {
-  bundle::SectionKind kind;
-  uint32_t program;
-  uint32_t rank;
-  flatbuffers::DetachedBuffer bytes;
-  uint64_t checksum = bundle::checksum(bytes.data(), bytes.size());
+/// The sections behind the manifest, one behind the other as they will lie in the file.
+class Body {
+public:
+  explicit Body(size_t expectedSize) { bytes.reserve(expectedSize); }
+
+  void add(bundle::SectionKind kind, uint32_t program, uint32_t rank, const flatbuffers::FlatBufferBuilder &section);
+  /// With the header, the table and the manifest in front.
+  std::string file(const flatbuffers::FlatBufferBuilder &manifest) &&;
+  /// Program.digest.
+  uint64_t digest(uint32_t program) const;
+
+private:
+  std::string bytes;
+  std::vector<bundle::SectionEntry> table; // offsets from the beginning of `bytes`
 };
 
 } // namespace
 
-static flatbuffers::DetachedBuffer checkSection(const Postcondition &post) {
-  flatbuffers::FlatBufferBuilder builder;
+static bundle::SectionEntry entryOf(bundle::SectionKind kind, uint32_t program, uint32_t rank, uint64_t offset,
+                                    const flatbuffers::FlatBufferBuilder &section) {
+  bundle::SectionEntry entry{};
+  entry.kind = static_cast<uint32_t>(kind);
+  entry.program = program;
+  entry.rank = rank;
+  entry.offset = offset;
+  entry.size = section.GetSize();
+  entry.checksum = bundle::checksum(section.GetBufferPointer(), section.GetSize());
+  return entry;
+}
+
+void Body::add(bundle::SectionKind kind, uint32_t program, uint32_t rank,
+               const flatbuffers::FlatBufferBuilder &section) {
+  bytes.resize(bundle::alignSection(bytes.size()));
+  table.push_back(entryOf(kind, program, rank, bytes.size(), section));
+  bytes.append(reinterpret_cast<const char *>(section.GetBufferPointer()), section.GetSize());
+}
+
+uint64_t Body::digest(uint32_t program) const {
+  std::vector<bundle::SectionEntry> own;
+  std::copy_if(table.begin(), table.end(), std::back_inserter(own),
+               [&](const bundle::SectionEntry &entry) { return entry.program == program; });
+  return bundle::programDigest(own.data(), own.size());
+}
+
+std::string Body::file(const flatbuffers::FlatBufferBuilder &manifest) && {
+  uint64_t first = bundle::alignSection(sizeof(bundle::FileHeader) + (table.size() + 1) * sizeof(bundle::SectionEntry));
+  uint64_t front = bundle::alignSection(first + manifest.GetSize());
+  for (bundle::SectionEntry &entry : table)
+    entry.offset += front;
+  table.insert(table.begin(), entryOf(bundle::SectionKind::Manifest, 0, 0, first, manifest));
+  bytes.insert(0, front, '\0');
+  bundle::FileHeader header{};
+  std::memcpy(header.magic, bundle::fileMagic, sizeof(header.magic));
+  header.major = bundle::majorVersion;
+  header.minor = bundle::minorVersion;
+  header.sections = static_cast<uint32_t>(table.size());
+  header.fileSize = bytes.size();
+  header.checksum = bundle::headerChecksum(header, table.data());
+  std::memcpy(bytes.data(), &header, sizeof(header));
+  std::memcpy(bytes.data() + sizeof(header), table.data(), table.size() * sizeof(bundle::SectionEntry));
+  std::memcpy(bytes.data() + first, manifest.GetBufferPointer(), manifest.GetSize());
+  return std::move(bytes);
+}
+
+static void checkSection(flatbuffers::FlatBufferBuilder &builder, const Postcondition &post) {
   std::vector<fbs::Run> runs;
   runs.reserve(post.runs.size());
   for (const Run &run : post.runs)
@@ -35,11 +88,7 @@ static flatbuffers::DetachedBuffer checkSection(const Postcondition &post) {
   auto rowBegin = builder.CreateVector(post.rowBegin);
   auto rows = builder.CreateVector(post.rows);
   builder.Finish(fbs::CreateCheck(builder, valueBegin, values, rowOfRank, rowBegin, rows), bundle::checkIdentifier);
-  return builder.Release();
 }
-
-/// Room for what is in a rank's section besides its lists, so that it is not copied to grow.
-static constexpr size_t tablesSize = 256;
 
 /// Steps and waits of one rank, with indices that count within the rank.
 struct RankLists {
@@ -64,11 +113,6 @@ struct RankLists {
     }
   }
 
-  size_t bytes() const {
-    return blocks.size() * sizeof(fbs::ThreadBlock) + steps.size() * sizeof(fbs::Instruction) +
-           waits.size() * sizeof(fbs::Wait);
-  }
-
 private:
   void add(const Program &program, const Step &step) {
     bool reads = readsSrc(step.opcode), writes = writesDst(step.opcode);
@@ -81,14 +125,13 @@ private:
   }
 };
 
-static flatbuffers::DetachedBuffer rankSection(const Program &program, uint32_t rank) {
+static void rankSection(flatbuffers::FlatBufferBuilder &builder, const Program &program, uint32_t rank) {
   const Collective &collective = program.info->collective;
   const RankAlias &alias = collective.aliases[rank];
   RankLists lists(program, rank);
   std::vector<uint32_t> scratch;
   for (uint32_t buffer = FirstScratchBuffer; buffer != program.info->bufferCount(); ++buffer)
     scratch.push_back(program.bufferSize(rank, static_cast<BufferId>(buffer)));
-  flatbuffers::FlatBufferBuilder builder(lists.bytes() + scratch.size() * sizeof(uint32_t) + tablesSize);
   auto scratchSlots = builder.CreateVector(scratch);
   auto blocks = builder.CreateVectorOfStructs(lists.blocks);
   auto steps = builder.CreateVectorOfStructs(lists.steps);
@@ -99,7 +142,6 @@ static flatbuffers::DetachedBuffer rankSection(const Program &program, uint32_t 
                              static_cast<fbs::Alias>(alias.kind), alias.offset * program.subdivision,
                              lists.writesInput && alias.kind == RankAlias::None, scratchSlots, blocks, steps, waits);
   builder.Finish(section, bundle::rankProgramIdentifier);
-  return builder.Release();
 }
 
 /// The number of input chunks in every output chunk that the collective names, or 0 if they differ.
@@ -120,17 +162,6 @@ static uint32_t largestMessage(const Program &program) {
     if (sends(step.opcode))
       largest = std::max(largest, step.count);
   return largest;
-}
-
-static uint64_t digest(const std::vector<Section> &sections, uint32_t program) {
-  std::vector<bundle::SectionEntry> entries;
-  for (const Section &section : sections)
-    if (section.program == program) {
-      bundle::SectionEntry entry{};
-      entry.checksum = section.checksum;
-      entries.push_back(entry);
-    }
-  return bundle::programDigest(entries.data(), entries.size());
 }
 
 static flatbuffers::Offset<fbs::Program> manifestEntry(flatbuffers::FlatBufferBuilder &builder,
@@ -162,62 +193,46 @@ static flatbuffers::Offset<fbs::Program> manifestEntry(flatbuffers::FlatBufferBu
   return entry.Finish();
 }
 
-static flatbuffers::DetachedBuffer manifestSection(const std::vector<emit::VerifiedProgram> &programs,
-                                                   const std::vector<Section> &sections, const std::string &producer) {
-  flatbuffers::FlatBufferBuilder builder;
+static void manifestSection(flatbuffers::FlatBufferBuilder &builder, const std::vector<emit::VerifiedProgram> &programs,
+                            const Body &body, const std::string &producer) {
   std::vector<flatbuffers::Offset<fbs::Program>> entries;
   for (uint32_t i = 0; i != programs.size(); ++i)
-    entries.push_back(manifestEntry(builder, programs[i], digest(sections, i)));
+    entries.push_back(manifestEntry(builder, programs[i], body.digest(i)));
   auto list = builder.CreateVector(entries);
   builder.Finish(fbs::CreateManifest(builder, builder.CreateString(producer), list), bundle::manifestIdentifier);
-  return builder.Release();
 }
 
-/// Header, table, then the sections at aligned offsets.
-static std::string container(const std::vector<Section> &sections) {
-  std::vector<bundle::SectionEntry> table;
-  uint64_t offset = bundle::alignSection(sizeof(bundle::FileHeader) + sections.size() * sizeof(bundle::SectionEntry));
-  uint64_t end = offset;
-  for (const Section &section : sections) {
-    bundle::SectionEntry entry{};
-    entry.kind = static_cast<uint32_t>(section.kind);
-    entry.program = section.program;
-    entry.rank = section.rank;
-    entry.offset = offset;
-    entry.size = section.bytes.size();
-    entry.checksum = section.checksum;
-    table.push_back(entry);
-    end = offset + entry.size;
-    offset = bundle::alignSection(end);
+/// About the size of the file; a bit more, so that it is not copied to grow.
+static size_t expectedSize(const std::vector<emit::VerifiedProgram> &programs) {
+  static constexpr size_t tablesSize = 256; // what is in a section besides its lists
+  size_t size = 0;
+  for (const emit::VerifiedProgram &verified : programs) {
+    const Program &program = *verified.program;
+    const Postcondition &post = program.info->collective.post;
+    size +=
+        program.steps.size() * sizeof(fbs::Instruction) + program.waits.size() * sizeof(fbs::Wait) +
+        program.threadBlocks.size() * sizeof(fbs::ThreadBlock) + program.bufferSizes.size() * sizeof(uint32_t) +
+        (program.ranks() + size_t(8)) * (tablesSize + sizeof(bundle::SectionEntry)) +
+        post.runs.size() * sizeof(fbs::Run) +
+        (post.valueBegin.size() + post.rowOfRank.size() + post.rowBegin.size() + post.rows.size()) * sizeof(uint32_t);
   }
-  bundle::FileHeader header{};
-  std::memcpy(header.magic, bundle::fileMagic, sizeof(header.magic));
-  header.major = bundle::majorVersion;
-  header.minor = bundle::minorVersion;
-  header.sections = static_cast<uint32_t>(sections.size());
-  header.fileSize = end;
-  header.checksum = bundle::headerChecksum(header, table.data());
-
-  std::string file;
-  file.reserve(end);
-  file.append(reinterpret_cast<const char *>(&header), sizeof(header));
-  file.append(reinterpret_cast<const char *>(table.data()), table.size() * sizeof(bundle::SectionEntry));
-  for (size_t i = 0; i != sections.size(); ++i) {
-    file.resize(table[i].offset);
-    file.append(reinterpret_cast<const char *>(sections[i].bytes.data()), sections[i].bytes.size());
-  }
-  return file;
+  return size;
 }
 
 std::string gc3::emit::writeBundle(const std::vector<VerifiedProgram> &programs, const std::string &producer) {
-  std::vector<Section> sections;
+  Body body(expectedSize(programs));
+  flatbuffers::FlatBufferBuilder builder;
   for (uint32_t i = 0; i != programs.size(); ++i) {
     const Program &program = *programs[i].program;
-    sections.push_back({bundle::SectionKind::Check, i, 0, checkSection(program.info->collective.post)});
-    for (uint32_t rank = 0; rank != program.ranks(); ++rank)
-      sections.push_back({bundle::SectionKind::RankProgram, i, rank, rankSection(program, rank)});
+    checkSection(builder, program.info->collective.post);
+    body.add(bundle::SectionKind::Check, i, 0, builder);
+    for (uint32_t rank = 0; rank != program.ranks(); ++rank) {
+      builder.Clear();
+      rankSection(builder, program, rank);
+      body.add(bundle::SectionKind::RankProgram, i, rank, builder);
+    }
+    builder.Clear();
   }
-  Section manifest{bundle::SectionKind::Manifest, 0, 0, manifestSection(programs, sections, producer)};
-  sections.insert(sections.begin(), std::move(manifest));
-  return container(sections);
+  manifestSection(builder, programs, body, producer);
+  return std::move(body).file(builder);
 }

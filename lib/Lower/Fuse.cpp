@@ -9,6 +9,7 @@
 #include "Stages.h"
 #include "gc3/IR/SlotTracker.h"
 #include <algorithm>
+#include <utility>
 
 using namespace gc3;
 using namespace gc3::ir;
@@ -28,20 +29,24 @@ private:
   bool canFuse(uint32_t send, uint32_t writer) const;
   void noteReader(uint32_t node);
   bool storedValueUnused(uint32_t receive) const;
-  uint32_t chooseSend(uint32_t receive, ChainDemand &demand) const;
+  uint32_t chooseSend(uint32_t receive, uint32_t candidates, ChainDemand &demand) const;
+  uint32_t takeSend(uint32_t receive, uint32_t candidates, ChainDemand &demand);
   bool pinsAgree(uint32_t receive, uint32_t send) const;
   ChainDemand demandOf(uint32_t send) const;
   void emit(uint32_t node);
   Instruction make(uint32_t node) const;
   void openChain(uint32_t send, Instruction &instruction);
-  void joinChain(uint32_t receive, Instruction &instruction);
+  void joinChain(uint32_t receive, uint32_t candidates, Instruction &instruction);
   void emitEdges(uint32_t node);
 
   const Unfused &unfused;
-  std::vector<uint32_t> distance;      // longest path to an end, by instruction; empty if no receive has a choice
-  std::vector<uint8_t> dataReaders;    // true edges into each instruction's result: 0, 1, or 2 for more
-  std::vector<uint32_t> nextCandidate; // lists of sends that can be fused: from a receive, and on from each send
-  std::vector<uint32_t> place;         // by instruction: where it is in the result
+  std::vector<uint32_t> distance;   // longest path to an end, by instruction; empty if no receive has a choice
+  std::vector<uint8_t> dataReaders; // true edges into each receive's result: 0, 1, or 2 for more
+  /// By instruction: where it is in the result. Before that is known, lists of the sends that can be fused: from a
+  /// receive, and on from each send.
+  std::vector<uint32_t> place;
+  uint32_t unfusedCount = 0; // instructions before fusion
+  uint32_t fusible = 0;      // receives that can be fused with a send, if directives agree
   InstructionDag result;
   EdgeCollector edges;
 };
@@ -49,13 +54,16 @@ private:
 } // namespace
 
 void Fuser::noteReader(uint32_t node) {
-  dataReaders[node] = std::min<uint8_t>(dataReaders[node] + 1, 2);
+  if (!Unfused::isReceiveNumber(node))
+    return;
+  uint8_t &readers = dataReaders[node / 2];
+  readers = std::min<uint8_t>(readers + 1, 2);
 }
 
 /// Scheduling may split an rrs again, and then stores the sum where it reads: nothing else may rest there.
 bool Fuser::storedValueUnused(uint32_t receive) const {
   bool inPlace = unfused.copyFor(receive) == None;
-  return inPlace && dataReaders[receive] == 1 && unfused.wanted[receive] == 0;
+  return inPlace && dataReaders[receive / 2] == 1 && unfused.wanted[receive] == 0;
 }
 
 /// A send can be fused with the instruction that wrote all it reads, if that is one receive of exactly these slots.
@@ -65,12 +73,12 @@ bool Fuser::canFuse(uint32_t send, uint32_t writer) const {
 
 /// How many instructions read each one's result, and which sends can be fused with it.
 void Fuser::findCandidates() {
-  dataReaders.assign(unfused.size(), 0);
-  nextCandidate.assign(unfused.size(), None);
+  dataReaders.assign(unfused.size() / 2, 0);
   bool choice = false;
   for (uint32_t node = unfused.size(); node-- != 0;) {
     if (unfused.isGap(node))
       continue;
+    ++unfusedCount;
     uint32_t dependencies = 0;
     uint32_t writer = None;
     unfused.eachDependency(node, [&](uint32_t on, bool isFalse) {
@@ -81,9 +89,11 @@ void Fuser::findCandidates() {
     });
     if (dependencies != 1 || !unfused.isSend(node) || !canFuse(node, writer))
       continue;
-    choice |= nextCandidate[writer] != None;
-    nextCandidate[node] = nextCandidate[writer];
-    nextCandidate[writer] = node;
+    bool isFirst = place[writer] == None;
+    choice |= !isFirst;
+    fusible += isFirst;
+    place[node] = place[writer];
+    place[writer] = node;
   }
   if (choice)
     measureDistances();
@@ -113,10 +123,10 @@ bool Fuser::pinsAgree(uint32_t receive, uint32_t send) const {
 }
 
 /// The candidate on the longest path whose directives agree with the chain's, or None; `demand` becomes that of both.
-uint32_t Fuser::chooseSend(uint32_t receive, ChainDemand &demand) const {
+uint32_t Fuser::chooseSend(uint32_t receive, uint32_t candidates, ChainDemand &demand) const {
   uint32_t best = None;
   ChainDemand bestDemand = demand;
-  for (uint32_t send = nextCandidate[receive]; send != None; send = nextCandidate[send]) {
+  for (uint32_t send = candidates; send != None; send = place[send]) {
     if (best != None && distance[send] <= distance[best])
       continue;
     ChainDemand joined = demand;
@@ -129,21 +139,28 @@ uint32_t Fuser::chooseSend(uint32_t receive, ChainDemand &demand) const {
   return best;
 }
 
+/// The same; that candidate gets the receive's place, and the others have none yet.
+uint32_t Fuser::takeSend(uint32_t receive, uint32_t candidates, ChainDemand &demand) {
+  uint32_t best = chooseSend(receive, candidates, demand);
+  for (uint32_t send = candidates; send != None;)
+    send = std::exchange(place[send], send == best ? place[receive] : None);
+  return best;
+}
+
 void Fuser::openChain(uint32_t send, Instruction &instruction) {
   instruction.chain = static_cast<uint32_t>(result.chains.size());
   result.chains.push_back(demandOf(send));
 }
 
 /// Links a receive to its sender, and fuses it with the send that suits best.
-void Fuser::joinChain(uint32_t receive, Instruction &instruction) {
+void Fuser::joinChain(uint32_t receive, uint32_t candidates, Instruction &instruction) {
   instruction.sender = place[receive - 1];
   Instruction &sender = result.instructions[instruction.sender];
   sender.receiver = place[receive];
   instruction.chain = sender.chain;
-  uint32_t send = nextCandidate.empty() ? None : chooseSend(receive, result.chains[instruction.chain]);
+  uint32_t send = takeSend(receive, candidates, result.chains[instruction.chain]);
   if (send == None)
     return;
-  place[send] = place[receive];
   instruction.sendDirective = unfused.operation(send).directive;
   if (instruction.opcode == Opcode::Recv) {
     instruction.opcode = Opcode::RecvCopySend;
@@ -194,14 +211,15 @@ Instruction Fuser::make(uint32_t node) const {
 
 /// In order, so that a chain is settled up to each message when that is reached.
 void Fuser::emit(uint32_t node) {
-  if (place[node] != None || unfused.isGap(node)) // a send that was fused, or nothing
+  bool isFused = place[node] != None && !Unfused::isReceiveNumber(node); // a send with the place of its receive
+  if (isFused || unfused.isGap(node))
     return;
-  place[node] = static_cast<uint32_t>(result.instructions.size());
+  uint32_t candidates = std::exchange(place[node], static_cast<uint32_t>(result.instructions.size()));
   Instruction instruction = make(node);
   if (instruction.opcode == Opcode::Send)
     openChain(node, instruction);
   else if (receives(instruction.opcode))
-    joinChain(node, instruction);
+    joinChain(node, candidates, instruction);
   result.instructions.push_back(instruction);
   emitEdges(node);
 }
@@ -212,11 +230,12 @@ InstructionDag Fuser::run(bool enabled) {
   result.bufferSizes = unfused.chunks.bufferSizes;
   for (uint32_t &size : result.bufferSizes)
     size *= unfused.subdivision;
+  place.assign(unfused.size(), None);
   if (enabled)
     findCandidates();
-  place.assign(unfused.size(), None);
-  result.instructions.reserve(unfused.size()); // what is not needed is not touched
-  edges.reserve(unfused.size(), unfused.edges.edges.size());
+  uint32_t expected = unfusedCount - fusible + fusible / 16;
+  result.instructions.reserve(expected);
+  edges.reserve(expected, unfused.edges.edges.size());
   for (uint32_t node = 0; node != unfused.size(); ++node)
     emit(node);
   result.edges = edges.take();

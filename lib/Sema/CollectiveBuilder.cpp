@@ -75,17 +75,16 @@ bool CollectiveBuilder::setOwners(ir::BufferId buffer, const std::vector<int64_t
   return true;
 }
 
-bool CollectiveBuilder::checkChunk(ir::BufferId buffer, int64_t rank, int64_t index) {
+/// Says why there is no such chunk.
+bool CollectiveBuilder::refuseChunk(ir::BufferId buffer, int64_t rank, int64_t index) {
   if (rank < 0 || rank >= collective.ranks)
     return fail(DiagId::RankOutOfRange, placeOf(buffer, rank, index) + ": " + noSuchRank(rank, collective.ranks));
   uint32_t size = collective.size(static_cast<uint32_t>(rank), buffer);
   if (size == 0)
     return fail(DiagId::NoSuchBuffer,
                 placeOf(buffer, rank, index) + ": rank " + std::to_string(rank) + " has no " + wordOf(buffer));
-  if (index < 0 || index >= size)
-    return fail(DiagId::ChunkOutOfRange,
-                placeOf(buffer, rank, index) + ": the " + wordOf(buffer) + " of a rank has " + quantity(size, "chunk"));
-  return true;
+  return fail(DiagId::ChunkOutOfRange,
+              placeOf(buffer, rank, index) + ": the " + wordOf(buffer) + " of a rank has " + quantity(size, "chunk"));
 }
 
 bool CollectiveBuilder::setAlias(ir::BufferId inner, int64_t rank, int64_t index, int64_t outerRank,

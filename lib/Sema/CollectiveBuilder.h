@@ -45,7 +45,12 @@ private:
   static constexpr uint32_t NoValue = ~uint32_t(0);
 
   bool fail(DiagId id, std::string message);
-  bool checkChunk(ir::BufferId buffer, int64_t rank, int64_t index);
+  bool checkChunk(ir::BufferId buffer, int64_t rank, int64_t index) {
+    bool isThere = rank >= 0 && rank < collective.ranks && index >= 0 &&
+                   index < collective.size(static_cast<uint32_t>(rank), buffer);
+    return isThere || refuseChunk(buffer, rank, index);
+  }
+  bool refuseChunk(ir::BufferId buffer, int64_t rank, int64_t index);
   uint32_t &knownValue(bool &isNew);
   bool canPromise(int64_t rank, int64_t index, SourceRange clause);
   uint16_t clauseNumber() const { return static_cast<uint16_t>(std::min<size_t>(clauses.size() - 1, 65535)); }

@@ -20,7 +20,10 @@ public:
   bool run();
 
   /// The order in which the steps ran. To be called once.
-  Order takeOrder() { return std::move(order); }
+  Order takeOrder() {
+    order.shrink_to_fit(); // it will be there while values take the most memory
+    return std::move(order);
+  }
 
   /// After a run that got stuck: a thread block that waits, and for which thread block it does.
   Blocked blockedOn(uint32_t block) const { return states[block].blocked; }

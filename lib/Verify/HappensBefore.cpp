@@ -44,7 +44,7 @@ void HappensBefore::makeClocks(const RankOrders &orders) {
 
 /// The k-th send of a connection meets its k-th receive.
 void HappensBefore::makeMessages() {
-  senders.resize(program.steps.size());
+  sentBefore.resize(program.steps.size());
   latestReceive.resize(program.steps.size(), None);
   for (const Connection &connection : connections.all) {
     const ThreadBlock &sender = program.threadBlocks[connection.sender];
@@ -55,9 +55,10 @@ void HappensBefore::makeMessages() {
       if (receives(program.steps[receiver.firstStep + step].opcode)) {
         while (!sends(program.steps[sender.firstStep + send].opcode))
           ++send;
-        senders[receiver.firstStep + step] = send++;
+        ++send;
         latest = step;
       }
+      sentBefore[receiver.firstStep + step] = send;
       latestReceive[receiver.firstStep + step] = latest;
     }
   }
@@ -77,7 +78,7 @@ void HappensBefore::makeVisits() {
       if (!receives(opcode({block, step})) || sends(opcode({block, step})))
         continue;
       for (way.assign(1, {block, step}); receives(opcode(way.back()));)
-        way.push_back(senderOf(way.back()));
+        way.push_back(senderUpTo(way.back()));
       for (uint32_t message = number({block, step}); !way.empty(); way.pop_back()) {
         uint32_t rank = program.threadBlocks[way.back().block].rank;
         if (latest[rank].message == message)
@@ -112,8 +113,9 @@ Place HappensBefore::receiveUpTo(Place place) const {
   return {place.block, latestReceive[number(place)]};
 }
 
-Place HappensBefore::senderOf(Place receive) const {
-  return {connections.all[connections.recvOf[receive.block]].sender, senders[number(receive)]};
+/// The step that sent what the latest receive of the thread block up to and with this step got, if there was one.
+Place HappensBefore::senderUpTo(Place place) const {
+  return {connections.all[connections.recvOf[place.block]].sender, sentBefore[number(place)] - 1};
 }
 
 /// How many steps of `block` are known to be over when step `finished`, of any rank, is: it is one of them, its thread
@@ -130,10 +132,7 @@ uint32_t HappensBefore::impliedBy(Place finished, uint32_t block) const {
   if (!sameRank(finished.block, peer))
     return 0;
   uint32_t steps = finished.block == peer ? finished.step + 1 : known(finished, peer);
-  if (steps == 0)
-    return 0;
-  Place receive = receiveUpTo({peer, steps - 1});
-  return receive.step == None ? 0 : senders[number(receive)] + 1;
+  return steps == 0 ? 0 : sentBefore[number({peer, steps - 1})];
 }
 
 /// Whether the message has passed through its rank before, after `earlier`.
@@ -165,9 +164,8 @@ HappensBefore::Answer HappensBefore::search(Place earlier, Place later) {
     clocks.forEach(clockAt[number(begun)], [&](uint32_t block, uint32_t steps) {
       add({firstBlock + block, steps - 1});
     });
-    Place receive = receiveUpTo(begun);
-    if (receive.step != None)
-      add(senderOf(receive));
+    if (sentBefore[number(begun)] != 0)
+      add(senderUpTo(begun));
   };
   expand(later);
   for (; !open.empty(); --budget) {
@@ -190,14 +188,14 @@ HappensBefore::Answer HappensBefore::ask(Place earlier, Place later) {
     return Ordered;
   if (program.info->protocol != Protocol::Simple)
     return Unordered;
-  if (senders.empty())
+  if (sentBefore.empty())
     makeMessages();
   auto before = learned.find(uint64_t(later.block) << 32 | earlier.block);
   if (before != learned.end() && before->second.since <= later.step && before->second.over > earlier.step)
     return Ordered;
   Place receive = receiveUpTo(later);
   if (receive.step != None &&
-      (impliedBy(senderOf(receive), earlier.block) > earlier.step || cameBack(earlier, receive)))
+      (impliedBy(senderUpTo(later), earlier.block) > earlier.step || cameBack(earlier, receive)))
     return Ordered;
   return search(earlier, later);
 }

@@ -52,7 +52,7 @@ private:
   bool sameRank(uint32_t a, uint32_t b) const { return program.threadBlocks[a].rank == program.threadBlocks[b].rank; }
   Place placeOf(uint32_t rank, uint32_t number) const;
   Place receiveUpTo(Place step) const;
-  Place senderOf(Place receive) const;
+  Place senderUpTo(Place step) const;
   uint32_t impliedBy(Place finished, uint32_t block) const;
   bool cameBack(Place earlier, Place receive);
   Answer search(Place earlier, Place later);
@@ -61,7 +61,8 @@ private:
   const Connections &connections;
   Clocks clocks;                      // entries by thread block within its rank
   std::vector<Clocks::Clock> clockAt; // by step: what its waits and those before it tell
-  std::vector<uint32_t> senders;      // by step that receives: the step of the other thread block that sends
+  /// By step: so many steps of the thread block that it receives from are over, by the messages up to and with it.
+  std::vector<uint32_t> sentBefore;
   /// Of a message to a rank.
   struct Visit {
     uint32_t before = ir::None;           // the step of the rank that passed the same message on last

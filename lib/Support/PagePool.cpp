@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Best fit among the kept runs of pages, else new pages. The number of runs is bounded, so every call is constant time
+// but for what the system does.
+#include "gc3/Support/PagePool.h"
+#include <algorithm>
+#include <new>
+#include <sys/mman.h>
+
+using namespace gc3;
+
+static constexpr size_t page = 4096;
+/// In front of each block, to know its size.
+static constexpr size_t headerSize = PagePool::alignment;
+
+PagePool::PagePool(size_t space) {
+  void *mapped = mmap(nullptr, space, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapped == MAP_FAILED)
+    return;
+  begin = untouched = static_cast<char *>(mapped);
+  end = begin + space;
+}
+
+PagePool::~PagePool() {
+  if (begin)
+    munmap(begin, static_cast<size_t>(end - begin));
+}
+
+void PagePool::remove(size_t index) {
+  std::copy(runs.begin() + index + 1, runs.begin() + count, runs.begin() + index);
+  --count;
+}
+
+/// The part of the smallest kept run that is large enough; null if there is none.
+char *PagePool::reuse(size_t size) {
+  size_t best = count;
+  for (size_t i = 0; i != count; ++i)
+    if (runs[i].size() >= size && (best == count || runs[i].size() < runs[best].size()))
+      best = i;
+  if (best == count)
+    return nullptr;
+  char *block = runs[best].begin;
+  runs[best].begin += size;
+  if (runs[best].size() == 0)
+    remove(best);
+  return block;
+}
+
+/// A block that ends with pages which nobody has touched yet, and begins with those kept right before them. Null if
+/// there are not enough.
+char *PagePool::extend(size_t size) {
+  bool joins = count != 0 && runs[count - 1].end == untouched;
+  char *block = joins ? runs[count - 1].begin : untouched;
+  if (size > static_cast<size_t>(end - block))
+    return nullptr;
+  if (joins)
+    --count;
+  release(size - static_cast<size_t>(untouched - block));
+  untouched = block + size;
+  return block;
+}
+
+/// The kept run that suits fewest blocks.
+size_t PagePool::smallest() const {
+  auto found = std::min_element(runs.begin(), runs.begin() + count,
+                                [](const Run &a, const Run &b) { return a.size() < b.size(); });
+  return static_cast<size_t>(found - runs.begin());
+}
+
+/// Gives the last `size` bytes of a run back to the system.
+void PagePool::cut(size_t index, size_t size) {
+  Run &run = runs[index];
+  run.end -= size;
+  madvise(run.end, size, MADV_DONTNEED);
+  if (run.size() == 0)
+    remove(index);
+}
+
+/// Gives so many bytes back to the system, or all that are kept.
+void PagePool::release(size_t size) {
+  while (size != 0 && count != 0) {
+    size_t index = smallest();
+    size_t part = std::min(size, runs[index].size());
+    cut(index, part);
+    size -= part;
+  }
+}
+
+void PagePool::keep(Run run) {
+  auto place = [&] {
+    auto behind = [&](const Run &other) { return other.begin > run.begin; };
+    return static_cast<size_t>(std::find_if(runs.begin(), runs.begin() + count, behind) - runs.begin());
+  };
+  size_t next = place();
+  if (next != count && runs[next].begin == run.end) {
+    run.end = runs[next].end;
+    remove(next);
+  }
+  if (next != 0 && runs[next - 1].end == run.begin) {
+    runs[next - 1].end = run.end;
+    return;
+  }
+  if (count == runs.size()) {
+    cut(smallest(), runs[smallest()].size());
+    next = place();
+  }
+  std::copy_backward(runs.begin() + next, runs.begin() + count, runs.begin() + count + 1);
+  runs[next] = run;
+  ++count;
+}
+
+void *PagePool::allocate(size_t size) {
+  if (size > static_cast<size_t>(end - begin))
+    return nullptr;
+  size_t whole = (size + headerSize + page - 1) / page * page;
+  std::lock_guard lock(mutex);
+  char *block = reuse(whole);
+  if (!block)
+    block = extend(whole);
+  if (!block)
+    return nullptr;
+  new (block) size_t(whole);
+  return block + headerSize;
+}
+
+void PagePool::deallocate(void *block) {
+  char *first = static_cast<char *>(block) - headerSize;
+  std::lock_guard lock(mutex);
+  keep({first, first + *reinterpret_cast<size_t *>(first)});
+}
+
+size_t PagePool::kept() const {
+  std::lock_guard lock(mutex);
+  size_t sum = 0;
+  for (size_t i = 0; i != count; ++i)
+    sum += runs[i].size();
+  return sum;
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Large arrays from a pool of pages, the rest from malloc. For the compiler, which does one thing at a time; nobody who
+// links our libraries gets this.
+#include "gc3/Support/PagePool.h"
+#include <cstdlib>
+#include <new>
+
+/// From this size on a block has pages of its own.
+static constexpr size_t large = size_t(64) << 10;
+/// Addresses of the pool, more than there is memory.
+static constexpr size_t space = size_t(1) << 40;
+
+/// Never destroyed: what is freed at the very end may be from it. Without addresses, as with a limit on them, it has
+/// nothing to give, and all comes from malloc.
+static gc3::PagePool &pool() {
+  alignas(gc3::PagePool) static char place[sizeof(gc3::PagePool)];
+  static gc3::PagePool &made = *new (place) gc3::PagePool(space);
+  return made;
+}
+
+static void *tryAllocate(size_t size, size_t alignment) {
+  void *block = size < large || alignment > gc3::PagePool::alignment ? nullptr : pool().allocate(size);
+  if (block)
+    return block;
+  if (alignment <= alignof(std::max_align_t))
+    return std::malloc(size == 0 ? 1 : size);
+  return std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+}
+
+void *operator new(size_t size, std::align_val_t alignment) {
+  for (;;) {
+    if (void *block = tryAllocate(size, static_cast<size_t>(alignment)))
+      return block;
+    std::new_handler handler = std::get_new_handler();
+    if (!handler)
+      throw std::bad_alloc();
+    handler();
+  }
+}
+
+void *operator new(size_t size) {
+  return operator new(size, std::align_val_t(alignof(std::max_align_t)));
+}
+
+void operator delete(void *block) noexcept {
+  if (pool().owns(block))
+    pool().deallocate(block);
+  else
+    std::free(block);
+}
+
+void operator delete(void *block, size_t) noexcept {
+  operator delete(block);
+}
+
+void operator delete(void *block, std::align_val_t) noexcept {
+  operator delete(block);
+}
+
+void operator delete(void *block, size_t, std::align_val_t) noexcept {
+  operator delete(block);
+}
