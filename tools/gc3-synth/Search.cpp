@@ -103,19 +103,19 @@ private:
 
   /// The shapes of so many steps that bounds allow, from the fewest rounds per chunk on.
   std::vector<std::pair<uint32_t, uint32_t>> candidates(const Task &first, uint32_t steps) const {
-    std::vector<std::pair<uint32_t, uint32_t>> result; // rounds, multiples of the unit
+    std::vector<std::pair<uint32_t, uint32_t>> shapes; // rounds, multiples of the unit
     for (uint32_t rounds = steps; rounds <= steps + line.extraRounds; rounds += stride(first)) {
       const uint64_t most = bounds.crossing ? rounds * bounds.bandwidth / bounds.crossing : 1;
       for (uint32_t units = 1; units <= std::min<uint64_t>(most, isCustom(line.collective) ? 1 : 4096); ++units)
-        result.emplace_back(rounds, units);
+        shapes.emplace_back(rounds, units);
     }
     // Of equally many rounds per chunk, the smallest is the easiest.
-    std::sort(result.begin(), result.end(), [](const auto &a, const auto &b) {
+    std::sort(shapes.begin(), shapes.end(), [](const auto &a, const auto &b) {
       const uint64_t left = static_cast<uint64_t>(a.first) * b.second,
                      right = static_cast<uint64_t>(b.first) * a.second;
       return left != right ? left < right : a < b;
     });
-    return result;
+    return shapes;
   }
 
   void pareto(const Task &first) {
