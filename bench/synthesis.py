@@ -5,12 +5,14 @@
     python3 bench/synthesis.py [--tools build/release/tools] [--seed 0] [--time-limit 600] [--only dgx1] [--runs 1]
 
 A row is a collective with (C, S, R): chunks, steps, rounds. Prints, in Markdown, what came of it, how long the search took
-(the median of `--runs`), what the bounds show of it, and whether the program that was found is proved and every element is
-right on the host executor. All of it is one process at a time, and Z3 uses one core. Exits with 1 if a row fails.
+and what it had of a core (medians of `--runs`; where nothing else runs they are about the same), what the bounds show of it,
+and whether the program that was found is proved and every element is right on the host executor. One process runs at a time,
+and Z3 uses one core. Exits with 1 if a row fails.
 """
 import argparse
 import json
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -52,11 +54,15 @@ def search(arguments, topology, collective, row, folder):
     command = [f"{arguments.tools}/gc3-synth/gc3-synth", "--quiet", f"--topology={topology}", f"--collective={collective}",
                f"--chunks={chunks}", f"--steps={steps}", f"--rounds={rounds}", f"--seed={arguments.seed}",
                f"--time-limit={arguments.time_limit}", "-o", f"{folder}/found.gc3", f"--json={folder}/found.json"]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     code = subprocess.run(command, stderr=subprocess.PIPE, text=True).returncode
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if code not in (0, 3, 4):
         sys.exit(f"{' '.join(command)} failed with {code}")
     with open(f"{folder}/found.json", encoding="utf-8") as file:
-        return json.load(file)["trials"][0]
+        trial = json.load(file)["trials"][0]
+    trial["cpu"] = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return trial
 
 
 def is_right(arguments, folder, placements):
@@ -71,9 +77,9 @@ def is_right(arguments, folder, placements):
 
 
 def table(arguments, topology, collectives):
-    failures, total = 0, 0
-    print("| collective | (C, S, R) | found | search | shown optimal in | proved and run |")
-    print("| --- | --- | --- | --- | --- | --- |")
+    failures, total, totalOfCore = 0, 0, 0
+    print("| collective | (C, S, R) | found | search | of a core | shown optimal in | proved and run |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
     with tempfile.TemporaryDirectory() as folder:
         for collective, rows in collectives:
             placements = [[]] if collective == "alltoall" else [["-Dinplace=true"], ["-Dinplace=false"]]
@@ -83,12 +89,15 @@ def table(arguments, topology, collectives):
                 right = found and is_right(arguments, folder, placements)
                 failures += not right
                 seconds = statistics.median(trial["milliseconds"] for trial in trials) / 1000
+                core = statistics.median(trial["cpu"] for trial in trials)
                 total += seconds
+                totalOfCore += core
                 shown = [word for word, key in (("latency", "latencyOptimal"), ("bandwidth", "bandwidthOptimal"))
                          if trials[0][key]]
-                print(f"| {collective} | {row} | {trials[0]['verdict']} | {seconds:.2f} s | {', '.join(shown)} | "
+                print(f"| {collective} | {row} | {trials[0]['verdict']} | {seconds:.2f} s | {core:.2f} s | "
+                      f"{', '.join(shown)} | "
                       f"{'yes' if right else 'NO'} |", flush=True)
-    return failures, total
+    return failures, total, totalOfCore
 
 
 def main():
@@ -107,9 +116,10 @@ def main():
             continue
         print(f"{title}, {topology}\n")
         begin = time.perf_counter()
-        failed, seconds = table(arguments, topology, collectives)
+        failed, seconds, core = table(arguments, topology, collectives)
         failures += failed
-        print(f"\nSearches {seconds:.1f} s, all of it with compiling and running {time.perf_counter() - begin:.1f} s.\n")
+        print(f"\nSearches {seconds:.1f} s, {core:.1f} s of a core; all of it with compiling and running "
+              f"{time.perf_counter() - begin:.1f} s.\n")
     return 1 if failures else 0
 
 

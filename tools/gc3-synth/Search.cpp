@@ -32,7 +32,7 @@ public:
     switch (line.goal) {
     case Goal::Instance: instance(*first); break;
     case Goal::LeastSteps: leastSteps(*first); break;
-    case Goal::Pareto: pareto(*first); break;
+    case Goal::Pareto: pareto(); break;
     case Goal::FewRounds: fewRounds(*first); break;
     }
     result.isComplete = !isUnknown;
@@ -81,8 +81,8 @@ private:
     trial.least = lowerBounds(trial.task);
     trial.fewestSteps = trial.shape.steps == trial.least.steps;
     trial.fewestRounds = trial.shape.rounds * trial.least.bandwidth == trial.least.crossing;
-    isOptimal = trial.fewestRounds;
     isFound = trial.outcome.verdict == Verdict::Satisfiable;
+    isOptimal = isFound && trial.fewestRounds;
     if (isFound)
       result.found.push_back(result.trials.size());
     isUnknown |= trial.outcome.verdict == Verdict::Unknown;
@@ -137,41 +137,45 @@ private:
     }
   }
 
-  /// The shapes of so many steps that bounds allow, from the fewest rounds per chunk on.
-  std::vector<std::pair<uint32_t, uint32_t>> candidates(const Task &first, uint32_t steps) const {
-    std::vector<std::pair<uint32_t, uint32_t>> shapes; // rounds, multiples of the unit
-    for (uint32_t rounds = steps; rounds <= steps + line.extraRounds; rounds += stride(first)) {
-      const uint64_t most = bounds.crossing ? rounds * bounds.bandwidth / bounds.crossing : 1;
-      for (uint32_t units = 1; units <= std::min<uint64_t>(most, isCustom(line.collective) ? 1 : 4096); ++units)
-        shapes.emplace_back(rounds, units);
-    }
-    // Of equally many rounds per chunk, the smallest is the easiest.
-    std::sort(shapes.begin(), shapes.end(), [](const auto &a, const auto &b) {
-      const uint64_t left = static_cast<uint64_t>(a.first) * b.second,
-                     right = static_cast<uint64_t>(b.first) * a.second;
-      return left != right ? left < right : a < b;
-    });
-    return shapes;
+  /// Tries so many units of chunks; of what is found with equally many steps, the last one stays: each is better than
+  /// the one before it. Says whether the search can go on.
+  bool attemptUnits(Shape shape, uint32_t units) {
+    std::optional<Task> each = task(units * unit);
+    if (!each || !attempt(*each, shape, 0.1))
+      return false;
+    if (!isFound)
+      return true;
+    best = static_cast<double>(shape.rounds) / units;
+    std::vector<size_t> &found = result.found;
+    if (found.size() > 1 && result.trials[found[found.size() - 2]].shape.steps == shape.steps)
+      found.erase(found.end() - 2);
+    return true;
   }
 
-  void pareto(const Task &first) {
-    double best = 0; // rounds per unit of the last one found
-    for (uint32_t steps = std::max(1u, bounds.steps); steps <= mostSteps(); steps += stride(first)) {
-      for (const auto &[rounds, units] : candidates(first, steps)) {
-        const double perUnit = static_cast<double>(rounds) / units;
-        if (best > 0 && perUnit >= best)
-          break; // no better than with fewer steps
-        std::optional<Task> each = task(units * unit);
-        if (!each || !attempt(*each, {steps, rounds}, 0.1))
-          return;
-        if (!isFound)
-          continue;
-        best = perUnit;
-        if (isOptimal)
-          return;
+  /// The most chunks for a shape, if they are better than the best so far. Without some of its chunks an algorithm is
+  /// one of fewer: so what the bound allows is tried first, and then ever more until there is none.
+  bool mostChunks(Shape shape) {
+    const uint64_t bound = bounds.crossing ? shape.rounds * bounds.bandwidth / bounds.crossing : 1;
+    const auto most = static_cast<uint32_t>(std::min<uint64_t>(bound, isCustom(line.collective) ? 1 : 4096));
+    const uint32_t least = best > 0 ? static_cast<uint32_t>(shape.rounds / best + 1e-9) + 1 : 1;
+    if (least > most)
+      return true;
+    bool goesOn = attemptUnits(shape, most);
+    for (uint32_t units = least; goesOn && !isFound && units < most; ++units) {
+      goesOn = attemptUnits(shape, units);
+      if (!isFound)
         break;
-      }
+      isFound = false; // and now for more
     }
+    return goesOn;
+  }
+
+  void pareto() {
+    const uint32_t stride = line.collective == "allreduce" ? 2 : 1;
+    for (uint32_t steps = std::max(1u, bounds.steps); steps <= mostSteps(); steps += stride)
+      for (uint32_t rounds = steps; rounds <= steps + line.extraRounds; rounds += stride)
+        if (!mostChunks({steps, rounds}) || isOptimal)
+          return;
   }
 
   const topology::Topology &topology;
@@ -181,7 +185,8 @@ private:
   Options options;
   Clock::time_point end;
   uint32_t unit = 1;
-  Bounds bounds; ///< of one unit of chunks
+  Bounds bounds;   ///< of one unit of chunks
+  double best = 0; ///< fewest rounds per unit that were found; 0: none yet
   bool isFound = false, isOptimal = false, isUnknown = false;
   Result result;
 };

@@ -35,8 +35,8 @@ struct Outcome {
   std::optional<algorithm::Algorithm> algorithm; ///< if satisfiable; it has passed whyWrong()
 };
 
-/// Chunks times links times steps that a solver is given: a few hundred bytes each.
-inline constexpr double MaxSends = 1 << 24;
+/// Chunks times links times steps that a solver is given: about a kilobyte each.
+inline constexpr double MaxSends = 1 << 22;
 bool isTooLarge(const topology::Topology &topology, const algorithm::Demand &demand, Shape shape);
 
 /// Looks for an algorithm of this shape, for an instance that is not too large. It has gone through the check, and has no idle copies.
