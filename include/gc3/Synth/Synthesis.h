@@ -39,7 +39,8 @@ struct Outcome {
 inline constexpr double MaxSends = 1 << 22;
 bool isTooLarge(const topology::Topology &topology, const algorithm::Demand &demand, Shape shape);
 
-/// Looks for an algorithm of this shape, for an instance that is not too large. It has gone through the check, and has no idle copies.
+/// Looks for an algorithm of this shape, for an instance that is not too large. It has gone through the check, and has
+/// no idle copies.
 Outcome solve(const topology::Topology &topology, const algorithm::Demand &demand, Shape shape, const Options &options);
 
 /// For each link another one back that is alike, so that what runs on the reversed topology runs on `topology` with
