@@ -90,10 +90,12 @@ static int findPrograms(const topology::Topology &topology, const CommandLine &l
       llvm::errs() << "gc3-synth: " << describe(trial) << '\n';
   };
   const Result result = search(topology, line, interrupted, tell, error);
-  if (!error.empty())
+  if (!error.empty() && result.found.empty())
     return fail(error);
   if (int code = write(line, result))
     return code;
+  if (!error.empty())
+    return fail(error + "; what was found before is written");
   if (!result.isComplete) {
     llvm::errs() << "gc3-synth: " << (interrupted ? "interrupted" : "the time was up") << " before all was found out"
                  << (result.found.empty() ? "; nothing was found\n" : "; what was found is written\n");
