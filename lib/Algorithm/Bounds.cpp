@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gc3/Algorithm/Bounds.h"
+#include "gc3/Topology/Lattice.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 #include <algorithm>
 #include <map>
@@ -247,22 +248,28 @@ void CutSearch::lookAtPrefixes() {
   }
 }
 
-/// The farthest way, and all ways together over all links.
+/// The farthest way, and all ways together over all links. A rank may want a chunk in several places; it comes there
+/// once. Where all ranks look alike the ways from one of them are those from all.
 void CutSearch::lookAtDistances() {
   const topology::LinksOfRanks outgoing = linksFrom(topology);
+  const topology::Lattice lattice(topology);
+  const bool isAlike = topology.ranks > mostForAllSets && linkClasses(topology).has_value();
   std::vector<uint32_t> bySource(demand.chunks()), distances, links(topology.links.size());
+  std::vector<uint32_t> seen(topology.ranks, UINT32_MAX); // by rank, the last chunk that it wanted
   std::iota(bySource.begin(), bySource.end(), 0);
   std::stable_sort(bySource.begin(), bySource.end(), [&](uint32_t a, uint32_t b) { return sourceOf(a) < sourceOf(b); });
   uint64_t sends = 0;
   uint32_t last = topology.ranks;
   for (uint32_t chunk : bySource) {
     const uint32_t source = sourceOf(chunk);
-    if (source != last)
-      distances = distancesFrom(topology, outgoing, last = source);
+    if (source != last && (!isAlike || distances.empty()))
+      distances = distancesFrom(topology, outgoing, isAlike ? 0 : source);
+    last = source;
     uint32_t farthest = 0, others = 0;
     for (const Place &target : demand.targetsOf(chunk)) {
-      farthest = std::max(farthest, distances[target.rank]);
-      others += target.rank != source;
+      const uint32_t away = isAlike ? lattice.difference(target.rank, source) : target.rank;
+      farthest = std::max(farthest, distances[away]);
+      others += target.rank != source && std::exchange(seen[target.rank], chunk) != chunk;
     }
     sends += std::max(farthest, others);
     best.steps = std::max(best.steps, farthest);

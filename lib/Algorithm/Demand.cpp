@@ -26,6 +26,14 @@ static void forEachTarget(const ir::Collective &collective, Visit visit) {
         visit(rank, index, wanted - 1);
 }
 
+bool isWantedEverywhere(const Demand &demand, uint32_t chunk) {
+  uint32_t ranks = 0, next = 0; // targets are in the order of their ranks
+  for (const Place &target : demand.targetsOf(chunk))
+    if (target.rank >= next)
+      ++ranks, next = target.rank + 1;
+  return ranks == demand.ranks;
+}
+
 std::optional<Demand> demandOf(const ir::Collective &collective, std::string &error) {
   Demand demand;
   demand.ranks = collective.ranks;

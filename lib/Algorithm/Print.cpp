@@ -26,8 +26,9 @@ auto orderOf(const Operation &op) {
 
 class Printer {
 public:
-  Printer(llvm::raw_ostream &out, const topology::Topology &topology, const ir::Collective &collective)
-      : out(out), lattice(topology), collective(collective) {}
+  /// `at`: a name that no import has.
+  Printer(llvm::raw_ostream &out, const topology::Topology &topology, const ir::Collective &collective, const char *at)
+      : out(out), lattice(topology), collective(collective), at(at) {}
 
   /// What loops use, if ranks are more than a ring.
   void functions();
@@ -78,7 +79,7 @@ private:
     if (rank == 0)
       return "r";
     return isRing() ? "(r + " + std::to_string(rank) + ") % " + std::to_string(collective.ranks)
-                    : "at(r, " + std::to_string(rank) + ")";
+                    : at + "(r, " + std::to_string(rank) + ")";
   }
 
   std::string indexText(const Location &location, bool inLoop) const {
@@ -110,6 +111,7 @@ private:
   llvm::raw_ostream &out;
   const topology::Lattice lattice;
   const ir::Collective &collective;
+  const std::string at;
 };
 
 void Printer::functions() {
@@ -125,8 +127,8 @@ void Printer::functions() {
                     (stride == 1 ? "" : " * " + std::to_string(stride)));
   }
   out << "// The ranks are points of a closed grid of " << llvm::join(sizes, " x ")
-      << ". Rank v is as far from rank 0, in each direction, as at(r, v) is from r.\nfn at(r: int, v: int) = "
-      << llvm::join(terms, " + ") << ";\n\n";
+      << ". Rank v is as far from rank 0, in each direction, as " << at << "(r, v) is from r.\nfn " << at
+      << "(r: int, v: int) = " << llvm::join(terms, " + ") << ";\n\n";
 }
 
 void Printer::loop(std::vector<Operation> &operations, uint32_t stride, unsigned indent) {
@@ -175,8 +177,9 @@ void print(llvm::raw_ostream &out, const topology::Topology &topology, const ir:
     out << '\n';
   if (text.declaresPlacement)
     out << "param inplace: bool = true;\n\n";
-  Printer printer(out, topology, collective);
-  printer.functions();
+  Printer printer(out, topology, collective, text.importsOthers ? "at_point" : "at");
+  if (text.isFirst)
+    printer.functions();
   out << "program " << text.name << " implements " << text.implements << " {\n";
   if (!text.sizes.empty())
     out << "    sizes " << text.sizes << ";\n";

@@ -16,9 +16,9 @@ using topology::Topology;
 
 namespace {
 
-bool isWantedEverywhere(const Demand &demand) {
+bool areWantedEverywhere(const Demand &demand) {
   for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk)
-    if (demand.targetsOf(chunk).size() != demand.ranks)
+    if (!isWantedEverywhere(demand, chunk))
       return false;
   return true;
 }
@@ -52,7 +52,7 @@ std::optional<Algorithm> bestOf(Method method, const Options &options, uint32_t 
 
 std::optional<Algorithm> searchOn(const Topology &topology, const Demand &demand, const Options &options,
                                   uint32_t enoughRounds, End &end) {
-  if (isWantedEverywhere(demand))
+  if (areWantedEverywhere(demand))
     return bestOf(Flood(topology, demand, options.roundsPerStep), options, enoughRounds, end);
   std::optional<Algorithm> best = bestOf(Route(topology, demand, options.roundsPerStep), options, enoughRounds, end);
   return best ? withoutIdleCopies(topology, demand, *best) : best;

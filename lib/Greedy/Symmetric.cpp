@@ -24,15 +24,16 @@ std::optional<Symmetric> Symmetric::find(const Topology &topology, const Demand 
 
 /// Sorts the chunks of each rank by where they go, as that rank sees it; they have to be alike.
 bool Symmetric::alignChunks(const Demand &demand) {
-  using Vectors = std::vector<uint32_t>; // from the source to each target; empty if it is wanted everywhere
+  using Vectors = std::vector<uint32_t>; // from the source to each rank that wants it; empty if all do
   std::vector<std::vector<std::pair<Vectors, uint32_t>>> own(demand.ranks);
   for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk) {
     const uint32_t source = demand.sourcesOf(chunk)[0].rank;
     Vectors vectors;
-    if (demand.targetsOf(chunk).size() < demand.ranks)
+    if (!isWantedEverywhere(demand, chunk))
       for (const Place &target : demand.targetsOf(chunk))
         vectors.push_back(lattice.difference(target.rank, source));
     std::sort(vectors.begin(), vectors.end());
+    vectors.erase(std::unique(vectors.begin(), vectors.end()), vectors.end());
     own[source].emplace_back(std::move(vectors), chunk);
   }
   perRank = static_cast<uint32_t>(own[0].size());

@@ -57,7 +57,7 @@ private:
 
   Topology &topology;
   std::string &error;
-  std::set<std::tuple<uint32_t, uint32_t, LinkKind>> known; // links
+  std::set<std::tuple<uint32_t, uint32_t, LinkKind>> linkEnds; // of all links
 };
 
 const json::Object *Reader::object(const Value &value, std::initializer_list<llvm::StringRef> names) {
@@ -159,7 +159,7 @@ void Reader::readLink(const Value &value) {
       fail(flag->path, "must be true or false");
   }
   for (int direction = 0; direction <= (both ? 1 : 0) && !failed(); ++direction, std::swap(link.from, link.to)) {
-    if (!known.insert({link.from, link.to, link.kind}).second)
+    if (!linkEnds.insert({link.from, link.to, link.kind}).second)
       return fail(value.path, "there is another link of kind '" + std::string(name(link.kind)) + "' from " +
                                   std::to_string(link.from) + " to " + std::to_string(link.to) +
                                   "; give one of more bandwidth");
@@ -191,8 +191,10 @@ void Reader::keepPairs(const Value &value, std::vector<uint32_t> &links) {
     if (failed())
       return;
     const std::pair<uint32_t, uint32_t> fromTo = {rank(ends[0]), rank(ends[1])};
-    auto isIt = [&](const Link &link) { return link.from == fromTo.first && link.to == fromTo.second; };
-    if (!failed() && llvm::none_of(topology.links, isIt))
+    const auto known = linkEnds.lower_bound({fromTo.first, fromTo.second, kinds[0]});
+    const bool isThere =
+        known != linkEnds.end() && std::get<0>(*known) == fromTo.first && std::get<1>(*known) == fromTo.second;
+    if (!failed() && !isThere)
       fail(pair.path, "no link leads from " + std::to_string(fromTo.first) + " to " + std::to_string(fromTo.second));
     wanted.insert(fromTo);
   }
@@ -282,8 +284,28 @@ void Reader::read(const json::Value &root) {
 
 } // namespace
 
+/// What is deeper than any topology would take the parser's stack.
+static bool isTooDeep(const std::string &text) {
+  constexpr int most = 64;
+  int depth = 0;
+  bool isString = false;
+  for (size_t i = 0; i < text.size() && depth <= most; ++i) {
+    if (text[i] == '\\' && isString)
+      ++i;
+    else if (text[i] == '"')
+      isString = !isString;
+    else if (!isString)
+      depth += text[i] == '[' || text[i] == '{' ? 1 : text[i] == ']' || text[i] == '}' ? -1 : 0;
+  }
+  return depth > most;
+}
+
 std::optional<Topology> parseJson(const std::string &text, std::string &error) {
   error.clear();
+  if (isTooDeep(text)) {
+    error = "no topology: nested too deeply";
+    return {};
+  }
   llvm::Expected<json::Value> root = json::parse(text);
   if (!root) {
     error = "no JSON: " + llvm::toString(root.takeError());
@@ -321,7 +343,14 @@ void printJson(llvm::raw_ostream &out, const Topology &topology) {
   }
   out << "\n  ],\n  \"bounds\": [";
   for (uint32_t bound = 0; bound < topology.boundCount(); ++bound) {
-    out << (bound ? ",\n" : "\n") << "    {\"bandwidth\": " << topology.boundBandwidth[bound] << ", \"links\": [";
+    out << (bound ? ",\n" : "\n") << "    {\"bandwidth\": " << topology.boundBandwidth[bound];
+    const auto links =
+        llvm::makeArrayRef(topology.boundLinks)
+            .slice(topology.boundBegin[bound], topology.boundBegin[bound + 1] - topology.boundBegin[bound]);
+    const LinkKind first = topology.links[links[0]].kind;
+    if (llvm::all_of(links, [&](uint32_t link) { return topology.links[link].kind == first; }))
+      out << ", \"kind\": \"" << llvm::StringRef(name(first)) << "\"";
+    out << ", \"links\": [";
     for (uint32_t i = topology.boundBegin[bound]; i < topology.boundBegin[bound + 1]; ++i) {
       const Link &link = topology.links[topology.boundLinks[i]];
       out << (i > topology.boundBegin[bound] ? ", " : "") << "[" << link.from << ", " << link.to << "]";

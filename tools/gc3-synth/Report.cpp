@@ -200,6 +200,8 @@ std::string describe(const Trial &trial) {
   std::string text = trial.task.name + " on " + trial.task.topology.name + ", " + instanceOf(trial) + ": " +
                      (trial.isGreedy && trial.outcome.algorithm ? "found" : word(trial.outcome.verdict)) + ", " +
                      seconds;
+  if (trial.outcome.verdict == Verdict::Unsatisfiable && trial.task.way == Task::Way::InverseThenDirect)
+    text += ", of two halves of as many steps and rounds each";
   if (trial.outcome.algorithm)
     for (const std::string &shown : {optimality(trial), roundsNeeded(trial)})
       text += shown.empty() ? "" : ", " + shown;
@@ -228,6 +230,8 @@ std::string programs(const CommandLine &line, const Result &result) {
     if (choices.size() > 1)
       program.name += "_" + std::to_string(trial.shape.steps) + "_" + std::to_string(trial.shape.rounds);
     program.implements = trial.task.implements;
+    program.isFirst = i == 0;
+    program.importsOthers = !trial.task.imports.empty();
     program.declaresPlacement = trial.task.hasPlacement && i == 0;
     program.sizes = sizesOf(choices, i);
     print(out, trial.task.topology, trial.task.collective, trial.task.demand, *trial.outcome.algorithm, program);

@@ -6,6 +6,8 @@
 #include "gc3/Sema/Sema.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/raw_ostream.h"
+#include <algorithm>
+#include <numeric>
 
 namespace gc3::synth {
 
@@ -159,6 +161,10 @@ std::optional<Task> makeTask(const topology::Topology &topology, const std::stri
     error = "no collective is called '" + collective + "'; --help lists them";
     return {};
   }
+  if (root != 0 && !ir::findStandard(collective)->hasRoot()) {
+    error = "'" + collective + "' has no root; leave --root out";
+    return {};
+  }
   return fillStandard(task, root, error) ? std::optional(std::move(task)) : std::nullopt;
 }
 
@@ -181,11 +187,16 @@ Outcome findBy(const Task &task, const Finder &find) {
 }
 
 Bounds lowerBounds(const Task &task) {
-  Bounds bounds =
-      lowerBounds(task.way == Task::Way::Inverse ? topology::reversed(task.topology) : task.topology, task.direct);
+  if (task.way == Task::Way::Direct)
+    return lowerBounds(task.topology, task.direct);
+  Bounds bounds = lowerBounds(topology::reversed(task.topology), task.direct);
   if (task.way == Task::Way::InverseThenDirect) {
-    bounds.steps *= 2;
-    bounds.crossing *= 2;
+    const Bounds gather = lowerBounds(task.topology, task.direct);
+    bounds.steps += gather.steps;
+    bounds.crossing = bounds.crossing * gather.bandwidth + gather.crossing * bounds.bandwidth;
+    bounds.bandwidth *= gather.bandwidth;
+    const uint64_t divisor = std::max<uint64_t>(1, std::gcd(bounds.crossing, bounds.bandwidth));
+    bounds.crossing /= divisor, bounds.bandwidth /= divisor;
   }
   return bounds;
 }

@@ -82,8 +82,12 @@ static int write(const CommandLine &line, const Result &result) {
 }
 
 static int findPrograms(const topology::Topology &topology, const CommandLine &line) {
-  std::signal(SIGINT, [](int) { interrupted = true; });
-  std::signal(SIGTERM, [](int) { interrupted = true; });
+  const auto interrupt = [](int signal) {
+    interrupted = true;
+    std::signal(signal, SIG_DFL); // the second one ends it at once
+  };
+  std::signal(SIGINT, interrupt);
+  std::signal(SIGTERM, interrupt);
   std::string error;
   const auto tell = [&](const Trial &trial) {
     if (!line.quiet)

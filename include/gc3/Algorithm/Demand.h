@@ -35,6 +35,9 @@ struct Demand {
   bool combines() const { return sources.size() > chunks(); }
 };
 
+/// Whether every rank has the chunk in its output, in one place or several.
+bool isWantedEverywhere(const Demand &demand, uint32_t chunk);
+
 /// What `collective` promises. Nothing if a rank contributes to a chunk more than once; then `error` says which.
 /// Linear in the outputs and the contributions.
 std::optional<Demand> demandOf(const ir::Collective &collective, std::string &error);

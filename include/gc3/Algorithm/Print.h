@@ -15,6 +15,8 @@ struct ProgramText {
   std::vector<std::string> imports; ///< files
   std::string name;                 ///< of the program
   std::string implements;           ///< the collective with its arguments, which may use a param `inplace`
+  bool isFirst = true;              ///< of its file: declares what loops of all programs use
+  bool importsOthers = false;       ///< the file, here or in its first program: their functions may have any name
   bool declaresPlacement = false;   ///< declares that param, as true: for the first program of a file
   std::string sizes;                ///< of calls, "4KiB .. 1MiB"; empty: all
 };

@@ -39,7 +39,7 @@ struct Problem {
   std::string program(const Algorithm &algorithm) const {
     std::string text;
     llvm::raw_string_ostream out(text);
-    print(out, topology, collective, demand, algorithm, {{"A test."}, {}, "p", implements, true, ""});
+    print(out, topology, collective, demand, algorithm, {{"A test."}, {}, "p", implements, true, false, true, ""});
     return out.str();
   }
 };

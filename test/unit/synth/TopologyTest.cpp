@@ -148,6 +148,24 @@ TEST(Json, IsReadAsPrinted) {
   }
 }
 
+/// A bound over the slow one of two links between the same ranks stays one.
+TEST(Json, KeepsBoundsOverParallelLinks) {
+  const std::string json = R"({"name": "par", "ranks": 2, "links": [
+    {"from": 0, "to": 1, "kind": "pcie", "both": true}, {"from": 0, "to": 1, "bandwidth": 3, "kind": "nvlink", "both": true}],
+    "bounds": [{"kind": "pcie", "bandwidth": 1}]})";
+  std::string error;
+  const std::optional<Topology> topology = parseJson(json, error), again = parseJson(text(topology.value()), error);
+  ASSERT_TRUE(again) << error;
+  EXPECT_EQ(topology->boundLinks, (std::vector<uint32_t>{0, 1}));
+  EXPECT_EQ(again->boundLinks, topology->boundLinks);
+}
+
+TEST(Json, DeepNestingIsAnError) {
+  EXPECT_EQ(jsonError(std::string(10'000'000, '[')), "no topology: nested too deeply");
+  EXPECT_EQ(jsonError(R"({"name": "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\"[["})"),
+            "'ranks' is missing");
+}
+
 TEST(Json, FilesAreTheNamedTopologies) {
   for (const char *name : {"dgx1", "amd-z52", "dgx2", "dgx-a100", "dgx-h100"}) {
     auto file = llvm::MemoryBuffer::getFile(std::string(GC3_TOPOLOGIES "/") + name + ".json");
