@@ -17,27 +17,18 @@ namespace {
 /// What goes over some links in a round, by whichever bounds are the tighter for them. No more than that; maybe less.
 class Throughput {
 public:
-  explicit Throughput(const Topology &topology) : topology(topology), boundsBegin(topology.links.size() + 1, 0) {
-    for (uint32_t link : topology.boundLinks)
-      ++boundsBegin[link + 1];
-    for (size_t link = 0; link < topology.links.size(); ++link)
-      boundsBegin[link + 1] += boundsBegin[link];
-    bounds.resize(topology.boundLinks.size());
-    std::vector<uint32_t> next(boundsBegin.begin(), boundsBegin.end() - 1);
-    for (uint32_t bound = 0; bound < topology.boundCount(); ++bound)
-      for (uint32_t i = topology.boundBegin[bound]; i < topology.boundBegin[bound + 1]; ++i)
-        bounds[next[topology.boundLinks[i]]++] = bound;
-    under.assign(topology.boundCount(), 0);
-    isCounted.assign(topology.boundCount(), 0);
-  }
+  explicit Throughput(const Topology &topology)
+      : topology(topology), boundsOf(boundsOfLinks(topology)), under(topology.boundCount(), 0),
+        isCounted(topology.boundCount(), 0) {}
 
   uint64_t of(const std::vector<uint32_t> &links) {
     std::vector<uint32_t> touched;
     for (uint32_t link : links)
-      for (uint32_t i = boundsBegin[link]; i < boundsBegin[link + 1]; ++i) {
-        if (under[bounds[i]] == 0)
-          touched.push_back(bounds[i]);
-        under[bounds[i]] += topology.links[link].bandwidth;
+      for (uint32_t i = boundsOf.begin[link]; i < boundsOf.begin[link + 1]; ++i) {
+        const uint32_t bound = boundsOf.bounds[i];
+        if (under[bound] == 0)
+          touched.push_back(bound);
+        under[bound] += topology.links[link].bandwidth;
       }
     uint64_t total = 0;
     for (uint32_t link : links) {
@@ -57,18 +48,19 @@ private:
   uint32_t tightest(uint32_t link) const {
     uint32_t best = topology.boundCount();
     double most = 1;
-    for (uint32_t i = boundsBegin[link]; i < boundsBegin[link + 1]; ++i) {
-      const double times = static_cast<double>(under[bounds[i]]) / topology.boundBandwidth[bounds[i]];
+    for (uint32_t i = boundsOf.begin[link]; i < boundsOf.begin[link + 1]; ++i) {
+      const uint32_t bound = boundsOf.bounds[i];
+      const double times = static_cast<double>(under[bound]) / topology.boundBandwidth[bound];
       if (times > most)
-        most = times, best = bounds[i];
+        most = times, best = bound;
     }
     return best;
   }
 
   const Topology &topology;
-  std::vector<uint32_t> boundsBegin, bounds; ///< by link
-  std::vector<uint64_t> under;               ///< by bound: the bandwidth of the links looked at
-  std::vector<uint8_t> isCounted;            ///< by bound
+  const topology::BoundsOfLinks boundsOf;
+  std::vector<uint64_t> under;    ///< by bound: the bandwidth of the links looked at
+  std::vector<uint8_t> isCounted; ///< by bound
 };
 
 class CutSearch {

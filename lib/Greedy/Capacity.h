@@ -17,10 +17,10 @@ public:
   void take(uint32_t link);
 
 private:
-  std::vector<uint32_t> limits;      ///< by link, then by bound
-  std::vector<uint32_t> left;        ///< in this step
-  std::vector<uint32_t> boundsBegin; ///< by link: the bounds that it is under, as often as they name it
-  std::vector<uint32_t> bounds;      ///< as indices of `left`
+  const uint32_t links;
+  const topology::BoundsOfLinks boundsOf;
+  std::vector<uint32_t> limits; ///< by link, then by bound
+  std::vector<uint32_t> left;   ///< in this step
 };
 
 } // namespace gc3::greedy

@@ -29,7 +29,7 @@ public:
   virtual void addClause(const std::vector<Literal> &literals) = 0;
   /// The weights of those that are true add up to `bound` at most.
   virtual void addAtMost(const std::vector<Term> &terms, uint32_t bound) = 0;
-  /// Gives up after so many conflicts. What was learnt stays known for the next call.
+  /// Gives up after so many conflicts.
   virtual Verdict solve(uint32_t maxConflicts) = 0;
   /// After Satisfiable.
   virtual bool isTrue(Literal literal) const = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Puts each send of a step into the first of its parts in which the link and all its bounds have room.
 #include "SplitSteps.h"
+#include "llvm/ADT/ArrayRef.h"
 #include <algorithm>
 
 namespace gc3::synth {
@@ -27,9 +28,8 @@ std::vector<std::vector<uint32_t>> partsOf(const algorithm::Algorithm &algorithm
 /// What is left in each part for each link and bound.
 class Room {
 public:
-  Room(const topology::Topology &topology, const std::vector<std::vector<uint32_t>> &boundsOfLink,
-       const std::vector<uint32_t> &rounds)
-      : topology(topology), boundsOfLink(boundsOfLink) {
+  Room(const topology::Topology &topology, const topology::BoundsOfLinks &boundsOf, const std::vector<uint32_t> &rounds)
+      : topology(topology), boundsOf(boundsOf) {
     for (uint32_t each : rounds) {
       std::vector<uint64_t> &part = left.emplace_back();
       for (const topology::Link &link : topology.links)
@@ -43,7 +43,9 @@ public:
   size_t take(uint32_t link) {
     for (size_t i = 0; i < left.size(); ++i) {
       std::vector<uint64_t> &part = left[i];
-      const std::vector<uint32_t> &bounds = boundsOfLink[link];
+      const llvm::ArrayRef<uint32_t> bounds =
+          llvm::makeArrayRef(boundsOf.bounds)
+              .slice(boundsOf.begin[link], boundsOf.begin[link + 1] - boundsOf.begin[link]);
       auto boundOf = [&](uint32_t bound) -> uint64_t & { return part[topology.links.size() + bound]; };
       if (part[link] == 0 || std::any_of(bounds.begin(), bounds.end(), [&](uint32_t b) { return boundOf(b) == 0; }))
         continue;
@@ -57,7 +59,7 @@ public:
 
 private:
   const topology::Topology &topology;
-  const std::vector<std::vector<uint32_t>> &boundsOfLink;
+  const topology::BoundsOfLinks &boundsOf;
   std::vector<std::vector<uint64_t>> left;
 };
 
@@ -65,14 +67,11 @@ private:
 
 std::optional<algorithm::Algorithm> splitSteps(const topology::Topology &topology,
                                                const algorithm::Algorithm &algorithm, Shape shape) {
-  std::vector<std::vector<uint32_t>> boundsOfLink(topology.links.size());
-  for (uint32_t bound = 0; bound < topology.boundCount(); ++bound)
-    for (uint32_t i = topology.boundBegin[bound]; i < topology.boundBegin[bound + 1]; ++i)
-      boundsOfLink[topology.boundLinks[i]].push_back(bound);
+  const topology::BoundsOfLinks boundsOf = boundsOfLinks(topology);
   const std::vector<std::vector<uint32_t>> parts = partsOf(algorithm, shape);
   algorithm::Algorithm result;
   for (uint32_t step = 0; step < algorithm.steps(); ++step) {
-    Room room(topology, boundsOfLink, parts[step]);
+    Room room(topology, boundsOf, parts[step]);
     std::vector<std::vector<algorithm::Send>> sends(parts[step].size());
     for (uint32_t i = algorithm.stepBegin[step]; i < algorithm.stepBegin[step + 1]; ++i) {
       const size_t part = room.take(algorithm.sends[i].link);

@@ -59,6 +59,21 @@ static LinksOfRanks linksBy(const Topology &topology, uint32_t Link::*end) {
   return result;
 }
 
+BoundsOfLinks boundsOfLinks(const Topology &topology) {
+  BoundsOfLinks result;
+  result.begin.assign(topology.links.size() + 1, 0);
+  for (uint32_t link : topology.boundLinks)
+    ++result.begin[link + 1];
+  for (size_t link = 0; link < topology.links.size(); ++link)
+    result.begin[link + 1] += result.begin[link];
+  std::vector<uint32_t> next(result.begin.begin(), result.begin.end() - 1);
+  result.bounds.resize(topology.boundLinks.size());
+  for (uint32_t bound = 0; bound < topology.boundCount(); ++bound)
+    for (uint32_t i = topology.boundBegin[bound]; i < topology.boundBegin[bound + 1]; ++i)
+      result.bounds[next[topology.boundLinks[i]]++] = bound;
+  return result;
+}
+
 LinksOfRanks linksFrom(const Topology &topology) {
   return linksBy(topology, &Link::from);
 }

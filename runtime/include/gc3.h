@@ -272,7 +272,7 @@ typedef struct {
  * Makes `nranks` communicators whose ranks share the calling thread's current CUDA device, comms[r] being rank r; free
  * each with gc3CommDestroy, after their streams are done. Buffers of calls are in device memory. One thread makes the
  * calls of all ranks between gc3GroupStart and gc3GroupEnd, all on one stream; a call has ended when the stream has.
- * Calls may be captured into a graph, once a call of the same program, and as large, has been made outside. `config`
+ * Calls may be captured into a graph, once a call of the same program has been made outside. `config`
  * may be NULL. Errors as for gc3HostCommInitAll; gc3InvalidUsage: this gc3 was built without CUDA, or the GPU is not
  * able to; gc3UnhandledCudaError.
  */

@@ -238,69 +238,47 @@ TEST_F(LsaNetwork, AbortLeavesNcclAlone) {
       "16 pieces of memory 4 pieces of pinned memory 4 pieces of symmetric memory 4 windows 4 device communicators ";
 }
 
-/// How often failures came to what.
-struct Outcomes {
-  uint64_t refused = 0, without = 0, declined = 0, broken = 0;
-};
-
-/// Ranks on a node each. True: aborted, so memory stays taken.
-bool tryOnce(FakeCuda &fake, FakeWindows &windows, Outcomes &outcomes) {
+/// Ranks on a node each. True: aborted, so memory stays taken. `without`: how often there was no network.
+bool tryOnce(FakeCuda &fake, FakeWindows &windows, FailureCounts &counts, uint64_t &without) {
   LsaWorld world(fake, windows, {ringAllReduce(2, true)});
-  const bool joined = world.joined[0].rank != nullptr;
-  EXPECT_EQ(world.joined[1].rank != nullptr, joined);
-  outcomes.refused += !joined;
-  if (!joined)
+  if (!counts.haveJoined(world))
     return false;
-  bool isBroken = !world.joined[0].outcome.ok();
   const Trial trial = world.trial(0, {.count = 9});
   Loopback::Buffers buffers(fake, trial);
   std::vector<lsa::RankCall> calls;
-  for (size_t rank = 0; !isBroken && rank < 2; ++rank)
+  for (size_t rank = 0; world.joined[0].outcome.ok() && rank < 2; ++rank)
     calls.push_back(world.part(rank, buffers.requests[rank]));
-  if (!isBroken && !calls[0].outcome.ok()) {
+  if (!calls.empty() && !calls[0].outcome.ok()) {
     EXPECT_EQ(calls[0].outcome.text, calls[1].outcome.text);
     EXPECT_NE(calls[0].outcome.text.find("could not get a network of NCCL's GIN"), std::string::npos);
-    ++outcomes.without;
+    ++without;
     return false;
   }
-  lsa::run(calls, world.nccl);
-  for (const lsa::RankCall &call : calls) {
-    EXPECT_EQ(call.declined, calls[0].declined);
-    isBroken |= !call.declined && !call.outcome.ok();
-  }
-  if (isBroken) {
-    for (const lsa::Joined &rank : world.joined)
-      rank.rank->abort();
-    ++outcomes.broken;
-  } else if (calls[0].declined) {
-    ++outcomes.declined;
-  } else {
-    EXPECT_EQ(world.finish(trial, buffers), "");
-  }
-  return isBroken;
+  return counts.makeCall(world, calls, trial, buffers);
 }
 
 /// Every call into CUDA and NCCL fails once: ranks come to the same, or the one that failed says so.
 TEST(LsaNetworkErrors, EveryCallMayFail) {
   uint64_t calls = 1;
-  Outcomes outcomes;
+  FailureCounts outcomes;
+  uint64_t without = 0;
   for (uint64_t failing = 0; failing <= calls; ++failing) { // 0: none
     FakeCuda fake;
     FakeWindows windows(fake);
     windows.teamSize = 1;
     fake.failAt = failing;
     SCOPED_TRACE("call " + std::to_string(failing));
-    if (!tryOnce(fake, windows, outcomes)) {
+    if (!tryOnce(fake, windows, outcomes, without)) {
       EXPECT_EQ(windows.leaks(), "");
     }
     if (failing == 0) {
       calls = fake.calls;
-      EXPECT_EQ(outcomes.refused + outcomes.without + outcomes.declined + outcomes.broken, 0u);
+      EXPECT_EQ(outcomes.refused + without + outcomes.declined + outcomes.broken, 0u);
     }
   }
   EXPECT_GT(calls, 100u);
   EXPECT_GT(outcomes.refused, 10u);
-  EXPECT_GT(outcomes.without, 3u);
+  EXPECT_GT(without, 3u);
   EXPECT_GT(outcomes.declined, 10u);
   EXPECT_GT(outcomes.broken, 10u);
 }

@@ -101,48 +101,24 @@ TEST_F(LsaSplit, AbortEndsItToo) {
   leaks = "12 pieces of memory 4 pieces of pinned memory 4 pieces of symmetric memory 4 windows ";
 }
 
-/// How often failures came to what.
-struct Outcomes {
-  uint64_t refused = 0, declined = 0, broken = 0;
-};
-
 /// True: aborted, so memory stays taken.
-bool tryOnce(FakeCuda &fake, FakeWindows &windows, Outcomes &outcomes) {
+bool tryOnce(FakeCuda &fake, FakeWindows &windows, FailureCounts &counts) {
   LsaWorld world(fake, windows, {pairs(4)});
-  const bool joined = world.joined[0].rank != nullptr;
-  for (const lsa::Joined &rank : world.joined)
-    EXPECT_EQ(rank.rank != nullptr, joined);
-  outcomes.refused += !joined;
-  if (!joined)
+  if (!counts.haveJoined(world))
     return false;
-  bool isBroken = !world.joined[0].outcome.ok();
   const Trial trial = world.trial(0, {.count = 9});
   Loopback::Buffers buffers(fake, trial);
   std::vector<lsa::RankCall> calls;
-  for (size_t rank = 0; !isBroken && rank < 4; ++rank)
+  for (size_t rank = 0; world.joined[0].outcome.ok() && rank < 4; ++rank)
     calls.push_back(world.part(rank, buffers.requests[rank]));
-  lsa::run(calls, world.nccl);
-  for (const lsa::RankCall &call : calls) {
-    EXPECT_EQ(call.declined, calls[0].declined);
-    isBroken |= !call.declined && !call.outcome.ok();
-  }
-  if (isBroken) {
-    for (const lsa::Joined &rank : world.joined)
-      rank.rank->abort();
-    ++outcomes.broken;
-  } else if (calls[0].declined) {
-    ++outcomes.declined;
-  } else {
-    EXPECT_EQ(world.finish(trial, buffers), "");
-  }
-  return isBroken;
+  return counts.makeCall(world, calls, trial, buffers);
 }
 
 /// Every call into CUDA and NCCL fails once: ranks come to the same, or the one that failed says so.
 TEST(LsaSplitErrors, EveryCallMayFail) {
   for (bool tells : {false, true}) {
     uint64_t calls = 1;
-    Outcomes outcomes;
+    FailureCounts outcomes;
     for (uint64_t failing = 0; failing <= calls; ++failing) { // 0: none
       FakeCuda fake;
       FakeWindows windows(fake);

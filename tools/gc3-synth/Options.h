@@ -20,7 +20,7 @@ struct CommandLine {
   uint32_t chunks = 0;            ///< 0: as few as there can be
   uint32_t root = 0;
   uint32_t extraRounds = 0; ///< k of k-synchronous
-  uint32_t maxSteps = 0;    ///< 0: twice as many as the fastest needs, and ten
+  uint32_t maxSteps = 0;    ///< 0: ten beyond the fewest that there can be
   uint32_t timeLimit = 600; ///< seconds
   uint32_t tries = 0;       ///< of the greedy search; 0: as many as sizes allow
   uint32_t roundsPerStep = 1;

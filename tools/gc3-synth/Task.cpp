@@ -70,6 +70,10 @@ bool fill(Task &task, std::string &error) {
 bool fillCustom(Task &task, llvm::StringRef spelled, std::string &error) {
   const size_t open = std::min(spelled.find('('), spelled.size()), colon = spelled.take_front(open).rfind(':');
   task.imports = {spelled.take_front(colon).str()};
+  if (task.imports[0].find_first_of("\"\\\n") != std::string::npos) {
+    error = "programs can't import '" + task.imports[0] + "': its name has a quote, a backslash or a line break";
+    return false;
+  }
   task.implements = spelled.drop_front(colon + 1).str();
   if (!llvm::StringRef(task.implements).contains('('))
     task.implements += "()";

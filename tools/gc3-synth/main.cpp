@@ -127,5 +127,9 @@ int main(int argc, char **argv) {
     topology::printJson(llvm::outs(), *topology);
     return 0;
   }
-  return findPrograms(*topology, *line);
+  try {
+    return findPrograms(*topology, *line);
+  } catch (const std::exception &problem) { // no memory, here or in the solver
+    return fail(problem.what());
+  }
 }

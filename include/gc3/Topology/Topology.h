@@ -62,6 +62,13 @@ struct LinksOfRanks {
 LinksOfRanks linksFrom(const Topology &topology);
 LinksOfRanks linksTo(const Topology &topology);
 
+/// The bounds that each link is under: those of link l are bounds[begin[l] .. begin[l + 1]), ascending, one as often as
+/// it names the link.
+struct BoundsOfLinks {
+  std::vector<uint32_t> begin, bounds;
+};
+BoundsOfLinks boundsOfLinks(const Topology &topology);
+
 /// The fewest hops from `source` to each rank; Unreachable where there is no way. Linear in the links.
 inline constexpr uint32_t Unreachable = UINT32_MAX;
 std::vector<uint32_t> distancesFrom(const Topology &topology, const LinksOfRanks &outgoing, uint32_t source);

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// One rank's part in loading a program (World.cpp has what ranks do together): memory, a window, the peers' addresses,
+// the image.
+#include "lsa/Rank.h"
+
+#include "nccl/Log.h"
+
+#include <algorithm>
+
+namespace gc3::lsa {
+
+using cuda::OnDevice;
+using host::Outcome;
+
+const cuda::GpuProgram *Rank::loaded(uint32_t program) const {
+  return onGpu[program];
+}
+
+Outcome Rank::reserve(uint32_t program, Loading &loading) {
+  const OnDevice device(cuda, onDevice);
+  if (!device.outcome().ok())
+    return device.outcome();
+  const Catalog::Entry &entry = catalog->entry(program);
+  loading.program = program;
+  loading.pool = std::make_unique<device::ConnectionPool>(*pool);
+  loading.numbers = loading.pool->add(*entry.loaded->program, entry.sizes);
+  loading.parts = parts;
+  loading.onGpu = std::make_unique<cuda::GpuProgram>(
+      cuda, runner.room(), *entry.loaded, device::RankRange{rank(), rank() + 1}, entry.sizes,
+      entry.overNetwork ? part->interpreters : interpretersOf(cuda), options.threads);
+  if (Outcome outcome = loading.onGpu->reserve(); !outcome.ok())
+    return outcome;
+  if (loading.pool->pieces() == pool->pieces())
+    return {};
+  // As large for all ranks: before 2.29 windows have to be.
+  loading.windowBytes = loading.pool->largestPart(pool->pieces());
+  loading.window = Window(cuda, nccl, commOfWindows());
+  return loading.window.reserve(loading.windowBytes, runner.stream());
+}
+
+nccl::Comm Rank::commOfWindows() const {
+  std::lock_guard lock(mutex);
+  return teamComm.get() ? teamComm.get() : comm;
+}
+
+/// A network comes with windows over all ranks.
+bool Rank::maySplit() const {
+  return commOfWindows() == comm && team.stride == 1 && team.ranks < count && catalog->signals() == 0;
+}
+
+Outcome Rank::lacksWindow(const Loading &loading, bool &lacks) const {
+  bool real = false;
+  Outcome outcome = loading.window.isWindow(real);
+  lacks = outcome.ok() && !real;
+  return outcome;
+}
+
+Outcome Rank::split(Loading &loading) const {
+  loading.teamComm = TeamComm(nccl);
+  return loading.teamComm.create(comm, team, firstOfTeam());
+}
+
+Outcome Rank::completeSplit(const Outcome &created, Loading &loading) const {
+  return loading.teamComm.complete(created, team);
+}
+
+void Rank::keepSplit(Loading &loading) {
+  const OnDevice device(cuda, onDevice);
+  loading.window.leave(loading.teamComm.get());
+  std::lock_guard lock(mutex);
+  teamComm = std::move(loading.teamComm);
+  if (nccl::informs())
+    nccl::inform("rank " + std::to_string(own) + ": the communicator has no windows, so ranks " +
+                 std::to_string(firstOfTeam()) + " to " + std::to_string(firstOfTeam() + team.ranks - 1) +
+                 " have one of their own for programs");
+}
+
+Outcome Rank::connect(Loading &loading) {
+  const OnDevice device(cuda, onDevice);
+  if (!device.outcome().ok())
+    return device.outcome();
+  if (loading.windowBytes != 0) {
+    std::vector<std::byte *> peers;
+    if (Outcome outcome = loading.window.resolve(team.rank, team.ranks, runner.stream(), peers); !outcome.ok())
+      return outcome;
+    std::vector<std::byte *> all(ranks());
+    std::copy(peers.begin(), peers.end(), all.begin() + (own - team.rank));
+    loading.parts.push_back(std::move(all));
+  }
+  const device::Network network = networkOf(loading);
+  const bool overNetwork = catalog->entry(loading.program).overNetwork;
+  return loading.onGpu->write({*loading.pool, loading.numbers, loading.parts, overNetwork ? &network : nullptr},
+                              runner.stream());
+}
+
+device::Network Rank::networkOf(const Loading &loading) const {
+  device::Network network{ownNetwork.onDevice(), catalog->contexts(), {}};
+  for (const Window &window : windows)
+    network.windows.push_back(window.get());
+  if (loading.windowBytes != 0)
+    network.windows.push_back(loading.window.get());
+  return network;
+}
+
+void Rank::discard(Loading &loading) const {
+  if (!isAborted)
+    return;
+  loading.window.abandon();
+  loading.teamComm.abort();
+  if (loading.onGpu)
+    loading.onGpu->abandon();
+}
+
+std::string Rank::refusal(uint32_t program) const {
+  std::lock_guard lock(mutex);
+  return refusals[program];
+}
+
+void Rank::refuse(uint32_t program, const std::string &why) {
+  std::lock_guard lock(mutex);
+  refusals[program] = why;
+}
+
+/// What it runs with.
+static std::string conditions(const cuda::GpuProgram &program) {
+  const device::SlotSizes &sizes = program.slotSizes();
+  const bundle::fbs::Protocol proven = program.loaded().program->info().protocol();
+  const auto used = static_cast<bundle::fbs::Protocol>(sizes.protocol);
+  return std::string(bundle::fbs::EnumNameProtocol(used)) +
+         (proven != used ? " in place of " + std::string(bundle::fbs::EnumNameProtocol(proven)) : "") + ", " +
+         std::to_string(sizes.slots) + " slots of " + std::to_string(sizes.slotBytes) + " bytes, " +
+         std::to_string(program.imageBytes()) + " bytes for the program";
+}
+
+void Rank::keep(Loading &&loading) {
+  std::lock_guard lock(mutex);
+  pool = std::move(loading.pool);
+  parts = std::move(loading.parts);
+  if (loading.windowBytes != 0)
+    windows.push_back(std::move(loading.window));
+  if (nccl::informs())
+    nccl::inform("rank " + std::to_string(own) + ": program '" + catalog->entry(loading.program).name() +
+                 "' is loaded: " + conditions(*loading.onGpu) + ", " + std::to_string(loading.windowBytes) +
+                 " bytes of windows for new connections");
+  onGpu[loading.program] = &runner.add(std::move(loading.onGpu));
+}
+
+} // namespace gc3::lsa
