@@ -245,7 +245,7 @@ void CutSearch::lookAtPrefixes() {
 void CutSearch::lookAtDistances() {
   const topology::LinksOfRanks outgoing = linksFrom(topology);
   const topology::Lattice lattice(topology);
-  const bool isAlike = topology.ranks > mostForAllSets && linkClasses(topology).has_value();
+  const bool isAlike = topology.ranks > mostForAllSets && lattice.cell() == 1 && linkClasses(topology).has_value();
   std::vector<uint32_t> bySource(demand.chunks()), distances, links(topology.links.size());
   std::vector<uint32_t> seen(topology.ranks, UINT32_MAX); // by rank, the last chunk that it wanted
   std::iota(bySource.begin(), bySource.end(), 0);

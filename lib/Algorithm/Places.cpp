@@ -7,6 +7,10 @@
 
 namespace gc3::algorithm {
 
+topology::Lattice latticeOfLoops(const topology::Topology &topology) {
+  return topology.lattice.size() > 1 ? topology::Lattice(topology) : topology::Lattice({topology.ranks});
+}
+
 uint32_t blockSize(const ir::Collective &collective, ir::BufferId buffer) {
   if (buffer > ir::OutputBuffer)
     return 0;
@@ -32,8 +36,8 @@ class Placement {
 public:
   Placement(const topology::Topology &topology, const ir::Collective &collective, const Demand &demand,
             const Algorithm &algorithm)
-      : topology(topology), lattice(topology), collective(collective), demand(demand), algorithm(algorithm),
-        scratchSize(demand.ranks, 0), freeScratch(demand.ranks) {}
+      : topology(topology), lattice(latticeOfLoops(topology)), collective(collective), demand(demand),
+        algorithm(algorithm), scratchSize(demand.ranks, 0), freeScratch(demand.ranks) {}
 
   Operations run() {
     // In this order: what is kept in outputs is known before what is moved.

@@ -33,6 +33,8 @@ struct Operations {
 Operations placeOperations(const topology::Topology &topology, const ir::Collective &collective, const Demand &demand,
                            const Algorithm &algorithm);
 
+/// That of loops: in one dimension cells may be of any size, and so they are single ranks in a ring.
+topology::Lattice latticeOfLoops(const topology::Topology &topology);
 /// The chunks of a block, in a buffer with a block for each rank; 0 in others.
 uint32_t blockSize(const ir::Collective &collective, ir::BufferId buffer);
 /// The index that rank 0 has where `rank` has that of `location`, if all ranks of the lattice do alike.

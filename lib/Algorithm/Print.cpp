@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text of a program. In each step, operations that every rank does alike, with ranks and blocks as it sees them from
-// its point of the lattice, make a loop over the ranks; in a ring also those of every second rank, or so on. Of the
-// others, those on chunks in a row make one.
+// Text of a program. In each step, operations that every point of the lattice does alike, with ranks and blocks as it
+// sees them, make a loop over the points; in a ring also those of every second point, or so on. Of the others, those on
+// chunks in a row make one.
 #include "gc3/Algorithm/Print.h"
 #include "Places.h"
 #include "gc3/Support/Quantity.h"
@@ -28,7 +28,7 @@ class Printer {
 public:
   /// `at`: a name that no import has.
   Printer(llvm::raw_ostream &out, const topology::Topology &topology, const ir::Collective &collective, const char *at)
-      : out(out), lattice(topology), collective(collective), at(at) {}
+      : out(out), lattice(latticeOfLoops(topology)), collective(collective), at(at) {}
 
   /// What loops use, if ranks are more than a ring.
   void functions();
@@ -73,39 +73,40 @@ private:
     operations = std::move(merged);
   }
 
-  std::string rankText(uint32_t rank, bool inLoop) const {
-    if (!inLoop)
+  /// In a loop over every stride-th rank r, of a rank as r sees it; stride 0: there is no loop.
+  std::string rankText(uint32_t rank, uint32_t stride) const {
+    if (stride == 0)
       return std::to_string(rank);
-    if (rank == 0)
-      return "r";
+    if (rank < stride)
+      return rank == 0 ? "r" : "r + " + std::to_string(rank);
     return isRing() ? "(r + " + std::to_string(rank) + ") % " + std::to_string(collective.ranks)
                     : at + "(r, " + std::to_string(rank) + ")";
   }
 
-  std::string indexText(const Location &location, bool inLoop) const {
-    const uint32_t size = inLoop ? blockSize(collective, location.buffer) : 0;
-    std::string first = std::to_string(location.index);
-    const std::string times = size == 1 ? "" : std::to_string(size) + " * ";
+  std::string indexText(const Location &location, uint32_t stride) const {
+    const uint32_t size = stride ? blockSize(collective, location.buffer) : 0;
     if (!size)
-      return first;
+      return std::to_string(location.index);
+    const std::string times = size == 1 ? "" : std::to_string(size) + " * ";
+    auto plus = [](uint32_t offset) { return offset ? " + " + std::to_string(offset) : ""; };
+    if (location.index / size < stride)
+      return times + "r" + plus(location.index);
     if (!isRing())
-      return times + rankText(location.index / size, true) +
-             (location.index % size ? " + " + std::to_string(location.index % size) : "");
-    return location.index ? "(" + times + "r + " + first + ") % " + std::to_string(size * collective.ranks)
-                          : times + "r";
+      return times + rankText(location.index / size, stride) + plus(location.index % size);
+    return "(" + times + "r" + plus(location.index) + ") % " + std::to_string(size * collective.ranks);
   }
 
-  void operation(const Operation &op, bool inLoop, unsigned indent) {
+  void operation(const Operation &op, uint32_t stride, unsigned indent) {
     auto chunk = [&](const Location &place) {
-      return "chunk(" + rankText(place.rank, inLoop) + ", " + name(place.buffer) + ", " + indexText(place, inLoop) +
+      return "chunk(" + rankText(place.rank, stride) + ", " + name(place.buffer) + ", " + indexText(place, stride) +
              (op.count > 1 ? ", " + std::to_string(op.count) : "") + ")";
     };
     out.indent(indent);
     if (op.kind == SendKind::Reduce)
       out << chunk(op.to) << ".reduce(" << chunk(op.from) << ");\n";
     else
-      out << chunk(op.from) << ".copy(" << rankText(op.to.rank, inLoop) << ", " << name(op.to.buffer) << ", "
-          << indexText(op.to, inLoop) << ");\n";
+      out << chunk(op.from) << ".copy(" << rankText(op.to.rank, stride) << ", " << name(op.to.buffer) << ", "
+          << indexText(op.to, stride) << ");\n";
   }
 
   llvm::raw_ostream &out;
@@ -118,6 +119,7 @@ void Printer::functions() {
   if (isRing())
     return;
   std::vector<std::string> sizes, terms;
+  const uint32_t cell = lattice.cell();
   uint32_t stride = collective.ranks;
   for (uint32_t size : lattice.size()) {
     stride /= size;
@@ -126,9 +128,11 @@ void Printer::functions() {
     terms.push_back("(r" + coordinate + " + v" + coordinate + ") % " + modulo +
                     (stride == 1 ? "" : " * " + std::to_string(stride)));
   }
-  out << "// The ranks are points of a closed grid of " << llvm::join(sizes, " x ")
-      << ". Rank v is as far from rank 0, in each direction, as " << at << "(r, v) is from r.\nfn " << at
-      << "(r: int, v: int) = " << llvm::join(terms, " + ") << ";\n\n";
+  if (cell > 1)
+    terms.push_back("v % " + std::to_string(cell));
+  out << "// " << (cell > 1 ? "Each " + std::to_string(cell) + " ranks are a point" : "The ranks are points")
+      << " of a closed grid of " << llvm::join(sizes, " x ") << ". Rank v is as far from rank 0, in each direction, as "
+      << at << "(r, v) is from r.\nfn " << at << "(r: int, v: int) = " << llvm::join(terms, " + ") << ";\n\n";
 }
 
 void Printer::loop(std::vector<Operation> &operations, uint32_t stride, unsigned indent) {
@@ -148,7 +152,7 @@ void Printer::loop(std::vector<Operation> &operations, uint32_t stride, unsigned
     out.indent(indent) << "for r in 0.." << collective.ranks << (stride > 1 ? " by " + std::to_string(stride) : "")
                        << " {\n";
     for (const Operation &op : inLoop)
-      operation(op, true, indent + 4);
+      operation(op, stride, indent + 4);
     out.indent(indent) << "}\n";
   }
   operations = std::move(others);
@@ -156,12 +160,13 @@ void Printer::loop(std::vector<Operation> &operations, uint32_t stride, unsigned
 
 void Printer::block(std::vector<Operation> operations, unsigned indent) {
   constexpr uint32_t fewestTurns = 4; // of a loop that is easier to read than its turns; but all ranks are a loop
-  for (uint32_t stride = 1; stride < collective.ranks && !operations.empty(); ++stride)
-    if (stride == 1 || (isRing() && collective.ranks % stride == 0 && collective.ranks / stride >= fewestTurns))
+  const uint32_t cell = lattice.cell();
+  for (uint32_t stride = cell; stride < collective.ranks && !operations.empty(); stride += cell)
+    if (stride == cell || (isRing() && collective.ranks % stride == 0 && collective.ranks / stride >= fewestTurns))
       loop(operations, stride, indent);
   merge(operations, false);
   for (const Operation &op : operations)
-    operation(op, false, indent);
+    operation(op, 0, indent);
 }
 
 } // namespace

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tries, of which the best is kept.
+// Methods and tries, of which the best is kept.
 #include "gc3/Greedy/Greedy.h"
+#include "Compose.h"
 #include "Flood.h"
 #include "Route.h"
 #include "Symmetric.h"
 #include "gc3/Algorithm/Bounds.h"
 #include <algorithm>
+#include <numeric>
 #include <tuple>
 
 namespace gc3::greedy {
@@ -28,53 +30,88 @@ bool isBetter(const Algorithm &a, const Algorithm &b) {
          std::tuple(b.totalRounds(), b.steps(), b.sends.size());
 }
 
-/// The best of some tries, and how the last of them has ended. Fewer rounds than enough can't do.
-template <typename Method>
-std::optional<Algorithm> bestOf(Method method, const Options &options, uint32_t enoughRounds, End &end) {
-  constexpr uint64_t sendsInAll = 2'000'000; // a second or so
-  std::optional<Algorithm> best;
-  uint64_t tries = options.tries != 0 ? options.tries : 64;
-  for (uint64_t t = 0; t < tries; ++t) {
-    Random random(options.seed + t);
-    Algorithm found;
-    end = method.run(random, options.stops, found);
-    if (end != End::Found)
-      break;
-    if (options.tries == 0)
-      tries = std::min(tries, sendsInAll / (found.sends.size() + 1) + 1);
-    if (!best || isBetter(found, *best))
-      best = std::move(found);
-    if (best->totalRounds() <= enoughRounds)
-      break;
+/// Tries ways to search, and keeps the best that they find.
+class Searcher {
+public:
+  Searcher(const Topology &topology, const Demand &demand, const Options &options)
+      : topology(topology), demand(demand), options(options), isForAll(areWantedEverywhere(demand)) {
+    const algorithm::Bounds least = lowerBounds(topology, demand);
+    bound = static_cast<uint32_t>(std::max<uint64_t>(least.rounds(), least.steps));
   }
-  return best;
-}
 
-std::optional<Algorithm> searchOn(const Topology &topology, const Demand &demand, const Options &options,
-                                  uint32_t enoughRounds, End &end) {
-  if (areWantedEverywhere(demand))
-    return bestOf(Flood(topology, demand, options.roundsPerStep), options, enoughRounds, end);
-  std::optional<Algorithm> best = bestOf(Route(topology, demand, options.roundsPerStep), options, enoughRounds, end);
-  return best ? withoutIdleCopies(topology, demand, *best) : best;
-}
+  std::optional<Algorithm> run() {
+    constexpr size_t mostSends = 50'000; // beyond, what all do alike is good enough, and its program shorter
+    if (const std::optional<Symmetric> alike = Symmetric::find(topology, demand)) {
+      // It may get stuck, at bounds that let only some of the ranks go on at a time.
+      look(alike->topology(), alike->share(), alike->orbits(), [&](Algorithm &&part) { return alike->expand(part); });
+      if (isOver() || (best && best->sends.size() > mostSends))
+        return std::move(best);
+    }
+    std::vector<uint32_t> each(topology.ranks);
+    std::iota(each.begin(), each.end(), 0);
+    look(topology, demand, each, [](Algorithm &&found) { return std::move(found); });
+    return std::move(best);
+  }
+
+private:
+  bool isOver() const { return end == End::Stopped || (best && best->totalRounds() <= bound); }
+
+  /// On the whole or a share of it, of which `expand` makes the whole.
+  template <typename Expand>
+  void look(const Topology &limits, const Demand &part, const std::vector<uint32_t> &orbits, Expand expand) {
+    auto keep = [&](std::optional<Algorithm> &&found) {
+      if (found && (!best || found->totalRounds() < best->totalRounds()))
+        best = expand(std::move(*found));
+    };
+    if (!isForAll) {
+      std::optional<Algorithm> found = bestOf(Route(limits, part, options.roundsPerStep), limits);
+      keep(found ? withoutIdleCopies(limits, part, *found) : std::move(found));
+      return;
+    }
+    keep(bestOf(Flood(limits, part, options.roundsPerStep), limits));
+    if (isOver())
+      return;
+    if (auto composed = Compose::find(topology, limits, part, orbits, options.roundsPerStep))
+      keep(bestOf(std::move(*composed), limits));
+  }
+
+  /// The best of some tries. Fewer rounds than the bound can't do.
+  template <typename Method>
+  std::optional<Algorithm> bestOf(Method method, const Topology &limits) {
+    constexpr uint64_t workInAll = 30'000'000, workOfSend = 50; // half a second; looking at a link is 1
+    std::optional<Algorithm> kept;
+    uint64_t tries = options.tries != 0 ? options.tries : 64;
+    for (uint64_t t = 0; t < tries; ++t) {
+      Random random(options.seed + t);
+      Algorithm found;
+      end = method.run(random, options.stops, found);
+      if (end != End::Found)
+        break;
+      if (options.tries == 0)
+        tries = std::min(tries, workInAll / (workOfSend * found.sends.size() +
+                                             static_cast<uint64_t>(found.steps()) * limits.linkCount() + 1) +
+                                    1);
+      if (!kept || isBetter(found, *kept))
+        kept = std::move(found);
+      if (kept->totalRounds() <= bound)
+        break;
+    }
+    return kept;
+  }
+
+  const Topology &topology;
+  const Demand &demand;
+  const Options &options;
+  const bool isForAll;  ///< all ranks want all chunks
+  uint32_t bound = 0;   ///< no fewer rounds
+  End end = End::Found; ///< of the last try
+  std::optional<Algorithm> best;
+};
 
 } // namespace
 
 std::optional<Algorithm> search(const Topology &topology, const Demand &demand, const Options &options) {
-  constexpr size_t mostSends = 50'000; // beyond, what all ranks do alike is good enough, and its program shorter
-  const algorithm::Bounds least = lowerBounds(topology, demand);
-  const auto bound = static_cast<uint32_t>(std::max<uint64_t>(least.rounds(), least.steps));
-  End end = End::Found;
-  std::optional<Algorithm> alike;
-  if (const std::optional<Symmetric> symmetric = Symmetric::find(topology, demand)) {
-    // It may get stuck, at bounds that let only some of the ranks go on at a time.
-    if (alike = searchOn(symmetric->topology(), symmetric->share(), options, bound, end); alike)
-      alike = symmetric->expand(*alike);
-    if (end == End::Stopped || (alike && (alike->totalRounds() <= bound || alike->sends.size() > mostSends)))
-      return alike;
-  }
-  std::optional<Algorithm> found = searchOn(topology, demand, options, bound, end);
-  return found && (!alike || found->totalRounds() < alike->totalRounds()) ? found : alike;
+  return Searcher(topology, demand, options).run();
 }
 
 } // namespace gc3::greedy

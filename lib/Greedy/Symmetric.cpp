@@ -22,10 +22,10 @@ std::optional<Symmetric> Symmetric::find(const Topology &topology, const Demand 
   return found;
 }
 
-/// Sorts the chunks of each rank by where they go, as that rank sees it; they have to be alike.
+/// Sorts the chunks of each point by where they begin and go, as that point sees it; they have to be alike.
 bool Symmetric::alignChunks(const Demand &demand) {
-  using Vectors = std::vector<uint32_t>; // from the source to each rank that wants it; empty if all do
-  std::vector<std::vector<std::pair<Vectors, uint32_t>>> own(demand.ranks);
+  using Vectors = std::vector<uint32_t>; // the source, and each rank that wants it; none if all do
+  std::vector<std::vector<std::pair<Vectors, uint32_t>>> own(classes.points());
   for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk) {
     const uint32_t source = demand.sourcesOf(chunk)[0].rank;
     Vectors vectors;
@@ -34,24 +34,25 @@ bool Symmetric::alignChunks(const Demand &demand) {
         vectors.push_back(lattice.difference(target.rank, source));
     std::sort(vectors.begin(), vectors.end());
     vectors.erase(std::unique(vectors.begin(), vectors.end()), vectors.end());
-    own[source].emplace_back(std::move(vectors), chunk);
+    vectors.insert(vectors.begin(), source % lattice.cell());
+    own[source / lattice.cell()].emplace_back(std::move(vectors), chunk);
   }
-  perRank = static_cast<uint32_t>(own[0].size());
-  for (auto &ofRank : own) {
-    std::sort(ofRank.begin(), ofRank.end());
-    const bool alike = std::equal(ofRank.begin(), ofRank.end(), own[0].begin(), own[0].end(),
+  perPoint = static_cast<uint32_t>(own[0].size());
+  for (auto &ofPoint : own) {
+    std::sort(ofPoint.begin(), ofPoint.end());
+    const bool alike = std::equal(ofPoint.begin(), ofPoint.end(), own[0].begin(), own[0].end(),
                                   [](const auto &a, const auto &b) { return a.first == b.first; });
     if (!alike)
       return false;
-    for (const auto &[vectors, chunk] : ofRank)
+    for (const auto &[vectors, chunk] : ofPoint)
       chunks.push_back(chunk);
   }
-  return perRank != 0;
+  return perPoint != 0;
 }
 
 void Symmetric::takeShare(const Demand &demand) {
   ownDemand.ranks = demand.ranks;
-  for (uint32_t i = 0; i < perRank; ++i) {
+  for (uint32_t i = 0; i < perPoint; ++i) {
     const auto sources = demand.sourcesOf(chunks[i]), targets = demand.targetsOf(chunks[i]);
     ownDemand.sources.insert(ownDemand.sources.end(), sources.begin(), sources.end());
     ownDemand.sourceBegin.push_back(static_cast<uint32_t>(ownDemand.sources.size()));
@@ -60,8 +61,8 @@ void Symmetric::takeShare(const Demand &demand) {
   }
 }
 
-/// If n chunks of rank 0 go over links of a class in a step, n go over each link of it. A bound over m of its links
-/// counts them m times; bounds that say the same are said once.
+/// If n chunks of the first point go over links of a class in a step, n go over each link of it. A bound over m of its
+/// links counts them m times; bounds that say the same are said once.
 void Symmetric::limitLinks(const Topology &whole) {
   classOf.resize(whole.links.size());
   for (uint32_t i = 0; i < classes.links.size(); ++i)
@@ -89,21 +90,29 @@ void Symmetric::limitLinks(const Topology &whole) {
   for (const auto &[times, bandwidth] : limits) {
     std::vector<uint32_t> links;
     for (uint32_t c = 0; c < classes.classes; ++c)
-      for (uint32_t rank = 0; times[c] != 0 && rank < whole.ranks; ++rank)
-        links.insert(links.end(), times[c], classes.link(rank, c));
+      for (uint32_t point = 0; times[c] != 0 && point < classes.points(); ++point)
+        links.insert(links.end(), times[c], classes.link(point, c));
     ownTopology.addBound(links, bandwidth);
   }
 }
 
+std::vector<uint32_t> Symmetric::orbits() const {
+  std::vector<uint32_t> result(ownDemand.ranks);
+  for (uint32_t rank = 0; rank < ownDemand.ranks; ++rank)
+    result[rank] = rank % lattice.cell();
+  return result;
+}
+
 Algorithm Symmetric::expand(const Algorithm &ofShare) const {
   Algorithm all;
-  all.sends.reserve(ofShare.sends.size() * ownDemand.ranks);
+  all.sends.reserve(ofShare.sends.size() * classes.points());
   for (uint32_t step = 0; step < ofShare.steps(); ++step) {
-    for (uint32_t rank = 0; rank < ownDemand.ranks; ++rank)
+    for (uint32_t point = 0; point < classes.points(); ++point)
       for (uint32_t i = ofShare.stepBegin[step]; i < ofShare.stepBegin[step + 1]; ++i) {
         const algorithm::Send &send = ofShare.sends[i];
-        const uint32_t from = lattice.add(ownTopology.links[send.link].from, rank);
-        all.sends.push_back({chunks[rank * perRank + send.chunk], classes.link(from, classOf[send.link]), send.kind});
+        const uint32_t from = lattice.add(ownTopology.links[send.link].from, point * lattice.cell());
+        all.sends.push_back({chunks[point * perPoint + send.chunk],
+                             classes.link(from / lattice.cell(), classOf[send.link]), send.kind});
       }
     all.endStep(ofShare.rounds[step]);
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all ranks of a lattice do alike, worked out for the chunks of one rank: a problem as large as its share.
+// What all points of a lattice do alike, worked out for the chunks of one: a problem as large as its share. A point is
+// a rank, or a machine.
 #pragma once
 
 #include "gc3/Algorithm/Algorithm.h"
@@ -9,21 +10,24 @@ namespace gc3::greedy {
 
 class Symmetric {
 public:
-  /// Nothing if ranks do not look alike to each other, or do not want the same of each other.
+  /// Nothing if points do not look alike to each other, or do not want the same of each other.
   static std::optional<Symmetric> find(const topology::Topology &topology, const algorithm::Demand &demand);
 
-  /// The chunks that begin on rank 0.
+  /// The chunks that begin on the first point.
   const algorithm::Demand &share() const { return ownDemand; }
-  /// The same links; over all links of a class together go as many chunks as over one, since other ranks' chunks take
-  /// the others.
+  /// The same links; over all links of a class together go as many chunks as over one, since other points' chunks
+  /// take the others.
   const topology::Topology &topology() const { return ownTopology; }
 
-  /// From what is done with the share, what all ranks do.
+  /// By rank, the one of the first point that it does like.
+  std::vector<uint32_t> orbits() const;
+
+  /// From what is done with the share, what all do.
   algorithm::Algorithm expand(const algorithm::Algorithm &ofShare) const;
 
 private:
   Symmetric(const topology::Topology &whole, topology::LinkClasses classes)
-      : lattice(whole.lattice), classes(std::move(classes)), ownTopology(whole) {}
+      : lattice(whole), classes(std::move(classes)), ownTopology(whole) {}
   bool alignChunks(const algorithm::Demand &demand);
   void takeShare(const algorithm::Demand &demand);
   void limitLinks(const topology::Topology &whole);
@@ -31,8 +35,8 @@ private:
   topology::Lattice lattice;
   topology::LinkClasses classes;
   std::vector<uint32_t> classOf; ///< by link
-  uint32_t perRank = 0;          ///< chunks
-  std::vector<uint32_t> chunks;  ///< of rank r, from r * perRank on: what corresponds to the chunks of rank 0
+  uint32_t perPoint = 0;         ///< chunks
+  std::vector<uint32_t> chunks;  ///< of point p, from p * perPoint on: what corresponds to the chunks of the first
   topology::Topology ownTopology;
   algorithm::Demand ownDemand;
 };

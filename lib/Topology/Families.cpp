@@ -295,11 +295,10 @@ Topology joinByNetwork(Topology inside, uint32_t machines, const Network &networ
   Topology topology;
   for (uint32_t machine = 0; machine < machines; ++machine)
     append(topology, inside);
-  if (!inside.lattice.empty()) {
-    topology.lattice = {machines};
-    topology.lattice.insert(topology.lattice.end(), inside.lattice.begin(), inside.lattice.end());
-  }
   const uint32_t cards = std::min(network.cards, inside.ranks), perCard = (inside.ranks + cards - 1) / cards;
+  topology.lattice = {machines};
+  if (perCard == 1) // else ranks take turns, and only machines can do alike
+    topology.lattice.insert(topology.lattice.end(), inside.lattice.begin(), inside.lattice.end());
   const Link like = {.from = 0,
                      .to = 0,
                      .bandwidth = network.bandwidth,

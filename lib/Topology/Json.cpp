@@ -247,10 +247,14 @@ void Reader::readLattice(const Value &value) {
     topology.lattice.push_back(number(size, 1, topology.ranks, "the size of a dimension"));
     points = std::min<uint64_t>(points * topology.lattice.back(), Topology::MaxRanks + 1);
   }
-  if (!failed() && points != topology.ranks)
-    fail(value.path, "a grid of these sizes has not " + std::to_string(topology.ranks) + " points");
+  if (!failed() && topology.ranks % points != 0)
+    fail(value.path,
+         "the points of a grid of these sizes can't have equally many of " + std::to_string(topology.ranks) + " ranks");
+  if (!failed() && points == 1)
+    fail(value.path, "a grid has 2 points or more");
   if (!failed() && !linkClasses(topology))
-    fail(value.path, "the links of some rank are not those of rank 0, moved on this grid");
+    fail(value.path, "the links of some " + std::string(points == topology.ranks ? "rank" : "point") +
+                         " are not those of the first one, moved on this grid");
 }
 
 void Reader::read(const json::Value &root) {

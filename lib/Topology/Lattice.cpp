@@ -5,8 +5,21 @@
 
 namespace gc3::topology {
 
-uint32_t Lattice::add(uint32_t point, uint32_t vector) const {
-  uint32_t result = 0, stride = 1;
+/// 0: there is no such grid.
+static uint32_t cellOf(const Topology &topology) {
+  uint64_t points = 1;
+  for (uint32_t size : topology.lattice)
+    points = std::min<uint64_t>(points * size, Topology::MaxRanks + 1);
+  return topology.ranks % points == 0 ? topology.ranks / static_cast<uint32_t>(points) : 0;
+}
+
+Lattice::Lattice(const Topology &topology)
+    : sizes(topology.lattice.empty() ? std::vector<uint32_t>{topology.ranks} : topology.lattice),
+      ranksOfCell(topology.lattice.empty() ? 1 : cellOf(topology)) {}
+
+uint32_t Lattice::add(uint32_t rank, uint32_t vector) const {
+  uint32_t result = rank % ranksOfCell, stride = ranksOfCell, point = rank / ranksOfCell;
+  vector /= ranksOfCell;
   for (size_t i = sizes.size(); i-- > 0; stride *= sizes[i]) {
     result += (point % sizes[i] + vector % sizes[i]) % sizes[i] * stride;
     point /= sizes[i], vector /= sizes[i];
@@ -14,8 +27,9 @@ uint32_t Lattice::add(uint32_t point, uint32_t vector) const {
   return result;
 }
 
-uint32_t Lattice::difference(uint32_t point, uint32_t origin) const {
-  uint32_t result = 0, stride = 1;
+uint32_t Lattice::difference(uint32_t rank, uint32_t origin) const {
+  uint32_t result = rank % ranksOfCell, stride = ranksOfCell, point = rank / ranksOfCell;
+  origin /= ranksOfCell;
   for (size_t i = sizes.size(); i-- > 0; stride *= sizes[i]) {
     result += (point % sizes[i] + sizes[i] - origin % sizes[i]) % sizes[i] * stride;
     point /= sizes[i], origin /= sizes[i];
@@ -24,22 +38,21 @@ uint32_t Lattice::difference(uint32_t point, uint32_t origin) const {
 }
 
 std::optional<LinkClasses> linkClasses(const Topology &topology) {
-  uint64_t points = 1;
-  for (uint32_t size : topology.lattice)
-    points *= size;
-  if (topology.lattice.empty() || points != topology.ranks || topology.links.size() % topology.ranks != 0)
+  const uint32_t cell = topology.lattice.empty() ? 0 : cellOf(topology);
+  if (cell == 0 || cell == topology.ranks || topology.links.size() % (topology.ranks / cell) != 0)
     return {};
-  const Lattice lattice(topology.lattice);
+  const Lattice lattice(topology);
   LinksOfRanks outgoing = linksFrom(topology);
   auto keyOf = [&](uint32_t number) {
     const Link &link = topology.links[number];
-    return std::tuple(lattice.difference(link.to, link.from), link.bandwidth, link.kind, link.alpha, link.beta);
+    return std::tuple(link.from % cell, lattice.difference(link.to, link.from), link.bandwidth, link.kind, link.alpha,
+                      link.beta);
   };
   LinkClasses result;
-  result.classes = static_cast<uint32_t>(topology.links.size() / topology.ranks);
-  for (uint32_t rank = 0; rank < topology.ranks; ++rank) {
+  result.classes = static_cast<uint32_t>(topology.links.size() / (topology.ranks / cell));
+  for (uint32_t rank = 0; rank < topology.ranks; rank += cell) {
     const auto first = outgoing.links.begin() + outgoing.begin[rank];
-    if (outgoing.begin[rank + 1] - outgoing.begin[rank] != result.classes)
+    if (outgoing.begin[rank + cell] - outgoing.begin[rank] != result.classes)
       return {};
     std::stable_sort(first, first + result.classes, [&](uint32_t a, uint32_t b) { return keyOf(a) < keyOf(b); });
     for (uint32_t i = 0; i < result.classes; ++i)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Algorithms for topologies that are too large for a solver. Time runs step by step, and in each step links pick, at
 // random, one of the chunks that get somewhere over them (link-chunk matching on the time-expanded topology, as TACOS
-// does, MICRO 2024). What is sent alike from all ranks of a lattice is searched for one rank only.
+// does, MICRO 2024). What is sent alike from all points of a lattice is searched for one of them only; where links make
+// machines, what is found for these and for what is between them is put together, too.
 #pragma once
 
 #include "gc3/Algorithm/Algorithm.h"

@@ -34,8 +34,7 @@ struct Topology {
   std::string name;
   uint32_t ranks = 0;
   std::vector<Link> links;
-  std::vector<uint32_t>
-      lattice; ///< sizes of the grid of ranks as which it may look alike from all (Lattice.h), or empty
+  std::vector<uint32_t> lattice; ///< sizes of the grid as which it may look alike from all sides (Lattice.h), or empty
   // Bound b: over the links boundLinks[boundBegin[b] ..] together go no more than boundBandwidth[b] chunks per round.
   // What a single link takes is no bound here but a member of Link.
   std::vector<uint32_t> boundBegin = {0};

@@ -5,6 +5,7 @@
 #include "Problem.h"
 #include "gc3/Algorithm/Bounds.h"
 #include "gc3/Topology/Lattice.h"
+#include "gc3/Topology/Machines.h"
 #include <random>
 
 using namespace gc3;
@@ -57,21 +58,35 @@ TEST(Lattice, MovesPoints) {
   EXPECT_EQ(lattice.add(23, 23), 12u) << "(2, 3, 1) twice is (1, 2, 0)";
 }
 
-TEST(Lattice, LinksOfAllRanksAreAlike) {
-  for (const char *name : {"ring:5", "torus:3x4x2", "hypercube:3", "full:5", "dgx2", "3*dgx-a100", "torus:1x4"}) {
+TEST(Lattice, MovesCells) {
+  const topology::Lattice lattice({3, 2}, 4);
+  for (uint32_t rank = 0; rank < 24; ++rank)
+    for (uint32_t vector = 0; vector < 24; ++vector) {
+      const uint32_t moved = lattice.add(rank, vector);
+      EXPECT_EQ(moved % 4, rank % 4);
+      EXPECT_EQ(moved / 4, topology::Lattice({3, 2}).add(rank / 4, vector / 4));
+      EXPECT_EQ(lattice.difference(moved, vector), rank);
+    }
+}
+
+TEST(Lattice, LinksOfAllPointsAreAlike) {
+  for (const char *name : {"ring:5", "torus:3x4x2", "hypercube:3", "full:5", "dgx2", "3*dgx-a100", "torus:1x4",
+                           "2*dgx1", "3*mesh:2x3", "4*dgx2"}) {
     std::string error;
     const topology::Topology topology = topology::named(name, error).value();
     const topology::Lattice lattice(topology);
     const std::optional<topology::LinkClasses> classes = linkClasses(topology);
     ASSERT_TRUE(classes) << name;
     std::vector<uint32_t> seen(topology.linkCount(), 0);
-    for (uint32_t rank = 0; rank < topology.ranks; ++rank)
+    EXPECT_EQ(classes->points() * lattice.cell(), topology.ranks);
+    for (uint32_t point = 0; point < classes->points(); ++point)
       for (uint32_t k = 0; k < classes->classes; ++k) {
-        const topology::Link &link = topology.links[classes->link(rank, k)];
+        const topology::Link &link = topology.links[classes->link(point, k)];
         const topology::Link &first = topology.links[classes->link(0, k)];
-        ++seen[classes->link(rank, k)];
-        EXPECT_EQ(link.from, rank);
-        EXPECT_EQ(link.to, lattice.add(first.to, rank)) << name;
+        ++seen[classes->link(point, k)];
+        EXPECT_LT(first.from, lattice.cell());
+        EXPECT_EQ(link.from, lattice.add(first.from, point * lattice.cell())) << name;
+        EXPECT_EQ(link.to, lattice.add(first.to, point * lattice.cell())) << name;
         EXPECT_EQ(link.bandwidth, first.bandwidth);
       }
     EXPECT_EQ(seen, std::vector<uint32_t>(topology.linkCount(), 1));
@@ -79,13 +94,44 @@ TEST(Lattice, LinksOfAllRanksAreAlike) {
 }
 
 TEST(Lattice, IsNoneWhereRanksDiffer) {
-  for (const char *name : {"line:4", "mesh:3x3", "star:5", "dgx1", "2*dgx1"}) {
+  for (const char *name : {"line:4", "mesh:3x3", "star:5", "dgx1"}) {
     std::string error;
     topology::Topology topology = topology::named(name, error).value();
     EXPECT_FALSE(linkClasses(topology)) << name;
-    topology.lattice = {topology.ranks};
-    EXPECT_FALSE(linkClasses(topology)) << name;
+    for (const std::vector<uint32_t> &lattice : {std::vector<uint32_t>{topology.ranks}, {1}, {7}}) {
+      topology.lattice = lattice;
+      EXPECT_FALSE(linkClasses(topology)) << name;
+    }
   }
+}
+
+/// The fastest links make machines, but not those of a network.
+TEST(Machines, AreWhatTheFastestLinksConnect) {
+  std::string error;
+  topology::Topology topology = topology::named("3*ring:4", error).value();
+  EXPECT_EQ(machinesOf(topology), (std::vector<uint32_t>{0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2}));
+  for (topology::Link &link : topology.links)
+    link.kind = topology::LinkKind::Other;
+  EXPECT_EQ(machinesOf(topology), std::vector<uint32_t>(12, 0)) << "all links are as fast";
+  for (topology::Link &link : topology.links)
+    link.bandwidth = link.from % 4 == link.to % 4 ? 2 : 1;
+  EXPECT_EQ(machinesOf(topology), (std::vector<uint32_t>{0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3}));
+}
+
+TEST(Machines, PartsKeepWhatBoundsSayOfThem) {
+  std::string error;
+  const topology::Topology whole = topology::named("dgx1", error).value();
+  topology::Topology bounded = whole;
+  bounded.addBound({0, 1, 2, 2}, 3);
+  bounded.addBound({5}, 1);
+  const std::vector<uint32_t> newRank = {1, 0, 9, 9, 2, 9, 9, 9};
+  const topology::Part part = partOf(bounded, boundsOfLinks(bounded), {2, 0}, newRank, 3);
+  EXPECT_EQ(part.links, (std::vector<uint32_t>{2, 0}));
+  ASSERT_EQ(part.topology.linkCount(), 2u);
+  EXPECT_EQ(part.topology.links[0].from, newRank[whole.links[2].from]);
+  EXPECT_EQ(part.topology.links[1].to, newRank[whole.links[0].to]);
+  EXPECT_EQ(part.topology.boundLinks, (std::vector<uint32_t>{0, 0, 1}));
+  EXPECT_EQ(part.topology.boundBandwidth, std::vector<uint32_t>{3});
 }
 
 /// With what is known of their symmetry, closed grids are as good as can be.
@@ -121,6 +167,60 @@ TEST(Greedy, TopologiesWhoseRanksDiffer) {
     const Problem gather(name, allgather(ranks, 2)), all(name, alltoall(ranks));
     EXPECT_LE(roundsOf(gather), boundOf(gather) * 1.5 + 1) << name;
     EXPECT_LE(roundsOf(all), boundOf(all) * 1.5 + 1) << name;
+  }
+}
+
+/// What is found for a machine and for the network between them, put together, and done alike by all machines.
+TEST(Greedy, MachinesAreComposed) {
+  const std::pair<const char *, double> most[] = {
+      {"16*ring:8", 1.05}, {"16*torus:4x4", 1.02}, {"16*dgx1", 1.1}, {"8*amd-z52", 1.08}, {"8*line:4", 1.15}};
+  for (const auto &[name, ratio] : most) {
+    std::string error;
+    const uint32_t ranks = topology::named(name, error).value().ranks;
+    const Problem problem(name, allgather(ranks));
+    EXPECT_LE(roundsOf(problem, {}, false), boundOf(problem) * ratio) << name;
+  }
+}
+
+/// Machines of all kinds, some with a single rank or a single network card, joined by a network of any shape.
+TEST(Greedy, RandomMachines) {
+  std::mt19937 engine(23);
+  auto below = [&](uint32_t end) { return static_cast<uint32_t>(engine() % end); };
+  for (int i = 0; i < 60; ++i) {
+    topology::Topology topology;
+    std::vector<uint32_t> firsts;
+    const uint32_t machines = 2 + below(4);
+    for (uint32_t machine = 0, size; machine < machines; ++machine, topology.ranks += size) {
+      firsts.push_back(topology.ranks);
+      size = machine == 0 ? 2 : 1 + below(4);
+      for (uint32_t place = 0; size > 1 && place < size; ++place)
+        topology.links.push_back(
+            {.from = topology.ranks + place, .to = topology.ranks + (place + 1) % size, .bandwidth = 2});
+    }
+    firsts.push_back(topology.ranks);
+    auto someOf = [&](uint32_t machine) { return firsts[machine] + below(firsts[machine + 1] - firsts[machine]); };
+    for (uint32_t link = 0; link < machines + below(6); ++link) {
+      const uint32_t from = link % machines, to = link < machines ? (from + 1) % machines : below(machines);
+      if (from != to)
+        topology.links.push_back(
+            {.from = someOf(from), .to = someOf(to), .bandwidth = 1 + below(2), .kind = topology::LinkKind::Network});
+    }
+    std::vector<uint32_t> bounded;
+    for (uint32_t link = 0; link < topology.linkCount(); ++link)
+      if (below(4) == 0)
+        bounded.push_back(link);
+    topology.addBound(bounded, 1 + below(3));
+    const std::string ranks = std::to_string(topology.ranks);
+    for (const std::string &collective :
+         {allgather(topology.ranks, 1 + below(3)),
+          "broadcast(ranks = " + ranks + ", root = 1, chunks = 5, inplace = inplace)"}) {
+      Problem problem("ring:" + std::to_string(std::max(3u, topology.ranks)), collective);
+      problem.topology = topology;
+      greedy::Options options;
+      options.tries = 3;
+      options.roundsPerStep = 1 + below(2);
+      EXPECT_NE(roundsOf(problem, options), 0u);
+    }
   }
 }
 

@@ -213,6 +213,13 @@ TEST(Json, ErrorsHaveThePathOfWhatIsWrong) {
             "links[1].kind: must be one of other, nvlink, nvswitch, xgmi, pcie, network");
   EXPECT_EQ(jsonError(changed("1.5", "-1.5")),
             "links[1].alpha: a latency in microseconds must be a number that is not negative");
+  const auto lattice = [](const char *sizes) {
+    return jsonError(changed("3,", "3, \"lattice\": " + std::string(sizes) + ","));
+  };
+  EXPECT_EQ(lattice("[2]"), "lattice: the points of a grid of these sizes can't have equally many of 3 ranks");
+  EXPECT_EQ(lattice("[1, 1]"), "lattice: a grid has 2 points or more");
+  EXPECT_EQ(lattice("[3]"), "lattice: the links of some rank are not those of the first one, moved on this grid");
+  EXPECT_EQ(lattice("[4]"), "lattice[0]: the size of a dimension must be a whole number from 1 to 3, not 4");
   EXPECT_EQ(jsonError(changed("\"both\": true}]", "\"both\": 1}]")), "links[1].both: must be true or false");
   EXPECT_EQ(jsonError(changed("\"both\": true}]", "\"both\": true}, 5]")), "links[2]: must be an object");
   EXPECT_EQ(jsonError(changed("\"both\": true}]", "\"both\": true}, {\"from\": 1, \"to\": 0}]")),
