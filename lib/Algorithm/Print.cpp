@@ -3,7 +3,7 @@
 // sees them, make a loop over the points; in a ring also those of every second point, or so on. Of the others, those on
 // chunks in a row make one.
 #include "gc3/Algorithm/Print.h"
-#include "Places.h"
+#include "Tables.h"
 #include "gc3/Support/Quantity.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -14,10 +14,6 @@
 namespace gc3::algorithm {
 
 namespace {
-
-const char *name(ir::BufferId buffer) {
-  return buffer == ir::InputBuffer ? "input" : buffer == ir::OutputBuffer ? "output" : "scratch";
-}
 
 auto orderOf(const Operation &op) {
   return std::tuple(op.from.rank != op.to.rank, op.kind, op.from.rank, op.to.rank, op.from.buffer, op.to.buffer,
@@ -33,7 +29,8 @@ public:
   /// What loops use, if ranks are more than a ring.
   void functions();
 
-  void block(std::vector<Operation> operations, unsigned indent);
+  /// `tables` may be null: then what is not in loops has lines.
+  void block(std::vector<Operation> operations, const Tables *tables, unsigned indent);
 
 private:
   bool isRing() const { return lattice.size().size() == 1; }
@@ -98,14 +95,14 @@ private:
 
   void operation(const Operation &op, uint32_t stride, unsigned indent) {
     auto chunk = [&](const Location &place) {
-      return "chunk(" + rankText(place.rank, stride) + ", " + name(place.buffer) + ", " + indexText(place, stride) +
+      return "chunk(" + rankText(place.rank, stride) + ", " + nameOf(place.buffer) + ", " + indexText(place, stride) +
              (op.count > 1 ? ", " + std::to_string(op.count) : "") + ")";
     };
     out.indent(indent);
     if (op.kind == SendKind::Reduce)
       out << chunk(op.to) << ".reduce(" << chunk(op.from) << ");\n";
     else
-      out << chunk(op.from) << ".copy(" << rankText(op.to.rank, stride) << ", " << name(op.to.buffer) << ", "
+      out << chunk(op.from) << ".copy(" << rankText(op.to.rank, stride) << ", " << nameOf(op.to.buffer) << ", "
           << indexText(op.to, stride) << ");\n";
   }
 
@@ -158,13 +155,15 @@ void Printer::loop(std::vector<Operation> &operations, uint32_t stride, unsigned
   operations = std::move(others);
 }
 
-void Printer::block(std::vector<Operation> operations, unsigned indent) {
+void Printer::block(std::vector<Operation> operations, const Tables *tables, unsigned indent) {
   constexpr uint32_t fewestTurns = 4; // of a loop that is easier to read than its turns; but all ranks are a loop
   const uint32_t cell = lattice.cell();
   for (uint32_t stride = cell; stride < collective.ranks && !operations.empty(); stride += cell)
     if (stride == cell || (isRing() && collective.ranks % stride == 0 && collective.ranks / stride >= fewestTurns))
       loop(operations, stride, indent);
   merge(operations, false);
+  if (tables)
+    return tables->print(out, operations, indent);
   for (const Operation &op : operations)
     operation(op, 0, indent);
 }
@@ -188,9 +187,15 @@ void print(llvm::raw_ostream &out, const topology::Topology &topology, const ir:
   out << "program " << text.name << " implements " << text.implements << " {\n";
   if (!text.sizes.empty())
     out << "    sizes " << text.sizes << ";\n";
+  const std::optional<Tables> tables = text.isDense ? std::optional<Tables>(operations) : std::nullopt;
+  if (tables)
+    tables->declare(out);
+  auto block = [&](const std::vector<Operation> &some, unsigned indent) {
+    printer.block(some, tables ? &*tables : nullptr, indent);
+  };
   if (!operations.before.empty()) {
     out << "    // What ranks have themselves of what they need.\n";
-    printer.block(operations.before, 4);
+    block(operations.before, 4);
   }
   for (uint32_t step = 0; step < algorithm.steps(); ++step) {
     out << "    // Step " << step + 1 << " of " << algorithm.steps() << ": "
@@ -198,13 +203,13 @@ void print(llvm::raw_ostream &out, const topology::Topology &topology, const ir:
     std::vector<Operation> local, sends;
     for (const Operation &op : operations.steps[step])
       (op.from.rank == op.to.rank ? local : sends).push_back(op);
-    printer.block(std::move(local), 8);
-    printer.block(std::move(sends), 8);
+    block(local, 8);
+    block(sends, 8);
     out << "    }\n";
   }
   if (!operations.after.empty()) {
     out << "    // To where the output wants it.\n";
-    printer.block(operations.after, 4);
+    block(operations.after, 4);
   }
   out << "}\n";
 }

@@ -224,6 +224,18 @@ TEST(Greedy, RandomMachines) {
   }
 }
 
+/// With lists of numbers in place of lines: of one index or two, of several chunks in a row, with and without loops.
+TEST(Greedy, DensePrograms) {
+  const std::string some = "(ranks = 12, chunks = 3, inplace = inplace)";
+  for (const char *name : {"mesh:3x4", "ring:12", "torus:3x4", "3*line:4", "star:12"})
+    for (const std::string &collective : {"allgather" + some, "alltoall" + some, "scatter" + some, "gather" + some}) {
+      const Problem problem(name, collective);
+      const std::optional<Algorithm> found = greedy::search(problem.topology, problem.demand, {});
+      ASSERT_TRUE(found);
+      EXPECT_EQ(complaints(problem.program(*found, true)), "") << name << " " << collective;
+    }
+}
+
 TEST(Greedy, RootsAndCustomCollectives) {
   for (const char *name : {"ring:8", "dgx1", "torus:2x4", "hypercube:3", "star:8", "mesh:2x4"}) {
     for (const char *collective : {"broadcast(ranks = 8, root = 3, chunks = 5, inplace = inplace)",
