@@ -27,8 +27,10 @@ CASES = [
     ("torus:32x32", ["allgather", "reduce_scatter"]),
     ("torus:8x8x16", ["allgather", "reduce_scatter"]),
     ("hypercube:10", ["allgather", "reduce_scatter"]),
-    ("16*dgx1", ["allgather"]),
-    ("mesh:8x16", ["allgather"]),
+    ("64*dgx1", ["allgather", "alltoall", "allreduce"]),
+    ("64*ring:8", ["allgather"]),
+    ("128*dgx-h100", ["allgather"]),
+    ("mesh:16x32", ["allgather", "reduce_scatter"]),
 ]
 
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Text of a program. In each step, operations that every point of the lattice does alike, with ranks and blocks as it
 // sees them, make a loop over the points; in a ring also those of every second point, or so on. Of the others, those on
-// chunks in a row make one.
+// chunks in a row make one. Whether these others are lines or tables depends on how many they are in all, so that all
+// loops are made before the text is put together.
 #include "gc3/Algorithm/Print.h"
 #include "Tables.h"
 #include "gc3/Support/Quantity.h"
@@ -23,16 +24,27 @@ auto orderOf(const Operation &op) {
 class Printer {
 public:
   /// `at`: a name that no import has.
-  Printer(llvm::raw_ostream &out, const topology::Topology &topology, const ir::Collective &collective, const char *at)
-      : out(out), lattice(latticeOfLoops(topology)), collective(collective), at(at) {}
+  Printer(const topology::Topology &topology, const ir::Collective &collective, const char *at)
+      : out(text), lattice(latticeOfLoops(topology)), collective(collective), at(at) {}
 
+  llvm::raw_ostream &stream() { return out; }
   /// What loops use, if ranks are more than a ring.
   void functions();
+  /// The place of lists that tables refer to.
+  void lists() { listsAt = out.tell(); }
+  void block(std::vector<Operation> operations, unsigned indent);
 
-  /// `tables` may be null: then what is not in loops has lines.
-  void block(std::vector<Operation> operations, const Tables *tables, unsigned indent);
+  /// Writes it all.
+  void finish(llvm::raw_ostream &to, size_t mostLines);
 
 private:
+  /// Operations in no loop.
+  struct Others {
+    uint64_t at; ///< their place in the text
+    std::vector<Operation> operations;
+    unsigned indent;
+  };
+
   bool isRing() const { return lattice.size().size() == 1; }
 
   /// What operations that are alike, on ranks and blocks as `base` sees them, have in common.
@@ -93,20 +105,23 @@ private:
     return "(" + times + "r" + plus(location.index) + ") % " + std::to_string(size * collective.ranks);
   }
 
-  void operation(const Operation &op, uint32_t stride, unsigned indent) {
+  void operation(llvm::raw_ostream &to, const Operation &op, uint32_t stride, unsigned indent) const {
     auto chunk = [&](const Location &place) {
       return "chunk(" + rankText(place.rank, stride) + ", " + nameOf(place.buffer) + ", " + indexText(place, stride) +
              (op.count > 1 ? ", " + std::to_string(op.count) : "") + ")";
     };
-    out.indent(indent);
+    to.indent(indent);
     if (op.kind == SendKind::Reduce)
-      out << chunk(op.to) << ".reduce(" << chunk(op.from) << ");\n";
+      to << chunk(op.to) << ".reduce(" << chunk(op.from) << ");\n";
     else
-      out << chunk(op.from) << ".copy(" << rankText(op.to.rank, stride) << ", " << nameOf(op.to.buffer) << ", "
-          << indexText(op.to, stride) << ");\n";
+      to << chunk(op.from) << ".copy(" << rankText(op.to.rank, stride) << ", " << nameOf(op.to.buffer) << ", "
+         << indexText(op.to, stride) << ");\n";
   }
 
-  llvm::raw_ostream &out;
+  std::string text;
+  llvm::raw_string_ostream out; ///< to it
+  std::vector<Others> others;   ///< in the order of their places
+  uint64_t listsAt = 0;
   const topology::Lattice lattice;
   const ir::Collective &collective;
   const std::string at;
@@ -149,30 +164,56 @@ void Printer::loop(std::vector<Operation> &operations, uint32_t stride, unsigned
     out.indent(indent) << "for r in 0.." << collective.ranks << (stride > 1 ? " by " + std::to_string(stride) : "")
                        << " {\n";
     for (const Operation &op : inLoop)
-      operation(op, stride, indent + 4);
+      operation(out, op, stride, indent + 4);
     out.indent(indent) << "}\n";
   }
   operations = std::move(others);
 }
 
-void Printer::block(std::vector<Operation> operations, const Tables *tables, unsigned indent) {
+void Printer::block(std::vector<Operation> operations, unsigned indent) {
   constexpr uint32_t fewestTurns = 4; // of a loop that is easier to read than its turns; but all ranks are a loop
   const uint32_t cell = lattice.cell();
   for (uint32_t stride = cell; stride < collective.ranks && !operations.empty(); stride += cell)
     if (stride == cell || (isRing() && collective.ranks % stride == 0 && collective.ranks / stride >= fewestTurns))
       loop(operations, stride, indent);
   merge(operations, false);
-  if (tables)
-    return tables->print(out, operations, indent);
-  for (const Operation &op : operations)
-    operation(op, 0, indent);
+  if (!operations.empty())
+    others.push_back({out.tell(), std::move(operations), indent});
+}
+
+void Printer::finish(llvm::raw_ostream &to, size_t mostLines) {
+  size_t lines = 0;
+  for (const Others &some : others)
+    lines += some.operations.size();
+  const bool hasTables = lines > mostLines;
+  Tables tables;
+  for (const Others &some : others)
+    for (size_t i = 0; hasTables && i < some.operations.size(); ++i)
+      tables.add(some.operations[i]);
+  tables.sort();
+  const llvm::StringRef written = out.str();
+  uint64_t done = listsAt;
+  to << written.take_front(done);
+  if (hasTables)
+    tables.declare(to);
+  for (const Others &some : others) {
+    to << written.slice(done, some.at);
+    done = some.at;
+    if (hasTables)
+      tables.print(to, some.operations, some.indent);
+    for (size_t i = 0; !hasTables && i < some.operations.size(); ++i)
+      operation(to, some.operations[i], 0, some.indent);
+  }
+  to << written.drop_front(done);
 }
 
 } // namespace
 
-void print(llvm::raw_ostream &out, const topology::Topology &topology, const ir::Collective &collective,
+void print(llvm::raw_ostream &to, const topology::Topology &topology, const ir::Collective &collective,
            const Demand &demand, const Algorithm &algorithm, const ProgramText &text) {
   const Operations operations = placeOperations(topology, collective, demand, algorithm);
+  Printer printer(topology, collective, text.importsOthers ? "at_point" : "at");
+  llvm::raw_ostream &out = printer.stream();
   for (const std::string &line : text.comment)
     out << (line.empty() ? "//" : "// ") << line << '\n';
   for (const std::string &import : text.imports)
@@ -181,21 +222,15 @@ void print(llvm::raw_ostream &out, const topology::Topology &topology, const ir:
     out << '\n';
   if (text.declaresPlacement)
     out << "param inplace: bool = true;\n\n";
-  Printer printer(out, topology, collective, text.importsOthers ? "at_point" : "at");
   if (text.isFirst)
     printer.functions();
   out << "program " << text.name << " implements " << text.implements << " {\n";
   if (!text.sizes.empty())
     out << "    sizes " << text.sizes << ";\n";
-  const std::optional<Tables> tables = text.isDense ? std::optional<Tables>(operations) : std::nullopt;
-  if (tables)
-    tables->declare(out);
-  auto block = [&](const std::vector<Operation> &some, unsigned indent) {
-    printer.block(some, tables ? &*tables : nullptr, indent);
-  };
+  printer.lists();
   if (!operations.before.empty()) {
     out << "    // What ranks have themselves of what they need.\n";
-    block(operations.before, 4);
+    printer.block(operations.before, 4);
   }
   for (uint32_t step = 0; step < algorithm.steps(); ++step) {
     out << "    // Step " << step + 1 << " of " << algorithm.steps() << ": "
@@ -203,15 +238,16 @@ void print(llvm::raw_ostream &out, const topology::Topology &topology, const ir:
     std::vector<Operation> local, sends;
     for (const Operation &op : operations.steps[step])
       (op.from.rank == op.to.rank ? local : sends).push_back(op);
-    block(local, 8);
-    block(sends, 8);
+    printer.block(std::move(local), 8);
+    printer.block(std::move(sends), 8);
     out << "    }\n";
   }
   if (!operations.after.empty()) {
     out << "    // To where the output wants it.\n";
-    block(operations.after, 4);
+    printer.block(operations.after, 4);
   }
   out << "}\n";
+  printer.finish(to, text.mostLines);
 }
 
 } // namespace gc3::algorithm

@@ -41,15 +41,7 @@ const char *nameOf(ir::BufferId buffer) {
   return buffer == ir::InputBuffer ? "input" : buffer == ir::OutputBuffer ? "output" : "scratch";
 }
 
-Tables::Tables(const Operations &operations) {
-  auto add = [this](const std::vector<Operation> &some) {
-    for (const Operation &op : some)
-      pairs.emplace_back(op.from.rank, op.to.rank);
-  };
-  add(operations.before);
-  add(operations.after);
-  for (const std::vector<Operation> &step : operations.steps)
-    add(step);
+void Tables::sort() {
   std::sort(pairs.begin(), pairs.end());
   pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
 }

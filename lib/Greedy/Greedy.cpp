@@ -78,7 +78,7 @@ private:
   /// The best of some tries. Fewer rounds than the bound can't do.
   template <typename Method>
   std::optional<Algorithm> bestOf(Method method, const Topology &limits) {
-    constexpr uint64_t workInAll = 30'000'000, workOfSend = 50; // half a second; looking at a link is 1
+    constexpr uint64_t workInAll = 20'000'000, workOfSend = 50; // a third of a second; looking at a link is 1
     std::optional<Algorithm> kept;
     uint64_t tries = options.tries != 0 ? options.tries : 64;
     for (uint64_t t = 0; t < tries; ++t) {

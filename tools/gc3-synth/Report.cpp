@@ -208,7 +208,7 @@ std::string describe(const Trial &trial) {
   return text;
 }
 
-std::string programs(const CommandLine &line, const Result &result, bool isDense) {
+std::string programs(const CommandLine &line, const Result &result) {
   std::string text;
   llvm::raw_string_ostream out(text);
   const std::vector<Choice> choices = envelope(result);
@@ -234,7 +234,6 @@ std::string programs(const CommandLine &line, const Result &result, bool isDense
     program.importsOthers = !trial.task.imports.empty();
     program.declaresPlacement = trial.task.hasPlacement && i == 0;
     program.sizes = sizesOf(choices, i);
-    program.isDense = isDense;
     print(out, trial.task.topology, trial.task.collective, trial.task.demand, *trial.outcome.algorithm, program);
   }
   return out.str();

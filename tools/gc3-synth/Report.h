@@ -10,8 +10,7 @@ namespace gc3::synth {
 std::string describe(const Trial &trial);
 
 /// The text of a file with a program for each algorithm that was found and is the fastest for some sizes.
-/// Dense: with lists of numbers for what has no loops.
-std::string programs(const CommandLine &line, const Result &result, bool isDense);
+std::string programs(const CommandLine &line, const Result &result);
 
 /// All trials: what was asked for, the bounds, and what came of it.
 std::string json(const CommandLine &line, const Result &result);

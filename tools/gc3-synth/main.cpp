@@ -65,9 +65,7 @@ static size_t words(llvm::StringRef text) {
 
 /// What there is to write, all of it or nothing.
 static int write(const CommandLine &line, const Result &result) {
-  std::string text = result.found.empty() ? "" : programs(line, result, false);
-  if (words(text) > parse::MaxTokens)
-    text = programs(line, result, true);
+  const std::string text = result.found.empty() ? "" : programs(line, result);
   if (const size_t count = words(text); count > parse::MaxTokens)
     return fail("what was found takes " + std::to_string(count) + " words and signs, and gc3c reads up to " +
                 std::to_string(parse::MaxTokens) +

@@ -19,7 +19,7 @@ struct ProgramText {
   bool importsOthers = false;       ///< the file, here or in its first program: their functions may have any name
   bool declaresPlacement = false;   ///< declares that param, as true: for the first program of a file
   std::string sizes;                ///< of calls, "4KiB .. 1MiB"; empty: all
-  bool isDense = false;             ///< what is not in loops becomes lists of numbers, for programs of a million words
+  size_t mostLines = 50'000;        ///< for operations in no loop; more become lists of numbers, with fewer words
 };
 
 /// Writes the program: a block for each step, with the operations that ranks do all alike as loops. `collective` is

@@ -36,11 +36,11 @@ struct Problem {
     return 0;
   }
   std::string whyWrong(const Algorithm &algorithm) const { return algorithm::whyWrong(topology, demand, algorithm); }
-  std::string program(const Algorithm &algorithm, bool isDense = false) const {
+  std::string program(const Algorithm &algorithm, size_t mostLines = 50'000) const {
     std::string text;
     llvm::raw_string_ostream out(text);
     print(out, topology, collective, demand, algorithm,
-          {{"A test."}, {}, "p", implements, true, false, true, "", isDense});
+          {{"A test."}, {}, "p", implements, true, false, true, "", mostLines});
     return out.str();
   }
 };
