@@ -152,13 +152,13 @@ void Printer::loop(std::vector<Operation> &operations, uint32_t stride, unsigned
   std::map<Key, std::vector<const Operation *>> alike;
   for (const Operation &op : operations)
     alike[orderOf(relative(op, op.from.rank - op.from.rank % stride))].push_back(&op);
-  std::vector<Operation> inLoop, others;
+  std::vector<Operation> inLoop, left;
   for (const auto &[key, members] : alike)
     if (members.size() == collective.ranks / stride)
       inLoop.push_back(relative(*members.front(), members.front()->from.rank - members.front()->from.rank % stride));
     else
       for (const Operation *op : members)
-        others.push_back(*op);
+        left.push_back(*op);
   merge(inLoop, true);
   if (!inLoop.empty()) {
     out.indent(indent) << "for r in 0.." << collective.ranks << (stride > 1 ? " by " + std::to_string(stride) : "")
@@ -167,7 +167,7 @@ void Printer::loop(std::vector<Operation> &operations, uint32_t stride, unsigned
       operation(out, op, stride, indent + 4);
     out.indent(indent) << "}\n";
   }
-  operations = std::move(others);
+  operations = std::move(left);
 }
 
 void Printer::block(std::vector<Operation> operations, unsigned indent) {
