@@ -41,11 +41,13 @@ public:
 
   Operations run() {
     // In this order: what is kept in outputs is known before what is moved.
+    findLastUses();
+    if (collective.inPlace())
+      findOverlaps();
     for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk)
       placeChunk(chunk);
     for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk)
       prepare(chunk);
-    findLastUses();
     for (uint32_t step = 0; step < algorithm.steps(); ++step) {
       addStep(step);
       freePlaces(step);
@@ -67,26 +69,38 @@ private:
     return a.rank == b.rank && a.buffer == b.buffer && a.index == b.index;
   }
 
-  /// The chunk of the input that lies where this location is, if another than `chunk` does.
-  bool coversInput(const Location &location, uint32_t chunk) {
-    if (!collective.inPlace())
+  /// Whether `chunk`, kept here from the moment it comes, would overwrite another one of the input that is sent then or
+  /// later. Sums grow in the input, and what the rank has from the beginning comes before all sends.
+  bool overwritesInput(const Location &location, uint32_t chunk) {
+    if (!collective.inPlace() || collective.aliases[location.rank].kind == ir::RankAlias::None)
       return false;
-    if (inputs.empty())
-      for (uint32_t c = 0; c < demand.chunks(); ++c)
-        for (const Place &source : demand.sourcesOf(c)) {
-          const Location place = canonical({source.rank, ir::InputBuffer, source.index});
-          inputs[key(place.index, source.rank)] = c + 1;
-        }
-    const Location place = canonical(location);
-    const auto found = inputs.find(key(place.index, place.rank));
-    const bool isInput = collective.aliases[location.rank].kind != ir::RankAlias::None && found != inputs.end();
-    return isInput && found->second != chunk + 1;
+    const auto found = inputs.find(key(canonical(location).index, location.rank));
+    if (found == inputs.end() || found->second == chunk)
+      return false;
+    const auto arrival = arrivals.find(key(chunk, location.rank));
+    if (combines(chunk) || combines(found->second) || arrival == arrivals.end())
+      return true;
+    const auto last = lastUse.find(key(found->second, location.rank)); // none: it is moved before the first step
+    return last != lastUse.end() && last->second >= arrival->second;
+  }
+
+  /// For programs in place: where inputs are, and when chunks come.
+  void findOverlaps() {
+    for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk)
+      for (const Place &source : demand.sourcesOf(chunk)) {
+        const Location place = canonical({source.rank, ir::InputBuffer, source.index});
+        inputs[key(place.index, source.rank)] = chunk;
+      }
+    for (uint32_t step = 0; step < algorithm.steps(); ++step)
+      for (uint32_t i = algorithm.stepBegin[step]; i < algorithm.stepBegin[step + 1]; ++i)
+        arrivals.try_emplace(key(algorithm.sends[i].chunk, topology.links[algorithm.sends[i].link].to),
+                             algorithm.stepBegin[step]);
   }
 
   void placeChunk(uint32_t chunk) {
     for (const Place &target : demand.targetsOf(chunk)) {
       const Location location = {target.rank, ir::OutputBuffer, target.index};
-      if (!coversInput(location, chunk))
+      if (!overwritesInput(location, chunk))
         kept.try_emplace(key(chunk, target.rank), location);
     }
   }
@@ -232,7 +246,8 @@ private:
   std::vector<std::vector<uint32_t>> freeScratch;               ///< by rank
   llvm::DenseMap<uint64_t, uint32_t, PackedKeyInfo> lastUse;    ///< by chunk and rank
   llvm::DenseMap<uint64_t, Location, PackedKeyInfo> kept, sums; ///< by chunk and rank
-  llvm::DenseMap<uint64_t, uint32_t, PackedKeyInfo> inputs;     ///< chunk + 1 by place and rank
+  llvm::DenseMap<uint64_t, uint32_t, PackedKeyInfo> inputs;     ///< chunk by place and rank
+  llvm::DenseMap<uint64_t, uint32_t, PackedKeyInfo> arrivals;   ///< by chunk and rank: the first send of the step
   Operations result;
 };
 

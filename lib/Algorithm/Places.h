@@ -29,7 +29,8 @@ struct Operations {
 };
 
 /// What a rank needs in its output is kept there from the moment it has it. Sums grow in the input, as programs may
-/// write to it. All else waits in scratch, also what would overwrite, in place, an input that is sent later.
+/// write to it. All else waits in scratch, also what would overwrite, in place, an input that is sent in the same step
+/// or later.
 Operations placeOperations(const topology::Topology &topology, const ir::Collective &collective, const Demand &demand,
                            const Algorithm &algorithm);
 

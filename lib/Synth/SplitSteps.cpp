@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Puts each send of a step into the first of its parts in which the link and all its bounds have room.
 #include "SplitSteps.h"
-#include "llvm/ADT/ArrayRef.h"
-#include <algorithm>
+#include "llvm/ADT/STLExtras.h"
 
 namespace gc3::synth {
 
@@ -31,28 +30,30 @@ public:
   Room(const topology::Topology &topology, const topology::BoundsOfLinks &boundsOf, const std::vector<uint32_t> &rounds)
       : topology(topology), boundsOf(boundsOf) {
     for (uint32_t each : rounds) {
-      std::vector<uint64_t> &part = left.emplace_back();
+      std::vector<int64_t> &part = left.emplace_back();
       for (const topology::Link &link : topology.links)
-        part.push_back(static_cast<uint64_t>(link.bandwidth) * each);
+        part.push_back(static_cast<int64_t>(link.bandwidth) * each);
       for (uint32_t bandwidth : topology.boundBandwidth)
-        part.push_back(static_cast<uint64_t>(bandwidth) * each);
+        part.push_back(static_cast<int64_t>(bandwidth) * each);
     }
   }
 
   /// The part that takes the send; the number of parts if none does.
   size_t take(uint32_t link) {
     for (size_t i = 0; i < left.size(); ++i) {
-      std::vector<uint64_t> &part = left[i];
       const llvm::ArrayRef<uint32_t> bounds =
           llvm::makeArrayRef(boundsOf.bounds)
               .slice(boundsOf.begin[link], boundsOf.begin[link + 1] - boundsOf.begin[link]);
-      auto boundOf = [&](uint32_t bound) -> uint64_t & { return part[topology.links.size() + bound]; };
-      if (part[link] == 0 || std::any_of(bounds.begin(), bounds.end(), [&](uint32_t b) { return boundOf(b) == 0; }))
-        continue;
-      --part[link];
-      for (uint32_t bound : bounds)
-        --boundOf(bound);
-      return i;
+      const auto subtract = [&](int64_t sends) {
+        left[i][link] -= sends;
+        for (uint32_t bound : bounds) // one that names the link twice counts it twice
+          left[i][topology.links.size() + bound] -= sends;
+      };
+      subtract(1);
+      if (left[i][link] >= 0 &&
+          llvm::all_of(bounds, [&](uint32_t bound) { return left[i][topology.links.size() + bound] >= 0; }))
+        return i;
+      subtract(-1);
     }
     return left.size();
   }
@@ -60,7 +61,7 @@ public:
 private:
   const topology::Topology &topology;
   const topology::BoundsOfLinks &boundsOf;
-  std::vector<std::vector<uint64_t>> left;
+  std::vector<std::vector<int64_t>> left;
 };
 
 } // namespace

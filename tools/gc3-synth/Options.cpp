@@ -34,6 +34,10 @@ struct Table {
       cl::value_desc("n"), cl::init(0), cl::cat(problem)};
   cl::opt<unsigned> root{"root", cl::desc("The root, of collectives that have one (default 0)"), cl::value_desc("rank"),
                          cl::init(0), cl::cat(problem)};
+  cl::opt<bool> inPlace{"in-place",
+                        cl::desc("Of alltoall: make a program for calls in place (default: for others; of the other "
+                                 "standard collectives one program fits both)"),
+                        cl::cat(problem)};
 
   cl::opt<unsigned> steps{"steps", cl::desc("Look for an algorithm of so many steps"), cl::value_desc("n"), cl::init(0),
                           cl::cat(goal)};
@@ -99,6 +103,9 @@ bool check(const Table &table) {
   const Rule rules[] = {
       {!table.listTopologies && table.topology.empty(), "--topology is missing; --list-topologies lists some"},
       {isSearch && table.collective.empty(), "--collective is missing; gc3-synth --help says more"},
+      {isSearch && table.inPlace && table.collective != "alltoall",
+       "--in-place goes with alltoall; programs of the other standard collectives have a param 'inplace', and "
+       "collectives of a file say it themselves"},
       {isSearch && goals > 1, "one of --steps, --least-steps and --pareto says what to look for, not several"},
       {given(table.method) && table.method != "solver" && table.method != "greedy", "--method takes solver and greedy"},
       {table.method == "solver" && isGreedy,
@@ -168,7 +175,8 @@ std::optional<CommandLine> parseCommandLine(int argc, char **argv) {
                                    : Goal::FewRounds;
   line.tries = table.tries, line.roundsPerStep = table.roundsPerStep;
   line.steps = table.steps, line.rounds = table.rounds ? table.rounds : table.steps;
-  line.chunks = table.chunks, line.root = table.root, line.extraRounds = table.extra, line.maxSteps = table.maxSteps;
+  line.chunks = table.chunks, line.root = table.root, line.inPlace = table.inPlace, line.extraRounds = table.extra,
+  line.maxSteps = table.maxSteps;
   line.timeLimit = table.timeLimit, line.seed = table.seed, line.out = table.out, line.json = table.json;
   line.listTopologies = table.listTopologies, line.printTopology = table.printTopology, line.quiet = table.quiet;
   line.spelled = "gc3-synth";

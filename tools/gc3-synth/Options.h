@@ -19,6 +19,7 @@ struct CommandLine {
   uint32_t steps = 0, rounds = 0; ///< of an instance
   uint32_t chunks = 0;            ///< 0: as few as there can be
   uint32_t root = 0;
+  bool inPlace = false;     ///< of an Alltoall
   uint32_t extraRounds = 0; ///< k of k-synchronous
   uint32_t maxSteps = 0;    ///< 0: ten beyond the fewest that there can be
   uint32_t timeLimit = 600; ///< seconds

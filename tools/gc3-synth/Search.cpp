@@ -41,7 +41,7 @@ public:
 
 private:
   std::optional<Task> task(uint32_t chunks) const {
-    return makeTask(topology, line.collective, chunks, line.root, error);
+    return makeTask(topology, line.collective, chunks, line.root, line.inPlace, error);
   }
 
   uint32_t stride(const Task &task) const { return task.way == Task::Way::InverseThenDirect ? 2 : 1; }

@@ -92,7 +92,7 @@ bool fillCustom(Task &task, llvm::StringRef spelled, std::string &error) {
   return true;
 }
 
-bool fillStandard(Task &task, uint32_t root, std::string &error) {
+bool fillStandard(Task &task, uint32_t root, bool inPlace, std::string &error) {
   const uint32_t ranks = task.topology.ranks, unit = chunkUnit(task.name, ranks);
   if (task.chunks % unit != 0) {
     error = "chunks of '" + task.name + "' on " + std::to_string(ranks) + " ranks come in multiples of " +
@@ -101,9 +101,10 @@ bool fillStandard(Task &task, uint32_t root, std::string &error) {
   }
   // Of an Alltoall the language counts the chunks of a block.
   const uint32_t chunks = task.name == "alltoall" ? task.chunks / unit : task.chunks;
-  // In place, what arrives in an Alltoall would have to wait until all that it overwrites is sent.
+  // In place, what arrives in an Alltoall has to wait until what it overwrites is sent, so that one program for both
+  // would be the worse for calls out of place.
   task.hasPlacement = task.name != "alltoall";
-  task.implements = promiseOf(task.name, ranks, chunks, root, task.hasPlacement ? "inplace" : "");
+  task.implements = promiseOf(task.name, ranks, chunks, root, task.hasPlacement ? "inplace" : inPlace ? "true" : "");
   if (!fill(task, error))
     return false;
   const llvm::StringRef other = inverseOf(task.name);
@@ -151,7 +152,7 @@ bool isCustom(const std::string &collective) {
 }
 
 std::optional<Task> makeTask(const topology::Topology &topology, const std::string &collective, uint32_t chunks,
-                             uint32_t root, std::string &error) {
+                             uint32_t root, bool inPlace, std::string &error) {
   Task task;
   task.topology = topology;
   task.name = collective;
@@ -169,7 +170,7 @@ std::optional<Task> makeTask(const topology::Topology &topology, const std::stri
     error = "'" + collective + "' has no root; leave --root out";
     return {};
   }
-  return fillStandard(task, root, error) ? std::optional(std::move(task)) : std::nullopt;
+  return fillStandard(task, root, inPlace, error) ? std::optional(std::move(task)) : std::nullopt;
 }
 
 bool isShapeOf(const Task &task, Shape shape) {

@@ -30,10 +30,10 @@ struct Task {
 uint32_t chunkUnit(const std::string &collective, uint32_t ranks);
 bool isCustom(const std::string &collective);
 
-/// `collective` is a standard one or FILE.gc3:NAME(ARGUMENTS), `chunks` as the command line counts them. Nothing after
-/// an error, which is then in `error`.
+/// `collective` is a standard one or FILE.gc3:NAME(ARGUMENTS), `chunks` as the command line counts them; `inPlace` is
+/// for an Alltoall. Nothing after an error, which is then in `error`.
 std::optional<Task> makeTask(const topology::Topology &topology, const std::string &collective, uint32_t chunks,
-                             uint32_t root, std::string &error);
+                             uint32_t root, bool inPlace, std::string &error);
 
 /// Whether the shape can be asked for: halves of an Allreduce have as many steps and rounds each.
 bool isShapeOf(const Task &task, Shape shape);

@@ -24,7 +24,8 @@ struct ProgramText {
 
 /// Writes the program: a block for each step, with the operations that ranks do all alike as loops. `collective` is
 /// what the program implements, in place if it can be: where input and output share memory, what arrives waits in
-/// scratch until nothing in its place is needed. The algorithm must be right (whyWrong).
+/// scratch unless what lies in its place has been sent in earlier steps. The algorithm must be right (whyWrong), and
+/// without idle copies (withoutIdleCopies).
 void print(llvm::raw_ostream &out, const topology::Topology &topology, const ir::Collective &collective,
            const Demand &demand, const Algorithm &algorithm, const ProgramText &text);
 

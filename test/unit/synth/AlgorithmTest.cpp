@@ -136,6 +136,47 @@ program p implements allgather(ranks = 4, inplace = inplace) {
 )");
 }
 
+/// Each rank sends to the next one, and then to the one after that: what comes from that one may go where the first
+/// was.
+TEST(Print, TakesThePlaceOfInputsThatAreSent) {
+  Problem problem("full:3", "alltoall(ranks = 3, inplace = inplace)");
+  Algorithm algorithm;
+  for (uint32_t hop : {1, 2}) {
+    for (uint32_t rank = 0; rank < 3; ++rank) // chunk: to rank * 3 + from
+      algorithm.sends.push_back({(rank + hop) % 3 * 3 + rank, problem.link(rank, (rank + hop) % 3)});
+    algorithm.endStep(1);
+  }
+  EXPECT_EQ(problem.whyWrong(algorithm), "");
+  const std::string text = problem.program(algorithm);
+  EXPECT_EQ(complaints(text), "");
+  EXPECT_EQ(text, R"(// A test.
+param inplace: bool = true;
+
+program p implements alltoall(ranks = 3, inplace = inplace) {
+    // What ranks have themselves of what they need.
+    for r in 0..3 {
+        chunk(r, input, r).copy(r, output, r);
+    }
+    // Step 1 of 2: 1 round.
+    {
+        for r in 0..3 {
+            chunk(r, input, (r + 1) % 3).copy((r + 1) % 3, scratch, 0);
+        }
+    }
+    // Step 2 of 2: 1 round.
+    {
+        for r in 0..3 {
+            chunk(r, input, (r + 2) % 3).copy((r + 2) % 3, output, r);
+        }
+    }
+    // To where the output wants it.
+    for r in 0..3 {
+        chunk(r, scratch, 0).copy(r, output, (r + 2) % 3);
+    }
+}
+)");
+}
+
 TEST(Print, StagesWhatWouldOverwriteInputs) {
   // In place, block q of rank r is overwritten by what rank q sends, and still has to go there.
   const Problem problem("full:3", "alltoall(ranks = 3, inplace = inplace)");
