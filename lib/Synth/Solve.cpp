@@ -49,12 +49,15 @@ public:
   Outcome run() {
     constexpr uint32_t firstConflicts = 1000, triesOfEachLength = 2;
     uint32_t conflicts = firstConflicts;
+    uint64_t tries = 0;
     for (uint32_t round = 0;; ++round) {
       for (Attempt &attempt : attempts) {
         if (attempt.isRefuted)
           continue;
         if (options.isOver())
           return {};
+        if (options.tells)
+          options.tells(tries++);
         Outcome outcome = tryOnce(attempt, options.seed + round, conflicts);
         if (outcome.verdict != Verdict::Unknown)
           return outcome;

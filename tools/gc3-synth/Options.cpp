@@ -78,6 +78,10 @@ struct Table {
                            cl::value_desc("file"), cl::init("-"), cl::cat(output)};
   cl::opt<std::string> json{"json", cl::desc("Write what was tried and found here as JSON, too; - is standard output"),
                             cl::value_desc("file"), cl::cat(output)};
+  cl::opt<unsigned> progress{"progress",
+                             cl::desc("Say every so many seconds what is being looked for, between two tries of the "
+                                      "solver (default 10)"),
+                             cl::value_desc("s"), cl::init(10), cl::cat(output)};
   cl::opt<bool> quiet{"quiet", cl::desc("Say nothing about progress"), cl::cat(output)};
   cl::opt<bool> printTopology{"print-topology", cl::desc("Print the topology as JSON, and end"), cl::cat(output)};
   cl::opt<bool> listTopologies{"list-topologies", cl::desc("List the names of topologies, and end"), cl::cat(output)};
@@ -173,7 +177,7 @@ std::optional<CommandLine> parseCommandLine(int argc, char **argv) {
               : table.leastSteps   ? Goal::LeastSteps
               : given(table.steps) ? Goal::Instance
                                    : Goal::FewRounds;
-  line.tries = table.tries, line.roundsPerStep = table.roundsPerStep;
+  line.progress = table.progress, line.tries = table.tries, line.roundsPerStep = table.roundsPerStep;
   line.steps = table.steps, line.rounds = table.rounds ? table.rounds : table.steps;
   line.chunks = table.chunks, line.root = table.root, line.inPlace = table.inPlace, line.extraRounds = table.extra,
   line.maxSteps = table.maxSteps;

@@ -23,6 +23,7 @@ struct CommandLine {
   uint32_t extraRounds = 0; ///< k of k-synchronous
   uint32_t maxSteps = 0;    ///< 0: ten beyond the fewest that there can be
   uint32_t timeLimit = 600; ///< seconds
+  uint32_t progress = 10;   ///< seconds after which it says that it goes on
   uint32_t tries = 0;       ///< of the greedy search; 0: as many as sizes allow
   uint32_t roundsPerStep = 1;
   uint32_t seed = 0;

@@ -26,6 +26,12 @@ const char *word(Verdict verdict) {
   return "";
 }
 
+std::string stateOf(const Trial &trial) {
+  if (trial.tries)
+    return "no result after " + std::to_string(*trial.tries) + (*trial.tries == 1 ? " try" : " tries");
+  return trial.isGreedy && trial.outcome.algorithm ? "found" : word(trial.outcome.verdict);
+}
+
 std::string instanceOf(const Trial &trial) {
   std::string chunks = quantity(trial.task.chunks, "chunk");
   if (trial.isGreedy && !trial.outcome.algorithm)
@@ -198,8 +204,7 @@ std::string describe(const Trial &trial) {
   std::string seconds;
   llvm::raw_string_ostream(seconds) << llvm::format("%.2f s", trial.seconds);
   std::string text = trial.task.name + " on " + trial.task.topology.name + ", " + instanceOf(trial) + ": " +
-                     (trial.isGreedy && trial.outcome.algorithm ? "found" : word(trial.outcome.verdict)) + ", " +
-                     seconds;
+                     stateOf(trial) + ", " + seconds;
   if (trial.outcome.verdict == Verdict::Unsatisfiable && trial.task.way == Task::Way::InverseThenDirect)
     text += ", of two halves of as many steps and rounds each";
   if (trial.outcome.algorithm)

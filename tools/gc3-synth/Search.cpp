@@ -64,9 +64,20 @@ private:
     Trial trial;
     trial.task = task, trial.shape = shape;
     const uint32_t parts = stride(task);
+    Clock::time_point told = begin;
+    options.tells = [&](uint64_t tries) {
+      if (Clock::now() - told < std::chrono::seconds(line.progress))
+        return;
+      told = Clock::now();
+      trial.tries = tries;
+      trial.seconds = std::chrono::duration<double>(told - begin).count();
+      tell(trial);
+    };
     trial.outcome = findBy(task, [&](const auto &on, const auto &demand) {
       return solve(on, demand, {shape.steps / parts, shape.rounds / parts}, options);
     });
+    trial.tries.reset();
+    options.tells = nullptr; // it knows this trial
     return conclude(std::move(trial), begin);
   }
 

@@ -8,7 +8,7 @@
 
 namespace gc3::synth {
 
-/// One instance, and what came of it.
+/// One instance, and what came of it, or what is known while it is under way.
 struct Trial {
   Task task;
   Shape shape;
@@ -17,6 +17,7 @@ struct Trial {
   Bounds least;
   bool fewestSteps = false, fewestRounds = false; ///< shown by the bounds: optimal
   bool isGreedy = false;
+  std::optional<uint64_t> tries; ///< of the solver until now, while it is under way
 };
 
 struct Result {
@@ -25,7 +26,8 @@ struct Result {
   bool isComplete = false;   ///< nothing was given up
 };
 
-/// Runs to the end of the goal, of the time, or until interrupted. `tell` hears of each trial when it is over. An empty
+/// Runs to the end of the goal, of the time, or until interrupted. `tell` hears of each trial when it is over, and
+/// now and then before. An empty
 /// result without trials: `error` says what is wrong with the command line.
 Result search(const topology::Topology &topology, const CommandLine &line, const std::atomic<bool> &interrupted,
               const std::function<void(const Trial &)> &tell, std::string &error);

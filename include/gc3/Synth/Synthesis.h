@@ -7,6 +7,7 @@
 #include "gc3/Algorithm/Bounds.h"
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <optional>
 
 namespace gc3::synth {
@@ -26,6 +27,8 @@ struct Options {
   uint32_t seed = 0; ///< what is found depends on the instance and this, and not on how fast the machine is
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
   const std::atomic<bool> *interrupted = nullptr; ///< looked at several times a second; null: never
+
+  std::function<void(uint64_t)> tells; ///< told before each try how many there were; may be empty
 
   bool isOver() const;
 };
