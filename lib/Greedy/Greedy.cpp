@@ -52,9 +52,14 @@ std::optional<Algorithm> bestOf(Method method, const Options &options, uint32_t 
 
 std::optional<Algorithm> searchOn(const Topology &topology, const Demand &demand, const Options &options,
                                   uint32_t enoughRounds, End &end) {
+  if (options.stops && options.stops()) {
+    end = End::Stopped;
+    return {};
+  }
   if (areWantedEverywhere(demand))
-    return bestOf(Flood(topology, demand, options.roundsPerStep), options, enoughRounds, end);
-  std::optional<Algorithm> best = bestOf(Route(topology, demand, options.roundsPerStep), options, enoughRounds, end);
+    return bestOf(Flood(topology, demand, options.roundsPerStep, options.stops), options, enoughRounds, end);
+  std::optional<Algorithm> best =
+      bestOf(Route(topology, demand, options.roundsPerStep, options.stops), options, enoughRounds, end);
   return best ? withoutIdleCopies(topology, demand, *best) : best;
 }
 
@@ -62,11 +67,11 @@ std::optional<Algorithm> searchOn(const Topology &topology, const Demand &demand
 
 std::optional<Algorithm> search(const Topology &topology, const Demand &demand, const Options &options) {
   constexpr size_t mostSends = 50'000; // beyond, what all ranks do alike is good enough, and its program shorter
-  const algorithm::Bounds least = lowerBounds(topology, demand);
+  const algorithm::Bounds least = lowerBounds(topology, demand, options.stops);
   const auto bound = static_cast<uint32_t>(std::max<uint64_t>(least.rounds(), least.steps));
   End end = End::Found;
   std::optional<Algorithm> alike;
-  if (const std::optional<Symmetric> symmetric = Symmetric::find(topology, demand)) {
+  if (const std::optional<Symmetric> symmetric = Symmetric::find(topology, demand, options.stops)) {
     // It may get stuck, at bounds that let only some of the ranks go on at a time.
     if (alike = searchOn(symmetric->topology(), symmetric->share(), options, bound, end); alike)
       alike = symmetric->expand(*alike);

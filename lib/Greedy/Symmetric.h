@@ -5,12 +5,16 @@
 #include "gc3/Algorithm/Algorithm.h"
 #include "gc3/Topology/Lattice.h"
 
+#include <functional>
+
 namespace gc3::greedy {
 
 class Symmetric {
 public:
-  /// Nothing if ranks do not look alike to each other, or do not want the same of each other.
-  static std::optional<Symmetric> find(const topology::Topology &topology, const algorithm::Demand &demand);
+  /// Nothing if ranks do not look alike to each other, or do not want the same of each other,
+  /// or if it was stopped.
+  static std::optional<Symmetric> find(const topology::Topology &topology, const algorithm::Demand &demand,
+                                       const std::function<bool()> &stops);
 
   /// The chunks that begin on rank 0.
   const algorithm::Demand &share() const { return ownDemand; }
@@ -24,7 +28,7 @@ public:
 private:
   Symmetric(const topology::Topology &whole, topology::LinkClasses classes)
       : lattice(whole.lattice), classes(std::move(classes)), ownTopology(whole) {}
-  bool alignChunks(const algorithm::Demand &demand);
+  bool alignChunks(const algorithm::Demand &demand, const std::function<bool()> &stops);
   void takeShare(const algorithm::Demand &demand);
   void limitLinks(const topology::Topology &whole);
 

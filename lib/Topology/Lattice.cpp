@@ -23,6 +23,20 @@ uint32_t Lattice::difference(uint32_t point, uint32_t origin) const {
   return result;
 }
 
+std::vector<uint32_t> Lattice::differences(uint32_t origin) const {
+  std::vector<uint32_t> result = {0}; // of the points of the dimensions so far
+  uint32_t stride = 1;
+  for (size_t i = sizes.size(); i-- > 0; stride *= sizes[i], origin /= sizes[i]) {
+    std::vector<uint32_t> larger;
+    larger.reserve(result.size() * sizes[i]);
+    for (uint32_t at = 0; at < sizes[i]; ++at)
+      for (uint32_t vector : result)
+        larger.push_back(vector + (at + sizes[i] - origin % sizes[i]) % sizes[i] * stride);
+    result = std::move(larger);
+  }
+  return result;
+}
+
 std::optional<LinkClasses> linkClasses(const Topology &topology) {
   uint64_t points = 1;
   for (uint32_t size : topology.lattice)

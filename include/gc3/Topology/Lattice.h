@@ -22,6 +22,8 @@ public:
   uint32_t add(uint32_t point, uint32_t vector) const;
   /// The vector from `origin` to `point`.
   uint32_t difference(uint32_t point, uint32_t origin) const;
+  /// By point, all at once.
+  std::vector<uint32_t> differences(uint32_t origin) const;
 
   /// Of its dimensions.
   const std::vector<uint32_t> &size() const { return sizes; }

@@ -39,3 +39,20 @@ TEST(Bounds, OfNothing) {
   EXPECT_EQ(boundsOf("ring:4", "broadcast(ranks = 4, chunks = 1)"), Pair(2, 1));
   EXPECT_EQ(boundsOf("full:4", "alltoall(ranks = 4)"), Pair(1, 1));
 }
+
+/// What has not been looked at yet does not count, so that bounds are lower, if at all.
+TEST(Bounds, StopEarly) {
+  const Problem problem("mesh:32x32", "alltoall(ranks = 1024)");
+  const Bounds bounds = lowerBounds(problem.topology, problem.demand),
+               stopped = lowerBounds(problem.topology, problem.demand, [] { return true; });
+  EXPECT_EQ(bounds.steps, 62u);
+  EXPECT_LT(stopped.steps, bounds.steps);
+  EXPECT_LE(stopped.rounds(), bounds.rounds());
+}
+
+TEST(Demand, StopsWithoutAnError) {
+  const Problem problem("mesh:32x32", "alltoall(ranks = 1024)");
+  std::string error;
+  EXPECT_FALSE(demandOf(problem.collective, error, [] { return true; }));
+  EXPECT_EQ(error, "");
+}

@@ -53,6 +53,7 @@ TEST(Lattice, MovesPoints) {
       EXPECT_LT(moved, 24u);
       EXPECT_EQ(lattice.difference(moved, point), vector);
       EXPECT_EQ(lattice.difference(moved, vector), point);
+      EXPECT_EQ(lattice.differences(vector)[moved], point);
     }
   EXPECT_EQ(lattice.add(23, 23), 12u) << "(2, 3, 1) twice is (1, 2, 0)";
 }
