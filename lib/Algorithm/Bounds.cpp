@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gc3/Algorithm/Bounds.h"
+#include "gc3/Support/StopCheck.h"
 #include "gc3/Topology/Lattice.h"
-#include "llvm/ADT/EquivalenceClasses.h"
+#include "gc3/Topology/Machines.h"
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -66,8 +67,8 @@ private:
 class CutSearch {
 public:
   /// Of so many rounds, if they are not 0, fullLinks() tells after run().
-  CutSearch(const Topology &topology, const Demand &demand, uint32_t rounds)
-      : topology(topology), demand(demand), rounds(rounds), throughput(topology), groupOf(topology.ranks),
+  CutSearch(const Topology &topology, const Demand &demand, uint32_t rounds, const std::function<bool()> &stops)
+      : topology(topology), demand(demand), rounds(rounds), stop(stops), throughput(topology), groupOf(topology.ranks),
         isFull(rounds != 0 ? topology.links.size() : 0, 0) {}
 
   Bounds run() {
@@ -121,6 +122,7 @@ private:
   const Topology &topology;
   const Demand &demand;
   const uint32_t rounds;
+  StopCheck stop;
   Throughput throughput;
   std::vector<uint32_t> groupOf; ///< by rank
   std::vector<uint8_t> isFull;   ///< by link
@@ -155,7 +157,7 @@ void CutSearch::lookAtSets() {
 void CutSearch::lookAtGroups(uint32_t groups) {
   std::vector<uint64_t> in(groups, 0), out(groups, 0);
   std::vector<uint32_t> seen(groups, UINT32_MAX); // by group, the last chunk that had to go there
-  for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk) {
+  for (uint32_t chunk = 0; chunk < demand.chunks() && !stop.after(demand.targetsOf(chunk).size()); ++chunk) {
     const uint32_t home = groupOf[sourceOf(chunk)];
     bool leaves = false;
     for (const Place &target : demand.targetsOf(chunk)) {
@@ -181,26 +183,9 @@ void CutSearch::lookAtRanks() {
   lookAtGroups(topology.ranks);
 }
 
-/// What the fastest links connect.
 void CutSearch::lookAtMachines() {
-  uint32_t fastest = 0;
-  for (const Link &link : topology.links)
-    fastest = std::max(fastest, link.bandwidth);
-  llvm::EquivalenceClasses<uint32_t> machines;
-  for (uint32_t rank = 0; rank < topology.ranks; ++rank)
-    machines.insert(rank);
-  for (const Link &link : topology.links)
-    if (link.bandwidth == fastest && link.kind != topology::LinkKind::Network)
-      machines.unionSets(link.from, link.to);
-  std::vector<uint32_t> number(topology.ranks, UINT32_MAX);
-  uint32_t groups = 0;
-  for (uint32_t rank = 0; rank < topology.ranks; ++rank) {
-    uint32_t &group = number[machines.getLeaderValue(rank)];
-    group = std::min(group, groups);
-    groups += group == groups;
-    groupOf[rank] = group;
-  }
-  lookAtGroups(groups);
+  groupOf = machinesOf(topology);
+  lookAtGroups(*std::max_element(groupOf.begin(), groupOf.end()) + 1);
 }
 
 /// Along each dimension of a lattice.
@@ -246,38 +231,42 @@ void CutSearch::lookAtDistances() {
   const topology::LinksOfRanks outgoing = linksFrom(topology);
   const topology::Lattice lattice(topology);
   const bool isAlike = topology.ranks > mostForAllSets && lattice.cell() == 1 && linkClasses(topology).has_value();
-  std::vector<uint32_t> bySource(demand.chunks()), distances, links(topology.links.size());
+  std::vector<std::vector<uint32_t>> bySource(topology.ranks);
+  for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk)
+    bySource[sourceOf(chunk)].push_back(chunk);
   std::vector<uint32_t> seen(topology.ranks, UINT32_MAX); // by rank, the last chunk that it wanted
-  std::iota(bySource.begin(), bySource.end(), 0);
-  std::stable_sort(bySource.begin(), bySource.end(), [&](uint32_t a, uint32_t b) { return sourceOf(a) < sourceOf(b); });
+  const std::vector<uint32_t> fromFirst = distancesFrom(topology, outgoing, 0);
   uint64_t sends = 0;
-  uint32_t last = topology.ranks;
-  for (uint32_t chunk : bySource) {
-    const uint32_t source = sourceOf(chunk);
-    if (source != last && (!isAlike || distances.empty()))
-      distances = distancesFrom(topology, outgoing, isAlike ? 0 : source);
-    last = source;
-    uint32_t farthest = 0, others = 0;
-    for (const Place &target : demand.targetsOf(chunk)) {
-      const uint32_t away = isAlike ? lattice.difference(target.rank, source) : target.rank;
-      farthest = std::max(farthest, distances[away]);
-      others += target.rank != source && std::exchange(seen[target.rank], chunk) != chunk;
+  for (uint32_t source = 0; source < topology.ranks && !stop.after(topology.links.size()); ++source) {
+    if (bySource[source].empty())
+      continue;
+    std::vector<uint32_t> distances = isAlike ? lattice.differences(source) : distancesFrom(topology, outgoing, source);
+    for (uint32_t rank = 0; isAlike && rank < topology.ranks; ++rank)
+      distances[rank] = fromFirst[distances[rank]];
+    for (uint32_t chunk : bySource[source]) {
+      uint32_t farthest = 0, others = 0;
+      for (const Place &target : demand.targetsOf(chunk)) {
+        farthest = std::max(farthest, distances[target.rank]);
+        others += target.rank != source && std::exchange(seen[target.rank], chunk) != chunk;
+      }
+      sends += std::max(farthest, others);
+      best.steps = std::max(best.steps, farthest);
+      stop.after(demand.targetsOf(chunk).size());
     }
-    sends += std::max(farthest, others);
-    best.steps = std::max(best.steps, farthest);
   }
+  std::vector<uint32_t> links(topology.links.size());
   std::iota(links.begin(), links.end(), 0);
   look(sends, links);
 }
 
 } // namespace
 
-Bounds lowerBounds(const Topology &topology, const Demand &demand) {
-  return CutSearch(topology, demand, 0).run();
+Bounds lowerBounds(const Topology &topology, const Demand &demand, const std::function<bool()> &stops) {
+  return CutSearch(topology, demand, 0, stops).run();
 }
 
 std::vector<uint8_t> fullLinks(const Topology &topology, const Demand &demand, uint32_t rounds) {
-  CutSearch search(topology, demand, rounds);
+  CutSearch search(topology, demand, rounds, {});
   search.run();
   return search.fullLinks();
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The values of a postcondition, and who wants them.
 #include "gc3/Algorithm/Demand.h"
+#include "gc3/Support/StopCheck.h"
 #include <algorithm>
 
 namespace gc3::algorithm {
@@ -19,8 +20,8 @@ static void addSources(Demand &demand, const ir::Postcondition &post, uint32_t v
 
 /// Calls `visit(rank, index, chunk)` for each output chunk that must hold something.
 template <typename Visit>
-static void forEachTarget(const ir::Collective &collective, Visit visit) {
-  for (uint32_t rank = 0; rank < collective.ranks; ++rank)
+static void forEachTarget(const ir::Collective &collective, StopCheck &stop, Visit visit) {
+  for (uint32_t rank = 0; rank < collective.ranks && !stop.after(collective.size(rank, ir::OutputBuffer)); ++rank)
     for (uint32_t index = 0; index < collective.size(rank, ir::OutputBuffer); ++index)
       if (uint32_t wanted = collective.post.wanted(rank, index); wanted != ir::Postcondition::Anything)
         visit(rank, index, wanted - 1);
@@ -34,12 +35,16 @@ bool isWantedEverywhere(const Demand &demand, uint32_t chunk) {
   return ranks == demand.ranks;
 }
 
-std::optional<Demand> demandOf(const ir::Collective &collective, std::string &error) {
+std::optional<Demand> demandOf(const ir::Collective &collective, std::string &error,
+                               const std::function<bool()> &stops) {
+  StopCheck stop(stops);
   Demand demand;
   demand.ranks = collective.ranks;
   const uint32_t chunks = collective.post.valueCount();
-  for (uint32_t value = 0; value < chunks; ++value)
+  for (uint32_t value = 0; value < chunks && !stop.after(4); ++value)
     addSources(demand, collective.post, value);
+  if (stop.after(0))
+    return {};
   for (uint32_t chunk = 0; chunk < chunks; ++chunk)
     for (uint32_t i = demand.sourceBegin[chunk] + 1; i < demand.sourceBegin[chunk + 1]; ++i)
       if (demand.sources[i - 1].rank == demand.sources[i].rank) {
@@ -48,14 +53,16 @@ std::optional<Demand> demandOf(const ir::Collective &collective, std::string &er
         return {};
       }
   demand.targetBegin.assign(chunks + 1, 0);
-  forEachTarget(collective, [&](uint32_t, uint32_t, uint32_t chunk) { ++demand.targetBegin[chunk + 1]; });
+  forEachTarget(collective, stop, [&](uint32_t, uint32_t, uint32_t chunk) { ++demand.targetBegin[chunk + 1]; });
   for (uint32_t chunk = 0; chunk < chunks; ++chunk)
     demand.targetBegin[chunk + 1] += demand.targetBegin[chunk];
   demand.targets.resize(demand.targetBegin.back());
   std::vector<uint32_t> next(demand.targetBegin.begin(), demand.targetBegin.end() - 1);
-  forEachTarget(collective, [&](uint32_t rank, uint32_t index, uint32_t chunk) {
+  forEachTarget(collective, stop, [&](uint32_t rank, uint32_t index, uint32_t chunk) {
     demand.targets[next[chunk]++] = {rank, index};
   });
+  if (stop.after(0))
+    return {};
   return demand;
 }
 

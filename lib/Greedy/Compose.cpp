@@ -136,7 +136,7 @@ End Compose::solveInside(Inside &problem, Random &random, const Stops &stops) co
   for (uint32_t place = 0; place < all.ranks; ++place)
     for (uint32_t i = 0; i < problem.chunks[place]; ++i)
       addChunk(all, place);
-  Flood flood(part.topology, all, 1);
+  Flood flood(part.topology, all, 1, stops);
   Algorithm best;
   for (uint32_t i = 0; i < tries; ++i) {
     Algorithm found;
@@ -201,7 +201,7 @@ Trees Compose::compose(const Algorithm &outside) const {
 
 End Compose::run(Random &random, const Stops &stops, Algorithm &found) {
   Algorithm outside;
-  End end = Flood(between.topology, betweenDemand, roundsPerStep).run(random, stops, outside);
+  End end = Flood(between.topology, betweenDemand, roundsPerStep, stops).run(random, stops, outside);
   if (end != End::Found)
     return end;
   assign(outside);

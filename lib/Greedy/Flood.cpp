@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "Flood.h"
+#include "gc3/Support/StopCheck.h"
 #include <algorithm>
 #include <bit>
 #include <numeric>
@@ -9,7 +10,8 @@ namespace gc3::greedy {
 using algorithm::Algorithm;
 using topology::Link;
 
-Flood::Flood(const topology::Topology &topology, const algorithm::Demand &demand, uint32_t roundsPerStep)
+Flood::Flood(const topology::Topology &topology, const algorithm::Demand &demand, uint32_t roundsPerStep,
+             const std::function<bool()> &stops)
     : topology(topology), demand(demand), roundsPerStep(roundsPerStep), words((demand.chunks() + 63) / 64),
       capacity(topology, roundsPerStep), order(topology.linkCount()) {
   std::iota(order.begin(), order.end(), 0);
@@ -20,7 +22,10 @@ Flood::Flood(const topology::Topology &topology, const algorithm::Demand &demand
       groups.push_back(i);
   const topology::LinksOfRanks incoming = linksTo(topology);
   fasterBegin.push_back(0);
+  StopCheck stop(stops);
   for (const Link &link : topology.links) {
+    if (stop.after(incoming.begin[link.to + 1] - incoming.begin[link.to]))
+      return;
     for (uint32_t i = incoming.begin[link.to]; groups.size() > 1 && i < incoming.begin[link.to + 1]; ++i)
       if (const Link &other = topology.links[incoming.links[i]]; other.bandwidth > link.bandwidth)
         faster.push_back(other.from);
@@ -88,6 +93,8 @@ void Flood::addStep(Random &random, Algorithm &found) {
 }
 
 End Flood::run(Random &random, const std::function<bool()> &stops, Algorithm &found) {
+  if (stops && stops())
+    return End::Stopped;
   start();
   while (missing != 0) {
     const size_t before = found.sends.size();

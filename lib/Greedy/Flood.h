@@ -13,7 +13,9 @@ namespace gc3::greedy {
 
 class Flood {
 public:
-  Flood(const topology::Topology &topology, const algorithm::Demand &demand, uint32_t roundsPerStep);
+  /// If it is stopped here, it is in run(), too.
+  Flood(const topology::Topology &topology, const algorithm::Demand &demand, uint32_t roundsPerStep,
+        const std::function<bool()> &stops);
 
   /// One try.
   End run(Random &random, const std::function<bool()> &stops, algorithm::Algorithm &found);

@@ -35,18 +35,20 @@ class Searcher {
 public:
   Searcher(const Topology &topology, const Demand &demand, const Options &options)
       : topology(topology), demand(demand), options(options), isForAll(areWantedEverywhere(demand)) {
-    const algorithm::Bounds least = lowerBounds(topology, demand);
+    const algorithm::Bounds least = lowerBounds(topology, demand, options.stops);
     bound = static_cast<uint32_t>(std::max<uint64_t>(least.rounds(), least.steps));
   }
 
   std::optional<Algorithm> run() {
     constexpr size_t mostSends = 50'000; // beyond, what all do alike is good enough, and its program shorter
-    if (const std::optional<Symmetric> alike = Symmetric::find(topology, demand)) {
+    if (const std::optional<Symmetric> alike = Symmetric::find(topology, demand, options.stops)) {
       // It may get stuck, at bounds that let only some of the ranks go on at a time.
       look(alike->topology(), alike->share(), alike->orbits(), [&](Algorithm &&part) { return alike->expand(part); });
       if (isOver() || (best && best->sends.size() > mostSends))
         return std::move(best);
     }
+    if (options.stops && options.stops())
+      return std::move(best);
     std::vector<uint32_t> each(topology.ranks);
     std::iota(each.begin(), each.end(), 0);
     look(topology, demand, each, [](Algorithm &&found) { return std::move(found); });
@@ -64,11 +66,11 @@ private:
         best = expand(std::move(*found));
     };
     if (!isForAll) {
-      std::optional<Algorithm> found = bestOf(Route(limits, part, options.roundsPerStep), limits);
+      std::optional<Algorithm> found = bestOf(Route(limits, part, options.roundsPerStep, options.stops), limits);
       keep(found ? withoutIdleCopies(limits, part, *found) : std::move(found));
       return;
     }
-    keep(bestOf(Flood(limits, part, options.roundsPerStep), limits));
+    keep(bestOf(Flood(limits, part, options.roundsPerStep, options.stops), limits));
     if (isOver())
       return;
     if (auto composed = Compose::find(topology, limits, part, orbits, options.roundsPerStep))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "Route.h"
+#include "gc3/Support/StopCheck.h"
 #include <algorithm>
 #include <numeric>
 
@@ -8,19 +9,25 @@ namespace gc3::greedy {
 using algorithm::Algorithm;
 using algorithm::Place;
 
-Route::Route(const topology::Topology &topology, const algorithm::Demand &demand, uint32_t roundsPerStep)
+Route::Route(const topology::Topology &topology, const algorithm::Demand &demand, uint32_t roundsPerStep,
+             const std::function<bool()> &stops)
     : topology(topology), demand(demand), roundsPerStep(roundsPerStep), capacity(topology, roundsPerStep),
       outgoing(linksFrom(topology)), order(topology.linkCount()), offers(topology.linkCount()) {
   std::iota(order.begin(), order.end(), 0);
   const topology::Topology backwards = reversed(topology);
   const topology::LinksOfRanks incoming = linksFrom(backwards);
   distances.reserve(static_cast<size_t>(topology.ranks) * topology.ranks);
-  for (uint32_t to = 0; to < topology.ranks; ++to)
+  StopCheck stop(stops);
+  for (uint32_t to = 0; to < topology.ranks && !stop.after(topology.links.size()); ++to)
     for (uint32_t hops : distancesFrom(backwards, incoming, to))
       distances.push_back(static_cast<uint16_t>(hops));
 }
 
-void Route::start(Random &random) {
+bool Route::start(Random &random, const std::function<bool()> &stops) {
+  constexpr uint64_t piecesOfPacket = 16; // heaps take a while
+  if (stops && stops())
+    return false;
+  StopCheck stop(stops);
   packets.clear();
   packetBegin.assign(1, 0);
   underWay = 0;
@@ -34,8 +41,9 @@ void Route::start(Random &random) {
   underWay = packets.size();
   for (auto &heap : offers)
     heap.clear();
-  for (uint32_t packet = 0; packet < packets.size(); ++packet)
+  for (uint32_t packet = 0; packet < packets.size() && !stop.after(piecesOfPacket); ++packet)
     offer(packet, random);
+  return !stop.after(0);
 }
 
 /// To all links that bring it nearer.
@@ -97,7 +105,8 @@ void Route::addStep(uint32_t step, Random &random, Algorithm &found) {
 }
 
 End Route::run(Random &random, const std::function<bool()> &stops, Algorithm &found) {
-  start(random);
+  if (!start(random, stops))
+    return End::Stopped;
   for (uint32_t step = 0; underWay != 0; ++step) {
     const size_t before = found.sends.size();
     addStep(step, random, found);

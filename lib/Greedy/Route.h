@@ -14,7 +14,9 @@ namespace gc3::greedy {
 
 class Route {
 public:
-  Route(const topology::Topology &topology, const algorithm::Demand &demand, uint32_t roundsPerStep);
+  /// If it is stopped here, it is in run(), too.
+  Route(const topology::Topology &topology, const algorithm::Demand &demand, uint32_t roundsPerStep,
+        const std::function<bool()> &stops);
 
   /// One try.
   End run(Random &random, const std::function<bool()> &stops, algorithm::Algorithm &found);
@@ -29,7 +31,8 @@ private:
   uint32_t distance(uint32_t from, uint32_t to) const {
     return distances[static_cast<size_t>(to) * topology.ranks + from];
   }
-  void start(Random &random);
+  /// False if it was stopped.
+  bool start(Random &random, const std::function<bool()> &stops);
   void offer(uint32_t packet, Random &random);
   bool next(uint32_t link, uint32_t step, uint32_t &packet);
   void send(uint32_t chunk, uint32_t to, uint32_t step);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "Symmetric.h"
+#include "gc3/Support/StopCheck.h"
 #include <algorithm>
 #include <map>
 
@@ -10,12 +11,13 @@ using algorithm::Demand;
 using algorithm::Place;
 using topology::Topology;
 
-std::optional<Symmetric> Symmetric::find(const Topology &topology, const Demand &demand) {
+std::optional<Symmetric> Symmetric::find(const Topology &topology, const Demand &demand,
+                                         const std::function<bool()> &stops) {
   std::optional<topology::LinkClasses> classes = linkClasses(topology);
   if (!classes)
     return {};
   Symmetric found(topology, std::move(*classes));
-  if (!found.alignChunks(demand))
+  if (!found.alignChunks(demand, stops))
     return {};
   found.takeShare(demand);
   found.limitLinks(topology);
@@ -23,10 +25,14 @@ std::optional<Symmetric> Symmetric::find(const Topology &topology, const Demand 
 }
 
 /// Sorts the chunks of each point by where they begin and go, as that point sees it; they have to be alike.
-bool Symmetric::alignChunks(const Demand &demand) {
+bool Symmetric::alignChunks(const Demand &demand, const std::function<bool()> &stops) {
+  constexpr uint64_t piecesOfTarget = 16; // vectors take a while
+  StopCheck stop(stops);
   using Vectors = std::vector<uint32_t>; // the source, and each rank that wants it; none if all do
   std::vector<std::vector<std::pair<Vectors, uint32_t>>> own(classes.points());
   for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk) {
+    if (stop.after(piecesOfTarget * demand.targetsOf(chunk).size()))
+      return false;
     const uint32_t source = demand.sourcesOf(chunk)[0].rank;
     Vectors vectors;
     if (!isWantedEverywhere(demand, chunk))
@@ -39,6 +45,8 @@ bool Symmetric::alignChunks(const Demand &demand) {
   }
   perPoint = static_cast<uint32_t>(own[0].size());
   for (auto &ofPoint : own) {
+    if (stop.after(piecesOfTarget * ofPoint.size()))
+      return false;
     std::sort(ofPoint.begin(), ofPoint.end());
     const bool alike = std::equal(ofPoint.begin(), ofPoint.end(), own[0].begin(), own[0].end(),
                                   [](const auto &a, const auto &b) { return a.first == b.first; });

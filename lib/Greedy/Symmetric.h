@@ -6,12 +6,15 @@
 #include "gc3/Algorithm/Algorithm.h"
 #include "gc3/Topology/Lattice.h"
 
+#include <functional>
+
 namespace gc3::greedy {
 
 class Symmetric {
 public:
-  /// Nothing if points do not look alike to each other, or do not want the same of each other.
-  static std::optional<Symmetric> find(const topology::Topology &topology, const algorithm::Demand &demand);
+  /// Nothing if points do not look alike to each other, or do not want the same of each other, or if it was stopped.
+  static std::optional<Symmetric> find(const topology::Topology &topology, const algorithm::Demand &demand,
+                                       const std::function<bool()> &stops);
 
   /// The chunks that begin on the first point.
   const algorithm::Demand &share() const { return ownDemand; }
@@ -28,7 +31,7 @@ public:
 private:
   Symmetric(const topology::Topology &whole, topology::LinkClasses classes)
       : lattice(whole), classes(std::move(classes)), ownTopology(whole) {}
-  bool alignChunks(const algorithm::Demand &demand);
+  bool alignChunks(const algorithm::Demand &demand, const std::function<bool()> &stops);
   void takeShare(const algorithm::Demand &demand);
   void limitLinks(const topology::Topology &whole);
 

@@ -63,7 +63,16 @@ bool Machine::fail(DiagId id, std::string message) {
 
 bool Machine::countSteps(uint64_t count) {
   steps += count;
-  return steps <= options.maxSteps || stepFailure();
+  return steps <= nextCheck || mayGoOn();
+}
+
+/// Steps are also the clock by which somebody is asked whether this should end.
+bool Machine::mayGoOn() {
+  constexpr uint64_t between = 1 << 18;
+  if (steps > options.maxSteps)
+    return stepFailure();
+  nextCheck = std::min(options.maxSteps, steps + between);
+  return !options.stops || !options.stops();
 }
 
 bool Machine::stepFailure() {
@@ -196,8 +205,8 @@ bool Machine::loop() {
         break;
       [[fallthrough]];
     case Op::Loop:
-      if (++steps > options.maxSteps)
-        return stepFailure();
+      if (++steps > nextCheck && !mayGoOn())
+        return false;
       pc = start + in.a;
       break;
     case Op::RangeBegin:
@@ -209,8 +218,8 @@ bool Machine::loop() {
       if (__builtin_add_overflow(range[0], range[2], &range[0]) ||
           (range[2] > 0 ? range[0] >= range[1] : range[0] <= range[1]))
         break;
-      if (++steps > options.maxSteps)
-        return stepFailure();
+      if (++steps > nextCheck && !mayGoOn())
+        return false;
       pc = start + in.b;
       break;
     }

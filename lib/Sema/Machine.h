@@ -35,7 +35,10 @@ public:
   /// Runs a function without parameters; false after an error.
   bool run(uint32_t function);
   /// Gives the next runs a fresh budget.
-  void resetSteps() { steps = 0; }
+  void resetSteps() {
+    steps = 0;
+    nextCheck = 0;
+  }
 
   // What the next runs work on; null where it makes no sense.
   Tracer *tracer = nullptr;
@@ -69,6 +72,7 @@ private:
   void leave(uint32_t firstList);
   bool countSteps(uint64_t count);
   bool countChunks(uint64_t count) { return count < ChunksPerStep || countSteps(count / ChunksPerStep); }
+  bool mayGoOn();
   bool stepFailure();
 
   // Groups of instructions
@@ -123,6 +127,7 @@ private:
   std::vector<Scope> scopes;
   llvm::DenseMap<uint64_t, llvm::SmallVector<uint32_t, 1>> directiveIds;
   uint64_t steps = 0;
+  uint64_t nextCheck = 0; ///< beyond so many steps mayGoOn() is asked
   uint64_t remarks = 0;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gc3/Topology/Lattice.h"
 #include <algorithm>
+#include <numeric>
 #include <tuple>
 
 namespace gc3::topology {
@@ -33,6 +34,22 @@ uint32_t Lattice::difference(uint32_t rank, uint32_t origin) const {
   for (size_t i = sizes.size(); i-- > 0; stride *= sizes[i]) {
     result += (point % sizes[i] + sizes[i] - origin % sizes[i]) % sizes[i] * stride;
     point /= sizes[i], origin /= sizes[i];
+  }
+  return result;
+}
+
+std::vector<uint32_t> Lattice::differences(uint32_t origin) const {
+  std::vector<uint32_t> result(ranksOfCell); // of the ranks of the dimensions so far
+  std::iota(result.begin(), result.end(), 0);
+  uint32_t stride = ranksOfCell;
+  origin /= ranksOfCell;
+  for (size_t i = sizes.size(); i-- > 0; stride *= sizes[i], origin /= sizes[i]) {
+    std::vector<uint32_t> larger;
+    larger.reserve(result.size() * sizes[i]);
+    for (uint32_t at = 0; at < sizes[i]; ++at)
+      for (uint32_t vector : result)
+        larger.push_back(vector + (at + sizes[i] - origin % sizes[i]) % sizes[i] * stride);
+    result = std::move(larger);
   }
   return result;
 }

@@ -86,7 +86,7 @@ std::vector<uint32_t> distancesFrom(const Topology &topology, const LinksOfRanks
   std::vector<uint32_t> distance(topology.ranks, Unreachable);
   std::vector<uint32_t> queue = {source};
   distance[source] = 0;
-  for (size_t next = 0; next < queue.size(); ++next) {
+  for (size_t next = 0; next < queue.size() && queue.size() < topology.ranks; ++next) {
     const uint32_t rank = queue[next];
     for (uint32_t i = outgoing.begin[rank]; i < outgoing.begin[rank + 1]; ++i) {
       const uint32_t to = topology.links[outgoing.links[i]].to;

@@ -21,6 +21,7 @@ public:
     options.seed = line.seed;
     options.interrupted = &interrupted;
     end = Clock::now() + std::chrono::seconds(line.timeLimit);
+    options.deadline = end;
   }
 
   Result run() {
@@ -28,7 +29,7 @@ public:
     std::optional<Task> first = task(line.chunks ? line.chunks : unit);
     if (!first)
       return {};
-    bounds = lowerBounds(*first);
+    bounds = first->least;
     switch (line.goal) {
     case Goal::Instance: instance(*first); break;
     case Goal::LeastSteps: leastSteps(*first); break;
@@ -41,7 +42,8 @@ public:
 
 private:
   std::optional<Task> task(uint32_t chunks) const {
-    return makeTask(topology, line.collective, chunks, line.root, line.inPlace, error);
+    return makeTask(topology, {line.collective, chunks, line.root, line.inPlace, [this] { return options.isOver(); }},
+                    error);
   }
 
   uint32_t stride(const Task &task) const { return task.way == Task::Way::InverseThenDirect ? 2 : 1; }
@@ -89,7 +91,7 @@ private:
         error = "internal error: the algorithm found is wrong: " + wrong;
         return false;
       }
-    trial.least = lowerBounds(trial.task);
+    trial.least = trial.task.least;
     trial.fewestSteps = trial.shape.steps == trial.least.steps;
     trial.fewestRounds = trial.shape.rounds * trial.least.bandwidth == trial.least.crossing;
     isFound = trial.outcome.verdict == Verdict::Satisfiable;
@@ -120,7 +122,6 @@ private:
       return;
     }
     const Clock::time_point begin = Clock::now();
-    options.deadline = end;
     greedy::Options how;
     how.seed = line.seed, how.tries = line.tries, how.roundsPerStep = line.roundsPerStep;
     how.stops = [this] { return options.isOver(); };
@@ -152,7 +153,11 @@ private:
   /// the one before it. Says whether the search can go on.
   bool attemptUnits(Shape shape, uint32_t units) {
     std::optional<Task> each = task(units * unit);
-    if (!each || !attempt(*each, shape, 0.1))
+    if (!each) {
+      isUnknown = true; // the time is up
+      return false;
+    }
+    if (!attempt(*each, shape, 0.1))
       return false;
     if (!isFound)
       return true;

@@ -31,14 +31,16 @@ std::string promiseOf(llvm::StringRef name, uint32_t ranks, uint32_t chunks, uin
 }
 
 std::optional<ir::Collective> evaluate(const std::string &implements, const std::vector<std::string> &imports,
-                                       std::string &error) {
+                                       const std::function<bool()> &stops, std::string &error) {
   SourceManager sources;
   Diagnostics diags(sources);
   std::string text;
   for (const std::string &import : imports)
     text += "import \"" + import + "\";\n";
   text += "program p implements " + implements + " { }\n";
-  std::optional<ir::Collective> collective = sema::analyzeCollective(sources, diags, "-", text, {});
+  sema::SemaOptions options;
+  options.stops = stops;
+  std::optional<ir::Collective> collective = sema::analyzeCollective(sources, diags, "-", text, options);
   if (!collective) {
     llvm::raw_string_ostream out(error);
     diags.print(out, false);
@@ -46,11 +48,11 @@ std::optional<ir::Collective> evaluate(const std::string &implements, const std:
   return collective;
 }
 
-bool fill(Task &task, std::string &error) {
+bool fill(Task &task, const Request &request, std::string &error) {
   std::string text = task.implements;
   if (task.hasPlacement) // for the front end, a value in place of the program's param
     text.replace(text.rfind("= inplace"), 9, "= true");
-  std::optional<ir::Collective> collective = evaluate(text, task.imports, error);
+  std::optional<ir::Collective> collective = evaluate(text, task.imports, request.stops, error);
   if (!collective)
     return false;
   if (collective->ranks != task.topology.ranks) {
@@ -58,7 +60,7 @@ bool fill(Task &task, std::string &error) {
             "' has " + std::to_string(task.topology.ranks);
     return false;
   }
-  std::optional<algorithm::Demand> demand = algorithm::demandOf(*collective, error);
+  std::optional<algorithm::Demand> demand = algorithm::demandOf(*collective, error, request.stops);
   if (!demand)
     return false;
   task.collective = std::move(*collective);
@@ -67,7 +69,8 @@ bool fill(Task &task, std::string &error) {
 }
 
 /// FILE.gc3:NAME(ARGUMENTS)
-bool fillCustom(Task &task, llvm::StringRef spelled, std::string &error) {
+bool fillCustom(Task &task, const Request &request, std::string &error) {
+  const llvm::StringRef spelled = request.collective;
   const size_t open = std::min(spelled.find('('), spelled.size()), colon = spelled.take_front(open).rfind(':');
   task.imports = {spelled.take_front(colon).str()};
   if (task.imports[0].find_first_of("\"\\\n") != std::string::npos) {
@@ -78,7 +81,7 @@ bool fillCustom(Task &task, llvm::StringRef spelled, std::string &error) {
   if (!llvm::StringRef(task.implements).contains('('))
     task.implements += "()";
   task.name = llvm::StringRef(task.implements).take_until([](char c) { return c == '('; }).trim().str();
-  if (!fill(task, error))
+  if (!fill(task, request, error))
     return false;
   if (task.demand.combines()) {
     error = "'" + task.name + "' has outputs that are reductions; of those, only the standard collectives can be found";
@@ -92,7 +95,7 @@ bool fillCustom(Task &task, llvm::StringRef spelled, std::string &error) {
   return true;
 }
 
-bool fillStandard(Task &task, uint32_t root, bool inPlace, std::string &error) {
+bool fillStandard(Task &task, const Request &request, std::string &error) {
   const uint32_t ranks = task.topology.ranks, unit = chunkUnit(task.name, ranks);
   if (task.chunks % unit != 0) {
     error = "chunks of '" + task.name + "' on " + std::to_string(ranks) + " ranks come in multiples of " +
@@ -104,8 +107,11 @@ bool fillStandard(Task &task, uint32_t root, bool inPlace, std::string &error) {
   // In place, what arrives in an Alltoall has to wait until what it overwrites is sent, so that one program for both
   // would be the worse for calls out of place.
   task.hasPlacement = task.name != "alltoall";
-  task.implements = promiseOf(task.name, ranks, chunks, root, task.hasPlacement ? "inplace" : inPlace ? "true" : "");
-  if (!fill(task, error))
+  task.implements = promiseOf(task.name, ranks, chunks, request.root,
+                              task.hasPlacement ? "inplace"
+                              : request.inPlace ? "true"
+                                                : "");
+  if (!fill(task, request, error))
     return false;
   const llvm::StringRef other = inverseOf(task.name);
   task.direct = task.demand;
@@ -113,8 +119,10 @@ bool fillStandard(Task &task, uint32_t root, bool inPlace, std::string &error) {
     return true;
   task.way = task.name == "allreduce" ? Task::Way::InverseThenDirect : Task::Way::Inverse;
   std::optional<ir::Collective> collective =
-      evaluate(promiseOf(other, ranks, task.name == "allreduce" ? chunks / unit : chunks, root, ""), {}, error);
-  std::optional<algorithm::Demand> demand = collective ? algorithm::demandOf(*collective, error) : std::nullopt;
+      evaluate(promiseOf(other, ranks, task.name == "allreduce" ? chunks / unit : chunks, request.root, ""), {},
+               request.stops, error);
+  std::optional<algorithm::Demand> demand =
+      collective ? algorithm::demandOf(*collective, error, request.stops) : std::nullopt;
   if (demand)
     task.direct = std::move(*demand);
   return demand.has_value();
@@ -141,6 +149,21 @@ Outcome findAllreduce(const Task &task, const Finder &find) {
   return back;
 }
 
+Bounds leastOf(const Task &task, const std::function<bool()> &stops) {
+  if (task.way == Task::Way::Direct)
+    return lowerBounds(task.topology, task.direct, stops);
+  Bounds bounds = lowerBounds(topology::reversed(task.topology), task.direct, stops);
+  if (task.way == Task::Way::InverseThenDirect) {
+    const Bounds gather = lowerBounds(task.topology, task.direct, stops);
+    bounds.steps += gather.steps;
+    bounds.crossing = bounds.crossing * gather.bandwidth + gather.crossing * bounds.bandwidth;
+    bounds.bandwidth *= gather.bandwidth;
+    const uint64_t divisor = std::max<uint64_t>(1, std::gcd(bounds.crossing, bounds.bandwidth));
+    bounds.crossing /= divisor, bounds.bandwidth /= divisor;
+  }
+  return bounds;
+}
+
 } // namespace
 
 uint32_t chunkUnit(const std::string &collective, uint32_t ranks) {
@@ -151,26 +174,28 @@ bool isCustom(const std::string &collective) {
   return collective.find(".gc3:") != std::string::npos;
 }
 
-std::optional<Task> makeTask(const topology::Topology &topology, const std::string &collective, uint32_t chunks,
-                             uint32_t root, bool inPlace, std::string &error) {
+std::optional<Task> makeTask(const topology::Topology &topology, const Request &request, std::string &error) {
   Task task;
   task.topology = topology;
-  task.name = collective;
-  task.chunks = chunks;
+  task.name = request.collective;
+  task.chunks = request.chunks;
   error.clear();
-  if (isCustom(collective)) {
+  const bool custom = isCustom(request.collective);
+  if (custom) {
     task.chunks = 1; // rounds are for the whole of it
-    return fillCustom(task, collective, error) ? std::optional(std::move(task)) : std::nullopt;
-  }
-  if (!ir::findStandard(collective)) {
-    error = "no collective is called '" + collective + "'; --help lists them";
+  } else if (!ir::findStandard(task.name)) {
+    error = "no collective is called '" + task.name + "'; --help lists them";
+    return {};
+  } else if (request.root != 0 && !ir::findStandard(task.name)->hasRoot()) {
+    error = "'" + task.name + "' has no root; leave --root out";
     return {};
   }
-  if (root != 0 && !ir::findStandard(collective)->hasRoot()) {
-    error = "'" + collective + "' has no root; leave --root out";
+  if (!(custom ? fillCustom(task, request, error) : fillStandard(task, request, error)))
     return {};
-  }
-  return fillStandard(task, root, inPlace, error) ? std::optional(std::move(task)) : std::nullopt;
+  task.least = leastOf(task, request.stops);
+  if (request.stops && request.stops())
+    return {};
+  return task;
 }
 
 bool isShapeOf(const Task &task, Shape shape) {
@@ -189,21 +214,6 @@ Outcome findBy(const Task &task, const Finder &find) {
   case Task::Way::InverseThenDirect: outcome = findAllreduce(task, find); break;
   }
   return outcome;
-}
-
-Bounds lowerBounds(const Task &task) {
-  if (task.way == Task::Way::Direct)
-    return lowerBounds(task.topology, task.direct);
-  Bounds bounds = lowerBounds(topology::reversed(task.topology), task.direct);
-  if (task.way == Task::Way::InverseThenDirect) {
-    const Bounds gather = lowerBounds(task.topology, task.direct);
-    bounds.steps += gather.steps;
-    bounds.crossing = bounds.crossing * gather.bandwidth + gather.crossing * bounds.bandwidth;
-    bounds.bandwidth *= gather.bandwidth;
-    const uint64_t divisor = std::max<uint64_t>(1, std::gcd(bounds.crossing, bounds.bandwidth));
-    bounds.crossing /= divisor, bounds.bandwidth /= divisor;
-  }
-  return bounds;
 }
 
 } // namespace gc3::synth

@@ -24,23 +24,28 @@ struct Task {
   /// How: as it is; as the inverse of another collective on the reversed topology; or that and then the other one.
   enum class Way : uint8_t { Direct, Inverse, InverseThenDirect } way = Way::Direct;
   algorithm::Demand direct; ///< what is solved
+  Bounds least;             ///< for an Allreduce: of a Reducescatter and an Allgather together
+};
+
+/// What a task is made of, as on the command line.
+struct Request {
+  std::string collective; ///< a standard one or FILE.gc3:NAME(ARGUMENTS)
+  uint32_t chunks = 0, root = 0;
+  bool inPlace = false;             ///< of an Alltoall
+  std::function<bool()> stops = {}; ///< asked several times a second while it is worked out; may be empty
 };
 
 /// How many chunks the collective has at least, on that many ranks; it takes multiples of them.
 uint32_t chunkUnit(const std::string &collective, uint32_t ranks);
 bool isCustom(const std::string &collective);
 
-/// `collective` is a standard one or FILE.gc3:NAME(ARGUMENTS), `chunks` as the command line counts them; `inPlace` is
-/// for an Alltoall. Nothing after an error, which is then in `error`.
-std::optional<Task> makeTask(const topology::Topology &topology, const std::string &collective, uint32_t chunks,
-                             uint32_t root, bool inPlace, std::string &error);
+/// Nothing after an error, which is then in `error`, or if it was stopped; then `error` is empty.
+std::optional<Task> makeTask(const topology::Topology &topology, const Request &request, std::string &error);
 
 /// Whether the shape can be asked for: halves of an Allreduce have as many steps and rounds each.
 bool isShapeOf(const Task &task, Shape shape);
 /// What it takes of the others is found by `find`; an Allreduce is two of these.
 using Finder = std::function<Outcome(const topology::Topology &, const algorithm::Demand &)>;
 Outcome findBy(const Task &task, const Finder &find);
-/// For an Allreduce: of a Reducescatter and an Allgather together.
-Bounds lowerBounds(const Task &task);
 
 } // namespace gc3::synth

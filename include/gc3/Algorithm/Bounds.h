@@ -4,6 +4,7 @@
 
 #include "gc3/Algorithm/Demand.h"
 #include "gc3/Topology/Topology.h"
+#include <functional>
 
 namespace gc3::algorithm {
 
@@ -20,7 +21,8 @@ struct Bounds {
 /// 16 ranks or fewer; of more, single ranks, those below each number, halves of a lattice, and the machines that the
 /// fastest links make. And at all links together, over which each chunk goes at least once for each rank that has to
 /// get it, and as often as the farthest of them is away. Linear but for the distances, ranks times links at most.
-Bounds lowerBounds(const topology::Topology &topology, const Demand &demand);
+/// Once `stops` is true, asked several times a second, what has been looked at by then makes the bounds.
+Bounds lowerBounds(const topology::Topology &topology, const Demand &demand, const std::function<bool()> &stops = {});
 
 /// By link, whether an algorithm of so many rounds has to send over it, in each of them, all that it lets through: in
 /// some set of ranks, as above, there is no more room than what has to go there takes.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "gc3/IR/Collective.h"
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,7 +40,9 @@ struct Demand {
 bool isWantedEverywhere(const Demand &demand, uint32_t chunk);
 
 /// What `collective` promises. Nothing if a rank contributes to a chunk more than once; then `error` says which.
-/// Linear in the outputs and the contributions.
-std::optional<Demand> demandOf(const ir::Collective &collective, std::string &error);
+/// Nothing, and no error, once `stops` is true, asked several times a second. Linear in the outputs and the
+/// contributions.
+std::optional<Demand> demandOf(const ir::Collective &collective, std::string &error,
+                               const std::function<bool()> &stops = {});
 
 } // namespace gc3::algorithm

@@ -15,7 +15,8 @@ struct Options {
   uint64_t seed = 1;
   uint32_t tries = 0;          ///< of which the best is kept; 0: as many as sizes allow, 64 at most
   uint32_t roundsPerStep = 1;  ///< more: fewer steps, but links wait for others more often
-  std::function<bool()> stops; ///< asked after each step of a try; true: what has been found is returned
+  std::function<bool()> stops; ///< asked several times a second, and after each step of a try; true from some time on:
+                               ///< what has been found is returned
 };
 
 /// The most ranks of a topology: distances between all are kept.

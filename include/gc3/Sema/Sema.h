@@ -6,6 +6,7 @@
 #include "gc3/Support/Diagnostics.h"
 #include "gc3/Support/SourceManager.h"
 #include "llvm/ADT/StringRef.h"
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -25,6 +26,8 @@ struct SemaOptions {
   uint64_t maxListElements = uint64_t(64) << 20; ///< alive at one time
   uint64_t maxRuns = uint64_t(16) << 20;         ///< ir::Run of all reductions of a postcondition
   uint32_t maxCallDepth = 1000;
+  /// For analyzeCollective: asked several times a second; true ends it, with neither a result nor an error.
+  std::function<bool()> stops = {};
 };
 
 /// The Chunk DAGs of the programs of the main file in their order. `name` is where the text came from and where imports
@@ -35,7 +38,7 @@ std::vector<ir::ChunkDag> analyze(SourceManager &sources, Diagnostics &diags, ll
                                   std::vector<std::string> *filesRead = nullptr);
 
 /// The collective of the first program in `text`, whose body is not run: for programs whose steps come from elsewhere.
-/// Nothing after an error, which is then in `diags`.
+/// Nothing after an error, which is then in `diags`, or if it was stopped.
 std::optional<ir::Collective> analyzeCollective(SourceManager &sources, Diagnostics &diags, llvm::StringRef name,
                                                 llvm::StringRef text, const SemaOptions &options,
                                                 std::vector<std::string> *filesRead = nullptr);

@@ -23,6 +23,8 @@ public:
   uint32_t add(uint32_t rank, uint32_t vector) const;
   /// The rank as the cell of `origin` sees it: moved with that cell to the first one.
   uint32_t difference(uint32_t rank, uint32_t origin) const;
+  /// By rank, all at once.
+  std::vector<uint32_t> differences(uint32_t origin) const;
 
   /// Of its dimensions.
   const std::vector<uint32_t> &size() const { return sizes; }

@@ -68,7 +68,8 @@ struct BoundsOfLinks {
 };
 BoundsOfLinks boundsOfLinks(const Topology &topology);
 
-/// The fewest hops from `source` to each rank; Unreachable where there is no way. Linear in the links.
+/// The fewest hops from `source` to each rank; Unreachable where there is no way. Linear in the links,
+/// at most: it ends when all ranks are reached.
 inline constexpr uint32_t Unreachable = UINT32_MAX;
 std::vector<uint32_t> distancesFrom(const Topology &topology, const LinksOfRanks &outgoing, uint32_t source);
 /// The largest of them, from any rank to any other.

@@ -39,3 +39,33 @@ TEST(Bounds, OfNothing) {
   EXPECT_EQ(boundsOf("ring:4", "broadcast(ranks = 4, chunks = 1)"), Pair(2, 1));
   EXPECT_EQ(boundsOf("full:4", "alltoall(ranks = 4)"), Pair(1, 1));
 }
+
+/// What has not been looked at yet does not count, so that bounds are lower, if at all.
+TEST(Bounds, StopEarly) {
+  const Problem problem("mesh:32x32", "alltoall(ranks = 1024)");
+  const Bounds bounds = lowerBounds(problem.topology, problem.demand),
+               stopped = lowerBounds(problem.topology, problem.demand, [] { return true; });
+  EXPECT_EQ(bounds.steps, 62u);
+  EXPECT_LT(stopped.steps, bounds.steps);
+  EXPECT_LE(stopped.rounds(), bounds.rounds());
+}
+
+TEST(Demand, StopsWithoutAnError) {
+  const Problem problem("mesh:32x32", "alltoall(ranks = 1024)");
+  std::string error;
+  EXPECT_FALSE(demandOf(problem.collective, error, [] { return true; }));
+  EXPECT_EQ(error, "");
+}
+
+/// Of what takes some steps to evaluate.
+TEST(Collective, StopsWithoutAnError) {
+  SourceManager sources;
+  Diagnostics diags(sources);
+  uint32_t asked = 0;
+  sema::SemaOptions options;
+  options.stops = [&] { return ++asked == 2; };
+  const std::string text = "program p implements alltoall(ranks = 1024) { }";
+  EXPECT_FALSE(sema::analyzeCollective(sources, diags, "-", text, options));
+  EXPECT_FALSE(diags.hasErrors());
+  EXPECT_EQ(asked, 2u);
+}

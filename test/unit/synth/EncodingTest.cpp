@@ -45,7 +45,7 @@ Task randomTask(Random &random, const std::string &collective, const topology::T
   const uint32_t unit = chunkUnit(collective, topology.ranks), most = 5 - topology.ranks;
   const uint32_t root = ir::findStandard(collective)->hasRoot() ? random.below(topology.ranks) : 0;
   std::string error;
-  return makeTask(topology, collective, unit * (1 + random.below(most)), root, false, error).value();
+  return makeTask(topology, {collective, unit * (1 + random.below(most)), root}, error).value();
 }
 
 /// Of an Allreduce the verdicts are about a Reducescatter and an Allgather of as many steps and rounds each.
@@ -55,7 +55,7 @@ std::vector<Task> partsOf(const Task &task) {
   std::vector<Task> parts;
   std::string error;
   for (const char *half : {"reduce_scatter", "allgather"})
-    parts.push_back(makeTask(task.topology, half, task.chunks / task.topology.ranks, 0, false, error).value());
+    parts.push_back(makeTask(task.topology, {half, task.chunks / task.topology.ranks}, error).value());
   return parts;
 }
 

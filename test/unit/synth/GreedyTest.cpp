@@ -54,6 +54,7 @@ TEST(Lattice, MovesPoints) {
       EXPECT_LT(moved, 24u);
       EXPECT_EQ(lattice.difference(moved, point), vector);
       EXPECT_EQ(lattice.difference(moved, vector), point);
+      EXPECT_EQ(lattice.differences(vector)[moved], point);
     }
   EXPECT_EQ(lattice.add(23, 23), 12u) << "(2, 3, 1) twice is (1, 2, 0)";
 }
@@ -66,6 +67,7 @@ TEST(Lattice, MovesCells) {
       EXPECT_EQ(moved % 4, rank % 4);
       EXPECT_EQ(moved / 4, topology::Lattice({3, 2}).add(rank / 4, vector / 4));
       EXPECT_EQ(lattice.difference(moved, vector), rank);
+      EXPECT_EQ(lattice.differences(vector)[moved], rank);
     }
 }
 
