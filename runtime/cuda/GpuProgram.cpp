@@ -142,6 +142,12 @@ Outcome GpuProgram::prepare(const host::Request &request, uint64_t count, device
   return {};
 }
 
+std::pair<uint32_t, uint32_t> GpuProgram::threads() const {
+  const auto [fewest, most] =
+      std::minmax_element(fits.begin(), fits.end(), [](const Fit &a, const Fit &b) { return a.threads < b.threads; });
+  return {fewest->threads, most->threads};
+}
+
 Outcome GpuProgram::story(Stream stream, std::string &text) const {
   std::vector<device::Report> reports(image.blocks());
   const device::Report *from = image.reports(static_cast<const std::byte *>(memory.get()));

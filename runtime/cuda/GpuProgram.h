@@ -8,6 +8,7 @@
 #include "host/Selection.h"
 
 #include <array>
+#include <utility>
 
 namespace gc3::cuda {
 
@@ -52,6 +53,8 @@ public:
   const device::SlotSizes &slotSizes() const { return sizes; }
   device::RankRange ranks() const { return image.ranks(); }
   size_t imageBytes() const { return image.bytes(); }
+  /// Of a block, over all types: the fewest and the most.
+  std::pair<uint32_t, uint32_t> threads() const;
 
 private:
   /// Threads of the blocks of a kernel, or 0 and for how many blocks there is room.

@@ -27,7 +27,7 @@ Outcome Rank::reserve(uint32_t program, Loading &loading) {
   loading.parts = parts;
   loading.onGpu = std::make_unique<cuda::GpuProgram>(
       cuda, runner.room(), *entry.loaded, device::RankRange{rank(), rank() + 1}, entry.sizes,
-      entry.overNetwork ? part->interpreters : interpretersOf(cuda), options.threads);
+      entry.overNetwork ? part->interpreters : interpretersOf(cuda), options.tuned(entry.sizes.protocol).threads);
   if (Outcome outcome = loading.onGpu->reserve(); !outcome.ok())
     return outcome;
   if (loading.pool->pieces() == pool->pieces())
@@ -126,9 +126,11 @@ static std::string conditions(const cuda::GpuProgram &program) {
   const device::SlotSizes &sizes = program.slotSizes();
   const bundle::fbs::Protocol proven = program.loaded().program->info().protocol();
   const auto used = static_cast<bundle::fbs::Protocol>(sizes.protocol);
+  const auto [fewest, most] = program.threads();
   return std::string(bundle::fbs::EnumNameProtocol(used)) +
          (proven != used ? " in place of " + std::string(bundle::fbs::EnumNameProtocol(proven)) : "") + ", " +
-         std::to_string(sizes.slots) + " slots of " + std::to_string(sizes.slotBytes) + " bytes, " +
+         std::to_string(sizes.slots) + " slots of " + std::to_string(sizes.slotBytes) + " bytes, blocks of " +
+         (fewest == most ? "" : std::to_string(fewest) + " to ") + std::to_string(most) + " threads, " +
          std::to_string(program.imageBytes()) + " bytes for the program";
 }
 

@@ -371,8 +371,8 @@ const cuda::Cuda &FakeCuda::table() {
             return current->fails() ? failure : 0;
           },
       .nativeAtomics =
-          [](int *supported, int, int) {
-            *supported = current->nvlink;
+          [](int *supported, int device, int peer) {
+            *supported = current->nvlink && !current->overPcie.contains({device, peer});
             return current->fails() ? failure : 0;
           },
       .allocate = Functions::allocate,

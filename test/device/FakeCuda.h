@@ -39,6 +39,7 @@ public:
   std::map<int, int> multiprocessorsOf; ///< by device, where it has not `multiprocessors`
   int multiprocessors = 132, architecture = 90, cooperative = 1;
   bool nvlink = true;                      ///< native atomics between devices
+  std::set<std::pair<int, int>> overPcie;  ///< devices between which there are none all the same, in this direction
   uint32_t threadsPerMultiprocessor = 512; ///< what occupancy goes by
   bool captured = false;                   ///< all streams: what they are given is kept then, for replay()
   bool hangs = false;              ///< kernels begin, but wait until they are told to stop; then they run, stopped

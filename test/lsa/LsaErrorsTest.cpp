@@ -38,8 +38,9 @@ TEST(LsaErrors, RecordsThatDiffer) {
   expect(&lsa::Record::layout, 7u, "rank 2 has another version of gc3 than rank 0");
   expect(&lsa::Record::able, 0u, "rank 2 can't run programs");
   expect(&lsa::Record::bundles, 1ull, "rank 2 has other bundles than rank 0");
-  expect(&lsa::Record::slots, 4u, "rank 2 has other FIFO slots than rank 0");
-  expect(&lsa::Record::slotBytes, 4ull, "rank 2 has other FIFO slots than rank 0");
+  expect(&lsa::Record::slots, std::array<uint32_t, 3>{0, 0, 4}, "rank 2 has other FIFO slots than rank 0");
+  expect(&lsa::Record::slotBytes, std::array<uint64_t, 3>{0, 4, 0}, "rank 2 has other FIFO slots than rank 0");
+  expect(&lsa::Record::strictLL128, 1u, "rank 2 has another GC3_LL128 than rank 0");
   expect(&lsa::Record::simple, 1u, "rank 2 has other options than rank 0");
   expect(&lsa::Record::timeout, 1u, "rank 2 has other options than rank 0");
   expect(&lsa::Record::allowUnproven, 1u, "rank 2 has other options than rank 0");
@@ -100,12 +101,17 @@ TEST(LsaErrors, RanksWithOtherBundlesOrOptions) {
   applicants[1].files = {open({ringAllReduce(3, false)})};
   expect("rank 1 has other bundles than rank 0");
   applicants[1].files = files;
-  applicants[2].options.slotBytes = 1024;
+  applicants[2].options.tuning[1].slotBytes = 1024;
   expect("rank 2 has other FIFO slots than rank 0");
   applicants[2].options = smallOptions();
   applicants[0].options.timeoutMs = 1;
   expect("rank 1 has other options than rank 0");
   applicants[0].options.timeoutMs = 0;
+  applicants[1].options.strictLL128 = true;
+  expect("rank 1 has another GC3_LL128 than rank 0");
+  applicants[1].options.strictLL128 = false;
+  applicants[1].options.tuning[0].threads = 64; // a rank's own business
+  expect("");
   applicants[2].options.choice.programs = "allreduce:none";
   expect("rank 2 has another GC3_PROGRAM than rank 0");
   applicants[2].options.choice = {};
@@ -137,9 +143,12 @@ TEST(LsaErrors, ARankThatCannotIsHeardOfByAll) {
   };
   expect(0, "no file");
   both[1] = applicant(comms[1], files);
-  both[0].options.threads = 33;
+  both[0].options.tuning[2].threads = 33;
   expect(1, "33 threads; a block has a multiple of 32, at most 512");
   both[0] = applicant(comms[0], files);
+  both[0].options.problem = {gc3InvalidArgument, "GC3_LL128 is 'no'"};
+  expect(1, "GC3_LL128 is 'no'");
+  both[0].options.problem = {};
   both[1].options.choice.programs = "rng";
   expect(0, "GC3_PROGRAM: no bundle has 'rng'");
   EXPECT_EQ(windows.leaks(), "");
@@ -153,6 +162,20 @@ TEST(LsaErrors, MoreBlocksThanTheirGpuHolds) {
   LsaWorld world(fake, windows, {plainRingAllReduce(3)});
   EXPECT_EQ(world.run(0, {}),
             "program '" + world.names[0] + "': rank 2 has 2 thread blocks, and its GPU can hold 1 at once");
+}
+
+/// Threads are chosen for each protocol, and so is the room.
+TEST(LsaErrors, MoreThreadsThanTheirGpuHolds) {
+  FakeCuda fake;
+  FakeWindows windows(fake);
+  fake.multiprocessorsOf[2] = 1;
+  fake.threadsPerMultiprocessor = 64;
+  cuda::Options options = smallOptions();
+  options.tuning[static_cast<size_t>(device::Protocol::LL)].threads = 64;
+  LsaWorld world(fake, windows, {plainRingAllReduce(3), under(device::Protocol::LL, plainRingAllReduce(3))}, options);
+  EXPECT_EQ(world.run(0, {}), "");
+  EXPECT_EQ(world.run(1, {}),
+            "program '" + world.names[1] + "': rank 2 has 2 thread blocks, and its GPU can hold 1 at once");
 }
 
 /// Decided for the oldest GPU, and before anybody is asked to load.

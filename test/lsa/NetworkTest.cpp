@@ -97,15 +97,13 @@ TEST_F(LsaNetwork, ARankOnEachNode) {
 
 /// As many signals as the connections of all programs need, and no more; what two programs share counts once.
 TEST_F(LsaNetwork, SignalsAreThoseOfAllPrograms) {
-  cuda::Options options = smallOptions();
-  options.slots = 3;
+  const cuda::Options options = tuned({.slots = 3, .slotBytes = 256, .threads = 32});
   LsaWorld world(fake, windows, {ringAllReduce(4, false), plainRingAllReduce(4), allToAll(4, 2)}, options);
   EXPECT_EQ(windows.signals(), 2 * (3 + 1u)) << "two ranks of the other node: their slots, and what they give back";
 }
 
 TEST_F(LsaNetwork, TooManySignals) {
-  cuda::Options options = smallOptions();
-  options.slots = 40000;
+  const cuda::Options options = tuned({.slots = 40000, .slotBytes = 256, .threads = 32});
   LsaWorld world(fake, windows, {ringAllReduce(4, false), allToAll(4, 1), pairs(4)}, options);
   ASSERT_EQ(world.made(), "");
   EXPECT_EQ(windows.signals(), 40000u) << "the ring's, where it comes from the other node";
