@@ -45,7 +45,7 @@ nccl::Comm Rank::commOfWindows() const {
 
 /// A network comes with windows over all ranks.
 bool Rank::maySplit() const {
-  return commOfWindows() == comm && team.stride == 1 && team.ranks < count && catalog->signals() == 0;
+  return commOfWindows() == comm && team.ranks < count && catalog->signals() == 0;
 }
 
 Outcome Rank::lacksWindow(const Loading &loading, bool &lacks) const {
@@ -84,7 +84,8 @@ Outcome Rank::connect(Loading &loading) {
     if (Outcome outcome = loading.window.resolve(team.rank, team.ranks, runner.stream(), peers); !outcome.ok())
       return outcome;
     std::vector<std::byte *> all(ranks());
-    std::copy(peers.begin(), peers.end(), all.begin() + (own - team.rank));
+    for (size_t peer = 0; peer < peers.size(); ++peer)
+      all[static_cast<size_t>(firstOfTeam()) + peer * static_cast<size_t>(team.stride)] = peers[peer];
     loading.parts.push_back(std::move(all));
   }
   const device::Network network = networkOf(loading);
@@ -103,7 +104,7 @@ device::Network Rank::networkOf(const Loading &loading) const {
 }
 
 void Rank::discard(Loading &loading) const {
-  if (!isAborted)
+  if (!isAborted && !isWaitedFor)
     return;
   loading.window.abandon();
   loading.teamComm.abort();

@@ -88,7 +88,7 @@ public:
   void keepSplit(Loading &loading);
   /// Once its window is registered on all ranks: finds the peers' memory, and writes the image.
   host::Outcome connect(Loading &loading);
-  /// What was not kept: behind abort() nothing of it is given back.
+  /// What was not kept: behind abort(), or where other ranks never came, nothing of it is given back.
   void discard(Loading &loading) const;
   void keep(Loading &&loading);
   void refuse(uint32_t program, const std::string &why);

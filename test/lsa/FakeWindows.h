@@ -35,6 +35,7 @@ public:
     OneTeam, ///< real where all ranks are of one team, else null
   } windows = Windows::Real;
   int teamSize = 0;                 ///< ranks of an LSA team; 0, or more than there are: all
+  int teamStride = 1;               ///< from one rank of a team to the next; teams lie within each other then
   bool hasPart = true;              ///< between teams
   int partFor = 22809;              ///< version of NCCL
   std::map<int, uint32_t> contexts; ///< of the network by rank, where they are not 4

@@ -192,6 +192,25 @@ TEST(LsaErrors, CallsThatNoRankCanMake) {
   EXPECT_EQ(fake.launches, 0u);
 }
 
+/// Those with newer ones refuse alike, or they would wait for the one that must.
+TEST(LsaErrors, GpusThatDifferInAge) {
+  for (int older : {0, 2}) {
+    FakeCuda fake;
+    FakeWindows windows(fake);
+    fake.architecture = 100;
+    fake.architectureOf = {{1, 90}, {older, 89}};
+    LsaWorld world(fake, windows, {ringAllReduce(3, true), shiftReversed(3, 2)});
+    ASSERT_EQ(world.made(), "");
+    const Trial trial = world.trial(0, {.type = ElementType::Float8E4M3});
+    Loopback::Buffers buffers(fake, trial);
+    for (size_t rank = 0; rank < 3; ++rank)
+      EXPECT_EQ(world.part(rank, buffers.requests[rank]).outcome.text,
+                "f8e4m3 can't be reduced on a GPU of sm_89; it takes sm_90 or later");
+    EXPECT_EQ(world.run(0, {.type = ElementType::Half}), "");
+    EXPECT_EQ(world.run(1, {.type = ElementType::Float8E4M3}), "") << "a copy";
+  }
+}
+
 TEST(LsaErrors, CommunicatorsWithoutWindows) {
   for (auto kind : {FakeWindows::Windows::Null, FakeWindows::Windows::Other})
     for (int version : {22809, lsa::tellingVersion}) {
@@ -329,6 +348,57 @@ TEST(LsaErrors, RanksThatNeverJoin) {
   EXPECT_EQ(joined[0].rank->broken().code, gc3Timeout);
   joined.clear();
   EXPECT_EQ(windows.leaks(), "1 pieces of memory 1 pieces of pinned memory ");
+}
+
+/// Where another one never loads a program: as above.
+TEST(LsaErrors, RanksThatNeverLoad) {
+  FakeCuda fake;
+  FakeWindows windows(fake);
+  cuda::Options options = smallOptions();
+  options.timeoutMs = 20;
+  {
+    LsaWorld world(fake, windows, {ringAllReduce(2, true)}, options);
+    ASSERT_EQ(world.made(), "");
+    const Trial trial = world.trial(0, {});
+    Loopback::Buffers buffers(fake, trial);
+    std::vector<lsa::RankCall> calls{world.part(0, buffers.requests[0])};
+    fake.whileAsked = [asked = 0]() mutable {
+      if (++asked == 20000) // each time it sleeps for 20 us
+        throw std::runtime_error("it waits for longer than the timeout");
+    };
+    lsa::run(calls, world.nccl);
+    fake.whileAsked = nullptr;
+    EXPECT_FALSE(calls[0].declined);
+    EXPECT_EQ(calls[0].outcome.code, gc3Timeout);
+    EXPECT_EQ(calls[0].outcome.text, "after 20 ms not all ranks have loaded the program");
+    lsa::run(calls, world.nccl);
+    EXPECT_EQ(calls[0].outcome.text, "after 20 ms not all ranks have loaded the program");
+    EXPECT_TRUE(world.joined[1].rank->broken().ok()) << "that one's own business";
+  }
+  EXPECT_EQ(windows.leaks(), "2 pieces of memory 1 pieces of pinned memory 1 pieces of symmetric memory ")
+      << "of the rank that waited: giving it back would wait for NCCL's kernel";
+}
+
+TEST(LsaErrors, AbortEndsLoading) {
+  FakeCuda fake;
+  FakeWindows windows(fake);
+  {
+    LsaWorld world(fake, windows, {ringAllReduce(2, true)});
+    const Trial trial = world.trial(0, {});
+    Loopback::Buffers buffers(fake, trial);
+    std::vector<lsa::RankCall> calls{world.part(0, buffers.requests[0])};
+    fake.whileAsked = [&, asked = 0]() mutable {
+      if (++asked == 3)
+        abortAll(world);
+      if (asked == 1000)
+        throw std::runtime_error("it goes on waiting");
+    };
+    lsa::run(calls, world.nccl);
+    fake.whileAsked = nullptr;
+    EXPECT_FALSE(calls[0].declined);
+    EXPECT_EQ(calls[0].outcome.text, "the communicator was aborted");
+  }
+  EXPECT_EQ(windows.leaks(), "3 pieces of memory 2 pieces of pinned memory 1 pieces of symmetric memory ");
 }
 
 /// From abort on nothing of NCCL is touched, and nothing is waited for.
