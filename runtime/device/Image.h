@@ -36,9 +36,10 @@ struct alignas(8) Step {
 };
 
 /// Waits until thread block `block` of the same rank has done its step `step` of the same tile.
-struct Wait {
+struct alignas(16) Wait {
   uint32_t block;
   uint32_t step;
+  uint32_t stepCount; ///< of the thread block
 };
 
 struct ThreadBlock {
