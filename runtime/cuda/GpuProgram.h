@@ -27,9 +27,9 @@ inline constexpr uint32_t threadsOfMoves = 256; ///< of the kernels around the i
 class GpuProgram {
 public:
   /// The references have to stay, but for the last two. `threads` of a block, or 0: as many as leave room for all
-  /// blocks.
+  /// blocks, those of other launches that have to run at the same time included.
   GpuProgram(const Cuda &cuda, const Room &room, const host::LoadedProgram &program, device::RankRange ranks,
-             const device::SlotSizes &sizes, const Interpreters &interpreters, uint32_t threads);
+             const device::SlotSizes &sizes, const Interpreters &interpreters, uint32_t threads, uint32_t ofOthers = 0);
 
   /// Takes memory, and has the GPU know all kernels that calls may launch: a driver that loads one later may wait for
   /// what runs, which may wait for what comes behind.
@@ -73,6 +73,7 @@ private:
   const device::SlotSizes sizes;
   const Interpreters interpreters;
   const uint32_t first, last; ///< threads of a block: the most and the fewest
+  const uint32_t blocksOfOthers;
   const device::ProgramImage image;
   const bool reduces;
   DeviceMemory memory;

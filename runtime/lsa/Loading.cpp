@@ -25,9 +25,10 @@ Outcome Rank::reserve(uint32_t program, Loading &loading) {
   loading.pool = std::make_unique<device::ConnectionPool>(*pool);
   loading.numbers = loading.pool->add(*entry.loaded->program, entry.sizes);
   loading.parts = parts;
-  loading.onGpu = std::make_unique<cuda::GpuProgram>(
-      cuda, runner.room(), *entry.loaded, device::RankRange{rank(), rank() + 1}, entry.sizes,
-      entry.overNetwork ? part->interpreters : interpretersOf(cuda), options.tuned(entry.sizes.protocol).threads);
+  loading.onGpu =
+      std::make_unique<cuda::GpuProgram>(cuda, runner.room(), *entry.loaded, device::RankRange{rank(), rank() + 1},
+                                         entry.sizes, entry.overNetwork ? part->interpreters : interpretersOf(cuda),
+                                         options.tuned(entry.sizes.protocol).threads, besides[program]);
   if (Outcome outcome = loading.onGpu->reserve(); !outcome.ok())
     return outcome;
   if (loading.pool->pieces() == pool->pieces())

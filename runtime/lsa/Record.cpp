@@ -100,11 +100,10 @@ std::string whyNoNetwork(std::span<const Record> ranks) {
   return {};
 }
 
-/// Of all ranks that share the GPU of rank `r`, which NCCL allows from 2.30 on.
-static uint32_t blocksOnGpu(const host::Program &program, std::span<const Record> ranks, uint32_t r) {
+uint32_t blocksBeside(const host::Program &program, std::span<const Record> ranks, uint32_t r) {
   uint32_t blocks = 0;
   for (uint32_t other = 0; other < program.ranks(); ++other)
-    if (other == r || shareGpu(ranks[other], ranks[r]))
+    if (other != r && shareGpu(ranks[other], ranks[r]))
       blocks += program.firstThreadBlock(other + 1) - program.firstThreadBlock(other);
   return blocks;
 }
@@ -125,7 +124,7 @@ std::string whyNot(const host::Program &program, Protocol protocol, std::span<co
            "another protocol";
   for (uint32_t r = 0; r < program.ranks(); ++r) {
     const uint32_t own = program.firstThreadBlock(r + 1) - program.firstThreadBlock(r);
-    const uint32_t blocks = blocksOnGpu(program, ranks, r);
+    const uint32_t blocks = own + blocksBeside(program, ranks, r);
     const uint32_t room = pair.empty() ? ranks[r].room[static_cast<size_t>(protocol)] : ranks[r].networkRoom;
     if (blocks > room)
       return name + "rank " + std::to_string(r) + " has " + std::to_string(blocks) + " thread blocks" +

@@ -73,6 +73,9 @@ std::string whyNot(const host::Program &program, device::Protocol protocol, std:
 /// Whether two ranks are on one GPU, as far as is known.
 bool shareGpu(const Record &a, const Record &b);
 
+/// Thread blocks of the other ranks on the GPU of rank `r`, which NCCL allows from 2.30 on.
+uint32_t blocksBeside(const host::Program &program, std::span<const Record> ranks, uint32_t r);
+
 /// The oldest GPU of all.
 uint32_t oldestArchitecture(std::span<const Record> ranks);
 

@@ -155,6 +155,10 @@ struct FakeWindows::Functions {
     *rank = member(comm).rank;
     return current->cuda.fails() ? failure : Result::Success;
   }
+  static Result device(Comm comm, int *device) {
+    *device = member(comm).rank / current->ranksPerGpu;
+    return current->cuda.fails() ? failure : Result::Success;
+  }
   static nccl::Team teamLsa(Comm comm) {
     const Member &own = member(comm);
     const int all = own.world->ranks, size = current->teamSize != 0 ? std::min(current->teamSize, all) : all;
@@ -358,7 +362,7 @@ lsa::Nccl FakeWindows::table() const {
       {"AllGather", reinterpret_cast<void *>(&Functions::allGather)},
       {"CommAbort", reinterpret_cast<void *>(&Functions::abort)},
       {"CommCount", reinterpret_cast<void *>(&Functions::count)},
-      {"CommCuDevice", reinterpret_cast<void *>(&Functions::rank)},
+      {"CommCuDevice", reinterpret_cast<void *>(&Functions::device)},
       {"CommDestroy", reinterpret_cast<void *>(&Functions::destroy)},
       {"CommSplit", reinterpret_cast<void *>(&Functions::split)},
       {"CommUserRank", reinterpret_cast<void *>(&Functions::rank)},

@@ -73,6 +73,19 @@ TEST(LsaErrors, RanksOnOneGpuShareItsRoom) {
   EXPECT_EQ(lsa::whyNot(*program, device::Protocol::Simple, records), "");
 }
 
+/// So their blocks have fewer threads than one rank's alone could have.
+TEST(LsaErrors, RanksOnOneGpuLeaveRoomForEachOther) {
+  FakeCuda fake;
+  FakeWindows windows(fake);
+  windows.ranksPerGpu = 2;
+  fake.multiprocessors = 1;
+  fake.threadsPerMultiprocessor = 128;
+  LsaWorld world(fake, windows, {ringAllReduce(4, false)}, tuned({.slotBytes = 256})); // a thread block each
+  ASSERT_EQ(world.made(), "");
+  EXPECT_EQ(world.run(0, {.count = 50}), "");
+  EXPECT_EQ(fake.threadsOfLaunch, 64u);
+}
+
 TEST(LsaErrors, DigestsTellBundlesApart) {
   const lsa::Catalog::Files one{open({ringAllReduce(2, true)})}, same{open({ringAllReduce(2, true)})},
       other{open({ringAllReduce(2, false)})};
