@@ -29,8 +29,7 @@ static trace::TraceFile *traceFile(const char *chosen) {
 }
 
 /// What a config and the environment say about which program serves a call.
-template <typename Config>
-static host::ChoiceOptions choiceOf(const Config &config) {
+static host::ChoiceOptions choiceOf(const gc3HostConfig_t &config) {
   return {config.programs ? config.programs : host::environmentPrograms(), config.tuner, config.tunerData};
 }
 
@@ -96,18 +95,6 @@ extern "C" gc3Result_t gc3HostCommInitAll(gc3Comm_t *comms, int nranks, gc3Bundl
   });
 }
 
-static cuda::Options optionsOf(const gc3GpuConfig_t &config, bool allowUnproven) {
-  return {config.slots,
-          config.slotBytes,
-          config.threads,
-          config.simple != 0,
-          config.timeoutMs ? config.timeoutMs : host::environmentTimeout(0),
-          allowUnproven,
-          nullptr,
-          {},
-          choiceOf(config)};
-}
-
 extern "C" gc3Result_t gc3LoopbackCommInitAll(gc3Comm_t *comms, int nranks, gc3Bundle_t bundle,
                                               const gc3GpuConfig_t *config) {
   return api::guarded(nullptr, [&]() -> Outcome {
@@ -119,11 +106,10 @@ extern "C" gc3Result_t gc3LoopbackCommInitAll(gc3Comm_t *comms, int nranks, gc3B
     const cuda::Cuda *cuda = cuda::linkedCuda();
     if (!cuda)
       return {gc3InvalidUsage, "this gc3 was built without CUDA"};
-    const bool allowUnproven = chosen.allowUnproven || host::environmentAllowsUnproven();
-    if (!allowUnproven)
+    cuda::Options options = cuda::optionsOf(chosen);
+    if (!options.allowUnproven)
       if (Outcome outcome = host::checkProofs(*bundle->file, static_cast<uint32_t>(nranks)); !outcome.ok())
         return outcome;
-    cuda::Options options = optionsOf(chosen, allowUnproven);
     options.trace = traceFile(chosen.trace);
     std::shared_ptr<api::Backend> backend;
     Outcome outcome = api::Loopback::make(*cuda, bundle->file, static_cast<uint32_t>(nranks), options, backend);
@@ -141,12 +127,11 @@ extern "C" gc3Result_t gc3CommInit(gc3Comm_t *comm, gc3Bundle_t bundle, void *nc
     gc3GpuConfig_t chosen = GC3_GPU_CONFIG_INITIALIZER;
     if (Outcome outcome = readConfig(chosen, config, "GC3_GPU_CONFIG_INITIALIZER"); !outcome.ok())
       return outcome;
-    const bool allowUnproven = chosen.allowUnproven || host::environmentAllowsUnproven();
     api::Lsa::Init init;
     init.comm = comm;
     init.applicant.comm = static_cast<nccl::Comm>(ncclComm);
     init.applicant.files = {bundle->file};
-    init.applicant.options = optionsOf(chosen, allowUnproven);
+    init.applicant.options = cuda::optionsOf(chosen);
     init.applicant.options.traceName = traceName(chosen.trace);
     return api::enqueue(init);
   });

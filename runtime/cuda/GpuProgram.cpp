@@ -71,10 +71,11 @@ Outcome blocksThatFit(const Cuda &cuda, const Interpreters &interpreters, const 
 }
 
 GpuProgram::GpuProgram(const Cuda &cuda, const Room &room, const host::LoadedProgram &program, device::RankRange ranks,
-                       const device::SlotSizes &sizes, const Interpreters &interpreters, uint32_t threads)
+                       const device::SlotSizes &sizes, const Interpreters &interpreters, uint32_t threads,
+                       uint32_t ofOthers)
     : cuda(cuda), room(room), program(program), sizes(sizes), interpreters(interpreters),
       first(threads != 0 ? threads : mostThreads), last(threads != 0 ? threads : fewestThreads),
-      image(*program.program, ranks, sizes.slots), reduces(anyReduces(*program.program)) {}
+      blocksOfOthers(ofOthers), image(*program.program, ranks, sizes.slots), reduces(anyReduces(*program.program)) {}
 
 const void *GpuProgram::kernelOf(ElementType type) const {
   return interpreters.kernel(reduces ? type : copyType(host::elementSize(type)), sizes.protocol);
@@ -85,7 +86,7 @@ Outcome GpuProgram::fit(const void *kernel, Fit &result) const {
   for (uint32_t threads = first; threads >= last; threads /= 2) {
     if (Outcome outcome = blocksThatFit(cuda, interpreters, room, kernel, threads, result.room); !outcome.ok())
       return outcome;
-    if (image.blocks() <= result.room) {
+    if (image.blocks() + blocksOfOthers <= result.room) {
       result.threads = threads;
       return {};
     }
@@ -140,6 +141,12 @@ Outcome GpuProgram::prepare(const host::Request &request, uint64_t count, device
   launch.threads = known.threads;
   launch.cooperative = true;
   return {};
+}
+
+std::pair<uint32_t, uint32_t> GpuProgram::threads() const {
+  const auto [fewest, most] =
+      std::minmax_element(fits.begin(), fits.end(), [](const Fit &a, const Fit &b) { return a.threads < b.threads; });
+  return {fewest->threads, most->threads};
 }
 
 Outcome GpuProgram::story(Stream stream, std::string &text) const {

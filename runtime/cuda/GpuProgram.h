@@ -8,6 +8,7 @@
 #include "host/Selection.h"
 
 #include <array>
+#include <utility>
 
 namespace gc3::cuda {
 
@@ -26,9 +27,9 @@ inline constexpr uint32_t threadsOfMoves = 256; ///< of the kernels around the i
 class GpuProgram {
 public:
   /// The references have to stay, but for the last two. `threads` of a block, or 0: as many as leave room for all
-  /// blocks.
+  /// blocks, those of other launches that have to run at the same time included.
   GpuProgram(const Cuda &cuda, const Room &room, const host::LoadedProgram &program, device::RankRange ranks,
-             const device::SlotSizes &sizes, const Interpreters &interpreters, uint32_t threads);
+             const device::SlotSizes &sizes, const Interpreters &interpreters, uint32_t threads, uint32_t ofOthers = 0);
 
   /// Takes memory, and has the GPU know all kernels that calls may launch: a driver that loads one later may wait for
   /// what runs, which may wait for what comes behind.
@@ -52,6 +53,8 @@ public:
   const device::SlotSizes &slotSizes() const { return sizes; }
   device::RankRange ranks() const { return image.ranks(); }
   size_t imageBytes() const { return image.bytes(); }
+  /// Of a block, over all types: the fewest and the most.
+  std::pair<uint32_t, uint32_t> threads() const;
 
 private:
   /// Threads of the blocks of a kernel, or 0 and for how many blocks there is room.
@@ -70,6 +73,7 @@ private:
   const device::SlotSizes sizes;
   const Interpreters interpreters;
   const uint32_t first, last; ///< threads of a block: the most and the fewest
+  const uint32_t blocksOfOthers;
   const device::ProgramImage image;
   const bool reduces;
   DeviceMemory memory;

@@ -51,7 +51,7 @@ Outcome LoopbackWorld::load(const host::LoadedProgram &chosen, const GpuProgram 
     return {gc3InvalidArgument, name + " would need more than 1 TiB for the " +
                                     std::to_string(program.connections().size()) + " connections' FIFO slots"};
   auto fresh = std::make_unique<GpuProgram>(cuda, runner.room(), chosen, device::RankRange{0, ranks}, sizes,
-                                            interpretersOf(cuda), options.threads);
+                                            interpretersOf(cuda), options.tuned(sizes.protocol).threads);
   if (Outcome outcome = fresh->reserve(); !outcome.ok())
     return outcome;
   device::ConnectionPool pool(ranks);

@@ -27,14 +27,21 @@ uint64_t defaultSlotBytes(Protocol protocol) {
 
 } // namespace
 
-Outcome check(const Options &options) {
-  if (options.threads % 32 != 0 || options.threads > mostThreads)
-    return {gc3InvalidArgument, std::to_string(options.threads) + " threads; a block has a multiple of 32, at most " +
+static Outcome check(const Tuning &tuning) {
+  if (tuning.threads % 32 != 0 || tuning.threads > mostThreads)
+    return {gc3InvalidArgument, std::to_string(tuning.threads) + " threads; a block has a multiple of 32, at most " +
                                     std::to_string(mostThreads)};
-  if (options.slotBytes != 0 && options.slotBytes < lineBytes)
-    return {gc3InvalidArgument,
-            "FIFO slots of " + std::to_string(options.slotBytes) + " bytes; they have at least 128"};
+  if (tuning.slotBytes != 0 && tuning.slotBytes < lineBytes)
+    return {gc3InvalidArgument, "FIFO slots of " + std::to_string(tuning.slotBytes) + " bytes; they have at least 128"};
   return {};
+}
+
+Outcome check(const Options &options) {
+  Outcome outcome = options.problem;
+  for (const Tuning &tuning : options.tuning)
+    if (outcome.ok())
+      outcome = check(tuning);
+  return outcome;
 }
 
 void SlotNeeds::add(const host::Program &program) {
@@ -43,9 +50,10 @@ void SlotNeeds::add(const host::Program &program) {
 }
 
 device::SlotSizes chooseSlots(Protocol protocol, const SlotNeeds &needs, const Options &options) {
-  device::SlotSizes sizes{protocol, options.slots != 0 ? options.slots : needs.slots, 0};
-  if (options.slotBytes != 0) {
-    sizes.slotBytes = std::min(options.slotBytes, mostFifoBytes + 1) / lineBytes * lineBytes;
+  const Tuning &tuning = options.tuned(protocol);
+  device::SlotSizes sizes{protocol, tuning.slots != 0 ? tuning.slots : needs.slots, 0};
+  if (tuning.slotBytes != 0) {
+    sizes.slotBytes = std::min(tuning.slotBytes, mostFifoBytes + 1) / lineBytes * lineBytes;
     return sizes;
   }
   const uint64_t allSlots = std::max<uint64_t>(1, needs.connections * sizes.slots);

@@ -6,22 +6,39 @@
 #include "host/Choice.h"
 #include "trace/TraceFile.h"
 
+#include <array>
+
 namespace gc3::cuda {
 
-/// 0 stands for the default.
+/// What may be chosen for each protocol. 0 stands for the default.
+struct Tuning {
+  uint32_t slots = 0;     ///< of each connection; default the program's
+  uint64_t slotBytes = 0; ///< of a FIFO slot; default 512 KiB, 64 KiB under LL and 600 KiB under LL128, less where
+                          ///< connections are many
+  uint32_t threads = 0;   ///< of a block, a multiple of 32; default 512, fewer where that many blocks would not fit
+};
+
 struct Options {
-  uint32_t slots = 0;         ///< of each connection; default the program's
-  uint64_t slotBytes = 0;     ///< of a FIFO slot; default 512 KiB (64 KiB under LL), less where connections are many
-  uint32_t threads = 0;       ///< of a block, a multiple of 32; default 512, fewer where that many blocks would not fit
-  bool simple = false;        ///< Simple, whatever a program was proven for
-  uint32_t timeoutMs = 0;     ///< how long a kernel may run; 0: for ever
-  bool allowUnproven = false; ///< programs serve calls of standard collectives whatever they promise
+  std::array<Tuning, device::protocolCount> tuning{}; ///< by protocol
+  bool simple = false;                                ///< Simple, whatever a program was proven for
+  bool strictLL128 = false;          ///< no program for LL128 runs under Simple where a link tears lines
+  uint32_t timeoutMs = 0;            ///< how long a kernel may run; 0: for ever
+  bool allowUnproven = false;        ///< programs serve calls of standard collectives whatever they promise
   trace::TraceFile *trace = nullptr; ///< where calls of ranks that share a GPU are recorded; null: they are not
   std::string traceName{};           ///< of the files of ranks that have a GPU each (trace/RankFiles.h); empty: none
   host::ChoiceOptions choice{};      ///< of programs
+  host::Outcome problem{};           ///< of where they come from: what can't be read there
+
+  const Tuning &tuned(device::Protocol protocol) const { return tuning[static_cast<size_t>(protocol)]; }
 };
 
-/// gc3InvalidArgument: out of range.
+/// What the environment says, but for traces (GC3_SLOTS, GC3_SLOT_BYTES, GC3_THREADS, GC3_LL128, GC3_TIMEOUT_MS,
+/// GC3_ALLOW_UNPROVEN, GC3_PROGRAM).
+Options environmentOptions();
+/// What a config says, else the environment; but for traces.
+Options optionsOf(const gc3GpuConfig_t &config);
+
+/// gc3InvalidArgument: out of range, or not readable.
 host::Outcome check(const Options &options);
 
 /// What programs of one protocol need of connections that share a piece of memory.

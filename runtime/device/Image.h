@@ -15,6 +15,7 @@ enum class Protocol : uint8_t {
   LL,     ///< 4 bytes of data and 4 of flag in each store
   LL128,  ///< 120 bytes of data and 8 of flag in each line of 128; needs a link that keeps lines whole
 };
+inline constexpr uint32_t protocolCount = 3;
 
 /// Buffers of a rank as steps name them. All scratch buffers are one, and an aliased buffer is the one that contains
 /// it.
@@ -35,9 +36,10 @@ struct alignas(8) Step {
 };
 
 /// Waits until thread block `block` of the same rank has done its step `step` of the same tile.
-struct Wait {
+struct alignas(16) Wait {
   uint32_t block;
   uint32_t step;
+  uint32_t stepCount; ///< of the thread block
 };
 
 struct ThreadBlock {

@@ -23,8 +23,29 @@ namespace gc3::device {
 /// Steps that a block holds at once.
 inline constexpr uint32_t windowSteps = 128;
 
+/// How far a connection has come. The slot that is next is kept: to divide by the number of slots, which is no
+/// constant, would take longer than all else that a short step does.
+struct Progress {
+  uint64_t messages = 0; ///< of all calls
+  uint64_t laps = 0;     ///< messages that have used the next slot
+  uint32_t next = 0;     ///< slot
+
+  GC3_DEVICE void begin(uint64_t before, uint32_t slots) {
+    messages = before;
+    laps = before / slots;
+    next = static_cast<uint32_t>(before - laps * slots);
+  }
+  GC3_DEVICE void advance(uint32_t slots) {
+    ++messages;
+    if (++next == slots)
+      next = 0, ++laps;
+  }
+  GC3_DEVICE uint32_t last(uint32_t slots) const { return next == 0 ? slots - 1 : next - 1; }
+};
+
 /// Shared memory of a block.
 struct Shared {
+  Rank rank; ///< loads of the original would miss the caches behind each wait
   Step window[windowSteps];
   uint32_t stoppedWaiting;
   uint32_t stoppedMoving[2]; ///< by turn: one may be written while slow threads still read the other
@@ -36,16 +57,16 @@ template <typename Machine, typename Arithmetic, Protocol P>
 class Interpreter {
 public:
   GC3_DEVICE Interpreter(Machine &machine, Shared &shared, const Call &call)
-      : machine(machine), shared(shared), call(call), seat(call.seats[machine.block()]), rank(call.ranks[seat.rank]),
-        block(rank.blocks[seat.block]) {}
+      : machine(machine), shared(shared), call(call), seat(call.seats[machine.block()]), rank(shared.rank),
+        stepCount(call.ranks[seat.rank].blocks[seat.block].stepCount) {}
 
   GC3_DEVICE void run() {
     begin();
     for (; tile != call.tiles; ++tile)
-      for (uint32_t first = 0; first < block.stepCount; first += windowSteps) {
-        if (tile == 0 || block.stepCount > windowSteps)
+      for (uint32_t first = 0; first < stepCount; first += windowSteps) {
+        if (tile == 0 || stepCount > windowSteps)
           loadWindow(first);
-        const uint32_t end = first + windowSteps < block.stepCount ? first + windowSteps : block.stepCount;
+        const uint32_t end = first + windowSteps < stepCount ? first + windowSteps : stepCount;
         for (stepNumber = first; stepNumber != end; ++stepNumber)
           if (!runStep(shared.window[stepNumber - first]))
             return; // counters are what they were: nobody may use them any more
@@ -61,44 +82,50 @@ private:
 
   GC3_DEVICE bool leads() const { return machine.thread() == 0; }
 
+  /// What is written to shared memory here is read behind a barrier.
   GC3_DEVICE void begin() {
-    tilesBefore = rank.tiles[seat.block];
+    const Rank &original = call.ranks[seat.rank];
+    const ThreadBlock block = original.blocks[seat.block];
+    tilesBefore = original.tiles[seat.block];
     if (block.outgoing != none) {
-      out = rank.sends[block.outgoing];
-      sent = *out.sent;
+      out = original.sends[block.outgoing];
+      sent.begin(*out.sent, call.slots);
     }
     if (block.incoming != none) {
-      in = rank.receives[block.incoming];
-      received = *in.received;
+      in = original.receives[block.incoming];
+      received.begin(*in.received, call.slots);
       if constexpr (Machine::hasNetwork)
-        credited = in.network == none ? 0 : *rank.networkReceives[in.network].credited;
+        credited = in.network == none ? 0 : *original.networkReceives[in.network].credited;
     }
-    if (leads())
+    if (leads()) {
+      shared.rank = original;
       shared.stoppedWaiting = shared.stoppedMoving[0] = shared.stoppedMoving[1] = 0;
+    }
   }
 
   GC3_DEVICE void end() {
     machine.barrier(); // all threads have read what was there before
-    if (!leads() || !leaveNetwork())
+    const ThreadBlock block = rank.blocks[seat.block];
+    if (!leads() || !leaveNetwork(block))
       return;
     rank.tiles[seat.block] = tilesBefore + call.tiles;
     if (block.outgoing != none)
-      *out.sent = sent;
+      *rank.sends[block.outgoing].sent = sent.messages;
     if (block.incoming != none)
-      *in.received = received;
+      *rank.receives[block.incoming].received = received.messages;
   }
 
   /// Behind a call nothing is on its way from memory that might be freed: what was put has landed when its slots have
   /// been given back. Ours go back first, as the peer may wait at the same place.
-  GC3_DEVICE bool leaveNetwork() {
+  GC3_DEVICE bool leaveNetwork(const ThreadBlock &block) {
     if constexpr (Machine::hasNetwork) {
       if (block.incoming != none && in.network != none) {
         giveBack(rank.networkReceives[in.network]);
         *rank.networkReceives[in.network].credited = credited;
       }
-      if (block.outgoing != none && out.network != none && sent != *out.sent) {
-        stepNumber = block.stepCount - 1, --tile; // for the report
-        if (!await(machine, {nullptr, sent, Waiting::Slot, rank.networkSends[out.network].freed}, call.stop)) {
+      if (block.outgoing != none && out.network != none && sent.messages != *rank.sends[block.outgoing].sent) {
+        stepNumber = stepCount - 1, --tile; // for the report
+        if (!await(machine, {nullptr, sent.messages, Waiting::Slot, rank.networkSends[out.network].freed}, call.stop)) {
           stop(Waiting::Slot, shared.stoppedWaiting);
           return false;
         }
@@ -109,9 +136,10 @@ private:
 
   GC3_DEVICE void loadWindow(uint32_t first) {
     machine.barrier(); // nobody is in a step of the last window
-    const uint32_t steps = block.stepCount - first < windowSteps ? block.stepCount - first : windowSteps;
+    const uint32_t firstStep = rank.blocks[seat.block].firstStep + first;
+    const uint32_t steps = stepCount - first < windowSteps ? stepCount - first : windowSteps;
     for (uint32_t i = machine.thread(); i < steps; i += machine.threads())
-      shared.window[i] = rank.steps[block.firstStep + first + i];
+      shared.window[i] = rank.steps[firstStep + i];
     machine.barrier();
   }
 
@@ -122,9 +150,9 @@ private:
     noteBegin();
     Motion motion{does, call.op, {}, call.stop};
     if (does.receives)
-      motion.message.in = in.slots + received % call.slots * call.slotBytes, motion.message.inNumber = received + 1;
+      motion.message.in = in.slots + received.next * call.slotBytes, motion.message.inNumber = received.messages + 1;
     if (does.sends)
-      motion.message.out = out.slots + sent % call.slots * call.slotBytes, motion.message.outNumber = sent + 1;
+      motion.message.out = out.slots + sent.next * call.slotBytes, motion.message.outNumber = sent.messages + 1;
     if (!move(step, motion))
       stop(Waiting::Data, shared.stoppedMoving[turn]);
     machine.barrier();
@@ -132,8 +160,10 @@ private:
       return false;
     noteEnd();
     turn ^= 1;
-    sent += does.sends;
-    received += does.receives;
+    if (does.sends)
+      sent.advance(call.slots);
+    if (does.receives)
+      received.advance(call.slots);
     publish(step, does);
     return true;
   }
@@ -142,7 +172,7 @@ private:
   GC3_DEVICE Record *record() const {
     if (call.records == nullptr || !leads())
       return nullptr;
-    const uint64_t number = tile * block.stepCount + stepNumber;
+    const uint64_t number = tile * stepCount + stepNumber;
     return call.records + uint64_t{machine.block()} * call.ringRecords + (number & (call.ringRecords - 1));
   }
   GC3_DEVICE void noteBegin() {
@@ -174,10 +204,7 @@ private:
   GC3_DEVICE Watch watch(const Step &step, uint32_t number) const {
     if (number < step.waitCount) {
       const Wait wait = rank.waits[step.firstWait + number];
-      return {rank.progress + wait.block,
-              (tilesBefore + tile) * rank.blocks[wait.block].stepCount + wait.step + 1,
-              Waiting::Step,
-              {}};
+      return {rank.progress + wait.block, (tilesBefore + tile) * wait.stepCount + wait.step + 1, Waiting::Step, {}};
     }
     if (number == step.waitCount && Messages::countsArrivals && Does(step.opcode).receives)
       return arrival();
@@ -188,23 +215,21 @@ private:
     if constexpr (Machine::hasNetwork)
       if (in.network != none) {
         const Signal first = rank.networkReceives[in.network].arrived;
-        return {nullptr, received / call.slots + 1, Waiting::Message, slotOf(first, received)};
+        return {nullptr, received.laps + 1, Waiting::Message, slotOf(first, received.next)};
       }
-    return {in.arrived, received + 1, Waiting::Message, {}};
+    return {in.arrived, received.messages + 1, Waiting::Message, {}};
   }
 
   GC3_DEVICE Watch freeSlot() const {
-    const uint64_t least = sent + 1 > call.slots ? sent + 1 - call.slots : 0;
+    const uint64_t least = sent.messages + 1 > call.slots ? sent.messages + 1 - call.slots : 0;
     if constexpr (Machine::hasNetwork)
       if (out.network != none)
         return {nullptr, least, Waiting::Slot, rank.networkSends[out.network].freed};
     return {out.freed, least, Waiting::Slot, {}};
   }
 
-  /// The signal of the slot that a message uses, before which so many have used any.
-  GC3_DEVICE Signal slotOf(const Signal &first, uint64_t before) const {
-    return {first.context, first.id + static_cast<uint32_t>(before % call.slots)};
-  }
+  /// The signal of a slot.
+  static GC3_DEVICE Signal slotOf(const Signal &first, uint32_t slot) { return {first.context, first.id + slot}; }
 
   /// The first lane of each warp waits for one thing, or for several.
   GC3_DEVICE bool awaitAll(const Step &step, const Does &does) {
@@ -234,7 +259,7 @@ private:
     if (does.receives)
       tellFree();
     if (step.awaited != 0)
-      machine.tell(rank.progress + seat.block, (tilesBefore + tile) * block.stepCount + stepNumber + 1, Scope::Gpu);
+      machine.tell(rank.progress + seat.block, (tilesBefore + tile) * stepCount + stepNumber + 1, Scope::Gpu);
   }
 
   /// Behind a fence: the message that was written last is there.
@@ -242,12 +267,13 @@ private:
     if constexpr (Machine::hasNetwork)
       if (out.network != none) {
         const NetworkSend &network = rank.networkSends[out.network];
-        const uint64_t slot = (sent - 1) % call.slots * call.slotBytes;
+        const uint32_t last = sent.last(call.slots);
+        const uint64_t slot = last * call.slotBytes;
         machine.put(network.peer, network.window, network.to + slot, network.from + slot, step.count * call.pieceStride,
-                    slotOf(network.arrived, sent - 1));
+                    slotOf(network.arrived, last));
         return;
       }
-    machine.tell(out.arrived, sent, Scope::System);
+    machine.tell(out.arrived, sent.messages, Scope::System);
   }
 
   /// Behind a fence: the slot of the message that was read last may be used again.
@@ -255,17 +281,17 @@ private:
     if constexpr (Machine::hasNetwork)
       if (in.network != none) {
         const NetworkReceive &network = rank.networkReceives[in.network];
-        if (received - credited >= network.batch)
+        if (received.messages - credited >= network.batch)
           giveBack(network);
         return;
       }
-    machine.tell(in.freed, received, Scope::System);
+    machine.tell(in.freed, received.messages, Scope::System);
   }
 
   GC3_DEVICE void giveBack(const NetworkReceive &network) {
-    if (received != credited)
-      machine.signal(network.peer, network.freed, received - credited);
-    credited = received;
+    if (received.messages != credited)
+      machine.signal(network.peer, network.freed, received.messages - credited);
+    credited = received.messages;
   }
 
   GC3_DEVICE void stop(Waiting what, uint32_t &flag) {
@@ -278,12 +304,12 @@ private:
   const Call &call;
   const Seat seat;
   const Rank &rank;
-  const ThreadBlock block;
+  const uint32_t stepCount; ///< of the thread block
   SendEnd out{};
   ReceiveEnd in{};
   uint64_t tilesBefore = 0;
-  uint64_t sent = 0, received = 0; ///< messages of all calls
-  uint64_t credited = 0;           ///< over a network, the leader's: slots given back
+  Progress sent, received;
+  uint64_t credited = 0; ///< over a network, the leader's: slots given back
   uint64_t tile = 0;
   uint32_t stepNumber = 0; ///< within the thread block
   uint32_t turn = 0;       ///< steps done, modulo 2

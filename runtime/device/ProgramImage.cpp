@@ -111,8 +111,9 @@ void ProgramImage::fillRank(uint32_t r, std::byte *host, std::byte *base, const 
   for (size_t i = 0; i < view.instructions.size(); ++i)
     steps[i] = stepOf(view, view.instructions[i]);
   for (const fbs::Wait &wait : view.waits) {
-    at<Wait>(host, offsets.waits)[firstWait++] = {wait.thread_block(), wait.step()};
-    steps[view.threadBlocks[wait.thread_block()].first_instruction() + wait.step()].awaited = 1;
+    const fbs::ThreadBlock &block = view.threadBlocks[wait.thread_block()];
+    at<Wait>(host, offsets.waits)[firstWait++] = {wait.thread_block(), wait.step(), block.instruction_count()};
+    steps[block.first_instruction() + wait.step()].awaited = 1;
   }
   for (uint32_t tb = 0; tb < view.threadBlocks.size(); ++tb) {
     at<Seat>(host, offsets.seats)[first + tb] = {r - range.first, tb};

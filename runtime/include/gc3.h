@@ -248,25 +248,39 @@ typedef struct {
  */
 GC3_API gc3Result_t gc3HostCommInitAll(gc3Comm_t *comms, int nranks, gc3Bundle_t bundle, const gc3HostConfig_t *config);
 
+/** How messages travel; a program is proven for one of them. */
+typedef enum GC3_ENUM_TYPE { gc3Simple = 0, gc3LL = 1, gc3LL128 = 2, gc3NumProtocols = 3 } gc3Protocol_t;
+
+/** What gc3GpuConfig_t has for all protocols, for one of them; 0 means what it has for all. */
+typedef struct {
+  uint32_t slots;
+  uint32_t threads;
+  uint64_t slotBytes;
+} gc3Tuning_t;
+
 /** Settings of communicators on GPUs. Start from GC3_GPU_CONFIG_INITIALIZER; 0 means the default. */
 typedef struct {
   size_t size;      /**< sizeof(gc3GpuConfig_t), set by the initialiser */
-  uint32_t slots;   /**< FIFO slots per connection; default the program's */
-  uint32_t threads; /**< of a block, a multiple of 32 up to 512; default as many as leave room for all blocks */
-  uint64_t
-      slotBytes; /**< of a FIFO slot, at least 128; default 512 KiB, 64 KiB for LL, less where connections are many */
-  int simple;    /**< protocol Simple, whatever a program was proven for */
-  uint32_t timeoutMs;   /**< how long a kernel may run before it is stopped; default the environment's GC3_TIMEOUT_MS,
-                           else for ever. Calls that are replayed from a graph are not watched */
-  int allowUnproven;    /**< as in gc3HostConfig_t */
-  const char *trace;    /**< as in gc3HostConfig_t, and calls are waited for; by gc3CommInit instead: a file per rank */
+  uint32_t slots;   /**< FIFO slots per connection; default the environment's GC3_SLOTS, else the program's */
+  uint32_t threads; /**< of a block, a multiple of 32 up to 512; default the environment's GC3_THREADS, else as many as
+                       leave room for all blocks */
+  uint64_t slotBytes; /**< of a FIFO slot, at least 128; default the environment's GC3_SLOT_BYTES, else 512 KiB, 64 KiB
+                         for LL and 600 KiB for LL128, less where connections are many */
+  int simple;         /**< protocol Simple, whatever a program was proven for */
+  uint32_t timeoutMs; /**< how long a kernel may run before it is stopped; default the environment's GC3_TIMEOUT_MS,
+                         else for ever. Calls that are replayed from a graph are not watched */
+  int allowUnproven;  /**< as in gc3HostConfig_t */
+  const char *trace;  /**< as in gc3HostConfig_t, and calls are waited for; by gc3CommInit instead: a file per rank */
   const char *programs; /**< as in gc3HostConfig_t, alike on all ranks */
   gc3Tuner_t tuner;     /**< as in gc3HostConfig_t, on all ranks or on none */
   void *tunerData;
+  gc3Tuning_t tuning[gc3NumProtocols]; /**< by gc3Protocol_t; slots and their bytes alike on all ranks */
+  int strictLL128; /**< a program for LL128 is refused where a link that it uses tears lines, instead of run under
+                      Simple; default the environment's GC3_LL128, which is "replace" or "refuse", else 0 */
 } gc3GpuConfig_t;
 
 #define GC3_GPU_CONFIG_INITIALIZER                                                                                     \
-  { sizeof(gc3GpuConfig_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+  { sizeof(gc3GpuConfig_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}}, 0 }
 
 /**
  * Makes `nranks` communicators whose ranks share the calling thread's current CUDA device, comms[r] being rank r; free

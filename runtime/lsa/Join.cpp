@@ -48,24 +48,24 @@ void judge(Candidate &candidate) {
     candidate.outcome = {gc3InvalidUsage, why};
 }
 
-/// Of the ranks that have programs for it, whether LL128 is possible.
+/// Of the ranks that have programs for it, between which ones LL128 is possible.
 Outcome gatherLines(const Nccl &nccl, std::vector<Candidate> &candidates) {
   std::vector<Candidate *> asked;
   std::vector<Rank *> ranks;
-  std::vector<uint32_t> own;
+  std::vector<PeerSet> own;
   for (Candidate &candidate : candidates)
     if (candidate.outcome.ok() && candidate.catalog->wantsWholeLines()) {
       asked.push_back(&candidate);
       ranks.push_back(candidate.rank.get());
-      own.push_back(candidate.rank->keepsLinesWhole(candidate.records));
+      own.push_back(candidate.rank->wholeLines(candidate.records));
     }
   if (asked.empty())
     return {};
-  std::vector<std::vector<uint32_t>> all;
-  Outcome outcome = gather<uint32_t>(nccl, ranks, own, all);
+  std::vector<std::vector<PeerSet>> all;
+  Outcome outcome = gather<PeerSet>(nccl, ranks, own, all);
   for (size_t i = 0; outcome.ok() && i < asked.size(); ++i)
     for (size_t r = 0; r < all[i].size(); ++r)
-      asked[i]->records[r].linesStayWhole = all[i][r];
+      asked[i]->records[r].wholeLines = all[i][r];
   return outcome;
 }
 

@@ -25,9 +25,10 @@ Outcome Rank::reserve(uint32_t program, Loading &loading) {
   loading.pool = std::make_unique<device::ConnectionPool>(*pool);
   loading.numbers = loading.pool->add(*entry.loaded->program, entry.sizes);
   loading.parts = parts;
-  loading.onGpu = std::make_unique<cuda::GpuProgram>(
-      cuda, runner.room(), *entry.loaded, device::RankRange{rank(), rank() + 1}, entry.sizes,
-      entry.overNetwork ? part->interpreters : interpretersOf(cuda), options.threads);
+  loading.onGpu =
+      std::make_unique<cuda::GpuProgram>(cuda, runner.room(), *entry.loaded, device::RankRange{rank(), rank() + 1},
+                                         entry.sizes, entry.overNetwork ? part->interpreters : interpretersOf(cuda),
+                                         options.tuned(entry.sizes.protocol).threads, besides[program]);
   if (Outcome outcome = loading.onGpu->reserve(); !outcome.ok())
     return outcome;
   if (loading.pool->pieces() == pool->pieces())
@@ -45,7 +46,7 @@ nccl::Comm Rank::commOfWindows() const {
 
 /// A network comes with windows over all ranks.
 bool Rank::maySplit() const {
-  return commOfWindows() == comm && team.stride == 1 && team.ranks < count && catalog->signals() == 0;
+  return commOfWindows() == comm && team.ranks < count && catalog->signals() == 0;
 }
 
 Outcome Rank::lacksWindow(const Loading &loading, bool &lacks) const {
@@ -84,7 +85,8 @@ Outcome Rank::connect(Loading &loading) {
     if (Outcome outcome = loading.window.resolve(team.rank, team.ranks, runner.stream(), peers); !outcome.ok())
       return outcome;
     std::vector<std::byte *> all(ranks());
-    std::copy(peers.begin(), peers.end(), all.begin() + (own - team.rank));
+    for (size_t peer = 0; peer < peers.size(); ++peer)
+      all[static_cast<size_t>(firstOfTeam()) + peer * static_cast<size_t>(team.stride)] = peers[peer];
     loading.parts.push_back(std::move(all));
   }
   const device::Network network = networkOf(loading);
@@ -103,7 +105,7 @@ device::Network Rank::networkOf(const Loading &loading) const {
 }
 
 void Rank::discard(Loading &loading) const {
-  if (!isAborted)
+  if (!isAborted && !isWaitedFor)
     return;
   loading.window.abandon();
   loading.teamComm.abort();
@@ -126,9 +128,11 @@ static std::string conditions(const cuda::GpuProgram &program) {
   const device::SlotSizes &sizes = program.slotSizes();
   const bundle::fbs::Protocol proven = program.loaded().program->info().protocol();
   const auto used = static_cast<bundle::fbs::Protocol>(sizes.protocol);
+  const auto [fewest, most] = program.threads();
   return std::string(bundle::fbs::EnumNameProtocol(used)) +
          (proven != used ? " in place of " + std::string(bundle::fbs::EnumNameProtocol(proven)) : "") + ", " +
-         std::to_string(sizes.slots) + " slots of " + std::to_string(sizes.slotBytes) + " bytes, " +
+         std::to_string(sizes.slots) + " slots of " + std::to_string(sizes.slotBytes) + " bytes, blocks of " +
+         (fewest == most ? "" : std::to_string(fewest) + " to ") + std::to_string(most) + " threads, " +
          std::to_string(program.imageBytes()) + " bytes for the program";
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The engine of the library in front of NCCL, over the CUDA runtime that it is linked with and the installed NCCL.
-#include "host/Proofs.h"
 #include "lsa/Engine.h"
 #include "nccl/Installed.h"
 #include "trace/RankFiles.h"
@@ -33,10 +32,7 @@ std::unique_ptr<Engine> makeEngine(Bundles &&bundles) {
   int device = 0;
   if (host::Outcome outcome = outcomeOf(cuda, cuda.getDevice(&device), "asking for the current device"); !outcome.ok())
     return std::make_unique<Unable>(outcome.text);
-  cuda::Options options;
-  options.timeoutMs = host::environmentTimeout(0);
-  options.allowUnproven = host::environmentAllowsUnproven();
-  options.choice.programs = host::environmentPrograms();
+  cuda::Options options = cuda::environmentOptions();
   options.traceName = trace::environmentName();
   return lsa::makeEngine({cuda, nccl, gin::find}, std::move(bundles), options, forward);
 }

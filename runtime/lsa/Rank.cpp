@@ -83,7 +83,7 @@ Outcome Rank::room(const cuda::Interpreters &interpreters, device::Protocol prot
   for (unsigned type = 0; type < host::elementTypeCount; ++type) {
     uint64_t fit = 0;
     const void *kernel = interpreters.kernel(static_cast<host::ElementType>(type), protocol);
-    const uint32_t threads = options.threads != 0 ? options.threads : cuda::fewestThreads;
+    const uint32_t chosen = options.tuned(protocol).threads, threads = chosen != 0 ? chosen : cuda::fewestThreads;
     if (Outcome outcome = blocksThatFit(cuda, interpreters, runner.room(), kernel, threads, fit); !outcome.ok())
       return outcome;
     blocks = static_cast<uint32_t>(std::min<uint64_t>(blocks, fit));
@@ -129,18 +129,21 @@ Outcome Rank::describe(Record &record) {
 }
 
 /// Ranks in other processes number devices in their own ways, so GPUs go by their place on the bus.
-bool Rank::keepsLinesWhole(std::span<const Record> records) const {
+bool Rank::keepsLinesWhole(const Record &here, const Record &there) const {
+  if (shareGpu(here, there)) // or itself
+    return true;
+  int device = 0, whole = 0;
+  return here.host != 0 && there.host == here.host && cuda.deviceOf(&device, there.busId) == 0 &&
+         cuda.nativeAtomics(&whole, onDevice, device) == 0 && whole != 0;
+}
+
+PeerSet Rank::wholeLines(std::span<const Record> records) const {
   const Record &here = records[rank()];
-  for (int32_t peer = here.firstPeer; peer < here.peerEnd; ++peer) {
-    const Record &there = records[static_cast<size_t>(peer)];
-    int device = 0, whole = 0;
-    if (shareGpu(here, there)) // and itself
-      continue;
-    if (here.host == 0 || there.host != here.host || cuda.deviceOf(&device, there.busId) != 0 ||
-        cuda.nativeAtomics(&whole, onDevice, device) != 0 || whole == 0)
-      return false;
-  }
-  return true;
+  PeerSet peers;
+  for (int32_t peer = here.firstPeer; peer < here.peerEnd; ++peer)
+    if (keepsLinesWhole(here, records[static_cast<size_t>(peer)]))
+      peers.add(static_cast<uint32_t>(peer - here.firstPeer));
+  return peers;
 }
 
 uint32_t Rank::completeNetwork(const Outcome &created) {
@@ -156,6 +159,8 @@ void Rank::join(std::unique_ptr<Catalog> ofPrograms, std::span<const Record> rec
   catalog = std::move(ofPrograms);
   ofAll = records[0].nonce;
   pool = std::make_unique<device::ConnectionPool>(catalog->teams());
+  for (uint32_t program = 0; program < catalog->size(); ++program)
+    besides.push_back(blocksBeside(*catalog->entry(program).loaded->program, records, rank()));
   onGpu.resize(catalog->size());
   refusals.resize(catalog->size());
   if (!options.traceName.empty())

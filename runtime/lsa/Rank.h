@@ -44,8 +44,8 @@ public:
   /// What it tells the others; `able` says whether it can run programs. Takes what a network needs, if there may be
   /// one.
   host::Outcome describe(Record &record);
-  /// Whether lines stay whole on the way to every rank whose memory it reaches; false where that can't be found out.
-  bool keepsLinesWhole(std::span<const Record> records) const;
+  /// The ranks on the way to which lines of LL128 stay whole, as far as that can be found out.
+  PeerSet wholeLines(std::span<const Record> records) const;
   /// Its device communicator, where the records have one.
   Network &network() { return ownNetwork; }
   /// Once the group of NCCL's in which it was created has ended; `created` says how. The contexts that it has, or 0.
@@ -88,7 +88,7 @@ public:
   void keepSplit(Loading &loading);
   /// Once its window is registered on all ranks: finds the peers' memory, and writes the image.
   host::Outcome connect(Loading &loading);
-  /// What was not kept: behind abort() nothing of it is given back.
+  /// What was not kept: behind abort(), or where other ranks never came, nothing of it is given back.
   void discard(Loading &loading) const;
   void keep(Loading &&loading);
   void refuse(uint32_t program, const std::string &why);
@@ -114,6 +114,7 @@ private:
   host::Outcome describeNetwork(Record &record);
   host::Outcome room(const cuda::Interpreters &interpreters, device::Protocol protocol, uint32_t &blocks) const;
   device::Network networkOf(const Loading &loading) const;
+  bool keepsLinesWhole(const Record &here, const Record &there) const;
   int firstOfTeam() const { return own - team.rank * team.stride; }
   nccl::Comm commOfWindows() const;
   void beginTrace(std::span<const Record> records);
@@ -140,7 +141,8 @@ private:
   Network ownNetwork;
   TeamComm teamComm;                           ///< where the windows are, if it is there
   device::ConnectionPool::Parts parts;         ///< by window and rank
-  std::vector<const cuda::GpuProgram *> onGpu; ///< by number in the catalog
+  std::vector<uint32_t> besides;               ///< by number in the catalog: blocks of other ranks on the same GPU
+  std::vector<const cuda::GpuProgram *> onGpu; ///< likewise
   std::vector<std::string> refusals;
   std::optional<cuda::Recorder> recorder; ///< goes first, while its programs are there
 };

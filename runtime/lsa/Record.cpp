@@ -9,9 +9,12 @@ namespace gc3::lsa {
 using device::Protocol;
 
 void Record::set(const cuda::Options &options) {
-  slotBytes = options.slotBytes;
-  slots = options.slots;
+  for (size_t p = 0; p < options.tuning.size(); ++p) {
+    slotBytes[p] = options.tuning[p].slotBytes;
+    slots[p] = options.tuning[p].slots;
+  }
   simple = options.simple;
+  strictLL128 = options.strictLL128;
   timeout = options.timeoutMs != 0;
   allowUnproven = options.allowUnproven;
   tuner = options.choice.tuner != nullptr;
@@ -36,27 +39,46 @@ std::string disagreement(std::span<const Record> ranks) {
       return rank + " has " + (own.tuner != 0 ? "a" : "no") + " tuner, unlike rank 0";
     if (own.slots != first.slots || own.slotBytes != first.slotBytes)
       return rank + " has other FIFO slots than rank 0";
+    if (own.strictLL128 != first.strictLL128)
+      return rank + " has another GC3_LL128 than rank 0";
     if (own.simple != first.simple || own.timeout != first.timeout || own.allowUnproven != first.allowUnproven)
       return rank + " has other options than rank 0";
   }
   return {};
 }
 
-Protocol protocolOf(const host::Program &program, std::span<const Record> ranks) {
-  const auto proven = static_cast<Protocol>(program.info().protocol());
-  const bool torn = proven == Protocol::LL128 && std::any_of(ranks.begin(), ranks.end(), [](const Record &rank) {
-                      return rank.linesStayWhole == 0;
-                    });
-  return torn || ranks[0].simple != 0 || !apart(program, ranks).empty() ? Protocol::Simple : proven;
+static bool reaches(const Record &rank, int32_t peer) {
+  return peer >= rank.firstPeer && peer < rank.peerEnd;
 }
 
-std::string apart(const host::Program &program, std::span<const Record> ranks) {
+static bool keepsLinesWhole(const Record &rank, int32_t peer) {
+  return rank.wholeLines.has(static_cast<uint32_t>(peer - rank.firstPeer));
+}
+
+/// The first two ranks that a program connects and of which that does not hold, in words; empty if there are none.
+static std::string firstPairWithout(bool (*holds)(const Record &rank, int32_t peer), const host::Program &program,
+                                    std::span<const Record> ranks) {
   for (uint32_t r = 0; r < program.ranks(); ++r)
     for (const auto &block : program.rank(r).threadBlocks)
       for (int32_t peer : {block.send_peer(), block.recv_peer()})
-        if (peer >= 0 && (peer < ranks[r].firstPeer || peer >= ranks[r].peerEnd))
+        if (peer >= 0 && !holds(ranks[r], peer))
           return "ranks " + std::to_string(r) + " and " + std::to_string(peer);
   return {};
+}
+
+std::string apart(const host::Program &program, std::span<const Record> ranks) {
+  return firstPairWithout(reaches, program, ranks);
+}
+
+/// The first two between which lines of a program for LL128 might be torn, in the same way.
+static std::string torn(const host::Program &program, std::span<const Record> ranks) {
+  const bool wantsLines = static_cast<Protocol>(program.info().protocol()) == Protocol::LL128;
+  return wantsLines ? firstPairWithout(keepsLinesWhole, program, ranks) : "";
+}
+
+Protocol protocolOf(const host::Program &program, std::span<const Record> ranks) {
+  const bool replaced = ranks[0].simple != 0 || !apart(program, ranks).empty() || !torn(program, ranks).empty();
+  return replaced ? Protocol::Simple : static_cast<Protocol>(program.info().protocol());
 }
 
 /// As NCCL writes it.
@@ -78,11 +100,10 @@ std::string whyNoNetwork(std::span<const Record> ranks) {
   return {};
 }
 
-/// Of all ranks that share the GPU of rank `r`, which NCCL allows from 2.30 on.
-static uint32_t blocksOnGpu(const host::Program &program, std::span<const Record> ranks, uint32_t r) {
+uint32_t blocksBeside(const host::Program &program, std::span<const Record> ranks, uint32_t r) {
   uint32_t blocks = 0;
   for (uint32_t other = 0; other < program.ranks(); ++other)
-    if (other == r || shareGpu(ranks[other], ranks[r]))
+    if (other != r && shareGpu(ranks[other], ranks[r]))
       blocks += program.firstThreadBlock(other + 1) - program.firstThreadBlock(other);
   return blocks;
 }
@@ -96,9 +117,14 @@ std::string whyNot(const host::Program &program, Protocol protocol, std::span<co
   const std::string pair = apart(program, ranks), why = pair.empty() ? "" : whyNoNetwork(ranks);
   if (!why.empty())
     return name + pair + ", which it connects, do not reach each other's memory, and " + why;
+  const bool mayReplace = ranks[0].strictLL128 == 0 || ranks[0].simple != 0;
+  if (const std::string tearing = mayReplace ? "" : torn(program, ranks); !tearing.empty())
+    return name + tearing +
+           ", which it connects, have no link that keeps lines of LL128 whole, and GC3_LL128 refuses "
+           "another protocol";
   for (uint32_t r = 0; r < program.ranks(); ++r) {
     const uint32_t own = program.firstThreadBlock(r + 1) - program.firstThreadBlock(r);
-    const uint32_t blocks = blocksOnGpu(program, ranks, r);
+    const uint32_t blocks = own + blocksBeside(program, ranks, r);
     const uint32_t room = pair.empty() ? ranks[r].room[static_cast<size_t>(protocol)] : ranks[r].networkRoom;
     if (blocks > room)
       return name + "rank " + std::to_string(r) + " has " + std::to_string(blocks) + " thread blocks" +

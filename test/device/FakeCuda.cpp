@@ -73,6 +73,12 @@ void average(const Kernel &kernel, const AverageArguments &of) {
   host::divideForAverage(kernel.type, of.to, of.elements, of.contributions);
 }
 
+/// A device's own, or what all have.
+int ownOr(const std::map<int, int> &own, int device, int ofAll) {
+  const auto found = own.find(device);
+  return found == own.end() ? ofAll : found->second;
+}
+
 /// What a call would have to wait for never comes.
 constexpr Result stuck = 702;
 
@@ -199,6 +205,8 @@ FakeCuda::Work FakeCuda::interpret(const device::Call &call, const Launch &launc
 
 /// Arguments are copied, as CUDA does.
 Result FakeCuda::enqueueInterpreter(const Launch &launch) {
+  if (!launch.cooperative)
+    std::abort(); // blocks that wait for each other might not be there at once
   threadsOfLaunch = launch.threads;
   enqueue(launch.stream, [this, launch, call = *static_cast<const device::Call *>(launch.arguments[0])] {
     return interpret(call, launch);
@@ -306,6 +314,8 @@ struct FakeCuda::Functions {
     FakeCuda &fake = *current;
     if (fake.fails())
       return failure;
+    if (fake.whileAsked)
+      fake.whileAsked();
     fake.advanceAll();
     return fake.passed[event] == fake.recorded[event] ? 0 : cuda::notReady;
   }
@@ -325,13 +335,11 @@ struct FakeCuda::Functions {
   }
   static Result attribute(int *value, cuda::Attribute attribute, int device) {
     switch (attribute) {
-    case cuda::Attribute::Multiprocessors: {
-      const auto own = current->multiprocessorsOf.find(device);
-      *value = own == current->multiprocessorsOf.end() ? current->multiprocessors : own->second;
+    case cuda::Attribute::Multiprocessors:
+      *value = ownOr(current->multiprocessorsOf, device, current->multiprocessors);
       break;
-    }
-    case cuda::Attribute::Major: *value = current->architecture / 10; break;
-    case cuda::Attribute::Minor: *value = current->architecture % 10; break;
+    case cuda::Attribute::Major: *value = ownOr(current->architectureOf, device, current->architecture) / 10; break;
+    case cuda::Attribute::Minor: *value = ownOr(current->architectureOf, device, current->architecture) % 10; break;
     case cuda::Attribute::CooperativeLaunch: *value = current->cooperative; break;
     }
     return current->fails() ? failure : 0;
@@ -371,8 +379,8 @@ const cuda::Cuda &FakeCuda::table() {
             return current->fails() ? failure : 0;
           },
       .nativeAtomics =
-          [](int *supported, int, int) {
-            *supported = current->nvlink;
+          [](int *supported, int device, int peer) {
+            *supported = current->nvlink && !current->overPcie.contains({device, peer});
             return current->fails() ? failure : 0;
           },
       .allocate = Functions::allocate,

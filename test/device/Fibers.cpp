@@ -8,13 +8,20 @@
 
 #if defined(__SANITIZE_ADDRESS__)
 #define GC3_ASAN 1
+#elif defined(__SANITIZE_THREAD__)
+#define GC3_TSAN 1
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define GC3_ASAN 1
+#elif __has_feature(thread_sanitizer)
+#define GC3_TSAN 1
 #endif
 #endif
 #ifdef GC3_ASAN
 #include <sanitizer/common_interface_defs.h>
+#endif
+#ifdef GC3_TSAN
+#include <sanitizer/tsan_interface.h>
 #endif
 
 namespace gc3::test {
@@ -29,11 +36,18 @@ struct Fibers::Context {
   const void *stack = nullptr;
   size_t bytes = 0;
   void *fake = nullptr; ///< of the address sanitizer
+#ifdef GC3_TSAN
+  void *fiber = nullptr;
+#endif
 
   /// Goes to `other`, which may never come back. Returns when somebody comes back to this one.
   void changeTo(Context &other, [[maybe_unused]] bool forGood) {
 #ifdef GC3_ASAN
     __sanitizer_start_switch_fiber(forGood ? nullptr : &fake, other.stack, other.bytes);
+#endif
+#ifdef GC3_TSAN
+    fiber = __tsan_get_current_fiber();
+    __tsan_switch_to_fiber(other.fiber, 0);
 #endif
     swapcontext(&place, &other.place);
     arrived(other);
@@ -51,6 +65,17 @@ struct Fibers::Fiber {
   std::unique_ptr<std::byte[]> stack{new std::byte[stackBytes]};
   Context *resumer = nullptr;
   bool ended = false;
+
+#ifdef GC3_TSAN
+  Fiber() {
+    context.fiber = __tsan_create_fiber(0);
+  }
+  ~Fiber() {
+    __tsan_destroy_fiber(context.fiber);
+  }
+  Fiber(const Fiber &) = delete;
+  Fiber &operator=(const Fiber &) = delete;
+#endif
 };
 
 Fibers::Fibers() : outside(new Context) {}

@@ -104,7 +104,8 @@ std::string testBundle(test::Arena &arena, const char *path, cudaStream_t stream
   if (bundle::BundleStatus status = bundle::BundleFile::open(path, file); !status.ok())
     return status.message;
   cuda::Options options;
-  options.slotBytes = slotBytes;
+  for (cuda::Tuning &tuning : options.tuning)
+    tuning.slotBytes = slotBytes;
   options.timeoutMs = 20000;
   for (bool simple : {false, true}) {
     options.simple = simple;

@@ -155,10 +155,15 @@ struct FakeWindows::Functions {
     *rank = member(comm).rank;
     return current->cuda.fails() ? failure : Result::Success;
   }
+  static Result device(Comm comm, int *device) {
+    *device = member(comm).rank / current->ranksPerGpu;
+    return current->cuda.fails() ? failure : Result::Success;
+  }
   static nccl::Team teamLsa(Comm comm) {
     const Member &own = member(comm);
     const int all = own.world->ranks, size = current->teamSize != 0 ? std::min(current->teamSize, all) : all;
-    return {size, own.rank % size, 1};
+    const int stride = size == all ? 1 : current->teamStride;
+    return {size, own.rank / stride % size, stride};
   }
   static Result groupStart() { return current->cuda.fails() ? failure : Result::Success; }
   static Result groupEnd() {
@@ -302,10 +307,11 @@ struct FakeWindows::Functions {
     const nccl::Team team = teamLsa(comm);
     if (current->windows == Windows::Null || (current->windows == Windows::OneTeam && team.ranks != world.ranks))
       return Result::Success;
-    const int firstOfTeam = own.rank - team.rank;
+    const int firstOfTeam = own.rank - team.rank * team.stride;
     const Head head{.flatBase = world.flat[number] + static_cast<size_t>(firstOfTeam) * gap4G,
                     .lsaRank = team.rank,
-                    .worldRank = own.rank};
+                    .worldRank = own.rank,
+                    .stride4G = static_cast<uint32_t>(team.stride)};
     void *handle = current->windows != Windows::Other ? current->cuda.allocate(sizeof head) : std::malloc(sizeof head);
     std::memcpy(handle, &head, sizeof head);
     *window = static_cast<Window>(handle);
@@ -327,7 +333,7 @@ struct FakeWindows::Functions {
   }
   static Result pointer(Window window, size_t offset, int lsaRank, void **pointer) {
     const auto &head = *reinterpret_cast<const Head *>(window);
-    *pointer = head.flatBase + static_cast<size_t>(lsaRank) * gap4G + offset;
+    *pointer = head.flatBase + static_cast<size_t>(lsaRank) * head.stride4G * gap4G + offset;
     return current->cuda.fails() ? failure : Result::Success;
   }
 };
@@ -356,7 +362,7 @@ lsa::Nccl FakeWindows::table() const {
       {"AllGather", reinterpret_cast<void *>(&Functions::allGather)},
       {"CommAbort", reinterpret_cast<void *>(&Functions::abort)},
       {"CommCount", reinterpret_cast<void *>(&Functions::count)},
-      {"CommCuDevice", reinterpret_cast<void *>(&Functions::rank)},
+      {"CommCuDevice", reinterpret_cast<void *>(&Functions::device)},
       {"CommDestroy", reinterpret_cast<void *>(&Functions::destroy)},
       {"CommSplit", reinterpret_cast<void *>(&Functions::split)},
       {"CommUserRank", reinterpret_cast<void *>(&Functions::rank)},

@@ -34,7 +34,9 @@ public:
     Other,   ///< there are none, as NCCL 2.28 says it
     OneTeam, ///< real where all ranks are of one team, else null
   } windows = Windows::Real;
+  int ranksPerGpu = 1;              ///< neighbours share one
   int teamSize = 0;                 ///< ranks of an LSA team; 0, or more than there are: all
+  int teamStride = 1;               ///< from one rank of a team to the next; teams lie within each other then
   bool hasPart = true;              ///< between teams
   int partFor = 22809;              ///< version of NCCL
   std::map<int, uint32_t> contexts; ///< of the network by rank, where they are not 4

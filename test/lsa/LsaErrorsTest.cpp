@@ -38,8 +38,9 @@ TEST(LsaErrors, RecordsThatDiffer) {
   expect(&lsa::Record::layout, 7u, "rank 2 has another version of gc3 than rank 0");
   expect(&lsa::Record::able, 0u, "rank 2 can't run programs");
   expect(&lsa::Record::bundles, 1ull, "rank 2 has other bundles than rank 0");
-  expect(&lsa::Record::slots, 4u, "rank 2 has other FIFO slots than rank 0");
-  expect(&lsa::Record::slotBytes, 4ull, "rank 2 has other FIFO slots than rank 0");
+  expect(&lsa::Record::slots, std::array<uint32_t, 3>{0, 0, 4}, "rank 2 has other FIFO slots than rank 0");
+  expect(&lsa::Record::slotBytes, std::array<uint64_t, 3>{0, 4, 0}, "rank 2 has other FIFO slots than rank 0");
+  expect(&lsa::Record::strictLL128, 1u, "rank 2 has another GC3_LL128 than rank 0");
   expect(&lsa::Record::simple, 1u, "rank 2 has other options than rank 0");
   expect(&lsa::Record::timeout, 1u, "rank 2 has other options than rank 0");
   expect(&lsa::Record::allowUnproven, 1u, "rank 2 has other options than rank 0");
@@ -47,29 +48,6 @@ TEST(LsaErrors, RecordsThatDiffer) {
   expect(&lsa::Record::tuner, 1u, "rank 2 has a tuner, unlike rank 0");
   records[0].able = 0; // the first one counts, too
   EXPECT_EQ(lsa::disagreement(records), "rank 0 can't run programs");
-}
-
-/// One launch holds its blocks until the end, so all ranks of a GPU need room at once.
-TEST(LsaErrors, RanksOnOneGpuShareItsRoom) {
-  const auto file = open({ringAllReduce(3, false)}); // a thread block each
-  std::unique_ptr<host::Program> program;
-  ASSERT_TRUE(host::Program::load(*file, 0, program).ok());
-  std::vector<lsa::Record> records(3);
-  for (lsa::Record &record : records) {
-    record.room = {2, 2, 2}, record.peerEnd = 3, record.host = 7;
-    std::snprintf(record.busId, sizeof record.busId, "0000:1b:00.0");
-  }
-  EXPECT_EQ(lsa::whyNot(*program, device::Protocol::Simple, records),
-            "program 'ring3_1': rank 0 has 3 thread blocks, those of ranks on the same GPU included, and its GPU can "
-            "hold 2 at once");
-  records[1].busId[5] = '2';
-  EXPECT_EQ(lsa::whyNot(*program, device::Protocol::Simple, records), "");
-  records[1] = records[0];
-  records[1].host = 8;
-  EXPECT_EQ(lsa::whyNot(*program, device::Protocol::Simple, records), "");
-  for (lsa::Record &record : records)
-    record.host = 0; // not known
-  EXPECT_EQ(lsa::whyNot(*program, device::Protocol::Simple, records), "");
 }
 
 TEST(LsaErrors, DigestsTellBundlesApart) {
@@ -100,12 +78,17 @@ TEST(LsaErrors, RanksWithOtherBundlesOrOptions) {
   applicants[1].files = {open({ringAllReduce(3, false)})};
   expect("rank 1 has other bundles than rank 0");
   applicants[1].files = files;
-  applicants[2].options.slotBytes = 1024;
+  applicants[2].options.tuning[1].slotBytes = 1024;
   expect("rank 2 has other FIFO slots than rank 0");
   applicants[2].options = smallOptions();
   applicants[0].options.timeoutMs = 1;
   expect("rank 1 has other options than rank 0");
   applicants[0].options.timeoutMs = 0;
+  applicants[1].options.strictLL128 = true;
+  expect("rank 1 has another GC3_LL128 than rank 0");
+  applicants[1].options.strictLL128 = false;
+  applicants[1].options.tuning[0].threads = 64; // a rank's own business
+  expect("");
   applicants[2].options.choice.programs = "allreduce:none";
   expect("rank 2 has another GC3_PROGRAM than rank 0");
   applicants[2].options.choice = {};
@@ -137,36 +120,15 @@ TEST(LsaErrors, ARankThatCannotIsHeardOfByAll) {
   };
   expect(0, "no file");
   both[1] = applicant(comms[1], files);
-  both[0].options.threads = 33;
+  both[0].options.tuning[2].threads = 33;
   expect(1, "33 threads; a block has a multiple of 32, at most 512");
   both[0] = applicant(comms[0], files);
+  both[0].options.problem = {gc3InvalidArgument, "GC3_LL128 is 'no'"};
+  expect(1, "GC3_LL128 is 'no'");
+  both[0].options.problem = {};
   both[1].options.choice.programs = "rng";
   expect(0, "GC3_PROGRAM: no bundle has 'rng'");
   EXPECT_EQ(windows.leaks(), "");
-}
-
-TEST(LsaErrors, MoreBlocksThanTheirGpuHolds) {
-  FakeCuda fake;
-  FakeWindows windows(fake);
-  fake.multiprocessorsOf[2] = 1;
-  fake.threadsPerMultiprocessor = 32;
-  LsaWorld world(fake, windows, {plainRingAllReduce(3)});
-  EXPECT_EQ(world.run(0, {}),
-            "program '" + world.names[0] + "': rank 2 has 2 thread blocks, and its GPU can hold 1 at once");
-}
-
-/// Decided for the oldest GPU, and before anybody is asked to load.
-TEST(LsaErrors, CallsThatNoRankCanMake) {
-  FakeCuda fake;
-  FakeWindows windows(fake);
-  fake.architecture = 89;
-  LsaWorld world(fake, windows, {ringAllReduce(3, true), shiftReversed(3, 2)});
-  EXPECT_EQ(world.run(0, {.type = ElementType::Float8E4M3}),
-            "f8e4m3 can't be reduced on a GPU of sm_89; it takes sm_90 or later");
-  EXPECT_EQ(world.run(1, {.op = ReduceOp::Avg}), "avg is not defined for program '" + world.names[1] +
-                                                     "': its outputs have different numbers of contributions");
-  EXPECT_EQ(world.run(0, {.count = 0}), "");
-  EXPECT_EQ(fake.launches, 0u);
 }
 
 TEST(LsaErrors, CommunicatorsWithoutWindows) {
@@ -306,6 +268,57 @@ TEST(LsaErrors, RanksThatNeverJoin) {
   EXPECT_EQ(joined[0].rank->broken().code, gc3Timeout);
   joined.clear();
   EXPECT_EQ(windows.leaks(), "1 pieces of memory 1 pieces of pinned memory ");
+}
+
+/// Where another one never loads a program: as above.
+TEST(LsaErrors, RanksThatNeverLoad) {
+  FakeCuda fake;
+  FakeWindows windows(fake);
+  cuda::Options options = smallOptions();
+  options.timeoutMs = 20;
+  {
+    LsaWorld world(fake, windows, {ringAllReduce(2, true)}, options);
+    ASSERT_EQ(world.made(), "");
+    const Trial trial = world.trial(0, {});
+    Loopback::Buffers buffers(fake, trial);
+    std::vector<lsa::RankCall> calls{world.part(0, buffers.requests[0])};
+    fake.whileAsked = [asked = 0]() mutable {
+      if (++asked == 20000) // each time it sleeps for 20 us
+        throw std::runtime_error("it waits for longer than the timeout");
+    };
+    lsa::run(calls, world.nccl);
+    fake.whileAsked = nullptr;
+    EXPECT_FALSE(calls[0].declined);
+    EXPECT_EQ(calls[0].outcome.code, gc3Timeout);
+    EXPECT_EQ(calls[0].outcome.text, "after 20 ms not all ranks have loaded the program");
+    lsa::run(calls, world.nccl);
+    EXPECT_EQ(calls[0].outcome.text, "after 20 ms not all ranks have loaded the program");
+    EXPECT_TRUE(world.joined[1].rank->broken().ok()) << "that one's own business";
+  }
+  EXPECT_EQ(windows.leaks(), "2 pieces of memory 1 pieces of pinned memory 1 pieces of symmetric memory ")
+      << "of the rank that waited: giving it back would wait for NCCL's kernel";
+}
+
+TEST(LsaErrors, AbortEndsLoading) {
+  FakeCuda fake;
+  FakeWindows windows(fake);
+  {
+    LsaWorld world(fake, windows, {ringAllReduce(2, true)});
+    const Trial trial = world.trial(0, {});
+    Loopback::Buffers buffers(fake, trial);
+    std::vector<lsa::RankCall> calls{world.part(0, buffers.requests[0])};
+    fake.whileAsked = [&, asked = 0]() mutable {
+      if (++asked == 3)
+        abortAll(world);
+      if (asked == 1000)
+        throw std::runtime_error("it goes on waiting");
+    };
+    lsa::run(calls, world.nccl);
+    fake.whileAsked = nullptr;
+    EXPECT_FALSE(calls[0].declined);
+    EXPECT_EQ(calls[0].outcome.text, "the communicator was aborted");
+  }
+  EXPECT_EQ(windows.leaks(), "3 pieces of memory 2 pieces of pinned memory 1 pieces of symmetric memory ");
 }
 
 /// From abort on nothing of NCCL is touched, and nothing is waited for.

@@ -30,6 +30,13 @@ inline ProgramSpec pairs(uint32_t ranks) {
   return spec;
 }
 
+/// The same program under another protocol.
+inline ProgramSpec under(device::Protocol protocol, ProgramSpec spec) {
+  spec.protocol = static_cast<uint8_t>(protocol);
+  spec.name += "_" + std::to_string(spec.protocol);
+  return spec;
+}
+
 class LsaWorld {
 public:
   LsaWorld(FakeCuda &cuda, FakeWindows &windows, const std::vector<ProgramSpec> &specs,

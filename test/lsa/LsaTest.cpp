@@ -40,13 +40,6 @@ TEST(Lsa, CallsLeaveWhatTheHostLeaves) {
   EXPECT_EQ(windows.leaks(), "");
 }
 
-/// The same program under another protocol.
-ProgramSpec under(device::Protocol protocol, ProgramSpec spec) {
-  spec.protocol = static_cast<uint8_t>(protocol);
-  spec.name += "_" + std::to_string(spec.protocol);
-  return spec;
-}
-
 TEST(Lsa, RanksMayBeAheadOfOthers) {
   FakeCuda fake;
   FakeWindows windows(fake);
@@ -92,20 +85,6 @@ TEST(Lsa, ProgramsShareConnections) {
   EXPECT_EQ(windows.windowsMade, before + 6) << "the other way round";
   EXPECT_EQ(world.run(3, {}), "");
   EXPECT_EQ(windows.windowsMade, before + 9) << "another protocol";
-}
-
-/// LL128 takes links that keep lines whole.
-TEST(Lsa, WithoutNvlinkLL128RunsUnderSimple) {
-  for (bool nvlink : {true, false}) {
-    FakeCuda fake;
-    FakeWindows windows(fake);
-    fake.nvlink = nvlink;
-    LsaWorld world(fake, windows, {under(device::Protocol::LL128, ringAllReduce(3, false))});
-    ASSERT_EQ(world.made(), "");
-    EXPECT_EQ(world.joined[1].rank->programs()->entry(0).sizes.protocol,
-              nvlink ? device::Protocol::LL128 : device::Protocol::Simple);
-    EXPECT_EQ(world.run(0, {.count = 50}), "");
-  }
 }
 
 TEST(Lsa, GraphsReplay) {

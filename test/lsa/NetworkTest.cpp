@@ -43,6 +43,27 @@ TEST_F(LsaNetwork, CallsLeaveWhatTheHostLeaves) {
         }
 }
 
+/// Ranks whose team is not a row of neighbours reach themselves alone: everything goes over the network, or nothing.
+TEST_F(LsaNetwork, TeamsWithAStride) {
+  windows.teamStride = 2;
+  for (int version : {22809, lsa::tellingVersion}) {
+    windows.version = windows.partFor = version;
+    LsaWorld world(fake, windows, {plainRingAllReduce(4), pairs(4), shiftReversed(4, 2)});
+    ASSERT_EQ(world.made(), "");
+    for (uint32_t program = 0; program < 3; ++program) {
+      EXPECT_TRUE(world.joined[0].rank->programs()->entry(program).overNetwork);
+      EXPECT_EQ(world.run(program, {.count = 90}), "");
+    }
+    EXPECT_EQ(world.joined[0].rank->programs()->teams(), (std::vector<uint32_t>{0, 1, 2, 3}));
+  }
+  windows.hasPart = false;
+  LsaWorld world(fake, windows, {pairs(4)});
+  EXPECT_EQ(world.run(0, {}),
+            "program 'pairs': ranks 0 and 1, which it connects, do not reach each other's memory, and "
+            "rank 0 has no libgc3gin.so, which goes between nodes");
+  EXPECT_EQ(windows.splits, 0u);
+}
+
 /// A program of another protocol goes over the network under Simple, one within nodes stays what it is.
 TEST_F(LsaNetwork, OverTheNetworkAllIsSimple) {
   ProgramSpec ring = ringAllReduce(4, false), within = pairs(4);
@@ -97,15 +118,13 @@ TEST_F(LsaNetwork, ARankOnEachNode) {
 
 /// As many signals as the connections of all programs need, and no more; what two programs share counts once.
 TEST_F(LsaNetwork, SignalsAreThoseOfAllPrograms) {
-  cuda::Options options = smallOptions();
-  options.slots = 3;
+  const cuda::Options options = tuned({.slots = 3, .slotBytes = 256, .threads = 32});
   LsaWorld world(fake, windows, {ringAllReduce(4, false), plainRingAllReduce(4), allToAll(4, 2)}, options);
   EXPECT_EQ(windows.signals(), 2 * (3 + 1u)) << "two ranks of the other node: their slots, and what they give back";
 }
 
 TEST_F(LsaNetwork, TooManySignals) {
-  cuda::Options options = smallOptions();
-  options.slots = 40000;
+  const cuda::Options options = tuned({.slots = 40000, .slotBytes = 256, .threads = 32});
   LsaWorld world(fake, windows, {ringAllReduce(4, false), allToAll(4, 1), pairs(4)}, options);
   ASSERT_EQ(world.made(), "");
   EXPECT_EQ(windows.signals(), 40000u) << "the ring's, where it comes from the other node";

@@ -59,15 +59,15 @@ TEST(LoopbackErrors, NoCooperativeLaunch) {
 TEST(LoopbackErrors, Options) {
   FakeCuda fake;
   const ProgramSpec ring = ringAllReduce(2, true);
-  expect(Loopback(ring, {.threads = 100}).made, gc3InvalidArgument,
+  expect(Loopback(ring, tuned({.threads = 100})).made, gc3InvalidArgument,
          "100 threads; a block has a multiple of 32, at most 512");
-  expect(Loopback(ring, {.threads = 544}).made, gc3InvalidArgument,
+  expect(Loopback(ring, tuned({.threads = 544})).made, gc3InvalidArgument,
          "544 threads; a block has a multiple of 32, at most 512");
-  expect(Loopback(ring, {.slotBytes = 100}).made, gc3InvalidArgument,
+  expect(Loopback(ring, tuned({.slotBytes = 100})).made, gc3InvalidArgument,
          "FIFO slots of 100 bytes; they have at least 128");
-  Loopback few(ring, {.slots = 1, .slotBytes = 128, .threads = 32});
+  Loopback few(ring, tuned({.slots = 1, .slotBytes = 128, .threads = 32}));
   EXPECT_EQ(outcomeOf(fake, few, {}).code, gc3InvalidArgument);
-  Loopback large(ring, {.slotBytes = UINT64_MAX});
+  Loopback large(ring, tuned({.slotBytes = UINT64_MAX}));
   expect(outcomeOf(fake, large, {}), gc3InvalidArgument,
          "program 'ring2_aliased_1' would need more than 1 TiB for the 2 connections' FIFO slots");
 }

@@ -20,9 +20,14 @@ inline std::unique_ptr<bundle::BundleFile> open(const std::vector<ProgramSpec> &
   return file;
 }
 
+/// Alike under all protocols.
+inline cuda::Options tuned(const cuda::Tuning &tuning) {
+  return {.tuning = {tuning, tuning, tuning}};
+}
+
 /// So few threads as an emulated GPU has time for, and slots so small that there are tiles.
 inline cuda::Options smallOptions() {
-  return {.slotBytes = 256, .threads = 32};
+  return tuned({.slotBytes = 256, .threads = 32});
 }
 
 /// One program of a bundle on the fake GPU.

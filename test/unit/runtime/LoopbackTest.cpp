@@ -95,7 +95,7 @@ TEST(Loopback, AsManyThreadsAsLeaveRoomForAllBlocks) {
   FakeCuda fake;
   fake.multiprocessors = 1;
   fake.threadsPerMultiprocessor = 192;
-  Loopback loopback(ringAllReduce(3, true), {.slotBytes = 256}); // 3 blocks
+  Loopback loopback(ringAllReduce(3, true), tuned({.slotBytes = 256})); // 3 blocks
   EXPECT_EQ(loopback.run(fake, {}), "");
   EXPECT_EQ(fake.threadsOfLaunch, 64u);
 }

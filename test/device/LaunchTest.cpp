@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// What launches tell the CUDA runtime.
+#include "cuda/Launch.h"
+
+#include <gtest/gtest.h>
+#include <string>
+
+using namespace gc3;
+
+namespace {
+
+/// What the runtime was told last, in words.
+std::string told;
+cudaError_t answer = cudaSuccess;
+int errorsTaken = 0;
+
+std::string describe(const cudaLaunchConfig_t &config) {
+  std::string text = std::to_string(config.gridDim.x) + " blocks of " + std::to_string(config.blockDim.x);
+  for (unsigned i = 0; i < config.numAttrs; ++i)
+    text += config.attrs[i].id == cudaLaunchAttributeCooperative && config.attrs[i].val.cooperative == 1
+                ? ", cooperative"
+                : ", something else";
+  return text;
+}
+
+} // namespace
+
+// NOLINTBEGIN(readability-identifier-naming): as CUDA calls them
+extern "C" cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *kernel, void **arguments) {
+  told = describe(*config) + ", " + static_cast<const char *>(kernel) + " of " + static_cast<const char *>(*arguments) +
+         " on " + reinterpret_cast<const char *>(config->stream);
+  return answer;
+}
+extern "C" cudaError_t cudaGetLastError() {
+  ++errorsTaken;
+  return cudaSuccess;
+}
+extern "C" cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *kernel, int threads,
+                                                                     size_t dynamic) {
+  told = static_cast<const char *>(kernel);
+  *blocks = threads + static_cast<int>(dynamic);
+  return answer;
+}
+// NOLINTEND(readability-identifier-naming)
+
+namespace {
+
+/// Blocks of the interpreter wait for each other, so they have to be there at once; those of moves need not.
+TEST(Launch, IsCooperativeWhereBlocksWait) {
+  char kernel[] = "kernel", value[] = "value", stream[] = "stream";
+  void *arguments[] = {value};
+  cuda::Launch launch{kernel, 7, 64, arguments, reinterpret_cast<cuda::Stream>(stream), true};
+  EXPECT_EQ(cuda::launch(launch), cudaSuccess);
+  EXPECT_EQ(told, "7 blocks of 64, cooperative, kernel of value on stream");
+  launch.cooperative = false;
+  EXPECT_EQ(cuda::launch(launch), cudaSuccess);
+  EXPECT_EQ(told, "7 blocks of 64, kernel of value on stream");
+}
+
+/// The application must not find our errors in cudaGetLastError.
+TEST(Launch, TakesErrorsBack) {
+  char kernel[] = "kernel", stream[] = "stream";
+  void *arguments[] = {kernel};
+  errorsTaken = 0;
+  answer = cudaErrorInvalidValue;
+  EXPECT_EQ(cuda::launch({kernel, 1, 32, arguments, reinterpret_cast<cuda::Stream>(stream), true}),
+            cudaErrorInvalidValue);
+  int blocks = 0;
+  EXPECT_EQ(cuda::occupancy(&blocks, kernel, 96), cudaErrorInvalidValue);
+  EXPECT_EQ(blocks, 96);
+  EXPECT_EQ(errorsTaken, 2);
+  answer = cudaSuccess;
+  EXPECT_EQ(cuda::occupancy(&blocks, kernel, 96), cudaSuccess);
+  EXPECT_EQ(errorsTaken, 2);
+}
+
+} // namespace

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// LL128 takes links that keep lines whole: what becomes of its programs where some do not.
+#include "LsaSupport.h"
+
+using namespace gc3;
+using namespace gc3::test;
+using device::Protocol;
+
+namespace {
+
+cuda::Options strict() {
+  cuda::Options options = smallOptions();
+  options.strictLL128 = true;
+  return options;
+}
+
+/// What a program runs under on all ranks.
+Protocol protocolOf(const LsaWorld &world, uint32_t program) {
+  const Protocol first = world.joined[0].rank->programs()->entry(program).sizes.protocol;
+  for (const lsa::Joined &rank : world.joined)
+    EXPECT_EQ(rank.rank->programs()->entry(program).sizes.protocol, first);
+  return first;
+}
+
+TEST(LsaLines, WithoutNvlinkSimpleReplacesLL128) {
+  for (bool nvlink : {true, false}) {
+    FakeCuda fake;
+    FakeWindows windows(fake);
+    fake.nvlink = nvlink;
+    LsaWorld world(fake, windows, {under(Protocol::LL128, ringAllReduce(3, false))});
+    ASSERT_EQ(world.made(), "");
+    EXPECT_EQ(protocolOf(world, 0), nvlink ? Protocol::LL128 : Protocol::Simple);
+    EXPECT_EQ(world.run(0, {.count = 50}), "");
+  }
+}
+
+/// A link counts where the program uses it, whichever of its ends finds that it tears lines.
+TEST(LsaLines, OnlyLinksOfTheProgramCount) {
+  for (auto [link, torn] : {std::pair(std::pair(2, 1), false), {{0, 3}, false}, {{3, 2}, true}, {{0, 1}, true}}) {
+    FakeCuda fake;
+    FakeWindows windows(fake);
+    fake.overPcie = {link};
+    LsaWorld world(fake, windows, {under(Protocol::LL128, pairs(4)), ringAllReduce(4, false)});
+    ASSERT_EQ(world.made(), "");
+    EXPECT_EQ(protocolOf(world, 0), torn ? Protocol::Simple : Protocol::LL128) << link.first << " " << link.second;
+    EXPECT_EQ(world.run(0, {.count = 50}), "");
+    EXPECT_EQ(world.run(1, {.count = 50}), "");
+  }
+}
+
+TEST(LsaLines, ProgramsMayBeRefusedInstead) {
+  FakeCuda fake;
+  FakeWindows windows(fake);
+  fake.overPcie = {{1, 2}};
+  LsaWorld world(fake, windows,
+                 {under(Protocol::LL128, ringAllReduce(4, false)), under(Protocol::LL128, pairs(4)),
+                  under(Protocol::LL, ringAllReduce(4, true))},
+                 strict());
+  ASSERT_EQ(world.made(), "");
+  EXPECT_EQ(world.run(0, {.count = 50}),
+            "program 'ring4_1_2': ranks 1 and 2, which it connects, have no link that keeps "
+            "lines of LL128 whole, and GC3_LL128 refuses another protocol");
+  EXPECT_EQ(fake.launches, 0u);
+  EXPECT_EQ(world.run(1, {.count = 50}), "");
+  EXPECT_EQ(protocolOf(world, 1), Protocol::LL128);
+  EXPECT_EQ(world.run(2, {.count = 50}), "") << "proven for another protocol";
+}
+
+/// Users who ask for Simple have chosen already.
+TEST(LsaLines, SimpleIsNoReplacement) {
+  FakeCuda fake;
+  FakeWindows windows(fake);
+  fake.nvlink = false;
+  cuda::Options options = strict();
+  options.simple = true;
+  LsaWorld world(fake, windows, {under(Protocol::LL128, ringAllReduce(3, false))}, options);
+  EXPECT_EQ(world.run(0, {.count = 50}), "");
+  EXPECT_EQ(protocolOf(world, 0), Protocol::Simple);
+}
+
+/// Over a network messages are Simple's alone.
+TEST(LsaLines, NetworksKeepNoLines) {
+  for (bool refuses : {false, true}) {
+    FakeCuda fake;
+    FakeWindows windows(fake);
+    windows.teamSize = 2;
+    LsaWorld world(fake, windows, {under(Protocol::LL128, ringAllReduce(4, false))},
+                   refuses ? strict() : smallOptions());
+    ASSERT_EQ(world.made(), "");
+    EXPECT_EQ(world.run(0, {.count = 50}),
+              refuses ? "program 'ring4_1_2': ranks 0 and 3, which it connects, have no link that keeps lines of LL128 "
+                        "whole, and GC3_LL128 refuses another protocol"
+                      : "");
+  }
+}
+
+TEST(LsaLines, SetsOfPeers) {
+  lsa::PeerSet peers;
+  for (uint32_t peer : {0u, 63u, 64u, 1023u, 1024u, UINT32_MAX})
+    peers.add(peer);
+  std::vector<uint32_t> has;
+  for (uint32_t peer : {0u, 1u, 62u, 63u, 64u, 65u, 127u, 1022u, 1023u, 1024u, UINT32_MAX})
+    if (peers.has(peer))
+      has.push_back(peer);
+  EXPECT_EQ(has, (std::vector<uint32_t>{0, 63, 64, 1023})) << "nothing is known of those beyond";
+}
+
+/// Ends the process, with 0 if two calls ran.
+void runWithLog() {
+  setenv("GC3_DEBUG", "INFO", 1);
+  FakeCuda fake;
+  FakeWindows windows(fake);
+  fake.nvlink = false;
+  cuda::Options options;
+  options.tuning[0] = {.slots = 5, .slotBytes = 512, .threads = 64};
+  options.tuning[1] = {.slots = 6, .slotBytes = 384};
+  LsaWorld world(fake, windows,
+                 {under(Protocol::LL128, ringAllReduce(2, false)), under(Protocol::LL, ringAllReduce(2, false))},
+                 options);
+  std::exit(world.run(0, {}).empty() && world.run(1, {}).empty() ? 0 : 1);
+}
+
+/// The log tells what programs run with.
+TEST(LsaLinesDeathTest, TheLogTells) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe"); // a process of its own: the variable is read once
+  EXPECT_EXIT(
+      runWithLog(), testing::ExitedWithCode(0),
+      "gc3: rank 1: program 'ring2_1_2' is loaded: Simple in place of LL128, 5 slots of 512 bytes, blocks of 64 "
+      "threads, [0-9]* bytes for the program, [0-9]* bytes of windows for new connections\n(.|\n)*"
+      "gc3: rank 1: program 'ring2_1_1' is loaded: LL, 6 slots of 384 bytes, blocks of 512 threads, ");
+}
+
+} // namespace

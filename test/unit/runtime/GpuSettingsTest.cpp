@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// What configs and environment variables say of communicators on GPUs, and nonsense in these.
+#include "cuda/Options.h"
+
+#include <cstdlib>
+#include <gtest/gtest.h>
+
+using namespace gc3;
+
+namespace {
+
+class GpuSettings : public testing::Test {
+protected:
+  void TearDown() override {
+    for (const char *name : {"GC3_SLOTS", "GC3_SLOT_BYTES", "GC3_THREADS", "GC3_LL128"})
+      unsetenv(name);
+  }
+
+  /// By protocol: slots, their bytes, threads; or what is wrong.
+  static std::string of(const cuda::Options &options) {
+    if (host::Outcome outcome = cuda::check(options); !outcome.ok()) {
+      EXPECT_EQ(outcome.code, gc3InvalidArgument);
+      return outcome.text;
+    }
+    std::string text;
+    for (const cuda::Tuning &tuning : options.tuning)
+      text += (text.empty() ? "" : ", ") + std::to_string(tuning.slots) + " " + std::to_string(tuning.slotBytes) + " " +
+              std::to_string(tuning.threads);
+    return text;
+  }
+  static std::string with(const char *name, const char *value) {
+    setenv(name, value, 1);
+    std::string text = of(cuda::environmentOptions());
+    unsetenv(name);
+    return text;
+  }
+};
+
+TEST_F(GpuSettings, ListsAreByProtocol) {
+  EXPECT_EQ(of(cuda::environmentOptions()), "0 0 0, 0 0 0, 0 0 0") << "defaults";
+  setenv("GC3_SLOTS", "4,LL:16", 1);
+  setenv("GC3_SLOT_BYTES", "ll128:4294967424,simple:65536", 1);
+  setenv("GC3_THREADS", "Ll:128,256,Simple:32", 1);
+  EXPECT_EQ(of(cuda::environmentOptions()), "4 65536 32, 16 0 128, 4 4294967424 256");
+  EXPECT_EQ(with("GC3_SLOTS", ""), "0 65536 32, 0 0 128, 0 4294967424 256") << "as if it were not set";
+}
+
+TEST_F(GpuSettings, NonsenseIsAnError) {
+  const std::string rest = "' is not understood; it lists numbers from 1 on with commas between, one for all protocols "
+                           "and one for each of Simple, LL and LL128, as in 4,LL:16";
+  for (const char *item : {"0", "-1", "x", "4x", "0x10", " 4", "LL", "LL:", ":4", "LL64:4", "LL:0", "4294967296"})
+    EXPECT_EQ(with("GC3_SLOTS", item), "GC3_SLOTS: '" + std::string(item) + rest);
+  EXPECT_EQ(with("GC3_SLOTS", "4,"), "GC3_SLOTS: '" + rest);
+  EXPECT_EQ(with("GC3_SLOTS", "4,LL:2,5"), "GC3_SLOTS: '5" + rest) << "twice";
+  EXPECT_EQ(with("GC3_SLOTS", "LL:4,ll:4"), "GC3_SLOTS: 'll:4" + rest);
+  EXPECT_EQ(with("GC3_SLOT_BYTES", "18446744073709551616"), "GC3_SLOT_BYTES: '18446744073709551616" + rest);
+  EXPECT_EQ(with("GC3_SLOT_BYTES", "LL:64"), "FIFO slots of 64 bytes; they have at least 128");
+  EXPECT_EQ(with("GC3_THREADS", "LL128:100"), "100 threads; a block has a multiple of 32, at most 512");
+  EXPECT_EQ(with("GC3_LL128", "no"), "GC3_LL128 is 'no'; it can be replace or refuse");
+}
+
+TEST_F(GpuSettings, LL128MayBeReplaced) {
+  for (auto [value, strict] : {std::pair("replace", false), {"refuse", true}, {"", false}}) {
+    setenv("GC3_LL128", value, 1);
+    EXPECT_EQ(cuda::environmentOptions().strictLL128, strict) << value;
+    EXPECT_TRUE(cuda::environmentOptions().problem.ok()) << value;
+  }
+}
+
+/// A config's number for a protocol comes first, then that for all, then the environment's.
+TEST_F(GpuSettings, ConfigsComeFirst) {
+  setenv("GC3_SLOTS", "LL:16,LL128:8", 1);
+  setenv("GC3_THREADS", "96", 1);
+  gc3GpuConfig_t config = GC3_GPU_CONFIG_INITIALIZER;
+  EXPECT_EQ(of(cuda::optionsOf(config)), "0 0 96, 16 0 96, 8 0 96");
+  config.slots = 4;
+  config.slotBytes = 1024;
+  config.tuning[gc3LL] = {5, 64, 0};
+  config.tuning[gc3LL128].slotBytes = 256;
+  EXPECT_EQ(of(cuda::optionsOf(config)), "4 1024 96, 5 1024 64, 4 256 96");
+  EXPECT_FALSE(cuda::optionsOf(config).strictLL128);
+  config.strictLL128 = 1;
+  EXPECT_TRUE(cuda::optionsOf(config).strictLL128);
+  setenv("GC3_SLOTS", "many", 1);
+  EXPECT_EQ(cuda::optionsOf(config).problem.code, gc3InvalidArgument);
+}
+
+} // namespace
