@@ -195,9 +195,9 @@ TEST(Greedy, RandomMachines) {
     for (uint32_t machine = 0, size; machine < machines; ++machine, topology.ranks += size) {
       firsts.push_back(topology.ranks);
       size = machine == 0 ? 2 : 1 + below(4);
-      for (uint32_t place = 0; size > 1 && place < size; ++place)
+      for (uint32_t member = 0; size > 1 && member < size; ++member)
         topology.links.push_back(
-            {.from = topology.ranks + place, .to = topology.ranks + (place + 1) % size, .bandwidth = 2});
+            {.from = topology.ranks + member, .to = topology.ranks + (member + 1) % size, .bandwidth = 2});
     }
     firsts.push_back(topology.ranks);
     auto someOf = [&](uint32_t machine) { return firsts[machine] + below(firsts[machine + 1] - firsts[machine]); };
