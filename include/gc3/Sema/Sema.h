@@ -27,7 +27,7 @@ struct SemaOptions {
   uint64_t maxRuns = uint64_t(16) << 20;         ///< ir::Run of all reductions of a postcondition
   uint32_t maxCallDepth = 1000;
   /// For analyzeCollective: asked several times a second; true ends it, with neither a result nor an error.
-  std::function<bool()> stops;
+  std::function<bool()> stops = {};
 };
 
 /// The Chunk DAGs of the programs of the main file in their order. `name` is where the text came from and where imports

@@ -56,3 +56,16 @@ TEST(Demand, StopsWithoutAnError) {
   EXPECT_FALSE(demandOf(problem.collective, error, [] { return true; }));
   EXPECT_EQ(error, "");
 }
+
+/// Of what takes some steps to evaluate.
+TEST(Collective, StopsWithoutAnError) {
+  SourceManager sources;
+  Diagnostics diags(sources);
+  uint32_t asked = 0;
+  sema::SemaOptions options;
+  options.stops = [&] { return ++asked == 2; };
+  const std::string text = "program p implements alltoall(ranks = 1024) { }";
+  EXPECT_FALSE(sema::analyzeCollective(sources, diags, "-", text, options));
+  EXPECT_FALSE(diags.hasErrors());
+  EXPECT_EQ(asked, 2u);
+}
