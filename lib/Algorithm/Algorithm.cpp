@@ -87,4 +87,33 @@ Algorithm withoutIdleCopies(const topology::Topology &topology, const Demand &de
   return result;
 }
 
+Algorithm withoutIdleRounds(const topology::Topology &topology, const Algorithm &algorithm) {
+  const topology::BoundsOfLinks boundsOf = boundsOfLinks(topology);
+  std::vector<uint64_t> ofLink(topology.links.size(), 0), ofBound(topology.boundCount(), 0); // sends in the step
+  Algorithm result;
+  for (uint32_t step = 0; step < algorithm.steps(); ++step) {
+    const auto first = algorithm.sends.begin() + algorithm.stepBegin[step],
+               last = algorithm.sends.begin() + algorithm.stepBegin[step + 1];
+    uint64_t rounds = 0;
+    for (auto send = first; send != last; ++send) {
+      const uint32_t link = send->link, bandwidth = topology.links[link].bandwidth;
+      rounds = std::max(rounds, (++ofLink[link] + bandwidth - 1) / bandwidth);
+      for (uint32_t i = boundsOf.begin[link]; i < boundsOf.begin[link + 1]; ++i) {
+        const uint32_t bound = boundsOf.bounds[i], most = topology.boundBandwidth[bound];
+        rounds = std::max(rounds, (++ofBound[bound] + most - 1) / most);
+      }
+    }
+    for (auto send = first; send != last; ++send) {
+      ofLink[send->link] = 0;
+      for (uint32_t i = boundsOf.begin[send->link]; i < boundsOf.begin[send->link + 1]; ++i)
+        ofBound[boundsOf.bounds[i]] = 0;
+    }
+    if (rounds == 0)
+      continue;
+    result.sends.insert(result.sends.end(), first, last);
+    result.endStep(static_cast<uint32_t>(rounds));
+  }
+  return result;
+}
+
 } // namespace gc3::algorithm

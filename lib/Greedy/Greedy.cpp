@@ -8,6 +8,8 @@
 #include "gc3/Algorithm/Bounds.h"
 #include <algorithm>
 #include <numeric>
+#include <stdexcept>
+#include <string>
 #include <tuple>
 
 namespace gc3::greedy {
@@ -43,7 +45,8 @@ public:
     constexpr size_t mostSends = 50'000; // beyond, what all do alike is good enough, and its program shorter
     if (const std::optional<Symmetric> alike = Symmetric::find(topology, demand, options.stops)) {
       // It may get stuck, at bounds that let only some of the ranks go on at a time.
-      look(alike->topology(), alike->share(), alike->orbits(), [&](Algorithm &&part) { return alike->expand(part); });
+      look(alike->topology(), alike->share(), alike->orbits(), alike->points(),
+           [&](Algorithm &&part) { return alike->expand(part); });
       if (isOver() || (best && best->sends.size() > mostSends))
         return std::move(best);
     }
@@ -51,23 +54,27 @@ public:
       return std::move(best);
     std::vector<uint32_t> each(topology.ranks);
     std::iota(each.begin(), each.end(), 0);
-    look(topology, demand, each, [](Algorithm &&found) { return std::move(found); });
+    look(topology, demand, each, 1, [](Algorithm &&found) { return std::move(found); });
     return std::move(best);
   }
 
 private:
   bool isOver() const { return end == End::Stopped || (best && best->totalRounds() <= bound); }
 
-  /// On the whole or a share of it, of which `expand` makes the whole.
+  /// On the whole or a share of it, of which `expand` makes the whole, `times` as many sends.
   template <typename Expand>
-  void look(const Topology &limits, const Demand &part, const std::vector<uint32_t> &orbits, Expand expand) {
+  void look(const Topology &limits, const Demand &part, const std::vector<uint32_t> &orbits, uint32_t times,
+            Expand expand) {
+    mostSends = MostSends / times;
     auto keep = [&](std::optional<Algorithm> &&found) {
       if (found && (!best || found->totalRounds() < best->totalRounds()))
         best = expand(std::move(*found));
     };
     if (!isForAll) {
       std::optional<Algorithm> found = bestOf(Route(limits, part, options.roundsPerStep, options.stops), limits);
-      keep(found ? withoutIdleCopies(limits, part, *found) : std::move(found));
+      if (found)
+        found = withoutIdleRounds(limits, withoutIdleCopies(limits, part, *found));
+      keep(std::move(found));
       return;
     }
     keep(bestOf(Flood(limits, part, options.roundsPerStep, options.stops), limits));
@@ -86,13 +93,18 @@ private:
     for (uint64_t t = 0; t < tries; ++t) {
       Random random(options.seed + t);
       Algorithm found;
-      end = method.run(random, options.stops, found);
+      end = method.run(
+          random, [&] { return found.sends.size() > mostSends || (options.stops && options.stops()); }, found);
+      if (found.sends.size() > mostSends)
+        throw std::length_error("what is found has more than " + std::to_string(MostSends) +
+                                " sends, the most operations that gc3c takes of a file");
       if (end != End::Found)
         break;
       if (options.tries == 0)
         tries = std::min(tries, workInAll / (workOfSend * found.sends.size() +
                                              static_cast<uint64_t>(found.steps()) * limits.linkCount() + 1) +
                                     1);
+      found = withoutIdleRounds(limits, found);
       if (!kept || isBetter(found, *kept))
         kept = std::move(found);
       if (kept->totalRounds() <= bound)
@@ -106,6 +118,7 @@ private:
   const Options &options;
   const bool isForAll;  ///< all ranks want all chunks
   uint32_t bound = 0;   ///< no fewer rounds
+  size_t mostSends = 0; ///< of what is looked at
   End end = End::Found; ///< of the last try
   std::optional<Algorithm> best;
 };

@@ -22,6 +22,8 @@ public:
   /// take the others.
   const topology::Topology &topology() const { return ownTopology; }
 
+  /// How many times as much as the share the whole is.
+  uint32_t points() const { return classes.points(); }
   /// By rank, the one of the first point that it does like.
   std::vector<uint32_t> orbits() const;
 

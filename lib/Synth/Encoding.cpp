@@ -8,7 +8,7 @@ namespace gc3::synth {
 Encoding::Encoding(const topology::Topology &topology, const algorithm::Demand &demand, const Symmetry &symmetry,
                    Shape shape, const std::vector<uint8_t> &full, const Options &options, Solver &solver)
     : topology(topology), demand(demand), symmetry(symmetry), shape(shape), horizon(shape.steps + 1 - symmetry.waves),
-      solver(solver), outgoing(linksFrom(topology)), incoming(linksTo(topology)) {
+      spare(mostSpare()), solver(solver), outgoing(linksFrom(topology)), incoming(linksTo(topology)) {
   findWindows();
   if (!possible)
     return;
@@ -62,18 +62,30 @@ void Encoding::findWindows() {
 }
 
 /// Steps have a round each; the others are shared out.
+/// More rounds than what all chunks take over the narrowest links are no use to a step.
+uint32_t Encoding::mostSpare() const {
+  const uint64_t chunks = demand.chunks();
+  uint64_t rounds = 1;
+  for (const topology::Link &link : topology.links)
+    rounds = std::max(rounds, (chunks + link.bandwidth - 1) / link.bandwidth);
+  for (uint32_t bound = 0; bound < topology.boundCount(); ++bound) {
+    const uint64_t sends = chunks * (topology.boundBegin[bound + 1] - topology.boundBegin[bound]);
+    rounds = std::max(rounds, (sends + topology.boundBandwidth[bound] - 1) / topology.boundBandwidth[bound]);
+  }
+  return static_cast<uint32_t>(std::min<uint64_t>(shape.rounds - shape.steps, rounds - 1));
+}
+
 void Encoding::addRounds() {
-  const uint32_t more = shape.rounds - shape.steps;
   std::vector<Term> all;
   for (uint32_t step = 0; step < shape.steps; ++step)
-    for (uint32_t j = 0; j < more; ++j) {
+    for (uint32_t j = 0; j < spare; ++j) {
       longer.push_back(solver.newVariable());
       all.push_back({1, longer.back()});
       if (j > 0)
         solver.addClause({-longer.back(), longer[longer.size() - 2]});
     }
-  if (more)
-    solver.addAtMost(all, more);
+  if (spare)
+    solver.addAtMost(all, shape.rounds - shape.steps);
 }
 
 void Encoding::addVariables(uint32_t chunk) {
@@ -155,9 +167,9 @@ std::vector<Term> Encoding::sendsOver(const std::vector<uint32_t> &links, uint32
   return terms;
 }
 
-/// C5: in each step no more than its rounds let through, and no less if all that they let through is needed.
+/// C5: in each step no more than its rounds let through, and no less if all that they let through is needed. Rounds
+/// that would let through more than all that can be sent say nothing new, and would make sums large.
 void Encoding::addBandwidth(const std::vector<uint32_t> &links, uint32_t bandwidth, bool isFull) {
-  const uint32_t more = shape.rounds - shape.steps;
   for (uint32_t step = 0; step < shape.steps; ++step) {
     std::vector<Term> sent = sendsOver(links, step), idle;
     uint32_t most = 0;
@@ -165,12 +177,13 @@ void Encoding::addBandwidth(const std::vector<uint32_t> &links, uint32_t bandwid
       idle.push_back({term.weight, -term.literal});
       most += term.weight;
     }
-    for (uint32_t j = 0; j < more; ++j) {
-      sent.push_back({bandwidth, -longer[step * more + j]});
-      idle.push_back({bandwidth, longer[step * more + j]});
+    const uint32_t counted = std::min(spare, most / bandwidth);
+    for (uint32_t j = 0; j < counted; ++j) {
+      sent.push_back({bandwidth, -longer[step * spare + j]});
+      idle.push_back({bandwidth, longer[step * spare + j]});
     }
     if (most > bandwidth)
-      solver.addAtMost(sent, bandwidth * (1 + more));
+      solver.addAtMost(sent, bandwidth * (1 + counted));
     possible = possible && !(isFull && most < bandwidth);
     if (isFull && most >= bandwidth)
       solver.addAtMost(idle, most - bandwidth);
@@ -211,15 +224,14 @@ void Encoding::addOrder(const std::vector<uint32_t> &alike) {
 
 algorithm::Algorithm Encoding::decode() const {
   algorithm::Algorithm result;
-  const uint32_t more = shape.rounds - shape.steps;
   for (uint32_t step = 0; step < shape.steps; ++step) {
     for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk)
       for (uint32_t link = 0; link < topology.linkCount(); ++link)
         if (Literal literal = send(chunk, link, step); literal != Never && solver.isTrue(literal))
           result.sends.push_back({chunk, link});
     uint32_t rounds = 1;
-    for (uint32_t j = 0; j < more; ++j)
-      rounds += solver.isTrue(longer[step * more + j]);
+    for (uint32_t j = 0; j < spare; ++j)
+      rounds += solver.isTrue(longer[step * spare + j]);
     result.endStep(rounds);
   }
   return result;

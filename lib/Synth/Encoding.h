@@ -34,6 +34,7 @@ private:
 
   void findWindows();
   void addConstraints(const std::vector<uint8_t> &full, const Options &options);
+  uint32_t mostSpare() const;
   void addRounds();
   void addVariables(uint32_t chunk);
   void addArrivals(uint32_t chunk);
@@ -59,11 +60,12 @@ private:
   const Symmetry &symmetry;
   const Shape shape;
   const uint32_t horizon; ///< steps of one wave
+  const uint32_t spare;   ///< rounds that a step can have beyond the first
   Solver &solver;
   topology::LinksOfRanks outgoing, incoming;
   std::vector<uint32_t> earliest, latest; ///< by chunk * ranks + rank: steps that must, and may, be over when it comes
   std::vector<Literal> haves, sends;      ///< by orbit, and time or step
-  std::vector<Literal> longer;            ///< by step * (rounds - steps) + j
+  std::vector<Literal> longer;            ///< by step * spare + j: whether it has more than j + 1 rounds
   bool possible = true, complete = true;
 };
 

@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <cstdlib>
 #include <mutex>
+#include <stdexcept>
 #include <thread>
 #include <z3++.h>
 
@@ -84,7 +85,9 @@ public:
       case z3::unsat: return Verdict::Unsatisfiable;
       case z3::unknown: break;
       }
-    } catch (const z3::exception &) { // so are interrupts at bad moments told
+    } catch (const z3::exception &problem) { // so are interrupts at bad moments told, and a lack of memory
+      if (!options.isOver())
+        throw std::runtime_error("Z3: " + std::string(problem.msg()));
     }
     return Verdict::Unknown;
   }

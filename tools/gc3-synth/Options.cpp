@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The option table, and which options go together.
 #include "Options.h"
+#include "Task.h"
 #include "gc3/Synth/Synthesis.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/raw_ostream.h"
@@ -103,7 +104,7 @@ bool check(const Table &table) {
   };
   const bool isSearch = !table.listTopologies && !table.printTopology, isSeveral = table.leastSteps || table.pareto;
   const int goals = given(table.steps) + table.leastSteps + table.pareto;
-  const bool isGreedy = goals == 0;
+  const bool isGreedy = goals == 0, isOfFile = isCustom(table.collective);
   const Rule rules[] = {
       {!table.listTopologies && table.topology.empty(), "--topology is missing; --list-topologies lists some"},
       {isSearch && table.collective.empty(), "--collective is missing; gc3-synth --help says more"},
@@ -129,7 +130,10 @@ bool check(const Table &table) {
       {given(table.chunks) && table.pareto, "--pareto finds out how many --chunks to take"},
       {given(table.chunks) && table.chunks == 0, "--chunks takes at least 1"},
       {table.timeLimit == 0, "--time-limit takes at least 1"},
-      {table.json == "-" && table.out == "-" && isSearch, "-o and --json can't both be standard output"},
+      {!table.json.empty() && table.json == table.out && isSearch, "-o and --json can't be the same"},
+      {isSearch && isOfFile && given(table.chunks),
+       "--chunks goes with standard collectives; others say it themselves"},
+      {isSearch && isOfFile && given(table.root), "--root goes with standard collectives; others say it themselves"},
   };
   for (const Rule &rule : rules)
     if (rule.broken)

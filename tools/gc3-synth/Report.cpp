@@ -58,7 +58,7 @@ std::string roundsNeeded(const Trial &trial) {
   const uint64_t least = std::max<uint64_t>(trial.least.rounds(), trial.least.steps);
   const bool isComposed = trial.task.way == Task::Way::InverseThenDirect;
   const std::string who = isComposed ? "none that scatters the sum and gathers it" : "no algorithm";
-  return who + " has fewer" + (least == trial.shape.rounds ? " rounds" : " than " + quantity(least, "round"));
+  return who + " has fewer" + (least == trial.cost.rounds ? " rounds" : " than " + quantity(least, "round"));
 }
 
 std::string fraction(uint64_t numerator, uint64_t denominator) {
@@ -89,9 +89,9 @@ uint32_t chunksOfCall(const Task &task) {
 }
 
 /// Microseconds for a call of that many bytes.
-double secondsOf(const Trial &trial, double bytes) {
-  return trial.shape.steps * trial.task.topology.alpha() +
-         trial.shape.rounds * trial.task.topology.beta() * bytes / 1e6 / chunksOfCall(trial.task);
+double microsecondsOf(const Trial &trial, double bytes) {
+  return trial.cost.steps * trial.task.topology.alpha() +
+         trial.cost.rounds * trial.task.topology.beta() * bytes / 1e6 / chunksOfCall(trial.task);
 }
 
 /// A program and the first size for which it is the fastest.
@@ -108,9 +108,9 @@ std::vector<Choice> envelope(const Result &result) {
     uint64_t from = 0;
     while (!choices.empty()) {
       const Trial &before = *choices.back().trial;
-      const double steeper =
-          secondsOf(before, 1e6) - secondsOf(before, 0) - secondsOf(trial, 1e6) + secondsOf(trial, 0);
-      const double meet = steeper > 0 ? (secondsOf(trial, 0) - secondsOf(before, 0)) / steeper * 1e6 : 1e18;
+      const double steeper = microsecondsOf(before, 1e6) - microsecondsOf(before, 0) - microsecondsOf(trial, 1e6) +
+                             microsecondsOf(trial, 0);
+      const double meet = steeper > 0 ? (microsecondsOf(trial, 0) - microsecondsOf(before, 0)) / steeper * 1e6 : 1e18;
       from = static_cast<uint64_t>(std::ceil(std::clamp(meet, 0.0, 1e18)));
       if (from > choices.back().from)
         break;
@@ -147,9 +147,9 @@ std::vector<std::string> aboutFile(const CommandLine &line, const Task &task) {
 std::string aboutProgram(const Trial &trial) {
   const Task &task = trial.task;
   const std::string shown = optimality(trial);
-  std::string text = quantity(task.chunks, "chunk") + " in " + quantity(trial.shape.steps, "step") + " of " +
-                     quantity(trial.shape.rounds, "round") + " in all: " + std::to_string(trial.shape.steps) +
-                     " alpha + " + fraction(trial.shape.rounds, task.chunks) + " L beta, for L bytes " + costUnit(task);
+  std::string text = quantity(task.chunks, "chunk") + " in " + quantity(trial.cost.steps, "step") + " of " +
+                     quantity(trial.cost.rounds, "round") + " in all: " + std::to_string(trial.cost.steps) +
+                     " alpha + " + fraction(trial.cost.rounds, task.chunks) + " L beta, for L bytes " + costUnit(task);
   const std::string needed = roundsNeeded(trial);
   return text + (shown.empty() ? "" : "; " + shown) + (needed.empty() ? "" : "; " + needed) + ".";
 }
@@ -233,7 +233,7 @@ std::string programs(const CommandLine &line, const Result &result) {
         program.imports.push_back(importPath(import, line.out));
     program.name = identifier(trial.task.name + "_" + trial.task.topology.name);
     if (choices.size() > 1)
-      program.name += "_" + std::to_string(trial.shape.steps) + "_" + std::to_string(trial.shape.rounds);
+      program.name += "_" + std::to_string(trial.cost.steps) + "_" + std::to_string(trial.cost.rounds);
     program.implements = trial.task.implements;
     program.isFirst = i == 0;
     program.importsOthers = !trial.task.imports.empty();

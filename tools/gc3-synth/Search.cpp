@@ -36,6 +36,7 @@ public:
     case Goal::Pareto: pareto(); break;
     case Goal::FewRounds: fewRounds(*first); break;
     }
+    result.mostSteps = mostSteps();
     result.isComplete = !isUnknown;
     return std::move(result);
   }
@@ -85,16 +86,19 @@ private:
 
   bool conclude(Trial trial, Clock::time_point begin) {
     trial.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-    if (trial.outcome.algorithm)
+    if (auto &found = trial.outcome.algorithm) {
+      found = withoutIdleRounds(trial.task.topology, *found);
+      trial.cost = {found->steps(), found->totalRounds()};
       if (const std::string wrong = whyWrong(trial.task.topology, trial.task.demand, *trial.outcome.algorithm);
           !wrong.empty()) {
         error = "internal error: the algorithm found is wrong: " + wrong;
         return false;
       }
+    }
     trial.least = trial.task.least;
-    trial.fewestSteps = trial.shape.steps == trial.least.steps;
-    trial.fewestRounds = trial.shape.rounds * trial.least.bandwidth == trial.least.crossing;
     isFound = trial.outcome.verdict == Verdict::Satisfiable;
+    trial.fewestSteps = isFound && trial.cost.steps == trial.least.steps;
+    trial.fewestRounds = isFound && trial.cost.rounds * trial.least.bandwidth == trial.least.crossing;
     isOptimal = isFound && trial.fewestRounds;
     if (isFound)
       result.found.push_back(result.trials.size());
@@ -161,7 +165,7 @@ private:
       return false;
     if (!isFound)
       return true;
-    best = static_cast<double>(shape.rounds) / units;
+    best = static_cast<double>(result.trials.back().cost.rounds) / units;
     std::vector<size_t> &found = result.found;
     if (found.size() > 1 && result.trials[found[found.size() - 2]].shape.steps == shape.steps)
       found.erase(found.end() - 2);

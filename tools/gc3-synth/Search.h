@@ -11,7 +11,8 @@ namespace gc3::synth {
 /// One instance, and what came of it, or what is known while it is under way.
 struct Trial {
   Task task;
-  Shape shape;
+  Shape shape; ///< that was asked for
+  Shape cost;  ///< of what was found: it may have fewer rounds
   Outcome outcome;
   double seconds = 0;
   Bounds least;
@@ -23,6 +24,7 @@ struct Trial {
 struct Result {
   std::vector<Trial> trials;
   std::vector<size_t> found; ///< among them
+  uint32_t mostSteps = 0;    ///< that were looked at, of several
   bool isComplete = false;   ///< nothing was given up
 };
 

@@ -3,6 +3,7 @@
 #include "Output.h"
 #include "Report.h"
 #include "gc3/Parse/Parse.h"
+#include "gc3/Support/Quantity.h"
 #include "gc3/Topology/Families.h"
 #include "gc3/Topology/Json.h"
 #include "llvm/ADT/StringExtras.h"
@@ -106,7 +107,9 @@ static int findPrograms(const topology::Topology &topology, const CommandLine &l
     return 4;
   }
   if (result.found.empty()) {
-    llvm::errs() << "gc3-synth: there is no such program\n";
+    const bool isSeveral = line.goal == Goal::LeastSteps || line.goal == Goal::Pareto;
+    llvm::errs() << "gc3-synth: there is no such program"
+                 << (isSeveral ? " of up to " + quantity(result.mostSteps, "step") : "") << '\n';
     return 3;
   }
   return 0;

@@ -52,6 +52,9 @@ std::vector<uint32_t> sendsByChunk(uint32_t chunks, const Algorithm &algorithm, 
 /// searches may leave some.
 Algorithm withoutIdleCopies(const topology::Topology &topology, const Demand &demand, const Algorithm &algorithm);
 
+/// The same sends without idle rounds: each step has as many as they take, and steps without any are left out.
+Algorithm withoutIdleRounds(const topology::Topology &topology, const Algorithm &algorithm);
+
 /// Why `algorithm` does not do what `demand` asks for on `topology`: a step that sends more than its rounds let through
 /// a link or a bound, a rank that sends what it does not have, a contribution that counts twice, an output that ends
 /// without what it must hold. Empty if it does. Shares nothing with what makes algorithms. Linear in the sends, and for

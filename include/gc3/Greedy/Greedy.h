@@ -22,9 +22,12 @@ struct Options {
 /// The most ranks of a topology: distances between all are kept.
 inline constexpr uint32_t MostRanks = 8192;
 
+/// The most sends of what is found: as many operations as gc3c takes of a file, unless told otherwise.
+inline constexpr uint64_t MostSends = 1 << 22;
+
 /// An algorithm for `demand`, which has no reductions, on a connected topology: that of the fewest rounds, of these
 /// that of the fewest steps. Tries end when the lower bound is met. The same for the same seed. Nothing if it was
-/// stopped before a try had ended.
+/// stopped before a try had ended. Throws std::length_error if it has too many sends.
 std::optional<algorithm::Algorithm> search(const topology::Topology &topology, const algorithm::Demand &demand,
                                            const Options &options);
 

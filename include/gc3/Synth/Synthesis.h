@@ -38,8 +38,8 @@ struct Outcome {
   std::optional<algorithm::Algorithm> algorithm; ///< if satisfiable; it has passed whyWrong()
 };
 
-/// Chunks times links times steps that a solver is given: about a kilobyte each.
-inline constexpr double MaxSends = 1 << 22;
+/// Chunks times links times steps that a solver is given: about a kilobyte each, more under bounds over many links.
+inline constexpr double MaxSends = 1 << 20;
 bool isTooLarge(const topology::Topology &topology, const algorithm::Demand &demand, Shape shape);
 
 /// Looks for an algorithm of this shape, for an instance that is not too large. It has gone through the check, and has

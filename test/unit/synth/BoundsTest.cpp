@@ -29,6 +29,32 @@ TEST(Bounds, OfCutsAndHops) {
   EXPECT_EQ(boundsOf("hypercube:4", "alltoall(ranks = 16)"), Pair(4, 8));
 }
 
+/// A network that is faster than what is inside of machines makes none of them.
+TEST(Bounds, OfMachinesOnAFastNetwork) {
+  Problem problem("5*ring:4", "allgather(ranks = 20, chunks = 2)");
+  topology::Topology &topology = problem.topology;
+  const auto isExtra = [](const topology::Link &link) {
+    return link.kind == topology::LinkKind::Network && link.from % 4 != 0;
+  };
+  std::vector<topology::Link> links;
+  for (topology::Link link : topology.links)
+    if (!isExtra(link)) {
+      link.bandwidth = link.kind == topology::LinkKind::Network ? 3 : 2;
+      links.push_back(link);
+    }
+  topology.links = links;
+  topology.lattice.clear();
+  topology.boundBegin = {0};
+  topology.boundLinks.clear();
+  topology.boundBandwidth.clear();
+  std::vector<uint32_t> entering;
+  for (uint32_t link = 0; link < topology.linkCount(); ++link)
+    if (links[link].kind == topology::LinkKind::Network && links[link].to == 4)
+      entering.push_back(link);
+  topology.addBound(entering, 1);
+  EXPECT_EQ(lowerBounds(topology, problem.demand).rounds(), 32u) << "32 chunks into the second machine, one a round";
+}
+
 TEST(Bounds, OfMachines) {
   EXPECT_EQ(boundsOf("4*dgx-a100", "alltoall(ranks = 32)"), Pair(2, 24)) << "192 chunks over 8 cards";
   EXPECT_EQ(boundsOf("2*dgx1", "alltoall(ranks = 16)"), Pair(3, 16)) << "64 chunks over 4 cards";

@@ -21,8 +21,10 @@ uint32_t boundOf(const Problem &problem) {
 /// Rounds of what is found, which must be right; its program, too.
 uint32_t roundsOf(const Problem &problem, const greedy::Options &options = {}, bool compile = true) {
   const std::optional<Algorithm> found = greedy::search(problem.topology, problem.demand, options);
-  if (!found)
+  if (!found) {
+    ADD_FAILURE() << "nothing was found";
     return 0;
+  }
   EXPECT_EQ(problem.whyWrong(*found), "");
   EXPECT_LE(boundOf(problem), found->totalRounds());
   if (compile) {
