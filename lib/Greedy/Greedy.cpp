@@ -65,7 +65,7 @@ private:
   template <typename Expand>
   void look(const Topology &limits, const Demand &part, const std::vector<uint32_t> &orbits, uint32_t times,
             Expand expand) {
-    mostSends = MostSends / times;
+    sendLimit = MostSends / times;
     auto keep = [&](std::optional<Algorithm> &&found) {
       if (found && (!best || found->totalRounds() < best->totalRounds()))
         best = expand(std::move(*found));
@@ -94,8 +94,8 @@ private:
       Random random(options.seed + t);
       Algorithm found;
       end = method.run(
-          random, [&] { return found.sends.size() > mostSends || (options.stops && options.stops()); }, found);
-      if (found.sends.size() > mostSends)
+          random, [&] { return found.sends.size() > sendLimit || (options.stops && options.stops()); }, found);
+      if (found.sends.size() > sendLimit)
         throw std::length_error("what is found has more than " + std::to_string(MostSends) +
                                 " sends, the most operations that gc3c takes of a file");
       if (end != End::Found)
@@ -118,7 +118,7 @@ private:
   const Options &options;
   const bool isForAll;  ///< all ranks want all chunks
   uint32_t bound = 0;   ///< no fewer rounds
-  size_t mostSends = 0; ///< of what is looked at
+  size_t sendLimit = 0; ///< of what is looked at
   End end = End::Found; ///< of the last try
   std::optional<Algorithm> best;
 };

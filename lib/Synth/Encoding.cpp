@@ -69,8 +69,8 @@ uint32_t Encoding::mostSpare() const {
   for (const topology::Link &link : topology.links)
     rounds = std::max(rounds, (chunks + link.bandwidth - 1) / link.bandwidth);
   for (uint32_t bound = 0; bound < topology.boundCount(); ++bound) {
-    const uint64_t sends = chunks * (topology.boundBegin[bound + 1] - topology.boundBegin[bound]);
-    rounds = std::max(rounds, (sends + topology.boundBandwidth[bound] - 1) / topology.boundBandwidth[bound]);
+    const uint64_t most = chunks * (topology.boundBegin[bound + 1] - topology.boundBegin[bound]);
+    rounds = std::max(rounds, (most + topology.boundBandwidth[bound] - 1) / topology.boundBandwidth[bound]);
   }
   return static_cast<uint32_t>(std::min<uint64_t>(shape.rounds - shape.steps, rounds - 1));
 }
