@@ -7,7 +7,6 @@ namespace gc3::greedy {
 
 using algorithm::Algorithm;
 using algorithm::Demand;
-using algorithm::Place;
 using topology::Link;
 using topology::Topology;
 

@@ -344,6 +344,33 @@ struct FakeCuda::Functions {
     }
     return current->fails() ? failure : 0;
   }
+
+  static Result createStream(cuda::Stream *stream) {
+    if (current->fails())
+      return failure;
+    *stream = newHandle<cuda::Stream>(current->handles);
+    return 0;
+  }
+
+  static Result destroyStream(cuda::Stream stream) {
+    current->streams.erase(stream);
+    dropHandle(current->handles, stream);
+    return 0;
+  }
+
+  static Result createEvent(cuda::Event *event) {
+    if (current->fails())
+      return failure;
+    *event = newHandle<cuda::Event>(current->events);
+    return 0;
+  }
+
+  static Result destroyEvent(cuda::Event event) {
+    current->recorded.erase(event);
+    current->passed.erase(event);
+    dropHandle(current->events, event);
+    return 0;
+  }
 };
 
 cuda::Interpreters FakeCuda::networkInterpreters() {
@@ -402,39 +429,16 @@ const cuda::Cuda &FakeCuda::table() {
           },
       .copy = Functions::copy,
       .clear = Functions::clear,
-      .createStream =
-          [](cuda::Stream *stream) {
-            if (current->fails())
-              return failure;
-            *stream = newHandle<cuda::Stream>(current->handles);
-            return 0;
-          },
-      .destroyStream =
-          [](cuda::Stream stream) {
-            current->streams.erase(stream);
-            dropHandle(current->handles, stream);
-            return 0;
-          },
+      .createStream = Functions::createStream,
+      .destroyStream = Functions::destroyStream,
       .synchronize = Functions::synchronize,
       .isCaptured =
           [](bool *result, cuda::Stream) {
             *result = current->captured;
             return current->fails() ? failure : 0;
           },
-      .createEvent =
-          [](cuda::Event *event) {
-            if (current->fails())
-              return failure;
-            *event = newHandle<cuda::Event>(current->events);
-            return 0;
-          },
-      .destroyEvent =
-          [](cuda::Event event) {
-            current->recorded.erase(event);
-            current->passed.erase(event);
-            dropHandle(current->events, event);
-            return 0;
-          },
+      .createEvent = Functions::createEvent,
+      .destroyEvent = Functions::destroyEvent,
       .record = Functions::record,
       .query = Functions::query,
       .await = Functions::await,

@@ -300,8 +300,8 @@ struct FakeWindows::Functions {
     if (world.flat.size() <= number)
       world.flat.push_back(static_cast<std::byte *>(mmap(nullptr, static_cast<size_t>(world.ranks) * gap4G, PROT_NONE,
                                                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)));
-    mmap(world.flat[number] + rank * gap4G, pages(bytes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-         current->allocations.at(memory), 0);
+    (void)mmap(world.flat[number] + rank * gap4G, pages(bytes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+               current->allocations.at(memory), 0);
     if (current->cuda.fails())
       return failure;
     const nccl::Team team = teamLsa(comm);

@@ -5,8 +5,6 @@
 
 using namespace gc3;
 using namespace gc3::test;
-using host::ElementType;
-using host::Outcome;
 using host::ReduceOp;
 
 namespace {

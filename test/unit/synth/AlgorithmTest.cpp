@@ -51,7 +51,7 @@ TEST(Check, InvertedItReduces) {
 TEST(Check, SaysWhatIsWrong) {
   const Problem problem("ring:4", "broadcast(ranks = 4, chunks = 2, inplace = inplace)");
   const uint32_t there = problem.link(0, 1), on = problem.link(1, 2), other = problem.link(0, 3);
-  auto wrong = [&](std::vector<std::vector<Send>> steps) {
+  auto wrong = [&](const std::vector<std::vector<Send>> &steps) {
     Algorithm algorithm;
     for (const std::vector<Send> &step : steps) {
       algorithm.sends.insert(algorithm.sends.end(), step.begin(), step.end());

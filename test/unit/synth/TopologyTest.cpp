@@ -161,7 +161,7 @@ TEST(Json, KeepsBoundsOverParallelLinks) {
 }
 
 TEST(Json, DeepNestingIsAnError) {
-  EXPECT_EQ(jsonError(std::string(10'000'000, '[')), "no topology: nested too deeply");
+  EXPECT_EQ(jsonError(std::string(8'000'000, '[')), "no topology: nested too deeply");
   EXPECT_EQ(jsonError(R"({"name": "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\"[["})"),
             "'ranks' is missing");
 }
