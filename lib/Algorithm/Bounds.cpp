@@ -139,7 +139,8 @@ void CutSearch::lookAtSets() {
     ++ways[{sourceOf(chunk), targets}];
   }
   std::vector<uint32_t> links;
-  for (uint32_t set = 1; set + 1 < 1u << topology.ranks; ++set) {
+  const uint64_t piecesOfSet = ways.size() + topology.links.size();
+  for (uint32_t set = 1; set + 1 < 1u << topology.ranks && !stop.after(piecesOfSet); ++set) {
     uint64_t crossing = 0;
     for (const auto &[way, count] : ways)
       crossing += (set >> way.first & 1) != 0 && (way.second & ~set) != 0 ? count : 0;
@@ -265,8 +266,9 @@ Bounds lowerBounds(const Topology &topology, const Demand &demand, const std::fu
   return CutSearch(topology, demand, 0, stops).run();
 }
 
-std::vector<uint8_t> fullLinks(const Topology &topology, const Demand &demand, uint32_t rounds) {
-  CutSearch search(topology, demand, rounds, {});
+std::vector<uint8_t> fullLinks(const Topology &topology, const Demand &demand, uint32_t rounds,
+                               const std::function<bool()> &stops) {
+  CutSearch search(topology, demand, rounds, stops);
   search.run();
   return search.fullLinks();
 }

@@ -23,9 +23,9 @@ auto orderOf(const Operation &op) {
 
 class Printer {
 public:
-  /// `at`: a name that no import has.
-  Printer(const topology::Topology &topology, const ir::Collective &collective, const char *at)
-      : out(text), lattice(latticeOfLoops(topology)), collective(collective), at(at) {}
+  /// `at`: what the function for points of the grid is called.
+  Printer(const topology::Topology &topology, const ir::Collective &collective, std::string at)
+      : out(text), lattice(latticeOfLoops(topology)), collective(collective), at(std::move(at)) {}
 
   llvm::raw_ostream &stream() { return out; }
   /// What loops use, if ranks are more than a ring.
@@ -212,7 +212,7 @@ void Printer::finish(llvm::raw_ostream &to, size_t mostLines) {
 void print(llvm::raw_ostream &to, const topology::Topology &topology, const ir::Collective &collective,
            const Demand &demand, const Algorithm &algorithm, const ProgramText &text) {
   const Operations operations = placeOperations(topology, collective, demand, algorithm);
-  Printer printer(topology, collective, text.importsOthers ? "at_point" : "at");
+  Printer printer(topology, collective, text.at);
   llvm::raw_ostream &out = printer.stream();
   for (const std::string &line : text.comment)
     out << (line.empty() ? "//" : "// ") << line << '\n';

@@ -61,7 +61,6 @@ void Encoding::findWindows() {
     }
 }
 
-/// Steps have a round each; the others are shared out.
 /// More rounds than what all chunks take over the narrowest links are no use to a step.
 uint32_t Encoding::mostSpare() const {
   const uint64_t chunks = demand.chunks();
@@ -75,6 +74,7 @@ uint32_t Encoding::mostSpare() const {
   return static_cast<uint32_t>(std::min<uint64_t>(shape.rounds - shape.steps, rounds - 1));
 }
 
+/// Steps have a round each; of the others they have as many as they can use, and no more than there are.
 void Encoding::addRounds() {
   std::vector<Term> all;
   for (uint32_t step = 0; step < shape.steps; ++step)

@@ -30,7 +30,7 @@ public:
   Search(const topology::Topology &topology, const algorithm::Demand &demand, Shape shape, const Bounds &bounds,
          const Options &options)
       : topology(topology), demand(demand), shape(shape), options(options),
-        full(fullLinks(topology, demand, shape.rounds)) {
+        full(fullLinks(topology, demand, shape.rounds, [&options] { return options.isOver(); })) {
     const std::vector<Automorphism> group = freeGroup(topology, demand);
     for (size_t generators = 0; generators <= group.size(); ++generators)
       symmetries.push_back(orbits(topology, demand, group, generators, 1));
@@ -113,7 +113,7 @@ bool isTooLarge(const topology::Topology &topology, const algorithm::Demand &dem
 Outcome solve(const topology::Topology &topology, const algorithm::Demand &demand, Shape shape,
               const Options &options) {
   assert(!demand.combines() && shape.steps > 0 && !isTooLarge(topology, demand, shape));
-  const Bounds bounds = lowerBounds(topology, demand);
+  const Bounds bounds = lowerBounds(topology, demand, [&options] { return options.isOver(); });
   if (shape.steps > shape.rounds || shape.steps < bounds.steps || shape.rounds < bounds.rounds())
     return {Verdict::Unsatisfiable, {}};
   return Search(topology, demand, shape, bounds, options).run();

@@ -188,6 +188,10 @@ void writeTrial(JsonWriter &json, const Trial &trial) {
     json.boolean(trial.outcome.algorithm && trial.fewestRounds);
     if (!trial.outcome.algorithm)
       return;
+    json.key("foundSteps");
+    json.value(trial.cost.steps);
+    json.key("foundRounds");
+    json.value(trial.cost.rounds);
     json.key("sends");
     json.value(static_cast<int64_t>(trial.outcome.algorithm->sends.size()));
     json.key("roundsOfSteps");
@@ -207,6 +211,8 @@ std::string describe(const Trial &trial) {
                      stateOf(trial) + ", " + seconds;
   if (trial.outcome.verdict == Verdict::Unsatisfiable && trial.task.way == Task::Way::InverseThenDirect)
     text += ", of two halves of as many steps and rounds each";
+  if (trial.outcome.algorithm && (trial.cost.steps != trial.shape.steps || trial.cost.rounds != trial.shape.rounds))
+    text += ", with " + quantity(trial.cost.steps, "step") + " and " + quantity(trial.cost.rounds, "round");
   if (trial.outcome.algorithm)
     for (const std::string &shown : {optimality(trial), roundsNeeded(trial)})
       text += shown.empty() ? "" : ", " + shown;
@@ -232,11 +238,12 @@ std::string programs(const CommandLine &line, const Result &result) {
       for (const std::string &import : trial.task.imports)
         program.imports.push_back(importPath(import, line.out));
     program.name = identifier(trial.task.name + "_" + trial.task.topology.name);
+    if (!trial.task.imports.empty()) // which may have an `at`
+      program.at += "_" + program.name;
     if (choices.size() > 1)
       program.name += "_" + std::to_string(trial.cost.steps) + "_" + std::to_string(trial.cost.rounds);
     program.implements = trial.task.implements;
     program.isFirst = i == 0;
-    program.importsOthers = !trial.task.imports.empty();
     program.declaresPlacement = trial.task.hasPlacement && i == 0;
     program.sizes = sizesOf(choices, i);
     print(out, trial.task.topology, trial.task.collective, trial.task.demand, *trial.outcome.algorithm, program);

@@ -30,6 +30,7 @@ public:
     if (!first)
       return {};
     bounds = first->least;
+    chunksOfUnit = first->direct.chunks(); // where they are not given
     switch (line.goal) {
     case Goal::Instance: instance(*first); break;
     case Goal::LeastSteps: leastSteps(*first); break;
@@ -53,8 +54,10 @@ private:
 
   /// Says whether the search can go on. `share` of the time that there is for everything, at most.
   bool attempt(const Task &task, Shape shape, double share) {
-    if (isTooLarge(task.topology, task.direct, shape)) {
-      const uint64_t sends = static_cast<uint64_t>(task.direct.chunks()) * task.topology.linkCount() * shape.steps;
+    const uint32_t parts = stride(task);
+    if (isTooLarge(task.topology, task.direct, {shape.steps / parts, shape.rounds / parts})) {
+      const uint64_t sends =
+          static_cast<uint64_t>(task.direct.chunks()) * task.topology.linkCount() * (shape.steps / parts);
       error = task.name + " on " + task.topology.name + " in " + quantity(shape.steps, "step") +
               " is too large for a solver: " + std::to_string(sends) + " chunks times links times steps, " +
               std::to_string(static_cast<uint64_t>(MaxSends)) + " at most";
@@ -66,7 +69,6 @@ private:
     options.deadline = std::min(end, begin + most);
     Trial trial;
     trial.task = task, trial.shape = shape;
-    const uint32_t parts = stride(task);
     Clock::time_point told = begin;
     options.tells = [&](uint64_t tries) {
       if (Clock::now() - told < std::chrono::seconds(line.progress))
@@ -176,7 +178,10 @@ private:
   /// one of fewer: so what the bound allows is tried first, and then ever more until there is none.
   bool mostChunks(Shape shape) {
     const uint64_t bound = bounds.crossing ? shape.rounds * bounds.bandwidth / bounds.crossing : 1;
-    const auto most = static_cast<uint32_t>(std::min<uint64_t>(bound, isCustom(line.collective) ? 1 : 4096));
+    const double sendsOfUnit = static_cast<double>(chunksOfUnit) * topology.linkCount() * shape.steps;
+    const auto solvable = static_cast<uint64_t>(std::max(1.0, MaxSends / sendsOfUnit));
+    const auto most =
+        static_cast<uint32_t>(std::min({bound, solvable, uint64_t{isCustom(line.collective) ? 1u : 4096u}}));
     const uint32_t least = best > 0 ? static_cast<uint32_t>(shape.rounds / best + 1e-9) + 1 : 1;
     if (least > most)
       return true;
@@ -204,9 +209,9 @@ private:
   std::string &error;
   Options options;
   Clock::time_point end;
-  uint32_t unit = 1;
-  Bounds bounds;   ///< of one unit of chunks
-  double best = 0; ///< fewest rounds per unit that were found; 0: none yet
+  uint32_t unit = 1, chunksOfUnit = 1; ///< as the user counts them, and the solver
+  Bounds bounds;                       ///< of one unit of chunks
+  double best = 0;                     ///< fewest rounds per unit that were found; 0: none yet
   bool isFound = false, isOptimal = false, isUnknown = false;
   Result result;
 };

@@ -12,7 +12,7 @@ namespace gc3::synth {
 struct Trial {
   Task task;
   Shape shape; ///< that was asked for
-  Shape cost;  ///< of what was found: it may have fewer rounds
+  Shape cost;  ///< of what was found: it may have fewer steps and rounds
   Outcome outcome;
   double seconds = 0;
   Bounds least;

@@ -53,7 +53,7 @@ static size_t words(llvm::StringRef text) {
   bool isInside = false;
   while (!text.empty()) {
     auto [line, rest] = text.split('\n');
-    for (char c : line.startswith("//") ? "" : line) {
+    for (char c : line.ltrim().startswith("//") ? "" : line) {
       const bool belongs = llvm::isAlnum(c) || c == '_';
       count += !(belongs && isInside) && c != ' ' ? 1 : 0;
       isInside = belongs;
@@ -109,7 +109,10 @@ static int findPrograms(const topology::Topology &topology, const CommandLine &l
   if (result.found.empty()) {
     const bool isSeveral = line.goal == Goal::LeastSteps || line.goal == Goal::Pareto;
     llvm::errs() << "gc3-synth: there is no such program"
-                 << (isSeveral ? " of up to " + quantity(result.mostSteps, "step") : "") << '\n';
+                 << (isSeveral ? " of up to " + quantity(result.mostSteps, "step") + " and " +
+                                     quantity(line.extraRounds, "round") + " more"
+                               : "")
+                 << '\n';
     return 3;
   }
   return 0;

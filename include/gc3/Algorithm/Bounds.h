@@ -26,6 +26,7 @@ Bounds lowerBounds(const topology::Topology &topology, const Demand &demand, con
 
 /// By link, whether an algorithm of so many rounds has to send over it, in each of them, all that it lets through: in
 /// some set of ranks, as above, there is no more room than what has to go there takes.
-std::vector<uint8_t> fullLinks(const topology::Topology &topology, const Demand &demand, uint32_t rounds);
+std::vector<uint8_t> fullLinks(const topology::Topology &topology, const Demand &demand, uint32_t rounds,
+                               const std::function<bool()> &stops = {});
 
 } // namespace gc3::algorithm

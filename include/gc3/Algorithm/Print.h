@@ -16,7 +16,7 @@ struct ProgramText {
   std::string name;                 ///< of the program
   std::string implements;           ///< the collective with its arguments, which may use a param `inplace`
   bool isFirst = true;              ///< of its file: declares what loops of all programs use
-  bool importsOthers = false;       ///< the file, here or in its first program: their functions may have any name
+  std::string at = "at";            ///< what the function that loops of all programs use is called
   bool declaresPlacement = false;   ///< declares that param, as true: for the first program of a file
   std::string sizes;                ///< of calls, "4KiB .. 1MiB"; empty: all
   size_t mostLines = 50'000;        ///< for operations in no loop; more become lists of numbers, with fewer words

@@ -324,14 +324,19 @@ TEST(Greedy, MoreRoundsMakeFewerSteps) {
 }
 
 TEST(Greedy, Stops) {
-  const Problem problem("torus:4x4", allgather(16));
+  const Problem problem("dgx1", allgather(8, 6));
   greedy::Options options;
+  options.tries = 3;
   options.stops = [] { return true; };
   EXPECT_FALSE(greedy::search(problem.topology, problem.demand, options)) << "nothing was found yet";
-  uint32_t steps = 0;
-  options.stops = [&] { return ++steps > 6; };
+  uint32_t asked = 0;
+  options.stops = [&] { return ++asked == 0; };
+  greedy::search(problem.topology, problem.demand, options);
+  const uint32_t last = std::exchange(asked, 0);
+  options.stops = [&] { return ++asked >= last; };
   const std::optional<Algorithm> found = greedy::search(problem.topology, problem.demand, options);
-  ASSERT_TRUE(found) << "a try had ended";
+  EXPECT_EQ(asked, last);
+  ASSERT_TRUE(found) << "two tries had ended";
   EXPECT_EQ(problem.whyWrong(*found), "");
 }
 

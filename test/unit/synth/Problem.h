@@ -40,7 +40,7 @@ struct Problem {
     std::string text;
     llvm::raw_string_ostream out(text);
     print(out, topology, collective, demand, algorithm,
-          {{"A test."}, {}, "p", implements, true, false, true, "", mostLines});
+          {{"A test."}, {}, "p", implements, true, "at", true, "", mostLines});
     return out.str();
   }
 };
