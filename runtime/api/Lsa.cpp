@@ -37,7 +37,7 @@ Outcome Lsa::make(std::span<const Init> inits) {
     return {gc3InvalidUsage, "this gc3 was built without CUDA"};
   static lsa::Nccl nccl;
   static const Outcome found = lsa::Nccl::find(nccl::findInstalled, nccl);
-  return found.ok() ? make({*cuda, nccl, gin::find}, inits) : found;
+  return found.ok() ? make({*cuda, nccl, gin::find, lsa::inThread}, inits) : found;
 }
 
 void Lsa::add(const std::shared_ptr<lsa::Rank> &rank) {

@@ -19,7 +19,8 @@ host::Outcome grouped(const Nccl &nccl, Body body) {
 }
 
 /// Every rank gives own[i] and receives all[i], by rank of its communicator. An error breaks all of the thread's ranks:
-/// those of others may wait for any of them.
+/// those of others may wait for any of them, and once the group has begun any of them may have a kernel of NCCL's that
+/// waits for others.
 template <typename Message>
 host::Outcome gather(const Nccl &nccl, std::span<Rank *const> ranks, const std::vector<Message> &own,
                      std::vector<std::vector<Message>> &all) {
@@ -28,7 +29,8 @@ host::Outcome gather(const Nccl &nccl, std::span<Rank *const> ranks, const std::
   host::Outcome outcome;
   for (size_t i = 0; outcome.ok() && i < ranks.size(); ++i)
     outcome = ranks[i]->beginGather(&own[i], sizeof(Message));
-  if (outcome.ok())
+  const bool hasBegun = outcome.ok();
+  if (hasBegun)
     outcome = grouped(nccl, [&] {
       host::Outcome gathered;
       for (size_t i = 0; gathered.ok() && i < ranks.size(); ++i)
@@ -41,7 +43,7 @@ host::Outcome gather(const Nccl &nccl, std::span<Rank *const> ranks, const std::
   }
   if (!outcome.ok())
     for (Rank *rank : ranks)
-      rank->breakDown(outcome);
+      hasBegun ? rank->giveUp(outcome) : rank->breakDown(outcome);
   return outcome;
 }
 

@@ -65,15 +65,21 @@ Outcome Rank::completeSplit(const Outcome &created, Loading &loading) const {
   return loading.teamComm.complete(created, team);
 }
 
-void Rank::keepSplit(Loading &loading) {
+/// Who aborts finds it here, or has done so before, and then nothing of NCCL is touched.
+Outcome Rank::keepSplit(Loading &loading) {
   const OnDevice device(cuda, onDevice);
-  loading.window.leave(loading.teamComm.get());
-  std::lock_guard lock(mutex);
-  teamComm = std::move(loading.teamComm);
+  const nccl::Comm ofTeam = loading.teamComm.get();
+  {
+    std::lock_guard lock(mutex);
+    if (isAborted)
+      return {gc3InvalidUsage, "the communicator was aborted"};
+    teamComm = std::move(loading.teamComm);
+  }
+  loading.window.leave(ofTeam);
   if (nccl::informs())
-    nccl::inform("rank " + std::to_string(own) + ": the communicator has no windows, so ranks " +
-                 std::to_string(firstOfTeam()) + " to " + std::to_string(firstOfTeam() + team.ranks - 1) +
-                 " have one of their own for programs");
+    nccl::inform("rank " + std::to_string(own) + ": the communicator has no windows, so the " +
+                 std::to_string(team.ranks) + " ranks of its LSA team have one of their own for programs");
+  return {};
 }
 
 Outcome Rank::connect(Loading &loading) {
@@ -105,10 +111,10 @@ device::Network Rank::networkOf(const Loading &loading) const {
 }
 
 void Rank::discard(Loading &loading) const {
-  if (!isAborted && !isWaitedFor)
+  if (!isAborted && !hasGivenUp)
     return;
   loading.window.abandon();
-  loading.teamComm.abort();
+  loading.teamComm.abort(aside);
   if (loading.onGpu)
     loading.onGpu->abandon();
 }

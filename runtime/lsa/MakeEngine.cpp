@@ -34,7 +34,7 @@ std::unique_ptr<Engine> makeEngine(Bundles &&bundles) {
     return std::make_unique<Unable>(outcome.text);
   cuda::Options options = cuda::environmentOptions();
   options.traceName = trace::environmentName();
-  return lsa::makeEngine({cuda, nccl, gin::find}, std::move(bundles), options, forward);
+  return lsa::makeEngine({cuda, nccl, gin::find, lsa::inThread}, std::move(bundles), options, forward);
 }
 
 } // namespace gc3::nccl

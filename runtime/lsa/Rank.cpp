@@ -28,11 +28,12 @@ static uint64_t thisHost() {
 }
 
 Rank::~Rank() {
-  if (isAborted || isWaitedFor) { // giving memory back waits for the GPU, and kernels of NCCL's may hang there until it
-                                  // is aborted, too
+  if (isAborted || hasGivenUp) { // giving memory back waits for the GPU, and kernels of NCCL's may hang there until it
+                                 // is aborted, too
     for (Window &window : windows)
       window.abandon();
     ownNetwork.abandon();
+    teamComm.abandon();
     runner.abandon();
     gathered.abandon();
     if (recorder)
@@ -226,12 +227,10 @@ Outcome Rank::wait() {
       return outcomeOf(cuda, result, "hearing from the other ranks");
     if (isAborted)
       return {gc3InvalidUsage, "the communicator was aborted"};
-    if (limit != 0 && Clock::now() - begin > std::chrono::milliseconds(limit)) {
-      isWaitedFor = true;
+    if (limit != 0 && Clock::now() - begin > std::chrono::milliseconds(limit))
       return {gc3Timeout,
               "after " + std::to_string(limit) + " ms not all ranks have " +
                   (catalog ? "loaded the program" : "joined; is gc3, with the same bundles, on all of them?")};
-    }
     std::this_thread::sleep_for(std::chrono::microseconds(20));
   }
 }
@@ -268,6 +267,11 @@ void Rank::breakDown(const Outcome &why) {
   runner.breakDown(why);
 }
 
+void Rank::giveUp(const Outcome &why) {
+  hasGivenUp = true;
+  breakDown(why);
+}
+
 void Rank::fail(const Outcome &why) {
   if (why.code != gc3InvalidArgument && why.code != gc3InvalidUsage)
     breakDown(why);
@@ -278,7 +282,7 @@ void Rank::abort() {
   runner.stop();
   breakDown({gc3InvalidUsage, "the communicator was aborted"});
   std::lock_guard lock(mutex);
-  teamComm.abort(); // whoever aborts the communicator does not know of it
+  teamComm.abort(aside); // whoever aborts the communicator does not know of it
 }
 
 } // namespace gc3::lsa

@@ -12,6 +12,7 @@
 #include "lsa/Window.h"
 
 #include <atomic>
+#include <functional>
 
 namespace gc3::lsa {
 
@@ -20,13 +21,14 @@ struct Drivers {
   const cuda::Cuda &cuda;
   const Nccl &nccl;
   const gin::Part *(*gin)() = nullptr; ///< finds the part between nodes; asked only where there are several
+  Aside aside = nullptr;               ///< null: at once
 };
 
 class Rank {
 public:
   Rank(const Drivers &drivers, nccl::Comm comm, const cuda::Options &options)
-      : cuda(drivers.cuda), nccl(drivers.nccl), findPart(drivers.gin), comm(comm), options(options),
-        runner(cuda, options.timeoutMs) {}
+      : cuda(drivers.cuda), nccl(drivers.nccl), findPart(drivers.gin), aside(drivers.aside), comm(comm),
+        options(options), runner(cuda, options.timeoutMs) {}
   /// Waits for calls under way, then gives back what it holds, from the communicator too. After abort(), or where other
   /// ranks never came, it waits for nothing, leaves the communicator alone, and gives back no memory.
   ~Rank();
@@ -84,8 +86,8 @@ public:
   /// All ranks do so together, in a group of NCCL's; `complete` it when that has ended.
   host::Outcome split(Loading &loading) const;
   host::Outcome completeSplit(const host::Outcome &created, Loading &loading) const;
-  /// Once all ranks have one: all windows are in it from here on, the one of this program too.
-  void keepSplit(Loading &loading);
+  /// Once all ranks have one: all windows are in it from here on, the one of this program too. An error: aborted.
+  host::Outcome keepSplit(Loading &loading);
   /// Once its window is registered on all ranks: finds the peers' memory, and writes the image.
   host::Outcome connect(Loading &loading);
   /// What was not kept: behind abort(), or where other ranks never came, nothing of it is given back.
@@ -102,6 +104,8 @@ public:
   host::Outcome broken() const;
   host::Outcome watch(cuda::Watchdog::Clock::time_point now);
   void breakDown(const host::Outcome &why);
+  /// As breakDown, where kernels of NCCL's may wait for ranks that never come: from here on no memory is given back.
+  void giveUp(const host::Outcome &why);
   /// A call has failed here and nowhere else, maybe: what is not the caller's mistake breaks the rank.
   void fail(const host::Outcome &why);
   uint32_t timeoutMs() const { return options.timeoutMs; }
@@ -123,6 +127,7 @@ private:
   const cuda::Cuda &cuda;
   const Nccl &nccl;
   const gin::Part *(*const findPart)();
+  const Aside aside;
   const nccl::Comm comm;
   const cuda::Options options;
   int own = 0, count = 0, onDevice = 0;
@@ -130,7 +135,7 @@ private:
   uint64_t ofAll = 0; ///< what names the communicator
   std::unique_ptr<Catalog> catalog;
   std::atomic<bool> isAborted{false};
-  bool isWaitedFor = false; ///< something of NCCL's never came to its end
+  bool hasGivenUp = false;  ///< something of NCCL's may never come to its end
   mutable std::mutex mutex; ///< guards the calls of the runner, the recorder and what was refused
   cuda::Runner runner;
   cuda::DeviceMemory gathered; ///< own bytes, then those of all

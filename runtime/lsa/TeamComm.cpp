@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lsa/TeamComm.h"
 
+#include <system_error>
+#include <thread>
 #include <utility>
 
 namespace gc3::lsa {
@@ -31,9 +33,19 @@ Outcome TeamComm::complete(const Outcome &created, const nccl::Team &team) {
   return {};
 }
 
-void TeamComm::abort() {
-  if (nccl::Comm own = std::exchange(comm, nullptr))
-    nccl->CommAbort(own);
+void TeamComm::abort(Aside aside) {
+  const nccl::Comm own = std::exchange(comm, nullptr);
+  if (!own)
+    return;
+  const auto work = [table = nccl, own] { table->CommAbort(own); };
+  aside ? aside(work) : work();
+}
+
+void inThread(const std::function<void()> &work) {
+  try {
+    std::thread(work).detach();
+  } catch (const std::system_error &) { // then it stays, and what waits for it
+  }
 }
 
 } // namespace gc3::lsa

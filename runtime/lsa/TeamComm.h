@@ -5,7 +5,14 @@
 
 #include "lsa/Nccl.h"
 
+#include <functional>
+
 namespace gc3::lsa {
+
+/// Has something done by somebody for whom nobody waits.
+using Aside = void (*)(const std::function<void()> &work);
+/// A thread of its own; nothing is done where there is none to be had.
+void inThread(const std::function<void()> &work);
 
 class TeamComm {
 public:
@@ -24,8 +31,11 @@ public:
   /// Null: there is none.
   nccl::Comm get() const { return comm; }
 
-  /// Ends what waits in NCCL for other ranks of it, on other threads; nothing of it is used any more.
-  void abort();
+  /// Ends what waits in NCCL for other ranks of it, on other threads; nothing of it is used any more. Done aside, since
+  /// NCCL waits for the GPU there, where kernels may hang until the application has aborted the larger communicator.
+  void abort(Aside aside);
+  /// It is left as it is, and never given back.
+  void abandon() { comm = nullptr; }
 
 private:
   const Nccl *nccl = nullptr;

@@ -95,7 +95,8 @@ Outcome splitWindowless(const Nccl &nccl, Jobs jobs) {
     return outcome;
   std::erase_if(jobs, [](const Job *job) { return !job->outcome.ok(); });
   for (Job *job : jobs)
-    job->rank->keepSplit(job->loading);
+    job->outcome = job->rank->keepSplit(job->loading);
+  std::erase_if(jobs, [](const Job *job) { return !job->outcome.ok(); });
   enroll(nccl, jobs);
   return {};
 }
@@ -122,6 +123,10 @@ Outcome load(const Nccl &nccl, std::span<Job> jobs) {
       job.outcome = job.rank->reserve(job.loading.program, job.loading);
   }
   Outcome outcome = agree(nccl, all);
+  // Once more: who has waited for too long has given up behind the first, and who comes later than that must find out
+  // here, where it can stop waiting, and not in what follows, where it can't.
+  if (outcome.ok())
+    outcome = agree(nccl, all);
   if (outcome.ok())
     outcome = enrollAll(nccl, jobs);
   if (!outcome.ok())

@@ -291,6 +291,7 @@ struct FakeWindows::Functions {
   static Result enroll(Comm comm, void *memory, size_t bytes, Window *window, int) {
     const Member &own = member(comm);
     World &world = *own.world;
+    ++current->registrations;
     const auto rank = static_cast<size_t>(own.rank);
     const size_t number = world.registrations[rank].size();
     world.registrations[rank].emplace_back(memory, bytes);

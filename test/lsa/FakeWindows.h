@@ -47,8 +47,9 @@ public:
   void free(nccl::Comm comm);
 
   // What they look at:
-  uint64_t used = 0;        ///< calls that name a communicator
-  uint64_t windowsMade = 0; ///< on all ranks
+  uint64_t used = 0;          ///< calls that name a communicator
+  uint64_t registrations = 0; ///< begun, on all ranks
+  uint64_t windowsMade = 0;   ///< likewise
   uint64_t networksMade = 0;
   uint64_t partCalls = 0; ///< into the part
   uint64_t splits = 0;    ///< communicators made by splitting, counted on all ranks

@@ -297,6 +297,48 @@ TEST(LsaErrors, RanksThatNeverLoad) {
       << "of the rank that waited: giving it back would wait for NCCL's kernel";
 }
 
+/// What one rank of a thread waits for in vain, its others may have kernels of NCCL's for, too.
+TEST(LsaErrors, RanksOfAThreadThatWaitInVain) {
+  FakeCuda fake;
+  FakeWindows windows(fake);
+  cuda::Options options = smallOptions();
+  options.timeoutMs = 20;
+  {
+    LsaWorld world(fake, windows, {ringAllReduce(3, true)}, options);
+    ASSERT_EQ(world.made(), "");
+    const Trial trial = world.trial(0, {});
+    Loopback::Buffers buffers(fake, trial);
+    std::vector<lsa::RankCall> calls{world.part(0, buffers.requests[0]), world.part(2, buffers.requests[2])};
+    lsa::run(calls, world.nccl);
+    for (const lsa::RankCall &call : calls)
+      EXPECT_EQ(call.outcome.text, "after 20 ms not all ranks have loaded the program");
+  }
+  EXPECT_EQ(windows.leaks(), "4 pieces of memory 2 pieces of pinned memory 2 pieces of symmetric memory ");
+}
+
+/// A rank that comes when the others have given up does not go on to where NCCL lets nobody stop waiting.
+TEST(LsaErrors, ARankThatLoadsTooLate) {
+  FakeCuda fake;
+  FakeWindows windows(fake);
+  cuda::Options options = smallOptions();
+  options.timeoutMs = 20;
+  LsaWorld world(fake, windows, {ringAllReduce(3, true)}, options);
+  ASSERT_EQ(world.made(), "");
+  const Trial trial = world.trial(0, {});
+  Loopback::Buffers buffers(fake, trial);
+  for (const std::vector<size_t> &ranks : {std::vector<size_t>{0, 2}, std::vector<size_t>{1}}) {
+    std::vector<lsa::RankCall> calls;
+    for (size_t rank : ranks)
+      calls.push_back(world.part(rank, buffers.requests[rank]));
+    lsa::run(calls, world.nccl);
+    for (const lsa::RankCall &call : calls) {
+      EXPECT_EQ(call.outcome.text, "after 20 ms not all ranks have loaded the program");
+      EXPECT_FALSE(call.declined) << "others may come to something else";
+    }
+  }
+  EXPECT_EQ(windows.registrations, 0u);
+}
+
 TEST(LsaErrors, AbortEndsLoading) {
   FakeCuda fake;
   FakeWindows windows(fake);

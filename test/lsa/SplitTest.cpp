@@ -101,6 +101,50 @@ TEST_F(LsaSplit, AbortEndsItToo) {
   leaks = "12 pieces of memory 4 pieces of pinned memory 4 pieces of symmetric memory 4 windows ";
 }
 
+/// Also where nobody but the thread that loads knows of it yet.
+TEST_F(LsaSplit, AbortEndsWhatIsBeingMade) {
+  for (const uint64_t at : {1, 4}) { // in the gather where ranks tell each other of it, and when all have heard
+    FakeCuda cuda;
+    FakeWindows other(cuda);
+    nodes(other, lsa::tellingVersion);
+    LsaWorld world(cuda, other, {pairs(4)});
+    const Trial trial = world.trial(0, {});
+    Loopback::Buffers buffers(cuda, trial);
+    std::vector<lsa::RankCall> calls;
+    for (size_t rank = 0; rank < 4; ++rank)
+      calls.push_back(world.part(rank, buffers.requests[rank]));
+    cuda.whileAsked = [&, asked = uint64_t{0}]() mutable {
+      asked += other.splits != 0;
+      if (asked == at)
+        for (const lsa::Joined &rank : world.joined)
+          rank.rank->abort();
+    };
+    lsa::run(calls, world.nccl);
+    cuda.whileAsked = nullptr;
+    for (const lsa::RankCall &call : calls)
+      EXPECT_EQ(call.outcome.text, "the communicator was aborted") << at;
+    EXPECT_EQ(other.abortedSplits, 4u) << at;
+    EXPECT_EQ(other.registrations, 4u) << "those before the split";
+  }
+}
+
+/// Where a rank has waited in vain its team's communicator stays: to destroy it waits for the GPU, where NCCL hangs.
+TEST_F(LsaSplit, WhoHasGivenUpLeavesItAlone) {
+  cuda::Options options = smallOptions();
+  options.timeoutMs = 20;
+  LsaWorld world(fake, windows, {pairs(4), otherPairs(4)}, options);
+  ASSERT_EQ(world.run(0, {}), "");
+  const Trial trial = world.trial(1, {});
+  Loopback::Buffers buffers(fake, trial);
+  std::vector<lsa::RankCall> calls{world.part(0, buffers.requests[0])};
+  lsa::run(calls, world.nccl);
+  EXPECT_EQ(calls[0].outcome.text, "after 20 ms not all ranks have loaded the program");
+  const uint64_t used = windows.used;
+  world.joined[0].rank.reset();
+  EXPECT_EQ(windows.used, used) << "nothing of NCCL is touched";
+  leaks = "4 pieces of memory 1 pieces of pinned memory 2 pieces of symmetric memory 1 windows 1 communicators ";
+}
+
 /// True: aborted, so memory stays taken.
 bool tryOnce(FakeCuda &fake, FakeWindows &windows, FailureCounts &counts) {
   LsaWorld world(fake, windows, {pairs(4)});
