@@ -23,6 +23,7 @@ struct Options {
   bool simple = false;                                ///< Simple, whatever a program was proven for
   bool strictLL128 = false;          ///< no program for LL128 runs under Simple where a link tears lines
   uint32_t timeoutMs = 0;            ///< how long a kernel may run; 0: for ever
+  uint32_t joiningMs = 60'000;       ///< how long ranks wait, or for timeoutMs if that is longer, until all have joined
   bool allowUnproven = false;        ///< programs serve calls of standard collectives whatever they promise
   trace::TraceFile *trace = nullptr; ///< where calls of ranks that share a GPU are recorded; null: they are not
   std::string traceName{};           ///< of the files of ranks that have a GPU each (trace/RankFiles.h); empty: none

@@ -11,14 +11,41 @@ namespace {
 
 /// A rank that may join.
 struct Candidate {
+  const Applicant *applicant;
   std::shared_ptr<Rank> rank;
   std::unique_ptr<Catalog> catalog;
-  Outcome outcome; ///< of its own
+  Outcome outcome;             ///< of its own, until the records are there
+  bool isOfOneVersion = false; ///< all ranks are
   std::vector<Record> records;
+
+  bool joins() const { return outcome.ok(); }
 };
+using Candidates = std::vector<Candidate *>;
+
+template <typename Which>
+Candidates those(std::vector<Candidate> &candidates, Which which) {
+  Candidates chosen;
+  for (Candidate &candidate : candidates)
+    if (which(candidate))
+      chosen.push_back(&candidate);
+  return chosen;
+}
+
+/// Candidates of which all ranks of a communicator are among those asked, or none, tell each other something.
+template <typename Message>
+Outcome exchange(const Nccl &nccl, const Candidates &asked, const std::vector<Message> &own,
+                 std::vector<std::vector<Message>> &all) {
+  if (asked.empty())
+    return {};
+  std::vector<Rank *> ranks;
+  for (Candidate *candidate : asked)
+    ranks.push_back(candidate->rank.get());
+  return gather<Message>(nccl, ranks, own, all);
+}
 
 /// What a rank finds out alone; others hear of it, unless it can't even tell.
-void look(Candidate &candidate, const Applicant &applicant, Record &record) {
+void look(Candidate &candidate, Record &record) {
+  const Applicant &applicant = *candidate.applicant;
   candidate.outcome = applicant.problem;
   if (candidate.outcome.ok())
     candidate.outcome = check(applicant.options);
@@ -30,39 +57,45 @@ void look(Candidate &candidate, const Applicant &applicant, Record &record) {
   record.able = candidate.outcome.ok();
 }
 
-Outcome gatherRecords(const Nccl &nccl, std::vector<Candidate> &candidates, const std::vector<Record> &own) {
-  std::vector<Rank *> ranks;
-  for (Candidate &candidate : candidates)
-    ranks.push_back(candidate.rank.get());
-  std::vector<std::vector<Record>> all;
-  Outcome outcome = gather<Record>(nccl, ranks, own, all);
-  for (size_t i = 0; outcome.ok() && i < candidates.size(); ++i)
-    candidates[i].records = std::move(all[i]);
+/// Ranks of one version go on; the others know so from here on. Who comes to this when others have waited for too long
+/// finds out behind it, before anything that it could not stop waiting in.
+Outcome greet(const Nccl &nccl, std::vector<Candidate> &candidates) {
+  const Candidates asked = those(candidates, [](const Candidate &) { return true; });
+  std::vector<std::vector<Greeting>> all;
+  Outcome outcome = exchange(nccl, asked, std::vector<Greeting>(asked.size()), all);
+  for (size_t i = 0; outcome.ok() && i < asked.size(); ++i)
+    if (const std::string why = otherVersion(all[i]); why.empty())
+      asked[i]->isOfOneVersion = true;
+    else
+      asked[i]->outcome = {gc3InvalidUsage, why};
   return outcome;
 }
 
-/// Once the records are there. An error is that of all ranks.
-void judge(Candidate &candidate) {
-  const std::string why = disagreement(candidate.records);
-  if (candidate.outcome.ok() && !why.empty())
-    candidate.outcome = {gc3InvalidUsage, why};
+/// An error that follows from the records is that of all ranks.
+Outcome gatherRecords(const Nccl &nccl, std::vector<Candidate> &candidates) {
+  const Candidates asked = those(candidates, [](const Candidate &candidate) { return candidate.isOfOneVersion; });
+  std::vector<Record> own(asked.size());
+  for (size_t i = 0; i < asked.size(); ++i)
+    look(*asked[i], own[i]);
+  std::vector<std::vector<Record>> all;
+  Outcome outcome = exchange(nccl, asked, own, all);
+  for (size_t i = 0; outcome.ok() && i < asked.size(); ++i) {
+    asked[i]->records = std::move(all[i]);
+    if (const std::string why = disagreement(asked[i]->records); asked[i]->joins() && !why.empty())
+      asked[i]->outcome = {gc3InvalidUsage, why};
+  }
+  return outcome;
 }
 
 /// Of the ranks that have programs for it, between which ones LL128 is possible.
 Outcome gatherLines(const Nccl &nccl, std::vector<Candidate> &candidates) {
-  std::vector<Candidate *> asked;
-  std::vector<Rank *> ranks;
+  const Candidates asked = those(
+      candidates, [](const Candidate &candidate) { return candidate.joins() && candidate.catalog->wantsWholeLines(); });
   std::vector<PeerSet> own;
-  for (Candidate &candidate : candidates)
-    if (candidate.outcome.ok() && candidate.catalog->wantsWholeLines()) {
-      asked.push_back(&candidate);
-      ranks.push_back(candidate.rank.get());
-      own.push_back(candidate.rank->wholeLines(candidate.records));
-    }
-  if (asked.empty())
-    return {};
+  for (const Candidate *candidate : asked)
+    own.push_back(candidate->rank->wholeLines(candidate->records));
   std::vector<std::vector<PeerSet>> all;
-  Outcome outcome = gather<PeerSet>(nccl, ranks, own, all);
+  Outcome outcome = exchange(nccl, asked, own, all);
   for (size_t i = 0; outcome.ok() && i < asked.size(); ++i)
     for (size_t r = 0; r < all[i].size(); ++r)
       asked[i]->records[r].wholeLines = all[i][r];
@@ -71,26 +104,21 @@ Outcome gatherLines(const Nccl &nccl, std::vector<Candidate> &candidates) {
 
 /// Of the ranks that have programs which go over the network, creates its ends, and settles what they do with it.
 Outcome connectNetworks(const Nccl &nccl, std::vector<Candidate> &candidates) {
-  std::vector<Candidate *> asked;
-  std::vector<Rank *> ranks;
-  for (Candidate &candidate : candidates)
-    if (candidate.outcome.ok() && candidate.catalog->signals() != 0) {
-      asked.push_back(&candidate);
-      ranks.push_back(candidate.rank.get());
-    }
+  const Candidates asked = those(
+      candidates, [](const Candidate &candidate) { return candidate.joins() && candidate.catalog->signals() != 0; });
   if (asked.empty())
     return {};
   std::vector<Outcome> created(asked.size());
   const Outcome group = grouped(nccl, [&]() -> Outcome {
     for (size_t i = 0; i < asked.size(); ++i)
-      created[i] = ranks[i]->network().create(asked[i]->catalog->signals());
+      created[i] = asked[i]->rank->network().create(asked[i]->catalog->signals());
     return {};
   });
   std::vector<uint32_t> contexts;
   for (size_t i = 0; i < asked.size(); ++i)
-    contexts.push_back(ranks[i]->completeNetwork(group.ok() ? created[i] : group));
+    contexts.push_back(asked[i]->rank->completeNetwork(group.ok() ? created[i] : group));
   std::vector<std::vector<uint32_t>> all;
-  Outcome outcome = gather<uint32_t>(nccl, ranks, contexts, all);
+  Outcome outcome = exchange(nccl, asked, contexts, all);
   for (size_t i = 0; outcome.ok() && i < asked.size(); ++i) {
     for (size_t r = 0; r < all[i].size(); ++r)
       asked[i]->records[r].contexts = all[i][r];
@@ -99,8 +127,18 @@ Outcome connectNetworks(const Nccl &nccl, std::vector<Candidate> &candidates) {
   return outcome;
 }
 
+/// An error: some rank can't tell the others what it came to.
+Outcome agree(const Nccl &nccl, std::vector<Candidate> &candidates) {
+  for (auto *gatherNext : {greet, gatherRecords, gatherLines})
+    if (Outcome outcome = gatherNext(nccl, candidates); !outcome.ok())
+      return outcome;
+  for (Candidate *candidate : those(candidates, [](const Candidate &each) { return each.joins(); }))
+    candidate->catalog->settle(candidate->records);
+  return connectNetworks(nccl, candidates);
+}
+
 Joined settle(Candidate &candidate) {
-  if (!candidate.outcome.ok())
+  if (!candidate.joins())
     return {nullptr, candidate.outcome, 0};
   candidate.rank->join(std::move(candidate.catalog), candidate.records);
   return {std::move(candidate.rank), {}, candidate.records[0].nonce};
@@ -120,24 +158,14 @@ std::vector<Joined> breakAll(std::vector<Candidate> &candidates, const Outcome &
 
 std::vector<Joined> join(const Drivers &drivers, std::span<const Applicant> applicants) {
   std::vector<Candidate> candidates(applicants.size());
-  for (size_t i = 0; i < applicants.size(); ++i)
+  for (size_t i = 0; i < applicants.size(); ++i) {
+    candidates[i].applicant = &applicants[i];
     candidates[i].rank = std::make_shared<Rank>(drivers, applicants[i].comm, applicants[i].options);
+  }
   for (Candidate &candidate : candidates)
     if (Outcome outcome = candidate.rank->prepare(); !outcome.ok())
       return breakAll(candidates, outcome);
-  std::vector<Record> own(applicants.size());
-  for (size_t i = 0; i < applicants.size(); ++i)
-    look(candidates[i], applicants[i], own[i]);
-  if (Outcome outcome = gatherRecords(drivers.nccl, candidates, own); !outcome.ok())
-    return breakAll(candidates, outcome);
-  for (Candidate &candidate : candidates)
-    judge(candidate);
-  if (Outcome outcome = gatherLines(drivers.nccl, candidates); !outcome.ok())
-    return breakAll(candidates, outcome);
-  for (Candidate &candidate : candidates)
-    if (candidate.outcome.ok())
-      candidate.catalog->settle(candidate.records);
-  if (Outcome outcome = connectNetworks(drivers.nccl, candidates); !outcome.ok())
+  if (Outcome outcome = agree(drivers.nccl, candidates); !outcome.ok())
     return breakAll(candidates, outcome);
   std::vector<Joined> joined;
   for (Candidate &candidate : candidates)

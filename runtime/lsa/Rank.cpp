@@ -211,15 +211,15 @@ Outcome Rank::endGather(void *all, size_t size) {
   return outcome.ok() ? outcomeOf(cuda, cuda.synchronize(runner.stream()), "hearing from the other ranks") : outcome;
 }
 
-/// For the other ranks, not longer than for a kernel, and not after abort(). All ranks join right behind the birth of
-/// the communicator, so one that waits for long has peers that never will: without gc3, or without bundles.
+/// For the other ranks, and not after abort(); for a program not longer than for a kernel. All ranks join right behind
+/// the birth of the communicator, so one that waits for long has peers that never will: without gc3, or without
+/// bundles.
 Outcome Rank::wait() {
   using Clock = std::chrono::steady_clock;
-  constexpr uint32_t joiningMs = 60'000;
   if (Outcome outcome = outcomeOf(cuda, cuda.record(gatheredAll.get(), runner.stream()), "recording an event");
       !outcome.ok())
     return outcome;
-  const uint32_t limit = options.timeoutMs != 0 || catalog ? options.timeoutMs : joiningMs;
+  const uint32_t limit = catalog ? options.timeoutMs : std::max(options.timeoutMs, options.joiningMs);
   const Clock::time_point begin = Clock::now();
   for (;;) {
     const cuda::Result result = cuda.query(gatheredAll.get());

@@ -57,7 +57,7 @@ public:
 
   // Telling each other: each rank gives as many bytes as the others, and receives those of all. All of a thread's ranks
   // begin, then are gathered in one group of NCCL's, then end.
-  static constexpr size_t mostBytes = sizeof(Record);
+  static constexpr size_t mostBytes = std::max(sizeof(Record), sizeof(Greeting));
   host::Outcome beginGather(const void *bytes, size_t size);
   host::Outcome gather(size_t size);
   host::Outcome endGather(void *all, size_t size);

@@ -8,6 +8,11 @@ namespace gc3::lsa {
 
 using device::Protocol;
 
+/// NCCL's, or ours.
+static std::string versionOf(int32_t code) {
+  return std::to_string(code / 10000) + "." + std::to_string(code / 100 % 100) + "." + std::to_string(code % 100);
+}
+
 void Record::set(const cuda::Options &options) {
   for (size_t p = 0; p < options.tuning.size(); ++p) {
     slotBytes[p] = options.tuning[p].slotBytes;
@@ -22,13 +27,24 @@ void Record::set(const cuda::Options &options) {
   programs = bundle::checksum(list.data(), list.size());
 }
 
+std::string otherVersion(std::span<const Greeting> ranks) {
+  const Greeting &first = ranks[0];
+  for (size_t r = 0; r < ranks.size(); ++r) {
+    const Greeting &own = ranks[r];
+    if (own.version != first.version)
+      return "rank " + std::to_string(r) + " has version " + versionOf(own.version) + " of gc3, and rank 0 has " +
+             versionOf(first.version);
+    if (own.layout != first.layout || own.recordBytes != first.recordBytes)
+      return "rank " + std::to_string(r) + " has another build of gc3 than rank 0";
+  }
+  return {};
+}
+
 std::string disagreement(std::span<const Record> ranks) {
   const Record &first = ranks[0];
   for (size_t r = 0; r < ranks.size(); ++r) {
     const Record &own = ranks[r];
     const std::string rank = "rank " + std::to_string(r);
-    if (own.layout != first.layout)
-      return rank + " has another version of gc3 than rank 0";
     if (own.able == 0)
       return rank + " can't run programs";
     if (own.bundles != first.bundles)
@@ -79,11 +95,6 @@ static std::string torn(const host::Program &program, std::span<const Record> ra
 Protocol protocolOf(const host::Program &program, std::span<const Record> ranks) {
   const bool replaced = ranks[0].simple != 0 || !apart(program, ranks).empty() || !torn(program, ranks).empty();
   return replaced ? Protocol::Simple : static_cast<Protocol>(program.info().protocol());
-}
-
-/// As NCCL writes it.
-static std::string versionOf(int32_t code) {
-  return std::to_string(code / 10000) + "." + std::to_string(code / 100 % 100) + "." + std::to_string(code % 100);
 }
 
 std::string whyNoNetwork(std::span<const Record> ranks) {

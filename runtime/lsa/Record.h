@@ -26,13 +26,11 @@ private:
   std::array<uint64_t, most / 64> bits{};
 };
 
-/// One rank's. Crosses processes as it is.
+/// One rank's. Crosses processes as it is, between ranks of one version.
 struct Record {
-  static constexpr uint32_t currentLayout = 3;
-  uint32_t layout = currentLayout; ///< of records, and of what ranks write into each other's memory
-  uint32_t able = 1;               ///< 0: this rank can't run programs, whatever the others say
-  uint64_t bundles = 0;            ///< digest of all of them
-  uint64_t programs = 0;           ///< digest of GC3_PROGRAM
+  uint32_t able = 1;                                       ///< 0: this rank can't run programs, whatever the others say
+  uint64_t bundles = 0;                                    ///< digest of all of them
+  uint64_t programs = 0;                                   ///< digest of GC3_PROGRAM
   std::array<uint64_t, device::protocolCount> slotBytes{}; ///< options, alike on all ranks; these by protocol
   std::array<uint32_t, device::protocolCount> slots{};
   uint32_t simple = 0, strictLL128 = 0, timeout = 0, allowUnproven = 0;
@@ -52,7 +50,18 @@ struct Record {
   static constexpr uint32_t unknown = UINT32_MAX;
   void set(const cuda::Options &options);
 };
-static_assert(sizeof(Record) == 288);
+
+/// What comes before a record, of this size in every version: records of different sizes can't be gathered.
+struct Greeting {
+  int32_t version = GC3_VERSION;
+  uint32_t layout = 4; ///< of records, and of what ranks write into each other's memory
+  uint32_t recordBytes = sizeof(Record);
+  uint32_t unused = 0;
+};
+static_assert(sizeof(Greeting) == 16);
+
+/// Why ranks can't even exchange records: the first whose version is not that of rank 0; empty if there is none.
+std::string otherVersion(std::span<const Greeting> ranks);
 
 /// Why ranks can't run programs together: the first that differs from rank 0, or is not able; empty if none.
 std::string disagreement(std::span<const Record> ranks);

@@ -42,6 +42,7 @@ struct FakeWindows::World {
   struct Gather {
     std::vector<std::vector<std::byte>> data; ///< by rank
     int arrived = 0;
+    std::optional<size_t> bytes{};
   };
   std::deque<Gather> gathers;
   std::vector<size_t> gathered;                                      ///< by rank: how many it has begun
@@ -245,8 +246,11 @@ struct FakeWindows::Functions {
     const auto rank = static_cast<size_t>(own.rank);
     const size_t number = world.gathered[rank]++;
     if (world.gathers.size() <= number)
-      world.gathers.push_back({std::vector<std::vector<std::byte>>(static_cast<size_t>(world.ranks)), 0});
+      world.gathers.push_back({.data = std::vector<std::vector<std::byte>>(static_cast<size_t>(world.ranks))});
     World::Gather &gather = world.gathers[number];
+    if (gather.bytes.value_or(count) != count)
+      std::abort(); // NCCL takes them to be alike
+    gather.bytes = count;
     current->cuda.enqueue(reinterpret_cast<cuda::Stream>(stream), [=, &gather, &world] {
       return [=, &gather, &world, begun = false]() mutable {
         if (!begun) {

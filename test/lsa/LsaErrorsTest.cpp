@@ -33,7 +33,6 @@ TEST(LsaErrors, RecordsThatDiffer) {
     EXPECT_EQ(lsa::disagreement(records), text);
     records[2].*member = records[0].*member;
   };
-  expect(&lsa::Record::layout, 7u, "rank 2 has another version of gc3 than rank 0");
   expect(&lsa::Record::able, 0u, "rank 2 can't run programs");
   expect(&lsa::Record::bundles, 1ull, "rank 2 has other bundles than rank 0");
   expect(&lsa::Record::slots, std::array<uint32_t, 3>{0, 0, 4}, "rank 2 has other FIFO slots than rank 0");
@@ -46,6 +45,48 @@ TEST(LsaErrors, RecordsThatDiffer) {
   expect(&lsa::Record::tuner, 1u, "rank 2 has a tuner, unlike rank 0");
   records[0].able = 0; // the first one counts, too
   EXPECT_EQ(lsa::disagreement(records), "rank 0 can't run programs");
+}
+
+/// Records of other versions may have another size, so they are not even gathered.
+TEST(LsaErrors, OtherVersions) {
+  std::vector<lsa::Greeting> all(3);
+  EXPECT_EQ(lsa::otherVersion(all), "");
+  all[1].recordBytes += 8;
+  EXPECT_EQ(lsa::otherVersion(all), "rank 1 has another build of gc3 than rank 0");
+  all[1] = all[0];
+  all[2].layout = 7;
+  EXPECT_EQ(lsa::otherVersion(all), "rank 2 has another build of gc3 than rank 0");
+  all[0].version = 100;
+  all[1].version = 20103;
+  EXPECT_EQ(lsa::otherVersion(all), "rank 1 has version 2.1.3 of gc3, and rank 0 has 0.1.0");
+}
+
+/// Over a communicator one of whose ranks is another process, with another gc3.
+TEST(LsaErrors, ARankOfAnotherVersion) {
+  FakeCuda fake;
+  FakeWindows windows(fake);
+  const lsa::Nccl nccl = windows.table();
+  const std::vector<nccl::Comm> comms = windows.make(3);
+  const cuda::Cuda &cuda = FakeCuda::table();
+  cuda::Stream stream = nullptr;
+  cuda.createStream(&stream);
+  lsa::Greeting older;
+  older.version = 99;
+  older.recordBytes = 64;
+  std::byte *theirs = fake.allocate(4 * sizeof older);
+  std::memcpy(theirs, &older, sizeof older);
+  nccl.AllGather(theirs, theirs + sizeof older, sizeof older, nccl::DataType::Int8, comms[2],
+                 reinterpret_cast<nccl::Stream>(stream));
+  const lsa::Catalog::Files files{open({ringAllReduce(3, true)})};
+  for (const lsa::Joined &rank : lsa::join({cuda, nccl}, {{applicant(comms[0], files), applicant(comms[1], files)}})) {
+    EXPECT_EQ(rank.rank, nullptr);
+    EXPECT_EQ(rank.outcome.code, gc3InvalidUsage);
+    EXPECT_EQ(rank.outcome.text, "rank 2 has version 0.0.99 of gc3, and rank 0 has 0.1.0");
+  }
+  EXPECT_TRUE(fake.isIdle(stream));
+  cuda.destroyStream(stream);
+  fake.release(theirs);
+  EXPECT_EQ(windows.leaks(), "");
 }
 
 TEST(LsaErrors, DigestsTellBundlesApart) {
@@ -254,7 +295,8 @@ TEST(LsaErrors, RanksThatNeverJoin) {
   FakeCuda fake;
   FakeWindows windows(fake);
   cuda::Options options = smallOptions();
-  options.timeoutMs = 20;
+  options.timeoutMs = 5; // of kernels, which are shorter
+  options.joiningMs = 20;
   const std::vector<nccl::Comm> comms = windows.make(2);
   const lsa::Nccl nccl = windows.table();
   const std::vector<lsa::Applicant> applicants{applicant(comms[0], {open({ringAllReduce(2, true)})}, options)};
@@ -266,6 +308,25 @@ TEST(LsaErrors, RanksThatNeverJoin) {
   EXPECT_EQ(joined[0].rank->broken().code, gc3Timeout);
   joined.clear();
   EXPECT_EQ(windows.leaks(), "1 pieces of memory 1 pieces of pinned memory ");
+}
+
+/// A rank that comes when others have given up does not go on to where NCCL lets nobody stop waiting.
+TEST(LsaErrors, ARankThatJoinsTooLate) {
+  FakeCuda fake;
+  FakeWindows windows(fake);
+  windows.teamSize = 1; // over a network
+  cuda::Options options = smallOptions();
+  options.joiningMs = 20;
+  const std::vector<nccl::Comm> comms = windows.make(2);
+  const lsa::Nccl nccl = windows.table();
+  const lsa::Catalog::Files files{open({ringAllReduce(2, true)})};
+  for (nccl::Comm comm : comms) {
+    const std::vector<lsa::Applicant> alone{applicant(comm, files, options)};
+    const std::vector<lsa::Joined> joined = lsa::join({FakeCuda::table(), nccl, &FakeWindows::part}, alone);
+    EXPECT_EQ(joined[0].outcome.code, gc3Timeout);
+    EXPECT_NE(joined[0].rank, nullptr) << "the other one may come to something else";
+  }
+  EXPECT_EQ(windows.partCalls, 0u);
 }
 
 /// Where another one never loads a program: as above.
