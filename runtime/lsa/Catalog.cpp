@@ -63,11 +63,11 @@ bool Catalog::wantsWholeLines() const {
 }
 
 /// Connections with slots at one rank when all programs of the protocol have been loaded, where they are most.
-uint64_t Catalog::mostWithSlots(Protocol protocol, std::span<const Protocol> protocols) const {
+uint64_t Catalog::mostWithSlots(Protocol protocol) const {
   device::ConnectionPool all(teamOfRanks);
-  for (size_t i = 0; i < entries.size(); ++i)
-    if (protocols[i] == protocol)
-      all.add(*entries[i].loaded->program, {protocol, 1, 0});
+  for (const Entry &entry : entries)
+    if (entry.refused.empty() && entry.sizes.protocol == protocol)
+      all.add(*entry.loaded->program, {protocol, 1, 0});
   return all.mostWithSlots();
 }
 
@@ -79,27 +79,46 @@ void Catalog::settle(std::span<const Record> records) {
     teamOfRanks.push_back(static_cast<uint32_t>(record.firstPeer));
     contextCount = std::min(contextCount, record.contexts);
   }
-  std::vector<Protocol> protocols;
-  for (Entry &entry : entries) {
-    protocols.push_back(protocolOf(*entry.loaded->program, records));
-    entry.overNetwork = !apart(*entry.loaded->program, records).empty();
-  }
-  for (Protocol protocol : {Protocol::Simple, Protocol::LL, Protocol::LL128}) {
-    cuda::SlotNeeds needs;
-    for (size_t i = 0; i < entries.size(); ++i)
-      if (protocols[i] == protocol)
-        needs.add(*entries[i].loaded->program);
-    needs.connections = mostWithSlots(protocol, protocols);
-    const device::SlotSizes sizes = cuda::chooseSlots(protocol, needs, options);
-    for (size_t i = 0; i < entries.size(); ++i)
-      if (protocols[i] == protocol) {
-        entries[i].sizes = sizes;
-        entries[i].refused = whyNot(*entries[i].loaded->program, protocol, records);
-        if (entries[i].refused.empty() && !cuda::isPossible(sizes, needs.connections))
-          entries[i].refused = "FIFO slots would take more than 1 TiB";
-      }
-  }
+  settleWays(records);
+  for (Protocol protocol : {Protocol::Simple, Protocol::LL, Protocol::LL128})
+    settleSlots(protocol);
   countSignals();
+}
+
+/// What programs go by, and which can't run: those come first in the order of their bundles that have room.
+void Catalog::settleWays(std::span<const Record> records) {
+  SharedRoom room(records);
+  for (Entry &entry : entries) {
+    const host::Program &program = *entry.loaded->program;
+    entry.sizes.protocol = protocolOf(program, records);
+    entry.overNetwork = !apart(program, records).empty();
+    entry.refused = whyNot(program, records);
+    if (!entry.refused.empty())
+      continue;
+    if (const std::string why = room.add(program, entry.sizes.protocol, entry.overNetwork); !why.empty())
+      entry.refused = "program '" + entry.name() + "': " + why;
+  }
+  besides.clear();
+  for (uint32_t r = 0; r < records.size(); ++r)
+    besides.push_back(room.beside(r));
+}
+
+/// Of the programs that can run.
+void Catalog::settleSlots(Protocol protocol) {
+  cuda::SlotNeeds needs;
+  std::vector<Entry *> those;
+  for (Entry &entry : entries)
+    if (entry.refused.empty() && entry.sizes.protocol == protocol) {
+      those.push_back(&entry);
+      needs.add(*entry.loaded->program);
+    }
+  needs.connections = mostWithSlots(protocol);
+  const device::SlotSizes sizes = cuda::chooseSlots(protocol, needs, options);
+  for (Entry *entry : those) {
+    entry->sizes = sizes;
+    if (!cuda::isPossible(sizes, needs.connections))
+      entry->refused = "FIFO slots would take more than 1 TiB";
+  }
 }
 
 /// Programs come first in the order of their bundles.

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "host/Selection.h"
-#include "lsa/Record.h"
+#include "lsa/SharedRoom.h"
 
 #include <map>
 #include <mutex>
@@ -48,6 +48,8 @@ public:
   uint32_t contexts() const { return contextCount; }
   /// By rank: those of one team reach each other's memory.
   const std::vector<uint32_t> &teams() const { return teamOfRanks; }
+  /// Behind settle(). Thread blocks that others on the GPU of that rank may have at the same time, at most.
+  uint32_t blocksBeside(uint32_t rank) const { return besides[rank]; }
 
   /// The program for a valid call, and whether it can make such a call, buffers aside. The error is alike on all ranks.
   host::Outcome choose(const host::Request &request, uint32_t &number);
@@ -59,7 +61,9 @@ private:
   host::Outcome load(const cuda::Options &options);
   host::Outcome select(const host::Request &request, uint32_t &number);
   host::Outcome admit(const Entry &entry, const host::Request &request) const;
-  uint64_t mostWithSlots(device::Protocol protocol, std::span<const device::Protocol> protocols) const;
+  uint64_t mostWithSlots(device::Protocol protocol) const;
+  void settleWays(std::span<const Record> records);
+  void settleSlots(device::Protocol protocol);
   void countSignals();
 
   const Files files;
@@ -71,7 +75,7 @@ private:
   std::vector<Entry> entries;
   std::map<const host::LoadedProgram *, uint32_t> numbers;
   uint32_t architecture = 0;
-  std::vector<uint32_t> teamOfRanks;
+  std::vector<uint32_t> teamOfRanks, besides; ///< by rank
   uint32_t signalCount = 0, contextCount = 0;
 };
 

@@ -160,8 +160,6 @@ void Rank::join(std::unique_ptr<Catalog> ofPrograms, std::span<const Record> rec
   catalog = std::move(ofPrograms);
   ofAll = records[0].nonce;
   pool = std::make_unique<device::ConnectionPool>(catalog->teams());
-  for (uint32_t program = 0; program < catalog->size(); ++program)
-    besides.push_back(blocksBeside(*catalog->entry(program).loaded->program, records, rank()));
   onGpu.resize(catalog->size());
   refusals.resize(catalog->size());
   if (!options.traceName.empty())

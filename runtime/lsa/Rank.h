@@ -146,8 +146,7 @@ private:
   Network ownNetwork;
   TeamComm teamComm;                           ///< where the windows are, if it is there
   device::ConnectionPool::Parts parts;         ///< by window and rank
-  std::vector<uint32_t> besides;               ///< by number in the catalog: blocks of other ranks on the same GPU
-  std::vector<const cuda::GpuProgram *> onGpu; ///< likewise
+  std::vector<const cuda::GpuProgram *> onGpu; ///< by number in the catalog
   std::vector<std::string> refusals;
   std::optional<cuda::Recorder> recorder; ///< goes first, while its programs are there
 };

@@ -111,19 +111,11 @@ std::string whyNoNetwork(std::span<const Record> ranks) {
   return {};
 }
 
-uint32_t blocksBeside(const host::Program &program, std::span<const Record> ranks, uint32_t r) {
-  uint32_t blocks = 0;
-  for (uint32_t other = 0; other < program.ranks(); ++other)
-    if (other != r && shareGpu(ranks[other], ranks[r]))
-      blocks += program.firstThreadBlock(other + 1) - program.firstThreadBlock(other);
-  return blocks;
-}
-
 bool shareGpu(const Record &a, const Record &b) {
   return a.host != 0 && a.host == b.host && std::string_view(a.busId) == b.busId;
 }
 
-std::string whyNot(const host::Program &program, Protocol protocol, std::span<const Record> ranks) {
+std::string whyNot(const host::Program &program, std::span<const Record> ranks) {
   const std::string name = "program '" + program.info().name()->str() + "': ";
   const std::string pair = apart(program, ranks), why = pair.empty() ? "" : whyNoNetwork(ranks);
   if (!why.empty())
@@ -133,15 +125,6 @@ std::string whyNot(const host::Program &program, Protocol protocol, std::span<co
     return name + tearing +
            ", which it connects, have no link that keeps lines of LL128 whole, and GC3_LL128 refuses "
            "another protocol";
-  for (uint32_t r = 0; r < program.ranks(); ++r) {
-    const uint32_t own = program.firstThreadBlock(r + 1) - program.firstThreadBlock(r);
-    const uint32_t blocks = own + blocksBeside(program, ranks, r);
-    const uint32_t room = pair.empty() ? ranks[r].room[static_cast<size_t>(protocol)] : ranks[r].networkRoom;
-    if (blocks > room)
-      return name + "rank " + std::to_string(r) + " has " + std::to_string(blocks) + " thread blocks" +
-             (blocks > own ? ", those of ranks on the same GPU included" : "") + ", and its GPU can hold " +
-             std::to_string(room) + " at once";
-  }
   return {};
 }
 

@@ -76,14 +76,11 @@ std::string apart(const host::Program &program, std::span<const Record> ranks);
 /// Why no messages can go over the network; empty if they can, as far as is known.
 std::string whyNoNetwork(std::span<const Record> ranks);
 
-/// Why a program can't run on these ranks; empty if it can.
-std::string whyNot(const host::Program &program, device::Protocol protocol, std::span<const Record> ranks);
+/// Why a program can't run on these ranks, room on their GPUs aside (lsa/SharedRoom.h); empty if it can.
+std::string whyNot(const host::Program &program, std::span<const Record> ranks);
 
 /// Whether two ranks are on one GPU, as far as is known.
 bool shareGpu(const Record &a, const Record &b);
-
-/// Thread blocks of the other ranks on the GPU of rank `r`, which NCCL allows from 2.30 on.
-uint32_t blocksBeside(const host::Program &program, std::span<const Record> ranks, uint32_t r);
 
 /// The oldest GPU of all.
 uint32_t oldestArchitecture(std::span<const Record> ranks);

@@ -11,26 +11,57 @@ using host::ReduceOp;
 namespace {
 
 /// One launch holds its blocks until the end, so all ranks of a GPU need room at once.
-TEST(LsaGpus, RanksOnOneGpuShareItsRoom) {
-  const auto file = open({ringAllReduce(3, false)}); // a thread block each
-  std::unique_ptr<host::Program> program;
-  ASSERT_TRUE(host::Program::load(*file, 0, program).ok());
-  std::vector<lsa::Record> records(3);
-  for (lsa::Record &record : records) {
-    record.room = {2, 2, 2}, record.peerEnd = 3, record.host = 7;
-    std::snprintf(record.busId, sizeof record.busId, "0000:1b:00.0");
+class LsaSharedRoom : public testing::Test {
+protected:
+  void SetUp() override {
+    for (lsa::Record &record : records) {
+      record.room = {4, 3, 4}, record.networkRoom = 2, record.peerEnd = 3, record.host = 7;
+      std::snprintf(record.busId, sizeof record.busId, "0000:1b:00.0");
+    }
+    ASSERT_TRUE(host::Program::load(*file, 0, one).ok());
+    ASSERT_TRUE(host::Program::load(*file, 1, two).ok());
   }
-  EXPECT_EQ(lsa::whyNot(*program, device::Protocol::Simple, records),
-            "program 'ring3_1': rank 0 has 3 thread blocks, those of ranks on the same GPU included, and its GPU can "
-            "hold 2 at once");
+
+  const std::unique_ptr<bundle::BundleFile> file = open({ringAllReduce(3, false), plainRingAllReduce(3)});
+  std::unique_ptr<host::Program> one, two; ///< thread blocks on each rank
+  std::vector<lsa::Record> records{3};
+};
+
+TEST_F(LsaSharedRoom, IsThatOfAllRanksOnAGpu) {
+  const std::string three = "rank 0 and those on the same GPU may have 3 thread blocks, each in any program, and its "
+                            "GPU can hold 2 at once";
+  EXPECT_EQ(lsa::SharedRoom(records).add(*one, device::Protocol::LL, false), "");
+  EXPECT_EQ(lsa::SharedRoom(records).add(*one, device::Protocol::LL, true), three);
   records[1].busId[5] = '2';
-  EXPECT_EQ(lsa::whyNot(*program, device::Protocol::Simple, records), "");
+  EXPECT_EQ(lsa::SharedRoom(records).add(*one, device::Protocol::LL, true), "");
   records[1] = records[0];
   records[1].host = 8;
-  EXPECT_EQ(lsa::whyNot(*program, device::Protocol::Simple, records), "");
+  EXPECT_EQ(lsa::SharedRoom(records).add(*one, device::Protocol::LL, true), "");
   for (lsa::Record &record : records)
     record.host = 0; // not known
-  EXPECT_EQ(lsa::whyNot(*program, device::Protocol::Simple, records), "");
+  EXPECT_EQ(lsa::SharedRoom(records).add(*two, device::Protocol::LL, true), "");
+  records[2].networkRoom = 1;
+  EXPECT_EQ(lsa::SharedRoom(records).add(*two, device::Protocol::LL, true),
+            "rank 2 has 2 thread blocks, and its GPU can hold 1 at once");
+}
+
+/// One rank may be in its next program when another has not begun that before it.
+TEST_F(LsaSharedRoom, IsThatOfAnyProgramsAtOnce) {
+  records[2].host = 8;
+  lsa::SharedRoom room(records);
+  EXPECT_EQ(room.add(*one, device::Protocol::LL, false), "");
+  EXPECT_EQ(room.beside(0), 1u);
+  EXPECT_EQ(room.beside(2), 0u);
+  EXPECT_EQ(room.add(*two, device::Protocol::Simple, false), "");
+  EXPECT_EQ(room.beside(0), 2u);
+  EXPECT_EQ(room.add(*one, device::Protocol::Simple, true),
+            "rank 0 and those on the same GPU may have 3 thread blocks, each in any program, and its GPU can hold 2 at "
+            "once");
+  EXPECT_EQ(room.add(*two, device::Protocol::LL, false),
+            "rank 0 and those on the same GPU may have 4 thread blocks, each in any program, and its GPU can hold 3 at "
+            "once");
+  EXPECT_EQ(room.add(*one, device::Protocol::LL128, false), "") << "what was refused takes no room";
+  EXPECT_EQ(room.beside(1), 2u);
 }
 
 /// So their blocks have fewer threads than one rank's alone could have.
@@ -44,6 +75,24 @@ TEST(LsaGpus, RanksOnOneGpuLeaveRoomForEachOther) {
   ASSERT_EQ(world.made(), "");
   EXPECT_EQ(world.run(0, {.count = 50}), "");
   EXPECT_EQ(fake.threadsOfLaunch, 64u);
+  LsaWorld two(fake, windows, {ringAllReduce(4, false), plainRingAllReduce(4)}, tuned({.slotBytes = 256}));
+  EXPECT_EQ(two.run(0, {.count = 50}), "");
+  EXPECT_EQ(fake.threadsOfLaunch, 32u) << "beside the other program's two blocks on the neighbour";
+}
+
+/// A program that can't run takes nothing from those that can.
+TEST(LsaGpus, WhatIsRefusedHasNoSlots) {
+  FakeCuda fake;
+  FakeWindows windows(fake);
+  windows.teamSize = 2;
+  windows.hasPart = false;
+  ProgramSpec refused = ringAllReduce(4, false);
+  refused.fifoSlots = 64;
+  LsaWorld world(fake, windows, {refused, pairs(4)});
+  ASSERT_EQ(world.made(), "");
+  const lsa::Catalog &programs = *world.joined[1].rank->programs();
+  EXPECT_NE(programs.entry(0).refused, "");
+  EXPECT_EQ(programs.entry(1).sizes.slots, pairs(4).fifoSlots);
 }
 
 TEST(LsaGpus, MoreBlocksThanTheirGpuHolds) {

@@ -183,21 +183,6 @@ TEST_F(LsaNetwork, WithoutNeedThereIsNoNetwork) {
   EXPECT_EQ(windows.partCalls, 0u);
 }
 
-TEST(LsaNetworkErrors, RoomIsThatOfTheKernelsOverTheNetwork) {
-  std::vector<lsa::Record> records(2);
-  records[1].firstPeer = 1;
-  records[0].peerEnd = 1, records[1].peerEnd = 2;
-  for (lsa::Record &record : records)
-    record.room = {9, 9, 9}, record.networkRoom = 9, record.gin = record.nccl = 22809;
-  const auto file = open({ringAllReduce(2, false)});
-  std::unique_ptr<host::Program> program;
-  ASSERT_TRUE(host::Program::load(*file, 0, program).ok());
-  EXPECT_EQ(lsa::whyNot(*program, device::Protocol::Simple, records), "");
-  records[1].networkRoom = 0;
-  EXPECT_EQ(lsa::whyNot(*program, device::Protocol::Simple, records),
-            "program 'ring2_1': rank 1 has 1 thread blocks, and its GPU can hold 0 at once");
-}
-
 /// The other ranks' messages never come: the kernel is stopped, and says what it waited for.
 TEST_F(LsaNetwork, AMissingRankIsATimeout) {
   cuda::Options options = smallOptions();
