@@ -6,6 +6,7 @@
 #include "device/Story.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace gc3::cuda {
 
@@ -100,7 +101,7 @@ Outcome GpuProgram::knowAveraging(ElementType type) const {
   return blocksThatFit(cuda, interpretersOf(cuda), room, kernel, threadsOfMoves, blocks);
 }
 
-Outcome GpuProgram::reserve() {
+Outcome GpuProgram::reserve(bool watched) {
   for (unsigned t = 0; t < host::elementTypeCount; ++t) {
     const auto type = static_cast<ElementType>(t);
     if (Outcome outcome = fit(kernelOf(type), fits[t]); !outcome.ok())
@@ -108,7 +109,25 @@ Outcome GpuProgram::reserve() {
     if (Outcome outcome = knowAveraging(type); !outcome.ok())
       return outcome;
   }
+  if (Outcome outcome = watched && image.blocks() != 0 ? reserveRunning() : Outcome{}; !outcome.ok())
+    return outcome;
   return allocate(cuda, image.bytes(), name(), memory);
+}
+
+Outcome GpuProgram::reserveRunning() {
+  void *words = nullptr;
+  const size_t bytes = image.blocks() * sizeof(uint64_t);
+  Outcome outcome = outcomeOf(cuda, cuda.allocatePinned(&words, bytes), "allocating pinned memory");
+  if (outcome.ok()) {
+    runningWords = PinnedMemory(cuda, words);
+    std::memset(words, 0, bytes);
+  }
+  return outcome;
+}
+
+std::span<const uint64_t> GpuProgram::running() const {
+  const auto *words = static_cast<const uint64_t *>(runningWords.get());
+  return {words, words ? image.blocks() : 0};
 }
 
 Outcome GpuProgram::write(const device::ConnectionEnds &ends, Stream stream) {
@@ -124,6 +143,7 @@ Outcome GpuProgram::write(const device::ConnectionEnds &ends, Stream stream) {
 Outcome GpuProgram::prepare(const host::Request &request, uint64_t count, device::Call &call, Launch &launch) const {
   const auto type = static_cast<ElementType>(request.type);
   call = loadedCall;
+  call.running = static_cast<uint64_t *>(runningWords.get());
   call.op = request.op == gc3Avg ? device::Operation::Sum : static_cast<device::Operation>(request.op);
   if (std::string problem =
           device::setGeometry(*program.program, count, static_cast<uint32_t>(host::elementSize(type)), sizes, call);

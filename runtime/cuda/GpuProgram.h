@@ -8,6 +8,7 @@
 #include "host/Selection.h"
 
 #include <array>
+#include <span>
 #include <utility>
 
 namespace gc3::cuda {
@@ -33,7 +34,8 @@ public:
 
   /// Takes memory, and has the GPU know all kernels that calls may launch: a driver that loads one later may wait for
   /// what runs, which may wait for what comes behind.
-  host::Outcome reserve();
+  /// `watched`: its blocks say whether they run.
+  host::Outcome reserve(bool watched);
   /// Writes the image over `stream`, which is idle after that.
   host::Outcome write(const device::ConnectionEnds &ends, Stream stream);
 
@@ -47,7 +49,10 @@ public:
   /// What the blocks of a stopped kernel waited for; empty where they waited for nothing.
   host::Outcome story(Stream stream, std::string &text) const;
 
-  void abandon() { memory.abandon(); } ///< it is never given back
+  /// By block: what it says (device::Call::running), if somebody watches.
+  std::span<const uint64_t> running() const;
+
+  void abandon() { memory.abandon(), runningWords.abandon(); } ///< it is never given back
 
   const host::LoadedProgram &loaded() const { return program; }
   const device::SlotSizes &slotSizes() const { return sizes; }
@@ -63,6 +68,7 @@ private:
     uint64_t room = 0;
   };
   host::Outcome fit(const void *kernel, Fit &result) const;
+  host::Outcome reserveRunning();
   host::Outcome knowAveraging(host::ElementType type) const;
   const void *kernelOf(host::ElementType type) const;
   std::string name() const { return "program '" + program.program->info().name()->str() + "'"; }
@@ -77,6 +83,7 @@ private:
   const device::ProgramImage image;
   const bool reduces;
   DeviceMemory memory;
+  PinnedMemory runningWords;
   device::Call loadedCall{};                      ///< where the image lies
   std::array<Fit, host::elementTypeCount> fits{}; ///< by type
 };

@@ -52,7 +52,7 @@ Outcome LoopbackWorld::load(const host::LoadedProgram &chosen, const GpuProgram 
                                     std::to_string(program.connections().size()) + " connections' FIFO slots"};
   auto fresh = std::make_unique<GpuProgram>(cuda, runner.room(), chosen, device::RankRange{0, ranks}, sizes,
                                             interpretersOf(cuda), options.tuned(sizes.protocol).threads);
-  if (Outcome outcome = fresh->reserve(); !outcome.ok())
+  if (Outcome outcome = fresh->reserve(options.timeoutMs != 0); !outcome.ok())
     return outcome;
   device::ConnectionPool pool(ranks);
   const std::vector<uint32_t> numbers = pool.add(program, sizes);

@@ -42,6 +42,7 @@ const GpuProgram *Runner::find(const host::LoadedProgram &program) const {
 const GpuProgram &Runner::add(std::unique_ptr<GpuProgram> program) {
   std::lock_guard lock(watching);
   programs.push_back(std::move(program));
+  watchdog.add(programs.back()->running());
   return *programs.back();
 }
 
@@ -132,14 +133,9 @@ Outcome Runner::enqueue(Plan &plan, Stream stream) {
   // Also on the same stream: another one may have its handle by now, and each thread has its own behind one handle.
   if (Outcome outcome = outcomeOf(cuda, cuda.await(stream, lastCall.get()), "waiting for the last call"); !outcome.ok())
     return outcome;
-  if (timeoutMs != 0)
-    if (Outcome outcome = watchdog.begin(stream); !outcome.ok())
-      return outcome;
   Outcome outcome = enqueueCall(plan, stream);
   // Also where only a part of the call could be put there.
-  Outcome recorded = outcomeOf(cuda, cuda.record(lastCall.get(), stream), "recording an event");
-  if (outcome.ok() && recorded.ok() && timeoutMs != 0)
-    recorded = watchdog.end(stream);
+  const Outcome recorded = outcomeOf(cuda, cuda.record(lastCall.get(), stream), "recording an event");
   return outcome.ok() ? recorded : outcome;
 }
 
@@ -170,19 +166,19 @@ Outcome Runner::story() {
 
 Outcome Runner::watch(Watchdog::Clock::time_point now) {
   std::lock_guard lock(watching);
-  if (timeoutMs == 0 || (!whyBroken.ok() && !stopping))
+  if (!whyBroken.ok() && !stopping)
     return whyBroken;
-  bool stuck = false;
-  if (Outcome outcome = watchdog.look(now, stuck); !outcome.ok()) {
+  bool idle = false;
+  if (Outcome outcome = isIdle(idle); !outcome.ok()) {
     stopping = false;
     return whyBroken = outcome;
   }
-  if (stuck && !stopping) {
+  if (watchdog.isStuck(now) && !stopping) {
     stop();
     stopping = true;
     whyBroken = {gc3Timeout, "a kernel has not ended in " + std::to_string(timeoutMs) + " ms and is being stopped"};
   }
-  if (stopping && watchdog.idle()) {
+  if (stopping && watchdog.isIdle()) {
     stopping = false;
     whyBroken = story();
   }

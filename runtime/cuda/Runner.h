@@ -18,7 +18,7 @@ namespace gc3::cuda {
 class Runner {
 public:
   Runner(const Cuda &cuda, uint32_t timeoutMs)
-      : cuda(cuda), timeoutMs(timeoutMs), memory(cuda), watchdog(cuda, std::chrono::milliseconds(timeoutMs)) {}
+      : cuda(cuda), timeoutMs(timeoutMs), memory(cuda), watchdog(std::chrono::milliseconds(timeoutMs)) {}
 
   /// Takes what calls need on the thread's current device.
   host::Outcome prepare();
@@ -43,13 +43,13 @@ public:
   host::Outcome isCaptured(Stream stream, bool &captured) const;
   /// A call with one valid request for each of the program's ranks here, all alike.
   host::Outcome plan(const GpuProgram &program, std::span<const host::Request> requests, bool captured, Plan &plan);
-  /// Behind the last call, whatever stream that was on, and under the eyes of the watchdog; neither under capture.
+  /// Behind the last call, whatever stream that was on, but under capture.
   host::Outcome enqueue(Plan &plan, Stream stream);
   /// Whether the calls that were enqueued have ended, or failed.
   host::Outcome isIdle(bool &idle) const;
 
-  /// Looks after the kernels under way, if there is a timeout: one that runs for longer is stopped. Not ok: a call has
-  /// been stopped, or has failed. The connections are in the middle of messages then.
+  /// Looks after the kernels under way: if there is a timeout, one that runs for longer is stopped, also in a replay of
+  /// a graph. Not ok: a call has been stopped, or has failed. The connections are in the middle of messages then.
   host::Outcome watch(Watchdog::Clock::time_point now);
   /// Ends the kernels that run and those that will.
   void stop();
@@ -73,9 +73,9 @@ private:
   PinnedMemory stopWord;
   OwnEvent lastCall;
   PreparedCalls preparedCalls;
-  GrowingMemory memory; ///< scratch and private copies
-  Watchdog watchdog;
+  GrowingMemory memory;        ///< scratch and private copies
   mutable std::mutex watching; ///< guards what follows
+  Watchdog watchdog;
   std::vector<std::unique_ptr<GpuProgram>> programs;
   bool stopping = false;
   host::Outcome whyBroken;

@@ -1,69 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/Watchdog.h"
 
+#include <algorithm>
+#include <utility>
+
 namespace gc3::cuda {
 
-using host::Outcome;
-
-Outcome Watchdog::mark(OwnEvent &event, Stream stream) {
-  event = takeSpare();
-  if (!event.get())
-    if (Outcome outcome = createEvent(cuda, event); !outcome.ok())
-      return outcome;
-  return outcomeOf(cuda, cuda.record(event.get(), stream), "recording an event");
+void Watchdog::add(std::span<const uint64_t> running) {
+  for (const uint64_t &word : running)
+    blocks.push_back({&word, 0, {}});
 }
 
-OwnEvent Watchdog::takeSpare() {
-  std::lock_guard lock(mutex);
-  if (spare.empty())
-    return {};
-  OwnEvent event = std::move(spare.back());
-  spare.pop_back();
-  return event;
-}
-
-bool Watchdog::idle() const {
-  std::lock_guard lock(mutex);
-  return watched.empty();
-}
-
-Outcome Watchdog::begin(Stream stream) {
-  return mark(next.begin, stream);
-}
-
-Outcome Watchdog::end(Stream stream) {
-  Outcome outcome = mark(next.end, stream);
-  std::lock_guard lock(mutex);
-  if (outcome.ok())
-    watched.push_back(std::exchange(next, {}));
-  return outcome;
-}
-
-bool Watchdog::passed(const OwnEvent &event, Outcome &outcome) const {
-  const Result result = cuda.query(event.get());
-  if (result != notReady)
-    outcome = outcomeOf(cuda, result, "a call that was under way");
-  return result != notReady;
-}
-
-Outcome Watchdog::look(Clock::time_point now, bool &stuck) {
-  std::lock_guard lock(mutex);
-  stuck = false;
-  Outcome outcome;
-  while (!watched.empty() && passed(watched.front().end, outcome)) {
-    if (!outcome.ok())
-      return outcome;
-    spare.push_back(std::move(watched.front().begin));
-    spare.push_back(std::move(watched.front().end));
-    watched.pop_front();
+bool Watchdog::isStuck(Clock::time_point now) {
+  bool stuck = false;
+  for (Block &block : blocks) {
+    const uint64_t current = block.current();
+    if (std::exchange(block.number, current) != current)
+      block.since = now;
+    stuck |= current != 0 && now - block.since >= timeout;
   }
-  if (watched.empty())
-    return {};
-  Watched &running = watched.front();
-  if (!running.since && passed(running.begin, outcome) && outcome.ok())
-    running.since = now;
-  stuck = running.since && now - *running.since >= timeout;
-  return outcome;
+  return stuck;
+}
+
+bool Watchdog::isIdle() const {
+  return std::all_of(blocks.begin(), blocks.end(), [](const Block &block) { return block.current() == 0; });
 }
 
 } // namespace gc3::cuda

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls on their way on streams, and whether one of them has been running for too long. The clock of a call starts when
-// what came before it on its stream is done. Who looks, and when, is somebody else's business: another thread may, also
-// while a call waits for room on its stream.
+// Whether blocks of kernels have been in one call for too long, by what they say in host memory: so nothing of CUDA is
+// asked, and replays of graphs, which nobody here launches, are seen as well. Who looks, and when, is somebody else's
+// business. One thread at a time.
 #pragma once
 
-#include "cuda/Resources.h"
-
 #include <chrono>
-#include <deque>
-#include <mutex>
-#include <optional>
+#include <cstdint>
+#include <span>
+#include <vector>
 
 namespace gc3::cuda {
 
@@ -17,32 +15,26 @@ class Watchdog {
 public:
   using Clock = std::chrono::steady_clock;
 
-  Watchdog(const Cuda &cuda, std::chrono::milliseconds timeout) : cuda(cuda), timeout(timeout) {}
+  explicit Watchdog(std::chrono::milliseconds timeout) : timeout(timeout) {}
 
-  /// Around a call. After an error of either nothing is watched.
-  host::Outcome begin(Stream stream);
-  host::Outcome end(Stream stream);
+  /// More blocks, with what each says (device::Call::running); that has to stay.
+  void add(std::span<const uint64_t> running);
 
-  /// Whether a call has been running for longer than the timeout. An error: a call has failed.
-  host::Outcome look(Clock::time_point now, bool &stuck);
-  /// At the last look.
-  bool idle() const;
+  /// Whether a block has been in its call for as long as the timeout, counted from when it is first seen there.
+  bool isStuck(Clock::time_point now);
+  /// No block is in a call.
+  bool isIdle() const;
 
 private:
-  struct Watched {
-    OwnEvent begin, end;
-    std::optional<Clock::time_point> since; ///< when it was first seen running
+  struct Block {
+    const uint64_t *running;
+    uint64_t number = 0;     ///< when it was last looked at
+    Clock::time_point since; ///< when that was new
+    uint64_t current() const { return __atomic_load_n(running, __ATOMIC_ACQUIRE); }
   };
-  OwnEvent takeSpare(); ///< empty: there is none
-  host::Outcome mark(OwnEvent &event, Stream stream);
-  bool passed(const OwnEvent &event, host::Outcome &outcome) const;
 
-  const Cuda &cuda;
   const std::chrono::milliseconds timeout;
-  Watched next;                ///< who makes calls alone knows it
-  mutable std::mutex mutex;    ///< guards what follows
-  std::deque<Watched> watched; ///< in the order of their calls, which run one after the other
-  std::vector<OwnEvent> spare;
+  std::vector<Block> blocks;
 };
 
 } // namespace gc3::cuda

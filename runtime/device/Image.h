@@ -146,6 +146,8 @@ struct Call {
   const Rank *ranks;    ///< those of the launch
   const Seat *seats;    ///< by block of the grid
   const uint32_t *stop; ///< host memory: not 0 if all blocks have to end at once
+  uint64_t *running;    ///< host memory, by block of the grid: 0, or in each of its calls another number while it is in
+                        ///< that; null: nobody watches
   Shape shapes[bufferKinds];
   uint64_t slotElements;
   uint64_t tileElements; ///< of each slot that a message moves, in one tile

@@ -62,16 +62,10 @@ public:
 
   GC3_DEVICE void run() {
     begin();
-    for (; tile != call.tiles; ++tile)
-      for (uint32_t first = 0; first < stepCount; first += windowSteps) {
-        if (tile == 0 || stepCount > windowSteps)
-          loadWindow(first);
-        const uint32_t end = first + windowSteps < stepCount ? first + windowSteps : stepCount;
-        for (stepNumber = first; stepNumber != end; ++stepNumber)
-          if (!runStep(shared.window[stepNumber - first]))
-            return; // counters are what they were: nobody may use them any more
-      }
-    end();
+    noteRunning(tilesBefore + 1);
+    if (runTiles())
+      end();
+    noteRunning(0);
   }
 
 private:
@@ -81,6 +75,28 @@ private:
       std::conditional_t<P == Protocol::LL, LowLatency<Machine, Arithmetic>, LL128<Machine, Arithmetic>>>;
 
   GC3_DEVICE bool leads() const { return machine.thread() == 0; }
+
+  /// For who watches, also where replays of a graph are launched by nobody that could tell. A report comes before.
+  GC3_DEVICE void noteRunning(uint64_t number) {
+    if (call.running == nullptr || !leads())
+      return;
+    machine.fence(Scope::System);
+    machine.tell(call.running + machine.block(), number, Scope::System);
+  }
+
+  /// False: told to stop. Counters are what they were then: nobody may use them any more.
+  GC3_DEVICE bool runTiles() {
+    for (; tile != call.tiles; ++tile)
+      for (uint32_t first = 0; first < stepCount; first += windowSteps) {
+        if (tile == 0 || stepCount > windowSteps)
+          loadWindow(first);
+        const uint32_t end = first + windowSteps < stepCount ? first + windowSteps : stepCount;
+        for (stepNumber = first; stepNumber != end; ++stepNumber)
+          if (!runStep(shared.window[stepNumber - first]))
+            return false;
+      }
+    return true;
+  }
 
   /// What is written to shared memory here is read behind a barrier.
   GC3_DEVICE void begin() {

@@ -29,7 +29,7 @@ Outcome Rank::reserve(uint32_t program, Loading &loading) {
       std::make_unique<cuda::GpuProgram>(cuda, runner.room(), *entry.loaded, device::RankRange{rank(), rank() + 1},
                                          entry.sizes, entry.overNetwork ? part->interpreters : interpretersOf(cuda),
                                          options.tuned(entry.sizes.protocol).threads, catalog->blocksBeside(rank()));
-  if (Outcome outcome = loading.onGpu->reserve(); !outcome.ok())
+  if (Outcome outcome = loading.onGpu->reserve(options.timeoutMs != 0); !outcome.ok())
     return outcome;
   if (loading.pool->pieces() == pool->pieces())
     return {};

@@ -43,10 +43,9 @@ public:
   std::set<std::pair<int, int>> overPcie;  ///< devices between which there are none all the same, in this direction
   uint32_t threadsPerMultiprocessor = 512; ///< what occupancy goes by
   bool captured = false;                   ///< all streams: what they are given is kept then, for replay()
-  bool hangs = false;               ///< kernels begin, but wait until they are told to stop; then they run, stopped
-  uint64_t seed = 1;                ///< of the emulated GPU's schedule
-  std::function<void()> meanwhile;  ///< what another thread does when somebody waits for a stream the next time
-  std::function<void()> whileAsked; ///< what it does whenever somebody asks for an event
+  uint64_t seed = 1;                       ///< of the emulated GPU's schedule
+  std::function<void()> meanwhile;         ///< what another thread does when somebody waits for a stream the next time
+  std::function<void()> whileAsked;        ///< what it does whenever somebody asks for an event
 
   // What they look at:
   uint64_t calls = 0;           ///< those that can fail

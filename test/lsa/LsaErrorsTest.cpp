@@ -270,6 +270,54 @@ TEST(LsaErrors, AMissingRankIsATimeout) {
   EXPECT_EQ(windows.leaks(), "");
 }
 
+/// Replays are launched by nobody who could tell, and watched all the same.
+TEST(LsaErrors, AMissingRankInAReplay) {
+  FakeCuda fake;
+  FakeWindows windows(fake);
+  cuda::Options options = smallOptions();
+  options.timeoutMs = 1000;
+  {
+    LsaWorld world(fake, windows, {ringAllReduce(2, true)}, options);
+    ASSERT_EQ(world.run(0, {}), "");
+    const Trial trial = world.trial(0, {});
+    Loopback::Buffers buffers(fake, trial);
+    std::vector<lsa::RankCall> calls{world.part(0, buffers.requests[0]), world.part(1, buffers.requests[1])};
+    lsa::Rank &rank = *calls[0].rank;
+    fake.captured = true;
+    lsa::run({calls.data(), 1}, world.nccl);
+    fake.captured = false;
+    const cuda::Watchdog::Clock::time_point start{};
+    for (int replay = 0; replay < 3; ++replay) { // each ends in time, all of them together do not
+      fake.replay();
+      EXPECT_FALSE(fake.isIdle(world.streams[0]));
+      EXPECT_TRUE(rank.watch(start + std::chrono::milliseconds(999 * replay)).ok());
+      EXPECT_TRUE(rank.watch(start + std::chrono::milliseconds(999 * replay + 998)).ok());
+      lsa::run({&calls[1], 1}, world.nccl);
+      EXPECT_TRUE(fake.isIdle(world.streams[0]));
+    }
+    fake.replay();
+    EXPECT_TRUE(rank.watch(start + std::chrono::milliseconds(5000)).ok());
+    EXPECT_EQ(rank.watch(start + std::chrono::milliseconds(6000)).code, gc3Timeout);
+    EXPECT_EQ(rank.watch(start + std::chrono::milliseconds(6001)).text,
+              "a kernel has not ended in 1000 ms and was stopped; program 'ring2_aliased_1':\n"
+              "  rank 0 thread block 0 step 1 (rrcs, tile 0) waits for a message from rank 1 on channel 0");
+    EXPECT_TRUE(fake.isIdle(world.streams[0]));
+  }
+  EXPECT_EQ(windows.leaks(), "");
+}
+
+/// Also where nothing is watched.
+TEST(LsaErrors, AFailedKernelIsTold) {
+  FakeCuda fake;
+  FakeWindows windows(fake);
+  LsaWorld world(fake, windows, {ringAllReduce(2, true)});
+  ASSERT_EQ(world.run(0, {}), "");
+  fake.failAt = fake.calls + 1;
+  EXPECT_EQ(world.joined[0].rank->watch({}).text, "a call that was under way: fake failure (CUDA error 2)");
+  EXPECT_EQ(world.joined[0].rank->broken().code, gc3UnhandledCudaError);
+  EXPECT_TRUE(world.joined[1].rank->watch({}).ok());
+}
+
 /// Who gives up a rank whose kernel is stuck gets it back, as nobody else would end it.
 TEST(LsaErrors, ARankThatIsStuckEndsAfterTheTimeout) {
   FakeCuda fake;
@@ -354,7 +402,7 @@ TEST(LsaErrors, RanksThatNeverLoad) {
     EXPECT_EQ(calls[0].outcome.text, "after 20 ms not all ranks have loaded the program");
     EXPECT_TRUE(world.joined[1].rank->broken().ok()) << "that one's own business";
   }
-  EXPECT_EQ(windows.leaks(), "2 pieces of memory 1 pieces of pinned memory 1 pieces of symmetric memory ")
+  EXPECT_EQ(windows.leaks(), "2 pieces of memory 2 pieces of pinned memory 1 pieces of symmetric memory ")
       << "of the rank that waited: giving it back would wait for NCCL's kernel";
 }
 
@@ -374,7 +422,7 @@ TEST(LsaErrors, RanksOfAThreadThatWaitInVain) {
     for (const lsa::RankCall &call : calls)
       EXPECT_EQ(call.outcome.text, "after 20 ms not all ranks have loaded the program");
   }
-  EXPECT_EQ(windows.leaks(), "4 pieces of memory 2 pieces of pinned memory 2 pieces of symmetric memory ");
+  EXPECT_EQ(windows.leaks(), "4 pieces of memory 4 pieces of pinned memory 2 pieces of symmetric memory ");
 }
 
 /// A rank that comes when the others have given up does not go on to where NCCL lets nobody stop waiting.

@@ -157,7 +157,6 @@ TEST(LoopbackErrors, EveryCallMayFail) {
 
 TEST(LoopbackErrors, AStuckKernelIsStoppedAndExplained) {
   FakeCuda fake;
-  fake.hangs = true;
   {
     cuda::Options options = smallOptions();
     options.timeoutMs = 100;
@@ -181,7 +180,6 @@ TEST(LoopbackErrors, AStuckKernelIsStoppedAndExplained) {
 
 TEST(LoopbackErrors, AStuckKernelEndsWithItsWorld) {
   FakeCuda fake;
-  fake.hangs = true;
   {
     cuda::Options options = smallOptions();
     options.timeoutMs = 20;

@@ -19,7 +19,7 @@ protected:
       programs.push_back(std::make_unique<cuda::GpuProgram>(FakeCuda::table(), room, *loaded[index],
                                                             device::RankRange{0, 3}, sizes,
                                                             cuda::interpretersOf(FakeCuda::table()), 32));
-      EXPECT_TRUE(programs.back()->reserve().ok());
+      EXPECT_TRUE(programs.back()->reserve(false).ok());
     }
   }
   std::shared_ptr<const cuda::Prepared> find(size_t program, uint64_t count, gc3RedOp_t op = gc3Sum,
