@@ -25,6 +25,7 @@ Outcome Nccl::find(void *(*function)(const std::string &name), Nccl &nccl) {
   look(nccl.DevCommDestroy, "DevCommDestroy");
   if (nccl.version >= tellingVersion)
     look(nccl.GetLsaDevicePointer, "GetLsaDevicePointer");
+  nccl.CommRevoke = reinterpret_cast<nccl::signature::CommRevoke *>(function("CommRevoke"));
   if (missing)
     return {gc3InvalidUsage, std::string("the installed NCCL has no nccl") + missing};
   return {};

@@ -19,6 +19,7 @@ struct Nccl {
 #undef GC3_LSA_FUNCTION
   nccl::signature::TeamLsa *TeamLsa = nullptr;
   nccl::signature::GetLsaDevicePointer *GetLsaDevicePointer = nullptr; ///< null before tellingVersion
+  nccl::signature::CommRevoke *CommRevoke = nullptr;                   ///< null where it has none
   nccl::signature::DevCommCreate *DevCommCreate = nullptr; ///< these two are for the part between nodes alone
   nccl::signature::DevCommDestroy *DevCommDestroy = nullptr;
   // NOLINTEND(readability-identifier-naming)

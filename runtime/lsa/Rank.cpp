@@ -258,7 +258,22 @@ Outcome Rank::broken() const {
 }
 
 Outcome Rank::watch(cuda::Watchdog::Clock::time_point now) {
-  return runner.watch(now);
+  Outcome outcome = runner.watch(now);
+  if (outcome.code == gc3Timeout)
+    revoke();
+  return outcome;
+}
+
+/// NCCL's own abort but for the handle, which stays the application's to abort or to destroy: its kernels end, which
+/// may wait for the same ranks as ours, and later calls are errors.
+void Rank::revoke() {
+  if (!nccl.CommRevoke || isRevoked.exchange(true))
+    return;
+  std::lock_guard lock(revoking);
+  if (isAborted)
+    return;
+  if (const Outcome outcome = outcomeOf(nccl.CommRevoke(comm, 0), "revoking the communicator"); !outcome.ok())
+    nccl::tellOnce("rank " + std::to_string(own) + ": " + outcome.text);
 }
 
 void Rank::breakDown(const Outcome &why) {
@@ -268,6 +283,7 @@ void Rank::breakDown(const Outcome &why) {
 void Rank::giveUp(const Outcome &why) {
   hasGivenUp = true;
   breakDown(why);
+  revoke();
 }
 
 void Rank::fail(const Outcome &why) {
@@ -279,6 +295,7 @@ void Rank::abort() {
   isAborted = true;
   runner.stop();
   breakDown({gc3InvalidUsage, "the communicator was aborted"});
+  { std::lock_guard lock(revoking); } // the communicator may be freed from here on
   std::lock_guard lock(mutex);
   teamComm.abort(aside); // whoever aborts the communicator does not know of it
 }

@@ -102,9 +102,11 @@ public:
 
   /// Why there can't be calls any more, if so.
   host::Outcome broken() const;
+  /// As Runner::watch; a kernel that was stopped takes the communicator with it.
   host::Outcome watch(cuda::Watchdog::Clock::time_point now);
   void breakDown(const host::Outcome &why);
-  /// As breakDown, where kernels of NCCL's may wait for ranks that never come: from here on no memory is given back.
+  /// As breakDown, where kernels of NCCL's may wait for ranks that never come: the communicator is revoked, and from
+  /// here on no memory is given back.
   void giveUp(const host::Outcome &why);
   /// A call has failed here and nowhere else, maybe: what is not the caller's mistake breaks the rank.
   void fail(const host::Outcome &why);
@@ -123,6 +125,7 @@ private:
   nccl::Comm commOfWindows() const;
   void beginTrace(std::span<const Record> records);
   host::Outcome wait();
+  void revoke();
 
   const cuda::Cuda &cuda;
   const Nccl &nccl;
@@ -135,8 +138,10 @@ private:
   uint64_t ofAll = 0; ///< what names the communicator
   std::unique_ptr<Catalog> catalog;
   std::atomic<bool> isAborted{false};
-  bool hasGivenUp = false;  ///< something of NCCL's may never come to its end
-  mutable std::mutex mutex; ///< guards the calls of the runner, the recorder and what was refused
+  std::atomic<bool> isRevoked{false}; ///< or about to be
+  std::mutex revoking;                ///< nobody frees the communicator in the meantime
+  bool hasGivenUp = false;            ///< something of NCCL's may never come to its end
+  mutable std::mutex mutex;           ///< guards the calls of the runner, the recorder and what was refused
   cuda::Runner runner;
   cuda::DeviceMemory gathered; ///< own bytes, then those of all
   cuda::OwnEvent gatheredAll;

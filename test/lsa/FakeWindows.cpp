@@ -3,6 +3,7 @@
 
 #include "gc3.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <sys/mman.h>
@@ -210,6 +211,17 @@ struct FakeWindows::Functions {
     return Result::Success;
   }
 
+  static Result revoke(Comm comm, int flags) {
+    member(comm);
+    if (flags != 0 || isRevoked(comm))
+      std::abort();
+    current->revoked.push_back(comm);
+    return current->cuda.fails() ? failure : Result::Success;
+  }
+  static bool isRevoked(Comm comm) {
+    return std::find(current->revoked.begin(), current->revoked.end(), comm) != current->revoked.end();
+  }
+
   /// With as many signals as the requirements say; all ranks ask for as many.
   static Result createNetwork(Comm comm, const void *requirements, void *deviceComm) {
     const Member &own = member(comm);
@@ -242,6 +254,8 @@ struct FakeWindows::Functions {
     Member &own = member(comm);
     if (current->cuda.fails())
       return failure;
+    if (isRevoked(comm))
+      return Result::InvalidUsage;
     World &world = *own.world;
     const auto rank = static_cast<size_t>(own.rank);
     const size_t number = world.gathered[rank]++;
@@ -260,7 +274,7 @@ struct FakeWindows::Functions {
           begun = true;
         }
         if (gather.arrived != world.ranks)
-          return false;
+          return isRevoked(comm);
         for (size_t r = 0; r < gather.data.size(); ++r)
           std::memcpy(static_cast<std::byte *>(recv) + r * count, gather.data[r].data(), count);
         return true;
@@ -369,6 +383,7 @@ lsa::Nccl FakeWindows::table() const {
       {"CommCount", reinterpret_cast<void *>(&Functions::count)},
       {"CommCuDevice", reinterpret_cast<void *>(&Functions::device)},
       {"CommDestroy", reinterpret_cast<void *>(&Functions::destroy)},
+      {"CommRevoke", reinterpret_cast<void *>(&Functions::revoke)},
       {"CommSplit", reinterpret_cast<void *>(&Functions::split)},
       {"CommUserRank", reinterpret_cast<void *>(&Functions::rank)},
       {"CommWindowDeregister", reinterpret_cast<void *>(&Functions::withdraw)},

@@ -54,7 +54,8 @@ public:
   uint64_t partCalls = 0; ///< into the part
   uint64_t splits = 0;    ///< communicators made by splitting, counted on all ranks
   uint64_t abortedSplits = 0;
-  uint32_t signals() const; ///< of a rank of the last communicator
+  std::vector<nccl::Comm> revoked; ///< whose gathers end, and can do no more
+  uint32_t signals() const;        ///< of a rank of the last communicator
   uint64_t leftBehind() const;
   std::string leaks() const;
 

@@ -261,6 +261,7 @@ TEST(LsaErrors, AMissingRankIsATimeout) {
     EXPECT_EQ(rank.watch(start + std::chrono::milliseconds(1001)).text,
               "a kernel has not ended in 1000 ms and was stopped; program 'ring3_aliased_1':\n"
               "  rank 2 thread block 0 step 1 (rrs, tile 0) waits for a message from rank 1 on channel 0");
+    EXPECT_EQ(windows.revoked, std::vector{world.comms[2]}) << "what NCCL runs on it ends, too";
     std::vector<lsa::RankCall> later{world.part(2, buffers.requests[2])};
     lsa::run(later, world.nccl);
     EXPECT_EQ(later[0].outcome.code, gc3Timeout);
@@ -354,6 +355,7 @@ TEST(LsaErrors, RanksThatNeverJoin) {
   EXPECT_EQ(joined[0].outcome.text,
             "after 20 ms not all ranks have joined; is gc3, with the same bundles, on all of them?");
   EXPECT_EQ(joined[0].rank->broken().code, gc3Timeout);
+  EXPECT_EQ(windows.revoked, std::vector{comms[0]});
   joined.clear();
   EXPECT_EQ(windows.leaks(), "1 pieces of memory 1 pieces of pinned memory ");
 }
@@ -401,6 +403,7 @@ TEST(LsaErrors, RanksThatNeverLoad) {
     lsa::run(calls, world.nccl);
     EXPECT_EQ(calls[0].outcome.text, "after 20 ms not all ranks have loaded the program");
     EXPECT_TRUE(world.joined[1].rank->broken().ok()) << "that one's own business";
+    EXPECT_EQ(windows.revoked, std::vector{world.comms[0]});
   }
   EXPECT_EQ(windows.leaks(), "2 pieces of memory 2 pieces of pinned memory 1 pieces of symmetric memory ")
       << "of the rank that waited: giving it back would wait for NCCL's kernel";
@@ -466,6 +469,7 @@ TEST(LsaErrors, AbortEndsLoading) {
     fake.whileAsked = nullptr;
     EXPECT_FALSE(calls[0].declined);
     EXPECT_EQ(calls[0].outcome.text, "the communicator was aborted");
+    EXPECT_TRUE(windows.revoked.empty()) << "that is the application's";
   }
   EXPECT_EQ(windows.leaks(), "3 pieces of memory 2 pieces of pinned memory 1 pieces of symmetric memory ");
 }
