@@ -67,6 +67,7 @@ private:
   std::vector<device::NetworkReceive> networkReceives;
   std::vector<uint64_t> credited;
   std::vector<device::Record> records;
+  std::vector<uint64_t> running; ///< by block
   Network network;
   std::vector<NetworkEnd> networkEnds; ///< by rank
 };
@@ -239,6 +240,8 @@ bool Emulation::runEmulated(std::vector<Buffers> &ranks) {
   records.assign(size_t{image->blocks()} * options.ringRecords, {});
   call.records = options.ringRecords == 0 ? nullptr : records.data();
   call.ringRecords = options.ringRecords;
+  running.assign(image->blocks(), 0);
+  call.running = running.data();
   const Grid grid{options.type, options.sizes.protocol, image->blocks(), options.threads, options.overNetwork != 0};
   return launch(call, grid, random.next(), options.faults, stop);
 }
@@ -281,7 +284,10 @@ std::string Emulation::run() {
     return problem;
   for (uint32_t i = 0; i < options.calls; ++i) {
     std::vector<Buffers> emulated = makeBuffers(), expected = emulated;
-    if (!runEmulated(emulated))
+    const bool ended = runEmulated(emulated);
+    if (running != std::vector<uint64_t>(running.size()))
+      return "a block says that it runs, and has ended";
+    if (!ended)
       return stuck();
     if (network.leftBehind != 0)
       return "messages were on their way from a rank whose kernel had ended";

@@ -16,7 +16,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 # What is changed, and where: file, text, its replacement.
 MUTANTS = [
     ("no barrier behind the data", "Interpreter.h", "machine.barrier();\n    if (shared.stoppedMoving", "if (shared.stoppedMoving"),
-    ("no fence", "Interpreter.h", "machine.fence(", "if (false) machine.fence("),
+    ("no fence", "Interpreter.h", "machine.fence(tellsArrival", "if (false) machine.fence(tellsArrival"),
+    ("runs for ever, as it says", "Interpreter.h", "      end();\n    noteRunning(0);\n", "      end();\n"),
     ("one slot too many", "Interpreter.h", "sent.messages + 1 - call.slots : 0", "sent.messages - call.slots : 0"),
     ("does not wait for messages", "Interpreter.h", "{in.arrived, received.messages + 1,", "{in.arrived, received.messages,"),
     ("waits count this call only", "Interpreter.h", "(tilesBefore + tile) * wait.stepCount", "tile * wait.stepCount"),
