@@ -4,6 +4,8 @@
 #include "Programs.h"
 #include "api/Lsa.h"
 
+#include <cstddef>
+
 using namespace gc3;
 using namespace gc3::test;
 
@@ -158,8 +160,13 @@ TEST(LsaInit, Arguments) {
   EXPECT_EQ(gc3CommInit(&comm, nullptr, &some, nullptr), gc3InvalidArgument);
   EXPECT_EQ(gc3CommInit(&comm, bundle, nullptr, nullptr), gc3InvalidArgument);
   gc3GpuConfig_t config = GC3_GPU_CONFIG_INITIALIZER;
-  config.size = 0;
-  EXPECT_EQ(gc3CommInit(&comm, bundle, &some, &config), gc3InvalidArgument);
+  for (size_t size : {size_t{0}, offsetof(gc3GpuConfig_t, tuning) + 1, offsetof(gc3GpuConfig_t, tunerData),
+                      sizeof config - 1, sizeof config + 1}) {
+    config.size = size;
+    EXPECT_EQ(gc3CommInit(&comm, bundle, &some, &config), gc3InvalidArgument);
+    EXPECT_STREQ(gc3GetLastError(nullptr),
+                 "the config was not initialised with GC3_GPU_CONFIG_INITIALIZER or is of another version of gc3");
+  }
   if (!cuda::linkedCuda()) {
     EXPECT_EQ(gc3CommInit(&comm, bundle, &some, nullptr), gc3InvalidUsage);
     EXPECT_STREQ(gc3GetLastError(nullptr), "this gc3 was built without CUDA");
