@@ -201,8 +201,8 @@ typedef enum GC3_ENUM_TYPE {
  * for the call. All ranks have to get the same answer to the same question, in whatever process they are, each time:
  * it may depend on nothing but `call`, and on what `data` has alike on all ranks. Where ranks come to different
  * programs they wait for each other in vain. It is not asked about gc3RunProgram, about calls that no program can
- * serve, and, on the host, about a call that was made lately. Several threads may ask at once. It must not call
- * functions of gc3.
+ * serve, and, on the host, about a call that was made lately; with GC3_DEBUG=INFO once more for each call. Several
+ * threads may ask at once. It must not call functions of gc3.
  */
 typedef int (*gc3Tuner_t)(const gc3TunerCall_t *call, void *data);
 
