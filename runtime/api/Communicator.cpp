@@ -7,7 +7,7 @@
 #include "host/Proofs.h"
 #include "trace/RankFiles.h"
 
-#include <cstring>
+#include <cstddef>
 #include <memory>
 #include <vector>
 
@@ -42,15 +42,20 @@ static Outcome checkGroup(gc3Comm_t *comms, int nranks, gc3Bundle_t bundle) {
   return {};
 }
 
-/// A caller of an older gc3 knows fewer fields of a config; the others keep their defaults.
+// Sizes tell versions apart, so a new member has to make its struct larger: it must not lie in padding at the end,
+// which callers of today leave unset.
+static_assert(offsetof(gc3HostConfig_t, tunerData) + sizeof(gc3HostConfig_t::tunerData) == sizeof(gc3HostConfig_t));
+static_assert(offsetof(gc3GpuConfig_t, tunerData) + sizeof(gc3GpuConfig_t::tunerData) == sizeof(gc3GpuConfig_t));
+
+/// There is no released version whose configs would have to be taken, too.
 template <typename Config>
 static Outcome readConfig(Config &chosen, const Config *config, const char *initializer) {
   if (!config)
     return {};
-  if (config->size == 0 || config->size > sizeof chosen)
+  if (config->size != sizeof chosen)
     return {gc3InvalidArgument,
-            std::string("the config was not initialised with ") + initializer + " or is of a newer gc3"};
-  std::memcpy(&chosen, config, config->size);
+            std::string("the config was not initialised with ") + initializer + " or is of another version of gc3"};
+  chosen = *config;
   return {};
 }
 
@@ -72,7 +77,11 @@ extern "C" gc3Result_t gc3HostCommInitAll(gc3Comm_t *comms, int nranks, gc3Bundl
       return outcome;
     if (chosen.order != gc3OrderFair && chosen.order != gc3OrderAdversarial)
       return {gc3InvalidArgument, "unknown order " + std::to_string(static_cast<int>(chosen.order))};
-    bool allowUnproven = chosen.allowUnproven || host::environmentAllowsUnproven();
+    bool allowUnproven = chosen.allowUnproven != 0;
+    if (Outcome outcome = host::fillAllowUnproven(allowUnproven); !outcome.ok())
+      return outcome;
+    if (Outcome outcome = host::fillTimeout(chosen.timeoutMs); !outcome.ok())
+      return outcome;
     if (!allowUnproven)
       if (Outcome outcome = host::checkProofs(*bundle->file, static_cast<uint32_t>(nranks)); !outcome.ok())
         return outcome;
@@ -89,7 +98,7 @@ extern "C" gc3Result_t gc3HostCommInitAll(gc3Comm_t *comms, int nranks, gc3Bundl
                     traceFile(chosen.trace),
                     std::move(choice)};
     constexpr uint32_t defaultTimeout = 60000;
-    options.timeoutMs = chosen.timeoutMs ? chosen.timeoutMs : host::environmentTimeout(defaultTimeout);
+    options.timeoutMs = chosen.timeoutMs != 0 ? chosen.timeoutMs : defaultTimeout;
     handOut(comms, std::make_shared<api::World>(bundle->file, static_cast<uint32_t>(nranks), options));
     return {};
   });
@@ -107,6 +116,8 @@ extern "C" gc3Result_t gc3LoopbackCommInitAll(gc3Comm_t *comms, int nranks, gc3B
     if (!cuda)
       return {gc3InvalidUsage, "this gc3 was built without CUDA"};
     cuda::Options options = cuda::optionsOf(chosen);
+    if (!options.problem.ok())
+      return options.problem;
     if (!options.allowUnproven)
       if (Outcome outcome = host::checkProofs(*bundle->file, static_cast<uint32_t>(nranks)); !outcome.ok())
         return outcome;

@@ -2,7 +2,9 @@
 // Groups: calls noted per thread, then run in rounds. In a round every communicator that still has calls makes its next
 // one. The thread arrives with all of them before it waits for any, so that threads may note the calls of different
 // worlds in different orders. Linear in the calls.
+#include "api/CallLines.h"
 #include "api/Lsa.h"
+#include "nccl/Log.h"
 
 #include <algorithm>
 #include <deque>
@@ -59,6 +61,12 @@ std::vector<Rounds> sortCalls(std::deque<Noted> &calls) {
   return worlds;
 }
 
+Outcome complete(Backend &backend, const Backend::Arrival &arrival) {
+  if (nccl::informs())
+    informOf(backend, arrival);
+  return backend.complete(arrival);
+}
+
 /// Round number `round` of the worlds that have not failed. The calls that nobody else is missing from are run before
 /// this thread waits for any: the others may be waiting for just those.
 void runRound(std::vector<Rounds> &worlds, size_t round) {
@@ -75,7 +83,7 @@ void runRound(std::vector<Rounds> &worlds, size_t round) {
   }
   std::stable_partition(arrivals.begin(), arrivals.end(), [](const auto &arrival) { return arrival.second.last; });
   for (const auto &[world, arrival] : arrivals) {
-    world->outcome = world->backend->complete(arrival);
+    world->outcome = complete(*world->backend, arrival);
     for (const Noted *call : world->rounds[round])
       report(call->comm, world->outcome);
   }
@@ -129,7 +137,7 @@ gc3Result_t enqueue(gc3Comm *comm, const Request &request) {
       return {};
     }
     const host::Part part{comm->rank, request};
-    return comm->backend->complete(comm->backend->arrive({&part, 1}));
+    return complete(*comm->backend, comm->backend->arrive({&part, 1}));
   });
 }
 

@@ -91,12 +91,14 @@ std::vector<std::shared_ptr<lsa::Rank>> Lsa::present() {
 }
 
 Outcome Lsa::select(const Request &request, const char *&program) {
-  lsa::Catalog &programs = *present()[0]->programs(); // alike on all of them
+  const std::shared_ptr<lsa::Rank> rank = present()[0]; // alike on all of them
   uint32_t number = 0;
-  Outcome outcome = programs.choose(request, number);
-  if (outcome.ok())
-    program = programs.entry(number).loaded->program->info().name()->c_str();
-  return outcome;
+  if (Outcome outcome = rank->programs()->choose(request, number); !outcome.ok())
+    return outcome;
+  if (const std::string refusal = rank->refusal(number); !refusal.empty())
+    return {gc3InvalidUsage, refusal};
+  program = rank->programs()->entry(number).loaded->program->info().name()->c_str();
+  return {};
 }
 
 Outcome Lsa::asyncError() {

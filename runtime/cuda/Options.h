@@ -33,11 +33,11 @@ struct Options {
   const Tuning &tuned(device::Protocol protocol) const { return tuning[static_cast<size_t>(protocol)]; }
 };
 
-/// What the environment says, but for traces (GC3_SLOTS, GC3_SLOT_BYTES, GC3_THREADS, GC3_LL128, GC3_TIMEOUT_MS,
-/// GC3_ALLOW_UNPROVEN, GC3_PROGRAM).
-Options environmentOptions();
-/// What a config says, else the environment; but for traces.
+/// What a config says, and where it leaves the choice the environment (GC3_SLOTS, GC3_SLOT_BYTES, GC3_THREADS,
+/// GC3_LL128, GC3_TIMEOUT_MS, GC3_ALLOW_UNPROVEN, GC3_PROGRAM); but for traces.
 Options optionsOf(const gc3GpuConfig_t &config);
+/// What the environment says, but for traces.
+Options environmentOptions();
 
 /// gc3InvalidArgument: out of range, or not readable.
 host::Outcome check(const Options &options);

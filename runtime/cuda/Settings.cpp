@@ -3,6 +3,7 @@
 #include "cuda/Options.h"
 #include "host/Proofs.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <limits>
@@ -13,6 +14,11 @@ namespace gc3::cuda {
 using host::Outcome;
 
 namespace {
+
+static_assert(gc3NumProtocols == device::protocolCount && gc3Simple == static_cast<int>(device::Protocol::Simple) &&
+                  gc3LL == static_cast<int>(device::Protocol::LL) &&
+                  gc3LL128 == static_cast<int>(device::Protocol::LL128),
+              "a config's tunings are ours, by the same numbers");
 
 /// By protocol; the last one is for those that have none of their own. 0: none.
 using Numbers = std::array<uint64_t, device::protocolCount + 1>;
@@ -36,10 +42,13 @@ bool add(const std::string &item, uint64_t most, Numbers &numbers) {
   return error == std::errc() && stop == end && numbers[which] != 0 && numbers[which] <= most;
 }
 
+/// Has the variable decide for those protocols for which nothing else does; else it may hold what it likes.
 template <typename Number>
-Outcome read(const char *variable, Number Tuning::*member, Options &options) {
+Outcome fill(const char *variable, Number Tuning::*member, Options &options) {
+  const bool isOpen = std::any_of(options.tuning.begin(), options.tuning.end(),
+                                  [&](const Tuning &tuning) { return tuning.*member == 0; });
   const char *text = std::getenv(variable);
-  if (!text || !*text)
+  if (!isOpen || !text || !*text)
     return {};
   const std::string list = text;
   Numbers numbers{};
@@ -53,59 +62,61 @@ Outcome read(const char *variable, Number Tuning::*member, Options &options) {
     begin = end + 1;
   }
   for (size_t p = 0; p < device::protocolCount; ++p)
-    options.tuning[p].*member = static_cast<Number>(numbers[p] != 0 ? numbers[p] : numbers.back());
+    if (Number &number = options.tuning[p].*member; number == 0)
+      number = static_cast<Number>(numbers[p] != 0 ? numbers[p] : numbers.back());
   return {};
 }
 
-Outcome readLL128(Options &options) {
+/// What the config says, else GC3_LL128.
+Outcome chooseLL128(gc3LL128_t chosen, bool &strict) {
+  strict = chosen == gc3LL128Refuse;
+  if (strict || chosen == gc3LL128Replace)
+    return {};
+  if (chosen != gc3LL128Default)
+    return {gc3InvalidArgument, "unknown ll128 " + std::to_string(static_cast<int>(chosen)) + " in the config"};
   const char *text = std::getenv("GC3_LL128");
   const std::string choice = text ? text : "";
-  options.strictLL128 = choice == "refuse";
-  if (choice.empty() || options.strictLL128 || choice == "replace")
+  strict = choice == "refuse";
+  if (choice.empty() || strict || choice == "replace")
     return {};
   return {gc3InvalidArgument, "GC3_LL128 is '" + choice + "'; it can be replace or refuse"};
 }
 
-/// The first that is not 0.
 template <typename Number>
-Number chosenOf(Number forOne, Number forAll, Number otherwise) {
-  return forOne != 0 ? forOne : forAll != 0 ? forAll : otherwise;
+Number chosenOf(Number forOne, Number forAll) {
+  return forOne != 0 ? forOne : forAll;
+}
+
+/// The config alone; 0 where it leaves the choice to others.
+std::array<Tuning, device::protocolCount> tuningOf(const gc3GpuConfig_t &config) {
+  std::array<Tuning, device::protocolCount> tuning;
+  for (size_t p = 0; p < device::protocolCount; ++p) {
+    const gc3Tuning_t &own = config.tuning[p];
+    tuning[p] = {chosenOf(own.slots, config.slots), chosenOf(own.slotBytes, config.slotBytes),
+                 chosenOf(own.threads, config.threads)};
+  }
+  return tuning;
 }
 
 } // namespace
 
 Options environmentOptions() {
-  Options options;
-  options.problem = read("GC3_SLOTS", &Tuning::slots, options);
-  if (options.problem.ok())
-    options.problem = read("GC3_SLOT_BYTES", &Tuning::slotBytes, options);
-  if (options.problem.ok())
-    options.problem = read("GC3_THREADS", &Tuning::threads, options);
-  if (options.problem.ok())
-    options.problem = readLL128(options);
-  options.timeoutMs = host::environmentTimeout(0);
-  options.allowUnproven = host::environmentAllowsUnproven();
-  options.choice.programs = host::environmentPrograms();
-  return options;
+  return optionsOf(GC3_GPU_CONFIG_INITIALIZER);
 }
 
 Options optionsOf(const gc3GpuConfig_t &config) {
-  Options options = environmentOptions();
-  for (size_t p = 0; p < device::protocolCount; ++p) {
-    Tuning &tuning = options.tuning[p];
-    const gc3Tuning_t &own = config.tuning[p];
-    tuning = {chosenOf(own.slots, config.slots, tuning.slots),
-              chosenOf(own.slotBytes, config.slotBytes, tuning.slotBytes),
-              chosenOf(own.threads, config.threads, tuning.threads)};
-  }
+  Options options;
+  options.tuning = tuningOf(config);
   options.simple = config.simple != 0;
-  options.strictLL128 |= config.strictLL128 != 0;
-  options.timeoutMs = config.timeoutMs != 0 ? config.timeoutMs : options.timeoutMs;
-  options.allowUnproven |= config.allowUnproven != 0;
-  if (config.programs)
-    options.choice.programs = config.programs;
-  options.choice.tuner = config.tuner;
-  options.choice.tunerData = config.tunerData;
+  options.timeoutMs = config.timeoutMs;
+  options.allowUnproven = config.allowUnproven != 0;
+  options.choice = {config.programs ? config.programs : host::environmentPrograms(), config.tuner, config.tunerData};
+  for (Outcome outcome :
+       {fill("GC3_SLOTS", &Tuning::slots, options), fill("GC3_SLOT_BYTES", &Tuning::slotBytes, options),
+        fill("GC3_THREADS", &Tuning::threads, options), chooseLL128(config.ll128, options.strictLL128),
+        host::fillTimeout(options.timeoutMs), host::fillAllowUnproven(options.allowUnproven)})
+    if (options.problem.ok())
+      options.problem = std::move(outcome);
   return options;
 }
 

@@ -3,23 +3,38 @@
 #include "host/Proofs.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
-#include <cstring>
 
 namespace gc3::host {
 
-uint32_t environmentTimeout(uint32_t defaultTimeout) {
-  const char *text = std::getenv("GC3_TIMEOUT_MS");
-  if (!text)
-    return defaultTimeout;
-  char *end = nullptr;
-  unsigned long value = std::strtoul(text, &end, 10);
-  return *text && !*end && value > 0 && value <= UINT32_MAX ? static_cast<uint32_t>(value) : defaultTimeout;
+/// Of an environment variable; one that is empty is as good as none.
+static std::string valueOf(const char *variable) {
+  const char *text = std::getenv(variable);
+  return text ? text : "";
 }
 
-bool environmentAllowsUnproven() {
-  const char *text = std::getenv("GC3_ALLOW_UNPROVEN");
-  return text && std::strcmp(text, "1") == 0;
+Outcome fillTimeout(uint32_t &timeoutMs) {
+  const std::string text = valueOf("GC3_TIMEOUT_MS");
+  if (timeoutMs != 0 || text.empty())
+    return {};
+  uint32_t number = 0;
+  const char *const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (error == std::errc() && stop == end) {
+    timeoutMs = number;
+    return {};
+  }
+  return {gc3InvalidArgument, "GC3_TIMEOUT_MS is '" + text + "'; it can be a number of milliseconds up to " +
+                                  std::to_string(UINT32_MAX) + ", or 0 for the default"};
+}
+
+Outcome fillAllowUnproven(bool &allowed) {
+  const std::string text = valueOf("GC3_ALLOW_UNPROVEN");
+  if (allowed || text.empty() || text == "0")
+    return {};
+  allowed = text == "1";
+  return allowed ? Outcome{} : Outcome{gc3InvalidArgument, "GC3_ALLOW_UNPROVEN is '" + text + "'; it can be 0 or 1"};
 }
 
 /// Sets `anything` if the collective promises anything of the program's output.

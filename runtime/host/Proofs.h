@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a bundle's programs may run at all.
+// Whether a bundle's programs may run at all, and for how long; the environment variables about that.
 #pragma once
 
 #include "host/Request.h"
@@ -10,10 +10,11 @@ namespace gc3::host {
 /// their collective promises, if it promises anything; the standard ones do. gc3BundleUnproven names one that was not.
 Outcome checkProofs(const bundle::BundleFile &file, uint32_t ranks);
 
-/// GC3_ALLOW_UNPROVEN: set to anything but 0.
-bool environmentAllowsUnproven();
+/// Has GC3_ALLOW_UNPROVEN decide where nothing else allows it; gc3InvalidArgument: it is neither 0 nor 1.
+Outcome fillAllowUnproven(bool &allowed);
 
-/// GC3_TIMEOUT_MS, or the default where it is unset or no number.
-uint32_t environmentTimeout(uint32_t defaultTimeout);
+/// Has GC3_TIMEOUT_MS decide where nothing else does; gc3InvalidArgument: it is no number that fits. 0 stays where it
+/// says nothing either.
+Outcome fillTimeout(uint32_t &timeoutMs);
 
 } // namespace gc3::host

@@ -201,8 +201,8 @@ typedef enum GC3_ENUM_TYPE {
  * for the call. All ranks have to get the same answer to the same question, in whatever process they are, each time:
  * it may depend on nothing but `call`, and on what `data` has alike on all ranks. Where ranks come to different
  * programs they wait for each other in vain. It is not asked about gc3RunProgram, about calls that no program can
- * serve, and, on the host, about a call that was made lately. Several threads may ask at once. It must not call
- * functions of gc3.
+ * serve, and, on the host, about a call that was made lately; with GC3_DEBUG=INFO once more for each call. Several
+ * threads may ask at once. It must not call functions of gc3.
  */
 typedef int (*gc3Tuner_t)(const gc3TunerCall_t *call, void *data);
 
@@ -213,7 +213,10 @@ typedef enum GC3_ENUM_TYPE {
       1 /**< one step at a time, orders chosen to break wrong programs, fewest slots, small tiles; for tests */
 } gc3Order_t;
 
-/** Settings of host communicators. Start from GC3_HOST_CONFIG_INITIALIZER; 0 means the default. */
+/**
+ * Settings of host communicators. Start from GC3_HOST_CONFIG_INITIALIZER; 0 means the default. It is of one version of
+ * gc3: a program that was compiled with another gc3.h, whose struct has another size, is refused.
+ */
 typedef struct {
   size_t size;           /**< sizeof(gc3HostConfig_t), set by the initialiser */
   uint32_t slots;        /**< FIFO slots per connection; default the program's, in adversarial order its fewest */
@@ -242,9 +245,10 @@ typedef struct {
 /**
  * Makes `nranks` communicators of one group in this process, comms[r] being rank r; free each with gc3CommDestroy.
  * `config` may be NULL. Nothing of a program is loaded before its first use. gc3InvalidArgument: null, nranks not in
- * 1 .. 65536, a config that was not initialised, or a list of programs that names what the bundle has not.
- * gc3BundleUnproven: a program for so many ranks was written without
- * a proof (gc3c --verify=off); later, of calls by a standard name: their program promises something else.
+ * 1 .. 65536, a config that was not initialised or is of another version of gc3, a variable of the environment that is
+ * not understood and that the config does not override, or a list of programs that names what the bundle has not.
+ * gc3BundleUnproven: a program for so many ranks was written without a proof (gc3c --verify=off); later, of calls by a
+ * standard name: their program promises something else.
  */
 GC3_API gc3Result_t gc3HostCommInitAll(gc3Comm_t *comms, int nranks, gc3Bundle_t bundle, const gc3HostConfig_t *config);
 
@@ -258,7 +262,17 @@ typedef struct {
   uint64_t slotBytes;
 } gc3Tuning_t;
 
-/** Settings of communicators on GPUs. Start from GC3_GPU_CONFIG_INITIALIZER; 0 means the default. */
+/** What becomes of a program for LL128 where a link that it uses tears lines. */
+typedef enum GC3_ENUM_TYPE {
+  gc3LL128Default = 0, /**< the environment's GC3_LL128, which is "replace" or "refuse", else the former */
+  gc3LL128Replace = 1, /**< it runs under Simple */
+  gc3LL128Refuse = 2   /**< it does not run */
+} gc3LL128_t;
+
+/**
+ * Settings of communicators on GPUs. Start from GC3_GPU_CONFIG_INITIALIZER; 0 means the default. Of one version of gc3,
+ * as gc3HostConfig_t is.
+ */
 typedef struct {
   size_t size;      /**< sizeof(gc3GpuConfig_t), set by the initialiser */
   uint32_t slots;   /**< FIFO slots per connection; default the environment's GC3_SLOTS, else the program's */
@@ -270,17 +284,16 @@ typedef struct {
   uint32_t timeoutMs; /**< how long a kernel may run before it is stopped; default the environment's GC3_TIMEOUT_MS,
                          else for ever. Calls that are replayed from a graph are not watched */
   int allowUnproven;  /**< as in gc3HostConfig_t */
-  const char *trace;  /**< as in gc3HostConfig_t, and calls are waited for; by gc3CommInit instead: a file per rank */
+  gc3LL128_t ll128;   /**< alike on all ranks */
+  gc3Tuning_t tuning[gc3NumProtocols]; /**< by gc3Protocol_t; slots and their bytes alike on all ranks */
+  const char *trace;    /**< as in gc3HostConfig_t, and calls are waited for; by gc3CommInit instead: a file per rank */
   const char *programs; /**< as in gc3HostConfig_t, alike on all ranks */
   gc3Tuner_t tuner;     /**< as in gc3HostConfig_t, on all ranks or on none */
   void *tunerData;
-  gc3Tuning_t tuning[gc3NumProtocols]; /**< by gc3Protocol_t; slots and their bytes alike on all ranks */
-  int strictLL128; /**< a program for LL128 is refused where a link that it uses tears lines, instead of run under
-                      Simple; default the environment's GC3_LL128, which is "replace" or "refuse", else 0 */
 } gc3GpuConfig_t;
 
 #define GC3_GPU_CONFIG_INITIALIZER                                                                                     \
-  { sizeof(gc3GpuConfig_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}}, 0 }
+  { sizeof(gc3GpuConfig_t), 0, 0, 0, 0, 0, 0, gc3LL128Default, {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}}, 0, 0, 0, 0 }
 
 /**
  * Makes `nranks` communicators whose ranks share the calling thread's current CUDA device, comms[r] being rank r; free
@@ -303,10 +316,10 @@ GC3_API gc3Result_t gc3LoopbackCommInitAll(gc3Comm_t *comms, int nranks, gc3Bund
  * captured into a graph; it is loaded on all ranks or on none. No group of NCCL's may be open.
  *
  * Free it with gc3CommDestroy before the NCCL communicator. `config` may be NULL. gc3InvalidArgument: null, or a config
- * that was not initialised or is out of range. gc3InvalidUsage: ranks differ in bundle or config, this gc3 was built
- * without CUDA, or NCCL is older than 2.28.7; later, of calls: the program can't run on these ranks, or could not be
- * loaded, which the text explains. gc3BundleUnproven. gc3UnhandledCudaError, gc3SystemError: the other ranks may have
- * to be aborted.
+ * or a variable of the environment as for gc3HostCommInitAll, or out of range. gc3InvalidUsage: ranks differ in bundle
+ * or config, this gc3 was built without CUDA, or NCCL is older than 2.28.7; later, of calls: the program can't run on
+ * these ranks, or could not be loaded, which the text explains. gc3BundleUnproven. gc3UnhandledCudaError,
+ * gc3SystemError: the other ranks may have to be aborted.
  */
 GC3_API gc3Result_t gc3CommInit(gc3Comm_t *comm, gc3Bundle_t bundle, void *ncclComm, const gc3GpuConfig_t *config);
 

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collective calls: what never has a program, names for the log, and the way to NCCL.
+// Collective calls: what never has a program, what the log says of it, and the way to NCCL.
 #include "nccl/Call.h"
 
 #include "host/Element.h"
+#include "nccl/CallText.h"
 #include "nccl/Installed.h"
-
-#include <cstdio>
-#include <iterator>
 
 namespace gc3::nccl {
 
@@ -43,41 +41,23 @@ std::string_view whyNever(const Call &call, int ranks) {
   return {};
 }
 
-uint64_t callBytes(const Call &call, int ranks) {
-  bool isRankWide = call.collective == Collective::AllReduce || call.collective == Collective::Bcast ||
-                    call.collective == Collective::Broadcast || call.collective == Collective::Reduce;
-  uint64_t bytes = 0;
-  if (__builtin_mul_overflow(call.count, host::elementSize(static_cast<host::ElementType>(call.type)), &bytes) ||
-      __builtin_mul_overflow(bytes, isRankWide ? 1 : static_cast<uint64_t>(ranks), &bytes))
-    return UINT64_MAX;
-  return bytes;
-}
-
-/// 512 B, 1 MiB, 1.5 GiB.
-static std::string bytesText(uint64_t bytes) {
-  static constexpr const char *units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  size_t unit = 0;
-  auto value = static_cast<double>(bytes);
-  for (; value >= 1024 && unit + 1 < std::size(units); ++unit)
-    value /= 1024;
-  char text[32];
-  std::snprintf(text, sizeof text, "%.4g %s", value, units[unit]);
-  return text;
+static bool isRankWide(Collective collective) {
+  return collective == Collective::AllReduce || collective == Collective::Bcast ||
+         collective == Collective::Broadcast || collective == Collective::Reduce;
 }
 
 std::string describe(const Call &call, int ranks) {
-  std::string text = collectiveNames[static_cast<size_t>(call.collective)];
-  if (isKnown(call.type))
-    text += ' ' + bytesText(callBytes(call, ranks)) + ' ' +
-            host::elementTypeName(static_cast<host::ElementType>(call.type));
-  else
-    text += ' ' + std::to_string(call.count) + " of type " + std::to_string(static_cast<int>(call.type));
+  CallText text{collectiveNames[static_cast<size_t>(call.collective)],
+                call.count,
+                isRankWide(call.collective) ? 1 : static_cast<uint64_t>(ranks),
+                static_cast<int>(call.type),
+                {},
+                {}};
   if (reduces(call.collective))
-    text += isKnown(call.op) ? ' ' + std::string(host::reduceOpName(static_cast<host::ReduceOp>(call.op)))
-                             : " op " + std::to_string(static_cast<int>(call.op));
+    text.op = static_cast<int>(call.op);
   if (hasRoot(call.collective))
-    text += " root " + std::to_string(call.root);
-  return text;
+    text.root = call.root;
+  return describe(text);
 }
 
 Result forward(const Call &call) {

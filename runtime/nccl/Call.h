@@ -27,10 +27,6 @@ struct Call {
 /// between ranks.
 std::string_view whyNever(const Call &call, int ranks);
 
-/// The size by which programs are chosen: bytes of the larger of one rank's input and output, UINT64_MAX where they are
-/// more. The type must be known.
-uint64_t callBytes(const Call &call, int ranks);
-
 /// `AllReduce 1 MiB float sum`, for the log.
 std::string describe(const Call &call, int ranks);
 

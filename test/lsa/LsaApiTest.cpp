@@ -4,6 +4,8 @@
 #include "Programs.h"
 #include "api/Lsa.h"
 
+#include <cstddef>
+
 using namespace gc3;
 using namespace gc3::test;
 
@@ -112,6 +114,26 @@ TEST_F(LsaApi, UsersChooseThePrograms) {
                "the tuner answers 7 for 'allreduce' of 1 elements; it was asked about 2 programs");
 }
 
+/// As the call itself would be.
+TEST_F(LsaApi, ProgramsThatAreRefusedAreNotSelected) {
+  cuda::Options options = smallOptions();
+  options.strictLL128 = true;
+  fake.nvlink = false;
+  make({under(device::Protocol::LL128, ringAllReduce(2, true))}, options);
+  const char *program = nullptr;
+  EXPECT_EQ(gc3SelectProgram(comms[1], "allreduce", count, gc3Float32, -1, &program), gc3InvalidUsage);
+  const std::string why = gc3GetLastError(comms[1]);
+  EXPECT_EQ(why,
+            "program 'ring2_aliased_1_2': ranks 0 and 1, which it connects, have no link that keeps lines of LL128 "
+            "whole, and GC3_LL128 refuses another protocol");
+  EXPECT_EQ(program, nullptr);
+  gc3GroupStart();
+  for (size_t rank : {0, 1})
+    EXPECT_EQ(allReduce(rank), gc3Success);
+  EXPECT_EQ(gc3GroupEnd(), gc3InvalidUsage);
+  EXPECT_EQ(gc3GetLastError(comms[0]), why);
+}
+
 TEST_F(LsaApi, CallsThatAreRefused) {
   make({ringAllReduce(2, true)});
   EXPECT_EQ(allReduce(0, static_cast<gc3DataType_t>(99)), gc3InvalidArgument);
@@ -158,8 +180,13 @@ TEST(LsaInit, Arguments) {
   EXPECT_EQ(gc3CommInit(&comm, nullptr, &some, nullptr), gc3InvalidArgument);
   EXPECT_EQ(gc3CommInit(&comm, bundle, nullptr, nullptr), gc3InvalidArgument);
   gc3GpuConfig_t config = GC3_GPU_CONFIG_INITIALIZER;
-  config.size = 0;
-  EXPECT_EQ(gc3CommInit(&comm, bundle, &some, &config), gc3InvalidArgument);
+  for (size_t size : {size_t{0}, offsetof(gc3GpuConfig_t, tuning) + 1, offsetof(gc3GpuConfig_t, tunerData),
+                      sizeof config - 1, sizeof config + 1}) {
+    config.size = size;
+    EXPECT_EQ(gc3CommInit(&comm, bundle, &some, &config), gc3InvalidArgument);
+    EXPECT_STREQ(gc3GetLastError(nullptr),
+                 "the config was not initialised with GC3_GPU_CONFIG_INITIALIZER or is of another version of gc3");
+  }
   if (!cuda::linkedCuda()) {
     EXPECT_EQ(gc3CommInit(&comm, bundle, &some, nullptr), gc3InvalidUsage);
     EXPECT_STREQ(gc3GetLastError(nullptr), "this gc3 was built without CUDA");

@@ -135,10 +135,9 @@ TEST_F(Collectives, ExceptionsAreResults) {
 
 TEST(Describe, SizesAreThoseThatProgramsAreChosenBy) {
   Call call{Collective::ReduceScatter, a, b, size_t{3} << 19, DataType::Bfloat16, RedOp::Min, -1, nullptr, s};
-  EXPECT_EQ(callBytes(call, 512), uint64_t{3} << 29);
   EXPECT_EQ(describe(call, 512), "ReduceScatter 1.5 GiB bfloat16 min");
   call = {Collective::AllGather, a, b, SIZE_MAX / 2, DataType::Float64, RedOp::Sum, -1, nullptr, s};
-  EXPECT_EQ(callBytes(call, 2), UINT64_MAX) << "more than that";
+  EXPECT_EQ(describe(call, 2), "AllGather 16 EiB double") << "more than that";
   call = {Collective::Reduce, a, b, 1000, static_cast<DataType>(99), static_cast<RedOp>(6), 1, nullptr, s};
   EXPECT_EQ(describe(call, 2), "Reduce 1000 of type 99 op 6 root 1");
   EXPECT_EQ(whyNever(call, 2), "unknown type");

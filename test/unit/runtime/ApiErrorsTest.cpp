@@ -2,6 +2,8 @@
 // The C API: every way to use it wrongly, calls that ranks do not agree on, and programs that come to a stop.
 #include "ApiGroup.h"
 
+#include <cstddef>
+#include <cstdlib>
 #include <cstring>
 
 using namespace gc3::test;
@@ -183,13 +185,64 @@ TEST(Api, RefusesWrongArguments) {
   }),
             gc3InvalidArgument);
   EXPECT_NE(std::strstr(gc3GetLastError(nullptr), "avg is not defined"), nullptr);
-  gc3HostConfig_t config = {};
   gc3Comm_t comm = nullptr;
-  EXPECT_EQ(gc3HostCommInitAll(&comm, 1, group.bundle, &config), gc3InvalidArgument);
   EXPECT_EQ(gc3HostCommInitAll(&comm, 0, group.bundle, nullptr), gc3InvalidArgument);
   EXPECT_EQ(gc3BundleLoad(nullptr, "x"), gc3InvalidArgument);
   gc3Bundle_t bundle = nullptr;
   EXPECT_EQ(gc3BundleLoad(&bundle, "/nonexistent"), gc3SystemError);
   EXPECT_EQ(gc3BundleLoadMemory(&bundle, "hello", 5), gc3NotABundle);
   EXPECT_EQ(bundle, nullptr);
+}
+
+namespace {
+
+/// What comes of making two ranks: the error's text, empty where there is none.
+std::string made(const gc3HostConfig_t &config) {
+  const std::string bytes = buildBundle({ringAllReduce(2, true)});
+  gc3Bundle_t bundle = nullptr;
+  EXPECT_EQ(gc3BundleLoadMemory(&bundle, bytes.data(), bytes.size()), gc3Success);
+  gc3Comm_t comms[2] = {};
+  const gc3Result_t result = gc3HostCommInitAll(comms, 2, bundle, &config);
+  EXPECT_TRUE(result == gc3Success || result == gc3InvalidArgument) << result;
+  for (gc3Comm_t comm : comms)
+    gc3CommDestroy(comm);
+  gc3BundleFree(bundle);
+  return result == gc3Success ? "" : gc3GetLastError(nullptr);
+}
+
+} // namespace
+
+// The size is the version: a config of another one is not read.
+TEST(Api, ConfigsAreOfThisVersion) {
+  gc3HostConfig_t config = GC3_HOST_CONFIG_INITIALIZER;
+  EXPECT_EQ(made(config), "");
+  for (size_t size : {size_t{0}, sizeof(size_t), offsetof(gc3HostConfig_t, programs) + 1,
+                      offsetof(gc3HostConfig_t, tunerData), sizeof config - 1, sizeof config + 1, SIZE_MAX}) {
+    config.size = size;
+    EXPECT_EQ(made(config),
+              "the config was not initialised with GC3_HOST_CONFIG_INITIALIZER or is of another version of "
+              "gc3")
+        << size;
+  }
+}
+
+TEST(Api, TheEnvironmentHasATimeoutOrAnError) {
+  gc3HostConfig_t own = withTimeout(1000);
+  for (const char *time : {"20s", "-1", "x", " 1", "4294967296"}) {
+    setenv("GC3_TIMEOUT_MS", time, 1);
+    EXPECT_EQ(made(GC3_HOST_CONFIG_INITIALIZER),
+              "GC3_TIMEOUT_MS is '" + std::string(time) +
+                  "'; it can be a number of milliseconds up to 4294967295, or 0 for the default");
+    EXPECT_EQ(made(own), "") << "the config has decided";
+  }
+  for (const char *none : {"", "0"}) {
+    setenv("GC3_TIMEOUT_MS", none, 1);
+    EXPECT_EQ(made(GC3_HOST_CONFIG_INITIALIZER), "");
+  }
+  setenv("GC3_TIMEOUT_MS", "20", 1);
+  Group group({ringAllReduce(2, true)}, 2);
+  unsetenv("GC3_TIMEOUT_MS");
+  float value = 1;
+  EXPECT_EQ(gc3AllReduce(&value, &value, 1, gc3Float32, gc3Sum, group.comms[0], nullptr), gc3Timeout);
+  EXPECT_EQ(std::string(gc3GetLastError(nullptr)).find("after 20 ms "), 0u) << gc3GetLastError(nullptr);
 }

@@ -6,9 +6,12 @@
 
 int main(void) {
   gc3HostConfig_t config = GC3_HOST_CONFIG_INITIALIZER;
+  gc3GpuConfig_t gpuConfig = GC3_GPU_CONFIG_INITIALIZER;
   gc3Bundle_t bundle = NULL;
   int version = 0;
-  if (config.size != sizeof config || gc3GetVersion(&version) != gc3Success || version != GC3_VERSION)
+  if (config.size != sizeof config || gpuConfig.size != sizeof gpuConfig || gpuConfig.ll128 != gc3LL128Default)
+    return 1;
+  if (gc3GetVersion(&version) != gc3Success || version != GC3_VERSION)
     return 1;
   if (gc3BundleLoadMemory(&bundle, "", 0) != gc3BundleTruncated)
     return 1;

@@ -191,13 +191,3 @@ TEST(Tuner, AnswersThatMeanNothingFailTheCall) {
     EXPECT_EQ(tuner.asked, "") << "the caller has chosen";
   }
 }
-
-// A caller of a gc3 that had no lists or tuners yet.
-TEST(Tuner, OlderConfigsHaveNone) {
-  gc3HostConfig_t config = GC3_HOST_CONFIG_INITIALIZER;
-  config.size = offsetof(gc3HostConfig_t, programs);
-  config.programs = "no such program";
-  config.tuner = [](const gc3TunerCall_t *, void *) { return 99; };
-  const Group group(programs(), 2, config);
-  EXPECT_EQ(chosen(group, "allreduce", 4), "small");
-}

@@ -12,7 +12,8 @@ namespace {
 class GpuSettings : public testing::Test {
 protected:
   void TearDown() override {
-    for (const char *name : {"GC3_SLOTS", "GC3_SLOT_BYTES", "GC3_THREADS", "GC3_LL128"})
+    for (const char *name :
+         {"GC3_SLOTS", "GC3_SLOT_BYTES", "GC3_THREADS", "GC3_LL128", "GC3_TIMEOUT_MS", "GC3_ALLOW_UNPROVEN"})
       unsetenv(name);
   }
 
@@ -57,6 +58,28 @@ TEST_F(GpuSettings, NonsenseIsAnError) {
   EXPECT_EQ(with("GC3_SLOT_BYTES", "LL:64"), "FIFO slots of 64 bytes; they have at least 128");
   EXPECT_EQ(with("GC3_THREADS", "LL128:100"), "100 threads; a block has a multiple of 32, at most 512");
   EXPECT_EQ(with("GC3_LL128", "no"), "GC3_LL128 is 'no'; it can be replace or refuse");
+  for (const char *time : {"20s", "-1", "+1", " 1", "1.5", "4294967296", "99999999999999999999"})
+    EXPECT_EQ(with("GC3_TIMEOUT_MS", time),
+              "GC3_TIMEOUT_MS is '" + std::string(time) +
+                  "'; it can be a number of milliseconds up to 4294967295, or 0 for the default");
+  for (const char *answer : {"2", "no", "yes", "01", " 1"})
+    EXPECT_EQ(with("GC3_ALLOW_UNPROVEN", answer),
+              "GC3_ALLOW_UNPROVEN is '" + std::string(answer) + "'; it can be 0 or 1");
+}
+
+TEST_F(GpuSettings, EmptyAndZeroAreAsIfNotSet) {
+  for (const char *value : {"", "0"}) {
+    setenv("GC3_TIMEOUT_MS", value, 1);
+    setenv("GC3_ALLOW_UNPROVEN", value, 1);
+    const cuda::Options options = cuda::environmentOptions();
+    EXPECT_EQ(options.problem.text, "");
+    EXPECT_EQ(options.timeoutMs, 0u);
+    EXPECT_FALSE(options.allowUnproven);
+  }
+  setenv("GC3_TIMEOUT_MS", "4294967295", 1);
+  setenv("GC3_ALLOW_UNPROVEN", "1", 1);
+  EXPECT_EQ(cuda::environmentOptions().timeoutMs, UINT32_MAX);
+  EXPECT_TRUE(cuda::environmentOptions().allowUnproven);
 }
 
 TEST_F(GpuSettings, LL128MayBeReplaced) {
@@ -78,11 +101,56 @@ TEST_F(GpuSettings, ConfigsComeFirst) {
   config.tuning[gc3LL] = {5, 64, 0};
   config.tuning[gc3LL128].slotBytes = 256;
   EXPECT_EQ(of(cuda::optionsOf(config)), "4 1024 96, 5 1024 64, 4 256 96");
-  EXPECT_FALSE(cuda::optionsOf(config).strictLL128);
-  config.strictLL128 = 1;
-  EXPECT_TRUE(cuda::optionsOf(config).strictLL128);
-  setenv("GC3_SLOTS", "many", 1);
-  EXPECT_EQ(cuda::optionsOf(config).problem.code, gc3InvalidArgument);
+}
+
+TEST_F(GpuSettings, ConfigsReplaceLL128OrRefuseIt) {
+  gc3GpuConfig_t config = GC3_GPU_CONFIG_INITIALIZER;
+  for (bool refused : {false, true}) {
+    setenv("GC3_LL128", refused ? "refuse" : "replace", 1);
+    for (auto [choice, strict] :
+         {std::pair(gc3LL128Default, refused), {gc3LL128Replace, false}, {gc3LL128Refuse, true}}) {
+      config.ll128 = choice;
+      EXPECT_EQ(cuda::optionsOf(config).strictLL128, strict) << choice;
+      EXPECT_TRUE(cuda::optionsOf(config).problem.ok()) << choice;
+    }
+  }
+  for (int unknown : {-1, 3}) {
+    config.ll128 = static_cast<gc3LL128_t>(unknown);
+    EXPECT_EQ(of(cuda::optionsOf(config)), "unknown ll128 " + std::to_string(unknown) + " in the config");
+  }
+}
+
+/// A variable that means nothing is no error where it has nothing left to decide.
+TEST_F(GpuSettings, NonsenseDoesNotCountWhereTheConfigDecides) {
+  for (const char *name :
+       {"GC3_SLOTS", "GC3_SLOT_BYTES", "GC3_THREADS", "GC3_LL128", "GC3_TIMEOUT_MS", "GC3_ALLOW_UNPROVEN"})
+    setenv(name, "nonsense", 1);
+  gc3GpuConfig_t whole = GC3_GPU_CONFIG_INITIALIZER;
+  whole.slots = 4;
+  whole.slotBytes = 1024;
+  for (gc3Tuning_t &tuning : whole.tuning)
+    tuning.threads = 96;
+  whole.ll128 = gc3LL128Replace;
+  whole.timeoutMs = 7;
+  whole.allowUnproven = 1;
+  EXPECT_EQ(of(cuda::optionsOf(whole)), "4 1024 96, 4 1024 96, 4 1024 96");
+  EXPECT_EQ(cuda::optionsOf(whole).timeoutMs, 7u);
+  EXPECT_TRUE(cuda::optionsOf(whole).allowUnproven);
+  EXPECT_FALSE(cuda::optionsOf(whole).strictLL128);
+
+  auto variableFor = [&](auto change) {
+    gc3GpuConfig_t config = whole;
+    change(config);
+    const std::string text = of(cuda::optionsOf(config));
+    return text.substr(0, text.find_first_of(": "));
+  };
+  EXPECT_EQ(variableFor([](gc3GpuConfig_t &config) { config.slots = 0; }), "GC3_SLOTS");
+  EXPECT_EQ(variableFor([](gc3GpuConfig_t &config) { config.slotBytes = 0; }), "GC3_SLOT_BYTES");
+  EXPECT_EQ(variableFor([](gc3GpuConfig_t &config) { config.tuning[gc3LL].threads = 0; }), "GC3_THREADS")
+      << "one protocol is left to it";
+  EXPECT_EQ(variableFor([](gc3GpuConfig_t &config) { config.ll128 = gc3LL128Default; }), "GC3_LL128");
+  EXPECT_EQ(variableFor([](gc3GpuConfig_t &config) { config.timeoutMs = 0; }), "GC3_TIMEOUT_MS");
+  EXPECT_EQ(variableFor([](gc3GpuConfig_t &config) { config.allowUnproven = 0; }), "GC3_ALLOW_UNPROVEN");
 }
 
 } // namespace

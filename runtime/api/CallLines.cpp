@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/CallLines.h"
+
+#include "nccl/CallText.h"
+#include "nccl/Log.h"
+
+namespace gc3::api {
+
+using host::CallKind;
+using host::Outcome;
+using host::Request;
+using host::StandardCollective;
+
+namespace {
+
+/// A standard collective's buffers are known, whatever program runs; others' are what the program makes of them.
+std::string describe(const Request &request, uint32_t ranks) {
+  const StandardCollective *standard = request.kind == CallKind::Standard ? host::findStandard(request.name) : nullptr;
+  const bool isWide =
+      standard && (StandardCollective::isWide(standard->input) || StandardCollective::isWide(standard->output));
+  nccl::CallText text{request.name, request.count, !standard ? 0 : isWide ? ranks : 1, request.type, {}, {}};
+  if (!standard || standard->reduces)
+    text.op = request.op;
+  if (standard && standard->hasRoot())
+    text.root = request.root;
+  return nccl::describe(text);
+}
+
+/// Errors' texts may go on over several lines.
+std::string onOneLine(const std::string &text) {
+  std::string line;
+  for (char c : text)
+    if (c != '\n' && (c != ' ' || line.empty() || line.back() != ' '))
+      line += c;
+  return line;
+}
+
+std::string answerTo(Backend &backend, const host::Part &part) {
+  Outcome outcome = host::checkRequest(part.request, part.rank, backend.ranks());
+  if (outcome.ok() && host::isEmpty(part.request))
+    return "no elements";
+  const char *program = nullptr;
+  if (outcome.ok())
+    outcome = backend.select(part.request, program);
+  return outcome.ok() ? "program '" + std::string(program) + "'" : onOneLine(outcome.text);
+}
+
+} // namespace
+
+void informOf(Backend &backend, const Backend::Arrival &arrival) noexcept {
+  try {
+    for (const host::Part &part : arrival.parts)
+      nccl::inform("rank " + std::to_string(part.rank) + ": " + describe(part.request, backend.ranks()) + ": " +
+                   (arrival.refused.ok() ? answerTo(backend, part) : onOneLine(arrival.refused.text)));
+  } catch (const std::exception &) { // a call is worth more than its line
+  }
+}
+
+} // namespace gc3::api
