@@ -63,7 +63,7 @@ private:
     uint64_t room = 0;
   };
   host::Outcome fit(const void *kernel, Fit &result) const;
-  host::Outcome knowAveraging(host::ElementType type) const;
+  host::Outcome knowMoves(host::ElementType type) const;
   const void *kernelOf(host::ElementType type) const;
   std::string name() const { return "program '" + program.program->info().name()->str() + "'"; }
 
