@@ -2,7 +2,6 @@
 // Collective calls: what never has a program, names for the log, and the way to NCCL.
 #include "nccl/Call.h"
 
-#include "host/Element.h"
 #include "nccl/Installed.h"
 
 #include <cstdio>
@@ -36,8 +35,10 @@ std::string_view whyNever(const Call &call, int ranks) {
     return "no elements";
   if (!isKnown(call.type))
     return "unknown type";
-  if (reduces(call.collective) && !isKnown(call.op))
-    return "not a built-in operation";
+  if (reduces(call.collective) && !isKnown(call.op) && !call.preMulSum)
+    return "unknown operation";
+  if (call.preMulSum && call.preMulSum->type != static_cast<host::ElementType>(call.type))
+    return "an operation of another type";
   if (hasRoot(call.collective) && (call.root < 0 || call.root >= ranks))
     return "no such root";
   return {};
@@ -72,7 +73,9 @@ std::string describe(const Call &call, int ranks) {
             host::elementTypeName(static_cast<host::ElementType>(call.type));
   else
     text += ' ' + std::to_string(call.count) + " of type " + std::to_string(static_cast<int>(call.type));
-  if (reduces(call.collective))
+  if (call.preMulSum)
+    text += " premulsum";
+  else if (reduces(call.collective))
     text += isKnown(call.op) ? ' ' + std::string(host::reduceOpName(static_cast<host::ReduceOp>(call.op)))
                              : " op " + std::to_string(static_cast<int>(call.op));
   if (hasRoot(call.collective))
@@ -81,7 +84,7 @@ std::string describe(const Call &call, int ranks) {
 }
 
 Result forward(const Call &call) {
-  const auto &[collective, send, recv, count, type, op, root, comm, stream] = call;
+  const auto &[collective, send, recv, count, type, op, root, comm, stream, preMulSum] = call;
   switch (collective) {
   case Collective::AllGather: return callInstalled<Function::AllGather>(send, recv, count, type, comm, stream);
   case Collective::AllReduce: return callInstalled<Function::AllReduce>(send, recv, count, type, op, comm, stream);
