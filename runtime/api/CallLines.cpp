@@ -18,7 +18,13 @@ std::string describe(const Request &request, uint32_t ranks) {
   const StandardCollective *standard = request.kind == CallKind::Standard ? host::findStandard(request.name) : nullptr;
   const bool isWide =
       standard && (StandardCollective::isWide(standard->input) || StandardCollective::isWide(standard->output));
-  nccl::CallText text{request.name, request.count, !standard ? 0 : isWide ? ranks : 1, request.type, {}, {}};
+  nccl::CallText text{request.name,
+                      request.count,
+                      !standard ? 0 : isWide ? ranks : 1,
+                      request.type,
+                      {},
+                      request.preMulSum.has_value(),
+                      {}};
   if (!standard || standard->reduces)
     text.op = request.op;
   if (standard && standard->hasRoot())

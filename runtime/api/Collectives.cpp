@@ -13,7 +13,10 @@ static gc3Result_t request(CallKind kind, const char *name, const void *send, vo
     return api::refuse(comm, gc3InvalidArgument, "the name is null");
   if (stream && comm && !comm->backend->takesStreams())
     return api::refuse(comm, gc3InvalidArgument, "host communicators take no stream");
-  return api::enqueue(comm, {kind, name, send, recv, count, type, op, root, stream});
+  host::Request made{kind, name, send, recv, count, type, op, root, stream};
+  if (comm)
+    api::resolve(*comm, op, made);
+  return api::enqueue(comm, made);
 }
 
 /// As request, for collectives with a root argument: -1 would mean none.

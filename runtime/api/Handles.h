@@ -8,6 +8,7 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <unordered_map>
 
 /// A loaded bundle.
 struct gc3Bundle {
@@ -19,6 +20,7 @@ struct gc3Comm {
   std::shared_ptr<gc3::api::Backend> backend;
   uint32_t rank;
   std::string lastError;
+  std::unordered_map<int, gc3::host::PreMulSum> operations{}; ///< that the user has made
 };
 
 namespace gc3::api {
@@ -44,6 +46,9 @@ gc3Result_t guarded(gc3Comm *comm, Body body) {
     return report(comm, gc3InternalError, "unknown exception");
   }
 }
+
+/// What `op` means on the communicator, if the user has made it there.
+void resolve(const gc3Comm &comm, gc3RedOp_t op, host::Request &request);
 
 /// A call on one communicator: at once, or noted when the thread is in a group. `request.name` may go away when it
 /// returns.

@@ -69,7 +69,8 @@ struct Cuda {
   const char *(*describe)(Result result);
 
   const void *(*interpreter)(host::ElementType type, device::Protocol protocol); ///< as kernelFor
-  const void *(*averaging)(host::ElementType type, Averaging averaging);         ///< as averagingKernel
+  const void *(*multiply)(host::ElementType type);                               ///< as multiplyKernel
+  const void *(*divide)(host::ElementType type);                                 ///< as divideKernel
   const void *(*clock)();                                                        ///< as clockKernel
 };
 

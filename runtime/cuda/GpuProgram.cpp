@@ -95,10 +95,13 @@ Outcome GpuProgram::fit(const void *kernel, Fit &result) const {
   return {};
 }
 
-Outcome GpuProgram::knowAveraging(ElementType type) const {
+Outcome GpuProgram::knowMoves(ElementType type) const {
   uint64_t blocks = 0;
-  const void *kernel = cuda.averaging(type, host::isInteger(type) ? Averaging::Divide : Averaging::Scale);
-  return blocksThatFit(cuda, interpretersOf(cuda), room, kernel, threadsOfMoves, blocks);
+  Outcome outcome;
+  for (const void *kernel : {cuda.multiply(type), cuda.divide(type)})
+    if (kernel && outcome.ok())
+      outcome = blocksThatFit(cuda, interpretersOf(cuda), room, kernel, threadsOfMoves, blocks);
+  return outcome;
 }
 
 Outcome GpuProgram::reserve(bool watched) {
@@ -106,7 +109,7 @@ Outcome GpuProgram::reserve(bool watched) {
     const auto type = static_cast<ElementType>(t);
     if (Outcome outcome = fit(kernelOf(type), fits[t]); !outcome.ok())
       return outcome;
-    if (Outcome outcome = knowAveraging(type); !outcome.ok())
+    if (Outcome outcome = knowMoves(type); !outcome.ok())
       return outcome;
   }
   if (Outcome outcome = watched && image.blocks() != 0 ? reserveRunning() : Outcome{}; !outcome.ok())

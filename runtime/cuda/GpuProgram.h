@@ -69,7 +69,7 @@ private:
   };
   host::Outcome fit(const void *kernel, Fit &result) const;
   host::Outcome reserveRunning();
-  host::Outcome knowAveraging(host::ElementType type) const;
+  host::Outcome knowMoves(host::ElementType type) const;
   const void *kernelOf(host::ElementType type) const;
   std::string name() const { return "program '" + program.program->info().name()->str() + "'"; }
 

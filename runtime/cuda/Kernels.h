@@ -13,12 +13,13 @@ inline constexpr uint32_t mostThreads = 512;
 /// The kernel for elements of a type; copies may take any type of the same size.
 const void *kernelFor(host::ElementType type, device::Protocol protocol);
 
-/// What an average does to elements, before or after the sum (host/Reduce.h).
-enum class Averaging : uint8_t { Scale, Divide };
+/// Multiplies elements, before a sum (host::multiply). Arguments: to, from (may be the same), elements (64 bits), and
+/// of the factor its bits and its address, which is in memory that the GPU can read.
+const void *multiplyKernel(host::ElementType type);
 
-/// Arguments: to, from (may be the same), elements (64 bits), contributions (32 bits). Null where the type has no such
-/// thing: floating-point types are scaled, integers divided.
-const void *averagingKernel(host::ElementType type, Averaging averaging);
+/// Divides sums, for an average of integers (host::divideForAverage). Arguments: to, from (may be the same), elements
+/// (64 bits), contributions (32 bits). Null for other types.
+const void *divideKernel(host::ElementType type);
 
 /// Reads the GPU's clock. Argument: where to, 64 bits.
 const void *clockKernel();

@@ -63,7 +63,7 @@ Outcome Runner::plan(const GpuProgram &program, std::span<const Request> request
 Outcome Runner::placeBuffers(std::span<const Request> requests, Plan &plan) {
   const Prepared &prepared = *plan.prepared;
   const device::RankRange ranks = prepared.program.ranks();
-  device::Bridge bridge(*prepared.program.loaded().program, prepared.layout, requests[0]);
+  device::Bridge bridge(prepared.program.loaded(), prepared.layout, requests[0]);
   if (prepared.isPadded())
     bridge.pad(prepared.padded);
   plan.placements.resize(ranks.size());
@@ -87,28 +87,27 @@ Outcome Runner::placeBuffers(std::span<const Request> requests, Plan &plan) {
   return {};
 }
 
-Outcome Runner::enqueueMoves(const std::vector<device::Move> &moves, const Plan &plan, Stream stream) {
+Outcome Runner::enqueueMove(device::Move move, const Plan &plan, Stream stream) {
   const host::ElementType type = plan.prepared->elementType();
-  for (const device::Move &move : moves) {
-    Outcome outcome;
-    if (move.kind == device::Move::Kind::Copy) {
-      outcome = outcomeOf(cuda, cuda.copy(move.to, move.from, move.elements * host::elementSize(type), stream),
-                          "copying a buffer");
-    } else {
-      device::Move arguments = move;
-      uint32_t contributions = plan.prepared->program.loaded().program->info().contributions();
-      void *pointers[] = {&arguments.to, &arguments.from, &arguments.elements, &contributions};
-      const void *kernel =
-          cuda.averaging(type, move.kind == device::Move::Kind::Scale ? Averaging::Scale : Averaging::Divide);
-      const uint64_t blocks = (move.elements + threadsOfMoves - 1) / threadsOfMoves;
-      outcome = outcomeOf(cuda,
-                          cuda.launch({kernel, static_cast<uint32_t>(std::min(blocks, mostBlocksOfMoves)),
-                                       threadsOfMoves, pointers, stream, false}),
-                          "launching a kernel");
-    }
-    if (!outcome.ok())
+  if (move.kind == device::Move::Kind::Copy)
+    return outcomeOf(cuda, cuda.copy(move.to, move.from, move.elements * host::elementSize(type), stream),
+                     "copying a buffer");
+  const bool multiplies = move.kind == device::Move::Kind::Multiply;
+  uint32_t contributions = plan.prepared->program.loaded().program->info().contributions();
+  void *multiply[] = {&move.to, &move.from, &move.elements, &move.factor.bits, &move.factor.address};
+  void *divide[] = {&move.to, &move.from, &move.elements, &contributions};
+  const uint64_t blocks = (move.elements + threadsOfMoves - 1) / threadsOfMoves;
+  return outcomeOf(cuda,
+                   cuda.launch({multiplies ? cuda.multiply(type) : cuda.divide(type),
+                                static_cast<uint32_t>(std::min(blocks, mostBlocksOfMoves)), threadsOfMoves,
+                                multiplies ? multiply : divide, stream, false}),
+                   "launching a kernel");
+}
+
+Outcome Runner::enqueueMoves(const std::vector<device::Move> &moves, const Plan &plan, Stream stream) {
+  for (const device::Move &move : moves)
+    if (Outcome outcome = enqueueMove(move, plan, stream); !outcome.ok())
       return outcome;
-  }
   return {};
 }
 

@@ -63,6 +63,7 @@ public:
 private:
   host::Outcome placeBuffers(std::span<const host::Request> requests, Plan &plan);
   host::Outcome enqueueCall(Plan &plan, Stream stream);
+  host::Outcome enqueueMove(device::Move move, const Plan &plan, Stream stream);
   host::Outcome enqueueMoves(const std::vector<device::Move> &moves, const Plan &plan, Stream stream);
   host::Outcome story();
 

@@ -104,7 +104,8 @@ constexpr Cuda table{
     .launch = launch,
     .describe = describe,
     .interpreter = kernelFor,
-    .averaging = averagingKernel,
+    .multiply = multiplyKernel,
+    .divide = divideKernel,
     .clock = clockKernel,
 };
 

@@ -25,18 +25,19 @@ uint64_t wholeLines(uint64_t bytes) {
 
 } // namespace
 
-Average::Average(const host::Program &program, const host::Request &request) {
-  if (request.op == gc3Avg)
-    (host::isInteger(static_cast<host::ElementType>(request.type)) ? divisor : scale) = program.info().contributions();
+static void add(std::vector<Move> &moves, const Move &move) {
+  if (move.elements != 0)
+    moves.push_back(move);
 }
 
-Bridge::Bridge(const host::Program &program, const host::Layout &layout, const host::Request &request)
-    : program(program), caller(layout), run(&layout), average(program, request) {}
+void Bridge::addCopy(std::vector<Move> &moves, std::byte *to, const std::byte *from, uint64_t elements) const {
+  add(moves, {Move::Kind::Copy, to, from, elements, {}});
+}
 
-void Bridge::add(std::vector<Move> &moves, Move::Kind kind, std::byte *to, const std::byte *from,
-                 uint64_t elements) const {
-  if (elements != 0)
-    moves.push_back({kind, to, from, elements});
+/// A copy where nothing is scaled.
+void Bridge::addScaled(std::vector<Move> &moves, std::byte *to, const std::byte *from, uint64_t elements,
+                       const host::Factor &factor) const {
+  add(moves, {scaling.scales ? Move::Kind::Multiply : Move::Kind::Copy, to, from, elements, factor});
 }
 
 bool Bridge::copiesInput(uint32_t rank, Placement placement) const {
@@ -44,7 +45,7 @@ bool Bridge::copiesInput(uint32_t rank, Placement placement) const {
   if (view.inputSlots == 0)
     return false;
   switch (view.alias) {
-  case Alias::None: return placement == Placement::InPlace || view.writesInput || average.scale != 1;
+  case Alias::None: return placement == Placement::InPlace || view.writesInput || scaling.scales;
   case Alias::InputInOutput: return placement == Placement::InPlace;
   case Alias::OutputInInput: return placement != Placement::Aliased;
   }
@@ -66,16 +67,9 @@ uint64_t Bridge::privateBytes(uint32_t rank, Placement placement) const {
   return paddedBytes(layout.input) * (copiesInput(rank, Placement::Apart) ? 2 : 1) + paddedBytes(layout.output);
 }
 
-/// Between the inner buffer as its owner sees it and its place in the outer one. Only an input on its way there may
-/// have to be scaled.
-void Bridge::addInner(uint32_t rank, bool intoOuter, std::byte *outer, std::byte *inner,
-                      std::vector<Move> &moves) const {
-  const bundle::RankView &view = program.rank(rank);
-  const host::RankLayout &layout = run->ranks[rank];
-  const BufferLayout &apart = view.alias == Alias::InputInOutput ? layout.input : layout.output;
-  std::byte *in = outer + layout.aliasElement * run->elementSize;
-  intoOuter ? add(moves, scaling(), in, inner, apart.elements)
-            : add(moves, Move::Kind::Copy, inner, in, apart.elements);
+/// Where the buffer that lies in another begins there.
+std::byte *Bridge::inner(uint32_t rank, std::byte *outer) const {
+  return outer + run->ranks[rank].aliasElement * run->elementSize;
 }
 
 RankMemory Bridge::crossUnpadded(uint32_t rank, Placement placement, Ends ends, std::byte *memory,
@@ -85,19 +79,21 @@ RankMemory Bridge::crossUnpadded(uint32_t rank, Placement placement, Ends ends, 
   RankMemory result{{ends.input, ends.output, nullptr}};
   const bool copied = copiesInput(rank, placement);
   const bool intoOutput = view.alias == Alias::InputInOutput && placement != Placement::Aliased && view.inputSlots != 0;
-  if (copied) // a copy that goes on into the output is scaled on its way there
-    add(surroundings.before, intoOutput ? Move::Kind::Copy : scaling(), memory, ends.input, layout.input.elements);
   std::byte *input = copied ? memory : ends.input;
+  if (copied && intoOutput) // it is scaled on its way on into the output
+    addCopy(surroundings.before, memory, ends.input, layout.input.elements);
+  else if (copied)
+    addScaled(surroundings.before, memory, ends.input, layout.input.elements, ends.factor);
   if (intoOutput)
-    addInner(rank, true, ends.output, input, surroundings.before);
-  else if (!copied && average.scale != 1) // lies where the program wants it: scaled there
-    add(surroundings.before, Move::Kind::Scale, input, input, layout.input.elements);
+    addScaled(surroundings.before, inner(rank, ends.output), input, layout.input.elements, ends.factor);
+  else if (!copied && scaling.scales) // lies where the program wants it: scaled there
+    addScaled(surroundings.before, input, input, layout.input.elements, ends.factor);
   if (view.alias != Alias::InputInOutput)
     result.buffers[static_cast<uint32_t>(Buffer::Input)] = input;
   if (view.alias == Alias::OutputInInput && copied)
-    addInner(rank, false, input, ends.output, surroundings.after);
-  if (average.divisor != 1)
-    add(surroundings.after, Move::Kind::Divide, ends.output, ends.output, layout.output.elements);
+    addCopy(surroundings.after, ends.output, inner(rank, input), layout.output.elements);
+  if (scaling.divisor != 1)
+    add(surroundings.after, {Move::Kind::Divide, ends.output, ends.output, layout.output.elements, {}});
   return result;
 }
 
@@ -105,17 +101,18 @@ void Bridge::addBlocks(const BufferLayout &to, std::byte *toMemory, const Buffer
                        uint32_t blocks, std::vector<Move> &moves) const {
   const size_t size = run->elementSize;
   for (uint64_t block = 0; block < blocks; ++block)
-    add(moves, Move::Kind::Copy, toMemory + block * to.blockElements * size,
-        fromMemory + block * from.blockElements * size, std::min(to.blockElements, from.blockElements));
+    addCopy(moves, toMemory + block * to.blockElements * size, fromMemory + block * from.blockElements * size,
+            std::min(to.blockElements, from.blockElements));
 }
 
 RankMemory Bridge::cross(uint32_t rank, Placement placement, const host::Request &request, std::byte *memory,
                          Surroundings &surroundings) const {
-  const Ends ends{static_cast<std::byte *>(const_cast<void *>(request.send)), static_cast<std::byte *>(request.recv)};
+  const Ends ends{static_cast<std::byte *>(const_cast<void *>(request.send)), static_cast<std::byte *>(request.recv),
+                  scaling.factor(request)};
   if (run == &caller)
     return crossUnpadded(rank, placement, ends, memory, surroundings);
   const host::RankLayout &from = caller.ranks[rank], &to = run->ranks[rank];
-  const Ends padded{memory, memory + paddedBytes(to.input)};
+  const Ends padded{memory, memory + paddedBytes(to.input), ends.factor};
   // The output is copied as well: what the program leaves alone stays as the caller has it.
   addBlocks(to.output, padded.output, from.output, ends.output, program.outputBlocks(rank), surroundings.before);
   addBlocks(to.input, padded.input, from.input, ends.input, program.inputBlocks(rank), surroundings.before);

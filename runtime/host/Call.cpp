@@ -33,6 +33,8 @@ Outcome Call::build(const Request &request, const LayoutOptions &options, uint64
   name = request.name;
   key = request;
   key.name = name;
+  if (key.preMulSum)
+    key.preMulSum->factor = {}; // each call has its own
   const auto type = static_cast<ElementType>(request.type);
   uint64_t count = request.count;
   LayoutOptions chosen = options;

@@ -154,6 +154,26 @@ auto reciprocal(uint32_t n) {
     return exact;
 }
 
+/// A factor that is known by now.
+template <typename Compute>
+Factor known(Compute value) {
+  Factor factor;
+  std::memcpy(&factor.bits, &value, sizeof value);
+  return factor;
+}
+
+template <typename T>
+auto valueOf(const Factor &factor) {
+  typename Arithmetic<T>::Compute value;
+  if (factor.address) {
+    T scalar;
+    std::memcpy(&scalar, factor.address, sizeof scalar);
+    return Arithmetic<T>::load(scalar);
+  }
+  std::memcpy(&value, &factor.bits, sizeof value);
+  return value;
+}
+
 } // namespace
 
 ReduceKernel reduceKernel(ElementType type, ReduceOp op, Simd simd) {
@@ -162,23 +182,27 @@ ReduceKernel reduceKernel(ElementType type, ReduceOp op, Simd simd) {
   return dispatch(type, [op, simd](auto value) { return kernelOf<decltype(value)>(op, simd); });
 }
 
-void scaleForAverage(ElementType type, void *dst, const void *src, size_t elements, uint32_t n, Simd simd) {
-  if (simd != Simd::Baseline && isReducedInHalf(type))
-    return f16cScale(type, dst, src, elements, reciprocal<Half>(n));
+Factor reciprocalOf(ElementType type, uint32_t n) {
+  return dispatch(type, [n](auto value) { return known(reciprocal<decltype(value)>(n)); });
+}
+
+Factor factorAt(ElementType type, const void *scalar) {
+  return dispatch(type, [scalar](auto value) { return known(valueOf<decltype(value)>({0, scalar})); });
+}
+
+void multiply(ElementType type, void *dst, const void *src, size_t elements, Factor factor, Simd simd) {
   dispatch(type, [=](auto value) {
     using T = decltype(value);
     using A = Arithmetic<T>;
-    if constexpr (std::is_integral_v<T>) {
-      if (dst != src && elements)
-        std::memcpy(dst, src, elements * sizeof(T));
-    } else {
-      auto scale = reciprocal<T>(n);
-      auto *to = static_cast<T *>(dst);
-      auto *from = static_cast<const T *>(src);
-      GC3_INDEPENDENT_ITERATIONS
-      for (size_t i = 0; i < elements; ++i)
-        to[i] = A::store(A::load(from[i]) * scale);
-    }
+    const auto scale = valueOf<T>(factor);
+    if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, Float8E4M3> || std::is_same_v<T, Float8E5M2>)
+      if (simd != Simd::Baseline)
+        return f16cScale(type, dst, src, elements, scale);
+    auto *to = static_cast<T *>(dst);
+    auto *from = static_cast<const T *>(src);
+    GC3_INDEPENDENT_ITERATIONS
+    for (size_t i = 0; i < elements; ++i)
+      to[i] = A::store(apply<ReduceOp::Prod, typename A::Compute>(A::load(from[i]), scale));
   });
 }
 

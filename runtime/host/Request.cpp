@@ -28,7 +28,7 @@ std::string describe(const Request &request) {
   std::string text = "'";
   text.append(request.name).append("' of ").append(std::to_string(request.count)).append(" ");
   text.append(elementTypeName(static_cast<ElementType>(request.type))).append(", ");
-  text.append(reduceOpName(static_cast<ReduceOp>(request.op)));
+  text.append(request.preMulSum ? "premulsum" : reduceOpName(static_cast<ReduceOp>(request.op)));
   return request.root < 0 ? text : text + ", root " + std::to_string(request.root);
 }
 
@@ -42,6 +42,9 @@ Outcome checkRequest(const Request &request, uint32_t rank, uint32_t ranks) {
     return refuse("unknown data type " + std::to_string(static_cast<int>(request.type)));
   if (request.op < 0 || request.op >= gc3NumOps)
     return refuse("unknown reduction " + std::to_string(static_cast<int>(request.op)));
+  if (const auto type = static_cast<ElementType>(request.type); request.preMulSum && request.preMulSum->type != type)
+    return refuse("the reduction was made for " + std::string(elementTypeName(request.preMulSum->type)) +
+                  ", and the call is of " + elementTypeName(type));
   if (request.root < -1 || request.root >= static_cast<int>(ranks))
     return refuse("there is no root " + std::to_string(request.root) + ", the last rank is rank " +
                   std::to_string(ranks - 1));

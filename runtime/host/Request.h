@@ -3,9 +3,10 @@
 #pragma once
 
 #include "gc3.h"
-#include "host/Element.h"
+#include "host/Factor.h"
 #include "host/Program.h"
 
+#include <optional>
 #include <span>
 #include <string>
 
@@ -37,12 +38,19 @@ struct Request {
   gc3DataType_t type = gc3Float32;
   gc3RedOp_t op = gc3Sum;
   int root = -1;
-  void *stream = nullptr; ///< not for the host executor
+  void *stream = nullptr;               ///< not for the host executor
+  std::optional<PreMulSum> preMulSum{}; ///< `op` is gc3Sum then
 
-  /// Equal in everything that has to be equal on all ranks.
+  /// Equal in everything that has to be equal on all ranks, which factors have not.
   bool matches(const Request &other) const {
     return kind == other.kind && name == other.name && count == other.count && type == other.type && op == other.op &&
-           root == other.root;
+           root == other.root && multipliesAs(other);
+  }
+
+private:
+  bool multipliesAs(const Request &other) const {
+    return preMulSum.has_value() == other.preMulSum.has_value() &&
+           (!preMulSum || preMulSum->type == other.preMulSum->type);
   }
 };
 

@@ -48,16 +48,27 @@ void copyPart(std::byte *to, const std::byte *from, size_t bytes) {
 
 } // namespace
 
+/// The standard collectives that move data and reduce none multiply nothing either.
+Scaling::Scaling(const LoadedProgram &loaded, const Request &request) {
+  const auto type = static_cast<ElementType>(request.type);
+  const uint32_t contributions = loaded.program->info().contributions();
+  if (request.preMulSum) {
+    scales = !loaded.standard || loaded.standard->reduces;
+  } else if (request.op == gc3Avg && isInteger(type)) {
+    divisor = contributions;
+  } else if (request.op == gc3Avg) {
+    scales = contributions != 1;
+    reciprocal = reciprocalOf(type, contributions);
+  }
+}
+
 Outcome Staging::plan(const LoadedProgram &newProgram, const Layout &newLayout, const Request &request) {
   loaded = &newProgram, program = newProgram.program.get(), layout = &newLayout;
   type = static_cast<ElementType>(request.type);
-  if (request.op == gc3Avg) {
-    uint32_t contributions = program->info().contributions();
-    if (contributions == 0)
-      return {gc3InvalidArgument, "avg is not defined for program '" + program->info().name()->str() +
-                                      "': its outputs have different numbers of contributions"};
-    (isInteger(type) ? divisor : scale) = contributions;
-  }
+  if (request.op == gc3Avg && program->info().contributions() == 0)
+    return {gc3InvalidArgument, "avg is not defined for program '" + program->info().name()->str() +
+                                    "': its outputs have different numbers of contributions"};
+  scaling = Scaling(newProgram, request);
   plans.resize(program->ranks());
   privateOffset.resize(program->ranks());
   for (uint32_t r = 0; r < program->ranks(); ++r) {
@@ -120,19 +131,19 @@ Staging::RankPlan Staging::planRank(uint32_t rank, Placement placement) const {
   if (view.inputSlots != 0) {
     switch (view.alias) {
     case Alias::None:
-      rankPlan.inPlace = inPlace && staged && !view.writesInput && scale == 1;
-      rankPlan.toPrivate = !rankPlan.inPlace && (inPlace || view.writesInput || scale != 1);
+      rankPlan.inPlace = inPlace && staged && !view.writesInput && !scaling.scales;
+      rankPlan.toPrivate = !rankPlan.inPlace && (inPlace || view.writesInput || scaling.scales);
       break;
     case Alias::InputInOutput:
-      rankPlan.separate = placement == Placement::Apart && scale == 1 && loaded->asWritten->separable(rank);
+      rankPlan.separate = placement == Placement::Apart && !scaling.scales && loaded->asWritten->separable(rank);
       rankPlan.toOutput = !aliased && !rankPlan.separate;
       rankPlan.toPrivate = inPlace;
       break;
     case Alias::OutputInInput: rankPlan.toPrivate = rankPlan.fromPrivate = !aliased; break;
     }
-    rankPlan.scaleHere = aliased && scale != 1;
+    rankPlan.scaleHere = aliased && scaling.scales;
   }
-  rankPlan.divide = divisor != 1 && view.outputSlots != 0;
+  rankPlan.divide = scaling.divisor != 1 && view.outputSlots != 0;
   if (rankPlan.toPrivate)
     rankPlan.privateBytes = layout->ranks[rank].input.elements * layout->elementSize;
   else if (rankPlan.inPlace)
@@ -160,11 +171,11 @@ Sharing Staging::sharing(uint32_t rank, Placement placement) const {
   return oneBuffer ? Sharing::Either : Sharing::AsWritten;
 }
 
-void Staging::copyInput(std::byte *to, const std::byte *from, uint64_t elements) const {
-  if (scale != 1)
-    scaleForAverage(type, to, from, elements, scale);
+void Staging::copyInput(std::byte *to, const Request &request, uint64_t elements) const {
+  if (scaling.scales)
+    multiply(type, to, request.send, elements, scaling.factor(request));
   else
-    copyPart(to, from, elements * layout->elementSize);
+    copyPart(to, bytesOf(request.send), elements * layout->elementSize);
 }
 
 void Staging::before(uint32_t rank, Placement placement, const Request &request) const {
@@ -174,9 +185,9 @@ void Staging::before(uint32_t rank, Placement placement, const Request &request)
   uint64_t elements = rankLayout.input.elements;
   std::byte *output = bytesOf(request.recv);
   if (rankPlan.scaleHere)
-    scaleForAverage(type, writable(input), input, elements, scale);
+    multiply(type, writable(input), input, elements, scaling.factor(request));
   if (rankPlan.toPrivate)
-    copyInput(privateCopy(rank), input, elements);
+    copyInput(privateCopy(rank), request, elements);
   if (rankPlan.separate)
     copyUntouched(rank, output, input);
   if (!rankPlan.toOutput)
@@ -184,7 +195,7 @@ void Staging::before(uint32_t rank, Placement placement, const Request &request)
   if (rankPlan.toPrivate) // already scaled
     copyPart(inner(rank, output), privateCopy(rank), elements * layout->elementSize);
   else
-    copyInput(inner(rank, output), input, elements);
+    copyInput(inner(rank, output), request, elements);
 }
 
 void Staging::after(uint32_t rank, Placement placement, const Request &request) const {
@@ -193,7 +204,7 @@ void Staging::after(uint32_t rank, Placement placement, const Request &request) 
   if (rankPlan.fromPrivate)
     copyPart(output, inner(rank, privateCopy(rank)), layout->ranks[rank].output.elements * layout->elementSize);
   if (rankPlan.divide)
-    divideForAverage(type, output, layout->ranks[rank].output.elements, divisor);
+    divideForAverage(type, output, layout->ranks[rank].output.elements, scaling.divisor);
 }
 
 void Staging::copyUntouched(uint32_t rank, std::byte *output, const std::byte *input) const {

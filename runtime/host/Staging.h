@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bridges how a call places its buffers and how a program expects them: in place or not, averages scaled. For each rank
+// Bridges how a call places its buffers and how a program expects them: in place or not, inputs scaled. For each rank
 // and placement it knows which copies come before and after the run, so that every program serves every call; see the
 // cases in Staging.cpp. What it does for a rank touches that rank's buffers only.
 #pragma once
@@ -50,6 +50,20 @@ constexpr Sharing operator&(Sharing a, Sharing b) {
   return static_cast<Sharing>(static_cast<uint8_t>(a) & static_cast<uint8_t>(b));
 }
 
+/// How a call reduces, beyond the operation between two elements.
+struct Scaling {
+  bool scales = false;  ///< inputs are multiplied by factor()
+  uint32_t divisor = 1; ///< integer outputs are divided by this
+
+  Scaling() = default;
+  Scaling(const LoadedProgram &loaded, const Request &request);
+  /// That of one rank's request; all are alike but in this.
+  Factor factor(const Request &request) const { return request.preMulSum ? request.preMulSum->factor : reciprocal; }
+
+private:
+  Factor reciprocal; ///< of an average
+};
+
 class Staging {
 public:
   /// Decides for all ranks and placements; gc3InvalidArgument where the program has no average. All but the request
@@ -93,7 +107,7 @@ private:
   RankPlan planRank(uint32_t rank, Placement placement) const;
   const RankPlan &planOf(uint32_t rank, Placement placement) const { return plans[rank][index(placement)]; }
   std::byte *inner(uint32_t rank, std::byte *outer) const;
-  void copyInput(std::byte *to, const std::byte *from, uint64_t elements) const;
+  void copyInput(std::byte *to, const Request &request, uint64_t elements) const;
 
   void copyUntouched(uint32_t rank, std::byte *output, const std::byte *input) const;
   std::byte *privateCopy(uint32_t rank) const { return staging.data() + privateOffset[rank]; }
@@ -102,8 +116,7 @@ private:
   const Program *program = nullptr;
   const Layout *layout = nullptr;
   ElementType type = ElementType::Float;
-  uint32_t scale = 1;   ///< floating-point inputs are divided by this
-  uint32_t divisor = 1; ///< integer outputs are divided by this
+  Scaling scaling;
   std::vector<std::array<RankPlan, placementCount>> plans;
   std::vector<size_t> privateOffset; ///< by rank
   size_t privateBytes = 0;

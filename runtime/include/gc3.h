@@ -108,7 +108,7 @@ typedef enum GC3_ENUM_TYPE {
  * Reductions, numbered as NCCL's. Integers wrap; half and bfloat16 round after each operation; fp8 computes in half and
  * saturates; a NaN loses against a number in min and max. gc3Avg multiplies floating-point inputs by 1 / n before the
  * sum and divides integer sums, truncating, where n is the number of contributions; a program whose outputs have
- * different numbers refuses it with gc3InvalidArgument.
+ * different numbers refuses it with gc3InvalidArgument. Users make others with gc3RedOpCreatePreMulSum.
  */
 typedef enum GC3_ENUM_TYPE { gc3Sum = 0, gc3Prod = 1, gc3Max = 2, gc3Min = 3, gc3Avg = 4, gc3NumOps = 5 } gc3RedOp_t;
 
@@ -185,7 +185,8 @@ typedef struct {
   size_t count;
   uint64_t bytes; /**< the larger of one rank's input and output */
   gc3DataType_t type;
-  gc3RedOp_t op;               /**< gc3Sum where nothing is reduced, and in gc3SelectProgram */
+  gc3RedOp_t op;               /**< gc3Sum where nothing is reduced, with reductions of one's own, and in
+                                  gc3SelectProgram */
   const char *const *programs; /**< names, in the order of the bundle; whatever sizes they are meant for */
   int programCount;            /**< at least 1 */
 } gc3TunerCall_t;
@@ -346,6 +347,32 @@ GC3_API gc3Result_t gc3CommCount(gc3Comm_t comm, int *count);
 /** This communicator's rank. */
 GC3_API gc3Result_t gc3CommUserRank(gc3Comm_t comm, int *rank);
 
+/* ---- Reductions of one's own
+ * ---------------------------------------------------------------------------------------- */
+
+/** Where the scalar of a reduction is, and when it is read; numbered as NCCL's. */
+typedef enum GC3_ENUM_TYPE {
+  gc3ScalarDevice = 0,       /**< in memory that the GPU can read, when a call runs, in a graph at each replay; on host
+                                communicators in any memory, before the call returns */
+  gc3ScalarHostImmediate = 1 /**< in memory of the host, before gc3RedOpCreatePreMulSum returns */
+} gc3ScalarResidence_t;
+
+/**
+ * Makes a reduction that multiplies each element of this rank's input by *scalar, as gc3Prod would, and then sums. It
+ * is for calls on this communicator with elements of `type`, which the scalar is, too; in other calls it is
+ * gc3InvalidArgument on all ranks. The ranks of a call each bring a reduction that they have made so; the scalars, and
+ * where these are, may differ. Free with gc3RedOpDestroy, or with the communicator. gc3InvalidArgument: null, or
+ * unknown type or residence.
+ */
+GC3_API gc3Result_t gc3RedOpCreatePreMulSum(gc3RedOp_t *op, const void *scalar, gc3DataType_t type,
+                                            gc3ScalarResidence_t residence, gc3Comm_t comm);
+
+/**
+ * Frees the handle. Calls that were made go on, also those that a group has noted. gc3InvalidArgument: it was not made
+ * on this communicator, or is destroyed.
+ */
+GC3_API gc3Result_t gc3RedOpDestroy(gc3RedOp_t op, gc3Comm_t comm);
+
 /* ---- Collectives
  * ------------------------------------------------------------------------------------------------------ Each picks the
  * bundle's program for its collective, the group's ranks, the root, and the size in bytes (the larger of one rank's
@@ -384,8 +411,9 @@ GC3_API gc3Result_t gc3Scatter(const void *sendbuff, void *recvbuff, size_t coun
 /**
  * Runs the program for a collective by name, also one that users wrote. Buffers have the elements that
  * gc3ProgramElements says; a rank without one passes anything. `op` must be valid and alike on all ranks; collectives
- * that do not reduce make no other use of it. In place: as for the collective's namesake above, else sendbuff ==
- * recvbuff or where the program's alias puts one in the other.
+ * that do not reduce make no other use of it, but for reductions of one's own, which multiply the inputs of all that
+ * are not in the list above. In place: as for the collective's namesake above, else sendbuff == recvbuff or where the
+ * program's alias puts one in the other.
  */
 GC3_API gc3Result_t gc3RunCollective(gc3Comm_t comm, const char *collective, const void *sendbuff, void *recvbuff,
                                      size_t count, gc3DataType_t type, gc3RedOp_t op, gc3Stream_t stream);

@@ -43,8 +43,10 @@ host::Request requestOf(const Call &call) {
           call.recv,
           call.count,
           static_cast<gc3DataType_t>(call.type),
-          static_cast<gc3RedOp_t>(call.op),
-          call.root};
+          call.preMulSum ? gc3Sum : static_cast<gc3RedOp_t>(call.op),
+          call.root,
+          nullptr,
+          call.preMulSum};
 }
 
 /// What NCCL's callers know; a number of a newer NCCL may mean nothing to them.

@@ -72,6 +72,9 @@ inline constexpr int dataTypeCount = 12;
 enum class RedOp : int { Sum, Prod, Max, Min, Avg };
 inline constexpr int redOpCount = 5;
 
+/// Where the scalar of an operation is, and when it is read: by the GPU when a call runs, or at once.
+enum class ScalarResidence : int { Device, HostImmediate };
+
 /// The functions' types, by their names without `nccl`.
 namespace signature {
 using AllGather = Result(const void *send, void *recv, size_t count, DataType, Comm, Stream);
@@ -109,6 +112,8 @@ using GroupSimulateEnd = Result(SimInfo *);
 using GroupStart = Result();
 using MemAlloc = Result(void **memory, size_t bytes);
 using MemFree = Result(void *memory);
+using RedOpCreatePreMulSum = Result(RedOp *, void *scalar, DataType, ScalarResidence, Comm);
+using RedOpDestroy = Result(RedOp, Comm);
 using TeamLsa = Team(Comm);
 } // namespace signature
 
@@ -123,6 +128,7 @@ using TeamLsa = Team(Comm);
   X(CommGrow) X(CommShrink) X(CommSplit) \
   X(CommAbort) X(CommDestroy) X(CommFinalize) X(CommRevoke) \
   X(CommGetAsyncError) \
+  X(RedOpCreatePreMulSum) X(RedOpDestroy) \
   X(GroupEnd) X(GroupSimulateEnd) X(GroupStart)
 // clang-format on
 

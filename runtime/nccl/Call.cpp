@@ -2,7 +2,6 @@
 // Collective calls: what never has a program, what the log says of it, and the way to NCCL.
 #include "nccl/Call.h"
 
-#include "host/Element.h"
 #include "nccl/CallText.h"
 #include "nccl/Installed.h"
 
@@ -34,8 +33,10 @@ std::string_view whyNever(const Call &call, int ranks) {
     return "no elements";
   if (!isKnown(call.type))
     return "unknown type";
-  if (reduces(call.collective) && !isKnown(call.op))
-    return "not a built-in operation";
+  if (reduces(call.collective) && !isKnown(call.op) && !call.preMulSum)
+    return "unknown operation";
+  if (call.preMulSum && call.preMulSum->type != static_cast<host::ElementType>(call.type))
+    return "an operation of another type";
   if (hasRoot(call.collective) && (call.root < 0 || call.root >= ranks))
     return "no such root";
   return {};
@@ -52,6 +53,7 @@ std::string describe(const Call &call, int ranks) {
                 isRankWide(call.collective) ? 1 : static_cast<uint64_t>(ranks),
                 static_cast<int>(call.type),
                 {},
+                call.preMulSum.has_value(),
                 {}};
   if (reduces(call.collective))
     text.op = static_cast<int>(call.op);
@@ -61,7 +63,7 @@ std::string describe(const Call &call, int ranks) {
 }
 
 Result forward(const Call &call) {
-  const auto &[collective, send, recv, count, type, op, root, comm, stream] = call;
+  const auto &[collective, send, recv, count, type, op, root, comm, stream, preMulSum] = call;
   switch (collective) {
   case Collective::AllGather: return callInstalled<Function::AllGather>(send, recv, count, type, comm, stream);
   case Collective::AllReduce: return callInstalled<Function::AllReduce>(send, recv, count, type, op, comm, stream);

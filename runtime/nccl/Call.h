@@ -2,8 +2,10 @@
 // A collective call, as the application made it.
 #pragma once
 
+#include "host/Factor.h"
 #include "nccl/Abi.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -21,6 +23,7 @@ struct Call {
   int root;
   Comm comm;
   Stream stream;
+  std::optional<host::PreMulSum> preMulSum{}; ///< what `op` is, if it is known to have been made by the application
 };
 
 /// Why no program can serve the call, whatever the bundles; empty if one could. It depends on nothing that may differ

@@ -41,7 +41,9 @@ std::string describe(const CallText &call) {
   else
     text += std::to_string(call.count) + " of ";
   text += isKnown ? host::elementTypeName(type) : "type " + std::to_string(call.type);
-  if (call.op)
+  if (call.premultiplies)
+    text += " premulsum";
+  else if (call.op)
     text += ' ' + opText(*call.op);
   if (call.root)
     text += " root " + std::to_string(*call.root);

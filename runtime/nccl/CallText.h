@@ -15,6 +15,7 @@ struct CallText {
   uint64_t blocks;       ///< that the larger of one rank's buffers has; 0: that depends on the program
   int type;              ///< may be unknown
   std::optional<int> op; ///< none where nothing is reduced; may be unknown
+  bool premultiplies;    ///< an operation that the application has made, whatever its number
   std::optional<int> root;
 };
 

@@ -8,11 +8,13 @@
 using namespace gc3::nccl;
 
 /// Runs a program, or keeps the call until the end of the group; what no program serves is NCCL's at once.
-static Result serve(const Call &call) {
+static Result serve(Call call) {
   if (isInside())
     return forward(call);
   return guarded([&] {
     std::shared_ptr<const Entry> entry = Communicators::table().find(call.comm);
+    if (entry && static_cast<int>(call.op) >= redOpCount)
+      call.preMulSum = Communicators::table().operation(call.comm, call.op);
     Decision decision = entry ? entry->decide(call) : Decision{};
     if (!decision.served())
       return forward(call);

@@ -104,9 +104,29 @@ void Communicators::insert(Entry made) {
   {
     std::unique_lock lock(mutex);
     stale = std::exchange(entries[entry->member.comm], entry);
+    operations.erase(entry->member.comm);
   }
   if (stale && stale->attached.attachment)
     stale->attached.attachment->abort();
+}
+
+void Communicators::note(Comm comm, RedOp op, std::optional<host::PreMulSum> made) {
+  if (!active())
+    return;
+  std::unique_lock lock(mutex);
+  if (made)
+    operations[comm].insert_or_assign(op, *made);
+  else if (auto known = operations.find(comm); known != operations.end())
+    known->second.erase(op);
+}
+
+std::optional<host::PreMulSum> Communicators::operation(Comm comm, RedOp op) const {
+  std::shared_lock lock(mutex);
+  const auto known = operations.find(comm);
+  if (known == operations.end())
+    return std::nullopt;
+  const auto found = known->second.find(op);
+  return found == known->second.end() ? std::nullopt : std::optional(found->second);
 }
 
 Result Communicators::run(std::span<const Work> works) {
@@ -121,6 +141,7 @@ void Communicators::release(Comm comm) {
   std::unordered_map<Comm, std::shared_ptr<const Entry>>::node_type entry; // goes when the lock is free again
   std::unique_lock lock(mutex);
   entry = entries.extract(comm);
+  operations.erase(comm);
 }
 
 void Communicators::abort(Comm comm) {

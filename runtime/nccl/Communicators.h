@@ -47,6 +47,11 @@ public:
   /// Runs calls that programs serve.
   Result run(std::span<const Work> works);
 
+  /// What NCCL has made of an operation on a communicator, from now on; nothing: it is destroyed.
+  void note(Comm comm, RedOp op, std::optional<host::PreMulSum> made);
+  /// What is known of an operation.
+  std::optional<host::PreMulSum> operation(Comm comm, RedOp op) const;
+
   /// Before NCCL finalizes or destroys it: gives back what the attachment holds.
   void release(Comm comm);
 
@@ -61,6 +66,7 @@ private:
   std::unique_ptr<Engine> engine;
   mutable std::shared_mutex mutex;
   std::unordered_map<Comm, std::shared_ptr<const Entry>> entries;
+  std::unordered_map<Comm, std::unordered_map<RedOp, host::PreMulSum>> operations;
 };
 
 } // namespace gc3::nccl

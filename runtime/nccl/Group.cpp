@@ -4,6 +4,7 @@
 
 #include "nccl/Installed.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace gc3::nccl {
@@ -12,6 +13,9 @@ namespace gc3::nccl {
 static bool isError(Result result) {
   return result != Result::Success && result != Result::InProgress;
 }
+
+/// All that a group has kept.
+static constexpr auto any = [](const auto &) { return true; };
 
 Group &Group::ofThisThread() {
   thread_local Group group;
@@ -31,7 +35,9 @@ Result Group::end() {
   if (depth > 0)
     return result;
   Group ended = std::exchange(*this, Group()); // nothing is left of it, whatever happens from here on
-  return isError(result) ? result : ended.finish(result);
+  const Result finished = isError(result) ? result : ended.finish(result);
+  ended.destroyOperations(any);
+  return finished;
 }
 
 Result Group::finish(Result result) {
@@ -55,8 +61,9 @@ Result Group::simulateEnd(SimInfo *info) {
   if (depth > 0)
     return callInstalled<Function::GroupSimulateEnd>(info);
   Group ended = std::exchange(*this, Group());
-  ended.forwardKept([](const Kept &) { return true; });
+  ended.forwardKept(any);
   Result result = callInstalled<Function::GroupSimulateEnd>(info);
+  ended.destroyOperations(any);
   return isError(result) ? result : isError(ended.failure) ? ended.failure : result;
 }
 
@@ -74,11 +81,30 @@ void Group::born(std::span<const Birth> made) {
 void Group::handOver(Comm comm) {
   unmake(comm);
   forwardKept([&](const Kept &call) { return call.work.call.comm == comm; });
+  destroyOperations([&](const Operation &operation) { return operation.comm == comm; });
 }
 
 void Group::drop(Comm comm) {
   unmake(comm);
   std::erase_if(kept, [&](const Kept &call) { return call.work.call.comm == comm; });
+  destroyOperations([&](const Operation &operation) { return operation.comm == comm; });
+}
+
+bool Group::outlives(RedOp op, Comm comm) {
+  const bool isUsed = std::any_of(kept.begin(), kept.end(), [&](const Kept &call) {
+    return call.work.call.preMulSum && call.work.call.op == op && call.work.call.comm == comm;
+  });
+  if (isUsed)
+    operations.push_back({op, comm});
+  return isUsed;
+}
+
+template <typename Which>
+void Group::destroyOperations(Which which) {
+  for (const Operation &operation : operations)
+    if (which(operation))
+      callInstalled<Function::RedOpDestroy>(operation.op, operation.comm);
+  std::erase_if(operations, which);
 }
 
 /// One made in this very group is gone before anybody takes it on: NCCL writes handles before the group ends.

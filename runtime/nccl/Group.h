@@ -31,6 +31,10 @@ public:
   /// Communicators that exist when the group ends: now, if none is open.
   void born(std::span<const Birth> made);
 
+  /// Whether NCCL has to keep an operation that is destroyed until it has been handed the calls kept with it, which it
+  /// may yet be; NCCL destroys it afterwards.
+  bool outlives(RedOp op, Comm comm);
+
   /// Before `comm` is finalized or destroyed: the calls kept for it go to NCCL's part of the group.
   void handOver(Comm comm);
 
@@ -43,15 +47,23 @@ private:
     std::shared_ptr<const Entry> entry; ///< keeps the attachment alive
   };
 
+  struct Operation {
+    RedOp op;
+    Comm comm;
+  };
+
   Result finish(Result result);
   template <typename Which>
   void forwardKept(Which which);
   void unmake(Comm comm);
+  template <typename Which>
+  void destroyOperations(Which which);
 
   uint32_t depth = 0;
   std::vector<Kept> kept;
   std::vector<Birth> births;
-  Result failure = Result::Success; ///< the first error of calls handed over
+  std::vector<Operation> operations; ///< destroyed by the application, and not yet by NCCL
+  Result failure = Result::Success;  ///< the first error of calls handed over
 };
 
 } // namespace gc3::nccl

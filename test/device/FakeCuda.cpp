@@ -11,7 +11,6 @@
 
 namespace gc3::test {
 
-using cuda::Averaging;
 using cuda::Launch;
 using cuda::Result;
 using device::Protocol;
@@ -23,7 +22,7 @@ FakeCuda *current = nullptr;
 
 /// What stands for a kernel.
 struct Kernel {
-  enum class Kind : uint8_t { Interpreter, NetworkInterpreter, Scale, Divide, Clock } kind;
+  enum class Kind : uint8_t { Interpreter, NetworkInterpreter, Multiply, Divide, Clock } kind;
   ElementType type;
   Protocol protocol;
 };
@@ -32,7 +31,7 @@ struct Kernel {
 const Kernel *kernel(const Kernel &wanted) {
   static const std::vector<Kernel> all = [] {
     std::vector<Kernel> kernels;
-    for (auto kind : {Kernel::Kind::Interpreter, Kernel::Kind::NetworkInterpreter, Kernel::Kind::Scale,
+    for (auto kind : {Kernel::Kind::Interpreter, Kernel::Kind::NetworkInterpreter, Kernel::Kind::Multiply,
                       Kernel::Kind::Divide, Kernel::Kind::Clock})
       for (unsigned type = 0; type < host::elementTypeCount; ++type)
         for (auto protocol : {Protocol::Simple, Protocol::LL, Protocol::LL128})
@@ -48,10 +47,12 @@ const void *interpreter(ElementType type, Protocol protocol) {
   return kernel({Kernel::Kind::Interpreter, type, protocol});
 }
 
-const void *averaging(ElementType type, Averaging averaging) {
-  if ((averaging == Averaging::Divide) != host::isInteger(type))
-    return nullptr;
-  return kernel({averaging == Averaging::Scale ? Kernel::Kind::Scale : Kernel::Kind::Divide, type, Protocol::Simple});
+const void *multiply(ElementType type) {
+  return kernel({Kernel::Kind::Multiply, type, Protocol::Simple});
+}
+
+const void *divide(ElementType type) {
+  return host::isInteger(type) ? kernel({Kernel::Kind::Divide, type, Protocol::Simple}) : nullptr;
 }
 
 const void *clockKernel() {
@@ -59,16 +60,32 @@ const void *clockKernel() {
 }
 
 /// What the kernels around the interpreter are launched with.
-struct AverageArguments {
+struct MoveArguments {
   std::byte *to;
   const std::byte *from;
   uint64_t elements;
-  uint32_t contributions;
+  host::Factor factor;    ///< of Multiply
+  uint32_t contributions; ///< of Divide
 };
 
-void average(const Kernel &kernel, const AverageArguments &of) {
-  if (kernel.kind == Kernel::Kind::Scale)
-    return host::scaleForAverage(kernel.type, of.to, of.from, of.elements, of.contributions);
+/// Arguments are copied, as CUDA does.
+MoveArguments argumentsOf(const Launch &launch) {
+  void **from = launch.arguments;
+  MoveArguments arguments{*static_cast<std::byte **>(from[0]),
+                          *static_cast<const std::byte **>(from[1]),
+                          *static_cast<uint64_t *>(from[2]),
+                          {},
+                          0};
+  if (static_cast<const Kernel *>(launch.kernel)->kind == Kernel::Kind::Multiply)
+    arguments.factor = {*static_cast<uint64_t *>(from[3]), *static_cast<const void **>(from[4])};
+  else
+    arguments.contributions = *static_cast<uint32_t *>(from[3]);
+  return arguments;
+}
+
+void move(const Kernel &kernel, const MoveArguments &of) {
+  if (kernel.kind == Kernel::Kind::Multiply)
+    return host::multiply(kernel.type, of.to, of.from, of.elements, of.factor);
   std::memmove(of.to, of.from, of.elements * host::elementSize(kernel.type));
   host::divideForAverage(kernel.type, of.to, of.elements, of.contributions);
 }
@@ -222,14 +239,10 @@ Result FakeCuda::enqueueClock(const Launch &launch) {
   return 0;
 }
 
-Result FakeCuda::enqueueAverage(const Launch &launch) {
-  const auto &kernel = *static_cast<const Kernel *>(launch.kernel);
-  void **from = launch.arguments;
-  const AverageArguments arguments{*static_cast<std::byte **>(from[0]), *static_cast<const std::byte **>(from[1]),
-                                   *static_cast<uint64_t *>(from[2]), *static_cast<uint32_t *>(from[3])};
-  enqueue(launch.stream, [kernel, arguments] {
+Result FakeCuda::enqueueMove(const Launch &launch) {
+  enqueue(launch.stream, [kernel = *static_cast<const Kernel *>(launch.kernel), arguments = argumentsOf(launch)] {
     return [kernel, arguments] {
-      average(kernel, arguments);
+      move(kernel, arguments);
       return true;
     };
   });
@@ -257,9 +270,11 @@ struct FakeCuda::Functions {
       std::abort();
     if (current->fails())
       return failure;
-    if (kind == Kernel::Kind::Interpreter)
-      return current->enqueueInterpreter(launch);
-    return kind == Kernel::Kind::Clock ? current->enqueueClock(launch) : current->enqueueAverage(launch);
+    if (kind == Kernel::Kind::Clock)
+      return current->enqueueClock(launch);
+    if (!current->known.contains(launch.kernel))
+      std::abort(); // to load it might wait for what runs
+    return kind == Kernel::Kind::Interpreter ? current->enqueueInterpreter(launch) : current->enqueueMove(launch);
   }
   static Result launchOverNetwork(const Launch &launch) {
     if (kindOf(launch.kernel) != Kernel::Kind::NetworkInterpreter)
@@ -327,7 +342,8 @@ struct FakeCuda::Functions {
     });
     return 0;
   }
-  static Result occupancy(int *blocks, const void *, uint32_t threads) {
+  static Result occupancy(int *blocks, const void *kernel, uint32_t threads) {
+    current->known.insert(kernel);
     *blocks = static_cast<int>(current->threadsPerMultiprocessor / threads);
     return current->fails() ? failure : 0;
   }
@@ -444,7 +460,8 @@ const cuda::Cuda &FakeCuda::table() {
       .launch = Functions::launch,
       .describe = [](Result result) { return result == stuck ? "never ends" : "fake failure"; },
       .interpreter = interpreter,
-      .averaging = averaging,
+      .multiply = multiply,
+      .divide = divide,
       .clock = clockKernel,
   };
   return fake;

@@ -74,7 +74,7 @@ private:
   struct Functions;
 
   cuda::Result enqueueInterpreter(const cuda::Launch &launch);
-  cuda::Result enqueueAverage(const cuda::Launch &launch);
+  cuda::Result enqueueMove(const cuda::Launch &launch);
   cuda::Result enqueueClock(const cuda::Launch &launch);
   Work interpret(const device::Call &call, const cuda::Launch &launch);
   void begin(cuda::Stream stream, const std::function<Work()> &make);
@@ -83,6 +83,7 @@ private:
 
   std::map<void *, size_t> memory; ///< with the sizes
   std::set<void *> pinned, handles, events;
+  std::set<const void *> known; ///< kernels that were asked about, which a driver has loaded
   std::map<void *, std::deque<Work>> streams;
   std::vector<std::pair<cuda::Stream, std::function<Work()>>> graph;
   std::map<void *, uint64_t> recorded, passed; ///< by event: how often

@@ -45,6 +45,12 @@ std::string callAll(const Subject &subject, uint64_t &calls) {
                                         static_cast<ReduceOp>(op), inPlace, static_cast<uint32_t>(seed % 4), seed});
             ++seed, !problem.empty())
           return problem;
+    for (unsigned type = 0; type < host::elementTypeCount; ++type)
+      for (Scalars scalars : {Scalars::Immediate, Scalars::InMemory})
+        if (std::string problem = call({std::min<uint64_t>(777, most), static_cast<ElementType>(type), ReduceOp::Sum,
+                                        inPlace, static_cast<uint32_t>(seed % 4), seed, scalars});
+            ++seed, !problem.empty())
+          return problem;
     for (uint64_t count : counts)
       for (uint32_t misalignment : {0, 1})
         if (std::string problem =

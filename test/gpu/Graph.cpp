@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A captured call is a launch with its arguments; counters in device memory go on from replay to replay.
+// A captured call is a launch with its arguments; counters in device memory go on from replay to replay, and scalars in
+// device memory are read anew.
 #include "OnGpu.h"
 
 #include <algorithm>
@@ -24,9 +25,10 @@ std::string capture(const Subject &subject, const DeviceBuffers &buffers, cudaGr
   return !outcome.ok() ? outcome.text : error == cudaSuccess ? "" : cudaGetErrorString(error);
 }
 
-std::string replay(const Subject &subject, cudaGraphExec_t executable, DeviceBuffers &buffers) {
+std::string replay(const Subject &subject, cudaGraphExec_t executable, Trial &trial, DeviceBuffers &buffers) {
   constexpr int replays = 20;
   for (int i = 0; i < replays; ++i) {
+    trial.drawScalars(static_cast<uint64_t>(i));
     std::string problem = buffers.fill();
     if (problem.empty())
       if (cudaError_t error = cudaGraphLaunch(executable, subject.stream); error != cudaSuccess)
@@ -43,10 +45,7 @@ std::string replay(const Subject &subject, cudaGraphExec_t executable, DeviceBuf
   return {};
 }
 
-} // namespace
-
-std::string replayGraph(const Subject &subject) {
-  const TrialOptions options{.count = std::min<uint64_t>(12345, mostCount(subject)), .inPlace = true, .seed = 3};
+std::string captureAndReplay(const Subject &subject, const TrialOptions &options) {
   if (std::string problem = callOnce(subject, options); !problem.empty())
     return problem;
   Trial trial(subject.file, subject.index, subject.loaded, options);
@@ -58,10 +57,22 @@ std::string replayGraph(const Subject &subject) {
   if (problem.empty())
     problem = capture(subject, buffers, executable);
   if (problem.empty())
-    problem = replay(subject, executable, buffers);
+    problem = replay(subject, executable, trial, buffers);
   if (executable)
     cudaGraphExecDestroy(executable);
-  return problem.empty() ? "" : "graph: " + problem;
+  return problem;
+}
+
+} // namespace
+
+std::string replayGraph(const Subject &subject) {
+  TrialOptions options{.count = std::min<uint64_t>(12345, mostCount(subject)), .inPlace = true, .seed = 3};
+  for (Scalars scalars : {Scalars::None, Scalars::InMemory}) {
+    options.scalars = scalars;
+    if (std::string problem = captureAndReplay(subject, options); !problem.empty())
+      return "graph: " + problem;
+  }
+  return {};
 }
 
 } // namespace gc3::test

@@ -49,13 +49,13 @@ def main():
         if arguments.nccl:
             rows += [(f"{element} GIN", *figures) for name, *figures in resources(arguments, "gin/Kernels.cu", defines)
                      if "interpret" in name]
-    for name, *figures in resources(arguments, "cuda/Average.cu", []):
-        kind, length, element = re.search(r"\d(scale|divide)I(\d*)(\w+?)E", name).groups()
+    for name, *figures in resources(arguments, "cuda/Around.cu", []):
+        kind, length, element = re.search(r"\d(multiply|divide)I(\d*)(\w+?)E", name).groups()
         rows.append((f"{element if length else MANGLED[element[0]]} {kind}", *figures))
     print(f"sm_{arguments.architecture}: registers, bytes of shared memory, of local memory, and of spills")
     for name, local, spilled, registers, shared in sorted(rows):
         print(f"{name:28} {registers:4} {shared:6} {local:4} {spilled:4}")
-    wanted = (4 if arguments.nccl else 3) * len(ELEMENTS) + 12
+    wanted = (4 if arguments.nccl else 3) * len(ELEMENTS) + 18
     if len(rows) != wanted:
         sys.exit(f"{len(rows)} kernels were found, {wanted} were looked for")
     if any(spilled or (local and not name.endswith(" GIN")) for name, local, spilled, _, _ in rows):

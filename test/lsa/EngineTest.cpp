@@ -4,6 +4,7 @@
 #include "LsaSupport.h"
 #include "Programs.h"
 
+#include <bit>
 #include <numeric>
 
 using namespace gc3;
@@ -26,8 +27,10 @@ protected:
     nccl::Bundles bundles(1);
     ASSERT_TRUE(bundle::BundleFile::openMemory(bytes.data(), bytes.size(), bundles[0]).ok());
     forwarded.clear();
+    forwardedOps.clear();
     engine = lsa::makeEngine({FakeCuda::table(), nccl}, std::move(bundles), options, [](const nccl::Call &call) {
       forwarded.push_back(call.recv);
+      forwardedOps.push_back(static_cast<int>(call.op));
       return Result::Success;
     });
     std::vector<nccl::Member> members;
@@ -85,6 +88,7 @@ protected:
   std::vector<cuda::Stream> streams;
   std::vector<float *> buffers;
   static inline std::vector<void *> forwarded; ///< receive buffers of calls that NCCL gets after all
+  static inline std::vector<int> forwardedOps; ///< their operations
 };
 
 TEST_F(LsaEngine, ServesCalls) {
@@ -98,6 +102,34 @@ TEST_F(LsaEngine, ServesCalls) {
     for (size_t i = 0; i < most; ++i)
       ASSERT_EQ(buffers[rank][i], static_cast<float>(3 * i + 3));
   EXPECT_EQ(attached[1].attachment->asyncError(), Result::Success);
+}
+
+/// Each rank's own, one known and one in memory; a captured call is left to NCCL with its handle.
+TEST_F(LsaEngine, ServesOperationsWithTheirScalars) {
+  attach({ringAllReduce(2, true)});
+  float inMemory = 3;
+  const host::Factor factors[] = {{std::bit_cast<uint32_t>(2.0f)}, {0, &inMemory}};
+  auto run = [&] {
+    std::vector<nccl::Work> works;
+    for (size_t rank = 0; rank < 2; ++rank) {
+      std::fill_n(buffers[rank], most, static_cast<float>(rank + 1));
+      works.push_back(work(rank, most));
+      works.back().call.op = static_cast<nccl::RedOp>(100 + rank);
+      works.back().call.preMulSum = {host::ElementType::Float, factors[rank]};
+    }
+    return engine->run(works);
+  };
+  fake.captured = true;
+  EXPECT_EQ(run(), Result::Success);
+  fake.captured = false;
+  EXPECT_EQ(forwardedOps, (std::vector<int>{100, 101}));
+  for (float scalar : {3.0f, 5.0f}) {
+    inMemory = scalar;
+    EXPECT_EQ(run(), Result::Success);
+    for (const float *buffer : buffers)
+      EXPECT_EQ(std::vector<float>(buffer, buffer + most), std::vector<float>(most, 2 + 2 * scalar));
+  }
+  EXPECT_EQ(forwardedOps.size(), 2u);
 }
 
 TEST_F(LsaEngine, LeavesToNcclWhatHasNoProgram) {

@@ -82,6 +82,29 @@ TEST_F(LsaApi, CallsInGroupsAndAlone) {
   EXPECT_EQ(result, gc3Success);
 }
 
+/// Each rank has a scalar of its own, read when its call runs.
+TEST_F(LsaApi, ReductionsOfOnesOwn) {
+  make({ringAllReduce(3, false)});
+  auto *scalars = reinterpret_cast<float *>(fake.allocate(3 * sizeof(float)));
+  gc3GroupStart();
+  for (size_t rank = 0; rank < 3; ++rank) {
+    gc3RedOp_t op = gc3Sum;
+    EXPECT_EQ(gc3RedOpCreatePreMulSum(&op, &scalars[rank], gc3Float32, gc3ScalarDevice, comms[rank]), gc3Success);
+    EXPECT_EQ(gc3AllReduce(buffers[rank], buffers[rank], count, gc3Float32, op, comms[rank], streams[rank]),
+              gc3Success);
+    EXPECT_EQ(gc3RedOpDestroy(op, comms[rank]), gc3Success);
+    scalars[rank] = static_cast<float>(10 * rank);
+  }
+  EXPECT_EQ(gc3GroupEnd(), gc3Success) << gc3GetLastError(nullptr);
+  for (float *buffer : buffers)
+    EXPECT_EQ(std::vector<float>(buffer, buffer + count), std::vector<float>(count, 80.0f));
+  gc3RedOp_t op = gc3Sum;
+  ASSERT_EQ(gc3RedOpCreatePreMulSum(&op, scalars, gc3Float32, gc3ScalarDevice, comms[0]), gc3Success);
+  EXPECT_EQ(gc3AllReduce(buffers[0], buffers[0], 1, gc3Float64, op, comms[0], streams[0]), gc3InvalidArgument);
+  EXPECT_STREQ(gc3GetLastError(comms[0]), "rank 0: the reduction was made for float, and the call is of double");
+  fake.release(reinterpret_cast<std::byte *>(scalars));
+}
+
 /// A collective that users wrote.
 TEST_F(LsaApi, CustomCollectives) {
   make({shiftReversed(3, 2)});

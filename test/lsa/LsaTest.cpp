@@ -40,6 +40,24 @@ TEST(Lsa, CallsLeaveWhatTheHostLeaves) {
   EXPECT_EQ(windows.leaks(), "");
 }
 
+TEST(Lsa, CallsMultiplyAsTheHostDoes) {
+  FakeCuda fake;
+  FakeWindows windows(fake);
+  {
+    LsaWorld world(fake, windows, programsOf3());
+    ASSERT_EQ(world.made(), "");
+    for (bool inPlace : {false, true})
+      for (ElementType type : {ElementType::Uint8, ElementType::Double, ElementType::Half})
+        for (Scalars scalars : {Scalars::Immediate, Scalars::InMemory})
+          for (uint64_t count : {6, 151})
+            for (size_t program = 0; program < world.names.size(); ++program)
+              EXPECT_EQ(world.run(program, {count, type, ReduceOp::Sum, inPlace, static_cast<uint32_t>(count % 3),
+                                            ++fake.seed, scalars}),
+                        "");
+  }
+  EXPECT_EQ(windows.leaks(), "");
+}
+
 TEST(Lsa, RanksMayBeAheadOfOthers) {
   FakeCuda fake;
   FakeWindows windows(fake);

@@ -53,6 +53,8 @@ static_assert(isSame<DataType::Int8, ncclInt8> && isSame<DataType::Uint8, ncclUi
               isSame<dataTypeCount, ncclNumTypes>);
 static_assert(isSame<RedOp::Sum, ncclSum> && isSame<RedOp::Prod, ncclProd> && isSame<RedOp::Max, ncclMax> &&
               isSame<RedOp::Min, ncclMin> && isSame<RedOp::Avg, ncclAvg> && isSame<redOpCount, ncclNumOps>);
+static_assert(isSame<ScalarResidence::Device, ncclScalarDevice> &&
+              isSame<ScalarResidence::HostImmediate, ncclScalarHostImmediate>);
 static_assert(offsetof(Team, ranks) == offsetof(ncclTeam, nRanks) && offsetof(Team, rank) == offsetof(ncclTeam, rank) &&
               offsetof(Team, stride) == offsetof(ncclTeam, stride));
 static_assert(offsetof(Config, size) == offsetof(ncclConfig_t, size) &&

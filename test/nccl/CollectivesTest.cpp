@@ -143,7 +143,13 @@ TEST(Describe, SizesAreThoseThatProgramsAreChosenBy) {
   EXPECT_EQ(whyNever(call, 2), "unknown type");
   call.type = DataType::Uint8;
   EXPECT_EQ(describe(call, 2), "Reduce 1000 B uint8 op 6 root 1");
-  EXPECT_EQ(whyNever(call, 2), "not a built-in operation");
+  EXPECT_EQ(whyNever(call, 2), "unknown operation");
+  call.preMulSum = {gc3::host::ElementType::Uint8, {}};
+  EXPECT_EQ(describe(call, 2), "Reduce 1000 B uint8 premulsum root 1");
+  EXPECT_EQ(whyNever(call, 2), "");
+  call.type = DataType::Int8;
+  EXPECT_EQ(whyNever(call, 2), "an operation of another type");
+  call.preMulSum.reset();
   call.op = RedOp::Sum;
   EXPECT_EQ(whyNever(call, 2), "");
   EXPECT_EQ(whyNever(call, 1), "one rank");

@@ -30,6 +30,17 @@ void happened(const std::string &event) {
   test::fakeEngine().sink.load()(event.c_str());
 }
 
+/// Of a call whose operation multiplies, by what.
+std::string factorOf(const Call &call) {
+  if (!call.preMulSum)
+    return "";
+  char digits[32];
+  const auto &[bits, address] = call.preMulSum->factor;
+  std::snprintf(digits, sizeof digits, address ? " by *0x%zx" : " by 0x%zx",
+                address ? reinterpret_cast<size_t>(address) : static_cast<size_t>(bits));
+  return digits;
+}
+
 class FakeAttachment : public Attachment {
 public:
   explicit FakeAttachment(const Member &member) : member(member), name(test::commName(member.comm)) {}
@@ -46,7 +57,7 @@ public:
       return Result::InternalError;
     if (test::fakeEngine().talks)
       ncclBcast(nullptr, 2, DataType::Int8, 0, member.comm, nullptr);
-    happened("run " + std::to_string(program) + ' ' + describe(call, member.ranks) + " on " + name);
+    happened("run " + std::to_string(program) + ' ' + describe(call, member.ranks) + factorOf(call) + " on " + name);
     return test::fakeEngine().runResult;
   }
 

@@ -22,7 +22,7 @@ void print(const char *event) {
 }
 
 std::atomic<void (*)(const char *)> sink{print};
-std::atomic<int> comms{0};
+std::atomic<int> comms{0}, operations{redOpCount};
 std::atomic<Result> asyncError{Result::Success};
 std::mutex planning;
 std::map<std::string, Result> planned;
@@ -54,6 +54,9 @@ std::string text(DataType type) {
 }
 std::string text(RedOp op) {
   return std::to_string(static_cast<int>(op));
+}
+std::string text(ScalarResidence residence) {
+  return std::to_string(static_cast<int>(residence));
 }
 std::string text(int value) {
   return std::to_string(value);
@@ -249,6 +252,18 @@ FAKE(CommGetAsyncError, Comm comm, Result *error) {
   return enter("CommGetAsyncError", comm);
 }
 
+/// Handles are never used again.
+FAKE(RedOpCreatePreMulSum, RedOp *op, void *scalar, DataType type, ScalarResidence residence, Comm comm) {
+  const Result result = enter("RedOpCreatePreMulSum", type, residence, comm);
+  if (result == Result::Success && scalar)
+    *op = static_cast<RedOp>(operations++);
+  return result;
+}
+
+FAKE(RedOpDestroy, RedOp op, Comm comm) {
+  return enter("RedOpDestroy", op, comm);
+}
+
 FAKE(GetVersion, int *version) {
   *version = 22809;
   return Result::Success;
@@ -288,5 +303,6 @@ extern "C" void fakeNcclReset() {
   std::lock_guard lock(planning);
   planned.clear();
   comms = 0;
+  operations = redOpCount;
   asyncError = Result::Success;
 }

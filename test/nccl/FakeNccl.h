@@ -31,6 +31,6 @@ void fakeNcclFail(const char *function, gc3::nccl::Result result);
 void fakeNcclAsyncError(gc3::nccl::Result error);
 /// The next communicator has the handle of this one, as if that had been destroyed and its memory given out again.
 void fakeNcclReuse(gc3::nccl::Comm comm);
-/// Numbers of communicators begin at 0 again.
+/// Numbers of communicators begin at 0 again, those of operations behind the built-in ones.
 void fakeNcclReset();
 }

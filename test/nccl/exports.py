@@ -3,7 +3,7 @@
 
 exports.py front NM LIBRARY                          libgc3nccl.so: exactly INTERPOSED
 exports.py replacement NM LIBRARY PINNED INSTALLED   libnccl.so.2: those, the pinned names, and an installed NCCL's
-exports.py header NCCL_H                             INTERPOSED has all collectives, births and deaths that nccl.h has
+exports.py header NCCL_H                             INTERPOSED has all collectives, births, deaths and operations that nccl.h has
 """
 import pathlib
 import re
@@ -16,6 +16,7 @@ INTERPOSED = {
     AllGather AllReduce AlltoAll Bcast Broadcast Gather Reduce ReduceScatter Scatter
     CommInitRank CommInitRankConfig CommInitRankScalable CommInitAll CommSplit CommShrink CommGrow
     CommFinalize CommDestroy CommAbort CommRevoke CommGetAsyncError GroupStart GroupEnd GroupSimulateEnd
+    RedOpCreatePreMulSum RedOpDestroy
     """.split()
 }
 SINCE_2_29 = {"ncclCommGrow"}
@@ -52,7 +53,7 @@ def header(path):
         for name, parameters in declared.items()
         if ("cudaStream_t" in parameters and name not in {"ncclSend", "ncclRecv"})
         or re.search(r"ncclComm_t\s*\*", parameters)
-        or name.startswith("ncclGroup")
+        or name.startswith(("ncclGroup", "ncclRedOp"))
         or re.fullmatch(r"ncclComm(Finalize|Destroy|Abort|Revoke|GetAsyncError)", name)
     }
     expect_equal(path, ours | SINCE_2_29, INTERPOSED)

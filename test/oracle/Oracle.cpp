@@ -17,9 +17,13 @@ std::string runOnHost(const bundle::BundleFile &file, const host::Program &progr
     result = gc3HostCommInitAll(comms.data(), static_cast<int>(comms.size()), bundle, &config);
   if (result == gc3Success) {
     gc3GroupStart();
-    for (size_t r = 0; r < ranks.size(); ++r)
+    for (size_t r = 0; r < ranks.size(); ++r) {
+      gc3RedOp_t op = calling.op;
+      if (ranks[r].scalar)
+        gc3RedOpCreatePreMulSum(&op, ranks[r].scalar, calling.type, gc3ScalarHostImmediate, comms[r]);
       gc3RunProgram(comms[r], program.info().name()->c_str(), ranks[r].send, ranks[r].recv, calling.count, calling.type,
-                    calling.op, nullptr);
+                    op, nullptr);
+    }
     result = gc3GroupEnd();
   }
   std::string problem = result == gc3Success ? "" : std::string("host: ") + gc3GetLastError(nullptr);

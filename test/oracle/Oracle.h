@@ -14,6 +14,7 @@ namespace gc3::test {
 /// One rank's buffers in a call; the same one in place.
 struct Ends {
   std::byte *send, *recv;
+  const void *scalar = nullptr; ///< by which it multiplies its input, if it does
 };
 
 /// A call of a program.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "Trial.h"
 
+#include "host/Reduce.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -18,7 +20,8 @@ bool Trial::exists() const {
 
 std::string Trial::describe() const {
   return "program '" + program.info().name()->str() + "', " + std::to_string(options.count) + " " +
-         elementTypeName(options.type) + ", " + reduceOpName(options.op) +
+         elementTypeName(options.type) + ", " +
+         (options.scalars == Scalars::None ? reduceOpName(options.op) : "premulsum") +
          (options.inPlace ? ", in place" : ", out of place") + ", off by " + std::to_string(options.misalignment) +
          ", seed " + std::to_string(options.seed);
 }
@@ -39,7 +42,8 @@ void Trial::place(uint32_t rank, Memory &rankMemory) const {
     rankMemory.recv = begin + in + gap;
     end = rankMemory.recv + out;
   }
-  rankMemory.bytes.resize(end + gap);
+  rankMemory.scalar = (end + gap + sizeof(uint64_t) - 1) / sizeof(uint64_t) * sizeof(uint64_t);
+  rankMemory.bytes.resize(rankMemory.scalar + sizeof(uint64_t));
 }
 
 std::string Trial::prepare() {
@@ -61,15 +65,33 @@ std::string Trial::prepare() {
   return {};
 }
 
+void Trial::drawScalars(uint64_t seed) {
+  host::Random random(seed);
+  const size_t size = host::elementSize(options.type);
+  for (Memory &rank : memory) {
+    std::byte *scalar = rank.bytes.data() + rank.scalar;
+    for (size_t i = 0; i < size; ++i)
+      scalar[i] = static_cast<std::byte>(random.next());
+    if (!host::isInteger(options.type))
+      scalar[size - 1] &= std::byte{0xbf};
+  }
+}
+
 host::Request Trial::request(uint32_t rank, std::byte *base) const {
-  return {host::CallKind::Program,
-          {program.info().name()->data(), program.info().name()->size()},
-          base + memory[rank].send,
-          base + memory[rank].recv,
-          options.count,
-          static_cast<gc3DataType_t>(options.type),
-          static_cast<gc3RedOp_t>(options.op),
-          -1};
+  host::Request request{host::CallKind::Program,
+                        {program.info().name()->data(), program.info().name()->size()},
+                        base + memory[rank].send,
+                        base + memory[rank].recv,
+                        options.count,
+                        static_cast<gc3DataType_t>(options.type),
+                        static_cast<gc3RedOp_t>(options.op),
+                        -1};
+  const size_t scalar = memory[rank].scalar;
+  if (options.scalars == Scalars::Immediate)
+    request.preMulSum = {options.type, host::factorAt(options.type, memory[rank].bytes.data() + scalar)};
+  else if (options.scalars == Scalars::InMemory)
+    request.preMulSum = {options.type, {0, base + scalar}};
+  return request;
 }
 
 /// What is no output stays: the input, if it is not in place, and what lies around the two.
@@ -90,8 +112,11 @@ std::string Trial::compareRest(uint32_t rank, const std::vector<std::byte> &afte
 std::string Trial::compare(const std::vector<std::vector<std::byte>> &after) const {
   std::vector<Memory> expected = memory;
   std::vector<Ends> ends;
-  for (Memory &rank : expected)
-    ends.push_back({rank.bytes.data() + rank.send, rank.bytes.data() + rank.recv});
+  for (Memory &rank : expected) {
+    std::byte *base = rank.bytes.data();
+    ends.push_back(
+        {base + rank.send, base + rank.recv, options.scalars == Scalars::None ? nullptr : base + rank.scalar});
+  }
   const Calling calling{options.count, static_cast<gc3DataType_t>(options.type), static_cast<gc3RedOp_t>(options.op)};
   if (std::string problem = runOnHost(file, program, calling, ends); !problem.empty())
     return problem;

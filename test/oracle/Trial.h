@@ -11,6 +11,9 @@
 
 namespace gc3::test {
 
+/// Whether ranks multiply their inputs before a sum, each by a scalar of its own, and where that is.
+enum class Scalars : uint8_t { None, Immediate, InMemory };
+
 struct TrialOptions {
   uint64_t count = 1; ///< elements per block
   host::ElementType type = host::ElementType::Float;
@@ -18,6 +21,7 @@ struct TrialOptions {
   bool inPlace = false;
   uint32_t misalignment = 0; ///< elements by which buffers are off
   uint64_t seed = 1;
+  Scalars scalars = Scalars::None;
 };
 
 class Trial {
@@ -28,6 +32,8 @@ public:
 
   /// Makes the data. What is wrong, or an empty string.
   std::string prepare();
+  /// Other scalars in initial(), for calls that find them in memory.
+  void drawScalars(uint64_t seed);
   /// Whether the program has such a call at all.
   bool exists() const;
 
@@ -35,6 +41,7 @@ public:
   struct Memory {
     std::vector<std::byte> bytes;
     size_t send, recv; ///< where the buffers begin
+    size_t scalar;     ///< where that of its own is
   };
   const std::vector<Memory> &initial() const { return memory; }
   /// The call of a rank whose memory lies at `base`.

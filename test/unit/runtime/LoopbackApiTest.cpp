@@ -68,6 +68,25 @@ TEST_F(LoopbackApi, AllRanksInOneGroup) {
   EXPECT_EQ(gc3CommGetAsyncError(comms[0], nullptr), gc3InvalidArgument);
 }
 
+TEST_F(LoopbackApi, ReductionsOfOnesOwn) {
+  make(ringAllReduce(3, true));
+  for (float scale : {1.0f, 2.0f}) {
+    for (size_t rank = 0; rank < 3; ++rank)
+      std::fill_n(buffers[rank], count, 1.0f);
+    gc3GroupStart();
+    for (size_t rank : {2, 0, 1}) {
+      float scalar = scale * static_cast<float>(rank + 1);
+      gc3RedOp_t op = gc3Sum;
+      EXPECT_EQ(gc3RedOpCreatePreMulSum(&op, &scalar, gc3Float32, gc3ScalarHostImmediate, comms[rank]), gc3Success);
+      EXPECT_EQ(gc3AllReduce(buffers[rank], buffers[rank], count, gc3Float32, op, comms[rank], nullptr), gc3Success);
+      EXPECT_EQ(gc3RedOpDestroy(op, comms[rank]), gc3Success);
+    }
+    EXPECT_EQ(gc3GroupEnd(), gc3Success) << gc3GetLastError(nullptr);
+    for (float *buffer : buffers)
+      EXPECT_EQ(std::vector<float>(buffer, buffer + count), std::vector<float>(count, 6 * scale));
+  }
+}
+
 TEST_F(LoopbackApi, AloneOrOnOtherStreams) {
   make(ringAllReduce(2, true));
   EXPECT_EQ(allReduce(0), gc3InvalidUsage);

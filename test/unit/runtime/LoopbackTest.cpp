@@ -72,6 +72,23 @@ TEST_P(LoopbackCalls, LeaveWhatTheHostLeaves) {
   EXPECT_EQ(fake.leaks(), "");
 }
 
+/// The same with a scalar of each rank's own.
+TEST_P(LoopbackCalls, MultiplyAsTheHostDoes) {
+  FakeCuda fake;
+  {
+    Loopback loopback(GetParam().spec());
+    for (bool inPlace : {false, true})
+      for (ElementType type : {ElementType::Float, ElementType::Int32, ElementType::Float8E4M3})
+        for (Scalars scalars : {Scalars::Immediate, Scalars::InMemory})
+          for (uint64_t count : {1, 6, 151}) {
+            const TrialOptions options{count * GetParam().unit,          type,        ReduceOp::Sum, inPlace,
+                                       static_cast<uint32_t>(count % 3), fake.seed++, scalars};
+            EXPECT_EQ(loopback.run(fake, options), "");
+          }
+  }
+  EXPECT_EQ(fake.leaks(), "");
+}
+
 INSTANTIATE_TEST_SUITE_P(Programs, LoopbackCalls, testing::ValuesIn(cases),
                          [](const auto &test) { return std::string(test.param.name); });
 
@@ -81,6 +98,19 @@ TEST(Loopback, AllTypesAndOperations) {
   for (unsigned type = 0; type < host::elementTypeCount; ++type)
     for (unsigned op = 0; op < host::reduceOpCount; ++op)
       EXPECT_EQ(loopback.run(fake, {33, static_cast<ElementType>(type), static_cast<ReduceOp>(op), false, 1, type}),
+                "");
+}
+
+TEST(Loopback, AllTypesMultiply) {
+  FakeCuda fake;
+  Loopback loopback(ringAllReduce(2, true));
+  for (unsigned type = 0; type < host::elementTypeCount; ++type)
+    for (Scalars scalars : {Scalars::Immediate, Scalars::InMemory})
+      EXPECT_EQ(loopback.run(fake, {.count = 33,
+                                    .type = static_cast<ElementType>(type),
+                                    .misalignment = 1,
+                                    .seed = type,
+                                    .scalars = scalars}),
                 "");
 }
 
@@ -137,6 +167,30 @@ TEST(Loopback, GraphsReplay) {
     EXPECT_EQ(buffers.compare(), "");
   }
   EXPECT_EQ(loopback.run(fake, {.count = 41}), ""); // connections go on from there
+}
+
+/// An immediate scalar is a part of the graph, one in memory is read at each replay; the next call has its own.
+TEST(Loopback, GraphsReplayWithTheirScalars) {
+  for (Scalars scalars : {Scalars::Immediate, Scalars::InMemory}) {
+    FakeCuda fake;
+    Loopback loopback(ringAllReduce(3, true));
+    const TrialOptions options{.count = 77, .inPlace = true, .seed = 5, .scalars = scalars};
+    ASSERT_EQ(loopback.run(fake, options), "");
+    Trial trial = loopback.trial(options);
+    Loopback::Buffers buffers(fake, trial);
+    fake.captured = true;
+    ASSERT_TRUE(loopback.world->call(buffers.requests, nullptr).ok());
+    fake.captured = false;
+    for (uint64_t replay = 0; replay < 3; ++replay) {
+      if (scalars == Scalars::InMemory)
+        trial.drawScalars(replay);
+      buffers.fill();
+      fake.replay();
+      EXPECT_EQ(buffers.compare(), "");
+      EXPECT_EQ(loopback.run(fake, {.count = 77, .inPlace = true, .seed = replay, .scalars = scalars}), "");
+      EXPECT_EQ(loopback.run(fake, {.count = 77, .inPlace = true, .seed = replay}), "") << "a sum";
+    }
+  }
 }
 
 TEST(Loopback, BelongsToItsDevice) {

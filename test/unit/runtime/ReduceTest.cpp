@@ -196,7 +196,7 @@ void checkEveryScaled(ElementType type, Encode encode) {
       if (!supports(simd))
         continue;
       std::vector<T> got = all;
-      scaleForAverage(type, got.data(), got.data(), got.size(), n, simd);
+      multiply(type, got.data(), got.data(), got.size(), reciprocalOf(type, n), simd);
       float scale = toFloat(toHalf(1.0f / static_cast<float>(n)));
       for (uint32_t i = 0; i < all.size(); ++i)
         ASSERT_EQ(got[i].bits, encode(toFloat(all[i]) * scale).bits) << elementTypeName(type) << " " << i << " / " << n;
@@ -207,6 +207,40 @@ TEST(Reduce, EveryHalfAndFloat8Scaled) {
   checkEveryScaled<Half>(ElementType::Half, toHalf);
   checkEveryScaled<Float8E4M3>(ElementType::Float8E4M3, [](float x) { return toFloat8E4M3(toFloat(toHalf(x))); });
   checkEveryScaled<Float8E5M2>(ElementType::Float8E5M2, [](float x) { return toFloat8E5M2(toFloat(toHalf(x))); });
+}
+
+// A scalar multiplies as an element does, known before or read at the last moment, and also in place.
+TEST(Reduce, MultipliesAsAProduct) {
+  constexpr size_t room = 1100 * 8;
+  std::vector<unsigned char> a(room), scalars(room), expected(room), got(room);
+  Random random(17);
+  for (unsigned t = 0; t < elementTypeCount; ++t)
+    for (Simd simd : allSimd)
+      for (size_t n : {0, 1, 7, 65, 1000}) {
+        if (!supports(simd))
+          continue;
+        const auto type = static_cast<ElementType>(t);
+        const size_t size = elementSize(type);
+        for (unsigned char &byte : a)
+          byte = static_cast<unsigned char>(random.next());
+        unsigned char scalar[8];
+        for (unsigned char &byte : scalar)
+          byte = static_cast<unsigned char>(random.next());
+        if (!isInteger(type))
+          scalar[size - 1] &= 0xbf; // no NaN
+        for (size_t i = 0; i < n; ++i)
+          std::memcpy(&scalars[i * size], scalar, size);
+        std::fill(expected.begin(), expected.end(), 0xee);
+        reduceKernel(type, ReduceOp::Prod, Simd::Baseline)(expected.data(), a.data(), scalars.data(), n);
+        for (const Factor &factor : {factorAt(type, scalar), Factor{0, scalar}}) {
+          std::fill(got.begin(), got.end(), 0xee);
+          multiply(type, got.data(), a.data(), n, factor, simd);
+          ASSERT_EQ(got, expected) << elementTypeName(type) << " " << n << " " << static_cast<int>(simd);
+          std::copy_n(a.begin(), n * size, got.begin());
+          multiply(type, got.data(), got.data(), n, factor, simd);
+          ASSERT_EQ(got, expected) << elementTypeName(type) << " " << n << " in place";
+        }
+      }
 }
 
 TEST(Reduce, MinAndMaxPreferNumbersToNaN) {
@@ -237,11 +271,11 @@ TEST(Reduce, Averages) {
   divideForAverage(ElementType::Uint64, &wide, 1, 3);
   EXPECT_EQ(wide, UINT64_MAX / 3);
   float values[] = {3, 6};
-  scaleForAverage(ElementType::Float, values, values, 2, 3);
+  multiply(ElementType::Float, values, values, 2, reciprocalOf(ElementType::Float, 3));
   EXPECT_EQ(values[0], 3 * (1.0f / 3));
   divideForAverage(ElementType::Float, values, 2, 3);
   EXPECT_EQ(values[0], 3 * (1.0f / 3));
   Half half = toHalf(3), scaled{};
-  scaleForAverage(ElementType::Half, &scaled, &half, 1, 3);
+  multiply(ElementType::Half, &scaled, &half, 1, reciprocalOf(ElementType::Half, 3));
   EXPECT_EQ(scaled.bits, toHalf(3 * toFloat(toHalf(1.0f / 3))).bits);
 }
