@@ -17,10 +17,16 @@ TEST_F(Threads, MakeUseAndDestroyCommunicatorsAtOnce) {
       for (int round = 0; round < rounds; ++round) {
         Comm comm = nullptr;
         Result error = Result::InvalidUsage;
+        RedOp op = RedOp::Sum;
+        float two = 2;
         EXPECT_EQ(ncclCommInitRank(&comm, 2, {}, 0), Result::Success);
+        EXPECT_EQ(ncclRedOpCreatePreMulSum(&op, &two, DataType::Float32, ScalarResidence::HostImmediate, comm),
+                  Result::Success);
         ncclGroupStart();
         allReduce(comm, 2);
         allReduce(comm, 3);
+        EXPECT_EQ(ncclAllReduce(nullptr, nullptr, 2, DataType::Float32, op, comm, nullptr), Result::Success);
+        EXPECT_EQ(ncclRedOpDestroy(op, comm), Result::Success);
         EXPECT_EQ(ncclGroupEnd(), Result::Success);
         EXPECT_EQ(ncclCommGetAsyncError(comm, &error), Result::Success);
         EXPECT_EQ(error, Result::Success);
@@ -29,14 +35,16 @@ TEST_F(Threads, MakeUseAndDestroyCommunicatorsAtOnce) {
     });
   for (std::thread &thread : threads)
     thread.join();
-  size_t runs = 0, forwarded = 0, detached = 0, forgotten = 0;
+  size_t runs = 0, destroyed = 0, forwarded = 0, detached = 0, forgotten = 0;
   for (const std::string &event : take()) {
     runs += event.starts_with("run ");
+    destroyed += event.starts_with("RedOpDestroy(");
     forwarded += event.starts_with("AllReduce(");
     detached += event.starts_with("detach ");
     forgotten += event.starts_with("forget ");
   }
-  EXPECT_EQ(runs, threadCount * rounds);
+  EXPECT_EQ(runs, 2 * threadCount * rounds);
+  EXPECT_EQ(destroyed, threadCount * rounds);
   EXPECT_EQ(forwarded, threadCount * rounds);
   EXPECT_EQ(detached, threadCount * rounds / 2);
   EXPECT_EQ(forgotten, threadCount * rounds / 2);
