@@ -24,7 +24,7 @@ public:
 
   /// A call of all ranks, one request by rank, with buffers in device memory; it has ended when the stream has. A call
   /// that is captured into a graph has to have what it needs: an earlier one of the same program. Of
-  /// calls that are replayed the order is the caller's business, and nobody watches or records them. A call that is
+  /// calls that are replayed the order is the caller's business, and nobody records them. A call that is
   /// recorded has ended when this returns.
   host::Outcome call(std::span<const host::Request> requests, Stream stream);
 

@@ -283,7 +283,8 @@ typedef struct {
                          for LL and 600 KiB for LL128, less where connections are many */
   int simple;         /**< protocol Simple, whatever a program was proven for */
   uint32_t timeoutMs; /**< how long a kernel may run before it is stopped; default the environment's GC3_TIMEOUT_MS,
-                         else for ever. Calls that are replayed from a graph are not watched */
+                         else for ever. Beside an NCCL communicator also how long ranks wait until all have loaded a
+                         program; what takes too long revokes that communicator, where NCCL can (ncclCommRevoke) */
   int allowUnproven;  /**< as in gc3HostConfig_t */
   gc3LL128_t ll128;   /**< alike on all ranks */
   gc3Tuning_t tuning[gc3NumProtocols]; /**< by gc3Protocol_t; slots and their bytes alike on all ranks */
@@ -325,8 +326,9 @@ GC3_API gc3Result_t gc3LoopbackCommInitAll(gc3Comm_t *comms, int nranks, gc3Bund
 GC3_API gc3Result_t gc3CommInit(gc3Comm_t *comm, gc3Bundle_t bundle, void *ncclComm, const gc3GpuConfig_t *config);
 
 /**
- * What has become of the calls on streams so far: gc3Success, gc3Timeout for a kernel that was stopped (gc3GetLastError
- * says which thread block waited for what), or gc3UnhandledCudaError. Nothing but gc3CommDestroy works after an error.
+ * What has become of the calls on streams so far, replays of graphs included: gc3Success, gc3Timeout for a kernel that
+ * was stopped (gc3GetLastError says which thread block waited for what), or gc3UnhandledCudaError. Nothing but
+ * gc3CommDestroy and gc3CommAbort works after an error.
  * gc3InvalidArgument: null.
  */
 GC3_API gc3Result_t gc3CommGetAsyncError(gc3Comm_t comm, gc3Result_t *result);
