@@ -23,6 +23,9 @@ Outcome Runner::prepare() {
   if (Outcome outcome = outcomeOf(cuda, cuda.createStream(&stream), "creating a stream"); !outcome.ok())
     return outcome;
   ownStream = OwnStream(cuda, stream);
+  if (Outcome outcome = outcomeOf(cuda, cuda.createStream(&stream), "creating a stream"); !outcome.ok())
+    return outcome;
+  storyStream = OwnStream(cuda, stream);
   void *word = nullptr;
   if (Outcome outcome = outcomeOf(cuda, cuda.allocatePinned(&word, sizeof(uint32_t)), "allocating pinned memory");
       !outcome.ok())
@@ -155,7 +158,7 @@ Outcome Runner::story() {
   std::string text = "a kernel has not ended in " + std::to_string(timeoutMs) + " ms and was stopped";
   for (const auto &program : programs) {
     std::string waited;
-    if (Outcome outcome = program->story(ownStream.get(), waited); !outcome.ok())
+    if (Outcome outcome = program->story(storyStream.get(), waited); !outcome.ok())
       return outcome;
     if (!waited.empty())
       text += "; " + waited;
@@ -165,23 +168,29 @@ Outcome Runner::story() {
 
 Outcome Runner::watch(Watchdog::Clock::time_point now) {
   std::lock_guard lock(watching);
-  if (!whyBroken.ok() && !stopping)
+  if (watched == Watched::Over)
     return whyBroken;
   bool idle = false;
   if (Outcome outcome = isIdle(idle); !outcome.ok()) {
-    stopping = false;
+    watched = Watched::Over;
     return whyBroken = outcome;
   }
-  if (watchdog.isStuck(now) && !stopping) {
+  if (watched == Watched::Running && watchdog.isStuck(now)) {
     stop();
-    stopping = true;
-    whyBroken = {gc3Timeout, "a kernel has not ended in " + std::to_string(timeoutMs) + " ms and is being stopped"};
+    watched = Watched::Stopping;
+    whyBefore = whyBroken;
+    addReason({gc3Timeout, "a kernel has not ended in " + std::to_string(timeoutMs) + " ms and is being stopped"});
   }
-  if (stopping && watchdog.isIdle()) {
-    stopping = false;
-    whyBroken = story();
+  if (watched == Watched::Stopping && watchdog.isIdle()) {
+    watched = Watched::Over;
+    addReason(story());
   }
   return whyBroken;
+}
+
+/// To what has broken it before there was anything to stop, if something has.
+void Runner::addReason(const Outcome &why) {
+  whyBroken = whyBefore.ok() ? why : Outcome{whyBefore.code, whyBefore.text + "; " + why.text};
 }
 
 void Runner::stop() {

@@ -66,11 +66,13 @@ private:
   host::Outcome enqueueMove(device::Move move, const Plan &plan, Stream stream);
   host::Outcome enqueueMoves(const std::vector<device::Move> &moves, const Plan &plan, Stream stream);
   host::Outcome story();
+  void addReason(const host::Outcome &why);
 
   const Cuda &cuda;
   const uint32_t timeoutMs;
   Room ownRoom;
   OwnStream ownStream;
+  OwnStream storyStream; ///< nobody waits there for anybody
   PinnedMemory stopWord;
   OwnEvent lastCall;
   PreparedCalls preparedCalls;
@@ -78,8 +80,8 @@ private:
   mutable std::mutex watching; ///< guards what follows
   Watchdog watchdog;
   std::vector<std::unique_ptr<GpuProgram>> programs;
-  bool stopping = false;
-  host::Outcome whyBroken;
+  enum class Watched : uint8_t { Running, Stopping, Over } watched = Watched::Running;
+  host::Outcome whyBroken, whyBefore; ///< the latter where that was before something was stopped
 };
 
 } // namespace gc3::cuda

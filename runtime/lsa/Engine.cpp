@@ -95,7 +95,10 @@ public:
     return {static_cast<int32_t>(program), info.name()->string_view()};
   }
 
-  void abort() override { own->abort(); }
+  bool abort() override {
+    own->abort();
+    return own->hasRevoked();
+  }
 
   Result asyncError() const override { return tell(*own, own->watch(cuda::Watchdog::Clock::now())); }
 

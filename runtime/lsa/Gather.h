@@ -4,6 +4,7 @@
 
 #include "lsa/Rank.h"
 
+#include <algorithm>
 #include <span>
 
 namespace gc3::lsa {
@@ -18,33 +19,46 @@ host::Outcome grouped(const Nccl &nccl, Body body) {
   return inside.ok() ? end : inside;
 }
 
-/// Every rank gives own[i] and receives all[i], by rank of its communicator. An error breaks all of the thread's ranks:
-/// those of others may wait for any of them, and once the group has begun any of them may have a kernel of NCCL's that
-/// waits for others.
+/// Every rank gives own[i] and receives all[i], by rank of its communicator; by rank of the thread, what that came to.
+/// A rank with an error is broken, as the others may wait for it; once the group has begun it may have a kernel of
+/// NCCL's that waits for them.
 template <typename Message>
-host::Outcome gather(const Nccl &nccl, std::span<Rank *const> ranks, const std::vector<Message> &own,
-                     std::vector<std::vector<Message>> &all) {
+std::vector<host::Outcome> gatherEach(const Nccl &nccl, std::span<Rank *const> ranks, const std::vector<Message> &own,
+                                      std::vector<std::vector<Message>> &all) {
   static_assert(sizeof(Message) <= Rank::mostBytes);
   all.resize(ranks.size());
-  host::Outcome outcome;
-  for (size_t i = 0; outcome.ok() && i < ranks.size(); ++i)
-    outcome = ranks[i]->beginGather(&own[i], sizeof(Message));
-  const bool hasBegun = outcome.ok();
+  host::Outcome begun;
+  for (size_t i = 0; begun.ok() && i < ranks.size(); ++i)
+    begun = ranks[i]->beginGather(&own[i], sizeof(Message));
+  const bool hasBegun = begun.ok();
   if (hasBegun)
-    outcome = grouped(nccl, [&] {
+    begun = grouped(nccl, [&] {
       host::Outcome gathered;
       for (size_t i = 0; gathered.ok() && i < ranks.size(); ++i)
         gathered = ranks[i]->gather(sizeof(Message));
       return gathered;
     });
-  for (size_t i = 0; outcome.ok() && i < ranks.size(); ++i) {
+  const Rank::Clock::time_point since = Rank::Clock::now();
+  std::vector<host::Outcome> outcomes(ranks.size(), begun);
+  for (size_t i = 0; i < ranks.size(); ++i) {
     all[i].resize(ranks[i]->ranks());
-    outcome = ranks[i]->endGather(all[i].data(), sizeof(Message));
+    if (begun.ok())
+      outcomes[i] = ranks[i]->endGather(all[i].data(), sizeof(Message), since);
+    if (!outcomes[i].ok())
+      hasBegun ? ranks[i]->giveUp(outcomes[i]) : ranks[i]->breakDown(outcomes[i]);
   }
-  if (!outcome.ok())
-    for (Rank *rank : ranks)
-      hasBegun ? rank->giveUp(outcome) : rank->breakDown(outcome);
-  return outcome;
+  return outcomes;
+}
+
+/// Of ranks that can't go on without each other: the first error, which breaks all of them.
+inline host::Outcome breakTogether(std::span<const host::Outcome> outcomes, std::span<Rank *const> ranks) {
+  const auto first = std::find_if(outcomes.begin(), outcomes.end(), [](const auto &outcome) { return !outcome.ok(); });
+  if (first == outcomes.end())
+    return {};
+  for (size_t i = 0; i < ranks.size(); ++i)
+    if (outcomes[i].ok())
+      ranks[i]->giveUp(*first);
+  return *first;
 }
 
 } // namespace gc3::lsa

@@ -15,8 +15,10 @@ struct Candidate {
   std::shared_ptr<Rank> rank;
   std::unique_ptr<Catalog> catalog;
   Outcome outcome;             ///< of its own, until the records are there
+  bool isBroken = false;       ///< others may wait for it
   bool isOfOneVersion = false; ///< all ranks are
-  std::vector<Record> records;
+  Record record;               ///< its own
+  std::vector<Record> records; ///< by rank
 
   bool joins() const { return outcome.ok(); }
 };
@@ -31,7 +33,8 @@ Candidates those(std::vector<Candidate> &candidates, Which which) {
   return chosen;
 }
 
-/// Candidates of which all ranks of a communicator are among those asked, or none, tell each other something.
+/// Candidates of which all ranks of a communicator are among those asked, or none, tell each other something. Who waits
+/// in vain is no more asked: ranks of other communicators may have all of theirs.
 template <typename Message>
 Outcome exchange(const Nccl &nccl, const Candidates &asked, const std::vector<Message> &own,
                  std::vector<std::vector<Message>> &all) {
@@ -40,12 +43,19 @@ Outcome exchange(const Nccl &nccl, const Candidates &asked, const std::vector<Me
   std::vector<Rank *> ranks;
   for (Candidate *candidate : asked)
     ranks.push_back(candidate->rank.get());
-  return gather<Message>(nccl, ranks, own, all);
+  std::vector<Outcome> outcomes = gatherEach<Message>(nccl, ranks, own, all);
+  for (size_t i = 0; i < asked.size(); ++i)
+    if (outcomes[i].code == gc3Timeout) {
+      asked[i]->outcome = std::exchange(outcomes[i], {});
+      asked[i]->isBroken = true;
+    }
+  return breakTogether(outcomes, ranks);
 }
 
 /// What a rank finds out alone; others hear of it, unless it can't even tell.
-void look(Candidate &candidate, Record &record) {
+void look(Candidate &candidate) {
   const Applicant &applicant = *candidate.applicant;
+  Record &record = candidate.record;
   candidate.outcome = applicant.problem;
   if (candidate.outcome.ok())
     candidate.outcome = check(applicant.options);
@@ -58,29 +68,35 @@ void look(Candidate &candidate, Record &record) {
 }
 
 /// Ranks of one version go on; the others know so from here on. Who comes to this when others have waited for too long
-/// finds out behind it, before anything that it could not stop waiting in.
+/// finds out in the next gather, before anything that it could not stop waiting in: so nothing that takes long is
+/// between the gathers.
 Outcome greet(const Nccl &nccl, std::vector<Candidate> &candidates) {
   const Candidates asked = those(candidates, [](const Candidate &) { return true; });
   std::vector<std::vector<Greeting>> all;
   Outcome outcome = exchange(nccl, asked, std::vector<Greeting>(asked.size()), all);
-  for (size_t i = 0; outcome.ok() && i < asked.size(); ++i)
-    if (const std::string why = otherVersion(all[i]); why.empty())
-      asked[i]->isOfOneVersion = true;
-    else
+  for (size_t i = 0; outcome.ok() && i < asked.size(); ++i) {
+    if (asked[i]->isBroken)
+      continue;
+    const std::string why = otherVersion(all[i]);
+    asked[i]->isOfOneVersion = why.empty();
+    if (asked[i]->joins() && !why.empty())
       asked[i]->outcome = {gc3InvalidUsage, why};
+  }
   return outcome;
 }
 
 /// An error that follows from the records is that of all ranks.
 Outcome gatherRecords(const Nccl &nccl, std::vector<Candidate> &candidates) {
   const Candidates asked = those(candidates, [](const Candidate &candidate) { return candidate.isOfOneVersion; });
-  std::vector<Record> own(asked.size());
-  for (size_t i = 0; i < asked.size(); ++i)
-    look(*asked[i], own[i]);
+  std::vector<Record> own;
+  for (const Candidate *candidate : asked)
+    own.push_back(candidate->record);
   std::vector<std::vector<Record>> all;
   Outcome outcome = exchange(nccl, asked, own, all);
   for (size_t i = 0; outcome.ok() && i < asked.size(); ++i) {
     asked[i]->records = std::move(all[i]);
+    if (asked[i]->isBroken)
+      continue;
     if (const std::string why = disagreement(asked[i]->records); asked[i]->joins() && !why.empty())
       asked[i]->outcome = {gc3InvalidUsage, why};
   }
@@ -120,6 +136,8 @@ Outcome connectNetworks(const Nccl &nccl, std::vector<Candidate> &candidates) {
   std::vector<std::vector<uint32_t>> all;
   Outcome outcome = exchange(nccl, asked, contexts, all);
   for (size_t i = 0; outcome.ok() && i < asked.size(); ++i) {
+    if (asked[i]->isBroken)
+      continue;
     for (size_t r = 0; r < all[i].size(); ++r)
       asked[i]->records[r].contexts = all[i][r];
     asked[i]->catalog->settle(asked[i]->records);
@@ -129,6 +147,8 @@ Outcome connectNetworks(const Nccl &nccl, std::vector<Candidate> &candidates) {
 
 /// An error: some rank can't tell the others what it came to.
 Outcome agree(const Nccl &nccl, std::vector<Candidate> &candidates) {
+  for (Candidate &candidate : candidates)
+    look(candidate);
   for (auto *gatherNext : {greet, gatherRecords, gatherLines})
     if (Outcome outcome = gatherNext(nccl, candidates); !outcome.ok())
       return outcome;
@@ -138,6 +158,8 @@ Outcome agree(const Nccl &nccl, std::vector<Candidate> &candidates) {
 }
 
 Joined settle(Candidate &candidate) {
+  if (candidate.isBroken)
+    return {std::move(candidate.rank), candidate.outcome, 0};
   if (!candidate.joins())
     return {nullptr, candidate.outcome, 0};
   candidate.rank->join(std::move(candidate.catalog), candidate.records);

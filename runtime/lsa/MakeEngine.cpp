@@ -8,6 +8,14 @@ namespace gc3::nccl {
 
 namespace {
 
+/// NCCL may come back to us from there.
+void inThread(std::function<void()> work) {
+  lsa::inThread([work = std::move(work)] {
+    const Inside inside;
+    work();
+  });
+}
+
 /// Where the installed NCCL has no windows, or is not what it takes, or the driver is older than the CUDA runtime here:
 /// NCCL serves all calls. All ranks have the same ones.
 class Unable : public Engine {
@@ -34,7 +42,7 @@ std::unique_ptr<Engine> makeEngine(Bundles &&bundles) {
     return std::make_unique<Unable>(outcome.text);
   cuda::Options options = cuda::environmentOptions();
   options.traceName = trace::environmentName();
-  return lsa::makeEngine({cuda, nccl, gin::find, lsa::inThread}, std::move(bundles), options, forward);
+  return lsa::makeEngine({cuda, nccl, gin::find, inThread}, std::move(bundles), options, forward);
 }
 
 } // namespace gc3::nccl

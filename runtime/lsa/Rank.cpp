@@ -28,6 +28,7 @@ static uint64_t thisHost() {
 }
 
 Rank::~Rank() {
+  revocation.end();
   if (isAborted || hasGivenUp) { // giving memory back waits for the GPU, and kernels of NCCL's may hang there until it
                                  // is aborted, too
     for (Window &window : windows)
@@ -191,17 +192,19 @@ Outcome Rank::beginGather(const void *bytes, size_t size) {
 }
 
 Outcome Rank::gather(size_t size) {
+  if (isAborted)
+    return {gc3InvalidUsage, "the communicator was aborted"};
   auto *memory = static_cast<std::byte *>(gathered.get());
   return outcomeOf(nccl.AllGather(memory, memory + mostBytes, size, nccl::DataType::Int8, comm,
                                   reinterpret_cast<nccl::Stream>(runner.stream())),
                    "telling the other ranks");
 }
 
-Outcome Rank::endGather(void *all, size_t size) {
+Outcome Rank::endGather(void *all, size_t size, Clock::time_point since) {
   const OnDevice device(cuda, onDevice);
   Outcome outcome = device.outcome();
   if (outcome.ok())
-    outcome = wait();
+    outcome = wait(since);
   if (outcome.ok())
     outcome = outcomeOf(
         cuda, cuda.copy(all, static_cast<std::byte *>(gathered.get()) + mostBytes, size * ranks(), runner.stream()),
@@ -212,20 +215,20 @@ Outcome Rank::endGather(void *all, size_t size) {
 /// For the other ranks, and not after abort(); for a program not longer than for a kernel. All ranks join right behind
 /// the birth of the communicator, so one that waits for long has peers that never will: without gc3, or without
 /// bundles.
-Outcome Rank::wait() {
-  using Clock = std::chrono::steady_clock;
+Outcome Rank::wait(Clock::time_point since) {
   if (Outcome outcome = outcomeOf(cuda, cuda.record(gatheredAll.get(), runner.stream()), "recording an event");
       !outcome.ok())
     return outcome;
   const uint32_t limit = catalog ? options.timeoutMs : std::max(options.timeoutMs, options.joiningMs);
-  const Clock::time_point begin = Clock::now();
   for (;;) {
     const cuda::Result result = cuda.query(gatheredAll.get());
+    if (result != cuda::notReady && revocation.hasBegun())
+      return broken(); // what has ended has brought nothing
     if (result != cuda::notReady)
       return outcomeOf(cuda, result, "hearing from the other ranks");
     if (isAborted)
       return {gc3InvalidUsage, "the communicator was aborted"};
-    if (limit != 0 && Clock::now() - begin > std::chrono::milliseconds(limit))
+    if (limit != 0 && Clock::now() - since > std::chrono::milliseconds(limit))
       return {gc3Timeout,
               "after " + std::to_string(limit) + " ms not all ranks have " +
                   (catalog ? "loaded the program" : "joined; is gc3, with the same bundles, on all of them?")};
@@ -260,20 +263,8 @@ Outcome Rank::broken() const {
 Outcome Rank::watch(cuda::Watchdog::Clock::time_point now) {
   Outcome outcome = runner.watch(now);
   if (outcome.code == gc3Timeout)
-    revoke();
+    revocation.begin();
   return outcome;
-}
-
-/// NCCL's own abort but for the handle, which stays the application's to abort or to destroy: its kernels end, which
-/// may wait for the same ranks as ours, and later calls are errors.
-void Rank::revoke() {
-  if (!nccl.CommRevoke || isRevoked.exchange(true))
-    return;
-  std::lock_guard lock(revoking);
-  if (isAborted)
-    return;
-  if (const Outcome outcome = outcomeOf(nccl.CommRevoke(comm, 0), "revoking the communicator"); !outcome.ok())
-    nccl::tellOnce("rank " + std::to_string(own) + ": " + outcome.text);
 }
 
 void Rank::breakDown(const Outcome &why) {
@@ -283,7 +274,9 @@ void Rank::breakDown(const Outcome &why) {
 void Rank::giveUp(const Outcome &why) {
   hasGivenUp = true;
   breakDown(why);
-  revoke();
+  runner.stop(); // or NCCL would wait for ours
+  if (!isAborted)
+    revocation.begin();
 }
 
 void Rank::fail(const Outcome &why) {
@@ -295,7 +288,7 @@ void Rank::abort() {
   isAborted = true;
   runner.stop();
   breakDown({gc3InvalidUsage, "the communicator was aborted"});
-  { std::lock_guard lock(revoking); } // the communicator may be freed from here on
+  revocation.end();
   std::lock_guard lock(mutex);
   teamComm.abort(aside); // whoever aborts the communicator does not know of it
 }

@@ -8,11 +8,11 @@
 #include "cuda/Recorder.h"
 #include "lsa/Catalog.h"
 #include "lsa/Network.h"
+#include "lsa/Revocation.h"
 #include "lsa/TeamComm.h"
 #include "lsa/Window.h"
 
 #include <atomic>
-#include <functional>
 
 namespace gc3::lsa {
 
@@ -26,9 +26,11 @@ struct Drivers {
 
 class Rank {
 public:
+  using Clock = cuda::Watchdog::Clock;
+
   Rank(const Drivers &drivers, nccl::Comm comm, const cuda::Options &options)
       : cuda(drivers.cuda), nccl(drivers.nccl), findPart(drivers.gin), aside(drivers.aside), comm(comm),
-        options(options), runner(cuda, options.timeoutMs) {}
+        options(options), revocation(drivers.nccl, comm, drivers.aside), runner(cuda, options.timeoutMs) {}
   /// Waits for calls under way, then gives back what it holds, from the communicator too. After abort(), or where other
   /// ranks never came, it waits for nothing, leaves the communicator alone, and gives back no memory.
   ~Rank();
@@ -60,7 +62,8 @@ public:
   static constexpr size_t mostBytes = std::max(sizeof(Record), sizeof(Greeting));
   host::Outcome beginGather(const void *bytes, size_t size);
   host::Outcome gather(size_t size);
-  host::Outcome endGather(void *all, size_t size);
+  /// `since` is when the group ended, of which all of its ranks count the time.
+  host::Outcome endGather(void *all, size_t size, Clock::time_point since);
 
   // Loading a program:
   /// On its way.
@@ -112,8 +115,10 @@ public:
   void fail(const host::Outcome &why);
   uint32_t timeoutMs() const { return options.timeoutMs; }
 
-  /// Ends what runs. The communicator is not touched any more.
+  /// Ends what runs. The communicator is not touched any more, but by a thread that is in a call of NCCL's already.
   void abort();
+  /// Behind abort(): the communicator had been revoked here.
+  bool hasRevoked() const { return revocation.isDone(); }
 
 private:
   host::Outcome ask();
@@ -124,8 +129,7 @@ private:
   int firstOfTeam() const { return own - team.rank * team.stride; }
   nccl::Comm commOfWindows() const;
   void beginTrace(std::span<const Record> records);
-  host::Outcome wait();
-  void revoke();
+  host::Outcome wait(Clock::time_point since);
 
   const cuda::Cuda &cuda;
   const Nccl &nccl;
@@ -138,10 +142,9 @@ private:
   uint64_t ofAll = 0; ///< what names the communicator
   std::unique_ptr<Catalog> catalog;
   std::atomic<bool> isAborted{false};
-  std::atomic<bool> isRevoked{false}; ///< or about to be
-  std::mutex revoking;                ///< nobody frees the communicator in the meantime
-  bool hasGivenUp = false;            ///< something of NCCL's may never come to its end
-  mutable std::mutex mutex;           ///< guards the calls of the runner, the recorder and what was refused
+  Revocation revocation;
+  bool hasGivenUp = false;  ///< something of NCCL's may never come to its end
+  mutable std::mutex mutex; ///< guards the calls of the runner, the recorder and what was refused
   cuda::Runner runner;
   cuda::DeviceMemory gathered; ///< own bytes, then those of all
   cuda::OwnEvent gatheredAll;

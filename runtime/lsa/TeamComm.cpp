@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lsa/TeamComm.h"
 
-#include <system_error>
-#include <thread>
 #include <utility>
 
 namespace gc3::lsa {
@@ -39,13 +37,6 @@ void TeamComm::abort(Aside aside) {
     return;
   const auto work = [table = nccl, own] { table->CommAbort(own); };
   aside ? aside(work) : work();
-}
-
-void inThread(const std::function<void()> &work) {
-  try {
-    std::thread(work).detach();
-  } catch (const std::system_error &) { // then it stays, and what waits for it
-  }
 }
 
 } // namespace gc3::lsa

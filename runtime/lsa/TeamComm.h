@@ -3,16 +3,10 @@
 // ranks in one team, or a network of GIN's.
 #pragma once
 
+#include "lsa/Aside.h"
 #include "lsa/Nccl.h"
 
-#include <functional>
-
 namespace gc3::lsa {
-
-/// Has something done by somebody for whom nobody waits.
-using Aside = void (*)(const std::function<void()> &work);
-/// A thread of its own; nothing is done where there is none to be had.
-void inThread(const std::function<void()> &work);
 
 class TeamComm {
 public:

@@ -46,7 +46,7 @@ Outcome agree(const Nccl &nccl, const Jobs &jobs) {
     ranks.push_back(job->rank);
     own.push_back({static_cast<uint32_t>(job->outcome.code), job->windowless});
   }
-  if (Outcome outcome = gather<Verdict>(nccl, ranks, own, all); !outcome.ok())
+  if (Outcome outcome = breakTogether(gatherEach<Verdict>(nccl, ranks, own, all), ranks); !outcome.ok())
     return outcome;
   for (size_t i = 0; i < jobs.size(); ++i)
     jobs[i]->hear(all[i]);

@@ -144,14 +144,15 @@ void Communicators::release(Comm comm) {
   operations.erase(comm);
 }
 
-void Communicators::abort(Comm comm) {
+bool Communicators::abort(Comm comm) {
   Inside inside;
   std::shared_ptr<const Entry> entry = find(comm);
   if (!entry || !entry->attached.attachment)
-    return;
-  entry->attached.attachment->abort();
+    return false;
+  const bool isRevoked = entry->attached.attachment->abort();
   std::unique_lock lock(mutex);
   entries[comm] = std::make_shared<const Entry>(Entry{entry->member, entry->blocking, {nullptr, "it was aborted"}});
+  return isRevoked;
 }
 
 } // namespace gc3::nccl

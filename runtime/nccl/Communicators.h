@@ -55,8 +55,9 @@ public:
   /// Before NCCL finalizes or destroys it: gives back what the attachment holds.
   void release(Comm comm);
 
-  /// Before NCCL aborts or revokes it: ends what runs; from here on all calls are NCCL's.
-  void abort(Comm comm);
+  /// Before NCCL aborts or revokes it: ends what runs; from here on all calls are NCCL's. True: the engine has revoked
+  /// it.
+  bool abort(Comm comm);
 
 private:
   Communicators();

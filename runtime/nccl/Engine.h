@@ -43,8 +43,8 @@ public:
   virtual Decision serves(const Call &call) const = 0;
 
   /// Ends what runs; calls fail afterwards. The communicator must not be touched any more from here on: NCCL may free
-  /// it.
-  virtual void abort() = 0;
+  /// it. True: it has been revoked here before.
+  virtual bool abort() = 0;
 
   /// The first failure of what has been enqueued; from then on further calls give it as well.
   virtual Result asyncError() const = 0;

@@ -36,14 +36,16 @@ static void letGo(Comm comm) {
     });
 }
 
-/// Before NCCL stops what runs on a communicator: stops what we run.
-static void stop(Comm comm) {
+/// Before NCCL stops what runs on a communicator: stops what we run. True: we have revoked it before.
+static bool stop(Comm comm) {
+  bool isRevoked = false;
   if (!isInside())
     guarded([&] {
       Group::ofThisThread().drop(comm);
-      Communicators::table().abort(comm);
+      isRevoked = Communicators::table().abort(comm);
       return Result::Success;
     });
+  return isRevoked;
 }
 
 extern "C" {
@@ -94,8 +96,10 @@ Result ncclCommAbort(Comm comm) {
   return callInstalled<Function::CommAbort>(comm);
 }
 
+/// A second time would be an error, of which the application is not to know.
 Result ncclCommRevoke(Comm comm, int flags) {
-  stop(comm);
+  if (stop(comm) && flags == 0)
+    return Result::Success;
   return callInstalled<Function::CommRevoke>(comm, flags);
 }
 

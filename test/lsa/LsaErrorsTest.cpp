@@ -451,6 +451,99 @@ TEST(LsaErrors, ARankThatLoadsTooLate) {
   EXPECT_EQ(windows.registrations, 0u);
 }
 
+/// A thread's ranks of a communicator whose ranks have all come are not to suffer from another one's.
+TEST(LsaErrors, OtherCommunicatorsJoin) {
+  FakeCuda fake;
+  FakeWindows windows(fake);
+  cuda::Options options = smallOptions();
+  options.joiningMs = 20;
+  const std::vector<nccl::Comm> whole = windows.make(2), lacking = windows.make(3);
+  const lsa::Nccl nccl = windows.table();
+  const lsa::Catalog::Files two{open({ringAllReduce(2, true)})}, three{open({ringAllReduce(3, true)})};
+  const std::vector<lsa::Joined> joined = lsa::join(
+      {FakeCuda::table(), nccl}, {{applicant(lacking[0], three, options), applicant(whole[0], two, options),
+                                   applicant(lacking[2], three, options), applicant(whole[1], two, options)}});
+  for (size_t rank : {1, 3})
+    EXPECT_EQ(joined[rank].outcome.text, "");
+  for (size_t rank : {0, 2}) {
+    EXPECT_EQ(joined[rank].outcome.code, gc3Timeout);
+    EXPECT_EQ(joined[rank].rank->broken().code, gc3Timeout);
+  }
+  EXPECT_EQ(windows.revoked, (std::vector{lacking[0], lacking[2]}));
+}
+
+/// A call waits for a rank that never comes, and then another one's program does.
+class LsaStuckBehind : public testing::Test {
+protected:
+  void make(uint32_t timeoutMs) {
+    cuda::Options options = smallOptions();
+    options.timeoutMs = timeoutMs;
+    world.emplace(fake, windows, std::vector{ringAllReduce(2, true), pairs(2)}, options);
+    ASSERT_EQ(world->run(0, {}), "");
+    trials.push_back(world->trial(0, {}));
+    trials.push_back(world->trial(1, {}));
+    for (const Trial &trial : trials)
+      buffers.push_back(std::make_unique<Loopback::Buffers>(fake, trial));
+    call(0);
+    EXPECT_FALSE(fake.isIdle(world->streams[0]));
+  }
+  host::Outcome call(size_t program) {
+    std::vector<lsa::RankCall> calls{world->part(0, buffers[program]->requests[0])};
+    lsa::run(calls, world->nccl);
+    return calls[0].outcome;
+  }
+
+  FakeCuda fake;
+  FakeWindows windows{fake};
+  std::vector<Trial> trials;
+  std::vector<std::unique_ptr<Loopback::Buffers>> buffers;
+  std::optional<LsaWorld> world;
+};
+
+TEST_F(LsaStuckBehind, WhoGivesUpStopsItsKernels) {
+  make(20);
+  EXPECT_EQ(call(1).text, "after 20 ms not all ranks have loaded the program");
+  EXPECT_TRUE(fake.isIdle(world->streams[0]));
+}
+
+TEST_F(LsaStuckBehind, WhatIsBrokenIsStillWatched) {
+  make(20);
+  lsa::Rank &rank = *world->joined[0].rank;
+  rank.fail({gc3SystemError, "a later call has failed"});
+  const cuda::Watchdog::Clock::time_point start{};
+  EXPECT_EQ(rank.watch(start).text, "a later call has failed");
+  rank.watch(start + std::chrono::milliseconds(20));
+  EXPECT_TRUE(fake.isIdle(world->streams[0]));
+  const host::Outcome outcome = rank.watch(start + std::chrono::milliseconds(21));
+  EXPECT_EQ(outcome.code, gc3SystemError);
+  EXPECT_EQ(outcome.text, "a later call has failed; a kernel has not ended in 20 ms and was stopped; program "
+                          "'ring2_aliased_1':\n"
+                          "  rank 0 thread block 0 step 1 (rrcs, tile 0) waits for a message from rank 1 on channel 0");
+}
+
+TEST_F(LsaStuckBehind, WhatIsBrokenMayBeDestroyed) {
+  make(20);
+  world->joined[0].rank->fail({gc3SystemError, "a later call has failed"});
+  world->joined[0].rank.reset();
+  EXPECT_TRUE(fake.isIdle(world->streams[0]));
+}
+
+/// What NCCL has under way is not waited for to tell of a kernel.
+TEST_F(LsaStuckBehind, AStoryWaitsForNobody) {
+  make(1000);
+  const_cast<lsa::Nccl &>(world->nccl).CommRevoke = nullptr;
+  const cuda::Watchdog::Clock::time_point start{};
+  std::string story;
+  fake.whileAsked = [&] {
+    if (story.empty())
+      for (int ms : {0, 1000, 1001})
+        story = "?", story = world->joined[0].rank->watch(start + std::chrono::milliseconds(ms)).text;
+  };
+  EXPECT_EQ(call(1).code, gc3Timeout);
+  fake.whileAsked = nullptr;
+  EXPECT_NE(story.find("waits for a message from rank 1"), std::string::npos) << story;
+}
+
 TEST(LsaErrors, AbortEndsLoading) {
   FakeCuda fake;
   FakeWindows windows(fake);

@@ -62,6 +62,11 @@ TEST_F(LsaSharedRoom, IsThatOfAnyProgramsAtOnce) {
             "once");
   EXPECT_EQ(room.add(*one, device::Protocol::LL128, false), "") << "what was refused takes no room";
   EXPECT_EQ(room.beside(1), 2u);
+  lsa::SharedRoom other(records);
+  EXPECT_NE(other.add(*two, device::Protocol::Simple, true), "");
+  EXPECT_EQ(other.beside(0), 0u);
+  EXPECT_EQ(other.add(*one, device::Protocol::Simple, true), "");
+  EXPECT_EQ(other.beside(0), 1u);
 }
 
 /// So their blocks have fewer threads than one rank's alone could have.

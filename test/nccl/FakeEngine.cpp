@@ -61,9 +61,10 @@ public:
     return test::fakeEngine().runResult;
   }
 
-  void abort() override {
+  bool abort() override {
     aborted = true;
     happened("abort " + name);
+    return test::fakeEngine().revokes;
   }
 
   Result asyncError() const override { return test::fakeEngine().asyncError; }

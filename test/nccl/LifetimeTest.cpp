@@ -117,6 +117,18 @@ TEST_F(Lifetime, AfterwardsNcclServes) {
                             "CommSplit(c1, 0, 1, null)", "attach c2=1/2"}));
 }
 
+/// Which would be an error of NCCL's.
+TEST_F(Lifetime, WhatWasRevokedHereIsNotRevokedAgain) {
+  Comm comm = makeComm();
+  fakeEngine().revokes = true;
+  EXPECT_EQ(ncclCommRevoke(comm, 0), Result::Success);
+  EXPECT_EQ(take(), (Events{"abort c0", "forget c0"}));
+  fakeEngine().revokes = false;
+  fakeNcclFail("CommRevoke", Result::InvalidArgument);
+  EXPECT_EQ(ncclCommRevoke(comm, 0), Result::InvalidArgument) << "the application's own mistake";
+  EXPECT_EQ(take(), Events{"CommRevoke(c0, 0)"});
+}
+
 // A program that has destroyed it by pncclCommDestroy, say.
 TEST_F(Lifetime, AHandleThatComesAgainIsANewCommunicator) {
   Comm comm = makeComm(4, 1);

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls of NCCL's that wait for a GPU on which kernels may hang: made by somebody for whom nobody waits.
+#pragma once
+
+#include <functional>
+
+namespace gc3::lsa {
+
+using Aside = void (*)(std::function<void()> work);
+
+/// In a thread of its own; nothing is done where there is none to be had.
+void inThread(std::function<void()> work);
+
+} // namespace gc3::lsa
