@@ -92,6 +92,8 @@ std::vector<std::shared_ptr<lsa::Rank>> Lsa::present() {
 
 Outcome Lsa::select(const Request &request, const char *&program) {
   const std::shared_ptr<lsa::Rank> rank = present()[0]; // alike on all of them
+  if (Outcome outcome = rank->broken(); !outcome.ok())
+    return outcome;
   uint32_t number = 0;
   if (Outcome outcome = rank->programs()->choose(request, number); !outcome.ok())
     return outcome;

@@ -135,6 +135,8 @@ Outcome LoopbackWorld::put(std::span<const Request> requests, Stream stream) {
 
 Outcome LoopbackWorld::select(const Request &request, const char *&program) {
   std::lock_guard lock(mutex);
+  if (Outcome outcome = runner.broken(); !outcome.ok())
+    return outcome;
   const host::LoadedProgram *chosen = nullptr;
   Outcome outcome = selection.select(request, chosen);
   if (outcome.ok())

@@ -321,7 +321,9 @@ GC3_API gc3Result_t gc3LoopbackCommInitAll(gc3Comm_t *comms, int nranks, gc3Bund
  * or a variable of the environment as for gc3HostCommInitAll, or out of range. gc3InvalidUsage: ranks differ in bundle
  * or config, this gc3 was built without CUDA, or NCCL is older than 2.28.7; later, of calls: the program can't run on
  * these ranks, or could not be loaded, which the text explains. gc3BundleUnproven. gc3UnhandledCudaError,
- * gc3SystemError: the other ranks may have to be aborted.
+ * gc3SystemError: the other ranks may have to be aborted. gc3Timeout: not all ranks have come within a minute, or
+ * timeoutMs if that is longer; the NCCL communicator has been revoked then, where NCCL can, as by later calls that are
+ * gc3Timeout: it can be aborted or destroyed.
  */
 GC3_API gc3Result_t gc3CommInit(gc3Comm_t *comm, gc3Bundle_t bundle, void *ncclComm, const gc3GpuConfig_t *config);
 
@@ -355,16 +357,16 @@ GC3_API gc3Result_t gc3CommUserRank(gc3Comm_t comm, int *rank);
 /** Where the scalar of a reduction is, and when it is read; numbered as NCCL's. */
 typedef enum GC3_ENUM_TYPE {
   gc3ScalarDevice = 0,       /**< in memory that the GPU can read, when a call runs, in a graph at each replay; on host
-                                communicators in any memory, before the call returns */
+                                communicators in any memory, before the call, or its group, has ended */
   gc3ScalarHostImmediate = 1 /**< in memory of the host, before gc3RedOpCreatePreMulSum returns */
 } gc3ScalarResidence_t;
 
 /**
  * Makes a reduction that multiplies each element of this rank's input by *scalar, as gc3Prod would, and then sums. It
  * is for calls on this communicator with elements of `type`, which the scalar is, too; in other calls it is
- * gc3InvalidArgument on all ranks. The ranks of a call each bring a reduction that they have made so; the scalars, and
- * where these are, may differ. Free with gc3RedOpDestroy, or with the communicator. gc3InvalidArgument: null, or
- * unknown type or residence.
+ * gc3InvalidArgument, where ranks share a host or a GPU on all of them. The ranks of a call each bring a reduction that
+ * they have made so; the scalars, and where these are, may differ. Free with gc3RedOpDestroy, or with the communicator.
+ * gc3InvalidArgument: null, or unknown type or residence.
  */
 GC3_API gc3Result_t gc3RedOpCreatePreMulSum(gc3RedOp_t *op, const void *scalar, gc3DataType_t type,
                                             gc3ScalarResidence_t residence, gc3Comm_t comm);
