@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reductions of words, element by element, with the host's results bit by bit: half and bfloat16 round each operation
 // once, fp8 is computed in half and saturates, integers wrap, and a NaN loses against a number in min and max. But for
-// the sign of a zero under min and max: -0 is smaller than 0 here, and equal to it on the host.
+// the bits of a NaN, and the sign of a zero under min and max: -0 is smaller than 0 here, and equal to it on the host.
 // Narrow types are reduced two or four at a time: scalar loops over them spill.
 #pragma once
 

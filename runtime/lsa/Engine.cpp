@@ -191,7 +191,9 @@ private:
     for (RankCall &call : calls)
       if (leaving.count(call.rank) != 0)
         call.declined = true, call.outcome = {gc3InvalidUsage, "left to NCCL"};
-    Result result = drivers.nccl.GroupStart();
+    if (const Result opened = drivers.nccl.GroupStart(); opened != Result::Success)
+      return opened; // one by one they could wait for each other
+    Result result = Result::Success;
     for (const Work &work : works)
       if (leaving.count(&static_cast<const RankAttachment &>(*work.attachment).rank()) != 0)
         if (Result forwarded = forward(work.call); result == Result::Success)

@@ -111,6 +111,7 @@ TEST(ConnectionPool, NetworkEndsMeet) {
     network.windows.push_back(&parts[piece]);
   }
   std::set<std::pair<uint32_t, uint32_t>> signals; // by rank
+  std::set<uint32_t> used;                         // contexts
   std::set<const void *> slots;
   for (uint32_t number : numbers) {
     const device::SendEnd send = pool.sendEnd(number, parts);
@@ -130,6 +131,7 @@ TEST(ConnectionPool, NetworkEndsMeet) {
     EXPECT_EQ(out.arrived.context, in.arrived.context);
     EXPECT_EQ(out.freed.context, in.freed.context);
     EXPECT_LT(out.arrived.context, 3u);
+    used.insert(out.arrived.context);
     EXPECT_EQ(out.arrived.id, in.arrived.id);
     EXPECT_EQ(out.freed.id, in.freed.id);
     for (uint32_t slot = 0; slot < simple.slots; ++slot)
@@ -137,6 +139,7 @@ TEST(ConnectionPool, NetworkEndsMeet) {
     EXPECT_TRUE(signals.insert({in.peer, out.freed.id}).second);
   }
   EXPECT_EQ(signals.size(), 8 * (simple.slots + 1));
+  EXPECT_EQ(used.size(), 3u) << "connections take turns";
 }
 
 } // namespace

@@ -182,6 +182,24 @@ TEST_F(LsaEngine, HandsOverWhatAllRanksDecline) {
             "program 'ring3_aliased_1' could not be loaded: this communicator has no symmetric windows");
 }
 
+/// Outside of a group a thread's ranks would wait for each other.
+TEST_F(LsaEngine, HandsOverNothingWithoutAGroup) {
+  windows.windows = FakeWindows::Windows::Null;
+  windows.version = lsa::tellingVersion;
+  attach({ringAllReduce(3, true)});
+  EXPECT_EQ(runAll(10), Result::Success);
+  EXPECT_EQ(forwarded.size(), 3u);
+  const uint64_t before = fake.calls;
+  std::vector<nccl::Work> works;
+  for (size_t rank = 0; rank < 3; ++rank)
+    works.push_back({attached[rank].attachment.get(), call(rank, 10), 0});
+  EXPECT_EQ(engine->run(works), Result::Success);
+  EXPECT_EQ(forwarded.size(), 6u);
+  fake.failAt = fake.calls + (fake.calls - before) - 1; // of this run's calls the last two open and close the group
+  EXPECT_EQ(engine->run(works), FakeWindows::failure);
+  EXPECT_EQ(forwarded.size(), 6u);
+}
+
 TEST_F(LsaEngine, AFailedRankServesAndFails) {
   fake.failAt = 3;
   attach({ringAllReduce(2, true)});
