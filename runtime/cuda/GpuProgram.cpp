@@ -166,6 +166,17 @@ Outcome GpuProgram::prepare(const host::Request &request, uint64_t count, device
   return {};
 }
 
+std::string GpuProgram::conditions() const {
+  const bundle::fbs::Protocol proven = program.program->info().protocol();
+  const auto used = static_cast<bundle::fbs::Protocol>(sizes.protocol);
+  const auto [fewest, most] = threads();
+  return std::string(EnumNameProtocol(used)) +
+         (proven != used ? " in place of " + std::string(EnumNameProtocol(proven)) : "") + ", " +
+         std::to_string(sizes.slots) + " slots of " + std::to_string(sizes.slotBytes) + " bytes, blocks of " +
+         (fewest == most ? "" : std::to_string(fewest) + " to ") + std::to_string(most) + " threads, " +
+         std::to_string(image.bytes()) + " bytes for the program";
+}
+
 std::pair<uint32_t, uint32_t> GpuProgram::threads() const {
   const auto [fewest, most] =
       std::minmax_element(fits.begin(), fits.end(), [](const Fit &a, const Fit &b) { return a.threads < b.threads; });

@@ -57,9 +57,8 @@ public:
   const host::LoadedProgram &loaded() const { return program; }
   const device::SlotSizes &slotSizes() const { return sizes; }
   device::RankRange ranks() const { return image.ranks(); }
-  size_t imageBytes() const { return image.bytes(); }
-  /// Of a block, over all types: the fewest and the most.
-  std::pair<uint32_t, uint32_t> threads() const;
+  /// What it runs with, for the log.
+  std::string conditions() const;
 
 private:
   /// Threads of the blocks of a kernel, or 0 and for how many blocks there is room.
@@ -67,6 +66,7 @@ private:
     uint32_t threads = 0;
     uint64_t room = 0;
   };
+  std::pair<uint32_t, uint32_t> threads() const; ///< of a block, over all types: the fewest and the most
   host::Outcome fit(const void *kernel, Fit &result) const;
   host::Outcome reserveRunning();
   host::Outcome knowMoves(host::ElementType type) const;

@@ -3,6 +3,8 @@
 // one launch, so nobody is in the next program while another is in the last.
 #include "cuda/LoopbackWorld.h"
 
+#include "nccl/Log.h"
+
 #include <thread>
 
 namespace gc3::cuda {
@@ -40,6 +42,15 @@ static device::SlotSizes chooseSlots(const host::Program &program, const Options
   return chooseSlots(protocol, needs, options);
 }
 
+/// All ranks' parts of all pieces, of which there is one at most.
+static uint64_t bytesOf(const device::ConnectionPool &pool, uint32_t ranks) {
+  uint64_t bytes = 0;
+  for (uint32_t piece = 0; piece < pool.pieces(); ++piece)
+    for (uint32_t rank = 0; rank < ranks; ++rank)
+      bytes += pool.bytes(piece, rank);
+  return bytes;
+}
+
 Outcome LoopbackWorld::load(const host::LoadedProgram &chosen, const GpuProgram *&loaded) {
   const host::Program &program = *chosen.program;
   const std::string name = "program '" + program.info().name()->str() + "'";
@@ -63,6 +74,9 @@ Outcome LoopbackWorld::load(const host::LoadedProgram &chosen, const GpuProgram 
       return outcome;
   if (Outcome outcome = fresh->write({pool, numbers, parts}, runner.stream()); !outcome.ok())
     return outcome;
+  if (nccl::informs())
+    nccl::inform(name + " is loaded: " + fresh->conditions() + ", " + std::to_string(bytesOf(pool, ranks)) +
+                 " bytes of FIFO slots");
   fifos.push_back(std::move(memory));
   loaded = &runner.add(std::move(fresh));
   return {};
@@ -71,9 +85,7 @@ Outcome LoopbackWorld::load(const host::LoadedProgram &chosen, const GpuProgram 
 /// All ranks' parts of the one piece, one behind the other.
 Outcome LoopbackWorld::reserveParts(const device::ConnectionPool &pool, const std::string &name, DeviceMemory &memory,
                                     device::ConnectionPool::Parts &parts) {
-  uint64_t bytes = 0;
-  for (uint32_t r = 0; r < ranks; ++r)
-    bytes += pool.bytes(0, r);
+  const uint64_t bytes = bytesOf(pool, ranks);
   if (Outcome outcome = allocate(cuda, bytes, "the FIFO slots of " + name, memory); !outcome.ok())
     return outcome;
   auto *next = static_cast<std::byte *>(memory.get());

@@ -129,19 +129,6 @@ void Rank::refuse(uint32_t program, const std::string &why) {
   refusals[program] = why;
 }
 
-/// What it runs with.
-static std::string conditions(const cuda::GpuProgram &program) {
-  const device::SlotSizes &sizes = program.slotSizes();
-  const bundle::fbs::Protocol proven = program.loaded().program->info().protocol();
-  const auto used = static_cast<bundle::fbs::Protocol>(sizes.protocol);
-  const auto [fewest, most] = program.threads();
-  return std::string(bundle::fbs::EnumNameProtocol(used)) +
-         (proven != used ? " in place of " + std::string(bundle::fbs::EnumNameProtocol(proven)) : "") + ", " +
-         std::to_string(sizes.slots) + " slots of " + std::to_string(sizes.slotBytes) + " bytes, blocks of " +
-         (fewest == most ? "" : std::to_string(fewest) + " to ") + std::to_string(most) + " threads, " +
-         std::to_string(program.imageBytes()) + " bytes for the program";
-}
-
 void Rank::keep(Loading &&loading) {
   std::lock_guard lock(mutex);
   pool = std::move(loading.pool);
@@ -150,7 +137,7 @@ void Rank::keep(Loading &&loading) {
     windows.push_back(std::move(loading.window));
   if (nccl::informs())
     nccl::inform("rank " + std::to_string(own) + ": program '" + catalog->entry(loading.program).name() +
-                 "' is loaded: " + conditions(*loading.onGpu) + ", " + std::to_string(loading.windowBytes) +
+                 "' is loaded: " + loading.onGpu->conditions() + ", " + std::to_string(loading.windowBytes) +
                  " bytes of windows for new connections");
   onGpu[loading.program] = &runner.add(std::move(loading.onGpu));
 }

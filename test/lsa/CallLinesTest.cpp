@@ -6,12 +6,16 @@
 #include "api/Lsa.h"
 
 #include <cstdlib>
+#include <regex>
 #include <sstream>
 
 using namespace gc3;
 using namespace gc3::test;
 
 namespace {
+
+/// Of the last linesOf(): those about the loading of programs.
+std::vector<std::string> loading;
 
 /// What `calls` print, a line each, but for those about the loading of programs and those of sanitizers.
 template <typename Calls>
@@ -21,9 +25,10 @@ std::vector<std::string> linesOf(Calls calls) {
   calls();
   std::istringstream text(testing::internal::GetCapturedStderr());
   std::vector<std::string> lines;
+  loading.clear();
   for (std::string line; std::getline(text, line);)
-    if (line.find(" is loaded: ") == std::string::npos && line.rfind("==", 0) != 0)
-      lines.push_back(line);
+    if (line.rfind("==", 0) != 0)
+      (line.find(" is loaded: ") == std::string::npos ? lines : loading).push_back(line);
   return lines;
 }
 
@@ -130,6 +135,12 @@ TEST(CallLines, RanksThatShareAGpu) {
             }),
             (Lines{"gc3: rank 0: allreduce 40 B float sum: program '" + ring.name + "'",
                    "gc3: rank 1: allreduce 40 B float sum: program '" + ring.name + "'"}));
+  ASSERT_EQ(loading.size(), 1u);
+  EXPECT_TRUE(
+      std::regex_match(loading[0], std::regex("gc3: program 'ring2_aliased_1' is loaded: Simple, 8 slots of 256 bytes, "
+                                              "blocks of 32 threads, [1-9][0-9]* bytes for the program, 4608 bytes of "
+                                              "FIFO slots")))
+      << loading[0];
   for (size_t rank : {0, 1}) {
     gc3CommDestroy(comms[rank]);
     fake.release(reinterpret_cast<std::byte *>(buffers[rank]));

@@ -126,7 +126,7 @@ TEST(LsaLinesDeathTest, TheLogTells) {
   EXPECT_EXIT(
       runWithLog(), testing::ExitedWithCode(0),
       "gc3: rank 1: program 'ring2_1_2' is loaded: Simple in place of LL128, 5 slots of 512 bytes, blocks of 64 "
-      "threads, [0-9]* bytes for the program, [0-9]* bytes of windows for new connections\n(.|\n)*"
+      "threads, [1-9][0-9]* bytes for the program, [1-9][0-9]* bytes of windows for new connections\n(.|\n)*"
       "gc3: rank 1: program 'ring2_1_1' is loaded: LL, 6 slots of 384 bytes, blocks of 512 threads, ");
 }
 

@@ -48,15 +48,6 @@ bool isNan(host::ElementType type, const std::byte *element) {
          largestNumber[static_cast<uint8_t>(type) - static_cast<uint8_t>(host::ElementType::Half)];
 }
 
-bool isAsGood(host::ElementType type, host::ReduceOp op, const std::byte *a, const std::byte *b) {
-  if (std::memcmp(a, b, host::elementSize(type)) == 0)
-    return true;
-  if (host::isInteger(type))
-    return false;
-  const bool chooses = op == host::ReduceOp::Min || op == host::ReduceOp::Max;
-  return (isNan(type, a) && isNan(type, b)) || (chooses && magnitudeOf(type, a) == 0 && magnitudeOf(type, b) == 0);
-}
-
 /// How many elements of a slot of a chunk a value has: those that all of its contributions have.
 uint64_t elementsOf(const bundle::CheckView &check, const host::Layout &layout, uint32_t subdivision, uint32_t value,
                     uint32_t slot) {
@@ -71,6 +62,15 @@ uint64_t elementsOf(const bundle::CheckView &check, const host::Layout &layout, 
 }
 
 } // namespace
+
+bool isAsGood(host::ElementType type, host::ReduceOp op, const std::byte *a, const std::byte *b) {
+  if (std::memcmp(a, b, host::elementSize(type)) == 0)
+    return true;
+  if (host::isInteger(type))
+    return false;
+  const bool chooses = op == host::ReduceOp::Min || op == host::ReduceOp::Max;
+  return (isNan(type, a) && isNan(type, b)) || (chooses && magnitudeOf(type, a) == 0 && magnitudeOf(type, b) == 0);
+}
 
 std::string comparePromised(const host::Program &program, const bundle::CheckView &check, const host::Layout &layout,
                             uint32_t rank, host::ElementType type, host::ReduceOp op, const std::byte *is,

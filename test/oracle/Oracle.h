@@ -28,9 +28,12 @@ struct Calling {
 std::string runOnHost(const bundle::BundleFile &file, const host::Program &program, const Calling &calling,
                       std::span<const Ends> ranks);
 
-/// Compares one rank's outputs where the collective promises anything, as far as all contributions have elements;
-/// elsewhere both may have what they like. Any NaN is as good as another, and under min and max any zero: which of 0
+/// Whether two elements are the same result. Any NaN is as good as another, and under min and max any zero: which of 0
 /// and -0 is the larger is decided by GPUs in one way, and on hosts by their order.
+bool isAsGood(host::ElementType type, host::ReduceOp op, const std::byte *a, const std::byte *b);
+
+/// Compares one rank's outputs where the collective promises anything, as far as all contributions have elements;
+/// elsewhere both may have what they like.
 std::string comparePromised(const host::Program &program, const bundle::CheckView &check, const host::Layout &layout,
                             uint32_t rank, host::ElementType type, host::ReduceOp op, const std::byte *is,
                             const std::byte *should);

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// The GPU's arithmetic of words, compiled for the host with the functions that CUDA's headers have there, against the
+// host's: all pairs of types of one byte, many pairs of the others.
+#include "Oracle.h"
+#include "host/Random.h"
+#include "host/Reduce.h"
+
+#include <cmath>
+#include <cstring>
+#include <cuda_runtime.h>
+#include <gtest/gtest.h>
+
+// What a GPU does in one instruction and CUDA's headers do not have for the host: four bytes at a time.
+template <typename Byte, typename Op>
+static uint32_t byBytes(uint32_t a, uint32_t b, Op op) {
+  uint32_t result = 0;
+  for (uint32_t shift = 0; shift < 32; shift += 8) {
+    const auto value = static_cast<uint8_t>(op(static_cast<Byte>(a >> shift), static_cast<Byte>(b >> shift)));
+    result |= static_cast<uint32_t>(value) << shift;
+  }
+  return result;
+}
+static uint32_t __vadd4(uint32_t a, uint32_t b) {
+  return byBytes<uint8_t>(a, b, std::plus<>());
+}
+static uint32_t __vmaxs4(uint32_t a, uint32_t b) {
+  return byBytes<int8_t>(a, b, [](int8_t x, int8_t y) { return std::max(x, y); });
+}
+static uint32_t __vmins4(uint32_t a, uint32_t b) {
+  return byBytes<int8_t>(a, b, [](int8_t x, int8_t y) { return std::min(x, y); });
+}
+static uint32_t __vmaxu4(uint32_t a, uint32_t b) {
+  return byBytes<uint8_t>(a, b, [](uint8_t x, uint8_t y) { return std::max(x, y); });
+}
+static uint32_t __vminu4(uint32_t a, uint32_t b) {
+  return byBytes<uint8_t>(a, b, [](uint8_t x, uint8_t y) { return std::min(x, y); });
+}
+
+#include "cuda/Arithmetic.cuh"
+
+using namespace gc3;
+using host::ElementType;
+using host::ReduceOp;
+
+namespace {
+
+constexpr size_t pairs = 1 << 20;
+
+/// Memory of elements, whole words of it.
+using Words = std::vector<uint64_t>;
+
+/// Every pair of bytes once.
+void allPairs(Words &a, Words &b) {
+  const auto bytesOf = [](Words &words) { return reinterpret_cast<uint8_t *>(words.data()); };
+  for (size_t i = 0; i < 65536; ++i)
+    bytesOf(a)[i] = static_cast<uint8_t>(i >> 8), bytesOf(b)[i] = static_cast<uint8_t>(i);
+}
+
+/// What no random number comes to often: equal ones, zeros, and those of the largest exponent. The host's library and a
+/// GPU take signalling NaNs in different ways, so there are none.
+void somePairs(ElementType type, Words &a, Words &b) {
+  host::Random random(static_cast<uint64_t>(type) + 1);
+  const uint64_t quiet = type == ElementType::Double  ? uint64_t{1} << 51
+                         : type == ElementType::Float ? 0x40000000400000
+                                                      : 0;
+  const uint64_t exponents = type == ElementType::Double ? 0x7ff0000000000000 : 0x7f8000007f800000;
+  for (size_t i = 0; i < a.size(); ++i) {
+    a[i] = random.next();
+    b[i] = i % 8 == 0 ? a[i] : i % 8 == 1 ? a[i] & 0x8000800080008000 : random.next();
+    for (uint64_t *word : {&a[i], &b[i]}) {
+      if (random.below(8) == 0)
+        *word |= exponents;
+      if ((*word & exponents & 0xffffffff00000000) == (exponents & 0xffffffff00000000) ||
+          (*word & exponents & 0xffffffff) == (exponents & 0xffffffff))
+        *word |= quiet;
+    }
+  }
+}
+
+template <typename T>
+void compare(ElementType type, device::Operation operation, const Words &a, const Words &b) {
+  const auto op = static_cast<ReduceOp>(operation);
+  const size_t size = host::elementSize(type);
+  Words ofHost(a.size()), ofGpu;
+  host::reduceKernel(type, op)(ofHost.data(), a.data(), b.data(), a.size() * sizeof(uint64_t) / size);
+  for (size_t i = 0; i < a.size(); ++i)
+    ofGpu.push_back(cuda::Arithmetic<T>::combine(operation, a[i], b[i]));
+  const auto at = [&](const Words &words, size_t i) {
+    return reinterpret_cast<const std::byte *>(words.data()) + i * size;
+  };
+  for (size_t i = 0; i < a.size() * sizeof(uint64_t) / size; ++i)
+    ASSERT_TRUE(test::isAsGood(type, op, at(ofGpu, i), at(ofHost, i)))
+        << host::elementTypeName(type) << ' ' << host::reduceOpName(op) << ", element " << i << ", of word " << std::hex
+        << a[i * size / sizeof(uint64_t)] << " and " << b[i * size / sizeof(uint64_t)];
+}
+
+template <typename T>
+void check(ElementType type) {
+  static_assert(cuda::Arithmetic<T>::elementBytes == sizeof(T));
+  const bool isByte = sizeof(T) == 1;
+  Words a((isByte ? 65536 : pairs * sizeof(T)) / sizeof(uint64_t)), b(a.size());
+  isByte ? allPairs(a, b) : somePairs(type, a, b);
+  for (auto operation :
+       {device::Operation::Sum, device::Operation::Prod, device::Operation::Max, device::Operation::Min})
+    compare<T>(type, operation, a, b);
+}
+
+} // namespace
+
+TEST(Arithmetic, IsThatOfTheHost) {
+  check<int8_t>(ElementType::Int8);
+  check<uint8_t>(ElementType::Uint8);
+  check<int32_t>(ElementType::Int32);
+  check<uint32_t>(ElementType::Uint32);
+  check<int64_t>(ElementType::Int64);
+  check<uint64_t>(ElementType::Uint64);
+  check<__half>(ElementType::Half);
+  check<float>(ElementType::Float);
+  check<double>(ElementType::Double);
+  check<__nv_bfloat16>(ElementType::Bfloat16);
+  check<__nv_fp8_e4m3>(ElementType::Float8E4M3);
+  check<__nv_fp8_e5m2>(ElementType::Float8E5M2);
+}
