@@ -9,8 +9,13 @@
 namespace gc3::lsa {
 
 void Revocation::begin() {
-  if (!nccl.CommRevoke || begun.exchange(true))
+  if (begun.exchange(true))
     return;
+  if (!nccl.CommRevoke) {
+    nccl::tellOnce("this NCCL has no ncclCommRevoke: what it runs on a communicator that waits in vain goes on until "
+                   "that is aborted");
+    return;
+  }
   const auto work = [held = turn, revoke = nccl.CommRevoke, own = comm] {
     std::lock_guard lock(held->mutex);
     if (held->over)

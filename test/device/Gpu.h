@@ -31,6 +31,7 @@ struct Network {
   std::function<std::byte *(const void *window, uint32_t rank, uint64_t offset)> place;
   uint32_t signalCount = UINT32_MAX; ///< of a rank, in each context
   uint64_t leftBehind = 0;           ///< messages that were on their way from a rank whose kernel had ended
+  uint64_t gaveBack = 0;             ///< times that slots were
 };
 
 /// One rank's, to which device::Rank::network points.
@@ -113,6 +114,7 @@ public:
                &signalOf(peer, signal), 1, end.network});
     }
     void signal(uint32_t peer, device::Signal signal, uint64_t add) {
+      ++end.network->gaveBack;
       gpu.put(ownBlock, ownThread, {nullptr, nullptr, 0, &signalOf(peer, signal), add});
     }
     uint64_t readSignal(device::Signal signal) { return gpu.acquire(ownBlock, &signalOf(end.rank, signal)); }

@@ -133,6 +133,10 @@ uint32_t FakeWindows::signals() const {
   return worlds.back()->network.signalCount;
 }
 
+uint64_t FakeWindows::gaveBack() const {
+  return worlds.back()->network.gaveBack;
+}
+
 uint64_t FakeWindows::leftBehind() const {
   return worlds.back()->network.leftBehind;
 }

@@ -57,6 +57,7 @@ public:
   std::vector<nccl::Comm> revoked; ///< whose gathers end, and can do no more
   uint32_t signals() const;        ///< of a rank of the last communicator
   uint64_t leftBehind() const;
+  uint64_t gaveBack() const; ///< times that slots were, over its network
   std::string leaks() const;
 
   struct World;

@@ -43,6 +43,14 @@ TEST_F(LsaNetwork, CallsLeaveWhatTheHostLeaves) {
         }
 }
 
+/// Four of eight slots at a time, and what is left at the end of a call.
+TEST_F(LsaNetwork, SlotsAreGivenBackInBatches) {
+  windows.teamSize = 1;
+  LsaWorld world(fake, windows, {pairs(4)});
+  EXPECT_EQ(world.run(0, {.count = 64 * 10}), ""); // ten messages of a slot of 256 bytes to each rank
+  EXPECT_EQ(windows.gaveBack(), 4u * 3);
+}
+
 /// Ranks whose team is not a row of neighbours reach themselves alone: everything goes over the network, or nothing.
 TEST_F(LsaNetwork, TeamsWithAStride) {
   windows.teamStride = 2;
