@@ -6,9 +6,11 @@
 
 namespace gc3::lsa {
 
-using Aside = void (*)(std::function<void()> work);
+using Aside = void (*)(const std::function<void()> &work);
 
+/// Here and now, for who wants to see what follows.
+void atOnce(const std::function<void()> &work);
 /// In a thread of its own; nothing is done where there is none to be had.
-void inThread(std::function<void()> work);
+void inThread(const std::function<void()> &work);
 
 } // namespace gc3::lsa

@@ -62,15 +62,6 @@ bool Catalog::wantsWholeLines() const {
   });
 }
 
-/// Connections with slots at one rank when all programs of the protocol have been loaded, where they are most.
-uint64_t Catalog::mostWithSlots(Protocol protocol) const {
-  device::ConnectionPool all(teamOfRanks);
-  for (const Entry &entry : entries)
-    if (entry.refused.empty() && entry.sizes.protocol == protocol)
-      all.add(*entry.loaded->program, {protocol, 1, 0});
-  return all.mostWithSlots();
-}
-
 void Catalog::settle(std::span<const Record> records) {
   architecture = oldestArchitecture(records);
   teamOfRanks.clear();
@@ -103,16 +94,18 @@ void Catalog::settleWays(std::span<const Record> records) {
     besides.push_back(room.beside(r));
 }
 
-/// Of the programs that can run.
+/// Of the programs that can run, for when all of them have been loaded.
 void Catalog::settleSlots(Protocol protocol) {
   cuda::SlotNeeds needs;
+  device::ConnectionPool pool(teamOfRanks);
   std::vector<Entry *> those;
   for (Entry &entry : entries)
     if (entry.refused.empty() && entry.sizes.protocol == protocol) {
       those.push_back(&entry);
       needs.add(*entry.loaded->program);
+      pool.add(*entry.loaded->program, {protocol, 1, 0});
     }
-  needs.connections = mostWithSlots(protocol);
+  needs.connections = pool.mostWithSlots();
   const device::SlotSizes sizes = cuda::chooseSlots(protocol, needs, options);
   for (Entry *entry : those) {
     entry->sizes = sizes;

@@ -61,7 +61,6 @@ private:
   host::Outcome load(const cuda::Options &options);
   host::Outcome select(const host::Request &request, uint32_t &number);
   host::Outcome admit(const Entry &entry, const host::Request &request) const;
-  uint64_t mostWithSlots(device::Protocol protocol) const;
   void settleWays(std::span<const Record> records);
   void settleSlots(device::Protocol protocol);
   void countSignals();

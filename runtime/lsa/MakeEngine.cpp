@@ -9,8 +9,8 @@ namespace gc3::nccl {
 namespace {
 
 /// NCCL may come back to us from there.
-void inThread(std::function<void()> work) {
-  lsa::inThread([work = std::move(work)] {
+void inThread(const std::function<void()> &work) {
+  lsa::inThread([work] {
     const Inside inside;
     work();
   });

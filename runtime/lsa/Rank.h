@@ -21,7 +21,7 @@ struct Drivers {
   const cuda::Cuda &cuda;
   const Nccl &nccl;
   const gin::Part *(*gin)() = nullptr; ///< finds the part between nodes; asked only where there are several
-  Aside aside = nullptr;               ///< null: at once
+  Aside aside = atOnce;
 };
 
 class Rank {

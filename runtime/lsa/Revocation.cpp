@@ -3,9 +3,6 @@
 
 #include "nccl/Log.h"
 
-#include <system_error>
-#include <thread>
-
 namespace gc3::lsa {
 
 void Revocation::begin() {
@@ -25,7 +22,7 @@ void Revocation::begin() {
     if (!outcome.ok())
       nccl::tellOnce(outcome.text);
   };
-  aside ? aside(work) : work();
+  aside(work);
 }
 
 void Revocation::end() {
@@ -36,13 +33,6 @@ void Revocation::end() {
 bool Revocation::isDone() const {
   std::lock_guard lock(turn->mutex);
   return turn->done;
-}
-
-void inThread(std::function<void()> work) {
-  try {
-    std::thread(std::move(work)).detach();
-  } catch (const std::system_error &) { // then kernels hang until the application aborts
-  }
 }
 
 } // namespace gc3::lsa

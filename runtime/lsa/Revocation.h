@@ -33,7 +33,7 @@ private:
   };
   const Nccl &nccl;
   const nccl::Comm comm;
-  const Aside aside; ///< null: at once
+  const Aside aside;
   std::atomic<bool> begun{false};
   const std::shared_ptr<Turn> turn = std::make_shared<Turn>();
 };

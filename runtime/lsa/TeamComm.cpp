@@ -35,8 +35,7 @@ void TeamComm::abort(Aside aside) {
   const nccl::Comm own = std::exchange(comm, nullptr);
   if (!own)
     return;
-  const auto work = [table = nccl, own] { table->CommAbort(own); };
-  aside ? aside(work) : work();
+  aside([table = nccl, own] { table->CommAbort(own); });
 }
 
 } // namespace gc3::lsa

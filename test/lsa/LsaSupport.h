@@ -162,7 +162,7 @@ public:
 
   FakeCuda &cuda;
   FakeWindows &windows;
-  const lsa::Nccl nccl;
+  lsa::Nccl nccl;
   std::shared_ptr<const bundle::BundleFile> file;
   std::vector<nccl::Comm> comms;
   host::Selection selection;
@@ -171,6 +171,13 @@ public:
   std::vector<lsa::Joined> joined;
   std::vector<cuda::Stream> streams;
 };
+
+/// As where the application gives up: what hangs ends.
+inline void abortAll(LsaWorld &world) {
+  for (const lsa::Joined &rank : world.joined)
+    if (rank.rank)
+      rank.rank->abort();
+}
 
 /// What became of all ranks of a world when one call into CUDA or NCCL failed, and how often.
 struct FailureCounts {
@@ -195,8 +202,7 @@ struct FailureCounts {
       isBroken |= !call.declined && !call.outcome.ok();
     }
     if (isBroken) {
-      for (const lsa::Joined &rank : world.joined)
-        rank.rank->abort();
+      abortAll(world);
       ++broken;
     } else if (calls[0].declined) {
       ++declined;

@@ -102,7 +102,7 @@ TEST_F(LsaSplit, AbortEndsItToo) {
 }
 
 /// Also where nobody but the thread that loads knows of it yet.
-TEST_F(LsaSplit, AbortEndsWhatIsBeingMade) {
+TEST(LsaSplitErrors, AbortEndsWhatIsBeingMade) {
   for (const uint64_t at : {1, 4}) { // in the gather where ranks tell each other of it, and when all have heard
     FakeCuda cuda;
     FakeWindows other(cuda);

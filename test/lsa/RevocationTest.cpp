@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Revocations in threads of their own, beside those that want to free the communicator.
+#include "lsa/Revocation.h"
+
+#include <gtest/gtest.h>
+#include <latch>
+#include <thread>
+
+using namespace gc3;
+
+namespace {
+
+std::optional<std::latch> inside, mayGo;
+std::atomic<unsigned> revoked;
+nccl::Result result = nccl::Result::Success;
+
+/// Waits in NCCL until it may go.
+nccl::Result revoke(nccl::Comm, int) {
+  inside->count_down();
+  mayGo->wait();
+  ++revoked;
+  return result;
+}
+
+class Revocation : public testing::Test {
+protected:
+  Revocation() {
+    inside.emplace(1), mayGo.emplace(1);
+    revoked = 0;
+    nccl.CommRevoke = revoke;
+  }
+  lsa::Nccl nccl;
+};
+
+TEST_F(Revocation, NobodyWaitsButWhoFreesTheCommunicator) {
+  lsa::Revocation revocation(nccl, nullptr, lsa::inThread);
+  EXPECT_FALSE(revocation.hasBegun());
+  revocation.begin();
+  revocation.begin(); // once is enough
+  EXPECT_TRUE(revocation.hasBegun());
+  inside->wait();
+  EXPECT_EQ(revoked, 0u);
+  std::atomic<bool> mayFree{false};
+  std::thread freeing([&] {
+    revocation.end();
+    mayFree = true;
+    EXPECT_EQ(revoked, 1u);
+  });
+  EXPECT_FALSE(mayFree);
+  mayGo->count_down();
+  freeing.join();
+  EXPECT_TRUE(revocation.isDone());
+}
+
+TEST_F(Revocation, NoneBeginsBehindTheEnd) {
+  lsa::Revocation revocation(nccl, nullptr, lsa::atOnce);
+  revocation.end();
+  revocation.begin();
+  EXPECT_EQ(revoked, 0u);
+  EXPECT_FALSE(revocation.isDone());
+}
+
+TEST_F(Revocation, OneThatFailsIsNotDone) {
+  mayGo->count_down();
+  result = nccl::Result::InvalidArgument;
+  lsa::Revocation revocation(nccl, nullptr, lsa::atOnce);
+  revocation.begin();
+  result = nccl::Result::Success;
+  EXPECT_EQ(revoked, 1u);
+  EXPECT_FALSE(revocation.isDone());
+}
+
+} // namespace
