@@ -14,12 +14,12 @@ constexpr int unrolled = 4;
 
 __device__ unsigned long long acquire(const unsigned long long *at) {
   unsigned long long value;
-  asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(value) : "l"(__cvta_generic_to_global(at)) : "memory");
+  asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(__cvta_generic_to_global(at)) : "memory");
   return value;
 }
 
 __device__ void tell(unsigned long long *at, unsigned long long value) {
-  asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(__cvta_generic_to_global(at)), "l"(value) : "memory");
+  asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(__cvta_generic_to_global(at)), "l"(value) : "memory");
 }
 
 /// A benchmark that would hang ends with an error.
@@ -78,7 +78,7 @@ __device__ void step(Block &block, const float4 *from, float4 *to, size_t n) {
   block.received += Receives;
   block.sent += Sends;
   if ((Receives || Sends) && threadIdx.x == 0) {
-    asm volatile("fence.acq_rel.sys;" ::: "memory");
+    asm volatile("fence.acq_rel.gpu;" ::: "memory");
     if (Sends)
       tell(block.out.arrived, block.sent);
     if (Receives)

@@ -61,6 +61,7 @@ public:
       asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(global(at)), "l"(value) : "memory");
   }
 
+  // Of one GPU, too: what orders nothing waits for nobody, however far it reaches.
   __device__ __forceinline__ Pack loadFlagged(const std::byte *at) {
     Pack pack;
     asm volatile("ld.relaxed.sys.global.v2.b64 {%0, %1}, [%2];"

@@ -17,6 +17,9 @@ enum class Protocol : uint8_t {
 };
 inline constexpr uint32_t protocolCount = 3;
 
+/// How far a fence or a strong access reaches: what shares the GPU, or all of the machine.
+enum class Scope : uint8_t { Gpu, System };
+
 /// Buffers of a rank as steps name them. All scratch buffers are one, and an aliased buffer is the one that contains
 /// it.
 enum class Buffer : uint8_t { Input, Output, Scratch };
@@ -158,6 +161,8 @@ struct Call {
   uint32_t ringRecords; ///< a power of two
   uint32_t slots;       ///< of each connection
   Operation op;
+  Scope peers; ///< of what both ends of a connection do: Gpu where they are of one launch. Ranks that share a GPU
+               ///< behind NCCL see memory at addresses of their own, which only System covers
   RankMemory memory[maxRanksPerLaunch]; ///< by rank of the launch
 };
 

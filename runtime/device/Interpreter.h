@@ -141,7 +141,9 @@ private:
       }
       if (block.outgoing != none && out.network != none && sent.messages != *rank.sends[block.outgoing].sent) {
         stepNumber = stepCount - 1, --tile; // for the report
-        if (!await(machine, {nullptr, sent.messages, Waiting::Slot, rank.networkSends[out.network].freed}, call.stop)) {
+        if (!await(machine,
+                   {nullptr, sent.messages, Waiting::Slot, Scope::System, rank.networkSends[out.network].freed},
+                   call.stop)) {
           stop(Waiting::Slot, shared.stoppedWaiting);
           return false;
         }
@@ -220,7 +222,11 @@ private:
   GC3_DEVICE Watch watch(const Step &step, uint32_t number) const {
     if (number < step.waitCount) {
       const Wait wait = rank.waits[step.firstWait + number];
-      return {rank.progress + wait.block, (tilesBefore + tile) * wait.stepCount + wait.step + 1, Waiting::Step, {}};
+      return {rank.progress + wait.block,
+              (tilesBefore + tile) * wait.stepCount + wait.step + 1,
+              Waiting::Step,
+              Scope::Gpu,
+              {}};
     }
     if (number == step.waitCount && Messages::countsArrivals && Does(step.opcode).receives)
       return arrival();
@@ -231,17 +237,17 @@ private:
     if constexpr (Machine::hasNetwork)
       if (in.network != none) {
         const Signal first = rank.networkReceives[in.network].arrived;
-        return {nullptr, received.laps + 1, Waiting::Message, slotOf(first, received.next)};
+        return {nullptr, received.laps + 1, Waiting::Message, Scope::System, slotOf(first, received.next)};
       }
-    return {in.arrived, received.messages + 1, Waiting::Message, {}};
+    return {in.arrived, received.messages + 1, Waiting::Message, call.peers, {}};
   }
 
   GC3_DEVICE Watch freeSlot() const {
     const uint64_t least = sent.messages + 1 > call.slots ? sent.messages + 1 - call.slots : 0;
     if constexpr (Machine::hasNetwork)
       if (out.network != none)
-        return {nullptr, least, Waiting::Slot, rank.networkSends[out.network].freed};
-    return {out.freed, least, Waiting::Slot, {}};
+        return {nullptr, least, Waiting::Slot, Scope::System, rank.networkSends[out.network].freed};
+    return {out.freed, least, Waiting::Slot, call.peers, {}};
   }
 
   /// The signal of a slot.
@@ -269,7 +275,7 @@ private:
     const bool tellsArrival = Messages::countsArrivals && does.sends;
     if (!leads() || !(tellsArrival || does.receives || step.awaited != 0))
       return;
-    machine.fence(tellsArrival || does.receives ? Scope::System : Scope::Gpu);
+    machine.fence(tellsArrival || does.receives ? call.peers : Scope::Gpu);
     if (tellsArrival)
       tellArrival(step);
     if (does.receives)
@@ -289,7 +295,7 @@ private:
                     slotOf(network.arrived, last));
         return;
       }
-    machine.tell(out.arrived, sent.messages, Scope::System);
+    machine.tell(out.arrived, sent.messages, call.peers);
   }
 
   /// Behind a fence: the slot of the message that was read last may be used again.
@@ -301,7 +307,7 @@ private:
           giveBack(network);
         return;
       }
-    machine.tell(in.freed, received.messages, Scope::System);
+    machine.tell(in.freed, received.messages, call.peers);
   }
 
   GC3_DEVICE void giveBack(const NetworkReceive &network) {

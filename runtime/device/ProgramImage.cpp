@@ -154,6 +154,7 @@ std::vector<std::byte> ProgramImage::constants(std::byte *base, const Connection
   fillConnections(host, ends);
   call.ranks = at<Rank>(base, offsets.ranks);
   call.seats = at<Seat>(base, offsets.seats);
+  call.peers = range.size() == program.ranks() ? Scope::Gpu : Scope::System;
   return bytes;
 }
 

@@ -26,7 +26,8 @@ public:
   uint32_t blocks() const { return endBlock - firstBlock; } ///< of the grid
   RankRange ranks() const { return range; }
 
-  /// The bytes that the kernel only reads, for a piece at `base`. Fills in `call.ranks` and `call.seats`.
+  /// The bytes that the kernel only reads, for a piece at `base`. Fills in the call's ranks, seats and
+  /// scope of peers.
   std::vector<std::byte> constants(std::byte *base, const ConnectionEnds &ends, Call &call) const;
   /// The reports of all blocks of the grid, for a piece at `base`.
   const Report *reports(const std::byte *base) const;

@@ -6,17 +6,13 @@
 
 namespace gc3::device {
 
-enum class Scope : uint8_t { Gpu, System };
-
 /// A counter, or a signal where that is null, and what it has to come to.
 struct Watch {
   const uint64_t *counter;
   uint64_t least;
   Waiting what;
+  Scope scope; ///< from which the counter is told
   Signal signal;
-
-  /// Thread blocks of a rank share a GPU, ranks need not.
-  GC3_DEVICE Scope scope() const { return what == Waiting::Step ? Scope::Gpu : Scope::System; }
 };
 
 /// Polls so often before it looks whether to stop: a look at host memory costs more than a microsecond.
@@ -28,7 +24,7 @@ GC3_DEVICE uint64_t read(Machine &machine, const Watch &watch) {
   if constexpr (Machine::hasNetwork)
     if (!watch.counter)
       return machine.readSignal(watch.signal);
-  return machine.acquire(watch.counter, watch.scope());
+  return machine.acquire(watch.counter, watch.scope);
 }
 
 /// One thread waits; what was published with the counter is visible to it then. False: told to stop.

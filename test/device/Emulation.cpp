@@ -130,6 +130,7 @@ std::string Emulation::prepare() {
 
 /// Moves some connections to the network: the sender gets slots of its own.
 void Emulation::makeNetwork() {
+  call.peers = device::Scope::System;
   const size_t connections = program->connections().size();
   const uint64_t bytes = options.sizes.slots * options.sizes.slotBytes;
   staging.reset(new std::byte[connections * bytes]);

@@ -10,7 +10,7 @@
 #pragma once
 
 #include "Fibers.h"
-#include "device/Wait.h"
+#include "Scopes.h"
 #include "device/Words.h"
 #include "host/Random.h"
 
@@ -77,6 +77,8 @@ public:
 
     /// To the network, which has to stay.
     void connect(const NetworkEnd &toNetwork) { end = toNetwork; }
+    /// Who looks at scopes; has to stay.
+    void check(Scopes &ofLaunch) { scopes = &ofLaunch; }
 
     uint32_t block() const { return ownBlock - first; }
     uint32_t thread() const { return ownThread; }
@@ -95,9 +97,18 @@ public:
     void store(std::byte *at, const device::Unit<G> &value) {
       gpu.store(ownBlock, ownThread, at, &value, G);
     }
-    uint64_t acquire(const uint64_t *at, device::Scope) { return gpu.acquire(ownBlock, at); }
-    void fence(device::Scope) { gpu.fence(ownBlock, ownThread); }
-    void tell(uint64_t *at, uint64_t value, device::Scope) { gpu.store(ownBlock, ownThread, at, &value, sizeof value); }
+    uint64_t acquire(const uint64_t *at, device::Scope scope) {
+      scopes->acquired(at, scope);
+      return gpu.acquire(ownBlock, at);
+    }
+    void fence(device::Scope scope) {
+      scopes->fenced(block(), scope);
+      gpu.fence(ownBlock, ownThread);
+    }
+    void tell(uint64_t *at, uint64_t value, device::Scope scope) {
+      scopes->told(block(), at, scope);
+      gpu.store(ownBlock, ownThread, at, &value, sizeof value);
+    }
     device::Pack loadFlagged(const std::byte *at) { return gpu.loadStrong(at, true); }
     void storeFlagged(std::byte *at, const device::Pack &pack) {
       gpu.store(ownBlock, ownThread, at, &pack.low, 8);
@@ -109,11 +120,13 @@ public:
         gpu.storeLine(ownBlock, ownThread, at, pack);
     }
     void put(uint32_t peer, const void *window, uint64_t to, uint64_t from, uint64_t bytes, device::Signal signal) {
+      scopes->put(block());
       gpu.put(ownBlock, ownThread,
               {end.network->place(window, peer, to), end.network->place(window, end.rank, from), bytes,
                &signalOf(peer, signal), 1, end.network});
     }
     void signal(uint32_t peer, device::Signal signal, uint64_t add) {
+      scopes->put(block());
       ++end.network->gaveBack;
       gpu.put(ownBlock, ownThread, {nullptr, nullptr, 0, &signalOf(peer, signal), add});
     }
@@ -131,6 +144,7 @@ public:
     Gpu &gpu;
     uint32_t first, ownBlock, ownThread;
     NetworkEnd end{};
+    Scopes *scopes = nullptr;
   };
 
   static uint64_t now() { return ++clock; }

@@ -38,10 +38,12 @@ struct Running {
   bool overNetwork;
   HostArithmetic arithmetic;
   std::vector<device::Shared> shared; ///< by block
+  Scopes scopes;
 };
 
 template <uint32_t Bytes, Protocol P>
 void run(Gpu::Machine &machine, Running &running) {
+  machine.check(running.scopes);
   if (running.overNetwork)
     machine.connect(
         *static_cast<const NetworkEnd *>(running.call.ranks[running.call.seats[machine.block()].rank].network));
@@ -73,8 +75,12 @@ Body bodyFor(size_t bytes, Protocol protocol) {
 
 uint32_t start(Gpu &gpu, const device::Call &call, const Grid &grid) {
   const size_t size = host::elementSize(grid.type);
-  auto running = std::make_shared<Running>(
-      Running{call, grid.overNetwork, {host::reduceKernel(grid.type, static_cast<host::ReduceOp>(call.op)), size}, {}});
+  auto running =
+      std::make_shared<Running>(Running{call,
+                                        grid.overNetwork,
+                                        {host::reduceKernel(grid.type, static_cast<host::ReduceOp>(call.op)), size},
+                                        {},
+                                        {call, grid.blocks}});
   running->shared.resize(grid.blocks);
   // A GPU clears no shared memory. Bytes of which no word is a likely counter, flag or opcode:
   static_assert(std::is_trivially_copyable_v<device::Shared>);

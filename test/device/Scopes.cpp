@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "Scopes.h"
+
+#include <cstdlib>
+#include <set>
+
+namespace gc3::test {
+
+using device::Scope;
+
+Scopes::Scopes(const device::Call &call, uint32_t blocks) : fences(blocks) {
+  std::set<const std::byte *> sent, received; // FIFOs with that end here
+  const auto each = [&](auto visit) {
+    for (uint32_t b = 0; b < blocks; ++b) {
+      const device::Rank &rank = call.ranks[call.seats[b].rank];
+      visit(b, rank, rank.blocks[call.seats[b].block]);
+    }
+  };
+  each([&](uint32_t, const device::Rank &rank, const device::ThreadBlock &block) {
+    if (block.outgoing != device::none) {
+      sent.insert(rank.sends[block.outgoing].slots);
+      hasNetwork |= rank.sends[block.outgoing].network != device::none;
+    }
+    if (block.incoming != device::none) {
+      received.insert(rank.receives[block.incoming].slots);
+      hasNetwork |= rank.receives[block.incoming].network != device::none;
+    }
+  });
+  const auto ofPeer = [&](bool isHere) { return isHere && !hasNetwork ? Scope::Gpu : Scope::System; };
+  each([&](uint32_t b, const device::Rank &rank, const device::ThreadBlock &block) {
+    scopes[rank.progress + call.seats[b].block] = Scope::Gpu;
+    if (call.running)
+      scopes[call.running + b] = Scope::System;
+    if (block.outgoing != device::none) {
+      const device::SendEnd &end = rank.sends[block.outgoing];
+      scopes[end.arrived] = scopes[end.freed] = ofPeer(received.contains(end.slots));
+    }
+    if (block.incoming != device::none) {
+      const device::ReceiveEnd &end = rank.receives[block.incoming];
+      scopes[end.arrived] = scopes[end.freed] = ofPeer(sent.contains(end.slots));
+    }
+  });
+}
+
+void Scopes::require(const uint64_t *counter, Scope scope) const {
+  const auto known = scopes.find(counter);
+  if (known == scopes.end() || known->second != scope)
+    std::abort(); // nobody's counter, or a scope that is too narrow or too wide
+}
+
+void Scopes::fenced(uint32_t block, Scope scope) {
+  if (fences[block] == Fence::SystemUnused && !hasNetwork)
+    std::abort(); // the last one has cost more than it had to
+  fences[block] = scope == Scope::Gpu ? Fence::Gpu : Fence::SystemUnused;
+}
+
+void Scopes::use(uint32_t block, Scope scope) {
+  Fence &fence = fences[block];
+  if (fence == Fence::None || (scope == Scope::System && fence == Fence::Gpu))
+    std::abort(); // what is told might be seen before what it is told of
+  if (scope == Scope::System)
+    fence = Fence::System;
+}
+
+void Scopes::told(uint32_t block, const uint64_t *counter, Scope scope) {
+  require(counter, scope);
+  use(block, scope);
+}
+
+void Scopes::put(uint32_t block) {
+  use(block, Scope::System);
+}
+
+} // namespace gc3::test
