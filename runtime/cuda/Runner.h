@@ -55,6 +55,7 @@ public:
   void stop();
   /// Gives nothing back, ever: kernels on their way may use it.
   void abandon();
+  void abandonStream() { ownStream.abandon(); }
   /// Why there can't be calls any more, if so.
   host::Outcome broken() const;
   /// From now on there can't be.

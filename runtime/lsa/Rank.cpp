@@ -37,6 +37,8 @@ Rank::~Rank() {
     teamComm.abandon();
     runner.abandon();
     gathered.abandon();
+    if (groupIsOpen) // and NCCL will use its stream
+      runner.abandonStream();
     if (recorder)
       recorder->abandon();
     return;
@@ -184,11 +186,21 @@ void Rank::beginTrace(std::span<const Record> records) {
   recorder.reset();
 }
 
+/// Where its own bytes are to come back there is something else before, so that it shows whether they did.
 Outcome Rank::beginGather(const void *bytes, size_t size) {
+  const auto *from = static_cast<const std::byte *>(bytes);
+  told.assign(from, from + size);
+  untold.resize(size);
+  std::transform(told.begin(), told.end(), untold.begin(), [](std::byte byte) { return ~byte; });
   const OnDevice device(cuda, onDevice);
-  if (!device.outcome().ok())
-    return device.outcome();
-  return outcomeOf(cuda, cuda.copy(gathered.get(), bytes, size, runner.stream()), "telling the other ranks");
+  Outcome outcome = device.outcome();
+  auto *memory = static_cast<std::byte *>(gathered.get());
+  if (outcome.ok())
+    outcome = outcomeOf(cuda, cuda.copy(memory, told.data(), size, runner.stream()), "telling the other ranks");
+  if (outcome.ok())
+    outcome = outcomeOf(cuda, cuda.copy(memory + mostBytes + size * rank(), untold.data(), size, runner.stream()),
+                        "telling the other ranks");
+  return outcome;
 }
 
 Outcome Rank::gather(size_t size) {
@@ -209,7 +221,17 @@ Outcome Rank::endGather(void *all, size_t size, Clock::time_point since) {
     outcome = outcomeOf(
         cuda, cuda.copy(all, static_cast<std::byte *>(gathered.get()) + mostBytes, size * ranks(), runner.stream()),
         "hearing from the other ranks");
-  return outcome.ok() ? outcomeOf(cuda, cuda.synchronize(runner.stream()), "hearing from the other ranks") : outcome;
+  if (outcome.ok())
+    outcome = outcomeOf(cuda, cuda.synchronize(runner.stream()), "hearing from the other ranks");
+  return outcome.ok() ? checkHeard(static_cast<const std::byte *>(all)) : outcome;
+}
+
+/// In an open group NCCL has noted the gather, and runs it when the group ends.
+Outcome Rank::checkHeard(const std::byte *all) {
+  groupIsOpen = !std::equal(told.begin(), told.end(), all + told.size() * rank());
+  if (!groupIsOpen)
+    return {};
+  return {gc3InvalidUsage, "a group of NCCL's is open, in which ranks can't tell each other anything"};
 }
 
 /// For the other ranks, and not after abort(); for a program not longer than for a kernel. All ranks join right behind
@@ -274,6 +296,8 @@ void Rank::breakDown(const Outcome &why) {
 void Rank::giveUp(const Outcome &why) {
   hasGivenUp = true;
   breakDown(why);
+  if (groupIsOpen) // the application's mistake; nobody waits yet
+    return;
   runner.stop(); // or NCCL would wait for ours
   if (!isAborted)
     revocation.begin();

@@ -63,6 +63,7 @@ public:
   host::Outcome beginGather(const void *bytes, size_t size);
   host::Outcome gather(size_t size);
   /// `since` is when the group ended, of which all of its ranks count the time.
+  /// gc3InvalidUsage: nothing was told, as the thread has a group of NCCL's open.
   host::Outcome endGather(void *all, size_t size, Clock::time_point since);
 
   // Loading a program:
@@ -109,7 +110,7 @@ public:
   host::Outcome watch(cuda::Watchdog::Clock::time_point now);
   void breakDown(const host::Outcome &why);
   /// As breakDown, where kernels of NCCL's may wait for ranks that never come: the communicator is revoked, and from
-  /// here on no memory is given back.
+  /// here on no memory is given back. Where an open group has them still to come, it is not revoked.
   void giveUp(const host::Outcome &why);
   /// A call has failed here and nowhere else, maybe: what is not the caller's mistake breaks the rank.
   void fail(const host::Outcome &why);
@@ -130,6 +131,7 @@ private:
   nccl::Comm commOfWindows() const;
   void beginTrace(std::span<const Record> records);
   host::Outcome wait(Clock::time_point since);
+  host::Outcome checkHeard(const std::byte *all);
 
   const cuda::Cuda &cuda;
   const Nccl &nccl;
@@ -144,10 +146,12 @@ private:
   std::atomic<bool> isAborted{false};
   Revocation revocation;
   bool hasGivenUp = false;  ///< something of NCCL's may never come to its end
+  bool groupIsOpen = false; ///< of NCCL's, with a gather in it
   mutable std::mutex mutex; ///< guards the calls of the runner, the recorder and what was refused
   cuda::Runner runner;
   cuda::DeviceMemory gathered; ///< own bytes, then those of all
   cuda::OwnEvent gatheredAll;
+  std::vector<std::byte> told, untold; ///< own bytes of the last gather, and others; copied from when the stream likes
   std::unique_ptr<device::ConnectionPool> pool;
   std::vector<Window> windows; ///< by piece of the pool
   const gin::Part *part = nullptr;

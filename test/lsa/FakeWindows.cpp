@@ -171,8 +171,16 @@ struct FakeWindows::Functions {
     const int stride = size == all ? 1 : current->teamStride;
     return {size, own.rank / stride % size, stride};
   }
-  static Result groupStart() { return current->cuda.fails() ? failure : Result::Success; }
+  static Result groupStart() {
+    if (current->cuda.fails())
+      return failure;
+    ++current->groupDepth;
+    return Result::Success;
+  }
+  /// What was noted in a group, and in those within it, comes at the end of the outermost.
   static Result groupEnd() {
+    if (--current->groupDepth > 0)
+      return current->cuda.fails() ? failure : Result::Success;
     const auto works = std::exchange(current->atGroupEnd, {});
     const bool fails = std::exchange(current->groupFails, false);
     if (current->cuda.fails() || fails)
@@ -253,13 +261,21 @@ struct FakeWindows::Functions {
     return Result::Success;
   }
 
-  /// As a kernel of NCCL's: it waits where it is until all ranks have come.
   static Result allGather(const void *send, void *recv, size_t count, nccl::DataType, Comm comm, nccl::Stream stream) {
-    Member &own = member(comm);
+    const Member &own = member(comm);
     if (current->cuda.fails())
       return failure;
     if (isRevoked(comm))
       return Result::InvalidUsage;
+    if (current->groupDepth > 0)
+      current->atGroupEnd.emplace_back([=] { launchGather(send, recv, count, own, comm, stream); });
+    else
+      launchGather(send, recv, count, own, comm, stream);
+    return Result::Success;
+  }
+  /// As a kernel of NCCL's: it waits where it is until all ranks have come.
+  static void launchGather(const void *send, void *recv, size_t count, const Member &own, Comm comm,
+                           nccl::Stream stream) {
     World &world = *own.world;
     const auto rank = static_cast<size_t>(own.rank);
     const size_t number = world.gathered[rank]++;
@@ -284,7 +300,6 @@ struct FakeWindows::Functions {
         return true;
       };
     });
-    return Result::Success;
   }
 
   static Result allocate(void **memory, size_t bytes) {

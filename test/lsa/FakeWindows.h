@@ -75,6 +75,7 @@ private:
   std::map<nccl::Window, nccl::Comm> owners; ///< of all that there have been
   std::map<void *, size_t> sizes;
   std::vector<std::function<void()>> atGroupEnd;
+  int groupDepth = 0;
   bool groupFails = false;
   std::set<const void *> networks; ///< host copies of device communicators
   std::set<nccl::Comm> children;   ///< made by splitting
