@@ -315,15 +315,16 @@ GC3_API gc3Result_t gc3LoopbackCommInitAll(gc3Comm_t *comms, int nranks, gc3Bund
  * are its calls: each rank's on a stream of its GPU, in the same order on all ranks; a call has ended when the stream
  * has. The ranks that a program connects have to reach each other's memory (NVLink, or PCIe with peer access) in NCCL's
  * symmetric windows. A program is loaded at its first call, for which ranks wait for each other, and which can't be
- * captured into a graph; it is loaded on all ranks or on none. The thread may have no group of NCCL's open then.
+ * captured into a graph; it is loaded on all ranks or on none. For neither of these may the thread have a group
+ * of NCCL's open.
  *
  * Free it with gc3CommDestroy before the NCCL communicator. `config` may be NULL. gc3InvalidArgument: null, or a config
  * or a variable of the environment as for gc3HostCommInitAll, or out of range. gc3InvalidUsage: ranks differ in bundle
- * or config, this gc3 was built without CUDA, NCCL is older than 2.28.7, or a group of NCCL's is open; later, of calls: the program can't run on
- * these ranks, or could not be loaded, which the text explains. gc3BundleUnproven. gc3UnhandledCudaError,
- * gc3SystemError: the other ranks may have to be aborted. gc3Timeout: not all ranks have come within a minute, or
- * timeoutMs if that is longer; the NCCL communicator has been revoked then, where NCCL can, as by later calls that are
- * gc3Timeout: it can be aborted or destroyed.
+ * or config, this gc3 was built without CUDA, NCCL is older than 2.28.7, or a group of NCCL's is open; later, of calls:
+ * the program can't run on these ranks, or could not be loaded, which the text explains. gc3BundleUnproven.
+ * gc3UnhandledCudaError, gc3SystemError: the other ranks may have to be aborted. gc3Timeout: not all ranks have come
+ * within a minute, or timeoutMs if that is longer; the NCCL communicator has been revoked then, where NCCL can, as by
+ * later calls that are gc3Timeout: it can be aborted or destroyed.
  */
 GC3_API gc3Result_t gc3CommInit(gc3Comm_t *comm, gc3Bundle_t bundle, void *ncclComm, const gc3GpuConfig_t *config);
 
