@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 
 namespace gc3::cuda {
 
@@ -72,7 +73,7 @@ bool Recorder::reserve(size_t records) {
 std::optional<size_t> Recorder::findRoom(size_t records) {
   if (flights.empty())
     return reserve(records) ? std::optional<size_t>(0) : std::nullopt;
-  const size_t oldest = flights.front().first, next = flights.back().first + flights.back().records;
+  const size_t oldest = flights.front().first, next = flights.back().first + flights.back().notes.records.size();
   const bool goesRound = next <= oldest;
   if (next + records <= (goesRound ? oldest : reserved))
     return next;
@@ -84,23 +85,23 @@ Outcome Recorder::begin(const host::Program &program, uint64_t count, device::Ca
   ++calls;
   if (blocks(program) == 0)
     return {};
-  Flight flight{&program, {}, ringFor(program, call.tiles), 0, 0, {}};
-  flight.records = size_t{flight.ringRecords} * blocks(program);
-  const std::optional<size_t> room = findRoom(flight.records);
+  Notes notes{&program, {}, {}, ringFor(program, call.tiles)};
+  const size_t records = size_t{notes.ringRecords} * blocks(program);
+  const std::optional<size_t> room = findRoom(records);
   for (uint32_t rank = ranks.first; rank < ranks.end; ++rank)
     if (room)
-      flight.recordings.push_back(timeline.begin(rank, {calls, &program, count, call.tiles}));
+      notes.recordings.push_back(timeline.begin(rank, {calls, &program, count, call.tiles}));
     else if (!gaveUp)
       timeline.lose(rank);
-  if (!room || std::count(flight.recordings.begin(), flight.recordings.end(), nullptr) != 0)
+  if (!room || std::count(notes.recordings.begin(), notes.recordings.end(), nullptr) != 0)
     return {};
-  flight.first = *room;
+  notes.records = {static_cast<const Record *>(copies.get()) + *room, records};
+  Flight flight{std::move(notes), *room, {}};
   if (Outcome outcome = createEvent(cuda, flight.done); !outcome.ok())
     return outcome;
   call.records = static_cast<Record *>(rings.get()) + flight.first;
-  call.ringRecords = flight.ringRecords;
-  Outcome outcome =
-      outcomeOf(cuda, cuda.clear(call.records, flight.records * sizeof(Record), stream), "clearing a trace");
+  call.ringRecords = flight.notes.ringRecords;
+  Outcome outcome = outcomeOf(cuda, cuda.clear(call.records, records * sizeof(Record), stream), "clearing a trace");
   isRecording = outcome.ok();
   if (isRecording)
     flights.push_back(std::move(flight));
@@ -112,11 +113,11 @@ Outcome Recorder::end(Stream stream) {
     return {};
   isRecording = false;
   const Flight &flight = flights.back();
-  Outcome outcome =
-      outcomeOf(cuda,
-                cuda.copy(static_cast<Record *>(copies.get()) + flight.first,
-                          static_cast<Record *>(rings.get()) + flight.first, flight.records * sizeof(Record), stream),
-                "copying a trace");
+  Outcome outcome = outcomeOf(cuda,
+                              cuda.copy(static_cast<Record *>(copies.get()) + flight.first,
+                                        static_cast<Record *>(rings.get()) + flight.first,
+                                        flight.notes.records.size() * sizeof(Record), stream),
+                              "copying a trace");
   if (outcome.ok())
     outcome = outcomeOf(cuda, cuda.record(flight.done.get(), stream), "recording an event");
   if (!outcome.ok())
@@ -125,8 +126,8 @@ Outcome Recorder::end(Stream stream) {
 }
 
 Outcome Recorder::enqueue(Runner &runner, Runner::Plan &plan, Stream stream) {
-  if (plan.captured) // nobody could read what replays record
-    return runner.enqueue(plan, stream);
+  if (plan.captured)
+    return capture(runner, plan, stream);
   if (Outcome outcome = begin(*plan.prepared->program.loaded().program, plan.prepared->count, plan.call, stream);
       !outcome.ok())
     return outcome;
@@ -137,6 +138,63 @@ Outcome Recorder::enqueue(Runner &runner, Runner::Plan &plan, Stream stream) {
     flights.pop_back();
   isRecording = false;
   return outcome;
+}
+
+/// It has memory of its own, which its graph knows.
+bool Recorder::reserveCaptured(Captured &made) {
+  if (made.records > most - ofCaptured) {
+    for (uint32_t rank = ranks.first; rank < ranks.end; ++rank)
+      timeline.lose(rank);
+    return false;
+  }
+  const size_t bytes = made.records * sizeof(Record);
+  void *onHost = nullptr;
+  Outcome outcome = allocate(cuda, bytes, "a trace", made.ring);
+  if (outcome.ok())
+    outcome = outcomeOf(cuda, cuda.allocatePinned(&onHost, bytes), "allocating pinned memory");
+  if (!outcome.ok()) {
+    trace::tell("a captured call is not recorded: " + outcome.text);
+    return false;
+  }
+  made.copy = PinnedMemory(cuda, onHost);
+  std::memset(onHost, 0, bytes); // it may never be replayed
+  ofCaptured += made.records;
+  return true;
+}
+
+Outcome Recorder::capture(Runner &runner, Runner::Plan &plan, Stream stream) {
+  ++calls;
+  const host::Program &program = *plan.prepared->program.loaded().program;
+  Captured made{{calls, &program, plan.prepared->count, plan.call.tiles}, ringFor(program, plan.call.tiles), 0, {}, {}};
+  made.records = size_t{made.ringRecords} * blocks(program);
+  if (made.records == 0 || !reserveCaptured(made))
+    return runner.enqueue(plan, stream);
+  const Captured &call = captured.emplace_back(std::move(made));
+  const size_t bytes = call.records * sizeof(Record);
+  plan.call.records = static_cast<Record *>(call.ring.get());
+  plan.call.ringRecords = call.ringRecords;
+  Outcome outcome = outcomeOf(cuda, cuda.clear(call.ring.get(), bytes, stream), "clearing a trace");
+  if (outcome.ok())
+    outcome = runner.enqueue(plan, stream);
+  return outcome.ok() ? outcomeOf(cuda, cuda.copy(call.copy.get(), call.ring.get(), bytes, stream), "copying a trace")
+                      : outcome;
+}
+
+/// Of its last replay, if there was one.
+void Recorder::noteCaptured(const Captured &call) {
+  Notes notes{call.call.program, {}, {static_cast<const Record *>(call.copy.get()), call.records}, call.ringRecords};
+  if (std::all_of(notes.records.begin(), notes.records.end(), [](const Record &record) { return record.end == 0; }))
+    return;
+  for (uint32_t rank = ranks.first; rank < ranks.end; ++rank)
+    notes.recordings.push_back(timeline.begin(rank, call.call));
+  if (std::count(notes.recordings.begin(), notes.recordings.end(), nullptr) == 0)
+    for (uint32_t rank = ranks.first; rank < ranks.end; ++rank)
+      noteRank(notes, rank);
+}
+
+Recorder::~Recorder() {
+  for (const Captured &call : captured)
+    noteCaptured(call);
 }
 
 void Recorder::collect() {
@@ -156,30 +214,30 @@ Outcome Recorder::finish(Stream stream) {
 void Recorder::abandon() {
   rings.abandon();
   copies.abandon();
-}
-
-std::span<const Record> Recorder::ring(const Flight &flight, uint32_t block) const {
-  return {static_cast<const Record *>(copies.get()) + flight.first + size_t{block} * flight.ringRecords,
-          flight.ringRecords};
+  for (Captured &call : captured) {
+    call.ring.abandon();
+    call.copy.abandon();
+  }
+  captured.clear();
 }
 
 void Recorder::noteOldest() {
   for (uint32_t rank = ranks.first; rank < ranks.end; ++rank)
-    noteRank(flights.front(), rank);
+    noteRank(flights.front().notes, rank);
   flights.pop_front();
 }
 
 /// A rank's part lasts from the begin of its first step to the end of its last one; where a thread block has not done
 /// its last step, the kernel was stopped.
-void Recorder::noteRank(const Flight &flight, uint32_t rank) const {
-  const host::Program &program = *flight.program;
-  host::Recording &recording = *flight.recordings[rank - ranks.first];
+void Recorder::noteRank(const Notes &notes, uint32_t rank) const {
+  const host::Program &program = *notes.program;
+  host::Recording &recording = *notes.recordings[rank - ranks.first];
   const uint32_t firstBlock = program.firstThreadBlock(rank) - program.firstThreadBlock(ranks.first);
   uint64_t begin = UINT64_MAX, end = 0;
   bool hasEnded = true;
   for (uint32_t tb = 0; tb < program.rank(rank).threadBlocks.size(); ++tb) {
     uint64_t noted = 0;
-    for (const Record &record : ring(flight, firstBlock + tb)) {
+    for (const Record &record : notes.records.subspan(size_t{firstBlock + tb} * notes.ringRecords, notes.ringRecords)) {
       if (record.end == 0)
         continue;
       recording.note(tb, static_cast<uint32_t>(record.step), record.tile, {record.begin + shift, record.end + shift});
@@ -187,7 +245,7 @@ void Recorder::noteRank(const Flight &flight, uint32_t rank) const {
       end = std::max(end, record.end + shift);
       ++noted;
     }
-    hasEnded &= noted == std::min<uint64_t>(flight.ringRecords, recording.instructions(tb));
+    hasEnded &= noted == std::min<uint64_t>(notes.ringRecords, recording.instructions(tb));
   }
   if (end != 0)
     recording.setBegin(begin);

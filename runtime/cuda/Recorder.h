@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Has the blocks of calls record their steps, and notes in a timeline what they recorded, once that is there. Calls of
 // ranks that share a GPU are waited for; those of a rank that has one for itself are not, since its peers may wait for
-// it in the meantime: they are looked after when the next one comes.
+// it in the meantime: they are looked after when the next one comes. Of a captured call the last replay is noted, at
+// the end.
 #pragma once
 
 #include "cuda/Runner.h"
@@ -18,11 +19,16 @@ namespace gc3::cuda {
 
 class Recorder {
 public:
-  /// Records of all calls under way together: 32 MiB on the GPU, and as much on the host.
+  /// Records of all calls under way together: 32 MiB on the GPU, and as much on the host. As many again of captured
+  /// calls.
   static constexpr uint64_t mostRecords = 1 << 20;
 
   Recorder(const Cuda &cuda, trace::TraceFile &file, host::RankSpan ranks, uint64_t mostKept = mostRecords)
       : cuda(cuda), ranks(ranks), most(mostKept), timeline(file, ranks) {}
+  /// Notes captured calls: no replay is under way, or it was abandoned.
+  ~Recorder();
+  Recorder(const Recorder &) = delete;
+  Recorder &operator=(const Recorder &) = delete;
 
   /// Asks the GPU for its time, over a stream that is idle before and after that.
   host::Outcome readClock(Stream stream);
@@ -48,21 +54,36 @@ public:
   host::Outcome end(Stream stream);
 
 private:
-  /// A call under way.
-  struct Flight {
+  /// What is noted of a call.
+  struct Notes {
     const host::Program *program;
     std::vector<host::Recording *> recordings; ///< by rank of `ranks`
+    std::span<const device::Record> records;   ///< on the host
     uint32_t ringRecords;                      ///< of a block
-    size_t first, records;                     ///< its part of all
+  };
+  /// A call under way.
+  struct Flight {
+    Notes notes;
+    size_t first; ///< of its records in all
     OwnEvent done;
   };
+  /// A captured call, which may be replayed as long as there are communicators.
+  struct Captured {
+    host::Recorded call;
+    uint32_t ringRecords;
+    size_t records;
+    DeviceMemory ring;
+    PinnedMemory copy;
+  };
+  host::Outcome capture(Runner &runner, Runner::Plan &plan, Stream stream);
+  bool reserveCaptured(Captured &made);
+  void noteCaptured(const Captured &call);
   bool reserve(size_t records);
   std::optional<size_t> findRoom(size_t records);
   uint32_t ringFor(const host::Program &program, uint64_t tiles) const;
   uint32_t blocks(const host::Program &program) const;
-  std::span<const device::Record> ring(const Flight &flight, uint32_t block) const;
   void noteOldest();
-  void noteRank(const Flight &flight, uint32_t rank) const;
+  void noteRank(const Notes &notes, uint32_t rank) const;
 
   const Cuda &cuda;
   const host::RankSpan ranks; ///< that it records
@@ -73,8 +94,10 @@ private:
   bool gaveUp = false;
   uint64_t calls = 0;
   std::deque<Flight> flights; ///< in their order
-  bool isRecording = false;   ///< the last of them has begun, and not ended
-  uint64_t shift = 0;         ///< from the GPU's clock to the host's, modulo 2^64
+  std::deque<Captured> captured;
+  size_t ofCaptured = 0;    ///< records
+  bool isRecording = false; ///< the last of them has begun, and not ended
+  uint64_t shift = 0;       ///< from the GPU's clock to the host's, modulo 2^64
   host::Timeline timeline;
 };
 

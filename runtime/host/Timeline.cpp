@@ -88,9 +88,12 @@ Recording *Timeline::begin(uint32_t rank, const Recorded &call) noexcept {
   forget(own, call.number);
   if (needed <= most - own.instructions)
     try {
-      own.recordings.push_back(std::make_unique<Recording>(rank, call, trace::now()));
+      const auto place =
+          std::upper_bound(own.recordings.begin(), own.recordings.end(), call.number,
+                           [](uint64_t number, const auto &recording) { return number < recording->call.number; });
+      const auto made = own.recordings.insert(place, std::make_unique<Recording>(rank, call, trace::now()));
       own.instructions += needed;
-      return own.recordings.back().get();
+      return made->get();
     } catch (const std::bad_alloc &) {
       // Not recorded, as where there is no room.
     }

@@ -80,7 +80,7 @@ public:
   ~Timeline() override;
 
   /// The part of `rank` in a call begins; null: there is no room for the call. Where it has begun a call of that number
-  /// before, that was in vain and is forgotten. One thread at a time for each rank.
+  /// before, and none of a later number, that was in vain and is forgotten. One thread at a time for each rank.
   Recording *begin(uint32_t rank, const Recorded &call) noexcept;
 
   /// There is no room for such a call.

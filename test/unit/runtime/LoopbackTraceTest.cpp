@@ -50,22 +50,49 @@ TEST(LoopbackTrace, IsOnTheHostsTime) {
   EXPECT_LE(calls[0].end, after - origin);
 }
 
-// Nobody could read what replays record.
-TEST(LoopbackTrace, NotOfCapturedCalls) {
+// A call that is never replayed is not in it, and one that is replayed before later calls has its number all the same.
+TEST(LoopbackTrace, HasTheLastReplay) {
   FakeCuda fake;
   TracePath path;
   const ProgramSpec spec = ringAllReduce(3, true);
   {
     Loopback loopback(spec, tracing(path));
     EXPECT_EQ(loopback.run(fake, {.count = 5}), "");
-    fake.captured = true;
     const Trial trial = loopback.trial({.count = 5});
-    Loopback::Buffers buffers(fake, trial);
+    Loopback::Buffers buffers(fake, trial), others(fake, trial);
+    fake.captured = true;
     EXPECT_TRUE(loopback.world->call(buffers.requests, nullptr).ok());
     fake.captured = false;
+    EXPECT_EQ(loopback.run(fake, {.count = 31}), "");
     fake.replay();
     EXPECT_EQ(buffers.compare(), "");
+    fake.replay();
+    fake.captured = true;
+    EXPECT_TRUE(loopback.world->call(others.requests, nullptr).ok());
+    fake.captured = false;
   }
+  EXPECT_EQ(fake.leaks(), "");
+  EXPECT_EQ(checkTrace(Trace(path.name), {LoadedSpec(spec).program.get(), {1, 2, 3}}), "");
+}
+
+// All calls of many tiles have the same part of all room, and two of them have more than that.
+TEST(LoopbackTrace, CapturedCallsHaveSoMuchRoom) {
+  FakeCuda fake;
+  TracePath path;
+  const ProgramSpec spec = ringAllReduce(3, true);
+  testing::internal::CaptureStderr();
+  {
+    Loopback loopback(spec, tracing(path));
+    EXPECT_EQ(loopback.run(fake, {.count = 5}), "");
+    const Trial trial = loopback.trial({.count = 1 << 23});
+    Loopback::Buffers buffers(fake, trial);
+    fake.captured = true;
+    for (int i = 0; i < 2; ++i)
+      EXPECT_TRUE(loopback.world->call(buffers.requests, nullptr).ok());
+    fake.captured = false;
+  }
+  EXPECT_EQ(fake.leaks(), "");
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("lacks 1 calls, and 0 instructions"), std::string::npos);
   EXPECT_EQ(checkTrace(Trace(path.name), {LoadedSpec(spec).program.get(), {1}}), "");
 }
 
@@ -181,7 +208,7 @@ TEST(LoopbackTrace, CallsUnderWayShareTheRoom) {
 
 // Errors of CUDA fail the call as ever; but without memory for it, a call is only not recorded.
 TEST(LoopbackTrace, EveryCallMayFail) {
-  uint64_t calls = 1, unrecorded = 0;
+  uint64_t calls = 1, unrecorded = 0, lost = 0;
   for (uint64_t failing = 0; failing <= calls; ++failing) { // 0: none
     FakeCuda fake;
     fake.failAt = failing;
@@ -195,13 +222,20 @@ TEST(LoopbackTrace, EveryCallMayFail) {
       Loopback::Buffers buffers(fake, trial);
       for (int i = 0; i < 2 && outcome.ok(); ++i)
         outcome = loopback.world->call(buffers.requests, nullptr);
+      fake.captured = outcome.ok();
+      if (outcome.ok())
+        outcome = loopback.world->call(buffers.requests, nullptr);
+      fake.captured = false;
+      if (outcome.ok())
+        fake.replay();
       if (failing == 0)
         calls = fake.calls;
     }
     const std::string told = testing::internal::GetCapturedStderr();
     if (outcome.ok() && failing != 0) {
-      unrecorded += told.starts_with("gc3: calls are not recorded from now on: allocating ") &&
-                    told.ends_with(": fake failure (CUDA error 2)\n");
+      EXPECT_TRUE(told.ends_with(": fake failure (CUDA error 2)\n")) << told;
+      unrecorded += told.starts_with("gc3: calls are not recorded from now on: allocating ");
+      lost += told.starts_with("gc3: a captured call is not recorded: allocating ");
       EXPECT_EQ(std::count(told.begin(), told.end(), '\n'), 1) << told;
     } else if (failing != 0) {
       EXPECT_EQ(outcome.code, gc3UnhandledCudaError);
@@ -211,6 +245,7 @@ TEST(LoopbackTrace, EveryCallMayFail) {
     EXPECT_EQ(Trace(path.name).problem, "");
   }
   EXPECT_EQ(unrecorded, 2u) << "on the GPU, and on the host";
+  EXPECT_EQ(lost, 2u) << "of a captured call, likewise";
 }
 
 } // namespace
