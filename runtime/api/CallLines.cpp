@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/CallLines.h"
 
+#include "log/Log.h"
 #include "nccl/CallText.h"
-#include "nccl/Log.h"
 
 namespace gc3::api {
 
@@ -56,8 +56,8 @@ std::string answerTo(Backend &backend, const host::Part &part) {
 void informOf(Backend &backend, const Backend::Arrival &arrival) noexcept {
   try {
     for (const host::Part &part : arrival.parts)
-      nccl::inform("rank " + std::to_string(part.rank) + ": " + describe(part.request, backend.ranks()) + ": " +
-                   (arrival.refused.ok() ? answerTo(backend, part) : onOneLine(arrival.refused.text)));
+      log::tell("rank " + std::to_string(part.rank) + ": " + describe(part.request, backend.ranks()) + ": " +
+                (arrival.refused.ok() ? answerTo(backend, part) : onOneLine(arrival.refused.text)));
   } catch (const std::exception &) { // a call is worth more than its line
   }
 }

@@ -4,7 +4,7 @@
 // worlds in different orders. Linear in the calls.
 #include "api/CallLines.h"
 #include "api/Lsa.h"
-#include "nccl/Log.h"
+#include "log/Log.h"
 
 #include <algorithm>
 #include <deque>
@@ -62,7 +62,7 @@ std::vector<Rounds> sortCalls(std::deque<Noted> &calls) {
 }
 
 Outcome complete(Backend &backend, const Backend::Arrival &arrival) {
-  if (nccl::informs())
+  if (log::informs())
     informOf(backend, arrival);
   return backend.complete(arrival);
 }

@@ -3,7 +3,7 @@
 // one launch, so nobody is in the next program while another is in the last.
 #include "cuda/LoopbackWorld.h"
 
-#include "nccl/Log.h"
+#include "log/Log.h"
 
 #include <thread>
 
@@ -74,9 +74,9 @@ Outcome LoopbackWorld::load(const host::LoadedProgram &chosen, const GpuProgram 
       return outcome;
   if (Outcome outcome = fresh->write({pool, numbers, parts}, runner.stream()); !outcome.ok())
     return outcome;
-  if (nccl::informs())
-    nccl::inform(name + " is loaded: " + fresh->conditions() + ", " + std::to_string(bytesOf(pool, ranks)) +
-                 " bytes of FIFO slots");
+  if (log::informs())
+    log::tell(name + " is loaded: " + fresh->conditions() + ", " + std::to_string(bytesOf(pool, ranks)) +
+              " bytes of FIFO slots");
   fifos.push_back(std::move(memory));
   loaded = &runner.add(std::move(fresh));
   return {};

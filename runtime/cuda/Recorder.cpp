@@ -3,6 +3,8 @@
 // piece.
 #include "cuda/Recorder.h"
 
+#include "log/Log.h"
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -63,7 +65,7 @@ bool Recorder::reserve(size_t records) {
     copies = PinnedMemory(cuda, onHost);
     reserved = records;
   } else {
-    trace::tell("calls are not recorded from now on: " + outcome.text);
+    log::tell("calls are not recorded from now on: " + outcome.text);
     gaveUp = true;
   }
   return outcome.ok();
@@ -153,7 +155,7 @@ bool Recorder::reserveCaptured(Captured &made) {
   if (outcome.ok())
     outcome = outcomeOf(cuda, cuda.allocatePinned(&onHost, bytes), "allocating pinned memory");
   if (!outcome.ok()) {
-    trace::tell("a captured call is not recorded: " + outcome.text);
+    log::tell("a captured call is not recorded: " + outcome.text);
     return false;
   }
   made.copy = PinnedMemory(cuda, onHost);

@@ -3,6 +3,7 @@
 #include "host/Timeline.h"
 
 #include "bundle/Opcode.h"
+#include "log/Log.h"
 
 #include <algorithm>
 #include <new>
@@ -158,9 +159,9 @@ void Timeline::writeLosses(Events &events, uint64_t lostInstructions) {
     return;
   events.addNote({processes.first, callsRow}, trace::now(), "not recorded",
                  Arguments().add("calls", lostCalls).add("instructions", lostInstructions).text());
-  trace::tell("the trace '" + file.path() + "' lacks " + std::to_string(lostCalls) + " calls, and " +
-              std::to_string(lostInstructions) + " instructions of others: it has room for " + std::to_string(most) +
-              " instructions of a group of communicators");
+  log::tell("the trace '" + file.path() + "' lacks " + std::to_string(lostCalls) + " calls, and " +
+            std::to_string(lostInstructions) + " instructions of others: it has room for " + std::to_string(most) +
+            " instructions of a group of communicators");
 }
 
 void Timeline::write() noexcept {
@@ -175,7 +176,7 @@ void Timeline::write() noexcept {
           lostInstructions += writeRecording(events, *recording);
     writeLosses(events, lostInstructions);
   } catch (const std::bad_alloc &) {
-    trace::tell("no memory to write the trace '" + file.path() + "'");
+    log::tell("no memory to write the trace '" + file.path() + "'");
   }
 }
 

@@ -3,7 +3,7 @@
 #include "lsa/Engine.h"
 
 #include "cuda/Watcher.h"
-#include "nccl/Log.h"
+#include "log/Log.h"
 
 #include <algorithm>
 #include <set>
@@ -65,7 +65,7 @@ Result resultOf(const Outcome &outcome) {
 /// Errors are told, as NCCL's result says little.
 Result tell(const Rank &rank, const Outcome &outcome) {
   if (!outcome.ok())
-    nccl::tellOnce("rank " + std::to_string(rank.rank()) + ": " + outcome.text);
+    log::tellOnce("rank " + std::to_string(rank.rank()) + ": " + outcome.text);
   return resultOf(outcome);
 }
 
@@ -138,7 +138,7 @@ public:
     for (Joined &joined : join(drivers, applicants)) {
       attached.push_back({nullptr, joined.outcome.text});
       if (!joined.rank) {
-        nccl::tellOnce("communicators are left to NCCL: " + joined.outcome.text);
+        log::tellOnce("communicators are left to NCCL: " + joined.outcome.text);
         continue;
       }
       auto made = std::make_shared<RankAttachment>(std::move(joined.rank), joined.outcome);

@@ -3,7 +3,7 @@
 // the image.
 #include "lsa/Rank.h"
 
-#include "nccl/Log.h"
+#include "log/Log.h"
 
 #include <algorithm>
 
@@ -76,9 +76,9 @@ Outcome Rank::keepSplit(Loading &loading) {
     teamComm = std::move(loading.teamComm);
   }
   loading.window.leave(ofTeam);
-  if (nccl::informs())
-    nccl::inform("rank " + std::to_string(own) + ": the communicator has no windows, so the " +
-                 std::to_string(team.ranks) + " ranks of its LSA team have one of their own for programs");
+  if (log::informs())
+    log::tell("rank " + std::to_string(own) + ": the communicator has no windows, so the " +
+              std::to_string(team.ranks) + " ranks of its LSA team have one of their own for programs");
   return {};
 }
 
@@ -135,10 +135,10 @@ void Rank::keep(Loading &&loading) {
   parts = std::move(loading.parts);
   if (loading.windowBytes != 0)
     windows.push_back(std::move(loading.window));
-  if (nccl::informs())
-    nccl::inform("rank " + std::to_string(own) + ": program '" + catalog->entry(loading.program).name() +
-                 "' is loaded: " + loading.onGpu->conditions() + ", " + std::to_string(loading.windowBytes) +
-                 " bytes of windows for new connections");
+  if (log::informs())
+    log::tell("rank " + std::to_string(own) + ": program '" + catalog->entry(loading.program).name() +
+              "' is loaded: " + loading.onGpu->conditions() + ", " + std::to_string(loading.windowBytes) +
+              " bytes of windows for new connections");
   onGpu[loading.program] = &runner.add(std::move(loading.onGpu));
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lsa/Rank.h"
 
-#include "nccl/Log.h"
+#include "log/Log.h"
 #include "trace/RankFiles.h"
 
 #include <algorithm>
@@ -155,7 +155,7 @@ uint32_t Rank::completeNetwork(const Outcome &created) {
   const Outcome outcome = ownNetwork.complete(created, device.outcome(), runner.stream());
   if (outcome.ok())
     return ownNetwork.contexts();
-  nccl::tellOnce("rank " + std::to_string(own) + ": no way between nodes: " + outcome.text);
+  log::tellOnce("rank " + std::to_string(own) + ": no way between nodes: " + outcome.text);
   return 0;
 }
 
@@ -182,7 +182,7 @@ void Rank::beginTrace(std::span<const Record> records) {
     outcome = recorder->readClock(runner.stream());
   if (outcome.ok())
     return recorder->reserveAll();
-  trace::tell("rank " + std::to_string(own) + " is not traced: " + outcome.text);
+  log::tell("rank " + std::to_string(own) + " is not traced: " + outcome.text);
   recorder.reset();
 }
 

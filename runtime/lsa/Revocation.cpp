@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lsa/Revocation.h"
 
-#include "nccl/Log.h"
+#include "log/Log.h"
 
 namespace gc3::lsa {
 
@@ -9,8 +9,8 @@ void Revocation::begin() {
   if (begun.exchange(true))
     return;
   if (!nccl.CommRevoke) {
-    nccl::tellOnce("this NCCL has no ncclCommRevoke: what it runs on a communicator that waits in vain goes on until "
-                   "that is aborted");
+    log::tellOnce("this NCCL has no ncclCommRevoke: what it runs on a communicator that waits in vain goes on until "
+                  "that is aborted");
     return;
   }
   const auto work = [held = turn, revoke = nccl.CommRevoke, own = comm] {
@@ -20,7 +20,7 @@ void Revocation::begin() {
     const host::Outcome outcome = outcomeOf(revoke(own, 0), "revoking a communicator");
     held->done = outcome.ok();
     if (!outcome.ok())
-      nccl::tellOnce(outcome.text);
+      log::tellOnce(outcome.text);
   };
   aside(work);
 }

@@ -2,7 +2,7 @@
 // Opens bundles by the names in an environment variable.
 #include "nccl/Bundles.h"
 
-#include "nccl/Log.h"
+#include "log/Log.h"
 
 #include <sstream>
 
@@ -16,7 +16,7 @@ Bundles openBundles(const char *names) {
       continue;
     std::unique_ptr<bundle::BundleFile> file;
     if (bundle::BundleStatus status = bundle::BundleFile::open(name.c_str(), file); !status.ok()) {
-      tellOnce("GC3_BUNDLES: '" + name + "': " + status.message + "; NCCL serves all calls");
+      log::tellOnce("GC3_BUNDLES: '" + name + "': " + status.message + "; NCCL serves all calls");
       return {};
     }
     bundles.push_back(std::move(file));

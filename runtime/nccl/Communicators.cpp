@@ -2,8 +2,8 @@
 // Births and deaths of communicators.
 #include "nccl/Communicators.h"
 
+#include "log/Log.h"
 #include "nccl/Installed.h"
-#include "nccl/Log.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -17,9 +17,9 @@ Decision Entry::decide(const Call &call) const {
   decision.why = attached.attachment ? whyNever(call, member.ranks) : attached.why;
   if (decision.why.empty())
     decision = attached.attachment->serves(call);
-  if (informs() && member.ranks > 0)
-    inform("rank " + std::to_string(member.rank) + ": " + describe(call, member.ranks) +
-           (decision.served() ? ": " : ": NCCL: ") + std::string(decision.why));
+  if (log::informs() && member.ranks > 0)
+    log::tell("rank " + std::to_string(member.rank) + ": " + describe(call, member.ranks) +
+              (decision.served() ? ": " : ": NCCL: ") + std::string(decision.why));
   return decision;
 }
 
@@ -31,8 +31,8 @@ Communicators &Communicators::table() {
 Communicators::Communicators() {
   if (const char *names = std::getenv("GC3_BUNDLES"); names && *names)
     engine = makeEngine(openBundles(names));
-  else if (informs())
-    inform("GC3_BUNDLES is not set: NCCL serves all calls");
+  else if (log::informs())
+    log::tell("GC3_BUNDLES is not set: NCCL serves all calls");
 }
 
 std::shared_ptr<const Entry> Communicators::find(Comm comm) const {
@@ -91,9 +91,10 @@ void Communicators::adopt(std::span<const Birth> births) {
 }
 
 void Communicators::refuse(const Member &member, bool blocking, std::string why) {
-  if (informs())
-    inform((member.ranks ? "rank " + std::to_string(member.rank) + " of " + std::to_string(member.ranks) + ": " : "") +
-           "a communicator is left to NCCL: " + why);
+  if (log::informs())
+    log::tell(
+        (member.ranks ? "rank " + std::to_string(member.rank) + " of " + std::to_string(member.ranks) + ": " : "") +
+        "a communicator is left to NCCL: " + why);
   insert({member, blocking, {nullptr, std::move(why)}});
 }
 

@@ -2,8 +2,8 @@
 // No exception crosses NCCL's interface.
 #pragma once
 
+#include "log/Log.h"
 #include "nccl/Abi.h"
-#include "nccl/Log.h"
 
 #include <exception>
 
@@ -15,7 +15,7 @@ Result guarded(Body body) noexcept {
   try {
     return body();
   } catch (const std::exception &exception) {
-    inform(exception.what());
+    log::tell(exception.what());
     return Result::SystemError;
   }
 }

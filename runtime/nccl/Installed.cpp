@@ -2,7 +2,7 @@
 // Finds the installed NCCL and its functions with the dynamic loader.
 #include "nccl/Installed.h"
 
-#include "nccl/Log.h"
+#include "log/Log.h"
 
 #include <array>
 #include <atomic>
@@ -55,7 +55,7 @@ void *openInstalled() {
     return library;
   if (void *library = acceptable(dlopen("libnccl.so.2", RTLD_LAZY | RTLD_LOCAL)))
     return library;
-  tellOnce("there is no NCCL to call; " + why);
+  log::tellOnce("there is no NCCL to call; " + why);
   return nullptr;
 }
 
@@ -81,7 +81,7 @@ void *findInstalled(const std::string &name) {
 void *installedFunction(const std::string &name) {
   void *address = findInstalled(name);
   if (!address && installedLibrary())
-    tellOnce("the installed NCCL has no nccl" + name);
+    log::tellOnce("the installed NCCL has no nccl" + name);
   return address;
 }
 

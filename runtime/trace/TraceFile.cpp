@@ -2,6 +2,8 @@
 // Each piece overwrites the closing brackets of the last one and writes them behind itself.
 #include "trace/TraceFile.h"
 
+#include "log/Log.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -43,10 +45,6 @@ uint64_t now() {
   return static_cast<uint64_t>(
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
           .count());
-}
-
-void tell(const std::string &text) {
-  std::fprintf(stderr, "gc3: %s\n", text.c_str());
 }
 
 TraceFile *TraceFile::named(const std::string &name, const Numbering &numbering) {
@@ -110,7 +108,7 @@ bool TraceFile::put(std::string_view text, off_t at) const {
 
 void TraceFile::fail() {
   failed = true;
-  tell("can't write the trace '" + name + "': " + std::strerror(errno));
+  log::tell("can't write the trace '" + name + "': " + std::strerror(errno));
 }
 
 /// A child of fork() has its parent's events, and must not write them into its parent's file.

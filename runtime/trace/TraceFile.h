@@ -20,9 +20,6 @@ uint64_t now();
 /// The text with `by`, which has no mark in it, for each `mark`.
 std::string replaced(std::string text, std::string_view mark, const std::string &by);
 
-/// A line on stderr.
-void tell(const std::string &text);
-
 /// Whoever has events that are not in the file yet.
 class Source {
 public:

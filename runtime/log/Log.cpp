@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines on stderr.
-#include "nccl/Log.h"
+#include "log/Log.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -8,7 +7,12 @@
 #include <set>
 #include <strings.h>
 
-namespace gc3::nccl {
+namespace gc3::log {
+
+// One call per line, so that lines of several threads do not mix.
+void tell(const std::string &text) {
+  std::fprintf(stderr, "gc3: %s\n", text.c_str());
+}
 
 void tellOnce(const std::string &text) {
   // Never destroyed: other threads may call while the process ends.
@@ -16,7 +20,7 @@ void tellOnce(const std::string &text) {
   static std::mutex telling;
   std::lock_guard lock(telling);
   if (told.insert(text).second)
-    inform(text);
+    tell(text);
 }
 
 bool informs() {
@@ -27,9 +31,4 @@ bool informs() {
   return answer;
 }
 
-// One call per line, so that lines of several threads do not mix.
-void inform(const std::string &text) {
-  std::fprintf(stderr, "gc3: %s\n", text.c_str());
-}
-
-} // namespace gc3::nccl
+} // namespace gc3::log
