@@ -100,6 +100,8 @@ struct Maker {
       T value = any(i);
       if (kind.purpose == Purpose::Sum)
         value = static_cast<T>(value + (value == 0));
+      else if (kind.purpose == Purpose::MulSum) // twice that is not 0 either
+        value = static_cast<T>(value | 1);
       else if (kind.purpose == Purpose::Avg)
         value = static_cast<T>(least + (span == 0 ? static_cast<U>(value) : static_cast<U>(value) % span));
       else if (kind.purpose == Purpose::Prod)
@@ -118,13 +120,14 @@ struct Maker {
 
   void floats() const {
     const uint32_t whole = wholeNumbers(kind.type);
-    const uint32_t range = whole / busy;
+    const uint32_t range = (kind.purpose == Purpose::MulSum ? whole / 2 : whole) / busy;
     switch (kind.purpose) {
     case Purpose::Copy:
       for (uint64_t i = 0; i < count; ++i)
         data[i] = any(first + i);
       return;
     case Purpose::Sum:
+    case Purpose::MulSum:
       if (whole == 0)
         return dense();
       return fill([&](uint64_t i, bool mine) {

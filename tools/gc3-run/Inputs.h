@@ -11,7 +11,7 @@
 // hide one of them.
 #pragma once
 
-#include "host/Element.h"
+#include "Reduction.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -20,18 +20,19 @@ namespace gc3::run {
 
 /// What the values have to be good for.
 enum class Purpose : uint8_t {
-  Copy, ///< any finite value
-  Sum,  ///< narrow floats: small whole numbers whose sums are exact, 0 on ranks that are not busy; others 0.5 .. 1;
-        ///< integers not 0
-  Avg,  ///< narrow floats: 128 .. 192, normal after the division by up to 8192 ranks; integers that change quotients
-  Prod, ///< floats: 0.5 .. 0.75 and 1.5 .. 1.75, 1 on ranks that are not busy; integers odd, not 1
-  Max,  ///< the busy rank's is the largest
-  Min,  ///< the busy rank's is the smallest
+  Copy,   ///< any finite value
+  Sum,    ///< narrow floats: small whole numbers whose sums are exact, 0 on ranks that are not busy; others 0.5 .. 1;
+          ///< integers not 0
+  MulSum, ///< as Sum, also where every other rank's are doubled
+  Avg,    ///< narrow floats: 128 .. 192, normal after the division by up to 8192 ranks; integers that change quotients
+  Prod,   ///< floats: 0.5 .. 0.75 and 1.5 .. 1.75, 1 on ranks that are not busy; integers odd, not 1
+  Max,    ///< the busy rank's is the largest
+  Min,    ///< the busy rank's is the smallest
 };
 
-constexpr Purpose purposeOf(host::ReduceOp op, bool reduces) {
-  constexpr Purpose purposes[host::reduceOpCount] = {Purpose::Sum, Purpose::Prod, Purpose::Max, Purpose::Min,
-                                                     Purpose::Avg};
+constexpr Purpose purposeOf(Reduction op, bool reduces) {
+  constexpr Purpose purposes[reductionCount] = {Purpose::Sum, Purpose::Prod, Purpose::Max,
+                                                Purpose::Min, Purpose::Avg,  Purpose::MulSum};
   return reduces ? purposes[static_cast<uint8_t>(op)] : Purpose::Copy;
 }
 
@@ -61,6 +62,7 @@ constexpr uint32_t busyRanks(host::ElementType type, Purpose purpose, uint32_t r
   switch (purpose) {
   case Purpose::Copy: break;
   case Purpose::Sum: most = whole ? whole / 2 : ranks; break;
+  case Purpose::MulSum: most = whole ? whole / 4 : ranks; break;
   case Purpose::Avg: most = whole == 2048 ? 16 : whole == 256 ? 8 : whole == 16 ? 2 : whole == 8 ? 1 : ranks; break;
   case Purpose::Prod: most = host::isInteger(type) ? ranks : whole != 0 && whole <= 16 ? 2 : 8; break;
   case Purpose::Max:

@@ -71,7 +71,7 @@ void Runner::fillOutputs(Placement placement, const Row &row, size_t elementSize
   });
 }
 
-std::string Runner::call(Placement placement, const Row &row, gc3DataType_t type, gc3RedOp_t op, const Shape &shape) {
+std::string Runner::call(Placement placement, const Row &row, gc3DataType_t type, Reduction op, const Shape &shape) {
   auto size = static_cast<int64_t>(host::elementSize(static_cast<host::ElementType>(type)));
   std::string problem;
   gc3GroupStart();
@@ -83,9 +83,12 @@ std::string Runner::call(Placement placement, const Row &row, gc3DataType_t type
       send = output + (offset < 0 ? -offset * size : 0);
       recv = output + (offset > 0 ? offset * size : 0);
     }
-    gc3Result_t result =
-        gc3RunProgram(comms[r], row.program.c_str(), shape.input[r] ? send : nullptr, shape.output[r] ? recv : nullptr,
-                      row.count, type, op, gpu ? gpu->stream() : nullptr);
+    const Operation operation(op, type, r, comms[r]);
+    gc3Result_t result = operation.result();
+    if (result == gc3Success)
+      result = gc3RunProgram(comms[r], row.program.c_str(), shape.input[r] ? send : nullptr,
+                             shape.output[r] ? recv : nullptr, row.count, type, operation.handle(),
+                             gpu ? gpu->stream() : nullptr);
     if (result != gc3Success) {
       problem = lastError("", result, comms[r]);
       break;
@@ -104,7 +107,7 @@ std::string Runner::finish() {
   return result == gc3Success ? problem : lastError("", result, comms[0]);
 }
 
-std::string Runner::time(Placement placement, Row &row, gc3DataType_t type, gc3RedOp_t op, const Shape &shape) {
+std::string Runner::time(Placement placement, Row &row, gc3DataType_t type, Reduction op, const Shape &shape) {
   int iterations = options.iterations;
   std::string problem;
   auto runs = [&](int n) {
@@ -161,13 +164,13 @@ std::string Runner::prepareOutputs(Placement placement, const Row &row, size_t e
   return gpu ? gpu->upload() : "";
 }
 
-CheckJob Runner::checkJob(Placement placement, const Row &row, gc3DataType_t type, gc3RedOp_t op, const Shape &shape,
+CheckJob Runner::checkJob(Placement placement, const Row &row, gc3DataType_t type, Reduction op, const Shape &shape,
                           int program, const Postcondition &post) const {
   const auto element = static_cast<host::ElementType>(type);
   const auto size = static_cast<int64_t>(host::elementSize(element));
   CheckJob job{&post,
                element,
-               static_cast<host::ReduceOp>(op),
+               op,
                std::max(1u, file->program(static_cast<uint32_t>(program)).contributions()),
                static_cast<double>(wholeNumbers(element)),
                chunksOf(program, row, shape.input, false),
@@ -191,7 +194,7 @@ int Runner::roundsOf(const InputKind &kind, uint64_t window) const {
   return static_cast<int>(std::min<uint64_t>((kind.ranks + covered - 1) / covered, mostRounds));
 }
 
-std::string Runner::checkRounds(Placement placement, Row &row, gc3DataType_t type, gc3RedOp_t op, const Shape &shape,
+std::string Runner::checkRounds(Placement placement, Row &row, gc3DataType_t type, Reduction op, const Shape &shape,
                                 const CheckJob &job, const InputKind &kind) {
   const size_t size = host::elementSize(kind.type);
   const uint64_t window = shortestChunk(job.inputChunks);
@@ -227,7 +230,7 @@ std::string Runner::checkRounds(Placement placement, Row &row, gc3DataType_t typ
   return {};
 }
 
-std::string Runner::measure(Placement placement, Row &row, gc3DataType_t type, gc3RedOp_t op, const Shape &shape,
+std::string Runner::measure(Placement placement, Row &row, gc3DataType_t type, Reduction op, const Shape &shape,
                             int program) {
   Measurement &measurement = row.placement[static_cast<int>(placement)];
   measurement.measured = true;

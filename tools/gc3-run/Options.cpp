@@ -133,8 +133,8 @@ constexpr Option optionTable[] = {
     {"-d", "--datatype", "TYPE",
      "int8 uint8 int32 uint32 int64 uint64 half float double bfloat16 f8e4m3 f8e5m2, a list, or all",
      [](auto &v, Options &o) { return storeNames(v, o.types, gc3NumTypes, typeName); }},
-    {"-o", "--op", "OP", "sum prod max min avg, a list, or all",
-     [](auto &v, Options &o) { return storeNames(v, o.ops, gc3NumOps, opName); }},
+    {"-o", "--op", "OP", "sum prod max min avg mulsum, a list, or all; mulsum: rank r multiplies by 2 - r % 2 before",
+     [](auto &v, Options &o) { return storeNames(v, o.ops, reductionCount, nameOf); }},
     {"-n", "--iters", "N", "timed runs, 0 to 2147483647 (default up to 20 in half a second)",
      [](auto &v, Options &o) { return store(v, o.iterations, 0, INT32_MAX); }},
     {"-w", "--warmup", "N", "runs before them, 0 to 2147483647 (default a quarter)",
@@ -216,9 +216,6 @@ const Option *findOption(const std::string &name) {
 
 const char *typeName(gc3DataType_t type) {
   return host::elementTypeName(static_cast<host::ElementType>(type));
-}
-const char *opName(gc3RedOp_t op) {
-  return host::reduceOpName(static_cast<host::ReduceOp>(op));
 }
 
 Action parseOptions(int argc, char **argv, Options &options) {

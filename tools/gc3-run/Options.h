@@ -2,7 +2,7 @@
 // The command line of gc3-run.
 #pragma once
 
-#include "gc3.h"
+#include "Reduction.h"
 
 #include <cstdint>
 #include <string>
@@ -22,7 +22,7 @@ struct Options {
   uint64_t stepBytes = 0;       ///< not 0: sizes grow by this instead of by the factor
   std::vector<uint64_t> counts; ///< not empty: these element counts per block instead of sizes
   std::vector<gc3DataType_t> types = {gc3Float32};
-  std::vector<gc3RedOp_t> ops = {gc3Sum};
+  std::vector<Reduction> ops = {Reduction::Sum};
   int iterations = -1; ///< -1: up to 20, as many as fit into half a second
   int warmup = -1;     ///< -1: a quarter of the iterations
   bool check = true;
@@ -44,6 +44,5 @@ enum class Action : uint8_t { Run, Exit, UsageError };
 Action parseOptions(int argc, char **argv, Options &options);
 
 const char *typeName(gc3DataType_t type);
-const char *opName(gc3RedOp_t op);
 
 } // namespace gc3::run

@@ -78,8 +78,8 @@ struct Piece {
   Wide<T> busy[pieceElements]; ///< operands that are not neutral
   T best[pieceElements];       ///< min and max
 
-  void begin(ReduceOp op, const T *x, uint64_t n) {
-    const Wide<T> neutral = op == ReduceOp::Prod ? 1 : 0;
+  void begin(Reduction op, const T *x, uint64_t n) {
+    const Wide<T> neutral = op == Reduction::Prod ? 1 : 0;
     std::copy(x, x + n, best);
     std::fill(sum, sum + n, neutral);
     std::fill(magnitude, magnitude + n, neutral);
@@ -87,13 +87,14 @@ struct Piece {
     add(op, x, n);
   }
 
-  void add(ReduceOp op, const T *x, uint64_t n) {
+  void add(Reduction op, const T *x, uint64_t n) {
     switch (op) {
-    case ReduceOp::Sum:
-    case ReduceOp::Avg: return accumulate<false>(x, n);
-    case ReduceOp::Prod: return accumulate<true>(x, n);
-    case ReduceOp::Max: return extreme<false>(x, n);
-    case ReduceOp::Min: return extreme<true>(x, n);
+    case Reduction::Sum:
+    case Reduction::Avg:
+    case Reduction::MulSum: return accumulate<false>(x, n);
+    case Reduction::Prod: return accumulate<true>(x, n);
+    case Reduction::Max: return extreme<false>(x, n);
+    case Reduction::Min: return extreme<true>(x, n);
     }
   }
 
@@ -157,7 +158,7 @@ private:
 
   void segment(size_t value, uint64_t begin, uint64_t end) {
     auto inputs = job.postcondition->inputs(value);
-    if (inputs.size() == 1) {
+    if (inputs.size() == 1 && job.op != Reduction::MulSum) {
       for (Chunk chunk : job.postcondition->outputs(value))
         if (uint64_t last = std::min(end, job.outputChunks.length(chunk.index)); begin < last)
           compareCopy(chunk, begin, input(inputs[0], begin), last - begin);
@@ -167,8 +168,9 @@ private:
     for (uint64_t at = begin; at < end; at += pieceElements) {
       uint64_t n = std::min(pieceElements, end - at);
       piece->begin(job.op, input(inputs[0], at), n);
-      for (Chunk chunk : inputs.subspan(1))
-        piece->add(job.op, input(chunk, at), n);
+      for (size_t i = 0; i < inputs.size(); ++i) // each as often as its rank's factor says; the first is there already
+        for (uint32_t times = i == 0; times < factorOf(job.op, inputs[i].rank); ++times)
+          piece->add(job.op, input(inputs[i], at), n);
       finish(*piece, n, inputs.size());
       for (Chunk chunk : job.postcondition->outputs(value))
         if (uint64_t last = std::min(at + n, job.outputChunks.length(chunk.index)); at < last)
@@ -179,17 +181,18 @@ private:
   /// Turns magnitudes into tolerances and sums into averages.
   void finish(Piece<T> &piece, uint64_t n, size_t operands) const {
     if constexpr (!std::is_integral_v<T>) {
-      bool average = job.op == ReduceOp::Avg;
+      bool average = job.op == Reduction::Avg;
       const Wide<T> divisor = average ? static_cast<Wide<T>>(job.contributions) : 1;
       // The reference rounds as well, if only a little.
       const Wide<T> own = static_cast<Wide<T>>(operands) * (sizeof(Wide<T>) > 8 ? Wide<T>(0x1p-63) : Wide<T>(0x1p-52));
-      const bool counted = !alwaysBusy<T>(job.op == ReduceOp::Prod);
-      const Wide<T> exact = job.op == ReduceOp::Sum ? static_cast<Wide<T>>(job.wholeNumbers) : Wide<T>(0);
+      const bool counted = !alwaysBusy<T>(job.op == Reduction::Prod);
+      const bool sums = job.op == Reduction::Sum || job.op == Reduction::MulSum;
+      const Wide<T> exact = sums ? static_cast<Wide<T>>(job.wholeNumbers) : Wide<T>(0);
       for (uint64_t i = 0; i < n; ++i) {
         double busy = counted ? static_cast<double>(piece.busy[i]) : static_cast<double>(operands);
         double roundings = std::max(0.0, busy - 1) + (average ? 1 : 0);
         double x = roundings * precision.unit + (average ? precision.reciprocal : 0);
-        double tiny = precision.tiny * (average ? busy : job.op == ReduceOp::Prod ? 16 : 0);
+        double tiny = precision.tiny * (average ? busy : job.op == Reduction::Prod ? 16 : 0);
         double relative = x * (1 + x + x * x); // at least (1 + u)^k - 1 for the few roundings of coarse types
         piece.sum[i] /= divisor;
         Wide<T> bound = piece.magnitude[i] / divisor * (relative + own) + tiny;
@@ -227,7 +230,7 @@ private:
 
   void compare(const Piece<T> &piece, Chunk chunk, uint64_t at, uint64_t n) {
     const T *got = output(chunk, at);
-    bool extreme = job.op == ReduceOp::Min || job.op == ReduceOp::Max;
+    bool extreme = job.op == Reduction::Min || job.op == Reduction::Max;
     auto differs = [&](uint64_t i) {
       if constexpr (std::is_integral_v<T>)
         return got[i] != (extreme ? piece.best[i] : integer(piece.sum[i]));
@@ -260,7 +263,7 @@ private:
     if constexpr (std::is_integral_v<T>) {
       auto wrapped = static_cast<T>(sum);
       using Widest = std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>;
-      return job.op == ReduceOp::Avg
+      return job.op == Reduction::Avg
                  ? static_cast<T>(static_cast<Widest>(wrapped) / static_cast<Widest>(job.contributions))
                  : wrapped;
     } else {

@@ -11,8 +11,8 @@
 // as much (what follows grows it).
 #pragma once
 
+#include "Reduction.h"
 #include "bundle/BundleFile.h"
-#include "host/Element.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -66,7 +66,7 @@ private:
 struct CheckJob {
   const Postcondition *postcondition;
   host::ElementType type;
-  host::ReduceOp op;
+  Reduction op;
   uint32_t contributions; ///< divisor of averages
   double wholeNumbers;    ///< operands of sums are whole, and exact while their magnitudes' sum is at most this; or 0
   Chunks inputChunks, outputChunks;

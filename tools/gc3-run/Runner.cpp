@@ -215,8 +215,8 @@ std::string Runner::runGroup(const ProgramGroup &group, Summary &summary) {
       if (!post)
         return problem;
       uint32_t contributions = file->program(static_cast<uint32_t>(*program)).contributions();
-      for (gc3RedOp_t op : options.ops) {
-        if (op == gc3Avg && contributions == 0 && options.ops.size() > 1)
+      for (Reduction op : options.ops) {
+        if (op == Reduction::Avg && contributions == 0 && options.ops.size() > 1)
           continue; // not defined for this program; on its own it is an error
         Row row;
         if (problem = runRow(group, *program, count, type, op, row); !problem.empty())
@@ -240,7 +240,7 @@ static bool isNamed(const std::string &message, const std::string &program) {
   return message.find("program '" + program + "'") != std::string::npos;
 }
 
-std::string Runner::runRow(const ProgramGroup &group, int program, uint64_t count, gc3DataType_t type, gc3RedOp_t op,
+std::string Runner::runRow(const ProgramGroup &group, int program, uint64_t count, gc3DataType_t type, Reduction op,
                            Row &row) {
   Shape shape;
   size_t size = host::elementSize(static_cast<host::ElementType>(type));
@@ -254,7 +254,7 @@ std::string Runner::runRow(const ProgramGroup &group, int program, uint64_t coun
   row.bytes = shape.largest * size;
   row.count = count;
   row.type = typeName(type);
-  row.op = post->reduces() ? opName(op) : "none";
+  row.op = post->reduces() ? nameOf(op) : "none";
   row.root = group.root;
   auto ranks = static_cast<uint32_t>(group.ranks);
   inputs.resize(ranks);

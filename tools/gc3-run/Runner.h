@@ -44,23 +44,22 @@ private:
   std::string open();
   std::string groupPrograms();
   std::string runGroup(const ProgramGroup &group, Summary &summary);
-  std::string runRow(const ProgramGroup &group, int program, uint64_t count, gc3DataType_t type, gc3RedOp_t op,
+  std::string runRow(const ProgramGroup &group, int program, uint64_t count, gc3DataType_t type, Reduction op,
                      Row &row);
-  std::string measure(Placement placement, Row &row, gc3DataType_t type, gc3RedOp_t op, const Shape &shape,
-                      int program);
-  std::string checkRounds(Placement placement, Row &row, gc3DataType_t type, gc3RedOp_t op, const Shape &shape,
+  std::string measure(Placement placement, Row &row, gc3DataType_t type, Reduction op, const Shape &shape, int program);
+  std::string checkRounds(Placement placement, Row &row, gc3DataType_t type, Reduction op, const Shape &shape,
                           const CheckJob &job, const InputKind &kind);
-  CheckJob checkJob(Placement placement, const Row &row, gc3DataType_t type, gc3RedOp_t op, const Shape &shape,
+  CheckJob checkJob(Placement placement, const Row &row, gc3DataType_t type, Reduction op, const Shape &shape,
                     int program, const Postcondition &post) const;
   /// How the input (or output) buffers of a program are cut; `elements` by rank.
   Chunks chunksOf(int program, const Row &row, const std::vector<uint64_t> &elements, bool output) const;
   int roundsOf(const InputKind &kind, uint64_t window) const;
   std::vector<uint64_t> inputSums(const Shape &shape, size_t elementSize) const;
   std::string prepareOutputs(Placement placement, const Row &row, size_t elementSize, const Shape &shape);
-  std::string call(Placement placement, const Row &row, gc3DataType_t type, gc3RedOp_t op, const Shape &shape);
+  std::string call(Placement placement, const Row &row, gc3DataType_t type, Reduction op, const Shape &shape);
   /// Waits for calls on the GPU.
   std::string finish();
-  std::string time(Placement placement, Row &row, gc3DataType_t type, gc3RedOp_t op, const Shape &shape);
+  std::string time(Placement placement, Row &row, gc3DataType_t type, Reduction op, const Shape &shape);
   void makeInputs(int round, uint64_t window, const InputKind &kind, const Shape &shape);
   void fillOutputs(Placement placement, const Row &row, size_t elementSize, const Shape &shape);
 

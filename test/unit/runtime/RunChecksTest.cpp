@@ -66,7 +66,7 @@ TEST(Run, FindsEachContributionForEveryTypeAndOperation) {
   Result result = runOptions(options);
   ::testing::internal::GetCapturedStderr();
   EXPECT_EQ(result.problem, "");
-  EXPECT_EQ(result.summary.rows.size(), specs.size() * 3 * 12 * 5);
+  EXPECT_EQ(result.summary.rows.size(), specs.size() * 3 * 12 * reductionCount);
   for (const Row &row : result.summary.rows) {
     std::string op = row.op;
     bool idempotent = row.program.starts_with("twice") && (op == "min" || op == "max");
@@ -80,7 +80,7 @@ TEST(Run, BusyRanksTakeTurns) {
   for (uint32_t ranks : {2u, 3u, 16u, 100u, 512u, 1024u})
     for (ElementType type :
          {ElementType::Half, ElementType::Bfloat16, ElementType::Float8E4M3, ElementType::Float8E5M2})
-      for (Purpose purpose : {Purpose::Sum, Purpose::Avg}) {
+      for (Purpose purpose : {Purpose::Sum, Purpose::Avg, Purpose::MulSum}) {
         uint32_t busy = busyRanks(type, purpose, ranks), elements = (ranks + busy - 1) / busy;
         size_t size = elementSize(type);
         std::vector<uint32_t> perElement(elements);
@@ -97,13 +97,14 @@ TEST(Run, BusyRanksTakeTurns) {
       }
 }
 
-/// Sums and averages over up to 1024 ranks with one contribution lost or doubled, in the checker alone.
+/// Sums and averages over up to 1024 ranks with one contribution lost or doubled, or as it was before its rank
+/// multiplied it, in the checker alone.
 TEST(Run, ManyRanksShowEachContribution) {
   using namespace gc3::host;
   for (uint32_t ranks : {2u, 3u, 7u, 16u, 100u, 512u, 1000u, 1024u})
     for (ElementType type :
          {ElementType::Half, ElementType::Bfloat16, ElementType::Float8E4M3, ElementType::Float8E5M2})
-      for (ReduceOp op : {ReduceOp::Sum, ReduceOp::Avg}) {
+      for (Reduction op : {Reduction::Sum, Reduction::Avg, Reduction::MulSum}) {
         constexpr uint64_t n = 64;
         size_t size = elementSize(type);
         std::vector<uint32_t> valueBegin = {0, 1}, rowOfRank(ranks, 0), rowBegin = {0, 1}, rows = {1};
@@ -134,18 +135,17 @@ TEST(Run, ManyRanksShowEachContribution) {
             reinterpret_cast<Float8E5M2 *>(p)[i] = toFloat8E5M2(x);
         };
         for (uint32_t r = 0; r < ranks; ++r) {
-          makeInput({type, op == ReduceOp::Sum ? Purpose::Sum : Purpose::Avg, ranks, ranks, 1, 0}, data[r].data(), 0, n,
-                    r);
+          makeInput({type, purposeOf(op, true), ranks, ranks, 1, 0}, data[r].data(), 0, n, r);
           inputs.push_back(data[r].data());
           for (uint64_t i = 0; i < n; ++i)
             if (float x = at(data[r].data(), i); x != 0) {
-              sum[i] += x;
+              sum[i] += static_cast<float>(factorOf(op, r)) * x;
               if (lost[i] == 0 || std::abs(x) < std::abs(lost[i]))
                 lost[i] = x; // the smallest shows least
             }
         }
         std::vector<std::byte> right(n * size), less(n * size), more(n * size);
-        float divisor = op == ReduceOp::Avg ? static_cast<float>(ranks) : 1.0f;
+        float divisor = op == Reduction::Avg ? static_cast<float>(ranks) : 1.0f;
         for (uint64_t i = 0; i < n; ++i) {
           put(right.data(), i, sum[i] / divisor);
           put(less.data(), i, (sum[i] - lost[i]) / divisor);
@@ -158,9 +158,9 @@ TEST(Run, ManyRanksShowEachContribution) {
                      {&post, type, op, ranks, static_cast<double>(wholeNumbers(type)), chunks, chunks, inputs, out})
               .wrong;
         };
-        EXPECT_EQ(check(right), 0u) << ranks << " " << elementTypeName(type) << " " << reduceOpName(op);
-        EXPECT_EQ(check(less), n * ranks) << ranks << " " << elementTypeName(type) << " " << reduceOpName(op);
-        EXPECT_EQ(check(more), n * ranks) << ranks << " " << elementTypeName(type) << " " << reduceOpName(op);
+        EXPECT_EQ(check(right), 0u) << ranks << " " << elementTypeName(type) << " " << nameOf(op);
+        EXPECT_EQ(check(less), n * ranks) << ranks << " " << elementTypeName(type) << " " << nameOf(op);
+        EXPECT_EQ(check(more), n * ranks) << ranks << " " << elementTypeName(type) << " " << nameOf(op);
       }
 }
 

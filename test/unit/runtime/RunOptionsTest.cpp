@@ -121,11 +121,11 @@ TEST(Run, CommandLine) {
             Action::Run);
   Options once;
   EXPECT_EQ(parse({"b", "-o", "sum,max,sum"}, once).first, Action::Run);
-  EXPECT_EQ(once.ops, (std::vector<gc3RedOp_t>{gc3Sum, gc3Max}));
+  EXPECT_EQ(once.ops, (std::vector<Reduction>{Reduction::Sum, Reduction::Max}));
   EXPECT_EQ(options.minBytes, 2048u);
   EXPECT_EQ(options.maxBytes, 3000000u);
   EXPECT_EQ(options.types, (std::vector<gc3DataType_t>{gc3Float16, gc3Int8}));
-  EXPECT_EQ(options.ops.size(), 5u);
+  EXPECT_EQ(options.ops.size(), 6u);
   EXPECT_EQ(options.trace, "t");
   EXPECT_FALSE(options.outOfPlace);
   EXPECT_EQ(options.counts, (std::vector<uint64_t>{0, 7}));

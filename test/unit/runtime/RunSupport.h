@@ -64,8 +64,8 @@ inline void takeAllTypesAndOps(Options &options) {
   options.ops.clear();
   for (int t = 0; t < gc3NumTypes; ++t)
     options.types.push_back(static_cast<gc3DataType_t>(t));
-  for (int o = 0; o < gc3NumOps; ++o)
-    options.ops.push_back(static_cast<gc3RedOp_t>(o));
+  for (int o = 0; o < run::reductionCount; ++o)
+    options.ops.push_back(static_cast<run::Reduction>(o));
 }
 
 } // namespace gc3::test

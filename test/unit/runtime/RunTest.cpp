@@ -78,7 +78,7 @@ TEST_P(Ranks, PaddedCalls) {
   BundlePath bundle(programs);
   Options options = checkOnly(bundle.path);
   options.types = {gc3Int8, gc3Float64};
-  options.ops = {gc3Sum, gc3Avg};
+  options.ops = {Reduction::Sum, Reduction::Avg};
   expectAllRight(options, 17 * 5 * 2);
 }
 
