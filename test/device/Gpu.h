@@ -83,7 +83,11 @@ public:
     uint32_t block() const { return ownBlock - first; }
     uint32_t thread() const { return ownThread; }
     uint32_t threads() const { return gpu.threadsPerBlock; }
-    void barrier() { gpu.barrier(ownBlock, ownThread); }
+    void barrier() {
+      gpu.barrier(ownBlock, ownThread);
+      if (ownThread == 0 && scopes)
+        scopes->passed(block());
+    }
     bool warpAll(bool holds) { return gpu.warpAll(ownBlock, ownThread, holds); }
     void pause() { gpu.pause(); }
 

@@ -48,9 +48,20 @@ void Scopes::require(const uint64_t *counter, Scope scope) const {
     std::abort(); // nobody's counter, or a scope that is too narrow or too wide
 }
 
-void Scopes::fenced(uint32_t block, Scope scope) {
+void Scopes::requireUsed(uint32_t block) const {
   if (fences[block] == Fence::SystemUnused && !hasNetwork)
-    std::abort(); // the last one has cost more than it had to
+    std::abort(); // the last fence has cost more than it had to
+}
+
+/// Over a network slots are given back at the end of a call, too, behind the fences of its steps.
+void Scopes::passed(uint32_t block) {
+  requireUsed(block);
+  if (!hasNetwork)
+    fences[block] = Fence::None;
+}
+
+void Scopes::fenced(uint32_t block, Scope scope) {
+  requireUsed(block);
   fences[block] = scope == Scope::Gpu ? Fence::Gpu : Fence::SystemUnused;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether a launch's fences and strong accesses reach as far as they have to, and no further: the whole machine for
 // what a peer outside of the launch or the host looks at, the GPU for the rest. It follows from where connections end,
-// and aborts where the code does otherwise.
+// and aborts where the code does otherwise; also where something is told without a fence behind the last
+// barrier, before which other threads may have loaded and stored.
 #pragma once
 
 #include "device/Image.h"
@@ -17,6 +18,8 @@ public:
   Scopes(const device::Call &call, uint32_t blocks);
 
   void acquired(const uint64_t *counter, device::Scope scope) const { require(counter, scope); }
+  /// A barrier.
+  void passed(uint32_t block);
   /// A leader's: one thread of a block.
   void fenced(uint32_t block, device::Scope scope);
   void told(uint32_t block, const uint64_t *counter, device::Scope scope);
@@ -28,6 +31,7 @@ private:
   enum class Fence : uint8_t { None, Gpu, SystemUnused, System };
 
   void require(const uint64_t *counter, device::Scope scope) const;
+  void requireUsed(uint32_t block) const;
   void use(uint32_t block, device::Scope scope);
 
   std::unordered_map<const uint64_t *, device::Scope> scopes; ///< of all counters that the launch knows
