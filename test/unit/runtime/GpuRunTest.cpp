@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// gc3-run with --backend cuda, and the C API under it, over the fake CUDA: linked in place of the CUDA runtime.
+#include "RunSupport.h"
+
+#include "FakeCuda.h"
+
+#include <cstdlib>
+#include <memory>
+
+using namespace gc3;
+using namespace gc3::run;
+using namespace gc3::test;
+
+const cuda::Cuda *cuda::linkedCuda() {
+  return &FakeCuda::table();
+}
+
+namespace {
+
+class RunOnGpu : public testing::Test {
+protected:
+  void SetUp() override { setenv("GC3_THREADS", "32", 1); } // an emulated GPU has no time for more
+  void TearDown() override { unsetenv("GC3_THREADS"); }
+
+  static Options onGpu(const std::string &bundle) {
+    Options options = checkOnly(bundle);
+    options.onGpu = true;
+    options.host.slotBytes = 256;
+    options.counts = {0, 1, 17, 200};
+    return options;
+  }
+};
+
+TEST_F(RunOnGpu, AllTypesAndOperations) {
+  const BundlePath bundle({ringAllReduce(3, true), plainRingAllReduce(2), allToAll(3, 2), writesInput(3)});
+  FakeCuda fake;
+  Options options = onGpu(bundle.path);
+  takeAllTypesAndOps(options);
+  const Result result = runOptions(options);
+  EXPECT_EQ(result.problem, "");
+  EXPECT_EQ(result.summary.wrong, 0u) << result.table;
+  const size_t reducing = 3, copying = 1, types = gc3NumTypes;
+  EXPECT_EQ(result.summary.rows.size(), types * options.counts.size() * (reducing * reductionCount + copying));
+  EXPECT_GT(fake.launches, result.summary.rows.size());
+  EXPECT_EQ(fake.leaks(), "");
+}
+
+TEST_F(RunOnGpu, FindsAMissingContribution) {
+  ProgramSpec spec = plainRingAllReduce(3);
+  spec.ranks[1].blocks[1].steps[1] = {Opcode::Copy, in(0), scratch(0), 1, {}};
+  const BundlePath bundle({spec});
+  FakeCuda fake;
+  Options options = onGpu(bundle.path);
+  options.counts = {200};
+  testing::internal::CaptureStderr();
+  const Result result = runOptions(options);
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("rank 1 chunk 0 element"), std::string::npos);
+  EXPECT_EQ(result.problem, "");
+  EXPECT_GT(result.summary.wrong, 50u);
+  EXPECT_EQ(fake.leaks(), "");
+}
+
+/// Timed calls, too.
+TEST_F(RunOnGpu, AllRanksShareIt) {
+  const BundlePath bundle({ringAllReduce(3, true)});
+  FakeCuda fake;
+  Options options = onGpu(bundle.path);
+  options.iterations = 2;
+  options.ranksPerGpu = 3;
+  EXPECT_EQ(runOptions(options).problem, "");
+  options.ranksPerGpu = 2;
+  EXPECT_EQ(runOptions(options).problem, "programs on 3 ranks do not run with 2 ranks per GPU: all ranks share one");
+  EXPECT_EQ(fake.leaks(), "");
+}
+
+TEST_F(RunOnGpu, SaysHowManyRanksALaunchHas) {
+  const BundlePath bundle({ringAllReduce(33, true)});
+  const FakeCuda fake;
+  EXPECT_EQ(runOptions(onGpu(bundle.path)).problem,
+            "program 'ring33_aliased_1' has 33 ranks; one GPU can be at most 32");
+  EXPECT_EQ(fake.leaks(), "");
+}
+
+TEST_F(RunOnGpu, SaysHowManyBlocksFit) {
+  const BundlePath bundle({ringAllReduce(3, true)});
+  FakeCuda fake;
+  fake.multiprocessors = 2;
+  fake.threadsPerMultiprocessor = 32;
+  EXPECT_EQ(runOptions(onGpu(bundle.path)).problem,
+            "program 'ring3_aliased_1' has 3 thread blocks on its 3 ranks; this GPU can hold 2 at once, of 32 threads "
+            "each");
+  EXPECT_EQ(fake.leaks(), "");
+}
+
+/// An error names what was being done, and nothing is left behind.
+TEST_F(RunOnGpu, EveryCallMayFail) {
+  const BundlePath bundle({ringAllReduce(2, true)});
+  uint64_t calls = 1;
+  for (uint64_t failing = 0; failing <= calls; ++failing) { // 0: none
+    FakeCuda fake;
+    fake.failAt = failing;
+    Options options = onGpu(bundle.path);
+    options.counts = {9};
+    const Result result = runOptions(options);
+    if (failing == 0) {
+      EXPECT_EQ(result.problem, "");
+      calls = fake.calls;
+    } else if (failing == calls) { // whether something still runs, when all is over
+      EXPECT_EQ(result.problem, "");
+    } else {
+      EXPECT_TRUE(result.problem.ends_with(": fake failure (CUDA error 2)")) << failing << ": " << result.problem;
+    }
+    EXPECT_EQ(fake.leaks(), "") << "call " << failing;
+  }
+  EXPECT_GT(calls, 40u);
+}
+
+} // namespace
