@@ -195,6 +195,7 @@ Outcome Rank::gather(size_t size) {
   if (isAborted)
     return {gc3InvalidUsage, "the communicator was aborted"};
   auto *memory = static_cast<std::byte *>(gathered.get());
+  isGathering = true;
   return outcomeOf(nccl.AllGather(memory, memory + mostBytes, size, nccl::DataType::Int8, comm,
                                   reinterpret_cast<nccl::Stream>(runner.stream())),
                    "telling the other ranks");
@@ -224,6 +225,7 @@ Outcome Rank::wait(Clock::time_point since) {
     const cuda::Result result = cuda.query(gatheredAll.get());
     if (result != cuda::notReady && revocation.hasBegun())
       return broken(); // what has ended has brought nothing
+    isGathering = result != 0;
     if (result != cuda::notReady)
       return outcomeOf(cuda, result, "hearing from the other ranks");
     if (isAborted)
@@ -272,8 +274,10 @@ void Rank::breakDown(const Outcome &why) {
 }
 
 void Rank::giveUp(const Outcome &why) {
-  hasGivenUp = true;
   breakDown(why);
+  if (!isGathering)
+    return;
+  hasGivenUp = true;
   runner.stop(); // or NCCL would wait for ours
   if (!isAborted)
     revocation.begin();
