@@ -129,8 +129,12 @@ FakeCuda::~FakeCuda() {
     std::free(piece);
 }
 
-bool FakeCuda::fails() {
-  return ++calls == failAt;
+bool FakeCuda::fails(const char *function, const char *file) {
+  if (++calls != failAt)
+    return false;
+  failed =
+      std::string(std::string_view(file).find("FakeCuda") != std::string_view::npos ? "CUDA " : "NCCL ") + function;
+  return true;
 }
 
 std::string FakeCuda::leaks() const {
@@ -180,6 +184,10 @@ bool FakeCuda::isIdle(cuda::Stream stream) {
 void FakeCuda::replay() {
   for (const auto &[stream, make] : graph)
     begin(stream, make);
+}
+
+void FakeCuda::drop(cuda::Stream stream) {
+  std::erase_if(graph, [&](const auto &captured) { return captured.first == stream; });
 }
 
 bool FakeCuda::advance(std::deque<Work> &stream) {
@@ -399,11 +407,11 @@ const cuda::Cuda &FakeCuda::table() {
       .getDevice =
           [](int *device) {
             *device = current->currentDevice;
-            return current->fails() ? failure : 0;
+            return current->fails("getDevice") ? failure : 0;
           },
       .setDevice =
           [](int device) {
-            if (current->fails())
+            if (current->fails("setDevice"))
               return failure;
             current->currentDevice = device;
             return 0;
@@ -412,17 +420,17 @@ const cuda::Cuda &FakeCuda::table() {
       .busId =
           [](char *text, int bytes, int device) {
             std::snprintf(text, static_cast<size_t>(bytes), "0000:0%d:00.0", device);
-            return current->fails() ? failure : 0;
+            return current->fails("busId") ? failure : 0;
           },
       .deviceOf =
           [](int *device, const char *busId) {
             *device = busId[6] - '0';
-            return current->fails() ? failure : 0;
+            return current->fails("deviceOf") ? failure : 0;
           },
       .nativeAtomics =
           [](int *supported, int device, int peer) {
             *supported = current->nvlink && !current->overPcie.contains({device, peer});
-            return current->fails() ? failure : 0;
+            return current->fails("nativeAtomics") ? failure : 0;
           },
       .allocate = Functions::allocate,
       .release =
@@ -439,7 +447,7 @@ const cuda::Cuda &FakeCuda::table() {
       .isDeviceMemory =
           [](bool *isIt, const void *address) {
             *isIt = current->memory.count(const_cast<void *>(address)) != 0;
-            return current->fails() ? failure : 0;
+            return current->fails("isDeviceMemory") ? failure : 0;
           },
       .copy = Functions::copy,
       .clear = Functions::clear,
@@ -449,7 +457,7 @@ const cuda::Cuda &FakeCuda::table() {
       .isCaptured =
           [](bool *result, cuda::Stream) {
             *result = current->captured;
-            return current->fails() ? failure : 0;
+            return current->fails("isCaptured") ? failure : 0;
           },
       .createEvent = Functions::createEvent,
       .destroyEvent = Functions::destroyEvent,

@@ -49,6 +49,7 @@ public:
 
   // What they look at:
   uint64_t calls = 0;           ///< those that can fail
+  std::string failed;           ///< whose function did, and which: "CUDA copy", "NCCL allGather"
   uint64_t launches = 0;        ///< of the interpreter
   uint64_t awaited = 0;         ///< times that a stream was told to wait for an event
   uint32_t threadsOfLaunch = 0; ///< of the last one
@@ -60,6 +61,8 @@ public:
   void release(std::byte *memory);
   /// What was captured, once more.
   void replay();
+  /// What was captured of a stream is thrown away, as its capture has failed.
+  void drop(cuda::Stream stream);
 
   /// What a stream is to do. False: not yet; it is asked again.
   using Work = std::function<bool()>;
@@ -67,8 +70,8 @@ public:
   void enqueue(cuda::Stream stream, const std::function<Work()> &make);
   /// Whether the stream has done all that it was given.
   bool isIdle(cuda::Stream stream);
-  /// Counts a call that can fail, of CUDA's or of another fake's.
-  bool fails();
+  /// Counts a call that can fail, of CUDA's or of another fake's, whose file and function are noted if it does.
+  bool fails(const char *function = __builtin_FUNCTION(), const char *file = __builtin_FILE());
 
 private:
   struct Functions;
