@@ -91,27 +91,27 @@ public:
       EXPECT_EQ(fake.failed.empty(), failing == 0);
       note((failing == 0 ? "nothing" : fake.failed) + " -> " + text);
     }
-    all += calls;
   }
 
   /// In the order in which they came up, below an empty one.
-  std::string lines() const {
+  std::string lines() const { return beyond({}); }
+  /// Those that another sweep did not have.
+  std::string beyond(const Sweep &other) const {
     std::string text = "\n";
     for (const std::string &line : known)
-      text += line + "\n";
+      if (!other.has(line))
+        text += line + "\n";
     return text;
   }
-  /// How many could fail.
-  uint64_t calls() const { return all; }
 
 private:
+  bool has(const std::string &line) const { return std::find(known.begin(), known.end(), line) != known.end(); }
   void note(const std::string &line) {
-    if (std::find(known.begin(), known.end(), line) == known.end())
+    if (!has(line))
       known.push_back(line);
   }
 
   std::vector<std::string> known;
-  uint64_t all = 0;
 };
 
 } // namespace gc3::test
