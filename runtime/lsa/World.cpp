@@ -176,6 +176,18 @@ void loadAll(std::span<RankCall> calls, const Nccl &nccl) {
   }
 }
 
+/// A communicator's ranks make a call in a capture, or none does: who could not find out goes by the thread's others,
+/// lest it load a program alone.
+void lookForCapture(std::span<RankCall> calls) {
+  for (RankCall &call : calls)
+    call.outcome = call.rank->isCaptured(call.stream, call.plan.captured);
+  for (RankCall &call : calls)
+    if (!call.outcome.ok())
+      call.plan.captured = std::any_of(calls.begin(), calls.end(), [&](const RankCall &other) {
+        return other.outcome.ok() && other.plan.captured && other.rank->communicator() == call.rank->communicator();
+      });
+}
+
 void plan(RankCall &call) {
   if (Outcome broken = call.rank->broken(); !broken.ok()) {
     call.outcome = broken;
@@ -197,8 +209,7 @@ void plan(RankCall &call) {
 } // namespace
 
 void prepare(std::span<RankCall> calls, const Nccl &nccl) {
-  for (RankCall &call : calls)
-    call.outcome = call.rank->isCaptured(call.stream, call.plan.captured);
+  lookForCapture(calls);
   loadAll(calls, nccl);
   for (RankCall &call : calls) { // before any is enqueued: memory may have to be taken, which may wait for kernels
     plan(call);
