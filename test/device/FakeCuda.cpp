@@ -351,11 +351,15 @@ struct FakeCuda::Functions {
     return 0;
   }
   static Result occupancy(int *blocks, const void *kernel, uint32_t threads) {
+    if (current->fails())
+      return failure;
     current->known.insert(kernel);
     *blocks = static_cast<int>(current->threadsPerMultiprocessor / threads);
-    return current->fails() ? failure : 0;
+    return 0;
   }
   static Result attribute(int *value, cuda::Attribute attribute, int device) {
+    if (current->fails())
+      return failure;
     switch (attribute) {
     case cuda::Attribute::Multiprocessors:
       *value = ownOr(current->multiprocessorsOf, device, current->multiprocessors);
@@ -364,7 +368,7 @@ struct FakeCuda::Functions {
     case cuda::Attribute::Minor: *value = ownOr(current->architectureOf, device, current->architecture) % 10; break;
     case cuda::Attribute::CooperativeLaunch: *value = current->cooperative; break;
     }
-    return current->fails() ? failure : 0;
+    return 0;
   }
 
   static Result createStream(cuda::Stream *stream) {
@@ -406,8 +410,10 @@ const cuda::Cuda &FakeCuda::table() {
   static constexpr cuda::Cuda fake{
       .getDevice =
           [](int *device) {
+            if (current->fails("getDevice"))
+              return failure;
             *device = current->currentDevice;
-            return current->fails("getDevice") ? failure : 0;
+            return 0;
           },
       .setDevice =
           [](int device) {
@@ -419,18 +425,24 @@ const cuda::Cuda &FakeCuda::table() {
       .attribute = Functions::attribute,
       .busId =
           [](char *text, int bytes, int device) {
+            if (current->fails("busId"))
+              return failure;
             std::snprintf(text, static_cast<size_t>(bytes), "0000:0%d:00.0", device);
-            return current->fails("busId") ? failure : 0;
+            return 0;
           },
       .deviceOf =
           [](int *device, const char *busId) {
+            if (current->fails("deviceOf"))
+              return failure;
             *device = busId[6] - '0';
-            return current->fails("deviceOf") ? failure : 0;
+            return 0;
           },
       .nativeAtomics =
           [](int *supported, int device, int peer) {
+            if (current->fails("nativeAtomics"))
+              return failure;
             *supported = current->nvlink && !current->overPcie.contains({device, peer});
-            return current->fails("nativeAtomics") ? failure : 0;
+            return 0;
           },
       .allocate = Functions::allocate,
       .release =
@@ -446,8 +458,10 @@ const cuda::Cuda &FakeCuda::table() {
           },
       .isDeviceMemory =
           [](bool *isIt, const void *address) {
+            if (current->fails("isDeviceMemory"))
+              return failure;
             *isIt = current->memory.count(const_cast<void *>(address)) != 0;
-            return current->fails("isDeviceMemory") ? failure : 0;
+            return 0;
           },
       .copy = Functions::copy,
       .clear = Functions::clear,
@@ -456,8 +470,10 @@ const cuda::Cuda &FakeCuda::table() {
       .synchronize = Functions::synchronize,
       .isCaptured =
           [](bool *result, cuda::Stream) {
+            if (current->fails("isCaptured"))
+              return failure;
             *result = current->captured;
-            return current->fails("isCaptured") ? failure : 0;
+            return 0;
           },
       .createEvent = Functions::createEvent,
       .destroyEvent = Functions::destroyEvent,

@@ -2,8 +2,8 @@
 // A CUDA runtime without a GPU: device memory is host memory, filled with garbage; launches run on an emulated GPU,
 // beside each other, whatever device they are for. Streams do what they are given as soon as they can: a kernel that
 // waits for one that has not been launched yet waits, and what comes behind it on its stream. Any call can be made to
-// fail, and what has not been given back is counted. One at a time, since a table of functions has no place for an
-// object.
+// fail, which does nothing then, and what has not been given back is counted. One at a time, since a table of functions
+// has no place for an object.
 #pragma once
 
 #include "Gpu.h"
