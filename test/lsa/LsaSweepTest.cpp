@@ -46,14 +46,14 @@ CUDA query -> broken in joining: gc3UnhandledCudaError: hearing from the other r
 CUDA copy -> broken in joining: gc3UnhandledCudaError: hearing from the other ranks [CUDA]
 CUDA synchronize -> broken in joining: gc3UnhandledCudaError: hearing from the other ranks [CUDA]
 CUDA setDevice -> broken in joining: gc3UnhandledCudaError: switching to device # [CUDA]; left: 1 memory 1 pinned
-CUDA isCaptured -> declined: asking whether the stream is captured [CUDA] / rank # could not load it
-CUDA getDevice -> declined: asking for the current device [CUDA] / rank # could not load it
-CUDA occupancy -> declined: asking how many blocks fit [CUDA] / rank # could not load it
-CUDA allocate -> declined: allocating # bytes of device memory for program 'direct_rs2_aliased' [CUDA] / rank # could not load it
-NCCL allocate -> declined: allocating # bytes of symmetric memory [NCCL] / rank # could not load it
-CUDA clear -> declined: clearing FIFO slots [CUDA] / rank # could not load it
-CUDA synchronize -> declined: clearing FIFO slots [CUDA] / rank # could not load it
-CUDA setDevice -> declined: rank # could not load it / switching to device # [CUDA]
+CUDA isCaptured -> declined: asking whether the stream is captured [CUDA] / rank # could not load it: asking whether the stream is captured [CUDA]
+CUDA getDevice -> declined: asking for the current device [CUDA] / rank # could not load it: asking for the current device [CUDA]
+CUDA occupancy -> declined: asking how many blocks fit [CUDA] / rank # could not load it: asking how many blocks fit [CUDA]
+CUDA allocate -> declined: allocating # bytes of device memory for program 'direct_rs2_aliased' [CUDA] / rank # could not load it: allocating # bytes of device memory for program 'direct_rs2_aliased' [CUDA]
+NCCL allocate -> declined: allocating # bytes of symmetric memory [NCCL] / rank # could not load it: allocating # bytes of symmetric memory [NCCL]
+CUDA clear -> declined: clearing FIFO slots [CUDA] / rank # could not load it: clearing FIFO slots [CUDA]
+CUDA synchronize -> declined: clearing FIFO slots [CUDA] / rank # could not load it: clearing FIFO slots [CUDA]
+CUDA setDevice -> declined: rank # could not load it: switching to device # [CUDA] / switching to device # [CUDA]
 CUDA getDevice -> broken: gc3UnhandledCudaError: asking for the current device [CUDA]
 CUDA copy -> broken: gc3UnhandledCudaError: telling the other ranks [CUDA]
 CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA]
@@ -68,14 +68,14 @@ CUDA copy -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]
 CUDA synchronize -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]
 CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA]; left: 2 memory 1 pinned 1 symmetric
 NCCL groupStart -> declined: opening a group [NCCL]
-NCCL enroll -> declined: rank # could not load it / registering a window [NCCL]
+NCCL enroll -> declined: rank # could not load it: registering a window [NCCL] / registering a window [NCCL]
 NCCL groupEnd -> declined: closing a group [NCCL]
-CUDA isDeviceMemory -> declined: looking at a window [CUDA] / rank # could not load it
-CUDA copy -> declined: rank # could not load it / reading a window [CUDA]
-CUDA synchronize -> declined: rank # could not load it / reading a window [CUDA]
-CUDA clear -> declined: clearing a program's counters [CUDA] / rank # could not load it
-CUDA copy -> declined: copying a program [CUDA] / rank # could not load it
-CUDA synchronize -> declined: copying a program [CUDA] / rank # could not load it
+CUDA isDeviceMemory -> declined: looking at a window [CUDA] / rank # could not load it: looking at a window [CUDA]
+CUDA copy -> declined: rank # could not load it: reading a window [CUDA] / reading a window [CUDA]
+CUDA synchronize -> declined: rank # could not load it: reading a window [CUDA] / reading a window [CUDA]
+CUDA clear -> declined: clearing a program's counters [CUDA] / rank # could not load it: clearing a program's counters [CUDA]
+CUDA copy -> declined: copying a program [CUDA] / rank # could not load it: copying a program [CUDA]
+CUDA synchronize -> declined: copying a program [CUDA] / rank # could not load it: copying a program [CUDA]
 NCCL allGather -> broken: gc3SystemError: telling the other ranks [NCCL]; left: 3 memory 1 pinned 1 symmetric 1 windows
 NCCL allGather -> broken: gc3SystemError: telling the other ranks [NCCL]; left: 6 memory 2 pinned 2 symmetric 2 windows
 NCCL groupEnd -> broken: gc3SystemError: closing a group [NCCL]; left: 6 memory 2 pinned 2 symmetric 2 windows
@@ -97,7 +97,7 @@ CUDA isCaptured -> broken: gc3UnhandledCudaError: asking whether the stream is c
 CUDA getDevice -> ran
 CUDA query -> ran
 CUDA setDevice -> ran
-NCCL pointer -> declined: asking for a peer's memory [NCCL] / rank # could not load it
+NCCL pointer -> declined: asking for a peer's memory [NCCL] / rank # could not load it: asking for a peer's memory [NCCL]
 )");
 }
 
