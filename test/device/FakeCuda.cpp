@@ -187,7 +187,7 @@ void FakeCuda::replay() {
 }
 
 void FakeCuda::drop(cuda::Stream stream) {
-  std::erase_if(graph, [&](const auto &captured) { return captured.first == stream; });
+  std::erase_if(graph, [&](const auto &work) { return work.first == stream; });
 }
 
 bool FakeCuda::advance(std::deque<Work> &stream) {

@@ -74,10 +74,10 @@ inline std::string callOf(LsaWorld &world, const TrialOptions &options) {
 
 /// Ranks that join and make two calls of the first program, the second of which finds it loaded.
 inline std::string joinAndCall(FakeCuda &fake, FakeWindows &windows, const std::vector<ProgramSpec> &specs,
-                               const TrialOptions &options) {
+                               const TrialOptions &options, const cuda::Options &ofWorld = smallOptions()) {
   std::string came;
   {
-    LsaWorld world(fake, windows, specs);
+    LsaWorld world(fake, windows, specs, ofWorld);
     came = joinedTo(world);
     for (int call = 0; came.empty() && call < 2; ++call)
       came = callOf(world, options);

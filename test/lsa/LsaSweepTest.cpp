@@ -101,4 +101,35 @@ NCCL pointer -> declined: asking for a peer's memory [NCCL] / rank # could not l
 )");
 }
 
+/// A call of a program for a protocol, and under which other it ran, if so.
+std::string callUnder(device::Protocol protocol, FakeCuda &fake) {
+  FakeWindows windows(fake);
+  std::string came;
+  ProgramSpec spec = reduceScatter(2, true);
+  spec.protocol = static_cast<uint8_t>(protocol);
+  {
+    LsaWorld world(fake, windows, {spec});
+    came = joinedTo(world);
+    if (came.empty()) {
+      const auto used = [&](size_t rank) { return world.joined[rank].rank->programs()->entry(0).sizes.protocol; };
+      EXPECT_EQ(used(0), used(1));
+      came = callOf(world, {.count = 9});
+      if (came.empty())
+        came = used(0) == protocol ? "ran" : used(0) == device::Protocol::Simple ? "ran under Simple" : "ran under LL";
+    }
+  }
+  return came + leftBy(fake, windows);
+}
+
+/// Where it can't be asked whether a link keeps lines whole, all ranks take it that it does not.
+TEST(LsaSweep, UnderLL128) {
+  Sweep simple, lines;
+  simple.over([](FakeCuda &fake) { return callUnder(device::Protocol::Simple, fake); });
+  lines.over([](FakeCuda &fake) { return callUnder(device::Protocol::LL128, fake); });
+  EXPECT_EQ(lines.beyond(simple), R"(
+CUDA deviceOf -> ran under Simple
+CUDA nativeAtomics -> ran under Simple
+)");
+}
+
 } // namespace
