@@ -67,10 +67,10 @@ inline std::string left(std::string leaks) {
 }
 
 /// What several ranks say, each thing once, in an order that does not depend on which rank it was.
-inline std::string together(const std::multiset<std::string> &said) {
+inline std::string together(const std::set<std::string> &said) {
   std::string text;
-  for (auto each = said.begin(); each != said.end(); each = said.upper_bound(*each))
-    text += (text.empty() ? "" : " / ") + *each;
+  for (const std::string &each : said)
+    text += (text.empty() ? "" : " / ") + each;
   return text;
 }
 

@@ -115,7 +115,7 @@ public:
   /// Each rank for itself; ranks that do not fail say ok.
   std::string sumAlone() {
     application.fill();
-    std::multiset<std::string> said;
+    std::set<std::string> said;
     for (size_t rank = 0; rank < rankCount; ++rank)
       said.insert(tell(allReduce(rank, gc3Sum), {comms[rank]}));
     if (together(said) == "ok")
@@ -124,7 +124,7 @@ public:
   }
 
   std::string asyncErrors() {
-    std::multiset<std::string> said;
+    std::set<std::string> said;
     for (gc3Comm_t comm : comms) {
       gc3Result_t result = gc3InternalError;
       EXPECT_EQ(gc3CommGetAsyncError(comm, &result), gc3Success);

@@ -22,7 +22,7 @@ std::vector<lsa::RankCall> capture(LsaWorld &world, const Loopback::Buffers &buf
 /// Replays what was captured as a whole, twice.
 std::string replay(LsaWorld &world, const Trial &trial, Loopback::Buffers &buffers,
                    const std::vector<lsa::RankCall> &calls) {
-  std::multiset<std::string> said;
+  std::set<std::string> said;
   for (const lsa::RankCall &call : calls) {
     EXPECT_FALSE(call.declined);
     EXPECT_EQ(call.rank->broken().text, call.outcome.text) << "it stays so";
@@ -135,7 +135,7 @@ TEST(LsaCaptureSweep, NotLoaded) {
   sweep.over([](FakeCuda &fake) {
     const uint64_t failAt = std::exchange(fake.failAt, 0);
     FakeWindows windows(fake);
-    std::multiset<std::string> said;
+    std::set<std::string> said;
     {
       LsaWorld world(fake, windows, {reduceScatter(2, true)});
       const Trial trial = world.trial(0, {.count = 9});

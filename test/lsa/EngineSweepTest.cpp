@@ -79,7 +79,7 @@ public:
   bool isRefused() const { return !attached[0].attachment; }
   /// Why NCCL serves all calls, or why none can be served.
   std::string why() const {
-    std::multiset<std::string> said;
+    std::set<std::string> said;
     for (const nccl::Attached &rank : attached) {
       EXPECT_EQ(rank.attachment == nullptr, attached[0].attachment == nullptr) << "all or none";
       said.insert(brief(rank.why));
@@ -90,7 +90,7 @@ public:
   /// An allreduce by all ranks, in one group or each for itself, as the library in front makes it: who has served it.
   std::string call(bool inAGroup) {
     handedOver = 0;
-    std::multiset<std::string> results;
+    std::set<std::string> results;
     std::vector<nccl::Work> works;
     for (size_t rank = 0; rank < rankCount; ++rank) {
       std::fill_n(application.buffers[rank], count, static_cast<float>(rank + 1));
@@ -117,7 +117,7 @@ public:
   }
 
   std::string asyncErrors() const {
-    std::multiset<std::string> results;
+    std::set<std::string> results;
     for (const nccl::Attached &rank : attached)
       results.insert(nameOf(rank.attachment->asyncError()));
     return together(results);

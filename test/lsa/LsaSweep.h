@@ -20,7 +20,7 @@ inline bool anyWaits(LsaWorld &world) {
 
 /// What the ranks came to when they joined; empty where they may make calls.
 inline std::string joinedTo(const LsaWorld &world) {
-  std::multiset<std::string> said;
+  std::set<std::string> said;
   for (const lsa::Joined &rank : world.joined) {
     EXPECT_EQ(rank.rank == nullptr, world.joined[0].rank == nullptr) << "all or none";
     EXPECT_EQ(rank.outcome.ok(), world.joined[0].outcome.ok());
@@ -47,7 +47,7 @@ inline std::string callOf(LsaWorld &world, const TrialOptions &options) {
   const Trial trial = world.trial(0, options);
   Loopback::Buffers buffers(world.cuda, trial);
   std::vector<lsa::RankCall> calls;
-  std::multiset<std::string> said;
+  std::set<std::string> said;
   for (size_t rank = 0; rank < world.comms.size(); ++rank) {
     calls.push_back(world.part(rank, buffers.requests[rank]));
     if (!calls.back().outcome.ok())
