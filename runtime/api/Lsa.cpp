@@ -17,8 +17,10 @@ Outcome Lsa::make(const lsa::Drivers &drivers, std::span<const Init> inits) {
   std::map<uint64_t, std::shared_ptr<Lsa>> backends; // by communicator
   Outcome first;
   for (size_t i = 0; i < inits.size(); ++i) {
-    if (!joined[i].outcome.ok()) {
-      first = first.ok() ? joined[i].outcome : first;
+    if (const Outcome &outcome = joined[i].outcome; !outcome.ok()) {
+      // What a rank has found out by itself says more than what the others heard of it, which is gc3InvalidUsage.
+      if (first.ok() || (first.code == gc3InvalidUsage && outcome.code != gc3InvalidUsage))
+        first = outcome;
       continue;
     }
     std::shared_ptr<Lsa> &backend = backends[joined[i].communicator];

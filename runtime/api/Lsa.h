@@ -20,7 +20,8 @@ public:
     gc3Comm **comm;
     lsa::Applicant applicant;
   };
-  /// Makes the ranks of several communicators, or fails for some of them; the first error.
+  /// Makes the ranks of several communicators, or fails for some of them; the first error, or the first of a rank that
+  /// was not told of it.
   static host::Outcome make(const lsa::Drivers &drivers, std::span<const Init> inits);
   /// With the CUDA runtime that this library is linked with and the installed NCCL.
   static host::Outcome make(std::span<const Init> inits);

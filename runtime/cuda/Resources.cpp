@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/Resources.h"
 
+#include "log/Log.h"
+
 #include <algorithm>
 
 namespace gc3::cuda {
@@ -18,8 +20,11 @@ OnDevice::OnDevice(const Cuda &cuda, int device) : cuda(cuda) {
 }
 
 OnDevice::~OnDevice() {
-  if (before >= 0)
-    cuda.setDevice(before);
+  if (before < 0)
+    return;
+  const Outcome back = outcomeOf(cuda, cuda.setDevice(before), "going back to device " + std::to_string(before));
+  if (!back.ok()) // no call has failed for it
+    log::tellOnce(back.text);
 }
 
 Outcome allocate(const Cuda &cuda, size_t bytes, const std::string &what, DeviceMemory &memory) {

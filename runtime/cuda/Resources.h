@@ -9,7 +9,7 @@
 
 namespace gc3::cuda {
 
-/// Makes a device the thread's current one, and takes that back.
+/// Makes a device the thread's current one, and takes that back; if it can't, it says so on standard error.
 class OnDevice {
 public:
   OnDevice(const Cuda &cuda, int device);

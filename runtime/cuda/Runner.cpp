@@ -138,6 +138,8 @@ Outcome Runner::enqueue(Plan &plan, Stream stream) {
   Outcome outcome = enqueueCall(plan, stream);
   // Also where only a part of the call could be put there.
   const Outcome recorded = outcomeOf(cuda, cuda.record(lastCall.get(), stream), "recording an event");
+  if (!recorded.ok())
+    breakDown(recorded); // nothing could come behind it
   return outcome.ok() ? recorded : outcome;
 }
 

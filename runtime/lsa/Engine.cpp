@@ -208,10 +208,32 @@ private:
   Catalog::Files files;
 };
 
+/// Where the installed NCCL has no windows, or is not what it takes, or the driver is older than the CUDA runtime here.
+/// All ranks have the same ones.
+class NoEngine final : public nccl::Engine {
+public:
+  explicit NoEngine(std::string reason) : why(std::move(reason)) {}
+  std::vector<Attached> attach(std::span<const Member> members) override {
+    return std::vector<Attached>(members.size(), {nullptr, why});
+  }
+  Result run(std::span<const Work>) override { return Result::InternalError; } // there is nothing to run on
+
+private:
+  const std::string why;
+};
+
 } // namespace
+
+std::unique_ptr<nccl::Engine> noEngine(std::string why) {
+  return std::make_unique<NoEngine>(std::move(why));
+}
 
 std::unique_ptr<nccl::Engine> makeEngine(const Drivers &drivers, nccl::Bundles &&bundles, const cuda::Options &options,
                                          Result (*forward)(const Call &call)) {
+  int device = 0;
+  const cuda::Result asked = drivers.cuda.getDevice(&device);
+  if (Outcome outcome = outcomeOf(drivers.cuda, asked, "asking for the current device"); !outcome.ok())
+    return noEngine(outcome.text);
   return std::make_unique<LsaEngine>(drivers, std::move(bundles), options, forward);
 }
 

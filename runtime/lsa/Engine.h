@@ -7,7 +7,10 @@
 
 namespace gc3::lsa {
 
-/// The drivers have to stay. `forward` makes a call of NCCL's.
+/// NCCL serves all calls, and that is why.
+std::unique_ptr<nccl::Engine> noEngine(std::string why);
+
+/// The drivers have to stay. `forward` makes a call of NCCL's. No engine where there is no GPU that could be asked for.
 std::unique_ptr<nccl::Engine> makeEngine(const Drivers &drivers, nccl::Bundles &&bundles, const cuda::Options &options,
                                          nccl::Result (*forward)(const nccl::Call &call));
 

@@ -20,8 +20,7 @@ host::Outcome grouped(const Nccl &nccl, Body body) {
 }
 
 /// Every rank gives own[i] and receives all[i], by rank of its communicator; by rank of the thread, what that came to.
-/// A rank with an error is broken, as the others may wait for it; once the group has begun it may have a kernel of
-/// NCCL's that waits for them.
+/// A rank with an error is broken, as the others may wait for it.
 template <typename Message>
 std::vector<host::Outcome> gatherEach(const Nccl &nccl, std::span<Rank *const> ranks, const std::vector<Message> &own,
                                       std::vector<std::vector<Message>> &all) {
@@ -30,8 +29,7 @@ std::vector<host::Outcome> gatherEach(const Nccl &nccl, std::span<Rank *const> r
   host::Outcome begun;
   for (size_t i = 0; begun.ok() && i < ranks.size(); ++i)
     begun = ranks[i]->beginGather(&own[i], sizeof(Message));
-  const bool hasBegun = begun.ok();
-  if (hasBegun)
+  if (begun.ok())
     begun = grouped(nccl, [&] {
       host::Outcome gathered;
       for (size_t i = 0; gathered.ok() && i < ranks.size(); ++i)
@@ -45,7 +43,7 @@ std::vector<host::Outcome> gatherEach(const Nccl &nccl, std::span<Rank *const> r
     if (begun.ok())
       outcomes[i] = ranks[i]->endGather(all[i].data(), sizeof(Message), since);
     if (!outcomes[i].ok())
-      hasBegun ? ranks[i]->giveUp(outcomes[i]) : ranks[i]->breakDown(outcomes[i]);
+      ranks[i]->giveUp(outcomes[i]);
   }
   return outcomes;
 }

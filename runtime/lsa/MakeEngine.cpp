@@ -16,33 +16,15 @@ void inThread(const std::function<void()> &work) {
   });
 }
 
-/// Where the installed NCCL has no windows, or is not what it takes, or the driver is older than the CUDA runtime here:
-/// NCCL serves all calls. All ranks have the same ones.
-class Unable : public Engine {
-public:
-  explicit Unable(std::string why) : why(std::move(why)) {}
-  std::vector<Attached> attach(std::span<const Member> members) override {
-    return std::vector<Attached>(members.size(), {nullptr, why});
-  }
-  Result run(std::span<const Work>) override { return Result::InternalError; } // there is nothing to run on
-
-private:
-  const std::string why;
-};
-
 } // namespace
 
 std::unique_ptr<Engine> makeEngine(Bundles &&bundles) {
   static lsa::Nccl nccl;
   if (host::Outcome outcome = lsa::Nccl::find(findInstalled, nccl); !outcome.ok())
-    return std::make_unique<Unable>(outcome.text);
-  const cuda::Cuda &cuda = *cuda::linkedCuda();
-  int device = 0;
-  if (host::Outcome outcome = outcomeOf(cuda, cuda.getDevice(&device), "asking for the current device"); !outcome.ok())
-    return std::make_unique<Unable>(outcome.text);
+    return lsa::noEngine(outcome.text);
   cuda::Options options = cuda::environmentOptions();
   options.traceName = trace::environmentName();
-  return lsa::makeEngine({cuda, nccl, gin::find, inThread}, std::move(bundles), options, forward);
+  return lsa::makeEngine({*cuda::linkedCuda(), nccl, gin::find, inThread}, std::move(bundles), options, forward);
 }
 
 } // namespace gc3::nccl

@@ -207,6 +207,7 @@ Outcome Rank::gather(size_t size) {
   if (isAborted)
     return {gc3InvalidUsage, "the communicator was aborted"};
   auto *memory = static_cast<std::byte *>(gathered.get());
+  isGathering = true;
   return outcomeOf(nccl.AllGather(memory, memory + mostBytes, size, nccl::DataType::Int8, comm,
                                   reinterpret_cast<nccl::Stream>(runner.stream())),
                    "telling the other ranks");
@@ -228,7 +229,7 @@ Outcome Rank::endGather(void *all, size_t size, Clock::time_point since) {
 
 /// In an open group NCCL has noted the gather, and runs it when the group ends.
 Outcome Rank::checkHeard(const std::byte *all) {
-  groupIsOpen = !std::equal(told.begin(), told.end(), all + told.size() * rank());
+  isGathering = groupIsOpen = !std::equal(told.begin(), told.end(), all + told.size() * rank());
   if (!groupIsOpen)
     return {};
   return {gc3InvalidUsage, "a group of NCCL's is open, in which ranks can't tell each other anything"};
@@ -246,6 +247,7 @@ Outcome Rank::wait(Clock::time_point since) {
     const cuda::Result result = cuda.query(gatheredAll.get());
     if (result != cuda::notReady && revocation.hasBegun())
       return broken(); // what has ended has brought nothing
+    isGathering = result != 0;
     if (result != cuda::notReady)
       return outcomeOf(cuda, result, "hearing from the other ranks");
     if (isAborted)
@@ -294,8 +296,10 @@ void Rank::breakDown(const Outcome &why) {
 }
 
 void Rank::giveUp(const Outcome &why) {
-  hasGivenUp = true;
   breakDown(why);
+  if (!isGathering)
+    return;
+  hasGivenUp = true;
   if (groupIsOpen) // the application's mistake; nobody waits yet
     return;
   runner.stop(); // or NCCL would wait for ours

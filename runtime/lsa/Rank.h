@@ -109,8 +109,9 @@ public:
   /// As Runner::watch; a kernel that was stopped takes the communicator with it.
   host::Outcome watch(cuda::Watchdog::Clock::time_point now);
   void breakDown(const host::Outcome &why);
-  /// As breakDown, where kernels of NCCL's may wait for ranks that never come: the communicator is revoked, and from
-  /// here on no memory is given back. Where an open group has them still to come, it is not revoked.
+  /// As breakDown; where a gather is not known to have ended, NCCL's kernel may wait for ranks that never come: then
+  /// the communicator is revoked, and from here on no memory is given back. Where the gather waits for the end of an
+  /// open group, it is not revoked.
   void giveUp(const host::Outcome &why);
   /// A call has failed here and nowhere else, maybe: what is not the caller's mistake breaks the rank.
   void fail(const host::Outcome &why);
@@ -145,6 +146,7 @@ private:
   std::unique_ptr<Catalog> catalog;
   std::atomic<bool> isAborted{false};
   Revocation revocation;
+  bool isGathering = false; ///< NCCL has been told to, and is not known to have ended
   bool hasGivenUp = false;  ///< something of NCCL's may never come to its end
   bool groupIsOpen = false; ///< of NCCL's, with a gather in it
   mutable std::mutex mutex; ///< guards the calls of the runner, the recorder and what was refused

@@ -6,6 +6,7 @@
 #include "lsa/Gather.h"
 
 #include <algorithm>
+#include <map>
 
 namespace gc3::lsa {
 
@@ -26,30 +27,36 @@ struct Job {
   Outcome outcome;
   bool windowless = false;
 
-  /// As others say.
-  void hear(std::span<const Verdict> all) {
+  /// As others say; of those in `reasons` it is known why.
+  void hear(std::span<const Verdict> all, const std::map<size_t, std::string> &reasons) {
     for (size_t r = 0; r < all.size(); ++r) {
       windowless |= all[r].windowless != 0;
-      if (outcome.ok() && all[r].code != gc3Success)
-        outcome = {static_cast<gc3Result_t>(all[r].code), "rank " + std::to_string(r) + " could not load it"};
+      if (!outcome.ok() || all[r].code == gc3Success)
+        continue;
+      const auto reason = reasons.find(r);
+      outcome = {static_cast<gc3Result_t>(all[r].code),
+                 "rank " + std::to_string(r) + " could not load it" + (reason == reasons.end() ? "" : reason->second)};
     }
   }
 };
-using Jobs = std::vector<Job *>;
+using Jobs = std::vector<Job *>; ///< of one communicator
 
-/// Behind it either all ranks of a job's communicator have gone on, or none.
+/// Behind it either all ranks of the jobs' communicator have gone on, or none.
 Outcome agree(const Nccl &nccl, const Jobs &jobs) {
   std::vector<Verdict> own;
   std::vector<std::vector<Verdict>> all;
   std::vector<Rank *> ranks;
+  std::map<size_t, std::string> reasons; // of the thread's own ranks
   for (const Job *job : jobs) {
     ranks.push_back(job->rank);
     own.push_back({static_cast<uint32_t>(job->outcome.code), job->windowless});
+    if (!job->outcome.ok())
+      reasons[job->rank->rank()] = ": " + job->outcome.text;
   }
   if (Outcome outcome = breakTogether(gatherEach<Verdict>(nccl, ranks, own, all), ranks); !outcome.ok())
     return outcome;
   for (size_t i = 0; i < jobs.size(); ++i)
-    jobs[i]->hear(all[i]);
+    jobs[i]->hear(all[i], reasons);
   return {};
 }
 
@@ -176,6 +183,18 @@ void loadAll(std::span<RankCall> calls, const Nccl &nccl) {
   }
 }
 
+/// A communicator's ranks make a call in a capture, or none does: who could not find out goes by the thread's others,
+/// lest it load a program alone.
+void lookForCapture(std::span<RankCall> calls) {
+  for (RankCall &call : calls)
+    call.outcome = call.rank->isCaptured(call.stream, call.plan.captured);
+  for (RankCall &call : calls)
+    if (!call.outcome.ok())
+      call.plan.captured = std::any_of(calls.begin(), calls.end(), [&](const RankCall &other) {
+        return other.outcome.ok() && other.plan.captured && other.rank->communicator() == call.rank->communicator();
+      });
+}
+
 void plan(RankCall &call) {
   if (Outcome broken = call.rank->broken(); !broken.ok()) {
     call.outcome = broken;
@@ -197,8 +216,7 @@ void plan(RankCall &call) {
 } // namespace
 
 void prepare(std::span<RankCall> calls, const Nccl &nccl) {
-  for (RankCall &call : calls)
-    call.outcome = call.rank->isCaptured(call.stream, call.plan.captured);
+  lookForCapture(calls);
   loadAll(calls, nccl);
   for (RankCall &call : calls) { // before any is enqueued: memory may have to be taken, which may wait for kernels
     plan(call);

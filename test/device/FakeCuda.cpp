@@ -129,8 +129,12 @@ FakeCuda::~FakeCuda() {
     std::free(piece);
 }
 
-bool FakeCuda::fails() {
-  return ++calls == failAt;
+bool FakeCuda::fails(const char *function, const char *file) {
+  if (++calls != failAt)
+    return false;
+  failed =
+      std::string(std::string_view(file).find("FakeCuda") != std::string_view::npos ? "CUDA " : "NCCL ") + function;
+  return true;
 }
 
 std::string FakeCuda::leaks() const {
@@ -180,6 +184,10 @@ bool FakeCuda::isIdle(cuda::Stream stream) {
 void FakeCuda::replay() {
   for (const auto &[stream, make] : graph)
     begin(stream, make);
+}
+
+void FakeCuda::drop(cuda::Stream stream) {
+  std::erase_if(graph, [&](const auto &work) { return work.first == stream; });
 }
 
 bool FakeCuda::advance(std::deque<Work> &stream) {
@@ -343,11 +351,15 @@ struct FakeCuda::Functions {
     return 0;
   }
   static Result occupancy(int *blocks, const void *kernel, uint32_t threads) {
+    if (current->fails())
+      return failure;
     current->known.insert(kernel);
     *blocks = static_cast<int>(current->threadsPerMultiprocessor / threads);
-    return current->fails() ? failure : 0;
+    return 0;
   }
   static Result attribute(int *value, cuda::Attribute attribute, int device) {
+    if (current->fails())
+      return failure;
     switch (attribute) {
     case cuda::Attribute::Multiprocessors:
       *value = ownOr(current->multiprocessorsOf, device, current->multiprocessors);
@@ -356,7 +368,7 @@ struct FakeCuda::Functions {
     case cuda::Attribute::Minor: *value = ownOr(current->architectureOf, device, current->architecture) % 10; break;
     case cuda::Attribute::CooperativeLaunch: *value = current->cooperative; break;
     }
-    return current->fails() ? failure : 0;
+    return 0;
   }
 
   static Result createStream(cuda::Stream *stream) {
@@ -398,12 +410,14 @@ const cuda::Cuda &FakeCuda::table() {
   static constexpr cuda::Cuda fake{
       .getDevice =
           [](int *device) {
+            if (current->fails("getDevice"))
+              return failure;
             *device = current->currentDevice;
-            return current->fails() ? failure : 0;
+            return 0;
           },
       .setDevice =
           [](int device) {
-            if (current->fails())
+            if (current->fails("setDevice"))
               return failure;
             current->currentDevice = device;
             return 0;
@@ -411,18 +425,24 @@ const cuda::Cuda &FakeCuda::table() {
       .attribute = Functions::attribute,
       .busId =
           [](char *text, int bytes, int device) {
+            if (current->fails("busId"))
+              return failure;
             std::snprintf(text, static_cast<size_t>(bytes), "0000:0%d:00.0", device);
-            return current->fails() ? failure : 0;
+            return 0;
           },
       .deviceOf =
           [](int *device, const char *busId) {
+            if (current->fails("deviceOf"))
+              return failure;
             *device = busId[6] - '0';
-            return current->fails() ? failure : 0;
+            return 0;
           },
       .nativeAtomics =
           [](int *supported, int device, int peer) {
+            if (current->fails("nativeAtomics"))
+              return failure;
             *supported = current->nvlink && !current->overPcie.contains({device, peer});
-            return current->fails() ? failure : 0;
+            return 0;
           },
       .allocate = Functions::allocate,
       .release =
@@ -438,8 +458,10 @@ const cuda::Cuda &FakeCuda::table() {
           },
       .isDeviceMemory =
           [](bool *isIt, const void *address) {
+            if (current->fails("isDeviceMemory"))
+              return failure;
             *isIt = current->memory.count(const_cast<void *>(address)) != 0;
-            return current->fails() ? failure : 0;
+            return 0;
           },
       .copy = Functions::copy,
       .clear = Functions::clear,
@@ -448,8 +470,10 @@ const cuda::Cuda &FakeCuda::table() {
       .synchronize = Functions::synchronize,
       .isCaptured =
           [](bool *result, cuda::Stream) {
+            if (current->fails("isCaptured"))
+              return failure;
             *result = current->captured;
-            return current->fails() ? failure : 0;
+            return 0;
           },
       .createEvent = Functions::createEvent,
       .destroyEvent = Functions::destroyEvent,

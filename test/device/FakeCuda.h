@@ -2,8 +2,8 @@
 // A CUDA runtime without a GPU: device memory is host memory, filled with garbage; launches run on an emulated GPU,
 // beside each other, whatever device they are for. Streams do what they are given as soon as they can: a kernel that
 // waits for one that has not been launched yet waits, and what comes behind it on its stream. Any call can be made to
-// fail, and what has not been given back is counted. One at a time, since a table of functions has no place for an
-// object.
+// fail, which does nothing then, and what has not been given back is counted. One at a time, since a table of functions
+// has no place for an object.
 #pragma once
 
 #include "Gpu.h"
@@ -49,6 +49,7 @@ public:
 
   // What they look at:
   uint64_t calls = 0;           ///< those that can fail
+  std::string failed;           ///< whose function did, and which: "CUDA copy", "NCCL allGather"
   uint64_t launches = 0;        ///< of the interpreter
   uint64_t awaited = 0;         ///< times that a stream was told to wait for an event
   uint32_t threadsOfLaunch = 0; ///< of the last one
@@ -60,6 +61,8 @@ public:
   void release(std::byte *memory);
   /// What was captured, once more.
   void replay();
+  /// What was captured of a stream is thrown away, as its capture has failed.
+  void drop(cuda::Stream stream);
 
   /// What a stream is to do. False: not yet; it is asked again.
   using Work = std::function<bool()>;
@@ -67,8 +70,8 @@ public:
   void enqueue(cuda::Stream stream, const std::function<Work()> &make);
   /// Whether the stream has done all that it was given.
   bool isIdle(cuda::Stream stream);
-  /// Counts a call that can fail, of CUDA's or of another fake's.
-  bool fails();
+  /// Counts a call that can fail, of CUDA's or of another fake's, whose file and function are noted if it does.
+  bool fails(const char *function = __builtin_FUNCTION(), const char *file = __builtin_FILE());
 
 private:
   struct Functions;

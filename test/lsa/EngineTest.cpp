@@ -201,7 +201,7 @@ TEST_F(LsaEngine, HandsOverNothingWithoutAGroup) {
 }
 
 TEST_F(LsaEngine, AFailedRankServesAndFails) {
-  fake.failAt = 3;
+  fake.failAt = 4;
   attach({ringAllReduce(2, true)});
   fake.failAt = 0;
   for (size_t rank = 0; rank < 2; ++rank) {

@@ -394,8 +394,7 @@ const gin::Part *FakeWindows::part() {
   return &part;
 }
 
-/// By name, as the dynamic loader has it.
-lsa::Nccl FakeWindows::table() const {
+void *FakeWindows::function(const std::string &name) {
   static const std::map<std::string, void *> functions{
       {"AllGather", reinterpret_cast<void *>(&Functions::allGather)},
       {"CommAbort", reinterpret_cast<void *>(&Functions::abort)},
@@ -417,14 +416,13 @@ lsa::Nccl FakeWindows::table() const {
       {"MemFree", reinterpret_cast<void *>(&Functions::release)},
       {"TeamLsa", reinterpret_cast<void *>(&Functions::teamLsa)},
   };
+  const auto found = functions.find(name);
+  return found == functions.end() ? nullptr : found->second;
+}
+
+lsa::Nccl FakeWindows::table() const {
   lsa::Nccl nccl;
-  const host::Outcome outcome = lsa::Nccl::find(
-      [](const std::string &name) -> void * {
-        const auto found = functions.find(name);
-        return found == functions.end() ? nullptr : found->second;
-      },
-      nccl);
-  if (!outcome.ok())
+  if (!lsa::Nccl::find(function, nccl).ok())
     std::abort();
   return nccl;
 }

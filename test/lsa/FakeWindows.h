@@ -21,6 +21,8 @@ public:
   FakeWindows &operator=(const FakeWindows &) = delete;
 
   lsa::Nccl table() const;
+  /// By its name without `nccl`, as the dynamic loader has it; null: there is none.
+  static void *function(const std::string &name);
   /// For this version of NCCL.
   static const gin::Part *part();
   /// What a failing call returns.

@@ -5,7 +5,6 @@
 
 using namespace gc3;
 using namespace gc3::test;
-using host::ReduceOp;
 
 namespace {
 
@@ -230,61 +229,6 @@ TEST(LsaErrors, ACallersMistakeIsNotTheEnd) {
     EXPECT_EQ(world.finish(trial, buffers), "");
   }
   EXPECT_EQ(windows.leaks(), "");
-}
-
-/// Every call into CUDA and NCCL fails once. Whatever it was, ranks come to the same: all join or none, all run a
-/// program or none; or the communicator is broken, which the rank that failed says.
-TEST(LsaErrors, EveryCallMayFail) {
-  uint64_t calls = 1;
-  uint64_t refused = 0, declined = 0, broken = 0;
-  for (int version : {22809, lsa::tellingVersion})
-    for (uint64_t failing = 0; failing <= calls; ++failing) { // 0: none
-      FakeCuda fake;
-      FakeWindows windows(fake);
-      windows.version = version;
-      fake.failAt = failing;
-      {
-        LsaWorld world(fake, windows, {reduceScatter(2, true)});
-        const bool joined = world.joined[0].rank != nullptr;
-        for (const lsa::Joined &rank : world.joined)
-          EXPECT_EQ(rank.rank != nullptr, joined) << "call " << failing;
-        bool anyBroken = false;
-        for (const lsa::Joined &rank : world.joined)
-          anyBroken |= rank.rank && !rank.rank->broken().ok();
-        refused += !joined;
-        for (int i = 0; joined && !anyBroken && i < 2; ++i) {
-          const Trial trial = world.trial(0, {.count = 9, .op = ReduceOp::Avg});
-          Loopback::Buffers buffers(fake, trial);
-          const std::vector<lsa::RankCall> made = callAll(world, buffers);
-          for (const lsa::RankCall &call : made) {
-            EXPECT_EQ(call.declined, made[0].declined) << "call " << failing;
-            anyBroken |= !call.declined && !call.outcome.ok();
-            if (!call.outcome.ok() && !call.declined) {
-              EXPECT_NE(call.outcome.text.find("error 2"), std::string::npos) << call.outcome.text;
-            }
-          }
-          declined += made[0].declined;
-          if (!anyBroken && !made[0].declined) {
-            EXPECT_EQ(world.finish(trial, buffers), "") << "call " << failing;
-          }
-          if (anyBroken)
-            abortAll(world);
-        }
-        broken += anyBroken;
-        if (failing == 0)
-          calls = fake.calls;
-        if (failing == 0) {
-          EXPECT_TRUE(joined && !anyBroken);
-        }
-        if (anyBroken)
-          continue; // aborted: memory stays taken
-      }
-      EXPECT_EQ(windows.leaks(), "") << "call " << failing;
-    }
-  EXPECT_GT(calls, 100u);
-  EXPECT_GT(refused, 10u);
-  EXPECT_GT(declined, 20u);
-  EXPECT_GT(broken, 20u);
 }
 
 } // namespace

@@ -149,15 +149,16 @@ public:
     return {};
   }
 
-  /// The application's own, whatever is to fail.
+  /// The application's own, which do not count.
   void makeStreams() {
-    const uint64_t failAt = std::exchange(cuda.failAt, 0);
+    const uint64_t failAt = std::exchange(cuda.failAt, 0), before = cuda.calls;
     for (size_t rank = 0; rank < comms.size(); ++rank) {
       cuda::Stream stream = nullptr;
       FakeCuda::table().createStream(&stream);
       streams.push_back(stream);
     }
     cuda.failAt = failAt;
+    cuda.calls = before;
   }
 
   FakeCuda &cuda;
@@ -178,39 +179,5 @@ inline void abortAll(LsaWorld &world) {
     if (rank.rank)
       rank.rank->abort();
 }
-
-/// What became of all ranks of a world when one call into CUDA or NCCL failed, and how often.
-struct FailureCounts {
-  uint64_t refused = 0, declined = 0, broken = 0;
-
-  /// Whether there are ranks that might make calls: all of them or none.
-  bool haveJoined(const LsaWorld &world) {
-    const bool joined = world.joined[0].rank != nullptr;
-    for (const lsa::Joined &rank : world.joined)
-      EXPECT_EQ(rank.rank != nullptr, joined);
-    refused += !joined;
-    return joined;
-  }
-
-  /// Makes a call that all ranks have. True: some is broken, so all were aborted, and memory stays taken.
-  bool makeCall(LsaWorld &world, std::vector<lsa::RankCall> &calls, const Trial &trial,
-                const Loopback::Buffers &buffers) {
-    bool isBroken = !world.joined[0].outcome.ok();
-    lsa::run(calls, world.nccl);
-    for (const lsa::RankCall &call : calls) {
-      EXPECT_EQ(call.declined, calls[0].declined);
-      isBroken |= !call.declined && !call.outcome.ok();
-    }
-    if (isBroken) {
-      abortAll(world);
-      ++broken;
-    } else if (calls[0].declined) {
-      ++declined;
-    } else {
-      EXPECT_EQ(world.finish(trial, buffers), "");
-    }
-    return isBroken;
-  }
-};
 
 } // namespace gc3::test

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Traces of ranks on GPUs of their own: a file for each.
-#include "LsaSupport.h"
+#include "LsaSweep.h"
 #include "Programs.h"
 #include "TraceCheck.h"
 #include "TraceSupport.h"
 #include "trace/RankFiles.h"
 
 #include <fstream>
+#include <sstream>
 
 using namespace gc3;
 using namespace gc3::test;
@@ -143,36 +144,69 @@ TEST(LsaTrace, AbortedCallsAreUnfinished) {
   EXPECT_EQ(calls[1].arguments.at("unfinished"), "1");
 }
 
-// A trace is no reason for a rank not to join, nor for a call to fail on some ranks only in another way than without.
+/// What is told of traces, behind what else there is to say.
+std::string toldOfTraces(const std::string &lines) {
+  std::istringstream all(lines);
+  std::string text;
+  for (std::string line; std::getline(all, line);)
+    if (line.find(" is not traced: ") != std::string::npos ||
+        line.find("not recorded from now on") != std::string::npos)
+      text += "; told: " + brief(line);
+  return text;
+}
+
+// A trace is no reason for a rank not to join; what it adds to a call may fail as the call itself may.
 TEST(LsaTrace, EveryCallMayFail) {
-  uint64_t calls = 1, told = 0;
-  for (uint64_t failing = 0; failing <= calls; ++failing) { // 0: none
-    FakeCuda fake;
+  Sweep without, with;
+  const ProgramSpec spec = ringAllReduce(2, true);
+  without.over([&](FakeCuda &fake) {
     FakeWindows windows(fake);
-    fake.failAt = failing;
+    return joinAndCall(fake, windows, {spec}, {.count = 9});
+  });
+  with.over([&](FakeCuda &fake) {
+    FakeWindows windows(fake);
     const RankPaths paths(2);
     testing::internal::CaptureStderr();
-    {
-      LsaWorld world(fake, windows, {ringAllReduce(2, true)}, paths.options());
-      const bool joined = world.joined[0].rank && world.joined[0].rank->broken().ok() && world.joined[1].rank &&
-                          world.joined[1].rank->broken().ok();
-      const std::string problem = joined ? world.run(0, {.count = 9}) : "";
-      if (failing == 0)
-        calls = fake.calls;
-      if (!problem.empty()) {
-        EXPECT_TRUE(problem.find("error 2") != std::string::npos ||
-                    problem.find("could not be loaded") != std::string::npos || problem == "a rank is stuck")
-            << problem;
+    const std::string came = joinAndCall(fake, windows, {spec}, {.count = 9}, paths.options());
+    const std::string told = toldOfTraces(testing::internal::GetCapturedStderr());
+    for (uint32_t rank = 0; rank < 2; ++rank)
+      if (std::filesystem::exists(paths.of(rank))) {
+        EXPECT_EQ(Trace(paths.of(rank)).problem, "");
       }
-      for (const lsa::Joined &rank : world.joined)
-        if (rank.rank && !problem.empty())
-          rank.rank->abort();
-    }
-    const std::string text = testing::internal::GetCapturedStderr();
-    told += text.find(" is not traced: ") != std::string::npos ||
-            text.find("not recorded from now on") != std::string::npos;
-  }
-  EXPECT_GT(told, 4u);
+    return came + told;
+  });
+  EXPECT_EQ(with.beyond(without), R"(
+CUDA getDevice -> ran; told: gc3: rank # is not traced: asking for the current device [CUDA]
+CUDA allocatePinned -> ran; told: gc3: rank # is not traced: allocating pinned memory [CUDA]
+CUDA launch -> ran; told: gc3: rank # is not traced: launching a kernel [CUDA]
+CUDA synchronize -> ran; told: gc3: rank # is not traced: reading the GPU's clock [CUDA]
+CUDA allocate -> ran; told: gc3: calls are not recorded from now on: allocating # bytes of device memory for a trace [CUDA]
+CUDA allocatePinned -> ran; told: gc3: calls are not recorded from now on: allocating pinned memory [CUDA]
+CUDA setDevice -> ran; told: gc3: rank # is not traced: switching to device # [CUDA]
+NCCL allGather -> broken: gc3SystemError: telling the other ranks [NCCL]; left: 3 memory 2 pinned 1 symmetric
+NCCL allGather -> broken: gc3SystemError: telling the other ranks [NCCL]; left: 6 memory 4 pinned 2 symmetric
+NCCL groupEnd -> broken: gc3SystemError: closing a group [NCCL]; left: 6 memory 4 pinned 2 symmetric
+CUDA getDevice -> broken: gc3UnhandledCudaError: asking for the current device [CUDA]; left: 3 memory 2 pinned 1 symmetric
+CUDA record -> broken: gc3UnhandledCudaError: recording an event [CUDA]; left: 3 memory 2 pinned 1 symmetric
+CUDA query -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 3 memory 2 pinned 1 symmetric
+CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA]; left: 3 memory 2 pinned 1 symmetric
+NCCL allGather -> broken: gc3SystemError: telling the other ranks [NCCL]; left: 4 memory 2 pinned 1 symmetric 1 windows
+NCCL allGather -> broken: gc3SystemError: telling the other ranks [NCCL]; left: 8 memory 4 pinned 2 symmetric 2 windows
+NCCL groupEnd -> broken: gc3SystemError: closing a group [NCCL]; left: 8 memory 4 pinned 2 symmetric 2 windows
+CUDA getDevice -> broken: gc3UnhandledCudaError: asking for the current device [CUDA]; left: 4 memory 2 pinned 1 symmetric 1 windows
+CUDA record -> broken: gc3UnhandledCudaError: recording an event [CUDA]; left: 4 memory 2 pinned 1 symmetric 1 windows
+CUDA query -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 4 memory 2 pinned 1 symmetric 1 windows
+CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA]; left: 4 memory 2 pinned 1 symmetric 1 windows
+CUDA getDevice -> broken: gc3UnhandledCudaError: asking for the current device [CUDA] / ok; aborted, as others waited; left: 8 memory 4 pinned 2 symmetric 2 windows
+CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA] / ok; aborted, as others waited; left: 8 memory 4 pinned 2 symmetric 2 windows
+CUDA createEvent -> broken: gc3UnhandledCudaError: creating an event [CUDA] / ok; aborted, as others waited; left: 8 memory 4 pinned 2 symmetric 2 windows
+CUDA clear -> broken: gc3UnhandledCudaError: clearing a trace [CUDA] / ok; aborted, as others waited; left: 8 memory 4 pinned 2 symmetric 2 windows
+CUDA await -> broken: gc3UnhandledCudaError: waiting for the last call [CUDA] / ok; aborted, as others waited; left: 8 memory 4 pinned 2 symmetric 2 windows
+CUDA copy -> broken: gc3UnhandledCudaError: copying a buffer [CUDA] / ok; aborted, as others waited; left: 8 memory 4 pinned 2 symmetric 2 windows
+CUDA launch -> broken: gc3UnhandledCudaError: launching the interpreter [CUDA] / ok; aborted, as others waited; left: 8 memory 4 pinned 2 symmetric 2 windows
+CUDA copy -> broken: gc3UnhandledCudaError: copying a trace [CUDA] / ok
+CUDA isCaptured -> broken: gc3UnhandledCudaError: asking whether the stream is captured [CUDA] / ok; aborted, as others waited; left: 8 memory 4 pinned 2 symmetric 2 windows
+)");
 }
 
 TEST(LsaTrace, NamesOfFiles) {

@@ -250,49 +250,4 @@ TEST_F(LsaNetwork, AbortLeavesNcclAlone) {
       "16 pieces of memory 4 pieces of pinned memory 4 pieces of symmetric memory 4 windows 4 device communicators ";
 }
 
-/// Ranks on a node each. True: aborted, so memory stays taken. `without`: how often there was no network.
-bool tryOnce(FakeCuda &fake, FakeWindows &windows, FailureCounts &counts, uint64_t &without) {
-  LsaWorld world(fake, windows, {ringAllReduce(2, true)});
-  if (!counts.haveJoined(world))
-    return false;
-  const Trial trial = world.trial(0, {.count = 9});
-  Loopback::Buffers buffers(fake, trial);
-  std::vector<lsa::RankCall> calls;
-  for (size_t rank = 0; world.joined[0].outcome.ok() && rank < 2; ++rank)
-    calls.push_back(world.part(rank, buffers.requests[rank]));
-  if (!calls.empty() && !calls[0].outcome.ok()) {
-    EXPECT_EQ(calls[0].outcome.text, calls[1].outcome.text);
-    EXPECT_NE(calls[0].outcome.text.find("could not get a network of NCCL's GIN"), std::string::npos);
-    ++without;
-    return false;
-  }
-  return counts.makeCall(world, calls, trial, buffers);
-}
-
-/// Every call into CUDA and NCCL fails once: ranks come to the same, or the one that failed says so.
-TEST(LsaNetworkErrors, EveryCallMayFail) {
-  uint64_t calls = 1;
-  FailureCounts outcomes;
-  uint64_t without = 0;
-  for (uint64_t failing = 0; failing <= calls; ++failing) { // 0: none
-    FakeCuda fake;
-    FakeWindows windows(fake);
-    windows.teamSize = 1;
-    fake.failAt = failing;
-    SCOPED_TRACE("call " + std::to_string(failing));
-    if (!tryOnce(fake, windows, outcomes, without)) {
-      EXPECT_EQ(windows.leaks(), "");
-    }
-    if (failing == 0) {
-      calls = fake.calls;
-      EXPECT_EQ(outcomes.refused + without + outcomes.declined + outcomes.broken, 0u);
-    }
-  }
-  EXPECT_GT(calls, 100u);
-  EXPECT_GT(outcomes.refused, 10u);
-  EXPECT_GT(without, 3u);
-  EXPECT_GT(outcomes.declined, 10u);
-  EXPECT_GT(outcomes.broken, 10u);
-}
-
 } // namespace

@@ -145,44 +145,4 @@ TEST_F(LsaSplit, WhoHasGivenUpLeavesItAlone) {
   leaks = "4 pieces of memory 3 pieces of pinned memory 2 pieces of symmetric memory 1 windows 1 communicators ";
 }
 
-/// True: aborted, so memory stays taken.
-bool tryOnce(FakeCuda &fake, FakeWindows &windows, FailureCounts &counts) {
-  LsaWorld world(fake, windows, {pairs(4)});
-  if (!counts.haveJoined(world))
-    return false;
-  const Trial trial = world.trial(0, {.count = 9});
-  Loopback::Buffers buffers(fake, trial);
-  std::vector<lsa::RankCall> calls;
-  for (size_t rank = 0; world.joined[0].outcome.ok() && rank < 4; ++rank)
-    calls.push_back(world.part(rank, buffers.requests[rank]));
-  return counts.makeCall(world, calls, trial, buffers);
-}
-
-/// Every call into CUDA and NCCL fails once: ranks come to the same, or the one that failed says so.
-TEST(LsaSplitErrors, EveryCallMayFail) {
-  for (bool tells : {false, true}) {
-    uint64_t calls = 1;
-    FailureCounts outcomes;
-    for (uint64_t failing = 0; failing <= calls; ++failing) { // 0: none
-      FakeCuda fake;
-      FakeWindows windows(fake);
-      nodes(windows, tells ? lsa::tellingVersion : lsa::oldestVersion);
-      fake.failAt = failing;
-      SCOPED_TRACE("call " + std::to_string(failing));
-      if (!tryOnce(fake, windows, outcomes)) {
-        EXPECT_EQ(windows.leaks(), "");
-      }
-      if (failing == 0) {
-        calls = fake.calls;
-        EXPECT_EQ(outcomes.refused + outcomes.declined + outcomes.broken, 0u);
-        EXPECT_EQ(windows.splits, 4u);
-      }
-    }
-    EXPECT_GT(calls, 200u);
-    EXPECT_GT(outcomes.refused, 10u);
-    EXPECT_GT(outcomes.declined, 30u);
-    EXPECT_GT(outcomes.broken, 10u);
-  }
-}
-
 } // namespace

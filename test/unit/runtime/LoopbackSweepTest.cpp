@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranks on one GPU where every call into CUDA fails in turn: the call says so, and the next one works as ever, unless
+// it could not come behind the failed one.
+#include "LoopbackSupport.h"
+#include "Programs.h"
+#include "Sweep.h"
+
+using namespace gc3;
+using namespace gc3::test;
+using host::ElementType;
+using host::Outcome;
+using host::ReduceOp;
+
+namespace {
+
+/// A call that may fail, and behind a failed one another, which fails if no call can be made any more. What it came to;
+/// empty where it did what it should.
+std::string callOf(FakeCuda &fake, Loopback &loopback, const TrialOptions &options, cuda::Stream stream) {
+  const Trial trial = loopback.trial(options);
+  Loopback::Buffers buffers(fake, trial);
+  const Outcome outcome = loopback.world->call(buffers.requests, stream);
+  if (outcome.ok())
+    return buffers.compare();
+  buffers.fill();
+  const Outcome next = loopback.world->call(buffers.requests, stream);
+  if (!next.ok()) {
+    EXPECT_EQ(tell(loopback.world->watch({})), tell(next));
+  }
+  return tell(outcome) + (next.ok() ? "; the next one ran" + buffers.compare() : "; the next one: " + tell(next));
+}
+
+/// Two calls of a program that makes all kinds of calls into CUDA, on another device than the one that the thread goes
+/// on with.
+std::string makeAndCall(FakeCuda &fake) {
+  std::string came;
+  fake.currentDevice = 1;
+  {
+    cuda::Options options = smallOptions();
+    options.timeoutMs = 1000;
+    Loopback loopback(reduceScatter(2, true), options);
+    fake.currentDevice = 0;
+    int streams[2];
+    auto call = [&](const char *name, ElementType type, int &stream) {
+      if (!came.empty())
+        return;
+      const TrialOptions trial{.count = 9, .type = type, .op = ReduceOp::Avg};
+      const std::string outcome = callOf(fake, loopback, trial, reinterpret_cast<cuda::Stream>(&stream));
+      came += outcome.empty() ? "" : name + outcome;
+    };
+    if (loopback.made.ok()) {
+      call("first call: ", ElementType::Float, streams[0]);
+      call("second call: ", ElementType::Int32, streams[1]);
+      if (Outcome watched = loopback.world->watch({}); came.empty() && !watched.ok())
+        came = "watched: " + tell(watched);
+    } else {
+      came = "not made: " + tell(loopback.made);
+    }
+  }
+  return (came.empty() ? "ran" : came) + (fake.currentDevice != 0 ? "; on another device" : "") + left(fake.leaks());
+}
+
+TEST(LoopbackSweep, MakingAndCalling) {
+  Sweep sweep;
+  sweep.over(makeAndCall);
+  EXPECT_EQ(sweep.lines(), R"(
+nothing -> ran
+CUDA getDevice -> not made: gc3UnhandledCudaError: looking for a GPU [CUDA]
+CUDA attribute -> not made: gc3UnhandledCudaError: asking what the GPU can do [CUDA]
+CUDA createStream -> not made: gc3UnhandledCudaError: creating a stream [CUDA]
+CUDA allocatePinned -> not made: gc3UnhandledCudaError: allocating pinned memory [CUDA]
+CUDA createEvent -> not made: gc3UnhandledCudaError: creating an event [CUDA]
+CUDA getDevice -> first call: gc3UnhandledCudaError: asking for the current device [CUDA]; the next one ran
+CUDA setDevice -> first call: gc3UnhandledCudaError: switching to device # [CUDA]; the next one ran
+CUDA isCaptured -> first call: gc3UnhandledCudaError: asking whether the stream is captured [CUDA]; the next one ran
+CUDA occupancy -> first call: gc3UnhandledCudaError: asking how many blocks fit [CUDA]; the next one ran
+CUDA allocatePinned -> first call: gc3UnhandledCudaError: allocating pinned memory [CUDA]; the next one ran
+CUDA allocate -> first call: gc3UnhandledCudaError: allocating # bytes of device memory for program 'direct_rs2_aliased' [CUDA]; the next one ran
+CUDA allocate -> first call: gc3UnhandledCudaError: allocating # bytes of device memory for the FIFO slots of program 'direct_rs2_aliased' [CUDA]; the next one ran
+CUDA clear -> first call: gc3UnhandledCudaError: clearing FIFO slots [CUDA]; the next one ran
+CUDA clear -> first call: gc3UnhandledCudaError: clearing a program's counters [CUDA]; the next one ran
+CUDA copy -> first call: gc3UnhandledCudaError: copying a program [CUDA]; the next one ran
+CUDA synchronize -> first call: gc3UnhandledCudaError: copying a program [CUDA]; the next one ran
+CUDA allocate -> first call: gc3UnhandledCudaError: allocating # bytes of device memory for scratch and private copies [CUDA]; the next one ran
+CUDA await -> first call: gc3UnhandledCudaError: waiting for the last call [CUDA]; the next one ran
+CUDA launch -> first call: gc3UnhandledCudaError: launching a kernel [CUDA]; the next one ran
+CUDA launch -> first call: gc3UnhandledCudaError: launching the interpreter [CUDA]; the next one ran
+CUDA copy -> first call: gc3UnhandledCudaError: copying a buffer [CUDA]; the next one ran
+CUDA record -> first call: gc3UnhandledCudaError: recording an event [CUDA]; the next one: gc3UnhandledCudaError: recording an event [CUDA]
+CUDA setDevice -> ran; on another device
+CUDA getDevice -> second call: gc3UnhandledCudaError: asking for the current device [CUDA]; the next one ran
+CUDA setDevice -> second call: gc3UnhandledCudaError: switching to device # [CUDA]; the next one ran
+CUDA isCaptured -> second call: gc3UnhandledCudaError: asking whether the stream is captured [CUDA]; the next one ran
+CUDA await -> second call: gc3UnhandledCudaError: waiting for the last call [CUDA]; the next one ran
+CUDA copy -> second call: gc3UnhandledCudaError: copying a buffer [CUDA]; the next one ran
+CUDA launch -> second call: gc3UnhandledCudaError: launching the interpreter [CUDA]; the next one ran
+CUDA launch -> second call: gc3UnhandledCudaError: launching a kernel [CUDA]; the next one ran
+CUDA record -> second call: gc3UnhandledCudaError: recording an event [CUDA]; the next one: gc3UnhandledCudaError: recording an event [CUDA]
+CUDA query -> watched: gc3UnhandledCudaError: a call that was under way [CUDA]
+CUDA query -> ran
+)");
+}
+
+/// A call whose program is loaded is captured, and replayed if it was captured as a whole.
+std::string captureAndReplay(FakeCuda &fake) {
+  const uint64_t failAt = std::exchange(fake.failAt, 0);
+  std::string came;
+  {
+    cuda::Options options = smallOptions();
+    options.timeoutMs = 1000;
+    fake.currentDevice = 1;
+    Loopback loopback(reduceScatter(2, true), options);
+    fake.currentDevice = 0;
+    int one = 0;
+    const auto stream = reinterpret_cast<cuda::Stream>(&one);
+    EXPECT_EQ(callOf(fake, loopback, {.count = 1}, stream), "");
+    const Trial trial = loopback.trial({.count = 90, .op = ReduceOp::Avg}); // takes memory
+    Loopback::Buffers buffers(fake, trial);
+    fake.calls = 0;
+    fake.failAt = failAt;
+    fake.captured = true;
+    const Outcome captured = loopback.world->call(buffers.requests, stream);
+    fake.captured = false;
+    for (int replay = 0; captured.ok() && replay < 2; ++replay) {
+      buffers.fill();
+      fake.replay();
+      came += buffers.compare();
+    }
+    if (!captured.ok()) {
+      fake.drop(stream);
+      came = tell(captured);
+      EXPECT_EQ(callOf(fake, loopback, {.count = 90, .op = ReduceOp::Avg}, stream), "") << "outside of the capture";
+    }
+    if (Outcome watched = loopback.world->watch({}); !watched.ok())
+      came += "watched: " + tell(watched);
+  }
+  return (came.empty() ? "ran" : came) + (fake.currentDevice != 0 ? "; on another device" : "") + left(fake.leaks());
+}
+
+TEST(LoopbackSweep, CapturedCalls) {
+  Sweep sweep;
+  sweep.over(captureAndReplay);
+  EXPECT_EQ(sweep.lines(), R"(
+nothing -> ran
+CUDA getDevice -> gc3UnhandledCudaError: asking for the current device [CUDA]
+CUDA setDevice -> gc3UnhandledCudaError: switching to device # [CUDA]
+CUDA isCaptured -> gc3UnhandledCudaError: asking whether the stream is captured [CUDA]
+CUDA allocate -> gc3UnhandledCudaError: allocating # bytes of device memory for scratch and private copies [CUDA]
+CUDA launch -> gc3UnhandledCudaError: launching a kernel [CUDA]
+CUDA launch -> gc3UnhandledCudaError: launching the interpreter [CUDA]
+CUDA copy -> gc3UnhandledCudaError: copying a buffer [CUDA]
+CUDA setDevice -> ran; on another device
+CUDA query -> watched: gc3UnhandledCudaError: a call that was under way [CUDA]
+CUDA query -> ran
+)");
+}
+
+} // namespace
