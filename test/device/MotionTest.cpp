@@ -174,26 +174,30 @@ bool isOf(Protocol protocol, Opcode opcode) {
   return protocol == Protocol::Simple || !device::Does(static_cast<uint8_t>(opcode)).isLocal();
 }
 
-/// All alignments of both sides, few elements and some more than the threads have, whole slots and short ones.
+/// Many alignments of both sides, few elements and some more than the threads have, whole slots and short ones.
+template <Protocol P, uint32_t ElementBytes>
+void expectEachByteOnce(Opcode opcode, uint32_t sourceAt, uint32_t targetAt) {
+  for (uint64_t bytes : {0, 8, 56, 136, 240, 1336, 1104})
+    for (uint64_t less : {uint64_t{0}, uint64_t{ElementBytes}}) {
+      const bool inPlace = targetAt == 16;
+      const Shot shot{opcode,     bytes >= less ? bytes - less : 0,
+                      sourceAt,   targetAt % 16,
+                      less * 240, bytes,
+                      inPlace,    less == 0 ? 32u : 64u};
+      SCOPED_TRACE(std::string(bundle::opcodeTraits[static_cast<uint32_t>(opcode)].name) + ", " +
+                   std::to_string(shot.bytes) + " bytes of " + std::to_string(bytes) + ", at " +
+                   std::to_string(sourceAt) + (inPlace ? "" : " and " + std::to_string(targetAt)));
+      counted<P, ElementBytes>(shot);
+    }
+}
+
 template <Protocol P, uint32_t ElementBytes>
 void expectEachByteOnce() {
   for (Opcode opcode : all)
-    for (uint32_t sourceAt = 0; isOf(P, opcode) && sourceAt < 16; sourceAt += ElementBytes)
-      for (uint32_t targetAt = 0; targetAt <= 16; targetAt += ElementBytes)
-        for (uint64_t bytes : {0, 8, 56, 136, 240, 1336, 1104})
-          for (uint64_t less : {uint64_t{0}, uint64_t{ElementBytes}}) {
-            const bool inPlace = targetAt == 16;
-            const Shot shot{opcode,     bytes >= less ? bytes - less : 0,
-                            sourceAt,   targetAt % 16,
-                            less * 240, bytes,
-                            inPlace,    less == 0 ? 32u : 64u};
-            SCOPED_TRACE(std::string(bundle::opcodeTraits[static_cast<uint32_t>(opcode)].name) + ", " +
-                         std::to_string(shot.bytes) + " bytes of " + std::to_string(bytes) + ", at " +
-                         std::to_string(sourceAt) + (inPlace ? "" : " and " + std::to_string(targetAt)));
-            counted<P, ElementBytes>(shot);
-            if (testing::Test::HasFailure())
-              return;
-          }
+    for (uint32_t sourceAt : {0, 1, 2, 4, 6, 8, 12, 15})
+      for (uint32_t targetAt : {0, 1, 3, 4, 8, 10, 16})
+        if (isOf(P, opcode) && (sourceAt | targetAt) % ElementBytes == 0 && !testing::Test::HasFailure())
+          expectEachByteOnce<P, ElementBytes>(opcode, sourceAt, targetAt);
 }
 
 template <Protocol P>
@@ -263,7 +267,7 @@ TEST(Motion, alignedRuns) {
   expectWidths<Protocol::Simple, 2>({any, 240}, {{{16, 15}}, {{16, 15}}, {{16, 15}}, {{16, 15}}});
   expectWidths<Protocol::Simple, 8>({any, 240}, {{{16, 15}}, {{16, 15}}, {{16, 15}}, {{16, 15}}});
   expectWidths<Protocol::LL, 2>({any, 240}, {{{8, 30}}, {{8, 30}}, {{16, 30}}, {{16, 30}}});
-  expectWidths<Protocol::LL128, 2>({any, 240}, {{{8, 30}}, {{8, 30}}, {{16, 32}}, {{16, 16}}});
+  expectWidths<Protocol::LL128, 2>({any, 240}, {{{16, 15}}, {{16, 15}}, {{16, 32}}, {{16, 16}}});
   // more than all threads take at once, with as many on their way as there can be, and the rest
   expectWidths<Protocol::Simple, 2>({any, 9600}, {{{16, 600}}, {{16, 600}}, {{16, 600}}, {{16, 600}}});
 }
@@ -277,16 +281,35 @@ TEST(Motion, headsAndTails) {
   expectWidths<Protocol::Simple, 2>({any, 6, 2, 2, 2}, {{{2, 3}}, {{2, 3}}, {{2, 3}}, {{2, 3}}});
 }
 
-/// Where sides differ in alignment, copies go in the widest unit in which they do not; reductions by element.
+/// Under LL and LL128 those are within a line; each side goes by its own alignment.
+TEST(Motion, headsAndTailsOfLines) {
+  expectWidths<Protocol::LL, 2>({any, 230}, {{{8, 28}, {2, 3}}, {{8, 28}, {2, 3}}, {{16, 29}}, {{16, 29}}});
+  expectWidths<Protocol::LL128, 2>({any, 230}, {{{16, 14}, {2, 3}}, {{16, 14}, {2, 3}}, {{16, 32}}, {{16, 16}}});
+  expectWidths<Protocol::LL128, 2>({any, 120}, {{{16, 7}, {8, 1}}, {{16, 7}, {8, 1}}, {{16, 16}}, {{16, 8}}});
+  expectWidths<Protocol::LL128, 1>({any, 123, 0, 8},
+                                   {{{16, 7}, {8, 1}, {1, 3}}, {{8, 15}, {1, 3}}, {{16, 32}}, {{16, 16}}});
+}
+
+/// Where sides differ in alignment, all go in the widest unit in which they do not.
 TEST(Motion, sidesAlignedUnlike) {
-  const std::vector<Opcode> copies{Opcode::Send, Opcode::Copy}, reductions{Opcode::Reduce, Opcode::RecvReduceCopy};
+  const std::vector<Opcode> sourceUnlike{Opcode::Send,           Opcode::Copy,           Opcode::Reduce,
+                                         Opcode::RecvReduceCopy, Opcode::RecvReduceSend, Opcode::RecvReduceCopySend};
+  const std::vector<Opcode> fused{Opcode::Send,         Opcode::Recv,           Opcode::RecvReduceCopy,
+                                  Opcode::RecvCopySend, Opcode::RecvReduceSend, Opcode::RecvReduceCopySend};
   for (uint32_t unit : {8, 4, 2}) {
-    const Account::ByWidth units{{unit, 240 / unit}}, elements{{2, 120}};
-    expectWidths<Protocol::Simple, 2>({any, 240, unit}, {units, units, units, units}, copies);
-    expectWidths<Protocol::Simple, 2>({any, 240, unit}, {elements, elements, elements, elements}, reductions);
+    const Account::ByWidth units{{unit, 240 / unit}};
+    expectWidths<Protocol::Simple, 2>({any, 240, unit, unit, 16}, {units, units, units, units}, fused);
+    expectWidths<Protocol::Simple, 2>({any, 240, unit, 0, 16}, {units, units, units, units}, sourceUnlike);
   }
-  for (uint32_t at : {4, 2}) {
-    expectWidths<Protocol::LL, 2>({any, 240, at, at}, {{{2, 120}}, {{2, 120}}, {{16, 30}}, {{16, 30}}});
-    expectWidths<Protocol::LL128, 2>({any, 240, at, at}, {{{2, 120}}, {{2, 120}}, {{16, 32}}, {{16, 16}}});
+  expectWidths<Protocol::Simple, 1>({any, 240, 1}, {{{1, 240}}, {{1, 240}}, {{1, 240}}, {{1, 240}}}, sourceUnlike);
+  expectWidths<Protocol::Simple, 4>({any, 240, 4}, {{{4, 60}}, {{4, 60}}, {{4, 60}}, {{4, 60}}}, sourceUnlike);
+  // in units of 4 as far as there are whole ones
+  const Account::ByWidth some{{4, 59}, {2, 2}};
+  expectWidths<Protocol::Simple, 2>({any, 240, 6, 2}, {some, some, some, some}, {Opcode::Copy, Opcode::Reduce});
+  for (uint32_t unit : {8, 4, 2}) {
+    const Account::ByWidth units{{unit, 240 / unit}}, words{{8, 30}};
+    expectWidths<Protocol::LL, 2>({any, 240, unit, 0}, {units, words, {{16, 30}}, {{16, 30}}});
+    expectWidths<Protocol::LL128, 2>({any, 240, unit, 0}, {units, {{16, 15}}, {{16, 32}}, {{16, 16}}});
+    expectWidths<Protocol::LL128, 2>({any, 240, 0, unit}, {{{16, 15}}, units, {{16, 32}}, {{16, 16}}});
   }
 }
