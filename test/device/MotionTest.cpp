@@ -96,6 +96,21 @@ public:
     return accounts.text();
   }
 
+  /// How many threads do not get on if a line of the message has not arrived.
+  uint32_t stopped(uint32_t line) {
+    const uint64_t lineBytes = inSlot(P, 0, 1).bytes;
+    std::fill_n(incoming.begin() + static_cast<ptrdiff_t>(line * lineBytes), lineBytes, std::byte{});
+    Accounts none;
+    none.all = {{"target", to, shot.bytes}, {"slot", incoming.data(), incoming.size()}};
+    uint32_t stopped = 0;
+    for (uint32_t thread = 0; thread < shot.threads; ++thread) {
+      CountingMachine machine(none, thread, shot.threads);
+      stopped += !Moves::move(machine, {does, device::Operation::Sum, {incoming.data(), nullptr, inNumber, 0}, nullptr},
+                              runOfShot());
+    }
+    return stopped;
+  }
+
 private:
   static constexpr uint64_t inNumber = 7, outNumber = 9;
   using Arithmetic = BytesArithmetic<ElementBytes>;
@@ -312,4 +327,12 @@ TEST(Motion, sidesAlignedUnlike) {
     expectWidths<Protocol::LL128, 2>({any, 240, unit, 0}, {units, {{16, 15}}, {{16, 32}}, {{16, 16}}});
     expectWidths<Protocol::LL128, 2>({any, 240, 0, unit}, {{{16, 15}}, units, {{16, 32}}, {{16, 16}}});
   }
+}
+
+/// Of LL128 the last lane of a line looks; the emulated GPU's other lanes follow it, these do not.
+TEST(Motion, everyLineIsWaitedFor) {
+  for (uint32_t line = 0; line < 30; ++line)
+    EXPECT_EQ((Range<Protocol::LL, 4>({Opcode::Recv, 240}).stopped(line)), 1u) << line;
+  for (uint32_t line = 0; line < 5; ++line)
+    EXPECT_EQ((Range<Protocol::LL128, 4>({Opcode::Recv, 600}).stopped(line)), 1u) << line;
 }
