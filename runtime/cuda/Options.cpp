@@ -58,7 +58,7 @@ device::SlotSizes chooseSlots(Protocol protocol, const SlotNeeds &needs, const O
   }
   const uint64_t allSlots = std::max<uint64_t>(1, needs.connections * sizes.slots);
   sizes.slotBytes =
-      std::max(lineBytes * needs.maxCount,
+      std::max(std::max(lineBytes, device::fewestBytesOfPiece(protocol)) * needs.maxCount,
                std::min(defaultSlotBytes(protocol), preferredFifoBytes / allSlots / lineBytes * lineBytes));
   return sizes;
 }

@@ -23,7 +23,7 @@ Packing packingOf(Protocol protocol) {
   switch (protocol) {
   case Protocol::Simple: return {sizeof(Pack), sizeof(Pack)};
   case Protocol::LL: return {wordBytes, lineBytesLL};
-  case Protocol::LL128: return {lineDataLL128, lineBytesLL128};
+  case Protocol::LL128: return {2 * lineDataLL128, 2 * lineBytesLL128}; // lines go in pairs
   }
   __builtin_unreachable();
 }
@@ -40,6 +40,10 @@ Shape shapeOf(const host::Program &program, uint32_t chunks, uint64_t count, uin
 }
 
 } // namespace
+
+uint64_t fewestBytesOfPiece(Protocol protocol) {
+  return packingOf(protocol).stored;
+}
 
 std::string setGeometry(const host::Program &program, uint64_t count, uint32_t elementBytes, const SlotSizes &sizes,
                         Call &call) {

@@ -16,6 +16,9 @@ struct SlotSizes {
   uint64_t slotBytes = 0; ///< flags included; a multiple of 128
 };
 
+/// What each slot of a message takes of a FIFO slot at least.
+uint64_t fewestBytesOfPiece(Protocol protocol);
+
 /// Fills in shapes, slot and tile sizes for `count` elements per block; `elementBytes` is that of the kernel's
 /// arithmetic. Returns what is wrong (sizes beyond the address space; slots too small for the largest message, or too
 /// few), or an empty string.

@@ -23,7 +23,6 @@ public:
   static GC3_DEVICE bool move(Machine &machine, const Motion &motion, const Run &run) {
     const bool sends = motion.does.sends;
     const uint64_t offset = run.inMessage / wordBytes * lineBytesLL;
-    const bool aligned = (address(run.source) | address(run.target)) % wordBytes == 0;
     const uint64_t bytes = sends ? run.nominalBytes : run.bytes;
     for (uint64_t at = uint64_t{machine.thread()} * wordBytes; at < bytes;
          at += uint64_t{machine.threads()} * wordBytes) {
@@ -34,12 +33,12 @@ public:
         if (!receive(machine, motion, motion.message.in + line, word))
           return false;
       } else {
-        word = loadWord<elementBytes>(machine, run.source + at, own, aligned);
+        word = loadWord<elementBytes>(machine, run.source + at, own);
       }
       if (motion.does.reduces)
-        word = Arithmetic::combine(motion.op, word, loadWord<elementBytes>(machine, run.source + at, own, aligned));
+        word = Arithmetic::combine(motion.op, word, loadWord<elementBytes>(machine, run.source + at, own));
       if (motion.does.writes)
-        storeWord<elementBytes>(machine, run.target + at, word, own, aligned);
+        storeWord<elementBytes>(machine, run.target + at, word, own);
       if (sends)
         send(machine, motion.message.out + line, word, static_cast<uint32_t>(motion.message.outNumber));
     }

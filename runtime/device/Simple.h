@@ -51,12 +51,12 @@ private:
       differ |= at ^ address(sides.send);
     if (differ % 16 == 0)
       return all<16, Reduces, Both>(machine, op, sides, bytes);
-    if constexpr (!Reduces) {
+    if constexpr (elementBytes < 8)
       if (differ % 8 == 0)
         return all<8, Reduces, Both>(machine, op, sides, bytes);
+    if constexpr (elementBytes < 4)
       if (differ % 4 == 0)
         return all<4, Reduces, Both>(machine, op, sides, bytes);
-    }
     all<elementBytes, Reduces, Both>(machine, op, sides, bytes);
   }
 
@@ -68,7 +68,7 @@ private:
     const uint64_t body = (bytes - head) / G * G;
     if constexpr (G != elementBytes)
       part<elementBytes, 1, Reduces, Both>(machine, op, sides, 0, head);
-    part<G, G == 16 ? 4 : 1, Reduces, Both>(machine, op, sides, head, head + body);
+    part<G, G == 16 ? 4 : G == 1 ? 1 : 2, Reduces, Both>(machine, op, sides, head, head + body);
     if constexpr (G != elementBytes)
       part<elementBytes, 1, Reduces, Both>(machine, op, sides, head + body, bytes);
   }

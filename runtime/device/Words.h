@@ -63,25 +63,69 @@ GC3_DEVICE uint32_t bytesWithin(uint64_t at, uint64_t end) {
   return at >= end ? 0 : end - at < wordBytes ? static_cast<uint32_t>(end - at) : wordBytes;
 }
 
-/// The word of which `bytes` (1 to 8) bytes lie at `at`; `aligned`: by 8. The rest is 0.
-template <uint32_t ElementBytes, typename Machine>
-GC3_DEVICE Word loadWord(Machine &machine, const std::byte *at, uint32_t bytes, bool aligned) {
-  if (aligned && bytes == wordBytes)
-    return machine.template load<8>(at);
+/// A word in units of G.
+template <uint32_t G, typename Machine>
+GC3_DEVICE Word loadUnits(Machine &machine, const std::byte *at) {
   Word word = 0;
+  for (uint32_t i = 0; i < wordBytes; i += G)
+    word |= static_cast<Word>(machine.template load<G>(at + i)) << 8 * i;
+  return word;
+}
+
+template <uint32_t G, typename Machine>
+GC3_DEVICE void storeUnits(Machine &machine, std::byte *at, Word word) {
+  for (uint32_t i = 0; i < wordBytes; i += G)
+    machine.template store<G>(at + i, static_cast<Unit<G>>(word >> 8 * i));
+}
+
+/// The word of which `bytes` (0 to 8) bytes lie at `at`, in the widest units that are aligned there. The rest is 0.
+template <uint32_t ElementBytes, typename Machine>
+GC3_DEVICE Word loadWord(Machine &machine, const std::byte *at, uint32_t bytes) {
+  if (bytes == wordBytes) {
+    if (ElementBytes == 8 || address(at) % 8 == 0)
+      return loadUnits<8>(machine, at);
+    if (ElementBytes < 4 && address(at) % 4 == 0)
+      return loadUnits<4>(machine, at);
+    return loadUnits<ElementBytes>(machine, at);
+  }
+  Word word = 0;
+  GC3_ROLLED
   for (uint32_t i = 0; i < bytes; i += ElementBytes)
     word |= static_cast<Word>(machine.template load<ElementBytes>(at + i)) << 8 * i;
   return word;
 }
 
 template <uint32_t ElementBytes, typename Machine>
-GC3_DEVICE void storeWord(Machine &machine, std::byte *at, Word word, uint32_t bytes, bool aligned) {
-  if (aligned && bytes == wordBytes) {
-    machine.template store<8>(at, word);
-    return;
+GC3_DEVICE void storeWord(Machine &machine, std::byte *at, Word word, uint32_t bytes) {
+  if (bytes == wordBytes) {
+    if (ElementBytes == 8 || address(at) % 8 == 0)
+      return storeUnits<8>(machine, at, word);
+    if (ElementBytes < 4 && address(at) % 4 == 0)
+      return storeUnits<4>(machine, at, word);
+    return storeUnits<ElementBytes>(machine, at, word);
   }
+  GC3_ROLLED
   for (uint32_t i = 0; i < bytes; i += ElementBytes)
     machine.template store<ElementBytes>(at + i, static_cast<Unit<ElementBytes>>(word >> 8 * i));
+}
+
+/// The same of a pack.
+template <uint32_t ElementBytes, typename Machine>
+GC3_DEVICE Pack loadPack(Machine &machine, const std::byte *at, uint32_t bytes) {
+  if (bytes >= sizeof(Pack) && address(at) % sizeof(Pack) == 0)
+    return machine.template load<sizeof(Pack)>(at);
+  return {loadWord<ElementBytes>(machine, at, bytesWithin(0, bytes)),
+          loadWord<ElementBytes>(machine, at + wordBytes, bytesWithin(wordBytes, bytes))};
+}
+
+template <uint32_t ElementBytes, typename Machine>
+GC3_DEVICE void storePack(Machine &machine, std::byte *at, const Pack &pack, uint32_t bytes) {
+  if (bytes >= sizeof(Pack) && address(at) % sizeof(Pack) == 0) {
+    machine.template store<sizeof(Pack)>(at, pack);
+    return;
+  }
+  storeWord<ElementBytes>(machine, at, pack.low, bytesWithin(0, bytes));
+  storeWord<ElementBytes>(machine, at + wordBytes, pack.high, bytesWithin(wordBytes, bytes));
 }
 
 } // namespace gc3::device

@@ -279,8 +279,9 @@ typedef struct {
   uint32_t slots;   /**< FIFO slots per connection; default the environment's GC3_SLOTS, else the program's */
   uint32_t threads; /**< of a block, a multiple of 32 up to 512; default the environment's GC3_THREADS, else as many as
                        leave room for all blocks */
-  uint64_t slotBytes; /**< of a FIFO slot, at least 128; default the environment's GC3_SLOT_BYTES, else 512 KiB, 64 KiB
-                         for LL and 600 KiB for LL128, less where connections are many */
+  uint64_t slotBytes; /**< of a FIFO slot, at least 128, under LL128 256 for each slot of a message; default the
+                         environment's GC3_SLOT_BYTES, else 512 KiB, 64 KiB for LL and 600 KiB for LL128, less where
+                         connections are many */
   int simple;         /**< protocol Simple, whatever a program was proven for */
   uint32_t timeoutMs; /**< how long a kernel may run before it is stopped; default the environment's GC3_TIMEOUT_MS,
                          else for ever. Beside an NCCL communicator also how long ranks wait until all have loaded a

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Buffers of more than 4 Gi elements and messages of more than 4 GiB, without the memory: where data lies, and in what
 // units it moves.
+#include "CountingMachine.h"
 #include "Programs.h"
 #include "device/Geometry.h"
 #include "device/Simple.h"
@@ -72,27 +73,6 @@ void expectWhole(uint64_t count, uint64_t slotBytes) {
   }
 }
 
-/// Counts what one of many threads stores.
-class CountingMachine {
-public:
-  CountingMachine(uint32_t thread, uint32_t threads) : ownThread(thread), threadCount(threads) {}
-  uint32_t thread() const { return ownThread; }
-  uint32_t threads() const { return threadCount; }
-  template <uint32_t G>
-  device::Unit<G> load(const std::byte *) {
-    return {};
-  }
-  template <uint32_t G>
-  void store(std::byte *at, const device::Unit<G> &) {
-    (G == sizeof(device::Pack) ? wide : narrow) += 1;
-    end = std::max(end, static_cast<uint64_t>(at + G - base));
-  }
-  uint64_t wide = 0, narrow = 0, end = 0;
-
-private:
-  const uint32_t ownThread, threadCount;
-};
-
 struct NoArithmetic {
   static constexpr uint32_t elementBytes = 2;
   static device::Word combine(device::Operation, device::Word a, device::Word) { return a; }
@@ -120,9 +100,10 @@ TEST(Huge, runsMoveInWideUnits) {
   const device::Motion motion{device::Does(static_cast<uint8_t>(Opcode::Copy)), device::Operation::Sum, {}, nullptr};
   const device::Run run{base + (uint64_t{1} << 40), base, 0, bytes, bytes};
   const uint32_t last = (units - 1) % threads; // the thread of the last unit
-  CountingMachine machine(last, threads);
+  Accounts accounts{{{"target", base, bytes, false}, {"source", base + (uint64_t{1} << 40), bytes, false}}};
+  CountingMachine machine(accounts, last, threads);
   device::Simple<CountingMachine, NoArithmetic>::move(machine, motion, run);
-  EXPECT_EQ(machine.wide, (units - 1) / threads + 1);
-  EXPECT_EQ(machine.narrow, 0u);
-  EXPECT_EQ(machine.end, bytes);
+  const std::string each = std::to_string((units - 1) / threads + 1);
+  EXPECT_EQ(accounts.text(), "target: " + each + " stores of 16; source: " + each + " loads of 16");
+  EXPECT_EQ(accounts.all[0].end, bytes);
 }

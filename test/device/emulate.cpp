@@ -4,8 +4,10 @@
 // it.
 #include "Emulation.h"
 
+#include "device/Geometry.h"
 #include "host/Layout.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -21,7 +23,8 @@ static test::EmulationOptions choose(const bundle::fbs::Program &program, uint64
   options.sizes.protocol =
       random.below(4) == 0 ? device::Protocol::Simple : static_cast<device::Protocol>(program.protocol());
   options.sizes.slots = program.min_fifo_slots() + static_cast<uint32_t>(random.below(3));
-  options.sizes.slotBytes = 128 * (program.max_count() + random.below(4 * uint64_t{program.max_count()}));
+  options.sizes.slotBytes = std::max<uint64_t>(128, device::fewestBytesOfPiece(options.sizes.protocol)) *
+                            (program.max_count() + random.below(4 * uint64_t{program.max_count()}));
   const uint64_t slots = host::slotsPerBlock(program);
   options.count = program.whole_slots() ? slots * random.below(24) : random.below(24 * slots);
   options.threads = random.below(2) == 0 ? 32 : 64;

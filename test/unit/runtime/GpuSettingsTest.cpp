@@ -153,4 +153,11 @@ TEST_F(GpuSettings, NonsenseDoesNotCountWhereTheConfigDecides) {
   EXPECT_EQ(variableFor([](gc3GpuConfig_t &config) { config.allowUnproven = 0; }), "GC3_ALLOW_UNPROVEN");
 }
 
+/// However many connections share the memory.
+TEST_F(GpuSettings, DefaultSlotsHoldAMessage) {
+  using device::Protocol;
+  for (const auto &[protocol, piece] : {std::pair(Protocol::Simple, 128), {Protocol::LL, 128}, {Protocol::LL128, 256}})
+    EXPECT_EQ(cuda::chooseSlots(protocol, {8, 9, 1 << 24}, {}).slotBytes, 9u * static_cast<uint32_t>(piece));
+}
+
 } // namespace

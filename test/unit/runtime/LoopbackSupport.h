@@ -27,7 +27,10 @@ inline cuda::Options tuned(const cuda::Tuning &tuning) {
 
 /// So few threads as an emulated GPU has time for, and slots so small that there are tiles.
 inline cuda::Options smallOptions() {
-  return tuned({.slotBytes = 256, .threads = 32});
+  cuda::Options options = tuned({.slotBytes = 256, .threads = 32});
+  options.tuning[static_cast<uint32_t>(device::Protocol::LL128)].slotBytes =
+      512; // a pair of lines for each of two pieces
+  return options;
 }
 
 /// One program of a bundle on the fake GPU.

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// One thread of many, which run one after the other, and an account of what they load and store: how often in which
+// width, in which memory, and how often each byte.
+#pragma once
+
+#include "device/Words.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace gc3::test {
+
+/// What was done in some memory. Accesses with flags (of LL and LL128) count apart.
+class Account {
+public:
+  using ByWidth = std::map<uint32_t, uint64_t>; ///< bytes of an access, accesses
+
+  /// With `isThere` false nobody looks into the memory, and bytes are not counted each.
+  Account(std::string name, std::byte *begin, uint64_t bytes, bool isThere = true)
+      : name(std::move(name)), begin(begin), bytes(bytes), isThere(isThere), loaded(isThere ? bytes : 0),
+        stored(isThere ? bytes : 0) {}
+
+  bool holds(const std::byte *at, uint32_t width) const { return at >= begin && at + width <= begin + bytes; }
+
+  void note(ByWidth &accesses, std::vector<uint8_t> &each, const std::byte *at, uint32_t width) {
+    ++accesses[width];
+    const auto offset = static_cast<uint64_t>(at - begin);
+    end = std::max(end, offset + width);
+    misaligned += device::address(at) % width != 0;
+    for (uint32_t i = 0; isThere && i < width; ++i)
+      ++each[offset + i];
+  }
+
+  /// As "source: 4 loads of 16, 3 loads of 2"; empty if there was nothing.
+  std::string text() const {
+    std::string text;
+    const auto add = [&](const ByWidth &accesses, const char *what) {
+      for (auto next = accesses.rbegin(); next != accesses.rend(); ++next)
+        text += (text.empty() ? name + ": " : ", ") + std::to_string(next->second) + " " + what + " of " +
+                std::to_string(next->first);
+    };
+    add(loads, "loads");
+    add(flaggedLoads, "flagged loads");
+    add(stores, "stores");
+    add(flaggedStores, "flagged stores");
+    return text;
+  }
+
+  std::string name;
+  std::byte *begin;
+  uint64_t bytes;
+  bool isThere;
+  ByWidth loads, stores, flaggedLoads, flaggedStores;
+  std::vector<uint8_t> loaded, stored; ///< by byte
+  uint64_t end = 0;                    ///< of the last byte that was touched
+  uint64_t misaligned = 0;             ///< accesses that a GPU does not make
+};
+
+/// The memory that there is.
+struct Accounts {
+  std::vector<Account> all;
+  uint64_t strays = 0; ///< accesses elsewhere
+
+  Account *at(const std::byte *at, uint32_t width) {
+    for (Account &account : all)
+      if (account.holds(at, width))
+        return &account;
+    ++strays;
+    return nullptr;
+  }
+
+  /// Of all accounts with something in them, with semicolons between.
+  std::string text() const {
+    std::string text = strays == 0 ? "" : std::to_string(strays) + " elsewhere";
+    for (const Account &account : all)
+      if (const std::string one = account.text(); !one.empty())
+        text += (text.empty() ? "" : "; ") + one;
+    return text;
+  }
+};
+
+class CountingMachine {
+public:
+  CountingMachine(Accounts &accounts, uint32_t thread, uint32_t threads)
+      : accounts(accounts), ownThread(thread), threadCount(threads) {}
+  uint32_t thread() const { return ownThread; }
+  uint32_t threads() const { return threadCount; }
+  /// Nobody has to be waited for.
+  bool warpAll(bool holds) { return holds; }
+  void pause() {}
+  /// Who waits never gets it: stop.
+  uint32_t look(const uint32_t *) { return 1; }
+
+  template <uint32_t G>
+  device::Unit<G> load(const std::byte *at) {
+    return load<device::Unit<G>>(at, &Account::loads);
+  }
+  template <uint32_t G>
+  void store(std::byte *at, const device::Unit<G> &value) {
+    store(at, value, &Account::stores);
+  }
+  device::Pack loadFlagged(const std::byte *at) { return load<device::Pack>(at, &Account::flaggedLoads); }
+  device::Pack loadLine(const std::byte *at) { return load<device::Pack>(at, &Account::flaggedLoads); }
+  void storeFlagged(std::byte *at, const device::Pack &pack) { store(at, pack, &Account::flaggedStores); }
+  void storeLine(std::byte *at, const device::Pack &pack) {
+    if (at)
+      store(at, pack, &Account::flaggedStores);
+  }
+
+private:
+  template <typename U>
+  U load(const std::byte *at, Account::ByWidth Account::*accesses) {
+    U value{};
+    if (Account *account = accounts.at(at, sizeof(U))) {
+      account->note(account->*accesses, account->loaded, at, sizeof(U));
+      if (account->isThere)
+        std::memcpy(&value, at, sizeof(U));
+    }
+    return value;
+  }
+  template <typename U>
+  void store(std::byte *at, const U &value, Account::ByWidth Account::*accesses) {
+    if (Account *account = accounts.at(at, sizeof(U))) {
+      account->note(account->*accesses, account->stored, at, sizeof(U));
+      if (account->isThere)
+        std::memcpy(at, &value, sizeof(U));
+    }
+  }
+
+  Accounts &accounts;
+  const uint32_t ownThread, threadCount;
+};
+
+} // namespace gc3::test

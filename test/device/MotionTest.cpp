@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+// What moving one run costs in memory, by opcode and protocol: every byte is loaded and stored as often as it has to
+// be, nothing beside it is touched, and in which widths.
+#include "BundleBuilder.h"
+#include "CountingMachine.h"
+#include "device/LL128.h"
+#include "device/LowLatency.h"
+#include "device/Simple.h"
+
+#include <array>
+#include <gtest/gtest.h>
+#include <type_traits>
+
+using namespace gc3;
+using namespace gc3::test;
+using device::Protocol;
+
+namespace {
+
+/// A run, and where its sides lie: addresses from a multiple of 128.
+struct Shot {
+  Opcode opcode;
+  uint64_t bytes;
+  uint32_t sourceAt = 0, targetAt = 0;
+  uint64_t inMessage = 0;
+  uint64_t nominalBytes = bytes;
+  bool inPlace = false; ///< the target is the source
+  uint32_t threads = 64;
+};
+
+/// Differs by side, and is the same for each byte alone, whatever the elements.
+template <uint32_t ElementBytes>
+struct BytesArithmetic {
+  static constexpr uint32_t elementBytes = ElementBytes;
+  static std::byte combine(std::byte a, std::byte b) {
+    return static_cast<std::byte>(static_cast<uint8_t>(a) - static_cast<uint8_t>(b));
+  }
+  static device::Word combine(device::Operation, device::Word a, device::Word b) {
+    device::Word result = 0;
+    for (uint32_t shift = 0; shift < 64; shift += 8)
+      result |= static_cast<device::Word>(combine(std::byte(a >> shift & 0xff), std::byte(b >> shift & 0xff))) << shift;
+    return result;
+  }
+};
+
+struct alignas(128) Memory : std::array<std::byte, 12288> {};
+Memory source, target, incoming, outgoing, arrived;
+
+void fill(Memory &memory, uint32_t seed) {
+  for (size_t i = 0; i < memory.size(); ++i)
+    memory[i] = static_cast<std::byte>((i * 37 + i / 256 * 11 + seed) & 0xff);
+}
+
+/// Where bytes of data lie in a slot.
+struct Extent {
+  uint64_t begin, bytes;
+};
+Extent inSlot(Protocol protocol, uint64_t begin, uint64_t bytes) {
+  switch (protocol) {
+  case Protocol::Simple: return {begin, bytes};
+  case Protocol::LL: return {begin / 8 * device::lineBytesLL, (bytes + 7) / 8 * device::lineBytesLL};
+  case Protocol::LL128: return {begin / 120 * device::lineBytesLL128, (bytes + 119) / 120 * device::lineBytesLL128};
+  }
+  __builtin_unreachable();
+}
+
+template <Protocol P, uint32_t ElementBytes>
+class Range {
+public:
+  explicit Range(const Shot &shot) : shot(shot), does(static_cast<uint8_t>(shot.opcode)) {
+    fill(source, 1), fill(target, 2), fill(arrived, 3), fill(outgoing, 4), fill(incoming, 5);
+    from = source.data() + 128 + shot.sourceAt;
+    to = shot.inPlace ? from : target.data() + 128 + shot.targetAt;
+    if (does.receives) {
+      Accounts uncounted;
+      uncounted.all = {{"arrived", arrived.data(), arrived.size()}, {"slot", incoming.data(), incoming.size()}};
+      move(uncounted, Opcode::Send, {arrived.data(), nullptr, shot.inMessage, shot.nominalBytes, shot.nominalBytes},
+           {nullptr, incoming.data(), 0, inNumber});
+    }
+    first = does.receives ? copyOf(arrived.data()) : copyOf(does.accumulates ? to : from);
+    second = copyOf(from);
+  }
+
+  /// What it took; whether that and what has come of it are right, too.
+  std::string run() {
+    const Extent out = inSlot(P, shot.inMessage, P == Protocol::Simple ? shot.bytes : shot.nominalBytes);
+    const Extent in = does.sends ? out : inSlot(P, shot.inMessage, shot.bytes); // what is passed on is all received
+    Accounts accounts;
+    accounts.all = {{"source", from, shot.bytes},
+                    {"target", to, shot.inPlace ? 0 : shot.bytes},
+                    {"in", incoming.data() + in.begin, in.bytes},
+                    {"out", outgoing.data() + out.begin, out.bytes}};
+    move(accounts, shot.opcode, runOfShot(), {incoming.data(), outgoing.data(), inNumber, outNumber});
+    expectBytes(accounts);
+    expectValues();
+    return accounts.text();
+  }
+
+  /// How many threads do not get on if a line of the message has not arrived.
+  uint32_t stopped(uint32_t line) {
+    const uint64_t lineBytes = inSlot(P, 0, 1).bytes;
+    std::fill_n(incoming.begin() + static_cast<ptrdiff_t>(line * lineBytes), lineBytes, std::byte{});
+    Accounts none;
+    none.all = {{"target", to, shot.bytes}, {"slot", incoming.data(), incoming.size()}};
+    uint32_t stopped = 0;
+    for (uint32_t thread = 0; thread < shot.threads; ++thread) {
+      CountingMachine machine(none, thread, shot.threads);
+      stopped += !Moves::move(machine, {does, device::Operation::Sum, {incoming.data(), nullptr, inNumber, 0}, nullptr},
+                              runOfShot());
+    }
+    return stopped;
+  }
+
+private:
+  static constexpr uint64_t inNumber = 7, outNumber = 9;
+  using Arithmetic = BytesArithmetic<ElementBytes>;
+  using Simply = device::Simple<CountingMachine, Arithmetic>;
+  using Moves =
+      std::conditional_t<P == Protocol::Simple, Simply,
+                         std::conditional_t<P == Protocol::LL, device::LowLatency<CountingMachine, Arithmetic>,
+                                            device::LL128<CountingMachine, Arithmetic>>>;
+
+  std::vector<std::byte> copyOf(const std::byte *at) const { return {at, at + shot.bytes}; }
+  device::Run runOfShot() const {
+    return {does.reads ? from : nullptr, does.writes ? to : nullptr, shot.inMessage, shot.bytes, shot.nominalBytes};
+  }
+
+  void move(Accounts &accounts, Opcode opcode, const device::Run &run, const device::Message &message) {
+    const device::Motion motion{device::Does(static_cast<uint8_t>(opcode)), device::Operation::Sum, message, nullptr};
+    for (uint32_t thread = 0; thread < shot.threads; ++thread) {
+      CountingMachine machine(accounts, thread, shot.threads);
+      ASSERT_TRUE(Moves::move(machine, motion, run)) << "thread " << thread << " stopped";
+    }
+  }
+
+  static void expectEach(const std::vector<uint8_t> &counts, uint8_t times, const std::string &what) {
+    EXPECT_EQ(std::count(counts.begin(), counts.end(), times), static_cast<ptrdiff_t>(counts.size()))
+        << what << ", not all " << int{times} << " times";
+  }
+
+  /// A line of LL128 is loaded once more when its flag has come.
+  void expectBytes(const Accounts &accounts) const {
+    EXPECT_EQ(accounts.strays, 0u);
+    for (const Account &account : accounts.all)
+      EXPECT_EQ(account.misaligned, 0u) << account.name;
+    const bool stays = shot.opcode == Opcode::Copy && shot.inPlace;
+    expectEach(accounts.all[0].loaded, stays ? 0 : does.reads + (does.accumulates && shot.inPlace),
+               "loads of the source");
+    expectEach(accounts.all[0].stored, does.writes && shot.inPlace && !stays ? 1 : 0, "stores to the source");
+    expectEach(accounts.all[1].loaded, does.accumulates ? 1 : 0, "loads of the target");
+    expectEach(accounts.all[1].stored, does.writes ? 1 : 0, "stores to the target");
+    expectEach(accounts.all[2].loaded, !does.receives ? 0 : P == Protocol::LL128 ? 2 : 1, "loads from the slot");
+    expectEach(accounts.all[2].stored, 0, "stores to the incoming slot");
+    expectEach(accounts.all[3].loaded, 0, "loads from the outgoing slot");
+    expectEach(accounts.all[3].stored, does.sends ? 1 : 0, "stores to the slot");
+  }
+
+  void expectValues() {
+    for (uint64_t i = 0; does.reduces && i < shot.bytes; ++i)
+      first[i] = Arithmetic::combine(first[i], second[i]);
+    EXPECT_TRUE(!does.writes || std::equal(first.begin(), first.end(), to)) << "the target has other bytes";
+    if (!does.sends)
+      return;
+    Accounts uncounted;
+    uncounted.all = {{"got", arrived.data(), arrived.size()}, {"slot", outgoing.data(), outgoing.size()}};
+    move(uncounted, Opcode::Recv, {nullptr, arrived.data(), shot.inMessage, shot.bytes, shot.nominalBytes},
+         {outgoing.data(), nullptr, outNumber, 0});
+    EXPECT_TRUE(std::equal(first.begin(), first.end(), arrived.data())) << "the message has other bytes";
+  }
+
+  const Shot shot;
+  const device::Does does;
+  std::byte *from, *to;
+  std::vector<std::byte> first, second; ///< what is combined
+};
+
+template <Protocol P, uint32_t ElementBytes>
+std::string counted(const Shot &shot) {
+  return Range<P, ElementBytes>(shot).run();
+}
+
+constexpr Opcode all[] = {
+    Opcode::Send,           Opcode::Recv,         Opcode::Copy,           Opcode::Reduce,
+    Opcode::RecvReduceCopy, Opcode::RecvCopySend, Opcode::RecvReduceSend, Opcode::RecvReduceCopySend};
+static_assert(std::size(all) == bundle::opcodeCount);
+
+/// Steps within a rank go as under Simple.
+bool isOf(Protocol protocol, Opcode opcode) {
+  return protocol == Protocol::Simple || !device::Does(static_cast<uint8_t>(opcode)).isLocal();
+}
+
+/// Many alignments of both sides, few elements and some more than the threads have, whole slots and short ones.
+template <Protocol P, uint32_t ElementBytes>
+void expectEachByteOnce(Opcode opcode, uint32_t sourceAt, uint32_t targetAt) {
+  for (uint64_t bytes : {0, 8, 56, 136, 240, 1336, 1104})
+    for (uint64_t less : {uint64_t{0}, uint64_t{ElementBytes}}) {
+      const bool inPlace = targetAt == 16;
+      const Shot shot{opcode,     bytes >= less ? bytes - less : 0,
+                      sourceAt,   targetAt % 16,
+                      less * 240, bytes,
+                      inPlace,    less == 0 ? 32u : 64u};
+      SCOPED_TRACE(std::string(bundle::opcodeTraits[static_cast<uint32_t>(opcode)].name) + ", " +
+                   std::to_string(shot.bytes) + " bytes of " + std::to_string(bytes) + ", at " +
+                   std::to_string(sourceAt) + (inPlace ? "" : " and " + std::to_string(targetAt)));
+      counted<P, ElementBytes>(shot);
+    }
+}
+
+template <Protocol P, uint32_t ElementBytes>
+void expectEachByteOnce() {
+  for (Opcode opcode : all)
+    for (uint32_t sourceAt : {0, 1, 2, 4, 6, 8, 12, 15})
+      for (uint32_t targetAt : {0, 1, 3, 4, 8, 10, 16})
+        if (isOf(P, opcode) && (sourceAt | targetAt) % ElementBytes == 0 && !testing::Test::HasFailure())
+          expectEachByteOnce<P, ElementBytes>(opcode, sourceAt, targetAt);
+}
+
+template <Protocol P>
+void expectEachByteOnceOfAllTypes() {
+  expectEachByteOnce<P, 1>();
+  expectEachByteOnce<P, 2>();
+  expectEachByteOnce<P, 4>();
+  expectEachByteOnce<P, 8>();
+}
+
+/// The accesses to sides that a step has: loads of what it reads, stores to what it writes.
+struct Widths {
+  Account::ByWidth source, target, in, out;
+};
+
+template <Protocol P>
+std::string textOf(Opcode opcode, const Widths &widths) {
+  const device::Does does(static_cast<uint8_t>(opcode));
+  Accounts accounts;
+  for (const char *name : {"source", "target", "in", "out"})
+    accounts.all.emplace_back(name, nullptr, 0);
+  if (does.reads)
+    accounts.all[0].loads = widths.source;
+  if (does.accumulates)
+    accounts.all[1].loads = widths.target;
+  if (does.writes)
+    accounts.all[1].stores = widths.target;
+  if (does.receives)
+    (P == Protocol::Simple ? accounts.all[2].loads : accounts.all[2].flaggedLoads) = widths.in;
+  if (does.sends)
+    (P == Protocol::Simple ? accounts.all[3].stores : accounts.all[3].flaggedStores) = widths.out;
+  return accounts.text();
+}
+
+/// Of a run of each opcode, or of some.
+template <Protocol P, uint32_t ElementBytes>
+void expectWidths(Shot shot, const Widths &widths, std::vector<Opcode> opcodes = {std::begin(all), std::end(all)}) {
+  for (Opcode opcode : opcodes) {
+    shot.opcode = opcode;
+    if (isOf(P, opcode)) {
+      EXPECT_EQ((counted<P, ElementBytes>(shot)), textOf<P>(opcode, widths))
+          << bundle::opcodeTraits[static_cast<uint32_t>(opcode)].name << ", " << shot.bytes << " bytes at "
+          << shot.sourceAt << ", " << shot.targetAt << " and " << shot.inMessage << " in the message";
+    }
+  }
+}
+
+constexpr Opcode any = Opcode::Send;
+
+} // namespace
+
+TEST(Motion, eachByteOnceUnderSimple) {
+  expectEachByteOnceOfAllTypes<Protocol::Simple>();
+}
+
+TEST(Motion, eachByteOnceUnderLL) {
+  expectEachByteOnceOfAllTypes<Protocol::LL>();
+}
+
+TEST(Motion, eachByteOnceUnderLL128) {
+  expectEachByteOnceOfAllTypes<Protocol::LL128>();
+}
+
+/// 240 bytes are 15 packs, 30 lines of LL and two lines of LL128, which are loaded once more when their flag has come.
+TEST(Motion, alignedRuns) {
+  expectWidths<Protocol::Simple, 1>({any, 240}, {{{16, 15}}, {{16, 15}}, {{16, 15}}, {{16, 15}}});
+  expectWidths<Protocol::Simple, 2>({any, 240}, {{{16, 15}}, {{16, 15}}, {{16, 15}}, {{16, 15}}});
+  expectWidths<Protocol::Simple, 8>({any, 240}, {{{16, 15}}, {{16, 15}}, {{16, 15}}, {{16, 15}}});
+  expectWidths<Protocol::LL, 2>({any, 240}, {{{8, 30}}, {{8, 30}}, {{16, 30}}, {{16, 30}}});
+  expectWidths<Protocol::LL128, 2>({any, 240}, {{{16, 15}}, {{16, 15}}, {{16, 32}}, {{16, 16}}});
+  // more than all threads take at once, with as many on their way as there can be, and the rest
+  expectWidths<Protocol::Simple, 2>({any, 9600}, {{{16, 600}}, {{16, 600}}, {{16, 600}}, {{16, 600}}});
+}
+
+/// Few narrow ones before the first pack and behind the last.
+TEST(Motion, headsAndTails) {
+  const Account::ByWidth halves{{16, 14}, {2, 7 + 3}}, floats{{16, 14}, {4, 3 + 1}}, doubles{{16, 14}, {8, 1}};
+  expectWidths<Protocol::Simple, 2>({any, 14 + 224 + 6, 2, 2, 2}, {halves, halves, halves, halves});
+  expectWidths<Protocol::Simple, 4>({any, 12 + 224 + 4, 4, 4, 4}, {floats, floats, floats, floats});
+  expectWidths<Protocol::Simple, 8>({any, 8 + 224, 8, 8, 8}, {doubles, doubles, doubles, doubles});
+  expectWidths<Protocol::Simple, 2>({any, 6, 2, 2, 2}, {{{2, 3}}, {{2, 3}}, {{2, 3}}, {{2, 3}}});
+}
+
+/// Under LL and LL128 those are within a line; each side goes by its own alignment.
+TEST(Motion, headsAndTailsOfLines) {
+  expectWidths<Protocol::LL, 2>({any, 230}, {{{8, 28}, {2, 3}}, {{8, 28}, {2, 3}}, {{16, 29}}, {{16, 29}}});
+  expectWidths<Protocol::LL128, 2>({any, 230}, {{{16, 14}, {2, 3}}, {{16, 14}, {2, 3}}, {{16, 32}}, {{16, 16}}});
+  expectWidths<Protocol::LL128, 2>({any, 120}, {{{16, 7}, {8, 1}}, {{16, 7}, {8, 1}}, {{16, 16}}, {{16, 8}}});
+  expectWidths<Protocol::LL128, 1>({any, 123, 0, 8},
+                                   {{{16, 7}, {8, 1}, {1, 3}}, {{8, 15}, {1, 3}}, {{16, 32}}, {{16, 16}}});
+}
+
+/// Where sides differ in alignment, all go in the widest unit in which they do not.
+TEST(Motion, sidesAlignedUnlike) {
+  const std::vector<Opcode> sourceUnlike{Opcode::Send,           Opcode::Copy,           Opcode::Reduce,
+                                         Opcode::RecvReduceCopy, Opcode::RecvReduceSend, Opcode::RecvReduceCopySend};
+  const std::vector<Opcode> fused{Opcode::Send,         Opcode::Recv,           Opcode::RecvReduceCopy,
+                                  Opcode::RecvCopySend, Opcode::RecvReduceSend, Opcode::RecvReduceCopySend};
+  for (uint32_t unit : {8, 4, 2}) {
+    const Account::ByWidth units{{unit, 240 / unit}};
+    expectWidths<Protocol::Simple, 2>({any, 240, unit, unit, 16}, {units, units, units, units}, fused);
+    expectWidths<Protocol::Simple, 2>({any, 240, unit, 0, 16}, {units, units, units, units}, sourceUnlike);
+  }
+  expectWidths<Protocol::Simple, 1>({any, 240, 1}, {{{1, 240}}, {{1, 240}}, {{1, 240}}, {{1, 240}}}, sourceUnlike);
+  expectWidths<Protocol::Simple, 4>({any, 240, 4}, {{{4, 60}}, {{4, 60}}, {{4, 60}}, {{4, 60}}}, sourceUnlike);
+  // in units of 4 as far as there are whole ones
+  const Account::ByWidth some{{4, 59}, {2, 2}};
+  expectWidths<Protocol::Simple, 2>({any, 240, 6, 2}, {some, some, some, some}, {Opcode::Copy, Opcode::Reduce});
+  for (uint32_t unit : {8, 4, 2}) {
+    const Account::ByWidth units{{unit, 240 / unit}}, words{{8, 30}};
+    expectWidths<Protocol::LL, 2>({any, 240, unit, 0}, {units, words, {{16, 30}}, {{16, 30}}});
+    expectWidths<Protocol::LL128, 2>({any, 240, unit, 0}, {units, {{16, 15}}, {{16, 32}}, {{16, 16}}});
+    expectWidths<Protocol::LL128, 2>({any, 240, 0, unit}, {{{16, 15}}, units, {{16, 32}}, {{16, 16}}});
+  }
+}
+
+/// Of LL128 the last lane of a line looks; the emulated GPU's other lanes follow it, these do not.
+TEST(Motion, everyLineIsWaitedFor) {
+  for (uint32_t line = 0; line < 30; ++line)
+    EXPECT_EQ((Range<Protocol::LL, 4>({Opcode::Recv, 240}).stopped(line)), 1u) << line;
+  for (uint32_t line = 0; line < 5; ++line)
+    EXPECT_EQ((Range<Protocol::LL128, 4>({Opcode::Recv, 600}).stopped(line)), 1u) << line;
+}
