@@ -125,8 +125,9 @@ FakeCuda::~FakeCuda() {
   current = nullptr;
   for (const auto &[piece, bytes] : memory)
     std::free(piece);
-  for (void *piece : pinned)
-    std::free(piece);
+  for (const std::set<void *> *things : {&pinned, &handles, &events})
+    for (void *thing : *things)
+      std::free(thing);
 }
 
 bool FakeCuda::fails(const char *function, const char *file) {
