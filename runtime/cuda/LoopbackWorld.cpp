@@ -142,7 +142,11 @@ Outcome LoopbackWorld::put(std::span<const Request> requests, Stream stream) {
   Runner::Plan plan;
   if (Outcome outcome = runner.plan(*program, requests, captured, plan); !outcome.ok() || requests[0].count == 0)
     return outcome;
-  return recorder ? recorder->enqueue(runner, plan, stream) : runner.enqueue(plan, stream);
+  if (!recorder)
+    return runner.enqueue(plan, stream);
+  if (captured)
+    recorder->planCapture(plan);
+  return recorder->enqueue(runner, plan, stream);
 }
 
 Outcome LoopbackWorld::select(const Request &request, const char *&program) {

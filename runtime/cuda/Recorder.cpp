@@ -41,12 +41,12 @@ uint32_t Recorder::blocks(const host::Program &program) const {
 }
 
 /// Records of a ring that has room for all steps of a call, or for the last ones where these are too many.
-uint32_t Recorder::ringFor(const host::Program &program, uint64_t tiles) const {
+uint32_t Recorder::ringFor(const host::Program &program, uint64_t tiles, uint64_t room) const {
   uint64_t longest = 1;
   for (uint32_t rank = ranks.first; rank < ranks.end; ++rank)
     for (const bundle::fbs::ThreadBlock &block : program.rank(rank).threadBlocks)
       longest = std::max(longest, block.instruction_count() * std::min(tiles, most));
-  const uint64_t share = std::bit_floor(std::max<uint64_t>(1, most / blocks(program)));
+  const uint64_t share = std::bit_floor(std::max<uint64_t>(1, room / blocks(program)));
   return static_cast<uint32_t>(std::min(std::bit_ceil(longest), share));
 }
 
@@ -87,7 +87,7 @@ Outcome Recorder::begin(const host::Program &program, uint64_t count, device::Ca
   ++calls;
   if (blocks(program) == 0)
     return {};
-  Notes notes{&program, {}, {}, ringFor(program, call.tiles)};
+  Notes notes{&program, {}, {}, ringFor(program, call.tiles, most)};
   const size_t records = size_t{notes.ringRecords} * blocks(program);
   const std::optional<size_t> room = findRoom(records);
   for (uint32_t rank = ranks.first; rank < ranks.end; ++rank)
@@ -164,22 +164,32 @@ bool Recorder::reserveCaptured(Captured &made) {
   return true;
 }
 
+void Recorder::planCapture(Runner::Plan &plan) {
+  const host::Program &program = *plan.prepared->program.loaded().program;
+  const uint32_t ringRecords = ringFor(program, plan.call.tiles, most / capturedShare);
+  Captured made{{0, &program, plan.prepared->count, plan.call.tiles}, ringRecords, 0, {}, {}};
+  made.records = size_t{ringRecords} * blocks(program);
+  if (made.records == 0 || !reserveCaptured(made))
+    return;
+  plan.call.records = static_cast<Record *>(made.ring.get());
+  plan.call.ringRecords = ringRecords;
+  captured.push_back(std::move(made));
+}
+
 Outcome Recorder::capture(Runner &runner, Runner::Plan &plan, Stream stream) {
   ++calls;
-  const host::Program &program = *plan.prepared->program.loaded().program;
-  Captured made{{calls, &program, plan.prepared->count, plan.call.tiles}, ringFor(program, plan.call.tiles), 0, {}, {}};
-  made.records = size_t{made.ringRecords} * blocks(program);
-  if (made.records == 0 || !reserveCaptured(made))
+  const auto planned = std::find_if(captured.rbegin(), captured.rend(),
+                                    [&](const Captured &call) { return call.ring.get() == plan.call.records; });
+  if (planned == captured.rend())
     return runner.enqueue(plan, stream);
-  const Captured &call = captured.emplace_back(std::move(made));
-  const size_t bytes = call.records * sizeof(Record);
-  plan.call.records = static_cast<Record *>(call.ring.get());
-  plan.call.ringRecords = call.ringRecords;
-  Outcome outcome = outcomeOf(cuda, cuda.clear(call.ring.get(), bytes, stream), "clearing a trace");
+  planned->call.number = calls;
+  const size_t bytes = planned->records * sizeof(Record);
+  Outcome outcome = outcomeOf(cuda, cuda.clear(planned->ring.get(), bytes, stream), "clearing a trace");
   if (outcome.ok())
     outcome = runner.enqueue(plan, stream);
-  return outcome.ok() ? outcomeOf(cuda, cuda.copy(call.copy.get(), call.ring.get(), bytes, stream), "copying a trace")
-                      : outcome;
+  return outcome.ok()
+             ? outcomeOf(cuda, cuda.copy(planned->copy.get(), planned->ring.get(), bytes, stream), "copying a trace")
+             : outcome;
 }
 
 /// Of its last replay, if there was one.

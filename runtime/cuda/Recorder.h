@@ -22,6 +22,8 @@ public:
   /// Records of all calls under way together: 32 MiB on the GPU, and as much on the host. As many again of captured
   /// calls.
   static constexpr uint64_t mostRecords = 1 << 20;
+  /// A captured call has at most this part of their room.
+  static constexpr uint64_t capturedShare = 16;
 
   Recorder(const Cuda &cuda, trace::TraceFile &file, host::RankSpan ranks, uint64_t mostKept = mostRecords)
       : cuda(cuda), ranks(ranks), most(mostKept), timeline(file, ranks) {}
@@ -35,6 +37,9 @@ public:
   /// Takes the room for all records at once. Else it grows with the calls, which may wait for what runs.
   void reserveAll() { reserve(most); }
 
+  /// Takes memory for what a captured call records: before anything is put on a stream, since that may wait for
+  /// kernels.
+  void planCapture(Runner::Plan &plan);
   /// Puts a call on the stream, recorded if there is room for it.
   host::Outcome enqueue(Runner &runner, Runner::Plan &plan, Stream stream);
   /// Notes the calls that have ended.
@@ -80,7 +85,7 @@ private:
   void noteCaptured(const Captured &call);
   bool reserve(size_t records);
   std::optional<size_t> findRoom(size_t records);
-  uint32_t ringFor(const host::Program &program, uint64_t tiles) const;
+  uint32_t ringFor(const host::Program &program, uint64_t tiles, uint64_t room) const;
   uint32_t blocks(const host::Program &program) const;
   void noteOldest();
   void noteRank(const Notes &notes, uint32_t rank) const;

@@ -227,12 +227,17 @@ Outcome Rank::endGather(void *all, size_t size, Clock::time_point since) {
   return outcome.ok() ? checkHeard(static_cast<const std::byte *>(all)) : outcome;
 }
 
-/// In an open group NCCL has noted the gather, and runs it when the group ends.
+/// In an open group NCCL has noted the gather, and runs it when the group ends. Where the application has aborted or
+/// revoked the communicator, gathers end without having brought anything, too.
 Outcome Rank::checkHeard(const std::byte *all) {
-  isGathering = groupIsOpen = !std::equal(told.begin(), told.end(), all + told.size() * rank());
-  if (!groupIsOpen)
+  const bool heard = std::equal(told.begin(), told.end(), all + told.size() * rank());
+  if (heard)
     return {};
-  return {gc3InvalidUsage, "a group of NCCL's is open, in which ranks can't tell each other anything"};
+  if (isAborted)
+    return {gc3InvalidUsage, "the communicator was aborted"};
+  isGathering = groupIsOpen = true;
+  return {gc3InvalidUsage,
+          "a group of NCCL's is open, in which ranks can't tell each other anything, or the communicator was revoked"};
 }
 
 /// For the other ranks, and not after abort(); for a program not longer than for a kernel. All ranks join right behind
@@ -263,7 +268,12 @@ Outcome Rank::wait(Clock::time_point since) {
 Outcome Rank::plan(uint32_t program, const host::Request &request, bool captured, cuda::Runner::Plan &plan) {
   std::lock_guard lock(mutex);
   const OnDevice device(cuda, onDevice);
-  return device.outcome().ok() ? runner.plan(*onGpu[program], {&request, 1}, captured, plan) : device.outcome();
+  Outcome outcome = device.outcome();
+  if (outcome.ok())
+    outcome = runner.plan(*onGpu[program], {&request, 1}, captured, plan);
+  if (outcome.ok() && captured && recorder && request.count != 0)
+    recorder->planCapture(plan);
+  return outcome;
 }
 
 Outcome Rank::enqueue(cuda::Runner::Plan &plan, cuda::Stream stream) {

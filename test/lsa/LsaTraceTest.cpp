@@ -124,6 +124,43 @@ TEST(LsaTrace, CallsAreNotWaitedFor) {
   EXPECT_EQ(checkTrace(paths.merged(), {LoadedSpec(spec).program.get(), {1, 2, 3, 4}, 0, true, false}), "");
 }
 
+/// Of a captured call the last replay, and nothing once ranks were aborted: replays may use the memory still.
+TEST(LsaTrace, CapturedCalls) {
+  for (bool aborts : {false, true}) {
+    FakeCuda fake;
+    FakeWindows windows(fake);
+    const RankPaths paths(2);
+    const ProgramSpec spec = ringAllReduce(2, true);
+    {
+      LsaWorld world(fake, windows, {spec}, paths.options());
+      EXPECT_EQ(world.run(0, {.count = 5}), "");
+      const Trial trial = world.trial(0, {.count = 9});
+      Loopback::Buffers buffers(fake, trial);
+      std::vector<lsa::RankCall> calls;
+      for (size_t rank : {0, 1})
+        calls.push_back(world.part(rank, buffers.requests[rank]));
+      fake.captured = true;
+      lsa::run(calls, world.nccl);
+      fake.captured = false;
+      EXPECT_EQ(calls[0].outcome.text + calls[1].outcome.text, "");
+      EXPECT_EQ(world.run(0, {.count = 31}), "");
+      fake.replay();
+      EXPECT_EQ(world.finish(trial, buffers), "");
+      if (aborts)
+        abortAll(world);
+    }
+    const Trace all = paths.merged();
+    if (aborts) {
+      for (const TraceEvent &call : all.find("X", spec.name))
+        EXPECT_NE(call.arguments.at("call"), "2");
+    } else {
+      EXPECT_EQ(checkTrace(all, {LoadedSpec(spec).program.get(), {1, 2, 3}, 0, true, false}), "");
+    }
+    EXPECT_EQ(windows.leaks(),
+              aborts ? "10 pieces of memory 6 pieces of pinned memory 2 pieces of symmetric memory 2 windows " : "");
+  }
+}
+
 TEST(LsaTrace, AbortedCallsAreUnfinished) {
   FakeCuda fake;
   FakeWindows windows(fake);

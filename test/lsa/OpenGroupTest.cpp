@@ -11,7 +11,8 @@ class LsaOpenGroup : public testing::Test {
 protected:
   void TearDown() override { EXPECT_EQ(windows.leaks(), leaks); }
 
-  static constexpr auto why = "a group of NCCL's is open, in which ranks can't tell each other anything";
+  static constexpr auto why =
+      "a group of NCCL's is open, in which ranks can't tell each other anything, or the communicator was revoked";
   std::string leaks;
   FakeCuda fake;
   FakeWindows windows{fake};

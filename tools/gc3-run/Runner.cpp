@@ -255,6 +255,8 @@ std::string Runner::runRow(const ProgramGroup &group, int program, uint64_t coun
   row.count = count;
   row.type = typeName(type);
   row.op = post->reduces() ? nameOf(op) : "none";
+  if (!post->reduces() && op == Reduction::MulSum)
+    op = Reduction::Sum; // collectives that only copy multiply nothing
   row.root = group.root;
   auto ranks = static_cast<uint32_t>(group.ranks);
   inputs.resize(ranks);

@@ -45,6 +45,21 @@ TEST_F(RunOnGpu, AllTypesAndOperations) {
   EXPECT_EQ(fake.leaks(), "");
 }
 
+/// Standard collectives that only copy ignore reductions, and others are not tried with scalars.
+TEST_F(RunOnGpu, CopiesHaveNoReduction) {
+  const BundlePath bundle({allToAll(3, 2), shiftReversed(3, 2), writesInput(3)});
+  for (bool gpu : {false, true}) {
+    const FakeCuda fake;
+    Options options = onGpu(bundle.path);
+    options.onGpu = gpu;
+    options.ops = {Reduction::MulSum};
+    const Result result = runOptions(options);
+    EXPECT_EQ(result.problem, "");
+    EXPECT_EQ(result.summary.wrong, 0u) << result.table;
+    EXPECT_EQ(fake.launches > 0, gpu);
+  }
+}
+
 TEST_F(RunOnGpu, FindsAMissingContribution) {
   ProgramSpec spec = plainRingAllReduce(3);
   spec.ranks[1].blocks[1].steps[1] = {Opcode::Copy, in(0), scratch(0), 1, {}};
