@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "FakeKernels.h"
+
+#include "host/Reduce.h"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+namespace gc3::test {
+
+using cuda::Launch;
+using device::Protocol;
+using host::ElementType;
+
+const Kernel *kernel(const Kernel &wanted) {
+  static const std::vector<Kernel> all = [] {
+    std::vector<Kernel> kernels;
+    for (auto kind : {Kernel::Kind::Interpreter, Kernel::Kind::NetworkInterpreter, Kernel::Kind::Multiply,
+                      Kernel::Kind::Divide, Kernel::Kind::Clock})
+      for (unsigned type = 0; type < host::elementTypeCount; ++type)
+        for (auto protocol : {Protocol::Simple, Protocol::LL, Protocol::LL128})
+          kernels.push_back({kind, static_cast<ElementType>(type), protocol});
+    return kernels;
+  }();
+  return &*std::find_if(all.begin(), all.end(), [&](const Kernel &known) {
+    return known.kind == wanted.kind && known.type == wanted.type && known.protocol == wanted.protocol;
+  });
+}
+
+const void *interpreter(ElementType type, Protocol protocol) {
+  return kernel({Kernel::Kind::Interpreter, type, protocol});
+}
+
+const void *multiply(ElementType type) {
+  return kernel({Kernel::Kind::Multiply, type, Protocol::Simple});
+}
+
+const void *divide(ElementType type) {
+  return host::isInteger(type) ? kernel({Kernel::Kind::Divide, type, Protocol::Simple}) : nullptr;
+}
+
+const void *clockKernel() {
+  return kernel({Kernel::Kind::Clock, ElementType::Uint64, Protocol::Simple});
+}
+
+MoveArguments argumentsOf(const Launch &launch) {
+  void **from = launch.arguments;
+  MoveArguments arguments{*static_cast<std::byte **>(from[0]),
+                          *static_cast<const std::byte **>(from[1]),
+                          *static_cast<uint64_t *>(from[2]),
+                          {},
+                          0};
+  if (static_cast<const Kernel *>(launch.kernel)->kind == Kernel::Kind::Multiply)
+    arguments.factor = {*static_cast<uint64_t *>(from[3]), *static_cast<const void **>(from[4])};
+  else
+    arguments.contributions = *static_cast<uint32_t *>(from[3]);
+  return arguments;
+}
+
+void move(const Kernel &kernel, const MoveArguments &of) {
+  if (kernel.kind == Kernel::Kind::Multiply)
+    return host::multiply(kernel.type, of.to, of.from, of.elements, of.factor);
+  std::memmove(of.to, of.from, of.elements * host::elementSize(kernel.type));
+  host::divideForAverage(kernel.type, of.to, of.elements, of.contributions);
+}
+
+} // namespace gc3::test
