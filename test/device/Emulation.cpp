@@ -130,7 +130,6 @@ std::string Emulation::prepare() {
 
 /// Moves some connections to the network: the sender gets slots of its own.
 void Emulation::makeNetwork() {
-  call.peers = device::Scope::System;
   const size_t connections = program->connections().size();
   const uint64_t bytes = options.sizes.slots * options.sizes.slotBytes;
   staging.reset(new std::byte[connections * bytes]);
@@ -145,6 +144,7 @@ void Emulation::makeNetwork() {
   for (uint32_t c = 0; c < connections; ++c) {
     if (random.below(100) >= options.overNetwork)
       continue;
+    call.peers = device::Scope::System;
     const uint32_t sender = rankOf(program->connections()[c].sender),
                    receiver = rankOf(program->connections()[c].receiver);
     const uint32_t ids = options.sizes.slots + 1;

@@ -8,7 +8,7 @@ namespace gc3::test {
 
 using device::Scope;
 
-Scopes::Scopes(const device::Call &call, uint32_t blocks) : fences(blocks) {
+Scopes::Scopes(const device::Call &call, uint32_t blocks) : fences(blocks), givesBatches(blocks) {
   std::set<const std::byte *> sent, received; // FIFOs with that end here
   const auto each = [&](auto visit) {
     for (uint32_t b = 0; b < blocks; ++b) {
@@ -16,14 +16,15 @@ Scopes::Scopes(const device::Call &call, uint32_t blocks) : fences(blocks) {
       visit(b, rank, rank.blocks[call.seats[b].block]);
     }
   };
-  each([&](uint32_t, const device::Rank &rank, const device::ThreadBlock &block) {
+  each([&](uint32_t b, const device::Rank &rank, const device::ThreadBlock &block) {
     if (block.outgoing != device::none) {
       sent.insert(rank.sends[block.outgoing].slots);
       hasNetwork |= rank.sends[block.outgoing].network != device::none;
     }
     if (block.incoming != device::none) {
       received.insert(rank.receives[block.incoming].slots);
-      hasNetwork |= rank.receives[block.incoming].network != device::none;
+      givesBatches[b] = rank.receives[block.incoming].network != device::none;
+      hasNetwork |= givesBatches[b];
     }
   });
   const auto ofPeer = [&](bool isHere) { return isHere && !hasNetwork ? Scope::Gpu : Scope::System; };
@@ -49,14 +50,14 @@ void Scopes::require(const uint64_t *counter, Scope scope) const {
 }
 
 void Scopes::requireUsed(uint32_t block) const {
-  if (fences[block] == Fence::SystemUnused && !hasNetwork)
+  if (fences[block] == Fence::SystemUnused && !givesBatches[block])
     std::abort(); // the last fence has cost more than it had to
 }
 
-/// Over a network slots are given back at the end of a call, too, behind the fences of its steps.
+/// Batches are given back at the end of a call, too, behind the fences of its steps.
 void Scopes::passed(uint32_t block) {
   requireUsed(block);
-  if (!hasNetwork)
+  if (!givesBatches[block])
     fences[block] = Fence::None;
 }
 

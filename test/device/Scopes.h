@@ -36,8 +36,9 @@ private:
 
   std::unordered_map<const uint64_t *, device::Scope> scopes; ///< of all counters that the launch knows
   std::vector<Fence> fences;                                  ///< by block
-  /// All peers are taken to be elsewhere then. Slots are given back in batches: a fence may have been for none of them.
-  bool hasNetwork = false;
+  /// By block: over a network it gives slots back in batches, so that a fence may have been for none of them.
+  std::vector<bool> givesBatches;
+  bool hasNetwork = false; ///< all peers are taken to be elsewhere then
 };
 
 } // namespace gc3::test
