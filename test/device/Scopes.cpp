@@ -63,7 +63,10 @@ void Scopes::passed(uint32_t block) {
 
 void Scopes::fenced(uint32_t block, Scope scope) {
   requireUsed(block);
-  fences[block] = scope == Scope::Gpu ? Fence::Gpu : Fence::SystemUnused;
+  if (scope == Scope::System)
+    fences[block] = Fence::SystemUnused;
+  else if (!givesBatches[block] || fences[block] == Fence::None)
+    fences[block] = Fence::Gpu; // else what there was holds for the batch
 }
 
 void Scopes::use(uint32_t block, Scope scope) {
