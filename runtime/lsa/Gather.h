@@ -24,7 +24,7 @@ host::Outcome grouped(const Nccl &nccl, Body body) {
 template <typename Message>
 std::vector<host::Outcome> gatherEach(const Nccl &nccl, std::span<Rank *const> ranks, const std::vector<Message> &own,
                                       std::vector<std::vector<Message>> &all) {
-  static_assert(sizeof(Message) <= Rank::mostBytes);
+  static_assert(sizeof(Message) <= Exchange::mostBytes);
   all.resize(ranks.size());
   host::Outcome begun;
   for (size_t i = 0; begun.ok() && i < ranks.size(); ++i)
@@ -33,7 +33,7 @@ std::vector<host::Outcome> gatherEach(const Nccl &nccl, std::span<Rank *const> r
     begun = grouped(nccl, [&] {
       host::Outcome gathered;
       for (size_t i = 0; gathered.ok() && i < ranks.size(); ++i)
-        gathered = ranks[i]->gather(sizeof(Message));
+        gathered = ranks[i]->gather();
       return gathered;
     });
   const Rank::Clock::time_point since = Rank::Clock::now();
@@ -41,7 +41,7 @@ std::vector<host::Outcome> gatherEach(const Nccl &nccl, std::span<Rank *const> r
   for (size_t i = 0; i < ranks.size(); ++i) {
     all[i].resize(ranks[i]->ranks());
     if (begun.ok())
-      outcomes[i] = ranks[i]->endGather(all[i].data(), sizeof(Message), since);
+      outcomes[i] = ranks[i]->endGather(all[i].data(), since);
     if (!outcomes[i].ok())
       ranks[i]->giveUp(outcomes[i]);
   }

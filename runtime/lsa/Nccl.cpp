@@ -36,12 +36,12 @@ static gc3Result_t codeOf(nccl::Result result) {
   switch (result) {
   case nccl::Result::UnhandledCudaError: return gc3UnhandledCudaError;
   case nccl::Result::InvalidArgument: return gc3InvalidArgument;
-  case nccl::Result::InvalidUsage: return gc3InvalidUsage;
+  case nccl::Result::InvalidUsage:
+  case nccl::Result::InProgress: return gc3InvalidUsage;
   case nccl::Result::InternalError: return gc3InternalError;
   case nccl::Result::Success:
   case nccl::Result::SystemError:
-  case nccl::Result::RemoteError:
-  case nccl::Result::InProgress: break;
+  case nccl::Result::RemoteError: break;
   }
   return gc3SystemError;
 }
@@ -49,6 +49,8 @@ static gc3Result_t codeOf(nccl::Result result) {
 Outcome outcomeOf(nccl::Result result, const std::string &doing) {
   if (result == nccl::Result::Success)
     return {};
+  if (result == nccl::Result::InProgress)
+    return {codeOf(result), doing + ": the NCCL communicator does not block"};
   return {codeOf(result), doing + ": NCCL's error " + std::to_string(static_cast<int>(result))};
 }
 

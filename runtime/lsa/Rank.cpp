@@ -20,6 +20,10 @@ static uint64_t newNonce() {
   return uint64_t{random()} << 32 | random();
 }
 
+static Outcome aborted() {
+  return {gc3InvalidUsage, "the communicator was aborted"};
+}
+
 /// Alike for all processes of a machine, containers or not; 0: not known.
 static uint64_t thisHost() {
   std::ifstream file("/proc/sys/kernel/random/boot_id");
@@ -36,8 +40,8 @@ Rank::~Rank() {
     ownNetwork.abandon();
     teamComm.abandon();
     runner.abandon();
-    gathered.abandon();
-    if (groupIsOpen) // and NCCL will use its stream
+    exchange.abandon();
+    if (exchange.state() == Exchange::State::Noted) // and NCCL will use its stream
       runner.abandonStream();
     if (recorder)
       recorder->abandon();
@@ -75,9 +79,7 @@ Outcome Rank::prepare() {
   if (outcome.ok())
     outcome = runner.prepare();
   if (outcome.ok())
-    outcome = createEvent(cuda, gatheredAll);
-  if (outcome.ok())
-    outcome = allocate(cuda, (ranks() + 1) * mostBytes, "what ranks tell each other", gathered);
+    outcome = exchange.prepare(rank(), ranks());
   return outcome;
 }
 
@@ -162,6 +164,7 @@ uint32_t Rank::completeNetwork(const Outcome &created) {
 void Rank::join(std::unique_ptr<Catalog> ofPrograms, std::span<const Record> records) {
   catalog = std::move(ofPrograms);
   ofAll = records[0].nonce;
+  exchange.nameCommunicator(ofAll);
   pool = std::make_unique<device::ConnectionPool>(catalog->teams());
   onGpu.resize(catalog->size());
   refusals.resize(catalog->size());
@@ -186,77 +189,42 @@ void Rank::beginTrace(std::span<const Record> records) {
   recorder.reset();
 }
 
-/// Where its own bytes are to come back there is something else before, so that it shows whether they did.
 Outcome Rank::beginGather(const void *bytes, size_t size) {
-  const auto *from = static_cast<const std::byte *>(bytes);
-  told.assign(from, from + size);
-  untold.resize(size);
-  std::transform(told.begin(), told.end(), untold.begin(), [](std::byte byte) { return ~byte; });
   const OnDevice device(cuda, onDevice);
-  Outcome outcome = device.outcome();
-  auto *memory = static_cast<std::byte *>(gathered.get());
-  if (outcome.ok())
-    outcome = outcomeOf(cuda, cuda.copy(memory, told.data(), size, runner.stream()), "telling the other ranks");
-  if (outcome.ok())
-    outcome = outcomeOf(cuda, cuda.copy(memory + mostBytes + size * rank(), untold.data(), size, runner.stream()),
-                        "telling the other ranks");
-  return outcome;
+  return device.outcome().ok() ? exchange.begin(bytes, size, runner.stream()) : device.outcome();
 }
 
-Outcome Rank::gather(size_t size) {
-  if (isAborted)
-    return {gc3InvalidUsage, "the communicator was aborted"};
-  auto *memory = static_cast<std::byte *>(gathered.get());
-  isGathering = true;
-  return outcomeOf(nccl.AllGather(memory, memory + mostBytes, size, nccl::DataType::Int8, comm,
-                                  reinterpret_cast<nccl::Stream>(runner.stream())),
-                   "telling the other ranks");
+Outcome Rank::gather() {
+  return isAborted ? aborted() : exchange.gather(runner.stream());
 }
 
-Outcome Rank::endGather(void *all, size_t size, Clock::time_point since) {
+/// Where it has aborted or revoked the communicator, gathers end without having brought anything.
+Outcome Rank::endGather(void *all, Clock::time_point since) {
   const OnDevice device(cuda, onDevice);
   Outcome outcome = device.outcome();
   if (outcome.ok())
     outcome = wait(since);
   if (outcome.ok())
-    outcome = outcomeOf(
-        cuda, cuda.copy(all, static_cast<std::byte *>(gathered.get()) + mostBytes, size * ranks(), runner.stream()),
-        "hearing from the other ranks");
-  if (outcome.ok())
-    outcome = outcomeOf(cuda, cuda.synchronize(runner.stream()), "hearing from the other ranks");
-  return outcome.ok() ? checkHeard(static_cast<const std::byte *>(all)) : outcome;
-}
-
-/// In an open group NCCL has noted the gather, and runs it when the group ends. Where the application has aborted or
-/// revoked the communicator, gathers end without having brought anything, too.
-Outcome Rank::checkHeard(const std::byte *all) {
-  const bool heard = std::equal(told.begin(), told.end(), all + told.size() * rank());
-  if (heard)
-    return {};
-  if (isAborted)
-    return {gc3InvalidUsage, "the communicator was aborted"};
-  isGathering = groupIsOpen = true;
-  return {gc3InvalidUsage,
-          "a group of NCCL's is open, in which ranks can't tell each other anything, or the communicator was revoked"};
+    outcome = exchange.hear(all, runner.stream());
+  return isAborted ? aborted() : outcome;
 }
 
 /// For the other ranks, and not after abort(); for a program not longer than for a kernel. All ranks join right behind
 /// the birth of the communicator, so one that waits for long has peers that never will: without gc3, or without
 /// bundles.
 Outcome Rank::wait(Clock::time_point since) {
-  if (Outcome outcome = outcomeOf(cuda, cuda.record(gatheredAll.get(), runner.stream()), "recording an event");
-      !outcome.ok())
+  if (Outcome outcome = exchange.awaitOn(runner.stream()); !outcome.ok())
     return outcome;
   const uint32_t limit = catalog ? options.timeoutMs : std::max(options.timeoutMs, options.joiningMs);
   for (;;) {
-    const cuda::Result result = cuda.query(gatheredAll.get());
-    if (result != cuda::notReady && revocation.hasBegun())
+    bool ended = false;
+    const Outcome outcome = exchange.hasEnded(ended);
+    if ((ended || !outcome.ok()) && revocation.hasBegun())
       return broken(); // what has ended has brought nothing
-    isGathering = result != 0;
-    if (result != cuda::notReady)
-      return outcomeOf(cuda, result, "hearing from the other ranks");
+    if (ended || !outcome.ok())
+      return outcome;
     if (isAborted)
-      return {gc3InvalidUsage, "the communicator was aborted"};
+      return aborted();
     if (limit != 0 && Clock::now() - since > std::chrono::milliseconds(limit))
       return {gc3Timeout,
               "after " + std::to_string(limit) + " ms not all ranks have " +
@@ -307,10 +275,10 @@ void Rank::breakDown(const Outcome &why) {
 
 void Rank::giveUp(const Outcome &why) {
   breakDown(why);
-  if (!isGathering)
+  if (exchange.state() == Exchange::State::Idle)
     return;
   hasGivenUp = true;
-  if (groupIsOpen) // the application's mistake; nobody waits yet
+  if (exchange.state() == Exchange::State::Noted) // the others are told
     return;
   runner.stop(); // or NCCL would wait for ours
   if (!isAborted)
@@ -325,7 +293,7 @@ void Rank::fail(const Outcome &why) {
 void Rank::abort() {
   isAborted = true;
   runner.stop();
-  breakDown({gc3InvalidUsage, "the communicator was aborted"});
+  breakDown(aborted());
   revocation.end();
   std::lock_guard lock(mutex);
   teamComm.abort(aside); // whoever aborts the communicator does not know of it

@@ -7,6 +7,7 @@
 
 #include "cuda/Recorder.h"
 #include "lsa/Catalog.h"
+#include "lsa/Exchange.h"
 #include "lsa/Network.h"
 #include "lsa/Revocation.h"
 #include "lsa/TeamComm.h"
@@ -30,7 +31,8 @@ public:
 
   Rank(const Drivers &drivers, nccl::Comm comm, const cuda::Options &options)
       : cuda(drivers.cuda), nccl(drivers.nccl), findPart(drivers.gin), aside(drivers.aside), comm(comm),
-        options(options), revocation(drivers.nccl, comm, drivers.aside), runner(cuda, options.timeoutMs) {}
+        options(options), revocation(drivers.nccl, comm, drivers.aside), runner(cuda, options.timeoutMs),
+        exchange(cuda, nccl, comm) {}
   /// Waits for calls under way, then gives back what it holds, from the communicator too. After abort(), or where other
   /// ranks never came, it waits for nothing, leaves the communicator alone, and gives back no memory.
   ~Rank();
@@ -59,12 +61,10 @@ public:
 
   // Telling each other: each rank gives as many bytes as the others, and receives those of all. All of a thread's ranks
   // begin, then are gathered in one group of NCCL's, then end.
-  static constexpr size_t mostBytes = std::max(sizeof(Record), sizeof(Greeting));
   host::Outcome beginGather(const void *bytes, size_t size);
-  host::Outcome gather(size_t size);
+  host::Outcome gather();
   /// `since` is when the group ended, of which all of its ranks count the time.
-  /// gc3InvalidUsage: nothing was told, as the thread has a group of NCCL's open.
-  host::Outcome endGather(void *all, size_t size, Clock::time_point since);
+  host::Outcome endGather(void *all, Clock::time_point since);
 
   // Loading a program:
   /// On its way.
@@ -132,7 +132,6 @@ private:
   nccl::Comm commOfWindows() const;
   void beginTrace(std::span<const Record> records);
   host::Outcome wait(Clock::time_point since);
-  host::Outcome checkHeard(const std::byte *all);
 
   const cuda::Cuda &cuda;
   const Nccl &nccl;
@@ -146,14 +145,10 @@ private:
   std::unique_ptr<Catalog> catalog;
   std::atomic<bool> isAborted{false};
   Revocation revocation;
-  bool isGathering = false; ///< NCCL has been told to, and is not known to have ended
   bool hasGivenUp = false;  ///< something of NCCL's may never come to its end
-  bool groupIsOpen = false; ///< of NCCL's, with a gather in it
   mutable std::mutex mutex; ///< guards the calls of the runner, the recorder and what was refused
   cuda::Runner runner;
-  cuda::DeviceMemory gathered; ///< own bytes, then those of all
-  cuda::OwnEvent gatheredAll;
-  std::vector<std::byte> told, untold; ///< own bytes of the last gather, and others; copied from when the stream likes
+  Exchange exchange;
   std::unique_ptr<device::ConnectionPool> pool;
   std::vector<Window> windows; ///< by piece of the pool
   const gin::Part *part = nullptr;

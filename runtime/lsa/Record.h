@@ -54,7 +54,7 @@ struct Record {
 /// What comes before a record, of this size in every version: records of different sizes can't be gathered.
 struct Greeting {
   int32_t version = GC3_VERSION;
-  uint32_t layout = 4; ///< of records, and of what ranks write into each other's memory
+  uint32_t layout = 5; ///< of records, and of what ranks write into each other's memory
   uint32_t recordBytes = sizeof(Record);
   uint32_t unused = 0;
 };

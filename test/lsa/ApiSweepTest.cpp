@@ -207,6 +207,7 @@ CUDA setDevice -> ran; on another device
 CUDA busId -> not made: gc3UnhandledCudaError: asking for the GPU's place on the bus [CUDA]
 CUDA occupancy -> not made: gc3UnhandledCudaError: asking how many blocks fit [CUDA]
 CUDA copy -> not made: gc3UnhandledCudaError: telling the other ranks [CUDA]
+CUDA clear -> not made: gc3UnhandledCudaError: telling the other ranks [CUDA]
 NCCL groupStart -> not made: gc3SystemError: opening a group [NCCL]
 NCCL allGather -> not made: gc3SystemError: telling the other ranks [NCCL]; left: 1 memory 1 pinned
 NCCL allGather -> not made: gc3SystemError: telling the other ranks [NCCL]; left: 2 memory 2 pinned
@@ -234,6 +235,7 @@ CUDA clear -> group: gc3InvalidUsage: program 'ring2_aliased_1' could not be loa
 CUDA synchronize -> group: gc3InvalidUsage: program 'ring2_aliased_1' could not be loaded: rank # could not load it: clearing FIFO slots [CUDA]
 CUDA getDevice -> group: gc3UnhandledCudaError: asking for the current device [CUDA]; asked: gc3UnhandledCudaError: asking for the current device [CUDA]
 CUDA copy -> group: gc3UnhandledCudaError: telling the other ranks [CUDA]; asked: gc3UnhandledCudaError: telling the other ranks [CUDA]
+CUDA clear -> group: gc3UnhandledCudaError: telling the other ranks [CUDA]; asked: gc3UnhandledCudaError: telling the other ranks [CUDA]
 CUDA setDevice -> group: gc3UnhandledCudaError: switching to device # [CUDA]; asked: gc3UnhandledCudaError: switching to device # [CUDA]
 NCCL groupStart -> group: gc3SystemError: opening a group [NCCL]; asked: gc3SystemError: opening a group [NCCL]
 NCCL allGather -> group: gc3SystemError: telling the other ranks [NCCL]; asked: gc3SystemError: telling the other ranks [NCCL]; left: 2 memory 1 pinned 1 symmetric

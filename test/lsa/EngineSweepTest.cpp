@@ -211,6 +211,7 @@ CUDA busId -> NCCL serves: asking for the GPU's place on the bus [CUDA] / rank #
 CUDA occupancy -> NCCL serves: asking how many blocks fit [CUDA] / rank # can't run programs
 CUDA setDevice -> NCCL serves: rank # can't run programs / switching to device # [CUDA]
 CUDA copy -> broken: telling the other ranks [CUDA]; group: UnhandledCudaError; asked: UnhandledCudaError
+CUDA clear -> broken: telling the other ranks [CUDA]; group: UnhandledCudaError; asked: UnhandledCudaError
 NCCL groupStart -> broken: opening a group [NCCL]; group: SystemError; asked: SystemError
 NCCL allGather -> broken: telling the other ranks [NCCL]; group: SystemError; asked: SystemError; left: 1 memory 1 pinned
 NCCL allGather -> broken: telling the other ranks [NCCL]; group: SystemError; asked: SystemError; left: 2 memory 2 pinned
@@ -231,6 +232,7 @@ CUDA synchronize -> group: handed over; alone: NCCL
 CUDA setDevice -> group: handed over; alone: NCCL
 CUDA getDevice -> group: UnhandledCudaError; asked: UnhandledCudaError
 CUDA copy -> group: UnhandledCudaError; asked: UnhandledCudaError
+CUDA clear -> group: UnhandledCudaError; asked: UnhandledCudaError
 CUDA setDevice -> group: UnhandledCudaError; asked: UnhandledCudaError
 NCCL groupStart -> group: SystemError; asked: SystemError
 NCCL allGather -> group: SystemError; asked: SystemError; left: 2 memory 1 pinned 1 symmetric

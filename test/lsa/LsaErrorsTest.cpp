@@ -65,10 +65,12 @@ TEST(LsaErrors, ARankOfAnotherVersion) {
   lsa::Greeting older;
   older.version = 99;
   older.recordBytes = 64;
-  std::byte *theirs = fake.allocate(4 * sizeof older);
-  std::memcpy(theirs, &older, sizeof older);
-  nccl.AllGather(theirs, theirs + sizeof older, sizeof older, nccl::DataType::Int8, comms[2],
-                 reinterpret_cast<nccl::Stream>(stream));
+  const lsa::Exchange::Head head{0, 1, lsa::Exchange::Head::Kind::Message};
+  constexpr size_t size = sizeof head + sizeof older;
+  std::byte *theirs = fake.allocate(4 * size);
+  std::memcpy(theirs, &head, sizeof head);
+  std::memcpy(theirs + sizeof head, &older, sizeof older);
+  nccl.AllGather(theirs, theirs + size, size, nccl::DataType::Int8, comms[2], reinterpret_cast<nccl::Stream>(stream));
   const lsa::Catalog::Files files{open({ringAllReduce(3, true)})};
   for (const lsa::Joined &rank : lsa::join({cuda, nccl}, {{applicant(comms[0], files), applicant(comms[1], files)}})) {
     EXPECT_EQ(rank.rank, nullptr);

@@ -34,6 +34,7 @@ CUDA occupancy -> refused: gc3InvalidUsage: rank # can't run programs / gc3Unhan
 CUDA allocate -> refused: gc3InvalidUsage: rank # can't run programs / gc3UnhandledCudaError: allocating # bytes of device memory for a device communicator [CUDA]
 CUDA setDevice -> refused: gc3InvalidUsage: rank # can't run programs / gc3UnhandledCudaError: switching to device # [CUDA]
 CUDA copy -> broken in joining: gc3UnhandledCudaError: telling the other ranks [CUDA]
+CUDA clear -> broken in joining: gc3UnhandledCudaError: telling the other ranks [CUDA]
 NCCL groupStart -> broken in joining: gc3SystemError: opening a group [NCCL]
 NCCL allGather -> broken in joining: gc3SystemError: telling the other ranks [NCCL]; left: 2 memory 1 pinned
 NCCL allGather -> broken in joining: gc3SystemError: telling the other ranks [NCCL]; left: 4 memory 2 pinned
@@ -68,6 +69,7 @@ CUDA synchronize -> declined: clearing FIFO slots [CUDA] / rank # could not load
 CUDA setDevice -> declined: rank # could not load it: switching to device # [CUDA] / switching to device # [CUDA]
 CUDA getDevice -> broken: gc3UnhandledCudaError: asking for the current device [CUDA]
 CUDA copy -> broken: gc3UnhandledCudaError: telling the other ranks [CUDA]
+CUDA clear -> broken: gc3UnhandledCudaError: telling the other ranks [CUDA]
 CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA]
 NCCL groupStart -> broken: gc3SystemError: opening a group [NCCL]
 NCCL allGather -> broken: gc3SystemError: telling the other ranks [NCCL]; left: 3 memory 1 pinned 1 symmetric 1 device communicators
@@ -139,6 +141,7 @@ CUDA busId -> refused: gc3InvalidUsage: rank # can't run programs / gc3Unhandled
 CUDA occupancy -> refused: gc3InvalidUsage: rank # can't run programs / gc3UnhandledCudaError: asking how many blocks fit [CUDA]
 CUDA setDevice -> refused: gc3InvalidUsage: rank # can't run programs / gc3UnhandledCudaError: switching to device # [CUDA]
 CUDA copy -> broken in joining: gc3UnhandledCudaError: telling the other ranks [CUDA]
+CUDA clear -> broken in joining: gc3UnhandledCudaError: telling the other ranks [CUDA]
 NCCL groupStart -> broken in joining: gc3SystemError: opening a group [NCCL]
 NCCL allGather -> broken in joining: gc3SystemError: telling the other ranks [NCCL]; left: 1 memory 1 pinned
 NCCL allGather -> broken in joining: gc3SystemError: telling the other ranks [NCCL]; left: 2 memory 2 pinned
@@ -161,6 +164,7 @@ CUDA synchronize -> declined: clearing FIFO slots [CUDA] / rank # could not load
 CUDA setDevice -> declined: rank # could not load it: switching to device # [CUDA] / switching to device # [CUDA]
 CUDA getDevice -> broken: gc3UnhandledCudaError: asking for the current device [CUDA]
 CUDA copy -> broken: gc3UnhandledCudaError: telling the other ranks [CUDA]
+CUDA clear -> broken: gc3UnhandledCudaError: telling the other ranks [CUDA]
 CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA]
 NCCL groupStart -> broken: gc3SystemError: opening a group [NCCL]
 NCCL allGather -> broken: gc3SystemError: telling the other ranks [NCCL]; left: 2 memory 1 pinned 1 symmetric

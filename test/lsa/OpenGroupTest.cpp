@@ -55,4 +55,71 @@ TEST_F(LsaOpenGroup, NothingIsLoaded) {
   leaks = "12 pieces of memory 3 pieces of pinned memory 3 streams 6 pieces of symmetric memory 3 windows ";
 }
 
+/// Others hear of it when the group ends, whether they come later or wait already.
+TEST_F(LsaOpenGroup, OthersHearOfIt) {
+  for (const bool waiting : {false, true}) {
+    LsaWorld world(fake, windows, {allToAll(3, 2)});
+    ASSERT_EQ(world.made(), "");
+    const Trial trial = world.trial(0, {});
+    Loopback::Buffers buffers(fake, trial);
+    std::vector<lsa::RankCall> calls;
+    for (size_t rank = 0; rank < 3; ++rank)
+      calls.push_back(world.part(rank, buffers.requests[rank]));
+    const std::span<lsa::RankCall> some = std::span(calls).first(1), others = std::span(calls).subspan(1);
+    const auto runInGroup = [&] {
+      nccl.GroupStart();
+      lsa::run(some, nccl);
+      EXPECT_EQ(nccl.GroupEnd(), nccl::Result::Success);
+    };
+    if (waiting)
+      fake.whileAsked = [&, asked = 0]() mutable {
+        if (++asked == 3)
+          runInGroup();
+      };
+    else
+      runInGroup();
+    lsa::run(others, nccl);
+    fake.whileAsked = nullptr;
+    EXPECT_EQ(some[0].outcome.text, why);
+    for (const lsa::RankCall &call : others) {
+      EXPECT_EQ(call.outcome.text, "rank 0 had a group of NCCL's open, in which ranks can't tell each other anything");
+      EXPECT_EQ(call.rank->broken().text, call.outcome.text);
+    }
+    EXPECT_TRUE(windows.revoked.empty());
+    EXPECT_EQ(fake.launches, 0u);
+  }
+  // Of rank 0, twice.
+  leaks = "4 pieces of memory 2 pieces of pinned memory 2 streams 2 pieces of symmetric memory ";
+}
+
+/// What the application tells over the communicator between our messages is not one of them.
+TEST_F(LsaOpenGroup, OtherOrdersOfCalls) {
+  LsaWorld world(fake, windows, {allToAll(2, 2)});
+  ASSERT_EQ(world.made(), "");
+  const Trial trial = world.trial(0, {});
+  Loopback::Buffers buffers(fake, trial);
+  std::vector<std::byte *> memory;
+  const auto gatherOwn = [&](size_t rank) {
+    constexpr size_t size = 24; // of a message of ours
+    memory.push_back(fake.allocate(3 * size));
+    EXPECT_EQ(nccl.AllGather(memory.back(), memory.back() + size, size, nccl::DataType::Int8, world.comms[rank],
+                             reinterpret_cast<nccl::Stream>(world.streams[rank])),
+              nccl::Result::Success);
+  };
+  gatherOwn(0);
+  for (size_t rank : {1, 0}) {
+    std::vector<lsa::RankCall> calls{world.part(rank, buffers.requests[rank])};
+    lsa::run(calls, nccl);
+    EXPECT_EQ(calls[0].outcome.code, gc3InvalidUsage);
+    EXPECT_EQ(calls[0].outcome.text,
+              "rank " + std::to_string(1 - rank) +
+                  " has told something else: not all ranks have the same order of calls on the NCCL communicator and "
+                  "of calls that make gc3 tell something over it");
+    if (rank == 1)
+      gatherOwn(1);
+  }
+  for (std::byte *piece : memory)
+    fake.release(piece);
+}
+
 } // namespace
