@@ -12,7 +12,6 @@
 namespace gc3::lsa {
 
 using cuda::OnDevice;
-using cuda::outcomeOf;
 using host::Outcome;
 
 static uint64_t newNonce() {
@@ -218,7 +217,7 @@ Outcome Rank::wait(Clock::time_point since) {
   const uint32_t limit = catalog ? options.timeoutMs : std::max(options.timeoutMs, options.joiningMs);
   for (;;) {
     bool ended = false;
-    const Outcome outcome = exchange.hasEnded(ended);
+    Outcome outcome = exchange.hasEnded(ended);
     if ((ended || !outcome.ok()) && revocation.hasBegun())
       return broken(); // what has ended has brought nothing
     if (ended || !outcome.ok())
