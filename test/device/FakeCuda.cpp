@@ -30,19 +30,20 @@ int ownOr(const std::map<int, int> &own, int device, int ofAll) {
 constexpr Result stuck = 702;
 
 constexpr int garbage = 0xcd;
+constexpr uintptr_t mostDevices = 1024;
 
-/// Addresses for streams and events.
+/// For streams and events. None comes twice: an event may be destroyed before what it was recorded behind is done.
 template <typename Handle>
-Handle newHandle(std::set<void *> &known) {
-  void *address = std::malloc(1);
-  known.insert(address);
-  return static_cast<Handle>(address);
+Handle newHandle(std::map<void *, int> &known, int device) {
+  static uintptr_t last = mostDevices;
+  ++last;
+  known[reinterpret_cast<void *>(last)] = device;
+  return reinterpret_cast<Handle>(last);
 }
 
-void dropHandle(std::set<void *> &known, void *handle) {
-  if (known.erase(handle) != 1)
+void giveBack(auto &known, void *thing) {
+  if (known.erase(thing) != 1)
     std::abort(); // given back twice, or never taken
-  std::free(handle);
 }
 
 } // namespace
@@ -55,9 +56,8 @@ FakeCuda::~FakeCuda() {
   current = nullptr;
   for (const auto &[piece, bytes] : memory)
     std::free(piece);
-  for (const std::set<void *> *things : {&pinned, &handles, &events})
-    for (void *thing : *things)
-      std::free(thing);
+  for (void *piece : pinned)
+    std::free(piece);
 }
 
 bool FakeCuda::fails(const char *function, const char *file) {
@@ -103,13 +103,29 @@ void FakeCuda::enqueue(cuda::Stream stream, const std::function<Work()> &make) {
 }
 
 void FakeCuda::begin(cuda::Stream stream, const std::function<Work()> &make) {
-  streams[stream].push_back(make());
+  streams[queueOf(stream)].push_back(make());
   advanceAll();
+}
+
+/// Handles of streams and events begin behind the numbers of devices.
+void *FakeCuda::queueOf(cuda::Stream stream) const {
+  return stream ? stream : reinterpret_cast<void *>(static_cast<uintptr_t>(currentDevice) + 1);
+}
+
+/// Streams that tests make up are of any device.
+void FakeCuda::expectCurrent(cuda::Stream stream) const {
+  const auto known = handles.find(stream);
+  if (known != handles.end() && known->second != currentDevice)
+    std::abort(); // cudaErrorInvalidResourceHandle
+}
+
+cuda::Stream FakeCuda::stream(int device) {
+  return newHandle<cuda::Stream>(handles, device);
 }
 
 bool FakeCuda::isIdle(cuda::Stream stream) {
   advanceAll();
-  return streams[stream].empty();
+  return streams[queueOf(stream)].empty();
 }
 
 void FakeCuda::replay() {
@@ -209,6 +225,7 @@ struct FakeCuda::Functions {
       std::abort();
     if (current->fails())
       return failure;
+    current->expectCurrent(launch.stream);
     if (kind == Kernel::Kind::Clock)
       return current->enqueueClock(launch);
     if (!current->known.contains(launch.kernel))
@@ -218,7 +235,10 @@ struct FakeCuda::Functions {
   static Result launchOverNetwork(const Launch &launch) {
     if (kindOf(launch.kernel) != Kernel::Kind::NetworkInterpreter)
       std::abort();
-    return current->fails() ? failure : current->enqueueInterpreter(launch);
+    if (current->fails())
+      return failure;
+    current->expectCurrent(launch.stream);
+    return current->enqueueInterpreter(launch);
   }
   static Result copy(void *to, const void *from, size_t bytes, cuda::Stream stream) {
     if (current->fails())
@@ -253,6 +273,9 @@ struct FakeCuda::Functions {
     FakeCuda &fake = *current;
     if (fake.fails())
       return failure;
+    fake.expectCurrent(stream);
+    if (fake.events.at(event) != fake.currentDevice)
+      std::abort();
     ++fake.recorded[event];
     fake.enqueue(stream, [&fake, event] {
       return [&fake, event] {
@@ -305,27 +328,27 @@ struct FakeCuda::Functions {
   static Result createStream(cuda::Stream *stream) {
     if (current->fails())
       return failure;
-    *stream = newHandle<cuda::Stream>(current->handles);
+    *stream = newHandle<cuda::Stream>(current->handles, current->currentDevice);
     return 0;
   }
 
   static Result destroyStream(cuda::Stream stream) {
     current->streams.erase(stream);
-    dropHandle(current->handles, stream);
+    giveBack(current->handles, stream);
     return 0;
   }
 
   static Result createEvent(cuda::Event *event) {
     if (current->fails())
       return failure;
-    *event = newHandle<cuda::Event>(current->events);
+    *event = newHandle<cuda::Event>(current->events, current->currentDevice);
     return 0;
   }
 
   static Result destroyEvent(cuda::Event event) {
     current->recorded.erase(event);
     current->passed.erase(event);
-    dropHandle(current->events, event);
+    giveBack(current->events, event);
     return 0;
   }
 };
@@ -384,7 +407,8 @@ const cuda::Cuda &FakeCuda::table() {
       .allocatePinned = Functions::allocatePinned,
       .releasePinned =
           [](void *piece) {
-            dropHandle(current->pinned, piece);
+            giveBack(current->pinned, piece);
+            std::free(piece);
             return 0;
           },
       .isDeviceMemory =

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A CUDA runtime without a GPU: device memory is host memory, filled with garbage; launches run on an emulated GPU,
 // beside each other, whatever device they are for. Streams do what they are given as soon as they can: a kernel that
-// waits for one that has not been launched yet waits, and what comes behind it on its stream. Any call can be made to
+// waits for one that has not been launched yet waits, and what comes behind it on its stream. Each device has a null
+// stream; kernels and events are for streams of the current device, as CUDA has it. Any call can be made to
 // fail, which does nothing then, and what has not been given back is counted. One at a time, since a table of functions
 // has no place for an object.
 #pragma once
@@ -56,6 +57,8 @@ public:
   /// What was taken and not given back.
   std::string leaks() const;
 
+  /// A stream of the application's on a device.
+  cuda::Stream stream(int device);
   /// A buffer of the application.
   std::byte *allocate(size_t bytes);
   void release(std::byte *memory);
@@ -80,13 +83,16 @@ private:
   cuda::Result enqueueMove(const cuda::Launch &launch);
   cuda::Result enqueueClock(const cuda::Launch &launch);
   Work interpret(const device::Call &call, const cuda::Launch &launch);
+  void expectCurrent(cuda::Stream stream) const;
+  void *queueOf(cuda::Stream stream) const;
   void begin(cuda::Stream stream, const std::function<Work()> &make);
   bool advance(std::deque<Work> &stream);
   void advanceAll();
 
   std::map<void *, size_t> memory; ///< with the sizes
-  std::set<void *> pinned, handles, events;
-  std::set<const void *> known; ///< kernels that were asked about, which a driver has loaded
+  std::set<void *> pinned;
+  std::map<void *, int> handles, events; ///< streams and events, by the device that was current
+  std::set<const void *> known;          ///< kernels that were asked about, which a driver has loaded
   std::map<void *, std::deque<Work>> streams;
   std::vector<std::pair<cuda::Stream, std::function<Work()>>> graph;
   std::map<void *, uint64_t> recorded, passed; ///< by event: how often

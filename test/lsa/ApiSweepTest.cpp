@@ -38,9 +38,7 @@ public:
     const std::string bytes = buildBundle({ringAllReduce(rankCount, true)});
     EXPECT_EQ(gc3BundleLoadMemory(&bundle, bytes.data(), bytes.size()), gc3Success);
     for (size_t rank = 0; rank < rankCount; ++rank) {
-      cuda::Stream stream = nullptr;
-      FakeCuda::table().createStream(&stream);
-      streams.push_back(stream);
+      streams.push_back(fake.stream(static_cast<int>(rank)));
       buffers.push_back(reinterpret_cast<float *>(fake.allocate(count * sizeof(float))));
     }
     scalar = reinterpret_cast<float *>(fake.allocate(sizeof(float)));

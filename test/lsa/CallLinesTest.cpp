@@ -165,7 +165,7 @@ TEST(CallLines, RanksOnGpusOfTheirOwn) {
   cuda::Stream streams[2] = {};
   float *buffers[2] = {};
   for (size_t rank : {0, 1}) {
-    FakeCuda::table().createStream(&streams[rank]);
+    streams[rank] = fake.stream(static_cast<int>(rank));
     buffers[rank] = reinterpret_cast<float *>(fake.allocate(10 * sizeof(float)));
   }
   auto run = [&](const ProgramSpec &program) {

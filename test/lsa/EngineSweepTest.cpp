@@ -28,13 +28,10 @@ std::string nameOf(Result result) {
 class Application {
 public:
   explicit Application(FakeCuda &cuda) : fake(cuda) {
-    const uint64_t failAt = std::exchange(fake.failAt, 0), before = fake.calls;
     for (size_t rank = 0; rank < rankCount; ++rank) {
-      FakeCuda::table().createStream(&streams[rank]);
+      streams[rank] = fake.stream(static_cast<int>(rank));
       buffers[rank] = reinterpret_cast<float *>(fake.allocate(count * sizeof(float)));
     }
-    fake.failAt = failAt;
-    fake.calls = before;
   }
   ~Application() {
     for (size_t rank = 0; rank < rankCount; ++rank) {

@@ -38,9 +38,7 @@ protected:
       members.push_back({comms[static_cast<size_t>(rank)], ranks, rank});
     attached = engine->attach(members);
     for (int rank = 0; rank < ranks; ++rank) {
-      cuda::Stream stream = nullptr;
-      FakeCuda::table().createStream(&stream);
-      streams.push_back(stream);
+      streams.push_back(fake.stream(rank));
       buffers.push_back(reinterpret_cast<float *>(fake.allocate(most * sizeof(float))));
     }
   }

@@ -49,7 +49,7 @@ protected:
       EXPECT_EQ(attached[i].why, "");
       seats.push_back(
           {members[i].comm, attached[i].attachment, reinterpret_cast<float *>(fake.allocate(count * sizeof(float)))});
-      FakeCuda::table().createStream(&seats.back().stream);
+      seats.back().stream = fake.stream(members[i].rank);
     }
     return seats;
   }

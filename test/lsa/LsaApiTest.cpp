@@ -23,9 +23,7 @@ protected:
     std::vector<api::Lsa::Init> inits;
     for (size_t rank = 0; rank < ranks; ++rank) {
       inits.push_back({&comms[rank], applicant(ncclComms[rank], {file}, options)});
-      cuda::Stream stream = nullptr;
-      FakeCuda::table().createStream(&stream);
-      streams.push_back(stream);
+      streams.push_back(fake.stream(static_cast<int>(rank)));
       buffers.push_back(reinterpret_cast<float *>(fake.allocate(count * sizeof(float))));
       std::fill_n(buffers.back(), count, static_cast<float>(rank + 1));
     }

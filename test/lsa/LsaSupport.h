@@ -149,16 +149,10 @@ public:
     return {};
   }
 
-  /// The application's own, which do not count.
+  /// The application's own.
   void makeStreams() {
-    const uint64_t failAt = std::exchange(cuda.failAt, 0), before = cuda.calls;
-    for (size_t rank = 0; rank < comms.size(); ++rank) {
-      cuda::Stream stream = nullptr;
-      FakeCuda::table().createStream(&stream);
-      streams.push_back(stream);
-    }
-    cuda.failAt = failAt;
-    cuda.calls = before;
+    for (int rank = 0; rank < static_cast<int>(comms.size()); ++rank)
+      streams.push_back(cuda.stream(rank / windows.ranksPerGpu));
   }
 
   FakeCuda &cuda;
