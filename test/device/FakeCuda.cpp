@@ -54,7 +54,7 @@ FakeCuda::FakeCuda() {
 /// What nobody gives back, as after an abort, goes with the GPU; leaks() tells of it.
 FakeCuda::~FakeCuda() {
   current = nullptr;
-  for (const auto &[piece, bytes] : memory)
+  for (const auto &[piece, device] : memory)
     std::free(piece);
   for (void *piece : pinned)
     std::free(piece);
@@ -81,10 +81,18 @@ std::string FakeCuda::leaks() const {
   return text;
 }
 
+std::array<size_t, 3> FakeCuda::taken(int device) const {
+  std::array<size_t, 3> counts{};
+  for (size_t i = 0; const auto *things : {&memory, &handles, &events})
+    counts[i++] = static_cast<size_t>(
+        std::count_if(things->begin(), things->end(), [&](const auto &thing) { return thing.second == device; }));
+  return counts;
+}
+
 std::byte *FakeCuda::allocate(size_t bytes) {
   void *piece = std::aligned_alloc(256, (bytes + 256) / 256 * 256);
   std::memset(piece, garbage, bytes);
-  memory[piece] = bytes;
+  memory[piece] = currentDevice;
   return static_cast<std::byte *>(piece);
 }
 

@@ -56,6 +56,8 @@ public:
   uint32_t threadsOfLaunch = 0; ///< of the last one
   /// What was taken and not given back.
   std::string leaks() const;
+  /// Pieces of memory, streams and events of them that are of a device.
+  std::array<size_t, 3> taken(int device) const;
 
   /// A stream of the application's on a device.
   cuda::Stream stream(int device);
@@ -89,10 +91,9 @@ private:
   bool advance(std::deque<Work> &stream);
   void advanceAll();
 
-  std::map<void *, size_t> memory; ///< with the sizes
   std::set<void *> pinned;
-  std::map<void *, int> handles, events; ///< streams and events, by the device that was current
-  std::set<const void *> known;          ///< kernels that were asked about, which a driver has loaded
+  std::map<void *, int> memory, handles, events; ///< streams and events, by the device that was current
+  std::set<const void *> known;                  ///< kernels that were asked about, which a driver has loaded
   std::map<void *, std::deque<Work>> streams;
   std::vector<std::pair<cuda::Stream, std::function<Work()>>> graph;
   std::map<void *, uint64_t> recorded, passed; ///< by event: how often

@@ -54,6 +54,7 @@ struct FakeWindows::World {
   struct Split {
     int color, key;
     Comm *child;
+    int device;
   };
   std::vector<Split> splits; ///< of the ranks that have come so far
 
@@ -65,7 +66,7 @@ struct FakeWindows::World {
 
 struct FakeWindows::Member {
   World *world;
-  int rank;
+  int rank, device;
 };
 
 FakeWindows::FakeWindows(FakeCuda &cuda) : cuda(cuda) {
@@ -90,7 +91,7 @@ std::vector<Comm> FakeWindows::make(int ranks) {
   world.registrations.resize(static_cast<size_t>(ranks));
   std::vector<Comm> comms;
   for (int rank = 0; rank < ranks; ++rank) {
-    members.push_back(std::make_unique<Member>(Member{&world, rank}));
+    members.push_back(std::make_unique<Member>(Member{&world, rank, rank / ranksPerGpu}));
     comms.push_back(reinterpret_cast<Comm>(members.back().get()));
   }
   return comms;
@@ -102,15 +103,16 @@ void FakeWindows::free(Comm comm) {
 
 /// Ranks of a colour are in the order of their keys.
 void FakeWindows::makeChildren(World &world) {
-  std::map<int, std::map<int, Comm *>> colors;
+  std::map<int, std::map<int, World::Split>> colors;
   for (const World::Split &split : std::exchange(world.splits, {}))
-    colors[split.color][split.key] = split.child;
+    colors[split.color][split.key] = split;
   for (const auto &[color, ranks] : colors) {
     const std::vector<Comm> made = make(static_cast<int>(ranks.size()));
     auto next = made.begin();
-    for (const auto &[key, child] : ranks) {
+    for (const auto &[key, split] : ranks) {
       children.insert(*next);
-      *child = *next++;
+      reinterpret_cast<Member *>(*next)->device = split.device;
+      *split.child = *next++;
     }
   }
   splits += static_cast<uint64_t>(world.ranks);
@@ -162,7 +164,7 @@ struct FakeWindows::Functions {
     return current->cuda.fails() ? failure : Result::Success;
   }
   static Result device(Comm comm, int *device) {
-    *device = member(comm).rank / current->ranksPerGpu;
+    *device = member(comm).device;
     return current->cuda.fails() ? failure : Result::Success;
   }
   static nccl::Team teamLsa(Comm comm) {
@@ -193,12 +195,13 @@ struct FakeWindows::Functions {
   /// When all ranks have come. One that fails fails the group.
   static Result split(Comm comm, int color, int key, Comm *child, nccl::Config *) {
     World *world = member(comm).world;
+    const int device = member(comm).device;
     if (current->cuda.fails()) {
       current->groupFails = true;
       return failure;
     }
     current->atGroupEnd.emplace_back([=] {
-      world->splits.push_back({color, key, child});
+      world->splits.push_back({color, key, child, device});
       if (world->splits.size() == static_cast<size_t>(world->ranks))
         current->makeChildren(*world);
     });
@@ -310,7 +313,7 @@ struct FakeWindows::Functions {
       std::abort();
     *memory = mmap(nullptr, pages(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     std::memset(*memory, 0xcd, bytes);
-    current->allocations[*memory] = file;
+    current->allocations[*memory] = {file, current->cuda.currentDevice};
     current->sizes[*memory] = bytes;
     return Result::Success;
   }
@@ -319,7 +322,7 @@ struct FakeWindows::Functions {
     if (known == current->allocations.end())
       std::abort();
     munmap(memory, pages(current->sizes[memory]));
-    close(known->second);
+    close(known->second.file);
     current->allocations.erase(known);
     return Result::Success;
   }
@@ -328,6 +331,9 @@ struct FakeWindows::Functions {
   static Result enroll(Comm comm, void *memory, size_t bytes, Window *window, int) {
     const Member &own = member(comm);
     World &world = *own.world;
+    const Allocation &allocation = current->allocations.at(memory);
+    if (allocation.device != own.device)
+      std::abort();
     ++current->registrations;
     const auto rank = static_cast<size_t>(own.rank);
     const size_t number = world.registrations[rank].size();
@@ -339,7 +345,7 @@ struct FakeWindows::Functions {
       world.flat.push_back(static_cast<std::byte *>(mmap(nullptr, static_cast<size_t>(world.ranks) * gap4G, PROT_NONE,
                                                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)));
     (void)mmap(world.flat[number] + rank * gap4G, pages(bytes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-               current->allocations.at(memory), 0);
+               allocation.file, 0);
     if (current->cuda.fails())
       return failure;
     const nccl::Team team = teamLsa(comm);
@@ -350,7 +356,9 @@ struct FakeWindows::Functions {
                     .lsaRank = team.rank,
                     .worldRank = own.rank,
                     .stride4G = static_cast<uint32_t>(team.stride)};
+    const int before = std::exchange(current->cuda.currentDevice, own.device); // whichever is current
     void *handle = current->windows != Windows::Other ? current->cuda.allocate(sizeof head) : std::malloc(sizeof head);
+    current->cuda.currentDevice = before;
     std::memcpy(handle, &head, sizeof head);
     *window = static_cast<Window>(handle);
     current->registered[*window] = memory;

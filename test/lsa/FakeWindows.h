@@ -72,7 +72,10 @@ private:
   FakeCuda &cuda;
   std::vector<std::unique_ptr<World>> worlds;
   std::vector<std::unique_ptr<Member>> members;
-  std::map<void *, int> allocations; ///< memory, and the file that it shows
+  struct Allocation {
+    int file, device; ///< that it shows; that it is on
+  };
+  std::map<void *, Allocation> allocations;
   std::map<nccl::Window, void *> registered;
   std::map<nccl::Window, nccl::Comm> owners; ///< of all that there have been
   std::map<void *, size_t> sizes;

@@ -40,6 +40,31 @@ TEST(Lsa, CallsLeaveWhatTheHostLeaves) {
   EXPECT_EQ(windows.leaks(), "");
 }
 
+/// What a rank takes is on its GPU, whichever is current when the application calls.
+TEST(Lsa, RanksTakeMemoryOfTheirOwnGpus) {
+  FakeCuda fake;
+  FakeWindows windows(fake);
+  fake.currentDevice = 7;
+  LsaWorld world(fake, windows, {ringAllReduce(3, false), allToAll(3, 2)});
+  ASSERT_EQ(world.made(), "");
+  auto expectAlike = [&] {
+    for (int device : {0, 1, 2})
+      EXPECT_EQ(fake.taken(device), fake.taken(0)) << "device " << device;
+    EXPECT_EQ(fake.taken(7), (std::array<size_t, 3>{}));
+    EXPECT_EQ(fake.currentDevice, 7);
+  };
+  expectAlike();
+  for (bool inPlace : {true, false})
+    for (ReduceOp op : {ReduceOp::Sum, ReduceOp::Avg})
+      for (size_t program : {0, 1}) {
+        if (const TrialOptions options{.count = 151, .op = op, .inPlace = inPlace};
+            world.trial(program, options).exists()) {
+          EXPECT_EQ(world.run(program, options), "");
+          expectAlike();
+        }
+      }
+}
+
 TEST(Lsa, CallsMultiplyAsTheHostDoes) {
   FakeCuda fake;
   FakeWindows windows(fake);
