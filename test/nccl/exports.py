@@ -20,6 +20,7 @@ INTERPOSED = {
     """.split()
 }
 SINCE_2_29 = {"ncclCommGrow"}
+BETWEEN_TWO = {"ncclSend", "ncclRecv", "ncclPutSignal", "ncclSignal", "ncclWaitSignal"}  # NCCL's own, always
 
 
 def exports(nm, library):
@@ -51,7 +52,7 @@ def header(path):
     ours = {
         name
         for name, parameters in declared.items()
-        if ("cudaStream_t" in parameters and name not in {"ncclSend", "ncclRecv"})
+        if ("cudaStream_t" in parameters and name not in BETWEEN_TWO)
         or re.search(r"ncclComm_t\s*\*", parameters)
         or name.startswith(("ncclGroup", "ncclRedOp"))
         or re.fullmatch(r"ncclComm(Finalize|Destroy|Abort|Revoke|GetAsyncError)", name)

@@ -5,7 +5,7 @@ if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
   return()
 endif()
 
-# Exports.txt pins what NCCL 2.28.9 exports; an installed one may have more.
+# Exports.txt pins what NCCL 2.28.9 and 2.29.7 export; an installed one may have more.
 file(STRINGS front/Exports.txt names)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS front/Exports.txt Abi.h)
 find_library(GC3_NCCL_LIBRARY NAMES nccl libnccl.so.2 HINTS /usr/local/cuda ENV CUDA_HOME PATH_SUFFIXES lib lib64)
