@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CUDA runtime's functions as PyTorch 2.6 calls them, over the fake CUDA: memory, copies, streams and events. Its
+// kernels do nothing. Numbers and layouts are those of CUDA 12.
+#include "Machine.h"
+
+#include <array>
+#include <cstring>
+#include <thread>
+
+using namespace gc3;
+using namespace gc3::test;
+
+namespace gc3::test {
+
+Machine &machine() {
+  static auto *made = new Machine;
+  return *made;
+}
+
+const cuda::Cuda &machineCuda() {
+  machine();
+  static const cuda::Cuda table = OneAtATime::cuda();
+  return table;
+}
+
+/// A thread that only yields would be the next one again.
+static void leaveTheTurn() {
+  std::this_thread::sleep_for(std::chrono::microseconds(100));
+}
+
+void awaitStream(cuda::Stream stream) {
+  auto isIdle = [stream] {
+    const OneAtATime now;
+    return machine().cuda.isIdle(stream);
+  };
+  while (!isIdle())
+    leaveTheTurn();
+}
+
+} // namespace gc3::test
+
+namespace {
+
+using cuda::Event;
+using cuda::Stream;
+
+constexpr int devices = 8;
+constexpr size_t memoryBytes = size_t{16} << 30;
+
+/// Blocks of device memory, with the devices that they are of.
+std::map<const std::byte *, std::pair<size_t, int>> blocks;
+
+/// That an address lies in; null: host memory.
+const std::pair<size_t, int> *blockOf(const void *address) {
+  const auto *byte = static_cast<const std::byte *>(address);
+  auto next = blocks.upper_bound(byte);
+  if (next == blocks.begin())
+    return nullptr;
+  const auto &[begin, block] = *--next;
+  return byte < begin + block.first ? &block : nullptr;
+}
+
+/// Host memory may be used again when this returns.
+int copy(void *to, const void *from, size_t bytes, Stream stream) {
+  bool within;
+  {
+    const OneAtATime now;
+    within = blockOf(to) != nullptr && blockOf(from) != nullptr;
+  }
+  const int result = machineCuda().copy(to, from, bytes, stream);
+  if (!within)
+    awaitStream(stream);
+  return result;
+}
+
+/// What PyTorch reads of cudaDeviceProp in CUDA 12, at its places.
+void describeDevice(char *properties) {
+  std::memset(properties, 0, 1032);
+  auto put = [properties](size_t offset, auto value) { std::memcpy(properties + offset, &value, sizeof value); };
+  std::strcpy(properties, "emulated");
+  put(288, memoryBytes);
+  put(296, size_t{49152});                   // shared memory of a block
+  put(304, 65536);                           // its registers
+  put(308, 32);                              // threads of a warp
+  put(320, 1024);                            // threads of a block
+  put(324, std::array{1024, 1024, 64});      // at most, by dimension
+  put(336, std::array{1 << 30, 1024, 1024}); // blocks, likewise
+  put(360, std::array{9, 0});                // architecture
+  put(388, 132);                             // multiprocessors
+}
+
+} // namespace
+
+extern "C" {
+struct PointerAttributes {
+  int type, device; ///< of memory: 0 not known, 2 of a device
+  const void *devicePointer, *hostPointer;
+};
+
+int cudaGetDeviceCount(int *count) {
+  *count = devices;
+  return 0;
+}
+int cudaGetDevice(int *current) {
+  return machineCuda().getDevice(current);
+}
+int cudaSetDevice(int next) {
+  return machineCuda().setDevice(next);
+}
+int cudaGetDeviceProperties_v2(char *properties, int) {
+  describeDevice(properties);
+  return 0;
+}
+int cudaDeviceGetAttribute(int *value, int, int) {
+  *value = 0;
+  return 0;
+}
+int cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
+  *least = *greatest = 0;
+  return 0;
+}
+int cudaDeviceCanAccessPeer(int *can, int, int) {
+  *can = 1;
+  return 0;
+}
+int cudaDriverGetVersion(int *version) {
+  *version = 12040;
+  return 0;
+}
+int cudaRuntimeGetVersion(int *version) {
+  *version = 12040;
+  return 0;
+}
+int cudaMemGetInfo(size_t *available, size_t *all) {
+  *available = *all = memoryBytes;
+  return 0;
+}
+int cudaGetLastError() {
+  return 0;
+}
+int cudaPeekAtLastError() {
+  return 0;
+}
+int cudaThreadExchangeStreamCaptureMode(int *) {
+  return 0;
+}
+
+int cudaMalloc(void **memory, size_t bytes) {
+  const OneAtATime now;
+  std::byte *block = machine().cuda.allocate(bytes);
+  blocks[block] = {bytes, machine().cuda.currentDevice};
+  *memory = block;
+  return 0;
+}
+int cudaFree(void *memory) {
+  const OneAtATime now;
+  if (blocks.erase(static_cast<std::byte *>(memory)) != 0)
+    machine().cuda.release(static_cast<std::byte *>(memory));
+  return 0;
+}
+int cudaPointerGetAttributes(PointerAttributes *attributes, const void *address) {
+  const OneAtATime now;
+  const auto *block = blockOf(address);
+  *attributes =
+      block ? PointerAttributes{2, block->second, address, nullptr} : PointerAttributes{0, -1, nullptr, address};
+  return 0;
+}
+int cudaMemcpy(void *to, const void *from, size_t bytes, int) {
+  return copy(to, from, bytes, nullptr);
+}
+int cudaMemcpyAsync(void *to, const void *from, size_t bytes, int, Stream stream) {
+  return copy(to, from, bytes, stream);
+}
+
+int cudaStreamCreateWithPriority(Stream *stream, unsigned, int) {
+  return machineCuda().createStream(stream);
+}
+int cudaStreamDestroy(Stream stream) {
+  awaitStream(stream);
+  return machineCuda().destroyStream(stream);
+}
+int cudaStreamSynchronize(Stream stream) {
+  awaitStream(stream);
+  return 0;
+}
+int cudaStreamQuery(Stream stream) {
+  const OneAtATime now;
+  return machine().cuda.isIdle(stream) ? 0 : cuda::notReady;
+}
+int cudaStreamWaitEvent(Stream stream, Event event, unsigned) {
+  return machineCuda().await(stream, event);
+}
+int cudaStreamIsCapturing(Stream, int *status) {
+  *status = 0;
+  return 0;
+}
+int cudaStreamGetCaptureInfo_v2(Stream, int *status, unsigned long long *, void *, const void **, size_t *) {
+  *status = 0;
+  return 0;
+}
+int cudaEventCreateWithFlags(Event *event, unsigned) {
+  return machineCuda().createEvent(event);
+}
+int cudaEventDestroy(Event event) {
+  return machineCuda().destroyEvent(event);
+}
+int cudaEventRecord(Event event, Stream stream) {
+  return machineCuda().record(event, stream);
+}
+int cudaEventQuery(Event event) {
+  return machineCuda().query(event);
+}
+int cudaEventSynchronize(Event event) {
+  while (cudaEventQuery(event) == cuda::notReady)
+    leaveTheTurn();
+  return 0;
+}
+int cudaLaunchKernel() {
+  return 0;
+}
+}

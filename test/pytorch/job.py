@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A PyTorch job of four ranks, threads of this process with a GPU each: every collective that PyTorch has a function of
+NCCL's for, and what comes out. Prints a line for each that is right; fails otherwise.
+"""
+import sys
+import threading
+
+import torch
+import torch.distributed as dist
+from torch.cuda import nccl
+
+RANKS = 4
+COUNT = 1000
+
+
+class Rank:
+    """What one rank calls; ranks make the same calls."""
+
+    def __init__(self, store, rank):
+        torch.cuda.set_device(rank)
+        self.rank, self.device = rank, torch.device("cuda", rank)
+        self.group = dist.ProcessGroupNCCL(dist.PrefixStore("job", store), rank, RANKS, dist.ProcessGroupNCCL.Options())
+
+    def tensor(self, count=COUNT, dtype=torch.float32, of=None):
+        """Rank r's k-th element is r + k % 5."""
+        of = self.rank if of is None else of
+        return (torch.arange(count) % 5 + of).to(dtype)
+
+    def all_reduce(self, dtype, name, op, combine):
+        options = dist.AllreduceOptions()
+        options.reduceOp = op
+        data = self.tensor(dtype=dtype).to(self.device)
+        self.group.allreduce([data], options).wait()
+        check(f"all_reduce {name} {dtype}", data, combine(torch.stack([self.tensor(dtype=dtype, of=r) for r in range(RANKS)])))
+
+    def all_gather(self):
+        mine, everyone = self.tensor().to(self.device), torch.empty(RANKS * COUNT, device=self.device)
+        self.group._allgather_base(everyone, mine).wait()
+        check("all_gather_into_tensor", everyone, torch.cat([self.tensor(of=r) for r in range(RANKS)]))
+        parts = [torch.empty(COUNT, device=self.device) for _ in range(RANKS)]
+        self.group.allgather([parts], [mine]).wait()
+        for r, part in enumerate(parts):
+            check(f"all_gather, of rank {r}", part, self.tensor(of=r))
+
+    def reduce_scatter(self):
+        whole, mine = self.tensor(RANKS * COUNT).to(self.device), torch.empty(COUNT, device=self.device)
+        self.group._reduce_scatter_base(mine, whole).wait()
+        total = sum(self.tensor(RANKS * COUNT, of=r) for r in range(RANKS))
+        check("reduce_scatter_tensor", mine, total[self.rank * COUNT : (self.rank + 1) * COUNT])
+
+    def rooted(self):
+        for root in range(RANKS):
+            data, options = self.tensor().to(self.device), dist.BroadcastOptions()
+            options.rootRank = root
+            self.group.broadcast([data], options).wait()
+            check(f"broadcast from {root}", data, self.tensor(of=root))
+            data, options = self.tensor().to(self.device), dist.ReduceOptions()
+            options.rootRank = root
+            self.group.reduce([data], options).wait()
+            if self.rank == root:
+                check(f"reduce to {root}", data, sum(self.tensor(of=r) for r in range(RANKS)))
+
+    def coalesced(self):
+        one, other = self.tensor().to(self.device), self.tensor(10, torch.int64).to(self.device)
+        self.group._start_coalescing()
+        self.group.allreduce([one])
+        self.group.allreduce([other])
+        self.group._end_coalescing().wait()
+        check("two in a group, the first", one, sum(self.tensor(of=r) for r in range(RANKS)))
+        check("two in a group, the second", other, sum(self.tensor(10, torch.int64, r) for r in range(RANKS)))
+
+    def run(self):
+        for dtype in (torch.float32, torch.float16, torch.bfloat16, torch.float64, torch.int32, torch.int64, torch.uint8):
+            for name in ("SUM", "PRODUCT", "MIN", "MAX"):
+                self.all_reduce(dtype, name, getattr(dist.ReduceOp, name), COMBINE[name])
+        self.all_reduce(torch.float32, "AVG", dist.ReduceOp.AVG, lambda all: all.mean(0))
+        self.all_reduce(torch.float32, "PREMUL_SUM", dist._make_nccl_premul_sum(0.5), lambda all: (all * 0.5).sum(0))
+        self.all_gather()
+        self.reduce_scatter()
+        self.rooted()
+        self.coalesced()
+        self.group.barrier().wait()
+        self.group._shutdown()
+
+
+def one_thread():
+    """All ranks' calls in a group, as PyTorch's DataParallel makes them."""
+    devices = [torch.device("cuda", rank) for rank in range(RANKS)]
+    ones = [(torch.arange(COUNT) + rank).float() for rank in range(RANKS)]
+    given = [one.to(device) for one, device in zip(ones, devices)]
+    total = sum(ones)
+    nccl.all_reduce(given)
+    for rank, found in enumerate(given):
+        check(f"torch.cuda.nccl.all_reduce, rank {rank}", found, total)
+    nccl.broadcast(given[:1] + [torch.empty(COUNT, device=device) for device in devices[1:]])
+    everyone = [torch.empty(RANKS * COUNT, device=device) for device in devices]
+    nccl.all_gather([one.to(device) for one, device in zip(ones, devices)], everyone)
+    for rank, found in enumerate(everyone):
+        check(f"torch.cuda.nccl.all_gather, rank {rank}", found, torch.cat(ones))
+
+
+COMBINE = {
+    "SUM": lambda all: all.sum(0, dtype=all.dtype),
+    "PRODUCT": lambda all: all.prod(0, dtype=all.dtype),
+    "MIN": lambda all: all.amin(0),
+    "MAX": lambda all: all.amax(0),
+}
+LINES, WRONG = [], []
+
+
+def check(what, found, expected):
+    found = found.cpu()
+    if torch.equal(found, expected):
+        LINES.append(what)
+    else:
+        WRONG.append(f"{what}: {found[:8]} and not {expected[:8]}")
+
+
+def main():
+    store = dist.HashStore()
+
+    def work(rank):
+        try:
+            Rank(store, rank).run()
+        except Exception as error:  # pylint: disable=broad-except
+            WRONG.append(f"rank {rank}: {error!r}")
+
+    threads = [threading.Thread(target=work, args=(rank,)) for rank in range(RANKS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    one_thread()
+    for line in dict.fromkeys(LINES):
+        print(line, f"{LINES.count(line)} times")
+    sys.exit("\n".join(WRONG) or 0)
+
+
+main()
