@@ -37,6 +37,7 @@ struct Config {
   int blocking; ///< 0, 1, or configUndefined
 };
 inline constexpr int configUndefined = INT32_MIN;
+inline constexpr unsigned configMagic = 0xcafebeef, configVersion = 21400; ///< of one that has no more than this
 
 /// Flag of ncclCommShrink: what runs on the parent is aborted first.
 inline constexpr int shrinkAbort = 1;

@@ -12,14 +12,24 @@ static Result serve(Call call) {
   if (isInside())
     return forward(call);
   return guarded([&] {
+    Group &group = Group::ofThisThread();
     std::shared_ptr<const Entry> entry = Communicators::table().find(call.comm);
     if (entry && static_cast<int>(call.op) >= redOpCount)
       call.preMulSum = Communicators::table().operation(call.comm, call.op);
+    if (entry && entry->waits) {
+      if (group.isOpen()) {
+        group.keep({nullptr, call, -1}, std::move(entry));
+        return Result::Success;
+      }
+      Communicators::table().takeOn({&call.comm, 1});
+      if (entry->own->isAborted())
+        return Result::InvalidUsage;
+      entry = Communicators::table().find(call.comm);
+    }
     Decision decision = entry ? entry->decide(call) : Decision{};
     if (!decision.served())
       return forward(call);
     Work work{entry->attached.attachment.get(), call, decision.program};
-    Group &group = Group::ofThisThread();
     if (!group.isOpen())
       return Communicators::table().run({&work, 1});
     group.keep(work, std::move(entry));

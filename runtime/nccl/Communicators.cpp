@@ -15,7 +15,7 @@ namespace gc3::nccl {
 Decision Entry::decide(const Call &call) const {
   Decision decision;
   decision.why = attached.attachment ? whyNever(call, member.ranks) : attached.why;
-  if (decision.why.empty())
+  if (attached.attachment && decision.why.empty())
     decision = attached.attachment->serves(call);
   if (log::informs() && member.ranks > 0)
     log::tell("rank " + std::to_string(member.rank) + ": " + describe(call, member.ranks) +
@@ -50,52 +50,116 @@ bool Communicators::willBlock(const Config *config, Comm parent) const {
   return !from || from->blocking;
 }
 
-/// NCCL_COMM_BLOCKING overrides what the program configures. NCCL may have set it from its own file of settings, so it
-/// is read when NCCL has made the communicator.
-static bool hasBlocked(const Birth &birth) {
+/// NCCL_COMM_BLOCKING overrides what the program configures, of communicators of our own as well. NCCL may have set it
+/// from its own file of settings, so it is read when NCCL has made the communicator.
+static bool isAlways(const char *value) {
   const char *always = std::getenv("NCCL_COMM_BLOCKING");
-  if (always && std::strcmp(always, "0") == 0)
-    return false;
-  return birth.blocking || (always && std::strcmp(always, "1") == 0);
+  return always && std::strcmp(always, value) == 0;
+}
+
+/// For the log.
+static void tellOf(const Member &member, const std::string &what) {
+  if (log::informs())
+    log::tell(
+        (member.ranks ? "rank " + std::to_string(member.rank) + " of " + std::to_string(member.ranks) + ": " : "") +
+        "a communicator " + what);
+}
+
+/// Says why NCCL keeps a communicator.
+static Attached refusal(const Member &member, std::string why) {
+  tellOf(member, "is left to NCCL: " + why);
+  return {nullptr, std::move(why)};
+}
+
+/// How many ranks it has, and which is ours.
+static bool ask(Member &member) {
+  return callInstalled<Function::CommCount>(member.comm, &member.ranks) == Result::Success &&
+         callInstalled<Function::CommUserRank>(member.comm, &member.rank) == Result::Success;
 }
 
 void Communicators::adopt(std::span<const Birth> births) {
-  std::vector<Member> members; // those that the engine is asked about
+  std::vector<Entry> asked; // the engine
+  std::vector<Member> members;
   for (const Birth &birth : births) {
     Member member{*birth.handle, 0, 0};
     if (!member.comm)
       continue;
-    if (!hasBlocked(birth)) { // NCCL does not say its ranks yet
-      refuse(member, false, "it does not block");
+    if (isAlways("0"))
+      insert({member, false, nullptr, refusal(member, "it does not block")});
+    else if (!birth.blocking && !isAlways("1")) // NCCL does not say its ranks yet
+      insert({member, false, std::make_shared<OwnComm>(member.comm), {nullptr, "it is not ready"}, true});
+    else if (!ask(member))
       continue;
-    }
-    if (callInstalled<Function::CommCount>(member.comm, &member.ranks) != Result::Success ||
-        callInstalled<Function::CommUserRank>(member.comm, &member.rank) != Result::Success)
-      continue;
-    if (member.ranks == 1)
-      refuse(member, true, "one rank");
-    else
+    else if (member.ranks == 1)
+      insert({member, true, nullptr, refusal(member, "one rank")});
+    else {
+      asked.push_back({member, true, nullptr, {}});
       members.push_back(member);
+    }
   }
-  if (members.empty())
-    return;
-  std::vector<Attached> attached = [&] {
-    Inside inside;
-    return engine->attach(members);
-  }();
-  for (size_t i = 0; i < members.size(); ++i)
-    if (attached[i].attachment)
-      insert({members[i], true, std::move(attached[i])});
-    else
-      refuse(members[i], true, std::move(attached[i].why));
+  for (Entry &entry : attach(std::move(asked), members))
+    insert(std::move(entry));
 }
 
-void Communicators::refuse(const Member &member, bool blocking, std::string why) {
-  if (log::informs())
-    log::tell(
-        (member.ranks ? "rank " + std::to_string(member.rank) + " of " + std::to_string(member.ranks) + ": " : "") +
-        "a communicator is left to NCCL: " + why);
-  insert({member, blocking, {nullptr, std::move(why)}});
+/// Of each entry, what the engine says to its member.
+std::vector<Entry> Communicators::attach(std::vector<Entry> asked, std::span<const Member> members) const {
+  if (asked.empty())
+    return asked;
+  const Inside inside;
+  std::vector<Attached> attached = engine->attach(members);
+  for (size_t i = 0; i < asked.size(); ++i)
+    asked[i].attached =
+        attached[i].attachment ? std::move(attached[i]) : refusal(asked[i].member, std::move(attached[i].why));
+  return asked;
+}
+
+/// What came of it for each.
+static std::vector<Result> split(std::span<const Entry> entries) {
+  std::vector<Result> results(entries.size(), Result::Success);
+  if (entries.empty())
+    return results;
+  Result group = callInstalled<Function::GroupStart>();
+  if (group == Result::Success) {
+    for (size_t i = 0; i < entries.size(); ++i)
+      results[i] = entries[i].own->create(entries[i].member.rank);
+    group = callInstalled<Function::GroupEnd>();
+  }
+  for (size_t i = 0; i < entries.size(); ++i)
+    if (results[i] == Result::Success || results[i] == Result::InProgress)
+      results[i] = entries[i].own->complete(group);
+  return results;
+}
+
+void Communicators::takeOn(std::span<const Comm> waiting) {
+  std::vector<Entry> asked;
+  for (Comm comm : waiting) {
+    const std::shared_ptr<const Entry> entry = find(comm);
+    if (!entry || !entry->waits || !entry->own->isReady())
+      continue;
+    Entry made{entry->member, false, entry->own, {}};
+    if (!ask(made.member))
+      continue;
+    if (made.member.ranks == 1)
+      replace({made.member, false, nullptr, refusal(made.member, "one rank")});
+    else
+      asked.push_back(std::move(made));
+  }
+  std::vector<Member> members;
+  std::vector<Entry> made;
+  const std::vector<Result> results = split(asked);
+  for (size_t i = 0; i < asked.size(); ++i) {
+    const Member &member = asked[i].member;
+    if (results[i] == Result::Success) {
+      tellOf(member, "does not block: programs go by one of gc3's own beside it");
+      members.push_back({asked[i].own->get(), member.ranks, member.rank});
+      made.push_back(std::move(asked[i]));
+    } else {
+      replace({member, false, nullptr,
+               refusal(member, "it could not be split: NCCL's error " + std::to_string(static_cast<int>(results[i])))});
+    }
+  }
+  for (Entry &entry : attach(std::move(made), members))
+    replace(std::move(entry));
 }
 
 void Communicators::insert(Entry made) {
@@ -109,6 +173,26 @@ void Communicators::insert(Entry made) {
   }
   if (stale && stale->attached.attachment)
     stale->attached.attachment->abort();
+}
+
+/// Of a communicator that waited, unless it is not there any more. Its operations stay.
+void Communicators::replace(Entry made) {
+  const Inside inside;
+  const std::shared_ptr<OwnComm> own = made.own;
+  if (!made.attached.attachment)
+    made.own = nullptr;
+  auto entry = std::make_shared<const Entry>(std::move(made));
+  std::shared_ptr<const Entry> last;
+  {
+    std::unique_lock lock(mutex);
+    const auto known = entries.find(entry->member.comm);
+    if (known != entries.end() && known->second->waits)
+      last = std::exchange(known->second, entry);
+  }
+  if (!last && entry->attached.attachment)
+    entry->attached.attachment->abort();
+  if (own)
+    own->joined();
 }
 
 void Communicators::note(Comm comm, RedOp op, std::optional<host::PreMulSum> made) {
@@ -146,14 +230,22 @@ void Communicators::release(Comm comm) {
 }
 
 bool Communicators::abort(Comm comm) {
-  Inside inside;
-  std::shared_ptr<const Entry> entry = find(comm);
-  if (!entry || !entry->attached.attachment)
-    return false;
-  const bool isRevoked = entry->attached.attachment->abort();
-  std::unique_lock lock(mutex);
-  entries[comm] = std::make_shared<const Entry>(Entry{entry->member, entry->blocking, {nullptr, "it was aborted"}});
-  return isRevoked;
+  const Inside inside;
+  std::shared_ptr<const Entry> entry;
+  {
+    std::unique_lock lock(mutex);
+    const auto known = entries.find(comm);
+    if (known == entries.end() || (!known->second->attached.attachment && !known->second->waits))
+      return false;
+    entry = known->second;
+    known->second =
+        std::make_shared<const Entry>(Entry{entry->member, entry->blocking, nullptr, {nullptr, "it was aborted"}});
+  }
+  const bool isRevoked = entry->attached.attachment && entry->attached.attachment->abort();
+  if (!entry->own)
+    return isRevoked;
+  entry->own->abort();
+  return false; // only our own
 }
 
 } // namespace gc3::nccl

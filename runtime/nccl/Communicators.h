@@ -4,6 +4,7 @@
 #pragma once
 
 #include "nccl/Engine.h"
+#include "nccl/OwnComm.h"
 
 #include <shared_mutex>
 #include <unordered_map>
@@ -20,7 +21,9 @@ struct Birth {
 struct Entry {
   Member member; ///< `ranks` is 0 where it was not ready to say
   bool blocking;
+  std::shared_ptr<OwnComm> own; ///< that the attachment is of, where `member` does not block; outlives it
   Attached attached;
+  bool waits = false; ///< no engine has been asked yet
 
   /// Who serves a call on it, logged if asked for.
   Decision decide(const Call &call) const;
@@ -38,11 +41,15 @@ public:
   std::shared_ptr<const Entry> find(Comm comm) const;
 
   /// Whether a communicator with this configuration is to block. One that does not becomes ready at a time of its own
-  /// on each rank, so no engine can take it on.
+  /// on each rank, so it waits for its first call.
   bool willBlock(const Config *config, Comm parent) const;
 
   /// Communicators that NCCL has made, together, outside of any group that is still open.
   void adopt(std::span<const Birth> births);
+
+  /// Those that wait, when all their ranks make a first collective call on them, together and outside of any group.
+  /// Some wait on where they are not ready: NCCL's error.
+  void takeOn(std::span<const Comm> waiting);
 
   /// Runs calls that programs serve.
   Result run(std::span<const Work> works);
@@ -62,7 +69,8 @@ public:
 private:
   Communicators();
   void insert(Entry made);
-  void refuse(const Member &member, bool blocking, std::string why);
+  void replace(Entry made);
+  std::vector<Entry> attach(std::vector<Entry> asked, std::span<const Member> members) const;
 
   std::unique_ptr<Engine> engine;
   mutable std::shared_mutex mutex;

@@ -46,13 +46,49 @@ Result Group::finish(Result result) {
   Communicators::table().adopt(births);
   if (isError(failure))
     return failure;
-  if (kept.empty())
-    return result;
+  takeOnWaiting();
+  const Result forwarded = forwardUnserved();
   std::vector<Work> works;
   for (const Kept &call : kept)
     works.push_back(call.work);
-  Result ran = Communicators::table().run(works);
-  return isError(ran) ? ran : result;
+  const Result ran = works.empty() ? Result::Success : Communicators::table().run(works);
+  if (isError(ran))
+    return ran;
+  return isError(failure) ? failure : forwarded == Result::Success ? result : forwarded;
+}
+
+/// And decides who serves the calls on them. What NCCL did in the group has to be done first, which may take a while.
+void Group::takeOnWaiting() {
+  std::vector<Comm> waiting;
+  for (const Kept &call : kept)
+    if (const Comm comm = call.work.call.comm;
+        call.entry->waits && std::find(waiting.begin(), waiting.end(), comm) == waiting.end())
+      waiting.push_back(comm);
+  if (waiting.empty())
+    return;
+  Communicators::table().takeOn(waiting);
+  auto isAborted = [](const Kept &call) { return call.entry->waits && call.entry->own->isAborted(); };
+  if (std::erase_if(kept, isAborted) != 0) // by another thread, meanwhile
+    failure = Result::InvalidUsage;
+  for (Kept &call : kept)
+    if (call.entry->waits)
+      if (std::shared_ptr<const Entry> entry = Communicators::table().find(call.work.call.comm)) {
+        const Decision decision = entry->decide(call.work.call);
+        call.work.attachment = decision.served() ? entry->attached.attachment.get() : nullptr;
+        call.work.program = decision.program;
+        call.entry = std::move(entry);
+      }
+}
+
+/// In a group of their own, behind NCCL's part of this one.
+Result Group::forwardUnserved() {
+  auto unserved = [](const Kept &call) { return call.work.attachment == nullptr; };
+  if (std::none_of(kept.begin(), kept.end(), unserved))
+    return Result::Success;
+  if (Result opened = callInstalled<Function::GroupStart>(); opened != Result::Success)
+    return opened;
+  forwardKept(unserved);
+  return callInstalled<Function::GroupEnd>();
 }
 
 Result Group::simulateEnd(SimInfo *info) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // NCCL's groups, of one thread. NCCL is told of every start and end. Calls that a program serves are kept until the
 // outermost end and run when NCCL has done its part of the group; the others reach NCCL when they are made. So each
-// call is made once, by one of the two, and every rank keeps the same calls in the same order.
+// call is made once, by one of the two, and every rank keeps the same calls in the same order. Calls on communicators
+// that wait for their first one are kept as well, as nobody knows yet who serves them.
 #pragma once
 
 #include "nccl/Communicators.h"
@@ -25,7 +26,8 @@ public:
   /// NCCL's estimate of the group, for which it gets the calls kept as well; nothing is run.
   Result simulateEnd(SimInfo *info);
 
-  /// Keeps a call that a program serves, and the entry of its communicator. The group is open.
+  /// Keeps a call that a program serves, or one on a communicator that waits, and its communicator's entry. The group
+  /// is open.
   void keep(const Work &work, std::shared_ptr<const Entry> entry);
 
   /// Communicators that exist when the group ends: now, if none is open.
@@ -53,6 +55,8 @@ private:
   };
 
   Result finish(Result result);
+  void takeOnWaiting();
+  Result forwardUnserved();
   template <typename Which>
   void forwardKept(Which which);
   void unmake(Comm comm);

@@ -46,12 +46,12 @@ protected:
     return std::exchange(events, {});
   }
 
-private:
   static void note(const char *event) {
     std::lock_guard lock(noting);
     events.push_back(event);
   }
 
+private:
   static inline std::mutex noting;
   static inline Events events;
 };

@@ -48,20 +48,6 @@ TEST_F(Lifetime, FailedBirthsAreNot) {
   EXPECT_EQ(take(), Events{"CommInitRank(4, id, 0)"});
 }
 
-// Each rank learns at a time of its own that they are ready, so all must leave them alone, and their children.
-TEST_F(Lifetime, ThoseThatDoNotBlockAreNccls) {
-  Comm parent = nullptr, child = nullptr, blocking = nullptr;
-  Config config{sizeof(Config), 0, 0, 0}, blocks{sizeof(Config), 0, 0, 1};
-  ASSERT_EQ(ncclCommInitRankConfig(&parent, 4, {}, 0, &config), Result::Success) << "ready at once, by chance";
-  ASSERT_EQ(ncclCommSplit(parent, 0, 0, &child, nullptr), Result::Success);
-  EXPECT_EQ(take(), (Events{"CommInitRankConfig(4, id, 0, config)", "CommSplit(c0, 0, 0, null)"}));
-  ASSERT_EQ(ncclCommSplit(parent, 0, 0, &blocking, &blocks), Result::Success);
-  EXPECT_EQ(take(), (Events{"CommSplit(c0, 0, 0, config)", "attach c2=0/2"}));
-  fakeNcclFail("CommInitRank", Result::InProgress);
-  ASSERT_EQ(ncclCommInitRank(&parent, 4, {}, 0), Result::InProgress);
-  EXPECT_EQ(take(), Events{"CommInitRank(4, id, 0)"});
-}
-
 TEST_F(Lifetime, TheEnvironmentDecidesWhoBlocks) {
   Config config{sizeof(Config), 0, 0, 0}, blocks{sizeof(Config), 0, 0, 1};
   Comm comm = nullptr;

@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
+#include <set>
 #include <string>
+#include <utility>
 
 using namespace gc3;
 using namespace gc3::nccl;
@@ -22,9 +24,15 @@ const lsa::Nccl &fake() {
 
 /// By the id that their ranks have been given.
 std::map<std::string, std::vector<Comm>> communicators;
+/// By a rank's communicator that is split, where the new one is to be written when all ranks have come.
+std::map<Comm, Comm *> splitting;
+std::set<Comm> madeBySplitting;
+thread_local bool hasSplit = false; ///< in this thread's group
 
 Result free(Comm comm) {
   const OneAtATime now;
+  if (madeBySplitting.erase(comm) != 0)
+    return fake().CommDestroy(comm);
   machine().windows.free(comm);
   return Result::Success;
 }
@@ -53,13 +61,13 @@ Result ncclGetUniqueId(UniqueId *id) {
   return Result::Success;
 }
 
-Result ncclCommInitRankConfig(Comm *comm, int ranks, UniqueId id, int rank, Config *) {
+Result ncclCommInitRankConfig(Comm *comm, int ranks, UniqueId id, int rank, Config *config) {
   const OneAtATime now;
   std::vector<Comm> &all = communicators[id.bytes];
   if (all.empty())
     all = machine().windows.make(ranks);
   *comm = all.at(static_cast<size_t>(rank));
-  return Result::Success;
+  return config && config->blocking == 0 ? Result::InProgress : Result::Success;
 }
 Result ncclCommInitRank(Comm *comm, int ranks, UniqueId id, int rank) {
   return ncclCommInitRankConfig(comm, ranks, id, rank, nullptr);
@@ -71,7 +79,15 @@ Result ncclCommInitAll(Comm *comms, int ranks, const int *) {
   return Result::Success;
 }
 Result ncclCommSplit(Comm parent, int color, int key, Comm *child, Config *config) {
-  return fake().CommSplit(parent, color, key, child, config);
+  const OneAtATime now;
+  const lsa::Nccl table = machine().windows.table();
+  *child = nullptr;
+  splitting[parent] = child;
+  table.GroupStart();
+  table.CommSplit(parent, color, key, child, config);
+  table.GroupEnd();
+  hasSplit = true;
+  return Result::InProgress;
 }
 Result ncclCommFinalize(Comm) {
   return Result::Success;
@@ -82,8 +98,17 @@ Result ncclCommDestroy(Comm comm) {
 Result ncclCommAbort(Comm comm) {
   return free(comm);
 }
-Result ncclCommGetAsyncError(Comm, Result *error) {
+Result ncclCommGetAsyncError(Comm comm, Result *error) {
+  const OneAtATime now;
   *error = Result::Success;
+  if (const auto split = splitting.find(comm); split == splitting.end())
+    return Result::Success;
+  else if (Comm made = *split->second; made) {
+    madeBySplitting.insert(made);
+    splitting.erase(split);
+  } else {
+    *error = Result::InProgress;
+  }
   return Result::Success;
 }
 Result ncclCommCount(Comm comm, int *ranks) {
@@ -125,12 +150,12 @@ Team ncclTeamLsa(Comm comm) {
   return fake().TeamLsa(comm);
 }
 
-/// What comes in a group is done at once: only gathers do, which wait on their streams.
+/// What comes in a group is done at once: gathers, which wait on their streams, and splits, which are in progress then.
 Result ncclGroupStart() {
   return Result::Success;
 }
 Result ncclGroupEnd() {
-  return Result::Success;
+  return std::exchange(hasSplit, false) ? Result::InProgress : Result::Success;
 }
 Result ncclRedOpCreatePreMulSum(RedOp *op, void *, DataType, ScalarResidence, Comm) {
   static std::atomic<int> operations = redOpCount;

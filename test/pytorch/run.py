@@ -39,7 +39,15 @@ def main():
     if not re.match(r"2\.6\..* 12\..* True$", probe.stdout.strip()):
         skip(f"what the machine has is what PyTorch 2.6 for CUDA 12 calls, and this is {probe.stdout.strip()}")
     job = pathlib.Path(__file__).with_name("job.py")
-    run = subprocess.run([sys.executable, str(job)], env=environment(folder), capture_output=True, text=True, timeout=120, check=False)
+    for nonblocking in ("0", "1"):
+        settings = environment(folder) | {"TORCH_NCCL_USE_COMM_NONBLOCKING": nonblocking}
+        run = subprocess.run([sys.executable, str(job)], env=settings, capture_output=True, text=True, timeout=120, check=False)
+        check(run)
+        if run.stderr.count("does not block") != 4 * int(nonblocking):
+            sys.exit("communicators are not as they were asked for")
+
+
+def check(run):
     served, left = set(), []
     for line in run.stderr.splitlines():
         call = re.match(r"gc3: rank \d: ([A-Z]\w+) .* (\w+|NCCL: .*)$", line)

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nccl/OwnComm.h"
+
+#include "nccl/Installed.h"
+
+#include <chrono>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace gc3::nccl {
+
+OwnComm::~OwnComm() {
+  if (exists)
+    callInstalled<Function::CommDestroy>(*comm);
+}
+
+/// What becomes of the parent's state where that is InProgress.
+Result OwnComm::settle(Result state) const {
+  while (state == Result::InProgress) {
+    {
+      std::lock_guard lock(mutex);
+      if (aborted)
+        return Result::InvalidUsage;
+      if (Result asked = callInstalled<Function::CommGetAsyncError>(parent, &state); asked != Result::Success)
+        return asked;
+    }
+    if (state == Result::InProgress)
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+  return state;
+}
+
+bool OwnComm::isReady() const {
+  return settle(Result::InProgress) == Result::Success;
+}
+
+/// NCCL 2.14's fields are enough; the others get their defaults.
+Result OwnComm::create(int rank) {
+  std::lock_guard lock(mutex);
+  if (aborted)
+    return Result::InvalidUsage;
+  Config blocking{.size = sizeof(Config), .magic = configMagic, .version = configVersion, .blocking = 1};
+  return callInstalled<Function::CommSplit>(parent, 0, rank, comm.get(), &blocking);
+}
+
+static void keepForEver(std::unique_ptr<Comm> comm) {
+  static auto &all = *new std::vector<std::unique_ptr<Comm>>;
+  static std::mutex mutex;
+  std::lock_guard lock(mutex);
+  all.push_back(std::move(comm));
+}
+
+Result OwnComm::complete(Result group) {
+  const Result result = settle(group);
+  std::lock_guard lock(mutex);
+  exists = result == Result::Success && *comm;
+  joining = exists && !aborted;
+  if (!aborted)
+    return result == Result::Success && !exists ? Result::InternalError : result;
+  if (exists)
+    end();
+  else
+    keepForEver(std::move(comm)); // NCCL may yet write it
+  return Result::InvalidUsage;
+}
+
+Comm OwnComm::get() const {
+  std::lock_guard lock(mutex);
+  return exists ? *comm : nullptr;
+}
+
+void OwnComm::joined() {
+  std::lock_guard lock(mutex);
+  joining = false;
+  if (aborted)
+    end();
+}
+
+void OwnComm::abort() {
+  std::lock_guard lock(mutex);
+  aborted = true;
+  if (!joining)
+    end();
+}
+
+void OwnComm::end() {
+  if (!std::exchange(exists, false))
+    return;
+  try {
+    std::thread([own = *comm] {
+      const Inside inside;
+      callInstalled<Function::CommAbort>(own);
+    }).detach();
+  } catch (const std::system_error &) { // then what waits there ends with the process
+  }
+}
+
+bool OwnComm::isAborted() const {
+  std::lock_guard lock(mutex);
+  return aborted;
+}
+
+} // namespace gc3::nccl

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+// Communicators that do not block: at their first collective call engines take on one of our own with the same ranks.
+#include "Front.h"
+
+#include <thread>
+
+using namespace gc3::nccl;
+using namespace gc3::nccl::test;
+
+namespace {
+
+class Nonblocking : public Front {
+protected:
+  ~Nonblocking() override { fakeNcclAsyncError(Result::Success); }
+
+  static Comm make(int ranks = 4, int rank = 2) {
+    Comm comm = nullptr;
+    Config config{sizeof(Config), 0, 0, 0};
+    fakeNcclFail("CommInitRankConfig", Result::InProgress);
+    EXPECT_EQ(ncclCommInitRankConfig(&comm, ranks, {}, rank, &config), Result::InProgress);
+    EXPECT_EQ(take().size(), 1u) << "nothing but NCCL's";
+    return comm;
+  }
+
+  /// What becomes of the next split: nothing, until somebody sets CommGetAsyncError.
+  static void holdSplit() {
+    fakeNcclFail("GroupEnd", Result::InProgress);
+    fakeNcclSink([](const char *event) {
+      note(event);
+      if (event == std::string("GroupEnd()"))
+        fakeNcclAsyncError(Result::InProgress);
+    });
+  }
+
+  /// Until it has happened, what has.
+  static Events takeUntil(const std::string &last) {
+    Events events;
+    while (std::find(events.begin(), events.end(), last) == events.end()) {
+      for (std::string &event : take())
+        events.push_back(std::move(event));
+      std::this_thread::yield();
+    }
+    return events;
+  }
+
+  static inline const std::string served = "run 7 AllReduce 8 B float sum on c1";
+  static inline const Events taken{"CommGetAsyncError(c0)", "GroupStart()", "CommSplit(c0, 0, 2, config)", "GroupEnd()",
+                                   "attach c1=2/4"};
+
+  static Events after(Events events, const Events &more) {
+    events.insert(events.end(), more.begin(), more.end());
+    return events;
+  }
+};
+
+TEST_F(Nonblocking, AreTakenOnAtTheirFirstCall) {
+  Comm comm = make();
+  EXPECT_EQ(allReduce(comm, 2), Result::Success);
+  EXPECT_EQ(take(), after(taken, {served}));
+  EXPECT_EQ(allReduce(comm, 2), Result::Success);
+  EXPECT_EQ(allReduce(comm, 3), Result::Success);
+  EXPECT_EQ(take(), (Events{served, "AllReduce(0x0, 0x0, 3, 7, 0, c0, 0x0)"}));
+  EXPECT_EQ(ncclCommDestroy(comm), Result::Success);
+  EXPECT_EQ(take(), (Events{"detach c1", "CommDestroy(c1)", "CommDestroy(c0)"}));
+}
+
+/// Whoever serves that call: all ranks make it.
+TEST_F(Nonblocking, TheFirstCallMayBeNccls) {
+  Comm comm = make();
+  EXPECT_EQ(allReduce(comm, 3), Result::Success);
+  EXPECT_EQ(take(), after(taken, {"AllReduce(0x0, 0x0, 3, 7, 0, c0, 0x0)"}));
+  EXPECT_EQ(allReduce(comm, 2), Result::Success);
+  EXPECT_EQ(take(), Events{served});
+}
+
+TEST_F(Nonblocking, SoAreTheirChildren) {
+  Comm parent = make(), child = nullptr, blocking = nullptr;
+  Config blocks{sizeof(Config), 0, 0, 1};
+  ASSERT_EQ(ncclCommSplit(parent, 0, 0, &child, nullptr), Result::Success);
+  EXPECT_EQ(take(), Events{"CommSplit(c0, 0, 0, null)"});
+  ASSERT_EQ(ncclCommSplit(parent, 0, 0, &blocking, &blocks), Result::Success);
+  EXPECT_EQ(take(), (Events{"CommSplit(c0, 0, 0, config)", "attach c2=0/2"}));
+  EXPECT_EQ(allReduce(child, 2), Result::Success);
+  EXPECT_EQ(take(), (Events{"CommGetAsyncError(c1)", "GroupStart()", "CommSplit(c1, 0, 0, config)", "GroupEnd()",
+                            "attach c3=0/2", "run 7 AllReduce 8 B float sum on c3"}));
+}
+
+TEST_F(Nonblocking, SoAreThoseOfGroups) {
+  Comm comm = nullptr;
+  ncclGroupStart();
+  ncclCommInitRank(&comm, 4, {}, 2);
+  fakeNcclFail("GroupEnd", Result::InProgress);
+  EXPECT_EQ(ncclGroupEnd(), Result::InProgress);
+  EXPECT_EQ(take(), (Events{"GroupStart()", "CommInitRank(4, id, 2)", "GroupEnd()"}));
+  EXPECT_EQ(allReduce(comm, 2), Result::Success);
+  EXPECT_EQ(take(), after(taken, {served}));
+}
+
+/// As NCCL_COMM_BLOCKING=0 would those of our own.
+TEST_F(Nonblocking, AreNcclsWhereNoneMayBlock) {
+  setenv("NCCL_COMM_BLOCKING", "0", 1);
+  Comm comm = make();
+  unsetenv("NCCL_COMM_BLOCKING");
+  EXPECT_EQ(allReduce(comm, 2), Result::Success);
+  EXPECT_EQ(take(), Events{"AllReduce(0x0, 0x0, 2, 7, 0, c0, 0x0)"});
+}
+
+TEST_F(Nonblocking, OfOneRankAreNccls) {
+  Comm comm = make(1, 0);
+  for (const char *asked : {"CommGetAsyncError(c0)", ""}) {
+    EXPECT_EQ(allReduce(comm, 2), Result::Success);
+    Events events = take();
+    if (*asked) {
+      EXPECT_EQ(events.front(), asked);
+      events.erase(events.begin());
+    }
+    EXPECT_EQ(events, Events{"AllReduce(0x0, 0x0, 2, 7, 0, c0, 0x0)"});
+  }
+}
+
+/// NCCL says what is wrong, and it may be well later.
+TEST_F(Nonblocking, WaitOnWhereTheyAreNotReady) {
+  Comm comm = make();
+  fakeNcclAsyncError(Result::RemoteError);
+  fakeNcclFail("AllReduce", Result::InvalidArgument);
+  EXPECT_EQ(allReduce(comm, 2), Result::InvalidArgument);
+  EXPECT_EQ(take(), (Events{"CommGetAsyncError(c0)", "AllReduce(0x0, 0x0, 2, 7, 0, c0, 0x0)"}));
+  fakeNcclAsyncError(Result::Success);
+  EXPECT_EQ(allReduce(comm, 2), Result::Success);
+  EXPECT_EQ(take(), after(taken, {served}));
+}
+
+TEST_F(Nonblocking, AreNcclsWhereTheyCantBeSplit) {
+  for (const char *failing : {"GroupStart", "CommSplit", "GroupEnd"}) {
+    fakeNcclReset();
+    Comm comm = make();
+    fakeNcclFail(failing, Result::SystemError);
+    EXPECT_EQ(allReduce(comm, 2), Result::Success);
+    const Events events = take();
+    EXPECT_EQ(events.back(), "AllReduce(0x0, 0x0, 2, 7, 0, c0, 0x0)") << failing;
+    EXPECT_EQ(std::count(events.begin(), events.end(), "attach c1=2/4"), 0) << failing;
+    EXPECT_EQ(allReduce(comm, 2), Result::Success);
+    EXPECT_EQ(take(), Events{"AllReduce(0x0, 0x0, 2, 7, 0, c0, 0x0)"}) << failing;
+    EXPECT_EQ(ncclCommDestroy(comm), Result::Success);
+    EXPECT_EQ(take(), Events{"CommDestroy(c0)"}) << failing;
+  }
+}
+
+TEST_F(Nonblocking, TheSplitIsWaitedFor) {
+  Comm comm = make();
+  holdSplit();
+  std::thread user([&] { EXPECT_EQ(allReduce(comm, 2), Result::Success); });
+  Events events = takeUntil("GroupEnd()");
+  for (int times = 0; times < 3; ++times)
+    for (const std::string &event : takeUntil("CommGetAsyncError(c0)"))
+      EXPECT_EQ(event, "CommGetAsyncError(c0)");
+  fakeNcclSink(note);
+  fakeNcclAsyncError(Result::Success);
+  events = takeUntil(served);
+  user.join();
+  std::erase(events, "CommGetAsyncError(c0)");
+  EXPECT_EQ(events, (Events{"attach c1=2/4", served}));
+}
+
+/// As an application's watchdog does. The communicator is not touched behind that.
+TEST_F(Nonblocking, AnAbortEndsTheWaiting) {
+  for (bool inGroup : {false, true}) {
+    fakeNcclReset();
+    Comm comm = make();
+    std::thread user([&] {
+      if (inGroup) {
+        ncclGroupStart();
+        EXPECT_EQ(allReduce(comm, 2), Result::Success);
+        holdSplit();
+        EXPECT_EQ(ncclGroupEnd(), Result::InvalidUsage);
+      } else {
+        holdSplit();
+        EXPECT_EQ(allReduce(comm, 2), Result::InvalidUsage);
+      }
+    });
+    if (!inGroup) // there it waits for what NCCL does in the group
+      takeUntil("CommSplit(c0, 0, 2, config)");
+    takeUntil("CommGetAsyncError(c0)");
+    EXPECT_EQ(ncclCommAbort(comm), Result::Success);
+    user.join();
+    const Events events = take();
+    EXPECT_EQ(events.back(), "CommAbort(c0)");
+    EXPECT_EQ(std::count(events.begin(), events.end(), "AllReduce(0x0, 0x0, 2, 7, 0, c0, 0x0)"), 0);
+    fakeNcclSink(note);
+  }
+}
+
+/// While the engine is asked, which may take its time, it uses our own.
+TEST_F(Nonblocking, AnAbortWaitsForTheEngine) {
+  static Comm comm;
+  comm = make();
+  fakeEngine().sink = [](const char *event) {
+    note(event);
+    if (event == std::string("attach c1=2/4"))
+      std::thread([] { EXPECT_EQ(ncclCommAbort(comm), Result::Success); }).join();
+  };
+  EXPECT_EQ(allReduce(comm, 2), Result::InvalidUsage);
+  Events events = takeUntil("CommAbort(c1)"); // by a thread of its own
+  std::erase(events, "CommAbort(c1)");
+  EXPECT_EQ(events, after(taken, {"CommAbort(c0)", "abort c1", "forget c1"}));
+}
+
+TEST_F(Nonblocking, AnAbortIsOursToo) {
+  fakeEngine().revokes = true; // our own: the application's is still to be revoked
+  for (auto [death, name] : {std::pair(&ncclCommAbort, "CommAbort(c0)"),
+                             std::pair<Result (*)(Comm), const char *>(
+                                 [](Comm comm) { return ncclCommRevoke(comm, 0); }, "CommRevoke(c0, 0)")}) {
+    fakeNcclReset();
+    Comm comm = make();
+    allReduce(comm, 2);
+    take();
+    EXPECT_EQ(death(comm), Result::Success);
+    Events events = takeUntil("CommAbort(c1)"); // by a thread of its own
+    while (std::find(events.begin(), events.end(), name) == events.end())
+      for (const std::string &event : take())
+        events.push_back(event);
+    std::erase(events, "CommAbort(c1)");
+    EXPECT_EQ(events, (Events{"abort c1", "forget c1", name}));
+  }
+  fakeEngine().revokes = false;
+}
+
+TEST_F(Nonblocking, CallsInGroupsAreKept) {
+  Comm comm = make();
+  ncclGroupStart();
+  EXPECT_EQ(allReduce(comm, 2), Result::Success);
+  EXPECT_EQ(allReduce(comm, 3), Result::Success);
+  EXPECT_EQ(take(), Events{"GroupStart()"});
+  EXPECT_EQ(ncclGroupEnd(), Result::Success);
+  EXPECT_EQ(take(), after(Events{"GroupEnd()"}, after(taken, {"GroupStart()", "AllReduce(0x0, 0x0, 3, 7, 0, c0, 0x0)",
+                                                              "GroupEnd()", served})));
+  ncclGroupStart();
+  allReduce(comm, 3);
+  EXPECT_EQ(take(), (Events{"GroupStart()", "AllReduce(0x0, 0x0, 3, 7, 0, c0, 0x0)"})) << "as ever";
+  ncclGroupEnd();
+}
+
+TEST_F(Nonblocking, SeveralAreTakenOnTogether) {
+  Comm c0 = make(4, 0), c1 = make(4, 1), c2 = makeComm(4, 3);
+  ncclGroupStart();
+  for (Comm comm : {c0, c2, c1, c0})
+    allReduce(comm, 2);
+  EXPECT_EQ(ncclGroupEnd(), Result::Success);
+  EXPECT_EQ(take(),
+            (Events{"GroupStart()", "GroupEnd()", "CommGetAsyncError(c0)", "CommGetAsyncError(c1)", "GroupStart()",
+                    "CommSplit(c0, 0, 0, config)", "CommSplit(c1, 0, 1, config)", "GroupEnd()", "attach c3=0/4 c4=1/4",
+                    "together 4", "run 7 AllReduce 8 B float sum on c3", "run 7 AllReduce 8 B float sum on c2",
+                    "run 7 AllReduce 8 B float sum on c4", "run 7 AllReduce 8 B float sum on c3"}));
+}
+
+TEST_F(Nonblocking, ErrorsOfGroupsComeOut) {
+  Comm comm = make(3, 2); // which the engine refuses
+  fakeNcclFail("AllReduce", Result::InvalidArgument);
+  ncclGroupStart();
+  allReduce(comm, 2);
+  EXPECT_EQ(ncclGroupEnd(), Result::InvalidArgument);
+  ncclGroupStart();
+  EXPECT_EQ(allReduce(comm, 2), Result::Success);
+  fakeNcclFail("GroupEnd", Result::InProgress);
+  EXPECT_EQ(ncclGroupEnd(), Result::InProgress);
+}
+
+TEST_F(Nonblocking, GroupsThatEndOtherwise) {
+  Comm comm = make();
+  ncclGroupStart();
+  allReduce(comm, 2);
+  EXPECT_EQ(ncclGroupSimulateEnd(nullptr), Result::Success);
+  EXPECT_EQ(take(), (Events{"GroupStart()", "AllReduce(0x0, 0x0, 2, 7, 0, c0, 0x0)", "GroupSimulateEnd(0x0)"}));
+  ncclGroupStart();
+  allReduce(comm, 2);
+  EXPECT_EQ(ncclCommDestroy(comm), Result::Success);
+  EXPECT_EQ(ncclGroupEnd(), Result::Success);
+  EXPECT_EQ(take(), (Events{"GroupStart()", "AllReduce(0x0, 0x0, 2, 7, 0, c0, 0x0)", "CommDestroy(c0)", "GroupEnd()"}));
+}
+
+TEST_F(Nonblocking, OperationsMadeBeforeAreKnown) {
+  Comm comm = make();
+  RedOp op = RedOp::Sum;
+  float two = 2;
+  ncclRedOpCreatePreMulSum(&op, &two, DataType::Float32, ScalarResidence::HostImmediate, comm);
+  take();
+  for (int times = 0; times < 2; ++times)
+    EXPECT_EQ(ncclAllReduce(nullptr, nullptr, 2, DataType::Float32, op, comm, nullptr), Result::Success);
+  EXPECT_EQ(take(), after(taken, {"run 7 AllReduce 8 B float premulsum by 0x40000000 on c1",
+                                  "run 7 AllReduce 8 B float premulsum by 0x40000000 on c1"}));
+}
+
+} // namespace
