@@ -15,8 +15,7 @@ Outcome Loopback::make(const cuda::Cuda &cuda, std::shared_ptr<const bundle::Bun
     return outcome;
   if (options.timeoutMs != 0)
     try {
-      made->watcher.start(options.timeoutMs,
-                          [world = made->world.get()] { world->watch(cuda::Watchdog::Clock::now()); });
+      made->watcher.start(options.timeoutMs, [world = made->world.get()] { world->patrol(); });
     } catch (const std::system_error &) {
       return {gc3SystemError, "no thread for the watchdog"};
     }

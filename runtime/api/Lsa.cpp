@@ -47,7 +47,7 @@ void Lsa::add(const std::shared_ptr<lsa::Rank> &rank) {
   Member member{rank, nullptr};
   if (rank->timeoutMs() != 0) {
     member.watcher = std::make_shared<cuda::Watcher>();
-    member.watcher->start(rank->timeoutMs(), [raw = rank.get()] { raw->watch(cuda::Watchdog::Clock::now()); });
+    member.watcher->start(rank->timeoutMs(), [raw = rank.get()] { raw->patrol(); });
   }
   members[rank->rank()] = std::move(member);
 }

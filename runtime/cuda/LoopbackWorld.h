@@ -34,6 +34,7 @@ public:
   /// Looks after the kernels under way, if there is a timeout: one that runs for longer is stopped. Not ok: a call has
   /// been stopped, or has failed. The world is of no use then, since connections are in the middle of messages.
   host::Outcome watch(Watchdog::Clock::time_point now);
+  void patrol() { runner.patrol(); } ///< as Runner::patrol
   uint32_t timeoutMs() const { return options.timeoutMs; }
 
 private:

@@ -133,7 +133,7 @@ Outcome Runner::enqueue(Plan &plan, Stream stream) {
   if (plan.captured)
     return enqueueCall(plan, stream);
   // Also on the same stream: another one may have its handle by now, and each thread has its own behind one handle.
-  if (Outcome outcome = outcomeOf(cuda, cuda.await(stream, lastCall.get()), "waiting for the last call"); !outcome.ok())
+  if (Outcome outcome = awaitLastCall(stream); !outcome.ok())
     return outcome;
   Outcome outcome = enqueueCall(plan, stream);
   // Also where only a part of the call could be put there.
@@ -141,6 +141,10 @@ Outcome Runner::enqueue(Plan &plan, Stream stream) {
   if (!recorded.ok())
     breakDown(recorded); // nothing could come behind it
   return outcome.ok() ? recorded : outcome;
+}
+
+Outcome Runner::awaitLastCall(Stream stream) const {
+  return outcomeOf(cuda, cuda.await(stream, lastCall.get()), "waiting for the last call");
 }
 
 Outcome Runner::isIdle(bool &idle) const {
@@ -168,26 +172,46 @@ Outcome Runner::story() {
   return {gc3Timeout, text};
 }
 
+/// Whether a kernel that was stopped has ended.
+bool Runner::lookAtBlocks(Watchdog::Clock::time_point now) {
+  std::lock_guard lock(watching);
+  if (watched != Watched::Running || !watchdog.isStuck(now))
+    return watched == Watched::Stopping && watchdog.isIdle();
+  stop();
+  watched = Watched::Stopping;
+  whyBefore = whyBroken;
+  addReason({gc3Timeout, "a kernel has not ended in " + std::to_string(timeoutMs) + " ms and is being stopped"});
+  return false;
+}
+
+Outcome Runner::glance(Watchdog::Clock::time_point now) {
+  lookAtBlocks(now);
+  return broken();
+}
+
+/// CUDA comes last: while an application's thread waits for room in a stream behind a kernel that hangs, CUDA may let
+/// nobody ask anything before that is stopped.
 Outcome Runner::watch(Watchdog::Clock::time_point now) {
+  const bool hasEnded = lookAtBlocks(now);
+  bool idle = false;
+  const Outcome asked = isIdle(idle);
   std::lock_guard lock(watching);
   if (watched == Watched::Over)
     return whyBroken;
-  bool idle = false;
-  if (Outcome outcome = isIdle(idle); !outcome.ok()) {
+  if (!asked.ok()) {
     watched = Watched::Over;
-    return whyBroken = outcome;
+    return whyBroken = asked;
   }
-  if (watched == Watched::Running && watchdog.isStuck(now)) {
-    stop();
-    watched = Watched::Stopping;
-    whyBefore = whyBroken;
-    addReason({gc3Timeout, "a kernel has not ended in " + std::to_string(timeoutMs) + " ms and is being stopped"});
-  }
-  if (watched == Watched::Stopping && watchdog.isIdle()) {
+  if (hasEnded) {
     watched = Watched::Over;
     addReason(story());
   }
   return whyBroken;
+}
+
+void Runner::patrol() {
+  cuda.setDevice(ownRoom.device);
+  watch(Watchdog::Clock::now());
 }
 
 /// To what has broken it before there was anything to stop, if something has.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls of the ranks that one GPU runs in one launch, put on streams one after the other: a call is planned, which may
 // refuse it, and then enqueued. Keeps the programs on the GPU, the memory that calls need besides, and the watchdog.
-// One thread at a time, but for stop(), watch(), broken() and breakDown(), which any thread may call at any time, also
-// while a launch is waited for.
+// One thread at a time, but for stop(), glance(), watch(), patrol(), broken() and breakDown(), which any thread may
+// call at any time, also while a launch is waited for.
 #pragma once
 
 #include "cuda/Prepared.h"
@@ -45,12 +45,19 @@ public:
   host::Outcome plan(const GpuProgram &program, std::span<const host::Request> requests, bool captured, Plan &plan);
   /// Behind the last call, whatever stream that was on, but under capture.
   host::Outcome enqueue(Plan &plan, Stream stream);
+  /// What comes next on a stream comes behind the last call.
+  host::Outcome awaitLastCall(Stream stream) const;
   /// Whether the calls that were enqueued have ended, or failed.
   host::Outcome isIdle(bool &idle) const;
 
   /// Looks after the kernels under way: if there is a timeout, one that runs for longer is stopped, also in a replay of
   /// a graph. Not ok: a call has been stopped, or has failed. The connections are in the middle of messages then.
   host::Outcome watch(Watchdog::Clock::time_point now);
+  /// As watch, on threads of which nobody knows whether they use CUDA: without any call of it, which would take memory
+  /// of the first GPU there. Calls that have failed and what a stopped one waited for are left to others.
+  host::Outcome glance(Watchdog::Clock::time_point now);
+  /// As watch, on a thread that does nothing else. It uses this GPU from then on.
+  void patrol();
   /// Ends the kernels that run and those that will.
   void stop();
   /// Gives nothing back, ever: kernels on their way may use it.
@@ -66,6 +73,7 @@ private:
   host::Outcome enqueueCall(Plan &plan, Stream stream);
   host::Outcome enqueueMove(device::Move move, const Plan &plan, Stream stream);
   host::Outcome enqueueMoves(const std::vector<device::Move> &moves, const Plan &plan, Stream stream);
+  bool lookAtBlocks(Watchdog::Clock::time_point now);
   host::Outcome story();
   void addReason(const host::Outcome &why);
 

@@ -74,7 +74,10 @@ public:
   RankAttachment(std::shared_ptr<Rank> ofRank, const Outcome &outcome)
       : own(std::move(ofRank)), hasJoined(outcome.ok()) {
     if (own->timeoutMs() != 0)
-      watcher.start(own->timeoutMs(), [this] { asyncError(); });
+      watcher.start(own->timeoutMs(), [this] {
+        own->patrol();
+        tell(*own, own->broken());
+      });
   }
 
   Decision serves(const Call &call) const override {
@@ -100,7 +103,7 @@ public:
     return own->hasRevoked();
   }
 
-  Result asyncError() const override { return tell(*own, own->watch(cuda::Watchdog::Clock::now())); }
+  Result asyncError() const override { return tell(*own, own->glance(cuda::Watchdog::Clock::now())); }
 
   Rank &rank() const { return *own; }
   bool joined() const { return hasJoined; }

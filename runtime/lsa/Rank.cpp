@@ -188,9 +188,14 @@ void Rank::beginTrace(std::span<const Record> records) {
   recorder.reset();
 }
 
+/// Behind our own kernels: on one GPU they might hold the multiprocessors that NCCL's gather waits for, and on another
+/// one have no room beside it.
 Outcome Rank::beginGather(const void *bytes, size_t size) {
   const OnDevice device(cuda, onDevice);
-  return device.outcome().ok() ? exchange.begin(bytes, size, runner.stream()) : device.outcome();
+  Outcome outcome = device.outcome();
+  if (outcome.ok())
+    outcome = runner.awaitLastCall(runner.stream());
+  return outcome.ok() ? exchange.begin(bytes, size, runner.stream()) : outcome;
 }
 
 Outcome Rank::gather() {
@@ -262,10 +267,20 @@ Outcome Rank::broken() const {
 }
 
 Outcome Rank::watch(cuda::Watchdog::Clock::time_point now) {
-  Outcome outcome = runner.watch(now);
+  glance(now); // before CUDA is asked anything
+  return runner.watch(now);
+}
+
+Outcome Rank::glance(cuda::Watchdog::Clock::time_point now) {
+  Outcome outcome = runner.glance(now);
   if (outcome.code == gc3Timeout)
     revocation.begin();
   return outcome;
+}
+
+void Rank::patrol() {
+  glance(cuda::Watchdog::Clock::now());
+  runner.patrol();
 }
 
 void Rank::breakDown(const Outcome &why) {

@@ -108,6 +108,8 @@ public:
   host::Outcome broken() const;
   /// As Runner::watch; a kernel that was stopped takes the communicator with it.
   host::Outcome watch(cuda::Watchdog::Clock::time_point now);
+  host::Outcome glance(cuda::Watchdog::Clock::time_point now);
+  void patrol();
   void breakDown(const host::Outcome &why);
   /// As breakDown; where a gather is not known to have ended, NCCL's kernel may wait for ranks that never come: then
   /// the communicator is revoked, and from here on no memory is given back. Where the gather waits for the end of an

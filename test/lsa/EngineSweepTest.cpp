@@ -207,6 +207,7 @@ CUDA getDevice -> NCCL serves: asking for the current device [CUDA] / rank # can
 CUDA busId -> NCCL serves: asking for the GPU's place on the bus [CUDA] / rank # can't run programs
 CUDA occupancy -> NCCL serves: asking how many blocks fit [CUDA] / rank # can't run programs
 CUDA setDevice -> NCCL serves: rank # can't run programs / switching to device # [CUDA]
+CUDA await -> broken: waiting for the last call [CUDA]; group: UnhandledCudaError; asked: UnhandledCudaError
 CUDA copy -> broken: telling the other ranks [CUDA]; group: UnhandledCudaError; asked: UnhandledCudaError
 CUDA clear -> broken: telling the other ranks [CUDA]; group: UnhandledCudaError; asked: UnhandledCudaError
 NCCL groupStart -> broken: opening a group [NCCL]; group: SystemError; asked: SystemError
@@ -228,6 +229,7 @@ CUDA clear -> group: handed over; alone: NCCL
 CUDA synchronize -> group: handed over; alone: NCCL
 CUDA setDevice -> group: handed over; alone: NCCL
 CUDA getDevice -> group: UnhandledCudaError; asked: UnhandledCudaError
+CUDA await -> group: UnhandledCudaError; asked: UnhandledCudaError
 CUDA copy -> group: UnhandledCudaError; asked: UnhandledCudaError
 CUDA clear -> group: UnhandledCudaError; asked: UnhandledCudaError
 CUDA setDevice -> group: UnhandledCudaError; asked: UnhandledCudaError
@@ -263,7 +265,6 @@ CUDA await -> group: served; alone: UnhandledCudaError / ok; aborted; left: 6 me
 CUDA launch -> group: served; alone: UnhandledCudaError / ok; aborted; left: 6 memory 2 pinned 2 symmetric 2 windows
 CUDA record -> group: served; alone: UnhandledCudaError / ok; asked: UnhandledCudaError / ok
 CUDA setDevice -> group: served; alone: UnhandledCudaError / ok; aborted; left: 6 memory 2 pinned 2 symmetric 2 windows
-CUDA query -> group: served; alone: served; asked: UnhandledCudaError / ok
 CUDA getDevice -> group: served; alone: served
 CUDA query -> group: served; alone: served
 CUDA setDevice -> group: served; alone: served
@@ -278,7 +279,6 @@ CUDA setDevice -> group: handed over; alone: NCCL; on another device
 NCCL groupStart -> group: SystemError
 NCCL forwarded call -> group: SystemError, handed over: 1
 NCCL groupEnd -> group: SystemError, handed over: 2
-CUDA query -> group: handed over; alone: NCCL; asked: UnhandledCudaError / ok
 CUDA query -> group: handed over; alone: NCCL
 )");
 }

@@ -210,6 +210,16 @@ TEST_F(LsaEngine, AFailedRankServesAndFails) {
   EXPECT_NE(runAll(10), Result::Success);
 }
 
+/// Applications ask from any thread, and CUDA would take memory of the first GPU for one that has not used it.
+TEST_F(LsaEngine, AskedForErrorsItAsksNoCuda) {
+  attach({ringAllReduce(2, true)});
+  EXPECT_EQ(runAll(10), Result::Success);
+  const uint64_t before = fake.calls;
+  for (const nccl::Attached &rank : attached)
+    EXPECT_EQ(rank.attachment->asyncError(), Result::Success);
+  EXPECT_EQ(fake.calls, before);
+}
+
 TEST_F(LsaEngine, AbortedCallsFail) {
   attach({ringAllReduce(2, true)});
   attached[0].attachment->abort();

@@ -294,6 +294,7 @@ struct FakeWindows::Functions {
           const auto *bytes = static_cast<const std::byte *>(send);
           gather.data[rank].assign(bytes, bytes + count);
           ++gather.arrived;
+          ++current->gathersBegun;
           begun = true;
         }
         if (gather.arrived != world.ranks)

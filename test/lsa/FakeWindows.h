@@ -50,6 +50,7 @@ public:
 
   // What they look at:
   uint64_t used = 0;          ///< calls that name a communicator
+  uint64_t gathersBegun = 0;  ///< which hold the GPU from there on
   uint64_t registrations = 0; ///< begun, on all ranks
   uint64_t windowsMade = 0;   ///< likewise
   uint64_t networksMade = 0;

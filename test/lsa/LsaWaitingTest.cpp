@@ -40,6 +40,52 @@ TEST(LsaWaiting, AMissingRankIsATimeout) {
   EXPECT_EQ(windows.leaks(), "");
 }
 
+/// CUDA may answer nobody before the kernel ends: another thread may be in a launch for which there is no room.
+TEST(LsaWaiting, AStuckKernelIsStoppedBeforeCudaIsAsked) {
+  FakeCuda fake;
+  FakeWindows windows(fake);
+  cuda::Options options = smallOptions();
+  options.timeoutMs = 1000;
+  LsaWorld world(fake, windows, {ringAllReduce(2, true)}, options);
+  ASSERT_EQ(world.run(0, {}), "");
+  const Trial trial = world.trial(0, {});
+  Loopback::Buffers buffers(fake, trial);
+  std::vector<lsa::RankCall> calls{world.part(0, buffers.requests[0])};
+  lsa::run(calls, world.nccl);
+  lsa::Rank &rank = *world.joined[0].rank;
+  const cuda::Watchdog::Clock::time_point start{};
+  EXPECT_TRUE(rank.watch(start).ok());
+  EXPECT_FALSE(fake.isIdle(world.streams[0]));
+  int asked = 0;
+  fake.whileAsked = [&] {
+    ++asked;
+    EXPECT_TRUE(fake.isIdle(world.streams[0])) << "the kernel has been stopped";
+    EXPECT_EQ(windows.revoked, std::vector{world.comms[0]});
+  };
+  EXPECT_EQ(rank.watch(start + std::chrono::milliseconds(1000)).code, gc3Timeout);
+  EXPECT_EQ(asked, 1);
+  fake.whileAsked = nullptr;
+}
+
+/// Each could hold what the other needs of its GPU, and wait for the same ranks.
+TEST(LsaWaiting, GathersBeginBehindCalls) {
+  FakeCuda fake;
+  FakeWindows windows(fake);
+  cuda::Options options = smallOptions();
+  options.timeoutMs = 1;
+  LsaWorld world(fake, windows, {ringAllReduce(2, true), allToAll(2, 1)}, options);
+  ASSERT_EQ(world.run(0, {}), "");
+  const Trial first = world.trial(0, {}), second = world.trial(1, {});
+  Loopback::Buffers ofFirst(fake, first), ofSecond(fake, second);
+  const uint64_t before = windows.gathersBegun;
+  std::vector<lsa::RankCall> call{world.part(0, ofFirst.requests[0])}, next{world.part(0, ofSecond.requests[0])};
+  lsa::run(call, world.nccl);
+  EXPECT_EQ(call[0].outcome.text, "");
+  lsa::run(next, world.nccl);
+  EXPECT_EQ(next[0].outcome.code, gc3Timeout) << "it has to be loaded";
+  EXPECT_EQ(windows.gathersBegun, before);
+}
+
 /// Replays are launched by nobody who could tell, and watched all the same.
 TEST(LsaWaiting, AMissingRankInAReplay) {
   FakeCuda fake;
