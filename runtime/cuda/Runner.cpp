@@ -75,7 +75,7 @@ Outcome Runner::placeBuffers(std::span<const Request> requests, Plan &plan) {
     const uint32_t r = ranks.first + i;
     if (Outcome outcome = prepared.placer.place(r, requests[i], plan.placements[i]); !outcome.ok())
       return outcome;
-    bytes += bridge.scratchBytes(r) + bridge.privateBytes(r, plan.placements[i]);
+    bytes += bridge.scratchBytes(r) + bridge.privateBytes(r, plan.placements[i], requests[i]);
   }
   if (Outcome outcome = memory.reserve(bytes); !outcome.ok())
     return outcome;
@@ -83,7 +83,7 @@ Outcome Runner::placeBuffers(std::span<const Request> requests, Plan &plan) {
   for (uint32_t i = 0; i < ranks.size(); ++i) {
     const uint32_t r = ranks.first + i;
     plan.call.memory[i] = bridge.cross(r, plan.placements[i], requests[i], next, plan.surroundings);
-    next += bridge.privateBytes(r, plan.placements[i]);
+    next += bridge.privateBytes(r, plan.placements[i], requests[i]);
     plan.call.memory[i].buffers[static_cast<uint32_t>(device::Buffer::Scratch)] = next;
     next += bridge.scratchBytes(r);
   }

@@ -4,7 +4,8 @@
 //   private copy             in place: a private copy of the input
 //   input lies in output     in place there: nothing; else the input is copied to its place in the receive buffer
 //   output lies in input     in place there: nothing; else a private copy of the input, the output copied out of it
-// In place anywhere else than the alias says goes through a private copy too. Padded buffers are private and apart.
+// In place anywhere else than the alias says goes through a private copy too. Padded buffers are private and apart, and
+// so are those of a rank of which one is not aligned to its elements.
 #include "device/Bridge.h"
 
 #include <algorithm>
@@ -60,9 +61,14 @@ uint64_t Bridge::scratchBytes(uint32_t rank) const {
   return wholeLines(run->ranks[rank].scratchBytes);
 }
 
-uint64_t Bridge::privateBytes(uint32_t rank, Placement placement) const {
+bool Bridge::isPrivate(const host::Request &request) const {
+  auto isAligned = [this](const void *buffer) { return reinterpret_cast<uintptr_t>(buffer) % run->elementSize == 0; };
+  return run != &caller || !isAligned(request.send) || !isAligned(request.recv);
+}
+
+uint64_t Bridge::privateBytes(uint32_t rank, Placement placement, const host::Request &request) const {
   const host::RankLayout &layout = run->ranks[rank];
-  if (run == &caller)
+  if (!isPrivate(request))
     return copiesInput(rank, placement) ? paddedBytes(layout.input) : 0;
   return paddedBytes(layout.input) * (copiesInput(rank, Placement::Apart) ? 2 : 1) + paddedBytes(layout.output);
 }
@@ -99,6 +105,8 @@ RankMemory Bridge::crossUnpadded(uint32_t rank, Placement placement, Ends ends, 
 
 void Bridge::addBlocks(const BufferLayout &to, std::byte *toMemory, const BufferLayout &from, std::byte *fromMemory,
                        uint32_t blocks, std::vector<Move> &moves) const {
+  if (run == &caller) // which may have all blocks in one
+    return addCopy(moves, toMemory, fromMemory, from.elements);
   const size_t size = run->elementSize;
   for (uint64_t block = 0; block < blocks; ++block)
     addCopy(moves, toMemory + block * to.blockElements * size, fromMemory + block * from.blockElements * size,
@@ -109,7 +117,7 @@ RankMemory Bridge::cross(uint32_t rank, Placement placement, const host::Request
                          Surroundings &surroundings) const {
   const Ends ends{static_cast<std::byte *>(const_cast<void *>(request.send)), static_cast<std::byte *>(request.recv),
                   scaling.factor(request)};
-  if (run == &caller)
+  if (!isPrivate(request))
     return crossUnpadded(rank, placement, ends, memory, surroundings);
   const host::RankLayout &from = caller.ranks[rank], &to = run->ranks[rank];
   const Ends padded{memory, memory + paddedBytes(to.input), ends.factor};

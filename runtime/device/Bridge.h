@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bridges how a call places one rank's buffers and how a program expects them, as host/Staging.h does for the host
-// executor, but by whole copies on a stream: in place or not, inputs scaled, blocks padded to whole slots.
+// executor, but by whole copies on a stream: in place or not, inputs scaled, blocks padded to whole slots, buffers at
+// addresses that are no multiples of an element's size, which kernels can't touch.
 #pragma once
 
 #include "device/Image.h"
@@ -36,8 +37,8 @@ public:
 
   /// Scratch that a rank's kernel needs; a multiple of 128 bytes.
   uint64_t scratchBytes(uint32_t rank) const;
-  /// Private memory that a rank needs in a call; a multiple of 128 bytes.
-  uint64_t privateBytes(uint32_t rank, host::Placement placement) const;
+  /// Private memory that a rank needs in its call; a multiple of 128 bytes.
+  uint64_t privateBytes(uint32_t rank, host::Placement placement, const host::Request &request) const;
   /// Adds what has to be done for a rank, and says where its kernel finds the buffers. `memory` has privateBytes().
   RankMemory cross(uint32_t rank, host::Placement placement, const host::Request &request, std::byte *memory,
                    Surroundings &surroundings) const;
@@ -48,6 +49,7 @@ private:
     std::byte *input, *output;
     host::Factor factor;
   };
+  bool isPrivate(const host::Request &request) const;
   bool copiesInput(uint32_t rank, host::Placement placement) const;
   RankMemory crossUnpadded(uint32_t rank, host::Placement placement, Ends ends, std::byte *memory,
                            Surroundings &surroundings) const;

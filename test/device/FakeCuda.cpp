@@ -122,8 +122,8 @@ void *FakeCuda::queueOf(cuda::Stream stream) const {
 
 /// Streams that tests make up are of any device.
 void FakeCuda::expectCurrent(cuda::Stream stream) const {
-  const auto known = handles.find(stream);
-  if (known != handles.end() && known->second != currentDevice)
+  const auto found = handles.find(stream);
+  if (found != handles.end() && found->second != currentDevice)
     std::abort(); // cudaErrorInvalidResourceHandle
 }
 
@@ -181,10 +181,20 @@ FakeCuda::Work FakeCuda::interpret(const device::Call &call, const Launch &launc
   };
 }
 
+/// As the GPU does.
+static void expectAligned(const device::Call &call, ElementType type) {
+  for (const device::RankMemory &rank : call.memory)
+    for (const void *buffer : rank.buffers)
+      if (reinterpret_cast<uintptr_t>(buffer) % host::elementSize(type) != 0)
+        std::abort(); // cudaErrorMisalignedAddress
+}
+
 /// Arguments are copied, as CUDA does.
 Result FakeCuda::enqueueInterpreter(const Launch &launch) {
   if (!launch.cooperative)
     std::abort(); // blocks that wait for each other might not be there at once
+  expectAligned(*static_cast<const device::Call *>(launch.arguments[0]),
+                static_cast<const Kernel *>(launch.kernel)->type);
   threadsOfLaunch = launch.threads;
   enqueue(launch.stream, [this, launch, call = *static_cast<const device::Call *>(launch.arguments[0])] {
     return interpret(call, launch);

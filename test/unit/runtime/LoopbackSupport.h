@@ -56,16 +56,17 @@ public:
   /// The buffers of a trial on the fake GPU.
   class Buffers {
   public:
-    Buffers(FakeCuda &fake, const Trial &trial) : fake(fake), trial(trial) {
+    /// Each rank's are `off` bytes times its number from where they should be.
+    Buffers(FakeCuda &fake, const Trial &trial, size_t off = 0) : fake(fake), trial(trial), off(off) {
       for (const Trial::Memory &rank : trial.initial())
-        memory.push_back(fake.allocate(rank.bytes.size()));
+        memory.push_back(fake.allocate(rank.bytes.size() + off * memory.size()) + off * memory.size());
       fill();
       for (uint32_t rank = 0; rank < memory.size(); ++rank)
         requests.push_back(trial.request(rank, memory[rank]));
     }
     ~Buffers() {
-      for (std::byte *rank : memory)
-        fake.release(rank);
+      for (size_t rank = 0; rank < memory.size(); ++rank)
+        fake.release(memory[rank] - off * rank);
     }
     Buffers(const Buffers &) = delete;
     Buffers &operator=(const Buffers &) = delete;
@@ -85,13 +86,14 @@ public:
   private:
     FakeCuda &fake;
     const Trial &trial;
+    const size_t off;
     std::vector<std::byte *> memory;
   };
 
   /// Makes the call of a trial and compares. What is wrong, or an empty string.
-  std::string run(FakeCuda &fake, const TrialOptions &options) {
+  std::string run(FakeCuda &fake, const TrialOptions &options, size_t off = 0) {
     const Trial wanted = trial(options);
-    Buffers buffers(fake, wanted);
+    Buffers buffers(fake, wanted, off);
     if (host::Outcome outcome = world->call(buffers.requests, nullptr); !outcome.ok())
       return outcome.text;
     std::string problem = buffers.compare();

@@ -72,6 +72,24 @@ TEST_P(LoopbackCalls, LeaveWhatTheHostLeaves) {
   EXPECT_EQ(fake.leaks(), "");
 }
 
+/// At addresses that are no multiples of an element's size, on some ranks, as parts of a stream of bytes may be.
+TEST_P(LoopbackCalls, BuffersMayBeginAnywhere) {
+  FakeCuda fake;
+  {
+    Loopback loopback(GetParam().spec());
+    for (bool inPlace : {false, true})
+      for (ElementType type : {ElementType::Float, ElementType::Int64, ElementType::Half, ElementType::Int8})
+        for (ReduceOp op : {ReduceOp::Sum, ReduceOp::Avg})
+          for (size_t off : {1, 4}) {
+            const TrialOptions options{151 * GetParam().unit, type, op, inPlace, 0, fake.seed++};
+            if (loopback.trial(options).exists()) {
+              EXPECT_EQ(loopback.run(fake, options, off), "") << "off by " << off;
+            }
+          }
+  }
+  EXPECT_EQ(fake.leaks(), "");
+}
+
 /// The same with a scalar of each rank's own.
 TEST_P(LoopbackCalls, MultiplyAsTheHostDoes) {
   FakeCuda fake;
