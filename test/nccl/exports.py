@@ -3,6 +3,7 @@
 
 exports.py front NM LIBRARY                          libgc3nccl.so: exactly INTERPOSED
 exports.py replacement NM LIBRARY PINNED INSTALLED   libnccl.so.2: those, the pinned names, and an installed NCCL's
+exports.py needs READELF LIBRARY                     it brings nothing into a program but the C library
 exports.py header NCCL_H                             INTERPOSED has all collectives, births, deaths and operations that nccl.h has
 """
 import pathlib
@@ -47,6 +48,13 @@ def replacement(nm, library, pinned, installed):
     expect_equal(library, exports(nm, library), expected)
 
 
+def needs(readelf, library):
+    lines = subprocess.run([readelf, "-d", library], check=True, capture_output=True, text=True).stdout
+    needed = re.findall(r"\(NEEDED\).*\[(.*)\]", lines)
+    c_library = {"libc.so.6", "libm.so.6", "libdl.so.2", "librt.so.1", "libpthread.so.0"}
+    expect_equal(library, {name for name in needed if not name.startswith("ld-linux")} - c_library, set())
+
+
 def header(path):
     declared = dict(re.findall(r"ncclResult_t\s+(nccl[A-Z]\w+)\(([^)]*)\)", pathlib.Path(path).read_text()))
     ours = {
@@ -60,4 +68,4 @@ def header(path):
     expect_equal(path, ours | SINCE_2_29, INTERPOSED)
 
 
-{"front": front, "replacement": replacement, "header": header}[sys.argv[1]](*sys.argv[2:])
+{"front": front, "replacement": replacement, "needs": needs, "header": header}[sys.argv[1]](*sys.argv[2:])
