@@ -3,7 +3,7 @@
 // others, and receives those of all. In front of what it tells is a head by which those who hear it know what they
 // hear: NCCL may gather later than we ask it to, and whatever the application tells over the same communicator.
 //
-// One thread at a time, but for state().
+// One thread at a time.
 #pragma once
 
 #include "cuda/Resources.h"
@@ -36,7 +36,7 @@ public:
   enum class State : uint8_t {
     Idle,
     Gathering, ///< NCCL has been told to, and is not known to have ended
-    Noted,     ///< it does so when the thread's open group ends
+    Noted,     ///< it does so when the thread's open group ends, or when it likes
   };
 
   Exchange(const cuda::Cuda &cuda, const Nccl &nccl, nccl::Comm comm) : cuda(cuda), nccl(nccl), comm(comm) {}
@@ -58,6 +58,8 @@ public:
   host::Outcome hear(void *all, cuda::Stream stream);
 
   State state() const { return now; }
+  /// NCCL goes on with it by itself, after which nobody hears.
+  void leave() { now = State::Noted; }
   /// Gives nothing back, as NCCL uses it.
   void abandon() { memory.abandon(); }
 

@@ -36,6 +36,11 @@ std::vector<host::Outcome> gatherEach(const Nccl &nccl, std::span<Rank *const> r
         gathered = ranks[i]->gather();
       return gathered;
     });
+  if (begun.code == gc3InProgress) { // nobody waits for it
+    begun.code = gc3InvalidUsage;
+    for (Rank *rank : ranks)
+      rank->leaveGather();
+  }
   const Rank::Clock::time_point since = Rank::Clock::now();
   std::vector<host::Outcome> outcomes(ranks.size(), begun);
   for (size_t i = 0; i < ranks.size(); ++i) {

@@ -36,8 +36,8 @@ static gc3Result_t codeOf(nccl::Result result) {
   switch (result) {
   case nccl::Result::UnhandledCudaError: return gc3UnhandledCudaError;
   case nccl::Result::InvalidArgument: return gc3InvalidArgument;
-  case nccl::Result::InvalidUsage:
-  case nccl::Result::InProgress: return gc3InvalidUsage;
+  case nccl::Result::InvalidUsage: return gc3InvalidUsage;
+  case nccl::Result::InProgress: return gc3InProgress;
   case nccl::Result::InternalError: return gc3InternalError;
   case nccl::Result::Success:
   case nccl::Result::SystemError:

@@ -28,7 +28,8 @@ struct Nccl {
   static host::Outcome find(void *(*function)(const std::string &name), Nccl &nccl);
 };
 
-/// The code of the C API, with what was being done and NCCL's number.
+/// The code of the C API, with what was being done and NCCL's number. gc3InProgress: the communicator does not block,
+/// so NCCL goes on by itself.
 host::Outcome outcomeOf(nccl::Result result, const std::string &doing);
 
 } // namespace gc3::lsa

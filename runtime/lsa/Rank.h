@@ -115,6 +115,8 @@ public:
   /// the communicator is revoked, and from here on no memory is given back. Where the gather waits for the end of an
   /// open group, it is not revoked.
   void giveUp(const host::Outcome &why);
+  /// As Exchange::leave.
+  void leaveGather() { exchange.leave(); }
   /// A call has failed here and nowhere else, maybe: what is not the caller's mistake breaks the rank.
   void fail(const host::Outcome &why);
   uint32_t timeoutMs() const { return options.timeoutMs; }

@@ -189,7 +189,7 @@ struct FakeWindows::Functions {
       return failure;
     for (const auto &work : works)
       work();
-    return Result::Success;
+    return current->blocks || works.empty() ? Result::Success : Result::InProgress;
   }
 
   /// When all ranks have come. One that fails fails the group.

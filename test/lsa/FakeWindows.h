@@ -39,6 +39,7 @@ public:
   int ranksPerGpu = 1;              ///< neighbours share one
   int teamSize = 0;                 ///< ranks of an LSA team; 0, or more than there are: all
   int teamStride = 1;               ///< from one rank of a team to the next; teams lie within each other then
+  bool blocks = true;               ///< else groups are in progress when they end
   bool hasPart = true;              ///< between teams
   int partFor = 22809;              ///< version of NCCL
   std::map<int, uint32_t> contexts; ///< of the network by rank, where they are not 4

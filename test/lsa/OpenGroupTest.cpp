@@ -33,6 +33,19 @@ TEST_F(LsaOpenGroup, NobodyJoins) {
   leaks = "3 pieces of memory 3 pieces of pinned memory 3 streams ";
 }
 
+/// Nor does it where the communicator does not block, which stays as it is.
+TEST_F(LsaOpenGroup, NobodyJoinsWhatDoesNotBlock) {
+  windows.blocks = false;
+  {
+    const LsaWorld world(fake, windows, {ringAllReduce(3, true)});
+    EXPECT_EQ(world.made(), "closing a group: the NCCL communicator does not block");
+    for (const lsa::Joined &rank : world.joined)
+      EXPECT_EQ(rank.outcome.code, gc3InvalidUsage);
+  }
+  EXPECT_TRUE(windows.revoked.empty());
+  leaks = "3 pieces of memory 3 pieces of pinned memory 3 streams ";
+}
+
 /// Its calls from before come to their end, and so does what NCCL has.
 TEST_F(LsaOpenGroup, NothingIsLoaded) {
   {
