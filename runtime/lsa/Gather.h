@@ -2,7 +2,7 @@
 // Ranks of one thread telling all others something, in one of NCCL's groups.
 #pragma once
 
-#include "lsa/Rank.h"
+#include "lsa/Deadline.h"
 
 #include <algorithm>
 #include <span>
@@ -26,22 +26,26 @@ std::vector<host::Outcome> gatherEach(const Nccl &nccl, std::span<Rank *const> r
                                       std::vector<std::vector<Message>> &all) {
   static_assert(sizeof(Message) <= Exchange::mostBytes);
   all.resize(ranks.size());
+  const Rank::Clock::time_point since = Rank::Clock::now();
   host::Outcome begun;
   for (size_t i = 0; begun.ok() && i < ranks.size(); ++i)
     begun = ranks[i]->beginGather(&own[i], sizeof(Message));
-  if (begun.ok())
+  if (begun.ok()) {
+    const Deadline deadline(ranks);
     begun = grouped(nccl, [&] {
       host::Outcome gathered;
       for (size_t i = 0; gathered.ok() && i < ranks.size(); ++i)
         gathered = ranks[i]->gather();
       return gathered;
     });
+    if (host::Outcome late = deadline.outcome(); !late.ok())
+      begun = late;
+  }
   if (begun.code == gc3InProgress) { // nobody waits for it
     begun.code = gc3InvalidUsage;
     for (Rank *rank : ranks)
       rank->leaveGather();
   }
-  const Rank::Clock::time_point since = Rank::Clock::now();
   std::vector<host::Outcome> outcomes(ranks.size(), begun);
   for (size_t i = 0; i < ranks.size(); ++i) {
     all[i].resize(ranks[i]->ranks());

@@ -213,13 +213,22 @@ Outcome Rank::endGather(void *all, Clock::time_point since) {
   return isAborted ? aborted() : outcome;
 }
 
-/// For the other ranks, and not after abort(); for a program not longer than for a kernel. All ranks join right behind
-/// the birth of the communicator, so one that waits for long has peers that never will: without gc3, or without
-/// bundles.
+/// For a program not longer than for a kernel. All ranks join right behind the birth of the communicator, so one that
+/// waits for long has peers that never will: without gc3, or without bundles.
+uint32_t Rank::patienceMs() const {
+  return catalog ? options.timeoutMs : std::max(options.timeoutMs, options.joiningMs);
+}
+
+Outcome Rank::late() const {
+  return {gc3Timeout, "after " + std::to_string(patienceMs()) + " ms not all ranks have " +
+                          (catalog ? "loaded the program" : "joined; is gc3, with the same bundles, on all of them?")};
+}
+
+/// For the other ranks, and not after abort().
 Outcome Rank::wait(Clock::time_point since) {
   if (Outcome outcome = exchange.awaitOn(runner.stream()); !outcome.ok())
     return outcome;
-  const uint32_t limit = catalog ? options.timeoutMs : std::max(options.timeoutMs, options.joiningMs);
+  const uint32_t limit = patienceMs();
   for (;;) {
     bool ended = false;
     Outcome outcome = exchange.hasEnded(ended);
@@ -230,9 +239,7 @@ Outcome Rank::wait(Clock::time_point since) {
     if (isAborted)
       return aborted();
     if (limit != 0 && Clock::now() - since > std::chrono::milliseconds(limit))
-      return {gc3Timeout,
-              "after " + std::to_string(limit) + " ms not all ranks have " +
-                  (catalog ? "loaded the program" : "joined; is gc3, with the same bundles, on all of them?")};
+      return late();
     std::this_thread::sleep_for(std::chrono::microseconds(20));
   }
 }

@@ -63,8 +63,14 @@ public:
   // begin, then are gathered in one group of NCCL's, then end.
   host::Outcome beginGather(const void *bytes, size_t size);
   host::Outcome gather();
-  /// `since` is when the group ended, of which all of its ranks count the time.
+  /// `since` is when they began, from which all of its ranks count the time.
   host::Outcome endGather(void *all, Clock::time_point since);
+  /// For how long it waits for the others; 0: for ever.
+  uint32_t patienceMs() const;
+  /// That the others have not come by then.
+  host::Outcome late() const;
+  /// Ends what waits in NCCL. Any thread may call.
+  void revoke() { revocation.begin(); }
 
   // Loading a program:
   /// On its way.

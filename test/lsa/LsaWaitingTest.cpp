@@ -3,6 +3,9 @@
 #include "LsaSupport.h"
 #include "Programs.h"
 
+#include <atomic>
+#include <thread>
+
 using namespace gc3;
 using namespace gc3::test;
 
@@ -171,6 +174,38 @@ TEST(LsaWaiting, RanksThatNeverJoin) {
             "after 20 ms not all ranks have joined; is gc3, with the same bundles, on all of them?");
   EXPECT_EQ(joined[0].rank->broken().code, gc3Timeout);
   EXPECT_EQ(windows.revoked, std::vector{comms[0]});
+  joined.clear();
+  EXPECT_EQ(windows.leaks(), "1 pieces of memory 1 pieces of pinned memory ");
+}
+
+/// As NCCL waits, too, where it connects ranks at the end of the group.
+TEST(LsaWaiting, RanksThatNeverJoinWhileNcclWaits) {
+  FakeCuda fake;
+  FakeWindows windows(fake);
+  cuda::Options options = smallOptions();
+  options.joiningMs = 20;
+  const std::vector<nccl::Comm> comms = windows.make(2);
+  lsa::Nccl nccl = windows.table();
+  static std::atomic<nccl::Comm> revoked;
+  revoked = nullptr;
+  static nccl::signature::GroupEnd *end;
+  end = nccl.GroupEnd;
+  nccl.CommRevoke = [](nccl::Comm comm, int) {
+    revoked = comm;
+    return nccl::Result::Success;
+  };
+  nccl.GroupEnd = [] {
+    end();
+    while (!revoked)
+      std::this_thread::yield();
+    return nccl::Result::RemoteError;
+  };
+  const std::vector<lsa::Applicant> applicants{applicant(comms[0], {open({ringAllReduce(2, true)})}, options)};
+  std::vector<lsa::Joined> joined = lsa::join({FakeCuda::table(), nccl}, applicants);
+  EXPECT_EQ(joined[0].outcome.code, gc3Timeout);
+  EXPECT_EQ(joined[0].outcome.text,
+            "after 20 ms not all ranks have joined; is gc3, with the same bundles, on all of them?");
+  EXPECT_EQ(revoked, comms[0]);
   joined.clear();
   EXPECT_EQ(windows.leaks(), "1 pieces of memory 1 pieces of pinned memory ");
 }
