@@ -2,7 +2,8 @@
 // One rank of an NCCL communicator, on its GPU: its calls, the programs that are loaded, and the windows in which its
 // connections lie. What ranks do together is at World.h; these are one rank's parts of it.
 //
-// One thread at a time makes calls; abort(), glance(), watch(), patrol(), broken() and breakDown() may come at any time.
+// One thread at a time makes calls; abort(), glance(), watch(), patrol(), broken() and breakDown() may come at any
+// time.
 #pragma once
 
 #include "cuda/Recorder.h"
