@@ -57,12 +57,15 @@ struct Cuda {
   Result (*createStream)(Stream *stream); ///< that waits for no other
   Result (*destroyStream)(Stream stream);
   Result (*synchronize)(Stream stream);
-  Result (*isCaptured)(bool *captured, Stream stream);
-  Result (*createEvent)(Event *event); ///< without a time
+  Result (*capture)(uint64_t *capture, Stream stream); ///< the one that the stream is a part of; 0: none
+  Result (*createEvent)(Event *event);                 ///< without a time
   Result (*destroyEvent)(Event event);
   Result (*record)(Event event, Stream stream);
   Result (*query)(Event event);
   Result (*await)(Stream stream, Event event); ///< what the stream does next comes after the event
+  // Of a stream that is captured: each replay does so, with an event that is also others'.
+  Result (*recordExternal)(Event event, Stream stream);
+  Result (*awaitExternal)(Stream stream, Event event);
 
   Result (*occupancy)(int *blocksPerMultiprocessor, const void *kernel, uint32_t threads);
   Result (*launch)(const Launch &launch);

@@ -118,13 +118,10 @@ Outcome GpuProgram::reserve(bool watched) {
 }
 
 Outcome GpuProgram::reserveRunning() {
-  void *words = nullptr;
   const size_t bytes = image.blocks() * sizeof(uint64_t);
-  Outcome outcome = outcomeOf(cuda, cuda.allocatePinned(&words, bytes), "allocating pinned memory");
-  if (outcome.ok()) {
-    runningWords = PinnedMemory(cuda, words);
-    std::memset(words, 0, bytes);
-  }
+  Outcome outcome = allocate(cuda, bytes, name(), runningWords);
+  if (outcome.ok())
+    std::memset(runningWords.get(), 0, bytes);
   return outcome;
 }
 

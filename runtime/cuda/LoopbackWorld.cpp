@@ -126,8 +126,8 @@ Outcome LoopbackWorld::put(std::span<const Request> requests, Stream stream) {
   const OnDevice device(cuda, runner.room().device);
   if (!device.outcome().ok())
     return device.outcome();
-  bool captured = false;
-  if (Outcome outcome = runner.isCaptured(stream, captured); !outcome.ok())
+  uint64_t capture = 0;
+  if (Outcome outcome = runner.findCapture(stream, capture); !outcome.ok())
     return outcome;
   if (requests.size() != ranks)
     return {gc3InvalidUsage, "a call of " + std::to_string(requests.size()) + " of " + std::to_string(ranks) +
@@ -137,14 +137,14 @@ Outcome LoopbackWorld::put(std::span<const Request> requests, Stream stream) {
   if (host::isEmpty(requests[0]))
     return {};
   const GpuProgram *program = nullptr;
-  if (Outcome outcome = find(requests[0], captured, program); !outcome.ok())
+  if (Outcome outcome = find(requests[0], capture != 0, program); !outcome.ok())
     return outcome;
   Runner::Plan plan;
-  if (Outcome outcome = runner.plan(*program, requests, captured, plan); !outcome.ok() || requests[0].count == 0)
+  if (Outcome outcome = runner.plan(*program, requests, capture, plan); !outcome.ok() || requests[0].count == 0)
     return outcome;
   if (!recorder)
     return runner.enqueue(plan, stream);
-  if (captured)
+  if (capture != 0)
     recorder->planCapture(plan);
   return recorder->enqueue(runner, plan, stream);
 }

@@ -41,7 +41,8 @@ private:
   LoopbackWorld(const Cuda &cuda, const bundle::BundleFile &file, uint32_t rankCount, const Options &chosen,
                 host::Choice choice)
       : cuda(cuda), options(chosen), ranks(rankCount),
-        selection(file, rankCount, chosen.allowUnproven, std::move(choice)), runner(cuda, chosen.timeoutMs) {}
+        selection(file, rankCount, chosen.allowUnproven, std::move(choice)),
+        runner(cuda, chosen.timeoutMs, chosen.mixesGraphs) {}
   host::Outcome put(std::span<const host::Request> requests, Stream stream);
   host::Outcome find(const host::Request &request, bool captured, const GpuProgram *&program);
   host::Outcome load(const host::LoadedProgram &chosen, const GpuProgram *&loaded);

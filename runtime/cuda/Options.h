@@ -24,6 +24,7 @@ struct Options {
   bool strictLL128 = false;          ///< no program for LL128 runs under Simple where a link tears lines
   uint32_t timeoutMs = 0;            ///< how long a kernel may run; 0: for ever
   uint32_t joiningMs = 60'000;       ///< how long ranks wait, or for timeoutMs if that is longer, until all have joined
+  bool mixesGraphs = true;           ///< replays of graphs keep an order with each other and with other calls
   bool allowUnproven = false;        ///< programs serve calls of standard collectives whatever they promise
   trace::TraceFile *trace = nullptr; ///< where calls of ranks that share a GPU are recorded; null: they are not
   std::string traceName{};           ///< of the files of ranks that have a GPU each (trace/RankFiles.h); empty: none
@@ -34,7 +35,7 @@ struct Options {
 };
 
 /// What a config says, and where it leaves the choice the environment (GC3_SLOTS, GC3_SLOT_BYTES, GC3_THREADS,
-/// GC3_LL128, GC3_TIMEOUT_MS, GC3_ALLOW_UNPROVEN, GC3_PROGRAM); but for traces.
+/// GC3_LL128, GC3_TIMEOUT_MS, GC3_ALLOW_UNPROVEN, GC3_PROGRAM), and NCCL's NCCL_GRAPH_MIXING_SUPPORT; but for traces.
 Options optionsOf(const gc3GpuConfig_t &config);
 /// What the environment says, but for traces.
 Options environmentOptions();

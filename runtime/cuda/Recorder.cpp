@@ -17,11 +17,10 @@ using host::Outcome;
 /// The clocks of GPU and host count from different times. The kernel has run somewhere between the two looks at the
 /// host's; the first launch takes longer than those behind it.
 Outcome Recorder::readClock(Stream stream) {
-  void *word = nullptr;
-  if (Outcome outcome = outcomeOf(cuda, cuda.allocatePinned(&word, sizeof(uint64_t)), "allocating pinned memory");
-      !outcome.ok())
+  PinnedMemory owned;
+  if (Outcome outcome = allocate(cuda, sizeof(uint64_t), "a clock", owned); !outcome.ok())
     return outcome;
-  const PinnedMemory owned(cuda, word);
+  void *word = owned.get();
   void *arguments[] = {&word};
   for (int round = 0; round < 2; ++round) {
     const uint64_t before = trace::now();
@@ -57,12 +56,10 @@ bool Recorder::reserve(size_t records) {
   rings = {};
   copies = {};
   reserved = 0;
-  void *onHost = nullptr;
   Outcome outcome = allocate(cuda, records * sizeof(Record), "a trace", rings);
   if (outcome.ok())
-    outcome = outcomeOf(cuda, cuda.allocatePinned(&onHost, records * sizeof(Record)), "allocating pinned memory");
+    outcome = allocate(cuda, records * sizeof(Record), "a trace", copies);
   if (outcome.ok()) {
-    copies = PinnedMemory(cuda, onHost);
     reserved = records;
   } else {
     log::tell("calls are not recorded from now on: " + outcome.text);
@@ -127,13 +124,17 @@ Outcome Recorder::end(Stream stream) {
   return outcome;
 }
 
+/// What is done with records is a part of the call: whoever waits for it may look at them then.
 Outcome Recorder::enqueue(Runner &runner, Runner::Plan &plan, Stream stream) {
-  if (plan.captured)
-    return capture(runner, plan, stream);
+  return runner.enqueueWith(
+      plan, stream, [&] { return plan.capture != 0 ? capture(runner, plan, stream) : record(runner, plan, stream); });
+}
+
+Outcome Recorder::record(Runner &runner, Runner::Plan &plan, Stream stream) {
   if (Outcome outcome = begin(*plan.prepared->program.loaded().program, plan.prepared->count, plan.call, stream);
       !outcome.ok())
     return outcome;
-  Outcome outcome = runner.enqueue(plan, stream);
+  Outcome outcome = runner.put(plan, stream);
   if (outcome.ok())
     return end(stream);
   if (isRecording)
@@ -150,16 +151,14 @@ bool Recorder::reserveCaptured(Captured &made) {
     return false;
   }
   const size_t bytes = made.records * sizeof(Record);
-  void *onHost = nullptr;
   Outcome outcome = allocate(cuda, bytes, "a trace", made.ring);
   if (outcome.ok())
-    outcome = outcomeOf(cuda, cuda.allocatePinned(&onHost, bytes), "allocating pinned memory");
+    outcome = allocate(cuda, bytes, "a trace", made.copy);
   if (!outcome.ok()) {
     log::tell("a captured call is not recorded: " + outcome.text);
     return false;
   }
-  made.copy = PinnedMemory(cuda, onHost);
-  std::memset(onHost, 0, bytes); // it may never be replayed
+  std::memset(made.copy.get(), 0, bytes); // it may never be replayed
   ofCaptured += made.records;
   return true;
 }
@@ -181,12 +180,12 @@ Outcome Recorder::capture(Runner &runner, Runner::Plan &plan, Stream stream) {
   const auto planned = std::find_if(captured.rbegin(), captured.rend(),
                                     [&](const Captured &call) { return call.ring.get() == plan.call.records; });
   if (planned == captured.rend())
-    return runner.enqueue(plan, stream);
+    return runner.put(plan, stream);
   planned->call.number = calls;
   const size_t bytes = planned->records * sizeof(Record);
   Outcome outcome = outcomeOf(cuda, cuda.clear(planned->ring.get(), bytes, stream), "clearing a trace");
   if (outcome.ok())
-    outcome = runner.enqueue(plan, stream);
+    outcome = runner.put(plan, stream);
   return outcome.ok()
              ? outcomeOf(cuda, cuda.copy(planned->copy.get(), planned->ring.get(), bytes, stream), "copying a trace")
              : outcome;

@@ -80,6 +80,7 @@ private:
     DeviceMemory ring;
     PinnedMemory copy;
   };
+  host::Outcome record(Runner &runner, Runner::Plan &plan, Stream stream);
   host::Outcome capture(Runner &runner, Runner::Plan &plan, Stream stream);
   bool reserveCaptured(Captured &made);
   void noteCaptured(const Captured &call);

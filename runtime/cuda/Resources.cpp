@@ -36,6 +36,15 @@ Outcome allocate(const Cuda &cuda, size_t bytes, const std::string &what, Device
   return outcome;
 }
 
+Outcome allocate(const Cuda &cuda, size_t bytes, const std::string &what, PinnedMemory &memory) {
+  void *taken = nullptr;
+  Outcome outcome = outcomeOf(cuda, cuda.allocatePinned(&taken, bytes),
+                              "allocating " + std::to_string(bytes) + " bytes of pinned memory for " + what);
+  if (outcome.ok())
+    memory = PinnedMemory(cuda, taken);
+  return outcome;
+}
+
 Outcome createEvent(const Cuda &cuda, OwnEvent &event) {
   Event taken = nullptr;
   Outcome outcome = outcomeOf(cuda, cuda.createEvent(&taken), "creating an event");
@@ -44,12 +53,24 @@ Outcome createEvent(const Cuda &cuda, OwnEvent &event) {
   return outcome;
 }
 
+Outcome GrowingMemory::allocatePiece(size_t bytes, Piece &piece) const {
+  const std::string what = "scratch and private copies";
+  const Outcome onGpu = allocate(cuda, bytes, what, piece.onGpu);
+  if (onGpu.ok())
+    return {};
+  const Outcome onHost = allocate(cuda, bytes, what, piece.onHost);
+  if (!onHost.ok())
+    return {onHost.code, onGpu.text + "; " + onHost.text};
+  log::tellOnce(onGpu.text + "; they lie in the host's memory, which is slow");
+  return {};
+}
+
 Outcome GrowingMemory::reserve(size_t bytes) {
   if (holds(bytes))
     return {};
   const size_t wanted = std::max(bytes, 2 * size);
-  DeviceMemory piece;
-  Outcome outcome = allocate(cuda, wanted, "scratch and private copies", piece);
+  Piece piece;
+  Outcome outcome = allocatePiece(wanted, piece);
   if (outcome.ok()) {
     pieces.push_back(std::move(piece));
     size = wanted;
@@ -57,9 +78,18 @@ Outcome GrowingMemory::reserve(size_t bytes) {
   return outcome;
 }
 
+std::byte *GrowingMemory::data() const {
+  if (pieces.empty())
+    return nullptr;
+  const Piece &last = pieces.back();
+  return static_cast<std::byte *>(last.onGpu.get() ? last.onGpu.get() : last.onHost.get());
+}
+
 void GrowingMemory::abandon() {
-  for (DeviceMemory &piece : pieces)
-    piece.abandon();
+  for (Piece &piece : pieces) {
+    piece.onGpu.abandon();
+    piece.onHost.abandon();
+  }
 }
 
 } // namespace gc3::cuda

@@ -55,21 +55,33 @@ using OwnStream = Owned<Stream, &Cuda::destroyStream>;
 using OwnEvent = Owned<Event, &Cuda::destroyEvent>;
 
 host::Outcome allocate(const Cuda &cuda, size_t bytes, const std::string &what, DeviceMemory &memory);
+host::Outcome allocate(const Cuda &cuda, size_t bytes, const std::string &what, PinnedMemory &memory);
 host::Outcome createEvent(const Cuda &cuda, OwnEvent &event);
 
-/// Device memory that grows. Pieces that it has outgrown stay until the end: kernels on their way, and graphs that were
-/// captured, may know them. Each piece is twice as large as the last at least, so they are less than half of it all.
+/// Memory for kernels that grows. Pieces that it has outgrown stay until the end: kernels on their way, and graphs that
+/// were captured, may know them. Each piece is twice as large as the last at least, so they are less than half of it
+/// all.
+///
+/// What a call needs depends on where one rank's buffers lie, so other ranks can't know of it, and wait for that rank
+/// if it does not make the call. So a piece for which the GPU has no room, as where an application's allocator has
+/// taken it all, is host memory: slow, but no rank is missing.
 class GrowingMemory {
 public:
   explicit GrowingMemory(const Cuda &cuda) : cuda(cuda) {}
   bool holds(size_t bytes) const { return bytes <= size; }
   host::Outcome reserve(size_t bytes);
   void abandon();
-  std::byte *data() const { return pieces.empty() ? nullptr : static_cast<std::byte *>(pieces.back().get()); }
+  std::byte *data() const;
 
 private:
+  struct Piece {
+    DeviceMemory onGpu;
+    PinnedMemory onHost; ///< if there is none on the GPU
+  };
+  host::Outcome allocatePiece(size_t bytes, Piece &piece) const;
+
   const Cuda &cuda;
-  std::vector<DeviceMemory> pieces;
+  std::vector<Piece> pieces;
   size_t size = 0; ///< of the last
 };
 

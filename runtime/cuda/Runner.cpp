@@ -26,13 +26,12 @@ Outcome Runner::prepare() {
   if (Outcome outcome = outcomeOf(cuda, cuda.createStream(&stream), "creating a stream"); !outcome.ok())
     return outcome;
   storyStream = OwnStream(cuda, stream);
-  void *word = nullptr;
-  if (Outcome outcome = outcomeOf(cuda, cuda.allocatePinned(&word, sizeof(uint32_t)), "allocating pinned memory");
-      !outcome.ok())
+  if (Outcome outcome = allocate(cuda, sizeof(uint32_t), "a word that stops kernels", stopWord); !outcome.ok())
     return outcome;
-  stopWord = PinnedMemory(cuda, word);
-  *static_cast<uint32_t *>(word) = 0;
-  return createEvent(cuda, lastCall);
+  *static_cast<uint32_t *>(stopWord.get()) = 0;
+  if (Outcome outcome = createEvent(cuda, lastCall); !outcome.ok())
+    return outcome;
+  return createEvent(cuda, lastCaptured);
 }
 
 const GpuProgram *Runner::find(const host::LoadedProgram &program) const {
@@ -49,16 +48,16 @@ const GpuProgram &Runner::add(std::unique_ptr<GpuProgram> program) {
   return *programs.back();
 }
 
-Outcome Runner::isCaptured(Stream stream, bool &captured) const {
-  return outcomeOf(cuda, cuda.isCaptured(&captured, stream), "asking whether the stream is captured");
+Outcome Runner::findCapture(Stream stream, uint64_t &capture) const {
+  return outcomeOf(cuda, cuda.capture(&capture, stream), "asking whether the stream is captured");
 }
 
-Outcome Runner::plan(const GpuProgram &program, std::span<const Request> requests, bool captured, Plan &plan) {
+Outcome Runner::plan(const GpuProgram &program, std::span<const Request> requests, uint64_t capture, Plan &plan) {
   if (Outcome outcome = preparedCalls.find(program, requests[0], plan.prepared); !outcome.ok())
     return outcome;
   plan.call = plan.prepared->call;
   plan.launch = plan.prepared->launch;
-  plan.captured = captured;
+  plan.capture = capture;
   return placeBuffers(requests, plan);
 }
 
@@ -114,7 +113,7 @@ Outcome Runner::enqueueMoves(const std::vector<device::Move> &moves, const Plan 
   return {};
 }
 
-Outcome Runner::enqueueCall(Plan &plan, Stream stream) {
+Outcome Runner::put(Plan &plan, Stream stream) {
   if (Outcome outcome = enqueueMoves(plan.surroundings.before, plan, stream); !outcome.ok())
     return outcome;
   if (plan.launch.blocks != 0) {
@@ -129,18 +128,39 @@ Outcome Runner::enqueueCall(Plan &plan, Stream stream) {
   return enqueueMoves(plan.surroundings.after, plan, stream);
 }
 
+/// Also on the same stream: another one may have its handle by now, and each thread has its own behind one handle.
+/// Within a capture the first call waits for what is outside of it, and the others for the one before.
+Outcome Runner::begin(const Plan &plan, Stream stream) const {
+  if (plan.capture == 0)
+    return awaitLastCall(stream);
+  if (plan.capture == lastCapture)
+    return outcomeOf(cuda, cuda.await(stream, lastCaptured.get()), "waiting for the last call of the capture");
+  return mixesGraphs
+             ? outcomeOf(cuda, cuda.awaitExternal(stream, lastCall.get()), "having replays wait for the last call")
+             : Outcome{};
+}
+
+Outcome Runner::noteCaptured(const Plan &plan, Stream stream) {
+  if (mixesGraphs)
+    if (Outcome outcome =
+            outcomeOf(cuda, cuda.recordExternal(lastCall.get(), stream), "having replays record an event");
+        !outcome.ok())
+      return outcome;
+  lastCapture = plan.capture;
+  return outcomeOf(cuda, cuda.record(lastCaptured.get(), stream), "recording an event in a capture");
+}
+
+/// Also where only a part of the call could be put there.
+Outcome Runner::end(const Plan &plan, Stream stream, const Outcome &outcome) {
+  const Outcome noted = plan.capture != 0 ? noteCaptured(plan, stream)
+                                          : outcomeOf(cuda, cuda.record(lastCall.get(), stream), "recording an event");
+  if (!noted.ok() && plan.capture == 0)
+    breakDown(noted); // nothing could come behind it
+  return outcome.ok() ? noted : outcome;
+}
+
 Outcome Runner::enqueue(Plan &plan, Stream stream) {
-  if (plan.captured)
-    return enqueueCall(plan, stream);
-  // Also on the same stream: another one may have its handle by now, and each thread has its own behind one handle.
-  if (Outcome outcome = awaitLastCall(stream); !outcome.ok())
-    return outcome;
-  Outcome outcome = enqueueCall(plan, stream);
-  // Also where only a part of the call could be put there.
-  const Outcome recorded = outcomeOf(cuda, cuda.record(lastCall.get(), stream), "recording an event");
-  if (!recorded.ok())
-    breakDown(recorded); // nothing could come behind it
-  return outcome.ok() ? recorded : outcome;
+  return enqueueWith(plan, stream, [&] { return put(plan, stream); });
 }
 
 Outcome Runner::awaitLastCall(Stream stream) const {

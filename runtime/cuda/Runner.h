@@ -17,8 +17,10 @@ namespace gc3::cuda {
 
 class Runner {
 public:
-  Runner(const Cuda &cuda, uint32_t timeoutMs)
-      : cuda(cuda), timeoutMs(timeoutMs), memory(cuda), watchdog(std::chrono::milliseconds(timeoutMs)) {}
+  /// `mixesGraphs` as in Options.
+  Runner(const Cuda &cuda, uint32_t timeoutMs, bool mixesGraphs)
+      : cuda(cuda), timeoutMs(timeoutMs), mixesGraphs(mixesGraphs), memory(cuda),
+        watchdog(std::chrono::milliseconds(timeoutMs)) {}
 
   /// Takes what calls need on the thread's current device.
   host::Outcome prepare();
@@ -38,16 +40,24 @@ public:
     device::Surroundings surroundings;
     device::Call call{};
     Launch launch{};
-    bool captured = false;
+    uint64_t capture = 0; ///< that it is a part of; 0: none
   };
-  host::Outcome isCaptured(Stream stream, bool &captured) const;
+  host::Outcome findCapture(Stream stream, uint64_t &capture) const;
   /// A call with one valid request for each of the program's ranks here, all alike.
-  host::Outcome plan(const GpuProgram &program, std::span<const host::Request> requests, bool captured, Plan &plan);
-  /// Behind the last call, whatever stream that was on, but under capture.
+  host::Outcome plan(const GpuProgram &program, std::span<const host::Request> requests, uint64_t capture, Plan &plan);
+  /// Behind the last call, whatever stream that was on, or is replayed on.
   host::Outcome enqueue(Plan &plan, Stream stream);
-  /// What comes next on a stream comes behind the last call.
+  /// The same with `call` in place of the call itself, which is to put() it between other things.
+  template <typename Call>
+  host::Outcome enqueueWith(const Plan &plan, Stream stream, Call call) {
+    if (host::Outcome outcome = begin(plan, stream); !outcome.ok())
+      return outcome;
+    return end(plan, stream, call());
+  }
+  host::Outcome put(Plan &plan, Stream stream);
+  /// What comes next on a stream that is not captured comes behind the last call.
   host::Outcome awaitLastCall(Stream stream) const;
-  /// Whether the calls that were enqueued have ended, or failed.
+  /// Whether the calls that were enqueued or replayed have ended, or failed.
   host::Outcome isIdle(bool &idle) const;
 
   /// Looks after the kernels under way: if there is a timeout, one that runs for longer is stopped, also in a replay of
@@ -70,7 +80,9 @@ public:
 
 private:
   host::Outcome placeBuffers(std::span<const host::Request> requests, Plan &plan);
-  host::Outcome enqueueCall(Plan &plan, Stream stream);
+  host::Outcome begin(const Plan &plan, Stream stream) const;
+  host::Outcome end(const Plan &plan, Stream stream, const host::Outcome &outcome);
+  host::Outcome noteCaptured(const Plan &plan, Stream stream);
   host::Outcome enqueueMove(device::Move move, const Plan &plan, Stream stream);
   host::Outcome enqueueMoves(const std::vector<device::Move> &moves, const Plan &plan, Stream stream);
   bool lookAtBlocks(Watchdog::Clock::time_point now);
@@ -79,11 +91,14 @@ private:
 
   const Cuda &cuda;
   const uint32_t timeoutMs;
+  const bool mixesGraphs;
   Room ownRoom;
   OwnStream ownStream;
   OwnStream storyStream; ///< nobody waits there for anybody
   PinnedMemory stopWord;
-  OwnEvent lastCall;
+  OwnEvent lastCall;     ///< also of replays
+  OwnEvent lastCaptured; ///< within `lastCapture`
+  uint64_t lastCapture = 0;
   PreparedCalls preparedCalls;
   GrowingMemory memory;        ///< scratch and private copies
   mutable std::mutex watching; ///< guards what follows

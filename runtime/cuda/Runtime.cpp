@@ -52,10 +52,14 @@ Result createEvent(Event *event) {
   return taken(cudaEventCreateWithFlags(event, cudaEventDisableTiming));
 }
 
-Result isCaptured(bool *captured, Stream stream) {
+/// CUDA's own numbers may begin with 0. A capture that has failed has none.
+Result capture(uint64_t *capture, Stream stream) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-  const Result result = taken(cudaStreamIsCapturing(stream, &status));
-  *captured = status != cudaStreamCaptureStatusNone;
+  unsigned long long number = 0;
+  const Result result = taken(cudaStreamGetCaptureInfo(stream, &status, &number));
+  *capture = status == cudaStreamCaptureStatusNone     ? 0
+             : status == cudaStreamCaptureStatusActive ? number + 1
+                                                       : UINT64_MAX;
   return result;
 }
 
@@ -94,12 +98,18 @@ constexpr Cuda table{
     .createStream = createStream,
     .destroyStream = aside<cudaStreamDestroy>,
     .synchronize = aside<cudaStreamSynchronize>,
-    .isCaptured = isCaptured,
+    .capture = capture,
     .createEvent = createEvent,
     .destroyEvent = aside<cudaEventDestroy>,
     .record = [](Event event, Stream stream) { return taken(cudaEventRecord(event, stream)); },
     .query = aside<cudaEventQuery>,
     .await = [](Stream stream, Event event) { return taken(cudaStreamWaitEvent(stream, event, 0)); },
+    .recordExternal =
+        [](Event event, Stream stream) {
+          return taken(cudaEventRecordWithFlags(event, stream, cudaEventRecordExternal));
+        },
+    .awaitExternal = [](Stream stream,
+                        Event event) { return taken(cudaStreamWaitEvent(stream, event, cudaEventWaitExternal)); },
     .occupancy = occupancy,
     .launch = launch,
     .describe = describe,

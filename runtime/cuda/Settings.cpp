@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <cstring>
 #include <limits>
 #include <strings.h>
 
@@ -82,6 +83,12 @@ Outcome chooseLL128(gc3LL128_t chosen, bool &strict) {
   return {gc3InvalidArgument, "GC3_LL128 is '" + choice + "'; it can be replace or refuse"};
 }
 
+/// NCCL's own variable, as it means the same.
+bool mixesGraphs() {
+  const char *text = std::getenv("NCCL_GRAPH_MIXING_SUPPORT");
+  return !text || std::strcmp(text, "0") != 0;
+}
+
 template <typename Number>
 Number chosenOf(Number forOne, Number forAll) {
   return forOne != 0 ? forOne : forAll;
@@ -109,6 +116,7 @@ Options optionsOf(const gc3GpuConfig_t &config) {
   options.tuning = tuningOf(config);
   options.simple = config.simple != 0;
   options.timeoutMs = config.timeoutMs;
+  options.mixesGraphs = mixesGraphs();
   options.allowUnproven = config.allowUnproven != 0;
   options.choice = {config.programs ? config.programs : host::environmentPrograms(), config.tuner, config.tunerData};
   for (Outcome outcome :

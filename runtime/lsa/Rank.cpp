@@ -244,13 +244,13 @@ Outcome Rank::wait(Clock::time_point since) {
   }
 }
 
-Outcome Rank::plan(uint32_t program, const host::Request &request, bool captured, cuda::Runner::Plan &plan) {
+Outcome Rank::plan(uint32_t program, const host::Request &request, uint64_t capture, cuda::Runner::Plan &plan) {
   std::lock_guard lock(mutex);
   const OnDevice device(cuda, onDevice);
   Outcome outcome = device.outcome();
   if (outcome.ok())
-    outcome = runner.plan(*onGpu[program], {&request, 1}, captured, plan);
-  if (outcome.ok() && captured && recorder && request.count != 0)
+    outcome = runner.plan(*onGpu[program], {&request, 1}, capture, plan);
+  if (outcome.ok() && capture != 0 && recorder && request.count != 0)
     recorder->planCapture(plan);
   return outcome;
 }

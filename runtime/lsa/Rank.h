@@ -32,8 +32,8 @@ public:
 
   Rank(const Drivers &drivers, nccl::Comm comm, const cuda::Options &options)
       : cuda(drivers.cuda), nccl(drivers.nccl), findPart(drivers.gin), aside(drivers.aside), comm(comm),
-        options(options), revocation(drivers.nccl, comm, drivers.aside), runner(cuda, options.timeoutMs),
-        exchange(cuda, nccl, comm) {}
+        options(options), revocation(drivers.nccl, comm, drivers.aside),
+        runner(cuda, options.timeoutMs, options.mixesGraphs), exchange(cuda, nccl, comm) {}
   /// Waits for calls under way, then gives back what it holds, from the communicator too. After abort(), or where other
   /// ranks never came, it waits for nothing, leaves the communicator alone, and gives back no memory.
   ~Rank();
@@ -107,8 +107,11 @@ public:
   void refuse(uint32_t program, const std::string &why);
 
   // Calls:
-  host::Outcome isCaptured(cuda::Stream stream, bool &captured) const { return runner.isCaptured(stream, captured); }
-  host::Outcome plan(uint32_t program, const host::Request &request, bool captured, cuda::Runner::Plan &plan);
+  /// As Runner::findCapture.
+  host::Outcome findCapture(cuda::Stream stream, uint64_t &capture) const {
+    return runner.findCapture(stream, capture);
+  }
+  host::Outcome plan(uint32_t program, const host::Request &request, uint64_t capture, cuda::Runner::Plan &plan);
   host::Outcome enqueue(cuda::Runner::Plan &plan, cuda::Stream stream);
 
   /// Why there can't be calls any more, if so.

@@ -154,7 +154,7 @@ Outcome load(const Nccl &nccl, std::span<Job> jobs) {
 
 /// Whether a call still waits for its program.
 bool needsLoad(const RankCall &call) {
-  return !call.plan.captured && !call.rank->loaded(call.program) && call.rank->refusal(call.program).empty() &&
+  return call.plan.capture == 0 && !call.rank->loaded(call.program) && call.rank->refusal(call.program).empty() &&
          call.rank->broken().ok();
 }
 
@@ -187,12 +187,12 @@ void loadAll(std::span<RankCall> calls, const Nccl &nccl) {
 /// lest it load a program alone.
 void lookForCapture(std::span<RankCall> calls) {
   for (RankCall &call : calls)
-    call.outcome = call.rank->isCaptured(call.stream, call.plan.captured);
+    call.outcome = call.rank->findCapture(call.stream, call.plan.capture);
   for (RankCall &call : calls)
     if (!call.outcome.ok())
-      call.plan.captured = std::any_of(calls.begin(), calls.end(), [&](const RankCall &other) {
-        return other.outcome.ok() && other.plan.captured && other.rank->communicator() == call.rank->communicator();
-      });
+      for (const RankCall &other : calls)
+        if (other.outcome.ok() && other.rank->communicator() == call.rank->communicator())
+          call.plan.capture = std::max(call.plan.capture, other.plan.capture);
 }
 
 void plan(RankCall &call) {
@@ -202,7 +202,7 @@ void plan(RankCall &call) {
   }
   if (call.rank->loaded(call.program)) {
     if (call.outcome.ok())
-      call.outcome = call.rank->plan(call.program, call.request, call.plan.captured, call.plan);
+      call.outcome = call.rank->plan(call.program, call.request, call.plan.capture, call.plan);
     return;
   }
   call.declined = true;

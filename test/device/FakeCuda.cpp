@@ -131,6 +131,29 @@ cuda::Stream FakeCuda::stream(int device) {
   return newHandle<cuda::Stream>(handles, device);
 }
 
+/// Recorded when the stream is told to, or the graph is replayed.
+void FakeCuda::enqueueRecord(cuda::Event event, cuda::Stream stream) {
+  enqueue(stream, [this, event] {
+    ++recorded[event];
+    return [this, event] {
+      ++passed[event];
+      return true;
+    };
+  });
+}
+
+/// For what it was recorded behind last when the stream was told to, or the graph was replayed.
+void FakeCuda::enqueueAwait(cuda::Stream stream, cuda::Event event) {
+  ++awaited;
+  enqueue(stream, [this, event] { return [this, event, times = recorded[event]] { return passed[event] >= times; }; });
+}
+
+/// Such nodes are for captures, and for events that are no part of one.
+void FakeCuda::expectExternal(cuda::Event event) const {
+  if (!captured || captureOf.contains(event))
+    std::abort();
+}
+
 bool FakeCuda::isIdle(cuda::Stream stream) {
   advanceAll();
   return streams[queueOf(stream)].empty();
@@ -224,7 +247,7 @@ Result FakeCuda::enqueueMove(const Launch &launch) {
 
 struct FakeCuda::Functions {
   static Result allocate(void **memory, size_t bytes) {
-    if (current->fails())
+    if (current->fails() || current->full)
       return failure;
     *memory = current->allocate(bytes);
     return 0;
@@ -294,19 +317,27 @@ struct FakeCuda::Functions {
     fake.expectCurrent(stream);
     if (fake.events.at(event) != fake.currentDevice)
       std::abort();
-    ++fake.recorded[event];
-    fake.enqueue(stream, [&fake, event] {
-      return [&fake, event] {
-        ++fake.passed[event];
-        return true;
-      };
-    });
+    if (fake.captured)
+      fake.captureOf[event] = fake.captured.number();
+    else
+      fake.captureOf.erase(event);
+    fake.enqueueRecord(event, stream);
+    return 0;
+  }
+  static Result recordExternal(cuda::Event event, cuda::Stream stream) {
+    FakeCuda &fake = *current;
+    if (fake.fails())
+      return failure;
+    fake.expectExternal(event);
+    fake.enqueueRecord(event, stream);
     return 0;
   }
   static Result query(cuda::Event event) {
     FakeCuda &fake = *current;
     if (fake.fails())
       return failure;
+    if (fake.captureOf.contains(event))
+      std::abort(); // cudaErrorCapturedEvent
     if (fake.whileAsked)
       fake.whileAsked();
     fake.advanceAll();
@@ -316,10 +347,18 @@ struct FakeCuda::Functions {
     FakeCuda &fake = *current;
     if (fake.fails())
       return failure;
-    ++fake.awaited;
-    fake.enqueue(stream, [&fake, event, times = fake.recorded[event]] {
-      return [&fake, event, times] { return fake.passed[event] >= times; };
-    });
+    const auto capture = fake.captureOf.find(event);
+    if (fake.captured.number() != (capture == fake.captureOf.end() ? 0 : capture->second))
+      std::abort(); // cudaErrorStreamCaptureIsolation, or the stream would become a part of the capture
+    fake.enqueueAwait(stream, event);
+    return 0;
+  }
+  static Result awaitExternal(cuda::Stream stream, cuda::Event event) {
+    FakeCuda &fake = *current;
+    if (fake.fails())
+      return failure;
+    fake.expectExternal(event);
+    fake.enqueueAwait(stream, event);
     return 0;
   }
   static Result occupancy(int *blocks, const void *kernel, uint32_t threads) {
@@ -365,6 +404,7 @@ struct FakeCuda::Functions {
 
   static Result destroyEvent(cuda::Event event) {
     current->recorded.erase(event);
+    current->captureOf.erase(event);
     current->passed.erase(event);
     giveBack(current->events, event);
     return 0;
@@ -441,11 +481,11 @@ const cuda::Cuda &FakeCuda::table() {
       .createStream = Functions::createStream,
       .destroyStream = Functions::destroyStream,
       .synchronize = Functions::synchronize,
-      .isCaptured =
-          [](bool *result, cuda::Stream) {
-            if (current->fails("isCaptured"))
+      .capture =
+          [](uint64_t *capture, cuda::Stream) {
+            if (current->fails("capture"))
               return failure;
-            *result = current->captured;
+            *capture = current->captured.number();
             return 0;
           },
       .createEvent = Functions::createEvent,
@@ -453,6 +493,8 @@ const cuda::Cuda &FakeCuda::table() {
       .record = Functions::record,
       .query = Functions::query,
       .await = Functions::await,
+      .recordExternal = Functions::recordExternal,
+      .awaitExternal = Functions::awaitExternal,
       .occupancy = Functions::occupancy,
       .launch = Functions::launch,
       .describe = [](Result result) { return result == stuck ? "never ends" : "fake failure"; },

@@ -34,16 +34,34 @@ public:
   /// What a failing call returns.
   static constexpr cuda::Result failure = 2;
 
+  /// Whether there is a capture, as a bool that counts how often it has become true.
+  class Capture {
+  public:
+    Capture &operator=(bool begins) {
+      count += begins && !now ? 1 : 0;
+      now = begins;
+      return *this;
+    }
+    operator bool() const { return now; }
+    /// Of this capture; 0: there is none.
+    uint64_t number() const { return now ? count : 0; }
+
+  private:
+    bool now = false;
+    uint64_t count = 0;
+  };
+
   // What tests set:
   uint64_t failAt = 0; ///< the number of the call that fails, from 1; 0: none
   int currentDevice = 0;
   std::map<int, int> multiprocessorsOf; ///< by device, where it has not `multiprocessors`
   std::map<int, int> architectureOf;    ///< likewise
   int multiprocessors = 132, architecture = 90, cooperative = 1;
+  bool full = false;                       ///< there is no device memory left
   bool nvlink = true;                      ///< native atomics between devices
   std::set<std::pair<int, int>> overPcie;  ///< devices between which there are none all the same, in this direction
   uint32_t threadsPerMultiprocessor = 512; ///< what occupancy goes by
-  bool captured = false;                   ///< all streams: what they are given is kept then, for replay()
+  Capture captured;                        ///< all streams: what they are given is kept then, for replay()
   uint64_t seed = 1;                       ///< of the emulated GPU's schedule
   std::function<void()> meanwhile;         ///< what another thread does when somebody waits for a stream the next time
   std::function<void()> whileAsked;        ///< what it does whenever somebody asks for an event
@@ -86,6 +104,9 @@ private:
   cuda::Result enqueueClock(const cuda::Launch &launch);
   Work interpret(const device::Call &call, const cuda::Launch &launch);
   void expectCurrent(cuda::Stream stream) const;
+  void expectExternal(cuda::Event event) const;
+  void enqueueRecord(cuda::Event event, cuda::Stream stream);
+  void enqueueAwait(cuda::Stream stream, cuda::Event event);
   void *queueOf(cuda::Stream stream) const;
   void begin(cuda::Stream stream, const std::function<Work()> &make);
   bool advance(std::deque<Work> &stream);
@@ -97,6 +118,7 @@ private:
   std::map<void *, std::deque<Work>> streams;
   std::vector<std::pair<cuda::Stream, std::function<Work()>>> graph;
   std::map<void *, uint64_t> recorded, passed; ///< by event: how often
+  std::map<void *, uint64_t> captureOf;        ///< by event that was last recorded in a capture, as a part of it
   std::optional<Gpu> gpu;                      ///< while a kernel runs
 };
 

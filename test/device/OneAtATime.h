@@ -58,9 +58,9 @@ inline cuda::Cuda OneAtATime::cuda() {
   Cuda table = FakeCuda::table();
   guard<&Cuda::getDevice, &Cuda::setDevice, &Cuda::attribute, &Cuda::busId, &Cuda::deviceOf, &Cuda::nativeAtomics,
         &Cuda::allocate, &Cuda::release, &Cuda::allocatePinned, &Cuda::releasePinned, &Cuda::isDeviceMemory,
-        &Cuda::copy, &Cuda::clear, &Cuda::createStream, &Cuda::destroyStream, &Cuda::synchronize, &Cuda::isCaptured,
-        &Cuda::createEvent, &Cuda::destroyEvent, &Cuda::record, &Cuda::query, &Cuda::await, &Cuda::occupancy,
-        &Cuda::launch>(table);
+        &Cuda::copy, &Cuda::clear, &Cuda::createStream, &Cuda::destroyStream, &Cuda::synchronize, &Cuda::capture,
+        &Cuda::createEvent, &Cuda::destroyEvent, &Cuda::record, &Cuda::query, &Cuda::await, &Cuda::recordExternal,
+        &Cuda::awaitExternal, &Cuda::occupancy, &Cuda::launch>(table);
   return table;
 }
 

@@ -25,7 +25,9 @@ std::string capture(const Subject &subject, const DeviceBuffers &buffers, cudaGr
   return !outcome.ok() ? outcome.text : error == cudaSuccess ? "" : cudaGetErrorString(error);
 }
 
-std::string replay(const Subject &subject, cudaGraphExec_t executable, Trial &trial, DeviceBuffers &buffers) {
+/// `beside` is the same on another stream: its calls come behind the replay that has just been launched, by themselves.
+std::string replay(const Subject &subject, const Subject &beside, cudaGraphExec_t executable, Trial &trial,
+                   DeviceBuffers &buffers) {
   constexpr int replays = 20;
   for (int i = 0; i < replays; ++i) {
     trial.drawScalars(static_cast<uint64_t>(i));
@@ -33,6 +35,8 @@ std::string replay(const Subject &subject, cudaGraphExec_t executable, Trial &tr
     if (problem.empty())
       if (cudaError_t error = cudaGraphLaunch(executable, subject.stream); error != cudaSuccess)
         problem = cudaGetErrorString(error);
+    if (problem.empty() && i % 2 == 1)
+      problem = callOnce(beside, {.count = 300 + static_cast<uint64_t>(i), .seed = static_cast<uint64_t>(i)});
     if (problem.empty())
       problem = finish(subject);
     if (problem.empty())
@@ -56,8 +60,15 @@ std::string captureAndReplay(const Subject &subject, const TrialOptions &options
   cudaGraphExec_t executable = nullptr;
   if (problem.empty())
     problem = capture(subject, buffers, executable);
+  cudaStream_t other = nullptr;
+  if (cudaError_t error = cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking);
+      problem.empty() && error != cudaSuccess)
+    problem = cudaGetErrorString(error);
   if (problem.empty())
-    problem = replay(subject, executable, trial, buffers);
+    problem = replay(subject, {subject.file, subject.index, subject.loaded, subject.world, other}, executable, trial,
+                     buffers);
+  if (other)
+    cudaStreamDestroy(other);
   if (executable)
     cudaGraphExecDestroy(executable);
   return problem;

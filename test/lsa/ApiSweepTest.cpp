@@ -197,7 +197,7 @@ CUDA getDevice -> not made: gc3UnhandledCudaError: asking for the current device
 CUDA getDevice -> not made: gc3UnhandledCudaError: looking for a GPU [CUDA]
 CUDA attribute -> not made: gc3UnhandledCudaError: asking what the GPU can do [CUDA]
 CUDA createStream -> not made: gc3UnhandledCudaError: creating a stream [CUDA]
-CUDA allocatePinned -> not made: gc3UnhandledCudaError: allocating pinned memory [CUDA]
+CUDA allocatePinned -> not made: gc3UnhandledCudaError: allocating # bytes of pinned memory for a word that stops kernels [CUDA]
 CUDA createEvent -> not made: gc3UnhandledCudaError: creating an event [CUDA]
 CUDA allocate -> not made: gc3UnhandledCudaError: allocating # bytes of device memory for what ranks tell each other [CUDA]
 CUDA setDevice -> not made: gc3UnhandledCudaError: switching to device # [CUDA]
@@ -217,8 +217,8 @@ CUDA query -> not made: gc3UnhandledCudaError: hearing from the other ranks [CUD
 CUDA copy -> not made: gc3UnhandledCudaError: hearing from the other ranks [CUDA]
 CUDA synchronize -> not made: gc3UnhandledCudaError: hearing from the other ranks [CUDA]
 CUDA setDevice -> not made: gc3UnhandledCudaError: switching to device # [CUDA]; left: 1 memory 1 pinned
-CUDA isCaptured -> group: gc3InvalidUsage: program 'ring2_aliased_1' could not be loaded: asking whether the stream is captured [CUDA]
-CUDA isCaptured -> group: gc3InvalidUsage: program 'ring2_aliased_1' could not be loaded: rank # could not load it: asking whether the stream is captured [CUDA]
+CUDA capture -> group: gc3InvalidUsage: program 'ring2_aliased_1' could not be loaded: asking whether the stream is captured [CUDA]
+CUDA capture -> group: gc3InvalidUsage: program 'ring2_aliased_1' could not be loaded: rank # could not load it: asking whether the stream is captured [CUDA]
 CUDA getDevice -> group: gc3InvalidUsage: program 'ring2_aliased_1' could not be loaded: asking for the current device [CUDA]
 CUDA occupancy -> group: gc3InvalidUsage: program 'ring2_aliased_1' could not be loaded: asking how many blocks fit [CUDA]
 CUDA allocate -> group: gc3InvalidUsage: program 'ring2_aliased_1' could not be loaded: allocating # bytes of device memory for program 'ring2_aliased_1' [CUDA]
@@ -276,7 +276,7 @@ CUDA await -> group: gc3UnhandledCudaError: waiting for the last call [CUDA]; ab
 CUDA launch -> group: gc3UnhandledCudaError: launching a kernel [CUDA]; aborted; left: 6 memory 2 pinned 2 symmetric 2 windows
 CUDA launch -> group: gc3UnhandledCudaError: launching the interpreter [CUDA]; aborted; left: 6 memory 2 pinned 2 symmetric 2 windows
 CUDA record -> group: gc3UnhandledCudaError: recording an event [CUDA]; asked: gc3UnhandledCudaError: recording an event [CUDA]
-CUDA isCaptured -> alone: gc3UnhandledCudaError: asking whether the stream is captured [CUDA] / ok; aborted; left: 6 memory 2 pinned 2 symmetric 2 windows
+CUDA capture -> alone: gc3UnhandledCudaError: asking whether the stream is captured [CUDA] / ok; aborted; left: 6 memory 2 pinned 2 symmetric 2 windows
 CUDA getDevice -> alone: gc3UnhandledCudaError: asking for the current device [CUDA] / ok; aborted; left: 6 memory 2 pinned 2 symmetric 2 windows
 CUDA await -> alone: gc3UnhandledCudaError: waiting for the last call [CUDA] / ok; aborted; left: 6 memory 2 pinned 2 symmetric 2 windows
 CUDA launch -> alone: gc3UnhandledCudaError: launching the interpreter [CUDA] / ok; aborted; left: 6 memory 2 pinned 2 symmetric 2 windows
@@ -309,10 +309,10 @@ nothing -> ran
 CUDA getDevice -> not made: gc3UnhandledCudaError: looking for a GPU [CUDA]
 CUDA attribute -> not made: gc3UnhandledCudaError: asking what the GPU can do [CUDA]
 CUDA createStream -> not made: gc3UnhandledCudaError: creating a stream [CUDA]
-CUDA allocatePinned -> not made: gc3UnhandledCudaError: allocating pinned memory [CUDA]
+CUDA allocatePinned -> not made: gc3UnhandledCudaError: allocating # bytes of pinned memory for a word that stops kernels [CUDA]
 CUDA createEvent -> not made: gc3UnhandledCudaError: creating an event [CUDA]
 CUDA getDevice -> group: gc3UnhandledCudaError: asking for the current device [CUDA]
-CUDA isCaptured -> group: gc3UnhandledCudaError: asking whether the stream is captured [CUDA]
+CUDA capture -> group: gc3UnhandledCudaError: asking whether the stream is captured [CUDA]
 CUDA occupancy -> group: gc3UnhandledCudaError: asking how many blocks fit [CUDA]
 CUDA allocate -> group: gc3UnhandledCudaError: allocating # bytes of device memory for program 'ring2_aliased_1' [CUDA]
 CUDA allocate -> group: gc3UnhandledCudaError: allocating # bytes of device memory for the FIFO slots of program 'ring2_aliased_1' [CUDA]

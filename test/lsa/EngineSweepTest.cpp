@@ -198,7 +198,7 @@ CUDA getDevice -> broken: asking for the current device [CUDA]; group: Unhandled
 CUDA getDevice -> broken: looking for a GPU [CUDA]; group: UnhandledCudaError; asked: UnhandledCudaError
 CUDA attribute -> broken: asking what the GPU can do [CUDA]; group: UnhandledCudaError; asked: UnhandledCudaError
 CUDA createStream -> broken: creating a stream [CUDA]; group: UnhandledCudaError; asked: UnhandledCudaError
-CUDA allocatePinned -> broken: allocating pinned memory [CUDA]; group: UnhandledCudaError; asked: UnhandledCudaError
+CUDA allocatePinned -> broken: allocating # bytes of pinned memory for a word that stops kernels [CUDA]; group: UnhandledCudaError; asked: UnhandledCudaError
 CUDA createEvent -> broken: creating an event [CUDA]; group: UnhandledCudaError; asked: UnhandledCudaError
 CUDA allocate -> broken: allocating # bytes of device memory for what ranks tell each other [CUDA]; group: UnhandledCudaError; asked: UnhandledCudaError
 CUDA setDevice -> broken: switching to device # [CUDA]; group: UnhandledCudaError; asked: UnhandledCudaError
@@ -220,7 +220,7 @@ CUDA query -> broken: hearing from the other ranks [CUDA]; group: UnhandledCudaE
 CUDA copy -> broken: hearing from the other ranks [CUDA]; group: UnhandledCudaError; asked: UnhandledCudaError
 CUDA synchronize -> broken: hearing from the other ranks [CUDA]; group: UnhandledCudaError; asked: UnhandledCudaError
 CUDA setDevice -> broken: switching to device # [CUDA]; group: UnhandledCudaError; asked: UnhandledCudaError; left: 1 memory 1 pinned
-CUDA isCaptured -> group: handed over; alone: NCCL
+CUDA capture -> group: handed over; alone: NCCL
 CUDA getDevice -> group: handed over; alone: NCCL
 CUDA occupancy -> group: handed over; alone: NCCL
 CUDA allocate -> group: handed over; alone: NCCL
@@ -259,7 +259,7 @@ CUDA setDevice -> group: UnhandledCudaError; aborted; left: 6 memory 2 pinned 2 
 CUDA await -> group: UnhandledCudaError; aborted; left: 6 memory 2 pinned 2 symmetric 2 windows
 CUDA launch -> group: UnhandledCudaError; aborted; left: 6 memory 2 pinned 2 symmetric 2 windows
 CUDA record -> group: UnhandledCudaError; asked: UnhandledCudaError / ok
-CUDA isCaptured -> group: served; alone: UnhandledCudaError / ok; aborted; left: 6 memory 2 pinned 2 symmetric 2 windows
+CUDA capture -> group: served; alone: UnhandledCudaError / ok; aborted; left: 6 memory 2 pinned 2 symmetric 2 windows
 CUDA getDevice -> group: served; alone: UnhandledCudaError / ok; aborted; left: 6 memory 2 pinned 2 symmetric 2 windows
 CUDA await -> group: served; alone: UnhandledCudaError / ok; aborted; left: 6 memory 2 pinned 2 symmetric 2 windows
 CUDA launch -> group: served; alone: UnhandledCudaError / ok; aborted; left: 6 memory 2 pinned 2 symmetric 2 windows

@@ -26,7 +26,7 @@ CUDA getDevice -> broken in joining: gc3UnhandledCudaError: asking for the curre
 CUDA getDevice -> broken in joining: gc3UnhandledCudaError: looking for a GPU [CUDA]
 CUDA attribute -> broken in joining: gc3UnhandledCudaError: asking what the GPU can do [CUDA]
 CUDA createStream -> broken in joining: gc3UnhandledCudaError: creating a stream [CUDA]
-CUDA allocatePinned -> broken in joining: gc3UnhandledCudaError: allocating pinned memory [CUDA]
+CUDA allocatePinned -> broken in joining: gc3UnhandledCudaError: allocating # bytes of pinned memory for a word that stops kernels [CUDA]
 CUDA createEvent -> broken in joining: gc3UnhandledCudaError: creating an event [CUDA]
 CUDA allocate -> broken in joining: gc3UnhandledCudaError: allocating # bytes of device memory for what ranks tell each other [CUDA]
 CUDA setDevice -> broken in joining: gc3UnhandledCudaError: switching to device # [CUDA]
@@ -48,7 +48,7 @@ CUDA query -> broken in joining: gc3UnhandledCudaError: hearing from the other r
 CUDA copy -> broken in joining: gc3UnhandledCudaError: hearing from the other ranks [CUDA]
 CUDA synchronize -> broken in joining: gc3UnhandledCudaError: hearing from the other ranks [CUDA]
 CUDA setDevice -> broken in joining: gc3UnhandledCudaError: switching to device # [CUDA]; left: 1 memory 1 pinned
-CUDA isCaptured -> declined: asking whether the stream is captured [CUDA] / rank # could not load it: asking whether the stream is captured [CUDA]
+CUDA capture -> declined: asking whether the stream is captured [CUDA] / rank # could not load it: asking whether the stream is captured [CUDA]
 CUDA getDevice -> declined: asking for the current device [CUDA] / rank # could not load it: asking for the current device [CUDA]
 CUDA occupancy -> declined: asking how many blocks fit [CUDA] / rank # could not load it: asking how many blocks fit [CUDA]
 CUDA allocate -> declined: allocating # bytes of device memory for program 'direct_rs2_aliased' [CUDA] / rank # could not load it: allocating # bytes of device memory for program 'direct_rs2_aliased' [CUDA]
@@ -88,7 +88,7 @@ CUDA record -> broken: gc3UnhandledCudaError: recording an event [CUDA]; left: 3
 CUDA query -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 3 memory 1 pinned 1 symmetric 1 windows
 CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA]; left: 3 memory 1 pinned 1 symmetric 1 windows
 CUDA getDevice -> broken: gc3UnhandledCudaError: asking for the current device [CUDA] / ok; aborted, as others waited; left: 7 memory 2 pinned 2 symmetric 2 windows
-CUDA allocate -> broken: gc3UnhandledCudaError: allocating # bytes of device memory for scratch and private copies [CUDA] / ok; aborted, as others waited; left: 7 memory 2 pinned 2 symmetric 2 windows
+CUDA allocate -> ran
 CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA] / ok; aborted, as others waited; left: 7 memory 2 pinned 2 symmetric 2 windows
 CUDA getDevice -> broken: gc3UnhandledCudaError: asking for the current device [CUDA] / ok; aborted, as others waited; left: 8 memory 2 pinned 2 symmetric 2 windows
 CUDA await -> broken: gc3UnhandledCudaError: waiting for the last call [CUDA] / ok; aborted, as others waited; left: 8 memory 2 pinned 2 symmetric 2 windows
@@ -97,7 +97,7 @@ CUDA launch -> broken: gc3UnhandledCudaError: launching the interpreter [CUDA] /
 CUDA copy -> broken: gc3UnhandledCudaError: copying a buffer [CUDA] / ok
 CUDA record -> broken: gc3UnhandledCudaError: recording an event [CUDA] / ok
 CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA] / ok; aborted, as others waited; left: 8 memory 2 pinned 2 symmetric 2 windows
-CUDA isCaptured -> broken: gc3UnhandledCudaError: asking whether the stream is captured [CUDA] / ok; aborted, as others waited; left: 8 memory 2 pinned 2 symmetric 2 windows
+CUDA capture -> broken: gc3UnhandledCudaError: asking whether the stream is captured [CUDA] / ok; aborted, as others waited; left: 8 memory 2 pinned 2 symmetric 2 windows
 CUDA getDevice -> ran
 CUDA query -> ran
 CUDA setDevice -> ran

@@ -214,11 +214,11 @@ TEST(LsaTrace, EveryCallMayFail) {
   });
   EXPECT_EQ(with.beyond(without), R"(
 CUDA getDevice -> ran; told: gc3: rank # is not traced: asking for the current device [CUDA]
-CUDA allocatePinned -> ran; told: gc3: rank # is not traced: allocating pinned memory [CUDA]
+CUDA allocatePinned -> ran; told: gc3: rank # is not traced: allocating # bytes of pinned memory for a clock [CUDA]
 CUDA launch -> ran; told: gc3: rank # is not traced: launching a kernel [CUDA]
 CUDA synchronize -> ran; told: gc3: rank # is not traced: reading the GPU's clock [CUDA]
 CUDA allocate -> ran; told: gc3: calls are not recorded from now on: allocating # bytes of device memory for a trace [CUDA]
-CUDA allocatePinned -> ran; told: gc3: calls are not recorded from now on: allocating pinned memory [CUDA]
+CUDA allocatePinned -> ran; told: gc3: calls are not recorded from now on: allocating # bytes of pinned memory for a trace [CUDA]
 CUDA setDevice -> ran; told: gc3: rank # is not traced: switching to device # [CUDA]
 NCCL allGather -> broken: gc3SystemError: telling the other ranks [NCCL]; left: 3 memory 2 pinned 1 symmetric
 NCCL allGather -> broken: gc3SystemError: telling the other ranks [NCCL]; left: 6 memory 4 pinned 2 symmetric
@@ -236,13 +236,13 @@ CUDA query -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]
 CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA]; left: 4 memory 2 pinned 1 symmetric 1 windows
 CUDA getDevice -> broken: gc3UnhandledCudaError: asking for the current device [CUDA] / ok; aborted, as others waited; left: 8 memory 4 pinned 2 symmetric 2 windows
 CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA] / ok; aborted, as others waited; left: 8 memory 4 pinned 2 symmetric 2 windows
+CUDA await -> broken: gc3UnhandledCudaError: waiting for the last call [CUDA] / ok; aborted, as others waited; left: 8 memory 4 pinned 2 symmetric 2 windows
 CUDA createEvent -> broken: gc3UnhandledCudaError: creating an event [CUDA] / ok; aborted, as others waited; left: 8 memory 4 pinned 2 symmetric 2 windows
 CUDA clear -> broken: gc3UnhandledCudaError: clearing a trace [CUDA] / ok; aborted, as others waited; left: 8 memory 4 pinned 2 symmetric 2 windows
-CUDA await -> broken: gc3UnhandledCudaError: waiting for the last call [CUDA] / ok; aborted, as others waited; left: 8 memory 4 pinned 2 symmetric 2 windows
 CUDA copy -> broken: gc3UnhandledCudaError: copying a buffer [CUDA] / ok; aborted, as others waited; left: 8 memory 4 pinned 2 symmetric 2 windows
 CUDA launch -> broken: gc3UnhandledCudaError: launching the interpreter [CUDA] / ok; aborted, as others waited; left: 8 memory 4 pinned 2 symmetric 2 windows
 CUDA copy -> broken: gc3UnhandledCudaError: copying a trace [CUDA] / ok
-CUDA isCaptured -> broken: gc3UnhandledCudaError: asking whether the stream is captured [CUDA] / ok; aborted, as others waited; left: 8 memory 4 pinned 2 symmetric 2 windows
+CUDA capture -> broken: gc3UnhandledCudaError: asking whether the stream is captured [CUDA] / ok; aborted, as others waited; left: 8 memory 4 pinned 2 symmetric 2 windows
 )");
 }
 

@@ -23,7 +23,7 @@ CUDA getDevice -> broken in joining: gc3UnhandledCudaError: asking for the curre
 CUDA getDevice -> broken in joining: gc3UnhandledCudaError: looking for a GPU [CUDA]
 CUDA attribute -> broken in joining: gc3UnhandledCudaError: asking what the GPU can do [CUDA]
 CUDA createStream -> broken in joining: gc3UnhandledCudaError: creating a stream [CUDA]
-CUDA allocatePinned -> broken in joining: gc3UnhandledCudaError: allocating pinned memory [CUDA]
+CUDA allocatePinned -> broken in joining: gc3UnhandledCudaError: allocating # bytes of pinned memory for a word that stops kernels [CUDA]
 CUDA createEvent -> broken in joining: gc3UnhandledCudaError: creating an event [CUDA]
 CUDA allocate -> broken in joining: gc3UnhandledCudaError: allocating # bytes of device memory for what ranks tell each other [CUDA]
 CUDA setDevice -> broken in joining: gc3UnhandledCudaError: switching to device # [CUDA]
@@ -60,7 +60,7 @@ CUDA getDevice -> broken in joining: gc3UnhandledCudaError: asking for the curre
 CUDA record -> broken in joining: gc3UnhandledCudaError: recording an event [CUDA]; left: 2 memory 1 pinned 1 device communicators
 CUDA query -> broken in joining: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 2 memory 1 pinned 1 device communicators
 CUDA setDevice -> broken in joining: gc3UnhandledCudaError: switching to device # [CUDA]; left: 2 memory 1 pinned 1 device communicators
-CUDA isCaptured -> declined: asking whether the stream is captured [CUDA] / rank # could not load it: asking whether the stream is captured [CUDA]
+CUDA capture -> declined: asking whether the stream is captured [CUDA] / rank # could not load it: asking whether the stream is captured [CUDA]
 CUDA getDevice -> declined: asking for the current device [CUDA] / rank # could not load it: asking for the current device [CUDA]
 CUDA occupancy -> declined: asking how many blocks fit [CUDA] / rank # could not load it: asking how many blocks fit [CUDA]
 CUDA allocate -> declined: allocating # bytes of device memory for program 'ring2_aliased_1' [CUDA] / rank # could not load it: allocating # bytes of device memory for program 'ring2_aliased_1' [CUDA]
@@ -105,7 +105,7 @@ CUDA await -> broken: gc3UnhandledCudaError: waiting for the last call [CUDA] / 
 CUDA copy -> broken: gc3UnhandledCudaError: copying a buffer [CUDA] / ok; aborted, as others waited; left: 8 memory 2 pinned 2 symmetric 2 windows 2 device communicators
 CUDA launchOverNetwork -> broken: gc3UnhandledCudaError: launching the interpreter [CUDA] / ok; aborted, as others waited; left: 8 memory 2 pinned 2 symmetric 2 windows 2 device communicators
 CUDA record -> broken: gc3UnhandledCudaError: recording an event [CUDA] / ok
-CUDA isCaptured -> broken: gc3UnhandledCudaError: asking whether the stream is captured [CUDA] / ok; aborted, as others waited; left: 8 memory 2 pinned 2 symmetric 2 windows 2 device communicators
+CUDA capture -> broken: gc3UnhandledCudaError: asking whether the stream is captured [CUDA] / ok; aborted, as others waited; left: 8 memory 2 pinned 2 symmetric 2 windows 2 device communicators
 CUDA getDevice -> ran
 CUDA query -> ran
 CUDA setDevice -> ran
@@ -133,7 +133,7 @@ CUDA getDevice -> broken in joining: gc3UnhandledCudaError: asking for the curre
 CUDA getDevice -> broken in joining: gc3UnhandledCudaError: looking for a GPU [CUDA]
 CUDA attribute -> broken in joining: gc3UnhandledCudaError: asking what the GPU can do [CUDA]
 CUDA createStream -> broken in joining: gc3UnhandledCudaError: creating a stream [CUDA]
-CUDA allocatePinned -> broken in joining: gc3UnhandledCudaError: allocating pinned memory [CUDA]
+CUDA allocatePinned -> broken in joining: gc3UnhandledCudaError: allocating # bytes of pinned memory for a word that stops kernels [CUDA]
 CUDA createEvent -> broken in joining: gc3UnhandledCudaError: creating an event [CUDA]
 CUDA allocate -> broken in joining: gc3UnhandledCudaError: allocating # bytes of device memory for what ranks tell each other [CUDA]
 CUDA setDevice -> broken in joining: gc3UnhandledCudaError: switching to device # [CUDA]
@@ -157,7 +157,7 @@ CUDA query -> broken in joining: gc3UnhandledCudaError: hearing from the other r
 CUDA copy -> broken in joining: gc3UnhandledCudaError: hearing from the other ranks [CUDA]
 CUDA synchronize -> broken in joining: gc3UnhandledCudaError: hearing from the other ranks [CUDA]
 CUDA setDevice -> broken in joining: gc3UnhandledCudaError: switching to device # [CUDA]; left: 1 memory 1 pinned
-CUDA isCaptured -> declined: asking whether the stream is captured [CUDA] / rank # could not load it: asking whether the stream is captured [CUDA]
+CUDA capture -> declined: asking whether the stream is captured [CUDA] / rank # could not load it: asking whether the stream is captured [CUDA]
 CUDA getDevice -> declined: asking for the current device [CUDA] / rank # could not load it: asking for the current device [CUDA]
 CUDA occupancy -> declined: asking how many blocks fit [CUDA] / rank # could not load it: asking how many blocks fit [CUDA]
 CUDA allocate -> declined: allocating # bytes of device memory for program 'pairs' [CUDA] / rank # could not load it: allocating # bytes of device memory for program 'pairs' [CUDA]
@@ -208,7 +208,7 @@ CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA] / 
 CUDA await -> broken: gc3UnhandledCudaError: waiting for the last call [CUDA] / ok; aborted, as others waited; left: 12 memory 4 pinned 4 symmetric 4 windows
 CUDA launch -> broken: gc3UnhandledCudaError: launching the interpreter [CUDA] / ok; aborted, as others waited; left: 12 memory 4 pinned 4 symmetric 4 windows
 CUDA record -> broken: gc3UnhandledCudaError: recording an event [CUDA] / ok
-CUDA isCaptured -> broken: gc3UnhandledCudaError: asking whether the stream is captured [CUDA] / ok; aborted, as others waited; left: 12 memory 4 pinned 4 symmetric 4 windows
+CUDA capture -> broken: gc3UnhandledCudaError: asking whether the stream is captured [CUDA] / ok; aborted, as others waited; left: 12 memory 4 pinned 4 symmetric 4 windows
 CUDA query -> ran
 NCCL pointer -> declined: asking for a peer's memory [NCCL] / rank # could not load it: asking for a peer's memory [NCCL]
 )");

@@ -40,6 +40,32 @@ TEST(LoopbackErrors, MoreRanksThanOneGpuCanBe) {
   expect(outcomeOf(fake, loopback, {}), gc3InvalidUsage, "program 'bcast33_0' has 33 ranks; one GPU can be at most 32");
 }
 
+/// As where an application's allocator has taken it all: private copies lie in the host's memory, if that has room.
+TEST(LoopbackErrors, AFullGpu) {
+  FakeCuda fake;
+  const std::string onGpu = "allocating 1920 bytes of device memory for scratch and private copies: fake failure (CUDA "
+                            "error 2)";
+  for (uint64_t call = 0; fake.failed != "CUDA allocatePinned"; ++call) {
+    Loopback loopback(reduceScatter(3, true));
+    ASSERT_EQ(loopback.run(fake, {.count = 1}), "");
+    fake.full = true;
+    fake.failed.clear();
+    fake.failAt = call == 0 ? 0 : fake.calls + call;
+    testing::internal::CaptureStderr();
+    const std::string problem = loopback.run(fake, {.count = 50, .op = host::ReduceOp::Avg});
+    const std::string told = testing::internal::GetCapturedStderr();
+    fake.full = false;
+    if (call == 0) {
+      EXPECT_EQ(problem, "");
+      EXPECT_EQ(told, "gc3: " + onGpu + "; they lie in the host's memory, which is slow\n");
+    } else if (fake.failed == "CUDA allocatePinned") {
+      EXPECT_EQ(problem, onGpu + "; allocating 1920 bytes of pinned memory for scratch and private copies: fake "
+                                 "failure (CUDA error 2)");
+    }
+    ASSERT_LT(call, 100u);
+  }
+}
+
 TEST(LoopbackErrors, Fp8BeforeHopper) {
   FakeCuda fake;
   fake.architecture = 89;

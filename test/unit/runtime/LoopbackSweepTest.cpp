@@ -67,20 +67,20 @@ nothing -> ran
 CUDA getDevice -> not made: gc3UnhandledCudaError: looking for a GPU [CUDA]
 CUDA attribute -> not made: gc3UnhandledCudaError: asking what the GPU can do [CUDA]
 CUDA createStream -> not made: gc3UnhandledCudaError: creating a stream [CUDA]
-CUDA allocatePinned -> not made: gc3UnhandledCudaError: allocating pinned memory [CUDA]
+CUDA allocatePinned -> not made: gc3UnhandledCudaError: allocating # bytes of pinned memory for a word that stops kernels [CUDA]
 CUDA createEvent -> not made: gc3UnhandledCudaError: creating an event [CUDA]
 CUDA getDevice -> first call: gc3UnhandledCudaError: asking for the current device [CUDA]; the next one ran
 CUDA setDevice -> first call: gc3UnhandledCudaError: switching to device # [CUDA]; the next one ran
-CUDA isCaptured -> first call: gc3UnhandledCudaError: asking whether the stream is captured [CUDA]; the next one ran
+CUDA capture -> first call: gc3UnhandledCudaError: asking whether the stream is captured [CUDA]; the next one ran
 CUDA occupancy -> first call: gc3UnhandledCudaError: asking how many blocks fit [CUDA]; the next one ran
-CUDA allocatePinned -> first call: gc3UnhandledCudaError: allocating pinned memory [CUDA]; the next one ran
+CUDA allocatePinned -> first call: gc3UnhandledCudaError: allocating # bytes of pinned memory for program 'direct_rs2_aliased' [CUDA]; the next one ran
 CUDA allocate -> first call: gc3UnhandledCudaError: allocating # bytes of device memory for program 'direct_rs2_aliased' [CUDA]; the next one ran
 CUDA allocate -> first call: gc3UnhandledCudaError: allocating # bytes of device memory for the FIFO slots of program 'direct_rs2_aliased' [CUDA]; the next one ran
 CUDA clear -> first call: gc3UnhandledCudaError: clearing FIFO slots [CUDA]; the next one ran
 CUDA clear -> first call: gc3UnhandledCudaError: clearing a program's counters [CUDA]; the next one ran
 CUDA copy -> first call: gc3UnhandledCudaError: copying a program [CUDA]; the next one ran
 CUDA synchronize -> first call: gc3UnhandledCudaError: copying a program [CUDA]; the next one ran
-CUDA allocate -> first call: gc3UnhandledCudaError: allocating # bytes of device memory for scratch and private copies [CUDA]; the next one ran
+CUDA allocate -> ran
 CUDA await -> first call: gc3UnhandledCudaError: waiting for the last call [CUDA]; the next one ran
 CUDA launch -> first call: gc3UnhandledCudaError: launching a kernel [CUDA]; the next one ran
 CUDA launch -> first call: gc3UnhandledCudaError: launching the interpreter [CUDA]; the next one ran
@@ -89,7 +89,7 @@ CUDA record -> first call: gc3UnhandledCudaError: recording an event [CUDA]; the
 CUDA setDevice -> ran; on another device
 CUDA getDevice -> second call: gc3UnhandledCudaError: asking for the current device [CUDA]; the next one ran
 CUDA setDevice -> second call: gc3UnhandledCudaError: switching to device # [CUDA]; the next one ran
-CUDA isCaptured -> second call: gc3UnhandledCudaError: asking whether the stream is captured [CUDA]; the next one ran
+CUDA capture -> second call: gc3UnhandledCudaError: asking whether the stream is captured [CUDA]; the next one ran
 CUDA await -> second call: gc3UnhandledCudaError: waiting for the last call [CUDA]; the next one ran
 CUDA copy -> second call: gc3UnhandledCudaError: copying a buffer [CUDA]; the next one ran
 CUDA launch -> second call: gc3UnhandledCudaError: launching the interpreter [CUDA]; the next one ran
@@ -143,11 +143,14 @@ TEST(LoopbackSweep, CapturedCalls) {
 nothing -> ran
 CUDA getDevice -> gc3UnhandledCudaError: asking for the current device [CUDA]
 CUDA setDevice -> gc3UnhandledCudaError: switching to device # [CUDA]
-CUDA isCaptured -> gc3UnhandledCudaError: asking whether the stream is captured [CUDA]
-CUDA allocate -> gc3UnhandledCudaError: allocating # bytes of device memory for scratch and private copies [CUDA]
+CUDA capture -> gc3UnhandledCudaError: asking whether the stream is captured [CUDA]
+CUDA allocate -> ran
+CUDA awaitExternal -> gc3UnhandledCudaError: having replays wait for the last call [CUDA]
 CUDA launch -> gc3UnhandledCudaError: launching a kernel [CUDA]
 CUDA launch -> gc3UnhandledCudaError: launching the interpreter [CUDA]
 CUDA copy -> gc3UnhandledCudaError: copying a buffer [CUDA]
+CUDA recordExternal -> gc3UnhandledCudaError: having replays record an event [CUDA]
+CUDA record -> gc3UnhandledCudaError: recording an event in a capture [CUDA]
 CUDA setDevice -> ran; on another device
 CUDA query -> watched: gc3UnhandledCudaError: a call that was under way [CUDA]
 CUDA query -> ran

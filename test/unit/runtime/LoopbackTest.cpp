@@ -148,69 +148,6 @@ TEST(Loopback, AsManyThreadsAsLeaveRoomForAllBlocks) {
   EXPECT_EQ(fake.threadsOfLaunch, 64u);
 }
 
-TEST(Loopback, CallsOnAnotherStreamComeBehind) {
-  FakeCuda fake;
-  Loopback loopback(ringAllReduce(3, true));
-  const Trial trial = loopback.trial({.count = 5});
-  Loopback::Buffers buffers(fake, trial);
-  cuda::Stream first = nullptr, other = nullptr;
-  ASSERT_EQ(FakeCuda::table().createStream(&first), 0);
-  ASSERT_EQ(FakeCuda::table().createStream(&other), 0);
-  bool isOpen = false;
-  fake.enqueue(first, [&] { return [&] { return isOpen; }; });
-  for (cuda::Stream stream : {first, other})
-    ASSERT_TRUE(loopback.world->call(buffers.requests, stream).ok());
-  EXPECT_FALSE(fake.isIdle(other));
-  EXPECT_EQ(fake.launches, 0u);
-  isOpen = true;
-  EXPECT_TRUE(fake.isIdle(other));
-  EXPECT_EQ(fake.launches, 2u);
-  FakeCuda::table().destroyStream(first);
-  FakeCuda::table().destroyStream(other);
-}
-
-TEST(Loopback, GraphsReplay) {
-  FakeCuda fake;
-  Loopback loopback(ringAllReduce(3, true));
-  ASSERT_EQ(loopback.run(fake, {.count = 100, .inPlace = true}), "");
-  const Trial trial = loopback.trial({.count = 77, .inPlace = true, .seed = 5});
-  Loopback::Buffers buffers(fake, trial);
-  fake.captured = true;
-  ASSERT_TRUE(loopback.world->call(buffers.requests, nullptr).ok());
-  fake.captured = false;
-  EXPECT_EQ(fake.launches, 1u);
-  for (int i = 0; i < 3; ++i) {
-    buffers.fill();
-    fake.replay();
-    EXPECT_EQ(buffers.compare(), "");
-  }
-  EXPECT_EQ(loopback.run(fake, {.count = 41}), ""); // connections go on from there
-}
-
-/// An immediate scalar is a part of the graph, one in memory is read at each replay; the next call has its own.
-TEST(Loopback, GraphsReplayWithTheirScalars) {
-  for (Scalars scalars : {Scalars::Immediate, Scalars::InMemory}) {
-    FakeCuda fake;
-    Loopback loopback(ringAllReduce(3, true));
-    const TrialOptions options{.count = 77, .inPlace = true, .seed = 5, .scalars = scalars};
-    ASSERT_EQ(loopback.run(fake, options), "");
-    Trial trial = loopback.trial(options);
-    Loopback::Buffers buffers(fake, trial);
-    fake.captured = true;
-    ASSERT_TRUE(loopback.world->call(buffers.requests, nullptr).ok());
-    fake.captured = false;
-    for (uint64_t replay = 0; replay < 3; ++replay) {
-      if (scalars == Scalars::InMemory)
-        trial.drawScalars(replay);
-      buffers.fill();
-      fake.replay();
-      EXPECT_EQ(buffers.compare(), "");
-      EXPECT_EQ(loopback.run(fake, {.count = 77, .inPlace = true, .seed = replay, .scalars = scalars}), "");
-      EXPECT_EQ(loopback.run(fake, {.count = 77, .inPlace = true, .seed = replay}), "") << "a sum";
-    }
-  }
-}
-
 TEST(Loopback, BelongsToItsDevice) {
   FakeCuda fake;
   fake.currentDevice = 1;

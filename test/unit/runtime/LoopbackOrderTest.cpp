@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// In which order calls run: on several streams, and captured and replayed.
+#include "LoopbackSupport.h"
+#include "Programs.h"
+
+using namespace gc3;
+using namespace gc3::test;
+
+namespace {
+
+/// A communicator of three ranks whose program is loaded, two streams, and a call that ends when nothing is in its way.
+class Order {
+public:
+  explicit Order(const cuda::Options &options = smallOptions()) : loopback(ringAllReduce(3, true), options) {
+    EXPECT_EQ(loopback.run(fake, {.count = 5}), "");
+    fake.launches = 0;
+  }
+  ~Order() {
+    FakeCuda::table().destroyStream(first);
+    FakeCuda::table().destroyStream(other);
+  }
+  Order(const Order &) = delete;
+  Order &operator=(const Order &) = delete;
+
+  void call(cuda::Stream stream) { EXPECT_EQ(loopback.world->call(buffers.requests, stream).text, ""); }
+  /// In a capture of its own, to be replayed on the stream.
+  void capture(cuda::Stream stream) {
+    fake.captured = true;
+    call(stream);
+    fake.captured = false;
+  }
+  /// What comes next on the stream waits until open().
+  void close(cuda::Stream stream) {
+    isOpen = false;
+    fake.enqueue(stream, [this] { return [this] { return isOpen; }; });
+  }
+  /// How many calls have run by now, and after that.
+  std::pair<uint64_t, uint64_t> open() {
+    fake.isIdle(first);
+    const uint64_t before = fake.launches;
+    isOpen = true;
+    EXPECT_TRUE(fake.isIdle(first) && fake.isIdle(other));
+    return {before, fake.launches};
+  }
+
+  FakeCuda fake;
+  Loopback loopback;
+  const Trial trial = loopback.trial({.count = 5});
+  Loopback::Buffers buffers{fake, trial};
+  const cuda::Stream first = fake.stream(0), other = fake.stream(0);
+  bool isOpen = false;
+};
+using Counts = std::pair<uint64_t, uint64_t>;
+
+TEST(LoopbackOrder, CallsOnAnotherStreamComeBehind) {
+  Order order;
+  order.close(order.first);
+  order.call(order.first);
+  order.call(order.other);
+  EXPECT_EQ(order.open(), Counts(0, 2));
+}
+
+TEST(LoopbackOrder, CallsComeBehindReplays) {
+  Order order;
+  order.capture(order.first);
+  order.close(order.first);
+  order.fake.replay();
+  order.call(order.other);
+  EXPECT_EQ(order.open(), Counts(0, 2));
+}
+
+TEST(LoopbackOrder, ReplaysComeBehindCalls) {
+  Order order;
+  order.capture(order.other);
+  order.close(order.first);
+  order.call(order.first);
+  order.fake.replay();
+  EXPECT_EQ(order.open(), Counts(0, 2));
+}
+
+TEST(LoopbackOrder, GraphsReplayOneBehindTheOther) {
+  Order order;
+  order.capture(order.first);
+  order.capture(order.other);
+  order.close(order.first);
+  order.fake.replay();
+  EXPECT_EQ(order.open(), Counts(0, 2));
+}
+
+TEST(LoopbackOrder, CallsOfOneCapture) {
+  Order order;
+  order.fake.captured = true;
+  order.call(order.first);
+  order.call(order.other);
+  order.fake.captured = false;
+  order.close(order.first);
+  order.fake.replay();
+  EXPECT_EQ(order.open(), Counts(0, 2));
+}
+
+/// As users ask for who keep the order themselves: within a graph it is kept all the same.
+TEST(LoopbackOrder, ReplaysMayBeLeftAlone) {
+  cuda::Options options = smallOptions();
+  options.mixesGraphs = false;
+  Order order(options);
+  order.fake.captured = true;
+  order.call(order.other);
+  order.call(order.first);
+  order.fake.captured = false;
+  order.close(order.other);
+  order.fake.replay();
+  EXPECT_EQ(order.open(), Counts(0, 2));
+  order.close(order.first);
+  order.call(order.first);
+  order.fake.drop(order.first);
+  order.fake.replay();
+  EXPECT_EQ(order.open(), Counts(3, 4)) << "the replay does not wait for the call";
+}
+
+/// The memory that its calls use is given back when they have ended.
+TEST(LoopbackOrder, ACommunicatorEndsBehindReplays) {
+  Order order;
+  order.capture(order.first);
+  order.close(order.first);
+  order.fake.replay();
+  int asked = 0;
+  order.fake.whileAsked = [&] { order.isOpen = ++asked > 1; };
+  order.loopback.world.reset();
+  EXPECT_EQ(order.fake.launches, 1u);
+  order.fake.whileAsked = nullptr;
+}
+
+TEST(LoopbackOrder, GraphsReplay) {
+  FakeCuda fake;
+  Loopback loopback(ringAllReduce(3, true));
+  ASSERT_EQ(loopback.run(fake, {.count = 100, .inPlace = true}), "");
+  const Trial trial = loopback.trial({.count = 77, .inPlace = true, .seed = 5});
+  Loopback::Buffers buffers(fake, trial);
+  fake.captured = true;
+  ASSERT_TRUE(loopback.world->call(buffers.requests, nullptr).ok());
+  fake.captured = false;
+  EXPECT_EQ(fake.launches, 1u);
+  for (int i = 0; i < 3; ++i) {
+    buffers.fill();
+    fake.replay();
+    EXPECT_EQ(buffers.compare(), "");
+  }
+  EXPECT_EQ(loopback.run(fake, {.count = 41}), ""); // connections go on from there
+}
+
+/// An immediate scalar is a part of the graph, one in memory is read at each replay; the next call has its own.
+TEST(LoopbackOrder, GraphsReplayWithTheirScalars) {
+  for (Scalars scalars : {Scalars::Immediate, Scalars::InMemory}) {
+    FakeCuda fake;
+    Loopback loopback(ringAllReduce(3, true));
+    const TrialOptions options{.count = 77, .inPlace = true, .seed = 5, .scalars = scalars};
+    ASSERT_EQ(loopback.run(fake, options), "");
+    Trial trial = loopback.trial(options);
+    Loopback::Buffers buffers(fake, trial);
+    fake.captured = true;
+    ASSERT_TRUE(loopback.world->call(buffers.requests, nullptr).ok());
+    fake.captured = false;
+    for (uint64_t replay = 0; replay < 3; ++replay) {
+      if (scalars == Scalars::InMemory)
+        trial.drawScalars(replay);
+      buffers.fill();
+      fake.replay();
+      EXPECT_EQ(buffers.compare(), "");
+      EXPECT_EQ(loopback.run(fake, {.count = 77, .inPlace = true, .seed = replay, .scalars = scalars}), "");
+      EXPECT_EQ(loopback.run(fake, {.count = 77, .inPlace = true, .seed = replay}), "") << "a sum";
+    }
+  }
+}
+
+} // namespace
