@@ -161,7 +161,7 @@ extern "C" gc3Result_t gc3CommGetAsyncError(gc3Comm_t comm, gc3Result_t *result)
 static gc3Result_t leave(gc3Comm_t comm, bool aborts) {
   if (comm)
     comm->backend->leave(comm->rank, aborts);
-  delete comm;
+  api::Use::end(comm);
   return gc3Success;
 }
 

@@ -18,7 +18,7 @@ using host::Request;
 namespace {
 
 struct Noted {
-  gc3Comm *comm;
+  Use comm;
   Request request;
   std::string name; ///< what request.name views once the caller's string is gone
 };
@@ -53,7 +53,7 @@ std::vector<Rounds> sortCalls(std::deque<Noted> &calls) {
     if (isNew)
       worlds.push_back({backend, {}, {}});
     Rounds &own = worlds[place->second];
-    size_t round = madeBy[call.comm]++;
+    size_t round = madeBy[call.comm.get()]++;
     if (own.rounds.size() == round)
       own.rounds.emplace_back();
     own.rounds[round].push_back(&call);
@@ -85,7 +85,7 @@ void runRound(std::vector<Rounds> &worlds, size_t round) {
   for (const auto &[world, arrival] : arrivals) {
     world->outcome = complete(*world->backend, arrival);
     for (const Noted *call : world->rounds[round])
-      report(call->comm, world->outcome);
+      report(call->comm.get(), world->outcome);
   }
 }
 
@@ -133,7 +133,7 @@ gc3Result_t enqueue(gc3Comm *comm, const Request &request) {
     if (!comm)
       return {refuse(nullptr, gc3InvalidArgument, "comm is null"), "comm is null"};
     if (group.depth > 0) {
-      group.calls.push_back({comm, request, std::string(request.name)});
+      group.calls.push_back({Use(comm), request, std::string(request.name)});
       return {};
     }
     const host::Part part{comm->rank, request};

@@ -5,10 +5,12 @@
 #include "api/Backend.h"
 #include "bundle/BundleFile.h"
 
+#include <atomic>
 #include <memory>
 #include <new>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 /// A loaded bundle.
 struct gc3Bundle {
@@ -21,9 +23,33 @@ struct gc3Comm {
   uint32_t rank;
   std::string lastError;
   std::unordered_map<int, gc3::host::PreMulSum> operations{}; ///< that the user has made
+  std::atomic<uint32_t> uses{1};                              ///< the user's, and those of calls under way
 };
 
 namespace gc3::api {
+
+/// Keeps a handle, or null: it may be aborted while a call is under way, and is freed when that has returned.
+class Use {
+public:
+  explicit Use(gc3Comm *comm) : comm(comm) {
+    if (comm)
+      ++comm->uses;
+  }
+  Use(Use &&other) noexcept : comm(std::exchange(other.comm, nullptr)) {}
+  ~Use() { end(comm); }
+  Use(const Use &) = delete;
+  Use &operator=(const Use &) = delete;
+  gc3Comm *operator->() const { return comm; }
+  gc3Comm *get() const { return comm; }
+
+  static void end(gc3Comm *comm) {
+    if (comm && --comm->uses == 0)
+      delete comm;
+  }
+
+private:
+  gc3Comm *comm;
+};
 
 /// Notes the text for gc3GetLastError, on the communicator where there is one and for the thread, and returns the code.
 gc3Result_t report(gc3Comm *comm, const host::Outcome &outcome);
@@ -36,6 +62,7 @@ gc3Result_t refuse(gc3Comm *comm, gc3Result_t code, const char *text);
 /// Runs `body`, which returns an Outcome, so that no exception leaves it.
 template <typename Body>
 gc3Result_t guarded(gc3Comm *comm, Body body) {
+  const Use use(comm);
   try {
     return report(comm, body());
   } catch (const std::bad_alloc &) {

@@ -53,11 +53,15 @@ void Lsa::add(const std::shared_ptr<lsa::Rank> &rank) {
 }
 
 /// A rank's part of a call.
-Outcome Lsa::callOf(const Part &part, lsa::RankCall &call) {
+Outcome Lsa::callOf(const Part &part, lsa::RankCall &call, std::shared_ptr<lsa::Rank> &rank) {
   {
     std::lock_guard lock(mutex);
-    call.rank = members.at(part.rank).rank.get();
+    const auto member = members.find(part.rank);
+    if (member == members.end())
+      return {gc3InvalidUsage, "the communicator was aborted or destroyed"};
+    rank = member->second.rank;
   }
+  call.rank = rank.get();
   call.request = part.request;
   call.stream = static_cast<cuda::Stream>(part.request.stream);
   return call.rank->programs()->choose(part.request, call.program);
@@ -73,9 +77,10 @@ Outcome Lsa::complete(const Arrival &arrival) {
   }
   if (host::isEmpty(first))
     return {};
+  std::vector<std::shared_ptr<lsa::Rank>> kept(arrival.parts.size()); // who aborts one does not wait for its calls
   std::vector<lsa::RankCall> calls(arrival.parts.size());
   for (size_t i = 0; i < calls.size(); ++i)
-    if (Outcome outcome = callOf(arrival.parts[i], calls[i]); !outcome.ok())
+    if (Outcome outcome = callOf(arrival.parts[i], calls[i], kept[i]); !outcome.ok())
       return outcome;
   lsa::run(calls, nccl);
   for (const lsa::RankCall &call : calls)

@@ -41,7 +41,7 @@ private:
     std::shared_ptr<cuda::Watcher> watcher; ///< only where there is a timeout
   };
   void add(const std::shared_ptr<lsa::Rank> &rank);
-  host::Outcome callOf(const host::Part &part, lsa::RankCall &call);
+  host::Outcome callOf(const host::Part &part, lsa::RankCall &call, std::shared_ptr<lsa::Rank> &rank);
   std::vector<std::shared_ptr<lsa::Rank>> present();
 
   const lsa::Nccl &nccl;

@@ -17,6 +17,7 @@ using Event = CUevent_st *;
 
 using Result = int;
 inline constexpr Result notReady = 600; ///< of query: what comes before the event is not done
+inline constexpr Result unloading = 4;  ///< CUDA is gone, as the process ends
 
 /// Of a device, numbered as CUDA's.
 enum class Attribute : uint8_t { Multiprocessors = 16, Major = 75, Minor = 76, CooperativeLaunch = 95 };

@@ -172,6 +172,8 @@ Outcome Runner::isIdle(bool &idle) const {
   if (!lastCall.get())
     return {};
   const Result result = cuda.query(lastCall.get());
+  if (result == unloading) // a thread that looks after kernels to the end
+    return {};
   idle = result != notReady;
   return idle ? outcomeOf(cuda, result, "a call that was under way") : Outcome{};
 }

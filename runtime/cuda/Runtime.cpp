@@ -6,7 +6,7 @@ namespace gc3::cuda {
 
 namespace {
 
-static_assert(cudaErrorNotReady == notReady);
+static_assert(cudaErrorNotReady == notReady && cudaErrorCudartUnloading == unloading);
 static_assert(static_cast<int>(Attribute::Multiprocessors) == cudaDevAttrMultiProcessorCount);
 static_assert(static_cast<int>(Attribute::Major) == cudaDevAttrComputeCapabilityMajor);
 static_assert(static_cast<int>(Attribute::Minor) == cudaDevAttrComputeCapabilityMinor);

@@ -164,11 +164,10 @@ public:
     }
     prepare(calls, drivers.nccl);
     note(forwardDeclined(works, calls));
-    for (RankCall &call : calls) {
-      enqueue(call);
+    enqueue(calls);
+    for (const RankCall &call : calls)
       if (!call.declined)
         note(tell(*call.rank, call.outcome));
-    }
     return first;
   }
 

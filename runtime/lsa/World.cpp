@@ -18,6 +18,7 @@ namespace {
 struct Verdict {
   uint32_t code;
   uint32_t windowless; ///< its communicator has no windows
+  uint32_t program;    ///< that it loads
 };
 
 /// A program that some of the thread's ranks load together.
@@ -26,6 +27,18 @@ struct Job {
   Rank::Loading loading;
   Outcome outcome;
   bool windowless = false;
+
+  std::string name(uint32_t program) const { return "program '" + rank->programs()->entry(program).name() + "'"; }
+
+  /// Nobody can tell then which rank would go on with which program.
+  Outcome findOther(std::span<const Verdict> all) const {
+    for (size_t r = 0; r < all.size(); ++r)
+      if (all[r].program != loading.program)
+        return {gc3InvalidUsage, "rank " + std::to_string(r) + " loads " + name(all[r].program) + ", and rank " +
+                                     std::to_string(rank->rank()) + " " + name(loading.program) +
+                                     ": they make different calls, or their tuners choose differently"};
+    return {};
+  }
 
   /// As others say; of those in `reasons` it is known why.
   void hear(std::span<const Verdict> all, const std::map<size_t, std::string> &reasons) {
@@ -49,11 +62,16 @@ Outcome agree(const Nccl &nccl, const Jobs &jobs) {
   std::map<size_t, std::string> reasons; // of the thread's own ranks
   for (const Job *job : jobs) {
     ranks.push_back(job->rank);
-    own.push_back({static_cast<uint32_t>(job->outcome.code), job->windowless});
+    own.push_back({static_cast<uint32_t>(job->outcome.code), job->windowless, job->loading.program});
     if (!job->outcome.ok())
       reasons[job->rank->rank()] = ": " + job->outcome.text;
   }
-  if (Outcome outcome = breakTogether(gatherEach<Verdict>(nccl, ranks, own, all), ranks); !outcome.ok())
+  std::vector<Outcome> outcomes = gatherEach<Verdict>(nccl, ranks, own, all);
+  for (size_t i = 0; i < jobs.size(); ++i)
+    if (outcomes[i].ok())
+      if (outcomes[i] = jobs[i]->findOther(all[i]); !outcomes[i].ok())
+        ranks[i]->giveUp(outcomes[i]);
+  if (Outcome outcome = breakTogether(outcomes, ranks); !outcome.ok())
     return outcome;
   for (size_t i = 0; i < jobs.size(); ++i)
     jobs[i]->hear(all[i], reasons);
@@ -147,8 +165,8 @@ Outcome load(const Nccl &nccl, std::span<Job> jobs) {
     if (job.outcome.ok())
       job.rank->keep(std::move(job.loading));
     else
-      job.rank->refuse(job.loading.program, "program '" + job.rank->programs()->entry(job.loading.program).name() +
-                                                "' could not be loaded: " + job.outcome.text);
+      job.rank->refuse(job.loading.program,
+                       job.name(job.loading.program) + " could not be loaded: " + job.outcome.text);
   return {};
 }
 
@@ -225,15 +243,20 @@ void prepare(std::span<RankCall> calls, const Nccl &nccl) {
   }
 }
 
-void enqueue(RankCall &call) {
-  if (call.outcome.ok() && call.request.count != 0)
-    call.outcome = call.rank->enqueue(call.plan, call.stream);
+void enqueue(std::span<RankCall> calls) {
+  std::map<const Rank *, size_t> made;
+  std::vector<std::pair<size_t, RankCall *>> turns;
+  for (RankCall &call : calls)
+    turns.emplace_back(made[call.rank]++, &call);
+  std::stable_sort(turns.begin(), turns.end(), [](const auto &a, const auto &b) { return a.first < b.first; });
+  for (const auto &[turn, call] : turns)
+    if (call->outcome.ok() && call->request.count != 0)
+      call->outcome = call->rank->enqueue(call->plan, call->stream);
 }
 
 void run(std::span<RankCall> calls, const Nccl &nccl) {
   prepare(calls, nccl);
-  for (RankCall &call : calls)
-    enqueue(call);
+  enqueue(calls);
 }
 
 } // namespace gc3::lsa

@@ -43,8 +43,10 @@ struct RankCall {
 /// Loads programs that are not loaded, and plans the calls. It waits for other ranks, if a program is loaded.
 void prepare(std::span<RankCall> calls, const Nccl &nccl);
 
-/// Puts a call on its stream, unless it has failed or was declined.
-void enqueue(RankCall &call);
+/// Puts calls on their streams, unless they have failed or were declined: each rank's in their order, but one of each
+/// rank in turn. Behind about a thousand launches CUDA waits for room on a GPU, on which kernels may wait for another
+/// rank's.
+void enqueue(std::span<RankCall> calls);
 
 /// Both, in this order.
 void run(std::span<RankCall> calls, const Nccl &nccl);

@@ -219,6 +219,7 @@ Result FakeCuda::enqueueInterpreter(const Launch &launch) {
   expectAligned(*static_cast<const device::Call *>(launch.arguments[0]),
                 static_cast<const Kernel *>(launch.kernel)->type);
   threadsOfLaunch = launch.threads;
+  launchedOn.push_back(launch.stream);
   enqueue(launch.stream, [this, launch, call = *static_cast<const device::Call *>(launch.arguments[0])] {
     return interpret(call, launch);
   });
@@ -336,6 +337,8 @@ struct FakeCuda::Functions {
     FakeCuda &fake = *current;
     if (fake.fails())
       return failure;
+    if (fake.unloading)
+      return cuda::unloading;
     if (fake.captureOf.contains(event))
       std::abort(); // cudaErrorCapturedEvent
     if (fake.whileAsked)

@@ -57,6 +57,7 @@ public:
   std::map<int, int> multiprocessorsOf; ///< by device, where it has not `multiprocessors`
   std::map<int, int> architectureOf;    ///< likewise
   int multiprocessors = 132, architecture = 90, cooperative = 1;
+  bool unloading = false;                  ///< the process ends, and CUDA with it
   bool full = false;                       ///< there is no device memory left
   bool nvlink = true;                      ///< native atomics between devices
   std::set<std::pair<int, int>> overPcie;  ///< devices between which there are none all the same, in this direction
@@ -67,11 +68,12 @@ public:
   std::function<void()> whileAsked;        ///< what it does whenever somebody asks for an event
 
   // What they look at:
-  uint64_t calls = 0;           ///< those that can fail
-  std::string failed;           ///< whose function did, and which: "CUDA copy", "NCCL allGather"
-  uint64_t launches = 0;        ///< of the interpreter
-  uint64_t awaited = 0;         ///< times that a stream was told to wait for an event
-  uint32_t threadsOfLaunch = 0; ///< of the last one
+  uint64_t calls = 0;                     ///< those that can fail
+  std::string failed;                     ///< whose function did, and which: "CUDA copy", "NCCL allGather"
+  uint64_t launches = 0;                  ///< of the interpreter
+  std::vector<cuda::Stream> launchedOn{}; ///< likewise, as they were enqueued
+  uint64_t awaited = 0;                   ///< times that a stream was told to wait for an event
+  uint32_t threadsOfLaunch = 0;           ///< of the last one
   /// What was taken and not given back.
   std::string leaks() const;
   /// Pieces of memory, streams and events of them that are of a device.

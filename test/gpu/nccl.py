@@ -50,6 +50,8 @@ def main():
     probe = subprocess.run([arguments.test], check=False).returncode
     if probe != 0:
         sys.exit(probe)
+    # Ranks on one GPU have a stream each, and their kernels wait for each other: none may be behind another in a queue.
+    os.environ.setdefault("CUDA_DEVICE_MAX_CONNECTIONS", "32")
     found = bundles.smallest_first(bundles.folder_of(arguments, parser) / "nccl")
     environment = dict(os.environ, GC3_FRONT="1", GC3_DEBUG="INFO", GC3_BUNDLES=":".join(map(str, found)),
                        LD_PRELOAD=os.path.abspath(arguments.front))

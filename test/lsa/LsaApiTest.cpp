@@ -191,6 +191,44 @@ TEST_F(LsaApi, AbortEndsWhatWaits) {
   leaks = "6 pieces of memory 2 pieces of pinned memory 2 pieces of symmetric memory 2 windows "; // as documented
 }
 
+/// From another thread, as the one that makes the call does not return.
+TEST_F(LsaApi, AbortEndsACallThatLoads) {
+  make({ringAllReduce(2, true)});
+  for (bool inGroup : {false, true}) {
+    gc3Comm_t &comm = comms[inGroup];
+    fake.whileAsked = [&] {
+      EXPECT_EQ(gc3CommAbort(std::exchange(comm, nullptr)), gc3Success) << "null after the first time";
+    };
+    gc3Result_t result = gc3Success;
+    if (inGroup) {
+      gc3GroupStart();
+      EXPECT_EQ(allReduce(inGroup), gc3Success);
+      result = gc3GroupEnd();
+    } else {
+      result = allReduce(inGroup);
+    }
+    EXPECT_EQ(comm, nullptr);
+    EXPECT_EQ(result, gc3InvalidUsage);
+    EXPECT_STREQ(gc3GetLastError(nullptr), "the communicator was aborted");
+  }
+  fake.whileAsked = nullptr;
+  leaks = "4 pieces of memory 2 pieces of pinned memory 2 pieces of symmetric memory "; // as documented
+}
+
+/// Calls of the thread's group on it are not made.
+TEST_F(LsaApi, AbortWhileAGroupIsOpen) {
+  make({ringAllReduce(2, true)});
+  ASSERT_EQ(allReduceAll(), gc3Success);
+  gc3GroupStart();
+  for (size_t rank : {0, 1})
+    EXPECT_EQ(allReduce(rank), gc3Success);
+  EXPECT_EQ(gc3CommAbort(std::exchange(comms[1], nullptr)), gc3Success);
+  EXPECT_EQ(gc3GroupEnd(), gc3InvalidUsage);
+  EXPECT_STREQ(gc3GetLastError(comms[0]), "the communicator was aborted or destroyed");
+  EXPECT_EQ(fake.launches, 2u);
+  leaks = "3 pieces of memory 1 pieces of pinned memory 1 pieces of symmetric memory 1 windows "; // as documented
+}
+
 TEST(LsaInit, Arguments) {
   const std::string bytes = buildBundle({ringAllReduce(2, true)});
   gc3Bundle_t bundle = nullptr;

@@ -211,6 +211,28 @@ TEST(LsaErrors, AnOldNcclOrNone) {
   EXPECT_EQ(lsa::Nccl::find(onlyVersion, nccl).text, "the installed NCCL has no ncclAllGather");
 }
 
+/// As a tuner's that is not alike on all ranks.
+TEST(LsaErrors, RanksThatLoadDifferentPrograms) {
+  FakeCuda fake;
+  FakeWindows windows(fake);
+  LsaWorld world(fake, windows, {ringAllReduce(3, true), allToAll(3, 1)});
+  const Trial first = world.trial(0, {}), second = world.trial(1, {});
+  Loopback::Buffers ofFirst(fake, first), ofSecond(fake, second);
+  std::vector<lsa::RankCall> calls{world.part(0, ofFirst.requests[0]), world.part(1, ofSecond.requests[1]),
+                                   world.part(2, ofFirst.requests[2])};
+  lsa::run(calls, world.nccl);
+  const std::string ring = "program '" + world.names[0] + "'", other = "program '" + world.names[1] + "'",
+                    why = ": they make different calls, or their tuners choose differently";
+  EXPECT_EQ(calls[0].outcome.text, "rank 1 loads " + other + ", and rank 0 " + ring + why);
+  EXPECT_EQ(calls[1].outcome.text, "rank 0 loads " + ring + ", and rank 1 " + other + why);
+  EXPECT_EQ(calls[2].outcome.text, "rank 1 loads " + other + ", and rank 2 " + ring + why);
+  for (size_t rank : {0, 1, 2}) {
+    EXPECT_FALSE(calls[rank].declined) << "NCCL would go on with one or the other";
+    EXPECT_EQ(world.joined[rank].rank->broken().code, gc3InvalidUsage);
+  }
+  EXPECT_EQ(windows.registrations, 0u);
+}
+
 /// Buffers are one rank's own business: the others go on, and wait.
 TEST(LsaErrors, ACallersMistakeIsNotTheEnd) {
   FakeCuda fake;

@@ -130,6 +130,25 @@ TEST(Lsa, ProgramsShareConnections) {
   EXPECT_EQ(windows.windowsMade, before + 9) << "another protocol";
 }
 
+/// CUDA waits for room behind so many launches of one GPU: those of the others have to be there by then.
+TEST(Lsa, RanksTakeTurns) {
+  FakeCuda fake;
+  FakeWindows windows(fake);
+  LsaWorld world(fake, windows, {ringAllReduce(3, true)});
+  ASSERT_EQ(world.run(0, {}), "");
+  fake.launchedOn.clear();
+  const Trial trial = world.trial(0, {});
+  Loopback::Buffers buffers(fake, trial);
+  std::vector<lsa::RankCall> calls;
+  for (size_t rank : {0, 0, 0, 1, 1, 2, 1, 2, 2})
+    calls.push_back(world.part(rank, buffers.requests[rank]));
+  lsa::run(calls, world.nccl);
+  std::vector<cuda::Stream> turns;
+  for (int turn = 0; turn < 3; ++turn)
+    turns.insert(turns.end(), world.streams.begin(), world.streams.end());
+  EXPECT_EQ(fake.launchedOn, turns);
+}
+
 TEST(Lsa, GraphsReplay) {
   FakeCuda fake;
   FakeWindows windows(fake);

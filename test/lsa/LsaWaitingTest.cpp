@@ -137,6 +137,17 @@ TEST(LsaWaiting, AFailedKernelIsTold) {
   EXPECT_TRUE(world.joined[1].rank->watch({}).ok());
 }
 
+/// Threads that look after kernels do so until the process is gone, and CUDA goes before.
+TEST(LsaWaiting, TheEndOfTheProcessIsNoFailure) {
+  FakeCuda fake;
+  FakeWindows windows(fake);
+  LsaWorld world(fake, windows, {ringAllReduce(2, true)});
+  ASSERT_EQ(world.run(0, {}), "");
+  fake.unloading = true;
+  EXPECT_EQ(world.joined[0].rank->watch({}).text, "");
+  EXPECT_EQ(world.joined[0].rank->broken().text, "");
+}
+
 /// Who gives up a rank whose kernel is stuck gets it back, as nobody else would end it.
 TEST(LsaWaiting, ARankThatIsStuckEndsAfterTheTimeout) {
   FakeCuda fake;

@@ -113,7 +113,7 @@ TEST_F(LsaOpenGroup, OtherOrdersOfCalls) {
   Loopback::Buffers buffers(fake, trial);
   std::vector<std::byte *> memory;
   const auto gatherOwn = [&](size_t rank) {
-    constexpr size_t size = 24; // of a message of ours
+    constexpr size_t size = 28; // of a message of ours
     memory.push_back(fake.allocate(3 * size));
     EXPECT_EQ(nccl.AllGather(memory.back(), memory.back() + size, size, nccl::DataType::Int8, world.comms[rank],
                              reinterpret_cast<nccl::Stream>(world.streams[rank])),
