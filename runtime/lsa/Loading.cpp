@@ -40,7 +40,7 @@ Outcome Rank::reserve(uint32_t program, Loading &loading) {
 }
 
 nccl::Comm Rank::commOfWindows() const {
-  std::lock_guard lock(mutex);
+  std::lock_guard lock(splitting);
   return teamComm.get() ? teamComm.get() : comm;
 }
 
@@ -56,7 +56,14 @@ Outcome Rank::lacksWindow(const Loading &loading, bool &lacks) const {
   return outcome;
 }
 
+Outcome Rank::enroll(Loading &loading) const {
+  const Outcome outcome = aborted();
+  return outcome.ok() ? loading.window.enroll() : outcome;
+}
+
 Outcome Rank::split(Loading &loading) const {
+  if (Outcome outcome = aborted(); !outcome.ok())
+    return outcome;
   loading.teamComm = TeamComm(nccl);
   return loading.teamComm.create(comm, team, firstOfTeam());
 }
@@ -70,9 +77,9 @@ Outcome Rank::keepSplit(Loading &loading) {
   const OnDevice device(cuda, onDevice);
   const nccl::Comm ofTeam = loading.teamComm.get();
   {
-    std::lock_guard lock(mutex);
-    if (isAborted)
-      return {gc3InvalidUsage, "the communicator was aborted"};
+    std::lock_guard lock(splitting);
+    if (Outcome outcome = aborted(); !outcome.ok())
+      return outcome;
     teamComm = std::move(loading.teamComm);
   }
   loading.window.leave(ofTeam);

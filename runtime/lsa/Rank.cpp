@@ -19,8 +19,9 @@ static uint64_t newNonce() {
   return uint64_t{random()} << 32 | random();
 }
 
-static Outcome aborted() {
-  return {gc3InvalidUsage, "the communicator was aborted"};
+/// To be asked right before anything of NCCL is touched.
+Outcome Rank::aborted() const {
+  return isAborted ? Outcome{gc3InvalidUsage, "the communicator was aborted"} : Outcome{};
 }
 
 /// Alike for all processes of a machine, containers or not; 0: not known.
@@ -199,7 +200,8 @@ Outcome Rank::beginGather(const void *bytes, size_t size) {
 }
 
 Outcome Rank::gather() {
-  return isAborted ? aborted() : exchange.gather(runner.stream());
+  const Outcome outcome = aborted();
+  return outcome.ok() ? exchange.gather(runner.stream()) : outcome;
 }
 
 /// Where it has aborted or revoked the communicator, gathers end without having brought anything.
@@ -236,8 +238,8 @@ Outcome Rank::wait(Clock::time_point since) {
       return broken(); // what has ended has brought nothing
     if (ended || !outcome.ok())
       return outcome;
-    if (isAborted)
-      return aborted();
+    if (outcome = aborted(); !outcome.ok())
+      return outcome;
     if (limit != 0 && Clock::now() - since > std::chrono::milliseconds(limit))
       return late();
     std::this_thread::sleep_for(std::chrono::microseconds(20));
@@ -316,7 +318,7 @@ void Rank::abort() {
   runner.stop();
   breakDown(aborted());
   revocation.end();
-  std::lock_guard lock(mutex);
+  std::lock_guard lock(splitting);
   teamComm.abort(aside); // whoever aborts the communicator does not know of it
 }
 

@@ -90,6 +90,8 @@ public:
   std::string refusal(uint32_t program) const;
   /// Takes what the program needs.
   host::Outcome reserve(uint32_t program, Loading &loading);
+  /// Registers its window: all ranks do so together, in a group of NCCL's.
+  host::Outcome enroll(Loading &loading) const;
   /// Whether LSA teams get communicators of their own if this one turns out to have no windows. Alike on all ranks.
   bool maySplit() const;
   /// Once its window is registered on all ranks.
@@ -137,6 +139,7 @@ public:
   bool hasRevoked() const { return revocation.isDone(); }
 
 private:
+  host::Outcome aborted() const;
   host::Outcome ask();
   host::Outcome describeNetwork(Record &record);
   host::Outcome room(const cuda::Interpreters &interpreters, device::Protocol protocol, uint32_t &blocks) const;
@@ -167,6 +170,7 @@ private:
   std::vector<Window> windows; ///< by piece of the pool
   const gin::Part *part = nullptr;
   Network ownNetwork;
+  mutable std::mutex splitting;                ///< guards what follows: who aborts waits for no call
   TeamComm teamComm;                           ///< where the windows are, if it is there
   device::ConnectionPool::Parts parts;         ///< by window and rank
   std::vector<const cuda::GpuProgram *> onGpu; ///< by number in the catalog

@@ -96,7 +96,7 @@ void groupedOver(const Nccl &nccl, const Jobs &jobs, Begin begin, Finish finish)
 
 void enroll(const Nccl &nccl, const Jobs &jobs) {
   groupedOver(
-      nccl, jobs, [](Job &job) { return job.loading.window.enroll(); },
+      nccl, jobs, [](Job &job) { return job.rank->enroll(job.loading); },
       [](Job &, const Outcome &outcome) { return outcome; });
 }
 

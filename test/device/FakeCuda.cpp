@@ -61,10 +61,12 @@ FakeCuda::~FakeCuda() {
 }
 
 bool FakeCuda::fails(const char *function, const char *file) {
+  const bool isOurs = std::string_view(file).find("FakeCuda") != std::string_view::npos;
+  if (isOurs && whileCalled)
+    whileCalled();
   if (++calls != failAt)
     return false;
-  failed =
-      std::string(std::string_view(file).find("FakeCuda") != std::string_view::npos ? "CUDA " : "NCCL ") + function;
+  failed = std::string(isOurs ? "CUDA " : "NCCL ") + function;
   return true;
 }
 

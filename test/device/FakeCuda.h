@@ -66,6 +66,7 @@ public:
   uint64_t seed = 1;                       ///< of the emulated GPU's schedule
   std::function<void()> meanwhile;         ///< what another thread does when somebody waits for a stream the next time
   std::function<void()> whileAsked;        ///< what it does whenever somebody asks for an event
+  std::function<void()> whileCalled;       ///< what it does whenever CUDA is called
 
   // What they look at:
   uint64_t calls = 0;                     ///< those that can fail

@@ -5,6 +5,7 @@
 #include "Programs.h"
 
 #include <bit>
+#include <climits>
 #include <numeric>
 
 using namespace gc3;
@@ -18,7 +19,6 @@ namespace {
 class LsaEngine : public testing::Test {
 protected:
   void attach(const std::vector<ProgramSpec> &specs, const std::string &list = "") {
-    cuda::Options options = smallOptions();
     options.choice.programs = list;
     nccl = windows.table();
     const auto ranks = static_cast<int>(specs[0].ranks.size());
@@ -34,7 +34,7 @@ protected:
       return Result::Success;
     });
     std::vector<nccl::Member> members;
-    for (int rank = 0; rank < ranks; ++rank)
+    for (int rank = 0; rank < std::min(ranks, present); ++rank)
       members.push_back({comms[static_cast<size_t>(rank)], ranks, rank});
     attached = engine->attach(members);
     for (int rank = 0; rank < ranks; ++rank) {
@@ -76,6 +76,8 @@ protected:
   }
 
   static constexpr size_t most = 100;
+  cuda::Options options = smallOptions();
+  int present = INT_MAX; ///< ranks
   std::string leaks;
   FakeCuda fake;
   FakeWindows windows{fake};
@@ -208,6 +210,16 @@ TEST_F(LsaEngine, AFailedRankServesAndFails) {
     EXPECT_NE(attached[rank].attachment->asyncError(), Result::Success);
   }
   EXPECT_NE(runAll(10), Result::Success);
+}
+
+TEST_F(LsaEngine, WhoHasWaitedInVainSaysSo) {
+  present = 1;
+  options.joiningMs = 20;
+  attach({ringAllReduce(2, true)});
+  EXPECT_EQ(attached[0].attachment->asyncError(), Result::RemoteError);
+  const nccl::Work alone{attached[0].attachment.get(), call(0, 10), 0};
+  EXPECT_EQ(engine->run({&alone, 1}), Result::RemoteError);
+  leaks = "1 pieces of memory 1 pieces of pinned memory ";
 }
 
 /// Applications ask from any thread, and CUDA would take memory of the first GPU for one that has not used it.

@@ -40,7 +40,7 @@ inline ProgramSpec under(device::Protocol protocol, ProgramSpec spec) {
 class LsaWorld {
 public:
   LsaWorld(FakeCuda &cuda, FakeWindows &windows, const std::vector<ProgramSpec> &specs,
-           const cuda::Options &options = smallOptions())
+           const cuda::Options &options = smallOptions(), lsa::Aside aside = lsa::atOnce)
       : cuda(cuda), windows(windows), nccl(windows.table()), file(open(specs)),
         comms(windows.make(static_cast<int>(specs[0].ranks.size()))),
         selection(*file, static_cast<uint32_t>(comms.size()), options.allowUnproven) {
@@ -56,7 +56,7 @@ public:
     std::vector<lsa::Applicant> applicants;
     for (nccl::Comm comm : comms)
       applicants.push_back(applicant(comm, {file}, options));
-    joined = lsa::join({FakeCuda::table(), nccl, windows.hasPart ? &FakeWindows::part : nullptr}, applicants);
+    joined = lsa::join({FakeCuda::table(), nccl, windows.hasPart ? &FakeWindows::part : nullptr, aside}, applicants);
   }
   ~LsaWorld() {
     joined.clear();

@@ -43,6 +43,35 @@ TEST(LsaWaiting, AMissingRankIsATimeout) {
   EXPECT_EQ(windows.leaks(), "");
 }
 
+/// The communicator may be gone by then.
+TEST(LsaWaiting, NothingIsRevokedBehindTheEnd) {
+  static std::vector<std::function<void()>> later;
+  for (bool aborts : {false, true}) {
+    FakeCuda fake;
+    FakeWindows windows(fake);
+    cuda::Options options = smallOptions();
+    options.timeoutMs = 1000;
+    LsaWorld world(fake, windows, {ringAllReduce(2, true)}, options,
+                   [](const std::function<void()> &work) { later.push_back(work); });
+    ASSERT_EQ(world.run(0, {}), "");
+    const Trial trial = world.trial(0, {});
+    Loopback::Buffers buffers(fake, trial);
+    std::vector<lsa::RankCall> calls{world.part(0, buffers.requests[0])};
+    lsa::run(calls, world.nccl);
+    const cuda::Watchdog::Clock::time_point start{};
+    world.joined[0].rank->watch(start);
+    world.joined[0].rank->watch(start + std::chrono::milliseconds(1000));
+    ASSERT_EQ(later.size(), 1u);
+    if (aborts)
+      world.joined[0].rank->abort();
+    else
+      world.joined[0].rank.reset();
+    windows.free(world.comms[0]);
+    std::exchange(later, {})[0]();
+    EXPECT_TRUE(windows.revoked.empty());
+  }
+}
+
 /// CUDA may answer nobody before the kernel ends: another thread may be in a launch for which there is no room.
 TEST(LsaWaiting, AStuckKernelIsStoppedBeforeCudaIsAsked) {
   FakeCuda fake;
@@ -403,6 +432,23 @@ TEST_F(LsaStuckBehind, AStoryWaitsForNobody) {
   EXPECT_EQ(call(1).code, gc3Timeout);
   fake.whileAsked = nullptr;
   EXPECT_NE(story.find("waits for a message from rank 1"), std::string::npos) << story;
+}
+
+/// That is what the call tells, and not what the gather has brought: nothing.
+TEST_F(LsaStuckBehind, ARevocationEndsWhatWaits) {
+  make(100);
+  const cuda::Watchdog::Clock::time_point start{};
+  fake.whileAsked = [&, ms = 0]() mutable {
+    const auto hook = std::exchange(fake.whileAsked, nullptr);
+    world->joined[0].rank->watch(start + std::chrono::milliseconds(ms));
+    ms += 100;
+    fake.whileAsked = hook;
+  };
+  const host::Outcome outcome = call(1);
+  fake.whileAsked = nullptr;
+  EXPECT_EQ(windows.revoked, std::vector{world->comms[0]});
+  EXPECT_EQ(outcome.code, gc3Timeout);
+  EXPECT_EQ(outcome.text.find("a kernel has not ended in 100 ms and "), 0u) << outcome.text;
 }
 
 TEST(LsaWaiting, AbortEndsLoading) {

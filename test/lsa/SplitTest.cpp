@@ -70,6 +70,15 @@ TEST_F(LsaSplit, NodesWithoutWindows) {
   }
 }
 
+/// The addresses that programs go by would be other ranks'.
+TEST_F(LsaSplit, TeamsStayAsTheyAre) {
+  LsaWorld world(fake, windows, {pairs(4)});
+  ASSERT_EQ(world.made(), "");
+  windows.teamSize = 1; // in what is split off
+  EXPECT_EQ(world.run(0, {}),
+            "program 'pairs' could not be loaded: an LSA team is no team in a communicator of its own");
+}
+
 /// One node has nothing to split, and with a network the windows are there.
 TEST_F(LsaSplit, OnlyWhereItMayHelp) {
   {

@@ -130,6 +130,25 @@ TEST_F(Groups, AttachNothingThatIsGoneWhenTheyEnd) {
   }
 }
 
+// Handing calls over may fail, long before the end.
+TEST_F(Groups, GiveTheErrorOfWhatIsHandedOver) {
+  Comm c0 = makeComm(), c1 = makeComm();
+  ncclGroupStart();
+  allReduce(c0, 2);
+  allReduce(c1, 4);
+  fakeNcclFail("AllReduce", Result::SystemError);
+  EXPECT_EQ(ncclCommDestroy(c0), Result::Success);
+  EXPECT_EQ(ncclGroupEnd(), Result::SystemError);
+  EXPECT_EQ(take(), (Events{"GroupStart()", "AllReduce(0x0, 0x0, 2, 7, 0, c0, 0x0)", "detach c0", "CommDestroy(c0)",
+                            "GroupEnd()"}))
+      << "none of the calls is made";
+  ncclGroupStart();
+  allReduce(c1, 4);
+  fakeNcclFail("AllReduce", Result::SystemError);
+  EXPECT_EQ(ncclGroupSimulateEnd(nullptr), Result::SystemError);
+  EXPECT_EQ(take(), (Events{"GroupStart()", "AllReduce(0x0, 0x0, 4, 7, 0, c1, 0x0)", "GroupSimulateEnd(0x0)"}));
+}
+
 // A communicator that goes while calls on it are kept: NCCL gets them, as without us; aborted, nobody does.
 TEST_F(Groups, LoseNoCallWhenACommunicatorGoes) {
   Comm c0 = makeComm(), c1 = makeComm();

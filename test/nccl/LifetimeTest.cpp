@@ -109,10 +109,14 @@ TEST_F(Lifetime, WhatWasRevokedHereIsNotRevokedAgain) {
   fakeEngine().revokes = true;
   EXPECT_EQ(ncclCommRevoke(comm, 0), Result::Success);
   EXPECT_EQ(take(), (Events{"abort c0", "forget c0"}));
+  comm = makeComm();
+  fakeNcclFail("CommRevoke", Result::InvalidArgument);
+  EXPECT_EQ(ncclCommRevoke(comm, 1), Result::InvalidArgument) << "NCCL knows no flags";
+  EXPECT_EQ(take(), (Events{"abort c1", "forget c1", "CommRevoke(c1, 1)"}));
   fakeEngine().revokes = false;
   fakeNcclFail("CommRevoke", Result::InvalidArgument);
   EXPECT_EQ(ncclCommRevoke(comm, 0), Result::InvalidArgument) << "the application's own mistake";
-  EXPECT_EQ(take(), Events{"CommRevoke(c0, 0)"});
+  EXPECT_EQ(take(), Events{"CommRevoke(c1, 0)"});
 }
 
 // A program that has destroyed it by pncclCommDestroy, say.

@@ -136,6 +136,17 @@ TEST_F(Operations, MayBeDestroyedInAGroup) {
                             "GroupEnd()", "RedOpDestroy(7, c0)"}));
 }
 
+// Each communicator counts its own.
+TEST_F(Operations, OfOthersWithTheSameNumberAreDestroyedAtOnce) {
+  Comm c0 = makeComm(), c1 = makeComm();
+  const RedOp op = make(c0);
+  ncclGroupStart();
+  EXPECT_EQ(allReduceBy(op, c0), Result::Success);
+  EXPECT_EQ(destroy(op, c1), Result::Success);
+  EXPECT_EQ(take(), (Events{"GroupStart()", "RedOpDestroy(5, c1)"}));
+  EXPECT_EQ(ncclGroupEnd(), Result::Success);
+}
+
 TEST_F(Operations, OutliveCallsThatAreHandedOver) {
   Comm c0 = makeComm(), c1 = makeComm();
   const RedOp op = make(c0), other = make(c1);

@@ -70,6 +70,18 @@ TEST_F(PreparedCalls, TheOldestGo) {
   EXPECT_EQ(oldest.use_count(), 1);
 }
 
+/// One by one, each in its turn.
+TEST_F(PreparedCalls, OthersStay) {
+  constexpr uint64_t most = cuda::PreparedCalls::most;
+  std::vector<std::shared_ptr<const cuda::Prepared>> all;
+  for (uint64_t count = 0; count < 3 * most; ++count)
+    all.push_back(find(0, count + 1));
+  for (uint64_t count = 2 * most; count < 3 * most; ++count)
+    EXPECT_EQ(find(0, count + 1), all[count]) << count;
+  for (uint64_t count = 0; count < 2 * most; ++count)
+    EXPECT_EQ(all[count].use_count(), 1) << count;
+}
+
 TEST_F(PreparedCalls, ErrorsAreNotKept) {
   for (int i = 0; i < 2; ++i) {
     EXPECT_EQ(find(0, UINT64_MAX), nullptr);
