@@ -7,24 +7,44 @@ namespace gc3::cuda {
 
 namespace {
 
-__device__ uint64_t firstElement() {
+__device__ uint64_t first() {
   return uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
 }
 __device__ uint64_t stride() {
   return uint64_t{gridDim.x} * blockDim.x;
 }
 
+/// Elements that a thread loads and stores at once.
+template <typename T>
+struct alignas(16) Pack {
+  static constexpr uint32_t size = 16 / sizeof(T);
+  T elements[size];
+};
+
+/// Two elements may have one place for both. By packs where the buffers are aligned to them.
+template <typename T, typename Change>
+__device__ void changeEach(T *to, const T *from, uint64_t elements, Change change) {
+  const bool areAligned = ((reinterpret_cast<uintptr_t>(to) | reinterpret_cast<uintptr_t>(from)) & 15) == 0;
+  const uint64_t packs = areAligned ? elements / Pack<T>::size : 0;
+  for (uint64_t i = first(); i < packs; i += stride()) {
+    Pack<T> pack = reinterpret_cast<const Pack<T> *>(from)[i];
+    for (T &element : pack.elements)
+      element = change(element);
+    reinterpret_cast<Pack<T> *>(to)[i] = pack;
+  }
+  for (uint64_t i = packs * Pack<T>::size + first(); i < elements; i += stride())
+    to[i] = change(from[i]);
+}
+
 template <typename T>
 __global__ void multiply(T *to, const T *from, uint64_t elements, uint64_t bits, const T *scalar) {
   const auto factor = factorOf(bits, scalar);
-  for (uint64_t i = firstElement(); i < elements; i += stride())
-    to[i] = multiplied(from[i], factor);
+  changeEach(to, from, elements, [factor](T element) { return multiplied(element, factor); });
 }
 
 template <typename T>
 __global__ void divide(T *to, const T *from, uint64_t elements, uint32_t n) {
-  for (uint64_t i = firstElement(); i < elements; i += stride())
-    to[i] = divided(from[i], n);
+  changeEach(to, from, elements, [n](T element) { return divided(element, n); });
 }
 
 } // namespace

@@ -44,10 +44,10 @@ public:
           return false;
         pair = motion.does.reduces ? combined(motion.op, arrived, pair) : arrived;
       }
-      if (motion.does.writes)
-        part.store(machine, run.target, pair);
       if (sends)
         send(machine, motion, motion.message.out + place, there, inLine, pair);
+      if (motion.does.writes)
+        part.store(machine, run.target, pair);
     }
     return true;
   }
@@ -118,7 +118,7 @@ private:
   }
 
   static GC3_DEVICE void send(Machine &machine, const Motion &motion, std::byte *at, uint32_t there, uint32_t inLine,
-                              Pair &pair) {
+                              Pair pair) {
     if (inLine == lanesPerLine - 1) {
       pair.second = {pair.first.high, motion.message.outNumber};
       pair.first.high = motion.message.outNumber;

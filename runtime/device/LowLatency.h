@@ -28,19 +28,20 @@ public:
          at += uint64_t{machine.threads()} * wordBytes) {
       const uint32_t own = bytesWithin(at, run.bytes);
       const uint64_t line = offset + at / wordBytes * lineBytesLL;
+      // Loaded while the message is still on its way, and sent before it is stored: others wait for it.
       Word word = 0;
-      if (motion.does.receives) {
-        if (!receive(machine, motion, motion.message.in + line, word))
-          return false;
-      } else {
+      if (motion.does.reads)
         word = loadWord<elementBytes>(machine, run.source + at, own);
+      if (motion.does.receives) {
+        Word arrived = 0;
+        if (!receive(machine, motion, motion.message.in + line, arrived))
+          return false;
+        word = motion.does.reduces ? Arithmetic::combine(motion.op, arrived, word) : arrived;
       }
-      if (motion.does.reduces)
-        word = Arithmetic::combine(motion.op, word, loadWord<elementBytes>(machine, run.source + at, own));
-      if (motion.does.writes)
-        storeWord<elementBytes>(machine, run.target + at, word, own);
       if (sends)
         send(machine, motion.message.out + line, word, static_cast<uint32_t>(motion.message.outNumber));
+      if (motion.does.writes)
+        storeWord<elementBytes>(machine, run.target + at, word, own);
     }
     return true;
   }

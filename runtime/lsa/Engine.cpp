@@ -153,21 +153,30 @@ public:
 
   Result run(std::span<const Work> works) override {
     std::vector<RankCall> calls;
+    std::vector<const Call *> made; // by the application, of each of these
     Result first = Result::Success;
     auto note = [&](Result result) { first = first == Result::Success ? result : first; };
     for (const Work &work : works) {
       const auto &attachment = static_cast<const RankAttachment &>(*work.attachment);
-      if (!attachment.joined())
+      if (!attachment.joined()) {
         note(tell(attachment.rank(), attachment.rank().broken()));
-      else
-        calls.push_back(rankCall(attachment.rank(), work));
+        continue;
+      }
+      calls.push_back(rankCall(attachment.rank(), work));
+      made.push_back(&work.call);
     }
-    prepare(calls, drivers.nccl);
-    note(forwardDeclined(works, calls));
-    enqueue(calls);
-    for (const RankCall &call : calls)
-      if (!call.declined)
-        note(tell(*call.rank, call.outcome));
+    for (const Turn &turn : turnsOf(calls)) {
+      prepare(turn, drivers.nccl);
+      std::vector<const Call *> declined;
+      for (const RankCall *call : turn)
+        if (call->declined)
+          declined.push_back(made[static_cast<size_t>(call - calls.data())]);
+      note(handOver(declined));
+      enqueue(turn);
+      for (const RankCall *call : turn)
+        if (!call->declined)
+          note(tell(*call->rank, call->outcome));
+    }
     return first;
   }
 
@@ -181,25 +190,17 @@ private:
     return call;
   }
 
-  /// A communicator of whose calls one was declined leaves all of this group to NCCL, which keeps their order; that is
-  /// alike on all its ranks, as groups are. NCCL's part comes first.
-  Result forwardDeclined(std::span<const Work> works, std::span<RankCall> calls) const {
-    std::set<const Rank *> leaving;
-    for (const RankCall &call : calls)
-      if (call.declined)
-        leaving.insert(call.rank);
-    if (leaving.empty())
+  /// To NCCL, which all of their communicator's ranks leave them to: in a group, as one by one they could wait for each
+  /// other.
+  Result handOver(std::span<const Call *const> calls) const {
+    if (calls.empty())
       return Result::Success;
-    for (RankCall &call : calls)
-      if (leaving.count(call.rank) != 0)
-        call.declined = true, call.outcome = {gc3InvalidUsage, "left to NCCL"};
     if (const Result opened = drivers.nccl.GroupStart(); opened != Result::Success)
-      return opened; // one by one they could wait for each other
+      return opened;
     Result result = Result::Success;
-    for (const Work &work : works)
-      if (leaving.count(&static_cast<const RankAttachment &>(*work.attachment).rank()) != 0)
-        if (Result forwarded = forward(work.call); result == Result::Success)
-          result = forwarded;
+    for (const Call *call : calls)
+      if (Result forwarded = forward(*call); result == Result::Success)
+        result = forwarded;
     const Result end = drivers.nccl.GroupEnd();
     return result == Result::Success ? end : result;
   }

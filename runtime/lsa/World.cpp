@@ -139,7 +139,8 @@ Outcome enrollAll(const Nccl &nccl, std::span<Job> jobs) {
   return splitWindowless(nccl, std::move(maySplit));
 }
 
-/// The jobs are of different ranks. An error: the ranks are broken.
+/// The jobs are of different ranks of one communicator. Behind it either all of its ranks have the program, or none, or
+/// these are broken.
 Outcome load(const Nccl &nccl, std::span<Job> jobs) {
   Jobs all;
   for (Job &job : jobs) {
@@ -176,41 +177,35 @@ bool needsLoad(const RankCall &call) {
          call.rank->broken().ok();
 }
 
-/// Each rank's next program that is not loaded, until all are; of one communicator after the other, in the order of the
-/// calls: other ranks may make those one by one. A rank on which a call has failed already tells the others, who wait
-/// for it.
-void loadAll(std::span<RankCall> calls, const Nccl &nccl) {
-  for (;;) {
-    std::vector<Job> jobs;
-    for (const RankCall &call : calls) {
-      const bool isNext = jobs.empty() || (call.rank->communicator() == jobs[0].rank->communicator() &&
-                                           std::none_of(jobs.begin(), jobs.end(),
-                                                        [&](const Job &job) { return job.rank == call.rank; }));
-      if (!isNext || !needsLoad(call))
-        continue;
+/// The program of calls that are made together, where it is not loaded. A rank on which a call has failed already tells
+/// the others, who wait for it.
+void loadFor(const Turn &calls, const Nccl &nccl) {
+  std::vector<Job> jobs;
+  for (const RankCall *call : calls)
+    if (needsLoad(*call)) {
       jobs.emplace_back();
-      jobs.back().rank = call.rank;
-      jobs.back().loading.program = call.program;
-      jobs.back().outcome = call.outcome;
+      jobs.back().rank = call->rank;
+      jobs.back().loading.program = call->program;
+      jobs.back().outcome = call->outcome;
     }
-    const bool goesOn = !jobs.empty() && load(nccl, jobs).ok();
-    for (Job &job : jobs)
-      job.rank->discard(job.loading);
-    if (!goesOn)
-      return;
-  }
+  if (!jobs.empty())
+    load(nccl, jobs);
+  for (Job &job : jobs)
+    job.rank->discard(job.loading);
 }
 
 /// A communicator's ranks make a call in a capture, or none does: who could not find out goes by the thread's others,
 /// lest it load a program alone.
-void lookForCapture(std::span<RankCall> calls) {
-  for (RankCall &call : calls)
-    call.outcome = call.rank->findCapture(call.stream, call.plan.capture);
-  for (RankCall &call : calls)
-    if (!call.outcome.ok())
-      for (const RankCall &other : calls)
-        if (other.outcome.ok() && other.rank->communicator() == call.rank->communicator())
-          call.plan.capture = std::max(call.plan.capture, other.plan.capture);
+void lookForCapture(const Turn &calls) {
+  uint64_t ofOthers = 0;
+  for (RankCall *call : calls) {
+    call->outcome = call->rank->findCapture(call->stream, call->plan.capture);
+    if (call->outcome.ok())
+      ofOthers = std::max(ofOthers, call->plan.capture);
+  }
+  for (RankCall *call : calls)
+    if (!call->outcome.ok())
+      call->plan.capture = ofOthers;
 }
 
 void plan(RankCall &call) {
@@ -233,30 +228,40 @@ void plan(RankCall &call) {
 
 } // namespace
 
-void prepare(std::span<RankCall> calls, const Nccl &nccl) {
+std::vector<Turn> turnsOf(std::span<RankCall> calls) {
+  std::map<const Rank *, uint32_t> made;
+  std::map<std::pair<uint64_t, uint32_t>, size_t> places; // by communicator and number
+  std::vector<Turn> turns;
+  for (RankCall &call : calls) {
+    const auto [place, isNew] = places.try_emplace({call.rank->communicator(), made[call.rank]++}, turns.size());
+    if (isNew)
+      turns.emplace_back();
+    turns[place->second].push_back(&call);
+  }
+  return turns;
+}
+
+void prepare(const Turn &calls, const Nccl &nccl) {
   lookForCapture(calls);
-  loadAll(calls, nccl);
-  for (RankCall &call : calls) { // before any is enqueued: memory may have to be taken, which may wait for kernels
-    plan(call);
-    if (!call.outcome.ok() && !call.declined)
-      call.rank->fail(call.outcome);
+  loadFor(calls, nccl);
+  for (RankCall *call : calls) { // before any is enqueued: memory may have to be taken, which may wait for kernels
+    plan(*call);
+    if (!call->outcome.ok() && !call->declined)
+      call->rank->fail(call->outcome);
   }
 }
 
-void enqueue(std::span<RankCall> calls) {
-  std::map<const Rank *, size_t> made;
-  std::vector<std::pair<size_t, RankCall *>> turns;
-  for (RankCall &call : calls)
-    turns.emplace_back(made[call.rank]++, &call);
-  std::stable_sort(turns.begin(), turns.end(), [](const auto &a, const auto &b) { return a.first < b.first; });
-  for (const auto &[turn, call] : turns)
+void enqueue(const Turn &calls) {
+  for (RankCall *call : calls)
     if (call->outcome.ok() && call->request.count != 0)
       call->outcome = call->rank->enqueue(call->plan, call->stream);
 }
 
 void run(std::span<RankCall> calls, const Nccl &nccl) {
-  prepare(calls, nccl);
-  enqueue(calls);
+  for (const Turn &turn : turnsOf(calls)) {
+    prepare(turn, nccl);
+    enqueue(turn);
+  }
 }
 
 } // namespace gc3::lsa

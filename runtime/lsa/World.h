@@ -40,15 +40,22 @@ struct RankCall {
   cuda::Runner::Plan plan;
 };
 
-/// Loads programs that are not loaded, and plans the calls. It waits for other ranks, if a program is loaded.
-void prepare(std::span<RankCall> calls, const Nccl &nccl);
+/// Calls that a thread's ranks of a communicator make together, one each.
+using Turn = std::vector<RankCall *>;
 
-/// Puts calls on their streams, unless they have failed or were declined: each rank's in their order, but one of each
-/// rank in turn. Behind about a thousand launches CUDA waits for room on a GPU, on which kernels may wait for another
-/// rank's.
-void enqueue(std::span<RankCall> calls);
+/// The n-th calls of all ranks of a communicator, in the order of their first: as other threads may make them one by
+/// one, and wait for each to end, nothing is done for one before all that come before it are on their streams. So ranks
+/// take turns, too: behind about a thousand launches CUDA waits for room on a GPU, on which kernels may wait for
+/// another rank's.
+std::vector<Turn> turnsOf(std::span<RankCall> calls);
 
-/// Both, in this order.
+/// Loads the program, if it is not loaded, for which it waits for other ranks, and plans the calls.
+void prepare(const Turn &calls, const Nccl &nccl);
+
+/// Puts the calls on their streams, unless they have failed or were declined.
+void enqueue(const Turn &calls);
+
+/// All calls, by turns.
 void run(std::span<RankCall> calls, const Nccl &nccl);
 
 } // namespace gc3::lsa

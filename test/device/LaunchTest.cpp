@@ -10,8 +10,8 @@ using namespace gc3;
 namespace {
 
 /// What the runtime was told last, in words.
-std::string told;
-cudaError_t answer = cudaSuccess;
+std::string told, loaded;
+cudaError_t answer = cudaSuccess, loading = cudaSuccess;
 int errorsTaken = 0;
 
 std::string describe(const cudaLaunchConfig_t &config) {
@@ -41,6 +41,10 @@ extern "C" cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks
   *blocks = threads + static_cast<int>(dynamic);
   return answer;
 }
+extern "C" cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *, const void *kernel) {
+  loaded = static_cast<const char *>(kernel);
+  return loading;
+}
 // NOLINTEND(readability-identifier-naming)
 
 namespace {
@@ -55,6 +59,21 @@ TEST(Launch, IsCooperativeWhereBlocksWait) {
   launch.cooperative = false;
   EXPECT_EQ(cuda::launch(launch), cudaSuccess);
   EXPECT_EQ(told, "7 blocks of 64, kernel of value on stream");
+}
+
+/// Later it would wait for what runs.
+TEST(Launch, KernelsAreLoadedWhenAskedAbout) {
+  char kernel[] = "kernel";
+  int blocks = 0;
+  EXPECT_EQ(cuda::occupancy(&blocks, kernel, 96), cudaSuccess);
+  EXPECT_EQ(loaded, "kernel");
+  EXPECT_EQ(blocks, 96);
+  errorsTaken = blocks = 0;
+  loading = cudaErrorMemoryAllocation;
+  EXPECT_EQ(cuda::occupancy(&blocks, kernel, 96), cudaErrorMemoryAllocation);
+  EXPECT_EQ(errorsTaken, 1);
+  EXPECT_EQ(blocks, 0);
+  loading = cudaSuccess;
 }
 
 /// The application must not find our errors in cudaGetLastError.

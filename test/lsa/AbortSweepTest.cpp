@@ -28,6 +28,7 @@ bool abortAt(uint64_t at, FakeCuda &fake, FakeWindows &windows, const std::vecto
   EXPECT_NE(problem, "a rank is stuck");
   EXPECT_TRUE(aborted || problem.empty()) << problem;
   fake.whileCalled = nullptr;
+  EXPECT_TRUE(!aborted || windows.abortedSplits == windows.splits) << "those are nobody else's to abort";
   return aborted;
 }
 

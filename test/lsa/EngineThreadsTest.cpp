@@ -132,6 +132,27 @@ TEST_F(LsaEngineThreads, MakeUseAndLeaveCommunicatorsAtOnce) {
     thread.join();
 }
 
+/// One thread's calls on two communicators are in a group; another one makes them one by one, in the same order.
+TEST_F(LsaEngineThreads, GroupsMeetCallsOneByOne) {
+  const auto use = [&](int rank, bool inGroup) {
+    std::vector<Seat> seats;
+    for (size_t pair : {0, 1})
+      seats.push_back(attach({{pairs[pair][static_cast<size_t>(rank)], pairSize, rank}})[0]);
+    if (inGroup)
+      reduce(seats, 2, 4);
+    else
+      for (const Seat &seat : seats)
+        reduce({seat}, 2, 4);
+    return seats;
+  };
+  std::vector<Seat> first, second;
+  std::thread other([&] { second = use(1, false); });
+  first = use(0, true);
+  other.join();
+  leave(first);
+  leave(second);
+}
+
 /// As a watchdog of the application's does.
 TEST_F(LsaEngineThreads, OneAbortsWhatAnotherUses) {
   std::vector<Seat> own = attach({{pairs[0][0], pairSize, 0}, {pairs[0][1], pairSize, 1}});

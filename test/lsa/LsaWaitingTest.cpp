@@ -449,6 +449,28 @@ TEST_F(LsaStuckBehind, ARevocationEndsWhatWaits) {
   EXPECT_EQ(windows.revoked, std::vector{world->comms[0]});
   EXPECT_EQ(outcome.code, gc3Timeout);
   EXPECT_EQ(outcome.text.find("a kernel has not ended in 100 ms and "), 0u) << outcome.text;
+  world.reset();
+  buffers.clear();
+  EXPECT_EQ(windows.leaks(), "4 pieces of memory 3 pieces of pinned memory 1 pieces of symmetric memory 1 windows ")
+      << "its streams are not NCCL's";
+}
+
+/// NCCL's own abort ends its gathers, too, and they have brought nothing then.
+TEST(LsaWaiting, AbortEndsLoadingWithNccl) {
+  FakeCuda fake;
+  FakeWindows windows(fake);
+  LsaWorld world(fake, windows, {ringAllReduce(2, true)});
+  const Trial trial = world.trial(0, {});
+  Loopback::Buffers buffers(fake, trial);
+  std::vector<lsa::RankCall> calls{world.part(0, buffers.requests[0])};
+  fake.whileAsked = [&] {
+    abortAll(world);
+    windows.revoked = world.comms;
+  };
+  lsa::run(calls, world.nccl);
+  fake.whileAsked = nullptr;
+  EXPECT_EQ(calls[0].outcome.text, "the communicator was aborted");
+  EXPECT_EQ(world.joined[0].rank->broken().text, "the communicator was aborted");
 }
 
 TEST(LsaWaiting, AbortEndsLoading) {

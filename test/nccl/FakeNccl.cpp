@@ -270,8 +270,9 @@ FAKE(GetVersion, int *version) {
 }
 
 FAKE(GroupStart) {
-  ++group.depth;
-  return enter("GroupStart");
+  const Result result = enter("GroupStart");
+  group.depth += result == Result::Success ? 1 : 0;
+  return result;
 }
 
 FAKE(GroupEnd) {

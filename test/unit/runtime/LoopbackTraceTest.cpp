@@ -171,6 +171,42 @@ TEST(LoopbackTrace, KeepsTheLastSteps) {
   EXPECT_EQ(trace.find("i", "not recorded")[0].arguments.at("instructions"), "33");
 }
 
+// What the calls that have ended leave at the front may be too little.
+TEST(LoopbackTrace, NoCallOverlapsOneUnderWay) {
+  FakeCuda fake;
+  TracePath path;
+  const LoadedSpec spec(ringAllReduce(2, true)); // 3 steps on each rank: rings of 4 records, of two tiles 8
+  testing::internal::CaptureStderr();
+  {
+    cuda::Recorder recorder(FakeCuda::table(), *trace::TraceFile::named(path.name), {0, 2}, 32);
+    recorder.reserveAll();
+    bool mayEnd = false;
+    const cuda::Stream held = fake.stream(0), other = fake.stream(0);
+    const auto call = [&](cuda::Stream stream, uint64_t tiles) {
+      device::Call made{};
+      made.tiles = tiles;
+      EXPECT_TRUE(recorder.begin(*spec.program, 6, made, stream).ok());
+      EXPECT_TRUE(recorder.end(stream).ok());
+      return made.records;
+    };
+    bool isFirst = true;
+    fake.enqueue(other, [&] { return [&] { return !isFirst; }; });
+    const device::Record *const first = call(other, 1);
+    fake.enqueue(held, [&] { return [&] { return mayEnd; }; });
+    EXPECT_EQ(call(held, 1), first + 8);
+    EXPECT_EQ(call(held, 2), first + 16);
+    isFirst = false;
+    EXPECT_TRUE(fake.isIdle(other));
+    EXPECT_EQ(call(held, 2), nullptr) << "8 are free";
+    EXPECT_EQ(call(held, 1), first);
+    mayEnd = true;
+    EXPECT_TRUE(recorder.finish(held).ok());
+    FakeCuda::table().destroyStream(held);
+    FakeCuda::table().destroyStream(other);
+  }
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("lacks 1 calls"), std::string::npos);
+}
+
 // Calls under way have their own part of the ring, and one for which there is none is lost.
 TEST(LoopbackTrace, CallsUnderWayShareTheRoom) {
   FakeCuda fake;
