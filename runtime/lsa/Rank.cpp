@@ -204,7 +204,6 @@ Outcome Rank::gather() {
   return outcome.ok() ? exchange.gather(runner.stream()) : outcome;
 }
 
-/// Where it has aborted or revoked the communicator, gathers end without having brought anything.
 Outcome Rank::endGather(void *all, Clock::time_point since) {
   const OnDevice device(cuda, onDevice);
   Outcome outcome = device.outcome();
@@ -212,7 +211,7 @@ Outcome Rank::endGather(void *all, Clock::time_point since) {
     outcome = wait(since);
   if (outcome.ok())
     outcome = exchange.hear(all, runner.stream());
-  return isAborted ? aborted() : outcome;
+  return outcome;
 }
 
 /// For a program not longer than for a kernel. All ranks join right behind the birth of the communicator, so one that
