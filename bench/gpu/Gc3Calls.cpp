@@ -3,6 +3,8 @@
 
 #include "Replay.h"
 
+#include <cstdlib>
+
 namespace bench {
 
 namespace {
@@ -14,7 +16,8 @@ void check(gc3Result_t result, const std::string &what, gc3Comm_t comm = nullptr
 
 } // namespace
 
-Gc3Calls::Gc3Calls(const std::string &path) {
+Gc3Calls::Gc3Calls(const std::string &path, Graphs graphs) {
+  setenv("NCCL_GRAPH_MIXING_SUPPORT", graphs == Graphs::Ordered ? "1" : "0", 1); // read when communicators are made
   check(gc3BundleLoad(&bundle, path.c_str()), path);
   program.size = sizeof(program);
   check(gc3BundleProgramInfo(bundle, 0, &program), path);

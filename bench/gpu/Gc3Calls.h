@@ -6,6 +6,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -16,10 +17,14 @@ struct Buffers {
   std::vector<float *> inputs, outputs;
 };
 
+/// Whether graphs have events that order their replays with other calls, as they do by default. The kernels that gc3's
+/// are compared with have none.
+enum class Graphs : uint8_t { Alone, Ordered };
+
 class Gc3Calls {
 public:
   /// The one program of the bundle at `path`.
-  explicit Gc3Calls(const std::string &path);
+  explicit Gc3Calls(const std::string &path, Graphs graphs = Graphs::Alone);
   ~Gc3Calls();
   Gc3Calls(const Gc3Calls &) = delete;
   Gc3Calls &operator=(const Gc3Calls &) = delete;

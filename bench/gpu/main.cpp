@@ -256,8 +256,11 @@ void Bench::latency() {
   Gc3Calls nothing(bundle("nothing")), allPairs(bundle("allpairs_ll"));
   latencyRow("one step on one rank, 4 bytes", [&] { nothing.call(apart, 1, stream); });
   compare("gc3's All-Pairs", allPairs, inPlace, compared, true);
-  latencyRow("All-Pairs AllReduce of " + std::to_string(ranks) + " ranks, LL, 1 KiB",
-             [&] { allPairs.call(inPlace, smallest / sizeof(float), stream); });
+  const std::string what = "All-Pairs AllReduce of " + std::to_string(ranks) + " ranks, LL, 1 KiB";
+  latencyRow(what, [&] { allPairs.call(inPlace, smallest / sizeof(float), stream); });
+  Gc3Calls ordered(bundle("allpairs_ll"), Graphs::Ordered);
+  latencyRow(what + ", graphs ordered with other calls",
+             [&] { ordered.call(inPlace, smallest / sizeof(float), stream); });
 }
 
 void Bench::nccl() {
@@ -266,7 +269,7 @@ void Bench::nccl() {
     report.note("NCCL is not measured: " + problem);
     return;
   }
-  Gc3Calls ring(bundle("ring_simple"));
+  Gc3Calls ring(bundle("ring_simple"), Graphs::Ordered); // as NCCL's are
   compare("gc3's ring", ring, inPlace, compared, true);
   compare(
       "NCCL's AllReduce", inPlace, [&] { calls.allReduce(inPlace, compared, stream); }, true);
