@@ -49,7 +49,7 @@ Outcome Exchange::hasEnded(bool &ended) {
 }
 
 Outcome Exchange::hear(void *all, cuda::Stream stream) {
-  now = State::Idle;
+  now = State::Noted; // where what was heard can't be copied, it is not known
   std::vector<std::byte> messages(told.size() * ranks);
   Outcome outcome =
       outcomeOf(cuda, cuda.copy(messages.data(), heard(), messages.size(), stream), "hearing from the other ranks");
@@ -59,6 +59,7 @@ Outcome Exchange::hear(void *all, cuda::Stream stream) {
     return outcome;
   if (headOf(messages, rank).kind == Head::Kind::Nothing)
     return withdraw(stream);
+  now = State::Idle;
   const size_t size = told.size() - sizeof(Head);
   for (uint32_t r = 0; r < ranks; ++r)
     std::memcpy(static_cast<std::byte *>(all) + r * size, messages.data() + r * told.size() + sizeof(Head), size);
@@ -67,7 +68,6 @@ Outcome Exchange::hear(void *all, cuda::Stream stream) {
 
 /// NCCL has noted the gather, and the others wait for it: when it comes, they are to know that nobody goes on.
 Outcome Exchange::withdraw(cuda::Stream stream) {
-  now = State::Noted;
   const Head head{communicator, number, Head::Kind::Withdrawn};
   std::memcpy(told.data(), &head, sizeof head);
   Outcome outcome = tell(stream);

@@ -214,8 +214,8 @@ NCCL groupEnd -> not made: gc3SystemError: closing a group [NCCL]; left: 2 memor
 CUDA getDevice -> not made: gc3UnhandledCudaError: asking for the current device [CUDA]; left: 1 memory 1 pinned
 CUDA record -> not made: gc3UnhandledCudaError: recording an event [CUDA]; left: 1 memory 1 pinned
 CUDA query -> not made: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 1 memory 1 pinned
-CUDA copy -> not made: gc3UnhandledCudaError: hearing from the other ranks [CUDA]
-CUDA synchronize -> not made: gc3UnhandledCudaError: hearing from the other ranks [CUDA]
+CUDA copy -> not made: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 1 memory 1 pinned 1 streams
+CUDA synchronize -> not made: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 1 memory 1 pinned 1 streams
 CUDA setDevice -> not made: gc3UnhandledCudaError: switching to device # [CUDA]; left: 1 memory 1 pinned
 CUDA capture -> group: gc3InvalidUsage: program 'ring2_aliased_1' could not be loaded: asking whether the stream is captured [CUDA]
 CUDA capture -> group: gc3InvalidUsage: program 'ring2_aliased_1' could not be loaded: rank # could not load it: asking whether the stream is captured [CUDA]
@@ -244,8 +244,8 @@ NCCL groupEnd -> group: gc3SystemError: closing a group [NCCL]; asked: gc3System
 CUDA getDevice -> group: gc3UnhandledCudaError: asking for the current device [CUDA]; asked: gc3UnhandledCudaError: asking for the current device [CUDA]; left: 2 memory 1 pinned 1 symmetric
 CUDA record -> group: gc3UnhandledCudaError: recording an event [CUDA]; asked: gc3UnhandledCudaError: recording an event [CUDA]; left: 2 memory 1 pinned 1 symmetric
 CUDA query -> group: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; asked: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 2 memory 1 pinned 1 symmetric
-CUDA copy -> group: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; asked: gc3UnhandledCudaError: hearing from the other ranks [CUDA]
-CUDA synchronize -> group: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; asked: gc3UnhandledCudaError: hearing from the other ranks [CUDA]
+CUDA copy -> group: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; asked: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 2 memory 1 pinned 1 streams 1 symmetric
+CUDA synchronize -> group: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; asked: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 2 memory 1 pinned 1 streams 1 symmetric
 CUDA setDevice -> group: gc3UnhandledCudaError: switching to device # [CUDA]; asked: gc3UnhandledCudaError: switching to device # [CUDA]; left: 2 memory 1 pinned 1 symmetric
 NCCL groupStart -> group: gc3InvalidUsage: program 'ring2_aliased_1' could not be loaded: opening a group [NCCL]
 NCCL enroll -> group: gc3InvalidUsage: program 'ring2_aliased_1' could not be loaded: registering a window [NCCL]
@@ -269,6 +269,8 @@ NCCL groupEnd -> group: gc3SystemError: closing a group [NCCL]; asked: gc3System
 CUDA getDevice -> group: gc3UnhandledCudaError: asking for the current device [CUDA]; asked: gc3UnhandledCudaError: asking for the current device [CUDA]; left: 3 memory 1 pinned 1 symmetric 1 windows
 CUDA record -> group: gc3UnhandledCudaError: recording an event [CUDA]; asked: gc3UnhandledCudaError: recording an event [CUDA]; left: 3 memory 1 pinned 1 symmetric 1 windows
 CUDA query -> group: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; asked: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 3 memory 1 pinned 1 symmetric 1 windows
+CUDA copy -> group: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; asked: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 3 memory 1 pinned 1 streams 1 symmetric 1 windows
+CUDA synchronize -> group: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; asked: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 3 memory 1 pinned 1 streams 1 symmetric 1 windows
 CUDA setDevice -> group: gc3UnhandledCudaError: switching to device # [CUDA]; asked: gc3UnhandledCudaError: switching to device # [CUDA]; left: 3 memory 1 pinned 1 symmetric 1 windows
 CUDA getDevice -> group: gc3UnhandledCudaError: asking for the current device [CUDA]; aborted; left: 6 memory 2 pinned 2 symmetric 2 windows
 CUDA setDevice -> group: gc3UnhandledCudaError: switching to device # [CUDA]; aborted; left: 6 memory 2 pinned 2 symmetric 2 windows

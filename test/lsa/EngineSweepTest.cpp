@@ -217,8 +217,8 @@ NCCL groupEnd -> broken: closing a group [NCCL]; group: SystemError; asked: Syst
 CUDA getDevice -> broken: asking for the current device [CUDA]; group: UnhandledCudaError; asked: UnhandledCudaError; left: 1 memory 1 pinned
 CUDA record -> broken: recording an event [CUDA]; group: UnhandledCudaError; asked: UnhandledCudaError; left: 1 memory 1 pinned
 CUDA query -> broken: hearing from the other ranks [CUDA]; group: UnhandledCudaError; asked: UnhandledCudaError; left: 1 memory 1 pinned
-CUDA copy -> broken: hearing from the other ranks [CUDA]; group: UnhandledCudaError; asked: UnhandledCudaError
-CUDA synchronize -> broken: hearing from the other ranks [CUDA]; group: UnhandledCudaError; asked: UnhandledCudaError
+CUDA copy -> broken: hearing from the other ranks [CUDA]; group: UnhandledCudaError; asked: UnhandledCudaError; left: 1 memory 1 pinned 1 streams
+CUDA synchronize -> broken: hearing from the other ranks [CUDA]; group: UnhandledCudaError; asked: UnhandledCudaError; left: 1 memory 1 pinned 1 streams
 CUDA setDevice -> broken: switching to device # [CUDA]; group: UnhandledCudaError; asked: UnhandledCudaError; left: 1 memory 1 pinned
 CUDA capture -> group: handed over; alone: NCCL
 CUDA getDevice -> group: handed over; alone: NCCL
@@ -240,7 +240,8 @@ NCCL groupEnd -> group: SystemError; asked: SystemError; left: 4 memory 2 pinned
 CUDA getDevice -> group: UnhandledCudaError; asked: UnhandledCudaError; left: 2 memory 1 pinned 1 symmetric
 CUDA record -> group: UnhandledCudaError; asked: UnhandledCudaError; left: 2 memory 1 pinned 1 symmetric
 CUDA query -> group: UnhandledCudaError; asked: UnhandledCudaError; left: 2 memory 1 pinned 1 symmetric
-CUDA synchronize -> group: UnhandledCudaError; asked: UnhandledCudaError
+CUDA copy -> group: UnhandledCudaError; asked: UnhandledCudaError; left: 2 memory 1 pinned 1 streams 1 symmetric
+CUDA synchronize -> group: UnhandledCudaError; asked: UnhandledCudaError; left: 2 memory 1 pinned 1 streams 1 symmetric
 CUDA setDevice -> group: UnhandledCudaError; asked: UnhandledCudaError; left: 2 memory 1 pinned 1 symmetric
 NCCL groupStart -> group: handed over; alone: NCCL
 NCCL enroll -> group: handed over; alone: NCCL
@@ -253,6 +254,8 @@ NCCL groupEnd -> group: SystemError; asked: SystemError; left: 6 memory 2 pinned
 CUDA getDevice -> group: UnhandledCudaError; asked: UnhandledCudaError; left: 3 memory 1 pinned 1 symmetric 1 windows
 CUDA record -> group: UnhandledCudaError; asked: UnhandledCudaError; left: 3 memory 1 pinned 1 symmetric 1 windows
 CUDA query -> group: UnhandledCudaError; asked: UnhandledCudaError; left: 3 memory 1 pinned 1 symmetric 1 windows
+CUDA copy -> group: UnhandledCudaError; asked: UnhandledCudaError; left: 3 memory 1 pinned 1 streams 1 symmetric 1 windows
+CUDA synchronize -> group: UnhandledCudaError; asked: UnhandledCudaError; left: 3 memory 1 pinned 1 streams 1 symmetric 1 windows
 CUDA setDevice -> group: UnhandledCudaError; asked: UnhandledCudaError; left: 3 memory 1 pinned 1 symmetric 1 windows
 CUDA getDevice -> group: UnhandledCudaError; aborted; left: 6 memory 2 pinned 2 symmetric 2 windows
 CUDA setDevice -> group: UnhandledCudaError; aborted; left: 6 memory 2 pinned 2 symmetric 2 windows

@@ -45,8 +45,8 @@ NCCL groupEnd -> broken in joining: gc3SystemError: closing a group [NCCL]; left
 CUDA getDevice -> broken in joining: gc3UnhandledCudaError: asking for the current device [CUDA]; left: 1 memory 1 pinned
 CUDA record -> broken in joining: gc3UnhandledCudaError: recording an event [CUDA]; left: 1 memory 1 pinned
 CUDA query -> broken in joining: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 1 memory 1 pinned
-CUDA copy -> broken in joining: gc3UnhandledCudaError: hearing from the other ranks [CUDA]
-CUDA synchronize -> broken in joining: gc3UnhandledCudaError: hearing from the other ranks [CUDA]
+CUDA copy -> broken in joining: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 1 memory 1 pinned 1 streams
+CUDA synchronize -> broken in joining: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 1 memory 1 pinned 1 streams
 CUDA setDevice -> broken in joining: gc3UnhandledCudaError: switching to device # [CUDA]; left: 1 memory 1 pinned
 CUDA capture -> declined: asking whether the stream is captured [CUDA] / rank # could not load it: asking whether the stream is captured [CUDA]
 CUDA getDevice -> declined: asking for the current device [CUDA] / rank # could not load it: asking for the current device [CUDA]
@@ -68,8 +68,8 @@ NCCL groupEnd -> broken: gc3SystemError: closing a group [NCCL]; left: 4 memory 
 CUDA getDevice -> broken: gc3UnhandledCudaError: asking for the current device [CUDA]; left: 2 memory 1 pinned 1 symmetric
 CUDA record -> broken: gc3UnhandledCudaError: recording an event [CUDA]; left: 2 memory 1 pinned 1 symmetric
 CUDA query -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 2 memory 1 pinned 1 symmetric
-CUDA copy -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]
-CUDA synchronize -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]
+CUDA copy -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 2 memory 1 pinned 1 streams 1 symmetric
+CUDA synchronize -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 2 memory 1 pinned 1 streams 1 symmetric
 CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA]; left: 2 memory 1 pinned 1 symmetric
 NCCL groupStart -> declined: opening a group [NCCL]
 NCCL enroll -> declined: rank # could not load it: registering a window [NCCL] / registering a window [NCCL]
@@ -86,6 +86,8 @@ NCCL groupEnd -> broken: gc3SystemError: closing a group [NCCL]; left: 6 memory 
 CUDA getDevice -> broken: gc3UnhandledCudaError: asking for the current device [CUDA]; left: 3 memory 1 pinned 1 symmetric 1 windows
 CUDA record -> broken: gc3UnhandledCudaError: recording an event [CUDA]; left: 3 memory 1 pinned 1 symmetric 1 windows
 CUDA query -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 3 memory 1 pinned 1 symmetric 1 windows
+CUDA copy -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 3 memory 1 pinned 1 streams 1 symmetric 1 windows
+CUDA synchronize -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 3 memory 1 pinned 1 streams 1 symmetric 1 windows
 CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA]; left: 3 memory 1 pinned 1 symmetric 1 windows
 CUDA getDevice -> broken: gc3UnhandledCudaError: asking for the current device [CUDA] / ok; aborted, as others waited; left: 7 memory 2 pinned 2 symmetric 2 windows
 CUDA allocate -> ran

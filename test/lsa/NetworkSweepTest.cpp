@@ -43,8 +43,8 @@ NCCL groupEnd -> broken in joining: gc3SystemError: closing a group [NCCL]; left
 CUDA getDevice -> broken in joining: gc3UnhandledCudaError: asking for the current device [CUDA]; left: 2 memory 1 pinned
 CUDA record -> broken in joining: gc3UnhandledCudaError: recording an event [CUDA]; left: 2 memory 1 pinned
 CUDA query -> broken in joining: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 2 memory 1 pinned
-CUDA copy -> broken in joining: gc3UnhandledCudaError: hearing from the other ranks [CUDA]
-CUDA synchronize -> broken in joining: gc3UnhandledCudaError: hearing from the other ranks [CUDA]
+CUDA copy -> broken in joining: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 2 memory 1 pinned 1 streams
+CUDA synchronize -> broken in joining: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 2 memory 1 pinned 1 streams
 CUDA setDevice -> broken in joining: gc3UnhandledCudaError: switching to device # [CUDA]; left: 2 memory 1 pinned
 NCCL groupStart -> not chosen: gc3InvalidUsage: program 'ring2_aliased_1': ranks 0 and 1, which it connects, do not reach each other's memory, and rank # could not get a network of NCCL's GIN
 NCCL createNetwork -> not chosen: gc3InvalidUsage: program 'ring2_aliased_1': ranks 0 and 1, which it connects, do not reach each other's memory, and rank # could not get a network of NCCL's GIN
@@ -59,6 +59,8 @@ NCCL groupEnd -> broken in joining: gc3SystemError: closing a group [NCCL]; left
 CUDA getDevice -> broken in joining: gc3UnhandledCudaError: asking for the current device [CUDA]; left: 2 memory 1 pinned 1 device communicators
 CUDA record -> broken in joining: gc3UnhandledCudaError: recording an event [CUDA]; left: 2 memory 1 pinned 1 device communicators
 CUDA query -> broken in joining: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 2 memory 1 pinned 1 device communicators
+CUDA copy -> broken in joining: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 2 memory 1 pinned 1 streams 1 device communicators
+CUDA synchronize -> broken in joining: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 2 memory 1 pinned 1 streams 1 device communicators
 CUDA setDevice -> broken in joining: gc3UnhandledCudaError: switching to device # [CUDA]; left: 2 memory 1 pinned 1 device communicators
 CUDA capture -> declined: asking whether the stream is captured [CUDA] / rank # could not load it: asking whether the stream is captured [CUDA]
 CUDA getDevice -> declined: asking for the current device [CUDA] / rank # could not load it: asking for the current device [CUDA]
@@ -80,8 +82,8 @@ NCCL groupEnd -> broken: gc3SystemError: closing a group [NCCL]; left: 6 memory 
 CUDA getDevice -> broken: gc3UnhandledCudaError: asking for the current device [CUDA]; left: 3 memory 1 pinned 1 symmetric 1 device communicators
 CUDA record -> broken: gc3UnhandledCudaError: recording an event [CUDA]; left: 3 memory 1 pinned 1 symmetric 1 device communicators
 CUDA query -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 3 memory 1 pinned 1 symmetric 1 device communicators
-CUDA copy -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]
-CUDA synchronize -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]
+CUDA copy -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 3 memory 1 pinned 1 streams 1 symmetric 1 device communicators
+CUDA synchronize -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 3 memory 1 pinned 1 streams 1 symmetric 1 device communicators
 CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA]; left: 3 memory 1 pinned 1 symmetric 1 device communicators
 NCCL groupStart -> declined: opening a group [NCCL]
 NCCL enroll -> declined: rank # could not load it: registering a window [NCCL] / registering a window [NCCL]
@@ -98,6 +100,8 @@ NCCL groupEnd -> broken: gc3SystemError: closing a group [NCCL]; left: 8 memory 
 CUDA getDevice -> broken: gc3UnhandledCudaError: asking for the current device [CUDA]; left: 4 memory 1 pinned 1 symmetric 1 windows 1 device communicators
 CUDA record -> broken: gc3UnhandledCudaError: recording an event [CUDA]; left: 4 memory 1 pinned 1 symmetric 1 windows 1 device communicators
 CUDA query -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 4 memory 1 pinned 1 symmetric 1 windows 1 device communicators
+CUDA copy -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 4 memory 1 pinned 1 streams 1 symmetric 1 windows 1 device communicators
+CUDA synchronize -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 4 memory 1 pinned 1 streams 1 symmetric 1 windows 1 device communicators
 CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA]; left: 4 memory 1 pinned 1 symmetric 1 windows 1 device communicators
 CUDA getDevice -> broken: gc3UnhandledCudaError: asking for the current device [CUDA] / ok; aborted, as others waited; left: 8 memory 2 pinned 2 symmetric 2 windows 2 device communicators
 CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA] / ok; aborted, as others waited; left: 8 memory 2 pinned 2 symmetric 2 windows 2 device communicators
@@ -154,8 +158,8 @@ NCCL groupEnd -> broken in joining: gc3SystemError: closing a group [NCCL]; left
 CUDA getDevice -> broken in joining: gc3UnhandledCudaError: asking for the current device [CUDA]; left: 1 memory 1 pinned
 CUDA record -> broken in joining: gc3UnhandledCudaError: recording an event [CUDA]; left: 1 memory 1 pinned
 CUDA query -> broken in joining: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 1 memory 1 pinned
-CUDA copy -> broken in joining: gc3UnhandledCudaError: hearing from the other ranks [CUDA]
-CUDA synchronize -> broken in joining: gc3UnhandledCudaError: hearing from the other ranks [CUDA]
+CUDA copy -> broken in joining: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 1 memory 1 pinned 1 streams
+CUDA synchronize -> broken in joining: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 1 memory 1 pinned 1 streams
 CUDA setDevice -> broken in joining: gc3UnhandledCudaError: switching to device # [CUDA]; left: 1 memory 1 pinned
 CUDA capture -> declined: asking whether the stream is captured [CUDA] / rank # could not load it: asking whether the stream is captured [CUDA]
 CUDA getDevice -> declined: asking for the current device [CUDA] / rank # could not load it: asking for the current device [CUDA]
@@ -179,8 +183,8 @@ NCCL groupEnd -> broken: gc3SystemError: closing a group [NCCL]; left: 8 memory 
 CUDA getDevice -> broken: gc3UnhandledCudaError: asking for the current device [CUDA]; left: 2 memory 1 pinned 1 symmetric
 CUDA record -> broken: gc3UnhandledCudaError: recording an event [CUDA]; left: 2 memory 1 pinned 1 symmetric
 CUDA query -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 2 memory 1 pinned 1 symmetric
-CUDA copy -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]
-CUDA synchronize -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]
+CUDA copy -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 2 memory 1 pinned 1 streams 1 symmetric
+CUDA synchronize -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 2 memory 1 pinned 1 streams 1 symmetric
 CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA]; left: 2 memory 1 pinned 1 symmetric
 NCCL groupStart -> declined: opening a group [NCCL]
 NCCL enroll -> declined: rank # could not load it: registering a window [NCCL] / registering a window [NCCL]
@@ -202,6 +206,8 @@ NCCL groupEnd -> broken: gc3SystemError: closing a group [NCCL]; left: 12 memory
 CUDA getDevice -> broken: gc3UnhandledCudaError: asking for the current device [CUDA]; left: 3 memory 1 pinned 1 symmetric 1 windows 1 communicators
 CUDA record -> broken: gc3UnhandledCudaError: recording an event [CUDA]; left: 3 memory 1 pinned 1 symmetric 1 windows 1 communicators
 CUDA query -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 3 memory 1 pinned 1 symmetric 1 windows 1 communicators
+CUDA copy -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 3 memory 1 pinned 1 streams 1 symmetric 1 windows 1 communicators
+CUDA synchronize -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 3 memory 1 pinned 1 streams 1 symmetric 1 windows 1 communicators
 CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA]; left: 3 memory 1 pinned 1 symmetric 1 windows 1 communicators
 CUDA getDevice -> broken: gc3UnhandledCudaError: asking for the current device [CUDA] / ok; aborted, as others waited; left: 12 memory 4 pinned 4 symmetric 4 windows
 CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA] / ok; aborted, as others waited; left: 12 memory 4 pinned 4 symmetric 4 windows
