@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups: calls noted per thread, then run in rounds. In a round every communicator that still has calls makes its next
-// one. The thread arrives with all of them before it waits for any, so that threads may note the calls of different
-// worlds in different orders. Linear in the calls.
+// Groups: calls noted per thread, then run: on GPUs in their order, on CPUs in rounds. In a round every communicator
+// that still has calls makes its next one. The thread arrives with all of them before it waits for any, so that threads
+// may note the calls of different worlds in different orders. Linear in the calls.
 #include "api/CallLines.h"
 #include "api/Lsa.h"
 #include "log/Log.h"
@@ -37,28 +37,40 @@ thread_local Group group;
 struct Rounds {
   Backend *backend;
   std::vector<std::vector<const Noted *>> rounds;
-  Outcome outcome; ///< after an error the world's further calls are dropped
+  Outcome outcome; ///< of the first call that has failed
 };
 
-/// Sorts the calls by world, in the order of their first call, and by round: the n-th call of a communicator is in the
-/// n-th round.
-std::vector<Rounds> sortCalls(std::deque<Noted> &calls) {
+/// A round of a world.
+struct Turn {
+  size_t world, round;
+};
+
+/// All calls, by world in the order of their first call, and by round: the n-th call of a communicator is in the n-th
+/// round.
+struct Sorted {
   std::vector<Rounds> worlds;
+  std::vector<Turn> turns; ///< in the order of their first calls
+};
+
+Sorted sortCalls(std::deque<Noted> &calls) {
+  Sorted sorted;
   std::unordered_map<Backend *, size_t> worldOf;
   std::unordered_map<gc3Comm *, size_t> madeBy;
   for (Noted &call : calls) {
     call.request.name = call.name;
     Backend *backend = call.comm->backend.get();
-    auto [place, isNew] = worldOf.try_emplace(backend, worlds.size());
+    auto [place, isNew] = worldOf.try_emplace(backend, sorted.worlds.size());
     if (isNew)
-      worlds.push_back({backend, {}, {}});
-    Rounds &own = worlds[place->second];
+      sorted.worlds.push_back({backend, {}, {}});
+    Rounds &own = sorted.worlds[place->second];
     size_t round = madeBy[call.comm.get()]++;
-    if (own.rounds.size() == round)
+    if (own.rounds.size() == round) {
       own.rounds.emplace_back();
+      sorted.turns.push_back({place->second, round});
+    }
     own.rounds[round].push_back(&call);
   }
-  return worlds;
+  return sorted;
 }
 
 Outcome complete(Backend &backend, const Backend::Arrival &arrival) {
@@ -67,26 +79,49 @@ Outcome complete(Backend &backend, const Backend::Arrival &arrival) {
   return backend.complete(arrival);
 }
 
-/// Round number `round` of the worlds that have not failed. The calls that nobody else is missing from are run before
-/// this thread waits for any: the others may be waiting for just those.
+std::vector<host::Part> partsOf(const Rounds &world, size_t round) {
+  std::vector<host::Part> parts;
+  for (const Noted *call : world.rounds[round])
+    parts.push_back({call->comm->rank, call->request});
+  return parts;
+}
+
+void finish(Rounds &world, size_t round, const Backend::Arrival &arrival) {
+  const Outcome outcome = complete(*world.backend, arrival);
+  for (const Noted *call : world.rounds[round])
+    report(call->comm.get(), outcome);
+  if (world.outcome.ok())
+    world.outcome = outcome;
+}
+
+/// Of the worlds whose calls are put on streams: as if the calls were made one by one, as other threads may do. Those
+/// behind one that fails are made, too, since others make them.
+void runTurns(Sorted &sorted) {
+  for (const Turn &turn : sorted.turns) {
+    Rounds &world = sorted.worlds[turn.world];
+    if (!world.backend->takesStreams())
+      continue;
+    const std::vector<host::Part> parts = partsOf(world, turn.round);
+    finish(world, turn.round, world.backend->arrive(parts));
+  }
+}
+
+/// Round number `round` of the other worlds that have not failed. The calls that nobody else is missing from are run
+/// before this thread waits for any: the others may be waiting for just those.
 void runRound(std::vector<Rounds> &worlds, size_t round) {
   std::vector<std::pair<Rounds *, Backend::Arrival>> arrivals;
   std::vector<std::vector<host::Part>> parts;
   arrivals.reserve(worlds.size());
+  parts.reserve(worlds.size());
   for (Rounds &world : worlds) {
-    if (round >= world.rounds.size() || !world.outcome.ok())
+    if (world.backend->takesStreams() || round >= world.rounds.size() || !world.outcome.ok())
       continue;
-    parts.emplace_back();
-    for (const Noted *call : world.rounds[round])
-      parts.back().push_back({call->comm->rank, call->request});
+    parts.push_back(partsOf(world, round));
     arrivals.emplace_back(&world, world.backend->arrive(parts.back()));
   }
   std::stable_partition(arrivals.begin(), arrivals.end(), [](const auto &arrival) { return arrival.second.last; });
-  for (const auto &[world, arrival] : arrivals) {
-    world->outcome = complete(*world->backend, arrival);
-    for (const Noted *call : world->rounds[round])
-      report(call->comm.get(), world->outcome);
-  }
+  for (const auto &[world, arrival] : arrivals)
+    finish(*world, round, arrival);
 }
 
 /// Makes the noted communicators, then the noted calls, or none of them if one was refused when it was noted. The
@@ -99,7 +134,9 @@ gc3Result_t runGroup() {
   if (!failure.ok())
     return report(nullptr, failure);
   const Outcome initialised = inits.empty() ? Outcome{} : Lsa::make(inits);
-  std::vector<Rounds> worlds = sortCalls(calls);
+  Sorted sorted = sortCalls(calls);
+  runTurns(sorted);
+  std::vector<Rounds> &worlds = sorted.worlds;
   size_t rounds = 0;
   for (const Rounds &world : worlds)
     rounds = std::max(rounds, world.rounds.size());

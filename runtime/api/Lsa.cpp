@@ -9,6 +9,8 @@ using host::Outcome;
 using host::Part;
 using host::Request;
 
+static const Outcome gone{gc3InvalidUsage, "the communicator was aborted or destroyed"};
+
 Outcome Lsa::make(const lsa::Drivers &drivers, std::span<const Init> inits) {
   std::vector<lsa::Applicant> applicants;
   for (const Init &init : inits)
@@ -58,7 +60,7 @@ Outcome Lsa::callOf(const Part &part, lsa::RankCall &call, std::shared_ptr<lsa::
     std::lock_guard lock(mutex);
     const auto member = members.find(part.rank);
     if (member == members.end())
-      return {gc3InvalidUsage, "the communicator was aborted or destroyed"};
+      return gone;
     rank = member->second.rank;
   }
   call.rank = rank.get();
@@ -98,7 +100,10 @@ std::vector<std::shared_ptr<lsa::Rank>> Lsa::present() {
 }
 
 Outcome Lsa::select(const Request &request, const char *&program) {
-  const std::shared_ptr<lsa::Rank> rank = present()[0]; // alike on all of them
+  const std::vector<std::shared_ptr<lsa::Rank>> ranks = present();
+  if (ranks.empty())
+    return gone;
+  const std::shared_ptr<lsa::Rank> &rank = ranks[0]; // alike on all of them
   if (Outcome outcome = rank->broken(); !outcome.ok())
     return outcome;
   uint32_t number = 0;

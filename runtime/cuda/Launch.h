@@ -12,6 +12,19 @@ namespace gc3::cuda {
 /// cudaGetLastError later on.
 Result taken(cudaError_t error);
 
+/// While another stream of the process is captured in CUDA's global mode, as PyTorch does it, queries, allocations and
+/// the like from any thread would break that capture, and fail. None of ours touches what is captured.
+class Aside {
+public:
+  Aside() { cudaThreadExchangeStreamCaptureMode(&mode); }
+  ~Aside() { cudaThreadExchangeStreamCaptureMode(&mode); }
+  Aside(const Aside &) = delete;
+  Aside &operator=(const Aside &) = delete;
+
+private:
+  cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+};
+
 /// Of Cuda, or of Interpreters.
 Result occupancy(int *blocksPerMultiprocessor, const void *kernel, uint32_t threads);
 Result launch(const Launch &launch);

@@ -53,43 +53,37 @@ Outcome createEvent(const Cuda &cuda, OwnEvent &event) {
   return outcome;
 }
 
-Outcome GrowingMemory::allocatePiece(size_t bytes, Piece &piece) const {
+template <typename Memory>
+Outcome Pieces<Memory>::grow(const Cuda &cuda, size_t bytes) {
   const std::string what = "scratch and private copies";
-  const Outcome onGpu = allocate(cuda, bytes, what, piece.onGpu);
-  if (onGpu.ok())
-    return {};
-  const Outcome onHost = allocate(cuda, bytes, what, piece.onHost);
-  if (!onHost.ok())
-    return {onHost.code, onGpu.text + "; " + onHost.text};
-  log::tellOnce(onGpu.text + "; they lie in the host's memory, which is slow");
-  return {};
-}
-
-Outcome GrowingMemory::reserve(size_t bytes) {
-  if (holds(bytes))
-    return {};
-  const size_t wanted = std::max(bytes, 2 * size);
-  Piece piece;
-  Outcome outcome = allocatePiece(wanted, piece);
-  if (outcome.ok()) {
-    pieces.push_back(std::move(piece));
-    size = wanted;
+  Outcome outcome;
+  for (size_t wanted : {std::max(bytes, 2 * size), bytes}) {
+    Memory piece;
+    outcome = allocate(cuda, wanted, what, piece);
+    if (outcome.ok()) {
+      pieces.push_back(std::move(piece));
+      size = wanted;
+    }
+    if (outcome.ok() || wanted == bytes)
+      break;
   }
   return outcome;
 }
 
-std::byte *GrowingMemory::data() const {
-  if (pieces.empty())
-    return nullptr;
-  const Piece &last = pieces.back();
-  return static_cast<std::byte *>(last.onGpu.get() ? last.onGpu.get() : last.onHost.get());
+Outcome CallMemory::reserve(size_t bytes, std::byte *&memory) {
+  if (!onGpu.holds(bytes) && !onHost.holds(bytes))
+    if (const Outcome grown = onGpu.grow(cuda, bytes); !grown.ok()) {
+      if (const Outcome outcome = onHost.grow(cuda, bytes); !outcome.ok())
+        return {outcome.code, grown.text + "; " + outcome.text};
+      log::tellOnce(grown.text + "; they lie in the host's memory, which is slow");
+    }
+  memory = onGpu.holds(bytes) ? onGpu.data() : onHost.data();
+  return {};
 }
 
-void GrowingMemory::abandon() {
-  for (Piece &piece : pieces) {
-    piece.onGpu.abandon();
-    piece.onHost.abandon();
-  }
+void CallMemory::abandon() {
+  onGpu.abandon();
+  onHost.abandon();
 }
 
 } // namespace gc3::cuda

@@ -58,31 +58,40 @@ host::Outcome allocate(const Cuda &cuda, size_t bytes, const std::string &what, 
 host::Outcome allocate(const Cuda &cuda, size_t bytes, const std::string &what, PinnedMemory &memory);
 host::Outcome createEvent(const Cuda &cuda, OwnEvent &event);
 
-/// Memory for kernels that grows. Pieces that it has outgrown stay until the end: kernels on their way, and graphs that
-/// were captured, may know them. Each piece is twice as large as the last at least, so they are less than half of it
-/// all.
-///
-/// What a call needs depends on where one rank's buffers lie, so other ranks can't know of it, and wait for that rank
-/// if it does not make the call. So a piece for which the GPU has no room, as where an application's allocator has
-/// taken it all, is host memory: slow, but no rank is missing.
-class GrowingMemory {
+/// Memory that grows. Pieces that it has outgrown stay until the end: kernels on their way, and graphs that were
+/// captured, may know them. Each is at least as large as a call needs, and twice as large as the last if there is room.
+template <typename Memory>
+class Pieces {
 public:
-  explicit GrowingMemory(const Cuda &cuda) : cuda(cuda) {}
   bool holds(size_t bytes) const { return bytes <= size; }
-  host::Outcome reserve(size_t bytes);
-  void abandon();
-  std::byte *data() const;
+  host::Outcome grow(const Cuda &cuda, size_t bytes);
+  std::byte *data() const { return pieces.empty() ? nullptr : static_cast<std::byte *>(pieces.back().get()); }
+  void abandon() {
+    for (Memory &piece : pieces)
+      piece.abandon();
+  }
 
 private:
-  struct Piece {
-    DeviceMemory onGpu;
-    PinnedMemory onHost; ///< if there is none on the GPU
-  };
-  host::Outcome allocatePiece(size_t bytes, Piece &piece) const;
-
-  const Cuda &cuda;
-  std::vector<Piece> pieces;
+  std::vector<Memory> pieces;
   size_t size = 0; ///< of the last
+};
+
+/// Scratch and private copies of calls, one call at a time.
+///
+/// What a call needs depends on where one rank's buffers lie, so other ranks can't know of it, and wait for that rank
+/// if it does not make the call. So what the GPU has no room for, as where an application's allocator has taken it all,
+/// lies in the host's memory: slow, but no rank is missing.
+class CallMemory {
+public:
+  explicit CallMemory(const Cuda &cuda) : cuda(cuda) {}
+  /// So many bytes for the next call; null for none.
+  host::Outcome reserve(size_t bytes, std::byte *&memory);
+  void abandon();
+
+private:
+  const Cuda &cuda;
+  Pieces<DeviceMemory> onGpu;
+  Pieces<PinnedMemory> onHost;
 };
 
 } // namespace gc3::cuda

@@ -29,9 +29,7 @@ Outcome Runner::prepare() {
   if (Outcome outcome = allocate(cuda, sizeof(uint32_t), "a word that stops kernels", stopWord); !outcome.ok())
     return outcome;
   *static_cast<uint32_t *>(stopWord.get()) = 0;
-  if (Outcome outcome = createEvent(cuda, lastCall); !outcome.ok())
-    return outcome;
-  return createEvent(cuda, lastCaptured);
+  return createEvent(cuda, lastCall);
 }
 
 const GpuProgram *Runner::find(const host::LoadedProgram &program) const {
@@ -76,9 +74,9 @@ Outcome Runner::placeBuffers(std::span<const Request> requests, Plan &plan) {
       return outcome;
     bytes += bridge.scratchBytes(r) + bridge.privateBytes(r, plan.placements[i], requests[i]);
   }
-  if (Outcome outcome = memory.reserve(bytes); !outcome.ok())
+  std::byte *next = nullptr;
+  if (Outcome outcome = memory.reserve(bytes, next); !outcome.ok())
     return outcome;
-  std::byte *next = memory.data();
   for (uint32_t i = 0; i < ranks.size(); ++i) {
     const uint32_t r = ranks.first + i;
     plan.call.memory[i] = bridge.cross(r, plan.placements[i], requests[i], next, plan.surroundings);
@@ -128,16 +126,25 @@ Outcome Runner::put(Plan &plan, Stream stream) {
   return enqueueMoves(plan.surroundings.after, plan, stream);
 }
 
+/// Null: there has been none of late.
+Event Runner::lastCallOf(uint64_t capture) const {
+  for (const Capture &known : captures)
+    if (known.number == capture)
+      return known.lastCall.get();
+  return nullptr;
+}
+
 /// Also on the same stream: another one may have its handle by now, and each thread has its own behind one handle.
 /// Within a capture the first call waits for what is outside of it, and the others for the one before.
-Outcome Runner::begin(const Plan &plan, Stream stream) const {
+Outcome Runner::begin(const Plan &plan, Stream stream) {
   if (plan.capture == 0)
     return awaitLastCall(stream);
-  if (plan.capture == lastCapture)
-    return outcomeOf(cuda, cuda.await(stream, lastCaptured.get()), "waiting for the last call of the capture");
-  return mixesGraphs
-             ? outcomeOf(cuda, cuda.awaitExternal(stream, lastCall.get()), "having replays wait for the last call")
-             : Outcome{};
+  if (Event before = lastCallOf(plan.capture))
+    return outcomeOf(cuda, cuda.await(stream, before), "waiting for the last call of the capture");
+  if (!mixesGraphs)
+    return {};
+  isInGraphs = true;
+  return outcomeOf(cuda, cuda.awaitExternal(stream, lastCall.get()), "having replays wait for the last call");
 }
 
 Outcome Runner::noteCaptured(const Plan &plan, Stream stream) {
@@ -146,8 +153,17 @@ Outcome Runner::noteCaptured(const Plan &plan, Stream stream) {
             outcomeOf(cuda, cuda.recordExternal(lastCall.get(), stream), "having replays record an event");
         !outcome.ok())
       return outcome;
-  lastCapture = plan.capture;
-  return outcomeOf(cuda, cuda.record(lastCaptured.get(), stream), "recording an event in a capture");
+  Event last = lastCallOf(plan.capture);
+  if (!last) {
+    OwnEvent fresh;
+    if (Outcome outcome = createEvent(cuda, fresh); !outcome.ok())
+      return outcome;
+    last = fresh.get();
+    captures.push_back({plan.capture, std::move(fresh)});
+    if (captures.size() > mostCaptures)
+      captures.pop_front();
+  }
+  return outcomeOf(cuda, cuda.record(last, stream), "recording an event in a capture");
 }
 
 /// Also where only a part of the call could be put there.
@@ -251,6 +267,8 @@ void Runner::abandon() {
     program->abandon();
   memory.abandon();
   stopWord.abandon();
+  if (isInGraphs)
+    lastCall.abandon();
 }
 
 Outcome Runner::broken() const {

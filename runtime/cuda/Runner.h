@@ -9,6 +9,7 @@
 #include "cuda/Watchdog.h"
 #include "device/Bridge.h"
 
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -80,9 +81,10 @@ public:
 
 private:
   host::Outcome placeBuffers(std::span<const host::Request> requests, Plan &plan);
-  host::Outcome begin(const Plan &plan, Stream stream) const;
+  host::Outcome begin(const Plan &plan, Stream stream);
   host::Outcome end(const Plan &plan, Stream stream, const host::Outcome &outcome);
   host::Outcome noteCaptured(const Plan &plan, Stream stream);
+  Event lastCallOf(uint64_t capture) const;
   host::Outcome enqueueMove(device::Move move, const Plan &plan, Stream stream);
   host::Outcome enqueueMoves(const std::vector<device::Move> &moves, const Plan &plan, Stream stream);
   bool lookAtBlocks(Watchdog::Clock::time_point now);
@@ -96,11 +98,17 @@ private:
   OwnStream ownStream;
   OwnStream storyStream; ///< nobody waits there for anybody
   PinnedMemory stopWord;
-  OwnEvent lastCall;     ///< also of replays
-  OwnEvent lastCaptured; ///< within `lastCapture`
-  uint64_t lastCapture = 0;
+  OwnEvent lastCall;       ///< also of replays
+  bool isInGraphs = false; ///< it is
+  /// Of late, and the last call in each.
+  struct Capture {
+    uint64_t number;
+    OwnEvent lastCall;
+  };
+  static constexpr size_t mostCaptures = 16;
+  std::deque<Capture> captures;
   PreparedCalls preparedCalls;
-  GrowingMemory memory;        ///< scratch and private copies
+  CallMemory memory;
   mutable std::mutex watching; ///< guards what follows
   Watchdog watchdog;
   std::vector<std::unique_ptr<GpuProgram>> programs;

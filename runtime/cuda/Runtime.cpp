@@ -12,19 +12,6 @@ static_assert(static_cast<int>(Attribute::Major) == cudaDevAttrComputeCapability
 static_assert(static_cast<int>(Attribute::Minor) == cudaDevAttrComputeCapabilityMinor);
 static_assert(static_cast<int>(Attribute::CooperativeLaunch) == cudaDevAttrCooperativeLaunch);
 
-/// While another stream of the process is captured in CUDA's global mode, as PyTorch does it, queries, allocations and
-/// the like from any thread would break that capture, and fail. None of ours touches what is captured.
-class Aside {
-public:
-  Aside() { cudaThreadExchangeStreamCaptureMode(&mode); }
-  ~Aside() { cudaThreadExchangeStreamCaptureMode(&mode); }
-  Aside(const Aside &) = delete;
-  Aside &operator=(const Aside &) = delete;
-
-private:
-  cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
-};
-
 /// The same function, aside of captures.
 template <auto Function, typename... Arguments>
 Result aside(Arguments... arguments) {

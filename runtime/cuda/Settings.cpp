@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
-#include <cstring>
 #include <limits>
 #include <strings.h>
 
@@ -83,10 +82,11 @@ Outcome chooseLL128(gc3LL128_t chosen, bool &strict) {
   return {gc3InvalidArgument, "GC3_LL128 is '" + choice + "'; it can be replace or refuse"};
 }
 
-/// NCCL's own variable, as it means the same.
+/// NCCL's own variable, as it means the same: a number.
 bool mixesGraphs() {
   const char *text = std::getenv("NCCL_GRAPH_MIXING_SUPPORT");
-  return !text || std::strcmp(text, "0") != 0;
+  char *end = nullptr;
+  return !text || std::strtoll(text, &end, 0) != 0 || end == text;
 }
 
 template <typename Number>

@@ -343,9 +343,10 @@ GC3_API gc3Result_t gc3CommDestroy(gc3Comm_t comm);
 
 /**
  * As gc3CommDestroy, where kernels may be waiting for ranks that never come: they end. A call on it may be under way in
- * another thread: one that loads a program and waits for others ends as well, gc3InvalidUsage; on CPUs, calls that wait
- * end with their timeout. Of one made by gc3CommInit nothing of NCCL is touched but by such a call, and its
- * communicator has to be aborted afterwards. Null is gc3Success.
+ * another thread: one that loads a program and waits for others ends as well, gc3InvalidUsage, or, where it waits
+ * within NCCL, when the NCCL communicator is aborted; on CPUs, calls that wait end with their timeout. Of one made by
+ * gc3CommInit nothing of NCCL is touched but by such a call, and its communicator has to be aborted afterwards. Null is
+ * gc3Success.
  */
 GC3_API gc3Result_t gc3CommAbort(gc3Comm_t comm);
 
@@ -446,8 +447,8 @@ GC3_API gc3Result_t gc3GroupStart(void);
 
 /**
  * Runs the noted calls: the k-th calls on the communicators of one group of ranks run together, k = 1, 2, … Returns the
- * first error; the calls after it on the same ranks' communicators are dropped, those
- * on others are made. gc3InvalidUsage: no gc3GroupStart.
+ * first error. On CPUs the calls after it on the same ranks' communicators are dropped, those on others are made; on
+ * GPUs all calls are, as if one by one in the order of the group. gc3InvalidUsage: no gc3GroupStart.
  */
 GC3_API gc3Result_t gc3GroupEnd(void);
 

@@ -62,6 +62,12 @@ Result resultOf(const Outcome &outcome) {
   }
 }
 
+/// The first error.
+void note(Result &first, Result result) {
+  if (first == Result::Success && result != Result::InProgress)
+    first = result;
+}
+
 /// Errors are told, as NCCL's result says little.
 Result tell(const Rank &rank, const Outcome &outcome) {
   if (!outcome.ok())
@@ -125,8 +131,8 @@ private:
 class LsaEngine final : public nccl::Engine {
 public:
   LsaEngine(const Drivers &chosen, nccl::Bundles &&bundles, const cuda::Options &chosenOptions,
-            Result (*handOver)(const Call &call))
-      : drivers(chosen), options(chosenOptions), forward(handOver) {
+            const Forwarding &toNccl)
+      : drivers(chosen), options(chosenOptions), forwarding(toNccl) {
     for (auto &file : bundles)
       files.push_back(std::move(file));
   }
@@ -155,11 +161,10 @@ public:
     std::vector<RankCall> calls;
     std::vector<const Call *> made; // by the application, of each of these
     Result first = Result::Success;
-    auto note = [&](Result result) { first = first == Result::Success ? result : first; };
     for (const Work &work : works) {
       const auto &attachment = static_cast<const RankAttachment &>(*work.attachment);
       if (!attachment.joined()) {
-        note(tell(attachment.rank(), attachment.rank().broken()));
+        note(first, tell(attachment.rank(), attachment.rank().broken()));
         continue;
       }
       calls.push_back(rankCall(attachment.rank(), work));
@@ -171,11 +176,11 @@ public:
       for (const RankCall *call : turn)
         if (call->declined)
           declined.push_back(made[static_cast<size_t>(call - calls.data())]);
-      note(handOver(declined));
+      note(first, handOver(declined));
       enqueue(turn);
       for (const RankCall *call : turn)
         if (!call->declined)
-          note(tell(*call->rank, call->outcome));
+          note(first, tell(*call->rank, call->outcome));
     }
     return first;
   }
@@ -191,7 +196,7 @@ private:
   }
 
   /// To NCCL, which all of their communicator's ranks leave them to: in a group, as one by one they could wait for each
-  /// other.
+  /// other. What comes next is to come behind them on all ranks, also where the communicator does not block.
   Result handOver(std::span<const Call *const> calls) const {
     if (calls.empty())
       return Result::Success;
@@ -199,15 +204,16 @@ private:
       return opened;
     Result result = Result::Success;
     for (const Call *call : calls)
-      if (Result forwarded = forward(*call); result == Result::Success)
-        result = forwarded;
-    const Result end = drivers.nccl.GroupEnd();
-    return result == Result::Success ? end : result;
+      note(result, forwarding.make(*call));
+    note(result, drivers.nccl.GroupEnd());
+    for (const Call *call : calls)
+      note(result, forwarding.settle(call->comm));
+    return result;
   }
 
   const Drivers drivers;
   const cuda::Options options;
-  Result (*const forward)(const Call &call);
+  const Forwarding forwarding;
   Catalog::Files files;
 };
 
@@ -232,12 +238,12 @@ std::unique_ptr<nccl::Engine> noEngine(std::string why) {
 }
 
 std::unique_ptr<nccl::Engine> makeEngine(const Drivers &drivers, nccl::Bundles &&bundles, const cuda::Options &options,
-                                         Result (*forward)(const Call &call)) {
+                                         const Forwarding &forwarding) {
   int device = 0;
   const cuda::Result asked = drivers.cuda.getDevice(&device);
   if (Outcome outcome = outcomeOf(drivers.cuda, asked, "asking for the current device"); !outcome.ok())
     return noEngine(outcome.text);
-  return std::make_unique<LsaEngine>(drivers, std::move(bundles), options, forward);
+  return std::make_unique<LsaEngine>(drivers, std::move(bundles), options, forwarding);
 }
 
 } // namespace gc3::lsa

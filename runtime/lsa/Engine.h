@@ -10,8 +10,14 @@ namespace gc3::lsa {
 /// NCCL serves all calls, and that is why.
 std::unique_ptr<nccl::Engine> noEngine(std::string why);
 
-/// The drivers have to stay. `forward` makes a call of NCCL's. No engine where there is no GPU that could be asked for.
+/// Makes calls of the application's with NCCL, after all.
+struct Forwarding {
+  nccl::Result (*make)(const nccl::Call &call);
+  nccl::Result (*settle)(nccl::Comm comm); ///< behind the group: waits until they are on their streams
+};
+
+/// The drivers have to stay. No engine where there is no GPU that could be asked for.
 std::unique_ptr<nccl::Engine> makeEngine(const Drivers &drivers, nccl::Bundles &&bundles, const cuda::Options &options,
-                                         nccl::Result (*forward)(const nccl::Call &call));
+                                         const Forwarding &forwarding);
 
 } // namespace gc3::lsa

@@ -95,6 +95,8 @@ Outcome Rank::connect(Loading &loading) {
     return device.outcome();
   if (loading.windowBytes != 0) {
     std::vector<std::byte *> peers;
+    if (Outcome outcome = aborted(); !outcome.ok())
+      return outcome;
     if (Outcome outcome = loading.window.resolve(team.rank, team.ranks, runner.stream(), peers); !outcome.ok())
       return outcome;
     std::vector<std::byte *> all(ranks());

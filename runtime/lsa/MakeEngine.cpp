@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The engine of the library in front of NCCL, over the CUDA runtime that it is linked with and the installed NCCL.
 #include "lsa/Engine.h"
+#include "nccl/Communicators.h"
 #include "nccl/Installed.h"
 #include "trace/RankFiles.h"
 
@@ -16,6 +17,10 @@ void inThread(const std::function<void()> &work) {
   });
 }
 
+Result settle(Comm comm) {
+  return Communicators::table().settle(comm);
+}
+
 } // namespace
 
 std::unique_ptr<Engine> makeEngine(Bundles &&bundles) {
@@ -24,7 +29,8 @@ std::unique_ptr<Engine> makeEngine(Bundles &&bundles) {
     return lsa::noEngine(outcome.text);
   cuda::Options options = cuda::environmentOptions();
   options.traceName = trace::environmentName();
-  return lsa::makeEngine({*cuda::linkedCuda(), nccl, gin::find, inThread}, std::move(bundles), options, forward);
+  return lsa::makeEngine({*cuda::linkedCuda(), nccl, gin::find, inThread}, std::move(bundles), options,
+                         {forward, settle});
 }
 
 } // namespace gc3::nccl

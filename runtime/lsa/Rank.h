@@ -170,7 +170,7 @@ private:
   std::vector<Window> windows; ///< by piece of the pool
   const gin::Part *part = nullptr;
   Network ownNetwork;
-  mutable std::mutex splitting;                ///< guards what follows: who aborts waits for no call
+  mutable std::mutex splitting;                ///< guards the next: who aborts waits for no call
   TeamComm teamComm;                           ///< where the windows are, if it is there
   device::ConnectionPool::Parts parts;         ///< by window and rank
   std::vector<const cuda::GpuProgram *> onGpu; ///< by number in the catalog

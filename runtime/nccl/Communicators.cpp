@@ -134,7 +134,7 @@ void Communicators::takeOn(std::span<const Comm> waiting) {
   std::vector<Entry> asked;
   for (Comm comm : waiting) {
     const std::shared_ptr<const Entry> entry = find(comm);
-    if (!entry || !entry->waits || !entry->own->isReady())
+    if (!entry || !entry->waits || entry->own->settle() != Result::Success)
       continue;
     Entry made{entry->member, false, entry->own, {}};
     if (!ask(made.member))
@@ -212,6 +212,11 @@ std::optional<host::PreMulSum> Communicators::operation(Comm comm, RedOp op) con
     return std::nullopt;
   const auto found = known->second.find(op);
   return found == known->second.end() ? std::nullopt : std::optional(found->second);
+}
+
+Result Communicators::settle(Comm comm) const {
+  const std::shared_ptr<const Entry> entry = find(comm);
+  return entry && entry->own ? entry->own->settle() : Result::Success;
 }
 
 Result Communicators::run(std::span<const Work> works) {

@@ -51,6 +51,10 @@ public:
   /// Some wait on where they are not ready: NCCL's error.
   void takeOn(std::span<const Comm> waiting);
 
+  /// Waits until NCCL has put on its streams what it was told of a communicator, where that does not block. Not
+  /// Success: it has failed, or was aborted.
+  Result settle(Comm comm) const;
+
   /// Runs calls that programs serve.
   Result run(std::span<const Work> works);
 

@@ -48,6 +48,8 @@ Result Group::finish(Result result) {
     return failure;
   takeOnWaiting();
   const Result forwarded = forwardUnserved();
+  if (result == Result::InProgress || forwarded == Result::InProgress)
+    settleServed();
   std::vector<Work> works;
   for (const Kept &call : kept)
     works.push_back(call.work);
@@ -78,6 +80,14 @@ void Group::takeOnWaiting() {
         call.work.program = decision.program;
         call.entry = std::move(entry);
       }
+}
+
+/// What NCCL has of the communicators on which programs serve calls comes first on all ranks, also where these do not
+/// block. What they fail with is NCCL's to tell.
+void Group::settleServed() const {
+  for (const Kept &call : kept)
+    if (call.entry->own)
+      Communicators::table().settle(call.work.call.comm);
 }
 
 /// In a group of their own, behind NCCL's part of this one.

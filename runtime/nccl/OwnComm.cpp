@@ -32,10 +32,6 @@ Result OwnComm::settle(Result state) const {
   return state;
 }
 
-bool OwnComm::isReady() const {
-  return settle(Result::InProgress) == Result::Success;
-}
-
 /// NCCL 2.14's fields are enough; the others get their defaults.
 Result OwnComm::create(int rank) {
   std::lock_guard lock(mutex);

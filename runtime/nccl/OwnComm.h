@@ -19,8 +19,8 @@ public:
   OwnComm(const OwnComm &) = delete;
   OwnComm &operator=(const OwnComm &) = delete;
 
-  /// Whether the parent is, so that NCCL takes calls on it; waits while NCCL goes on with what it was told.
-  bool isReady() const;
+  /// Waits while NCCL goes on with what it was told of the parent. Success: it takes calls on it.
+  Result settle() const { return settle(Result::InProgress); }
 
   /// By all ranks of the parent, in a group of NCCL's.
   Result create(int rank);

@@ -106,7 +106,7 @@ void FakeCuda::release(std::byte *piece) {
 
 void FakeCuda::enqueue(cuda::Stream stream, const std::function<Work()> &make) {
   if (captured) {
-    graph.emplace_back(stream, make);
+    graph.push_back({stream, make, captured.number()});
     return;
   }
   begin(stream, make);
@@ -162,12 +162,16 @@ bool FakeCuda::isIdle(cuda::Stream stream) {
 }
 
 void FakeCuda::replay() {
-  for (const auto &[stream, make] : graph)
-    begin(stream, make);
+  uint64_t last = 0;
+  for (const Node &node : graph) {
+    if (std::exchange(last, node.capture) != node.capture)
+      recordedBefore = recorded;
+    begin(node.stream, node.make);
+  }
 }
 
 void FakeCuda::drop(cuda::Stream stream) {
-  std::erase_if(graph, [&](const auto &work) { return work.first == stream; });
+  std::erase_if(graph, [&](const Node &node) { return node.stream == stream; });
 }
 
 bool FakeCuda::advance(std::deque<Work> &stream) {
@@ -363,7 +367,10 @@ struct FakeCuda::Functions {
     if (fake.fails())
       return failure;
     fake.expectExternal(event);
-    fake.enqueueAwait(stream, event);
+    ++fake.awaited;
+    fake.enqueue(stream, [&fake, event] {
+      return [&fake, event, times = fake.recordedBefore[event]] { return fake.passed[event] >= times; };
+    });
     return 0;
   }
   static Result occupancy(int *blocks, const void *kernel, uint32_t threads) {

@@ -42,6 +42,8 @@ public:
       now = begins;
       return *this;
     }
+    /// The one of that number goes on.
+    void resume(uint64_t number) { now = true, count = number; }
     operator bool() const { return now; }
     /// Of this capture; 0: there is none.
     uint64_t number() const { return now ? count : 0; }
@@ -119,8 +121,14 @@ private:
   std::map<void *, int> memory, handles, events; ///< streams and events, by the device that was current
   std::set<const void *> known;                  ///< kernels that were asked about, which a driver has loaded
   std::map<void *, std::deque<Work>> streams;
-  std::vector<std::pair<cuda::Stream, std::function<Work()>>> graph;
+  struct Node {
+    cuda::Stream stream;
+    std::function<Work()> make;
+    uint64_t capture;
+  };
+  std::vector<Node> graph;                     ///< of all captures
   std::map<void *, uint64_t> recorded, passed; ///< by event: how often
+  std::map<void *, uint64_t> recordedBefore;   ///< a replay, whose external waits need not see what it records
   std::map<void *, uint64_t> captureOf;        ///< by event that was last recorded in a capture, as a part of it
   std::optional<Gpu> gpu;                      ///< while a kernel runs
 };

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 #include <string>
+#include <utility>
 
 using namespace gc3;
 
@@ -13,6 +14,8 @@ namespace {
 std::string told, loaded;
 cudaError_t answer = cudaSuccess, loading = cudaSuccess;
 int errorsTaken = 0;
+cudaStreamCaptureMode captureMode = cudaStreamCaptureModeGlobal; ///< of the thread
+bool loadedAside = false;
 
 std::string describe(const cudaLaunchConfig_t &config) {
   std::string text = std::to_string(config.gridDim.x) + " blocks of " + std::to_string(config.blockDim.x);
@@ -43,7 +46,12 @@ extern "C" cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks
 }
 extern "C" cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *, const void *kernel) {
   loaded = static_cast<const char *>(kernel);
+  loadedAside = captureMode == cudaStreamCaptureModeRelaxed;
   return loading;
+}
+extern "C" cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode *mode) {
+  std::swap(captureMode, *mode);
+  return cudaSuccess;
 }
 // NOLINTEND(readability-identifier-naming)
 
@@ -67,6 +75,8 @@ TEST(Launch, KernelsAreLoadedWhenAskedAbout) {
   int blocks = 0;
   EXPECT_EQ(cuda::occupancy(&blocks, kernel, 96), cudaSuccess);
   EXPECT_EQ(loaded, "kernel");
+  EXPECT_TRUE(loadedAside) << "of captures of other threads";
+  EXPECT_EQ(captureMode, cudaStreamCaptureModeGlobal);
   EXPECT_EQ(blocks, 96);
   errorsTaken = blocks = 0;
   loading = cudaErrorMemoryAllocation;

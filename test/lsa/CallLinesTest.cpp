@@ -57,6 +57,23 @@ protected:
   float x[4] = {};
 };
 
+/// Also those of a communicator that is gone by then.
+TEST(CallLines, OfAnAbortedCommunicator) {
+  FakeCuda fake;
+  FakeWindows windows(fake);
+  const lsa::Nccl nccl = windows.table();
+  gc3Comm_t comm = nullptr;
+  const std::vector<api::Lsa::Init> inits{
+      {&comm, applicant(windows.make(1)[0], {open({ringAllReduce(1, true)})}, smallOptions())}};
+  ASSERT_EQ(api::Lsa::make({FakeCuda::table(), nccl}, inits).text, "");
+  float x[4] = {};
+  gc3GroupStart();
+  EXPECT_EQ(gc3AllReduce(x, x, 4, gc3Float32, gc3Sum, comm, nullptr), gc3Success);
+  EXPECT_EQ(gc3CommAbort(comm), gc3Success);
+  EXPECT_EQ(linesOf([] { EXPECT_EQ(gc3GroupEnd(), gc3InvalidUsage); }),
+            Lines{"gc3: rank 0: allreduce 16 B float sum: the communicator was aborted or destroyed"});
+}
+
 TEST(CallLines, EachRankHasOne) {
   ProgramSpec large = ringAllReduce(2, true), gather = allGather(2, false);
   large.name = "large";

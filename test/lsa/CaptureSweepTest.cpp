@@ -72,25 +72,26 @@ TEST(LsaCaptureSweep, WithinANode) {
   });
   EXPECT_EQ(sweep.lines(), R"(
 nothing -> ran
-CUDA capture -> broken: gc3UnhandledCudaError: asking whether the stream is captured [CUDA] / ok; aborted, as replays waited; left: 9 memory 2 pinned 2 symmetric 2 windows
-CUDA getDevice -> broken: gc3UnhandledCudaError: asking for the current device [CUDA] / ok; aborted, as replays waited; left: 9 memory 2 pinned 2 symmetric 2 windows
+CUDA capture -> broken: gc3UnhandledCudaError: asking whether the stream is captured [CUDA] / ok; aborted, as replays waited; left: 9 memory 2 pinned 1 events 2 symmetric 2 windows
+CUDA getDevice -> broken: gc3UnhandledCudaError: asking for the current device [CUDA] / ok; aborted, as replays waited; left: 9 memory 2 pinned 1 events 2 symmetric 2 windows
 CUDA allocate -> ran
-CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA] / ok; aborted, as replays waited; left: 9 memory 2 pinned 2 symmetric 2 windows
+CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA] / ok; aborted, as replays waited; left: 9 memory 2 pinned 1 events 2 symmetric 2 windows
 CUDA setDevice -> ran; on another device
-CUDA getDevice -> broken: gc3UnhandledCudaError: asking for the current device [CUDA] / ok; aborted, as replays waited; left: 10 memory 2 pinned 2 symmetric 2 windows
-CUDA awaitExternal -> broken: gc3UnhandledCudaError: having replays wait for the last call [CUDA] / ok; aborted, as replays waited; left: 10 memory 2 pinned 2 symmetric 2 windows
-CUDA launch -> broken: gc3UnhandledCudaError: launching a kernel [CUDA] / ok; aborted, as replays waited; left: 10 memory 2 pinned 2 symmetric 2 windows
-CUDA launch -> broken: gc3UnhandledCudaError: launching the interpreter [CUDA] / ok; aborted, as replays waited; left: 10 memory 2 pinned 2 symmetric 2 windows
-CUDA copy -> broken: gc3UnhandledCudaError: copying a buffer [CUDA] / ok; aborted, as replays waited; left: 10 memory 2 pinned 2 symmetric 2 windows
-CUDA recordExternal -> broken: gc3UnhandledCudaError: having replays record an event [CUDA] / ok; aborted, as replays waited; left: 10 memory 2 pinned 2 symmetric 2 windows
-CUDA record -> broken: gc3UnhandledCudaError: recording an event in a capture [CUDA] / ok; aborted, as replays waited; left: 10 memory 2 pinned 2 symmetric 2 windows
-CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA] / ok; aborted, as replays waited; left: 10 memory 2 pinned 2 symmetric 2 windows
-CUDA capture -> broken: gc3UnhandledCudaError: asking whether the stream is captured [CUDA] / ok; aborted, as others waited; left: 10 memory 2 pinned 2 symmetric 2 windows
-CUDA getDevice -> broken: gc3UnhandledCudaError: asking for the current device [CUDA] / ok; aborted, as others waited; left: 10 memory 2 pinned 2 symmetric 2 windows
-CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA] / ok; aborted, as others waited; left: 10 memory 2 pinned 2 symmetric 2 windows
-CUDA await -> broken: gc3UnhandledCudaError: waiting for the last call [CUDA] / ok; aborted, as others waited; left: 10 memory 2 pinned 2 symmetric 2 windows
-CUDA copy -> broken: gc3UnhandledCudaError: copying a buffer [CUDA] / ok; aborted, as others waited; left: 10 memory 2 pinned 2 symmetric 2 windows
-CUDA launch -> broken: gc3UnhandledCudaError: launching the interpreter [CUDA] / ok; aborted, as others waited; left: 10 memory 2 pinned 2 symmetric 2 windows
+CUDA getDevice -> broken: gc3UnhandledCudaError: asking for the current device [CUDA] / ok; aborted, as replays waited; left: 10 memory 2 pinned 1 events 2 symmetric 2 windows
+CUDA awaitExternal -> broken: gc3UnhandledCudaError: having replays wait for the last call [CUDA] / ok; aborted, as replays waited; left: 10 memory 2 pinned 2 events 2 symmetric 2 windows
+CUDA launch -> broken: gc3UnhandledCudaError: launching a kernel [CUDA] / ok; aborted, as replays waited; left: 10 memory 2 pinned 2 events 2 symmetric 2 windows
+CUDA launch -> broken: gc3UnhandledCudaError: launching the interpreter [CUDA] / ok; aborted, as replays waited; left: 10 memory 2 pinned 2 events 2 symmetric 2 windows
+CUDA copy -> broken: gc3UnhandledCudaError: copying a buffer [CUDA] / ok; aborted, as replays waited; left: 10 memory 2 pinned 2 events 2 symmetric 2 windows
+CUDA recordExternal -> broken: gc3UnhandledCudaError: having replays record an event [CUDA] / ok; aborted, as replays waited; left: 10 memory 2 pinned 2 events 2 symmetric 2 windows
+CUDA createEvent -> broken: gc3UnhandledCudaError: creating an event [CUDA] / ok; aborted, as replays waited; left: 10 memory 2 pinned 2 events 2 symmetric 2 windows
+CUDA record -> broken: gc3UnhandledCudaError: recording an event in a capture [CUDA] / ok; aborted, as replays waited; left: 10 memory 2 pinned 2 events 2 symmetric 2 windows
+CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA] / ok; aborted, as replays waited; left: 10 memory 2 pinned 1 events 2 symmetric 2 windows
+CUDA capture -> broken: gc3UnhandledCudaError: asking whether the stream is captured [CUDA] / ok; aborted, as others waited; left: 10 memory 2 pinned 2 events 2 symmetric 2 windows
+CUDA getDevice -> broken: gc3UnhandledCudaError: asking for the current device [CUDA] / ok; aborted, as others waited; left: 10 memory 2 pinned 2 events 2 symmetric 2 windows
+CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA] / ok; aborted, as others waited; left: 10 memory 2 pinned 2 events 2 symmetric 2 windows
+CUDA await -> broken: gc3UnhandledCudaError: waiting for the last call [CUDA] / ok; aborted, as others waited; left: 10 memory 2 pinned 2 events 2 symmetric 2 windows
+CUDA copy -> broken: gc3UnhandledCudaError: copying a buffer [CUDA] / ok; aborted, as others waited; left: 10 memory 2 pinned 2 events 2 symmetric 2 windows
+CUDA launch -> broken: gc3UnhandledCudaError: launching the interpreter [CUDA] / ok; aborted, as others waited; left: 10 memory 2 pinned 2 events 2 symmetric 2 windows
 CUDA copy -> broken: gc3UnhandledCudaError: copying a buffer [CUDA] / ok
 CUDA record -> broken: gc3UnhandledCudaError: recording an event [CUDA] / ok
 CUDA getDevice -> ran
@@ -108,25 +109,26 @@ TEST(LsaCaptureSweep, OverANetwork) {
   });
   EXPECT_EQ(sweep.lines(), R"(
 nothing -> ran
-CUDA capture -> broken: gc3UnhandledCudaError: asking whether the stream is captured [CUDA] / ok; aborted, as replays waited; left: 11 memory 2 pinned 2 symmetric 2 windows 2 device communicators
-CUDA getDevice -> broken: gc3UnhandledCudaError: asking for the current device [CUDA] / ok; aborted, as replays waited; left: 11 memory 2 pinned 2 symmetric 2 windows 2 device communicators
+CUDA capture -> broken: gc3UnhandledCudaError: asking whether the stream is captured [CUDA] / ok; aborted, as replays waited; left: 11 memory 2 pinned 1 events 2 symmetric 2 windows 2 device communicators
+CUDA getDevice -> broken: gc3UnhandledCudaError: asking for the current device [CUDA] / ok; aborted, as replays waited; left: 11 memory 2 pinned 1 events 2 symmetric 2 windows 2 device communicators
 CUDA allocate -> ran
-CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA] / ok; aborted, as replays waited; left: 11 memory 2 pinned 2 symmetric 2 windows 2 device communicators
+CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA] / ok; aborted, as replays waited; left: 11 memory 2 pinned 1 events 2 symmetric 2 windows 2 device communicators
 CUDA setDevice -> ran; on another device
-CUDA getDevice -> broken: gc3UnhandledCudaError: asking for the current device [CUDA] / ok; aborted, as replays waited; left: 12 memory 2 pinned 2 symmetric 2 windows 2 device communicators
-CUDA awaitExternal -> broken: gc3UnhandledCudaError: having replays wait for the last call [CUDA] / ok; aborted, as replays waited; left: 12 memory 2 pinned 2 symmetric 2 windows 2 device communicators
-CUDA launch -> broken: gc3UnhandledCudaError: launching a kernel [CUDA] / ok; aborted, as replays waited; left: 12 memory 2 pinned 2 symmetric 2 windows 2 device communicators
-CUDA launchOverNetwork -> broken: gc3UnhandledCudaError: launching the interpreter [CUDA] / ok; aborted, as replays waited; left: 12 memory 2 pinned 2 symmetric 2 windows 2 device communicators
-CUDA copy -> broken: gc3UnhandledCudaError: copying a buffer [CUDA] / ok; aborted, as replays waited; left: 12 memory 2 pinned 2 symmetric 2 windows 2 device communicators
-CUDA recordExternal -> broken: gc3UnhandledCudaError: having replays record an event [CUDA] / ok; aborted, as replays waited; left: 12 memory 2 pinned 2 symmetric 2 windows 2 device communicators
-CUDA record -> broken: gc3UnhandledCudaError: recording an event in a capture [CUDA] / ok; aborted, as replays waited; left: 12 memory 2 pinned 2 symmetric 2 windows 2 device communicators
-CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA] / ok; aborted, as replays waited; left: 12 memory 2 pinned 2 symmetric 2 windows 2 device communicators
-CUDA capture -> broken: gc3UnhandledCudaError: asking whether the stream is captured [CUDA] / ok; aborted, as others waited; left: 12 memory 2 pinned 2 symmetric 2 windows 2 device communicators
-CUDA getDevice -> broken: gc3UnhandledCudaError: asking for the current device [CUDA] / ok; aborted, as others waited; left: 12 memory 2 pinned 2 symmetric 2 windows 2 device communicators
-CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA] / ok; aborted, as others waited; left: 12 memory 2 pinned 2 symmetric 2 windows 2 device communicators
-CUDA await -> broken: gc3UnhandledCudaError: waiting for the last call [CUDA] / ok; aborted, as others waited; left: 12 memory 2 pinned 2 symmetric 2 windows 2 device communicators
-CUDA copy -> broken: gc3UnhandledCudaError: copying a buffer [CUDA] / ok; aborted, as others waited; left: 12 memory 2 pinned 2 symmetric 2 windows 2 device communicators
-CUDA launchOverNetwork -> broken: gc3UnhandledCudaError: launching the interpreter [CUDA] / ok; aborted, as others waited; left: 12 memory 2 pinned 2 symmetric 2 windows 2 device communicators
+CUDA getDevice -> broken: gc3UnhandledCudaError: asking for the current device [CUDA] / ok; aborted, as replays waited; left: 12 memory 2 pinned 1 events 2 symmetric 2 windows 2 device communicators
+CUDA awaitExternal -> broken: gc3UnhandledCudaError: having replays wait for the last call [CUDA] / ok; aborted, as replays waited; left: 12 memory 2 pinned 2 events 2 symmetric 2 windows 2 device communicators
+CUDA launch -> broken: gc3UnhandledCudaError: launching a kernel [CUDA] / ok; aborted, as replays waited; left: 12 memory 2 pinned 2 events 2 symmetric 2 windows 2 device communicators
+CUDA launchOverNetwork -> broken: gc3UnhandledCudaError: launching the interpreter [CUDA] / ok; aborted, as replays waited; left: 12 memory 2 pinned 2 events 2 symmetric 2 windows 2 device communicators
+CUDA copy -> broken: gc3UnhandledCudaError: copying a buffer [CUDA] / ok; aborted, as replays waited; left: 12 memory 2 pinned 2 events 2 symmetric 2 windows 2 device communicators
+CUDA recordExternal -> broken: gc3UnhandledCudaError: having replays record an event [CUDA] / ok; aborted, as replays waited; left: 12 memory 2 pinned 2 events 2 symmetric 2 windows 2 device communicators
+CUDA createEvent -> broken: gc3UnhandledCudaError: creating an event [CUDA] / ok; aborted, as replays waited; left: 12 memory 2 pinned 2 events 2 symmetric 2 windows 2 device communicators
+CUDA record -> broken: gc3UnhandledCudaError: recording an event in a capture [CUDA] / ok; aborted, as replays waited; left: 12 memory 2 pinned 2 events 2 symmetric 2 windows 2 device communicators
+CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA] / ok; aborted, as replays waited; left: 12 memory 2 pinned 1 events 2 symmetric 2 windows 2 device communicators
+CUDA capture -> broken: gc3UnhandledCudaError: asking whether the stream is captured [CUDA] / ok; aborted, as others waited; left: 12 memory 2 pinned 2 events 2 symmetric 2 windows 2 device communicators
+CUDA getDevice -> broken: gc3UnhandledCudaError: asking for the current device [CUDA] / ok; aborted, as others waited; left: 12 memory 2 pinned 2 events 2 symmetric 2 windows 2 device communicators
+CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA] / ok; aborted, as others waited; left: 12 memory 2 pinned 2 events 2 symmetric 2 windows 2 device communicators
+CUDA await -> broken: gc3UnhandledCudaError: waiting for the last call [CUDA] / ok; aborted, as others waited; left: 12 memory 2 pinned 2 events 2 symmetric 2 windows 2 device communicators
+CUDA copy -> broken: gc3UnhandledCudaError: copying a buffer [CUDA] / ok; aborted, as others waited; left: 12 memory 2 pinned 2 events 2 symmetric 2 windows 2 device communicators
+CUDA launchOverNetwork -> broken: gc3UnhandledCudaError: launching the interpreter [CUDA] / ok; aborted, as others waited; left: 12 memory 2 pinned 2 events 2 symmetric 2 windows 2 device communicators
 CUDA copy -> broken: gc3UnhandledCudaError: copying a buffer [CUDA] / ok
 CUDA record -> broken: gc3UnhandledCudaError: recording an event [CUDA] / ok
 CUDA getDevice -> ran

@@ -61,12 +61,14 @@ public:
     const std::string bytes = buildBundle({ringAllReduce(rankCount, true)});
     nccl::Bundles bundles(1);
     EXPECT_TRUE(bundle::BundleFile::openMemory(bytes.data(), bytes.size(), bundles[0]).ok());
-    engine = lsa::makeEngine({FakeCuda::table(), nccl}, std::move(bundles), smallOptions(), [](const nccl::Call &) {
-      if (fake->fails("forwarded call", "NCCL"))
-        return FakeWindows::failure;
-      ++handedOver;
-      return Result::Success;
-    });
+    engine = lsa::makeEngine({FakeCuda::table(), nccl}, std::move(bundles), smallOptions(),
+                             {[](const nccl::Call &) {
+                                if (fake->fails("forwarded call", "NCCL"))
+                                  return FakeWindows::failure;
+                                ++handedOver;
+                                return Result::Success;
+                              },
+                              [](nccl::Comm) { return Result::Success; }});
     std::vector<nccl::Member> members;
     for (size_t rank = 0; rank < rankCount; ++rank)
       members.push_back({comms[rank], rankCount, static_cast<int>(rank)});

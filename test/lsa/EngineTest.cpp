@@ -28,11 +28,18 @@ protected:
     ASSERT_TRUE(bundle::BundleFile::openMemory(bytes.data(), bytes.size(), bundles[0]).ok());
     forwarded.clear();
     forwardedOps.clear();
-    engine = lsa::makeEngine({FakeCuda::table(), nccl}, std::move(bundles), options, [](const nccl::Call &call) {
-      forwarded.push_back(call.recv);
-      forwardedOps.push_back(static_cast<int>(call.op));
-      return Result::Success;
-    });
+    const lsa::Forwarding toNccl{[](const nccl::Call &call) {
+                                   forwarded.push_back(call.recv);
+                                   forwardedOps.push_back(static_cast<int>(call.op));
+                                   return Result::InProgress; // as communicators say that do not block
+                                 },
+                                 [](nccl::Comm comm) {
+                                   settled.push_back(comm);
+                                   return settling;
+                                 }};
+    settled.clear();
+    settling = Result::Success;
+    engine = lsa::makeEngine({FakeCuda::table(), nccl}, std::move(bundles), options, toNccl);
     std::vector<nccl::Member> members;
     for (int rank = 0; rank < std::min(ranks, present); ++rank)
       members.push_back({comms[static_cast<size_t>(rank)], ranks, rank});
@@ -89,6 +96,8 @@ protected:
   std::vector<float *> buffers;
   static inline std::vector<void *> forwarded; ///< receive buffers of calls that NCCL gets after all
   static inline std::vector<int> forwardedOps; ///< their operations
+  static inline std::vector<nccl::Comm> settled;
+  static inline Result settling;
 };
 
 TEST_F(LsaEngine, ServesCalls) {
@@ -168,7 +177,7 @@ TEST_F(LsaEngine, ListsThatAreWrongAreTold) {
   EXPECT_EQ(attached[1].why.find("GC3_PROGRAM: no bundle has 'rng'; "), 0u);
 }
 
-/// Groups whose program can't be loaded are NCCL's altogether, in their order, in one group of its.
+/// Calls whose program can't be loaded are NCCL's, in their order, those of the thread's ranks in one group of its.
 TEST_F(LsaEngine, HandsOverWhatAllRanksDecline) {
   windows.windows = FakeWindows::Windows::Null;
   windows.version = lsa::tellingVersion;
@@ -176,10 +185,33 @@ TEST_F(LsaEngine, HandsOverWhatAllRanksDecline) {
   EXPECT_TRUE(decide(0, 10).served());
   EXPECT_EQ(runAll(10), Result::Success);
   EXPECT_EQ(forwarded, std::vector<void *>(buffers.begin(), buffers.end()));
+  EXPECT_EQ(settled, comms) << "what comes next is behind them";
   EXPECT_EQ(fake.launches, 0u);
   EXPECT_FALSE(decide(0, 10).served()) << "from now on";
   EXPECT_EQ(decide(1, 10).why,
             "program 'ring3_aliased_1' could not be loaded: this communicator has no symmetric windows");
+}
+
+/// In a group, too, which calls of other programs are in.
+TEST_F(LsaEngine, HandsOverWhatIsDeclinedAlone) {
+  attach({ringAllReduce(2, true), plainRingAllReduce(2)});
+  EXPECT_EQ(runAll(10), Result::Success); // by the first
+  fake.captured = true;
+  std::vector<nccl::Work> works;
+  for (int32_t program : {0, 1, 0})
+    for (size_t rank : {0, 1})
+      works.push_back({attached[rank].attachment.get(), call(rank, 10), program});
+  EXPECT_EQ(engine->run(works), Result::Success);
+  fake.captured = false;
+  EXPECT_EQ(forwarded, (std::vector<void *>{buffers[0], buffers[1]}));
+  EXPECT_EQ(settled, comms);
+  const uint64_t before = fake.launches;
+  fake.replay();
+  EXPECT_EQ(fake.launches, before + 4);
+  settling = Result::RemoteError;
+  fake.captured = true;
+  EXPECT_EQ(engine->run(works), Result::RemoteError) << "and not that NCCL went on";
+  fake.captured = false;
 }
 
 /// Outside of a group a thread's ranks would wait for each other.

@@ -25,8 +25,9 @@ protected:
     ASSERT_TRUE(bundle::BundleFile::openMemory(bytes.data(), bytes.size(), bundles[0]).ok());
     cuda::Options options = smallOptions();
     options.timeoutMs = 600'000;
-    engine = lsa::makeEngine({cuda, nccl}, std::move(bundles), options,
-                             [](const nccl::Call &) { return Result::InternalError; });
+    engine = lsa::makeEngine(
+        {cuda, nccl}, std::move(bundles), options,
+        {[](const nccl::Call &) { return Result::InternalError; }, [](nccl::Comm) { return Result::InternalError; }});
     common = windows.make(threadCount);
     for (std::vector<nccl::Comm> &own : pairs)
       own = windows.make(pairSize);

@@ -379,6 +379,7 @@ struct FakeWindows::Functions {
     return Result::Success;
   }
   static Result pointer(Window window, size_t offset, int lsaRank, void **pointer) {
+    member(current->owners.at(window));
     const auto &head = *reinterpret_cast<const Head *>(window);
     *pointer = head.flatBase + static_cast<size_t>(lsaRank) * head.stride4G * gap4G + offset;
     return current->cuda.fails() ? failure : Result::Success;

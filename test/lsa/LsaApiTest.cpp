@@ -215,6 +215,22 @@ TEST_F(LsaApi, AbortEndsACallThatLoads) {
   leaks = "4 pieces of memory 2 pieces of pinned memory 2 pieces of symmetric memory "; // as documented
 }
 
+/// In their order, whatever becomes of those before them: other threads may make them one by one.
+TEST_F(LsaApi, GroupsGoOnBehindACallThatFails) {
+  make({ringAllReduce(2, true)});
+  ASSERT_EQ(allReduceAll(), gc3Success);
+  fake.launchedOn.clear();
+  gc3GroupStart();
+  for (size_t rank : {0, 1})
+    EXPECT_EQ(allReduce(rank), gc3Success);
+  for (size_t rank : {0, 1})
+    EXPECT_EQ(gc3AllGather(buffers[rank], buffers[rank], 1, gc3Float32, comms[rank], streams[rank]), gc3Success);
+  for (size_t rank : {1, 0})
+    EXPECT_EQ(allReduce(rank), gc3Success);
+  EXPECT_EQ(gc3GroupEnd(), gc3NoProgram);
+  EXPECT_EQ(fake.launchedOn, (std::vector{streams[0], streams[1], streams[1], streams[0]}));
+}
+
 /// Calls of the thread's group on it are not made.
 TEST_F(LsaApi, AbortWhileAGroupIsOpen) {
   make({ringAllReduce(2, true)});

@@ -157,7 +157,8 @@ TEST(LsaTrace, CapturedCalls) {
       EXPECT_EQ(checkTrace(all, {LoadedSpec(spec).program.get(), {1, 2, 3}, 0, true, false}), "");
     }
     EXPECT_EQ(windows.leaks(),
-              aborts ? "10 pieces of memory 6 pieces of pinned memory 2 pieces of symmetric memory 2 windows " : "");
+              aborts ? "10 pieces of memory 6 pieces of pinned memory 2 events 2 pieces of symmetric memory 2 windows "
+                     : "");
   }
 }
 

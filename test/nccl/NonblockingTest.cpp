@@ -253,6 +253,20 @@ TEST_F(Nonblocking, SeveralAreTakenOnTogether) {
                     "run 7 AllReduce 8 B float sum on c4", "run 7 AllReduce 8 B float sum on c3"}));
 }
 
+/// NCCL launches its part from a thread of its own, and on other ranks it might be the other way round.
+TEST_F(Nonblocking, ProgramsRunBehindNcclsPart) {
+  Comm comm = make();
+  allReduce(comm, 2);
+  take();
+  ncclGroupStart();
+  allReduce(comm, 3);
+  allReduce(comm, 2);
+  fakeNcclFail("GroupEnd", Result::InProgress);
+  EXPECT_EQ(ncclGroupEnd(), Result::InProgress);
+  EXPECT_EQ(take(), (Events{"GroupStart()", "AllReduce(0x0, 0x0, 3, 7, 0, c0, 0x0)", "GroupEnd()",
+                            "CommGetAsyncError(c0)", served}));
+}
+
 TEST_F(Nonblocking, ErrorsOfGroupsComeOut) {
   Comm comm = make(3, 2); // which the engine refuses
   fakeNcclFail("AllReduce", Result::InvalidArgument);

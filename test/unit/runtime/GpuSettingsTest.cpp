@@ -90,19 +90,21 @@ TEST_F(GpuSettings, LL128MayBeReplaced) {
   }
 }
 
-/// A config's number for a protocol comes first, then that for all, then the environment's.
 TEST_F(GpuSettings, GraphsMixAsNcclHasIt) {
   const char *name = "NCCL_GRAPH_MIXING_SUPPORT";
   EXPECT_TRUE(cuda::environmentOptions().mixesGraphs);
-  for (const char *value : {"1", ""}) {
+  for (const char *value : {"1", "", "no", "0x10"}) {
     setenv(name, value, 1);
     EXPECT_TRUE(cuda::environmentOptions().mixesGraphs) << value;
   }
-  setenv(name, "0", 1);
-  EXPECT_FALSE(cuda::environmentOptions().mixesGraphs);
+  for (const char *value : {"0", " 0", "0x0"}) {
+    setenv(name, value, 1);
+    EXPECT_FALSE(cuda::environmentOptions().mixesGraphs) << value;
+  }
   unsetenv(name);
 }
 
+/// A config's number for a protocol comes first, then that for all, then the environment's.
 TEST_F(GpuSettings, ConfigsComeFirst) {
   setenv("GC3_SLOTS", "LL:16,LL128:8", 1);
   setenv("GC3_THREADS", "96", 1);

@@ -57,6 +57,12 @@ TEST(LoopbackErrors, AFullGpu) {
     fake.full = false;
     if (call == 0) {
       EXPECT_EQ(problem, "");
+      const std::string before = fake.leaks();
+      EXPECT_EQ(loopback.run(fake, {.count = 40, .op = host::ReduceOp::Avg}), "") << "that piece is large enough";
+      EXPECT_EQ(fake.leaks(), before);
+      fake.full = false;
+      EXPECT_EQ(loopback.run(fake, {.count = 500, .op = host::ReduceOp::Avg}), "") << "on the GPU again";
+      EXPECT_NE(fake.leaks(), before);
       EXPECT_EQ(told, "gc3: " + onGpu + "; they lie in the host's memory, which is slow\n");
     } else if (fake.failed == "CUDA allocatePinned") {
       EXPECT_EQ(problem, onGpu + "; allocating 1920 bytes of pinned memory for scratch and private copies: fake "

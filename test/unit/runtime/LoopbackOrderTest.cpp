@@ -98,6 +98,21 @@ TEST(LoopbackOrder, CallsOfOneCapture) {
   EXPECT_EQ(order.open(), Counts(0, 2));
 }
 
+/// Of which others begin and end in between.
+TEST(LoopbackOrder, CallsOfOneCaptureAmongOthers) {
+  cuda::Options options = smallOptions();
+  options.mixesGraphs = false;
+  Order order(options);
+  order.capture(order.first);
+  order.capture(order.other);
+  order.fake.captured.resume(1);
+  order.call(order.other);
+  order.fake.captured = false;
+  order.close(order.first);
+  order.fake.replay();
+  EXPECT_EQ(order.open(), Counts(1, 3)) << "that of the other capture waits for none";
+}
+
 /// As users ask for who keep the order themselves: within a graph it is kept all the same.
 TEST(LoopbackOrder, ReplaysMayBeLeftAlone) {
   cuda::Options options = smallOptions();

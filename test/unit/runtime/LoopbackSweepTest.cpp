@@ -150,6 +150,7 @@ CUDA launch -> gc3UnhandledCudaError: launching a kernel [CUDA]
 CUDA launch -> gc3UnhandledCudaError: launching the interpreter [CUDA]
 CUDA copy -> gc3UnhandledCudaError: copying a buffer [CUDA]
 CUDA recordExternal -> gc3UnhandledCudaError: having replays record an event [CUDA]
+CUDA createEvent -> gc3UnhandledCudaError: creating an event [CUDA]
 CUDA record -> gc3UnhandledCudaError: recording an event in a capture [CUDA]
 CUDA setDevice -> ran; on another device
 CUDA query -> watched: gc3UnhandledCudaError: a call that was under way [CUDA]
