@@ -28,6 +28,7 @@ __device__ void changeEach(T *to, const T *from, uint64_t elements, Change chang
   const uint64_t packs = areAligned ? elements / Pack<T>::size : 0;
   for (uint64_t i = first(); i < packs; i += stride()) {
     Pack<T> pack = reinterpret_cast<const Pack<T> *>(from)[i];
+#pragma unroll // or the pack may lie in local memory
     for (T &element : pack.elements)
       element = change(element);
     reinterpret_cast<Pack<T> *>(to)[i] = pack;

@@ -26,18 +26,18 @@ public:
   template <uint32_t G>
   __device__ __forceinline__ device::Unit<G> load(const std::byte *at) {
     if constexpr (G == sizeof(Pack)) {
-      const ulonglong2 both = *reinterpret_cast<const ulonglong2 *>(at);
+      const ulonglong2 both = *globally<const ulonglong2>(at);
       return {both.x, both.y};
     } else {
-      return *reinterpret_cast<const device::Unit<G> *>(at);
+      return *globally<const device::Unit<G>>(at);
     }
   }
   template <uint32_t G>
   __device__ __forceinline__ void store(std::byte *at, const device::Unit<G> &value) {
     if constexpr (G == sizeof(Pack))
-      *reinterpret_cast<ulonglong2 *>(at) = make_ulonglong2(value.low, value.high);
+      *globally<ulonglong2>(at) = make_ulonglong2(value.low, value.high);
     else
-      *reinterpret_cast<device::Unit<G> *>(at) = value;
+      *globally<device::Unit<G>>(at) = value;
   }
 
   __device__ __forceinline__ uint64_t acquire(const uint64_t *at, Scope scope) {
@@ -106,6 +106,12 @@ public:
 
 private:
   static __device__ __forceinline__ size_t global(const void *at) { return __cvta_generic_to_global(at); }
+  /// Says that it is not shared or local memory, which each access would have to find out otherwise.
+  template <typename T, typename Byte>
+  static __device__ __forceinline__ T *globally(Byte *at) {
+    __builtin_assume(__isGlobal(at));
+    return reinterpret_cast<T *>(at);
+  }
 };
 
 } // namespace gc3::cuda
