@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Communicators of the C API that one thread aborts while another one is in a call on them. For the thread sanitizer
+// above all.
+#include "LsaSupport.h"
+#include "OneNcclAtATime.h"
+#include "api/Lsa.h"
+
+#include <atomic>
+#include <thread>
+
+using namespace gc3;
+using namespace gc3::test;
+
+namespace {
+
+constexpr size_t count = 10;
+
+class LsaApiThreads : public testing::Test {
+protected:
+  void SetUp() override {
+    const std::vector<ProgramSpec> specs{ringAllReduce(2, true)};
+    std::vector<api::Lsa::Init> inits;
+    for (nccl::Comm comm : windows.make(2))
+      inits.push_back({&comms[inits.size()], applicant(comm, {open(specs)}, smallOptions())});
+    const host::Outcome outcome = api::Lsa::make({cuda, nccl}, inits);
+    ASSERT_TRUE(outcome.ok()) << outcome.text;
+    stream = fake.stream(0);
+    buffer = reinterpret_cast<float *>(fake.allocate(count * sizeof(float)));
+  }
+  void TearDown() override {
+    gc3CommAbort(comms[1]);
+    FakeCuda::table().destroyStream(stream);
+    fake.release(reinterpret_cast<std::byte *>(buffer));
+    EXPECT_EQ(windows.leaks(), "3 pieces of memory 2 pieces of pinned memory 1 pieces of symmetric memory ");
+  }
+
+  /// A call of rank 0, which waits for the other one to load the program: what it says, once the rank is aborted.
+  std::string textOfAborted(bool inGroup) {
+    std::atomic<bool> waits{false};
+    fake.whileAsked = [&] { waits = true; };
+    std::string text;
+    std::thread caller([&] {
+      if (inGroup)
+        gc3GroupStart();
+      gc3Result_t result = gc3AllReduce(buffer, buffer, count, gc3Float32, gc3Sum, comms[0], stream);
+      if (inGroup)
+        result = gc3GroupEnd();
+      EXPECT_EQ(result, gc3InvalidUsage);
+      text = gc3GetLastError(nullptr);
+    });
+    while (!waits)
+      std::this_thread::yield();
+    EXPECT_EQ(gc3CommAbort(comms[0]), gc3Success);
+    caller.join();
+    fake.whileAsked = nullptr;
+    return text;
+  }
+
+  FakeCuda fake;
+  FakeWindows windows{fake};
+  const cuda::Cuda cuda = OneAtATime::cuda();
+  const lsa::Nccl nccl = oneNcclAtATime(windows);
+  std::array<gc3Comm_t, 2> comms{};
+  cuda::Stream stream = nullptr;
+  float *buffer = nullptr;
+};
+
+TEST_F(LsaApiThreads, AbortEndsACallOfAnother) {
+  EXPECT_EQ(textOfAborted(false), "the communicator was aborted");
+}
+
+TEST_F(LsaApiThreads, AbortEndsAGroupOfAnother) {
+  EXPECT_EQ(textOfAborted(true), "the communicator was aborted");
+}
+
+} // namespace
