@@ -232,6 +232,29 @@ TEST_F(LsaEngine, HandsOverNothingWithoutAGroup) {
   EXPECT_EQ(forwarded.size(), 6u);
 }
 
+/// Of another communicator, whose calls come first in the group and fail.
+TEST_F(LsaEngine, HandsOverBehindARankThatHasNotJoined) {
+  windows.windows = FakeWindows::Windows::Null;
+  windows.version = lsa::tellingVersion;
+  attach({ringAllReduce(2, true)});
+  std::vector<nccl::Member> members;
+  for (nccl::Comm comm : windows.make(2))
+    members.push_back({comm, 2, static_cast<int>(members.size())});
+  fake.failAt = fake.calls + 4;
+  const std::vector<nccl::Attached> failed = engine->attach(members);
+  fake.failAt = 0;
+  std::vector<nccl::Work> works;
+  for (const nccl::Attached &rank : failed) {
+    ASSERT_NE(rank.attachment, nullptr);
+    works.push_back({rank.attachment.get(), call(0, 20), 0});
+  }
+  for (size_t rank : {0, 1})
+    works.push_back(work(rank, 10));
+  EXPECT_EQ(engine->run(works), failed[0].attachment->asyncError());
+  EXPECT_EQ(forwarded, std::vector<void *>(buffers.begin(), buffers.end()));
+  EXPECT_EQ(settled, comms);
+}
+
 TEST_F(LsaEngine, AFailedRankServesAndFails) {
   fake.failAt = 4;
   attach({ringAllReduce(2, true)});
