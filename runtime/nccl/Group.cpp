@@ -95,8 +95,10 @@ Result Group::forwardUnserved() {
   auto unserved = [](const Kept &call) { return call.work.attachment == nullptr; };
   if (std::none_of(kept.begin(), kept.end(), unserved))
     return Result::Success;
-  if (Result opened = callInstalled<Function::GroupStart>(); opened != Result::Success)
+  if (Result opened = callInstalled<Function::GroupStart>(); opened != Result::Success) {
+    std::erase_if(kept, unserved);
     return opened;
+  }
   forwardKept(unserved);
   return callInstalled<Function::GroupEnd>();
 }

@@ -279,6 +279,20 @@ TEST_F(Nonblocking, ErrorsOfGroupsComeOut) {
   EXPECT_EQ(ncclGroupEnd(), Result::InProgress);
 }
 
+/// A thread's ranks would wait for each other one by one.
+TEST_F(Nonblocking, NothingIsHandedOverWithoutAGroup) {
+  Comm comm = make();
+  fakeNcclSink([](const char *event) {
+    note(event);
+    if (std::string(event).starts_with("CommSplit"))
+      fakeNcclFail("GroupStart", Result::SystemError); // the next one
+  });
+  ncclGroupStart();
+  allReduce(comm, 3);
+  EXPECT_EQ(ncclGroupEnd(), Result::SystemError);
+  EXPECT_EQ(take(), after(Events{"GroupStart()", "GroupEnd()"}, after(taken, {"GroupStart()"})));
+}
+
 TEST_F(Nonblocking, GroupsThatEndOtherwise) {
   Comm comm = make();
   ncclGroupStart();
