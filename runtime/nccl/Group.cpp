@@ -44,8 +44,6 @@ Result Group::finish(Result result) {
   for (Birth &birth : births)
     birth.blocking &= result != Result::InProgress;
   Communicators::table().adopt(births);
-  if (isError(failure))
-    return failure;
   takeOnWaiting();
   const Result forwarded = forwardUnserved();
   if (result == Result::InProgress || forwarded == Result::InProgress)
