@@ -151,8 +151,9 @@ void FakeCuda::enqueueAwait(cuda::Stream stream, cuda::Event event) {
 }
 
 /// Such nodes are for captures, and for events that are no part of one.
-void FakeCuda::expectExternal(cuda::Event event) const {
-  if (!captured || captureOf.contains(event))
+void FakeCuda::expectExternal(cuda::Event event) {
+  ++externals;
+  if (!captured || !events.contains(event) || captureOf.contains(event))
     std::abort();
 }
 
@@ -267,13 +268,19 @@ struct FakeCuda::Functions {
     return 0;
   }
   static Kernel::Kind kindOf(const void *kernel) { return static_cast<const Kernel *>(kernel)->kind; }
+  /// What all launches have to be.
+  static void expectValid(const Launch &launch) {
+    if (launch.blocks == 0 || launch.threads == 0)
+      std::abort(); // cudaErrorInvalidConfiguration
+    current->expectCurrent(launch.stream);
+  }
   static Result launch(const Launch &launch) {
     const Kernel::Kind kind = kindOf(launch.kernel);
     if (kind == Kernel::Kind::NetworkInterpreter)
       std::abort();
     if (current->fails())
       return failure;
-    current->expectCurrent(launch.stream);
+    expectValid(launch);
     if (kind == Kernel::Kind::Clock)
       return current->enqueueClock(launch);
     if (!current->known.contains(launch.kernel))
@@ -285,7 +292,7 @@ struct FakeCuda::Functions {
       std::abort();
     if (current->fails())
       return failure;
-    current->expectCurrent(launch.stream);
+    expectValid(launch);
     return current->enqueueInterpreter(launch);
   }
   static Result copy(void *to, const void *from, size_t bytes, cuda::Stream stream) {
@@ -345,8 +352,8 @@ struct FakeCuda::Functions {
       return failure;
     if (fake.unloading)
       return cuda::unloading;
-    if (fake.captureOf.contains(event))
-      std::abort(); // cudaErrorCapturedEvent
+    if (!fake.events.contains(event) || fake.captureOf.contains(event))
+      std::abort(); // cudaErrorInvalidResourceHandle, cudaErrorCapturedEvent
     if (fake.whileAsked)
       fake.whileAsked();
     fake.advanceAll();

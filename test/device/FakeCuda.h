@@ -76,6 +76,7 @@ public:
   uint64_t launches = 0;                  ///< of the interpreter
   std::vector<cuda::Stream> launchedOn{}; ///< likewise, as they were enqueued
   uint64_t awaited = 0;                   ///< times that a stream was told to wait for an event
+  uint64_t externals = 0;                 ///< times that a capture was told of one outside of it
   uint32_t threadsOfLaunch = 0;           ///< of the last one
   /// What was taken and not given back.
   std::string leaks() const;
@@ -109,7 +110,7 @@ private:
   cuda::Result enqueueClock(const cuda::Launch &launch);
   Work interpret(const device::Call &call, const cuda::Launch &launch);
   void expectCurrent(cuda::Stream stream) const;
-  void expectExternal(cuda::Event event) const;
+  void expectExternal(cuda::Event event);
   void enqueueRecord(cuda::Event event, cuda::Stream stream);
   void enqueueAwait(cuda::Stream stream, cuda::Event event);
   void *queueOf(cuda::Stream stream) const;

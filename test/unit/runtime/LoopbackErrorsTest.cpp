@@ -171,7 +171,8 @@ TEST(LoopbackErrors, AStuckKernelIsStoppedAndExplained) {
   {
     cuda::Options options = smallOptions();
     options.timeoutMs = 100;
-    Loopback loopback(deadlock(), options);
+    Loopback loopback({deadlock(), ringAllReduce(2, true)}, options);
+    EXPECT_EQ(loopback.run(fake, {}, 0, 1), "") << "by the other one, of which nothing is to be told";
     EXPECT_TRUE(outcomeOf(fake, loopback, {}).ok());
     cuda::Watchdog::Clock::time_point start{};
     auto at = [&](int ms) { return loopback.world->watch(start + std::chrono::milliseconds(ms)); };
@@ -183,7 +184,9 @@ TEST(LoopbackErrors, AStuckKernelIsStoppedAndExplained) {
         "  rank 0 thread block 0 step 0 (recv, tile 0) waits for a message from rank 1 on channel 0\n"
         "  rank 1 thread block 0 step 0 (recv, tile 0) waits for a message from rank 0 on channel 0";
     expect(at(101), gc3Timeout, story);
+    fake.failAt = fake.calls + 1;
     expect(at(102), gc3Timeout, story);
+    fake.failAt = 0;
     expect(outcomeOf(fake, loopback, {}), gc3Timeout, story);
   }
   EXPECT_EQ(fake.leaks(), "");

@@ -98,6 +98,29 @@ TEST(LoopbackOrder, CallsOfOneCapture) {
   EXPECT_EQ(order.open(), Counts(0, 2));
 }
 
+TEST(LoopbackOrder, CallsOfOneCaptureGoBackToAStream) {
+  Order order;
+  order.fake.captured = true;
+  for (cuda::Stream stream : {order.first, order.other, order.first})
+    order.call(stream);
+  order.fake.captured = false;
+  order.close(order.other);
+  order.fake.replay();
+  EXPECT_EQ(order.open(), Counts(1, 3));
+}
+
+/// Events are kept of the last captures alone.
+TEST(LoopbackOrder, ManyCaptures) {
+  Order order;
+  std::vector<size_t> events;
+  for (int capture = 0; capture < 40; ++capture) {
+    order.capture(order.first);
+    events.push_back(order.fake.taken(0)[2]);
+  }
+  EXPECT_EQ(events.back(), events[15]);
+  EXPECT_EQ(events[15], events[0] + 15);
+}
+
 /// Of which others begin and end in between.
 TEST(LoopbackOrder, CallsOfOneCaptureAmongOthers) {
   cuda::Options options = smallOptions();
@@ -130,6 +153,7 @@ TEST(LoopbackOrder, ReplaysMayBeLeftAlone) {
   order.fake.drop(order.first);
   order.fake.replay();
   EXPECT_EQ(order.open(), Counts(3, 4)) << "the replay does not wait for the call";
+  EXPECT_EQ(order.fake.externals, 0u);
 }
 
 /// The memory that its calls use is given back when they have ended.

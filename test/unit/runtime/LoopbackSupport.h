@@ -33,22 +33,26 @@ inline cuda::Options smallOptions() {
   return options;
 }
 
-/// One program of a bundle on the fake GPU.
+/// Programs of a bundle on the fake GPU, of which calls are made of the first if nothing else is said.
 class Loopback {
 public:
   explicit Loopback(const ProgramSpec &spec, const cuda::Options &options = smallOptions())
-      : file(open({spec})), selection(*file, static_cast<uint32_t>(spec.ranks.size()), options.allowUnproven) {
-    made =
-        cuda::LoopbackWorld::make(FakeCuda::table(), *file, static_cast<uint32_t>(spec.ranks.size()), options, world);
-    name = spec.name;
-    host::Request request;
-    request.kind = host::CallKind::Program;
-    request.name = name;
-    EXPECT_TRUE(selection.select(request, loaded).ok());
+      : Loopback(std::vector{spec}, options) {}
+  explicit Loopback(const std::vector<ProgramSpec> &specs, const cuda::Options &options = smallOptions())
+      : file(open(specs)), ranks(static_cast<uint32_t>(specs[0].ranks.size())),
+        selection(*file, ranks, options.allowUnproven), name(specs[0].name),
+        made(cuda::LoopbackWorld::make(FakeCuda::table(), *file, ranks, options, world)) {
+    for (const ProgramSpec &spec : specs) {
+      host::Request request;
+      request.kind = host::CallKind::Program;
+      request.name = spec.name;
+      loaded.push_back(nullptr);
+      EXPECT_TRUE(selection.select(request, loaded.back()).ok());
+    }
   }
 
-  Trial trial(const TrialOptions &options) {
-    Trial trial(*file, 0, *loaded, options);
+  Trial trial(const TrialOptions &options, uint32_t program = 0) {
+    Trial trial(*file, program, *loaded[program], options);
     EXPECT_EQ(trial.prepare(), "");
     return trial;
   }
@@ -91,8 +95,8 @@ public:
   };
 
   /// Makes the call of a trial and compares. What is wrong, or an empty string.
-  std::string run(FakeCuda &fake, const TrialOptions &options, size_t off = 0) {
-    const Trial wanted = trial(options);
+  std::string run(FakeCuda &fake, const TrialOptions &options, size_t off = 0, uint32_t program = 0) {
+    const Trial wanted = trial(options, program);
     Buffers buffers(fake, wanted, off);
     if (host::Outcome outcome = world->call(buffers.requests, nullptr); !outcome.ok())
       return outcome.text;
@@ -101,11 +105,12 @@ public:
   }
 
   std::unique_ptr<bundle::BundleFile> file;
+  const uint32_t ranks;
   host::Selection selection;
-  const host::LoadedProgram *loaded = nullptr;
-  std::string name;
-  host::Outcome made;
+  std::vector<const host::LoadedProgram *> loaded;
+  const std::string name; ///< of the first
   std::unique_ptr<cuda::LoopbackWorld> world;
+  host::Outcome made;
 };
 
 /// Two ranks that both wait for the other's message first.

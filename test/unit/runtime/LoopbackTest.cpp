@@ -157,6 +157,14 @@ TEST(Loopback, BelongsToItsDevice) {
   EXPECT_EQ(fake.currentDevice, 3);
 }
 
+/// Each with connections of its own.
+TEST(Loopback, SeveralPrograms) {
+  FakeCuda fake;
+  Loopback loopback({shiftReversed(3, 2), ringAllReduce(3, true)});
+  for (uint64_t call = 0; call < 6; ++call)
+    EXPECT_EQ(loopback.run(fake, {.count = 50 + call, .seed = call}, 0, call % 3 % 2), "");
+}
+
 TEST(Loopback, SelectsAsTheHostDoes) {
   FakeCuda fake;
   Loopback loopback(ringAllReduce(2, true));
