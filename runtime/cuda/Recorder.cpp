@@ -165,10 +165,12 @@ bool Recorder::reserveCaptured(Captured &made) {
 
 void Recorder::planCapture(Runner::Plan &plan) {
   const host::Program &program = *plan.prepared->program.loaded().program;
+  if (blocks(program) == 0)
+    return;
   const uint32_t ringRecords = ringFor(program, plan.call.tiles, most / capturedShare);
   Captured made{{0, &program, plan.prepared->count, plan.call.tiles}, ringRecords, 0, {}, {}};
   made.records = size_t{ringRecords} * blocks(program);
-  if (made.records == 0 || !reserveCaptured(made))
+  if (!reserveCaptured(made))
     return;
   plan.call.records = static_cast<Record *>(made.ring.get());
   plan.call.ringRecords = ringRecords;

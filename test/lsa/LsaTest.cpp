@@ -16,7 +16,7 @@ std::vector<ProgramSpec> programsOf3() {
   wholeSlots.name = "whole";
   return {ringAllReduce(3, false), plainRingAllReduce(3), allToAll(3, 2), allGather(3, true),
           reduceScatter(3, false), broadcast(3, 1),       reduceTo(3, 2), gather(3, 1),
-          scatter(3, 0),           writesInput(3),        wholeSlots};
+          scatter(3, 0),           writesInput(3),        wholeSlots,     oneMessage(3)};
 }
 
 /// Programs in turn on one communicator, so that they share connections, which go on counting.

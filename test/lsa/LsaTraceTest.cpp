@@ -162,6 +162,30 @@ TEST(LsaTrace, CapturedCalls) {
   }
 }
 
+TEST(LsaTrace, RanksWithNothingToDo) {
+  FakeCuda fake;
+  FakeWindows windows(fake);
+  const RankPaths paths(3);
+  {
+    LsaWorld world(fake, windows, {oneMessage(3)}, paths.options());
+    EXPECT_EQ(world.run(0, {.count = 5}), "");
+    const Trial trial = world.trial(0, {.count = 9});
+    Loopback::Buffers buffers(fake, trial);
+    std::vector<lsa::RankCall> calls;
+    for (size_t rank : {0, 1, 2})
+      calls.push_back(world.part(rank, buffers.requests[rank]));
+    fake.captured = true;
+    lsa::run(calls, world.nccl);
+    fake.captured = false;
+    fake.replay();
+    EXPECT_EQ(world.finish(trial, buffers), "");
+  }
+  EXPECT_EQ(windows.leaks(), "");
+  EXPECT_EQ(paths.merged().problem, "");
+  for (uint32_t rank = 0; rank < 3; ++rank)
+    EXPECT_EQ(Trace(paths.of(rank)).find("X", "message3").size(), rank < 2 ? 2u : 0u);
+}
+
 TEST(LsaTrace, AbortedCallsAreUnfinished) {
   FakeCuda fake;
   FakeWindows windows(fake);

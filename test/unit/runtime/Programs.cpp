@@ -288,6 +288,21 @@ ProgramSpec shiftReversed(uint32_t ranks, uint32_t chunks) {
   return program;
 }
 
+ProgramSpec oneMessage(uint32_t ranks) {
+  ProgramSpec program{"message" + std::to_string(ranks), "message"};
+  for (uint32_t r = 0; r < ranks; ++r) {
+    Rank rank;
+    rank.inputSlots = rank.outputSlots = 1;
+    if (r == 0)
+      rank.blocks = {{1, -1, 0, {{Opcode::Send, in(0), {}, 1, {}}}}};
+    if (r == 1)
+      rank.blocks = {{-1, 0, 0, {{Opcode::Recv, {}, out(0), 1, {}}}}};
+    program.ranks.push_back(rank);
+    program.outputs.push_back({r == 1 ? Value{{0, 0}} : Value{}});
+  }
+  return program;
+}
+
 ProgramSpec writesInput(uint32_t ranks) {
   ProgramSpec program{"writes" + std::to_string(ranks), "allreduce"};
   program.contributions = ranks;

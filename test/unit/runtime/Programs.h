@@ -26,6 +26,8 @@ ProgramSpec gather(uint32_t ranks, uint32_t root);
 ProgramSpec scatter(uint32_t ranks, uint32_t root);
 /// A custom collective: each rank r > 0 gets the reversed chunks of rank r - 1; rank 0's output may hold anything.
 ProgramSpec shiftReversed(uint32_t ranks, uint32_t chunks);
+/// A custom collective: rank 1 gets what rank 0 has, and the others have nothing to do.
+ProgramSpec oneMessage(uint32_t ranks);
 /// Every rank adds its two neighbours' chunks into its own input before sending it on: writes the input.
 ProgramSpec writesInput(uint32_t ranks);
 
