@@ -6,7 +6,9 @@
 #include "lsa/Engine.h"
 
 #include <barrier>
+#include <poll.h>
 #include <thread>
+#include <unistd.h>
 
 using namespace gc3;
 using namespace gc3::test;
@@ -15,22 +17,57 @@ using nccl::Result;
 
 namespace {
 
+/// Standard error, to be read while it is written.
+class Told {
+public:
+  Told() {
+    int ends[2];
+    EXPECT_EQ(pipe(ends), 0);
+    from = ends[0];
+    dup2(ends[1], STDERR_FILENO);
+    close(ends[1]);
+  }
+  ~Told() {
+    dup2(before, STDERR_FILENO);
+    close(before);
+    close(from);
+  }
+  Told(const Told &) = delete;
+  Told &operator=(const Told &) = delete;
+
+  /// All that is told until there is such a text, or for a minute nothing.
+  std::string until(const std::string &wanted) const {
+    std::string all;
+    char some[256];
+    for (pollfd ready{from, POLLIN, 0}; all.find(wanted) == std::string::npos && poll(&ready, 1, 60'000) > 0;)
+      all.append(some, static_cast<size_t>(std::max<ssize_t>(0, read(from, some, sizeof some))));
+    return all;
+  }
+
+private:
+  const int before = dup(STDERR_FILENO);
+  int from = -1;
+};
+
 constexpr size_t threadCount = 3, pairSize = 2, rounds = 20, count = 50;
 
 class LsaEngineThreads : public testing::Test {
 protected:
   void SetUp() override {
+    makeEngine(600'000);
+    common = windows.make(threadCount);
+    for (std::vector<nccl::Comm> &own : pairs)
+      own = windows.make(pairSize);
+  }
+  void makeEngine(uint32_t timeoutMs) {
     const std::string bytes = buildBundle({ringAllReduce(threadCount, true), ringAllReduce(pairSize, true)});
     nccl::Bundles bundles(1);
     ASSERT_TRUE(bundle::BundleFile::openMemory(bytes.data(), bytes.size(), bundles[0]).ok());
     cuda::Options options = smallOptions();
-    options.timeoutMs = 600'000;
+    options.timeoutMs = timeoutMs;
     engine = lsa::makeEngine(
         {cuda, nccl}, std::move(bundles), options,
         {[](const nccl::Call &) { return Result::InternalError; }, [](nccl::Comm) { return Result::InternalError; }});
-    common = windows.make(threadCount);
-    for (std::vector<nccl::Comm> &own : pairs)
-      own = windows.make(pairSize);
   }
   void TearDown() override { EXPECT_EQ(windows.leaks(), leaks); }
 
@@ -152,6 +189,24 @@ TEST_F(LsaEngineThreads, GroupsMeetCallsOneByOne) {
   other.join();
   leave(first);
   leave(second);
+}
+
+/// While nobody asks, and told.
+TEST_F(LsaEngineThreads, AKernelThatHangsIsStopped) {
+  makeEngine(2000);
+  std::vector<Seat> own = attach({{pairs[0][0], pairSize, 0}, {pairs[0][1], pairSize, 1}});
+  reduce(own, 2, 4);
+  const nccl::Work alone{own[0].attachment.get(), call(own[0]), 0};
+  const Told told;
+  EXPECT_EQ(engine->run({&alone, 1}), Result::Success);
+  const std::string story =
+      "gc3: rank 0: a kernel has not ended in 2000 ms and was stopped; program 'ring2_aliased_1':\n"
+      "  rank 0 thread block 0 step 1 (rrcs, tile 0) waits for a message from rank 1 on channel "
+      "0\n";
+  const std::string all = told.until(story);
+  EXPECT_NE(all.find(story), std::string::npos) << all;
+  EXPECT_TRUE(isIdle(own[0].stream));
+  leave(own);
 }
 
 /// As a watchdog of the application's does.
