@@ -185,6 +185,8 @@ public:
     return first;
   }
 
+  nccl::Patience patience() const override { return {options.joiningMs, options.timeoutMs}; }
+
 private:
   static RankCall rankCall(Rank &rank, const Work &work) {
     RankCall call{};

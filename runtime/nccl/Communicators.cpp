@@ -87,7 +87,11 @@ void Communicators::adopt(std::span<const Birth> births) {
     if (isAlways("0"))
       insert({member, false, nullptr, refusal(member, "it does not block")});
     else if (!birth.blocking && !isAlways("1")) // NCCL does not say its ranks yet
-      insert({member, false, std::make_shared<OwnComm>(member.comm), {nullptr, "it is not ready"}, true});
+      insert({member,
+              false,
+              std::make_shared<OwnComm>(member.comm, engine->patience()),
+              {nullptr, "it is not ready"},
+              true});
     else if (!ask(member))
       continue;
     else if (member.ranks == 1)
@@ -140,7 +144,7 @@ void Communicators::takeOn(std::span<const Comm> waiting) {
     if (!ask(made.member))
       continue;
     if (made.member.ranks == 1)
-      replace({made.member, false, nullptr, refusal(made.member, "one rank")});
+      replace({made.member, false, entry->own, refusal(made.member, "one rank")});
     else
       asked.push_back(std::move(made));
   }
@@ -153,8 +157,8 @@ void Communicators::takeOn(std::span<const Comm> waiting) {
       tellOf(member, "does not block: programs go by one of gc3's own beside it");
       members.push_back({asked[i].own->get(), member.ranks, member.rank});
       made.push_back(std::move(asked[i]));
-    } else {
-      replace({member, false, nullptr,
+    } else if (!asked[i].own->isAborted()) { // else calls fail from now on
+      replace({member, false, asked[i].own,
                refusal(member, "it could not be split: NCCL's error " + std::to_string(static_cast<int>(results[i])))});
     }
   }
@@ -178,9 +182,6 @@ void Communicators::insert(Entry made) {
 /// Of a communicator that waited, unless it is not there any more. Its operations stay.
 void Communicators::replace(Entry made) {
   const Inside inside;
-  const std::shared_ptr<OwnComm> own = made.own;
-  if (!made.attached.attachment)
-    made.own = nullptr;
   auto entry = std::make_shared<const Entry>(std::move(made));
   std::shared_ptr<const Entry> last;
   {
@@ -191,8 +192,9 @@ void Communicators::replace(Entry made) {
   }
   if (!last && entry->attached.attachment)
     entry->attached.attachment->abort();
-  if (own)
-    own->joined();
+  entry->own->joined();
+  if (!entry->attached.attachment)
+    entry->own->leave();
 }
 
 void Communicators::note(Comm comm, RedOp op, std::optional<host::PreMulSum> made) {
@@ -216,7 +218,22 @@ std::optional<host::PreMulSum> Communicators::operation(Comm comm, RedOp op) con
 
 Result Communicators::settle(Comm comm) const {
   const std::shared_ptr<const Entry> entry = find(comm);
-  return entry && entry->own ? entry->own->settle() : Result::Success;
+  const Result result = entry && entry->own ? entry->own->settle() : Result::Success;
+  return result == Result::InProgress ? Result::RemoteError : result;
+}
+
+Result Communicators::settleAll() const {
+  std::vector<std::shared_ptr<OwnComm>> ready;
+  {
+    std::shared_lock lock(mutex);
+    for (const auto &[comm, entry] : entries)
+      if (entry->own && entry->own->isReady())
+        ready.push_back(entry->own);
+  }
+  for (const std::shared_ptr<OwnComm> &own : ready)
+    if (own->settle() == Result::InProgress)
+      return Result::RemoteError;
+  return Result::Success;
 }
 
 Result Communicators::run(std::span<const Work> works) {
@@ -232,6 +249,8 @@ void Communicators::release(Comm comm) {
   std::unique_lock lock(mutex);
   entry = entries.extract(comm);
   operations.erase(comm);
+  if (entry && entry.mapped()->own)
+    entry.mapped()->own->part();
 }
 
 bool Communicators::abort(Comm comm) {
@@ -240,7 +259,7 @@ bool Communicators::abort(Comm comm) {
   {
     std::unique_lock lock(mutex);
     const auto known = entries.find(comm);
-    if (known == entries.end() || (!known->second->attached.attachment && !known->second->waits))
+    if (known == entries.end() || (!known->second->attached.attachment && !known->second->own))
       return false;
     entry = known->second;
     known->second =

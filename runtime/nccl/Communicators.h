@@ -21,7 +21,7 @@ struct Birth {
 struct Entry {
   Member member; ///< `ranks` is 0 where it was not ready to say
   bool blocking;
-  std::shared_ptr<OwnComm> own; ///< that the attachment is of, where `member` does not block; outlives it
+  std::shared_ptr<OwnComm> own; ///< where `member` does not block; an attachment is of it, which it outlives
   Attached attached;
   bool waits = false; ///< no engine has been asked yet
 
@@ -54,6 +54,9 @@ public:
   /// Waits until NCCL has put on its streams what it was told of a communicator, where that does not block. Not
   /// Success: it has failed, or was aborted.
   Result settle(Comm comm) const;
+  /// The same of all communicators: which of them NCCL was told something of in a group is not known, as sends and
+  /// receives do not come by here. RemoteError: not in time; what else they fail with is NCCL's to tell.
+  Result settleAll() const;
 
   /// Runs calls that programs serve.
   Result run(std::span<const Work> works);

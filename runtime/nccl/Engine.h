@@ -63,6 +63,12 @@ struct Work {
   int32_t program;
 };
 
+/// How long calls wait for other ranks, which may come late: until that is told, and until it is an error.
+/// Milliseconds; 0: for ever.
+struct Patience {
+  uint32_t tellMs = 0, endMs = 0;
+};
+
 class Engine {
 public:
   Engine() = default;
@@ -80,6 +86,8 @@ public:
   /// together. What fails has failed: other ranks may already run the program, so NCCL can't take over; the rest is
   /// enqueued all the same. Gives the first error.
   virtual Result run(std::span<const Work> works) = 0;
+
+  virtual Patience patience() const { return {}; }
 };
 
 /// The engine of this library, defined once in each. `bundles` has none where one of those named can't be used: attach

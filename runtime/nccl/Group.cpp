@@ -46,8 +46,9 @@ Result Group::finish(Result result) {
   Communicators::table().adopt(births);
   takeOnWaiting();
   const Result forwarded = forwardUnserved();
-  if (result == Result::InProgress || forwarded == Result::InProgress)
-    settleServed();
+  if (!kept.empty() && (result == Result::InProgress || forwarded == Result::InProgress))
+    if (const Result late = Communicators::table().settleAll(); late != Result::Success)
+      return late;
   std::vector<Work> works;
   for (const Kept &call : kept)
     works.push_back(call.work);
@@ -78,14 +79,6 @@ void Group::takeOnWaiting() {
         call.work.program = decision.program;
         call.entry = std::move(entry);
       }
-}
-
-/// What NCCL has of the communicators on which programs serve calls comes first on all ranks, also where these do not
-/// block. What they fail with is NCCL's to tell.
-void Group::settleServed() const {
-  for (const Kept &call : kept)
-    if (call.entry->own)
-      Communicators::table().settle(call.work.call.comm);
 }
 
 /// In a group of their own, behind NCCL's part of this one.

@@ -57,7 +57,6 @@ private:
   Result finish(Result result);
   void takeOnWaiting();
   Result forwardUnserved();
-  void settleServed() const;
   template <typename Which>
   void forwardKept(Which which);
   void unmake(Comm comm);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nccl/OwnComm.h"
 
+#include "log/Log.h"
 #include "nccl/Installed.h"
 
 #include <chrono>
@@ -11,13 +12,28 @@
 
 namespace gc3::nccl {
 
-OwnComm::~OwnComm() {
-  if (exists)
-    callInstalled<Function::CommDestroy>(*comm);
+void OwnComm::leave() {
+  Comm unused = nullptr;
+  {
+    std::lock_guard lock(mutex);
+    if (std::exchange(exists, false))
+      unused = *comm;
+  }
+  if (unused)
+    callInstalled<Function::CommDestroy>(unused);
+}
+
+static void tellOfWaiting(uint32_t ms) {
+  log::tellOnce(
+      "after " + std::to_string(ms) +
+      " ms NCCL waits for other ranks of a communicator that does not block; is gc3, with the same bundles, on "
+      "all of them?");
 }
 
 /// What becomes of the parent's state where that is InProgress.
-Result OwnComm::settle(Result state) const {
+Result OwnComm::settle(Result state) {
+  using std::chrono::milliseconds;
+  const auto begun = std::chrono::steady_clock::now();
   while (state == Result::InProgress) {
     {
       std::lock_guard lock(mutex);
@@ -26,9 +42,17 @@ Result OwnComm::settle(Result state) const {
       if (Result asked = callInstalled<Function::CommGetAsyncError>(parent, &state); asked != Result::Success)
         return asked;
     }
-    if (state == Result::InProgress)
-      std::this_thread::sleep_for(std::chrono::microseconds(100));
+    if (state != Result::InProgress)
+      break;
+    const auto waited = std::chrono::steady_clock::now() - begun;
+    const bool isOver = patience.endMs != 0 && waited > milliseconds(patience.endMs);
+    if (isOver || (patience.tellMs != 0 && waited > milliseconds(patience.tellMs)))
+      tellOfWaiting(isOver ? patience.endMs : patience.tellMs);
+    if (isOver)
+      return state;
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
   }
+  ready = ready || state == Result::Success;
   return state;
 }
 
@@ -51,6 +75,7 @@ static void keepForEver(std::unique_ptr<Comm> comm) {
 Result OwnComm::complete(Result group) {
   const Result result = settle(group);
   std::lock_guard lock(mutex);
+  aborted |= result == Result::InProgress;
   exists = result == Result::Success && *comm;
   joining = exists && !aborted;
   if (!aborted)
@@ -72,6 +97,11 @@ void OwnComm::joined() {
   joining = false;
   if (aborted)
     end();
+}
+
+void OwnComm::part() {
+  std::lock_guard lock(mutex);
+  aborted = true;
 }
 
 void OwnComm::abort() {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A communicator of our own with the ranks of an application's one that does not block: engines wait for NCCL's calls
-// to be done, so they take those that do. It is made when all ranks make their first collective call, since each learns
-// at a time of its own that the application's is ready.
+// What an application's communicator that does not block needs of us. NCCL goes on with its calls by itself, so we wait
+// for that where programs come behind them. And engines wait for NCCL's calls to be done, so they take a communicator
+// of our own with the same ranks, which blocks. It is made when all ranks make their first collective call, since each
+// learns at a time of its own that the application's is ready.
 #pragma once
 
-#include "nccl/Abi.h"
+#include "nccl/Engine.h"
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 
@@ -13,25 +15,35 @@ namespace gc3::nccl {
 
 class OwnComm {
 public:
-  explicit OwnComm(Comm parent) : parent(parent) {}
-  /// Nothing of it is used any more.
-  ~OwnComm();
+  OwnComm(Comm parent, const Patience &patience) : parent(parent), patience(patience) {}
+  ~OwnComm() { leave(); }
   OwnComm(const OwnComm &) = delete;
   OwnComm &operator=(const OwnComm &) = delete;
 
-  /// Waits while NCCL goes on with what it was told of the parent. Success: it takes calls on it.
-  Result settle() const { return settle(Result::InProgress); }
+  /// Waits while NCCL goes on with what it was told of the parent. Success: it takes calls on it. InProgress: that took
+  /// too long.
+  Result settle() { return settle(Result::InProgress); }
+
+  /// The parent was made, and calls on it may have been. Until then other ranks may make it when they like.
+  bool isReady() const { return ready; }
+  /// NCCL has told the application so.
+  void noteReady() { ready = true; }
 
   /// By all ranks of the parent, in a group of NCCL's.
   Result create(int rank);
-  /// When that group has ended, with this result: waits until all ranks have come, or abort().
+  /// When that group has ended, with this result: waits until all ranks have come, or abort(). If that takes too long
+  /// it is as if aborted: the others may come yet, and wait for programs here.
   Result complete(Result group);
   /// Engines have been asked about it, which may have taken a while.
   void joined();
 
   /// Null: there is none.
   Comm get() const;
+  /// Nothing of it is used any more.
+  void leave();
 
+  /// Before the parent is finalized or destroyed, by any thread: nothing of that is touched any more.
+  void part();
   /// Before the parent is aborted, by any thread: nothing of it is touched any more. What waits in NCCL for other ranks
   /// ends, in a thread of its own, since NCCL waits for kernels there that may hang; but while an engine is asked only
   /// when that has ended.
@@ -39,10 +51,12 @@ public:
   bool isAborted() const;
 
 private:
-  Result settle(Result state) const;
+  Result settle(Result state);
   void end();
 
   const Comm parent;
+  const Patience patience;
+  std::atomic<bool> ready{false};
   mutable std::mutex mutex; ///< held where the parent is touched
   bool aborted = false;
   bool exists = false, joining = false;

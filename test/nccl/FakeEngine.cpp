@@ -77,6 +77,7 @@ private:
 
 class FakeEngine : public Engine {
 public:
+  Patience patience() const override { return test::fakeEngine().patience; }
   std::vector<Attached> attach(std::span<const Member> members) override {
     std::vector<Attached> attached;
     std::string event = "attach";

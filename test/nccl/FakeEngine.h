@@ -16,6 +16,7 @@ struct FakeEngineControl {
   std::atomic<bool> hasMemory{true}; ///< else run throws
   std::atomic<bool> revokes{false};  ///< has revoked what is aborted
   std::atomic<bool> talks{false};    ///< calls NCCL when it attaches and runs, as engines do
+  Patience patience{};               ///< of communicators that are made from now on
 };
 FakeEngineControl &fakeEngine();
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Communicators that do not block: at their first collective call engines take on one of our own with the same ranks.
 #include "Front.h"
+#include "nccl/Communicators.h"
 
 #include <thread>
 
@@ -11,16 +12,24 @@ namespace {
 
 class Nonblocking : public Front {
 protected:
-  ~Nonblocking() override { fakeNcclAsyncError(Result::Success); }
+  ~Nonblocking() override {
+    fakeNcclAsyncError(Result::Success);
+    fakeEngine().patience = {};
+    for (Comm comm : made) // so that nobody asks NCCL about them in the next test
+      if (Communicators::table().find(comm))
+        ncclCommDestroy(comm);
+  }
 
-  static Comm make(int ranks = 4, int rank = 2) {
+  Comm make(int ranks = 4, int rank = 2) {
     Comm comm = nullptr;
     Config config{sizeof(Config), 0, 0, 0};
     fakeNcclFail("CommInitRankConfig", Result::InProgress);
     EXPECT_EQ(ncclCommInitRankConfig(&comm, ranks, {}, rank, &config), Result::InProgress);
     EXPECT_EQ(take().size(), 1u) << "nothing but NCCL's";
+    made.push_back(comm);
     return comm;
   }
+  std::vector<Comm> made;
 
   /// What becomes of the next split: nothing, until somebody sets CommGetAsyncError.
   static void holdSplit() {
@@ -83,6 +92,7 @@ TEST_F(Nonblocking, SoAreTheirChildren) {
   EXPECT_EQ(allReduce(child, 2), Result::Success);
   EXPECT_EQ(take(), (Events{"CommGetAsyncError(c1)", "GroupStart()", "CommSplit(c1, 0, 0, config)", "GroupEnd()",
                             "attach c3=0/2", "run 7 AllReduce 8 B float sum on c3"}));
+  made.insert(made.end(), {child, blocking});
 }
 
 TEST_F(Nonblocking, SoAreThoseOfGroups) {
@@ -92,6 +102,7 @@ TEST_F(Nonblocking, SoAreThoseOfGroups) {
   fakeNcclFail("GroupEnd", Result::InProgress);
   EXPECT_EQ(ncclGroupEnd(), Result::InProgress);
   EXPECT_EQ(take(), (Events{"GroupStart()", "CommInitRank(4, id, 2)", "GroupEnd()"}));
+  made.push_back(comm);
   EXPECT_EQ(allReduce(comm, 2), Result::Success);
   EXPECT_EQ(take(), after(taken, {served}));
 }
@@ -146,6 +157,24 @@ TEST_F(Nonblocking, AreNcclsWhereTheyCantBeSplit) {
   }
 }
 
+TEST_F(Nonblocking, OursGoesWhereTheEngineRefuses) {
+  Comm comm = make(3, 2);
+  EXPECT_EQ(allReduce(comm, 2), Result::Success);
+  Events events = take();
+  ASSERT_GT(events.size(), 3u);
+  events.erase(events.begin(), events.end() - 3);
+  EXPECT_EQ(events, (Events{"attach c1=2/3", "CommDestroy(c1)", "AllReduce(0x0, 0x0, 2, 7, 0, c0, 0x0)"}));
+}
+
+/// Though another thread asks about all.
+TEST_F(Nonblocking, WhatIsDestroyedIsNotAskedAbout) {
+  Comm comm = make();
+  const std::shared_ptr<const Entry> entry = Communicators::table().find(comm);
+  EXPECT_EQ(ncclCommDestroy(comm), Result::Success);
+  EXPECT_EQ(entry->own->settle(), Result::InvalidUsage);
+  EXPECT_EQ(take(), Events{"CommDestroy(c0)"});
+}
+
 TEST_F(Nonblocking, TheSplitIsWaitedFor) {
   Comm comm = make();
   holdSplit();
@@ -188,6 +217,33 @@ TEST_F(Nonblocking, AnAbortEndsTheWaiting) {
     EXPECT_EQ(std::count(events.begin(), events.end(), "AllReduce(0x0, 0x0, 2, 7, 0, c0, 0x0)"), 0);
     fakeNcclSink(note);
   }
+}
+
+/// As it may be that the others come late, that is told, and an error only if it is asked for. Then it stays one: who
+/// has come late waits for programs.
+TEST_F(Nonblocking, TheWaitingMayEnd) {
+  static uint32_t times = 0; // each text is told once
+  ++times;
+  fakeEngine().patience = {5 + times, 200 + times};
+  Comm comm = make();
+  testing::internal::CaptureStderr();
+  holdSplit();
+  EXPECT_EQ(allReduce(comm, 2), Result::InvalidUsage);
+  const std::string told = testing::internal::GetCapturedStderr();
+  for (uint32_t ms : {fakeEngine().patience.tellMs, fakeEngine().patience.endMs})
+    EXPECT_NE(told.find("gc3: after " + std::to_string(ms) +
+                        " ms NCCL waits for other ranks of a communicator that does "
+                        "not block; is gc3, with the same bundles, on all of them?\n"),
+              std::string::npos)
+        << told;
+  fakeNcclSink(note);
+  fakeNcclAsyncError(Result::Success);
+  take();
+  EXPECT_EQ(allReduce(comm, 2), Result::InvalidUsage);
+  ncclGroupStart();
+  allReduce(comm, 3);
+  EXPECT_EQ(ncclGroupEnd(), Result::InvalidUsage);
+  EXPECT_EQ(take(), (Events{"GroupStart()", "GroupEnd()"}));
 }
 
 /// While the engine is asked, which may take its time, it uses our own.
@@ -267,6 +323,55 @@ TEST_F(Nonblocking, ProgramsRunBehindNcclsPart) {
                             "CommGetAsyncError(c0)", served}));
 }
 
+/// Sends and receives among it, which do not come by here: all communicators that the application knows to be ready are
+/// asked. Another one may be on its way for long.
+TEST_F(Nonblocking, ProgramsRunBehindAllOfNcclsPart) {
+  Comm served = make(), unserved = make(), refused = make(3, 2), other = make();
+  make();
+  for (Comm comm : {served, unserved, refused})
+    allReduce(comm, 2);
+  Result state = Result::Success;
+  EXPECT_EQ(ncclCommGetAsyncError(other, &state), Result::Success);
+  take();
+  for (bool inFirst : {true, false}) {
+    ncclGroupStart();
+    allReduce(unserved, 3);
+    allReduce(refused, 2);
+    allReduce(served, 2);
+    if (!inFirst) // in a group of ours, since it is kept
+      allReduce(other, 3);
+    fakeNcclSink([](const char *event) {
+      note(event);
+      if (event == std::string("AllReduce(0x0, 0x0, 3, 7, 0, c3, 0x0)"))
+        fakeNcclFail("GroupEnd", Result::InProgress);
+    });
+    if (inFirst)
+      fakeNcclFail("GroupEnd", Result::InProgress);
+    EXPECT_EQ(ncclGroupEnd(), Result::InProgress);
+    Events events = take();
+    ASSERT_GT(events.size(), 5u);
+    std::sort(events.end() - 5, events.end() - 1); // in any order
+    const Events last(events.end() - 6, events.end());
+    EXPECT_EQ(last, (Events{"GroupEnd()", "CommGetAsyncError(c0)", "CommGetAsyncError(c1)", "CommGetAsyncError(c2)",
+                            "CommGetAsyncError(c3)", "run 7 AllReduce 8 B float sum on c5"}));
+  }
+}
+
+TEST_F(Nonblocking, ProgramsDoNotRunWhereNcclsPartDoesNotCome) {
+  fakeEngine().patience = {0, 5};
+  Comm comm = make();
+  allReduce(comm, 2);
+  take();
+  ncclGroupStart();
+  allReduce(comm, 3);
+  allReduce(comm, 2);
+  fakeNcclFail("GroupEnd", Result::InProgress);
+  fakeNcclAsyncError(Result::InProgress);
+  EXPECT_EQ(ncclGroupEnd(), Result::RemoteError);
+  const Events events = take();
+  EXPECT_EQ(events.back(), "CommGetAsyncError(c0)");
+}
+
 TEST_F(Nonblocking, ErrorsOfGroupsComeOut) {
   Comm comm = make(3, 2); // which the engine refuses
   fakeNcclFail("AllReduce", Result::InvalidArgument);
@@ -276,7 +381,9 @@ TEST_F(Nonblocking, ErrorsOfGroupsComeOut) {
   ncclGroupStart();
   EXPECT_EQ(allReduce(comm, 2), Result::Success);
   fakeNcclFail("GroupEnd", Result::InProgress);
+  take();
   EXPECT_EQ(ncclGroupEnd(), Result::InProgress);
+  EXPECT_EQ(take(), Events{"GroupEnd()"}) << "nobody waits for it";
 }
 
 /// A thread's ranks would wait for each other one by one.
