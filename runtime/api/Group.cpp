@@ -37,7 +37,7 @@ thread_local Group group;
 struct Rounds {
   Backend *backend;
   std::vector<std::vector<const Noted *>> rounds;
-  Outcome outcome; ///< of the first call that has failed
+  Outcome outcome; ///< of the first call that has failed, where it waits for others
 };
 
 /// A round of a world.
@@ -86,24 +86,27 @@ std::vector<host::Part> partsOf(const Rounds &world, size_t round) {
   return parts;
 }
 
-void finish(Rounds &world, size_t round, const Backend::Arrival &arrival) {
-  const Outcome outcome = complete(*world.backend, arrival);
+Outcome finish(const Rounds &world, size_t round, const Backend::Arrival &arrival) {
+  Outcome outcome = complete(*world.backend, arrival);
   for (const Noted *call : world.rounds[round])
     report(call->comm.get(), outcome);
-  if (world.outcome.ok())
-    world.outcome = outcome;
+  return outcome;
 }
 
 /// Of the worlds whose calls are put on streams: as if the calls were made one by one, as other threads may do. Those
 /// behind one that fails are made, too, since others make them.
-void runTurns(Sorted &sorted) {
+Outcome runTurns(const Sorted &sorted) {
+  Outcome first;
   for (const Turn &turn : sorted.turns) {
-    Rounds &world = sorted.worlds[turn.world];
+    const Rounds &world = sorted.worlds[turn.world];
     if (!world.backend->takesStreams())
       continue;
     const std::vector<host::Part> parts = partsOf(world, turn.round);
-    finish(world, turn.round, world.backend->arrive(parts));
+    const Outcome outcome = finish(world, turn.round, world.backend->arrive(parts));
+    if (first.ok())
+      first = outcome;
   }
+  return first;
 }
 
 /// Round number `round` of the other worlds that have not failed. The calls that nobody else is missing from are run
@@ -121,11 +124,11 @@ void runRound(std::vector<Rounds> &worlds, size_t round) {
   }
   std::stable_partition(arrivals.begin(), arrivals.end(), [](const auto &arrival) { return arrival.second.last; });
   for (const auto &[world, arrival] : arrivals)
-    finish(*world, round, arrival);
+    world->outcome = finish(*world, round, arrival);
 }
 
 /// Makes the noted communicators, then the noted calls, or none of them if one was refused when it was noted. The
-/// result is the error of the world that was called first, of those that failed.
+/// result is the first error: of communicators, of calls on streams, then of the world that was called first.
 gc3Result_t runGroup() {
   std::deque<Noted> calls;
   calls.swap(group.calls);
@@ -135,15 +138,16 @@ gc3Result_t runGroup() {
     return report(nullptr, failure);
   const Outcome initialised = inits.empty() ? Outcome{} : Lsa::make(inits);
   Sorted sorted = sortCalls(calls);
-  runTurns(sorted);
+  const Outcome onStreams = runTurns(sorted);
   std::vector<Rounds> &worlds = sorted.worlds;
   size_t rounds = 0;
   for (const Rounds &world : worlds)
     rounds = std::max(rounds, world.rounds.size());
   for (size_t round = 0; round < rounds; ++round)
     runRound(worlds, round);
-  if (!initialised.ok())
-    return report(nullptr, initialised);
+  for (const Outcome &outcome : {initialised, onStreams})
+    if (!outcome.ok())
+      return report(nullptr, outcome);
   for (const Rounds &world : worlds)
     if (!world.outcome.ok())
       return report(nullptr, world.outcome);

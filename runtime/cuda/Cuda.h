@@ -19,6 +19,9 @@ using Result = int;
 inline constexpr Result notReady = 600; ///< of query: what comes before the event is not done
 inline constexpr Result unloading = 4;  ///< CUDA is gone, as the process ends
 
+/// Of a stream that is a part of a capture of which nothing can come any more.
+inline constexpr uint64_t failedCapture = UINT64_MAX;
+
 /// Of a device, numbered as CUDA's.
 enum class Attribute : uint8_t { Multiprocessors = 16, Major = 75, Minor = 76, CooperativeLaunch = 95 };
 
@@ -58,8 +61,9 @@ struct Cuda {
   Result (*createStream)(Stream *stream); ///< that waits for no other
   Result (*destroyStream)(Stream stream);
   Result (*synchronize)(Stream stream);
-  Result (*capture)(uint64_t *capture, Stream stream); ///< the one that the stream is a part of; 0: none
-  Result (*createEvent)(Event *event);                 ///< without a time
+  Result (*capture)(uint64_t *capture,
+                    Stream stream);    ///< the one that the stream is a part of; 0: none; or failedCapture
+  Result (*createEvent)(Event *event); ///< without a time
   Result (*destroyEvent)(Event event);
   Result (*record)(Event event, Stream stream);
   Result (*query)(Event event);

@@ -51,6 +51,8 @@ Outcome Runner::findCapture(Stream stream, uint64_t &capture) const {
 }
 
 Outcome Runner::plan(const GpuProgram &program, std::span<const Request> requests, uint64_t capture, Plan &plan) {
+  if (capture == failedCapture)
+    return {gc3InvalidUsage, "the capture of the stream has failed"};
   if (Outcome outcome = preparedCalls.find(program, requests[0], plan.prepared); !outcome.ok())
     return outcome;
   plan.call = plan.prepared->call;

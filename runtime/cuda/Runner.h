@@ -100,12 +100,13 @@ private:
   PinnedMemory stopWord;
   OwnEvent lastCall;       ///< also of replays
   bool isInGraphs = false; ///< it is
-  /// Of late, and the last call in each.
+  /// Of late, and the last call in each. Nobody tells when one has ended; one that so many others begin within would
+  /// lose its order.
   struct Capture {
     uint64_t number;
     OwnEvent lastCall;
   };
-  static constexpr size_t mostCaptures = 16;
+  static constexpr size_t mostCaptures = 256;
   std::deque<Capture> captures;
   PreparedCalls preparedCalls;
   CallMemory memory;

@@ -46,7 +46,7 @@ Result capture(uint64_t *capture, Stream stream) {
   const Result result = taken(cudaStreamGetCaptureInfo(stream, &status, &number));
   *capture = status == cudaStreamCaptureStatusNone     ? 0
              : status == cudaStreamCaptureStatusActive ? number + 1
-                                                       : UINT64_MAX;
+                                                       : failedCapture;
   return result;
 }
 

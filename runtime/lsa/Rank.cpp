@@ -41,7 +41,7 @@ Rank::~Rank() {
     teamComm.abandon();
     runner.abandon();
     exchange.abandon();
-    if (exchange.state() == Exchange::State::Noted) // and NCCL will use its stream
+    if (exchange.state() != Exchange::State::Idle) // and NCCL may yet use its stream
       runner.abandonStream();
     if (recorder)
       recorder->abandon();
@@ -300,7 +300,7 @@ void Rank::giveUp(const Outcome &why) {
   if (exchange.state() == Exchange::State::Idle)
     return;
   hasGivenUp = true;
-  if (exchange.state() == Exchange::State::Noted) // the others are told
+  if (exchange.state() == Exchange::State::Noted) // the others are told, if that could be
     return;
   runner.stop(); // or NCCL would wait for ours
   if (!isAborted)

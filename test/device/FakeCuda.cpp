@@ -153,7 +153,7 @@ void FakeCuda::enqueueAwait(cuda::Stream stream, cuda::Event event) {
 /// Such nodes are for captures, and for events that are no part of one.
 void FakeCuda::expectExternal(cuda::Event event) {
   ++externals;
-  if (!captured || !events.contains(event) || captureOf.contains(event))
+  if (!captured || captured.hasFailed || !events.contains(event) || captureOf.contains(event))
     std::abort();
 }
 
@@ -255,7 +255,7 @@ Result FakeCuda::enqueueMove(const Launch &launch) {
 
 struct FakeCuda::Functions {
   static Result allocate(void **memory, size_t bytes) {
-    if (current->fails() || current->full)
+    if (current->fails() || current->full || bytes > current->most)
       return failure;
     *memory = current->allocate(bytes);
     return 0;

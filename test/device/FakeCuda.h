@@ -46,7 +46,8 @@ public:
     void resume(uint64_t number) { now = true, count = number; }
     operator bool() const { return now; }
     /// Of this capture; 0: there is none.
-    uint64_t number() const { return now ? count : 0; }
+    uint64_t number() const { return !now ? 0 : hasFailed ? cuda::failedCapture : count; }
+    bool hasFailed = false;
 
   private:
     bool now = false;
@@ -61,6 +62,7 @@ public:
   int multiprocessors = 132, architecture = 90, cooperative = 1;
   bool unloading = false;                  ///< the process ends, and CUDA with it
   bool full = false;                       ///< there is no device memory left
+  size_t most = SIZE_MAX;                  ///< bytes of device memory that there are in one piece
   bool nvlink = true;                      ///< native atomics between devices
   std::set<std::pair<int, int>> overPcie;  ///< devices between which there are none all the same, in this direction
   uint32_t threadsPerMultiprocessor = 512; ///< what occupancy goes by

@@ -208,15 +208,15 @@ CUDA await -> not made: gc3UnhandledCudaError: waiting for the last call [CUDA]
 CUDA copy -> not made: gc3UnhandledCudaError: telling the other ranks [CUDA]
 CUDA clear -> not made: gc3UnhandledCudaError: telling the other ranks [CUDA]
 NCCL groupStart -> not made: gc3SystemError: opening a group [NCCL]
-NCCL allGather -> not made: gc3SystemError: telling the other ranks [NCCL]; left: 1 memory 1 pinned
-NCCL allGather -> not made: gc3SystemError: telling the other ranks [NCCL]; left: 2 memory 2 pinned
-NCCL groupEnd -> not made: gc3SystemError: closing a group [NCCL]; left: 2 memory 2 pinned
-CUDA getDevice -> not made: gc3UnhandledCudaError: asking for the current device [CUDA]; left: 1 memory 1 pinned
-CUDA record -> not made: gc3UnhandledCudaError: recording an event [CUDA]; left: 1 memory 1 pinned
-CUDA query -> not made: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 1 memory 1 pinned
+NCCL allGather -> not made: gc3SystemError: telling the other ranks [NCCL]; left: 1 memory 1 pinned 1 streams
+NCCL allGather -> not made: gc3SystemError: telling the other ranks [NCCL]; left: 2 memory 2 pinned 2 streams
+NCCL groupEnd -> not made: gc3SystemError: closing a group [NCCL]; left: 2 memory 2 pinned 2 streams
+CUDA getDevice -> not made: gc3UnhandledCudaError: asking for the current device [CUDA]; left: 1 memory 1 pinned 1 streams
+CUDA record -> not made: gc3UnhandledCudaError: recording an event [CUDA]; left: 1 memory 1 pinned 1 streams
+CUDA query -> not made: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 1 memory 1 pinned 1 streams
 CUDA copy -> not made: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 1 memory 1 pinned 1 streams
 CUDA synchronize -> not made: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 1 memory 1 pinned 1 streams
-CUDA setDevice -> not made: gc3UnhandledCudaError: switching to device # [CUDA]; left: 1 memory 1 pinned
+CUDA setDevice -> not made: gc3UnhandledCudaError: switching to device # [CUDA]; left: 1 memory 1 pinned 1 streams
 CUDA capture -> group: gc3InvalidUsage: program 'ring2_aliased_1' could not be loaded: asking whether the stream is captured [CUDA]
 CUDA capture -> group: gc3InvalidUsage: program 'ring2_aliased_1' could not be loaded: rank # could not load it: asking whether the stream is captured [CUDA]
 CUDA getDevice -> group: gc3InvalidUsage: program 'ring2_aliased_1' could not be loaded: asking for the current device [CUDA]
@@ -238,15 +238,15 @@ CUDA copy -> group: gc3UnhandledCudaError: telling the other ranks [CUDA]; asked
 CUDA clear -> group: gc3UnhandledCudaError: telling the other ranks [CUDA]; asked: gc3UnhandledCudaError: telling the other ranks [CUDA]
 CUDA setDevice -> group: gc3UnhandledCudaError: switching to device # [CUDA]; asked: gc3UnhandledCudaError: switching to device # [CUDA]
 NCCL groupStart -> group: gc3SystemError: opening a group [NCCL]; asked: gc3SystemError: opening a group [NCCL]
-NCCL allGather -> group: gc3SystemError: telling the other ranks [NCCL]; asked: gc3SystemError: telling the other ranks [NCCL]; left: 2 memory 1 pinned 1 symmetric
-NCCL allGather -> group: gc3SystemError: telling the other ranks [NCCL]; asked: gc3SystemError: telling the other ranks [NCCL]; left: 4 memory 2 pinned 2 symmetric
-NCCL groupEnd -> group: gc3SystemError: closing a group [NCCL]; asked: gc3SystemError: closing a group [NCCL]; left: 4 memory 2 pinned 2 symmetric
-CUDA getDevice -> group: gc3UnhandledCudaError: asking for the current device [CUDA]; asked: gc3UnhandledCudaError: asking for the current device [CUDA]; left: 2 memory 1 pinned 1 symmetric
-CUDA record -> group: gc3UnhandledCudaError: recording an event [CUDA]; asked: gc3UnhandledCudaError: recording an event [CUDA]; left: 2 memory 1 pinned 1 symmetric
-CUDA query -> group: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; asked: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 2 memory 1 pinned 1 symmetric
+NCCL allGather -> group: gc3SystemError: telling the other ranks [NCCL]; asked: gc3SystemError: telling the other ranks [NCCL]; left: 2 memory 1 pinned 1 streams 1 symmetric
+NCCL allGather -> group: gc3SystemError: telling the other ranks [NCCL]; asked: gc3SystemError: telling the other ranks [NCCL]; left: 4 memory 2 pinned 2 streams 2 symmetric
+NCCL groupEnd -> group: gc3SystemError: closing a group [NCCL]; asked: gc3SystemError: closing a group [NCCL]; left: 4 memory 2 pinned 2 streams 2 symmetric
+CUDA getDevice -> group: gc3UnhandledCudaError: asking for the current device [CUDA]; asked: gc3UnhandledCudaError: asking for the current device [CUDA]; left: 2 memory 1 pinned 1 streams 1 symmetric
+CUDA record -> group: gc3UnhandledCudaError: recording an event [CUDA]; asked: gc3UnhandledCudaError: recording an event [CUDA]; left: 2 memory 1 pinned 1 streams 1 symmetric
+CUDA query -> group: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; asked: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 2 memory 1 pinned 1 streams 1 symmetric
 CUDA copy -> group: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; asked: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 2 memory 1 pinned 1 streams 1 symmetric
 CUDA synchronize -> group: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; asked: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 2 memory 1 pinned 1 streams 1 symmetric
-CUDA setDevice -> group: gc3UnhandledCudaError: switching to device # [CUDA]; asked: gc3UnhandledCudaError: switching to device # [CUDA]; left: 2 memory 1 pinned 1 symmetric
+CUDA setDevice -> group: gc3UnhandledCudaError: switching to device # [CUDA]; asked: gc3UnhandledCudaError: switching to device # [CUDA]; left: 2 memory 1 pinned 1 streams 1 symmetric
 NCCL groupStart -> group: gc3InvalidUsage: program 'ring2_aliased_1' could not be loaded: opening a group [NCCL]
 NCCL enroll -> group: gc3InvalidUsage: program 'ring2_aliased_1' could not be loaded: registering a window [NCCL]
 NCCL enroll -> group: gc3InvalidUsage: program 'ring2_aliased_1' could not be loaded: rank # could not load it: registering a window [NCCL]
@@ -263,15 +263,15 @@ CUDA synchronize -> group: gc3InvalidUsage: program 'ring2_aliased_1' could not 
 CUDA clear -> group: gc3InvalidUsage: program 'ring2_aliased_1' could not be loaded: rank # could not load it: clearing a program's counters [CUDA]
 CUDA copy -> group: gc3InvalidUsage: program 'ring2_aliased_1' could not be loaded: rank # could not load it: copying a program [CUDA]
 CUDA synchronize -> group: gc3InvalidUsage: program 'ring2_aliased_1' could not be loaded: rank # could not load it: copying a program [CUDA]
-NCCL allGather -> group: gc3SystemError: telling the other ranks [NCCL]; asked: gc3SystemError: telling the other ranks [NCCL]; left: 3 memory 1 pinned 1 symmetric 1 windows
-NCCL allGather -> group: gc3SystemError: telling the other ranks [NCCL]; asked: gc3SystemError: telling the other ranks [NCCL]; left: 6 memory 2 pinned 2 symmetric 2 windows
-NCCL groupEnd -> group: gc3SystemError: closing a group [NCCL]; asked: gc3SystemError: closing a group [NCCL]; left: 6 memory 2 pinned 2 symmetric 2 windows
-CUDA getDevice -> group: gc3UnhandledCudaError: asking for the current device [CUDA]; asked: gc3UnhandledCudaError: asking for the current device [CUDA]; left: 3 memory 1 pinned 1 symmetric 1 windows
-CUDA record -> group: gc3UnhandledCudaError: recording an event [CUDA]; asked: gc3UnhandledCudaError: recording an event [CUDA]; left: 3 memory 1 pinned 1 symmetric 1 windows
-CUDA query -> group: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; asked: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 3 memory 1 pinned 1 symmetric 1 windows
+NCCL allGather -> group: gc3SystemError: telling the other ranks [NCCL]; asked: gc3SystemError: telling the other ranks [NCCL]; left: 3 memory 1 pinned 1 streams 1 symmetric 1 windows
+NCCL allGather -> group: gc3SystemError: telling the other ranks [NCCL]; asked: gc3SystemError: telling the other ranks [NCCL]; left: 6 memory 2 pinned 2 streams 2 symmetric 2 windows
+NCCL groupEnd -> group: gc3SystemError: closing a group [NCCL]; asked: gc3SystemError: closing a group [NCCL]; left: 6 memory 2 pinned 2 streams 2 symmetric 2 windows
+CUDA getDevice -> group: gc3UnhandledCudaError: asking for the current device [CUDA]; asked: gc3UnhandledCudaError: asking for the current device [CUDA]; left: 3 memory 1 pinned 1 streams 1 symmetric 1 windows
+CUDA record -> group: gc3UnhandledCudaError: recording an event [CUDA]; asked: gc3UnhandledCudaError: recording an event [CUDA]; left: 3 memory 1 pinned 1 streams 1 symmetric 1 windows
+CUDA query -> group: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; asked: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 3 memory 1 pinned 1 streams 1 symmetric 1 windows
 CUDA copy -> group: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; asked: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 3 memory 1 pinned 1 streams 1 symmetric 1 windows
 CUDA synchronize -> group: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; asked: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 3 memory 1 pinned 1 streams 1 symmetric 1 windows
-CUDA setDevice -> group: gc3UnhandledCudaError: switching to device # [CUDA]; asked: gc3UnhandledCudaError: switching to device # [CUDA]; left: 3 memory 1 pinned 1 symmetric 1 windows
+CUDA setDevice -> group: gc3UnhandledCudaError: switching to device # [CUDA]; asked: gc3UnhandledCudaError: switching to device # [CUDA]; left: 3 memory 1 pinned 1 streams 1 symmetric 1 windows
 CUDA getDevice -> group: gc3UnhandledCudaError: asking for the current device [CUDA]; aborted; left: 6 memory 2 pinned 2 symmetric 2 windows
 CUDA setDevice -> group: gc3UnhandledCudaError: switching to device # [CUDA]; aborted; left: 6 memory 2 pinned 2 symmetric 2 windows
 CUDA await -> group: gc3UnhandledCudaError: waiting for the last call [CUDA]; aborted; left: 6 memory 2 pinned 2 symmetric 2 windows

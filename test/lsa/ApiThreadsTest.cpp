@@ -31,7 +31,7 @@ protected:
     gc3CommAbort(comms[1]);
     FakeCuda::table().destroyStream(stream);
     fake.release(reinterpret_cast<std::byte *>(buffer));
-    EXPECT_EQ(windows.leaks(), "3 pieces of memory 2 pieces of pinned memory 1 pieces of symmetric memory ");
+    EXPECT_EQ(windows.leaks(), "3 pieces of memory 2 pieces of pinned memory 1 streams 1 pieces of symmetric memory ");
   }
 
   /// A call of rank 0, which waits for the other one to load the program: what it says, once the rank is aborted.

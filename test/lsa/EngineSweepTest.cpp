@@ -213,15 +213,15 @@ CUDA await -> broken: waiting for the last call [CUDA]; group: UnhandledCudaErro
 CUDA copy -> broken: telling the other ranks [CUDA]; group: UnhandledCudaError; asked: UnhandledCudaError
 CUDA clear -> broken: telling the other ranks [CUDA]; group: UnhandledCudaError; asked: UnhandledCudaError
 NCCL groupStart -> broken: opening a group [NCCL]; group: SystemError; asked: SystemError
-NCCL allGather -> broken: telling the other ranks [NCCL]; group: SystemError; asked: SystemError; left: 1 memory 1 pinned
-NCCL allGather -> broken: telling the other ranks [NCCL]; group: SystemError; asked: SystemError; left: 2 memory 2 pinned
-NCCL groupEnd -> broken: closing a group [NCCL]; group: SystemError; asked: SystemError; left: 2 memory 2 pinned
-CUDA getDevice -> broken: asking for the current device [CUDA]; group: UnhandledCudaError; asked: UnhandledCudaError; left: 1 memory 1 pinned
-CUDA record -> broken: recording an event [CUDA]; group: UnhandledCudaError; asked: UnhandledCudaError; left: 1 memory 1 pinned
-CUDA query -> broken: hearing from the other ranks [CUDA]; group: UnhandledCudaError; asked: UnhandledCudaError; left: 1 memory 1 pinned
+NCCL allGather -> broken: telling the other ranks [NCCL]; group: SystemError; asked: SystemError; left: 1 memory 1 pinned 1 streams
+NCCL allGather -> broken: telling the other ranks [NCCL]; group: SystemError; asked: SystemError; left: 2 memory 2 pinned 2 streams
+NCCL groupEnd -> broken: closing a group [NCCL]; group: SystemError; asked: SystemError; left: 2 memory 2 pinned 2 streams
+CUDA getDevice -> broken: asking for the current device [CUDA]; group: UnhandledCudaError; asked: UnhandledCudaError; left: 1 memory 1 pinned 1 streams
+CUDA record -> broken: recording an event [CUDA]; group: UnhandledCudaError; asked: UnhandledCudaError; left: 1 memory 1 pinned 1 streams
+CUDA query -> broken: hearing from the other ranks [CUDA]; group: UnhandledCudaError; asked: UnhandledCudaError; left: 1 memory 1 pinned 1 streams
 CUDA copy -> broken: hearing from the other ranks [CUDA]; group: UnhandledCudaError; asked: UnhandledCudaError; left: 1 memory 1 pinned 1 streams
 CUDA synchronize -> broken: hearing from the other ranks [CUDA]; group: UnhandledCudaError; asked: UnhandledCudaError; left: 1 memory 1 pinned 1 streams
-CUDA setDevice -> broken: switching to device # [CUDA]; group: UnhandledCudaError; asked: UnhandledCudaError; left: 1 memory 1 pinned
+CUDA setDevice -> broken: switching to device # [CUDA]; group: UnhandledCudaError; asked: UnhandledCudaError; left: 1 memory 1 pinned 1 streams
 CUDA capture -> group: handed over; alone: NCCL
 CUDA getDevice -> group: handed over; alone: NCCL
 CUDA occupancy -> group: handed over; alone: NCCL
@@ -236,29 +236,29 @@ CUDA copy -> group: UnhandledCudaError; asked: UnhandledCudaError
 CUDA clear -> group: UnhandledCudaError; asked: UnhandledCudaError
 CUDA setDevice -> group: UnhandledCudaError; asked: UnhandledCudaError
 NCCL groupStart -> group: SystemError; asked: SystemError
-NCCL allGather -> group: SystemError; asked: SystemError; left: 2 memory 1 pinned 1 symmetric
-NCCL allGather -> group: SystemError; asked: SystemError; left: 4 memory 2 pinned 2 symmetric
-NCCL groupEnd -> group: SystemError; asked: SystemError; left: 4 memory 2 pinned 2 symmetric
-CUDA getDevice -> group: UnhandledCudaError; asked: UnhandledCudaError; left: 2 memory 1 pinned 1 symmetric
-CUDA record -> group: UnhandledCudaError; asked: UnhandledCudaError; left: 2 memory 1 pinned 1 symmetric
-CUDA query -> group: UnhandledCudaError; asked: UnhandledCudaError; left: 2 memory 1 pinned 1 symmetric
+NCCL allGather -> group: SystemError; asked: SystemError; left: 2 memory 1 pinned 1 streams 1 symmetric
+NCCL allGather -> group: SystemError; asked: SystemError; left: 4 memory 2 pinned 2 streams 2 symmetric
+NCCL groupEnd -> group: SystemError; asked: SystemError; left: 4 memory 2 pinned 2 streams 2 symmetric
+CUDA getDevice -> group: UnhandledCudaError; asked: UnhandledCudaError; left: 2 memory 1 pinned 1 streams 1 symmetric
+CUDA record -> group: UnhandledCudaError; asked: UnhandledCudaError; left: 2 memory 1 pinned 1 streams 1 symmetric
+CUDA query -> group: UnhandledCudaError; asked: UnhandledCudaError; left: 2 memory 1 pinned 1 streams 1 symmetric
 CUDA copy -> group: UnhandledCudaError; asked: UnhandledCudaError; left: 2 memory 1 pinned 1 streams 1 symmetric
 CUDA synchronize -> group: UnhandledCudaError; asked: UnhandledCudaError; left: 2 memory 1 pinned 1 streams 1 symmetric
-CUDA setDevice -> group: UnhandledCudaError; asked: UnhandledCudaError; left: 2 memory 1 pinned 1 symmetric
+CUDA setDevice -> group: UnhandledCudaError; asked: UnhandledCudaError; left: 2 memory 1 pinned 1 streams 1 symmetric
 NCCL groupStart -> group: handed over; alone: NCCL
 NCCL enroll -> group: handed over; alone: NCCL
 NCCL groupEnd -> group: handed over; alone: NCCL
 CUDA isDeviceMemory -> group: handed over; alone: NCCL
 CUDA copy -> group: handed over; alone: NCCL
-NCCL allGather -> group: SystemError; asked: SystemError; left: 3 memory 1 pinned 1 symmetric 1 windows
-NCCL allGather -> group: SystemError; asked: SystemError; left: 6 memory 2 pinned 2 symmetric 2 windows
-NCCL groupEnd -> group: SystemError; asked: SystemError; left: 6 memory 2 pinned 2 symmetric 2 windows
-CUDA getDevice -> group: UnhandledCudaError; asked: UnhandledCudaError; left: 3 memory 1 pinned 1 symmetric 1 windows
-CUDA record -> group: UnhandledCudaError; asked: UnhandledCudaError; left: 3 memory 1 pinned 1 symmetric 1 windows
-CUDA query -> group: UnhandledCudaError; asked: UnhandledCudaError; left: 3 memory 1 pinned 1 symmetric 1 windows
+NCCL allGather -> group: SystemError; asked: SystemError; left: 3 memory 1 pinned 1 streams 1 symmetric 1 windows
+NCCL allGather -> group: SystemError; asked: SystemError; left: 6 memory 2 pinned 2 streams 2 symmetric 2 windows
+NCCL groupEnd -> group: SystemError; asked: SystemError; left: 6 memory 2 pinned 2 streams 2 symmetric 2 windows
+CUDA getDevice -> group: UnhandledCudaError; asked: UnhandledCudaError; left: 3 memory 1 pinned 1 streams 1 symmetric 1 windows
+CUDA record -> group: UnhandledCudaError; asked: UnhandledCudaError; left: 3 memory 1 pinned 1 streams 1 symmetric 1 windows
+CUDA query -> group: UnhandledCudaError; asked: UnhandledCudaError; left: 3 memory 1 pinned 1 streams 1 symmetric 1 windows
 CUDA copy -> group: UnhandledCudaError; asked: UnhandledCudaError; left: 3 memory 1 pinned 1 streams 1 symmetric 1 windows
 CUDA synchronize -> group: UnhandledCudaError; asked: UnhandledCudaError; left: 3 memory 1 pinned 1 streams 1 symmetric 1 windows
-CUDA setDevice -> group: UnhandledCudaError; asked: UnhandledCudaError; left: 3 memory 1 pinned 1 symmetric 1 windows
+CUDA setDevice -> group: UnhandledCudaError; asked: UnhandledCudaError; left: 3 memory 1 pinned 1 streams 1 symmetric 1 windows
 CUDA getDevice -> group: UnhandledCudaError; aborted; left: 6 memory 2 pinned 2 symmetric 2 windows
 CUDA setDevice -> group: UnhandledCudaError; aborted; left: 6 memory 2 pinned 2 symmetric 2 windows
 CUDA await -> group: UnhandledCudaError; aborted; left: 6 memory 2 pinned 2 symmetric 2 windows

@@ -28,12 +28,16 @@ protected:
     ASSERT_TRUE(bundle::BundleFile::openMemory(bytes.data(), bytes.size(), bundles[0]).ok());
     forwarded.clear();
     forwardedOps.clear();
+    now = this;
+    happened.clear();
     const lsa::Forwarding toNccl{[](const nccl::Call &call) {
+                                   now->note("make");
                                    forwarded.push_back(call.recv);
                                    forwardedOps.push_back(static_cast<int>(call.op));
                                    return Result::InProgress; // as communicators say that do not block
                                  },
                                  [](nccl::Comm comm) {
+                                   now->note("settle");
                                    settled.push_back(comm);
                                    return settling;
                                  }};
@@ -82,6 +86,11 @@ protected:
     return engine->run(works);
   }
 
+  void note(const std::string &what) const {
+    happened.push_back(what + (windows.isGroupOpen() ? " in a group" : "") + " behind " +
+                       std::to_string(fake.launchedOn.size()) + " launches");
+  }
+
   static constexpr size_t most = 100;
   cuda::Options options = smallOptions();
   int present = INT_MAX; ///< ranks
@@ -97,6 +106,8 @@ protected:
   static inline std::vector<void *> forwarded; ///< receive buffers of calls that NCCL gets after all
   static inline std::vector<int> forwardedOps; ///< their operations
   static inline std::vector<nccl::Comm> settled;
+  static inline std::vector<std::string> happened; ///< of both, when
+  static inline const LsaEngine *now = nullptr;
   static inline Result settling;
 };
 
@@ -201,8 +212,12 @@ TEST_F(LsaEngine, HandsOverWhatIsDeclinedAlone) {
   for (int32_t program : {0, 1, 0})
     for (size_t rank : {0, 1})
       works.push_back({attached[rank].attachment.get(), call(rank, 10), program});
+  fake.launchedOn.clear();
   EXPECT_EQ(engine->run(works), Result::Success);
   fake.captured = false;
+  const std::string made = "make in a group behind 2 launches", over = "settle behind 2 launches";
+  EXPECT_EQ(happened, (std::vector{made, made, over, over}));
+  EXPECT_EQ(fake.launchedOn.size(), 4u);
   EXPECT_EQ(forwarded, (std::vector<void *>{buffers[0], buffers[1]}));
   EXPECT_EQ(settled, comms);
   const uint64_t before = fake.launches;
@@ -274,7 +289,7 @@ TEST_F(LsaEngine, WhoHasWaitedInVainSaysSo) {
   EXPECT_EQ(attached[0].attachment->asyncError(), Result::RemoteError);
   const nccl::Work alone{attached[0].attachment.get(), call(0, 10), 0};
   EXPECT_EQ(engine->run({&alone, 1}), Result::RemoteError);
-  leaks = "1 pieces of memory 1 pieces of pinned memory ";
+  leaks = "1 pieces of memory 1 pieces of pinned memory 1 streams ";
 }
 
 /// Applications ask from any thread, and CUDA would take memory of the first GPU for one that has not used it.

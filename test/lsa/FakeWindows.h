@@ -63,6 +63,7 @@ public:
   uint64_t leftBehind() const;
   uint64_t gaveBack() const; ///< times that slots were, over its network
   std::string leaks() const;
+  bool isGroupOpen() const { return groupDepth > 0; }
 
   struct World;
   struct Member;

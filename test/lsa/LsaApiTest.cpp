@@ -212,7 +212,7 @@ TEST_F(LsaApi, AbortEndsACallThatLoads) {
     EXPECT_STREQ(gc3GetLastError(nullptr), "the communicator was aborted");
   }
   fake.whileAsked = nullptr;
-  leaks = "4 pieces of memory 2 pieces of pinned memory 2 pieces of symmetric memory "; // as documented
+  leaks = "4 pieces of memory 2 pieces of pinned memory 1 streams 2 pieces of symmetric memory "; // as documented
 }
 
 /// In their order, whatever becomes of those before them: other threads may make them one by one.
@@ -229,6 +229,25 @@ TEST_F(LsaApi, GroupsGoOnBehindACallThatFails) {
     EXPECT_EQ(allReduce(rank), gc3Success);
   EXPECT_EQ(gc3GroupEnd(), gc3NoProgram);
   EXPECT_EQ(fake.launchedOn, (std::vector{streams[0], streams[1], streams[1], streams[0]}));
+}
+
+/// Whichever communicator it is of.
+TEST_F(LsaApi, GroupsGiveTheirFirstError) {
+  make({ringAllReduce(2, true)});
+  ASSERT_EQ(allReduceAll(), gc3Success);
+  const std::vector<gc3Comm_t> first = comms;
+  make({ringAllReduce(2, true)});
+  gc3GroupStart();
+  for (size_t rank : {0, 1}) // good
+    EXPECT_EQ(gc3AllReduce(buffers[rank], buffers[rank], count, gc3Float32, gc3Sum, first[rank], streams[rank]),
+              gc3Success);
+  for (size_t rank : {0, 1})
+    EXPECT_EQ(gc3AllGather(buffers[rank], buffers[rank], 1, gc3Float32, comms[rank], streams[rank]), gc3Success);
+  for (size_t rank : {0, 1})
+    EXPECT_EQ(gc3AllReduce(nullptr, nullptr, count, gc3Float32, gc3Sum, first[rank], streams[rank]), gc3Success);
+  EXPECT_EQ(gc3GroupEnd(), gc3NoProgram);
+  for (gc3Comm_t comm : first)
+    gc3CommDestroy(comm);
 }
 
 /// Calls of the thread's group on it are not made.

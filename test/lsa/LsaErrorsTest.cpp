@@ -233,6 +233,21 @@ TEST(LsaErrors, RanksThatLoadDifferentPrograms) {
   EXPECT_EQ(windows.registrations, 0u);
 }
 
+/// As where the application did in it what can't be captured.
+TEST(LsaErrors, ACaptureThatHasFailedIsNotTheEnd) {
+  FakeCuda fake;
+  FakeWindows windows(fake);
+  {
+    LsaWorld world(fake, windows, {ringAllReduce(3, true)});
+    EXPECT_EQ(world.run(0, {.count = 30}), "");
+    fake.captured = fake.captured.hasFailed = true;
+    EXPECT_EQ(world.run(0, {.count = 30}), "the capture of the stream has failed");
+    fake.captured = fake.captured.hasFailed = false;
+    EXPECT_EQ(world.run(0, {.count = 30}), "");
+  }
+  EXPECT_EQ(windows.leaks(), "");
+}
+
 /// Buffers are one rank's own business: the others go on, and wait.
 TEST(LsaErrors, ACallersMistakeIsNotTheEnd) {
   FakeCuda fake;

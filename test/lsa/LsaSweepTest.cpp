@@ -39,15 +39,15 @@ CUDA await -> broken in joining: gc3UnhandledCudaError: waiting for the last cal
 CUDA copy -> broken in joining: gc3UnhandledCudaError: telling the other ranks [CUDA]
 CUDA clear -> broken in joining: gc3UnhandledCudaError: telling the other ranks [CUDA]
 NCCL groupStart -> broken in joining: gc3SystemError: opening a group [NCCL]
-NCCL allGather -> broken in joining: gc3SystemError: telling the other ranks [NCCL]; left: 1 memory 1 pinned
-NCCL allGather -> broken in joining: gc3SystemError: telling the other ranks [NCCL]; left: 2 memory 2 pinned
-NCCL groupEnd -> broken in joining: gc3SystemError: closing a group [NCCL]; left: 2 memory 2 pinned
-CUDA getDevice -> broken in joining: gc3UnhandledCudaError: asking for the current device [CUDA]; left: 1 memory 1 pinned
-CUDA record -> broken in joining: gc3UnhandledCudaError: recording an event [CUDA]; left: 1 memory 1 pinned
-CUDA query -> broken in joining: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 1 memory 1 pinned
+NCCL allGather -> broken in joining: gc3SystemError: telling the other ranks [NCCL]; left: 1 memory 1 pinned 1 streams
+NCCL allGather -> broken in joining: gc3SystemError: telling the other ranks [NCCL]; left: 2 memory 2 pinned 2 streams
+NCCL groupEnd -> broken in joining: gc3SystemError: closing a group [NCCL]; left: 2 memory 2 pinned 2 streams
+CUDA getDevice -> broken in joining: gc3UnhandledCudaError: asking for the current device [CUDA]; left: 1 memory 1 pinned 1 streams
+CUDA record -> broken in joining: gc3UnhandledCudaError: recording an event [CUDA]; left: 1 memory 1 pinned 1 streams
+CUDA query -> broken in joining: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 1 memory 1 pinned 1 streams
 CUDA copy -> broken in joining: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 1 memory 1 pinned 1 streams
 CUDA synchronize -> broken in joining: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 1 memory 1 pinned 1 streams
-CUDA setDevice -> broken in joining: gc3UnhandledCudaError: switching to device # [CUDA]; left: 1 memory 1 pinned
+CUDA setDevice -> broken in joining: gc3UnhandledCudaError: switching to device # [CUDA]; left: 1 memory 1 pinned 1 streams
 CUDA capture -> declined: asking whether the stream is captured [CUDA] / rank # could not load it: asking whether the stream is captured [CUDA]
 CUDA getDevice -> declined: asking for the current device [CUDA] / rank # could not load it: asking for the current device [CUDA]
 CUDA occupancy -> declined: asking how many blocks fit [CUDA] / rank # could not load it: asking how many blocks fit [CUDA]
@@ -62,15 +62,15 @@ CUDA copy -> broken: gc3UnhandledCudaError: telling the other ranks [CUDA]
 CUDA clear -> broken: gc3UnhandledCudaError: telling the other ranks [CUDA]
 CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA]
 NCCL groupStart -> broken: gc3SystemError: opening a group [NCCL]
-NCCL allGather -> broken: gc3SystemError: telling the other ranks [NCCL]; left: 2 memory 1 pinned 1 symmetric
-NCCL allGather -> broken: gc3SystemError: telling the other ranks [NCCL]; left: 4 memory 2 pinned 2 symmetric
-NCCL groupEnd -> broken: gc3SystemError: closing a group [NCCL]; left: 4 memory 2 pinned 2 symmetric
-CUDA getDevice -> broken: gc3UnhandledCudaError: asking for the current device [CUDA]; left: 2 memory 1 pinned 1 symmetric
-CUDA record -> broken: gc3UnhandledCudaError: recording an event [CUDA]; left: 2 memory 1 pinned 1 symmetric
-CUDA query -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 2 memory 1 pinned 1 symmetric
+NCCL allGather -> broken: gc3SystemError: telling the other ranks [NCCL]; left: 2 memory 1 pinned 1 streams 1 symmetric
+NCCL allGather -> broken: gc3SystemError: telling the other ranks [NCCL]; left: 4 memory 2 pinned 2 streams 2 symmetric
+NCCL groupEnd -> broken: gc3SystemError: closing a group [NCCL]; left: 4 memory 2 pinned 2 streams 2 symmetric
+CUDA getDevice -> broken: gc3UnhandledCudaError: asking for the current device [CUDA]; left: 2 memory 1 pinned 1 streams 1 symmetric
+CUDA record -> broken: gc3UnhandledCudaError: recording an event [CUDA]; left: 2 memory 1 pinned 1 streams 1 symmetric
+CUDA query -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 2 memory 1 pinned 1 streams 1 symmetric
 CUDA copy -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 2 memory 1 pinned 1 streams 1 symmetric
 CUDA synchronize -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 2 memory 1 pinned 1 streams 1 symmetric
-CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA]; left: 2 memory 1 pinned 1 symmetric
+CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA]; left: 2 memory 1 pinned 1 streams 1 symmetric
 NCCL groupStart -> declined: opening a group [NCCL]
 NCCL enroll -> declined: rank # could not load it: registering a window [NCCL] / registering a window [NCCL]
 NCCL groupEnd -> declined: closing a group [NCCL]
@@ -80,15 +80,15 @@ CUDA synchronize -> declined: rank # could not load it: reading a window [CUDA] 
 CUDA clear -> declined: clearing a program's counters [CUDA] / rank # could not load it: clearing a program's counters [CUDA]
 CUDA copy -> declined: copying a program [CUDA] / rank # could not load it: copying a program [CUDA]
 CUDA synchronize -> declined: copying a program [CUDA] / rank # could not load it: copying a program [CUDA]
-NCCL allGather -> broken: gc3SystemError: telling the other ranks [NCCL]; left: 3 memory 1 pinned 1 symmetric 1 windows
-NCCL allGather -> broken: gc3SystemError: telling the other ranks [NCCL]; left: 6 memory 2 pinned 2 symmetric 2 windows
-NCCL groupEnd -> broken: gc3SystemError: closing a group [NCCL]; left: 6 memory 2 pinned 2 symmetric 2 windows
-CUDA getDevice -> broken: gc3UnhandledCudaError: asking for the current device [CUDA]; left: 3 memory 1 pinned 1 symmetric 1 windows
-CUDA record -> broken: gc3UnhandledCudaError: recording an event [CUDA]; left: 3 memory 1 pinned 1 symmetric 1 windows
-CUDA query -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 3 memory 1 pinned 1 symmetric 1 windows
+NCCL allGather -> broken: gc3SystemError: telling the other ranks [NCCL]; left: 3 memory 1 pinned 1 streams 1 symmetric 1 windows
+NCCL allGather -> broken: gc3SystemError: telling the other ranks [NCCL]; left: 6 memory 2 pinned 2 streams 2 symmetric 2 windows
+NCCL groupEnd -> broken: gc3SystemError: closing a group [NCCL]; left: 6 memory 2 pinned 2 streams 2 symmetric 2 windows
+CUDA getDevice -> broken: gc3UnhandledCudaError: asking for the current device [CUDA]; left: 3 memory 1 pinned 1 streams 1 symmetric 1 windows
+CUDA record -> broken: gc3UnhandledCudaError: recording an event [CUDA]; left: 3 memory 1 pinned 1 streams 1 symmetric 1 windows
+CUDA query -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 3 memory 1 pinned 1 streams 1 symmetric 1 windows
 CUDA copy -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 3 memory 1 pinned 1 streams 1 symmetric 1 windows
 CUDA synchronize -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 3 memory 1 pinned 1 streams 1 symmetric 1 windows
-CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA]; left: 3 memory 1 pinned 1 symmetric 1 windows
+CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA]; left: 3 memory 1 pinned 1 streams 1 symmetric 1 windows
 CUDA getDevice -> broken: gc3UnhandledCudaError: asking for the current device [CUDA] / ok; aborted, as others waited; left: 7 memory 2 pinned 2 symmetric 2 windows
 CUDA allocate -> ran
 CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA] / ok; aborted, as others waited; left: 7 memory 2 pinned 2 symmetric 2 windows

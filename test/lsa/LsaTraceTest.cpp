@@ -245,24 +245,24 @@ CUDA synchronize -> ran; told: gc3: rank # is not traced: reading the GPU's cloc
 CUDA allocate -> ran; told: gc3: calls are not recorded from now on: allocating # bytes of device memory for a trace [CUDA]
 CUDA allocatePinned -> ran; told: gc3: calls are not recorded from now on: allocating # bytes of pinned memory for a trace [CUDA]
 CUDA setDevice -> ran; told: gc3: rank # is not traced: switching to device # [CUDA]
-NCCL allGather -> broken: gc3SystemError: telling the other ranks [NCCL]; left: 3 memory 2 pinned 1 symmetric
-NCCL allGather -> broken: gc3SystemError: telling the other ranks [NCCL]; left: 6 memory 4 pinned 2 symmetric
-NCCL groupEnd -> broken: gc3SystemError: closing a group [NCCL]; left: 6 memory 4 pinned 2 symmetric
-CUDA getDevice -> broken: gc3UnhandledCudaError: asking for the current device [CUDA]; left: 3 memory 2 pinned 1 symmetric
-CUDA record -> broken: gc3UnhandledCudaError: recording an event [CUDA]; left: 3 memory 2 pinned 1 symmetric
-CUDA query -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 3 memory 2 pinned 1 symmetric
+NCCL allGather -> broken: gc3SystemError: telling the other ranks [NCCL]; left: 3 memory 2 pinned 1 streams 1 symmetric
+NCCL allGather -> broken: gc3SystemError: telling the other ranks [NCCL]; left: 6 memory 4 pinned 2 streams 2 symmetric
+NCCL groupEnd -> broken: gc3SystemError: closing a group [NCCL]; left: 6 memory 4 pinned 2 streams 2 symmetric
+CUDA getDevice -> broken: gc3UnhandledCudaError: asking for the current device [CUDA]; left: 3 memory 2 pinned 1 streams 1 symmetric
+CUDA record -> broken: gc3UnhandledCudaError: recording an event [CUDA]; left: 3 memory 2 pinned 1 streams 1 symmetric
+CUDA query -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 3 memory 2 pinned 1 streams 1 symmetric
 CUDA copy -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 3 memory 2 pinned 1 streams 1 symmetric
 CUDA synchronize -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 3 memory 2 pinned 1 streams 1 symmetric
-CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA]; left: 3 memory 2 pinned 1 symmetric
-NCCL allGather -> broken: gc3SystemError: telling the other ranks [NCCL]; left: 4 memory 2 pinned 1 symmetric 1 windows
-NCCL allGather -> broken: gc3SystemError: telling the other ranks [NCCL]; left: 8 memory 4 pinned 2 symmetric 2 windows
-NCCL groupEnd -> broken: gc3SystemError: closing a group [NCCL]; left: 8 memory 4 pinned 2 symmetric 2 windows
-CUDA getDevice -> broken: gc3UnhandledCudaError: asking for the current device [CUDA]; left: 4 memory 2 pinned 1 symmetric 1 windows
-CUDA record -> broken: gc3UnhandledCudaError: recording an event [CUDA]; left: 4 memory 2 pinned 1 symmetric 1 windows
-CUDA query -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 4 memory 2 pinned 1 symmetric 1 windows
+CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA]; left: 3 memory 2 pinned 1 streams 1 symmetric
+NCCL allGather -> broken: gc3SystemError: telling the other ranks [NCCL]; left: 4 memory 2 pinned 1 streams 1 symmetric 1 windows
+NCCL allGather -> broken: gc3SystemError: telling the other ranks [NCCL]; left: 8 memory 4 pinned 2 streams 2 symmetric 2 windows
+NCCL groupEnd -> broken: gc3SystemError: closing a group [NCCL]; left: 8 memory 4 pinned 2 streams 2 symmetric 2 windows
+CUDA getDevice -> broken: gc3UnhandledCudaError: asking for the current device [CUDA]; left: 4 memory 2 pinned 1 streams 1 symmetric 1 windows
+CUDA record -> broken: gc3UnhandledCudaError: recording an event [CUDA]; left: 4 memory 2 pinned 1 streams 1 symmetric 1 windows
+CUDA query -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 4 memory 2 pinned 1 streams 1 symmetric 1 windows
 CUDA copy -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 4 memory 2 pinned 1 streams 1 symmetric 1 windows
 CUDA synchronize -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 4 memory 2 pinned 1 streams 1 symmetric 1 windows
-CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA]; left: 4 memory 2 pinned 1 symmetric 1 windows
+CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA]; left: 4 memory 2 pinned 1 streams 1 symmetric 1 windows
 CUDA getDevice -> broken: gc3UnhandledCudaError: asking for the current device [CUDA] / ok; aborted, as others waited; left: 8 memory 4 pinned 2 symmetric 2 windows
 CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA] / ok; aborted, as others waited; left: 8 memory 4 pinned 2 symmetric 2 windows
 CUDA await -> broken: gc3UnhandledCudaError: waiting for the last call [CUDA] / ok; aborted, as others waited; left: 8 memory 4 pinned 2 symmetric 2 windows

@@ -215,7 +215,7 @@ TEST(LsaWaiting, RanksThatNeverJoin) {
   EXPECT_EQ(joined[0].rank->broken().code, gc3Timeout);
   EXPECT_EQ(windows.revoked, std::vector{comms[0]});
   joined.clear();
-  EXPECT_EQ(windows.leaks(), "1 pieces of memory 1 pieces of pinned memory ");
+  EXPECT_EQ(windows.leaks(), "1 pieces of memory 1 pieces of pinned memory 1 streams ");
 }
 
 /// As NCCL waits, too, where it connects ranks at the end of the group.
@@ -247,7 +247,7 @@ TEST(LsaWaiting, RanksThatNeverJoinWhileNcclWaits) {
             "after 20 ms not all ranks have joined; is gc3, with the same bundles, on all of them?");
   EXPECT_EQ(revoked, comms[0]);
   joined.clear();
-  EXPECT_EQ(windows.leaks(), "1 pieces of memory 1 pieces of pinned memory ");
+  EXPECT_EQ(windows.leaks(), "1 pieces of memory 1 pieces of pinned memory 1 streams ");
 }
 
 /// A rank that comes when others have given up does not go on to where NCCL lets nobody stop waiting.
@@ -295,7 +295,7 @@ TEST(LsaWaiting, RanksThatNeverLoad) {
     EXPECT_TRUE(world.joined[1].rank->broken().ok()) << "that one's own business";
     EXPECT_EQ(windows.revoked, std::vector{world.comms[0]});
   }
-  EXPECT_EQ(windows.leaks(), "2 pieces of memory 2 pieces of pinned memory 1 pieces of symmetric memory ")
+  EXPECT_EQ(windows.leaks(), "2 pieces of memory 2 pieces of pinned memory 1 streams 1 pieces of symmetric memory ")
       << "of the rank that waited: giving it back would wait for NCCL's kernel";
 }
 
@@ -315,7 +315,7 @@ TEST(LsaWaiting, RanksOfAThreadThatWaitInVain) {
     for (const lsa::RankCall &call : calls)
       EXPECT_EQ(call.outcome.text, "after 20 ms not all ranks have loaded the program");
   }
-  EXPECT_EQ(windows.leaks(), "4 pieces of memory 4 pieces of pinned memory 2 pieces of symmetric memory ");
+  EXPECT_EQ(windows.leaks(), "4 pieces of memory 4 pieces of pinned memory 2 streams 2 pieces of symmetric memory ");
 }
 
 /// A rank that comes when the others have given up does not go on to where NCCL lets nobody stop waiting.
@@ -451,8 +451,9 @@ TEST_F(LsaStuckBehind, ARevocationEndsWhatWaits) {
   EXPECT_EQ(outcome.text.find("a kernel has not ended in 100 ms and "), 0u) << outcome.text;
   world.reset();
   buffers.clear();
-  EXPECT_EQ(windows.leaks(), "4 pieces of memory 3 pieces of pinned memory 1 pieces of symmetric memory 1 windows ")
-      << "its streams are not NCCL's";
+  EXPECT_EQ(windows.leaks(),
+            "4 pieces of memory 3 pieces of pinned memory 1 streams 1 pieces of symmetric memory 1 windows ")
+      << "what it waited for may be on its stream";
 }
 
 /// NCCL's own abort ends its gathers, too, and they have brought nothing then.
@@ -493,7 +494,7 @@ TEST(LsaWaiting, AbortEndsLoading) {
     EXPECT_EQ(calls[0].outcome.text, "the communicator was aborted");
     EXPECT_TRUE(windows.revoked.empty()) << "that is the application's";
   }
-  EXPECT_EQ(windows.leaks(), "3 pieces of memory 2 pieces of pinned memory 1 pieces of symmetric memory ");
+  EXPECT_EQ(windows.leaks(), "3 pieces of memory 2 pieces of pinned memory 1 streams 1 pieces of symmetric memory ");
 }
 
 /// From abort on nothing of NCCL is touched, and nothing is waited for.

@@ -37,15 +37,15 @@ CUDA await -> broken in joining: gc3UnhandledCudaError: waiting for the last cal
 CUDA copy -> broken in joining: gc3UnhandledCudaError: telling the other ranks [CUDA]
 CUDA clear -> broken in joining: gc3UnhandledCudaError: telling the other ranks [CUDA]
 NCCL groupStart -> broken in joining: gc3SystemError: opening a group [NCCL]
-NCCL allGather -> broken in joining: gc3SystemError: telling the other ranks [NCCL]; left: 2 memory 1 pinned
-NCCL allGather -> broken in joining: gc3SystemError: telling the other ranks [NCCL]; left: 4 memory 2 pinned
-NCCL groupEnd -> broken in joining: gc3SystemError: closing a group [NCCL]; left: 4 memory 2 pinned
-CUDA getDevice -> broken in joining: gc3UnhandledCudaError: asking for the current device [CUDA]; left: 2 memory 1 pinned
-CUDA record -> broken in joining: gc3UnhandledCudaError: recording an event [CUDA]; left: 2 memory 1 pinned
-CUDA query -> broken in joining: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 2 memory 1 pinned
+NCCL allGather -> broken in joining: gc3SystemError: telling the other ranks [NCCL]; left: 2 memory 1 pinned 1 streams
+NCCL allGather -> broken in joining: gc3SystemError: telling the other ranks [NCCL]; left: 4 memory 2 pinned 2 streams
+NCCL groupEnd -> broken in joining: gc3SystemError: closing a group [NCCL]; left: 4 memory 2 pinned 2 streams
+CUDA getDevice -> broken in joining: gc3UnhandledCudaError: asking for the current device [CUDA]; left: 2 memory 1 pinned 1 streams
+CUDA record -> broken in joining: gc3UnhandledCudaError: recording an event [CUDA]; left: 2 memory 1 pinned 1 streams
+CUDA query -> broken in joining: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 2 memory 1 pinned 1 streams
 CUDA copy -> broken in joining: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 2 memory 1 pinned 1 streams
 CUDA synchronize -> broken in joining: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 2 memory 1 pinned 1 streams
-CUDA setDevice -> broken in joining: gc3UnhandledCudaError: switching to device # [CUDA]; left: 2 memory 1 pinned
+CUDA setDevice -> broken in joining: gc3UnhandledCudaError: switching to device # [CUDA]; left: 2 memory 1 pinned 1 streams
 NCCL groupStart -> not chosen: gc3InvalidUsage: program 'ring2_aliased_1': ranks 0 and 1, which it connects, do not reach each other's memory, and rank # could not get a network of NCCL's GIN
 NCCL createNetwork -> not chosen: gc3InvalidUsage: program 'ring2_aliased_1': ranks 0 and 1, which it connects, do not reach each other's memory, and rank # could not get a network of NCCL's GIN
 NCCL groupEnd -> not chosen: gc3InvalidUsage: program 'ring2_aliased_1': ranks 0 and 1, which it connects, do not reach each other's memory, and rank # could not get a network of NCCL's GIN
@@ -53,15 +53,15 @@ CUDA getDevice -> not chosen: gc3InvalidUsage: program 'ring2_aliased_1': ranks 
 CUDA copy -> not chosen: gc3InvalidUsage: program 'ring2_aliased_1': ranks 0 and 1, which it connects, do not reach each other's memory, and rank # could not get a network of NCCL's GIN
 CUDA synchronize -> not chosen: gc3InvalidUsage: program 'ring2_aliased_1': ranks 0 and 1, which it connects, do not reach each other's memory, and rank # could not get a network of NCCL's GIN
 CUDA setDevice -> not chosen: gc3InvalidUsage: program 'ring2_aliased_1': ranks 0 and 1, which it connects, do not reach each other's memory, and rank # could not get a network of NCCL's GIN
-NCCL allGather -> broken in joining: gc3SystemError: telling the other ranks [NCCL]; left: 2 memory 1 pinned 1 device communicators
-NCCL allGather -> broken in joining: gc3SystemError: telling the other ranks [NCCL]; left: 4 memory 2 pinned 2 device communicators
-NCCL groupEnd -> broken in joining: gc3SystemError: closing a group [NCCL]; left: 4 memory 2 pinned 2 device communicators
-CUDA getDevice -> broken in joining: gc3UnhandledCudaError: asking for the current device [CUDA]; left: 2 memory 1 pinned 1 device communicators
-CUDA record -> broken in joining: gc3UnhandledCudaError: recording an event [CUDA]; left: 2 memory 1 pinned 1 device communicators
-CUDA query -> broken in joining: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 2 memory 1 pinned 1 device communicators
+NCCL allGather -> broken in joining: gc3SystemError: telling the other ranks [NCCL]; left: 2 memory 1 pinned 1 streams 1 device communicators
+NCCL allGather -> broken in joining: gc3SystemError: telling the other ranks [NCCL]; left: 4 memory 2 pinned 2 streams 2 device communicators
+NCCL groupEnd -> broken in joining: gc3SystemError: closing a group [NCCL]; left: 4 memory 2 pinned 2 streams 2 device communicators
+CUDA getDevice -> broken in joining: gc3UnhandledCudaError: asking for the current device [CUDA]; left: 2 memory 1 pinned 1 streams 1 device communicators
+CUDA record -> broken in joining: gc3UnhandledCudaError: recording an event [CUDA]; left: 2 memory 1 pinned 1 streams 1 device communicators
+CUDA query -> broken in joining: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 2 memory 1 pinned 1 streams 1 device communicators
 CUDA copy -> broken in joining: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 2 memory 1 pinned 1 streams 1 device communicators
 CUDA synchronize -> broken in joining: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 2 memory 1 pinned 1 streams 1 device communicators
-CUDA setDevice -> broken in joining: gc3UnhandledCudaError: switching to device # [CUDA]; left: 2 memory 1 pinned 1 device communicators
+CUDA setDevice -> broken in joining: gc3UnhandledCudaError: switching to device # [CUDA]; left: 2 memory 1 pinned 1 streams 1 device communicators
 CUDA capture -> declined: asking whether the stream is captured [CUDA] / rank # could not load it: asking whether the stream is captured [CUDA]
 CUDA getDevice -> declined: asking for the current device [CUDA] / rank # could not load it: asking for the current device [CUDA]
 CUDA occupancy -> declined: asking how many blocks fit [CUDA] / rank # could not load it: asking how many blocks fit [CUDA]
@@ -76,15 +76,15 @@ CUDA copy -> broken: gc3UnhandledCudaError: telling the other ranks [CUDA]
 CUDA clear -> broken: gc3UnhandledCudaError: telling the other ranks [CUDA]
 CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA]
 NCCL groupStart -> broken: gc3SystemError: opening a group [NCCL]
-NCCL allGather -> broken: gc3SystemError: telling the other ranks [NCCL]; left: 3 memory 1 pinned 1 symmetric 1 device communicators
-NCCL allGather -> broken: gc3SystemError: telling the other ranks [NCCL]; left: 6 memory 2 pinned 2 symmetric 2 device communicators
-NCCL groupEnd -> broken: gc3SystemError: closing a group [NCCL]; left: 6 memory 2 pinned 2 symmetric 2 device communicators
-CUDA getDevice -> broken: gc3UnhandledCudaError: asking for the current device [CUDA]; left: 3 memory 1 pinned 1 symmetric 1 device communicators
-CUDA record -> broken: gc3UnhandledCudaError: recording an event [CUDA]; left: 3 memory 1 pinned 1 symmetric 1 device communicators
-CUDA query -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 3 memory 1 pinned 1 symmetric 1 device communicators
+NCCL allGather -> broken: gc3SystemError: telling the other ranks [NCCL]; left: 3 memory 1 pinned 1 streams 1 symmetric 1 device communicators
+NCCL allGather -> broken: gc3SystemError: telling the other ranks [NCCL]; left: 6 memory 2 pinned 2 streams 2 symmetric 2 device communicators
+NCCL groupEnd -> broken: gc3SystemError: closing a group [NCCL]; left: 6 memory 2 pinned 2 streams 2 symmetric 2 device communicators
+CUDA getDevice -> broken: gc3UnhandledCudaError: asking for the current device [CUDA]; left: 3 memory 1 pinned 1 streams 1 symmetric 1 device communicators
+CUDA record -> broken: gc3UnhandledCudaError: recording an event [CUDA]; left: 3 memory 1 pinned 1 streams 1 symmetric 1 device communicators
+CUDA query -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 3 memory 1 pinned 1 streams 1 symmetric 1 device communicators
 CUDA copy -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 3 memory 1 pinned 1 streams 1 symmetric 1 device communicators
 CUDA synchronize -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 3 memory 1 pinned 1 streams 1 symmetric 1 device communicators
-CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA]; left: 3 memory 1 pinned 1 symmetric 1 device communicators
+CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA]; left: 3 memory 1 pinned 1 streams 1 symmetric 1 device communicators
 NCCL groupStart -> declined: opening a group [NCCL]
 NCCL enroll -> declined: rank # could not load it: registering a window [NCCL] / registering a window [NCCL]
 NCCL groupEnd -> declined: closing a group [NCCL]
@@ -94,15 +94,15 @@ CUDA synchronize -> declined: rank # could not load it: reading a window [CUDA] 
 CUDA clear -> declined: clearing a program's counters [CUDA] / rank # could not load it: clearing a program's counters [CUDA]
 CUDA copy -> declined: copying a program [CUDA] / rank # could not load it: copying a program [CUDA]
 CUDA synchronize -> declined: copying a program [CUDA] / rank # could not load it: copying a program [CUDA]
-NCCL allGather -> broken: gc3SystemError: telling the other ranks [NCCL]; left: 4 memory 1 pinned 1 symmetric 1 windows 1 device communicators
-NCCL allGather -> broken: gc3SystemError: telling the other ranks [NCCL]; left: 8 memory 2 pinned 2 symmetric 2 windows 2 device communicators
-NCCL groupEnd -> broken: gc3SystemError: closing a group [NCCL]; left: 8 memory 2 pinned 2 symmetric 2 windows 2 device communicators
-CUDA getDevice -> broken: gc3UnhandledCudaError: asking for the current device [CUDA]; left: 4 memory 1 pinned 1 symmetric 1 windows 1 device communicators
-CUDA record -> broken: gc3UnhandledCudaError: recording an event [CUDA]; left: 4 memory 1 pinned 1 symmetric 1 windows 1 device communicators
-CUDA query -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 4 memory 1 pinned 1 symmetric 1 windows 1 device communicators
+NCCL allGather -> broken: gc3SystemError: telling the other ranks [NCCL]; left: 4 memory 1 pinned 1 streams 1 symmetric 1 windows 1 device communicators
+NCCL allGather -> broken: gc3SystemError: telling the other ranks [NCCL]; left: 8 memory 2 pinned 2 streams 2 symmetric 2 windows 2 device communicators
+NCCL groupEnd -> broken: gc3SystemError: closing a group [NCCL]; left: 8 memory 2 pinned 2 streams 2 symmetric 2 windows 2 device communicators
+CUDA getDevice -> broken: gc3UnhandledCudaError: asking for the current device [CUDA]; left: 4 memory 1 pinned 1 streams 1 symmetric 1 windows 1 device communicators
+CUDA record -> broken: gc3UnhandledCudaError: recording an event [CUDA]; left: 4 memory 1 pinned 1 streams 1 symmetric 1 windows 1 device communicators
+CUDA query -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 4 memory 1 pinned 1 streams 1 symmetric 1 windows 1 device communicators
 CUDA copy -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 4 memory 1 pinned 1 streams 1 symmetric 1 windows 1 device communicators
 CUDA synchronize -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 4 memory 1 pinned 1 streams 1 symmetric 1 windows 1 device communicators
-CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA]; left: 4 memory 1 pinned 1 symmetric 1 windows 1 device communicators
+CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA]; left: 4 memory 1 pinned 1 streams 1 symmetric 1 windows 1 device communicators
 CUDA getDevice -> broken: gc3UnhandledCudaError: asking for the current device [CUDA] / ok; aborted, as others waited; left: 8 memory 2 pinned 2 symmetric 2 windows 2 device communicators
 CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA] / ok; aborted, as others waited; left: 8 memory 2 pinned 2 symmetric 2 windows 2 device communicators
 CUDA await -> broken: gc3UnhandledCudaError: waiting for the last call [CUDA] / ok; aborted, as others waited; left: 8 memory 2 pinned 2 symmetric 2 windows 2 device communicators
@@ -150,17 +150,17 @@ CUDA await -> broken in joining: gc3UnhandledCudaError: waiting for the last cal
 CUDA copy -> broken in joining: gc3UnhandledCudaError: telling the other ranks [CUDA]
 CUDA clear -> broken in joining: gc3UnhandledCudaError: telling the other ranks [CUDA]
 NCCL groupStart -> broken in joining: gc3SystemError: opening a group [NCCL]
-NCCL allGather -> broken in joining: gc3SystemError: telling the other ranks [NCCL]; left: 1 memory 1 pinned
-NCCL allGather -> broken in joining: gc3SystemError: telling the other ranks [NCCL]; left: 2 memory 2 pinned
-NCCL allGather -> broken in joining: gc3SystemError: telling the other ranks [NCCL]; left: 3 memory 3 pinned
-NCCL allGather -> broken in joining: gc3SystemError: telling the other ranks [NCCL]; left: 4 memory 4 pinned
-NCCL groupEnd -> broken in joining: gc3SystemError: closing a group [NCCL]; left: 4 memory 4 pinned
-CUDA getDevice -> broken in joining: gc3UnhandledCudaError: asking for the current device [CUDA]; left: 1 memory 1 pinned
-CUDA record -> broken in joining: gc3UnhandledCudaError: recording an event [CUDA]; left: 1 memory 1 pinned
-CUDA query -> broken in joining: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 1 memory 1 pinned
+NCCL allGather -> broken in joining: gc3SystemError: telling the other ranks [NCCL]; left: 1 memory 1 pinned 1 streams
+NCCL allGather -> broken in joining: gc3SystemError: telling the other ranks [NCCL]; left: 2 memory 2 pinned 2 streams
+NCCL allGather -> broken in joining: gc3SystemError: telling the other ranks [NCCL]; left: 3 memory 3 pinned 3 streams
+NCCL allGather -> broken in joining: gc3SystemError: telling the other ranks [NCCL]; left: 4 memory 4 pinned 4 streams
+NCCL groupEnd -> broken in joining: gc3SystemError: closing a group [NCCL]; left: 4 memory 4 pinned 4 streams
+CUDA getDevice -> broken in joining: gc3UnhandledCudaError: asking for the current device [CUDA]; left: 1 memory 1 pinned 1 streams
+CUDA record -> broken in joining: gc3UnhandledCudaError: recording an event [CUDA]; left: 1 memory 1 pinned 1 streams
+CUDA query -> broken in joining: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 1 memory 1 pinned 1 streams
 CUDA copy -> broken in joining: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 1 memory 1 pinned 1 streams
 CUDA synchronize -> broken in joining: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 1 memory 1 pinned 1 streams
-CUDA setDevice -> broken in joining: gc3UnhandledCudaError: switching to device # [CUDA]; left: 1 memory 1 pinned
+CUDA setDevice -> broken in joining: gc3UnhandledCudaError: switching to device # [CUDA]; left: 1 memory 1 pinned 1 streams
 CUDA capture -> declined: asking whether the stream is captured [CUDA] / rank # could not load it: asking whether the stream is captured [CUDA]
 CUDA getDevice -> declined: asking for the current device [CUDA] / rank # could not load it: asking for the current device [CUDA]
 CUDA occupancy -> declined: asking how many blocks fit [CUDA] / rank # could not load it: asking how many blocks fit [CUDA]
@@ -175,17 +175,17 @@ CUDA copy -> broken: gc3UnhandledCudaError: telling the other ranks [CUDA]
 CUDA clear -> broken: gc3UnhandledCudaError: telling the other ranks [CUDA]
 CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA]
 NCCL groupStart -> broken: gc3SystemError: opening a group [NCCL]
-NCCL allGather -> broken: gc3SystemError: telling the other ranks [NCCL]; left: 2 memory 1 pinned 1 symmetric
-NCCL allGather -> broken: gc3SystemError: telling the other ranks [NCCL]; left: 4 memory 2 pinned 2 symmetric
-NCCL allGather -> broken: gc3SystemError: telling the other ranks [NCCL]; left: 6 memory 3 pinned 3 symmetric
-NCCL allGather -> broken: gc3SystemError: telling the other ranks [NCCL]; left: 8 memory 4 pinned 4 symmetric
-NCCL groupEnd -> broken: gc3SystemError: closing a group [NCCL]; left: 8 memory 4 pinned 4 symmetric
-CUDA getDevice -> broken: gc3UnhandledCudaError: asking for the current device [CUDA]; left: 2 memory 1 pinned 1 symmetric
-CUDA record -> broken: gc3UnhandledCudaError: recording an event [CUDA]; left: 2 memory 1 pinned 1 symmetric
-CUDA query -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 2 memory 1 pinned 1 symmetric
+NCCL allGather -> broken: gc3SystemError: telling the other ranks [NCCL]; left: 2 memory 1 pinned 1 streams 1 symmetric
+NCCL allGather -> broken: gc3SystemError: telling the other ranks [NCCL]; left: 4 memory 2 pinned 2 streams 2 symmetric
+NCCL allGather -> broken: gc3SystemError: telling the other ranks [NCCL]; left: 6 memory 3 pinned 3 streams 3 symmetric
+NCCL allGather -> broken: gc3SystemError: telling the other ranks [NCCL]; left: 8 memory 4 pinned 4 streams 4 symmetric
+NCCL groupEnd -> broken: gc3SystemError: closing a group [NCCL]; left: 8 memory 4 pinned 4 streams 4 symmetric
+CUDA getDevice -> broken: gc3UnhandledCudaError: asking for the current device [CUDA]; left: 2 memory 1 pinned 1 streams 1 symmetric
+CUDA record -> broken: gc3UnhandledCudaError: recording an event [CUDA]; left: 2 memory 1 pinned 1 streams 1 symmetric
+CUDA query -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 2 memory 1 pinned 1 streams 1 symmetric
 CUDA copy -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 2 memory 1 pinned 1 streams 1 symmetric
 CUDA synchronize -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 2 memory 1 pinned 1 streams 1 symmetric
-CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA]; left: 2 memory 1 pinned 1 symmetric
+CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA]; left: 2 memory 1 pinned 1 streams 1 symmetric
 NCCL groupStart -> declined: opening a group [NCCL]
 NCCL enroll -> declined: rank # could not load it: registering a window [NCCL] / registering a window [NCCL]
 NCCL groupEnd -> declined: closing a group [NCCL]
@@ -198,17 +198,17 @@ CUDA synchronize -> declined: rank # could not load it: reading a window [CUDA] 
 CUDA clear -> declined: clearing a program's counters [CUDA] / rank # could not load it: clearing a program's counters [CUDA]
 CUDA copy -> declined: copying a program [CUDA] / rank # could not load it: copying a program [CUDA]
 CUDA synchronize -> declined: copying a program [CUDA] / rank # could not load it: copying a program [CUDA]
-NCCL allGather -> broken: gc3SystemError: telling the other ranks [NCCL]; left: 3 memory 1 pinned 1 symmetric 1 windows 1 communicators
-NCCL allGather -> broken: gc3SystemError: telling the other ranks [NCCL]; left: 6 memory 2 pinned 2 symmetric 2 windows 2 communicators
-NCCL allGather -> broken: gc3SystemError: telling the other ranks [NCCL]; left: 9 memory 3 pinned 3 symmetric 3 windows 3 communicators
-NCCL allGather -> broken: gc3SystemError: telling the other ranks [NCCL]; left: 12 memory 4 pinned 4 symmetric 4 windows 4 communicators
-NCCL groupEnd -> broken: gc3SystemError: closing a group [NCCL]; left: 12 memory 4 pinned 4 symmetric 4 windows 4 communicators
-CUDA getDevice -> broken: gc3UnhandledCudaError: asking for the current device [CUDA]; left: 3 memory 1 pinned 1 symmetric 1 windows 1 communicators
-CUDA record -> broken: gc3UnhandledCudaError: recording an event [CUDA]; left: 3 memory 1 pinned 1 symmetric 1 windows 1 communicators
-CUDA query -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 3 memory 1 pinned 1 symmetric 1 windows 1 communicators
+NCCL allGather -> broken: gc3SystemError: telling the other ranks [NCCL]; left: 3 memory 1 pinned 1 streams 1 symmetric 1 windows 1 communicators
+NCCL allGather -> broken: gc3SystemError: telling the other ranks [NCCL]; left: 6 memory 2 pinned 2 streams 2 symmetric 2 windows 2 communicators
+NCCL allGather -> broken: gc3SystemError: telling the other ranks [NCCL]; left: 9 memory 3 pinned 3 streams 3 symmetric 3 windows 3 communicators
+NCCL allGather -> broken: gc3SystemError: telling the other ranks [NCCL]; left: 12 memory 4 pinned 4 streams 4 symmetric 4 windows 4 communicators
+NCCL groupEnd -> broken: gc3SystemError: closing a group [NCCL]; left: 12 memory 4 pinned 4 streams 4 symmetric 4 windows 4 communicators
+CUDA getDevice -> broken: gc3UnhandledCudaError: asking for the current device [CUDA]; left: 3 memory 1 pinned 1 streams 1 symmetric 1 windows 1 communicators
+CUDA record -> broken: gc3UnhandledCudaError: recording an event [CUDA]; left: 3 memory 1 pinned 1 streams 1 symmetric 1 windows 1 communicators
+CUDA query -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 3 memory 1 pinned 1 streams 1 symmetric 1 windows 1 communicators
 CUDA copy -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 3 memory 1 pinned 1 streams 1 symmetric 1 windows 1 communicators
 CUDA synchronize -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 3 memory 1 pinned 1 streams 1 symmetric 1 windows 1 communicators
-CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA]; left: 3 memory 1 pinned 1 symmetric 1 windows 1 communicators
+CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA]; left: 3 memory 1 pinned 1 streams 1 symmetric 1 windows 1 communicators
 CUDA getDevice -> broken: gc3UnhandledCudaError: asking for the current device [CUDA] / ok; aborted, as others waited; left: 12 memory 4 pinned 4 symmetric 4 windows
 CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA] / ok; aborted, as others waited; left: 12 memory 4 pinned 4 symmetric 4 windows
 CUDA await -> broken: gc3UnhandledCudaError: waiting for the last call [CUDA] / ok; aborted, as others waited; left: 12 memory 4 pinned 4 symmetric 4 windows

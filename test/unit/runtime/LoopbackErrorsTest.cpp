@@ -72,6 +72,19 @@ TEST(LoopbackErrors, AFullGpu) {
   }
 }
 
+/// Memory grows by twice as much as before, or as there is room by what a call needs.
+TEST(LoopbackErrors, AnAlmostFullGpu) {
+  FakeCuda fake;
+  Loopback loopback(reduceScatter(3, true));
+  ASSERT_EQ(loopback.run(fake, {.count = 50, .op = host::ReduceOp::Avg}), "");
+  const size_t pieces = fake.taken(0)[0];
+  fake.most = 2400; // the piece of before has 1920 bytes
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(loopback.run(fake, {.count = 55, .op = host::ReduceOp::Avg}), "");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  EXPECT_EQ(fake.taken(0)[0], pieces + 1);
+}
+
 TEST(LoopbackErrors, Fp8BeforeHopper) {
   FakeCuda fake;
   fake.architecture = 89;

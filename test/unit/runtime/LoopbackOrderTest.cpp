@@ -113,12 +113,12 @@ TEST(LoopbackOrder, CallsOfOneCaptureGoBackToAStream) {
 TEST(LoopbackOrder, ManyCaptures) {
   Order order;
   std::vector<size_t> events;
-  for (int capture = 0; capture < 40; ++capture) {
+  for (int capture = 0; capture < 300; ++capture) {
     order.capture(order.first);
     events.push_back(order.fake.taken(0)[2]);
   }
-  EXPECT_EQ(events.back(), events[15]);
-  EXPECT_EQ(events[15], events[0] + 15);
+  EXPECT_EQ(events.back(), events[255]);
+  EXPECT_EQ(events[255], events[0] + 255);
 }
 
 /// Of which others begin and end in between.
