@@ -20,7 +20,7 @@ std::string NcclCalls::make(uint32_t ranks) {
                  std::to_string(nccl.version % 100);
   if (nccl.version < gc3::test::severalRanksOnAGpu)
     return "NCCL " + shownVersion + " takes one rank on a GPU; 2.30.3 takes several";
-  setenv("NCCL_MULTI_RANK_GPU_ENABLE", "1", 0);
+  gc3::test::shareGpu(static_cast<int>(ranks));
   std::vector<void *> made(ranks);
   const std::vector<int> devices(ranks, 0);
   if (int result = nccl.commInitAll(made.data(), static_cast<int>(ranks), devices.data()); result != 0)

@@ -159,7 +159,8 @@ Outcome GpuProgram::prepare(const host::Request &request, uint64_t count, device
   launch.kernel = kernelOf(type);
   launch.blocks = image.blocks();
   launch.threads = known.threads;
-  launch.cooperative = true;
+  // CUDA need not run two cooperative launches beside each other; for ranks that share a GPU the room was counted.
+  launch.cooperative = blocksOfOthers == 0;
   return {};
 }
 

@@ -221,8 +221,9 @@ static void expectAligned(const device::Call &call, ElementType type) {
 
 /// Arguments are copied, as CUDA does.
 Result FakeCuda::enqueueInterpreter(const Launch &launch) {
-  if (!launch.cooperative)
+  if (!launch.cooperative && !sharesGpus)
     std::abort(); // blocks that wait for each other might not be there at once
+  cooperativeLaunches += launch.cooperative;
   expectAligned(*static_cast<const device::Call *>(launch.arguments[0]),
                 static_cast<const Kernel *>(launch.kernel)->type);
   threadsOfLaunch = launch.threads;

@@ -61,6 +61,7 @@ public:
   std::map<int, int> architectureOf;    ///< likewise
   int multiprocessors = 132, architecture = 90, cooperative = 1;
   bool unloading = false;                  ///< the process ends, and CUDA with it
+  bool sharesGpus = false;                 ///< kernels of several launches wait for each other on a device
   bool full = false;                       ///< there is no device memory left
   size_t most = SIZE_MAX;                  ///< bytes of device memory that there are in one piece
   bool nvlink = true;                      ///< native atomics between devices
@@ -76,6 +77,7 @@ public:
   uint64_t calls = 0;                     ///< those that can fail
   std::string failed;                     ///< whose function did, and which: "CUDA copy", "NCCL allGather"
   uint64_t launches = 0;                  ///< of the interpreter
+  uint64_t cooperativeLaunches = 0;       ///< likewise, as they were enqueued
   std::vector<cuda::Stream> launchedOn{}; ///< likewise, as they were enqueued
   uint64_t awaited = 0;                   ///< times that a stream was told to wait for an event
   uint64_t externals = 0;                 ///< times that a capture was told of one outside of it

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "InstalledNccl.h"
 
-#include <dlfcn.h>
-
+#include <algorithm>
 #include <cstdlib>
+#include <dlfcn.h>
 
 namespace gc3::test {
 
@@ -16,7 +16,7 @@ static bool found(const char *name, void *library, Function &function) {
 
 std::string InstalledNccl::find() {
   const char *given = std::getenv("GC3_NCCL_LIB");
-  void *library = dlopen(given ? given : "libnccl.so.2", RTLD_NOW | RTLD_GLOBAL);
+  void *library = dlopen(given && *given ? given : "libnccl.so.2", RTLD_NOW | RTLD_GLOBAL);
   if (!library)
     return dlerror();
   int (*getVersion)(int *) = nullptr;
@@ -29,6 +29,14 @@ std::string InstalledNccl::find() {
   found("ncclAlltoAll", library, alltoAll); // from 2.28 on
   const int result = getVersion(&version);
   return result == 0 ? "" : getErrorString(result);
+}
+
+void shareGpu(int ranks) {
+  int multiprocessors = 0;
+  cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0);
+  setenv("NCCL_MULTI_RANK_GPU_ENABLE", "1", 0);
+  setenv("NCCL_MAX_CTAS", std::to_string(std::max(1, multiprocessors / ranks)).c_str(), 0);
+  setenv("NCCL_NVLS_ENABLE", "0", 0);
 }
 
 } // namespace gc3::test

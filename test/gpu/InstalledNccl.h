@@ -25,7 +25,13 @@ struct InstalledNccl {
   std::string find();
 };
 
+/// From this version on there are windows that programs can use.
+inline constexpr int firstWithWindows = 22807;
 /// From this version on ranks may share a GPU, if NCCL_MULTI_RANK_GPU_ENABLE is set.
 inline constexpr int severalRanksOnAGpu = 23003;
+
+/// Before the first communicator is made: has NCCL allow so many on a GPU, and no more thread blocks to each than all
+/// can have there at once, as they wait for each other. What the environment says comes first.
+void shareGpu(int ranks);
 
 } // namespace gc3::test

@@ -79,10 +79,14 @@ int main(int argc, char **argv) {
     std::printf("SKIPPED: no GPU (%s): nothing has been run beside a real NCCL\n", cudaGetErrorString(error));
     return skipped;
   }
-  setenv("NCCL_MULTI_RANK_GPU_ENABLE", "1", 0);
+  shareGpu(8); // as many as there are at most
   InstalledNccl nccl;
   if (std::string problem = nccl.find(); !problem.empty()) {
     std::printf("SKIPPED: no NCCL (%s); GC3_NCCL_LIB may name it\n", problem.c_str());
+    return skipped;
+  }
+  if (nccl.version < firstWithWindows) {
+    std::printf("SKIPPED: NCCL %d; programs run beside %d and later\n", nccl.version, firstWithWindows);
     return skipped;
   }
   if (argc == 1)

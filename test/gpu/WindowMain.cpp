@@ -103,7 +103,7 @@ std::string testBundle(test::Arena &arena, const char *path, cudaStream_t stream
   std::unique_ptr<bundle::BundleFile> file;
   if (bundle::BundleStatus status = bundle::BundleFile::open(path, file); !status.ok())
     return status.message;
-  cuda::Options options;
+  cuda::Options options = cuda::environmentOptions();
   for (cuda::Tuning &tuning : options.tuning)
     tuning.slotBytes = slotBytes;
   options.timeoutMs = 20000;
@@ -157,7 +157,7 @@ int main(int argc, char **argv) {
   }
   lsa::Nccl nccl;
   if (host::Outcome outcome = lsa::Nccl::find(nccl::findInstalled, nccl); !outcome.ok())
-    return fail("NCCL", outcome.text);
+    return std::printf("SKIPPED: %s\n", outcome.text.c_str()), skipped;
   void *comm = nullptr;
   const int device = 0;
   if (int result = installed.commInitAll(&comm, 1, &device); result != 0)

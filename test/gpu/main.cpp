@@ -46,7 +46,7 @@ bool probe() {
 
 int main(int argc, char **argv) {
   uint64_t repeats = 20;
-  cuda::Options options;
+  cuda::Options options = cuda::environmentOptions();
   options.timeoutMs = 20000;
   std::vector<const char *> bundles;
   bool onlyProbe = false;

@@ -17,6 +17,9 @@ sys.dont_write_bytecode = True  # not into the source tree
 import bundles
 
 
+SERVED = ["allreduce", "allgather", "reduce_scatter", "alltoall"]  # the programs of nccl.gc3
+
+
 def judge(status, output):
     if status == bundles.SKIPPED:
         return "skipped", "; ".join(line for line in output.splitlines() if line.startswith("SKIPPED"))
@@ -34,10 +37,12 @@ def judge_window(status, output):
 def judge_front(status, output):
     """Calls of communicators of one rank are always NCCL's."""
     verdict, why = judge(status, output)
-    several = re.search(r"^([2-9]|\d\d+) ranks on", output, re.M)
-    if verdict == "right" and several and not re.search(r": allreduce$", output, re.M):
-        return "FAILED", "no program served a call of AllReduce"
-    return verdict, why
+    if verdict != "right":
+        return verdict, why
+    if not re.search(r"^([2-9]|\d\d+) ranks on", output, re.M):
+        return verdict, "by NCCL, as there was one rank"
+    missing = [name for name in SERVED if not re.search(rf": {name}$", output, re.M)]
+    return ("FAILED", "no program served a call of " + ", ".join(missing)) if missing else (verdict, why)
 
 
 def main():
@@ -52,6 +57,7 @@ def main():
         sys.exit(probe)
     # Ranks on one GPU have a stream each, and their kernels wait for each other: none may be behind another in a queue.
     os.environ.setdefault("CUDA_DEVICE_MAX_CONNECTIONS", "32")
+    os.environ.setdefault("GC3_TIMEOUT_MS", "20000")  # what hangs says what it waits for
     found = bundles.smallest_first(bundles.folder_of(arguments, parser) / "nccl")
     environment = dict(os.environ, GC3_FRONT="1", GC3_DEBUG="INFO", GC3_BUNDLES=":".join(map(str, found)),
                        LD_PRELOAD=os.path.abspath(arguments.front))

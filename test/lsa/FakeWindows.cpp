@@ -90,6 +90,7 @@ std::vector<Comm> FakeWindows::make(int ranks) {
   world.gathered.resize(static_cast<size_t>(ranks));
   world.registrations.resize(static_cast<size_t>(ranks));
   std::vector<Comm> comms;
+  cuda.sharesGpus |= ranksPerGpu > 1;
   for (int rank = 0; rank < ranks; ++rank) {
     members.push_back(std::make_unique<Member>(Member{&world, rank, rank / ranksPerGpu}));
     comms.push_back(reinterpret_cast<Comm>(members.back().get()));

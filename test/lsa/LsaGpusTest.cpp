@@ -80,6 +80,7 @@ TEST(LsaGpus, RanksOnOneGpuLeaveRoomForEachOther) {
   ASSERT_EQ(world.made(), "");
   EXPECT_EQ(world.run(0, {.count = 50}), "");
   EXPECT_EQ(fake.threadsOfLaunch, 64u);
+  EXPECT_EQ(fake.cooperativeLaunches, 0u) << "two such launches might not run beside each other";
   LsaWorld two(fake, windows, {ringAllReduce(4, false), plainRingAllReduce(4)}, tuned({.slotBytes = 256}));
   EXPECT_EQ(two.run(0, {.count = 50}), "");
   EXPECT_EQ(fake.threadsOfLaunch, 32u) << "beside the other program's two blocks on the neighbour";
