@@ -27,8 +27,11 @@ static Result serve(Call call) {
       entry = Communicators::table().find(call.comm);
     }
     Decision decision = entry ? entry->decide(call) : Decision{};
-    if (!decision.served())
+    if (!decision.served()) {
+      if (entry)
+        group.pass(*entry);
       return forward(call);
+    }
     Work work{entry->attached.attachment.get(), call, decision.program};
     if (!group.isOpen())
       return Communicators::table().run({&work, 1});

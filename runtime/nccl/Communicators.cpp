@@ -222,20 +222,6 @@ Result Communicators::settle(Comm comm) const {
   return result == Result::InProgress ? Result::RemoteError : result;
 }
 
-Result Communicators::settleAll() const {
-  std::vector<std::shared_ptr<OwnComm>> ready;
-  {
-    std::shared_lock lock(mutex);
-    for (const auto &[comm, entry] : entries)
-      if (entry->own && entry->own->isReady())
-        ready.push_back(entry->own);
-  }
-  for (const std::shared_ptr<OwnComm> &own : ready)
-    if (own->settle() == Result::InProgress)
-      return Result::RemoteError;
-  return Result::Success;
-}
-
 Result Communicators::run(std::span<const Work> works) {
   Inside inside;
   return engine->run(works);
@@ -249,8 +235,6 @@ void Communicators::release(Comm comm) {
   std::unique_lock lock(mutex);
   entry = entries.extract(comm);
   operations.erase(comm);
-  if (entry && entry.mapped()->own)
-    entry.mapped()->own->part();
 }
 
 bool Communicators::abort(Comm comm) {

@@ -54,9 +54,6 @@ public:
   /// Waits until NCCL has put on its streams what it was told of a communicator, where that does not block. Not
   /// Success: it has failed, or was aborted.
   Result settle(Comm comm) const;
-  /// The same of all communicators: which of them NCCL was told something of in a group is not known, as sends and
-  /// receives do not come by here. RemoteError: not in time; what else they fail with is NCCL's to tell.
-  Result settleAll() const;
 
   /// Runs calls that programs serve.
   Result run(std::span<const Work> works);

@@ -47,7 +47,7 @@ Result Group::finish(Result result) {
   takeOnWaiting();
   const Result forwarded = forwardUnserved();
   if (!kept.empty() && (result == Result::InProgress || forwarded == Result::InProgress))
-    if (const Result late = Communicators::table().settleAll(); late != Result::Success)
+    if (const Result late = settle(); late != Result::Success)
       return late;
   std::vector<Work> works;
   for (const Kept &call : kept)
@@ -81,6 +81,24 @@ void Group::takeOnWaiting() {
       }
 }
 
+/// What NCCL has of the group's communicators comes first on all ranks, also where these do not block. RemoteError: it
+/// does not come in time; what else they fail with is NCCL's to tell.
+Result Group::settle() const {
+  std::vector<OwnComm *> all; // each once
+  const auto add = [&](const std::shared_ptr<OwnComm> &own) {
+    if (own && std::find(all.begin(), all.end(), own.get()) == all.end())
+      all.push_back(own.get());
+  };
+  for (const Passed &call : passed)
+    add(call.own);
+  for (const Kept &call : kept)
+    add(call.entry->own);
+  for (OwnComm *own : all)
+    if (own->settle() == Result::InProgress)
+      return Result::RemoteError;
+  return Result::Success;
+}
+
 /// In a group of their own, behind NCCL's part of this one.
 Result Group::forwardUnserved() {
   auto unserved = [](const Kept &call) { return call.work.attachment == nullptr; };
@@ -90,6 +108,9 @@ Result Group::forwardUnserved() {
     std::erase_if(kept, unserved);
     return opened;
   }
+  for (const Kept &call : kept)
+    if (unserved(call))
+      passed.push_back({call.work.call.comm, call.entry->own});
   forwardKept(unserved);
   return callInstalled<Function::GroupEnd>();
 }
@@ -108,6 +129,11 @@ Result Group::simulateEnd(SimInfo *info) {
 
 void Group::keep(const Work &work, std::shared_ptr<const Entry> entry) {
   kept.push_back({work, std::move(entry)});
+}
+
+void Group::pass(const Entry &entry) {
+  if (isOpen() && entry.own)
+    passed.push_back({entry.member.comm, entry.own});
 }
 
 void Group::born(std::span<const Birth> made) {
@@ -148,6 +174,7 @@ void Group::destroyOperations(Which which) {
 
 /// One made in this very group is gone before anybody takes it on: NCCL writes handles before the group ends.
 void Group::unmake(Comm comm) {
+  std::erase_if(passed, [&](const Passed &call) { return call.comm == comm; });
   std::erase_if(births, [&](const Birth &birth) { return *birth.handle == comm; });
 }
 

@@ -30,6 +30,9 @@ public:
   /// is open.
   void keep(const Work &work, std::shared_ptr<const Entry> entry);
 
+  /// Notes that NCCL gets a call on a communicator, if the group is open: programs come behind it.
+  void pass(const Entry &entry);
+
   /// Communicators that exist when the group ends: now, if none is open.
   void born(std::span<const Birth> made);
 
@@ -49,6 +52,11 @@ private:
     std::shared_ptr<const Entry> entry; ///< keeps the attachment alive
   };
 
+  struct Passed {
+    Comm comm;
+    std::shared_ptr<OwnComm> own; ///< null where it blocks
+  };
+
   struct Operation {
     RedOp op;
     Comm comm;
@@ -57,6 +65,7 @@ private:
   Result finish(Result result);
   void takeOnWaiting();
   Result forwardUnserved();
+  Result settle() const;
   template <typename Which>
   void forwardKept(Which which);
   void unmake(Comm comm);
@@ -65,6 +74,7 @@ private:
 
   uint32_t depth = 0;
   std::vector<Kept> kept;
+  std::vector<Passed> passed; ///< calls that NCCL has got
   std::vector<Birth> births;
   std::vector<Operation> operations; ///< destroyed by the application, and not yet by NCCL
   Result failure = Result::Success;  ///< the first error of calls handed over

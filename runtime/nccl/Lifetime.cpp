@@ -109,8 +109,6 @@ Result ncclCommGetAsyncError(Comm comm, Result *error) {
     return result;
   return guarded([&] {
     std::shared_ptr<const Entry> entry = Communicators::table().find(comm);
-    if (entry && entry->own)
-      entry->own->noteReady();
     if (entry && entry->attached.attachment)
       *error = entry->attached.attachment->asyncError();
     return result;

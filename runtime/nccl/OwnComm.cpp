@@ -34,6 +34,7 @@ static void tellOfWaiting(uint32_t ms) {
 Result OwnComm::settle(Result state) {
   using std::chrono::milliseconds;
   const auto begun = std::chrono::steady_clock::now();
+  bool isTold = patience.tellMs == 0;
   while (state == Result::InProgress) {
     {
       std::lock_guard lock(mutex);
@@ -46,13 +47,14 @@ Result OwnComm::settle(Result state) {
       break;
     const auto waited = std::chrono::steady_clock::now() - begun;
     const bool isOver = patience.endMs != 0 && waited > milliseconds(patience.endMs);
-    if (isOver || (patience.tellMs != 0 && waited > milliseconds(patience.tellMs)))
+    if (isOver || (!isTold && waited > milliseconds(patience.tellMs))) {
       tellOfWaiting(isOver ? patience.endMs : patience.tellMs);
+      isTold = true;
+    }
     if (isOver)
       return state;
     std::this_thread::sleep_for(std::chrono::microseconds(100));
   }
-  ready = ready || state == Result::Success;
   return state;
 }
 
@@ -97,11 +99,6 @@ void OwnComm::joined() {
   joining = false;
   if (aborted)
     end();
-}
-
-void OwnComm::part() {
-  std::lock_guard lock(mutex);
-  aborted = true;
 }
 
 void OwnComm::abort() {

@@ -7,7 +7,6 @@
 
 #include "nccl/Engine.h"
 
-#include <atomic>
 #include <memory>
 #include <mutex>
 
@@ -24,11 +23,6 @@ public:
   /// too long.
   Result settle() { return settle(Result::InProgress); }
 
-  /// The parent was made, and calls on it may have been. Until then other ranks may make it when they like.
-  bool isReady() const { return ready; }
-  /// NCCL has told the application so.
-  void noteReady() { ready = true; }
-
   /// By all ranks of the parent, in a group of NCCL's.
   Result create(int rank);
   /// When that group has ended, with this result: waits until all ranks have come, or abort(). If that takes too long
@@ -42,8 +36,6 @@ public:
   /// Nothing of it is used any more.
   void leave();
 
-  /// Before the parent is finalized or destroyed, by any thread: nothing of that is touched any more.
-  void part();
   /// Before the parent is aborted, by any thread: nothing of it is touched any more. What waits in NCCL for other ranks
   /// ends, in a thread of its own, since NCCL waits for kernels there that may hang; but while an engine is asked only
   /// when that has ended.
@@ -56,7 +48,6 @@ private:
 
   const Comm parent;
   const Patience patience;
-  std::atomic<bool> ready{false};
   mutable std::mutex mutex; ///< held where the parent is touched
   bool aborted = false;
   bool exists = false, joining = false;
