@@ -84,7 +84,7 @@ void Group::takeOnWaiting() {
 /// What NCCL has of the group's communicators comes first on all ranks, also where these do not block. RemoteError: it
 /// does not come in time; what else they fail with is NCCL's to tell.
 Result Group::settle() const {
-  std::vector<OwnComm *> all; // each once
+  std::vector<const OwnComm *> all; // each once
   const auto add = [&](const std::shared_ptr<OwnComm> &own) {
     if (own && std::find(all.begin(), all.end(), own.get()) == all.end())
       all.push_back(own.get());
@@ -93,7 +93,7 @@ Result Group::settle() const {
     add(call.own);
   for (const Kept &call : kept)
     add(call.entry->own);
-  for (OwnComm *own : all)
+  for (const OwnComm *own : all)
     if (own->settle() == Result::InProgress)
       return Result::RemoteError;
   return Result::Success;

@@ -31,7 +31,7 @@ static void tellOfWaiting(uint32_t ms) {
 }
 
 /// What becomes of the parent's state where that is InProgress.
-Result OwnComm::settle(Result state) {
+Result OwnComm::settle(Result state) const {
   using std::chrono::milliseconds;
   const auto begun = std::chrono::steady_clock::now();
   bool isTold = patience.tellMs == 0;
