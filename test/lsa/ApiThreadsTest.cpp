@@ -17,11 +17,13 @@ constexpr size_t count = 10;
 
 class LsaApiThreads : public testing::Test {
 protected:
-  void SetUp() override {
+  void make(uint32_t timeoutMs = 0) {
     const std::vector<ProgramSpec> specs{ringAllReduce(2, true)};
+    cuda::Options options = smallOptions();
+    options.timeoutMs = timeoutMs;
     std::vector<api::Lsa::Init> inits;
     for (nccl::Comm comm : windows.make(2))
-      inits.push_back({&comms[inits.size()], applicant(comm, {open(specs)}, smallOptions())});
+      inits.push_back({&comms[inits.size()], applicant(comm, {open(specs)}, options)});
     const host::Outcome outcome = api::Lsa::make({cuda, nccl}, inits);
     ASSERT_TRUE(outcome.ok()) << outcome.text;
     stream = fake.stream(0);
@@ -31,7 +33,10 @@ protected:
     gc3CommAbort(comms[1]);
     FakeCuda::table().destroyStream(stream);
     fake.release(reinterpret_cast<std::byte *>(buffer));
-    EXPECT_EQ(windows.leaks(), "3 pieces of memory 2 pieces of pinned memory 1 streams 1 pieces of symmetric memory ");
+    EXPECT_EQ(windows.leaks(), leaks);
+  }
+  gc3Result_t allReduce(size_t rank) {
+    return gc3AllReduce(buffer, buffer, count, gc3Float32, gc3Sum, comms[rank], stream);
   }
 
   /// A call of rank 0, which waits for the other one to load the program: what it says, once the rank is aborted.
@@ -42,7 +47,7 @@ protected:
     std::thread caller([&] {
       if (inGroup)
         gc3GroupStart();
-      gc3Result_t result = gc3AllReduce(buffer, buffer, count, gc3Float32, gc3Sum, comms[0], stream);
+      gc3Result_t result = allReduce(0);
       if (inGroup)
         result = gc3GroupEnd();
       EXPECT_EQ(result, gc3InvalidUsage);
@@ -63,14 +68,41 @@ protected:
   std::array<gc3Comm_t, 2> comms{};
   cuda::Stream stream = nullptr;
   float *buffer = nullptr;
+  std::string leaks = "3 pieces of memory 2 pieces of pinned memory 1 streams 1 pieces of symmetric memory ";
 };
 
 TEST_F(LsaApiThreads, AbortEndsACallOfAnother) {
+  make();
   EXPECT_EQ(textOfAborted(false), "the communicator was aborted");
 }
 
 TEST_F(LsaApiThreads, AbortEndsAGroupOfAnother) {
+  make();
   EXPECT_EQ(textOfAborted(true), "the communicator was aborted");
+}
+
+/// Though nobody asks about it.
+TEST_F(LsaApiThreads, AKernelThatHangsIsStopped) {
+  make(2000);
+  const cuda::Stream other = fake.stream(1);
+  gc3GroupStart();
+  EXPECT_EQ(allReduce(0), gc3Success);
+  EXPECT_EQ(gc3AllReduce(buffer, buffer, count, gc3Float32, gc3Sum, comms[1], other), gc3Success);
+  EXPECT_EQ(gc3GroupEnd(), gc3Success) << gc3GetLastError(nullptr);
+  EXPECT_EQ(allReduce(0), gc3Success);
+  const auto isIdle = [this] {
+    const OneAtATime now;
+    return fake.isIdle(stream);
+  };
+  while (!isIdle())
+    std::this_thread::yield();
+  gc3Result_t result = gc3Success;
+  EXPECT_EQ(gc3CommGetAsyncError(comms[0], &result), gc3Success);
+  EXPECT_EQ(result, gc3Timeout);
+  gc3CommAbort(comms[0]);
+  gc3CommAbort(std::exchange(comms[1], nullptr));
+  FakeCuda::table().destroyStream(other);
+  leaks = "6 pieces of memory 4 pieces of pinned memory 2 pieces of symmetric memory 2 windows "; // as documented
 }
 
 } // namespace
