@@ -224,6 +224,19 @@ TEST_F(Nonblocking, AnAbortEndsTheWaiting) {
   }
 }
 
+/// Nor is it split then.
+TEST_F(Nonblocking, AnAbortEndsTheSplitting) {
+  static Comm comm;
+  comm = make();
+  fakeNcclSink([](const char *event) {
+    note(event);
+    if (event == std::string("GroupStart()"))
+      std::thread([] { EXPECT_EQ(ncclCommAbort(comm), Result::Success); }).join();
+  });
+  EXPECT_EQ(allReduce(comm, 2), Result::InvalidUsage);
+  EXPECT_EQ(take(), (Events{"CommGetAsyncError(c0)", "GroupStart()", "CommAbort(c0)", "GroupEnd()"}));
+}
+
 /// As it may be that the others come late, that is told, and an error only if it is asked for. Then it stays one: who
 /// has come late waits for programs.
 TEST_F(Nonblocking, TheWaitingMayEnd) {
