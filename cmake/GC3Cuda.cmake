@@ -2,9 +2,12 @@
 # it, OFF leaves it out. Without it everything else builds, and what needs a GPU says that it isn't there.
 set(GC3_CUDA AUTO CACHE STRING "Build the CUDA part: AUTO (where a toolkit is found), ON, OFF")
 set_property(CACHE GC3_CUDA PROPERTY STRINGS AUTO ON OFF)
-set(GC3_CUDA_ARCHITECTURES "80-real;90-real;100" CACHE STRING "GPUs that the CUDA part is compiled for, as CMAKE_CUDA_ARCHITECTURES")
-if(CMAKE_CUDA_ARCHITECTURES) # what CMake's users say
-  set(GC3_CUDA_ARCHITECTURES "${CMAKE_CUDA_ARCHITECTURES}")
+set(GC3_CUDA_ARCHITECTURES "" CACHE STRING "GPUs that the CUDA part is compiled for; empty: CMAKE_CUDA_ARCHITECTURES, or 80-real;90-real;100")
+if(NOT GC3_CUDA_ARCHITECTURES)
+  set(GC3_CUDA_ARCHITECTURES "80-real;90-real;100")
+  if(CMAKE_CUDA_ARCHITECTURES AND NOT CMAKE_CUDA_COMPILER_LOADED) # else it may be CMake's own choice, for an older GPU
+    set(GC3_CUDA_ARCHITECTURES "${CMAKE_CUDA_ARCHITECTURES}")
+  endif()
 endif()
 if(NOT GC3_CUDA MATCHES "^(AUTO|ON|OFF)$")
   message(FATAL_ERROR "GC3_CUDA is '${GC3_CUDA}'; it can be AUTO, ON or OFF")

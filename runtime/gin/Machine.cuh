@@ -9,6 +9,8 @@
 
 namespace gc3::gin {
 
+static_assert(NCCL_VERSION_CODE == GC3_NCCL_VERSION, "the headers are not those of the NCCL that was found");
+
 /// The scopes of `put` stay at their defaults, which 2.28 and 2.30 give in different order: whoever puts has made a
 /// fence for the whole system.
 static __device__ __noinline__ void put(const ncclDevComm &comm, uint32_t peer, const void *window, uint64_t to,

@@ -12,6 +12,8 @@
 
 namespace gc3::gin {
 
+static_assert(NCCL_VERSION_CODE == GC3_NCCL_VERSION, "the headers are not those of the NCCL that was found");
+
 namespace {
 
 /// None of GIN without signals. They count from 0; those of NCCL's requirement lists get lost, so all are asked for

@@ -4,6 +4,7 @@
 
 #include "cuda/Watcher.h"
 #include "log/Log.h"
+#include "nccl/NoEngine.h"
 
 #include <algorithm>
 #include <set>
@@ -75,6 +76,12 @@ Result tell(const Rank &rank, const Outcome &outcome) {
   return resultOf(outcome);
 }
 
+/// A rank whose calls would meet those that other ranks have made before.
+Outcome lost(Rank &rank, const std::string &why) {
+  rank.breakDown({gc3Timeout, why});
+  return rank.broken();
+}
+
 class RankAttachment final : public nccl::Attachment {
 public:
   RankAttachment(std::shared_ptr<Rank> ofRank, const Outcome &outcome)
@@ -108,6 +115,8 @@ public:
     own->abort();
     return own->hasRevoked();
   }
+
+  void breakDown(const std::string &why) override { tell(*own, lost(*own, why)); }
 
   Result asyncError() const override { return tell(*own, own->glance(cuda::Watchdog::Clock::now())); }
 
@@ -176,7 +185,11 @@ public:
       for (const RankCall *call : turn)
         if (call->declined)
           declined.push_back(made[static_cast<size_t>(call - calls.data())]);
-      note(first, handOver(declined));
+      const Result handedOver = handOver(declined);
+      note(first, handedOver);
+      if (handedOver == Result::RemoteError) // what comes next would come before it
+        for (const RankCall &call : calls)
+          lost(*call.rank, "a call that NCCL got came too late");
       enqueue(turn);
       for (const RankCall *call : turn)
         if (!call->declined)
@@ -219,32 +232,14 @@ private:
   Catalog::Files files;
 };
 
-/// Where the installed NCCL has no windows, or is not what it takes, or the driver is older than the CUDA runtime here.
-/// All ranks have the same ones.
-class NoEngine final : public nccl::Engine {
-public:
-  explicit NoEngine(std::string reason) : why(std::move(reason)) {}
-  std::vector<Attached> attach(std::span<const Member> members) override {
-    return std::vector<Attached>(members.size(), {nullptr, why});
-  }
-  Result run(std::span<const Work>) override { return Result::InternalError; } // there is nothing to run on
-
-private:
-  const std::string why;
-};
-
 } // namespace
-
-std::unique_ptr<nccl::Engine> noEngine(std::string why) {
-  return std::make_unique<NoEngine>(std::move(why));
-}
 
 std::unique_ptr<nccl::Engine> makeEngine(const Drivers &drivers, nccl::Bundles &&bundles, const cuda::Options &options,
                                          const Forwarding &forwarding) {
   int device = 0;
   const cuda::Result asked = drivers.cuda.getDevice(&device);
   if (Outcome outcome = outcomeOf(drivers.cuda, asked, "asking for the current device"); !outcome.ok())
-    return noEngine(outcome.text);
+    return std::make_unique<nccl::NoEngine>(outcome.text);
   return std::make_unique<LsaEngine>(drivers, std::move(bundles), options, forwarding);
 }
 

@@ -7,9 +7,6 @@
 
 namespace gc3::lsa {
 
-/// NCCL serves all calls, and that is why.
-std::unique_ptr<nccl::Engine> noEngine(std::string why);
-
 /// Makes calls of the application's with NCCL, after all.
 struct Forwarding {
   nccl::Result (*make)(const nccl::Call &call);

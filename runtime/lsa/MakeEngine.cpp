@@ -3,6 +3,7 @@
 #include "lsa/Engine.h"
 #include "nccl/Communicators.h"
 #include "nccl/Installed.h"
+#include "nccl/NoEngine.h"
 #include "trace/RankFiles.h"
 
 namespace gc3::nccl {
@@ -26,7 +27,7 @@ Result settle(Comm comm) {
 std::unique_ptr<Engine> makeEngine(Bundles &&bundles) {
   static lsa::Nccl nccl;
   if (host::Outcome outcome = lsa::Nccl::find(findInstalled, nccl); !outcome.ok())
-    return lsa::noEngine(outcome.text);
+    return std::make_unique<NoEngine>(outcome.text); // all ranks have the same NCCL
   cuda::Options options = cuda::environmentOptions();
   options.traceName = trace::environmentName();
   return lsa::makeEngine({*cuda::linkedCuda(), nccl, gin::find, inThread}, std::move(bundles), options,

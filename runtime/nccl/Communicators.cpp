@@ -84,9 +84,11 @@ void Communicators::adopt(std::span<const Birth> births) {
     Member member{*birth.handle, 0, 0};
     if (!member.comm)
       continue;
-    if (isAlways("0"))
-      insert({member, false, nullptr, refusal(member, "it does not block")});
-    else if (!birth.blocking && !isAlways("1")) // NCCL does not say its ranks yet
+    const bool waits = !birth.blocking && !isAlways("1"); // NCCL does not say its ranks yet
+    const std::string never = isAlways("0") ? "it does not block" : waits ? engine->refusal() : "";
+    if (!never.empty())
+      insert({member, false, nullptr, refusal(member, never)});
+    else if (waits)
       insert({member,
               false,
               std::make_shared<OwnComm>(member.comm, engine->patience()),
@@ -138,7 +140,12 @@ void Communicators::takeOn(std::span<const Comm> waiting) {
   std::vector<Entry> asked;
   for (Comm comm : waiting) {
     const std::shared_ptr<const Entry> entry = find(comm);
-    if (!entry || !entry->waits || entry->own->settle() != Result::Success)
+    if (!entry || !entry->waits)
+      continue;
+    const Result ready = entry->own->settle();
+    if (ready == Result::InProgress) // a later call would meet others' first
+      entry->own->abort();
+    if (ready != Result::Success)
       continue;
     Entry made{entry->member, false, entry->own, {}};
     if (!ask(made.member))
@@ -227,14 +234,13 @@ Result Communicators::run(std::span<const Work> works) {
   return engine->run(works);
 }
 
-void Communicators::release(Comm comm) {
+std::shared_ptr<const Entry> Communicators::release(Comm comm) {
   if (!active())
-    return;
-  Inside inside;
-  std::unordered_map<Comm, std::shared_ptr<const Entry>>::node_type entry; // goes when the lock is free again
+    return nullptr;
   std::unique_lock lock(mutex);
-  entry = entries.extract(comm);
   operations.erase(comm);
+  auto entry = entries.extract(comm);
+  return entry ? std::move(entry.mapped()) : nullptr;
 }
 
 bool Communicators::abort(Comm comm) {

@@ -63,8 +63,9 @@ public:
   /// What is known of an operation.
   std::optional<host::PreMulSum> operation(Comm comm, RedOp op) const;
 
-  /// Before NCCL finalizes or destroys it: gives back what the attachment holds.
-  void release(Comm comm);
+  /// Before NCCL finalizes or destroys it: forgets it. To destroy the entry, which may be null, gives back what the
+  /// attachment holds.
+  std::shared_ptr<const Entry> release(Comm comm);
 
   /// Before NCCL aborts or revokes it: ends what runs; from here on all calls are NCCL's. True: the engine has revoked
   /// it.

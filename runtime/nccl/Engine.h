@@ -46,6 +46,9 @@ public:
   /// it. True: it has been revoked here before.
   virtual bool abort() = 0;
 
+  /// A call was lost here that other ranks may run, so that further ones would meet theirs of before: they fail.
+  virtual void breakDown(const std::string &why) = 0;
+
   /// The first failure of what has been enqueued; from then on further calls give it as well.
   virtual Result asyncError() const = 0;
 };
@@ -88,6 +91,9 @@ public:
   virtual Result run(std::span<const Work> works) = 0;
 
   virtual Patience patience() const { return {}; }
+
+  /// Why no communicator is ever taken on; empty: attach() has to be asked.
+  virtual std::string refusal() const { return {}; }
 };
 
 /// The engine of this library, defined once in each. `bundles` has none where one of those named can't be used: attach

@@ -36,7 +36,7 @@ Result Group::end() {
     return result;
   Group ended = std::exchange(*this, Group()); // nothing is left of it, whatever happens from here on
   const Result finished = isError(result) ? result : ended.finish(result);
-  ended.destroyOperations(any);
+  ended.leave();
   return finished;
 }
 
@@ -47,8 +47,11 @@ Result Group::finish(Result result) {
   takeOnWaiting();
   const Result forwarded = forwardUnserved();
   if (!kept.empty() && (result == Result::InProgress || forwarded == Result::InProgress))
-    if (const Result late = settle(); late != Result::Success)
+    if (const Result late = settle(); late != Result::Success) {
+      for (const Kept &call : kept)
+        call.work.attachment->breakDown("its last group was lost here, as NCCL's part of that came too late");
       return late;
+    }
   std::vector<Work> works;
   for (const Kept &call : kept)
     works.push_back(call.work);
@@ -123,7 +126,7 @@ Result Group::simulateEnd(SimInfo *info) {
   Group ended = std::exchange(*this, Group());
   ended.forwardKept(any);
   Result result = callInstalled<Function::GroupSimulateEnd>(info);
-  ended.destroyOperations(any);
+  ended.leave();
   return isError(result) ? result : isError(ended.failure) ? ended.failure : result;
 }
 
@@ -141,6 +144,20 @@ void Group::born(std::span<const Birth> made) {
     births.insert(births.end(), made.begin(), made.end());
   else
     Communicators::table().adopt(made);
+}
+
+void Group::release(Comm comm) {
+  handOver(comm);
+  const Inside inside;
+  if (std::shared_ptr<const Entry> entry = Communicators::table().release(comm); isOpen() && entry && entry->own)
+    departed.push_back(std::move(entry));
+}
+
+/// When it has ended: what had to wait for that.
+void Group::leave() {
+  destroyOperations(any);
+  const Inside inside;
+  departed.clear();
 }
 
 void Group::handOver(Comm comm) {

@@ -30,8 +30,7 @@ static Result make(Comm *handles, int count, const Config *config, Comm parent, 
 static void letGo(Comm comm) {
   if (!isInside())
     guarded([&] {
-      Group::ofThisThread().handOver(comm);
-      Communicators::table().release(comm);
+      Group::ofThisThread().release(comm);
       return Result::Success;
     });
 }

@@ -23,15 +23,13 @@ void OwnComm::leave() {
     callInstalled<Function::CommDestroy>(unused);
 }
 
-static void tellOfWaiting(uint32_t ms) {
-  log::tellOnce(
-      "after " + std::to_string(ms) +
-      " ms NCCL waits for other ranks of a communicator that does not block; is gc3, with the same bundles, on "
-      "all of them?");
+static void tellOfWaiting(uint32_t ms, const char *question) {
+  log::tellOnce("after " + std::to_string(ms) + " ms NCCL waits for other ranks of a communicator that does not block" +
+                question);
 }
 
 /// What becomes of the parent's state where that is InProgress.
-Result OwnComm::settle(Result state) const {
+Result OwnComm::settle(Result state, const char *question) const {
   using std::chrono::milliseconds;
   const auto begun = std::chrono::steady_clock::now();
   bool isTold = patience.tellMs == 0;
@@ -48,7 +46,7 @@ Result OwnComm::settle(Result state) const {
     const auto waited = std::chrono::steady_clock::now() - begun;
     const bool isOver = patience.endMs != 0 && waited > milliseconds(patience.endMs);
     if (isOver || (!isTold && waited > milliseconds(patience.tellMs))) {
-      tellOfWaiting(isOver ? patience.endMs : patience.tellMs);
+      tellOfWaiting(isOver ? patience.endMs : patience.tellMs, question);
       isTold = true;
     }
     if (isOver)
@@ -75,7 +73,7 @@ static void keepForEver(std::unique_ptr<Comm> comm) {
 }
 
 Result OwnComm::complete(Result group) {
-  const Result result = settle(group);
+  const Result result = settle(group, "; is gc3, with the same bundles, on all of them?");
   std::lock_guard lock(mutex);
   aborted |= result == Result::InProgress;
   exists = result == Result::Success && *comm;

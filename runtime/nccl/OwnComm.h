@@ -21,7 +21,7 @@ public:
 
   /// Waits while NCCL goes on with what it was told of the parent. Success: it takes calls on it. InProgress: that took
   /// too long.
-  Result settle() const { return settle(Result::InProgress); }
+  Result settle() const { return settle(Result::InProgress, ""); }
 
   /// By all ranks of the parent, in a group of NCCL's.
   Result create(int rank);
@@ -43,7 +43,7 @@ public:
   bool isAborted() const;
 
 private:
-  Result settle(Result state) const;
+  Result settle(Result state, const char *question) const;
   void end();
 
   const Comm parent;

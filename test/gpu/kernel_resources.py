@@ -23,7 +23,7 @@ def resources(arguments, source, defines):
                    f"-I{arguments.runtime}", f"-I{arguments.runtime}/include", *defines, "-Xptxas=-v", "-cubin",
                    "-o", cubin.name, f"{arguments.runtime}/{source}"]
         if arguments.nccl:
-            command += ["-isystem", arguments.nccl]
+            command += ["-I", arguments.nccl, f"-DGC3_NCCL_VERSION={arguments.nccl_version}"]
         run = subprocess.run(command, capture_output=True, text=True, check=False)
     if run.returncode != 0:
         sys.exit(run.stdout + run.stderr)
@@ -39,6 +39,7 @@ def main():
     for name in ["nvcc", "host-compiler", "architecture", "runtime"]:
         parser.add_argument(f"--{name}", required=True)
     parser.add_argument("--nccl", help="the folder of nccl_device.h")
+    parser.add_argument("--nccl-version", help="the NCCL_VERSION_CODE there")
     arguments = parser.parse_args()
     rows = []
     for element in ELEMENTS:

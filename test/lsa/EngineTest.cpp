@@ -227,6 +227,23 @@ TEST_F(LsaEngine, HandsOverWhatIsDeclinedAlone) {
   fake.captured = true;
   EXPECT_EQ(engine->run(works), Result::RemoteError) << "and not that NCCL went on";
   fake.captured = false;
+  settling = Result::Success;
+  const uint64_t last = fake.launches;
+  EXPECT_EQ(runAll(10), Result::RemoteError) << "others may have launched what was not here";
+  EXPECT_EQ(fake.launches, last);
+}
+
+TEST_F(LsaEngine, WhatWasLostElsewhereBreaksARank) {
+  attach({ringAllReduce(2, true)});
+  EXPECT_EQ(runAll(10), Result::Success);
+  const uint64_t before = fake.launches;
+  testing::internal::CaptureStderr();
+  for (const nccl::Attached &rank : attached)
+    rank.attachment->breakDown("lost");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "gc3: rank 0: lost\ngc3: rank 1: lost\n");
+  EXPECT_EQ(attached[0].attachment->asyncError(), Result::RemoteError);
+  EXPECT_EQ(runAll(10), Result::RemoteError);
+  EXPECT_EQ(fake.launches, before);
 }
 
 /// Outside of a group a thread's ranks would wait for each other.

@@ -162,6 +162,20 @@ TEST(LsaTrace, CapturedCalls) {
   }
 }
 
+TEST(LsaTrace, CallsGoOnWhereNothingCanBeWritten) {
+  FakeCuda fake;
+  FakeWindows windows(fake);
+  cuda::Options options = smallOptions();
+  options.traceName = "/dev/null/trace";
+  testing::internal::CaptureStderr();
+  {
+    LsaWorld world(fake, windows, {ringAllReduce(2, true)}, options);
+    EXPECT_EQ(world.run(0, {.count = 5}), "");
+  }
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("/dev/null/trace"), std::string::npos);
+  EXPECT_EQ(windows.leaks(), "");
+}
+
 TEST(LsaTrace, RanksWithNothingToDo) {
   FakeCuda fake;
   FakeWindows windows(fake);

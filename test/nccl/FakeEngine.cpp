@@ -53,7 +53,7 @@ public:
   }
 
   Result run(const Call &call, int32_t program) {
-    if (aborted)
+    if (aborted || broken)
       return Result::InternalError;
     if (test::fakeEngine().talks)
       ncclBcast(nullptr, 2, DataType::Int8, 0, member.comm, nullptr);
@@ -67,17 +67,23 @@ public:
     return test::fakeEngine().revokes;
   }
 
+  void breakDown(const std::string &) override {
+    broken = true;
+    happened("break " + name);
+  }
+
   Result asyncError() const override { return test::fakeEngine().asyncError; }
 
 private:
   const Member member;
   const std::string name;
-  std::atomic<bool> aborted{false};
+  std::atomic<bool> aborted{false}, broken{false};
 };
 
 class FakeEngine : public Engine {
 public:
   Patience patience() const override { return test::fakeEngine().patience; }
+  std::string refusal() const override { return test::fakeEngine().refusal; }
   std::vector<Attached> attach(std::span<const Member> members) override {
     std::vector<Attached> attached;
     std::string event = "attach";

@@ -17,6 +17,7 @@ struct FakeEngineControl {
   std::atomic<bool> revokes{false};  ///< has revoked what is aborted
   std::atomic<bool> talks{false};    ///< calls NCCL when it attaches and runs, as engines do
   Patience patience{};               ///< of communicators that are made from now on
+  std::string refusal{};             ///< of those
 };
 FakeEngineControl &fakeEngine();
 

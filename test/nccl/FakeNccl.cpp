@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -29,10 +30,12 @@ std::map<std::string, Result> planned;
 std::vector<std::unique_ptr<FakeComm>> alive;
 Comm reused = nullptr;
 
-/// One thread's group: handles are written once more when it ends, and it remembers its first error.
+/// One thread's group: handles are written once more when it ends, and it remembers its first error. Communicators that
+/// block and others can't be in one group, but whoever destroys one makes it a group that blocks, as NCCL has it.
 struct OpenGroup {
   unsigned depth = 0;
   Result error = Result::Success;
+  std::optional<bool> blocks;
   std::vector<std::pair<Comm *, Comm>> births;
 };
 thread_local OpenGroup group;
@@ -84,8 +87,25 @@ Result enter(const char *name, Args... args) {
   return result;
 }
 
-Comm newComm(int ranks, int rank) {
-  FakeComm made{comms++, ranks, rank};
+/// What becomes of a call that goes on in the background, of a communicator that blocks or not.
+Result launch(Result result, bool blocking) {
+  if (group.depth == 0 || (result != Result::Success && result != Result::InProgress))
+    return result;
+  if (group.blocks.value_or(blocking) != blocking)
+    return group.error = Result::InvalidArgument;
+  group.blocks = blocking;
+  return result;
+}
+
+bool blocks(Comm comm) {
+  return reinterpret_cast<FakeComm *>(comm)->blocking;
+}
+bool blocks(const Config *config) {
+  return !config || config->blocking != 0;
+}
+
+Comm newComm(int ranks, int rank, bool blocking) {
+  FakeComm made{comms++, ranks, rank, blocking};
   std::lock_guard lock(planning);
   if (!reused)
     alive.push_back(std::make_unique<FakeComm>());
@@ -94,10 +114,10 @@ Comm newComm(int ranks, int rank) {
   return reinterpret_cast<Comm>(comm);
 }
 
-Result makeComm(Result result, Comm *where, int ranks, int rank) {
+Result makeComm(Result result, Comm *where, int ranks, int rank, bool blocking) {
   if (result != Result::Success && result != Result::InProgress)
     return result;
-  Comm comm = ranks ? newComm(ranks, rank) : nullptr;
+  Comm comm = ranks ? newComm(ranks, rank, blocking) : nullptr;
   *where = comm;
   if (group.depth)
     group.births.push_back({where, comm});
@@ -185,46 +205,53 @@ FAKE(Bcast, void *buffer, size_t count, DataType type, int root, Comm comm, Stre
 }
 
 FAKE(CommInitRank, Comm *comm, int ranks, UniqueId id, int rank) {
-  return makeComm(enter("CommInitRank", ranks, id, rank), comm, ranks, rank);
+  return makeComm(launch(enter("CommInitRank", ranks, id, rank), true), comm, ranks, rank, true);
 }
 
 FAKE(CommInitRankConfig, Comm *comm, int ranks, UniqueId id, int rank, Config *config) {
-  return makeComm(enter("CommInitRankConfig", ranks, id, rank, config), comm, ranks, rank);
+  const bool blocking = blocks(config);
+  return makeComm(launch(enter("CommInitRankConfig", ranks, id, rank, config), blocking), comm, ranks, rank, blocking);
 }
 
 FAKE(CommInitRankScalable, Comm *comm, int ranks, int rank, int idCount, UniqueId *ids, Config *config) {
-  return makeComm(enter("CommInitRankScalable", ranks, rank, idCount, ids, config), comm, ranks, rank);
+  const bool blocking = blocks(config);
+  return makeComm(launch(enter("CommInitRankScalable", ranks, rank, idCount, ids, config), blocking), comm, ranks, rank,
+                  blocking);
 }
 
 FAKE(CommInitAll, Comm *made, int devices, const int *devlist) {
   Result result = enter("CommInitAll", devices, devlist);
   for (int rank = 0; rank < devices; ++rank)
-    makeComm(result, &made[rank], devices, rank);
+    makeComm(result, &made[rank], devices, rank, true);
   return result;
 }
 
 /// Half of the ranks; none for a negative color.
 FAKE(CommSplit, Comm parent, int color, int key, Comm *child, Config *config) {
   int ranks = color < 0 ? 0 : reinterpret_cast<FakeComm *>(parent)->ranks / 2;
-  return makeComm(enter("CommSplit", parent, color, key, config), child, ranks, key);
+  return makeComm(launch(enter("CommSplit", parent, color, key, config), blocks(parent)), child, ranks, key,
+                  config ? blocks(config) : blocks(parent));
 }
 
 FAKE(CommShrink, Comm parent, int *excluded, int excludedCount, Comm *child, Config *config, int flags) {
-  auto [number, ranks, rank] = *reinterpret_cast<FakeComm *>(parent);
+  const FakeComm &from = *reinterpret_cast<FakeComm *>(parent);
   (void)excluded;
-  return makeComm(enter("CommShrink", parent, excludedCount, config, flags), child, ranks - excludedCount, rank);
+  return makeComm(launch(enter("CommShrink", parent, excludedCount, config, flags), from.blocking), child,
+                  from.ranks - excludedCount, from.rank, config ? blocks(config) : from.blocking);
 }
 
 FAKE(CommGrow, Comm parent, int ranks, const UniqueId *id, int rank, Comm *child, Config *config) {
   int own = parent ? reinterpret_cast<FakeComm *>(parent)->rank : rank;
-  return makeComm(enter("CommGrow", parent, ranks, id, rank, config), child, ranks, own);
+  return makeComm(enter("CommGrow", parent, ranks, id, rank, config), child, ranks, own, blocks(config));
 }
 
 FAKE(CommFinalize, Comm comm) {
-  return enter("CommFinalize", comm);
+  return launch(enter("CommFinalize", comm), blocks(comm));
 }
 
 FAKE(CommDestroy, Comm comm) {
+  if (group.depth)
+    group.blocks = true;
   return freeComm(enter("CommDestroy", comm), comm);
 }
 

@@ -14,6 +14,7 @@ struct FakeComm {
   int number;
   int ranks;
   int rank;
+  bool blocking = true;
 };
 
 inline std::string commName(Comm comm) {

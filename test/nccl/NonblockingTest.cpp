@@ -166,8 +166,8 @@ TEST_F(Nonblocking, OursGoesWhereTheEngineRefuses) {
   EXPECT_EQ(events, (Events{"attach c1=2/3", "CommDestroy(c1)", "AllReduce(0x0, 0x0, 2, 7, 0, c0, 0x0)"}));
 }
 
-/// Before the application's, also where the open group has calls on it.
-TEST_F(Nonblocking, OursGoesFirst) {
+/// In a group NCCL would take ours for one that blocks among others that do not.
+TEST_F(Nonblocking, OursGoesBehindTheGroup) {
   Comm comm = make();
   allReduce(comm, 2);
   take();
@@ -176,8 +176,35 @@ TEST_F(Nonblocking, OursGoesFirst) {
   EXPECT_EQ(ncclCommDestroy(comm), Result::Success);
   fakeNcclFail("GroupEnd", Result::InProgress);
   EXPECT_EQ(ncclGroupEnd(), Result::InProgress);
-  EXPECT_EQ(take(), (Events{"GroupStart()", "AllReduce(0x0, 0x0, 3, 7, 0, c0, 0x0)", "detach c1", "CommDestroy(c1)",
-                            "CommDestroy(c0)", "GroupEnd()"}));
+  EXPECT_EQ(take(), (Events{"GroupStart()", "AllReduce(0x0, 0x0, 3, 7, 0, c0, 0x0)", "CommDestroy(c0)", "GroupEnd()",
+                            "detach c1", "CommDestroy(c1)"}));
+}
+
+TEST_F(Nonblocking, AreFinalizedTogether) {
+  for (const char *ending : {"GroupEnd", "GroupSimulateEnd"})
+    for (Result result : {Result::Success, Result::InProgress, Result::SystemError}) {
+      fakeNcclReset();
+      Comm first = make(), second = make();
+      allReduce(first, 2);
+      allReduce(second, 2);
+      take();
+      ncclGroupStart();
+      ncclGroupStart();
+      EXPECT_EQ(ncclCommFinalize(first), Result::Success);
+      EXPECT_EQ(ncclGroupEnd(), Result::Success);
+      EXPECT_EQ(ncclCommFinalize(second), Result::Success);
+      fakeNcclFail(ending, result);
+      EXPECT_EQ(ending == std::string("GroupEnd") ? ncclGroupEnd() : ncclGroupSimulateEnd(nullptr), result);
+      Events events = take();
+      std::erase(events, "GroupSimulateEnd(0x0)");
+      EXPECT_EQ(events.back(), "CommDestroy(c3)");
+      std::erase(events, "GroupEnd()");
+      EXPECT_EQ(events, (Events{"GroupStart()", "GroupStart()", "CommFinalize(c0)", "CommFinalize(c1)", "detach c2",
+                                "CommDestroy(c2)", "detach c3", "CommDestroy(c3)"}));
+      ncclCommDestroy(first);
+      ncclCommDestroy(second);
+      take();
+    }
 }
 
 TEST_F(Nonblocking, TheSplitIsWaitedFor) {
@@ -384,8 +411,42 @@ TEST_F(Nonblocking, ProgramsDoNotRunWhereNcclsPartDoesNotCome) {
   fakeNcclFail("GroupEnd", Result::InProgress);
   fakeNcclAsyncError(Result::InProgress);
   EXPECT_EQ(ncclGroupEnd(), Result::RemoteError);
-  const Events events = take();
+  Events events = take();
+  EXPECT_EQ(events.back(), "break c1");
+  events.pop_back();
   EXPECT_EQ(events.back(), "CommGetAsyncError(c0)");
+  fakeNcclAsyncError(Result::Success);
+  EXPECT_EQ(allReduce(comm, 2), Result::InternalError) << "the others are one call behind";
+  EXPECT_EQ(take(), Events{});
+}
+
+/// Whose first call the others may have made by then.
+TEST_F(Nonblocking, CallsFailWhereTheyAreReadyTooLate) {
+  fakeEngine().patience = {0, 5};
+  for (bool grouped : {false, true}) {
+    Comm comm = make();
+    for (Result state : {Result::InProgress, Result::Success}) {
+      fakeNcclAsyncError(state);
+      if (grouped)
+        ncclGroupStart();
+      EXPECT_EQ(allReduce(comm, 2), grouped ? Result::Success : Result::InvalidUsage);
+      EXPECT_EQ(grouped ? ncclGroupEnd() : Result::InvalidUsage, Result::InvalidUsage);
+    }
+    Events events = take();
+    std::erase_if(events, [](const std::string &event) {
+      return !event.starts_with("AllReduce") && !event.starts_with("CommSplit");
+    });
+    EXPECT_EQ(events, Events{});
+  }
+}
+
+/// What is refused anyway is not split for that, which would wait for others.
+TEST_F(Nonblocking, AreNcclsWhereThereIsNoEngine) {
+  fakeEngine().refusal = "no GPU";
+  Comm comm = make();
+  fakeEngine().refusal.clear();
+  EXPECT_EQ(allReduce(comm, 2), Result::Success);
+  EXPECT_EQ(take(), Events{"AllReduce(0x0, 0x0, 2, 7, 0, c0, 0x0)"});
 }
 
 TEST_F(Nonblocking, ErrorsOfGroupsComeOut) {

@@ -8,7 +8,7 @@ endif()
 # Exports.txt pins what NCCL 2.28.9 and 2.29.7 export; an installed one may have more.
 file(STRINGS front/Exports.txt names)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS front/Exports.txt Abi.h)
-find_library(GC3_NCCL_LIBRARY NAMES nccl libnccl.so.2 HINTS /usr/local/cuda ENV CUDA_HOME PATH_SUFFIXES lib lib64)
+find_library(GC3_NCCL_LIBRARY NAMES nccl libnccl.so.2 HINTS ENV NCCL_HOME /usr/local/cuda ENV CUDA_HOME PATH_SUFFIXES lib lib64)
 if(GC3_NCCL_LIBRARY)
   execute_process(COMMAND "${CMAKE_NM}" -D --defined-only "${GC3_NCCL_LIBRARY}" OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
   string(REGEX MATCHALL "p?nccl[A-Z][A-Za-z0-9]*" installed "${symbols}")
