@@ -198,6 +198,22 @@ public:
     return first;
   }
 
+  bool isCaptured(nccl::Stream stream) const override {
+    uint64_t capture = 0;
+    return drivers.cuda.capture(&capture, reinterpret_cast<cuda::Stream>(stream)) == 0 && capture != 0;
+  }
+
+  /// A new thread's GPU is the first, which would be taken into use by making it the current one again.
+  std::function<void()> elsewhere(std::function<void()> work) const override {
+    int device = 0;
+    if (drivers.cuda.getDevice(&device) != 0)
+      return work;
+    return [this, device, work = std::move(work)] {
+      drivers.cuda.setDevice(device);
+      work();
+    };
+  }
+
   nccl::Patience patience() const override { return {options.joiningMs, options.timeoutMs}; }
 
 private:

@@ -21,7 +21,8 @@ static Result serve(Call call) {
         group.keep({nullptr, call, -1}, std::move(entry));
         return Result::Success;
       }
-      Communicators::table().takeOn({&call.comm, 1});
+      const First first{call.comm, call.stream};
+      Communicators::table().takeOn({&first, 1});
       if (entry->own->isAborted())
         return Result::InvalidUsage;
       entry = Communicators::table().find(call.comm);

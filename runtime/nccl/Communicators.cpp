@@ -3,11 +3,13 @@
 #include "nccl/Communicators.h"
 
 #include "log/Log.h"
+#include "nccl/Guarded.h"
 #include "nccl/Installed.h"
 
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <system_error>
 #include <utility>
 
 namespace gc3::nccl {
@@ -92,7 +94,7 @@ void Communicators::adopt(std::span<const Birth> births) {
       insert({member,
               false,
               std::make_shared<OwnComm>(member.comm, engine->patience()),
-              {nullptr, "it is not ready"},
+              {nullptr, "it is not ready, or captured before another call has been made"},
               true});
     else if (!ask(member))
       continue;
@@ -119,58 +121,66 @@ std::vector<Entry> Communicators::attach(std::vector<Entry> asked, std::span<con
   return asked;
 }
 
-/// What came of it for each.
-static std::vector<Result> split(std::span<const Entry> entries) {
-  std::vector<Result> results(entries.size(), Result::Success);
-  if (entries.empty())
-    return results;
-  Result group = callInstalled<Function::GroupStart>();
-  if (group == Result::Success) {
-    for (size_t i = 0; i < entries.size(); ++i)
-      results[i] = entries[i].own->create(entries[i].member.rank);
-    group = callInstalled<Function::GroupEnd>();
+void Communicators::takeOn(Comm comm) {
+  const std::shared_ptr<const Entry> entry = find(comm);
+  if (!entry || !entry->waits)
+    return;
+  OwnComm &own = *entry->own;
+  const Result ready = own.settle();
+  if (ready == Result::InProgress) // a later call would meet others' first
+    own.abort();
+  Entry made{entry->member, false, entry->own, {}};
+  if (ready != Result::Success || !ask(made.member))
+    return;
+  Member &member = made.member;
+  if (member.ranks == 1) {
+    made.attached = refusal(member, "one rank");
+    return replace(std::move(made));
   }
-  for (size_t i = 0; i < entries.size(); ++i)
-    if (results[i] == Result::Success || results[i] == Result::InProgress)
-      results[i] = entries[i].own->complete(group);
-  return results;
+  if (const Result result = own.make(member.rank); result != Result::Success) {
+    if (own.isAborted()) // calls fail from now on
+      return;
+    made.attached = refusal(member, "it could not be split: NCCL's error " + std::to_string(static_cast<int>(result)));
+    return replace(std::move(made));
+  }
+  tellOf(member, "does not block: programs go by one of gc3's own beside it");
+  const Member beside{own.get(), member.ranks, member.rank};
+  replace(std::move(attach({std::move(made)}, {&beside, 1}).front()));
 }
 
-void Communicators::takeOn(std::span<const Comm> waiting) {
-  std::vector<Entry> asked;
-  for (Comm comm : waiting) {
-    const std::shared_ptr<const Entry> entry = find(comm);
-    if (!entry || !entry->waits)
-      continue;
-    const Result ready = entry->own->settle();
-    if (ready == Result::InProgress) // a later call would meet others' first
+/// In a thread of its own. What can't be taken on there fails.
+std::jthread Communicators::takeOnElsewhere(Comm comm) {
+  const auto giveUp = [this, comm] {
+    if (const std::shared_ptr<const Entry> entry = find(comm); entry && entry->waits)
       entry->own->abort();
-    if (ready != Result::Success)
-      continue;
-    Entry made{entry->member, false, entry->own, {}};
-    if (!ask(made.member))
-      continue;
-    if (made.member.ranks == 1)
-      replace({made.member, false, entry->own, refusal(made.member, "one rank")});
-    else
-      asked.push_back(std::move(made));
+  };
+  const auto work = [this, comm, giveUp] {
+    const auto taken = [&] {
+      takeOn(comm);
+      return Result::Success;
+    };
+    if (guarded(taken) != Result::Success)
+      giveUp();
+  };
+  try {
+    return std::jthread(engine->elsewhere(work));
+  } catch (const std::system_error &error) {
+    log::tell(std::string("no thread for a communicator: ") + error.what());
+    giveUp();
+    return {};
   }
-  std::vector<Member> members;
-  std::vector<Entry> made;
-  const std::vector<Result> results = split(asked);
-  for (size_t i = 0; i < asked.size(); ++i) {
-    const Member &member = asked[i].member;
-    if (results[i] == Result::Success) {
-      tellOf(member, "does not block: programs go by one of gc3's own beside it");
-      members.push_back({asked[i].own->get(), member.ranks, member.rank});
-      made.push_back(std::move(asked[i]));
-    } else if (!asked[i].own->isAborted()) { // else calls fail from now on
-      replace({member, false, asked[i].own,
-               refusal(member, "it could not be split: NCCL's error " + std::to_string(static_cast<int>(results[i])))});
-    }
-  }
-  for (Entry &entry : attach(std::move(made), members))
-    replace(std::move(entry));
+}
+
+void Communicators::takeOn(std::span<const First> calls) {
+  std::vector<Comm> comms;
+  for (const First &call : calls)
+    if (!engine->isCaptured(call.stream))
+      comms.push_back(call.comm);
+  std::vector<std::jthread> others;
+  for (size_t i = 1; i < comms.size(); ++i)
+    others.push_back(takeOnElsewhere(comms[i]));
+  if (!comms.empty())
+    takeOn(comms.front());
 }
 
 void Communicators::insert(Entry made) {

@@ -7,6 +7,7 @@
 #include "nccl/OwnComm.h"
 
 #include <shared_mutex>
+#include <thread>
 #include <unordered_map>
 
 namespace gc3::nccl {
@@ -29,6 +30,12 @@ struct Entry {
   Decision decide(const Call &call) const;
 };
 
+/// The first collective call on a communicator.
+struct First {
+  Comm comm;
+  Stream stream;
+};
+
 class Communicators {
 public:
   /// The process's table, never destroyed: threads may call while it ends.
@@ -47,9 +54,10 @@ public:
   /// Communicators that NCCL has made, together, outside of any group that is still open.
   void adopt(std::span<const Birth> births);
 
-  /// Those that wait, when all their ranks make a first collective call on them, together and outside of any group.
-  /// Some wait on where they are not ready: NCCL's error.
-  void takeOn(std::span<const Comm> waiting);
+  /// Those that wait, at their first collective calls, which all their ranks make, outside of any group. Each by
+  /// itself, as other ranks may come to theirs one by one, in any order. Some wait on: where they are not ready, which
+  /// is NCCL's error, or the call is captured, in which nothing can be made.
+  void takeOn(std::span<const First> calls);
 
   /// Waits until NCCL has put on its streams what it was told of a communicator, where that does not block. Not
   /// Success: it has failed, or was aborted.
@@ -73,6 +81,8 @@ public:
 
 private:
   Communicators();
+  void takeOn(Comm comm);
+  std::jthread takeOnElsewhere(Comm comm);
   void insert(Entry made);
   void replace(Entry made);
   std::vector<Entry> attach(std::vector<Entry> asked, std::span<const Member> members) const;

@@ -6,6 +6,7 @@
 #include "nccl/Bundles.h"
 #include "nccl/Call.h"
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -89,6 +90,12 @@ public:
   /// together. What fails has failed: other ranks may already run the program, so NCCL can't take over; the rest is
   /// enqueued all the same. Gives the first error.
   virtual Result run(std::span<const Work> works) = 0;
+
+  /// Whether what is put on a stream is captured now; no, where that can't be found out.
+  virtual bool isCaptured(Stream stream) const = 0;
+
+  /// `work` for a thread of its own, which begins on the GPU of the one that calls.
+  virtual std::function<void()> elsewhere(std::function<void()> work) const { return work; }
 
   virtual Patience patience() const { return {}; }
 

@@ -63,11 +63,13 @@ Result Group::finish(Result result) {
 
 /// And decides who serves the calls on them. What NCCL did in the group has to be done first, which may take a while.
 void Group::takeOnWaiting() {
-  std::vector<Comm> waiting;
-  for (const Kept &call : kept)
-    if (const Comm comm = call.work.call.comm;
-        call.entry->waits && std::find(waiting.begin(), waiting.end(), comm) == waiting.end())
-      waiting.push_back(comm);
+  std::vector<First> waiting;
+  for (const Kept &call : kept) {
+    const First first{call.work.call.comm, call.work.call.stream};
+    const auto isOfIt = [&](const First &other) { return other.comm == first.comm; };
+    if (call.entry->waits && std::none_of(waiting.begin(), waiting.end(), isOfIt))
+      waiting.push_back(first);
+  }
   if (waiting.empty())
     return;
   Communicators::table().takeOn(waiting);

@@ -16,6 +16,7 @@ public:
   std::vector<Attached> attach(std::span<const Member> members) override {
     return std::vector<Attached>(members.size(), {nullptr, why});
   }
+  bool isCaptured(Stream) const override { return false; }
   Result run(std::span<const Work>) override { return Result::InternalError; } // there is nothing to run on
 
 private:

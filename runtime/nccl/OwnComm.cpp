@@ -57,7 +57,7 @@ Result OwnComm::settle(Result state, const char *question) const {
 }
 
 /// NCCL 2.14's fields are enough; the others get their defaults.
-Result OwnComm::create(int rank) {
+Result OwnComm::begin(int rank) {
   std::lock_guard lock(mutex);
   if (aborted)
     return Result::InvalidUsage;
@@ -72,8 +72,8 @@ static void keepForEver(std::unique_ptr<Comm> comm) {
   all.push_back(std::move(comm));
 }
 
-Result OwnComm::complete(Result group) {
-  const Result result = settle(group, "; is gc3, with the same bundles, on all of them?");
+Result OwnComm::make(int rank) {
+  const Result result = settle(begin(rank), "; is gc3, with the same bundles, on all of them?");
   std::lock_guard lock(mutex);
   aborted |= result == Result::InProgress;
   exists = result == Result::Success && *comm;

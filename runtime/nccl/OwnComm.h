@@ -23,11 +23,9 @@ public:
   /// too long.
   Result settle() const { return settle(Result::InProgress, ""); }
 
-  /// By all ranks of the parent, in a group of NCCL's.
-  Result create(int rank);
-  /// When that group has ended, with this result: waits until all ranks have come, or abort(). If that takes too long
-  /// it is as if aborted: the others may come yet, and wait for programs here.
-  Result complete(Result group);
+  /// By all ranks of the parent, each in a thread of its own: waits until all have come, or abort(). If that takes too
+  /// long it is as if aborted: the others may come yet, and wait for programs here.
+  Result make(int rank);
   /// Engines have been asked about it, which may have taken a while.
   void joined();
 
@@ -43,6 +41,7 @@ public:
   bool isAborted() const;
 
 private:
+  Result begin(int rank);
   Result settle(Result state, const char *question) const;
   void end();
 

@@ -94,7 +94,7 @@ class Session:
             print("    " + "\n    ".join(output.splitlines()[-40:]), flush=True)
 
     def exit_status(self):
-        """Of all runs; prints how many were what."""
+        """Of all runs, also those that were not begun; prints how many were what."""
         print(", ".join(f"{count} {verdict}" for verdict, count in self.verdicts.items()) +
               f" in {time.monotonic() - self.begin:.0f} s")
         if self.first:
@@ -104,4 +104,4 @@ class Session:
         if self.verdicts["FAILED"] == 0 and self.verdicts["right"] == 0:
             print("SKIPPED: nothing has been shown")
             return SKIPPED if not self.not_begun else 1
-        return int(self.verdicts["FAILED"] != 0)
+        return int(self.verdicts["FAILED"] != 0 or bool(self.not_begun))

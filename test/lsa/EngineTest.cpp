@@ -319,6 +319,32 @@ TEST_F(LsaEngine, AskedForErrorsItAsksNoCuda) {
   EXPECT_EQ(fake.calls, before);
 }
 
+TEST_F(LsaEngine, KnowsWhatIsCaptured) {
+  attach({ringAllReduce(2, true)});
+  const auto stream = reinterpret_cast<nccl::Stream>(streams[0]);
+  EXPECT_FALSE(engine->isCaptured(stream));
+  fake.captured = true;
+  EXPECT_TRUE(engine->isCaptured(stream));
+  fake.failAt = fake.calls + 1;
+  EXPECT_FALSE(engine->isCaptured(stream));
+  fake.captured = false;
+}
+
+/// A new thread begins on the first GPU.
+TEST_F(LsaEngine, WorkElsewhereIsOnTheCallersGpu) {
+  attach({ringAllReduce(2, true)});
+  fake.currentDevice = 1;
+  int seen = -1;
+  const std::function<void()> work = engine->elsewhere([&] { seen = fake.currentDevice; });
+  fake.currentDevice = 0;
+  work();
+  EXPECT_EQ(std::exchange(seen, -1), 1);
+  fake.currentDevice = 0;
+  fake.failAt = fake.calls + 1;
+  engine->elsewhere([&] { seen = fake.currentDevice; })();
+  EXPECT_EQ(seen, 0) << "if it can't be asked, too";
+}
+
 TEST_F(LsaEngine, AbortedCallsFail) {
   attach({ringAllReduce(2, true)});
   attached[0].attachment->abort();

@@ -7,6 +7,7 @@
 
 #include <cstdio>
 #include <new>
+#include <system_error>
 
 namespace gc3::nccl {
 
@@ -84,6 +85,16 @@ class FakeEngine : public Engine {
 public:
   Patience patience() const override { return test::fakeEngine().patience; }
   std::string refusal() const override { return test::fakeEngine().refusal; }
+  bool isCaptured(Stream stream) const override {
+    if (stream)
+      happened("look at a stream");
+    return stream && test::fakeEngine().captures;
+  }
+  std::function<void()> elsewhere(std::function<void()> work) const override {
+    if (!test::fakeEngine().hasThreads)
+      throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
+    return work;
+  }
   std::vector<Attached> attach(std::span<const Member> members) override {
     std::vector<Attached> attached;
     std::string event = "attach";

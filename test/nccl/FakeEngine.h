@@ -18,6 +18,8 @@ struct FakeEngineControl {
   std::atomic<bool> talks{false};    ///< calls NCCL when it attaches and runs, as engines do
   Patience patience{};               ///< of communicators that are made from now on
   std::string refusal{};             ///< of those
+  bool captures = false;             ///< every stream, but for the default one
+  bool hasThreads = true;            ///< else none can be started
 };
 FakeEngineControl &fakeEngine();
 

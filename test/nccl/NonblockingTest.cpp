@@ -3,6 +3,8 @@
 #include "Front.h"
 #include "nccl/Communicators.h"
 
+#include <algorithm>
+#include <atomic>
 #include <thread>
 
 using namespace gc3::nccl;
@@ -15,6 +17,8 @@ protected:
   ~Nonblocking() override {
     fakeNcclAsyncError(Result::Success);
     fakeEngine().patience = {};
+    fakeEngine().captures = false;
+    fakeEngine().hasThreads = true;
     for (Comm comm : made) // so that nobody asks NCCL about them in the next test
       if (Communicators::table().find(comm))
         ncclCommDestroy(comm);
@@ -33,10 +37,10 @@ protected:
 
   /// What becomes of the next split: nothing, until somebody sets CommGetAsyncError.
   static void holdSplit() {
-    fakeNcclFail("GroupEnd", Result::InProgress);
+    fakeNcclFail("CommSplit", Result::InProgress);
     fakeNcclSink([](const char *event) {
       note(event);
-      if (event == std::string("GroupEnd()"))
+      if (event == std::string("CommSplit(c0, 0, 2, config)"))
         fakeNcclAsyncError(Result::InProgress);
     });
   }
@@ -53,8 +57,7 @@ protected:
   }
 
   static inline const std::string served = "run 7 AllReduce 8 B float sum on c1";
-  static inline const Events taken{"CommGetAsyncError(c0)", "GroupStart()", "CommSplit(c0, 0, 2, config)", "GroupEnd()",
-                                   "attach c1=2/4"};
+  static inline const Events taken{"CommGetAsyncError(c0)", "CommSplit(c0, 0, 2, config)", "attach c1=2/4"};
 
   static Events after(Events events, const Events &more) {
     events.insert(events.end(), more.begin(), more.end());
@@ -90,8 +93,8 @@ TEST_F(Nonblocking, SoAreTheirChildren) {
   ASSERT_EQ(ncclCommSplit(parent, 0, 0, &blocking, &blocks), Result::Success);
   EXPECT_EQ(take(), (Events{"CommSplit(c0, 0, 0, config)", "attach c2=0/2"}));
   EXPECT_EQ(allReduce(child, 2), Result::Success);
-  EXPECT_EQ(take(), (Events{"CommGetAsyncError(c1)", "GroupStart()", "CommSplit(c1, 0, 0, config)", "GroupEnd()",
-                            "attach c3=0/2", "run 7 AllReduce 8 B float sum on c3"}));
+  EXPECT_EQ(take(), (Events{"CommGetAsyncError(c1)", "CommSplit(c1, 0, 0, config)", "attach c3=0/2",
+                            "run 7 AllReduce 8 B float sum on c3"}));
   made.insert(made.end(), {child, blocking});
 }
 
@@ -142,19 +145,37 @@ TEST_F(Nonblocking, WaitOnWhereTheyAreNotReady) {
 }
 
 TEST_F(Nonblocking, AreNcclsWhereTheyCantBeSplit) {
-  for (const char *failing : {"GroupStart", "CommSplit", "GroupEnd"}) {
-    fakeNcclReset();
-    Comm comm = make();
-    fakeNcclFail(failing, Result::SystemError);
-    EXPECT_EQ(allReduce(comm, 2), Result::Success);
-    const Events events = take();
-    EXPECT_EQ(events.back(), "AllReduce(0x0, 0x0, 2, 7, 0, c0, 0x0)") << failing;
-    EXPECT_EQ(std::count(events.begin(), events.end(), "attach c1=2/4"), 0) << failing;
-    EXPECT_EQ(allReduce(comm, 2), Result::Success);
-    EXPECT_EQ(take(), Events{"AllReduce(0x0, 0x0, 2, 7, 0, c0, 0x0)"}) << failing;
-    EXPECT_EQ(ncclCommDestroy(comm), Result::Success);
-    EXPECT_EQ(take(), Events{"CommDestroy(c0)"}) << failing;
-  }
+  Comm comm = make();
+  fakeNcclFail("CommSplit", Result::SystemError);
+  EXPECT_EQ(allReduce(comm, 2), Result::Success);
+  EXPECT_EQ(take(),
+            (Events{"CommGetAsyncError(c0)", "CommSplit(c0, 0, 2, config)", "AllReduce(0x0, 0x0, 2, 7, 0, c0, 0x0)"}));
+  EXPECT_EQ(allReduce(comm, 2), Result::Success);
+  EXPECT_EQ(take(), Events{"AllReduce(0x0, 0x0, 2, 7, 0, c0, 0x0)"});
+  EXPECT_EQ(ncclCommDestroy(comm), Result::Success);
+  EXPECT_EQ(take(), Events{"CommDestroy(c0)"});
+}
+
+/// Nothing can be made in a capture, and all ranks capture the call or none.
+TEST_F(Nonblocking, CapturedFirstCallsAreNccls) {
+  const auto stream = reinterpret_cast<Stream>(16);
+  auto call = [&](Comm comm) {
+    return ncclAllReduce(nullptr, nullptr, 2, DataType::Float32, RedOp::Sum, comm, stream);
+  };
+  Comm comm = make();
+  fakeEngine().captures = true;
+  EXPECT_EQ(call(comm), Result::Success);
+  EXPECT_EQ(take(), (Events{"look at a stream", "AllReduce(0x0, 0x0, 2, 7, 0, c0, 0x10)"}));
+  ncclGroupStart();
+  call(comm);
+  EXPECT_EQ(ncclGroupEnd(), Result::Success);
+  EXPECT_EQ(take(), (Events{"GroupStart()", "GroupEnd()", "look at a stream", "GroupStart()",
+                            "AllReduce(0x0, 0x0, 2, 7, 0, c0, 0x10)", "GroupEnd()"}));
+  fakeEngine().captures = false;
+  EXPECT_EQ(call(comm), Result::Success);
+  EXPECT_EQ(take(), after(Events{"look at a stream"}, after(taken, {served})));
+  EXPECT_EQ(call(comm), Result::Success);
+  EXPECT_EQ(take(), Events{served});
 }
 
 TEST_F(Nonblocking, OursGoesWhereTheEngineRefuses) {
@@ -211,7 +232,7 @@ TEST_F(Nonblocking, TheSplitIsWaitedFor) {
   Comm comm = make();
   holdSplit();
   std::thread user([&] { EXPECT_EQ(allReduce(comm, 2), Result::Success); });
-  Events events = takeUntil("GroupEnd()");
+  Events events = takeUntil("CommSplit(c0, 0, 2, config)");
   for (int times = 0; times < 3; ++times)
     for (const std::string &event : takeUntil("CommGetAsyncError(c0)"))
       EXPECT_EQ(event, "CommGetAsyncError(c0)");
@@ -232,7 +253,8 @@ TEST_F(Nonblocking, AnAbortEndsTheWaiting) {
       if (inGroup) {
         ncclGroupStart();
         EXPECT_EQ(allReduce(comm, 2), Result::Success);
-        holdSplit();
+        fakeNcclFail("GroupEnd", Result::InProgress);
+        fakeNcclAsyncError(Result::InProgress);
         EXPECT_EQ(ncclGroupEnd(), Result::InvalidUsage);
       } else {
         holdSplit();
@@ -255,13 +277,14 @@ TEST_F(Nonblocking, AnAbortEndsTheWaiting) {
 TEST_F(Nonblocking, AnAbortEndsTheSplitting) {
   static Comm comm;
   comm = make();
-  fakeNcclSink([](const char *event) {
+  fakeEngine().sink = [](const char *event) {
     note(event);
-    if (event == std::string("GroupStart()"))
+    if (event == std::string("look at a stream"))
       std::thread([] { EXPECT_EQ(ncclCommAbort(comm), Result::Success); }).join();
-  });
-  EXPECT_EQ(allReduce(comm, 2), Result::InvalidUsage);
-  EXPECT_EQ(take(), (Events{"CommGetAsyncError(c0)", "GroupStart()", "CommAbort(c0)", "GroupEnd()"}));
+  };
+  EXPECT_EQ(ncclAllReduce(nullptr, nullptr, 2, DataType::Float32, RedOp::Sum, comm, reinterpret_cast<Stream>(16)),
+            Result::InvalidUsage);
+  EXPECT_EQ(take(), (Events{"look at a stream", "CommAbort(c0)"}));
 }
 
 /// As it may be that the others come late, that is told, and an error only if it is asked for. Then it stays one: who
@@ -341,17 +364,61 @@ TEST_F(Nonblocking, CallsInGroupsAreKept) {
   ncclGroupEnd();
 }
 
-TEST_F(Nonblocking, SeveralAreTakenOnTogether) {
-  Comm c0 = make(4, 0), c1 = make(4, 1), c2 = makeComm(4, 3);
-  ncclGroupStart();
-  for (Comm comm : {c0, c2, c1, c0})
-    allReduce(comm, 2);
-  EXPECT_EQ(ncclGroupEnd(), Result::Success);
-  EXPECT_EQ(take(),
-            (Events{"GroupStart()", "GroupEnd()", "CommGetAsyncError(c0)", "CommGetAsyncError(c1)", "GroupStart()",
-                    "CommSplit(c0, 0, 0, config)", "CommSplit(c1, 0, 1, config)", "GroupEnd()", "attach c3=0/4 c4=1/4",
-                    "together 4", "run 7 AllReduce 8 B float sum on c3", "run 7 AllReduce 8 B float sum on c2",
-                    "run 7 AllReduce 8 B float sum on c4", "run 7 AllReduce 8 B float sum on c3"}));
+/// Other ranks may make their first calls on several one by one, in any order: no split waits for another's engine.
+TEST_F(Nonblocking, EachIsTakenOnByItself) {
+  static std::atomic<bool> isAttached;
+  static std::string held, attached;
+  const std::vector<std::pair<std::string, std::string>> orders{{"CommSplit(c0, 0, 0, config)", "=1/4"},
+                                                                {"CommSplit(c1, 0, 1, config)", "=0/4"}};
+  for (const auto &[split, end] : orders) {
+    fakeNcclReset();
+    Comm c0 = make(4, 0), c1 = make(4, 1), c2 = makeComm(4, 3);
+    held = split, attached = end, isAttached = false;
+    fakeEngine().sink = [](const char *event) {
+      note(event);
+      if (std::string(event).starts_with("attach") && std::string(event).ends_with(attached))
+        isAttached = true, isAttached.notify_all();
+    };
+    fakeNcclSink([](const char *event) {
+      note(event);
+      if (event == held)
+        isAttached.wait(false);
+    });
+    ncclGroupStart();
+    for (Comm comm : {c0, c2, c1, c0})
+      allReduce(comm, 2);
+    EXPECT_EQ(ncclGroupEnd(), Result::Success);
+    const Events events = take();
+    for (const char *taken : {"CommSplit(c0, 0, 0, config)", "CommSplit(c1, 0, 1, config)"})
+      EXPECT_EQ(std::count(events.begin(), events.end(), taken), 1) << taken;
+    const bool isSwapped = std::find(events.begin(), events.end(), "attach c3=1/4") != events.end();
+    const std::string first = isSwapped ? "c4" : "c3", second = isSwapped ? "c3" : "c4";
+    for (const std::string &taken : {"attach " + first + "=0/4", "attach " + second + "=1/4"})
+      EXPECT_EQ(std::count(events.begin(), events.end(), taken), 1) << taken;
+    const std::string run = "run 7 AllReduce 8 B float sum on ";
+    EXPECT_EQ(Events(events.end() - 5, events.end()),
+              (Events{"together 4", run + first, run + "c2", run + second, run + first}));
+    EXPECT_EQ(events.size(), 13u);
+    fakeNcclSink(note);
+    ncclCommDestroy(c2);
+    take();
+  }
+}
+
+TEST_F(Nonblocking, FailsWhereThereIsNoThread) {
+  Comm c0 = make(4, 0), c1 = make(4, 1);
+  fakeEngine().hasThreads = false;
+  for (int times = 0; times < 2; ++times) {
+    ncclGroupStart();
+    allReduce(c0, 2);
+    allReduce(c1, 2);
+    EXPECT_EQ(ncclGroupEnd(), Result::InvalidUsage);
+    fakeEngine().hasThreads = true;
+  }
+  Events events = take();
+  std::erase_if(events,
+                [](const std::string &event) { return !event.starts_with("run") && !event.starts_with("AllReduce"); });
+  EXPECT_EQ(events, Events(2, "run 7 AllReduce 8 B float sum on c2"));
 }
 
 /// NCCL launches its part from a thread of its own, and on other ranks it might be the other way round.

@@ -9,7 +9,6 @@
 #include <cstdio>
 #include <set>
 #include <string>
-#include <utility>
 
 using namespace gc3;
 using namespace gc3::nccl;
@@ -27,7 +26,6 @@ std::map<std::string, std::vector<Comm>> communicators;
 /// By a rank's communicator that is split, where the new one is to be written when all ranks have come.
 std::map<Comm, Comm *> splitting;
 std::set<Comm> madeBySplitting;
-thread_local bool hasSplit = false; ///< in this thread's group
 
 Result free(Comm comm) {
   const OneAtATime now;
@@ -86,7 +84,6 @@ Result ncclCommSplit(Comm parent, int color, int key, Comm *child, Config *confi
   table.GroupStart();
   table.CommSplit(parent, color, key, child, config);
   table.GroupEnd();
-  hasSplit = true;
   return Result::InProgress;
 }
 Result ncclCommFinalize(Comm) {
@@ -155,7 +152,7 @@ Result ncclGroupStart() {
   return Result::Success;
 }
 Result ncclGroupEnd() {
-  return std::exchange(hasSplit, false) ? Result::InProgress : Result::Success;
+  return Result::Success;
 }
 Result ncclRedOpCreatePreMulSum(RedOp *op, void *, DataType, ScalarResidence, Comm) {
   static std::atomic<int> operations = redOpCount;
