@@ -11,7 +11,7 @@ namespace gc3::gin {
 /// A launch is of one rank.
 static __global__ void __launch_bounds__(cuda::mostThreads, 1) interpret(const __grid_constant__ device::Call call) {
   __shared__ device::Shared shared;
-  Machine machine(*static_cast<const ncclDevComm *>(call.ranks->network));
+  Machine machine(call);
   device::Interpreter<Machine, cuda::Arithmetic<GC3_ELEMENT>, device::Protocol::Simple>(machine, shared, call).run();
 }
 

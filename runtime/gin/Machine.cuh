@@ -34,23 +34,27 @@ class Machine : public cuda::Machine {
 public:
   static constexpr bool hasNetwork = true;
 
-  /// A copy in device memory, which stays.
-  __device__ __forceinline__ explicit Machine(const ncclDevComm &comm) : comm(comm) {}
+  __device__ __forceinline__ explicit Machine(const device::Call &call) : call(call) {}
 
   __device__ __forceinline__ void put(uint32_t peer, const void *window, uint64_t to, uint64_t from, uint64_t bytes,
                                       device::Signal signal) {
-    gin::put(comm, peer, window, to, from, bytes, signal.context, signal.id);
+    gin::put(comm(), peer, window, to, from, bytes, signal.context, signal.id);
   }
   __device__ __forceinline__ void signal(uint32_t peer, device::Signal signal, uint64_t value) {
-    gin::add(comm, peer, signal.context, signal.id, value);
+    gin::add(comm(), peer, signal.context, signal.id, value);
   }
   /// Acquires for the whole system.
   __device__ __forceinline__ uint64_t readSignal(device::Signal signal) {
-    return gin::read(comm, signal.context, signal.id);
+    return gin::read(comm(), signal.context, signal.id);
   }
 
 private:
-  const ncclDevComm &comm;
+  /// In device memory, where it stays. Looked up each time: its address would take registers that spill otherwise.
+  __device__ __forceinline__ const ncclDevComm &comm() const {
+    return *static_cast<const ncclDevComm *>(call.ranks->network);
+  }
+
+  const device::Call &call;
 };
 
 } // namespace gc3::gin
