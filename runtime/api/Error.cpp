@@ -16,8 +16,10 @@ gc3Result_t report(gc3Comm *comm, const host::Outcome &outcome) {
 gc3Result_t report(gc3Comm *comm, gc3Result_t code, const char *text) {
   try {
     threadError = text;
-    if (comm)
+    if (comm) {
+      std::lock_guard lock(comm->noting);
       comm->lastError = text;
+    }
   } catch (const std::bad_alloc &) {
     threadError.clear();
   }
@@ -56,5 +58,14 @@ extern "C" const char *gc3GetErrorString(gc3Result_t result) {
 }
 
 extern "C" const char *gc3GetLastError(gc3Comm_t comm) {
-  return comm ? comm->lastError.c_str() : gc3::api::threadError.c_str();
+  if (!comm)
+    return gc3::api::threadError.c_str();
+  static thread_local std::string asked; // another thread's call may fail now
+  try {
+    std::lock_guard lock(comm->noting);
+    asked = comm->lastError;
+  } catch (const std::bad_alloc &) {
+    asked.clear();
+  }
+  return asked.c_str();
 }

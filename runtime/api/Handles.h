@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <string>
 #include <unordered_map>
@@ -21,7 +22,8 @@ struct gc3Bundle {
 struct gc3Comm {
   std::shared_ptr<gc3::api::Backend> backend;
   uint32_t rank;
-  std::string lastError;
+  std::string lastError{};
+  std::mutex noting{};                                        ///< guards it
   std::unordered_map<int, gc3::host::PreMulSum> operations{}; ///< that the user has made
   std::atomic<uint32_t> uses{1};                              ///< the user's, and those of calls under way
 };

@@ -17,7 +17,7 @@
  * - Handles are opaque and owned by the caller; each has the function that frees it. Null handles are
  * gc3InvalidArgument.
  * - Functions on different communicators may be called from different threads at once; one communicator is used by one
- * thread at a time.
+ * thread at a time, but for gc3CommGetAsyncError, gc3GetLastError and gc3CommAbort, which any thread may call.
  * - Counts are elements, sizes bytes. `count` is always the number of elements of one block: what NCCL calls count,
  * sendcount or recvcount in the same collective. Any count from 0 works.
  *
@@ -123,7 +123,7 @@ GC3_API const char *gc3GetErrorString(gc3Result_t result);
 
 /**
  * The text of the last error on `comm`, or, with NULL, of the calling thread's last failed call. Never null; empty when
- * there was none. Valid until the next call on `comm` (by this thread where NULL).
+ * there was none. Valid until this thread's next call.
  */
 GC3_API const char *gc3GetLastError(gc3Comm_t comm);
 

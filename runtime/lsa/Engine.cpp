@@ -111,6 +111,8 @@ public:
     return {static_cast<int32_t>(program), info.name()->string_view()};
   }
 
+  void drain() override { own->drain(); }
+
   bool abort() override {
     own->abort();
     return own->hasRevoked();
@@ -151,7 +153,7 @@ public:
         files.empty() ? Outcome{gc3InvalidUsage, "GC3_BUNDLES names no bundle that can be used"} : Outcome{};
     std::vector<Applicant> applicants;
     for (const Member &member : members)
-      applicants.push_back({member.comm, files, problem, options});
+      applicants.push_back({member.comm, files, problem, options, member.isAborted});
     std::vector<Attached> attached;
     for (Joined &joined : join(drivers, applicants)) {
       attached.push_back({nullptr, joined.outcome.text});
@@ -164,6 +166,14 @@ public:
       attached.back().attachment = std::move(made);
     }
     return attached;
+  }
+
+  void load(std::span<const Work> works) override {
+    for (const Work &work : works)
+      if (const auto &attachment = static_cast<const RankAttachment &>(*work.attachment); attachment.joined()) {
+        RankCall call = rankCall(attachment.rank(), work);
+        lsa::load({&call}, drivers.nccl);
+      }
   }
 
   Result run(std::span<const Work> works) override {

@@ -182,7 +182,8 @@ std::vector<Joined> join(const Drivers &drivers, std::span<const Applicant> appl
   std::vector<Candidate> candidates(applicants.size());
   for (size_t i = 0; i < applicants.size(); ++i) {
     candidates[i].applicant = &applicants[i];
-    candidates[i].rank = std::make_shared<Rank>(drivers, applicants[i].comm, applicants[i].options);
+    candidates[i].rank =
+        std::make_shared<Rank>(drivers, applicants[i].comm, applicants[i].options, applicants[i].isAborted);
   }
   for (Candidate &candidate : candidates)
     if (Outcome outcome = candidate.rank->prepare(); !outcome.ok())

@@ -120,7 +120,7 @@ device::Network Rank::networkOf(const Loading &loading) const {
 }
 
 void Rank::discard(Loading &loading) const {
-  if (!isAborted && !hasGivenUp)
+  if (!*isAborted && !hasGivenUp)
     return;
   loading.window.abandon();
   loading.teamComm.abort(aside);

@@ -21,7 +21,7 @@ static uint64_t newNonce() {
 
 /// To be asked right before anything of NCCL is touched.
 Outcome Rank::aborted() const {
-  return isAborted ? Outcome{gc3InvalidUsage, "the communicator was aborted"} : Outcome{};
+  return *isAborted ? Outcome{gc3InvalidUsage, "the communicator was aborted"} : Outcome{};
 }
 
 /// Alike for all processes of a machine, containers or not; 0: not known.
@@ -31,10 +31,19 @@ static uint64_t thisHost() {
   return file >> id ? bundle::checksum(id.data(), id.size()) : 0;
 }
 
+void Rank::drain() {
+  const OnDevice device(cuda, onDevice);
+  bool idle = false;
+  while (!*isAborted && runner.isIdle(idle).ok() && !idle) {
+    runner.watch(cuda::Watchdog::Clock::now()); // nobody else may do so any more
+    std::this_thread::yield();
+  }
+}
+
 Rank::~Rank() {
   revocation.end();
-  if (isAborted || hasGivenUp) { // giving memory back waits for the GPU, and kernels of NCCL's may hang there until it
-                                 // is aborted, too
+  if (*isAborted || hasGivenUp) { // giving memory back waits for the GPU, and kernels of NCCL's may hang there until it
+                                  // is aborted, too
     for (Window &window : windows)
       window.abandon();
     ownNetwork.abandon();
@@ -47,12 +56,8 @@ Rank::~Rank() {
       recorder->abandon();
     return;
   }
+  drain();
   const OnDevice device(cuda, onDevice);
-  bool idle = false;
-  while (runner.isIdle(idle).ok() && !idle) {
-    runner.watch(cuda::Watchdog::Clock::now()); // nobody else does any more
-    std::this_thread::yield();
-  }
   if (recorder)
     recorder->collect();
   ownNetwork = Network();
@@ -303,7 +308,7 @@ void Rank::giveUp(const Outcome &why) {
   if (exchange.state() == Exchange::State::Noted) // the others are told, if that could be
     return;
   runner.stop(); // or NCCL would wait for ours
-  if (!isAborted)
+  if (!*isAborted)
     revocation.begin();
 }
 
@@ -313,7 +318,7 @@ void Rank::fail(const Outcome &why) {
 }
 
 void Rank::abort() {
-  isAborted = true;
+  *isAborted = true;
   runner.stop();
   breakDown(aborted());
   revocation.end();

@@ -13,8 +13,7 @@
 #include "lsa/Revocation.h"
 #include "lsa/TeamComm.h"
 #include "lsa/Window.h"
-
-#include <atomic>
+#include "nccl/AbortFlag.h"
 
 namespace gc3::lsa {
 
@@ -30,10 +29,12 @@ class Rank {
 public:
   using Clock = cuda::Watchdog::Clock;
 
-  Rank(const Drivers &drivers, nccl::Comm comm, const cuda::Options &options)
+  /// abort() sets `isAborted`; whoever else does so has to abort what a thread waits for in NCCL.
+  Rank(const Drivers &drivers, nccl::Comm comm, const cuda::Options &options, nccl::AbortFlag isAborted = nullptr)
       : cuda(drivers.cuda), nccl(drivers.nccl), findPart(drivers.gin), aside(drivers.aside), comm(comm),
-        options(options), revocation(drivers.nccl, comm, drivers.aside),
-        runner(cuda, options.timeoutMs, options.mixesGraphs), exchange(cuda, nccl, comm) {}
+        options(options), isAborted(isAborted ? std::move(isAborted) : std::make_shared<std::atomic<bool>>(false)),
+        revocation(drivers.nccl, comm, drivers.aside), runner(cuda, options.timeoutMs, options.mixesGraphs),
+        exchange(cuda, nccl, comm) {}
   /// Waits for calls under way, then gives back what it holds, from the communicator too. After abort(), or where other
   /// ranks never came, it waits for nothing, leaves the communicator alone, and gives back no memory.
   ~Rank();
@@ -133,6 +134,9 @@ public:
   void fail(const host::Outcome &why);
   uint32_t timeoutMs() const { return options.timeoutMs; }
 
+  /// Waits until what runs has ended, or abort(). There are no calls any more.
+  void drain();
+
   /// Ends what runs. The communicator is not touched any more, but by a thread that is in a call of NCCL's already.
   void abort();
   /// Behind abort(): the communicator had been revoked here.
@@ -160,7 +164,7 @@ private:
   nccl::Team team{};
   uint64_t ofAll = 0; ///< what names the communicator
   std::unique_ptr<Catalog> catalog;
-  std::atomic<bool> isAborted{false};
+  const nccl::AbortFlag isAborted;
   Revocation revocation;
   bool hasGivenUp = false;  ///< something of NCCL's may never come to its end
   mutable std::mutex mutex; ///< guards the calls of the runner, the recorder and what was refused

@@ -141,7 +141,7 @@ Outcome enrollAll(const Nccl &nccl, std::span<Job> jobs) {
 
 /// The jobs are of different ranks of one communicator. Behind it either all of its ranks have the program, or none, or
 /// these are broken.
-Outcome load(const Nccl &nccl, std::span<Job> jobs) {
+Outcome loadTogether(const Nccl &nccl, std::span<Job> jobs) {
   Jobs all;
   for (Job &job : jobs) {
     all.push_back(&job);
@@ -189,7 +189,7 @@ void loadFor(const Turn &calls, const Nccl &nccl) {
       jobs.back().outcome = call->outcome;
     }
   if (!jobs.empty())
-    load(nccl, jobs);
+    loadTogether(nccl, jobs);
   for (Job &job : jobs)
     job.rank->discard(job.loading);
 }
@@ -241,9 +241,13 @@ std::vector<Turn> turnsOf(std::span<RankCall> calls) {
   return turns;
 }
 
-void prepare(const Turn &calls, const Nccl &nccl) {
+void load(const Turn &calls, const Nccl &nccl) {
   lookForCapture(calls);
   loadFor(calls, nccl);
+}
+
+void prepare(const Turn &calls, const Nccl &nccl) {
+  load(calls, nccl);
   for (RankCall *call : calls) { // before any is enqueued: memory may have to be taken, which may wait for kernels
     plan(*call);
     if (!call->outcome.ok() && !call->declined)

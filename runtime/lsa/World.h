@@ -22,6 +22,7 @@ struct Applicant {
   Catalog::Files files;
   host::Outcome problem; ///< why it can't run programs, if so: the others have to hear of it
   cuda::Options options;
+  nccl::AbortFlag isAborted{}; ///< null: it has one of its own
 };
 
 /// By applicant.
@@ -49,7 +50,10 @@ using Turn = std::vector<RankCall *>;
 /// another rank's.
 std::vector<Turn> turnsOf(std::span<RankCall> calls);
 
-/// Loads the program, if it is not loaded, for which it waits for other ranks, and plans the calls.
+/// Loads the program, if it is not loaded, for which it waits for other ranks.
+void load(const Turn &calls, const Nccl &nccl);
+
+/// As load(), and plans the calls.
 void prepare(const Turn &calls, const Nccl &nccl);
 
 /// Puts the calls on their streams, unless they have failed or were declined.

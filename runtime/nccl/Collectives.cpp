@@ -21,11 +21,11 @@ static Result serve(Call call) {
         group.keep({nullptr, call, -1}, std::move(entry));
         return Result::Success;
       }
-      const First first{call.comm, call.stream};
-      Communicators::table().takeOn({&first, 1});
+      Kept first{{nullptr, call, -1}, entry};
+      Communicators::table().makeReady(std::vector<CallsOfOne>{{&first}});
       if (entry->own->isAborted())
         return Result::InvalidUsage;
-      entry = Communicators::table().find(call.comm);
+      return first.work.attachment ? Communicators::table().run({&first.work, 1}) : forward(call);
     }
     Decision decision = entry ? entry->decide(call) : Decision{};
     if (!decision.served()) {

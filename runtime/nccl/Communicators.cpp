@@ -3,27 +3,14 @@
 #include "nccl/Communicators.h"
 
 #include "log/Log.h"
-#include "nccl/Guarded.h"
 #include "nccl/Installed.h"
 
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
-#include <system_error>
 #include <utility>
 
 namespace gc3::nccl {
-
-Decision Entry::decide(const Call &call) const {
-  Decision decision;
-  decision.why = attached.attachment ? whyNever(call, member.ranks) : attached.why;
-  if (attached.attachment && decision.why.empty())
-    decision = attached.attachment->serves(call);
-  if (log::informs() && member.ranks > 0)
-    log::tell("rank " + std::to_string(member.rank) + ": " + describe(call, member.ranks) +
-              (decision.served() ? ": " : ": NCCL: ") + std::string(decision.why));
-  return decision;
-}
 
 Communicators &Communicators::table() {
   static auto &table = *new Communicators;
@@ -59,41 +46,26 @@ static bool isAlways(const char *value) {
   return always && std::strcmp(always, value) == 0;
 }
 
-/// For the log.
-static void tellOf(const Member &member, const std::string &what) {
-  if (log::informs())
-    log::tell(
-        (member.ranks ? "rank " + std::to_string(member.rank) + " of " + std::to_string(member.ranks) + ": " : "") +
-        "a communicator " + what);
-}
-
-/// Says why NCCL keeps a communicator.
-static Attached refusal(const Member &member, std::string why) {
-  tellOf(member, "is left to NCCL: " + why);
-  return {nullptr, std::move(why)};
-}
-
-/// How many ranks it has, and which is ours.
-static bool ask(Member &member) {
-  return callInstalled<Function::CommCount>(member.comm, &member.ranks) == Result::Success &&
-         callInstalled<Function::CommUserRank>(member.comm, &member.rank) == Result::Success;
-}
-
 void Communicators::adopt(std::span<const Birth> births) {
   std::vector<Entry> asked; // the engine
   std::vector<Member> members;
   for (const Birth &birth : births) {
+    if (birth.parent && !birth.isDone) {
+      std::unique_lock lock(mutex);
+      hidden[birth.parent].push_back(birth);
+      continue;
+    }
     Member member{*birth.handle, 0, 0};
     if (!member.comm)
       continue;
-    const bool waits = !birth.blocking && !isAlways("1"); // NCCL does not say its ranks yet
+    const bool waits = (!birth.blocking || !birth.isDone) && !isAlways("1"); // NCCL does not say its ranks yet
     const std::string never = isAlways("0") ? "it does not block" : waits ? engine->refusal() : "";
     if (!never.empty())
       insert({member, false, nullptr, refusal(member, never)});
     else if (waits)
       insert({member,
               false,
-              std::make_shared<OwnComm>(member.comm, engine->patience()),
+              std::make_shared<OwnComm>(member.comm, birth.blocking, engine->patience()),
               {nullptr, "it is not ready, or captured before another call has been made"},
               true});
     else if (!ask(member))
@@ -121,66 +93,24 @@ std::vector<Entry> Communicators::attach(std::vector<Entry> asked, std::span<con
   return asked;
 }
 
-void Communicators::takeOn(Comm comm) {
-  const std::shared_ptr<const Entry> entry = find(comm);
-  if (!entry || !entry->waits)
+void Communicators::appear(Comm parent, Result state) {
+  if (!active())
     return;
-  OwnComm &own = *entry->own;
-  const Result ready = own.settle();
-  if (ready == Result::InProgress) // a later call would meet others' first
-    own.abort();
-  Entry made{entry->member, false, entry->own, {}};
-  if (ready != Result::Success || !ask(made.member))
-    return;
-  Member &member = made.member;
-  if (member.ranks == 1) {
-    made.attached = refusal(member, "one rank");
-    return replace(std::move(made));
-  }
-  if (const Result result = own.make(member.rank); result != Result::Success) {
-    if (own.isAborted()) // calls fail from now on
+  std::vector<Comm> handles;
+  std::vector<Birth> births;
+  {
+    std::unique_lock lock(mutex); // other threads of the application do not hear of it before
+    const auto born = hidden.extract(parent);
+    if (!born || state != Result::Success)
       return;
-    made.attached = refusal(member, "it could not be split: NCCL's error " + std::to_string(static_cast<int>(result)));
-    return replace(std::move(made));
+    for (const Birth &birth : born.mapped()) {
+      handles.push_back(*birth.handle);
+      births.push_back({nullptr, birth.blocking, nullptr, false});
+    }
   }
-  tellOf(member, "does not block: programs go by one of gc3's own beside it");
-  const Member beside{own.get(), member.ranks, member.rank};
-  replace(std::move(attach({std::move(made)}, {&beside, 1}).front()));
-}
-
-/// In a thread of its own. What can't be taken on there fails.
-std::jthread Communicators::takeOnElsewhere(Comm comm) {
-  const auto giveUp = [this, comm] {
-    if (const std::shared_ptr<const Entry> entry = find(comm); entry && entry->waits)
-      entry->own->abort();
-  };
-  const auto work = [this, comm, giveUp] {
-    const auto taken = [&] {
-      takeOn(comm);
-      return Result::Success;
-    };
-    if (guarded(taken) != Result::Success)
-      giveUp();
-  };
-  try {
-    return std::jthread(engine->elsewhere(work));
-  } catch (const std::system_error &error) {
-    log::tell(std::string("no thread for a communicator: ") + error.what());
-    giveUp();
-    return {};
-  }
-}
-
-void Communicators::takeOn(std::span<const First> calls) {
-  std::vector<Comm> comms;
-  for (const First &call : calls)
-    if (!engine->isCaptured(call.stream))
-      comms.push_back(call.comm);
-  std::vector<std::jthread> others;
-  for (size_t i = 1; i < comms.size(); ++i)
-    others.push_back(takeOnElsewhere(comms[i]));
-  if (!comms.empty())
-    takeOn(comms.front());
+  for (size_t i = 0; i < births.size(); ++i)
+    births[i].handle = &handles[i];
+  adopt(births);
 }
 
 void Communicators::insert(Entry made) {
@@ -209,7 +139,6 @@ void Communicators::replace(Entry made) {
   }
   if (!last && entry->attached.attachment)
     entry->attached.attachment->abort();
-  entry->own->joined();
   if (!entry->attached.attachment)
     entry->own->leave();
 }
@@ -244,20 +173,29 @@ Result Communicators::run(std::span<const Work> works) {
   return engine->run(works);
 }
 
-std::shared_ptr<const Entry> Communicators::release(Comm comm) {
+bool Communicators::release(Comm comm) {
   if (!active())
-    return nullptr;
-  std::unique_lock lock(mutex);
-  operations.erase(comm);
-  auto entry = entries.extract(comm);
-  return entry ? std::move(entry.mapped()) : nullptr;
+    return true;
+  std::unordered_map<Comm, std::shared_ptr<const Entry>>::node_type entry;
+  {
+    std::unique_lock lock(mutex);
+    entry = entries.extract(comm);
+    operations.erase(comm);
+    hidden.erase(comm);
+  }
+  return !entry || departures.begin(std::move(entry.mapped()), *engine);
+}
+
+bool Communicators::awaitRelease(Comm comm) {
+  return departures.await(comm);
 }
 
 bool Communicators::abort(Comm comm) {
   const Inside inside;
-  std::shared_ptr<const Entry> entry;
-  {
+  std::shared_ptr<const Entry> entry = departures.abandon(comm);
+  if (!entry) {
     std::unique_lock lock(mutex);
+    hidden.erase(comm);
     const auto known = entries.find(comm);
     if (known == entries.end() || (!known->second->attached.attachment && !known->second->own))
       return false;

@@ -3,8 +3,8 @@
 // death. Any number of threads may call; entries live on while a thread holds one.
 #pragma once
 
-#include "nccl/Engine.h"
-#include "nccl/OwnComm.h"
+#include "nccl/Departures.h"
+#include "nccl/Entry.h"
 
 #include <shared_mutex>
 #include <thread>
@@ -14,27 +14,19 @@ namespace gc3::nccl {
 
 /// A communicator about to be made, or just made.
 struct Birth {
-  Comm *handle; ///< where NCCL writes it; null there afterwards: this process has no part in it
-  bool blocking;
+  Comm *handle;  ///< where NCCL writes it; null there afterwards: this process has no part in it
+  bool blocking; ///< as it is configured
+  Comm parent;   ///< null: it has none
+  bool isDone;   ///< else NCCL goes on by itself, and writes the handle of a parent's child when that has been done
 };
 
-/// A communicator, and its attachment or why there is none.
-struct Entry {
-  Member member; ///< `ranks` is 0 where it was not ready to say
-  bool blocking;
-  std::shared_ptr<OwnComm> own; ///< where `member` does not block; an attachment is of it, which it outlives
-  Attached attached;
-  bool waits = false; ///< no engine has been asked yet
-
-  /// Who serves a call on it, logged if asked for.
-  Decision decide(const Call &call) const;
+/// A call that is kept until the end of a group, or the first one on a communicator.
+struct Kept {
+  Work work;                          ///< without an attachment NCCL serves it
+  std::shared_ptr<const Entry> entry; ///< keeps the attachment alive
 };
-
-/// The first collective call on a communicator.
-struct First {
-  Comm comm;
-  Stream stream;
-};
+/// Of one communicator, in their order.
+using CallsOfOne = std::vector<Kept *>;
 
 class Communicators {
 public:
@@ -54,10 +46,14 @@ public:
   /// Communicators that NCCL has made, together, outside of any group that is still open.
   void adopt(std::span<const Birth> births);
 
-  /// Those that wait, at their first collective calls, which all their ranks make, outside of any group. Each by
-  /// itself, as other ranks may come to theirs one by one, in any order. Some wait on: where they are not ready, which
-  /// is NCCL's error, or the call is captured, in which nothing can be made.
-  void takeOn(std::span<const First> calls);
+  /// What NCCL has said of a parent's state, before the application hears of it: children that it has made by now.
+  void appear(Comm parent, Result state);
+
+  /// Makes ready what calls need that ranks wait for each other for, outside of any group: where communicators wait,
+  /// and all their ranks make a first collective call, they are taken on, and it is decided who serves the calls;
+  /// programs are loaded. Each communicator by itself, as other ranks may make their calls one by one. Some wait on:
+  /// where they are not ready, which is NCCL's error, or the call is captured, in which nothing can be made.
+  void makeReady(std::span<const CallsOfOne> all);
 
   /// Waits until NCCL has put on its streams what it was told of a communicator, where that does not block. Not
   /// Success: it has failed, or was aborted.
@@ -71,9 +67,11 @@ public:
   /// What is known of an operation.
   std::optional<host::PreMulSum> operation(Comm comm, RedOp op) const;
 
-  /// Before NCCL finalizes or destroys it: forgets it. To destroy the entry, which may be null, gives back what the
-  /// attachment holds.
-  std::shared_ptr<const Entry> release(Comm comm);
+  /// Before NCCL finalizes or destroys it: gives back what the attachment holds, as Departures do. False: it has been
+  /// aborted meanwhile.
+  bool release(Comm comm);
+  /// Before NCCL destroys it: waits for that.
+  bool awaitRelease(Comm comm);
 
   /// Before NCCL aborts or revokes it: ends what runs; from here on all calls are NCCL's. True: the engine has revoked
   /// it.
@@ -82,7 +80,8 @@ public:
 private:
   Communicators();
   void takeOn(Comm comm);
-  std::jthread takeOnElsewhere(Comm comm);
+  void makeReady(const CallsOfOne &calls);
+  std::jthread makeReadyElsewhere(const CallsOfOne &calls);
   void insert(Entry made);
   void replace(Entry made);
   std::vector<Entry> attach(std::vector<Entry> asked, std::span<const Member> members) const;
@@ -90,7 +89,9 @@ private:
   std::unique_ptr<Engine> engine;
   mutable std::shared_mutex mutex;
   std::unordered_map<Comm, std::shared_ptr<const Entry>> entries;
+  std::unordered_map<Comm, std::vector<Birth>> hidden; ///< by parent, which has not said yet that it has made them
   std::unordered_map<Comm, std::unordered_map<RedOp, host::PreMulSum>> operations;
+  Departures departures;
 };
 
 } // namespace gc3::nccl

@@ -3,6 +3,7 @@
 // of NCCL's groups; what an engine calls of NCCL goes straight to the installed library.
 #pragma once
 
+#include "nccl/AbortFlag.h"
 #include "nccl/Bundles.h"
 #include "nccl/Call.h"
 
@@ -20,6 +21,7 @@ struct Member {
   Comm comm;
   int ranks;
   int rank;
+  AbortFlag isAborted{}; ///< null: nobody aborts it before the engine has taken it on
 };
 
 /// Which program serves a call, or why none does.
@@ -42,6 +44,9 @@ public:
   /// Decides from the collective, count, type, operation, root and ranks alone, so that all ranks decide alike; asked
   /// only about calls for which whyNever has nothing.
   virtual Decision serves(const Call &call) const = 0;
+
+  /// Waits until what has been enqueued has ended, or abort(). There are no calls any more.
+  virtual void drain() = 0;
 
   /// Ends what runs; calls fail afterwards. The communicator must not be touched any more from here on: NCCL may free
   /// it. True: it has been revoked here before.
@@ -84,6 +89,10 @@ public:
   /// same answer. Every rank makes this call, so ranks may talk to each other through NCCL, in one group for all
   /// `members`. Returns one Attached per member. Several threads may call at once.
   virtual std::vector<Attached> attach(std::span<const Member> members) = 0;
+
+  /// Loads the programs of calls on one communicator that will be run, where they are not loaded, for which it waits
+  /// for other ranks. Several threads may call at once, each of another communicator.
+  virtual void load(std::span<const Work> works) = 0;
 
   /// Enqueues calls in this order; their streams may be captured. They are one thread's: one call, or those of a group,
   /// which may have several ranks of one communicator, so what ranks must do together has to be done for all of them

@@ -36,15 +36,15 @@ Result Group::end() {
     return result;
   Group ended = std::exchange(*this, Group()); // nothing is left of it, whatever happens from here on
   const Result finished = isError(result) ? result : ended.finish(result);
-  ended.leave();
+  ended.destroyOperations(any);
   return finished;
 }
 
 Result Group::finish(Result result) {
   for (Birth &birth : births)
-    birth.blocking &= result != Result::InProgress;
+    birth.isDone &= result != Result::InProgress;
   Communicators::table().adopt(births);
-  takeOnWaiting();
+  makeReady();
   const Result forwarded = forwardUnserved();
   if (!kept.empty() && (result == Result::InProgress || forwarded == Result::InProgress))
     if (const Result late = settle(); late != Result::Success) {
@@ -61,29 +61,24 @@ Result Group::finish(Result result) {
   return isError(failure) ? failure : forwarded == Result::Success ? result : forwarded;
 }
 
-/// And decides who serves the calls on them. What NCCL did in the group has to be done first, which may take a while.
-void Group::takeOnWaiting() {
-  std::vector<First> waiting;
-  for (const Kept &call : kept) {
-    const First first{call.work.call.comm, call.work.call.stream};
-    const auto isOfIt = [&](const First &other) { return other.comm == first.comm; };
-    if (call.entry->waits && std::none_of(waiting.begin(), waiting.end(), isOfIt))
-      waiting.push_back(first);
-  }
-  if (waiting.empty())
+/// Where a communicator waits; else programs are loaded one by one when calls are run. What NCCL did in the group has
+/// to be done first, which may take a while.
+void Group::makeReady() {
+  const auto waits = [](const Kept &call) { return call.entry->waits; };
+  if (std::none_of(kept.begin(), kept.end(), waits))
     return;
-  Communicators::table().takeOn(waiting);
-  auto isAborted = [](const Kept &call) { return call.entry->waits && call.entry->own->isAborted(); };
+  std::vector<CallsOfOne> all;
+  for (Kept &call : kept) {
+    const auto isOfIt = [&](const CallsOfOne &calls) { return calls.front()->work.call.comm == call.work.call.comm; };
+    auto calls = std::find_if(all.begin(), all.end(), isOfIt);
+    if (calls == all.end())
+      calls = all.insert(all.end(), CallsOfOne());
+    calls->push_back(&call);
+  }
+  Communicators::table().makeReady(all);
+  const auto isAborted = [&](const Kept &call) { return waits(call) && call.entry->own->isAborted(); };
   if (std::erase_if(kept, isAborted) != 0) // by another thread, meanwhile
     failure = Result::InvalidUsage;
-  for (Kept &call : kept)
-    if (call.entry->waits)
-      if (std::shared_ptr<const Entry> entry = Communicators::table().find(call.work.call.comm)) {
-        const Decision decision = entry->decide(call.work.call);
-        call.work.attachment = decision.served() ? entry->attached.attachment.get() : nullptr;
-        call.work.program = decision.program;
-        call.entry = std::move(entry);
-      }
 }
 
 /// What NCCL has of the group's communicators comes first on all ranks, also where these do not block. RemoteError: it
@@ -128,7 +123,7 @@ Result Group::simulateEnd(SimInfo *info) {
   Group ended = std::exchange(*this, Group());
   ended.forwardKept(any);
   Result result = callInstalled<Function::GroupSimulateEnd>(info);
-  ended.leave();
+  ended.destroyOperations(any);
   return isError(result) ? result : isError(ended.failure) ? ended.failure : result;
 }
 
@@ -146,20 +141,6 @@ void Group::born(std::span<const Birth> made) {
     births.insert(births.end(), made.begin(), made.end());
   else
     Communicators::table().adopt(made);
-}
-
-void Group::release(Comm comm) {
-  handOver(comm);
-  const Inside inside;
-  if (std::shared_ptr<const Entry> entry = Communicators::table().release(comm); isOpen() && entry && entry->own)
-    departed.push_back(std::move(entry));
-}
-
-/// When it has ended: what had to wait for that.
-void Group::leave() {
-  destroyOperations(any);
-  const Inside inside;
-  departed.clear();
 }
 
 void Group::handOver(Comm comm) {

@@ -40,20 +40,13 @@ public:
   /// may yet be; NCCL destroys it afterwards.
   bool outlives(RedOp op, Comm comm);
 
-  /// Before `comm` is finalized or destroyed: the calls kept for it go to NCCL's part of the group, and what we hold of
-  /// it is given back; of one that does not block behind the group, since NCCL would take our own for one that blocks
-  /// in a group of others.
-  void release(Comm comm);
+  /// Before `comm` is finalized or destroyed: the calls kept for it go to NCCL's part of the group.
+  void handOver(Comm comm);
 
   /// Before `comm` is aborted: the calls kept for it are made no more.
   void drop(Comm comm);
 
 private:
-  struct Kept {
-    Work work;
-    std::shared_ptr<const Entry> entry; ///< keeps the attachment alive
-  };
-
   struct Passed {
     Comm comm;
     std::shared_ptr<OwnComm> own; ///< null where it blocks
@@ -65,13 +58,11 @@ private:
   };
 
   Result finish(Result result);
-  void takeOnWaiting();
+  void makeReady();
   Result forwardUnserved();
   Result settle() const;
   template <typename Which>
   void forwardKept(Which which);
-  void handOver(Comm comm);
-  void leave();
   void unmake(Comm comm);
   template <typename Which>
   void destroyOperations(Which which);
@@ -81,8 +72,7 @@ private:
   std::vector<Passed> passed; ///< calls that NCCL has got
   std::vector<Birth> births;
   std::vector<Operation> operations; ///< destroyed by the application, and not yet by NCCL
-  std::vector<std::shared_ptr<const Entry>> departed;
-  Result failure = Result::Success; ///< the first error of calls handed over
+  Result failure = Result::Success;  ///< the first error of calls handed over
 };
 
 } // namespace gc3::nccl

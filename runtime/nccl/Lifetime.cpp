@@ -20,19 +20,22 @@ static Result make(Comm *handles, int count, const Config *config, Comm parent, 
       return result;
     std::vector<Birth> births;
     for (int i = 0; i < count; ++i)
-      births.push_back({&handles[i], blocking && result == Result::Success});
+      births.push_back({&handles[i], blocking, parent, result == Result::Success});
     Group::ofThisThread().born(births);
     return result;
   });
 }
 
-/// Before NCCL finalizes or destroys a communicator: gives back what we hold of it.
-static void letGo(Comm comm) {
-  if (!isInside())
-    guarded([&] {
-      Group::ofThisThread().release(comm);
-      return Result::Success;
-    });
+/// Before NCCL finalizes a communicator, or destroys it and so `awaits` that: gives back what we hold of it. Not
+/// Success: it has been aborted meanwhile, and NCCL may have freed it.
+static Result letGo(Comm comm, bool awaits) {
+  if (isInside())
+    return Result::Success;
+  return guarded([&] {
+    Group::ofThisThread().handOver(comm);
+    Communicators &table = Communicators::table();
+    return table.release(comm) && (!awaits || table.awaitRelease(comm)) ? Result::Success : Result::InvalidUsage;
+  });
 }
 
 /// Before NCCL stops what runs on a communicator: stops what we run. True: we have revoked it before.
@@ -80,18 +83,18 @@ Result ncclCommGrow(Comm parent, int ranks, const UniqueId *id, int rank, Comm *
 }
 
 Result ncclCommFinalize(Comm comm) {
-  letGo(comm);
-  return callInstalled<Function::CommFinalize>(comm);
+  const Result released = letGo(comm, false);
+  return released == Result::Success ? callInstalled<Function::CommFinalize>(comm) : released;
 }
 
 Result ncclCommDestroy(Comm comm) {
-  letGo(comm);
-  return callInstalled<Function::CommDestroy>(comm);
+  const Result released = letGo(comm, true);
+  return released == Result::Success ? callInstalled<Function::CommDestroy>(comm) : released;
 }
 
 Result ncclCommAbort(Comm comm) {
   stop(comm);
-  letGo(comm);
+  letGo(comm, false);
   return callInstalled<Function::CommAbort>(comm);
 }
 
@@ -104,9 +107,12 @@ Result ncclCommRevoke(Comm comm, int flags) {
 
 Result ncclCommGetAsyncError(Comm comm, Result *error) {
   Result result = callInstalled<Function::CommGetAsyncError>(comm, error);
-  if (isInside() || result != Result::Success || *error != Result::Success)
+  if (isInside() || result != Result::Success || *error == Result::InProgress)
     return result;
   return guarded([&] {
+    Communicators::table().appear(comm, *error);
+    if (*error != Result::Success)
+      return result;
     std::shared_ptr<const Entry> entry = Communicators::table().find(comm);
     if (entry && entry->attached.attachment)
       *error = entry->attached.attachment->asyncError();

@@ -36,7 +36,7 @@ Result OwnComm::settle(Result state, const char *question) const {
   while (state == Result::InProgress) {
     {
       std::lock_guard lock(mutex);
-      if (aborted)
+      if (isAborted())
         return Result::InvalidUsage;
       if (Result asked = callInstalled<Function::CommGetAsyncError>(parent, &state); asked != Result::Success)
         return asked;
@@ -58,9 +58,11 @@ Result OwnComm::settle(Result state, const char *question) const {
 
 /// NCCL 2.14's fields are enough; the others get their defaults.
 Result OwnComm::begin(int rank) {
-  std::lock_guard lock(mutex);
-  if (aborted)
+  std::unique_lock lock(mutex);
+  if (isAborted())
     return Result::InvalidUsage;
+  if (blocks) // until all ranks have come, or its abort
+    lock.unlock();
   Config blocking{.size = sizeof(Config), .magic = configMagic, .version = configVersion, .blocking = 1};
   return callInstalled<Function::CommSplit>(parent, 0, rank, comm.get(), &blocking);
 }
@@ -75,10 +77,9 @@ static void keepForEver(std::unique_ptr<Comm> comm) {
 Result OwnComm::make(int rank) {
   const Result result = settle(begin(rank), "; is gc3, with the same bundles, on all of them?");
   std::lock_guard lock(mutex);
-  aborted |= result == Result::InProgress;
+  *aborted = isAborted() || result == Result::InProgress;
   exists = result == Result::Success && *comm;
-  joining = exists && !aborted;
-  if (!aborted)
+  if (!isAborted())
     return result == Result::Success && !exists ? Result::InternalError : result;
   if (exists)
     end();
@@ -92,18 +93,10 @@ Comm OwnComm::get() const {
   return exists ? *comm : nullptr;
 }
 
-void OwnComm::joined() {
-  std::lock_guard lock(mutex);
-  joining = false;
-  if (aborted)
-    end();
-}
-
 void OwnComm::abort() {
   std::lock_guard lock(mutex);
-  aborted = true;
-  if (!joining)
-    end();
+  *aborted = true;
+  end();
 }
 
 void OwnComm::end() {
@@ -116,11 +109,6 @@ void OwnComm::end() {
     }).detach();
   } catch (const std::system_error &) { // then what waits there ends with the process
   }
-}
-
-bool OwnComm::isAborted() const {
-  std::lock_guard lock(mutex);
-  return aborted;
 }
 
 } // namespace gc3::nccl

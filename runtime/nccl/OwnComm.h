@@ -14,7 +14,8 @@ namespace gc3::nccl {
 
 class OwnComm {
 public:
-  OwnComm(Comm parent, const Patience &patience) : parent(parent), patience(patience) {}
+  /// The parent may block itself, if it is a child of one that does not.
+  OwnComm(Comm parent, bool blocks, const Patience &patience) : parent(parent), blocks(blocks), patience(patience) {}
   ~OwnComm() { leave(); }
   OwnComm(const OwnComm &) = delete;
   OwnComm &operator=(const OwnComm &) = delete;
@@ -26,19 +27,17 @@ public:
   /// By all ranks of the parent, each in a thread of its own: waits until all have come, or abort(). If that takes too
   /// long it is as if aborted: the others may come yet, and wait for programs here.
   Result make(int rank);
-  /// Engines have been asked about it, which may have taken a while.
-  void joined();
-
   /// Null: there is none.
   Comm get() const;
   /// Nothing of it is used any more.
   void leave();
 
   /// Before the parent is aborted, by any thread: nothing of it is touched any more. What waits in NCCL for other ranks
-  /// ends, in a thread of its own, since NCCL waits for kernels there that may hang; but while an engine is asked only
-  /// when that has ended.
+  /// ends, in a thread of its own, since NCCL waits for kernels there that may hang.
   void abort();
-  bool isAborted() const;
+  bool isAborted() const { return *aborted; }
+  /// For who uses it.
+  AbortFlag abortFlag() const { return aborted; }
 
 private:
   Result begin(int rank);
@@ -46,10 +45,11 @@ private:
   void end();
 
   const Comm parent;
+  const bool blocks;
   const Patience patience;
-  mutable std::mutex mutex; ///< held where the parent is touched
-  bool aborted = false;
-  bool exists = false, joining = false;
+  const AbortFlag aborted = std::make_shared<std::atomic<bool>>(false); ///< set under the mutex
+  mutable std::mutex mutex; ///< held where the parent is touched, but not while it blocks
+  bool exists = false;
   std::unique_ptr<Comm> comm = std::make_unique<Comm>(); ///< NCCL writes it when all ranks have come
 };
 

@@ -113,12 +113,16 @@ protected:
             reinterpret_cast<nccl::Stream>(seat.stream)};
   }
 
+  static nccl::Work work(const Seat &seat) {
+    return {seat.attachment.get(), call(seat), seat.attachment->serves(call(seat)).program};
+  }
+
   /// An allreduce in place by these ranks, and others elsewhere; what their buffers have then.
   void reduce(const std::vector<Seat> &seats, float before, float after) {
     std::vector<nccl::Work> works;
     for (const Seat &seat : seats) {
       std::fill_n(seat.buffer, count, before);
-      works.push_back({seat.attachment.get(), call(seat), seat.attachment->serves(call(seat)).program});
+      works.push_back(work(seat));
     }
     EXPECT_EQ(engine->run(works), Result::Success);
     for (const Seat &seat : seats) {
@@ -189,6 +193,61 @@ TEST_F(LsaEngineThreads, GroupsMeetCallsOneByOne) {
   other.join();
   leave(first);
   leave(second);
+}
+
+/// Behind that no rank waits for another one to make its call.
+TEST_F(LsaEngineThreads, LoadsForCallsToCome) {
+  std::array<std::vector<Seat>, pairSize> seats;
+  const auto load = [&](size_t rank) {
+    seats[rank] = attach({{pairs[0][rank], pairSize, static_cast<int>(rank)}});
+    const nccl::Work call = work(seats[rank][0]);
+    engine->load({&call, 1});
+  };
+  std::thread other([&] { load(1); });
+  load(0);
+  other.join();
+  for (const std::vector<Seat> &own : seats) {
+    std::fill_n(own[0].buffer, count, 3.0f);
+    const nccl::Work call = work(own[0]);
+    EXPECT_EQ(engine->run({&call, 1}), Result::Success);
+  }
+  for (std::vector<Seat> &own : seats) {
+    while (!isIdle(own[0].stream))
+      std::this_thread::yield();
+    EXPECT_EQ(std::vector<float>(own[0].buffer, own[0].buffer + count), std::vector<float>(count, 6));
+    leave(own);
+  }
+}
+
+/// The other rank never comes.
+TEST_F(LsaEngineThreads, AnAbortEndsTheJoining) {
+  const auto aborted = std::make_shared<std::atomic<bool>>(false);
+  fake.whileAsked = [&] { *aborted = true; };
+  const nccl::Member alone{pairs[0][0], pairSize, 0, aborted};
+  std::vector<nccl::Attached> attached = engine->attach({&alone, 1});
+  fake.whileAsked = nullptr;
+  ASSERT_NE(attached[0].attachment, nullptr) << "the other one may come yet";
+  EXPECT_EQ(attached[0].why, "the communicator was aborted");
+  EXPECT_EQ(attached[0].attachment->asyncError(), Result::InvalidUsage);
+  leaks = "1 pieces of memory 1 pieces of pinned memory 1 streams "; // as documented
+}
+
+TEST_F(LsaEngineThreads, AnAbortEndsTheDraining) {
+  std::vector<Seat> own = attach({{pairs[0][0], pairSize, 0}, {pairs[0][1], pairSize, 1}});
+  reduce(own, 2, 4);
+  for (const Seat &seat : own)
+    seat.attachment->drain();
+  const nccl::Work alone = work(own[0]);
+  EXPECT_EQ(engine->run({&alone, 1}), Result::Success);
+  std::thread aborting([&] {
+    for (const Seat &seat : own)
+      seat.attachment->abort();
+  });
+  own[0].attachment->drain();
+  aborting.join();
+  EXPECT_EQ(own[0].attachment->asyncError(), Result::InvalidUsage);
+  leave(own);
+  leaks = "6 pieces of memory 4 pieces of pinned memory 2 pieces of symmetric memory 2 windows "; // as documented
 }
 
 /// While nobody asks, and told.

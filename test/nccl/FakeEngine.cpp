@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <new>
 #include <system_error>
+#include <thread>
 
 namespace gc3::nccl {
 
@@ -62,6 +63,13 @@ public:
     return test::fakeEngine().runResult;
   }
 
+  void drain() override {
+    if (test::fakeEngine().runs)
+      happened("drain " + name);
+    while (!aborted && test::fakeEngine().runs)
+      std::this_thread::yield();
+  }
+
   bool abort() override {
     aborted = true;
     happened("abort " + name);
@@ -73,6 +81,7 @@ public:
     happened("break " + name);
   }
 
+  Comm comm() const { return member.comm; }
   Result asyncError() const override { return test::fakeEngine().asyncError; }
 
 private:
@@ -98,6 +107,7 @@ public:
   std::vector<Attached> attach(std::span<const Member> members) override {
     std::vector<Attached> attached;
     std::string event = "attach";
+    const std::string name = test::commName(members.front().comm); // which may be gone behind an abort
     for (const Member &member : members) {
       event +=
           ' ' + test::commName(member.comm) + '=' + std::to_string(member.rank) + '/' + std::to_string(member.ranks);
@@ -109,7 +119,14 @@ public:
     if (test::fakeEngine().talks)
       exchange(members);
     happened(event);
+    if (const AbortFlag &aborted = members.front().isAborted; aborted && *aborted)
+      happened("stop attaching " + name);
     return attached;
+  }
+
+  void load(std::span<const Work> works) override {
+    for (const Work &work : works)
+      happened("load for " + test::commName(static_cast<FakeAttachment *>(work.attachment)->comm()));
   }
 
   Result run(std::span<const Work> works) override {

@@ -14,6 +14,7 @@ struct FakeEngineControl {
   std::atomic<Result> runResult{Result::Success};
   std::atomic<Result> asyncError{Result::Success};
   std::atomic<bool> hasMemory{true}; ///< else run throws
+  std::atomic<bool> runs{false};     ///< what has been enqueued
   std::atomic<bool> revokes{false};  ///< has revoked what is aborted
   std::atomic<bool> talks{false};    ///< calls NCCL when it attaches and runs, as engines do
   Patience patience{};               ///< of communicators that are made from now on

@@ -28,6 +28,8 @@ std::atomic<Result> asyncError{Result::Success};
 std::mutex planning;
 std::map<std::string, Result> planned;
 std::vector<std::unique_ptr<FakeComm>> alive;
+std::map<Comm, std::vector<std::pair<Comm *, Comm>>>
+    unborn; ///< by a parent that does not block: it has not said so yet
 Comm reused = nullptr;
 
 /// One thread's group: handles are written once more when it ends, and it remembers its first error. Communicators that
@@ -36,6 +38,7 @@ struct OpenGroup {
   unsigned depth = 0;
   Result error = Result::Success;
   std::optional<bool> blocks;
+  bool isBehind = false; ///< NCCL goes on with it by itself
   std::vector<std::pair<Comm *, Comm>> births;
 };
 thread_local OpenGroup group;
@@ -124,6 +127,19 @@ Result makeComm(Result result, Comm *where, int ranks, int rank, bool blocking) 
   return result;
 }
 
+/// What has just been made.
+Result hide(Result result, Comm parent, Comm *child) {
+  if (result != Result::Success && result != Result::InProgress)
+    return result;
+  std::lock_guard lock(planning);
+  unborn[parent].push_back({child, std::exchange(*child, nullptr)});
+  if (group.depth == 0)
+    return Result::InProgress;
+  group.births.pop_back();
+  group.isBehind = true;
+  return Result::Success;
+}
+
 Result freeComm(Result result, Comm comm) {
   std::lock_guard lock(planning);
   if (result == Result::Success)
@@ -139,7 +155,7 @@ Result endGroup(Result result) {
   for (auto [where, comm] : group.births)
     *where = comm;
   if (result == Result::Success)
-    result = group.error;
+    result = group.error == Result::Success && group.isBehind ? Result::InProgress : group.error;
   group = {};
   return result;
 }
@@ -226,11 +242,12 @@ FAKE(CommInitAll, Comm *made, int devices, const int *devlist) {
   return result;
 }
 
-/// Half of the ranks; none for a negative color.
+/// Half of the ranks; none for a negative color. A parent that does not block has it done when it is asked.
 FAKE(CommSplit, Comm parent, int color, int key, Comm *child, Config *config) {
   int ranks = color < 0 ? 0 : reinterpret_cast<FakeComm *>(parent)->ranks / 2;
-  return makeComm(launch(enter("CommSplit", parent, color, key, config), blocks(parent)), child, ranks, key,
-                  config ? blocks(config) : blocks(parent));
+  const Result result = makeComm(launch(enter("CommSplit", parent, color, key, config), blocks(parent)), child, ranks,
+                                 key, config ? blocks(config) : blocks(parent));
+  return blocks(parent) ? result : hide(result, parent, child);
 }
 
 FAKE(CommShrink, Comm parent, int *excluded, int excludedCount, Comm *child, Config *config, int flags) {
@@ -276,7 +293,12 @@ FAKE(CommUserRank, Comm comm, int *rank) {
 
 FAKE(CommGetAsyncError, Comm comm, Result *error) {
   *error = asyncError;
-  return enter("CommGetAsyncError", comm);
+  const Result result = enter("CommGetAsyncError", comm);
+  std::lock_guard lock(planning);
+  if (*error == Result::Success)
+    for (const auto &[where, made] : std::exchange(unborn[comm], {}))
+      *where = made;
+  return result;
 }
 
 /// Handles are never used again.
@@ -330,6 +352,7 @@ extern "C" void fakeNcclAsyncError(Result error) {
 extern "C" void fakeNcclReset() {
   std::lock_guard lock(planning);
   planned.clear();
+  unborn.clear();
   comms = 0;
   operations = redOpCount;
   asyncError = Result::Success;

@@ -17,7 +17,7 @@ protected:
   ~Nonblocking() override {
     fakeNcclAsyncError(Result::Success);
     fakeEngine().patience = {};
-    fakeEngine().captures = false;
+    fakeEngine().captures = fakeEngine().runs = false;
     fakeEngine().hasThreads = true;
     for (Comm comm : made) // so that nobody asks NCCL about them in the next test
       if (Communicators::table().find(comm))
@@ -57,18 +57,20 @@ protected:
   }
 
   static inline const std::string served = "run 7 AllReduce 8 B float sum on c1";
-  static inline const Events taken{"CommGetAsyncError(c0)", "CommSplit(c0, 0, 2, config)", "attach c1=2/4"};
-
   static Events after(Events events, const Events &more) {
     events.insert(events.end(), more.begin(), more.end());
     return events;
   }
+
+  static inline const Events split{"CommGetAsyncError(c0)", "CommSplit(c0, 0, 2, config)", "CommGetAsyncError(c0)"};
+  static inline const Events taken = after(split, {"attach c1=2/4"});
+  static inline const Events loaded = after(taken, {"load for c1"});
 };
 
 TEST_F(Nonblocking, AreTakenOnAtTheirFirstCall) {
   Comm comm = make();
   EXPECT_EQ(allReduce(comm, 2), Result::Success);
-  EXPECT_EQ(take(), after(taken, {served}));
+  EXPECT_EQ(take(), after(loaded, {served}));
   EXPECT_EQ(allReduce(comm, 2), Result::Success);
   EXPECT_EQ(allReduce(comm, 3), Result::Success);
   EXPECT_EQ(take(), (Events{served, "AllReduce(0x0, 0x0, 3, 7, 0, c0, 0x0)"}));
@@ -85,29 +87,70 @@ TEST_F(Nonblocking, TheFirstCallMayBeNccls) {
   EXPECT_EQ(take(), Events{served});
 }
 
+/// NCCL writes a child's handle when its parent has it done, which the application hears when it asks for that.
 TEST_F(Nonblocking, SoAreTheirChildren) {
-  Comm parent = make(), child = nullptr, blocking = nullptr;
   Config blocks{sizeof(Config), 0, 0, 1};
-  ASSERT_EQ(ncclCommSplit(parent, 0, 0, &child, nullptr), Result::Success);
-  EXPECT_EQ(take(), Events{"CommSplit(c0, 0, 0, null)"});
-  ASSERT_EQ(ncclCommSplit(parent, 0, 0, &blocking, &blocks), Result::Success);
-  EXPECT_EQ(take(), (Events{"CommSplit(c0, 0, 0, config)", "attach c2=0/2"}));
-  EXPECT_EQ(allReduce(child, 2), Result::Success);
-  EXPECT_EQ(take(), (Events{"CommGetAsyncError(c1)", "CommSplit(c1, 0, 0, config)", "attach c3=0/2",
-                            "run 7 AllReduce 8 B float sum on c3"}));
-  made.insert(made.end(), {child, blocking});
+  for (bool inGroup : {false, true})
+    for (Config *config : {static_cast<Config *>(nullptr), &blocks}) {
+      fakeNcclReset();
+      Comm parent = make(), child = nullptr, none = nullptr;
+      Result state = Result::Success;
+      if (inGroup)
+        ncclGroupStart();
+      EXPECT_EQ(ncclCommSplit(parent, 0, 0, &child, config), inGroup ? Result::Success : Result::InProgress);
+      EXPECT_EQ(inGroup ? ncclGroupEnd() : Result::InProgress, Result::InProgress);
+      EXPECT_EQ(child, nullptr);
+      EXPECT_EQ(ncclCommSplit(parent, -1, 0, &none, config), Result::InProgress);
+      fakeNcclAsyncError(Result::InProgress);
+      EXPECT_EQ(ncclCommGetAsyncError(parent, &state), Result::Success);
+      EXPECT_EQ(child, nullptr);
+      fakeNcclAsyncError(Result::Success);
+      EXPECT_EQ(ncclCommGetAsyncError(parent, &state), Result::Success);
+      EXPECT_EQ(none, nullptr);
+      take();
+      EXPECT_EQ(allReduce(child, 2), Result::Success);
+      Events events = take();
+      EXPECT_EQ(std::erase(events, "CommGetAsyncError(c1)"), config ? 1u : 2u);
+      EXPECT_EQ(events, (Events{"CommSplit(c1, 0, 0, config)", "attach c2=0/2", "load for c2",
+                                "run 7 AllReduce 8 B float sum on c2"}));
+      made.insert(made.end(), {child});
+    }
+}
+
+/// Their handles may lie in memory that is not the application's any more.
+TEST_F(Nonblocking, ChildrenThatNeverComeAreForgotten) {
+  const auto fail = [](Comm parent) {
+    fakeNcclAsyncError(Result::SystemError);
+    Result state = Result::Success;
+    EXPECT_EQ(ncclCommGetAsyncError(parent, &state), Result::Success);
+    fakeNcclAsyncError(Result::Success);
+    return state;
+  };
+  const auto revoke = [](Comm parent) { return ncclCommRevoke(parent, 0); };
+  for (const std::function<Result(Comm)> &end : {std::function<Result(Comm)>(fail), {ncclCommFinalize}, {revoke}}) {
+    fakeNcclReset();
+    Comm parent = make(), child = nullptr;
+    EXPECT_EQ(ncclCommSplit(parent, 0, 0, &child, nullptr), Result::InProgress);
+    end(parent);
+    Result state = Result::InProgress;
+    EXPECT_EQ(ncclCommGetAsyncError(parent, &state), Result::Success);
+    ASSERT_NE(child, nullptr) << "the stand-in knows no better";
+    EXPECT_EQ(Communicators::table().find(child), nullptr);
+    take();
+  }
 }
 
 TEST_F(Nonblocking, SoAreThoseOfGroups) {
   Comm comm = nullptr;
   ncclGroupStart();
-  ncclCommInitRank(&comm, 4, {}, 2);
+  Config config{sizeof(Config), 0, 0, 0};
+  ncclCommInitRankConfig(&comm, 4, {}, 2, &config);
   fakeNcclFail("GroupEnd", Result::InProgress);
   EXPECT_EQ(ncclGroupEnd(), Result::InProgress);
-  EXPECT_EQ(take(), (Events{"GroupStart()", "CommInitRank(4, id, 2)", "GroupEnd()"}));
+  EXPECT_EQ(take(), (Events{"GroupStart()", "CommInitRankConfig(4, id, 2, config)", "GroupEnd()"}));
   made.push_back(comm);
   EXPECT_EQ(allReduce(comm, 2), Result::Success);
-  EXPECT_EQ(take(), after(taken, {served}));
+  EXPECT_EQ(take(), after(loaded, {served}));
 }
 
 /// As NCCL_COMM_BLOCKING=0 would those of our own.
@@ -141,7 +184,7 @@ TEST_F(Nonblocking, WaitOnWhereTheyAreNotReady) {
   EXPECT_EQ(take(), (Events{"CommGetAsyncError(c0)", "AllReduce(0x0, 0x0, 2, 7, 0, c0, 0x0)"}));
   fakeNcclAsyncError(Result::Success);
   EXPECT_EQ(allReduce(comm, 2), Result::Success);
-  EXPECT_EQ(take(), after(taken, {served}));
+  EXPECT_EQ(take(), after(loaded, {served}));
 }
 
 TEST_F(Nonblocking, AreNcclsWhereTheyCantBeSplit) {
@@ -173,7 +216,7 @@ TEST_F(Nonblocking, CapturedFirstCallsAreNccls) {
                             "AllReduce(0x0, 0x0, 2, 7, 0, c0, 0x10)", "GroupEnd()"}));
   fakeEngine().captures = false;
   EXPECT_EQ(call(comm), Result::Success);
-  EXPECT_EQ(take(), after(Events{"look at a stream"}, after(taken, {served})));
+  EXPECT_EQ(take(), after(Events{"look at a stream"}, after(loaded, {served})));
   EXPECT_EQ(call(comm), Result::Success);
   EXPECT_EQ(take(), Events{served});
 }
@@ -187,8 +230,9 @@ TEST_F(Nonblocking, OursGoesWhereTheEngineRefuses) {
   EXPECT_EQ(events, (Events{"attach c1=2/3", "CommDestroy(c1)", "AllReduce(0x0, 0x0, 2, 7, 0, c0, 0x0)"}));
 }
 
-/// In a group NCCL would take ours for one that blocks among others that do not.
-TEST_F(Nonblocking, OursGoesBehindTheGroup) {
+/// Before the application's, also where the open group has calls on it; in a thread of its own, as NCCL would take it
+/// in the group for one that blocks among others that do not.
+TEST_F(Nonblocking, OursGoesFirst) {
   Comm comm = make();
   allReduce(comm, 2);
   take();
@@ -197,35 +241,51 @@ TEST_F(Nonblocking, OursGoesBehindTheGroup) {
   EXPECT_EQ(ncclCommDestroy(comm), Result::Success);
   fakeNcclFail("GroupEnd", Result::InProgress);
   EXPECT_EQ(ncclGroupEnd(), Result::InProgress);
-  EXPECT_EQ(take(), (Events{"GroupStart()", "AllReduce(0x0, 0x0, 3, 7, 0, c0, 0x0)", "CommDestroy(c0)", "GroupEnd()",
-                            "detach c1", "CommDestroy(c1)"}));
+  EXPECT_EQ(take(), (Events{"GroupStart()", "AllReduce(0x0, 0x0, 3, 7, 0, c0, 0x0)", "detach c1", "CommDestroy(c1)",
+                            "CommDestroy(c0)", "GroupEnd()"}));
 }
 
 TEST_F(Nonblocking, AreFinalizedTogether) {
-  for (const char *ending : {"GroupEnd", "GroupSimulateEnd"})
-    for (Result result : {Result::Success, Result::InProgress, Result::SystemError}) {
-      fakeNcclReset();
-      Comm first = make(), second = make();
-      allReduce(first, 2);
-      allReduce(second, 2);
-      take();
+  Comm first = make(), second = make();
+  for (bool hasThreads : {true, false}) { // without one it is done at once
+    fakeEngine().hasThreads = hasThreads;
+    Comm comm = hasThreads ? first : second;
+    allReduce(comm, 2);
+    take();
+    if (hasThreads)
       ncclGroupStart();
+    EXPECT_EQ(ncclCommFinalize(comm), Result::Success);
+    EXPECT_EQ(hasThreads ? ncclGroupEnd() : Result::Success, Result::Success) << "nothing of ours was in it";
+    ncclCommDestroy(comm);
+    Events events = take();
+    const std::string own = hasThreads ? "c2" : "c3", theirs = hasThreads ? "c0" : "c1";
+    EXPECT_EQ(events.back(), "CommDestroy(" + theirs + ")");
+    const auto detached = std::find(events.begin(), events.end(), "detach " + own);
+    EXPECT_LT(detached, std::find(detached, events.end(), "CommDestroy(" + own + ")"));
+    EXPECT_EQ(events.size(), hasThreads ? 6u : 4u);
+  }
+}
+
+/// As NCCL's own goes on by itself: an application may find that it takes too long, and abort.
+TEST_F(Nonblocking, AnAbortEndsTheFinalizing) {
+  for (bool inGroup : {false, true}) {
+    fakeNcclReset();
+    Comm comm = make();
+    allReduce(comm, 2);
+    take();
+    fakeEngine().runs = true;
+    if (inGroup)
       ncclGroupStart();
-      EXPECT_EQ(ncclCommFinalize(first), Result::Success);
-      EXPECT_EQ(ncclGroupEnd(), Result::Success);
-      EXPECT_EQ(ncclCommFinalize(second), Result::Success);
-      fakeNcclFail(ending, result);
-      EXPECT_EQ(ending == std::string("GroupEnd") ? ncclGroupEnd() : ncclGroupSimulateEnd(nullptr), result);
-      Events events = take();
-      std::erase(events, "GroupSimulateEnd(0x0)");
-      EXPECT_EQ(events.back(), "CommDestroy(c3)");
-      std::erase(events, "GroupEnd()");
-      EXPECT_EQ(events, (Events{"GroupStart()", "GroupStart()", "CommFinalize(c0)", "CommFinalize(c1)", "detach c2",
-                                "CommDestroy(c2)", "detach c3", "CommDestroy(c3)"}));
-      ncclCommDestroy(first);
-      ncclCommDestroy(second);
-      take();
-    }
+    EXPECT_EQ(ncclCommFinalize(comm), Result::Success);
+    EXPECT_EQ(ncclCommAbort(comm), Result::Success);
+    EXPECT_EQ(inGroup ? ncclGroupEnd() : Result::Success, Result::Success);
+    Events events = takeUntil("forget c1");
+    if (std::count(events.begin(), events.end(), "CommAbort(c1)") == 0) // in a thread of its own
+      takeUntil("CommAbort(c1)");
+    EXPECT_EQ(std::count(events.begin(), events.end(), "abort c1"), 1);
+    EXPECT_EQ(std::count(events.begin(), events.end(), "CommDestroy(c1)"), 0);
+    fakeEngine().runs = false;
+  }
 }
 
 TEST_F(Nonblocking, TheSplitIsWaitedFor) {
@@ -241,7 +301,7 @@ TEST_F(Nonblocking, TheSplitIsWaitedFor) {
   events = takeUntil(served);
   user.join();
   std::erase(events, "CommGetAsyncError(c0)");
-  EXPECT_EQ(events, (Events{"attach c1=2/4", served}));
+  EXPECT_EQ(events, (Events{"attach c1=2/4", "load for c1", served}));
 }
 
 /// As an application's watchdog does. The communicator is not touched behind that.
@@ -314,8 +374,8 @@ TEST_F(Nonblocking, TheWaitingMayEnd) {
   EXPECT_EQ(take(), (Events{"GroupStart()", "GroupEnd()"}));
 }
 
-/// While the engine is asked, which may take its time, it uses our own.
-TEST_F(Nonblocking, AnAbortWaitsForTheEngine) {
+/// While it is asked, which may take its time. What waits in NCCL for others ends.
+TEST_F(Nonblocking, AnAbortReachesTheEngine) {
   static Comm comm;
   comm = make();
   fakeEngine().sink = [](const char *event) {
@@ -324,9 +384,11 @@ TEST_F(Nonblocking, AnAbortWaitsForTheEngine) {
       std::thread([] { EXPECT_EQ(ncclCommAbort(comm), Result::Success); }).join();
   };
   EXPECT_EQ(allReduce(comm, 2), Result::InvalidUsage);
-  Events events = takeUntil("CommAbort(c1)"); // by a thread of its own
-  std::erase(events, "CommAbort(c1)");
-  EXPECT_EQ(events, after(taken, {"CommAbort(c0)", "abort c1", "forget c1"}));
+  Events events = take();
+  if (std::erase(events, "CommAbort(c1)") == 0) { // by a thread of its own
+    EXPECT_EQ(takeUntil("CommAbort(c1)"), Events{"CommAbort(c1)"});
+  }
+  EXPECT_EQ(events, after(taken, {"CommAbort(c0)", "stop attaching c1", "abort c1", "forget c1"}));
 }
 
 TEST_F(Nonblocking, AnAbortIsOursToo) {
@@ -356,33 +418,31 @@ TEST_F(Nonblocking, CallsInGroupsAreKept) {
   EXPECT_EQ(allReduce(comm, 3), Result::Success);
   EXPECT_EQ(take(), Events{"GroupStart()"});
   EXPECT_EQ(ncclGroupEnd(), Result::Success);
-  EXPECT_EQ(take(), after(Events{"GroupEnd()"}, after(taken, {"GroupStart()", "AllReduce(0x0, 0x0, 3, 7, 0, c0, 0x0)",
-                                                              "GroupEnd()", served})));
+  EXPECT_EQ(take(), after(Events{"GroupEnd()"}, after(loaded, {"GroupStart()", "AllReduce(0x0, 0x0, 3, 7, 0, c0, 0x0)",
+                                                               "GroupEnd()", served})));
   ncclGroupStart();
   allReduce(comm, 3);
   EXPECT_EQ(take(), (Events{"GroupStart()", "AllReduce(0x0, 0x0, 3, 7, 0, c0, 0x0)"})) << "as ever";
   ncclGroupEnd();
 }
 
-/// Other ranks may make their first calls on several one by one, in any order: no split waits for another's engine.
+/// Other ranks may make their first calls on several one by one, in any order: no split waits for what another needs.
 TEST_F(Nonblocking, EachIsTakenOnByItself) {
-  static std::atomic<bool> isAttached;
-  static std::string held, attached;
-  const std::vector<std::pair<std::string, std::string>> orders{{"CommSplit(c0, 0, 0, config)", "=1/4"},
-                                                                {"CommSplit(c1, 0, 1, config)", "=0/4"}};
-  for (const auto &[split, end] : orders) {
+  static std::atomic<bool> isLoaded;
+  static std::string held;
+  for (const char *split : {"CommSplit(c0, 0, 0, config)", "CommSplit(c1, 0, 1, config)"}) {
     fakeNcclReset();
     Comm c0 = make(4, 0), c1 = make(4, 1), c2 = makeComm(4, 3);
-    held = split, attached = end, isAttached = false;
+    held = split, isLoaded = false;
     fakeEngine().sink = [](const char *event) {
       note(event);
-      if (std::string(event).starts_with("attach") && std::string(event).ends_with(attached))
-        isAttached = true, isAttached.notify_all();
+      if (event == std::string("load for c3") || event == std::string("load for c4")) // not what is split meanwhile
+        isLoaded = true, isLoaded.notify_all();
     };
     fakeNcclSink([](const char *event) {
       note(event);
       if (event == held)
-        isAttached.wait(false);
+        isLoaded.wait(false);
     });
     ncclGroupStart();
     for (Comm comm : {c0, c2, c1, c0})
@@ -395,10 +455,12 @@ TEST_F(Nonblocking, EachIsTakenOnByItself) {
     const std::string first = isSwapped ? "c4" : "c3", second = isSwapped ? "c3" : "c4";
     for (const std::string &taken : {"attach " + first + "=0/4", "attach " + second + "=1/4"})
       EXPECT_EQ(std::count(events.begin(), events.end(), taken), 1) << taken;
+    for (const std::string &taken : {"load for " + first, "load for " + second, std::string("load for c2")})
+      EXPECT_GE(std::count(events.begin(), events.end(), taken), 1) << taken;
     const std::string run = "run 7 AllReduce 8 B float sum on ";
     EXPECT_EQ(Events(events.end() - 5, events.end()),
               (Events{"together 4", run + first, run + "c2", run + second, run + first}));
-    EXPECT_EQ(events.size(), 13u);
+    EXPECT_EQ(events.size(), 19u);
     fakeNcclSink(note);
     ncclCommDestroy(c2);
     take();
@@ -565,8 +627,8 @@ TEST_F(Nonblocking, OperationsMadeBeforeAreKnown) {
   take();
   for (int times = 0; times < 2; ++times)
     EXPECT_EQ(ncclAllReduce(nullptr, nullptr, 2, DataType::Float32, op, comm, nullptr), Result::Success);
-  EXPECT_EQ(take(), after(taken, {"run 7 AllReduce 8 B float premulsum by 0x40000000 on c1",
-                                  "run 7 AllReduce 8 B float premulsum by 0x40000000 on c1"}));
+  EXPECT_EQ(take(), after(loaded, {"run 7 AllReduce 8 B float premulsum by 0x40000000 on c1",
+                                   "run 7 AllReduce 8 B float premulsum by 0x40000000 on c1"}));
 }
 
 } // namespace

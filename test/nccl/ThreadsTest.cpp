@@ -2,6 +2,7 @@
 // Threads with communicators of their own, and one that aborts another's. For the thread sanitizer above all.
 #include "Front.h"
 
+#include <algorithm>
 #include <thread>
 
 using namespace gc3::nccl;
@@ -48,6 +49,24 @@ TEST_F(Threads, MakeUseAndDestroyCommunicatorsAtOnce) {
   EXPECT_EQ(forwarded, threadCount * rounds);
   EXPECT_EQ(detached, threadCount * rounds / 2);
   EXPECT_EQ(forgotten, threadCount * rounds / 2);
+}
+
+/// As a watchdog does, of what never ends. NCCL is not asked to finalize what it may have freed.
+TEST_F(Threads, OneAbortsWhatAnotherFinalizes) {
+  for (auto *finalize : {&ncclCommFinalize, &ncclCommDestroy}) {
+    fakeNcclReset();
+    Comm comm = makeComm();
+    fakeEngine().runs = true;
+    std::thread user([&] { EXPECT_EQ(finalize(comm), Result::InvalidUsage); });
+    while (take() != Events{"drain c0"})
+      std::this_thread::yield();
+    EXPECT_EQ(ncclCommAbort(comm), Result::Success);
+    user.join();
+    fakeEngine().runs = false;
+    Events events = take();
+    std::ranges::sort(events);
+    EXPECT_EQ(events, (Events{"CommAbort(c0)", "abort c0", "forget c0"}));
+  }
 }
 
 // As a watchdog does. The stand-in for NCCL frees the communicator, which the caller must then not use.

@@ -9,6 +9,8 @@
 #include <cstdio>
 #include <set>
 #include <string>
+#include <thread>
+#include <utility>
 
 using namespace gc3;
 using namespace gc3::nccl;
@@ -23,12 +25,13 @@ const lsa::Nccl &fake() {
 
 /// By the id that their ranks have been given.
 std::map<std::string, std::vector<Comm>> communicators;
-/// By a rank's communicator that is split, where the new one is to be written when all ranks have come.
-std::map<Comm, Comm *> splitting;
-std::set<Comm> madeBySplitting;
+/// By a rank's communicator that is split, where the new one is written when all ranks have come, which may not block.
+std::map<Comm, std::pair<Comm *, bool>> splitting;
+std::set<Comm> madeBySplitting, nonblocking;
 
 Result free(Comm comm) {
   const OneAtATime now;
+  nonblocking.erase(comm);
   if (madeBySplitting.erase(comm) != 0)
     return fake().CommDestroy(comm);
   machine().windows.free(comm);
@@ -65,7 +68,10 @@ Result ncclCommInitRankConfig(Comm *comm, int ranks, UniqueId id, int rank, Conf
   if (all.empty())
     all = machine().windows.make(ranks);
   *comm = all.at(static_cast<size_t>(rank));
-  return config && config->blocking == 0 ? Result::InProgress : Result::Success;
+  if (!config || config->blocking != 0)
+    return Result::Success;
+  nonblocking.insert(*comm);
+  return Result::InProgress;
 }
 Result ncclCommInitRank(Comm *comm, int ranks, UniqueId id, int rank) {
   return ncclCommInitRankConfig(comm, ranks, id, rank, nullptr);
@@ -75,16 +81,6 @@ Result ncclCommInitAll(Comm *comms, int ranks, const int *) {
   const OneAtATime now;
   std::ranges::copy(machine().windows.make(ranks), comms);
   return Result::Success;
-}
-Result ncclCommSplit(Comm parent, int color, int key, Comm *child, Config *config) {
-  const OneAtATime now;
-  const lsa::Nccl table = machine().windows.table();
-  *child = nullptr;
-  splitting[parent] = child;
-  table.GroupStart();
-  table.CommSplit(parent, color, key, child, config);
-  table.GroupEnd();
-  return Result::InProgress;
 }
 Result ncclCommFinalize(Comm) {
   return Result::Success;
@@ -100,13 +96,33 @@ Result ncclCommGetAsyncError(Comm comm, Result *error) {
   *error = Result::Success;
   if (const auto split = splitting.find(comm); split == splitting.end())
     return Result::Success;
-  else if (Comm made = *split->second; made) {
+  else if (Comm made = *split->second.first; made) {
     madeBySplitting.insert(made);
+    if (split->second.second)
+      nonblocking.insert(made);
     splitting.erase(split);
   } else {
     *error = Result::InProgress;
   }
   return Result::Success;
+}
+Result ncclCommSplit(Comm parent, int color, int key, Comm *child, Config *config) {
+  const auto begin = [&] {
+    const OneAtATime now;
+    const lsa::Nccl table = machine().windows.table();
+    *child = nullptr;
+    splitting[parent] = {child, config && config->blocking == 0};
+    table.GroupStart();
+    table.CommSplit(parent, color, key, child, config);
+    table.GroupEnd();
+    return nonblocking.contains(parent) ? Result::InProgress : Result::Success;
+  };
+  const Result begun = begin();
+  for (Result state = Result::InProgress; begun == Result::Success && state == Result::InProgress;) {
+    ncclCommGetAsyncError(parent, &state);
+    std::this_thread::yield();
+  }
+  return begun;
 }
 Result ncclCommCount(Comm comm, int *ranks) {
   return fake().CommCount(comm, ranks);

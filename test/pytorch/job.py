@@ -18,7 +18,7 @@ class Rank:
 
     def __init__(self, store, rank):
         torch.cuda.set_device(rank)
-        self.rank, self.device = rank, torch.device("cuda", rank)
+        self.store, self.rank, self.device = store, rank, torch.device("cuda", rank)
         self.group = dist.ProcessGroupNCCL(dist.PrefixStore("job", store), rank, RANKS, dist.ProcessGroupNCCL.Options())
 
     def tensor(self, count=COUNT, dtype=torch.float32, of=None):
@@ -69,6 +69,16 @@ class Rank:
         check("two in a group, the first", one, sum(self.tensor(of=r) for r in range(RANKS)))
         check("two in a group, the second", other, sum(self.tensor(10, torch.int64, r) for r in range(RANKS)))
 
+    def split(self):
+        """A group of the same ranks, whose communicator is split from this one's, as new_group has it with a device_id."""
+        options = dist.ProcessGroupNCCL.Options()
+        options.split_from, options.split_color = self.group, 1
+        group = dist.ProcessGroupNCCL(dist.PrefixStore("split", self.store), self.rank, RANKS, options)
+        data = self.tensor().to(self.device)
+        group.allreduce([data]).wait()
+        check("all_reduce in a group that was split", data, sum(self.tensor(of=r) for r in range(RANKS)))
+        group._shutdown()
+
     def run(self):
         for dtype in (torch.float32, torch.float16, torch.bfloat16, torch.float64, torch.int32, torch.int64, torch.uint8):
             for name in ("SUM", "PRODUCT", "MIN", "MAX"):
@@ -79,6 +89,7 @@ class Rank:
         self.reduce_scatter()
         self.rooted()
         self.coalesced()
+        self.split()
         self.group.barrier().wait()
         self.group._shutdown()
 

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// What has to be made ready before calls can be made, for which ranks wait for each other.
+#include "log/Log.h"
+#include "nccl/Communicators.h"
+#include "nccl/Guarded.h"
+#include "nccl/Installed.h"
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+namespace gc3::nccl {
+
+void Communicators::takeOn(Comm comm) {
+  const std::shared_ptr<const Entry> entry = find(comm);
+  if (!entry || !entry->waits)
+    return;
+  OwnComm &own = *entry->own;
+  const Result ready = own.settle();
+  if (ready == Result::InProgress) // a later call would meet others' first
+    own.abort();
+  Entry made{entry->member, false, entry->own, {}};
+  if (ready != Result::Success || !ask(made.member))
+    return;
+  Member &member = made.member;
+  if (member.ranks == 1) {
+    made.attached = refusal(member, "one rank");
+    return replace(std::move(made));
+  }
+  if (const Result result = own.make(member.rank); result != Result::Success) {
+    if (own.isAborted()) // calls fail from now on
+      return;
+    made.attached = refusal(member, "it could not be split: NCCL's error " + std::to_string(static_cast<int>(result)));
+    return replace(std::move(made));
+  }
+  tellOf(member, "does not block: programs go by one of gc3's own beside it");
+  const Member beside{own.get(), member.ranks, member.rank, own.abortFlag()};
+  replace(std::move(attach({std::move(made)}, {&beside, 1}).front()));
+}
+
+void Communicators::makeReady(const CallsOfOne &calls) {
+  const std::shared_ptr<const Entry> last = calls.front()->entry;
+  if (last->waits) {
+    const Call &first = calls.front()->work.call;
+    if (!engine->isCaptured(first.stream))
+      takeOn(first.comm);
+    const std::shared_ptr<const Entry> entry = find(first.comm);
+    if (last->own->isAborted() || !entry)
+      return;
+    for (Kept *call : calls) {
+      const Decision decision = entry->decide(call->work.call);
+      call->work.attachment = decision.served() ? entry->attached.attachment.get() : nullptr;
+      call->work.program = decision.program;
+      call->entry = entry;
+    }
+  }
+  std::vector<Work> works;
+  for (const Kept *call : calls)
+    if (call->work.attachment)
+      works.push_back(call->work);
+  const Inside inside;
+  engine->load(works);
+}
+
+/// In a thread of its own. Calls fail for which that can't be done.
+std::jthread Communicators::makeReadyElsewhere(const CallsOfOne &calls) {
+  const auto giveUp = [calls] {
+    if (const Entry &entry = *calls.front()->entry; entry.waits)
+      entry.own->abort();
+  };
+  const auto work = [this, calls, giveUp] {
+    const auto made = [&] {
+      makeReady(calls);
+      return Result::Success;
+    };
+    if (guarded(made) != Result::Success)
+      giveUp();
+  };
+  try {
+    return std::jthread(engine->elsewhere(work));
+  } catch (const std::system_error &error) {
+    log::tell(std::string("no thread for a communicator: ") + error.what());
+    giveUp();
+    return {};
+  }
+}
+
+void Communicators::makeReady(std::span<const CallsOfOne> all) {
+  std::vector<std::jthread> others;
+  for (size_t i = 1; i < all.size(); ++i)
+    others.push_back(makeReadyElsewhere(all[i]));
+  if (!all.empty())
+    makeReady(all.front());
+}
+
+} // namespace gc3::nccl
