@@ -136,6 +136,11 @@ protected:
     return fake.isIdle(stream);
   }
 
+  bool isRevoked(nccl::Comm comm) {
+    const OneAtATime now;
+    return std::ranges::count(windows.revoked, comm) == 1;
+  }
+
   std::string leaks;
   FakeCuda fake;
   FakeWindows windows{fake};
@@ -219,6 +224,21 @@ TEST_F(LsaEngineThreads, LoadsForCallsToCome) {
   }
 }
 
+/// What ranks tell each other says for which one it is.
+TEST_F(LsaEngineThreads, TwoOverOneOfNccls) {
+  const std::vector<nccl::Member> members{{pairs[0][0], pairSize, 0}, {pairs[0][1], pairSize, 1}};
+  std::vector<Seat> first = attach(members), second = attach(members);
+  const auto run = [&](const Seat &seat) {
+    const nccl::Work call = work(seat);
+    EXPECT_EQ(engine->run({&call, 1}), Result::InvalidUsage);
+  };
+  std::thread other([&] { run(second[1]); });
+  run(first[0]);
+  other.join();
+  leave(first);
+  leave(second);
+}
+
 /// The other rank never comes.
 TEST_F(LsaEngineThreads, AnAbortEndsTheJoining) {
   const auto aborted = std::make_shared<std::atomic<bool>>(false);
@@ -265,6 +285,7 @@ TEST_F(LsaEngineThreads, AKernelThatHangsIsStopped) {
   const std::string all = told.until(story);
   EXPECT_NE(all.find(story), std::string::npos) << all;
   EXPECT_TRUE(isIdle(own[0].stream));
+  EXPECT_TRUE(isRevoked(own[0].comm));
   leave(own);
 }
 
