@@ -168,12 +168,12 @@ public:
     return attached;
   }
 
-  void load(std::span<const Work> works) override {
-    for (const Work &work : works)
-      if (const auto &attachment = static_cast<const RankAttachment &>(*work.attachment); attachment.joined()) {
-        RankCall call = rankCall(attachment.rank(), work);
-        lsa::load({&call}, drivers.nccl);
-      }
+  void load(const Work &work) override {
+    const auto &attachment = static_cast<const RankAttachment &>(*work.attachment);
+    if (!attachment.joined())
+      return;
+    RankCall call = rankCall(attachment.rank(), work);
+    lsa::load({&call}, drivers.nccl);
   }
 
   Result run(std::span<const Work> works) override {

@@ -46,28 +46,34 @@ static bool isAlways(const char *value) {
   return always && std::strcmp(always, value) == 0;
 }
 
-void Communicators::adopt(std::span<const Birth> births) {
+/// One that NCCL does not say the ranks of yet.
+Entry Communicators::unready(Comm comm, bool blocks) const {
+  const Member member{comm, 0, 0};
+  const std::string never = isAlways("0") ? "it does not block" : engine->refusal();
+  if (!never.empty())
+    return {member, false, nullptr, refusal(member, never)};
+  return {member,
+          false,
+          std::make_shared<OwnComm>(comm, blocks, engine->patience()),
+          {nullptr, "it is not ready, or captured before another call has been made"},
+          true};
+}
+
+void Communicators::adopt(std::span<const Birth> made) {
   std::vector<Entry> asked; // the engine
   std::vector<Member> members;
-  for (const Birth &birth : births) {
+  for (const Birth &birth : made) {
     if (birth.parent && !birth.isDone) {
       std::unique_lock lock(mutex);
       hidden[birth.parent].push_back(birth);
+      hidden[birth.parent].back().number = ++births;
       continue;
     }
     Member member{*birth.handle, 0, 0};
     if (!member.comm)
       continue;
-    const bool waits = (!birth.blocking || !birth.isDone) && !isAlways("1"); // NCCL does not say its ranks yet
-    const std::string never = isAlways("0") ? "it does not block" : waits ? engine->refusal() : "";
-    if (!never.empty())
-      insert({member, false, nullptr, refusal(member, never)});
-    else if (waits)
-      insert({member,
-              false,
-              std::make_shared<OwnComm>(member.comm, birth.blocking, engine->patience()),
-              {nullptr, "it is not ready, or captured before another call has been made"},
-              true});
+    if (const bool waits = !birth.blocking || !birth.isDone; isAlways("0") || (waits && !isAlways("1")))
+      insert(unready(member.comm, birth.blocking));
     else if (!ask(member))
       continue;
     else if (member.ranks == 1)
@@ -93,37 +99,54 @@ std::vector<Entry> Communicators::attach(std::vector<Entry> asked, std::span<con
   return asked;
 }
 
-void Communicators::appear(Comm parent, Result state) {
+static void forget(const std::shared_ptr<const Entry> &stale) {
+  if (stale && stale->attached.attachment)
+    stale->attached.attachment->abort();
+}
+
+uint64_t Communicators::lastBirth() const {
+  std::shared_lock lock(mutex);
+  return births;
+}
+
+void Communicators::appear(Comm parent, Result state, uint64_t last) {
   if (!active())
     return;
-  std::vector<Comm> handles;
-  std::vector<Birth> births;
-  {
-    std::unique_lock lock(mutex); // other threads of the application do not hear of it before
-    const auto born = hidden.extract(parent);
-    if (!born || state != Result::Success)
-      return;
-    for (const Birth &birth : born.mapped()) {
-      handles.push_back(*birth.handle);
-      births.push_back({nullptr, birth.blocking, nullptr, false});
-    }
-  }
-  for (size_t i = 0; i < births.size(); ++i)
-    births[i].handle = &handles[i];
-  adopt(births);
+  const Inside inside;
+  std::vector<std::shared_ptr<const Entry>> stale;
+  std::unique_lock lock(mutex); // other threads of the application do not hear of it before
+  const auto found = hidden.find(parent);
+  if (found == hidden.end())
+    return;
+  std::erase_if(found->second, [&](const Birth &birth) {
+    if (birth.number > last)
+      return false;
+    if (state == Result::Success && *birth.handle)
+      stale.push_back(put(std::make_shared<const Entry>(unready(*birth.handle, birth.blocking))));
+    return true;
+  });
+  if (found->second.empty())
+    hidden.erase(found);
+  lock.unlock();
+  for (const std::shared_ptr<const Entry> &entry : stale)
+    forget(entry);
+}
+
+/// Under the lock. What had its handle, which was freed without our knowledge: to forget.
+std::shared_ptr<const Entry> Communicators::put(std::shared_ptr<const Entry> entry) {
+  operations.erase(entry->member.comm);
+  return std::exchange(entries[entry->member.comm], std::move(entry));
 }
 
 void Communicators::insert(Entry made) {
   auto entry = std::make_shared<const Entry>(std::move(made));
-  Inside inside;
-  std::shared_ptr<const Entry> stale; // of a handle that was freed without our knowledge
+  const Inside inside;
+  std::shared_ptr<const Entry> stale;
   {
     std::unique_lock lock(mutex);
-    stale = std::exchange(entries[entry->member.comm], entry);
-    operations.erase(entry->member.comm);
+    stale = put(std::move(entry));
   }
-  if (stale && stale->attached.attachment)
-    stale->attached.attachment->abort();
+  forget(stale);
 }
 
 /// Of a communicator that waited, unless it is not there any more. Its operations stay.

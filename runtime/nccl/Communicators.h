@@ -18,6 +18,7 @@ struct Birth {
   bool blocking; ///< as it is configured
   Comm parent;   ///< null: it has none
   bool isDone;   ///< else NCCL goes on by itself, and writes the handle of a parent's child when that has been done
+  uint64_t number = 0; ///< of those that are not done, in their order
 };
 
 /// A call that is kept until the end of a group, or the first one on a communicator.
@@ -44,15 +45,19 @@ public:
   bool willBlock(const Config *config, Comm parent) const;
 
   /// Communicators that NCCL has made, together, outside of any group that is still open.
-  void adopt(std::span<const Birth> births);
+  void adopt(std::span<const Birth> made);
 
-  /// What NCCL has said of a parent's state, before the application hears of it: children that it has made by now.
-  void appear(Comm parent, Result state);
+  /// Births that are not done so far.
+  uint64_t lastBirth() const;
+  /// What NCCL has said of a parent's state, when lastBirth() had been asked and before the application hears of it:
+  /// children up to that one are there, or will never be.
+  void appear(Comm parent, Result state, uint64_t last);
 
-  /// Makes ready what calls need that ranks wait for each other for, outside of any group: where communicators wait,
-  /// and all their ranks make a first collective call, they are taken on, and it is decided who serves the calls;
-  /// programs are loaded. Each communicator by itself, as other ranks may make their calls one by one. Some wait on:
-  /// where they are not ready, which is NCCL's error, or the call is captured, in which nothing can be made.
+  /// Makes ready what first calls need that ranks wait for each other for, outside of any group: where communicators
+  /// wait, and all their ranks make a first collective call, they are taken on, and it is decided who serves the calls;
+  /// the first call's program is loaded, as further calls may have to be behind it first. Each communicator by itself,
+  /// as other ranks may make their calls one by one. Some wait on: where they are not ready, which is NCCL's error, or
+  /// the call is captured, in which nothing can be made.
   void makeReady(std::span<const CallsOfOne> all);
 
   /// Waits until NCCL has put on its streams what it was told of a communicator, where that does not block. Not
@@ -82,7 +87,9 @@ private:
   void takeOn(Comm comm);
   void makeReady(const CallsOfOne &calls);
   std::jthread makeReadyElsewhere(const CallsOfOne &calls);
+  Entry unready(Comm comm, bool blocks) const;
   void insert(Entry made);
+  std::shared_ptr<const Entry> put(std::shared_ptr<const Entry> entry);
   void replace(Entry made);
   std::vector<Entry> attach(std::vector<Entry> asked, std::span<const Member> members) const;
 
@@ -90,6 +97,7 @@ private:
   mutable std::shared_mutex mutex;
   std::unordered_map<Comm, std::shared_ptr<const Entry>> entries;
   std::unordered_map<Comm, std::vector<Birth>> hidden; ///< by parent, which has not said yet that it has made them
+  uint64_t births = 0;                                 ///< that were hidden
   std::unordered_map<Comm, std::unordered_map<RedOp, host::PreMulSum>> operations;
   Departures departures;
 };

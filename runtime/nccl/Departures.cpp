@@ -25,6 +25,7 @@ bool Departures::begin(std::shared_ptr<const Entry> entry, const Engine &engine)
           giveBack(entry);
           entry = nullptr;
         }));
+        entry = nullptr; // the thread's reference has to be the last one
         return true;
       } catch (const std::system_error &) { // then here
       }

@@ -90,9 +90,9 @@ public:
   /// `members`. Returns one Attached per member. Several threads may call at once.
   virtual std::vector<Attached> attach(std::span<const Member> members) = 0;
 
-  /// Loads the programs of calls on one communicator that will be run, where they are not loaded, for which it waits
-  /// for other ranks. Several threads may call at once, each of another communicator.
-  virtual void load(std::span<const Work> works) = 0;
+  /// Loads the program of a call that will be run, if it is not loaded, for which it waits for other ranks. Several
+  /// threads may call at once, each for another communicator.
+  virtual void load(const Work &work) = 0;
 
   /// Enqueues calls in this order; their streams may be captured. They are one thread's: one call, or those of a group,
   /// which may have several ranks of one communicator, so what ranks must do together has to be done for all of them

@@ -54,12 +54,9 @@ void Communicators::makeReady(const CallsOfOne &calls) {
       call->entry = entry;
     }
   }
-  std::vector<Work> works;
-  for (const Kept *call : calls)
-    if (call->work.attachment)
-      works.push_back(call->work);
   const Inside inside;
-  engine->load(works);
+  if (const Work &first = calls.front()->work; first.attachment)
+    engine->load(first);
 }
 
 /// In a thread of its own. Calls fail for which that can't be done.

@@ -106,15 +106,17 @@ Result ncclCommRevoke(Comm comm, int flags) {
 }
 
 Result ncclCommGetAsyncError(Comm comm, Result *error) {
-  Result result = callInstalled<Function::CommGetAsyncError>(comm, error);
-  if (isInside() || result != Result::Success || *error == Result::InProgress)
-    return result;
+  if (isInside())
+    return callInstalled<Function::CommGetAsyncError>(comm, error);
   return guarded([&] {
-    Communicators::table().appear(comm, *error);
-    if (*error != Result::Success)
+    Communicators &table = Communicators::table();
+    const uint64_t last = table.lastBirth();
+    const Result result = callInstalled<Function::CommGetAsyncError>(comm, error);
+    if (result != Result::Success || *error == Result::InProgress)
       return result;
-    std::shared_ptr<const Entry> entry = Communicators::table().find(comm);
-    if (entry && entry->attached.attachment)
+    table.appear(comm, *error, last);
+    const std::shared_ptr<const Entry> entry = table.find(comm);
+    if (*error == Result::Success && entry && entry->attached.attachment)
       *error = entry->attached.attachment->asyncError();
     return result;
   });

@@ -17,7 +17,7 @@ public:
     return std::vector<Attached>(members.size(), {nullptr, why});
   }
   bool isCaptured(Stream) const override { return false; }
-  void load(std::span<const Work>) override {}
+  void load(const Work &) override {}
   Result run(std::span<const Work>) override { return Result::InternalError; } // there is nothing to run on
 
 private:

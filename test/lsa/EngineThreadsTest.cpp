@@ -205,8 +205,7 @@ TEST_F(LsaEngineThreads, LoadsForCallsToCome) {
   std::array<std::vector<Seat>, pairSize> seats;
   const auto load = [&](size_t rank) {
     seats[rank] = attach({{pairs[0][rank], pairSize, static_cast<int>(rank)}});
-    const nccl::Work call = work(seats[rank][0]);
-    engine->load({&call, 1});
+    engine->load(work(seats[rank][0]));
   };
   std::thread other([&] { load(1); });
   load(0);

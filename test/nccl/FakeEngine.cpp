@@ -124,9 +124,8 @@ public:
     return attached;
   }
 
-  void load(std::span<const Work> works) override {
-    for (const Work &work : works)
-      happened("load for " + test::commName(static_cast<FakeAttachment *>(work.attachment)->comm()));
+  void load(const Work &work) override {
+    happened("load for " + test::commName(static_cast<FakeAttachment *>(work.attachment)->comm()));
   }
 
   Result run(std::span<const Work> works) override {

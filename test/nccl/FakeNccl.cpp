@@ -293,12 +293,14 @@ FAKE(CommUserRank, Comm comm, int *rank) {
 
 FAKE(CommGetAsyncError, Comm comm, Result *error) {
   *error = asyncError;
-  const Result result = enter("CommGetAsyncError", comm);
-  std::lock_guard lock(planning);
-  if (*error == Result::Success)
-    for (const auto &[where, made] : std::exchange(unborn[comm], {}))
-      *where = made;
-  return result;
+  std::vector<std::pair<Comm *, Comm>> born; // by now
+  if (*error == Result::Success) {
+    std::lock_guard lock(planning);
+    born = std::exchange(unborn[comm], {});
+  }
+  for (const auto &[where, made] : born)
+    *where = made;
+  return enter("CommGetAsyncError", comm);
 }
 
 /// Handles are never used again.
