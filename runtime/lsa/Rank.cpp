@@ -34,7 +34,7 @@ static uint64_t thisHost() {
 void Rank::drain() {
   const OnDevice device(cuda, onDevice);
   bool idle = false;
-  while (!*isAborted && runner.isIdle(idle).ok() && !idle) {
+  while (!*isAborted && !hasGivenUp && runner.isIdle(idle).ok() && !idle) {
     runner.watch(cuda::Watchdog::Clock::now()); // nobody else may do so any more
     std::this_thread::yield();
   }

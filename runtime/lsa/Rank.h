@@ -134,7 +134,7 @@ public:
   void fail(const host::Outcome &why);
   uint32_t timeoutMs() const { return options.timeoutMs; }
 
-  /// Waits until what runs has ended, or abort(). There are no calls any more.
+  /// Waits until what runs has ended, or abort(); not where other ranks never came. There are no calls any more.
   void drain();
 
   /// Ends what runs. The communicator is not touched any more, but by a thread that is in a call of NCCL's already.

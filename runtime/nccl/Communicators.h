@@ -75,6 +75,7 @@ public:
   /// Before NCCL finalizes or destroys it: gives back what the attachment holds, as Departures do. False: it has been
   /// aborted meanwhile.
   bool release(Comm comm);
+  bool isBeingReleased(Comm comm) const { return departures.isUnderWay(comm); }
   /// Before NCCL destroys it: waits for that.
   bool awaitRelease(Comm comm);
 
@@ -86,6 +87,7 @@ private:
   Communicators();
   void takeOn(Comm comm);
   void makeReady(const CallsOfOne &calls);
+  void makeReadyOrGiveUp(const CallsOfOne &calls);
   std::jthread makeReadyElsewhere(const CallsOfOne &calls);
   Entry unready(Comm comm, bool blocks) const;
   void insert(Entry made);

@@ -61,6 +61,12 @@ bool Departures::await(Comm comm) {
   return all.erase(comm) != 0 || !isAwaited;
 }
 
+bool Departures::isUnderWay(Comm comm) const {
+  std::lock_guard lock(mutex);
+  const auto departing = all.find(comm);
+  return departing != all.end() && departing->second.entry;
+}
+
 std::shared_ptr<const Entry> Departures::abandon(Comm comm) {
   std::lock_guard lock(mutex);
   auto departing = all.extract(comm);

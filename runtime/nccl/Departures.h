@@ -21,6 +21,8 @@ public:
   bool begin(std::shared_ptr<const Entry> entry, const Engine &engine);
   /// Waits until it has been given back. False: it was abandoned meanwhile.
   bool await(Comm comm);
+  /// Something is still to be given back of it.
+  bool isUnderWay(Comm comm) const;
   /// The one under way, for who aborts it; null: there is none.
   std::shared_ptr<const Entry> abandon(Comm comm);
 
@@ -31,7 +33,7 @@ private:
   };
   bool giveBack(const std::shared_ptr<const Entry> &entry);
 
-  std::mutex mutex;
+  mutable std::mutex mutex;
   std::unordered_map<Comm, Departing> all;
 };
 

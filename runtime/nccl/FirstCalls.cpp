@@ -59,25 +59,27 @@ void Communicators::makeReady(const CallsOfOne &calls) {
     engine->load(first);
 }
 
-/// In a thread of its own. Calls fail for which that can't be done.
+/// Calls fail for which that can't be done: others may have made theirs when a further one is made.
+static void giveUp(const CallsOfOne &calls) {
+  if (const Entry &entry = *calls.front()->entry; entry.waits)
+    entry.own->abort();
+}
+
+void Communicators::makeReadyOrGiveUp(const CallsOfOne &calls) {
+  const auto made = [&] {
+    makeReady(calls);
+    return Result::Success;
+  };
+  if (guarded(made) != Result::Success)
+    giveUp(calls);
+}
+
 std::jthread Communicators::makeReadyElsewhere(const CallsOfOne &calls) {
-  const auto giveUp = [calls] {
-    if (const Entry &entry = *calls.front()->entry; entry.waits)
-      entry.own->abort();
-  };
-  const auto work = [this, calls, giveUp] {
-    const auto made = [&] {
-      makeReady(calls);
-      return Result::Success;
-    };
-    if (guarded(made) != Result::Success)
-      giveUp();
-  };
   try {
-    return std::jthread(engine->elsewhere(work));
+    return std::jthread(engine->elsewhere([this, calls] { makeReadyOrGiveUp(calls); }));
   } catch (const std::system_error &error) {
     log::tell(std::string("no thread for a communicator: ") + error.what());
-    giveUp();
+    giveUp(calls);
     return {};
   }
 }
@@ -87,7 +89,7 @@ void Communicators::makeReady(std::span<const CallsOfOne> all) {
   for (size_t i = 1; i < all.size(); ++i)
     others.push_back(makeReadyElsewhere(all[i]));
   if (!all.empty())
-    makeReady(all.front());
+    makeReadyOrGiveUp(all.front());
 }
 
 } // namespace gc3::nccl

@@ -115,9 +115,13 @@ Result ncclCommGetAsyncError(Comm comm, Result *error) {
     if (result != Result::Success || *error == Result::InProgress)
       return result;
     table.appear(comm, *error, last);
+    if (*error != Result::Success)
+      return result;
     const std::shared_ptr<const Entry> entry = table.find(comm);
-    if (*error == Result::Success && entry && entry->attached.attachment)
+    if (entry && entry->attached.attachment)
       *error = entry->attached.attachment->asyncError();
+    else if (table.isBeingReleased(comm)) // the application may wait so long, and then abort it
+      *error = Result::InProgress;
     return result;
   });
 }

@@ -105,6 +105,8 @@ public:
     return work;
   }
   std::vector<Attached> attach(std::span<const Member> members) override {
+    if (!test::fakeEngine().hasMemory)
+      throw std::bad_alloc();
     std::vector<Attached> attached;
     std::string event = "attach";
     const std::string name = test::commName(members.front().comm); // which may be gone behind an abort

@@ -13,7 +13,7 @@ struct FakeEngineControl {
   std::atomic<void (*)(const char *event)> sink; ///< at first, to stdout
   std::atomic<Result> runResult{Result::Success};
   std::atomic<Result> asyncError{Result::Success};
-  std::atomic<bool> hasMemory{true}; ///< else run throws
+  std::atomic<bool> hasMemory{true}; ///< else run and attach throw
   std::atomic<bool> runs{false};     ///< what has been enqueued
   std::atomic<bool> revokes{false};  ///< has revoked what is aborted
   std::atomic<bool> talks{false};    ///< calls NCCL when it attaches and runs, as engines do

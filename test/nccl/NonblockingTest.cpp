@@ -286,6 +286,31 @@ TEST_F(Nonblocking, AreFinalizedTogether) {
   }
 }
 
+TEST_F(Nonblocking, TheFinalizingIsInProgress) {
+  Comm comm = make();
+  allReduce(comm, 2);
+  fakeEngine().runs = true;
+  EXPECT_EQ(ncclCommFinalize(comm), Result::Success);
+  Result state = Result::Success;
+  EXPECT_EQ(ncclCommGetAsyncError(comm, &state), Result::Success);
+  EXPECT_EQ(state, Result::InProgress);
+  fakeEngine().runs = false;
+  while (state == Result::InProgress)
+    EXPECT_EQ(ncclCommGetAsyncError(comm, &state), Result::Success);
+  EXPECT_EQ(state, Result::Success);
+  EXPECT_EQ(ncclCommDestroy(comm), Result::Success);
+}
+
+TEST_F(Nonblocking, FailsWhereThereIsNoMemory) {
+  Comm comm = make();
+  fakeEngine().hasMemory = false;
+  EXPECT_EQ(allReduce(comm, 2), Result::InvalidUsage);
+  fakeEngine().hasMemory = true;
+  takeUntil("CommAbort(c1)"); // by a thread of its own
+  EXPECT_EQ(allReduce(comm, 2), Result::InvalidUsage) << "others may have made their first";
+  EXPECT_EQ(take(), Events{});
+}
+
 /// As NCCL's own goes on by itself: an application may find that it takes too long, and abort.
 TEST_F(Nonblocking, AnAbortEndsTheFinalizing) {
   for (bool inGroup : {false, true}) {
