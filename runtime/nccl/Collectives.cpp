@@ -13,7 +13,7 @@ static Result serve(Call call) {
     return forward(call);
   return guarded([&] {
     Group &group = Group::ofThisThread();
-    std::shared_ptr<const Entry> entry = Communicators::table().find(call.comm);
+    std::shared_ptr<const Entry> entry = Communicators::table().findOrExpected(call.comm);
     if (entry && static_cast<int>(call.op) >= redOpCount)
       call.preMulSum = Communicators::table().operation(call.comm, call.op);
     if (entry && entry->waits) {

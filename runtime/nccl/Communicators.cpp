@@ -32,11 +32,10 @@ std::shared_ptr<const Entry> Communicators::find(Comm comm) const {
   return found == entries.end() ? nullptr : found->second;
 }
 
-bool Communicators::willBlock(const Config *config, Comm parent) const {
+bool Communicators::willBlock(const Config *config, const Entry *parent) {
   if (config && config->blocking != configUndefined)
     return config->blocking != 0;
-  std::shared_ptr<const Entry> from = find(parent);
-  return !from || from->blocking;
+  return !parent || parent->blocking;
 }
 
 /// NCCL_COMM_BLOCKING overrides what the program configures, of communicators of our own as well. NCCL may have set it
@@ -59,16 +58,10 @@ Entry Communicators::unready(Comm comm, bool blocks) const {
           true};
 }
 
-void Communicators::adopt(std::span<const Birth> made) {
+void Communicators::adopt(std::span<const Birth> births) {
   std::vector<Entry> asked; // the engine
   std::vector<Member> members;
-  for (const Birth &birth : made) {
-    if (birth.parent && !birth.isDone) {
-      std::unique_lock lock(mutex);
-      hidden[birth.parent].push_back(birth);
-      hidden[birth.parent].back().number = ++births;
-      continue;
-    }
+  for (const Birth &birth : births) {
     Member member{*birth.handle, 0, 0};
     if (!member.comm)
       continue;
@@ -99,54 +92,39 @@ std::vector<Entry> Communicators::attach(std::vector<Entry> asked, std::span<con
   return asked;
 }
 
-static void forget(const std::shared_ptr<const Entry> &stale) {
-  if (stale && stale->attached.attachment)
-    stale->attached.attachment->abort();
+void Communicators::expect(bool blocks) {
+  std::unique_lock lock(mutex);
+  ++expected;
+  expectsBlocks |= blocks;
 }
 
-uint64_t Communicators::lastBirth() const {
-  std::shared_lock lock(mutex);
-  return births;
-}
-
-void Communicators::appear(Comm parent, Result state, uint64_t last) {
-  if (!active())
-    return;
-  const Inside inside;
-  std::vector<std::shared_ptr<const Entry>> stale;
-  std::unique_lock lock(mutex); // other threads of the application do not hear of it before
-  const auto found = hidden.find(parent);
-  if (found == hidden.end())
-    return;
-  std::erase_if(found->second, [&](const Birth &birth) {
-    if (birth.number > last)
-      return false;
-    if (state == Result::Success && *birth.handle)
-      stale.push_back(put(std::make_shared<const Entry>(unready(*birth.handle, birth.blocking))));
-    return true;
-  });
-  if (found->second.empty())
-    hidden.erase(found);
-  lock.unlock();
-  for (const std::shared_ptr<const Entry> &entry : stale)
-    forget(entry);
-}
-
-/// Under the lock. What had its handle, which was freed without our knowledge: to forget.
-std::shared_ptr<const Entry> Communicators::put(std::shared_ptr<const Entry> entry) {
-  operations.erase(entry->member.comm);
-  return std::exchange(entries[entry->member.comm], std::move(entry));
+std::shared_ptr<const Entry> Communicators::findOrExpected(Comm comm) {
+  std::shared_ptr<const Entry> entry = find(comm);
+  if (entry || !comm || !active())
+    return entry;
+  std::unique_lock lock(mutex);
+  const auto [place, isNew] = entries.try_emplace(comm);
+  if (!isNew)
+    return place->second;
+  if (expected == 0) {
+    entries.erase(place);
+    return nullptr;
+  }
+  --expected;
+  return place->second = std::make_shared<const Entry>(unready(comm, expectsBlocks));
 }
 
 void Communicators::insert(Entry made) {
   auto entry = std::make_shared<const Entry>(std::move(made));
-  const Inside inside;
-  std::shared_ptr<const Entry> stale;
+  Inside inside;
+  std::shared_ptr<const Entry> stale; // of a handle that was freed without our knowledge
   {
     std::unique_lock lock(mutex);
-    stale = put(std::move(entry));
+    stale = std::exchange(entries[entry->member.comm], entry);
+    operations.erase(entry->member.comm);
   }
-  forget(stale);
+  if (stale && stale->attached.attachment)
+    stale->attached.attachment->abort();
 }
 
 /// Of a communicator that waited, unless it is not there any more. Its operations stay.
@@ -204,7 +182,6 @@ bool Communicators::release(Comm comm) {
     std::unique_lock lock(mutex);
     entry = entries.extract(comm);
     operations.erase(comm);
-    hidden.erase(comm);
   }
   return !entry || departures.begin(std::move(entry.mapped()), *engine);
 }
@@ -218,7 +195,6 @@ bool Communicators::abort(Comm comm) {
   std::shared_ptr<const Entry> entry = departures.abandon(comm);
   if (!entry) {
     std::unique_lock lock(mutex);
-    hidden.erase(comm);
     const auto known = entries.find(comm);
     if (known == entries.end() || (!known->second->attached.attachment && !known->second->own))
       return false;

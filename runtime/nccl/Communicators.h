@@ -16,9 +16,7 @@ namespace gc3::nccl {
 struct Birth {
   Comm *handle;  ///< where NCCL writes it; null there afterwards: this process has no part in it
   bool blocking; ///< as it is configured
-  Comm parent;   ///< null: it has none
-  bool isDone;   ///< else NCCL goes on by itself, and writes the handle of a parent's child when that has been done
-  uint64_t number = 0; ///< of those that are not done, in their order
+  bool isDone;   ///< else NCCL goes on by itself
 };
 
 /// A call that is kept until the end of a group, or the first one on a communicator.
@@ -40,18 +38,19 @@ public:
   /// Null for handles that have none.
   std::shared_ptr<const Entry> find(Comm comm) const;
 
+  /// The same for who makes a collective call on it, or a child of it: it may be one of those that are expected.
+  std::shared_ptr<const Entry> findOrExpected(Comm comm);
+
   /// Whether a communicator with this configuration is to block. One that does not becomes ready at a time of its own
-  /// on each rank, so it waits for its first call.
-  bool willBlock(const Config *config, Comm parent) const;
+  /// on each rank, so it waits for its first call. Null: there is no parent, or nothing is known of it.
+  static bool willBlock(const Config *config, const Entry *parent);
+
+  /// A child, which blocks or does not, of a communicator that does not. NCCL writes its handle some time later, when
+  /// nobody may look there any more. So a handle that is unknown at its first call is taken for one of those.
+  void expect(bool blocks);
 
   /// Communicators that NCCL has made, together, outside of any group that is still open.
-  void adopt(std::span<const Birth> made);
-
-  /// Births that are not done so far.
-  uint64_t lastBirth() const;
-  /// What NCCL has said of a parent's state, when lastBirth() had been asked and before the application hears of it:
-  /// children up to that one are there, or will never be.
-  void appear(Comm parent, Result state, uint64_t last);
+  void adopt(std::span<const Birth> births);
 
   /// Makes ready what first calls need that ranks wait for each other for, outside of any group: where communicators
   /// wait, and all their ranks make a first collective call, they are taken on, and it is decided who serves the calls;
@@ -91,15 +90,14 @@ private:
   std::jthread makeReadyElsewhere(const CallsOfOne &calls);
   Entry unready(Comm comm, bool blocks) const;
   void insert(Entry made);
-  std::shared_ptr<const Entry> put(std::shared_ptr<const Entry> entry);
   void replace(Entry made);
   std::vector<Entry> attach(std::vector<Entry> asked, std::span<const Member> members) const;
 
   std::unique_ptr<Engine> engine;
   mutable std::shared_mutex mutex;
   std::unordered_map<Comm, std::shared_ptr<const Entry>> entries;
-  std::unordered_map<Comm, std::vector<Birth>> hidden; ///< by parent, which has not said yet that it has made them
-  uint64_t births = 0;                                 ///< that were hidden
+  uint32_t expected = 0;      ///< children
+  bool expectsBlocks = false; ///< some of them block
   std::unordered_map<Comm, std::unordered_map<RedOp, host::PreMulSum>> operations;
   Departures departures;
 };

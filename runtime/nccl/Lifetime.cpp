@@ -14,13 +14,20 @@ static Result make(Comm *handles, int count, const Config *config, Comm parent, 
     return callInstalled<F>(args...);
   return guarded([&] {
     // The parent may be gone afterwards.
-    bool blocking = Communicators::table().willBlock(config, parent);
-    Result result = callInstalled<F>(args...);
+    Communicators &table = Communicators::table();
+    const std::shared_ptr<const Entry> from = table.findOrExpected(parent);
+    const bool blocking = Communicators::willBlock(config, from.get());
+    const Result result = callInstalled<F>(args...);
     if (result != Result::Success && result != Result::InProgress)
       return result;
+    if (from && !from->blocking) { // whatever the result is
+      for (int i = 0; i < count; ++i)
+        table.expect(blocking);
+      return result;
+    }
     std::vector<Birth> births;
     for (int i = 0; i < count; ++i)
-      births.push_back({&handles[i], blocking, parent, result == Result::Success});
+      births.push_back({&handles[i], blocking, result == Result::Success});
     Group::ofThisThread().born(births);
     return result;
   });
@@ -69,7 +76,8 @@ Result ncclCommInitAll(Comm *comms, int devices, const int *devlist) {
 }
 
 Result ncclCommSplit(Comm parent, int color, int key, Comm *child, Config *config) {
-  return make<Function::CommSplit>(child, 1, config, parent, parent, color, key, child, config);
+  const int count = color >= 0; // else this process has no part in it
+  return make<Function::CommSplit>(child, count, config, parent, parent, color, key, child, config);
 }
 
 Result ncclCommShrink(Comm parent, int *excluded, int excludedCount, Comm *child, Config *config, int flags) {
@@ -106,17 +114,11 @@ Result ncclCommRevoke(Comm comm, int flags) {
 }
 
 Result ncclCommGetAsyncError(Comm comm, Result *error) {
-  if (isInside())
-    return callInstalled<Function::CommGetAsyncError>(comm, error);
+  Result result = callInstalled<Function::CommGetAsyncError>(comm, error);
+  if (isInside() || result != Result::Success || *error != Result::Success)
+    return result;
   return guarded([&] {
-    Communicators &table = Communicators::table();
-    const uint64_t last = table.lastBirth();
-    const Result result = callInstalled<Function::CommGetAsyncError>(comm, error);
-    if (result != Result::Success || *error == Result::InProgress)
-      return result;
-    table.appear(comm, *error, last);
-    if (*error != Result::Success)
-      return result;
+    const Communicators &table = Communicators::table();
     const std::shared_ptr<const Entry> entry = table.find(comm);
     if (entry && entry->attached.attachment)
       *error = entry->attached.attachment->asyncError();

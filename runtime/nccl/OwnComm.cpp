@@ -56,7 +56,8 @@ Result OwnComm::settle(Result state, const char *question) const {
   return state;
 }
 
-/// NCCL 2.14's fields are enough; the others get their defaults.
+/// NCCL 2.14's fields are enough; the others get their defaults. A split of a parent that does not block is Success at
+/// once, but not done: only the parent's state says so.
 Result OwnComm::begin(int rank) {
   std::unique_lock lock(mutex);
   if (isAborted())
@@ -64,7 +65,8 @@ Result OwnComm::begin(int rank) {
   if (blocks) // until all ranks have come, or its abort
     lock.unlock();
   Config blocking{.size = sizeof(Config), .magic = configMagic, .version = configVersion, .blocking = 1};
-  return callInstalled<Function::CommSplit>(parent, 0, rank, comm.get(), &blocking);
+  const Result result = callInstalled<Function::CommSplit>(parent, 0, rank, comm.get(), &blocking);
+  return result == Result::Success ? Result::InProgress : result;
 }
 
 static void keepForEver(std::unique_ptr<Comm> comm) {

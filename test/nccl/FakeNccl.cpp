@@ -133,11 +133,10 @@ Result hide(Result result, Comm parent, Comm *child) {
     return result;
   std::lock_guard lock(planning);
   unborn[parent].push_back({child, std::exchange(*child, nullptr)});
-  if (group.depth == 0)
-    return Result::InProgress;
-  group.births.pop_back();
-  group.isBehind = true;
-  return Result::Success;
+  if (group.depth != 0)
+    group.births.pop_back();
+  group.isBehind = group.depth != 0;
+  return result;
 }
 
 Result freeComm(Result result, Comm comm) {
@@ -242,7 +241,8 @@ FAKE(CommInitAll, Comm *made, int devices, const int *devlist) {
   return result;
 }
 
-/// Half of the ranks; none for a negative color. A parent that does not block has it done when it is asked.
+/// Half of the ranks; none for a negative color. A parent that does not block has it done when it is asked, which the
+/// result does not say.
 FAKE(CommSplit, Comm parent, int color, int key, Comm *child, Config *config) {
   int ranks = color < 0 ? 0 : reinterpret_cast<FakeComm *>(parent)->ranks / 2;
   const Result result = makeComm(launch(enter("CommSplit", parent, color, key, config), blocks(parent)), child, ranks,

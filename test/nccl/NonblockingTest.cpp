@@ -87,7 +87,7 @@ TEST_F(Nonblocking, TheFirstCallMayBeNccls) {
   EXPECT_EQ(take(), Events{served});
 }
 
-/// NCCL writes a child's handle when its parent has it done, which the application hears when it asks for that.
+/// NCCL writes a child's handle when its parent has it done, long after it has said Success.
 TEST_F(Nonblocking, SoAreTheirChildren) {
   Config blocks{sizeof(Config), 0, 0, 1};
   for (bool inGroup : {false, true})
@@ -97,65 +97,46 @@ TEST_F(Nonblocking, SoAreTheirChildren) {
       Result state = Result::Success;
       if (inGroup)
         ncclGroupStart();
-      EXPECT_EQ(ncclCommSplit(parent, 0, 0, &child, config), inGroup ? Result::Success : Result::InProgress);
+      EXPECT_EQ(ncclCommSplit(parent, 0, 0, &child, config), Result::Success);
       EXPECT_EQ(inGroup ? ncclGroupEnd() : Result::InProgress, Result::InProgress);
+      EXPECT_EQ(ncclCommSplit(parent, -1, 0, &none, config), Result::Success);
       EXPECT_EQ(child, nullptr);
-      EXPECT_EQ(ncclCommSplit(parent, -1, 0, &none, config), Result::InProgress);
-      fakeNcclAsyncError(Result::InProgress);
       EXPECT_EQ(ncclCommGetAsyncError(parent, &state), Result::Success);
-      EXPECT_EQ(child, nullptr);
-      fakeNcclAsyncError(Result::Success);
-      EXPECT_EQ(ncclCommGetAsyncError(parent, &state), Result::Success);
-      EXPECT_EQ(none, nullptr);
+      RedOp op = RedOp::Sum;
+      float two = 2;
+      ncclRedOpCreatePreMulSum(&op, &two, DataType::Float32, ScalarResidence::HostImmediate, child);
       take();
-      EXPECT_EQ(allReduce(child, 2), Result::Success);
+      EXPECT_EQ(ncclAllReduce(nullptr, nullptr, 2, DataType::Float32, op, child, nullptr), Result::Success);
       Events events = take();
-      EXPECT_EQ(std::erase(events, "CommGetAsyncError(c1)"), config ? 1u : 2u);
+      EXPECT_EQ(std::erase(events, "CommGetAsyncError(c1)"), 2u);
       EXPECT_EQ(events, (Events{"CommSplit(c1, 0, 0, config)", "attach c2=0/2", "load for c2",
-                                "run 7 AllReduce 8 B float sum on c2"}));
-      made.insert(made.end(), {child});
+                                "run 7 AllReduce 8 B float premulsum by 0x40000000 on c2"}));
+      Comm unknown = parent;
+      ncclCommDestroy(child);
+      EXPECT_EQ(Communicators::table().findOrExpected(reinterpret_cast<Comm>(&unknown)), nullptr)
+          << "no more than that";
+      take();
     }
 }
 
-/// A watchdog asks beside the thread that splits, and what it hears may be older.
-TEST_F(Nonblocking, ChildrenAppearBehindTheirSplit) {
-  static Comm parent, child;
-  parent = make(), child = nullptr;
-  fakeNcclSink([](const char *event) {
-    note(event);
-    if (event == std::string("CommGetAsyncError(c0)") && !child)
-      std::thread([] { EXPECT_EQ(ncclCommSplit(parent, 0, 0, &child, nullptr), Result::InProgress); }).join();
-  });
-  Result state = Result::InProgress;
-  EXPECT_EQ(ncclCommGetAsyncError(parent, &state), Result::Success);
-  EXPECT_EQ(state, Result::Success);
-  EXPECT_EQ(child, nullptr);
-  fakeNcclSink(note);
-  EXPECT_EQ(ncclCommGetAsyncError(parent, &state), Result::Success);
-  ASSERT_NE(child, nullptr);
-  EXPECT_NE(Communicators::table().find(child), nullptr);
-  made.push_back(child);
-}
-
-/// Their handles may lie in memory that is not the application's any more.
-TEST_F(Nonblocking, ChildrenThatNeverComeAreForgotten) {
-  const auto fail = [](Comm parent) {
-    fakeNcclAsyncError(Result::SystemError);
-    Result state = Result::Success;
-    EXPECT_EQ(ncclCommGetAsyncError(parent, &state), Result::Success);
-    fakeNcclAsyncError(Result::Success);
-    return state;
-  };
-  const auto revoke = [](Comm parent) { return ncclCommRevoke(parent, 0); };
-  for (const std::function<Result(Comm)> &end : {std::function<Result(Comm)>(fail), {ncclCommFinalize}, {revoke}}) {
+/// Before their parents are used.
+TEST_F(Nonblocking, SoAreTheirGrandchildren) {
+  Config doesNotBlock{sizeof(Config), 0, 0, 0};
+  for (Config *config : {static_cast<Config *>(nullptr), &doesNotBlock}) {
     fakeNcclReset();
-    Comm parent = make(), child = nullptr;
-    EXPECT_EQ(ncclCommSplit(parent, 0, 0, &child, nullptr), Result::InProgress);
-    end(parent);
-    Result state = Result::InProgress;
+    Comm parent = make(), child = nullptr, grandchild = nullptr;
+    Result state = Result::Success;
+    EXPECT_EQ(ncclCommSplit(parent, 0, 0, &child, config), Result::Success);
     EXPECT_EQ(ncclCommGetAsyncError(parent, &state), Result::Success);
-    ASSERT_NE(child, nullptr) << "the stand-in knows no better";
-    EXPECT_EQ(Communicators::table().find(child), nullptr);
+    EXPECT_EQ(ncclCommSplit(child, 0, 0, &grandchild, config), Result::Success);
+    EXPECT_EQ(grandchild, nullptr);
+    EXPECT_EQ(ncclCommGetAsyncError(child, &state), Result::Success);
+    EXPECT_EQ(allReduce(grandchild, 3), Result::Success);
+    const std::shared_ptr<const Entry> entry = Communicators::table().find(grandchild);
+    ASSERT_NE(entry, nullptr);
+    EXPECT_EQ(entry->attached.why, "one rank");
+    ncclCommDestroy(grandchild);
+    ncclCommDestroy(child);
     take();
   }
 }

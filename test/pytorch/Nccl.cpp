@@ -106,6 +106,7 @@ Result ncclCommGetAsyncError(Comm comm, Result *error) {
   }
   return Result::Success;
 }
+/// Of a parent that does not block it goes on behind the Success.
 Result ncclCommSplit(Comm parent, int color, int key, Comm *child, Config *config) {
   const auto begin = [&] {
     const OneAtATime now;
@@ -115,14 +116,14 @@ Result ncclCommSplit(Comm parent, int color, int key, Comm *child, Config *confi
     table.GroupStart();
     table.CommSplit(parent, color, key, child, config);
     table.GroupEnd();
-    return nonblocking.contains(parent) ? Result::InProgress : Result::Success;
+    return nonblocking.contains(parent);
   };
-  const Result begun = begin();
-  for (Result state = Result::InProgress; begun == Result::Success && state == Result::InProgress;) {
+  Result state = begin() ? Result::Success : Result::InProgress;
+  while (state == Result::InProgress) {
     ncclCommGetAsyncError(parent, &state);
     std::this_thread::yield();
   }
-  return begun;
+  return Result::Success;
 }
 Result ncclCommCount(Comm comm, int *ranks) {
   return fake().CommCount(comm, ranks);
