@@ -33,7 +33,7 @@ std::shared_ptr<const Entry> Communicators::find(Comm comm) const {
 }
 
 bool Communicators::willBlock(const Config *config, const Entry *parent) {
-  if (config && config->blocking != configUndefined)
+  if (config) // children inherit all of it or nothing
     return config->blocking != 0;
   return !parent || parent->blocking;
 }

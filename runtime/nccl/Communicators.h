@@ -74,7 +74,8 @@ public:
   /// Before NCCL finalizes or destroys it: gives back what the attachment holds, as Departures do. False: it has been
   /// aborted meanwhile.
   bool release(Comm comm);
-  bool isBeingReleased(Comm comm) const { return departures.isUnderWay(comm); }
+  /// Since then, until it is destroyed: as Departures::state.
+  Result stateOfRelease(Comm comm) const { return departures.state(comm); }
   /// Before NCCL destroys it: waits for that.
   bool awaitRelease(Comm comm);
 

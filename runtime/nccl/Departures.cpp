@@ -38,12 +38,14 @@ bool Departures::begin(std::shared_ptr<const Entry> entry, const Engine &engine)
 /// But for the reference of who calls.
 bool Departures::giveBack(const std::shared_ptr<const Entry> &entry) {
   entry->attached.attachment->drain();
+  const Result error = entry->attached.attachment->asyncError();
   std::shared_ptr<const Entry> known;
   std::lock_guard lock(mutex);
   const auto departing = all.find(entry->member.comm);
   if (departing == all.end() || departing->second.entry != entry)
     return false;
   known = std::exchange(departing->second.entry, nullptr);
+  departing->second.error = error;
   return true;
 }
 
@@ -61,10 +63,19 @@ bool Departures::await(Comm comm) {
   return all.erase(comm) != 0 || !isAwaited;
 }
 
-bool Departures::isUnderWay(Comm comm) const {
-  std::lock_guard lock(mutex);
-  const auto departing = all.find(comm);
-  return departing != all.end() && departing->second.entry;
+Result Departures::state(Comm comm) const {
+  std::shared_ptr<const Entry> entry;
+  {
+    std::lock_guard lock(mutex);
+    const auto departing = all.find(comm);
+    if (departing == all.end())
+      return Result::Success;
+    entry = departing->second.entry;
+    if (!entry)
+      return departing->second.error;
+  }
+  const Result error = entry->attached.attachment->asyncError();
+  return error == Result::Success && entry->own ? Result::InProgress : error;
 }
 
 std::shared_ptr<const Entry> Departures::abandon(Comm comm) {

@@ -21,8 +21,8 @@ public:
   bool begin(std::shared_ptr<const Entry> entry, const Engine &engine);
   /// Waits until it has been given back. False: it was abandoned meanwhile.
   bool await(Comm comm);
-  /// Something is still to be given back of it.
-  bool isUnderWay(Comm comm) const;
+  /// InProgress: something of one that does not block is still to be given back; errors of what it ran.
+  Result state(Comm comm) const;
   /// The one under way, for who aborts it; null: there is none.
   std::shared_ptr<const Entry> abandon(Comm comm);
 
@@ -30,6 +30,7 @@ private:
   struct Departing {
     std::shared_ptr<const Entry> entry; ///< null: it has been given back
     std::thread thread;
+    Result error = Result::Success; ///< then
   };
   bool giveBack(const std::shared_ptr<const Entry> &entry);
 

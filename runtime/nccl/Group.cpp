@@ -45,13 +45,15 @@ Result Group::finish(Result result) {
     birth.isDone &= result != Result::InProgress;
   Communicators::table().adopt(births);
   makeReady();
-  const Result forwarded = forwardUnserved();
-  if (!kept.empty() && (result == Result::InProgress || forwarded == Result::InProgress))
-    if (const Result late = settle(); late != Result::Success) {
-      for (const Kept &call : kept)
-        call.work.attachment->breakDown("its last group was lost here, as NCCL's part of that came too late");
-      return late;
-    }
+  // Where NCCL goes on with the group, its communicators take no further calls until that is done.
+  Result late = kept.empty() || result != Result::InProgress ? Result::Success : settle();
+  const Result forwarded = late == Result::Success ? forwardUnserved() : late;
+  if (!kept.empty() && forwarded == Result::InProgress)
+    late = settle();
+  if (late != Result::Success) {
+    lose();
+    return late;
+  }
   std::vector<Work> works;
   for (const Kept &call : kept)
     works.push_back(call.work);
@@ -59,6 +61,13 @@ Result Group::finish(Result result) {
   if (isError(ran))
     return ran;
   return isError(failure) ? failure : forwarded == Result::Success ? result : forwarded;
+}
+
+/// Calls that others may run.
+void Group::lose() {
+  for (const Kept &call : kept)
+    if (call.work.attachment)
+      call.work.attachment->breakDown("its last group was lost here, as NCCL's part of that came too late");
 }
 
 /// Where a communicator waits; else programs are loaded one by one when calls are run. What NCCL did in the group has

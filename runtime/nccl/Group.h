@@ -61,6 +61,7 @@ private:
   void makeReady();
   Result forwardUnserved();
   Result settle() const;
+  void lose();
   template <typename Which>
   void forwardKept(Which which);
   void unmake(Comm comm);

@@ -20,7 +20,8 @@ static Result make(Comm *handles, int count, const Config *config, Comm parent, 
     const Result result = callInstalled<F>(args...);
     if (result != Result::Success && result != Result::InProgress)
       return result;
-    if (from && !from->blocking) { // whatever the result is
+    // Whatever the result is; ncclCommGrow writes the handle at once.
+    if (from && !from->blocking && F != Function::CommGrow) {
       for (int i = 0; i < count; ++i)
         table.expect(blocking);
       return result;
@@ -91,7 +92,10 @@ Result ncclCommGrow(Comm parent, int ranks, const UniqueId *id, int rank, Comm *
 }
 
 Result ncclCommFinalize(Comm comm) {
-  const Result released = letGo(comm, false);
+  Result released = letGo(comm, false);
+  if (const Result state = Communicators::table().stateOfRelease(comm);
+      released == Result::Success && state != Result::InProgress)
+    released = state;
   return released == Result::Success ? callInstalled<Function::CommFinalize>(comm) : released;
 }
 
@@ -114,16 +118,20 @@ Result ncclCommRevoke(Comm comm, int flags) {
 }
 
 Result ncclCommGetAsyncError(Comm comm, Result *error) {
-  Result result = callInstalled<Function::CommGetAsyncError>(comm, error);
-  if (isInside() || result != Result::Success || *error != Result::Success)
-    return result;
+  if (isInside() || !error)
+    return callInstalled<Function::CommGetAsyncError>(comm, error);
   return guarded([&] {
     const Communicators &table = Communicators::table();
     const std::shared_ptr<const Entry> entry = table.find(comm);
+    const Result result = entry && entry->own && !entry->own->isAborted()
+                              ? entry->own->ask(*error)
+                              : callInstalled<Function::CommGetAsyncError>(comm, error);
+    if (result != Result::Success || *error != Result::Success)
+      return result;
     if (entry && entry->attached.attachment)
       *error = entry->attached.attachment->asyncError();
-    else if (table.isBeingReleased(comm)) // the application may wait so long, and then abort it
-      *error = Result::InProgress;
+    else // the application may wait so long, and then abort it
+      *error = table.stateOfRelease(comm);
     return result;
   });
 }

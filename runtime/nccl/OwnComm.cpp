@@ -28,19 +28,21 @@ static void tellOfWaiting(uint32_t ms, const char *question) {
                 question);
 }
 
+Result OwnComm::ask(Result &state) const {
+  std::lock_guard lock(mutex);
+  return isAborted() ? Result::InvalidUsage : callInstalled<Function::CommGetAsyncError>(parent, &state);
+}
+
 /// What becomes of the parent's state where that is InProgress.
 Result OwnComm::settle(Result state, const char *question) const {
   using std::chrono::milliseconds;
   const auto begun = std::chrono::steady_clock::now();
   bool isTold = patience.tellMs == 0;
   while (state == Result::InProgress) {
-    {
-      std::lock_guard lock(mutex);
-      if (isAborted())
-        return Result::InvalidUsage;
-      if (Result asked = callInstalled<Function::CommGetAsyncError>(parent, &state); asked != Result::Success)
-        return asked;
-    }
+    if (isAborted())
+      return Result::InvalidUsage;
+    if (const Result asked = ask(state); asked != Result::Success)
+      return asked;
     if (state != Result::InProgress)
       break;
     const auto waited = std::chrono::steady_clock::now() - begun;

@@ -24,6 +24,9 @@ public:
   /// too long.
   Result settle() const { return settle(Result::InProgress, ""); }
 
+  /// The parent's state, by NCCL. Of two threads that hear at once that something has been done NCCL frees it twice.
+  Result ask(Result &state) const;
+
   /// By all ranks of the parent, each in a thread of its own: waits until all have come, or abort(). If that takes too
   /// long it is as if aborted: the others may come yet, and wait for programs here.
   Result make(int rank);

@@ -244,10 +244,11 @@ FAKE(CommInitAll, Comm *made, int devices, const int *devlist) {
 /// Half of the ranks; none for a negative color. A parent that does not block has it done when it is asked, which the
 /// result does not say.
 FAKE(CommSplit, Comm parent, int color, int key, Comm *child, Config *config) {
-  int ranks = color < 0 ? 0 : reinterpret_cast<FakeComm *>(parent)->ranks / 2;
-  const Result result = makeComm(launch(enter("CommSplit", parent, color, key, config), blocks(parent)), child, ranks,
-                                 key, config ? blocks(config) : blocks(parent));
-  return blocks(parent) ? result : hide(result, parent, child);
+  const int ranks = color < 0 ? 0 : reinterpret_cast<FakeComm *>(parent)->ranks / 2;
+  const bool blocking = blocks(parent); // which may be freed before it has been split
+  const Result result = makeComm(launch(enter("CommSplit", parent, color, key, config), blocking), child, ranks, key,
+                                 config ? blocks(config) : blocking);
+  return blocking ? result : hide(result, parent, child);
 }
 
 FAKE(CommShrink, Comm parent, int *excluded, int excludedCount, Comm *child, Config *config, int flags) {

@@ -282,6 +282,48 @@ TEST_F(Nonblocking, TheFinalizingIsInProgress) {
   EXPECT_EQ(ncclCommDestroy(comm), Result::Success);
 }
 
+/// What ran may fail when the application has given the communicator up, and nobody else would say so.
+TEST_F(Nonblocking, ErrorsAreKeptBehindTheFinalizing) {
+  Comm comm = make();
+  allReduce(comm, 2);
+  fakeEngine().runs = true;
+  EXPECT_EQ(ncclCommFinalize(comm), Result::Success);
+  fakeEngine().asyncError = Result::RemoteError;
+  Result state = Result::Success;
+  EXPECT_EQ(ncclCommGetAsyncError(comm, &state), Result::Success);
+  EXPECT_EQ(state, Result::RemoteError);
+  fakeEngine().runs = false;
+  takeUntil("CommDestroy(c1)");
+  fakeEngine().asyncError = Result::Success;
+  EXPECT_EQ(ncclCommGetAsyncError(comm, &state), Result::Success);
+  EXPECT_EQ(state, Result::RemoteError);
+  EXPECT_EQ(ncclCommDestroy(comm), Result::Success);
+}
+
+/// A child may block though its parent does not. Its split then waits for the others, who may never come.
+TEST_F(Nonblocking, AnAbortPassesASplitThatBlocks) {
+  static std::atomic<bool> isHeld, isFree;
+  Config undefined{sizeof(Config), 0, 0, configUndefined};
+  Comm parent = make(), child = nullptr;
+  Result state = Result::Success;
+  EXPECT_EQ(ncclCommSplit(parent, 0, 0, &child, &undefined), Result::Success);
+  EXPECT_EQ(ncclCommGetAsyncError(parent, &state), Result::Success);
+  isHeld = isFree = false;
+  fakeNcclSink([](const char *event) {
+    note(event);
+    if (event == std::string("CommSplit(c1, 0, 0, config)")) {
+      isHeld = true, isHeld.notify_all();
+      isFree.wait(false);
+    }
+    if (event == std::string("CommAbort(c1)"))
+      isFree = true, isFree.notify_all();
+  });
+  std::thread user([&] { EXPECT_EQ(allReduce(child, 2), Result::InvalidUsage); });
+  isHeld.wait(false);
+  EXPECT_EQ(ncclCommAbort(child), Result::Success);
+  user.join();
+}
+
 TEST_F(Nonblocking, FailsWhereThereIsNoMemory) {
   Comm comm = make();
   fakeEngine().hasMemory = false;

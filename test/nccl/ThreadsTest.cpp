@@ -60,13 +60,26 @@ TEST_F(Threads, OneAbortsWhatAnotherFinalizes) {
     std::thread user([&] { EXPECT_EQ(finalize(comm), Result::InvalidUsage); });
     while (take() != Events{"drain c0"})
       std::this_thread::yield();
+    Result state = Result::InternalError;
+    EXPECT_EQ(ncclCommGetAsyncError(comm, &state), Result::Success);
+    EXPECT_EQ(state, Result::Success) << "as NCCL says of one that blocks";
     EXPECT_EQ(ncclCommAbort(comm), Result::Success);
     user.join();
     fakeEngine().runs = false;
     Events events = take();
     std::ranges::sort(events);
-    EXPECT_EQ(events, (Events{"CommAbort(c0)", "abort c0", "forget c0"}));
+    EXPECT_EQ(events, (Events{"CommAbort(c0)", "CommGetAsyncError(c0)", "abort c0", "forget c0"}));
   }
+}
+
+TEST_F(Threads, AFinalizationSaysWhatHasFailed) {
+  Comm comm = makeComm();
+  fakeEngine().asyncError = Result::RemoteError;
+  EXPECT_EQ(ncclCommFinalize(comm), Result::RemoteError);
+  EXPECT_EQ(take(), Events{"detach c0"});
+  fakeEngine().asyncError = Result::Success;
+  EXPECT_EQ(ncclCommAbort(comm), Result::Success);
+  EXPECT_EQ(take(), Events{"CommAbort(c0)"});
 }
 
 // As a watchdog does. The stand-in for NCCL frees the communicator, which the caller must then not use.
