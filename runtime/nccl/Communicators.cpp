@@ -103,15 +103,14 @@ std::shared_ptr<const Entry> Communicators::findOrExpected(Comm comm) {
   if (entry || !comm || !active())
     return entry;
   std::unique_lock lock(mutex);
-  const auto [place, isNew] = entries.try_emplace(comm);
-  if (!isNew)
-    return place->second;
-  if (expected == 0) {
-    entries.erase(place);
+  if (const auto known = entries.find(comm); known != entries.end())
+    return known->second;
+  if (expected == 0)
     return nullptr;
-  }
+  entry = std::make_shared<const Entry>(unready(comm, expectsBlocks));
+  entries.emplace(comm, entry);
   --expected;
-  return place->second = std::make_shared<const Entry>(unready(comm, expectsBlocks));
+  return entry;
 }
 
 void Communicators::insert(Entry made) {

@@ -63,17 +63,15 @@ bool Departures::await(Comm comm) {
   return all.erase(comm) != 0 || !isAwaited;
 }
 
+/// Under the lock: a reference here might be the last one.
 Result Departures::state(Comm comm) const {
-  std::shared_ptr<const Entry> entry;
-  {
-    std::lock_guard lock(mutex);
-    const auto departing = all.find(comm);
-    if (departing == all.end())
-      return Result::Success;
-    entry = departing->second.entry;
-    if (!entry)
-      return departing->second.error;
-  }
+  std::lock_guard lock(mutex);
+  const auto departing = all.find(comm);
+  if (departing == all.end())
+    return Result::Success;
+  const Entry *entry = departing->second.entry.get();
+  if (!entry)
+    return departing->second.error;
   const Result error = entry->attached.attachment->asyncError();
   return error == Result::Success && entry->own ? Result::InProgress : error;
 }

@@ -123,9 +123,10 @@ Result ncclCommGetAsyncError(Comm comm, Result *error) {
   return guarded([&] {
     const Communicators &table = Communicators::table();
     const std::shared_ptr<const Entry> entry = table.find(comm);
-    const Result result = entry && entry->own && !entry->own->isAborted()
-                              ? entry->own->ask(*error)
-                              : callInstalled<Function::CommGetAsyncError>(comm, error);
+    const bool isOurs = entry && entry->own;
+    Result result = isOurs ? entry->own->ask(*error) : Result::Success;
+    if (!isOurs || (result == Result::InvalidUsage && entry->own->isAborted())) // revoked, and not asked
+      result = callInstalled<Function::CommGetAsyncError>(comm, error);
     if (result != Result::Success || *error != Result::Success)
       return result;
     if (entry && entry->attached.attachment)
