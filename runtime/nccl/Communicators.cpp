@@ -32,10 +32,9 @@ std::shared_ptr<const Entry> Communicators::find(Comm comm) const {
   return found == entries.end() ? nullptr : found->second;
 }
 
-bool Communicators::willBlock(const Config *config, const Entry *parent) {
-  if (config) // children inherit all of it or nothing
-    return config->blocking != 0;
-  return !parent || parent->blocking;
+bool Communicators::blocks(Comm comm) {
+  const std::shared_ptr<const Entry> entry = findOrExpected(comm);
+  return !entry || entry->blocking;
 }
 
 /// NCCL_COMM_BLOCKING overrides what the program configures, of communicators of our own as well. NCCL may have set it
@@ -171,6 +170,28 @@ Result Communicators::settle(Comm comm) const {
 Result Communicators::run(std::span<const Work> works) {
   Inside inside;
   return engine->run(works);
+}
+
+/// One that was revoked is NCCL's alone.
+static Result askNccl(const OwnComm *own, Comm comm, Result &state) {
+  if (own)
+    if (const Result result = own->ask(state); result != Result::InvalidUsage || !own->isAborted())
+      return result;
+  return callInstalled<Function::CommGetAsyncError>(comm, &state);
+}
+
+Result Communicators::state(Comm comm, Result &state) const {
+  std::shared_lock lock(mutex);
+  const auto known = entries.find(comm);
+  const Entry *entry = known == entries.end() ? nullptr : known->second.get();
+  const Result result = askNccl(entry ? entry->own.get() : nullptr, comm, state);
+  if (result != Result::Success || state != Result::Success)
+    return result;
+  if (entry && entry->attached.attachment)
+    state = entry->attached.attachment->asyncError();
+  else
+    state = departures.state(comm);
+  return result;
 }
 
 bool Communicators::release(Comm comm) {

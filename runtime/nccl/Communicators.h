@@ -41,9 +41,9 @@ public:
   /// The same for who makes a collective call on it, or a child of it: it may be one of those that are expected.
   std::shared_ptr<const Entry> findOrExpected(Comm comm);
 
-  /// Whether a communicator with this configuration is to block. One that does not becomes ready at a time of its own
-  /// on each rank, so it waits for its first call. Null: there is no parent, or nothing is known of it.
-  static bool willBlock(const Config *config, const Entry *parent);
+  /// Whether it blocks, as what nothing is known of does. One that does not becomes ready at a time of its own on each
+  /// rank, so it waits for its first call.
+  bool blocks(Comm comm);
 
   /// A child, which blocks or does not, of a communicator that does not. NCCL writes its handle some time later, when
   /// nobody may look there any more. So a handle that is unknown at its first call is taken for one of those.
@@ -70,6 +70,10 @@ public:
   void note(Comm comm, RedOp op, std::optional<host::PreMulSum> made);
   /// What is known of an operation.
   std::optional<host::PreMulSum> operation(Comm comm, RedOp op) const;
+
+  /// What NCCL says of it, and where all is well there, what has become of what we run. InProgress: what we hold of one
+  /// that does not block is being given back. Keeps no reference, as that might become the last one.
+  Result state(Comm comm, Result &state) const;
 
   /// Before NCCL finalizes or destroys it: gives back what the attachment holds, as Departures do. False: it has been
   /// aborted meanwhile.

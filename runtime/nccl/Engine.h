@@ -91,7 +91,7 @@ public:
   virtual std::vector<Attached> attach(std::span<const Member> members) = 0;
 
   /// Loads the program of a call that will be run, if it is not loaded, for which it waits for other ranks. Several
-  /// threads may call at once, each for another communicator.
+  /// threads may call at once, each for another member.
   virtual void load(const Work &work) = 0;
 
   /// Enqueues calls in this order; their streams may be captured. They are one thread's: one call, or those of a group,

@@ -13,15 +13,14 @@ static Result make(Comm *handles, int count, const Config *config, Comm parent, 
   if (isInside() || !Communicators::table().active())
     return callInstalled<F>(args...);
   return guarded([&] {
-    // The parent may be gone afterwards.
     Communicators &table = Communicators::table();
-    const std::shared_ptr<const Entry> from = table.findOrExpected(parent);
-    const bool blocking = Communicators::willBlock(config, from.get());
+    const bool parentBlocks = table.blocks(parent);                      // which may be gone afterwards
+    const bool blocking = config ? config->blocking != 0 : parentBlocks; // they inherit all of it or nothing
     const Result result = callInstalled<F>(args...);
     if (result != Result::Success && result != Result::InProgress)
       return result;
     // Whatever the result is; ncclCommGrow writes the handle at once.
-    if (from && !from->blocking && F != Function::CommGrow) {
+    if (!parentBlocks && F != Function::CommGrow) {
       for (int i = 0; i < count; ++i)
         table.expect(blocking);
       return result;
@@ -120,21 +119,7 @@ Result ncclCommRevoke(Comm comm, int flags) {
 Result ncclCommGetAsyncError(Comm comm, Result *error) {
   if (isInside() || !error)
     return callInstalled<Function::CommGetAsyncError>(comm, error);
-  return guarded([&] {
-    const Communicators &table = Communicators::table();
-    const std::shared_ptr<const Entry> entry = table.find(comm);
-    const bool isOurs = entry && entry->own;
-    Result result = isOurs ? entry->own->ask(*error) : Result::Success;
-    if (!isOurs || (result == Result::InvalidUsage && entry->own->isAborted())) // revoked, and not asked
-      result = callInstalled<Function::CommGetAsyncError>(comm, error);
-    if (result != Result::Success || *error != Result::Success)
-      return result;
-    if (entry && entry->attached.attachment)
-      *error = entry->attached.attachment->asyncError();
-    else // the application may wait so long, and then abort it
-      *error = table.stateOfRelease(comm);
-    return result;
-  });
+  return guarded([&] { return Communicators::table().state(comm, *error); });
 }
 
 } // extern "C"

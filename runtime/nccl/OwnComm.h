@@ -27,7 +27,7 @@ public:
   /// The parent's state, by NCCL. Of two threads that hear at once that something has been done NCCL frees it twice.
   Result ask(Result &state) const;
 
-  /// By all ranks of the parent, each in a thread of its own: waits until all have come, or abort(). If that takes too
+  /// By all ranks of the parent, each in another thread: waits until all have come, or abort(). If that takes too
   /// long it is as if aborted: the others may come yet, and wait for programs here.
   Result make(int rank);
   /// Null: there is none.

@@ -9,6 +9,7 @@
 #include <new>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 namespace gc3::nccl {
 
@@ -82,7 +83,11 @@ public:
   }
 
   Comm comm() const { return member.comm; }
-  Result asyncError() const override { return test::fakeEngine().asyncError; }
+  Result asyncError() const override {
+    if (const auto asked = std::exchange(test::fakeEngine().whileAsked, nullptr))
+      asked();
+    return test::fakeEngine().asyncError;
+  }
 
 private:
   const Member member;

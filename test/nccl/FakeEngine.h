@@ -6,6 +6,7 @@
 #include "nccl/Engine.h"
 
 #include <atomic>
+#include <functional>
 
 namespace gc3::nccl::test {
 
@@ -13,14 +14,15 @@ struct FakeEngineControl {
   std::atomic<void (*)(const char *event)> sink; ///< at first, to stdout
   std::atomic<Result> runResult{Result::Success};
   std::atomic<Result> asyncError{Result::Success};
-  std::atomic<bool> hasMemory{true}; ///< else run and attach throw
-  std::atomic<bool> runs{false};     ///< what has been enqueued
-  std::atomic<bool> revokes{false};  ///< has revoked what is aborted
-  std::atomic<bool> talks{false};    ///< calls NCCL when it attaches and runs, as engines do
-  Patience patience{};               ///< of communicators that are made from now on
-  std::string refusal{};             ///< of those
-  bool captures = false;             ///< every stream, but for the default one
-  bool hasThreads = true;            ///< else none can be started
+  std::atomic<bool> hasMemory{true};  ///< else run and attach throw
+  std::atomic<bool> runs{false};      ///< what has been enqueued
+  std::atomic<bool> revokes{false};   ///< has revoked what is aborted
+  std::atomic<bool> talks{false};     ///< calls NCCL when it attaches and runs, as engines do
+  Patience patience{};                ///< of communicators that are made from now on
+  std::string refusal{};              ///< of those
+  std::function<void()> whileAsked{}; ///< for an error, the next time
+  bool captures = false;              ///< every stream, but for the default one
+  bool hasThreads = true;             ///< else none can be started
 };
 FakeEngineControl &fakeEngine();
 

@@ -72,6 +72,30 @@ TEST_F(Threads, OneAbortsWhatAnotherFinalizes) {
   }
 }
 
+/// A watchdog that asks while another thread finalizes must not be the last who holds what is given back then.
+TEST_F(Threads, WhoAsksGivesNothingBack) {
+  static std::atomic<std::thread::id> givenBackBy;
+  static std::atomic<bool> isFinalized;
+  isFinalized = false;
+  Comm comm = makeComm();
+  fakeEngine().sink = [](const char *event) {
+    if (event == std::string("detach c0"))
+      givenBackBy = std::this_thread::get_id();
+  };
+  fakeNcclSink([](const char *event) { isFinalized = isFinalized || event == std::string("CommFinalize(c0)"); });
+  std::thread finalizing;
+  fakeEngine().whileAsked = [&] {
+    finalizing = std::thread([&] { EXPECT_EQ(ncclCommFinalize(comm), Result::Success); });
+    for (int times = 0; times < 10000 && !isFinalized; ++times) // it waits for this question, or does not
+      std::this_thread::yield();
+  };
+  Result state = Result::InternalError;
+  EXPECT_EQ(ncclCommGetAsyncError(comm, &state), Result::Success);
+  EXPECT_EQ(state, Result::Success);
+  finalizing.join();
+  EXPECT_NE(givenBackBy.load(), std::this_thread::get_id());
+}
+
 TEST_F(Threads, AFinalizationSaysWhatHasFailed) {
   Comm comm = makeComm();
   fakeEngine().asyncError = Result::RemoteError;
