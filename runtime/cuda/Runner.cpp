@@ -197,12 +197,12 @@ Outcome Runner::isIdle(bool &idle) const {
 }
 
 /// What the blocks of the stopped kernel waited for.
-Outcome Runner::story() {
+Outcome Runner::story(std::span<GpuProgram *const> told) const {
   const OnDevice device(cuda, ownRoom.device);
   if (!device.outcome().ok())
     return device.outcome();
   std::string text = "a kernel has not ended in " + std::to_string(timeoutMs) + " ms and was stopped";
-  for (const auto &program : programs) {
+  for (GpuProgram *program : told) {
     std::string waited;
     if (Outcome outcome = program->story(storyStream.get(), waited); !outcome.ok())
       return outcome;
@@ -235,16 +235,23 @@ Outcome Runner::watch(Watchdog::Clock::time_point now) {
   const bool hasEnded = lookAtBlocks(now);
   bool idle = false;
   const Outcome asked = isIdle(idle);
-  std::lock_guard lock(watching);
-  if (watched == Watched::Over)
+  std::unique_lock lock(watching);
+  if (watched == Watched::Telling || watched == Watched::Over)
     return whyBroken;
   if (!asked.ok()) {
     watched = Watched::Over;
     return whyBroken = asked;
   }
   if (hasEnded) {
+    watched = Watched::Telling;
+    std::vector<GpuProgram *> told;
+    for (const auto &program : programs)
+      told.push_back(program.get());
+    lock.unlock(); // who asks, or stops what runs, does not wait for CUDA
+    const Outcome why = story(told);
+    lock.lock();
     watched = Watched::Over;
-    addReason(story());
+    addReason(why);
   }
   return whyBroken;
 }

@@ -88,7 +88,7 @@ private:
   host::Outcome enqueueMove(device::Move move, const Plan &plan, Stream stream);
   host::Outcome enqueueMoves(const std::vector<device::Move> &moves, const Plan &plan, Stream stream);
   bool lookAtBlocks(Watchdog::Clock::time_point now);
-  host::Outcome story();
+  host::Outcome story(std::span<GpuProgram *const> told) const;
   void addReason(const host::Outcome &why);
 
   const Cuda &cuda;
@@ -113,7 +113,7 @@ private:
   mutable std::mutex watching; ///< guards what follows
   Watchdog watchdog;
   std::vector<std::unique_ptr<GpuProgram>> programs;
-  enum class Watched : uint8_t { Running, Stopping, Over } watched = Watched::Running;
+  enum class Watched : uint8_t { Running, Stopping, Telling, Over } watched = Watched::Running;
   host::Outcome whyBroken, whyBefore; ///< the latter where that was before something was stopped
 };
 

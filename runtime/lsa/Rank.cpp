@@ -5,6 +5,7 @@
 #include "trace/RankFiles.h"
 
 #include <algorithm>
+#include <chrono>
 #include <fstream>
 #include <random>
 #include <thread>
@@ -31,38 +32,56 @@ static uint64_t thisHost() {
   return file >> id ? bundle::checksum(id.data(), id.size()) : 0;
 }
 
+bool Rank::leavesAll() const {
+  return *isAborted || hasGivenUp;
+}
+
 void Rank::drain() {
+  if (leavesAll())
+    return;
   const OnDevice device(cuda, onDevice);
   bool idle = false;
-  while (!*isAborted && !hasGivenUp && runner.isIdle(idle).ok() && !idle) {
+  while (!leavesAll() && runner.isIdle(idle).ok() && !idle) {
     runner.watch(cuda::Watchdog::Clock::now()); // nobody else may do so any more
-    std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
   }
 }
 
 Rank::~Rank() {
   revocation.end();
-  if (*isAborted || hasGivenUp) { // giving memory back waits for the GPU, and kernels of NCCL's may hang there until it
-                                  // is aborted, too
-    for (Window &window : windows)
-      window.abandon();
-    ownNetwork.abandon();
-    teamComm.abandon();
-    runner.abandon();
-    exchange.abandon();
-    if (exchange.state() != Exchange::State::Idle) // and NCCL may yet use its stream
-      runner.abandonStream();
-    if (recorder)
-      recorder->abandon();
-    return;
-  }
   drain();
+  giveBack();
+  if (leavesAll())
+    abandon();
+}
+
+void Rank::giveBack() {
+  if (leavesAll())
+    return;
   const OnDevice device(cuda, onDevice);
   if (recorder)
     recorder->collect();
-  ownNetwork = Network();
-  windows.clear(); // while its device is the current one
-  teamComm = TeamComm();
+  if (!leavesAll())
+    ownNetwork = Network();
+  for (Window &window : windows) // while its device is the current one
+    if (!leavesAll())
+      window = Window();
+  if (!leavesAll())
+    teamComm = TeamComm();
+}
+
+/// Giving memory back waits for the GPU, and kernels of NCCL's may hang there until it is aborted, too.
+void Rank::abandon() {
+  for (Window &window : windows)
+    window.abandon();
+  ownNetwork.abandon();
+  teamComm.abandon();
+  runner.abandon();
+  exchange.abandon();
+  if (exchange.state() != Exchange::State::Idle) // and NCCL may yet use its stream
+    runner.abandonStream();
+  if (recorder)
+    recorder->abandon();
 }
 
 Outcome Rank::ask() {

@@ -35,8 +35,9 @@ public:
         options(options), isAborted(isAborted ? std::move(isAborted) : std::make_shared<std::atomic<bool>>(false)),
         revocation(drivers.nccl, comm, drivers.aside), runner(cuda, options.timeoutMs, options.mixesGraphs),
         exchange(cuda, nccl, comm) {}
-  /// Waits for calls under way, then gives back what it holds, from the communicator too. After abort(), or where other
-  /// ranks never came, it waits for nothing, leaves the communicator alone, and gives back no memory.
+  /// Waits for calls under way, then gives back what it holds, from the communicator too. Where `isAborted` is set,
+  /// also meanwhile, or other ranks never came, it waits for nothing, leaves the communicator alone, and gives back no
+  /// memory.
   ~Rank();
   Rank(const Rank &) = delete;
   Rank &operator=(const Rank &) = delete;
@@ -144,6 +145,10 @@ public:
 
 private:
   host::Outcome aborted() const;
+  bool leavesAll() const;
+  /// What it has from the communicator, in parts; whoever aborts does so at any time.
+  void giveBack();
+  void abandon();
   host::Outcome ask();
   host::Outcome describeNetwork(Record &record);
   host::Outcome room(const cuda::Interpreters &interpreters, device::Protocol protocol, uint32_t &blocks) const;

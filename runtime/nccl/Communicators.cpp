@@ -27,14 +27,15 @@ Communicators::Communicators() {
 std::shared_ptr<const Entry> Communicators::find(Comm comm) const {
   if (!active())
     return nullptr;
-  std::shared_lock lock(mutex);
+  std::lock_guard lock(mutex);
   auto found = entries.find(comm);
   return found == entries.end() ? nullptr : found->second;
 }
 
-bool Communicators::blocks(Comm comm) {
+Blocking Communicators::blocking(Comm comm) {
   const std::shared_ptr<const Entry> entry = findOrExpected(comm);
-  return !entry || entry->blocking;
+  const bool surely = !entry || entry->blocking;
+  return {surely, surely || (entry->own && entry->own->mayBlock())};
 }
 
 /// NCCL_COMM_BLOCKING overrides what the program configures, of communicators of our own as well. NCCL may have set it
@@ -45,14 +46,14 @@ static bool isAlways(const char *value) {
 }
 
 /// One that NCCL does not say the ranks of yet.
-Entry Communicators::unready(Comm comm, bool blocks) const {
+Entry Communicators::unready(Comm comm, bool mayBlock) const {
   const Member member{comm, 0, 0};
   const std::string never = isAlways("0") ? "it does not block" : engine->refusal();
   if (!never.empty())
     return {member, false, nullptr, refusal(member, never)};
   return {member,
           false,
-          std::make_shared<OwnComm>(comm, blocks, engine->patience()),
+          std::make_shared<OwnComm>(comm, mayBlock, engine->patience()),
           {nullptr, "it is not ready, or captured before another call has been made"},
           true};
 }
@@ -61,7 +62,7 @@ void Communicators::adopt(std::span<const Birth> births) {
   std::vector<Entry> asked; // the engine
   std::vector<Member> members;
   for (const Birth &birth : births) {
-    Member member{*birth.handle, 0, 0};
+    Member member{birth.handle ? *birth.handle : birth.comm, 0, 0, std::make_shared<std::atomic<bool>>(false)};
     if (!member.comm)
       continue;
     if (const bool waits = !birth.blocking || !birth.isDone; isAlways("0") || (waits && !isAlways("1")))
@@ -91,24 +92,25 @@ std::vector<Entry> Communicators::attach(std::vector<Entry> asked, std::span<con
   return asked;
 }
 
-void Communicators::expect(bool blocks) {
-  std::unique_lock lock(mutex);
+void Communicators::expect(bool mayBlock) {
+  std::lock_guard lock(mutex);
   ++expected;
-  expectsBlocks |= blocks;
+  expectsBlocking |= mayBlock;
 }
 
 std::shared_ptr<const Entry> Communicators::findOrExpected(Comm comm) {
   std::shared_ptr<const Entry> entry = find(comm);
   if (entry || !comm || !active())
     return entry;
-  std::unique_lock lock(mutex);
+  std::lock_guard lock(mutex);
   if (const auto known = entries.find(comm); known != entries.end())
     return known->second;
   if (expected == 0)
     return nullptr;
-  entry = std::make_shared<const Entry>(unready(comm, expectsBlocks));
+  entry = std::make_shared<const Entry>(unready(comm, expectsBlocking));
   entries.emplace(comm, entry);
-  --expected;
+  if (--expected == 0)
+    expectsBlocking = false;
   return entry;
 }
 
@@ -117,7 +119,7 @@ void Communicators::insert(Entry made) {
   Inside inside;
   std::shared_ptr<const Entry> stale; // of a handle that was freed without our knowledge
   {
-    std::unique_lock lock(mutex);
+    std::lock_guard lock(mutex);
     stale = std::exchange(entries[entry->member.comm], entry);
     operations.erase(entry->member.comm);
   }
@@ -131,7 +133,7 @@ void Communicators::replace(Entry made) {
   auto entry = std::make_shared<const Entry>(std::move(made));
   std::shared_ptr<const Entry> last;
   {
-    std::unique_lock lock(mutex);
+    std::lock_guard lock(mutex);
     const auto known = entries.find(entry->member.comm);
     if (known != entries.end() && known->second->waits)
       last = std::exchange(known->second, entry);
@@ -145,7 +147,7 @@ void Communicators::replace(Entry made) {
 void Communicators::note(Comm comm, RedOp op, std::optional<host::PreMulSum> made) {
   if (!active())
     return;
-  std::unique_lock lock(mutex);
+  std::lock_guard lock(mutex);
   if (made)
     operations[comm].insert_or_assign(op, *made);
   else if (auto known = operations.find(comm); known != operations.end())
@@ -153,7 +155,7 @@ void Communicators::note(Comm comm, RedOp op, std::optional<host::PreMulSum> mad
 }
 
 std::optional<host::PreMulSum> Communicators::operation(Comm comm, RedOp op) const {
-  std::shared_lock lock(mutex);
+  std::lock_guard lock(mutex);
   const auto known = operations.find(comm);
   if (known == operations.end())
     return std::nullopt;
@@ -174,16 +176,23 @@ Result Communicators::run(std::span<const Work> works) {
 
 /// One that was revoked is NCCL's alone.
 static Result askNccl(const OwnComm *own, Comm comm, Result &state) {
-  if (own)
-    if (const Result result = own->ask(state); result != Result::InvalidUsage || !own->isAborted())
+  if (own) {
+    const Result result = own->ask(state);
+    if (result == Result::Success && state == Result::Success)
+      return own->askOwn(state);
+    if (result != Result::InvalidUsage || !own->isAborted())
       return result;
+  }
   return callInstalled<Function::CommGetAsyncError>(comm, &state);
 }
 
 Result Communicators::state(Comm comm, Result &state) const {
-  std::shared_lock lock(mutex);
-  const auto known = entries.find(comm);
-  const Entry *entry = known == entries.end() ? nullptr : known->second.get();
+  Asking entry;
+  {
+    std::lock_guard lock(mutex);
+    if (const auto known = entries.find(comm); known != entries.end())
+      entry = Asking(known->second);
+  }
   const Result result = askNccl(entry ? entry->own.get() : nullptr, comm, state);
   if (result != Result::Success || state != Result::Success)
     return result;
@@ -197,13 +206,21 @@ Result Communicators::state(Comm comm, Result &state) const {
 bool Communicators::release(Comm comm) {
   if (!active())
     return true;
-  std::unordered_map<Comm, std::shared_ptr<const Entry>>::node_type entry;
+  std::shared_ptr<const Entry> entry, stale;
   {
-    std::unique_lock lock(mutex);
-    entry = entries.extract(comm);
+    std::lock_guard lock(mutex);
     operations.erase(comm);
+    auto known = entries.extract(comm);
+    if (!known)
+      return true;
+    entry = std::move(known.mapped());
+    if (entry->attached.attachment) // an abort finds it at every moment
+      stale = departures.note(entry);
   }
-  return !entry || departures.begin(std::move(entry.mapped()), *engine);
+  const Inside inside;
+  if (stale)
+    stale->attached.attachment->abort();
+  return !entry->attached.attachment || departures.begin(std::move(entry), *engine);
 }
 
 bool Communicators::awaitRelease(Comm comm) {
@@ -212,15 +229,17 @@ bool Communicators::awaitRelease(Comm comm) {
 
 bool Communicators::abort(Comm comm) {
   const Inside inside;
-  std::shared_ptr<const Entry> entry = departures.abandon(comm);
-  if (!entry) {
-    std::unique_lock lock(mutex);
+  std::shared_ptr<const Entry> entry;
+  {
+    std::lock_guard lock(mutex);
+    entry = departures.abandon(comm);
     const auto known = entries.find(comm);
-    if (known == entries.end() || (!known->second->attached.attachment && !known->second->own))
+    if (!entry && (known == entries.end() || (!known->second->attached.attachment && !known->second->own)))
       return false;
-    entry = known->second;
-    known->second =
-        std::make_shared<const Entry>(Entry{entry->member, entry->blocking, nullptr, {nullptr, "it was aborted"}});
+    if (!entry)
+      entry = std::exchange(known->second,
+                            std::make_shared<const Entry>(Entry{
+                                known->second->member, known->second->blocking, nullptr, {nullptr, "it was aborted"}}));
   }
   const bool isRevoked = entry->attached.attachment && entry->attached.attachment->abort();
   if (!entry->own)

@@ -6,7 +6,7 @@
 #include "nccl/Departures.h"
 #include "nccl/Entry.h"
 
-#include <shared_mutex>
+#include <mutex>
 #include <thread>
 #include <unordered_map>
 
@@ -14,9 +14,15 @@ namespace gc3::nccl {
 
 /// A communicator about to be made, or just made.
 struct Birth {
-  Comm *handle;  ///< where NCCL writes it; null there afterwards: this process has no part in it
-  bool blocking; ///< as it is configured
-  bool isDone;   ///< else NCCL goes on by itself
+  Comm comm;          ///< as NCCL wrote it at once, to where it does not write again
+  const Comm *handle; ///< of a child, else null: where NCCL writes it by the end of the group, if it is to have a part
+  bool blocking;      ///< as it is configured
+  bool isDone;        ///< else NCCL goes on by itself
+};
+
+/// Of a communicator.
+struct Blocking {
+  bool surely, maybe;
 };
 
 /// A call that is kept until the end of a group, or the first one on a communicator.
@@ -41,13 +47,13 @@ public:
   /// The same for who makes a collective call on it, or a child of it: it may be one of those that are expected.
   std::shared_ptr<const Entry> findOrExpected(Comm comm);
 
-  /// Whether it blocks, as what nothing is known of does. One that does not becomes ready at a time of its own on each
-  /// rank, so it waits for its first call.
-  bool blocks(Comm comm);
+  /// What nothing is known of blocks. One that does not becomes ready at a time of its own on each rank, so it waits
+  /// for its first call.
+  Blocking blocking(Comm comm);
 
-  /// A child, which blocks or does not, of a communicator that does not. NCCL writes its handle some time later, when
-  /// nobody may look there any more. So a handle that is unknown at its first call is taken for one of those.
-  void expect(bool blocks);
+  /// A child of a communicator that may not block. NCCL writes its handle some time later, when nobody may look there
+  /// any more. So a handle that is unknown at its first call is taken for one of those.
+  void expect(bool mayBlock);
 
   /// Communicators that NCCL has made, together, outside of any group that is still open.
   void adopt(std::span<const Birth> births);
@@ -72,7 +78,7 @@ public:
   std::optional<host::PreMulSum> operation(Comm comm, RedOp op) const;
 
   /// What NCCL says of it, and where all is well there, what has become of what we run. InProgress: what we hold of one
-  /// that does not block is being given back. Keeps no reference, as that might become the last one.
+  /// that does not block is being given back.
   Result state(Comm comm, Result &state) const;
 
   /// Before NCCL finalizes or destroys it: gives back what the attachment holds, as Departures do. False: it has been
@@ -90,19 +96,19 @@ public:
 private:
   Communicators();
   void takeOn(Comm comm);
-  void makeReady(const CallsOfOne &calls);
-  void makeReadyOrGiveUp(const CallsOfOne &calls);
-  std::jthread makeReadyElsewhere(const CallsOfOne &calls);
-  Entry unready(Comm comm, bool blocks) const;
+  void makeOneReady(const CallsOfOne &calls, bool areCaptured);
+  void tryToMakeOneReady(const CallsOfOne &calls, bool areCaptured);
+  std::jthread makeOneReadyElsewhere(const CallsOfOne &calls, bool areCaptured);
+  Entry unready(Comm comm, bool mayBlock) const;
   void insert(Entry made);
   void replace(Entry made);
   std::vector<Entry> attach(std::vector<Entry> asked, std::span<const Member> members) const;
 
   std::unique_ptr<Engine> engine;
-  mutable std::shared_mutex mutex;
+  mutable std::mutex mutex; ///< not held while NCCL or an engine is asked: who polls must not keep others out
   std::unordered_map<Comm, std::shared_ptr<const Entry>> entries;
-  uint32_t expected = 0;      ///< children
-  bool expectsBlocks = false; ///< some of them block
+  uint32_t expected = 0;        ///< children
+  bool expectsBlocking = false; ///< some of them may block
   std::unordered_map<Comm, std::unordered_map<RedOp, host::PreMulSum>> operations;
   Departures departures;
 };

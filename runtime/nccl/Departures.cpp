@@ -3,50 +3,57 @@
 
 #include "nccl/Installed.h"
 
-#include <system_error>
+#include <exception>
 #include <utility>
 
 namespace gc3::nccl {
 
-bool Departures::begin(std::shared_ptr<const Entry> entry, const Engine &engine) {
-  const Inside inside;
-  if (!entry->attached.attachment)
-    return true;
-  const Comm comm = entry->member.comm;
-  abandon(comm); // of a communicator that had this handle, and was never destroyed
-  {
-    std::lock_guard lock(mutex);
-    Departing &departing = all[comm];
-    departing.entry = entry;
-    if (entry->own)
-      try {
-        departing.thread = std::thread(engine.elsewhere([this, entry]() mutable {
-          const Inside inThread;
-          giveBack(entry);
-          entry = nullptr;
-        }));
-        entry = nullptr; // the thread's reference has to be the last one
-        return true;
-      } catch (const std::system_error &) { // then here
-      }
-  }
-  const bool isGivenBack = giveBack(entry);
-  entry = nullptr;
-  return isGivenBack;
+std::shared_ptr<const Entry> Departures::note(const std::shared_ptr<const Entry> &entry) {
+  std::shared_ptr<const Entry> stale = abandon(entry->member.comm);
+  std::lock_guard lock(mutex);
+  Departing &departing = all[entry->member.comm];
+  departing.entry = entry;
+  departing.isAborted = entry->abortFlag();
+  return stale;
 }
 
-/// But for the reference of who calls.
-bool Departures::giveBack(const std::shared_ptr<const Entry> &entry) {
+bool Departures::begin(std::shared_ptr<const Entry> entry, const Engine &engine) {
+  const Inside inside;
+  if (entry->own)
+    try {
+      std::lock_guard lock(mutex);
+      const auto departing = all.find(entry->member.comm);
+      if (departing == all.end() || departing->second.entry != entry)
+        return false;
+      departing->second.thread = std::thread(engine.elsewhere([this, entry]() mutable {
+        const Inside inThread;
+        giveBack(std::move(entry));
+      }));
+      entry = nullptr; // the thread's reference has to be the last one
+      return true;
+    } catch (const std::exception &) { // then here
+    }
+  return giveBack(std::move(entry));
+}
+
+/// An abort may come at any time.
+bool Departures::giveBack(std::shared_ptr<const Entry> entry) {
   entry->attached.attachment->drain();
   const Result error = entry->attached.attachment->asyncError();
+  const AbortFlag isAborted = entry->abortFlag();
   std::shared_ptr<const Entry> known;
-  std::lock_guard lock(mutex);
-  const auto departing = all.find(entry->member.comm);
-  if (departing == all.end() || departing->second.entry != entry)
-    return false;
-  known = std::exchange(departing->second.entry, nullptr);
-  departing->second.error = error;
-  return true;
+  {
+    std::lock_guard lock(mutex);
+    const auto departing = all.find(entry->member.comm);
+    if (departing == all.end() || departing->second.entry != entry)
+      return false;
+    known = std::exchange(departing->second.entry, nullptr);
+    departing->second.error = error;
+  }
+  Asking::awaitEnd(*entry);
+  known = nullptr;
+  entry = nullptr;
+  return !*isAborted;
 }
 
 bool Departures::await(Comm comm) {
@@ -63,15 +70,17 @@ bool Departures::await(Comm comm) {
   return all.erase(comm) != 0 || !isAwaited;
 }
 
-/// Under the lock: a reference here might be the last one.
 Result Departures::state(Comm comm) const {
-  std::lock_guard lock(mutex);
-  const auto departing = all.find(comm);
-  if (departing == all.end())
-    return Result::Success;
-  const Entry *entry = departing->second.entry.get();
-  if (!entry)
-    return departing->second.error;
+  Asking entry;
+  {
+    std::lock_guard lock(mutex);
+    const auto departing = all.find(comm);
+    if (departing == all.end())
+      return Result::Success;
+    if (!departing->second.entry)
+      return departing->second.error;
+    entry = Asking(departing->second.entry);
+  }
   const Result error = entry->attached.attachment->asyncError();
   return error == Result::Success && entry->own ? Result::InProgress : error;
 }
@@ -83,6 +92,8 @@ std::shared_ptr<const Entry> Departures::abandon(Comm comm) {
     return nullptr;
   if (departing.mapped().thread.joinable())
     departing.mapped().thread.detach();
+  if (!departing.mapped().entry)
+    *departing.mapped().isAborted = true;
   return std::move(departing.mapped().entry);
 }
 

@@ -13,9 +13,12 @@ namespace gc3::nccl {
 
 class Departures {
 public:
-  /// Gives back what `entry` holds, and waits for that where its communicator blocks. Else it goes on in a thread, as
-  /// NCCL does, and beside whatever group is open: in one NCCL would take our own communicator for one that blocks
-  /// among others that do not.
+  /// Of an attachment: from now on it can be abandoned. The one that is under way for a communicator that had this
+  /// handle and was never destroyed, or null.
+  std::shared_ptr<const Entry> note(const std::shared_ptr<const Entry> &entry);
+  /// Gives back what `entry`, which has been noted, holds, and waits for that where its communicator blocks. Else it
+  /// goes on in a thread, as NCCL does, and beside whatever group is open: in one NCCL would take our own communicator
+  /// for one that blocks among others that do not.
   ///
   /// False: it was abandoned, and NCCL may have freed it.
   bool begin(std::shared_ptr<const Entry> entry, const Engine &engine);
@@ -23,16 +26,17 @@ public:
   bool await(Comm comm);
   /// InProgress: something of one that does not block is still to be given back; errors of what it ran.
   Result state(Comm comm) const;
-  /// The one under way, for who aborts it; null: there is none.
+  /// The one under way, for who aborts it; null: there is none, or it has been told to leave the communicator alone.
   std::shared_ptr<const Entry> abandon(Comm comm);
 
 private:
   struct Departing {
-    std::shared_ptr<const Entry> entry; ///< null: it has been given back
+    std::shared_ptr<const Entry> entry; ///< null: it has ended, and is given back
+    AbortFlag isAborted;
     std::thread thread;
     Result error = Result::Success; ///< then
   };
-  bool giveBack(const std::shared_ptr<const Entry> &entry);
+  bool giveBack(std::shared_ptr<const Entry> entry);
 
   mutable std::mutex mutex;
   std::unordered_map<Comm, Departing> all;

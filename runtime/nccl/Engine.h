@@ -21,7 +21,7 @@ struct Member {
   Comm comm;
   int ranks;
   int rank;
-  AbortFlag isAborted{}; ///< null: nobody aborts it before the engine has taken it on
+  AbortFlag isAborted{}; ///< null: nobody aborts it before the engine has taken it on, or while that gives it back
 };
 
 /// Which program serves a call, or why none does.
@@ -32,8 +32,8 @@ struct Decision {
 };
 
 /// A communicator that an engine has taken on. To destroy it gives back what it holds, from the communicator too,
-/// unless abort() has been called. One thread at a time runs calls; the functions here may be called at any time, by
-/// any thread.
+/// unless abort() has been called, or as soon as the member's isAborted is set. One thread at a time runs calls; the
+/// functions here may be called at any time, by any thread.
 class Attachment {
 public:
   Attachment() = default;

@@ -19,7 +19,8 @@ void Communicators::takeOn(Comm comm) {
   const Result ready = own.settle();
   if (ready == Result::InProgress) // a later call would meet others' first
     own.abort();
-  Entry made{entry->member, false, entry->own, {}};
+  Entry made = *entry;
+  made.waits = false;
   if (ready != Result::Success || !ask(made.member))
     return;
   Member &member = made.member;
@@ -38,11 +39,11 @@ void Communicators::takeOn(Comm comm) {
   replace(std::move(attach({std::move(made)}, {&beside, 1}).front()));
 }
 
-void Communicators::makeReady(const CallsOfOne &calls) {
+void Communicators::makeOneReady(const CallsOfOne &calls, bool areCaptured) {
   const std::shared_ptr<const Entry> last = calls.front()->entry;
   if (last->waits) {
     const Call &first = calls.front()->work.call;
-    if (!engine->isCaptured(first.stream))
+    if (!areCaptured)
       takeOn(first.comm);
     const std::shared_ptr<const Entry> entry = find(first.comm);
     if (last->own->isAborted() || !entry)
@@ -55,7 +56,7 @@ void Communicators::makeReady(const CallsOfOne &calls) {
     }
   }
   const Inside inside;
-  if (const Work &first = calls.front()->work; first.attachment)
+  if (const Work &first = calls.front()->work; first.attachment && !areCaptured)
     engine->load(first);
 }
 
@@ -65,18 +66,18 @@ static void giveUp(const CallsOfOne &calls) {
     entry.own->abort();
 }
 
-void Communicators::makeReadyOrGiveUp(const CallsOfOne &calls) {
+void Communicators::tryToMakeOneReady(const CallsOfOne &calls, bool areCaptured) {
   const auto made = [&] {
-    makeReady(calls);
+    makeOneReady(calls, areCaptured);
     return Result::Success;
   };
   if (guarded(made) != Result::Success)
     giveUp(calls);
 }
 
-std::jthread Communicators::makeReadyElsewhere(const CallsOfOne &calls) {
+std::jthread Communicators::makeOneReadyElsewhere(const CallsOfOne &calls, bool areCaptured) {
   try {
-    return std::jthread(engine->elsewhere([this, calls] { makeReadyOrGiveUp(calls); }));
+    return std::jthread(engine->elsewhere([this, calls, areCaptured] { tryToMakeOneReady(calls, areCaptured); }));
   } catch (const std::system_error &error) {
     log::tell(std::string("no thread for a communicator: ") + error.what());
     giveUp(calls);
@@ -85,11 +86,14 @@ std::jthread Communicators::makeReadyElsewhere(const CallsOfOne &calls) {
 }
 
 void Communicators::makeReady(std::span<const CallsOfOne> all) {
+  std::vector<bool> areCaptured; // looked at here, as each thread has a stream of its own behind one handle
+  for (const CallsOfOne &calls : all)
+    areCaptured.push_back(engine->isCaptured(calls.front()->work.call.stream));
   std::vector<std::jthread> others;
   for (size_t i = 1; i < all.size(); ++i)
-    others.push_back(makeReadyElsewhere(all[i]));
+    others.push_back(makeOneReadyElsewhere(all[i], areCaptured[i]));
   if (!all.empty())
-    makeReadyOrGiveUp(all.front());
+    tryToMakeOneReady(all.front(), areCaptured.front());
 }
 
 } // namespace gc3::nccl

@@ -181,10 +181,10 @@ void Group::destroyOperations(Which which) {
   std::erase_if(operations, which);
 }
 
-/// One made in this very group is gone before anybody takes it on: NCCL writes handles before the group ends.
+/// One made in this very group is gone before anybody takes it on. Children are not there before it ends.
 void Group::unmake(Comm comm) {
   std::erase_if(passed, [&](const Passed &call) { return call.comm == comm; });
-  std::erase_if(births, [&](const Birth &birth) { return *birth.handle == comm; });
+  std::erase_if(births, [&](const Birth &birth) { return birth.comm == comm; });
 }
 
 template <typename Which>

@@ -14,20 +14,23 @@ static Result make(Comm *handles, int count, const Config *config, Comm parent, 
     return callInstalled<F>(args...);
   return guarded([&] {
     Communicators &table = Communicators::table();
-    const bool parentBlocks = table.blocks(parent);                      // which may be gone afterwards
-    const bool blocking = config ? config->blocking != 0 : parentBlocks; // they inherit all of it or nothing
+    const Blocking ofParent = table.blocking(parent);                      // which may be gone afterwards
+    const bool mayBlock = config ? config->blocking != 0 : ofParent.maybe; // they inherit all of it or nothing
     const Result result = callInstalled<F>(args...);
     if (result != Result::Success && result != Result::InProgress)
       return result;
-    // Whatever the result is; ncclCommGrow writes the handle at once.
-    if (!parentBlocks && F != Function::CommGrow) {
+    // Those get their handles when NCCL has made them: with a parent that does not block some time later, whatever
+    // the result is.
+    constexpr bool isLate = F == Function::CommSplit || F == Function::CommShrink;
+    if (isLate && !ofParent.surely) {
       for (int i = 0; i < count; ++i)
-        table.expect(blocking);
+        table.expect(mayBlock);
       return result;
     }
     std::vector<Birth> births;
     for (int i = 0; i < count; ++i)
-      births.push_back({&handles[i], blocking, result == Result::Success});
+      births.push_back({isLate ? nullptr : handles[i], isLate ? &handles[i] : nullptr, mayBlock,
+                        result == Result::Success && ofParent.surely});
     Group::ofThisThread().born(births);
     return result;
   });
@@ -36,7 +39,7 @@ static Result make(Comm *handles, int count, const Config *config, Comm parent, 
 /// Before NCCL finalizes a communicator, or destroys it and so `awaits` that: gives back what we hold of it. Not
 /// Success: it has been aborted meanwhile, and NCCL may have freed it.
 static Result letGo(Comm comm, bool awaits) {
-  if (isInside())
+  if (isInside() || !comm)
     return Result::Success;
   return guarded([&] {
     Group::ofThisThread().handOver(comm);
@@ -48,7 +51,7 @@ static Result letGo(Comm comm, bool awaits) {
 /// Before NCCL stops what runs on a communicator: stops what we run. True: we have revoked it before.
 static bool stop(Comm comm) {
   bool isRevoked = false;
-  if (!isInside())
+  if (!isInside() && comm)
     guarded([&] {
       Group::ofThisThread().drop(comm);
       isRevoked = Communicators::table().abort(comm);
@@ -91,11 +94,12 @@ Result ncclCommGrow(Comm parent, int ranks, const UniqueId *id, int rank, Comm *
 }
 
 Result ncclCommFinalize(Comm comm) {
+  const auto stateOfRelease = [&] { return Communicators::table().stateOfRelease(comm); };
   Result released = letGo(comm, false);
-  if (const Result state = Communicators::table().stateOfRelease(comm);
-      released == Result::Success && state != Result::InProgress)
-    released = state;
-  return released == Result::Success ? callInstalled<Function::CommFinalize>(comm) : released;
+  if (!isInside() && released == Result::Success)
+    released = guarded(stateOfRelease);
+  const bool goesOn = released == Result::Success || released == Result::InProgress;
+  return goesOn ? callInstalled<Function::CommFinalize>(comm) : released;
 }
 
 Result ncclCommDestroy(Comm comm) {

@@ -33,6 +33,12 @@ Result OwnComm::ask(Result &state) const {
   return isAborted() ? Result::InvalidUsage : callInstalled<Function::CommGetAsyncError>(parent, &state);
 }
 
+Result OwnComm::askOwn(Result &state) const {
+  std::lock_guard lock(mutex);
+  state = Result::Success;
+  return exists ? callInstalled<Function::CommGetAsyncError>(*comm, &state) : Result::Success;
+}
+
 /// What becomes of the parent's state where that is InProgress.
 Result OwnComm::settle(Result state, const char *question) const {
   using std::chrono::milliseconds;
@@ -64,7 +70,7 @@ Result OwnComm::begin(int rank) {
   std::unique_lock lock(mutex);
   if (isAborted())
     return Result::InvalidUsage;
-  if (blocks) // until all ranks have come, or its abort
+  if (parentMayBlock) // until all ranks have come, or its abort
     lock.unlock();
   Config blocking{.size = sizeof(Config), .magic = configMagic, .version = configVersion, .blocking = 1};
   const Result result = callInstalled<Function::CommSplit>(parent, 0, rank, comm.get(), &blocking);

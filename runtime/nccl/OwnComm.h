@@ -15,7 +15,8 @@ namespace gc3::nccl {
 class OwnComm {
 public:
   /// The parent may block itself, if it is a child of one that does not.
-  OwnComm(Comm parent, bool blocks, const Patience &patience) : parent(parent), blocks(blocks), patience(patience) {}
+  OwnComm(Comm parent, bool parentMayBlock, const Patience &patience)
+      : parent(parent), parentMayBlock(parentMayBlock), patience(patience) {}
   ~OwnComm() { leave(); }
   OwnComm(const OwnComm &) = delete;
   OwnComm &operator=(const OwnComm &) = delete;
@@ -24,8 +25,13 @@ public:
   /// too long.
   Result settle() const { return settle(Result::InProgress, ""); }
 
+  bool mayBlock() const { return parentMayBlock; }
+
   /// The parent's state, by NCCL. Of two threads that hear at once that something has been done NCCL frees it twice.
   Result ask(Result &state) const;
+
+  /// NCCL's state of the one beside it, which is Success where there is none.
+  Result askOwn(Result &state) const;
 
   /// By all ranks of the parent, each in another thread: waits until all have come, or abort(). If that takes too
   /// long it is as if aborted: the others may come yet, and wait for programs here.
@@ -48,7 +54,7 @@ private:
   void end();
 
   const Comm parent;
-  const bool blocks;
+  const bool parentMayBlock;
   const Patience patience;
   const AbortFlag aborted = std::make_shared<std::atomic<bool>>(false); ///< set under the mutex
   mutable std::mutex mutex; ///< held where the parent is touched, but not while it blocks

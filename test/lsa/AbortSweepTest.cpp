@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Aborts at each call of CUDA's in turn, by another thread that then frees the NCCL communicator: while programs are
-// loaded and calls are made. The fake ends the test where anything of a communicator that was freed is touched.
+// loaded and calls are made; and at each of NCCL's while what ranks hold of it is given back. The fake ends the test
+// where anything of a communicator that was freed is touched.
 #include "LsaSupport.h"
 
 using namespace gc3;
@@ -32,29 +33,79 @@ bool abortAt(uint64_t at, FakeCuda &fake, FakeWindows &windows, const std::vecto
   return aborted;
 }
 
-/// Until it ends by itself.
-template <typename Prepare>
-void sweep(const std::vector<ProgramSpec> &specs, Prepare prepare) {
+/// NCCL, and what another thread does behind each call that gives something back.
+struct GivingBack {
+  lsa::Nccl nccl;
+  std::function<void()> meanwhile;
+  static inline GivingBack *current = nullptr;
+
+  explicit GivingBack(lsa::Nccl &hooked) : nccl(hooked) {
+    current = this;
+    hooked.CommWindowDeregister = [](nccl::Comm comm, nccl::Window window) {
+      return current->then(current->nccl.CommWindowDeregister(comm, window));
+    };
+    hooked.DevCommDestroy = [](nccl::Comm comm, const void *network) {
+      return current->then(current->nccl.DevCommDestroy(comm, network));
+    };
+  }
+  nccl::Result then(nccl::Result result) const {
+    meanwhile();
+    return result;
+  }
+};
+
+/// The same at NCCL's call number `at` to give something back.
+bool abortWhileGivenBack(uint64_t at, FakeCuda &fake, FakeWindows &windows, const std::vector<ProgramSpec> &specs) {
+  LsaWorld world(fake, windows, specs);
+  GivingBack hooked(world.nccl);
+  bool aborted = false;
+  uint64_t calls = 0;
+  hooked.meanwhile = [&] {
+    if (++calls != at)
+      return;
+    aborted = true;
+    for (const nccl::AbortFlag &flag : world.areAborted)
+      *flag = true;
+    for (nccl::Comm comm : world.comms)
+      windows.free(comm);
+  };
+  for (size_t program = 0; program < specs.size(); ++program)
+    EXPECT_EQ(world.run(program, {.count = 10}), "");
+  world.joined.clear();
+  EXPECT_TRUE(!aborted || calls == at) << "the rest is left as it is";
+  return aborted;
+}
+
+/// Until it ends by itself. How often it was aborted.
+template <typename Prepare, typename Trial>
+uint64_t timesAborted(const std::vector<ProgramSpec> &specs, Prepare prepare, Trial trial) {
   for (uint64_t at = 1;; ++at) {
     SCOPED_TRACE("call " + std::to_string(at));
     FakeCuda fake;
     FakeWindows windows(fake);
     prepare(windows);
-    if (!abortAt(at, fake, windows, specs))
-      return;
+    if (!trial(at, fake, windows, specs))
+      return at - 1;
   }
 }
 
+/// `givenBack`: calls of NCCL's for that.
+template <typename Prepare>
+void sweep(const std::vector<ProgramSpec> &specs, uint64_t givenBack, Prepare prepare) {
+  EXPECT_NE(timesAborted(specs, prepare, abortAt), 0u);
+  EXPECT_EQ(timesAborted(specs, prepare, abortWhileGivenBack), givenBack);
+}
+
 TEST(LsaAbortSweep, OneTeam) {
-  sweep({ringAllReduce(2, true), pairs(2)}, [](FakeWindows &) {});
+  sweep({ringAllReduce(2, true), under(device::Protocol::LL, pairs(2))}, 4, [](FakeWindows &) {});
 }
 
 TEST(LsaAbortSweep, OverANetwork) {
-  sweep({ringAllReduce(4, true), pairs(4)}, [](FakeWindows &windows) { windows.teamSize = 2; });
+  sweep({ringAllReduce(4, true), pairs(4)}, 12, [](FakeWindows &windows) { windows.teamSize = 2; });
 }
 
 TEST(LsaAbortSweep, TeamsApart) {
-  sweep({pairs(4), under(device::Protocol::LL, pairs(4))}, [](FakeWindows &windows) {
+  sweep({pairs(4), under(device::Protocol::LL, pairs(4))}, 8, [](FakeWindows &windows) {
     windows.teamSize = 2;
     windows.hasPart = false;
     windows.windows = FakeWindows::Windows::OneTeam;

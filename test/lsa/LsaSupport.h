@@ -54,8 +54,11 @@ public:
     }
     makeStreams();
     std::vector<lsa::Applicant> applicants;
-    for (nccl::Comm comm : comms)
+    for (nccl::Comm comm : comms) {
       applicants.push_back(applicant(comm, {file}, options));
+      areAborted.push_back(std::make_shared<std::atomic<bool>>(false));
+      applicants.back().isAborted = areAborted.back();
+    }
     joined = lsa::join({FakeCuda::table(), nccl, windows.hasPart ? &FakeWindows::part : nullptr, aside}, applicants);
   }
   ~LsaWorld() {
@@ -160,6 +163,7 @@ public:
   lsa::Nccl nccl;
   std::shared_ptr<const bundle::BundleFile> file;
   std::vector<nccl::Comm> comms;
+  std::vector<nccl::AbortFlag> areAborted; ///< by rank
   host::Selection selection;
   std::vector<std::string> names;
   std::vector<const host::LoadedProgram *> loaded;

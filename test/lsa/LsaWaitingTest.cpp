@@ -434,6 +434,22 @@ TEST_F(LsaStuckBehind, AStoryWaitsForNobody) {
   EXPECT_NE(story.find("waits for a message from rank 1"), std::string::npos) << story;
 }
 
+/// CUDA may hold it up, behind another communicator's kernel that only who asks can end.
+TEST_F(LsaStuckBehind, NobodyWaitsForAStory) {
+  make(20);
+  lsa::Rank &rank = *world->joined[0].rank;
+  const cuda::Watchdog::Clock::time_point start{}, stuck = start + std::chrono::milliseconds(20),
+                                                   stopped = start + std::chrono::milliseconds(21);
+  rank.watch(start);
+  rank.watch(stuck);
+  host::Outcome asked;
+  fake.whileCalled = [&] { std::thread([&] { asked = rank.glance(stopped); }).join(); };
+  const host::Outcome told = rank.watch(stopped);
+  fake.whileCalled = nullptr;
+  EXPECT_NE(told.text.find("waits for a message from rank 1"), std::string::npos) << told.text;
+  EXPECT_EQ(asked.text, "a kernel has not ended in 20 ms and is being stopped");
+}
+
 /// That is what the call tells, and not what the gather has brought: nothing.
 TEST_F(LsaStuckBehind, ARevocationEndsWhatWaits) {
   make(100);

@@ -47,7 +47,11 @@ std::string factorOf(const Call &call) {
 class FakeAttachment : public Attachment {
 public:
   explicit FakeAttachment(const Member &member) : member(member), name(test::commName(member.comm)) {}
-  ~FakeAttachment() override { happened((aborted ? "forget " : "detach ") + name); }
+  ~FakeAttachment() override {
+    happened((aborted ? "forget " : "detach ") + name);
+    if (!aborted && member.isAborted && *member.isAborted) // meanwhile
+      happened("leave " + name);
+  }
 
   Decision serves(const Call &call) const override {
     if (call.count % 2)

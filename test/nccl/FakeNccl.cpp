@@ -32,8 +32,8 @@ std::map<Comm, std::vector<std::pair<Comm *, Comm>>>
     unborn; ///< by a parent that does not block: it has not said so yet
 Comm reused = nullptr;
 
-/// One thread's group: handles are written once more when it ends, and it remembers its first error. Communicators that
-/// block and others can't be in one group, but whoever destroys one makes it a group that blocks, as NCCL has it.
+/// One thread's group: children's handles are written when it ends, and it remembers its first error. Communicators
+/// that block and others can't be in one group, but whoever destroys one makes it a group that blocks, as NCCL has it.
 struct OpenGroup {
   unsigned depth = 0;
   Result error = Result::Success;
@@ -118,23 +118,28 @@ Comm newComm(int ranks, int rank, bool blocking) {
 }
 
 Result makeComm(Result result, Comm *where, int ranks, int rank, bool blocking) {
-  if (result != Result::Success && result != Result::InProgress)
-    return result;
-  Comm comm = ranks ? newComm(ranks, rank, blocking) : nullptr;
-  *where = comm;
-  if (group.depth)
-    group.births.push_back({where, comm});
+  if (result == Result::Success || result == Result::InProgress)
+    *where = ranks ? newComm(ranks, rank, blocking) : nullptr;
   return result;
 }
 
-/// What has just been made.
-Result hide(Result result, Comm parent, Comm *child) {
+/// In a group, when that ends. Of a parent that does not block, which is given then, when that has been asked.
+Result makeChild(Result result, Comm asked, Comm *where, int ranks, int rank, bool blocking) {
   if (result != Result::Success && result != Result::InProgress)
     return result;
+  Comm made = nullptr;
+  makeComm(result, &made, ranks, rank, blocking);
+  if (!asked && group.depth == 0) {
+    *where = made;
+    return result;
+  }
+  *where = nullptr;
+  if (!asked) {
+    group.births.push_back({where, made});
+    return result;
+  }
   std::lock_guard lock(planning);
-  unborn[parent].push_back({child, std::exchange(*child, nullptr)});
-  if (group.depth != 0)
-    group.births.pop_back();
+  unborn[asked].push_back({where, made});
   group.isBehind = group.depth != 0;
   return result;
 }
@@ -246,16 +251,17 @@ FAKE(CommInitAll, Comm *made, int devices, const int *devlist) {
 FAKE(CommSplit, Comm parent, int color, int key, Comm *child, Config *config) {
   const int ranks = color < 0 ? 0 : reinterpret_cast<FakeComm *>(parent)->ranks / 2;
   const bool blocking = blocks(parent); // which may be freed before it has been split
-  const Result result = makeComm(launch(enter("CommSplit", parent, color, key, config), blocking), child, ranks, key,
-                                 config ? blocks(config) : blocking);
-  return blocking ? result : hide(result, parent, child);
+  const Result result = launch(enter("CommSplit", parent, color, key, config), blocking);
+  const bool childBlocks = config ? blocks(config) : blocking;
+  return makeChild(result, blocking ? nullptr : parent, child, ranks, key, childBlocks);
 }
 
 FAKE(CommShrink, Comm parent, int *excluded, int excludedCount, Comm *child, Config *config, int flags) {
-  const FakeComm &from = *reinterpret_cast<FakeComm *>(parent);
+  const FakeComm from = *reinterpret_cast<FakeComm *>(parent);
   (void)excluded;
-  return makeComm(launch(enter("CommShrink", parent, excludedCount, config, flags), from.blocking), child,
-                  from.ranks - excludedCount, from.rank, config ? blocks(config) : from.blocking);
+  const Result result = launch(enter("CommShrink", parent, excludedCount, config, flags), from.blocking);
+  return makeChild(result, from.blocking ? nullptr : parent, child, from.ranks - excludedCount, from.rank,
+                   config ? blocks(config) : from.blocking);
 }
 
 FAKE(CommGrow, Comm parent, int ranks, const UniqueId *id, int rank, Comm *child, Config *config) {

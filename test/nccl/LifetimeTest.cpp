@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Communicators: every way to be born and to die, and what the engine hears of it.
 #include "Front.h"
+#include "nccl/Communicators.h"
 
 #include <functional>
 
@@ -39,6 +40,21 @@ TEST_F(Lifetime, EveryBirthIsAttached) {
     EXPECT_EQ(birth(), Result::Success);
     EXPECT_EQ(take(), events);
   }
+}
+
+/// NCCL writes a child's when the group ends, and others at once, to where it does not write again.
+TEST_F(Lifetime, HandlesAreReadWhenTheyHaveBeenWritten) {
+  Comm parent = makeComm(), child = parent;
+  ncclGroupStart();
+  for (int rank = 0; rank < 2; ++rank) {
+    Comm comm = nullptr;
+    ncclCommInitRank(&comm, 2, {}, rank);
+  }
+  ncclCommSplit(parent, 0, 1, &child, nullptr);
+  EXPECT_EQ(ncclCommDestroy(nullptr), Result::Success);
+  EXPECT_EQ(ncclCommAbort(nullptr), Result::Success);
+  EXPECT_EQ(ncclGroupEnd(), Result::Success);
+  EXPECT_EQ(take().back(), "attach c1=0/2 c2=1/2 c3=1/2");
 }
 
 TEST_F(Lifetime, FailedBirthsAreNot) {
@@ -84,6 +100,14 @@ TEST_F(Lifetime, EveryDeathGivesBackOrEndsWhatRuns) {
       EXPECT_EQ(death(), result);
       EXPECT_EQ(take(), events) << function;
     }
+  }
+}
+
+TEST_F(Lifetime, NothingIsKeptOfTheDead) {
+  for (auto *death : {&ncclCommDestroy, &ncclCommFinalize, &ncclCommAbort}) {
+    Comm comm = makeComm();
+    EXPECT_EQ(death(comm), Result::Success);
+    EXPECT_EQ(Communicators::table().find(comm), nullptr);
   }
 }
 

@@ -58,6 +58,38 @@ TEST_F(Nonblocking, TheFinalizingIsInProgress) {
   EXPECT_EQ(ncclCommDestroy(comm), Result::Success);
 }
 
+/// Programs go by it, so its errors are nobody else's to tell.
+TEST_F(Nonblocking, NcclIsAskedAboutOursToo) {
+  Comm comm = make();
+  allReduce(comm, 2);
+  take();
+  fakeNcclSink([](const char *event) {
+    note(event);
+    if (event == std::string("CommGetAsyncError(c0)"))
+      fakeNcclAsyncError(Result::RemoteError);
+  });
+  Result state = Result::Success;
+  EXPECT_EQ(ncclCommGetAsyncError(comm, &state), Result::Success);
+  EXPECT_EQ(state, Result::RemoteError);
+  EXPECT_EQ(take(), (Events{"CommGetAsyncError(c0)", "CommGetAsyncError(c1)"}));
+}
+
+/// The first communicator was freed without our knowledge.
+TEST_F(Nonblocking, AHandleIsUsedAgainBehindTheFinalizing) {
+  Comm comm = make();
+  const auto useAndFinalize = [&](const std::string &own) {
+    EXPECT_EQ(allReduce(comm, 2), Result::Success);
+    EXPECT_EQ(ncclCommFinalize(comm), Result::Success);
+    takeUntil("CommDestroy(" + own + ")");
+  };
+  useAndFinalize("c1");
+  fakeNcclReuse(comm);
+  EXPECT_EQ(make(), comm);
+  useAndFinalize("c3");
+  EXPECT_EQ(ncclCommDestroy(comm), Result::Success);
+  EXPECT_EQ(take(), Events{"CommDestroy(c2)"});
+}
+
 /// What ran may fail when the application has given the communicator up, and nobody else would say so.
 TEST_F(Nonblocking, ErrorsAreKeptBehindTheFinalizing) {
   Comm comm = make();

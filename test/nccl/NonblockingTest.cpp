@@ -57,6 +57,49 @@ TEST_F(Nonblocking, SoAreTheirChildren) {
     }
 }
 
+TEST_F(Nonblocking, SoAreThoseOfOtherRanks) {
+  for (bool grows : {false, true}) {
+    fakeNcclReset();
+    Comm parent = make(5), child = nullptr;
+    Config blocks{sizeof(Config), 0, 0, 1};
+    Result state = Result::Success;
+    int excluded = 1;
+    EXPECT_EQ(grows ? ncclCommGrow(parent, 6, nullptr, -1, &child, &blocks)
+                    : ncclCommShrink(parent, &excluded, 1, &child, &blocks, 0),
+              Result::Success);
+    EXPECT_EQ(child != nullptr, grows) << "that is written at once";
+    EXPECT_EQ(ncclCommGetAsyncError(parent, &state), Result::Success);
+    take();
+    EXPECT_EQ(allReduce(child, 2), Result::Success);
+    Events events = take();
+    EXPECT_EQ(std::erase(events, "CommGetAsyncError(c1)"), 2u);
+    EXPECT_EQ(events, (Events{"CommSplit(c1, 0, 2, config)", grows ? "attach c2=2/6" : "attach c2=2/4", "load for c2",
+                              "run 7 AllReduce 8 B float sum on c2"}));
+    ncclCommDestroy(child);
+    take();
+  }
+}
+
+/// What their own children inherit, by whom an abort does not wait.
+TEST_F(Nonblocking, ItIsKnownWhichMayBlock) {
+  Comm parent = make(), child = nullptr, grandchild = nullptr;
+  Config undefined{sizeof(Config), 0, 0, configUndefined};
+  Result state = Result::Success;
+  for (Config *config : {&undefined, static_cast<Config *>(nullptr)}) {
+    EXPECT_EQ(ncclCommSplit(parent, 0, 0, &child, config), Result::Success);
+    EXPECT_EQ(ncclCommGetAsyncError(parent, &state), Result::Success);
+    EXPECT_EQ(ncclCommSplit(child, 0, 0, &grandchild, nullptr), Result::Success);
+    EXPECT_EQ(ncclCommGetAsyncError(child, &state), Result::Success);
+    for (Comm comm : {child, grandchild}) {
+      EXPECT_EQ(Communicators::table().blocking(comm).maybe, config != nullptr);
+      EXPECT_FALSE(Communicators::table().blocking(comm).surely);
+    }
+    ncclCommDestroy(grandchild);
+    ncclCommDestroy(child);
+  }
+  take();
+}
+
 /// Before their parents are used.
 TEST_F(Nonblocking, SoAreTheirGrandchildren) {
   Config doesNotBlock{sizeof(Config), 0, 0, 0};
@@ -158,6 +201,24 @@ TEST_F(Nonblocking, CapturedFirstCallsAreNccls) {
   EXPECT_EQ(take(), after(Events{"look at a stream"}, after(loaded, {served})));
   EXPECT_EQ(call(comm), Result::Success);
   EXPECT_EQ(take(), Events{served});
+}
+
+/// Also where others are made ready by other threads: a handle may stand for one stream in each.
+TEST_F(Nonblocking, WhoCallsKnowsWhatIsCaptured) {
+  static const std::thread::id caller = std::this_thread::get_id();
+  Comm first = make(), second = make();
+  fakeEngine().captures = true;
+  fakeEngine().sink = [](const char *event) {
+    note(event);
+    EXPECT_TRUE(event != std::string("look at a stream") || std::this_thread::get_id() == caller);
+  };
+  ncclGroupStart();
+  for (Comm comm : {first, second})
+    ncclAllReduce(nullptr, nullptr, 2, DataType::Float32, RedOp::Sum, comm, reinterpret_cast<Stream>(16));
+  EXPECT_EQ(ncclGroupEnd(), Result::Success);
+  EXPECT_EQ(take(),
+            (Events{"GroupStart()", "GroupEnd()", "look at a stream", "look at a stream", "GroupStart()",
+                    "AllReduce(0x0, 0x0, 2, 7, 0, c0, 0x10)", "AllReduce(0x0, 0x0, 2, 7, 0, c1, 0x10)", "GroupEnd()"}));
 }
 
 TEST_F(Nonblocking, OursGoesWhereTheEngineRefuses) {

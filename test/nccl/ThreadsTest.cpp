@@ -3,6 +3,7 @@
 #include "Front.h"
 
 #include <algorithm>
+#include <barrier>
 #include <thread>
 
 using namespace gc3::nccl;
@@ -72,6 +73,41 @@ TEST_F(Threads, OneAbortsWhatAnotherFinalizes) {
   }
 }
 
+/// At any moment: either is first. It is revoked, as NCCL keeps the handle then.
+TEST_F(Threads, AnAbortIsNotLostBesideAFinalization) {
+  for (int round = 0; round < 200; ++round) {
+    fakeEngine().runs = false;
+    Comm comm = makeComm();
+    fakeEngine().runs = true;
+    std::barrier both(2);
+    std::thread user([&] {
+      both.arrive_and_wait();
+      ncclCommFinalize(comm);
+    });
+    both.arrive_and_wait();
+    EXPECT_EQ(ncclCommRevoke(comm, 0), Result::Success);
+    user.join();
+    EXPECT_EQ(ncclCommAbort(comm), Result::Success);
+  }
+  fakeEngine().runs = false;
+}
+
+/// What is left of it is not touched, nor is NCCL asked to finalize what it may have freed.
+TEST_F(Threads, OneAbortsWhatAnotherGivesBack) {
+  static Comm comm;
+  for (auto *end : {&ncclCommFinalize, &ncclCommDestroy}) {
+    fakeNcclReset();
+    comm = makeComm();
+    fakeEngine().sink = [](const char *event) {
+      note(event);
+      if (event == std::string("detach c0"))
+        std::thread([] { EXPECT_EQ(ncclCommAbort(comm), Result::Success); }).join();
+    };
+    EXPECT_EQ(end(comm), Result::InvalidUsage);
+    EXPECT_EQ(take(), (Events{"detach c0", "CommAbort(c0)", "leave c0"}));
+  }
+}
+
 /// A watchdog that asks while another thread finalizes must not be the last who holds what is given back then.
 TEST_F(Threads, WhoAsksGivesNothingBack) {
   static std::atomic<std::thread::id> givenBackBy;
@@ -84,16 +120,39 @@ TEST_F(Threads, WhoAsksGivesNothingBack) {
   };
   fakeNcclSink([](const char *event) { isFinalized = isFinalized || event == std::string("CommFinalize(c0)"); });
   std::thread finalizing;
+  std::thread::id finalizer;
   fakeEngine().whileAsked = [&] {
     finalizing = std::thread([&] { EXPECT_EQ(ncclCommFinalize(comm), Result::Success); });
-    for (int times = 0; times < 10000 && !isFinalized; ++times) // it waits for this question, or does not
+    finalizer = finalizing.get_id();
+    for (int times = 0; times < 1000 && !isFinalized; ++times) // it waits for this question, or does not
       std::this_thread::yield();
   };
   Result state = Result::InternalError;
   EXPECT_EQ(ncclCommGetAsyncError(comm, &state), Result::Success);
   EXPECT_EQ(state, Result::Success);
   finalizing.join();
-  EXPECT_NE(givenBackBy.load(), std::this_thread::get_id());
+  EXPECT_EQ(givenBackBy.load(), finalizer);
+}
+
+/// As ranks of one process do until all of them have finalized: a tight loop each.
+TEST_F(Threads, WhoAsksKeepsNobodyOut) {
+  Comm comm = makeComm();
+  std::atomic<bool> over = false;
+  std::vector<std::thread> asking;
+  for (int t = 0; t < 8; ++t)
+    asking.emplace_back([&] {
+      Result state = Result::InternalError;
+      while (!over)
+        EXPECT_EQ(ncclCommGetAsyncError(comm, &state), Result::Success);
+    });
+  for (int round = 0; round < 100; ++round) {
+    Comm other = makeComm();
+    EXPECT_EQ(allReduce(other, 2), Result::Success);
+    EXPECT_EQ(ncclCommDestroy(other), Result::Success);
+  }
+  over = true;
+  for (std::thread &thread : asking)
+    thread.join();
 }
 
 TEST_F(Threads, AFinalizationSaysWhatHasFailed) {
