@@ -27,7 +27,7 @@ Outcome Lsa::make(const lsa::Drivers &drivers, std::span<const Init> inits) {
     }
     std::shared_ptr<Lsa> &backend = backends[joined[i].communicator];
     if (!backend)
-      backend = std::make_shared<Lsa>(drivers.nccl);
+      backend = std::make_shared<Lsa>(drivers);
     const uint32_t rank = joined[i].rank->rank();
     backend->add(joined[i].rank);
     *inits[i].comm = new gc3Comm{backend, rank, {}};
@@ -91,19 +91,19 @@ Outcome Lsa::complete(const Arrival &arrival) {
   return {};
 }
 
-std::vector<std::shared_ptr<lsa::Rank>> Lsa::present() {
+std::vector<nccl::Asking<lsa::Rank>> Lsa::present() {
   std::lock_guard lock(mutex);
-  std::vector<std::shared_ptr<lsa::Rank>> ranks;
+  std::vector<nccl::Asking<lsa::Rank>> ranks;
   for (const auto &[number, member] : members)
-    ranks.push_back(member.rank);
+    ranks.emplace_back(member.rank, member.asked);
   return ranks;
 }
 
 Outcome Lsa::select(const Request &request, const char *&program) {
-  const std::vector<std::shared_ptr<lsa::Rank>> ranks = present();
+  const std::vector<nccl::Asking<lsa::Rank>> ranks = present();
   if (ranks.empty())
     return gone;
-  const std::shared_ptr<lsa::Rank> &rank = ranks[0]; // alike on all of them
+  const nccl::Asking<lsa::Rank> &rank = ranks[0]; // alike on all of them
   if (Outcome outcome = rank->broken(); !outcome.ok())
     return outcome;
   uint32_t number = 0;
@@ -129,9 +129,14 @@ void Lsa::leave(uint32_t rank, bool aborts) {
     member = std::move(members.at(rank));
     members.erase(rank);
   }
-  if (aborts)
-    member.rank->abort();
-  member.watcher.reset();
+  if (!aborts)
+    return member.asked.awaitEnd();
+  member.rank->abort();
+  // To let go of it may wait for CUDA, which may wait for kernels that only NCCL's abort ends.
+  aside([left = std::make_shared<Member>(std::move(member))] {
+    left->watcher.reset();
+    left->rank.reset();
+  });
 }
 
 } // namespace gc3::api

@@ -5,6 +5,7 @@
 #include "api/Handles.h"
 #include "cuda/Watcher.h"
 #include "lsa/World.h"
+#include "nccl/Asking.h"
 
 #include <map>
 #include <span>
@@ -13,7 +14,7 @@ namespace gc3::api {
 
 class Lsa final : public Backend {
 public:
-  explicit Lsa(const lsa::Nccl &table) : nccl(table) {}
+  explicit Lsa(const lsa::Drivers &drivers) : nccl(drivers.nccl), aside(drivers.aside) {}
 
   /// A rank to be made, and where its handle goes.
   struct Init {
@@ -39,12 +40,14 @@ private:
   struct Member {
     std::shared_ptr<lsa::Rank> rank;
     std::shared_ptr<cuda::Watcher> watcher; ///< only where there is a timeout
+    nccl::Asked asked{};
   };
   void add(const std::shared_ptr<lsa::Rank> &rank);
   host::Outcome callOf(const host::Part &part, lsa::RankCall &call, std::shared_ptr<lsa::Rank> &rank);
-  std::vector<std::shared_ptr<lsa::Rank>> present();
+  std::vector<nccl::Asking<lsa::Rank>> present();
 
   const lsa::Nccl &nccl;
+  const lsa::Aside aside;
   uint32_t rankCount = 0;
   std::mutex mutex; ///< guards the members: each may leave at a time of its own
   std::map<uint32_t, Member> members;

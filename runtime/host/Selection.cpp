@@ -92,11 +92,12 @@ Outcome Selection::weigh(uint32_t index, const Request &request, Candidates &can
 }
 
 /// By size, unless users say otherwise.
-Outcome Selection::choose(const Request &request, Candidates &candidates, std::optional<size_t> &chosen) const {
+Outcome Selection::choose(const Request &request, Candidates &candidates, bool bySize,
+                          std::optional<size_t> &chosen) const {
   chosen = candidates.bySize;
   if (request.kind == CallKind::Program || candidates.programs.empty())
     return {};
-  if (!chosen && choice.lists(request.name))
+  if (!chosen && !bySize && choice.lists(request.name))
     chosen = 0;
   if (!choice.asks())
     return {};
@@ -109,14 +110,14 @@ Outcome Selection::choose(const Request &request, Candidates &candidates, std::o
   return outcome;
 }
 
-Outcome Selection::select(const Request &request, const LoadedProgram *&chosen) {
+Outcome Selection::select(const Request &request, const LoadedProgram *&chosen, bool bySize) {
   Candidates candidates;
   for (uint32_t i = 0; i < file.programCount() && (choice.asks() || !candidates.bySize); ++i)
     if (isNamed(i, request))
       if (Outcome outcome = weigh(i, request, candidates); !outcome.ok())
         return outcome;
   std::optional<size_t> number;
-  if (Outcome outcome = choose(request, candidates, number); !outcome.ok())
+  if (Outcome outcome = choose(request, candidates, bySize, number); !outcome.ok())
     return outcome;
   if (!number)
     return noProgram(request, candidates.closest);

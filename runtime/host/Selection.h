@@ -30,8 +30,9 @@ public:
   Selection(const bundle::BundleFile &bundle, uint32_t rankCount, bool trusting, Choice users = {})
       : file(bundle), ranks(rankCount), trusts(trusting), choice(std::move(users)), loaded(bundle.programCount()) {}
 
-  /// The program for a valid request; it stays where it is as long as this does.
-  Outcome select(const Request &request, const LoadedProgram *&chosen);
+  /// The program for a valid request; it stays where it is as long as this does. One that users list may be for other
+  /// sizes, but with `bySize`.
+  Outcome select(const Request &request, const LoadedProgram *&chosen, bool bySize = false);
 
   /// A program of the bundle, for so many ranks; not analysed before it is selected.
   Outcome load(uint32_t index, const LoadedProgram *&program);
@@ -46,7 +47,7 @@ private:
   };
   bool isNamed(uint32_t index, const Request &request) const;
   Outcome weigh(uint32_t index, const Request &request, Candidates &candidates);
-  Outcome choose(const Request &request, Candidates &candidates, std::optional<size_t> &chosen) const;
+  Outcome choose(const Request &request, Candidates &candidates, bool bySize, std::optional<size_t> &chosen) const;
   Outcome checkPromise(uint32_t index) const;
   Outcome noProgram(const Request &request, const std::string &closest) const;
 

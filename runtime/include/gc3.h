@@ -17,7 +17,8 @@
  * - Handles are opaque and owned by the caller; each has the function that frees it. Null handles are
  * gc3InvalidArgument.
  * - Functions on different communicators may be called from different threads at once; one communicator is used by one
- * thread at a time, but for gc3CommGetAsyncError, gc3GetLastError and gc3CommAbort, which any thread may call.
+ * thread at a time, but for gc3CommGetAsyncError, gc3GetLastError and gc3CommAbort, which any thread may call as long
+ * as the handle is there: gc3CommDestroy and gc3CommAbort free it, and only one of them, once.
  * - Counts are elements, sizes bytes. `count` is always the number of elements of one block: what NCCL calls count,
  * sendcount or recvcount in the same collective. Any count from 0 works.
  *
@@ -342,11 +343,11 @@ GC3_API gc3Result_t gc3CommGetAsyncError(gc3Comm_t comm, gc3Result_t *result);
 GC3_API gc3Result_t gc3CommDestroy(gc3Comm_t comm);
 
 /**
- * As gc3CommDestroy, where kernels may be waiting for ranks that never come: they end. A call on it may be under way in
- * another thread: one that loads a program and waits for others ends as well, gc3InvalidUsage, or, where it waits
- * within NCCL, when the NCCL communicator is aborted; on CPUs, calls that wait end with their timeout. Of one made by
- * gc3CommInit nothing of NCCL is touched but by such a call, and its communicator has to be aborted afterwards. Null is
- * gc3Success.
+ * Instead of gc3CommDestroy, where kernels may be waiting for ranks that never come: they end. A call on it may be
+ * under way in another thread: one that loads a program and waits for others ends as well, gc3InvalidUsage, or, where
+ * it waits within NCCL, when the NCCL communicator is aborted; on CPUs, calls that wait end with their timeout. Of one
+ * made by gc3CommInit nothing of NCCL is touched but by such a call, and its communicator has to be aborted afterwards.
+ * Null is gc3Success.
  */
 GC3_API gc3Result_t gc3CommAbort(gc3Comm_t comm);
 

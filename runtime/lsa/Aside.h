@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of NCCL's that wait for a GPU on which kernels may hang: made by somebody for whom nobody waits.
+// What waits for a GPU on which kernels may hang until NCCL aborts them: done by somebody for whom nobody waits.
 #pragma once
 
 #include <functional>

@@ -133,12 +133,11 @@ void Catalog::countSignals() {
 }
 
 /// The first bundle that has a program for it.
-Outcome Catalog::select(const Request &request, uint32_t &number) {
-  std::lock_guard lock(selecting);
+Outcome Catalog::selectFirst(const Request &request, bool bySize, uint32_t &number) {
   Outcome first{gc3NoProgram, "there are no bundles"};
   for (size_t i = 0; i < selections.size(); ++i) {
     const host::LoadedProgram *chosen = nullptr;
-    Outcome outcome = selections[i]->select(request, chosen);
+    Outcome outcome = selections[i]->select(request, chosen, bySize);
     if (outcome.ok())
       number = numbers.at(chosen);
     if (outcome.code != gc3NoProgram)
@@ -147,6 +146,15 @@ Outcome Catalog::select(const Request &request, uint32_t &number) {
       first = outcome;
   }
   return first;
+}
+
+/// One that users list may be for other sizes; one for this size goes before it, whichever bundle has that.
+Outcome Catalog::select(const Request &request, uint32_t &number) {
+  std::lock_guard lock(selecting);
+  if (selections.size() > 1 && users.lists(request.name) && !users.asks())
+    if (Outcome outcome = selectFirst(request, true, number); outcome.code != gc3NoProgram)
+      return outcome;
+  return selectFirst(request, false, number);
 }
 
 /// Of what can be said without buffers.

@@ -60,6 +60,7 @@ private:
   Catalog(Files bundles, uint32_t ranks) : files(std::move(bundles)), ranks(ranks) {}
   host::Outcome load(const cuda::Options &options);
   host::Outcome select(const host::Request &request, uint32_t &number);
+  host::Outcome selectFirst(const host::Request &request, bool bySize, uint32_t &number);
   host::Outcome admit(const Entry &entry, const host::Request &request) const;
   void settleWays(std::span<const Record> records);
   void settleSlots(device::Protocol protocol);

@@ -11,9 +11,8 @@ Deadline::Deadline(std::span<Rank *const> ofThread) : ranks(ofThread) {
   const auto last = Rank::Clock::now() + std::chrono::milliseconds(ranks[0]->patienceMs());
   try {
     watcher.start(ranks[0]->patienceMs(), [this, last] {
-      if (hasPassed || Rank::Clock::now() < last)
+      if (Rank::Clock::now() < last || !end(Stage::Passed))
         return;
-      hasPassed = true;
       for (Rank *rank : ranks)
         rank->revoke();
     });

@@ -17,12 +17,20 @@ public:
   /// From now on, as long as this lives; all ranks wait equally long.
   explicit Deadline(std::span<Rank *const> ranks);
 
-  /// Not ok: the ranks' communicators have been revoked, as others had not come.
-  host::Outcome outcome() const { return hasPassed ? ranks[0]->late() : host::Outcome{}; }
+  /// Once others have come, or NCCL has given up: nothing is revoked any more. Not ok: the ranks' communicators have
+  /// been, as others had not come.
+  host::Outcome outcome() { return end(Stage::Kept) || stage == Stage::Kept ? host::Outcome{} : ranks[0]->late(); }
 
 private:
+  enum class Stage : uint8_t { Open, Kept, Passed };
+  /// One of the two ways, by who comes first.
+  bool end(Stage way) {
+    Stage open = Stage::Open;
+    return stage.compare_exchange_strong(open, way);
+  }
+
   const std::span<Rank *const> ranks;
-  std::atomic<bool> hasPassed{false};
+  std::atomic<Stage> stage{Stage::Open};
   cuda::Watcher watcher; ///< ends first
 };
 

@@ -31,7 +31,7 @@ std::vector<host::Outcome> gatherEach(const Nccl &nccl, std::span<Rank *const> r
   for (size_t i = 0; begun.ok() && i < ranks.size(); ++i)
     begun = ranks[i]->beginGather(&own[i], sizeof(Message));
   if (begun.ok()) {
-    const Deadline deadline(ranks);
+    Deadline deadline(ranks);
     begun = grouped(nccl, [&] {
       host::Outcome gathered;
       for (size_t i = 0; gathered.ok() && i < ranks.size(); ++i)

@@ -187,11 +187,11 @@ static Result askNccl(const OwnComm *own, Comm comm, Result &state) {
 }
 
 Result Communicators::state(Comm comm, Result &state) const {
-  Asking entry;
+  Asking<const Entry> entry;
   {
     std::lock_guard lock(mutex);
     if (const auto known = entries.find(comm); known != entries.end())
-      entry = Asking(known->second);
+      entry = Asking(known->second, known->second->asked);
   }
   const Result result = askNccl(entry ? entry->own.get() : nullptr, comm, state);
   if (result != Result::Success || state != Result::Success)
@@ -227,7 +227,7 @@ bool Communicators::awaitRelease(Comm comm) {
   return departures.await(comm);
 }
 
-bool Communicators::abort(Comm comm) {
+Aborted Communicators::abort(Comm comm) {
   const Inside inside;
   std::shared_ptr<const Entry> entry;
   {
@@ -235,17 +235,18 @@ bool Communicators::abort(Comm comm) {
     entry = departures.abandon(comm);
     const auto known = entries.find(comm);
     if (!entry && (known == entries.end() || (!known->second->attached.attachment && !known->second->own)))
-      return false;
+      return {};
     if (!entry)
       entry = std::exchange(known->second,
                             std::make_shared<const Entry>(Entry{
                                 known->second->member, known->second->blocking, nullptr, {nullptr, "it was aborted"}}));
   }
-  const bool isRevoked = entry->attached.attachment && entry->attached.attachment->abort();
-  if (!entry->own)
-    return isRevoked;
-  entry->own->abort();
-  return false; // only our own
+  bool isRevoked = entry->attached.attachment && entry->attached.attachment->abort();
+  if (entry->own) {
+    entry->own->abort();
+    isRevoked = false; // only our own
+  }
+  return {std::move(entry), isRevoked};
 }
 
 } // namespace gc3::nccl

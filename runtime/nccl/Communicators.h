@@ -33,6 +33,13 @@ struct Kept {
 /// Of one communicator, in their order.
 using CallsOfOne = std::vector<Kept *>;
 
+/// What is left of an attachment, to be let go of when NCCL has done its part: that may wait for CUDA, which may wait
+/// for NCCL's kernels.
+struct Aborted {
+  std::shared_ptr<const Entry> entry; ///< null: there was none
+  bool isRevoked = false;             ///< by the engine, before
+};
+
 class Communicators {
 public:
   /// The process's table, never destroyed: threads may call while it ends.
@@ -89,9 +96,8 @@ public:
   /// Before NCCL destroys it: waits for that.
   bool awaitRelease(Comm comm);
 
-  /// Before NCCL aborts or revokes it: ends what runs; from here on all calls are NCCL's. True: the engine has revoked
-  /// it.
-  bool abort(Comm comm);
+  /// Before NCCL aborts or revokes it: ends what runs; from here on all calls are NCCL's.
+  Aborted abort(Comm comm);
 
 private:
   Communicators();

@@ -21,14 +21,15 @@ bool Departures::begin(std::shared_ptr<const Entry> entry, const Engine &engine)
   const Inside inside;
   if (entry->own)
     try {
+      auto work = engine.elsewhere([this, entry]() mutable {
+        const Inside inThread;
+        giveBack(std::move(entry));
+      });
       std::lock_guard lock(mutex);
       const auto departing = all.find(entry->member.comm);
       if (departing == all.end() || departing->second.entry != entry)
         return false;
-      departing->second.thread = std::thread(engine.elsewhere([this, entry]() mutable {
-        const Inside inThread;
-        giveBack(std::move(entry));
-      }));
+      departing->second.thread = std::thread(std::move(work));
       entry = nullptr; // the thread's reference has to be the last one
       return true;
     } catch (const std::exception &) { // then here
@@ -50,7 +51,7 @@ bool Departures::giveBack(std::shared_ptr<const Entry> entry) {
     known = std::exchange(departing->second.entry, nullptr);
     departing->second.error = error;
   }
-  Asking::awaitEnd(*entry);
+  entry->asked.awaitEnd();
   known = nullptr;
   entry = nullptr;
   return !*isAborted;
@@ -71,7 +72,7 @@ bool Departures::await(Comm comm) {
 }
 
 Result Departures::state(Comm comm) const {
-  Asking entry;
+  Asking<const Entry> entry;
   {
     std::lock_guard lock(mutex);
     const auto departing = all.find(comm);
@@ -79,7 +80,7 @@ Result Departures::state(Comm comm) const {
       return Result::Success;
     if (!departing->second.entry)
       return departing->second.error;
-    entry = Asking(departing->second.entry);
+    entry = Asking(departing->second.entry, departing->second.entry->asked);
   }
   const Result error = entry->attached.attachment->asyncError();
   return error == Result::Success && entry->own ? Result::InProgress : error;

@@ -48,16 +48,16 @@ static Result letGo(Comm comm, bool awaits) {
   });
 }
 
-/// Before NCCL stops what runs on a communicator: stops what we run. True: we have revoked it before.
-static bool stop(Comm comm) {
-  bool isRevoked = false;
+/// Before NCCL stops what runs on a communicator: stops what we run.
+static Aborted stop(Comm comm) {
+  Aborted aborted;
   if (!isInside() && comm)
     guarded([&] {
       Group::ofThisThread().drop(comm);
-      isRevoked = Communicators::table().abort(comm);
+      aborted = Communicators::table().abort(comm);
       return Result::Success;
     });
-  return isRevoked;
+  return aborted;
 }
 
 extern "C" {
@@ -84,8 +84,7 @@ Result ncclCommSplit(Comm parent, int color, int key, Comm *child, Config *confi
 }
 
 Result ncclCommShrink(Comm parent, int *excluded, int excludedCount, Comm *child, Config *config, int flags) {
-  if (flags & shrinkAbort)
-    stop(parent);
+  const Aborted aborted = flags & shrinkAbort ? stop(parent) : Aborted();
   return make<Function::CommShrink>(child, 1, config, parent, parent, excluded, excludedCount, child, config, flags);
 }
 
@@ -108,14 +107,15 @@ Result ncclCommDestroy(Comm comm) {
 }
 
 Result ncclCommAbort(Comm comm) {
-  stop(comm);
+  const Aborted aborted = stop(comm);
   letGo(comm, false);
   return callInstalled<Function::CommAbort>(comm);
 }
 
 /// A second time would be an error, of which the application is not to know.
 Result ncclCommRevoke(Comm comm, int flags) {
-  if (stop(comm) && flags == 0)
+  const Aborted aborted = stop(comm);
+  if (aborted.isRevoked && flags == 0)
     return Result::Success;
   return callInstalled<Function::CommRevoke>(comm, flags);
 }

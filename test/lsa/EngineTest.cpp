@@ -18,14 +18,17 @@ namespace {
 /// An allreduce of floats by all ranks of a communicator that the engine has taken on.
 class LsaEngine : public testing::Test {
 protected:
-  void attach(const std::vector<ProgramSpec> &specs, const std::string &list = "") {
+  void attach(const std::vector<ProgramSpec> &specs, const std::string &list = "") { attachBundles({specs}, list); }
+  void attachBundles(const std::vector<std::vector<ProgramSpec>> &specs, const std::string &list) {
     options.choice.programs = list;
     nccl = windows.table();
-    const auto ranks = static_cast<int>(specs[0].ranks.size());
+    const auto ranks = static_cast<int>(specs[0][0].ranks.size());
     comms = windows.make(ranks);
-    const std::string bytes = buildBundle(specs);
-    nccl::Bundles bundles(1);
-    ASSERT_TRUE(bundle::BundleFile::openMemory(bytes.data(), bytes.size(), bundles[0]).ok());
+    nccl::Bundles bundles(specs.size());
+    for (size_t i = 0; i < specs.size(); ++i) {
+      const std::string bytes = buildBundle(specs[i]);
+      ASSERT_TRUE(bundle::BundleFile::openMemory(bytes.data(), bytes.size(), bundles[i]).ok());
+    }
     forwarded.clear();
     forwardedOps.clear();
     now = this;
@@ -161,6 +164,15 @@ TEST_F(LsaEngine, LeavesToNcclWhatHasNoProgram) {
   nccl::Call wide = call(0, SIZE_MAX / 2);
   EXPECT_FALSE(attached[0].attachment->serves(wide).served());
   EXPECT_NE(attached[0].attachment->serves(wide).why.find("beyond the address space"), std::string_view::npos);
+}
+
+TEST_F(LsaEngine, ListsGoBySizeOverAllBundles) {
+  ProgramSpec small = ringAllReduce(2, true), large = plainRingAllReduce(2);
+  small.maxBytes = 64;
+  large.minBytes = 64, large.maxBytes = 128;
+  attachBundles({{small}, {large}}, small.name + "," + large.name);
+  for (const auto &[count, name] : {std::pair(4, small.name), {16, large.name}, {32, small.name}}) // the last: neither
+    EXPECT_EQ(decide(0, static_cast<size_t>(count)).why, name + ", as GC3_PROGRAM has it");
 }
 
 TEST_F(LsaEngine, ListsSayWhichProgramsServe) {

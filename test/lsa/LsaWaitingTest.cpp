@@ -2,6 +2,7 @@
 // Ranks on several GPUs that wait for others in vain, or until somebody aborts: in calls, in joining, and in loading.
 #include "LsaSupport.h"
 #include "Programs.h"
+#include "lsa/Deadline.h"
 
 #include <atomic>
 #include <thread>
@@ -360,6 +361,25 @@ TEST(LsaWaiting, OtherCommunicatorsJoin) {
     EXPECT_EQ(joined[rank].rank->broken().code, gc3Timeout);
   }
   EXPECT_EQ(windows.revoked, (std::vector{lacking[0], lacking[2]}));
+}
+
+/// Or else the rank would go on with a communicator that is not the others' any more.
+TEST(LsaWaiting, WhatCameInTimeIsNotRevoked) {
+  FakeCuda fake;
+  FakeWindows windows(fake);
+  cuda::Options options = smallOptions();
+  options.timeoutMs = 20;
+  LsaWorld world(fake, windows, {ringAllReduce(2, true)}, options);
+  const std::vector<lsa::Rank *> ranks{world.joined[0].rank.get(), world.joined[1].rank.get()};
+  bool inTime = false;
+  {
+    lsa::Deadline deadline(ranks);
+    inTime = deadline.outcome().ok();
+    for (const auto over = lsa::Rank::Clock::now() + std::chrono::milliseconds(50); lsa::Rank::Clock::now() < over;)
+      std::this_thread::yield();
+    EXPECT_EQ(deadline.outcome().ok(), inTime);
+  }
+  EXPECT_EQ(windows.revoked.empty(), inTime);
 }
 
 /// A call waits for a rank that never comes, and then another one's program does.
