@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <mutex>
 #include <utility>
 
@@ -171,7 +172,13 @@ Result Communicators::settle(Comm comm) const {
 
 Result Communicators::run(std::span<const Work> works) {
   Inside inside;
-  return engine->run(works);
+  try {
+    return engine->run(works);
+  } catch (const std::exception &) {
+    for (const Work &work : works) // others may run these
+      work.attachment->breakDown("no memory");
+    throw;
+  }
 }
 
 /// One that was revoked is NCCL's alone.

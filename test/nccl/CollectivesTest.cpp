@@ -127,7 +127,8 @@ TEST_F(Collectives, ExceptionsAreResults) {
   EXPECT_EQ(allReduce(comm, 2), Result::Success);
   EXPECT_EQ(ncclGroupEnd(), Result::SystemError);
   fakeEngine().hasMemory = true;
-  EXPECT_EQ(take(), (Events{"GroupStart()", "GroupEnd()"}));
+  EXPECT_EQ(take(), (Events{"break c0", "GroupStart()", "GroupEnd()", "break c0"}))
+      << "others may run what was lost here";
   EXPECT_EQ(ncclGroupStart(), Result::Success);
   EXPECT_EQ(ncclGroupEnd(), Result::Success);
   EXPECT_EQ(take(), (Events{"GroupStart()", "GroupEnd()"})) << "nothing is left of the failed group";
