@@ -134,6 +134,7 @@ void Lsa::leave(uint32_t rank, bool aborts) {
   member.rank->abort();
   // To let go of it may wait for CUDA, which may wait for kernels that only NCCL's abort ends.
   aside([left = std::make_shared<Member>(std::move(member))] {
+    left->asked.awaitEnd();
     left->watcher.reset();
     left->rank.reset();
   });

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lsa/Aside.h"
 
+#include <atomic>
+#include <cstdint>
 #include <system_error>
 #include <thread>
 
@@ -10,11 +12,28 @@ void atOnce(const std::function<void()> &work) {
   work();
 }
 
+static std::atomic<uint32_t> threads{0};
+
+static void endThread() {
+  --threads;
+  threads.notify_all();
+}
+
 void inThread(const std::function<void()> &work) {
+  ++threads;
   try {
-    std::thread(work).detach();
+    std::thread([work] {
+      work();
+      endThread();
+    }).detach();
   } catch (const std::system_error &) { // then kernels hang until the application aborts
+    endThread();
   }
+}
+
+void awaitThreads() {
+  for (uint32_t some = threads; some != 0; some = threads)
+    threads.wait(some);
 }
 
 } // namespace gc3::lsa

@@ -12,5 +12,7 @@ using Aside = void (*)(const std::function<void()> &work);
 void atOnce(const std::function<void()> &work);
 /// In a thread of its own; nothing is done where there is none to be had.
 void inThread(const std::function<void()> &work);
+/// Until no such thread is left, for who wants to see what they have left behind.
+void awaitThreads();
 
 } // namespace gc3::lsa

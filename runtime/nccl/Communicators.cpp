@@ -35,8 +35,7 @@ std::shared_ptr<const Entry> Communicators::find(Comm comm) const {
 
 Blocking Communicators::blocking(Comm comm) {
   const std::shared_ptr<const Entry> entry = findOrExpected(comm);
-  const bool surely = !entry || entry->blocking;
-  return {surely, surely || (entry->own && entry->own->mayBlock())};
+  return entry ? entry->blocking : Blocking{true, true};
 }
 
 /// NCCL_COMM_BLOCKING overrides what the program configures, of communicators of our own as well. NCCL may have set it
@@ -51,9 +50,9 @@ Entry Communicators::unready(Comm comm, bool mayBlock) const {
   const Member member{comm, 0, 0};
   const std::string never = isAlways("0") ? "it does not block" : engine->refusal();
   if (!never.empty())
-    return {member, false, nullptr, refusal(member, never)};
+    return {member, {false, mayBlock}, nullptr, refusal(member, never)};
   return {member,
-          false,
+          {false, mayBlock},
           std::make_shared<OwnComm>(comm, mayBlock, engine->patience()),
           {nullptr, "it is not ready, or captured before another call has been made"},
           true};
@@ -71,9 +70,9 @@ void Communicators::adopt(std::span<const Birth> births) {
     else if (!ask(member))
       continue;
     else if (member.ranks == 1)
-      insert({member, true, nullptr, refusal(member, "one rank")});
+      insert({member, {true, true}, nullptr, refusal(member, "one rank")});
     else {
-      asked.push_back({member, true, nullptr, {}});
+      asked.push_back({member, {true, true}, nullptr, {}});
       members.push_back(member);
     }
   }
@@ -183,13 +182,9 @@ Result Communicators::run(std::span<const Work> works) {
 
 /// One that was revoked is NCCL's alone.
 static Result askNccl(const OwnComm *own, Comm comm, Result &state) {
-  if (own) {
-    const Result result = own->ask(state);
-    if (result == Result::Success && state == Result::Success)
-      return own->askOwn(state);
-    if (result != Result::InvalidUsage || !own->isAborted())
+  if (own)
+    if (const Result result = own->ask(state); result != Result::InvalidUsage || !own->isAborted())
       return result;
-  }
   return callInstalled<Function::CommGetAsyncError>(comm, &state);
 }
 
@@ -203,11 +198,12 @@ Result Communicators::state(Comm comm, Result &state) const {
   const Result result = askNccl(entry ? entry->own.get() : nullptr, comm, state);
   if (result != Result::Success || state != Result::Success)
     return result;
-  if (entry && entry->attached.attachment)
-    state = entry->attached.attachment->asyncError();
-  else
+  if (!entry || !entry->attached.attachment) {
     state = departures.state(comm);
-  return result;
+    return result;
+  }
+  state = entry->attached.attachment->asyncError();
+  return state == Result::Success && entry->own ? entry->own->askOwn(state) : result;
 }
 
 bool Communicators::release(Comm comm) {
@@ -232,6 +228,14 @@ bool Communicators::release(Comm comm) {
 
 bool Communicators::awaitRelease(Comm comm) {
   return departures.await(comm);
+}
+
+Aborted::~Aborted() {
+  if (!entry)
+    return;
+  const Inside inside;
+  entry->asked.awaitEnd();
+  entry = nullptr;
 }
 
 Aborted Communicators::abort(Comm comm) {

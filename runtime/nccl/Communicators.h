@@ -20,11 +20,6 @@ struct Birth {
   bool isDone;        ///< else NCCL goes on by itself
 };
 
-/// Of a communicator.
-struct Blocking {
-  bool surely, maybe;
-};
-
 /// A call that is kept until the end of a group, or the first one on a communicator.
 struct Kept {
   Work work;                          ///< without an attachment NCCL serves it
@@ -36,6 +31,12 @@ using CallsOfOne = std::vector<Kept *>;
 /// What is left of an attachment, to be let go of when NCCL has done its part: that may wait for CUDA, which may wait
 /// for NCCL's kernels.
 struct Aborted {
+  Aborted() = default;
+  Aborted(std::shared_ptr<const Entry> entry, bool isRevoked) : entry(std::move(entry)), isRevoked(isRevoked) {}
+  Aborted(Aborted &&) = default;
+  Aborted &operator=(Aborted &&) = default;
+  ~Aborted();
+
   std::shared_ptr<const Entry> entry; ///< null: there was none
   bool isRevoked = false;             ///< by the engine, before
 };
@@ -111,7 +112,7 @@ private:
   std::vector<Entry> attach(std::vector<Entry> asked, std::span<const Member> members) const;
 
   std::unique_ptr<Engine> engine;
-  mutable std::mutex mutex; ///< not held while NCCL or an engine is asked: who polls must not keep others out
+  mutable std::mutex mutex; ///< not held while NCCL is asked, or for a state: who polls must not keep others out
   std::unordered_map<Comm, std::shared_ptr<const Entry>> entries;
   uint32_t expected = 0;        ///< children
   bool expectsBlocking = false; ///< some of them may block

@@ -14,6 +14,7 @@ std::shared_ptr<const Entry> Departures::note(const std::shared_ptr<const Entry>
   Departing &departing = all[entry->member.comm];
   departing.entry = entry;
   departing.isAborted = entry->abortFlag();
+  departing.own = entry->own;
   return stale;
 }
 
@@ -93,8 +94,11 @@ std::shared_ptr<const Entry> Departures::abandon(Comm comm) {
     return nullptr;
   if (departing.mapped().thread.joinable())
     departing.mapped().thread.detach();
-  if (!departing.mapped().entry)
+  if (!departing.mapped().entry) { // the attachment is going, but looks at its flag; what waits in NCCL ends
     *departing.mapped().isAborted = true;
+    if (const std::shared_ptr<OwnComm> own = departing.mapped().own.lock())
+      own->abort();
+  }
   return std::move(departing.mapped().entry);
 }
 

@@ -33,6 +33,7 @@ private:
   struct Departing {
     std::shared_ptr<const Entry> entry; ///< null: it has ended, and is given back
     AbortFlag isAborted;
+    std::weak_ptr<OwnComm> own;
     std::thread thread;
     Result error = Result::Success; ///< then
   };

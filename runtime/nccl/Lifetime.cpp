@@ -27,10 +27,11 @@ static Result make(Comm *handles, int count, const Config *config, Comm parent, 
         table.expect(mayBlock);
       return result;
     }
+    // No rank of a grown one knows whether the others' parent blocks: all wait for their first call.
+    const bool isDone = result == Result::Success && F != Function::CommGrow;
     std::vector<Birth> births;
     for (int i = 0; i < count; ++i)
-      births.push_back({isLate ? nullptr : handles[i], isLate ? &handles[i] : nullptr, mayBlock,
-                        result == Result::Success && ofParent.surely});
+      births.push_back({isLate ? nullptr : handles[i], isLate ? &handles[i] : nullptr, mayBlock, isDone});
     Group::ofThisThread().born(births);
     return result;
   });

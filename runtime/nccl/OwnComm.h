@@ -25,8 +25,6 @@ public:
   /// too long.
   Result settle() const { return settle(Result::InProgress, ""); }
 
-  bool mayBlock() const { return parentMayBlock; }
-
   /// The parent's state, by NCCL. Of two threads that hear at once that something has been done NCCL frees it twice.
   Result ask(Result &state) const;
 
@@ -56,7 +54,7 @@ private:
   const Comm parent;
   const bool parentMayBlock;
   const Patience patience;
-  const AbortFlag aborted = std::make_shared<std::atomic<bool>>(false); ///< set under the mutex
+  const AbortFlag aborted = std::make_shared<std::atomic<bool>>(false); ///< by abort() under the mutex
   mutable std::mutex mutex; ///< held where the parent is touched, but not while it blocks
   bool exists = false;
   std::unique_ptr<Comm> comm = std::make_unique<Comm>(); ///< NCCL writes it when all ranks have come

@@ -3,6 +3,7 @@
 // texts, and what is left. The fakes stand where the library finds its CUDA runtime and the installed NCCL.
 #include "LsaSweep.h"
 #include "gc3.h"
+#include "lsa/Aside.h"
 #include "nccl/Installed.h"
 
 using namespace gc3;
@@ -134,8 +135,10 @@ public:
   /// Aborted, if some wait for others in vain.
   std::string leave() {
     const bool waits = application.anyWaits();
-    for (gc3Comm_t comm : comms)
+    for (gc3Comm_t comm : comms) {
       EXPECT_EQ(waits ? gc3CommAbort(comm) : gc3CommDestroy(comm), gc3Success);
+      lsa::awaitThreads(); // the fakes are for one at a time
+    }
     EXPECT_FALSE(application.anyWaits());
     return waits ? "; aborted" : "";
   }

@@ -132,6 +132,24 @@ TEST_F(Nonblocking, AnAbortPassesASplitThatBlocks) {
   user.join();
 }
 
+/// What it waits for in NCCL, with our own communicator.
+TEST_F(Nonblocking, AnAbortEndsTheGivingBack) {
+  static Comm comm;
+  comm = make();
+  allReduce(comm, 2);
+  take();
+  fakeEngine().sink = [](const char *event) {
+    note(event);
+    if (event == std::string("detach c1"))
+      std::thread([] { EXPECT_EQ(ncclCommAbort(comm), Result::Success); }).join();
+  };
+  EXPECT_EQ(ncclCommFinalize(comm), Result::Success);
+  Events events = takeUntil("leave c1");
+  if (std::count(events.begin(), events.end(), "CommAbort(c1)") == 0) // in a thread of its own
+    takeUntil("CommAbort(c1)");
+  EXPECT_EQ(std::count(events.begin(), events.end(), "CommDestroy(c1)"), 0);
+}
+
 /// As NCCL's own goes on by itself: an application may find that it takes too long, and abort.
 TEST_F(Nonblocking, AnAbortEndsTheFinalizing) {
   for (bool inGroup : {false, true}) {

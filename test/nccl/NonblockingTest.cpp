@@ -94,6 +94,8 @@ TEST_F(Nonblocking, ItIsKnownWhichMayBlock) {
       EXPECT_EQ(Communicators::table().blocking(comm).maybe, config != nullptr);
       EXPECT_FALSE(Communicators::table().blocking(comm).surely);
     }
+    EXPECT_EQ(ncclCommRevoke(child, 0), Result::Success);
+    EXPECT_EQ(Communicators::table().blocking(child).maybe, config != nullptr);
     ncclCommDestroy(grandchild);
     ncclCommDestroy(child);
   }
