@@ -70,6 +70,18 @@ Outcome Lsa::callOf(const Part &part, lsa::RankCall &call, std::shared_ptr<lsa::
 }
 
 Outcome Lsa::complete(const Arrival &arrival) {
+  try {
+    return run(arrival);
+  } catch (const std::exception &) {
+    std::lock_guard lock(mutex);
+    for (const Part &part : arrival.parts) // others may make it
+      if (const auto member = members.find(part.rank); member != members.end())
+        member->second.rank->breakDown({gc3SystemError, "no memory"}); // short, which takes none
+    throw;
+  }
+}
+
+Outcome Lsa::run(const Arrival &arrival) {
   const Request &first = arrival.parts[0].request;
   for (const Part &part : arrival.parts) {
     if (Outcome outcome = host::checkRequest(part.request, part.rank, rankCount); !outcome.ok())

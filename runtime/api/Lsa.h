@@ -43,6 +43,7 @@ private:
     nccl::Asked asked{};
   };
   void add(const std::shared_ptr<lsa::Rank> &rank);
+  host::Outcome run(const Arrival &arrival);
   host::Outcome callOf(const host::Part &part, lsa::RankCall &call, std::shared_ptr<lsa::Rank> &rank);
   std::vector<nccl::Asking<lsa::Rank>> present();
 

@@ -135,7 +135,16 @@ Outcome Rank::describeNetwork(Record &record) {
   return room(part->interpreters, device::Protocol::Simple, record.networkRoom);
 }
 
+/// Of `count` ranks, with rank `own` in it: it becomes indices.
+static bool isSound(const nccl::Team &team, int64_t own, int64_t count) {
+  const int64_t first = own - int64_t{team.rank} * team.stride;
+  return team.rank >= 0 && team.rank < team.ranks && team.stride > 0 && first >= 0 &&
+         first + (int64_t{team.ranks} - 1) * team.stride < count;
+}
+
 Outcome Rank::describe(Record &record) {
+  if (!isSound(team, own, count))
+    return {gc3SystemError, "NCCL's LSA team is no part of its communicator"};
   const OnDevice device(cuda, onDevice);
   record.set(options);
   record.architecture = runner.room().architecture;

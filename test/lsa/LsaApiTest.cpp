@@ -27,7 +27,7 @@ protected:
       buffers.push_back(reinterpret_cast<float *>(fake.allocate(count * sizeof(float))));
       std::fill_n(buffers.back(), count, static_cast<float>(rank + 1));
     }
-    const host::Outcome outcome = api::Lsa::make({FakeCuda::table(), nccl}, inits);
+    const host::Outcome outcome = api::Lsa::make({cuda, nccl}, inits);
     ASSERT_TRUE(outcome.ok()) << outcome.text;
   }
   void TearDown() override {
@@ -52,6 +52,7 @@ protected:
   static constexpr size_t count = 10;
   FakeCuda fake;
   FakeWindows windows{fake};
+  cuda::Cuda cuda = FakeCuda::table();
   lsa::Nccl nccl;
   std::vector<nccl::Comm> ncclComms;
   std::vector<gc3Comm_t> comms;
@@ -229,6 +230,25 @@ TEST_F(LsaApi, GroupsGoOnBehindACallThatFails) {
     EXPECT_EQ(allReduce(rank), gc3Success);
   EXPECT_EQ(gc3GroupEnd(), gc3NoProgram);
   EXPECT_EQ(fake.launchedOn, (std::vector{streams[0], streams[1], streams[1], streams[0]}));
+}
+
+/// Other ranks may have made it, so the next call would meet theirs.
+TEST_F(LsaApi, ACallThatIsLostForWantOfMemoryBreaksItsRank) {
+  static bool isFull; // a table's functions have no state
+  isFull = true;
+  cuda.capture = [](uint64_t *capture, cuda::Stream stream) {
+    return isFull ? throw std::bad_alloc() : FakeCuda::table().capture(capture, stream);
+  };
+  make({ringAllReduce(2, true)});
+  EXPECT_EQ(allReduce(0), gc3SystemError);
+  EXPECT_STREQ(gc3GetLastError(comms[0]), "out of memory");
+  isFull = false;
+  EXPECT_EQ(allReduce(0), gc3SystemError);
+  EXPECT_STREQ(gc3GetLastError(comms[0]), "no memory");
+  gc3Result_t state = gc3Success;
+  EXPECT_EQ(gc3CommGetAsyncError(comms[0], &state), gc3Success);
+  EXPECT_EQ(state, gc3SystemError);
+  EXPECT_EQ(fake.launches, 0u);
 }
 
 /// Whichever communicator it is of.

@@ -3,6 +3,8 @@
 #include "LsaSupport.h"
 #include "Programs.h"
 
+#include <climits>
+
 using namespace gc3;
 using namespace gc3::test;
 
@@ -161,6 +163,28 @@ TEST(LsaErrors, ARankThatCannotIsHeardOfByAll) {
   both[0].options.problem = {};
   both[1].options.choice.programs = "rng";
   expect(0, "GC3_PROGRAM: no bundle has 'rng'");
+  EXPECT_EQ(windows.leaks(), "");
+}
+
+/// What the LSA teams say of themselves becomes indices.
+TEST(LsaErrors, TeamsThatCannotBe) {
+  FakeCuda fake;
+  FakeWindows windows(fake);
+  lsa::Nccl nccl = windows.table();
+  const lsa::Catalog::Files files{open({ringAllReduce(2, true)})};
+  const std::vector<nccl::Comm> comms = windows.make(2);
+  static nccl::Team said; // a table's functions have no state
+  nccl.TeamLsa = [](nccl::Comm) { return said; };
+  const std::vector<nccl::Team> unsound{
+      {0, 0, 1}, {-1, 0, 1}, {1, 1, 1}, {2, -1, 1},      {2, 2, 1},
+      {2, 1, 0}, {2, 0, 2},  {3, 0, 1}, {INT_MAX, 0, 1}, {INT_MAX, INT_MAX - 1, INT_MAX}};
+  for (const nccl::Team &team : unsound) {
+    said = team;
+    for (const lsa::Joined &rank :
+         lsa::join({FakeCuda::table(), nccl}, std::vector{applicant(comms[0], files), applicant(comms[1], files)}))
+      EXPECT_EQ(rank.outcome.text, "NCCL's LSA team is no part of its communicator")
+          << team.ranks << ' ' << team.rank << ' ' << team.stride;
+  }
   EXPECT_EQ(windows.leaks(), "");
 }
 
