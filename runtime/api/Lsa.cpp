@@ -145,11 +145,12 @@ void Lsa::leave(uint32_t rank, bool aborts) {
     return member.asked.awaitEnd();
   member.rank->abort();
   // To let go of it may wait for CUDA, which may wait for kernels that only NCCL's abort ends.
-  aside([left = std::make_shared<Member>(std::move(member))] {
+  const int device = member.rank->device();
+  aside(lsa::onGpu(cuda, device, [left = std::make_shared<Member>(std::move(member))] {
     left->asked.awaitEnd();
     left->watcher.reset();
     left->rank.reset();
-  });
+  }));
 }
 
 } // namespace gc3::api

@@ -14,7 +14,7 @@ namespace gc3::api {
 
 class Lsa final : public Backend {
 public:
-  explicit Lsa(const lsa::Drivers &drivers) : nccl(drivers.nccl), aside(drivers.aside) {}
+  explicit Lsa(const lsa::Drivers &drivers) : cuda(drivers.cuda), nccl(drivers.nccl), aside(drivers.aside) {}
 
   /// A rank to be made, and where its handle goes.
   struct Init {
@@ -47,6 +47,7 @@ private:
   host::Outcome callOf(const host::Part &part, lsa::RankCall &call, std::shared_ptr<lsa::Rank> &rank);
   std::vector<nccl::Asking<lsa::Rank>> present();
 
+  const cuda::Cuda &cuda;
   const lsa::Nccl &nccl;
   const lsa::Aside aside;
   uint32_t rankCount = 0;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 namespace gc3::lsa {
 
@@ -29,6 +30,13 @@ void inThread(const std::function<void()> &work) {
   } catch (const std::system_error &) { // then kernels hang until the application aborts
     endThread();
   }
+}
+
+std::function<void()> onGpu(const cuda::Cuda &cuda, int device, std::function<void()> work) {
+  return [&cuda, device, work = std::move(work)] {
+    cuda.setDevice(device);
+    work();
+  };
 }
 
 void awaitThreads() {

@@ -110,7 +110,7 @@ void Catalog::settleSlots(Protocol protocol) {
   for (Entry *entry : those) {
     entry->sizes = sizes;
     if (!cuda::isPossible(sizes, needs.connections))
-      entry->refused = "FIFO slots would take more than 1 TiB";
+      entry->refused = "program '" + entry->name() + "': FIFO slots would take more than 1 TiB";
   }
 }
 

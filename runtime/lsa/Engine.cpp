@@ -112,6 +112,7 @@ public:
   }
 
   void drain() override { own->drain(); }
+  void giveBack() override { own->giveBack(); }
 
   bool abort() override {
     own->abort();
@@ -213,15 +214,13 @@ public:
     return drivers.cuda.capture(&capture, reinterpret_cast<cuda::Stream>(stream)) == 0 && capture != 0;
   }
 
-  /// A new thread's GPU is the first, which would be taken into use by making it the current one again.
   std::function<void()> elsewhere(std::function<void()> work) const override {
     int device = 0;
-    if (drivers.cuda.getDevice(&device) != 0)
-      return work;
-    return [this, device, work = std::move(work)] {
-      drivers.cuda.setDevice(device);
-      work();
-    };
+    return drivers.cuda.getDevice(&device) == 0 ? onGpu(drivers.cuda, device, std::move(work)) : work;
+  }
+
+  void aside(const nccl::Attachment *of, const std::function<void()> &work) const override {
+    drivers.aside(of ? onGpu(drivers.cuda, static_cast<const RankAttachment *>(of)->rank().device(), work) : work);
   }
 
   nccl::Patience patience() const override { return {options.joiningMs, options.timeoutMs}; }

@@ -66,8 +66,11 @@ void Rank::giveBack() {
   for (Window &window : windows) // while its device is the current one
     if (!leavesAll())
       window = Window();
-  if (!leavesAll())
-    teamComm = TeamComm();
+  if (leavesAll())
+    return;
+  std::unique_lock lock(splitting);
+  const TeamComm last = std::move(teamComm);
+  lock.unlock();
 }
 
 /// Giving memory back waits for the GPU, and kernels of NCCL's may hang there until it is aborted, too.
@@ -194,6 +197,13 @@ uint32_t Rank::completeNetwork(const Outcome &created) {
   return 0;
 }
 
+/// Before anybody calls for them.
+static void tellOfRefused(const Catalog &catalog, uint32_t rank) {
+  for (uint32_t program = 0; log::informs() && program < catalog.size(); ++program)
+    if (const std::string &why = catalog.entry(program).refused; !why.empty())
+      log::tellOnce("rank " + std::to_string(rank) + ": refused: " + why);
+}
+
 void Rank::join(std::unique_ptr<Catalog> ofPrograms, std::span<const Record> records) {
   catalog = std::move(ofPrograms);
   ofAll = records[0].nonce;
@@ -201,6 +211,7 @@ void Rank::join(std::unique_ptr<Catalog> ofPrograms, std::span<const Record> rec
   pool = std::make_unique<device::ConnectionPool>(catalog->teams());
   onGpu.resize(catalog->size());
   refusals.resize(catalog->size());
+  tellOfRefused(*catalog, rank());
   if (!options.traceName.empty())
     beginTrace(records);
 }

@@ -133,10 +133,14 @@ public:
   void leaveGather() { exchange.leave(); }
   /// A call has failed here and nowhere else, maybe: what is not the caller's mistake breaks the rank.
   void fail(const host::Outcome &why);
+  int device() const { return onDevice; }
   uint32_t timeoutMs() const { return options.timeoutMs; }
 
   /// Waits until what runs has ended, or abort(); not where other ranks never came. There are no calls any more.
   void drain();
+  /// Behind that, and by the destructor at the latest: gives back what it has from NCCL, in parts, for which that may
+  /// wait for other ranks; not behind abort(), which ends what waits on a team's communicator.
+  void giveBack();
 
   /// Ends what runs. The communicator is not touched any more, but by a thread that is in a call of NCCL's already.
   void abort();
@@ -146,8 +150,6 @@ public:
 private:
   host::Outcome aborted() const;
   bool leavesAll() const;
-  /// What it has from the communicator, in parts; whoever aborts does so at any time.
-  void giveBack();
   void abandon();
   host::Outcome ask();
   host::Outcome describeNetwork(Record &record);

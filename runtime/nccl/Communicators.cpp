@@ -46,14 +46,15 @@ static bool isAlways(const char *value) {
 }
 
 /// One that NCCL does not say the ranks of yet.
-Entry Communicators::unready(Comm comm, bool mayBlock) const {
+Entry Communicators::unready(Comm comm, const Blocking &blocking) const {
   const Member member{comm, 0, 0};
-  const std::string never = isAlways("0") ? "it does not block" : engine->refusal();
-  if (!never.empty())
-    return {member, {false, mayBlock}, nullptr, refusal(member, never)};
+  if (isAlways("0"))
+    return {member, {false, blocking.maybe}, nullptr, refusal(member, "it does not block")};
+  if (std::string never = engine->refusal(); !never.empty())
+    return {member, blocking, nullptr, refusal(member, std::move(never))};
   return {member,
-          {false, mayBlock},
-          std::make_shared<OwnComm>(comm, mayBlock, engine->patience()),
+          blocking,
+          std::make_shared<OwnComm>(comm, blocking.maybe, engine->patience()),
           {nullptr, "it is not ready, or captured before another call has been made"},
           true};
 }
@@ -65,7 +66,8 @@ void Communicators::adopt(std::span<const Birth> births) {
     Member member{birth.handle ? *birth.handle : birth.comm, 0, 0, std::make_shared<std::atomic<bool>>(false)};
     if (!member.comm)
       continue;
-    if (const bool waits = !birth.blocking || !birth.isDone; isAlways("0") || (waits && !isAlways("1")))
+    const bool waits = !birth.blocking.surely || birth.blocking.differs || !birth.isDone;
+    if (isAlways("0") || (waits && !isAlways("1")))
       insert(unready(member.comm, birth.blocking));
     else if (!ask(member))
       continue;
@@ -107,7 +109,7 @@ std::shared_ptr<const Entry> Communicators::findOrExpected(Comm comm) {
     return known->second;
   if (expected == 0)
     return nullptr;
-  entry = std::make_shared<const Entry>(unready(comm, expectsBlocking));
+  entry = std::make_shared<const Entry>(unready(comm, {false, expectsBlocking}));
   entries.emplace(comm, entry);
   if (--expected == 0)
     expectsBlocking = false;
@@ -206,7 +208,7 @@ Result Communicators::state(Comm comm, Result &state) const {
   return state == Result::Success && entry->own ? entry->own->askOwn(state) : result;
 }
 
-bool Communicators::release(Comm comm) {
+bool Communicators::release(Comm comm, bool awaits) {
   if (!active())
     return true;
   std::shared_ptr<const Entry> entry, stale;
@@ -217,28 +219,21 @@ bool Communicators::release(Comm comm) {
     if (!known)
       return true;
     entry = std::move(known.mapped());
-    if (entry->attached.attachment) // an abort finds it at every moment
-      stale = departures.note(entry);
+    if (!entry->attached.attachment)
+      return true;
+    stale = departures.note(std::move(entry)); // so that an abort finds it at every moment
   }
   const Inside inside;
   if (stale)
     stale->attached.attachment->abort();
-  return !entry->attached.attachment || departures.begin(std::move(entry), *engine);
+  return departures.begin(comm, *engine, awaits);
 }
 
 bool Communicators::awaitRelease(Comm comm) {
   return departures.await(comm);
 }
 
-Aborted::~Aborted() {
-  if (!entry)
-    return;
-  const Inside inside;
-  entry->asked.awaitEnd();
-  entry = nullptr;
-}
-
-Aborted Communicators::abort(Comm comm) {
+bool Communicators::abort(Comm comm) {
   const Inside inside;
   std::shared_ptr<const Entry> entry;
   {
@@ -246,7 +241,7 @@ Aborted Communicators::abort(Comm comm) {
     entry = departures.abandon(comm);
     const auto known = entries.find(comm);
     if (!entry && (known == entries.end() || (!known->second->attached.attachment && !known->second->own)))
-      return {};
+      return false;
     if (!entry)
       entry = std::exchange(known->second,
                             std::make_shared<const Entry>(Entry{
@@ -257,7 +252,13 @@ Aborted Communicators::abort(Comm comm) {
     entry->own->abort();
     isRevoked = false; // only our own
   }
-  return {std::move(entry), isRevoked};
+  const Attachment *attachment = entry->attached.attachment.get();
+  engine->aside(attachment, [left = std::make_shared<std::shared_ptr<const Entry>>(std::move(entry))] {
+    const Inside inThread;
+    (*left)->asked.awaitEnd();
+    left->reset(); // of the thread, and not with the last copy of this
+  });
+  return isRevoked;
 }
 
 } // namespace gc3::nccl

@@ -16,7 +16,7 @@ namespace gc3::nccl {
 struct Birth {
   Comm comm;          ///< as NCCL wrote it at once, to where it does not write again
   const Comm *handle; ///< of a child, else null: where NCCL writes it by the end of the group, if it is to have a part
-  bool blocking;      ///< as it is configured
+  Blocking blocking;  ///< as it is configured
   bool isDone;        ///< else NCCL goes on by itself
 };
 
@@ -27,19 +27,6 @@ struct Kept {
 };
 /// Of one communicator, in their order.
 using CallsOfOne = std::vector<Kept *>;
-
-/// What is left of an attachment, to be let go of when NCCL has done its part: that may wait for CUDA, which may wait
-/// for NCCL's kernels.
-struct Aborted {
-  Aborted() = default;
-  Aborted(std::shared_ptr<const Entry> entry, bool isRevoked) : entry(std::move(entry)), isRevoked(isRevoked) {}
-  Aborted(Aborted &&) = default;
-  Aborted &operator=(Aborted &&) = default;
-  ~Aborted();
-
-  std::shared_ptr<const Entry> entry; ///< null: there was none
-  bool isRevoked = false;             ///< by the engine, before
-};
 
 class Communicators {
 public:
@@ -89,16 +76,17 @@ public:
   /// that does not block is being given back.
   Result state(Comm comm, Result &state) const;
 
-  /// Before NCCL finalizes or destroys it: gives back what the attachment holds, as Departures do. False: it has been
-  /// aborted meanwhile.
-  bool release(Comm comm);
+  /// Before NCCL finalizes or destroys it: gives back what the attachment holds, as Departures::begin. False: it has
+  /// been aborted meanwhile.
+  bool release(Comm comm, bool awaits);
   /// Since then, until it is destroyed: as Departures::state.
   Result stateOfRelease(Comm comm) const { return departures.state(comm); }
   /// Before NCCL destroys it: waits for that.
   bool awaitRelease(Comm comm);
 
-  /// Before NCCL aborts or revokes it: ends what runs; from here on all calls are NCCL's.
-  Aborted abort(Comm comm);
+  /// Before NCCL aborts or revokes it: ends what runs; from here on all calls are NCCL's. What is left is let go of
+  /// aside, since that may wait for CUDA, which may wait for NCCL's kernels. True: the engine has revoked it before.
+  bool abort(Comm comm);
 
 private:
   Communicators();
@@ -106,7 +94,7 @@ private:
   void makeOneReady(const CallsOfOne &calls, bool areCaptured);
   void tryToMakeOneReady(const CallsOfOne &calls, bool areCaptured);
   std::jthread makeOneReadyElsewhere(const CallsOfOne &calls, bool areCaptured);
-  Entry unready(Comm comm, bool mayBlock) const;
+  Entry unready(Comm comm, const Blocking &blocking) const;
   void insert(Entry made);
   void replace(Entry made);
   std::vector<Entry> attach(std::vector<Entry> asked, std::span<const Member> members) const;

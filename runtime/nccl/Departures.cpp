@@ -4,102 +4,133 @@
 #include "nccl/Installed.h"
 
 #include <exception>
+#include <thread>
 #include <utility>
 
 namespace gc3::nccl {
 
-std::shared_ptr<const Entry> Departures::note(const std::shared_ptr<const Entry> &entry) {
-  std::shared_ptr<const Entry> stale = abandon(entry->member.comm);
+std::shared_ptr<const Entry> Departures::note(std::shared_ptr<const Entry> entry) {
+  const Comm comm = entry->member.comm;
+  std::shared_ptr<const Entry> stale = abandon(comm);
+  auto departing = std::make_shared<Departing>();
+  departing->own = entry->own;
+  departing->isAborted = entry->abortFlag();
+  departing->blocks = !entry->own || entry->blocking.surely;
+  departing->entry = std::move(entry);
   std::lock_guard lock(mutex);
-  Departing &departing = all[entry->member.comm];
-  departing.entry = entry;
-  departing.isAborted = entry->abortFlag();
-  departing.own = entry->own;
+  all[comm] = std::move(departing);
   return stale;
 }
 
-bool Departures::begin(std::shared_ptr<const Entry> entry, const Engine &engine) {
-  const Inside inside;
-  if (entry->own)
-    try {
-      auto work = engine.elsewhere([this, entry]() mutable {
-        const Inside inThread;
-        giveBack(std::move(entry));
-      });
-      std::lock_guard lock(mutex);
-      const auto departing = all.find(entry->member.comm);
-      if (departing == all.end() || departing->second.entry != entry)
-        return false;
-      departing->second.thread = std::thread(std::move(work));
-      entry = nullptr; // the thread's reference has to be the last one
-      return true;
-    } catch (const std::exception &) { // then here
-    }
-  return giveBack(std::move(entry));
+std::shared_ptr<Departures::Departing> Departures::find(Comm comm) const {
+  std::lock_guard lock(mutex);
+  const auto departing = all.find(comm);
+  return departing == all.end() ? nullptr : departing->second;
 }
 
-/// An abort may come at any time.
-bool Departures::giveBack(std::shared_ptr<const Entry> entry) {
-  entry->attached.attachment->drain();
-  const Result error = entry->attached.attachment->asyncError();
-  const AbortFlag isAborted = entry->abortFlag();
-  std::shared_ptr<const Entry> known;
-  {
-    std::lock_guard lock(mutex);
-    const auto departing = all.find(entry->member.comm);
-    if (departing == all.end() || departing->second.entry != entry)
-      return false;
-    known = std::exchange(departing->second.entry, nullptr);
-    departing->second.error = error;
-  }
+bool Departures::begin(Comm comm, const Engine &engine, bool awaits) {
+  const std::shared_ptr<Departing> departing = find(comm);
+  if (!departing)
+    return false;
+  bool isElsewhere = false;
+  if (departing->own)
+    try {
+      std::thread(engine.elsewhere([this, departing] {
+        const Inside inThread;
+        giveBack(*departing);
+      })).detach();
+      isElsewhere = true;
+    } catch (const std::exception &) { // then here
+    }
+  const Inside inside;
+  if (!isElsewhere)
+    giveBack(*departing);
+  return isElsewhere && !departing->blocks && !awaits ? true : await(*departing);
+}
+
+/// An abort may come at any time; what is left is its own to end then. And whoever has asked for the state may still be
+/// doing so.
+void Departures::giveBack(Departing &departing) {
+  std::shared_ptr<const Entry> entry;
+  std::unique_lock lock(mutex);
+  entry = departing.entry;
+  if (departing.isAbandoned)
+    return;
+  lock.unlock();
+  Attachment &attachment = *entry->attached.attachment;
+  attachment.drain();
+  const Result error = attachment.asyncError();
+  lock.lock();
+  if (departing.isAbandoned)
+    return;
+  departing.error = error;
+  departing.isAsked = false;
+  lock.unlock();
   entry->asked.awaitEnd();
-  known = nullptr;
+  attachment.giveBack();
+  lock.lock();
+  if (departing.isAbandoned)
+    return;
+  departing.entry = nullptr;
+  lock.unlock();
   entry = nullptr;
-  return !*isAborted;
+  if (departing.own)
+    departing.own->leave();
+  lock.lock();
+  departing.hasEnded = true;
+  changed.notify_all();
+}
+
+bool Departures::await(const Departing &departing) {
+  std::unique_lock lock(mutex);
+  changed.wait(lock, [&] { return departing.hasEnded || departing.isAbandoned; });
+  return !departing.isAbandoned;
 }
 
 bool Departures::await(Comm comm) {
-  std::thread thread;
-  {
-    std::lock_guard lock(mutex);
-    if (const auto departing = all.find(comm); departing != all.end())
-      thread = std::move(departing->second.thread);
-  }
-  const bool isAwaited = thread.joinable();
-  if (isAwaited)
-    thread.join();
+  const std::shared_ptr<Departing> departing = find(comm);
+  if (!departing)
+    return true;
+  if (!await(*departing))
+    return false;
   std::lock_guard lock(mutex);
-  return all.erase(comm) != 0 || !isAwaited;
+  all.erase(comm);
+  return true;
 }
 
 Result Departures::state(Comm comm) const {
   Asking<const Entry> entry;
+  bool blocks = false;
   {
     std::lock_guard lock(mutex);
-    const auto departing = all.find(comm);
-    if (departing == all.end())
+    const auto found = all.find(comm);
+    if (found == all.end())
       return Result::Success;
-    if (!departing->second.entry)
-      return departing->second.error;
-    entry = Asking(departing->second.entry, departing->second.entry->asked);
+    const Departing &departing = *found->second;
+    blocks = departing.blocks;
+    if (!departing.isAsked)
+      return departing.error == Result::Success && !blocks && !departing.hasEnded ? Result::InProgress
+                                                                                  : departing.error;
+    entry = Asking(departing.entry, departing.entry->asked);
   }
   const Result error = entry->attached.attachment->asyncError();
-  return error == Result::Success && entry->own ? Result::InProgress : error;
+  return error == Result::Success && !blocks ? Result::InProgress : error;
 }
 
 std::shared_ptr<const Entry> Departures::abandon(Comm comm) {
   std::lock_guard lock(mutex);
-  auto departing = all.extract(comm);
-  if (!departing)
+  const auto found = all.extract(comm);
+  if (!found)
     return nullptr;
-  if (departing.mapped().thread.joinable())
-    departing.mapped().thread.detach();
-  if (!departing.mapped().entry) { // the attachment is going, but looks at its flag; what waits in NCCL ends
-    *departing.mapped().isAborted = true;
-    if (const std::shared_ptr<OwnComm> own = departing.mapped().own.lock())
-      own->abort();
+  Departing &departing = *found.mapped();
+  departing.isAbandoned = true;
+  changed.notify_all();
+  if (!departing.entry) { // the attachment is going, but looks at its flag; what waits in NCCL ends
+    *departing.isAborted = true;
+    if (departing.own)
+      departing.own->abort();
   }
-  return std::move(departing.mapped().entry);
+  return std::move(departing.entry);
 }
 
 } // namespace gc3::nccl

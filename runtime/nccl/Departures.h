@@ -5,42 +5,48 @@
 
 #include "nccl/Entry.h"
 
+#include <condition_variable>
 #include <mutex>
-#include <thread>
 #include <unordered_map>
 
 namespace gc3::nccl {
 
 class Departures {
 public:
-  /// Of an attachment: from now on it can be abandoned. The one that is under way for a communicator that had this
-  /// handle and was never destroyed, or null.
-  std::shared_ptr<const Entry> note(const std::shared_ptr<const Entry> &entry);
-  /// Gives back what `entry`, which has been noted, holds, and waits for that where its communicator blocks. Else it
-  /// goes on in a thread, as NCCL does, and beside whatever group is open: in one NCCL would take our own communicator
-  /// for one that blocks among others that do not.
+  /// Of an attachment, to which nobody else keeps a reference: from now on it can be abandoned. The one that is under
+  /// way for a communicator that had this handle and was never destroyed, or null.
+  std::shared_ptr<const Entry> note(std::shared_ptr<const Entry> entry);
+  /// Gives back what has been noted of `comm`, and waits for that where its communicator blocks, or who calls `awaits`
+  /// it; else it goes on in a thread, as NCCL does. One of our own is given back in a thread in any case, beside
+  /// whatever group is open: in one NCCL would take it for one that blocks among others that do not.
   ///
   /// False: it was abandoned, and NCCL may have freed it.
-  bool begin(std::shared_ptr<const Entry> entry, const Engine &engine);
-  /// Waits until it has been given back. False: it was abandoned meanwhile.
+  bool begin(Comm comm, const Engine &engine, bool awaits);
+  /// Waits until what has begun has ended, and forgets it. False: it was abandoned meanwhile.
   bool await(Comm comm);
   /// InProgress: something of one that does not block is still to be given back; errors of what it ran.
   Result state(Comm comm) const;
   /// The one under way, for who aborts it; null: there is none, or it has been told to leave the communicator alone.
+  /// Nobody waits for it any more. (What NCCL waits for while it destroys one of our own does not end.)
   std::shared_ptr<const Entry> abandon(Comm comm);
 
 private:
   struct Departing {
-    std::shared_ptr<const Entry> entry; ///< null: it has ended, and is given back
+    std::shared_ptr<const Entry> entry; ///< null: its attachment is going
+    std::shared_ptr<OwnComm> own;
     AbortFlag isAborted;
-    std::weak_ptr<OwnComm> own;
-    std::thread thread;
-    Result error = Result::Success; ///< then
+    bool blocks;
+    bool isAsked = true; ///< for its state, until that is final
+    bool isAbandoned = false, hasEnded = false;
+    Result error = Result::Success; ///< when it is asked no more
   };
-  bool giveBack(std::shared_ptr<const Entry> entry);
+  std::shared_ptr<Departing> find(Comm comm) const;
+  void giveBack(Departing &departing);
+  bool await(const Departing &departing);
 
-  mutable std::mutex mutex;
-  std::unordered_map<Comm, Departing> all;
+  mutable std::mutex mutex; ///< guards all that is in them
+  std::condition_variable changed;
+  std::unordered_map<Comm, std::shared_ptr<Departing>> all;
 };
 
 } // namespace gc3::nccl

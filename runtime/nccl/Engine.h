@@ -32,8 +32,9 @@ struct Decision {
 };
 
 /// A communicator that an engine has taken on. To destroy it gives back what it holds, from the communicator too,
-/// unless abort() has been called, or as soon as the member's isAborted is set. One thread at a time runs calls; the
-/// functions here may be called at any time, by any thread.
+/// unless abort() has been called, or as soon as the member's isAborted is set. One thread at a time runs calls, and
+/// drains and gives back when there are none any more; the other functions here may be called at any time, by any
+/// thread, but those that ask not while it gives back.
 class Attachment {
 public:
   Attachment() = default;
@@ -45,8 +46,11 @@ public:
   /// only about calls for which whyNever has nothing.
   virtual Decision serves(const Call &call) const = 0;
 
-  /// Waits until what has been enqueued has ended, or abort(). There are no calls any more.
+  /// Waits until what has been enqueued has ended, or abort().
   virtual void drain() = 0;
+
+  /// Gives back what it holds of NCCL's, which may wait for other ranks; abort() ends that.
+  virtual void giveBack() = 0;
 
   /// Ends what runs; calls fail afterwards. The communicator must not be touched any more from here on: NCCL may free
   /// it. True: it has been revoked here before.
@@ -105,6 +109,9 @@ public:
 
   /// `work` for a thread of its own, which begins on the GPU of the one that calls.
   virtual std::function<void()> elsewhere(std::function<void()> work) const { return work; }
+
+  /// Does `work`, which may wait for the GPU of an attachment, or of none, where nobody waits for it.
+  virtual void aside(const Attachment *, const std::function<void()> &work) const { work(); }
 
   virtual Patience patience() const { return {}; }
 

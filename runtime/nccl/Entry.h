@@ -14,13 +14,14 @@ namespace gc3::nccl {
 /// What is known of whether a communicator blocks.
 struct Blocking {
   bool surely, maybe;
+  bool differs = false; ///< between its ranks, for all they know: all wait for their first call
 };
 
 /// A communicator, and its attachment or why there is none.
 struct Entry {
   Member member; ///< `ranks` is 0 where it was not ready to say
   Blocking blocking;
-  std::shared_ptr<OwnComm> own; ///< where `member` may not block; an attachment is of it, which it outlives
+  std::shared_ptr<OwnComm> own; ///< where some rank may not block; an attachment is of it, which it outlives
   Attached attached;
   bool waits = false; ///< no engine has been asked yet
   Asked asked{};

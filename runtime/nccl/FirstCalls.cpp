@@ -28,13 +28,14 @@ void Communicators::takeOn(Comm comm) {
     made.attached = refusal(member, "one rank");
     return replace(std::move(made));
   }
-  if (const Result result = own.make(member.rank); result != Result::Success) {
+  if (const Result result = own.make(member.rank, *engine); result != Result::Success) {
     if (own.isAborted()) // calls fail from now on
       return;
     made.attached = refusal(member, "it could not be split: NCCL's error " + std::to_string(static_cast<int>(result)));
     return replace(std::move(made));
   }
-  tellOf(member, "does not block: programs go by one of gc3's own beside it");
+  tellOf(member, std::string(made.blocking.surely ? "may not block on all ranks" : "does not block") +
+                     ": programs go by one of gc3's own beside it");
   const Member beside{own.get(), member.ranks, member.rank, own.abortFlag()};
   replace(std::move(attach({std::move(made)}, {&beside, 1}).front()));
 }

@@ -27,11 +27,12 @@ static Result make(Comm *handles, int count, const Config *config, Comm parent, 
         table.expect(mayBlock);
       return result;
     }
-    // No rank of a grown one knows whether the others' parent blocks: all wait for their first call.
-    const bool isDone = result == Result::Success && F != Function::CommGrow;
+    // No rank of a grown one knows whether it blocks on those that were there before, or on the new ones.
+    const Blocking blocking{mayBlock, mayBlock, F == Function::CommGrow || ofParent.differs};
     std::vector<Birth> births;
     for (int i = 0; i < count; ++i)
-      births.push_back({isLate ? nullptr : handles[i], isLate ? &handles[i] : nullptr, mayBlock, isDone});
+      births.push_back(
+          {isLate ? nullptr : handles[i], isLate ? &handles[i] : nullptr, blocking, result == Result::Success});
     Group::ofThisThread().born(births);
     return result;
   });
@@ -45,20 +46,21 @@ static Result letGo(Comm comm, bool awaits) {
   return guarded([&] {
     Group::ofThisThread().handOver(comm);
     Communicators &table = Communicators::table();
-    return table.release(comm) && (!awaits || table.awaitRelease(comm)) ? Result::Success : Result::InvalidUsage;
+    return table.release(comm, awaits) && (!awaits || table.awaitRelease(comm)) ? Result::Success
+                                                                                : Result::InvalidUsage;
   });
 }
 
-/// Before NCCL stops what runs on a communicator: stops what we run.
-static Aborted stop(Comm comm) {
-  Aborted aborted;
+/// Before NCCL stops what runs on a communicator: stops what we run. True: the engine has revoked it before.
+static bool stop(Comm comm) {
+  bool isRevoked = false;
   if (!isInside() && comm)
     guarded([&] {
       Group::ofThisThread().drop(comm);
-      aborted = Communicators::table().abort(comm);
+      isRevoked = Communicators::table().abort(comm);
       return Result::Success;
     });
-  return aborted;
+  return isRevoked;
 }
 
 extern "C" {
@@ -85,7 +87,8 @@ Result ncclCommSplit(Comm parent, int color, int key, Comm *child, Config *confi
 }
 
 Result ncclCommShrink(Comm parent, int *excluded, int excludedCount, Comm *child, Config *config, int flags) {
-  const Aborted aborted = flags & shrinkAbort ? stop(parent) : Aborted();
+  if (flags & shrinkAbort)
+    stop(parent);
   return make<Function::CommShrink>(child, 1, config, parent, parent, excluded, excludedCount, child, config, flags);
 }
 
@@ -108,15 +111,14 @@ Result ncclCommDestroy(Comm comm) {
 }
 
 Result ncclCommAbort(Comm comm) {
-  const Aborted aborted = stop(comm);
+  stop(comm);
   letGo(comm, false);
   return callInstalled<Function::CommAbort>(comm);
 }
 
 /// A second time would be an error, of which the application is not to know.
 Result ncclCommRevoke(Comm comm, int flags) {
-  const Aborted aborted = stop(comm);
-  if (aborted.isRevoked && flags == 0)
+  if (stop(comm) && flags == 0)
     return Result::Success;
   return callInstalled<Function::CommRevoke>(comm, flags);
 }

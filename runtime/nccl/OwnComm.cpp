@@ -5,6 +5,7 @@
 #include "nccl/Installed.h"
 
 #include <chrono>
+#include <optional>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -12,20 +13,60 @@
 
 namespace gc3::nccl {
 
-void OwnComm::leave() {
-  Comm unused = nullptr;
-  {
+/// NCCL's making of it, which may outlast our waiting.
+struct OwnComm::Split {
+  std::mutex mutex;
+  Comm comm = nullptr; ///< NCCL writes it when all ranks have come
+  bool isWanted = true;
+  std::optional<Result> result; ///< none yet: the call has not returned
+
+  void make(Comm parent, int rank);
+  bool end();
+  std::optional<Result> returned() {
     std::lock_guard lock(mutex);
-    if (std::exchange(exists, false))
-      unused = *comm;
+    return result;
   }
+};
+
+/// Ends what waits in NCCL, too. In a thread, since NCCL waits for kernels there that may hang.
+static void abortAside(Comm comm) {
+  try {
+    std::thread([comm] {
+      const Inside inside;
+      callInstalled<Function::CommAbort>(comm);
+    }).detach();
+  } catch (const std::system_error &) { // then what waits there ends with the process
+  }
+}
+
+/// NCCL 2.14's fields are enough; the others get their defaults.
+void OwnComm::Split::make(Comm parent, int rank) {
+  Config blocking{.size = sizeof(Config), .magic = configMagic, .version = configVersion, .blocking = 1};
+  const Result returned = callInstalled<Function::CommSplit>(parent, 0, rank, &comm, &blocking);
+  std::lock_guard lock(mutex);
+  result = returned;
+  if (!isWanted)
+    end();
+}
+
+/// It comes too late. False: it has not come yet.
+bool OwnComm::Split::end() {
+  const Comm made = __atomic_exchange_n(&comm, nullptr, __ATOMIC_ACQUIRE); // NCCL may be storing it
+  if (made)
+    abortAside(made);
+  return made;
+}
+
+void OwnComm::leave() {
+  std::unique_lock lock(mutex);
+  const Comm unused = std::exchange(comm, nullptr);
+  lock.unlock();
   if (unused)
     callInstalled<Function::CommDestroy>(unused);
 }
 
 static void tellOfWaiting(uint32_t ms, const char *question) {
-  log::tellOnce("after " + std::to_string(ms) + " ms NCCL waits for other ranks of a communicator that does not block" +
-                question);
+  log::tellOnce("after " + std::to_string(ms) + " ms NCCL waits for other ranks of a communicator" + question);
 }
 
 Result OwnComm::ask(Result &state) const {
@@ -36,21 +77,21 @@ Result OwnComm::ask(Result &state) const {
 Result OwnComm::askOwn(Result &state) const {
   std::lock_guard lock(mutex);
   state = Result::Success;
-  return exists ? callInstalled<Function::CommGetAsyncError>(*comm, &state) : Result::Success;
+  return comm ? callInstalled<Function::CommGetAsyncError>(comm, &state) : Result::Success;
 }
 
-/// What becomes of the parent's state where that is InProgress.
-Result OwnComm::settle(Result state, const char *question) const {
+/// What becomes of what `ask` tells, where that is InProgress.
+template <typename Ask>
+Result OwnComm::settle(Ask ask, const char *question) const {
   using std::chrono::milliseconds;
   const auto begun = std::chrono::steady_clock::now();
   bool isTold = patience.tellMs == 0;
-  while (state == Result::InProgress) {
-    if (isAborted())
-      return Result::InvalidUsage;
-    if (const Result asked = ask(state); asked != Result::Success)
+  for (;;) {
+    Result state = Result::InProgress;
+    if (const Result asked = isAborted() ? Result::InvalidUsage : ask(state); asked != Result::Success)
       return asked;
     if (state != Result::InProgress)
-      break;
+      return state;
     const auto waited = std::chrono::steady_clock::now() - begun;
     const bool isOver = patience.endMs != 0 && waited > milliseconds(patience.endMs);
     if (isOver || (!isTold && waited > milliseconds(patience.tellMs))) {
@@ -61,64 +102,71 @@ Result OwnComm::settle(Result state, const char *question) const {
       return state;
     std::this_thread::sleep_for(std::chrono::microseconds(100));
   }
-  return state;
 }
 
-/// NCCL 2.14's fields are enough; the others get their defaults. A split of a parent that does not block is Success at
-/// once, but not done: only the parent's state says so.
-Result OwnComm::begin(int rank) {
-  std::unique_lock lock(mutex);
+Result OwnComm::settle() const {
+  return settle([this](Result &state) { return ask(state); }, "");
+}
+
+/// Of a parent that blocks NCCL returns when all ranks have come: in a thread, so that we wait no longer than we want
+/// to. Else at once, with a Success that only the parent's state makes true.
+Result OwnComm::begin(int rank, const Engine &engine) {
+  std::lock_guard lock(mutex);
   if (isAborted())
     return Result::InvalidUsage;
-  if (parentMayBlock) // until all ranks have come, or its abort
-    lock.unlock();
-  Config blocking{.size = sizeof(Config), .magic = configMagic, .version = configVersion, .blocking = 1};
-  const Result result = callInstalled<Function::CommSplit>(parent, 0, rank, comm.get(), &blocking);
-  return result == Result::Success ? Result::InProgress : result;
+  split = std::make_shared<Split>();
+  if (!parentMayBlock)
+    split->make(parent, rank);
+  else
+    std::thread(engine.elsewhere([made = split, of = parent, rank] {
+      const Inside inside;
+      made->make(of, rank);
+    })).detach();
+  return Result::Success;
 }
 
-static void keepForEver(std::unique_ptr<Comm> comm) {
-  static auto &all = *new std::vector<std::unique_ptr<Comm>>;
+/// NCCL may yet write to it.
+static void keepForEver(std::shared_ptr<void> split) {
+  static auto &all = *new std::vector<std::shared_ptr<void>>;
   static std::mutex mutex;
   std::lock_guard lock(mutex);
-  all.push_back(std::move(comm));
+  all.push_back(std::move(split));
 }
 
-Result OwnComm::make(int rank) {
-  const Result result = settle(begin(rank), "; is gc3, with the same bundles, on all of them?");
+Result OwnComm::make(int rank, const Engine &engine) {
+  if (const Result begun = begin(rank, engine); begun != Result::Success)
+    return begun;
+  const auto hasCome = [this](Result &state) {
+    const std::optional<Result> returned = split->returned();
+    if (returned == Result::Success || returned == Result::InProgress)
+      return ask(state);
+    state = returned.value_or(Result::InProgress);
+    return Result::Success;
+  };
+  const Result result = settle(hasCome, "; is gc3, with the same bundles, on all of them?");
   std::lock_guard lock(mutex);
+  std::lock_guard made(split->mutex);
   *aborted = isAborted() || result == Result::InProgress;
-  exists = result == Result::Success && *comm;
-  if (!isAborted())
-    return result == Result::Success && !exists ? Result::InternalError : result;
-  if (exists)
-    end();
-  else
-    keepForEver(std::move(comm)); // NCCL may yet write it
+  if (!isAborted()) {
+    comm = result == Result::Success ? split->comm : nullptr;
+    return result == Result::Success && !comm ? Result::InternalError : result;
+  }
+  split->isWanted = false;
+  if (!split->end())
+    keepForEver(split);
   return Result::InvalidUsage;
 }
 
 Comm OwnComm::get() const {
   std::lock_guard lock(mutex);
-  return exists ? *comm : nullptr;
+  return comm;
 }
 
 void OwnComm::abort() {
   std::lock_guard lock(mutex);
   *aborted = true;
-  end();
-}
-
-void OwnComm::end() {
-  if (!std::exchange(exists, false))
-    return;
-  try {
-    std::thread([own = *comm] {
-      const Inside inside;
-      callInstalled<Function::CommAbort>(own);
-    }).detach();
-  } catch (const std::system_error &) { // then what waits there ends with the process
-  }
+  if (comm)
+    abortAside(std::exchange(comm, nullptr));
 }
 
 } // namespace gc3::nccl

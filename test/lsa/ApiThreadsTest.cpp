@@ -4,6 +4,7 @@
 #include "LsaSupport.h"
 #include "OneNcclAtATime.h"
 #include "api/Lsa.h"
+#include "lsa/Aside.h"
 
 #include <atomic>
 #include <thread>
@@ -72,7 +73,7 @@ protected:
 
   FakeCuda fake;
   FakeWindows windows{fake};
-  const cuda::Cuda cuda = OneAtATime::cuda();
+  cuda::Cuda cuda = OneAtATime::cuda();
   lsa::Nccl nccl = oneNcclAtATime(windows);
   std::array<gc3Comm_t, 2> comms{};
   cuda::Stream stream = nullptr;
@@ -143,6 +144,29 @@ TEST_F(LsaApiThreads, AnAbortDoesNotWaitForCuda) {
 }
 
 /// Though nobody asks about it.
+/// A new thread's GPU would be the first.
+TEST_F(LsaApiThreads, WhatAnAbortLeavesTakesNoOtherGpu) {
+  static thread_local bool hasDevice = false;
+  static std::atomic<int> withDevice, without;
+  withDevice = without = 0;
+  static const cuda::Cuda all = cuda; // a table's functions have no state
+  cuda.setDevice = [](int device) {
+    hasDevice = true;
+    return all.setDevice(device);
+  };
+  cuda.destroyEvent = [](cuda::Event event) {
+    ++(hasDevice ? withDevice : without);
+    return all.destroyEvent(event);
+  };
+  make(0, lsa::inThread);
+  for (gc3Comm_t &comm : comms)
+    gc3CommAbort(std::exchange(comm, nullptr));
+  lsa::awaitThreads();
+  EXPECT_GT(withDevice, 0);
+  EXPECT_EQ(without, 0);
+  leaks = "2 pieces of memory 2 pieces of pinned memory ";
+}
+
 TEST_F(LsaApiThreads, AKernelThatHangsIsStopped) {
   make(2000);
   reduceByBoth();

@@ -120,6 +120,26 @@ void runWithLog() {
   std::exit(world.run(0, {}).empty() && world.run(1, {}).empty() ? 0 : 1);
 }
 
+/// Ends the process, with 0 if ranks joined.
+void joinWithLog() {
+  setenv("GC3_DEBUG", "INFO", 1);
+  FakeCuda fake;
+  FakeWindows windows(fake);
+  windows.teamSize = 2;
+  windows.hasPart = false;
+  const LsaWorld world(fake, windows, {ringAllReduce(4, false), pairs(4)});
+  std::exit(world.made().empty() ? 0 : 1);
+}
+
+/// What can't run is told with the pair that has no way, before anybody calls for it.
+TEST(LsaLinesDeathTest, TheLogTellsWhatIsRefused) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe"); // a process of its own: the variable is read once
+  EXPECT_EXIT(joinWithLog(), testing::ExitedWithCode(0),
+              "^gc3: rank 0: refused: program 'ring4_1': ranks 0 and 3, which it connects, do not reach each other's "
+              "memory, and rank 0 has no libgc3gin.so, which goes between nodes\n"
+              "gc3: rank 1: refused: [^\n]*\ngc3: rank 2: refused: [^\n]*\ngc3: rank 3: refused: [^\n]*\n$");
+}
+
 /// The log tells what programs run with.
 TEST(LsaLinesDeathTest, TheLogTells) {
   GTEST_FLAG_SET(death_test_style, "threadsafe"); // a process of its own: the variable is read once

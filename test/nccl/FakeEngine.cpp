@@ -75,6 +75,13 @@ public:
       std::this_thread::yield();
   }
 
+  void giveBack() override {
+    if (!aborted && test::fakeEngine().holds)
+      happened("give back " + name);
+    while (!aborted && test::fakeEngine().holds)
+      std::this_thread::yield();
+  }
+
   bool abort() override {
     aborted = true;
     happened("abort " + name);
@@ -112,6 +119,12 @@ public:
     if (!test::fakeEngine().hasThreads)
       throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
     return work;
+  }
+  void aside(const Attachment *, const std::function<void()> &work) const override {
+    if (test::fakeEngine().hasAside)
+      std::thread(work).detach();
+    else
+      work();
   }
   std::vector<Attached> attach(std::span<const Member> members) override {
     if (!test::fakeEngine().hasMemory)

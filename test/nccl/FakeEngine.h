@@ -16,12 +16,14 @@ struct FakeEngineControl {
   std::atomic<Result> asyncError{Result::Success};
   std::atomic<bool> hasMemory{true};  ///< else run and attach throw
   std::atomic<bool> runs{false};      ///< what has been enqueued
+  std::atomic<bool> holds{false};     ///< what NCCL waits with to give back
   std::atomic<bool> revokes{false};   ///< has revoked what is aborted
   std::atomic<bool> talks{false};     ///< calls NCCL when it attaches and runs, as engines do
   Patience patience{};                ///< of communicators that are made from now on
   std::string refusal{};              ///< of those
   std::function<void()> whileAsked{}; ///< for an error, the next time
   bool captures = false;              ///< every stream, but for the default one
+  bool hasAside = false;              ///< else what is to be done aside is done at once
   bool hasThreads = true;             ///< else none can be started
 };
 FakeEngineControl &fakeEngine();

@@ -130,7 +130,7 @@ Result makeChild(Result result, Comm asked, Comm *where, int ranks, int rank, bo
   Comm made = nullptr;
   makeComm(result, &made, ranks, rank, blocking);
   if (!asked && group.depth == 0) {
-    *where = made;
+    __atomic_store_n(where, made, __ATOMIC_RELEASE);
     return result;
   }
   *where = nullptr;
@@ -306,7 +306,7 @@ FAKE(CommGetAsyncError, Comm comm, Result *error) {
     born = std::exchange(unborn[comm], {});
   }
   for (const auto &[where, made] : born)
-    *where = made;
+    __atomic_store_n(where, made, __ATOMIC_RELEASE);
   return enter("CommGetAsyncError", comm);
 }
 

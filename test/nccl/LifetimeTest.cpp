@@ -83,10 +83,10 @@ TEST_F(Lifetime, EveryDeathGivesBackOrEndsWhatRuns) {
   } const cases[] = {
       {[&] { return ncclCommDestroy(comm); }, {"detach c0", "CommDestroy(c0)"}, "CommDestroy"},
       {[&] { return ncclCommFinalize(comm); }, {"detach c0", "CommFinalize(c0)"}, "CommFinalize"},
-      {[&] { return ncclCommAbort(comm); }, {"abort c0", "CommAbort(c0)", "forget c0"}, "CommAbort"},
-      {[&] { return ncclCommRevoke(comm, 0); }, {"abort c0", "CommRevoke(c0, 0)", "forget c0"}, "CommRevoke"},
+      {[&] { return ncclCommAbort(comm); }, {"abort c0", "forget c0", "CommAbort(c0)"}, "CommAbort"},
+      {[&] { return ncclCommRevoke(comm, 0); }, {"abort c0", "forget c0", "CommRevoke(c0, 0)"}, "CommRevoke"},
       {[&] { return ncclCommShrink(comm, nullptr, 3, &child, nullptr, shrinkAbort); },
-       {"abort c0", "CommShrink(c0, 3, null, 1)", "forget c0"},
+       {"abort c0", "forget c0", "CommShrink(c0, 3, null, 1)"},
        "CommShrink"},
   };
   for (const auto &[death, events, function] : cases) {
@@ -121,7 +121,7 @@ TEST_F(Lifetime, AfterwardsNcclServes) {
   EXPECT_EQ(allReduce(comm, 2), Result::Success);
   Comm child = nullptr;
   EXPECT_EQ(ncclCommSplit(comm, 0, 1, &child, nullptr), Result::Success);
-  EXPECT_EQ(take(), (Events{"abort c1", "CommRevoke(c1, 0)", "forget c1", "AllReduce(0x0, 0x0, 2, 7, 0, c1, 0x0)",
+  EXPECT_EQ(take(), (Events{"abort c1", "forget c1", "CommRevoke(c1, 0)", "AllReduce(0x0, 0x0, 2, 7, 0, c1, 0x0)",
                             "CommSplit(c1, 0, 1, null)", "attach c2=1/2"}));
 }
 
@@ -134,7 +134,7 @@ TEST_F(Lifetime, WhatWasRevokedHereIsNotRevokedAgain) {
   comm = makeComm();
   fakeNcclFail("CommRevoke", Result::InvalidArgument);
   EXPECT_EQ(ncclCommRevoke(comm, 1), Result::InvalidArgument) << "NCCL knows no flags";
-  EXPECT_EQ(take(), (Events{"abort c1", "CommRevoke(c1, 1)", "forget c1"}));
+  EXPECT_EQ(take(), (Events{"abort c1", "forget c1", "CommRevoke(c1, 1)"}));
   fakeEngine().revokes = false;
   fakeNcclFail("CommRevoke", Result::InvalidArgument);
   EXPECT_EQ(ncclCommRevoke(comm, 0), Result::InvalidArgument) << "the application's own mistake";

@@ -130,6 +130,89 @@ TEST_F(Nonblocking, AnAbortPassesASplitThatBlocks) {
   isHeld.wait(false);
   EXPECT_EQ(ncclCommAbort(child), Result::Success);
   user.join();
+  takeUntil("CommAbort(c2)"); // which nobody waits for any more
+}
+
+/// A grown one is taken on like them, but where it blocks it is ended like others: who finalizes it waits.
+TEST_F(Nonblocking, AGrownOneThatBlocksIsFinalizedAtOnce) {
+  Config blocks{sizeof(Config), 0, 0, 1};
+  Comm grown = nullptr;
+  EXPECT_EQ(ncclCommGrow(nullptr, 6, nullptr, 5, &grown, &blocks), Result::Success);
+  EXPECT_EQ(allReduce(grown, 2), Result::Success);
+  take();
+  fakeEngine().runs = true;
+  std::thread user([&] { EXPECT_EQ(ncclCommFinalize(grown), Result::RemoteError); });
+  takeUntil("drain c1");
+  Result state = Result::InternalError;
+  EXPECT_EQ(ncclCommGetAsyncError(grown, &state), Result::Success);
+  EXPECT_EQ(state, Result::Success) << "it is never in progress";
+  fakeEngine().asyncError = Result::RemoteError;
+  fakeEngine().runs = false;
+  user.join();
+  EXPECT_EQ(ncclCommDestroy(grown), Result::Success);
+  fakeEngine().asyncError = Result::Success;
+}
+
+/// Its own, where NCCL may wait for other ranks while it destroys it: who destroys the application's waits no more.
+TEST_F(Nonblocking, AnAbortIsNotHeldUpByTheDestroyingOfOurs) {
+  static std::atomic<bool> isFree;
+  isFree = false;
+  Comm comm = make();
+  allReduce(comm, 2);
+  take();
+  fakeNcclSink([](const char *event) {
+    note(event);
+    if (event == std::string("CommDestroy(c1)")) {
+      isFree.wait(false);
+      note("destroyed");
+    }
+  });
+  std::thread user([&] { EXPECT_EQ(ncclCommDestroy(comm), Result::InvalidUsage); });
+  takeUntil("CommDestroy(c1)");
+  EXPECT_EQ(ncclCommAbort(comm), Result::Success);
+  user.join();
+  isFree = true, isFree.notify_all();
+  takeUntil("destroyed");
+}
+
+/// What engines hold of NCCL's goes while an abort can still end it.
+TEST_F(Nonblocking, AnAbortReachesWhatIsGivenBack) {
+  Comm comm = make();
+  allReduce(comm, 2);
+  take();
+  fakeEngine().holds = true;
+  EXPECT_EQ(ncclCommFinalize(comm), Result::Success);
+  takeUntil("give back c1");
+  Result state = Result::Success;
+  EXPECT_EQ(ncclCommGetAsyncError(comm, &state), Result::Success);
+  EXPECT_EQ(state, Result::InProgress);
+  EXPECT_EQ(ncclCommAbort(comm), Result::Success);
+  Events events = takeUntil("forget c1");
+  EXPECT_EQ(std::count(events.begin(), events.end(), "abort c1"), 1);
+  fakeEngine().holds = false;
+}
+
+/// What is left of the first may wait for CUDA, which may wait for what only the second's abort ends.
+TEST_F(Nonblocking, AbortsDoNotWaitForEachOther) {
+  static std::atomic<bool> isFree;
+  isFree = false;
+  fakeEngine().hasAside = true;
+  Comm first = makeComm(), second = makeComm();
+  fakeEngine().sink = [](const char *event) {
+    note(event);
+    if (event == std::string("forget c0"))
+      isFree.wait(false);
+    if (event == std::string("abort c1"))
+      isFree = true, isFree.notify_all();
+  };
+  ncclGroupStart();
+  EXPECT_EQ(ncclCommAbort(first), Result::Success);
+  EXPECT_EQ(ncclCommAbort(second), Result::Success);
+  EXPECT_EQ(ncclGroupEnd(), Result::Success);
+  for (int forgotten = 0; forgotten < 2; std::this_thread::yield())
+    for (const std::string &event : take())
+      forgotten += event.starts_with("forget");
+  fakeEngine().hasAside = false;
 }
 
 /// What it waits for in NCCL, with our own communicator.
@@ -247,7 +330,7 @@ TEST_F(Nonblocking, AnAbortIsOursToo) {
       for (const std::string &event : take())
         events.push_back(event);
     std::erase(events, "CommAbort(c1)");
-    EXPECT_EQ(events, (Events{"abort c1", name, "forget c1"}));
+    EXPECT_EQ(events, (Events{"abort c1", "forget c1", name}));
   }
   fakeEngine().revokes = false;
 }

@@ -80,6 +80,45 @@ TEST_F(Nonblocking, SoAreThoseOfOtherRanks) {
   }
 }
 
+/// On a rank where it blocks NCCL returns from the split when all have come, which may be never.
+TEST_F(Nonblocking, TheWaitingOfAGrownOneMayEnd) {
+  static std::atomic<bool> hasCome;
+  static uint32_t times = 0; // each text is told once
+  const std::string late = std::to_string(100 + ++times);
+  for (bool isLate : {false, true}) {
+    fakeNcclReset();
+    hasCome = false;
+    fakeEngine().patience = {0, isLate ? 100 + times : 0};
+    Config blocks{sizeof(Config), 0, 0, 1};
+    Comm grown = nullptr;
+    EXPECT_EQ(ncclCommGrow(nullptr, 6, nullptr, 5, &grown, &blocks), Result::Success);
+    take();
+    fakeNcclSink([](const char *event) {
+      note(event);
+      if (event == std::string("CommSplit(c0, 0, 5, config)"))
+        hasCome.wait(false);
+    });
+    const auto come = [] { hasCome = true, hasCome.notify_all(); };
+    testing::internal::CaptureStderr();
+    std::thread user([&] { EXPECT_EQ(allReduce(grown, 2), isLate ? Result::InvalidUsage : Result::Success); });
+    Events events = takeUntil("CommSplit(c0, 0, 5, config)");
+    if (!isLate)
+      come();
+    user.join();
+    if (isLate) {
+      come();
+      takeUntil("CommAbort(c1)");
+    }
+    const std::string told = testing::internal::GetCapturedStderr();
+    EXPECT_EQ(told, isLate ? "gc3: after " + late +
+                                 " ms NCCL waits for other ranks of a communicator; is gc3, with the "
+                                 "same bundles, on all of them?\n"
+                           : "");
+    ncclCommDestroy(grown);
+    take();
+  }
+}
+
 /// What their own children inherit, by whom an abort does not wait.
 TEST_F(Nonblocking, ItIsKnownWhichMayBlock) {
   Comm parent = make(), child = nullptr, grandchild = nullptr;
@@ -270,10 +309,10 @@ TEST_F(Nonblocking, TheWaitingMayEnd) {
   EXPECT_EQ(allReduce(comm, 2), Result::InvalidUsage);
   const std::string told = testing::internal::GetCapturedStderr();
   for (uint32_t ms : {fakeEngine().patience.tellMs, fakeEngine().patience.endMs})
-    EXPECT_NE(told.find("gc3: after " + std::to_string(ms) +
-                        " ms NCCL waits for other ranks of a communicator that does "
-                        "not block; is gc3, with the same bundles, on all of them?\n"),
-              std::string::npos)
+    EXPECT_NE(
+        told.find("gc3: after " + std::to_string(ms) +
+                  " ms NCCL waits for other ranks of a communicator; is gc3, with the same bundles, on all of them?\n"),
+        std::string::npos)
         << told;
   fakeNcclSink(note);
   fakeNcclAsyncError(Result::Success);
