@@ -48,7 +48,6 @@ void Rank::drain() {
 }
 
 Rank::~Rank() {
-  revocation.end();
   drain();
   giveBack();
   if (leavesAll())
@@ -56,6 +55,7 @@ Rank::~Rank() {
 }
 
 void Rank::giveBack() {
+  revocation.end();
   if (leavesAll())
     return;
   const OnDevice device(cuda, onDevice);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nccl/Departures.h"
 
+#include "nccl/Guarded.h"
 #include "nccl/Installed.h"
 
 #include <exception>
@@ -48,9 +49,26 @@ bool Departures::begin(Comm comm, const Engine &engine, bool awaits) {
   return isElsewhere && !departing->blocks && !awaits ? true : await(*departing);
 }
 
+void Departures::giveBack(Departing &departing) {
+  const Result result = guarded([&] {
+    tryToGiveBack(departing);
+    return Result::Success;
+  });
+  std::shared_ptr<const Entry> left; // only where that failed
+  std::lock_guard lock(mutex);
+  if (departing.isAbandoned)
+    return;
+  left = std::move(departing.entry);
+  if (result != Result::Success)
+    departing.error = result;
+  departing.isAsked = false;
+  departing.hasEnded = true;
+  changed.notify_all();
+}
+
 /// An abort may come at any time; what is left is its own to end then. And whoever has asked for the state may still be
 /// doing so.
-void Departures::giveBack(Departing &departing) {
+void Departures::tryToGiveBack(Departing &departing) {
   std::shared_ptr<const Entry> entry;
   std::unique_lock lock(mutex);
   entry = departing.entry;
@@ -76,9 +94,6 @@ void Departures::giveBack(Departing &departing) {
   entry = nullptr;
   if (departing.own)
     departing.own->leave();
-  lock.lock();
-  departing.hasEnded = true;
-  changed.notify_all();
 }
 
 bool Departures::await(const Departing &departing) {

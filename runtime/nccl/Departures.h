@@ -42,6 +42,7 @@ private:
   };
   std::shared_ptr<Departing> find(Comm comm) const;
   void giveBack(Departing &departing);
+  void tryToGiveBack(Departing &departing);
   bool await(const Departing &departing);
 
   mutable std::mutex mutex; ///< guards all that is in them

@@ -4,6 +4,7 @@
 #include "log/Log.h"
 #include "nccl/Installed.h"
 
+#include <atomic>
 #include <chrono>
 #include <optional>
 #include <system_error>
@@ -20,7 +21,7 @@ struct OwnComm::Split {
   bool isWanted = true;
   std::optional<Result> result; ///< none yet: the call has not returned
 
-  void make(Comm parent, int rank);
+  void make(Comm parent, int rank, const std::atomic<bool> &isAborted);
   bool end();
   std::optional<Result> returned() {
     std::lock_guard lock(mutex);
@@ -40,9 +41,10 @@ static void abortAside(Comm comm) {
 }
 
 /// NCCL 2.14's fields are enough; the others get their defaults.
-void OwnComm::Split::make(Comm parent, int rank) {
+void OwnComm::Split::make(Comm parent, int rank, const std::atomic<bool> &isAborted) {
   Config blocking{.size = sizeof(Config), .magic = configMagic, .version = configVersion, .blocking = 1};
-  const Result returned = callInstalled<Function::CommSplit>(parent, 0, rank, &comm, &blocking);
+  const Result returned =
+      isAborted ? Result::InvalidUsage : callInstalled<Function::CommSplit>(parent, 0, rank, &comm, &blocking);
   std::lock_guard lock(mutex);
   result = returned;
   if (!isWanted)
@@ -116,11 +118,11 @@ Result OwnComm::begin(int rank, const Engine &engine) {
     return Result::InvalidUsage;
   split = std::make_shared<Split>();
   if (!parentMayBlock)
-    split->make(parent, rank);
+    split->make(parent, rank, *aborted);
   else
-    std::thread(engine.elsewhere([made = split, of = parent, rank] {
+    std::thread(engine.elsewhere([made = split, of = parent, rank, flag = aborted] {
       const Inside inside;
-      made->make(of, rank);
+      made->make(of, rank, *flag);
     })).detach();
   return Result::Success;
 }
@@ -152,7 +154,7 @@ Result OwnComm::make(int rank, const Engine &engine) {
     return result == Result::Success && !comm ? Result::InternalError : result;
   }
   split->isWanted = false;
-  if (!split->end())
+  if (!split->result || !split->end()) // else who makes the call ends it
     keepForEver(split);
   return Result::InvalidUsage;
 }

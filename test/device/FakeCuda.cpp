@@ -50,6 +50,7 @@ void giveBack(auto &known, void *thing) {
 
 FakeCuda::FakeCuda() {
   current = this;
+  currentDevice = 0;
 }
 /// What nobody gives back, as after an abort, goes with the GPU; leaks() tells of it.
 FakeCuda::~FakeCuda() {

@@ -55,10 +55,10 @@ public:
   };
 
   // What tests set:
-  uint64_t failAt = 0; ///< the number of the call that fails, from 1; 0: none
-  int currentDevice = 0;
-  std::map<int, int> multiprocessorsOf; ///< by device, where it has not `multiprocessors`
-  std::map<int, int> architectureOf;    ///< likewise
+  uint64_t failAt = 0;                              ///< the number of the call that fails, from 1; 0: none
+  static inline thread_local int currentDevice = 0; ///< each thread has one
+  std::map<int, int> multiprocessorsOf;             ///< by device, where it has not `multiprocessors`
+  std::map<int, int> architectureOf;                ///< likewise
   int multiprocessors = 132, architecture = 90, cooperative = 1;
   bool unloading = false;                  ///< the process ends, and CUDA with it
   bool sharesGpus = false;                 ///< kernels of several launches wait for each other on a device

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fakes for several threads: of all functions in their tables one runs at a time. A thread has a current device of
-// its own.
+// The fakes for several threads: of all functions in their tables one runs at a time.
 #pragma once
 
 #include "FakeCuda.h"
@@ -12,14 +11,8 @@ namespace gc3::test {
 /// While there is one, no other thread is in the fakes.
 class OneAtATime {
 public:
-  OneAtATime() {
-    turn.lock();
-    FakeCuda::table().setDevice(device);
-  }
-  ~OneAtATime() {
-    FakeCuda::table().getDevice(&device);
-    turn.unlock();
-  }
+  OneAtATime() { turn.lock(); }
+  ~OneAtATime() { turn.unlock(); }
   OneAtATime(const OneAtATime &) = delete;
   OneAtATime &operator=(const OneAtATime &) = delete;
 
@@ -34,8 +27,6 @@ public:
   static inline std::recursive_mutex turn;
 
 private:
-  static inline thread_local int device = 0; ///< this thread's, while it is not in the fakes
-
   template <auto Member>
   struct Guarded;
   template <typename Table, typename R, typename... A, R (*Table::*Member)(A...)>

@@ -14,13 +14,14 @@ using namespace gc3::test;
 
 namespace {
 
+const int informs = setenv("GC3_DEBUG", "INFO", 1); // before anything asks for it
+
 /// Of the last linesOf(): those about the loading of programs.
 std::vector<std::string> loading;
 
 /// What `calls` print, a line each, but for those about the loading of programs and those of sanitizers.
 template <typename Calls>
 std::vector<std::string> linesOf(Calls calls) {
-  setenv("GC3_DEBUG", "INFO", 1); // before anything asks for it
   testing::internal::CaptureStderr();
   calls();
   std::istringstream text(testing::internal::GetCapturedStderr());

@@ -76,6 +76,8 @@ public:
   }
 
   void giveBack() override {
+    if (!test::fakeEngine().hasMemory)
+      throw std::bad_alloc();
     if (!aborted && test::fakeEngine().holds)
       happened("give back " + name);
     while (!aborted && test::fakeEngine().holds)

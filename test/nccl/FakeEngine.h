@@ -14,7 +14,7 @@ struct FakeEngineControl {
   std::atomic<void (*)(const char *event)> sink; ///< at first, to stdout
   std::atomic<Result> runResult{Result::Success};
   std::atomic<Result> asyncError{Result::Success};
-  std::atomic<bool> hasMemory{true};  ///< else run and attach throw
+  std::atomic<bool> hasMemory{true};  ///< else attach, run and giveBack throw
   std::atomic<bool> runs{false};      ///< what has been enqueued
   std::atomic<bool> holds{false};     ///< what NCCL waits with to give back
   std::atomic<bool> revokes{false};   ///< has revoked what is aborted

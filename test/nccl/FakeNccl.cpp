@@ -26,10 +26,11 @@ std::atomic<void (*)(const char *)> sink{print};
 std::atomic<int> comms{0}, operations{redOpCount};
 std::atomic<Result> asyncError{Result::Success};
 std::mutex planning;
-std::map<std::string, Result> planned;
-std::vector<std::unique_ptr<FakeComm>> alive;
-std::map<Comm, std::vector<std::pair<Comm *, Comm>>>
-    unborn; ///< by a parent that does not block: it has not said so yet
+// Never destroyed: other threads may call while the process ends.
+auto &planned = *new std::map<std::string, Result>;
+auto &alive = *new std::vector<std::unique_ptr<FakeComm>>;
+auto &unborn = ///< by a parent that does not block: it has not said so yet
+    *new std::map<Comm, std::vector<std::pair<Comm *, Comm>>>;
 Comm reused = nullptr;
 
 /// One thread's group: children's handles are written when it ends, and it remembers its first error. Communicators

@@ -109,6 +109,16 @@ TEST_F(Lifetime, NothingIsKeptOfTheDead) {
   }
 }
 
+/// Nobody waits for what has failed.
+TEST_F(Lifetime, GivingBackMayFail) {
+  Comm comm = makeComm();
+  fakeEngine().hasMemory = false;
+  EXPECT_EQ(ncclCommFinalize(comm), Result::SystemError);
+  fakeEngine().hasMemory = true;
+  EXPECT_EQ(ncclCommDestroy(comm), Result::Success);
+  EXPECT_EQ(take(), (Events{"detach c0", "CommDestroy(c0)"}));
+}
+
 TEST_F(Lifetime, AfterwardsNcclServes) {
   Comm comm = makeComm();
   EXPECT_EQ(ncclCommFinalize(comm), Result::Success);
