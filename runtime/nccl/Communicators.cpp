@@ -201,7 +201,8 @@ Result Communicators::state(Comm comm, Result &state) const {
   if (result != Result::Success || state != Result::Success)
     return result;
   if (!entry || !entry->attached.attachment) {
-    state = departures.state(comm);
+    const bool callsFail = entry && entry->own && entry->own->hasGivenUp();
+    state = callsFail ? Result::RemoteError : departures.state(comm);
     return result;
   }
   state = entry->attached.attachment->asyncError();
@@ -215,6 +216,9 @@ bool Communicators::release(Comm comm, bool awaits) {
   {
     std::lock_guard lock(mutex);
     operations.erase(comm);
+    if (const auto found = entries.find(comm);
+        found != entries.end() && found->second->own && found->second->own->isBeingMade())
+      return false;
     auto known = entries.extract(comm);
     if (!known)
       return true;

@@ -77,7 +77,7 @@ public:
   Result state(Comm comm, Result &state) const;
 
   /// Before NCCL finalizes or destroys it: gives back what the attachment holds, as Departures::begin. False: it has
-  /// been aborted meanwhile.
+  /// been aborted meanwhile, or has to be.
   bool release(Comm comm, bool awaits);
   /// Since then, until it is destroyed: as Departures::state.
   Result stateOfRelease(Comm comm) const { return departures.state(comm); }

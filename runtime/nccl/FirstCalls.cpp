@@ -18,7 +18,7 @@ void Communicators::takeOn(Comm comm) {
   OwnComm &own = *entry->own;
   const Result ready = own.settle();
   if (ready == Result::InProgress) // a later call would meet others' first
-    own.abort();
+    own.giveUp();
   Entry made = *entry;
   made.waits = false;
   if (ready != Result::Success || !ask(made.member))
@@ -64,7 +64,7 @@ void Communicators::makeOneReady(const CallsOfOne &calls, bool areCaptured) {
 /// Calls fail for which that can't be done: others may have made theirs when a further one is made.
 static void giveUp(const CallsOfOne &calls) {
   if (const Entry &entry = *calls.front()->entry; entry.waits)
-    entry.own->abort();
+    entry.own->giveUp();
 }
 
 void Communicators::tryToMakeOneReady(const CallsOfOne &calls, bool areCaptured) {

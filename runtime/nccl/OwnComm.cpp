@@ -20,8 +20,9 @@ struct OwnComm::Split {
   Comm comm = nullptr; ///< NCCL writes it when all ranks have come
   bool isWanted = true;
   std::optional<Result> result; ///< none yet: the call has not returned
+  std::atomic<bool> isUnderWay{false};
 
-  void make(Comm parent, int rank, const std::atomic<bool> &isAborted);
+  void make(Comm of, int rank, const std::atomic<bool> &flag);
   bool end();
   std::optional<Result> returned() {
     std::lock_guard lock(mutex);
@@ -41,12 +42,14 @@ static void abortAside(Comm comm) {
 }
 
 /// NCCL 2.14's fields are enough; the others get their defaults.
-void OwnComm::Split::make(Comm parent, int rank, const std::atomic<bool> &isAborted) {
+void OwnComm::Split::make(Comm of, int rank, const std::atomic<bool> &flag) {
   Config blocking{.size = sizeof(Config), .magic = configMagic, .version = configVersion, .blocking = 1};
+  isUnderWay = true; // before the look: who has given up looks at this
   const Result returned =
-      isAborted ? Result::InvalidUsage : callInstalled<Function::CommSplit>(parent, 0, rank, &comm, &blocking);
+      flag ? Result::InvalidUsage : callInstalled<Function::CommSplit>(of, 0, rank, &comm, &blocking);
   std::lock_guard lock(mutex);
   result = returned;
+  isUnderWay = false;
   if (!isWanted)
     end();
 }
@@ -58,6 +61,9 @@ bool OwnComm::Split::end() {
     abortAside(made);
   return made;
 }
+
+OwnComm::OwnComm(Comm parent, bool parentMayBlock, const Patience &patience)
+    : parent(parent), parentMayBlock(parentMayBlock), patience(patience), split(std::make_shared<Split>()) {}
 
 void OwnComm::leave() {
   std::unique_lock lock(mutex);
@@ -116,7 +122,6 @@ Result OwnComm::begin(int rank, const Engine &engine) {
   std::lock_guard lock(mutex);
   if (isAborted())
     return Result::InvalidUsage;
-  split = std::make_shared<Split>();
   if (!parentMayBlock)
     split->make(parent, rank, *aborted);
   else
@@ -148,7 +153,8 @@ Result OwnComm::make(int rank, const Engine &engine) {
   const Result result = settle(hasCome, "; is gc3, with the same bundles, on all of them?");
   std::lock_guard lock(mutex);
   std::lock_guard made(split->mutex);
-  *aborted = isAborted() || result == Result::InProgress;
+  isGivenUp = isGivenUp || result == Result::InProgress;
+  *aborted = isAborted() || isGivenUp;
   if (!isAborted()) {
     comm = result == Result::Success ? split->comm : nullptr;
     return result == Result::Success && !comm ? Result::InternalError : result;
@@ -162,6 +168,15 @@ Result OwnComm::make(int rank, const Engine &engine) {
 Comm OwnComm::get() const {
   std::lock_guard lock(mutex);
   return comm;
+}
+
+void OwnComm::giveUp() {
+  isGivenUp = true;
+  abort();
+}
+
+bool OwnComm::isBeingMade() const {
+  return split->isUnderWay;
 }
 
 void OwnComm::abort() {

@@ -7,6 +7,7 @@
 
 #include "nccl/Engine.h"
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 
@@ -15,8 +16,7 @@ namespace gc3::nccl {
 class OwnComm {
 public:
   /// The parent may block itself, if it is a child of one that does not, or on this rank.
-  OwnComm(Comm parent, bool parentMayBlock, const Patience &patience)
-      : parent(parent), parentMayBlock(parentMayBlock), patience(patience) {}
+  OwnComm(Comm parent, bool parentMayBlock, const Patience &patience);
   ~OwnComm() { leave(); }
   OwnComm(const OwnComm &) = delete;
   OwnComm &operator=(const OwnComm &) = delete;
@@ -40,6 +40,12 @@ public:
   /// Nothing of it is used any more.
   void leave();
 
+  /// As abort(), where calls on the parent fail from now on: others may have made theirs.
+  void giveUp();
+  bool hasGivenUp() const { return isGivenUp; }
+  /// NCCL is still making it in a thread, so only an abort of the parent may free that.
+  bool isBeingMade() const;
+
   /// Before the parent is aborted, by any thread: nothing of it is touched any more. What waits in NCCL for other ranks
   /// ends, in a thread of its own, since NCCL waits for kernels there that may hang.
   void abort();
@@ -57,8 +63,9 @@ private:
   const bool parentMayBlock;
   const Patience patience;
   const AbortFlag aborted = std::make_shared<std::atomic<bool>>(false); ///< by abort() under the mutex
+  std::atomic<bool> isGivenUp{false};
   mutable std::mutex mutex; ///< held where the parent is touched, but not while it blocks
-  std::shared_ptr<Split> split;
+  const std::shared_ptr<Split> split;
   Comm comm = nullptr; ///< once all ranks have come
 };
 

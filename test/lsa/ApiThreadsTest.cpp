@@ -143,7 +143,6 @@ TEST_F(LsaApiThreads, AnAbortDoesNotWaitForCuda) {
   leaks = "2 pieces of memory 2 pieces of pinned memory "; // of who is aborted
 }
 
-/// Though nobody asks about it.
 /// A new thread's GPU would be the first.
 TEST_F(LsaApiThreads, WhatAnAbortLeavesTakesNoOtherGpu) {
   static thread_local bool hasDevice = false;
@@ -167,6 +166,7 @@ TEST_F(LsaApiThreads, WhatAnAbortLeavesTakesNoOtherGpu) {
   leaks = "2 pieces of memory 2 pieces of pinned memory ";
 }
 
+/// Though nobody asks about it.
 TEST_F(LsaApiThreads, AKernelThatHangsIsStopped) {
   make(2000);
   reduceByBoth();

@@ -357,6 +357,29 @@ TEST_F(LsaEngine, WorkElsewhereIsOnTheCallersGpu) {
   EXPECT_EQ(seen, 0) << "if it can't be asked, too";
 }
 
+/// What waits for a GPU, which is the attachment's: a new thread would begin on the first.
+TEST_F(LsaEngine, WorkAsideIsOnItsGpu) {
+  attach({ringAllReduce(2, true)});
+  int seen = -1;
+  engine->aside(attached[1].attachment.get(), [&] { seen = fake.currentDevice; });
+  EXPECT_EQ(seen, 1);
+  fake.currentDevice = 0;
+  engine->aside(nullptr, [&] { seen = fake.currentDevice; });
+  EXPECT_EQ(seen, 0) << "of none";
+}
+
+/// Windows go before the attachment, while an abort still finds that.
+TEST_F(LsaEngine, GivesBackWhatNcclHas) {
+  attach({ringAllReduce(2, true)});
+  EXPECT_EQ(runAll(10), Result::Success);
+  EXPECT_NE(windows.leaks().find("windows"), std::string::npos);
+  for (const nccl::Attached &rank : attached) {
+    rank.attachment->drain();
+    rank.attachment->giveBack();
+  }
+  EXPECT_EQ(windows.leaks().find("windows"), std::string::npos) << windows.leaks();
+}
+
 TEST_F(LsaEngine, AbortedCallsFail) {
   attach({ringAllReduce(2, true)});
   attached[0].attachment->abort();

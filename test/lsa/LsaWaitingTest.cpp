@@ -560,4 +560,19 @@ TEST(LsaWaiting, AbortLeavesNcclAlone) {
       << "memory alone: giving it back would wait for the GPU";
 }
 
+/// NCCL would do both at once on one communicator.
+TEST(LsaWaiting, NothingIsRevokedWhileItIsGivenBack) {
+  FakeCuda fake;
+  FakeWindows windows(fake);
+  LsaWorld world(fake, windows, {ringAllReduce(2, true)});
+  for (size_t rank : {0, 1}) {
+    lsa::Rank &late = *world.joined[rank].rank;
+    if (rank == 0)
+      late.giveBack();
+    late.breakDown({gc3Timeout, "late"});
+    EXPECT_EQ(late.glance(cuda::Watchdog::Clock::now()).code, gc3Timeout);
+  }
+  EXPECT_EQ(windows.revoked, std::vector{world.comms[1]});
+}
+
 } // namespace

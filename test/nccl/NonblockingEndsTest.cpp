@@ -218,15 +218,20 @@ TEST_F(Nonblocking, AbortsDoNotWaitForEachOther) {
 /// What it waits for in NCCL, with our own communicator.
 TEST_F(Nonblocking, AnAbortEndsTheGivingBack) {
   static Comm comm;
+  static std::atomic<bool> isFinalized; // by NCCL, as far as it goes
   comm = make();
+  isFinalized = false;
   allReduce(comm, 2);
   take();
   fakeEngine().sink = [](const char *event) {
     note(event);
-    if (event == std::string("detach c1"))
-      std::thread([] { EXPECT_EQ(ncclCommAbort(comm), Result::Success); }).join();
+    if (event != std::string("detach c1"))
+      return;
+    isFinalized.wait(false);
+    std::thread([] { EXPECT_EQ(ncclCommAbort(comm), Result::Success); }).join();
   };
   EXPECT_EQ(ncclCommFinalize(comm), Result::Success);
+  isFinalized = true, isFinalized.notify_all();
   Events events = takeUntil("leave c1");
   if (std::count(events.begin(), events.end(), "CommAbort(c1)") == 0) // in a thread of its own
     takeUntil("CommAbort(c1)");

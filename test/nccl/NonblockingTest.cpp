@@ -106,6 +106,11 @@ TEST_F(Nonblocking, TheWaitingOfAGrownOneMayEnd) {
       come();
     user.join();
     if (isLate) {
+      Result state = Result::Success;
+      EXPECT_EQ(ncclCommGetAsyncError(grown, &state), Result::Success);
+      EXPECT_EQ(state, Result::RemoteError);
+      EXPECT_EQ(ncclCommFinalize(grown), Result::InvalidUsage) << "NCCL is still splitting it";
+      EXPECT_EQ(ncclCommDestroy(grown), Result::InvalidUsage);
       come();
       takeUntil("CommAbort(c1)");
     }
@@ -114,7 +119,7 @@ TEST_F(Nonblocking, TheWaitingOfAGrownOneMayEnd) {
                                  " ms NCCL waits for other ranks of a communicator; is gc3, with the "
                                  "same bundles, on all of them?\n"
                            : "");
-    ncclCommDestroy(grown);
+    EXPECT_EQ(ncclCommDestroy(grown), Result::Success);
     take();
   }
 }
