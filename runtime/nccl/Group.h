@@ -49,7 +49,7 @@ public:
 private:
   struct Passed {
     Comm comm;
-    std::shared_ptr<OwnComm> own; ///< null where it blocks
+    std::shared_ptr<OwnComm> own; ///< null where it blocks on all ranks
   };
 
   struct Operation {

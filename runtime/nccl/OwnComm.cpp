@@ -17,12 +17,11 @@ namespace gc3::nccl {
 /// NCCL's making of it, which may outlast our waiting.
 struct OwnComm::Split {
   std::mutex mutex;
-  Comm comm = nullptr; ///< NCCL writes it when all ranks have come
-  bool isWanted = true;
+  Comm comm = nullptr;          ///< NCCL writes it when all ranks have come
   std::optional<Result> result; ///< none yet: the call has not returned
   std::atomic<bool> isUnderWay{false};
 
-  void make(Comm of, int rank, const std::atomic<bool> &flag);
+  void make(Comm of, int rank, const std::atomic<bool> &isUnwanted);
   bool end();
   std::optional<Result> returned() {
     std::lock_guard lock(mutex);
@@ -42,15 +41,15 @@ static void abortAside(Comm comm) {
 }
 
 /// NCCL 2.14's fields are enough; the others get their defaults.
-void OwnComm::Split::make(Comm of, int rank, const std::atomic<bool> &flag) {
+void OwnComm::Split::make(Comm of, int rank, const std::atomic<bool> &isUnwanted) {
   Config blocking{.size = sizeof(Config), .magic = configMagic, .version = configVersion, .blocking = 1};
   isUnderWay = true; // before the look: who has given up looks at this
   const Result returned =
-      flag ? Result::InvalidUsage : callInstalled<Function::CommSplit>(of, 0, rank, &comm, &blocking);
+      isUnwanted ? Result::InvalidUsage : callInstalled<Function::CommSplit>(of, 0, rank, &comm, &blocking);
   std::lock_guard lock(mutex);
   result = returned;
   isUnderWay = false;
-  if (!isWanted)
+  if (isUnwanted)
     end();
 }
 
@@ -159,7 +158,6 @@ Result OwnComm::make(int rank, const Engine &engine) {
     comm = result == Result::Success ? split->comm : nullptr;
     return result == Result::Success && !comm ? Result::InternalError : result;
   }
-  split->isWanted = false;
   if (!split->result || !split->end()) // else who makes the call ends it
     keepForEver(split);
   return Result::InvalidUsage;
