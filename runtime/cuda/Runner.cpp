@@ -7,8 +7,8 @@
 
 namespace gc3::cuda {
 
-using host::Outcome;
-using host::Request;
+using core::Outcome;
+using core::Request;
 
 namespace {
 
@@ -32,7 +32,7 @@ Outcome Runner::prepare() {
   return createEvent(cuda, lastCall);
 }
 
-const GpuProgram *Runner::find(const host::LoadedProgram &program) const {
+const GpuProgram *Runner::find(const core::LoadedProgram &program) const {
   for (const auto &known : programs)
     if (&known->loaded() == &program)
       return known.get();
@@ -63,9 +63,9 @@ Outcome Runner::plan(const GpuProgram &program, std::span<const Request> request
 
 /// Where the ranks' buffers lie, and what has to be moved for it.
 Outcome Runner::placeBuffers(std::span<const Request> requests, Plan &plan) {
-  const Prepared &prepared = *plan.prepared;
-  const device::RankRange ranks = prepared.program.ranks();
-  device::Bridge bridge(prepared.program.loaded(), prepared.layout, requests[0]);
+  const PreparedLaunch &prepared = *plan.prepared;
+  const core::RankRange ranks = prepared.program.ranks();
+  plan::CopyPlan bridge(prepared.program.loaded(), prepared.layout, requests[0]);
   if (prepared.isPadded())
     bridge.pad(prepared.padded);
   plan.placements.resize(ranks.size());
@@ -83,18 +83,18 @@ Outcome Runner::placeBuffers(std::span<const Request> requests, Plan &plan) {
     const uint32_t r = ranks.first + i;
     plan.call.memory[i] = bridge.cross(r, plan.placements[i], requests[i], next, plan.surroundings);
     next += bridge.privateBytes(r, plan.placements[i], requests[i]);
-    plan.call.memory[i].buffers[static_cast<uint32_t>(device::Buffer::Scratch)] = next;
+    plan.call.memory[i].buffers[static_cast<uint32_t>(kernel::Buffer::Scratch)] = next;
     next += bridge.scratchBytes(r);
   }
   return {};
 }
 
-Outcome Runner::enqueueMove(device::Move move, const Plan &plan, Stream stream) {
-  const host::ElementType type = plan.prepared->elementType();
-  if (move.kind == device::Move::Kind::Copy)
-    return outcomeOf(cuda, cuda.copy(move.to, move.from, move.elements * host::elementSize(type), stream),
+Outcome Runner::enqueueMove(plan::StreamMove move, const Plan &plan, Stream stream) {
+  const core::ElementType type = plan.prepared->elementType();
+  if (move.kind == plan::StreamMove::Kind::Copy)
+    return outcomeOf(cuda, cuda.copy(move.to, move.from, move.elements * core::elementSize(type), stream),
                      "copying a buffer");
-  const bool multiplies = move.kind == device::Move::Kind::Multiply;
+  const bool multiplies = move.kind == plan::StreamMove::Kind::Multiply;
   uint32_t contributions = plan.prepared->program.loaded().program->info().contributions();
   void *multiply[] = {&move.to, &move.from, &move.elements, &move.factor.bits, &move.factor.address};
   void *divide[] = {&move.to, &move.from, &move.elements, &contributions};
@@ -106,8 +106,8 @@ Outcome Runner::enqueueMove(device::Move move, const Plan &plan, Stream stream) 
                    "launching a kernel");
 }
 
-Outcome Runner::enqueueMoves(const std::vector<device::Move> &moves, const Plan &plan, Stream stream) {
-  for (const device::Move &move : moves)
+Outcome Runner::enqueueMoves(const std::vector<plan::StreamMove> &moves, const Plan &plan, Stream stream) {
+  for (const plan::StreamMove &move : moves)
     if (Outcome outcome = enqueueMove(move, plan, stream); !outcome.ok())
       return outcome;
   return {};

@@ -17,7 +17,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 MUTANTS = [
     ("no barrier behind the data", "Interpreter.h", "machine.barrier();\n    if (shared.stoppedMoving", "if (shared.stoppedMoving"),
     ("no fence", "Interpreter.h", "machine.fence(tellsArrival", "if (false) machine.fence(tellsArrival"),
-    ("no fence for slots that are given back", "Interpreter.h", "    machine.fence(tellsArrival", "    if (!does.receives || does.sends) machine.fence(tellsArrival"),
+    ("no fence for slots that are given back", "Interpreter.h", "    machine.fence(tellsArrival", "    if (!flags.receives || flags.sends) machine.fence(tellsArrival"),
     ("fences for the whole machine on one GPU", "ProgramImage.cpp", "range.size() == program.ranks() ? Scope::Gpu : Scope::System", "Scope::System"),
     ("runs for ever, as it says", "Interpreter.h", "      end();\n    noteRunning(0);\n", "      end();\n"),
     ("one slot too many", "Interpreter.h", "sent.messages + 1 - call.slots : 0", "sent.messages - call.slots : 0"),
