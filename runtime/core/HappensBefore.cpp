@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See Order.h.
+// See HappensBefore.h.
 #include "core/HappensBefore.h"
 
 #include "bundle/Opcode.h"

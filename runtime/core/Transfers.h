@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which messages of a program may skip the FIFO slot between ranks that share memory, and what a call does not have to
-// copy first. Deduced from what happens before what in every execution of the program (Order), so that it changes
-// neither results nor what waits for what: a send still completes without its receiver.
+// copy first. Deduced from what happens before what in every execution of the program (HappensBefore), so that it
+// changes neither results nor what waits for what: a send still completes without its receiver.
 #pragma once
 
 #include "core/Accesses.h"

@@ -182,7 +182,7 @@ std::pair<uint32_t, uint32_t> GpuProgram::threads() const {
   return {fewest->threads, most->threads};
 }
 
-Outcome GpuProgram::story(Stream stream, std::string &text) const {
+Outcome GpuProgram::stallReport(Stream stream, std::string &text) const {
   std::vector<kernel::Report> reports(image.blocks());
   const kernel::Report *from = image.reports(static_cast<const std::byte *>(memory.get()));
   Outcome outcome = outcomeOf(cuda, cuda.copy(reports.data(), from, reports.size() * sizeof(kernel::Report), stream),
@@ -191,7 +191,7 @@ Outcome GpuProgram::story(Stream stream, std::string &text) const {
     outcome = outcomeOf(cuda, cuda.synchronize(stream), "copying reports");
   const bool any = std::any_of(reports.begin(), reports.end(),
                                [](const kernel::Report &report) { return report.what != kernel::Waiting::Nothing; });
-  text = outcome.ok() && any ? name() + plan::explainStop(*program.program, image.ranks(), reports) : "";
+  text = outcome.ok() && any ? name() + plan::stallReport(*program.program, image.ranks(), reports) : "";
   return outcome;
 }
 

@@ -47,7 +47,7 @@ public:
   Result start(const Launch &launch) const { return interpreters.launch(launch); }
 
   /// What the blocks of a stopped kernel waited for; empty where they waited for nothing.
-  core::Outcome story(Stream stream, std::string &text) const;
+  core::Outcome stallReport(Stream stream, std::string &text) const;
 
   /// By block: what it says (kernel::KernelArgs::running), if somebody watches.
   std::span<const uint64_t> running() const;

@@ -25,7 +25,7 @@ Outcome Runner::prepare() {
   ownStream = OwnStream(cuda, stream);
   if (Outcome outcome = outcomeOf(cuda, cuda.createStream(&stream), "creating a stream"); !outcome.ok())
     return outcome;
-  storyStream = OwnStream(cuda, stream);
+  reportStream = OwnStream(cuda, stream);
   if (Outcome outcome = allocate(cuda, sizeof(uint32_t), "a word that stops kernels", stopWord); !outcome.ok())
     return outcome;
   *static_cast<uint32_t *>(stopWord.get()) = 0;
@@ -65,26 +65,26 @@ Outcome Runner::plan(const GpuProgram &program, std::span<const Request> request
 Outcome Runner::placeBuffers(std::span<const Request> requests, Plan &plan) {
   const PreparedLaunch &prepared = *plan.prepared;
   const core::RankRange ranks = prepared.program.ranks();
-  plan::CopyPlan bridge(prepared.program.loaded(), prepared.layout, requests[0]);
+  plan::CopyPlan copies(prepared.program.loaded(), prepared.layout, requests[0]);
   if (prepared.isPadded())
-    bridge.pad(prepared.padded);
+    copies.pad(prepared.padded);
   plan.placements.resize(ranks.size());
   uint64_t bytes = 0;
   for (uint32_t i = 0; i < ranks.size(); ++i) {
     const uint32_t r = ranks.first + i;
     if (Outcome outcome = prepared.placer.place(r, requests[i], plan.placements[i]); !outcome.ok())
       return outcome;
-    bytes += bridge.scratchBytes(r) + bridge.privateBytes(r, plan.placements[i], requests[i]);
+    bytes += copies.scratchBytes(r) + copies.privateBytes(r, plan.placements[i], requests[i]);
   }
   std::byte *next = nullptr;
   if (Outcome outcome = memory.reserve(bytes, next); !outcome.ok())
     return outcome;
   for (uint32_t i = 0; i < ranks.size(); ++i) {
     const uint32_t r = ranks.first + i;
-    plan.call.memory[i] = bridge.cross(r, plan.placements[i], requests[i], next, plan.surroundings);
-    next += bridge.privateBytes(r, plan.placements[i], requests[i]);
+    plan.call.memory[i] = copies.planRank(r, plan.placements[i], requests[i], next, plan.surroundings);
+    next += copies.privateBytes(r, plan.placements[i], requests[i]);
     plan.call.memory[i].buffers[static_cast<uint32_t>(kernel::Buffer::Scratch)] = next;
-    next += bridge.scratchBytes(r);
+    next += copies.scratchBytes(r);
   }
   return {};
 }
@@ -197,14 +197,14 @@ Outcome Runner::isIdle(bool &idle) const {
 }
 
 /// What the blocks of the stopped kernel waited for.
-Outcome Runner::story(std::span<GpuProgram *const> told) const {
+Outcome Runner::stallReport(std::span<GpuProgram *const> told) const {
   const OnDevice device(cuda, ownRoom.device);
   if (!device.outcome().ok())
     return device.outcome();
   std::string text = "a kernel has not ended in " + std::to_string(timeoutMs) + " ms and was stopped";
   for (GpuProgram *program : told) {
     std::string waited;
-    if (Outcome outcome = program->story(storyStream.get(), waited); !outcome.ok())
+    if (Outcome outcome = program->stallReport(reportStream.get(), waited); !outcome.ok())
       return outcome;
     if (!waited.empty())
       text += "; " + waited;
@@ -248,7 +248,7 @@ Outcome Runner::watch(Watchdog::Clock::time_point now) {
     for (const auto &program : programs)
       told.push_back(program.get());
     lock.unlock(); // who asks, or stops what runs, does not wait for CUDA
-    const Outcome why = story(told);
+    const Outcome why = stallReport(told);
     lock.lock();
     watched = Watched::Over;
     addReason(why);

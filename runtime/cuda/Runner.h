@@ -88,7 +88,7 @@ private:
   core::Outcome enqueueMove(plan::StreamMove move, const Plan &plan, Stream stream);
   core::Outcome enqueueMoves(const std::vector<plan::StreamMove> &moves, const Plan &plan, Stream stream);
   bool lookAtBlocks(Watchdog::Clock::time_point now);
-  core::Outcome story(std::span<GpuProgram *const> told) const;
+  core::Outcome stallReport(std::span<GpuProgram *const> told) const;
   void addReason(const core::Outcome &why);
 
   const Cuda &cuda;
@@ -96,7 +96,7 @@ private:
   const bool mixesGraphs;
   Room ownRoom;
   OwnStream ownStream;
-  OwnStream storyStream; ///< nobody waits there for anybody
+  OwnStream reportStream; ///< nobody waits there for anybody
   PinnedMemory stopWord;
   OwnEvent lastCall;       ///< also of replays
   bool isInGraphs = false; ///< it is

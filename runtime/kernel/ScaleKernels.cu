@@ -16,7 +16,7 @@ __device__ uint64_t stride() {
 
 /// Elements that a thread loads and stores at once.
 template <typename T>
-struct alignas(16) Pack {
+struct alignas(16) ElementPack {
   static constexpr uint32_t size = 16 / sizeof(T);
   T elements[size];
 };
@@ -25,15 +25,15 @@ struct alignas(16) Pack {
 template <typename T, typename Change>
 __device__ void changeEach(T *to, const T *from, uint64_t elements, Change change) {
   const bool areAligned = ((reinterpret_cast<uintptr_t>(to) | reinterpret_cast<uintptr_t>(from)) & 15) == 0;
-  const uint64_t packs = areAligned ? elements / Pack<T>::size : 0;
+  const uint64_t packs = areAligned ? elements / ElementPack<T>::size : 0;
   for (uint64_t i = first(); i < packs; i += stride()) {
-    Pack<T> pack = reinterpret_cast<const Pack<T> *>(from)[i];
+    ElementPack<T> pack = reinterpret_cast<const ElementPack<T> *>(from)[i];
 #pragma unroll // or the pack may lie in local memory
     for (T &element : pack.elements)
       element = change(element);
-    reinterpret_cast<Pack<T> *>(to)[i] = pack;
+    reinterpret_cast<ElementPack<T> *>(to)[i] = pack;
   }
-  for (uint64_t i = packs * Pack<T>::size + first(); i < elements; i += stride())
+  for (uint64_t i = packs * ElementPack<T>::size + first(); i < elements; i += stride())
     to[i] = change(from[i]);
 }
 

@@ -80,8 +80,8 @@ std::byte *CopyPlan::inner(uint32_t rank, std::byte *outer) const {
   return outer + run->ranks[rank].aliasElement * run->elementSize;
 }
 
-RankBuffers CopyPlan::crossUnpadded(uint32_t rank, Placement placement, Ends ends, std::byte *memory,
-                                    Surroundings &surroundings) const {
+RankBuffers CopyPlan::planUnpadded(uint32_t rank, Placement placement, Ends ends, std::byte *memory,
+                                   Surroundings &surroundings) const {
   const bundle::RankView &view = program.rank(rank);
   const core::RankLayout &layout = run->ranks[rank];
   RankBuffers result{{ends.input, ends.output, nullptr}};
@@ -115,19 +115,19 @@ void CopyPlan::addBlocks(const BufferLayout &to, std::byte *toMemory, const Buff
             std::min(to.blockElements, from.blockElements));
 }
 
-RankBuffers CopyPlan::cross(uint32_t rank, Placement placement, const core::Request &request, std::byte *memory,
-                            Surroundings &surroundings) const {
+RankBuffers CopyPlan::planRank(uint32_t rank, Placement placement, const core::Request &request, std::byte *memory,
+                               Surroundings &surroundings) const {
   const Ends ends{static_cast<std::byte *>(const_cast<void *>(request.send)), static_cast<std::byte *>(request.recv),
                   scaling.factor(request)};
   if (!isPrivate(request))
-    return crossUnpadded(rank, placement, ends, memory, surroundings);
+    return planUnpadded(rank, placement, ends, memory, surroundings);
   const core::RankLayout &from = caller.ranks[rank], &to = run->ranks[rank];
   const Ends padded{memory, memory + paddedBytes(to.input), ends.factor};
   // The output is copied as well: what the program leaves alone stays as the caller has it.
   addBlocks(to.output, padded.output, from.output, ends.output, program.outputBlocks(rank), surroundings.before);
   addBlocks(to.input, padded.input, from.input, ends.input, program.inputBlocks(rank), surroundings.before);
   const RankBuffers result =
-      crossUnpadded(rank, Placement::Apart, padded, padded.output + paddedBytes(to.output), surroundings);
+      planUnpadded(rank, Placement::Apart, padded, padded.output + paddedBytes(to.output), surroundings);
   addBlocks(from.output, ends.output, to.output, padded.output, program.outputBlocks(rank), surroundings.after);
   return result;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bridges how a call places one rank's buffers and how a program expects them, as host/Staging.h does for the host
-// executor, but by whole copies on a stream: in place or not, inputs scaled, blocks padded to whole slots, buffers at
-// addresses that are no multiples of an element's size, which kernels can't touch.
+// The copies between how a call places one rank's buffers and how a program expects them, as host/Staging.h does for
+// the host executor, but by whole copies on a stream: in place or not, inputs scaled, blocks padded to whole slots,
+// buffers at addresses that are no multiples of an element's size, which kernels can't touch.
 #pragma once
 
 #include "core/Layout.h"
@@ -40,8 +40,8 @@ public:
   /// Private memory that a rank needs in its call; a multiple of 128 bytes.
   uint64_t privateBytes(uint32_t rank, core::Placement placement, const core::Request &request) const;
   /// Adds what has to be done for a rank, and says where its kernel finds the buffers. `memory` has privateBytes().
-  kernel::RankBuffers cross(uint32_t rank, core::Placement placement, const core::Request &request, std::byte *memory,
-                            Surroundings &surroundings) const;
+  kernel::RankBuffers planRank(uint32_t rank, core::Placement placement, const core::Request &request,
+                               std::byte *memory, Surroundings &surroundings) const;
 
 private:
   /// A rank's two buffers, and what its input is multiplied by.
@@ -51,8 +51,8 @@ private:
   };
   bool isPrivate(const core::Request &request) const;
   bool copiesInput(uint32_t rank, core::Placement placement) const;
-  kernel::RankBuffers crossUnpadded(uint32_t rank, core::Placement placement, Ends ends, std::byte *memory,
-                                    Surroundings &surroundings) const;
+  kernel::RankBuffers planUnpadded(uint32_t rank, core::Placement placement, Ends ends, std::byte *memory,
+                                   Surroundings &surroundings) const;
   std::byte *inner(uint32_t rank, std::byte *outer) const;
   void addBlocks(const core::BufferLayout &to, std::byte *toMemory, const core::BufferLayout &from,
                  std::byte *fromMemory, uint32_t blocks, std::vector<StreamMove> &moves) const;

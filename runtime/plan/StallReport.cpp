@@ -22,7 +22,7 @@ std::string awaitedSteps(const core::Program &program, uint32_t rank, uint32_t b
 
 } // namespace
 
-std::string explainStop(const core::Program &program, core::RankRange ranks, std::span<const Report> reports) {
+std::string stallReport(const core::Program &program, core::RankRange ranks, std::span<const Report> reports) {
   constexpr uint32_t mostLines = 16;
   std::string text;
   uint32_t waiting = 0;

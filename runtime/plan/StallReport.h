@@ -10,6 +10,6 @@
 namespace gc3::plan {
 
 /// `reports` are those of all thread blocks of these ranks, in their order.
-std::string explainStop(const core::Program &program, core::RankRange ranks, std::span<const kernel::Report> reports);
+std::string stallReport(const core::Program &program, core::RankRange ranks, std::span<const kernel::Report> reports);
 
 } // namespace gc3::plan

@@ -49,12 +49,12 @@ static bool isRankWide(Collective collective) {
 
 std::string describe(const CollectiveCall &call, int ranks) {
   core::CallText text{collectiveNames[static_cast<size_t>(call.collective)],
-                call.count,
-                isRankWide(call.collective) ? 1 : static_cast<uint64_t>(ranks),
-                static_cast<int>(call.type),
-                {},
-                call.preMulSum.has_value(),
-                {}};
+                      call.count,
+                      isRankWide(call.collective) ? 1 : static_cast<uint64_t>(ranks),
+                      static_cast<int>(call.type),
+                      {},
+                      call.preMulSum.has_value(),
+                      {}};
   if (reduces(call.collective))
     text.op = static_cast<int>(call.op);
   if (hasRoot(call.collective))

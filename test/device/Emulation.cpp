@@ -68,7 +68,7 @@ private:
   std::vector<uint64_t> credited;
   std::vector<kernel::StepTimes> records;
   std::vector<uint64_t> running; ///< by block
-  Network network;
+  FakeNetwork network;
   std::vector<NetworkEnd> networkEnds; ///< by rank
 };
 
@@ -277,7 +277,7 @@ std::string Emulation::checkRecords() const {
 }
 
 std::string Emulation::stuck() const {
-  return "stuck" + plan::explainStop(*program, image->ranks(), {image->reports(base), image->blocks()});
+  return "stuck" + plan::stallReport(*program, image->ranks(), {image->reports(base), image->blocks()});
 }
 
 std::string Emulation::run() {

@@ -25,7 +25,7 @@
 namespace gc3::test {
 
 /// What ranks have in common over a network: it stays from one launch to the next.
-struct Network {
+struct FakeNetwork {
   std::map<std::array<uint32_t, 3>, uint64_t> signals; ///< by rank, context, id
   /// An address in a rank's part of a window.
   std::function<std::byte *(const void *window, uint32_t rank, uint64_t offset)> place;
@@ -36,7 +36,7 @@ struct Network {
 
 /// One rank's, to which kernel::RankImage::network points.
 struct NetworkEnd {
-  Network *network;
+  FakeNetwork *network;
   uint32_t rank, contexts;
 };
 
@@ -186,9 +186,9 @@ private:
     uint64_t bytes;
     uint64_t *signal;
     uint64_t add;
-    Network *network = nullptr; ///< of a message
-    uint32_t grid = 0;          ///< that gave it
-    uint64_t done = 0;          ///< bytes
+    FakeNetwork *network = nullptr; ///< of a message
+    uint32_t grid = 0;              ///< that gave it
+    uint64_t done = 0;              ///< bytes
   };
   struct Grid {
     Kernel kernel;

@@ -50,7 +50,7 @@ struct FakeWindows::World {
   std::vector<std::vector<std::pair<void *, size_t>>> registrations; ///< by rank, in their order
   std::vector<std::byte *> flat;                                     ///< address space of the k-th window
   std::map<const void *, size_t> numbers;                            ///< by handle of a window: k
-  Network network{.signals = {}, .place = {}};
+  FakeNetwork network{.signals = {}, .place = {}};
   struct Split {
     int color, key;
     Comm *child;
@@ -244,7 +244,7 @@ struct FakeWindows::Functions {
     if (current->cuda.fails())
       return failure;
     const auto signals = *static_cast<const uint32_t *>(requirements);
-    Network &network = own.world->network;
+    FakeNetwork &network = own.world->network;
     if (network.signalCount != UINT32_MAX && network.signalCount != signals)
       std::abort();
     network.signalCount = signals;
