@@ -55,7 +55,7 @@ public:
     program = std::make_unique<cuda::GpuProgram>(test::FakeCuda::table(), runner.room(), loaded, ranks,
                                                  cuda::chooseSlots(protocol, needs, {}),
                                                  cuda::interpretersOf(test::FakeCuda::table()), cuda::fewestThreads);
-    check(program->reserve());
+    check(program->reserve(false));
     requests.resize(ranks.size());
   }
 
@@ -76,7 +76,7 @@ public:
 
 private:
   const core::LoadedProgram &loaded;
-  cuda::Runner runner{test::FakeCuda::table(), 0};
+  cuda::Runner runner{test::FakeCuda::table(), 0, true};
   std::unique_ptr<cuda::GpuProgram> program;
   std::vector<core::Request> requests;
 };

@@ -100,10 +100,10 @@ constexpr Cuda table{
     .occupancy = occupancy,
     .launch = launch,
     .describe = describe,
-    .interpreter = kernelFor,
-    .multiply = multiplyKernel,
-    .divide = divideKernel,
-    .clock = clockKernel,
+    .interpreter = kernel::kernelFor,
+    .multiply = kernel::multiplyKernel,
+    .divide = kernel::divideKernel,
+    .clock = kernel::clockKernel,
 };
 
 } // namespace
