@@ -20,7 +20,7 @@ namespace {
 constexpr uint64_t count = 1 << 16;
 constexpr int samples = 9, callsPerSample = 400;
 
-void check(const host::Outcome &outcome) {
+void check(const core::Outcome &outcome) {
   if (outcome.ok())
     return;
   std::fprintf(stderr, "bench-planning: %s\n", outcome.text.c_str());
@@ -46,16 +46,16 @@ double microseconds(Function call) {
 /// Plans calls of some ranks of a program, in place where it is written so.
 class Planned {
 public:
-  Planned(const host::LoadedProgram &loaded, device::RankRange ranks) : loaded(loaded) {
+  Planned(const core::LoadedProgram &loaded, core::RankRange ranks) : loaded(loaded) {
     check(runner.prepare());
     cuda::SlotNeeds needs;
     needs.add(*loaded.program);
     needs.connections = loaded.program->connections().size();
-    const auto protocol = static_cast<device::Protocol>(loaded.program->info().protocol());
+    const auto protocol = static_cast<kernel::Protocol>(loaded.program->info().protocol());
     program = std::make_unique<cuda::GpuProgram>(test::FakeCuda::table(), runner.room(), loaded, ranks,
                                                  cuda::chooseSlots(protocol, needs, {}),
                                                  cuda::interpretersOf(test::FakeCuda::table()), cuda::fewestThreads);
-    check(program->reserve());
+    check(program->reserve(false));
     requests.resize(ranks.size());
   }
 
@@ -64,7 +64,7 @@ public:
     auto *const buffers = reinterpret_cast<std::byte *>(uint64_t{1} << 44);
     const uint64_t apart = uint64_t{1} << 40;
     for (size_t i = 0; i < requests.size(); ++i) {
-      host::Request &request = requests[i];
+      core::Request &request = requests[i];
       request.name = loaded.program->info().collective()->string_view();
       request.count = elements;
       request.send = buffers + 2 * i * apart;
@@ -75,13 +75,13 @@ public:
   }
 
 private:
-  const host::LoadedProgram &loaded;
-  cuda::Runner runner{test::FakeCuda::table(), 0};
+  const core::LoadedProgram &loaded;
+  cuda::Runner runner{test::FakeCuda::table(), 0, true};
   std::unique_ptr<cuda::GpuProgram> program;
-  std::vector<host::Request> requests;
+  std::vector<core::Request> requests;
 };
 
-void printPlans(const host::LoadedProgram &loaded, device::RankRange ranks) {
+void printPlans(const core::LoadedProgram &loaded, core::RankRange ranks) {
   Planned planned(loaded, ranks);
   planned.plan(count + samples * callsPerSample); // memory is there
   const double fresh = microseconds([&](uint64_t number) { planned.plan(count + number); });
@@ -92,7 +92,7 @@ void printPlans(const host::LoadedProgram &loaded, device::RankRange ranks) {
 /// One thread makes the calls of all ranks, in the order of the ranks.
 class HostCalls {
 public:
-  HostCalls(gc3Bundle_t bundle, const host::Program &program) : name(program.info().name()->str()) {
+  HostCalls(gc3Bundle_t bundle, const core::Program &program) : name(program.info().name()->str()) {
     comms.resize(program.ranks());
     gc3HostConfig_t config = GC3_HOST_CONFIG_INITIALIZER;
     config.allowUnproven = 1;
@@ -123,7 +123,7 @@ private:
   std::vector<std::vector<float>> buffers;
 };
 
-void printHost(gc3Bundle_t bundle, const host::Program &program) {
+void printHost(gc3Bundle_t bundle, const core::Program &program) {
   HostCalls calls(bundle, program);
   const size_t different = HostCalls::most - HostCalls::few; // more than are kept
   const double fresh = microseconds([&](uint64_t number) { calls.call(HostCalls::few + number % different); });
@@ -131,10 +131,10 @@ void printHost(gc3Bundle_t bundle, const host::Program &program) {
   std::printf(" %10.2f %10.2f", fresh, again);
 }
 
-void measure(gc3Bundle_t bundle, host::Selection &selection, const bundle::fbs::Program &info) {
-  const host::LoadedProgram *loaded = nullptr;
-  host::Request request;
-  request.kind = host::CallKind::Collective;
+void measure(gc3Bundle_t bundle, core::Selection &selection, const bundle::fbs::Program &info) {
+  const core::LoadedProgram *loaded = nullptr;
+  core::Request request;
+  request.kind = core::CallKind::Collective;
   request.name = info.collective()->string_view();
   request.count = count;
   check(selection.select(request, loaded));
@@ -143,7 +143,7 @@ void measure(gc3Bundle_t bundle, host::Selection &selection, const bundle::fbs::
               loaded->program->connections().size(), select);
   printHost(bundle, *loaded->program);
   printPlans(*loaded, {0, 1});
-  if (info.ranks() <= device::maxRanksPerLaunch)
+  if (info.ranks() <= kernel::maxRanksPerLaunch)
     printPlans(*loaded, {0, info.ranks()});
   std::printf("\n");
 }
@@ -157,8 +157,8 @@ int main(int argc, char **argv) {
               "again", "one rank", "again", "all ranks", "again");
   for (int i = 1; i < argc; ++i) {
     std::unique_ptr<bundle::BundleFile> file;
-    check(host::toOutcome(bundle::BundleFile::open(argv[i], file)));
-    host::Selection selection(*file, file->program(0).ranks(), true);
+    check(core::toOutcome(bundle::BundleFile::open(argv[i], file)));
+    core::Selection selection(*file, file->program(0).ranks(), true);
     gc3Bundle_t bundle = nullptr;
     check({gc3BundleLoad(&bundle, argv[i]), gc3GetLastError(nullptr)});
     measure(bundle, selection, file->program(0));

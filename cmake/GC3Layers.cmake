@@ -1,11 +1,16 @@
 # The architecture's rules about who may link whom, checked when the build is configured:
 #  - GC3Verify links GC3IR and nothing else of ours: it must not share code with the stages that it checks;
 #  - nothing under runtime/ links anything under lib/;
-#  - every stage links only what stands before it.
+#  - every stage, and every folder of runtime/, links only what stands before it, and includes nothing else of runtime/.
 
 # Targets of ours that `target` links directly.
 function(gc3_links target result)
-  get_target_property(links ${target} LINK_LIBRARIES)
+  get_target_property(type ${target} TYPE)
+  set(property LINK_LIBRARIES)
+  if(type STREQUAL "INTERFACE_LIBRARY")
+    set(property INTERFACE_LINK_LIBRARIES)
+  endif()
+  get_target_property(links ${target} ${property})
   set(ours)
   foreach(link IN LISTS links)
     string(REGEX REPLACE "^\\$<LINK_ONLY:(.*)>$" "\\1" link "${link}")
@@ -25,6 +30,22 @@ function(gc3_allow target)
     if(NOT link IN_LIST ARGN)
       message(FATAL_ERROR "${target} must not link ${link}: it may link ${ARGN} (docs/architecture.md)")
     endif()
+  endforeach()
+endfunction()
+
+# The files of a folder of runtime/ include, of all its folders, only their own and those named.
+function(gc3_allow_includes folder)
+  file(GLOB_RECURSE files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/runtime/${folder}/*.h" "${PROJECT_SOURCE_DIR}/runtime/${folder}/*.cpp"
+    "${PROJECT_SOURCE_DIR}/runtime/${folder}/*.cu" "${PROJECT_SOURCE_DIR}/runtime/${folder}/*.cuh")
+  list(FILTER files EXCLUDE REGEX "/generated/")
+  foreach(file IN LISTS files)
+    file(STRINGS "${file}" includes REGEX "^#include \"[a-z]+/")
+    foreach(include IN LISTS includes)
+      string(REGEX REPLACE "^#include \"([a-z]+)/.*" "\\1" included "${include}")
+      if(NOT included STREQUAL folder AND NOT included IN_LIST ARGN)
+        message(FATAL_ERROR "${file} must not include ${included}/: it may include ${ARGN} (docs/architecture.md)")
+      endif()
+    endforeach()
   endforeach()
 endfunction()
 
@@ -63,3 +84,36 @@ gc3_allow(GC3Synth GC3Algorithm GC3Z3)
 gc3_allow(GC3Emit GC3IR GC3Bundle)
 gc3_allow(GC3Import GC3IR GC3Bundle)
 gc3_runtime_stays_apart("${PROJECT_SOURCE_DIR}/runtime")
+
+gc3_allow(GC3Log)
+gc3_allow(GC3Bundle)
+gc3_allow(GC3Trace GC3Log)
+gc3_allow(GC3Core GC3Bundle GC3Trace GC3Log)
+gc3_allow(GC3Host GC3Core)
+gc3_allow(GC3Kernel GC3Core)
+gc3_allow(GC3Kernels GC3Kernel)
+gc3_allow(GC3Plan GC3Kernel GC3Core)
+gc3_allow(GC3CudaRunner GC3Plan)
+gc3_allow(GC3Cuda GC3CudaRunner GC3Kernels)
+gc3_allow(GC3NcclApi GC3Core)
+gc3_allow(GC3GinFind GC3CudaRunner GC3NcclApi)
+gc3_allow(gc3gin GC3Kernel)
+gc3_allow(GC3Lsa GC3CudaRunner GC3GinFind GC3NcclApi)
+gc3_allow(GC3Shim GC3NcclApi)
+gc3_allow(GC3Nccl GC3Shim)
+gc3_allow(GC3LsaEngine GC3Lsa GC3Shim)
+gc3_allow(GC3Api GC3Host GC3Cuda GC3Lsa)
+
+gc3_allow_includes(bundle)
+gc3_allow_includes(core bundle trace)
+gc3_allow_includes(trace core) # core/Log.h
+gc3_allow_includes(host core bundle trace)
+gc3_allow_includes(kernel core bundle)
+gc3_allow_includes(plan kernel core bundle)
+gc3_allow_includes(cuda plan kernel core bundle trace)
+gc3_allow_includes(ncclapi core)
+gc3_allow_includes(gin cuda kernel ncclapi core)
+gc3_allow_includes(lsa gin cuda plan kernel ncclapi core bundle trace nccl)
+gc3_allow_includes(shim ncclapi core bundle nccl)
+gc3_allow_includes(nccl shim ncclapi core)
+gc3_allow_includes(api lsa cuda host core bundle trace nccl ncclapi)

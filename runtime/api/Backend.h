@@ -2,7 +2,7 @@
 // The ranks of one group of communicators, wherever they run.
 #pragma once
 
-#include "host/Request.h"
+#include "core/Request.h"
 
 #include <span>
 
@@ -21,25 +21,25 @@ public:
 
   /// A thread's part in a call.
   struct Arrival {
-    host::Outcome refused; ///< not ok: there is nothing to complete
-    std::span<const host::Part> parts;
+    core::Outcome refused; ///< not ok: there is nothing to complete
+    std::span<const core::RankRequest> parts;
     uint64_t number = 0; ///< of the call
     bool last = false;   ///< nobody else is missing
   };
 
   /// Joins with some ranks, no two alike, without waiting for others: so a thread can arrive in several groups before
   /// it waits in any. `parts`, and what the requests point to, have to stay until complete() returns.
-  virtual Arrival arrive(std::span<const host::Part> parts) = 0;
+  virtual Arrival arrive(std::span<const core::RankRequest> parts) = 0;
 
   /// Returns when the parts of the ranks that arrived have ended, or are on their stream. A call that fails before it
   /// begins fails alike on all ranks.
-  virtual host::Outcome complete(const Arrival &arrival) = 0;
+  virtual core::Outcome complete(const Arrival &arrival) = 0;
 
   /// Which program a request would run; waits for no other rank.
-  virtual host::Outcome select(const host::Request &request, const char *&program) = 0;
+  virtual core::Outcome select(const core::Request &request, const char *&program) = 0;
 
   /// What has become of calls on streams.
-  virtual host::Outcome asyncError() = 0;
+  virtual core::Outcome asyncError() = 0;
 
   /// A rank is destroyed; `aborts`: what runs on it ends first.
   virtual void leave(uint32_t rank, bool aborts) { (void)rank, (void)aborts; }

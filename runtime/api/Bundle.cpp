@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // gc3Bundle*: loading and the table of programs.
 #include "api/Handles.h"
-#include "host/Layout.h"
+#include "core/Layout.h"
 
 #include <optional>
 
 using namespace gc3;
-using host::Outcome;
+using core::Outcome;
 
 /// Keeps an opened file behind a handle.
 static Outcome handOut(const bundle::BundleStatus &status, std::unique_ptr<bundle::BundleFile> file,
                        gc3Bundle_t *handle) {
   if (status.ok())
     *handle = new gc3Bundle{std::move(file)};
-  return host::toOutcome(status);
+  return core::toOutcome(status);
 }
 
 extern "C" gc3Result_t gc3BundleLoad(gc3Bundle_t *bundle, const char *path) {
@@ -95,9 +95,9 @@ extern "C" gc3Result_t gc3ProgramElements(gc3Bundle_t bundle, int index, int ran
       return {gc3InvalidArgument, "rank " + std::to_string(rank) + " of " + std::to_string(program.ranks()) + " ranks"};
     bundle::RankView view;
     if (auto status = bundle->file->rank(static_cast<uint32_t>(index), static_cast<uint32_t>(rank), view); !status.ok())
-      return host::toOutcome(status);
+      return core::toOutcome(status);
     auto elements = [&](uint32_t slots, uint32_t chunks) {
-      return host::bufferElements(program, slots ? slots / (chunks * program.subdivision()) : 0, chunks, count);
+      return core::bufferElements(program, slots ? slots / (chunks * program.subdivision()) : 0, chunks, count);
     };
     auto in = elements(view.inputSlots, program.input_chunks_per_block());
     auto out = elements(view.outputSlots, program.output_chunks_per_block());

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/CallLines.h"
 
-#include "log/Log.h"
-#include "nccl/CallText.h"
+#include "core/CallText.h"
+#include "core/Log.h"
 
 namespace gc3::api {
 
-using host::CallKind;
-using host::Outcome;
-using host::Request;
-using host::StandardCollective;
+using core::CallKind;
+using core::Outcome;
+using core::Request;
+using core::StandardCollective;
 
 namespace {
 
 /// A standard collective's buffers are known, whatever program runs; others' are what the program makes of them.
 std::string describe(const Request &request, uint32_t ranks) {
-  const StandardCollective *standard = request.kind == CallKind::Standard ? host::findStandard(request.name) : nullptr;
+  const StandardCollective *standard = request.kind == CallKind::Standard ? core::findStandard(request.name) : nullptr;
   const bool isWide =
       standard && (StandardCollective::isWide(standard->input) || StandardCollective::isWide(standard->output));
-  nccl::CallText text{request.name,
+  core::CallText text{request.name,
                       request.count,
                       !standard ? 0 : isWide ? ranks : 1,
                       request.type,
@@ -29,7 +29,7 @@ std::string describe(const Request &request, uint32_t ranks) {
     text.op = request.op;
   if (standard && standard->hasRoot())
     text.root = request.root;
-  return nccl::describe(text);
+  return core::describe(text);
 }
 
 /// Errors' texts may go on over several lines.
@@ -41,9 +41,9 @@ std::string onOneLine(const std::string &text) {
   return line;
 }
 
-std::string answerTo(Backend &backend, const host::Part &part) {
-  Outcome outcome = host::checkRequest(part.request, part.rank, backend.ranks());
-  if (outcome.ok() && host::isEmpty(part.request))
+std::string answerTo(Backend &backend, const core::RankRequest &part) {
+  Outcome outcome = core::checkRequest(part.request, part.rank, backend.ranks());
+  if (outcome.ok() && core::isEmpty(part.request))
     return "no elements";
   const char *program = nullptr;
   if (outcome.ok())
@@ -55,9 +55,9 @@ std::string answerTo(Backend &backend, const host::Part &part) {
 
 void informOf(Backend &backend, const Backend::Arrival &arrival) noexcept {
   try {
-    for (const host::Part &part : arrival.parts)
-      log::tell("rank " + std::to_string(part.rank) + ": " + describe(part.request, backend.ranks()) + ": " +
-                (arrival.refused.ok() ? answerTo(backend, part) : onOneLine(arrival.refused.text)));
+    for (const core::RankRequest &part : arrival.parts)
+      core::tell("rank " + std::to_string(part.rank) + ": " + describe(part.request, backend.ranks()) + ": " +
+                 (arrival.refused.ok() ? answerTo(backend, part) : onOneLine(arrival.refused.text)));
   } catch (const std::exception &) { // a call is worth more than its line
   }
 }

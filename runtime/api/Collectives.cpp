@@ -3,8 +3,8 @@
 #include "api/Handles.h"
 
 using namespace gc3;
-using host::CallKind;
-using host::Outcome;
+using core::CallKind;
+using core::Outcome;
 
 /// What all calls have in common; `root` is -1 where the collective has none.
 static gc3Result_t request(CallKind kind, const char *name, const void *send, void *recv, size_t count,
@@ -13,7 +13,7 @@ static gc3Result_t request(CallKind kind, const char *name, const void *send, vo
     return api::refuse(comm, gc3InvalidArgument, "the name is null");
   if (stream && comm && !comm->backend->takesStreams())
     return api::refuse(comm, gc3InvalidArgument, "host communicators take no stream");
-  host::Request made{kind, name, send, recv, count, type, op, root, stream};
+  core::Request made{kind, name, send, recv, count, type, op, root, stream};
   if (comm)
     api::resolve(*comm, op, made);
   return api::enqueue(comm, made);
@@ -86,7 +86,7 @@ gc3Result_t gc3SelectProgram(gc3Comm_t comm, const char *collective, size_t coun
       return {gc3InvalidArgument, "comm, collective or program is null"};
     if (type < 0 || type >= gc3NumTypes)
       return {gc3InvalidArgument, "unknown data type " + std::to_string(static_cast<int>(type))};
-    const host::StandardCollective *standard = host::findStandard(collective);
+    const core::StandardCollective *standard = core::findStandard(collective);
     bool asStandard = standard && (root >= 0 || !standard->hasRoot());
     CallKind kind = asStandard ? CallKind::Standard : CallKind::Collective;
     return comm->backend->select({kind, collective, nullptr, nullptr, count, type, gc3Sum, root}, *program);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // gc3HostCommInitAll, gc3LoopbackCommInitAll, gc3CommInit and what communicators say about themselves.
 #include "api/Handles.h"
-#include "api/Loopback.h"
+#include "api/HostBackend.h"
+#include "api/LoopbackBackend.h"
 #include "api/Lsa.h"
-#include "api/World.h"
-#include "host/Proofs.h"
+#include "core/Proofs.h"
 #include "trace/RankFiles.h"
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 #include <vector>
 
 using namespace gc3;
-using host::Outcome;
+using core::Outcome;
 
 /// As many as the language has: each costs memory before anything is known of a program.
 static constexpr int mostRanks = 65536;
@@ -29,8 +29,8 @@ static trace::TraceFile *traceFile(const char *chosen) {
 }
 
 /// What a config and the environment say about which program serves a call.
-static host::ChoiceOptions choiceOf(const gc3HostConfig_t &config) {
-  return {config.programs ? config.programs : host::environmentPrograms(), config.tuner, config.tunerData};
+static core::ChoiceOptions choiceOf(const gc3HostConfig_t &config) {
+  return {config.programs ? config.programs : core::environmentPrograms(), config.tuner, config.tunerData};
 }
 
 /// What all kinds of communicators are made from.
@@ -78,18 +78,18 @@ extern "C" gc3Result_t gc3HostCommInitAll(gc3Comm_t *comms, int nranks, gc3Bundl
     if (chosen.order != gc3OrderFair && chosen.order != gc3OrderAdversarial)
       return {gc3InvalidArgument, "unknown order " + std::to_string(static_cast<int>(chosen.order))};
     bool allowUnproven = chosen.allowUnproven != 0;
-    if (Outcome outcome = host::fillAllowUnproven(allowUnproven); !outcome.ok())
+    if (Outcome outcome = core::fillAllowUnproven(allowUnproven); !outcome.ok())
       return outcome;
-    if (Outcome outcome = host::fillTimeout(chosen.timeoutMs); !outcome.ok())
+    if (Outcome outcome = core::fillTimeout(chosen.timeoutMs); !outcome.ok())
       return outcome;
     if (!allowUnproven)
-      if (Outcome outcome = host::checkProofs(*bundle->file, static_cast<uint32_t>(nranks)); !outcome.ok())
+      if (Outcome outcome = core::checkProofs(*bundle->file, static_cast<uint32_t>(nranks)); !outcome.ok())
         return outcome;
-    host::Choice choice;
+    core::Choice choice;
     const bundle::BundleFile *const files[] = {bundle->file.get()};
-    if (Outcome outcome = host::Choice::make(choiceOf(chosen), files, choice); !outcome.ok())
+    if (Outcome outcome = core::Choice::make(choiceOf(chosen), files, choice); !outcome.ok())
       return outcome;
-    api::WorldOptions options;
+    api::HostBackendOptions options;
     options.call = {{chosen.slots, chosen.slotBytes, chosen.tileElements},
                     chosen.workers,
                     chosen.order == gc3OrderAdversarial,
@@ -99,7 +99,7 @@ extern "C" gc3Result_t gc3HostCommInitAll(gc3Comm_t *comms, int nranks, gc3Bundl
                     std::move(choice)};
     constexpr uint32_t defaultTimeout = 60000;
     options.timeoutMs = chosen.timeoutMs != 0 ? chosen.timeoutMs : defaultTimeout;
-    handOut(comms, std::make_shared<api::World>(bundle->file, static_cast<uint32_t>(nranks), options));
+    handOut(comms, std::make_shared<api::HostBackend>(bundle->file, static_cast<uint32_t>(nranks), options));
     return {};
   });
 }
@@ -119,11 +119,11 @@ extern "C" gc3Result_t gc3LoopbackCommInitAll(gc3Comm_t *comms, int nranks, gc3B
     if (!options.problem.ok())
       return options.problem;
     if (!options.allowUnproven)
-      if (Outcome outcome = host::checkProofs(*bundle->file, static_cast<uint32_t>(nranks)); !outcome.ok())
+      if (Outcome outcome = core::checkProofs(*bundle->file, static_cast<uint32_t>(nranks)); !outcome.ok())
         return outcome;
     options.trace = traceFile(chosen.trace);
     std::shared_ptr<api::Backend> backend;
-    Outcome outcome = api::Loopback::make(*cuda, bundle->file, static_cast<uint32_t>(nranks), options, backend);
+    Outcome outcome = api::LoopbackBackend::make(*cuda, bundle->file, static_cast<uint32_t>(nranks), options, backend);
     if (outcome.ok())
       handOut(comms, backend);
     return outcome;
@@ -140,7 +140,7 @@ extern "C" gc3Result_t gc3CommInit(gc3Comm_t *comm, gc3Bundle_t bundle, void *nc
       return outcome;
     api::Lsa::Init init;
     init.comm = comm;
-    init.applicant.comm = static_cast<nccl::Comm>(ncclComm);
+    init.applicant.comm = static_cast<ncclapi::Comm>(ncclComm);
     init.applicant.files = {bundle->file};
     init.applicant.options = cuda::optionsOf(chosen);
     init.applicant.options.traceName = traceName(chosen.trace);

@@ -7,7 +7,7 @@ namespace gc3::api {
 
 static thread_local std::string threadError;
 
-gc3Result_t report(gc3Comm *comm, const host::Outcome &outcome) {
+gc3Result_t report(gc3Comm *comm, const core::Outcome &outcome) {
   if (outcome.ok())
     return gc3Success;
   return report(comm, outcome.code, outcome.text.c_str());

@@ -4,7 +4,7 @@
 // may note the calls of different worlds in different orders. Linear in the calls.
 #include "api/CallLines.h"
 #include "api/Lsa.h"
-#include "log/Log.h"
+#include "core/Log.h"
 
 #include <algorithm>
 #include <deque>
@@ -12,8 +12,8 @@
 
 namespace gc3::api {
 
-using host::Outcome;
-using host::Request;
+using core::Outcome;
+using core::Request;
 
 namespace {
 
@@ -74,13 +74,13 @@ Sorted sortCalls(std::deque<Noted> &calls) {
 }
 
 Outcome complete(Backend &backend, const Backend::Arrival &arrival) {
-  if (log::informs())
+  if (core::informs())
     informOf(backend, arrival);
   return backend.complete(arrival);
 }
 
-std::vector<host::Part> partsOf(const Rounds &world, size_t round) {
-  std::vector<host::Part> parts;
+std::vector<core::RankRequest> partsOf(const Rounds &world, size_t round) {
+  std::vector<core::RankRequest> parts;
   for (const Noted *call : world.rounds[round])
     parts.push_back({call->comm->rank, call->request});
   return parts;
@@ -101,7 +101,7 @@ Outcome runTurns(const Sorted &sorted) {
     const Rounds &world = sorted.worlds[turn.world];
     if (!world.backend->takesStreams())
       continue;
-    const std::vector<host::Part> parts = partsOf(world, turn.round);
+    const std::vector<core::RankRequest> parts = partsOf(world, turn.round);
     const Outcome outcome = finish(world, turn.round, world.backend->arrive(parts));
     if (first.ok())
       first = outcome;
@@ -113,7 +113,7 @@ Outcome runTurns(const Sorted &sorted) {
 /// before this thread waits for any: the others may be waiting for just those.
 void runRound(std::vector<Rounds> &worlds, size_t round) {
   std::vector<std::pair<Rounds *, Backend::Arrival>> arrivals;
-  std::vector<std::vector<host::Part>> parts;
+  std::vector<std::vector<core::RankRequest>> parts;
   arrivals.reserve(worlds.size());
   parts.reserve(worlds.size());
   for (Rounds &world : worlds) {
@@ -177,7 +177,7 @@ gc3Result_t enqueue(gc3Comm *comm, const Request &request) {
       group.calls.push_back({Use(comm), request, std::string(request.name)});
       return {};
     }
-    const host::Part part{comm->rank, request};
+    const core::RankRequest part{comm->rank, request};
     return complete(*comm->backend, comm->backend->arrive({&part, 1}));
   });
 }
@@ -196,7 +196,7 @@ extern "C" gc3Result_t gc3GroupEnd(void) {
   if (--group.depth > 0)
     return gc3Success;
   gc3Result_t result = gc3Success;
-  gc3Result_t unexpected = guarded(nullptr, [&]() -> gc3::host::Outcome {
+  gc3Result_t unexpected = guarded(nullptr, [&]() -> gc3::core::Outcome {
     result = runGroup();
     return {};
   });

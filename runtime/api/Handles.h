@@ -24,7 +24,7 @@ struct gc3Comm {
   uint32_t rank;
   std::string lastError{};
   std::mutex noting{};                                        ///< guards it
-  std::unordered_map<int, gc3::host::PreMulSum> operations{}; ///< that the user has made
+  std::unordered_map<int, gc3::core::PreMulSum> operations{}; ///< that the user has made
   std::atomic<uint32_t> uses{1};                              ///< the user's, and those of calls under way
 };
 
@@ -54,7 +54,7 @@ private:
 };
 
 /// Notes the text for gc3GetLastError, on the communicator where there is one and for the thread, and returns the code.
-gc3Result_t report(gc3Comm *comm, const host::Outcome &outcome);
+gc3Result_t report(gc3Comm *comm, const core::Outcome &outcome);
 gc3Result_t report(gc3Comm *comm, gc3Result_t code, const char *text);
 
 /// As report, for a call that is refused before it is noted: the thread's group, if there is one, then fails as a
@@ -77,10 +77,10 @@ gc3Result_t guarded(gc3Comm *comm, Body body) {
 }
 
 /// What `op` means on the communicator, if the user has made it there.
-void resolve(const gc3Comm &comm, gc3RedOp_t op, host::Request &request);
+void resolve(const gc3Comm &comm, gc3RedOp_t op, core::Request &request);
 
 /// A call on one communicator: at once, or noted when the thread is in a group. `request.name` may go away when it
 /// returns.
-gc3Result_t enqueue(gc3Comm *comm, const host::Request &request);
+gc3Result_t enqueue(gc3Comm *comm, const core::Request &request);
 
 } // namespace gc3::api

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/Lsa.h"
 
-#include "nccl/Installed.h"
+#include "ncclapi/Installed.h"
 
 namespace gc3::api {
 
-using host::Outcome;
-using host::Part;
-using host::Request;
+using core::Outcome;
+using core::RankRequest;
+using core::Request;
 
 static const Outcome gone{gc3InvalidUsage, "the communicator was aborted or destroyed"};
 
@@ -39,8 +39,8 @@ Outcome Lsa::make(std::span<const Init> inits) {
   const cuda::Cuda *cuda = cuda::linkedCuda();
   if (!cuda)
     return {gc3InvalidUsage, "this gc3 was built without CUDA"};
-  static lsa::Nccl nccl;
-  static const Outcome found = lsa::Nccl::find(nccl::findInstalled, nccl);
+  static ncclapi::Nccl nccl;
+  static const Outcome found = ncclapi::Nccl::find(ncclapi::findInstalled, nccl);
   return found.ok() ? make({*cuda, nccl, gin::find, lsa::inThread}, inits) : found;
 }
 
@@ -48,14 +48,14 @@ void Lsa::add(const std::shared_ptr<lsa::Rank> &rank) {
   rankCount = rank->ranks();
   Member member{rank, nullptr};
   if (rank->timeoutMs() != 0) {
-    member.watcher = std::make_shared<cuda::Watcher>();
+    member.watcher = std::make_shared<cuda::PeriodicThread>();
     member.watcher->start(rank->timeoutMs(), [raw = rank.get()] { raw->patrol(); });
   }
   members[rank->rank()] = std::move(member);
 }
 
 /// A rank's part of a call.
-Outcome Lsa::callOf(const Part &part, lsa::RankCall &call, std::shared_ptr<lsa::Rank> &rank) {
+Outcome Lsa::callOf(const RankRequest &part, lsa::RankCall &call, std::shared_ptr<lsa::Rank> &rank) {
   {
     std::lock_guard lock(mutex);
     const auto member = members.find(part.rank);
@@ -74,7 +74,7 @@ Outcome Lsa::complete(const Arrival &arrival) {
     return run(arrival);
   } catch (const std::exception &) {
     std::lock_guard lock(mutex);
-    for (const Part &part : arrival.parts) // others may make it
+    for (const RankRequest &part : arrival.parts) // others may make it
       if (const auto member = members.find(part.rank); member != members.end())
         member->second.rank->breakDown({gc3SystemError, "no memory"}); // short, which takes none
     throw;
@@ -83,13 +83,13 @@ Outcome Lsa::complete(const Arrival &arrival) {
 
 Outcome Lsa::run(const Arrival &arrival) {
   const Request &first = arrival.parts[0].request;
-  for (const Part &part : arrival.parts) {
-    if (Outcome outcome = host::checkRequest(part.request, part.rank, rankCount); !outcome.ok())
+  for (const RankRequest &part : arrival.parts) {
+    if (Outcome outcome = core::checkRequest(part.request, part.rank, rankCount); !outcome.ok())
       return outcome;
     if (!part.request.matches(first))
       return {gc3InvalidUsage, "the calls of this thread's ranks do not match"};
   }
-  if (host::isEmpty(first))
+  if (core::isEmpty(first))
     return {};
   std::vector<std::shared_ptr<lsa::Rank>> kept(arrival.parts.size()); // who aborts one does not wait for its calls
   std::vector<lsa::RankCall> calls(arrival.parts.size());

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "api/Handles.h"
-#include "cuda/Watcher.h"
+#include "cuda/PeriodicThread.h"
 #include "lsa/World.h"
 #include "nccl/Asking.h"
 
@@ -23,32 +23,32 @@ public:
   };
   /// Makes the ranks of several communicators, or fails for some of them; the first error, or the first of a rank that
   /// was not told of it.
-  static host::Outcome make(const lsa::Drivers &drivers, std::span<const Init> inits);
+  static core::Outcome make(const lsa::Drivers &drivers, std::span<const Init> inits);
   /// With the CUDA runtime that this library is linked with and the installed NCCL.
-  static host::Outcome make(std::span<const Init> inits);
+  static core::Outcome make(std::span<const Init> inits);
 
   uint32_t ranks() const override { return rankCount; }
   bool takesStreams() const override { return true; }
-  Arrival arrive(std::span<const host::Part> parts) override { return {{}, parts, 0, true}; }
-  host::Outcome complete(const Arrival &arrival) override;
-  host::Outcome select(const host::Request &request, const char *&program) override;
-  host::Outcome asyncError() override;
+  Arrival arrive(std::span<const core::RankRequest> parts) override { return {{}, parts, 0, true}; }
+  core::Outcome complete(const Arrival &arrival) override;
+  core::Outcome select(const core::Request &request, const char *&program) override;
+  core::Outcome asyncError() override;
   void leave(uint32_t rank, bool aborts) override;
 
 private:
   /// One that has not left.
   struct Member {
     std::shared_ptr<lsa::Rank> rank;
-    std::shared_ptr<cuda::Watcher> watcher; ///< only where there is a timeout
+    std::shared_ptr<cuda::PeriodicThread> watcher; ///< only where there is a timeout
     nccl::Asked asked{};
   };
   void add(const std::shared_ptr<lsa::Rank> &rank);
-  host::Outcome run(const Arrival &arrival);
-  host::Outcome callOf(const host::Part &part, lsa::RankCall &call, std::shared_ptr<lsa::Rank> &rank);
+  core::Outcome run(const Arrival &arrival);
+  core::Outcome callOf(const core::RankRequest &part, lsa::RankCall &call, std::shared_ptr<lsa::Rank> &rank);
   std::vector<nccl::Asking<lsa::Rank>> present();
 
   const cuda::Cuda &cuda;
-  const lsa::Nccl &nccl;
+  const ncclapi::Nccl &nccl;
   const lsa::Aside aside;
   uint32_t rankCount = 0;
   std::mutex mutex; ///< guards the members: each may leave at a time of its own
@@ -56,6 +56,6 @@ private:
 };
 
 /// Makes a rank at once, or notes it when the thread is in a group.
-host::Outcome enqueue(const Lsa::Init &init);
+core::Outcome enqueue(const Lsa::Init &init);
 
 } // namespace gc3::api

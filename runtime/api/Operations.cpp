@@ -2,13 +2,13 @@
 // Reductions that users make. Handles are drawn from one counter for the whole process, so that one that was destroyed,
 // or belongs to another communicator, is not taken for a newer one.
 #include "api/Handles.h"
-#include "host/Reduce.h"
+#include "core/Factor.h"
 
 #include <atomic>
 #include <climits>
 
 using namespace gc3;
-using host::Outcome;
+using core::Outcome;
 
 namespace {
 
@@ -34,7 +34,7 @@ Outcome check(const gc3RedOp_t *op, const void *scalar, gc3DataType_t type, gc3S
 
 } // namespace
 
-void api::resolve(const gc3Comm &comm, gc3RedOp_t op, host::Request &request) {
+void api::resolve(const gc3Comm &comm, gc3RedOp_t op, core::Request &request) {
   if (op < gc3NumOps)
     return;
   if (const auto found = comm.operations.find(op); found != comm.operations.end()) {
@@ -48,11 +48,11 @@ extern "C" gc3Result_t gc3RedOpCreatePreMulSum(gc3RedOp_t *op, const void *scala
   return api::guarded(comm, [&]() -> Outcome {
     if (Outcome outcome = check(op, scalar, type, residence, comm); !outcome.ok())
       return outcome;
-    const auto elementType = static_cast<host::ElementType>(type);
-    const host::Factor factor =
-        residence == gc3ScalarDevice ? host::Factor{0, scalar} : host::factorAt(elementType, scalar);
+    const auto elementType = static_cast<core::ElementType>(type);
+    const core::Factor factor =
+        residence == gc3ScalarDevice ? core::Factor{0, scalar} : core::factorAt(elementType, scalar);
     const gc3RedOp_t handle = newHandle(*comm);
-    comm->operations.emplace(handle, host::PreMulSum{elementType, factor});
+    comm->operations.emplace(handle, core::PreMulSum{elementType, factor});
     *op = handle;
     return {};
   });

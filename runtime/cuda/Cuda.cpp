@@ -3,7 +3,7 @@
 
 namespace gc3::cuda {
 
-host::Outcome outcomeOf(const Cuda &cuda, Result result, const std::string &doing) {
+core::Outcome outcomeOf(const Cuda &cuda, Result result, const std::string &doing) {
   if (result == 0)
     return {};
   return {gc3UnhandledCudaError, doing + ": " + cuda.describe(result) + " (CUDA error " + std::to_string(result) + ")"};

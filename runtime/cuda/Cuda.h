@@ -4,8 +4,8 @@
 // a stream may be called while any stream is captured.
 #pragma once
 
-#include "cuda/Kernels.h"
-#include "host/Request.h"
+#include "core/Request.h"
+#include "kernel/Kernels.h"
 
 struct CUstream_st;
 struct CUevent_st;
@@ -37,7 +37,7 @@ struct Launch {
 /// The interpreter's kernels, and what asks about them and launches them: another shared object has another CUDA
 /// runtime in it, and only that one knows its kernels.
 struct Interpreters {
-  const void *(*kernel)(host::ElementType type, device::Protocol protocol); ///< as kernelFor
+  const void *(*kernel)(core::ElementType type, kernel::Protocol protocol); ///< as kernelFor
   Result (*occupancy)(int *blocksPerMultiprocessor, const void *kernel, uint32_t threads);
   Result (*launch)(const Launch &launch);
 };
@@ -76,9 +76,9 @@ struct Cuda {
   Result (*launch)(const Launch &launch);
   const char *(*describe)(Result result);
 
-  const void *(*interpreter)(host::ElementType type, device::Protocol protocol); ///< as kernelFor
-  const void *(*multiply)(host::ElementType type);                               ///< as multiplyKernel
-  const void *(*divide)(host::ElementType type);                                 ///< as divideKernel
+  const void *(*interpreter)(core::ElementType type, kernel::Protocol protocol); ///< as kernelFor
+  const void *(*multiply)(core::ElementType type);                               ///< as multiplyKernel
+  const void *(*divide)(core::ElementType type);                                 ///< as divideKernel
   const void *(*clock)();                                                        ///< as clockKernel
 };
 
@@ -91,6 +91,6 @@ inline Interpreters interpretersOf(const Cuda &cuda) {
 const Cuda *linkedCuda();
 
 /// gc3UnhandledCudaError with what was being done and what CUDA says, or success.
-host::Outcome outcomeOf(const Cuda &cuda, Result result, const std::string &doing);
+core::Outcome outcomeOf(const Cuda &cuda, Result result, const std::string &doing);
 
 } // namespace gc3::cuda

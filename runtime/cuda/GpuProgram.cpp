@@ -2,22 +2,22 @@
 #include "cuda/GpuProgram.h"
 
 #include "bundle/Opcode.h"
-#include "device/Does.h"
-#include "device/Story.h"
+#include "kernel/OpcodeFlags.h"
+#include "plan/StallReport.h"
 
 #include <algorithm>
 #include <cstring>
 
 namespace gc3::cuda {
 
-using host::ElementType;
-using host::Outcome;
+using core::ElementType;
+using core::Outcome;
 
 namespace {
 
-bool anyReduces(const host::Program &program) {
+bool anyReduces(const core::Program &program) {
   for (uint32_t step = 0; step != program.firstStep(program.ranks()); ++step)
-    if (device::Does(program.instruction(step).opcode()).reduces)
+    if (kernel::OpcodeFlags(program.instruction(step).opcode()).reduces)
       return true;
   return false;
 }
@@ -54,11 +54,11 @@ Outcome Room::find(const Cuda &cuda, Room &room) {
   return {};
 }
 
-Outcome checkType(const host::Program &program, ElementType type, uint32_t architecture) {
+Outcome checkType(const core::Program &program, ElementType type, uint32_t architecture) {
   const bool fp8 = type == ElementType::Float8E4M3 || type == ElementType::Float8E5M2;
   if (!fp8 || architecture >= 90 || !anyReduces(program))
     return {};
-  return {gc3InvalidArgument, std::string(host::elementTypeName(type)) + " can't be reduced on a GPU of sm_" +
+  return {gc3InvalidArgument, std::string(core::elementTypeName(type)) + " can't be reduced on a GPU of sm_" +
                                   std::to_string(architecture) + "; it takes sm_90 or later"};
 }
 
@@ -71,15 +71,15 @@ Outcome blocksThatFit(const Cuda &cuda, const Interpreters &interpreters, const 
   return outcome;
 }
 
-GpuProgram::GpuProgram(const Cuda &cuda, const Room &room, const host::LoadedProgram &program, device::RankRange ranks,
-                       const device::SlotSizes &sizes, const Interpreters &interpreters, uint32_t threads,
+GpuProgram::GpuProgram(const Cuda &cuda, const Room &room, const core::LoadedProgram &program, core::RankRange ranks,
+                       const plan::SlotSizes &sizes, const Interpreters &interpreters, uint32_t threads,
                        uint32_t ofOthers)
     : cuda(cuda), room(room), program(program), sizes(sizes), interpreters(interpreters),
-      first(threads != 0 ? threads : mostThreads), last(threads != 0 ? threads : fewestThreads),
+      first(threads != 0 ? threads : kernel::mostThreads), last(threads != 0 ? threads : fewestThreads),
       blocksOfOthers(ofOthers), image(*program.program, ranks, sizes.slots), reduces(anyReduces(*program.program)) {}
 
 const void *GpuProgram::kernelOf(ElementType type) const {
-  return interpreters.kernel(reduces ? type : copyType(host::elementSize(type)), sizes.protocol);
+  return interpreters.kernel(reduces ? type : copyType(core::elementSize(type)), sizes.protocol);
 }
 
 /// As many threads as leave room for all blocks at once.
@@ -105,7 +105,7 @@ Outcome GpuProgram::knowMoves(ElementType type) const {
 }
 
 Outcome GpuProgram::reserve(bool watched) {
-  for (unsigned t = 0; t < host::elementTypeCount; ++t) {
+  for (unsigned t = 0; t < core::elementTypeCount; ++t) {
     const auto type = static_cast<ElementType>(t);
     if (Outcome outcome = fit(kernelOf(type), fits[t]); !outcome.ok())
       return outcome;
@@ -130,7 +130,7 @@ std::span<const uint64_t> GpuProgram::running() const {
   return {words, words ? image.blocks() : 0};
 }
 
-Outcome GpuProgram::write(const device::ConnectionEnds &ends, Stream stream) {
+Outcome GpuProgram::write(const plan::ConnectionEnds &ends, Stream stream) {
   auto *base = static_cast<std::byte *>(memory.get());
   const std::vector<std::byte> constants = image.constants(base, ends, loadedCall);
   Outcome outcome = outcomeOf(cuda, cuda.clear(base + constants.size(), image.bytes() - constants.size(), stream),
@@ -140,13 +140,14 @@ Outcome GpuProgram::write(const device::ConnectionEnds &ends, Stream stream) {
   return outcome.ok() ? outcomeOf(cuda, cuda.synchronize(stream), "copying a program") : outcome;
 }
 
-Outcome GpuProgram::prepare(const host::Request &request, uint64_t count, device::Call &call, Launch &launch) const {
+Outcome GpuProgram::prepare(const core::Request &request, uint64_t count, kernel::KernelArgs &call,
+                            Launch &launch) const {
   const auto type = static_cast<ElementType>(request.type);
   call = loadedCall;
   call.running = static_cast<uint64_t *>(runningWords.get());
-  call.op = request.op == gc3Avg ? device::Operation::Sum : static_cast<device::Operation>(request.op);
+  call.op = request.op == gc3Avg ? kernel::Operation::Sum : static_cast<kernel::Operation>(request.op);
   if (std::string problem =
-          device::setGeometry(*program.program, count, static_cast<uint32_t>(host::elementSize(type)), sizes, call);
+          plan::setGeometry(*program.program, count, static_cast<uint32_t>(core::elementSize(type)), sizes, call);
       !problem.empty())
     return {gc3InvalidArgument, problem};
   if (Outcome outcome = checkType(*program.program, type, room.architecture); !outcome.ok())
@@ -181,16 +182,16 @@ std::pair<uint32_t, uint32_t> GpuProgram::threads() const {
   return {fewest->threads, most->threads};
 }
 
-Outcome GpuProgram::story(Stream stream, std::string &text) const {
-  std::vector<device::Report> reports(image.blocks());
-  const device::Report *from = image.reports(static_cast<const std::byte *>(memory.get()));
-  Outcome outcome = outcomeOf(cuda, cuda.copy(reports.data(), from, reports.size() * sizeof(device::Report), stream),
+Outcome GpuProgram::stallReport(Stream stream, std::string &text) const {
+  std::vector<kernel::Report> reports(image.blocks());
+  const kernel::Report *from = image.reports(static_cast<const std::byte *>(memory.get()));
+  Outcome outcome = outcomeOf(cuda, cuda.copy(reports.data(), from, reports.size() * sizeof(kernel::Report), stream),
                               "copying reports");
   if (outcome.ok())
     outcome = outcomeOf(cuda, cuda.synchronize(stream), "copying reports");
   const bool any = std::any_of(reports.begin(), reports.end(),
-                               [](const device::Report &report) { return report.what != device::Waiting::Nothing; });
-  text = outcome.ok() && any ? name() + device::explainStop(*program.program, image.ranks(), reports) : "";
+                               [](const kernel::Report &report) { return report.what != kernel::Waiting::Nothing; });
+  text = outcome.ok() && any ? name() + plan::stallReport(*program.program, image.ranks(), reports) : "";
   return outcome;
 }
 

@@ -3,9 +3,9 @@
 // blocks have.
 #pragma once
 
+#include "core/Selection.h"
 #include "cuda/Resources.h"
-#include "device/ProgramImage.h"
-#include "host/Selection.h"
+#include "plan/ProgramImage.h"
 
 #include <array>
 #include <span>
@@ -19,7 +19,7 @@ struct Room {
   uint32_t multiprocessors = 0;
   uint32_t architecture = 0; ///< 90: sm_90
 
-  static host::Outcome find(const Cuda &cuda, Room &room);
+  static core::Outcome find(const Cuda &cuda, Room &room);
 };
 
 inline constexpr uint32_t fewestThreads = 32;
@@ -29,34 +29,34 @@ class GpuProgram {
 public:
   /// The references have to stay, but for the last two. `threads` of a block, or 0: as many as leave room for all
   /// blocks, those of other launches that have to run at the same time included.
-  GpuProgram(const Cuda &cuda, const Room &room, const host::LoadedProgram &program, device::RankRange ranks,
-             const device::SlotSizes &sizes, const Interpreters &interpreters, uint32_t threads, uint32_t ofOthers = 0);
+  GpuProgram(const Cuda &cuda, const Room &room, const core::LoadedProgram &program, core::RankRange ranks,
+             const plan::SlotSizes &sizes, const Interpreters &interpreters, uint32_t threads, uint32_t ofOthers = 0);
 
   /// Takes memory, and has the GPU know all kernels that calls may launch: a driver that loads one later may wait for
   /// what runs, which may wait for what comes behind.
   /// `watched`: its blocks say whether they run.
-  host::Outcome reserve(bool watched);
+  core::Outcome reserve(bool watched);
   /// Writes the image over `stream`, which is idle after that.
-  host::Outcome write(const device::ConnectionEnds &ends, Stream stream);
+  core::Outcome write(const plan::ConnectionEnds &ends, Stream stream);
 
   /// Fills in all of a call but its memory and the stop word, and chooses the kernel. gc3InvalidArgument: too large, or
   /// not for this GPU.
-  host::Outcome prepare(const host::Request &request, uint64_t count, device::Call &call, Launch &launch) const;
+  core::Outcome prepare(const core::Request &request, uint64_t count, kernel::KernelArgs &call, Launch &launch) const;
 
   /// A launch that prepare() began.
   Result start(const Launch &launch) const { return interpreters.launch(launch); }
 
   /// What the blocks of a stopped kernel waited for; empty where they waited for nothing.
-  host::Outcome story(Stream stream, std::string &text) const;
+  core::Outcome stallReport(Stream stream, std::string &text) const;
 
-  /// By block: what it says (device::Call::running), if somebody watches.
+  /// By block: what it says (kernel::KernelArgs::running), if somebody watches.
   std::span<const uint64_t> running() const;
 
   void abandon() { memory.abandon(), runningWords.abandon(); } ///< it is never given back
 
-  const host::LoadedProgram &loaded() const { return program; }
-  const device::SlotSizes &slotSizes() const { return sizes; }
-  device::RankRange ranks() const { return image.ranks(); }
+  const core::LoadedProgram &loaded() const { return program; }
+  const plan::SlotSizes &slotSizes() const { return sizes; }
+  core::RankRange ranks() const { return image.ranks(); }
   /// What it runs with, for the log.
   std::string conditions() const;
 
@@ -67,32 +67,32 @@ private:
     uint64_t room = 0;
   };
   std::pair<uint32_t, uint32_t> threads() const; ///< of a block, over all types: the fewest and the most
-  host::Outcome fit(const void *kernel, Fit &result) const;
-  host::Outcome reserveRunning();
-  host::Outcome knowMoves(host::ElementType type) const;
-  const void *kernelOf(host::ElementType type) const;
+  core::Outcome fit(const void *kernel, Fit &result) const;
+  core::Outcome reserveRunning();
+  core::Outcome knowMoves(core::ElementType type) const;
+  const void *kernelOf(core::ElementType type) const;
   std::string name() const { return "program '" + program.program->info().name()->str() + "'"; }
 
   const Cuda &cuda;
   const Room &room;
-  const host::LoadedProgram &program;
-  const device::SlotSizes sizes;
+  const core::LoadedProgram &program;
+  const plan::SlotSizes sizes;
   const Interpreters interpreters;
   const uint32_t first, last; ///< threads of a block: the most and the fewest
   const uint32_t blocksOfOthers;
-  const device::ProgramImage image;
+  const plan::ProgramImage image;
   const bool reduces;
   DeviceMemory memory;
   PinnedMemory runningWords;
-  device::Call loadedCall{};                      ///< where the image lies
-  std::array<Fit, host::elementTypeCount> fits{}; ///< by type
+  kernel::KernelArgs loadedCall{};                ///< where the image lies
+  std::array<Fit, core::elementTypeCount> fits{}; ///< by type
 };
 
 /// gc3InvalidArgument: a GPU of that architecture can't reduce the type, and the program does.
-host::Outcome checkType(const host::Program &program, host::ElementType type, uint32_t architecture);
+core::Outcome checkType(const core::Program &program, core::ElementType type, uint32_t architecture);
 
 /// How many blocks of so many threads of one of these kernels the GPU can hold at once.
-host::Outcome blocksThatFit(const Cuda &cuda, const Interpreters &interpreters, const Room &room, const void *kernel,
+core::Outcome blocksThatFit(const Cuda &cuda, const Interpreters &interpreters, const Room &room, const void *kernel,
                             uint32_t threads, uint64_t &blocks);
 
 } // namespace gc3::cuda

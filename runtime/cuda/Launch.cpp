@@ -12,7 +12,7 @@ Result taken(cudaError_t error) {
 /// What CUDA loads with its first launch would wait for kernels that run, which may wait for that launch: it loads it
 /// when it is asked about the kernel.
 Result occupancy(int *blocksPerMultiprocessor, const void *kernel, uint32_t threads) {
-  const Aside thisThread;
+  const RelaxedCapture thisThread;
   cudaFuncAttributes attributes{};
   if (const cudaError_t error = cudaFuncGetAttributes(&attributes, kernel); error != cudaSuccess)
     return taken(error);

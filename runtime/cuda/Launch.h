@@ -14,12 +14,12 @@ Result taken(cudaError_t error);
 
 /// While another stream of the process is captured in CUDA's global mode, as PyTorch does it, queries, allocations and
 /// the like from any thread would break that capture, and fail. None of ours touches what is captured.
-class Aside {
+class RelaxedCapture {
 public:
-  Aside() { cudaThreadExchangeStreamCaptureMode(&mode); }
-  ~Aside() { cudaThreadExchangeStreamCaptureMode(&mode); }
-  Aside(const Aside &) = delete;
-  Aside &operator=(const Aside &) = delete;
+  RelaxedCapture() { cudaThreadExchangeStreamCaptureMode(&mode); }
+  ~RelaxedCapture() { cudaThreadExchangeStreamCaptureMode(&mode); }
+  RelaxedCapture(const RelaxedCapture &) = delete;
+  RelaxedCapture &operator=(const RelaxedCapture &) = delete;
 
 private:
   cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;

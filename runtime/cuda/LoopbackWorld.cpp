@@ -3,28 +3,28 @@
 // one launch, so nobody is in the next program while another is in the last.
 #include "cuda/LoopbackWorld.h"
 
-#include "log/Log.h"
+#include "core/Log.h"
 
 #include <thread>
 
 namespace gc3::cuda {
 
-using host::Outcome;
-using host::Request;
+using core::Outcome;
+using core::Request;
 
 Outcome LoopbackWorld::make(const Cuda &cuda, const bundle::BundleFile &file, uint32_t ranks, const Options &options,
                             std::unique_ptr<LoopbackWorld> &world) {
   if (Outcome outcome = check(options); !outcome.ok())
     return outcome;
-  host::Choice choice;
+  core::Choice choice;
   const bundle::BundleFile *const files[] = {&file};
-  if (Outcome outcome = host::Choice::make(options.choice, files, choice); !outcome.ok())
+  if (Outcome outcome = core::Choice::make(options.choice, files, choice); !outcome.ok())
     return outcome;
   std::unique_ptr<LoopbackWorld> made(new LoopbackWorld(cuda, file, ranks, options, std::move(choice)));
   if (Outcome outcome = made->runner.prepare(); !outcome.ok())
     return outcome;
   if (options.trace)
-    made->recorder.emplace(cuda, *options.trace, host::RankSpan{0, ranks});
+    made->recorder.emplace(cuda, *options.trace, core::RankRange{0, ranks});
   if (made->recorder)
     if (Outcome outcome = made->recorder->readClock(made->runner.stream()); !outcome.ok())
       return outcome;
@@ -33,17 +33,17 @@ Outcome LoopbackWorld::make(const Cuda &cuda, const bundle::BundleFile &file, ui
 }
 
 /// The slots of a program's connections, all of them on this GPU.
-static device::SlotSizes chooseSlots(const host::Program &program, const Options &options) {
+static plan::SlotSizes chooseSlots(const core::Program &program, const Options &options) {
   SlotNeeds needs;
   needs.add(program);
   needs.connections = program.connections().size();
   const auto protocol =
-      options.simple ? device::Protocol::Simple : static_cast<device::Protocol>(program.info().protocol());
+      options.simple ? kernel::Protocol::Simple : static_cast<kernel::Protocol>(program.info().protocol());
   return chooseSlots(protocol, needs, options);
 }
 
 /// All ranks' parts of all pieces, of which there is one at most.
-static uint64_t bytesOf(const device::ConnectionPool &pool, uint32_t ranks) {
+static uint64_t bytesOf(const plan::ConnectionPool &pool, uint32_t ranks) {
   uint64_t bytes = 0;
   for (uint32_t piece = 0; piece < pool.pieces(); ++piece)
     for (uint32_t rank = 0; rank < ranks; ++rank)
@@ -51,40 +51,40 @@ static uint64_t bytesOf(const device::ConnectionPool &pool, uint32_t ranks) {
   return bytes;
 }
 
-Outcome LoopbackWorld::load(const host::LoadedProgram &chosen, const GpuProgram *&loaded) {
-  const host::Program &program = *chosen.program;
+Outcome LoopbackWorld::load(const core::LoadedProgram &chosen, const GpuProgram *&loaded) {
+  const core::Program &program = *chosen.program;
   const std::string name = "program '" + program.info().name()->str() + "'";
-  if (ranks > device::maxRanksPerLaunch)
+  if (ranks > kernel::maxRanksPerLaunch)
     return {gc3InvalidUsage, name + " has " + std::to_string(ranks) + " ranks; one GPU can be at most " +
-                                 std::to_string(device::maxRanksPerLaunch)};
-  const device::SlotSizes sizes = chooseSlots(program, options);
+                                 std::to_string(kernel::maxRanksPerLaunch)};
+  const plan::SlotSizes sizes = chooseSlots(program, options);
   if (!isPossible(sizes, program.connections().size()))
     return {gc3InvalidArgument, name + " would need more than 1 TiB for the " +
                                     std::to_string(program.connections().size()) + " connections' FIFO slots"};
-  auto fresh = std::make_unique<GpuProgram>(cuda, runner.room(), chosen, device::RankRange{0, ranks}, sizes,
+  auto fresh = std::make_unique<GpuProgram>(cuda, runner.room(), chosen, core::RankRange{0, ranks}, sizes,
                                             interpretersOf(cuda), options.tuned(sizes.protocol).threads);
   if (Outcome outcome = fresh->reserve(options.timeoutMs != 0); !outcome.ok())
     return outcome;
-  device::ConnectionPool pool(ranks);
+  plan::ConnectionPool pool(ranks);
   const std::vector<uint32_t> numbers = pool.add(program, sizes);
-  device::ConnectionPool::Parts parts;
+  plan::ConnectionPool::Parts parts;
   DeviceMemory memory;
   if (pool.pieces() != 0)
     if (Outcome outcome = reserveParts(pool, name, memory, parts); !outcome.ok())
       return outcome;
   if (Outcome outcome = fresh->write({pool, numbers, parts}, runner.stream()); !outcome.ok())
     return outcome;
-  if (log::informs())
-    log::tell(name + " is loaded: " + fresh->conditions() + ", " + std::to_string(bytesOf(pool, ranks)) +
-              " bytes of FIFO slots");
+  if (core::informs())
+    core::tell(name + " is loaded: " + fresh->conditions() + ", " + std::to_string(bytesOf(pool, ranks)) +
+               " bytes of FIFO slots");
   fifos.push_back(std::move(memory));
   loaded = &runner.add(std::move(fresh));
   return {};
 }
 
 /// All ranks' parts of the one piece, one behind the other.
-Outcome LoopbackWorld::reserveParts(const device::ConnectionPool &pool, const std::string &name, DeviceMemory &memory,
-                                    device::ConnectionPool::Parts &parts) {
+Outcome LoopbackWorld::reserveParts(const plan::ConnectionPool &pool, const std::string &name, DeviceMemory &memory,
+                                    plan::ConnectionPool::Parts &parts) {
   const uint64_t bytes = bytesOf(pool, ranks);
   if (Outcome outcome = allocate(cuda, bytes, "the FIFO slots of " + name, memory); !outcome.ok())
     return outcome;
@@ -98,7 +98,7 @@ Outcome LoopbackWorld::reserveParts(const device::ConnectionPool &pool, const st
 }
 
 Outcome LoopbackWorld::find(const Request &request, bool captured, const GpuProgram *&program) {
-  const host::LoadedProgram *chosen = nullptr;
+  const core::LoadedProgram *chosen = nullptr;
   if (Outcome outcome = selection.select(request, chosen); !outcome.ok())
     return outcome;
   program = runner.find(*chosen);
@@ -132,9 +132,9 @@ Outcome LoopbackWorld::put(std::span<const Request> requests, Stream stream) {
   if (requests.size() != ranks)
     return {gc3InvalidUsage, "a call of " + std::to_string(requests.size()) + " of " + std::to_string(ranks) +
                                  " ranks; on one GPU all ranks make it in one group"};
-  if (Outcome outcome = host::checkRequests(requests); !outcome.ok())
+  if (Outcome outcome = core::checkRequests(requests); !outcome.ok())
     return outcome;
-  if (host::isEmpty(requests[0]))
+  if (core::isEmpty(requests[0]))
     return {};
   const GpuProgram *program = nullptr;
   if (Outcome outcome = find(requests[0], capture != 0, program); !outcome.ok())
@@ -153,7 +153,7 @@ Outcome LoopbackWorld::select(const Request &request, const char *&program) {
   std::lock_guard lock(mutex);
   if (Outcome outcome = runner.broken(); !outcome.ok())
     return outcome;
-  const host::LoadedProgram *chosen = nullptr;
+  const core::LoadedProgram *chosen = nullptr;
   Outcome outcome = selection.select(request, chosen);
   if (outcome.ok())
     program = chosen->program->info().name()->c_str();

@@ -16,7 +16,7 @@ namespace gc3::cuda {
 class LoopbackWorld {
 public:
   /// On the thread's current device. The bundle and the table have to stay.
-  static host::Outcome make(const Cuda &cuda, const bundle::BundleFile &file, uint32_t ranks, const Options &options,
+  static core::Outcome make(const Cuda &cuda, const bundle::BundleFile &file, uint32_t ranks, const Options &options,
                             std::unique_ptr<LoopbackWorld> &world);
   ~LoopbackWorld();
   LoopbackWorld(const LoopbackWorld &) = delete;
@@ -26,34 +26,34 @@ public:
   /// that is captured into a graph has to have what it needs: an earlier one of the same program. Of
   /// calls that are replayed the order is the caller's business, and nobody records them. A call that is
   /// recorded has ended when this returns.
-  host::Outcome call(std::span<const host::Request> requests, Stream stream);
+  core::Outcome call(std::span<const core::Request> requests, Stream stream);
 
   /// The program that such a call would run.
-  host::Outcome select(const host::Request &request, const char *&program);
+  core::Outcome select(const core::Request &request, const char *&program);
 
   /// Looks after the kernels under way, if there is a timeout: one that runs for longer is stopped. Not ok: a call has
   /// been stopped, or has failed. The world is of no use then, since connections are in the middle of messages.
-  host::Outcome watch(Watchdog::Clock::time_point now);
+  core::Outcome watch(Watchdog::Clock::time_point now);
   void patrol() { runner.patrol(); } ///< as Runner::patrol
   uint32_t timeoutMs() const { return options.timeoutMs; }
 
 private:
   LoopbackWorld(const Cuda &cuda, const bundle::BundleFile &file, uint32_t rankCount, const Options &chosen,
-                host::Choice choice)
+                core::Choice choice)
       : cuda(cuda), options(chosen), ranks(rankCount),
         selection(file, rankCount, chosen.allowUnproven, std::move(choice)),
         runner(cuda, chosen.timeoutMs, chosen.mixesGraphs) {}
-  host::Outcome put(std::span<const host::Request> requests, Stream stream);
-  host::Outcome find(const host::Request &request, bool captured, const GpuProgram *&program);
-  host::Outcome load(const host::LoadedProgram &chosen, const GpuProgram *&loaded);
-  host::Outcome reserveParts(const device::ConnectionPool &pool, const std::string &name, DeviceMemory &memory,
-                             device::ConnectionPool::Parts &parts);
+  core::Outcome put(std::span<const core::Request> requests, Stream stream);
+  core::Outcome find(const core::Request &request, bool captured, const GpuProgram *&program);
+  core::Outcome load(const core::LoadedProgram &chosen, const GpuProgram *&loaded);
+  core::Outcome reserveParts(const plan::ConnectionPool &pool, const std::string &name, DeviceMemory &memory,
+                             plan::ConnectionPool::Parts &parts);
 
   const Cuda &cuda;
   const Options options;
   const uint32_t ranks;
   std::mutex mutex; ///< guards what follows
-  host::Selection selection;
+  core::Selection selection;
   std::vector<DeviceMemory> fifos; ///< of programs
   Runner runner;
   std::optional<Recorder> recorder; ///< not guarded; goes first, while its programs are there

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/Options.h"
 
-#include "cuda/Kernels.h"
+#include "kernel/Kernels.h"
 
 #include <algorithm>
 
 namespace gc3::cuda {
 
-using device::Protocol;
-using host::Outcome;
+using core::Outcome;
+using kernel::Protocol;
 
 namespace {
 
@@ -28,9 +28,9 @@ uint64_t defaultSlotBytes(Protocol protocol) {
 } // namespace
 
 static Outcome check(const Tuning &tuning) {
-  if (tuning.threads % 32 != 0 || tuning.threads > mostThreads)
+  if (tuning.threads % 32 != 0 || tuning.threads > kernel::mostThreads)
     return {gc3InvalidArgument, std::to_string(tuning.threads) + " threads; a block has a multiple of 32, at most " +
-                                    std::to_string(mostThreads)};
+                                    std::to_string(kernel::mostThreads)};
   if (tuning.slotBytes != 0 && tuning.slotBytes < lineBytes)
     return {gc3InvalidArgument, "FIFO slots of " + std::to_string(tuning.slotBytes) + " bytes; they have at least 128"};
   return {};
@@ -44,26 +44,26 @@ Outcome check(const Options &options) {
   return outcome;
 }
 
-void SlotNeeds::add(const host::Program &program) {
+void SlotNeeds::add(const core::Program &program) {
   slots = std::max(slots, program.info().fifo_slots());
   maxCount = std::max(maxCount, program.info().max_count());
 }
 
-device::SlotSizes chooseSlots(Protocol protocol, const SlotNeeds &needs, const Options &options) {
+plan::SlotSizes chooseSlots(Protocol protocol, const SlotNeeds &needs, const Options &options) {
   const Tuning &tuning = options.tuned(protocol);
-  device::SlotSizes sizes{protocol, tuning.slots != 0 ? tuning.slots : needs.slots, 0};
+  plan::SlotSizes sizes{protocol, tuning.slots != 0 ? tuning.slots : needs.slots, 0};
   if (tuning.slotBytes != 0) {
     sizes.slotBytes = std::min(tuning.slotBytes, mostFifoBytes + 1) / lineBytes * lineBytes;
     return sizes;
   }
   const uint64_t allSlots = std::max<uint64_t>(1, needs.connections * sizes.slots);
   sizes.slotBytes =
-      std::max(std::max(lineBytes, device::fewestBytesOfPiece(protocol)) * needs.maxCount,
+      std::max(std::max(lineBytes, plan::fewestBytesOfPiece(protocol)) * needs.maxCount,
                std::min(defaultSlotBytes(protocol), preferredFifoBytes / allSlots / lineBytes * lineBytes));
   return sizes;
 }
 
-bool isPossible(const device::SlotSizes &sizes, uint64_t connections) {
+bool isPossible(const plan::SlotSizes &sizes, uint64_t connections) {
   const uint64_t slots = connections * sizes.slots;
   return slots == 0 || sizes.slotBytes <= mostFifoBytes / slots;
 }

@@ -2,8 +2,8 @@
 // What callers may choose of communicators on GPUs, and the FIFO slots that follow from it.
 #pragma once
 
-#include "device/Geometry.h"
-#include "host/Choice.h"
+#include "core/Choice.h"
+#include "plan/Geometry.h"
 #include "trace/TraceFile.h"
 
 #include <array>
@@ -19,7 +19,7 @@ struct Tuning {
 };
 
 struct Options {
-  std::array<Tuning, device::protocolCount> tuning{}; ///< by protocol
+  std::array<Tuning, kernel::protocolCount> tuning{}; ///< by protocol
   bool simple = false;                                ///< Simple, whatever a program was proven for
   bool strictLL128 = false;          ///< no program for LL128 runs under Simple where a link tears lines
   uint32_t timeoutMs = 0;            ///< how long a kernel may run; 0: for ever
@@ -28,10 +28,10 @@ struct Options {
   bool allowUnproven = false;        ///< programs serve calls of standard collectives whatever they promise
   trace::TraceFile *trace = nullptr; ///< where calls of ranks that share a GPU are recorded; null: they are not
   std::string traceName{};           ///< of the files of ranks that have a GPU each (trace/RankFiles.h); empty: none
-  host::ChoiceOptions choice{};      ///< of programs
-  host::Outcome problem{};           ///< of where they come from: what can't be read there
+  core::ChoiceOptions choice{};      ///< of programs
+  core::Outcome problem{};           ///< of where they come from: what can't be read there
 
-  const Tuning &tuned(device::Protocol protocol) const { return tuning[static_cast<size_t>(protocol)]; }
+  const Tuning &tuned(kernel::Protocol protocol) const { return tuning[static_cast<size_t>(protocol)]; }
 };
 
 /// What a config says, and where it leaves the choice the environment (GC3_SLOTS, GC3_SLOT_BYTES, GC3_THREADS,
@@ -41,7 +41,7 @@ Options optionsOf(const gc3GpuConfig_t &config);
 Options environmentOptions();
 
 /// gc3InvalidArgument: out of range, or not readable.
-host::Outcome check(const Options &options);
+core::Outcome check(const Options &options);
 
 /// What programs of one protocol need of connections that share a piece of memory.
 struct SlotNeeds {
@@ -49,13 +49,13 @@ struct SlotNeeds {
   uint32_t maxCount = 1;    ///< slots of the largest message
   uint64_t connections = 0; ///< whose slots lie in the piece
 
-  void add(const host::Program &program);
+  void add(const core::Program &program);
 };
 
 /// Their slots; 1 GiB in all, unless asked for or a slot could not hold a line of each slot of its message then.
-device::SlotSizes chooseSlots(device::Protocol protocol, const SlotNeeds &needs, const Options &options);
+plan::SlotSizes chooseSlots(kernel::Protocol protocol, const SlotNeeds &needs, const Options &options);
 
 /// False where the slots take more than 1 TiB.
-bool isPossible(const device::SlotSizes &sizes, uint64_t connections);
+bool isPossible(const plan::SlotSizes &sizes, uint64_t connections);
 
 } // namespace gc3::cuda

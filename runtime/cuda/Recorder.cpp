@@ -3,7 +3,7 @@
 // piece.
 #include "cuda/Recorder.h"
 
-#include "log/Log.h"
+#include "core/Log.h"
 
 #include <algorithm>
 #include <bit>
@@ -11,8 +11,8 @@
 
 namespace gc3::cuda {
 
-using device::Record;
-using host::Outcome;
+using core::Outcome;
+using kernel::StepTimes;
 
 /// The clocks of GPU and host count from different times. The kernel has run somewhere between the two looks at the
 /// host's; the first launch takes longer than those behind it.
@@ -35,12 +35,12 @@ Outcome Recorder::readClock(Stream stream) {
   return {};
 }
 
-uint32_t Recorder::blocks(const host::Program &program) const {
+uint32_t Recorder::blocks(const core::Program &program) const {
   return program.firstThreadBlock(ranks.end) - program.firstThreadBlock(ranks.first);
 }
 
 /// Records of a ring that has room for all steps of a call, or for the last ones where these are too many.
-uint32_t Recorder::ringFor(const host::Program &program, uint64_t tiles, uint64_t room) const {
+uint32_t Recorder::ringFor(const core::Program &program, uint64_t tiles, uint64_t room) const {
   uint64_t longest = 1;
   for (uint32_t rank = ranks.first; rank < ranks.end; ++rank)
     for (const bundle::fbs::ThreadBlock &block : program.rank(rank).threadBlocks)
@@ -56,13 +56,13 @@ bool Recorder::reserve(size_t records) {
   rings = {};
   copies = {};
   reserved = 0;
-  Outcome outcome = allocate(cuda, records * sizeof(Record), "a trace", rings);
+  Outcome outcome = allocate(cuda, records * sizeof(StepTimes), "a trace", rings);
   if (outcome.ok())
-    outcome = allocate(cuda, records * sizeof(Record), "a trace", copies);
+    outcome = allocate(cuda, records * sizeof(StepTimes), "a trace", copies);
   if (outcome.ok()) {
     reserved = records;
   } else {
-    log::tell("calls are not recorded from now on: " + outcome.text);
+    core::tell("calls are not recorded from now on: " + outcome.text);
     gaveUp = true;
   }
   return outcome.ok();
@@ -79,7 +79,7 @@ std::optional<size_t> Recorder::findRoom(size_t records) {
   return !goesRound && records <= oldest ? std::optional<size_t>(0) : std::nullopt;
 }
 
-Outcome Recorder::begin(const host::Program &program, uint64_t count, device::Call &call, Stream stream) {
+Outcome Recorder::begin(const core::Program &program, uint64_t count, kernel::KernelArgs &call, Stream stream) {
   collect();
   ++calls;
   if (blocks(program) == 0)
@@ -94,13 +94,13 @@ Outcome Recorder::begin(const host::Program &program, uint64_t count, device::Ca
       timeline.lose(rank);
   if (!room || std::count(notes.recordings.begin(), notes.recordings.end(), nullptr) != 0)
     return {};
-  notes.records = {static_cast<const Record *>(copies.get()) + *room, records};
+  notes.records = {static_cast<const StepTimes *>(copies.get()) + *room, records};
   Flight flight{std::move(notes), *room, {}};
   if (Outcome outcome = createEvent(cuda, flight.done); !outcome.ok())
     return outcome;
-  call.records = static_cast<Record *>(rings.get()) + flight.first;
+  call.records = static_cast<StepTimes *>(rings.get()) + flight.first;
   call.ringRecords = flight.notes.ringRecords;
-  Outcome outcome = outcomeOf(cuda, cuda.clear(call.records, records * sizeof(Record), stream), "clearing a trace");
+  Outcome outcome = outcomeOf(cuda, cuda.clear(call.records, records * sizeof(StepTimes), stream), "clearing a trace");
   isRecording = outcome.ok();
   if (isRecording)
     flights.push_back(std::move(flight));
@@ -113,9 +113,9 @@ Outcome Recorder::end(Stream stream) {
   isRecording = false;
   const Flight &flight = flights.back();
   Outcome outcome = outcomeOf(cuda,
-                              cuda.copy(static_cast<Record *>(copies.get()) + flight.first,
-                                        static_cast<Record *>(rings.get()) + flight.first,
-                                        flight.notes.records.size() * sizeof(Record), stream),
+                              cuda.copy(static_cast<StepTimes *>(copies.get()) + flight.first,
+                                        static_cast<StepTimes *>(rings.get()) + flight.first,
+                                        flight.notes.records.size() * sizeof(StepTimes), stream),
                               "copying a trace");
   if (outcome.ok())
     outcome = outcomeOf(cuda, cuda.record(flight.done.get(), stream), "recording an event");
@@ -150,12 +150,12 @@ bool Recorder::reserveCaptured(Captured &made) {
       timeline.lose(rank);
     return false;
   }
-  const size_t bytes = made.records * sizeof(Record);
+  const size_t bytes = made.records * sizeof(StepTimes);
   Outcome outcome = allocate(cuda, bytes, "a trace", made.ring);
   if (outcome.ok())
     outcome = allocate(cuda, bytes, "a trace", made.copy);
   if (!outcome.ok()) {
-    log::tell("a captured call is not recorded: " + outcome.text);
+    core::tell("a captured call is not recorded: " + outcome.text);
     return false;
   }
   std::memset(made.copy.get(), 0, bytes); // it may never be replayed
@@ -164,7 +164,7 @@ bool Recorder::reserveCaptured(Captured &made) {
 }
 
 void Recorder::planCapture(Runner::Plan &plan) {
-  const host::Program &program = *plan.prepared->program.loaded().program;
+  const core::Program &program = *plan.prepared->program.loaded().program;
   if (blocks(program) == 0)
     return;
   const uint32_t ringRecords = ringFor(program, plan.call.tiles, most / capturedShare);
@@ -172,7 +172,7 @@ void Recorder::planCapture(Runner::Plan &plan) {
   made.records = size_t{ringRecords} * blocks(program);
   if (!reserveCaptured(made))
     return;
-  plan.call.records = static_cast<Record *>(made.ring.get());
+  plan.call.records = static_cast<StepTimes *>(made.ring.get());
   plan.call.ringRecords = ringRecords;
   captured.push_back(std::move(made));
 }
@@ -184,7 +184,7 @@ Outcome Recorder::capture(Runner &runner, Runner::Plan &plan, Stream stream) {
   if (planned == captured.rend())
     return runner.put(plan, stream);
   planned->call.number = calls;
-  const size_t bytes = planned->records * sizeof(Record);
+  const size_t bytes = planned->records * sizeof(StepTimes);
   Outcome outcome = outcomeOf(cuda, cuda.clear(planned->ring.get(), bytes, stream), "clearing a trace");
   if (outcome.ok())
     outcome = runner.put(plan, stream);
@@ -195,8 +195,8 @@ Outcome Recorder::capture(Runner &runner, Runner::Plan &plan, Stream stream) {
 
 /// Of its last replay, if there was one.
 void Recorder::noteCaptured(const Captured &call) {
-  Notes notes{call.call.program, {}, {static_cast<const Record *>(call.copy.get()), call.records}, call.ringRecords};
-  if (std::all_of(notes.records.begin(), notes.records.end(), [](const Record &record) { return record.end == 0; }))
+  Notes notes{call.call.program, {}, {static_cast<const StepTimes *>(call.copy.get()), call.records}, call.ringRecords};
+  if (std::all_of(notes.records.begin(), notes.records.end(), [](const StepTimes &record) { return record.end == 0; }))
     return;
   for (uint32_t rank = ranks.first; rank < ranks.end; ++rank)
     notes.recordings.push_back(timeline.begin(rank, call.call));
@@ -243,14 +243,15 @@ void Recorder::noteOldest() {
 /// A rank's part lasts from the begin of its first step to the end of its last one; where a thread block has not done
 /// its last step, the kernel was stopped.
 void Recorder::noteRank(const Notes &notes, uint32_t rank) const {
-  const host::Program &program = *notes.program;
-  host::Recording &recording = *notes.recordings[rank - ranks.first];
+  const core::Program &program = *notes.program;
+  core::Recording &recording = *notes.recordings[rank - ranks.first];
   const uint32_t firstBlock = program.firstThreadBlock(rank) - program.firstThreadBlock(ranks.first);
   uint64_t begin = UINT64_MAX, end = 0;
   bool hasEnded = true;
   for (uint32_t tb = 0; tb < program.rank(rank).threadBlocks.size(); ++tb) {
     uint64_t noted = 0;
-    for (const Record &record : notes.records.subspan(size_t{firstBlock + tb} * notes.ringRecords, notes.ringRecords)) {
+    for (const StepTimes &record :
+         notes.records.subspan(size_t{firstBlock + tb} * notes.ringRecords, notes.ringRecords)) {
       if (record.end == 0)
         continue;
       recording.note(tb, static_cast<uint32_t>(record.step), record.tile, {record.begin + shift, record.end + shift});

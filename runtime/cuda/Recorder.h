@@ -5,9 +5,9 @@
 // the end.
 #pragma once
 
+#include "core/Timeline.h"
 #include "cuda/Runner.h"
-#include "device/Image.h"
-#include "host/Timeline.h"
+#include "kernel/Image.h"
 
 #include <deque>
 #include <mutex>
@@ -25,7 +25,7 @@ public:
   /// A captured call has at most this part of their room.
   static constexpr uint64_t capturedShare = 16;
 
-  Recorder(const Cuda &cuda, trace::TraceFile &file, host::RankSpan ranks, uint64_t mostKept = mostRecords)
+  Recorder(const Cuda &cuda, trace::TraceFile &file, core::RankRange ranks, uint64_t mostKept = mostRecords)
       : cuda(cuda), ranks(ranks), most(mostKept), timeline(file, ranks) {}
   /// Notes captured calls: no replay is under way, or it was abandoned.
   ~Recorder();
@@ -33,7 +33,7 @@ public:
   Recorder &operator=(const Recorder &) = delete;
 
   /// Asks the GPU for its time, over a stream that is idle before and after that.
-  host::Outcome readClock(Stream stream);
+  core::Outcome readClock(Stream stream);
   /// Takes the room for all records at once. Else it grows with the calls, which may wait for what runs.
   void reserveAll() { reserve(most); }
 
@@ -41,12 +41,12 @@ public:
   /// kernels.
   void planCapture(Runner::Plan &plan);
   /// Puts a call on the stream, recorded if there is room for it.
-  host::Outcome enqueue(Runner &runner, Runner::Plan &plan, Stream stream);
+  core::Outcome enqueue(Runner &runner, Runner::Plan &plan, Stream stream);
   /// Notes the calls that have ended.
   void collect();
   /// Waits for the stream and notes its calls. Here, nothing else may be waited for: a kernel may have to be stopped by
   /// somebody.
-  host::Outcome finish(Stream stream);
+  core::Outcome finish(Stream stream);
   /// Gives nothing back, ever: kernels on their way may use it.
   void abandon();
 
@@ -54,17 +54,17 @@ public:
 
   // The parts of enqueue():
   /// Before the kernel: has `call` record, if there is room for it.
-  host::Outcome begin(const host::Program &program, uint64_t count, device::Call &call, Stream stream);
+  core::Outcome begin(const core::Program &program, uint64_t count, kernel::KernelArgs &call, Stream stream);
   /// Behind it.
-  host::Outcome end(Stream stream);
+  core::Outcome end(Stream stream);
 
 private:
   /// What is noted of a call.
   struct Notes {
-    const host::Program *program;
-    std::vector<host::Recording *> recordings; ///< by rank of `ranks`
-    std::span<const device::Record> records;   ///< on the host
-    uint32_t ringRecords;                      ///< of a block
+    const core::Program *program;
+    std::vector<core::Recording *> recordings;  ///< by rank of `ranks`
+    std::span<const kernel::StepTimes> records; ///< on the host
+    uint32_t ringRecords;                       ///< of a block
   };
   /// A call under way.
   struct Flight {
@@ -74,26 +74,26 @@ private:
   };
   /// A captured call, which may be replayed as long as there are communicators.
   struct Captured {
-    host::Recorded call;
+    core::Recorded call;
     uint32_t ringRecords;
     size_t records;
     DeviceMemory ring;
     PinnedMemory copy;
   };
-  host::Outcome record(Runner &runner, Runner::Plan &plan, Stream stream);
-  host::Outcome capture(Runner &runner, Runner::Plan &plan, Stream stream);
+  core::Outcome record(Runner &runner, Runner::Plan &plan, Stream stream);
+  core::Outcome capture(Runner &runner, Runner::Plan &plan, Stream stream);
   bool reserveCaptured(Captured &made);
   void noteCaptured(const Captured &call);
   bool reserve(size_t records);
   std::optional<size_t> findRoom(size_t records);
-  uint32_t ringFor(const host::Program &program, uint64_t tiles, uint64_t room) const;
-  uint32_t blocks(const host::Program &program) const;
+  uint32_t ringFor(const core::Program &program, uint64_t tiles, uint64_t room) const;
+  uint32_t blocks(const core::Program &program) const;
   void noteOldest();
   void noteRank(const Notes &notes, uint32_t rank) const;
 
   const Cuda &cuda;
-  const host::RankSpan ranks; ///< that it records
-  const uint64_t most;        ///< records
+  const core::RankRange ranks; ///< that it records
+  const uint64_t most;         ///< records
   DeviceMemory rings;
   PinnedMemory copies; ///< of the rings
   size_t reserved = 0; ///< records in each
@@ -104,7 +104,7 @@ private:
   size_t ofCaptured = 0;    ///< records
   bool isRecording = false; ///< the last of them has begun, and not ended
   uint64_t shift = 0;       ///< from the GPU's clock to the host's, modulo 2^64
-  host::Timeline timeline;
+  core::Timeline timeline;
 };
 
 } // namespace gc3::cuda

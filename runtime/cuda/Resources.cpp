@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/Resources.h"
 
-#include "log/Log.h"
+#include "core/Log.h"
 
 #include <algorithm>
 
 namespace gc3::cuda {
 
-using host::Outcome;
+using core::Outcome;
 
 OnDevice::OnDevice(const Cuda &cuda, int device) : cuda(cuda) {
   int current = -1;
@@ -24,7 +24,7 @@ OnDevice::~OnDevice() {
     return;
   const Outcome back = outcomeOf(cuda, cuda.setDevice(before), "going back to device " + std::to_string(before));
   if (!back.ok()) // no call has failed for it
-    log::tellOnce(back.text);
+    core::tellOnce(back.text);
 }
 
 Outcome allocate(const Cuda &cuda, size_t bytes, const std::string &what, DeviceMemory &memory) {
@@ -75,7 +75,7 @@ Outcome CallMemory::reserve(size_t bytes, std::byte *&memory) {
     if (const Outcome grown = onGpu.grow(cuda, bytes); !grown.ok()) {
       if (const Outcome outcome = onHost.grow(cuda, bytes); !outcome.ok())
         return {outcome.code, grown.text + "; " + outcome.text};
-      log::tellOnce(grown.text + "; they lie in the host's memory, which is slow");
+      core::tellOnce(grown.text + "; they lie in the host's memory, which is slow");
     }
   memory = onGpu.holds(bytes) ? onGpu.data() : onHost.data();
   return {};

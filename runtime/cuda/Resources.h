@@ -16,12 +16,12 @@ public:
   ~OnDevice();
   OnDevice(const OnDevice &) = delete;
   OnDevice &operator=(const OnDevice &) = delete;
-  const host::Outcome &outcome() const { return result; }
+  const core::Outcome &outcome() const { return result; }
 
 private:
   const Cuda &cuda;
   int before = -1; ///< -1: nothing to take back
-  host::Outcome result;
+  core::Outcome result;
 };
 
 /// One thing that CUDA hands out, and the function of the table that takes it back.
@@ -54,9 +54,9 @@ using PinnedMemory = Owned<void *, &Cuda::releasePinned>;
 using OwnStream = Owned<Stream, &Cuda::destroyStream>;
 using OwnEvent = Owned<Event, &Cuda::destroyEvent>;
 
-host::Outcome allocate(const Cuda &cuda, size_t bytes, const std::string &what, DeviceMemory &memory);
-host::Outcome allocate(const Cuda &cuda, size_t bytes, const std::string &what, PinnedMemory &memory);
-host::Outcome createEvent(const Cuda &cuda, OwnEvent &event);
+core::Outcome allocate(const Cuda &cuda, size_t bytes, const std::string &what, DeviceMemory &memory);
+core::Outcome allocate(const Cuda &cuda, size_t bytes, const std::string &what, PinnedMemory &memory);
+core::Outcome createEvent(const Cuda &cuda, OwnEvent &event);
 
 /// Memory that grows. Pieces that it has outgrown stay until the end: kernels on their way, and graphs that were
 /// captured, may know them. Each is at least as large as a call needs, and twice as large as the last if there is room.
@@ -64,7 +64,7 @@ template <typename Memory>
 class Pieces {
 public:
   bool holds(size_t bytes) const { return bytes <= size; }
-  host::Outcome grow(const Cuda &cuda, size_t bytes);
+  core::Outcome grow(const Cuda &cuda, size_t bytes);
   std::byte *data() const { return pieces.empty() ? nullptr : static_cast<std::byte *>(pieces.back().get()); }
   void abandon() {
     for (Memory &piece : pieces)
@@ -85,7 +85,7 @@ class CallMemory {
 public:
   explicit CallMemory(const Cuda &cuda) : cuda(cuda) {}
   /// So many bytes for the next call; null for none.
-  host::Outcome reserve(size_t bytes, std::byte *&memory);
+  core::Outcome reserve(size_t bytes, std::byte *&memory);
   void abandon();
 
 private:

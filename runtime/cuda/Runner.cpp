@@ -7,8 +7,8 @@
 
 namespace gc3::cuda {
 
-using host::Outcome;
-using host::Request;
+using core::Outcome;
+using core::Request;
 
 namespace {
 
@@ -25,14 +25,14 @@ Outcome Runner::prepare() {
   ownStream = OwnStream(cuda, stream);
   if (Outcome outcome = outcomeOf(cuda, cuda.createStream(&stream), "creating a stream"); !outcome.ok())
     return outcome;
-  storyStream = OwnStream(cuda, stream);
+  reportStream = OwnStream(cuda, stream);
   if (Outcome outcome = allocate(cuda, sizeof(uint32_t), "a word that stops kernels", stopWord); !outcome.ok())
     return outcome;
   *static_cast<uint32_t *>(stopWord.get()) = 0;
   return createEvent(cuda, lastCall);
 }
 
-const GpuProgram *Runner::find(const host::LoadedProgram &program) const {
+const GpuProgram *Runner::find(const core::LoadedProgram &program) const {
   for (const auto &known : programs)
     if (&known->loaded() == &program)
       return known.get();
@@ -63,38 +63,38 @@ Outcome Runner::plan(const GpuProgram &program, std::span<const Request> request
 
 /// Where the ranks' buffers lie, and what has to be moved for it.
 Outcome Runner::placeBuffers(std::span<const Request> requests, Plan &plan) {
-  const Prepared &prepared = *plan.prepared;
-  const device::RankRange ranks = prepared.program.ranks();
-  device::Bridge bridge(prepared.program.loaded(), prepared.layout, requests[0]);
+  const PreparedLaunch &prepared = *plan.prepared;
+  const core::RankRange ranks = prepared.program.ranks();
+  plan::CopyPlan copies(prepared.program.loaded(), prepared.layout, requests[0]);
   if (prepared.isPadded())
-    bridge.pad(prepared.padded);
+    copies.pad(prepared.padded);
   plan.placements.resize(ranks.size());
   uint64_t bytes = 0;
   for (uint32_t i = 0; i < ranks.size(); ++i) {
     const uint32_t r = ranks.first + i;
     if (Outcome outcome = prepared.placer.place(r, requests[i], plan.placements[i]); !outcome.ok())
       return outcome;
-    bytes += bridge.scratchBytes(r) + bridge.privateBytes(r, plan.placements[i], requests[i]);
+    bytes += copies.scratchBytes(r) + copies.privateBytes(r, plan.placements[i], requests[i]);
   }
   std::byte *next = nullptr;
   if (Outcome outcome = memory.reserve(bytes, next); !outcome.ok())
     return outcome;
   for (uint32_t i = 0; i < ranks.size(); ++i) {
     const uint32_t r = ranks.first + i;
-    plan.call.memory[i] = bridge.cross(r, plan.placements[i], requests[i], next, plan.surroundings);
-    next += bridge.privateBytes(r, plan.placements[i], requests[i]);
-    plan.call.memory[i].buffers[static_cast<uint32_t>(device::Buffer::Scratch)] = next;
-    next += bridge.scratchBytes(r);
+    plan.call.memory[i] = copies.planRank(r, plan.placements[i], requests[i], next, plan.surroundings);
+    next += copies.privateBytes(r, plan.placements[i], requests[i]);
+    plan.call.memory[i].buffers[static_cast<uint32_t>(kernel::Buffer::Scratch)] = next;
+    next += copies.scratchBytes(r);
   }
   return {};
 }
 
-Outcome Runner::enqueueMove(device::Move move, const Plan &plan, Stream stream) {
-  const host::ElementType type = plan.prepared->elementType();
-  if (move.kind == device::Move::Kind::Copy)
-    return outcomeOf(cuda, cuda.copy(move.to, move.from, move.elements * host::elementSize(type), stream),
+Outcome Runner::enqueueMove(plan::StreamMove move, const Plan &plan, Stream stream) {
+  const core::ElementType type = plan.prepared->elementType();
+  if (move.kind == plan::StreamMove::Kind::Copy)
+    return outcomeOf(cuda, cuda.copy(move.to, move.from, move.elements * core::elementSize(type), stream),
                      "copying a buffer");
-  const bool multiplies = move.kind == device::Move::Kind::Multiply;
+  const bool multiplies = move.kind == plan::StreamMove::Kind::Multiply;
   uint32_t contributions = plan.prepared->program.loaded().program->info().contributions();
   void *multiply[] = {&move.to, &move.from, &move.elements, &move.factor.bits, &move.factor.address};
   void *divide[] = {&move.to, &move.from, &move.elements, &contributions};
@@ -106,8 +106,8 @@ Outcome Runner::enqueueMove(device::Move move, const Plan &plan, Stream stream) 
                    "launching a kernel");
 }
 
-Outcome Runner::enqueueMoves(const std::vector<device::Move> &moves, const Plan &plan, Stream stream) {
-  for (const device::Move &move : moves)
+Outcome Runner::enqueueMoves(const std::vector<plan::StreamMove> &moves, const Plan &plan, Stream stream) {
+  for (const plan::StreamMove &move : moves)
     if (Outcome outcome = enqueueMove(move, plan, stream); !outcome.ok())
       return outcome;
   return {};
@@ -197,14 +197,14 @@ Outcome Runner::isIdle(bool &idle) const {
 }
 
 /// What the blocks of the stopped kernel waited for.
-Outcome Runner::story(std::span<GpuProgram *const> told) const {
+Outcome Runner::stallReport(std::span<GpuProgram *const> told) const {
   const OnDevice device(cuda, ownRoom.device);
   if (!device.outcome().ok())
     return device.outcome();
   std::string text = "a kernel has not ended in " + std::to_string(timeoutMs) + " ms and was stopped";
   for (GpuProgram *program : told) {
     std::string waited;
-    if (Outcome outcome = program->story(storyStream.get(), waited); !outcome.ok())
+    if (Outcome outcome = program->stallReport(reportStream.get(), waited); !outcome.ok())
       return outcome;
     if (!waited.empty())
       text += "; " + waited;
@@ -248,7 +248,7 @@ Outcome Runner::watch(Watchdog::Clock::time_point now) {
     for (const auto &program : programs)
       told.push_back(program.get());
     lock.unlock(); // who asks, or stops what runs, does not wait for CUDA
-    const Outcome why = story(told);
+    const Outcome why = stallReport(told);
     lock.lock();
     watched = Watched::Over;
     addReason(why);

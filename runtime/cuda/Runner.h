@@ -5,9 +5,9 @@
 // call at any time, also while a launch is waited for.
 #pragma once
 
-#include "cuda/Prepared.h"
+#include "cuda/PreparedLaunch.h"
 #include "cuda/Watchdog.h"
-#include "device/Bridge.h"
+#include "plan/CopyPlan.h"
 
 #include <deque>
 #include <memory>
@@ -24,49 +24,49 @@ public:
         watchdog(std::chrono::milliseconds(timeoutMs)) {}
 
   /// Takes what calls need on the thread's current device.
-  host::Outcome prepare();
+  core::Outcome prepare();
 
   const Room &room() const { return ownRoom; }
   /// For what belongs to no call.
   Stream stream() const { return ownStream.get(); }
 
   /// The program, if it is on the GPU.
-  const GpuProgram *find(const host::LoadedProgram &program) const;
+  const GpuProgram *find(const core::LoadedProgram &program) const;
   const GpuProgram &add(std::unique_ptr<GpuProgram> program);
 
   /// A call, from its requests to what is put on the stream.
   struct Plan {
-    std::shared_ptr<const Prepared> prepared;
-    std::vector<host::Placement> placements;
-    device::Surroundings surroundings;
-    device::Call call{};
+    std::shared_ptr<const PreparedLaunch> prepared;
+    std::vector<core::Placement> placements;
+    plan::Surroundings surroundings;
+    kernel::KernelArgs call{};
     Launch launch{};
     uint64_t capture = 0; ///< that it is a part of; 0: none
   };
-  host::Outcome findCapture(Stream stream, uint64_t &capture) const;
+  core::Outcome findCapture(Stream stream, uint64_t &capture) const;
   /// A call with one valid request for each of the program's ranks here, all alike.
-  host::Outcome plan(const GpuProgram &program, std::span<const host::Request> requests, uint64_t capture, Plan &plan);
+  core::Outcome plan(const GpuProgram &program, std::span<const core::Request> requests, uint64_t capture, Plan &plan);
   /// Behind the last call, whatever stream that was on, or is replayed on.
-  host::Outcome enqueue(Plan &plan, Stream stream);
+  core::Outcome enqueue(Plan &plan, Stream stream);
   /// The same with `call` in place of the call itself, which is to put() it between other things.
   template <typename Call>
-  host::Outcome enqueueWith(const Plan &plan, Stream stream, Call call) {
-    if (host::Outcome outcome = begin(plan, stream); !outcome.ok())
+  core::Outcome enqueueWith(const Plan &plan, Stream stream, Call call) {
+    if (core::Outcome outcome = begin(plan, stream); !outcome.ok())
       return outcome;
     return end(plan, stream, call());
   }
-  host::Outcome put(Plan &plan, Stream stream);
+  core::Outcome put(Plan &plan, Stream stream);
   /// What comes next on a stream that is not captured comes behind the last call.
-  host::Outcome awaitLastCall(Stream stream) const;
+  core::Outcome awaitLastCall(Stream stream) const;
   /// Whether the calls that were enqueued or replayed have ended, or failed.
-  host::Outcome isIdle(bool &idle) const;
+  core::Outcome isIdle(bool &idle) const;
 
   /// Looks after the kernels under way: if there is a timeout, one that runs for longer is stopped, also in a replay of
   /// a graph. Not ok: a call has been stopped, or has failed. The connections are in the middle of messages then.
-  host::Outcome watch(Watchdog::Clock::time_point now);
+  core::Outcome watch(Watchdog::Clock::time_point now);
   /// As watch, on threads of which nobody knows whether they use CUDA: without any call of it, which would take memory
   /// of the first GPU there. Calls that have failed and what a stopped one waited for are left to others.
-  host::Outcome glance(Watchdog::Clock::time_point now);
+  core::Outcome glance(Watchdog::Clock::time_point now);
   /// As watch, on a thread that does nothing else. It uses this GPU from then on.
   void patrol();
   /// Ends the kernels that run and those that will.
@@ -75,28 +75,28 @@ public:
   void abandon();
   void abandonStream() { ownStream.abandon(); }
   /// Why there can't be calls any more, if so.
-  host::Outcome broken() const;
+  core::Outcome broken() const;
   /// From now on there can't be.
-  void breakDown(const host::Outcome &why);
+  void breakDown(const core::Outcome &why);
 
 private:
-  host::Outcome placeBuffers(std::span<const host::Request> requests, Plan &plan);
-  host::Outcome begin(const Plan &plan, Stream stream);
-  host::Outcome end(const Plan &plan, Stream stream, const host::Outcome &outcome);
-  host::Outcome noteCaptured(const Plan &plan, Stream stream);
+  core::Outcome placeBuffers(std::span<const core::Request> requests, Plan &plan);
+  core::Outcome begin(const Plan &plan, Stream stream);
+  core::Outcome end(const Plan &plan, Stream stream, const core::Outcome &outcome);
+  core::Outcome noteCaptured(const Plan &plan, Stream stream);
   Event lastCallOf(uint64_t capture) const;
-  host::Outcome enqueueMove(device::Move move, const Plan &plan, Stream stream);
-  host::Outcome enqueueMoves(const std::vector<device::Move> &moves, const Plan &plan, Stream stream);
+  core::Outcome enqueueMove(plan::StreamMove move, const Plan &plan, Stream stream);
+  core::Outcome enqueueMoves(const std::vector<plan::StreamMove> &moves, const Plan &plan, Stream stream);
   bool lookAtBlocks(Watchdog::Clock::time_point now);
-  host::Outcome story(std::span<GpuProgram *const> told) const;
-  void addReason(const host::Outcome &why);
+  core::Outcome stallReport(std::span<GpuProgram *const> told) const;
+  void addReason(const core::Outcome &why);
 
   const Cuda &cuda;
   const uint32_t timeoutMs;
   const bool mixesGraphs;
   Room ownRoom;
   OwnStream ownStream;
-  OwnStream storyStream; ///< nobody waits there for anybody
+  OwnStream reportStream; ///< nobody waits there for anybody
   PinnedMemory stopWord;
   OwnEvent lastCall;       ///< also of replays
   bool isInGraphs = false; ///< it is
@@ -108,13 +108,13 @@ private:
   };
   static constexpr size_t mostCaptures = 256;
   std::deque<Capture> captures;
-  PreparedCalls preparedCalls;
+  PreparedLaunches preparedCalls;
   CallMemory memory;
   mutable std::mutex watching; ///< guards what follows
   Watchdog watchdog;
   std::vector<std::unique_ptr<GpuProgram>> programs;
   enum class Watched : uint8_t { Running, Stopping, Telling, Over } watched = Watched::Running;
-  host::Outcome whyBroken, whyBefore; ///< the latter where that was before something was stopped
+  core::Outcome whyBroken, whyBefore; ///< the latter where that was before something was stopped
 };
 
 } // namespace gc3::cuda

@@ -15,27 +15,27 @@ static_assert(static_cast<int>(Attribute::CooperativeLaunch) == cudaDevAttrCoope
 /// The same function, aside of captures.
 template <auto Function, typename... Arguments>
 Result aside(Arguments... arguments) {
-  const Aside thisThread;
+  const RelaxedCapture thisThread;
   return taken(Function(arguments...));
 }
 
 Result allocate(void **memory, size_t bytes) {
-  const Aside thisThread;
+  const RelaxedCapture thisThread;
   return taken(cudaMalloc(memory, bytes));
 }
 
 Result allocatePinned(void **memory, size_t bytes) {
-  const Aside thisThread;
+  const RelaxedCapture thisThread;
   return taken(cudaHostAlloc(memory, bytes, cudaHostAllocMapped | cudaHostAllocPortable));
 }
 
 Result createStream(Stream *stream) {
-  const Aside thisThread;
+  const RelaxedCapture thisThread;
   return taken(cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking));
 }
 
 Result createEvent(Event *event) {
-  const Aside thisThread;
+  const RelaxedCapture thisThread;
   return taken(cudaEventCreateWithFlags(event, cudaEventDisableTiming));
 }
 
@@ -100,10 +100,10 @@ constexpr Cuda table{
     .occupancy = occupancy,
     .launch = launch,
     .describe = describe,
-    .interpreter = kernelFor,
-    .multiply = multiplyKernel,
-    .divide = divideKernel,
-    .clock = clockKernel,
+    .interpreter = kernel::kernelFor,
+    .multiply = kernel::multiplyKernel,
+    .divide = kernel::divideKernel,
+    .clock = kernel::clockKernel,
 };
 
 } // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What environment variables and configs say of communicators on GPUs.
+#include "core/Proofs.h"
 #include "cuda/Options.h"
-#include "host/Proofs.h"
 
 #include <algorithm>
 #include <charconv>
@@ -11,30 +11,30 @@
 
 namespace gc3::cuda {
 
-using host::Outcome;
+using core::Outcome;
 
 namespace {
 
-static_assert(gc3NumProtocols == device::protocolCount && gc3Simple == static_cast<int>(device::Protocol::Simple) &&
-                  gc3LL == static_cast<int>(device::Protocol::LL) &&
-                  gc3LL128 == static_cast<int>(device::Protocol::LL128),
+static_assert(gc3NumProtocols == kernel::protocolCount && gc3Simple == static_cast<int>(kernel::Protocol::Simple) &&
+                  gc3LL == static_cast<int>(kernel::Protocol::LL) &&
+                  gc3LL128 == static_cast<int>(kernel::Protocol::LL128),
               "a config's tunings are ours, by the same numbers");
 
 /// By protocol; the last one is for those that have none of their own. 0: none.
-using Numbers = std::array<uint64_t, device::protocolCount + 1>;
+using Numbers = std::array<uint64_t, kernel::protocolCount + 1>;
 
 /// Which of the numbers `NAME` in `NAME:NUMBER` is about; one too many if there is no such protocol.
 size_t protocolNamed(const std::string &name) {
-  for (size_t p = 0; p < device::protocolCount; ++p)
+  for (size_t p = 0; p < kernel::protocolCount; ++p)
     if (strcasecmp(name.c_str(), EnumNameProtocol(static_cast<bundle::fbs::Protocol>(p))) == 0)
       return p;
-  return device::protocolCount + 1;
+  return kernel::protocolCount + 1;
 }
 
 /// An item of a list, `NUMBER` or `PROTOCOL:NUMBER`. False: it means nothing, or comes a second time.
 bool add(const std::string &item, uint64_t most, Numbers &numbers) {
   const size_t colon = item.find(':');
-  const size_t which = colon == std::string::npos ? device::protocolCount : protocolNamed(item.substr(0, colon));
+  const size_t which = colon == std::string::npos ? kernel::protocolCount : protocolNamed(item.substr(0, colon));
   if (which >= numbers.size() || numbers[which] != 0)
     return false;
   const char *begin = item.data() + (colon == std::string::npos ? 0 : colon + 1), *end = item.data() + item.size();
@@ -61,7 +61,7 @@ Outcome fill(const char *variable, Number Tuning::*member, Options &options) {
                                       "all protocols and one for each of Simple, LL and LL128, as in 4,LL:16"};
     begin = end + 1;
   }
-  for (size_t p = 0; p < device::protocolCount; ++p)
+  for (size_t p = 0; p < kernel::protocolCount; ++p)
     if (Number &number = options.tuning[p].*member; number == 0)
       number = static_cast<Number>(numbers[p] != 0 ? numbers[p] : numbers.back());
   return {};
@@ -95,9 +95,9 @@ Number chosenOf(Number forOne, Number forAll) {
 }
 
 /// The config alone; 0 where it leaves the choice to others.
-std::array<Tuning, device::protocolCount> tuningOf(const gc3GpuConfig_t &config) {
-  std::array<Tuning, device::protocolCount> tuning;
-  for (size_t p = 0; p < device::protocolCount; ++p) {
+std::array<Tuning, kernel::protocolCount> tuningOf(const gc3GpuConfig_t &config) {
+  std::array<Tuning, kernel::protocolCount> tuning;
+  for (size_t p = 0; p < kernel::protocolCount; ++p) {
     const gc3Tuning_t &own = config.tuning[p];
     tuning[p] = {chosenOf(own.slots, config.slots), chosenOf(own.slotBytes, config.slotBytes),
                  chosenOf(own.threads, config.threads)};
@@ -118,11 +118,11 @@ Options optionsOf(const gc3GpuConfig_t &config) {
   options.timeoutMs = config.timeoutMs;
   options.mixesGraphs = mixesGraphs();
   options.allowUnproven = config.allowUnproven != 0;
-  options.choice = {config.programs ? config.programs : host::environmentPrograms(), config.tuner, config.tunerData};
+  options.choice = {config.programs ? config.programs : core::environmentPrograms(), config.tuner, config.tunerData};
   for (Outcome outcome :
        {fill("GC3_SLOTS", &Tuning::slots, options), fill("GC3_SLOT_BYTES", &Tuning::slotBytes, options),
         fill("GC3_THREADS", &Tuning::threads, options), chooseLL128(config.ll128, options.strictLL128),
-        host::fillTimeout(options.timeoutMs), host::fillAllowUnproven(options.allowUnproven)})
+        core::fillTimeout(options.timeoutMs), core::fillAllowUnproven(options.allowUnproven)})
     if (options.problem.ok())
       options.problem = std::move(outcome);
   return options;

@@ -17,7 +17,7 @@ public:
 
   explicit Watchdog(std::chrono::milliseconds timeout) : timeout(timeout) {}
 
-  /// More blocks, with what each says (device::Call::running); that has to stay.
+  /// More blocks, with what each says (kernel::KernelArgs::running); that has to stay.
   void add(std::span<const uint64_t> running);
 
   /// Whether a block has been in its call for as long as the timeout, counted from when it is first seen there.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gin/Part.h"
 
+#include "core/Log.h"
 #include "gc3.h"
-#include "log/Log.h"
 
 #include <cstdlib>
 #include <dlfcn.h>
@@ -50,8 +50,8 @@ const Part *find() {
     const char *path = std::getenv("GC3_GIN_LIB");
     std::string why;
     const Part *part = open(path && *path ? path : pathNear(ownFolder()), why);
-    if (!part && log::informs())
-      log::tell("no way between nodes: " + why);
+    if (!part && core::informs())
+      core::tell("no way between nodes: " + why);
     return part;
   }();
   return found;

@@ -2,7 +2,7 @@
 // The kernels of libgc3gin.so, as addresses that its CUDA runtime takes.
 #pragma once
 
-#include "cuda/Kernels.h"
+#include "kernel/Kernels.h"
 
 namespace gc3::gin {
 

@@ -3,7 +3,7 @@
 // chooses among networks at run time, and with the code for all of them inside it the interpreter would spill.
 #pragma once
 
-#include "cuda/Machine.cuh"
+#include "kernel/PtxMachine.cuh"
 
 #include <nccl_device.h>
 
@@ -30,21 +30,21 @@ static __device__ __noinline__ uint64_t read(const ncclDevComm &comm, uint32_t c
   return ncclGin(comm, static_cast<int>(context)).readSignal(id);
 }
 
-class Machine : public cuda::Machine {
+class Machine : public kernel::PtxMachine {
 public:
   static constexpr bool hasNetwork = true;
 
-  __device__ __forceinline__ explicit Machine(const device::Call &call) : call(call) {}
+  __device__ __forceinline__ explicit Machine(const kernel::KernelArgs &call) : call(call) {}
 
   __device__ __forceinline__ void put(uint32_t peer, const void *window, uint64_t to, uint64_t from, uint64_t bytes,
-                                      device::Signal signal) {
+                                      kernel::Signal signal) {
     gin::put(comm(), peer, window, to, from, bytes, signal.context, signal.id);
   }
-  __device__ __forceinline__ void signal(uint32_t peer, device::Signal signal, uint64_t value) {
+  __device__ __forceinline__ void signal(uint32_t peer, kernel::Signal signal, uint64_t value) {
     gin::add(comm(), peer, signal.context, signal.id, value);
   }
   /// Acquires for the whole system.
-  __device__ __forceinline__ uint64_t readSignal(device::Signal signal) {
+  __device__ __forceinline__ uint64_t readSignal(kernel::Signal signal) {
     return gin::read(comm(), signal.context, signal.id);
   }
 
@@ -54,7 +54,7 @@ private:
     return *static_cast<const ncclDevComm *>(call.ranks->network);
   }
 
-  const device::Call &call;
+  const kernel::KernelArgs &call;
 };
 
 } // namespace gc3::gin

@@ -35,12 +35,13 @@ ncclDevCommRequirements requirementsOf(uint32_t signals) {
   return requirements;
 }
 
-nccl::Result create(nccl::signature::DevCommCreate *function, nccl::Comm comm, uint32_t signals, void *deviceComm) {
+ncclapi::Result create(ncclapi::signature::DevCommCreate *function, ncclapi::Comm comm, uint32_t signals,
+                       void *deviceComm) {
   const ncclDevCommRequirements requirements = requirementsOf(signals);
   return function(comm, &requirements, deviceComm);
 }
 
-nccl::Result destroy(nccl::signature::DevCommDestroy *function, nccl::Comm comm, const void *deviceComm) {
+ncclapi::Result destroy(ncclapi::signature::DevCommDestroy *function, ncclapi::Comm comm, const void *deviceComm) {
   return function(comm, deviceComm);
 }
 
@@ -48,12 +49,12 @@ uint32_t contexts(const void *deviceComm) {
   return static_cast<const ncclDevComm *>(deviceComm)->ginContextCount;
 }
 
-const void *kernel(host::ElementType type, device::Protocol protocol) {
+const void *kernel(core::ElementType type, kernel::Protocol protocol) {
   static constexpr const void *(*kernels[])() = {kernelInt8,   kernelUint8,    kernelInt32,   kernelUint32,
                                                  kernelInt64,  kernelUint64,   kernelHalf,    kernelFloat,
                                                  kernelDouble, kernelBfloat16, kernelFp8e4m3, kernelFp8e5m2};
-  static_assert(std::size(kernels) == host::elementTypeCount);
-  return protocol == device::Protocol::Simple ? kernels[static_cast<size_t>(type)]() : nullptr;
+  static_assert(std::size(kernels) == core::elementTypeCount);
+  return protocol == kernel::Protocol::Simple ? kernels[static_cast<size_t>(type)]() : nullptr;
 }
 
 constexpr Part part{

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "cuda/Cuda.h"
-#include "nccl/Abi.h"
+#include "ncclapi/Abi.h"
 
 #include <string>
 
@@ -19,11 +19,12 @@ struct Part {
   uint32_t gc3; ///< GC3_VERSION: its kernels read what the engine writes
   int nccl;     ///< NCCL_VERSION_CODE
 
-  size_t commBytes; ///< of a device communicator, which a kernel finds a copy of at device::Rank::network
+  size_t commBytes; ///< of a device communicator, which a kernel finds a copy of at kernel::RankImage::network
   /// With no signals it is one for ranks that reach each other's memory, without GIN. Both by NCCL's functions, which
   /// the engine finds. In an open group of NCCL's the communicator is filled in when the group ends.
-  nccl::Result (*create)(nccl::signature::DevCommCreate *function, nccl::Comm comm, uint32_t signals, void *deviceComm);
-  nccl::Result (*destroy)(nccl::signature::DevCommDestroy *function, nccl::Comm comm, const void *deviceComm);
+  ncclapi::Result (*create)(ncclapi::signature::DevCommCreate *function, ncclapi::Comm comm, uint32_t signals,
+                            void *deviceComm);
+  ncclapi::Result (*destroy)(ncclapi::signature::DevCommDestroy *function, ncclapi::Comm comm, const void *deviceComm);
   uint32_t (*contexts)(const void *deviceComm);
 
   cuda::Interpreters interpreters; ///< for Simple alone

@@ -30,7 +30,7 @@ public:
           return run.explainDeadlock();
         continue;
       }
-      ThreadBlock &block = run.threadBlocks()[order[at]];
+      ThreadBlockState &block = run.threadBlocks()[order[at]];
       run.step(block);
       if (run.blocked(block) == Blocked::Finished)
         order.erase(order.begin() + static_cast<ptrdiff_t>(at));

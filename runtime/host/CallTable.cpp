@@ -6,6 +6,8 @@
 
 namespace gc3::host {
 
+using namespace core;
+
 namespace {
 
 /// Below this many bytes over all ranks one thread is done before another has woken up.
@@ -20,18 +22,18 @@ CallTable::CallTable(const bundle::BundleFile &file, uint32_t rankCount, const C
     : ranks(rankCount), options(chosen), selection(file, rankCount, chosen.allowUnproven, chosen.choice),
       random(chosen.seed) {
   if (options.trace)
-    timeline.emplace(*options.trace, RankSpan{0, ranks});
+    timeline.emplace(*options.trace, RankRange{0, ranks});
 }
 
-uint32_t CallTable::helpers(const Call &call) const {
+uint32_t CallTable::helpers(const PreparedCall &call) const {
   uint32_t threads = std::min(options.workers ? options.workers : machineThreads(), ranks);
   return call.dataBytes() < bytesWorthHelpers ? 0 : threads - 1;
 }
 
 /// Calls that came to a stop go at once, since no rank is in them.
-void CallTable::retire(std::span<const Call *const> entered) {
+void CallTable::retire(std::span<const PreparedCall *const> entered) {
   leaving.clear();
-  std::vector<std::unique_ptr<Call>> staying;
+  std::vector<std::unique_ptr<PreparedCall>> staying;
   for (auto &call : calls)
     if (std::find(entered.begin(), entered.end(), call.get()) != entered.end())
       leaving.push_back(std::move(call));
@@ -66,10 +68,10 @@ LayoutOptions CallTable::layoutFor(const LoadedProgram &loaded, const Request &r
 
 /// Adversarial runs share memory every other time, however small the call.
 uint64_t CallTable::sharingFrom() {
-  return !options.adversarial ? Call::bytesWorthSharing : random.below(2) ? 0 : UINT64_MAX;
+  return !options.adversarial ? PreparedCall::bytesWorthSharing : random.below(2) ? 0 : UINT64_MAX;
 }
 
-Outcome CallTable::find(const Request &request, Call *&call) {
+Outcome CallTable::find(const Request &request, PreparedCall *&call) {
   for (const auto &known : calls)
     if (known->serves(request)) {
       call = known.get();
@@ -79,8 +81,8 @@ Outcome CallTable::find(const Request &request, Call *&call) {
   if (Outcome outcome = selection.select(request, program); !outcome.ok() || request.count == 0)
     return outcome;
   makeRoom();
-  std::unique_ptr<Call> fresh;
-  if (Outcome outcome = Call::prepare(*program, request, layoutFor(*program, request), sharingFrom(), fresh);
+  std::unique_ptr<PreparedCall> fresh;
+  if (Outcome outcome = PreparedCall::prepare(*program, request, layoutFor(*program, request), sharingFrom(), fresh);
       !outcome.ok())
     return outcome;
   if (options.adversarial)
@@ -92,7 +94,7 @@ Outcome CallTable::find(const Request &request, Call *&call) {
   return {};
 }
 
-Outcome CallTable::enter(std::span<const Request> requests, uint64_t number, Call &call, Sharing &sharing) {
+Outcome CallTable::enter(std::span<const Request> requests, uint64_t number, PreparedCall &call, Sharing &sharing) {
   std::vector<Placement> placements(ranks);
   bool memory = true;
   sharing = Sharing::Either;
@@ -110,8 +112,8 @@ Outcome CallTable::enter(std::span<const Request> requests, uint64_t number, Cal
   return {};
 }
 
-Outcome CallTable::begin(std::span<const Request> requests, uint64_t number, std::span<const Call *const> entered,
-                         Call *&call, Sharing &sharing) {
+Outcome CallTable::begin(std::span<const Request> requests, uint64_t number,
+                         std::span<const PreparedCall *const> entered, PreparedCall *&call, Sharing &sharing) {
   call = nullptr;
   retire(entered);
   if (Outcome outcome = checkRequests(requests); !outcome.ok())
@@ -119,7 +121,7 @@ Outcome CallTable::begin(std::span<const Request> requests, uint64_t number, std
   const Request &request = requests[0];
   if (isEmpty(request))
     return {};
-  Call *found = nullptr;
+  PreparedCall *found = nullptr;
   if (Outcome outcome = find(request, found); !outcome.ok() || !found)
     return outcome;
   Outcome outcome = enter(requests, number, *found, sharing);

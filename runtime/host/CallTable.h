@@ -3,20 +3,20 @@
 // found; those that are no longer wanted go when no rank can be in them.
 #pragma once
 
-#include "host/Call.h"
+#include "host/PreparedCall.h"
 #include "host/Random.h"
 #include "host/WorkerPool.h"
 
 namespace gc3::host {
 
 struct CallOptions {
-  LayoutOptions layout;
+  core::LayoutOptions layout;
   uint32_t workers = 0; ///< 0: the machine's
   bool adversarial = false;
   uint64_t seed = 0;
   bool allowUnproven = false;        ///< see Selection
   trace::TraceFile *trace = nullptr; ///< where calls are recorded; null: they are not
-  Choice choice;                     ///< of programs
+  core::Choice choice;               ///< of programs
 };
 
 class CallTable {
@@ -27,34 +27,36 @@ public:
   /// `number`. All ranks have ended their last calls, here and elsewhere. `call` is null where there is nothing left to
   /// do; `sharing` is what Call::sweep wants to know. Calls that some rank has `entered` already, in vain since the
   /// others have not, are given up; they stay until the next begin().
-  Outcome begin(std::span<const Request> requests, uint64_t number, std::span<const Call *const> entered, Call *&call,
-                Sharing &sharing);
+  core::Outcome begin(std::span<const core::Request> requests, uint64_t number,
+                      std::span<const PreparedCall *const> entered, PreparedCall *&call, Sharing &sharing);
 
   /// Rises with each call that is given up.
   uint64_t retirements() const { return retired.load(std::memory_order_acquire); }
 
   /// The program that such a call would run; errors as for the call.
-  Outcome select(const Request &request, const LoadedProgram *&program) { return selection.select(request, program); }
+  core::Outcome select(const core::Request &request, const core::LoadedProgram *&program) {
+    return selection.select(request, program);
+  }
 
   /// Pool threads that such a call is worth where one thread brings all ranks.
-  uint32_t helpers(const Call &call) const;
+  uint32_t helpers(const PreparedCall &call) const;
 
 private:
-  Outcome find(const Request &request, Call *&call);
-  Outcome enter(std::span<const Request> requests, uint64_t number, Call &call, Sharing &sharing);
+  core::Outcome find(const core::Request &request, PreparedCall *&call);
+  core::Outcome enter(std::span<const core::Request> requests, uint64_t number, PreparedCall &call, Sharing &sharing);
   uint64_t sharingFrom();
-  LayoutOptions layoutFor(const LoadedProgram &program, const Request &request);
-  void retire(std::span<const Call *const> entered);
+  core::LayoutOptions layoutFor(const core::LoadedProgram &program, const core::Request &request);
+  void retire(std::span<const PreparedCall *const> entered);
   void makeRoom();
 
   const uint32_t ranks;
   const CallOptions options;
-  Selection selection;
+  core::Selection selection;
   Random random;
-  std::vector<std::unique_ptr<Call>> calls;
-  std::vector<std::unique_ptr<Call>> leaving; ///< given up since the last begin()
+  std::vector<std::unique_ptr<PreparedCall>> calls;
+  std::vector<std::unique_ptr<PreparedCall>> leaving; ///< given up since the last begin()
   std::atomic<uint64_t> retired{0};
-  std::optional<Timeline> timeline; ///< goes first, while its programs are there
+  std::optional<core::Timeline> timeline; ///< goes first, while its programs are there
 };
 
 } // namespace gc3::host

@@ -2,18 +2,19 @@
 // Explains why nothing moves. Every unfinished thread block waits for exactly one other (the first of its unmet needs),
 // so that following that from anywhere ends in a cycle, which is the cause; the others wait for it directly or not.
 // O(thread blocks).
+#include "core/WaitingText.h"
 #include "host/Run.h"
-#include "host/Waiting.h"
 
 #include <algorithm>
 
 namespace gc3::host {
 
 using namespace bundle;
+using namespace core;
 
 /// The thread block that has to move first.
 uint32_t Run::waitsFor(uint32_t index) const {
-  const ThreadBlock &block = blocks[index];
+  const ThreadBlockState &block = blocks[index];
   switch (blocked(block)) {
   case Blocked::Staging: return stagingWaitsFor(ranks[block.rank]);
   case Blocked::Wait: return prog.firstThreadBlock(block.rank) + unmetWait(block)->thread_block();
@@ -27,7 +28,7 @@ uint32_t Run::waitsFor(uint32_t index) const {
 }
 
 std::string Run::describe(uint32_t index) const {
-  const ThreadBlock &block = blocks[index];
+  const ThreadBlockState &block = blocks[index];
   if (blocked(block) == Blocked::Reader) {
     const uint32_t local = index - prog.firstThreadBlock(block.rank);
     const fbs::ThreadBlock &record = prog.rank(block.rank).threadBlocks[local];

@@ -8,6 +8,8 @@
 
 namespace gc3::host {
 
+using namespace core;
+
 namespace {
 
 /// Fruitless sweeps over its own ranks after which a worker pauses between them, looks at the others' ranks, gives up
@@ -23,7 +25,8 @@ constexpr std::chrono::microseconds longestNap{1000};
 
 class Work final : public Task {
 public:
-  Work(Call &prepared, uint64_t callNumber, Sharing allowed, std::span<const Part> ownParts, uint32_t workerCount)
+  Work(PreparedCall &prepared, uint64_t callNumber, Sharing allowed, std::span<const RankRequest> ownParts,
+       uint32_t workerCount)
       : call(prepared), number(callNumber), sharing(allowed), own(ownParts), workers(workerCount),
         patience(choosePatience()) {}
 
@@ -84,17 +87,17 @@ private:
     return progress;
   }
 
-  Call &call;
+  PreparedCall &call;
   const uint64_t number;
   const Sharing sharing;
-  const std::span<const Part> own;
+  const std::span<const RankRequest> own;
   const uint32_t workers;
   const Patience patience;
 };
 
 } // namespace
 
-void workOn(Call &call, uint64_t number, Sharing sharing, std::span<const Part> own, WorkerPool &pool,
+void workOn(PreparedCall &call, uint64_t number, Sharing sharing, std::span<const RankRequest> own, WorkerPool &pool,
             uint32_t helpers) {
   Work work(call, number, sharing, own, helpers + 1);
   pool.run(work, helpers);

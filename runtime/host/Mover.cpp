@@ -10,6 +10,8 @@
 
 namespace gc3::host {
 
+using namespace core;
+
 using bundle::Opcode;
 
 void Mover::operator()(const Move &move) const {
@@ -22,7 +24,7 @@ void Mover::operator()(const Move &move) const {
     auto locate = [&](const Side &side) -> std::byte * {
       if (!side.operand)
         return side.packed ? side.packed + done * tile * size : nullptr;
-      BufferLayout::Place place = side.operand->layout->at(side.index + done);
+      BufferLayout::Position place = side.operand->layout->at(side.index + done);
       slots = std::min(slots, place.slots);
       // What is left of the block after this tile's beginning; the slot's own end is a multiple of slotElements unless
       // the block ends first.

@@ -4,14 +4,14 @@
 #pragma once
 
 #include "bundle/Opcode.h"
-#include "host/Layout.h"
+#include "core/Layout.h"
 #include "host/Reduce.h"
 
 namespace gc3::host {
 
 /// A buffer of one rank in one call.
 struct Operand {
-  const BufferLayout *layout = nullptr;
+  const core::BufferLayout *layout = nullptr;
   std::byte *base = nullptr;
 };
 
@@ -37,7 +37,7 @@ struct Move {
 class Mover {
 public:
   /// The layout has to stay.
-  Mover(const Layout &ofCall, ReduceKernel ofCallType) : layout(ofCall), reduce(ofCallType) {}
+  Mover(const core::Layout &ofCall, ReduceKernel ofCallType) : layout(ofCall), reduce(ofCallType) {}
 
   void operator()(const Move &move) const;
 
@@ -48,7 +48,7 @@ private:
   void moveRun(const Move &move, const Pointers &at, uint64_t elements) const;
   void reduceRun(const Move &move, const Pointers &at, const std::byte *with, uint64_t elements) const;
 
-  const Layout &layout;
+  const core::Layout &layout;
   const ReduceKernel reduce;
 };
 

@@ -2,11 +2,13 @@
 // A padded block begins with the caller's elements, so slots lie where they would lie unpadded, and are all full.
 #include "host/Padding.h"
 
-#include "host/Layout.h"
+#include "core/Layout.h"
 
 #include <cstring>
 
 namespace gc3::host {
+
+using namespace core;
 
 namespace {
 

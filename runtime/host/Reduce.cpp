@@ -4,9 +4,10 @@
 // then choose scalar code. Products and sums are never contracted (-ffp-contract=off), or results would depend on the
 // instruction set.
 #include "host/Reduce.h"
+
+#include "core/ElementArithmetic.h"
 #include "host/ReduceF16c.h"
 
-#include <cstring>
 #include <type_traits>
 
 #if defined(__clang__)
@@ -18,43 +19,9 @@
 
 namespace gc3::host {
 
+using namespace core;
+
 namespace {
-
-/// How a type is computed with: Compute is what the operation sees, load and store convert.
-template <typename T>
-struct Arithmetic {
-  using Compute = T;
-  static T load(T value) { return value; }
-  static T store(T value) { return value; }
-};
-
-template <>
-struct Arithmetic<Half> {
-  using Compute = float;
-  static float load(Half value) { return toFloat(value); }
-  static Half store(float value) { return toHalf(value); }
-};
-
-template <>
-struct Arithmetic<Bfloat16> {
-  using Compute = float;
-  static float load(Bfloat16 value) { return toFloat(value); }
-  static Bfloat16 store(float value) { return toBfloat16(value); }
-};
-
-template <>
-struct Arithmetic<Float8E4M3> {
-  using Compute = float;
-  static float load(Float8E4M3 value) { return toFloat(value); }
-  static Float8E4M3 store(float value) { return toFloat8E4M3(toFloat(toHalf(value))); }
-};
-
-template <>
-struct Arithmetic<Float8E5M2> {
-  using Compute = float;
-  static float load(Float8E5M2 value) { return toFloat(value); }
-  static Float8E5M2 store(float value) { return toFloat8E5M2(toFloat(toHalf(value))); }
-};
 
 /// Unsigned where overflow would be undefined; at least int wide so that nothing is promoted to a signed type on the
 /// way.
@@ -77,7 +44,7 @@ C apply(C a, C b) {
 template <typename T, ReduceOp op>
 inline __attribute__((always_inline)) void reduceLoop(void *dstBytes, const void *aBytes, const void *bBytes,
                                                       size_t n) {
-  using A = Arithmetic<T>;
+  using A = ElementArithmetic<T>;
   auto *dst = static_cast<T *>(dstBytes);
   auto *a = static_cast<const T *>(aBytes);
   auto *b = static_cast<const T *>(bBytes);
@@ -121,59 +88,6 @@ ReduceKernel kernelOf(ReduceOp op, Simd simd) {
   return nullptr;
 }
 
-/// Calls `function` with a value of the element's C++ type.
-template <typename Function>
-auto dispatch(ElementType type, Function function) {
-  switch (type) {
-  case ElementType::Int8: return function(int8_t{});
-  case ElementType::Uint8: return function(uint8_t{});
-  case ElementType::Int32: return function(int32_t{});
-  case ElementType::Uint32: return function(uint32_t{});
-  case ElementType::Int64: return function(int64_t{});
-  case ElementType::Uint64: return function(uint64_t{});
-  case ElementType::Half: return function(Half{});
-  case ElementType::Float: return function(float{});
-  case ElementType::Double: return function(double{});
-  case ElementType::Bfloat16: return function(Bfloat16{});
-  case ElementType::Float8E4M3: return function(Float8E4M3{});
-  case ElementType::Float8E5M2: break;
-  }
-  return function(Float8E5M2{});
-}
-
-/// 1 / n as the type holds it; fp8 scales in half, as it reduces.
-template <typename T>
-auto reciprocal(uint32_t n) {
-  using Compute = typename Arithmetic<T>::Compute;
-  Compute exact = Compute(1) / static_cast<Compute>(n);
-  if constexpr (std::is_same_v<T, Bfloat16>)
-    return toFloat(toBfloat16(exact));
-  else if constexpr (sizeof(T) < 4)
-    return toFloat(toHalf(exact));
-  else
-    return exact;
-}
-
-/// A factor that is known by now.
-template <typename Compute>
-Factor known(Compute value) {
-  Factor factor;
-  std::memcpy(&factor.bits, &value, sizeof value);
-  return factor;
-}
-
-template <typename T>
-auto valueOf(const Factor &factor) {
-  typename Arithmetic<T>::Compute value;
-  if (factor.address) {
-    T scalar;
-    std::memcpy(&scalar, factor.address, sizeof scalar);
-    return Arithmetic<T>::load(scalar);
-  }
-  std::memcpy(&value, &factor.bits, sizeof value);
-  return value;
-}
-
 } // namespace
 
 ReduceKernel reduceKernel(ElementType type, ReduceOp op, Simd simd) {
@@ -182,18 +96,10 @@ ReduceKernel reduceKernel(ElementType type, ReduceOp op, Simd simd) {
   return dispatch(type, [op, simd](auto value) { return kernelOf<decltype(value)>(op, simd); });
 }
 
-Factor reciprocalOf(ElementType type, uint32_t n) {
-  return dispatch(type, [n](auto value) { return known(reciprocal<decltype(value)>(n)); });
-}
-
-Factor factorAt(ElementType type, const void *scalar) {
-  return dispatch(type, [scalar](auto value) { return known(valueOf<decltype(value)>({0, scalar})); });
-}
-
 void multiply(ElementType type, void *dst, const void *src, size_t elements, Factor factor, Simd simd) {
   dispatch(type, [=](auto value) {
     using T = decltype(value);
-    using A = Arithmetic<T>;
+    using A = ElementArithmetic<T>;
     const auto scale = valueOf<T>(factor);
     if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, Float8E4M3> || std::is_same_v<T, Float8E5M2>)
       if (simd != Simd::Baseline)

@@ -5,7 +5,7 @@
 // number, as fmin and fmax.
 #pragma once
 
-#include "host/Factor.h"
+#include "core/Factor.h"
 #include "host/Simd.h"
 
 namespace gc3::host {
@@ -15,18 +15,13 @@ using ReduceKernel = void (*)(void *dst, const void *a, const void *b, size_t n)
 
 /// The kernel of an operation between two elements. Avg reduces as Sum: what makes it an average happens before or
 /// after. `simd` has to be one that the processor supports.
-ReduceKernel reduceKernel(ElementType type, ReduceOp op, Simd simd = bestSimd());
-
-/// Before an average of a floating-point type: 1 / n, rounded to the type (half for fp8).
-Factor reciprocalOf(ElementType type, uint32_t n);
-
-/// The scalar of that type at `scalar`, read now.
-Factor factorAt(ElementType type, const void *scalar);
+ReduceKernel reduceKernel(core::ElementType type, core::ReduceOp op, Simd simd = bestSimd());
 
 /// dst[i] = src[i] * factor, rounded as a product of two elements is. `dst` may be `src`.
-void multiply(ElementType type, void *dst, const void *src, size_t elements, Factor factor, Simd simd = bestSimd());
+void multiply(core::ElementType type, void *dst, const void *src, size_t elements, core::Factor factor,
+              Simd simd = bestSimd());
 
 /// After an average: data[i] = data[i] / n, truncating, for the integer types. Floating-point types are left alone.
-void divideForAverage(ElementType type, void *data, size_t elements, uint32_t n);
+void divideForAverage(core::ElementType type, void *data, size_t elements, uint32_t n);
 
 } // namespace gc3::host

@@ -14,6 +14,8 @@
 
 namespace gc3::host {
 
+using namespace core;
+
 namespace {
 
 constexpr size_t lanes = 8;

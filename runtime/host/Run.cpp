@@ -8,6 +8,7 @@
 namespace gc3::host {
 
 using namespace bundle;
+using namespace core;
 
 Run::Run(const LoadedProgram &ofCall, const Layout &ofBuffers, ReduceKernel kernel, std::byte *fifoMemory,
          std::byte *scratchMemory)
@@ -40,7 +41,7 @@ Run::Run(const LoadedProgram &ofCall, const Layout &ofBuffers, ReduceKernel kern
     nextOperands += linesFor(firstScratchBuffer + view.scratchSlots.size(), operandsPerLine);
     nextActive += linesFor(view.threadBlocks.size(), pendingPerLine);
     for (uint32_t tb = 0; tb < view.threadBlocks.size(); ++tb) {
-      ThreadBlock &block = blocks[first + tb];
+      ThreadBlockState &block = blocks[first + tb];
       block.instructions = view.instructions.data() + view.threadBlocks[tb].first_instruction();
       block.instructionCount = view.threadBlocks[tb].instruction_count();
       block.firstStep = prog.firstStep(r) + view.threadBlocks[tb].first_instruction();
@@ -91,19 +92,19 @@ void Run::start(uint32_t rank, const RankMemory &memory, Recording *recording) {
   }
 }
 
-const fbs::Wait *Run::unmetWait(const ThreadBlock &block) const {
+const fbs::Wait *Run::unmetWait(const ThreadBlockState &block) const {
   const fbs::Instruction &inst = block.instructions[block.step];
   const RankState &rank = ranks[block.rank];
   for (uint32_t w = 0; w < inst.wait_count(); ++w) {
     const fbs::Wait &wait = rank.waits[inst.wait_begin() + w];
-    const ThreadBlock &other = rank.blocks[wait.thread_block()];
+    const ThreadBlockState &other = rank.blocks[wait.thread_block()];
     if (other.finishedSteps.load(std::memory_order_relaxed) <= block.tile * other.instructionCount + wait.step())
       return &wait;
   }
   return nullptr;
 }
 
-Blocked Run::blocked(const ThreadBlock &block) const {
+Blocked Run::blocked(const ThreadBlockState &block) const {
   if (block.step == block.instructionCount || block.tile == layout.tiles)
     return lends(block) && !block.outgoing->allReceived() ? Blocked::Reader : Blocked::Finished;
   const fbs::Instruction &inst = block.instructions[block.step];
@@ -120,12 +121,12 @@ Blocked Run::blocked(const ThreadBlock &block) const {
   return Blocked::No;
 }
 
-void Run::step(ThreadBlock &block) {
+void Run::step(ThreadBlockState &block) {
   ranks[block.rank].recording ? stepNoting<Noting::Times>(block) : stepNoting<Noting::Nothing>(block);
 }
 
 template <Run::Noting N>
-void Run::stepNoting(ThreadBlock &block) {
+void Run::stepNoting(ThreadBlockState &block) {
   if (RankState &rank = ranks[block.rank]; block.tile == rank.stagedTiles)
     stageTile(rank);
   move<N>(block, false);
@@ -133,12 +134,12 @@ void Run::stepNoting(ThreadBlock &block) {
 
 /// `ahead`: nothing has been written to the rank's buffers yet, so that copies are as good as what they are of.
 template <Run::Noting N>
-void Run::move(ThreadBlock &block, bool ahead) {
+void Run::move(ThreadBlockState &block, bool ahead) {
   const RankState &rank = ranks[block.rank];
   const fbs::Instruction &inst = block.instructions[block.step];
   const OpcodeTraits &needs = traits(static_cast<Opcode>(inst.opcode()));
   const uint32_t number = block.firstStep + block.step;
-  const Transfers::Step &how = rank.allowed->steps[number];
+  const Transfers::StepTransfer &how = rank.allowed->steps[number];
   Move data{static_cast<Opcode>(inst.opcode()), inst.count(), block.tile, {}, {}, {}, {}, {}, false, false};
   if (needs.reads)
     data.source = ahead ? Side{operand(block.rank, inst.src_buffer(), how.initialSource), inst.src_index(), nullptr}
@@ -159,7 +160,7 @@ void Run::move(ThreadBlock &block, bool ahead) {
     else if (how.out == Transfer::Store)
       data.outgoing = receivedAt(how.receiver);
   }
-  auto cold = [](const Transfers::Step::Warm &warm, const RankState &state) {
+  auto cold = [](const Transfers::StepTransfer::Warm &warm, const RankState &state) {
     return state.streams && !(state.separate ? warm.second : warm.first);
   };
   data.streamTarget = how.lastWrite && cold(how.warmTarget, rank);
@@ -184,12 +185,12 @@ void Run::move(ThreadBlock &block, bool ahead) {
 
 /// What to look at before a thread block that is blocked is worth another look. Only says when not to look: what has
 /// come is then seen, in order, by blocked().
-Run::Pending Run::pendingOn(const ThreadBlock &block, Blocked why) const {
+Run::Pending Run::pendingOn(const ThreadBlockState &block, Blocked why) const {
   const auto index = static_cast<uint32_t>(&block - blocks.data());
   switch (why) {
   case Blocked::Wait: {
     const fbs::Wait &wait = *unmetWait(block);
-    const ThreadBlock &other = ranks[block.rank].blocks[wait.thread_block()];
+    const ThreadBlockState &other = ranks[block.rank].blocks[wait.thread_block()];
     return {&other.finishedSteps, block.tile * other.instructionCount + wait.step() + 1, index};
   }
   case Blocked::Message: return {&block.incoming->sent, block.incoming->receivedBefore + 1, index};
@@ -213,7 +214,7 @@ bool Run::sweepOnce(RankState &state) {
       ++i;
       continue;
     }
-    ThreadBlock &block = blocks[pending.block];
+    ThreadBlockState &block = blocks[pending.block];
     const uint64_t tile = block.tile;
     Blocked now;
     while ((now = blocked(block)) == Blocked::No && block.tile == tile) {
@@ -255,7 +256,7 @@ void Run::sendAhead(uint32_t rank, Sharing kinds) {
   const bool stages = state.stagedTiles != never;
   uint32_t sent = 0, readers = 0;
   for (uint32_t i = 0; i < state.activeCount; ++i) {
-    ThreadBlock &block = blocks[state.active[i].block];
+    ThreadBlockState &block = blocks[state.active[i].block];
     while (blocked(block) == Blocked::No && (block.tile == 0 || !stages) &&
            static_cast<Opcode>(block.instructions[block.step].opcode()) == Opcode::Send &&
            throughSlot(block.firstStep + block.step)) {

@@ -7,11 +7,11 @@
 #pragma once
 
 #include "bundle/Opcode.h"
+#include "core/Layout.h"
+#include "core/Timeline.h"
 #include "host/Fifo.h"
-#include "host/Layout.h"
 #include "host/Mover.h"
 #include "host/Staging.h"
-#include "host/Timeline.h"
 
 #include <atomic>
 #include <memory>
@@ -25,7 +25,7 @@ namespace gc3::host {
 /// from its rank's memory. Staging: the copies of its tile have no room yet.
 enum class Blocked : uint8_t { No, Staging, Wait, Message, Slot, Reader, Finished };
 
-struct alignas(cacheLine) ThreadBlock {
+struct alignas(cacheLine) ThreadBlockState {
   const bundle::fbs::Instruction *instructions = nullptr;
   uint32_t instructionCount = 0;
   uint32_t firstStep = 0; ///< its number in Program
@@ -41,10 +41,10 @@ struct alignas(cacheLine) ThreadBlock {
 class Run {
 public:
   /// All of it has to stay. `fifoMemory` and `scratchMemory` have the bytes that `layout` names.
-  Run(const LoadedProgram &program, const Layout &layout, ReduceKernel kernel, std::byte *fifoMemory,
+  Run(const core::LoadedProgram &program, const core::Layout &layout, ReduceKernel kernel, std::byte *fifoMemory,
       std::byte *scratchMemory);
 
-  const Program &program() const { return prog; }
+  const core::Program &program() const { return prog; }
 
   /// Holding a rank: everything that earlier holders did is visible. tryHold never waits.
   bool tryHold(uint32_t rank) {
@@ -55,7 +55,7 @@ public:
 
   /// Puts the thread blocks of a held rank at their first step, for buffers at `memory`. What they do is noted in
   /// `recording`, unless that is null.
-  void start(uint32_t rank, const RankMemory &memory, Recording *recording = nullptr);
+  void start(uint32_t rank, const RankMemory &memory, core::Recording *recording = nullptr);
   /// From now on messages may skip their slots, until the next start: all ranks have started, and all allow `sharing`.
   void shareMemory(uint32_t rank, Sharing sharing) {
     ranks[rank].shared = true;
@@ -74,12 +74,14 @@ public:
   bool finished(uint32_t rank) const { return ranks[rank].activeCount == 0; }
 
   /// One thread block of a held rank.
-  Blocked blocked(const ThreadBlock &block) const;
-  void step(ThreadBlock &block);
+  Blocked blocked(const ThreadBlockState &block) const;
+  void step(ThreadBlockState &block);
 
-  std::span<ThreadBlock> threadBlocks() { return blocks; }
+  std::span<ThreadBlockState> threadBlocks() { return blocks; }
   /// Memory that grows with the program's steps.
-  size_t memoryBytes() const { return (asWritten.own.size() + inPlace.own.size()) * sizeof(Transfers::Step); }
+  size_t memoryBytes() const {
+    return (asWritten.own.size() + inPlace.own.size()) * sizeof(core::Transfers::StepTransfer);
+  }
 
   /// Who waits for whom, where nothing can move: the cycle first, then further thread blocks, at most 16 lines. All
   /// ranks are held.
@@ -102,9 +104,9 @@ private:
   };
   /// What the steps of a call of one kind of placement may do with this layout.
   struct Allowed {
-    std::span<const Transfers::Step> steps;
-    std::vector<Transfers::Step> own; ///< less than Transfers allows
-    std::vector<bool> lends;          ///< by thread block: others fetch what it sends
+    std::span<const core::Transfers::StepTransfer> steps;
+    std::vector<core::Transfers::StepTransfer> own; ///< less than Transfers allows
+    std::vector<bool> lends;                        ///< by thread block: others fetch what it sends
   };
   // NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): what others look at is on lines of its own
   struct alignas(linePair) RankState {
@@ -114,21 +116,21 @@ private:
     uint64_t stagedTiles = 0; ///< so many tiles have been copied; `never` where there is nothing to copy
 
     // What stays during a call: others look at it for what they fetch and store.
-    alignas(linePair) bool shared = false;      ///< messages may skip their slots
-    bool separate = false, streams = false;     ///< see RankMemory
-    const Allowed *allowed = nullptr;           ///< what holds for this call
-    const Transfers::Staged *toStage = nullptr; ///< what is copied tile by tile
-    std::byte *staged = nullptr;                ///< the copies
+    alignas(linePair) bool shared = false;            ///< messages may skip their slots
+    bool separate = false, streams = false;           ///< see RankMemory
+    const Allowed *allowed = nullptr;                 ///< what holds for this call
+    const core::Transfers::Staged *toStage = nullptr; ///< what is copied tile by tile
+    std::byte *staged = nullptr;                      ///< the copies
     size_t stagedTileBytes = 0;
     Operand *operands = nullptr; ///< input, output, scratch buffers, as in Layout::buffers
     /// What the caller brought, where it is not in its place in the output, as the input's slots are numbered and as
     /// the output's are.
     Operand initial[2];
-    BufferLayout initialLayouts[2];
+    core::BufferLayout initialLayouts[2];
     Pending *active = nullptr;
-    Recording *recording = nullptr; ///< null: nothing is recorded
+    core::Recording *recording = nullptr; ///< null: nothing is recorded
     std::span<const bundle::fbs::Wait> waits;
-    ThreadBlock *blocks = nullptr;
+    ThreadBlockState *blocks = nullptr;
   };
 
   static constexpr uint64_t never = UINT64_MAX;
@@ -142,17 +144,17 @@ private:
   template <Noting N>
   bool sweepOnce(RankState &state);
   template <Noting N>
-  void stepNoting(ThreadBlock &block);
-  Pending pendingOn(const ThreadBlock &block, Blocked why) const;
-  bool lends(const ThreadBlock &block) const {
+  void stepNoting(ThreadBlockState &block);
+  Pending pendingOn(const ThreadBlockState &block, Blocked why) const;
+  bool lends(const ThreadBlockState &block) const {
     const RankState &rank = ranks[block.rank];
     return rank.shared && rank.allowed->lends[static_cast<size_t>(&block - blocks.data())];
   }
-  void allow(const Transfers &transfers, Allowed &allowed) const;
-  bool betterSentAhead(const Transfers::Step &step, const bundle::fbs::Instruction &inst) const;
+  void allow(const core::Transfers &transfers, Allowed &allowed) const;
+  bool betterSentAhead(const core::Transfers::StepTransfer &step, const bundle::fbs::Instruction &inst) const;
   bool sameLengths(uint32_t sender, uint32_t receiver) const;
   template <Noting N>
-  void move(ThreadBlock &block, bool ahead);
+  void move(ThreadBlockState &block, bool ahead);
   Side sourceOf(uint32_t step, uint64_t tile) const;
   Side sentFrom(uint32_t step, uint64_t tile) const;
   Side receivedAt(uint32_t step) const;
@@ -162,15 +164,15 @@ private:
   void startStaging(uint32_t rank, const RankMemory &memory);
   uint32_t stagingWaitsFor(const RankState &state) const;
   void stageTile(RankState &state);
-  const bundle::fbs::Wait *unmetWait(const ThreadBlock &block) const;
+  const bundle::fbs::Wait *unmetWait(const ThreadBlockState &block) const;
   uint32_t waitsFor(uint32_t block) const;
   std::string describe(uint32_t block) const;
 
-  const LoadedProgram &loaded;
-  const Program &prog;
-  const Layout &layout;
+  const core::LoadedProgram &loaded;
+  const core::Program &prog;
+  const core::Layout &layout;
   Mover mover;
-  std::vector<ThreadBlock> blocks;
+  std::vector<ThreadBlockState> blocks;
   Allowed asWritten, inPlace;
   std::unique_ptr<Fifo[]> fifos;
   std::unique_ptr<RankState[]> ranks;

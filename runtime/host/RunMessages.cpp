@@ -7,6 +7,7 @@
 namespace gc3::host {
 
 using namespace bundle;
+using namespace core;
 
 /// A message skips its slot only where both sides have slots of the same lengths, since nobody cuts it to the other's,
 /// and where it is not better sent ahead. That a message takes its slot after all forbids no other to skip its own.
@@ -16,7 +17,7 @@ void Run::allow(const Transfers &transfers, Allowed &allowed) const {
   allowed.lends.assign(blocks.size(), false);
   if (!transfers.any())
     return;
-  std::vector<Transfers::Step> &own = allowed.own;
+  std::vector<Transfers::StepTransfer> &own = allowed.own;
   own.assign(allowed.steps.begin(), allowed.steps.end());
   allowed.steps = own;
   for (size_t tb = 0; tb < blocks.size(); ++tb) {
@@ -24,7 +25,7 @@ void Run::allow(const Transfers &transfers, Allowed &allowed) const {
     for (uint32_t number = 0; number < blocks[tb].instructionCount; ++number) {
       const uint32_t at = blocks[tb].firstStep + number;
       const fbs::Instruction &inst = prog.instruction(at);
-      Transfers::Step &step = own[at];
+      Transfers::StepTransfer &step = own[at];
       leading &= static_cast<Opcode>(inst.opcode()) == Opcode::Send && inst.wait_count() == 0;
       if (step.out != Transfer::Slot &&
           ((leading && betterSentAhead(step, inst)) || (shortSlots && !sameLengths(at, step.receiver))))
@@ -37,7 +38,7 @@ void Run::allow(const Transfers &transfers, Allowed &allowed) const {
 
 /// For a message that a thread block begins with. One that is fetched from a staged copy is copied twice in any case;
 /// else, a second copy of a small one is cheaper than waiting until the others are here.
-bool Run::betterSentAhead(const Transfers::Step &step, const fbs::Instruction &inst) const {
+bool Run::betterSentAhead(const Transfers::StepTransfer &step, const fbs::Instruction &inst) const {
   constexpr uint64_t mostBytes = 2 << 10, mostStagedBytes = 512 << 10;
   return inst.count() * layout.slotElements * layout.elementSize <=
          (step.staged != Transfers::none ? mostStagedBytes : mostBytes);
@@ -48,7 +49,7 @@ Side Run::sourceOf(uint32_t step, uint64_t tile) const {
   const fbs::Instruction &inst = prog.instruction(step);
   const uint32_t rank = prog.rankOfStep(step);
   const RankState &state = ranks[rank];
-  const Transfers::Step &how = state.allowed->steps[step];
+  const Transfers::StepTransfer &how = state.allowed->steps[step];
   if (how.staged != Transfers::none)
     return {nullptr, 0, stagedTile(state, tile) + how.staged * layout.tileElements * layout.elementSize};
   return {operand(rank, inst.src_buffer(), how.initialSource), inst.src_index(), nullptr};

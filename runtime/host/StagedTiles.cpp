@@ -9,6 +9,8 @@
 
 namespace gc3::host {
 
+using namespace core;
+
 void Run::startStaging(uint32_t rank, const RankMemory &memory) {
   RankState &state = ranks[rank];
   state.stagedTiles = never;
@@ -31,7 +33,7 @@ uint32_t Run::stagingWaitsFor(const RankState &state) const {
   const uint64_t ended = state.stagedTiles - layout.stagedTiles() + 1; // so many tiles have to be
   const uint32_t rank = static_cast<uint32_t>(&state - ranks.get());
   for (uint32_t tb = prog.firstThreadBlock(rank); tb < prog.firstThreadBlock(rank + 1); ++tb) {
-    const ThreadBlock &block = blocks[tb];
+    const ThreadBlockState &block = blocks[tb];
     if (block.instructionCount == 0)
       continue;
     if (block.tile < ended)

@@ -18,6 +18,8 @@
 
 namespace gc3::host {
 
+using namespace core;
+
 using bundle::fbs::Alias;
 
 namespace {
@@ -48,26 +50,11 @@ void copyPart(std::byte *to, const std::byte *from, size_t bytes) {
 
 } // namespace
 
-/// The standard collectives that move data and reduce none multiply nothing either.
-Scaling::Scaling(const LoadedProgram &loaded, const Request &request) {
-  const auto type = static_cast<ElementType>(request.type);
-  const uint32_t contributions = loaded.program->info().contributions();
-  if (request.preMulSum) {
-    scales = !loaded.standard || loaded.standard->reduces;
-  } else if (request.op == gc3Avg && isInteger(type)) {
-    divisor = contributions;
-  } else if (request.op == gc3Avg) {
-    scales = contributions != 1;
-    reciprocal = reciprocalOf(type, contributions);
-  }
-}
-
 Outcome Staging::plan(const LoadedProgram &newProgram, const Layout &newLayout, const Request &request) {
   loaded = &newProgram, program = newProgram.program.get(), layout = &newLayout;
   type = static_cast<ElementType>(request.type);
-  if (request.op == gc3Avg && program->info().contributions() == 0)
-    return {gc3InvalidArgument, "avg is not defined for program '" + program->info().name()->str() +
-                                    "': its outputs have different numbers of contributions"};
+  if (Outcome outcome = placing.plan(newProgram, newLayout, request); !outcome.ok())
+    return outcome;
   scaling = Scaling(newProgram, request);
   plans.resize(program->ranks());
   privateOffset.resize(program->ranks());
@@ -87,40 +74,6 @@ Outcome Staging::reserve() {
   if (!staging.reserve(privateBytes))
     return {gc3SystemError, "no memory for " + std::to_string(privateBytes) + " bytes of private copies"};
   return {};
-}
-
-Outcome Staging::place(uint32_t rank, const Request &request, Placement &placement) const {
-  if (const char *problem = findPlacement(rank, request, placement))
-    return {gc3InvalidArgument, "rank " + std::to_string(rank) + ": " + problem};
-  return {};
-}
-
-const char *Staging::findPlacement(uint32_t rank, const Request &request, Placement &placement) const {
-  const RankLayout &rankLayout = layout->ranks[rank];
-  placement = Placement::Apart;
-  uint64_t inBytes = rankLayout.input.elements * layout->elementSize,
-           outBytes = rankLayout.output.elements * layout->elementSize;
-  if (inBytes != 0 && !request.send)
-    return "the send buffer is null";
-  if (outBytes != 0 && !request.recv)
-    return "the receive buffer is null";
-  if (inBytes == 0 || outBytes == 0)
-    return nullptr;
-  auto send = reinterpret_cast<uintptr_t>(request.send), recv = reinterpret_cast<uintptr_t>(request.recv);
-  if (inBytes > UINTPTR_MAX - send || outBytes > UINTPTR_MAX - recv)
-    return "a buffer leaves the address space";
-  if (send + inBytes <= recv || recv + outBytes <= send)
-    return nullptr;
-  auto size = static_cast<int64_t>(layout->elementSize);
-  auto offset = static_cast<int64_t>(recv - send);
-  Alias alias = program->rank(rank).alias;
-  auto aliasOffset = static_cast<int64_t>(rankLayout.aliasElement) * size * (alias == Alias::InputInOutput ? -1 : 1);
-  bool matchesAlias = alias != Alias::None && offset == aliasOffset;
-  int64_t expected = loaded->standard ? loaded->standard->inPlaceOffset(rank, layout->count) * size : 0;
-  if (offset != expected && !(matchesAlias && !loaded->standard))
-    return "send and receive buffer overlap, but not as the collective does in place";
-  placement = matchesAlias ? Placement::Aliased : Placement::InPlace;
-  return nullptr;
 }
 
 Staging::RankPlan Staging::planRank(uint32_t rank, Placement placement) const {
@@ -211,8 +164,8 @@ void Staging::copyUntouched(uint32_t rank, std::byte *output, const std::byte *i
   const RankLayout &rankLayout = layout->ranks[rank];
   for (const SlotRange &run : loaded->asWritten->untouched(rank))
     for (uint32_t done = 0; done < run.count;) {
-      BufferLayout::Place from = rankLayout.input.at(run.begin + done),
-                          to = layout->buffers[rankLayout.firstBuffer].at(run.begin + done);
+      BufferLayout::Position from = rankLayout.input.at(run.begin + done),
+                             to = layout->buffers[rankLayout.firstBuffer].at(run.begin + done);
       uint64_t slots = std::min({uint64_t{run.count - done}, from.slots, to.slots});
       uint64_t elements = std::min({from.available, to.available, slots * layout->slotElements});
       copyPart(output + to.offset * layout->elementSize, input + from.offset * layout->elementSize,

@@ -4,10 +4,8 @@
 // cases in Staging.cpp. What it does for a rank touches that rank's buffers only.
 #pragma once
 
-#include "host/Layout.h"
+#include "core/Placement.h"
 #include "host/Memory.h"
-#include "host/Request.h"
-#include "host/Selection.h"
 
 #include <array>
 #include <vector>
@@ -30,14 +28,6 @@ struct RankMemory {
   std::byte *staged = nullptr;
 };
 
-/// How the two buffers of a rank lie in a call.
-enum class Placement : uint8_t {
-  Apart,   ///< they do not overlap, or there is only one
-  Aliased, ///< as the program's alias says
-  InPlace  ///< as the collective says for calls in place, which is not how the program has it
-};
-inline constexpr unsigned placementCount = 3;
-
 /// Of which kind a call may be, by what one rank brings, for messages to skip their slots: those that all ranks have in
 /// common.
 enum class Sharing : uint8_t {
@@ -50,47 +40,32 @@ constexpr Sharing operator&(Sharing a, Sharing b) {
   return static_cast<Sharing>(static_cast<uint8_t>(a) & static_cast<uint8_t>(b));
 }
 
-/// How a call reduces, beyond the operation between two elements.
-struct Scaling {
-  bool scales = false;  ///< inputs are multiplied by factor()
-  uint32_t divisor = 1; ///< integer outputs are divided by this
-
-  Scaling() = default;
-  Scaling(const LoadedProgram &loaded, const Request &request);
-  /// That of one rank's request; all are alike but in this.
-  Factor factor(const Request &request) const { return request.preMulSum ? request.preMulSum->factor : reciprocal; }
-
-private:
-  Factor reciprocal; ///< of an average
-};
-
 class Staging {
 public:
-  /// Decides for all ranks and placements; gc3InvalidArgument where the program has no average. All but the request
-  /// have to stay.
-  Outcome plan(const LoadedProgram &loaded, const Layout &layout, const Request &request);
+  /// Decides for all ranks and placements; as core::Placer::plan.
+  core::Outcome plan(const core::LoadedProgram &loaded, const core::Layout &layout, const core::Request &request);
 
-  /// How a rank's buffers lie; what is wrong with them where they are null or overlap wrongly, else null.
-  const char *findPlacement(uint32_t rank, const Request &request, Placement &placement) const;
-  /// As findPlacement, as gc3InvalidArgument.
-  Outcome place(uint32_t rank, const Request &request, Placement &placement) const;
+  /// How ranks' buffers lie.
+  const core::Placer &placer() const { return placing; }
 
   /// Whether runs of that placement need reserve() first.
-  bool needsReserve(uint32_t rank, Placement placement) const { return planOf(rank, placement).privateBytes != 0; }
+  bool needsReserve(uint32_t rank, core::Placement placement) const {
+    return planOf(rank, placement).privateBytes != 0;
+  }
   /// Makes room for private copies; gc3SystemError without memory.
-  Outcome reserve();
+  core::Outcome reserve();
   bool reserved() const { return staging.size() >= privateBytes; }
   size_t bytes() const { return staging.size(); }
 
   /// What the run works on.
-  RankMemory memory(uint32_t rank, Placement placement, const Request &request) const;
+  RankMemory memory(uint32_t rank, core::Placement placement, const core::Request &request) const;
 
   /// Anything but None: a run may read and write the caller's buffers before before() is over, which only fills in what
   /// no step touches.
-  Sharing sharing(uint32_t rank, Placement placement) const;
+  Sharing sharing(uint32_t rank, core::Placement placement) const;
   /// The copies of one rank.
-  void before(uint32_t rank, Placement placement, const Request &request) const;
-  void after(uint32_t rank, Placement placement, const Request &request) const;
+  void before(uint32_t rank, core::Placement placement, const core::Request &request) const;
+  void after(uint32_t rank, core::Placement placement, const core::Request &request) const;
 
 private:
   struct RankPlan {
@@ -103,21 +78,22 @@ private:
     bool inPlace = false;     ///< see RankMemory
     size_t privateBytes = 0;  ///< that it needs
   };
-  static size_t index(Placement placement) { return static_cast<size_t>(placement); }
-  RankPlan planRank(uint32_t rank, Placement placement) const;
-  const RankPlan &planOf(uint32_t rank, Placement placement) const { return plans[rank][index(placement)]; }
+  static size_t index(core::Placement placement) { return static_cast<size_t>(placement); }
+  RankPlan planRank(uint32_t rank, core::Placement placement) const;
+  const RankPlan &planOf(uint32_t rank, core::Placement placement) const { return plans[rank][index(placement)]; }
   std::byte *inner(uint32_t rank, std::byte *outer) const;
-  void copyInput(std::byte *to, const Request &request, uint64_t elements) const;
+  void copyInput(std::byte *to, const core::Request &request, uint64_t elements) const;
 
   void copyUntouched(uint32_t rank, std::byte *output, const std::byte *input) const;
   std::byte *privateCopy(uint32_t rank) const { return staging.data() + privateOffset[rank]; }
 
-  const LoadedProgram *loaded = nullptr;
-  const Program *program = nullptr;
-  const Layout *layout = nullptr;
-  ElementType type = ElementType::Float;
-  Scaling scaling;
-  std::vector<std::array<RankPlan, placementCount>> plans;
+  core::Placer placing;
+  const core::LoadedProgram *loaded = nullptr;
+  const core::Program *program = nullptr;
+  const core::Layout *layout = nullptr;
+  core::ElementType type = core::ElementType::Float;
+  core::Scaling scaling;
+  std::vector<std::array<RankPlan, core::placementCount>> plans;
   std::vector<size_t> privateOffset; ///< by rank
   size_t privateBytes = 0;
   Memory staging;

@@ -3,18 +3,18 @@
 // program comes next.
 #include "lsa/Catalog.h"
 
+#include "core/Proofs.h"
 #include "cuda/GpuProgram.h"
 #include "gin/Part.h"
-#include "host/Proofs.h"
 
 #include <algorithm>
 
 namespace gc3::lsa {
 
-using device::Protocol;
-using host::ElementType;
-using host::Outcome;
-using host::Request;
+using core::ElementType;
+using core::Outcome;
+using core::Request;
+using kernel::Protocol;
 
 Outcome Catalog::make(Files files, uint32_t ranks, const cuda::Options &options, std::unique_ptr<Catalog> &catalog) {
   std::unique_ptr<Catalog> made(new Catalog(std::move(files), ranks));
@@ -36,13 +36,13 @@ Outcome Catalog::load(const cuda::Options &chosen) {
   std::vector<const bundle::BundleFile *> all;
   for (const auto &file : files)
     all.push_back(file.get());
-  if (Outcome outcome = host::Choice::make(options.choice, all, users); !outcome.ok())
+  if (Outcome outcome = core::Choice::make(options.choice, all, users); !outcome.ok())
     return outcome;
   for (const auto &file : files) {
     if (!options.allowUnproven)
-      if (Outcome outcome = host::checkProofs(*file, ranks); !outcome.ok())
+      if (Outcome outcome = core::checkProofs(*file, ranks); !outcome.ok())
         return outcome;
-    selections.push_back(std::make_unique<host::Selection>(*file, ranks, options.allowUnproven, users));
+    selections.push_back(std::make_unique<core::Selection>(*file, ranks, options.allowUnproven, users));
     for (uint32_t i = 0; i < file->programCount(); ++i) {
       if (file->program(i).ranks() != ranks)
         continue;
@@ -80,7 +80,7 @@ void Catalog::settle(std::span<const Record> records) {
 void Catalog::settleWays(std::span<const Record> records) {
   SharedRoom room(records);
   for (Entry &entry : entries) {
-    const host::Program &program = *entry.loaded->program;
+    const core::Program &program = *entry.loaded->program;
     entry.sizes.protocol = protocolOf(program, records);
     entry.overNetwork = !apart(program, records).empty();
     entry.refused = whyNot(program, records);
@@ -97,7 +97,7 @@ void Catalog::settleWays(std::span<const Record> records) {
 /// Of the programs that can run, for when all of them have been loaded.
 void Catalog::settleSlots(Protocol protocol) {
   cuda::SlotNeeds needs;
-  device::ConnectionPool pool(teamOfRanks);
+  plan::ConnectionPool pool(teamOfRanks);
   std::vector<Entry *> those;
   for (Entry &entry : entries)
     if (entry.refused.empty() && entry.sizes.protocol == protocol) {
@@ -106,7 +106,7 @@ void Catalog::settleSlots(Protocol protocol) {
       pool.add(*entry.loaded->program, {protocol, 1, 0});
     }
   needs.connections = pool.mostWithSlots();
-  const device::SlotSizes sizes = cuda::chooseSlots(protocol, needs, options);
+  const plan::SlotSizes sizes = cuda::chooseSlots(protocol, needs, options);
   for (Entry *entry : those) {
     entry->sizes = sizes;
     if (!cuda::isPossible(sizes, needs.connections))
@@ -116,11 +116,11 @@ void Catalog::settleSlots(Protocol protocol) {
 
 /// Programs come first in the order of their bundles.
 void Catalog::countSignals() {
-  device::ConnectionPool all(teamOfRanks);
+  plan::ConnectionPool all(teamOfRanks);
   for (Entry &entry : entries) {
     if (!entry.overNetwork || !entry.refused.empty())
       continue;
-    device::ConnectionPool more = all;
+    plan::ConnectionPool more = all;
     more.add(*entry.loaded->program, entry.sizes);
     if (more.mostSignals() > gin::mostSignals)
       entry.refused = "program '" + entry.name() + "': with the programs before it, its connections over the network " +
@@ -136,7 +136,7 @@ void Catalog::countSignals() {
 Outcome Catalog::selectFirst(const Request &request, bool bySize, uint32_t &number) {
   Outcome first{gc3NoProgram, "there are no bundles"};
   for (size_t i = 0; i < selections.size(); ++i) {
-    const host::LoadedProgram *chosen = nullptr;
+    const core::LoadedProgram *chosen = nullptr;
     Outcome outcome = selections[i]->select(request, chosen, bySize);
     if (outcome.ok())
       number = numbers.at(chosen);
@@ -159,7 +159,7 @@ Outcome Catalog::select(const Request &request, uint32_t &number) {
 
 /// Of what can be said without buffers.
 Outcome Catalog::admit(const Entry &entry, const Request &request) const {
-  const host::Program &program = *entry.loaded->program;
+  const core::Program &program = *entry.loaded->program;
   const auto type = static_cast<ElementType>(request.type);
   if (!entry.refused.empty())
     return {gc3InvalidUsage, entry.refused};
@@ -168,9 +168,9 @@ Outcome Catalog::admit(const Entry &entry, const Request &request) const {
                                     "': its outputs have different numbers of contributions"};
   if (Outcome outcome = cuda::checkType(program, type, architecture); !outcome.ok())
     return outcome;
-  device::Call geometry;
-  std::string problem = device::setGeometry(program, request.count, static_cast<uint32_t>(host::elementSize(type)),
-                                            entry.sizes, geometry);
+  kernel::KernelArgs geometry;
+  std::string problem =
+      plan::setGeometry(program, request.count, static_cast<uint32_t>(core::elementSize(type)), entry.sizes, geometry);
   return problem.empty() ? Outcome{} : Outcome{gc3InvalidArgument, problem};
 }
 

@@ -4,7 +4,7 @@
 // ask.
 #pragma once
 
-#include "host/Selection.h"
+#include "core/Selection.h"
 #include "lsa/SharedRoom.h"
 
 #include <map>
@@ -17,7 +17,7 @@ public:
   using Files = std::vector<std::shared_ptr<const bundle::BundleFile>>;
 
   /// Loads the programs. Not ok: a bundle is damaged, or a program is not proven.
-  static host::Outcome make(Files files, uint32_t ranks, const cuda::Options &options,
+  static core::Outcome make(Files files, uint32_t ranks, const cuda::Options &options,
                             std::unique_ptr<Catalog> &catalog);
   Catalog(const Catalog &) = delete;
   Catalog &operator=(const Catalog &) = delete;
@@ -30,8 +30,8 @@ public:
   void settle(std::span<const Record> records);
 
   struct Entry {
-    const host::LoadedProgram *loaded = nullptr;
-    device::SlotSizes sizes;
+    const core::LoadedProgram *loaded = nullptr;
+    plan::SlotSizes sizes;
     bool overNetwork = false; ///< some of its connections
     std::string refused;      ///< why it can't run on these ranks, if so
     std::string name() const { return loaded->program->info().name()->str(); }
@@ -52,28 +52,28 @@ public:
   uint32_t blocksBeside(uint32_t rank) const { return besides[rank]; }
 
   /// The program for a valid call, and whether it can make such a call, buffers aside. The error is alike on all ranks.
-  host::Outcome choose(const host::Request &request, uint32_t &number);
+  core::Outcome choose(const core::Request &request, uint32_t &number);
   /// What users say about that.
-  const host::Choice &choice() const { return users; }
+  const core::Choice &choice() const { return users; }
 
 private:
   Catalog(Files bundles, uint32_t ranks) : files(std::move(bundles)), ranks(ranks) {}
-  host::Outcome load(const cuda::Options &options);
-  host::Outcome select(const host::Request &request, uint32_t &number);
-  host::Outcome selectFirst(const host::Request &request, bool bySize, uint32_t &number);
-  host::Outcome admit(const Entry &entry, const host::Request &request) const;
+  core::Outcome load(const cuda::Options &options);
+  core::Outcome select(const core::Request &request, uint32_t &number);
+  core::Outcome selectFirst(const core::Request &request, bool bySize, uint32_t &number);
+  core::Outcome admit(const Entry &entry, const core::Request &request) const;
   void settleWays(std::span<const Record> records);
-  void settleSlots(device::Protocol protocol);
+  void settleSlots(kernel::Protocol protocol);
   void countSignals();
 
   const Files files;
   const uint32_t ranks;
   cuda::Options options;
-  host::Choice users;
+  core::Choice users;
   std::mutex selecting;
-  std::vector<std::unique_ptr<host::Selection>> selections; ///< by bundle
+  std::vector<std::unique_ptr<core::Selection>> selections; ///< by bundle
   std::vector<Entry> entries;
-  std::map<const host::LoadedProgram *, uint32_t> numbers;
+  std::map<const core::LoadedProgram *, uint32_t> numbers;
   uint32_t architecture = 0;
   std::vector<uint32_t> teamOfRanks, besides; ///< by rank
   uint32_t signalCount = 0, contextCount = 0;

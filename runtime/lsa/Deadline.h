@@ -4,7 +4,7 @@
 // communicator is revoked.
 #pragma once
 
-#include "cuda/Watcher.h"
+#include "cuda/PeriodicThread.h"
 #include "lsa/Rank.h"
 
 #include <atomic>
@@ -19,7 +19,7 @@ public:
 
   /// Once others have come, or NCCL has given up: nothing is revoked any more. Not ok: the ranks' communicators have
   /// been, as others had not come.
-  host::Outcome outcome() { return end(Stage::Kept) || stage == Stage::Kept ? host::Outcome{} : ranks[0]->late(); }
+  core::Outcome outcome() { return end(Stage::Kept) || stage == Stage::Kept ? core::Outcome{} : ranks[0]->late(); }
 
 private:
   enum class Stage : uint8_t { Open, Kept, Passed };
@@ -31,7 +31,7 @@ private:
 
   const std::span<Rank *const> ranks;
   std::atomic<Stage> stage{Stage::Open};
-  cuda::Watcher watcher; ///< ends first
+  cuda::PeriodicThread watcher; ///< ends first
 };
 
 } // namespace gc3::lsa

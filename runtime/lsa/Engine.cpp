@@ -2,8 +2,8 @@
 // Calls as NCCL has them -> requests -> programs. What all ranks decline together goes to NCCL after all.
 #include "lsa/Engine.h"
 
-#include "cuda/Watcher.h"
-#include "log/Log.h"
+#include "core/Log.h"
+#include "cuda/PeriodicThread.h"
 #include "nccl/NoEngine.h"
 
 #include <algorithm>
@@ -11,19 +11,19 @@
 
 namespace gc3::lsa {
 
-using host::Outcome;
+using core::Outcome;
 using nccl::Attached;
-using nccl::Call;
-using nccl::Collective;
 using nccl::Decision;
 using nccl::Member;
-using nccl::Result;
 using nccl::Work;
+using ncclapi::Collective;
+using ncclapi::Result;
+using shim::CollectiveCall;
 
 namespace {
 
 /// Our name of it, and its root if it has one.
-host::Request requestOf(const Call &call) {
+core::Request requestOf(const CollectiveCall &call) {
   const auto name = [&]() -> const char * {
     switch (call.collective) {
     case Collective::AllGather: return "allgather";
@@ -38,7 +38,7 @@ host::Request requestOf(const Call &call) {
     }
     __builtin_unreachable();
   };
-  return {host::CallKind::Standard,
+  return {core::CallKind::Standard,
           name(),
           call.send,
           call.recv,
@@ -72,7 +72,7 @@ void note(Result &first, Result result) {
 /// Errors are told, as NCCL's result says little.
 Result tell(const Rank &rank, const Outcome &outcome) {
   if (!outcome.ok())
-    log::tellOnce("rank " + std::to_string(rank.rank()) + ": " + outcome.text);
+    core::tellOnce("rank " + std::to_string(rank.rank()) + ": " + outcome.text);
   return resultOf(outcome);
 }
 
@@ -93,11 +93,11 @@ public:
       });
   }
 
-  Decision serves(const Call &call) const override {
+  Decision serves(const CollectiveCall &call) const override {
     if (!hasJoined)
       return {0, "gc3 is broken"}; // others may run programs, so NCCL can't take over
     uint32_t program = 0;
-    const host::Request request = requestOf(call);
+    const core::Request request = requestOf(call);
     Outcome outcome = own->programs()->choose(request, program);
     if (outcome.code == gc3NoProgram)
       return {-1, own->programs()->choice().lists(request.name) ? "GC3_PROGRAM has no program for it"
@@ -137,12 +137,12 @@ private:
   const bool hasJoined;
   mutable std::mutex keeping;
   mutable std::set<std::string> texts;
-  cuda::Watcher watcher; ///< ends first
+  cuda::PeriodicThread watcher; ///< ends first
 };
 
 class LsaEngine final : public nccl::Engine {
 public:
-  LsaEngine(const Drivers &chosen, nccl::Bundles &&bundles, const cuda::Options &chosenOptions,
+  LsaEngine(const Drivers &chosen, shim::Bundles &&bundles, const cuda::Options &chosenOptions,
             const Forwarding &toNccl)
       : drivers(chosen), options(chosenOptions), forwarding(toNccl) {
     for (auto &file : bundles)
@@ -159,7 +159,7 @@ public:
     for (Joined &joined : join(drivers, applicants)) {
       attached.push_back({nullptr, joined.outcome.text});
       if (!joined.rank) {
-        log::tellOnce("communicators are left to NCCL: " + joined.outcome.text);
+        core::tellOnce("communicators are left to NCCL: " + joined.outcome.text);
         continue;
       }
       auto made = std::make_shared<RankAttachment>(std::move(joined.rank), joined.outcome);
@@ -179,7 +179,7 @@ public:
 
   Result run(std::span<const Work> works) override {
     std::vector<RankCall> calls;
-    std::vector<const Call *> made; // by the application, of each of these
+    std::vector<const CollectiveCall *> made; // by the application, of each of these
     Result first = Result::Success;
     for (const Work &work : works) {
       const auto &attachment = static_cast<const RankAttachment &>(*work.attachment);
@@ -192,7 +192,7 @@ public:
     }
     for (const Turn &turn : turnsOf(calls)) {
       prepare(turn, drivers.nccl);
-      std::vector<const Call *> declined;
+      std::vector<const CollectiveCall *> declined;
       for (const RankCall *call : turn)
         if (call->declined)
           declined.push_back(made[static_cast<size_t>(call - calls.data())]);
@@ -209,7 +209,7 @@ public:
     return first;
   }
 
-  bool isCaptured(nccl::Stream stream) const override {
+  bool isCaptured(ncclapi::Stream stream) const override {
     uint64_t capture = 0;
     return drivers.cuda.capture(&capture, reinterpret_cast<cuda::Stream>(stream)) == 0 && capture != 0;
   }
@@ -237,16 +237,16 @@ private:
 
   /// To NCCL, which all of their communicator's ranks leave them to: in a group, as one by one they could wait for each
   /// other. What comes next is to come behind them on all ranks, also where the communicator does not block.
-  Result handOver(std::span<const Call *const> calls) const {
+  Result handOver(std::span<const CollectiveCall *const> calls) const {
     if (calls.empty())
       return Result::Success;
     if (const Result opened = drivers.nccl.GroupStart(); opened != Result::Success)
       return opened;
     Result result = Result::Success;
-    for (const Call *call : calls)
+    for (const CollectiveCall *call : calls)
       note(result, forwarding.make(*call));
     note(result, drivers.nccl.GroupEnd());
-    for (const Call *call : calls)
+    for (const CollectiveCall *call : calls)
       note(result, forwarding.settle(call->comm));
     return result;
   }
@@ -259,7 +259,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<nccl::Engine> makeEngine(const Drivers &drivers, nccl::Bundles &&bundles, const cuda::Options &options,
+std::unique_ptr<nccl::Engine> makeEngine(const Drivers &drivers, shim::Bundles &&bundles, const cuda::Options &options,
                                          const Forwarding &forwarding) {
   int device = 0;
   const cuda::Result asked = drivers.cuda.getDevice(&device);

@@ -9,12 +9,12 @@ namespace gc3::lsa {
 
 /// Makes calls of the application's with NCCL, after all.
 struct Forwarding {
-  nccl::Result (*make)(const nccl::Call &call);
-  nccl::Result (*settle)(nccl::Comm comm); ///< behind the group: waits until they are on their streams
+  ncclapi::Result (*make)(const shim::CollectiveCall &call);
+  ncclapi::Result (*settle)(ncclapi::Comm comm); ///< behind the group: waits until they are on their streams
 };
 
 /// The drivers have to stay. No engine where there is no GPU that could be asked for.
-std::unique_ptr<nccl::Engine> makeEngine(const Drivers &drivers, nccl::Bundles &&bundles, const cuda::Options &options,
+std::unique_ptr<nccl::Engine> makeEngine(const Drivers &drivers, shim::Bundles &&bundles, const cuda::Options &options,
                                          const Forwarding &forwarding);
 
 } // namespace gc3::lsa

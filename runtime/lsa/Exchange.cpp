@@ -5,8 +5,8 @@
 
 namespace gc3::lsa {
 
+using core::Outcome;
 using cuda::outcomeOf;
-using host::Outcome;
 
 Outcome Exchange::prepare(uint32_t ofRank, uint32_t allRanks) {
   rank = ofRank;
@@ -33,9 +33,9 @@ Outcome Exchange::begin(const void *bytes, size_t size, cuda::Stream stream) {
 
 Outcome Exchange::gather(cuda::Stream stream) {
   now = State::Gathering;
-  return outcomeOf(
-      nccl.AllGather(own(), heard(), told.size(), nccl::DataType::Int8, comm, reinterpret_cast<nccl::Stream>(stream)),
-      "telling the other ranks");
+  return outcomeOf(nccl.AllGather(own(), heard(), told.size(), ncclapi::DataType::Int8, comm,
+                                  reinterpret_cast<ncclapi::Stream>(stream)),
+                   "telling the other ranks");
 }
 
 Outcome Exchange::awaitOn(cuda::Stream stream) {

@@ -7,8 +7,8 @@
 #pragma once
 
 #include "cuda/Resources.h"
-#include "lsa/Nccl.h"
 #include "lsa/Record.h"
+#include "ncclapi/Nccl.h"
 
 #include <algorithm>
 #include <vector>
@@ -39,23 +39,24 @@ public:
     Noted,     ///< it does so when the thread's open group ends, or when it likes
   };
 
-  Exchange(const cuda::Cuda &cuda, const Nccl &nccl, nccl::Comm comm) : cuda(cuda), nccl(nccl), comm(comm) {}
+  Exchange(const cuda::Cuda &cuda, const ncclapi::Nccl &nccl, ncclapi::Comm comm)
+      : cuda(cuda), nccl(nccl), comm(comm) {}
 
   /// Takes what it needs on the current device, as do all calls below.
-  host::Outcome prepare(uint32_t rank, uint32_t ranks);
+  core::Outcome prepare(uint32_t rank, uint32_t ranks);
   /// All ranks know the communicator by this name from here on.
   void nameCommunicator(uint64_t name) { communicator = name; }
 
   // Begins, is gathered in a group of NCCL's, and ends, each on the same stream:
-  host::Outcome begin(const void *bytes, size_t size, cuda::Stream stream);
-  host::Outcome gather(cuda::Stream stream);
-  host::Outcome awaitOn(cuda::Stream stream);
+  core::Outcome begin(const void *bytes, size_t size, cuda::Stream stream);
+  core::Outcome gather(cuda::Stream stream);
+  core::Outcome awaitOn(cuda::Stream stream);
   /// To be asked from there on until it has, or is given up. Not ok: it has failed.
-  host::Outcome hasEnded(bool &ended);
+  core::Outcome hasEnded(bool &ended);
   /// Once it has: by rank what each has told.
   /// gc3InvalidUsage: nothing was gathered, so that `stream` goes on in the thread's open group, if it has one, where
   /// the others hear of it; or they had one; or what they told is not this.
-  host::Outcome hear(void *all, cuda::Stream stream);
+  core::Outcome hear(void *all, cuda::Stream stream);
 
   State state() const { return now; }
   /// NCCL goes on with it by itself, after which nobody hears.
@@ -66,14 +67,14 @@ public:
 private:
   std::byte *own() const { return static_cast<std::byte *>(memory.get()); }
   std::byte *heard() const { return own() + sizeof(Head) + mostBytes; }
-  host::Outcome tell(cuda::Stream stream);
-  host::Outcome withdraw(cuda::Stream stream);
+  core::Outcome tell(cuda::Stream stream);
+  core::Outcome withdraw(cuda::Stream stream);
   Head headOf(const std::vector<std::byte> &messages, uint32_t rank) const;
-  host::Outcome check(const std::vector<std::byte> &messages) const;
+  core::Outcome check(const std::vector<std::byte> &messages) const;
 
   const cuda::Cuda &cuda;
-  const Nccl &nccl;
-  const nccl::Comm comm;
+  const ncclapi::Nccl &nccl;
+  const ncclapi::Comm comm;
   uint32_t rank = 0, ranks = 0;
   cuda::DeviceMemory memory; ///< own message, then from heard() on those of all
   cuda::OwnEvent gathered;

@@ -11,34 +11,34 @@ namespace gc3::lsa {
 
 /// `body` between the start and the end of a group of NCCL's; gives the first error.
 template <typename Body>
-host::Outcome grouped(const Nccl &nccl, Body body) {
-  if (host::Outcome outcome = outcomeOf(nccl.GroupStart(), "opening a group"); !outcome.ok())
+core::Outcome grouped(const ncclapi::Nccl &nccl, Body body) {
+  if (core::Outcome outcome = outcomeOf(nccl.GroupStart(), "opening a group"); !outcome.ok())
     return outcome;
-  host::Outcome inside = body();
-  host::Outcome end = outcomeOf(nccl.GroupEnd(), "closing a group");
+  core::Outcome inside = body();
+  core::Outcome end = outcomeOf(nccl.GroupEnd(), "closing a group");
   return inside.ok() ? end : inside;
 }
 
 /// Every rank gives own[i] and receives all[i], by rank of its communicator; by rank of the thread, what that came to.
 /// A rank with an error is broken, as the others may wait for it.
 template <typename Message>
-std::vector<host::Outcome> gatherEach(const Nccl &nccl, std::span<Rank *const> ranks, const std::vector<Message> &own,
-                                      std::vector<std::vector<Message>> &all) {
+std::vector<core::Outcome> gatherEach(const ncclapi::Nccl &nccl, std::span<Rank *const> ranks,
+                                      const std::vector<Message> &own, std::vector<std::vector<Message>> &all) {
   static_assert(sizeof(Message) <= Exchange::mostBytes);
   all.resize(ranks.size());
   const Rank::Clock::time_point since = Rank::Clock::now();
-  host::Outcome begun;
+  core::Outcome begun;
   for (size_t i = 0; begun.ok() && i < ranks.size(); ++i)
     begun = ranks[i]->beginGather(&own[i], sizeof(Message));
   if (begun.ok()) {
     Deadline deadline(ranks);
     begun = grouped(nccl, [&] {
-      host::Outcome gathered;
+      core::Outcome gathered;
       for (size_t i = 0; gathered.ok() && i < ranks.size(); ++i)
         gathered = ranks[i]->gather();
       return gathered;
     });
-    if (host::Outcome late = deadline.outcome(); !late.ok())
+    if (core::Outcome late = deadline.outcome(); !late.ok())
       begun = late;
   }
   if (begun.code == gc3InProgress) { // nobody waits for it
@@ -46,7 +46,7 @@ std::vector<host::Outcome> gatherEach(const Nccl &nccl, std::span<Rank *const> r
     for (Rank *rank : ranks)
       rank->leaveGather();
   }
-  std::vector<host::Outcome> outcomes(ranks.size(), begun);
+  std::vector<core::Outcome> outcomes(ranks.size(), begun);
   for (size_t i = 0; i < ranks.size(); ++i) {
     all[i].resize(ranks[i]->ranks());
     if (begun.ok())
@@ -58,7 +58,7 @@ std::vector<host::Outcome> gatherEach(const Nccl &nccl, std::span<Rank *const> r
 }
 
 /// Of ranks that can't go on without each other: the first error, which breaks all of them.
-inline host::Outcome breakTogether(std::span<const host::Outcome> outcomes, std::span<Rank *const> ranks) {
+inline core::Outcome breakTogether(std::span<const core::Outcome> outcomes, std::span<Rank *const> ranks) {
   const auto first = std::find_if(outcomes.begin(), outcomes.end(), [](const auto &outcome) { return !outcome.ok(); });
   if (first == outcomes.end())
     return {};

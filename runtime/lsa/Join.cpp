@@ -5,7 +5,7 @@
 
 namespace gc3::lsa {
 
-using host::Outcome;
+using core::Outcome;
 
 namespace {
 
@@ -36,7 +36,7 @@ Candidates those(std::vector<Candidate> &candidates, Which which) {
 /// Candidates of which all ranks of a communicator are among those asked, or none, tell each other something. Who waits
 /// in vain is no more asked: ranks of other communicators may have all of theirs.
 template <typename Message>
-Outcome exchange(const Nccl &nccl, const Candidates &asked, const std::vector<Message> &own,
+Outcome exchange(const ncclapi::Nccl &nccl, const Candidates &asked, const std::vector<Message> &own,
                  std::vector<std::vector<Message>> &all) {
   if (asked.empty())
     return {};
@@ -70,7 +70,7 @@ void look(Candidate &candidate) {
 /// Ranks of one version go on; the others know so from here on. Who comes to this when others have waited for too long
 /// finds out in the next gather, before anything that it could not stop waiting in: so nothing that takes long is
 /// between the gathers.
-Outcome greet(const Nccl &nccl, std::vector<Candidate> &candidates) {
+Outcome greet(const ncclapi::Nccl &nccl, std::vector<Candidate> &candidates) {
   const Candidates asked = those(candidates, [](const Candidate &) { return true; });
   std::vector<std::vector<Greeting>> all;
   Outcome outcome = exchange(nccl, asked, std::vector<Greeting>(asked.size()), all);
@@ -86,7 +86,7 @@ Outcome greet(const Nccl &nccl, std::vector<Candidate> &candidates) {
 }
 
 /// An error that follows from the records is that of all ranks.
-Outcome gatherRecords(const Nccl &nccl, std::vector<Candidate> &candidates) {
+Outcome gatherRecords(const ncclapi::Nccl &nccl, std::vector<Candidate> &candidates) {
   const Candidates asked = those(candidates, [](const Candidate &candidate) { return candidate.isOfOneVersion; });
   std::vector<Record> own;
   for (const Candidate *candidate : asked)
@@ -104,7 +104,7 @@ Outcome gatherRecords(const Nccl &nccl, std::vector<Candidate> &candidates) {
 }
 
 /// Of the ranks that have programs for it, between which ones LL128 is possible.
-Outcome gatherLines(const Nccl &nccl, std::vector<Candidate> &candidates) {
+Outcome gatherLines(const ncclapi::Nccl &nccl, std::vector<Candidate> &candidates) {
   const Candidates asked = those(
       candidates, [](const Candidate &candidate) { return candidate.joins() && candidate.catalog->wantsWholeLines(); });
   std::vector<PeerSet> own;
@@ -119,7 +119,7 @@ Outcome gatherLines(const Nccl &nccl, std::vector<Candidate> &candidates) {
 }
 
 /// Of the ranks that have programs which go over the network, creates its ends, and settles what they do with it.
-Outcome connectNetworks(const Nccl &nccl, std::vector<Candidate> &candidates) {
+Outcome connectNetworks(const ncclapi::Nccl &nccl, std::vector<Candidate> &candidates) {
   const Candidates asked = those(
       candidates, [](const Candidate &candidate) { return candidate.joins() && candidate.catalog->signals() != 0; });
   if (asked.empty())
@@ -146,7 +146,7 @@ Outcome connectNetworks(const Nccl &nccl, std::vector<Candidate> &candidates) {
 }
 
 /// An error: some rank can't tell the others what it came to.
-Outcome agree(const Nccl &nccl, std::vector<Candidate> &candidates) {
+Outcome agree(const ncclapi::Nccl &nccl, std::vector<Candidate> &candidates) {
   for (Candidate &candidate : candidates)
     look(candidate);
   for (auto *gatherNext : {greet, gatherRecords, gatherLines})

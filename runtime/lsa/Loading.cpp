@@ -3,14 +3,14 @@
 // the image.
 #include "lsa/Rank.h"
 
-#include "log/Log.h"
+#include "core/Log.h"
 
 #include <algorithm>
 
 namespace gc3::lsa {
 
+using core::Outcome;
 using cuda::OnDevice;
-using host::Outcome;
 
 const cuda::GpuProgram *Rank::loaded(uint32_t program) const {
   return onGpu[program];
@@ -22,11 +22,11 @@ Outcome Rank::reserve(uint32_t program, Loading &loading) {
     return device.outcome();
   const Catalog::Entry &entry = catalog->entry(program);
   loading.program = program;
-  loading.pool = std::make_unique<device::ConnectionPool>(*pool);
+  loading.pool = std::make_unique<plan::ConnectionPool>(*pool);
   loading.numbers = loading.pool->add(*entry.loaded->program, entry.sizes);
   loading.parts = parts;
   loading.onGpu =
-      std::make_unique<cuda::GpuProgram>(cuda, runner.room(), *entry.loaded, device::RankRange{rank(), rank() + 1},
+      std::make_unique<cuda::GpuProgram>(cuda, runner.room(), *entry.loaded, core::RankRange{rank(), rank() + 1},
                                          entry.sizes, entry.overNetwork ? part->interpreters : interpretersOf(cuda),
                                          options.tuned(entry.sizes.protocol).threads, catalog->blocksBeside(rank()));
   if (Outcome outcome = loading.onGpu->reserve(options.timeoutMs != 0); !outcome.ok())
@@ -39,7 +39,7 @@ Outcome Rank::reserve(uint32_t program, Loading &loading) {
   return loading.window.reserve(loading.windowBytes, runner.stream());
 }
 
-nccl::Comm Rank::commOfWindows() const {
+ncclapi::Comm Rank::commOfWindows() const {
   std::lock_guard lock(splitting);
   return teamComm.get() ? teamComm.get() : comm;
 }
@@ -75,7 +75,7 @@ Outcome Rank::completeSplit(const Outcome &created, Loading &loading) const {
 /// Who aborts finds it here, or has done so before, and then nothing of NCCL is touched.
 Outcome Rank::keepSplit(Loading &loading) {
   const OnDevice device(cuda, onDevice);
-  const nccl::Comm ofTeam = loading.teamComm.get();
+  const ncclapi::Comm ofTeam = loading.teamComm.get();
   {
     std::lock_guard lock(splitting);
     if (Outcome outcome = aborted(); !outcome.ok())
@@ -83,9 +83,9 @@ Outcome Rank::keepSplit(Loading &loading) {
     teamComm = std::move(loading.teamComm);
   }
   loading.window.leave(ofTeam);
-  if (log::informs())
-    log::tell("rank " + std::to_string(own) + ": the communicator has no windows, so the " +
-              std::to_string(team.ranks) + " ranks of its LSA team have one of their own for programs");
+  if (core::informs())
+    core::tell("rank " + std::to_string(own) + ": the communicator has no windows, so the " +
+               std::to_string(team.ranks) + " ranks of its LSA team have one of their own for programs");
   return {};
 }
 
@@ -104,14 +104,14 @@ Outcome Rank::connect(Loading &loading) {
       all[static_cast<size_t>(firstOfTeam()) + peer * static_cast<size_t>(team.stride)] = peers[peer];
     loading.parts.push_back(std::move(all));
   }
-  const device::Network network = networkOf(loading);
+  const plan::NetworkRoute network = networkOf(loading);
   const bool overNetwork = catalog->entry(loading.program).overNetwork;
   return loading.onGpu->write({*loading.pool, loading.numbers, loading.parts, overNetwork ? &network : nullptr},
                               runner.stream());
 }
 
-device::Network Rank::networkOf(const Loading &loading) const {
-  device::Network network{ownNetwork.onDevice(), catalog->contexts(), {}};
+plan::NetworkRoute Rank::networkOf(const Loading &loading) const {
+  plan::NetworkRoute network{ownNetwork.onDevice(), catalog->contexts(), {}};
   for (const Window &window : windows)
     network.windows.push_back(window.get());
   if (loading.windowBytes != 0)
@@ -144,10 +144,10 @@ void Rank::keep(Loading &&loading) {
   parts = std::move(loading.parts);
   if (loading.windowBytes != 0)
     windows.push_back(std::move(loading.window));
-  if (log::informs())
-    log::tell("rank " + std::to_string(own) + ": program '" + catalog->entry(loading.program).name() +
-              "' is loaded: " + loading.onGpu->conditions() + ", " + std::to_string(loading.windowBytes) +
-              " bytes of windows for new connections");
+  if (core::informs())
+    core::tell("rank " + std::to_string(own) + ": program '" + catalog->entry(loading.program).name() +
+               "' is loaded: " + loading.onGpu->conditions() + ", " + std::to_string(loading.windowBytes) +
+               " bytes of windows for new connections");
   onGpu[loading.program] = &runner.add(std::move(loading.onGpu));
 }
 

@@ -3,8 +3,8 @@
 
 namespace gc3::lsa {
 
+using core::Outcome;
 using cuda::outcomeOf;
-using host::Outcome;
 
 Network &Network::operator=(Network &&other) noexcept {
   std::swap(cuda, other.cuda);

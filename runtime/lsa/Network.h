@@ -4,7 +4,7 @@
 
 #include "cuda/Resources.h"
 #include "gin/Part.h"
-#include "lsa/Nccl.h"
+#include "ncclapi/Nccl.h"
 
 #include <memory>
 
@@ -13,19 +13,19 @@ namespace gc3::lsa {
 class Network {
 public:
   Network() = default;
-  Network(const cuda::Cuda &cuda, const Nccl &nccl, const gin::Part &part, nccl::Comm comm)
+  Network(const cuda::Cuda &cuda, const ncclapi::Nccl &nccl, const gin::Part &part, ncclapi::Comm comm)
       : cuda(&cuda), nccl(&nccl), part(&part), comm(comm) {}
   Network(Network &&other) noexcept { *this = std::move(other); }
   Network &operator=(Network &&other) noexcept;
   ~Network(); ///< nothing uses it any more
 
   /// Takes the memory.
-  host::Outcome reserve();
+  core::Outcome reserve();
   /// All ranks do so together, with as many signals, in one group of NCCL's for all ranks of the thread.
-  host::Outcome create(uint32_t signals);
+  core::Outcome create(uint32_t signals);
   /// When that group has ended: `created` says how. Copies it to the device, if that is the current one as `onDevice`
   /// says; the stream is idle after that.
-  host::Outcome complete(const host::Outcome &created, const host::Outcome &onDevice, cuda::Stream stream);
+  core::Outcome complete(const core::Outcome &created, const core::Outcome &onDevice, cuda::Stream stream);
 
   /// Once complete; those of this rank.
   uint32_t contexts() const { return part->contexts(hostCopy.get()); }
@@ -37,9 +37,9 @@ public:
 
 private:
   const cuda::Cuda *cuda = nullptr;
-  const Nccl *nccl = nullptr;
+  const ncclapi::Nccl *nccl = nullptr;
   const gin::Part *part = nullptr;
-  nccl::Comm comm = nullptr;
+  ncclapi::Comm comm = nullptr;
   std::unique_ptr<std::byte[]> hostCopy; ///< stays where it is: NCCL fills it in when the group ends
   cuda::DeviceMemory deviceCopy;
   bool exists = false;

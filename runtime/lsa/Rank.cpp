@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lsa/Rank.h"
 
-#include "log/Log.h"
+#include "core/Log.h"
 #include "trace/RankFiles.h"
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 
 namespace gc3::lsa {
 
+using core::Outcome;
 using cuda::OnDevice;
-using host::Outcome;
 
 static uint64_t newNonce() {
   std::random_device random;
@@ -111,11 +111,11 @@ Outcome Rank::prepare() {
 }
 
 /// Thread blocks of the kernel that needs most of a multiprocessor.
-Outcome Rank::room(const cuda::Interpreters &interpreters, device::Protocol protocol, uint32_t &blocks) const {
+Outcome Rank::room(const cuda::Interpreters &interpreters, kernel::Protocol protocol, uint32_t &blocks) const {
   blocks = UINT32_MAX;
-  for (unsigned type = 0; type < host::elementTypeCount; ++type) {
+  for (unsigned type = 0; type < core::elementTypeCount; ++type) {
     uint64_t fit = 0;
-    const void *kernel = interpreters.kernel(static_cast<host::ElementType>(type), protocol);
+    const void *kernel = interpreters.kernel(static_cast<core::ElementType>(type), protocol);
     const uint32_t chosen = options.tuned(protocol).threads, threads = chosen != 0 ? chosen : cuda::fewestThreads;
     if (Outcome outcome = blocksThatFit(cuda, interpreters, runner.room(), kernel, threads, fit); !outcome.ok())
       return outcome;
@@ -135,11 +135,11 @@ Outcome Rank::describeNetwork(Record &record) {
   ownNetwork = Network(cuda, nccl, *part, comm);
   if (Outcome outcome = ownNetwork.reserve(); !outcome.ok())
     return outcome;
-  return room(part->interpreters, device::Protocol::Simple, record.networkRoom);
+  return room(part->interpreters, kernel::Protocol::Simple, record.networkRoom);
 }
 
 /// Of `count` ranks, with rank `own` in it: it becomes indices.
-static bool isSound(const nccl::Team &team, int64_t own, int64_t count) {
+static bool isSound(const ncclapi::Team &team, int64_t own, int64_t count) {
   const int64_t first = own - int64_t{team.rank} * team.stride;
   return team.rank >= 0 && team.rank < team.ranks && team.stride > 0 && first >= 0 &&
          first + (int64_t{team.ranks} - 1) * team.stride < count;
@@ -165,7 +165,7 @@ Outcome Rank::describe(Record &record) {
       !outcome.ok())
     return outcome;
   for (size_t p = 0; p < record.room.size(); ++p)
-    if (Outcome outcome = room(interpretersOf(cuda), static_cast<device::Protocol>(p), record.room[p]); !outcome.ok())
+    if (Outcome outcome = room(interpretersOf(cuda), static_cast<kernel::Protocol>(p), record.room[p]); !outcome.ok())
       return outcome;
   return describeNetwork(record);
 }
@@ -193,22 +193,22 @@ uint32_t Rank::completeNetwork(const Outcome &created) {
   const Outcome outcome = ownNetwork.complete(created, device.outcome(), runner.stream());
   if (outcome.ok())
     return ownNetwork.contexts();
-  log::tellOnce("rank " + std::to_string(own) + ": no way between nodes: " + outcome.text);
+  core::tellOnce("rank " + std::to_string(own) + ": no way between nodes: " + outcome.text);
   return 0;
 }
 
 /// Before anybody calls for them.
 static void tellOfRefused(const Catalog &catalog, uint32_t rank) {
-  for (uint32_t program = 0; log::informs() && program < catalog.size(); ++program)
+  for (uint32_t program = 0; core::informs() && program < catalog.size(); ++program)
     if (const std::string &why = catalog.entry(program).refused; !why.empty())
-      log::tellOnce("rank " + std::to_string(rank) + ": refused: " + why);
+      core::tellOnce("rank " + std::to_string(rank) + ": refused: " + why);
 }
 
 void Rank::join(std::unique_ptr<Catalog> ofPrograms, std::span<const Record> records) {
   catalog = std::move(ofPrograms);
   ofAll = records[0].nonce;
   exchange.nameCommunicator(ofAll);
-  pool = std::make_unique<device::ConnectionPool>(catalog->teams());
+  pool = std::make_unique<plan::ConnectionPool>(catalog->teams());
   onGpu.resize(catalog->size());
   refusals.resize(catalog->size());
   tellOfRefused(*catalog, rank());
@@ -223,13 +223,13 @@ void Rank::beginTrace(std::span<const Record> records) {
   if (!file)
     return;
   const OnDevice device(cuda, onDevice);
-  recorder.emplace(cuda, *file, host::RankSpan{rank(), rank() + 1}, mostRecords);
+  recorder.emplace(cuda, *file, core::RankRange{rank(), rank() + 1}, mostRecords);
   Outcome outcome = device.outcome();
   if (outcome.ok())
     outcome = recorder->readClock(runner.stream());
   if (outcome.ok())
     return recorder->reserveAll();
-  log::tell("rank " + std::to_string(own) + " is not traced: " + outcome.text);
+  core::tell("rank " + std::to_string(own) + " is not traced: " + outcome.text);
   recorder.reset();
 }
 
@@ -289,7 +289,7 @@ Outcome Rank::wait(Clock::time_point since) {
   }
 }
 
-Outcome Rank::plan(uint32_t program, const host::Request &request, uint64_t capture, cuda::Runner::Plan &plan) {
+Outcome Rank::plan(uint32_t program, const core::Request &request, uint64_t capture, cuda::Runner::Plan &plan) {
   std::lock_guard lock(mutex);
   const OnDevice device(cuda, onDevice);
   Outcome outcome = device.outcome();

@@ -20,7 +20,7 @@ namespace gc3::lsa {
 /// The functions that everything here is made of.
 struct Drivers {
   const cuda::Cuda &cuda;
-  const Nccl &nccl;
+  const ncclapi::Nccl &nccl;
   const gin::Part *(*gin)() = nullptr; ///< finds the part between nodes; asked only where there are several
   Aside aside = atOnce;
 };
@@ -30,7 +30,7 @@ public:
   using Clock = cuda::Watchdog::Clock;
 
   /// abort() sets `isAborted`; whoever else does so has to abort what a thread waits for in NCCL.
-  Rank(const Drivers &drivers, nccl::Comm comm, const cuda::Options &options, nccl::AbortFlag isAborted = nullptr)
+  Rank(const Drivers &drivers, ncclapi::Comm comm, const cuda::Options &options, nccl::AbortFlag isAborted = nullptr)
       : cuda(drivers.cuda), nccl(drivers.nccl), findPart(drivers.gin), aside(drivers.aside), comm(comm),
         options(options), isAborted(isAborted ? std::move(isAborted) : std::make_shared<std::atomic<bool>>(false)),
         revocation(drivers.nccl, comm, drivers.aside), runner(cuda, options.timeoutMs, options.mixesGraphs),
@@ -49,62 +49,62 @@ public:
 
   // Joining:
   /// Asks NCCL who it is, and takes what every rank needs.
-  host::Outcome prepare();
+  core::Outcome prepare();
   /// What it tells the others; `able` says whether it can run programs. Takes what a network needs, if there may be
   /// one.
-  host::Outcome describe(Record &record);
+  core::Outcome describe(Record &record);
   /// The ranks on the way to which lines of LL128 stay whole, as far as that can be found out.
   PeerSet wholeLines(std::span<const Record> records) const;
   /// Its device communicator, where the records have one.
   Network &network() { return ownNetwork; }
   /// Once the group of NCCL's in which it was created has ended; `created` says how. The contexts that it has, or 0.
-  uint32_t completeNetwork(const host::Outcome &created);
+  uint32_t completeNetwork(const core::Outcome &created);
   void join(std::unique_ptr<Catalog> ofPrograms, std::span<const Record> records);
   Catalog *programs() const { return catalog.get(); }
 
   // Telling each other: each rank gives as many bytes as the others, and receives those of all. All of a thread's ranks
   // begin, then are gathered in one group of NCCL's, then end.
-  host::Outcome beginGather(const void *bytes, size_t size);
-  host::Outcome gather();
+  core::Outcome beginGather(const void *bytes, size_t size);
+  core::Outcome gather();
   /// `since` is when they began, from which all of its ranks count the time.
-  host::Outcome endGather(void *all, Clock::time_point since);
+  core::Outcome endGather(void *all, Clock::time_point since);
   /// For how long it waits for the others; 0: for ever.
   uint32_t patienceMs() const;
   /// That the others have not come by then.
-  host::Outcome late() const;
+  core::Outcome late() const;
   /// Ends what waits in NCCL. Any thread may call.
   void revoke() { revocation.begin(); }
 
   // Loading a program:
   /// On its way.
   struct Loading {
-    uint32_t program = 0;                         ///< number in the catalog
-    std::unique_ptr<device::ConnectionPool> pool; ///< as it will be
-    std::vector<uint32_t> numbers;                ///< of the program's connections in it
+    uint32_t program = 0;                       ///< number in the catalog
+    std::unique_ptr<plan::ConnectionPool> pool; ///< as it will be
+    std::vector<uint32_t> numbers;              ///< of the program's connections in it
     std::unique_ptr<cuda::GpuProgram> onGpu;
     TeamComm teamComm; ///< if the communicator is split for it
     Window window;     ///< for the connections that are not there yet
     uint64_t windowBytes = 0;
-    device::ConnectionPool::Parts parts;
+    plan::ConnectionPool::Parts parts;
   };
   const cuda::GpuProgram *loaded(uint32_t program) const;
   /// Why the program can't be loaded any more, if so.
   std::string refusal(uint32_t program) const;
   /// Takes what the program needs.
-  host::Outcome reserve(uint32_t program, Loading &loading);
+  core::Outcome reserve(uint32_t program, Loading &loading);
   /// Registers its window: all ranks do so together, in a group of NCCL's.
-  host::Outcome enroll(Loading &loading) const;
+  core::Outcome enroll(Loading &loading) const;
   /// Whether LSA teams get communicators of their own if this one turns out to have no windows. Alike on all ranks.
   bool maySplit() const;
   /// Once its window is registered on all ranks.
-  host::Outcome lacksWindow(const Loading &loading, bool &lacks) const;
+  core::Outcome lacksWindow(const Loading &loading, bool &lacks) const;
   /// All ranks do so together, in a group of NCCL's; `complete` it when that has ended.
-  host::Outcome split(Loading &loading) const;
-  host::Outcome completeSplit(const host::Outcome &created, Loading &loading) const;
+  core::Outcome split(Loading &loading) const;
+  core::Outcome completeSplit(const core::Outcome &created, Loading &loading) const;
   /// Once all ranks have one: all windows are in it from here on, the one of this program too. An error: aborted.
-  host::Outcome keepSplit(Loading &loading);
+  core::Outcome keepSplit(Loading &loading);
   /// Once its window is registered on all ranks: finds the peers' memory, and writes the image.
-  host::Outcome connect(Loading &loading);
+  core::Outcome connect(Loading &loading);
   /// What was not kept: behind abort(), or where other ranks never came, nothing of it is given back.
   void discard(Loading &loading) const;
   void keep(Loading &&loading);
@@ -112,27 +112,27 @@ public:
 
   // Calls:
   /// As Runner::findCapture.
-  host::Outcome findCapture(cuda::Stream stream, uint64_t &capture) const {
+  core::Outcome findCapture(cuda::Stream stream, uint64_t &capture) const {
     return runner.findCapture(stream, capture);
   }
-  host::Outcome plan(uint32_t program, const host::Request &request, uint64_t capture, cuda::Runner::Plan &plan);
-  host::Outcome enqueue(cuda::Runner::Plan &plan, cuda::Stream stream);
+  core::Outcome plan(uint32_t program, const core::Request &request, uint64_t capture, cuda::Runner::Plan &plan);
+  core::Outcome enqueue(cuda::Runner::Plan &plan, cuda::Stream stream);
 
   /// Why there can't be calls any more, if so.
-  host::Outcome broken() const;
+  core::Outcome broken() const;
   /// As Runner::watch; a kernel that was stopped takes the communicator with it.
-  host::Outcome watch(cuda::Watchdog::Clock::time_point now);
-  host::Outcome glance(cuda::Watchdog::Clock::time_point now);
+  core::Outcome watch(cuda::Watchdog::Clock::time_point now);
+  core::Outcome glance(cuda::Watchdog::Clock::time_point now);
   void patrol();
-  void breakDown(const host::Outcome &why);
+  void breakDown(const core::Outcome &why);
   /// As breakDown; where a gather is not known to have ended, NCCL's kernel may wait for ranks that never come: then
   /// the communicator is revoked, and from here on no memory is given back. Where the gather waits for the end of an
   /// open group, it is not revoked.
-  void giveUp(const host::Outcome &why);
+  void giveUp(const core::Outcome &why);
   /// As Exchange::leave.
   void leaveGather() { exchange.leave(); }
   /// A call has failed here and nowhere else, maybe: what is not the caller's mistake breaks the rank.
-  void fail(const host::Outcome &why);
+  void fail(const core::Outcome &why);
   int device() const { return onDevice; }
   uint32_t timeoutMs() const { return options.timeoutMs; }
 
@@ -148,27 +148,27 @@ public:
   bool hasRevoked() const { return revocation.isDone(); }
 
 private:
-  host::Outcome aborted() const;
+  core::Outcome aborted() const;
   bool leavesAll() const;
   void abandon();
-  host::Outcome ask();
-  host::Outcome describeNetwork(Record &record);
-  host::Outcome room(const cuda::Interpreters &interpreters, device::Protocol protocol, uint32_t &blocks) const;
-  device::Network networkOf(const Loading &loading) const;
+  core::Outcome ask();
+  core::Outcome describeNetwork(Record &record);
+  core::Outcome room(const cuda::Interpreters &interpreters, kernel::Protocol protocol, uint32_t &blocks) const;
+  plan::NetworkRoute networkOf(const Loading &loading) const;
   bool keepsLinesWhole(const Record &here, const Record &there) const;
   int firstOfTeam() const { return own - team.rank * team.stride; }
-  nccl::Comm commOfWindows() const;
+  ncclapi::Comm commOfWindows() const;
   void beginTrace(std::span<const Record> records);
-  host::Outcome wait(Clock::time_point since);
+  core::Outcome wait(Clock::time_point since);
 
   const cuda::Cuda &cuda;
-  const Nccl &nccl;
+  const ncclapi::Nccl &nccl;
   const gin::Part *(*const findPart)();
   const Aside aside;
-  const nccl::Comm comm;
+  const ncclapi::Comm comm;
   const cuda::Options options;
   int own = 0, count = 0, onDevice = 0;
-  nccl::Team team{};
+  ncclapi::Team team{};
   uint64_t ofAll = 0; ///< what names the communicator
   std::unique_ptr<Catalog> catalog;
   const nccl::AbortFlag isAborted;
@@ -177,13 +177,13 @@ private:
   mutable std::mutex mutex; ///< guards the calls of the runner, the recorder and what was refused
   cuda::Runner runner;
   Exchange exchange;
-  std::unique_ptr<device::ConnectionPool> pool;
+  std::unique_ptr<plan::ConnectionPool> pool;
   std::vector<Window> windows; ///< by piece of the pool
   const gin::Part *part = nullptr;
   Network ownNetwork;
   mutable std::mutex splitting;                ///< guards the next: who aborts waits for no call
   TeamComm teamComm;                           ///< where the windows are, if it is there
-  device::ConnectionPool::Parts parts;         ///< by window and rank
+  plan::ConnectionPool::Parts parts;           ///< by window and rank
   std::vector<const cuda::GpuProgram *> onGpu; ///< by number in the catalog
   std::vector<std::string> refusals;
   std::optional<cuda::Recorder> recorder; ///< goes first, while its programs are there

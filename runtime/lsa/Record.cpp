@@ -6,7 +6,7 @@
 
 namespace gc3::lsa {
 
-using device::Protocol;
+using kernel::Protocol;
 
 /// NCCL's, or ours.
 static std::string versionOf(int32_t code) {
@@ -72,7 +72,7 @@ static bool keepsLinesWhole(const Record &rank, int32_t peer) {
 }
 
 /// The first two ranks that a program connects and of which that does not hold, in words; empty if there are none.
-static std::string firstPairWithout(bool (*holds)(const Record &rank, int32_t peer), const host::Program &program,
+static std::string firstPairWithout(bool (*holds)(const Record &rank, int32_t peer), const core::Program &program,
                                     std::span<const Record> ranks) {
   for (uint32_t r = 0; r < program.ranks(); ++r)
     for (const auto &block : program.rank(r).threadBlocks)
@@ -82,17 +82,17 @@ static std::string firstPairWithout(bool (*holds)(const Record &rank, int32_t pe
   return {};
 }
 
-std::string apart(const host::Program &program, std::span<const Record> ranks) {
+std::string apart(const core::Program &program, std::span<const Record> ranks) {
   return firstPairWithout(reaches, program, ranks);
 }
 
 /// The first two between which lines of a program for LL128 might be torn, in the same way.
-static std::string torn(const host::Program &program, std::span<const Record> ranks) {
+static std::string torn(const core::Program &program, std::span<const Record> ranks) {
   const bool wantsLines = static_cast<Protocol>(program.info().protocol()) == Protocol::LL128;
   return wantsLines ? firstPairWithout(keepsLinesWhole, program, ranks) : "";
 }
 
-Protocol protocolOf(const host::Program &program, std::span<const Record> ranks) {
+Protocol protocolOf(const core::Program &program, std::span<const Record> ranks) {
   const bool replaced = ranks[0].simple != 0 || !apart(program, ranks).empty() || !torn(program, ranks).empty();
   return replaced ? Protocol::Simple : static_cast<Protocol>(program.info().protocol());
 }
@@ -115,7 +115,7 @@ bool shareGpu(const Record &a, const Record &b) {
   return a.host != 0 && a.host == b.host && std::string_view(a.busId) == b.busId;
 }
 
-std::string whyNot(const host::Program &program, std::span<const Record> ranks) {
+std::string whyNot(const core::Program &program, std::span<const Record> ranks) {
   const std::string name = "program '" + program.info().name()->str() + "': ";
   const std::string pair = apart(program, ranks), why = pair.empty() ? "" : whyNoNetwork(ranks);
   if (!why.empty())

@@ -31,12 +31,12 @@ struct Record {
   uint32_t able = 1;                                       ///< 0: this rank can't run programs, whatever the others say
   uint64_t bundles = 0;                                    ///< digest of all of them
   uint64_t programs = 0;                                   ///< digest of GC3_PROGRAM
-  std::array<uint64_t, device::protocolCount> slotBytes{}; ///< options, alike on all ranks; these by protocol
-  std::array<uint32_t, device::protocolCount> slots{};
+  std::array<uint64_t, kernel::protocolCount> slotBytes{}; ///< options, alike on all ranks; these by protocol
+  std::array<uint32_t, kernel::protocolCount> slots{};
   uint32_t simple = 0, strictLL128 = 0, timeout = 0, allowUnproven = 0;
   uint32_t tuner = 0;                                 ///< whether there is one
   uint32_t architecture = 0;                          ///< of the GPU: 90 is sm_90
-  std::array<uint32_t, device::protocolCount> room{}; ///< thread blocks that the GPU can hold, by protocol
+  std::array<uint32_t, kernel::protocolCount> room{}; ///< thread blocks that the GPU can hold, by protocol
   uint32_t networkRoom = 0;                           ///< those whose messages may go over the network
   int32_t nccl = 0, gin = 0;          ///< the version of NCCL, and that of libgc3gin.so; 0: not there, or not needed
   int32_t firstPeer = 0, peerEnd = 0; ///< the ranks whose memory it reaches, itself included
@@ -67,17 +67,17 @@ std::string otherVersion(std::span<const Greeting> ranks);
 std::string disagreement(std::span<const Record> ranks);
 
 /// What a program runs under.
-device::Protocol protocolOf(const host::Program &program, std::span<const Record> ranks);
+kernel::Protocol protocolOf(const core::Program &program, std::span<const Record> ranks);
 
 /// The first two ranks that a program connects and that do not reach each other's memory, in words; empty if there are
 /// none. Messages between such ranks go over the network.
-std::string apart(const host::Program &program, std::span<const Record> ranks);
+std::string apart(const core::Program &program, std::span<const Record> ranks);
 
 /// Why no messages can go over the network; empty if they can, as far as is known.
 std::string whyNoNetwork(std::span<const Record> ranks);
 
 /// Why a program can't run on these ranks, room on their GPUs aside (lsa/SharedRoom.h); empty if it can.
-std::string whyNot(const host::Program &program, std::span<const Record> ranks);
+std::string whyNot(const core::Program &program, std::span<const Record> ranks);
 
 /// Whether two ranks are on one GPU, as far as is known.
 bool shareGpu(const Record &a, const Record &b);

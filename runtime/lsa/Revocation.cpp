@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lsa/Revocation.h"
 
-#include "log/Log.h"
+#include "core/Log.h"
 
 namespace gc3::lsa {
 
@@ -9,18 +9,18 @@ void Revocation::begin() {
   if (begun.exchange(true))
     return;
   if (!nccl.CommRevoke) {
-    log::tellOnce("this NCCL has no ncclCommRevoke: what it runs on a communicator that waits in vain goes on until "
-                  "that is aborted");
+    core::tellOnce("this NCCL has no ncclCommRevoke: what it runs on a communicator that waits in vain goes on until "
+                   "that is aborted");
     return;
   }
   const auto work = [held = turn, revoke = nccl.CommRevoke, own = comm] {
     std::lock_guard lock(held->mutex);
     if (held->over)
       return;
-    const host::Outcome outcome = outcomeOf(revoke(own, 0), "revoking a communicator");
+    const core::Outcome outcome = outcomeOf(revoke(own, 0), "revoking a communicator");
     held->done = outcome.ok();
     if (!outcome.ok())
-      log::tellOnce(outcome.text);
+      core::tellOnce(outcome.text);
   };
   aside(work);
 }

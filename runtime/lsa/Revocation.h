@@ -5,7 +5,7 @@
 #pragma once
 
 #include "lsa/Aside.h"
-#include "lsa/Nccl.h"
+#include "ncclapi/Nccl.h"
 
 #include <atomic>
 #include <memory>
@@ -15,7 +15,7 @@ namespace gc3::lsa {
 
 class Revocation {
 public:
-  Revocation(const Nccl &nccl, nccl::Comm comm, Aside aside) : nccl(nccl), comm(comm), aside(aside) {}
+  Revocation(const ncclapi::Nccl &nccl, ncclapi::Comm comm, Aside aside) : nccl(nccl), comm(comm), aside(aside) {}
 
   /// Once; not where NCCL has no such thing. It may go on when this returns.
   void begin();
@@ -31,8 +31,8 @@ private:
     std::mutex mutex;
     bool over = false, done = false; ///< guarded by it
   };
-  const Nccl &nccl;
-  const nccl::Comm comm;
+  const ncclapi::Nccl &nccl;
+  const ncclapi::Comm comm;
   const Aside aside;
   std::atomic<bool> begun{false};
   const std::shared_ptr<Turn> turn = std::make_shared<Turn>();

@@ -17,7 +17,7 @@ SharedRoom::SharedRoom(std::span<const Record> records)
 }
 
 uint32_t SharedRoom::room(uint32_t r, size_t kind) const {
-  return kind < device::protocolCount ? records[r].room[kind] : records[r].networkRoom;
+  return kind < kernel::protocolCount ? records[r].room[kind] : records[r].networkRoom;
 }
 
 std::string SharedRoom::why() const {
@@ -34,8 +34,8 @@ std::string SharedRoom::why() const {
   return {};
 }
 
-std::string SharedRoom::add(const host::Program &program, device::Protocol protocol, bool overNetwork) {
-  const size_t kind = overNetwork ? device::protocolCount : static_cast<size_t>(protocol);
+std::string SharedRoom::add(const core::Program &program, kernel::Protocol protocol, bool overNetwork) {
+  const size_t kind = overNetwork ? kernel::protocolCount : static_cast<size_t>(protocol);
   const std::vector<OfRank> ranksBefore = ranks;
   const std::vector<uint32_t> ofGpuBefore = ofGpu;
   for (uint32_t r = 0; r < ranks.size(); ++r) {

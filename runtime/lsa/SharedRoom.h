@@ -16,13 +16,13 @@ public:
   explicit SharedRoom(std::span<const Record> records);
 
   /// Takes the program in, or says why its blocks can't all be there beside those that were taken in before.
-  std::string add(const host::Program &program, device::Protocol protocol, bool overNetwork);
+  std::string add(const core::Program &program, kernel::Protocol protocol, bool overNetwork);
 
   /// Thread blocks that the other ranks on the GPU of rank `r` have, at most.
   uint32_t beside(uint32_t r) const { return ofGpu[gpus[r]] - ranks[r].most; }
 
 private:
-  static constexpr size_t kinds = device::protocolCount + 1; ///< of kernels: those over the network come last
+  static constexpr size_t kinds = kernel::protocolCount + 1; ///< of kernels: those over the network come last
   struct OfRank {
     std::array<uint32_t, kinds> byKind{}; ///< the most blocks that a program has
     uint32_t most = 0;                    ///< of all kinds

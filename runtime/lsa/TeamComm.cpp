@@ -5,7 +5,7 @@
 
 namespace gc3::lsa {
 
-using host::Outcome;
+using core::Outcome;
 
 TeamComm &TeamComm::operator=(TeamComm &&other) noexcept {
   std::swap(nccl, other.nccl);
@@ -18,21 +18,21 @@ TeamComm::~TeamComm() {
     nccl->CommDestroy(comm);
 }
 
-Outcome TeamComm::create(nccl::Comm parent, const nccl::Team &team, int first) {
+Outcome TeamComm::create(ncclapi::Comm parent, const ncclapi::Team &team, int first) {
   return outcomeOf(nccl->CommSplit(parent, first, team.rank, &comm, nullptr), "splitting the communicator by LSA team");
 }
 
-Outcome TeamComm::complete(const Outcome &created, const nccl::Team &team) {
+Outcome TeamComm::complete(const Outcome &created, const ncclapi::Team &team) {
   if (!created.ok())
     return created;
-  const nccl::Team own = nccl->TeamLsa(comm);
+  const ncclapi::Team own = nccl->TeamLsa(comm);
   if (own.ranks != team.ranks || own.rank != team.rank || own.stride != 1)
     return {gc3SystemError, "an LSA team is no team in a communicator of its own"};
   return {};
 }
 
 void TeamComm::abort(Aside aside) {
-  const nccl::Comm own = std::exchange(comm, nullptr);
+  const ncclapi::Comm own = std::exchange(comm, nullptr);
   if (!own)
     return;
   aside([table = nccl, own] { table->CommAbort(own); });

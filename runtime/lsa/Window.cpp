@@ -8,8 +8,8 @@
 
 namespace gc3::lsa {
 
+using core::Outcome;
 using cuda::outcomeOf;
-using host::Outcome;
 
 namespace {
 
@@ -63,7 +63,7 @@ Outcome Window::enroll() {
   return outcomeOf(nccl->CommWindowRegister(comm, memory, size, &handle, 0), "registering a window");
 }
 
-void Window::leave(nccl::Comm forAnother) {
+void Window::leave(ncclapi::Comm forAnother) {
   if (handle)
     nccl->CommWindowDeregister(comm, handle);
   handle = nullptr;

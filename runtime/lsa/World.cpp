@@ -10,7 +10,7 @@
 
 namespace gc3::lsa {
 
-using host::Outcome;
+using core::Outcome;
 
 namespace {
 
@@ -55,7 +55,7 @@ struct Job {
 using Jobs = std::vector<Job *>; ///< of one communicator
 
 /// Behind it either all ranks of the jobs' communicator have gone on, or none.
-Outcome agree(const Nccl &nccl, const Jobs &jobs) {
+Outcome agree(const ncclapi::Nccl &nccl, const Jobs &jobs) {
   std::vector<Verdict> own;
   std::vector<std::vector<Verdict>> all;
   std::vector<Rank *> ranks;
@@ -80,7 +80,7 @@ Outcome agree(const Nccl &nccl, const Jobs &jobs) {
 
 /// Of jobs that are alike on all ranks, something in a group of NCCL's; `finish` gets to know how it went.
 template <typename Begin, typename Finish>
-void groupedOver(const Nccl &nccl, const Jobs &jobs, Begin begin, Finish finish) {
+void groupedOver(const ncclapi::Nccl &nccl, const Jobs &jobs, Begin begin, Finish finish) {
   if (jobs.empty())
     return;
   std::vector<Outcome> begun;
@@ -94,7 +94,7 @@ void groupedOver(const Nccl &nccl, const Jobs &jobs, Begin begin, Finish finish)
     jobs[i]->outcome = finish(*jobs[i], begun[i].ok() ? group : begun[i]);
 }
 
-void enroll(const Nccl &nccl, const Jobs &jobs) {
+void enroll(const ncclapi::Nccl &nccl, const Jobs &jobs) {
   groupedOver(
       nccl, jobs, [](Job &job) { return job.rank->enroll(job.loading); },
       [](Job &, const Outcome &outcome) { return outcome; });
@@ -102,7 +102,7 @@ void enroll(const Nccl &nccl, const Jobs &jobs) {
 
 /// Where a communicator of several LSA teams turns out to have no windows, each team has them in one of its own. The
 /// jobs are those that might: all ranks of a communicator, or none.
-Outcome splitWindowless(const Nccl &nccl, Jobs jobs) {
+Outcome splitWindowless(const ncclapi::Nccl &nccl, Jobs jobs) {
   if (jobs.empty())
     return {};
   for (Job *job : jobs)
@@ -127,7 +127,7 @@ Outcome splitWindowless(const Nccl &nccl, Jobs jobs) {
 }
 
 /// Registers new windows, all ranks of a communicator or none. An error: the ranks are broken.
-Outcome enrollAll(const Nccl &nccl, std::span<Job> jobs) {
+Outcome enrollAll(const ncclapi::Nccl &nccl, std::span<Job> jobs) {
   Jobs withWindow, maySplit;
   for (Job &job : jobs)
     if (job.outcome.ok() && job.loading.windowBytes != 0) {
@@ -141,7 +141,7 @@ Outcome enrollAll(const Nccl &nccl, std::span<Job> jobs) {
 
 /// The jobs are of different ranks of one communicator. Behind it either all of its ranks have the program, or none, or
 /// these are broken.
-Outcome loadTogether(const Nccl &nccl, std::span<Job> jobs) {
+Outcome loadTogether(const ncclapi::Nccl &nccl, std::span<Job> jobs) {
   Jobs all;
   for (Job &job : jobs) {
     all.push_back(&job);
@@ -179,7 +179,7 @@ bool needsLoad(const RankCall &call) {
 
 /// The program of calls that are made together, where it is not loaded. A rank on which a call has failed already tells
 /// the others, who wait for it.
-void loadFor(const Turn &calls, const Nccl &nccl) {
+void loadFor(const Turn &calls, const ncclapi::Nccl &nccl) {
   std::vector<Job> jobs;
   for (const RankCall *call : calls)
     if (needsLoad(*call)) {
@@ -241,12 +241,12 @@ std::vector<Turn> turnsOf(std::span<RankCall> calls) {
   return turns;
 }
 
-void load(const Turn &calls, const Nccl &nccl) {
+void load(const Turn &calls, const ncclapi::Nccl &nccl) {
   lookForCapture(calls);
   loadFor(calls, nccl);
 }
 
-void prepare(const Turn &calls, const Nccl &nccl) {
+void prepare(const Turn &calls, const ncclapi::Nccl &nccl) {
   load(calls, nccl);
   for (RankCall *call : calls) { // before any is enqueued: memory may have to be taken, which may wait for kernels
     plan(*call);
@@ -261,7 +261,7 @@ void enqueue(const Turn &calls) {
       call->outcome = call->rank->enqueue(call->plan, call->stream);
 }
 
-void run(std::span<RankCall> calls, const Nccl &nccl) {
+void run(std::span<RankCall> calls, const ncclapi::Nccl &nccl) {
   for (const Turn &turn : turnsOf(calls)) {
     prepare(turn, nccl);
     enqueue(turn);

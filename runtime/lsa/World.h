@@ -12,15 +12,15 @@ namespace gc3::lsa {
 /// and a rank that is broken: the others may wait for it.
 struct Joined {
   std::shared_ptr<Rank> rank;
-  host::Outcome outcome;
+  core::Outcome outcome;
   uint64_t communicator = 0; ///< alike for all of its ranks, and for nobody else's
 };
 
 /// A rank that wants to join, and what it brings.
 struct Applicant {
-  nccl::Comm comm;
+  ncclapi::Comm comm;
   Catalog::Files files;
-  host::Outcome problem; ///< why it can't run programs, if so: the others have to hear of it
+  core::Outcome problem; ///< why it can't run programs, if so: the others have to hear of it
   cuda::Options options;
   nccl::AbortFlag isAborted{}; ///< null: it has one of its own
 };
@@ -32,10 +32,10 @@ std::vector<Joined> join(const Drivers &drivers, std::span<const Applicant> appl
 struct RankCall {
   Rank *rank;
   uint32_t program; ///< that its catalog chose for the request
-  host::Request request;
+  core::Request request;
   cuda::Stream stream;
 
-  host::Outcome outcome;
+  core::Outcome outcome;
   /// The program could not be loaded, here or elsewhere; all ranks come to that, and nothing was done.
   bool declined = false;
   cuda::Runner::Plan plan;
@@ -51,15 +51,15 @@ using Turn = std::vector<RankCall *>;
 std::vector<Turn> turnsOf(std::span<RankCall> calls);
 
 /// Loads the program, if it is not loaded, for which it waits for other ranks.
-void load(const Turn &calls, const Nccl &nccl);
+void load(const Turn &calls, const ncclapi::Nccl &nccl);
 
 /// As load(), and plans the calls.
-void prepare(const Turn &calls, const Nccl &nccl);
+void prepare(const Turn &calls, const ncclapi::Nccl &nccl);
 
 /// Puts the calls on their streams, unless they have failed or were declined.
 void enqueue(const Turn &calls);
 
 /// All calls, by turns.
-void run(std::span<RankCall> calls, const Nccl &nccl);
+void run(std::span<RankCall> calls, const ncclapi::Nccl &nccl);
 
 } // namespace gc3::lsa

@@ -2,8 +2,8 @@
 // Births and deaths of communicators.
 #include "nccl/Communicators.h"
 
-#include "log/Log.h"
-#include "nccl/Installed.h"
+#include "core/Log.h"
+#include "ncclapi/Installed.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -21,8 +21,8 @@ Communicators &Communicators::table() {
 Communicators::Communicators() {
   if (const char *names = std::getenv("GC3_BUNDLES"); names && *names)
     engine = makeEngine(openBundles(names));
-  else if (log::informs())
-    log::tell("GC3_BUNDLES is not set: NCCL serves all calls");
+  else if (core::informs())
+    core::tell("GC3_BUNDLES is not set: NCCL serves all calls");
 }
 
 std::shared_ptr<const Entry> Communicators::find(Comm comm) const {
@@ -146,7 +146,7 @@ void Communicators::replace(Entry made) {
     entry->own->leave();
 }
 
-void Communicators::note(Comm comm, RedOp op, std::optional<host::PreMulSum> made) {
+void Communicators::note(Comm comm, RedOp op, std::optional<core::PreMulSum> made) {
   if (!active())
     return;
   std::lock_guard lock(mutex);
@@ -156,7 +156,7 @@ void Communicators::note(Comm comm, RedOp op, std::optional<host::PreMulSum> mad
     known->second.erase(op);
 }
 
-std::optional<host::PreMulSum> Communicators::operation(Comm comm, RedOp op) const {
+std::optional<core::PreMulSum> Communicators::operation(Comm comm, RedOp op) const {
   std::lock_guard lock(mutex);
   const auto known = operations.find(comm);
   if (known == operations.end())

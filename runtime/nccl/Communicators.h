@@ -68,9 +68,9 @@ public:
   Result run(std::span<const Work> works);
 
   /// What NCCL has made of an operation on a communicator, from now on; nothing: it is destroyed.
-  void note(Comm comm, RedOp op, std::optional<host::PreMulSum> made);
+  void note(Comm comm, RedOp op, std::optional<core::PreMulSum> made);
   /// What is known of an operation.
-  std::optional<host::PreMulSum> operation(Comm comm, RedOp op) const;
+  std::optional<core::PreMulSum> operation(Comm comm, RedOp op) const;
 
   /// What NCCL says of it, and where all is well there, what has become of what we run. InProgress: what we hold of one
   /// that does not block is being given back.
@@ -104,7 +104,7 @@ private:
   std::unordered_map<Comm, std::shared_ptr<const Entry>> entries;
   uint32_t expected = 0;        ///< children
   bool expectsBlocking = false; ///< some of them may block
-  std::unordered_map<Comm, std::unordered_map<RedOp, host::PreMulSum>> operations;
+  std::unordered_map<Comm, std::unordered_map<RedOp, core::PreMulSum>> operations;
   Departures departures;
 };
 

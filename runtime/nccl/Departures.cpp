@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nccl/Departures.h"
 
-#include "nccl/Guarded.h"
-#include "nccl/Installed.h"
+#include "ncclapi/Installed.h"
+#include "shim/Guarded.h"
 
 #include <exception>
 #include <thread>

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "nccl/AbortFlag.h"
-#include "nccl/Bundles.h"
-#include "nccl/Call.h"
+#include "shim/Bundles.h"
+#include "shim/CollectiveCall.h"
 
 #include <functional>
 #include <memory>
@@ -15,6 +15,8 @@
 #include <vector>
 
 namespace gc3::nccl {
+
+using namespace shim;
 
 /// This process's rank of a communicator.
 struct Member {
@@ -44,7 +46,7 @@ public:
 
   /// Decides from the collective, count, type, operation, root and ranks alone, so that all ranks decide alike; asked
   /// only about calls for which whyNever has nothing.
-  virtual Decision serves(const Call &call) const = 0;
+  virtual Decision serves(const CollectiveCall &call) const = 0;
 
   /// Waits until what has been enqueued has ended, or abort().
   virtual void drain() = 0;
@@ -72,7 +74,7 @@ struct Attached {
 /// A call that `program` serves.
 struct Work {
   Attachment *attachment;
-  Call call;
+  CollectiveCall call;
   int32_t program;
 };
 

@@ -29,7 +29,7 @@ struct Entry {
   AbortFlag abortFlag() const { return own ? own->abortFlag() : member.isAborted; }
 
   /// Who serves a call on it, logged if asked for.
-  Decision decide(const Call &call) const;
+  Decision decide(const CollectiveCall &call) const;
 };
 
 /// Says what becomes of a communicator, in the log.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What has to be made ready before calls can be made, for which ranks wait for each other.
-#include "log/Log.h"
+#include "core/Log.h"
 #include "nccl/Communicators.h"
-#include "nccl/Guarded.h"
-#include "nccl/Installed.h"
+#include "ncclapi/Installed.h"
+#include "shim/Guarded.h"
 
 #include <algorithm>
 #include <system_error>
@@ -43,7 +43,7 @@ void Communicators::takeOn(Comm comm) {
 void Communicators::makeOneReady(const CallsOfOne &calls, bool areCaptured) {
   const std::shared_ptr<const Entry> last = calls.front()->entry;
   if (last->waits) {
-    const Call &first = calls.front()->work.call;
+    const CollectiveCall &first = calls.front()->work.call;
     if (!areCaptured)
       takeOn(first.comm);
     const std::shared_ptr<const Entry> entry = find(first.comm);
@@ -80,7 +80,7 @@ std::jthread Communicators::makeOneReadyElsewhere(const CallsOfOne &calls, bool 
   try {
     return std::jthread(engine->elsewhere([this, calls, areCaptured] { tryToMakeOneReady(calls, areCaptured); }));
   } catch (const std::system_error &error) {
-    log::tell(std::string("no thread for a communicator: ") + error.what());
+    core::tell(std::string("no thread for a communicator: ") + error.what());
     giveUp(calls);
     return {};
   }

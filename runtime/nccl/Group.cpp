@@ -2,7 +2,7 @@
 // Groups: what is kept until the outermost end, and what becomes of it there.
 #include "nccl/Group.h"
 
-#include "nccl/Installed.h"
+#include "ncclapi/Installed.h"
 
 #include <algorithm>
 #include <utility>

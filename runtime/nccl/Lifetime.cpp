@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Births, deaths and errors of communicators, as NCCL exports them.
-#include "nccl/Exports.h"
 #include "nccl/Group.h"
-#include "nccl/Guarded.h"
-#include "nccl/Installed.h"
+#include "ncclapi/Installed.h"
+#include "shim/Exports.h"
+#include "shim/Guarded.h"
 
 using namespace gc3::nccl;
 

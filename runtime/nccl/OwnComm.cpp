@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nccl/OwnComm.h"
 
-#include "log/Log.h"
-#include "nccl/Installed.h"
+#include "core/Log.h"
+#include "ncclapi/Installed.h"
 
 #include <atomic>
 #include <chrono>
@@ -73,7 +73,7 @@ void OwnComm::leave() {
 }
 
 static void tellOfWaiting(uint32_t ms, const char *question) {
-  log::tellOnce("after " + std::to_string(ms) + " ms NCCL waits for other ranks of a communicator" + question);
+  core::tellOnce("after " + std::to_string(ms) + " ms NCCL waits for other ranks of a communicator" + question);
 }
 
 Result OwnComm::ask(Result &state) const {

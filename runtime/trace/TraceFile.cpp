@@ -2,7 +2,7 @@
 // Each piece overwrites the closing brackets of the last one and writes them behind itself.
 #include "trace/TraceFile.h"
 
-#include "log/Log.h"
+#include "core/Log.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -108,7 +108,7 @@ bool TraceFile::put(std::string_view text, off_t at) const {
 
 void TraceFile::fail() {
   failed = true;
-  log::tell("can't write the trace '" + name + "': " + std::strerror(errno));
+  core::tell("can't write the trace '" + name + "': " + std::strerror(errno));
 }
 
 /// A child of fork() has its parent's events, and must not write them into its parent's file.

@@ -36,11 +36,11 @@ static uint32_t __vminu4(uint32_t a, uint32_t b) {
   return byBytes<uint8_t>(a, b, [](uint8_t x, uint8_t y) { return std::min(x, y); });
 }
 
-#include "cuda/Arithmetic.cuh"
+#include "kernel/Arithmetic.cuh"
 
 using namespace gc3;
-using host::ElementType;
-using host::ReduceOp;
+using core::ElementType;
+using core::ReduceOp;
 
 namespace {
 
@@ -78,30 +78,30 @@ void somePairs(ElementType type, Words &a, Words &b) {
 }
 
 template <typename T>
-void compare(ElementType type, device::Operation operation, const Words &a, const Words &b) {
+void compare(ElementType type, kernel::Operation operation, const Words &a, const Words &b) {
   const auto op = static_cast<ReduceOp>(operation);
-  const size_t size = host::elementSize(type);
+  const size_t size = core::elementSize(type);
   Words ofHost(a.size()), ofGpu;
   host::reduceKernel(type, op)(ofHost.data(), a.data(), b.data(), a.size() * sizeof(uint64_t) / size);
   for (size_t i = 0; i < a.size(); ++i)
-    ofGpu.push_back(cuda::Arithmetic<T>::combine(operation, a[i], b[i]));
+    ofGpu.push_back(kernel::Arithmetic<T>::combine(operation, a[i], b[i]));
   const auto at = [&](const Words &words, size_t i) {
     return reinterpret_cast<const std::byte *>(words.data()) + i * size;
   };
   for (size_t i = 0; i < a.size() * sizeof(uint64_t) / size; ++i)
     ASSERT_TRUE(test::isAsGood(type, op, at(ofGpu, i), at(ofHost, i)))
-        << host::elementTypeName(type) << ' ' << host::reduceOpName(op) << ", element " << i << ", of word " << std::hex
+        << core::elementTypeName(type) << ' ' << core::reduceOpName(op) << ", element " << i << ", of word " << std::hex
         << a[i * size / sizeof(uint64_t)] << " and " << b[i * size / sizeof(uint64_t)];
 }
 
 template <typename T>
 void check(ElementType type) {
-  static_assert(cuda::Arithmetic<T>::elementBytes == sizeof(T));
+  static_assert(kernel::Arithmetic<T>::elementBytes == sizeof(T));
   const bool isByte = sizeof(T) == 1;
   Words a((isByte ? 65536 : pairs * sizeof(T)) / sizeof(uint64_t)), b(a.size());
   isByte ? allPairs(a, b) : somePairs(type, a, b);
   for (auto operation :
-       {device::Operation::Sum, device::Operation::Prod, device::Operation::Max, device::Operation::Min})
+       {kernel::Operation::Sum, kernel::Operation::Prod, kernel::Operation::Max, kernel::Operation::Min})
     compare<T>(type, operation, a, b);
 }
 

@@ -3,7 +3,7 @@
 // width, in which memory, and how often each byte.
 #pragma once
 
-#include "device/Words.h"
+#include "kernel/Words.h"
 
 #include <algorithm>
 #include <cstring>
@@ -29,7 +29,7 @@ public:
     ++accesses[width];
     const auto offset = static_cast<uint64_t>(at - begin);
     end = std::max(end, offset + width);
-    misaligned += device::address(at) % width != 0;
+    misaligned += kernel::address(at) % width != 0;
     for (uint32_t i = 0; isThere && i < width; ++i)
       ++each[offset + i];
   }
@@ -95,17 +95,17 @@ public:
   uint32_t look(const uint32_t *) { return 1; }
 
   template <uint32_t G>
-  device::Unit<G> load(const std::byte *at) {
-    return load<device::Unit<G>>(at, &Account::loads);
+  kernel::Unit<G> load(const std::byte *at) {
+    return load<kernel::Unit<G>>(at, &Account::loads);
   }
   template <uint32_t G>
-  void store(std::byte *at, const device::Unit<G> &value) {
+  void store(std::byte *at, const kernel::Unit<G> &value) {
     store(at, value, &Account::stores);
   }
-  device::Pack loadFlagged(const std::byte *at) { return load<device::Pack>(at, &Account::flaggedLoads); }
-  device::Pack loadLine(const std::byte *at) { return load<device::Pack>(at, &Account::flaggedLoads); }
-  void storeFlagged(std::byte *at, const device::Pack &pack) { store(at, pack, &Account::flaggedStores); }
-  void storeLine(std::byte *at, const device::Pack &pack) {
+  kernel::Pack loadFlagged(const std::byte *at) { return load<kernel::Pack>(at, &Account::flaggedLoads); }
+  kernel::Pack loadLine(const std::byte *at) { return load<kernel::Pack>(at, &Account::flaggedLoads); }
+  void storeFlagged(std::byte *at, const kernel::Pack &pack) { store(at, pack, &Account::flaggedStores); }
+  void storeLine(std::byte *at, const kernel::Pack &pack) {
     if (at)
       store(at, pack, &Account::flaggedStores);
   }

@@ -3,7 +3,7 @@
 // programs that get stuck.
 #include "Emulation.h"
 #include "Programs.h"
-#include "device/Interpreter.h"
+#include "kernel/Interpreter.h"
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ std::unique_ptr<bundle::BundleFile> load(const ProgramSpec &spec) {
   return file;
 }
 
-EmulationOptions optionsFor(device::Protocol protocol, uint64_t seed) {
+EmulationOptions optionsFor(kernel::Protocol protocol, uint64_t seed) {
   EmulationOptions options;
   options.sizes = {protocol, 2, 512};
   options.count = 200;
@@ -29,7 +29,7 @@ EmulationOptions optionsFor(device::Protocol protocol, uint64_t seed) {
 }
 
 /// How many of 40 seeds a GPU with faults makes fail.
-unsigned failures(const bundle::BundleFile &file, device::Protocol protocol, void (*spoil)(Gpu::Faults &)) {
+unsigned failures(const bundle::BundleFile &file, kernel::Protocol protocol, void (*spoil)(Gpu::Faults &)) {
   unsigned failed = 0;
   for (uint64_t seed = 1; seed <= 40; ++seed) {
     EmulationOptions options = optionsFor(protocol, seed);
@@ -47,7 +47,7 @@ TEST(Device, runsPrograms) {
         reduceScatter(3, true), broadcast(4, 1), reduceTo(4, 2), gather(3, 0), scatter(3, 2), shiftReversed(3, 2)}) {
     std::unique_ptr<bundle::BundleFile> file = load(spec);
     for (uint64_t count : {0, 1, 7, 64, 300}) {
-      EmulationOptions options = optionsFor(device::Protocol::Simple, count + 1);
+      EmulationOptions options = optionsFor(kernel::Protocol::Simple, count + 1);
       options.count = count;
       EXPECT_EQ(emulate(*file, 0, options), "") << spec.name << ", " << count;
     }
@@ -57,13 +57,13 @@ TEST(Device, runsPrograms) {
 /// What messages order under Simple they do by fences and acquires: without either, somebody sees old data.
 TEST(Device, needsFences) {
   std::unique_ptr<bundle::BundleFile> file = load(ringAllReduce(3, false));
-  EXPECT_EQ(failures(*file, device::Protocol::Simple, [](Gpu::Faults &) {}), 0u);
-  EXPECT_GT(failures(*file, device::Protocol::Simple, [](Gpu::Faults &faults) { faults.fences = true; }), 0u);
+  EXPECT_EQ(failures(*file, kernel::Protocol::Simple, [](Gpu::Faults &) {}), 0u);
+  EXPECT_GT(failures(*file, kernel::Protocol::Simple, [](Gpu::Faults &faults) { faults.fences = true; }), 0u);
 }
 
 TEST(Device, needsAcquires) {
   std::unique_ptr<bundle::BundleFile> file = load(ringAllReduce(3, false));
-  EXPECT_GT(failures(*file, device::Protocol::Simple, [](Gpu::Faults &faults) { faults.acquires = true; }), 0u);
+  EXPECT_GT(failures(*file, kernel::Protocol::Simple, [](Gpu::Faults &faults) { faults.acquires = true; }), 0u);
 }
 
 /// A message of slots of two blocks, whose last ones are short: what lies together ends where a block does.
@@ -79,7 +79,7 @@ TEST(Device, movesSlotsOfSeveralBlocks) {
   spec.outputs = {{}, {{{0, 0}}, {{0, 1}}, {{0, 2}}, {{0, 3}}}};
   std::unique_ptr<bundle::BundleFile> file = load(spec);
   for (uint64_t count : {3, 16, 31})
-    for (device::Protocol protocol : {device::Protocol::Simple, device::Protocol::LL, device::Protocol::LL128}) {
+    for (kernel::Protocol protocol : {kernel::Protocol::Simple, kernel::Protocol::LL, kernel::Protocol::LL128}) {
       EmulationOptions options = optionsFor(protocol, count);
       options.count = count;
       options.sizes.slotBytes = 4096;
@@ -107,8 +107,8 @@ TEST(Device, storesOfDifferentWidthsArriveInOrder) {
   spec.outputs = {{{{0, 1}, {0, 1}}, {{0, 2}}}};
   std::unique_ptr<bundle::BundleFile> file = load(spec);
   for (uint64_t seed = 1; seed <= 100; ++seed) {
-    EmulationOptions options = optionsFor(device::Protocol::Simple, seed);
-    options.type = host::ElementType::Bfloat16; // 44 bytes a slot: units of 16, 4 and 2
+    EmulationOptions options = optionsFor(kernel::Protocol::Simple, seed);
+    options.type = core::ElementType::Bfloat16; // 44 bytes a slot: units of 16, 4 and 2
     options.count = 88;
     EXPECT_EQ(emulate(*file, 0, options), "") << "seed " << seed;
   }
@@ -119,7 +119,7 @@ TEST(Device, flagsOfLLWrap) {
   std::unique_ptr<bundle::BundleFile> file = load(allToAll(3, 1));
   for (uint64_t first : {uint64_t{0}, (uint64_t{1} << 31) - 3, (uint64_t{1} << 32) - 3, (uint64_t{1} << 33) - 3})
     for (uint64_t seed = 1; seed <= 5; ++seed) {
-      EmulationOptions options = optionsFor(device::Protocol::LL, seed);
+      EmulationOptions options = optionsFor(kernel::Protocol::LL, seed);
       options.firstMessage = first;
       options.calls = 6;
       EXPECT_EQ(emulate(*file, 0, options), "") << first << ", seed " << seed;
@@ -138,7 +138,7 @@ TEST(Device, reportsWhatItWaitsFor) {
   block.steps[0].waits = {{0, 0}};
   spec.ranks[0].blocks.push_back(block);
   spec.outputs = {{{}}};
-  EXPECT_EQ(emulate(*load(spec), 0, optionsFor(device::Protocol::Simple, 1)),
+  EXPECT_EQ(emulate(*load(spec), 0, optionsFor(kernel::Protocol::Simple, 1)),
             "stuck:\n  rank 0 thread block 0 step 0 (copy, tile 0) waits for thread block 1 step 0\n"
             "  rank 0 thread block 1 step 0 (copy, tile 0) waits for thread block 0 step 0");
 }
@@ -157,11 +157,11 @@ TEST(Device, stopsUnderAllProtocols) {
   spec.ranks[1].blocks = {{-1, 0, 0, {{Opcode::Recv, {}, out(0), 1, {}}}}};
   spec.outputs = {{{}}, {{}}};
   std::unique_ptr<bundle::BundleFile> file = load(spec);
-  for (device::Protocol protocol : {device::Protocol::Simple, device::Protocol::LL, device::Protocol::LL128})
+  for (kernel::Protocol protocol : {kernel::Protocol::Simple, kernel::Protocol::LL, kernel::Protocol::LL128})
     for (uint64_t seed = 1; seed <= 3; ++seed) {
       EmulationOptions options = optionsFor(protocol, seed);
       options.threads = 64;
-      const std::string what = protocol == device::Protocol::Simple ? "a message" : "the data of a message";
+      const std::string what = protocol == kernel::Protocol::Simple ? "a message" : "the data of a message";
       EXPECT_EQ(emulate(*file, 0, options),
                 "stuck:\n  rank 0 thread block 0 step 0 (send, tile 0) waits for thread block 1 step 0\n"
                 "  rank 0 thread block 1 step 0 (copy, tile 0) waits for thread block 0 step 0\n"
@@ -174,10 +174,10 @@ TEST(Device, stopsUnderAllProtocols) {
 TEST(Device, recordsWhenStepsRun) {
   ProgramSpec longOne = allToAll(2, 1);
   Block &block = longOne.ranks[0].blocks.emplace_back();
-  block.steps.assign(device::windowSteps + 3, {Opcode::Copy, in(0), out(0), 1, {}});
+  block.steps.assign(kernel::windowSteps + 3, {Opcode::Copy, in(0), out(0), 1, {}});
   for (const ProgramSpec &spec : {ringAllReduce(3, true), plainRingAllReduce(3), longOne}) {
     std::unique_ptr<bundle::BundleFile> file = load(spec);
-    for (device::Protocol protocol : {device::Protocol::Simple, device::Protocol::LL, device::Protocol::LL128})
+    for (kernel::Protocol protocol : {kernel::Protocol::Simple, kernel::Protocol::LL, kernel::Protocol::LL128})
       for (uint32_t ringRecords : {1, 4, 1024}) {
         EmulationOptions options = optionsFor(protocol, ringRecords);
         options.ringRecords = ringRecords;
@@ -188,7 +188,7 @@ TEST(Device, recordsWhenStepsRun) {
 
 TEST(Device, refusesSlotsThatAreTooSmall) {
   std::unique_ptr<bundle::BundleFile> file = load(allToAll(3, 9));
-  EmulationOptions options = optionsFor(device::Protocol::LL, 1);
+  EmulationOptions options = optionsFor(kernel::Protocol::LL, 1);
   options.sizes.slotBytes = 128;
   EXPECT_EQ(emulate(*file, 0, options), "program 'a2a3_9' sends 9 slots at once, too many for FIFO slots of 128 bytes");
   options.sizes.slots = 0;

@@ -4,13 +4,13 @@
 #include "Launch.h"
 #include "Oracle.h"
 
-#include "device/Story.h"
+#include "plan/StallReport.h"
 
 #include <optional>
 
 namespace gc3::test {
 
-using device::Protocol;
+using kernel::Protocol;
 
 namespace {
 
@@ -26,19 +26,19 @@ struct Buffers {
     return alias == bundle::fbs::Alias::OutputInInput ? input.data() + offset + inputAt : output.data() + offset;
   }
   /// The two as the kernel knows them: the inner one of an alias is never asked for.
-  device::RankMemory memory() { return {{input.data() + offset, output.data() + offset, scratch.data()}}; }
+  kernel::RankBuffers memory() { return {{input.data() + offset, output.data() + offset, scratch.data()}}; }
 };
 
 class Emulation {
 public:
   Emulation(const bundle::BundleFile &file, uint32_t index, const EmulationOptions &options)
-      : file(file), index(index), options(options), size(host::elementSize(options.type)), random(options.seed) {}
+      : file(file), index(index), options(options), size(core::elementSize(options.type)), random(options.seed) {}
 
   std::string run();
 
 private:
   std::string prepare();
-  device::ConnectionPool::Parts makeParts(const device::ConnectionPool &pool);
+  plan::ConnectionPool::Parts makeParts(const plan::ConnectionPool &pool);
   std::vector<Buffers> makeBuffers();
   void leaveOldFlags(std::byte *slots) const;
   std::string findOldFlag() const;
@@ -55,20 +55,20 @@ private:
   const EmulationOptions &options;
   const size_t size;
   host::Random random;
-  std::unique_ptr<host::Program> program;
+  std::unique_ptr<core::Program> program;
   bundle::CheckView check;
-  host::Layout layout;
-  device::Call call{};
-  std::optional<device::ProgramImage> image;
+  core::Layout layout;
+  kernel::KernelArgs call{};
+  std::optional<plan::ProgramImage> image;
   std::unique_ptr<std::byte[]> memory, fifos;
   std::byte *base = nullptr;            ///< of the image
   std::unique_ptr<std::byte[]> staging; ///< senders' slots of connections over the network
-  std::vector<device::NetworkSend> networkSends;
-  std::vector<device::NetworkReceive> networkReceives;
+  std::vector<kernel::NetworkSend> networkSends;
+  std::vector<kernel::NetworkReceive> networkReceives;
   std::vector<uint64_t> credited;
-  std::vector<device::Record> records;
+  std::vector<kernel::StepTimes> records;
   std::vector<uint64_t> running; ///< by block
-  Network network;
+  FakeNetwork network;
   std::vector<NetworkEnd> networkEnds; ///< by rank
 };
 
@@ -81,8 +81,8 @@ static std::byte *zeroed(uint64_t bytes, std::unique_ptr<std::byte[]> &memory) {
 }
 
 /// All ranks' parts, one behind the other.
-device::ConnectionPool::Parts Emulation::makeParts(const device::ConnectionPool &pool) {
-  device::ConnectionPool::Parts parts(pool.pieces());
+plan::ConnectionPool::Parts Emulation::makeParts(const plan::ConnectionPool &pool) {
+  plan::ConnectionPool::Parts parts(pool.pieces());
   if (parts.empty())
     return parts;
   uint64_t bytes = 0;
@@ -97,7 +97,7 @@ device::ConnectionPool::Parts Emulation::makeParts(const device::ConnectionPool 
 }
 
 std::string Emulation::prepare() {
-  if (bundle::BundleStatus status = host::Program::load(file, index, program); !status.ok())
+  if (bundle::BundleStatus status = core::Program::load(file, index, program); !status.ok())
     return status.message;
   if (bundle::BundleStatus status = file.check(index, check); !status.ok())
     return status.message;
@@ -108,16 +108,16 @@ std::string Emulation::prepare() {
   if (std::string problem = setGeometry(*program, options.count, static_cast<uint32_t>(size), options.sizes, call);
       !problem.empty())
     return problem;
-  image.emplace(*program, device::RankRange{0, program->ranks()}, options.sizes.slots);
+  image.emplace(*program, core::RankRange{0, program->ranks()}, options.sizes.slots);
   base = zeroed(image->bytes(), memory);
-  device::ConnectionPool pool(program->ranks());
+  plan::ConnectionPool pool(program->ranks());
   const std::vector<uint32_t> numbers = pool.add(*program, options.sizes);
-  const device::ConnectionPool::Parts parts = makeParts(pool);
+  const plan::ConnectionPool::Parts parts = makeParts(pool);
   std::vector<std::byte> constants = image->constants(base, {pool, numbers, parts}, call);
   std::memcpy(base, constants.data(), constants.size());
   for (uint32_t c = 0; options.firstMessage != 0 && c < program->connections().size(); ++c) {
-    const device::SendEnd &send = call.ranks[0].sends[c];
-    const device::ReceiveEnd &receive = call.ranks[0].receives[c];
+    const kernel::SendEnd &send = call.ranks[0].sends[c];
+    const kernel::ReceiveEnd &receive = call.ranks[0].receives[c];
     for (uint64_t *counter : {send.sent, send.arrived, receive.received, receive.freed})
       *counter = options.firstMessage;
     if (options.sizes.protocol == Protocol::LL)
@@ -136,19 +136,19 @@ void Emulation::makeNetwork() {
   networkSends.resize(connections);
   networkReceives.resize(connections);
   credited.assign(connections, options.firstMessage);
-  auto &ranks = const_cast<device::Rank &>(*call.ranks);
-  auto *sends = const_cast<device::SendEnd *>(ranks.sends);
-  auto *receives = const_cast<device::ReceiveEnd *>(ranks.receives);
+  auto &ranks = const_cast<kernel::RankImage &>(*call.ranks);
+  auto *sends = const_cast<kernel::SendEnd *>(ranks.sends);
+  auto *receives = const_cast<kernel::ReceiveEnd *>(ranks.receives);
   network.place = [](const void *, uint32_t, uint64_t offset) { return reinterpret_cast<std::byte *>(offset); };
   const uint32_t spare = options.sizes.slots - program->info().min_fifo_slots();
   for (uint32_t c = 0; c < connections; ++c) {
     if (random.below(100) >= options.overNetwork)
       continue;
-    call.peers = device::Scope::System;
+    call.peers = kernel::Scope::System;
     const uint32_t sender = rankOf(program->connections()[c].sender),
                    receiver = rankOf(program->connections()[c].receiver);
     const uint32_t ids = options.sizes.slots + 1;
-    const device::Signal arrived{c % 3, ids * c}, freed{c % 2, ids * c + options.sizes.slots};
+    const kernel::Signal arrived{c % 3, ids * c}, freed{c % 2, ids * c + options.sizes.slots};
     std::byte *own = staging.get() + c * bytes;
     const auto offset = [&](const std::byte *at) { return reinterpret_cast<uint64_t>(at); };
     networkSends[c] = {receiver, arrived, freed, nullptr, offset(own), offset(sends[c].slots)};
@@ -165,7 +165,7 @@ void Emulation::makeNetwork() {
   for (uint32_t r = 0; r < program->ranks(); ++r)
     networkEnds.push_back({&network, r, 3});
   for (uint32_t r = 0; r < program->ranks(); ++r) {
-    device::Rank &rank = (&ranks)[r];
+    kernel::RankImage &rank = (&ranks)[r];
     rank.networkSends = networkSends.data(), rank.networkReceives = networkReceives.data(),
     rank.network = &networkEnds[r];
   }
@@ -190,7 +190,7 @@ void Emulation::leaveOldFlags(std::byte *slots) const {
 /// No line may keep a flag from before the slots were last written as a whole: its number would come again.
 std::string Emulation::findOldFlag() const {
   for (uint32_t c = 0; c < program->connections().size(); ++c) {
-    const device::SendEnd &send = call.ranks[0].sends[c];
+    const kernel::SendEnd &send = call.ranks[0].sends[c];
     const uint64_t sent = *send.sent, whole = sent >> 31 << 31;
     if (whole == 0 || sent < whole + options.sizes.slots)
       continue;
@@ -210,7 +210,7 @@ void Emulation::fill(std::vector<std::byte> &bytes, size_t elements) {
   bytes.resize(elements * size + options.misalignment * size);
   for (std::byte &byte : bytes)
     byte = static_cast<std::byte>(random.next());
-  if (!host::isInteger(options.type))
+  if (!core::isInteger(options.type))
     for (size_t last = size - 1; last < bytes.size(); last += size)
       bytes[last] &= std::byte{0xbf};
 }
@@ -218,7 +218,7 @@ void Emulation::fill(std::vector<std::byte> &bytes, size_t elements) {
 std::vector<Buffers> Emulation::makeBuffers() {
   std::vector<Buffers> ranks(program->ranks());
   for (uint32_t r = 0; r < program->ranks(); ++r) {
-    const host::RankLayout &rank = layout.ranks[r];
+    const core::RankLayout &rank = layout.ranks[r];
     ranks[r].offset = options.misalignment * size;
     ranks[r].alias = program->rank(r).alias;
     ranks[r].inputAt = rank.aliasElement * size;
@@ -235,7 +235,7 @@ std::vector<Buffers> Emulation::makeBuffers() {
 bool Emulation::runEmulated(std::vector<Buffers> &ranks) {
   uint32_t stop = 0;
   call.stop = &stop;
-  call.op = static_cast<device::Operation>(options.op);
+  call.op = static_cast<kernel::Operation>(options.op);
   for (uint32_t r = 0; r < ranks.size(); ++r)
     call.memory[r] = ranks[r].memory();
   records.assign(size_t{image->blocks()} * options.ringRecords, {});
@@ -263,7 +263,7 @@ std::string Emulation::checkRecords() const {
     const uint64_t all = steps * call.tiles, kept = std::min<uint64_t>(all, options.ringRecords);
     uint64_t last = 0;
     for (uint64_t number = all - kept; number < all; ++number) {
-      const device::Record &record = records[block * options.ringRecords + number % options.ringRecords];
+      const kernel::StepTimes &record = records[block * options.ringRecords + number % options.ringRecords];
       if (record.step != number % steps || record.tile != number / steps || record.begin <= last ||
           record.end <= record.begin)
         return "block " + std::to_string(block) + " has recorded something else for step " + std::to_string(number);
@@ -277,7 +277,7 @@ std::string Emulation::checkRecords() const {
 }
 
 std::string Emulation::stuck() const {
-  return "stuck" + device::explainStop(*program, image->ranks(), {image->reports(base), image->blocks()});
+  return "stuck" + plan::stallReport(*program, image->ranks(), {image->reports(base), image->blocks()});
 }
 
 std::string Emulation::run() {

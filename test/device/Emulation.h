@@ -4,8 +4,8 @@
 #pragma once
 
 #include "Gpu.h"
-#include "device/Geometry.h"
-#include "host/Element.h"
+#include "core/Element.h"
+#include "plan/Geometry.h"
 
 #include <cstdint>
 #include <string>
@@ -13,9 +13,9 @@
 namespace gc3::test {
 
 struct EmulationOptions {
-  host::ElementType type = host::ElementType::Float;
-  host::ReduceOp op = host::ReduceOp::Sum;
-  device::SlotSizes sizes;
+  core::ElementType type = core::ElementType::Float;
+  core::ReduceOp op = core::ReduceOp::Sum;
+  plan::SlotSizes sizes;
   uint64_t count = 1; ///< elements per block
   uint32_t calls = 2; ///< one after the other, with other data
   uint32_t threads = 32;

@@ -11,10 +11,10 @@
 
 namespace gc3::test {
 
+using core::ElementType;
 using cuda::Launch;
 using cuda::Result;
-using device::Protocol;
-using host::ElementType;
+using kernel::Protocol;
 
 namespace {
 
@@ -197,7 +197,7 @@ void FakeCuda::advanceAll() {
 }
 
 /// A launch: begins when its turn comes, and is done when all its threads have ended.
-FakeCuda::Work FakeCuda::interpret(const device::Call &call, const Launch &launch) {
+FakeCuda::Work FakeCuda::interpret(const kernel::KernelArgs &call, const Launch &launch) {
   return [this, call, launch, number = std::optional<uint32_t>()]() mutable {
     if (!number) {
       ++launches;
@@ -213,10 +213,10 @@ FakeCuda::Work FakeCuda::interpret(const device::Call &call, const Launch &launc
 }
 
 /// As the GPU does.
-static void expectAligned(const device::Call &call, ElementType type) {
-  for (const device::RankMemory &rank : call.memory)
+static void expectAligned(const kernel::KernelArgs &call, ElementType type) {
+  for (const kernel::RankBuffers &rank : call.memory)
     for (const void *buffer : rank.buffers)
-      if (reinterpret_cast<uintptr_t>(buffer) % host::elementSize(type) != 0)
+      if (reinterpret_cast<uintptr_t>(buffer) % core::elementSize(type) != 0)
         std::abort(); // cudaErrorMisalignedAddress
 }
 
@@ -225,11 +225,11 @@ Result FakeCuda::enqueueInterpreter(const Launch &launch) {
   if (!launch.cooperative && !sharesGpus)
     std::abort(); // blocks that wait for each other might not be there at once
   cooperativeLaunches += launch.cooperative;
-  expectAligned(*static_cast<const device::Call *>(launch.arguments[0]),
+  expectAligned(*static_cast<const kernel::KernelArgs *>(launch.arguments[0]),
                 static_cast<const Kernel *>(launch.kernel)->type);
   threadsOfLaunch = launch.threads;
   launchedOn.push_back(launch.stream);
-  enqueue(launch.stream, [this, launch, call = *static_cast<const device::Call *>(launch.arguments[0])] {
+  enqueue(launch.stream, [this, launch, call = *static_cast<const kernel::KernelArgs *>(launch.arguments[0])] {
     return interpret(call, launch);
   });
   return 0;

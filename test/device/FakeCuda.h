@@ -9,7 +9,7 @@
 
 #include "Gpu.h"
 #include "cuda/Cuda.h"
-#include "device/Image.h"
+#include "kernel/Image.h"
 
 #include <deque>
 #include <functional>
@@ -112,7 +112,7 @@ private:
   cuda::Result enqueueInterpreter(const cuda::Launch &launch);
   cuda::Result enqueueMove(const cuda::Launch &launch);
   cuda::Result enqueueClock(const cuda::Launch &launch);
-  Work interpret(const device::Call &call, const cuda::Launch &launch);
+  Work interpret(const kernel::KernelArgs &call, const cuda::Launch &launch);
   void expectCurrent(cuda::Stream stream) const;
   void expectExternal(cuda::Event event);
   void enqueueRecord(cuda::Event event, cuda::Stream stream);

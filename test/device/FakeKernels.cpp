@@ -9,16 +9,16 @@
 
 namespace gc3::test {
 
+using core::ElementType;
 using cuda::Launch;
-using device::Protocol;
-using host::ElementType;
+using kernel::Protocol;
 
 const Kernel *kernel(const Kernel &wanted) {
   static const std::vector<Kernel> all = [] {
     std::vector<Kernel> kernels;
     for (auto kind : {Kernel::Kind::Interpreter, Kernel::Kind::NetworkInterpreter, Kernel::Kind::Multiply,
                       Kernel::Kind::Divide, Kernel::Kind::Clock})
-      for (unsigned type = 0; type < host::elementTypeCount; ++type)
+      for (unsigned type = 0; type < core::elementTypeCount; ++type)
         for (auto protocol : {Protocol::Simple, Protocol::LL, Protocol::LL128})
           kernels.push_back({kind, static_cast<ElementType>(type), protocol});
     return kernels;
@@ -37,7 +37,7 @@ const void *multiply(ElementType type) {
 }
 
 const void *divide(ElementType type) {
-  return host::isInteger(type) ? kernel({Kernel::Kind::Divide, type, Protocol::Simple}) : nullptr;
+  return core::isInteger(type) ? kernel({Kernel::Kind::Divide, type, Protocol::Simple}) : nullptr;
 }
 
 const void *clockKernel() {
@@ -61,7 +61,7 @@ MoveArguments argumentsOf(const Launch &launch) {
 void move(const Kernel &kernel, const MoveArguments &of) {
   if (kernel.kind == Kernel::Kind::Multiply)
     return host::multiply(kernel.type, of.to, of.from, of.elements, of.factor);
-  std::memmove(of.to, of.from, of.elements * host::elementSize(kernel.type));
+  std::memmove(of.to, of.from, of.elements * core::elementSize(kernel.type));
   host::divideForAverage(kernel.type, of.to, of.elements, of.contributions);
 }
 

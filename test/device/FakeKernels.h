@@ -2,26 +2,26 @@
 // What stands for kernels in the fake CUDA, and what those around the interpreter do.
 #pragma once
 
+#include "core/Factor.h"
 #include "cuda/Cuda.h"
-#include "device/Image.h"
-#include "host/Factor.h"
+#include "kernel/Image.h"
 
 namespace gc3::test {
 
 /// What stands for a kernel.
 struct Kernel {
   enum class Kind : uint8_t { Interpreter, NetworkInterpreter, Multiply, Divide, Clock } kind;
-  host::ElementType type;
-  device::Protocol protocol;
+  core::ElementType type;
+  kernel::Protocol protocol;
 };
 
 /// One address for each.
 const Kernel *kernel(const Kernel &wanted);
 
 // As in the table of CUDA functions:
-const void *interpreter(host::ElementType type, device::Protocol protocol);
-const void *multiply(host::ElementType type);
-const void *divide(host::ElementType type);
+const void *interpreter(core::ElementType type, kernel::Protocol protocol);
+const void *multiply(core::ElementType type);
+const void *divide(core::ElementType type);
 const void *clockKernel();
 
 /// What the kernels around the interpreter are launched with.
@@ -29,7 +29,7 @@ struct MoveArguments {
   std::byte *to;
   const std::byte *from;
   uint64_t elements;
-  host::Factor factor;    ///< of Multiply
+  core::Factor factor;    ///< of Multiply
   uint32_t contributions; ///< of Divide
 };
 

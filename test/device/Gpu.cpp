@@ -7,7 +7,7 @@
 
 namespace gc3::test {
 
-using device::Pack;
+using kernel::Pack;
 
 namespace {
 /// More stores than this do not stay on their way.

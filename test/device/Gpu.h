@@ -11,8 +11,8 @@
 
 #include "Fibers.h"
 #include "Scopes.h"
-#include "device/Words.h"
 #include "host/Random.h"
+#include "kernel/Words.h"
 
 #include <array>
 #include <cstdlib>
@@ -25,7 +25,7 @@
 namespace gc3::test {
 
 /// What ranks have in common over a network: it stays from one launch to the next.
-struct Network {
+struct FakeNetwork {
   std::map<std::array<uint32_t, 3>, uint64_t> signals; ///< by rank, context, id
   /// An address in a rank's part of a window.
   std::function<std::byte *(const void *window, uint32_t rank, uint64_t offset)> place;
@@ -34,9 +34,9 @@ struct Network {
   uint64_t gaveBack = 0;             ///< times that slots were
 };
 
-/// One rank's, to which device::Rank::network points.
+/// One rank's, to which kernel::RankImage::network points.
 struct NetworkEnd {
-  Network *network;
+  FakeNetwork *network;
   uint32_t rank, contexts;
 };
 
@@ -92,54 +92,54 @@ public:
     void pause() { gpu.pause(); }
 
     template <uint32_t G>
-    device::Unit<G> load(const std::byte *at) {
-      device::Unit<G> value;
+    kernel::Unit<G> load(const std::byte *at) {
+      kernel::Unit<G> value;
       gpu.load(ownBlock, ownThread, at, &value, G);
       return value;
     }
     template <uint32_t G>
-    void store(std::byte *at, const device::Unit<G> &value) {
+    void store(std::byte *at, const kernel::Unit<G> &value) {
       gpu.store(ownBlock, ownThread, at, &value, G);
     }
-    uint64_t acquire(const uint64_t *at, device::Scope scope) {
+    uint64_t acquire(const uint64_t *at, kernel::Scope scope) {
       scopes->acquired(at, scope);
       return gpu.acquire(ownBlock, at);
     }
-    void fence(device::Scope scope) {
+    void fence(kernel::Scope scope) {
       scopes->fenced(block(), scope);
       gpu.fence(ownBlock, ownThread);
     }
-    void tell(uint64_t *at, uint64_t value, device::Scope scope) {
+    void tell(uint64_t *at, uint64_t value, kernel::Scope scope) {
       scopes->told(block(), at, scope);
       gpu.store(ownBlock, ownThread, at, &value, sizeof value);
     }
-    device::Pack loadFlagged(const std::byte *at) { return gpu.loadStrong(at, true); }
-    void storeFlagged(std::byte *at, const device::Pack &pack) {
+    kernel::Pack loadFlagged(const std::byte *at) { return gpu.loadStrong(at, true); }
+    void storeFlagged(std::byte *at, const kernel::Pack &pack) {
       gpu.store(ownBlock, ownThread, at, &pack.low, 8);
       gpu.store(ownBlock, ownThread, at + 8, &pack.high, 8);
     }
-    device::Pack loadLine(const std::byte *at) { return gpu.loadStrong(at, false); }
-    void storeLine(std::byte *at, const device::Pack &pack) {
+    kernel::Pack loadLine(const std::byte *at) { return gpu.loadStrong(at, false); }
+    void storeLine(std::byte *at, const kernel::Pack &pack) {
       if (at)
         gpu.storeLine(ownBlock, ownThread, at, pack);
     }
-    void put(uint32_t peer, const void *window, uint64_t to, uint64_t from, uint64_t bytes, device::Signal signal) {
+    void put(uint32_t peer, const void *window, uint64_t to, uint64_t from, uint64_t bytes, kernel::Signal signal) {
       scopes->put(block());
       gpu.put(ownBlock, ownThread,
               {end.network->place(window, peer, to), end.network->place(window, end.rank, from), bytes,
                &signalOf(peer, signal), 1, end.network});
     }
-    void signal(uint32_t peer, device::Signal signal, uint64_t add) {
+    void signal(uint32_t peer, kernel::Signal signal, uint64_t add) {
       scopes->put(block());
       ++end.network->gaveBack;
       gpu.put(ownBlock, ownThread, {nullptr, nullptr, 0, &signalOf(peer, signal), add});
     }
-    uint64_t readSignal(device::Signal signal) { return gpu.acquire(ownBlock, &signalOf(end.rank, signal)); }
+    uint64_t readSignal(kernel::Signal signal) { return gpu.acquire(ownBlock, &signalOf(end.rank, signal)); }
     uint32_t look(const uint32_t *at) { return *at; }
     uint64_t now() { return Gpu::now(); }
 
   private:
-    uint64_t &signalOf(uint32_t rank, device::Signal signal) {
+    uint64_t &signalOf(uint32_t rank, kernel::Signal signal) {
       if (signal.context >= end.contexts || signal.id >= end.network->signalCount)
         std::abort(); // there is no such signal
       return end.network->signals[{rank, signal.context, signal.id}];
@@ -186,9 +186,9 @@ private:
     uint64_t bytes;
     uint64_t *signal;
     uint64_t add;
-    Network *network = nullptr; ///< of a message
-    uint32_t grid = 0;          ///< that gave it
-    uint64_t done = 0;          ///< bytes
+    FakeNetwork *network = nullptr; ///< of a message
+    uint32_t grid = 0;              ///< that gave it
+    uint64_t done = 0;              ///< bytes
   };
   struct Grid {
     Kernel kernel;
@@ -210,8 +210,8 @@ private:
   void perhapsSuspend();
   void load(uint32_t block, uint32_t thread, const void *at, void *value, uint32_t bytes);
   void store(uint32_t block, uint32_t thread, void *at, const void *value, uint32_t bytes);
-  void storeLine(uint32_t block, uint32_t thread, std::byte *at, const device::Pack &pack);
-  device::Pack loadStrong(const std::byte *at, bool byElement);
+  void storeLine(uint32_t block, uint32_t thread, std::byte *at, const kernel::Pack &pack);
+  kernel::Pack loadStrong(const std::byte *at, bool byElement);
   uint64_t acquire(uint32_t block, const uint64_t *at);
   void fence(uint32_t block, uint32_t thread);
   void put(uint32_t block, uint32_t thread, Transfer transfer);

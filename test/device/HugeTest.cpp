@@ -3,8 +3,8 @@
 // units it moves.
 #include "CountingMachine.h"
 #include "Programs.h"
-#include "device/Geometry.h"
-#include "device/Simple.h"
+#include "kernel/Simple.h"
+#include "plan/Geometry.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -23,13 +23,13 @@ struct Extent {
 
 /// What a step moves, by its slots and tiles, from the beginning of the buffer.
 template <uint32_t ElementBytes>
-std::vector<Extent> extentsOf(const device::Call &call, const device::Step &step) {
-  device::RankMemory memory{};
+std::vector<Extent> extentsOf(const kernel::KernelArgs &call, const kernel::StepImage &step) {
+  kernel::RankBuffers memory{};
   for (std::byte *&buffer : memory.buffers)
     buffer = base;
   std::vector<Extent> extents;
   for (uint64_t tile = 0; tile < call.tiles; ++tile)
-    device::walk<ElementBytes>(call, memory, step, tile, [&](const device::Run &run) {
+    kernel::forEachRun<ElementBytes>(call, memory, step, tile, [&](const kernel::TileRun &run) {
       if (run.bytes != 0)
         extents.push_back({static_cast<uint64_t>((run.source ? run.source : run.target) - base), run.bytes});
     });
@@ -53,17 +53,17 @@ void expectWhole(uint64_t count, uint64_t slotBytes) {
   const std::string bytes = buildBundle({allToAll(ranks, chunks)});
   std::unique_ptr<bundle::BundleFile> file;
   ASSERT_TRUE(bundle::BundleFile::openMemory(bytes.data(), bytes.size(), file).ok());
-  std::unique_ptr<host::Program> program;
-  ASSERT_TRUE(host::Program::load(*file, 0, program).ok());
-  device::Call call{};
-  ASSERT_EQ(device::setGeometry(*program, count, ElementBytes, {device::Protocol::Simple, 2, slotBytes}, call), "");
+  std::unique_ptr<core::Program> program;
+  ASSERT_TRUE(core::Program::load(*file, 0, program).ok());
+  kernel::KernelArgs call{};
+  ASSERT_EQ(plan::setGeometry(*program, count, ElementBytes, {kernel::Protocol::Simple, 2, slotBytes}, call), "");
   for (bool reads : {true, false}) {
     std::vector<Extent> all;
     for (uint32_t slot = 0; slot < ranks * chunks; slot += chunks) {
-      device::Step step{};
+      kernel::StepImage step{};
       step.opcode = static_cast<uint8_t>(reads ? Opcode::Send : Opcode::Recv);
-      step.source = device::Buffer::Input;
-      step.target = device::Buffer::Output;
+      step.source = kernel::Buffer::Input;
+      step.target = kernel::Buffer::Output;
       step.sourceSlot = step.targetSlot = slot;
       step.count = chunks;
       const std::vector<Extent> some = extentsOf<ElementBytes>(call, step);
@@ -75,7 +75,7 @@ void expectWhole(uint64_t count, uint64_t slotBytes) {
 
 struct NoArithmetic {
   static constexpr uint32_t elementBytes = 2;
-  static device::Word combine(device::Operation, device::Word a, device::Word) { return a; }
+  static kernel::Word combine(kernel::Operation, kernel::Word a, kernel::Word) { return a; }
 };
 
 } // namespace
@@ -96,13 +96,14 @@ TEST(Huge, slotsAreTheWholeBuffer) {
 TEST(Huge, runsMoveInWideUnits) {
   constexpr uint64_t bytes = (uint64_t{5} << 30) + 32;
   constexpr uint32_t threads = 1 << 20;
-  constexpr uint64_t units = bytes / sizeof(device::Pack);
-  const device::Motion motion{device::Does(static_cast<uint8_t>(Opcode::Copy)), device::Operation::Sum, {}, nullptr};
-  const device::Run run{base + (uint64_t{1} << 40), base, 0, bytes, bytes};
+  constexpr uint64_t units = bytes / sizeof(kernel::Pack);
+  const kernel::Motion motion{
+      kernel::OpcodeFlags(static_cast<uint8_t>(Opcode::Copy)), kernel::Operation::Sum, {}, nullptr};
+  const kernel::TileRun run{base + (uint64_t{1} << 40), base, 0, bytes, bytes};
   const uint32_t last = (units - 1) % threads; // the thread of the last unit
   Accounts accounts{{{"target", base, bytes, false}, {"source", base + (uint64_t{1} << 40), bytes, false}}};
   CountingMachine machine(accounts, last, threads);
-  device::Simple<CountingMachine, NoArithmetic>::move(machine, motion, run);
+  kernel::Simple<CountingMachine, NoArithmetic>::move(machine, motion, run);
   const std::string each = std::to_string((units - 1) / threads + 1);
   EXPECT_EQ(accounts.text(), "target: " + each + " stores of 16; source: " + each + " loads of 16");
   EXPECT_EQ(accounts.all[0].end, bytes);

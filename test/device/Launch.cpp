@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "Launch.h"
 
-#include "device/Interpreter.h"
 #include "host/Reduce.h"
+#include "kernel/Interpreter.h"
 
 #include <cstring>
 #include <memory>
@@ -10,8 +10,8 @@
 
 namespace gc3::test {
 
-using device::Protocol;
-using device::Word;
+using kernel::Protocol;
+using kernel::Word;
 
 namespace {
 
@@ -22,22 +22,22 @@ struct HostArithmetic {
   static inline const HostArithmetic *current = nullptr;
   Word combine(Word a, Word b) const {
     Word result = 0;
-    kernel(&result, &a, &b, device::wordBytes / size);
+    kernel(&result, &a, &b, kernel::wordBytes / size);
     return result;
   }
 };
 template <uint32_t Bytes>
 struct Arithmetic {
   static constexpr uint32_t elementBytes = Bytes;
-  static Word combine(device::Operation, Word a, Word b) { return HostArithmetic::current->combine(a, b); }
+  static Word combine(kernel::Operation, Word a, Word b) { return HostArithmetic::current->combine(a, b); }
 };
 
 /// What a launch needs until it has ended.
 struct Running {
-  device::Call call;
+  kernel::KernelArgs call;
   bool overNetwork;
   HostArithmetic arithmetic;
-  std::vector<device::Shared> shared; ///< by block
+  std::vector<kernel::Shared> shared; ///< by block
   Scopes scopes;
 };
 
@@ -47,7 +47,7 @@ void run(Gpu::Machine &machine, Running &running) {
   if (running.overNetwork)
     machine.connect(
         *static_cast<const NetworkEnd *>(running.call.ranks[running.call.seats[machine.block()].rank].network));
-  device::Interpreter<Gpu::Machine, Arithmetic<Bytes>, P>(machine, running.shared[machine.block()], running.call).run();
+  kernel::Interpreter<Gpu::Machine, Arithmetic<Bytes>, P>(machine, running.shared[machine.block()], running.call).run();
 }
 
 using Body = void (*)(Gpu::Machine &, Running &);
@@ -73,24 +73,24 @@ Body bodyFor(size_t bytes, Protocol protocol) {
 
 } // namespace
 
-uint32_t start(Gpu &gpu, const device::Call &call, const Grid &grid) {
-  const size_t size = host::elementSize(grid.type);
+uint32_t start(Gpu &gpu, const kernel::KernelArgs &call, const Grid &grid) {
+  const size_t size = core::elementSize(grid.type);
   auto running =
       std::make_shared<Running>(Running{call,
                                         grid.overNetwork,
-                                        {host::reduceKernel(grid.type, static_cast<host::ReduceOp>(call.op)), size},
+                                        {host::reduceKernel(grid.type, static_cast<core::ReduceOp>(call.op)), size},
                                         {},
                                         {call, grid.blocks}});
   running->shared.resize(grid.blocks);
   // A GPU clears no shared memory. Bytes of which no word is a likely counter, flag or opcode:
-  static_assert(std::is_trivially_copyable_v<device::Shared>);
-  std::memset(running->shared.data(), 0xcd, running->shared.size() * sizeof(device::Shared));
+  static_assert(std::is_trivially_copyable_v<kernel::Shared>);
+  std::memset(running->shared.data(), 0xcd, running->shared.size() * sizeof(kernel::Shared));
   return gpu.add({grid.blocks,
                   [running, body = bodyFor(size, grid.protocol)](Gpu::Machine &machine) { body(machine, *running); },
                   call.stop, [running] { HostArithmetic::current = &running->arithmetic; }});
 }
 
-bool launch(const device::Call &call, const Grid &grid, uint64_t seed, Gpu::Faults faults, uint32_t &stop) {
+bool launch(const kernel::KernelArgs &call, const Grid &grid, uint64_t seed, Gpu::Faults faults, uint32_t &stop) {
   Gpu gpu(grid.threads, seed, faults);
   const uint32_t kernel = start(gpu, call, grid);
   gpu.run();

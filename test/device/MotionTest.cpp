@@ -3,9 +3,9 @@
 // be, nothing beside it is touched, and in which widths.
 #include "BundleBuilder.h"
 #include "CountingMachine.h"
-#include "device/LL128.h"
-#include "device/LowLatency.h"
-#include "device/Simple.h"
+#include "kernel/LL128.h"
+#include "kernel/LowLatency.h"
+#include "kernel/Simple.h"
 
 #include <array>
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 
 using namespace gc3;
 using namespace gc3::test;
-using device::Protocol;
+using kernel::Protocol;
 
 namespace {
 
@@ -35,10 +35,10 @@ struct BytesArithmetic {
   static std::byte combine(std::byte a, std::byte b) {
     return static_cast<std::byte>(static_cast<uint8_t>(a) - static_cast<uint8_t>(b));
   }
-  static device::Word combine(device::Operation, device::Word a, device::Word b) {
-    device::Word result = 0;
+  static kernel::Word combine(kernel::Operation, kernel::Word a, kernel::Word b) {
+    kernel::Word result = 0;
     for (uint32_t shift = 0; shift < 64; shift += 8)
-      result |= static_cast<device::Word>(combine(std::byte(a >> shift & 0xff), std::byte(b >> shift & 0xff))) << shift;
+      result |= static_cast<kernel::Word>(combine(std::byte(a >> shift & 0xff), std::byte(b >> shift & 0xff))) << shift;
     return result;
   }
 };
@@ -58,8 +58,8 @@ struct Extent {
 Extent inSlot(Protocol protocol, uint64_t begin, uint64_t bytes) {
   switch (protocol) {
   case Protocol::Simple: return {begin, bytes};
-  case Protocol::LL: return {begin / 8 * device::lineBytesLL, (bytes + 7) / 8 * device::lineBytesLL};
-  case Protocol::LL128: return {begin / 120 * device::lineBytesLL128, (bytes + 119) / 120 * device::lineBytesLL128};
+  case Protocol::LL: return {begin / 8 * kernel::lineBytesLL, (bytes + 7) / 8 * kernel::lineBytesLL};
+  case Protocol::LL128: return {begin / 120 * kernel::lineBytesLL128, (bytes + 119) / 120 * kernel::lineBytesLL128};
   }
   __builtin_unreachable();
 }
@@ -67,24 +67,24 @@ Extent inSlot(Protocol protocol, uint64_t begin, uint64_t bytes) {
 template <Protocol P, uint32_t ElementBytes>
 class Range {
 public:
-  explicit Range(const Shot &shot) : shot(shot), does(static_cast<uint8_t>(shot.opcode)) {
+  explicit Range(const Shot &shot) : shot(shot), flags(static_cast<uint8_t>(shot.opcode)) {
     fill(source, 1), fill(target, 2), fill(arrived, 3), fill(outgoing, 4), fill(incoming, 5);
     from = source.data() + 128 + shot.sourceAt;
     to = shot.inPlace ? from : target.data() + 128 + shot.targetAt;
-    if (does.receives) {
+    if (flags.receives) {
       Accounts uncounted;
       uncounted.all = {{"arrived", arrived.data(), arrived.size()}, {"slot", incoming.data(), incoming.size()}};
       move(uncounted, Opcode::Send, {arrived.data(), nullptr, shot.inMessage, shot.nominalBytes, shot.nominalBytes},
            {nullptr, incoming.data(), 0, inNumber});
     }
-    first = does.receives ? copyOf(arrived.data()) : copyOf(does.accumulates ? to : from);
+    first = flags.receives ? copyOf(arrived.data()) : copyOf(flags.accumulates ? to : from);
     second = copyOf(from);
   }
 
   /// What it took; whether that and what has come of it are right, too.
   std::string run() {
     const Extent out = inSlot(P, shot.inMessage, P == Protocol::Simple ? shot.bytes : shot.nominalBytes);
-    const Extent in = does.sends ? out : inSlot(P, shot.inMessage, shot.bytes); // what is passed on is all received
+    const Extent in = flags.sends ? out : inSlot(P, shot.inMessage, shot.bytes); // what is passed on is all received
     Accounts accounts;
     accounts.all = {{"source", from, shot.bytes},
                     {"target", to, shot.inPlace ? 0 : shot.bytes},
@@ -105,8 +105,8 @@ public:
     uint32_t stopped = 0;
     for (uint32_t thread = 0; thread < shot.threads; ++thread) {
       CountingMachine machine(none, thread, shot.threads);
-      stopped += !Moves::move(machine, {does, device::Operation::Sum, {incoming.data(), nullptr, inNumber, 0}, nullptr},
-                              runOfShot());
+      stopped += !Moves::move(
+          machine, {flags, kernel::Operation::Sum, {incoming.data(), nullptr, inNumber, 0}, nullptr}, runOfShot());
     }
     return stopped;
   }
@@ -114,19 +114,20 @@ public:
 private:
   static constexpr uint64_t inNumber = 7, outNumber = 9;
   using Arithmetic = BytesArithmetic<ElementBytes>;
-  using Simply = device::Simple<CountingMachine, Arithmetic>;
+  using Simply = kernel::Simple<CountingMachine, Arithmetic>;
   using Moves =
       std::conditional_t<P == Protocol::Simple, Simply,
-                         std::conditional_t<P == Protocol::LL, device::LowLatency<CountingMachine, Arithmetic>,
-                                            device::LL128<CountingMachine, Arithmetic>>>;
+                         std::conditional_t<P == Protocol::LL, kernel::LowLatency<CountingMachine, Arithmetic>,
+                                            kernel::LL128<CountingMachine, Arithmetic>>>;
 
   std::vector<std::byte> copyOf(const std::byte *at) const { return {at, at + shot.bytes}; }
-  device::Run runOfShot() const {
-    return {does.reads ? from : nullptr, does.writes ? to : nullptr, shot.inMessage, shot.bytes, shot.nominalBytes};
+  kernel::TileRun runOfShot() const {
+    return {flags.reads ? from : nullptr, flags.writes ? to : nullptr, shot.inMessage, shot.bytes, shot.nominalBytes};
   }
 
-  void move(Accounts &accounts, Opcode opcode, const device::Run &run, const device::Message &message) {
-    const device::Motion motion{device::Does(static_cast<uint8_t>(opcode)), device::Operation::Sum, message, nullptr};
+  void move(Accounts &accounts, Opcode opcode, const kernel::TileRun &run, const kernel::Message &message) {
+    const kernel::Motion motion{kernel::OpcodeFlags(static_cast<uint8_t>(opcode)), kernel::Operation::Sum, message,
+                                nullptr};
     for (uint32_t thread = 0; thread < shot.threads; ++thread) {
       CountingMachine machine(accounts, thread, shot.threads);
       ASSERT_TRUE(Moves::move(machine, motion, run)) << "thread " << thread << " stopped";
@@ -144,22 +145,22 @@ private:
     for (const Account &account : accounts.all)
       EXPECT_EQ(account.misaligned, 0u) << account.name;
     const bool stays = shot.opcode == Opcode::Copy && shot.inPlace;
-    expectEach(accounts.all[0].loaded, stays ? 0 : does.reads + (does.accumulates && shot.inPlace),
+    expectEach(accounts.all[0].loaded, stays ? 0 : flags.reads + (flags.accumulates && shot.inPlace),
                "loads of the source");
-    expectEach(accounts.all[0].stored, does.writes && shot.inPlace && !stays ? 1 : 0, "stores to the source");
-    expectEach(accounts.all[1].loaded, does.accumulates ? 1 : 0, "loads of the target");
-    expectEach(accounts.all[1].stored, does.writes ? 1 : 0, "stores to the target");
-    expectEach(accounts.all[2].loaded, !does.receives ? 0 : P == Protocol::LL128 ? 2 : 1, "loads from the slot");
+    expectEach(accounts.all[0].stored, flags.writes && shot.inPlace && !stays ? 1 : 0, "stores to the source");
+    expectEach(accounts.all[1].loaded, flags.accumulates ? 1 : 0, "loads of the target");
+    expectEach(accounts.all[1].stored, flags.writes ? 1 : 0, "stores to the target");
+    expectEach(accounts.all[2].loaded, !flags.receives ? 0 : P == Protocol::LL128 ? 2 : 1, "loads from the slot");
     expectEach(accounts.all[2].stored, 0, "stores to the incoming slot");
     expectEach(accounts.all[3].loaded, 0, "loads from the outgoing slot");
-    expectEach(accounts.all[3].stored, does.sends ? 1 : 0, "stores to the slot");
+    expectEach(accounts.all[3].stored, flags.sends ? 1 : 0, "stores to the slot");
   }
 
   void expectValues() {
-    for (uint64_t i = 0; does.reduces && i < shot.bytes; ++i)
+    for (uint64_t i = 0; flags.reduces && i < shot.bytes; ++i)
       first[i] = Arithmetic::combine(first[i], second[i]);
-    EXPECT_TRUE(!does.writes || std::equal(first.begin(), first.end(), to)) << "the target has other bytes";
-    if (!does.sends)
+    EXPECT_TRUE(!flags.writes || std::equal(first.begin(), first.end(), to)) << "the target has other bytes";
+    if (!flags.sends)
       return;
     Accounts uncounted;
     uncounted.all = {{"got", arrived.data(), arrived.size()}, {"slot", outgoing.data(), outgoing.size()}};
@@ -169,7 +170,7 @@ private:
   }
 
   const Shot shot;
-  const device::Does does;
+  const kernel::OpcodeFlags flags;
   std::byte *from, *to;
   std::vector<std::byte> first, second; ///< what is combined
 };
@@ -186,7 +187,7 @@ static_assert(std::size(all) == bundle::opcodeCount);
 
 /// Steps within a rank go as under Simple.
 bool isOf(Protocol protocol, Opcode opcode) {
-  return protocol == Protocol::Simple || !device::Does(static_cast<uint8_t>(opcode)).isLocal();
+  return protocol == Protocol::Simple || !kernel::OpcodeFlags(static_cast<uint8_t>(opcode)).isLocal();
 }
 
 /// Many alignments of both sides, few elements and some more than the threads have, whole slots and short ones.
@@ -230,19 +231,19 @@ struct Widths {
 
 template <Protocol P>
 std::string textOf(Opcode opcode, const Widths &widths) {
-  const device::Does does(static_cast<uint8_t>(opcode));
+  const kernel::OpcodeFlags flags(static_cast<uint8_t>(opcode));
   Accounts accounts;
   for (const char *name : {"source", "target", "in", "out"})
     accounts.all.emplace_back(name, nullptr, 0);
-  if (does.reads)
+  if (flags.reads)
     accounts.all[0].loads = widths.source;
-  if (does.accumulates)
+  if (flags.accumulates)
     accounts.all[1].loads = widths.target;
-  if (does.writes)
+  if (flags.writes)
     accounts.all[1].stores = widths.target;
-  if (does.receives)
+  if (flags.receives)
     (P == Protocol::Simple ? accounts.all[2].loads : accounts.all[2].flaggedLoads) = widths.in;
-  if (does.sends)
+  if (flags.sends)
     (P == Protocol::Simple ? accounts.all[3].stores : accounts.all[3].flaggedStores) = widths.out;
   return accounts.text();
 }

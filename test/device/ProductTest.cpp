@@ -19,10 +19,10 @@ static float __uint_as_float(uint32_t bits) {
   return std::bit_cast<float>(bits);
 }
 
-#include "cuda/Product.cuh"
+#include "kernel/Product.cuh"
 
 using namespace gc3;
-using host::ElementType;
+using core::ElementType;
 
 namespace {
 
@@ -73,9 +73,9 @@ std::vector<T> someElements(ElementType type) {
 template <typename Compute>
 std::vector<uint64_t> someFactors(ElementType type) {
   std::vector<uint64_t> factors = edges(8 * sizeof(Compute));
-  if (!host::isInteger(type))
+  if (!core::isInteger(type))
     for (uint32_t n : {1, 2, 3, 7, 8, 100, 1023, 65536})
-      factors.push_back(host::reciprocalOf(type, n).bits);
+      factors.push_back(core::reciprocalOf(type, n).bits);
   host::Random random(static_cast<uint64_t>(type) + 100);
   for (uint32_t i = 0; i < 32; ++i)
     factors.push_back(random.next());
@@ -89,19 +89,19 @@ void expectAlike(ElementType type, const std::vector<T> &is, const std::vector<T
                  const std::string &what) {
   const auto bitsOf = [](const T &value) { return uint64_t{std::bit_cast<BitsOf<T>>(value)}; };
   for (size_t i = 0; i < is.size(); ++i)
-    ASSERT_TRUE(test::isAsGood(type, host::ReduceOp::Prod, reinterpret_cast<const std::byte *>(&is[i]),
+    ASSERT_TRUE(test::isAsGood(type, core::ReduceOp::Prod, reinterpret_cast<const std::byte *>(&is[i]),
                                reinterpret_cast<const std::byte *>(&should[i])))
-        << host::elementTypeName(type) << std::hex << ' ' << bitsOf(of[i]) << ' ' << what << " is " << bitsOf(is[i])
+        << core::elementTypeName(type) << std::hex << ' ' << bitsOf(of[i]) << ' ' << what << " is " << bitsOf(is[i])
         << " and should be " << bitsOf(should[i]);
 }
 
 template <typename T>
-void expectProducts(ElementType type, const std::vector<T> &elements, const host::Factor &factor) {
+void expectProducts(ElementType type, const std::vector<T> &elements, const core::Factor &factor) {
   std::vector<T> ofHost(elements.size()), ofGpu;
   host::multiply(type, ofHost.data(), elements.data(), elements.size(), factor);
-  const auto scale = cuda::factorOf(factor.bits, static_cast<const T *>(factor.address));
+  const auto scale = kernel::factorOf(factor.bits, static_cast<const T *>(factor.address));
   for (const T &element : elements)
-    ofGpu.push_back(cuda::multiplied(element, scale));
+    ofGpu.push_back(kernel::multiplied(element, scale));
   expectAlike(type, ofGpu, ofHost, elements,
               factor.address ? "times a scalar in memory" : "times " + std::to_string(factor.bits));
 }
@@ -109,7 +109,7 @@ void expectProducts(ElementType type, const std::vector<T> &elements, const host
 template <typename T>
 void checkProducts(ElementType type) {
   const std::vector<T> elements = someElements<T>(type);
-  for (uint64_t bits : someFactors<typename cuda::Product<T>::Compute>(type))
+  for (uint64_t bits : someFactors<typename kernel::Product<T>::Compute>(type))
     expectProducts(type, elements, {bits, nullptr});
   for (uint64_t bits : edges(8 * sizeof(T))) {
     const T scalar = ofBits<T>(bits);
@@ -124,7 +124,7 @@ void checkQuotients(ElementType type) {
     std::vector<T> ofHost = elements, ofGpu;
     host::divideForAverage(type, ofHost.data(), ofHost.size(), n);
     for (T element : elements)
-      ofGpu.push_back(cuda::divided(element, n));
+      ofGpu.push_back(kernel::divided(element, n));
     expectAlike(type, ofGpu, ofHost, elements, "by " + std::to_string(n));
   }
 }

@@ -6,38 +6,38 @@
 
 namespace gc3::test {
 
-using device::Scope;
+using kernel::Scope;
 
-Scopes::Scopes(const device::Call &call, uint32_t blocks) : fences(blocks), givesBatches(blocks) {
+Scopes::Scopes(const kernel::KernelArgs &call, uint32_t blocks) : fences(blocks), givesBatches(blocks) {
   std::set<const std::byte *> sent, received; // FIFOs with that end here
   const auto each = [&](auto visit) {
     for (uint32_t b = 0; b < blocks; ++b) {
-      const device::Rank &rank = call.ranks[call.seats[b].rank];
+      const kernel::RankImage &rank = call.ranks[call.seats[b].rank];
       visit(b, rank, rank.blocks[call.seats[b].block]);
     }
   };
-  each([&](uint32_t b, const device::Rank &rank, const device::ThreadBlock &block) {
-    if (block.outgoing != device::none) {
+  each([&](uint32_t b, const kernel::RankImage &rank, const kernel::ThreadBlockImage &block) {
+    if (block.outgoing != kernel::none) {
       sent.insert(rank.sends[block.outgoing].slots);
-      hasNetwork |= rank.sends[block.outgoing].network != device::none;
+      hasNetwork |= rank.sends[block.outgoing].network != kernel::none;
     }
-    if (block.incoming != device::none) {
+    if (block.incoming != kernel::none) {
       received.insert(rank.receives[block.incoming].slots);
-      givesBatches[b] = rank.receives[block.incoming].network != device::none;
+      givesBatches[b] = rank.receives[block.incoming].network != kernel::none;
       hasNetwork |= givesBatches[b];
     }
   });
   const auto ofPeer = [&](bool isHere) { return isHere && !hasNetwork ? Scope::Gpu : Scope::System; };
-  each([&](uint32_t b, const device::Rank &rank, const device::ThreadBlock &block) {
+  each([&](uint32_t b, const kernel::RankImage &rank, const kernel::ThreadBlockImage &block) {
     scopes[rank.progress + call.seats[b].block] = Scope::Gpu;
     if (call.running)
       scopes[call.running + b] = Scope::System;
-    if (block.outgoing != device::none) {
-      const device::SendEnd &end = rank.sends[block.outgoing];
+    if (block.outgoing != kernel::none) {
+      const kernel::SendEnd &end = rank.sends[block.outgoing];
       scopes[end.arrived] = scopes[end.freed] = ofPeer(received.contains(end.slots));
     }
-    if (block.incoming != device::none) {
-      const device::ReceiveEnd &end = rank.receives[block.incoming];
+    if (block.incoming != kernel::none) {
+      const kernel::ReceiveEnd &end = rank.receives[block.incoming];
       scopes[end.arrived] = scopes[end.freed] = ofPeer(sent.contains(end.slots));
     }
   });

@@ -5,7 +5,7 @@
 // barrier, before which other threads may have loaded and stored.
 #pragma once
 
-#include "device/Image.h"
+#include "kernel/Image.h"
 
 #include <unordered_map>
 #include <vector>
@@ -15,14 +15,14 @@ namespace gc3::test {
 class Scopes {
 public:
   /// Of a launch of so many blocks, whose image is there.
-  Scopes(const device::Call &call, uint32_t blocks);
+  Scopes(const kernel::KernelArgs &call, uint32_t blocks);
 
-  void acquired(const uint64_t *counter, device::Scope scope) const { require(counter, scope); }
+  void acquired(const uint64_t *counter, kernel::Scope scope) const { require(counter, scope); }
   /// A barrier.
   void passed(uint32_t block);
   /// A leader's: one thread of a block.
-  void fenced(uint32_t block, device::Scope scope);
-  void told(uint32_t block, const uint64_t *counter, device::Scope scope);
+  void fenced(uint32_t block, kernel::Scope scope);
+  void told(uint32_t block, const uint64_t *counter, kernel::Scope scope);
   /// To the network, which reads what is behind a fence for the whole machine.
   void put(uint32_t block);
 
@@ -30,11 +30,11 @@ private:
   /// What a block has done last.
   enum class Fence : uint8_t { None, Gpu, SystemUnused, System };
 
-  void require(const uint64_t *counter, device::Scope scope) const;
+  void require(const uint64_t *counter, kernel::Scope scope) const;
   void requireUsed(uint32_t block) const;
-  void use(uint32_t block, device::Scope scope);
+  void use(uint32_t block, kernel::Scope scope);
 
-  std::unordered_map<const uint64_t *, device::Scope> scopes; ///< of all counters that the launch knows
+  std::unordered_map<const uint64_t *, kernel::Scope> scopes; ///< of all counters that the launch knows
   std::vector<Fence> fences;                                  ///< by block
   /// By block: over a network it gives slots back in batches, so that a fence may have been for none of them.
   std::vector<bool> givesBatches;

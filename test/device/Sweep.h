@@ -4,7 +4,7 @@
 #pragma once
 
 #include "FakeCuda.h"
-#include "host/Request.h"
+#include "core/Request.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -50,7 +50,7 @@ inline std::string brief(std::string text) {
 }
 
 /// The code, and the message behind it.
-inline std::string tell(const host::Outcome &outcome) {
+inline std::string tell(const core::Outcome &outcome) {
   EXPECT_EQ(outcome.text.empty(), outcome.ok());
   return outcome.ok() ? "ok" : nameOf(outcome.code) + ": " + brief(outcome.text);
 }

@@ -4,8 +4,8 @@
 // it.
 #include "Emulation.h"
 
-#include "device/Geometry.h"
-#include "host/Layout.h"
+#include "core/Layout.h"
+#include "plan/Geometry.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -17,20 +17,20 @@ using namespace gc3;
 static test::EmulationOptions choose(const bundle::fbs::Program &program, uint64_t seed) {
   host::Random random(seed);
   test::EmulationOptions options;
-  options.type = static_cast<host::ElementType>(random.below(host::elementTypeCount));
-  options.op = static_cast<host::ReduceOp>(random.below(4));
+  options.type = static_cast<core::ElementType>(random.below(core::elementTypeCount));
+  options.op = static_cast<core::ReduceOp>(random.below(4));
   // What is proven under LL or LL128 holds under Simple, which orders more, and not the other way round.
   options.sizes.protocol =
-      random.below(4) == 0 ? device::Protocol::Simple : static_cast<device::Protocol>(program.protocol());
+      random.below(4) == 0 ? kernel::Protocol::Simple : static_cast<kernel::Protocol>(program.protocol());
   options.sizes.slots = program.min_fifo_slots() + static_cast<uint32_t>(random.below(3));
-  options.sizes.slotBytes = std::max<uint64_t>(128, device::fewestBytesOfPiece(options.sizes.protocol)) *
+  options.sizes.slotBytes = std::max<uint64_t>(128, plan::fewestBytesOfPiece(options.sizes.protocol)) *
                             (program.max_count() + random.below(4 * uint64_t{program.max_count()}));
-  const uint64_t slots = host::slotsPerBlock(program);
+  const uint64_t slots = core::slotsPerBlock(program);
   options.count = program.whole_slots() ? slots * random.below(24) : random.below(24 * slots);
   options.threads = random.below(2) == 0 ? 32 : 64;
   options.misalignment = random.below(2) == 0 ? 0 : static_cast<uint32_t>(random.below(9));
   options.firstMessage = random.below(4) == 0 ? UINT32_MAX - random.below(8) : 0;
-  if (options.sizes.protocol == device::Protocol::Simple && random.below(3) == 0)
+  if (options.sizes.protocol == kernel::Protocol::Simple && random.below(3) == 0)
     options.overNetwork = static_cast<uint32_t>(1 + random.below(100));
   options.seed = random.next();
   return options;

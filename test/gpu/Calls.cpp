@@ -6,8 +6,8 @@
 
 namespace gc3::test {
 
-using host::ElementType;
-using host::ReduceOp;
+using core::ElementType;
+using core::ReduceOp;
 
 namespace {
 
@@ -21,12 +21,12 @@ constexpr uint64_t mostElements = 16 << 20;
 } // namespace
 
 uint64_t mostCount(const Subject &subject) {
-  const host::Program &program = *subject.loaded.program;
-  host::Layout layout;
+  const core::Program &program = *subject.loaded.program;
+  core::Layout layout;
   if (!layout.compute(program, 1, 1, {.tileElements = 1}).empty())
     return 1; // no call can be laid out: the first one says why
   uint64_t blocks = 1;
-  for (const host::RankLayout &rank : layout.ranks)
+  for (const core::RankLayout &rank : layout.ranks)
     blocks += rank.input.elements + rank.output.elements;
   return std::max<uint64_t>(1, mostElements / blocks);
 }
@@ -39,13 +39,13 @@ std::string callAll(const Subject &subject, uint64_t &calls) {
     return callOnce(subject, options);
   };
   for (bool inPlace : {false, true}) {
-    for (unsigned type = 0; type < host::elementTypeCount; ++type)
-      for (unsigned op = 0; op < host::reduceOpCount; ++op)
+    for (unsigned type = 0; type < core::elementTypeCount; ++type)
+      for (unsigned op = 0; op < core::reduceOpCount; ++op)
         if (std::string problem = call({std::min<uint64_t>(777, most), static_cast<ElementType>(type),
                                         static_cast<ReduceOp>(op), inPlace, static_cast<uint32_t>(seed % 4), seed});
             ++seed, !problem.empty())
           return problem;
-    for (unsigned type = 0; type < host::elementTypeCount; ++type)
+    for (unsigned type = 0; type < core::elementTypeCount; ++type)
       for (Scalars scalars : {Scalars::Immediate, Scalars::InMemory})
         if (std::string problem = call({std::min<uint64_t>(777, most), static_cast<ElementType>(type), ReduceOp::Sum,
                                         inPlace, static_cast<uint32_t>(seed % 4), seed, scalars});
@@ -66,8 +66,8 @@ std::string callOften(const Subject &subject, uint64_t repeats) {
   const uint64_t most = mostCount(subject);
   for (uint64_t i = 0; i < repeats; ++i) {
     const TrialOptions options{std::min(random.below(uint64_t{1} << random.below(16)), most),
-                               static_cast<ElementType>(random.below(host::elementTypeCount)),
-                               static_cast<ReduceOp>(random.below(host::reduceOpCount)),
+                               static_cast<ElementType>(random.below(core::elementTypeCount)),
+                               static_cast<ReduceOp>(random.below(core::reduceOpCount)),
                                random.below(2) != 0,
                                static_cast<uint32_t>(random.below(4)),
                                random.next()};

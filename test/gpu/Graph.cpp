@@ -15,7 +15,7 @@ std::string capture(const Subject &subject, const DeviceBuffers &buffers, cudaGr
   if (cudaError_t error = cudaStreamBeginCapture(subject.stream, cudaStreamCaptureModeThreadLocal);
       error != cudaSuccess)
     return cudaGetErrorString(error);
-  const host::Outcome outcome = subject.world.call(buffers.requests(), subject.stream);
+  const core::Outcome outcome = subject.world.call(buffers.requests(), subject.stream);
   cudaGraph_t graph = nullptr;
   cudaError_t error = cudaStreamEndCapture(subject.stream, &graph);
   if (error == cudaSuccess && outcome.ok())

@@ -18,7 +18,7 @@ std::string told(cudaError_t error) {
 std::string DeviceBuffers::make() {
   for (const Trial::Memory &rank : trial.initial()) {
     cuda::DeviceMemory piece;
-    if (host::Outcome outcome = cuda::allocate(*cuda::linkedCuda(), rank.bytes.size(), "a test", piece); !outcome.ok())
+    if (core::Outcome outcome = cuda::allocate(*cuda::linkedCuda(), rank.bytes.size(), "a test", piece); !outcome.ok())
       return outcome.text;
     memory.push_back(std::move(piece));
   }
@@ -52,7 +52,7 @@ std::string DeviceBuffers::compare() const {
 std::string finish(const Subject &subject) {
   cudaError_t error;
   while ((error = cudaStreamQuery(subject.stream)) == cudaErrorNotReady) {
-    if (host::Outcome outcome = subject.world.watch(cuda::Watchdog::Clock::now()); !outcome.ok())
+    if (core::Outcome outcome = subject.world.watch(cuda::Watchdog::Clock::now()); !outcome.ok())
       return outcome.text;
     std::this_thread::yield();
   }
@@ -69,7 +69,7 @@ std::string callOnce(const Subject &subject, const TrialOptions &options) {
     problem = buffers.make();
   if (!problem.empty())
     return problem;
-  if (host::Outcome outcome = subject.world.call(buffers.requests(), subject.stream); !outcome.ok())
+  if (core::Outcome outcome = subject.world.call(buffers.requests(), subject.stream); !outcome.ok())
     return outcome.text.find("this GPU can hold") != std::string::npos ? noRoom : outcome.text;
   problem = finish(subject);
   if (problem.empty())

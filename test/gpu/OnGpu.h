@@ -13,7 +13,7 @@ namespace gc3::test {
 struct Subject {
   const bundle::BundleFile &file;
   uint32_t index; ///< of the program
-  const host::LoadedProgram &loaded;
+  const core::LoadedProgram &loaded;
   cuda::LoopbackWorld &world;
   cuda::Stream stream;
 };
@@ -26,12 +26,12 @@ public:
   std::string make();
   std::string fill();
   std::string compare() const;
-  const std::vector<host::Request> &requests() const { return calls; }
+  const std::vector<core::Request> &requests() const { return calls; }
 
 private:
   const Trial &trial;
   std::vector<cuda::DeviceMemory> memory;
-  std::vector<host::Request> calls;
+  std::vector<core::Request> calls;
 };
 
 /// Waits for the stream, under the eyes of the world's watchdog.

@@ -6,15 +6,15 @@ namespace gc3::test {
 std::string testProgram(const cuda::Cuda &cuda, const bundle::BundleFile &file, uint32_t index,
                         const cuda::Options &options, uint64_t repeats, cuda::Stream stream, Totals &totals) {
   const auto &info = file.program(index);
-  host::Selection selection(file, info.ranks(), false);
-  host::Request request;
-  request.kind = host::CallKind::Program;
+  core::Selection selection(file, info.ranks(), false);
+  core::Request request;
+  request.kind = core::CallKind::Program;
   request.name = info.name()->string_view();
-  const host::LoadedProgram *loaded = nullptr;
-  if (host::Outcome outcome = selection.select(request, loaded); !outcome.ok())
+  const core::LoadedProgram *loaded = nullptr;
+  if (core::Outcome outcome = selection.select(request, loaded); !outcome.ok())
     return outcome.text;
   std::unique_ptr<cuda::LoopbackWorld> world;
-  if (host::Outcome outcome = cuda::LoopbackWorld::make(cuda, file, info.ranks(), options, world); !outcome.ok())
+  if (core::Outcome outcome = cuda::LoopbackWorld::make(cuda, file, info.ranks(), options, world); !outcome.ok())
     return outcome.text;
   const Subject subject{file, index, *loaded, *world, stream};
   std::string problem = callAll(subject, totals.calls);

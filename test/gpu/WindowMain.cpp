@@ -9,7 +9,7 @@
 #include "OnGpu.h"
 #include "Pattern.h"
 #include "lsa/Gather.h"
-#include "nccl/Installed.h"
+#include "ncclapi/Installed.h"
 
 #include <cstdio>
 
@@ -52,8 +52,8 @@ std::string compareViews(std::byte *written, const std::byte *read, uint32_t see
 }
 
 /// `told`: where NCCL says that the window is.
-std::string testWindow(const lsa::Nccl &nccl, lsa::Window &window, cudaStream_t stream, std::byte *&told) {
-  host::Outcome outcome = window.reserve(windowBytes, stream);
+std::string testWindow(const ncclapi::Nccl &nccl, lsa::Window &window, cudaStream_t stream, std::byte *&told) {
+  core::Outcome outcome = window.reserve(windowBytes, stream);
   if (outcome.ok())
     outcome = lsa::grouped(nccl, [&] { return window.enroll(); });
   bool real = false;
@@ -77,7 +77,7 @@ std::string testWindow(const lsa::Nccl &nccl, lsa::Window &window, cudaStream_t 
   return problem;
 }
 
-std::string testNetwork(const lsa::Nccl &nccl, nccl::Comm comm, cudaStream_t stream) {
+std::string testNetwork(const ncclapi::Nccl &nccl, ncclapi::Comm comm, cudaStream_t stream) {
   const gin::Part *part = gin::find();
   if (!part || part->nccl != nccl.version) {
     std::printf("SKIPPED: a device communicator: libgc3gin.so is %s\n",
@@ -85,10 +85,10 @@ std::string testNetwork(const lsa::Nccl &nccl, nccl::Comm comm, cudaStream_t str
     return {};
   }
   lsa::Network network(*cuda::linkedCuda(), nccl, *part, comm);
-  host::Outcome outcome = network.reserve();
-  host::Outcome created;
+  core::Outcome outcome = network.reserve();
+  core::Outcome created;
   if (outcome.ok()) {
-    const host::Outcome group = lsa::grouped(nccl, [&] { return created = network.create(0); });
+    const core::Outcome group = lsa::grouped(nccl, [&] { return created = network.create(0); });
     outcome = network.complete(created.ok() ? group : created, {}, stream);
   }
   if (!outcome.ok())
@@ -122,7 +122,7 @@ std::string testBundle(test::Arena &arena, const char *path, cudaStream_t stream
 }
 
 /// `comm`: of one rank.
-int testAll(const lsa::Nccl &nccl, nccl::Comm comm, std::span<char *const> bundles, cudaStream_t stream) {
+int testAll(const ncclapi::Nccl &nccl, ncclapi::Comm comm, std::span<char *const> bundles, cudaStream_t stream) {
   lsa::Window window(*cuda::linkedCuda(), nccl, comm);
   std::byte *told = nullptr;
   if (std::string problem = testWindow(nccl, window, stream, told); !problem.empty())
@@ -155,8 +155,8 @@ int main(int argc, char **argv) {
     std::printf("SKIPPED: no NCCL (%s); GC3_NCCL_LIB may name it\n", problem.c_str());
     return skipped;
   }
-  lsa::Nccl nccl;
-  if (host::Outcome outcome = lsa::Nccl::find(nccl::findInstalled, nccl); !outcome.ok())
+  ncclapi::Nccl nccl;
+  if (core::Outcome outcome = ncclapi::Nccl::find(ncclapi::findInstalled, nccl); !outcome.ok())
     return std::printf("SKIPPED: %s\n", outcome.text.c_str()), skipped;
   void *comm = nullptr;
   const int device = 0;
@@ -166,7 +166,7 @@ int main(int argc, char **argv) {
   if (std::string problem = told(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking)); !problem.empty())
     return fail("a stream", problem);
   std::printf("NCCL %d, one rank\n", nccl.version);
-  const int result = testAll(nccl, static_cast<nccl::Comm>(comm), std::span(argv + 1, argv + argc), stream);
+  const int result = testAll(nccl, static_cast<ncclapi::Comm>(comm), std::span(argv + 1, argv + argc), stream);
   cudaStreamDestroy(stream);
   const int end = installed.commDestroy(comm);
   return result != 0 || end == 0 ? result : fail("ncclCommDestroy", installed.getErrorString(end));

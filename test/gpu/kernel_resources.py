@@ -44,13 +44,13 @@ def main():
     rows = []
     for element in ELEMENTS:
         defines = [f"-DGC3_ELEMENT={element}", "-DGC3_KERNELS=kernelsOfOneType"]
-        for name, *figures in resources(arguments, "cuda/Kernels.cu", defines):
+        for name, *figures in resources(arguments, "kernel/Kernels.cu", defines):
             protocol = PROTOCOLS[int(re.search(r"ProtocolE(\d)E", name).group(1))]
             rows.append((f"{element} {protocol}", *figures))
         if arguments.nccl:
             rows += [(f"{element} GIN", *figures) for name, *figures in resources(arguments, "gin/Kernels.cu", defines)
                      if "interpret" in name]
-    for name, *figures in resources(arguments, "cuda/Around.cu", []):
+    for name, *figures in resources(arguments, "kernel/ScaleKernels.cu", []):
         kind, length, element = re.search(r"\d(multiply|divide)I(\d*)(\w+?)E", name).groups()
         rows.append((f"{element if length else MANGLED[element[0]]} {kind}", *figures))
     print(f"sm_{arguments.architecture}: registers, bytes of shared memory, of local memory, and of spills")

@@ -20,7 +20,7 @@ bool abortAt(uint64_t at, FakeCuda &fake, FakeWindows &windows, const std::vecto
       return;
     aborted = true;
     abortAll(world);
-    for (nccl::Comm comm : world.comms)
+    for (ncclapi::Comm comm : world.comms)
       windows.free(comm);
   };
   std::string problem; // once aborted, what calls have done is nobody's business
@@ -35,20 +35,20 @@ bool abortAt(uint64_t at, FakeCuda &fake, FakeWindows &windows, const std::vecto
 
 /// NCCL, and what another thread does behind each call that gives something back.
 struct GivingBack {
-  lsa::Nccl nccl;
+  ncclapi::Nccl nccl;
   std::function<void()> meanwhile;
   static inline GivingBack *current = nullptr;
 
-  explicit GivingBack(lsa::Nccl &hooked) : nccl(hooked) {
+  explicit GivingBack(ncclapi::Nccl &hooked) : nccl(hooked) {
     current = this;
-    hooked.CommWindowDeregister = [](nccl::Comm comm, nccl::Window window) {
+    hooked.CommWindowDeregister = [](ncclapi::Comm comm, ncclapi::Window window) {
       return current->then(current->nccl.CommWindowDeregister(comm, window));
     };
-    hooked.DevCommDestroy = [](nccl::Comm comm, const void *network) {
+    hooked.DevCommDestroy = [](ncclapi::Comm comm, const void *network) {
       return current->then(current->nccl.DevCommDestroy(comm, network));
     };
   }
-  nccl::Result then(nccl::Result result) const {
+  ncclapi::Result then(ncclapi::Result result) const {
     meanwhile();
     return result;
   }
@@ -70,7 +70,7 @@ bool abortWhileGivenBack(uint64_t at, FakeCuda &fake, FakeWindows &windows, cons
       abortAll(world);
     for (const nccl::AbortFlag &flag : world.areAborted)
       *flag = true;
-    for (nccl::Comm comm : world.comms)
+    for (ncclapi::Comm comm : world.comms)
       windows.free(comm);
   };
   for (size_t program = 0; program < specs.size(); ++program)
@@ -106,7 +106,7 @@ void sweep(const std::vector<ProgramSpec> &specs, uint64_t givenBack, Prepare pr
 }
 
 TEST(LsaAbortSweep, OneTeam) {
-  sweep({ringAllReduce(2, true), under(device::Protocol::LL, pairs(2))}, 4, [](FakeWindows &) {});
+  sweep({ringAllReduce(2, true), under(kernel::Protocol::LL, pairs(2))}, 4, [](FakeWindows &) {});
 }
 
 TEST(LsaAbortSweep, OverANetwork) {
@@ -114,11 +114,11 @@ TEST(LsaAbortSweep, OverANetwork) {
 }
 
 TEST(LsaAbortSweep, TeamsApart) {
-  sweep({pairs(4), under(device::Protocol::LL, pairs(4))}, 8, [](FakeWindows &windows) {
+  sweep({pairs(4), under(kernel::Protocol::LL, pairs(4))}, 8, [](FakeWindows &windows) {
     windows.teamSize = 2;
     windows.hasPart = false;
     windows.windows = FakeWindows::Windows::OneTeam;
-    windows.version = lsa::tellingVersion;
+    windows.version = ncclapi::tellingVersion;
   });
 }
 

@@ -4,7 +4,7 @@
 #include "LsaSweep.h"
 #include "gc3.h"
 #include "lsa/Aside.h"
-#include "nccl/Installed.h"
+#include "ncclapi/Installed.h"
 
 using namespace gc3;
 using namespace gc3::test;
@@ -14,7 +14,7 @@ const cuda::Cuda *cuda::linkedCuda() {
 }
 
 /// Without what is done aside, in threads of its own, which the fakes do not take.
-void *nccl::findInstalled(const std::string &name) {
+void *ncclapi::findInstalled(const std::string &name) {
   return name == "CommRevoke" ? nullptr : FakeWindows::function(name);
 }
 
@@ -28,7 +28,7 @@ std::string tell(gc3Result_t result, const std::vector<gc3Comm_t> &comms = {}) {
   for (gc3Comm_t comm : comms) {
     EXPECT_EQ(result == gc3Success ? "" : gc3GetLastError(comm), text) << "both say it";
   }
-  return test::tell(host::Outcome{result, text});
+  return test::tell(core::Outcome{result, text});
 }
 
 /// What an application has: a bundle, streams and buffers.
@@ -171,7 +171,7 @@ std::string initAndCall(FakeCuda &fake, FakeWindows &windows) {
     Application application(fake);
     Communicators communicators(application, false);
     const gc3GpuConfig_t config = smallConfig();
-    const std::vector<nccl::Comm> ncclComms = windows.make(rankCount);
+    const std::vector<ncclapi::Comm> ncclComms = windows.make(rankCount);
     EXPECT_EQ(gc3GroupStart(), gc3Success);
     for (size_t rank = 0; rank < rankCount; ++rank)
       EXPECT_EQ(gc3CommInit(&communicators.comms[rank], application.bundle, ncclComms[rank], &config), gc3Success);

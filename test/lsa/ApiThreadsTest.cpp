@@ -23,9 +23,9 @@ protected:
     cuda::Options options = smallOptions();
     options.timeoutMs = timeoutMs;
     std::vector<api::Lsa::Init> inits;
-    for (nccl::Comm comm : windows.make(2))
+    for (ncclapi::Comm comm : windows.make(2))
       inits.push_back({&comms[inits.size()], applicant(comm, {open(specs)}, options)});
-    const host::Outcome outcome = api::Lsa::make({cuda, nccl, nullptr, aside}, inits);
+    const core::Outcome outcome = api::Lsa::make({cuda, nccl, nullptr, aside}, inits);
     ASSERT_TRUE(outcome.ok()) << outcome.text;
     stream = fake.stream(0);
     buffer = reinterpret_cast<float *>(fake.allocate(count * sizeof(float)));
@@ -74,7 +74,7 @@ protected:
   FakeCuda fake;
   FakeWindows windows{fake};
   cuda::Cuda cuda = OneAtATime::cuda();
-  lsa::Nccl nccl = oneNcclAtATime(windows);
+  ncclapi::Nccl nccl = oneNcclAtATime(windows);
   std::array<gc3Comm_t, 2> comms{};
   cuda::Stream stream = nullptr;
   float *buffer = nullptr;
@@ -95,7 +95,7 @@ TEST_F(LsaApiThreads, AbortEndsAGroupOfAnother) {
 TEST_F(LsaApiThreads, WhoAsksGivesNothingBack) {
   static std::atomic<std::thread::id> withdrawnBy;
   static const auto withdraw = nccl.CommWindowDeregister;
-  nccl.CommWindowDeregister = [](nccl::Comm comm, nccl::Window window) {
+  nccl.CommWindowDeregister = [](ncclapi::Comm comm, ncclapi::Window window) {
     withdrawnBy = std::this_thread::get_id();
     return withdraw(comm, window);
   };

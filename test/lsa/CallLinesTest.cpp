@@ -2,7 +2,7 @@
 // The lines that calls of the C API have with GC3_DEBUG=INFO, on the host, on one GPU and on several.
 #include "ApiGroup.h"
 #include "LsaSupport.h"
-#include "api/Loopback.h"
+#include "api/LoopbackBackend.h"
 #include "api/Lsa.h"
 
 #include <cstdlib>
@@ -62,7 +62,7 @@ protected:
 TEST(CallLines, OfAnAbortedCommunicator) {
   FakeCuda fake;
   FakeWindows windows(fake);
-  const lsa::Nccl nccl = windows.table();
+  const ncclapi::Nccl nccl = windows.table();
   gc3Comm_t comm = nullptr;
   const std::vector<api::Lsa::Init> inits{
       {&comm, applicant(windows.make(1)[0], {open({ringAllReduce(1, true)})}, smallOptions())}};
@@ -138,7 +138,7 @@ TEST(CallLines, RanksThatShareAGpu) {
   FakeCuda fake;
   std::shared_ptr<api::Backend> backend;
   const ProgramSpec ring = ringAllReduce(2, true);
-  ASSERT_TRUE(api::Loopback::make(FakeCuda::table(), open({ring}), 2, smallOptions(), backend).ok());
+  ASSERT_TRUE(api::LoopbackBackend::make(FakeCuda::table(), open({ring}), 2, smallOptions(), backend).ok());
   std::vector<gc3Comm_t> comms;
   std::vector<float *> buffers;
   for (uint32_t rank : {0u, 1u}) {
@@ -170,12 +170,12 @@ TEST(CallLines, RanksOnGpusOfTheirOwn) {
   FakeCuda fake;
   FakeWindows windows(fake);
   fake.nvlink = false;
-  const lsa::Nccl nccl = windows.table();
+  const ncclapi::Nccl nccl = windows.table();
   cuda::Options options = smallOptions();
   options.strictLL128 = true;
-  const ProgramSpec ring = ringAllReduce(2, true), refused = under(device::Protocol::LL128, plainRingAllReduce(2));
+  const ProgramSpec ring = ringAllReduce(2, true), refused = under(kernel::Protocol::LL128, plainRingAllReduce(2));
   const std::shared_ptr<const bundle::BundleFile> file = open({ring, refused});
-  const std::vector<nccl::Comm> ncclComms = windows.make(2);
+  const std::vector<ncclapi::Comm> ncclComms = windows.make(2);
   gc3Comm_t comms[2] = {};
   const api::Lsa::Init inits[] = {{&comms[0], applicant(ncclComms[0], {file}, options)},
                                   {&comms[1], applicant(ncclComms[1], {file}, options)}};

@@ -54,7 +54,7 @@ std::string captureAndReplay(FakeCuda &fake, FakeWindows &windows, const Program
   {
     LsaWorld world(fake, windows, {spec});
     EXPECT_EQ(callOf(world, {.count = 1}), "");
-    const Trial trial = world.trial(0, {.count = 90, .op = host::ReduceOp::Avg});
+    const Trial trial = world.trial(0, {.count = 90, .op = core::ReduceOp::Avg});
     Loopback::Buffers buffers(fake, trial);
     fake.calls = 0;
     fake.failAt = failAt;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which connections programs share, and that no two lie in one place.
-#include "device/ConnectionPool.h"
+#include "plan/ConnectionPool.h"
 #include "LoopbackSupport.h"
 #include "Programs.h"
 
@@ -8,18 +8,18 @@
 
 using namespace gc3;
 using namespace gc3::test;
-using device::ConnectionPool;
-using device::Protocol;
+using kernel::Protocol;
+using plan::ConnectionPool;
 
 namespace {
 
-std::unique_ptr<host::Program> programOf(const bundle::BundleFile &file) {
-  std::unique_ptr<host::Program> program;
-  EXPECT_TRUE(host::Program::load(file, 0, program).ok());
+std::unique_ptr<core::Program> programOf(const bundle::BundleFile &file) {
+  std::unique_ptr<core::Program> program;
+  EXPECT_TRUE(core::Program::load(file, 0, program).ok());
   return program;
 }
 
-constexpr device::SlotSizes simple{Protocol::Simple, 2, 256}, lowLatency{Protocol::LL, 2, 128};
+constexpr plan::SlotSizes simple{Protocol::Simple, 2, 256}, lowLatency{Protocol::LL, 2, 128};
 
 TEST(ConnectionPool, TheKthBetweenTwoRanksIsOne) {
   const auto ringFile = open({ringAllReduce(3, false)}), apartFile = open({plainRingAllReduce(3)}),
@@ -80,8 +80,8 @@ TEST(ConnectionPool, EndsMeetAndDoNotOverlap) {
       EXPECT_TRUE(lines.insert(static_cast<const std::byte *>(at) + line).second) << "taken twice";
   };
   for (uint32_t number : numbers) {
-    const device::SendEnd send = pool.sendEnd(number, parts);
-    const device::ReceiveEnd receive = pool.receiveEnd(number, parts);
+    const kernel::SendEnd send = pool.sendEnd(number, parts);
+    const kernel::ReceiveEnd receive = pool.receiveEnd(number, parts);
     EXPECT_EQ(send.slots, receive.slots);
     EXPECT_EQ(send.arrived, receive.arrived);
     EXPECT_EQ(send.freed, receive.freed);
@@ -104,7 +104,7 @@ TEST(ConnectionPool, NetworkEndsMeet) {
   EXPECT_EQ(pool.mostSignals(), 2 * (simple.slots + 1));
   std::vector<std::vector<std::byte>> memory;
   ConnectionPool::Parts parts(pool.pieces());
-  device::Network network{nullptr, 3, {}};
+  plan::NetworkRoute network{nullptr, 3, {}};
   for (uint32_t piece = 0; piece < pool.pieces(); ++piece) {
     for (uint32_t rank = 0; rank < 4; ++rank)
       parts[piece].push_back(memory.emplace_back(pool.bytes(piece, rank)).data());
@@ -114,15 +114,15 @@ TEST(ConnectionPool, NetworkEndsMeet) {
   std::set<uint32_t> used;                         // contexts
   std::set<const void *> slots;
   for (uint32_t number : numbers) {
-    const device::SendEnd send = pool.sendEnd(number, parts);
-    const device::ReceiveEnd receive = pool.receiveEnd(number, parts);
+    const kernel::SendEnd send = pool.sendEnd(number, parts);
+    const kernel::ReceiveEnd receive = pool.receiveEnd(number, parts);
     EXPECT_EQ(pool.overNetwork(number), send.freed == nullptr);
     EXPECT_TRUE(slots.insert(receive.slots).second);
     if (!pool.overNetwork(number))
       continue;
     EXPECT_TRUE(slots.insert(send.slots).second) << "the sender's own";
-    const device::NetworkSend out = pool.networkSend(number, network);
-    const device::NetworkReceive in = pool.networkReceive(number, parts, network, 1);
+    const kernel::NetworkSend out = pool.networkSend(number, network);
+    const kernel::NetworkReceive in = pool.networkReceive(number, parts, network, 1);
     EXPECT_NE(out.peer / 2, in.peer / 2);
     const auto piece = static_cast<size_t>(static_cast<const std::vector<std::byte *> *>(out.window) - parts.data());
     EXPECT_EQ(parts[piece][in.peer] + out.from, send.slots);

@@ -8,7 +8,7 @@
 
 using namespace gc3;
 using namespace gc3::test;
-using nccl::Result;
+using ncclapi::Result;
 
 namespace {
 
@@ -59,16 +59,16 @@ public:
     handedOver = 0;
     fake = &cuda;
     const std::string bytes = buildBundle({ringAllReduce(rankCount, true)});
-    nccl::Bundles bundles(1);
+    shim::Bundles bundles(1);
     EXPECT_TRUE(bundle::BundleFile::openMemory(bytes.data(), bytes.size(), bundles[0]).ok());
     engine = lsa::makeEngine({FakeCuda::table(), nccl}, std::move(bundles), smallOptions(),
-                             {[](const nccl::Call &) {
+                             {[](const shim::CollectiveCall &) {
                                 if (fake->fails("forwarded call", "NCCL"))
                                   return FakeWindows::failure;
                                 ++handedOver;
                                 return Result::Success;
                               },
-                              [](nccl::Comm) { return Result::Success; }});
+                              [](ncclapi::Comm) { return Result::Success; }});
     std::vector<nccl::Member> members;
     for (size_t rank = 0; rank < rankCount; ++rank)
       members.push_back({comms[rank], rankCount, static_cast<int>(rank)});
@@ -93,7 +93,7 @@ public:
     std::vector<nccl::Work> works;
     for (size_t rank = 0; rank < rankCount; ++rank) {
       std::fill_n(application.buffers[rank], count, static_cast<float>(rank + 1));
-      const nccl::Call wanted = callOf(rank);
+      const shim::CollectiveCall wanted = callOf(rank);
       const nccl::Decision decision = attached[rank].attachment->serves(wanted);
       EXPECT_EQ(decision.served(), attached[0].attachment->serves(callOf(0)).served()) << "alike on all ranks";
       if (decision.served())
@@ -133,24 +133,24 @@ public:
   }
 
 private:
-  nccl::Call callOf(size_t rank) const {
+  shim::CollectiveCall callOf(size_t rank) const {
     float *buffer = application.buffers[rank];
-    return {nccl::Collective::AllReduce,
+    return {ncclapi::Collective::AllReduce,
             buffer,
             buffer,
             count,
-            nccl::DataType::Float32,
-            nccl::RedOp::Sum,
+            ncclapi::DataType::Float32,
+            ncclapi::RedOp::Sum,
             -1,
             comms[rank],
-            reinterpret_cast<nccl::Stream>(application.streams[rank])};
+            reinterpret_cast<ncclapi::Stream>(application.streams[rank])};
   }
 
   static inline FakeCuda *fake = nullptr;
   static inline uint64_t handedOver = 0; ///< calls, by the last one of ours
   Application application;
-  const lsa::Nccl nccl;
-  const std::vector<nccl::Comm> comms;
+  const ncclapi::Nccl nccl;
+  const std::vector<ncclapi::Comm> comms;
   std::unique_ptr<nccl::Engine> engine;
   std::vector<nccl::Attached> attached; ///< goes first
 };

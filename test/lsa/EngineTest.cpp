@@ -10,8 +10,8 @@
 
 using namespace gc3;
 using namespace gc3::test;
-using nccl::Collective;
-using nccl::Result;
+using ncclapi::Collective;
+using ncclapi::Result;
 
 namespace {
 
@@ -24,7 +24,7 @@ protected:
     nccl = windows.table();
     const auto ranks = static_cast<int>(specs[0][0].ranks.size());
     comms = windows.make(ranks);
-    nccl::Bundles bundles(specs.size());
+    shim::Bundles bundles(specs.size());
     for (size_t i = 0; i < specs.size(); ++i) {
       const std::string bytes = buildBundle(specs[i]);
       ASSERT_TRUE(bundle::BundleFile::openMemory(bytes.data(), bytes.size(), bundles[i]).ok());
@@ -33,13 +33,13 @@ protected:
     forwardedOps.clear();
     now = this;
     happened.clear();
-    const lsa::Forwarding toNccl{[](const nccl::Call &call) {
+    const lsa::Forwarding toNccl{[](const shim::CollectiveCall &call) {
                                    now->note("make");
                                    forwarded.push_back(call.recv);
                                    forwardedOps.push_back(static_cast<int>(call.op));
                                    return Result::InProgress; // as communicators say that do not block
                                  },
-                                 [](nccl::Comm comm) {
+                                 [](ncclapi::Comm comm) {
                                    now->note("settle");
                                    settled.push_back(comm);
                                    return settling;
@@ -65,16 +65,16 @@ protected:
     EXPECT_EQ(windows.leaks(), leaks);
   }
 
-  nccl::Call call(size_t rank, size_t count) const {
+  shim::CollectiveCall call(size_t rank, size_t count) const {
     return {Collective::AllReduce,
             buffers[rank],
             buffers[rank],
             count,
-            nccl::DataType::Float32,
-            nccl::RedOp::Sum,
+            ncclapi::DataType::Float32,
+            ncclapi::RedOp::Sum,
             -1,
             comms[rank],
-            reinterpret_cast<nccl::Stream>(streams[rank])};
+            reinterpret_cast<ncclapi::Stream>(streams[rank])};
   }
   nccl::Decision decide(size_t rank, size_t count) const {
     return attached[rank].attachment->serves(call(rank, count));
@@ -100,15 +100,15 @@ protected:
   std::string leaks;
   FakeCuda fake;
   FakeWindows windows{fake};
-  lsa::Nccl nccl;
+  ncclapi::Nccl nccl;
   std::unique_ptr<nccl::Engine> engine;
-  std::vector<nccl::Comm> comms;
+  std::vector<ncclapi::Comm> comms;
   std::vector<nccl::Attached> attached;
   std::vector<cuda::Stream> streams;
   std::vector<float *> buffers;
   static inline std::vector<void *> forwarded; ///< receive buffers of calls that NCCL gets after all
   static inline std::vector<int> forwardedOps; ///< their operations
-  static inline std::vector<nccl::Comm> settled;
+  static inline std::vector<ncclapi::Comm> settled;
   static inline std::vector<std::string> happened; ///< of both, when
   static inline const LsaEngine *now = nullptr;
   static inline Result settling;
@@ -131,14 +131,14 @@ TEST_F(LsaEngine, ServesCalls) {
 TEST_F(LsaEngine, ServesOperationsWithTheirScalars) {
   attach({ringAllReduce(2, true)});
   float inMemory = 3;
-  const host::Factor factors[] = {{std::bit_cast<uint32_t>(2.0f)}, {0, &inMemory}};
+  const core::Factor factors[] = {{std::bit_cast<uint32_t>(2.0f)}, {0, &inMemory}};
   auto run = [&] {
     std::vector<nccl::Work> works;
     for (size_t rank = 0; rank < 2; ++rank) {
       std::fill_n(buffers[rank], most, static_cast<float>(rank + 1));
       works.push_back(work(rank, most));
-      works.back().call.op = static_cast<nccl::RedOp>(100 + rank);
-      works.back().call.preMulSum = {host::ElementType::Float, factors[rank]};
+      works.back().call.op = static_cast<ncclapi::RedOp>(100 + rank);
+      works.back().call.preMulSum = {core::ElementType::Float, factors[rank]};
     }
     return engine->run(works);
   };
@@ -157,11 +157,11 @@ TEST_F(LsaEngine, ServesOperationsWithTheirScalars) {
 
 TEST_F(LsaEngine, LeavesToNcclWhatHasNoProgram) {
   attach({ringAllReduce(3, true), shiftReversed(3, 2)});
-  nccl::Call gather = call(0, 10);
+  shim::CollectiveCall gather = call(0, 10);
   gather.collective = Collective::AllGather;
   EXPECT_FALSE(attached[0].attachment->serves(gather).served());
   EXPECT_EQ(attached[0].attachment->serves(gather).why, "no program for it");
-  nccl::Call wide = call(0, SIZE_MAX / 2);
+  shim::CollectiveCall wide = call(0, SIZE_MAX / 2);
   EXPECT_FALSE(attached[0].attachment->serves(wide).served());
   EXPECT_NE(attached[0].attachment->serves(wide).why.find("beyond the address space"), std::string_view::npos);
 }
@@ -181,7 +181,7 @@ TEST_F(LsaEngine, ListsSayWhichProgramsServe) {
   large.minBytes = 64;
   attach({small, large, allGather(2, false)}, large.name + ",allgather:none");
   EXPECT_EQ(decide(1, 4).why, large.name + ", as GC3_PROGRAM has it");
-  nccl::Call gather = call(0, 10);
+  shim::CollectiveCall gather = call(0, 10);
   gather.collective = Collective::AllGather;
   EXPECT_EQ(attached[0].attachment->serves(gather).why, "GC3_PROGRAM has no program for it");
   gather.collective = Collective::AlltoAll;
@@ -203,7 +203,7 @@ TEST_F(LsaEngine, ListsThatAreWrongAreTold) {
 /// Calls whose program can't be loaded are NCCL's, in their order, those of the thread's ranks in one group of its.
 TEST_F(LsaEngine, HandsOverWhatAllRanksDecline) {
   windows.windows = FakeWindows::Windows::Null;
-  windows.version = lsa::tellingVersion;
+  windows.version = ncclapi::tellingVersion;
   attach({ringAllReduce(3, true)});
   EXPECT_TRUE(decide(0, 10).served());
   EXPECT_EQ(runAll(10), Result::Success);
@@ -261,7 +261,7 @@ TEST_F(LsaEngine, WhatWasLostElsewhereBreaksARank) {
 /// Outside of a group a thread's ranks would wait for each other.
 TEST_F(LsaEngine, HandsOverNothingWithoutAGroup) {
   windows.windows = FakeWindows::Windows::Null;
-  windows.version = lsa::tellingVersion;
+  windows.version = ncclapi::tellingVersion;
   attach({ringAllReduce(3, true)});
   EXPECT_EQ(runAll(10), Result::Success);
   EXPECT_EQ(forwarded.size(), 3u);
@@ -279,10 +279,10 @@ TEST_F(LsaEngine, HandsOverNothingWithoutAGroup) {
 /// Of another communicator, whose calls come first in the group and fail.
 TEST_F(LsaEngine, HandsOverBehindARankThatHasNotJoined) {
   windows.windows = FakeWindows::Windows::Null;
-  windows.version = lsa::tellingVersion;
+  windows.version = ncclapi::tellingVersion;
   attach({ringAllReduce(2, true)});
   std::vector<nccl::Member> members;
-  for (nccl::Comm comm : windows.make(2))
+  for (ncclapi::Comm comm : windows.make(2))
     members.push_back({comm, 2, static_cast<int>(members.size())});
   fake.failAt = fake.calls + 4;
   const std::vector<nccl::Attached> failed = engine->attach(members);
@@ -333,7 +333,7 @@ TEST_F(LsaEngine, AskedForErrorsItAsksNoCuda) {
 
 TEST_F(LsaEngine, KnowsWhatIsCaptured) {
   attach({ringAllReduce(2, true)});
-  const auto stream = reinterpret_cast<nccl::Stream>(streams[0]);
+  const auto stream = reinterpret_cast<ncclapi::Stream>(streams[0]);
   EXPECT_FALSE(engine->isCaptured(stream));
   fake.captured = true;
   EXPECT_TRUE(engine->isCaptured(stream));

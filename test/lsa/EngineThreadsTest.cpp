@@ -12,8 +12,8 @@
 
 using namespace gc3;
 using namespace gc3::test;
-using nccl::Collective;
-using nccl::Result;
+using ncclapi::Collective;
+using ncclapi::Result;
 
 namespace {
 
@@ -56,24 +56,24 @@ protected:
   void SetUp() override {
     makeEngine(600'000);
     common = windows.make(threadCount);
-    for (std::vector<nccl::Comm> &own : pairs)
+    for (std::vector<ncclapi::Comm> &own : pairs)
       own = windows.make(pairSize);
   }
   void makeEngine(uint32_t timeoutMs) {
     const std::string bytes = buildBundle({ringAllReduce(threadCount, true), ringAllReduce(pairSize, true)});
-    nccl::Bundles bundles(1);
+    shim::Bundles bundles(1);
     ASSERT_TRUE(bundle::BundleFile::openMemory(bytes.data(), bytes.size(), bundles[0]).ok());
     cuda::Options options = smallOptions();
     options.timeoutMs = timeoutMs;
-    engine = lsa::makeEngine(
-        {cuda, nccl}, std::move(bundles), options,
-        {[](const nccl::Call &) { return Result::InternalError; }, [](nccl::Comm) { return Result::InternalError; }});
+    engine = lsa::makeEngine({cuda, nccl}, std::move(bundles), options,
+                             {[](const shim::CollectiveCall &) { return Result::InternalError; },
+                              [](ncclapi::Comm) { return Result::InternalError; }});
   }
   void TearDown() override { EXPECT_EQ(windows.leaks(), leaks); }
 
   /// A rank that a thread has.
   struct Seat {
-    nccl::Comm comm;
+    ncclapi::Comm comm;
     std::shared_ptr<nccl::Attachment> attachment;
     float *buffer = nullptr;
     cuda::Stream stream = nullptr;
@@ -101,16 +101,16 @@ protected:
     }
   }
 
-  static nccl::Call call(const Seat &seat) {
+  static shim::CollectiveCall call(const Seat &seat) {
     return {Collective::AllReduce,
             seat.buffer,
             seat.buffer,
             count,
-            nccl::DataType::Float32,
-            nccl::RedOp::Sum,
+            ncclapi::DataType::Float32,
+            ncclapi::RedOp::Sum,
             -1,
             seat.comm,
-            reinterpret_cast<nccl::Stream>(seat.stream)};
+            reinterpret_cast<ncclapi::Stream>(seat.stream)};
   }
 
   static nccl::Work work(const Seat &seat) {
@@ -136,7 +136,7 @@ protected:
     return fake.isIdle(stream);
   }
 
-  bool isRevoked(nccl::Comm comm) {
+  bool isRevoked(ncclapi::Comm comm) {
     const OneAtATime now;
     return std::ranges::count(windows.revoked, comm) == 1;
   }
@@ -145,10 +145,10 @@ protected:
   FakeCuda fake;
   FakeWindows windows{fake};
   const cuda::Cuda cuda = OneAtATime::cuda();
-  const lsa::Nccl nccl = oneNcclAtATime(windows);
+  const ncclapi::Nccl nccl = oneNcclAtATime(windows);
   std::unique_ptr<nccl::Engine> engine;
-  std::vector<nccl::Comm> common;
-  std::array<std::vector<nccl::Comm>, threadCount> pairs;
+  std::vector<ncclapi::Comm> common;
+  std::array<std::vector<ncclapi::Comm>, threadCount> pairs;
 };
 
 TEST_F(LsaEngineThreads, MakeUseAndLeaveCommunicatorsAtOnce) {

@@ -11,9 +11,9 @@
 
 namespace gc3::test {
 
-using nccl::Comm;
-using nccl::Result;
-using nccl::Window;
+using ncclapi::Comm;
+using ncclapi::Result;
+using ncclapi::Window;
 
 namespace {
 
@@ -50,7 +50,7 @@ struct FakeWindows::World {
   std::vector<std::vector<std::pair<void *, size_t>>> registrations; ///< by rank, in their order
   std::vector<std::byte *> flat;                                     ///< address space of the k-th window
   std::map<const void *, size_t> numbers;                            ///< by handle of a window: k
-  Network network{.signals = {}, .place = {}};
+  FakeNetwork network{.signals = {}, .place = {}};
   struct Split {
     int color, key;
     Comm *child;
@@ -168,7 +168,7 @@ struct FakeWindows::Functions {
     *device = member(comm).device;
     return current->cuda.fails() ? failure : Result::Success;
   }
-  static nccl::Team teamLsa(Comm comm) {
+  static ncclapi::Team teamLsa(Comm comm) {
     const Member &own = member(comm);
     const int all = own.world->ranks, size = current->teamSize != 0 ? std::min(current->teamSize, all) : all;
     const int stride = size == all ? 1 : current->teamStride;
@@ -194,7 +194,7 @@ struct FakeWindows::Functions {
   }
 
   /// When all ranks have come. One that fails fails the group.
-  static Result split(Comm comm, int color, int key, Comm *child, nccl::Config *) {
+  static Result split(Comm comm, int color, int key, Comm *child, ncclapi::Config *) {
     World *world = member(comm).world;
     const int device = member(comm).device;
     if (current->cuda.fails()) {
@@ -244,7 +244,7 @@ struct FakeWindows::Functions {
     if (current->cuda.fails())
       return failure;
     const auto signals = *static_cast<const uint32_t *>(requirements);
-    Network &network = own.world->network;
+    FakeNetwork &network = own.world->network;
     if (network.signalCount != UINT32_MAX && network.signalCount != signals)
       std::abort();
     network.signalCount = signals;
@@ -265,7 +265,8 @@ struct FakeWindows::Functions {
     return Result::Success;
   }
 
-  static Result allGather(const void *send, void *recv, size_t count, nccl::DataType, Comm comm, nccl::Stream stream) {
+  static Result allGather(const void *send, void *recv, size_t count, ncclapi::DataType, Comm comm,
+                          ncclapi::Stream stream) {
     const Member &own = member(comm);
     if (current->cuda.fails())
       return failure;
@@ -279,7 +280,7 @@ struct FakeWindows::Functions {
   }
   /// As a kernel of NCCL's: it waits where it is until all ranks have come.
   static void launchGather(const void *send, void *recv, size_t count, const Member &own, Comm comm,
-                           nccl::Stream stream) {
+                           ncclapi::Stream stream) {
     World &world = *own.world;
     const auto rank = static_cast<size_t>(own.rank);
     const size_t number = world.gathered[rank]++;
@@ -350,7 +351,7 @@ struct FakeWindows::Functions {
                allocation.file, 0);
     if (current->cuda.fails())
       return failure;
-    const nccl::Team team = teamLsa(comm);
+    const ncclapi::Team team = teamLsa(comm);
     if (current->windows == Windows::Null || (current->windows == Windows::OneTeam && team.ranks != world.ranks))
       return Result::Success;
     const int firstOfTeam = own.rank - team.rank * team.stride;
@@ -393,11 +394,11 @@ const gin::Part *FakeWindows::part() {
       .nccl = 0,
       .commBytes = sizeof(NetworkEnd),
       .create =
-          [](nccl::signature::DevCommCreate *function, Comm comm, uint32_t signals, void *deviceComm) {
+          [](ncclapi::signature::DevCommCreate *function, Comm comm, uint32_t signals, void *deviceComm) {
             ++current->partCalls;
             return function(comm, &signals, deviceComm);
           },
-      .destroy = [](nccl::signature::DevCommDestroy *function, Comm comm,
+      .destroy = [](ncclapi::signature::DevCommDestroy *function, Comm comm,
                     const void *deviceComm) { return function(comm, deviceComm); },
       .contexts = [](const void *deviceComm) { return static_cast<const NetworkEnd *>(deviceComm)->contexts; },
       .interpreters = FakeCuda::networkInterpreters()};
@@ -431,9 +432,9 @@ void *FakeWindows::function(const std::string &name) {
   return found == functions.end() ? nullptr : found->second;
 }
 
-lsa::Nccl FakeWindows::table() const {
-  lsa::Nccl nccl;
-  if (!lsa::Nccl::find(function, nccl).ok())
+ncclapi::Nccl FakeWindows::table() const {
+  ncclapi::Nccl nccl;
+  if (!ncclapi::Nccl::find(function, nccl).ok())
     std::abort();
   return nccl;
 }

@@ -7,7 +7,7 @@
 
 #include "FakeCuda.h"
 #include "gin/Part.h"
-#include "lsa/Nccl.h"
+#include "ncclapi/Nccl.h"
 
 #include <memory>
 
@@ -20,13 +20,13 @@ public:
   FakeWindows(const FakeWindows &) = delete;
   FakeWindows &operator=(const FakeWindows &) = delete;
 
-  lsa::Nccl table() const;
+  ncclapi::Nccl table() const;
   /// By its name without `nccl`, as the dynamic loader has it; null: there is none.
   static void *function(const std::string &name);
   /// For this version of NCCL.
   static const gin::Part *part();
   /// What a failing call returns.
-  static constexpr nccl::Result failure = nccl::Result::SystemError;
+  static constexpr ncclapi::Result failure = ncclapi::Result::SystemError;
 
   // What tests set:
   int version = 22809;
@@ -45,9 +45,9 @@ public:
   std::map<int, uint32_t> contexts; ///< of the network by rank, where they are not 4
 
   /// A communicator's ranks, on devices 0, 1, ...
-  std::vector<nccl::Comm> make(int ranks);
+  std::vector<ncclapi::Comm> make(int ranks);
   /// As when it has been freed: no call may name it any more.
-  void free(nccl::Comm comm);
+  void free(ncclapi::Comm comm);
 
   // What they look at:
   uint64_t used = 0;          ///< calls that name a communicator
@@ -58,8 +58,8 @@ public:
   uint64_t partCalls = 0; ///< into the part
   uint64_t splits = 0;    ///< communicators made by splitting, counted on all ranks
   uint64_t abortedSplits = 0;
-  std::vector<nccl::Comm> revoked; ///< whose gathers end, and can do no more
-  uint32_t signals() const;        ///< of a rank of the last communicator
+  std::vector<ncclapi::Comm> revoked; ///< whose gathers end, and can do no more
+  uint32_t signals() const;           ///< of a rank of the last communicator
   uint64_t leftBehind() const;
   uint64_t gaveBack() const; ///< times that slots were, over its network
   std::string leaks() const;
@@ -79,14 +79,14 @@ private:
     int file, device; ///< that it shows; that it is on
   };
   std::map<void *, Allocation> allocations;
-  std::map<nccl::Window, void *> registered;
-  std::map<nccl::Window, nccl::Comm> owners; ///< of all that there have been
+  std::map<ncclapi::Window, void *> registered;
+  std::map<ncclapi::Window, ncclapi::Comm> owners; ///< of all that there have been
   std::map<void *, size_t> sizes;
   std::vector<std::function<void()>> atGroupEnd;
   int groupDepth = 0;
   bool groupFails = false;
-  std::set<const void *> networks; ///< host copies of device communicators
-  std::set<nccl::Comm> children;   ///< made by splitting
+  std::set<const void *> networks;  ///< host copies of device communicators
+  std::set<ncclapi::Comm> children; ///< made by splitting
 };
 
 } // namespace gc3::test

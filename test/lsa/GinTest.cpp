@@ -52,11 +52,11 @@ TEST(Gin, TheRealOne) {
   EXPECT_EQ(part->nccl, GIN_NCCL);
   EXPECT_GE(part->commBytes, 100u);
   std::set<const void *> kernels;
-  for (unsigned type = 0; type < host::elementTypeCount; ++type) {
-    kernels.insert(part->interpreters.kernel(static_cast<host::ElementType>(type), device::Protocol::Simple));
-    EXPECT_EQ(part->interpreters.kernel(static_cast<host::ElementType>(type), device::Protocol::LL), nullptr);
+  for (unsigned type = 0; type < core::elementTypeCount; ++type) {
+    kernels.insert(part->interpreters.kernel(static_cast<core::ElementType>(type), kernel::Protocol::Simple));
+    EXPECT_EQ(part->interpreters.kernel(static_cast<core::ElementType>(type), kernel::Protocol::LL), nullptr);
   }
-  EXPECT_EQ(kernels.size(), host::elementTypeCount);
+  EXPECT_EQ(kernels.size(), core::elementTypeCount);
   EXPECT_EQ(kernels.count(nullptr), 0u);
 #else
   GTEST_SKIP() << "this build has no libgc3gin.so";

@@ -4,7 +4,7 @@
 
 using namespace gc3;
 using namespace gc3::test;
-using device::Protocol;
+using kernel::Protocol;
 
 namespace {
 

@@ -27,7 +27,7 @@ protected:
       buffers.push_back(reinterpret_cast<float *>(fake.allocate(count * sizeof(float))));
       std::fill_n(buffers.back(), count, static_cast<float>(rank + 1));
     }
-    const host::Outcome outcome = api::Lsa::make({cuda, nccl}, inits);
+    const core::Outcome outcome = api::Lsa::make({cuda, nccl}, inits);
     ASSERT_TRUE(outcome.ok()) << outcome.text;
   }
   void TearDown() override {
@@ -53,8 +53,8 @@ protected:
   FakeCuda fake;
   FakeWindows windows{fake};
   cuda::Cuda cuda = FakeCuda::table();
-  lsa::Nccl nccl;
-  std::vector<nccl::Comm> ncclComms;
+  ncclapi::Nccl nccl;
+  std::vector<ncclapi::Comm> ncclComms;
   std::vector<gc3Comm_t> comms;
   std::vector<cuda::Stream> streams;
   std::vector<float *> buffers;
@@ -141,7 +141,7 @@ TEST_F(LsaApi, ProgramsThatAreRefusedAreNotSelected) {
   cuda::Options options = smallOptions();
   options.strictLL128 = true;
   fake.nvlink = false;
-  make({under(device::Protocol::LL128, ringAllReduce(2, true))}, options);
+  make({under(kernel::Protocol::LL128, ringAllReduce(2, true))}, options);
   const char *program = nullptr;
   EXPECT_EQ(gc3SelectProgram(comms[1], "allreduce", count, gc3Float32, -1, &program), gc3InvalidUsage);
   const std::string why = gc3GetLastError(comms[1]);

@@ -59,8 +59,8 @@ TEST(LsaErrors, OtherVersions) {
 TEST(LsaErrors, ARankOfAnotherVersion) {
   FakeCuda fake;
   FakeWindows windows(fake);
-  const lsa::Nccl nccl = windows.table();
-  const std::vector<nccl::Comm> comms = windows.make(3);
+  const ncclapi::Nccl nccl = windows.table();
+  const std::vector<ncclapi::Comm> comms = windows.make(3);
   const cuda::Cuda &cuda = FakeCuda::table();
   cuda::Stream stream = nullptr;
   cuda.createStream(&stream);
@@ -72,7 +72,8 @@ TEST(LsaErrors, ARankOfAnotherVersion) {
   std::byte *theirs = fake.allocate(4 * size);
   std::memcpy(theirs, &head, sizeof head);
   std::memcpy(theirs + sizeof head, &older, sizeof older);
-  nccl.AllGather(theirs, theirs + size, size, nccl::DataType::Int8, comms[2], reinterpret_cast<nccl::Stream>(stream));
+  nccl.AllGather(theirs, theirs + size, size, ncclapi::DataType::Int8, comms[2],
+                 reinterpret_cast<ncclapi::Stream>(stream));
   const lsa::Catalog::Files files{open({ringAllReduce(3, true)})};
   for (const lsa::Joined &rank : lsa::join({cuda, nccl}, {{applicant(comms[0], files), applicant(comms[1], files)}})) {
     EXPECT_EQ(rank.rank, nullptr);
@@ -97,8 +98,8 @@ TEST(LsaErrors, DigestsTellBundlesApart) {
 TEST(LsaErrors, RanksWithOtherBundlesOrOptions) {
   FakeCuda fake;
   FakeWindows windows(fake);
-  const lsa::Nccl nccl = windows.table();
-  const std::vector<nccl::Comm> comms = windows.make(3);
+  const ncclapi::Nccl nccl = windows.table();
+  const std::vector<ncclapi::Comm> comms = windows.make(3);
   const lsa::Catalog::Files files{open({ringAllReduce(3, true)})};
   std::vector<lsa::Applicant> applicants(3, applicant(nullptr, files, smallOptions()));
   for (size_t rank = 0; rank < 3; ++rank)
@@ -143,8 +144,8 @@ TEST(LsaErrors, ARankThatCannotIsHeardOfByAll) {
     EXPECT_EQ(world.joined[1].rank, nullptr);
     EXPECT_EQ(world.joined[1].outcome.code, gc3BundleUnproven);
   }
-  const lsa::Nccl nccl = windows.table();
-  const std::vector<nccl::Comm> comms = windows.make(2);
+  const ncclapi::Nccl nccl = windows.table();
+  const std::vector<ncclapi::Comm> comms = windows.make(2);
   const lsa::Catalog::Files files{open({ringAllReduce(2, true)})};
   std::vector<lsa::Applicant> both{applicant(comms[0], files), applicant(comms[1], {})};
   both[1].problem = {gc3NotABundle, "no file"};
@@ -170,15 +171,15 @@ TEST(LsaErrors, ARankThatCannotIsHeardOfByAll) {
 TEST(LsaErrors, TeamsThatCannotBe) {
   FakeCuda fake;
   FakeWindows windows(fake);
-  lsa::Nccl nccl = windows.table();
+  ncclapi::Nccl nccl = windows.table();
   const lsa::Catalog::Files files{open({ringAllReduce(2, true)})};
-  const std::vector<nccl::Comm> comms = windows.make(2);
-  static nccl::Team said; // a table's functions have no state
-  nccl.TeamLsa = [](nccl::Comm) { return said; };
-  const std::vector<nccl::Team> unsound{
+  const std::vector<ncclapi::Comm> comms = windows.make(2);
+  static ncclapi::Team said; // a table's functions have no state
+  nccl.TeamLsa = [](ncclapi::Comm) { return said; };
+  const std::vector<ncclapi::Team> unsound{
       {0, 0, 1}, {-1, 0, 1}, {1, 1, 1}, {2, -1, 1},      {2, 2, 1},
       {2, 1, 0}, {2, 0, 2},  {3, 0, 1}, {INT_MAX, 0, 1}, {INT_MAX, INT_MAX - 1, INT_MAX}};
-  for (const nccl::Team &team : unsound) {
+  for (const ncclapi::Team &team : unsound) {
     said = team;
     for (const lsa::Joined &rank :
          lsa::join({FakeCuda::table(), nccl}, std::vector{applicant(comms[0], files), applicant(comms[1], files)}))
@@ -190,7 +191,7 @@ TEST(LsaErrors, TeamsThatCannotBe) {
 
 TEST(LsaErrors, CommunicatorsWithoutWindows) {
   for (auto kind : {FakeWindows::Windows::Null, FakeWindows::Windows::Other})
-    for (int version : {22809, lsa::tellingVersion}) {
+    for (int version : {22809, ncclapi::tellingVersion}) {
       if (kind == FakeWindows::Windows::Other && version != 22809)
         continue;
       FakeCuda fake;
@@ -215,24 +216,25 @@ TEST(LsaErrors, CommunicatorsWithoutWindows) {
 }
 
 TEST(LsaErrors, AnOldNcclOrNone) {
-  lsa::Nccl nccl;
-  EXPECT_EQ(lsa::Nccl::find([](const std::string &) -> void * { return nullptr; }, nccl).text, "there is no NCCL");
-  static nccl::signature::GetVersion *const versionOf[] = {[](int *version) {
-                                                             *version = 22706;
-                                                             return nccl::Result::Success;
-                                                           },
-                                                           [](int *version) {
-                                                             *version = 22809;
-                                                             return nccl::Result::Success;
-                                                           }};
+  ncclapi::Nccl nccl;
+  EXPECT_EQ(ncclapi::Nccl::find([](const std::string &) -> void * { return nullptr; }, nccl).text, "there is no NCCL");
+  static ncclapi::signature::GetVersion *const versionOf[] = {[](int *version) {
+                                                                *version = 22706;
+                                                                return ncclapi::Result::Success;
+                                                              },
+                                                              [](int *version) {
+                                                                *version = 22809;
+                                                                return ncclapi::Result::Success;
+                                                              }};
   static size_t which;
   const auto onlyVersion = [](const std::string &name) -> void * {
     return name == "GetVersion" ? reinterpret_cast<void *>(versionOf[which]) : nullptr;
   };
   which = 0;
-  EXPECT_EQ(lsa::Nccl::find(onlyVersion, nccl).text, "the installed NCCL is version 22706; it takes 22807 or later");
+  EXPECT_EQ(ncclapi::Nccl::find(onlyVersion, nccl).text,
+            "the installed NCCL is version 22706; it takes 22807 or later");
   which = 1;
-  EXPECT_EQ(lsa::Nccl::find(onlyVersion, nccl).text, "the installed NCCL has no ncclAllGather");
+  EXPECT_EQ(ncclapi::Nccl::find(onlyVersion, nccl).text, "the installed NCCL has no ncclAllGather");
 }
 
 /// As a tuner's that is not alike on all ranks.

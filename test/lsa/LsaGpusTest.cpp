@@ -5,8 +5,8 @@
 
 using namespace gc3;
 using namespace gc3::test;
-using host::ElementType;
-using host::ReduceOp;
+using core::ElementType;
+using core::ReduceOp;
 
 namespace {
 
@@ -18,30 +18,30 @@ protected:
       record.room = {4, 3, 4}, record.networkRoom = 2, record.peerEnd = 3, record.host = 7;
       std::snprintf(record.busId, sizeof record.busId, "0000:1b:00.0");
     }
-    ASSERT_TRUE(host::Program::load(*file, 0, one).ok());
-    ASSERT_TRUE(host::Program::load(*file, 1, two).ok());
+    ASSERT_TRUE(core::Program::load(*file, 0, one).ok());
+    ASSERT_TRUE(core::Program::load(*file, 1, two).ok());
   }
 
   const std::unique_ptr<bundle::BundleFile> file = open({ringAllReduce(3, false), plainRingAllReduce(3)});
-  std::unique_ptr<host::Program> one, two; ///< thread blocks on each rank
+  std::unique_ptr<core::Program> one, two; ///< thread blocks on each rank
   std::vector<lsa::Record> records{3};
 };
 
 TEST_F(LsaSharedRoom, IsThatOfAllRanksOnAGpu) {
   const std::string three = "rank 0 and those on the same GPU may have 3 thread blocks, each in any program, and its "
                             "GPU can hold 2 at once";
-  EXPECT_EQ(lsa::SharedRoom(records).add(*one, device::Protocol::LL, false), "");
-  EXPECT_EQ(lsa::SharedRoom(records).add(*one, device::Protocol::LL, true), three);
+  EXPECT_EQ(lsa::SharedRoom(records).add(*one, kernel::Protocol::LL, false), "");
+  EXPECT_EQ(lsa::SharedRoom(records).add(*one, kernel::Protocol::LL, true), three);
   records[1].busId[5] = '2';
-  EXPECT_EQ(lsa::SharedRoom(records).add(*one, device::Protocol::LL, true), "");
+  EXPECT_EQ(lsa::SharedRoom(records).add(*one, kernel::Protocol::LL, true), "");
   records[1] = records[0];
   records[1].host = 8;
-  EXPECT_EQ(lsa::SharedRoom(records).add(*one, device::Protocol::LL, true), "");
+  EXPECT_EQ(lsa::SharedRoom(records).add(*one, kernel::Protocol::LL, true), "");
   for (lsa::Record &record : records)
     record.host = 0; // not known
-  EXPECT_EQ(lsa::SharedRoom(records).add(*two, device::Protocol::LL, true), "");
+  EXPECT_EQ(lsa::SharedRoom(records).add(*two, kernel::Protocol::LL, true), "");
   records[2].networkRoom = 1;
-  EXPECT_EQ(lsa::SharedRoom(records).add(*two, device::Protocol::LL, true),
+  EXPECT_EQ(lsa::SharedRoom(records).add(*two, kernel::Protocol::LL, true),
             "rank 2 has 2 thread blocks, and its GPU can hold 1 at once");
 }
 
@@ -49,23 +49,23 @@ TEST_F(LsaSharedRoom, IsThatOfAllRanksOnAGpu) {
 TEST_F(LsaSharedRoom, IsThatOfAnyProgramsAtOnce) {
   records[2].host = 8;
   lsa::SharedRoom room(records);
-  EXPECT_EQ(room.add(*one, device::Protocol::LL, false), "");
+  EXPECT_EQ(room.add(*one, kernel::Protocol::LL, false), "");
   EXPECT_EQ(room.beside(0), 1u);
   EXPECT_EQ(room.beside(2), 0u);
-  EXPECT_EQ(room.add(*two, device::Protocol::Simple, false), "");
+  EXPECT_EQ(room.add(*two, kernel::Protocol::Simple, false), "");
   EXPECT_EQ(room.beside(0), 2u);
-  EXPECT_EQ(room.add(*one, device::Protocol::Simple, true),
+  EXPECT_EQ(room.add(*one, kernel::Protocol::Simple, true),
             "rank 0 and those on the same GPU may have 3 thread blocks, each in any program, and its GPU can hold 2 at "
             "once");
-  EXPECT_EQ(room.add(*two, device::Protocol::LL, false),
+  EXPECT_EQ(room.add(*two, kernel::Protocol::LL, false),
             "rank 0 and those on the same GPU may have 4 thread blocks, each in any program, and its GPU can hold 3 at "
             "once");
-  EXPECT_EQ(room.add(*one, device::Protocol::LL128, false), "") << "what was refused takes no room";
+  EXPECT_EQ(room.add(*one, kernel::Protocol::LL128, false), "") << "what was refused takes no room";
   EXPECT_EQ(room.beside(1), 2u);
   lsa::SharedRoom other(records);
-  EXPECT_NE(other.add(*two, device::Protocol::Simple, true), "");
+  EXPECT_NE(other.add(*two, kernel::Protocol::Simple, true), "");
   EXPECT_EQ(other.beside(0), 0u);
-  EXPECT_EQ(other.add(*one, device::Protocol::Simple, true), "");
+  EXPECT_EQ(other.add(*one, kernel::Protocol::Simple, true), "");
   EXPECT_EQ(other.beside(0), 1u);
 }
 
@@ -118,8 +118,8 @@ TEST(LsaGpus, MoreThreadsThanTheirGpuHolds) {
   fake.multiprocessorsOf[2] = 1;
   fake.threadsPerMultiprocessor = 64;
   cuda::Options options = smallOptions();
-  options.tuning[static_cast<size_t>(device::Protocol::LL)].threads = 64;
-  LsaWorld world(fake, windows, {plainRingAllReduce(3), under(device::Protocol::LL, plainRingAllReduce(3))}, options);
+  options.tuning[static_cast<size_t>(kernel::Protocol::LL)].threads = 64;
+  LsaWorld world(fake, windows, {plainRingAllReduce(3), under(kernel::Protocol::LL, plainRingAllReduce(3))}, options);
   EXPECT_EQ(world.run(0, {}), "");
   EXPECT_EQ(world.run(1, {}),
             "program '" + world.names[1] + "': rank 2 has 2 thread blocks, and its GPU can hold 1 at once");

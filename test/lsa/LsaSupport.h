@@ -10,7 +10,7 @@
 namespace gc3::test {
 
 /// A rank that has no problem. (Written out, since gcc 12 warns of braces here.)
-inline lsa::Applicant applicant(nccl::Comm comm, lsa::Catalog::Files files, const cuda::Options &options = {}) {
+inline lsa::Applicant applicant(ncclapi::Comm comm, lsa::Catalog::Files files, const cuda::Options &options = {}) {
   lsa::Applicant made;
   made.comm = comm;
   made.files = std::move(files);
@@ -31,7 +31,7 @@ inline ProgramSpec pairs(uint32_t ranks) {
 }
 
 /// The same program under another protocol.
-inline ProgramSpec under(device::Protocol protocol, ProgramSpec spec) {
+inline ProgramSpec under(kernel::Protocol protocol, ProgramSpec spec) {
   spec.protocol = static_cast<uint8_t>(protocol);
   spec.name += "_" + std::to_string(spec.protocol);
   return spec;
@@ -47,14 +47,14 @@ public:
     for (const ProgramSpec &spec : specs) {
       names.push_back(spec.name);
       loaded.push_back(nullptr);
-      host::Request request;
-      request.kind = host::CallKind::Program;
+      core::Request request;
+      request.kind = core::CallKind::Program;
       request.name = names.back();
       EXPECT_TRUE(selection.select(request, loaded.back()).ok());
     }
     makeStreams();
     std::vector<lsa::Applicant> applicants;
-    for (nccl::Comm comm : comms) {
+    for (ncclapi::Comm comm : comms) {
       applicants.push_back(applicant(comm, {file}, options));
       areAborted.push_back(std::make_shared<std::atomic<bool>>(false));
       applicants.back().isAborted = areAborted.back();
@@ -84,7 +84,7 @@ public:
   }
 
   /// A rank's part of a call.
-  lsa::RankCall part(size_t rank, const host::Request &request) {
+  lsa::RankCall part(size_t rank, const core::Request &request) {
     lsa::RankCall call{};
     call.rank = joined[rank].rank.get();
     call.outcome = call.rank->programs()->choose(request, call.program);
@@ -127,8 +127,8 @@ public:
     constexpr size_t callCount = 8;
     for (size_t call = 0; call < callCount; ++call) {
       const TrialOptions options{random.below(200),
-                                 static_cast<host::ElementType>(random.below(host::elementTypeCount)),
-                                 static_cast<host::ReduceOp>(random.below(4)),
+                                 static_cast<core::ElementType>(random.below(core::elementTypeCount)),
+                                 static_cast<core::ReduceOp>(random.below(4)),
                                  random.below(2) == 0,
                                  static_cast<uint32_t>(random.below(3)),
                                  random.next()};
@@ -160,13 +160,13 @@ public:
 
   FakeCuda &cuda;
   FakeWindows &windows;
-  lsa::Nccl nccl;
+  ncclapi::Nccl nccl;
   std::shared_ptr<const bundle::BundleFile> file;
-  std::vector<nccl::Comm> comms;
+  std::vector<ncclapi::Comm> comms;
   std::vector<nccl::AbortFlag> areAborted; ///< by rank
-  host::Selection selection;
+  core::Selection selection;
   std::vector<std::string> names;
-  std::vector<const host::LoadedProgram *> loaded;
+  std::vector<const core::LoadedProgram *> loaded;
   std::vector<lsa::Joined> joined;
   std::vector<cuda::Stream> streams;
 };

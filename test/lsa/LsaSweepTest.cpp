@@ -11,11 +11,11 @@ namespace {
 
 TEST(LsaSweep, WithinANode) {
   Sweep sweep;
-  for (int version : {lsa::oldestVersion, lsa::tellingVersion})
+  for (int version : {ncclapi::oldestVersion, ncclapi::tellingVersion})
     sweep.over([&](FakeCuda &fake) {
       FakeWindows windows(fake);
       windows.version = version;
-      return joinAndCall(fake, windows, {reduceScatter(2, true)}, {.count = 9, .op = host::ReduceOp::Avg});
+      return joinAndCall(fake, windows, {reduceScatter(2, true)}, {.count = 9, .op = core::ReduceOp::Avg});
     });
   EXPECT_EQ(sweep.lines(), R"(
 nothing -> ran
@@ -108,7 +108,7 @@ NCCL pointer -> declined: asking for a peer's memory [NCCL] / rank # could not l
 }
 
 /// A call of a program for a protocol, and under which other it ran, if so.
-std::string callUnder(device::Protocol protocol, FakeCuda &fake) {
+std::string callUnder(kernel::Protocol protocol, FakeCuda &fake) {
   FakeWindows windows(fake);
   std::string came;
   ProgramSpec spec = reduceScatter(2, true);
@@ -121,7 +121,7 @@ std::string callUnder(device::Protocol protocol, FakeCuda &fake) {
       EXPECT_EQ(used(0), used(1));
       came = callOf(world, {.count = 9});
       if (came.empty())
-        came = used(0) == protocol ? "ran" : used(0) == device::Protocol::Simple ? "ran under Simple" : "ran under LL";
+        came = used(0) == protocol ? "ran" : used(0) == kernel::Protocol::Simple ? "ran under Simple" : "ran under LL";
     }
   }
   return came + leftBy(fake, windows);
@@ -130,8 +130,8 @@ std::string callUnder(device::Protocol protocol, FakeCuda &fake) {
 /// Where it can't be asked whether a link keeps lines whole, all ranks take it that it does not.
 TEST(LsaSweep, UnderLL128) {
   Sweep simple, lines;
-  simple.over([](FakeCuda &fake) { return callUnder(device::Protocol::Simple, fake); });
-  lines.over([](FakeCuda &fake) { return callUnder(device::Protocol::LL128, fake); });
+  simple.over([](FakeCuda &fake) { return callUnder(kernel::Protocol::Simple, fake); });
+  lines.over([](FakeCuda &fake) { return callUnder(kernel::Protocol::LL128, fake); });
   EXPECT_EQ(lines.beyond(simple), R"(
 CUDA deviceOf -> ran under Simple
 CUDA nativeAtomics -> ran under Simple

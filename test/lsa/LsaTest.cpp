@@ -5,8 +5,8 @@
 
 using namespace gc3;
 using namespace gc3::test;
-using host::ElementType;
-using host::ReduceOp;
+using core::ElementType;
+using core::ReduceOp;
 
 namespace {
 
@@ -88,7 +88,7 @@ TEST(Lsa, RanksMayBeAheadOfOthers) {
   FakeWindows windows(fake);
   {
     std::vector<ProgramSpec> programs;
-    for (auto protocol : {device::Protocol::Simple, device::Protocol::LL, device::Protocol::LL128})
+    for (auto protocol : {kernel::Protocol::Simple, kernel::Protocol::LL, kernel::Protocol::LL128})
       for (const ProgramSpec &spec : {ringAllReduce(3, false), plainRingAllReduce(3), allToAll(3, 2)})
         programs.push_back(under(protocol, spec));
     LsaWorld world(fake, windows, programs);
@@ -105,7 +105,7 @@ TEST(Lsa, RanksMayBeAheadOfOthers) {
 TEST(Lsa, WindowsOfNccl229) {
   FakeCuda fake;
   FakeWindows windows(fake);
-  windows.version = lsa::tellingVersion;
+  windows.version = ncclapi::tellingVersion;
   {
     LsaWorld world(fake, windows, {ringAllReduce(4, true)});
     EXPECT_EQ(world.run(0, {.count = 100}), "");
@@ -118,7 +118,7 @@ TEST(Lsa, ProgramsShareConnections) {
   FakeWindows windows(fake);
   LsaWorld world(fake, windows,
                  {ringAllReduce(3, false), plainRingAllReduce(3), allToAll(3, 2),
-                  under(device::Protocol::LL, ringAllReduce(3, false))});
+                  under(kernel::Protocol::LL, ringAllReduce(3, false))});
   const uint64_t before = windows.windowsMade;
   EXPECT_EQ(world.run(0, {}), "");
   EXPECT_EQ(windows.windowsMade, before + 3) << "the ring's connections, on each rank";

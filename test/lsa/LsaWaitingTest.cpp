@@ -205,8 +205,8 @@ TEST(LsaWaiting, RanksThatNeverJoin) {
   cuda::Options options = smallOptions();
   options.timeoutMs = 5; // of kernels, which are shorter
   options.joiningMs = 20;
-  const std::vector<nccl::Comm> comms = windows.make(2);
-  const lsa::Nccl nccl = windows.table();
+  const std::vector<ncclapi::Comm> comms = windows.make(2);
+  const ncclapi::Nccl nccl = windows.table();
   const std::vector<lsa::Applicant> applicants{applicant(comms[0], {open({ringAllReduce(2, true)})}, options)};
   std::vector<lsa::Joined> joined = lsa::join({FakeCuda::table(), nccl}, applicants);
   ASSERT_NE(joined[0].rank, nullptr);
@@ -225,21 +225,21 @@ TEST(LsaWaiting, RanksThatNeverJoinWhileNcclWaits) {
   FakeWindows windows(fake);
   cuda::Options options = smallOptions();
   options.joiningMs = 20;
-  const std::vector<nccl::Comm> comms = windows.make(2);
-  lsa::Nccl nccl = windows.table();
-  static std::atomic<nccl::Comm> revoked;
+  const std::vector<ncclapi::Comm> comms = windows.make(2);
+  ncclapi::Nccl nccl = windows.table();
+  static std::atomic<ncclapi::Comm> revoked;
   revoked = nullptr;
-  static nccl::signature::GroupEnd *end;
+  static ncclapi::signature::GroupEnd *end;
   end = nccl.GroupEnd;
-  nccl.CommRevoke = [](nccl::Comm comm, int) {
+  nccl.CommRevoke = [](ncclapi::Comm comm, int) {
     revoked = comm;
-    return nccl::Result::Success;
+    return ncclapi::Result::Success;
   };
   nccl.GroupEnd = [] {
     end();
     while (!revoked)
       std::this_thread::yield();
-    return nccl::Result::RemoteError;
+    return ncclapi::Result::RemoteError;
   };
   const std::vector<lsa::Applicant> applicants{applicant(comms[0], {open({ringAllReduce(2, true)})}, options)};
   std::vector<lsa::Joined> joined = lsa::join({FakeCuda::table(), nccl}, applicants);
@@ -258,10 +258,10 @@ TEST(LsaWaiting, ARankThatJoinsTooLate) {
   windows.teamSize = 1; // over a network
   cuda::Options options = smallOptions();
   options.joiningMs = 20;
-  const std::vector<nccl::Comm> comms = windows.make(2);
-  const lsa::Nccl nccl = windows.table();
+  const std::vector<ncclapi::Comm> comms = windows.make(2);
+  const ncclapi::Nccl nccl = windows.table();
   const lsa::Catalog::Files files{open({ringAllReduce(2, true)})};
-  for (nccl::Comm comm : comms) {
+  for (ncclapi::Comm comm : comms) {
     const std::vector<lsa::Applicant> alone{applicant(comm, files, options)};
     const std::vector<lsa::Joined> joined = lsa::join({FakeCuda::table(), nccl, &FakeWindows::part}, alone);
     EXPECT_EQ(joined[0].outcome.code, gc3Timeout);
@@ -348,8 +348,8 @@ TEST(LsaWaiting, OtherCommunicatorsJoin) {
   FakeWindows windows(fake);
   cuda::Options options = smallOptions();
   options.joiningMs = 20;
-  const std::vector<nccl::Comm> whole = windows.make(2), lacking = windows.make(3);
-  const lsa::Nccl nccl = windows.table();
+  const std::vector<ncclapi::Comm> whole = windows.make(2), lacking = windows.make(3);
+  const ncclapi::Nccl nccl = windows.table();
   const lsa::Catalog::Files two{open({ringAllReduce(2, true)})}, three{open({ringAllReduce(3, true)})};
   const std::vector<lsa::Joined> joined = lsa::join(
       {FakeCuda::table(), nccl}, {{applicant(lacking[0], three, options), applicant(whole[0], two, options),
@@ -397,7 +397,7 @@ protected:
     call(0);
     EXPECT_FALSE(fake.isIdle(world->streams[0]));
   }
-  host::Outcome call(size_t program) {
+  core::Outcome call(size_t program) {
     std::vector<lsa::RankCall> calls{world->part(0, buffers[program]->requests[0])};
     lsa::run(calls, world->nccl);
     return calls[0].outcome;
@@ -424,7 +424,7 @@ TEST_F(LsaStuckBehind, WhatIsBrokenIsStillWatched) {
   EXPECT_EQ(rank.watch(start).text, "a later call has failed");
   rank.watch(start + std::chrono::milliseconds(20));
   EXPECT_TRUE(fake.isIdle(world->streams[0]));
-  const host::Outcome outcome = rank.watch(start + std::chrono::milliseconds(21));
+  const core::Outcome outcome = rank.watch(start + std::chrono::milliseconds(21));
   EXPECT_EQ(outcome.code, gc3SystemError);
   EXPECT_EQ(outcome.text, "a later call has failed; a kernel has not ended in 20 ms and was stopped; program "
                           "'ring2_aliased_1':\n"
@@ -462,9 +462,9 @@ TEST_F(LsaStuckBehind, NobodyWaitsForAStory) {
                                                    stopped = start + std::chrono::milliseconds(21);
   rank.watch(start);
   rank.watch(stuck);
-  host::Outcome asked;
+  core::Outcome asked;
   fake.whileCalled = [&] { std::thread([&] { asked = rank.glance(stopped); }).join(); };
-  const host::Outcome told = rank.watch(stopped);
+  const core::Outcome told = rank.watch(stopped);
   fake.whileCalled = nullptr;
   EXPECT_NE(told.text.find("waits for a message from rank 1"), std::string::npos) << told.text;
   EXPECT_EQ(asked.text, "a kernel has not ended in 20 ms and is being stopped");
@@ -480,7 +480,7 @@ TEST_F(LsaStuckBehind, ARevocationEndsWhatWaits) {
     ms += 100;
     fake.whileAsked = hook;
   };
-  const host::Outcome outcome = call(1);
+  const core::Outcome outcome = call(1);
   fake.whileAsked = nullptr;
   EXPECT_EQ(windows.revoked, std::vector{world->comms[0]});
   EXPECT_EQ(outcome.code, gc3Timeout);
@@ -548,7 +548,7 @@ TEST(LsaWaiting, AbortLeavesNcclAlone) {
     abortAll(world);
     EXPECT_TRUE(fake.isIdle(world.streams[0])) << "its kernel is told to stop";
     EXPECT_EQ(world.joined[0].rank->broken().text, "the communicator was aborted");
-    for (nccl::Comm comm : world.comms)
+    for (ncclapi::Comm comm : world.comms)
       windows.free(comm);
     lsa::run(calls, world.nccl);
     EXPECT_EQ(calls[0].outcome.text, "the communicator was aborted");

@@ -119,7 +119,7 @@ CUDA setDevice -> ran
 /// The communicator is split for windows.
 TEST(LsaSweep, WithoutANetwork) {
   Sweep sweep;
-  for (int version : {lsa::oldestVersion, lsa::tellingVersion})
+  for (int version : {ncclapi::oldestVersion, ncclapi::tellingVersion})
     sweep.over([&](FakeCuda &fake) {
       FakeWindows windows(fake);
       windows.teamSize = 2;

@@ -5,8 +5,8 @@
 
 using namespace gc3;
 using namespace gc3::test;
-using host::ElementType;
-using host::ReduceOp;
+using core::ElementType;
+using core::ReduceOp;
 
 namespace {
 
@@ -54,7 +54,7 @@ TEST_F(LsaNetwork, SlotsAreGivenBackInBatches) {
 /// Ranks whose team is not a row of neighbours reach themselves alone: everything goes over the network, or nothing.
 TEST_F(LsaNetwork, TeamsWithAStride) {
   windows.teamStride = 2;
-  for (int version : {22809, lsa::tellingVersion}) {
+  for (int version : {22809, ncclapi::tellingVersion}) {
     windows.version = windows.partFor = version;
     LsaWorld world(fake, windows, {plainRingAllReduce(4), pairs(4), shiftReversed(4, 2)});
     ASSERT_EQ(world.made(), "");
@@ -75,12 +75,12 @@ TEST_F(LsaNetwork, TeamsWithAStride) {
 /// A program of another protocol goes over the network under Simple, one within nodes stays what it is.
 TEST_F(LsaNetwork, OverTheNetworkAllIsSimple) {
   ProgramSpec ring = ringAllReduce(4, false), within = pairs(4);
-  ring.protocol = within.protocol = static_cast<uint8_t>(device::Protocol::LL);
+  ring.protocol = within.protocol = static_cast<uint8_t>(kernel::Protocol::LL);
   LsaWorld world(fake, windows, {ring, within});
   ASSERT_EQ(world.made(), "");
   const lsa::Catalog &programs = *world.joined[2].rank->programs();
-  EXPECT_EQ(programs.entry(0).sizes.protocol, device::Protocol::Simple);
-  EXPECT_EQ(programs.entry(1).sizes.protocol, device::Protocol::LL);
+  EXPECT_EQ(programs.entry(0).sizes.protocol, kernel::Protocol::Simple);
+  EXPECT_EQ(programs.entry(1).sizes.protocol, kernel::Protocol::LL);
   EXPECT_TRUE(programs.entry(0).overNetwork);
   EXPECT_FALSE(programs.entry(1).overNetwork);
   EXPECT_EQ(world.run(0, {.count = 90}), "");
@@ -241,7 +241,7 @@ TEST_F(LsaNetwork, AbortLeavesNcclAlone) {
   ASSERT_EQ(world.run(0, {}), "");
   for (const lsa::Joined &rank : world.joined)
     rank.rank->abort();
-  for (nccl::Comm comm : world.comms)
+  for (ncclapi::Comm comm : world.comms)
     windows.free(comm);
   const uint64_t used = windows.used;
   world.joined.clear();

@@ -7,8 +7,8 @@
 
 namespace gc3::test {
 
-inline lsa::Nccl oneNcclAtATime(const FakeWindows &windows) {
-  using lsa::Nccl;
+inline ncclapi::Nccl oneNcclAtATime(const FakeWindows &windows) {
+  using ncclapi::Nccl;
   static Nccl inner;
   Nccl table = windows.table();
 #define GC3_GUARD(name) OneAtATime::guard<&Nccl::name>(table);
@@ -21,7 +21,7 @@ inline lsa::Nccl oneNcclAtATime(const FakeWindows &windows) {
     return inner.GroupStart();
   };
   table.GroupEnd = [] {
-    const nccl::Result result = inner.GroupEnd();
+    const ncclapi::Result result = inner.GroupEnd();
     OneAtATime::turn.unlock();
     return result;
   };

@@ -16,7 +16,7 @@ protected:
   std::string leaks;
   FakeCuda fake;
   FakeWindows windows{fake};
-  const lsa::Nccl nccl = windows.table();
+  const ncclapi::Nccl nccl = windows.table();
 };
 
 TEST_F(LsaOpenGroup, NobodyJoins) {
@@ -28,7 +28,7 @@ TEST_F(LsaOpenGroup, NobodyJoins) {
     EXPECT_EQ(fake.launches, 0u);
   }
   // Of each rank, what NCCL uses now: memory for the gather, the word to stop, and a stream.
-  EXPECT_EQ(nccl.GroupEnd(), nccl::Result::Success);
+  EXPECT_EQ(nccl.GroupEnd(), ncclapi::Result::Success);
   EXPECT_TRUE(windows.revoked.empty());
   leaks = "3 pieces of memory 3 pieces of pinned memory 3 streams ";
 }
@@ -56,7 +56,7 @@ TEST_F(LsaOpenGroup, NothingIsLoaded) {
     EXPECT_EQ(world.run(0, {}), ""); // which needs no loading
     EXPECT_EQ(world.run(1, {}), why);
     EXPECT_EQ(world.run(0, {}), why);
-    EXPECT_EQ(nccl.GroupEnd(), nccl::Result::Success);
+    EXPECT_EQ(nccl.GroupEnd(), ncclapi::Result::Success);
     for (const lsa::Joined &rank : world.joined) {
       EXPECT_EQ(rank.rank->broken().code, gc3InvalidUsage);
       EXPECT_EQ(rank.rank->watch({}).text, why);
@@ -82,7 +82,7 @@ TEST_F(LsaOpenGroup, OthersHearOfIt) {
     const auto runInGroup = [&] {
       nccl.GroupStart();
       lsa::run(some, nccl);
-      EXPECT_EQ(nccl.GroupEnd(), nccl::Result::Success);
+      EXPECT_EQ(nccl.GroupEnd(), ncclapi::Result::Success);
     };
     if (waiting)
       fake.whileAsked = [&, asked = 0]() mutable {
@@ -115,9 +115,9 @@ TEST_F(LsaOpenGroup, OtherOrdersOfCalls) {
   const auto gatherOwn = [&](size_t rank) {
     constexpr size_t size = 28; // of a message of ours
     memory.push_back(fake.allocate(3 * size));
-    EXPECT_EQ(nccl.AllGather(memory.back(), memory.back() + size, size, nccl::DataType::Int8, world.comms[rank],
-                             reinterpret_cast<nccl::Stream>(world.streams[rank])),
-              nccl::Result::Success);
+    EXPECT_EQ(nccl.AllGather(memory.back(), memory.back() + size, size, ncclapi::DataType::Int8, world.comms[rank],
+                             reinterpret_cast<ncclapi::Stream>(world.streams[rank])),
+              ncclapi::Result::Success);
   };
   gatherOwn(0);
   for (size_t rank : {1, 0}) {

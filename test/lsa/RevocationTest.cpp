@@ -12,10 +12,10 @@ namespace {
 
 std::optional<std::latch> inside, mayGo;
 std::atomic<unsigned> revoked;
-nccl::Result result = nccl::Result::Success;
+ncclapi::Result result = ncclapi::Result::Success;
 
 /// Waits in NCCL until it may go.
-nccl::Result revoke(nccl::Comm, int) {
+ncclapi::Result revoke(ncclapi::Comm, int) {
   inside->count_down();
   mayGo->wait();
   ++revoked;
@@ -29,7 +29,7 @@ protected:
     revoked = 0;
     nccl.CommRevoke = revoke;
   }
-  lsa::Nccl nccl;
+  ncclapi::Nccl nccl;
 };
 
 TEST_F(Revocation, NobodyWaitsButWhoFreesTheCommunicator) {
@@ -59,10 +59,10 @@ TEST_F(Revocation, NoneBeginsBehindTheEnd) {
 
 TEST_F(Revocation, OneThatFailsIsNotDone) {
   mayGo->count_down();
-  result = nccl::Result::InvalidArgument;
+  result = ncclapi::Result::InvalidArgument;
   lsa::Revocation revocation(nccl, nullptr, lsa::atOnce);
   revocation.begin();
-  result = nccl::Result::Success;
+  result = ncclapi::Result::Success;
   EXPECT_EQ(revoked, 1u);
   EXPECT_FALSE(revocation.isDone());
 }

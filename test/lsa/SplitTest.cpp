@@ -17,7 +17,7 @@ void nodes(FakeWindows &windows, int version) {
 
 class LsaSplit : public testing::Test {
 protected:
-  LsaSplit() { nodes(windows, lsa::tellingVersion); }
+  LsaSplit() { nodes(windows, ncclapi::tellingVersion); }
   void TearDown() override { EXPECT_EQ(windows.leaks(), leaks); }
 
   FakeCuda fake;
@@ -29,7 +29,7 @@ protected:
 ProgramSpec otherPairs(uint32_t ranks) {
   ProgramSpec spec = pairs(ranks);
   spec.name = "others";
-  spec.protocol = static_cast<uint8_t>(device::Protocol::LL);
+  spec.protocol = static_cast<uint8_t>(kernel::Protocol::LL);
   return spec;
 }
 
@@ -58,8 +58,8 @@ TEST_F(LsaSplit, RanksMayBeAheadOfOthers) {
 
 /// Teams may turn out to have none either, which is found out once.
 TEST_F(LsaSplit, NodesWithoutWindows) {
-  for (auto [kind, version] : {std::pair(FakeWindows::Windows::Null, lsa::tellingVersion),
-                               std::pair(FakeWindows::Windows::Other, lsa::oldestVersion)}) {
+  for (auto [kind, version] : {std::pair(FakeWindows::Windows::Null, ncclapi::tellingVersion),
+                               std::pair(FakeWindows::Windows::Other, ncclapi::oldestVersion)}) {
     windows.windows = kind;
     windows.version = version;
     windows.splits = 0;
@@ -102,7 +102,7 @@ TEST_F(LsaSplit, AbortEndsItToo) {
   for (const lsa::Joined &rank : world.joined)
     rank.rank->abort();
   EXPECT_EQ(windows.abortedSplits, 4u);
-  for (nccl::Comm comm : world.comms)
+  for (ncclapi::Comm comm : world.comms)
     windows.free(comm);
   const uint64_t used = windows.used;
   world.joined.clear();
@@ -115,7 +115,7 @@ TEST(LsaSplitErrors, AbortEndsWhatIsBeingMade) {
   for (const uint64_t at : {1, 4}) { // in the gather where ranks tell each other of it, and when all have heard
     FakeCuda cuda;
     FakeWindows other(cuda);
-    nodes(other, lsa::tellingVersion);
+    nodes(other, ncclapi::tellingVersion);
     LsaWorld world(cuda, other, {pairs(4)});
     const Trial trial = world.trial(0, {});
     Loopback::Buffers buffers(cuda, trial);

@@ -3,8 +3,8 @@
 // them wrap: a contribution that is missing, doubled, or another's shows in every element.
 #pragma once
 
+#include "core/Layout.h"
 #include "gc3/IR/GC3IR.h"
-#include "host/Layout.h"
 
 namespace gc3::mutation {
 
@@ -17,7 +17,7 @@ inline constexpr Element poison = 0xa5a5a5a5a5a5a5a5;
 class Data {
 public:
   /// `layout` is that of the program for the number of elements.
-  Data(const ir::Program &program, const host::Layout &layout);
+  Data(const ir::Program &program, const core::Layout &layout);
 
   uint64_t count() const { return elementsPerBlock; }
   /// Elements of a rank's input, and of its output, as callers see them.
@@ -34,7 +34,7 @@ public:
   const std::vector<Promise> &promises() const { return allPromises; }
 
 private:
-  void promise(const ir::Program &program, const host::Layout &layout, uint32_t rank, uint32_t chunk, uint32_t value);
+  void promise(const ir::Program &program, const core::Layout &layout, uint32_t rank, uint32_t chunk, uint32_t value);
 
   uint64_t elementsPerBlock;
   std::vector<std::vector<Element>> inputs;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drives host::Run as host::Call does, but with memory that is filled before each run, and with orders of its own.
+// Drives host::Run as host::PreparedCall does, but with memory that is filled before each run, and with orders of its
+// own.
 #include "HostTrial.h"
 #include "bundle/Opcode.h"
 #include "host/Executor.h"
@@ -14,14 +15,14 @@ using gc3::bundle::fbs::Alias;
 std::unique_ptr<HostTrial> HostTrial::load(const std::string &bytes) {
   auto trial = std::make_unique<HostTrial>();
   if (!bundle::BundleFile::openMemory(bytes.data(), bytes.size(), trial->file).ok() ||
-      !host::Program::load(*trial->file, 0, trial->loaded.program).ok())
+      !core::Program::load(*trial->file, 0, trial->loaded.program).ok())
     return nullptr;
   trial->loaded.analyse();
   return trial;
 }
 
-host::Layout HostTrial::layout(uint64_t count) const {
-  host::Layout layout;
+core::Layout HostTrial::layout(uint64_t count) const {
+  core::Layout layout;
   layout.compute(program(), count, sizeof(Element), {});
   return layout;
 }
@@ -54,7 +55,7 @@ private:
 
   const HostTrial &trial;
   Element before;
-  host::Layout layout;
+  core::Layout layout;
   std::vector<std::vector<Element>> input, output;
   host::Memory fifos, scratch;
   std::optional<host::Run> interpreter;
@@ -69,7 +70,7 @@ HostTrial::Session::Session(const HostTrial &trial, const Data &data, const Cond
   };
   reserve(fifos, layout.fifoBytes);
   reserve(scratch, layout.scratchBytes);
-  interpreter.emplace(trial.loaded, layout, host::reduceKernel(host::ElementType::Uint64, host::ReduceOp::Sum),
+  interpreter.emplace(trial.loaded, layout, host::reduceKernel(core::ElementType::Uint64, core::ReduceOp::Sum),
                       fifos.data(), scratch.data());
   for (uint32_t rank = 0; rank != trial.ranks(); ++rank) {
     fill(data, rank);
@@ -81,23 +82,23 @@ HostTrial::Session::Session(const HostTrial &trial, const Data &data, const Cond
 }
 
 void HostTrial::Session::fill(const Data &data, uint32_t rank) {
-  const host::RankLayout &own = layout.ranks[rank];
+  const core::RankLayout &own = layout.ranks[rank];
   input.emplace_back(own.input.elements, before);
   output.emplace_back(own.output.elements, before);
   std::vector<Element> &target =
       trial.program().rank(rank).alias == Alias::InputInOutput ? output.back() : input.back();
   for (uint32_t slot = 0; slot != trial.program().rank(rank).inputSlots; ++slot) {
-    host::BufferLayout::Place from = own.input.at(slot);
-    host::BufferLayout::Place to = layout.buffers[own.firstBuffer].at(slot);
+    core::BufferLayout::Position from = own.input.at(slot);
+    core::BufferLayout::Position to = layout.buffers[own.firstBuffer].at(slot);
     uint64_t elements = std::min({from.available, to.available, layout.slotElements});
     std::copy_n(data.input(rank).data() + from.offset, elements, target.data() + to.offset);
   }
 }
 
 void HostTrial::Session::runUntilBlocked(const std::vector<uint32_t> &order, const Held *held) {
-  std::span<host::ThreadBlock> blocks = run().threadBlocks();
+  std::span<host::ThreadBlockState> blocks = run().threadBlocks();
   auto goesOn = [&](uint32_t number) {
-    const host::ThreadBlock &block = blocks[number];
+    const host::ThreadBlockState &block = blocks[number];
     bool stops = held && number == held->block && block.step == held->step && block.tile == 0;
     return !stops && run().blocked(block) == host::Blocked::No;
   };
@@ -110,9 +111,10 @@ void HostTrial::Session::runUntilBlocked(const std::vector<uint32_t> &order, con
 }
 
 bool HostTrial::Session::finished() {
-  std::span<host::ThreadBlock> blocks = run().threadBlocks();
-  return std::all_of(blocks.begin(), blocks.end(),
-                     [&](const host::ThreadBlock &block) { return run().blocked(block) == host::Blocked::Finished; });
+  std::span<host::ThreadBlockState> blocks = run().threadBlocks();
+  return std::all_of(blocks.begin(), blocks.end(), [&](const host::ThreadBlockState &block) {
+    return run().blocked(block) == host::Blocked::Finished;
+  });
 }
 
 /// Where a buffer's layout begins, aliases resolved.
@@ -131,7 +133,7 @@ const Element *HostTrial::Session::base(uint32_t rank, uint8_t buffer) const {
 }
 
 bool HostTrial::Session::unwritten(uint32_t rank, uint8_t buffer, uint32_t index, uint32_t count) const {
-  const host::BufferLayout &slots = layout.buffers[layout.ranks[rank].firstBuffer + buffer];
+  const core::BufferLayout &slots = layout.buffers[layout.ranks[rank].firstBuffer + buffer];
   for (uint32_t slot = index; slot != index + count; ++slot)
     if (base(rank, buffer)[slots.at(slot).offset] == before)
       return true;
@@ -139,8 +141,8 @@ bool HostTrial::Session::unwritten(uint32_t rank, uint8_t buffer, uint32_t index
 }
 
 bool HostTrial::Session::holds(const Data::Promise &promise) const {
-  const host::RankLayout &own = layout.ranks[promise.rank];
-  host::BufferLayout::Place at = layout.buffers[own.firstBuffer + bundle::outputBuffer].at(promise.slot);
+  const core::RankLayout &own = layout.ranks[promise.rank];
+  core::BufferLayout::Position at = layout.buffers[own.firstBuffer + bundle::outputBuffer].at(promise.slot);
   return promise.elements.size() <= at.available && std::equal(promise.elements.begin(), promise.elements.end(),
                                                                base(promise.rank, bundle::outputBuffer) + at.offset);
 }
@@ -199,7 +201,7 @@ Outcome HostTrial::runHolding(const Data &data, const Conditions &conditions, He
 }
 
 /// More slots than there are messages.
-static Conditions unbounded(const host::Transfers &transfers) {
+static Conditions unbounded(const core::Transfers &transfers) {
   return {static_cast<uint32_t>(transfers.steps().size()) + 1, 1, false};
 }
 
@@ -212,7 +214,7 @@ bool HostTrial::canPrecede(const Data &data, Held first, Held second) {
 bool HostTrial::readsUnwritten(const Data &data, Held step) {
   Session session(*this, data, unbounded(*loaded.asWritten));
   session.runUntilBlocked(allBlocks(), &step);
-  const host::ThreadBlock &block = session.run().threadBlocks()[step.block];
+  const host::ThreadBlockState &block = session.run().threadBlocks()[step.block];
   const bundle::fbs::Instruction &inst = block.instructions[step.step];
   bool source = bundle::traits(static_cast<bundle::Opcode>(inst.opcode())).reads &&
                 session.unwritten(block.rank, inst.src_buffer(), inst.src_index(), inst.count());

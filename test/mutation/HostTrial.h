@@ -5,8 +5,8 @@
 
 #include "Data.h"
 #include "bundle/BundleFile.h"
+#include "core/Selection.h"
 #include "host/Run.h"
-#include "host/Selection.h"
 #include <memory>
 
 namespace gc3::mutation {
@@ -41,9 +41,9 @@ public:
   static std::unique_ptr<HostTrial> load(const std::string &bytes);
 
   /// What callers need to make Data.
-  host::Layout layout(uint64_t count) const;
+  core::Layout layout(uint64_t count) const;
   /// Elements per block with which every slot has `elements`.
-  uint64_t wholeCount(uint64_t elements) const { return elements * host::slotsPerBlock(program().info()); }
+  uint64_t wholeCount(uint64_t elements) const { return elements * core::slotsPerBlock(program().info()); }
   uint32_t ranks() const { return program().ranks(); }
   bool anyDirect() const { return loaded.asWritten->any(); }
   bool isSimple() const { return program().info().protocol() == bundle::fbs::Protocol::Simple; }
@@ -69,13 +69,13 @@ public:
 
 private:
   class Session;
-  const host::Program &program() const { return *loaded.program; }
+  const core::Program &program() const { return *loaded.program; }
   std::vector<uint32_t> allBlocks() const;
   template <typename Order>
   Outcome runToEnd(const Data &data, const Conditions &conditions, Order order);
 
   std::unique_ptr<bundle::BundleFile> file;
-  host::LoadedProgram loaded;
+  core::LoadedProgram loaded;
   Memory left;
 };
 

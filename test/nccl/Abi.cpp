@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Our declarations of NCCL's interface against its own header. Nothing runs: it compiles, or names what differs.
-#include "nccl/Abi.h"
+#include "ncclapi/Abi.h"
 
 #include <cstddef>
 #include <nccl.h>
 #include <nccl_device.h>
 #include <type_traits>
 
-using namespace gc3::nccl;
+using namespace gc3::ncclapi;
 
 #if NCCL_VERSION_CODE < NCCL_VERSION(2, 29, 2)
 extern "C" signature::CommGrow ncclCommGrow; // which the header does not have yet

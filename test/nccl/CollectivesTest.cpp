@@ -5,6 +5,7 @@
 #include <functional>
 
 using namespace gc3::nccl;
+using namespace gc3::ncclapi;
 using namespace gc3::nccl::test;
 
 namespace {
@@ -135,7 +136,7 @@ TEST_F(Collectives, ExceptionsAreResults) {
 }
 
 TEST(Describe, SizesAreThoseThatProgramsAreChosenBy) {
-  Call call{Collective::ReduceScatter, a, b, size_t{3} << 19, DataType::Bfloat16, RedOp::Min, -1, nullptr, s};
+  CollectiveCall call{Collective::ReduceScatter, a, b, size_t{3} << 19, DataType::Bfloat16, RedOp::Min, -1, nullptr, s};
   EXPECT_EQ(describe(call, 512), "ReduceScatter 1.5 GiB bfloat16 min");
   call = {Collective::AllGather, a, b, SIZE_MAX / 2, DataType::Float64, RedOp::Sum, -1, nullptr, s};
   EXPECT_EQ(describe(call, 2), "AllGather 16 EiB double") << "more than that";
@@ -145,7 +146,7 @@ TEST(Describe, SizesAreThoseThatProgramsAreChosenBy) {
   call.type = DataType::Uint8;
   EXPECT_EQ(describe(call, 2), "Reduce 1000 B uint8 op 6 root 1");
   EXPECT_EQ(whyNever(call, 2), "unknown operation");
-  call.preMulSum = {gc3::host::ElementType::Uint8, {}};
+  call.preMulSum = {gc3::core::ElementType::Uint8, {}};
   EXPECT_EQ(describe(call, 2), "Reduce 1000 B uint8 premulsum root 1");
   EXPECT_EQ(whyNever(call, 2), "");
   call.type = DataType::Int8;

@@ -3,7 +3,7 @@
 #include "FakeEngine.h"
 
 #include "FakeNccl.h"
-#include "nccl/Exports.h"
+#include "shim/Exports.h"
 
 #include <cstdio>
 #include <new>
@@ -34,7 +34,7 @@ void happened(const std::string &event) {
 }
 
 /// Of a call whose operation multiplies, by what.
-std::string factorOf(const Call &call) {
+std::string factorOf(const CollectiveCall &call) {
   if (!call.preMulSum)
     return "";
   char digits[32];
@@ -53,13 +53,13 @@ public:
       happened("leave " + name);
   }
 
-  Decision serves(const Call &call) const override {
+  Decision serves(const CollectiveCall &call) const override {
     if (call.count % 2)
       return {-1, "an odd count"};
     return {7, "even_program"};
   }
 
-  Result run(const Call &call, int32_t program) {
+  Result run(const CollectiveCall &call, int32_t program) {
     if (aborted || broken)
       return Result::InternalError;
     if (test::fakeEngine().talks)

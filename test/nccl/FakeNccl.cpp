@@ -13,6 +13,7 @@
 #include <vector>
 
 using namespace gc3::nccl;
+using namespace gc3::ncclapi;
 using gc3::nccl::test::FakeComm;
 
 namespace {

@@ -3,7 +3,7 @@
 // data; each call is an event, `AllReduce(0x10, 0x20, 4, 7, 0, c0, 0x1)`, and any can be made to fail.
 #pragma once
 
-#include "nccl/Abi.h"
+#include "ncclapi/Abi.h"
 
 #include <string>
 
@@ -17,7 +17,7 @@ struct FakeComm {
   bool blocking = true;
 };
 
-inline std::string commName(Comm comm) {
+inline std::string commName(ncclapi::Comm comm) {
   return comm ? 'c' + std::to_string(reinterpret_cast<FakeComm *>(comm)->number) : "null";
 }
 
@@ -27,11 +27,11 @@ extern "C" {
 /// Where events go; without a call, to stdout. Thread-safe if `sink` is.
 void fakeNcclSink(void (*sink)(const char *event));
 /// The next call of nccl<function> does nothing but return `result`.
-void fakeNcclFail(const char *function, gc3::nccl::Result result);
+void fakeNcclFail(const char *function, gc3::ncclapi::Result result);
 /// What CommGetAsyncError says.
-void fakeNcclAsyncError(gc3::nccl::Result error);
+void fakeNcclAsyncError(gc3::ncclapi::Result error);
 /// The next communicator has the handle of this one, as if that had been destroyed and its memory given out again.
-void fakeNcclReuse(gc3::nccl::Comm comm);
+void fakeNcclReuse(gc3::ncclapi::Comm comm);
 /// Numbers of communicators begin at 0 again, those of operations behind the built-in ones.
 void fakeNcclReset();
 }

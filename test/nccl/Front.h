@@ -4,7 +4,7 @@
 
 #include "FakeEngine.h"
 #include "FakeNccl.h"
-#include "nccl/Exports.h"
+#include "shim/Exports.h"
 
 #include <cstdlib>
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 // Groups: every call is made once, by the engine or by NCCL, and errors come out at the outermost end.
 #include "Front.h"
 
-using namespace gc3::nccl;
+using namespace gc3::ncclapi;
 using namespace gc3::nccl::test;
 
 using Groups = Front;

@@ -6,6 +6,7 @@
 #include <functional>
 
 using namespace gc3::nccl;
+using namespace gc3::ncclapi;
 using namespace gc3::nccl::test;
 
 using Lifetime = Front;

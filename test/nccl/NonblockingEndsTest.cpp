@@ -4,7 +4,7 @@
 
 #include <atomic>
 
-using namespace gc3::nccl;
+using namespace gc3::ncclapi;
 using namespace gc3::nccl::test;
 
 /// Before the application's, also where the open group has calls on it; in a thread of its own, as NCCL would take it

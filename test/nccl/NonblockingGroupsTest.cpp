@@ -4,7 +4,7 @@
 
 #include <atomic>
 
-using namespace gc3::nccl;
+using namespace gc3::ncclapi;
 using namespace gc3::nccl::test;
 
 TEST_F(Nonblocking, CallsInGroupsAreKept) {

@@ -3,6 +3,7 @@
 #include "Nonblocking.h"
 
 using namespace gc3::nccl;
+using namespace gc3::ncclapi;
 using namespace gc3::nccl::test;
 
 TEST_F(Nonblocking, AreTakenOnAtTheirFirstCall) {

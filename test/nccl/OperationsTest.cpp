@@ -2,7 +2,7 @@
 // Operations that applications make: NCCL makes them all, and programs serve calls with those that are known.
 #include "Front.h"
 
-using namespace gc3::nccl;
+using namespace gc3::ncclapi;
 using namespace gc3::nccl::test;
 
 namespace {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // PathUser LIBRARY: opens a libnccl.so.2 by its path and looks its functions up in it. Without `communicate` behind, it
 // calls only what works without a GPU, so that LIBRARY may stand before the installed NCCL.
-#include "nccl/Abi.h"
+#include "ncclapi/Abi.h"
 
 #include <cstdio>
 #include <dlfcn.h>
 #include <initializer_list>
 
-using namespace gc3::nccl;
+using namespace gc3::ncclapi;
 
 static void *library;
 

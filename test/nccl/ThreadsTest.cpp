@@ -6,7 +6,7 @@
 #include <barrier>
 #include <thread>
 
-using namespace gc3::nccl;
+using namespace gc3::ncclapi;
 using namespace gc3::nccl::test;
 
 using Threads = Front;

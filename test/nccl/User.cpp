@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program's part that uses NCCL by its exported names: in a program of its own, or in a module that another program
 // opens for itself only, as Python opens PyTorch's.
-#include "nccl/Abi.h"
+#include "ncclapi/Abi.h"
 
-using namespace gc3::nccl;
+using namespace gc3::ncclapi;
 
 extern "C" {
 signature::CommInitRank ncclCommInitRank;

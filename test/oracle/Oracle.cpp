@@ -6,7 +6,7 @@
 
 namespace gc3::test {
 
-std::string runOnHost(const bundle::BundleFile &file, const host::Program &program, const Calling &calling,
+std::string runOnHost(const bundle::BundleFile &file, const core::Program &program, const Calling &calling,
                       std::span<const Ends> ranks) {
   std::vector<gc3Comm_t> comms(ranks.size());
   gc3Bundle_t bundle = nullptr;
@@ -36,20 +36,20 @@ std::string runOnHost(const bundle::BundleFile &file, const host::Program &progr
 namespace {
 
 /// Without its sign, of a type that is no integer.
-uint64_t magnitudeOf(host::ElementType type, const std::byte *element) {
+uint64_t magnitudeOf(core::ElementType type, const std::byte *element) {
   uint64_t bits = 0;
-  std::memcpy(&bits, element, host::elementSize(type));
-  return bits & ~(uint64_t{1} << (8 * host::elementSize(type) - 1));
+  std::memcpy(&bits, element, core::elementSize(type));
+  return bits & ~(uint64_t{1} << (8 * core::elementSize(type) - 1));
 }
 
-bool isNan(host::ElementType type, const std::byte *element) {
+bool isNan(core::ElementType type, const std::byte *element) {
   constexpr uint64_t largestNumber[] = {0x7c00, 0x7f800000, 0x7ff0000000000000, 0x7f80, 0x7e, 0x7c}; // or infinity
   return magnitudeOf(type, element) >
-         largestNumber[static_cast<uint8_t>(type) - static_cast<uint8_t>(host::ElementType::Half)];
+         largestNumber[static_cast<uint8_t>(type) - static_cast<uint8_t>(core::ElementType::Half)];
 }
 
 /// How many elements of a slot of a chunk a value has: those that all of its contributions have.
-uint64_t elementsOf(const bundle::CheckView &check, const host::Layout &layout, uint32_t subdivision, uint32_t value,
+uint64_t elementsOf(const bundle::CheckView &check, const core::Layout &layout, uint32_t subdivision, uint32_t value,
                     uint32_t slot) {
   uint64_t elements = layout.slotElements;
   for (uint32_t run = check.valueBegin[value]; run < check.valueBegin[value + 1]; ++run)
@@ -63,26 +63,26 @@ uint64_t elementsOf(const bundle::CheckView &check, const host::Layout &layout, 
 
 } // namespace
 
-bool isAsGood(host::ElementType type, host::ReduceOp op, const std::byte *a, const std::byte *b) {
-  if (std::memcmp(a, b, host::elementSize(type)) == 0)
+bool isAsGood(core::ElementType type, core::ReduceOp op, const std::byte *a, const std::byte *b) {
+  if (std::memcmp(a, b, core::elementSize(type)) == 0)
     return true;
-  if (host::isInteger(type))
+  if (core::isInteger(type))
     return false;
-  const bool chooses = op == host::ReduceOp::Min || op == host::ReduceOp::Max;
+  const bool chooses = op == core::ReduceOp::Min || op == core::ReduceOp::Max;
   return (isNan(type, a) && isNan(type, b)) || (chooses && magnitudeOf(type, a) == 0 && magnitudeOf(type, b) == 0);
 }
 
-std::string comparePromised(const host::Program &program, const bundle::CheckView &check, const host::Layout &layout,
-                            uint32_t rank, host::ElementType type, host::ReduceOp op, const std::byte *is,
+std::string comparePromised(const core::Program &program, const bundle::CheckView &check, const core::Layout &layout,
+                            uint32_t rank, core::ElementType type, core::ReduceOp op, const std::byte *is,
                             const std::byte *should) {
-  const host::BufferLayout &output = layout.ranks[rank].output;
+  const core::BufferLayout &output = layout.ranks[rank].output;
   const uint32_t subdivision = program.info().subdivision();
   const size_t size = layout.elementSize;
   for (uint32_t slot = 0; slot < program.rank(rank).outputSlots; ++slot) {
     const uint32_t wanted = check.rows[check.rowBegin[check.rowOfRank[rank]] + slot / subdivision];
     if (wanted == 0)
       continue;
-    const host::BufferLayout::Place place = output.at(slot);
+    const core::BufferLayout::Position place = output.at(slot);
     const uint64_t elements =
         std::min(place.available, elementsOf(check, layout, subdivision, wanted - 1, slot % subdivision));
     for (uint64_t e = place.offset; e < place.offset + elements; ++e) {

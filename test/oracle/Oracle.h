@@ -2,9 +2,9 @@
 // What calls should leave: the host executor makes the same ones, and what programs promise is compared.
 #pragma once
 
+#include "core/Element.h"
+#include "core/Layout.h"
 #include "gc3.h"
-#include "host/Element.h"
-#include "host/Layout.h"
 
 #include <span>
 #include <string>
@@ -25,17 +25,17 @@ struct Calling {
 };
 
 /// Makes the call of all ranks on the host. What went wrong, or an empty string.
-std::string runOnHost(const bundle::BundleFile &file, const host::Program &program, const Calling &calling,
+std::string runOnHost(const bundle::BundleFile &file, const core::Program &program, const Calling &calling,
                       std::span<const Ends> ranks);
 
 /// Whether two elements are the same result. Any NaN is as good as another, and under min and max any zero: which of 0
 /// and -0 is the larger is decided by GPUs in one way, and on hosts by their order.
-bool isAsGood(host::ElementType type, host::ReduceOp op, const std::byte *a, const std::byte *b);
+bool isAsGood(core::ElementType type, core::ReduceOp op, const std::byte *a, const std::byte *b);
 
 /// Compares one rank's outputs where the collective promises anything, as far as all contributions have elements;
 /// elsewhere both may have what they like.
-std::string comparePromised(const host::Program &program, const bundle::CheckView &check, const host::Layout &layout,
-                            uint32_t rank, host::ElementType type, host::ReduceOp op, const std::byte *is,
+std::string comparePromised(const core::Program &program, const bundle::CheckView &check, const core::Layout &layout,
+                            uint32_t rank, core::ElementType type, core::ReduceOp op, const std::byte *is,
                             const std::byte *should);
 
 } // namespace gc3::test

@@ -15,7 +15,7 @@ constexpr size_t gap = 64; ///< bytes around buffers, which nobody may touch
 } // namespace
 
 bool Trial::exists() const {
-  return options.op != host::ReduceOp::Avg || program.info().contributions() != 0;
+  return options.op != core::ReduceOp::Avg || program.info().contributions() != 0;
 }
 
 std::string Trial::describe() const {
@@ -49,7 +49,7 @@ void Trial::place(uint32_t rank, Memory &rankMemory) const {
 std::string Trial::prepare() {
   if (bundle::BundleStatus status = file.check(index, check); !status.ok())
     return status.message;
-  const size_t size = host::elementSize(options.type);
+  const size_t size = core::elementSize(options.type);
   if (std::string problem = layout.compute(program, options.count, size, {.tileElements = 1}); !problem.empty())
     return problem;
   host::Random random(options.seed);
@@ -58,7 +58,7 @@ std::string Trial::prepare() {
     place(rank, memory[rank]);
     for (std::byte &byte : memory[rank].bytes)
       byte = static_cast<std::byte>(random.next());
-    if (!host::isInteger(options.type)) // below 2, so that sums stay finite
+    if (!core::isInteger(options.type)) // below 2, so that sums stay finite
       for (size_t last = size - 1; last < memory[rank].bytes.size(); last += size)
         memory[rank].bytes[last] &= std::byte{0xbf};
   }
@@ -67,18 +67,18 @@ std::string Trial::prepare() {
 
 void Trial::drawScalars(uint64_t seed) {
   host::Random random(seed);
-  const size_t size = host::elementSize(options.type);
+  const size_t size = core::elementSize(options.type);
   for (Memory &rank : memory) {
     std::byte *scalar = rank.bytes.data() + rank.scalar;
     for (size_t i = 0; i < size; ++i)
       scalar[i] = static_cast<std::byte>(random.next());
-    if (!host::isInteger(options.type))
+    if (!core::isInteger(options.type))
       scalar[size - 1] &= std::byte{0xbf};
   }
 }
 
-host::Request Trial::request(uint32_t rank, std::byte *base) const {
-  host::Request request{host::CallKind::Program,
+core::Request Trial::request(uint32_t rank, std::byte *base) const {
+  core::Request request{core::CallKind::Program,
                         {program.info().name()->data(), program.info().name()->size()},
                         base + memory[rank].send,
                         base + memory[rank].recv,
@@ -88,7 +88,7 @@ host::Request Trial::request(uint32_t rank, std::byte *base) const {
                         -1};
   const size_t scalar = memory[rank].scalar;
   if (options.scalars == Scalars::Immediate)
-    request.preMulSum = {options.type, host::factorAt(options.type, memory[rank].bytes.data() + scalar)};
+    request.preMulSum = {options.type, core::factorAt(options.type, memory[rank].bytes.data() + scalar)};
   else if (options.scalars == Scalars::InMemory)
     request.preMulSum = {options.type, {0, base + scalar}};
   return request;

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "Oracle.h"
+#include "core/Selection.h"
 #include "host/Random.h"
-#include "host/Selection.h"
 
 #include <vector>
 
@@ -16,8 +16,8 @@ enum class Scalars : uint8_t { None, Immediate, InMemory };
 
 struct TrialOptions {
   uint64_t count = 1; ///< elements per block
-  host::ElementType type = host::ElementType::Float;
-  host::ReduceOp op = host::ReduceOp::Sum;
+  core::ElementType type = core::ElementType::Float;
+  core::ReduceOp op = core::ReduceOp::Sum;
   bool inPlace = false;
   uint32_t misalignment = 0; ///< elements by which buffers are off
   uint64_t seed = 1;
@@ -27,7 +27,7 @@ struct TrialOptions {
 class Trial {
 public:
   /// All but the options have to stay.
-  Trial(const bundle::BundleFile &file, uint32_t index, const host::LoadedProgram &program, const TrialOptions &options)
+  Trial(const bundle::BundleFile &file, uint32_t index, const core::LoadedProgram &program, const TrialOptions &options)
       : file(file), index(index), loaded(program), program(*program.program), options(options) {}
 
   /// Makes the data. What is wrong, or an empty string.
@@ -45,7 +45,7 @@ public:
   };
   const std::vector<Memory> &initial() const { return memory; }
   /// The call of a rank whose memory lies at `base`.
-  host::Request request(uint32_t rank, std::byte *base) const;
+  core::Request request(uint32_t rank, std::byte *base) const;
 
   /// What is wrong with the memory of all ranks after the call, or an empty string.
   std::string compare(const std::vector<std::vector<std::byte>> &after) const;
@@ -58,11 +58,11 @@ private:
 
   const bundle::BundleFile &file;
   const uint32_t index; ///< of the program in the bundle
-  const host::LoadedProgram &loaded;
-  const host::Program &program;
+  const core::LoadedProgram &loaded;
+  const core::Program &program;
   const TrialOptions options;
   bundle::CheckView check;
-  host::Layout layout;
+  core::Layout layout;
   std::vector<Memory> memory;
 };
 

@@ -71,7 +71,7 @@ def check_front(options):
     run(*exports, "front", "nm", library)
     for path in options.prefix.rglob("libnccl.so*"):
         assert path == library.parent / "gc3/libnccl.so.2", f"{path} would be taken for NCCL"
-        run(*exports, "replacement", "nm", path, options.source / "runtime/nccl/front/Exports.txt", options.nccl)
+        run(*exports, "replacement", "nm", path, options.source / "runtime/shim/front/Exports.txt", options.nccl)
     assert options.machine != "x86_64" or (library.parent / "gc3/libnccl.so.2").exists()
 
 

@@ -13,13 +13,13 @@
 #include <utility>
 
 using namespace gc3;
-using namespace gc3::nccl;
+using namespace gc3::ncclapi;
 using namespace gc3::test;
 
 namespace {
 
-const lsa::Nccl &fake() {
-  static const lsa::Nccl table = oneNcclAtATime(machine().windows);
+const ncclapi::Nccl &fake() {
+  static const ncclapi::Nccl table = oneNcclAtATime(machine().windows);
   return table;
 }
 
@@ -110,7 +110,7 @@ Result ncclCommGetAsyncError(Comm comm, Result *error) {
 Result ncclCommSplit(Comm parent, int color, int key, Comm *child, Config *config) {
   const auto begin = [&] {
     const OneAtATime now;
-    const lsa::Nccl table = machine().windows.table();
+    const ncclapi::Nccl table = machine().windows.table();
     *child = nullptr;
     splitting[parent] = {child, config && config->blocking == 0};
     table.GroupStart();

@@ -6,7 +6,7 @@ namespace gc3::run {
 std::string Gpu::prepare() {
   if (!ownStream.get()) {
     cuda::Stream stream = nullptr;
-    if (host::Outcome outcome = outcomeOf(cuda, cuda.createStream(&stream), "creating a stream"); !outcome.ok())
+    if (core::Outcome outcome = outcomeOf(cuda, cuda.createStream(&stream), "creating a stream"); !outcome.ok())
       return outcome.text;
     ownStream = cuda::OwnStream(cuda, stream);
   }
@@ -14,7 +14,7 @@ std::string Gpu::prepare() {
     there->clear();
     there->resize(here->size());
     for (size_t rank = 0; rank < here->size(); ++rank)
-      if (host::Outcome outcome = cuda::allocate(cuda, (*here)[rank].size(), "buffers", (*there)[rank]); !outcome.ok())
+      if (core::Outcome outcome = cuda::allocate(cuda, (*here)[rank].size(), "buffers", (*there)[rank]); !outcome.ok())
         return outcome.text;
   }
   return {};
@@ -26,7 +26,7 @@ std::string Gpu::copyAll(bool toGpu) {
       void *onHost = (*here)[rank].data(), *onGpu = (*there)[rank].get();
       const cuda::Result result =
           cuda.copy(toGpu ? onGpu : onHost, toGpu ? onHost : onGpu, (*here)[rank].size(), stream());
-      if (host::Outcome outcome = outcomeOf(cuda, result, "copying buffers"); !outcome.ok())
+      if (core::Outcome outcome = outcomeOf(cuda, result, "copying buffers"); !outcome.ok())
         return outcome.text;
     }
   return synchronize();

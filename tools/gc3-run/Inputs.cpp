@@ -10,7 +10,7 @@
 
 namespace gc3::run {
 
-using namespace host;
+using namespace core;
 
 namespace {
 
@@ -161,7 +161,7 @@ struct Maker {
 
 void makeInput(const InputKind &kind, void *data, uint64_t first, uint64_t count, uint32_t rank) {
   auto key = [&](uint64_t salt) {
-    return Hash{static_cast<uint32_t>(mixBits(kind.seed * 0x9e3779b97f4a7c15ull + salt))};
+    return Hash{static_cast<uint32_t>(host::mixBits(kind.seed * 0x9e3779b97f4a7c15ull + salt))};
   };
   auto run = [&]<typename T>(T) {
     Maker<T> maker{

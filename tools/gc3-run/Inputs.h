@@ -37,34 +37,34 @@ constexpr Purpose purposeOf(Reduction op, bool reduces) {
 }
 
 /// Magnitude up to which all whole numbers are exact, of floats of 16 bits or fewer; 0 for others.
-constexpr uint32_t wholeNumbers(host::ElementType type) {
+constexpr uint32_t wholeNumbers(core::ElementType type) {
   switch (type) {
-  case host::ElementType::Half: return 2048;
-  case host::ElementType::Bfloat16: return 256;
-  case host::ElementType::Float8E4M3: return 16;
-  case host::ElementType::Float8E5M2: return 8;
-  case host::ElementType::Int8:
-  case host::ElementType::Uint8:
-  case host::ElementType::Int32:
-  case host::ElementType::Uint32:
-  case host::ElementType::Int64:
-  case host::ElementType::Uint64:
-  case host::ElementType::Float:
-  case host::ElementType::Double: break;
+  case core::ElementType::Half: return 2048;
+  case core::ElementType::Bfloat16: return 256;
+  case core::ElementType::Float8E4M3: return 16;
+  case core::ElementType::Float8E5M2: return 8;
+  case core::ElementType::Int8:
+  case core::ElementType::Uint8:
+  case core::ElementType::Int32:
+  case core::ElementType::Uint32:
+  case core::ElementType::Int64:
+  case core::ElementType::Uint64:
+  case core::ElementType::Float:
+  case core::ElementType::Double: break;
   }
   return 0;
 }
 
 /// Ranks per element whose value is not neutral (or is the extreme), 1 .. ranks: so many that the roundings of their
 /// reduction stay below a contribution.
-constexpr uint32_t busyRanks(host::ElementType type, Purpose purpose, uint32_t ranks) {
+constexpr uint32_t busyRanks(core::ElementType type, Purpose purpose, uint32_t ranks) {
   uint32_t whole = wholeNumbers(type), most = ranks;
   switch (purpose) {
   case Purpose::Copy: break;
   case Purpose::Sum: most = whole ? whole / 2 : ranks; break;
   case Purpose::MulSum: most = whole ? whole / 4 : ranks; break;
   case Purpose::Avg: most = whole == 2048 ? 16 : whole == 256 ? 8 : whole == 16 ? 2 : whole == 8 ? 1 : ranks; break;
-  case Purpose::Prod: most = host::isInteger(type) ? ranks : whole != 0 && whole <= 16 ? 2 : 8; break;
+  case Purpose::Prod: most = core::isInteger(type) ? ranks : whole != 0 && whole <= 16 ? 2 : 8; break;
   case Purpose::Max:
   case Purpose::Min: most = 1; break;
   }
@@ -72,7 +72,7 @@ constexpr uint32_t busyRanks(host::ElementType type, Purpose purpose, uint32_t r
 }
 
 struct InputKind {
-  host::ElementType type;
+  core::ElementType type;
   Purpose purpose;
   uint32_t ranks;
   uint32_t contributions; ///< divisor of averages

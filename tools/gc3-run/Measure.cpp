@@ -43,7 +43,7 @@ void Runner::makeInputs(int round, uint64_t window, const InputKind &kind, const
   own.seed = rowSeed + static_cast<uint64_t>(round);
   own.turn = static_cast<uint64_t>(round) * window;
   constexpr uint64_t piece = 1 << 18;
-  size_t size = host::elementSize(kind.type);
+  size_t size = core::elementSize(kind.type);
   for (uint32_t r = 0; r < kind.ranks; ++r)
     parallelFor((shape.input[r] + piece - 1) / piece, shape.input[r], [&](size_t i) {
       uint64_t first = i * piece, n = std::min(piece, shape.input[r] - first);
@@ -72,7 +72,7 @@ void Runner::fillOutputs(Placement placement, const Row &row, size_t elementSize
 }
 
 std::string Runner::call(Placement placement, const Row &row, gc3DataType_t type, Reduction op, const Shape &shape) {
-  auto size = static_cast<int64_t>(host::elementSize(static_cast<host::ElementType>(type)));
+  auto size = static_cast<int64_t>(core::elementSize(static_cast<core::ElementType>(type)));
   std::string problem;
   gc3GroupStart();
   for (uint32_t r = 0; r < comms.size(); ++r) {
@@ -166,8 +166,8 @@ std::string Runner::prepareOutputs(Placement placement, const Row &row, size_t e
 
 CheckJob Runner::checkJob(Placement placement, const Row &row, gc3DataType_t type, Reduction op, const Shape &shape,
                           int program, const Postcondition &post) const {
-  const auto element = static_cast<host::ElementType>(type);
-  const auto size = static_cast<int64_t>(host::elementSize(element));
+  const auto element = static_cast<core::ElementType>(type);
+  const auto size = static_cast<int64_t>(core::elementSize(element));
   CheckJob job{&post,
                element,
                op,
@@ -196,7 +196,7 @@ int Runner::roundsOf(const InputKind &kind, uint64_t window) const {
 
 std::string Runner::checkRounds(Placement placement, Row &row, gc3DataType_t type, Reduction op, const Shape &shape,
                                 const CheckJob &job, const InputKind &kind) {
-  const size_t size = host::elementSize(kind.type);
+  const size_t size = core::elementSize(kind.type);
   const uint64_t window = shortestChunk(job.inputChunks);
   Measurement &measurement = row.placement[static_cast<int>(placement)];
   auto tell = [&](const std::string &what) {
@@ -246,7 +246,7 @@ std::string Runner::measure(Placement placement, Row &row, gc3DataType_t type, R
     problem = checkRounds(placement, row, type, op, shape, job, kind);
   } else if (options.iterations != 0) {
     makeInputs(0, shortestChunk(job.inputChunks), kind, shape);
-    problem = prepareOutputs(placement, row, host::elementSize(job.type), shape);
+    problem = prepareOutputs(placement, row, core::elementSize(job.type), shape);
   }
   if (!problem.empty() || options.iterations == 0)
     return problem;

@@ -3,8 +3,8 @@
 // A value that is refused is answered with the option's help, so that says the range.
 #include "Options.h"
 
+#include "core/Element.h"
 #include "cuda/Cuda.h"
-#include "host/Element.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -215,7 +215,7 @@ const Option *findOption(const std::string &name) {
 } // namespace
 
 const char *typeName(gc3DataType_t type) {
-  return host::elementTypeName(static_cast<host::ElementType>(type));
+  return core::elementTypeName(static_cast<core::ElementType>(type));
 }
 
 Action parseOptions(int argc, char **argv, Options &options) {

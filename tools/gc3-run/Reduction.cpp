@@ -7,7 +7,7 @@ namespace gc3::run {
 
 namespace {
 
-using host::ElementType;
+using core::ElementType;
 
 /// 1 or 2 as an element of the type, from its first byte on.
 uint64_t elementOf(ElementType type, uint32_t value) {
@@ -15,10 +15,10 @@ uint64_t elementOf(ElementType type, uint32_t value) {
   uint64_t element = 0;
   const auto set = [&](auto typed) { std::memcpy(&element, &typed, sizeof typed); };
   switch (type) {
-  case ElementType::Half: set(host::toHalf(number)); break;
-  case ElementType::Bfloat16: set(host::toBfloat16(number)); break;
-  case ElementType::Float8E4M3: set(host::toFloat8E4M3(number)); break;
-  case ElementType::Float8E5M2: set(host::toFloat8E5M2(number)); break;
+  case ElementType::Half: set(core::toHalf(number)); break;
+  case ElementType::Bfloat16: set(core::toBfloat16(number)); break;
+  case ElementType::Float8E4M3: set(core::toFloat8E4M3(number)); break;
+  case ElementType::Float8E5M2: set(core::toFloat8E5M2(number)); break;
   case ElementType::Float: set(number); break;
   case ElementType::Double: set(static_cast<double>(number)); break;
   case ElementType::Int8:
@@ -34,7 +34,7 @@ uint64_t elementOf(ElementType type, uint32_t value) {
 } // namespace
 
 const char *nameOf(Reduction op) {
-  return op == Reduction::MulSum ? "mulsum" : host::reduceOpName(static_cast<host::ReduceOp>(op));
+  return op == Reduction::MulSum ? "mulsum" : core::reduceOpName(static_cast<core::ReduceOp>(op));
 }
 
 Operation::Operation(Reduction reduction, gc3DataType_t type, uint32_t rank, gc3Comm_t ofComm)

@@ -3,8 +3,8 @@
 // nccl-tests has them.
 #pragma once
 
+#include "core/Element.h"
 #include "gc3.h"
-#include "host/Element.h"
 
 namespace gc3::run {
 

@@ -12,7 +12,7 @@
 
 namespace gc3::run {
 
-using namespace host;
+using namespace core;
 
 namespace {
 

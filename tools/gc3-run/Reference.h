@@ -65,7 +65,7 @@ private:
 /// What to compare, by rank.
 struct CheckJob {
   const Postcondition *postcondition;
-  host::ElementType type;
+  core::ElementType type;
   Reduction op;
   uint32_t contributions; ///< divisor of averages
   double wholeNumbers;    ///< operands of sums are whole, and exact while their magnitudes' sum is at most this; or 0

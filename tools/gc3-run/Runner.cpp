@@ -198,7 +198,7 @@ std::string Runner::runGroup(const ProgramGroup &group, Summary &summary) {
     skipped.reset();
   };
   for (gc3DataType_t type : options.types) {
-    size_t size = host::elementSize(static_cast<host::ElementType>(type));
+    size_t size = core::elementSize(static_cast<core::ElementType>(type));
     std::string problem;
     for (uint64_t count : wantedCounts(group, size, problem)) {
       Shape shape;
@@ -243,7 +243,7 @@ static bool isNamed(const std::string &message, const std::string &program) {
 std::string Runner::runRow(const ProgramGroup &group, int program, uint64_t count, gc3DataType_t type, Reduction op,
                            Row &row) {
   Shape shape;
-  size_t size = host::elementSize(static_cast<host::ElementType>(type));
+  size_t size = core::elementSize(static_cast<core::ElementType>(type));
   if (std::string problem = shapeOf(program, count, size, shape); !problem.empty())
     return problem;
   std::string problem;

@@ -7,8 +7,8 @@
 #include <cstring>
 
 using namespace gc3::test;
-using gc3::host::ElementType;
-using gc3::host::ReduceOp;
+using gc3::core::ElementType;
+using gc3::core::ReduceOp;
 using gc3::host::Simd;
 
 namespace {
@@ -105,7 +105,7 @@ TEST(PreMulSum, EveryTypeValueByValue) {
       gc3HostConfig_t config = GC3_HOST_CONFIG_INITIALIZER;
       config.order = order;
       Group group({program}, 2, config);
-      for (unsigned t = 0; t < gc3::host::elementTypeCount; ++t)
+      for (unsigned t = 0; t < gc3::core::elementTypeCount; ++t)
         for (size_t elements : {2, 34, 5002})
           for (bool inPlace : {false, true})
             for (gc3ScalarResidence_t residence : {gc3ScalarDevice, gc3ScalarHostImmediate}) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conversions of the narrow types: every bit pattern, and rounding of every float between neighbours, against
 // definitions in double.
-#include "host/Element.h"
+#include "core/Element.h"
 #include "host/Random.h"
 
 #include <cmath>
 #include <gtest/gtest.h>
 #include <limits>
 
-using namespace gc3::host;
+using namespace gc3::core;
 
 namespace {
 

@@ -19,7 +19,7 @@ protected:
 
   /// By protocol: slots, their bytes, threads; or what is wrong.
   static std::string of(const cuda::Options &options) {
-    if (host::Outcome outcome = cuda::check(options); !outcome.ok()) {
+    if (core::Outcome outcome = cuda::check(options); !outcome.ok()) {
       EXPECT_EQ(outcome.code, gc3InvalidArgument);
       return outcome.text;
     }
@@ -169,7 +169,7 @@ TEST_F(GpuSettings, NonsenseDoesNotCountWhereTheConfigDecides) {
 
 /// However many connections share the memory.
 TEST_F(GpuSettings, DefaultSlotsHoldAMessage) {
-  using device::Protocol;
+  using kernel::Protocol;
   for (const auto &[protocol, piece] : {std::pair(Protocol::Simple, 128), {Protocol::LL, 128}, {Protocol::LL128, 256}})
     EXPECT_EQ(cuda::chooseSlots(protocol, {8, 9, 1 << 24}, {}).slotBytes, 9u * static_cast<uint32_t>(piece));
 }

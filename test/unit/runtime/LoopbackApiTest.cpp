@@ -4,7 +4,7 @@
 #include "OneAtATime.h"
 #include "Programs.h"
 #include "api/Handles.h"
-#include "api/Loopback.h"
+#include "api/LoopbackBackend.h"
 
 using namespace gc3;
 using namespace gc3::test;
@@ -22,7 +22,7 @@ protected:
   void make(const std::vector<ProgramSpec> &specs, const cuda::Options &options) {
     std::shared_ptr<api::Backend> backend;
     const auto ranks = static_cast<uint32_t>(specs[0].ranks.size());
-    const host::Outcome outcome = api::Loopback::make(cuda, open(specs), ranks, options, backend);
+    const core::Outcome outcome = api::LoopbackBackend::make(cuda, open(specs), ranks, options, backend);
     ASSERT_TRUE(outcome.ok()) << outcome.text;
     const OneAtATime now; // somebody may be watching
     for (uint32_t rank = 0; rank < ranks; ++rank) {

@@ -5,9 +5,9 @@
 
 using namespace gc3;
 using namespace gc3::test;
-using host::ElementType;
-using host::Outcome;
-using host::ReduceOp;
+using core::ElementType;
+using core::Outcome;
+using core::ReduceOp;
 
 namespace {
 
@@ -52,16 +52,16 @@ TEST(LoopbackErrors, AFullGpu) {
     fake.failed.clear();
     fake.failAt = call == 0 ? 0 : fake.calls + call;
     testing::internal::CaptureStderr();
-    const std::string problem = loopback.run(fake, {.count = 50, .op = host::ReduceOp::Avg});
+    const std::string problem = loopback.run(fake, {.count = 50, .op = core::ReduceOp::Avg});
     const std::string told = testing::internal::GetCapturedStderr();
     fake.full = false;
     if (call == 0) {
       EXPECT_EQ(problem, "");
       const std::string before = fake.leaks();
-      EXPECT_EQ(loopback.run(fake, {.count = 40, .op = host::ReduceOp::Avg}), "") << "that piece is large enough";
+      EXPECT_EQ(loopback.run(fake, {.count = 40, .op = core::ReduceOp::Avg}), "") << "that piece is large enough";
       EXPECT_EQ(fake.leaks(), before);
       fake.full = false;
-      EXPECT_EQ(loopback.run(fake, {.count = 500, .op = host::ReduceOp::Avg}), "") << "on the GPU again";
+      EXPECT_EQ(loopback.run(fake, {.count = 500, .op = core::ReduceOp::Avg}), "") << "on the GPU again";
       EXPECT_NE(fake.leaks(), before);
       EXPECT_EQ(told, "gc3: " + onGpu + "; they lie in the host's memory, which is slow\n");
     } else if (fake.failed == "CUDA allocatePinned") {
@@ -76,11 +76,11 @@ TEST(LoopbackErrors, AFullGpu) {
 TEST(LoopbackErrors, AnAlmostFullGpu) {
   FakeCuda fake;
   Loopback loopback(reduceScatter(3, true));
-  ASSERT_EQ(loopback.run(fake, {.count = 50, .op = host::ReduceOp::Avg}), "");
+  ASSERT_EQ(loopback.run(fake, {.count = 50, .op = core::ReduceOp::Avg}), "");
   const size_t pieces = fake.taken(0)[0];
   fake.most = 2400; // the piece of before has 1920 bytes
   testing::internal::CaptureStderr();
-  EXPECT_EQ(loopback.run(fake, {.count = 55, .op = host::ReduceOp::Avg}), "");
+  EXPECT_EQ(loopback.run(fake, {.count = 55, .op = core::ReduceOp::Avg}), "");
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
   EXPECT_EQ(fake.taken(0)[0], pieces + 1);
 }
@@ -122,7 +122,7 @@ TEST(LoopbackErrors, CallsThatAreNotAsTheyShould) {
   Loopback loopback(ringAllReduce(3, true));
   const Trial trial = loopback.trial({.count = 4});
   Loopback::Buffers buffers(fake, trial);
-  std::vector<host::Request> &requests = buffers.requests;
+  std::vector<core::Request> &requests = buffers.requests;
   auto call = [&] { return loopback.world->call(requests, nullptr); };
   expect(loopback.world->call(std::span(requests).first(2), nullptr), gc3InvalidUsage,
          "a call of 2 of 3 ranks; on one GPU all ranks make it in one group");
@@ -134,10 +134,10 @@ TEST(LoopbackErrors, CallsThatAreNotAsTheyShould) {
   requests[1].send = static_cast<std::byte *>(requests[1].recv) + 4;
   expect(call(), gc3InvalidArgument,
          "rank 1: send and receive buffer overlap, but not as the collective does in place");
-  for (host::Request &request : requests)
+  for (core::Request &request : requests)
     request.name = "other";
   EXPECT_EQ(call().code, gc3NoProgram);
-  for (host::Request &request : requests)
+  for (core::Request &request : requests)
     request.name = loopback.name, request.count = UINT64_MAX;
   EXPECT_EQ(call().code, gc3InvalidArgument);
   EXPECT_EQ(fake.launches, 0u);

@@ -28,7 +28,7 @@ inline cuda::Options tuned(const cuda::Tuning &tuning) {
 /// So few threads as an emulated GPU has time for, and slots so small that there are tiles.
 inline cuda::Options smallOptions() {
   cuda::Options options = tuned({.slotBytes = 256, .threads = 32});
-  options.tuning[static_cast<uint32_t>(device::Protocol::LL128)].slotBytes =
+  options.tuning[static_cast<uint32_t>(kernel::Protocol::LL128)].slotBytes =
       512; // a pair of lines for each of two pieces
   return options;
 }
@@ -43,8 +43,8 @@ public:
         selection(*file, ranks, options.allowUnproven), name(specs[0].name),
         made(cuda::LoopbackWorld::make(FakeCuda::table(), *file, ranks, options, world)) {
     for (const ProgramSpec &spec : specs) {
-      host::Request request;
-      request.kind = host::CallKind::Program;
+      core::Request request;
+      request.kind = core::CallKind::Program;
       request.name = spec.name;
       loaded.push_back(nullptr);
       EXPECT_TRUE(selection.select(request, loaded.back()).ok());
@@ -85,7 +85,7 @@ public:
         after.emplace_back(memory[rank], memory[rank] + trial.initial()[rank].bytes.size());
       return trial.compare(after);
     }
-    std::vector<host::Request> requests;
+    std::vector<core::Request> requests;
 
   private:
     FakeCuda &fake;
@@ -98,7 +98,7 @@ public:
   std::string run(FakeCuda &fake, const TrialOptions &options, size_t off = 0, uint32_t program = 0) {
     const Trial wanted = trial(options, program);
     Buffers buffers(fake, wanted, off);
-    if (host::Outcome outcome = world->call(buffers.requests, nullptr); !outcome.ok())
+    if (core::Outcome outcome = world->call(buffers.requests, nullptr); !outcome.ok())
       return outcome.text;
     std::string problem = buffers.compare();
     return problem.empty() ? "" : wanted.describe() + ": " + problem;
@@ -106,11 +106,11 @@ public:
 
   std::unique_ptr<bundle::BundleFile> file;
   const uint32_t ranks;
-  host::Selection selection;
-  std::vector<const host::LoadedProgram *> loaded;
+  core::Selection selection;
+  std::vector<const core::LoadedProgram *> loaded;
   const std::string name; ///< of the first
   std::unique_ptr<cuda::LoopbackWorld> world;
-  host::Outcome made;
+  core::Outcome made;
 };
 
 /// Two ranks that both wait for the other's message first.

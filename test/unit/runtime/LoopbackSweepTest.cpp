@@ -7,9 +7,9 @@
 
 using namespace gc3;
 using namespace gc3::test;
-using host::ElementType;
-using host::Outcome;
-using host::ReduceOp;
+using core::ElementType;
+using core::Outcome;
+using core::ReduceOp;
 
 namespace {
 

@@ -7,8 +7,8 @@
 
 using namespace gc3;
 using namespace gc3::test;
-using host::ElementType;
-using host::ReduceOp;
+using core::ElementType;
+using core::ReduceOp;
 
 namespace {
 
@@ -113,8 +113,8 @@ INSTANTIATE_TEST_SUITE_P(Programs, LoopbackCalls, testing::ValuesIn(cases),
 TEST(Loopback, AllTypesAndOperations) {
   FakeCuda fake;
   Loopback loopback(ringAllReduce(2, true));
-  for (unsigned type = 0; type < host::elementTypeCount; ++type)
-    for (unsigned op = 0; op < host::reduceOpCount; ++op)
+  for (unsigned type = 0; type < core::elementTypeCount; ++type)
+    for (unsigned op = 0; op < core::reduceOpCount; ++op)
       EXPECT_EQ(loopback.run(fake, {33, static_cast<ElementType>(type), static_cast<ReduceOp>(op), false, 1, type}),
                 "");
 }
@@ -122,7 +122,7 @@ TEST(Loopback, AllTypesAndOperations) {
 TEST(Loopback, AllTypesMultiply) {
   FakeCuda fake;
   Loopback loopback(ringAllReduce(2, true));
-  for (unsigned type = 0; type < host::elementTypeCount; ++type)
+  for (unsigned type = 0; type < core::elementTypeCount; ++type)
     for (Scalars scalars : {Scalars::Immediate, Scalars::InMemory})
       EXPECT_EQ(loopback.run(fake, {.count = 33,
                                     .type = static_cast<ElementType>(type),
@@ -169,7 +169,7 @@ TEST(Loopback, SelectsAsTheHostDoes) {
   FakeCuda fake;
   Loopback loopback(ringAllReduce(2, true));
   const char *program = nullptr;
-  host::Request request;
+  core::Request request;
   request.name = "allreduce";
   request.count = 4;
   ASSERT_TRUE(loopback.world->select(request, program).ok());

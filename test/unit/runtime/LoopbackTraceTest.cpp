@@ -7,8 +7,8 @@
 
 using namespace gc3;
 using namespace gc3::test;
-using device::Protocol;
-using host::Outcome;
+using core::Outcome;
+using kernel::Protocol;
 
 namespace {
 
@@ -148,7 +148,7 @@ TEST(LoopbackTrace, KeepsTheLastSteps) {
   testing::internal::CaptureStderr();
   {
     cuda::Recorder recorder(FakeCuda::table(), *trace::TraceFile::named(path.name), {0, 3}, 15);
-    device::Call call{};
+    kernel::KernelArgs call{};
     call.tiles = 3;
     ASSERT_TRUE(recorder.begin(*spec.program, 6, call, nullptr).ok());
     ASSERT_EQ(call.ringRecords, 4u);
@@ -183,7 +183,7 @@ TEST(LoopbackTrace, NoCallOverlapsOneUnderWay) {
     bool mayEnd = false;
     const cuda::Stream held = fake.stream(0), other = fake.stream(0);
     const auto call = [&](cuda::Stream stream, uint64_t tiles) {
-      device::Call made{};
+      kernel::KernelArgs made{};
       made.tiles = tiles;
       EXPECT_TRUE(recorder.begin(*spec.program, 6, made, stream).ok());
       EXPECT_TRUE(recorder.end(stream).ok());
@@ -191,7 +191,7 @@ TEST(LoopbackTrace, NoCallOverlapsOneUnderWay) {
     };
     bool isFirst = true;
     fake.enqueue(other, [&] { return [&] { return !isFirst; }; });
-    const device::Record *const first = call(other, 1);
+    const kernel::StepTimes *const first = call(other, 1);
     fake.enqueue(held, [&] { return [&] { return mayEnd; }; });
     EXPECT_EQ(call(held, 1), first + 8);
     EXPECT_EQ(call(held, 2), first + 16);
@@ -221,14 +221,14 @@ TEST(LoopbackTrace, CallsUnderWayShareTheRoom) {
       FakeCuda::table().createStream(&stream);
     bool isHeld[2] = {true, true};
     const auto call = [&](size_t number) {
-      device::Call made{};
+      kernel::KernelArgs made{};
       made.tiles = 1;
       EXPECT_TRUE(recorder.begin(*spec.program, 6, made, streams[number]).ok());
       fake.enqueue(streams[number], [&isHeld, number] { return [&isHeld, number] { return !isHeld[number]; }; });
       EXPECT_TRUE(recorder.end(streams[number]).ok());
       return made.records;
     };
-    const device::Record *const first = call(0);
+    const kernel::StepTimes *const first = call(0);
     EXPECT_EQ(call(1), first + 8);
     isHeld[0] = false;
     EXPECT_TRUE(fake.isIdle(streams[0]));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls on a GPU that are prepared once and kept.
-#include "cuda/Prepared.h"
 #include "LoopbackSupport.h"
+#include "cuda/PreparedLaunch.h"
 
 using namespace gc3;
 using namespace gc3::test;
@@ -15,39 +15,39 @@ protected:
     EXPECT_TRUE(cuda::Room::find(FakeCuda::table(), room).ok());
     for (uint32_t index : {0u, 1u}) {
       EXPECT_TRUE(selection.load(index, loaded[index]).ok());
-      const_cast<host::LoadedProgram *>(loaded[index])->analyse();
+      const_cast<core::LoadedProgram *>(loaded[index])->analyse();
       programs.push_back(std::make_unique<cuda::GpuProgram>(FakeCuda::table(), room, *loaded[index],
-                                                            device::RankRange{0, 3}, sizes,
+                                                            core::RankRange{0, 3}, sizes,
                                                             cuda::interpretersOf(FakeCuda::table()), 32));
       EXPECT_TRUE(programs.back()->reserve(false).ok());
     }
   }
-  std::shared_ptr<const cuda::Prepared> find(size_t program, uint64_t count, gc3RedOp_t op = gc3Sum,
-                                             gc3DataType_t type = gc3Float32) {
-    host::Request request;
+  std::shared_ptr<const cuda::PreparedLaunch> find(size_t program, uint64_t count, gc3RedOp_t op = gc3Sum,
+                                                   gc3DataType_t type = gc3Float32) {
+    core::Request request;
     request.count = count;
     request.op = op;
     request.type = type;
-    std::shared_ptr<const cuda::Prepared> found;
+    std::shared_ptr<const cuda::PreparedLaunch> found;
     outcome = calls.find(*programs[program], request, found);
     return found;
   }
 
   FakeCuda fake;
   const std::unique_ptr<bundle::BundleFile> file = open({ringAllReduce(3, true), plainRingAllReduce(3)});
-  host::Selection selection{*file, 3, true};
-  const host::LoadedProgram *loaded[2] = {};
-  const device::SlotSizes sizes{device::Protocol::Simple, 8, 4096};
+  core::Selection selection{*file, 3, true};
+  const core::LoadedProgram *loaded[2] = {};
+  const plan::SlotSizes sizes{kernel::Protocol::Simple, 8, 4096};
   cuda::Room room;
   std::vector<std::unique_ptr<cuda::GpuProgram>> programs;
-  cuda::PreparedCalls calls;
-  host::Outcome outcome;
+  cuda::PreparedLaunches calls;
+  core::Outcome outcome;
 };
 
 TEST_F(PreparedCalls, AreFoundAgain) {
   const auto first = find(0, 100);
   EXPECT_EQ(find(0, 100), first);
-  std::set<std::shared_ptr<const cuda::Prepared>> all{first};
+  std::set<std::shared_ptr<const cuda::PreparedLaunch>> all{first};
   all.insert(find(1, 100));
   all.insert(find(0, 101));
   all.insert(find(0, 100, gc3Avg));
@@ -59,7 +59,7 @@ TEST_F(PreparedCalls, AreFoundAgain) {
 
 TEST_F(PreparedCalls, TheOldestGo) {
   const auto oldest = find(0, 1);
-  for (uint64_t count = 2; count <= cuda::PreparedCalls::most; ++count)
+  for (uint64_t count = 2; count <= cuda::PreparedLaunches::most; ++count)
     find(0, count);
   EXPECT_EQ(find(0, 1), oldest);
   find(0, 1000);
@@ -72,8 +72,8 @@ TEST_F(PreparedCalls, TheOldestGo) {
 
 /// One by one, each in its turn.
 TEST_F(PreparedCalls, OthersStay) {
-  constexpr uint64_t most = cuda::PreparedCalls::most;
-  std::vector<std::shared_ptr<const cuda::Prepared>> all;
+  constexpr uint64_t most = cuda::PreparedLaunches::most;
+  std::vector<std::shared_ptr<const cuda::PreparedLaunch>> all;
   for (uint64_t count = 0; count < 3 * most; ++count)
     all.push_back(find(0, count + 1));
   for (uint64_t count = 2 * most; count < 3 * most; ++count)

@@ -9,6 +9,7 @@
 #include <limits>
 #include <vector>
 
+using namespace gc3::core;
 using namespace gc3::host;
 
 namespace {

@@ -76,7 +76,7 @@ TEST(Run, FindsEachContributionForEveryTypeAndOperation) {
 }
 
 TEST(Run, BusyRanksTakeTurns) {
-  using namespace gc3::host;
+  using namespace gc3::core;
   for (uint32_t ranks : {2u, 3u, 16u, 100u, 512u, 1024u})
     for (ElementType type :
          {ElementType::Half, ElementType::Bfloat16, ElementType::Float8E4M3, ElementType::Float8E5M2})
@@ -100,7 +100,7 @@ TEST(Run, BusyRanksTakeTurns) {
 /// Sums and averages over up to 1024 ranks with one contribution lost or doubled, or as it was before its rank
 /// multiplied it, in the checker alone.
 TEST(Run, ManyRanksShowEachContribution) {
-  using namespace gc3::host;
+  using namespace gc3::core;
   for (uint32_t ranks : {2u, 3u, 7u, 16u, 100u, 512u, 1000u, 1024u})
     for (ElementType type :
          {ElementType::Half, ElementType::Bfloat16, ElementType::Float8E4M3, ElementType::Float8E5M2})

@@ -2,7 +2,7 @@
 #include "TraceCheck.h"
 
 #include "bundle/Opcode.h"
-#include "host/Order.h"
+#include "core/HappensBefore.h"
 
 #include <algorithm>
 #include <cmath>
@@ -38,7 +38,7 @@ std::optional<TraceEvent> eventOf(const Json &object) {
 /// One rank's part of a call.
 class Part {
 public:
-  Part(const host::Program &program, uint32_t rank, const TraceEvent &call)
+  Part(const core::Program &program, uint32_t rank, const TraceEvent &call)
       : program(program), rank(rank), call(call), tiles(std::stoull(call.arguments.at("tiles"))),
         steps(program.rank(rank).instructions.size()), found(steps * tiles) {}
 
@@ -82,7 +82,7 @@ private:
     return event.name == does.name && event.arguments == expected ? "" : "is another instruction";
   }
 
-  const host::Program &program;
+  const core::Program &program;
   const uint32_t rank;
   const TraceEvent &call;
   const uint64_t tiles;
@@ -92,8 +92,8 @@ private:
 
 /// All ranks' parts of one call, and what the program has in order.
 std::string checkOrder(const TracedGroup &group, const std::vector<Part> &parts) {
-  const host::Program &program = *group.program;
-  const host::Order order(program);
+  const core::Program &program = *group.program;
+  const core::HappensBefore order(program);
   if (!order.known())
     return "the program has no order";
   const uint32_t steps = program.firstStep(program.ranks());
@@ -115,7 +115,7 @@ std::string checkOrder(const TracedGroup &group, const std::vector<Part> &parts)
 }
 
 std::string checkCall(const Trace &trace, const TracedGroup &group, uint64_t number) {
-  const host::Program &program = *group.program;
+  const core::Program &program = *group.program;
   std::vector<Part> parts;
   for (uint32_t rank = 0; rank < program.ranks(); ++rank) {
     const TraceEvent *call = nullptr;

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "Json.h"
-#include "host/Program.h"
+#include "core/Program.h"
 
 #include <map>
 #include <string>
@@ -29,7 +29,7 @@ struct Trace {
 
 /// Which calls a trace should have of one group of communicators.
 struct TracedGroup {
-  const host::Program *program = nullptr; ///< of all calls
+  const core::Program *program = nullptr; ///< of all calls
   std::vector<uint64_t> calls;            ///< their numbers
   uint64_t firstProcess = 0;
   /// Messages have arrived as a whole when what receives them begins: not so under LL and LL128.

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "BundleBuilder.h"
-#include "host/Program.h"
+#include "core/Program.h"
 
 #include <atomic>
 #include <cstdio>
@@ -38,10 +38,10 @@ struct LoadedSpec {
   explicit LoadedSpec(const ProgramSpec &spec) {
     const std::string bytes = buildBundle({spec});
     EXPECT_TRUE(bundle::BundleFile::openMemory(bytes.data(), bytes.size(), file).ok());
-    EXPECT_TRUE(host::Program::load(*file, 0, program).ok());
+    EXPECT_TRUE(core::Program::load(*file, 0, program).ok());
   }
   std::unique_ptr<bundle::BundleFile> file;
-  std::unique_ptr<host::Program> program;
+  std::unique_ptr<core::Program> program;
 };
 
 } // namespace gc3::test

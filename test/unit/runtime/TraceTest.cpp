@@ -3,7 +3,7 @@
 #include "ApiGroup.h"
 #include "TraceCheck.h"
 #include "TraceSupport.h"
-#include "host/Timeline.h"
+#include "core/Timeline.h"
 
 #include <csignal>
 #include <cstdlib>
@@ -216,7 +216,7 @@ TEST(Trace, HasBoundedMemory) {
   gc3HostConfig_t config = tracing(path);
   config.tileElements = 1;
   config.workers = 1;
-  const size_t tooMany = 3 * (host::Timeline::mostInstructions / 15 + 1);
+  const size_t tooMany = 3 * (core::Timeline::mostInstructions / 15 + 1);
   testing::internal::CaptureStderr();
   {
     Group group({spec}, 3, config);
@@ -236,7 +236,7 @@ TEST(Trace, HasBoundedMemory) {
 TEST(Trace, RoomIsForWholeCalls) {
   const LoadedSpec spec(ringAllReduce(3, true));
   TracePath path;
-  host::Timeline timeline(*trace::TraceFile::named(path.name), {0, 3}, 40);
+  core::Timeline timeline(*trace::TraceFile::named(path.name), {0, 3}, 40);
   testing::internal::CaptureStderr();
   for (uint32_t rank = 0; rank < 3; ++rank) {
     EXPECT_NE(timeline.begin(rank, {1, spec.program.get(), 1, 1}), nullptr);

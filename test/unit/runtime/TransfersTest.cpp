@@ -3,19 +3,19 @@
 // in every order is what the adversarial runs of RunTest show.
 #include "Programs.h"
 
+#include "core/Transfers.h"
 #include "host/Copy.h"
-#include "host/Transfers.h"
 
 #include <cstring>
 #include <gtest/gtest.h>
 
 using namespace gc3::test;
 using gc3::bundle::BundleFile;
-using gc3::host::Order;
-using gc3::host::Program;
-using gc3::host::SlotRange;
-using gc3::host::Transfer;
-using gc3::host::Transfers;
+using gc3::core::HappensBefore;
+using gc3::core::Program;
+using gc3::core::SlotRange;
+using gc3::core::Transfer;
+using gc3::core::Transfers;
 
 namespace {
 
@@ -25,13 +25,13 @@ struct Analysed {
     std::string bytes = buildBundle({spec});
     EXPECT_TRUE(BundleFile::openMemory(bytes.data(), bytes.size(), file).ok());
     EXPECT_TRUE(Program::load(*file, 0, program).ok());
-    transfers = std::make_unique<Transfers>(Transfers::asWritten(*program, Order(*program)));
+    transfers = std::make_unique<Transfers>(Transfers::asWritten(*program, HappensBefore(*program)));
   }
   /// One letter per step of a rank: how its message goes out, or '-'.
   std::string sends(uint32_t rank) const {
     std::string text;
     for (uint32_t step = program->firstStep(rank); step < program->firstStep(rank + 1); ++step) {
-      const Transfers::Step &own = transfers->steps()[step];
+      const Transfers::StepTransfer &own = transfers->steps()[step];
       text +=
           own.receiver == Transfers::none ? '-' : "kfs"[static_cast<int>(own.out)]; // kept in a slot, fetched, stored
       if (own.receiver != Transfers::none) {
@@ -50,8 +50,8 @@ struct Analysed {
     bool operator==(const InPlace &) const = default;
   };
   InPlace inPlace(uint32_t rank) {
-    gc3::host::StandardCollective standard = *gc3::host::findStandard(program->info().collective()->str());
-    transfers = std::make_unique<Transfers>(Transfers::inPlace(*program, Order(*program), standard));
+    gc3::core::StandardCollective standard = *gc3::core::findStandard(program->info().collective()->str());
+    transfers = std::make_unique<Transfers>(Transfers::inPlace(*program, HappensBefore(*program), standard));
     return {transfers->staged(rank)->runs, transfers->staged(rank)->readers, sends(rank)};
   }
 

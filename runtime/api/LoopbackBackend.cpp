@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/LoopbackBackend.h"
+
+#include <system_error>
+
+namespace gc3::api {
+
+using core::Outcome;
+
+Outcome LoopbackBackend::make(const cuda::Cuda &cuda, std::shared_ptr<const bundle::BundleFile> file,
+                              uint32_t rankCount, const cuda::Options &options, std::shared_ptr<Backend> &backend) {
+  std::shared_ptr<LoopbackBackend> made(new LoopbackBackend(std::move(file), rankCount));
+  Outcome outcome = cuda::LoopbackWorld::make(cuda, *made->file, rankCount, options, made->world);
+  if (!outcome.ok())
+    return outcome;
+  if (options.timeoutMs != 0)
+    try {
+      made->watcher.start(options.timeoutMs, [world = made->world.get()] { world->patrol(); });
+    } catch (const std::system_error &) {
+      return {gc3SystemError, "no thread for the watchdog"};
+    }
+  backend = std::move(made);
+  return {};
+}
+
+Outcome LoopbackBackend::complete(const Arrival &arrival) {
+  if (arrival.parts.size() != rankCount)
+    return {gc3InvalidUsage, "a call of " + std::to_string(arrival.parts.size()) + " of " + std::to_string(rankCount) +
+                                 " ranks; ranks that share a GPU make their calls together, in one group"};
+  std::vector<core::Request> requests(rankCount);
+  for (const core::RankRequest &part : arrival.parts) {
+    if (part.request.stream != arrival.parts[0].request.stream)
+      return {gc3InvalidUsage, "the ranks' streams differ; ranks that share a GPU make their calls on one stream"};
+    requests[part.rank] = part.request;
+  }
+  return world->call(requests, static_cast<cuda::Stream>(arrival.parts[0].request.stream));
+}
+
+Outcome LoopbackBackend::select(const core::Request &request, const char *&program) {
+  return world->select(request, program);
+}
+
+Outcome LoopbackBackend::asyncError() {
+  return world->watch(cuda::Watchdog::Clock::now());
+}
+
+} // namespace gc3::api

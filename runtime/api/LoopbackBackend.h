@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Communicators whose ranks share one GPU. One thread makes the calls of all ranks, in a group.
+#pragma once
+
+#include "api/Backend.h"
+#include "cuda/LoopbackWorld.h"
+#include "cuda/PeriodicThread.h"
+
+namespace gc3::api {
+
+class LoopbackBackend final : public Backend {
+public:
+  static core::Outcome make(const cuda::Cuda &cuda, std::shared_ptr<const bundle::BundleFile> file, uint32_t rankCount,
+                            const cuda::Options &options, std::shared_ptr<Backend> &backend);
+
+  uint32_t ranks() const override { return rankCount; }
+  bool takesStreams() const override { return true; }
+  Arrival arrive(std::span<const core::RankRequest> parts) override { return {{}, parts, 0, true}; }
+  core::Outcome complete(const Arrival &arrival) override;
+  core::Outcome select(const core::Request &request, const char *&program) override;
+  core::Outcome asyncError() override;
+
+private:
+  LoopbackBackend(std::shared_ptr<const bundle::BundleFile> bundle, uint32_t count)
+      : file(std::move(bundle)), rankCount(count) {}
+
+  const std::shared_ptr<const bundle::BundleFile> file;
+  const uint32_t rankCount;
+  std::unique_ptr<cuda::LoopbackWorld> world;
+  cuda::PeriodicThread watcher; ///< only where there is a timeout; ends first
+};
+
+} // namespace gc3::api

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// A bare name of a program is about the collectives that programs of this name are for, on however many ranks.
+#include "core/Choice.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace gc3::core {
+
+namespace {
+
+using Files = std::span<const bundle::BundleFile *const>;
+constexpr std::string_view none = "none";
+
+/// Calls function(collective, program) for each program of the bundles.
+template <typename Function>
+void forEach(Files files, Function function) {
+  for (const bundle::BundleFile *file : files)
+    for (uint32_t i = 0; i < file->programCount(); ++i)
+      function(file->program(i).collective()->string_view(), file->program(i).name()->string_view());
+}
+
+/// What a list can name.
+std::string everyProgram(Files files) {
+  constexpr size_t listed = 16;
+  std::set<std::string> names;
+  forEach(files, [&](auto collective, auto program) { names.insert(std::string(collective) + ":" += program); });
+  std::string text;
+  size_t number = 0;
+  for (const std::string &name : names)
+    if (number++ < listed)
+      text += " " + name;
+  return number > listed ? text + " and " + std::to_string(number - listed) + " more" : text;
+}
+
+} // namespace
+
+std::string environmentPrograms() {
+  const char *text = std::getenv("GC3_PROGRAM");
+  return text ? text : "";
+}
+
+Outcome Choice::make(const ChoiceOptions &options, Files files, Choice &choice) {
+  choice = {};
+  choice.options = options;
+  std::string_view rest = options.programs;
+  while (!rest.empty()) {
+    const size_t length = std::min(rest.find(','), rest.size());
+    const std::string_view item = rest.substr(0, length);
+    rest.remove_prefix(std::min(length + 1, rest.size()));
+    if (!item.empty() && !choice.add(item, files))
+      return {gc3InvalidArgument,
+              "GC3_PROGRAM: no bundle has '" + std::string(item) +
+                  "'; items are PROGRAM, COLLECTIVE:PROGRAM, COLLECTIVE:none or none, of:" + everyProgram(files)};
+  }
+  return {};
+}
+
+/// False: the bundles have nothing of that name.
+bool Choice::add(std::string_view item, Files files) {
+  if (item == none)
+    return others = true;
+  const size_t colon = item.find(':');
+  const std::string_view wanted = colon == item.npos ? std::string_view() : item.substr(0, colon);
+  const std::string_view name = colon == item.npos ? item : item.substr(colon + 1);
+  bool found = false;
+  forEach(files, [&](std::string_view collective, std::string_view program) {
+    if (colon != item.npos && wanted != collective)
+      return;
+    if (name != none && name != program)
+      return;
+    found = true;
+    auto &names = byCollective[std::string(collective)];
+    if (name != none)
+      names.emplace(program);
+  });
+  return found;
+}
+
+bool Choice::allows(std::string_view collective, std::string_view program) const {
+  const auto found = byCollective.find(collective);
+  return found == byCollective.end() ? !others : found->second.count(program) != 0;
+}
+
+Outcome Choice::ask(const Question &question, std::optional<size_t> &answer) const {
+  const Request &request = question.request;
+  const std::string collective(request.name);
+  const auto count = static_cast<int>(question.programs.size());
+  const gc3TunerCall_t call{
+      sizeof call,  collective.c_str(), static_cast<int>(question.ranks), request.root, request.count, question.bytes,
+      request.type, request.op,         question.programs.data(),         count};
+  const int answered = options.tuner(&call, options.tunerData);
+  if (answered == gc3TunerNone)
+    answer.reset();
+  else if (answered >= 0 && answered < count)
+    answer = static_cast<size_t>(answered);
+  else if (answered != gc3TunerBySize)
+    return {gc3InvalidUsage, "the tuner answers " + std::to_string(answered) + " for '" + collective + "' of " +
+                                 std::to_string(request.count) + " elements; it was asked about " +
+                                 std::to_string(count) + " programs"};
+  return {};
+}
+
+} // namespace gc3::core

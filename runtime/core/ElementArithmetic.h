@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the C++ types of elements are computed with: half and bfloat16 in float, fp8 as float that was rounded to half.
+#pragma once
+
+#include "core/Factor.h"
+
+#include <cstring>
+
+namespace gc3::core {
+
+/// How a type is computed with: Compute is what the operation sees, load and store convert.
+template <typename T>
+struct ElementArithmetic {
+  using Compute = T;
+  static T load(T value) { return value; }
+  static T store(T value) { return value; }
+};
+
+template <>
+struct ElementArithmetic<Half> {
+  using Compute = float;
+  static float load(Half value) { return toFloat(value); }
+  static Half store(float value) { return toHalf(value); }
+};
+
+template <>
+struct ElementArithmetic<Bfloat16> {
+  using Compute = float;
+  static float load(Bfloat16 value) { return toFloat(value); }
+  static Bfloat16 store(float value) { return toBfloat16(value); }
+};
+
+template <>
+struct ElementArithmetic<Float8E4M3> {
+  using Compute = float;
+  static float load(Float8E4M3 value) { return toFloat(value); }
+  static Float8E4M3 store(float value) { return toFloat8E4M3(toFloat(toHalf(value))); }
+};
+
+template <>
+struct ElementArithmetic<Float8E5M2> {
+  using Compute = float;
+  static float load(Float8E5M2 value) { return toFloat(value); }
+  static Float8E5M2 store(float value) { return toFloat8E5M2(toFloat(toHalf(value))); }
+};
+
+/// Calls `function` with a value of the element's C++ type.
+template <typename Function>
+auto dispatch(ElementType type, Function function) {
+  switch (type) {
+  case ElementType::Int8: return function(int8_t{});
+  case ElementType::Uint8: return function(uint8_t{});
+  case ElementType::Int32: return function(int32_t{});
+  case ElementType::Uint32: return function(uint32_t{});
+  case ElementType::Int64: return function(int64_t{});
+  case ElementType::Uint64: return function(uint64_t{});
+  case ElementType::Half: return function(Half{});
+  case ElementType::Float: return function(float{});
+  case ElementType::Double: return function(double{});
+  case ElementType::Bfloat16: return function(Bfloat16{});
+  case ElementType::Float8E4M3: return function(Float8E4M3{});
+  case ElementType::Float8E5M2: break;
+  }
+  return function(Float8E5M2{});
+}
+
+/// What a factor stands for, as the type is computed with.
+template <typename T>
+auto valueOf(const Factor &factor) {
+  typename ElementArithmetic<T>::Compute value;
+  if (factor.address) {
+    T scalar;
+    std::memcpy(&scalar, factor.address, sizeof scalar);
+    return ElementArithmetic<T>::load(scalar);
+  }
+  std::memcpy(&value, &factor.bits, sizeof value);
+  return value;
+}
+
+} // namespace gc3::core

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// See Inputs.h.
+#include "core/Inputs.h"
+
+#include "bundle/Opcode.h"
+
+#include <algorithm>
+
+namespace gc3::core {
+
+using namespace bundle;
+
+namespace {
+
+Opcode opcode(const fbs::Instruction &inst) {
+  return static_cast<Opcode>(inst.opcode());
+}
+
+/// The runs of slots `first` + i, i below `count`, for which `holds`; as numbers from 0.
+template <typename Predicate>
+std::vector<SlotRange> runsOf(uint32_t count, Predicate holds) {
+  std::vector<SlotRange> runs;
+  for (uint32_t slot = 0; slot < count; ++slot) {
+    if (!holds(slot))
+      continue;
+    if (!runs.empty() && runs.back().begin + runs.back().count == slot)
+      ++runs.back().count;
+    else
+      runs.push_back({slot, 1});
+  }
+  return runs;
+}
+
+} // namespace
+
+// ---- The program has one buffer, the caller two -------------------------------------------------------------------
+
+void InputAnalysis::separate() {
+  result.separableRank.assign(program.ranks(), false);
+  result.untouchedSlots.resize(program.ranks());
+  for (uint32_t r = 0; r < program.ranks(); ++r) {
+    if (program.rank(r).alias != fbs::Alias::InputInOutput || !separateRank(r))
+      continue;
+    result.separableRank[r] = true;
+    findUntouched(r);
+  }
+}
+
+/// What a read of a range of the input finds.
+InputAnalysis::Finds InputAnalysis::finds(uint32_t rank, SlotRange where, uint32_t reader) {
+  bool initial = accesses.allOf(rank, where, [&](const Access &access) {
+    return !access.writes || access.step == reader || accesses.before(reader, access.step);
+  });
+  if (initial)
+    return Finds::Initial;
+  auto written = [&](const std::vector<Access> &ofSlot) {
+    return std::any_of(ofSlot.begin(), ofSlot.end(),
+                       [&](const Access &access) { return access.writes && accesses.before(access.step, reader); });
+  };
+  auto slots = accesses.of(rank, where);
+  return std::all_of(slots.begin(), slots.end(), written) ? Finds::Written : Finds::Unclear;
+}
+
+bool InputAnalysis::separateRank(uint32_t rank) {
+  const SlotRange input = accesses.input(rank);
+  auto look = [&](SlotRange where, uint32_t step, bool &initial) {
+    if (where.begin + where.count <= input.begin || where.begin >= input.begin + input.count)
+      return true;
+    Finds found = finds(rank, where, step);
+    initial = found == Finds::Initial;
+    bool inside = where.begin >= input.begin && where.begin + where.count <= input.begin + input.count;
+    return found == Finds::Written || (initial && inside);
+  };
+  for (uint32_t step = program.firstStep(rank); step < program.firstStep(rank + 1); ++step) {
+    const fbs::Instruction &inst = program.instruction(step);
+    Transfers::StepTransfer &own = result.allSteps[step];
+    if (traits(opcode(inst)).reads && !look(accesses.source(step), step, own.initialSource))
+      return false;
+    if (opcode(inst) == Opcode::Reduce && !look(accesses.target(step), step, own.initialTarget))
+      return false;
+  }
+  return true;
+}
+
+void InputAnalysis::findUntouched(uint32_t rank) {
+  const SlotRange input = accesses.input(rank);
+  result.untouchedSlots[rank] = runsOf(input.count, [&](uint32_t slot) {
+    return accesses.allOf(rank, {input.begin + slot, 1}, [](const Access &access) { return !access.writes; });
+  });
+}
+
+// ---- The program has two buffers, the caller one ------------------------------------------------------------------
+
+void InputAnalysis::stage() {
+  result.stagedSlots.resize(program.ranks());
+  for (uint32_t r = 0; r < program.ranks(); ++r)
+    if (program.rank(r).alias == fbs::Alias::None)
+      stageRank(r);
+}
+
+/// Whether some slot that a step reads may be written before; by the step itself only where that goes through both
+/// element by element.
+bool InputAnalysis::overwrittenBefore(uint32_t step) {
+  const SlotRange source = accesses.source(step);
+  return !accesses.allOf(program.rankOfStep(step), source, [&](const Access &access) {
+    if (!access.writes)
+      return true;
+    return access.step == step ? accesses.target(step) == source : accesses.before(step, access.step);
+  });
+}
+
+/// Only reads of the input: what a step reads of the output was written by the program.
+void InputAnalysis::stageRank(uint32_t rank) {
+  const uint32_t begin = program.firstStep(rank), end = program.firstStep(rank + 1);
+  for (uint32_t step = begin; step < end; ++step) // the own block of a collective: a copy onto itself is no write
+    if (opcode(program.instruction(step)) == Opcode::Copy && accesses.source(step) == accesses.target(step) &&
+        !overwrittenBefore(step))
+      accesses.forgetWrite(step);
+  const SlotRange input = accesses.input(rank);
+  std::vector<uint32_t> readers;
+  std::vector<bool> isStaged(input.count, false);
+  for (uint32_t step = begin; step < end; ++step) {
+    const fbs::Instruction &inst = program.instruction(step);
+    if (!traits(opcode(inst)).reads || inst.src_buffer() != inputBuffer || !overwrittenBefore(step))
+      continue;
+    readers.push_back(step);
+    std::fill_n(isStaged.begin() + inst.src_index(), inst.count(), true);
+  }
+  Transfers::Staged &staged = result.stagedSlots[rank];
+  staged.readers = static_cast<uint32_t>(readers.size());
+  staged.runs = runsOf(input.count, [&](uint32_t slot) { return isStaged[slot]; });
+  std::vector<uint32_t> positions(input.count, Transfers::none);
+  for (const SlotRange &run : staged.runs)
+    for (uint32_t slot = run.begin; slot < run.begin + run.count; ++slot)
+      positions[slot] = staged.slots++;
+  for (uint32_t step : readers) {
+    result.allSteps[step].staged = positions[program.instruction(step).src_index()];
+    accesses.forgetRead(step);
+  }
+}
+
+} // namespace gc3::core

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// Layout.h's formulas. Sizes come from callers and bundles, so each product is checked; what passes fits into the
+// address space.
+#include "core/Layout.h"
+
+#include <algorithm>
+
+namespace gc3::core {
+
+using namespace bundle;
+
+namespace {
+
+constexpr uint64_t defaultSlotBytes = 128 << 10;
+/// FIFO memory of a communicator: tiles shrink to stay below the first, a program that then still needs more than the
+/// second is refused.
+constexpr uint64_t preferredFifoBytes = 256ull << 20;
+constexpr uint64_t largestFifoBytes = 16ull << 30;
+constexpr uint64_t largestBuffer = 1ull << 62;
+
+uint64_t largerChunks(const fbs::Program &program) {
+  return std::max<uint64_t>({program.input_chunks_per_block(), program.output_chunks_per_block(), 1});
+}
+
+/// The product, or 2^64 - 1 where it is larger.
+uint64_t saturatingProduct(uint64_t a, uint64_t b) {
+  uint64_t product;
+  return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
+uint64_t divideUp(uint64_t a, uint64_t b) {
+  return a / b + (a % b != 0);
+}
+
+uint64_t blockLength(const fbs::Program &program, uint32_t chunks, uint64_t count) {
+  uint64_t larger = largerChunks(program);
+  if (chunks == larger)
+    return count;
+  // count * chunks may need more than 64 bits; the quotient does not, as chunks < larger.
+  uint64_t whole = count / larger, rest = count % larger;
+  return whole * chunks + divideUp(rest * chunks, larger);
+}
+
+BufferLayout place(uint64_t slots, uint64_t slotsPerBlock, uint64_t blockElements, uint64_t slotElements) {
+  BufferLayout layout{slotsPerBlock, blockElements, slotElements, 0, slots / slotsPerBlock * blockElements};
+  if (blockElements ==
+      slotsPerBlock * slotElements) { // no short slots: one block, so that runs of slots do not end at its borders
+    layout.slotsPerBlock = std::max<uint64_t>(slots, 1);
+    layout.blockElements = layout.elements;
+  }
+  return layout;
+}
+
+} // namespace
+
+uint64_t slotsPerBlock(const fbs::Program &program) {
+  return largerChunks(program) * program.subdivision();
+}
+
+std::optional<uint64_t> bufferElements(const fbs::Program &program, uint32_t blocks, uint32_t chunks, uint64_t count) {
+  uint64_t elements;
+  if (blocks == 0)
+    return 0;
+  if (__builtin_mul_overflow(blockLength(program, chunks, count), uint64_t{blocks}, &elements))
+    return std::nullopt;
+  return elements;
+}
+
+std::optional<uint64_t> callBytes(const Program &program, uint64_t count, size_t bytesPerElement) {
+  const auto &info = program.info();
+  uint64_t largest = 0;
+  for (uint32_t r = 0; r < program.ranks(); ++r) {
+    auto in = bufferElements(info, program.inputBlocks(r), info.input_chunks_per_block(), count);
+    auto out = bufferElements(info, program.outputBlocks(r), info.output_chunks_per_block(), count);
+    if (!in || !out)
+      return std::nullopt;
+    largest = std::max({largest, *in, *out});
+  }
+  uint64_t bytes;
+  return __builtin_mul_overflow(largest, uint64_t{bytesPerElement}, &bytes) ? std::nullopt : std::optional(bytes);
+}
+
+std::string Layout::compute(const Program &program, uint64_t elements, size_t bytesPerElement,
+                            const LayoutOptions &chosen) {
+  count = elements, elementSize = bytesPerElement, options = chosen;
+  if (count > largestBuffer)
+    return "a count of " + std::to_string(count) + " elements is beyond the address space";
+  slotElements = divideUp(count, slotsPerBlock(program.info()));
+  if (std::string problem = computeBuffers(program); !problem.empty())
+    return problem;
+  return computeFifos(program);
+}
+
+std::string Layout::computeBuffers(const Program &program) {
+  const fbs::Program &info = program.info();
+  std::string tooLarge = "a buffer of program '" + info.name()->str() + "' is beyond the address space";
+  ranks.resize(program.ranks());
+  buffers.clear();
+  scratchBytes = 0;
+  for (uint32_t r = 0; r < program.ranks(); ++r) {
+    const RankView &view = program.rank(r);
+    RankLayout &rank = ranks[r];
+    auto in = bufferElements(info, program.inputBlocks(r), info.input_chunks_per_block(), count);
+    auto out = bufferElements(info, program.outputBlocks(r), info.output_chunks_per_block(), count);
+    uint64_t slots = 0;
+    for (uint32_t scratch : view.scratchSlots)
+      slots += scratch;
+    uint64_t scratch;
+    if (!in || !out || *in > largestBuffer / elementSize || *out > largestBuffer / elementSize ||
+        __builtin_mul_overflow(slots, slotElements * elementSize, &scratch) || scratch > largestBuffer)
+      return tooLarge;
+    rank.input =
+        place(view.inputSlots, std::max<uint64_t>(1, uint64_t{info.input_chunks_per_block()} * info.subdivision()),
+              blockLength(info, info.input_chunks_per_block(), count), slotElements);
+    rank.output =
+        place(view.outputSlots, std::max<uint64_t>(1, uint64_t{info.output_chunks_per_block()} * info.subdivision()),
+              blockLength(info, info.output_chunks_per_block(), count), slotElements);
+    rank.firstBuffer = static_cast<uint32_t>(buffers.size());
+    buffers.push_back(rank.input);
+    buffers.push_back(rank.output);
+    if (view.alias != fbs::Alias::None) {
+      bool inputInside = view.alias == fbs::Alias::InputInOutput;
+      const BufferLayout &outer = inputInside ? rank.output : rank.input;
+      BufferLayout &resolved = buffers[buffers.size() - (inputInside ? 2 : 1)];
+      resolved = outer;
+      resolved.firstSlot = view.aliasOffset;
+      rank.aliasElement = outer.at(view.aliasOffset).offset;
+    }
+    for (uint32_t scratchSlots : view.scratchSlots)
+      buffers.push_back(
+          place(scratchSlots, std::max<uint64_t>(1, scratchSlots), scratchSlots * slotElements, slotElements));
+    rank.scratchBytes = wholeLines(scratch) + 64 * view.scratchSlots.size();
+    scratchBytes += rank.scratchBytes;
+    if (scratchBytes > largestBuffer)
+      return tooLarge;
+  }
+  return {};
+}
+
+std::string Layout::computeFifos(const Program &program) {
+  const fbs::Program &info = program.info();
+  fifoSlots = options.slots ? options.slots : info.fifo_slots();
+  if (fifoSlots < info.min_fifo_slots())
+    return "program '" + info.name()->str() + "' needs at least " + std::to_string(info.min_fifo_slots()) +
+           " FIFO slots per connection, " + std::to_string(fifoSlots) + " were asked for";
+  uint64_t messageSlots = 0; // of all connections, for one FIFO slot
+  uint64_t largest = 1;
+  for (const Connection &connection : program.connections()) {
+    messageSlots += connection.maxCount;
+    largest = std::max<uint64_t>(largest, connection.maxCount);
+  }
+  uint64_t bytesPerTileElement = saturatingProduct(saturatingProduct(messageSlots, fifoSlots), elementSize);
+  uint64_t tile = options.tileElements;
+  if (tile == 0) {
+    tile = (options.slotBytes ? options.slotBytes : defaultSlotBytes) / (largest * elementSize);
+    if (bytesPerTileElement > 0)
+      tile = std::min(tile, preferredFifoBytes / bytesPerTileElement);
+  }
+  tile = std::clamp<uint64_t>(tile, 1, std::max<uint64_t>(slotElements, 1));
+  tiles = divideUp(slotElements, tile);
+  if (options.tileElements == 0 && tiles > 0) { // equal tiles, in whole vectors
+    tile = divideUp(slotElements, tiles);
+    tile = tile >= slotElements || tile < 64 ? tile : (tile + 63) / 64 * 64;
+    tiles = divideUp(slotElements, tile);
+  }
+  tileElements = tile;
+  uint64_t rounding = program.connections().size() * uint64_t{fifoSlots} * 64;
+  uint64_t total = saturatingProduct(bytesPerTileElement, tile);
+  if (total > largestFifoBytes || rounding > largestFifoBytes)
+    return "program '" + info.name()->str() + "' would need more than 16 GiB for " +
+           std::to_string(program.connections().size()) + " connections of " + std::to_string(fifoSlots) +
+           " FIFO slots; use fewer slots or smaller tiles";
+  fifoBytes = 0;
+  for (const Connection &connection : program.connections())
+    fifoBytes += slotBytes(connection.maxCount) * fifoSlots;
+  return {};
+}
+
+} // namespace gc3::core

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the slots of a program lie for one element count: docs/bundle.md's formulas, the tile size, and the sizes of
+// FIFOs and scratch.
+#pragma once
+
+#include "core/Program.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace gc3::core {
+
+/// What a caller may choose; 0 stands for the default.
+struct LayoutOptions {
+  uint32_t slots = 0;        ///< FIFO slots per connection; default: Program.fifo_slots
+  uint64_t slotBytes = 0;    ///< bytes that a FIFO slot should have; default 128 KiB
+  uint64_t tileElements = 0; ///< elements of a slot that one tile moves; default: from slotBytes
+  bool operator==(const LayoutOptions &) const = default;
+};
+
+/// Slots of one buffer: `slotElements` apart inside a block, the last ones of a block short or empty.
+struct BufferLayout {
+  uint64_t slotsPerBlock = 1;
+  uint64_t blockElements = 0;
+  uint64_t slotElements = 0;
+  uint64_t firstSlot = 0; ///< added to a slot number: where an aliased buffer begins in the other
+  uint64_t elements = 0;  ///< of the whole buffer
+
+  /// A run of slots within one block.
+  struct Position {
+    uint64_t offset;    ///< element where it begins
+    uint64_t slots;     ///< slots from here to the end of the block
+    uint64_t available; ///< elements from here to the end of the block
+  };
+  Position at(uint64_t slot) const {
+    slot += firstSlot;
+    uint64_t block = slotsPerBlock == 1 ? slot : slot / slotsPerBlock;
+    uint64_t inside = slot - block * slotsPerBlock;
+    uint64_t begin = inside * slotElements;
+    begin = begin < blockElements ? begin : blockElements;
+    return {block * blockElements + begin, slotsPerBlock - inside, blockElements - begin};
+  }
+};
+
+/// The layout of one rank.
+struct RankLayout {
+  BufferLayout input, output; ///< as the caller sees them, aliases aside
+  uint64_t aliasElement = 0;  ///< where the inner buffer begins in the outer one
+  uint32_t firstBuffer = 0;   ///< in Layout::buffers: input, output, scratch buffers, aliases resolved
+  uint64_t scratchBytes = 0;
+};
+
+struct Layout {
+  uint64_t count = 0; ///< elements per block
+  size_t elementSize = 0;
+  LayoutOptions options;
+  uint64_t slotElements = 0;
+  uint64_t tileElements = 0;
+  uint64_t tiles = 0;
+  uint32_t fifoSlots = 0;
+  uint64_t fifoBytes = 0;
+  uint64_t scratchBytes = 0;
+  std::vector<RankLayout> ranks;
+  std::vector<BufferLayout> buffers;
+
+  /// Bytes of a FIFO slot of a connection whose largest message has `maxCount` slots.
+  size_t slotBytes(uint32_t maxCount) const { return wholeLines(maxCount * tileElements * elementSize); }
+
+  /// Copies of input slots that are made while a call runs (Transfers::Staged): so many tiles at a time, each of so
+  /// many bytes for `slots` slots. Few tiles, so that they stay in a cache.
+  uint64_t stagedTiles() const { return tiles < 2 ? tiles : 2; }
+  size_t stagedTileBytes(uint32_t slots) const { return slotBytes(slots); }
+
+  /// Makes this the layout of `program` for `elements` per block; keeps its memory. Returns what is wrong (sizes beyond
+  /// the address space, too few slots), or an empty string.
+  std::string compute(const Program &program, uint64_t elements, size_t bytesPerElement, const LayoutOptions &chosen);
+
+private:
+  static size_t wholeLines(size_t bytes) { return (bytes + 63) / 64 * 64; }
+  std::string computeBuffers(const Program &program);
+  std::string computeFifos(const Program &program);
+};
+
+/// Slots of a block of the input or the output, whichever has more; at least 1.
+uint64_t slotsPerBlock(const bundle::fbs::Program &program);
+
+/// Elements of a rank's input or output of `blocks` blocks of `chunks` chunks for `count` elements per block of the
+/// larger kind; nothing where that exceeds 2^64 - 1.
+std::optional<uint64_t> bufferElements(const bundle::fbs::Program &program, uint32_t blocks, uint32_t chunks,
+                                       uint64_t count);
+
+/// Bytes of the larger of one rank's input and output in a call; nothing where that exceeds 2^64 - 1.
+std::optional<uint64_t> callBytes(const Program &program, uint64_t count, size_t bytesPerElement);
+
+} // namespace gc3::core

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loads all ranks of a program and pairs the ends of its connections by sorting; bundle::validateConnections has shown
+// that they pair.
+#include "core/Program.h"
+
+#include "bundle/Opcode.h"
+#include "bundle/Validate.h"
+
+#include <algorithm>
+#include <array>
+
+namespace gc3::core {
+
+using namespace bundle;
+
+BundleStatus Program::load(const BundleFile &file, uint32_t index, std::unique_ptr<Program> &program) {
+  auto loaded = std::make_unique<Program>();
+  loaded->table = &file.program(index);
+  uint32_t ranks = loaded->table->ranks();
+  loaded->views.resize(ranks);
+  loaded->firstBlock.assign(1, 0);
+  uint64_t blocks = 0, steps = 0;
+  for (uint32_t r = 0; r < ranks; ++r) {
+    if (BundleStatus status = file.rank(index, r, loaded->views[r]); !status.ok())
+      return status;
+    blocks += loaded->views[r].threadBlocks.size();
+    steps += loaded->views[r].instructions.size();
+    if (blocks >= none || steps >= none)
+      return {BundleError::Invalid, "invalid bundle: more than 2^32 thread blocks or steps"};
+    loaded->firstBlock.push_back(static_cast<uint32_t>(blocks));
+  }
+  if (std::string problem = validateConnections(loaded->views); !problem.empty())
+    return {BundleError::Invalid, "invalid bundle: program '" + loaded->table->name()->str() + "': " + problem};
+  loaded->connect();
+  loaded->numberSteps();
+  program = std::move(loaded);
+  return {};
+}
+
+void Program::connect() {
+  struct End {
+    std::array<uint32_t, 3> key; // source, destination, channel
+    uint32_t threadBlock;
+    uint32_t maxCount;
+  };
+  std::vector<End> ends[2]; // receiving, sending
+  for (uint32_t r = 0; r < ranks(); ++r)
+    for (uint32_t tb = 0; tb < views[r].threadBlocks.size(); ++tb) {
+      const fbs::ThreadBlock &block = views[r].threadBlocks[tb];
+      uint32_t largest[2] = {0, 0};
+      for (const fbs::Instruction &inst :
+           views[r].instructions.subspan(block.first_instruction(), block.instruction_count())) {
+        const OpcodeTraits &needs = traits(static_cast<Opcode>(inst.opcode()));
+        largest[0] = std::max(largest[0], needs.receives ? inst.count() : 0);
+        largest[1] = std::max(largest[1], needs.sends ? inst.count() : 0);
+      }
+      if (largest[0])
+        ends[0].push_back(
+            {{static_cast<uint32_t>(block.recv_peer()), r, block.channel()}, firstBlock[r] + tb, largest[0]});
+      if (largest[1])
+        ends[1].push_back(
+            {{r, static_cast<uint32_t>(block.send_peer()), block.channel()}, firstBlock[r] + tb, largest[1]});
+    }
+  sendsTo.assign(threadBlockCount(), none);
+  receivesFrom.assign(threadBlockCount(), none);
+  for (auto &side : ends)
+    std::sort(side.begin(), side.end(), [](const End &a, const End &b) { return a.key < b.key; });
+  for (uint32_t i = 0; i < ends[1].size(); ++i) {
+    const End &from = ends[1][i], &to = ends[0][i];
+    sendsTo[from.threadBlock] = receivesFrom[to.threadBlock] = i;
+    allConnections.push_back({from.threadBlock, to.threadBlock, from.maxCount});
+  }
+}
+
+void Program::numberSteps() {
+  firstStepOfRank.assign(1, 0);
+  for (uint32_t r = 0; r < ranks(); ++r) {
+    firstStepOfRank.push_back(firstStepOfRank.back() + static_cast<uint32_t>(views[r].instructions.size()));
+    stepRanks.resize(firstStepOfRank.back(), r);
+  }
+}
+
+/// The only rank whose buffer has slots.
+template <typename Slots>
+static std::optional<uint32_t> onlyRank(const Program &program, Slots slots) {
+  std::optional<uint32_t> found;
+  for (uint32_t r = 0; r < program.ranks(); ++r)
+    if (slots(program.rank(r)) != 0) {
+      if (found)
+        return std::nullopt;
+      found = r;
+    }
+  return found;
+}
+
+std::optional<uint32_t> Program::onlyInput() const {
+  return onlyRank(*this, [](const RankView &view) { return view.inputSlots; });
+}
+
+std::optional<uint32_t> Program::onlyOutput() const {
+  return onlyRank(*this, [](const RankView &view) { return view.outputSlots; });
+}
+
+} // namespace gc3::core

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// One program of a bundle with all its ranks, checked and ready to run: views into the bundle, the connections, and the
+// shapes of its buffers. Independent of any call. Loading costs a pass over the program's sections.
+#pragma once
+
+#include "bundle/BundleFile.h"
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace gc3::core {
+
+/// Ranks `first` .. `end` - 1.
+struct RankRange {
+  uint32_t first, end;
+  uint32_t size() const { return end - first; }
+};
+
+/// One (source, destination, channel); its ends as thread-block numbers over all ranks.
+struct Connection {
+  uint32_t sender;
+  uint32_t receiver;
+  uint32_t maxCount; ///< slots of its largest message
+};
+
+class Program {
+public:
+  static constexpr uint32_t none = UINT32_MAX;
+
+  /// The bundle has to outlive the program.
+  static bundle::BundleStatus load(const bundle::BundleFile &file, uint32_t index, std::unique_ptr<Program> &program);
+
+  uint32_t ranks() const { return static_cast<uint32_t>(views.size()); }
+  const bundle::fbs::Program &info() const { return *table; }
+  const bundle::RankView &rank(uint32_t r) const { return views[r]; }
+
+  /// Blocks of a rank's input or output; 0 where it has none.
+  uint32_t inputBlocks(uint32_t r) const { return blocks(views[r].inputSlots, table->input_chunks_per_block()); }
+  uint32_t outputBlocks(uint32_t r) const { return blocks(views[r].outputSlots, table->output_chunks_per_block()); }
+
+  /// Number of rank r's first thread block among those of all ranks; r may be ranks().
+  uint32_t firstThreadBlock(uint32_t r) const { return firstBlock[r]; }
+  uint32_t threadBlockCount() const { return firstBlock.back(); }
+
+  /// Steps are numbered over all ranks in the order of their instructions; r may be ranks().
+  uint32_t firstStep(uint32_t r) const { return firstStepOfRank[r]; }
+  uint32_t rankOfStep(uint32_t step) const { return stepRanks[step]; }
+  const bundle::fbs::Instruction &instruction(uint32_t step) const {
+    uint32_t r = stepRanks[step];
+    return views[r].instructions[step - firstStepOfRank[r]];
+  }
+
+  const std::vector<Connection> &connections() const { return allConnections; }
+  /// By thread-block number: the connection it sends to or receives from, or none.
+  uint32_t outgoing(uint32_t threadBlock) const { return sendsTo[threadBlock]; }
+  uint32_t incoming(uint32_t threadBlock) const { return receivesFrom[threadBlock]; }
+
+  /// The one rank with an input (or output) where exactly one has it, else nothing.
+  std::optional<uint32_t> onlyInput() const;
+  std::optional<uint32_t> onlyOutput() const;
+
+private:
+  uint32_t blocks(uint32_t slots, uint32_t chunksPerBlock) const {
+    return slots ? slots / (chunksPerBlock * table->subdivision()) : 0;
+  }
+  void connect();
+  void numberSteps();
+
+  const bundle::fbs::Program *table = nullptr;
+  std::vector<bundle::RankView> views;
+  std::vector<uint32_t> firstBlock;
+  std::vector<uint32_t> firstStepOfRank, stepRanks;
+  std::vector<Connection> allConnections;
+  std::vector<uint32_t> sendsTo, receivesFrom;
+};
+
+} // namespace gc3::core

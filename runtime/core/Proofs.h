@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether a bundle's programs may run at all, and for how long; the environment variables about that.
+#pragma once
+
+#include "core/Request.h"
+
+namespace gc3::core {
+
+/// Whether programs for so many ranks were proven to be well-formed, to end, to have no races, and to compute what
+/// their collective promises, if it promises anything; the standard ones do. gc3BundleUnproven names one that was not.
+Outcome checkProofs(const bundle::BundleFile &file, uint32_t ranks);
+
+/// Has GC3_ALLOW_UNPROVEN decide where nothing else allows it; gc3InvalidArgument: it is neither 0 nor 1.
+Outcome fillAllowUnproven(bool &allowed);
+
+/// Has GC3_TIMEOUT_MS decide where nothing else does; gc3InvalidArgument: it is no number that fits. 0 stays where it
+/// says nothing either.
+Outcome fillTimeout(uint32_t &timeoutMs);
+
+} // namespace gc3::core

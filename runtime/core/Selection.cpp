@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// First fit in the order of the bundle, unless users say otherwise. Where nothing fits the error lists what there is.
+#include "core/Selection.h"
+
+#include "core/Layout.h"
+#include "core/StandardPromise.h"
+
+#include <algorithm>
+
+namespace gc3::core {
+
+namespace {
+
+std::string_view view(const flatbuffers::String *text) {
+  return {text->data(), text->size()};
+}
+
+} // namespace
+
+void LoadedProgram::analyse() {
+  if (asWritten)
+    return;
+  const HappensBefore order(*program);
+  asWritten = std::make_shared<Transfers>(Transfers::asWritten(*program, order));
+  inPlace = standard && order.known() ? std::make_shared<Transfers>(Transfers::inPlace(*program, order, *standard))
+                                      : asWritten;
+}
+
+Outcome Selection::load(uint32_t index, const LoadedProgram *&program) {
+  if (!loaded[index]) {
+    auto fresh = std::make_unique<LoadedProgram>();
+    if (bundle::BundleStatus status = Program::load(file, index, fresh->program); !status.ok())
+      return toOutcome(status);
+    const StandardCollective *standard = findStandard(view(fresh->program->info().collective()));
+    if (standard && hasShape(*fresh->program, *standard, fresh->root))
+      fresh->standard = standard;
+    loaded[index] = std::move(fresh);
+  }
+  program = loaded[index].get();
+  return {};
+}
+
+/// Of a program with the name and the buffers of a standard collective: a bundle says of itself what it promises.
+Outcome Selection::checkPromise(uint32_t index) const {
+  LoadedProgram &candidate = *loaded[index];
+  if (trusts || !candidate.standard || candidate.kept)
+    return {};
+  bundle::CheckView promised;
+  if (bundle::BundleStatus status = file.check(index, promised); !status.ok())
+    return toOutcome(status);
+  std::string problem =
+      standardPromiseProblem(*candidate.program, promised, *candidate.standard, static_cast<uint32_t>(candidate.root));
+  candidate.kept = problem.empty();
+  return problem.empty() ? Outcome{} : Outcome{gc3BundleUnproven, problem};
+}
+
+/// By collective or by program, whatever the request asks for.
+bool Selection::isNamed(uint32_t index, const Request &request) const {
+  const auto &info = file.program(index);
+  return info.ranks() == ranks &&
+         view(request.kind == CallKind::Program ? info.name() : info.collective()) == request.name;
+}
+
+/// Adds a program that isNamed, if it can serve the request.
+Outcome Selection::weigh(uint32_t index, const Request &request, Candidates &candidates) {
+  const auto &info = file.program(index);
+  auto because = [&](const std::string &reason) {
+    candidates.closest += "; program '" + info.name()->str() + "' " + reason;
+    return Outcome{};
+  };
+  if (request.kind != CallKind::Program && !choice.allows(request.name, view(info.name())))
+    return because("is not in GC3_PROGRAM");
+  const LoadedProgram *candidate = nullptr;
+  if (Outcome outcome = load(index, candidate); !outcome.ok())
+    return outcome;
+  if (request.kind == CallKind::Standard && !candidate->standard)
+    return because("has not the buffers of '" + std::string(request.name) + "'");
+  if (request.kind == CallKind::Standard && candidate->root != request.root)
+    return because("has root " + std::to_string(candidate->root));
+  auto bytes = callBytes(*candidate->program, request.count, elementSize(static_cast<ElementType>(request.type)));
+  if (!bytes)
+    return {gc3InvalidArgument,
+            "a count of " + std::to_string(request.count) + " elements is beyond the address space"};
+  if (candidates.programs.empty())
+    candidates.bytes = *bytes;
+  if (request.kind != CallKind::Program && (*bytes < info.min_bytes() || *bytes >= info.max_bytes()))
+    because("is for other sizes than " + std::to_string(*bytes) + " bytes");
+  else if (!candidates.bySize)
+    candidates.bySize = candidates.programs.size();
+  candidates.programs.push_back(index);
+  return {};
+}
+
+/// By size, unless users say otherwise.
+Outcome Selection::choose(const Request &request, Candidates &candidates, bool bySize,
+                          std::optional<size_t> &chosen) const {
+  chosen = candidates.bySize;
+  if (request.kind == CallKind::Program || candidates.programs.empty())
+    return {};
+  if (!chosen && !bySize && choice.lists(request.name))
+    chosen = 0;
+  if (!choice.asks())
+    return {};
+  std::vector<const char *> names;
+  for (uint32_t index : candidates.programs)
+    names.push_back(file.program(index).name()->c_str());
+  Outcome outcome = choice.ask({request, ranks, candidates.bytes, names}, chosen);
+  if (!chosen)
+    candidates.closest += "; the tuner takes none";
+  return outcome;
+}
+
+Outcome Selection::select(const Request &request, const LoadedProgram *&chosen, bool bySize) {
+  Candidates candidates;
+  for (uint32_t i = 0; i < file.programCount() && (choice.asks() || !candidates.bySize); ++i)
+    if (isNamed(i, request))
+      if (Outcome outcome = weigh(i, request, candidates); !outcome.ok())
+        return outcome;
+  std::optional<size_t> number;
+  if (Outcome outcome = choose(request, candidates, bySize, number); !outcome.ok())
+    return outcome;
+  if (!number)
+    return noProgram(request, candidates.closest);
+  const uint32_t index = candidates.programs[*number];
+  if (request.kind != CallKind::Program)
+    if (Outcome outcome = checkPromise(index); !outcome.ok())
+      return outcome;
+  loaded[index]->analyse();
+  chosen = loaded[index].get();
+  return {};
+}
+
+Outcome Selection::noProgram(const Request &request, const std::string &closest) const {
+  constexpr uint32_t listed = 16;
+  std::string text = (request.kind == CallKind::Program ? "no program '" : "no program for '") +
+                     std::string(request.name) + "' on " + std::to_string(ranks) + " ranks";
+  if (request.root >= 0)
+    text += " with root " + std::to_string(request.root);
+  text += closest + "; the bundle has:";
+  for (uint32_t i = 0; i < std::min(file.programCount(), listed); ++i) {
+    const auto &info = file.program(i);
+    text += "\n  '" + info.name()->str() + "': " + info.collective()->str() + " on " + std::to_string(info.ranks()) +
+            " ranks";
+    if (info.min_bytes() != 0 || info.max_bytes() != UINT64_MAX)
+      text += ", " + std::to_string(info.min_bytes()) + " .. " +
+              (info.max_bytes() == UINT64_MAX ? "" : std::to_string(info.max_bytes())) + " bytes";
+  }
+  if (file.programCount() == 0)
+    text += " nothing";
+  if (file.programCount() > listed)
+    text += "\n  and " + std::to_string(file.programCount() - listed) + " more";
+  return {gc3NoProgram, text};
+}
+
+} // namespace gc3::core

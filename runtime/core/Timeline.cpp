@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// Events come by rank, call, thread block, tile and step, whatever the order in which they happened.
+#include "core/Timeline.h"
+
+#include "bundle/Opcode.h"
+#include "core/Log.h"
+
+#include <algorithm>
+#include <new>
+
+namespace gc3::core {
+
+using namespace bundle;
+using trace::Arguments;
+using trace::Events;
+using trace::Span;
+
+namespace {
+
+/// The row of a rank's calls, beside those of its thread blocks.
+constexpr uint32_t callsRow = INT32_MAX;
+
+/// What is the same for a step in all tiles.
+std::string argumentsOf(const Recorded &call, const fbs::ThreadBlock &block, const fbs::Instruction &instruction) {
+  const OpcodeTraits &does = traits(static_cast<Opcode>(instruction.opcode()));
+  Arguments arguments;
+  arguments.add("call", call.number).add("program", call.program->info().name()->string_view());
+  if (does.receives)
+    arguments.add("recv", static_cast<uint64_t>(block.recv_peer()));
+  if (does.sends)
+    arguments.add("send", static_cast<uint64_t>(block.send_peer()));
+  if (does.receives || does.sends)
+    arguments.add("channel", block.channel());
+  return arguments.add("slots", instruction.count()).text();
+}
+
+} // namespace
+
+Recording::Recording(uint32_t ofRank, const Recorded &ofCall, uint64_t when)
+    : rank(ofRank), call(ofCall), size(call.program->rank(rank).instructions.size() * call.tiles),
+      stamps(new Stamp[size]), begin(when) {}
+
+Span Recording::span(uint32_t threadBlock, uint32_t step, uint64_t tile) const {
+  const Stamp &stamp = stamps[index(threadBlock, step, tile)];
+  const uint64_t ended = stamp.end.load(std::memory_order_acquire); // before the begin, which is older
+  return {stamp.begin.load(std::memory_order_relaxed), ended};
+}
+
+uint64_t Recording::missing() const {
+  return static_cast<uint64_t>(std::count_if(stamps.get(), stamps.get() + size, [](const Stamp &stamp) {
+    return stamp.end.load(std::memory_order_relaxed) == 0;
+  }));
+}
+
+uint64_t Recording::lastEnd() const {
+  uint64_t last = begin.load(std::memory_order_relaxed);
+  for (size_t i = 0; i < size; ++i)
+    last = std::max(last, stamps[i].end.load(std::memory_order_relaxed));
+  return last;
+}
+
+Timeline::Timeline(trace::TraceFile &written, RankRange ofRanks, uint64_t mostKept)
+    : file(written), ranks(ofRanks), most(mostKept), processes(file.take(ranks.size())), lanes(ranks.size()) {
+  file.add(*this);
+}
+
+Timeline::~Timeline() {
+  file.remove(*this);
+  write();
+}
+
+/// Of these ranks; saturated, where nothing has so much room.
+uint64_t Timeline::instructions(const Recorded &call) const {
+  const uint64_t steps = call.program->firstStep(ranks.end) - call.program->firstStep(ranks.first);
+  return steps != 0 && call.tiles > UINT64_MAX / steps ? UINT64_MAX : steps * call.tiles;
+}
+
+void Timeline::forget(Lane &lane, uint64_t number) {
+  if (lane.recordings.empty() || lane.recordings.back()->call.number != number)
+    return;
+  lane.instructions -= instructions(lane.recordings.back()->call);
+  lane.recordings.pop_back();
+}
+
+Recording *Timeline::begin(uint32_t rank, const Recorded &call) noexcept {
+  const uint64_t needed = instructions(call);
+  std::lock_guard lock(mutex);
+  Lane &own = lane(rank);
+  forget(own, call.number);
+  if (needed <= most - own.instructions)
+    try {
+      const auto place =
+          std::upper_bound(own.recordings.begin(), own.recordings.end(), call.number,
+                           [](uint64_t number, const auto &recording) { return number < recording->call.number; });
+      const auto made = own.recordings.insert(place, std::make_unique<Recording>(rank, call, trace::now()));
+      own.instructions += needed;
+      return made->get();
+    } catch (const std::bad_alloc &) {
+      // Not recorded, as where there is no room.
+    }
+  ++own.lostCalls;
+  return nullptr;
+}
+
+void Timeline::lose(uint32_t rank) noexcept {
+  std::lock_guard lock(mutex);
+  ++lane(rank).lostCalls;
+}
+
+void Timeline::nameRows(Events &events) const {
+  for (uint32_t rank = ranks.first; rank < ranks.end; ++rank) {
+    size_t blocks = 0;
+    for (const auto &recording : lanes[rank - ranks.first].recordings)
+      blocks = std::max(blocks, recording->call.program->rank(rank).threadBlocks.size());
+    const uint32_t process = processOf(rank);
+    const std::string group = processes.group == 0 ? "" : " of group " + std::to_string(processes.group);
+    events.nameProcess(process, "rank " + std::to_string(rank) + group);
+    events.nameThread({process, callsRow}, "calls", 0);
+    for (uint32_t tb = 0; tb < blocks; ++tb)
+      events.nameThread({process, tb}, "tb " + std::to_string(tb), tb + 1);
+  }
+}
+
+/// Returns how many instructions of a call that has ended are not known.
+uint64_t Timeline::writeRecording(Events &events, const Recording &recording) const {
+  const Recorded &call = recording.call;
+  const uint32_t process = processOf(recording.rank);
+  const uint64_t ended = recording.end.load(std::memory_order_acquire), missing = recording.missing();
+  Arguments ofCall;
+  ofCall.add("call", call.number).add("collective", call.program->info().collective()->string_view());
+  ofCall.add("count", call.count).add("tiles", call.tiles);
+  if (ended == 0)
+    ofCall.add("unfinished", 1);
+  if (missing != 0)
+    ofCall.add("missing", missing);
+  events.addSpan({process, callsRow}, {recording.begin, ended == 0 ? recording.lastEnd() : ended},
+                 call.program->info().name()->string_view(), ofCall.text());
+  const RankView &view = call.program->rank(recording.rank);
+  for (uint32_t tb = 0; tb < view.threadBlocks.size(); ++tb) {
+    const fbs::ThreadBlock &block = view.threadBlocks[tb];
+    const auto steps = view.instructions.subspan(block.first_instruction(), block.instruction_count());
+    std::vector<std::string> common;
+    for (const fbs::Instruction &step : steps)
+      common.push_back(argumentsOf(call, block, step));
+    for (uint64_t tile = 0; tile < call.tiles; ++tile)
+      for (uint32_t step = 0; step < steps.size(); ++step)
+        if (const Span span = recording.span(tb, step, tile); span.end != 0)
+          events.addSpan({process, tb}, span, traits(static_cast<Opcode>(steps[step].opcode())).name,
+                         Arguments().add("step", step).add("tile", tile).text() + "," + common[step]);
+  }
+  return ended == 0 ? 0 : missing;
+}
+
+void Timeline::writeLosses(Events &events, uint64_t lostInstructions) {
+  uint64_t lostCalls = 0;
+  for (Lane &lane : lanes)
+    lostCalls = std::max(lostCalls, std::exchange(lane.lostCalls, 0));
+  if (lostCalls == 0 && lostInstructions == 0)
+    return;
+  events.addNote({processes.first, callsRow}, trace::now(), "not recorded",
+                 Arguments().add("calls", lostCalls).add("instructions", lostInstructions).text());
+  tell("the trace '" + file.path() + "' lacks " + std::to_string(lostCalls) + " calls, and " +
+       std::to_string(lostInstructions) + " instructions of others: it has room for " + std::to_string(most) +
+       " instructions of a group of communicators");
+}
+
+void Timeline::write() noexcept {
+  std::lock_guard lock(mutex);
+  try {
+    Events events(file);
+    nameRows(events);
+    uint64_t lostInstructions = 0;
+    for (const Lane &lane : lanes)
+      for (const auto &recording : lane.recordings)
+        if (!std::exchange(recording->written, true))
+          lostInstructions += writeRecording(events, *recording);
+    writeLosses(events, lostInstructions);
+  } catch (const std::bad_alloc &) {
+    tell("no memory to write the trace '" + file.path() + "'");
+  }
+}
+
+} // namespace gc3::core

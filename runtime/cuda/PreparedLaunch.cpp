@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/PreparedLaunch.h"
+
+namespace gc3::cuda {
+
+using core::Outcome;
+using core::Request;
+
+/// Elements per block of a call whose blocks have whole slots; nothing where they can't be counted.
+static std::optional<uint64_t> wholeSlots(const core::Program &program, uint64_t count) {
+  const uint64_t slots = core::slotsPerBlock(program.info());
+  const uint64_t missing = (slots - count % slots) % slots;
+  return count > UINT64_MAX - missing ? std::nullopt : std::optional(count + missing);
+}
+
+PreparedLaunch::PreparedLaunch(const GpuProgram &ofProgram, const Request &request)
+    : program(ofProgram), count(request.count), type(request.type), op(request.op) {}
+
+Outcome PreparedLaunch::prepare(const Request &request) {
+  const core::Program &loaded = *program.loaded().program;
+  const size_t size = core::elementSize(elementType());
+  const core::LayoutOptions options{program.slotSizes().slots, 0, 1}; // the device has tiles of its own
+  if (std::string problem = layout.compute(loaded, count, size, options); !problem.empty())
+    return {gc3InvalidArgument, problem};
+  uint64_t run = count;
+  if (loaded.info().whole_slots()) {
+    const std::optional<uint64_t> whole = wholeSlots(loaded, count);
+    if (std::string problem = whole ? padded.compute(loaded, *whole, size, options)
+                                    : "a count of " + std::to_string(count) + " elements is beyond the address space";
+        !problem.empty())
+      return {gc3InvalidArgument, problem};
+    run = *whole;
+  }
+  if (Outcome outcome = program.prepare(request, run, call, launch); !outcome.ok())
+    return outcome;
+  return placer.plan(program.loaded(), layout, request);
+}
+
+Outcome PreparedLaunches::find(const GpuProgram &program, const Request &request,
+                               std::shared_ptr<const PreparedLaunch> &found) {
+  for (const auto &known : calls)
+    if (known->count == request.count && known->type == request.type && known->op == request.op &&
+        &known->program == &program) {
+      found = known;
+      return {};
+    }
+  auto fresh = std::make_shared<PreparedLaunch>(program, request);
+  if (Outcome outcome = fresh->prepare(request); !outcome.ok())
+    return outcome;
+  if (calls.size() < most)
+    calls.push_back(fresh);
+  else
+    calls[next++ % most] = fresh;
+  found = std::move(fresh);
+  return {};
+}
+
+} // namespace gc3::cuda

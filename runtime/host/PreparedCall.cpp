@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranks are held for each sweep, so that everything of a rank but its `finished` and its FIFO counters is private to
+// the holder; exchange-acquire and store-release on the hold order one holder after the other.
+#include "host/PreparedCall.h"
+
+#include "host/Executor.h"
+
+#include <algorithm>
+#include <thread>
+
+namespace gc3::host {
+
+using namespace core;
+
+namespace {
+/// From so many bytes on, over all ranks, results are gone from the caches before anyone could read them.
+constexpr uint64_t bytesWorthStreaming = 8 << 20;
+/// A tile of messages that skip their slots: the longer, the less ranks wait for each other; but every rank goes
+/// through tiles of every other, and what it has read of them should still be in a cache when it writes there.
+uint64_t sharedTileBytes(uint64_t ranks) {
+  return std::max<uint64_t>(64 << 10, (2 << 20) / (ranks * ranks));
+}
+} // namespace
+
+Outcome PreparedCall::prepare(const LoadedProgram &loaded, const Request &request, const LayoutOptions &options,
+                              uint64_t sharingFrom, std::unique_ptr<PreparedCall> &call) {
+  std::unique_ptr<PreparedCall> made(new PreparedCall(loaded));
+  Outcome outcome = made->build(request, options, sharingFrom);
+  if (outcome.ok())
+    call = std::move(made);
+  return outcome;
+}
+
+Outcome PreparedCall::build(const Request &request, const LayoutOptions &options, uint64_t sharingFrom) {
+  name = request.name;
+  key = request;
+  key.name = name;
+  if (key.preMulSum)
+    key.preMulSum->factor = {}; // each call has its own
+  const auto type = static_cast<ElementType>(request.type);
+  uint64_t count = request.count;
+  LayoutOptions chosen = options;
+  worthSharing = (loaded.asWritten->any() || loaded.inPlace->any()) &&
+                 callBytes(program, count, elementSize(type)).value_or(0) >= sharingFrom;
+  if (worthSharing && chosen.slotBytes == 0)
+    chosen.slotBytes = sharedTileBytes(program.ranks());
+  if (std::string problem = layout.compute(program, count, elementSize(type), chosen); !problem.empty())
+    return {gc3InvalidArgument, problem};
+  if (Padding::needed(program, count)) {
+    padded = std::make_unique<Padded>();
+    padded->layout = layout;
+    if (Outcome outcome = padded->placer.plan(loaded, padded->layout, request); !outcome.ok())
+      return outcome;
+    if (Outcome outcome = padded->padding.plan(program, request); !outcome.ok())
+      return outcome;
+    if (std::string problem = layout.compute(program, padded->padding.count(), elementSize(type), chosen);
+        !problem.empty())
+      return {gc3InvalidArgument, problem};
+  }
+  if (Outcome outcome = staging.plan(loaded, layout, request); !outcome.ok())
+    return outcome;
+  if (!fifoMemory.reserve(layout.fifoBytes) || !scratchMemory.reserve(layout.scratchBytes))
+    return {gc3SystemError, "no memory for " + std::to_string(layout.fifoBytes) + " bytes of FIFO slots and " +
+                                std::to_string(layout.scratchBytes) + " of scratch"};
+  parts.reset(new RankPart[program.ranks()]);
+  run.emplace(loaded, layout, reduceKernel(type, static_cast<ReduceOp>(request.op)), fifoMemory.data(),
+              scratchMemory.data());
+  streams = dataBytes() >= bytesWorthStreaming;
+  return {};
+}
+
+uint64_t PreparedCall::dataBytes() const {
+  uint64_t elements = 0;
+  for (const RankLayout &rank : layout.ranks)
+    elements += std::max(rank.input.elements, rank.output.elements);
+  return elements * layout.elementSize;
+}
+
+uint64_t PreparedCall::memoryBytes() const {
+  return fifoMemory.size() + scratchMemory.size() + staging.bytes() + (padded ? padded->padding.bytes() : 0) +
+         layout.buffers.size() * sizeof(BufferLayout) + program.threadBlockCount() * sizeof(ThreadBlockState) +
+         (run ? run->memoryBytes() : 0);
+}
+
+Outcome PreparedCall::place(uint32_t rank, const Request &request, Placement &placement) const {
+  return placer().place(rank, request, placement);
+}
+
+bool PreparedCall::hasMemoryFor(uint32_t rank, Placement placement) const {
+  return staging.reserved() || !staging.needsReserve(rank, padded ? Placement::Apart : placement);
+}
+
+Sharing PreparedCall::sharing(uint32_t rank, Placement placement) const {
+  return worthSharing && !padded ? staging.sharing(rank, placement) : Sharing::None;
+}
+
+void PreparedCall::hold(uint32_t rank) {
+  while (!run->tryHold(rank))
+    std::this_thread::yield();
+}
+
+void PreparedCall::expectAdversary() {
+  constexpr std::byte poison{0xcd}; // neither zero nor too small to show in a sum, whatever the type
+  sendsAhead = false;
+  std::fill_n(fifoMemory.data(), layout.fifoBytes, poison);
+  std::fill_n(scratchMemory.data(), layout.scratchBytes, poison);
+}
+
+void PreparedCall::enter(uint32_t rank, uint64_t number, const Request &request, Placement placement) {
+  hold(rank);
+  RankPart &part = parts[rank];
+  part.number = number;
+  part.open = false;
+  part.request = request;
+  part.placement = placement;
+  part.recording = timeline ? timeline->begin(rank, {number, &program, request.count, layout.tiles}) : nullptr;
+  RankMemory memory = padded // the padded copies are apart
+                          ? staging.memory(rank, Placement::Apart, padded->padding.padded(rank, request))
+                          : staging.memory(rank, placement, request);
+  memory.streams = streams;
+  run->start(rank, memory, part.recording);
+  if (sendsAhead && !padded && staging.sharing(rank, placement) != Sharing::None)
+    run->sendAhead(rank, sharing(rank, placement));
+  run->release(rank);
+}
+
+void PreparedCall::open(uint32_t rank, Sharing sharing) {
+  RankPart &part = parts[rank];
+  part.open = true;
+  if (!worthSharing)
+    run->expectMessages(rank);
+  if (padded) {
+    padded->padding.before(rank, part.request);
+    staging.before(rank, Placement::Apart, padded->padding.padded(rank, part.request));
+  } else {
+    staging.before(rank, part.placement, part.request);
+  }
+  if (sharing != Sharing::None)
+    run->shareMemory(rank, sharing);
+}
+
+/// A rank that is in another call by now has ended this one.
+bool PreparedCall::sweepHeld(uint32_t rank, uint64_t number, Sharing sharing) {
+  RankPart &part = parts[rank];
+  if (part.number != number || part.finished.load(std::memory_order_relaxed) >= number)
+    return false;
+  bool progress = !part.open;
+  if (!part.open)
+    open(rank, sharing);
+  progress |= run->sweep(rank);
+  if (run->finished(rank)) {
+    part.finished.store(number, std::memory_order_release);
+    progress = true;
+  }
+  return progress;
+}
+
+bool PreparedCall::sweep(uint32_t rank, uint64_t number, Sharing sharing) {
+  if (!run->tryHold(rank))
+    return false;
+  bool progress = sweepHeld(rank, number, sharing);
+  run->release(rank);
+  return progress;
+}
+
+void PreparedCall::leave(uint32_t rank) {
+  RankPart &part = parts[rank];
+  if (padded) {
+    staging.after(rank, Placement::Apart, padded->padding.padded(rank, part.request));
+    padded->padding.after(rank, part.request);
+  } else {
+    staging.after(rank, part.placement, part.request);
+  }
+  if (part.recording)
+    part.recording->setEnd(trace::now());
+}
+
+/// While all ranks are held nothing changes, and if no thread block can step, none ever will.
+void PreparedCall::diagnose(uint64_t number, Sharing sharing) {
+  if (diagnosing.exchange(true, std::memory_order_acquire))
+    return;
+  for (uint32_t rank = 0; rank < ranks(); ++rank)
+    hold(rank);
+  bool progress = stopped(), allFinished = true;
+  for (uint32_t rank = 0; rank < ranks(); ++rank) {
+    progress |= sweepHeld(rank, number, sharing);
+    allFinished &= parts[rank].number != number || finished(rank, number);
+  }
+  if (!progress && !allFinished) {
+    explanation = run->explainDeadlock();
+    isStopped.store(true, std::memory_order_release);
+  }
+  for (uint32_t rank = 0; rank < ranks(); ++rank)
+    run->release(rank);
+  diagnosing.store(false, std::memory_order_release);
+  dozing.wake();
+}
+
+Outcome PreparedCall::runAdversarial(uint64_t number, Sharing sharing, uint64_t seed) {
+  for (uint32_t rank = 0; rank < ranks(); ++rank) {
+    hold(rank);
+    open(rank, sharing);
+  }
+  std::string text = gc3::host::runAdversarial(*run, seed);
+  for (uint32_t rank = 0; rank < ranks(); ++rank) {
+    if (text.empty()) {
+      parts[rank].finished.store(number, std::memory_order_release);
+      leave(rank);
+    }
+    run->release(rank);
+  }
+  return text.empty() ? Outcome{} : Outcome{gc3Deadlock, text};
+}
+
+} // namespace gc3::host

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reductions of words, element by element, with the host's results bit by bit: half and bfloat16 round each operation
+// once, fp8 is computed in half and saturates, integers wrap, and a NaN loses against a number in min and max. But for
+// the bits of a NaN, and the sign of a zero under min and max: -0 is smaller than 0 here, and equal to it on the host.
+// Narrow types are reduced two or four at a time: scalar loops over them spill.
+#pragma once
+
+#include "kernel/Words.h"
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_fp8.h>
+
+namespace gc3::kernel {
+
+/// A word as parts of type P, and back.
+template <typename P>
+__device__ __forceinline__ P partOf(Word word, uint32_t index) {
+  static_assert(sizeof(P) == 4 || sizeof(P) == 8);
+  if constexpr (sizeof(P) == 8) {
+    return *reinterpret_cast<P *>(&word);
+  } else {
+    auto bits = static_cast<uint32_t>(word >> 32 * index);
+    return *reinterpret_cast<P *>(&bits);
+  }
+}
+template <typename P>
+__device__ __forceinline__ Word bitsOf(P part, uint32_t index) {
+  if constexpr (sizeof(P) == 8)
+    return *reinterpret_cast<Word *>(&part);
+  else
+    return static_cast<Word>(*reinterpret_cast<uint32_t *>(&part)) << 32 * index;
+}
+
+/// `P::apply(op, a, b)` for each part of a word.
+template <typename T, typename Parts>
+struct ByParts {
+  static constexpr uint32_t elementBytes = sizeof(T);
+  static __device__ __forceinline__ Word combine(Operation op, Word a, Word b) {
+    using P = typename Parts::Part;
+    Word result = 0;
+#pragma unroll
+    for (uint32_t i = 0; i < sizeof(Word) / sizeof(P); ++i)
+      result |= bitsOf(Parts::apply(op, partOf<P>(a, i), partOf<P>(b, i)), i);
+    return result;
+  }
+};
+
+template <typename T>
+__device__ __forceinline__ T larger(T a, T b) {
+  return a < b ? b : a;
+}
+template <typename T>
+__device__ __forceinline__ T smaller(T a, T b) {
+  return b < a ? b : a;
+}
+__device__ __forceinline__ float larger(float a, float b) {
+  return fmaxf(a, b);
+}
+__device__ __forceinline__ float smaller(float a, float b) {
+  return fminf(a, b);
+}
+__device__ __forceinline__ double larger(double a, double b) {
+  return fmax(a, b);
+}
+__device__ __forceinline__ double smaller(double a, double b) {
+  return fmin(a, b);
+}
+
+template <typename T>
+struct ScalarParts {
+  using Part = T;
+  static __device__ __forceinline__ T apply(Operation op, T a, T b) {
+    switch (op) {
+    case Operation::Sum: return a + b;
+    case Operation::Prod: return a * b;
+    case Operation::Max: return larger(a, b);
+    case Operation::Min: return smaller(a, b);
+    }
+    __builtin_unreachable();
+  }
+};
+
+template <bool Signed>
+struct ByteParts {
+  using Part = uint32_t;
+  static __device__ __forceinline__ uint32_t apply(Operation op, uint32_t a, uint32_t b) {
+    switch (op) {
+    case Operation::Sum: return __vadd4(a, b);
+    case Operation::Prod: return product(a, b);
+    case Operation::Max: return Signed ? __vmaxs4(a, b) : __vmaxu4(a, b);
+    case Operation::Min: return Signed ? __vmins4(a, b) : __vminu4(a, b);
+    }
+    __builtin_unreachable();
+  }
+
+private:
+  /// There is no instruction for four products of bytes.
+  static __device__ __forceinline__ uint32_t product(uint32_t a, uint32_t b) {
+    uint32_t result = 0;
+#pragma unroll
+    for (uint32_t shift = 0; shift != 32; shift += 8)
+      result |= ((a >> shift) * (b >> shift) & 0xff) << shift;
+    return result;
+  }
+};
+
+/// __half2 or __nv_bfloat162.
+template <typename Pair>
+struct PairParts {
+  using Part = Pair;
+  static __device__ __forceinline__ Pair apply(Operation op, Pair a, Pair b) {
+    switch (op) {
+    case Operation::Sum: return __hadd2_rn(a, b);
+    case Operation::Prod: return __hmul2_rn(a, b);
+    case Operation::Max: return __hmax2(a, b);
+    case Operation::Min: return __hmin2(a, b);
+    }
+    __builtin_unreachable();
+  }
+};
+
+/// Four fp8 at a time, two and two in half. GPUs before sm_90 have to emulate that, in minutes of compile time: refused
+/// on the host, as by NCCL.
+template <__nv_fp8_interpretation_t Kind>
+struct Fp8Parts {
+  using Part = uint32_t;
+  static __device__ __forceinline__ uint32_t apply(Operation op, uint32_t a, uint32_t b) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+    __trap();
+    return 0;
+#else
+    return pair(op, a, b) | pair(op, a >> 16, b >> 16) << 16;
+#endif
+  }
+
+private:
+  static __device__ __forceinline__ uint32_t pair(Operation op, uint32_t a, uint32_t b) {
+    const __half2_raw result =
+        PairParts<__half2>::apply(op, __half2(__nv_cvt_fp8x2_to_halfraw2(static_cast<__nv_fp8x2_storage_t>(a), Kind)),
+                                  __half2(__nv_cvt_fp8x2_to_halfraw2(static_cast<__nv_fp8x2_storage_t>(b), Kind)));
+    return __nv_cvt_halfraw2_to_fp8x2(result, __NV_SATFINITE, Kind);
+  }
+};
+
+/// By element type. Sums and products of signed and unsigned integers are the same bits, but not min and max.
+template <typename T>
+struct Arithmetic : ByParts<T, ScalarParts<T>> {};
+template <>
+struct Arithmetic<int8_t> : ByParts<int8_t, ByteParts<true>> {};
+template <>
+struct Arithmetic<uint8_t> : ByParts<uint8_t, ByteParts<false>> {};
+template <>
+struct Arithmetic<__half> : ByParts<__half, PairParts<__half2>> {};
+template <>
+struct Arithmetic<__nv_bfloat16> : ByParts<__nv_bfloat16, PairParts<__nv_bfloat162>> {};
+template <>
+struct Arithmetic<__nv_fp8_e4m3> : ByParts<__nv_fp8_e4m3, Fp8Parts<__NV_E4M3>> {};
+template <>
+struct Arithmetic<__nv_fp8_e5m2> : ByParts<__nv_fp8_e5m2, Fp8Parts<__NV_E5M2>> {};
+
+} // namespace gc3::kernel

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels of one element type, GC3_ELEMENT: compiled once for each, so that builds run in parallel and none is
+// large. The operation is chosen at run time, which costs a uniform branch and saves three kernels of four.
+#include "kernel/Arithmetic.cuh"
+#include "kernel/Interpreter.h"
+#include "kernel/Kernels.h"
+#include "kernel/PtxMachine.cuh"
+
+namespace gc3::kernel {
+
+namespace {
+
+template <Protocol P>
+__global__ void __launch_bounds__(mostThreads, 1) interpret(const __grid_constant__ KernelArgs call) {
+  __shared__ Shared shared;
+  PtxMachine machine;
+  Interpreter<PtxMachine, Arithmetic<GC3_ELEMENT>, P>(machine, shared, call).run();
+}
+
+} // namespace
+
+/// Kernel templates have no addresses across files, functions do.
+const void *GC3_KERNELS(Protocol protocol) {
+  switch (protocol) {
+  case Protocol::Simple: return reinterpret_cast<const void *>(&interpret<Protocol::Simple>);
+  case Protocol::LL: return reinterpret_cast<const void *>(&interpret<Protocol::LL>);
+  case Protocol::LL128: return reinterpret_cast<const void *>(&interpret<Protocol::LL128>);
+  }
+  return nullptr;
+}
+
+} // namespace gc3::kernel

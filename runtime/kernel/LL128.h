@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Protocol LL128: lines of 128 bytes, 120 of data and then a flag of 8, which is the message's number. A line is stored
+// by eight neighbouring lanes at once and, on links that allow this protocol, arrives whole, or its last 8 bytes last.
+//
+// Two lines hold 240 bytes: 15 packs, so that lanes load and store buffers by 16 bytes. The last lane of a line has one
+// pack of the data, the eighth, whose halves go beside the two flags; the other lanes have one of the eight packs and
+// one of the seven behind it. A warp moves four such pairs at a time, all of its lanes or none.
+#pragma once
+
+#include "kernel/Message.h"
+#include "kernel/TileRuns.h"
+#include "kernel/Wait.h"
+
+namespace gc3::kernel {
+
+inline constexpr uint32_t lineBytesLL128 = 128;
+inline constexpr uint32_t lineDataLL128 = 120;
+inline constexpr uint32_t warpLanes = 32;
+
+template <typename Machine, typename Arithmetic>
+class LL128 {
+public:
+  static constexpr bool countsArrivals = false;
+
+  /// A step that sends or receives. False: told to stop, the same for all lanes of a warp.
+  static GC3_DEVICE bool move(Machine &machine, const Motion &motion, const TileRun &run) {
+    const bool sends = motion.flags.sends;
+    const uint64_t bytes = sends ? run.nominalBytes : run.bytes;
+    const uint64_t lines = (bytes + lineDataLL128 - 1) / lineDataLL128;
+    const uint32_t lane = machine.thread() % warpLanes, inLine = lane % lanesPerLine;
+    const uint64_t stride = machine.threads() / lanesPerLine * 2;
+    for (uint64_t group = machine.thread() / warpLanes * linesPerWarp; group < lines; group += stride) {
+      const uint64_t line = group + lane / lanesPerLine * 2;
+      const uint32_t there = line + 1 < lines ? 2 : line < lines;
+      const uint64_t place =
+          run.inMessage / lineDataLL128 * lineBytesLL128 + line * lineBytesLL128 + inLine * sizeof(Pack);
+      const Part part(line * lineDataLL128 + inLine * sizeof(Pack), run.bytes, inLine);
+      Pair pair{};
+      if (motion.flags.reads)
+        pair = part.load(machine, run.source);
+      if (motion.flags.receives) {
+        Pair arrived{};
+        if (!receive(machine, motion, motion.message.in + place, there, inLine, arrived))
+          return false;
+        pair = motion.flags.reduces ? combined(motion.op, arrived, pair) : arrived;
+      }
+      if (sends)
+        send(machine, motion, motion.message.out + place, there, inLine, pair);
+      if (motion.flags.writes)
+        part.store(machine, run.target, pair);
+    }
+    return true;
+  }
+
+private:
+  static constexpr uint32_t elementBytes = Arithmetic::elementBytes;
+  static constexpr uint32_t lanesPerLine = lineBytesLL128 / sizeof(Pack);
+  static constexpr uint32_t linesPerWarp = 2 * warpLanes / lanesPerLine;
+
+  /// A lane's two packs of a pair of lines.
+  struct Pair {
+    Pack first, second;
+  };
+
+  static GC3_DEVICE Pair combined(Operation op, const Pair &a, const Pair &b) {
+    return {combine<Arithmetic>(op, a.first, b.first), combine<Arithmetic>(op, a.second, b.second)};
+  }
+
+  /// Where they lie in the data, and what there is from the first one on; the last lane of a line has only that.
+  struct Part {
+    uint64_t at;
+    uint32_t first, second; ///< bytes
+
+    GC3_DEVICE Part(uint64_t offset, uint64_t end, uint32_t inLine) : at(offset) {
+      const uint64_t left = offset < end ? end - offset : 0;
+      const auto bytes = static_cast<uint32_t>(left < mostBytes ? left : mostBytes);
+      first = bytes;
+      second = bytes > apart && inLine != lanesPerLine - 1 ? bytes - apart : 0;
+    }
+
+    GC3_DEVICE Pair load(Machine &machine, const std::byte *from) const {
+      return {loadPack<elementBytes>(machine, from + at, first),
+              loadPack<elementBytes>(machine, from + at + apart, second)};
+    }
+    GC3_DEVICE void store(Machine &machine, std::byte *to, const Pair &pair) const {
+      storePack<elementBytes>(machine, to + at, pair.first, first);
+      storePack<elementBytes>(machine, to + at + apart, pair.second, second);
+    }
+
+  private:
+    static constexpr uint32_t apart = lanesPerLine * sizeof(Pack), mostBytes = apart + sizeof(Pack);
+  };
+
+  /// What lanes 0 to 6 read may be older than the flags that lane 7 reads with them, so all read again.
+  static GC3_DEVICE bool receive(Machine &machine, const Motion &motion, const std::byte *at, uint32_t there,
+                                 uint32_t inLine, Pair &pair) {
+    const bool looks = inLine == lanesPerLine - 1;
+    for (uint32_t polls = 1;; ++polls) {
+      load(machine, at, there, pair);
+      const bool here = (there < 1 || pair.first.high == motion.message.inNumber) &&
+                        (there < 2 || pair.second.high == motion.message.inNumber);
+      if (machine.warpAll(here || !looks))
+        break;
+      if (polls % pollsPerLook == 0 && !machine.warpAll(machine.look(motion.stop) == 0))
+        return false;
+    }
+    load(machine, at, there, pair);
+    if (looks)
+      pair.first.high = pair.second.low;
+    return true;
+  }
+
+  static GC3_DEVICE void load(Machine &machine, const std::byte *at, uint32_t there, Pair &pair) {
+    if (there > 0)
+      pair.first = machine.loadLine(at);
+    if (there > 1)
+      pair.second = machine.loadLine(at + lineBytesLL128);
+  }
+
+  static GC3_DEVICE void send(Machine &machine, const Motion &motion, std::byte *at, uint32_t there, uint32_t inLine,
+                              Pair pair) {
+    if (inLine == lanesPerLine - 1) {
+      pair.second = {pair.first.high, motion.message.outNumber};
+      pair.first.high = motion.message.outNumber;
+    }
+    machine.storeLine(there > 0 ? at : nullptr, pair.first);
+    machine.storeLine(there > 1 ? at + lineBytesLL128 : nullptr, pair.second);
+  }
+};
+
+} // namespace gc3::kernel

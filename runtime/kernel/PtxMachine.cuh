@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the interpreter asks of a GPU, in CUDA and PTX (sm_75 and later). Weak accesses are plain; strong ones say how
+// far they reach. Elements of a vector are stored and loaded whole (PTX ISA, vector data types), which LL rests on.
+#pragma once
+
+#include "kernel/Wait.h"
+#include "kernel/Words.h"
+
+namespace gc3::kernel {
+
+class PtxMachine {
+public:
+  static constexpr bool hasNetwork = false; // runtime/gin has the one with
+
+  __device__ __forceinline__ uint32_t block() const { return blockIdx.x; }
+  __device__ __forceinline__ uint32_t thread() const { return threadIdx.x; }
+  __device__ __forceinline__ uint32_t threads() const { return blockDim.x; }
+  __device__ __forceinline__ void barrier() { __syncthreads(); }
+  /// Blocks have whole warps.
+  __device__ __forceinline__ bool warpAll(bool holds) { return __all_sync(0xffffffff, holds); }
+  __device__ __forceinline__ void pause() {}
+
+  template <uint32_t G>
+  __device__ __forceinline__ Unit<G> load(const std::byte *at) {
+    if constexpr (G == sizeof(Pack)) {
+      const ulonglong2 both = *globally<const ulonglong2>(at);
+      return {both.x, both.y};
+    } else {
+      return *globally<const Unit<G>>(at);
+    }
+  }
+  template <uint32_t G>
+  __device__ __forceinline__ void store(std::byte *at, const Unit<G> &value) {
+    if constexpr (G == sizeof(Pack))
+      *globally<ulonglong2>(at) = make_ulonglong2(value.low, value.high);
+    else
+      *globally<Unit<G>>(at) = value;
+  }
+
+  __device__ __forceinline__ uint64_t acquire(const uint64_t *at, Scope scope) {
+    uint64_t value;
+    if (scope == Scope::Gpu)
+      asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(global(at)) : "memory");
+    else
+      asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(value) : "l"(global(at)) : "memory");
+    return value;
+  }
+  __device__ __forceinline__ void fence(Scope scope) {
+    if (scope == Scope::Gpu)
+      asm volatile("fence.acq_rel.gpu;" ::: "memory");
+    else
+      asm volatile("fence.acq_rel.sys;" ::: "memory");
+  }
+  __device__ __forceinline__ void tell(uint64_t *at, uint64_t value, Scope scope) {
+    if (scope == Scope::Gpu)
+      asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(global(at)), "l"(value) : "memory");
+    else
+      asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(global(at)), "l"(value) : "memory");
+  }
+
+  // Of one GPU, too: what orders nothing waits for nobody, however far it reaches.
+  __device__ __forceinline__ Pack loadFlagged(const std::byte *at) {
+    Pack pack;
+    asm volatile("ld.relaxed.sys.global.v2.b64 {%0, %1}, [%2];"
+                 : "=l"(pack.low), "=l"(pack.high)
+                 : "l"(global(at))
+                 : "memory");
+    return pack;
+  }
+  __device__ __forceinline__ void storeFlagged(std::byte *at, const Pack &pack) {
+    asm volatile("st.relaxed.sys.global.v2.b64 [%0], {%1, %2};" ::"l"(global(at)), "l"(pack.low), "l"(pack.high)
+                 : "memory");
+  }
+  /// Volatile accesses, as NCCL makes them: LL128 rests on what links do and not on the memory model.
+  __device__ __forceinline__ Pack loadLine(const std::byte *at) {
+    Pack pack;
+    asm volatile("ld.volatile.global.v2.u64 {%0, %1}, [%2];"
+                 : "=l"(pack.low), "=l"(pack.high)
+                 : "l"(global(at))
+                 : "memory");
+    return pack;
+  }
+  /// Lanes whose line does not exist pass null.
+  __device__ __forceinline__ void storeLine(std::byte *at, const Pack &pack) {
+    __syncwarp(); // so that the lanes of a line store it together
+    if (at)
+      asm volatile("st.volatile.global.v2.u64 [%0], {%1, %2};" ::"l"(global(at)), "l"(pack.low), "l"(pack.high)
+                   : "memory");
+  }
+
+  /// Nanoseconds, alike on all multiprocessors; how finely it counts depends on the GPU.
+  __device__ __forceinline__ uint64_t now() {
+    uint64_t time;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(time)::"memory");
+    return time;
+  }
+
+  __device__ __forceinline__ uint32_t look(const uint32_t *at) {
+    uint32_t value;
+    asm volatile("ld.relaxed.sys.global.u32 %0, [%1];" : "=r"(value) : "l"(global(at)) : "memory");
+    return value;
+  }
+
+private:
+  static __device__ __forceinline__ size_t global(const void *at) { return __cvta_generic_to_global(at); }
+  /// Says that it is not shared or local memory, which each access would have to find out otherwise.
+  template <typename T, typename Byte>
+  static __device__ __forceinline__ T *globally(Byte *at) {
+    __builtin_assume(__isGlobal(at));
+    return reinterpret_cast<T *>(at);
+  }
+};
+
+} // namespace gc3::kernel

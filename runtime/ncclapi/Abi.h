@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// What of NCCL's binary interface the library in front of it needs: types, codes and the functions that it stands
+// before or calls. Own declarations, so that it builds where no NCCL is installed; test/nccl compares them with nccl.h
+// where there is one. Enumerations hold every int: a caller may pass what only a newer NCCL knows.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace gc3::ncclapi {
+
+struct OpaqueComm;
+struct OpaqueStream;
+/// NCCL's own handle, never looked into.
+using Comm = OpaqueComm *;
+/// A cudaStream_t.
+using Stream = OpaqueStream *;
+struct SimInfo;
+struct OpaqueWindow;
+/// Memory that all ranks have registered together.
+using Window = OpaqueWindow *;
+
+/// Ranks that are `stride` apart; passed by value.
+struct Team {
+  int ranks, rank, stride;
+};
+
+struct UniqueId {
+  char bytes[128];
+};
+
+/// The head of ncclConfig_t, alike since 2.14; more follows.
+struct Config {
+  size_t size;
+  unsigned magic;
+  unsigned version;
+  int blocking; ///< 0, 1, or configUndefined
+};
+inline constexpr int configUndefined = INT32_MIN;
+inline constexpr unsigned configMagic = 0xcafebeef, configVersion = 21400; ///< of one that has no more than this
+
+/// Flag of ncclCommShrink: what runs on the parent is aborted first.
+inline constexpr int shrinkAbort = 1;
+
+enum class Result : int {
+  Success = 0,
+  UnhandledCudaError = 1,
+  SystemError = 2,
+  InternalError = 3,
+  InvalidArgument = 4,
+  InvalidUsage = 5,
+  RemoteError = 6,
+  InProgress = 7,
+};
+
+enum class DataType : int {
+  Int8,
+  Uint8,
+  Int32,
+  Uint32,
+  Int64,
+  Uint64,
+  Float16,
+  Float32,
+  Float64,
+  Bfloat16,
+  Float8e4m3,
+  Float8e5m2,
+};
+inline constexpr int dataTypeCount = 12;
+
+/// From redOpCount on: made by ncclRedOpCreatePreMulSum.
+enum class RedOp : int { Sum, Prod, Max, Min, Avg };
+inline constexpr int redOpCount = 5;
+
+/// Where the scalar of an operation is, and when it is read: by the GPU when a call runs, or at once.
+enum class ScalarResidence : int { Device, HostImmediate };
+
+/// The functions' types, by their names without `nccl`.
+namespace signature {
+using AllGather = Result(const void *send, void *recv, size_t count, DataType, Comm, Stream);
+using AllReduce = Result(const void *send, void *recv, size_t count, DataType, RedOp, Comm, Stream);
+using AlltoAll = AllGather;
+using Bcast = Result(void *buffer, size_t count, DataType, int root, Comm, Stream);
+using Broadcast = Result(const void *send, void *recv, size_t count, DataType, int root, Comm, Stream);
+using Gather = Broadcast;
+using Reduce = Result(const void *send, void *recv, size_t count, DataType, RedOp, int root, Comm, Stream);
+using ReduceScatter = AllReduce;
+using Scatter = Broadcast;
+using CommAbort = Result(Comm);
+using CommCuDevice = Result(Comm, int *device);
+using CommCount = Result(Comm, int *ranks);
+using CommDestroy = Result(Comm);
+using CommFinalize = Result(Comm);
+using CommGetAsyncError = Result(Comm, Result *error);
+using CommGrow = Result(Comm parent, int ranks, const UniqueId *, int rank, Comm *child, Config *);
+using CommInitAll = Result(Comm *comms, int devices, const int *devlist);
+using CommInitRank = Result(Comm *, int ranks, UniqueId, int rank);
+using CommInitRankConfig = Result(Comm *, int ranks, UniqueId, int rank, Config *);
+using CommInitRankScalable = Result(Comm *, int ranks, int rank, int ids, UniqueId *, Config *);
+using CommRevoke = Result(Comm, int flags);
+using CommShrink = Result(Comm parent, int *excluded, int excludedCount, Comm *child, Config *, int flags);
+using CommSplit = Result(Comm parent, int color, int key, Comm *child, Config *);
+using CommUserRank = Result(Comm, int *rank);
+using CommWindowDeregister = Result(Comm, Window);
+using CommWindowRegister = Result(Comm, void *memory, size_t bytes, Window *, int flags);
+using DevCommCreate = Result(Comm, const void *requirements, void *deviceComm);
+using DevCommDestroy = Result(Comm, const void *deviceComm);
+using GetLsaDevicePointer = Result(Window, size_t offset, int lsaRank, void **pointer);
+using GetVersion = Result(int *version);
+using GroupEnd = Result();
+using GroupSimulateEnd = Result(SimInfo *);
+using GroupStart = Result();
+using MemAlloc = Result(void **memory, size_t bytes);
+using MemFree = Result(void *memory);
+using RedOpCreatePreMulSum = Result(RedOp *, void *scalar, DataType, ScalarResidence, Comm);
+using RedOpDestroy = Result(RedOp, Comm);
+using TeamLsa = Team(Comm);
+} // namespace signature
+
+// clang-format off
+#define GC3_NCCL_COLLECTIVES(X) \
+  X(AllGather) X(AllReduce) X(AlltoAll) X(Bcast) X(Broadcast) X(Gather) X(Reduce) X(ReduceScatter) X(Scatter)
+
+/// What libgc3nccl.so exports, with `nccl` before it.
+#define GC3_NCCL_INTERPOSED(X) \
+  GC3_NCCL_COLLECTIVES(X) \
+  X(CommInitAll) X(CommInitRank) X(CommInitRankConfig) X(CommInitRankScalable) \
+  X(CommGrow) X(CommShrink) X(CommSplit) \
+  X(CommAbort) X(CommDestroy) X(CommFinalize) X(CommRevoke) \
+  X(CommGetAsyncError) \
+  X(RedOpCreatePreMulSum) X(RedOpDestroy) \
+  X(GroupEnd) X(GroupSimulateEnd) X(GroupStart)
+// clang-format on
+
+/// What it calls in the installed library.
+#define GC3_NCCL_CALLED(X) GC3_NCCL_INTERPOSED(X) X(CommCount) X(CommUserRank)
+
+// clang-format off
+/// What programs on several GPUs need of it, besides TeamLsa and GetLsaDevicePointer (ncclapi/Nccl.h). Not exported: indented
+/// further than what Front.cmake reads.
+#define GC3_NCCL_FOR_WINDOWS(X) \
+    X(AllGather) X(CommAbort) X(CommCount) X(CommCuDevice) X(CommDestroy) X(CommSplit) X(CommUserRank) \
+    X(GetVersion) X(GroupEnd) X(GroupStart) X(CommWindowDeregister) X(CommWindowRegister) X(MemAlloc) X(MemFree)
+// clang-format on
+
+#define GC3_NCCL_ENUMERATOR(name) name,
+enum class Function : uint8_t { GC3_NCCL_CALLED(GC3_NCCL_ENUMERATOR) };
+enum class Collective : uint8_t { GC3_NCCL_COLLECTIVES(GC3_NCCL_ENUMERATOR) };
+#undef GC3_NCCL_ENUMERATOR
+
+#define GC3_NCCL_NAME(name) #name,
+inline constexpr const char *functionNames[] = {GC3_NCCL_CALLED(GC3_NCCL_NAME)};        ///< by Function
+inline constexpr const char *collectiveNames[] = {GC3_NCCL_COLLECTIVES(GC3_NCCL_NAME)}; ///< by Collective
+#undef GC3_NCCL_NAME
+
+template <Function>
+struct SignatureOf;
+#define GC3_NCCL_SIGNATURE(name)                                                                                       \
+  template <>                                                                                                          \
+  struct SignatureOf<Function::name> {                                                                                 \
+    using Type = signature::name;                                                                                      \
+  };
+GC3_NCCL_CALLED(GC3_NCCL_SIGNATURE)
+#undef GC3_NCCL_SIGNATURE
+
+} // namespace gc3::ncclapi

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds the installed NCCL and its functions with the dynamic loader.
+#include "ncclapi/Installed.h"
+
+#include "core/Log.h"
+
+#include <array>
+#include <atomic>
+#include <cstdlib>
+#include <dlfcn.h>
+#include <mutex>
+
+namespace gc3::ncclapi {
+
+namespace {
+
+thread_local unsigned insideDepth = 0;
+
+/// True for code of the shared object that this is in.
+bool isOurs(const void *address) {
+  static const char here = 0;
+  Dl_info theirs{}, ours{};
+  return dladdr(address, &theirs) && dladdr(&here, &ours) && theirs.dli_fbase == ours.dli_fbase;
+}
+
+/// `name` without its `nccl`, in an open library; null where it is missing or ours.
+void *findFunction(void *library, const std::string &name) {
+  for (const char *prefix : {"pnccl", "nccl"})
+    if (void *address = dlsym(library, (prefix + name).c_str()); address && !isOurs(address))
+      return address;
+  return nullptr;
+}
+
+/// `library` if it is an NCCL that is not ours.
+void *acceptable(void *library) {
+  return library && findFunction(library, "GetVersion") ? library : nullptr;
+}
+
+/// The installed library, never closed; null, and told, where none is found.
+void *openInstalled() {
+  // By the name that it calls itself, whatever its path, and although the program may have opened it for itself only.
+  if (void *library = acceptable(dlopen("libnccl.so.2", RTLD_NOLOAD | RTLD_LAZY)))
+    return library;
+  std::string why;
+  if (const char *path = std::getenv("GC3_NCCL_LIB"); path && *path) {
+    void *opened = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+    const char *error = opened ? nullptr : dlerror();
+    if (void *library = acceptable(opened))
+      return library;
+    why = "GC3_NCCL_LIB names '" + std::string(path) + "': " + (error ? error : "not an NCCL of its own");
+  } else {
+    why = "set GC3_NCCL_LIB to the installed libnccl.so.2";
+  }
+  if (void *library = acceptable(RTLD_NEXT))
+    return library;
+  if (void *library = acceptable(dlopen("libnccl.so.2", RTLD_LAZY | RTLD_LOCAL)))
+    return library;
+  core::tellOnce("there is no NCCL to call; " + why);
+  return nullptr;
+}
+
+/// Opened by the first call that finds it; the calls before fail.
+void *installedLibrary() {
+  static std::atomic<void *> found{nullptr};
+  static std::mutex opening;
+  if (void *library = found.load(std::memory_order_acquire))
+    return library;
+  std::lock_guard lock(opening);
+  if (!found.load(std::memory_order_relaxed))
+    found.store(openInstalled(), std::memory_order_release);
+  return found.load(std::memory_order_relaxed);
+}
+
+} // namespace
+
+void *findInstalled(const std::string &name) {
+  void *library = installedLibrary();
+  return library ? findFunction(library, name) : nullptr;
+}
+
+void *installedFunction(const std::string &name) {
+  void *address = findInstalled(name);
+  if (!address && installedLibrary())
+    core::tellOnce("the installed NCCL has no nccl" + name);
+  return address;
+}
+
+void *installedFunction(Function function) {
+  static std::array<std::atomic<void *>, std::size(functionNames)> found{};
+  std::atomic<void *> &address = found[static_cast<size_t>(function)];
+  if (void *known = address.load(std::memory_order_acquire))
+    return known;
+  void *looked = installedFunction(std::string(functionNames[static_cast<size_t>(function)]));
+  address.store(looked, std::memory_order_release);
+  return looked;
+}
+
+bool isInside() {
+  return insideDepth != 0;
+}
+Inside::Inside() {
+  ++insideDepth;
+}
+Inside::~Inside() {
+  --insideDepth;
+}
+
+} // namespace gc3::ncclapi

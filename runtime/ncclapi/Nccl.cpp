@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ncclapi/Nccl.h"
+
+namespace gc3::ncclapi {
+
+using core::Outcome;
+
+Outcome Nccl::find(void *(*function)(const std::string &name), Nccl &nccl) {
+  const char *missing = nullptr;
+  auto look = [&](auto *&place, const char *name) {
+    place = reinterpret_cast<std::remove_reference_t<decltype(place)>>(function(name));
+    missing = place || missing ? missing : name;
+  };
+  look(nccl.GetVersion, "GetVersion");
+  if (!nccl.GetVersion || nccl.GetVersion(&nccl.version) != Result::Success)
+    return {gc3InvalidUsage, "there is no NCCL"};
+  if (nccl.version < oldestVersion)
+    return {gc3InvalidUsage, "the installed NCCL is version " + std::to_string(nccl.version) + "; it takes " +
+                                 std::to_string(oldestVersion) + " or later"};
+#define GC3_LSA_LOOK(name) look(nccl.name, #name);
+  GC3_NCCL_FOR_WINDOWS(GC3_LSA_LOOK)
+#undef GC3_LSA_LOOK
+  look(nccl.TeamLsa, "TeamLsa");
+  look(nccl.DevCommCreate, "DevCommCreate");
+  look(nccl.DevCommDestroy, "DevCommDestroy");
+  if (nccl.version >= tellingVersion)
+    look(nccl.GetLsaDevicePointer, "GetLsaDevicePointer");
+  nccl.CommRevoke = reinterpret_cast<signature::CommRevoke *>(function("CommRevoke"));
+  if (missing)
+    return {gc3InvalidUsage, std::string("the installed NCCL has no nccl") + missing};
+  return {};
+}
+
+/// The codes that NCCL and we have in common.
+static gc3Result_t codeOf(Result result) {
+  switch (result) {
+  case Result::UnhandledCudaError: return gc3UnhandledCudaError;
+  case Result::InvalidArgument: return gc3InvalidArgument;
+  case Result::InvalidUsage: return gc3InvalidUsage;
+  case Result::InProgress: return gc3InProgress;
+  case Result::InternalError: return gc3InternalError;
+  case Result::Success:
+  case Result::SystemError:
+  case Result::RemoteError: break;
+  }
+  return gc3SystemError;
+}
+
+Outcome outcomeOf(Result result, const std::string &doing) {
+  if (result == Result::Success)
+    return {};
+  if (result == Result::InProgress)
+    return {codeOf(result), doing + ": the NCCL communicator does not block"};
+  return {codeOf(result), doing + ": NCCL's error " + std::to_string(static_cast<int>(result))};
+}
+
+} // namespace gc3::ncclapi

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cases, per rank:
+//   program without alias    out of place: nothing, unless a step writes the input or it has to be scaled: then a
+//   private copy             in place: a private copy of the input
+//   input lies in output     in place there: nothing; else the input is copied to its place in the receive buffer
+//   output lies in input     in place there: nothing; else a private copy of the input, the output copied out of it
+// In place anywhere else than the alias says goes through a private copy too. Padded buffers are private and apart, and
+// so are those of a rank of which one is not aligned to its elements.
+#include "plan/CopyPlan.h"
+
+#include <algorithm>
+
+namespace gc3::plan {
+
+using namespace kernel;
+
+using bundle::fbs::Alias;
+using core::BufferLayout;
+using core::Placement;
+
+namespace {
+
+constexpr uint64_t privateAlignment = 128;
+
+uint64_t wholeLines(uint64_t bytes) {
+  return (bytes + privateAlignment - 1) / privateAlignment * privateAlignment;
+}
+
+} // namespace
+
+static void add(std::vector<StreamMove> &moves, const StreamMove &move) {
+  if (move.elements != 0)
+    moves.push_back(move);
+}
+
+void CopyPlan::addCopy(std::vector<StreamMove> &moves, std::byte *to, const std::byte *from, uint64_t elements) const {
+  add(moves, {StreamMove::Kind::Copy, to, from, elements, {}});
+}
+
+/// A copy where nothing is scaled.
+void CopyPlan::addScaled(std::vector<StreamMove> &moves, std::byte *to, const std::byte *from, uint64_t elements,
+                         const core::Factor &factor) const {
+  add(moves, {scaling.scales ? StreamMove::Kind::Multiply : StreamMove::Kind::Copy, to, from, elements, factor});
+}
+
+bool CopyPlan::copiesInput(uint32_t rank, Placement placement) const {
+  const bundle::RankView &view = program.rank(rank);
+  if (view.inputSlots == 0)
+    return false;
+  switch (view.alias) {
+  case Alias::None: return placement == Placement::InPlace || view.writesInput || scaling.scales;
+  case Alias::InputInOutput: return placement == Placement::InPlace;
+  case Alias::OutputInInput: return placement != Placement::Aliased;
+  }
+  __builtin_unreachable();
+}
+
+uint64_t CopyPlan::paddedBytes(const BufferLayout &buffer) const {
+  return wholeLines(buffer.elements * run->elementSize);
+}
+
+uint64_t CopyPlan::scratchBytes(uint32_t rank) const {
+  return wholeLines(run->ranks[rank].scratchBytes);
+}
+
+bool CopyPlan::isPrivate(const core::Request &request) const {
+  auto isAligned = [this](const void *buffer) { return reinterpret_cast<uintptr_t>(buffer) % run->elementSize == 0; };
+  return run != &caller || !isAligned(request.send) || !isAligned(request.recv);
+}
+
+uint64_t CopyPlan::privateBytes(uint32_t rank, Placement placement, const core::Request &request) const {
+  const core::RankLayout &layout = run->ranks[rank];
+  if (!isPrivate(request))
+    return copiesInput(rank, placement) ? paddedBytes(layout.input) : 0;
+  return paddedBytes(layout.input) * (copiesInput(rank, Placement::Apart) ? 2 : 1) + paddedBytes(layout.output);
+}
+
+/// Where the buffer that lies in another begins there.
+std::byte *CopyPlan::inner(uint32_t rank, std::byte *outer) const {
+  return outer + run->ranks[rank].aliasElement * run->elementSize;
+}
+
+RankBuffers CopyPlan::planUnpadded(uint32_t rank, Placement placement, Ends ends, std::byte *memory,
+                                   Surroundings &surroundings) const {
+  const bundle::RankView &view = program.rank(rank);
+  const core::RankLayout &layout = run->ranks[rank];
+  RankBuffers result{{ends.input, ends.output, nullptr}};
+  const bool copied = copiesInput(rank, placement);
+  const bool intoOutput = view.alias == Alias::InputInOutput && placement != Placement::Aliased && view.inputSlots != 0;
+  std::byte *input = copied ? memory : ends.input;
+  if (copied && intoOutput) // it is scaled on its way on into the output
+    addCopy(surroundings.before, memory, ends.input, layout.input.elements);
+  else if (copied)
+    addScaled(surroundings.before, memory, ends.input, layout.input.elements, ends.factor);
+  if (intoOutput)
+    addScaled(surroundings.before, inner(rank, ends.output), input, layout.input.elements, ends.factor);
+  else if (!copied && scaling.scales) // lies where the program wants it: scaled there
+    addScaled(surroundings.before, input, input, layout.input.elements, ends.factor);
+  if (view.alias != Alias::InputInOutput)
+    result.buffers[static_cast<uint32_t>(Buffer::Input)] = input;
+  if (view.alias == Alias::OutputInInput && copied)
+    addCopy(surroundings.after, ends.output, inner(rank, input), layout.output.elements);
+  if (scaling.divisor != 1)
+    add(surroundings.after, {StreamMove::Kind::Divide, ends.output, ends.output, layout.output.elements, {}});
+  return result;
+}
+
+void CopyPlan::addBlocks(const BufferLayout &to, std::byte *toMemory, const BufferLayout &from, std::byte *fromMemory,
+                         uint32_t blocks, std::vector<StreamMove> &moves) const {
+  if (run == &caller) // which may have all blocks in one
+    return addCopy(moves, toMemory, fromMemory, from.elements);
+  const size_t size = run->elementSize;
+  for (uint64_t block = 0; block < blocks; ++block)
+    addCopy(moves, toMemory + block * to.blockElements * size, fromMemory + block * from.blockElements * size,
+            std::min(to.blockElements, from.blockElements));
+}
+
+RankBuffers CopyPlan::planRank(uint32_t rank, Placement placement, const core::Request &request, std::byte *memory,
+                               Surroundings &surroundings) const {
+  const Ends ends{static_cast<std::byte *>(const_cast<void *>(request.send)), static_cast<std::byte *>(request.recv),
+                  scaling.factor(request)};
+  if (!isPrivate(request))
+    return planUnpadded(rank, placement, ends, memory, surroundings);
+  const core::RankLayout &from = caller.ranks[rank], &to = run->ranks[rank];
+  const Ends padded{memory, memory + paddedBytes(to.input), ends.factor};
+  // The output is copied as well: what the program leaves alone stays as the caller has it.
+  addBlocks(to.output, padded.output, from.output, ends.output, program.outputBlocks(rank), surroundings.before);
+  addBlocks(to.input, padded.input, from.input, ends.input, program.inputBlocks(rank), surroundings.before);
+  const RankBuffers result =
+      planUnpadded(rank, Placement::Apart, padded, padded.output + paddedBytes(to.output), surroundings);
+  addBlocks(from.output, ends.output, to.output, padded.output, program.outputBlocks(rank), surroundings.after);
+  return result;
+}
+
+} // namespace gc3::plan

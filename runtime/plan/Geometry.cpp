@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tiles are as large as a FIFO slot allows, and all alike.
+#include "plan/Geometry.h"
+
+#include "core/Layout.h"
+#include "kernel/LL128.h"
+#include "kernel/LowLatency.h"
+
+#include <algorithm>
+
+namespace gc3::plan {
+
+using namespace kernel;
+
+namespace {
+
+constexpr uint64_t largestBuffer = uint64_t{1} << 62;
+
+/// Data comes in units of so many bytes, each in so many bytes of a slot.
+struct Packing {
+  uint32_t data, stored;
+};
+
+Packing packingOf(Protocol protocol) {
+  switch (protocol) {
+  case Protocol::Simple: return {sizeof(Pack), sizeof(Pack)};
+  case Protocol::LL: return {wordBytes, lineBytesLL};
+  case Protocol::LL128: return {2 * lineDataLL128, 2 * lineBytesLL128}; // lines go in pairs
+  }
+  __builtin_unreachable();
+}
+
+uint64_t divideUp(uint64_t a, uint64_t b) {
+  return a / b + (a % b != 0);
+}
+
+Shape shapeOf(const core::Program &program, uint32_t chunks, uint64_t count, uint64_t slotElements) {
+  const uint64_t slots = std::max<uint64_t>(1, uint64_t{chunks} * program.info().subdivision());
+  const uint64_t elements = *core::bufferElements(program.info(), 1, chunks, count);
+  bool whole = elements == slots * slotElements; // no short slots: runs go on past blocks
+  return whole ? Shape{UINT64_MAX, UINT32_MAX} : Shape{elements, static_cast<uint32_t>(slots)};
+}
+
+} // namespace
+
+uint64_t fewestBytesOfPiece(Protocol protocol) {
+  return packingOf(protocol).stored;
+}
+
+std::string setGeometry(const core::Program &program, uint64_t count, uint32_t elementBytes, const SlotSizes &sizes,
+                        KernelArgs &call) {
+  const std::string name = "program '" + program.info().name()->str() + "'";
+  if (sizes.slots < program.info().min_fifo_slots())
+    return name + " needs at least " + std::to_string(program.info().min_fifo_slots()) +
+           " FIFO slots per connection, " + std::to_string(sizes.slots) + " are there";
+  if (std::optional<uint64_t> bytes = core::callBytes(program, count, elementBytes); !bytes || *bytes > largestBuffer)
+    return "a buffer of " + name + " is beyond the address space";
+  call.slotElements = divideUp(count, core::slotsPerBlock(program.info()));
+  call.shapes[0] = shapeOf(program, program.info().input_chunks_per_block(), count, call.slotElements);
+  call.shapes[1] = shapeOf(program, program.info().output_chunks_per_block(), count, call.slotElements);
+  call.shapes[2] = {UINT64_MAX, UINT32_MAX};
+  call.slots = sizes.slots;
+  call.slotBytes = sizes.slotBytes;
+  const Packing unit = packingOf(sizes.protocol);
+  const uint64_t unitElements = unit.data / elementBytes;
+  const uint64_t most = sizes.slotBytes / unit.stored / program.info().max_count() * unitElements;
+  if (most == 0)
+    return name + " sends " + std::to_string(program.info().max_count()) +
+           " slots at once, too many for FIFO slots of " + std::to_string(sizes.slotBytes) + " bytes";
+  call.tiles = divideUp(call.slotElements, most);
+  if (call.tiles == 0)
+    call.tileElements = call.pieceStride = 0;
+  else if (uint64_t tile = divideUp(call.slotElements, call.tiles);
+           call.tiles == 1 && tile * elementBytes % unit.data == 0)
+    call.tileElements = tile, call.pieceStride = tile * elementBytes;
+  else {
+    tile = divideUp(tile, unitElements) * unitElements;
+    call.tileElements = tile, call.pieceStride = tile * elementBytes;
+    call.tiles = divideUp(call.slotElements, tile);
+  }
+  return {};
+}
+
+} // namespace gc3::plan

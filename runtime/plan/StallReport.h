@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the blocks of a stopped kernel waited for, in the words of the host's deadlocks.
+#pragma once
+
+#include "plan/ProgramImage.h"
+
+#include <span>
+#include <string>
+
+namespace gc3::plan {
+
+/// `reports` are those of all thread blocks of these ranks, in their order.
+std::string stallReport(const core::Program &program, core::RankRange ranks, std::span<const kernel::Report> reports);
+
+} // namespace gc3::plan

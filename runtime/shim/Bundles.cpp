@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opens bundles by the names in an environment variable.
+#include "shim/Bundles.h"
+
+#include "core/Log.h"
+
+#include <sstream>
+
+namespace gc3::shim {
+
+Bundles openBundles(const char *names) {
+  Bundles bundles;
+  std::istringstream rest(names);
+  for (std::string name; std::getline(rest, name, ':');) {
+    if (name.empty())
+      continue;
+    std::unique_ptr<bundle::BundleFile> file;
+    if (bundle::BundleStatus status = bundle::BundleFile::open(name.c_str(), file); !status.ok()) {
+      core::tellOnce("GC3_BUNDLES: '" + name + "': " + status.message + "; NCCL serves all calls");
+      return {};
+    }
+    bundles.push_back(std::move(file));
+  }
+  return bundles;
+}
+
+} // namespace gc3::shim

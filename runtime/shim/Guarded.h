@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// No exception crosses NCCL's interface.
+#pragma once
+
+#include "core/Log.h"
+#include "ncclapi/Abi.h"
+
+#include <exception>
+
+namespace gc3::shim {
+
+/// What `body` gives; SystemError, and told, where it throws: there is no memory.
+template <typename Body>
+ncclapi::Result guarded(Body body) noexcept {
+  try {
+    return body();
+  } catch (const std::exception &exception) {
+    core::tell(exception.what());
+    return ncclapi::Result::SystemError;
+  }
+}
+
+} // namespace gc3::shim
