@@ -4,20 +4,13 @@
 
 #include "core/Factor.h"
 #include "core/Program.h"
-#include "gc3.h"
+#include "core/Result.h"
 
 #include <optional>
 #include <span>
 #include <string>
 
 namespace gc3::core {
-
-/// An error code with its text; the text is empty on success.
-struct Outcome {
-  gc3Result_t code = gc3Success;
-  std::string text;
-  bool ok() const { return code == gc3Success; }
-};
 
 /// The code that the C API has for a bundle's error.
 Outcome toOutcome(const bundle::BundleStatus &status);
