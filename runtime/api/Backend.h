@@ -8,6 +8,8 @@
 
 namespace gc3::api {
 
+class NcclBackend;
+
 class Backend {
 public:
   Backend() = default;
@@ -35,14 +37,17 @@ public:
   /// begins fails alike on all ranks.
   virtual core::Outcome complete(const Arrival &arrival) = 0;
 
-  /// Which program a request would run; waits for no other rank.
-  virtual core::Outcome select(const core::Request &request, const char *&program) = 0;
+  /// The name of the program that a request would run. Waits for no other rank.
+  virtual core::Result<const char *> select(const core::Request &request) = 0;
 
-  /// What has become of calls on streams.
+  /// The first error of calls on streams.
   virtual core::Outcome asyncError() = 0;
 
-  /// A rank is destroyed; `aborts`: what runs on it ends first.
-  virtual void leave(uint32_t rank, bool aborts) { (void)rank, (void)aborts; }
+  /// A rank is destroyed or, if `aborts`, aborted.
+  virtual void leave(bool aborts) { (void)aborts; }
+
+  /// This object if it is a rank of an NCCL communicator, else null.
+  virtual NcclBackend *ofNccl() { return nullptr; }
 };
 
 } // namespace gc3::api

@@ -45,10 +45,10 @@ std::string answerTo(Backend &backend, const core::RankRequest &part) {
   Outcome outcome = core::checkRequest(part.request, part.rank, backend.ranks());
   if (outcome.ok() && core::isEmpty(part.request))
     return "no elements";
-  const char *program = nullptr;
-  if (outcome.ok())
-    outcome = backend.select(part.request, program);
-  return outcome.ok() ? "program '" + std::string(program) + "'" : onOneLine(outcome.text);
+  if (!outcome.ok())
+    return onOneLine(outcome.text);
+  const core::Result<const char *> program = backend.select(part.request);
+  return program.ok() ? "program '" + std::string(*program) + "'" : onOneLine(program.outcome().text);
 }
 
 } // namespace

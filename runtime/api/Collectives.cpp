@@ -89,7 +89,11 @@ gc3Result_t gc3SelectProgram(gc3Comm_t comm, const char *collective, size_t coun
     const core::StandardCollective *standard = core::findStandard(collective);
     bool asStandard = standard && (root >= 0 || !standard->hasRoot());
     CallKind kind = asStandard ? CallKind::Standard : CallKind::Collective;
-    return comm->backend->select({kind, collective, nullptr, nullptr, count, type, gc3Sum, root}, *program);
+    const core::Result<const char *> name =
+        comm->backend->select({kind, collective, nullptr, nullptr, count, type, gc3Sum, root});
+    if (name.ok())
+      *program = *name;
+    return name.outcome();
   });
 }
 

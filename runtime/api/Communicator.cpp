@@ -3,7 +3,7 @@
 #include "api/Handles.h"
 #include "api/HostBackend.h"
 #include "api/LoopbackBackend.h"
-#include "api/Lsa.h"
+#include "api/NcclBackend.h"
 #include "core/Proofs.h"
 #include "trace/RankFiles.h"
 
@@ -138,13 +138,11 @@ extern "C" gc3Result_t gc3CommInit(gc3Comm_t *comm, gc3Bundle_t bundle, void *nc
     gc3GpuConfig_t chosen = GC3_GPU_CONFIG_INITIALIZER;
     if (Outcome outcome = readConfig(chosen, config, "GC3_GPU_CONFIG_INITIALIZER"); !outcome.ok())
       return outcome;
-    api::Lsa::Init init;
-    init.comm = comm;
-    init.applicant.comm = static_cast<ncclapi::Comm>(ncclComm);
-    init.applicant.files = {bundle->file};
-    init.applicant.options = cuda::optionsOf(chosen);
-    init.applicant.options.traceName = traceName(chosen.trace);
-    return api::enqueue(init);
+    cuda::Options options = cuda::optionsOf(chosen);
+    options.traceName = traceName(chosen.trace);
+    const core::Result<std::shared_ptr<comm::Communicator>> made =
+        api::NcclBackend::create(static_cast<ncclapi::Comm>(ncclComm), bundle->file, options);
+    return made.ok() ? api::enqueue({comm, *made}) : made.outcome();
   });
 }
 
@@ -160,7 +158,7 @@ extern "C" gc3Result_t gc3CommGetAsyncError(gc3Comm_t comm, gc3Result_t *result)
 /// Frees a rank.
 static gc3Result_t leave(gc3Comm_t comm, bool aborts) {
   if (comm)
-    comm->backend->leave(comm->rank, aborts);
+    comm->backend->leave(aborts);
   api::Use::end(comm);
   return gc3Success;
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups: calls noted per thread, then run: on GPUs in their order, on CPUs in rounds. In a round every communicator
-// that still has calls makes its next one. The thread arrives with all of them before it waits for any, so that threads
-// may note the calls of different worlds in different orders. Linear in the calls.
+// Groups: calls noted per thread, then run: those of NCCL communicators as a comm::CallGroup, those of ranks that share
+// a GPU in their order, those on CPUs in rounds. In a round every communicator that still has calls makes its next one.
+// The thread arrives with all of them before it waits for any, so that threads can note the calls of different worlds in
+// different orders. Linear in the calls.
 #include "api/CallLines.h"
-#include "api/Lsa.h"
+#include "api/NcclBackend.h"
 #include "core/Log.h"
 
 #include <algorithm>
@@ -26,7 +27,7 @@ struct Noted {
 /// What a thread has noted since the outermost gc3GroupStart.
 struct Group {
   unsigned depth = 0;
-  std::vector<Lsa::Init> inits;
+  std::vector<NcclBackend::Init> inits;
   std::deque<Noted> calls; // elements do not move, so that request.name stays valid
   Outcome failure;         // of the first call that was refused at once
 };
@@ -57,8 +58,9 @@ Sorted sortCalls(std::deque<Noted> &calls) {
   std::unordered_map<Backend *, size_t> worldOf;
   std::unordered_map<gc3Comm *, size_t> madeBy;
   for (Noted &call : calls) {
-    call.request.name = call.name;
     Backend *backend = call.comm->backend.get();
+    if (backend->ofNccl())
+      continue;
     auto [place, isNew] = worldOf.try_emplace(backend, sorted.worlds.size());
     if (isNew)
       sorted.worlds.push_back({backend, {}, {}});
@@ -91,6 +93,37 @@ Outcome finish(const Rounds &world, size_t round, const Backend::Arrival &arriva
   for (const Noted *call : world.rounds[round])
     report(call->comm.get(), outcome);
   return outcome;
+}
+
+/// The calls on NCCL communicators. Returns the first error; the calls after it are made, since other ranks make them.
+Outcome runOnNccl(std::deque<Noted> &calls) {
+  std::vector<comm::CallGroup::Call> made;
+  std::vector<gc3Comm *> makers; // of these
+  Outcome first;
+  const auto note = [&](gc3Comm *comm, const Outcome &outcome) {
+    report(comm, outcome);
+    if (first.ok())
+      first = outcome;
+  };
+  for (Noted &call : calls) {
+    NcclBackend *backend = call.comm->backend->ofNccl();
+    if (!backend)
+      continue;
+    const core::RankRequest part{call.comm->rank, call.request};
+    if (core::informs())
+      informOf(*backend, backend->arrive({&part, 1}));
+    core::Result<std::optional<comm::CallGroup::Call>> own = backend->callOf(call.request);
+    if (!own.ok()) {
+      note(call.comm.get(), own.outcome());
+    } else if (*own) {
+      made.push_back(std::move(**own));
+      makers.push_back(call.comm.get());
+    }
+  }
+  comm::CallGroup::run(made);
+  for (size_t i = 0; i < made.size(); ++i)
+    note(makers[i], made[i].outcome);
+  return first;
 }
 
 /// Of the worlds whose calls are put on streams: as if the calls were made one by one, as other threads may do. Those
@@ -132,11 +165,14 @@ void runRound(std::vector<Rounds> &worlds, size_t round) {
 gc3Result_t runGroup() {
   std::deque<Noted> calls;
   calls.swap(group.calls);
-  const std::vector<Lsa::Init> inits = std::exchange(group.inits, {});
+  const std::vector<NcclBackend::Init> inits = std::exchange(group.inits, {});
   Outcome failure = std::exchange(group.failure, {});
   if (!failure.ok())
     return report(nullptr, failure);
-  const Outcome initialised = inits.empty() ? Outcome{} : Lsa::make(inits);
+  const Outcome initialised = inits.empty() ? Outcome{} : NcclBackend::join(inits);
+  for (Noted &call : calls)
+    call.request.name = call.name;
+  const Outcome onNccl = runOnNccl(calls);
   Sorted sorted = sortCalls(calls);
   const Outcome onStreams = runTurns(sorted);
   std::vector<Rounds> &worlds = sorted.worlds;
@@ -145,7 +181,7 @@ gc3Result_t runGroup() {
     rounds = std::max(rounds, world.rounds.size());
   for (size_t round = 0; round < rounds; ++round)
     runRound(worlds, round);
-  for (const Outcome &outcome : {initialised, onStreams})
+  for (const Outcome &outcome : {initialised, onNccl, onStreams})
     if (!outcome.ok())
       return report(nullptr, outcome);
   for (const Rounds &world : worlds)
@@ -162,9 +198,9 @@ gc3Result_t refuse(gc3Comm *comm, gc3Result_t code, const char *text) {
   return report(comm, code, text);
 }
 
-Outcome enqueue(const Lsa::Init &init) {
+Outcome enqueue(const NcclBackend::Init &init) {
   if (group.depth == 0)
-    return Lsa::make({&init, 1});
+    return NcclBackend::join({&init, 1});
   group.inits.push_back(init);
   return {};
 }

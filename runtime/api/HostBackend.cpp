@@ -257,13 +257,12 @@ Outcome HostBackend::complete(const Arrival &arrival) {
   return run(arrival);
 }
 
-Outcome HostBackend::select(const core::Request &request, const char *&program) {
+core::Result<const char *> HostBackend::select(const core::Request &request) {
   std::lock_guard lock(agreement);
   const core::LoadedProgram *chosen = nullptr;
-  Outcome outcome = table.select(request, chosen);
-  if (outcome.ok())
-    program = chosen->program->info().name()->c_str();
-  return outcome;
+  if (Outcome outcome = table.select(request, chosen); !outcome.ok())
+    return outcome;
+  return chosen->program->info().name()->c_str();
 }
 
 } // namespace gc3::api

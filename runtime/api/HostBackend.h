@@ -36,7 +36,7 @@ public:
   Arrival arrive(std::span<const core::RankRequest> parts) override;
   /// After a call that timed out the ranks no longer agree on which call is which, so every later one fails at once.
   core::Outcome complete(const Arrival &arrival) override;
-  core::Outcome select(const core::Request &request, const char *&program) override;
+  core::Result<const char *> select(const core::Request &request) override;
   core::Outcome asyncError() override { return {}; }
 
 private:

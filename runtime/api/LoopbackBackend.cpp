@@ -36,8 +36,11 @@ Outcome LoopbackBackend::complete(const Arrival &arrival) {
   return world->call(requests, static_cast<cuda::Stream>(arrival.parts[0].request.stream));
 }
 
-Outcome LoopbackBackend::select(const core::Request &request, const char *&program) {
-  return world->select(request, program);
+core::Result<const char *> LoopbackBackend::select(const core::Request &request) {
+  const char *program = nullptr;
+  if (Outcome outcome = world->select(request, program); !outcome.ok())
+    return outcome;
+  return program;
 }
 
 Outcome LoopbackBackend::asyncError() {

@@ -17,7 +17,7 @@ public:
   bool takesStreams() const override { return true; }
   Arrival arrive(std::span<const core::RankRequest> parts) override { return {{}, parts, 0, true}; }
   core::Outcome complete(const Arrival &arrival) override;
-  core::Outcome select(const core::Request &request, const char *&program) override;
+  core::Result<const char *> select(const core::Request &request) override;
   core::Outcome asyncError() override;
 
 private:

@@ -126,9 +126,10 @@ Outcome LoopbackWorld::put(std::span<const Request> requests, Stream stream) {
   const OnDevice device(cuda, runner.room().device);
   if (!device.outcome().ok())
     return device.outcome();
-  uint64_t capture = 0;
-  if (Outcome outcome = runner.findCapture(stream, capture); !outcome.ok())
-    return outcome;
+  const core::Result<uint64_t> found = runner.findCapture(stream);
+  if (!found.ok())
+    return found.outcome();
+  const uint64_t capture = *found;
   if (requests.size() != ranks)
     return {gc3InvalidUsage, "a call of " + std::to_string(requests.size()) + " of " + std::to_string(ranks) +
                                  " ranks; on one GPU all ranks make it in one group"};
@@ -162,8 +163,7 @@ Outcome LoopbackWorld::select(const Request &request, const char *&program) {
 
 /// Memory is given back when nothing runs: a kernel that never ends is stopped, if there is a timeout.
 LoopbackWorld::~LoopbackWorld() {
-  bool idle = false;
-  while (runner.isIdle(idle).ok() && !idle) {
+  for (core::Result<bool> idle = false; (idle = runner.isIdle()).ok() && !*idle;) {
     runner.watch(Watchdog::Clock::now());
     std::this_thread::yield();
   }

@@ -28,7 +28,9 @@ Outcome Runner::prepare() {
   reportStream = OwnStream(cuda, stream);
   if (Outcome outcome = allocate(cuda, sizeof(uint32_t), "a word that stops kernels", stopWord); !outcome.ok())
     return outcome;
-  *static_cast<uint32_t *>(stopWord.get()) = 0;
+  auto *word = static_cast<uint32_t *>(stopWord.get());
+  *word = 0;
+  published = word;
   return createEvent(cuda, lastCall);
 }
 
@@ -46,8 +48,12 @@ const GpuProgram &Runner::add(std::unique_ptr<GpuProgram> program) {
   return *programs.back();
 }
 
-Outcome Runner::findCapture(Stream stream, uint64_t &capture) const {
-  return outcomeOf(cuda, cuda.capture(&capture, stream), "asking whether the stream is captured");
+core::Result<uint64_t> Runner::findCapture(Stream stream) const {
+  uint64_t capture = 0;
+  Outcome outcome = outcomeOf(cuda, cuda.capture(&capture, stream), "asking whether the stream is captured");
+  if (!outcome.ok())
+    return outcome;
+  return capture;
 }
 
 Outcome Runner::plan(const GpuProgram &program, std::span<const Request> requests, uint64_t capture, Plan &plan) {
@@ -185,15 +191,15 @@ Outcome Runner::awaitLastCall(Stream stream) const {
   return outcomeOf(cuda, cuda.await(stream, lastCall.get()), "waiting for the last call");
 }
 
-Outcome Runner::isIdle(bool &idle) const {
-  idle = true;
+core::Result<bool> Runner::isIdle() const {
   if (!lastCall.get())
-    return {};
+    return true;
   const Result result = cuda.query(lastCall.get());
-  if (result == unloading) // a thread that looks after kernels to the end
-    return {};
-  idle = result != notReady;
-  return idle ? outcomeOf(cuda, result, "a call that was under way") : Outcome{};
+  if (result == notReady)
+    return false;
+  if (Outcome outcome = outcomeOf(cuda, result, "a call that was under way"); !outcome.ok() && result != unloading)
+    return outcome;
+  return true;
 }
 
 /// What the blocks of the stopped kernel waited for.
@@ -233,8 +239,7 @@ Outcome Runner::glance(Watchdog::Clock::time_point now) {
 /// nobody ask anything before that is stopped.
 Outcome Runner::watch(Watchdog::Clock::time_point now) {
   const bool hasEnded = lookAtBlocks(now);
-  bool idle = false;
-  const Outcome asked = isIdle(idle);
+  const Outcome asked = isIdle().outcome();
   std::unique_lock lock(watching);
   if (watched == Watched::Telling || watched == Watched::Over)
     return whyBroken;
@@ -267,7 +272,7 @@ void Runner::addReason(const Outcome &why) {
 }
 
 void Runner::stop() {
-  if (auto *word = static_cast<uint32_t *>(stopWord.get())) // else nothing has been prepared that could run
+  if (uint32_t *word = published) // else nothing has been prepared that could run
     __atomic_store_n(word, 1, __ATOMIC_RELAXED);
 }
 

@@ -9,6 +9,7 @@
 #include "cuda/Watchdog.h"
 #include "plan/CopyPlan.h"
 
+#include <atomic>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -43,7 +44,7 @@ public:
     Launch launch{};
     uint64_t capture = 0; ///< that it is a part of; 0: none
   };
-  core::Outcome findCapture(Stream stream, uint64_t &capture) const;
+  core::Result<uint64_t> findCapture(Stream stream) const;
   /// A call with one valid request for each of the program's ranks here, all alike.
   core::Outcome plan(const GpuProgram &program, std::span<const core::Request> requests, uint64_t capture, Plan &plan);
   /// Behind the last call, whatever stream that was on, or is replayed on.
@@ -59,7 +60,7 @@ public:
   /// What comes next on a stream that is not captured comes behind the last call.
   core::Outcome awaitLastCall(Stream stream) const;
   /// Whether the calls that were enqueued or replayed have ended, or failed.
-  core::Outcome isIdle(bool &idle) const;
+  core::Result<bool> isIdle() const;
 
   /// Looks after the kernels under way: if there is a timeout, one that runs for longer is stopped, also in a replay of
   /// a graph. Not ok: a call has been stopped, or has failed. The connections are in the middle of messages then.
@@ -98,6 +99,7 @@ private:
   OwnStream ownStream;
   OwnStream reportStream; ///< nobody waits there for anybody
   PinnedMemory stopWord;
+  std::atomic<uint32_t *> published{nullptr}; ///< the stop word, for threads that stop kernels
   OwnEvent lastCall;       ///< also of replays
   bool isInGraphs = false; ///< it is
   /// Of late, and the last call in each. Nobody tells when one has ended; one that so many others begin within would

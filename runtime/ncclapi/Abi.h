@@ -29,15 +29,20 @@ struct UniqueId {
   char bytes[128];
 };
 
-/// The head of ncclConfig_t, alike since 2.14; more follows.
+/// The fields of ncclConfig_t that NCCL 2.18 has; later versions add fields after them. Undefined fields have
+/// configUndefined, or null.
 struct Config {
   size_t size;
   unsigned magic;
-  unsigned version;
-  int blocking; ///< 0, 1, or configUndefined
+  unsigned version; ///< of NCCL, whose fields the config has
+  int blocking;     ///< 0 or 1
+  int cgaClusterSize;
+  int minCTAs, maxCTAs; ///< thread blocks of a kernel, which is also channels
+  const char *netName;
+  int splitShare; ///< 1: a child shares the parent's resources
 };
 inline constexpr int configUndefined = INT32_MIN;
-inline constexpr unsigned configMagic = 0xcafebeef, configVersion = 21400; ///< of one that has no more than this
+inline constexpr unsigned configMagic = 0xcafebeef, configVersion = 21800;
 
 /// Flag of ncclCommShrink: what runs on the parent is aborted first.
 inline constexpr int shrinkAbort = 1;
@@ -125,8 +130,7 @@ using TeamLsa = Team(Comm);
 /// What libgc3nccl.so exports, with `nccl` before it.
 #define GC3_NCCL_INTERPOSED(X) \
   GC3_NCCL_COLLECTIVES(X) \
-  X(CommInitAll) X(CommInitRank) X(CommInitRankConfig) X(CommInitRankScalable) \
-  X(CommGrow) X(CommShrink) X(CommSplit) \
+  X(CommShrink) \
   X(CommAbort) X(CommDestroy) X(CommFinalize) X(CommRevoke) \
   X(CommGetAsyncError) \
   X(RedOpCreatePreMulSum) X(RedOpDestroy) \
@@ -140,7 +144,8 @@ using TeamLsa = Team(Comm);
 /// What programs on several GPUs need of it, besides TeamLsa and GetLsaDevicePointer (ncclapi/Nccl.h). Not exported: indented
 /// further than what Front.cmake reads.
 #define GC3_NCCL_FOR_WINDOWS(X) \
-    X(AllGather) X(CommAbort) X(CommCount) X(CommCuDevice) X(CommDestroy) X(CommSplit) X(CommUserRank) \
+    X(AllGather) X(CommAbort) X(CommCount) X(CommCuDevice) X(CommDestroy) X(CommGetAsyncError) X(CommRevoke) \
+    X(CommSplit) X(CommUserRank) \
     X(GetVersion) X(GroupEnd) X(GroupStart) X(CommWindowDeregister) X(CommWindowRegister) X(MemAlloc) X(MemFree)
 // clang-format on
 

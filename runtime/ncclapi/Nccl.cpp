@@ -25,7 +25,6 @@ Outcome Nccl::find(void *(*function)(const std::string &name), Nccl &nccl) {
   look(nccl.DevCommDestroy, "DevCommDestroy");
   if (nccl.version >= tellingVersion)
     look(nccl.GetLsaDevicePointer, "GetLsaDevicePointer");
-  nccl.CommRevoke = reinterpret_cast<signature::CommRevoke *>(function("CommRevoke"));
   if (missing)
     return {gc3InvalidUsage, std::string("the installed NCCL has no nccl") + missing};
   return {};
@@ -52,6 +51,19 @@ Outcome outcomeOf(Result result, const std::string &doing) {
   if (result == Result::InProgress)
     return {codeOf(result), doing + ": the NCCL communicator does not block"};
   return {codeOf(result), doing + ": NCCL's error " + std::to_string(static_cast<int>(result))};
+}
+
+/// Later versions of NCCL have further codes, which callers can't be expected to know.
+Result resultOf(const Outcome &outcome) {
+  switch (outcome.code) {
+  case gc3Success: return Result::Success;
+  case gc3UnhandledCudaError: return Result::UnhandledCudaError;
+  case gc3SystemError: return Result::SystemError;
+  case gc3InvalidArgument: return Result::InvalidArgument;
+  case gc3InvalidUsage: return Result::InvalidUsage;
+  case gc3Timeout: return Result::RemoteError;
+  default: return Result::InternalError;
+  }
 }
 
 } // namespace gc3::ncclapi

@@ -19,8 +19,7 @@ struct Nccl {
 #undef GC3_LSA_FUNCTION
   signature::TeamLsa *TeamLsa = nullptr;
   signature::GetLsaDevicePointer *GetLsaDevicePointer = nullptr; ///< null before tellingVersion
-  signature::CommRevoke *CommRevoke = nullptr;                   ///< null where it has none
-  signature::DevCommCreate *DevCommCreate = nullptr;             ///< these two are for the part between nodes alone
+  signature::DevCommCreate *DevCommCreate = nullptr;             ///< for the GIN plugin, as the next
   signature::DevCommDestroy *DevCommDestroy = nullptr;
   // NOLINTEND(readability-identifier-naming)
 
@@ -31,5 +30,8 @@ struct Nccl {
 /// The code of the C API, with what was being done and NCCL's number. gc3InProgress: the communicator does not block,
 /// so NCCL goes on by itself.
 core::Outcome outcomeOf(Result result, const std::string &doing);
+
+/// NCCL's code for an outcome, for callers of NCCL's functions.
+Result resultOf(const core::Outcome &outcome);
 
 } // namespace gc3::ncclapi

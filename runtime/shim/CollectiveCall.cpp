@@ -26,6 +26,21 @@ static bool hasRoot(Collective collective) {
          collective == Collective::Reduce || collective == Collective::Scatter;
 }
 
+const char *standardName(Collective collective) {
+  switch (collective) {
+  case Collective::AllGather: return "allgather";
+  case Collective::AllReduce: return "allreduce";
+  case Collective::AlltoAll: return "alltoall";
+  case Collective::Bcast:
+  case Collective::Broadcast: return "broadcast";
+  case Collective::Gather: return "gather";
+  case Collective::Reduce: return "reduce";
+  case Collective::ReduceScatter: return "reduce_scatter";
+  case Collective::Scatter: return "scatter";
+  }
+  __builtin_unreachable();
+}
+
 std::string_view whyNever(const CollectiveCall &call, int ranks) {
   if (ranks == 1)
     return "one rank";

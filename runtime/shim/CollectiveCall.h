@@ -28,7 +28,10 @@ struct CollectiveCall {
   std::optional<core::PreMulSum> preMulSum{}; ///< what `op` is, if it is known to have been made by the application
 };
 
-/// Why no program can serve the call, whatever the bundles; empty if one could. It depends on nothing that may differ
+/// The name that programs have for a collective.
+const char *standardName(Collective collective);
+
+/// Why no program can run the call, whatever the bundles; empty if one could. It depends on nothing that may differ
 /// between ranks.
 std::string_view whyNever(const CollectiveCall &call, int ranks);
 

@@ -1,84 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
 // The collectives and groups, as NCCL exports them.
-#include "nccl/Group.h"
 #include "ncclapi/Installed.h"
 #include "shim/Exports.h"
+#include "shim/Group.h"
 #include "shim/Guarded.h"
 
-using namespace gc3::nccl;
+using namespace gc3::shim;
 
-/// Runs a program, or keeps the call until the end of the group; what no program serves is NCCL's at once.
-static Result serve(CollectiveCall call) {
+/// Runs a program, or defers the call to the end of the group. NCCL gets what no program runs.
+static Result run(CollectiveCall call) {
   if (isInside())
     return forward(call);
   return guarded([&] {
-    Group &group = Group::ofThisThread();
-    std::shared_ptr<const Entry> entry = Communicators::table().findOrExpected(call.comm);
-    if (entry && static_cast<int>(call.op) >= redOpCount)
-      call.preMulSum = Communicators::table().operation(call.comm, call.op);
-    if (entry && entry->waits) {
-      if (group.isOpen()) {
-        group.keep({nullptr, call, -1}, std::move(entry));
-        return Result::Success;
-      }
-      Kept first{{nullptr, call, -1}, entry};
-      Communicators::table().makeReady(std::vector<CallsOfOne>{{&first}});
-      if (entry->own->isAborted())
-        return Result::InvalidUsage;
-      return first.work.attachment ? Communicators::table().run({&first.work, 1}) : forward(call);
-    }
-    Decision decision = entry ? entry->decide(call) : Decision{};
-    if (!decision.served()) {
-      if (entry)
-        group.pass(*entry);
+    Interposer &interposer = Interposer::ofProcess();
+    std::shared_ptr<Communicator> communicator = interposer.findOrAdd(call.comm);
+    if (!communicator)
       return forward(call);
-    }
-    Work work{entry->attached.attachment.get(), call, decision.program};
-    if (!group.isOpen())
-      return Communicators::table().run({&work, 1});
-    group.keep(work, std::move(entry));
-    return Result::Success;
+    if (static_cast<int>(call.op) >= redOpCount)
+      call.preMulSum = interposer.operation(call.comm, call.op);
+    return Group::ofThisThread().call(call, std::move(communicator));
   });
 }
 
 extern "C" {
 
 Result ncclAllGather(const void *send, void *recv, size_t count, DataType type, Comm comm, Stream stream) {
-  return serve({Collective::AllGather, send, recv, count, type, RedOp::Sum, -1, comm, stream});
+  return run({Collective::AllGather, send, recv, count, type, RedOp::Sum, -1, comm, stream});
 }
 
 Result ncclAllReduce(const void *send, void *recv, size_t count, DataType type, RedOp op, Comm comm, Stream stream) {
-  return serve({Collective::AllReduce, send, recv, count, type, op, -1, comm, stream});
+  return run({Collective::AllReduce, send, recv, count, type, op, -1, comm, stream});
 }
 
 Result ncclAlltoAll(const void *send, void *recv, size_t count, DataType type, Comm comm, Stream stream) {
-  return serve({Collective::AlltoAll, send, recv, count, type, RedOp::Sum, -1, comm, stream});
+  return run({Collective::AlltoAll, send, recv, count, type, RedOp::Sum, -1, comm, stream});
 }
 
 Result ncclBcast(void *buffer, size_t count, DataType type, int root, Comm comm, Stream stream) {
-  return serve({Collective::Bcast, buffer, buffer, count, type, RedOp::Sum, root, comm, stream});
+  return run({Collective::Bcast, buffer, buffer, count, type, RedOp::Sum, root, comm, stream});
 }
 
 Result ncclBroadcast(const void *send, void *recv, size_t count, DataType type, int root, Comm comm, Stream stream) {
-  return serve({Collective::Broadcast, send, recv, count, type, RedOp::Sum, root, comm, stream});
+  return run({Collective::Broadcast, send, recv, count, type, RedOp::Sum, root, comm, stream});
 }
 
 Result ncclGather(const void *send, void *recv, size_t count, DataType type, int root, Comm comm, Stream stream) {
-  return serve({Collective::Gather, send, recv, count, type, RedOp::Sum, root, comm, stream});
+  return run({Collective::Gather, send, recv, count, type, RedOp::Sum, root, comm, stream});
 }
 
 Result ncclReduce(const void *send, void *recv, size_t count, DataType type, RedOp op, int root, Comm comm,
                   Stream stream) {
-  return serve({Collective::Reduce, send, recv, count, type, op, root, comm, stream});
+  return run({Collective::Reduce, send, recv, count, type, op, root, comm, stream});
 }
 
 Result ncclReduceScatter(const void *send, void *recv, size_t count, DataType type, RedOp op, Comm comm,
                          Stream stream) {
-  return serve({Collective::ReduceScatter, send, recv, count, type, op, -1, comm, stream});
+  return run({Collective::ReduceScatter, send, recv, count, type, op, -1, comm, stream});
 }
 
 Result ncclScatter(const void *send, void *recv, size_t count, DataType type, int root, Comm comm, Stream stream) {
-  return serve({Collective::Scatter, send, recv, count, type, RedOp::Sum, root, comm, stream});
+  return run({Collective::Scatter, send, recv, count, type, RedOp::Sum, root, comm, stream});
 }
 
 Result ncclGroupStart() {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operations that applications make, as NCCL exports them. NCCL makes them too, so that it can serve their calls.
 #include "core/Factor.h"
-#include "nccl/Group.h"
 #include "ncclapi/Installed.h"
 #include "shim/Exports.h"
+#include "shim/Group.h"
 #include "shim/Guarded.h"
 
-using namespace gc3::nccl;
+using namespace gc3::shim;
 using gc3::core::PreMulSum;
 
 /// Nothing for what only a newer NCCL knows. A scalar of the host is read now.
@@ -28,7 +28,7 @@ Result ncclRedOpCreatePreMulSum(RedOp *op, void *scalar, DataType type, ScalarRe
   if (isInside() || result != Result::Success)
     return result;
   return guarded([&] {
-    Communicators::table().note(comm, *op, preMulSum(scalar, type, residence));
+    Interposer::ofProcess().note(comm, *op, preMulSum(scalar, type, residence));
     return result;
   });
 }
@@ -37,7 +37,7 @@ Result ncclRedOpDestroy(RedOp op, Comm comm) {
   if (isInside())
     return callInstalled<Function::RedOpDestroy>(op, comm);
   return guarded([&] {
-    Communicators::table().note(comm, op, std::nullopt);
+    Interposer::ofProcess().note(comm, op, std::nullopt);
     if (Group::ofThisThread().outlives(op, comm))
       return Result::Success;
     return callInstalled<Function::RedOpDestroy>(op, comm);

@@ -35,4 +35,4 @@ function(gc3_nccl_replacement target folder)
   set_target_properties(${target} PROPERTIES OUTPUT_NAME nccl SOVERSION 2 LIBRARY_OUTPUT_DIRECTORY "${folder}")
 endfunction()
 
-gc3_nccl_replacement(gc3nccl-replacement "${CMAKE_CURRENT_BINARY_DIR}/front" "${GC3_NCCL_ENGINE}")
+gc3_nccl_replacement(gc3nccl-replacement "${CMAKE_CURRENT_BINARY_DIR}/front")

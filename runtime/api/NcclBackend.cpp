@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/NcclBackend.h"
+
+#include "comm/Registry.h"
+#include "ncclapi/Installed.h"
+
+namespace gc3::api {
+
+using core::Outcome;
+using core::Request;
+using core::Result;
+
+Result<std::shared_ptr<comm::Communicator>> NcclBackend::create(ncclapi::Comm ncclComm,
+                                                                std::shared_ptr<const bundle::BundleFile> file,
+                                                                const cuda::Options &options) {
+  const cuda::Cuda *cuda = cuda::linkedCuda();
+  if (!cuda)
+    return Outcome{gc3InvalidUsage, "this gc3 was built without CUDA"};
+  static ncclapi::Nccl nccl;
+  static const Outcome found = ncclapi::Nccl::find(ncclapi::findInstalled, nccl);
+  if (!found.ok())
+    return found;
+  // All ranks make this call together, so a rank that is late for long is missing.
+  const comm::Patience patience{0, std::max(options.timeoutMs, options.joiningMs)};
+  const Outcome none;
+  auto setup = std::make_shared<comm::Setup>(comm::Setup{{*cuda, nccl, gin::find}, {std::move(file)}, none, options});
+  auto communicator = std::make_shared<comm::Communicator>(std::move(setup), ncclComm, patience);
+  comm::Registry::ofProcess().add(nullptr, communicator);
+  return communicator;
+}
+
+/// Why a rank that has joined, or failed to, can't run programs.
+static Outcome whyNot(comm::Communicator &communicator) {
+  const Outcome joined = communicator.awaitJoin();
+  return joined.ok() ? communicator.refusal() : joined;
+}
+
+Outcome NcclBackend::join(std::span<const Init> inits) {
+  for (const Init &init : inits)
+    init.communicator->beginJoin();
+  Outcome first;
+  for (const Init &init : inits) {
+    const Outcome outcome = whyNot(*init.communicator);
+    auto backend = std::make_shared<NcclBackend>(init.communicator);
+    if (outcome.ok()) {
+      *init.handle = new gc3Comm{backend, static_cast<uint32_t>(init.communicator->rank()), {}};
+      continue;
+    }
+    backend->leave(false);
+    if (first.ok() || (first.code == gc3InvalidUsage && outcome.code != gc3InvalidUsage))
+      first = outcome;
+  }
+  return first;
+}
+
+Result<std::optional<comm::CallGroup::Call>> NcclBackend::callOf(const Request &request) const {
+  if (Outcome outcome = core::checkRequest(request, static_cast<uint32_t>(communicator->rank()), ranks());
+      !outcome.ok())
+    return outcome;
+  if (core::isEmpty(request))
+    return std::optional<comm::CallGroup::Call>();
+  if (Outcome error = communicator->status().error; !error.ok())
+    return error;
+  const Result<uint32_t> program = communicator->programs()->choose(request);
+  if (!program.ok())
+    return program.outcome();
+  return std::optional(comm::CallGroup::Call{communicator, *program, request, {}});
+}
+
+Outcome NcclBackend::complete(const Arrival &arrival) {
+  Result<std::optional<comm::CallGroup::Call>> call = callOf(arrival.parts[0].request);
+  if (!call.ok() || !*call)
+    return call.outcome();
+  comm::CallGroup::run({&**call, 1});
+  return (*call)->outcome;
+}
+
+Result<const char *> NcclBackend::select(const Request &request) {
+  if (Outcome error = communicator->status().error; !error.ok())
+    return error;
+  const Result<uint32_t> program = communicator->programs()->choose(request);
+  if (!program.ok())
+    return program.outcome();
+  Outcome refusal;
+  communicator->loaded(*program, refusal);
+  if (!refusal.ok())
+    return refusal;
+  return communicator->programs()->entry(*program).loaded->program->info().name()->c_str();
+}
+
+void NcclBackend::leave(bool aborts) {
+  if (aborts)
+    communicator->abort();
+  else
+    communicator->finalize(true);
+  if (communicator->status().phase == comm::Phase::Aborted)
+    comm::Registry::ofProcess().reap(communicator, true);
+}
+
+} // namespace gc3::api

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// One rank of an NCCL communicator, on a GPU: gc3CommInit.
+#pragma once
+
+#include "api/Backend.h"
+#include "api/Handles.h"
+#include "comm/CallGroup.h"
+
+namespace gc3::api {
+
+class NcclBackend final : public Backend {
+public:
+  /// A rank to be made, and where its handle goes.
+  struct Init {
+    gc3Comm **handle;
+    std::shared_ptr<comm::Communicator> communicator;
+  };
+  /// A rank of `ncclComm` that has not joined, with the CUDA runtime that this library is linked with and the installed
+  /// NCCL.
+  static core::Result<std::shared_ptr<comm::Communicator>> create(ncclapi::Comm ncclComm,
+                                                                  std::shared_ptr<const bundle::BundleFile> file,
+                                                                  const cuda::Options &options);
+  /// Has all ranks join, and writes the handles of those that do. Returns the first error; one that a rank has found
+  /// itself precedes those that it has from other ranks, which say less.
+  static core::Outcome join(std::span<const Init> inits);
+
+  explicit NcclBackend(std::shared_ptr<comm::Communicator> communicator) : communicator(std::move(communicator)) {}
+
+  uint32_t ranks() const override { return static_cast<uint32_t>(communicator->ranks()); }
+  bool takesStreams() const override { return true; }
+  Arrival arrive(std::span<const core::RankRequest> parts) override { return {{}, parts, 0, true}; }
+  core::Outcome complete(const Arrival &arrival) override;
+  core::Result<const char *> select(const core::Request &request) override;
+  core::Outcome asyncError() override { return communicator->status().error; }
+  void leave(bool aborts) override;
+  NcclBackend *ofNccl() override { return this; }
+
+  /// The call that a valid request makes. Nothing: there is none to make, since it has no elements.
+  core::Result<std::optional<comm::CallGroup::Call>> callOf(const core::Request &request) const;
+
+private:
+  const std::shared_ptr<comm::Communicator> communicator;
+};
+
+/// Makes a rank at once, or notes it if the thread is in a group.
+core::Outcome enqueue(const NcclBackend::Init &init);
+
+} // namespace gc3::api

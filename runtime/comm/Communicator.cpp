@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+// What callers do: they post work, wait, and change the phase. Executor.cpp has what the executor thread does.
+#include "comm/Communicator.h"
+
+#include "comm/Registry.h"
+#include "core/Log.h"
+#include "ncclapi/Installed.h"
+
+#include <system_error>
+
+namespace gc3::comm {
+
+using core::Outcome;
+using ncclapi::Result;
+using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
+
+Communicator::Communicator(std::shared_ptr<const Setup> ofUser, ncclapi::Comm parent, const Patience &patience)
+    : setup(std::move(ofUser)), cuda(setup->drivers.cuda), nccl(setup->drivers.nccl), parent(parent),
+      patience(patience), child(cuda, nccl, [this] { return interrupted(); }),
+      gpu(std::make_unique<GpuRank>(*setup, child)) {}
+
+Communicator::~Communicator() = default;
+
+bool Communicator::advance(Phase to) {
+  if (!mayFollow(phase, to))
+    return false;
+  phase = to;
+  changed.notify_all();
+  return true;
+}
+
+Communicator::Status Communicator::status() const {
+  std::lock_guard lock(mutex);
+  return {phase, error};
+}
+
+bool Communicator::isClosed() const {
+  std::lock_guard lock(mutex);
+  return phase == Phase::Closed;
+}
+
+bool Communicator::awaitClosed(Clock::time_point end) {
+  Lock lock(mutex);
+  return changed.wait_until(lock, end, [this] {
+    return phase != Phase::Draining && phase != Phase::Closing && phase != Phase::Aborted;
+  });
+}
+
+Result Communicator::queryState(Result &state) {
+  const ncclapi::Inside inside;
+  std::lock_guard lock(mutex);
+  const Result queried = nccl.CommGetAsyncError(parent, &state);
+  if (queried != Result::Success || state != Result::Success || phase == Phase::Aborted)
+    return queried;
+  if (!error.ok())
+    state = ncclapi::resultOf(error);
+  else if (phase == Phase::Draining)
+    state = Result::InProgress;
+  return queried;
+}
+
+/// Waits until `isOver`. False: that has taken longer than `limit` allows.
+template <typename IsOver>
+bool Communicator::await(Lock &lock, const Patience &limit, IsOver isOver) {
+  const Clock::time_point begun = Clock::now();
+  if (limit.logAfterMs != 0 && (limit.failAfterMs == 0 || limit.logAfterMs < limit.failAfterMs)) {
+    if (changed.wait_until(lock, begun + milliseconds(limit.logAfterMs), isOver))
+      return true;
+    core::tellOnce("after " + std::to_string(limit.logAfterMs) +
+                   " ms a rank still waits for other ranks of its communicator; is gc3, with the same bundles, on all "
+                   "of them?");
+  }
+  if (limit.failAfterMs != 0)
+    return changed.wait_until(lock, begun + milliseconds(limit.failAfterMs), isOver);
+  changed.wait(lock, isOver);
+  return true;
+}
+
+/// Why the communicator takes no calls; a success if it does.
+Outcome Communicator::whyNot() const {
+  switch (phase) {
+  case Phase::Ready: return {};
+  case Phase::Draining:
+  case Phase::Closing:
+  case Phase::Closed:
+    if (error.ok())
+      return {gc3InvalidUsage, "the communicator was finalized or destroyed"};
+    [[fallthrough]];
+  case Phase::Failed:
+  case Phase::Aborted: return error;
+  case Phase::Unready:
+  case Phase::Forming:
+  case Phase::Joining: return {gc3InvalidUsage, "the communicator has not joined"};
+  }
+  __builtin_unreachable();
+}
+
+void Communicator::beginJoin() {
+  std::lock_guard lock(mutex);
+  if (phase != Phase::Unready)
+    return;
+  advance(Phase::Forming);
+  try {
+    executor = std::thread([this] { execute(); });
+  } catch (const std::system_error &) {
+    failNow({gc3SystemError, "no thread for a communicator"});
+  }
+}
+
+Outcome Communicator::awaitJoin() {
+  Lock lock(mutex);
+  if (!await(lock, patience, [this] { return isSettled(); }))
+    failNow({gc3Timeout, "after " + std::to_string(patience.failAfterMs) +
+                             " ms not all ranks have joined; is gc3, with the same bundles, on all of them?"});
+  return whyNot();
+}
+
+Outcome Communicator::refusal() const {
+  std::lock_guard lock(mutex);
+  return whyNccl;
+}
+
+uint64_t Communicator::id() const {
+  std::lock_guard lock(mutex);
+  return phase == Phase::Ready && whyNccl.ok() ? gpu->communicatorId() : 0;
+}
+
+std::shared_ptr<ProgramTable> Communicator::programs() const {
+  std::lock_guard lock(mutex);
+  return table;
+}
+
+Outcome Communicator::enter() {
+  Lock lock(mutex);
+  ++callers;
+  changed.wait(lock, [this] { return !isCalling || phase != Phase::Ready; });
+  const Outcome outcome = whyNot();
+  if (outcome.ok())
+    isCalling = true;
+  else
+    --callers;
+  return outcome;
+}
+
+/// The executor waits for changes, too, so they are notified only if somebody needs them.
+void Communicator::leave() {
+  std::lock_guard lock(mutex);
+  isCalling = false;
+  if (--callers != 0 || phase != Phase::Ready)
+    changed.notify_all();
+}
+
+void Communicator::beginLoad(uint32_t program, const Outcome &soFar) {
+  std::lock_guard lock(mutex);
+  if (phase != Phase::Ready || states[program].onGpu || !states[program].refusal.ok())
+    return;
+  request = {program, soFar};
+  changed.notify_all();
+}
+
+void Communicator::awaitLoad() {
+  Lock lock(mutex);
+  const Patience limit{0, setup->options.timeoutMs};
+  if (!await(lock, limit, [this] { return !request || phase != Phase::Ready; }))
+    failNow({gc3Timeout,
+             "after " + std::to_string(limit.failAfterMs) + " ms not all ranks have loaded the program"});
+}
+
+const cuda::GpuProgram *Communicator::loaded(uint32_t program, Outcome &refusal) const {
+  std::lock_guard lock(mutex);
+  refusal = states[program].refusal;
+  return states[program].onGpu;
+}
+
+Outcome Communicator::plan(const cuda::GpuProgram &program, const core::Request &call, uint64_t capture,
+                           cuda::Runner::Plan &plan) {
+  if (const Outcome outcome = status().error; !outcome.ok())
+    return outcome;
+  return gpu->plan(program, call, capture, plan);
+}
+
+Outcome Communicator::enqueue(cuda::Runner::Plan &plan, cuda::Stream stream) {
+  if (const Outcome outcome = status().error; !outcome.ok())
+    return outcome;
+  return gpu->enqueue(plan, stream);
+}
+
+Outcome Communicator::awaitParent() {
+  const ncclapi::Inside inside;
+  const Clock::time_point begun = Clock::now();
+  Lock lock(mutex);
+  for (;;) {
+    Result state = Result::Success;
+    if (phase == Phase::Aborted)
+      return error;
+    if (nccl.CommGetAsyncError(parent, &state) != Result::Success || state != Result::InProgress)
+      return {};
+    if (patience.failAfterMs != 0 && Clock::now() - begun > milliseconds(patience.failAfterMs)) {
+      failNow({gc3Timeout, "after " + std::to_string(patience.failAfterMs) +
+                               " ms NCCL has not enqueued what precedes a call; calls after it are lost"});
+      return error;
+    }
+    changed.wait_for(lock, std::chrono::microseconds(100));
+  }
+}
+
+void Communicator::fail(const Outcome &why) {
+  std::lock_guard lock(mutex);
+  failNow(why);
+}
+
+/// Kernels go on, since other ranks can need them, unless they wait for a rank that does not come.
+void Communicator::failNow(const Outcome &why) {
+  if (!mayFollow(phase, Phase::Failed))
+    return;
+  error = why;
+  gpu->breakDown(why);
+  if (why.code == gc3Timeout)
+    gpu->stop();
+  advance(Phase::Failed);
+  Registry::ofProcess().inHelper([self = shared_from_this()] { self->revokeChild(); });
+}
+
+bool Communicator::finalize(bool waits) {
+  Lock lock(mutex);
+  if (phase == Phase::Aborted)
+    return true; // before this call
+  changed.wait(lock, [this] { return isSettled(); });
+  if (phase == Phase::Unready)
+    advance(Phase::Closed);
+  else if (phase == Phase::Ready)
+    advance(Phase::Draining);
+  if (waits)
+    changed.wait(lock, [this] { return phase != Phase::Draining; });
+  if (phase == Phase::Aborted || (phase == Phase::Failed && child.isPending()))
+    return false;
+  if (phase == Phase::Failed)
+    abortNow();
+  return true;
+}
+
+void Communicator::abort() {
+  std::lock_guard lock(mutex);
+  abortNow();
+}
+
+/// Before the communicator is Ready it has no kernels, and while it is Closing its GPU is being released.
+void Communicator::abortNow() {
+  const bool hasKernels = phase == Phase::Ready || phase == Phase::Draining || phase == Phase::Failed;
+  if (!mayFollow(phase, Phase::Aborted))
+    return;
+  if (error.ok())
+    error = {gc3InvalidUsage, "the communicator was aborted"};
+  if (hasKernels)
+    gpu->stop();
+  advance(Phase::Aborted);
+  Registry::ofProcess().inHelper([self = shared_from_this()] { self->revokeChild(); });
+}
+
+} // namespace gc3::comm

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// One rank of an NCCL communicator, from its first collective call to its end: one mutex, one phase (Phase.h), one
+// executor thread.
+//
+// The executor thread does all work that is slow or waits: it creates the child communicator, joins, loads programs,
+// looks after kernels, drains and closes. Callers post a task and wait until it is done, the communicator fails or is
+// aborted, or their deadline passes. Only launches are made on the caller's thread, since captures and per-thread
+// streams belong to it. After an abort the helper thread of the process (Registry.h) releases what is left, which can
+// wait for kernels.
+//
+// Thread-safe. One call at a time runs between enter() and leave().
+#pragma once
+
+#include "comm/GpuRank.h"
+#include "comm/Phase.h"
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+namespace gc3::comm {
+
+/// How long a thread waits for other ranks, in milliseconds; 0: without end, or without a line in the log.
+struct Patience {
+  uint32_t logAfterMs = 0, failAfterMs = 0;
+};
+
+class Communicator : public std::enable_shared_from_this<Communicator> {
+public:
+  /// `parent` is the application's. `patience` is for joining; loading waits for the timeout of the options.
+  Communicator(std::shared_ptr<const Setup> setup, ncclapi::Comm parent, const Patience &patience);
+  /// The phase is Unready or Closed, and the executor thread has been joined.
+  ~Communicator();
+  Communicator(const Communicator &) = delete;
+  Communicator &operator=(const Communicator &) = delete;
+
+  /// A snapshot. `error` is the first error, also after an abort.
+  struct Status {
+    Phase phase;
+    core::Outcome error;
+  };
+  Status status() const;
+  /// NCCL's state of the application's communicator or, if that is a success, this communicator's. One thread at a time
+  /// queries NCCL, which frees a completed operation twice otherwise.
+  ncclapi::Result queryState(ncclapi::Result &state);
+
+  /// Has the executor form the child and join, unless that has begun. Does not wait.
+  void beginJoin();
+  /// Waits until the communicator has joined. An error: the communicator fails, or is aborted.
+  core::Outcome awaitJoin();
+  /// Once joined: why NCCL runs all calls; a success if programs run.
+  core::Outcome refusal() const;
+  /// Once joined.
+  int rank() const { return identity.rank; }
+  int ranks() const { return identity.ranks; }
+  /// Once joined without a refusal: the same for all ranks, and for no other communicator.
+  uint64_t id() const;
+
+  /// Once joined without a refusal.
+  std::shared_ptr<ProgramTable> programs() const;
+
+  // A call, in this order:
+  /// Waits for its turn, and keeps the communicator from closing until leave(). An error: calls fail.
+  core::Outcome enter();
+  core::Result<uint64_t> findCapture(cuda::Stream stream) const { return gpu->findCapture(stream); }
+  /// Has the executor load a program, if it is not loaded or refused; `soFar` as in GpuRank::load.
+  void beginLoad(uint32_t program, const core::Outcome &soFar);
+  void awaitLoad();
+  /// Null if the program is not loaded; `refusal` then says why, if all ranks have refused it.
+  const cuda::GpuProgram *loaded(uint32_t program, core::Outcome &refusal) const;
+  core::Outcome plan(const cuda::GpuProgram &program, const core::Request &request, uint64_t capture,
+                     cuda::Runner::Plan &plan);
+  core::Outcome enqueue(cuda::Runner::Plan &plan, cuda::Stream stream);
+  void leave();
+
+  /// Waits until NCCL has enqueued what it was given on the application's communicator, if that does not block.
+  core::Outcome awaitParent();
+
+  /// Calls fail from now on, with `why`, unless there is an earlier error.
+  void fail(const core::Outcome &why);
+
+  /// Begins the end, and if `waits`, waits until all calls have ended. No call comes any longer. A failed communicator is
+  /// aborted instead. False: the application's communicator must not be touched, since another thread has aborted it
+  /// meanwhile, or NCCL still creates its child.
+  bool finalize(bool waits);
+  /// Ends what runs. Does not wait. The application's communicator is not touched from here on, except by a call of
+  /// NCCL's that is under way.
+  void abort();
+
+  // For the registry:
+  bool isClosed() const;
+  /// Waits until the communicator is closed, if it has been finalized or aborted. False: that takes longer.
+  bool awaitClosed(std::chrono::steady_clock::time_point end);
+  /// Joins the executor thread, which has ended or is about to. Once.
+  void joinExecutor();
+  /// By the helper thread: ends what the executor waits for in NCCL.
+  void revokeChild() { child.revoke(); }
+  /// By the helper thread, after abort(): ends the executor and releases everything. If `isParentAlive`, NCCL can still
+  /// be creating the child; then nothing is released.
+  void reap(bool isParentAlive);
+
+private:
+  struct ProgramState {
+    const cuda::GpuProgram *onGpu = nullptr;
+    core::Outcome refusal;
+  };
+  using Lock = std::unique_lock<std::mutex>;
+
+  // With the mutex held:
+  bool advance(Phase to);
+  void failNow(const core::Outcome &why);
+  void abortNow();
+  template <typename IsOver>
+  bool await(Lock &lock, const Patience &limit, IsOver isOver);
+  core::Outcome whyNot() const;
+  bool isSettled() const { return phase != Phase::Forming && phase != Phase::Joining; }
+
+  // On the executor thread:
+  void execute();
+  void step(Phase now);
+  void join();
+  GpuRank::Joined form();
+  core::Outcome identify();
+  void leaveToNccl(const core::Outcome &why);
+  void load();
+  void drain();
+  void close();
+  void watch();
+  core::Outcome interrupted();
+  ncclapi::Result onParent(const std::function<ncclapi::Result()> &call);
+
+  const std::shared_ptr<const Setup> setup;
+  const cuda::Cuda &cuda;
+  const ncclapi::Nccl &nccl;
+  const ncclapi::Comm parent;
+  const Patience patience;
+  GpuRank::Identity identity; ///< written while Forming
+  ChildCommunicator child;
+  std::unique_ptr<GpuRank> gpu; ///< null once released, after which no call and no executor uses it
+
+  mutable std::mutex mutex; ///< guards what follows; not held during calls of CUDA or NCCL, except queries of the parent
+  std::condition_variable changed;
+  Phase phase = Phase::Unready;
+  core::Outcome error;   ///< the first
+  core::Outcome whyNccl; ///< why NCCL runs all calls, though the communicator is well
+  std::shared_ptr<ProgramTable> table;
+  std::vector<ProgramState> states; ///< by program
+  struct LoadRequest {
+    uint32_t program;
+    core::Outcome soFar;
+  };
+  std::optional<LoadRequest> request; ///< until the executor has loaded the program
+  uint32_t callers = 0;               ///< in enter(), or between enter() and leave()
+  bool isCalling = false;             ///< one of them is between these
+  std::thread executor;
+};
+
+} // namespace gc3::comm

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a communicator's executor thread does, one step for each phase, and what the helper thread does after an abort.
+#include "comm/Communicator.h"
+
+#include "core/Log.h"
+#include "ncclapi/Installed.h"
+
+namespace gc3::comm {
+
+using core::Outcome;
+using ncclapi::outcomeOf;
+using ncclapi::Result;
+using std::chrono::milliseconds;
+
+namespace {
+
+constexpr milliseconds pollPeriod{100}; ///< of kernels without a timeout, which can still fail
+
+void logLeftToNccl(const GpuRank::Identity &identity, const std::string &why) {
+  if (core::informs())
+    core::tell((identity.ranks != 0
+                    ? "rank " + std::to_string(identity.rank) + " of " + std::to_string(identity.ranks) + ": "
+                    : "") +
+               "a communicator is left to NCCL: " + why);
+}
+
+} // namespace
+
+/// Sleeps until the phase or a caller has work for it, and looks after kernels in between.
+void Communicator::execute() {
+  const ncclapi::Inside inside;
+  const uint32_t timeoutMs = setup->options.timeoutMs;
+  const milliseconds period = timeoutMs != 0 ? milliseconds(std::max(1u, timeoutMs / 8)) : pollPeriod;
+  Lock lock(mutex);
+  while (phase != Phase::Closed && phase != Phase::Aborted) {
+    const bool hasWork = phase == Phase::Forming || phase == Phase::Draining || (phase == Phase::Ready && request);
+    if (!hasWork && !table) { // no programs, no kernels
+      changed.wait(lock);
+      continue;
+    }
+    if (!hasWork && changed.wait_for(lock, period) == std::cv_status::no_timeout)
+      continue;
+    const Phase now = phase;
+    lock.unlock();
+    step(now);
+    lock.lock();
+  }
+}
+
+void Communicator::step(Phase now) {
+  try {
+    switch (now) {
+    case Phase::Forming: return join();
+    case Phase::Ready: return load();
+    case Phase::Draining: return drain();
+    case Phase::Failed: return watch();
+    case Phase::Unready:
+    case Phase::Joining:
+    case Phase::Closing:
+    case Phase::Closed:
+    case Phase::Aborted: return;
+    }
+  } catch (const std::exception &exception) { // no memory
+    fail({gc3SystemError, exception.what()});
+  }
+}
+
+/// The error that ends what the executor waits for; a success while it may go on.
+Outcome Communicator::interrupted() {
+  {
+    std::lock_guard lock(mutex);
+    if (phase == Phase::Aborted || phase == Phase::Failed)
+      return error;
+    if (phase != Phase::Ready)
+      return {};
+  }
+  if (setup->options.timeoutMs != 0) // the program's ranks can wait for a kernel that does not end
+    watch();
+  return {};
+}
+
+void Communicator::watch() {
+  Outcome outcome = gpu->watch();
+  if (outcome.ok())
+    outcome = child.asyncError();
+  if (outcome.ok())
+    return;
+  std::lock_guard lock(mutex);
+  if (phase == Phase::Failed)
+    error = outcome; // the first one, and what the stopped kernels waited for
+  else
+    failNow(outcome);
+}
+
+/// A call on the application's communicator, which is not touched after an abort.
+Result Communicator::onParent(const std::function<Result()> &call) {
+  std::lock_guard lock(mutex);
+  return phase == Phase::Aborted ? Result::InvalidUsage : call();
+}
+
+/// Waits until NCCL has made the application's communicator, and asks it who this rank is.
+Outcome Communicator::identify() {
+  const auto query = [this](auto *function, int *value, const char *doing) {
+    return outcomeOf(onParent([&] { return function(parent, value); }), doing);
+  };
+  Outcome outcome = query(nccl.CommCount, &identity.ranks, "asking for the ranks");
+  if (outcome.ok())
+    outcome = query(nccl.CommUserRank, &identity.rank, "asking for the rank");
+  if (outcome.ok())
+    outcome = query(nccl.CommCuDevice, &identity.device, "asking for the device");
+  return outcome.ok() ? cuda::outcomeOf(cuda, cuda.setDevice(identity.device),
+                                        "switching to device " + std::to_string(identity.device))
+                      : outcome;
+}
+
+GpuRank::Joined Communicator::form() {
+  const auto queryParent = [this](Result &state) {
+    return onParent([&] { return nccl.CommGetAsyncError(parent, &state); });
+  };
+  if (Outcome outcome = child.awaitParent(queryParent); !outcome.ok())
+    return {{}, outcome}; // NCCL reports its error with the call
+  if (Outcome outcome = identify(); !outcome.ok())
+    return {outcome, {}};
+  if (identity.ranks == 1)
+    return {{}, {gc3InvalidUsage, "one rank"}};
+  if (!ChildCommunicator::canBlock())
+    return {{}, {gc3InvalidUsage, "it does not block"}};
+  if (Outcome outcome = child.create(parent, identity.rank, queryParent); !outcome.ok())
+    return {{}, {outcome.code, "it could not be split: " + outcome.text}};
+  return {};
+}
+
+/// All ranks come to this together.
+void Communicator::leaveToNccl(const Outcome &why) {
+  logLeftToNccl(identity, why.text);
+  {
+    std::lock_guard lock(mutex);
+    whyNccl = why;
+    if (!advance(Phase::Ready))
+      return;
+  }
+  gpu->leaveNccl();
+  child.destroy();
+}
+
+void Communicator::join() {
+  const GpuRank::Joined formed = form();
+  if (!formed.failure.ok())
+    return fail(formed.failure);
+  if (!formed.refusal.ok())
+    return leaveToNccl(formed.refusal);
+  {
+    std::lock_guard lock(mutex);
+    if (!advance(Phase::Joining))
+      return;
+  }
+  const GpuRank::Joined joined = gpu->join(identity);
+  if (!joined.failure.ok())
+    return fail(joined.failure);
+  if (!joined.refusal.ok()) {
+    core::tellOnce("communicators are left to NCCL: " + joined.refusal.text);
+    return leaveToNccl(joined.refusal);
+  }
+  std::lock_guard lock(mutex);
+  table = gpu->programs();
+  states.resize(table->size());
+  advance(Phase::Ready);
+}
+
+/// Without a request it is time to look after kernels.
+void Communicator::load() {
+  Lock lock(mutex);
+  if (!request)
+    return lock.unlock(), watch();
+  const LoadRequest now = *request;
+  lock.unlock();
+  const GpuRank::Loaded result = gpu->load(now.program, now.soFar);
+  if (!result.failure.ok())
+    fail(result.failure);
+  lock.lock();
+  states[now.program] = {result.program, result.refusal};
+  request.reset();
+  changed.notify_all();
+}
+
+void Communicator::drain() {
+  {
+    Lock lock(mutex);
+    changed.wait(lock, [this] { return callers == 0 || phase != Phase::Draining; });
+  }
+  for (;;) {
+    if (!interrupted().ok())
+      return;
+    const core::Result<bool> idle = gpu->isIdle();
+    if (!idle.ok())
+      return fail(idle.outcome());
+    if (*idle)
+      break;
+    watch();
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+  {
+    std::lock_guard lock(mutex);
+    if (!advance(Phase::Closing))
+      return;
+  }
+  close();
+}
+
+void Communicator::close() {
+  gpu->leaveNccl();
+  child.destroy();
+  gpu.reset();
+  std::lock_guard lock(mutex);
+  if (phase == Phase::Closing) // else reap() does the rest
+    advance(Phase::Closed);
+}
+
+void Communicator::joinExecutor() {
+  if (executor.joinable())
+    executor.join();
+}
+
+void Communicator::reap(bool isParentAlive) {
+  child.revoke();
+  joinExecutor();
+  {
+    Lock lock(mutex);
+    changed.wait(lock, [this] { return callers == 0; });
+  }
+  if (child.isPending() && isParentAlive)
+    return;
+  if (identity.ranks != 0)
+    cuda.setDevice(identity.device);
+  if (gpu)
+    gpu->forgetNccl();
+  child.abort();
+  gpu.reset();
+  std::lock_guard lock(mutex);
+  advance(Phase::Closed);
+}
+
+} // namespace gc3::comm

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "comm/GpuRank.h"
+
+namespace gc3::comm {
+
+using core::Outcome;
+using cuda::OnDevice;
+
+GpuRank::GpuRank(const Setup &setup, ChildCommunicator &child)
+    : setup(setup), cuda(setup.drivers.cuda), nccl(setup.drivers.nccl), child(child),
+      runner(cuda, setup.options.timeoutMs, setup.options.mixesGraphs) {}
+
+std::string GpuRank::programName(uint32_t program) const {
+  return "program '" + table->entry(program).name() + "'";
+}
+
+Outcome GpuRank::plan(const cuda::GpuProgram &program, const core::Request &request, uint64_t capture,
+                      cuda::Runner::Plan &plan) {
+  const OnDevice device(cuda, self.device);
+  Outcome outcome = device.outcome();
+  if (outcome.ok())
+    outcome = runner.plan(program, {&request, 1}, capture, plan);
+  if (outcome.ok() && capture != 0 && recorder && request.count != 0)
+    recorder->planCapture(plan);
+  return outcome;
+}
+
+Outcome GpuRank::enqueue(cuda::Runner::Plan &plan, cuda::Stream stream) {
+  const OnDevice device(cuda, self.device);
+  if (!device.outcome().ok())
+    return device.outcome();
+  return recorder ? recorder->enqueue(runner, plan, stream) : runner.enqueue(plan, stream);
+}
+
+void GpuRank::leaveNccl() {
+  if (recorder)
+    recorder->collect();
+  deviceComm = DeviceComm();
+  windows.clear();
+}
+
+void GpuRank::forgetNccl() {
+  deviceComm.forget();
+  for (Window &window : windows)
+    window.forget();
+}
+
+} // namespace gc3::comm

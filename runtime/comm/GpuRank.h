@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one rank of a communicator holds on its GPU: connections in windows, loaded programs, the runner of its calls.
+// The Communicator decides when each step happens (Communicator.h); steps that ranks make together go over the child.
+//
+// The executor thread of the rank makes all calls, with the rank's GPU as its current device, except plan() and
+// enqueue(), which the caller of a collective makes while the executor runs no step, and stop(), which is thread-safe.
+#pragma once
+
+#include "comm/ChildCommunicator.h"
+#include "comm/DeviceComm.h"
+#include "comm/ProgramTable.h"
+#include "comm/Window.h"
+#include "cuda/Recorder.h"
+
+#include <optional>
+
+namespace gc3::comm {
+
+/// The functions that everything here calls. All tables must outlive the communicators.
+struct Drivers {
+  const cuda::Cuda &cuda;
+  const ncclapi::Nccl &nccl;
+  const gin::Part *(*findGin)() = nullptr; ///< finds the GIN plugin; null: there is none
+};
+
+/// What all communicators of one user have in common.
+struct Setup {
+  Drivers drivers;
+  ProgramTable::Files files;
+  core::Outcome problem; ///< why this process can't run programs; other ranks learn that it can't
+  cuda::Options options;
+};
+
+/// How a step of loading ended on one rank. Crosses processes as it is.
+struct LoadVerdict {
+  uint32_t code = gc3Success; ///< gc3Result_t
+  uint32_t windowless = 0;    ///< 1: the communicator has no windows
+  uint32_t program = 0;       ///< the number of the program that the rank loads
+  char why[244] = {};         ///< the error's text, cut to this length
+};
+
+class GpuRank {
+public:
+  /// Both must outlive this object.
+  GpuRank(const Setup &setup, ChildCommunicator &child);
+  GpuRank(const GpuRank &) = delete;
+  GpuRank &operator=(const GpuRank &) = delete;
+
+  struct Identity {
+    int rank = 0, ranks = 0, device = 0;
+  };
+
+  /// How joining ended. A failure is this rank's alone: other ranks wait for it. All ranks have the same refusal, each
+  /// in its words: NCCL runs all calls. Both are successes if programs run.
+  struct Joined {
+    core::Outcome failure, refusal;
+  };
+  /// Allocates what every rank needs, exchanges RankInfos with the other ranks, and settles the programs.
+  Joined join(const Identity &identity);
+  /// After join(): the same on all ranks of a communicator, and on no other.
+  uint64_t communicatorId() const { return id; }
+  /// After join() without a refusal.
+  std::shared_ptr<ProgramTable> programs() const { return table; }
+
+  /// How loading a program ended. A failure is this rank's alone. All ranks have the same refusal: NCCL runs the calls.
+  struct Loaded {
+    core::Outcome failure, refusal;
+    const cuda::GpuProgram *program = nullptr;
+  };
+  /// Loads a program on all ranks or on none. `soFar` is an error if this rank can't go on; the other ranks learn it.
+  Loaded load(uint32_t program, const core::Outcome &soFar);
+
+  /// Plans a call of a loaded program; `capture` is that of its stream.
+  core::Outcome plan(const cuda::GpuProgram &program, const core::Request &request, uint64_t capture,
+                     cuda::Runner::Plan &plan);
+  core::Outcome enqueue(cuda::Runner::Plan &plan, cuda::Stream stream);
+  core::Result<uint64_t> findCapture(cuda::Stream stream) const { return runner.findCapture(stream); }
+
+  /// Looks for kernels that failed, or run longer than the timeout and so are stopped.
+  core::Outcome watch() { return runner.watch(cuda::Watchdog::Clock::now()); }
+  core::Result<bool> isIdle() const { return runner.isIdle(); }
+  /// Has watch() report this error, with what kernels that it stops later waited for. Thread-safe.
+  void breakDown(const core::Outcome &why) { runner.breakDown(why); }
+  /// Has all kernels end, those that are still to run included. Thread-safe.
+  void stop() { runner.stop(); }
+
+  /// Releases what NCCL holds for the rank, which can wait for other ranks. All calls have ended.
+  void leaveNccl();
+  /// Makes leaveNccl() unnecessary: NCCL frees its part when the child is aborted.
+  void forgetNccl();
+
+private:
+  struct Loading;
+  core::Outcome prepare();
+  core::Outcome examine(RankInfo &own);
+  core::Outcome describe(RankInfo &own);
+  core::Outcome describeNetwork(RankInfo &own);
+  core::Result<uint32_t> mostBlocks(const cuda::Interpreters &interpreters, kernel::Protocol protocol) const;
+  bool keepsLinesWhole(const RankInfo &here, const RankInfo &there) const;
+  PeerSet wholeLines(std::span<const RankInfo> infos) const;
+  core::Outcome gatherLines(std::vector<RankInfo> &infos);
+  core::Outcome connectNetwork(std::vector<RankInfo> &infos);
+  void beginTrace(std::span<const RankInfo> infos);
+  void adopt(std::span<const RankInfo> infos);
+  /// After the calls on this GPU, since these could hold the multiprocessors that NCCL's kernel needs.
+  template <typename T>
+  core::Result<std::vector<T>> gatherEach(const T &own) {
+    if (core::Outcome outcome = runner.awaitLastCall(runner.stream()); !outcome.ok())
+      return outcome;
+    return child.gatherEach(own, runner.stream());
+  }
+
+  core::Outcome reserve(Loading &loading);
+  core::Outcome registerWindow(Loading &loading);
+  core::Outcome connect(Loading &loading);
+  core::Outcome agree(Loading &loading);
+  core::Outcome registerInTeam(Loading &loading);
+  bool maySplitByTeam() const;
+  plan::NetworkRoute networkOf(const Loading &loading) const;
+  const cuda::GpuProgram *keep(Loading &&loading);
+  int firstOfTeam() const { return self.rank - team.rank * team.stride; }
+  uint32_t rank() const { return static_cast<uint32_t>(self.rank); }
+  std::string programName(uint32_t program) const;
+
+  const Setup &setup;
+  const cuda::Cuda &cuda;
+  const ncclapi::Nccl &nccl;
+  ChildCommunicator &child;
+  Identity self;
+  uint64_t id = 0;
+  ncclapi::Team team{};
+  std::shared_ptr<ProgramTable> table;
+  cuda::Runner runner;
+  std::unique_ptr<plan::ConnectionPool> pool;
+  std::vector<Window> windows; ///< by piece of the pool
+  const gin::Part *part = nullptr;
+  DeviceComm deviceComm;
+  plan::ConnectionPool::Parts parts; ///< by window and rank
+  std::optional<cuda::Recorder> recorder; ///< destroyed first, since it refers to programs
+};
+
+} // namespace gc3::comm

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// Joining: the ranks exchange what they are, and each computes from the same data what all will do.
+#include "comm/GpuRank.h"
+
+#include "core/Log.h"
+#include "trace/RankFiles.h"
+
+#include <fstream>
+#include <random>
+
+namespace gc3::comm {
+
+using core::Outcome;
+using core::Result;
+
+namespace {
+
+uint64_t newNonce() {
+  std::random_device random;
+  return uint64_t{random()} << 32 | random();
+}
+
+/// The same for all processes of a machine, containers included; 0: not known.
+uint64_t thisHost() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string id;
+  return file >> id ? bundle::checksum(id.data(), id.size()) : 0;
+}
+
+/// True if the team's ranks are ranks of a communicator of `count` ranks, and `own` is the one that the team names.
+bool isSound(const ncclapi::Team &team, int64_t own, int64_t count) {
+  const int64_t first = own - int64_t{team.rank} * team.stride;
+  return team.rank >= 0 && team.rank < team.ranks && team.stride > 0 && first >= 0 &&
+         first + (int64_t{team.ranks} - 1) * team.stride < count;
+}
+
+void logRefused(const ProgramTable &table, uint32_t rank) {
+  for (uint32_t program = 0; core::informs() && program < table.size(); ++program)
+    if (const std::string &why = table.entry(program).refused; !why.empty())
+      core::tellOnce("rank " + std::to_string(rank) + ": refused: " + why);
+}
+
+} // namespace
+
+Outcome GpuRank::prepare() {
+  if (Outcome outcome = runner.prepare(); !outcome.ok())
+    return outcome;
+  constexpr size_t mostBytes = std::max({sizeof(VersionHandshake), sizeof(RankInfo), sizeof(LoadVerdict)});
+  return child.prepareGathers(static_cast<uint32_t>(self.ranks), mostBytes);
+}
+
+/// The thread blocks that fit of the kernel that needs most of a multiprocessor.
+Result<uint32_t> GpuRank::mostBlocks(const cuda::Interpreters &interpreters, kernel::Protocol protocol) const {
+  uint32_t blocks = UINT32_MAX;
+  for (unsigned type = 0; type < core::elementTypeCount; ++type) {
+    uint64_t fit = 0;
+    const void *kernel = interpreters.kernel(static_cast<core::ElementType>(type), protocol);
+    const uint32_t chosen = setup.options.tuned(protocol).threads;
+    const uint32_t threads = chosen != 0 ? chosen : cuda::fewestThreads;
+    if (Outcome outcome = blocksThatFit(cuda, interpreters, runner.room(), kernel, threads, fit); !outcome.ok())
+      return outcome;
+    blocks = static_cast<uint32_t>(std::min<uint64_t>(blocks, fit));
+  }
+  return blocks;
+}
+
+/// The plugin is called only if it is for the installed NCCL.
+Outcome GpuRank::describeNetwork(RankInfo &own) {
+  own.nccl = nccl.version;
+  if (setup.drivers.findGin && own.peerEnd - own.firstPeer != self.ranks)
+    part = setup.drivers.findGin();
+  own.gin = part ? part->nccl : 0;
+  if (own.gin != own.nccl)
+    return {};
+  deviceComm = DeviceComm(cuda, nccl, *part, child.get());
+  if (Outcome outcome = deviceComm.reserve(); !outcome.ok())
+    return outcome;
+  const Result<uint32_t> room = mostBlocks(part->interpreters, kernel::Protocol::Simple);
+  own.networkRoom = room.ok() ? *room : 0;
+  return room.outcome();
+}
+
+Outcome GpuRank::describe(RankInfo &own) {
+  team = child.lsaTeam();
+  if (!isSound(team, self.rank, self.ranks))
+    return {gc3SystemError, "NCCL's LSA team is no part of its communicator"};
+  own.set(setup.options);
+  own.architecture = runner.room().architecture;
+  // A team with a stride counts as one rank.
+  own.firstPeer = team.stride == 1 ? firstOfTeam() : self.rank;
+  own.peerEnd = team.stride == 1 ? own.firstPeer + team.ranks : self.rank + 1;
+  own.host = thisHost();
+  own.joined = trace::wallClock();
+  own.nonce = newNonce();
+  if (Outcome outcome = cuda::outcomeOf(cuda, cuda.busId(own.busId, sizeof own.busId, self.device),
+                                        "asking for the GPU's place on the bus");
+      !outcome.ok())
+    return outcome;
+  for (size_t p = 0; p < own.room.size(); ++p) {
+    const Result<uint32_t> room = mostBlocks(interpretersOf(cuda), static_cast<kernel::Protocol>(p));
+    if (!room.ok())
+      return room.outcome();
+    own.room[p] = *room;
+  }
+  return describeNetwork(own);
+}
+
+/// What this rank can find out alone. An error reaches the others as `able`.
+Outcome GpuRank::examine(RankInfo &own) {
+  Outcome outcome = setup.problem;
+  if (outcome.ok())
+    outcome = check(setup.options);
+  if (outcome.ok())
+    outcome = describe(own);
+  if (outcome.ok()) {
+    Result<std::unique_ptr<ProgramTable>> made =
+        ProgramTable::make(setup.files, static_cast<uint32_t>(self.ranks), setup.options);
+    outcome = made.outcome();
+    if (made.ok())
+      table = std::move(*made);
+  }
+  own.bundles = ProgramTable::digest(setup.files);
+  own.able = outcome.ok();
+  return outcome;
+}
+
+/// Processes number devices in different ways, so GPUs are compared by their place on the bus.
+bool GpuRank::keepsLinesWhole(const RankInfo &here, const RankInfo &there) const {
+  if (shareGpu(here, there)) // this rank included
+    return true;
+  int device = 0, whole = 0;
+  return here.host != 0 && there.host == here.host && cuda.deviceOf(&device, there.busId) == 0 &&
+         cuda.nativeAtomics(&whole, self.device, device) == 0 && whole != 0;
+}
+
+PeerSet GpuRank::wholeLines(std::span<const RankInfo> infos) const {
+  const RankInfo &here = infos[rank()];
+  PeerSet peers;
+  for (int32_t peer = here.firstPeer; peer < here.peerEnd; ++peer)
+    if (keepsLinesWhole(here, infos[static_cast<size_t>(peer)]))
+      peers.add(static_cast<uint32_t>(peer - here.firstPeer));
+  return peers;
+}
+
+/// If a program is for LL128: the links on which it can run.
+Outcome GpuRank::gatherLines(std::vector<RankInfo> &infos) {
+  if (!table->wantsWholeLines())
+    return {};
+  const Result<std::vector<PeerSet>> lines = gatherEach(wholeLines(infos));
+  for (size_t r = 0; lines.ok() && r < infos.size(); ++r)
+    infos[r].wholeLines = (*lines)[r];
+  return lines.outcome();
+}
+
+/// If a program uses the network: creates this rank's end, and settles the programs once more.
+Outcome GpuRank::connectNetwork(std::vector<RankInfo> &infos) {
+  if (table->signals() == 0)
+    return {};
+  Outcome created = outcomeOf(deviceComm.create(table->signals()), "creating a device communicator");
+  if (created.ok())
+    created = deviceComm.publish(runner.stream());
+  if (!created.ok())
+    core::tellOnce("rank " + std::to_string(self.rank) + ": no way between nodes: " + created.text);
+  const Result<std::vector<uint32_t>> contexts = gatherEach(created.ok() ? deviceComm.contexts() : 0u);
+  if (!contexts.ok())
+    return contexts.outcome();
+  for (size_t r = 0; r < infos.size(); ++r)
+    infos[r].contexts = (*contexts)[r];
+  table->settle(infos);
+  return {};
+}
+
+/// A rank without a trace works as well.
+void GpuRank::beginTrace(std::span<const RankInfo> infos) {
+  constexpr uint64_t mostRecords = 1 << 18; // 8 MiB on the GPU
+  const std::string &name = setup.options.traceName;
+  trace::TraceFile *file =
+      name.empty() ? nullptr
+                   : trace::fileOfGpu(name, self.device, {rank(), static_cast<uint32_t>(self.ranks), infos[0].joined});
+  if (!file)
+    return;
+  recorder.emplace(cuda, *file, core::RankRange{rank(), rank() + 1}, mostRecords);
+  const Outcome outcome = recorder->readClock(runner.stream());
+  if (outcome.ok())
+    return recorder->reserveAll();
+  core::tell("rank " + std::to_string(self.rank) + " is not traced: " + outcome.text);
+  recorder.reset();
+}
+
+void GpuRank::adopt(std::span<const RankInfo> infos) {
+  id = infos[0].nonce;
+  pool = std::make_unique<plan::ConnectionPool>(table->teams());
+  logRefused(*table, rank());
+  beginTrace(infos);
+}
+
+GpuRank::Joined GpuRank::join(const Identity &identity) {
+  self = identity;
+  if (Outcome outcome = prepare(); !outcome.ok())
+    return {outcome, {}};
+  RankInfo own;
+  const Outcome problem = examine(own);
+  const auto refuse = [&](const std::string &why) {
+    return Joined{{}, problem.ok() ? Outcome{gc3InvalidUsage, why} : problem};
+  };
+  const Result<std::vector<VersionHandshake>> versions = gatherEach(VersionHandshake{});
+  if (!versions.ok())
+    return {versions.outcome(), {}};
+  if (const std::string why = otherVersion(*versions); !why.empty())
+    return refuse(why);
+  Result<std::vector<RankInfo>> infos = gatherEach(own);
+  if (!infos.ok())
+    return {infos.outcome(), {}};
+  if (const std::string why = disagreement(*infos); !why.empty())
+    return refuse(why);
+  if (Outcome outcome = gatherLines(*infos); !outcome.ok())
+    return {outcome, {}};
+  table->settle(*infos);
+  if (Outcome outcome = connectNetwork(*infos); !outcome.ok())
+    return {outcome, {}};
+  adopt(*infos);
+  return {};
+}
+
+} // namespace gc3::comm

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// The life of a communicator: its phases, and the one table of transitions that code and tests share.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace gc3::comm {
+
+enum class Phase : uint8_t {
+  Unready,  ///< no collective call has been made on it; it holds nothing
+  Forming,  ///< NCCL creates gc3's child communicator, which takes all ranks
+  Joining,  ///< ranks exchange what they are, and agree on the programs that they can run
+  Ready,    ///< programs run calls, or NCCL runs all of them, if ranks do not run programs together
+  Draining, ///< no new calls; those enqueued still run
+  Closing,  ///< all calls have ended; resources are released
+  Closed,   ///< nothing is left
+  Failed,   ///< all calls return the first error
+  Aborted,  ///< no call touches the application's communicator; resources are released once kernels have ended
+};
+inline constexpr uint8_t phaseCount = 9;
+
+struct Transition {
+  Phase from, to;
+};
+
+inline constexpr Transition transitions[] = {
+    {Phase::Unready, Phase::Forming},  // the first collective call
+    {Phase::Unready, Phase::Closed},   // finalized or destroyed before a call
+    {Phase::Forming, Phase::Joining},  // NCCL has created the child
+    {Phase::Forming, Phase::Ready},    // NCCL runs all calls: one rank, or NCCL can't create a child
+    {Phase::Joining, Phase::Ready},    // the ranks agree, on programs or on none
+    {Phase::Ready, Phase::Draining},   // finalized or destroyed
+    {Phase::Draining, Phase::Closing}, // the last call has ended
+    {Phase::Closing, Phase::Closed},   // everything is released
+    {Phase::Unready, Phase::Failed},   {Phase::Forming, Phase::Failed},   {Phase::Joining, Phase::Failed},
+    {Phase::Ready, Phase::Failed},     {Phase::Draining, Phase::Failed},
+    {Phase::Unready, Phase::Aborted},  {Phase::Forming, Phase::Aborted},  {Phase::Joining, Phase::Aborted},
+    {Phase::Ready, Phase::Aborted},    {Phase::Draining, Phase::Aborted}, {Phase::Closing, Phase::Aborted},
+    {Phase::Failed, Phase::Aborted},   // aborted or destroyed
+    {Phase::Aborted, Phase::Closed},   // kernels have ended, everything is released
+};
+
+constexpr bool mayFollow(Phase from, Phase to) {
+  return std::any_of(std::begin(transitions), std::end(transitions),
+                     [=](const Transition &each) { return each.from == from && each.to == to; });
+}
+
+/// For messages.
+constexpr const char *nameOf(Phase phase) {
+  constexpr const char *names[phaseCount] = {"unready",  "forming", "joining", "ready",  "draining",
+                                             "closing", "closed",  "failed",  "aborted"};
+  return names[static_cast<uint8_t>(phase)];
+}
+
+} // namespace gc3::comm

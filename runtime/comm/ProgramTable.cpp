@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// Slots are as large as they can be when all programs are loaded, because a connection keeps its slots from program to
+// program.
+#include "comm/ProgramTable.h"
+
+#include "core/Proofs.h"
+#include "cuda/GpuProgram.h"
+#include "gin/Part.h"
+
+#include <algorithm>
+
+namespace gc3::comm {
+
+using core::ElementType;
+using core::Outcome;
+using core::Request;
+using kernel::Protocol;
+
+core::Result<std::unique_ptr<ProgramTable>> ProgramTable::make(Files files, uint32_t ranks,
+                                                               const cuda::Options &options) {
+  std::unique_ptr<ProgramTable> made(new ProgramTable(std::move(files), ranks));
+  if (Outcome outcome = made->load(options); !outcome.ok())
+    return outcome;
+  return made;
+}
+
+uint64_t ProgramTable::digest(const Files &files) {
+  std::vector<uint64_t> digests;
+  for (const auto &file : files)
+    digests.push_back(file->digest());
+  return bundle::checksum(digests.data(), digests.size() * sizeof digests[0]);
+}
+
+Outcome ProgramTable::load(const cuda::Options &chosen) {
+  options = chosen;
+  std::vector<const bundle::BundleFile *> all;
+  for (const auto &file : files)
+    all.push_back(file.get());
+  if (Outcome outcome = core::Choice::make(options.choice, all, users); !outcome.ok())
+    return outcome;
+  for (const auto &file : files) {
+    if (!options.allowUnproven)
+      if (Outcome outcome = core::checkProofs(*file, ranks); !outcome.ok())
+        return outcome;
+    selections.push_back(std::make_unique<core::Selection>(*file, ranks, options.allowUnproven, users));
+    for (uint32_t i = 0; i < file->programCount(); ++i) {
+      if (file->program(i).ranks() != ranks)
+        continue;
+      Entry entry;
+      if (Outcome outcome = selections.back()->load(i, entry.loaded); !outcome.ok())
+        return outcome;
+      numbers[entry.loaded] = static_cast<uint32_t>(entries.size());
+      entries.push_back(std::move(entry));
+    }
+  }
+  return {};
+}
+
+bool ProgramTable::wantsWholeLines() const {
+  return std::any_of(entries.begin(), entries.end(), [](const Entry &entry) {
+    return static_cast<Protocol>(entry.loaded->program->info().protocol()) == Protocol::LL128;
+  });
+}
+
+void ProgramTable::settle(std::span<const RankInfo> infos) {
+  architecture = oldestArchitecture(infos);
+  teamOfRanks.clear();
+  contextCount = RankInfo::unknown;
+  for (const RankInfo &info : infos) {
+    teamOfRanks.push_back(static_cast<uint32_t>(info.firstPeer));
+    contextCount = std::min(contextCount, info.contexts);
+  }
+  settleProtocols(infos);
+  for (Protocol protocol : {Protocol::Simple, Protocol::LL, Protocol::LL128})
+    settleSlots(protocol);
+  countSignals();
+}
+
+/// Decides protocols, and which programs can't run. Programs take room on the GPUs in the order of their bundles.
+void ProgramTable::settleProtocols(std::span<const RankInfo> infos) {
+  OccupancyBudget room(infos);
+  for (Entry &entry : entries) {
+    const core::Program &program = *entry.loaded->program;
+    entry.sizes.protocol = protocolOf(program, infos);
+    entry.overNetwork = !unreachablePair(program, infos).empty();
+    entry.refused = whyNot(program, infos);
+    if (!entry.refused.empty())
+      continue;
+    if (const std::string why = room.add(program, entry.sizes.protocol, entry.overNetwork); !why.empty())
+      entry.refused = "program '" + entry.name() + "': " + why;
+  }
+  besides.clear();
+  for (uint32_t r = 0; r < infos.size(); ++r)
+    besides.push_back(room.beside(r));
+}
+
+/// Sizes the slots of the programs that can run, for the state in which all of them are loaded.
+void ProgramTable::settleSlots(Protocol protocol) {
+  cuda::SlotNeeds needs;
+  plan::ConnectionPool pool(teamOfRanks);
+  std::vector<Entry *> those;
+  for (Entry &entry : entries)
+    if (entry.refused.empty() && entry.sizes.protocol == protocol) {
+      those.push_back(&entry);
+      needs.add(*entry.loaded->program);
+      pool.add(*entry.loaded->program, {protocol, 1, 0});
+    }
+  needs.connections = pool.mostWithSlots();
+  const plan::SlotSizes sizes = cuda::chooseSlots(protocol, needs, options);
+  for (Entry *entry : those) {
+    entry->sizes = sizes;
+    if (!cuda::isPossible(sizes, needs.connections))
+      entry->refused = "program '" + entry->name() + "': FIFO slots would take more than 1 TiB";
+  }
+}
+
+/// Programs take signals in the order of their bundles.
+void ProgramTable::countSignals() {
+  plan::ConnectionPool all(teamOfRanks);
+  for (Entry &entry : entries) {
+    if (!entry.overNetwork || !entry.refused.empty())
+      continue;
+    plan::ConnectionPool more = all;
+    more.add(*entry.loaded->program, entry.sizes);
+    if (more.mostSignals() > gin::mostSignals)
+      entry.refused = "program '" + entry.name() + "': with the programs before it, its connections over the network " +
+                      "take " + std::to_string(more.mostSignals()) + " signals on a rank; NCCL's GIN has " +
+                      std::to_string(gin::mostSignals) + ": compile it with fewer channels or FIFO slots";
+    else
+      all = std::move(more);
+  }
+  signalCount = all.mostSignals();
+}
+
+/// Asks the first bundle that has a program for the call.
+core::Result<uint32_t> ProgramTable::selectFirst(const Request &request, bool bySize) {
+  Outcome first{gc3NoProgram, "there are no bundles"};
+  for (size_t i = 0; i < selections.size(); ++i) {
+    const core::LoadedProgram *chosen = nullptr;
+    const Outcome outcome = selections[i]->select(request, chosen, bySize);
+    if (outcome.ok())
+      return numbers.at(chosen);
+    if (outcome.code != gc3NoProgram)
+      return outcome;
+    if (i == 0)
+      first = outcome;
+  }
+  return first;
+}
+
+/// A program that the user lists can be for other sizes. A listed one for this size precedes it, in whichever bundle.
+core::Result<uint32_t> ProgramTable::select(const Request &request) {
+  std::lock_guard lock(selecting);
+  if (selections.size() > 1 && users.lists(request.name) && !users.asks())
+    if (core::Result<uint32_t> bySize = selectFirst(request, true); bySize.outcome().code != gc3NoProgram)
+      return bySize;
+  return selectFirst(request, false);
+}
+
+/// Checks all that does not depend on buffers.
+Outcome ProgramTable::admit(const Entry &entry, const Request &request) const {
+  const core::Program &program = *entry.loaded->program;
+  const auto type = static_cast<ElementType>(request.type);
+  if (!entry.refused.empty())
+    return {gc3InvalidUsage, entry.refused};
+  if (request.op == gc3Avg && program.info().contributions() == 0)
+    return {gc3InvalidArgument, "avg is not defined for program '" + entry.name() +
+                                    "': its outputs have different numbers of contributions"};
+  if (Outcome outcome = cuda::checkType(program, type, architecture); !outcome.ok())
+    return outcome;
+  kernel::KernelArgs geometry;
+  std::string problem =
+      plan::setGeometry(program, request.count, static_cast<uint32_t>(core::elementSize(type)), entry.sizes, geometry);
+  return problem.empty() ? Outcome{} : Outcome{gc3InvalidArgument, problem};
+}
+
+core::Result<uint32_t> ProgramTable::choose(const Request &request) {
+  core::Result<uint32_t> number = select(request);
+  if (number.ok())
+    if (Outcome outcome = admit(entries[*number], request); !outcome.ok())
+      return outcome;
+  return number;
+}
+
+} // namespace gc3::comm

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "comm/RankInfo.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace gc3::comm {
+
+using kernel::Protocol;
+
+/// The text of a version code of NCCL or gc3.
+static std::string versionOf(int32_t code) {
+  return std::to_string(code / 10000) + "." + std::to_string(code / 100 % 100) + "." + std::to_string(code % 100);
+}
+
+void RankInfo::set(const cuda::Options &options) {
+  for (size_t p = 0; p < options.tuning.size(); ++p) {
+    slotBytes[p] = options.tuning[p].slotBytes;
+    slots[p] = options.tuning[p].slots;
+  }
+  simple = options.simple;
+  strictLL128 = options.strictLL128;
+  timeout = options.timeoutMs != 0;
+  allowUnproven = options.allowUnproven;
+  tuner = options.choice.tuner != nullptr;
+  const std::string &list = options.choice.programs;
+  programs = bundle::checksum(list.data(), list.size());
+}
+
+std::string otherVersion(std::span<const VersionHandshake> ranks) {
+  const VersionHandshake &first = ranks[0];
+  for (size_t r = 0; r < ranks.size(); ++r) {
+    const VersionHandshake &own = ranks[r];
+    if (own.version != first.version)
+      return "rank " + std::to_string(r) + " has version " + versionOf(own.version) + " of gc3, and rank 0 has " +
+             versionOf(first.version);
+    if (own.layout != first.layout || own.infoBytes != first.infoBytes)
+      return "rank " + std::to_string(r) + " has another build of gc3 than rank 0";
+  }
+  return {};
+}
+
+std::string disagreement(std::span<const RankInfo> ranks) {
+  const RankInfo &first = ranks[0];
+  for (size_t r = 0; r < ranks.size(); ++r) {
+    const RankInfo &own = ranks[r];
+    const std::string rank = "rank " + std::to_string(r);
+    if (own.able == 0)
+      return rank + " can't run programs";
+    if (own.bundles != first.bundles)
+      return rank + " has other bundles than rank 0";
+    if (own.programs != first.programs)
+      return rank + " has another GC3_PROGRAM than rank 0";
+    if (own.tuner != first.tuner)
+      return rank + " has " + (own.tuner != 0 ? "a" : "no") + " tuner, unlike rank 0";
+    if (own.slots != first.slots || own.slotBytes != first.slotBytes)
+      return rank + " has other FIFO slots than rank 0";
+    if (own.strictLL128 != first.strictLL128)
+      return rank + " has another GC3_LL128 than rank 0";
+    if (own.simple != first.simple || own.timeout != first.timeout || own.allowUnproven != first.allowUnproven)
+      return rank + " has other options than rank 0";
+  }
+  return {};
+}
+
+static bool reaches(const RankInfo &rank, int32_t peer) {
+  return peer >= rank.firstPeer && peer < rank.peerEnd;
+}
+
+static bool keepsLinesWhole(const RankInfo &rank, int32_t peer) {
+  return rank.wholeLines.has(static_cast<uint32_t>(peer - rank.firstPeer));
+}
+
+/// Names the first two ranks that a program connects and for which `holds` is false; empty if there are none.
+static std::string firstPairWithout(bool (*holds)(const RankInfo &rank, int32_t peer), const core::Program &program,
+                                    std::span<const RankInfo> ranks) {
+  for (uint32_t r = 0; r < program.ranks(); ++r)
+    for (const auto &block : program.rank(r).threadBlocks)
+      for (int32_t peer : {block.send_peer(), block.recv_peer()})
+        if (peer >= 0 && !holds(ranks[r], peer))
+          return "ranks " + std::to_string(r) + " and " + std::to_string(peer);
+  return {};
+}
+
+std::string unreachablePair(const core::Program &program, std::span<const RankInfo> ranks) {
+  return firstPairWithout(reaches, program, ranks);
+}
+
+/// Names the first two ranks whose link can tear lines of a program for LL128; empty if there are none.
+static std::string torn(const core::Program &program, std::span<const RankInfo> ranks) {
+  const bool wantsLines = static_cast<Protocol>(program.info().protocol()) == Protocol::LL128;
+  return wantsLines ? firstPairWithout(keepsLinesWhole, program, ranks) : "";
+}
+
+Protocol protocolOf(const core::Program &program, std::span<const RankInfo> ranks) {
+  const bool replaced = ranks[0].simple != 0 || !unreachablePair(program, ranks).empty() || !torn(program, ranks).empty();
+  return replaced ? Protocol::Simple : static_cast<Protocol>(program.info().protocol());
+}
+
+std::string whyNoNetwork(std::span<const RankInfo> ranks) {
+  for (size_t r = 0; r < ranks.size(); ++r) {
+    const std::string rank = "rank " + std::to_string(r);
+    if (ranks[r].gin == 0)
+      return rank + " has no libgc3gin.so, which goes between nodes";
+    if (ranks[r].gin != ranks[r].nccl)
+      return rank + " has a libgc3gin.so that was built with NCCL " + versionOf(ranks[r].gin) + ", and runs NCCL " +
+             versionOf(ranks[r].nccl) + ": it takes one that was built with this NCCL";
+    if (ranks[r].contexts == 0)
+      return rank + " could not get a network of NCCL's GIN";
+  }
+  return {};
+}
+
+bool shareGpu(const RankInfo &a, const RankInfo &b) {
+  return a.host != 0 && a.host == b.host && std::string_view(a.busId) == b.busId;
+}
+
+std::string whyNot(const core::Program &program, std::span<const RankInfo> ranks) {
+  const std::string name = "program '" + program.info().name()->str() + "': ";
+  const std::string pair = unreachablePair(program, ranks), why = pair.empty() ? "" : whyNoNetwork(ranks);
+  if (!why.empty())
+    return name + pair + ", which it connects, do not reach each other's memory, and " + why;
+  const bool mayReplace = ranks[0].strictLL128 == 0 || ranks[0].simple != 0;
+  if (const std::string tearing = mayReplace ? "" : torn(program, ranks); !tearing.empty())
+    return name + tearing +
+           ", which it connects, have no link that keeps lines of LL128 whole, and GC3_LL128 refuses "
+           "another protocol";
+  return {};
+}
+
+uint32_t oldestArchitecture(std::span<const RankInfo> ranks) {
+  const auto oldest = std::min_element(
+      ranks.begin(), ranks.end(), [](const RankInfo &a, const RankInfo &b) { return a.architecture < b.architecture; });
+  return oldest->architecture;
+}
+
+} // namespace gc3::comm

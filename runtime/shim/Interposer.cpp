@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shim/Interposer.h"
+
+#include "core/Log.h"
+#include "ncclapi/Installed.h"
+#include "shim/Bundles.h"
+#include "trace/RankFiles.h"
+
+#include <cstdlib>
+
+namespace gc3::shim {
+
+using core::Outcome;
+
+namespace {
+
+/// The functions of this process, or why it can't run programs. All ranks have the same NCCL and build.
+core::Result<comm::Drivers> findDrivers() {
+  static ncclapi::Nccl nccl;
+  const cuda::Cuda *cuda = cuda::linkedCuda();
+  if (!cuda)
+    return Outcome{gc3InvalidUsage, "this build of gc3 has no engine for GPUs"};
+  if (Outcome outcome = ncclapi::Nccl::find(findInstalled, nccl); !outcome.ok())
+    return outcome;
+  int device = 0;
+  if (Outcome outcome = cuda::outcomeOf(*cuda, cuda->getDevice(&device), "asking for the current device");
+      !outcome.ok())
+    return outcome;
+  return comm::Drivers{*cuda, nccl, gin::find};
+}
+
+std::string logHead(const Communicator &communicator, const CollectiveCall &call) {
+  return "rank " + std::to_string(communicator.rank()) + ": " + describe(call, communicator.ranks());
+}
+
+} // namespace
+
+core::Request requestOf(const CollectiveCall &call) {
+  return {core::CallKind::Standard,
+          standardName(call.collective),
+          call.send,
+          call.recv,
+          call.count,
+          static_cast<gc3DataType_t>(call.type),
+          call.preMulSum ? gc3Sum : static_cast<gc3RedOp_t>(call.op),
+          call.root,
+          call.stream,
+          call.preMulSum};
+}
+
+Interposer &Interposer::ofProcess() {
+  static auto &interposer = *new Interposer;
+  return interposer;
+}
+
+Interposer::Interposer() {
+  const char *names = std::getenv("GC3_BUNDLES");
+  if (!names || !*names) {
+    if (core::informs())
+      core::tell("GC3_BUNDLES is not set: NCCL serves all calls");
+    return;
+  }
+  const core::Result<comm::Drivers> drivers = findDrivers();
+  if (!drivers.ok()) {
+    core::tellOnce("NCCL serves all calls: " + drivers.outcome().text);
+    return;
+  }
+  comm::ProgramTable::Files files;
+  for (auto &file : openBundles(names))
+    files.push_back(std::move(file));
+  cuda::Options options = cuda::environmentOptions();
+  options.traceName = trace::environmentName();
+  Outcome problem;
+  if (files.empty()) // other ranks can have all of theirs
+    problem = {gc3InvalidUsage, "GC3_BUNDLES names no bundle that can be used"};
+  setup = std::make_shared<comm::Setup>(comm::Setup{*drivers, std::move(files), problem, options});
+}
+
+std::shared_ptr<Communicator> Interposer::find(Comm comm) const {
+  return isActive() && comm ? comm::Registry::ofProcess().find(comm) : nullptr;
+}
+
+/// Ranks can be late for their first call, as NCCL allows, so that is only logged unless the user sets a timeout.
+std::shared_ptr<Communicator> Interposer::findOrAdd(Comm comm) {
+  if (!isActive() || !comm)
+    return nullptr;
+  return comm::Registry::ofProcess().findOrAdd(comm, [&] {
+    const comm::Patience patience{setup->options.joiningMs, setup->options.timeoutMs};
+    return std::make_shared<Communicator>(setup, comm, patience);
+  });
+}
+
+void Interposer::logNccl(const Communicator &communicator, const CollectiveCall &call, const std::string &why) {
+  if (core::informs() && communicator.ranks() > 0)
+    core::tell(logHead(communicator, call) + ": NCCL: " + why);
+}
+
+/// The program's name, for the log.
+static std::string nameOf(const comm::ProgramTable &programs, uint32_t program) {
+  const auto &info = programs.entry(program).loaded->program->info();
+  const bool isListed = programs.choice().lists(info.collective()->string_view());
+  return info.name()->str() + (isListed ? ", as GC3_PROGRAM has it" : "");
+}
+
+Decision Interposer::decide(Communicator &communicator, const CollectiveCall &call) const {
+  const auto byNccl = [&](const std::string &why) {
+    logNccl(communicator, call, why);
+    return Decision{};
+  };
+  const std::shared_ptr<comm::ProgramTable> programs = communicator.programs();
+  if (!programs) {
+    const comm::Communicator::Status status = communicator.status();
+    if (status.phase == comm::Phase::Failed)
+      return {0}; // other ranks can run programs, so NCCL can't take over: entering the call returns the error
+    return byNccl(status.error.ok() ? communicator.refusal().text : status.error.text);
+  }
+  if (const comm::Phase phase = communicator.status().phase; phase != comm::Phase::Ready && phase != comm::Phase::Failed)
+    return byNccl(communicator.status().error.text);
+  if (const std::string_view never = whyNever(call, communicator.ranks()); !never.empty())
+    return byNccl(std::string(never));
+  const core::Request request = requestOf(call);
+  const core::Result<uint32_t> program = programs->choose(request);
+  if (program.outcome().code == gc3NoProgram)
+    return byNccl(programs->choice().lists(request.name) ? "GC3_PROGRAM has no program for it" : "no program for it");
+  if (!program.ok())
+    return byNccl(program.outcome().text);
+  Outcome refusal;
+  communicator.loaded(*program, refusal);
+  if (!refusal.ok())
+    return byNccl(refusal.text);
+  if (core::informs())
+    core::tell(logHead(communicator, call) + ": " + nameOf(*programs, *program));
+  return {*program};
+}
+
+bool Interposer::isCaptured(Stream stream) const {
+  uint64_t capture = 0;
+  return setup->drivers.cuda.capture(&capture, reinterpret_cast<cuda::Stream>(stream)) == 0 && capture != 0;
+}
+
+void Interposer::note(Comm comm, RedOp op, std::optional<core::PreMulSum> created) {
+  if (!isActive())
+    return;
+  std::lock_guard lock(mutex);
+  if (created)
+    operations[comm].insert_or_assign(op, *created);
+  else if (auto known = operations.find(comm); known != operations.end())
+    known->second.erase(op);
+}
+
+std::optional<core::PreMulSum> Interposer::operation(Comm comm, RedOp op) const {
+  std::lock_guard lock(mutex);
+  const auto known = operations.find(comm);
+  if (known == operations.end())
+    return std::nullopt;
+  const auto found = known->second.find(op);
+  return found == known->second.end() ? std::nullopt : std::optional(found->second);
+}
+
+void Interposer::forgetOperations(Comm comm) {
+  std::lock_guard lock(mutex);
+  operations.erase(comm);
+}
+
+} // namespace gc3::shim

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ends and the state of communicators, as NCCL exports them.
+#include "ncclapi/Installed.h"
+#include "shim/Exports.h"
+#include "shim/Group.h"
+#include "shim/Guarded.h"
+
+using namespace gc3::shim;
+using gc3::comm::Registry;
+
+/// Before NCCL finalizes or destroys a communicator. False: another thread has aborted it, or NCCL still creates its
+/// child, so NCCL must not get the call.
+static bool finalize(Comm comm, bool waits) {
+  Group::ofThisThread().forwardCallsOn(comm);
+  Interposer::ofProcess().forgetOperations(comm);
+  const std::shared_ptr<Communicator> communicator = Interposer::ofProcess().find(comm);
+  return !communicator || communicator->finalize(waits);
+}
+
+/// Before NCCL ends what runs on a communicator: ends what gc3 runs on it. Null if there is nothing to end.
+static std::shared_ptr<Communicator> abort(Comm comm) {
+  Group::ofThisThread().dropCallsOn(comm);
+  std::shared_ptr<Communicator> communicator = Interposer::ofProcess().find(comm);
+  if (communicator)
+    communicator->abort();
+  return communicator;
+}
+
+/// After NCCL has ended what runs on the communicator.
+static void reap(std::shared_ptr<Communicator> communicator) {
+  if (communicator)
+    Registry::ofProcess().reap(std::move(communicator), false);
+}
+
+extern "C" {
+
+Result ncclCommShrink(Comm parent, int *excluded, int excludedCount, Comm *child, Config *config, int flags) {
+  const auto shrink = [&] {
+    return callInstalled<Function::CommShrink>(parent, excluded, excludedCount, child, config, flags);
+  };
+  if (isInside() || (flags & shrinkAbort) == 0)
+    return shrink();
+  return guarded([&] {
+    std::shared_ptr<Communicator> aborted = abort(parent);
+    const Result result = shrink();
+    reap(std::move(aborted));
+    return result;
+  });
+}
+
+/// A communicator that blocks has ended all calls when this returns.
+Result ncclCommFinalize(Comm comm) {
+  if (isInside())
+    return callInstalled<Function::CommFinalize>(comm);
+  return guarded([&] {
+    if (!finalize(comm, false))
+      return Result::InvalidUsage;
+    const Result result = callInstalled<Function::CommFinalize>(comm);
+    if (result == Result::Success)
+      if (const std::shared_ptr<Communicator> communicator = Interposer::ofProcess().find(comm))
+        communicator->finalize(true);
+    return result;
+  });
+}
+
+Result ncclCommDestroy(Comm comm) {
+  if (isInside())
+    return callInstalled<Function::CommDestroy>(comm);
+  return guarded([&] {
+    std::shared_ptr<Communicator> communicator = Interposer::ofProcess().find(comm);
+    if (!finalize(comm, true))
+      return Result::InvalidUsage;
+    Registry::ofProcess().remove(comm);
+    const Result result = callInstalled<Function::CommDestroy>(comm);
+    if (communicator && communicator->status().phase == gc3::comm::Phase::Aborted)
+      reap(std::move(communicator));
+    return result;
+  });
+}
+
+Result ncclCommAbort(Comm comm) {
+  if (isInside())
+    return callInstalled<Function::CommAbort>(comm);
+  return guarded([&] {
+    std::shared_ptr<Communicator> aborted = abort(comm);
+    Interposer::ofProcess().forgetOperations(comm);
+    Registry::ofProcess().remove(comm);
+    const Result result = callInstalled<Function::CommAbort>(comm);
+    reap(std::move(aborted));
+    return result;
+  });
+}
+
+Result ncclCommRevoke(Comm comm, int flags) {
+  if (isInside())
+    return callInstalled<Function::CommRevoke>(comm, flags);
+  return guarded([&] {
+    std::shared_ptr<Communicator> aborted = abort(comm);
+    const Result result = callInstalled<Function::CommRevoke>(comm, flags);
+    reap(std::move(aborted));
+    return result;
+  });
+}
+
+Result ncclCommGetAsyncError(Comm comm, Result *error) {
+  const std::shared_ptr<Communicator> communicator =
+      isInside() || !error ? nullptr : Interposer::ofProcess().find(comm);
+  if (!communicator)
+    return callInstalled<Function::CommGetAsyncError>(comm, error);
+  return guarded([&] { return communicator->queryState(*error); });
+}
+
+} // extern "C"
