@@ -2,8 +2,6 @@
 #include "comm/ChildCommunicator.h"
 
 #include <chrono>
-#include <cstdlib>
-#include <cstring>
 #include <thread>
 #include <utility>
 
@@ -21,7 +19,7 @@ ncclapi::Config childConfig() {
   return {.size = sizeof(ncclapi::Config),
           .magic = ncclapi::configMagic,
           .version = ncclapi::configVersion,
-          .blocking = 1,
+          .blocking = 0,
           .cgaClusterSize = ncclapi::configUndefined,
           .minCTAs = 1,
           .maxCTAs = 1,
@@ -29,7 +27,7 @@ ncclapi::Config childConfig() {
           .splitShare = 0};
 }
 
-/// Calls `isOver` until it returns true or an error, or waits must end.
+/// Polls until `isOver` returns true or an error, or waits must end.
 template <typename IsOver>
 Outcome poll(const ChildCommunicator::Interrupted &interrupted, IsOver isOver) {
   for (;;) {
@@ -42,40 +40,58 @@ Outcome poll(const ChildCommunicator::Interrupted &interrupted, IsOver isOver) {
   }
 }
 
-} // namespace
-
-bool ChildCommunicator::canBlock() {
-  const char *blocking = std::getenv("NCCL_COMM_BLOCKING");
-  return !blocking || std::strcmp(blocking, "0") != 0;
+/// True once a communicator is no more in progress.
+core::Result<bool> isComplete(Result queried, Result state, const std::string &doing) {
+  if (queried == Result::Success && state == Result::InProgress)
+    return false;
+  if (Outcome outcome = outcomeOf(queried == Result::Success ? state : queried, doing); !outcome.ok())
+    return outcome;
+  return true;
 }
 
+} // namespace
+
 Outcome ChildCommunicator::awaitParent(const QueryParent &queryParent) const {
-  return poll(interrupted, [&]() -> core::Result<bool> {
+  return poll(interrupted, [&] {
     Result state = Result::InProgress;
     const Result queried = queryParent(state);
-    if (queried == Result::Success && state == Result::InProgress)
-      return false;
-    if (Outcome outcome = outcomeOf(queried == Result::Success ? state : queried, "asking for the state");
-        !outcome.ok())
-      return outcome;
-    return true;
+    return isComplete(queried, state, "creating a communicator");
   });
 }
 
+/// NCCL can write the handle of a child whose creation has failed. To free such a child corrupts the parent, as NCCL's
+/// parent still refers to it, so it is left alone.
 Outcome ChildCommunicator::create(Comm parent, int rank, const QueryParent &queryParent) {
-  const std::string doing = "creating a child communicator";
   ncclapi::Config config = childConfig();
-  pending = true;
+  creation = Creation::Splitting;
   const Result split = nccl.CommSplit(parent, 0, rank, &written, &config);
+  creation = Creation::Completing;
   // NCCL completes the split of a parent that does not block later, whatever the result says.
   const bool hasBegun = split == Result::Success || split == Result::InProgress;
-  const Outcome outcome = hasBegun ? awaitParent(queryParent) : outcomeOf(split, doing);
+  const Outcome outcome = hasBegun ? awaitParent(queryParent) : outcomeOf(split, "creating a child communicator");
   const Comm made = __atomic_load_n(&written, __ATOMIC_ACQUIRE);
-  ofAll = made;
-  pending = hasBegun && !made && !interrupted().ok();
+  if (hasBegun && !made && !interrupted().ok())
+    return outcome; // NCCL can still write the handle
+  creation = Creation::None;
   if (outcome.ok() && !made)
-    return {gc3InternalError, doing + ": NCCL has created none"};
+    return {gc3InternalError, "NCCL has created no child communicator"};
+  if (outcome.ok() || !interrupted().ok())
+    ofAll = made;
   return outcome;
+}
+
+Outcome ChildCommunicator::completeOn(Comm comm, Result result, const std::string &doing) const {
+  if (result != Result::InProgress && result != Result::Success)
+    return outcomeOf(result, doing);
+  return poll(interrupted, [&] {
+    Result state = Result::InProgress;
+    const Result queried = nccl.CommGetAsyncError(comm, &state);
+    return isComplete(queried, state, doing);
+  });
+}
+
+Outcome ChildCommunicator::complete(Result result, const std::string &doing) const {
+  return completeOn(ofWindows(), result, doing);
 }
 
 Outcome ChildCommunicator::asyncError() const {
@@ -83,8 +99,7 @@ Outcome ChildCommunicator::asyncError() const {
   if (!get())
     return {};
   const Result queried = nccl.CommGetAsyncError(get(), &state);
-  return state == Result::InProgress ? Outcome{}
-                                     : outcomeOf(queried == Result::Success ? state : queried, "gc3's communicator");
+  return isComplete(queried, state, "gc3's communicator").outcome();
 }
 
 Outcome ChildCommunicator::prepareGathers(uint32_t ofRanks, size_t mostBytes) {
@@ -103,11 +118,11 @@ Outcome ChildCommunicator::gather(const void *own, size_t bytes, void *all, cuda
     return outcome;
   const Result begun = nccl.AllGather(sent, received, bytes, ncclapi::DataType::Int8, get(),
                                       reinterpret_cast<ncclapi::Stream>(stream));
-  if (Outcome outcome = outcomeOf(begun, doing); !outcome.ok())
+  if (Outcome outcome = completeOn(get(), begun, doing); !outcome.ok())
     return outcome;
   if (Outcome outcome = cuda::outcomeOf(cuda, cuda.record(gathered.get(), stream), doing); !outcome.ok())
     return outcome;
-  Outcome outcome = poll(interrupted, [&]() -> core::Result<bool> {
+  const Outcome outcome = poll(interrupted, [&]() -> core::Result<bool> {
     const cuda::Result state = cuda.query(gathered.get());
     if (state == cuda::notReady)
       return false;
@@ -115,11 +130,11 @@ Outcome ChildCommunicator::gather(const void *own, size_t bytes, void *all, cuda
       return failed;
     return true;
   });
-  if (outcome.ok()) // a revoked gather ends, too, and brings nothing
-    outcome = interrupted();
-  if (outcome.ok())
-    outcome = cuda::outcomeOf(cuda, cuda.copy(all, received, bytes * ranks, stream), doing);
-  return outcome.ok() ? cuda::outcomeOf(cuda, cuda.synchronize(stream), doing) : outcome;
+  if (!outcome.ok())
+    return outcome;
+  if (Outcome copied = cuda::outcomeOf(cuda, cuda.copy(all, received, bytes * ranks, stream), doing); !copied.ok())
+    return copied;
+  return cuda::outcomeOf(cuda, cuda.synchronize(stream), doing);
 }
 
 /// The color of a team is its first rank.
@@ -127,40 +142,44 @@ Outcome ChildCommunicator::splitByTeam(int rank) {
   const std::string doing = "splitting gc3's communicator by LSA team";
   const ncclapi::Team team = lsaTeam();
   ncclapi::Config config = childConfig();
-  Comm made = nullptr;
-  const Result split = nccl.CommSplit(get(), rank - team.rank * team.stride, team.rank, &made, &config);
-  const Outcome outcome = outcomeOf(split, doing);
-  ofTeam = made;
-  if (!outcome.ok() || !made)
-    return outcome.ok() ? Outcome{gc3InternalError, doing + ": NCCL has created none"} : outcome;
-  const ncclapi::Team ofMade = nccl.TeamLsa(made);
+  const Result split =
+      nccl.CommSplit(get(), rank - team.rank * team.stride, team.rank, &writtenForTeam, &config);
+  if (Outcome outcome = completeOn(get(), split, doing); !outcome.ok())
+    return outcome;
+  ofTeam = writtenForTeam;
+  if (!ofTeam)
+    return {gc3InternalError, doing + ": NCCL has created none"};
+  if (Outcome outcome = completeOn(ofTeam, Result::Success, doing); !outcome.ok())
+    return outcome;
+  const ncclapi::Team ofMade = nccl.TeamLsa(ofTeam);
   if (ofMade.ranks != team.ranks || ofMade.rank != team.rank || ofMade.stride != 1)
     return {gc3SystemError, "an LSA team is no team in a communicator of its own"};
   return {};
 }
 
-void ChildCommunicator::revoke() {
-  for (const Comm comm : {ofTeam.load(), ofAll.load()})
-    if (comm)
-      nccl.CommRevoke(comm, 0);
-}
-
-void ChildCommunicator::endAll(ncclapi::signature::CommDestroy *end) {
-  for (std::atomic<Comm> *comm : {&ofTeam, &ofAll})
-    if (const Comm own = comm->exchange(nullptr))
-      end(own);
+void ChildCommunicator::releaseMemory() {
   memory = cuda::DeviceMemory();
   gathered = cuda::OwnEvent();
 }
 
+/// NCCL must not get to destroy a communicator that has an error: it would leave a group open in this thread.
 void ChildCommunicator::destroy() {
-  endAll(nccl.CommDestroy);
+  if (!asyncError().ok())
+    return abort();
+  for (const Comm comm : {std::exchange(ofTeam, nullptr), ofAll.exchange(nullptr)})
+    if (comm)
+      nccl.CommDestroy(comm);
+  releaseMemory();
 }
 
 void ChildCommunicator::abort() {
-  if (!ofAll && written) // NCCL has completed the split since create() was interrupted
+  if (isPending()) // NCCL has ended the split by now, since the parent was aborted
     ofAll = written;
-  endAll(nccl.CommAbort);
+  creation = Creation::None;
+  for (const Comm comm : {std::exchange(ofTeam, nullptr), ofAll.exchange(nullptr)})
+    if (comm)
+      nccl.CommAbort(comm);
+  releaseMemory();
 }
 
 } // namespace gc3::comm

@@ -2,7 +2,6 @@
 // What callers do: they post work, wait, and change the phase. Executor.cpp has what the executor thread does.
 #include "comm/Communicator.h"
 
-#include "comm/Registry.h"
 #include "core/Log.h"
 #include "ncclapi/Installed.h"
 
@@ -40,13 +39,6 @@ bool Communicator::isClosed() const {
   return phase == Phase::Closed;
 }
 
-bool Communicator::awaitClosed(Clock::time_point end) {
-  Lock lock(mutex);
-  return changed.wait_until(lock, end, [this] {
-    return phase != Phase::Draining && phase != Phase::Closing && phase != Phase::Aborted;
-  });
-}
-
 Result Communicator::queryState(Result &state) {
   const ncclapi::Inside inside;
   std::lock_guard lock(mutex);
@@ -55,7 +47,7 @@ Result Communicator::queryState(Result &state) {
     return queried;
   if (!error.ok())
     state = ncclapi::resultOf(error);
-  else if (phase == Phase::Draining)
+  else if (phase == Phase::Draining || phase == Phase::Closing)
     state = Result::InProgress;
   return queried;
 }
@@ -219,7 +211,6 @@ void Communicator::failNow(const Outcome &why) {
   if (why.code == gc3Timeout)
     gpu->stop();
   advance(Phase::Failed);
-  Registry::ofProcess().inHelper([self = shared_from_this()] { self->revokeChild(); });
 }
 
 bool Communicator::finalize(bool waits) {
@@ -232,7 +223,7 @@ bool Communicator::finalize(bool waits) {
   else if (phase == Phase::Ready)
     advance(Phase::Draining);
   if (waits)
-    changed.wait(lock, [this] { return phase != Phase::Draining; });
+    changed.wait(lock, [this] { return phase != Phase::Draining && phase != Phase::Closing; });
   if (phase == Phase::Aborted || (phase == Phase::Failed && child.isPending()))
     return false;
   if (phase == Phase::Failed)
@@ -240,9 +231,15 @@ bool Communicator::finalize(bool waits) {
   return true;
 }
 
-void Communicator::abort() {
+bool Communicator::abort() {
   std::lock_guard lock(mutex);
   abortNow();
+  return child.isSplitting();
+}
+
+void Communicator::awaitSplit() {
+  while (child.isSplitting())
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
 }
 
 /// Before the communicator is Ready it has no kernels, and while it is Closing its GPU is being released.
@@ -255,7 +252,6 @@ void Communicator::abortNow() {
   if (hasKernels)
     gpu->stop();
   advance(Phase::Aborted);
-  Registry::ofProcess().inHelper([self = shared_from_this()] { self->revokeChild(); });
 }
 
 } // namespace gc3::comm

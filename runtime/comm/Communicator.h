@@ -26,7 +26,7 @@ struct Patience {
   uint32_t logAfterMs = 0, failAfterMs = 0;
 };
 
-class Communicator : public std::enable_shared_from_this<Communicator> {
+class Communicator {
 public:
   /// `parent` is the application's. `patience` is for joining; loading waits for the timeout of the options.
   Communicator(std::shared_ptr<const Setup> setup, ncclapi::Comm parent, const Patience &patience);
@@ -80,22 +80,20 @@ public:
   /// Calls fail from now on, with `why`, unless there is an earlier error.
   void fail(const core::Outcome &why);
 
-  /// Begins the end, and if `waits`, waits until all calls have ended. No call comes any longer. A failed communicator is
+  /// Begins the end, and if `waits`, waits until everything is released, which other ranks can delay. No call comes any longer. A failed communicator is
   /// aborted instead. False: the application's communicator must not be touched, since another thread has aborted it
   /// meanwhile, or NCCL still creates its child.
   bool finalize(bool waits);
-  /// Ends what runs. Does not wait. The application's communicator is not touched from here on, except by a call of
-  /// NCCL's that is under way.
-  void abort();
+  /// Ends what runs. Does not wait. No call on the application's communicator begins from here on. True: the executor is
+  /// in NCCL's split of it. Then the application's communicator must be revoked, and awaitSplit() must return, before
+  /// NCCL may free it.
+  bool abort();
+  void awaitSplit();
 
   // For the registry:
   bool isClosed() const;
-  /// Waits until the communicator is closed, if it has been finalized or aborted. False: that takes longer.
-  bool awaitClosed(std::chrono::steady_clock::time_point end);
   /// Joins the executor thread, which has ended or is about to. Once.
   void joinExecutor();
-  /// By the helper thread: ends what the executor waits for in NCCL.
-  void revokeChild() { child.revoke(); }
   /// By the helper thread, after abort(): ends the executor and releases everything. If `isParentAlive`, NCCL can still
   /// be creating the child; then nothing is released.
   void reap(bool isParentAlive);

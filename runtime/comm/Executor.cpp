@@ -123,8 +123,6 @@ GpuRank::Joined Communicator::form() {
     return {outcome, {}};
   if (identity.ranks == 1)
     return {{}, {gc3InvalidUsage, "one rank"}};
-  if (!ChildCommunicator::canBlock())
-    return {{}, {gc3InvalidUsage, "it does not block"}};
   if (Outcome outcome = child.create(parent, identity.rank, queryParent); !outcome.ok())
     return {{}, {outcome.code, "it could not be split: " + outcome.text}};
   return {};
@@ -222,7 +220,6 @@ void Communicator::joinExecutor() {
 }
 
 void Communicator::reap(bool isParentAlive) {
-  child.revoke();
   joinExecutor();
   {
     Lock lock(mutex);
@@ -232,8 +229,10 @@ void Communicator::reap(bool isParentAlive) {
     return;
   if (identity.ranks != 0)
     cuda.setDevice(identity.device);
-  if (gpu)
+  if (gpu) {
+    gpu->awaitIdle(); // NCCL unmaps the windows
     gpu->forgetNccl();
+  }
   child.abort();
   gpu.reset();
   std::lock_guard lock(mutex);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "comm/GpuRank.h"
 
+#include <thread>
+
 namespace gc3::comm {
 
 using core::Outcome;
@@ -39,7 +41,14 @@ void GpuRank::leaveNccl() {
   windows.clear();
 }
 
+void GpuRank::awaitIdle() const {
+  for (core::Result<bool> idle = false; (idle = isIdle()).ok() && !*idle;)
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+}
+
 void GpuRank::forgetNccl() {
+  if (loading)
+    loading->window.forget();
   deviceComm.forget();
   for (Window &window : windows)
     window.forget();

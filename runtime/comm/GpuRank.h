@@ -79,6 +79,8 @@ public:
   /// Looks for kernels that failed, or run longer than the timeout and so are stopped.
   core::Outcome watch() { return runner.watch(cuda::Watchdog::Clock::now()); }
   core::Result<bool> isIdle() const { return runner.isIdle(); }
+  /// Waits until all kernels have ended, which they do soon after stop().
+  void awaitIdle() const;
   /// Has watch() report this error, with what kernels that it stops later waited for. Thread-safe.
   void breakDown(const core::Outcome &why) { runner.breakDown(why); }
   /// Has all kernels end, those that are still to run included. Thread-safe.
@@ -90,7 +92,18 @@ public:
   void forgetNccl();
 
 private:
-  struct Loading;
+  /// What a program takes while it is loaded. It is released again if another rank can't load the program.
+  struct Loading {
+    uint32_t program = 0;
+    core::Outcome outcome;                      ///< an error: all ranks refuse the program
+    std::unique_ptr<plan::ConnectionPool> pool; ///< with the program's connections
+    std::vector<uint32_t> numbers;              ///< of the program's connections in the pool
+    std::unique_ptr<cuda::GpuProgram> onGpu;
+    Window window; ///< for connections that the rank does not have yet
+    uint64_t windowBytes = 0;
+    bool windowless = false; ///< the communicator has no windows
+    plan::ConnectionPool::Parts parts;
+  };
   core::Outcome prepare();
   core::Outcome examine(RankInfo &own);
   core::Outcome describe(RankInfo &own);
@@ -110,14 +123,15 @@ private:
     return child.gatherEach(own, runner.stream());
   }
 
-  core::Outcome reserve(Loading &loading);
-  core::Outcome registerWindow(Loading &loading);
-  core::Outcome connect(Loading &loading);
-  core::Outcome agree(Loading &loading);
-  core::Outcome registerInTeam(Loading &loading);
+  core::Outcome loadTogether();
+  core::Outcome reserve();
+  core::Outcome registerWindow();
+  core::Outcome registerInTeam();
+  core::Outcome connect();
+  core::Outcome agree();
   bool maySplitByTeam() const;
-  plan::NetworkRoute networkOf(const Loading &loading) const;
-  const cuda::GpuProgram *keep(Loading &&loading);
+  plan::NetworkRoute network() const;
+  const cuda::GpuProgram *keep();
   int firstOfTeam() const { return self.rank - team.rank * team.stride; }
   uint32_t rank() const { return static_cast<uint32_t>(self.rank); }
   std::string programName(uint32_t program) const;
@@ -136,6 +150,7 @@ private:
   const gin::Part *part = nullptr;
   DeviceComm deviceComm;
   plan::ConnectionPool::Parts parts; ///< by window and rank
+  std::unique_ptr<Loading> loading;       ///< the program that is being loaded; NCCL writes to it
   std::optional<cuda::Recorder> recorder; ///< destroyed first, since it refers to programs
 };
 

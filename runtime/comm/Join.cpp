@@ -156,7 +156,7 @@ Outcome GpuRank::gatherLines(std::vector<RankInfo> &infos) {
 Outcome GpuRank::connectNetwork(std::vector<RankInfo> &infos) {
   if (table->signals() == 0)
     return {};
-  Outcome created = outcomeOf(deviceComm.create(table->signals()), "creating a device communicator");
+  Outcome created = child.complete(deviceComm.create(table->signals()), "creating a device communicator");
   if (created.ok())
     created = deviceComm.publish(runner.stream());
   if (!created.ok())

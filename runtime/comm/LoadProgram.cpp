@@ -12,54 +12,41 @@ namespace gc3::comm {
 using core::Outcome;
 using core::Result;
 
-/// What a program takes while it is loaded. It is released again if another rank can't load the program.
-struct GpuRank::Loading {
-  uint32_t program;
-  Outcome outcome;                            ///< an error: all ranks refuse the program
-  std::unique_ptr<plan::ConnectionPool> pool; ///< with the program's connections
-  std::vector<uint32_t> numbers;              ///< of the program's connections in the pool
-  std::unique_ptr<cuda::GpuProgram> onGpu;
-  Window window; ///< for connections that the rank does not have yet
-  uint64_t windowBytes = 0;
-  bool windowless = false; ///< the communicator has no windows
-  plan::ConnectionPool::Parts parts;
-};
-
-Outcome GpuRank::reserve(Loading &loading) {
-  const ProgramTable::Entry &entry = table->entry(loading.program);
-  loading.pool = std::make_unique<plan::ConnectionPool>(*pool);
-  loading.numbers = loading.pool->add(*entry.loaded->program, entry.sizes);
-  loading.parts = parts;
-  loading.onGpu = std::make_unique<cuda::GpuProgram>(
+Outcome GpuRank::reserve() {
+  const ProgramTable::Entry &entry = table->entry(loading->program);
+  loading->pool = std::make_unique<plan::ConnectionPool>(*pool);
+  loading->numbers = loading->pool->add(*entry.loaded->program, entry.sizes);
+  loading->parts = parts;
+  loading->onGpu = std::make_unique<cuda::GpuProgram>(
       cuda, runner.room(), *entry.loaded, core::RankRange{rank(), rank() + 1}, entry.sizes,
       entry.overNetwork ? part->interpreters : interpretersOf(cuda),
       setup.options.tuned(entry.sizes.protocol).threads, table->blocksBeside(rank()));
-  if (Outcome outcome = loading.onGpu->reserve(setup.options.timeoutMs != 0); !outcome.ok())
+  if (Outcome outcome = loading->onGpu->reserve(setup.options.timeoutMs != 0); !outcome.ok())
     return outcome;
-  if (loading.pool->pieces() == pool->pieces())
+  if (loading->pool->pieces() == pool->pieces())
     return {};
   // The same size on all ranks: NCCL before 2.29 requires it.
-  loading.windowBytes = loading.pool->largestPart(pool->pieces());
-  loading.window = Window(cuda, nccl, child.ofWindows());
-  return loading.window.reserve(loading.windowBytes, runner.stream());
+  loading->windowBytes = loading->pool->largestPart(pool->pieces());
+  loading->window = Window(cuda, nccl, child.ofWindows());
+  return loading->window.reserve(loading->windowBytes, runner.stream());
 }
 
 /// Exchanges how far each rank has come. Returns a failure of this rank; `loading` has what all ranks reach.
-Outcome GpuRank::agree(Loading &loading) {
-  LoadVerdict own{static_cast<uint32_t>(loading.outcome.code), loading.windowless, loading.program, {}};
-  loading.outcome.text.copy(own.why, sizeof own.why - 1);
+Outcome GpuRank::agree() {
+  LoadVerdict own{static_cast<uint32_t>(loading->outcome.code), loading->windowless, loading->program, {}};
+  loading->outcome.text.copy(own.why, sizeof own.why - 1);
   const Result<std::vector<LoadVerdict>> all = gatherEach(own);
   if (!all.ok())
     return all.outcome();
   for (size_t r = 0; r < all->size(); ++r) {
     const LoadVerdict &theirs = (*all)[r];
-    if (theirs.program != loading.program)
+    if (theirs.program != loading->program)
       return {gc3InvalidUsage, "rank " + std::to_string(r) + " loads " + programName(theirs.program) + ", and rank " +
-                                   std::to_string(self.rank) + " " + programName(loading.program) +
+                                   std::to_string(self.rank) + " " + programName(loading->program) +
                                    ": they make different calls, or their tuners choose differently"};
-    loading.windowless |= theirs.windowless != 0;
-    if (loading.outcome.ok() && theirs.code != gc3Success)
-      loading.outcome = {static_cast<gc3Result_t>(theirs.code),
+    loading->windowless |= theirs.windowless != 0;
+    if (loading->outcome.ok() && theirs.code != gc3Success)
+      loading->outcome = {static_cast<gc3Result_t>(theirs.code),
                          "rank " + std::to_string(r) + " could not load it: " + theirs.why};
   }
   return {};
@@ -72,93 +59,101 @@ bool GpuRank::maySplitByTeam() const {
 
 /// NCCL from 2.29 on has no windows over several LSA teams without a network. Then each team gets a communicator of its
 /// own, once, which all windows are registered with from there on.
-Outcome GpuRank::registerInTeam(Loading &loading) {
-  if (loading.outcome.ok()) {
-    const Result<bool> isWindow = loading.window.isWindow();
-    loading.outcome = isWindow.outcome();
-    loading.windowless = isWindow.ok() && !*isWindow;
+Outcome GpuRank::registerInTeam() {
+  if (loading->outcome.ok()) {
+    const Result<bool> isWindow = loading->window.isWindow();
+    loading->outcome = isWindow.outcome();
+    loading->windowless = isWindow.ok() && !*isWindow;
   }
-  if (Outcome outcome = agree(loading); !outcome.ok())
+  if (Outcome outcome = agree(); !outcome.ok())
     return outcome;
-  if (!loading.outcome.ok() || !loading.windowless)
+  if (!loading->outcome.ok() || !loading->windowless)
     return {};
-  loading.outcome = child.splitByTeam(self.rank);
-  if (Outcome outcome = agree(loading); !outcome.ok() || !loading.outcome.ok())
+  loading->outcome = child.splitByTeam(self.rank);
+  if (Outcome outcome = agree(); !outcome.ok() || !loading->outcome.ok())
     return outcome;
-  loading.window.moveTo(child.ofWindows());
+  loading->window.moveTo(child.ofWindows());
   if (core::informs())
     core::tell("rank " + std::to_string(self.rank) + ": the communicator has no windows, so the " +
                std::to_string(team.ranks) + " ranks of its LSA team have one of their own for programs");
-  loading.outcome = outcomeOf(loading.window.registerPart(), "registering a window");
+  loading->outcome = child.complete(loading->window.registerPart(), "registering a window");
   return {};
 }
 
 /// Returns a failure of this rank.
-Outcome GpuRank::registerWindow(Loading &loading) {
-  if (!loading.outcome.ok() || loading.windowBytes == 0)
+Outcome GpuRank::registerWindow() {
+  if (!loading->outcome.ok() || loading->windowBytes == 0)
     return {};
-  loading.outcome = outcomeOf(loading.window.registerPart(), "registering a window");
-  return maySplitByTeam() ? registerInTeam(loading) : Outcome{};
+  loading->outcome = child.complete(loading->window.registerPart(), "registering a window");
+  return maySplitByTeam() ? registerInTeam() : Outcome{};
 }
 
-plan::NetworkRoute GpuRank::networkOf(const Loading &loading) const {
+plan::NetworkRoute GpuRank::network() const {
   plan::NetworkRoute network{deviceComm.onDevice(), table->contexts(), {}};
   for (const Window &window : windows)
     network.windows.push_back(window.get());
-  if (loading.windowBytes != 0)
-    network.windows.push_back(loading.window.get());
+  if (loading->windowBytes != 0)
+    network.windows.push_back(loading->window.get());
   return network;
 }
 
 /// Finds the peers' parts of the new window, and writes the image.
-Outcome GpuRank::connect(Loading &loading) {
-  if (loading.windowBytes != 0) {
-    const Result<std::vector<std::byte *>> peers = loading.window.resolve(team.rank, team.ranks, runner.stream());
+Outcome GpuRank::connect() {
+  if (loading->windowBytes != 0) {
+    const Result<std::vector<std::byte *>> peers = loading->window.resolve(team.rank, team.ranks, runner.stream());
     if (!peers.ok())
       return peers.outcome();
     std::vector<std::byte *> all(static_cast<size_t>(self.ranks));
     for (size_t peer = 0; peer < peers->size(); ++peer)
       all[static_cast<size_t>(firstOfTeam()) + peer * static_cast<size_t>(team.stride)] = (*peers)[peer];
-    loading.parts.push_back(std::move(all));
+    loading->parts.push_back(std::move(all));
   }
-  const plan::NetworkRoute network = networkOf(loading);
-  const bool overNetwork = table->entry(loading.program).overNetwork;
-  return loading.onGpu->write({*loading.pool, loading.numbers, loading.parts, overNetwork ? &network : nullptr},
+  const plan::NetworkRoute network = this->network();
+  const bool overNetwork = table->entry(loading->program).overNetwork;
+  return loading->onGpu->write({*loading->pool, loading->numbers, loading->parts, overNetwork ? &network : nullptr},
                               runner.stream());
 }
 
-const cuda::GpuProgram *GpuRank::keep(Loading &&loading) {
-  pool = std::move(loading.pool);
-  parts = std::move(loading.parts);
-  if (loading.windowBytes != 0)
-    windows.push_back(std::move(loading.window));
+const cuda::GpuProgram *GpuRank::keep() {
+  pool = std::move(loading->pool);
+  parts = std::move(loading->parts);
+  if (loading->windowBytes != 0)
+    windows.push_back(std::move(loading->window));
   if (core::informs())
-    core::tell("rank " + std::to_string(self.rank) + ": " + programName(loading.program) +
-               " is loaded: " + loading.onGpu->conditions() + ", " + std::to_string(loading.windowBytes) +
+    core::tell("rank " + std::to_string(self.rank) + ": " + programName(loading->program) +
+               " is loaded: " + loading->onGpu->conditions() + ", " + std::to_string(loading->windowBytes) +
                " bytes of windows for new connections");
-  return &runner.add(std::move(loading.onGpu));
+  return &runner.add(std::move(loading->onGpu));
 }
 
+/// Returns a failure of this rank; `loading` has what all ranks reach.
+Outcome GpuRank::loadTogether() {
+  if (loading->outcome.ok())
+    loading->outcome = reserve();
+  if (Outcome outcome = agree(); !outcome.ok())
+    return outcome;
+  if (Outcome outcome = registerWindow(); !outcome.ok())
+    return outcome;
+  if (loading->outcome.ok())
+    loading->outcome = connect();
+  return agree();
+}
+
+/// After a failure NCCL can still write to `loading`, until the child is aborted.
 GpuRank::Loaded GpuRank::load(uint32_t program, const Outcome &soFar) {
-  Loading loading{program, soFar, {}, {}, {}, {}, 0, false, {}};
-  // NCCL frees the window with the child, which the communicator aborts after a failure.
-  const auto fail = [&](const Outcome &why) {
-    loading.window.forget();
-    return Loaded{why, {}, nullptr};
-  };
-  if (loading.outcome.ok())
-    loading.outcome = reserve(loading);
-  if (Outcome outcome = agree(loading); !outcome.ok())
-    return fail(outcome);
-  if (Outcome outcome = registerWindow(loading); !outcome.ok())
-    return fail(outcome);
-  if (loading.outcome.ok())
-    loading.outcome = connect(loading);
-  if (Outcome outcome = agree(loading); !outcome.ok())
-    return fail(outcome);
-  if (!loading.outcome.ok())
-    return {{}, {loading.outcome.code, programName(program) + " could not be loaded: " + loading.outcome.text}, nullptr};
-  return {{}, {}, keep(std::move(loading))};
+  loading = std::make_unique<Loading>();
+  loading->program = program;
+  loading->outcome = soFar;
+  if (Outcome outcome = loadTogether(); !outcome.ok())
+    return {outcome, {}, nullptr};
+  Loaded loaded;
+  if (loading->outcome.ok())
+    loaded.program = keep();
+  else
+    loaded.refusal = {loading->outcome.code,
+                      programName(program) + " could not be loaded: " + loading->outcome.text};
+  loading.reset();
+  return loaded;
 }
 
 } // namespace gc3::comm

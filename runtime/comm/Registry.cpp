@@ -82,20 +82,7 @@ void Registry::remove(ncclapi::Comm handle) {
 }
 
 void Registry::reap(std::shared_ptr<Communicator> communicator, bool isParentAlive) {
-  inHelper([communicator = std::move(communicator), isParentAlive] { communicator->reap(isParentAlive); });
-}
-
-bool Registry::awaitClosed(std::chrono::milliseconds limit) {
-  const auto end = std::chrono::steady_clock::now() + limit;
-  std::unique_lock lock(mutex);
-  const std::vector<std::shared_ptr<Communicator>> some = all;
-  lock.unlock();
-  for (const std::shared_ptr<Communicator> &each : some)
-    if (!each->awaitClosed(end))
-      return false;
-  lock.lock();
-  sweep();
-  return true;
+  helper.post([communicator = std::move(communicator), isParentAlive] { communicator->reap(isParentAlive); });
 }
 
 } // namespace gc3::comm

@@ -31,8 +31,6 @@ public:
   /// Never destroyed, since threads can call while the process ends.
   static Registry &ofProcess();
 
-  void inHelper(std::function<void()> work) { helper.post(std::move(work)); }
-
   /// Keeps a communicator until it is closed. `handle` finds it, unless that is null, until remove().
   void add(ncclapi::Comm handle, std::shared_ptr<Communicator> communicator);
   /// Null if there is none.
@@ -45,9 +43,6 @@ public:
 
   /// After Communicator::abort(): has the helper thread release everything. `isParentAlive` as in Communicator::reap.
   void reap(std::shared_ptr<Communicator> communicator, bool isParentAlive);
-
-  /// Waits until no communicator is left that has been finalized or aborted, for `limit` at most. True: none is left.
-  bool awaitClosed(std::chrono::milliseconds limit);
 
 private:
   void sweep();

@@ -144,8 +144,8 @@ using TeamLsa = Team(Comm);
 /// What programs on several GPUs need of it, besides TeamLsa and GetLsaDevicePointer (ncclapi/Nccl.h). Not exported: indented
 /// further than what Front.cmake reads.
 #define GC3_NCCL_FOR_WINDOWS(X) \
-    X(AllGather) X(CommAbort) X(CommCount) X(CommCuDevice) X(CommDestroy) X(CommGetAsyncError) X(CommRevoke) \
-    X(CommSplit) X(CommUserRank) \
+    X(AllGather) X(CommAbort) X(CommCount) X(CommCuDevice) X(CommDestroy) X(CommGetAsyncError) X(CommSplit) \
+    X(CommUserRank) \
     X(GetVersion) X(GroupEnd) X(GroupStart) X(CommWindowDeregister) X(CommWindowRegister) X(MemAlloc) X(MemFree)
 // clang-format on
 

@@ -17,12 +17,15 @@ static bool finalize(Comm comm, bool waits) {
   return !communicator || communicator->finalize(waits);
 }
 
-/// Before NCCL ends what runs on a communicator: ends what gc3 runs on it. Null if there is nothing to end.
+/// Before NCCL ends what runs on a communicator: ends what gc3 runs on it. Null if there is nothing to end. NCCL does not
+/// wait for a thread that splits the communicator before it frees that, so the split is ended first.
 static std::shared_ptr<Communicator> abort(Comm comm) {
   Group::ofThisThread().dropCallsOn(comm);
   std::shared_ptr<Communicator> communicator = Interposer::ofProcess().find(comm);
-  if (communicator)
-    communicator->abort();
+  if (communicator && communicator->abort()) {
+    callInstalled<Function::CommRevoke>(comm, 0);
+    communicator->awaitSplit();
+  }
   return communicator;
 }
 
@@ -91,11 +94,15 @@ Result ncclCommAbort(Comm comm) {
   });
 }
 
+/// A second revocation is an error, so this is the only one.
 Result ncclCommRevoke(Comm comm, int flags) {
   if (isInside())
     return callInstalled<Function::CommRevoke>(comm, flags);
   return guarded([&] {
-    std::shared_ptr<Communicator> aborted = abort(comm);
+    Group::ofThisThread().dropCallsOn(comm);
+    std::shared_ptr<Communicator> aborted = Interposer::ofProcess().find(comm);
+    if (aborted)
+      aborted->abort();
     const Result result = callInstalled<Function::CommRevoke>(comm, flags);
     reap(std::move(aborted));
     return result;

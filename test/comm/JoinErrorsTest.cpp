@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What ranks on several GPUs refuse, alike on all of them, and what becomes of errors of NCCL and CUDA.
-#include "LsaSupport.h"
+#include "CommSupport.h"
 #include "Programs.h"
 
 #include <climits>
@@ -11,71 +11,71 @@ using namespace gc3::test;
 namespace {
 
 /// A call of all ranks, with what each came to.
-std::vector<lsa::RankCall> callAll(LsaWorld &world, const Loopback::Buffers &buffers) {
-  std::vector<lsa::RankCall> calls;
+std::vector<comm::CallGroup::Call> callAll(CommWorld &world, const Loopback::Buffers &buffers) {
+  std::vector<comm::CallGroup::Call> calls;
   for (size_t rank = 0; rank < world.comms.size(); ++rank)
     calls.push_back(world.part(rank, buffers.requests[rank]));
-  lsa::run(calls, world.nccl);
+  comm::run(calls, world.nccl);
   return calls;
 }
 
-TEST(LsaErrors, RecordsThatDiffer) {
-  std::vector<lsa::Record> records(3);
-  EXPECT_EQ(lsa::disagreement(records), "");
+TEST(CommErrors, RecordsThatDiffer) {
+  std::vector<comm::RankInfo> records(3);
+  EXPECT_EQ(comm::disagreement(records), "");
   auto expect = [&](auto member, auto value, const std::string &text) {
     records[2].*member = value;
-    EXPECT_EQ(lsa::disagreement(records), text);
+    EXPECT_EQ(comm::disagreement(records), text);
     records[2].*member = records[0].*member;
   };
-  expect(&lsa::Record::able, 0u, "rank 2 can't run programs");
-  expect(&lsa::Record::bundles, 1ull, "rank 2 has other bundles than rank 0");
-  expect(&lsa::Record::slots, std::array<uint32_t, 3>{0, 0, 4}, "rank 2 has other FIFO slots than rank 0");
-  expect(&lsa::Record::slotBytes, std::array<uint64_t, 3>{0, 4, 0}, "rank 2 has other FIFO slots than rank 0");
-  expect(&lsa::Record::strictLL128, 1u, "rank 2 has another GC3_LL128 than rank 0");
-  expect(&lsa::Record::simple, 1u, "rank 2 has other options than rank 0");
-  expect(&lsa::Record::timeout, 1u, "rank 2 has other options than rank 0");
-  expect(&lsa::Record::allowUnproven, 1u, "rank 2 has other options than rank 0");
-  expect(&lsa::Record::programs, 1ull, "rank 2 has another GC3_PROGRAM than rank 0");
-  expect(&lsa::Record::tuner, 1u, "rank 2 has a tuner, unlike rank 0");
+  expect(&comm::RankInfo::able, 0u, "rank 2 can't run programs");
+  expect(&comm::RankInfo::bundles, 1ull, "rank 2 has other bundles than rank 0");
+  expect(&comm::RankInfo::slots, std::array<uint32_t, 3>{0, 0, 4}, "rank 2 has other FIFO slots than rank 0");
+  expect(&comm::RankInfo::slotBytes, std::array<uint64_t, 3>{0, 4, 0}, "rank 2 has other FIFO slots than rank 0");
+  expect(&comm::RankInfo::strictLL128, 1u, "rank 2 has another GC3_LL128 than rank 0");
+  expect(&comm::RankInfo::simple, 1u, "rank 2 has other options than rank 0");
+  expect(&comm::RankInfo::timeout, 1u, "rank 2 has other options than rank 0");
+  expect(&comm::RankInfo::allowUnproven, 1u, "rank 2 has other options than rank 0");
+  expect(&comm::RankInfo::programs, 1ull, "rank 2 has another GC3_PROGRAM than rank 0");
+  expect(&comm::RankInfo::tuner, 1u, "rank 2 has a tuner, unlike rank 0");
   records[0].able = 0; // the first one counts, too
-  EXPECT_EQ(lsa::disagreement(records), "rank 0 can't run programs");
+  EXPECT_EQ(comm::disagreement(records), "rank 0 can't run programs");
 }
 
 /// Records of other versions may have another size, so they are not even gathered.
-TEST(LsaErrors, OtherVersions) {
-  std::vector<lsa::Greeting> all(3);
-  EXPECT_EQ(lsa::otherVersion(all), "");
-  all[1].recordBytes += 8;
-  EXPECT_EQ(lsa::otherVersion(all), "rank 1 has another build of gc3 than rank 0");
+TEST(CommErrors, OtherVersions) {
+  std::vector<comm::VersionHandshake> all(3);
+  EXPECT_EQ(comm::otherVersion(all), "");
+  all[1].infoBytes += 8;
+  EXPECT_EQ(comm::otherVersion(all), "rank 1 has another build of gc3 than rank 0");
   all[1] = all[0];
   all[2].layout = 7;
-  EXPECT_EQ(lsa::otherVersion(all), "rank 2 has another build of gc3 than rank 0");
+  EXPECT_EQ(comm::otherVersion(all), "rank 2 has another build of gc3 than rank 0");
   all[0].version = 100;
   all[1].version = 20103;
-  EXPECT_EQ(lsa::otherVersion(all), "rank 1 has version 2.1.3 of gc3, and rank 0 has 0.1.0");
+  EXPECT_EQ(comm::otherVersion(all), "rank 1 has version 2.1.3 of gc3, and rank 0 has 0.1.0");
 }
 
 /// Over a communicator one of whose ranks is another process, with another gc3.
-TEST(LsaErrors, ARankOfAnotherVersion) {
+TEST(CommErrors, ARankOfAnotherVersion) {
   FakeCuda fake;
-  FakeWindows windows(fake);
-  const ncclapi::Nccl nccl = windows.table();
-  const std::vector<ncclapi::Comm> comms = windows.make(3);
+  FakeNccl nccl(fake);
+  const ncclapi::Nccl nccl = nccl.table();
+  const std::vector<ncclapi::Comm> comms = nccl.make(3);
   const cuda::Cuda &cuda = FakeCuda::table();
   cuda::Stream stream = nullptr;
   cuda.createStream(&stream);
-  lsa::Greeting older;
+  comm::VersionHandshake older;
   older.version = 99;
-  older.recordBytes = 64;
-  const lsa::Exchange::Head head{0, 1, lsa::Exchange::Head::Kind::Message};
+  older.infoBytes = 64;
+  const comm::Exchange::Head head{0, 1, comm::Exchange::Head::Kind::Message};
   constexpr size_t size = sizeof head + sizeof older;
   std::byte *theirs = fake.allocate(4 * size);
   std::memcpy(theirs, &head, sizeof head);
   std::memcpy(theirs + sizeof head, &older, sizeof older);
   nccl.AllGather(theirs, theirs + size, size, ncclapi::DataType::Int8, comms[2],
                  reinterpret_cast<ncclapi::Stream>(stream));
-  const lsa::Catalog::Files files{open({ringAllReduce(3, true)})};
-  for (const lsa::Joined &rank : lsa::join({cuda, nccl}, {{applicant(comms[0], files), applicant(comms[1], files)}})) {
+  const comm::ProgramTable::Files files{open({ringAllReduce(3, true)})};
+  for (const comm::Joined &rank : comm::join({cuda, nccl}, {{applicant(comms[0], files), applicant(comms[1], files)}})) {
     EXPECT_EQ(rank.rank, nullptr);
     EXPECT_EQ(rank.outcome.code, gc3InvalidUsage);
     EXPECT_EQ(rank.outcome.text, "rank 2 has version 0.0.99 of gc3, and rank 0 has 0.1.0");
@@ -83,29 +83,29 @@ TEST(LsaErrors, ARankOfAnotherVersion) {
   EXPECT_TRUE(fake.isIdle(stream));
   cuda.destroyStream(stream);
   fake.release(theirs);
-  EXPECT_EQ(windows.leaks(), "");
+  EXPECT_EQ(nccl.leaks(), "");
 }
 
-TEST(LsaErrors, DigestsTellBundlesApart) {
-  const lsa::Catalog::Files one{open({ringAllReduce(2, true)})}, same{open({ringAllReduce(2, true)})},
+TEST(CommErrors, DigestsTellBundlesApart) {
+  const comm::ProgramTable::Files one{open({ringAllReduce(2, true)})}, same{open({ringAllReduce(2, true)})},
       other{open({ringAllReduce(2, false)})};
-  EXPECT_EQ(lsa::Catalog::digest(one), lsa::Catalog::digest(same));
-  EXPECT_NE(lsa::Catalog::digest(one), lsa::Catalog::digest(other));
-  EXPECT_NE(lsa::Catalog::digest(one), lsa::Catalog::digest({one[0], one[0]}));
-  EXPECT_NE(lsa::Catalog::digest(one), lsa::Catalog::digest({}));
+  EXPECT_EQ(comm::ProgramTable::digest(one), comm::ProgramTable::digest(same));
+  EXPECT_NE(comm::ProgramTable::digest(one), comm::ProgramTable::digest(other));
+  EXPECT_NE(comm::ProgramTable::digest(one), comm::ProgramTable::digest({one[0], one[0]}));
+  EXPECT_NE(comm::ProgramTable::digest(one), comm::ProgramTable::digest({}));
 }
 
-TEST(LsaErrors, RanksWithOtherBundlesOrOptions) {
+TEST(CommErrors, RanksWithOtherBundlesOrOptions) {
   FakeCuda fake;
-  FakeWindows windows(fake);
-  const ncclapi::Nccl nccl = windows.table();
-  const std::vector<ncclapi::Comm> comms = windows.make(3);
-  const lsa::Catalog::Files files{open({ringAllReduce(3, true)})};
-  std::vector<lsa::Applicant> applicants(3, applicant(nullptr, files, smallOptions()));
+  FakeNccl nccl(fake);
+  const ncclapi::Nccl nccl = nccl.table();
+  const std::vector<ncclapi::Comm> comms = nccl.make(3);
+  const comm::ProgramTable::Files files{open({ringAllReduce(3, true)})};
+  std::vector<comm::Applicant> applicants(3, applicant(nullptr, files, smallOptions()));
   for (size_t rank = 0; rank < 3; ++rank)
     applicants[rank].comm = comms[rank];
   auto expect = [&](const std::string &text) {
-    for (const lsa::Joined &rank : lsa::join({FakeCuda::table(), nccl}, applicants)) {
+    for (const comm::Joined &rank : comm::join({FakeCuda::table(), nccl}, applicants)) {
       EXPECT_EQ(rank.rank == nullptr, !text.empty());
       EXPECT_EQ(rank.outcome.text, text);
     }
@@ -130,27 +130,27 @@ TEST(LsaErrors, RanksWithOtherBundlesOrOptions) {
   applicants[2].options.choice = {};
   applicants[0].options.choice.tuner = [](const gc3TunerCall_t *, void *) -> int { return gc3TunerBySize; };
   expect("rank 1 has no tuner, unlike rank 0");
-  EXPECT_EQ(windows.leaks(), "");
+  EXPECT_EQ(nccl.leaks(), "");
 }
 
-TEST(LsaErrors, ARankThatCannotIsHeardOfByAll) {
+TEST(CommErrors, ARankThatCannotIsHeardOfByAll) {
   FakeCuda fake;
-  FakeWindows windows(fake);
+  FakeNccl nccl(fake);
   ProgramSpec unproven = ringAllReduce(3, true);
   unproven.verified = 0;
   {
-    LsaWorld world(fake, windows, {unproven});
+    CommWorld world(fake, nccl, {unproven});
     EXPECT_EQ(world.made().find("program 'ring3_aliased_1' was compiled without verification"), 0u);
     EXPECT_EQ(world.joined[1].rank, nullptr);
     EXPECT_EQ(world.joined[1].outcome.code, gc3BundleUnproven);
   }
-  const ncclapi::Nccl nccl = windows.table();
-  const std::vector<ncclapi::Comm> comms = windows.make(2);
-  const lsa::Catalog::Files files{open({ringAllReduce(2, true)})};
-  std::vector<lsa::Applicant> both{applicant(comms[0], files), applicant(comms[1], {})};
+  const ncclapi::Nccl nccl = nccl.table();
+  const std::vector<ncclapi::Comm> comms = nccl.make(2);
+  const comm::ProgramTable::Files files{open({ringAllReduce(2, true)})};
+  std::vector<comm::Applicant> both{applicant(comms[0], files), applicant(comms[1], {})};
   both[1].problem = {gc3NotABundle, "no file"};
   const auto expect = [&](size_t able, const std::string &text) {
-    const std::vector<lsa::Joined> joined = lsa::join({FakeCuda::table(), nccl}, both);
+    const std::vector<comm::Joined> joined = comm::join({FakeCuda::table(), nccl}, both);
     EXPECT_EQ(joined[able].outcome.text, "rank " + std::to_string(1 - able) + " can't run programs");
     EXPECT_EQ(joined[1 - able].outcome.text.substr(0, text.size()), text);
   };
@@ -164,16 +164,16 @@ TEST(LsaErrors, ARankThatCannotIsHeardOfByAll) {
   both[0].options.problem = {};
   both[1].options.choice.programs = "rng";
   expect(0, "GC3_PROGRAM: no bundle has 'rng'");
-  EXPECT_EQ(windows.leaks(), "");
+  EXPECT_EQ(nccl.leaks(), "");
 }
 
 /// What the LSA teams say of themselves becomes indices.
-TEST(LsaErrors, TeamsThatCannotBe) {
+TEST(CommErrors, TeamsThatCannotBe) {
   FakeCuda fake;
-  FakeWindows windows(fake);
-  ncclapi::Nccl nccl = windows.table();
-  const lsa::Catalog::Files files{open({ringAllReduce(2, true)})};
-  const std::vector<ncclapi::Comm> comms = windows.make(2);
+  FakeNccl nccl(fake);
+  ncclapi::Nccl nccl = nccl.table();
+  const comm::ProgramTable::Files files{open({ringAllReduce(2, true)})};
+  const std::vector<ncclapi::Comm> comms = nccl.make(2);
   static ncclapi::Team said; // a table's functions have no state
   nccl.TeamLsa = [](ncclapi::Comm) { return said; };
   const std::vector<ncclapi::Team> unsound{
@@ -181,41 +181,41 @@ TEST(LsaErrors, TeamsThatCannotBe) {
       {2, 1, 0}, {2, 0, 2},  {3, 0, 1}, {INT_MAX, 0, 1}, {INT_MAX, INT_MAX - 1, INT_MAX}};
   for (const ncclapi::Team &team : unsound) {
     said = team;
-    for (const lsa::Joined &rank :
-         lsa::join({FakeCuda::table(), nccl}, std::vector{applicant(comms[0], files), applicant(comms[1], files)}))
+    for (const comm::Joined &rank :
+         comm::join({FakeCuda::table(), nccl}, std::vector{applicant(comms[0], files), applicant(comms[1], files)}))
       EXPECT_EQ(rank.outcome.text, "NCCL's LSA team is no part of its communicator")
           << team.ranks << ' ' << team.rank << ' ' << team.stride;
   }
-  EXPECT_EQ(windows.leaks(), "");
+  EXPECT_EQ(nccl.leaks(), "");
 }
 
-TEST(LsaErrors, CommunicatorsWithoutWindows) {
-  for (auto kind : {FakeWindows::Windows::Null, FakeWindows::Windows::Other})
+TEST(CommErrors, CommunicatorsWithoutWindows) {
+  for (auto kind : {FakeNccl::Windows::Null, FakeNccl::Windows::Other})
     for (int version : {22809, ncclapi::tellingVersion}) {
-      if (kind == FakeWindows::Windows::Other && version != 22809)
+      if (kind == FakeNccl::Windows::Other && version != 22809)
         continue;
       FakeCuda fake;
-      FakeWindows windows(fake);
-      windows.windows = kind;
-      windows.version = version;
+      FakeNccl nccl(fake);
+      nccl.nccl = kind;
+      nccl.version = version;
       {
-        LsaWorld world(fake, windows, {ringAllReduce(3, true)});
+        CommWorld world(fake, nccl, {ringAllReduce(3, true)});
         ASSERT_EQ(world.made(), "");
         const Trial trial = world.trial(0, {});
         Loopback::Buffers buffers(fake, trial);
         for (int i = 0; i < 2; ++i) // the second time nobody tries
-          for (const lsa::RankCall &call : callAll(world, buffers)) {
+          for (const comm::CallGroup::Call &call : callAll(world, buffers)) {
             EXPECT_TRUE(call.declined);
             EXPECT_EQ(call.outcome.text, "program 'ring3_aliased_1' could not be loaded: this communicator has no "
-                                         "symmetric windows");
+                                         "symmetric nccl");
           }
-        EXPECT_LE(windows.windowsMade, 3u);
+        EXPECT_LE(nccl.windowsMade, 3u);
       }
-      EXPECT_EQ(windows.leaks(), "");
+      EXPECT_EQ(nccl.leaks(), "");
     }
 }
 
-TEST(LsaErrors, AnOldNcclOrNone) {
+TEST(CommErrors, AnOldNcclOrNone) {
   ncclapi::Nccl nccl;
   EXPECT_EQ(ncclapi::Nccl::find([](const std::string &) -> void * { return nullptr; }, nccl).text, "there is no NCCL");
   static ncclapi::signature::GetVersion *const versionOf[] = {[](int *version) {
@@ -238,15 +238,15 @@ TEST(LsaErrors, AnOldNcclOrNone) {
 }
 
 /// As a tuner's that is not alike on all ranks.
-TEST(LsaErrors, RanksThatLoadDifferentPrograms) {
+TEST(CommErrors, RanksThatLoadDifferentPrograms) {
   FakeCuda fake;
-  FakeWindows windows(fake);
-  LsaWorld world(fake, windows, {ringAllReduce(3, true), allToAll(3, 1)});
+  FakeNccl nccl(fake);
+  CommWorld world(fake, nccl, {ringAllReduce(3, true), allToAll(3, 1)});
   const Trial first = world.trial(0, {}), second = world.trial(1, {});
   Loopback::Buffers ofFirst(fake, first), ofSecond(fake, second);
-  std::vector<lsa::RankCall> calls{world.part(0, ofFirst.requests[0]), world.part(1, ofSecond.requests[1]),
+  std::vector<comm::CallGroup::Call> calls{world.part(0, ofFirst.requests[0]), world.part(1, ofSecond.requests[1]),
                                    world.part(2, ofFirst.requests[2])};
-  lsa::run(calls, world.nccl);
+  comm::run(calls, world.nccl);
   const std::string ring = "program '" + world.names[0] + "'", other = "program '" + world.names[1] + "'",
                     why = ": they make different calls, or their tuners choose differently";
   EXPECT_EQ(calls[0].outcome.text, "rank 1 loads " + other + ", and rank 0 " + ring + why);
@@ -256,44 +256,44 @@ TEST(LsaErrors, RanksThatLoadDifferentPrograms) {
     EXPECT_FALSE(calls[rank].declined) << "NCCL would go on with one or the other";
     EXPECT_EQ(world.joined[rank].rank->broken().code, gc3InvalidUsage);
   }
-  EXPECT_EQ(windows.registrations, 0u);
+  EXPECT_EQ(nccl.registrations, 0u);
 }
 
 /// As where the application did in it what can't be captured.
-TEST(LsaErrors, ACaptureThatHasFailedIsNotTheEnd) {
+TEST(CommErrors, ACaptureThatHasFailedIsNotTheEnd) {
   FakeCuda fake;
-  FakeWindows windows(fake);
+  FakeNccl nccl(fake);
   {
-    LsaWorld world(fake, windows, {ringAllReduce(3, true)});
+    CommWorld world(fake, nccl, {ringAllReduce(3, true)});
     EXPECT_EQ(world.run(0, {.count = 30}), "");
     fake.captured = fake.captured.hasFailed = true;
     EXPECT_EQ(world.run(0, {.count = 30}), "the capture of the stream has failed");
     fake.captured = fake.captured.hasFailed = false;
     EXPECT_EQ(world.run(0, {.count = 30}), "");
   }
-  EXPECT_EQ(windows.leaks(), "");
+  EXPECT_EQ(nccl.leaks(), "");
 }
 
 /// Buffers are one rank's own business: the others go on, and wait.
-TEST(LsaErrors, ACallersMistakeIsNotTheEnd) {
+TEST(CommErrors, ACallersMistakeIsNotTheEnd) {
   FakeCuda fake;
-  FakeWindows windows(fake);
+  FakeNccl nccl(fake);
   {
-    LsaWorld world(fake, windows, {ringAllReduce(3, true)});
+    CommWorld world(fake, nccl, {ringAllReduce(3, true)});
     const Trial trial = world.trial(0, {.count = 30});
     Loopback::Buffers buffers(fake, trial);
     const void *send = std::exchange(buffers.requests[1].send, nullptr);
-    const std::vector<lsa::RankCall> calls = callAll(world, buffers);
+    const std::vector<comm::CallGroup::Call> calls = callAll(world, buffers);
     EXPECT_EQ(calls[1].outcome.text, "rank 1: the send buffer is null");
     EXPECT_EQ(calls[0].outcome.text, "");
     EXPECT_FALSE(fake.isIdle(world.streams[0]));
     buffers.requests[1].send = send;
-    std::vector<lsa::RankCall> again{world.part(1, buffers.requests[1])};
-    lsa::run(again, world.nccl);
+    std::vector<comm::CallGroup::Call> again{world.part(1, buffers.requests[1])};
+    comm::run(again, world.nccl);
     EXPECT_EQ(again[0].outcome.text, "");
     EXPECT_EQ(world.finish(trial, buffers), "");
   }
-  EXPECT_EQ(windows.leaks(), "");
+  EXPECT_EQ(nccl.leaks(), "");
 }
 
 } // namespace

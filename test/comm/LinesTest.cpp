@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // LL128 takes links that keep lines whole: what becomes of its programs where some do not.
-#include "LsaSupport.h"
+#include "CommSupport.h"
 
 using namespace gc3;
 using namespace gc3::test;
@@ -15,19 +15,19 @@ cuda::Options strict() {
 }
 
 /// What a program runs under on all ranks.
-Protocol protocolOf(const LsaWorld &world, uint32_t program) {
+Protocol protocolOf(const CommWorld &world, uint32_t program) {
   const Protocol first = world.joined[0].rank->programs()->entry(program).sizes.protocol;
-  for (const lsa::Joined &rank : world.joined)
+  for (const comm::Joined &rank : world.joined)
     EXPECT_EQ(rank.rank->programs()->entry(program).sizes.protocol, first);
   return first;
 }
 
-TEST(LsaLines, WithoutNvlinkSimpleReplacesLL128) {
+TEST(CommLines, WithoutNvlinkSimpleReplacesLL128) {
   for (bool nvlink : {true, false}) {
     FakeCuda fake;
-    FakeWindows windows(fake);
+    FakeNccl nccl(fake);
     fake.nvlink = nvlink;
-    LsaWorld world(fake, windows, {under(Protocol::LL128, ringAllReduce(3, false))});
+    CommWorld world(fake, nccl, {under(Protocol::LL128, ringAllReduce(3, false))});
     ASSERT_EQ(world.made(), "");
     EXPECT_EQ(protocolOf(world, 0), nvlink ? Protocol::LL128 : Protocol::Simple);
     EXPECT_EQ(world.run(0, {.count = 50}), "");
@@ -35,12 +35,12 @@ TEST(LsaLines, WithoutNvlinkSimpleReplacesLL128) {
 }
 
 /// A link counts where the program uses it, whichever of its ends finds that it tears lines.
-TEST(LsaLines, OnlyLinksOfTheProgramCount) {
+TEST(CommLines, OnlyLinksOfTheProgramCount) {
   for (auto [link, torn] : {std::pair(std::pair(2, 1), false), {{0, 3}, false}, {{3, 2}, true}, {{0, 1}, true}}) {
     FakeCuda fake;
-    FakeWindows windows(fake);
+    FakeNccl nccl(fake);
     fake.overPcie = {link};
-    LsaWorld world(fake, windows, {under(Protocol::LL128, pairs(4)), ringAllReduce(4, false)});
+    CommWorld world(fake, nccl, {under(Protocol::LL128, pairs(4)), ringAllReduce(4, false)});
     ASSERT_EQ(world.made(), "");
     EXPECT_EQ(protocolOf(world, 0), torn ? Protocol::Simple : Protocol::LL128) << link.first << " " << link.second;
     EXPECT_EQ(world.run(0, {.count = 50}), "");
@@ -48,11 +48,11 @@ TEST(LsaLines, OnlyLinksOfTheProgramCount) {
   }
 }
 
-TEST(LsaLines, ProgramsMayBeRefusedInstead) {
+TEST(CommLines, ProgramsMayBeRefusedInstead) {
   FakeCuda fake;
-  FakeWindows windows(fake);
+  FakeNccl nccl(fake);
   fake.overPcie = {{1, 2}};
-  LsaWorld world(fake, windows,
+  CommWorld world(fake, nccl,
                  {under(Protocol::LL128, ringAllReduce(4, false)), under(Protocol::LL128, pairs(4)),
                   under(Protocol::LL, ringAllReduce(4, true))},
                  strict());
@@ -67,24 +67,24 @@ TEST(LsaLines, ProgramsMayBeRefusedInstead) {
 }
 
 /// Users who ask for Simple have chosen already.
-TEST(LsaLines, SimpleIsNoReplacement) {
+TEST(CommLines, SimpleIsNoReplacement) {
   FakeCuda fake;
-  FakeWindows windows(fake);
+  FakeNccl nccl(fake);
   fake.nvlink = false;
   cuda::Options options = strict();
   options.simple = true;
-  LsaWorld world(fake, windows, {under(Protocol::LL128, ringAllReduce(3, false))}, options);
+  CommWorld world(fake, nccl, {under(Protocol::LL128, ringAllReduce(3, false))}, options);
   EXPECT_EQ(world.run(0, {.count = 50}), "");
   EXPECT_EQ(protocolOf(world, 0), Protocol::Simple);
 }
 
 /// Over a network messages are Simple's alone.
-TEST(LsaLines, NetworksKeepNoLines) {
+TEST(CommLines, NetworksKeepNoLines) {
   for (bool refuses : {false, true}) {
     FakeCuda fake;
-    FakeWindows windows(fake);
-    windows.teamSize = 2;
-    LsaWorld world(fake, windows, {under(Protocol::LL128, ringAllReduce(4, false))},
+    FakeNccl nccl(fake);
+    nccl.teamSize = 2;
+    CommWorld world(fake, nccl, {under(Protocol::LL128, ringAllReduce(4, false))},
                    refuses ? strict() : smallOptions());
     ASSERT_EQ(world.made(), "");
     EXPECT_EQ(world.run(0, {.count = 50}),
@@ -94,8 +94,8 @@ TEST(LsaLines, NetworksKeepNoLines) {
   }
 }
 
-TEST(LsaLines, SetsOfPeers) {
-  lsa::PeerSet peers;
+TEST(CommLines, SetsOfPeers) {
+  comm::PeerSet peers;
   for (uint32_t peer : {0u, 63u, 64u, 1023u, 1024u, UINT32_MAX})
     peers.add(peer);
   std::vector<uint32_t> has;
@@ -109,12 +109,12 @@ TEST(LsaLines, SetsOfPeers) {
 void runWithLog() {
   setenv("GC3_DEBUG", "INFO", 1);
   FakeCuda fake;
-  FakeWindows windows(fake);
+  FakeNccl nccl(fake);
   fake.nvlink = false;
   cuda::Options options;
   options.tuning[0] = {.slots = 5, .slotBytes = 512, .threads = 64};
   options.tuning[1] = {.slots = 6, .slotBytes = 384};
-  LsaWorld world(fake, windows,
+  CommWorld world(fake, nccl,
                  {under(Protocol::LL128, ringAllReduce(2, false)), under(Protocol::LL, ringAllReduce(2, false))},
                  options);
   std::exit(world.run(0, {}).empty() && world.run(1, {}).empty() ? 0 : 1);
@@ -124,15 +124,15 @@ void runWithLog() {
 void joinWithLog() {
   setenv("GC3_DEBUG", "INFO", 1);
   FakeCuda fake;
-  FakeWindows windows(fake);
-  windows.teamSize = 2;
-  windows.hasPart = false;
-  const LsaWorld world(fake, windows, {ringAllReduce(4, false), pairs(4)});
+  FakeNccl nccl(fake);
+  nccl.teamSize = 2;
+  nccl.hasPart = false;
+  const CommWorld world(fake, nccl, {ringAllReduce(4, false), pairs(4)});
   std::exit(world.made().empty() ? 0 : 1);
 }
 
 /// What can't run is told with the pair that has no way, before anybody calls for it.
-TEST(LsaLinesDeathTest, TheLogTellsWhatIsRefused) {
+TEST(CommLinesDeathTest, TheLogTellsWhatIsRefused) {
   GTEST_FLAG_SET(death_test_style, "threadsafe"); // a process of its own: the variable is read once
   EXPECT_EXIT(joinWithLog(), testing::ExitedWithCode(0),
               "^gc3: rank 0: refused: program 'ring4_1': ranks 0 and 3, which it connects, do not reach each other's "
@@ -141,12 +141,12 @@ TEST(LsaLinesDeathTest, TheLogTellsWhatIsRefused) {
 }
 
 /// The log tells what programs run with.
-TEST(LsaLinesDeathTest, TheLogTells) {
+TEST(CommLinesDeathTest, TheLogTells) {
   GTEST_FLAG_SET(death_test_style, "threadsafe"); // a process of its own: the variable is read once
   EXPECT_EXIT(
       runWithLog(), testing::ExitedWithCode(0),
       "gc3: rank 1: program 'ring2_1_2' is loaded: Simple in place of LL128, 5 slots of 512 bytes, blocks of 64 "
-      "threads, [1-9][0-9]* bytes for the program, [1-9][0-9]* bytes of windows for new connections\n(.|\n)*"
+      "threads, [1-9][0-9]* bytes for the program, [1-9][0-9]* bytes of nccl for new connections\n(.|\n)*"
       "gc3: rank 1: program 'ring2_1_1' is loaded: LL, 6 slots of 384 bytes, blocks of 512 threads, ");
 }
 

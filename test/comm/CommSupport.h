@@ -1,22 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// All ranks of a communicator in one thread, over the fakes, and calls of them.
+// All ranks of a communicator, whose calls one thread makes, over the fakes.
 #pragma once
 
-#include "FakeWindows.h"
+#include "FakeNccl.h"
 #include "LoopbackSupport.h"
 #include "Programs.h"
-#include "lsa/World.h"
+#include "comm/CallGroup.h"
+#include "comm/Registry.h"
 
 namespace gc3::test {
-
-/// A rank that has no problem. (Written out, since gcc 12 warns of braces here.)
-inline lsa::Applicant applicant(ncclapi::Comm comm, lsa::Catalog::Files files, const cuda::Options &options = {}) {
-  lsa::Applicant made;
-  made.comm = comm;
-  made.files = std::move(files);
-  made.options = options;
-  return made;
-}
 
 /// Each two neighbours exchange a chunk: within nodes of two.
 inline ProgramSpec pairs(uint32_t ranks) {
@@ -37,12 +29,36 @@ inline ProgramSpec under(kernel::Protocol protocol, ProgramSpec spec) {
   return spec;
 }
 
-class LsaWorld {
+/// What the communicators of one rank have in common.
+inline std::shared_ptr<comm::Setup> setupOf(FakeNccl &nccl, const comm::ProgramTable::Files &files,
+                                            const cuda::Options &options = smallOptions()) {
+  static std::deque<ncclapi::Nccl> tables; // communicators refer to them
+  tables.push_back(nccl.table());
+  const core::Outcome none;
+  return std::make_shared<comm::Setup>(
+      comm::Setup{{FakeCuda::table(), tables.back(), nccl.hasPart ? &FakeNccl::part : nullptr}, files, none, options});
+}
+
+/// Ends a communicator as the application does, and has the registry release it.
+inline void end(const std::shared_ptr<comm::Communicator> &communicator) {
+  communicator->finalize(true);
+  if (communicator->status().phase == comm::Phase::Aborted)
+    comm::Registry::ofProcess().reap(communicator, false);
+}
+inline void abort(const std::shared_ptr<comm::Communicator> &communicator) {
+  communicator->abort();
+  comm::Registry::ofProcess().reap(communicator, false);
+}
+/// Waits until the registry has released all that has ended.
+inline void awaitClosed() {
+  EXPECT_TRUE(comm::Registry::ofProcess().awaitClosed(std::chrono::seconds(60)));
+}
+
+class CommWorld {
 public:
-  LsaWorld(FakeCuda &cuda, FakeWindows &windows, const std::vector<ProgramSpec> &specs,
-           const cuda::Options &options = smallOptions(), lsa::Aside aside = lsa::atOnce)
-      : cuda(cuda), windows(windows), nccl(windows.table()), file(open(specs)),
-        comms(windows.make(static_cast<int>(specs[0].ranks.size()))),
+  CommWorld(FakeCuda &cuda, FakeNccl &fakeNccl, const std::vector<ProgramSpec> &specs,
+            const cuda::Options &options = smallOptions())
+      : cuda(cuda), nccl(fakeNccl), file(open(specs)), comms(nccl.make(static_cast<int>(specs[0].ranks.size()))),
         selection(*file, static_cast<uint32_t>(comms.size()), options.allowUnproven) {
     for (const ProgramSpec &spec : specs) {
       names.push_back(spec.name);
@@ -52,29 +68,43 @@ public:
       request.name = names.back();
       EXPECT_TRUE(selection.select(request, loaded.back()).ok());
     }
-    makeStreams();
-    std::vector<lsa::Applicant> applicants;
-    for (ncclapi::Comm comm : comms) {
-      applicants.push_back(applicant(comm, {file}, options));
-      areAborted.push_back(std::make_shared<std::atomic<bool>>(false));
-      applicants.back().isAborted = areAborted.back();
+    for (size_t rank = 0; rank < comms.size(); ++rank)
+      streams.push_back(cuda.stream(static_cast<int>(rank) / nccl.ranksPerGpu));
+    for (ncclapi::Comm handle : comms) {
+      const comm::Patience patience{0, std::max(options.timeoutMs, options.joiningMs)};
+      ranks.push_back(std::make_shared<comm::Communicator>(setupOf(nccl, {file}, options), handle, patience));
+      comm::Registry::ofProcess().add(nullptr, ranks.back());
     }
-    joined = lsa::join({FakeCuda::table(), nccl, windows.hasPart ? &FakeWindows::part : nullptr, aside}, applicants);
+    comm::joinAll(ranks);
   }
-  ~LsaWorld() {
-    joined.clear();
+  ~CommWorld() {
+    for (const auto &rank : ranks) // before any is waited for
+      if (rank)
+        rank->finalize(false);
+    for (const auto &rank : ranks)
+      if (rank)
+        end(rank);
+    ranks.clear();
+    awaitClosed();
     for (cuda::Stream stream : streams)
       FakeCuda::table().destroyStream(stream);
   }
-  LsaWorld(const LsaWorld &) = delete;
-  LsaWorld &operator=(const LsaWorld &) = delete;
+  CommWorld(const CommWorld &) = delete;
+  CommWorld &operator=(const CommWorld &) = delete;
+
+  /// Why a rank can't run programs; a success if it can.
+  static core::Outcome problemOf(const comm::Communicator &rank) {
+    const core::Outcome error = rank.status().error;
+    return error.ok() ? rank.refusal() : error;
+  }
 
   /// What all ranks came to together.
   std::string made() const {
-    for (const lsa::Joined &rank : joined)
-      if (rank.outcome.text != joined[0].outcome.text || (rank.rank == nullptr) != (joined[0].rank == nullptr))
-        return "differ: " + joined[0].outcome.text + "; " + rank.outcome.text;
-    return joined[0].outcome.text;
+    const std::string first = problemOf(*ranks[0]).text;
+    for (const auto &rank : ranks)
+      if (const std::string text = problemOf(*rank).text; text != first)
+        return "differ: " + first + "; " + text;
+    return first;
   }
 
   Trial trial(size_t program, const TrialOptions &options) {
@@ -84,12 +114,12 @@ public:
   }
 
   /// A rank's part of a call.
-  lsa::RankCall part(size_t rank, const core::Request &request) {
-    lsa::RankCall call{};
-    call.rank = joined[rank].rank.get();
-    call.outcome = call.rank->programs()->choose(request, call.program);
-    call.request = request;
-    call.stream = streams[rank];
+  comm::CallGroup::Call part(size_t rank, const core::Request &request) {
+    comm::CallGroup::Call call{ranks[rank], 0, request, {}};
+    call.request.stream = streams[rank];
+    const core::Result<uint32_t> chosen = ranks[rank]->programs()->choose(request);
+    call.outcome = chosen.outcome();
+    call.program = chosen.ok() ? *chosen : 0;
     return call;
   }
 
@@ -97,14 +127,14 @@ public:
   std::string run(size_t program, const TrialOptions &options) {
     const Trial wanted = trial(program, options);
     Loopback::Buffers buffers(cuda, wanted);
-    std::vector<lsa::RankCall> calls;
+    std::vector<comm::CallGroup::Call> calls;
     for (size_t rank = 0; rank < comms.size(); ++rank) {
       calls.push_back(part(rank, buffers.requests[rank]));
       if (!calls.back().outcome.ok())
         return calls.back().outcome.text;
     }
-    lsa::run(calls, nccl);
-    for (const lsa::RankCall &call : calls)
+    comm::CallGroup::run(calls);
+    for (const comm::CallGroup::Call &call : calls)
       if (!call.outcome.ok())
         return call.outcome.text;
     return finish(wanted, buffers);
@@ -135,15 +165,15 @@ public:
       trials.push_back(std::make_unique<Trial>(trial(random.below(names.size()), options)));
       buffers.push_back(std::make_unique<Loopback::Buffers>(cuda, *trials.back()));
     }
-    std::vector<lsa::RankCall> calls;
+    std::vector<comm::CallGroup::Call> calls;
     std::vector<size_t> made(comms.size());
     while (calls.size() < callCount * made.size()) {
       const size_t rank = random.below(made.size());
       for (uint64_t some = random.below(callCount); some > 0 && made[rank] < callCount; --some)
         calls.push_back(part(rank, buffers[made[rank]++]->requests[rank]));
     }
-    lsa::run(calls, nccl);
-    for (const lsa::RankCall &call : calls)
+    comm::CallGroup::run(calls);
+    for (const comm::CallGroup::Call &call : calls)
       if (!call.outcome.ok())
         return call.outcome.text;
     for (size_t call = 0; call < callCount; ++call)
@@ -152,30 +182,15 @@ public:
     return {};
   }
 
-  /// The application's own.
-  void makeStreams() {
-    for (int rank = 0; rank < static_cast<int>(comms.size()); ++rank)
-      streams.push_back(cuda.stream(rank / windows.ranksPerGpu));
-  }
-
   FakeCuda &cuda;
-  FakeWindows &windows;
-  ncclapi::Nccl nccl;
+  FakeNccl &nccl;
   std::shared_ptr<const bundle::BundleFile> file;
   std::vector<ncclapi::Comm> comms;
-  std::vector<nccl::AbortFlag> areAborted; ///< by rank
   core::Selection selection;
   std::vector<std::string> names;
   std::vector<const core::LoadedProgram *> loaded;
-  std::vector<lsa::Joined> joined;
+  std::vector<std::shared_ptr<comm::Communicator>> ranks;
   std::vector<cuda::Stream> streams;
 };
-
-/// As where the application gives up: what hangs ends.
-inline void abortAll(LsaWorld &world) {
-  for (const lsa::Joined &rank : world.joined)
-    if (rank.rank)
-      rank.rank->abort();
-}
 
 } // namespace gc3::test

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the ranks' GPUs can hold and compute, which all ranks take into account alike.
-#include "LsaSupport.h"
+#include "CommSupport.h"
 #include "Programs.h"
 
 using namespace gc3;
@@ -11,10 +11,10 @@ using core::ReduceOp;
 namespace {
 
 /// One launch holds its blocks until the end, so all ranks of a GPU need room at once.
-class LsaSharedRoom : public testing::Test {
+class CommSharedRoom : public testing::Test {
 protected:
   void SetUp() override {
-    for (lsa::Record &record : records) {
+    for (comm::RankInfo &record : records) {
       record.room = {4, 3, 4}, record.networkRoom = 2, record.peerEnd = 3, record.host = 7;
       std::snprintf(record.busId, sizeof record.busId, "0000:1b:00.0");
     }
@@ -24,31 +24,31 @@ protected:
 
   const std::unique_ptr<bundle::BundleFile> file = open({ringAllReduce(3, false), plainRingAllReduce(3)});
   std::unique_ptr<core::Program> one, two; ///< thread blocks on each rank
-  std::vector<lsa::Record> records{3};
+  std::vector<comm::RankInfo> records{3};
 };
 
-TEST_F(LsaSharedRoom, IsThatOfAllRanksOnAGpu) {
+TEST_F(CommSharedRoom, IsThatOfAllRanksOnAGpu) {
   const std::string three = "rank 0 and those on the same GPU may have 3 thread blocks, each in any program, and its "
                             "GPU can hold 2 at once";
-  EXPECT_EQ(lsa::SharedRoom(records).add(*one, kernel::Protocol::LL, false), "");
-  EXPECT_EQ(lsa::SharedRoom(records).add(*one, kernel::Protocol::LL, true), three);
+  EXPECT_EQ(comm::OccupancyBudget(records).add(*one, kernel::Protocol::LL, false), "");
+  EXPECT_EQ(comm::OccupancyBudget(records).add(*one, kernel::Protocol::LL, true), three);
   records[1].busId[5] = '2';
-  EXPECT_EQ(lsa::SharedRoom(records).add(*one, kernel::Protocol::LL, true), "");
+  EXPECT_EQ(comm::OccupancyBudget(records).add(*one, kernel::Protocol::LL, true), "");
   records[1] = records[0];
   records[1].host = 8;
-  EXPECT_EQ(lsa::SharedRoom(records).add(*one, kernel::Protocol::LL, true), "");
-  for (lsa::Record &record : records)
+  EXPECT_EQ(comm::OccupancyBudget(records).add(*one, kernel::Protocol::LL, true), "");
+  for (comm::RankInfo &record : records)
     record.host = 0; // not known
-  EXPECT_EQ(lsa::SharedRoom(records).add(*two, kernel::Protocol::LL, true), "");
+  EXPECT_EQ(comm::OccupancyBudget(records).add(*two, kernel::Protocol::LL, true), "");
   records[2].networkRoom = 1;
-  EXPECT_EQ(lsa::SharedRoom(records).add(*two, kernel::Protocol::LL, true),
+  EXPECT_EQ(comm::OccupancyBudget(records).add(*two, kernel::Protocol::LL, true),
             "rank 2 has 2 thread blocks, and its GPU can hold 1 at once");
 }
 
 /// One rank may be in its next program when another has not begun that before it.
-TEST_F(LsaSharedRoom, IsThatOfAnyProgramsAtOnce) {
+TEST_F(CommSharedRoom, IsThatOfAnyProgramsAtOnce) {
   records[2].host = 8;
-  lsa::SharedRoom room(records);
+  comm::OccupancyBudget room(records);
   EXPECT_EQ(room.add(*one, kernel::Protocol::LL, false), "");
   EXPECT_EQ(room.beside(0), 1u);
   EXPECT_EQ(room.beside(2), 0u);
@@ -62,7 +62,7 @@ TEST_F(LsaSharedRoom, IsThatOfAnyProgramsAtOnce) {
             "once");
   EXPECT_EQ(room.add(*one, kernel::Protocol::LL128, false), "") << "what was refused takes no room";
   EXPECT_EQ(room.beside(1), 2u);
-  lsa::SharedRoom other(records);
+  comm::OccupancyBudget other(records);
   EXPECT_NE(other.add(*two, kernel::Protocol::Simple, true), "");
   EXPECT_EQ(other.beside(0), 0u);
   EXPECT_EQ(other.add(*one, kernel::Protocol::Simple, true), "");
@@ -70,67 +70,67 @@ TEST_F(LsaSharedRoom, IsThatOfAnyProgramsAtOnce) {
 }
 
 /// So their blocks have fewer threads than one rank's alone could have.
-TEST(LsaGpus, RanksOnOneGpuLeaveRoomForEachOther) {
+TEST(CommGpus, RanksOnOneGpuLeaveRoomForEachOther) {
   FakeCuda fake;
-  FakeWindows windows(fake);
-  windows.ranksPerGpu = 2;
+  FakeNccl nccl(fake);
+  nccl.ranksPerGpu = 2;
   fake.multiprocessors = 1;
   fake.threadsPerMultiprocessor = 128;
-  LsaWorld world(fake, windows, {ringAllReduce(4, false)}, tuned({.slotBytes = 256})); // a thread block each
+  CommWorld world(fake, nccl, {ringAllReduce(4, false)}, tuned({.slotBytes = 256})); // a thread block each
   ASSERT_EQ(world.made(), "");
   EXPECT_EQ(world.run(0, {.count = 50}), "");
   EXPECT_EQ(fake.threadsOfLaunch, 64u);
   EXPECT_EQ(fake.cooperativeLaunches, 0u) << "two such launches might not run beside each other";
-  LsaWorld two(fake, windows, {ringAllReduce(4, false), plainRingAllReduce(4)}, tuned({.slotBytes = 256}));
+  CommWorld two(fake, nccl, {ringAllReduce(4, false), plainRingAllReduce(4)}, tuned({.slotBytes = 256}));
   EXPECT_EQ(two.run(0, {.count = 50}), "");
   EXPECT_EQ(fake.threadsOfLaunch, 32u) << "beside the other program's two blocks on the neighbour";
 }
 
 /// A program that can't run takes nothing from those that can.
-TEST(LsaGpus, WhatIsRefusedHasNoSlots) {
+TEST(CommGpus, WhatIsRefusedHasNoSlots) {
   FakeCuda fake;
-  FakeWindows windows(fake);
-  windows.teamSize = 2;
-  windows.hasPart = false;
+  FakeNccl nccl(fake);
+  nccl.teamSize = 2;
+  nccl.hasPart = false;
   ProgramSpec refused = ringAllReduce(4, false);
   refused.fifoSlots = 64;
-  LsaWorld world(fake, windows, {refused, pairs(4)});
+  CommWorld world(fake, nccl, {refused, pairs(4)});
   ASSERT_EQ(world.made(), "");
-  const lsa::Catalog &programs = *world.joined[1].rank->programs();
+  const comm::ProgramTable &programs = *world.joined[1].rank->programs();
   EXPECT_NE(programs.entry(0).refused, "");
   EXPECT_EQ(programs.entry(1).sizes.slots, pairs(4).fifoSlots);
 }
 
-TEST(LsaGpus, MoreBlocksThanTheirGpuHolds) {
+TEST(CommGpus, MoreBlocksThanTheirGpuHolds) {
   FakeCuda fake;
-  FakeWindows windows(fake);
+  FakeNccl nccl(fake);
   fake.multiprocessorsOf[2] = 1;
   fake.threadsPerMultiprocessor = 32;
-  LsaWorld world(fake, windows, {plainRingAllReduce(3)});
+  CommWorld world(fake, nccl, {plainRingAllReduce(3)});
   EXPECT_EQ(world.run(0, {}),
             "program '" + world.names[0] + "': rank 2 has 2 thread blocks, and its GPU can hold 1 at once");
 }
 
 /// Threads are chosen for each protocol, and so is the room.
-TEST(LsaGpus, MoreThreadsThanTheirGpuHolds) {
+TEST(CommGpus, MoreThreadsThanTheirGpuHolds) {
   FakeCuda fake;
-  FakeWindows windows(fake);
+  FakeNccl nccl(fake);
   fake.multiprocessorsOf[2] = 1;
   fake.threadsPerMultiprocessor = 64;
   cuda::Options options = smallOptions();
   options.tuning[static_cast<size_t>(kernel::Protocol::LL)].threads = 64;
-  LsaWorld world(fake, windows, {plainRingAllReduce(3), under(kernel::Protocol::LL, plainRingAllReduce(3))}, options);
+  CommWorld world(fake, nccl, {plainRingAllReduce(3), under(kernel::Protocol::LL, plainRingAllReduce(3))}, options);
   EXPECT_EQ(world.run(0, {}), "");
   EXPECT_EQ(world.run(1, {}),
             "program '" + world.names[1] + "': rank 2 has 2 thread blocks, and its GPU can hold 1 at once");
 }
 
 /// Decided for the oldest GPU, and before anybody is asked to load.
-TEST(LsaGpus, CallsThatNoRankCanMake) {
+TEST(CommGpus, CallsThatNoRankCanMake) {
   FakeCuda fake;
-  FakeWindows windows(fake);
+  FakeNccl nccl(fake);
   fake.architecture = 89;
-  LsaWorld world(fake, windows, {ringAllReduce(3, true), shiftReversed(3, 2)});
+  CommWorld world(fake, nccl, {ringAllReduce(3, true), shiftReversed(3, 2)});
   EXPECT_EQ(world.run(0, {.type = ElementType::Float8E4M3}),
             "f8e4m3 can't be reduced on a GPU of sm_89; it takes sm_90 or later");
   EXPECT_EQ(world.run(1, {.op = ReduceOp::Avg}), "avg is not defined for program '" + world.names[1] +
@@ -140,13 +140,13 @@ TEST(LsaGpus, CallsThatNoRankCanMake) {
 }
 
 /// Those with newer ones refuse alike, or they would wait for the one that must.
-TEST(LsaGpus, GpusThatDifferInAge) {
+TEST(CommGpus, GpusThatDifferInAge) {
   for (int older : {0, 2}) {
     FakeCuda fake;
-    FakeWindows windows(fake);
+    FakeNccl nccl(fake);
     fake.architecture = 100;
     fake.architectureOf = {{1, 90}, {older, 89}};
-    LsaWorld world(fake, windows, {ringAllReduce(3, true), shiftReversed(3, 2)});
+    CommWorld world(fake, nccl, {ringAllReduce(3, true), shiftReversed(3, 2)});
     ASSERT_EQ(world.made(), "");
     const Trial trial = world.trial(0, {.type = ElementType::Float8E4M3});
     Loopback::Buffers buffers(fake, trial);

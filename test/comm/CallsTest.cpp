@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls of ranks on GPUs of their own leave what the host leaves.
-#include "LsaSupport.h"
+#include "CommSupport.h"
 #include "Programs.h"
 
 using namespace gc3;
@@ -20,11 +20,11 @@ std::vector<ProgramSpec> programsOf3() {
 }
 
 /// Programs in turn on one communicator, so that they share connections, which go on counting.
-TEST(Lsa, CallsLeaveWhatTheHostLeaves) {
+TEST(Comm, CallsLeaveWhatTheHostLeaves) {
   FakeCuda fake;
-  FakeWindows windows(fake);
+  FakeNccl nccl(fake);
   {
-    LsaWorld world(fake, windows, programsOf3());
+    CommWorld world(fake, nccl, programsOf3());
     ASSERT_EQ(world.made(), "");
     for (bool inPlace : {false, true})
       for (ElementType type : {ElementType::Float, ElementType::Int32, ElementType::Bfloat16})
@@ -37,15 +37,15 @@ TEST(Lsa, CallsLeaveWhatTheHostLeaves) {
               }
             }
   }
-  EXPECT_EQ(windows.leaks(), "");
+  EXPECT_EQ(nccl.leaks(), "");
 }
 
 /// What a rank takes is on its GPU, whichever is current when the application calls.
-TEST(Lsa, RanksTakeMemoryOfTheirOwnGpus) {
+TEST(Comm, RanksTakeMemoryOfTheirOwnGpus) {
   FakeCuda fake;
-  FakeWindows windows(fake);
+  FakeNccl nccl(fake);
   fake.currentDevice = 7;
-  LsaWorld world(fake, windows, {ringAllReduce(3, false), allToAll(3, 2)});
+  CommWorld world(fake, nccl, {ringAllReduce(3, false), allToAll(3, 2)});
   ASSERT_EQ(world.made(), "");
   auto expectAlike = [&] {
     for (int device : {0, 1, 2})
@@ -65,11 +65,11 @@ TEST(Lsa, RanksTakeMemoryOfTheirOwnGpus) {
       }
 }
 
-TEST(Lsa, CallsMultiplyAsTheHostDoes) {
+TEST(Comm, CallsMultiplyAsTheHostDoes) {
   FakeCuda fake;
-  FakeWindows windows(fake);
+  FakeNccl nccl(fake);
   {
-    LsaWorld world(fake, windows, programsOf3());
+    CommWorld world(fake, nccl, programsOf3());
     ASSERT_EQ(world.made(), "");
     for (bool inPlace : {false, true})
       for (ElementType type : {ElementType::Uint8, ElementType::Double, ElementType::Half})
@@ -80,91 +80,91 @@ TEST(Lsa, CallsMultiplyAsTheHostDoes) {
                                             ++fake.seed, scalars}),
                         "");
   }
-  EXPECT_EQ(windows.leaks(), "");
+  EXPECT_EQ(nccl.leaks(), "");
 }
 
-TEST(Lsa, RanksMayBeAheadOfOthers) {
+TEST(Comm, RanksMayBeAheadOfOthers) {
   FakeCuda fake;
-  FakeWindows windows(fake);
+  FakeNccl nccl(fake);
   {
     std::vector<ProgramSpec> programs;
     for (auto protocol : {kernel::Protocol::Simple, kernel::Protocol::LL, kernel::Protocol::LL128})
       for (const ProgramSpec &spec : {ringAllReduce(3, false), plainRingAllReduce(3), allToAll(3, 2)})
         programs.push_back(under(protocol, spec));
-    LsaWorld world(fake, windows, programs);
+    CommWorld world(fake, nccl, programs);
     ASSERT_EQ(world.made(), "");
     for (uint64_t seed = 1; seed <= 40; ++seed) {
       fake.seed = seed;
       EXPECT_EQ(world.runOutOfStep(seed), "") << "seed " << seed;
     }
   }
-  EXPECT_EQ(windows.leaks(), "");
+  EXPECT_EQ(nccl.leaks(), "");
 }
 
 /// NCCL itself tells addresses from then on.
-TEST(Lsa, WindowsOfNccl229) {
+TEST(Comm, WindowsOfNccl229) {
   FakeCuda fake;
-  FakeWindows windows(fake);
-  windows.version = ncclapi::tellingVersion;
+  FakeNccl nccl(fake);
+  nccl.version = ncclapi::tellingVersion;
   {
-    LsaWorld world(fake, windows, {ringAllReduce(4, true)});
+    CommWorld world(fake, nccl, {ringAllReduce(4, true)});
     EXPECT_EQ(world.run(0, {.count = 100}), "");
   }
-  EXPECT_EQ(windows.leaks(), "");
+  EXPECT_EQ(nccl.leaks(), "");
 }
 
-TEST(Lsa, ProgramsShareConnections) {
+TEST(Comm, ProgramsShareConnections) {
   FakeCuda fake;
-  FakeWindows windows(fake);
-  LsaWorld world(fake, windows,
+  FakeNccl nccl(fake);
+  CommWorld world(fake, nccl,
                  {ringAllReduce(3, false), plainRingAllReduce(3), allToAll(3, 2),
                   under(kernel::Protocol::LL, ringAllReduce(3, false))});
-  const uint64_t before = windows.windowsMade;
+  const uint64_t before = nccl.windowsMade;
   EXPECT_EQ(world.run(0, {}), "");
-  EXPECT_EQ(windows.windowsMade, before + 3) << "the ring's connections, on each rank";
+  EXPECT_EQ(nccl.windowsMade, before + 3) << "the ring's connections, on each rank";
   EXPECT_EQ(world.run(1, {}), "");
-  EXPECT_EQ(windows.windowsMade, before + 3) << "the same ring";
+  EXPECT_EQ(nccl.windowsMade, before + 3) << "the same ring";
   EXPECT_EQ(world.run(2, {}), "");
-  EXPECT_EQ(windows.windowsMade, before + 6) << "the other way round";
+  EXPECT_EQ(nccl.windowsMade, before + 6) << "the other way round";
   EXPECT_EQ(world.run(3, {}), "");
-  EXPECT_EQ(windows.windowsMade, before + 9) << "another protocol";
+  EXPECT_EQ(nccl.windowsMade, before + 9) << "another protocol";
 }
 
 /// CUDA waits for room behind so many launches of one GPU: those of the others have to be there by then.
-TEST(Lsa, RanksTakeTurns) {
+TEST(Comm, RanksTakeTurns) {
   FakeCuda fake;
-  FakeWindows windows(fake);
-  LsaWorld world(fake, windows, {ringAllReduce(3, true)});
+  FakeNccl nccl(fake);
+  CommWorld world(fake, nccl, {ringAllReduce(3, true)});
   ASSERT_EQ(world.run(0, {}), "");
   fake.launchedOn.clear();
   const Trial trial = world.trial(0, {});
   Loopback::Buffers buffers(fake, trial);
-  std::vector<lsa::RankCall> calls;
+  std::vector<comm::CallGroup::Call> calls;
   for (size_t rank : {0, 0, 0, 1, 1, 2, 1, 2, 2})
     calls.push_back(world.part(rank, buffers.requests[rank]));
-  lsa::run(calls, world.nccl);
+  comm::run(calls, world.nccl);
   std::vector<cuda::Stream> turns;
   for (int turn = 0; turn < 3; ++turn)
     turns.insert(turns.end(), world.streams.begin(), world.streams.end());
   EXPECT_EQ(fake.launchedOn, turns);
 }
 
-TEST(Lsa, GraphsReplay) {
+TEST(Comm, GraphsReplay) {
   FakeCuda fake;
-  FakeWindows windows(fake);
-  LsaWorld world(fake, windows, {ringAllReduce(3, false), allToAll(3, 1)});
+  FakeNccl nccl(fake);
+  CommWorld world(fake, nccl, {ringAllReduce(3, false), allToAll(3, 1)});
   const TrialOptions options{.count = 77, .inPlace = true, .seed = 5};
   const Trial trial = world.trial(0, options);
   Loopback::Buffers buffers(fake, trial);
   auto callAll = [&] {
-    std::vector<lsa::RankCall> calls;
+    std::vector<comm::CallGroup::Call> calls;
     for (size_t rank = 0; rank < 3; ++rank)
       calls.push_back(world.part(rank, buffers.requests[rank]));
-    lsa::run(calls, world.nccl);
+    comm::run(calls, world.nccl);
     return calls;
   };
   fake.captured = true;
-  for (const lsa::RankCall &call : callAll()) {
+  for (const comm::CallGroup::Call &call : callAll()) {
     EXPECT_TRUE(call.declined);
     EXPECT_EQ(call.outcome.text, "program '" + world.names[0] +
                                      "' can't be loaded while the stream is captured: make such a call once before");
@@ -172,7 +172,7 @@ TEST(Lsa, GraphsReplay) {
   fake.captured = false;
   ASSERT_EQ(world.run(0, options), "");
   fake.captured = true;
-  for (const lsa::RankCall &call : callAll())
+  for (const comm::CallGroup::Call &call : callAll())
     EXPECT_EQ(call.outcome.text, "");
   fake.captured = false;
   for (int i = 0; i < 3; ++i) {

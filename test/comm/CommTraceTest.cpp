@@ -46,17 +46,17 @@ private:
   const TracePath without;
 };
 
-TEST(LsaTrace, EachRankHasAFile) {
+TEST(CommTrace, EachRankHasAFile) {
   for (const ProgramSpec &spec : {ringAllReduce(3, true), plainRingAllReduce(3), allToAll(3, 2)}) {
     FakeCuda fake;
-    FakeWindows windows(fake);
+    FakeNccl nccl(fake);
     const RankPaths paths(3);
     {
-      LsaWorld world(fake, windows, {spec}, paths.options());
+      CommWorld world(fake, nccl, {spec}, paths.options());
       for (uint64_t count : {1, 200, 31})
         EXPECT_EQ(world.run(0, {.count = count}), "");
     }
-    EXPECT_EQ(windows.leaks(), "");
+    EXPECT_EQ(nccl.leaks(), "");
     for (uint32_t rank = 0; rank < 3; ++rank)
       for (const TraceEvent &event : Trace(paths.of(rank)).events)
         EXPECT_EQ(event.process, rank) << event.name;
@@ -65,13 +65,13 @@ TEST(LsaTrace, EachRankHasAFile) {
 }
 
 // No two processes of all files are alike, whatever the communicators are.
-TEST(LsaTrace, FurtherCommunicatorsShareTheFiles) {
+TEST(CommTrace, FurtherCommunicatorsShareTheFiles) {
   FakeCuda fake;
-  FakeWindows windows(fake);
+  FakeNccl nccl(fake);
   const RankPaths paths(3);
   {
-    LsaWorld world(fake, windows, {ringAllReduce(3, true)}, paths.options());
-    LsaWorld pair(fake, windows, {plainRingAllReduce(2)}, paths.options());
+    CommWorld world(fake, nccl, {ringAllReduce(3, true)}, paths.options());
+    CommWorld pair(fake, nccl, {plainRingAllReduce(2)}, paths.options());
     EXPECT_EQ(pair.run(0, {.count = 7}), "");
     EXPECT_EQ(world.run(0, {.count = 5}), "");
   }
@@ -84,13 +84,13 @@ TEST(LsaTrace, FurtherCommunicatorsShareTheFiles) {
 }
 
 // Files of all ranks count time from the same moment, about a second before rank 0 joined.
-TEST(LsaTrace, TimesCountFromTheSameMoment) {
+TEST(CommTrace, TimesCountFromTheSameMoment) {
   FakeCuda fake;
-  FakeWindows windows(fake);
+  FakeNccl nccl(fake);
   const RankPaths paths(2);
   const uint64_t before = trace::now();
   {
-    LsaWorld world(fake, windows, {ringAllReduce(2, true)}, paths.options());
+    CommWorld world(fake, nccl, {ringAllReduce(2, true)}, paths.options());
     EXPECT_EQ(world.run(0, {.count = 5}), "");
   }
   const uint64_t lasted = trace::now() - before;
@@ -102,19 +102,19 @@ TEST(LsaTrace, TimesCountFromTheSameMoment) {
 }
 
 /// A kernel that waits for a peer's is not waited for: the peer may be this thread's.
-TEST(LsaTrace, CallsAreNotWaitedFor) {
+TEST(CommTrace, CallsAreNotWaitedFor) {
   FakeCuda fake;
-  FakeWindows windows(fake);
+  FakeNccl nccl(fake);
   const RankPaths paths(2);
   const ProgramSpec spec = ringAllReduce(2, true);
   {
-    LsaWorld world(fake, windows, {spec}, paths.options());
+    CommWorld world(fake, nccl, {spec}, paths.options());
     EXPECT_EQ(world.run(0, {.count = 5}), "");
     const Trial trial = world.trial(0, {.count = 9});
     Loopback::Buffers buffers(fake, trial);
     for (size_t rank : {0, 0, 0, 1, 1, 1}) {
-      std::vector<lsa::RankCall> call{world.part(rank, buffers.requests[rank])};
-      lsa::run(call, world.nccl);
+      std::vector<comm::CallGroup::Call> call{world.part(rank, buffers.requests[rank])};
+      comm::run(call, world.nccl);
       EXPECT_EQ(call[0].outcome.text, "");
       if (rank == 0) {
         EXPECT_FALSE(fake.isIdle(world.streams[0]));
@@ -125,22 +125,22 @@ TEST(LsaTrace, CallsAreNotWaitedFor) {
 }
 
 /// Of a captured call the last replay, and nothing once ranks were aborted: replays may use the memory still.
-TEST(LsaTrace, CapturedCalls) {
+TEST(CommTrace, CapturedCalls) {
   for (bool aborts : {false, true}) {
     FakeCuda fake;
-    FakeWindows windows(fake);
+    FakeNccl nccl(fake);
     const RankPaths paths(2);
     const ProgramSpec spec = ringAllReduce(2, true);
     {
-      LsaWorld world(fake, windows, {spec}, paths.options());
+      CommWorld world(fake, nccl, {spec}, paths.options());
       EXPECT_EQ(world.run(0, {.count = 5}), "");
       const Trial trial = world.trial(0, {.count = 9});
       Loopback::Buffers buffers(fake, trial);
-      std::vector<lsa::RankCall> calls;
+      std::vector<comm::CallGroup::Call> calls;
       for (size_t rank : {0, 1})
         calls.push_back(world.part(rank, buffers.requests[rank]));
       fake.captured = true;
-      lsa::run(calls, world.nccl);
+      comm::run(calls, world.nccl);
       fake.captured = false;
       EXPECT_EQ(calls[0].outcome.text + calls[1].outcome.text, "");
       EXPECT_EQ(world.run(0, {.count = 31}), "");
@@ -156,62 +156,62 @@ TEST(LsaTrace, CapturedCalls) {
     } else {
       EXPECT_EQ(checkTrace(all, {LoadedSpec(spec).program.get(), {1, 2, 3}, 0, true, false}), "");
     }
-    EXPECT_EQ(windows.leaks(),
-              aborts ? "10 pieces of memory 6 pieces of pinned memory 2 events 2 pieces of symmetric memory 2 windows "
+    EXPECT_EQ(nccl.leaks(),
+              aborts ? "10 pieces of memory 6 pieces of pinned memory 2 events 2 pieces of symmetric memory 2 nccl "
                      : "");
   }
 }
 
-TEST(LsaTrace, CallsGoOnWhereNothingCanBeWritten) {
+TEST(CommTrace, CallsGoOnWhereNothingCanBeWritten) {
   FakeCuda fake;
-  FakeWindows windows(fake);
+  FakeNccl nccl(fake);
   cuda::Options options = smallOptions();
   options.traceName = "/dev/null/trace";
   testing::internal::CaptureStderr();
   {
-    LsaWorld world(fake, windows, {ringAllReduce(2, true)}, options);
+    CommWorld world(fake, nccl, {ringAllReduce(2, true)}, options);
     EXPECT_EQ(world.run(0, {.count = 5}), "");
   }
   EXPECT_NE(testing::internal::GetCapturedStderr().find("/dev/null/trace"), std::string::npos);
-  EXPECT_EQ(windows.leaks(), "");
+  EXPECT_EQ(nccl.leaks(), "");
 }
 
-TEST(LsaTrace, RanksWithNothingToDo) {
+TEST(CommTrace, RanksWithNothingToDo) {
   FakeCuda fake;
-  FakeWindows windows(fake);
+  FakeNccl nccl(fake);
   const RankPaths paths(3);
   {
-    LsaWorld world(fake, windows, {oneMessage(3)}, paths.options());
+    CommWorld world(fake, nccl, {oneMessage(3)}, paths.options());
     EXPECT_EQ(world.run(0, {.count = 5}), "");
     const Trial trial = world.trial(0, {.count = 9});
     Loopback::Buffers buffers(fake, trial);
-    std::vector<lsa::RankCall> calls;
+    std::vector<comm::CallGroup::Call> calls;
     for (size_t rank : {0, 1, 2})
       calls.push_back(world.part(rank, buffers.requests[rank]));
     fake.captured = true;
-    lsa::run(calls, world.nccl);
+    comm::run(calls, world.nccl);
     fake.captured = false;
     fake.replay();
     EXPECT_EQ(world.finish(trial, buffers), "");
   }
-  EXPECT_EQ(windows.leaks(), "");
+  EXPECT_EQ(nccl.leaks(), "");
   EXPECT_EQ(paths.merged().problem, "");
   for (uint32_t rank = 0; rank < 3; ++rank)
     EXPECT_EQ(Trace(paths.of(rank)).find("X", "message3").size(), rank < 2 ? 2u : 0u);
 }
 
-TEST(LsaTrace, AbortedCallsAreUnfinished) {
+TEST(CommTrace, AbortedCallsAreUnfinished) {
   FakeCuda fake;
-  FakeWindows windows(fake);
+  FakeNccl nccl(fake);
   const RankPaths paths(2);
   {
-    LsaWorld world(fake, windows, {ringAllReduce(2, true)}, paths.options());
+    CommWorld world(fake, nccl, {ringAllReduce(2, true)}, paths.options());
     EXPECT_EQ(world.run(0, {.count = 5}), "");
     const Trial trial = world.trial(0, {.count = 5});
     Loopback::Buffers buffers(fake, trial);
-    std::vector<lsa::RankCall> calls{world.part(0, buffers.requests[0])};
-    lsa::run(calls, world.nccl);
-    for (const lsa::Joined &rank : world.joined)
+    std::vector<comm::CallGroup::Call> calls{world.part(0, buffers.requests[0])};
+    comm::run(calls, world.nccl);
+    for (const comm::Joined &rank : world.joined)
       rank.rank->abort();
   }
   const std::vector<TraceEvent> calls = Trace(paths.of(0)).find("X", "ring2_aliased_1");
@@ -232,18 +232,18 @@ std::string toldOfTraces(const std::string &lines) {
 }
 
 // A trace is no reason for a rank not to join; what it adds to a call may fail as the call itself may.
-TEST(LsaTrace, EveryCallMayFail) {
+TEST(CommTrace, EveryCallMayFail) {
   Sweep without, with;
   const ProgramSpec spec = ringAllReduce(2, true);
   without.over([&](FakeCuda &fake) {
-    FakeWindows windows(fake);
-    return joinAndCall(fake, windows, {spec}, {.count = 9});
+    FakeNccl nccl(fake);
+    return joinAndCall(fake, nccl, {spec}, {.count = 9});
   });
   with.over([&](FakeCuda &fake) {
-    FakeWindows windows(fake);
+    FakeNccl nccl(fake);
     const RankPaths paths(2);
     testing::internal::CaptureStderr();
-    const std::string came = joinAndCall(fake, windows, {spec}, {.count = 9}, paths.options());
+    const std::string came = joinAndCall(fake, nccl, {spec}, {.count = 9}, paths.options());
     const std::string told = toldOfTraces(testing::internal::GetCapturedStderr());
     for (uint32_t rank = 0; rank < 2; ++rank)
       if (std::filesystem::exists(paths.of(rank))) {
@@ -268,28 +268,28 @@ CUDA query -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]
 CUDA copy -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 3 memory 2 pinned 1 streams 1 symmetric
 CUDA synchronize -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 3 memory 2 pinned 1 streams 1 symmetric
 CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA]; left: 3 memory 2 pinned 1 streams 1 symmetric
-NCCL allGather -> broken: gc3SystemError: telling the other ranks [NCCL]; left: 4 memory 2 pinned 1 streams 1 symmetric 1 windows
-NCCL allGather -> broken: gc3SystemError: telling the other ranks [NCCL]; left: 8 memory 4 pinned 2 streams 2 symmetric 2 windows
-NCCL groupEnd -> broken: gc3SystemError: closing a group [NCCL]; left: 8 memory 4 pinned 2 streams 2 symmetric 2 windows
-CUDA getDevice -> broken: gc3UnhandledCudaError: asking for the current device [CUDA]; left: 4 memory 2 pinned 1 streams 1 symmetric 1 windows
-CUDA record -> broken: gc3UnhandledCudaError: recording an event [CUDA]; left: 4 memory 2 pinned 1 streams 1 symmetric 1 windows
-CUDA query -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 4 memory 2 pinned 1 streams 1 symmetric 1 windows
-CUDA copy -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 4 memory 2 pinned 1 streams 1 symmetric 1 windows
-CUDA synchronize -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 4 memory 2 pinned 1 streams 1 symmetric 1 windows
-CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA]; left: 4 memory 2 pinned 1 streams 1 symmetric 1 windows
-CUDA getDevice -> broken: gc3UnhandledCudaError: asking for the current device [CUDA] / ok; aborted, as others waited; left: 8 memory 4 pinned 2 symmetric 2 windows
-CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA] / ok; aborted, as others waited; left: 8 memory 4 pinned 2 symmetric 2 windows
-CUDA await -> broken: gc3UnhandledCudaError: waiting for the last call [CUDA] / ok; aborted, as others waited; left: 8 memory 4 pinned 2 symmetric 2 windows
-CUDA createEvent -> broken: gc3UnhandledCudaError: creating an event [CUDA] / ok; aborted, as others waited; left: 8 memory 4 pinned 2 symmetric 2 windows
-CUDA clear -> broken: gc3UnhandledCudaError: clearing a trace [CUDA] / ok; aborted, as others waited; left: 8 memory 4 pinned 2 symmetric 2 windows
-CUDA copy -> broken: gc3UnhandledCudaError: copying a buffer [CUDA] / ok; aborted, as others waited; left: 8 memory 4 pinned 2 symmetric 2 windows
-CUDA launch -> broken: gc3UnhandledCudaError: launching the interpreter [CUDA] / ok; aborted, as others waited; left: 8 memory 4 pinned 2 symmetric 2 windows
+NCCL allGather -> broken: gc3SystemError: telling the other ranks [NCCL]; left: 4 memory 2 pinned 1 streams 1 symmetric 1 nccl
+NCCL allGather -> broken: gc3SystemError: telling the other ranks [NCCL]; left: 8 memory 4 pinned 2 streams 2 symmetric 2 nccl
+NCCL groupEnd -> broken: gc3SystemError: closing a group [NCCL]; left: 8 memory 4 pinned 2 streams 2 symmetric 2 nccl
+CUDA getDevice -> broken: gc3UnhandledCudaError: asking for the current device [CUDA]; left: 4 memory 2 pinned 1 streams 1 symmetric 1 nccl
+CUDA record -> broken: gc3UnhandledCudaError: recording an event [CUDA]; left: 4 memory 2 pinned 1 streams 1 symmetric 1 nccl
+CUDA query -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 4 memory 2 pinned 1 streams 1 symmetric 1 nccl
+CUDA copy -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 4 memory 2 pinned 1 streams 1 symmetric 1 nccl
+CUDA synchronize -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 4 memory 2 pinned 1 streams 1 symmetric 1 nccl
+CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA]; left: 4 memory 2 pinned 1 streams 1 symmetric 1 nccl
+CUDA getDevice -> broken: gc3UnhandledCudaError: asking for the current device [CUDA] / ok; aborted, as others waited; left: 8 memory 4 pinned 2 symmetric 2 nccl
+CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA] / ok; aborted, as others waited; left: 8 memory 4 pinned 2 symmetric 2 nccl
+CUDA await -> broken: gc3UnhandledCudaError: waiting for the last call [CUDA] / ok; aborted, as others waited; left: 8 memory 4 pinned 2 symmetric 2 nccl
+CUDA createEvent -> broken: gc3UnhandledCudaError: creating an event [CUDA] / ok; aborted, as others waited; left: 8 memory 4 pinned 2 symmetric 2 nccl
+CUDA clear -> broken: gc3UnhandledCudaError: clearing a trace [CUDA] / ok; aborted, as others waited; left: 8 memory 4 pinned 2 symmetric 2 nccl
+CUDA copy -> broken: gc3UnhandledCudaError: copying a buffer [CUDA] / ok; aborted, as others waited; left: 8 memory 4 pinned 2 symmetric 2 nccl
+CUDA launch -> broken: gc3UnhandledCudaError: launching the interpreter [CUDA] / ok; aborted, as others waited; left: 8 memory 4 pinned 2 symmetric 2 nccl
 CUDA copy -> broken: gc3UnhandledCudaError: copying a trace [CUDA] / ok
-CUDA capture -> broken: gc3UnhandledCudaError: asking whether the stream is captured [CUDA] / ok; aborted, as others waited; left: 8 memory 4 pinned 2 symmetric 2 windows
+CUDA capture -> broken: gc3UnhandledCudaError: asking whether the stream is captured [CUDA] / ok; aborted, as others waited; left: 8 memory 4 pinned 2 symmetric 2 nccl
 )");
 }
 
-TEST(LsaTrace, NamesOfFiles) {
+TEST(CommTrace, NamesOfFiles) {
   struct Case {
     std::string pattern, name;
   };

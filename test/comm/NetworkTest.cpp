@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ranks of several LSA teams: what goes over the network, on the emulated one, and what is refused where there is none.
-#include "LsaSupport.h"
+#include "CommSupport.h"
 #include "Programs.h"
 
 using namespace gc3;
@@ -10,27 +10,27 @@ using core::ReduceOp;
 
 namespace {
 
-class LsaNetwork : public testing::Test {
+class CommNetwork : public testing::Test {
 protected:
   /// Two ranks on each node.
-  LsaNetwork() { windows.teamSize = 2; }
+  LsaNetwork() { nccl.teamSize = 2; }
   void TearDown() override {
-    EXPECT_EQ(windows.leaks(), leaks);
-    EXPECT_EQ(windows.leftBehind(), 0u);
+    EXPECT_EQ(nccl.leaks(), leaks);
+    EXPECT_EQ(nccl.leftBehind(), 0u);
   }
 
   FakeCuda fake;
-  FakeWindows windows{fake};
+  FakeNccl nccl{fake};
   std::string leaks;
 };
 
 /// Connections within nodes and between them in one program, which another one shares.
-TEST_F(LsaNetwork, CallsLeaveWhatTheHostLeaves) {
-  LsaWorld world(fake, windows,
+TEST_F(CommNetwork, CallsLeaveWhatTheHostLeaves) {
+  CommWorld world(fake, nccl,
                  {ringAllReduce(4, false), plainRingAllReduce(4), allToAll(4, 2), allGather(4, true), broadcast(4, 1),
                   reduceTo(4, 2), writesInput(4), pairs(4)});
   ASSERT_EQ(world.made(), "");
-  EXPECT_EQ(windows.networksMade, 4u);
+  EXPECT_EQ(nccl.networksMade, 4u);
   for (bool inPlace : {false, true})
     for (ElementType type : {ElementType::Float, ElementType::Int8})
       for (uint64_t count : {1, 6, 151})
@@ -44,19 +44,19 @@ TEST_F(LsaNetwork, CallsLeaveWhatTheHostLeaves) {
 }
 
 /// Four of eight slots at a time, and what is left at the end of a call.
-TEST_F(LsaNetwork, SlotsAreGivenBackInBatches) {
-  windows.teamSize = 1;
-  LsaWorld world(fake, windows, {pairs(4)});
+TEST_F(CommNetwork, SlotsAreGivenBackInBatches) {
+  nccl.teamSize = 1;
+  CommWorld world(fake, nccl, {pairs(4)});
   EXPECT_EQ(world.run(0, {.count = 64 * 10}), ""); // ten messages of a slot of 256 bytes to each rank
-  EXPECT_EQ(windows.gaveBack(), 4u * 3);
+  EXPECT_EQ(nccl.gaveBack(), 4u * 3);
 }
 
 /// Ranks whose team is not a row of neighbours reach themselves alone: everything goes over the network, or nothing.
-TEST_F(LsaNetwork, TeamsWithAStride) {
-  windows.teamStride = 2;
+TEST_F(CommNetwork, TeamsWithAStride) {
+  nccl.teamStride = 2;
   for (int version : {22809, ncclapi::tellingVersion}) {
-    windows.version = windows.partFor = version;
-    LsaWorld world(fake, windows, {plainRingAllReduce(4), pairs(4), shiftReversed(4, 2)});
+    nccl.version = nccl.partFor = version;
+    CommWorld world(fake, nccl, {plainRingAllReduce(4), pairs(4), shiftReversed(4, 2)});
     ASSERT_EQ(world.made(), "");
     for (uint32_t program = 0; program < 3; ++program) {
       EXPECT_TRUE(world.joined[0].rank->programs()->entry(program).overNetwork);
@@ -64,21 +64,21 @@ TEST_F(LsaNetwork, TeamsWithAStride) {
     }
     EXPECT_EQ(world.joined[0].rank->programs()->teams(), (std::vector<uint32_t>{0, 1, 2, 3}));
   }
-  windows.hasPart = false;
-  LsaWorld world(fake, windows, {pairs(4)});
+  nccl.hasPart = false;
+  CommWorld world(fake, nccl, {pairs(4)});
   EXPECT_EQ(world.run(0, {}),
             "program 'pairs': ranks 0 and 1, which it connects, do not reach each other's memory, and "
             "rank 0 has no libgc3gin.so, which goes between nodes");
-  EXPECT_EQ(windows.splits, 0u);
+  EXPECT_EQ(nccl.splits, 0u);
 }
 
 /// A program of another protocol goes over the network under Simple, one within nodes stays what it is.
-TEST_F(LsaNetwork, OverTheNetworkAllIsSimple) {
+TEST_F(CommNetwork, OverTheNetworkAllIsSimple) {
   ProgramSpec ring = ringAllReduce(4, false), within = pairs(4);
   ring.protocol = within.protocol = static_cast<uint8_t>(kernel::Protocol::LL);
-  LsaWorld world(fake, windows, {ring, within});
+  CommWorld world(fake, nccl, {ring, within});
   ASSERT_EQ(world.made(), "");
-  const lsa::Catalog &programs = *world.joined[2].rank->programs();
+  const comm::ProgramTable &programs = *world.joined[2].rank->programs();
   EXPECT_EQ(programs.entry(0).sizes.protocol, kernel::Protocol::Simple);
   EXPECT_EQ(programs.entry(1).sizes.protocol, kernel::Protocol::LL);
   EXPECT_TRUE(programs.entry(0).overNetwork);
@@ -88,8 +88,8 @@ TEST_F(LsaNetwork, OverTheNetworkAllIsSimple) {
 }
 
 /// Each rank makes all calls, in an order in which ranks are ahead of others: signals go on from call to call.
-TEST_F(LsaNetwork, RanksMayBeAheadOfOthers) {
-  LsaWorld world(fake, windows, {ringAllReduce(4, false), plainRingAllReduce(4), allToAll(4, 2), pairs(4)});
+TEST_F(CommNetwork, RanksMayBeAheadOfOthers) {
+  CommWorld world(fake, nccl, {ringAllReduce(4, false), plainRingAllReduce(4), allToAll(4, 2), pairs(4)});
   ASSERT_EQ(world.made(), "");
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     fake.seed = seed;
@@ -98,9 +98,9 @@ TEST_F(LsaNetwork, RanksMayBeAheadOfOthers) {
 }
 
 /// Every connection goes over the network, and graphs repeat what they know of it.
-TEST_F(LsaNetwork, ARankOnEachNode) {
-  windows.teamSize = 1;
-  LsaWorld world(fake, windows, {plainRingAllReduce(3), allToAll(3, 2), ringAllReduce(3, true)});
+TEST_F(CommNetwork, ARankOnEachNode) {
+  nccl.teamSize = 1;
+  CommWorld world(fake, nccl, {plainRingAllReduce(3), allToAll(3, 2), ringAllReduce(3, true)});
   ASSERT_EQ(world.made(), "");
   for (uint64_t seed = 1; seed <= 10; ++seed) {
     fake.seed = seed;
@@ -110,11 +110,11 @@ TEST_F(LsaNetwork, ARankOnEachNode) {
   ASSERT_EQ(world.run(2, options), "");
   const Trial trial = world.trial(2, options);
   Loopback::Buffers buffers(fake, trial);
-  std::vector<lsa::RankCall> calls;
+  std::vector<comm::CallGroup::Call> calls;
   for (size_t rank = 0; rank < 3; ++rank)
     calls.push_back(world.part(rank, buffers.requests[rank]));
   fake.captured = true;
-  lsa::run(calls, world.nccl);
+  comm::run(calls, world.nccl);
   fake.captured = false;
   for (int i = 0; i < 3; ++i) {
     buffers.fill();
@@ -125,85 +125,85 @@ TEST_F(LsaNetwork, ARankOnEachNode) {
 }
 
 /// As many signals as the connections of all programs need, and no more; what two programs share counts once.
-TEST_F(LsaNetwork, SignalsAreThoseOfAllPrograms) {
+TEST_F(CommNetwork, SignalsAreThoseOfAllPrograms) {
   const cuda::Options options = tuned({.slots = 3, .slotBytes = 256, .threads = 32});
-  LsaWorld world(fake, windows, {ringAllReduce(4, false), plainRingAllReduce(4), allToAll(4, 2)}, options);
-  EXPECT_EQ(windows.signals(), 2 * (3 + 1u)) << "two ranks of the other node: their slots, and what they give back";
+  CommWorld world(fake, nccl, {ringAllReduce(4, false), plainRingAllReduce(4), allToAll(4, 2)}, options);
+  EXPECT_EQ(nccl.signals(), 2 * (3 + 1u)) << "two ranks of the other node: their slots, and what they give back";
 }
 
-TEST_F(LsaNetwork, TooManySignals) {
+TEST_F(CommNetwork, TooManySignals) {
   const cuda::Options options = tuned({.slots = 40000, .slotBytes = 256, .threads = 32});
-  LsaWorld world(fake, windows, {ringAllReduce(4, false), allToAll(4, 1), pairs(4)}, options);
+  CommWorld world(fake, nccl, {ringAllReduce(4, false), allToAll(4, 1), pairs(4)}, options);
   ASSERT_EQ(world.made(), "");
-  EXPECT_EQ(windows.signals(), 40000u) << "the ring's, where it comes from the other node";
+  EXPECT_EQ(nccl.signals(), 40000u) << "the ring's, where it comes from the other node";
   EXPECT_EQ(world.run(1, {}),
             "program 'a2a4_1': with the programs before it, its connections over the network take 80002 signals on a "
             "rank; NCCL's GIN has 65536: compile it with fewer channels or FIFO slots");
 }
 
 /// Ranks go by what the one with the fewest has.
-TEST_F(LsaNetwork, ContextsAreAlikeOnAllRanks) {
-  windows.contexts[1] = 3;
-  LsaWorld world(fake, windows, {allToAll(4, 1), ringAllReduce(4, false)});
+TEST_F(CommNetwork, ContextsAreAlikeOnAllRanks) {
+  nccl.contexts[1] = 3;
+  CommWorld world(fake, nccl, {allToAll(4, 1), ringAllReduce(4, false)});
   EXPECT_EQ(world.joined[0].rank->programs()->contexts(), 3u);
   EXPECT_EQ(world.run(0, {.count = 100}), "");
   EXPECT_EQ(world.run(1, {.count = 100}), "");
 }
 
 /// Programs within nodes run all the same.
-TEST_F(LsaNetwork, APairWithoutATransportIsNamed) {
+TEST_F(CommNetwork, APairWithoutATransportIsNamed) {
   const std::string pair =
       "program 'ring4_1': ranks 0 and 3, which it connects, do not reach each other's memory, and ";
-  windows.hasPart = false;
+  nccl.hasPart = false;
   {
-    LsaWorld world(fake, windows, {ringAllReduce(4, false), pairs(4)});
+    CommWorld world(fake, nccl, {ringAllReduce(4, false), pairs(4)});
     ASSERT_EQ(world.made(), "");
     EXPECT_EQ(world.run(0, {}), pair + "rank 0 has no libgc3gin.so, which goes between nodes");
     EXPECT_EQ(world.run(1, {.count = 100}), "");
   }
-  windows.hasPart = true;
-  windows.partFor = 22902;
+  nccl.hasPart = true;
+  nccl.partFor = 22902;
   {
-    LsaWorld world(fake, windows, {ringAllReduce(4, false), pairs(4)});
+    CommWorld world(fake, nccl, {ringAllReduce(4, false), pairs(4)});
     ASSERT_EQ(world.made(), "");
     EXPECT_EQ(world.run(0, {}), pair + "rank 0 has a libgc3gin.so that was built with NCCL 2.29.2, and runs NCCL "
                                        "2.28.9: it takes one that was built with this NCCL");
     EXPECT_EQ(world.run(1, {.count = 100}), "");
   }
-  windows.partFor = 22809;
-  windows.contexts[2] = 0;
+  nccl.partFor = 22809;
+  nccl.contexts[2] = 0;
   {
-    LsaWorld world(fake, windows, {ringAllReduce(4, false), pairs(4)});
+    CommWorld world(fake, nccl, {ringAllReduce(4, false), pairs(4)});
     ASSERT_EQ(world.made(), "");
     EXPECT_EQ(world.run(0, {}), pair + "rank 2 could not get a network of NCCL's GIN");
     EXPECT_EQ(world.run(1, {.count = 100}), "");
   }
-  EXPECT_EQ(windows.partCalls, 4u) << "nothing of another NCCL's is called";
+  EXPECT_EQ(nccl.partCalls, 4u) << "nothing of another NCCL's is called";
 }
 
 /// Nothing between nodes is wanted, so nothing is asked of the part or of GIN.
-TEST_F(LsaNetwork, WithoutNeedThereIsNoNetwork) {
-  LsaWorld within(fake, windows, {pairs(4)});
+TEST_F(CommNetwork, WithoutNeedThereIsNoNetwork) {
+  CommWorld within(fake, nccl, {pairs(4)});
   EXPECT_EQ(within.run(0, {.count = 5}), "");
-  windows.teamSize = 0;
-  LsaWorld one(fake, windows, {ringAllReduce(4, false)});
+  nccl.teamSize = 0;
+  CommWorld one(fake, nccl, {ringAllReduce(4, false)});
   EXPECT_EQ(one.run(0, {.count = 5}), "");
-  EXPECT_EQ(windows.partCalls, 0u);
+  EXPECT_EQ(nccl.partCalls, 0u);
 }
 
 /// The other ranks' messages never come: the kernel is stopped, and says what it waited for.
-TEST_F(LsaNetwork, AMissingRankIsATimeout) {
+TEST_F(CommNetwork, AMissingRankIsATimeout) {
   cuda::Options options = smallOptions();
   options.timeoutMs = 1000;
-  LsaWorld world(fake, windows, {ringAllReduce(4, false)}, options);
+  CommWorld world(fake, nccl, {ringAllReduce(4, false)}, options);
   ASSERT_EQ(world.run(0, {}), "");
   const Trial trial = world.trial(0, {});
   Loopback::Buffers buffers(fake, trial);
-  std::vector<lsa::RankCall> calls{world.part(0, buffers.requests[0])};
-  lsa::run(calls, world.nccl);
+  std::vector<comm::CallGroup::Call> calls{world.part(0, buffers.requests[0])};
+  comm::run(calls, world.nccl);
   EXPECT_EQ(calls[0].outcome.text, "");
   const cuda::Watchdog::Clock::time_point start{};
-  lsa::Rank &rank = *world.joined[0].rank;
+  comm::Rank &rank = *world.joined[0].rank;
   EXPECT_TRUE(rank.watch(start).ok());
   EXPECT_EQ(rank.watch(start + std::chrono::milliseconds(1000)).code, gc3Timeout);
   EXPECT_EQ(rank.watch(start + std::chrono::milliseconds(1001)).text,
@@ -212,23 +212,23 @@ TEST_F(LsaNetwork, AMissingRankIsATimeout) {
 }
 
 /// What nobody takes does not end the call that sent it, since its memory is still read.
-TEST_F(LsaNetwork, ACallEndsWhenWhatItPutHasLanded) {
+TEST_F(CommNetwork, ACallEndsWhenWhatItPutHasLanded) {
   cuda::Options options = smallOptions();
   options.timeoutMs = 1000;
-  windows.teamSize = 1;
-  LsaWorld world(fake, windows, {broadcast(2, 0)}, options);
+  nccl.teamSize = 1;
+  CommWorld world(fake, nccl, {broadcast(2, 0)}, options);
   ASSERT_EQ(world.run(0, {}), "");
   const Trial trial = world.trial(0, {});
   Loopback::Buffers buffers(fake, trial);
-  std::vector<lsa::RankCall> root{world.part(0, buffers.requests[0])}, other{world.part(1, buffers.requests[1])};
-  lsa::run(root, world.nccl);
+  std::vector<comm::CallGroup::Call> root{world.part(0, buffers.requests[0])}, other{world.part(1, buffers.requests[1])};
+  comm::run(root, world.nccl);
   EXPECT_EQ(root[0].outcome.text, "");
   EXPECT_FALSE(fake.isIdle(world.streams[0]));
-  lsa::run(other, world.nccl);
+  comm::run(other, world.nccl);
   EXPECT_EQ(other[0].outcome.text, "");
   EXPECT_EQ(world.finish(trial, buffers), "");
-  lsa::run(root, world.nccl);
-  lsa::Rank &rank = *world.joined[0].rank;
+  comm::run(root, world.nccl);
+  comm::Rank &rank = *world.joined[0].rank;
   const cuda::Watchdog::Clock::time_point start{};
   EXPECT_TRUE(rank.watch(start).ok());
   rank.watch(start + std::chrono::milliseconds(1000));
@@ -236,18 +236,18 @@ TEST_F(LsaNetwork, ACallEndsWhenWhatItPutHasLanded) {
             std::string::npos);
 }
 
-TEST_F(LsaNetwork, AbortLeavesNcclAlone) {
-  LsaWorld world(fake, windows, {ringAllReduce(4, false)});
+TEST_F(CommNetwork, AbortLeavesNcclAlone) {
+  CommWorld world(fake, nccl, {ringAllReduce(4, false)});
   ASSERT_EQ(world.run(0, {}), "");
-  for (const lsa::Joined &rank : world.joined)
+  for (const comm::Joined &rank : world.joined)
     rank.rank->abort();
   for (ncclapi::Comm comm : world.comms)
-    windows.free(comm);
-  const uint64_t used = windows.used;
+    nccl.free(comm);
+  const uint64_t used = nccl.used;
   world.joined.clear();
-  EXPECT_EQ(windows.used, used);
+  EXPECT_EQ(nccl.used, used);
   leaks =
-      "16 pieces of memory 4 pieces of pinned memory 4 pieces of symmetric memory 4 windows 4 device communicators ";
+      "16 pieces of memory 4 pieces of pinned memory 4 pieces of symmetric memory 4 nccl 4 device communicators ";
 }
 
 } // namespace
