@@ -49,11 +49,13 @@ void giveBack(auto &known, void *thing) {
 } // namespace
 
 FakeCuda::FakeCuda() {
+  const Monitor::Lock lock;
   current = this;
   currentDevice = 0;
 }
 /// What nobody gives back, as after an abort, goes with the GPU; leaks() tells of it.
 FakeCuda::~FakeCuda() {
+  const Monitor::Lock lock;
   current = nullptr;
   for (const auto &[piece, device] : memory)
     std::free(piece);
@@ -63,15 +65,63 @@ FakeCuda::~FakeCuda() {
 
 bool FakeCuda::fails(const char *function, const char *file) {
   const bool isOurs = std::string_view(file).find("FakeCuda") != std::string_view::npos;
-  if (isOurs && whileCalled)
-    whileCalled();
-  if (++calls != failAt)
+  return failsOn(currentDevice, std::string(isOurs ? "CUDA " : "NCCL ") + function);
+}
+
+/// Counts a call for tests with one thread.
+bool FakeCuda::countGlobally(const std::string &name, bool failsHere) {
+  if (++calls != failAt && !failsHere)
     return false;
-  failed = std::string(isOurs ? "CUDA " : "NCCL ") + function;
+  failed = name;
   return true;
 }
 
+bool FakeCuda::failsOn(int device, const std::string &name) {
+  const Monitor::Lock lock;
+  static std::set<std::string> names;
+  std::vector<const std::string *> &all = callsByDevice[device];
+  all.push_back(&*names.insert(name).first);
+  const uint64_t index = all.size();
+  if (onCall) {
+    const Monitor::Unlocked unlocked;
+    onCall(device, name, index);
+  }
+  return countGlobally(name, failing && failing->device == device && failing->index == index);
+}
+
+bool FakeCuda::failsPoll(int device, const std::string &name) {
+  const Monitor::Lock lock;
+  const uint64_t index = ++pollsByDevice[{device, name}];
+  if (onCall) {
+    const Monitor::Unlocked unlocked;
+    onCall(device, name, index);
+  }
+  return countGlobally(name,
+                       failPoll && failPoll->device == device && failPoll->name == name && failPoll->index == index);
+}
+
+std::vector<std::string> FakeCuda::callsOf(int device) const {
+  const Monitor::Lock lock;
+  std::vector<std::string> names;
+  if (const auto found = callsByDevice.find(device); found != callsByDevice.end())
+    for (const std::string *name : found->second)
+      names.push_back(*name);
+  return names;
+}
+
+uint64_t FakeCuda::pollsOf(int device, const std::string &name) const {
+  const Monitor::Lock lock;
+  const auto found = pollsByDevice.find({device, name});
+  return found == pollsByDevice.end() ? 0 : found->second;
+}
+
+void FakeCuda::advance() {
+  const Monitor::Lock lock;
+  advanceAll();
+}
+
 std::string FakeCuda::leaks() const {
+  const Monitor::Lock lock;
   std::string text;
   auto add = [&](size_t count, const char *what) {
     if (count != 0)
@@ -85,6 +135,7 @@ std::string FakeCuda::leaks() const {
 }
 
 std::array<size_t, 3> FakeCuda::taken(int device) const {
+  const Monitor::Lock lock;
   std::array<size_t, 3> counts{};
   for (size_t i = 0; const auto *things : {&memory, &handles, &events})
     counts[i++] = static_cast<size_t>(
@@ -93,6 +144,7 @@ std::array<size_t, 3> FakeCuda::taken(int device) const {
 }
 
 std::byte *FakeCuda::allocate(size_t bytes) {
+  const Monitor::Lock lock;
   void *piece = std::aligned_alloc(256, (bytes + 256) / 256 * 256);
   std::memset(piece, garbage, bytes);
   memory[piece] = currentDevice;
@@ -100,12 +152,14 @@ std::byte *FakeCuda::allocate(size_t bytes) {
 }
 
 void FakeCuda::release(std::byte *piece) {
+  const Monitor::Lock lock;
   if (memory.erase(piece) != 1)
     std::abort();
   std::free(piece);
 }
 
 void FakeCuda::enqueue(cuda::Stream stream, const std::function<Work()> &make) {
+  const Monitor::Lock lock;
   if (captured) {
     graph.push_back({stream, make, captured.number()});
     return;
@@ -131,6 +185,7 @@ void FakeCuda::expectCurrent(cuda::Stream stream) const {
 }
 
 cuda::Stream FakeCuda::stream(int device) {
+  const Monitor::Lock lock;
   return newHandle<cuda::Stream>(handles, device);
 }
 
@@ -159,11 +214,13 @@ void FakeCuda::expectExternal(cuda::Event event) {
 }
 
 bool FakeCuda::isIdle(cuda::Stream stream) {
+  const Monitor::Lock lock;
   advanceAll();
   return streams[queueOf(stream)].empty();
 }
 
 void FakeCuda::replay() {
+  const Monitor::Lock lock;
   uint64_t last = 0;
   for (const Node &node : graph) {
     if (std::exchange(last, node.capture) != node.capture)
@@ -173,6 +230,7 @@ void FakeCuda::replay() {
 }
 
 void FakeCuda::drop(cuda::Stream stream) {
+  const Monitor::Lock lock;
   std::erase_if(graph, [&](const Node &node) { return node.stream == stream; });
 }
 
@@ -185,7 +243,8 @@ bool FakeCuda::advance(std::deque<Work> &stream) {
 
 /// As far as everything can go.
 void FakeCuda::advanceAll() {
-  for (bool moved = true; moved;) {
+  bool any = false;
+  for (bool moved = true; moved; any |= moved) {
     moved = false;
     for (auto &[handle, stream] : streams)
       moved |= advance(stream);
@@ -194,6 +253,8 @@ void FakeCuda::advanceAll() {
     if (gpu)
       moved |= gpu->run();
   }
+  if (any)
+    Monitor::change();
 }
 
 /// A launch: begins when its turn comes, and is done when all its threads have ended.
@@ -255,15 +316,29 @@ Result FakeCuda::enqueueMove(const Launch &launch) {
   return 0;
 }
 
+/// Holds the monitor during a call that can fail, and counts it.
+struct FakeCuda::Call {
+  explicit Call(const char *function = __builtin_FUNCTION(), bool isPoll = false) {
+    if (current->whileCalled)
+      current->whileCalled();
+    const std::string name = std::string("CUDA ") + function;
+    fails = isPoll ? current->failsPoll(currentDevice, name) : current->failsOn(currentDevice, name);
+  }
+  const Monitor::Lock lock;
+  bool fails;
+};
+
 struct FakeCuda::Functions {
   static Result allocate(void **memory, size_t bytes) {
-    if (current->fails() || current->full || bytes > current->most)
+    const Call call;
+    if (call.fails || current->full || bytes > current->most)
       return failure;
     *memory = current->allocate(bytes);
     return 0;
   }
   static Result allocatePinned(void **memory, size_t bytes) {
-    if (current->fails())
+    const Call call;
+    if (call.fails)
       return failure;
     *memory = std::malloc(bytes);
     current->pinned.insert(*memory);
@@ -280,7 +355,8 @@ struct FakeCuda::Functions {
     const Kernel::Kind kind = kindOf(launch.kernel);
     if (kind == Kernel::Kind::NetworkInterpreter)
       std::abort();
-    if (current->fails())
+    const Call call;
+    if (call.fails)
       return failure;
     expectValid(launch);
     if (kind == Kernel::Kind::Clock)
@@ -292,13 +368,15 @@ struct FakeCuda::Functions {
   static Result launchOverNetwork(const Launch &launch) {
     if (kindOf(launch.kernel) != Kernel::Kind::NetworkInterpreter)
       std::abort();
-    if (current->fails())
+    const Call call;
+    if (call.fails)
       return failure;
     expectValid(launch);
     return current->enqueueInterpreter(launch);
   }
   static Result copy(void *to, const void *from, size_t bytes, cuda::Stream stream) {
-    if (current->fails())
+    const Call call;
+    if (call.fails)
       return failure;
     current->enqueue(stream, [=] {
       return [=] {
@@ -309,7 +387,8 @@ struct FakeCuda::Functions {
     return 0;
   }
   static Result clear(void *piece, size_t bytes, cuda::Stream stream) {
-    if (current->fails())
+    const Call call;
+    if (call.fails)
       return failure;
     current->enqueue(stream, [=] {
       return [=] {
@@ -320,15 +399,18 @@ struct FakeCuda::Functions {
     return 0;
   }
   static Result synchronize(cuda::Stream stream) {
-    if (current->fails())
+    const Call call;
+    if (call.fails)
       return failure;
     if (current->meanwhile)
       std::exchange(current->meanwhile, nullptr)();
-    return current->isIdle(stream) ? 0 : stuck;
+    auto isIdle = [stream] { return current->isIdle(stream); };
+    return (current->waits ? Monitor::wait("CUDA synchronize", isIdle) : isIdle()) ? 0 : stuck;
   }
   static Result record(cuda::Event event, cuda::Stream stream) {
+    const Call call;
     FakeCuda &fake = *current;
-    if (fake.fails())
+    if (call.fails)
       return failure;
     fake.expectCurrent(stream);
     if (fake.events.at(event) != fake.currentDevice)
@@ -341,16 +423,18 @@ struct FakeCuda::Functions {
     return 0;
   }
   static Result recordExternal(cuda::Event event, cuda::Stream stream) {
+    const Call call;
     FakeCuda &fake = *current;
-    if (fake.fails())
+    if (call.fails)
       return failure;
     fake.expectExternal(event);
     fake.enqueueRecord(event, stream);
     return 0;
   }
   static Result query(cuda::Event event) {
+    const Call call("query", true);
     FakeCuda &fake = *current;
-    if (fake.fails())
+    if (call.fails)
       return failure;
     if (fake.unloading)
       return cuda::unloading;
@@ -362,8 +446,9 @@ struct FakeCuda::Functions {
     return fake.passed[event] == fake.recorded[event] ? 0 : cuda::notReady;
   }
   static Result await(cuda::Stream stream, cuda::Event event) {
+    const Call call;
     FakeCuda &fake = *current;
-    if (fake.fails())
+    if (call.fails)
       return failure;
     const auto capture = fake.captureOf.find(event);
     if (fake.captured.number() != (capture == fake.captureOf.end() ? 0 : capture->second))
@@ -372,8 +457,9 @@ struct FakeCuda::Functions {
     return 0;
   }
   static Result awaitExternal(cuda::Stream stream, cuda::Event event) {
+    const Call call;
     FakeCuda &fake = *current;
-    if (fake.fails())
+    if (call.fails)
       return failure;
     fake.expectExternal(event);
     ++fake.awaited;
@@ -383,14 +469,16 @@ struct FakeCuda::Functions {
     return 0;
   }
   static Result occupancy(int *blocks, const void *kernel, uint32_t threads) {
-    if (current->fails())
+    const Call call;
+    if (call.fails)
       return failure;
     current->known.insert(kernel);
     *blocks = static_cast<int>(current->threadsPerMultiprocessor / threads);
     return 0;
   }
   static Result attribute(int *value, cuda::Attribute attribute, int device) {
-    if (current->fails())
+    const Call call;
+    if (call.fails)
       return failure;
     switch (attribute) {
     case cuda::Attribute::Multiprocessors:
@@ -404,26 +492,30 @@ struct FakeCuda::Functions {
   }
 
   static Result createStream(cuda::Stream *stream) {
-    if (current->fails())
+    const Call call;
+    if (call.fails)
       return failure;
     *stream = newHandle<cuda::Stream>(current->handles, current->currentDevice);
     return 0;
   }
 
   static Result destroyStream(cuda::Stream stream) {
+    const Monitor::Lock lock;
     current->streams.erase(stream);
     giveBack(current->handles, stream);
     return 0;
   }
 
   static Result createEvent(cuda::Event *event) {
-    if (current->fails())
+    const Call call;
+    if (call.fails)
       return failure;
     *event = newHandle<cuda::Event>(current->events, current->currentDevice);
     return 0;
   }
 
   static Result destroyEvent(cuda::Event event) {
+    const Monitor::Lock lock;
     current->recorded.erase(event);
     current->captureOf.erase(event);
     current->passed.erase(event);
@@ -443,14 +535,16 @@ const cuda::Cuda &FakeCuda::table() {
   static constexpr cuda::Cuda fake{
       .getDevice =
           [](int *device) {
-            if (current->fails("getDevice"))
+            const Call call("getDevice");
+            if (call.fails)
               return failure;
             *device = current->currentDevice;
             return 0;
           },
       .setDevice =
           [](int device) {
-            if (current->fails("setDevice"))
+            const Call call("setDevice");
+            if (call.fails)
               return failure;
             current->currentDevice = device;
             return 0;
@@ -458,21 +552,24 @@ const cuda::Cuda &FakeCuda::table() {
       .attribute = Functions::attribute,
       .busId =
           [](char *text, int bytes, int device) {
-            if (current->fails("busId"))
+            const Call call("busId");
+            if (call.fails)
               return failure;
             std::snprintf(text, static_cast<size_t>(bytes), "0000:0%d:00.0", device);
             return 0;
           },
       .deviceOf =
           [](int *device, const char *busId) {
-            if (current->fails("deviceOf"))
+            const Call call("deviceOf");
+            if (call.fails)
               return failure;
             *device = busId[6] - '0';
             return 0;
           },
       .nativeAtomics =
           [](int *supported, int device, int peer) {
-            if (current->fails("nativeAtomics"))
+            const Call call("nativeAtomics");
+            if (call.fails)
               return failure;
             *supported = current->nvlink && !current->overPcie.contains({device, peer});
             return 0;
@@ -480,19 +577,22 @@ const cuda::Cuda &FakeCuda::table() {
       .allocate = Functions::allocate,
       .release =
           [](void *piece) {
+            const Monitor::Lock lock;
             current->release(static_cast<std::byte *>(piece));
             return 0;
           },
       .allocatePinned = Functions::allocatePinned,
       .releasePinned =
           [](void *piece) {
+            const Monitor::Lock lock;
             giveBack(current->pinned, piece);
             std::free(piece);
             return 0;
           },
       .isDeviceMemory =
           [](bool *isIt, const void *address) {
-            if (current->fails("isDeviceMemory"))
+            const Call call("isDeviceMemory");
+            if (call.fails)
               return failure;
             *isIt = current->memory.count(const_cast<void *>(address)) != 0;
             return 0;
@@ -504,7 +604,8 @@ const cuda::Cuda &FakeCuda::table() {
       .synchronize = Functions::synchronize,
       .capture =
           [](uint64_t *capture, cuda::Stream) {
-            if (current->fails("capture"))
+            const Call call("capture");
+            if (call.fails)
               return failure;
             *capture = current->captured.number();
             return 0;

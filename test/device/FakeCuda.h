@@ -3,11 +3,13 @@
 // beside each other, whatever device they are for. Streams do what they are given as soon as they can: a kernel that
 // waits for one that has not been launched yet waits, and what comes behind it on its stream. Each device has a null
 // stream; kernels and events are for streams of the current device, as CUDA has it. Any call can be made to
-// fail, which does nothing then, and what has not been given back is counted. One at a time, since a table of functions
-// has no place for an object.
+// fail, which does nothing then, and what has not been given back is counted. One fake at a time, since a table of
+// functions has no place for an object. All functions hold the Monitor, so they are thread-safe. A test that reads or
+// writes a member while other threads call must hold it too.
 #pragma once
 
 #include "Gpu.h"
+#include "Monitor.h"
 #include "cuda/Cuda.h"
 #include "kernel/Image.h"
 
@@ -72,6 +74,28 @@ public:
   std::function<void()> meanwhile;         ///< what another thread does when somebody waits for a stream the next time
   std::function<void()> whileAsked;        ///< what it does whenever somebody asks for an event
   std::function<void()> whileCalled;       ///< what it does whenever CUDA is called
+  bool waits = false; ///< synchronize waits until the stream is idle; else it fails if that takes another call
+
+  // Failures of ranks that threads of their own run. The calls of one device are counted in their order: CUDA calls by
+  // the current device of the thread, NCCL calls by the device of the communicator. Queries are not among them, because
+  // their number depends on time: each function that polls counts its calls on each device.
+  struct Failing {
+    int device;
+    uint64_t index; ///< from 1
+  };
+  struct FailingPoll {
+    int device;
+    std::string name; ///< "CUDA query" or "NCCL CommGetAsyncError"
+    uint64_t index;   ///< from 1
+  };
+  std::optional<Failing> failing;
+  std::optional<FailingPoll> failPoll;
+  /// Runs before each counted call and each poll, on its thread, without the monitor. Set it while no thread calls.
+  std::function<void(int device, const std::string &name, uint64_t index)> onCall;
+  /// Returns the names of the counted calls of a device, such as "CUDA copy" and "NCCL AllGather", in their order.
+  std::vector<std::string> callsOf(int device) const;
+  /// Returns the number of calls of a function that polls.
+  uint64_t pollsOf(int device, const std::string &name) const;
 
   // What they look at:
   uint64_t calls = 0;                     ///< those that can fail
@@ -105,9 +129,16 @@ public:
   bool isIdle(cuda::Stream stream);
   /// Counts a call that can fail, of CUDA's or of another fake's, whose file and function are noted if it does.
   bool fails(const char *function = __builtin_FUNCTION(), const char *file = __builtin_FILE());
+  /// Counts a call of `name` on `device` and runs onCall. Returns true if the call must fail.
+  bool failsOn(int device, const std::string &name);
+  /// Like failsOn(), for a function that polls.
+  bool failsPoll(int device, const std::string &name);
+  /// Lets all streams do what they can. Wakes all threads that wait if anything happens.
+  void advance();
 
 private:
   struct Functions;
+  struct Call;
 
   cuda::Result enqueueInterpreter(const cuda::Launch &launch);
   cuda::Result enqueueMove(const cuda::Launch &launch);
@@ -121,6 +152,7 @@ private:
   void begin(cuda::Stream stream, const std::function<Work()> &make);
   bool advance(std::deque<Work> &stream);
   void advanceAll();
+  bool countGlobally(const std::string &name, bool failsHere);
 
   std::set<void *> pinned;
   std::map<void *, int> memory, handles, events; ///< streams and events, by the device that was current
@@ -136,6 +168,8 @@ private:
   std::map<void *, uint64_t> recordedBefore;   ///< a replay, whose external waits need not see what it records
   std::map<void *, uint64_t> captureOf;        ///< by event that was last recorded in a capture, as a part of it
   std::optional<Gpu> gpu;                      ///< while a kernel runs
+  std::map<int, std::vector<const std::string *>> callsByDevice;
+  std::map<std::pair<int, std::string>, uint64_t> pollsByDevice;
 };
 
 } // namespace gc3::test

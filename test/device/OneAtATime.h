@@ -4,8 +4,6 @@
 
 #include "FakeCuda.h"
 
-#include <mutex>
-
 namespace gc3::test {
 
 /// While there is one, no other thread is in the fakes.
@@ -24,7 +22,12 @@ public:
     (Guarded<Members>::replace(table), ...);
   }
 
-  static inline std::recursive_mutex turn;
+  /// The monitor.
+  struct Turn {
+    void lock() { Monitor::lock(); }
+    void unlock() { Monitor::unlock(); }
+  };
+  static inline Turn turn;
 
 private:
   template <auto Member>

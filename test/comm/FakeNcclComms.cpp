@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// How communicators are made: from ids, and from other communicators.
+#include "FakeNcclState.h"
+
+namespace gc3::test {
+
+using ncclapi::Config;
+using ncclapi::UniqueId;
+using Member = FakeNccl::Member;
+using World = FakeNccl::World;
+
+std::shared_ptr<World> makeWorld(int ranks) {
+  auto world = std::make_shared<World>();
+  const auto count = static_cast<size_t>(ranks);
+  world->ranks = ranks;
+  world->members.resize(count);
+  world->begun.resize(count);
+  world->gathered.resize(count);
+  world->registrations.resize(count);
+  world->network.place = [at = world.get()](const void *window, uint32_t rank, uint64_t offset) {
+    return static_cast<std::byte *>(at->registrations[rank].at(at->numbers.at(window)).first) + offset;
+  };
+  state().worlds.push_back(world);
+  return world;
+}
+
+Member &makeMember(const std::shared_ptr<World> &world, int rank, int device, bool blocking, By by) {
+  FakeNccl::State &all = state();
+  const bool isChild = by == By::Gc3;
+  std::shared_ptr<Member> member = isChild ? nullptr : std::exchange(all.reused, nullptr);
+  if (!member)
+    member = std::make_shared<Member>();
+  *member = Member{};
+  member->world = world.get();
+  member->rank = rank;
+  member->device = device;
+  member->blocking = blocking;
+  member->isChild = isChild;
+  if (isChild)
+    all.children.insert(member->handle());
+  else
+    member->number = all.nextNumber++;
+  world->members.at(static_cast<size_t>(rank)) = member;
+  all.members[member->handle()] = member;
+  return *member;
+}
+
+namespace {
+
+bool blocks(const Config *config, bool byDefault) {
+  const std::optional<int> &always = state().fake.alwaysBlocking;
+  if (always)
+    return *always != 0;
+  return !config || config->blocking == ncclapi::configUndefined ? byDefault : config->blocking != 0;
+}
+
+/// A call that names no communicator: its planned result, with those that can't be in the open group.
+Result enter(const char *name, const std::string &event, bool blocking) {
+  recordEvent(event);
+  const Result result = takePlanned(name);
+  if (openGroup.depth == 0 || isError(result))
+    return result;
+  if (openGroup.blocks.value_or(blocking) != blocking)
+    return openGroup.error = Result::InvalidArgument;
+  openGroup.blocks = blocking;
+  return result;
+}
+
+/// Does not wait for the other ranks. Those with one id are of one communicator.
+Result makeRank(Result result, Comm *comm, int ranks, const UniqueId *id, int rank, bool blocking) {
+  if (isError(result))
+    return result;
+  const auto slot = static_cast<size_t>(rank);
+  std::shared_ptr<World> &world = state().worldsById[id ? std::string(id->bytes, sizeof id->bytes) : ""];
+  if (!id || !world || world->ranks != ranks || world->members.at(slot))
+    world = makeWorld(ranks);
+  *comm = makeMember(world, rank, FakeCuda::currentDevice, blocking, By::Application).handle();
+  return result;
+}
+
+Result commInitRank(By, Comm *comm, int ranks, UniqueId id, int rank) {
+  const Monitor::Lock lock;
+  const bool blocking = blocks(nullptr, true);
+  const Result result = enter("CommInitRank", eventText("CommInitRank", ranks, id, rank), blocking);
+  return makeRank(result, comm, ranks, &id, rank, blocking);
+}
+
+Result commInitRankConfig(By, Comm *comm, int ranks, UniqueId id, int rank, Config *config) {
+  const Monitor::Lock lock;
+  const bool blocking = blocks(config, true);
+  const Result result = enter("CommInitRankConfig", eventText("CommInitRankConfig", ranks, id, rank, config), blocking);
+  return makeRank(result, comm, ranks, &id, rank, blocking);
+}
+
+Result commInitRankScalable(By, Comm *comm, int ranks, int rank, int idCount, UniqueId *ids, Config *config) {
+  const Monitor::Lock lock;
+  const bool blocking = blocks(config, true);
+  const Result result =
+      enter("CommInitRankScalable", eventText("CommInitRankScalable", ranks, rank, idCount, ids, config), blocking);
+  return makeRank(result, comm, ranks, ids, rank, blocking);
+}
+
+Result commInitAll(By, Comm *comms, int devices, const int *list) {
+  const Monitor::Lock lock;
+  const Result result =
+      enter("CommInitAll", eventText("CommInitAll", devices, static_cast<const void *>(list)), blocks(nullptr, true));
+  if (isError(result))
+    return result;
+  const std::shared_ptr<World> world = makeWorld(devices);
+  for (int rank = 0; rank < devices; ++rank)
+    comms[rank] = makeMember(world, rank, list ? list[rank] : rank, blocks(nullptr, true), By::Application).handle();
+  return result;
+}
+
+/// Does not wait for the other ranks. The id leads all ranks to one communicator; ranks without id have one each.
+Result commGrow(By by, Comm parent, int ranks, const UniqueId *id, int rank, Comm *child, Config *config) {
+  const Monitor::Lock lock;
+  const std::string event = eventText("CommGrow", parent, ranks, id, rank, config);
+  const bool blocking = blocks(config, true);
+  if (!parent)
+    return makeRank(enter("CommGrow", event, blocking), child, ranks, id, rank, blocking);
+  const Call call(by, "CommGrow", parent, Call::Kind::Counted, [&] { return event; });
+  if (call.hasEnded())
+    return call.result();
+  return makeRank(call.result(), child, ranks, id, call.member().rank, blocking);
+}
+
+/// Ranks of a colour are in the order of their keys; equal keys in that of their ranks.
+void makeChildren(World &, SetUp &setUp) {
+  std::map<int, std::map<std::pair<int, int>, const Offer *>> colors;
+  for (const auto &[rank, offer] : setUp.offers)
+    if (offer.color >= 0)
+      colors[offer.color][{offer.key, rank}] = &offer;
+  for (const auto &[color, ranks] : colors) {
+    const std::shared_ptr<World> world = makeWorld(static_cast<int>(ranks.size()));
+    for (int rank = 0; const auto &[order, offer] : ranks) {
+      Member &made = makeMember(world, rank++, offer->member->device, offer->blocking, offer->by);
+      made.parent = offer->member;
+      made.number = made.isChild ? offer->member->number : made.number;
+      setUp.made[order.second] = &made;
+    }
+  }
+}
+
+/// Threads of the application can look whether the handle has been written.
+void write(Comm *where, Comm comm) {
+  __atomic_store_n(where, comm, __ATOMIC_RELEASE);
+}
+
+/// Hands the child of a rank over, unless the rank's call is one that fails late.
+Result handOver(SetUp &setUp, int rank, Comm *child, bool fails) {
+  FakeNccl::State &all = state();
+  const auto found = setUp.made.find(rank);
+  Member *made = found == setUp.made.end() ? nullptr : found->second;
+  if (made && fails) {
+    made->isFreed = true;
+    all.children.erase(made->handle());
+  } else if (made && made->isChild) {
+    ++all.fake.splits;
+  }
+  write(child, made && !fails ? made->handle() : nullptr);
+  return fails ? FakeNccl::failure : Result::Success;
+}
+
+/// The result does not say that a parent that does not block goes on in the background.
+Result makeChild(const Call &call, const char *name, const Offer &offer, Comm *child, const std::set<int> &excluded) {
+  if (call.hasEnded() && !call.failsLate())
+    return call.result();
+  const bool fails = call.hasEnded();
+  Operation operation = meet(
+      name, offer, makeChildren,
+      [=, rank = call.member().rank](SetUp &setUp) { return handOver(setUp, rank, child, fails); }, excluded);
+  const Result result = submit(std::move(operation));
+  return isError(result) ? result : call.result();
+}
+
+Result commSplit(By by, Comm parent, int color, int key, Comm *child, Config *config) {
+  const Call call(by, "CommSplit", parent, Call::Kind::Counted,
+                  [&] { return eventText("CommSplit", parent, color, key, config); });
+  write(child, nullptr);
+  if (!parent)
+    return call.result();
+  Member &member = call.member();
+  return makeChild(call, "CommSplit", {&member, color, key, blocks(config, member.blocking), by}, child, {});
+}
+
+Result commShrink(By by, Comm parent, int *excluded, int count, Comm *child, Config *config, int flags) {
+  const Call call(by, "CommShrink", parent, Call::Kind::Counted,
+                  [&] { return eventText("CommShrink", parent, count, config, flags); });
+  write(child, nullptr);
+  if (!parent)
+    return call.result();
+  Member &member = call.member();
+  const Offer offer{&member, 0, member.rank, blocks(config, member.blocking), by};
+  return makeChild(call, "CommShrink", offer, child, std::set<int>(excluded, excluded + (excluded ? count : 0)));
+}
+
+/// How a new communicator is looked at; no events.
+template <auto Field>
+Result query(By by, const char *name, Comm comm, int *value) {
+  const Call call(by, name, comm, Call::Kind::Counted);
+  if (!call.hasEnded())
+    *value = Field(call.member());
+  return call.result();
+}
+
+Result commCount(By by, Comm comm, int *ranks) {
+  return query<[](const Member &member) { return member.world->ranks; }>(by, "CommCount", comm, ranks);
+}
+
+Result commUserRank(By by, Comm comm, int *rank) {
+  return query<[](const Member &member) { return member.rank; }>(by, "CommUserRank", comm, rank);
+}
+
+Result commCuDevice(By by, Comm comm, int *device) {
+  return query<[](const Member &member) { return member.device; }>(by, "CommCuDevice", comm, device);
+}
+
+Result getVersion(By, int *version) {
+  const Monitor::Lock lock;
+  *version = state().fake.version;
+  return takePlanned("GetVersion");
+}
+
+} // namespace
+
+void addCommunicators(FunctionTable &table) {
+  table["CommInitRank"] = PairOf<commInitRank>::pair();
+  table["CommInitRankConfig"] = PairOf<commInitRankConfig>::pair();
+  table["CommInitRankScalable"] = PairOf<commInitRankScalable>::pair();
+  table["CommInitAll"] = PairOf<commInitAll>::pair();
+  table["CommGrow"] = PairOf<commGrow>::pair();
+  table["CommSplit"] = PairOf<commSplit>::pair();
+  table["CommShrink"] = PairOf<commShrink>::pair();
+  table["CommCount"] = PairOf<commCount>::pair();
+  table["CommUserRank"] = PairOf<commUserRank>::pair();
+  table["CommCuDevice"] = PairOf<commCuDevice>::pair();
+  table["GetVersion"] = PairOf<getVersion>::pair();
+}
+
+} // namespace gc3::test
