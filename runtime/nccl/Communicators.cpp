@@ -3,10 +3,9 @@
 #include "nccl/Communicators.h"
 
 #include "core/Log.h"
+#include "core/Settings.h"
 #include "ncclapi/Installed.h"
 
-#include <cstdlib>
-#include <cstring>
 #include <exception>
 #include <mutex>
 #include <utility>
@@ -19,8 +18,8 @@ Communicators &Communicators::table() {
 }
 
 Communicators::Communicators() {
-  if (const char *names = std::getenv("GC3_BUNDLES"); names && *names)
-    engine = makeEngine(openBundles(names));
+  if (const std::string &names = core::settings().text(core::Setting::Bundles); !names.empty())
+    engine = makeEngine(openBundles(names.c_str()));
   else if (core::informs())
     core::tell("GC3_BUNDLES is not set: NCCL serves all calls");
 }
@@ -41,8 +40,7 @@ Blocking Communicators::blocking(Comm comm) {
 /// NCCL_COMM_BLOCKING overrides what the program configures, of communicators of our own as well. NCCL may have set it
 /// from its own file of settings, so it is read when NCCL has made the communicator.
 static bool isAlways(const char *value) {
-  const char *always = std::getenv("NCCL_COMM_BLOCKING");
-  return always && std::strcmp(always, value) == 0;
+  return core::settingsAfterNccl().text(core::Setting::NcclCommBlocking) == value;
 }
 
 /// One that NCCL does not say the ranks of yet.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/RankFiles.h"
 
+#include "core/Settings.h"
+
 #include <chrono>
-#include <cstdlib>
 #include <map>
 
 namespace gc3::trace {
@@ -34,8 +35,7 @@ uint64_t originOf(const JoinedRank &rank) {
 } // namespace
 
 std::string environmentName() {
-  const char *name = std::getenv("GC3_TRACE");
-  return name ? name : "";
+  return core::settings().text(core::Setting::Trace);
 }
 
 uint64_t wallClock() {
