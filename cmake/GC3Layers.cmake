@@ -104,7 +104,7 @@ gc3_allow(GC3Api GC3Host GC3Cuda GC3Comm)
 
 gc3_allow_includes(bundle)
 gc3_allow_includes(core bundle trace)
-gc3_allow_includes(trace core) # core/Log.h
+gc3_allow_includes(trace core) # core/Log.h, core/Settings.h
 gc3_allow_includes(host core bundle trace)
 gc3_allow_includes(kernel core bundle)
 gc3_allow_includes(plan kernel core bundle)

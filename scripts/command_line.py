@@ -136,6 +136,8 @@ def print_man(tool):
                 print(f".TP\n.B {roff(name)}\n{roff(text)}")
             if option.choices:
                 print(".RE")
+    if tool.name == "gc3-run":
+        print(".SH ENVIRONMENT\nWith \\-\\-settings the tool prints all variables; gc3\\-environment(7) describes them.")
     print(".SH SEE ALSO\nThe documentation in share/doc/gc3.")
 
 

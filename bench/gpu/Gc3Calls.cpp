@@ -2,8 +2,7 @@
 #include "Gc3Calls.h"
 
 #include "Replay.h"
-
-#include <cstdlib>
+#include "api/Init.h"
 
 namespace bench {
 
@@ -17,12 +16,14 @@ void check(gc3Result_t result, const std::string &what, gc3Comm_t comm = nullptr
 } // namespace
 
 Gc3Calls::Gc3Calls(const std::string &path, Graphs graphs) {
-  setenv("NCCL_GRAPH_MIXING_SUPPORT", graphs == Graphs::Ordered ? "1" : "0", 1); // read when communicators are made
   check(gc3BundleLoad(&bundle, path.c_str()), path);
   program.size = sizeof(program);
   check(gc3BundleProgramInfo(bundle, 0, &program), path);
   comms.resize(static_cast<size_t>(program.ranks));
-  check(gc3LoopbackCommInitAll(comms.data(), program.ranks, bundle, nullptr), path);
+  const char *const mixing[] = {graphs == Graphs::Ordered ? "NCCL_GRAPH_MIXING_SUPPORT=1"
+                                                          : "NCCL_GRAPH_MIXING_SUPPORT=0"};
+  const gc3::core::Settings settings = gc3::core::settings().withNcclOf(gc3::core::Settings::read(mixing));
+  check(gc3::api::initLoopback(comms.data(), program.ranks, bundle, nullptr, settings), path);
 }
 
 Gc3Calls::~Gc3Calls() {

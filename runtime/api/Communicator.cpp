@@ -2,10 +2,11 @@
 // gc3HostCommInitAll, gc3LoopbackCommInitAll, gc3CommInit and what communicators say about themselves.
 #include "api/Handles.h"
 #include "api/HostBackend.h"
+#include "api/Init.h"
 #include "api/LoopbackBackend.h"
 #include "api/NcclBackend.h"
 #include "core/Proofs.h"
-#include "trace/RankFiles.h"
+#include "trace/TraceFile.h"
 
 #include <cstddef>
 #include <memory>
@@ -13,24 +14,21 @@
 
 using namespace gc3;
 using core::Outcome;
+using core::Setting;
+using core::Settings;
 
 /// As many as the language has: each costs memory before anything is known of a program.
 static constexpr int mostRanks = 65536;
 
-/// The chosen one, or GC3_TRACE.
-static std::string traceName(const char *chosen) {
-  return chosen ? chosen : trace::environmentName();
+/// Returns `chosen`, or the value of the setting if that is null.
+static std::string chosenOr(const char *chosen, Setting setting, const Settings &settings) {
+  return chosen ? chosen : settings.text(setting);
 }
 
 /// Of all ranks in this process. Null where there is none or it can't be written.
-static trace::TraceFile *traceFile(const char *chosen) {
-  const std::string name = traceName(chosen);
+static trace::TraceFile *traceFile(const char *chosen, const Settings &settings) {
+  const std::string name = chosenOr(chosen, Setting::Trace, settings);
   return name.empty() ? nullptr : trace::TraceFile::named(name);
-}
-
-/// What a config and the environment say about which program serves a call.
-static core::ChoiceOptions choiceOf(const gc3HostConfig_t &config) {
-  return {config.programs ? config.programs : core::environmentPrograms(), config.tuner, config.tunerData};
 }
 
 /// What all kinds of communicators are made from.
@@ -67,67 +65,85 @@ static void handOut(gc3Comm_t *comms, const std::shared_ptr<api::Backend> &backe
     comms[r] = made[r].release();
 }
 
+static Outcome makeHost(gc3Comm_t *comms, int nranks, gc3Bundle_t bundle, const gc3HostConfig_t *config,
+                        const Settings &settings) {
+  if (Outcome outcome = checkGroup(comms, nranks, bundle); !outcome.ok())
+    return outcome;
+  gc3HostConfig_t chosen = GC3_HOST_CONFIG_INITIALIZER;
+  if (Outcome outcome = readConfig(chosen, config, "GC3_HOST_CONFIG_INITIALIZER"); !outcome.ok())
+    return outcome;
+  if (chosen.order != gc3OrderFair && chosen.order != gc3OrderAdversarial)
+    return {gc3InvalidArgument, "unknown order " + std::to_string(static_cast<int>(chosen.order))};
+  bool allowUnproven = chosen.allowUnproven != 0;
+  if (Outcome outcome = core::fillAllowUnproven(settings, allowUnproven); !outcome.ok())
+    return outcome;
+  if (Outcome outcome = core::fillTimeout(settings, chosen.timeoutMs); !outcome.ok())
+    return outcome;
+  if (!allowUnproven)
+    if (Outcome outcome = core::checkProofs(*bundle->file, static_cast<uint32_t>(nranks)); !outcome.ok())
+      return outcome;
+  const core::ChoiceOptions choiceOptions{chosenOr(chosen.programs, Setting::Program, settings), chosen.tuner,
+                                          chosen.tunerData};
+  core::Choice choice;
+  const bundle::BundleFile *const files[] = {bundle->file.get()};
+  if (Outcome outcome = core::Choice::make(choiceOptions, files, choice); !outcome.ok())
+    return outcome;
+  api::HostBackendOptions options;
+  options.call = {{chosen.slots, chosen.slotBytes, chosen.tileElements},
+                  chosen.workers,
+                  chosen.order == gc3OrderAdversarial,
+                  chosen.seed,
+                  allowUnproven,
+                  traceFile(chosen.trace, settings),
+                  std::move(choice)};
+  constexpr uint32_t defaultTimeout = 60000;
+  options.timeoutMs = chosen.timeoutMs != 0 ? chosen.timeoutMs : defaultTimeout;
+  handOut(comms, std::make_shared<api::HostBackend>(bundle->file, static_cast<uint32_t>(nranks), options));
+  return {};
+}
+
 extern "C" gc3Result_t gc3HostCommInitAll(gc3Comm_t *comms, int nranks, gc3Bundle_t bundle,
                                           const gc3HostConfig_t *config) {
-  return api::guarded(nullptr, [&]() -> Outcome {
-    if (Outcome outcome = checkGroup(comms, nranks, bundle); !outcome.ok())
+  return api::guarded(nullptr, [&] { return makeHost(comms, nranks, bundle, config, core::settings()); });
+}
+
+gc3Result_t api::initHost(gc3Comm_t *comms, int nranks, gc3Bundle_t bundle, const gc3HostConfig_t *config,
+                          const Settings &settings) {
+  return guarded(nullptr, [&] { return makeHost(comms, nranks, bundle, config, settings); });
+}
+
+static Outcome makeLoopback(gc3Comm_t *comms, int nranks, gc3Bundle_t bundle, const gc3GpuConfig_t *config,
+                            const Settings &settings) {
+  if (Outcome outcome = checkGroup(comms, nranks, bundle); !outcome.ok())
+    return outcome;
+  gc3GpuConfig_t chosen = GC3_GPU_CONFIG_INITIALIZER;
+  if (Outcome outcome = readConfig(chosen, config, "GC3_GPU_CONFIG_INITIALIZER"); !outcome.ok())
+    return outcome;
+  const cuda::Cuda *cuda = cuda::linkedCuda();
+  if (!cuda)
+    return {gc3InvalidUsage, "this gc3 was built without CUDA"};
+  cuda::Options options = cuda::optionsOf(chosen, settings);
+  if (!options.problem.ok())
+    return options.problem;
+  if (!options.allowUnproven)
+    if (Outcome outcome = core::checkProofs(*bundle->file, static_cast<uint32_t>(nranks)); !outcome.ok())
       return outcome;
-    gc3HostConfig_t chosen = GC3_HOST_CONFIG_INITIALIZER;
-    if (Outcome outcome = readConfig(chosen, config, "GC3_HOST_CONFIG_INITIALIZER"); !outcome.ok())
-      return outcome;
-    if (chosen.order != gc3OrderFair && chosen.order != gc3OrderAdversarial)
-      return {gc3InvalidArgument, "unknown order " + std::to_string(static_cast<int>(chosen.order))};
-    bool allowUnproven = chosen.allowUnproven != 0;
-    if (Outcome outcome = core::fillAllowUnproven(allowUnproven); !outcome.ok())
-      return outcome;
-    if (Outcome outcome = core::fillTimeout(chosen.timeoutMs); !outcome.ok())
-      return outcome;
-    if (!allowUnproven)
-      if (Outcome outcome = core::checkProofs(*bundle->file, static_cast<uint32_t>(nranks)); !outcome.ok())
-        return outcome;
-    core::Choice choice;
-    const bundle::BundleFile *const files[] = {bundle->file.get()};
-    if (Outcome outcome = core::Choice::make(choiceOf(chosen), files, choice); !outcome.ok())
-      return outcome;
-    api::HostBackendOptions options;
-    options.call = {{chosen.slots, chosen.slotBytes, chosen.tileElements},
-                    chosen.workers,
-                    chosen.order == gc3OrderAdversarial,
-                    chosen.seed,
-                    allowUnproven,
-                    traceFile(chosen.trace),
-                    std::move(choice)};
-    constexpr uint32_t defaultTimeout = 60000;
-    options.timeoutMs = chosen.timeoutMs != 0 ? chosen.timeoutMs : defaultTimeout;
-    handOut(comms, std::make_shared<api::HostBackend>(bundle->file, static_cast<uint32_t>(nranks), options));
-    return {};
-  });
+  options.trace = traceFile(chosen.trace, settings);
+  std::shared_ptr<api::Backend> backend;
+  Outcome outcome = api::LoopbackBackend::make(*cuda, bundle->file, static_cast<uint32_t>(nranks), options, backend);
+  if (outcome.ok())
+    handOut(comms, backend);
+  return outcome;
 }
 
 extern "C" gc3Result_t gc3LoopbackCommInitAll(gc3Comm_t *comms, int nranks, gc3Bundle_t bundle,
                                               const gc3GpuConfig_t *config) {
-  return api::guarded(nullptr, [&]() -> Outcome {
-    if (Outcome outcome = checkGroup(comms, nranks, bundle); !outcome.ok())
-      return outcome;
-    gc3GpuConfig_t chosen = GC3_GPU_CONFIG_INITIALIZER;
-    if (Outcome outcome = readConfig(chosen, config, "GC3_GPU_CONFIG_INITIALIZER"); !outcome.ok())
-      return outcome;
-    const cuda::Cuda *cuda = cuda::linkedCuda();
-    if (!cuda)
-      return {gc3InvalidUsage, "this gc3 was built without CUDA"};
-    cuda::Options options = cuda::optionsOf(chosen);
-    if (!options.problem.ok())
-      return options.problem;
-    if (!options.allowUnproven)
-      if (Outcome outcome = core::checkProofs(*bundle->file, static_cast<uint32_t>(nranks)); !outcome.ok())
-        return outcome;
-    options.trace = traceFile(chosen.trace);
-    std::shared_ptr<api::Backend> backend;
-    Outcome outcome = api::LoopbackBackend::make(*cuda, bundle->file, static_cast<uint32_t>(nranks), options, backend);
-    if (outcome.ok())
-      handOut(comms, backend);
-    return outcome;
-  });
+  return api::guarded(nullptr, [&] { return makeLoopback(comms, nranks, bundle, config, core::settings()); });
+}
+
+gc3Result_t api::initLoopback(gc3Comm_t *comms, int nranks, gc3Bundle_t bundle, const gc3GpuConfig_t *config,
+                              const Settings &settings) {
+  return guarded(nullptr, [&] { return makeLoopback(comms, nranks, bundle, config, settings); });
 }
 
 extern "C" gc3Result_t gc3CommInit(gc3Comm_t *comm, gc3Bundle_t bundle, void *ncclComm, const gc3GpuConfig_t *config) {
@@ -138,8 +154,9 @@ extern "C" gc3Result_t gc3CommInit(gc3Comm_t *comm, gc3Bundle_t bundle, void *nc
     gc3GpuConfig_t chosen = GC3_GPU_CONFIG_INITIALIZER;
     if (Outcome outcome = readConfig(chosen, config, "GC3_GPU_CONFIG_INITIALIZER"); !outcome.ok())
       return outcome;
-    cuda::Options options = cuda::optionsOf(chosen);
-    options.traceName = traceName(chosen.trace);
+    const Settings &settings = core::settingsAfterNccl();
+    cuda::Options options = cuda::optionsOf(chosen, settings);
+    options.traceName = chosenOr(chosen.trace, Setting::Trace, settings);
     const core::Result<std::shared_ptr<comm::Communicator>> made =
         api::NcclBackend::create(static_cast<ncclapi::Comm>(ncclComm), bundle->file, options);
     return made.ok() ? api::enqueue({comm, *made}) : made.outcome();

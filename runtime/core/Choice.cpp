@@ -3,7 +3,6 @@
 #include "core/Choice.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace gc3::core {
 
@@ -34,11 +33,6 @@ std::string everyProgram(Files files) {
 }
 
 } // namespace
-
-std::string environmentPrograms() {
-  const char *text = std::getenv("GC3_PROGRAM");
-  return text ? text : "";
-}
 
 Outcome Choice::make(const ChoiceOptions &options, Files files, Choice &choice) {
   choice = {};

@@ -19,9 +19,6 @@ struct ChoiceOptions {
   void *tunerData = nullptr;
 };
 
-/// GC3_PROGRAM, or nothing.
-std::string environmentPrograms();
-
 class Choice {
 public:
   /// Reads a list: items with commas between, each `PROGRAM` or `COLLECTIVE:PROGRAM`, where `none` stands for no

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/Log.h"
 
+#include "core/Settings.h"
+
 #include <cstdio>
-#include <cstdlib>
 #include <mutex>
 #include <set>
-#include <strings.h>
 
 namespace gc3::core {
 
@@ -24,10 +24,7 @@ void tellOnce(const std::string &text) {
 }
 
 bool informs() {
-  static const bool answer = [] {
-    const char *level = std::getenv("GC3_DEBUG");
-    return level && (strcasecmp(level, "INFO") == 0 || strcasecmp(level, "TRACE") == 0);
-  }();
+  static const bool answer = settings().informs();
   return answer;
 }
 

@@ -11,8 +11,7 @@ void tell(const std::string &text);
 /// The same text once in a process.
 void tellOnce(const std::string &text);
 
-/// True where GC3_DEBUG is INFO or TRACE, in any case of letters; read once. What a user need not know is told only
-/// then.
+/// settings().informs(): GC3_DEBUG is INFO or TRACE.
 bool informs();
 
 } // namespace gc3::core

@@ -4,18 +4,11 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 
 namespace gc3::core {
 
-/// Of an environment variable; one that is empty is as good as none.
-static std::string valueOf(const char *variable) {
-  const char *text = std::getenv(variable);
-  return text ? text : "";
-}
-
-Outcome fillTimeout(uint32_t &timeoutMs) {
-  const std::string text = valueOf("GC3_TIMEOUT_MS");
+Outcome fillTimeout(const Settings &settings, uint32_t &timeoutMs) {
+  const std::string &text = settings.text(Setting::TimeoutMs);
   if (timeoutMs != 0 || text.empty())
     return {};
   uint32_t number = 0;
@@ -25,16 +18,15 @@ Outcome fillTimeout(uint32_t &timeoutMs) {
     timeoutMs = number;
     return {};
   }
-  return {gc3InvalidArgument, "GC3_TIMEOUT_MS is '" + text + "'; it can be a number of milliseconds up to " +
-                                  std::to_string(UINT32_MAX) + ", or 0 for the default"};
+  return {gc3InvalidArgument, outOfRange(Setting::TimeoutMs, text)};
 }
 
-Outcome fillAllowUnproven(bool &allowed) {
-  const std::string text = valueOf("GC3_ALLOW_UNPROVEN");
+Outcome fillAllowUnproven(const Settings &settings, bool &allowed) {
+  const std::string &text = settings.text(Setting::AllowUnproven);
   if (allowed || text.empty() || text == "0")
     return {};
   allowed = text == "1";
-  return allowed ? Outcome{} : Outcome{gc3InvalidArgument, "GC3_ALLOW_UNPROVEN is '" + text + "'; it can be 0 or 1"};
+  return allowed ? Outcome{} : Outcome{gc3InvalidArgument, outOfRange(Setting::AllowUnproven, text)};
 }
 
 /// Sets `anything` if the collective promises anything of the program's output.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a bundle's programs may run at all, and for how long; the environment variables about that.
+// Whether a bundle's programs may run at all, and for how long; the settings about that.
 #pragma once
 
 #include "core/Request.h"
+#include "core/Settings.h"
 
 namespace gc3::core {
 
@@ -10,11 +11,11 @@ namespace gc3::core {
 /// their collective promises, if it promises anything; the standard ones do. gc3BundleUnproven names one that was not.
 Outcome checkProofs(const bundle::BundleFile &file, uint32_t ranks);
 
-/// Has GC3_ALLOW_UNPROVEN decide where nothing else allows it; gc3InvalidArgument: it is neither 0 nor 1.
-Outcome fillAllowUnproven(bool &allowed);
+/// If `allowed` is false, sets it from GC3_ALLOW_UNPROVEN. gc3InvalidArgument: the value is neither 0 nor 1.
+Outcome fillAllowUnproven(const Settings &settings, bool &allowed);
 
-/// Has GC3_TIMEOUT_MS decide where nothing else does; gc3InvalidArgument: it is no number that fits. 0 stays where it
-/// says nothing either.
-Outcome fillTimeout(uint32_t &timeoutMs);
+/// If `timeoutMs` is 0, sets it from GC3_TIMEOUT_MS; it stays 0 if that is not set. gc3InvalidArgument: the value is
+/// not a number below 2^32.
+Outcome fillTimeout(const Settings &settings, uint32_t &timeoutMs);
 
 } // namespace gc3::core

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/Choice.h"
+#include "core/Settings.h"
 #include "plan/Geometry.h"
 #include "trace/TraceFile.h"
 
@@ -34,11 +35,10 @@ struct Options {
   const Tuning &tuned(kernel::Protocol protocol) const { return tuning[static_cast<size_t>(protocol)]; }
 };
 
-/// What a config says, and where it leaves the choice the environment (GC3_SLOTS, GC3_SLOT_BYTES, GC3_THREADS,
-/// GC3_LL128, GC3_TIMEOUT_MS, GC3_ALLOW_UNPROVEN, GC3_PROGRAM), and NCCL's NCCL_GRAPH_MIXING_SUPPORT; but for traces.
-Options optionsOf(const gc3GpuConfig_t &config);
-/// What the environment says, but for traces.
-Options environmentOptions();
+/// Returns the options of a config, and of the settings where the config leaves a choice. Leaves out traces.
+Options optionsOf(const gc3GpuConfig_t &config, const core::Settings &settings);
+/// Returns the options of the process's settings. Leaves out traces.
+Options environmentOptions(const core::Settings &settings = core::settings());
 
 /// gc3InvalidArgument: out of range, or not readable.
 core::Outcome check(const Options &options);

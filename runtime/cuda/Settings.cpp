@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// What environment variables and configs say of communicators on GPUs.
+// Options of communicators on GPUs, from a config and the settings.
 #include "core/Proofs.h"
 #include "cuda/Options.h"
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <limits>
 #include <strings.h>
 
 namespace gc3::cuda {
 
 using core::Outcome;
+using core::Setting;
+using core::Settings;
 
 namespace {
 
@@ -42,23 +43,21 @@ bool add(const std::string &item, uint64_t most, Numbers &numbers) {
   return error == std::errc() && stop == end && numbers[which] != 0 && numbers[which] <= most;
 }
 
-/// Has the variable decide for those protocols for which nothing else does; else it may hold what it likes.
+/// Sets the member from the setting for each protocol for which it is 0. If there is none, the value may be invalid.
 template <typename Number>
-Outcome fill(const char *variable, Number Tuning::*member, Options &options) {
+Outcome fill(const Settings &settings, Setting setting, Number Tuning::*member, Options &options) {
   const bool isOpen = std::any_of(options.tuning.begin(), options.tuning.end(),
                                   [&](const Tuning &tuning) { return tuning.*member == 0; });
-  const char *text = std::getenv(variable);
-  if (!isOpen || !text || !*text)
+  const std::string &list = settings.text(setting);
+  if (!isOpen || list.empty())
     return {};
-  const std::string list = text;
   Numbers numbers{};
   for (size_t begin = 0; begin <= list.size();) {
     const size_t end = std::min(list.find(',', begin), list.size());
     const std::string item = list.substr(begin, end - begin);
     if (!add(item, std::numeric_limits<Number>::max(), numbers))
-      return {gc3InvalidArgument, std::string(variable) + ": '" + item +
-                                      "' is not understood; it lists numbers from 1 on with commas between, one for "
-                                      "all protocols and one for each of Simple, LL and LL128, as in 4,LL:16"};
+      return {gc3InvalidArgument, std::string(infoOf(setting).name) + ": '" + item + "' is not understood; it can be " +
+                                      std::string(infoOf(setting).range)};
     begin = end + 1;
   }
   for (size_t p = 0; p < kernel::protocolCount; ++p)
@@ -67,26 +66,18 @@ Outcome fill(const char *variable, Number Tuning::*member, Options &options) {
   return {};
 }
 
-/// What the config says, else GC3_LL128.
-Outcome chooseLL128(gc3LL128_t chosen, bool &strict) {
+/// Sets `strict` from the config, else from GC3_LL128.
+Outcome chooseLL128(const Settings &settings, gc3LL128_t chosen, bool &strict) {
   strict = chosen == gc3LL128Refuse;
   if (strict || chosen == gc3LL128Replace)
     return {};
   if (chosen != gc3LL128Default)
     return {gc3InvalidArgument, "unknown ll128 " + std::to_string(static_cast<int>(chosen)) + " in the config"};
-  const char *text = std::getenv("GC3_LL128");
-  const std::string choice = text ? text : "";
+  const std::string &choice = settings.text(Setting::LL128);
   strict = choice == "refuse";
   if (choice.empty() || strict || choice == "replace")
     return {};
-  return {gc3InvalidArgument, "GC3_LL128 is '" + choice + "'; it can be replace or refuse"};
-}
-
-/// NCCL's own variable, as it means the same: a number.
-bool mixesGraphs() {
-  const char *text = std::getenv("NCCL_GRAPH_MIXING_SUPPORT");
-  char *end = nullptr;
-  return !text || std::strtoll(text, &end, 0) != 0 || end == text;
+  return {gc3InvalidArgument, outOfRange(Setting::LL128, choice)};
 }
 
 template <typename Number>
@@ -107,22 +98,25 @@ std::array<Tuning, kernel::protocolCount> tuningOf(const gc3GpuConfig_t &config)
 
 } // namespace
 
-Options environmentOptions() {
-  return optionsOf(GC3_GPU_CONFIG_INITIALIZER);
+Options environmentOptions(const Settings &settings) {
+  return optionsOf(GC3_GPU_CONFIG_INITIALIZER, settings);
 }
 
-Options optionsOf(const gc3GpuConfig_t &config) {
+Options optionsOf(const gc3GpuConfig_t &config, const Settings &settings) {
   Options options;
   options.tuning = tuningOf(config);
   options.simple = config.simple != 0;
   options.timeoutMs = config.timeoutMs;
-  options.mixesGraphs = mixesGraphs();
+  options.mixesGraphs = settings.mixesGraphs();
   options.allowUnproven = config.allowUnproven != 0;
-  options.choice = {config.programs ? config.programs : core::environmentPrograms(), config.tuner, config.tunerData};
+  options.choice = {config.programs ? config.programs : settings.text(Setting::Program), config.tuner,
+                    config.tunerData};
   for (Outcome outcome :
-       {fill("GC3_SLOTS", &Tuning::slots, options), fill("GC3_SLOT_BYTES", &Tuning::slotBytes, options),
-        fill("GC3_THREADS", &Tuning::threads, options), chooseLL128(config.ll128, options.strictLL128),
-        core::fillTimeout(options.timeoutMs), core::fillAllowUnproven(options.allowUnproven)})
+       {fill(settings, Setting::Slots, &Tuning::slots, options),
+        fill(settings, Setting::SlotBytes, &Tuning::slotBytes, options),
+        fill(settings, Setting::Threads, &Tuning::threads, options),
+        chooseLL128(settings, config.ll128, options.strictLL128), core::fillTimeout(settings, options.timeoutMs),
+        core::fillAllowUnproven(settings, options.allowUnproven)})
     if (options.problem.ok())
       options.problem = std::move(outcome);
   return options;

@@ -2,9 +2,9 @@
 #include "gin/Part.h"
 
 #include "core/Log.h"
+#include "core/Settings.h"
 #include "gc3.h"
 
-#include <cstdlib>
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -47,9 +47,9 @@ std::string pathNear(const std::string &folder) {
 
 const Part *find() {
   static const Part *const found = [] {
-    const char *path = std::getenv("GC3_GIN_LIB");
+    const std::string &path = core::settings().text(core::Setting::GinLib);
     std::string why;
-    const Part *part = open(path && *path ? path : pathNear(ownFolder()), why);
+    const Part *part = open(path.empty() ? pathNear(ownFolder()) : path, why);
     if (!part && core::informs())
       core::tell("no way between nodes: " + why);
     return part;

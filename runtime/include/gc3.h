@@ -250,7 +250,7 @@ typedef struct {
  * 1 .. 65536, a config that was not initialised or is of another version of gc3, a variable of the environment that is
  * not understood and that the config does not override, or a list of programs that names what the bundle has not.
  * gc3BundleUnproven: a program for so many ranks was written without a proof (gc3c --verify=off); later, of calls by a
- * standard name: their program promises something else.
+ * standard name: their program promises something else. A process reads its environment once.
  */
 GC3_API gc3Result_t gc3HostCommInitAll(gc3Comm_t *comms, int nranks, gc3Bundle_t bundle, const gc3HostConfig_t *config);
 

@@ -3,10 +3,10 @@
 #include "ncclapi/Installed.h"
 
 #include "core/Log.h"
+#include "core/Settings.h"
 
 #include <array>
 #include <atomic>
-#include <cstdlib>
 #include <dlfcn.h>
 #include <mutex>
 
@@ -42,12 +42,12 @@ void *openInstalled() {
   if (void *library = acceptable(dlopen("libnccl.so.2", RTLD_NOLOAD | RTLD_LAZY)))
     return library;
   std::string why;
-  if (const char *path = std::getenv("GC3_NCCL_LIB"); path && *path) {
-    void *opened = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+  if (const std::string &path = core::settings().text(core::Setting::NcclLib); !path.empty()) {
+    void *opened = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
     const char *error = opened ? nullptr : dlerror();
     if (void *library = acceptable(opened))
       return library;
-    why = "GC3_NCCL_LIB names '" + std::string(path) + "': " + (error ? error : "not an NCCL of its own");
+    why = "GC3_NCCL_LIB names '" + path + "': " + (error ? error : "not an NCCL of its own");
   } else {
     why = "set GC3_NCCL_LIB to the installed libnccl.so.2";
   }

@@ -2,11 +2,9 @@
 #include "shim/Interposer.h"
 
 #include "core/Log.h"
+#include "core/Settings.h"
 #include "ncclapi/Installed.h"
 #include "shim/Bundles.h"
-#include "trace/RankFiles.h"
-
-#include <cstdlib>
 
 namespace gc3::shim {
 
@@ -54,8 +52,9 @@ Interposer &Interposer::ofProcess() {
 }
 
 Interposer::Interposer() {
-  const char *names = std::getenv("GC3_BUNDLES");
-  if (!names || !*names) {
+  const core::Settings &settings = core::settingsAfterNccl(); // an application has a communicator by now
+  const std::string &names = settings.text(core::Setting::Bundles);
+  if (names.empty()) {
     if (core::informs())
       core::tell("GC3_BUNDLES is not set: NCCL serves all calls");
     return;
@@ -66,10 +65,10 @@ Interposer::Interposer() {
     return;
   }
   comm::ProgramTable::Files files;
-  for (auto &file : openBundles(names))
+  for (auto &file : openBundles(names.c_str()))
     files.push_back(std::move(file));
-  cuda::Options options = cuda::environmentOptions();
-  options.traceName = trace::environmentName();
+  cuda::Options options = cuda::environmentOptions(settings);
+  options.traceName = settings.text(core::Setting::Trace);
   Outcome problem;
   if (files.empty()) // other ranks can have all of theirs
     problem = {gc3InvalidUsage, "GC3_BUNDLES names no bundle that can be used"};

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/RankFiles.h"
 
+#include "core/Settings.h"
+
 #include <chrono>
-#include <cstdlib>
 #include <map>
 
 namespace gc3::trace {
@@ -32,11 +33,6 @@ uint64_t originOf(const JoinedRank &rank) {
 }
 
 } // namespace
-
-std::string environmentName() {
-  const char *name = std::getenv("GC3_TRACE");
-  return name ? name : "";
-}
 
 uint64_t wallClock() {
   return static_cast<uint64_t>(

@@ -7,9 +7,6 @@
 
 namespace gc3::trace {
 
-/// GC3_TRACE, or nothing.
-std::string environmentName();
-
 /// A rank that has joined a communicator.
 struct JoinedRank {
   uint32_t rank, ranks;

@@ -4,6 +4,7 @@
 #include "LsaSupport.h"
 #include "api/LoopbackBackend.h"
 #include "api/Lsa.h"
+#include "core/Settings.h"
 
 #include <cstdlib>
 #include <regex>
@@ -14,7 +15,8 @@ using namespace gc3::test;
 
 namespace {
 
-const int informs = setenv("GC3_DEBUG", "INFO", 1); // before anything asks for it
+// The process reads its settings here, so that tests capture no lines about them.
+const bool informs = setenv("GC3_DEBUG", "INFO", 1) == 0 && core::settings().informs();
 
 /// Of the last linesOf(): those about the loading of programs.
 std::vector<std::string> loading;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // gpu-nccl-test BUNDLE... : calls on ranks of a real NCCL communicator, as many as each bundle's programs are for
-// (nccl.gc3), through gc3CommInit. With GC3_FRONT=1 through NCCL's own functions instead, for LD_PRELOAD of the library
-// in front of it. Without bundles: only whether there are a GPU and an NCCL. Ranks get GPUs of their own if there are
-// enough, else they share the first, which NCCL 2.30.3 allows. Exit status 77 where there is no GPU, or no NCCL.
+// (nccl.gc3), through gc3CommInit. With TEST_FRONT=1 through NCCL's own functions instead, for LD_PRELOAD of the
+// library in front of it. Without bundles: only whether there are a GPU and an NCCL. Ranks get GPUs of their own if
+// there are enough, else they share the first, which NCCL 2.30.3 allows. Exit status 77 where there is no GPU, or no
+// NCCL.
 #include "NcclJob.h"
 
 #include <cstdio>
@@ -91,7 +92,7 @@ int main(int argc, char **argv) {
   }
   if (argc == 1)
     return 0;
-  const char *front = std::getenv("GC3_FRONT");
+  const char *front = std::getenv("TEST_FRONT");
   std::printf("NCCL %d, %d GPUs, through %s\n", nccl.version, gpus, front ? "its own functions" : "gc3CommInit");
   for (int i = 1; i < argc; ++i)
     if (std::string problem = testBundle(argv[i], nccl, gpus, front != nullptr, run); !problem.empty())

@@ -59,7 +59,7 @@ def main():
     os.environ.setdefault("CUDA_DEVICE_MAX_CONNECTIONS", "32")
     os.environ.setdefault("GC3_TIMEOUT_MS", "20000")  # what hangs says what it waits for
     found = bundles.smallest_first(bundles.folder_of(arguments, parser) / "nccl")
-    environment = dict(os.environ, GC3_FRONT="1", GC3_DEBUG="INFO", GC3_BUNDLES=":".join(map(str, found)),
+    environment = dict(os.environ, TEST_FRONT="1", GC3_DEBUG="INFO", GC3_BUNDLES=":".join(map(str, found)),
                        LD_PRELOAD=os.path.abspath(arguments.front))
     with_gin = dict(os.environ, GC3_GIN_LIB=os.path.abspath(arguments.gin)) if arguments.gin else None
     session = bundles.Session(arguments)

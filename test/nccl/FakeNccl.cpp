@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -110,6 +111,8 @@ bool blocks(const Config *config) {
 }
 
 Comm newComm(int ranks, int rank, bool blocking) {
+  if (const char *value = std::getenv("FAKE_NCCL_BLOCKING")) // as a line of nccl.conf
+    setenv("NCCL_COMM_BLOCKING", value, 0);
   FakeComm made{comms++, ranks, rank, blocking};
   std::lock_guard lock(planning);
   if (!reused)

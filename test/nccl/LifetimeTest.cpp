@@ -63,16 +63,26 @@ TEST_F(Lifetime, FailedBirthsAreNot) {
   EXPECT_EQ(take(), Events{"CommInitRank(4, id, 0)"});
 }
 
-TEST_F(Lifetime, TheEnvironmentDecidesWhoBlocks) {
-  Config config{sizeof(Config), 0, 0, 0}, blocks{sizeof(Config), 0, 0, 1};
-  Comm comm = nullptr;
-  setenv("NCCL_COMM_BLOCKING", "1", 1);
-  ncclCommInitRankConfig(&comm, 4, {}, 0, &config);
-  EXPECT_EQ(take(), (Events{"CommInitRankConfig(4, id, 0, config)", "attach c0=0/4"}));
-  setenv("NCCL_COMM_BLOCKING", "0", 1);
-  ncclCommInitRankConfig(&comm, 4, {}, 0, &blocks);
-  EXPECT_EQ(take(), Events{"CommInitRankConfig(4, id, 0, config)"});
-  unsetenv("NCCL_COMM_BLOCKING");
+/// The process reads its settings once, so each test runs in a process of its own.
+class LifetimeDeathTest : public Front {
+protected:
+  LifetimeDeathTest() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+
+  /// Ends the process, with 0 if a communicator with this config makes these events.
+  [[noreturn]] static void makeWith(const char *commBlocking, int blocking, const Events &expected) {
+    setenv("NCCL_COMM_BLOCKING", commBlocking, 1);
+    Config config{sizeof(Config), 0, 0, blocking};
+    Comm comm = nullptr;
+    ncclCommInitRankConfig(&comm, 4, {}, 0, &config);
+    std::exit(take() == expected ? 0 : 1);
+  }
+};
+
+TEST_F(LifetimeDeathTest, TheEnvironmentDecidesWhoBlocks) {
+  const Events made{"CommInitRankConfig(4, id, 0, config)"};
+  const Events attached{"CommInitRankConfig(4, id, 0, config)", "attach c0=0/4"};
+  EXPECT_EXIT(makeWith("1", 0, attached), testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(makeWith("0", 1, made), testing::ExitedWithCode(0), "");
 }
 
 TEST_F(Lifetime, EveryDeathGivesBackOrEndsWhatRuns) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How programs come by NCCL, and the library in front with them: each line is one run of a program, with all that it
 // prints. The paths are CMake's.
+#include <algorithm>
 #include <cstdio>
 #include <gtest/gtest.h>
 #include <string>
@@ -76,19 +77,49 @@ TEST(Load, AnNcclOfAnotherNameIsFoundWhereItIsLinked) {
 }
 
 TEST(Load, TheLogSaysWhoServes) {
-  EXPECT_EQ(outputOf("GC3_DEBUG=INFO GC3_BUNDLES=: LD_PRELOAD=" FRONT " " LINKED_USER " 2>&1 | grep -v ^NCCL"),
+  const std::string rest = " 2>&1 | grep '^gc3' | grep -v 'gc3: setting'";
+  EXPECT_EQ(outputOf("GC3_DEBUG=INFO GC3_BUNDLES=: LD_PRELOAD=" FRONT " " LINKED_USER + rest),
             "gc3: rank 3 of 4: a communicator is left to NCCL: " WHY_NOT "\n"
             "gc3: rank 3: AllReduce 1 MiB float sum: NCCL: " WHY_NOT "\n"
             "gc3: rank 3: AllReduce 12 B float sum: NCCL: " WHY_NOT "\n"
             "gc3: rank 3: AllReduce 8 B float sum: NCCL: " WHY_NOT "\n"
             "gc3: rank 3: AlltoAll 12 B int8: NCCL: " WHY_NOT "\n");
-  EXPECT_EQ(outputOf("GC3_DEBUG=info " + preloadTest + LINKED_USER " 2>&1 | grep ^gc3"),
+  EXPECT_EQ(outputOf("GC3_DEBUG=info " + preloadTest + LINKED_USER + rest),
             "gc3: rank 3: AllReduce 1 MiB float sum: even_program\n"
             "gc3: rank 3: AllReduce 12 B float sum: NCCL: an odd count\n"
             "gc3: rank 3: AllReduce 8 B float sum: even_program\n"
             "gc3: rank 3: AlltoAll 12 B int8: NCCL: an odd count\n");
-  EXPECT_EQ(outputOf("GC3_DEBUG=INFO LD_PRELOAD=" FRONT " " LINKED_USER " 2>&1 | grep ^gc3"),
+  EXPECT_EQ(outputOf("GC3_DEBUG=INFO LD_PRELOAD=" FRONT " " LINKED_USER + rest),
             "gc3: GC3_BUNDLES is not set: NCCL serves all calls\n");
+}
+
+TEST(Load, TheLogHasEachSettingOnce) {
+  const std::string output = outputOf("GC3_DEBUG=INFO GC3_BUNDLES=: NCCL_COMM_BLOCKING=1 LD_PRELOAD=" FRONT
+                                      " " LINKED_USER " 2>&1 | grep '^gc3: setting'");
+  const std::string set = "gc3: setting GC3_BUNDLES=: (environment)\n"
+                          "gc3: setting GC3_DEBUG=INFO (environment)\n"
+                          "gc3: setting NCCL_COMM_BLOCKING=1 (environment)\n"
+                          "gc3: settings by default: GC3_NCCL_LIB (";
+  EXPECT_EQ(output.substr(0, set.size()), set) << output;
+  EXPECT_EQ(std::count(output.begin(), output.end(), '\n'), 4) << output;
+  EXPECT_NE(output.find(", GC3_LL128 (replace), "), std::string::npos) << output;
+}
+
+// Options of the build are no settings, and no mistakes.
+TEST(Load, UnknownVariablesAreWarnedOfOnce) {
+  EXPECT_EQ(outputOf("GC3_BUNDLE=x GC3_CUDA=ON LD_PRELOAD=" FRONT " " LINKED_USER " 2>&1"),
+            "gc3: unknown variable GC3_BUNDLE; did you mean GC3_BUNDLES?\n" + plain);
+}
+
+// As NCCL does with what it finds in nccl.conf.
+TEST(Load, VariablesOfNcclCountWhenItHasMadeACommunicator) {
+  const std::string output = outputOf("GC3_DEBUG=INFO FAKE_NCCL_BLOCKING=0 " + preloadTest + LINKED_USER);
+  const std::string line = "gc3: setting NCCL_COMM_BLOCKING=0 (changed by NCCL or the application)\n";
+  const size_t made = output.find("NCCL CommInitRank(4, id, 3)\n"), changed = output.find(line);
+  ASSERT_NE(changed, std::string::npos) << output;
+  EXPECT_LT(made, changed);
+  EXPECT_EQ(output.find("setting NCCL_COMM_BLOCKING", changed + line.size()), std::string::npos);
+  EXPECT_NE(output.find("a communicator is left to NCCL: it does not block\n"), std::string::npos) << output;
 }
 
 // NCCL serves then.

@@ -182,13 +182,17 @@ TEST_F(Nonblocking, SoAreThoseOfGroups) {
   EXPECT_EQ(take(), after(loaded, {served}));
 }
 
+using NonblockingDeathTest = Nonblocking;
+
 /// As NCCL_COMM_BLOCKING=0 would those of our own.
-TEST_F(Nonblocking, AreNcclsWhereNoneMayBlock) {
-  setenv("NCCL_COMM_BLOCKING", "0", 1);
-  Comm comm = make();
-  unsetenv("NCCL_COMM_BLOCKING");
-  EXPECT_EQ(allReduce(comm, 2), Result::Success);
-  EXPECT_EQ(take(), Events{"AllReduce(0x0, 0x0, 2, 7, 0, c0, 0x0)"});
+TEST_F(NonblockingDeathTest, AreNcclsWhereNoneMayBlock) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe"); // the process reads its settings once
+  const auto callWithoutBlocking = [&] {
+    setenv("NCCL_COMM_BLOCKING", "0", 1);
+    const bool isSuccess = allReduce(make(), 2) == Result::Success;
+    std::exit(isSuccess && take() == Events{"AllReduce(0x0, 0x0, 2, 7, 0, c0, 0x0)"} ? 0 : 1);
+  };
+  EXPECT_EXIT(callWithoutBlocking(), testing::ExitedWithCode(0), "");
 }
 
 TEST_F(Nonblocking, OfOneRankAreNccls) {

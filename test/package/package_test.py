@@ -284,6 +284,7 @@ def test_deb(options):
     for tool in ["gc3-run"] + ["gc3c"] * options.compiler:
         assert run(options.prefix / "bin" / tool, "--version") == f"{tool} {options.version}\n"
         assert (options.prefix / f"share/man/man1/{tool}.1").read_text().startswith(f".TH {tool.upper()} 1")
+    assert "GC3_BUNDLES" in (options.prefix / "share/man/man7/gc3-environment.7").read_text()
     if options.compiler:
         project = Project(options, "deb", "-GNinja", "-DRANKS=2")
         project.configure()

@@ -4,6 +4,7 @@
 #include "Options.h"
 
 #include "core/Element.h"
+#include "core/SettingText.h"
 #include "cuda/Cuda.h"
 
 #include <algorithm>
@@ -197,7 +198,25 @@ void printHelp() {
     names += option.longName;
     std::printf("  %-24s %-18s %s\n", names.c_str(), option.value, option.help);
   }
-  std::printf("  %-24s %-18s %s\n  %-24s %-18s %s\n", "-h, --help", "", "this text", "--version", "", "the version");
+  const char *const words[][2] = {
+      {"--settings", "environment variables that the runtime reads, with their values; no BUNDLE"},
+      {"-h, --help", "this text"},
+      {"--version", "the version"}};
+  for (const auto &[name, help] : words)
+    std::printf("  %-24s %-18s %s\n", name, "", help);
+}
+
+/// Prints what an option without a value is for. Returns false if `word` is no such option.
+bool printFor(const std::string &word) {
+  if (word == "--help" || word == "-h")
+    printHelp();
+  else if (word == "--version")
+    std::printf("gc3-run %d.%d.%d\n", GC3_MAJOR, GC3_MINOR, GC3_PATCH);
+  else if (word == "--settings")
+    std::printf("%s", core::settingsTable(core::settings()).c_str());
+  else
+    return false;
+  return true;
 }
 
 Action complain(const std::string &text) {
@@ -222,14 +241,8 @@ Action parseOptions(int argc, char **argv, Options &options) {
   const Option *forHost = nullptr, *forCuda = nullptr; // some that were given
   for (int i = 1; i < argc; ++i) {
     std::string word = argv[i];
-    if (word == "--help" || word == "-h") {
-      printHelp();
+    if (printFor(word))
       return Action::Exit;
-    }
-    if (word == "--version") {
-      std::printf("gc3-run %d.%d.%d\n", GC3_MAJOR, GC3_MINOR, GC3_PATCH);
-      return Action::Exit;
-    }
     if (word.empty() || word[0] != '-') {
       if (!options.bundle.empty())
         return complain("unexpected argument '" + word + "'; one bundle is '" + options.bundle + "'");

@@ -39,8 +39,8 @@ struct Options {
 /// What to do after parsing.
 enum class Action : uint8_t { Run, Exit, UsageError };
 
-/// Reads the command line; for --help and --version prints and says Exit, for a mistake prints it on stderr and says
-/// UsageError.
+/// Reads the command line; for --help, --version and --settings prints and says Exit, for a mistake prints it on stderr
+/// and says UsageError.
 Action parseOptions(int argc, char **argv, Options &options);
 
 const char *typeName(gc3DataType_t type);

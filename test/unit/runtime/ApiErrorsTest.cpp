@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C API: every way to use it wrongly, calls that ranks do not agree on, and programs that come to a stop.
 #include "ApiGroup.h"
+#include "SettingsSupport.h"
 
 #include <cstddef>
-#include <cstdlib>
 #include <cstring>
 
+using namespace gc3;
 using namespace gc3::test;
 
 TEST(Api, MismatchedCallsFailOnEveryRank) {
@@ -197,12 +198,12 @@ TEST(Api, RefusesWrongArguments) {
 namespace {
 
 /// What comes of making two ranks: the error's text, empty where there is none.
-std::string made(const gc3HostConfig_t &config) {
+std::string made(const gc3HostConfig_t &config, const core::Settings &settings = {}) {
   const std::string bytes = buildBundle({ringAllReduce(2, true)});
   gc3Bundle_t bundle = nullptr;
   EXPECT_EQ(gc3BundleLoadMemory(&bundle, bytes.data(), bytes.size()), gc3Success);
   gc3Comm_t comms[2] = {};
-  const gc3Result_t result = gc3HostCommInitAll(comms, 2, bundle, &config);
+  const gc3Result_t result = api::initHost(comms, 2, bundle, &config, settings);
   EXPECT_TRUE(result == gc3Success || result == gc3InvalidArgument) << result;
   for (gc3Comm_t comm : comms)
     gc3CommDestroy(comm);
@@ -229,19 +230,15 @@ TEST(Api, ConfigsAreOfThisVersion) {
 TEST(Api, TheEnvironmentHasATimeoutOrAnError) {
   gc3HostConfig_t own = withTimeout(1000);
   for (const char *time : {"20s", "-1", "x", " 1", "4294967296"}) {
-    setenv("GC3_TIMEOUT_MS", time, 1);
-    EXPECT_EQ(made(GC3_HOST_CONFIG_INITIALIZER),
+    const core::Settings settings = settingsOf({{"GC3_TIMEOUT_MS", time}});
+    EXPECT_EQ(made(GC3_HOST_CONFIG_INITIALIZER, settings),
               "GC3_TIMEOUT_MS is '" + std::string(time) +
                   "'; it can be a number of milliseconds up to 4294967295, or 0 for the default");
-    EXPECT_EQ(made(own), "") << "the config has decided";
+    EXPECT_EQ(made(own, settings), "") << "the config has decided";
   }
-  for (const char *none : {"", "0"}) {
-    setenv("GC3_TIMEOUT_MS", none, 1);
-    EXPECT_EQ(made(GC3_HOST_CONFIG_INITIALIZER), "");
-  }
-  setenv("GC3_TIMEOUT_MS", "20", 1);
-  Group group({ringAllReduce(2, true)}, 2);
-  unsetenv("GC3_TIMEOUT_MS");
+  for (const char *none : {"", "0"})
+    EXPECT_EQ(made(GC3_HOST_CONFIG_INITIALIZER, settingsOf({{"GC3_TIMEOUT_MS", none}})), "");
+  Group group({ringAllReduce(2, true)}, 2, GC3_HOST_CONFIG_INITIALIZER, settingsOf({{"GC3_TIMEOUT_MS", "20"}}));
   float value = 1;
   EXPECT_EQ(gc3AllReduce(&value, &value, 1, gc3Float32, gc3Sum, group.comms[0], nullptr), gc3Timeout);
   EXPECT_EQ(std::string(gc3GetLastError(nullptr)).find("after 20 ms "), 0u) << gc3GetLastError(nullptr);

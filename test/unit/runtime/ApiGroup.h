@@ -4,6 +4,7 @@
 
 #include "Programs.h"
 
+#include "api/Init.h"
 #include "gc3.h"
 
 #include <gtest/gtest.h>
@@ -15,11 +16,12 @@ namespace gc3::test {
 /// A bundle and its ranks.
 class Group {
 public:
-  Group(const std::vector<ProgramSpec> &programs, int ranks, gc3HostConfig_t config = GC3_HOST_CONFIG_INITIALIZER) {
+  Group(const std::vector<ProgramSpec> &programs, int ranks, gc3HostConfig_t config = GC3_HOST_CONFIG_INITIALIZER,
+        const core::Settings &settings = core::settings()) {
     std::string bytes = buildBundle(programs);
     EXPECT_EQ(gc3BundleLoadMemory(&bundle, bytes.data(), bytes.size()), gc3Success) << gc3GetLastError(nullptr);
     comms.resize(static_cast<size_t>(ranks));
-    EXPECT_EQ(gc3HostCommInitAll(comms.data(), ranks, bundle, &config), gc3Success);
+    EXPECT_EQ(api::initHost(comms.data(), ranks, bundle, &config, settings), gc3Success);
   }
   Group(const Group &) = delete;
   Group &operator=(const Group &) = delete;

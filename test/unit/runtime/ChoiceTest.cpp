@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which program serves a call where users say so: by GC3_PROGRAM, and by a tuner.
 #include "ApiGroup.h"
+#include "SettingsSupport.h"
 
 #include <cstring>
 
@@ -39,8 +40,8 @@ std::string chosen(const Group &group, const char *collective, size_t count, int
 }
 
 /// What serves a small and a large allreduce, an allgather, and a broadcast from each rank.
-std::string chosen(const char *list) {
-  const Group group(programs(), 2, listing(list));
+std::string chosen(const char *list, const gc3::core::Settings &settings = gc3::core::settings()) {
+  const Group group(programs(), 2, listing(list), settings);
   return chosen(group, "allreduce", 4) + " " + chosen(group, "allreduce", 4096) + " " + chosen(group, "allgather", 4) +
          " " + chosen(group, "broadcast", 4, 0) + " " + chosen(group, "broadcast", 4, 1);
 }
@@ -81,11 +82,10 @@ TEST(Choice, ListsThatNameWhatThereIsNot) {
 }
 
 TEST(Choice, TheEnvironmentHasAListUnlessTheConfigHas) {
-  setenv("GC3_PROGRAM", "large", 1);
-  EXPECT_EQ(chosen(nullptr), "large large gather from0 from1");
-  EXPECT_EQ(chosen("small"), "small small gather from0 from1");
-  EXPECT_EQ(chosen(""), "small large gather from0 from1");
-  unsetenv("GC3_PROGRAM");
+  const gc3::core::Settings large = settingsOf({{"GC3_PROGRAM", "large"}});
+  EXPECT_EQ(chosen(nullptr, large), "large large gather from0 from1");
+  EXPECT_EQ(chosen("small", large), "small small gather from0 from1");
+  EXPECT_EQ(chosen("", large), "small large gather from0 from1");
   EXPECT_EQ(chosen(nullptr), "small large gather from0 from1");
 }
 

@@ -17,11 +17,11 @@ const cuda::Cuda *cuda::linkedCuda() {
 
 namespace {
 
+// Emulated GPUs are slow. The process reads its environment in the first test.
+const int fewThreads = setenv("GC3_THREADS", "32", 1);
+
 class RunOnGpu : public testing::Test {
 protected:
-  void SetUp() override { setenv("GC3_THREADS", "32", 1); } // an emulated GPU has no time for more
-  void TearDown() override { unsetenv("GC3_THREADS"); }
-
   static Options onGpu(const std::string &bundle) {
     Options options = checkOnly(bundle);
     options.onGpu = true;

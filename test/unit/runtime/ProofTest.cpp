@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Communicators take proven programs only, unless told otherwise.
 #include "Programs.h"
-#include "gc3.h"
+#include "SettingsSupport.h"
+#include "api/Init.h"
 
-#include <cstdlib>
 #include <gtest/gtest.h>
 
 using namespace gc3::test;
@@ -23,7 +23,7 @@ protected:
     gc3Bundle_t bundle = nullptr;
     EXPECT_EQ(gc3BundleLoadMemory(&bundle, bytes.data(), bytes.size()), gc3Success);
     gc3Comm_t comms[2] = {};
-    gc3Result_t result = gc3HostCommInitAll(comms, 2, bundle, config);
+    gc3Result_t result = gc3::api::initHost(comms, 2, bundle, config, settings);
     for (gc3Comm_t comm : comms)
       gc3CommDestroy(comm);
     gc3BundleFree(bundle);
@@ -31,8 +31,7 @@ protected:
   }
   bool promising = true;
   const char *collective = "allreduce";
-
-  void TearDown() override { unsetenv("GC3_ALLOW_UNPROVEN"); }
+  gc3::core::Settings settings;
 };
 
 } // namespace
@@ -73,17 +72,17 @@ TEST_F(Proofs, theConfigAllowsUnprovenPrograms) {
 
 TEST_F(Proofs, theEnvironmentAllowsUnprovenPrograms) {
   for (const char *no : {"", "0"}) {
-    setenv("GC3_ALLOW_UNPROVEN", no, 1);
+    settings = settingsOf({{"GC3_ALLOW_UNPROVEN", no}});
     EXPECT_EQ(init(0), gc3BundleUnproven) << no;
   }
   gc3HostConfig_t config = GC3_HOST_CONFIG_INITIALIZER;
   config.allowUnproven = 1;
   for (const char *nonsense : {"no", "false", " 1", "2"}) {
-    setenv("GC3_ALLOW_UNPROVEN", nonsense, 1);
+    settings = settingsOf({{"GC3_ALLOW_UNPROVEN", nonsense}});
     EXPECT_EQ(init(15), gc3InvalidArgument) << nonsense;
     EXPECT_EQ(gc3GetLastError(nullptr), "GC3_ALLOW_UNPROVEN is '" + std::string(nonsense) + "'; it can be 0 or 1");
     EXPECT_EQ(init(0, &config), gc3Success) << "the config has decided";
   }
-  setenv("GC3_ALLOW_UNPROVEN", "1", 1);
+  settings = settingsOf({{"GC3_ALLOW_UNPROVEN", "1"}});
   EXPECT_EQ(init(0), gc3Success);
 }

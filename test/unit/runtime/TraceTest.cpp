@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Traces of host communicators: what is in them, what is lost, and files that can't be written.
 #include "ApiGroup.h"
+#include "SettingsSupport.h"
 #include "TraceCheck.h"
 #include "TraceSupport.h"
 #include "core/Timeline.h"
@@ -200,10 +201,8 @@ TEST(Trace, TheEnvironmentNamesAFileWithTheProcess) {
   TracePath path(std::to_string(getpid()));
   std::string name = path.name;
   name.replace(name.rfind(std::to_string(getpid())), std::to_string(getpid()).size(), "%p");
-  setenv("GC3_TRACE", name.c_str(), 1);
   {
-    Group group({spec}, 2);
-    unsetenv("GC3_TRACE");
+    Group group({spec}, 2, GC3_HOST_CONFIG_INITIALIZER, settingsOf({{"GC3_TRACE", name}}));
     EXPECT_EQ(Calls(spec)(group, 4), gc3Success);
   }
   EXPECT_EQ(checkTrace(Trace(path.name), {LoadedSpec(spec).program.get(), upTo(1)}), "");

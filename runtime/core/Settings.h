@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Environment variables of the runtime. One table describes them: messages, `gc3-run --settings`, the manual pages and
+// docs/gpu.md (scripts/settings.py) have their words from it. Settings.cpp alone reads the environment.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gc3::core {
+
+enum class Setting : uint8_t {
+  Bundles,
+  NcclLib,
+  GinLib,
+  Debug,
+  Program,
+  Slots,
+  SlotBytes,
+  Threads,
+  LL128,
+  TimeoutMs,
+  Trace,
+  AllowUnproven,
+  NcclGraphMixing, ///< NCCL's own
+};
+inline constexpr size_t settingCount = static_cast<size_t>(Setting::NcclGraphMixing) + 1;
+
+/// Which property of a setting must be identical on all ranks. Ranks compare it when they join, except `Unchecked`.
+enum class Agreement : uint8_t {
+  None,
+  Value,
+  Contents,  ///< of the files that the value names
+  IsNonzero, ///< whether the value is set and is not 0
+  Unchecked, ///< the value; ranks do not compare it
+};
+
+/// Libraries and tools that read a setting.
+enum class Reader : uint8_t {
+  Front,     ///< libgc3nccl.so
+  Libraries, ///< libgc3.so, libgc3nccl.so
+  All,       ///< libgc3.so, libgc3nccl.so, gc3-run
+};
+
+/// A row of the table. All texts are single lines without a full stop at the end.
+struct SettingInfo {
+  Setting setting;
+  std::string_view name;
+  std::string_view meaning;
+  std::string_view range;     ///< in words; follows "it can be"
+  std::string_view byDefault; ///< in words
+  Agreement agreement;
+  Reader reader;
+  std::string_view page; ///< page and section in docs/ with details; empty: none
+};
+
+/// Indexed by `Setting`.
+extern const std::array<SettingInfo, settingCount> settingTable;
+
+inline const SettingInfo &infoOf(Setting setting) {
+  return settingTable[static_cast<size_t>(setting)];
+}
+
+/// True for settings that NCCL reads, too.
+constexpr bool isOfNccl(Setting setting) {
+  return setting >= Setting::NcclGraphMixing;
+}
+
+/// Values of the settings in one environment. An empty value counts as not set.
+class Settings {
+public:
+  /// Reads `NAME=VALUE` entries. Of entries with one name the first counts, as for getenv.
+  static Settings read(std::span<const char *const> environment);
+
+  /// Empty if the setting is not set.
+  const std::string &text(Setting setting) const { return values[static_cast<size_t>(setting)]; }
+  bool isSet(Setting setting) const { return !text(setting).empty(); }
+
+  /// Variables that begin with GC3_ and are neither settings nor options of the build.
+  const std::vector<std::string> &unknownNames() const { return unknown; }
+
+  /// True if GC3_DEBUG is INFO or TRACE, in any case of letters.
+  bool informs() const;
+  /// False if NCCL_GRAPH_MIXING_SUPPORT is a number that equals 0, in the notations that NCCL accepts.
+  bool mixesGraphs() const;
+
+  /// Returns a copy that has the values of NCCL's own settings from `later`.
+  Settings withNcclOf(const Settings &later) const;
+
+private:
+  std::array<std::string, settingCount> values;
+  std::vector<std::string> unknown;
+};
+
+/// The settings of this process. Thread-safe. The first call reads the environment, then reports on stderr: unknown
+/// variables, and with GC3_DEBUG=INFO each setting with its value and origin. Later changes of the environment have no
+/// effect. Tests of other values pass a `Settings` of their own (cuda/Options.h, api/Init.h).
+const Settings &settings();
+
+/// As settings(), with NCCL's own settings as they are at the first call of this function. NCCL sets its variables from
+/// nccl.conf when it creates the first communicator, so call this after that. Thread-safe.
+const Settings &settingsAfterNccl();
+
+/// Error text of a value outside the setting's range: "NAME is 'VALUE'; it can be RANGE".
+std::string outOfRange(Setting setting, std::string_view value);
+
+} // namespace gc3::core

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Settings of environments that tests choose. The process reads its own environment once, so setenv has no effect.
+#pragma once
+
+#include "core/Settings.h"
+
+#include <map>
+
+namespace gc3::test {
+
+/// The settings of an environment that has these variables only.
+inline core::Settings settingsOf(const std::map<std::string, std::string> &variables) {
+  std::vector<std::string> entries;
+  for (const auto &[name, value] : variables)
+    entries.push_back(name + "=" + value);
+  std::vector<const char *> pointers;
+  for (const std::string &entry : entries)
+    pointers.push_back(entry.c_str());
+  return core::Settings::read(pointers);
+}
+
+} // namespace gc3::test
