@@ -16,7 +16,7 @@ static schedule::Options optionsFor(const Options &options, const ir::Instructio
   schedule::Options result = options.schedule;
   result.fifoSlots = std::min(result.fifoSlots, emit::mscclSlots(dag.info->protocol));
   result.wholeMessages = llvm::all_of(dag.instructions, [](const ir::Instruction &instruction) {
-    return !ir::sends(instruction.opcode) || instruction.count == 1;
+    return !sends(instruction.opcode) || instruction.count == 1;
   });
   return result;
 }

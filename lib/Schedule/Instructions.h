@@ -22,7 +22,7 @@ public:
   bool isSplit(uint32_t instruction) const { return splitFlags[instruction] != 0; }
   bool fused(uint32_t instruction) const {
     ir::Opcode opcode = at(instruction).opcode;
-    return ir::receives(opcode) && ir::sends(opcode) && !splitFlags[instruction];
+    return receives(opcode) && sends(opcode) && !splitFlags[instruction];
   }
 
 private:

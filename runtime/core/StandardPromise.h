@@ -11,6 +11,6 @@ namespace gc3::core {
 /// meaning where it has none); else what is wrong, with words on what can be done. The program has the collective's
 /// shape. Linear in rows, runs and contributions.
 std::string standardPromiseProblem(const Program &program, const bundle::CheckView &promised,
-                                   const StandardCollective &standard, uint32_t root);
+                                   const common::StandardCollective &standard, uint32_t root);
 
 } // namespace gc3::core
