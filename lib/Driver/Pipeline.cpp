@@ -4,7 +4,6 @@
 #include "BundleClaims.h"
 #include "InputKind.h"
 #include "MscclCollective.h"
-#include "MscclSchedule.h"
 #include "Products.h"
 #include "StandardPromise.h"
 #include "Version.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The scheduling of one program, and the result put together: steps by thread block, in the global order.
 #include "gc3/Schedule/Schedule.h"
-#include "Priorities.h"
 #include "Stages.h"
 #include "gc3/Support/Diagnostics.h"
 #include <utility>

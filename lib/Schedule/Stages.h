@@ -8,6 +8,11 @@
 
 namespace gc3::schedule {
 
+/// Returns, for each instruction, its position in the order of priority (GC3 section 4.4): least depth first, then the
+/// longest path to an end, then program order. Dependencies come before what depends on them, and sends before their
+/// receives. Linear.
+std::vector<uint32_t> priorities(const ir::InstructionDag &dag);
+
 struct Channels {
   Frames frames;
   std::vector<uint32_t> connectionOf; ///< of the message that an instruction receives, by instruction

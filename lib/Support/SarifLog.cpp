@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gc3/Support/SarifLog.h"
+#include "gc3/Support/DiagnosticsPrinter.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"

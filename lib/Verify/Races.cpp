@@ -2,7 +2,7 @@
 // Rank by rank, in the order of one execution: every read is compared with the last write of its slot, every write with
 // the reads since the last one, or else with that. Earlier accesses need no look: if they were not over before that
 // write, it raced with them. So a program in which one order shows no race has none in any.
-#include "Races.h"
+#include "Stages.h"
 #include <tuple>
 
 using namespace gc3;

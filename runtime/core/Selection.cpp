@@ -3,7 +3,7 @@
 #include "core/Selection.h"
 
 #include "core/Layout.h"
-#include "core/StandardPromise.h"
+#include "core/Proofs.h"
 
 #include <algorithm>
 

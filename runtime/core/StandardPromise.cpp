@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // All eight in one form: chunk i of rank r's output is chunk j of one rank's input, or of the sum of all ranks'. Each
 // value of the bundle is brought to that form once, and then compared wherever it is wanted.
-#include "core/StandardPromise.h"
+#include "core/Proofs.h"
 
 #include <algorithm>
 
