@@ -35,7 +35,7 @@ static Program assemble(const Nodes &nodes, ThreadBlocks &&blocks, Waits &&waits
   program.waits = std::move(waits.waits);
   for (uint32_t position = 0; position != order.size(); ++position) {
     uint32_t node = order[position];
-    Place place = blocks.placeOf[node];
+    BlockStep place = blocks.placeOf[node];
     Step &step = program.steps[program.threadBlocks[place.block].firstStep + place.step];
     step = makeStep(nodes, node);
     step.waitBegin = waits.begin[position];

@@ -33,7 +33,7 @@ struct Order {
 Order orderNodes(Nodes &nodes, uint32_t connections, uint32_t fifoSlots);
 
 /// A thread block, by index in ThreadBlocks::blocks, and a step of it.
-struct Place {
+struct BlockStep {
   uint32_t block = None;
   uint32_t step = 0;
 };
@@ -41,7 +41,7 @@ struct Place {
 struct ThreadBlocks {
   std::vector<ir::ThreadBlock> blocks; ///< by rank
   std::vector<uint32_t> rankBegin;
-  std::vector<Place> placeOf;           ///< by node
+  std::vector<BlockStep> placeOf;       ///< by node
   std::vector<uint32_t> receivingBlock; ///< by block: the one that receives what it sends, or None
 };
 
