@@ -1,7 +1,8 @@
 # The architecture's rules about who may link whom, checked when the build is configured:
 #  - GC3Verify links GC3IR and nothing else of ours: it must not share code with the stages that it checks;
 #  - nothing under runtime/ links anything under lib/;
-#  - every stage, and every folder of runtime/, links only what stands before it, and includes nothing else of runtime/.
+#  - every stage, and every folder of runtime/, links only what stands before it, and includes nothing else of runtime/;
+#  - runtime/ includes the leaf gc3/Common and no other header of include/gc3.
 
 # Targets of ours that `target` links directly.
 function(gc3_links target result)
@@ -33,15 +34,19 @@ function(gc3_allow target)
   endforeach()
 endfunction()
 
-# The files of a folder of runtime/ include, of all its folders, only their own and those named.
+# The files of a folder of runtime/ include, of all its folders, only their own and those named. Each folder may include
+# the leaf gc3/Common.
 function(gc3_allow_includes folder)
   file(GLOB_RECURSE files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/runtime/${folder}/*.h" "${PROJECT_SOURCE_DIR}/runtime/${folder}/*.cpp"
     "${PROJECT_SOURCE_DIR}/runtime/${folder}/*.cu" "${PROJECT_SOURCE_DIR}/runtime/${folder}/*.cuh")
   list(FILTER files EXCLUDE REGEX "/generated/")
   foreach(file IN LISTS files)
-    file(STRINGS "${file}" includes REGEX "^#include \"[a-z]+/")
+    file(STRINGS "${file}" includes REGEX "^#include \"[a-z0-9]+/")
     foreach(include IN LISTS includes)
-      string(REGEX REPLACE "^#include \"([a-z]+)/.*" "\\1" included "${include}")
+      if(include MATCHES "^#include \"gc3/Common/")
+        continue()
+      endif()
+      string(REGEX REPLACE "^#include \"([a-z0-9]+)/.*" "\\1" included "${include}")
       if(NOT included STREQUAL folder AND NOT included IN_LIST ARGN)
         message(FATAL_ERROR "${file} must not include ${included}/: it may include ${ARGN} (docs/architecture.md)")
       endif()
@@ -71,7 +76,8 @@ function(gc3_runtime_stays_apart directory)
 endfunction()
 
 gc3_allow(GC3Support GC3LLVM)
-gc3_allow(GC3IR GC3Support)
+gc3_allow(GC3Common)
+gc3_allow(GC3IR GC3Support GC3Common)
 gc3_allow(GC3Parse GC3Support GC3Grammar)
 gc3_allow(GC3Sema GC3Parse GC3IR GC3Support GC3Std)
 gc3_allow(GC3Lower GC3IR)
@@ -86,7 +92,7 @@ gc3_allow(GC3Import GC3IR GC3Bundle)
 gc3_runtime_stays_apart("${PROJECT_SOURCE_DIR}/runtime")
 
 gc3_allow(GC3Log)
-gc3_allow(GC3Bundle)
+gc3_allow(GC3Bundle GC3Common)
 gc3_allow(GC3Trace GC3Log)
 gc3_allow(GC3Core GC3Bundle GC3Trace GC3Log)
 gc3_allow(GC3Host GC3Core)

@@ -58,11 +58,11 @@ Algorithm withoutIdleCopies(const topology::Topology &topology, const Demand &de
   std::vector<uint8_t> isWanted(demand.ranks, 0), keep(algorithm.sends.size(), 0);
   auto linkOf = [&](uint32_t send) -> const topology::Link & { return topology.links[algorithm.sends[send].link]; };
   for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk) {
-    for (const Place &target : demand.targetsOf(chunk))
+    for (const BufferChunk &target : demand.targetsOf(chunk))
       isWanted[target.rank] = 1;
     for (uint32_t i = begin[chunk + 1]; i-- > begin[chunk];)
       arrival[linkOf(order[i]).to] = order[i];
-    for (const Place &source : demand.sourcesOf(chunk))
+    for (const BufferChunk &source : demand.sourcesOf(chunk))
       arrival[source.rank] = None; // has it already
     for (uint32_t i = begin[chunk + 1]; i-- > begin[chunk];) {
       const topology::Link &link = linkOf(order[i]);
@@ -74,7 +74,7 @@ Algorithm withoutIdleCopies(const topology::Topology &topology, const Demand &de
       arrival[link.to] = None;
       isWanted[link.from] = isWanted[link.to] = 0;
     }
-    for (const Place &target : demand.targetsOf(chunk))
+    for (const BufferChunk &target : demand.targetsOf(chunk))
       isWanted[target.rank] = 0;
   }
   Algorithm result;

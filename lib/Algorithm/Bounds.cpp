@@ -134,7 +134,7 @@ void CutSearch::lookAtSets() {
   std::map<std::pair<uint32_t, uint32_t>, uint64_t> ways; // chunks by source and set of targets
   for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk) {
     uint32_t targets = 0;
-    for (const Place &target : demand.targetsOf(chunk))
+    for (const BufferChunk &target : demand.targetsOf(chunk))
       targets |= 1u << target.rank;
     ++ways[{sourceOf(chunk), targets}];
   }
@@ -161,7 +161,7 @@ void CutSearch::lookAtGroups(uint32_t groups) {
   for (uint32_t chunk = 0; chunk < demand.chunks() && !stop.after(demand.targetsOf(chunk).size()); ++chunk) {
     const uint32_t home = groupOf[sourceOf(chunk)];
     bool leaves = false;
-    for (const Place &target : demand.targetsOf(chunk)) {
+    for (const BufferChunk &target : demand.targetsOf(chunk)) {
       const uint32_t group = groupOf[target.rank];
       leaves |= group != home;
       if (group != home && seen[group] != chunk)
@@ -208,7 +208,7 @@ void CutSearch::lookAtPrefixes() {
   for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk) {
     const uint32_t source = sourceOf(chunk);
     uint32_t lowest = source, highest = source;
-    for (const Place &target : demand.targetsOf(chunk))
+    for (const BufferChunk &target : demand.targetsOf(chunk))
       lowest = std::min(lowest, target.rank), highest = std::max(highest, target.rank);
     ++up[source], --up[highest];
     ++down[lowest], --down[source];
@@ -246,7 +246,7 @@ void CutSearch::lookAtDistances() {
       distances[rank] = fromFirst[distances[rank]];
     for (uint32_t chunk : bySource[source]) {
       uint32_t farthest = 0, others = 0;
-      for (const Place &target : demand.targetsOf(chunk)) {
+      for (const BufferChunk &target : demand.targetsOf(chunk)) {
         farthest = std::max(farthest, distances[target.rank]);
         others += target.rank != source && std::exchange(seen[target.rank], chunk) != chunk;
       }

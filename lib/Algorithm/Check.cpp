@@ -96,7 +96,7 @@ private:
   }
 
   void start(uint32_t chunk) {
-    const llvm::ArrayRef<Place> sources = demand.sourcesOf(chunk);
+    const llvm::ArrayRef<BufferChunk> sources = demand.sourcesOf(chunk);
     words = (sources.size() + 63) / 64;
     have.assign(words * demand.ranks, 0);
     for (size_t i = 0; i < sources.size(); ++i)
@@ -129,7 +129,7 @@ private:
 
   std::string whyNotThere(uint32_t chunk) {
     const auto whole = static_cast<uint64_t>(demand.sourcesOf(chunk).size());
-    for (const Place &target : demand.targetsOf(chunk)) {
+    for (const BufferChunk &target : demand.targetsOf(chunk)) {
       uint64_t there = 0;
       for (size_t word = 0; word < words; ++word)
         there += static_cast<uint64_t>(__builtin_popcountll(of(target.rank)[word]));

@@ -14,7 +14,7 @@ static void addSources(Demand &demand, const ir::Postcondition &post, uint32_t v
                                 static_cast<uint32_t>(run.index + k * run.indexStride)});
   }
   std::sort(demand.sources.begin() + demand.sourceBegin.back(), demand.sources.end(),
-            [](const Place &a, const Place &b) { return a.rank < b.rank; });
+            [](const BufferChunk &a, const BufferChunk &b) { return a.rank < b.rank; });
   demand.sourceBegin.push_back(static_cast<uint32_t>(demand.sources.size()));
 }
 
@@ -29,7 +29,7 @@ static void forEachTarget(const ir::Collective &collective, StopCheck &stop, Vis
 
 bool isWantedEverywhere(const Demand &demand, uint32_t chunk) {
   uint32_t ranks = 0, next = 0; // targets are in the order of their ranks
-  for (const Place &target : demand.targetsOf(chunk))
+  for (const BufferChunk &target : demand.targetsOf(chunk))
     if (target.rank >= next)
       ++ranks, next = target.rank + 1;
   return ranks == demand.ranks;

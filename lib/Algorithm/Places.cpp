@@ -87,7 +87,7 @@ private:
   /// For programs in place: where inputs are, and when chunks come.
   void findOverlaps() {
     for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk)
-      for (const Place &source : demand.sourcesOf(chunk)) {
+      for (const BufferChunk &source : demand.sourcesOf(chunk)) {
         const Location place = canonical({source.rank, ir::InputBuffer, source.index});
         inputs[key(place.index, source.rank)] = chunk;
       }
@@ -98,7 +98,7 @@ private:
   }
 
   void placeChunk(uint32_t chunk) {
-    for (const Place &target : demand.targetsOf(chunk)) {
+    for (const BufferChunk &target : demand.targetsOf(chunk)) {
       const Location location = {target.rank, ir::OutputBuffer, target.index};
       if (!overwritesInput(location, chunk))
         kept.try_emplace(key(chunk, target.rank), location);
@@ -106,7 +106,7 @@ private:
   }
 
   bool isTarget(uint32_t chunk, uint32_t rank) const {
-    return llvm::any_of(demand.targetsOf(chunk), [&](const Place &target) { return target.rank == rank; });
+    return llvm::any_of(demand.targetsOf(chunk), [&](const BufferChunk &target) { return target.rank == rank; });
   }
 
   /// A place that is free since the step before, or a new one.
@@ -160,7 +160,7 @@ private:
 
   /// What is on the rank from the beginning and will be in its output goes there.
   void prepare(uint32_t chunk) {
-    for (const Place &source : demand.sourcesOf(chunk)) {
+    for (const BufferChunk &source : demand.sourcesOf(chunk)) {
       const Location input = {source.rank, ir::InputBuffer, source.index};
       const auto found = kept.find(key(chunk, source.rank));
       if (combines(chunk)) {
@@ -229,7 +229,7 @@ private:
 
   /// What is not yet in the output goes there.
   void finish(uint32_t chunk) {
-    for (const Place &target : demand.targetsOf(chunk)) {
+    for (const BufferChunk &target : demand.targetsOf(chunk)) {
       const Location output = {target.rank, ir::OutputBuffer, target.index};
       const Location from = current(result.after, chunk, target.rank, SendKind::Reduce);
       if (!same(from, output))

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One invocation: its input, its result, and the files that this is written to.
 #include "gc3/Driver/Driver.h"
-#include "Dependencies.h"
 #include "Input.h"
 #include "Output.h"
 #include "Pipeline.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes the program without steps whose collective is asked for, and has it evaluated.
 #include "MscclCollective.h"
-#include "gc3/IR/StandardCollective.h"
+#include "gc3/Common/StandardCollective.h"
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 #include <array>
@@ -38,11 +38,11 @@ static Request parse(llvm::StringRef text) {
 }
 
 /// What the file says of a standard collective.
-static std::array<Argument, 3> argumentsOf(const ir::StandardCollective &collective,
+static std::array<Argument, 3> argumentsOf(const common::StandardCollective &collective,
                                            const imports::MscclAlgorithm &algorithm, bool inPlace) {
   uint32_t ranks = algorithm.info.collective.ranks;
   return {{{"ranks", std::to_string(ranks)},
-           {"chunks", std::to_string(collective.hasBlocks() ? algorithm.chunks / ranks : algorithm.chunks)},
+           {"chunks", std::to_string(collective.isBlockwise() ? algorithm.chunks / ranks : algorithm.chunks)},
            {"inplace", inPlace ? "true" : "false"}}};
 }
 
@@ -97,7 +97,7 @@ std::optional<ir::Collective> gc3::driver::collectiveOf(Session &session, const 
                                                         bool inPlace) {
   const std::string &asked = session.options.collective;
   Request request = parse(asked.empty() ? llvm::StringRef(algorithm.info.collective.name) : llvm::StringRef(asked));
-  const ir::StandardCollective *known = request.file.empty() ? ir::findStandard(request.name) : nullptr;
+  const common::StandardCollective *known = request.file.empty() ? common::findStandard(request.name) : nullptr;
   if (asked.empty() && !known)
     return unknown(session, algorithm, inPlace);
   if (asked.empty() && known->hasRoot()) {
@@ -107,7 +107,7 @@ std::optional<ir::Collective> gc3::driver::collectiveOf(Session &session, const 
     return std::nullopt;
   }
   uint32_t ranks = algorithm.info.collective.ranks;
-  if (known && known->hasBlocks() && algorithm.chunks % ranks != 0) {
+  if (known && known->isBlockwise() && algorithm.chunks % ranks != 0) {
     session.diags.error(DiagId::BadShape, algorithm.chunksRange,
                         "'" + request.name.str() + "' on " + std::to_string(ranks) +
                             " ranks needs a multiple of that for 'nchunksperloop', not " +

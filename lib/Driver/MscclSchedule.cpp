@@ -3,7 +3,7 @@
 // scheduler counts messages: it takes for granted that each fills one slot. Most of its programs survive the cut all
 // the same, with fewer steps than a program of small messages has; one that does not is scheduled again with messages
 // that nobody can cut. These fill a slot each, so then the scheduler's promise holds.
-#include "MscclSchedule.h"
+#include "Products.h"
 #include "gc3/Emit/MscclXml.h"
 #include "gc3/Verify/Verify.h"
 #include "llvm/ADT/STLExtras.h"
@@ -16,7 +16,7 @@ static schedule::Options optionsFor(const Options &options, const ir::Instructio
   schedule::Options result = options.schedule;
   result.fifoSlots = std::min(result.fifoSlots, emit::mscclSlots(dag.info->protocol));
   result.wholeMessages = llvm::all_of(dag.instructions, [](const ir::Instruction &instruction) {
-    return !ir::sends(instruction.opcode) || instruction.count == 1;
+    return !sends(instruction.opcode) || instruction.count == 1;
   });
   return result;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The option table. Groups: output, input, checks, limits.
 #include "gc3/Driver/Options.h"
-#include "VerifyOnly.h"
+#include "InputKind.h"
 #include "Version.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/CommandLine.h"

@@ -137,3 +137,30 @@ std::optional<WriteFailure> gc3::driver::writeOutputs(llvm::ArrayRef<OutputFile>
           return WriteFailure{files[i].path, problem};
   return std::nullopt;
 }
+
+/// Returns the path as make and Ninja read it: with gcc's escapes and an escape for the colon. In targets, make needs
+/// an escape for '%', but CMake cannot read it. Backslashes are doubled only before an escaped character.
+static std::string escaped(llvm::StringRef path) {
+  std::string out;
+  size_t backslashes = 0; // that end `out`
+  for (char c : path) {
+    if (llvm::StringRef(" \t#:").contains(c))
+      out.append(backslashes + 1, '\\');
+    else if (c == '$')
+      out += '$';
+    out += c;
+    backslashes = c == '\\' ? backslashes + 1 : 0;
+  }
+  return out;
+}
+
+std::string gc3::driver::dependencyRule(llvm::StringRef target, llvm::ArrayRef<std::string> files, bool phony) {
+  std::string rule = escaped(target) + ":";
+  for (const std::string &file : files)
+    rule += " \\\n  " + escaped(file);
+  rule += "\n";
+  if (phony)
+    for (const std::string &file : files)
+      rule += "\n" + escaped(file) + ":\n";
+  return rule;
+}

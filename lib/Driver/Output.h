@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing results.
+// Writes results, and the rule for make that names their inputs (-MD).
 #pragma once
 
 #include "llvm/ADT/ArrayRef.h"
@@ -26,5 +26,9 @@ struct WriteFailure {
 /// there, they are renamed in order. A symbolic link stays, and its target is replaced. What is not a regular file (a
 /// pipe, a device) can't be replaced: it is written as it is, after the others are in their temporary files.
 std::optional<WriteFailure> writeOutputs(llvm::ArrayRef<OutputFile> files);
+
+/// Returns a rule for make, as C compilers write it: `target` depends on `files`. With `phony`, each file is a target
+/// without prerequisites as well, so that make doesn't stop at one that was removed. No path may have a line break.
+std::string dependencyRule(llvm::StringRef target, llvm::ArrayRef<std::string> files, bool phony);
 
 } // namespace gc3::driver

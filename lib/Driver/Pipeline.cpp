@@ -2,11 +2,10 @@
 // Sema → Lower → Schedule → Verify → Emit. A program's IR is let go when the next one is there.
 #include "Pipeline.h"
 #include "BundleClaims.h"
+#include "InputKind.h"
 #include "MscclCollective.h"
-#include "MscclSchedule.h"
 #include "Products.h"
 #include "StandardPromise.h"
-#include "VerifyOnly.h"
 #include "Version.h"
 #include "gc3/Emit/Bundle.h"
 #include "gc3/IR/Dispatch.h"

@@ -18,6 +18,10 @@ bool checkNumber(Session &session, const std::vector<const ir::ProgramInfo *> &p
 bool writeGraph(Session &session, const ir::ChunkDag &dag, llvm::raw_ostream &out);
 bool writeGraph(Session &session, const ir::InstructionDag &dag, llvm::raw_ostream &out);
 
+/// Schedules for --emit=msccl-xml: the program ends however MSCCL runtimes cut its messages, if the format can hold it.
+/// Fails with a diagnostic as the scheduler does. Linear in the slots that messages move.
+std::optional<ir::Program> scheduleForMsccl(const Options &options, const ir::InstructionDag &dag, Diagnostics &diags);
+
 /// What is asked for of a verified program, if it is one thing for each program. False after an error.
 bool writeProgram(Session &session, const ir::Program &program, llvm::raw_ostream &out);
 

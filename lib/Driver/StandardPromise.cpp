@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Buffers are compared first, so that what is then evaluated is no larger than the program.
 #include "StandardPromise.h"
-#include "gc3/IR/StandardCollective.h"
+#include "gc3/Common/StandardCollective.h"
 #include "gc3/Sema/Sema.h"
 #include "gc3/Support/Quantity.h"
 #include <algorithm>
@@ -10,8 +10,8 @@
 using namespace gc3;
 using namespace gc3::driver;
 
-using ir::StandardCollective;
-using Buffer = StandardCollective::Buffer;
+using common::Blocks;
+using common::StandardCollective;
 
 /// `input[4][2]`, or `no input`.
 static std::string describe(const char *buffer, const ir::Shape &shape) {
@@ -26,7 +26,7 @@ namespace {
 class Check {
 public:
   Check(Session &session, const StandardCollective &standard, const ir::ProgramInfo &info)
-      : session(session), standard(standard), info(info), own(info.collective), root(standard.rootOf(own)) {}
+      : session(session), standard(standard), info(info), own(info.collective), root(ir::rootOf(standard, own)) {}
 
   bool run() {
     return checkRoot() && checkBuffer("input", standard.input, own.hasInput, own.input) &&
@@ -35,7 +35,7 @@ public:
 
 private:
   bool checkRoot();
-  bool checkBuffer(const char *name, Buffer wanted, llvm::ArrayRef<uint8_t> present, ir::Shape shape);
+  bool checkBuffer(const char *name, Blocks wanted, llvm::ArrayRef<uint8_t> present, ir::Shape shape);
   bool checkPromise();
   bool refuse(const std::string &what);
   std::string wantedText() const;
@@ -59,15 +59,15 @@ bool Check::refuse(const std::string &what) {
 bool Check::checkRoot() {
   if (!standard.hasRoot() || root)
     return true;
-  return refuse(std::string("no rank has an ") + (StandardCollective::isOnRoot(standard.input) ? "input" : "output"));
+  return refuse(std::string("no rank has an ") + (isOnRoot(standard.input) ? "input" : "output"));
 }
 
-bool Check::checkBuffer(const char *name, Buffer wanted, llvm::ArrayRef<uint8_t> present, ir::Shape shape) {
+bool Check::checkBuffer(const char *name, Blocks wanted, llvm::ArrayRef<uint8_t> present, ir::Shape shape) {
   uint32_t chunks = std::max({own.input.chunks, own.output.chunks, 1U});
   for (uint32_t rank = 0; rank != own.ranks; ++rank) {
     ir::Shape found = present[rank] ? shape : ir::Shape{};
-    ir::Shape expected{StandardCollective::isWide(wanted) ? own.ranks : 1, chunks};
-    if (StandardCollective::isOnRoot(wanted) && rank != root)
+    ir::Shape expected{isWide(wanted) ? own.ranks : 1, chunks};
+    if (isOnRoot(wanted) && rank != root)
       expected = {};
     if (found.blocks != expected.blocks || found.chunks != expected.chunks)
       return refuse("rank " + std::to_string(rank) + " has " + describe(name, found) + " instead of " +
@@ -102,7 +102,7 @@ bool Check::checkPromise() {
 }
 
 bool gc3::driver::checkStandardPromise(Session &session, const ir::ProgramInfo &info) {
-  const StandardCollective *standard = ir::findStandard(info.collective.name);
+  const StandardCollective *standard = common::findStandard(info.collective.name);
   if (!standard)
     return true;
   auto timer = session.times.start("promises");

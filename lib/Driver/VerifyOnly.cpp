@@ -1,51 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// One verdict a file: each is compiled as far as GC3-IR, or read, by itself.
+// One verdict per file: each file is compiled as far as GC3-IR, or read, in its own session.
 #include "VerifyOnly.h"
 #include "Input.h"
+#include "InputKind.h"
 #include "Pipeline.h"
 #include "gc3/Support/Quantity.h"
 #include "gc3/Support/Utf8.h"
-#include "llvm/ADT/StringSwitch.h"
-#include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace gc3;
 using namespace gc3::driver;
-
-/// The first word of a text, behind blanks and comments of our languages.
-static llvm::StringRef firstWord(llvm::StringRef text) {
-  for (text = text.ltrim(); text.take_front(2) == "//"; text = text.ltrim())
-    text = text.drop_front(std::min(text.find('\n'), text.size()));
-  return text.take_until([](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; });
-}
-
-std::optional<From> gc3::driver::kindBySuffix(llvm::StringRef path) {
-  return llvm::StringSwitch<std::optional<From>>(llvm::sys::path::extension(path))
-      .Case(".gc3", From::Source)
-      .Case(".gc3b", From::Bundle)
-      .Case(".xml", From::MscclXml)
-      .Case(".gc3-ir", From::GC3IR)
-      .Case(".inst-dag", From::InstructionDag)
-      .Default(std::nullopt);
-}
-
-From gc3::driver::kindByContent(llvm::StringRef content) {
-  if (content.take_front(4) == "GC3B")
-    return From::Bundle;
-  llvm::StringRef word = firstWord(content);
-  if (word.take_front() == "<")
-    return From::MscclXml;
-  return llvm::StringSwitch<From>(word)
-      .Case("gc3-ir", From::GC3IR)
-      .Case("instruction-dag", From::InstructionDag)
-      .Default(From::Source);
-}
-
-/// By its suffix, or else by what it begins with; a bundle by that alone.
-static From kindOf(llvm::StringRef path, llvm::StringRef content) {
-  From begun = kindByContent(content);
-  return begun == From::Bundle ? begun : kindBySuffix(path).value_or(begun);
-}
 
 /// `allreduce on 8 ranks, in place, 1 slot`
 static std::string describe(const ir::Program &program, const verify::Verdict &verdict) {

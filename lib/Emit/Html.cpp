@@ -2,7 +2,6 @@
 // Puts style, scripts and the program's data into the page.
 #include "gc3/Emit/Html.h"
 #include "PageData.h"
-#include "PageParts.h"
 #include "gc3/Emit/Replay.h"
 #include "llvm/ADT/StringExtras.h"
 #include <algorithm>

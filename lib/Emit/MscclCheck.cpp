@@ -2,6 +2,7 @@
 // What MSCCL files can't say, and how much their runtimes hold. Each kind of trouble is reported once, at the first
 // place that has it. Linear in the program.
 #include "Msccl.h"
+#include "gc3/Common/StandardCollective.h"
 #include "gc3/IR/InPlace.h"
 #include "gc3/Support/Diagnostics.h"
 #include <algorithm>
@@ -74,16 +75,17 @@ private:
 } // namespace
 
 static bool isRooted(const std::string &name) {
-  return name == "broadcast" || name == "reduce" || name == "gather" || name == "scatter";
+  const common::StandardCollective *standard = common::findStandard(name);
+  return standard && standard->hasRoot();
 }
 
 const char *gc3::emit::mscclCollective(const std::string &name, MscclDialect dialect) {
-  for (const char *same : {"allreduce", "allgather", "alltoall"})
-    if (name == same)
-      return same;
-  if (name == "reduce_scatter")
-    return dialect == MscclDialect::Rccl ? "reducescatter" : "reduce_scatter";
-  return dialect == MscclDialect::Rccl || isRooted(name) ? nullptr : "custom";
+  const common::StandardCollective *standard = common::findStandard(name);
+  if (!standard)
+    return dialect == MscclDialect::Rccl ? nullptr : "custom";
+  if (standard->hasRoot())
+    return nullptr;
+  return dialect == MscclDialect::Rccl && name == "reduce_scatter" ? "reducescatter" : standard->name;
 }
 
 void Checker::checkCollective() {

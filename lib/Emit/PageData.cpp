@@ -195,7 +195,7 @@ void DataWriter::site(SourceRange range, uint32_t file) {
   out.array([&] {
     out.value(number(file));
     for (uint32_t offset : {range.begin, range.end}) {
-      SourceManager::Place place = sources.place(offset);
+      SourceManager::LineColumn place = sources.place(offset);
       out.value(int64_t(place.line) - 1);
       out.value(utf16Length(sources.text({offset - (place.column - 1), offset})));
     }

@@ -7,7 +7,7 @@
 namespace gc3::greedy {
 
 using algorithm::Algorithm;
-using algorithm::Place;
+using algorithm::BufferChunk;
 
 Route::Route(const topology::Topology &topology, const algorithm::Demand &demand, uint32_t roundsPerStep,
              const std::function<bool()> &stops)
@@ -33,7 +33,7 @@ bool Route::start(Random &random, const std::function<bool()> &stops) {
   underWay = 0;
   for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk) {
     const uint32_t source = demand.sourcesOf(chunk)[0].rank;
-    for (const Place &target : demand.targetsOf(chunk))
+    for (const BufferChunk &target : demand.targetsOf(chunk))
       if (target.rank != source)
         packets.push_back({chunk, target.rank, source, UINT32_MAX});
     packetBegin.push_back(static_cast<uint32_t>(packets.size()));

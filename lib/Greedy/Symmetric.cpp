@@ -7,8 +7,8 @@
 namespace gc3::greedy {
 
 using algorithm::Algorithm;
+using algorithm::BufferChunk;
 using algorithm::Demand;
-using algorithm::Place;
 using topology::Topology;
 
 std::optional<Symmetric> Symmetric::find(const Topology &topology, const Demand &demand,
@@ -36,7 +36,7 @@ bool Symmetric::alignChunks(const Demand &demand, const std::function<bool()> &s
     const uint32_t source = demand.sourcesOf(chunk)[0].rank;
     Vectors vectors;
     if (!isWantedEverywhere(demand, chunk))
-      for (const Place &target : demand.targetsOf(chunk))
+      for (const BufferChunk &target : demand.targetsOf(chunk))
         vectors.push_back(lattice.difference(target.rank, source));
     std::sort(vectors.begin(), vectors.end());
     vectors.erase(std::unique(vectors.begin(), vectors.end()), vectors.end());

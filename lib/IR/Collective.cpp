@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Queries on collectives.
 #include "gc3/IR/Collective.h"
+#include "gc3/Common/StandardCollective.h"
 #include <algorithm>
 
 using namespace gc3::ir;
@@ -41,4 +42,12 @@ Location gc3::ir::canonical(const Collective &collective, Location location, uin
     return location;
   BufferId container = location.buffer == InputBuffer ? OutputBuffer : InputBuffer;
   return {location.rank, container, location.index + alias.offset * scale};
+}
+
+std::optional<uint32_t> gc3::ir::rootOf(const common::StandardCollective &standard, const Collective &collective) {
+  if (!standard.hasRoot())
+    return std::nullopt;
+  const std::vector<uint8_t> &owners = isOnRoot(standard.input) ? collective.hasInput : collective.hasOutput;
+  auto owner = llvm::find(owners, 1);
+  return owner == owners.end() ? std::nullopt : std::optional(static_cast<uint32_t>(owner - owners.begin()));
 }

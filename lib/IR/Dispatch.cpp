@@ -2,8 +2,8 @@
 // The dispatch table: byte ranges of the programs of one collective, and names. Sorts the programs, so that each has to
 // be compared with the one before it, and with the one that reaches furthest, alone.
 #include "gc3/IR/Dispatch.h"
+#include "gc3/Common/StandardCollective.h"
 #include "gc3/IR/ChunkDag.h"
-#include "gc3/IR/StandardCollective.h"
 #include "gc3/Support/Diagnostics.h"
 #include "gc3/Support/Quantity.h"
 #include <algorithm>
@@ -20,8 +20,8 @@ static std::string sizesOf(const ProgramInfo &info) {
 
 /// Calls of some collectives name a root.
 static std::optional<uint32_t> rootOf(const ProgramInfo &info) {
-  const StandardCollective *standard = findStandard(info.collective.name);
-  return standard ? standard->rootOf(info.collective) : std::nullopt;
+  const common::StandardCollective *standard = common::findStandard(info.collective.name);
+  return standard ? rootOf(*standard, info.collective) : std::nullopt;
 }
 
 static void reportOverlap(const ProgramInfo &earlier, const ProgramInfo &later, Diagnostics &diags) {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gc3/IR/InPlace.h"
+#include "gc3/Common/StandardCollective.h"
 
 using namespace gc3::ir;
 
 std::optional<Misplaced> gc3::ir::firstMisplaced(const Collective &collective, const std::string &called) {
   if (!collective.inPlace())
     return std::nullopt;
-  bool inParts = called == "allgather" || called == "reduce_scatter";
+  const common::StandardCollective *standard = common::findStandard(called);
+  bool inParts = standard && standard->hasParts();
   for (uint32_t rank = 0; rank != collective.ranks; ++rank) {
     const RankAlias &alias = collective.aliases[rank];
     uint32_t input = collective.size(rank, InputBuffer), output = collective.size(rank, OutputBuffer);

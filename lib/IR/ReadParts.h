@@ -4,7 +4,6 @@
 
 #include "ReadPostcondition.h"
 #include "gc3/IR/ChunkDag.h"
-#include "gc3/IR/Opcode.h"
 
 namespace gc3::ir {
 

@@ -67,7 +67,7 @@ llvm::ArrayRef<ast::Parameter> AstBuilder::parameters(GC3Parser::ParametersConte
   return list(nodes);
 }
 
-ast::Place AstBuilder::place(GC3Parser::PlaceContext *tree) {
+ast::ClauseChunk AstBuilder::place(GC3Parser::PlaceContext *tree) {
   return {session.range(tree), tree->buffer->getText() == "input" ? ast::BufferWord::Input : ast::BufferWord::Output,
           expression(tree->expression(0)), expression(tree->expression(1))};
 }

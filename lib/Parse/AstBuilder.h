@@ -28,7 +28,7 @@ private:
   std::vector<ast::Binder> binders(GC3Parser::BindersContext *tree);
   llvm::ArrayRef<ast::Argument> arguments(GC3Parser::ArgumentsContext *tree);
   llvm::ArrayRef<ast::Parameter> parameters(GC3Parser::ParametersContext *tree);
-  ast::Place place(GC3Parser::PlaceContext *tree);
+  ast::ClauseChunk place(GC3Parser::PlaceContext *tree);
 
   template <typename Node>
   llvm::ArrayRef<Node> list(const std::vector<Node> &nodes) {

@@ -2,8 +2,8 @@
 // An upper bound for the depth of the tree, from the tokens alone and in one pass: each open bracket is a level, and so
 // is each operator, postfix, `?` or `else` since the last separator inside the same bracket. Also which bracket a text
 // leaves open.
-#include "Nesting.h"
 #include "GC3Lexer.h"
+#include "SyntaxErrors.h"
 #include <vector>
 
 using namespace gc3;

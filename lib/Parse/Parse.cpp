@@ -3,7 +3,6 @@
 // trouble; then the same tokens are parsed with full LL, which reports and recovers. Linear in the text in practice.
 #include "gc3/Parse/Parse.h"
 #include "AstBuilder.h"
-#include "Nesting.h"
 #include "Session.h"
 #include "SyntaxErrors.h"
 #include "llvm/Support/ConvertUTF.h"

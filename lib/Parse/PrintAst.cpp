@@ -30,7 +30,7 @@ private:
   void assertStatement(const AssertStmt &node);
   void clause(const Clause &node);
   void shape(const Clause &node);
-  void place(const Place &node);
+  void place(const ClauseChunk &node);
   void ensures(const Clause &node);
   void function(const Function &node);
   void collective(const Collective &node);
@@ -198,7 +198,7 @@ void Printer::simple(const Stmt &node) {
   }
 }
 
-void Printer::place(const Place &node) {
+void Printer::place(const ClauseChunk &node) {
   out << word(node.buffer) << '(';
   expr(node.rank);
   out << ", ";

@@ -25,4 +25,11 @@ private:
   Sink sink;
 };
 
+/// Returns the first token at which the tree of these tokens is deeper than `limit`, or null. ANTLR's parser recurses
+/// with the tree, in prediction too, so the caller checks the depth first.
+antlr4::Token *tooDeepAt(antlr4::CommonTokenStream &tokens, unsigned limit);
+
+/// Returns the last bracket that the text opens and does not close, or null.
+antlr4::Token *innermostOpen(antlr4::CommonTokenStream &tokens);
+
 } // namespace gc3::parse

@@ -233,9 +233,9 @@ uint32_t ThreadBlockAssigner::leastLoaded(uint32_t rank) const {
 }
 
 uint32_t ThreadBlockAssigner::blockForLocal(uint32_t node) const {
-  Place latest;
+  BlockStep latest;
   for (uint32_t i = nodes.begin[node]; i != nodes.begin[node + 1]; ++i) {
-    Place dependency = result.placeOf[nodes.dependencies[i]];
+    BlockStep dependency = result.placeOf[nodes.dependencies[i]];
     // Longest-running predecessor: the one whose block is furthest on.
     if (latest.block == None || dependency.step >= latest.step)
       latest = dependency;

@@ -24,7 +24,7 @@ public:
 
 private:
   void collect(uint32_t node);
-  void require(Place place, uint32_t dependency);
+  void require(BlockStep place, uint32_t dependency);
   void addWaits(uint32_t block);
 
   const Nodes &nodes;
@@ -60,8 +60,8 @@ WaitInserter::WaitInserter(const Nodes &nodes, const ThreadBlocks &blocks, const
 
 /// Makes the dependency a candidate, unless the thread block at `place` knows that it has run. One candidate per thread
 /// block is enough, the latest.
-void WaitInserter::require(Place place, uint32_t dependency) {
-  Place other = blocks.placeOf[dependency];
+void WaitInserter::require(BlockStep place, uint32_t dependency) {
+  BlockStep other = blocks.placeOf[dependency];
   if (other.block == place.block)
     return;
   uint32_t local = other.block - blocks.rankBegin[blocks.blocks[place.block].rank];
@@ -77,7 +77,7 @@ void WaitInserter::require(Place place, uint32_t dependency) {
 }
 
 void WaitInserter::collect(uint32_t node) {
-  Place place = blocks.placeOf[node];
+  BlockStep place = blocks.placeOf[node];
   if (nodes.isSecondHalf(node)) {
     require(place, nodes.first(node));
     return;

@@ -20,7 +20,7 @@ MessageOrder::MessageOrder(const Nodes &nodes, const ThreadBlocks &blocks, const
 void MessageOrder::count(uint32_t node) {
   if (!releases)
     return;
-  Place place = blocks.placeOf[node];
+  BlockStep place = blocks.placeOf[node];
   Count &count = counts[place.block];
   count.received += nodes.receives(node);
   count.sent += nodes.sends(node);

@@ -26,7 +26,7 @@ public:
     if (!releases)
       return;
     uint32_t receiver = nodes.receiver(node);
-    Place place = blocks.placeOf[node];
+    BlockStep place = blocks.placeOf[node];
     uint32_t rank = blocks.blocks[place.block].rank;
     for (uint32_t i = nodes.begin[receiver]; i != nodes.begin[receiver + 1]; ++i) {
       uint32_t dependency = nodes.dependencies[i];

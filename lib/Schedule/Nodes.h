@@ -5,9 +5,33 @@
 // execution, which is close to it, touch memory from front to back; the sending parts of split ones follow from n on.
 #pragma once
 
-#include "Instructions.h"
+#include "gc3/IR/InstructionDag.h"
 
 namespace gc3::schedule {
+
+using ir::None;
+
+/// Instructions, with a flag for each fused instruction that runs as a receive and a send. The scheduler splits an
+/// instruction if the thread blocks of a channel do not allow the fusion.
+class Instructions {
+public:
+  explicit Instructions(const ir::InstructionDag &dag)
+      : dag(dag), n(static_cast<uint32_t>(dag.instructions.size())), splitFlags(dag.instructions.size()) {}
+
+  const ir::InstructionDag &dag;
+  const uint32_t n;
+
+  const ir::Instruction &at(uint32_t instruction) const { return dag.instructions[instruction]; }
+  void split(uint32_t instruction) { splitFlags[instruction] = 1; }
+  bool isSplit(uint32_t instruction) const { return splitFlags[instruction] != 0; }
+  bool fused(uint32_t instruction) const {
+    ir::Opcode opcode = at(instruction).opcode;
+    return receives(opcode) && sends(opcode) && !splitFlags[instruction];
+  }
+
+private:
+  std::vector<uint8_t> splitFlags;
+};
 
 class Nodes {
 public:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Longest paths from the beginning and to the end, and two counting sorts.
-#include "Priorities.h"
+#include "Stages.h"
 #include <algorithm>
 #include <numeric>
 

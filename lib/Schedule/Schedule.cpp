@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The scheduling of one program, and the result put together: steps by thread block, in the global order.
 #include "gc3/Schedule/Schedule.h"
-#include "Priorities.h"
 #include "Stages.h"
 #include "gc3/Support/Diagnostics.h"
 #include <utility>
@@ -36,7 +35,7 @@ static Program assemble(const Nodes &nodes, ThreadBlocks &&blocks, Waits &&waits
   program.waits = std::move(waits.waits);
   for (uint32_t position = 0; position != order.size(); ++position) {
     uint32_t node = order[position];
-    Place place = blocks.placeOf[node];
+    BlockStep place = blocks.placeOf[node];
     Step &step = program.steps[program.threadBlocks[place.block].firstStep + place.step];
     step = makeStep(nodes, node);
     step.waitBegin = waits.begin[position];

@@ -8,6 +8,11 @@
 
 namespace gc3::schedule {
 
+/// Returns, for each instruction, its position in the order of priority (GC3 section 4.4): least depth first, then the
+/// longest path to an end, then program order. Dependencies come before what depends on them, and sends before their
+/// receives. Linear.
+std::vector<uint32_t> priorities(const ir::InstructionDag &dag);
+
 struct Channels {
   Frames frames;
   std::vector<uint32_t> connectionOf; ///< of the message that an instruction receives, by instruction
@@ -28,7 +33,7 @@ struct Order {
 Order orderNodes(Nodes &nodes, uint32_t connections, uint32_t fifoSlots);
 
 /// A thread block, by index in ThreadBlocks::blocks, and a step of it.
-struct Place {
+struct BlockStep {
   uint32_t block = None;
   uint32_t step = 0;
 };
@@ -36,7 +41,7 @@ struct Place {
 struct ThreadBlocks {
   std::vector<ir::ThreadBlock> blocks; ///< by rank
   std::vector<uint32_t> rankBegin;
-  std::vector<Place> placeOf;           ///< by node
+  std::vector<BlockStep> placeOf;       ///< by node
   std::vector<uint32_t> receivingBlock; ///< by block: the one that receives what it sends, or None
 };
 

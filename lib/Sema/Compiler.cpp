@@ -7,11 +7,6 @@
 using namespace gc3;
 using namespace gc3::sema;
 
-std::string gc3::sema::suggestion(llvm::StringRef word, const std::vector<std::string> &candidates) {
-  std::string near = word.size() < 2 ? "" : nearestName(word.str(), candidates); // any letter is near any other
-  return near.empty() ? "" : "; did you mean '" + near + "'?";
-}
-
 bool Compiler::isNew(std::map<llvm::StringRef, SourceRange> &names, const ast::Name &name, const char *what) {
   auto [entry, isNew] = names.try_emplace(name.text, name.range);
   if (!isNew)

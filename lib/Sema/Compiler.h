@@ -53,9 +53,6 @@ struct ProgramCode {
   std::vector<std::string> scratchNames;
 };
 
-/// "; did you mean 'x'?", or nothing if no candidate is near.
-std::string suggestion(llvm::StringRef word, const std::vector<std::string> &candidates);
-
 class Compiler {
 public:
   Compiler(const Modules &loaded, Diagnostics &sink, const SemaOptions &semaOptions)

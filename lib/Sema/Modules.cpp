@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Imports: next to the importing file, then along -I, then in the standard library that ships inside the compiler.
 #include "Modules.h"
-#include "Compiler.h"
 #include "gc3/Parse/Parse.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"

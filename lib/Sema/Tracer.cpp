@@ -95,7 +95,7 @@ static std::string onlyOwner(const ir::Collective &collective, ir::BufferId buff
   return llvm::count(has, 1) == 1 ? ", only rank " + std::to_string(llvm::find(has, 1) - has.begin()) + " has one" : "";
 }
 
-bool Tracer::checkPlace(const Place &place, bool grows) {
+bool Tracer::checkRange(const ChunkRange &place, bool grows) {
   const ir::Collective &collective = info.collective;
   if (place.rank < 0 || place.rank >= collective.ranks)
     return fail(DiagId::RankOutOfRange, "there is no rank " + std::to_string(place.rank) + ": '" + collective.name +
@@ -130,8 +130,8 @@ bool Tracer::checkPlace(const Place &place, bool grows) {
   return true;
 }
 
-bool Tracer::chunk(const Place &place, ChunkRef &result) {
-  if (!checkPlace(place, false))
+bool Tracer::chunk(const ChunkRange &place, ChunkRef &result) {
+  if (!checkRange(place, false))
     return false;
   result = {static_cast<uint32_t>(place.rank), static_cast<uint32_t>(place.index), static_cast<uint32_t>(place.count),
             static_cast<uint32_t>(ops.size()), static_cast<ir::BufferId>(place.buffer)};
@@ -165,9 +165,10 @@ static bool overlaps(const ir::Location &a, const ir::Location &b, uint32_t coun
   return a.rank == b.rank && a.buffer == b.buffer && a.index < b.index + count && b.index < a.index + count;
 }
 
-bool Tracer::copy(const ChunkRef &source, const Place &place, uint32_t directive, SourceRange site, ChunkRef &result) {
+bool Tracer::copy(const ChunkRef &source, const ChunkRange &place, uint32_t directive, SourceRange site,
+                  ChunkRef &result) {
   if (!checkFresh(source, "the source of this copy is") ||
-      !checkPlace({place.rank, place.buffer, place.index, source.count}, true))
+      !checkRange({place.rank, place.buffer, place.index, source.count}, true))
     return false;
   result = {static_cast<uint32_t>(place.rank), static_cast<uint32_t>(place.index), source.count, 0,
             static_cast<ir::BufferId>(place.buffer)};

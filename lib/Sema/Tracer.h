@@ -10,8 +10,8 @@
 
 namespace gc3::sema {
 
-/// Destination of a copy, or what `chunk` refers to, as the program says it.
-struct Place {
+/// Destination of a copy, or operand of `chunk`, with the numbers of the program.
+struct ChunkRange {
   int64_t rank;
   int64_t buffer;
   int64_t index;
@@ -34,8 +34,8 @@ public:
 
   /// Fills the inputs, one start operation per rank. False if the buffers alone pass the budget.
   bool begin();
-  bool chunk(const Place &place, ChunkRef &result);
-  bool copy(const ChunkRef &source, const Place &place, uint32_t directive, SourceRange site, ChunkRef &result);
+  bool chunk(const ChunkRange &place, ChunkRef &result);
+  bool copy(const ChunkRef &source, const ChunkRange &place, uint32_t directive, SourceRange site, ChunkRef &result);
   bool reduce(const ChunkRef &target, const ChunkRef &source, uint32_t directive, SourceRange site, ChunkRef &result);
 
   /// The chunk DAG's operations and sizes, once all is traced.
@@ -48,7 +48,7 @@ public:
 
 private:
   bool fail(DiagId id, std::string message);
-  bool checkPlace(const Place &place, bool grows);
+  bool checkRange(const ChunkRange &place, bool grows);
   bool checkFresh(const ChunkRef &ref, const char *use);
   bool grow(uint32_t rank, ir::BufferId buffer, uint64_t size);
   bool record(ir::ChunkOpKind kind, const ir::Location &source, const ir::Location &target, uint32_t count,

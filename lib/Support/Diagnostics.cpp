@@ -209,3 +209,8 @@ std::string gc3::nearestName(std::string_view word, const std::vector<std::strin
   }
   return nearest;
 }
+
+std::string gc3::suggestion(std::string_view word, const std::vector<std::string> &candidates) {
+  std::string near = word.size() < 2 ? "" : nearestName(word, candidates); // any letter is near any other
+  return near.empty() ? "" : "; did you mean '" + near + "'?";
+}

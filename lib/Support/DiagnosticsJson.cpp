@@ -35,7 +35,7 @@ static void member(JsonWriter &json, llvm::StringRef key, llvm::StringRef value)
 }
 
 void Printer::place(JsonWriter &json, llvm::StringRef key, uint32_t offset) {
-  SourceManager::Place place = sources.place(offset);
+  SourceManager::LineColumn place = sources.place(offset);
   json.key(key);
   json.object([&] {
     json.key("line");

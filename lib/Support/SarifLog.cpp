@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gc3/Support/SarifLog.h"
+#include "gc3/Support/DiagnosticsPrinter.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
@@ -91,7 +91,7 @@ void SarifLog::place(SourceRange range, const SourceManager &sources) {
     llvm::StringRef before = sources.text({offset - (byteColumn - 1), offset});
     return 1 + llvm::count_if(before, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; });
   };
-  SourceManager::Place begin = sources.place(range.begin), end = sources.place(range.end);
+  SourceManager::LineColumn begin = sources.place(range.begin), end = sources.place(range.end);
   json.key("physicalLocation");
   json.object([&] {
     artifact(begin.file);

@@ -39,7 +39,7 @@ llvm::StringRef SourceManager::text(SourceRange range) const {
   return manager.getMemoryBuffer(file.buffer)->getBuffer().substr(range.begin - file.base, range.end - range.begin);
 }
 
-SourceManager::Place SourceManager::place(uint32_t offset) const {
+SourceManager::LineColumn SourceManager::place(uint32_t offset) const {
   const File &file = fileOf(offset);
   const llvm::MemoryBuffer *buffer = manager.getMemoryBuffer(file.buffer);
   auto [line, column] = manager.getLineAndColumn(

@@ -51,9 +51,9 @@ void Encoding::findWindows() {
   for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk)
     for (uint32_t rank = 0; rank < topology.ranks; ++rank) {
       uint32_t away = topology::Unreachable, waits = topology::Unreachable;
-      for (const algorithm::Place &source : demand.sourcesOf(chunk))
+      for (const algorithm::BufferChunk &source : demand.sourcesOf(chunk))
         away = std::min(away, from[source.rank][rank]);
-      for (const algorithm::Place &target : demand.targetsOf(chunk))
+      for (const algorithm::BufferChunk &target : demand.targetsOf(chunk))
         waits = std::min(waits, to[target.rank][rank]);
       earliest.push_back(away);
       latest.push_back(waits > horizon ? 0 : horizon - waits);
@@ -119,7 +119,7 @@ void Encoding::addArrivals(uint32_t chunk) {
     for (uint32_t time = first; first > 0 && time <= last; ++time)
       addArrival(chunk, rank, time);
   }
-  for (const algorithm::Place &target : demand.targetsOf(chunk))
+  for (const algorithm::BufferChunk &target : demand.targetsOf(chunk))
     if (Literal there = have(chunk, target.rank, horizon); there != Always)
       solver.addClause({there});
 }
@@ -196,7 +196,7 @@ std::vector<Literal> Encoding::addDeparture(uint32_t chunk) {
   for (uint32_t step = 0; step < horizon; ++step) {
     const Literal now = solver.newVariable();
     std::vector<Literal> why = {-now};
-    for (const algorithm::Place &source : demand.sourcesOf(chunk))
+    for (const algorithm::BufferChunk &source : demand.sourcesOf(chunk))
       for (uint32_t i = outgoing.begin[source.rank]; i < outgoing.begin[source.rank + 1]; ++i)
         if (Literal sent = send(chunk, outgoing.links[i], step); sent != Never)
           why.push_back(sent);

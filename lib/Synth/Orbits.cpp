@@ -57,9 +57,9 @@ std::map<std::vector<uint32_t>, std::vector<uint32_t>> chunkClasses(const algori
 
 std::vector<uint32_t> chunkClass(const algorithm::Demand &demand, uint32_t chunk, const std::vector<uint32_t> *map) {
   std::vector<uint32_t> sources, targets;
-  for (const algorithm::Place &source : demand.sourcesOf(chunk))
+  for (const algorithm::BufferChunk &source : demand.sourcesOf(chunk))
     sources.push_back(map ? (*map)[source.rank] : source.rank);
-  for (const algorithm::Place &target : demand.targetsOf(chunk))
+  for (const algorithm::BufferChunk &target : demand.targetsOf(chunk))
     targets.push_back(map ? (*map)[target.rank] : target.rank);
   std::sort(sources.begin(), sources.end());
   std::sort(targets.begin(), targets.end());

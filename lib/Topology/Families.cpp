@@ -15,8 +15,8 @@ constexpr double NvLinkBeta = 40; // microseconds for a million bytes at 25 GB/s
 
 using Sizes = std::vector<uint32_t>;
 
-/// How the ranks of one machine reach those of others of its kind.
-struct Network {
+/// Network cards of one machine, by which its ranks reach other machines.
+struct NetworkCards {
   uint32_t cards = 1;     ///< each serves equally many ranks
   uint32_t bandwidth = 1; ///< chunks per round of one card
   uint32_t scale = 1;     ///< by which links inside count more chunks per round, so that cards need no fraction
@@ -30,7 +30,7 @@ struct Family {
   uint32_t minSize;
   const char *help;
   Topology (*make)(const Sizes &);
-  Network network;
+  NetworkCards network;
 };
 
 void join(Topology &topology, uint32_t a, uint32_t b, const Link &like) {
@@ -287,7 +287,7 @@ void append(Topology &topology, const Topology &inside) {
 }
 
 /// `machines` of one family. Rank i of each reaches rank i of each other over the network card of both.
-Topology joinByNetwork(Topology inside, uint32_t machines, const Network &network) {
+Topology joinByNetwork(Topology inside, uint32_t machines, const NetworkCards &network) {
   for (Link &link : inside.links)
     link.bandwidth *= network.scale;
   for (uint32_t &bandwidth : inside.boundBandwidth)

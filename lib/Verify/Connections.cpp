@@ -9,6 +9,8 @@
 
 using namespace gc3::ir;
 using namespace gc3::verify;
+using gc3::common::receives;
+using gc3::common::sends;
 
 namespace {
 
@@ -68,7 +70,7 @@ std::string gc3::verify::describe(const Program &program, uint32_t index, uint32
   std::string text = "rank " + std::to_string(block.rank) + " tb " +
                      std::to_string(index - program.rankBegin[block.rank]) + " step " + std::to_string(step);
   Opcode opcode = program.steps[block.firstStep + step].opcode;
-  text += std::string(" (") + gc3::ir::name(opcode);
+  text += std::string(" (") + gc3::common::name(opcode);
   if (receives(opcode) && block.recvPeer >= 0)
     text += " from " + std::to_string(block.recvPeer);
   if (sends(opcode) && block.sendPeer >= 0)

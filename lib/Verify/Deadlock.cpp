@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each stuck thread block waits for exactly one other, so the story is a walk: it ends in a cycle, or at a thread block
 // that has ended and will never do what is waited for.
-#include "Deadlock.h"
+#include "Stages.h"
 #include "gc3/Support/Quantity.h"
 
 using namespace gc3::ir;

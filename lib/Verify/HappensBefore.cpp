@@ -72,7 +72,7 @@ void HappensBefore::makeVisits() {
   };
   visits.resize(program.steps.size());
   std::vector<Latest> latest(program.ranks()); // where messages came to
-  std::vector<Place> way;
+  std::vector<StepOfBlock> way;
   for (uint32_t block = 0; block != program.threadBlocks.size(); ++block) {
     for (uint32_t step = 0; step != program.threadBlocks[block].stepCount; ++step) {
       if (!receives(opcode({block, step})) || sends(opcode({block, step})))
@@ -94,13 +94,13 @@ Clocks::Clock HappensBefore::toldBefore(uint32_t rank, uint32_t step) {
   const Visit &visit = visits[step];
   if (visit.before == None)
     return Clocks::Nothing;
-  Place before = placeOf(rank, visit.before);
+  StepOfBlock before = placeOf(rank, visit.before);
   clocks.start(); // from the later one: it knows most of what was told
   Clocks::Clock own = clocks.with(clockAt[visit.before], before.block - firstBlockOf(before.block), before.step + 1);
   return clocks.join(own, visit.told);
 }
 
-Place HappensBefore::placeOf(uint32_t rank, uint32_t number) const {
+StepOfBlock HappensBefore::placeOf(uint32_t rank, uint32_t number) const {
   auto begin = program.threadBlocks.begin();
   auto after = std::upper_bound(begin + program.rankBegin[rank], begin + program.rankBegin[rank + 1], number,
                                 [](uint32_t n, const ThreadBlock &block) { return n < block.firstStep; });
@@ -109,18 +109,18 @@ Place HappensBefore::placeOf(uint32_t rank, uint32_t number) const {
 }
 
 /// The latest receive in the thread block up to and with this step; its step is None if there is none.
-Place HappensBefore::receiveUpTo(Place place) const {
+StepOfBlock HappensBefore::receiveUpTo(StepOfBlock place) const {
   return {place.block, latestReceive[number(place)]};
 }
 
 /// The step that sent what the latest receive of the thread block up to and with this step got, if there was one.
-Place HappensBefore::senderUpTo(Place place) const {
+StepOfBlock HappensBefore::senderUpTo(StepOfBlock place) const {
   return {connections.all[connections.recvOf[place.block]].sender, sentBefore[number(place)] - 1};
 }
 
 /// How many steps of `block` are known to be over when step `finished`, of any rank, is: it is one of them, its thread
 /// block waited for them, or a message has arrived that the block sent afterwards.
-uint32_t HappensBefore::impliedBy(Place finished, uint32_t block) const {
+uint32_t HappensBefore::impliedBy(StepOfBlock finished, uint32_t block) const {
   if (finished.block == block)
     return finished.step + 1;
   if (sameRank(finished.block, block))
@@ -136,30 +136,30 @@ uint32_t HappensBefore::impliedBy(Place finished, uint32_t block) const {
 }
 
 /// Whether the message has passed through its rank before, after `earlier`.
-bool HappensBefore::cameBack(Place earlier, Place receive) {
+bool HappensBefore::cameBack(StepOfBlock earlier, StepOfBlock receive) {
   if (visits.empty())
     makeVisits();
   const Visit &visit = visits[number(receive)];
   if (visit.before == None)
     return false;
-  Place before = placeOf(program.threadBlocks[receive.block].rank, visit.before);
+  StepOfBlock before = placeOf(program.threadBlocks[receive.block].rank, visit.before);
   return impliedBy(before, earlier.block) > earlier.step ||
          clocks.known(visit.told, earlier.block - firstBlockOf(earlier.block)) > earlier.step;
 }
 
 /// Everything that is over when `later` begins, thread block by thread block, each as far as it is known to be; what is
 /// fewest messages away first, as what matters is near, and all that there is behind it may be the whole program.
-HappensBefore::Answer HappensBefore::search(Place earlier, Place later) {
+HappensBefore::Answer HappensBefore::search(StepOfBlock earlier, StepOfBlock later) {
   llvm::DenseMap<uint32_t, uint32_t> searched; // by thread block: so many of its steps
-  std::deque<Place> open;
-  auto add = [&](Place finished) {
+  std::deque<StepOfBlock> open;
+  auto add = [&](StepOfBlock finished) {
     uint32_t &steps = searched[finished.block];
     if (steps > finished.step)
       return;
     steps = finished.step + 1;
     open.push_back(finished);
   };
-  auto expand = [&](Place begun) {
+  auto expand = [&](StepOfBlock begun) {
     uint32_t firstBlock = firstBlockOf(begun.block);
     clocks.forEach(clockAt[number(begun)], [&](uint32_t block, uint32_t steps) {
       add({firstBlock + block, steps - 1});
@@ -171,7 +171,7 @@ HappensBefore::Answer HappensBefore::search(Place earlier, Place later) {
   for (; !open.empty(); --budget) {
     if (budget == 0)
       return OutOfBudget;
-    Place place = open.front();
+    StepOfBlock place = open.front();
     open.pop_front();
     uint32_t over = impliedBy(place, earlier.block);
     if (over > earlier.step) {
@@ -183,7 +183,7 @@ HappensBefore::Answer HappensBefore::search(Place earlier, Place later) {
   return Unordered;
 }
 
-HappensBefore::Answer HappensBefore::ask(Place earlier, Place later) {
+HappensBefore::Answer HappensBefore::ask(StepOfBlock earlier, StepOfBlock later) {
   if (known(later, earlier.block) > earlier.step)
     return Ordered;
   if (program.info->protocol != Protocol::Simple)
@@ -193,7 +193,7 @@ HappensBefore::Answer HappensBefore::ask(Place earlier, Place later) {
   auto before = learned.find(uint64_t(later.block) << 32 | earlier.block);
   if (before != learned.end() && before->second.since <= later.step && before->second.over > earlier.step)
     return Ordered;
-  Place receive = receiveUpTo(later);
+  StepOfBlock receive = receiveUpTo(later);
   if (receive.step != None &&
       (impliedBy(senderUpTo(later), earlier.block) > earlier.step || cameBack(earlier, receive)))
     return Ordered;

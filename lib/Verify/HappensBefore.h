@@ -12,7 +12,7 @@
 namespace gc3::verify {
 
 /// A step of a thread block: an index in Program::threadBlocks, and a number within it.
-struct Place {
+struct StepOfBlock {
   uint32_t block;
   uint32_t step;
 };
@@ -35,27 +35,27 @@ public:
   enum Answer : uint8_t { Unordered, Ordered, OutOfBudget };
   /// Whether step `earlier` is over before `later` begins, in every execution; both are of one rank, in different
   /// thread blocks. Logarithmic in a rank's thread blocks, but for searches, which share the budget.
-  Answer ask(Place earlier, Place later);
+  Answer ask(StepOfBlock earlier, StepOfBlock later);
 
 private:
   void makeClocks(const RankOrders &orders);
   void makeMessages();
   void makeVisits();
   Clocks::Clock toldBefore(uint32_t rank, uint32_t step);
-  ir::Opcode opcode(Place place) const { return program.steps[number(place)].opcode; }
-  uint32_t number(Place place) const { return program.threadBlocks[place.block].firstStep + place.step; }
+  ir::Opcode opcode(StepOfBlock place) const { return program.steps[number(place)].opcode; }
+  uint32_t number(StepOfBlock place) const { return program.threadBlocks[place.block].firstStep + place.step; }
   /// The number of steps of `block`, of the same rank, that are over when the step begins.
-  uint32_t known(Place step, uint32_t block) const {
+  uint32_t known(StepOfBlock step, uint32_t block) const {
     return clocks.known(clockAt[number(step)], block - firstBlockOf(step.block));
   }
   uint32_t firstBlockOf(uint32_t block) const { return program.rankBegin[program.threadBlocks[block].rank]; }
   bool sameRank(uint32_t a, uint32_t b) const { return program.threadBlocks[a].rank == program.threadBlocks[b].rank; }
-  Place placeOf(uint32_t rank, uint32_t number) const;
-  Place receiveUpTo(Place step) const;
-  Place senderUpTo(Place step) const;
-  uint32_t impliedBy(Place finished, uint32_t block) const;
-  bool cameBack(Place earlier, Place receive);
-  Answer search(Place earlier, Place later);
+  StepOfBlock placeOf(uint32_t rank, uint32_t number) const;
+  StepOfBlock receiveUpTo(StepOfBlock step) const;
+  StepOfBlock senderUpTo(StepOfBlock step) const;
+  uint32_t impliedBy(StepOfBlock finished, uint32_t block) const;
+  bool cameBack(StepOfBlock earlier, StepOfBlock receive);
+  Answer search(StepOfBlock earlier, StepOfBlock later);
 
   const ir::Program &program;
   const Connections &connections;

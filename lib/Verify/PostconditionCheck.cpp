@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Postconditions on slots: chunk c of the collective is slots [c s, (c + 1) s) with s slots per chunk; part i of an
 // output chunk must hold part i of every input chunk that the collective names.
-#include "PostconditionCheck.h"
+#include "Stages.h"
 
 using namespace gc3::ir;
 using namespace gc3::verify;

@@ -2,7 +2,7 @@
 // Rank by rank, in the order of one execution: every read is compared with the last write of its slot, every write with
 // the reads since the last one, or else with that. Earlier accesses need no look: if they were not over before that
 // write, it raced with them. So a program in which one order shows no race has none in any.
-#include "Races.h"
+#include "Stages.h"
 #include <tuple>
 
 using namespace gc3;
@@ -37,7 +37,7 @@ private:
   };
 
   void startRank(uint32_t rank);
-  void visit(Place place);
+  void visit(StepOfBlock place);
   Slot *slotAt(BufferId buffer, uint32_t index) { return slots.data() + bufferBegin[buffer] + index; }
   void read(Slot &slot);
   void write(Slot &slot);
@@ -45,8 +45,8 @@ private:
   uint32_t makeEntry(Reader reader);
   void makeRoom();
   void compare(uint32_t earlier);
-  void report(Place earlier);
-  void reportUndecided(Place earlier);
+  void report(StepOfBlock earlier);
+  void reportUndecided(StepOfBlock earlier);
   void giveUp(std::string message, uint32_t site);
   bool enough() const { return undecided || findings.size() >= maxFindings; }
 
@@ -69,7 +69,7 @@ private:
   std::vector<uint32_t> seenIn;  // by thread block of the rank: the slot in whose list it was seen last
 
   // Of the step looked at.
-  Place present{};
+  StepOfBlock present{};
   uint32_t presentStep = 0;   // within the rank
   uint32_t compared = Nobody; // the step that it was compared with last
 };
@@ -98,7 +98,7 @@ void RaceFinder::compare(uint32_t earlier) {
   if (earlier == compared || blockOf[earlier] == present.block || enough())
     return;
   compared = earlier;
-  Place place{blockOf[earlier], firstStep + earlier - program.threadBlocks[blockOf[earlier]].firstStep};
+  StepOfBlock place{blockOf[earlier], firstStep + earlier - program.threadBlocks[blockOf[earlier]].firstStep};
   HappensBefore::Answer answer = happensBefore.ask(place, present);
   if (answer == HappensBefore::Unordered)
     report(place);
@@ -195,7 +195,7 @@ void RaceFinder::write(Slot &slot) {
 }
 
 /// What a step reads it reads before it writes.
-void RaceFinder::visit(Place place) {
+void RaceFinder::visit(StepOfBlock place) {
   if (enough())
     return;
   const Step &step = program.steps[program.threadBlocks[place.block].firstStep + place.step];
@@ -228,14 +228,14 @@ static std::pair<BufferId, uint32_t> sharedSlot(const Step &a, const Step &b) {
   llvm_unreachable("a race without a slot");
 }
 
-void RaceFinder::report(Place earlier) {
+void RaceFinder::report(StepOfBlock earlier) {
   const Step &first = program.steps[program.threadBlocks[earlier.block].firstStep + earlier.step];
   const Step &second = program.steps[program.threadBlocks[present.block].firstStep + present.step];
   BufferId buffer;
   uint32_t index;
   std::tie(buffer, index) = sharedSlot(first, second); // clang 14 has no bindings in lambdas
   std::string slot = program.info->bufferName(buffer) + "[" + std::to_string(index) + "]";
-  auto tell = [&](Place place, const Step &step) {
+  auto tell = [&](StepOfBlock place, const Step &step) {
     return describe(program, place.block, place.step) + " " + accessOf(step, buffer, index) + " it";
   };
   const ThreadBlock &block = program.threadBlocks[present.block];
@@ -256,7 +256,7 @@ void RaceFinder::giveUp(std::string message, uint32_t site) {
     findings.push_back({Finding::TooLarge, std::move(message), site, {}});
 }
 
-void RaceFinder::reportUndecided(Place earlier) {
+void RaceFinder::reportUndecided(StepOfBlock earlier) {
   giveUp("whether " + describe(program, earlier.block, earlier.step) + " is over before " +
              describe(program, present.block, present.step) +
              " begins takes too long to find out: messages over many ranks may decide it; a wait between the two does, "

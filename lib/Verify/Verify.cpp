@@ -4,11 +4,7 @@
 // is compared by hash; only when that fails (or on demand) values are explicit multisets, which say what is missing and
 // what is there too often.
 #include "gc3/Verify/Verify.h"
-#include "Contents.h"
-#include "Deadlock.h"
-#include "PostconditionCheck.h"
-#include "Races.h"
-#include "Values.h"
+#include "Stages.h"
 #include "gc3/Support/Quantity.h"
 #include <algorithm>
 #include <optional>

@@ -6,21 +6,23 @@
 
 namespace gc3::api {
 
+using common::StandardCollective;
 using core::CallKind;
 using core::Outcome;
 using core::Request;
-using core::StandardCollective;
 
 namespace {
 
 /// A standard collective's buffers are known, whatever program runs; others' are what the program makes of them.
 std::string describe(const Request &request, uint32_t ranks) {
-  const StandardCollective *standard = request.kind == CallKind::Standard ? core::findStandard(request.name) : nullptr;
-  const bool isWide =
-      standard && (StandardCollective::isWide(standard->input) || StandardCollective::isWide(standard->output));
+  const StandardCollective *standard =
+      request.kind == CallKind::Standard ? common::findStandard(request.name) : nullptr;
+  const bool isBlockwise = standard && standard->isBlockwise();
   core::CallText text{request.name,
                       request.count,
-                      !standard ? 0 : isWide ? ranks : 1,
+                      !standard     ? 0
+                      : isBlockwise ? ranks
+                                    : 1,
                       request.type,
                       {},
                       request.preMulSum.has_value(),

@@ -86,7 +86,7 @@ gc3Result_t gc3SelectProgram(gc3Comm_t comm, const char *collective, size_t coun
       return {gc3InvalidArgument, "comm, collective or program is null"};
     if (type < 0 || type >= gc3NumTypes)
       return {gc3InvalidArgument, "unknown data type " + std::to_string(static_cast<int>(type))};
-    const core::StandardCollective *standard = core::findStandard(collective);
+    const common::StandardCollective *standard = common::findStandard(collective);
     bool asStandard = standard && (root >= 0 || !standard->hasRoot());
     CallKind kind = asStandard ? CallKind::Standard : CallKind::Collective;
     const core::Result<const char *> name =

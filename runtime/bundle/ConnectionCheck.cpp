@@ -2,8 +2,8 @@
 // Pairs the two ends of every connection (source rank, destination rank, channel) by sorting both lists and merging
 // them, then compares their messages one by one. A receiver that waited for a message that nobody sends would otherwise
 // hang the job.
-#include "bundle/Opcode.h"
 #include "bundle/Validate.h"
+#include "gc3/Common/Opcode.h"
 
 #include <algorithm>
 #include <array>
@@ -11,6 +11,8 @@
 #include <vector>
 
 namespace gc3::bundle {
+
+using namespace common;
 
 namespace {
 

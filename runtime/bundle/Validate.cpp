@@ -3,16 +3,20 @@
 // numbers is done in 64 bits.
 #include "bundle/Validate.h"
 
-#include "bundle/Opcode.h"
+#include "gc3/Common/Opcode.h"
 
 #include <algorithm>
 
 namespace gc3::bundle {
 
+using namespace common;
+
 static_assert(sizeof(fbs::Instruction) == 24 && alignof(fbs::Instruction) == 4);
 static_assert(sizeof(fbs::Wait) == 8 && sizeof(fbs::ThreadBlock) == 20 && sizeof(fbs::Run) == 20);
 
 namespace {
+
+constexpr uint32_t maxScratchBuffers = 256 - firstScratchBuffer;
 
 std::string str(uint64_t value) {
   return std::to_string(value);
@@ -115,28 +119,28 @@ private:
     const OpcodeTraits &needs = traits(static_cast<Opcode>(inst.opcode()));
     if (inst.reserved() != 0)
       return "reserved field is not 0";
-    if ((!needs.reads && (inst.src_buffer() != 0 || inst.src_index() != 0)) ||
-        (!needs.writes && (inst.dst_buffer() != 0 || inst.dst_index() != 0)))
-      return std::string(needs.name) + " has " + (needs.reads ? "a destination" : "a source");
+    if ((!needs.readsSrc && (inst.src_buffer() != 0 || inst.src_index() != 0)) ||
+        (!needs.writesDst && (inst.dst_buffer() != 0 || inst.dst_index() != 0)))
+      return std::string(needs.name) + " has " + (needs.readsSrc ? "a destination" : "a source");
     if (inst.count() == 0 || ((needs.sends || needs.receives) && inst.count() > program.max_count()))
       return "count " + str(inst.count()) + " is not in 1 .. " + str(program.max_count());
     if ((needs.sends && block.send_peer() < 0) || (needs.receives && block.recv_peer() < 0))
       return std::string(needs.name) + " in a thread block without " +
              (needs.sends && block.send_peer() < 0 ? "send" : "receive") + " peer";
-    if (std::string problem = needs.reads ? range("source", inst.src_buffer(), inst.src_index(), inst.count()) : "";
+    if (std::string problem = needs.readsSrc ? range("source", inst.src_buffer(), inst.src_index(), inst.count()) : "";
         !problem.empty())
       return problem;
     if (std::string problem =
-            needs.writes ? range("destination", inst.dst_buffer(), inst.dst_index(), inst.count()) : "";
+            needs.writesDst ? range("destination", inst.dst_buffer(), inst.dst_index(), inst.count()) : "";
         !problem.empty())
       return problem;
-    bool shifted = needs.reads && needs.writes && inst.src_buffer() == inst.dst_buffer() &&
+    bool shifted = needs.readsSrc && needs.writesDst && inst.src_buffer() == inst.dst_buffer() &&
                    inst.src_index() != inst.dst_index() &&
                    inst.src_index() < uint64_t{inst.dst_index()} + inst.count() &&
                    inst.dst_index() < uint64_t{inst.src_index()} + inst.count();
     if (shifted) // tiles are moved one after the other
       return "writes slots that it reads, shifted";
-    if (needs.writes && inst.dst_buffer() == inputBuffer && view.alias == fbs::Alias::None && !view.writesInput)
+    if (needs.writesDst && inst.dst_buffer() == inputBuffer && view.alias == fbs::Alias::None && !view.writesInput)
       return "writes the input of a rank that does not say so";
     return waits(inst, tb, step);
   }

@@ -2,11 +2,12 @@
 // See Accesses.h.
 #include "core/Accesses.h"
 
-#include "bundle/Opcode.h"
+#include "gc3/Common/Opcode.h"
 
 namespace gc3::core {
 
 using namespace bundle;
+using namespace common;
 
 namespace {
 constexpr uint64_t mostSlots = 1 << 20;    // of all buffers
@@ -50,9 +51,9 @@ Accesses::Accesses(const Program &ofProgram, const HappensBefore &ofSteps, std::
         accesses[r][s].push_back(access);
     };
     for (uint32_t step = program.firstStep(r); step < program.firstStep(r + 1); ++step) {
-      if (needs(program.instruction(step)).reads)
+      if (needs(program.instruction(step)).readsSrc)
         note(source(step), {step, false});
-      if (needs(program.instruction(step)).writes)
+      if (needs(program.instruction(step)).writesDst)
         note(target(step), {step, true});
     }
   }
@@ -72,7 +73,7 @@ SlotRange Accesses::target(uint32_t step) const {
 
 /// What is written is what is sent, where a step does both.
 SlotRange Accesses::sent(uint32_t step) const {
-  return needs(program.instruction(step)).writes ? target(step) : source(step);
+  return needs(program.instruction(step)).writesDst ? target(step) : source(step);
 }
 
 void Accesses::forget(uint32_t step, SlotRange where, bool writes) {

@@ -2,13 +2,14 @@
 // See HappensBefore.h.
 #include "core/HappensBefore.h"
 
-#include "bundle/Opcode.h"
+#include "gc3/Common/Opcode.h"
 
 #include <algorithm>
 
 namespace gc3::core {
 
 using namespace bundle;
+using namespace common;
 
 namespace {
 constexpr uint64_t mostClockEntries = 1 << 22;

@@ -2,13 +2,14 @@
 // See Inputs.h.
 #include "core/Inputs.h"
 
-#include "bundle/Opcode.h"
+#include "gc3/Common/Opcode.h"
 
 #include <algorithm>
 
 namespace gc3::core {
 
 using namespace bundle;
+using namespace common;
 
 namespace {
 
@@ -74,7 +75,7 @@ bool InputAnalysis::separateRank(uint32_t rank) {
   for (uint32_t step = program.firstStep(rank); step < program.firstStep(rank + 1); ++step) {
     const fbs::Instruction &inst = program.instruction(step);
     Transfers::StepTransfer &own = result.allSteps[step];
-    if (traits(opcode(inst)).reads && !look(accesses.source(step), step, own.initialSource))
+    if (traits(opcode(inst)).readsSrc && !look(accesses.source(step), step, own.initialSource))
       return false;
     if (opcode(inst) == Opcode::Reduce && !look(accesses.target(step), step, own.initialTarget))
       return false;
@@ -121,7 +122,7 @@ void InputAnalysis::stageRank(uint32_t rank) {
   std::vector<bool> isStaged(input.count, false);
   for (uint32_t step = begin; step < end; ++step) {
     const fbs::Instruction &inst = program.instruction(step);
-    if (!traits(opcode(inst)).reads || inst.src_buffer() != inputBuffer || !overwrittenBefore(step))
+    if (!traits(opcode(inst)).readsSrc || inst.src_buffer() != inputBuffer || !overwrittenBefore(step))
       continue;
     readers.push_back(step);
     std::fill_n(isStaged.begin() + inst.src_index(), inst.count(), true);

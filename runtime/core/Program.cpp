@@ -3,8 +3,8 @@
 // that they pair.
 #include "core/Program.h"
 
-#include "bundle/Opcode.h"
 #include "bundle/Validate.h"
+#include "gc3/Common/Opcode.h"
 
 #include <algorithm>
 #include <array>
@@ -12,6 +12,7 @@
 namespace gc3::core {
 
 using namespace bundle;
+using namespace common;
 
 BundleStatus Program::load(const BundleFile &file, uint32_t index, std::unique_ptr<Program> &program) {
   auto loaded = std::make_unique<Program>();

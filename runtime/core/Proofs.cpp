@@ -47,7 +47,7 @@ Outcome checkProofs(const bundle::BundleFile &file, uint32_t ranks) {
       continue;
     bool proven = (verified & always) == always;
     if (proven && !(verified & postcondition)) {
-      bool anything = findStandard(file.program(i).collective()->string_view()) != nullptr;
+      bool anything = common::findStandard(file.program(i).collective()->string_view()) != nullptr;
       if (Outcome outcome = promises(file, i, anything); !outcome.ok())
         return outcome;
       proven = !anything;

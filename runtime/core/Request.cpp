@@ -5,14 +5,10 @@
 
 namespace gc3::core {
 
-namespace {
+using common::Blocks;
+using common::StandardCollective;
 
-constexpr StandardCollective standardCollectives[] = {
-    {"allreduce", Blocks::One, Blocks::One, true},          {"allgather", Blocks::One, Blocks::PerRank, false},
-    {"reduce_scatter", Blocks::PerRank, Blocks::One, true}, {"alltoall", Blocks::PerRank, Blocks::PerRank, false},
-    {"broadcast", Blocks::OneOnRoot, Blocks::One, false},   {"reduce", Blocks::One, Blocks::OneOnRoot, true},
-    {"gather", Blocks::One, Blocks::PerRankOnRoot, false},  {"scatter", Blocks::PerRankOnRoot, Blocks::One, false},
-};
+namespace {
 
 uint32_t expectedBlocks(Blocks blocks, uint32_t rank, uint32_t ranks, uint32_t root) {
   switch (blocks) {
@@ -80,25 +76,11 @@ Outcome toOutcome(const bundle::BundleStatus &status) {
   return {code(), status.message};
 }
 
-int64_t StandardCollective::inPlaceOffset(uint32_t rank, uint64_t count) const {
-  auto part = static_cast<int64_t>(rank * count);
-  if (isWide(input) == isWide(output))
-    return 0;
-  return isWide(input) ? part : -part;
-}
-
-const StandardCollective *findStandard(std::string_view name) {
-  for (const StandardCollective &standard : standardCollectives)
-    if (name == standard.name)
-      return &standard;
-  return nullptr;
-}
-
 bool hasShape(const Program &program, const StandardCollective &standard, int &root) {
   const auto &info = program.info();
   root = -1;
   if (standard.hasRoot()) {
-    auto found = standard.input >= Blocks::OneOnRoot ? program.onlyInput() : program.onlyOutput();
+    auto found = isOnRoot(standard.input) ? program.onlyInput() : program.onlyOutput();
     if (!found)
       return false;
     root = static_cast<int>(*found);

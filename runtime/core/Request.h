@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one rank asks for, what it gets, and what the standard collectives look like.
+// Requests of ranks, and the check of a program's shape against a standard collective.
 #pragma once
+
+#include "gc3/Common/StandardCollective.h"
 
 #include "core/Factor.h"
 #include "core/Program.h"
@@ -64,24 +66,7 @@ struct RankRequest {
   Request request;
 };
 
-/// Blocks of a standard collective's buffer.
-enum class Blocks : uint8_t { One, PerRank, OneOnRoot, PerRankOnRoot };
-
-struct StandardCollective {
-  const char *name;
-  Blocks input;
-  Blocks output;
-  bool reduces; ///< outputs are sums over all ranks, and not one rank's input
-  bool hasRoot() const { return input >= Blocks::OneOnRoot || output >= Blocks::OneOnRoot; }
-  static bool isWide(Blocks blocks) { return blocks == Blocks::PerRank || blocks == Blocks::PerRankOnRoot; }
-  /// Elements from the start of the send buffer to the start of the receive buffer where rank runs in place.
-  int64_t inPlaceOffset(uint32_t rank, uint64_t count) const;
-};
-
-/// The standard collective of that name, or null.
-const StandardCollective *findStandard(std::string_view name);
-
 /// Whether the program's blocks are those of the collective; `root` receives the rank that is its root, or -1.
-bool hasShape(const Program &program, const StandardCollective &standard, int &root);
+bool hasShape(const Program &program, const common::StandardCollective &standard, int &root);
 
 } // namespace gc3::core

@@ -3,7 +3,7 @@
 #include "core/Selection.h"
 
 #include "core/Layout.h"
-#include "core/StandardPromise.h"
+#include "core/Proofs.h"
 
 #include <algorithm>
 
@@ -31,7 +31,7 @@ Outcome Selection::load(uint32_t index, const LoadedProgram *&program) {
     auto fresh = std::make_unique<LoadedProgram>();
     if (bundle::BundleStatus status = Program::load(file, index, fresh->program); !status.ok())
       return toOutcome(status);
-    const StandardCollective *standard = findStandard(view(fresh->program->info().collective()));
+    const common::StandardCollective *standard = common::findStandard(view(fresh->program->info().collective()));
     if (standard && hasShape(*fresh->program, *standard, fresh->root))
       fresh->standard = standard;
     loaded[index] = std::move(fresh);

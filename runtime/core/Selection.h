@@ -15,7 +15,7 @@ namespace gc3::core {
 /// A loaded program, which standard collective it serves, and what its messages may do in calls of either placement.
 struct LoadedProgram {
   std::unique_ptr<Program> program;
-  const StandardCollective *standard = nullptr; ///< null where it has not that shape
+  const common::StandardCollective *standard = nullptr; ///< null where it has not that shape
   int root = -1;
   bool kept = false;                                   ///< it is known to promise what that collective promises
   std::shared_ptr<const Transfers> asWritten, inPlace; ///< the same one where calls in place are not analysed

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // All eight in one form: chunk i of rank r's output is chunk j of one rank's input, or of the sum of all ranks'. Each
 // value of the bundle is brought to that form once, and then compared wherever it is wanted.
-#include "core/StandardPromise.h"
+#include "core/Proofs.h"
 
 #include <algorithm>
 
 namespace gc3::core {
+
+using common::StandardCollective;
 
 namespace {
 
@@ -72,8 +74,8 @@ Chunk Promises::chunkOf(std::span<const bundle::fbs::Run> runs) {
 
 /// On one rank its input is the sum of all.
 Chunk Promises::wantedIn(uint32_t rank, uint32_t index) const {
-  uint32_t source = StandardCollective::isWide(standard.output) ? index / chunks : root;
-  uint32_t block = StandardCollective::isWide(standard.input) ? rank : 0;
+  uint32_t source = isWide(standard.output) ? index / chunks : root;
+  uint32_t block = isWide(standard.input) ? rank : 0;
   return {standard.reduces || program.ranks() == 1 ? Chunk::allRanks : source, block * chunks + index % chunks};
 }
 
@@ -82,7 +84,7 @@ bool Promises::sameRow(uint32_t rank, uint32_t &index) const {
   auto entries = promised.rows.subspan(promised.rowBegin[row], promised.rowBegin[row + 1] - promised.rowBegin[row]);
   uint32_t size = program.outputBlocks(rank) * chunks;
   bool again = rank != 0 && row == promised.rowOfRank[rank - 1] && size == entries.size() &&
-               program.outputBlocks(rank - 1) * chunks == size && !StandardCollective::isWide(standard.input);
+               program.outputBlocks(rank - 1) * chunks == size && !isWide(standard.input);
   if (again) // every rank wants the same
     return true;
   for (index = 0; index != std::max<size_t>(size, entries.size()); ++index)

@@ -2,8 +2,8 @@
 // Events come by rank, call, thread block, tile and step, whatever the order in which they happened.
 #include "core/Timeline.h"
 
-#include "bundle/Opcode.h"
 #include "core/Log.h"
+#include "gc3/Common/Opcode.h"
 
 #include <algorithm>
 #include <new>
@@ -11,6 +11,7 @@
 namespace gc3::core {
 
 using namespace bundle;
+using namespace common;
 using trace::Arguments;
 using trace::Events;
 using trace::Span;

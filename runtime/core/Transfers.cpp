@@ -2,14 +2,15 @@
 // Accesses are compared slot by slot. Programs for which that is too much keep using slots.
 #include "core/Transfers.h"
 
-#include "bundle/Opcode.h"
 #include "core/Inputs.h"
+#include "gc3/Common/Opcode.h"
 
 #include <algorithm>
 
 namespace gc3::core {
 
 using namespace bundle;
+using namespace common;
 
 /// Decides for each message, and whether results are better written past the caches.
 class MessageAnalysis {
@@ -38,7 +39,7 @@ private:
       uint32_t receiver = result.allSteps[step].receiver;
       if (receiver == Transfers::none || opcode(step) == Opcode::RecvReduceSend)
         continue;
-      if (result.allSteps[step].staged != Transfers::none && !needs(step).writes) {
+      if (result.allSteps[step].staged != Transfers::none && !needs(step).writesDst) {
         setTransfer(step, Transfer::Fetch);
         continue;
       }
@@ -96,7 +97,7 @@ private:
       Transfers::StepTransfer &own = result.allSteps[step];
       if (own.out == Transfer::Store)
         own.warmStore = warmStore(step);
-      if (!needs(step).writes)
+      if (!needs(step).writesDst)
         continue;
       const uint32_t rank = program.rankOfStep(step);
       const SlotRange target = accesses.target(step);
@@ -121,7 +122,7 @@ private:
         if (other.out != Transfer::Fetch || program.rankOfStep(other.receiver) != rank)
           continue;
         warm.first = true;
-        warm.second |= needs(access.step).writes;
+        warm.second |= needs(access.step).writesDst;
       }
     return warm;
   }
@@ -145,7 +146,8 @@ Transfers Transfers::asWritten(const Program &program, const HappensBefore &orde
   return result;
 }
 
-Transfers Transfers::inPlace(const Program &program, const HappensBefore &order, const StandardCollective &standard) {
+Transfers Transfers::inPlace(const Program &program, const HappensBefore &order,
+                             const common::StandardCollective &standard) {
   Transfers result(program);
   if (!order.known() || !Accesses::affordable(program))
     return result;

@@ -31,7 +31,8 @@ public:
   static Transfers asWritten(const Program &program, const HappensBefore &order);
   /// For calls in place, where the collective is `standard`, of ranks whose input and output are two buffers to the
   /// program.
-  static Transfers inPlace(const Program &program, const HappensBefore &order, const StandardCollective &standard);
+  static Transfers inPlace(const Program &program, const HappensBefore &order,
+                           const common::StandardCollective &standard);
 
   static constexpr uint32_t none = HappensBefore::none;
 

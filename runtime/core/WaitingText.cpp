@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/WaitingText.h"
 
-#include "bundle/Opcode.h"
+#include "gc3/Common/Opcode.h"
 
 namespace gc3::core {
 
 using namespace bundle;
+using namespace common;
 
 namespace {
 

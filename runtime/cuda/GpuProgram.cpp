@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/GpuProgram.h"
 
-#include "bundle/Opcode.h"
+#include "gc3/Common/Opcode.h"
 #include "kernel/OpcodeFlags.h"
 #include "plan/StallReport.h"
 

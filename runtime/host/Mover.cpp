@@ -12,7 +12,7 @@ namespace gc3::host {
 
 using namespace core;
 
-using bundle::Opcode;
+using common::Opcode;
 
 void Mover::operator()(const Move &move) const {
   const uint64_t tile = layout.tileElements, begin = move.tile * tile;

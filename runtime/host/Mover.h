@@ -3,8 +3,8 @@
 // message is packed as densely as the buffers are, so that a whole step is usually a single copy or reduction.
 #pragma once
 
-#include "bundle/Opcode.h"
 #include "core/Layout.h"
+#include "gc3/Common/Opcode.h"
 #include "host/Reduce.h"
 
 namespace gc3::host {
@@ -25,7 +25,7 @@ struct Side {
 /// The sides of a step. A message that is no copy of its own has no side: what was stored at the target already has no
 /// `incoming`, what will be fetched from the target or source has no `outgoing`.
 struct Move {
-  bundle::Opcode opcode;
+  common::Opcode opcode;
   uint32_t count; ///< slots
   uint64_t tile;
   Side source, target;

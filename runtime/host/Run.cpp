@@ -8,6 +8,7 @@
 namespace gc3::host {
 
 using namespace bundle;
+using namespace common;
 using namespace core;
 
 Run::Run(const LoadedProgram &ofCall, const Layout &ofBuffers, ReduceKernel kernel, std::byte *fifoMemory,
@@ -141,10 +142,10 @@ void Run::move(ThreadBlockState &block, bool ahead) {
   const uint32_t number = block.firstStep + block.step;
   const Transfers::StepTransfer &how = rank.allowed->steps[number];
   Move data{static_cast<Opcode>(inst.opcode()), inst.count(), block.tile, {}, {}, {}, {}, {}, false, false};
-  if (needs.reads)
+  if (needs.readsSrc)
     data.source = ahead ? Side{operand(block.rank, inst.src_buffer(), how.initialSource), inst.src_index(), nullptr}
                         : sourceOf(number, block.tile);
-  if (needs.writes)
+  if (needs.writesDst)
     data.target = {operand(block.rank, inst.dst_buffer(), false), inst.dst_index(), nullptr};
   if (data.opcode == Opcode::Reduce)
     data.accumulator = {operand(block.rank, inst.dst_buffer(), how.initialTarget), inst.dst_index(), nullptr};

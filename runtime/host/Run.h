@@ -6,9 +6,9 @@
 // FIFOs carry on from one call to the next, so that a rank may begin its next call while others are in this one.
 #pragma once
 
-#include "bundle/Opcode.h"
 #include "core/Layout.h"
 #include "core/Timeline.h"
+#include "gc3/Common/Opcode.h"
 #include "host/Fifo.h"
 #include "host/Mover.h"
 #include "host/Staging.h"

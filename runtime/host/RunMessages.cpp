@@ -7,6 +7,7 @@
 namespace gc3::host {
 
 using namespace bundle;
+using namespace common;
 using namespace core;
 
 /// A message skips its slot only where both sides have slots of the same lengths, since nobody cuts it to the other's,
@@ -58,7 +59,7 @@ Side Run::sourceOf(uint32_t step, uint64_t tile) const {
 /// Where a sending step has its message.
 Side Run::sentFrom(uint32_t step, uint64_t tile) const {
   const fbs::Instruction &inst = prog.instruction(step);
-  if (!traits(static_cast<Opcode>(inst.opcode())).writes)
+  if (!traits(static_cast<Opcode>(inst.opcode())).writesDst)
     return sourceOf(step, tile);
   return {operand(prog.rankOfStep(step), inst.dst_buffer(), false), inst.dst_index(), nullptr};
 }
@@ -74,8 +75,8 @@ bool Run::sameLengths(uint32_t sender, uint32_t receiver) const {
     return &layout.buffers[layout.ranks[prog.rankOfStep(step)].firstBuffer + buffer];
   };
   const fbs::Instruction &from = prog.instruction(sender), &to = prog.instruction(receiver);
-  bool stores = traits(static_cast<Opcode>(from.opcode())).writes;
-  bool wanted = traits(static_cast<Opcode>(to.opcode())).writes;
+  bool stores = traits(static_cast<Opcode>(from.opcode())).writesDst;
+  bool wanted = traits(static_cast<Opcode>(to.opcode())).writesDst;
   const BufferLayout *a = layoutOf(sender, stores ? from.dst_buffer() : from.src_buffer());
   const BufferLayout *b = layoutOf(receiver, wanted ? to.dst_buffer() : to.src_buffer());
   uint64_t atA = stores ? from.dst_index() : from.src_index(), atB = wanted ? to.dst_index() : to.src_index();

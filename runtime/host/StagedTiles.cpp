@@ -45,10 +45,10 @@ uint32_t Run::stagingWaitsFor(const RankState &state) const {
 }
 
 void Run::stageTile(RankState &state) {
-  const Operand &input = state.operands[bundle::inputBuffer];
+  const Operand &input = state.operands[common::inputBuffer];
   std::byte *to = stagedTile(state, state.stagedTiles);
   for (const SlotRange &run : state.toStage->runs) {
-    Move copy{bundle::Opcode::Send, run.count, state.stagedTiles, {}, {}, {}, {}, {}};
+    Move copy{common::Opcode::Send, run.count, state.stagedTiles, {}, {}, {}, {}, {}};
     copy.source = {&input, run.begin, nullptr};
     copy.outgoing.packed = to;
     mover(copy);

@@ -27,7 +27,7 @@ inline constexpr uint32_t bufferKinds = 3;
 
 /// One instruction. Slots are those of the rank's buffers.
 struct alignas(8) StepImage {
-  uint8_t opcode; ///< bundle::Opcode
+  uint8_t opcode; ///< common::Opcode
   Buffer source;
   Buffer target;
   uint8_t awaited; ///< some thread block of the rank waits for it

@@ -2,13 +2,14 @@
 // Offsets first, then the bytes with addresses in them.
 #include "plan/ProgramImage.h"
 
-#include "bundle/Opcode.h"
+#include "gc3/Common/Opcode.h"
 
 #include <algorithm>
 
 namespace gc3::plan {
 
 using namespace bundle;
+using namespace common;
 using namespace kernel;
 
 namespace {
@@ -39,9 +40,9 @@ StepImage stepOf(const RankView &view, const fbs::Instruction &from) {
   const OpcodeTraits &does = traits(static_cast<Opcode>(from.opcode()));
   StepImage step{from.opcode(),    Buffer::Input,     Buffer::Input,    0, from.count(), from.src_index(),
                  from.dst_index(), from.wait_begin(), from.wait_count()};
-  if (does.reads)
+  if (does.readsSrc)
     step.source = locate(view, from.src_buffer(), step.sourceSlot);
-  if (does.writes)
+  if (does.writesDst)
     step.target = locate(view, from.dst_buffer(), step.targetSlot);
   return step;
 }

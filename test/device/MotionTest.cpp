@@ -183,7 +183,7 @@ std::string counted(const Shot &shot) {
 constexpr Opcode all[] = {
     Opcode::Send,           Opcode::Recv,         Opcode::Copy,           Opcode::Reduce,
     Opcode::RecvReduceCopy, Opcode::RecvCopySend, Opcode::RecvReduceSend, Opcode::RecvReduceCopySend};
-static_assert(std::size(all) == bundle::opcodeCount);
+static_assert(std::size(all) == common::opcodeCount);
 
 /// Steps within a rank go as under Simple.
 bool isOf(Protocol protocol, Opcode opcode) {
@@ -200,7 +200,7 @@ void expectEachByteOnce(Opcode opcode, uint32_t sourceAt, uint32_t targetAt) {
                       sourceAt,   targetAt % 16,
                       less * 240, bytes,
                       inPlace,    less == 0 ? 32u : 64u};
-      SCOPED_TRACE(std::string(bundle::opcodeTraits[static_cast<uint32_t>(opcode)].name) + ", " +
+      SCOPED_TRACE(std::string(common::opcodeTraits[static_cast<uint32_t>(opcode)].name) + ", " +
                    std::to_string(shot.bytes) + " bytes of " + std::to_string(bytes) + ", at " +
                    std::to_string(sourceAt) + (inPlace ? "" : " and " + std::to_string(targetAt)));
       counted<P, ElementBytes>(shot);
@@ -255,7 +255,7 @@ void expectWidths(Shot shot, const Widths &widths, std::vector<Opcode> opcodes =
     shot.opcode = opcode;
     if (isOf(P, opcode)) {
       EXPECT_EQ((counted<P, ElementBytes>(shot)), textOf<P>(opcode, widths))
-          << bundle::opcodeTraits[static_cast<uint32_t>(opcode)].name << ", " << shot.bytes << " bytes at "
+          << common::opcodeTraits[static_cast<uint32_t>(opcode)].name << ", " << shot.bytes << " bytes at "
           << shot.sourceAt << ", " << shot.targetAt << " and " << shot.inMessage << " in the message";
     }
   }

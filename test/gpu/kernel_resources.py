@@ -20,7 +20,7 @@ def resources(arguments, source, defines):
     """(mangled name, bytes of local memory, spilled bytes, registers, shared bytes) of each kernel in a file."""
     with tempfile.NamedTemporaryFile(suffix=".cubin") as cubin:
         command = [arguments.nvcc, "-ccbin", arguments.host_compiler, "-std=c++20", "-O3", f"-arch=sm_{arguments.architecture}",
-                   f"-I{arguments.runtime}", f"-I{arguments.runtime}/include", *defines, "-Xptxas=-v", "-cubin",
+                   f"-I{arguments.runtime}", f"-I{arguments.runtime}/include", f"-I{arguments.runtime}/../include", *defines, "-Xptxas=-v", "-cubin",
                    "-o", cubin.name, f"{arguments.runtime}/{source}"]
         if arguments.nccl:
             command += ["-I", arguments.nccl, f"-DGC3_NCCL_VERSION={arguments.nccl_version}"]

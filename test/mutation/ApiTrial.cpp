@@ -50,7 +50,7 @@ static Buffers makeBuffers(const Data &data, const gc3ProgramInfo_t &info, uint3
   int64_t shift = 0; // from the send buffer's beginning to the receive buffer's
   if (!inPlace || input == 0 || output == 0)
     shift = static_cast<int64_t>(input);
-  else if (const core::StandardCollective *standard = core::findStandard(info.collective))
+  else if (const common::StandardCollective *standard = common::findStandard(info.collective))
     shift = standard->inPlaceOffset(rank, data.count());
   Buffers buffers;
   auto sendAt = static_cast<size_t>(std::max<int64_t>(0, -shift));

@@ -2,7 +2,7 @@
 // Drives host::Run as host::PreparedCall does, but with memory that is filled before each run, and with orders of its
 // own.
 #include "HostTrial.h"
-#include "bundle/Opcode.h"
+#include "gc3/Common/Opcode.h"
 #include "host/Executor.h"
 #include "host/Random.h"
 #include <algorithm>
@@ -120,14 +120,14 @@ bool HostTrial::Session::finished() {
 /// Where a buffer's layout begins, aliases resolved.
 const Element *HostTrial::Session::base(uint32_t rank, uint8_t buffer) const {
   const bundle::RankView &view = trial.program().rank(rank);
-  if (buffer == bundle::inputBuffer || (buffer == bundle::outputBuffer && view.alias == Alias::OutputInInput))
+  if (buffer == common::inputBuffer || (buffer == common::outputBuffer && view.alias == Alias::OutputInInput))
     return view.alias == Alias::InputInOutput ? output[rank].data() : input[rank].data();
-  if (buffer == bundle::outputBuffer)
+  if (buffer == common::outputBuffer)
     return output[rank].data();
   const std::byte *at = scratch.data();
   for (uint32_t r = 0; r != rank; ++r)
     at += layout.ranks[r].scratchBytes;
-  for (uint8_t other = bundle::firstScratchBuffer; other != buffer; ++other)
+  for (uint8_t other = common::firstScratchBuffer; other != buffer; ++other)
     at += host::wholeCacheLines(layout.buffers[layout.ranks[rank].firstBuffer + other].elements * sizeof(Element));
   return reinterpret_cast<const Element *>(at);
 }
@@ -142,9 +142,9 @@ bool HostTrial::Session::unwritten(uint32_t rank, uint8_t buffer, uint32_t index
 
 bool HostTrial::Session::holds(const Data::Promise &promise) const {
   const core::RankLayout &own = layout.ranks[promise.rank];
-  core::BufferLayout::Position at = layout.buffers[own.firstBuffer + bundle::outputBuffer].at(promise.slot);
+  core::BufferLayout::Position at = layout.buffers[own.firstBuffer + common::outputBuffer].at(promise.slot);
   return promise.elements.size() <= at.available && std::equal(promise.elements.begin(), promise.elements.end(),
-                                                               base(promise.rank, bundle::outputBuffer) + at.offset);
+                                                               base(promise.rank, common::outputBuffer) + at.offset);
 }
 
 Memory HostTrial::Session::memory() const {
@@ -216,9 +216,9 @@ bool HostTrial::readsUnwritten(const Data &data, Held step) {
   session.runUntilBlocked(allBlocks(), &step);
   const host::ThreadBlockState &block = session.run().threadBlocks()[step.block];
   const bundle::fbs::Instruction &inst = block.instructions[step.step];
-  bool source = bundle::traits(static_cast<bundle::Opcode>(inst.opcode())).reads &&
+  bool source = common::traits(static_cast<common::Opcode>(inst.opcode())).readsSrc &&
                 session.unwritten(block.rank, inst.src_buffer(), inst.src_index(), inst.count());
-  bool target = static_cast<bundle::Opcode>(inst.opcode()) == bundle::Opcode::Reduce &&
+  bool target = static_cast<common::Opcode>(inst.opcode()) == common::Opcode::Reduce &&
                 session.unwritten(block.rank, inst.dst_buffer(), inst.dst_index(), inst.count());
   return block.step == step.step && (source || target);
 }

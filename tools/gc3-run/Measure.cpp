@@ -3,10 +3,13 @@
 #include "Parallel.h"
 #include "Runner.h"
 
+#include "gc3/Common/StandardCollective.h"
+
 #include "bundle/Container.h"
 
 #include <chrono>
 #include <cstring>
+#include <utility>
 
 namespace gc3::run {
 
@@ -25,13 +28,14 @@ double seconds() {
 
 /// Elements from the send buffer's start to the receive buffer's where a rank runs in place, as NCCL places them.
 int64_t Runner::inPlaceOffset(const Row &row, const Shape &shape, uint32_t rank) const {
-  auto part = static_cast<int64_t>(rank * row.count);
-  uint64_t in = shape.input[rank], out = shape.output[rank], all = row.count * static_cast<uint64_t>(row.ranks);
-  if ((row.collective == "allgather" || row.collective == "gather") && in == row.count && out == all)
-    return -part;
-  if ((row.collective == "reduce_scatter" || row.collective == "scatter") && in == all && out == row.count)
-    return part;
-  return 0;
+  const common::StandardCollective *standard = common::findStandard(row.collective);
+  if (!standard || !standard->hasParts())
+    return 0;
+  uint64_t part = shape.input[rank], all = shape.output[rank];
+  if (isWide(standard->input))
+    std::swap(part, all);
+  const bool isStandard = part == row.count && all == row.count * static_cast<uint64_t>(row.ranks);
+  return isStandard ? standard->inPlaceOffset(rank, row.count) : 0;
 }
 
 /// The inputs of a round, unless they are there already.

@@ -2,6 +2,8 @@
 // The rows of the table: which programs, which sizes, and one row's data. Measure.cpp runs and checks it.
 #include "Runner.h"
 
+#include "gc3/Common/StandardCollective.h"
+
 namespace gc3::run {
 
 Runner::~Runner() {
@@ -53,10 +55,10 @@ std::string Runner::shapeOf(int program, uint64_t count, size_t elementSize, Sha
 /// The root of a collective that has one: the only rank with an input, or with an output.
 static int findRoot(const std::string &collective, const std::vector<uint64_t> &input,
                     const std::vector<uint64_t> &output) {
-  bool byInput = collective == "broadcast" || collective == "scatter";
-  if (!byInput && collective != "reduce" && collective != "gather")
+  const common::StandardCollective *standard = common::findStandard(collective);
+  if (!standard || !standard->hasRoot())
     return -1;
-  const std::vector<uint64_t> &elements = byInput ? input : output;
+  const std::vector<uint64_t> &elements = isOnRoot(standard->input) ? input : output;
   int root = -1;
   for (size_t r = 0; r < elements.size(); ++r)
     if (elements[r] != 0) {

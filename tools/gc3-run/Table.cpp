@@ -2,6 +2,8 @@
 // The table on stdout, in the columns of nccl-tests.
 #include "Row.h"
 
+#include "gc3/Common/StandardCollective.h"
+
 #include <cinttypes>
 #include <cstdio>
 
@@ -11,10 +13,8 @@ double busFactor(const std::string &collective, int ranks) {
   double n = ranks;
   if (collective == "allreduce")
     return 2 * (n - 1) / n;
-  for (const char *partial : {"allgather", "reduce_scatter", "alltoall", "gather", "scatter"})
-    if (collective == partial)
-      return (n - 1) / n;
-  return 1;
+  const common::StandardCollective *standard = common::findStandard(collective);
+  return standard && standard->isBlockwise() ? (n - 1) / n : 1;
 }
 
 double Summary::averageBusBandwidth() const {

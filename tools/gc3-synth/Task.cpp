@@ -2,7 +2,7 @@
 // Collectives by name: the program without steps that promises them is given to the compiler's front end, so that what
 // is asked of the solver is what the language means. Which are inverses of which is the paper's section 3.6.
 #include "Task.h"
-#include "gc3/IR/StandardCollective.h"
+#include "gc3/Common/StandardCollective.h"
 #include "gc3/Sema/Sema.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/raw_ostream.h"
@@ -22,7 +22,7 @@ llvm::StringRef inverseOf(llvm::StringRef collective) {
 
 /// What a program for one of them implements; `inPlace` may be empty.
 std::string promiseOf(llvm::StringRef name, uint32_t ranks, uint32_t chunks, uint32_t root, llvm::StringRef inPlace) {
-  const ir::StandardCollective *standard = ir::findStandard(name);
+  const common::StandardCollective *standard = common::findStandard(name);
   std::string text = (name + "(ranks = " + std::to_string(ranks)).str();
   if (standard->hasRoot())
     text += ", root = " + std::to_string(root);
@@ -183,10 +183,10 @@ std::optional<Task> makeTask(const topology::Topology &topology, const Request &
   const bool custom = isCustom(request.collective);
   if (custom) {
     task.chunks = 1; // rounds are for the whole of it
-  } else if (!ir::findStandard(task.name)) {
+  } else if (!common::findStandard(task.name)) {
     error = "no collective is called '" + task.name + "'; --help lists them";
     return {};
-  } else if (request.root != 0 && !ir::findStandard(task.name)->hasRoot()) {
+  } else if (request.root != 0 && !common::findStandard(task.name)->hasRoot()) {
     error = "'" + task.name + "' has no root; leave --root out";
     return {};
   }

@@ -12,7 +12,7 @@
 namespace gc3::algorithm {
 
 /// Chunk `index` of a rank's input or output.
-struct Place {
+struct BufferChunk {
   uint32_t rank, index;
 };
 
@@ -21,15 +21,15 @@ struct Place {
 struct Demand {
   uint32_t ranks = 0;
   std::vector<uint32_t> sourceBegin = {0};
-  std::vector<Place> sources; ///< of chunk c, from sourceBegin[c] on: the inputs that it is made of
+  std::vector<BufferChunk> sources; ///< of chunk c, from sourceBegin[c] on: the inputs that it is made of
   std::vector<uint32_t> targetBegin = {0};
-  std::vector<Place> targets; ///< of chunk c, from targetBegin[c] on: the outputs that must hold it, by rank
+  std::vector<BufferChunk> targets; ///< of chunk c, from targetBegin[c] on: the outputs that must hold it, by rank
 
   uint32_t chunks() const { return static_cast<uint32_t>(sourceBegin.size()) - 1; }
-  llvm::ArrayRef<Place> sourcesOf(uint32_t chunk) const {
+  llvm::ArrayRef<BufferChunk> sourcesOf(uint32_t chunk) const {
     return llvm::makeArrayRef(sources).slice(sourceBegin[chunk], sourceBegin[chunk + 1] - sourceBegin[chunk]);
   }
-  llvm::ArrayRef<Place> targetsOf(uint32_t chunk) const {
+  llvm::ArrayRef<BufferChunk> targetsOf(uint32_t chunk) const {
     return llvm::makeArrayRef(targets).slice(targetBegin[chunk], targetBegin[chunk + 1] - targetBegin[chunk]);
   }
   /// Whether some chunk is a reduction.

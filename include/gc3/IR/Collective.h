@@ -2,6 +2,7 @@
 // What a program promises: the shapes of the buffers, where input and output meet, and the postcondition.
 #pragma once
 
+#include "gc3/Common/Opcode.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cstdint>
@@ -9,13 +10,17 @@
 #include <string>
 #include <vector>
 
+namespace gc3::common {
+struct StandardCollective;
+}
+
 namespace gc3::ir {
 
 /// Buffers by number: the input, the output, then the scratch buffers of the program.
 using BufferId = uint8_t;
-inline constexpr BufferId InputBuffer = 0;
-inline constexpr BufferId OutputBuffer = 1;
-inline constexpr BufferId FirstScratchBuffer = 2;
+inline constexpr BufferId InputBuffer = common::inputBuffer;
+inline constexpr BufferId OutputBuffer = common::outputBuffer;
+inline constexpr BufferId FirstScratchBuffer = common::firstScratchBuffer;
 inline constexpr uint32_t MaxBuffers = 250;
 
 /// `blocks` blocks of `chunks` chunks; element counts are split per block. 0 × 0: no rank has the buffer.
@@ -99,6 +104,10 @@ struct Location {
 /// however they number values, and in whatever order they list contributions. Linear in their rows and runs, and in the
 /// contributions of values that are listed differently.
 std::optional<Location> firstDifference(const Collective &a, const Collective &b);
+
+/// Returns the root: the first rank with the buffer that only the root has. Returns nothing if the standard collective
+/// has no root, or if no rank has that buffer.
+std::optional<uint32_t> rootOf(const common::StandardCollective &standard, const Collective &collective);
 
 /// The one name of a location that in-place programs can name twice: the containing buffer's. `scale` is the number
 /// of slots per chunk that `location.index` counts in.

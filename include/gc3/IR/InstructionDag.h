@@ -2,10 +2,12 @@
 // The second IR: instructions with communication and processing edges (GC3 section 4.2), on slots.
 #pragma once
 
+#include "gc3/Common/Opcode.h"
 #include "gc3/IR/ChunkDag.h"
-#include "gc3/IR/Opcode.h"
 
 namespace gc3::ir {
+
+using common::Opcode;
 
 inline constexpr uint32_t None = ~uint32_t(0);
 

@@ -2,8 +2,8 @@
 // Pieces that the printers of text and of pictures share.
 #pragma once
 
+#include "gc3/Common/Opcode.h"
 #include "gc3/IR/ChunkDag.h"
-#include "gc3/IR/Opcode.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace gc3::ir {

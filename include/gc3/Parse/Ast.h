@@ -338,7 +338,7 @@ struct Function {
 };
 
 /// `buffer(rank, index)` in a clause of a collective.
-struct Place {
+struct ClauseChunk {
   SourceRange range;
   BufferWord buffer;
   const Expr *rank;
@@ -358,7 +358,7 @@ struct Clause {
   // Alias: condition (or null), left, right. Ensures: binders, condition (or null), left == right, or, with `combines`,
   // left == reduce(right for innerBinders if innerCondition).
   const Expr *condition = nullptr;
-  Place left, right;
+  ClauseChunk left, right;
   llvm::ArrayRef<Binder> binders;
   bool combines = false;
   llvm::ArrayRef<Binder> innerBinders;

@@ -155,4 +155,7 @@ private:
 /// The candidate nearest to `word` by edit distance, or an empty string if none is near enough to suggest.
 std::string nearestName(std::string_view word, const std::vector<std::string> &candidates);
 
+/// Returns "; did you mean 'x'?" for the nearest candidate, or an empty string if none is near or `word` is one letter.
+std::string suggestion(std::string_view word, const std::vector<std::string> &candidates);
+
 } // namespace gc3

@@ -12,7 +12,7 @@ namespace gc3 {
 class SourceManager {
 public:
   /// A line and a column, both from 1; columns count bytes.
-  struct Place {
+  struct LineColumn {
     llvm::StringRef file;
     unsigned line;
     unsigned column;
@@ -23,7 +23,7 @@ public:
   uint32_t add(llvm::StringRef name, llvm::StringRef text);
 
   llvm::StringRef text(SourceRange range) const;
-  Place place(uint32_t offset) const;
+  LineColumn place(uint32_t offset) const;
 
   /// LLVM's printer wants pointers; the range must be valid.
   llvm::SMRange pointers(SourceRange range) const;

@@ -17,7 +17,7 @@ foreach(name IN LISTS SCRIPTS)
   embed(${name} script)
   string(APPEND scripts "    ${script},\n")
 endforeach()
-file(WRITE "${OUT}" "// Made from lib/Emit/html by embed.cmake.\n#include \"PageParts.h\"\n\n"
+file(WRITE "${OUT}" "// Made from lib/Emit/html by embed.cmake.\n#include \"PageData.h\"\n\n"
   "static const llvm::StringRef scripts[] = {\n${scripts}};\n\n"
   "llvm::StringRef gc3::emit::pageTemplate() { return ${page}; }\n"
   "llvm::StringRef gc3::emit::pageStyle() { return ${style}; }\n"

@@ -29,7 +29,7 @@ static void askAll(const Program &program, Counts &counts) {
   ASSERT_TRUE(execution.run()) << test::text(program);
   HappensBefore happensBefore(program, connections, RankOrders(program, execution.takeOrder()), ~uint64_t(0));
   test::AllPairs allPairs(program);
-  auto ask = [&](Place a, Place b) {
+  auto ask = [&](StepOfBlock a, StepOfBlock b) {
     bool before = allPairs.isBefore(a.block, a.step, b.block, b.step);
     ++(before ? counts.ordered : counts.unordered);
     ASSERT_EQ(happensBefore.ask(a, b), before ? HappensBefore::Ordered : HappensBefore::Unordered)

@@ -61,7 +61,7 @@ TEST(MscclCut, messagesOfOneSlotAlwaysEnd) {
     uint32_t slots = 1 + i % 2;
     ir::Program program = *schedule::schedule(pieces, {.fifoSlots = slots}, diags);
     for (const ir::Step &step : program.steps)
-      EXPECT_TRUE(step.count == 1 || !(ir::sends(step.opcode) || ir::receives(step.opcode)));
+      EXPECT_TRUE(step.count == 1 || !(sends(step.opcode) || receives(step.opcode)));
     verify::Verdict verdict = verify::verify(program, {.exact = true});
     ASSERT_TRUE(verdict.holds()) << verdict.findings.front().message << test::text(chunks);
     ASSERT_EQ(test::runInRandomOrder(program, slots, random), "") << test::text(chunks);

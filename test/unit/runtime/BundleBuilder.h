@@ -4,7 +4,7 @@
 
 #include "Bundle_generated.h"
 #include "bundle/Container.h"
-#include "bundle/Opcode.h"
+#include "gc3/Common/Opcode.h"
 
 #include <cstdint>
 #include <functional>
@@ -14,7 +14,7 @@
 
 namespace gc3::test {
 
-using bundle::Opcode;
+using common::Opcode;
 
 /// A slot of a buffer: 0 input, 1 output, 2 + k scratch.
 struct Slot {
@@ -22,13 +22,13 @@ struct Slot {
   uint32_t index = 0;
 };
 inline Slot in(uint32_t index) {
-  return {bundle::inputBuffer, index};
+  return {common::inputBuffer, index};
 }
 inline Slot out(uint32_t index) {
-  return {bundle::outputBuffer, index};
+  return {common::outputBuffer, index};
 }
 inline Slot scratch(uint32_t index, uint8_t buffer = 0) {
-  return {static_cast<uint8_t>(bundle::firstScratchBuffer + buffer), index};
+  return {static_cast<uint8_t>(common::firstScratchBuffer + buffer), index};
 }
 
 struct Step {

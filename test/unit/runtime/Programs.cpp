@@ -42,9 +42,12 @@ ProgramSpec ringAllReduce(uint32_t ranks, bool aliased, uint32_t subdivision) {
     Block block;
     auto slot = [&](uint32_t chunk) { return chunk % ranks * subdivision; };
     auto add = [&](Opcode opcode, uint32_t chunk) {
-      const bundle::OpcodeTraits &needs = bundle::traits(opcode);
-      block.steps.push_back(
-          {opcode, needs.reads ? in(slot(chunk)) : Slot{}, needs.writes ? out(slot(chunk)) : Slot{}, subdivision, {}});
+      const common::OpcodeTraits &needs = common::traits(opcode);
+      block.steps.push_back({opcode,
+                             needs.readsSrc ? in(slot(chunk)) : Slot{},
+                             needs.writesDst ? out(slot(chunk)) : Slot{},
+                             subdivision,
+                             {}});
     };
     if (ranks == 1) {
       if (!aliased)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "TraceCheck.h"
 
-#include "bundle/Opcode.h"
 #include "core/HappensBefore.h"
+#include "gc3/Common/Opcode.h"
 
 #include <algorithm>
 #include <cmath>
@@ -67,7 +67,7 @@ public:
 private:
   std::string compare(const TraceEvent &event, const bundle::fbs::ThreadBlock &block,
                       const bundle::fbs::Instruction &instruction) const {
-    const auto &does = bundle::traits(static_cast<bundle::Opcode>(instruction.opcode()));
+    const auto &does = common::traits(static_cast<common::Opcode>(instruction.opcode()));
     std::map<std::string, std::string> expected = {{"step", event.arguments.at("step")},
                                                    {"tile", event.arguments.at("tile")},
                                                    {"call", call.arguments.at("call")},

@@ -50,7 +50,7 @@ struct Analysed {
     bool operator==(const InPlace &) const = default;
   };
   InPlace inPlace(uint32_t rank) {
-    gc3::core::StandardCollective standard = *gc3::core::findStandard(program->info().collective()->str());
+    gc3::common::StandardCollective standard = *gc3::common::findStandard(program->info().collective()->str());
     transfers = std::make_unique<Transfers>(Transfers::inPlace(*program, HappensBefore(*program), standard));
     return {transfers->staged(rank)->runs, transfers->staged(rank)->readers, sends(rank)};
   }

@@ -24,9 +24,9 @@ BruteForce::BruteForce(const topology::Topology &topology, const algorithm::Dema
   std::map<std::pair<std::vector<uint32_t>, std::vector<uint32_t>>, std::vector<uint32_t>> classes;
   for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk) {
     std::vector<uint32_t> sources, targets;
-    for (const algorithm::Place &source : demand.sourcesOf(chunk))
+    for (const algorithm::BufferChunk &source : demand.sourcesOf(chunk))
       sources.push_back(source.rank);
-    for (const algorithm::Place &target : demand.targetsOf(chunk))
+    for (const algorithm::BufferChunk &target : demand.targetsOf(chunk))
       targets.push_back(target.rank);
     // Ranks that there are not have their contributions where they are wanted.
     uint32_t places = targets[0] * 0b01010101;
@@ -44,7 +44,7 @@ BruteForce::BruteForce(const topology::Topology &topology, const algorithm::Dema
 
 uint32_t BruteForce::hopsLeft(uint32_t chunk, const State &state) const {
   uint32_t most = 0;
-  for (const algorithm::Place &target : demand.targetsOf(chunk)) {
+  for (const algorithm::BufferChunk &target : demand.targetsOf(chunk)) {
     uint32_t nearest = isSum(chunk) ? 0 : topology.ranks;
     for (uint32_t rank = 0; rank < topology.ranks; ++rank)
       if (isSum(chunk) && partOn(rank, state[chunk]) != 0)
@@ -122,7 +122,7 @@ void BruteForce::sendOver(uint32_t link, uint32_t room, uint32_t firstChunk, uin
 bool BruteForce::canSend(uint32_t chunk, uint32_t link, uint32_t steps, const State &now, const State &next) const {
   const auto [from, to] = std::pair(topology.links[link].from, topology.links[link].to);
   bool isOfUse = false;
-  for (const algorithm::Place &target : demand.targetsOf(chunk))
+  for (const algorithm::BufferChunk &target : demand.targetsOf(chunk))
     isOfUse |= hops[to][target.rank] < steps && (isSum(chunk) || (now[chunk] >> target.rank & 1) == 0);
   if (!isOfUse || !isSum(chunk))
     return isOfUse && (now[chunk] >> from & 1) != 0 && (next[chunk] >> to & 1) == 0;

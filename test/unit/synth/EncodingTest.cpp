@@ -3,7 +3,7 @@
 #include "BruteForce.h"
 #include "SolvePlainly.h"
 #include "Task.h"
-#include "gc3/IR/StandardCollective.h"
+#include "gc3/Common/StandardCollective.h"
 #include <random>
 
 using namespace gc3;
@@ -43,7 +43,7 @@ topology::Topology randomTopology(Random &random) {
 
 Task randomTask(Random &random, const std::string &collective, const topology::Topology &topology) {
   const uint32_t unit = chunkUnit(collective, topology.ranks), most = 5 - topology.ranks;
-  const uint32_t root = ir::findStandard(collective)->hasRoot() ? random.below(topology.ranks) : 0;
+  const uint32_t root = common::findStandard(collective)->hasRoot() ? random.below(topology.ranks) : 0;
   std::string error;
   return makeTask(topology, {collective, unit * (1 + random.below(most)), root}, error).value();
 }

@@ -259,7 +259,7 @@ TEST(Greedy, SomeTargets) {
       some.targets.clear();
       some.targetBegin = {0};
       for (uint32_t chunk = 0; chunk < some.chunks(); ++chunk) {
-        for (const Place &target : problem.demand.targetsOf(chunk))
+        for (const BufferChunk &target : problem.demand.targetsOf(chunk))
           if (random() % 3 == 0)
             some.targets.push_back(target);
         some.targetBegin.push_back(static_cast<uint32_t>(some.targets.size()));

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The instructions of GC3-IR as a bundle stores them (GC3 section 4.2), and what each of them needs.
+// The eight instructions of GC3-IR (GC3 section 4.2) and their operands. Compiler, bundles and runtime share this table.
 #pragma once
 
 #include <cstdint>
 
-namespace gc3::bundle {
+namespace gc3::common {
 
-/// What one step does. Both slots of a step are local to the rank that runs it.
+/// The instruction of a step. Both slots of a step are local to its rank. Bundles store the numbers.
 enum class Opcode : uint8_t {
   Send = 0,               ///< reads src, sends it
   Recv = 1,               ///< dst = received
@@ -20,16 +20,17 @@ enum class Opcode : uint8_t {
 
 inline constexpr unsigned opcodeCount = 8;
 
-/// What a step needs. Indexed by opcode.
+/// Operands of an instruction.
 struct OpcodeTraits {
-  const char *name; ///< as GC3-IR text spells it
+  const char *name; ///< in GC3-IR text
   bool receives;
   bool sends;
-  bool reads;  ///< names a source
-  bool writes; ///< names a destination
-  bool reduces;
+  bool readsSrc;  ///< names a source
+  bool writesDst; ///< names a destination
+  bool reduces;   ///< combines two values
 };
 
+/// Indexed by opcode.
 inline constexpr OpcodeTraits opcodeTraits[opcodeCount] = {
     {"send", false, true, true, false, false}, {"recv", true, false, false, true, false},
     {"copy", false, false, true, true, false}, {"reduce", false, false, true, true, true},
@@ -43,11 +44,32 @@ constexpr bool isKnownOpcode(uint8_t value) {
 constexpr const OpcodeTraits &traits(Opcode opcode) {
   return opcodeTraits[static_cast<uint8_t>(opcode)];
 }
+constexpr const char *name(Opcode opcode) {
+  return traits(opcode).name;
+}
+constexpr bool receives(Opcode opcode) {
+  return traits(opcode).receives;
+}
+constexpr bool sends(Opcode opcode) {
+  return traits(opcode).sends;
+}
+constexpr bool readsSrc(Opcode opcode) {
+  return traits(opcode).readsSrc;
+}
+constexpr bool writesDst(Opcode opcode) {
+  return traits(opcode).writesDst;
+}
+constexpr bool reduces(Opcode opcode) {
+  return traits(opcode).reduces;
+}
+/// Reads dst as well as writing it.
+constexpr bool combinesIntoDst(Opcode opcode) {
+  return opcode == Opcode::Reduce;
+}
 
-/// Buffer numbers of an instruction's src_buffer and dst_buffer.
+/// Buffer numbers of a step's source and destination.
 inline constexpr uint8_t inputBuffer = 0;
 inline constexpr uint8_t outputBuffer = 1;
 inline constexpr uint8_t firstScratchBuffer = 2;
-inline constexpr uint32_t maxScratchBuffers = 256 - firstScratchBuffer;
 
-} // namespace gc3::bundle
+} // namespace gc3::common

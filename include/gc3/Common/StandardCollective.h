@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// The collectives of std/collectives.gc3 that the C API calls by name. Compiler and runtime share this table.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace gc3::common {
+
+/// Number of blocks in a buffer, and the ranks that have the buffer: all, or the root.
+enum class Blocks : uint8_t { One, PerRank, OneOnRoot, PerRankOnRoot };
+
+constexpr bool isWide(Blocks blocks) {
+  return blocks == Blocks::PerRank || blocks == Blocks::PerRankOnRoot;
+}
+constexpr bool isOnRoot(Blocks blocks) {
+  return blocks == Blocks::OneOnRoot || blocks == Blocks::PerRankOnRoot;
+}
+
+struct StandardCollective {
+  const char *name;
+  Blocks input;
+  Blocks output;
+  bool reduces; ///< each output block is a sum over all ranks; false: a block of one rank's input
+
+  constexpr bool hasRoot() const { return isOnRoot(input) || isOnRoot(output); }
+  /// The larger buffer has a block per rank.
+  constexpr bool isBlockwise() const { return isWide(input) || isWide(output); }
+  /// One buffer has a block per rank, the other a single block. In place, the small buffer is part of the large one.
+  constexpr bool hasParts() const { return isWide(input) != isWide(output); }
+  /// Elements from the start of the send buffer to the start of the receive buffer, for a rank in place. `count` is the
+  /// number of elements in a block.
+  constexpr int64_t inPlaceOffset(uint32_t rank, uint64_t count) const {
+    const auto part = static_cast<int64_t>(rank * count);
+    if (!hasParts())
+      return 0;
+    return isWide(input) ? part : -part;
+  }
+};
+
+inline constexpr StandardCollective standardCollectives[] = {
+    {"allreduce", Blocks::One, Blocks::One, true},          {"allgather", Blocks::One, Blocks::PerRank, false},
+    {"reduce_scatter", Blocks::PerRank, Blocks::One, true}, {"alltoall", Blocks::PerRank, Blocks::PerRank, false},
+    {"broadcast", Blocks::OneOnRoot, Blocks::One, false},   {"reduce", Blocks::One, Blocks::OneOnRoot, true},
+    {"gather", Blocks::One, Blocks::PerRankOnRoot, false},  {"scatter", Blocks::PerRankOnRoot, Blocks::One, false},
+};
+
+/// Returns the standard collective of that name, or null.
+constexpr const StandardCollective *findStandard(std::string_view name) {
+  for (const StandardCollective &standard : standardCollectives)
+    if (name == standard.name)
+      return &standard;
+  return nullptr;
+}
+
+} // namespace gc3::common
