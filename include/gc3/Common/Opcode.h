@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The eight instructions of GC3-IR (GC3 section 4.2) and their operands. Compiler, bundles and runtime share this table.
+// The eight instructions of GC3-IR (GC3 section 4.2) and their operands. Compiler and runtime share this table.
 #pragma once
 
 #include <cstdint>
