@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Groups: calls noted per thread, then run: those of NCCL communicators as a comm::CallGroup, those of ranks that share
 // a GPU in their order, those on CPUs in rounds. In a round every communicator that still has calls makes its next one.
-// The thread arrives with all of them before it waits for any, so that threads can note the calls of different worlds in
-// different orders. Linear in the calls.
+// The thread arrives with all of them before it waits for any, so that threads can note the calls of different worlds
+// in different orders. Linear in the calls.
 #include "api/CallLines.h"
 #include "api/NcclBackend.h"
 #include "core/Log.h"

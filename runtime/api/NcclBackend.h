@@ -17,9 +17,8 @@ public:
   };
   /// A rank of `ncclComm` that has not joined, with the CUDA runtime that this library is linked with and the installed
   /// NCCL.
-  static core::Result<std::shared_ptr<comm::Communicator>> create(ncclapi::Comm ncclComm,
-                                                                  std::shared_ptr<const bundle::BundleFile> file,
-                                                                  const cuda::Options &options);
+  static core::Result<std::shared_ptr<comm::Communicator>>
+  create(ncclapi::Comm ncclComm, std::shared_ptr<const bundle::BundleFile> file, const cuda::Options &options);
   /// Has all ranks join, and writes the handles of those that do. Returns the first error; one that a rank has found
   /// itself precedes those that it has from other ranks, which say less.
   static core::Outcome join(std::span<const Init> inits);

@@ -116,8 +116,8 @@ Outcome ChildCommunicator::gather(const void *own, size_t bytes, void *all, cuda
   std::byte *received = sent + roomForOne;
   if (Outcome outcome = cuda::outcomeOf(cuda, cuda.copy(sent, own, bytes, stream), doing); !outcome.ok())
     return outcome;
-  const Result begun = nccl.AllGather(sent, received, bytes, ncclapi::DataType::Int8, get(),
-                                      reinterpret_cast<ncclapi::Stream>(stream));
+  const Result begun =
+      nccl.AllGather(sent, received, bytes, ncclapi::DataType::Int8, get(), reinterpret_cast<ncclapi::Stream>(stream));
   if (Outcome outcome = completeOn(get(), begun, doing); !outcome.ok())
     return outcome;
   if (Outcome outcome = cuda::outcomeOf(cuda, cuda.record(gathered.get(), stream), doing); !outcome.ok())
@@ -138,12 +138,10 @@ Outcome ChildCommunicator::gather(const void *own, size_t bytes, void *all, cuda
 }
 
 /// The color of a team is its first rank.
-Outcome ChildCommunicator::splitByTeam(int rank) {
+Outcome ChildCommunicator::splitByTeam(int rank, const ncclapi::Team &team) {
   const std::string doing = "splitting gc3's communicator by LSA team";
-  const ncclapi::Team team = lsaTeam();
   ncclapi::Config config = childConfig();
-  const Result split =
-      nccl.CommSplit(get(), rank - team.rank * team.stride, team.rank, &writtenForTeam, &config);
+  const Result split = nccl.CommSplit(get(), rank - team.rank * team.stride, team.rank, &writtenForTeam, &config);
   if (Outcome outcome = completeOn(get(), split, doing); !outcome.ok())
     return outcome;
   ofTeam = writtenForTeam;

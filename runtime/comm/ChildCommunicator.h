@@ -7,8 +7,8 @@
 // error that `interrupted` returns, and NCCL can abort a communicator that no thread is inside. Only the split of a
 // parent that blocks waits in NCCL; abort or revocation of the parent ends it.
 //
-// Not thread-safe, except get(), isPending() and isSplitting(): the executor thread of the rank makes all calls, and the
-// helper thread those after the executor has ended.
+// Not thread-safe, except get(), isPending() and isSplitting(): the executor thread of the rank makes all calls, and
+// the helper thread those after the executor has ended.
 #pragma once
 
 #include "cuda/Resources.h"
@@ -60,8 +60,9 @@ public:
     return all;
   }
 
-  /// Creates a communicator for each LSA team, from the child's; all ranks of the child make this call together.
-  core::Outcome splitByTeam(int rank);
+  /// Creates a communicator for each LSA team, from the child's; all ranks of the child make this call together. `team`
+  /// is that of this rank, whose rank in the child is `rank`.
+  core::Outcome splitByTeam(int rank, const ncclapi::Team &team);
 
   /// Waits until NCCL has completed a call on the child that returned `result`. Returns its error, after `doing`. What
   /// NCCL writes must stay where it is until then, or until abort().

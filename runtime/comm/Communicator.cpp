@@ -155,8 +155,7 @@ void Communicator::awaitLoad() {
   Lock lock(mutex);
   const Patience limit{0, setup->options.timeoutMs};
   if (!await(lock, limit, [this] { return !request || phase != Phase::Ready; }))
-    failNow({gc3Timeout,
-             "after " + std::to_string(limit.failAfterMs) + " ms not all ranks have loaded the program"});
+    failNow({gc3Timeout, "after " + std::to_string(limit.failAfterMs) + " ms not all ranks have loaded the program"});
 }
 
 const cuda::GpuProgram *Communicator::loaded(uint32_t program, Outcome &refusal) const {

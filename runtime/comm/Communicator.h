@@ -80,13 +80,13 @@ public:
   /// Calls fail from now on, with `why`, unless there is an earlier error.
   void fail(const core::Outcome &why);
 
-  /// Begins the end, and if `waits`, waits until everything is released, which other ranks can delay. No call comes any longer. A failed communicator is
-  /// aborted instead. False: the application's communicator must not be touched, since another thread has aborted it
-  /// meanwhile, or NCCL still creates its child.
+  /// Begins the end, and if `waits`, waits until everything is released, which other ranks can delay. No call comes any
+  /// longer. A failed communicator is aborted instead. False: the application's communicator must not be touched, since
+  /// another thread has aborted it meanwhile, or NCCL still creates its child.
   bool finalize(bool waits);
-  /// Ends what runs. Does not wait. No call on the application's communicator begins from here on. True: the executor is
-  /// in NCCL's split of it. Then the application's communicator must be revoked, and awaitSplit() must return, before
-  /// NCCL may free it.
+  /// Ends what runs. Does not wait. No call on the application's communicator begins from here on. True: the executor
+  /// is in NCCL's split of it. Then the application's communicator must be revoked, and awaitSplit() must return,
+  /// before NCCL may free it.
   bool abort();
   void awaitSplit();
 
@@ -137,7 +137,8 @@ private:
   ChildCommunicator child;
   std::unique_ptr<GpuRank> gpu; ///< null once released, after which no call and no executor uses it
 
-  mutable std::mutex mutex; ///< guards what follows; not held during calls of CUDA or NCCL, except queries of the parent
+  mutable std::mutex
+      mutex; ///< guards what follows; not held during calls of CUDA or NCCL, except queries of the parent
   std::condition_variable changed;
   Phase phase = Phase::Unready;
   core::Outcome error;   ///< the first

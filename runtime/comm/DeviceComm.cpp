@@ -33,8 +33,7 @@ ncclapi::Result DeviceComm::create(uint32_t signals) {
 Outcome DeviceComm::publish(cuda::Stream stream) {
   const std::string doing = "copying a device communicator";
   exists = true;
-  Outcome outcome =
-      outcomeOf(*cuda, cuda->copy(deviceCopy.get(), hostCopy.get(), part->commBytes, stream), doing);
+  Outcome outcome = outcomeOf(*cuda, cuda->copy(deviceCopy.get(), hostCopy.get(), part->commBytes, stream), doing);
   return outcome.ok() ? outcomeOf(*cuda, cuda->synchronize(stream), doing) : outcome;
 }
 

@@ -47,6 +47,8 @@ void GpuRank::awaitIdle() const {
 }
 
 void GpuRank::forgetNccl() {
+  if (recorder)
+    recorder->collect();
   if (loading)
     loading->window.forget();
   deviceComm.forget();

@@ -149,7 +149,7 @@ private:
   std::vector<Window> windows; ///< by piece of the pool
   const gin::Part *part = nullptr;
   DeviceComm deviceComm;
-  plan::ConnectionPool::Parts parts; ///< by window and rank
+  plan::ConnectionPool::Parts parts;      ///< by window and rank
   std::unique_ptr<Loading> loading;       ///< the program that is being loaded; NCCL writes to it
   std::optional<cuda::Recorder> recorder; ///< destroyed first, since it refers to programs
 };

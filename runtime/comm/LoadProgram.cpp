@@ -19,8 +19,8 @@ Outcome GpuRank::reserve() {
   loading->parts = parts;
   loading->onGpu = std::make_unique<cuda::GpuProgram>(
       cuda, runner.room(), *entry.loaded, core::RankRange{rank(), rank() + 1}, entry.sizes,
-      entry.overNetwork ? part->interpreters : interpretersOf(cuda),
-      setup.options.tuned(entry.sizes.protocol).threads, table->blocksBeside(rank()));
+      entry.overNetwork ? part->interpreters : interpretersOf(cuda), setup.options.tuned(entry.sizes.protocol).threads,
+      table->blocksBeside(rank()));
   if (Outcome outcome = loading->onGpu->reserve(setup.options.timeoutMs != 0); !outcome.ok())
     return outcome;
   if (loading->pool->pieces() == pool->pieces())
@@ -47,7 +47,7 @@ Outcome GpuRank::agree() {
     loading->windowless |= theirs.windowless != 0;
     if (loading->outcome.ok() && theirs.code != gc3Success)
       loading->outcome = {static_cast<gc3Result_t>(theirs.code),
-                         "rank " + std::to_string(r) + " could not load it: " + theirs.why};
+                          "rank " + std::to_string(r) + " could not load it: " + theirs.why};
   }
   return {};
 }
@@ -69,7 +69,7 @@ Outcome GpuRank::registerInTeam() {
     return outcome;
   if (!loading->outcome.ok() || !loading->windowless)
     return {};
-  loading->outcome = child.splitByTeam(self.rank);
+  loading->outcome = child.splitByTeam(self.rank, team);
   if (Outcome outcome = agree(); !outcome.ok() || !loading->outcome.ok())
     return outcome;
   loading->window.moveTo(child.ofWindows());
@@ -111,7 +111,7 @@ Outcome GpuRank::connect() {
   const plan::NetworkRoute network = this->network();
   const bool overNetwork = table->entry(loading->program).overNetwork;
   return loading->onGpu->write({*loading->pool, loading->numbers, loading->parts, overNetwork ? &network : nullptr},
-                              runner.stream());
+                               runner.stream());
 }
 
 const cuda::GpuProgram *GpuRank::keep() {
@@ -150,8 +150,7 @@ GpuRank::Loaded GpuRank::load(uint32_t program, const Outcome &soFar) {
   if (loading->outcome.ok())
     loaded.program = keep();
   else
-    loaded.refusal = {loading->outcome.code,
-                      programName(program) + " could not be loaded: " + loading->outcome.text};
+    loaded.refusal = {loading->outcome.code, programName(program) + " could not be loaded: " + loading->outcome.text};
   loading.reset();
   return loaded;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Room for thread blocks on GPUs that ranks share, which NCCL allows from 2.30 on. A kernel keeps its blocks until it
-// ends, and a rank can be calls ahead of its neighbours. So each rank can be in any program, and the blocks of all ranks
-// must fit at the same time, or a rank waits for a block that has no room to run.
+// ends, and a rank can be calls ahead of its neighbours. So each rank can be in any program, and the blocks of all
+// ranks must fit at the same time, or a rank waits for a block that has no room to run.
 #pragma once
 
 #include "comm/RankInfo.h"
@@ -22,7 +22,8 @@ public:
   uint32_t beside(uint32_t r) const { return ofGpu[gpus[r]] - ranks[r].most; }
 
 private:
-  static constexpr size_t kinds = kernel::protocolCount + 1; ///< of kernels: one for each protocol, and one over the network
+  static constexpr size_t kinds =
+      kernel::protocolCount + 1; ///< of kernels: one for each protocol, and one over the network
   struct Demand {
     std::array<uint32_t, kinds> byKind{}; ///< the most blocks that a program has
     uint32_t most = 0;                    ///< of all kinds

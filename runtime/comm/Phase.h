@@ -33,12 +33,13 @@ inline constexpr Transition transitions[] = {
     {Phase::Ready, Phase::Draining},   // finalized or destroyed
     {Phase::Draining, Phase::Closing}, // the last call has ended
     {Phase::Closing, Phase::Closed},   // everything is released
-    {Phase::Unready, Phase::Failed},   {Phase::Forming, Phase::Failed},   {Phase::Joining, Phase::Failed},
-    {Phase::Ready, Phase::Failed},     {Phase::Draining, Phase::Failed},
-    {Phase::Unready, Phase::Aborted},  {Phase::Forming, Phase::Aborted},  {Phase::Joining, Phase::Aborted},
-    {Phase::Ready, Phase::Aborted},    {Phase::Draining, Phase::Aborted}, {Phase::Closing, Phase::Aborted},
-    {Phase::Failed, Phase::Aborted},   // aborted or destroyed
-    {Phase::Aborted, Phase::Closed},   // kernels have ended, everything is released
+    {Phase::Unready, Phase::Failed},   {Phase::Forming, Phase::Failed},
+    {Phase::Joining, Phase::Failed},   {Phase::Ready, Phase::Failed},
+    {Phase::Draining, Phase::Failed},  {Phase::Unready, Phase::Aborted},
+    {Phase::Forming, Phase::Aborted},  {Phase::Joining, Phase::Aborted},
+    {Phase::Ready, Phase::Aborted},    {Phase::Draining, Phase::Aborted},
+    {Phase::Closing, Phase::Aborted},  {Phase::Failed, Phase::Aborted}, // aborted or destroyed
+    {Phase::Aborted, Phase::Closed},                                    // kernels have ended, everything is released
 };
 
 constexpr bool mayFollow(Phase from, Phase to) {
@@ -48,7 +49,7 @@ constexpr bool mayFollow(Phase from, Phase to) {
 
 /// For messages.
 constexpr const char *nameOf(Phase phase) {
-  constexpr const char *names[phaseCount] = {"unready",  "forming", "joining", "ready",  "draining",
+  constexpr const char *names[phaseCount] = {"unready", "forming", "joining", "ready",  "draining",
                                              "closing", "closed",  "failed",  "aborted"};
   return names[static_cast<uint8_t>(phase)];
 }

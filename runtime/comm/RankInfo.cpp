@@ -93,7 +93,8 @@ static std::string torn(const core::Program &program, std::span<const RankInfo> 
 }
 
 Protocol protocolOf(const core::Program &program, std::span<const RankInfo> ranks) {
-  const bool replaced = ranks[0].simple != 0 || !unreachablePair(program, ranks).empty() || !torn(program, ranks).empty();
+  const bool replaced =
+      ranks[0].simple != 0 || !unreachablePair(program, ranks).empty() || !torn(program, ranks).empty();
   return replaced ? Protocol::Simple : static_cast<Protocol>(program.info().protocol());
 }
 

@@ -27,8 +27,8 @@ public:
   core::Result<bool> isWindow() const;
   /// Deregisters the part, so that it can be registered with another communicator, of the LSA team's ranks.
   void moveTo(ncclapi::Comm another);
-  /// The addresses of the parts of the LSA team's `count` ranks, as NCCL has them. gc3InvalidUsage: the communicator has
-  /// no windows.
+  /// The addresses of the parts of the LSA team's `count` ranks, as NCCL has them. gc3InvalidUsage: the communicator
+  /// has no windows.
   core::Result<std::vector<std::byte *>> locate(int count, cuda::Stream stream) const;
   /// The same, with the address at which it was allocated for this rank's part, whose rank in the team is `own`.
   core::Result<std::vector<std::byte *>> resolve(int own, int count, cuda::Stream stream) const;

@@ -52,8 +52,6 @@ public:
   /// By block: what it says (kernel::KernelArgs::running), if somebody watches.
   std::span<const uint64_t> running() const;
 
-  void abandon() { memory.abandon(), runningWords.abandon(); } ///< it is never given back
-
   const core::LoadedProgram &loaded() const { return program; }
   const plan::SlotSizes &slotSizes() const { return sizes; }
   core::RankRange ranks() const { return image.ranks(); }

@@ -224,16 +224,6 @@ Outcome Recorder::finish(Stream stream) {
   return outcome;
 }
 
-void Recorder::abandon() {
-  rings.abandon();
-  copies.abandon();
-  for (Captured &call : captured) {
-    call.ring.abandon();
-    call.copy.abandon();
-  }
-  captured.clear();
-}
-
 void Recorder::noteOldest() {
   for (uint32_t rank = ranks.first; rank < ranks.end; ++rank)
     noteRank(flights.front().notes, rank);

@@ -27,7 +27,7 @@ public:
 
   Recorder(const Cuda &cuda, trace::TraceFile &file, core::RankRange ranks, uint64_t mostKept = mostRecords)
       : cuda(cuda), ranks(ranks), most(mostKept), timeline(file, ranks) {}
-  /// Notes captured calls: no replay is under way, or it was abandoned.
+  /// Notes captured calls. No replay is under way.
   ~Recorder();
   Recorder(const Recorder &) = delete;
   Recorder &operator=(const Recorder &) = delete;
@@ -47,8 +47,6 @@ public:
   /// Waits for the stream and notes its calls. Here, nothing else may be waited for: a kernel may have to be stopped by
   /// somebody.
   core::Outcome finish(Stream stream);
-  /// Gives nothing back, ever: kernels on their way may use it.
-  void abandon();
 
   std::mutex oneCall; ///< of enqueue() and finish() together
 

@@ -81,9 +81,4 @@ Outcome CallMemory::reserve(size_t bytes, std::byte *&memory) {
   return {};
 }
 
-void CallMemory::abandon() {
-  onGpu.abandon();
-  onHost.abandon();
-}
-
 } // namespace gc3::cuda

@@ -41,8 +41,6 @@ public:
       (cuda->*GiveBack)(handle);
   }
   Handle get() const { return handle; }
-  /// It is never given back.
-  void abandon() { handle = nullptr; }
 
 private:
   const Cuda *cuda = nullptr;
@@ -66,10 +64,6 @@ public:
   bool holds(size_t bytes) const { return bytes <= size; }
   core::Outcome grow(const Cuda &cuda, size_t bytes);
   std::byte *data() const { return pieces.empty() ? nullptr : static_cast<std::byte *>(pieces.back().get()); }
-  void abandon() {
-    for (Memory &piece : pieces)
-      piece.abandon();
-  }
 
 private:
   std::vector<Memory> pieces;
@@ -86,7 +80,6 @@ public:
   explicit CallMemory(const Cuda &cuda) : cuda(cuda) {}
   /// So many bytes for the next call; null for none.
   core::Outcome reserve(size_t bytes, std::byte *&memory);
-  void abandon();
 
 private:
   const Cuda &cuda;

@@ -151,7 +151,6 @@ Outcome Runner::begin(const Plan &plan, Stream stream) {
     return outcomeOf(cuda, cuda.await(stream, before), "waiting for the last call of the capture");
   if (!mixesGraphs)
     return {};
-  isInGraphs = true;
   return outcomeOf(cuda, cuda.awaitExternal(stream, lastCall.get()), "having replays wait for the last call");
 }
 
@@ -230,11 +229,6 @@ bool Runner::lookAtBlocks(Watchdog::Clock::time_point now) {
   return false;
 }
 
-Outcome Runner::glance(Watchdog::Clock::time_point now) {
-  lookAtBlocks(now);
-  return broken();
-}
-
 /// CUDA comes last: while an application's thread waits for room in a stream behind a kernel that hangs, CUDA may let
 /// nobody ask anything before that is stopped.
 Outcome Runner::watch(Watchdog::Clock::time_point now) {
@@ -274,15 +268,6 @@ void Runner::addReason(const Outcome &why) {
 void Runner::stop() {
   if (uint32_t *word = published) // else nothing has been prepared that could run
     __atomic_store_n(word, 1, __ATOMIC_RELAXED);
-}
-
-void Runner::abandon() {
-  for (auto &program : programs)
-    program->abandon();
-  memory.abandon();
-  stopWord.abandon();
-  if (isInGraphs)
-    lastCall.abandon();
 }
 
 Outcome Runner::broken() const {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls of the ranks that one GPU runs in one launch, put on streams one after the other: a call is planned, which may
 // refuse it, and then enqueued. Keeps the programs on the GPU, the memory that calls need besides, and the watchdog.
-// One thread at a time, but for stop(), glance(), watch(), patrol(), broken() and breakDown(), which any thread may
+// One thread at a time, but for stop(), watch(), patrol(), broken() and breakDown(), which any thread may
 // call at any time, also while a launch is waited for.
 #pragma once
 
@@ -65,16 +65,10 @@ public:
   /// Looks after the kernels under way: if there is a timeout, one that runs for longer is stopped, also in a replay of
   /// a graph. Not ok: a call has been stopped, or has failed. The connections are in the middle of messages then.
   core::Outcome watch(Watchdog::Clock::time_point now);
-  /// As watch, on threads of which nobody knows whether they use CUDA: without any call of it, which would take memory
-  /// of the first GPU there. Calls that have failed and what a stopped one waited for are left to others.
-  core::Outcome glance(Watchdog::Clock::time_point now);
   /// As watch, on a thread that does nothing else. It uses this GPU from then on.
   void patrol();
   /// Ends the kernels that run and those that will.
   void stop();
-  /// Gives nothing back, ever: kernels on their way may use it.
-  void abandon();
-  void abandonStream() { ownStream.abandon(); }
   /// Why there can't be calls any more, if so.
   core::Outcome broken() const;
   /// From now on there can't be.
@@ -100,8 +94,7 @@ private:
   OwnStream reportStream; ///< nobody waits there for anybody
   PinnedMemory stopWord;
   std::atomic<uint32_t *> published{nullptr}; ///< the stop word, for threads that stop kernels
-  OwnEvent lastCall;       ///< also of replays
-  bool isInGraphs = false; ///< it is
+  OwnEvent lastCall;                          ///< also of replays
   /// Of late, and the last call in each. Nobody tells when one has ended; one that so many others begin within would
   /// lose its order.
   struct Capture {

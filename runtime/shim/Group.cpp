@@ -101,7 +101,7 @@ Result Group::call(const CollectiveCall &call, std::shared_ptr<Communicator> com
   Group single; // without a group of NCCL's around it
   single.deferred.push_back(std::move(made));
   single.joinAndDecide();
-  return single.deferred.empty() ? Result::InvalidUsage
+  return single.deferred.empty()           ? Result::InvalidUsage
          : single.deferred.front().program ? single.runPrograms()
                                            : shim::forward(call);
 }
@@ -136,9 +136,8 @@ void Group::joinAndDecide() {
   for (const Deferred &each : deferred)
     if (!each.isDecided)
       add(Interposer::ofProcess().isCaptured(each.call.stream) ? captured : joining, each.communicator);
-  std::erase_if(joining, [&](const auto &each) {
-    return std::find(captured.begin(), captured.end(), each) != captured.end();
-  });
+  std::erase_if(joining,
+                [&](const auto &each) { return std::find(captured.begin(), captured.end(), each) != captured.end(); });
   comm::joinAll(joining);
   const size_t before = deferred.size();
   for (const auto &each : joining)

@@ -113,7 +113,8 @@ Decision Interposer::decide(Communicator &communicator, const CollectiveCall &ca
       return {0}; // other ranks can run programs, so NCCL can't take over: entering the call returns the error
     return byNccl(status.error.ok() ? communicator.refusal().text : status.error.text);
   }
-  if (const comm::Phase phase = communicator.status().phase; phase != comm::Phase::Ready && phase != comm::Phase::Failed)
+  if (const comm::Phase phase = communicator.status().phase;
+      phase != comm::Phase::Ready && phase != comm::Phase::Failed)
     return byNccl(communicator.status().error.text);
   if (const std::string_view never = whyNever(call, communicator.ranks()); !never.empty())
     return byNccl(std::string(never));

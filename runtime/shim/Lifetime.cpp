@@ -17,8 +17,8 @@ static bool finalize(Comm comm, bool waits) {
   return !communicator || communicator->finalize(waits);
 }
 
-/// Before NCCL ends what runs on a communicator: ends what gc3 runs on it. Null if there is nothing to end. NCCL does not
-/// wait for a thread that splits the communicator before it frees that, so the split is ended first.
+/// Before NCCL ends what runs on a communicator: ends what gc3 runs on it. Null if there is nothing to end. NCCL does
+/// not wait for a thread that splits the communicator before it frees that, so the split is ended first.
 static std::shared_ptr<Communicator> abort(Comm comm) {
   Group::ofThisThread().dropCallsOn(comm);
   std::shared_ptr<Communicator> communicator = Interposer::ofProcess().find(comm);

@@ -117,8 +117,8 @@ TEST(Comm, ProgramsShareConnections) {
   FakeCuda fake;
   FakeNccl nccl(fake);
   CommWorld world(fake, nccl,
-                 {ringAllReduce(3, false), plainRingAllReduce(3), allToAll(3, 2),
-                  under(kernel::Protocol::LL, ringAllReduce(3, false))});
+                  {ringAllReduce(3, false), plainRingAllReduce(3), allToAll(3, 2),
+                   under(kernel::Protocol::LL, ringAllReduce(3, false))});
   const uint64_t before = nccl.windowsMade;
   EXPECT_EQ(world.run(0, {}), "");
   EXPECT_EQ(nccl.windowsMade, before + 3) << "the ring's connections, on each rank";
@@ -142,7 +142,7 @@ TEST(Comm, RanksTakeTurns) {
   std::vector<comm::CallGroup::Call> calls;
   for (size_t rank : {0, 0, 0, 1, 1, 2, 1, 2, 2})
     calls.push_back(world.part(rank, buffers.requests[rank]));
-  comm::run(calls, world.nccl);
+  comm::CallGroup::run(calls);
   std::vector<cuda::Stream> turns;
   for (int turn = 0; turn < 3; ++turn)
     turns.insert(turns.end(), world.streams.begin(), world.streams.end());
@@ -160,12 +160,12 @@ TEST(Comm, GraphsReplay) {
     std::vector<comm::CallGroup::Call> calls;
     for (size_t rank = 0; rank < 3; ++rank)
       calls.push_back(world.part(rank, buffers.requests[rank]));
-    comm::run(calls, world.nccl);
+    comm::CallGroup::run(calls);
     return calls;
   };
   fake.captured = true;
   for (const comm::CallGroup::Call &call : callAll()) {
-    EXPECT_TRUE(call.declined);
+    EXPECT_TRUE(call.isDeclined);
     EXPECT_EQ(call.outcome.text, "program '" + world.names[0] +
                                      "' can't be loaded while the stream is captured: make such a call once before");
   }

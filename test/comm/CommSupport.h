@@ -49,9 +49,53 @@ inline void abort(const std::shared_ptr<comm::Communicator> &communicator) {
   communicator->abort();
   comm::Registry::ofProcess().reap(communicator, false);
 }
-/// Waits until the registry has released all that has ended.
-inline void awaitClosed() {
-  EXPECT_TRUE(comm::Registry::ofProcess().awaitClosed(std::chrono::seconds(60)));
+/// Ends all ranks of a communicator, and waits until the registry has released them.
+inline void endAll(std::vector<std::shared_ptr<comm::Communicator>> &ranks) {
+  for (const auto &rank : ranks)
+    rank->finalize(false); // before any is waited for
+  for (const auto &rank : ranks)
+    end(rank);
+  for (const auto &rank : ranks) {
+    while (!rank->isClosed())
+      std::this_thread::yield();
+  }
+  ranks.clear();
+  comm::Registry::ofProcess().remove(nullptr); // sweeps
+}
+
+/// Has ranks join, each with its setup, and ends them. By rank: why it can't run programs; a success if it can.
+inline std::vector<core::Outcome> joinedTo(const std::vector<ncclapi::Comm> &comms,
+                                           const std::vector<std::shared_ptr<comm::Setup>> &setups) {
+  std::vector<std::shared_ptr<comm::Communicator>> ranks;
+  for (size_t rank = 0; rank < setups.size(); ++rank) {
+    ranks.push_back(std::make_shared<comm::Communicator>(setups[rank], comms[rank], comm::Patience{0, 60'000}));
+    comm::Registry::ofProcess().add(nullptr, ranks.back());
+  }
+  comm::joinAll(ranks);
+  std::vector<core::Outcome> outcomes;
+  for (const auto &rank : ranks) {
+    const core::Outcome error = rank->status().error;
+    outcomes.push_back(error.ok() ? rank->refusal() : error);
+  }
+  endAll(ranks);
+  return outcomes;
+}
+
+/// Calls `condition` until it is true.
+template <typename Condition>
+void awaitThat(Condition condition) {
+  while (!condition())
+    std::this_thread::yield();
+}
+
+/// Waits until a kernel of the rank has been stopped and has reported, and returns the error.
+inline std::string stopped(const comm::Communicator &rank) {
+  std::string text;
+  awaitThat([&] {
+    text = rank.status().error.text;
+    return text.find("was stopped") != std::string::npos;
+  });
+  return text;
 }
 
 class CommWorld {
@@ -78,14 +122,7 @@ public:
     comm::joinAll(ranks);
   }
   ~CommWorld() {
-    for (const auto &rank : ranks) // before any is waited for
-      if (rank)
-        rank->finalize(false);
-    for (const auto &rank : ranks)
-      if (rank)
-        end(rank);
-    ranks.clear();
-    awaitClosed();
+    endAll(ranks);
     for (cuda::Stream stream : streams)
       FakeCuda::table().destroyStream(stream);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Traces of ranks on GPUs of their own: a file for each.
-#include "LsaSweep.h"
+#include "CommSupport.h"
 #include "Programs.h"
 #include "TraceCheck.h"
 #include "TraceSupport.h"
@@ -114,7 +114,7 @@ TEST(CommTrace, CallsAreNotWaitedFor) {
     Loopback::Buffers buffers(fake, trial);
     for (size_t rank : {0, 0, 0, 1, 1, 1}) {
       std::vector<comm::CallGroup::Call> call{world.part(rank, buffers.requests[rank])};
-      comm::run(call, world.nccl);
+      comm::CallGroup::run(call);
       EXPECT_EQ(call[0].outcome.text, "");
       if (rank == 0) {
         EXPECT_FALSE(fake.isIdle(world.streams[0]));
@@ -124,7 +124,7 @@ TEST(CommTrace, CallsAreNotWaitedFor) {
   EXPECT_EQ(checkTrace(paths.merged(), {LoadedSpec(spec).program.get(), {1, 2, 3, 4}, 0, true, false}), "");
 }
 
-/// Of a captured call the last replay, and nothing once ranks were aborted: replays may use the memory still.
+/// A timeline has the last replay of a captured call, also after an abort, since all kernels have ended then.
 TEST(CommTrace, CapturedCalls) {
   for (bool aborts : {false, true}) {
     FakeCuda fake;
@@ -140,25 +140,18 @@ TEST(CommTrace, CapturedCalls) {
       for (size_t rank : {0, 1})
         calls.push_back(world.part(rank, buffers.requests[rank]));
       fake.captured = true;
-      comm::run(calls, world.nccl);
+      comm::CallGroup::run(calls);
       fake.captured = false;
       EXPECT_EQ(calls[0].outcome.text + calls[1].outcome.text, "");
       EXPECT_EQ(world.run(0, {.count = 31}), "");
       fake.replay();
       EXPECT_EQ(world.finish(trial, buffers), "");
-      if (aborts)
-        abortAll(world);
+      for (const auto &rank : world.ranks)
+        if (aborts)
+          abort(rank);
     }
-    const Trace all = paths.merged();
-    if (aborts) {
-      for (const TraceEvent &call : all.find("X", spec.name))
-        EXPECT_NE(call.arguments.at("call"), "2");
-    } else {
-      EXPECT_EQ(checkTrace(all, {LoadedSpec(spec).program.get(), {1, 2, 3}, 0, true, false}), "");
-    }
-    EXPECT_EQ(nccl.leaks(),
-              aborts ? "10 pieces of memory 6 pieces of pinned memory 2 events 2 pieces of symmetric memory 2 nccl "
-                     : "");
+    EXPECT_EQ(checkTrace(paths.merged(), {LoadedSpec(spec).program.get(), {1, 2, 3}, 0, true, false}), "");
+    EXPECT_EQ(nccl.leaks(), "");
   }
 }
 
@@ -189,7 +182,7 @@ TEST(CommTrace, RanksWithNothingToDo) {
     for (size_t rank : {0, 1, 2})
       calls.push_back(world.part(rank, buffers.requests[rank]));
     fake.captured = true;
-    comm::run(calls, world.nccl);
+    comm::CallGroup::run(calls);
     fake.captured = false;
     fake.replay();
     EXPECT_EQ(world.finish(trial, buffers), "");
@@ -210,83 +203,14 @@ TEST(CommTrace, AbortedCallsAreUnfinished) {
     const Trial trial = world.trial(0, {.count = 5});
     Loopback::Buffers buffers(fake, trial);
     std::vector<comm::CallGroup::Call> calls{world.part(0, buffers.requests[0])};
-    comm::run(calls, world.nccl);
-    for (const comm::Joined &rank : world.joined)
-      rank.rank->abort();
+    comm::CallGroup::run(calls);
+    for (const auto &rank : world.ranks)
+      abort(rank);
   }
   const std::vector<TraceEvent> calls = Trace(paths.of(0)).find("X", "ring2_aliased_1");
   ASSERT_EQ(calls.size(), 2u);
   EXPECT_EQ(calls[0].arguments.count("unfinished"), 0u);
   EXPECT_EQ(calls[1].arguments.at("unfinished"), "1");
-}
-
-/// What is told of traces, behind what else there is to say.
-std::string toldOfTraces(const std::string &lines) {
-  std::istringstream all(lines);
-  std::string text;
-  for (std::string line; std::getline(all, line);)
-    if (line.find(" is not traced: ") != std::string::npos ||
-        line.find("not recorded from now on") != std::string::npos)
-      text += "; told: " + brief(line);
-  return text;
-}
-
-// A trace is no reason for a rank not to join; what it adds to a call may fail as the call itself may.
-TEST(CommTrace, EveryCallMayFail) {
-  Sweep without, with;
-  const ProgramSpec spec = ringAllReduce(2, true);
-  without.over([&](FakeCuda &fake) {
-    FakeNccl nccl(fake);
-    return joinAndCall(fake, nccl, {spec}, {.count = 9});
-  });
-  with.over([&](FakeCuda &fake) {
-    FakeNccl nccl(fake);
-    const RankPaths paths(2);
-    testing::internal::CaptureStderr();
-    const std::string came = joinAndCall(fake, nccl, {spec}, {.count = 9}, paths.options());
-    const std::string told = toldOfTraces(testing::internal::GetCapturedStderr());
-    for (uint32_t rank = 0; rank < 2; ++rank)
-      if (std::filesystem::exists(paths.of(rank))) {
-        EXPECT_EQ(Trace(paths.of(rank)).problem, "");
-      }
-    return came + told;
-  });
-  EXPECT_EQ(with.beyond(without), R"(
-CUDA getDevice -> ran; told: gc3: rank # is not traced: asking for the current device [CUDA]
-CUDA allocatePinned -> ran; told: gc3: rank # is not traced: allocating # bytes of pinned memory for a clock [CUDA]
-CUDA launch -> ran; told: gc3: rank # is not traced: launching a kernel [CUDA]
-CUDA synchronize -> ran; told: gc3: rank # is not traced: reading the GPU's clock [CUDA]
-CUDA allocate -> ran; told: gc3: calls are not recorded from now on: allocating # bytes of device memory for a trace [CUDA]
-CUDA allocatePinned -> ran; told: gc3: calls are not recorded from now on: allocating # bytes of pinned memory for a trace [CUDA]
-CUDA setDevice -> ran; told: gc3: rank # is not traced: switching to device # [CUDA]
-NCCL allGather -> broken: gc3SystemError: telling the other ranks [NCCL]; left: 3 memory 2 pinned 1 streams 1 symmetric
-NCCL allGather -> broken: gc3SystemError: telling the other ranks [NCCL]; left: 6 memory 4 pinned 2 streams 2 symmetric
-NCCL groupEnd -> broken: gc3SystemError: closing a group [NCCL]; left: 6 memory 4 pinned 2 streams 2 symmetric
-CUDA getDevice -> broken: gc3UnhandledCudaError: asking for the current device [CUDA]; left: 3 memory 2 pinned 1 streams 1 symmetric
-CUDA record -> broken: gc3UnhandledCudaError: recording an event [CUDA]; left: 3 memory 2 pinned 1 streams 1 symmetric
-CUDA query -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 3 memory 2 pinned 1 streams 1 symmetric
-CUDA copy -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 3 memory 2 pinned 1 streams 1 symmetric
-CUDA synchronize -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 3 memory 2 pinned 1 streams 1 symmetric
-CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA]; left: 3 memory 2 pinned 1 streams 1 symmetric
-NCCL allGather -> broken: gc3SystemError: telling the other ranks [NCCL]; left: 4 memory 2 pinned 1 streams 1 symmetric 1 nccl
-NCCL allGather -> broken: gc3SystemError: telling the other ranks [NCCL]; left: 8 memory 4 pinned 2 streams 2 symmetric 2 nccl
-NCCL groupEnd -> broken: gc3SystemError: closing a group [NCCL]; left: 8 memory 4 pinned 2 streams 2 symmetric 2 nccl
-CUDA getDevice -> broken: gc3UnhandledCudaError: asking for the current device [CUDA]; left: 4 memory 2 pinned 1 streams 1 symmetric 1 nccl
-CUDA record -> broken: gc3UnhandledCudaError: recording an event [CUDA]; left: 4 memory 2 pinned 1 streams 1 symmetric 1 nccl
-CUDA query -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 4 memory 2 pinned 1 streams 1 symmetric 1 nccl
-CUDA copy -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 4 memory 2 pinned 1 streams 1 symmetric 1 nccl
-CUDA synchronize -> broken: gc3UnhandledCudaError: hearing from the other ranks [CUDA]; left: 4 memory 2 pinned 1 streams 1 symmetric 1 nccl
-CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA]; left: 4 memory 2 pinned 1 streams 1 symmetric 1 nccl
-CUDA getDevice -> broken: gc3UnhandledCudaError: asking for the current device [CUDA] / ok; aborted, as others waited; left: 8 memory 4 pinned 2 symmetric 2 nccl
-CUDA setDevice -> broken: gc3UnhandledCudaError: switching to device # [CUDA] / ok; aborted, as others waited; left: 8 memory 4 pinned 2 symmetric 2 nccl
-CUDA await -> broken: gc3UnhandledCudaError: waiting for the last call [CUDA] / ok; aborted, as others waited; left: 8 memory 4 pinned 2 symmetric 2 nccl
-CUDA createEvent -> broken: gc3UnhandledCudaError: creating an event [CUDA] / ok; aborted, as others waited; left: 8 memory 4 pinned 2 symmetric 2 nccl
-CUDA clear -> broken: gc3UnhandledCudaError: clearing a trace [CUDA] / ok; aborted, as others waited; left: 8 memory 4 pinned 2 symmetric 2 nccl
-CUDA copy -> broken: gc3UnhandledCudaError: copying a buffer [CUDA] / ok; aborted, as others waited; left: 8 memory 4 pinned 2 symmetric 2 nccl
-CUDA launch -> broken: gc3UnhandledCudaError: launching the interpreter [CUDA] / ok; aborted, as others waited; left: 8 memory 4 pinned 2 symmetric 2 nccl
-CUDA copy -> broken: gc3UnhandledCudaError: copying a trace [CUDA] / ok
-CUDA capture -> broken: gc3UnhandledCudaError: asking whether the stream is captured [CUDA] / ok; aborted, as others waited; left: 8 memory 4 pinned 2 symmetric 2 nccl
-)");
 }
 
 TEST(CommTrace, NamesOfFiles) {

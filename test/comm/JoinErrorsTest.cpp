@@ -15,7 +15,7 @@ std::vector<comm::CallGroup::Call> callAll(CommWorld &world, const Loopback::Buf
   std::vector<comm::CallGroup::Call> calls;
   for (size_t rank = 0; rank < world.comms.size(); ++rank)
     calls.push_back(world.part(rank, buffers.requests[rank]));
-  comm::run(calls, world.nccl);
+  comm::CallGroup::run(calls);
   return calls;
 }
 
@@ -55,34 +55,36 @@ TEST(CommErrors, OtherVersions) {
   EXPECT_EQ(comm::otherVersion(all), "rank 1 has version 2.1.3 of gc3, and rank 0 has 0.1.0");
 }
 
-/// Over a communicator one of whose ranks is another process, with another gc3.
+/// A communicator of which one rank is another process, with another gc3.
 TEST(CommErrors, ARankOfAnotherVersion) {
   FakeCuda fake;
   FakeNccl nccl(fake);
-  const ncclapi::Nccl nccl = nccl.table();
   const std::vector<ncclapi::Comm> comms = nccl.make(3);
-  const cuda::Cuda &cuda = FakeCuda::table();
-  cuda::Stream stream = nullptr;
-  cuda.createStream(&stream);
-  comm::VersionHandshake older;
-  older.version = 99;
-  older.infoBytes = 64;
-  const comm::Exchange::Head head{0, 1, comm::Exchange::Head::Kind::Message};
-  constexpr size_t size = sizeof head + sizeof older;
-  std::byte *theirs = fake.allocate(4 * size);
-  std::memcpy(theirs, &head, sizeof head);
-  std::memcpy(theirs + sizeof head, &older, sizeof older);
-  nccl.AllGather(theirs, theirs + size, size, ncclapi::DataType::Int8, comms[2],
-                 reinterpret_cast<ncclapi::Stream>(stream));
+  std::thread other([&] {
+    cuda::Cuda cuda = FakeCuda::table();
+    const ncclapi::Nccl table = nccl.table();
+    cuda.setDevice(2);
+    comm::VersionHandshake older;
+    older.version = 99;
+    older.infoBytes = 64;
+    comm::ChildCommunicator child(cuda, table, [] { return core::Outcome{}; });
+    EXPECT_EQ(
+        child.create(comms[2], 2, [&](ncclapi::Result &state) { return table.CommGetAsyncError(comms[2], &state); })
+            .text,
+        "");
+    EXPECT_EQ(child.prepareGathers(3, sizeof older).text, "");
+    cuda::Stream stream = nullptr;
+    cuda.createStream(&stream);
+    EXPECT_EQ(child.gatherEach(older, stream).outcome().text, "");
+    cuda.destroyStream(stream);
+    child.destroy();
+  });
   const comm::ProgramTable::Files files{open({ringAllReduce(3, true)})};
-  for (const comm::Joined &rank : comm::join({cuda, nccl}, {{applicant(comms[0], files), applicant(comms[1], files)}})) {
-    EXPECT_EQ(rank.rank, nullptr);
-    EXPECT_EQ(rank.outcome.code, gc3InvalidUsage);
-    EXPECT_EQ(rank.outcome.text, "rank 2 has version 0.0.99 of gc3, and rank 0 has 0.1.0");
+  for (const core::Outcome &outcome : joinedTo(comms, {setupOf(nccl, files), setupOf(nccl, files)})) {
+    EXPECT_EQ(outcome.code, gc3InvalidUsage);
+    EXPECT_EQ(outcome.text, "rank 2 has version 0.0.99 of gc3, and rank 0 has 0.1.0");
   }
-  EXPECT_TRUE(fake.isIdle(stream));
-  cuda.destroyStream(stream);
-  fake.release(theirs);
+  other.join();
   EXPECT_EQ(nccl.leaks(), "");
 }
 
@@ -98,37 +100,34 @@ TEST(CommErrors, DigestsTellBundlesApart) {
 TEST(CommErrors, RanksWithOtherBundlesOrOptions) {
   FakeCuda fake;
   FakeNccl nccl(fake);
-  const ncclapi::Nccl nccl = nccl.table();
   const std::vector<ncclapi::Comm> comms = nccl.make(3);
   const comm::ProgramTable::Files files{open({ringAllReduce(3, true)})};
-  std::vector<comm::Applicant> applicants(3, applicant(nullptr, files, smallOptions()));
+  std::vector<std::shared_ptr<comm::Setup>> setups;
   for (size_t rank = 0; rank < 3; ++rank)
-    applicants[rank].comm = comms[rank];
+    setups.push_back(setupOf(nccl, files));
   auto expect = [&](const std::string &text) {
-    for (const comm::Joined &rank : comm::join({FakeCuda::table(), nccl}, applicants)) {
-      EXPECT_EQ(rank.rank == nullptr, !text.empty());
-      EXPECT_EQ(rank.outcome.text, text);
-    }
+    for (const core::Outcome &outcome : joinedTo(comms, setups))
+      EXPECT_EQ(outcome.text, text);
   };
   expect("");
-  applicants[1].files = {open({ringAllReduce(3, false)})};
+  setups[1]->files = {open({ringAllReduce(3, false)})};
   expect("rank 1 has other bundles than rank 0");
-  applicants[1].files = files;
-  applicants[2].options.tuning[1].slotBytes = 1024;
+  setups[1]->files = files;
+  setups[2]->options.tuning[1].slotBytes = 1024;
   expect("rank 2 has other FIFO slots than rank 0");
-  applicants[2].options = smallOptions();
-  applicants[0].options.timeoutMs = 1;
+  setups[2]->options = smallOptions();
+  setups[0]->options.timeoutMs = 1;
   expect("rank 1 has other options than rank 0");
-  applicants[0].options.timeoutMs = 0;
-  applicants[1].options.strictLL128 = true;
+  setups[0]->options.timeoutMs = 0;
+  setups[1]->options.strictLL128 = true;
   expect("rank 1 has another GC3_LL128 than rank 0");
-  applicants[1].options.strictLL128 = false;
-  applicants[1].options.tuning[0].threads = 64; // a rank's own business
+  setups[1]->options.strictLL128 = false;
+  setups[1]->options.tuning[0].threads = 64; // a rank's own business
   expect("");
-  applicants[2].options.choice.programs = "allreduce:none";
+  setups[2]->options.choice.programs = "allreduce:none";
   expect("rank 2 has another GC3_PROGRAM than rank 0");
-  applicants[2].options.choice = {};
-  applicants[0].options.choice.tuner = [](const gc3TunerCall_t *, void *) -> int { return gc3TunerBySize; };
+  setups[2]->options.choice = {};
+  setups[0]->options.choice.tuner = [](const gc3TunerCall_t *, void *) -> int { return gc3TunerBySize; };
   expect("rank 1 has no tuner, unlike rank 0");
   EXPECT_EQ(nccl.leaks(), "");
 }
@@ -141,28 +140,26 @@ TEST(CommErrors, ARankThatCannotIsHeardOfByAll) {
   {
     CommWorld world(fake, nccl, {unproven});
     EXPECT_EQ(world.made().find("program 'ring3_aliased_1' was compiled without verification"), 0u);
-    EXPECT_EQ(world.joined[1].rank, nullptr);
-    EXPECT_EQ(world.joined[1].outcome.code, gc3BundleUnproven);
+    EXPECT_EQ(world.ranks[1]->refusal().code, gc3BundleUnproven);
   }
-  const ncclapi::Nccl nccl = nccl.table();
   const std::vector<ncclapi::Comm> comms = nccl.make(2);
   const comm::ProgramTable::Files files{open({ringAllReduce(2, true)})};
-  std::vector<comm::Applicant> both{applicant(comms[0], files), applicant(comms[1], {})};
-  both[1].problem = {gc3NotABundle, "no file"};
+  std::vector<std::shared_ptr<comm::Setup>> both{setupOf(nccl, files), setupOf(nccl, {})};
+  both[1]->problem = {gc3NotABundle, "no file"};
   const auto expect = [&](size_t able, const std::string &text) {
-    const std::vector<comm::Joined> joined = comm::join({FakeCuda::table(), nccl}, both);
-    EXPECT_EQ(joined[able].outcome.text, "rank " + std::to_string(1 - able) + " can't run programs");
-    EXPECT_EQ(joined[1 - able].outcome.text.substr(0, text.size()), text);
+    const std::vector<core::Outcome> joined = joinedTo(comms, both);
+    EXPECT_EQ(joined[able].text, "rank " + std::to_string(1 - able) + " can't run programs");
+    EXPECT_EQ(joined[1 - able].text.substr(0, text.size()), text);
   };
   expect(0, "no file");
-  both[1] = applicant(comms[1], files);
-  both[0].options.tuning[2].threads = 33;
+  both[1] = setupOf(nccl, files);
+  both[0]->options.tuning[2].threads = 33;
   expect(1, "33 threads; a block has a multiple of 32, at most 512");
-  both[0] = applicant(comms[0], files);
-  both[0].options.problem = {gc3InvalidArgument, "GC3_LL128 is 'no'"};
+  both[0] = setupOf(nccl, files);
+  both[0]->options.problem = {gc3InvalidArgument, "GC3_LL128 is 'no'"};
   expect(1, "GC3_LL128 is 'no'");
-  both[0].options.problem = {};
-  both[1].options.choice.programs = "rng";
+  both[0]->options.problem = {};
+  both[1]->options.choice.programs = "rng";
   expect(0, "GC3_PROGRAM: no bundle has 'rng'");
   EXPECT_EQ(nccl.leaks(), "");
 }
@@ -171,19 +168,21 @@ TEST(CommErrors, ARankThatCannotIsHeardOfByAll) {
 TEST(CommErrors, TeamsThatCannotBe) {
   FakeCuda fake;
   FakeNccl nccl(fake);
-  ncclapi::Nccl nccl = nccl.table();
+  ncclapi::Nccl table = nccl.table();
   const comm::ProgramTable::Files files{open({ringAllReduce(2, true)})};
   const std::vector<ncclapi::Comm> comms = nccl.make(2);
   static ncclapi::Team said; // a table's functions have no state
-  nccl.TeamLsa = [](ncclapi::Comm) { return said; };
+  table.TeamLsa = [](ncclapi::Comm) { return said; };
   const std::vector<ncclapi::Team> unsound{
       {0, 0, 1}, {-1, 0, 1}, {1, 1, 1}, {2, -1, 1},      {2, 2, 1},
       {2, 1, 0}, {2, 0, 2},  {3, 0, 1}, {INT_MAX, 0, 1}, {INT_MAX, INT_MAX - 1, INT_MAX}};
   for (const ncclapi::Team &team : unsound) {
     said = team;
-    for (const comm::Joined &rank :
-         comm::join({FakeCuda::table(), nccl}, std::vector{applicant(comms[0], files), applicant(comms[1], files)}))
-      EXPECT_EQ(rank.outcome.text, "NCCL's LSA team is no part of its communicator")
+    const core::Outcome none;
+    const auto setup =
+        std::make_shared<comm::Setup>(comm::Setup{{FakeCuda::table(), table, nullptr}, files, none, smallOptions()});
+    for (const core::Outcome &outcome : joinedTo(comms, {setup, setup}))
+      EXPECT_EQ(outcome.text, "NCCL's LSA team is no part of its communicator")
           << team.ranks << ' ' << team.rank << ' ' << team.stride;
   }
   EXPECT_EQ(nccl.leaks(), "");
@@ -196,7 +195,7 @@ TEST(CommErrors, CommunicatorsWithoutWindows) {
         continue;
       FakeCuda fake;
       FakeNccl nccl(fake);
-      nccl.nccl = kind;
+      nccl.windows = kind;
       nccl.version = version;
       {
         CommWorld world(fake, nccl, {ringAllReduce(3, true)});
@@ -205,9 +204,9 @@ TEST(CommErrors, CommunicatorsWithoutWindows) {
         Loopback::Buffers buffers(fake, trial);
         for (int i = 0; i < 2; ++i) // the second time nobody tries
           for (const comm::CallGroup::Call &call : callAll(world, buffers)) {
-            EXPECT_TRUE(call.declined);
+            EXPECT_TRUE(call.isDeclined);
             EXPECT_EQ(call.outcome.text, "program 'ring3_aliased_1' could not be loaded: this communicator has no "
-                                         "symmetric nccl");
+                                         "symmetric windows");
           }
         EXPECT_LE(nccl.windowsMade, 3u);
       }
@@ -245,16 +244,16 @@ TEST(CommErrors, RanksThatLoadDifferentPrograms) {
   const Trial first = world.trial(0, {}), second = world.trial(1, {});
   Loopback::Buffers ofFirst(fake, first), ofSecond(fake, second);
   std::vector<comm::CallGroup::Call> calls{world.part(0, ofFirst.requests[0]), world.part(1, ofSecond.requests[1]),
-                                   world.part(2, ofFirst.requests[2])};
-  comm::run(calls, world.nccl);
+                                           world.part(2, ofFirst.requests[2])};
+  comm::CallGroup::run(calls);
   const std::string ring = "program '" + world.names[0] + "'", other = "program '" + world.names[1] + "'",
                     why = ": they make different calls, or their tuners choose differently";
   EXPECT_EQ(calls[0].outcome.text, "rank 1 loads " + other + ", and rank 0 " + ring + why);
   EXPECT_EQ(calls[1].outcome.text, "rank 0 loads " + ring + ", and rank 1 " + other + why);
   EXPECT_EQ(calls[2].outcome.text, "rank 1 loads " + other + ", and rank 2 " + ring + why);
   for (size_t rank : {0, 1, 2}) {
-    EXPECT_FALSE(calls[rank].declined) << "NCCL would go on with one or the other";
-    EXPECT_EQ(world.joined[rank].rank->broken().code, gc3InvalidUsage);
+    EXPECT_FALSE(calls[rank].isDeclined) << "NCCL would go on with one or the other";
+    EXPECT_EQ(world.ranks[rank]->status().error.code, gc3InvalidUsage);
   }
   EXPECT_EQ(nccl.registrations, 0u);
 }
@@ -289,7 +288,7 @@ TEST(CommErrors, ACallersMistakeIsNotTheEnd) {
     EXPECT_FALSE(fake.isIdle(world.streams[0]));
     buffers.requests[1].send = send;
     std::vector<comm::CallGroup::Call> again{world.part(1, buffers.requests[1])};
-    comm::run(again, world.nccl);
+    comm::CallGroup::run(again);
     EXPECT_EQ(again[0].outcome.text, "");
     EXPECT_EQ(world.finish(trial, buffers), "");
   }

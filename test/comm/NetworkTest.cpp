@@ -13,7 +13,7 @@ namespace {
 class CommNetwork : public testing::Test {
 protected:
   /// Two ranks on each node.
-  LsaNetwork() { nccl.teamSize = 2; }
+  CommNetwork() { nccl.teamSize = 2; }
   void TearDown() override {
     EXPECT_EQ(nccl.leaks(), leaks);
     EXPECT_EQ(nccl.leftBehind(), 0u);
@@ -27,8 +27,8 @@ protected:
 /// Connections within nodes and between them in one program, which another one shares.
 TEST_F(CommNetwork, CallsLeaveWhatTheHostLeaves) {
   CommWorld world(fake, nccl,
-                 {ringAllReduce(4, false), plainRingAllReduce(4), allToAll(4, 2), allGather(4, true), broadcast(4, 1),
-                  reduceTo(4, 2), writesInput(4), pairs(4)});
+                  {ringAllReduce(4, false), plainRingAllReduce(4), allToAll(4, 2), allGather(4, true), broadcast(4, 1),
+                   reduceTo(4, 2), writesInput(4), pairs(4)});
   ASSERT_EQ(world.made(), "");
   EXPECT_EQ(nccl.networksMade, 4u);
   for (bool inPlace : {false, true})
@@ -59,17 +59,17 @@ TEST_F(CommNetwork, TeamsWithAStride) {
     CommWorld world(fake, nccl, {plainRingAllReduce(4), pairs(4), shiftReversed(4, 2)});
     ASSERT_EQ(world.made(), "");
     for (uint32_t program = 0; program < 3; ++program) {
-      EXPECT_TRUE(world.joined[0].rank->programs()->entry(program).overNetwork);
+      EXPECT_TRUE(world.ranks[0]->programs()->entry(program).overNetwork);
       EXPECT_EQ(world.run(program, {.count = 90}), "");
     }
-    EXPECT_EQ(world.joined[0].rank->programs()->teams(), (std::vector<uint32_t>{0, 1, 2, 3}));
+    EXPECT_EQ(world.ranks[0]->programs()->teams(), (std::vector<uint32_t>{0, 1, 2, 3}));
   }
   nccl.hasPart = false;
   CommWorld world(fake, nccl, {pairs(4)});
   EXPECT_EQ(world.run(0, {}),
             "program 'pairs': ranks 0 and 1, which it connects, do not reach each other's memory, and "
             "rank 0 has no libgc3gin.so, which goes between nodes");
-  EXPECT_EQ(nccl.splits, 0u);
+  EXPECT_EQ(nccl.splits, 12u) << "the children of three communicators";
 }
 
 /// A program of another protocol goes over the network under Simple, one within nodes stays what it is.
@@ -78,7 +78,7 @@ TEST_F(CommNetwork, OverTheNetworkAllIsSimple) {
   ring.protocol = within.protocol = static_cast<uint8_t>(kernel::Protocol::LL);
   CommWorld world(fake, nccl, {ring, within});
   ASSERT_EQ(world.made(), "");
-  const comm::ProgramTable &programs = *world.joined[2].rank->programs();
+  const comm::ProgramTable &programs = *world.ranks[2]->programs();
   EXPECT_EQ(programs.entry(0).sizes.protocol, kernel::Protocol::Simple);
   EXPECT_EQ(programs.entry(1).sizes.protocol, kernel::Protocol::LL);
   EXPECT_TRUE(programs.entry(0).overNetwork);
@@ -114,7 +114,7 @@ TEST_F(CommNetwork, ARankOnEachNode) {
   for (size_t rank = 0; rank < 3; ++rank)
     calls.push_back(world.part(rank, buffers.requests[rank]));
   fake.captured = true;
-  comm::run(calls, world.nccl);
+  comm::CallGroup::run(calls);
   fake.captured = false;
   for (int i = 0; i < 3; ++i) {
     buffers.fill();
@@ -145,7 +145,7 @@ TEST_F(CommNetwork, TooManySignals) {
 TEST_F(CommNetwork, ContextsAreAlikeOnAllRanks) {
   nccl.contexts[1] = 3;
   CommWorld world(fake, nccl, {allToAll(4, 1), ringAllReduce(4, false)});
-  EXPECT_EQ(world.joined[0].rank->programs()->contexts(), 3u);
+  EXPECT_EQ(world.ranks[0]->programs()->contexts(), 3u);
   EXPECT_EQ(world.run(0, {.count = 100}), "");
   EXPECT_EQ(world.run(1, {.count = 100}), "");
 }
@@ -194,60 +194,46 @@ TEST_F(CommNetwork, WithoutNeedThereIsNoNetwork) {
 /// The other ranks' messages never come: the kernel is stopped, and says what it waited for.
 TEST_F(CommNetwork, AMissingRankIsATimeout) {
   cuda::Options options = smallOptions();
-  options.timeoutMs = 1000;
+  options.timeoutMs = 50;
   CommWorld world(fake, nccl, {ringAllReduce(4, false)}, options);
   ASSERT_EQ(world.run(0, {}), "");
   const Trial trial = world.trial(0, {});
   Loopback::Buffers buffers(fake, trial);
   std::vector<comm::CallGroup::Call> calls{world.part(0, buffers.requests[0])};
-  comm::run(calls, world.nccl);
+  comm::CallGroup::run(calls);
   EXPECT_EQ(calls[0].outcome.text, "");
-  const cuda::Watchdog::Clock::time_point start{};
-  comm::Rank &rank = *world.joined[0].rank;
-  EXPECT_TRUE(rank.watch(start).ok());
-  EXPECT_EQ(rank.watch(start + std::chrono::milliseconds(1000)).code, gc3Timeout);
-  EXPECT_EQ(rank.watch(start + std::chrono::milliseconds(1001)).text,
-            "a kernel has not ended in 1000 ms and was stopped; program 'ring4_1':\n"
+  EXPECT_EQ(stopped(*world.ranks[0]),
+            "a kernel has not ended in 50 ms and was stopped; program 'ring4_1':\n"
             "  rank 0 thread block 0 step 1 (rrs, tile 0) waits for a message from rank 3 on channel 0");
 }
 
 /// What nobody takes does not end the call that sent it, since its memory is still read.
 TEST_F(CommNetwork, ACallEndsWhenWhatItPutHasLanded) {
   cuda::Options options = smallOptions();
-  options.timeoutMs = 1000;
+  options.timeoutMs = 50;
   nccl.teamSize = 1;
   CommWorld world(fake, nccl, {broadcast(2, 0)}, options);
   ASSERT_EQ(world.run(0, {}), "");
   const Trial trial = world.trial(0, {});
   Loopback::Buffers buffers(fake, trial);
-  std::vector<comm::CallGroup::Call> root{world.part(0, buffers.requests[0])}, other{world.part(1, buffers.requests[1])};
-  comm::run(root, world.nccl);
+  std::vector<comm::CallGroup::Call> root{world.part(0, buffers.requests[0])},
+      other{world.part(1, buffers.requests[1])};
+  comm::CallGroup::run(root);
   EXPECT_EQ(root[0].outcome.text, "");
   EXPECT_FALSE(fake.isIdle(world.streams[0]));
-  comm::run(other, world.nccl);
+  comm::CallGroup::run(other);
   EXPECT_EQ(other[0].outcome.text, "");
   EXPECT_EQ(world.finish(trial, buffers), "");
-  comm::run(root, world.nccl);
-  comm::Rank &rank = *world.joined[0].rank;
-  const cuda::Watchdog::Clock::time_point start{};
-  EXPECT_TRUE(rank.watch(start).ok());
-  rank.watch(start + std::chrono::milliseconds(1000));
-  EXPECT_NE(rank.watch(start + std::chrono::milliseconds(1001)).text.find("(send, tile 0) waits for"),
-            std::string::npos);
+  comm::CallGroup::run(root);
+  EXPECT_NE(stopped(*world.ranks[0]).find("(send, tile 0) waits for"), std::string::npos);
 }
 
-TEST_F(CommNetwork, AbortLeavesNcclAlone) {
+/// NCCL frees its part with the child.
+TEST_F(CommNetwork, AnAbortReleasesEverything) {
   CommWorld world(fake, nccl, {ringAllReduce(4, false)});
   ASSERT_EQ(world.run(0, {}), "");
-  for (const comm::Joined &rank : world.joined)
-    rank.rank->abort();
-  for (ncclapi::Comm comm : world.comms)
-    nccl.free(comm);
-  const uint64_t used = nccl.used;
-  world.joined.clear();
-  EXPECT_EQ(nccl.used, used);
-  leaks =
-      "16 pieces of memory 4 pieces of pinned memory 4 pieces of symmetric memory 4 nccl 4 device communicators ";
+  for (const auto &rank : world.ranks)
+    abort(rank);
 }
 
 } // namespace

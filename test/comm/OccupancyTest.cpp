@@ -96,7 +96,7 @@ TEST(CommGpus, WhatIsRefusedHasNoSlots) {
   refused.fifoSlots = 64;
   CommWorld world(fake, nccl, {refused, pairs(4)});
   ASSERT_EQ(world.made(), "");
-  const comm::ProgramTable &programs = *world.joined[1].rank->programs();
+  const comm::ProgramTable &programs = *world.ranks[1]->programs();
   EXPECT_NE(programs.entry(0).refused, "");
   EXPECT_EQ(programs.entry(1).sizes.slots, pairs(4).fifoSlots);
 }

@@ -11,13 +11,13 @@ namespace {
 void nodes(FakeNccl &nccl, int version) {
   nccl.teamSize = 2;
   nccl.hasPart = false;
-  nccl.nccl = FakeNccl::Windows::OneTeam;
+  nccl.windows = FakeNccl::Windows::OneTeam;
   nccl.version = version;
 }
 
 class CommSplit : public testing::Test {
 protected:
-  LsaSplit() { nodes(nccl, ncclapi::tellingVersion); }
+  CommSplit() { nodes(nccl, ncclapi::tellingVersion); }
   void TearDown() override { EXPECT_EQ(nccl.leaks(), leaks); }
 
   FakeCuda fake;
@@ -36,12 +36,12 @@ ProgramSpec otherPairs(uint32_t ranks) {
 TEST_F(CommSplit, ProgramsWithinNodesRun) {
   CommWorld world(fake, nccl, {ringAllReduce(6, false), pairs(6), otherPairs(6)});
   ASSERT_EQ(world.made(), "");
-  EXPECT_EQ(nccl.splits, 0u) << "nobody needs a window yet";
+  EXPECT_EQ(nccl.splits, 6u) << "the children";
   EXPECT_EQ(world.run(1, {.count = 100}), "");
-  EXPECT_EQ(nccl.splits, 6u);
+  EXPECT_EQ(nccl.splits, 12u);
   EXPECT_EQ(world.run(2, {.count = 100}), "");
   EXPECT_EQ(world.run(1, {.count = 3, .inPlace = true}), "");
-  EXPECT_EQ(nccl.splits, 6u) << "once";
+  EXPECT_EQ(nccl.splits, 12u) << "once";
   EXPECT_EQ(nccl.windowsMade, 12u) << "two on each rank";
   EXPECT_EQ(world.run(0, {}), "program 'ring6_1': ranks 0 and 5, which it connects, do not reach each other's memory, "
                               "and rank 0 has no libgc3gin.so, which goes between nodes");
@@ -60,13 +60,13 @@ TEST_F(CommSplit, RanksMayBeAheadOfOthers) {
 TEST_F(CommSplit, NodesWithoutWindows) {
   for (auto [kind, version] : {std::pair(FakeNccl::Windows::Null, ncclapi::tellingVersion),
                                std::pair(FakeNccl::Windows::Other, ncclapi::oldestVersion)}) {
-    nccl.nccl = kind;
+    nccl.windows = kind;
     nccl.version = version;
     nccl.splits = 0;
     CommWorld world(fake, nccl, {pairs(4), otherPairs(4)});
-    EXPECT_EQ(world.run(0, {}), "program 'pairs' could not be loaded: this communicator has no symmetric nccl");
-    EXPECT_EQ(world.run(1, {}), "program 'others' could not be loaded: this communicator has no symmetric nccl");
-    EXPECT_EQ(nccl.splits, 4u);
+    EXPECT_EQ(world.run(0, {}), "program 'pairs' could not be loaded: this communicator has no symmetric windows");
+    EXPECT_EQ(world.run(1, {}), "program 'others' could not be loaded: this communicator has no symmetric windows");
+    EXPECT_EQ(nccl.splits, 8u);
   }
 }
 
@@ -84,61 +84,26 @@ TEST_F(CommSplit, OnlyWhereItMayHelp) {
   {
     CommWorld world(fake, nccl, {pairs(2)});
     EXPECT_EQ(world.run(0, {.count = 5}), "");
-    nccl.nccl = FakeNccl::Windows::Null;
+    nccl.windows = FakeNccl::Windows::Null;
     CommWorld without(fake, nccl, {pairs(2)});
-    EXPECT_EQ(without.run(0, {}), "program 'pairs' could not be loaded: this communicator has no symmetric nccl");
+    EXPECT_EQ(without.run(0, {}), "program 'pairs' could not be loaded: this communicator has no symmetric windows");
   }
   nccl.hasPart = true;
   nccl.partFor = nccl.version;
   CommWorld world(fake, nccl, {pairs(4), ringAllReduce(4, false)});
-  EXPECT_EQ(world.run(0, {}), "program 'pairs' could not be loaded: this communicator has no symmetric nccl");
-  EXPECT_EQ(nccl.splits, 0u);
+  EXPECT_EQ(world.run(0, {}), "program 'pairs' could not be loaded: this communicator has no symmetric windows");
+  EXPECT_EQ(nccl.splits, 8u) << "the children of three communicators";
 }
 
-/// What was split off is ours to abort, and nothing else is touched.
-TEST_F(CommSplit, AbortEndsItToo) {
+TEST_F(CommSplit, AnAbortReleasesEverything) {
   CommWorld world(fake, nccl, {pairs(4)});
   ASSERT_EQ(world.run(0, {}), "");
-  for (const comm::Joined &rank : world.joined)
-    rank.rank->abort();
-  EXPECT_EQ(nccl.abortedSplits, 4u);
-  for (ncclapi::Comm comm : world.comms)
-    nccl.free(comm);
-  const uint64_t used = nccl.used;
-  world.joined.clear();
-  EXPECT_EQ(nccl.used, used);
-  leaks = "12 pieces of memory 4 pieces of pinned memory 4 pieces of symmetric memory 4 nccl ";
+  for (const auto &rank : world.ranks)
+    abort(rank);
 }
 
-/// Also where nobody but the thread that loads knows of it yet.
-TEST(CommSplitErrors, AbortEndsWhatIsBeingMade) {
-  for (const uint64_t at : {1, 4}) { // in the gather where ranks tell each other of it, and when all have heard
-    FakeCuda cuda;
-    FakeNccl other(cuda);
-    nodes(other, ncclapi::tellingVersion);
-    CommWorld world(cuda, other, {pairs(4)});
-    const Trial trial = world.trial(0, {});
-    Loopback::Buffers buffers(cuda, trial);
-    std::vector<comm::CallGroup::Call> calls;
-    for (size_t rank = 0; rank < 4; ++rank)
-      calls.push_back(world.part(rank, buffers.requests[rank]));
-    cuda.whileAsked = [&, asked = uint64_t{0}]() mutable {
-      asked += other.splits != 0;
-      if (asked == at)
-        for (const comm::Joined &rank : world.joined)
-          rank.rank->abort();
-    };
-    comm::run(calls, world.nccl);
-    cuda.whileAsked = nullptr;
-    for (const comm::CallGroup::Call &call : calls)
-      EXPECT_EQ(call.outcome.text, "the communicator was aborted") << at;
-    EXPECT_EQ(other.abortedSplits, 4u) << at;
-    EXPECT_EQ(other.registrations, 4u) << "those before the split";
-  }
-}
-
-/// Where a rank has waited in vain its team's communicator stays: to destroy it waits for the GPU, where NCCL hangs.
-TEST_F(CommSplit, WhoHasGivenUpLeavesItAlone) {
+/// A rank that has failed aborts the communicators that it shares with others, so it does not wait for them.
+TEST_F(CommSplit, AFailedRankReleasesEverything) {
   cuda::Options options = smallOptions();
   options.timeoutMs = 20;
   CommWorld world(fake, nccl, {pairs(4), otherPairs(4)}, options);
@@ -146,13 +111,8 @@ TEST_F(CommSplit, WhoHasGivenUpLeavesItAlone) {
   const Trial trial = world.trial(1, {});
   Loopback::Buffers buffers(fake, trial);
   std::vector<comm::CallGroup::Call> calls{world.part(0, buffers.requests[0])};
-  comm::run(calls, world.nccl);
-  EXPECT_EQ(calls[0].outcome.text, "after 20 ms not all ranks have loaded the program");
-  const uint64_t used = nccl.used;
-  world.joined[0].rank.reset();
-  EXPECT_EQ(nccl.used, used) << "nothing of NCCL is touched";
-  leaks =
-      "4 pieces of memory 3 pieces of pinned memory 1 streams 2 pieces of symmetric memory 1 nccl 1 communicators ";
+  comm::CallGroup::run(calls);
+  EXPECT_EQ(world.ranks[0]->status().error.text, "after 20 ms not all ranks have loaded the program");
 }
 
 } // namespace
