@@ -2,6 +2,8 @@
 // The fake of NCCL: what ranks do together, and what ends their waits.
 #include "FakeNcclSupport.h"
 
+#include <atomic>
+
 using namespace gc3;
 using namespace gc3::test;
 
@@ -58,6 +60,36 @@ TEST_F(FakeNcclTest, GathersOnStreams) {
   destroyAll(made);
 }
 
+/// Kernels poll memory that host threads write without a call.
+TEST_F(FakeNcclTest, SynchronizeNoticesWhatTheHostWrites) {
+  std::atomic<bool> isSet = false;
+  cuda.enqueue(streams[0], [&] { return [&] { return isSet.load(); }; });
+  std::thread rank0 = onRank(0, [&] { EXPECT_EQ(FakeCuda::table().synchronize(streams[0]), 0); });
+  Monitor::awaitWaiting("CUDA synchronize");
+  isSet = true;
+  rank0.join();
+}
+
+/// An abort of one rank waits for its gathers only; a destruction waits for the other ranks.
+TEST_F(FakeNcclTest, FreeingWaitsForGathers) {
+  nccl.abortWaits = true;
+  const std::vector<Comm> made = splitAll(nccl.make(rankCount));
+  std::atomic<bool> isSet = false;
+  cuda.enqueue(streams[0], [&] { return [&] { return isSet.load(); }; });
+  for (size_t rank = 0; rank < 2; ++rank)
+    EXPECT_EQ(gather(rank, made[rank]), Result::Success);
+  std::thread rank0 = onRank(0, [&] { EXPECT_EQ(abort(made[0]), Result::Success); });
+  std::thread rank1 = onRank(1, [&] { EXPECT_EQ(destroy(made[1]), Result::Success); });
+  Monitor::awaitWaiting("NCCL CommAbort");
+  Monitor::awaitWaiting("NCCL CommDestroy");
+  isSet = true;
+  rank0.join();
+  EXPECT_EQ(Monitor::waiting("NCCL CommDestroy"), 1u);
+  FakeCuda::table().destroyStream(std::exchange(streams[1], cuda.stream(1)));
+  rank1.join();
+  destroy(made[2]);
+}
+
 TEST_F(FakeNcclTest, ARevocationEndsAGather) {
   const std::vector<Comm> made = splitAll(nccl.make(rankCount));
   std::thread rank0 = onRank(0, [&] {
@@ -70,6 +102,44 @@ TEST_F(FakeNcclTest, ARevocationEndsAGather) {
   EXPECT_EQ(gather(0, made[0]), Result::InvalidUsage);
   EXPECT_EQ(nccl.revoked, std::vector{made[0]});
   destroyAll(made);
+}
+
+/// One thread drives all ranks.
+TEST_F(FakeNcclTest, GroupsOfAllRanks) {
+  nccl.connects = true;
+  const std::vector<Comm> comms = nccl.make(rankCount);
+  std::array<Comm, rankCount> made{};
+  functions.GroupStart();
+  for (size_t rank = 0; rank < rankCount; ++rank)
+    EXPECT_EQ(split(comms[rank], &made[rank]), Result::Success);
+  EXPECT_EQ(made[0], nullptr);
+  EXPECT_EQ(functions.GroupEnd(), Result::Success);
+  functions.GroupStart();
+  for (size_t rank = 0; rank < rankCount; ++rank)
+    EXPECT_EQ(gather(rank, made[rank]), Result::Success);
+  EXPECT_EQ(functions.GroupEnd(), Result::Success);
+  for (size_t rank = 0; rank < rankCount; ++rank) {
+    EXPECT_TRUE(cuda.isIdle(streams[rank]));
+    EXPECT_EQ(gathered(rank), (std::vector{1, 2, 3}));
+    destroy(made[rank]);
+  }
+}
+
+TEST_F(FakeNcclTest, NetworksAreForAPart) {
+  nccl.teamSize = 1;
+  const std::vector<Comm> made = splitAll(nccl.make(rankCount));
+  const gin::Part &part = *FakeNccl::part();
+  onAllRanks([&](size_t rank) {
+    EXPECT_EQ(functions.TeamLsa(made[rank]).ranks, 1);
+    std::vector<std::byte> network(part.commBytes);
+    EXPECT_EQ(part.create(functions.DevCommCreate, made[rank], 5, network.data()), Result::Success);
+    EXPECT_EQ(part.contexts(network.data()), 4u);
+    EXPECT_EQ(part.destroy(functions.DevCommDestroy, made[rank], network.data()), Result::Success);
+    destroy(made[rank]);
+  });
+  EXPECT_EQ(nccl.signals(), 5u);
+  EXPECT_EQ(nccl.networksMade, 3u);
+  EXPECT_EQ(nccl.partCalls, 3u);
 }
 
 TEST_F(FakeNcclTest, RegistersWindows) {
@@ -138,6 +208,19 @@ TEST_P(FakeNcclEnds, AConnection) {
   EXPECT_TRUE(cuda.isIdle(streams[0]));
   destroy(made[1]);
   destroy(made[2]);
+}
+
+TEST_P(FakeNcclEnds, AConnectionInAGroup) {
+  nccl.connects = true;
+  const std::vector<Comm> made = splitAll(nccl.make(rankCount));
+  endWait("AllGather", made[0], true, [&] {
+    functions.GroupStart();
+    EXPECT_EQ(gather(0, made[0]), Result::Success);
+    EXPECT_EQ(gather(0, made[0]), Result::Success);
+    return functions.GroupEnd();
+  });
+  abort(made[1]);
+  abort(made[2]);
 }
 
 TEST_P(FakeNcclEnds, ARegistration) {
