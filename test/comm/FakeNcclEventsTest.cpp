@@ -21,6 +21,17 @@ protected:
   }
 };
 
+TEST_F(FakeNcclEvents, AllFunctionsExist) {
+  for (const char *name : ncclapi::functionNames) {
+    EXPECT_NE(FakeNccl::function(name), nullptr) << name;
+    EXPECT_NE(FakeNccl::applicationFunction(name), nullptr) << name;
+  }
+  for (const char *name : {"CommCuDevice", "CommWindowRegister", "CommWindowDeregister", "DevCommCreate",
+                           "DevCommDestroy", "GetLsaDevicePointer", "GetVersion", "MemAlloc", "MemFree", "TeamLsa"})
+    EXPECT_NE(FakeNccl::function(name), nullptr) << name;
+  EXPECT_EQ(FakeNccl::function("Nothing"), nullptr);
+}
+
 TEST_F(FakeNcclEvents, HaveTheText) {
   const Comm comm = make(4, 2);
   const void *send = reinterpret_cast<const void *>(16);
