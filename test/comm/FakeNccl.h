@@ -96,7 +96,7 @@ public:
   std::vector<std::string> takeEvents();
   /// Returns the names of gc3's calls on the application's communicators since the last time.
   std::vector<std::string> takeProbes();
-  /// Runs after each event, without the monitor. Set it while no thread calls.
+  /// Runs after each event, without the monitor; like FakeCuda::onCall.
   std::function<void(const std::string &event)> onEvent;
 
   struct World;

@@ -35,9 +35,9 @@ void noteInGroup(Result result) {
 void recordEvent(const std::string &event) {
   FakeNccl::State &all = state();
   all.events.push_back(event);
-  if (all.fake.onEvent) {
+  if (const auto hook = all.fake.onEvent) {
     const Monitor::Unlocked unlocked;
-    all.fake.onEvent(event);
+    hook(event);
   }
 }
 

@@ -1,119 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fake of NCCL, with a thread for each rank.
-#include "FakeNccl.h"
+// The fake of NCCL: what ranks do together, and what ends their waits.
+#include "FakeNcclSupport.h"
 
-#include <algorithm>
-#include <cstring>
-#include <gtest/gtest.h>
-#include <numeric>
-#include <thread>
+#include <atomic>
 
 using namespace gc3;
 using namespace gc3::test;
-using ncclapi::Comm;
-using ncclapi::Config;
-using ncclapi::DataType;
-using ncclapi::Result;
 
 namespace {
-
-constexpr int rankCount = 3;
-
-class FakeNcclTest : public testing::Test {
-protected:
-  FakeNcclTest() {
-    GTEST_FLAG_SET(death_test_style, "threadsafe");
-    cuda.waits = true;
-    for (int rank = 0; rank < rankCount; ++rank) {
-      streams.push_back(cuda.stream(rank));
-      buffers.push_back(cuda.allocate(64));
-    }
-  }
-  ~FakeNcclTest() override {
-    for (cuda::Stream stream : streams)
-      FakeCuda::table().destroyStream(stream);
-    for (std::byte *buffer : buffers)
-      cuda.release(buffer);
-    EXPECT_EQ(nccl.leaks(), "");
-  }
-
-  /// Runs `work` on a thread for each rank whose current device is its own.
-  static void onAllRanks(const std::function<void(size_t rank)> &work) {
-    std::vector<std::thread> threads;
-    for (size_t rank = 0; rank < rankCount; ++rank)
-      threads.emplace_back([&, rank] {
-        FakeCuda::currentDevice = static_cast<int>(rank);
-        work(rank);
-      });
-    for (std::thread &thread : threads)
-      thread.join();
-  }
-  static std::thread onRank(int rank, std::function<void()> work) {
-    return std::thread([rank, work = std::move(work)] {
-      FakeCuda::currentDevice = rank;
-      work();
-    });
-  }
-
-  Config config(int blocking) { return {sizeof(Config), ncclapi::configMagic, ncclapi::configVersion, blocking}; }
-  Result split(Comm parent, Comm *child, int key = 0, int blocking = 1) {
-    Config of = config(blocking);
-    return functions.CommSplit(parent, 0, key, child, &of);
-  }
-  std::vector<Comm> splitAll(const std::vector<Comm> &parents) {
-    std::vector<Comm> made(rankCount);
-    onAllRanks([&](size_t rank) { EXPECT_EQ(split(parents[rank], &made[rank]), Result::Success); });
-    return made;
-  }
-  void destroyAll(const std::vector<Comm> &comms) {
-    onAllRanks([&](size_t rank) { EXPECT_EQ(functions.CommDestroy(comms[rank]), Result::Success); });
-  }
-
-  /// Gathers the ranks' numbers.
-  Result gather(size_t rank, Comm comm) {
-    buffers[rank][0] = static_cast<std::byte>(rank + 1);
-    return functions.AllGather(buffers[rank], buffers[rank] + 1, 1, DataType::Uint8, comm, streamOf(rank));
-  }
-  ncclapi::Stream streamOf(size_t rank) const { return reinterpret_cast<ncclapi::Stream>(streams[rank]); }
-  std::vector<int> gathered(size_t rank) const {
-    std::vector<int> all;
-    for (int r = 0; r < rankCount; ++r)
-      all.push_back(static_cast<int>(buffers[rank][1 + r]));
-    return all;
-  }
-  template <typename Function>
-  Function *application(const char *name) {
-    return reinterpret_cast<Function *>(FakeNccl::applicationFunction(name));
-  }
-  Result poll(Comm comm) {
-    Result error = Result::InternalError;
-    EXPECT_EQ(application<ncclapi::signature::CommGetAsyncError>("CommGetAsyncError")(comm, &error), Result::Success);
-    return error;
-  }
-  Result destroy(Comm comm) { return functions.CommDestroy(comm); }
-  Result abort(Comm comm) { return functions.CommAbort(comm); }
-  Result revoke(Comm comm) { return functions.CommRevoke(comm, 0); }
-  /// A window of a rank, and its memory.
-  struct Shown {
-    void *memory = nullptr;
-    ncclapi::Window window = nullptr;
-  };
-  Result show(Comm comm, Shown &shown) {
-    EXPECT_EQ(functions.MemAlloc(&shown.memory, 4096), Result::Success);
-    return functions.CommWindowRegister(comm, shown.memory, 4096, &shown.window, 0);
-  }
-
-  ncclapi::Nccl tableOf(int version) {
-    nccl.version = version;
-    return nccl.table();
-  }
-
-  FakeCuda cuda;
-  FakeNccl nccl{cuda};
-  const ncclapi::Nccl functions = tableOf(22902);
-  std::vector<cuda::Stream> streams;
-  std::vector<std::byte *> buffers;
-};
 
 TEST_F(FakeNcclTest, SplitsByColorAndKey) {
   const std::vector<Comm> comms = nccl.make(rankCount);
@@ -166,6 +60,36 @@ TEST_F(FakeNcclTest, GathersOnStreams) {
   destroyAll(made);
 }
 
+/// Kernels poll memory that host threads write without a call.
+TEST_F(FakeNcclTest, SynchronizeNoticesWhatTheHostWrites) {
+  std::atomic<bool> isSet = false;
+  cuda.enqueue(streams[0], [&] { return [&] { return isSet.load(); }; });
+  std::thread rank0 = onRank(0, [&] { EXPECT_EQ(FakeCuda::table().synchronize(streams[0]), 0); });
+  Monitor::awaitWaiting("CUDA synchronize");
+  isSet = true;
+  rank0.join();
+}
+
+/// An abort of one rank waits for its gathers only; a destruction waits for the other ranks.
+TEST_F(FakeNcclTest, FreeingWaitsForGathers) {
+  nccl.abortWaits = true;
+  const std::vector<Comm> made = splitAll(nccl.make(rankCount));
+  std::atomic<bool> isSet = false;
+  cuda.enqueue(streams[0], [&] { return [&] { return isSet.load(); }; });
+  for (size_t rank = 0; rank < 2; ++rank)
+    EXPECT_EQ(gather(rank, made[rank]), Result::Success);
+  std::thread rank0 = onRank(0, [&] { EXPECT_EQ(abort(made[0]), Result::Success); });
+  std::thread rank1 = onRank(1, [&] { EXPECT_EQ(destroy(made[1]), Result::Success); });
+  Monitor::awaitWaiting("NCCL CommAbort");
+  Monitor::awaitWaiting("NCCL CommDestroy");
+  isSet = true;
+  rank0.join();
+  EXPECT_EQ(Monitor::waiting("NCCL CommDestroy"), 1u);
+  FakeCuda::table().destroyStream(std::exchange(streams[1], cuda.stream(1)));
+  rank1.join();
+  destroy(made[2]);
+}
+
 TEST_F(FakeNcclTest, ARevocationEndsAGather) {
   const std::vector<Comm> made = splitAll(nccl.make(rankCount));
   std::thread rank0 = onRank(0, [&] {
@@ -178,6 +102,44 @@ TEST_F(FakeNcclTest, ARevocationEndsAGather) {
   EXPECT_EQ(gather(0, made[0]), Result::InvalidUsage);
   EXPECT_EQ(nccl.revoked, std::vector{made[0]});
   destroyAll(made);
+}
+
+/// One thread drives all ranks.
+TEST_F(FakeNcclTest, GroupsOfAllRanks) {
+  nccl.connects = true;
+  const std::vector<Comm> comms = nccl.make(rankCount);
+  std::array<Comm, rankCount> made{};
+  functions.GroupStart();
+  for (size_t rank = 0; rank < rankCount; ++rank)
+    EXPECT_EQ(split(comms[rank], &made[rank]), Result::Success);
+  EXPECT_EQ(made[0], nullptr);
+  EXPECT_EQ(functions.GroupEnd(), Result::Success);
+  functions.GroupStart();
+  for (size_t rank = 0; rank < rankCount; ++rank)
+    EXPECT_EQ(gather(rank, made[rank]), Result::Success);
+  EXPECT_EQ(functions.GroupEnd(), Result::Success);
+  for (size_t rank = 0; rank < rankCount; ++rank) {
+    EXPECT_TRUE(cuda.isIdle(streams[rank]));
+    EXPECT_EQ(gathered(rank), (std::vector{1, 2, 3}));
+    destroy(made[rank]);
+  }
+}
+
+TEST_F(FakeNcclTest, NetworksAreForAPart) {
+  nccl.teamSize = 1;
+  const std::vector<Comm> made = splitAll(nccl.make(rankCount));
+  const gin::Part &part = *FakeNccl::part();
+  onAllRanks([&](size_t rank) {
+    EXPECT_EQ(functions.TeamLsa(made[rank]).ranks, 1);
+    std::vector<std::byte> network(part.commBytes);
+    EXPECT_EQ(part.create(functions.DevCommCreate, made[rank], 5, network.data()), Result::Success);
+    EXPECT_EQ(part.contexts(network.data()), 4u);
+    EXPECT_EQ(part.destroy(functions.DevCommDestroy, made[rank], network.data()), Result::Success);
+    destroy(made[rank]);
+  });
+  EXPECT_EQ(nccl.signals(), 5u);
+  EXPECT_EQ(nccl.networksMade, 3u);
+  EXPECT_EQ(nccl.partCalls, 3u);
 }
 
 TEST_F(FakeNcclTest, RegistersWindows) {
@@ -210,7 +172,7 @@ protected:
     std::thread rank0 = onRank(0, [&] { EXPECT_EQ(call(), Result::InternalError) << function; });
     Monitor::awaitWaiting(std::string("NCCL ") + function);
     const bool isRevoked = GetParam();
-    auto *abortOfOthers = application<ncclapi::signature::CommAbort>("CommAbort");
+    auto *abortOfOthers = application<signature::CommAbort>("CommAbort");
     EXPECT_EQ(isRevoked ? revoke(comm) : isOwn ? abort(comm) : abortOfOthers(comm), Result::Success);
     rank0.join();
     if (isRevoked && isOwn) {
@@ -246,6 +208,19 @@ TEST_P(FakeNcclEnds, AConnection) {
   EXPECT_TRUE(cuda.isIdle(streams[0]));
   destroy(made[1]);
   destroy(made[2]);
+}
+
+TEST_P(FakeNcclEnds, AConnectionInAGroup) {
+  nccl.connects = true;
+  const std::vector<Comm> made = splitAll(nccl.make(rankCount));
+  endWait("AllGather", made[0], true, [&] {
+    functions.GroupStart();
+    EXPECT_EQ(gather(0, made[0]), Result::Success);
+    EXPECT_EQ(gather(0, made[0]), Result::Success);
+    return functions.GroupEnd();
+  });
+  abort(made[1]);
+  abort(made[2]);
 }
 
 TEST_P(FakeNcclEnds, ARegistration) {

@@ -82,9 +82,9 @@ bool FakeCuda::failsOn(int device, const std::string &name) {
   std::vector<const std::string *> &all = callsByDevice[device];
   all.push_back(&*names.insert(name).first);
   const uint64_t index = all.size();
-  if (onCall) {
+  if (const auto hook = onCall) {
     const Monitor::Unlocked unlocked;
-    onCall(device, name, index);
+    hook(device, name, index);
   }
   return countGlobally(name, failing && failing->device == device && failing->index == index);
 }
@@ -92,9 +92,9 @@ bool FakeCuda::failsOn(int device, const std::string &name) {
 bool FakeCuda::failsPoll(int device, const std::string &name) {
   const Monitor::Lock lock;
   const uint64_t index = ++pollsByDevice[{device, name}];
-  if (onCall) {
+  if (const auto hook = onCall) {
     const Monitor::Unlocked unlocked;
-    onCall(device, name, index);
+    hook(device, name, index);
   }
   return countGlobally(name,
                        failPoll && failPoll->device == device && failPoll->name == name && failPoll->index == index);

@@ -3,9 +3,9 @@
 // beside each other, whatever device they are for. Streams do what they are given as soon as they can: a kernel that
 // waits for one that has not been launched yet waits, and what comes behind it on its stream. Each device has a null
 // stream; kernels and events are for streams of the current device, as CUDA has it. Any call can be made to
-// fail, which does nothing then, and what has not been given back is counted. One fake at a time, since a table of
-// functions has no place for an object. All functions hold the Monitor, so they are thread-safe. A test that reads or
-// writes a member while other threads call must hold it too.
+// fail, which does nothing then, and all that is not freed is counted. One fake at a time, since a table of functions
+// has no place for an object. Thread-safe: all functions hold the Monitor. A test that reads or writes a member while
+// other threads call must hold it too.
 #pragma once
 
 #include "Gpu.h"
@@ -74,11 +74,11 @@ public:
   std::function<void()> meanwhile;         ///< what another thread does when somebody waits for a stream the next time
   std::function<void()> whileAsked;        ///< what it does whenever somebody asks for an event
   std::function<void()> whileCalled;       ///< what it does whenever CUDA is called
-  bool waits = false; ///< synchronize waits until the stream is idle; else it fails if that takes another call
+  bool waits = false; ///< synchronize waits until the stream is idle; else it fails if the stream is not
 
-  // Failures of ranks that threads of their own run. The calls of one device are counted in their order: CUDA calls by
-  // the current device of the thread, NCCL calls by the device of the communicator. Queries are not among them, because
-  // their number depends on time: each function that polls counts its calls on each device.
+  // Failures for tests with a thread for each rank. Each device counts its calls in their order: CUDA calls by the
+  // current device of the thread, NCCL calls by the device of the communicator. Polls are not among them, because their
+  // number depends on time: each function that polls counts its own calls on each device.
   struct Failing {
     int device;
     uint64_t index; ///< from 1
@@ -90,7 +90,8 @@ public:
   };
   std::optional<Failing> failing;
   std::optional<FailingPoll> failPoll;
-  /// Runs before each counted call and each poll, on its thread, without the monitor. Set it while no thread calls.
+  /// Runs before each counted call and each poll, on its thread, without the monitor. Each call runs a copy, so the
+  /// hook must capture its state by reference.
   std::function<void(int device, const std::string &name, uint64_t index)> onCall;
   /// Returns the names of the counted calls of a device, such as "CUDA copy" and "NCCL AllGather", in their order.
   std::vector<std::string> callsOf(int device) const;

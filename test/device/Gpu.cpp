@@ -15,6 +15,21 @@ constexpr size_t mostStores = 48;
 /// Times that all poll, some 64 times each, and nothing changes, until threads that were told to stop should have. They
 /// look once in 1024 polls.
 constexpr uint64_t mostStops = 1000;
+
+bool isSet(const uint32_t *stop) {
+  return __atomic_load_n(stop, __ATOMIC_RELAXED) != 0;
+}
+
+/// Other threads of the host can read a word at the same time.
+void copyToMemory(std::byte *to, const std::byte *from, uint32_t bytes) {
+  uint64_t word;
+  if (bytes != sizeof word || reinterpret_cast<uintptr_t>(to) % sizeof word != 0) {
+    std::memcpy(to, from, bytes);
+    return;
+  }
+  std::memcpy(&word, from, sizeof word);
+  __atomic_store_n(reinterpret_cast<uint64_t *>(to), word, __ATOMIC_RELEASE);
+}
 } // namespace
 
 Gpu::Gpu(uint32_t threads, uint64_t seed, Faults chosen)
@@ -74,7 +89,7 @@ void Gpu::finish(uint32_t number) {
     while (!blocks[b].stores.empty())
       deliver(blocks[b], 0);
   for (const Transfer &transfer : transfers)
-    if (transfer.network && transfer.grid == number && *grid.kernel.stop == 0)
+    if (transfer.network && transfer.grid == number && !isSet(grid.kernel.stop))
       ++transfer.network->leftBehind;
   while (idle() && transferSome())
     continue;
@@ -83,7 +98,7 @@ void Gpu::finish(uint32_t number) {
 /// Threads that are told to stop see it after some polls.
 bool Gpu::isStopped() const {
   return std::any_of(alive.begin(), alive.end(),
-                     [&](uint32_t thread) { return *grids[gridOfBlock[thread / threadsPerBlock]].kernel.stop != 0; });
+                     [&](uint32_t thread) { return isSet(grids[gridOfBlock[thread / threadsPerBlock]].kernel.stop); });
 }
 
 bool Gpu::run() {
@@ -239,7 +254,7 @@ void Gpu::deliver(Block &block, size_t index) {
     store.flagLast = false;
     return;
   }
-  std::memcpy(store.at, store.value.data(), store.bytes);
+  copyToMemory(store.at, store.value.data(), store.bytes);
   for (uint32_t i = 0; i < store.bytes; ++i)
     block.cache.erase(store.at + i);
   block.stores.erase(block.stores.begin() + static_cast<ptrdiff_t>(index));

@@ -135,7 +135,8 @@ public:
       gpu.put(ownBlock, ownThread, {nullptr, nullptr, 0, &signalOf(peer, signal), add});
     }
     uint64_t readSignal(kernel::Signal signal) { return gpu.acquire(ownBlock, &signalOf(end.rank, signal)); }
-    uint32_t look(const uint32_t *at) { return *at; }
+    /// The host can write it at the same time.
+    uint32_t look(const uint32_t *at) { return __atomic_load_n(at, __ATOMIC_RELAXED); }
     uint64_t now() { return Gpu::now(); }
 
   private:

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fake of NCCL ends the process where a program misuses NCCL.
+#include "FakeNcclSupport.h"
+
+using namespace gc3;
+using namespace gc3::test;
+
+namespace {
+
+using FakeNcclDeathTest = FakeNcclTest;
+
+TEST_F(FakeNcclDeathTest, AFreedHandle) {
+  const std::vector<Comm> made = splitAll(nccl.make(rankCount));
+  EXPECT_EQ(abort(made[0]), Result::Success);
+  EXPECT_DEATH(gather(0, made[0]), "AllGather names a freed communicator, child of c0");
+  EXPECT_DEATH(abort(made[0]), "CommAbort names a freed communicator");
+  EXPECT_DEATH(destroy(reinterpret_cast<Comm>(this)), "CommDestroy names an unknown communicator");
+  destroy(made[1]);
+  destroy(made[2]);
+}
+
+/// Between the decision to call and the call.
+TEST_F(FakeNcclDeathTest, AHandleFreedBeforeTheCall) {
+  const std::vector<Comm> made = splitAll(nccl.make(rankCount));
+  cuda.onCall = [&](int, const std::string &, uint64_t) { abort(made[0]); };
+  EXPECT_DEATH(gather(0, made[0]), "AllGather names a freed communicator");
+  cuda.onCall = nullptr;
+  destroyAll(made);
+}
+
+TEST_F(FakeNcclDeathTest, TheOrderOfFreeing) {
+  const std::vector<Comm> comms = nccl.make(rankCount), made = splitAll(comms);
+  std::array<Shown, rankCount> shown;
+  onAllRanks([&](size_t rank) { EXPECT_EQ(show(made[rank], shown[rank]), Result::Success); });
+  EXPECT_DEATH(destroy(made[0]), "CommDestroy of child of c0 before its windows");
+  EXPECT_DEATH(functions.MemFree(shown[0].memory), "MemFree of memory with a window of child of c0");
+  EXPECT_DEATH(functions.CommWindowDeregister(made[1], shown[0].window), "window that child of c1 does not have");
+  EXPECT_DEATH(destroy(comms[0]), "CommDestroy of the application's communicator c0");
+  for (size_t rank = 0; rank < rankCount; ++rank) {
+    abort(made[rank]);
+    functions.MemFree(shown[rank].memory);
+  }
+  EXPECT_DEATH(functions.MemFree(shown[0].memory), "MemFree of memory that is free");
+}
+
+TEST_F(FakeNcclDeathTest, TwoThreadsThatPoll) {
+  const std::vector<Comm> comms = nccl.make(rankCount);
+  auto pollOften = [&] {
+    std::thread other([&] {
+      for (;;)
+        poll(comms[0]);
+    });
+    for (;;)
+      poll(comms[0]);
+  };
+  EXPECT_DEATH(pollOften(), "two threads are in CommGetAsyncError of c0");
+}
+
+TEST_F(FakeNcclDeathTest, TwoThreadsThatSetUp) {
+  const std::vector<Comm> comms = nccl.make(rankCount), made = splitAll(comms);
+  Comm child = nullptr;
+  auto splitWhileSplit = [&] {
+    std::thread other([&] { split(comms[0], &child); });
+    Monitor::awaitWaiting("NCCL CommSplit");
+    split(comms[0], &child);
+  };
+  EXPECT_DEATH(splitWhileSplit(), "CommSplit on c0 while another thread sets up c0");
+  auto splitWhileShown = [&] {
+    Shown shown;
+    std::thread other([&] { show(made[0], shown); });
+    Monitor::awaitWaiting("NCCL CommWindowRegister");
+    split(comms[0], &child);
+  };
+  EXPECT_DEATH(splitWhileShown(), "CommSplit on c0 while another thread sets up child of c0");
+  auto destroyWhileShown = [&] {
+    Shown shown;
+    std::thread other([&] { show(made[0], shown); });
+    Monitor::awaitWaiting("NCCL CommWindowRegister");
+    destroy(made[0]);
+  };
+  EXPECT_DEATH(destroyWhileShown(), "CommDestroy of child of c0 while another thread uses it");
+  destroyAll(made);
+}
+
+TEST_F(FakeNcclDeathTest, OtherCallsOnOtherRanks) {
+  const std::vector<Comm> made = splitAll(nccl.make(rankCount));
+  auto differ = [&] {
+    Shown shown;
+    Comm child = nullptr;
+    std::thread other([&] { show(made[0], shown); });
+    Monitor::awaitWaiting("NCCL CommWindowRegister");
+    split(made[1], &child);
+  };
+  EXPECT_DEATH(differ(), "rank 1 calls CommSplit and another rank CommWindowRegister");
+  destroyAll(made);
+}
+
+} // namespace

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each event in each situation of a communicator has the outcome that the table of docs/lifetime.md says. The table is
+// the test: GC3_UPDATE_TABLE=1 prints the one that the code has.
+#include "CommSupport.h"
+#include "Sweep.h"
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+using namespace gc3;
+using namespace gc3::test;
+using comm::Communicator;
+using comm::Phase;
+
+namespace {
+
+TEST(Phases, TheTableHasNoOtherEnds) {
+  for (uint8_t from = 0; from < comm::phaseCount; ++from) {
+    bool isEnd = true;
+    for (uint8_t to = 0; to < comm::phaseCount; ++to)
+      isEnd &= !comm::mayFollow(static_cast<Phase>(from), static_cast<Phase>(to));
+    EXPECT_EQ(isEnd, static_cast<Phase>(from) == Phase::Closed) << nameOf(static_cast<Phase>(from));
+  }
+  for (const comm::Transition &each : comm::transitions)
+    EXPECT_NE(each.from, each.to);
+}
+
+/// Holds a thread until it is opened.
+class Gate {
+public:
+  void pass() {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [this] { return isOpen; });
+  }
+  void open() {
+    std::lock_guard lock(mutex);
+    isOpen = true;
+    changed.notify_all();
+  }
+
+private:
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool isOpen = false;
+};
+
+/// Rank 0 of a communicator of two ranks, in a situation; rank 1 stops where rank 0 needs it.
+class Scene {
+public:
+  explicit Scene(const std::string &situation, uint32_t timeoutMs = 0) {
+    options.timeoutMs = timeoutMs;
+    nccl.destroyWaits = situation == "closing";
+    handles = nccl.make(2, situation != "forming, parent does not block");
+    file = open({ringAllReduce(2, true), allToAll(2, 1)});
+    for (int rank = 0; rank < 2; ++rank) {
+      auto setup = setupOf(nccl, {file}, options);
+      if (rank == 1 && situation == "left to NCCL")
+        setup->problem = {gc3NotABundle, "no file"};
+      ranks.push_back(std::make_shared<Communicator>(setup, handles[static_cast<size_t>(rank)],
+                                                     comm::Patience{0, timeoutMs}));
+      comm::Registry::ofProcess().add(nullptr, ranks.back());
+      streams.push_back(fake.stream(rank));
+      buffers.push_back(reinterpret_cast<float *>(fake.allocate(count * sizeof(float))));
+    }
+    enter(situation);
+  }
+  ~Scene() {
+    gate.open();
+    for (const auto &rank : ranks)
+      abortRank(rank);
+    for (std::thread *thread : {&caller, &other})
+      if (thread->joinable())
+        thread->join();
+    for (const auto &rank : ranks)
+      awaitThat([&] { return rank->isClosed(); });
+    ranks.clear();
+    comm::Registry::ofProcess().remove(nullptr);
+    for (cuda::Stream stream : streams)
+      FakeCuda::table().destroyStream(stream);
+    for (float *buffer : buffers)
+      fake.release(reinterpret_cast<std::byte *>(buffer));
+    EXPECT_EQ(nccl.leaks(), "");
+  }
+  Scene(const Scene &) = delete;
+  Scene &operator=(const Scene &) = delete;
+
+  /// What the event comes to: what it returns, how the call that waits ends, and the phase afterwards.
+  std::string after(const std::string &event) {
+    std::string outcome = happen(event);
+    if (caller.joinable() && event != "further call" && event != "query") {
+      caller.join();
+      outcome += (outcome.empty() ? "" : "; ") + ("call " + nameOf(pending));
+    }
+    return outcome + (outcome.empty() ? "" : ", ") + nameOf(settledPhase());
+  }
+
+private:
+  static std::string nameOf(const core::Outcome &outcome) { return outcome.ok() ? "ok" : test::nameOf(outcome.code); }
+  static std::string nameOf(Phase phase) { return comm::nameOf(phase); }
+
+  /// An AllReduce, or an AllToAll, of a rank.
+  core::Outcome call(size_t rank, uint32_t program = 0) {
+    if (core::Outcome outcome = (ranks[rank]->beginJoin(), ranks[rank]->awaitJoin()); !outcome.ok())
+      return outcome;
+    if (core::Outcome refusal = ranks[rank]->refusal(); !refusal.ok())
+      return refusal;
+    comm::CallGroup::Call made{ranks[rank], program, {}, {}};
+    made.request.name = program == 0 ? "allreduce" : "alltoall";
+    made.request.send = made.request.recv = buffers[rank];
+    made.request.count = program == 0 ? count : count / 2;
+    made.request.stream = streams[rank];
+    comm::CallGroup::run({&made, 1});
+    return made.outcome;
+  }
+  void callBoth() {
+    std::thread second([this] { EXPECT_EQ(call(1).text, ranks[1]->refusal().text); });
+    EXPECT_EQ(call(0).text, ranks[0]->refusal().text);
+    second.join();
+    awaitThat([this] { return fake.isIdle(streams[0]) && fake.isIdle(streams[1]); });
+  }
+  /// Rank 0 makes a call in a thread of its own, which waits for rank 1.
+  void beginCall(uint32_t program = 0) {
+    caller = std::thread([this, program] { pending = call(0, program); });
+  }
+  /// Has rank 1 stop before its next call of that name, and rank 0 wait after its own.
+  void holdOther(const std::string &name) {
+    const size_t before = times(name);
+    fake.onCall = [this, name](int device, const std::string &called, uint64_t) {
+      if (device == 1 && called == name)
+        gate.pass();
+    };
+    waitsAfter = [this, name, before] { return times(name) > before; };
+  }
+  size_t times(const std::string &name) const {
+    const std::vector<std::string> calls = fake.callsOf(0);
+    return static_cast<size_t>(std::count(calls.begin(), calls.end(), name));
+  }
+
+  void enter(const std::string &situation) {
+    if (situation == "forming, parent blocks" || situation == "forming, parent does not block") {
+      beginCall();
+      awaitThat([this] { return times("NCCL CommSplit") == 1; });
+    } else if (situation == "joining") {
+      holdOther("NCCL AllGather");
+      beginCall();
+      other = std::thread([this] { call(1); });
+      awaitThat(waitsAfter);
+    } else if (situation == "loading" || situation == "registering") {
+      callBoth();
+      holdOther(situation == "loading" ? "NCCL AllGather" : "NCCL CommWindowRegister");
+      beginCall(1);
+      other = std::thread([this] { call(1, 1); });
+      awaitThat(waitsAfter);
+    } else if (situation == "failed") {
+      callBoth();
+      ranks[0]->fail({gc3SystemError, "a test"});
+    } else if (situation != "unready") {
+      callBoth();
+      if (situation == "running" || situation == "draining")
+        EXPECT_EQ(call(0).text, "");
+      if (situation == "draining" || situation == "closing" || situation == "closed")
+        EXPECT_TRUE(ranks[0]->finalize(false));
+      if (situation == "closing")
+        awaitThat([this] { return phase() == Phase::Closing; });
+      if (situation == "closed")
+        awaitThat([this] { return phase() == Phase::Closed; });
+      if (situation == "aborted")
+        ranks[0]->abort();
+    }
+  }
+
+  Phase phase() const { return ranks[0]->status().phase; }
+
+  /// As ncclCommAbort does.
+  void abortRank(const std::shared_ptr<Communicator> &rank) {
+    if (rank->abort()) {
+      reinterpret_cast<ncclapi::signature::CommRevoke *>(FakeNccl::applicationFunction("CommRevoke"))(
+          handles[rank == ranks[0] ? 0 : 1], 0);
+      rank->awaitSplit();
+    }
+    comm::Registry::ofProcess().reap(rank, false);
+  }
+
+  /// What a thread comes to that can wait until an abort.
+  std::string unlessItWaits(const std::function<std::string()> &event) {
+    std::atomic<bool> isDone{false};
+    std::string outcome;
+    std::thread thread([&] {
+      outcome = event();
+      isDone = true;
+    });
+    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
+    awaitThat([&] { return isDone || std::chrono::steady_clock::now() > end; });
+    const bool waits = !isDone;
+    if (waits)
+      abortRank(ranks[0]);
+    thread.join();
+    return (waits ? "waits; after an abort " : "") + outcome;
+  }
+
+  std::string happen(const std::string &event) {
+    if (event == "abort")
+      return abortRank(ranks[0]), "";
+    if (event == "destroy")
+      return unlessItWaits([this] { return ranks[0]->finalize(true) ? "may go on" : "must not go on"; });
+    if (event == "further call")
+      return unlessItWaits([this] { return nameOf(call(0)); });
+    if (event == "query") {
+      ncclapi::Result state = ncclapi::Result::Success;
+      EXPECT_EQ(ranks[0]->queryState(state), ncclapi::Result::Success);
+      return state == ncclapi::Result::Success      ? "Success"
+             : state == ncclapi::Result::InProgress ? "InProgress"
+                                                    : "error " + std::to_string(static_cast<int>(state));
+    }
+    if (event == "rank 1 comes")
+      return letOtherCome(), "";
+    EXPECT_EQ(event, "timeout");
+    awaitThat([this] { return phase() == Phase::Failed || !caller.joinable(); });
+    return "";
+  }
+
+  /// Rank 1 does its part of what rank 0 waits for.
+  void letOtherCome() {
+    gate.open();
+    if (other.joinable())
+      other.join();
+    else if (phase() == Phase::Closing)
+      ranks[1]->finalize(true);
+    else if (phase() != Phase::Unready && phase() != Phase::Closed)
+      call(1);
+  }
+
+  /// Once nothing changes any more.
+  Phase settledPhase() const {
+    if (phase() == Phase::Aborted && !caller.joinable())
+      awaitThat([this] { return ranks[0]->isClosed(); });
+    return phase();
+  }
+
+  static constexpr size_t count = 10;
+  FakeCuda fake;
+  FakeNccl nccl{fake};
+  cuda::Options options = smallOptions();
+  std::shared_ptr<const bundle::BundleFile> file;
+  std::vector<ncclapi::Comm> handles;
+  std::vector<std::shared_ptr<Communicator>> ranks;
+  std::vector<cuda::Stream> streams;
+  std::vector<float *> buffers;
+  Gate gate;
+  std::function<bool()> waitsAfter;
+  core::Outcome pending;
+  std::thread caller, other;
+};
+
+const std::vector<std::string> situations{
+    "unready", "forming, parent blocks", "forming, parent does not block", "joining", "left to NCCL", "ready",
+    "running", "loading",                "registering",                    "draining", "closing",     "closed",
+    "failed",  "aborted"};
+const std::vector<std::string> events{"further call", "query", "rank 1 comes", "destroy", "abort", "timeout"};
+
+/// Situations in which rank 0 waits for rank 1 under a deadline.
+bool hasTimeout(const std::string &situation) {
+  for (const char *each : {"forming", "joining", "running", "loading", "registering"})
+    if (situation.find(each) == 0)
+      return true;
+  return false;
+}
+
+std::string cell(const std::string &situation, const std::string &event) {
+  if (event == "timeout" && !hasTimeout(situation))
+    return "-";
+  Scene scene(situation, event == "timeout" ? 60 : 0);
+  return scene.after(event);
+}
+
+std::string row(const std::string &situation) {
+  std::string line = "| " + situation + " |";
+  for (const std::string &event : events)
+    line += " " + cell(situation, event) + " |";
+  return line;
+}
+
+class Lifecycle : public testing::TestWithParam<std::string> {};
+
+TEST_P(Lifecycle, HasTheOutcomeOfTheTable) {
+  const std::string made = row(GetParam());
+  if (std::getenv("GC3_UPDATE_TABLE"))
+    std::printf("%s\n", made.c_str());
+  std::ifstream page(LIFETIME_PAGE);
+  for (std::string line; std::getline(page, line);)
+    if (line.rfind("| " + GetParam() + " |", 0) == 0) {
+      EXPECT_EQ(made, line);
+      return;
+    }
+  FAIL() << "the table has no line for it: " << made;
+}
+
+INSTANTIATE_TEST_SUITE_P(Situations, Lifecycle, testing::ValuesIn(situations), [](const auto &info) {
+  std::string name;
+  for (char c : info.param)
+    name += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+  return name;
+});
+
+} // namespace
