@@ -25,7 +25,7 @@ Result<std::shared_ptr<comm::Communicator>> NcclBackend::create(ncclapi::Comm nc
   const Outcome none;
   auto setup = std::make_shared<comm::Setup>(comm::Setup{{*cuda, nccl, gin::find}, {std::move(file)}, none, options});
   auto communicator = std::make_shared<comm::Communicator>(std::move(setup), ncclComm, patience);
-  comm::Registry::ofProcess().add(nullptr, communicator);
+  comm::Registry::ofProcess().add(communicator);
   return communicator;
 }
 
@@ -93,8 +93,8 @@ void NcclBackend::leave(bool aborts) {
     communicator->abort();
   else
     communicator->finalize(true);
-  if (communicator->status().phase == comm::Phase::Aborted)
-    comm::Registry::ofProcess().reap(communicator, true);
+  communicator->release(true);
+  comm::Registry::ofProcess().sweep();
 }
 
 } // namespace gc3::api

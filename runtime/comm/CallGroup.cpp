@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "comm/CallGroup.h"
 
+#include <algorithm>
+#include <deque>
 #include <map>
+#include <thread>
 
 namespace gc3::comm {
 
@@ -36,7 +39,7 @@ public:
   uint64_t capture = 0; ///< of the stream; 0: none
   bool isInside;
 };
-using Round = std::vector<Entered>;
+using Round = std::vector<Entered>; ///< one call of each of the thread's ranks of a communicator
 
 /// Other ranks can make a call that fails here, unless that is the caller's mistake.
 void note(Call &call, Outcome outcome) {
@@ -61,12 +64,8 @@ void findCaptures(Round &round) {
       each.capture = ofOthers;
 }
 
-void load(const Round &round) {
-  for (const Entered &each : round)
-    if (each.capture == 0)
-      each.call.comm->beginLoad(each.call.program, each.call.outcome);
-  for (const Entered &each : round)
-    each.call.comm->awaitLoad();
+bool isLoading(const Round &round) {
+  return std::any_of(round.begin(), round.end(), [](const Entered &each) { return each.call.comm->isLoading(); });
 }
 
 void Entered::planCall() {
@@ -114,13 +113,19 @@ void runDeclined(Round &round, const CallGroup::RunByNccl &runByNccl) {
       each.call.comm->fail({gc3Timeout, "a call that NCCL runs came too late"});
 }
 
-void runRound(std::span<Call *const> calls, const CallGroup::RunByNccl &runByNccl) {
+Round beginRound(std::span<Call *const> calls) {
   Round round;
   for (Call *call : calls)
     if (Entered entered(*call); entered.isInside)
       round.push_back(std::move(entered));
   findCaptures(round);
-  load(round);
+  for (const Entered &each : round)
+    if (each.capture == 0)
+      each.call.comm->beginLoad(each.call.program, each.call.outcome);
+  return round;
+}
+
+void finishRound(Round &round, const CallGroup::RunByNccl &runByNccl) {
   for (Entered &each : round) // before the first launch: memory that a plan takes can wait for kernels
     each.planCall();
   runDeclined(round, runByNccl);
@@ -128,18 +133,42 @@ void runRound(std::span<Call *const> calls, const CallGroup::RunByNccl &runByNcc
     each.enqueue();
 }
 
-/// In the order of their first calls.
-std::vector<std::vector<Call *>> roundsOf(std::span<Call> calls) {
-  std::map<const Communicator *, uint32_t> made;
-  std::map<std::pair<uint64_t, uint32_t>, size_t> places; // by communicator and number
-  std::vector<std::vector<Call *>> rounds;
-  for (Call &call : calls) {
-    const auto [place, isNew] = places.try_emplace({call.comm->id(), made[call.comm.get()]++}, rounds.size());
-    if (isNew)
-      rounds.emplace_back();
-    rounds[place->second].push_back(&call);
+/// The calls on one communicator, by round: the n-th calls of its ranks.
+struct Queue {
+  std::deque<std::vector<Call *>> rounds;
+  std::optional<Round> current;
+
+  bool isDone() const { return rounds.empty() && !current; }
+  /// Goes on without waiting for other ranks. False: the program of the current round is still being loaded.
+  bool advance(const CallGroup::RunByNccl &runByNccl) {
+    if (!current) {
+      current = beginRound(rounds.front());
+      rounds.pop_front();
+    }
+    if (isLoading(*current))
+      return false;
+    finishRound(*current, runByNccl);
+    current.reset();
+    return true;
   }
-  return rounds;
+};
+
+/// By communicator, in the order of their first calls.
+std::deque<Queue> queuesOf(std::span<Call> calls) {
+  std::map<uint64_t, size_t> places;
+  std::map<const Communicator *, size_t> made;
+  std::deque<Queue> queues;
+  for (Call &call : calls) {
+    const auto [place, isNew] = places.try_emplace(call.comm->id(), queues.size());
+    if (isNew)
+      queues.emplace_back();
+    auto &rounds = queues[place->second].rounds;
+    const size_t round = made[call.comm.get()]++;
+    if (rounds.size() == round)
+      rounds.emplace_back();
+    rounds[round].push_back(&call);
+  }
+  return queues;
 }
 
 } // namespace
@@ -153,8 +182,15 @@ void joinAll(std::span<const std::shared_ptr<Communicator>> communicators) {
 
 void CallGroup::run(std::span<Call> calls, const RunByNccl &runByNccl) {
   try {
-    for (const std::vector<Call *> &round : roundsOf(calls))
-      runRound(round, runByNccl);
+    std::deque<Queue> queues = queuesOf(calls);
+    while (!queues.empty()) {
+      bool hasMoved = false;
+      for (Queue &queue : queues)
+        hasMoved |= queue.advance(runByNccl);
+      std::erase_if(queues, [](const Queue &queue) { return queue.isDone(); });
+      if (!hasMoved)
+        std::this_thread::sleep_for(std::chrono::microseconds(20));
+    }
   } catch (const std::bad_alloc &) {
     for (const Call &call : calls)
       call.comm->fail({gc3SystemError, "no memory"}); // short, so it takes none

@@ -26,9 +26,10 @@ public:
   using RunByNccl = std::function<core::Outcome(std::span<Call *const> calls)>;
 
   /// Runs the calls; fills in their outcomes. The n-th calls of all ranks of a communicator are one round. A round is
-  /// enqueued before the next one loads a program: other threads can make these calls one by one, and wait for each to
-  /// end. Without `runByNccl` declined calls stay as they are. If memory runs out, all communicators fail, since other
-  /// ranks can run the calls.
+  /// enqueued before the communicator's next one loads a program: other threads can make these calls one by one, and
+  /// wait for each to end. No communicator waits for another one, so the order of the group's communicators is free.
+  /// Without `runByNccl` declined calls stay as they are. If memory runs out, all communicators fail, since other ranks
+  /// can run the calls.
   static void run(std::span<Call> calls, const RunByNccl &runByNccl = nullptr);
 };
 

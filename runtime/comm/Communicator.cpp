@@ -43,9 +43,9 @@ Result Communicator::queryState(Result &state) {
   const ncclapi::Inside inside;
   std::lock_guard lock(mutex);
   const Result queried = nccl.CommGetAsyncError(parent, &state);
-  if (queried != Result::Success || state != Result::Success || phase == Phase::Aborted)
+  if (queried != Result::Success || state != Result::Success)
     return queried;
-  if (!error.ok())
+  if (phase == Phase::Failed)
     state = ncclapi::resultOf(error);
   else if (phase == Phase::Draining || phase == Phase::Closing)
     state = Result::InProgress;
@@ -80,7 +80,8 @@ Outcome Communicator::whyNot() const {
       return {gc3InvalidUsage, "the communicator was finalized or destroyed"};
     [[fallthrough]];
   case Phase::Failed:
-  case Phase::Aborted: return error;
+  case Phase::Aborted:
+  case Phase::Releasing: return error;
   case Phase::Unready:
   case Phase::Forming:
   case Phase::Joining: return {gc3InvalidUsage, "the communicator has not joined"};
@@ -128,10 +129,12 @@ Outcome Communicator::enter() {
   ++callers;
   changed.wait(lock, [this] { return !isCalling || phase != Phase::Ready; });
   const Outcome outcome = whyNot();
-  if (outcome.ok())
+  if (outcome.ok()) {
     isCalling = true;
-  else
+  } else {
     --callers;
+    changed.notify_all();
+  }
   return outcome;
 }
 
@@ -147,15 +150,16 @@ void Communicator::beginLoad(uint32_t program, const Outcome &soFar) {
   std::lock_guard lock(mutex);
   if (phase != Phase::Ready || states[program].onGpu || !states[program].refusal.ok())
     return;
-  request = {program, soFar};
+  request = {program, soFar, Clock::now()};
   changed.notify_all();
 }
 
-void Communicator::awaitLoad() {
-  Lock lock(mutex);
-  const Patience limit{0, setup->options.timeoutMs};
-  if (!await(lock, limit, [this] { return !request || phase != Phase::Ready; }))
-    failNow({gc3Timeout, "after " + std::to_string(limit.failAfterMs) + " ms not all ranks have loaded the program"});
+bool Communicator::isLoading() {
+  std::lock_guard lock(mutex);
+  const uint32_t limit = setup->options.timeoutMs;
+  if (request && limit != 0 && Clock::now() - request->begun > milliseconds(limit))
+    failNow({gc3Timeout, "after " + std::to_string(limit) + " ms not all ranks have loaded the program"});
+  return request && phase == Phase::Ready;
 }
 
 const cuda::GpuProgram *Communicator::loaded(uint32_t program, Outcome &refusal) const {
@@ -214,7 +218,7 @@ void Communicator::failNow(const Outcome &why) {
 
 bool Communicator::finalize(bool waits) {
   Lock lock(mutex);
-  if (phase == Phase::Aborted)
+  if (phase == Phase::Aborted || phase == Phase::Releasing || phase == Phase::Closed)
     return true; // before this call
   changed.wait(lock, [this] { return isSettled(); });
   if (phase == Phase::Unready)
@@ -223,17 +227,25 @@ bool Communicator::finalize(bool waits) {
     advance(Phase::Draining);
   if (waits)
     changed.wait(lock, [this] { return phase != Phase::Draining && phase != Phase::Closing; });
-  if (phase == Phase::Aborted || (phase == Phase::Failed && child.isPending()))
-    return false;
-  if (phase == Phase::Failed)
+  if (phase == Phase::Failed && !child.isPending()) {
     abortNow();
-  return true;
+    return true;
+  }
+  return error.ok(); // else another thread has aborted it meanwhile
 }
 
 bool Communicator::abort() {
   std::lock_guard lock(mutex);
   abortNow();
   return child.isSplitting();
+}
+
+void Communicator::release(bool isParentAlive) {
+  std::lock_guard lock(mutex);
+  if (child.isPending() && isParentAlive)
+    return;
+  if (advance(Phase::Releasing) && !executor.joinable())
+    advance(Phase::Closed); // there is nothing to release
 }
 
 void Communicator::awaitSplit() {

@@ -5,8 +5,7 @@
 // The executor thread does all work that is slow or waits: it creates the child communicator, joins, loads programs,
 // looks after kernels, drains and closes. Callers post a task and wait until it is done, the communicator fails or is
 // aborted, or their deadline passes. Only launches are made on the caller's thread, since captures and per-thread
-// streams belong to it. After an abort the helper thread of the process (Registry.h) releases what is left, which can
-// wait for kernels.
+// streams belong to it.
 //
 // Thread-safe. One call at a time runs between enter() and leave().
 #pragma once
@@ -64,9 +63,10 @@ public:
   /// Waits for its turn, and keeps the communicator from closing until leave(). An error: calls fail.
   core::Outcome enter();
   core::Result<uint64_t> findCapture(cuda::Stream stream) const { return gpu->findCapture(stream); }
-  /// Has the executor load a program, if it is not loaded or refused; `soFar` as in GpuRank::load.
+  /// Has the executor load a program, if it is not loaded or refused; `soFar` as in GpuRank::load. Does not wait.
   void beginLoad(uint32_t program, const core::Outcome &soFar);
-  void awaitLoad();
+  /// True while that is under way. Past the deadline the communicator fails.
+  bool isLoading();
   /// Null if the program is not loaded; `refusal` then says why, if all ranks have refused it.
   const cuda::GpuProgram *loaded(uint32_t program, core::Outcome &refusal) const;
   core::Outcome plan(const cuda::GpuProgram &program, const core::Request &request, uint64_t capture,
@@ -89,14 +89,14 @@ public:
   /// before NCCL may free it.
   bool abort();
   void awaitSplit();
+  /// After abort(): has the executor release everything. Does not wait. If `isParentAlive`, NCCL can still be creating
+  /// the child; then nothing is released.
+  void release(bool isParentAlive);
 
   // For the registry:
   bool isClosed() const;
-  /// Joins the executor thread, which has ended or is about to. Once.
+  /// Joins the executor thread of a closed communicator, which has ended or is about to.
   void joinExecutor();
-  /// By the helper thread, after abort(): ends the executor and releases everything. If `isParentAlive`, NCCL can still
-  /// be creating the child; then nothing is released.
-  void reap(bool isParentAlive);
 
 private:
   struct ProgramState {
@@ -124,6 +124,7 @@ private:
   void load();
   void drain();
   void close();
+  void closeAborted();
   void watch();
   core::Outcome interrupted();
   ncclapi::Result onParent(const std::function<ncclapi::Result()> &call);
@@ -148,6 +149,7 @@ private:
   struct LoadRequest {
     uint32_t program;
     core::Outcome soFar;
+    std::chrono::steady_clock::time_point begun;
   };
   std::optional<LoadRequest> request; ///< until the executor has loaded the program
   uint32_t callers = 0;               ///< in enter(), or between enter() and leave()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a communicator's executor thread does, one step for each phase, and what the helper thread does after an abort.
+// What a communicator's executor thread does, one step for each phase.
 #include "comm/Communicator.h"
 
 #include "core/Log.h"
@@ -32,9 +32,10 @@ void Communicator::execute() {
   const uint32_t timeoutMs = setup->options.timeoutMs;
   const milliseconds period = timeoutMs != 0 ? milliseconds(std::max(1u, timeoutMs / 8)) : pollPeriod;
   Lock lock(mutex);
-  while (phase != Phase::Closed && phase != Phase::Aborted) {
-    const bool hasWork = phase == Phase::Forming || phase == Phase::Draining || (phase == Phase::Ready && request);
-    if (!hasWork && !table) { // no programs, no kernels
+  while (phase != Phase::Closed) {
+    const bool hasWork = phase == Phase::Forming || phase == Phase::Draining || phase == Phase::Releasing ||
+                         (phase == Phase::Ready && request);
+    if (!hasWork && (!table || phase == Phase::Aborted)) { // there are no kernels to look after
       changed.wait(lock);
       continue;
     }
@@ -54,6 +55,7 @@ void Communicator::step(Phase now) {
     case Phase::Ready: return load();
     case Phase::Draining: return drain();
     case Phase::Failed: return watch();
+    case Phase::Releasing: return closeAborted();
     case Phase::Unready:
     case Phase::Joining:
     case Phase::Closing:
@@ -69,7 +71,7 @@ void Communicator::step(Phase now) {
 Outcome Communicator::interrupted() {
   {
     std::lock_guard lock(mutex);
-    if (phase == Phase::Aborted || phase == Phase::Failed)
+    if (!error.ok())
       return error;
     if (phase != Phase::Ready)
       return {};
@@ -95,7 +97,7 @@ void Communicator::watch() {
 /// A call on the application's communicator, which is not touched after an abort.
 Result Communicator::onParent(const std::function<Result()> &call) {
   std::lock_guard lock(mutex);
-  return phase == Phase::Aborted ? Result::InvalidUsage : call();
+  return phase == Phase::Aborted || phase == Phase::Releasing ? Result::InvalidUsage : call();
 }
 
 /// Waits until NCCL has made the application's communicator, and asks it who this rank is.
@@ -210,7 +212,7 @@ void Communicator::close() {
   child.destroy();
   gpu.reset();
   std::lock_guard lock(mutex);
-  if (phase == Phase::Closing) // else reap() does the rest
+  if (phase == Phase::Closing) // else closeAborted() does the rest
     advance(Phase::Closed);
 }
 
@@ -219,16 +221,11 @@ void Communicator::joinExecutor() {
     executor.join();
 }
 
-void Communicator::reap(bool isParentAlive) {
-  joinExecutor();
+void Communicator::closeAborted() {
   {
     Lock lock(mutex);
     changed.wait(lock, [this] { return callers == 0; });
   }
-  if (child.isPending() && isParentAlive)
-    return;
-  if (identity.ranks != 0)
-    cuda.setDevice(identity.device);
   if (gpu) {
     gpu->awaitIdle(); // NCCL unmaps the windows
     gpu->forgetNccl();

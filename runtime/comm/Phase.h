@@ -8,17 +8,18 @@
 namespace gc3::comm {
 
 enum class Phase : uint8_t {
-  Unready,  ///< no collective call has been made on it; it holds nothing
-  Forming,  ///< NCCL creates gc3's child communicator, which takes all ranks
-  Joining,  ///< ranks exchange what they are, and agree on the programs that they can run
-  Ready,    ///< programs run calls, or NCCL runs all of them, if ranks do not run programs together
-  Draining, ///< no new calls; those enqueued still run
-  Closing,  ///< all calls have ended; resources are released
-  Closed,   ///< nothing is left
-  Failed,   ///< all calls return the first error
-  Aborted,  ///< no call touches the application's communicator; resources are released once kernels have ended
+  Unready,   ///< no collective call has been made on it; it holds nothing
+  Forming,   ///< NCCL creates gc3's child communicator, which takes all ranks
+  Joining,   ///< ranks exchange what they are, and agree on the programs that they can run
+  Ready,     ///< programs run calls, or NCCL runs all of them, if ranks do not run programs together
+  Draining,  ///< no new calls; those enqueued still run
+  Closing,   ///< all calls have ended; resources are released together with the other ranks
+  Closed,    ///< nothing is left
+  Failed,    ///< all calls return the first error
+  Aborted,   ///< kernels end; no call on the application's communicator begins, and NCCL ends its own there
+  Releasing, ///< after an abort: resources are released once kernels have ended, without other ranks
 };
-inline constexpr uint8_t phaseCount = 9;
+inline constexpr uint8_t phaseCount = 10;
 
 struct Transition {
   Phase from, to;
@@ -33,13 +34,22 @@ inline constexpr Transition transitions[] = {
     {Phase::Ready, Phase::Draining},   // finalized or destroyed
     {Phase::Draining, Phase::Closing}, // the last call has ended
     {Phase::Closing, Phase::Closed},   // everything is released
-    {Phase::Unready, Phase::Failed},   {Phase::Forming, Phase::Failed},
-    {Phase::Joining, Phase::Failed},   {Phase::Ready, Phase::Failed},
-    {Phase::Draining, Phase::Failed},  {Phase::Unready, Phase::Aborted},
-    {Phase::Forming, Phase::Aborted},  {Phase::Joining, Phase::Aborted},
-    {Phase::Ready, Phase::Aborted},    {Phase::Draining, Phase::Aborted},
-    {Phase::Closing, Phase::Aborted},  {Phase::Failed, Phase::Aborted}, // aborted or destroyed
-    {Phase::Aborted, Phase::Closed},                                    // kernels have ended, everything is released
+    // The first error:
+    {Phase::Unready, Phase::Failed},
+    {Phase::Forming, Phase::Failed},
+    {Phase::Joining, Phase::Failed},
+    {Phase::Ready, Phase::Failed},
+    {Phase::Draining, Phase::Failed},
+    // Aborted, or destroyed after an error:
+    {Phase::Unready, Phase::Aborted},
+    {Phase::Forming, Phase::Aborted},
+    {Phase::Joining, Phase::Aborted},
+    {Phase::Ready, Phase::Aborted},
+    {Phase::Draining, Phase::Aborted},
+    {Phase::Closing, Phase::Aborted},
+    {Phase::Failed, Phase::Aborted},
+    {Phase::Aborted, Phase::Releasing}, // NCCL has ended its part
+    {Phase::Releasing, Phase::Closed},  // everything is released
 };
 
 constexpr bool mayFollow(Phase from, Phase to) {
@@ -49,8 +59,8 @@ constexpr bool mayFollow(Phase from, Phase to) {
 
 /// For messages.
 constexpr const char *nameOf(Phase phase) {
-  constexpr const char *names[phaseCount] = {"unready", "forming", "joining", "ready",  "draining",
-                                             "closing", "closed",  "failed",  "aborted"};
+  constexpr const char *names[phaseCount] = {"unready", "forming", "joining", "ready",   "draining",
+                                             "closing", "closed",  "failed",  "aborted", "releasing"};
   return names[static_cast<uint8_t>(phase)];
 }
 

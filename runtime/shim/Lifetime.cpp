@@ -30,9 +30,9 @@ static std::shared_ptr<Communicator> abort(Comm comm) {
 }
 
 /// After NCCL has ended what runs on the communicator.
-static void reap(std::shared_ptr<Communicator> communicator) {
-  if (communicator)
-    Registry::ofProcess().reap(std::move(communicator), false);
+static void release(const std::shared_ptr<Communicator> &aborted) {
+  if (aborted)
+    aborted->release(false);
 }
 
 extern "C" {
@@ -44,9 +44,9 @@ Result ncclCommShrink(Comm parent, int *excluded, int excludedCount, Comm *child
   if (isInside() || (flags & shrinkAbort) == 0)
     return shrink();
   return guarded([&] {
-    std::shared_ptr<Communicator> aborted = abort(parent);
+    const std::shared_ptr<Communicator> aborted = abort(parent);
     const Result result = shrink();
-    reap(std::move(aborted));
+    release(aborted);
     return result;
   });
 }
@@ -70,13 +70,12 @@ Result ncclCommDestroy(Comm comm) {
   if (isInside())
     return callInstalled<Function::CommDestroy>(comm);
   return guarded([&] {
-    std::shared_ptr<Communicator> communicator = Interposer::ofProcess().find(comm);
+    const std::shared_ptr<Communicator> communicator = Interposer::ofProcess().find(comm);
     if (!finalize(comm, true))
       return Result::InvalidUsage;
     Registry::ofProcess().remove(comm);
     const Result result = callInstalled<Function::CommDestroy>(comm);
-    if (communicator && communicator->status().phase == gc3::comm::Phase::Aborted)
-      reap(std::move(communicator));
+    release(communicator); // if it had failed
     return result;
   });
 }
@@ -85,11 +84,11 @@ Result ncclCommAbort(Comm comm) {
   if (isInside())
     return callInstalled<Function::CommAbort>(comm);
   return guarded([&] {
-    std::shared_ptr<Communicator> aborted = abort(comm);
+    const std::shared_ptr<Communicator> aborted = abort(comm);
     Interposer::ofProcess().forgetOperations(comm);
     Registry::ofProcess().remove(comm);
     const Result result = callInstalled<Function::CommAbort>(comm);
-    reap(std::move(aborted));
+    release(aborted);
     return result;
   });
 }
@@ -100,11 +99,11 @@ Result ncclCommRevoke(Comm comm, int flags) {
     return callInstalled<Function::CommRevoke>(comm, flags);
   return guarded([&] {
     Group::ofThisThread().dropCallsOn(comm);
-    std::shared_ptr<Communicator> aborted = Interposer::ofProcess().find(comm);
+    const std::shared_ptr<Communicator> aborted = Interposer::ofProcess().find(comm);
     if (aborted)
       aborted->abort();
     const Result result = callInstalled<Function::CommRevoke>(comm, flags);
-    reap(std::move(aborted));
+    release(aborted);
     return result;
   });
 }

@@ -39,28 +39,25 @@ inline std::shared_ptr<comm::Setup> setupOf(FakeNccl &nccl, const comm::ProgramT
       comm::Setup{{FakeCuda::table(), tables.back(), nccl.hasPart ? &FakeNccl::part : nullptr}, files, none, options});
 }
 
-/// Ends a communicator as the application does, and has the registry release it.
-inline void end(const std::shared_ptr<comm::Communicator> &communicator) {
-  communicator->finalize(true);
-  if (communicator->status().phase == comm::Phase::Aborted)
-    comm::Registry::ofProcess().reap(communicator, false);
-}
+/// Aborts a communicator as an application does that aborts NCCL's, too.
 inline void abort(const std::shared_ptr<comm::Communicator> &communicator) {
   communicator->abort();
-  comm::Registry::ofProcess().reap(communicator, false);
+  communicator->release(false);
 }
 /// Ends all ranks of a communicator, and waits until the registry has released them.
 inline void endAll(std::vector<std::shared_ptr<comm::Communicator>> &ranks) {
   for (const auto &rank : ranks)
     rank->finalize(false); // before any is waited for
-  for (const auto &rank : ranks)
-    end(rank);
+  for (const auto &rank : ranks) {
+    rank->finalize(true);
+    rank->release(false);
+  }
   for (const auto &rank : ranks) {
     while (!rank->isClosed())
       std::this_thread::yield();
   }
   ranks.clear();
-  comm::Registry::ofProcess().remove(nullptr); // sweeps
+  comm::Registry::ofProcess().sweep();
 }
 
 /// Has ranks join, each with its setup, and ends them. By rank: why it can't run programs; a success if it can.
@@ -69,7 +66,7 @@ inline std::vector<core::Outcome> joinedTo(const std::vector<ncclapi::Comm> &com
   std::vector<std::shared_ptr<comm::Communicator>> ranks;
   for (size_t rank = 0; rank < setups.size(); ++rank) {
     ranks.push_back(std::make_shared<comm::Communicator>(setups[rank], comms[rank], comm::Patience{0, 60'000}));
-    comm::Registry::ofProcess().add(nullptr, ranks.back());
+    comm::Registry::ofProcess().add(ranks.back());
   }
   comm::joinAll(ranks);
   std::vector<core::Outcome> outcomes;
@@ -117,7 +114,7 @@ public:
     for (ncclapi::Comm handle : comms) {
       const comm::Patience patience{0, std::max(options.timeoutMs, options.joiningMs)};
       ranks.push_back(std::make_shared<comm::Communicator>(setupOf(nccl, {file}, options), handle, patience));
-      comm::Registry::ofProcess().add(nullptr, ranks.back());
+      comm::Registry::ofProcess().add(ranks.back());
     }
     comm::joinAll(ranks);
   }
