@@ -230,13 +230,16 @@ private:
 
   /// Rank 1 does its part of what rank 0 waits for.
   void letOtherCome() {
+    const Phase before = phase();
     gate.open();
     if (other.joinable())
       other.join();
-    else if (phase() == Phase::Closing)
+    else if (before == Phase::Closing)
       ranks[1]->finalize(true);
-    else if (phase() != Phase::Unready && phase() != Phase::Closed)
+    else if (before != Phase::Unready && before != Phase::Closed)
       call(1);
+    if (before == Phase::Draining || before == Phase::Closing)
+      awaitThat([this] { return ranks[0]->isClosed(); });
   }
 
   /// Once nothing changes any more.
