@@ -36,11 +36,13 @@ public:
 
   /// Waits until NCCL has made the parent, if that does not block.
   core::Outcome awaitParent(const QueryParent &queryParent) const;
+  /// Marks the parent as being split; create() follows. The caller excludes an abort of the parent during this call.
+  void beginSplit() { creation = Creation::Splitting; }
   /// Splits `parent`, and waits until all ranks have done so. `rank` is the rank in the parent.
   core::Outcome create(ncclapi::Comm parent, int rank, const QueryParent &queryParent);
   /// NCCL still creates the child: create() is under way, or was interrupted.
   bool isPending() const { return creation != Creation::None; }
-  /// A thread is in NCCL's split, which waits there if the parent blocks.
+  /// A thread is in NCCL's split, or about to be. If the parent blocks, the split waits there.
   bool isSplitting() const { return creation == Creation::Splitting; }
 
   /// Null if there is no child.

@@ -157,6 +157,8 @@ void Communicator::beginLoad(uint32_t program, const Outcome &soFar) {
 bool Communicator::isLoading() {
   std::lock_guard lock(mutex);
   const uint32_t limit = setup->options.timeoutMs;
+  if (request && Clock::now() - request->begun > milliseconds(setup->options.joiningMs))
+    core::tellOnce("a rank still waits for other ranks to load a program");
   if (request && limit != 0 && Clock::now() - request->begun > milliseconds(limit))
     failNow({gc3Timeout, "after " + std::to_string(limit) + " ms not all ranks have loaded the program"});
   return request && phase == Phase::Ready;
@@ -249,7 +251,8 @@ void Communicator::release(bool isParentAlive) {
 }
 
 void Communicator::awaitSplit() {
-  while (child.isSplitting())
+  const Clock::time_point last = Clock::now() + std::chrono::seconds(5);
+  while (child.isSplitting() && Clock::now() < last)
     std::this_thread::sleep_for(std::chrono::microseconds(100));
 }
 

@@ -88,6 +88,7 @@ public:
   /// is in NCCL's split of it. Then the application's communicator must be revoked, and awaitSplit() must return,
   /// before NCCL may free it.
   bool abort();
+  /// Waits for some seconds at most: a revocation just before the split does not end it, and NCCL's abort does then.
   void awaitSplit();
   /// After abort(): has the executor release everything. Does not wait. If `isParentAlive`, NCCL can still be creating
   /// the child; then nothing is released.

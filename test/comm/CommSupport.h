@@ -32,16 +32,19 @@ inline ProgramSpec under(kernel::Protocol protocol, ProgramSpec spec) {
 /// What the communicators of one rank have in common.
 inline std::shared_ptr<comm::Setup> setupOf(FakeNccl &nccl, const comm::ProgramTable::Files &files,
                                             const cuda::Options &options = smallOptions()) {
-  static std::deque<ncclapi::Nccl> tables; // communicators refer to them
+  static auto &tables = *new std::deque<ncclapi::Nccl>; // communicators refer to them until the process ends
   tables.push_back(nccl.table());
   const core::Outcome none;
   return std::make_shared<comm::Setup>(
       comm::Setup{{FakeCuda::table(), tables.back(), nccl.hasPart ? &FakeNccl::part : nullptr}, files, none, options});
 }
 
-/// Aborts a communicator as an application does that aborts NCCL's, too.
-inline void abort(const std::shared_ptr<comm::Communicator> &communicator) {
-  communicator->abort();
+/// Aborts a communicator as ncclCommAbort of its parent does; `parent` can be null once the communicator has joined.
+inline void abort(const std::shared_ptr<comm::Communicator> &communicator, ncclapi::Comm parent = nullptr) {
+  if (communicator->abort()) {
+    reinterpret_cast<ncclapi::signature::CommRevoke *>(FakeNccl::applicationFunction("CommRevoke"))(parent, 0);
+    communicator->awaitSplit();
+  }
   communicator->release(false);
 }
 /// Ends all ranks of a communicator, and waits until the registry has released them.

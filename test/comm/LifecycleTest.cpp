@@ -181,12 +181,7 @@ private:
 
   /// As ncclCommAbort does.
   void abortRank(const std::shared_ptr<Communicator> &rank) {
-    if (rank->abort()) {
-      reinterpret_cast<ncclapi::signature::CommRevoke *>(FakeNccl::applicationFunction("CommRevoke"))(
-          handles[rank == ranks[0] ? 0 : 1], 0);
-      rank->awaitSplit();
-    }
-    rank->release(false);
+    abort(rank, handles[rank == ranks[0] ? 0 : 1]);
     isReleased |= rank == ranks[0];
   }
 
