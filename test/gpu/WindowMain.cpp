@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // gpu-window-test BUNDLE... : what one GPU shows of NCCL's windows, on a real communicator of one rank. Its window
-// (lsa/Window.h): what is written through the address that NCCL tells is there in the rank's own memory. Then the
+// (comm/Window.h): what is written through the address that NCCL tells is there in the rank's own memory. Then the
 // bundles' programs, all of their ranks on this GPU, with slots, counters and images in that window, at the address
 // that NCCL tells. And a device communicator by libgc3gin.so, where that is for the installed NCCL (GC3_GIN_LIB).
 // Exit status 77 where there is no GPU, or no NCCL.
@@ -8,7 +8,8 @@
 #include "InstalledNccl.h"
 #include "OnGpu.h"
 #include "Pattern.h"
-#include "lsa/Gather.h"
+#include "comm/DeviceComm.h"
+#include "comm/Window.h"
 #include "ncclapi/Installed.h"
 
 #include <cstdio>
@@ -52,28 +53,24 @@ std::string compareViews(std::byte *written, const std::byte *read, uint32_t see
 }
 
 /// `told`: where NCCL says that the window is.
-std::string testWindow(const ncclapi::Nccl &nccl, lsa::Window &window, cudaStream_t stream, std::byte *&told) {
+std::string testWindow(comm::Window &window, cudaStream_t stream, std::byte *&told) {
   core::Outcome outcome = window.reserve(windowBytes, stream);
   if (outcome.ok())
-    outcome = lsa::grouped(nccl, [&] { return window.enroll(); });
-  bool real = false;
-  if (outcome.ok())
-    outcome = window.isWindow(real);
-  if (outcome.ok() && !real)
-    return "a communicator of one rank has no windows here";
-  std::vector<std::byte *> asTold, own;
-  if (outcome.ok())
-    outcome = window.locate(1, stream, asTold);
-  if (outcome.ok())
-    outcome = window.resolve(0, 1, stream, own);
+    outcome = outcomeOf(window.registerPart(), "registering a window");
   if (!outcome.ok())
     return outcome.text;
-  told = asTold[0];
-  std::string problem = compareViews(told, own[0], 1, stream);
+  const core::Result<bool> real = window.isWindow();
+  if (!real.ok() || !*real)
+    return real.ok() ? "a communicator of one rank has no windows here" : real.outcome().text;
+  const core::Result<std::vector<std::byte *>> asTold = window.locate(1, stream), own = window.resolve(0, 1, stream);
+  if (!asTold.ok() || !own.ok())
+    return (asTold.ok() ? own : asTold).outcome().text;
+  told = (*asTold)[0];
+  std::string problem = compareViews(told, (*own)[0], 1, stream);
   if (problem.empty())
-    problem = compareViews(own[0], told, 2, stream);
+    problem = compareViews((*own)[0], told, 2, stream);
   if (problem.empty())
-    std::printf("a window of one rank: right; NCCL tells %s address\n", told == own[0] ? "the same" : "another");
+    std::printf("a window of one rank: right; NCCL has %s address\n", told == (*own)[0] ? "the same" : "another");
   return problem;
 }
 
@@ -84,13 +81,12 @@ std::string testNetwork(const ncclapi::Nccl &nccl, ncclapi::Comm comm, cudaStrea
                 part ? ("for NCCL " + std::to_string(part->nccl)).c_str() : "not there; GC3_GIN_LIB may name it");
     return {};
   }
-  lsa::Network network(*cuda::linkedCuda(), nccl, *part, comm);
+  comm::DeviceComm network(*cuda::linkedCuda(), nccl, *part, comm);
   core::Outcome outcome = network.reserve();
-  core::Outcome created;
-  if (outcome.ok()) {
-    const core::Outcome group = lsa::grouped(nccl, [&] { return created = network.create(0); });
-    outcome = network.complete(created.ok() ? group : created, {}, stream);
-  }
+  if (outcome.ok())
+    outcome = outcomeOf(network.create(0), "creating a device communicator");
+  if (outcome.ok())
+    outcome = network.publish(stream);
   if (!outcome.ok())
     return "a device communicator: " + outcome.text;
   if (network.contexts() != 0)
@@ -123,9 +119,9 @@ std::string testBundle(test::Arena &arena, const char *path, cudaStream_t stream
 
 /// `comm`: of one rank.
 int testAll(const ncclapi::Nccl &nccl, ncclapi::Comm comm, std::span<char *const> bundles, cudaStream_t stream) {
-  lsa::Window window(*cuda::linkedCuda(), nccl, comm);
+  comm::Window window(*cuda::linkedCuda(), nccl, comm);
   std::byte *told = nullptr;
-  if (std::string problem = testWindow(nccl, window, stream, told); !problem.empty())
+  if (std::string problem = testWindow(window, stream, told); !problem.empty())
     return fail("a window", problem);
   test::Totals totals;
   {
