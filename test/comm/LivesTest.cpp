@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the table of docs/lifetime.md does not show: what callers, errors, deadlines and kernels do to each other, and
-// which communicators the registry keeps.
+// Shows what the table of docs/lifetime.md does not: how callers, errors, deadlines and kernels interact, and which
+// communicators the registry keeps.
 #include "CommSupport.h"
 #include "Monitor.h"
 
@@ -100,6 +100,21 @@ TEST_F(CommLives, ASingleRankIsLeftToNccl) {
   EXPECT_EQ(nccl.splits, 0u);
 }
 
+/// NCCL reports an error of its own with the call.
+TEST_F(CommLives, ACommunicatorThatNcclCannotSplitIsLeftToNccl) {
+  make(endless, true);
+  nccl.fail("CommSplit", FakeNccl::failure);
+  ranks[0]->beginJoin();
+  EXPECT_EQ(ranks[0]->awaitJoin().text, "");
+  EXPECT_EQ(ranks[0]->refusal().text.find("it could not be split: "), 0u);
+  nccl.asyncError(handles[1], FakeNccl::failure);
+  ranks[1]->beginJoin();
+  EXPECT_EQ(ranks[1]->awaitJoin().text, "");
+  EXPECT_FALSE(ranks[1]->refusal().ok());
+  EXPECT_EQ(nccl.splits, 0u);
+  endAll(ranks);
+}
+
 TEST_F(CommLives, ARefusedChildIsDestroyedAtOnce) {
   make(endless, true);
   setups[1]->problem = {gc3NotABundle, "no file"};
@@ -119,7 +134,7 @@ TEST_F(CommLives, TheFirstErrorStays) {
   EXPECT_EQ(pair.first.status().error.text, "first");
 }
 
-/// Other ranks can need them.
+/// Other ranks can need the kernels of a failed rank.
 TEST_F(CommLives, KernelsGoOnAfterAFailure) {
   ReadyPair pair(fake, nccl);
   pair.launchFirst();
@@ -161,6 +176,16 @@ TEST_F(CommLives, AKernelHasADeadlineWhileAProgramIsLoaded) {
   awaitThat([&] { return !pair.first.status().error.ok(); });
   EXPECT_EQ(pair.first.status().error.text.find("a kernel has not ended in 200 ms"), 0u);
   pair.abortAll();
+}
+
+TEST_F(CommLives, AReportOfKernelsFollowsTheFirstError) {
+  cuda::Options options = smallOptions();
+  options.timeoutMs = 200;
+  ReadyPair pair(fake, nccl, options);
+  pair.launchFirst();
+  pair.first.fail({gc3SystemError, "first"});
+  EXPECT_EQ(stopped(pair.first).find("first; a kernel has not ended in 200 ms"), 0u);
+  EXPECT_EQ(pair.first.status().error.code, gc3SystemError);
 }
 
 TEST_F(CommLives, DrainingWaitsForCallers) {
@@ -383,7 +408,7 @@ TEST_F(CommLives, CallsThatNcclDropsFailTheCommunicator) {
   EXPECT_EQ(world.ranks[1]->status().error.text, "a call that NCCL runs came too late");
 }
 
-/// Other ranks wait for the rank, whichever call of CUDA has failed.
+/// Other ranks can run the call, so no later call may match it.
 TEST_F(CommLives, ACallThatFailsFailsTheCommunicator) {
   uint64_t failures = 0;
   for (uint64_t index = 1; index <= 16; ++index) {
@@ -398,7 +423,7 @@ TEST_F(CommLives, ACallThatFailsFailsTheCommunicator) {
   EXPECT_GE(failures, 3u);
 }
 
-/// Whatever fails on one rank while a program is loaded.
+/// A failure on one rank makes all ranks refuse the program, so NCCL can run the call.
 TEST_F(CommLives, AProgramThatOneRankCannotLoadIsRefusedByAll) {
   nccl.version = ncclapi::tellingVersion;
   for (const char *function : {"MemAlloc", "GetLsaDevicePointer"}) {

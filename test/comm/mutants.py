@@ -30,7 +30,7 @@ MUTANTS = [
     ("the last error counts", "Communicator.cpp", "  if (!mayFollow(phase, Phase::Failed))\n    return;\n  error = why;", "  error = why;\n  if (!mayFollow(phase, Phase::Failed))\n    return;"),
     ("an abort replaces the first error", "Communicator.cpp", "  if (error.ok())\n    error = {gc3InvalidUsage, \"the communicator was aborted\"};", "  error = {gc3InvalidUsage, \"the communicator was aborted\"};"),
     ("an abort is no error", "Communicator.cpp", "  if (error.ok())\n    error = {gc3InvalidUsage, \"the communicator was aborted\"};\n", ""),
-    ("a failed communicator takes calls", "Communicator.cpp", "  case Phase::Ready: return {};\n", "  case Phase::Ready: return {};\n  case Phase::Failed: return {};\n"),
+    ("a failed communicator takes calls", "Communicator.cpp", "  case Phase::Failed:\n  case Phase::Aborted:\n  case Phase::Releasing: return error;", "  case Phase::Aborted:\n  case Phase::Releasing: return error;\n  case Phase::Failed: return {};"),
     ("a failure forgets its error", "Communicator.cpp", "  error = why;\n  gpu->breakDown(why);", "  gpu->breakDown(why);"),
     ("the runner does not learn of a failure", "Communicator.cpp", "  gpu->breakDown(why);\n", ""),
     ("reports of kernels replace the first error", "Executor.cpp", "  if (phase == Phase::Failed)\n    error = outcome;", "  if (phase == Phase::Failed)\n    error = child.asyncError();"),
