@@ -90,7 +90,7 @@ void Entered::planCall() {
 }
 
 void Entered::enqueue() {
-  if (call.outcome.ok() && call.request.count != 0)
+  if (!call.isDeclined && call.outcome.ok() && call.request.count != 0)
     if (const Outcome outcome = call.comm->enqueue(plan, stream()); !outcome.ok()) {
       call.outcome = outcome;
       call.comm->fail(outcome);

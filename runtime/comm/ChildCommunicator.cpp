@@ -63,6 +63,11 @@ Outcome ChildCommunicator::awaitParent(const QueryParent &queryParent) const {
 /// parent still refers to it, so it is left alone.
 Outcome ChildCommunicator::create(Comm parent, int rank, const QueryParent &queryParent) {
   ncclapi::Config config = childConfig();
+  creation = Creation::Splitting;
+  if (Outcome outcome = interrupted(); !outcome.ok()) { // the parent can be freed: the abort saw no split
+    creation = Creation::None;
+    return outcome;
+  }
   const Result split = nccl.CommSplit(parent, 0, rank, &written, &config);
   creation = Creation::Completing;
   // NCCL completes the split of a parent that does not block later, whatever the result says.

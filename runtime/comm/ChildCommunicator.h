@@ -36,8 +36,6 @@ public:
 
   /// Waits until NCCL has made the parent, if that does not block.
   core::Outcome awaitParent(const QueryParent &queryParent) const;
-  /// Marks the parent as being split; create() follows. The caller excludes an abort of the parent during this call.
-  void beginSplit() { creation = Creation::Splitting; }
   /// Splits `parent`, and waits until all ranks have done so. `rank` is the rank in the parent.
   core::Outcome create(ncclapi::Comm parent, int rank, const QueryParent &queryParent);
   /// NCCL still creates the child: create() is under way, or was interrupted.

@@ -125,9 +125,6 @@ GpuRank::Joined Communicator::form() {
     return {outcome, {}};
   if (identity.ranks == 1)
     return {{}, {gc3InvalidUsage, "one rank"}};
-  const auto beginSplit = [this] { return child.beginSplit(), Result::Success; };
-  if (Outcome outcome = outcomeOf(onParent(beginSplit), "creating a child communicator"); !outcome.ok())
-    return {{}, outcome};
   if (Outcome outcome = child.create(parent, identity.rank, queryParent); !outcome.ok())
     return {{}, {outcome.code, "it could not be split: " + outcome.text}};
   return {};

@@ -105,14 +105,14 @@ TEST_F(CommSplit, AnAbortReleasesEverything) {
 /// A rank that has failed aborts the communicators that it shares with others, so it does not wait for them.
 TEST_F(CommSplit, AFailedRankReleasesEverything) {
   cuda::Options options = smallOptions();
-  options.timeoutMs = 20;
+  options.timeoutMs = 200;
   CommWorld world(fake, nccl, {pairs(4), otherPairs(4)}, options);
   ASSERT_EQ(world.run(0, {}), "");
   const Trial trial = world.trial(1, {});
   Loopback::Buffers buffers(fake, trial);
   std::vector<comm::CallGroup::Call> calls{world.part(0, buffers.requests[0])};
   comm::CallGroup::run(calls);
-  EXPECT_EQ(world.ranks[0]->status().error.text, "after 20 ms not all ranks have loaded the program");
+  EXPECT_EQ(world.ranks[0]->status().error.text, "after 200 ms not all ranks have loaded the program");
 }
 
 } // namespace

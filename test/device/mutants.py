@@ -1,17 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether the tests of device code notice when it is wrong.
 
-mutants.py BUILD BUNDLE...: changes one thing of runtime/kernel and runtime/plan at a time in a copy of the source tree, builds device-test
-and emulate there with the settings of BUILD, and runs both, the latter on the bundles. Prints a table; fails if a change
-goes unnoticed.
+mutants.py BUILD [BUNDLE...]: changes one thing of runtime/kernel and runtime/plan at a time in a copy of the source tree,
+builds device-test and emulate there with the settings of BUILD, and runs both, the latter on the bundles. Prints a table;
+fails if no test notices a change.
 """
 import os
-import shutil
-import subprocess
 import sys
-import tempfile
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(1, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import mutant_runner  # pylint: disable=wrong-import-position
 
 # What is changed, and where: file, text, its replacement.
 MUTANTS = [
@@ -54,54 +52,22 @@ MUTANTS = [
 ]
 
 
-def fails(*words, **rest):
-    """Whether a command fails, or does not end."""
-    try:
-        return subprocess.run(words, capture_output=True, check=False, timeout=900, **rest).returncode != 0
-    except subprocess.TimeoutExpired:
-        return True
 
-
-def build_and_test(source, build, bundles):
-    """What noticed, or nothing."""
-    if fails("cmake", "--build", build, "--target", "device-test", "emulate", cwd=source):
-        return "compiler"
-    if fails(os.path.join(build, "test/device/device-test")):
-        return "device-test"
-    if fails(os.path.join(build, "test/device/emulate"), "--seeds", "40", *bundles):
-        return "emulate"
-    return None
+def commands_on(bundles):
+    """Returns the commands that must notice a mutant, by build folder."""
+    return lambda build: [
+        ("device-test", [os.path.join(build, "test/device/device-test"), "--gtest_fail_fast"], 900),
+        ("emulate", [os.path.join(build, "test/device/emulate"), "--seeds", "40", *bundles], 900),
+    ]
 
 
 def main():
-    if len(sys.argv) < 3:
-        sys.exit(__doc__)
-    bundles = [os.path.abspath(path) for path in sys.argv[2:]]
-    missed = 0
-    with tempfile.TemporaryDirectory() as folder:
-        source, build = os.path.join(folder, "source"), os.path.join(folder, "build")
-        shutil.copytree(ROOT, source, ignore=shutil.ignore_patterns("build", ".git"))
-        with open(os.path.join(sys.argv[1], "CMakeCache.txt"), encoding="utf-8") as cache:
-            settings = [f"-D{line.strip()}" for line in cache if line.startswith(("CMAKE_BUILD_TYPE", "CMAKE_CXX_"))]
-        subprocess.run(["cmake", "-S", source, "-B", build, "-G", "Ninja", "-DGC3_COMPILER=OFF", *settings],
-                       check=True, stdout=subprocess.DEVNULL)
-        if noticed := build_and_test(source, build, bundles):
-            sys.exit(f"{noticed} fails where nothing is changed")
-        print("| change | noticed by |\n| --- | --- |", flush=True)
-        for what, name, old, new in MUTANTS:
-            path = os.path.join(source, "runtime", name)
-            with open(path, encoding="utf-8") as file:
-                text = file.read()
-            if text.count(old) != 1:
-                sys.exit(f"{name} has not once: {old}")
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(text.replace(old, new))
-            noticed = build_and_test(source, build, bundles)
-            missed += noticed is None
-            print(f"| {what} | {noticed or '**nothing**'} |", flush=True)
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(text)
-    return missed != 0
+    parser = mutant_runner.parser(__doc__)
+    parser.add_argument("bundles", nargs="*", help="bundles that emulate runs")
+    options = parser.parse_args()
+    bundles = [os.path.abspath(path) for path in options.bundles]
+    listed = [(what, "runtime/" + name, old, new) for what, name, old, new in MUTANTS]
+    return mutant_runner.main(options, listed, ["device-test", "emulate"], commands_on(bundles))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,479 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shows what the table of docs/lifetime.md does not: how callers, errors, deadlines and kernels interact, and which
+// communicators the registry keeps.
+#include "CommSupport.h"
+#include "Monitor.h"
+
+using namespace gc3;
+using namespace gc3::test;
+using comm::CallGroup;
+using comm::Communicator;
+using comm::Patience;
+using comm::Phase;
+
+namespace {
+
+constexpr Patience endless{0, 0};
+
+/// Returns true if `condition` becomes true soon. A test that expects false fails only if the condition is true.
+template <typename Condition>
+bool soon(Condition condition) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
+  while (!condition() && std::chrono::steady_clock::now() < end)
+    std::this_thread::yield();
+  return condition();
+}
+
+class CommLives : public testing::Test {
+protected:
+  void TearDown() override { EXPECT_EQ(nccl.leaks(), ""); }
+
+  /// Two ranks that have made no call.
+  void make(const Patience &patience, bool blocking) {
+    handles = nccl.make(2, blocking);
+    const comm::ProgramTable::Files files{open({ringAllReduce(2, true)})};
+    for (ncclapi::Comm handle : handles) {
+      setups.push_back(setupOf(nccl, files));
+      ranks.push_back(std::make_shared<Communicator>(setups.back(), handle, patience));
+      comm::Registry::ofProcess().add(ranks.back());
+    }
+  }
+  static void awaitClosed(Communicator &rank) {
+    awaitThat([&] { return rank.isClosed(); });
+  }
+  void abortAll() {
+    for (const auto &rank : ranks)
+      abort(rank);
+    for (const auto &rank : ranks)
+      awaitClosed(*rank);
+    ranks.clear();
+    comm::Registry::ofProcess().sweep();
+  }
+  void revoke(size_t rank) {
+    reinterpret_cast<ncclapi::signature::CommRevoke *>(FakeNccl::applicationFunction("CommRevoke"))(handles[rank], 0);
+  }
+
+  FakeCuda fake;
+  FakeNccl nccl{fake};
+  std::vector<ncclapi::Comm> handles;
+  std::vector<std::shared_ptr<comm::Setup>> setups;
+  std::vector<std::shared_ptr<Communicator>> ranks;
+};
+
+/// Two ranks that have loaded a program.
+class ReadyPair {
+public:
+  explicit ReadyPair(FakeCuda &fake, FakeNccl &nccl, const cuda::Options &options = smallOptions())
+      : world(fake, nccl, {ringAllReduce(2, true), under(kernel::Protocol::LL, ringAllReduce(2, true))}, options),
+        first(*world.ranks[0]) {
+    EXPECT_EQ(world.run(0, {.count = 9}), "");
+    wanted.emplace(world.trial(0, {.count = 30}));
+    buffers.emplace(fake, *wanted);
+  }
+  core::Outcome call(size_t rank) {
+    std::vector<CallGroup::Call> calls{world.part(rank, buffers->requests[rank])};
+    CallGroup::run(calls);
+    return calls[0].outcome;
+  }
+  /// Has rank 0 launch a kernel that waits for rank 1.
+  void launchFirst() {
+    EXPECT_EQ(call(0).text, "");
+    EXPECT_FALSE(world.cuda.isIdle(world.streams[0]));
+  }
+  void awaitIdle() {
+    awaitThat([&] { return world.cuda.isIdle(world.streams[0]); });
+  }
+  void abortAll() {
+    for (const auto &rank : world.ranks)
+      abort(rank);
+  }
+
+  CommWorld world;
+  Communicator &first;
+  std::optional<Trial> wanted;
+  std::optional<Loopback::Buffers> buffers;
+};
+
+TEST_F(CommLives, ASingleRankIsLeftToNccl) {
+  const std::vector<core::Outcome> joined = joinedTo(nccl.make(1), {setupOf(nccl, {open({ringAllReduce(2, true)})})});
+  EXPECT_EQ(joined[0].text, "one rank");
+  EXPECT_EQ(nccl.splits, 0u);
+}
+
+/// NCCL reports an error of its own with the call.
+TEST_F(CommLives, ACommunicatorThatNcclCannotSplitIsLeftToNccl) {
+  make(endless, true);
+  nccl.fail("CommSplit", FakeNccl::failure);
+  ranks[0]->beginJoin();
+  EXPECT_EQ(ranks[0]->awaitJoin().text, "");
+  EXPECT_EQ(ranks[0]->refusal().text.find("it could not be split: "), 0u);
+  nccl.asyncError(handles[1], FakeNccl::failure);
+  ranks[1]->beginJoin();
+  EXPECT_EQ(ranks[1]->awaitJoin().text, "");
+  EXPECT_FALSE(ranks[1]->refusal().ok());
+  EXPECT_EQ(nccl.splits, 0u);
+  endAll(ranks);
+}
+
+TEST_F(CommLives, ARefusedChildIsDestroyedAtOnce) {
+  make(endless, true);
+  setups[1]->problem = {gc3NotABundle, "no file"};
+  comm::joinAll(ranks);
+  awaitThat([this] { return nccl.children().empty(); });
+  EXPECT_EQ(ranks[0]->status().phase, Phase::Ready);
+  endAll(ranks);
+}
+
+TEST_F(CommLives, TheFirstErrorStays) {
+  ReadyPair pair(fake, nccl);
+  pair.first.fail({gc3SystemError, "first"});
+  pair.first.fail({gc3InternalError, "second"});
+  EXPECT_EQ(pair.first.status().error.text, "first");
+  EXPECT_EQ(pair.call(0).text, "first");
+  abort(pair.world.ranks[0]);
+  EXPECT_EQ(pair.first.status().error.text, "first");
+}
+
+/// Other ranks can need the kernels of a failed rank.
+TEST_F(CommLives, KernelsGoOnAfterAFailure) {
+  ReadyPair pair(fake, nccl);
+  pair.launchFirst();
+  pair.first.fail({gc3SystemError, "a test"});
+  EXPECT_EQ(pair.call(1).text, "");
+  EXPECT_EQ(pair.world.finish(*pair.wanted, *pair.buffers), "");
+}
+
+TEST_F(CommLives, ATimeoutStopsKernels) {
+  ReadyPair pair(fake, nccl);
+  pair.launchFirst();
+  pair.first.fail({gc3Timeout, "a test"});
+  pair.awaitIdle();
+}
+
+TEST_F(CommLives, AnAbortAfterAFailureStopsKernels) {
+  ReadyPair pair(fake, nccl);
+  pair.launchFirst();
+  pair.first.fail({gc3SystemError, "a test"});
+  abort(pair.world.ranks[0]);
+  pair.awaitIdle();
+}
+
+TEST_F(CommLives, DrainingHasADeadline) {
+  cuda::Options options = smallOptions();
+  options.timeoutMs = 200;
+  ReadyPair pair(fake, nccl, options);
+  pair.launchFirst();
+  EXPECT_TRUE(pair.first.finalize(true));
+  EXPECT_EQ(pair.first.status().error.code, gc3Timeout);
+}
+
+TEST_F(CommLives, AKernelHasADeadlineWhileAProgramIsLoaded) {
+  cuda::Options options = smallOptions();
+  options.timeoutMs = 200;
+  ReadyPair pair(fake, nccl, options);
+  pair.launchFirst();
+  pair.first.beginLoad(1, {});
+  awaitThat([&] { return !pair.first.status().error.ok(); });
+  EXPECT_EQ(pair.first.status().error.text.find("a kernel has not ended in 200 ms"), 0u);
+  pair.abortAll();
+}
+
+TEST_F(CommLives, AReportOfKernelsFollowsTheFirstError) {
+  cuda::Options options = smallOptions();
+  options.timeoutMs = 200;
+  ReadyPair pair(fake, nccl, options);
+  pair.launchFirst();
+  pair.first.fail({gc3SystemError, "first"});
+  EXPECT_EQ(stopped(pair.first).find("first; a kernel has not ended in 200 ms"), 0u);
+  EXPECT_EQ(pair.first.status().error.code, gc3SystemError);
+}
+
+TEST_F(CommLives, DrainingWaitsForCallers) {
+  ReadyPair pair(fake, nccl);
+  EXPECT_EQ(pair.first.enter().text, "");
+  EXPECT_TRUE(pair.first.finalize(false));
+  EXPECT_FALSE(soon([&] { return pair.first.isClosed(); }));
+  pair.first.leave();
+  awaitThat([&] { return pair.first.isClosed(); });
+}
+
+TEST_F(CommLives, ReleaseWaitsForCallers) {
+  ReadyPair pair(fake, nccl);
+  EXPECT_EQ(pair.first.enter().text, "");
+  abort(pair.world.ranks[0]);
+  EXPECT_FALSE(soon([&] { return pair.first.isClosed(); }));
+  pair.first.leave();
+  awaitThat([&] { return pair.first.isClosed(); });
+}
+
+TEST_F(CommLives, CallersTakeTurns) {
+  ReadyPair pair(fake, nccl);
+  std::atomic<bool> isInside{false};
+  EXPECT_EQ(pair.first.enter().text, "");
+  std::thread next([&] {
+    EXPECT_EQ(pair.first.enter().text, "");
+    isInside = true;
+    pair.first.leave();
+  });
+  EXPECT_FALSE(soon([&] { return isInside.load(); }));
+  pair.first.leave();
+  next.join();
+}
+
+TEST_F(CommLives, AnErrorOfTheChildIsAFailure) {
+  ReadyPair pair(fake, nccl);
+  nccl.asyncError(nccl.children()[0], FakeNccl::failure);
+  awaitThat([&] { return !pair.first.status().error.ok(); });
+  EXPECT_EQ(pair.first.status().phase, Phase::Failed);
+}
+
+/// NCCL leaves a group open in a thread that destroys such a child.
+TEST_F(CommLives, AChildWithAnErrorIsAborted) {
+  ReadyPair pair(fake, nccl);
+  nccl.asyncError(nccl.children()[0], FakeNccl::failure);
+  pair.first.finalize(true);
+  pair.first.release(false);
+  awaitClosed(pair.first);
+  EXPECT_EQ(nccl.abortedSplits, 1u);
+}
+
+/// NCCL can write the handle of the child until the parent is aborted.
+TEST_F(CommLives, ASplitOutlivesATimeoutAndAnAbort) {
+  make({0, 20}, false);
+  ranks[0]->beginJoin();
+  EXPECT_EQ(ranks[0]->awaitJoin().code, gc3Timeout);
+  EXPECT_FALSE(ranks[0]->finalize(true));
+  EXPECT_EQ(ranks[0]->status().phase, Phase::Failed);
+  EXPECT_FALSE(ranks[0]->abort());
+  EXPECT_FALSE(soon([this] {
+    ranks[0]->release(true);
+    return ranks[0]->status().phase != Phase::Aborted;
+  }));
+  ranks[1]->beginJoin();
+  for (ncclapi::Result state = ncclapi::Result::InProgress; state == ncclapi::Result::InProgress;)
+    EXPECT_EQ(setups[0]->drivers.nccl.CommGetAsyncError(handles[0], &state), ncclapi::Result::Success);
+  EXPECT_EQ(nccl.children().size(), 2u);
+  abortAll();
+}
+
+TEST_F(CommLives, AChildThatIsMadeAfterAnAbortIsFreed) {
+  make(endless, true);
+  std::atomic<bool> isAborted{false};
+  fake.onCall = [this, &isAborted](int device, const std::string &name, uint64_t) {
+    if (device == 0 && name == "NCCL CommSplit" && !isAborted.exchange(true)) {
+      EXPECT_TRUE(ranks[0]->abort());
+    }
+  };
+  for (const auto &rank : ranks)
+    rank->beginJoin();
+  awaitThat([&] { return isAborted.load(); });
+  ranks[0]->awaitSplit();
+  EXPECT_EQ(nccl.children().size(), 2u);
+  abortAll();
+}
+
+/// After the abort the application may free its communicator at once.
+TEST_F(CommLives, NoSplitBeginsAfterAnAbort) {
+  make(endless, true);
+  std::atomic<bool> isAborted{false};
+  fake.onCall = [this, &isAborted](int, const std::string &name, uint64_t) {
+    if (name == "CUDA setDevice" && !isAborted.exchange(true)) { // between the last query of the parent and the split
+      EXPECT_FALSE(ranks[0]->abort());
+      nccl.free(handles[0]);
+    }
+  };
+  ranks[0]->beginJoin();
+  awaitThat([&] { return isAborted.load(); });
+  abortAll();
+  EXPECT_EQ(nccl.splits, 0u);
+}
+
+TEST_F(CommLives, TheSplitHasEndedBeforeTheParentIsFreed) {
+  make(endless, true);
+  ranks[0]->beginJoin();
+  Monitor::awaitWaiting("NCCL CommSplit");
+  EXPECT_TRUE(ranks[0]->abort());
+  revoke(0);
+  ranks[0]->awaitSplit();
+  EXPECT_FALSE(ranks[0]->abort()) << "no thread is in the split";
+  abortAll();
+}
+
+/// The window belongs to a program that is not loaded yet.
+TEST_F(CommLives, AnAbortReleasesTheWindowOfALoad) {
+  CommWorld world(fake, nccl, {ringAllReduce(2, true)});
+  const Trial wanted = world.trial(0, {.count = 5});
+  Loopback::Buffers buffers(fake, wanted);
+  std::atomic<int> gathers{0};
+  std::atomic<bool> isOpen{false};
+  fake.onCall = [&](int device, const std::string &name, uint64_t) {
+    if (device == 1 && name == "NCCL AllGather" && ++gathers == 2) // after registration
+      awaitThat([&] { return isOpen.load(); });
+  };
+  std::deque<std::vector<CallGroup::Call>> calls;
+  std::vector<std::thread> threads;
+  for (size_t rank : {0, 1}) {
+    calls.push_back({world.part(rank, buffers.requests[rank])});
+    threads.emplace_back([&group = calls.back()] { CallGroup::run(group); });
+  }
+  awaitThat([&] { return gathers == 2; });
+  abort(world.ranks[0]);
+  awaitClosed(*world.ranks[0]);
+  isOpen = true;
+  abort(world.ranks[1]);
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(calls[0][0].outcome.code, gc3InvalidUsage);
+}
+
+TEST_F(CommLives, ALongWaitIsLogged) {
+  make({1, 50}, true);
+  testing::internal::CaptureStderr();
+  ranks[0]->beginJoin();
+  EXPECT_EQ(ranks[0]->awaitJoin().code, gc3Timeout);
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("after 1 ms a rank still waits"), std::string::npos);
+  ranks[0]->abort();
+  revoke(0);
+  ranks[0]->awaitSplit();
+  abortAll();
+}
+
+TEST_F(CommLives, NcclsPartOfAGroupHasADeadline) {
+  make({0, 20}, true);
+  EXPECT_EQ(ranks[0]->awaitParent().text, "");
+  nccl.asyncError(handles[0], ncclapi::Result::InProgress);
+  EXPECT_EQ(ranks[0]->awaitParent().code, gc3Timeout);
+  EXPECT_EQ(ranks[0]->status().phase, Phase::Failed);
+  abortAll();
+}
+
+TEST_F(CommLives, AnAbortEndsTheWaitForNcclsPart) {
+  make(endless, true);
+  nccl.asyncError(handles[0], ncclapi::Result::InProgress);
+  std::atomic<bool> isDone{false};
+  std::thread waiter([&] {
+    EXPECT_EQ(ranks[0]->awaitParent().code, gc3InvalidUsage);
+    isDone = true;
+  });
+  EXPECT_FALSE(soon([&] { return isDone.load(); }));
+  ranks[0]->abort();
+  waiter.join();
+  abortAll();
+}
+
+/// The fake ends the process if two threads query one communicator.
+TEST_F(CommLives, OneThreadAtATimeQueriesTheParent) {
+  make(endless, false);
+  ranks[0]->beginJoin();
+  for (int i = 0; i < 2000; ++i) {
+    ncclapi::Result state = ncclapi::Result::Success;
+    EXPECT_EQ(ranks[0]->queryState(state), ncclapi::Result::Success);
+  }
+  abortAll();
+}
+
+TEST_F(CommLives, ARankThatCannotQueryItsStreamFollowsTheOthers) {
+  CommWorld world(fake, nccl, {ringAllReduce(2, true)});
+  const Trial wanted = world.trial(0, {.count = 5});
+  Loopback::Buffers buffers(fake, wanted);
+  std::vector<CallGroup::Call> calls{world.part(0, buffers.requests[0]), world.part(1, buffers.requests[1])};
+  fake.captured = true;
+  fake.failing = {0, fake.callsOf(0).size() + 2}; // the second query of this thread
+  CallGroup::run(calls);
+  fake.captured = false;
+  EXPECT_EQ(fake.failed, "CUDA capture");
+  EXPECT_TRUE(calls[0].isDeclined && calls[1].isDeclined);
+  EXPECT_EQ(nccl.registrations, 0u);
+}
+
+TEST_F(CommLives, CallsThatNcclDropsFailTheCommunicator) {
+  CommWorld world(fake, nccl, {ringAllReduce(2, true)});
+  const Trial wanted = world.trial(0, {.count = 5});
+  Loopback::Buffers buffers(fake, wanted);
+  core::Outcome ofNccl;
+  const auto callBoth = [&] {
+    std::vector<CallGroup::Call> calls{world.part(0, buffers.requests[0]), world.part(1, buffers.requests[1])};
+    CallGroup::run(calls, [&](std::span<CallGroup::Call *const> declined) {
+      EXPECT_EQ(declined.size(), 2u);
+      return ofNccl;
+    });
+    EXPECT_EQ(calls[0].outcome.text, ofNccl.text);
+  };
+  fake.captured = true;
+  callBoth();
+  EXPECT_EQ(world.ranks[1]->status().error.text, "");
+  ofNccl = {gc3Timeout, "late"};
+  callBoth();
+  fake.captured = false;
+  EXPECT_EQ(world.ranks[1]->status().error.text, "a call that NCCL runs came too late");
+}
+
+/// Other ranks can run the call, so no later call may match it.
+TEST_F(CommLives, ACallThatFailsFailsTheCommunicator) {
+  uint64_t failures = 0;
+  for (uint64_t index = 1; index <= 16; ++index) {
+    ReadyPair pair(fake, nccl);
+    fake.failing = {0, fake.callsOf(0).size() + index};
+    const core::Outcome outcome = pair.call(0);
+    fake.failing.reset();
+    EXPECT_EQ(pair.first.status().error.text, outcome.text) << fake.failed;
+    failures += !outcome.ok();
+    pair.abortAll();
+  }
+  EXPECT_GE(failures, 3u);
+}
+
+/// A failure on one rank makes all ranks refuse the program, so NCCL can run the call.
+TEST_F(CommLives, AProgramThatOneRankCannotLoadIsRefusedByAll) {
+  nccl.version = ncclapi::tellingVersion;
+  for (const char *function : {"MemAlloc", "GetLsaDevicePointer"}) {
+    CommWorld world(fake, nccl, {ringAllReduce(2, true)});
+    const Trial wanted = world.trial(0, {.count = 5});
+    Loopback::Buffers buffers(fake, wanted);
+    std::vector<CallGroup::Call> calls{world.part(0, buffers.requests[0]), world.part(1, buffers.requests[1])};
+    nccl.fail(function, FakeNccl::failure);
+    const uint64_t before = nccl.registrations;
+    CallGroup::run(calls);
+    EXPECT_TRUE(calls[0].isDeclined && calls[1].isDeclined) << function;
+    EXPECT_EQ(nccl.registrations - before, std::string(function) == "MemAlloc" ? 0u : 2u);
+    EXPECT_EQ(world.run(0, {}), calls[0].outcome.text) << "no rank loads it again";
+  }
+}
+
+/// Two threads call on two communicators in opposite orders, and programs load meanwhile.
+TEST_F(CommLives, NoCommunicatorWaitsForAnother) {
+  CommWorld one(fake, nccl, {ringAllReduce(2, true)}), other(fake, nccl, {ringAllReduce(2, true)});
+  const Trial ofOne = one.trial(0, {.count = 5}), ofOther = other.trial(0, {.count = 7});
+  Loopback::Buffers buffersOfOne(fake, ofOne), buffersOfOther(fake, ofOther);
+  std::deque<std::vector<CallGroup::Call>> calls;
+  for (size_t rank : {0, 1})
+    calls.push_back({one.part(rank, buffersOfOne.requests[rank]), other.part(rank, buffersOfOther.requests[rank])});
+  std::swap(calls[1][0], calls[1][1]);
+  std::thread second([&] { CallGroup::run(calls[1]); });
+  CallGroup::run(calls[0]);
+  second.join();
+  EXPECT_EQ(one.finish(ofOne, buffersOfOne), "");
+  EXPECT_EQ(other.finish(ofOther, buffersOfOther), "");
+}
+
+TEST_F(CommLives, TheRegistryKeepsACommunicatorUntilItIsClosed) {
+  comm::Registry registry;
+  const ncclapi::Comm handle = nccl.make(2)[0];
+  int made = 0;
+  const auto makeOne = [&] {
+    ++made;
+    return std::make_shared<Communicator>(setupOf(nccl, {}), handle, endless);
+  };
+  EXPECT_EQ(registry.find(handle), nullptr);
+  const std::weak_ptr<Communicator> kept = registry.findOrAdd(handle, makeOne);
+  EXPECT_EQ(registry.findOrAdd(handle, makeOne), kept.lock());
+  EXPECT_EQ(made, 1);
+  registry.remove(handle);
+  EXPECT_EQ(registry.find(handle), nullptr);
+  ASSERT_FALSE(kept.expired());
+  kept.lock()->finalize(false);
+  registry.sweep();
+  EXPECT_TRUE(kept.expired());
+}
+
+} // namespace

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether the tests of runtime/comm notice when the life of a communicator is wrong.
+
+mutants.py BUILD: changes one thing of runtime/comm at a time in a copy of the source tree, builds comm-test there with the
+settings of BUILD, and runs it under a time limit. A test that hangs or crashes has noticed the change. Prints a table; fails
+if no test notices a change.
+"""
+import os
+import sys
+
+sys.path.insert(1, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import mutant_runner  # pylint: disable=wrong-import-position
+
+# A name, the file in runtime/comm, a text that the file has once, and its replacement.
+MUTANTS = [
+    # Phases and their notifications.
+    ("a change of phase notifies no thread", "Communicator.cpp", "  phase = to;\n  changed.notify_all();", "  phase = to;"),
+    ("each phase may follow each", "Communicator.cpp", "  if (!mayFollow(phase, to))\n    return false;\n", ""),
+    ("no failure while forming", "Communicator.cpp", "if (!mayFollow(phase, Phase::Failed))", "if (!mayFollow(phase, Phase::Failed) || phase == Phase::Forming)"),
+    ("no failure while joining", "Communicator.cpp", "if (!mayFollow(phase, Phase::Failed))", "if (!mayFollow(phase, Phase::Failed) || phase == Phase::Joining)"),
+    ("no failure once ready", "Communicator.cpp", "if (!mayFollow(phase, Phase::Failed))", "if (!mayFollow(phase, Phase::Failed) || phase == Phase::Ready)"),
+    ("no failure while draining", "Communicator.cpp", "if (!mayFollow(phase, Phase::Failed))", "if (!mayFollow(phase, Phase::Failed) || phase == Phase::Draining)"),
+    ("no abort before a call", "Communicator.cpp", "if (!mayFollow(phase, Phase::Aborted))", "if (!mayFollow(phase, Phase::Aborted) || phase == Phase::Unready)"),
+    ("no abort while forming", "Communicator.cpp", "if (!mayFollow(phase, Phase::Aborted))", "if (!mayFollow(phase, Phase::Aborted) || phase == Phase::Forming)"),
+    ("no abort while joining", "Communicator.cpp", "if (!mayFollow(phase, Phase::Aborted))", "if (!mayFollow(phase, Phase::Aborted) || phase == Phase::Joining)"),
+    ("no abort while draining", "Communicator.cpp", "if (!mayFollow(phase, Phase::Aborted))", "if (!mayFollow(phase, Phase::Aborted) || phase == Phase::Draining)"),
+    ("no abort while closing", "Communicator.cpp", "if (!mayFollow(phase, Phase::Aborted))", "if (!mayFollow(phase, Phase::Aborted) || phase == Phase::Closing)"),
+    ("no abort after a failure", "Communicator.cpp", "if (!mayFollow(phase, Phase::Aborted))", "if (!mayFollow(phase, Phase::Aborted) || phase == Phase::Failed)"),
+    # Errors.
+    ("the last error counts", "Communicator.cpp", "  if (!mayFollow(phase, Phase::Failed))\n    return;\n  error = why;", "  error = why;\n  if (!mayFollow(phase, Phase::Failed))\n    return;"),
+    ("an abort replaces the first error", "Communicator.cpp", "  if (error.ok())\n    error = {gc3InvalidUsage, \"the communicator was aborted\"};", "  error = {gc3InvalidUsage, \"the communicator was aborted\"};"),
+    ("an abort is no error", "Communicator.cpp", "  if (error.ok())\n    error = {gc3InvalidUsage, \"the communicator was aborted\"};\n", ""),
+    ("a failed communicator takes calls", "Communicator.cpp", "  case Phase::Failed:\n  case Phase::Aborted:\n  case Phase::Releasing: return error;", "  case Phase::Aborted:\n  case Phase::Releasing: return error;\n  case Phase::Failed: return {};"),
+    ("a failure forgets its error", "Communicator.cpp", "  error = why;\n  gpu->breakDown(why);", "  gpu->breakDown(why);"),
+    ("the runner does not learn of a failure", "Communicator.cpp", "  gpu->breakDown(why);\n", ""),
+    ("reports of kernels replace the first error", "Executor.cpp", "  if (phase == Phase::Failed)\n    error = outcome;", "  if (phase == Phase::Failed)\n    error = child.asyncError();"),
+    ("reports of kernels are dropped", "Executor.cpp", "  if (phase == Phase::Failed)\n    error = outcome; // the first one, and what the stopped kernels waited for\n  else", "  if (phase != Phase::Failed)"),
+    ("errors of the child are ignored", "Executor.cpp", "  if (outcome.ok())\n    outcome = child.asyncError();\n", ""),
+    # The word that stops kernels.
+    ("an abort does not stop kernels", "Communicator.cpp", "  if (hasKernels)\n    gpu->stop();\n", ""),
+    ("an abort while draining does not stop kernels", "Communicator.cpp", "phase == Phase::Ready || phase == Phase::Draining || phase == Phase::Failed;", "phase == Phase::Ready || phase == Phase::Failed;"),
+    ("an abort after a failure does not stop kernels", "Communicator.cpp", "phase == Phase::Ready || phase == Phase::Draining || phase == Phase::Failed;", "phase == Phase::Ready || phase == Phase::Draining;"),
+    ("a timeout does not stop kernels", "Communicator.cpp", "  if (why.code == gc3Timeout)\n    gpu->stop();\n", ""),
+    ("each failure stops kernels", "Communicator.cpp", "  if (why.code == gc3Timeout)\n    gpu->stop();", "  gpu->stop();"),
+    # Deadlines.
+    ("joining has no deadline", "Communicator.cpp", "if (!await(lock, patience,", "if (!await(lock, {},"),
+    ("joining fails when it is time to log", "Communicator.cpp", "    core::tellOnce(\"after \" + std::to_string(limit.logAfterMs)", "    return false;\n    core::tellOnce(\"after \" + std::to_string(limit.logAfterMs)"),
+    ("joining logs nothing", "Communicator.cpp", "if (limit.logAfterMs != 0 &&", "if (false &&"),
+    ("loading has no deadline", "Communicator.cpp", "if (request && limit != 0 &&", "if (false && limit != 0 &&"),
+    ("loading has no time", "Communicator.cpp", "request->begun > milliseconds(limit)", "request->begun > milliseconds(0)"),
+    ("NCCL's part of a group has no deadline", "Communicator.cpp", "    if (patience.failAfterMs != 0 && Clock::now() - begun", "    if (false && Clock::now() - begun"),
+    ("kernels have no deadline", "Executor.cpp", "if (!hasWork && (!table || phase == Phase::Aborted))", "if (!hasWork)"),
+    ("kernels have no deadline while a program is loaded", "Executor.cpp", "  if (setup->options.timeoutMs != 0) // the program's", "  if (false) // the program's"),
+    ("kernels have no deadline while draining", "Executor.cpp", "      break;\n    watch();\n", "      break;\n"),
+    ("kernels of a failed communicator report nothing", "Executor.cpp", "case Phase::Failed: return watch();", "case Phase::Failed: return;"),
+    # Joining.
+    ("a second call joins again", "Communicator.cpp", "  if (phase != Phase::Unready)\n    return;\n  advance(Phase::Forming);", "  advance(Phase::Forming);"),
+    ("a call waits for the child only", "Communicator.cpp", "  if (!await(lock, patience, [this] { return isSettled(); }))", "  if (!await(lock, patience, [this] { return phase != Phase::Forming; }))"),
+    ("ranks of a thread join one by one", "CallGroup.cpp", "    each->beginJoin();\n  for (const std::shared_ptr<Communicator> &each : communicators)\n    each->awaitJoin();", "    each->beginJoin(), each->awaitJoin();"),
+    ("a single rank forms a child", "Executor.cpp", "if (identity.ranks == 1)", "if (identity.ranks == 0)"),
+    ("a failed split is a failure", "Executor.cpp", "    return {{}, {outcome.code, \"it could not be split: \" + outcome.text}};", "    return {{outcome.code, \"it could not be split: \" + outcome.text}, {}};"),
+    ("an error of the parent is a failure", "Executor.cpp", "    return {{}, outcome}; // NCCL reports its error with the call", "    return {outcome, {}};"),
+    ("a refused child stays until the end", "Executor.cpp", "      return;\n  }\n  gpu->leaveNccl();\n  child.destroy();\n}", "      return;\n  }\n  gpu->leaveNccl();\n}"),
+    ("ranks have ids of their own", "Join.cpp", "id = infos[0].nonce;", "id = infos[rank()].nonce;"),
+    ("each rank counts its own GIN contexts", "Join.cpp", "infos[r].contexts = (*contexts)[r];", "infos[r].contexts = (*contexts)[rank()];"),
+    ("ranks that disagree join", "Join.cpp", "if (const std::string why = disagreement(*infos); !why.empty())", "if (const std::string why = disagreement(*infos); false)"),
+    ("ranks of other versions join", "Join.cpp", "if (const std::string why = otherVersion(*versions); !why.empty())", "if (const std::string why = otherVersion(*versions); false)"),
+    ("joined without a network, ranks keep its programs", "Join.cpp", "  table->settle(infos);\n  return {};", "  return {};"),
+    # Calls.
+    ("calls do not take turns", "Communicator.cpp", "  changed.wait(lock, [this] { return !isCalling || phase != Phase::Ready; });\n", ""),
+    ("a refused caller counts until the end", "Communicator.cpp", "    --callers;\n    changed.notify_all();", "    changed.notify_all();"),
+    ("the end of a call notifies no thread", "Communicator.cpp", "  if (--callers != 0 || phase != Phase::Ready)\n    changed.notify_all();", "  --callers;"),
+    ("the end of a call notifies no further caller", "Communicator.cpp", "if (--callers != 0 || phase != Phase::Ready)", "if (--callers, phase != Phase::Ready)"),
+    ("the end of a call does not notify the executor", "Communicator.cpp", "if (--callers != 0 || phase != Phase::Ready)", "if (--callers != 0)"),
+    ("a call never ends", "CallGroup.cpp", "    if (isInside)\n      call.comm->leave();\n", ""),
+    ("a moved call ends twice", "CallGroup.cpp", "isInside(std::exchange(other.isInside, false))", "isInside(other.isInside)"),
+    ("NCCL's part of a group goes on after an abort", "Communicator.cpp", "    if (phase == Phase::Aborted)\n      return error;\n", ""),
+    ("a group does not wait for NCCL's part", "Communicator.cpp", "!= Result::Success || state != Result::InProgress)\n      return {};", "!= Result::Success || true)\n      return {};"),
+    ("rounds follow the group's order", "CallGroup.cpp", "const size_t round = made[call.comm.get()]++;", "const size_t round = made[nullptr]++;"),
+    ("one communicator waits for another", "CallGroup.cpp", "    if (isLoading(*current))\n      return false;", "    while (isLoading(*current))\n      std::this_thread::yield();"),
+    ("a captured call loads its program", "CallGroup.cpp", "    if (each.capture == 0)\n", ""),
+    ("a rank that can't query its stream loads alone", "CallGroup.cpp", "      each.capture = ofOthers;", "      each.capture = 0;"),
+    ("a caller's mistake fails the communicator", "CallGroup.cpp", "code != gc3InvalidArgument && ", ""),
+    ("a failed capture fails the communicator", "CallGroup.cpp", " && code != gc3InvalidUsage)", ")"),
+    ("a call that fails leaves the communicator well", "CallGroup.cpp", "    call.comm->fail(call.outcome);", "    return;"),
+    ("a launch that fails leaves the communicator well", "CallGroup.cpp", "      call.outcome = outcome;\n      call.comm->fail(outcome);", "      call.outcome = outcome;"),
+    ("calls that NCCL has dropped precede others", "CallGroup.cpp", "if (outcome.code == gc3Timeout)", "if (false)"),
+    ("a call that NCCL has run is enqueued, too", "CallGroup.cpp", "if (!call.isDeclined && call.outcome.ok()", "if (call.outcome.ok()"),
+    ("a declined call has no outcome", "CallGroup.cpp", "    call->outcome = outcome;\n", "    (void)call;\n"),
+    # Loading.
+    ("a program loads at each call", "Communicator.cpp", "states[program].onGpu || ", ""),
+    ("a refused program loads again", "Communicator.cpp", " || !states[program].refusal.ok())\n    return;", ")\n    return;"),
+    ("a refusal of a program is forgotten", "Executor.cpp", "states[now.program] = {result.program, result.refusal};", "states[now.program] = {result.program, {}};"),
+    ("a failure of loading is ignored", "Executor.cpp", "  if (!result.failure.ok())\n    fail(result.failure);\n", ""),
+    ("a program is refused on one rank", "LoadProgram.cpp", "if (loading->outcome.ok() && theirs.code != gc3Success)", "if (loading->outcome.ok() && false)"),
+    ("ranks load different programs", "LoadProgram.cpp", "if (theirs.program != loading->program)", "if (false)"),
+    ("ranks do not agree at the end", "LoadProgram.cpp", "    loading->outcome = connect();\n  return agree();", "    loading->outcome = connect();\n  return {};"),
+    ("a rank that can't load registers a window", "LoadProgram.cpp", "if (!loading->outcome.ok() || loading->windowBytes == 0)", "if (loading->windowBytes == 0)"),
+    ("each load splits by team", "LoadProgram.cpp", "child.ofWindows() == child.get() && ", ""),
+    ("a window stays with all ranks", "LoadProgram.cpp", "  loading->window.moveTo(child.ofWindows());\n", ""),
+    ("a loaded program's window is forgotten", "LoadProgram.cpp", "    windows.push_back(std::move(loading->window));", "    windows.emplace_back();"),
+    ("a window is not registered", "Window.cpp", "  return nccl->CommWindowRegister(comm, memory, size, &handle, 0);", "  return ncclapi::Result::Success;"),
+    ("a window is not cleared", "Window.cpp", "Outcome outcome = outcomeOf(*cuda, cuda->clear(memory, bytes, stream), \"clearing FIFO slots\");", "Outcome outcome;"),
+    ("a window is freed before it is deregistered", "Window.cpp", "  if (handle)\n    nccl->CommWindowDeregister(comm, handle);\n  if (memory)\n    nccl->MemFree(memory);", "  if (memory)\n    nccl->MemFree(memory);\n  if (handle)\n    nccl->CommWindowDeregister(comm, handle);"),
+    ("a moved window stays registered", "Window.cpp", "  if (handle)\n    nccl->CommWindowDeregister(comm, handle);\n  handle = nullptr;\n  comm", "  handle = nullptr;\n  comm"),
+    # The child.
+    ("the child blocks", "ChildCommunicator.cpp", ".blocking = 0", ".blocking = 1"),
+    ("waits never end early", "ChildCommunicator.cpp", "    if (Outcome outcome = interrupted(); !outcome.ok())\n      return outcome;\n    const core::Result<bool> over", "    const core::Result<bool> over"),
+    ("a call in progress is complete", "ChildCommunicator.cpp", "state == Result::InProgress)\n    return false;", "state == Result::InProgress)\n    return true;"),
+    ("a thread is in the split until the child is there", "ChildCommunicator.cpp", "  creation = Creation::Completing;\n", ""),
+    ("a split begins after an abort", "ChildCommunicator.cpp", "  if (Outcome outcome = interrupted(); !outcome.ok()) { // the parent", "  if (Outcome outcome; !outcome.ok()) { // the parent"),
+    ("a child that NCCL still writes does not exist", "ChildCommunicator.cpp", "  if (hasBegun && !made && !interrupted().ok())\n    return outcome; // NCCL can still write the handle\n", ""),
+    ("a child that comes after an abort is leaked", "ChildCommunicator.cpp", "if (outcome.ok() || !interrupted().ok())", "if (outcome.ok())"),
+    ("a child that NCCL writes after an abort is leaked", "ChildCommunicator.cpp", "    ofAll = written;\n", "    ofAll = nullptr;\n"),
+    ("a gather is read before it has ended", "ChildCommunicator.cpp", "    if (state == cuda::notReady)\n      return false;", "    if (state == cuda::notReady)\n      return true;"),
+    ("teams are split by rank", "ChildCommunicator.cpp", "rank - team.rank * team.stride", "rank"),
+    ("teams may differ after a split", "ChildCommunicator.cpp", "if (ofMade.ranks != team.ranks || ofMade.rank != team.rank || ofMade.stride != 1)", "if (false)"),
+    ("a child with an error is destroyed", "ChildCommunicator.cpp", "  if (!asyncError().ok())\n    return abort();\n", ""),
+    ("destruction leaks the team's communicator", "ChildCommunicator.cpp", "  for (const Comm comm : {std::exchange(ofTeam, nullptr), ofAll.exchange(nullptr)})\n    if (comm)\n      nccl.CommDestroy(comm);", "  for (const Comm comm : {ofAll.exchange(nullptr)})\n    if (comm)\n      nccl.CommDestroy(comm);"),
+    ("an abort leaks the team's communicator", "ChildCommunicator.cpp", "  for (const Comm comm : {std::exchange(ofTeam, nullptr), ofAll.exchange(nullptr)})\n    if (comm)\n      nccl.CommAbort(comm);", "  for (const Comm comm : {ofAll.exchange(nullptr)})\n    if (comm)\n      nccl.CommAbort(comm);"),
+    # The end.
+    ("finalize does not wait until ranks have joined", "Communicator.cpp", "  changed.wait(lock, [this] { return isSettled(); });\n", ""),
+    ("finalize does not wait", "Communicator.cpp", "  if (waits)\n", "  if (false)\n"),
+    ("finalize waits for calls only", "Communicator.cpp", "return phase != Phase::Draining && phase != Phase::Closing; });", "return phase != Phase::Draining; });"),
+    ("finalize leaves a communicator without calls", "Communicator.cpp", "  if (phase == Phase::Unready)\n    advance(Phase::Closed);\n  else if", "  if"),
+    ("finalize does not abort a failed communicator", "Communicator.cpp", "    abortNow();\n    return true;", "    return true;"),
+    ("finalize aborts a split", "Communicator.cpp", "if (phase == Phase::Failed && !child.isPending())", "if (phase == Phase::Failed)"),
+    ("finalize accepts an aborted parent", "Communicator.cpp", "  return error.ok(); // else", "  return true; // else"),
+    ("finalize fails after an abort", "Communicator.cpp", "return true; // before this call", "return false;"),
+    ("an abort forgets the split", "Communicator.cpp", "  return child.isSplitting();\n}\n\nvoid Communicator::release", "  return false;\n}\n\nvoid Communicator::release"),
+    ("an abort does not wait for the split", "Communicator.cpp", "  while (child.isSplitting())\n", "  if (false)\n"),
+    ("release frees what a live parent creates", "Communicator.cpp", "  if (child.isPending() && isParentAlive)\n    return;\n", ""),
+    ("release without an executor never ends", "Communicator.cpp", "  if (advance(Phase::Releasing) && !executor.joinable())\n    advance(Phase::Closed);", "  advance(Phase::Releasing);"),
+    ("the executor does not drain", "Executor.cpp", "phase == Phase::Draining || phase == Phase::Releasing ||", "phase == Phase::Releasing ||"),
+    ("the executor does not release", "Executor.cpp", "phase == Phase::Draining || phase == Phase::Releasing ||", "phase == Phase::Draining ||"),
+    ("draining does not wait for callers", "Executor.cpp", "return callers == 0 || phase != Phase::Draining;", "return true;"),
+    ("draining does not wait for kernels", "Executor.cpp", "    if (*idle)\n      break;", "    break;"),
+    ("draining does not end early", "Executor.cpp", "    if (!interrupted().ok())\n      return;\n    const core::Result<bool> idle", "    const core::Result<bool> idle"),
+    ("the child closes before its windows", "Executor.cpp", "  gpu->leaveNccl();\n  child.destroy();\n  gpu.reset();", "  child.destroy();\n  gpu->leaveNccl();\n  gpu.reset();"),
+    ("closing keeps the child", "Executor.cpp", "  child.destroy();\n  gpu.reset();", "  gpu.reset();"),
+    ("release does not wait for callers", "Executor.cpp", "return callers == 0; });", "return true; });"),
+    ("release does not wait for kernels", "Executor.cpp", "    gpu->awaitIdle(); // NCCL unmaps the windows\n", ""),
+    ("the child is aborted before kernels have ended", "Executor.cpp", "    gpu->awaitIdle(); // NCCL unmaps the windows\n    gpu->forgetNccl();\n  }\n  child.abort();", "    gpu->forgetNccl();\n  }\n  child.abort();\n  if (gpu)\n    gpu->awaitIdle();"),
+    ("release deregisters windows of an aborted child", "Executor.cpp", "    gpu->forgetNccl();\n", ""),
+    ("release leaks the child", "Executor.cpp", "  child.abort();\n  gpu.reset();", "  gpu.reset();"),
+    ("windows outlive the child", "GpuRank.cpp", "  windows.clear();\n", ""),
+    ("the device communicator outlives the child", "GpuRank.cpp", "  deviceComm = DeviceComm();\n", ""),
+    ("release frees the device communicator of an aborted child", "GpuRank.cpp", "  deviceComm.forget();\n", ""),
+    ("release deregisters loaded windows of an aborted child", "GpuRank.cpp", "  for (Window &window : windows)\n    window.forget();\n", ""),
+    ("release deregisters the window of a load", "GpuRank.cpp", "  if (loading)\n    loading->window.forget();\n", ""),
+    ("destruction forgets the device communicator", "DeviceComm.cpp", "  exists = true;\n", ""),
+    ("destruction leaks symmetric memory", "Window.cpp", "  if (memory)\n    nccl->MemFree(memory);\n}", "}"),
+    # Queries.
+    ("a query hides a failure", "Communicator.cpp", "  if (phase == Phase::Failed)\n    state = ncclapi::resultOf(error);\n  else if", "  if"),
+    ("a query shows an abort as an error", "Communicator.cpp", "  if (phase == Phase::Failed)\n    state", "  if (!error.ok())\n    state"),
+    ("a query shows draining as ended", "Communicator.cpp", "else if (phase == Phase::Draining || phase == Phase::Closing)", "else if (phase == Phase::Closing)"),
+    ("a query shows closing as ended", "Communicator.cpp", "else if (phase == Phase::Draining || phase == Phase::Closing)", "else if (phase == Phase::Draining)"),
+    ("two threads query the parent", "Communicator.cpp", "  std::lock_guard lock(mutex);\n  const Result queried = nccl.CommGetAsyncError(parent, &state);", "  const Result queried = nccl.CommGetAsyncError(parent, &state);\n  std::lock_guard lock(mutex);"),
+    # The registry.
+    ("the registry keeps closed communicators", "Registry.cpp", "    return isClosed;\n", "    return false;\n"),
+    ("the registry drops communicators that run", "Registry.cpp", "    return isClosed;\n", "    return true;\n"),
+    ("the registry drops communicators before their threads end", "Registry.cpp", "    if (isClosed)\n      each->joinExecutor();\n", ""),
+    ("the registry makes a communicator at each call", "Registry.cpp", "  if (!known) {", "  if (true) {"),
+    ("the registry drops a communicator with its handle", "Registry.cpp", "    known = make();\n    all.push_back(known);", "    known = make();"),
+    ("the registry keeps handles", "Registry.cpp", "  byHandle.erase(handle);\n", "  (void)handle;\n"),
+]
+
+
+def commands_within(seconds):
+    """Returns the commands that must notice a mutant, by build folder. The tests that notice most mutants come first."""
+    first = "Phases.*:*Lifecycle.*:CommLives.*:CommErrors.*:CommSplit.*"
+
+    def commands(build):
+        program = [os.path.join(build, "test/comm/comm-test"), "--gtest_fail_fast"]
+        return [(name, [*program, f"--gtest_filter={chosen}"], seconds) for name, chosen in (("comm-test", first), ("comm-test", "-" + first))]
+
+    return commands
+
+
+def main():
+    options = mutant_runner.parser(__doc__).parse_args()
+    listed = [(what, "runtime/comm/" + name, old, new) for what, name, old, new in MUTANTS]
+    return mutant_runner.main(options, listed, ["comm-test"], commands_within(options.seconds))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs tests on copies of the sources in which one thing is wrong.
+
+A mutant is a change of one file: a name, the file under the folder that the caller names, a text that the file has once, and its replacement.
+The sources and the build are copies in a folder of their own, so the working tree stays as it is.
+"""
+import argparse
+import collections
+import concurrent.futures
+import filecmp
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+NOT_BUILT = "**does not build**"
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+def outcome_of(words, seconds, **rest):
+    """Runs a command. Returns None if it succeeds, else 'hang', 'crash in TEST' or the first failed test, else 'failure'."""
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", **rest) as process:
+        try:
+            output, _ = process.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            output, _ = process.communicate()
+            return "hang" + last_test(output)
+    if process.returncode == 0:
+        return None
+    if failed := re.search(r"^\[  FAILED  \] ([\w/.]+)", output, re.MULTILINE):
+        return failed[1]
+    return "crash" + last_test(output) if "[ RUN      ]" in output else "failure"
+
+
+def last_test(output):
+    """Returns ' in TEST', for the test that GoogleTest began last, or an empty string."""
+    begun = re.findall(r"^\[ RUN      \] (\S+)", output, re.MULTILINE)
+    return f" in {begun[-1]}" if begun else ""
+
+
+class Mutants:
+    """A list of mutants, the targets that they build, and the commands that must notice them."""
+
+    def __init__(self, mutants, targets, commands):
+        """`mutants` has (what, file, old, new), with files relative to ROOT. `commands` maps a build folder to [(name, words, seconds)]."""
+        self.mutants, self.targets, self.commands = mutants, targets, commands
+
+    def check(self):
+        """Ends the process if a file does not have its text once."""
+        wrong = []
+        for what, name, old, new in self.mutants:
+            with open(os.path.join(ROOT, name), encoding="utf-8") as file:
+                times = file.read().count(old)
+            if times != 1 or old == new:
+                wrong.append(f"{what}: {name} has the text {times} times: {old}")
+        for what, times in collections.Counter(mutant[0] for mutant in self.mutants).items():
+            if times != 1:
+                wrong.append(f"{what}: {times} mutants have this name")
+        if wrong:
+            sys.exit("\n".join(wrong))
+
+    def build(self, source, build):
+        """Builds the targets. Returns True on success."""
+        return subprocess.run(["cmake", "--build", build, "--target", *self.targets], cwd=source, capture_output=True,
+                              check=False, timeout=1800).returncode == 0
+
+    def test(self, build):
+        """Returns the first command's name and outcome, or None if no command notices anything."""
+        for name, words, seconds in self.commands(build):
+            if noticed := outcome_of(words, seconds):
+                return f"{name}: {noticed}"
+        return None
+
+    def run(self, settings_of, folder, jobs=1):
+        """Prints a table. Returns the number of mutants that no command notices. `settings_of` is a configured build."""
+        missed = 0
+        source, build = os.path.join(folder, "source"), os.path.join(folder, "build")
+        with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+            shutil.copytree(ROOT, source, ignore=shutil.ignore_patterns("build", ".git"), copy_function=copy_changed,
+                            symlinks=True, dirs_exist_ok=True)
+            with open(os.path.join(settings_of, "CMakeCache.txt"), encoding="utf-8") as cache:
+                settings = [f"-D{line.strip()}" for line in cache if re.match(r"(CMAKE_BUILD_TYPE|CMAKE_CXX_\w+):", line)]
+            subprocess.run(["cmake", "-S", source, "-B", build, "-G", "Ninja", "-DGC3_COMPILER=OFF", "-DGC3_CUDA=OFF", *settings],
+                           check=True, stdout=subprocess.DEVNULL)
+            if not self.build(source, build):
+                sys.exit("the sources do not build without a change")
+            if noticed := self.test(build):
+                sys.exit(f"{noticed} without a change")
+            print("| change | noticed by |\n| --- | --- |", flush=True)
+            running = collections.deque()
+            for what, name, old, new in self.mutants:
+                running.append((what, self.begin(source, build, (name, old, new), pool)))
+                while running and (len(running) > 4 * jobs or running[0][1].done()):
+                    missed += report(*running.popleft())
+            while running:
+                missed += report(*running.popleft())
+        return missed
+
+    def begin(self, source, build, change, pool):
+        """Builds a mutant, and tests it in `pool` while the caller builds the next one. Returns the future outcome."""
+        name, old, new = change
+        path = os.path.join(source, name)
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text.replace(old, new))
+        is_built = self.build(source, build)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        if not is_built:
+            return pool.submit(lambda: NOT_BUILT)
+        # The next build replaces the programs, so the tests run copies.
+        copy = tempfile.mkdtemp(dir=os.path.dirname(build))
+        for _, words, _ in self.commands(build):
+            program = os.path.join(copy, os.path.relpath(words[0], build))
+            os.makedirs(os.path.dirname(program), exist_ok=True)
+            shutil.copy2(words[0], program)
+        return pool.submit(self.test_copy, copy)
+
+    def test_copy(self, copy):
+        """Like test(), and removes the copy."""
+        try:
+            return self.test(copy)
+        finally:
+            shutil.rmtree(copy)
+
+
+def copy_changed(source, target):
+    """Copies a file unless the copy is identical, so that a kept build stays current. The copy is newer than all objects."""
+    if not os.path.exists(target) or not filecmp.cmp(source, target, shallow=False):
+        shutil.copyfile(source, target)
+        shutil.copymode(source, target)
+
+
+def report(what, future):
+    """Prints a row. Returns 1 if the mutant is not noticed."""
+    noticed = future.result()
+    print(f"| {what} | {noticed or '**nothing**'} |", flush=True)
+    return noticed in (None, NOT_BUILT)
+
+
+def parser(description):
+    """Returns the parser of the options that all lists of mutants share."""
+    made = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    made.add_argument("build", help="a configured build, whose settings the copies have")
+    made.add_argument("--jobs", type=int, default=1, help="tests that run at a time")
+    made.add_argument("--only", default="", help="a regular expression: the mutants whose names it finds")
+    made.add_argument("--work", help="a folder that keeps the copies between runs")
+    made.add_argument("--seconds", type=int, default=60, help="time limit of a test program")
+    made.add_argument("--check", action="store_true", help="only check that each file has the texts of its mutants")
+    return made
+
+
+def main(options, mutants, targets, commands):
+    """Runs the mutants that the options choose. Returns the exit status."""
+    chosen = Mutants([each for each in mutants if re.search(options.only, each[0])], targets, commands)
+    chosen.check()
+    if options.check:
+        return 0
+    if options.work:
+        return chosen.run(options.build, os.path.abspath(options.work), options.jobs) != 0
+    with tempfile.TemporaryDirectory() as folder:
+        return chosen.run(options.build, folder, options.jobs) != 0
