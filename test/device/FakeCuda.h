@@ -77,8 +77,9 @@ public:
   bool waits = false; ///< synchronize waits until the stream is idle; else it fails if that takes another call
 
   // Failures of ranks that threads of their own run. The calls of one device are counted in their order: CUDA calls by
-  // the current device of the thread, NCCL calls by the device of the communicator. Queries are not among them, because
-  // their number depends on time: each function that polls counts its calls on each device.
+  // the current device of the thread, or the one that they make current, NCCL calls by the device of the communicator.
+  // Queries are not among them, because their number depends on time: each function that polls counts its calls on each
+  // device.
   struct Failing {
     int device;
     uint64_t index; ///< from 1
