@@ -157,9 +157,10 @@ extern "C" gc3Result_t gc3CommInit(gc3Comm_t *comm, gc3Bundle_t bundle, void *nc
     const Settings &settings = core::settingsAfterNccl();
     cuda::Options options = cuda::optionsOf(chosen, settings);
     options.traceName = chosenOr(chosen.trace, Setting::Trace, settings);
+    auto *const parent = static_cast<ncclapi::Comm>(ncclComm);
     const core::Result<std::shared_ptr<comm::Communicator>> made =
-        api::NcclBackend::create(static_cast<ncclapi::Comm>(ncclComm), bundle->file, options);
-    return made.ok() ? api::enqueue({comm, *made}) : made.outcome();
+        api::NcclBackend::create(parent, bundle->file, options);
+    return made.ok() ? api::enqueue({comm, parent, *made}) : made.outcome();
   });
 }
 

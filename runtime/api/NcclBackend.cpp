@@ -4,6 +4,8 @@
 #include "comm/Registry.h"
 #include "ncclapi/Installed.h"
 
+#include <map>
+
 namespace gc3::api {
 
 using core::Outcome;
@@ -35,21 +37,42 @@ static Outcome whyNot(comm::Communicator &communicator) {
   return joined.ok() ? communicator.refusal() : joined;
 }
 
-Outcome NcclBackend::join(std::span<const Init> inits) {
-  for (const Init &init : inits)
-    init.communicator->beginJoin();
+/// gc3InvalidUsage can be what a rank has from others.
+static void note(Outcome &first, const Outcome &outcome) {
+  if (first.ok() || (first.code == gc3InvalidUsage && !outcome.ok() && outcome.code != gc3InvalidUsage))
+    first = outcome;
+}
+
+/// Has ranks of different NCCL communicators join.
+static Outcome joinRound(std::span<const NcclBackend::Init *const> inits) {
+  for (const NcclBackend::Init *init : inits)
+    init->communicator->beginJoin();
   Outcome first;
-  for (const Init &init : inits) {
-    const Outcome outcome = whyNot(*init.communicator);
-    auto backend = std::make_shared<NcclBackend>(init.communicator);
+  for (const NcclBackend::Init *init : inits) {
+    const Outcome outcome = whyNot(*init->communicator);
+    auto backend = std::make_shared<NcclBackend>(init->communicator);
     if (outcome.ok()) {
-      *init.handle = new gc3Comm{backend, static_cast<uint32_t>(init.communicator->rank()), {}};
+      *init->handle = new gc3Comm{backend, static_cast<uint32_t>(init->communicator->rank()), {}};
       continue;
     }
     backend->leave(false);
-    if (first.ok() || (first.code == gc3InvalidUsage && outcome.code != gc3InvalidUsage))
-      first = outcome;
+    note(first, outcome);
   }
+  return first;
+}
+
+/// NCCL splits a communicator for one thread at a time, so the n-th inits of all NCCL communicators are one round.
+Outcome NcclBackend::join(std::span<const Init> inits) {
+  std::map<ncclapi::Comm, size_t> made;
+  std::vector<std::vector<const Init *>> rounds;
+  for (const Init &init : inits) {
+    const size_t round = made[init.ncclComm]++;
+    rounds.resize(std::max(rounds.size(), round + 1));
+    rounds[round].push_back(&init);
+  }
+  Outcome first;
+  for (const std::vector<const Init *> &round : rounds)
+    note(first, joinRound(round));
   return first;
 }
 

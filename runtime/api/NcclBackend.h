@@ -13,14 +13,16 @@ public:
   /// A rank to be made, and where its handle goes.
   struct Init {
     gc3Comm **handle;
+    ncclapi::Comm ncclComm;
     std::shared_ptr<comm::Communicator> communicator;
   };
   /// A rank of `ncclComm` that has not joined, with the CUDA runtime that this library is linked with and the installed
   /// NCCL.
   static core::Result<std::shared_ptr<comm::Communicator>>
   create(ncclapi::Comm ncclComm, std::shared_ptr<const bundle::BundleFile> file, const cuda::Options &options);
-  /// Has all ranks join, and writes the handles of those that do. Returns the first error; one that a rank has found
-  /// itself precedes those that it has from other ranks, which say less.
+  /// Has all ranks join, and writes the handles of those that do. Several inits of one `ncclComm` join one after the
+  /// other. Returns the first error; one that a rank has found itself precedes those that it has from other ranks,
+  /// which say less.
   static core::Outcome join(std::span<const Init> inits);
 
   explicit NcclBackend(std::shared_ptr<comm::Communicator> communicator) : communicator(std::move(communicator)) {}

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The lines that calls of the C API have with GC3_DEBUG=INFO, on the host, on one GPU and on several.
 #include "ApiGroup.h"
-#include "LsaSupport.h"
+#include "ApiSupport.h"
 #include "api/LoopbackBackend.h"
-#include "api/Lsa.h"
 #include "core/Settings.h"
 
 #include <cstdlib>
@@ -21,7 +20,7 @@ const bool informs = setenv("GC3_DEBUG", "INFO", 1) == 0 && core::settings().inf
 /// Of the last linesOf(): those about the loading of programs.
 std::vector<std::string> loading;
 
-/// What `calls` print, a line each, but for those about the loading of programs and those of sanitizers.
+/// The lines that `calls` print, except those about the loading of programs and those of sanitizers.
 template <typename Calls>
 std::vector<std::string> linesOf(Calls calls) {
   testing::internal::CaptureStderr();
@@ -60,21 +59,16 @@ protected:
   float x[4] = {};
 };
 
-/// Also those of a communicator that is gone by then.
-TEST(CallLines, OfAnAbortedCommunicator) {
-  FakeCuda fake;
-  FakeWindows windows(fake);
-  const ncclapi::Nccl nccl = windows.table();
-  gc3Comm_t comm = nullptr;
-  const std::vector<api::Lsa::Init> inits{
-      {&comm, applicant(windows.make(1)[0], {open({ringAllReduce(1, true)})}, smallOptions())}};
-  ASSERT_EQ(api::Lsa::make({FakeCuda::table(), nccl}, inits).text, "");
-  float x[4] = {};
+class NcclLines : public ApiTest {};
+
+/// A group still logs its calls on a communicator that has been aborted.
+TEST_F(NcclLines, AnAbortedCommunicator) {
+  make({ringAllReduce(2, true)});
   gc3GroupStart();
-  EXPECT_EQ(gc3AllReduce(x, x, 4, gc3Float32, gc3Sum, comm, nullptr), gc3Success);
-  EXPECT_EQ(gc3CommAbort(comm), gc3Success);
+  EXPECT_EQ(allReduce(0), gc3Success);
+  EXPECT_EQ(gc3CommAbort(std::exchange(comms[0], nullptr)), gc3Success);
   EXPECT_EQ(linesOf([] { EXPECT_EQ(gc3GroupEnd(), gc3InvalidUsage); }),
-            Lines{"gc3: rank 0: allreduce 16 B float sum: the communicator was aborted or destroyed"});
+            Lines{"gc3: rank 0: allreduce 40 B float sum: the communicator was aborted"});
 }
 
 TEST(CallLines, EachRankHasOne) {
@@ -167,37 +161,24 @@ TEST(CallLines, RanksThatShareAGpu) {
   }
 }
 
-/// One program runs, the other is refused, as some link tears lines.
-TEST(CallLines, RanksOnGpusOfTheirOwn) {
-  FakeCuda fake;
-  FakeWindows windows(fake);
+/// One program runs. The other is refused, since some link tears lines.
+TEST_F(NcclLines, RanksOnGpusOfTheirOwn) {
   fake.nvlink = false;
-  const ncclapi::Nccl nccl = windows.table();
-  cuda::Options options = smallOptions();
-  options.strictLL128 = true;
+  gc3GpuConfig_t config = smallConfig();
+  config.ll128 = gc3LL128Refuse;
   const ProgramSpec ring = ringAllReduce(2, true), refused = under(kernel::Protocol::LL128, plainRingAllReduce(2));
-  const std::shared_ptr<const bundle::BundleFile> file = open({ring, refused});
-  const std::vector<ncclapi::Comm> ncclComms = windows.make(2);
-  gc3Comm_t comms[2] = {};
-  const api::Lsa::Init inits[] = {{&comms[0], applicant(ncclComms[0], {file}, options)},
-                                  {&comms[1], applicant(ncclComms[1], {file}, options)}};
-  ASSERT_TRUE(api::Lsa::make({FakeCuda::table(), nccl}, inits).ok());
-  cuda::Stream streams[2] = {};
-  float *buffers[2] = {};
-  for (size_t rank : {0, 1}) {
-    streams[rank] = fake.stream(static_cast<int>(rank));
-    buffers[rank] = reinterpret_cast<float *>(fake.allocate(10 * sizeof(float)));
-  }
+  make({ring, refused}, config);
   auto run = [&](const ProgramSpec &program) {
     gc3GroupStart();
     for (size_t rank : {0, 1})
-      gc3RunProgram(comms[rank], program.name.c_str(), buffers[rank], buffers[rank], 10, gc3Float32, gc3Sum,
+      gc3RunProgram(comms[rank], program.name.c_str(), buffers[rank], buffers[rank], count, gc3Float32, gc3Sum,
                     streams[rank]);
     return gc3GroupEnd();
   };
   EXPECT_EQ(linesOf([&] { EXPECT_EQ(run(ring), gc3Success); }),
             (Lines{"gc3: rank 0: " + ring.name + " 10 of float sum: program '" + ring.name + "'",
                    "gc3: rank 1: " + ring.name + " 10 of float sum: program '" + ring.name + "'"}));
+  EXPECT_EQ(loading.size(), 2u) << "one for each rank";
   const std::string why = "program '" + refused.name +
                           "': ranks 0 and 1, which it connects, have no link that keeps lines of LL128 whole, and "
                           "GC3_LL128 refuses another protocol";
@@ -205,12 +186,6 @@ TEST(CallLines, RanksOnGpusOfTheirOwn) {
             (Lines{"gc3: rank 0: " + refused.name + " 10 of float sum: " + why,
                    "gc3: rank 1: " + refused.name + " 10 of float sum: " + why}));
   EXPECT_STREQ(gc3GetLastError(comms[1]), why.c_str());
-  for (size_t rank : {0, 1}) {
-    gc3CommDestroy(comms[rank]);
-    FakeCuda::table().destroyStream(streams[rank]);
-    fake.release(reinterpret_cast<std::byte *>(buffers[rank]));
-  }
-  EXPECT_EQ(windows.leaks(), "");
 }
 
 } // namespace

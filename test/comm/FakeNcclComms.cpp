@@ -171,7 +171,8 @@ Result makeChild(const Call &call, const char *name, const Offer &offer, Comm *c
       name, offer, makeChildren,
       [=, rank = call.member().rank](SetUp &setUp) { return handOver(setUp, rank, child, fails); }, excluded);
   const Result result = submit(std::move(operation));
-  return isError(result) ? result : call.result();
+  const bool isLater = fails && result == Result::InProgress; // the state of the parent reports the failure
+  return isError(result) || isLater ? result : call.result();
 }
 
 Result commSplit(By by, Comm parent, int color, int key, Comm *child, Config *config) {

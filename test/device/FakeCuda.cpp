@@ -543,11 +543,11 @@ const cuda::Cuda &FakeCuda::table() {
           },
       .setDevice =
           [](int device) {
+            const int before = std::exchange(currentDevice, device); // counts for the new one
             const Call call("setDevice");
             if (call.fails)
-              return failure;
-            current->currentDevice = device;
-            return 0;
+              currentDevice = before;
+            return call.fails ? failure : 0;
           },
       .attribute = Functions::attribute,
       .busId =

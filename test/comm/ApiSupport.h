@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// An application of the C API whose ranks are on fake GPUs of their own, over NCCL communicators of the fake NCCL.
+#pragma once
+
+#include "CommSupport.h"
+#include "api/NcclBackend.h"
+
+namespace gc3::test {
+
+/// Waits until the helper thread has done its work so far.
+inline void awaitHelper(FakeNccl &nccl) {
+  const auto last = std::make_shared<comm::Communicator>(setupOf(nccl, {}), nullptr, comm::Patience{});
+  abort(last);
+  awaitThat([&] { return last->isClosed(); });
+}
+
+/// Few threads and small slots, as in smallOptions().
+inline gc3GpuConfig_t smallConfig() {
+  gc3GpuConfig_t config = GC3_GPU_CONFIG_INITIALIZER;
+  config.threads = 32;
+  config.slotBytes = 512;
+  return config;
+}
+
+/// Results and events of an application's own call of NCCL.
+template <typename Function, typename... Args>
+ncclapi::Result callNccl(const char *name, Args... args) {
+  return reinterpret_cast<Function *>(FakeNccl::applicationFunction(name))(args...);
+}
+
+/// One application, with its fakes. Its end expects that everything has been released.
+class Application {
+public:
+  Application() {
+    fake.onCall = [this](int device, const std::string &name, uint64_t index) {
+      Hook hook;
+      {
+        const Monitor::Lock lock;
+        hook = current;
+      }
+      if (hook)
+        hook(device, name, index);
+    };
+  }
+  ~Application() {
+    beforeCalls(nullptr);
+    for (gc3Comm_t comm : comms)
+      EXPECT_EQ(gc3CommDestroy(comm), gc3Success);
+    awaitHelper(nccl);
+    EXPECT_EQ(gc3BundleFree(bundle), gc3Success);
+    for (cuda::Stream stream : streams)
+      FakeCuda::table().destroyStream(stream);
+    for (float *buffer : buffers)
+      fake.release(reinterpret_cast<std::byte *>(buffer));
+    EXPECT_EQ(nccl.leaks(), "");
+    EXPECT_TRUE(nccl.revoked.empty());
+    EXPECT_EQ(FakeCuda::currentDevice, 0);
+  }
+  Application(const Application &) = delete;
+  Application &operator=(const Application &) = delete;
+
+  static constexpr size_t count = 10;
+
+  void load(const std::vector<ProgramSpec> &specs) {
+    gc3BundleFree(bundle);
+    const std::string bytes = buildBundle(specs);
+    ASSERT_EQ(gc3BundleLoadMemory(&bundle, bytes.data(), bytes.size()), gc3Success);
+  }
+  /// Makes an NCCL communicator, and a stream and a buffer for each rank; the buffer has the rank's number plus one.
+  void prepare(int ranks, bool blocking = true) {
+    ncclComms = nccl.make(ranks, blocking);
+    comms.assign(ncclComms.size(), nullptr);
+    while (streams.size() < ncclComms.size()) {
+      streams.push_back(fake.stream(static_cast<int>(streams.size())));
+      buffers.push_back(reinterpret_cast<float *>(fake.allocate(count * sizeof(float))));
+    }
+    fill();
+  }
+  void fill() {
+    for (size_t rank = 0; rank < buffers.size(); ++rank)
+      std::fill_n(buffers[rank], count, static_cast<float>(rank + 1));
+  }
+  /// Has all ranks join in one group.
+  gc3Result_t init(const gc3GpuConfig_t &config = smallConfig()) {
+    gc3GroupStart();
+    for (size_t rank = 0; rank < comms.size(); ++rank)
+      EXPECT_EQ(gc3CommInit(&comms[rank], bundle, ncclComms[rank], &config), gc3Success);
+    return gc3GroupEnd();
+  }
+  void make(const std::vector<ProgramSpec> &specs, const gc3GpuConfig_t &config = smallConfig()) {
+    load(specs);
+    prepare(static_cast<int>(specs[0].ranks.size()));
+    ASSERT_EQ(init(config), gc3Success) << gc3GetLastError(nullptr);
+  }
+
+  gc3Result_t allReduce(size_t rank, gc3RedOp_t op = gc3Sum) {
+    return gc3AllReduce(buffers[rank], buffers[rank], count, gc3Float32, op, comms[rank], streams[rank]);
+  }
+  gc3Result_t allReduceAll() {
+    gc3GroupStart();
+    for (size_t rank = 0; rank < comms.size(); ++rank)
+      EXPECT_EQ(allReduce(rank), gc3Success);
+    return gc3GroupEnd();
+  }
+  void expectAll(float value) const {
+    for (const float *buffer : buffers)
+      EXPECT_EQ(std::vector<float>(buffer, buffer + count), std::vector<float>(count, value));
+  }
+  bool isIdle(size_t rank) {
+    const Monitor::Lock lock;
+    return fake.isIdle(streams[rank]);
+  }
+  static gc3Result_t asyncError(gc3Comm_t comm) {
+    gc3Result_t result = gc3InternalError;
+    EXPECT_EQ(gc3CommGetAsyncError(comm, &result), gc3Success);
+    return result;
+  }
+
+  /// Has `hook` run as FakeCuda::onCall. Executor threads can be calling.
+  using Hook = std::function<void(int device, const std::string &name, uint64_t index)>;
+  void beforeCalls(const Hook &hook) {
+    const Monitor::Lock lock;
+    current = hook;
+  }
+  /// Has the next call of this function on this device fail.
+  void failNext(int device, const std::string &name) {
+    beforeCalls([this, device, name](int onDevice, const std::string &called, uint64_t index) {
+      const Monitor::Lock lock;
+      if (!fake.failing && onDevice == device && called == name)
+        fake.failing = {device, index};
+    });
+  }
+
+  FakeCuda fake;
+  FakeNccl nccl{fake};
+  gc3Bundle_t bundle = nullptr;
+  std::vector<ncclapi::Comm> ncclComms;
+  std::vector<gc3Comm_t> comms; ///< the end destroys them
+  std::vector<cuda::Stream> streams;
+  std::vector<float *> buffers;
+
+private:
+  Hook current; ///< guarded by the monitor
+};
+
+class ApiTest : public testing::Test, protected Application {};
+
+} // namespace gc3::test

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// The C API over NCCL communicators that one thread aborts, destroys or queries while another thread is in a call.
+#include "ApiSupport.h"
+
+#include <atomic>
+#include <thread>
+
+using namespace gc3;
+using namespace gc3::test;
+
+namespace {
+
+class NcclApiThreads : public ApiTest {
+protected:
+  size_t gathersOf(int device) const {
+    const std::vector<std::string> calls = fake.callsOf(device);
+    return static_cast<size_t>(std::count(calls.begin(), calls.end(), "NCCL AllGather"));
+  }
+  gc3Result_t allReduceOn(gc3Comm_t comm, size_t rank) {
+    return gc3AllReduce(buffers[rank], buffers[rank], count, gc3Float32, gc3Sum, comm, streams[rank]);
+  }
+  /// The text of a call of rank 0 that loads a program, which rank 1 does not, once the rank is aborted.
+  std::string textOfAborted(bool inGroup) {
+    const gc3Comm_t comm = std::exchange(comms[0], nullptr);
+    const size_t gathers = gathersOf(0);
+    std::string text;
+    std::thread caller([&] {
+      if (inGroup)
+        gc3GroupStart();
+      gc3Result_t result = allReduceOn(comm, 0);
+      if (inGroup)
+        result = gc3GroupEnd();
+      EXPECT_EQ(result, gc3InvalidUsage);
+      text = gc3GetLastError(nullptr);
+    });
+    awaitThat([&] { return gathersOf(0) > gathers; });
+    EXPECT_EQ(gc3CommAbort(comm), gc3Success);
+    caller.join();
+    return text;
+  }
+};
+
+TEST_F(NcclApiThreads, AbortEndsACallThatLoads) {
+  for (bool inGroup : {false, true}) {
+    make({ringAllReduce(2, true)});
+    EXPECT_EQ(textOfAborted(inGroup), "the communicator was aborted");
+    EXPECT_EQ(gc3CommDestroy(std::exchange(comms[1], nullptr)), gc3Success);
+  }
+}
+
+/// Rank 1 has joined NCCL's communicator but not gc3's. The application can't abort rank 0 before gc3CommInit returns,
+/// but gc3 can.
+TEST_F(NcclApiThreads, AbortEndsAJoin) {
+  load({ringAllReduce(2, true)});
+  prepare(2, false);
+  const auto made = api::NcclBackend::create(ncclComms[0], bundle->file, smallOptions());
+  ASSERT_TRUE(made.ok());
+  std::thread caller([&] {
+    const api::NcclBackend::Init init{comms.data(), ncclComms[0], *made};
+    const core::Outcome outcome = api::NcclBackend::join({&init, 1});
+    EXPECT_EQ(outcome.text, "the communicator was aborted");
+  });
+  awaitThat([&] {
+    const std::vector<std::string> calls = fake.callsOf(0);
+    return std::find(calls.begin(), calls.end(), "NCCL CommSplit") != calls.end();
+  });
+  (*made)->abort();
+  caller.join();
+  EXPECT_EQ(comms[0], nullptr);
+  for (ncclapi::Comm comm : ncclComms)
+    callNccl<ncclapi::signature::CommAbort>("CommAbort", comm);
+}
+
+/// Each rank makes a group of calls on a thread of its own, which an abort can reach anywhere.
+TEST_F(NcclApiThreads, AbortWhileGroupsRun) {
+  make({ringAllReduce(2, true)});
+  ASSERT_EQ(allReduceAll(), gc3Success);
+  const std::vector<gc3Comm_t> all = std::exchange(comms, {});
+  std::vector<std::thread> callers;
+  std::atomic<uint32_t> noted{0};
+  for (size_t rank : {0, 1})
+    callers.emplace_back([&, rank] {
+      gc3GroupStart();
+      for (int call = 0; call < 100; ++call)
+        EXPECT_EQ(allReduceOn(all[rank], rank), gc3Success);
+      ++noted;
+      const gc3Result_t result = gc3GroupEnd();
+      EXPECT_TRUE(result == gc3Success || gc3GetLastError(nullptr) == std::string("the communicator was aborted"));
+    });
+  awaitThat([&] { return noted == 2; });
+  for (gc3Comm_t comm : all)
+    EXPECT_EQ(gc3CommAbort(comm), gc3Success);
+  for (std::thread &caller : callers)
+    caller.join();
+}
+
+/// A thread that queries a rank's state never becomes the one that releases a rank.
+TEST_F(NcclApiThreads, QueriesWhileAnotherRankIsDestroyed) {
+  make({ringAllReduce(2, true)});
+  ASSERT_EQ(allReduceAll(), gc3Success);
+  std::atomic<bool> isOver{false};
+  std::atomic<uint64_t> queries{0};
+  std::thread querying([&] {
+    while (!isOver) {
+      EXPECT_EQ(asyncError(comms[1]), gc3Success);
+      EXPECT_STREQ(gc3GetLastError(comms[1]), "");
+      ++queries;
+    }
+  });
+  EXPECT_EQ(allReduceOn(comms[0], 0), gc3Success);
+  EXPECT_EQ(allReduceOn(comms[1], 1), gc3Success);
+  EXPECT_EQ(gc3CommDestroy(std::exchange(comms[0], nullptr)), gc3Success);
+  const uint64_t before = queries;
+  awaitThat([&] { return queries > before; });
+  isOver = true;
+  querying.join();
+}
+
+/// gc3CommAbort returns while the executor thread of the rank is inside CUDA.
+TEST_F(NcclApiThreads, AbortDoesNotWaitForCuda) {
+  make({ringAllReduce(2, true)});
+  ASSERT_EQ(allReduceAll(), gc3Success);
+  std::atomic<bool> waits{false}, isAborted{false};
+  beforeCalls([&](int device, const std::string &name, uint64_t) {
+    if (device != 0 || name != "CUDA query" || isAborted)
+      return;
+    waits = true;
+    awaitThat([&] { return isAborted.load(); });
+  });
+  EXPECT_EQ(allReduce(0), gc3Success); // waits for rank 1
+  awaitThat([&] { return waits.load(); });
+  for (gc3Comm_t &comm : comms)
+    EXPECT_EQ(gc3CommAbort(std::exchange(comm, nullptr)), gc3Success);
+  isAborted = true;
+  awaitHelper(nccl);
+}
+
+/// The helper thread makes the device of the rank its own first, since a new thread's device is the first.
+TEST_F(NcclApiThreads, AnAbortTouchesNoOtherGpu) {
+  make({ringAllReduce(2, true)});
+  ASSERT_EQ(allReduceAll(), gc3Success);
+  const std::vector<std::string> before = fake.callsOf(0);
+  const std::array<size_t, 3> taken = fake.taken(0);
+  EXPECT_EQ(gc3CommAbort(std::exchange(comms[1], nullptr)), gc3Success);
+  awaitHelper(nccl);
+  EXPECT_EQ(fake.callsOf(0), before);
+  EXPECT_EQ(fake.taken(0), taken);
+}
+
+/// Ranks that abort do not wait for kernels, which the helper thread waits for.
+TEST_F(NcclApiThreads, AbortsWithKernels) {
+  make({ringAllReduce(2, true)});
+  ASSERT_EQ(allReduceAll(), gc3Success);
+  nccl.abortWaits = true;
+  EXPECT_EQ(allReduce(1), gc3Success);
+  std::vector<std::thread> threads;
+  for (gc3Comm_t &comm : comms)
+    threads.emplace_back([&comm] { EXPECT_EQ(gc3CommAbort(std::exchange(comm, nullptr)), gc3Success); });
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+} // namespace
