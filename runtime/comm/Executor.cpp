@@ -226,11 +226,11 @@ void Communicator::closeAborted() {
     Lock lock(mutex);
     changed.wait(lock, [this] { return callers == 0; });
   }
-  if (gpu) {
+  if (gpu)
     gpu->awaitIdle(); // NCCL unmaps the windows
-    gpu->forgetNccl();
-  }
   child.abort();
+  if (gpu)
+    gpu->forgetNccl(); // until the abort NCCL can still write handles
   gpu.reset();
   std::lock_guard lock(mutex);
   advance(Phase::Closed);

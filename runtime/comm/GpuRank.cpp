@@ -41,14 +41,14 @@ void GpuRank::leaveNccl() {
   windows.clear();
 }
 
-void GpuRank::awaitIdle() const {
+void GpuRank::awaitIdle() {
   for (core::Result<bool> idle = false; (idle = isIdle()).ok() && !*idle;)
     std::this_thread::sleep_for(std::chrono::microseconds(100));
+  if (recorder)
+    recorder->collect();
 }
 
 void GpuRank::forgetNccl() {
-  if (recorder)
-    recorder->collect();
   if (loading)
     loading->window.forget();
   deviceComm.forget();

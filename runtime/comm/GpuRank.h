@@ -80,7 +80,7 @@ public:
   core::Outcome watch() { return runner.watch(cuda::Watchdog::Clock::now()); }
   core::Result<bool> isIdle() const { return runner.isIdle(); }
   /// Waits until all kernels have ended, which they do soon after stop().
-  void awaitIdle() const;
+  void awaitIdle();
   /// Has watch() report this error, with what kernels that it stops later waited for. Thread-safe.
   void breakDown(const core::Outcome &why) { runner.breakDown(why); }
   /// Has all kernels end, those that are still to run included. Thread-safe.
@@ -88,7 +88,7 @@ public:
 
   /// Releases what NCCL holds for the rank, which can wait for other ranks. All calls have ended.
   void leaveNccl();
-  /// Makes leaveNccl() unnecessary: NCCL frees its part when the child is aborted.
+  /// In place of leaveNccl(), after the abort of the child, with which NCCL has freed its part.
   void forgetNccl();
 
 private:

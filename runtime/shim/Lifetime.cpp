@@ -100,17 +100,19 @@ Result ncclCommRevoke(Comm comm, int flags) {
   return guarded([&] {
     Group::ofThisThread().dropCallsOn(comm);
     const std::shared_ptr<Communicator> aborted = Interposer::ofProcess().find(comm);
-    if (aborted)
-      aborted->abort();
+    const bool isSplitting = aborted && aborted->abort();
     const Result result = callInstalled<Function::CommRevoke>(comm, flags);
+    if (isSplitting)
+      aborted->awaitSplit(); // the application can free the communicator from now on
     release(aborted);
     return result;
   });
 }
 
 Result ncclCommGetAsyncError(Comm comm, Result *error) {
+  // Adds the communicator, since a query must not overlap with one of the executor, which the first call starts.
   const std::shared_ptr<Communicator> communicator =
-      isInside() || !error ? nullptr : Interposer::ofProcess().find(comm);
+      isInside() || !error ? nullptr : Interposer::ofProcess().findOrAdd(comm);
   if (!communicator)
     return callInstalled<Function::CommGetAsyncError>(comm, error);
   return guarded([&] { return communicator->queryState(*error); });

@@ -117,7 +117,7 @@ private:
       comms[other] = nullptr;
     for (gc3Comm_t &comm : comms)
       EXPECT_EQ(gc3CommDestroy(std::exchange(comm, nullptr)), gc3Success);
-    awaitHelper(nccl);
+    awaitThat([&] { return nccl.children().empty(); });
   }
 
   /// Makes a step of each rank. `abort` ends that of the other rank, if it waits for the failing one.

@@ -132,17 +132,16 @@ TEST_F(NcclApiThreads, AbortDoesNotWaitForCuda) {
   for (gc3Comm_t &comm : comms)
     EXPECT_EQ(gc3CommAbort(std::exchange(comm, nullptr)), gc3Success);
   isAborted = true;
-  awaitHelper(nccl);
 }
 
-/// The helper thread makes the device of the rank its own first, since a new thread's device is the first.
+/// The executor thread has made the device of the rank its own, since a new thread's device is the first.
 TEST_F(NcclApiThreads, AnAbortTouchesNoOtherGpu) {
   make({ringAllReduce(2, true)});
   ASSERT_EQ(allReduceAll(), gc3Success);
   const std::vector<std::string> before = fake.callsOf(0);
   const std::array<size_t, 3> taken = fake.taken(0);
   EXPECT_EQ(gc3CommAbort(std::exchange(comms[1], nullptr)), gc3Success);
-  awaitHelper(nccl);
+  awaitThat([&] { return nccl.children().size() == 1; });
   EXPECT_EQ(fake.callsOf(0), before);
   EXPECT_EQ(fake.taken(0), taken);
 }

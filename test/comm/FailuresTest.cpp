@@ -124,10 +124,9 @@ TEST(CommFailures, EachCallOfARankFails) {
   for (const auto &[how, names] : outcomes)
     table += "\n" + how + " <- " + together(names);
   EXPECT_EQ(table, R"(
- <- CUDA setDevice
-call <- CUDA await / CUDA copy / CUDA launch / CUDA record / CUDA synchronize / NCCL AllGather / NCCL CommWindowRegister
+call <- CUDA await / CUDA copy / CUDA launch / CUDA record / CUDA setDevice / CUDA synchronize / NCCL AllGather / NCCL CommWindowRegister
 declined <- CUDA allocate / CUDA clear / CUDA copy / CUDA isDeviceMemory / CUDA occupancy / CUDA synchronize / NCCL MemAlloc
-joining <- CUDA allocate / CUDA allocatePinned / CUDA attribute / CUDA await / CUDA copy / CUDA createEvent / CUDA createStream / CUDA getDevice / CUDA record / CUDA synchronize / NCCL AllGather / NCCL CommCount / NCCL CommCuDevice / NCCL CommUserRank
+joining <- CUDA allocate / CUDA allocatePinned / CUDA attribute / CUDA await / CUDA copy / CUDA createEvent / CUDA createStream / CUDA getDevice / CUDA record / CUDA setDevice / CUDA synchronize / NCCL AllGather / NCCL CommCount / NCCL CommCuDevice / NCCL CommUserRank
 left to NCCL <- CUDA busId / CUDA occupancy / NCCL CommSplit)");
 }
 

@@ -56,7 +56,14 @@ protected:
     });
   }
 
-  Config config(int blocking) { return {sizeof(Config), ncclapi::configMagic, ncclapi::configVersion, blocking}; }
+  Config config(int blocking) {
+    Config made{};
+    made.size = sizeof made;
+    made.magic = ncclapi::configMagic;
+    made.version = ncclapi::configVersion;
+    made.blocking = blocking;
+    return made;
+  }
   Result split(Comm parent, Comm *child, int key = 0, int blocking = 1) {
     Config of = config(blocking);
     return functions.CommSplit(parent, 0, key, child, &of);
@@ -95,7 +102,7 @@ protected:
   }
   Result destroy(Comm comm) { return functions.CommDestroy(comm); }
   Result abort(Comm comm) { return functions.CommAbort(comm); }
-  Result revoke(Comm comm) { return functions.CommRevoke(comm, 0); }
+  Result revoke(Comm comm) { return reinterpret_cast<ncclapi::signature::CommRevoke *>(FakeNccl::function("CommRevoke"))(comm, 0); }
   /// A window of a rank, and its memory.
   struct Shown {
     void *memory = nullptr;
