@@ -46,6 +46,7 @@ public:
     beforeCalls(nullptr);
     for (gc3Comm_t comm : comms)
       EXPECT_EQ(gc3CommDestroy(comm), gc3Success);
+    awaitThat([this] { return nccl.children().empty(); }); // kernels have ended, so their streams can go
     EXPECT_EQ(gc3BundleFree(bundle), gc3Success);
     for (cuda::Stream stream : streams)
       FakeCuda::table().destroyStream(stream);
