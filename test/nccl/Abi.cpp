@@ -9,10 +9,6 @@
 
 using namespace gc3::ncclapi;
 
-#if NCCL_VERSION_CODE < NCCL_VERSION(2, 29, 2)
-extern "C" signature::CommGrow ncclCommGrow; // which the header does not have yet
-#endif
-
 namespace {
 
 /// Passed in the same way: both pointers, both numbers of one size, or both structs of one size and alignment.
@@ -30,10 +26,16 @@ requires(sizeof...(A) == sizeof...(B)) constexpr bool areAlikeFunctions<R(A...),
 #define GC3_CHECK(name) static_assert(areAlikeFunctions<signature::name, decltype(nccl##name)>, "nccl" #name);
 GC3_NCCL_CALLED(GC3_CHECK)
 GC3_NCCL_FOR_WINDOWS(GC3_CHECK)
+// Which tests use:
+GC3_CHECK(CommInitAll)
+GC3_CHECK(CommInitRank)
+GC3_CHECK(CommInitRankConfig)
+GC3_CHECK(CommInitRankScalable)
 // Overloaded in the header: this is the exported one.
 constexpr ncclTeam_t (*teamLsa)(ncclComm_t) = ncclTeamLsa;
 static_assert(areAlikeFunctions<signature::TeamLsa, std::remove_pointer_t<decltype(+teamLsa)>>);
 #if NCCL_VERSION_CODE >= NCCL_VERSION(2, 29, 2)
+GC3_CHECK(CommGrow)
 GC3_CHECK(GetLsaDevicePointer)
 #endif
 

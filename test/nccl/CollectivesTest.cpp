@@ -1,146 +1,231 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each collective: to the engine if a program serves it, else to NCCL with the same arguments and the same result.
+// Each collective: a program runs it, or NCCL gets it with the same arguments and the same result.
 #include "Front.h"
+#include "shim/CollectiveCall.h"
 
-#include <functional>
+#include <algorithm>
+#include <new>
 
-using namespace gc3::nccl;
-using namespace gc3::ncclapi;
-using namespace gc3::nccl::test;
+using namespace gc3::test;
 
 namespace {
 
-/// One call of each collective with `count` elements of `type`.
-struct Case {
-  std::function<Result(size_t count, DataType type, Comm comm)> call;
-  std::string nccl;   ///< NCCL's event for 5 floats
-  std::string engine; ///< the engine's for 4
+using Floats = std::vector<float>;
+
+class Collectives : public Front {
+protected:
+  /// One call of each collective, of two ranks; the root is rank 1.
+  struct Case {
+    const char *name;
+    std::function<Result(size_t rank, size_t count, Comm comm)> call;
+    std::string rest; ///< of NCCL's event, between the type and the communicator
+    /// What rank 0 and rank 1 receive of what they send; nothing: the buffer stays as it is.
+    std::function<std::array<Floats, 2>(const Floats &first, const Floats &second)> received;
+  };
+  static constexpr int root = 1;
+  static constexpr auto type = DataType::Float32;
+  static constexpr auto whole = [](const Floats &of) { return Floats(of.begin(), of.begin() + few); };
+  static constexpr auto half = [](const Floats &of, size_t rank) {
+    return Floats(of.begin() + static_cast<std::ptrdiff_t>(rank * few),
+                  of.begin() + static_cast<std::ptrdiff_t>(rank * few + few));
+  };
+  static constexpr auto joined = [](Floats first, const Floats &second) {
+    first.insert(first.end(), second.begin(), second.end());
+    return first;
+  };
+  static constexpr auto combined = [](Floats first, const Floats &second, auto combine) {
+    std::transform(first.begin(), first.end(), second.begin(), first.begin(), combine);
+    return first;
+  };
+  static constexpr auto largest = [](float x, float y) { return std::max(x, y); };
+  using Two = std::array<Floats, 2>;
+
+  const std::vector<Case> cases{
+      {"AllGather",
+       [this](size_t r, size_t n, Comm c) { return ncclAllGather(send[r], recv[r], n, type, c, streams[r]); }, "",
+       [](const Floats &x, const Floats &y) {
+         return Two{joined(whole(x), whole(y)), joined(whole(x), whole(y))};
+       }},
+      {"AllReduce",
+       [this](size_t r, size_t n, Comm c) {
+         return ncclAllReduce(send[r], recv[r], n, type, RedOp::Max, c, streams[r]);
+       },
+       "2, ",
+       [](const Floats &x, const Floats &y) {
+         const Floats all = combined(whole(x), whole(y), largest);
+         return Two{all, all};
+       }},
+      {"AlltoAll",
+       [this](size_t r, size_t n, Comm c) { return ncclAlltoAll(send[r], recv[r], n, type, c, streams[r]); }, "",
+       [](const Floats &x, const Floats &y) {
+         return Two{joined(half(x, 0), half(y, 0)), joined(half(x, 1), half(y, 1))};
+       }},
+      {"Broadcast",
+       [this](size_t r, size_t n, Comm c) { return ncclBroadcast(send[r], recv[r], n, type, root, c, streams[r]); },
+       "1, ",
+       [](const Floats &, const Floats &y) {
+         return Two{whole(y), whole(y)};
+       }},
+      {"Gather",
+       [this](size_t r, size_t n, Comm c) { return ncclGather(send[r], recv[r], n, type, root, c, streams[r]); }, "1, ",
+       [](const Floats &x, const Floats &y) {
+         return Two{Floats{}, joined(whole(x), whole(y))};
+       }},
+      {"Reduce",
+       [this](size_t r, size_t n, Comm c) {
+         return ncclReduce(send[r], recv[r], n, type, RedOp::Prod, root, c, streams[r]);
+       },
+       "1, 1, ",
+       [](const Floats &x, const Floats &y) {
+         return Two{Floats{}, combined(whole(x), whole(y), std::multiplies<>())};
+       }},
+      {"ReduceScatter",
+       [this](size_t r, size_t n, Comm c) {
+         return ncclReduceScatter(send[r], recv[r], n, type, RedOp::Sum, c, streams[r]);
+       },
+       "0, ",
+       [](const Floats &x, const Floats &y) {
+         return Two{combined(half(x, 0), half(y, 0), std::plus<>()), combined(half(x, 1), half(y, 1), std::plus<>())};
+       }},
+      {"Scatter",
+       [this](size_t r, size_t n, Comm c) { return ncclScatter(send[r], recv[r], n, type, root, c, streams[r]); },
+       "1, ",
+       [](const Floats &, const Floats &y) {
+         return Two{half(y, 0), half(y, 1)};
+       }},
+  };
+
+  void expectReceived(const Case &of) {
+    ASSERT_TRUE(areIdle()) << of.name;
+    Two wanted = of.received(sent(0), sent(1));
+    for (size_t rank = 0; rank < 2; ++rank) {
+      wanted[rank].resize(room);
+      EXPECT_EQ(Floats(recv[rank], recv[rank] + room), wanted[rank]) << of.name << ", rank " << rank;
+    }
+    fill();
+  }
 };
-
-void *const a = reinterpret_cast<void *>(0xa0);
-void *const b = reinterpret_cast<void *>(0xb0);
-const auto s = reinterpret_cast<Stream>(0x50);
-
-const Case cases[] = {
-    {[](size_t n, DataType t, Comm c) { return ncclAllGather(a, b, n, t, c, s); },
-     "AllGather(0xa0, 0xb0, 5, 7, c0, 0x50)", "AllGather 64 B float"},
-    {[](size_t n, DataType t, Comm c) { return ncclAllReduce(a, b, n, t, RedOp::Max, c, s); },
-     "AllReduce(0xa0, 0xb0, 5, 7, 2, c0, 0x50)", "AllReduce 16 B float max"},
-    {[](size_t n, DataType t, Comm c) { return ncclAlltoAll(a, b, n, t, c, s); },
-     "AlltoAll(0xa0, 0xb0, 5, 7, c0, 0x50)", "AlltoAll 64 B float"},
-    {[](size_t n, DataType t, Comm c) { return ncclBroadcast(a, b, n, t, 3, c, s); },
-     "Broadcast(0xa0, 0xb0, 5, 7, 3, c0, 0x50)", "Broadcast 16 B float root 3"},
-    {[](size_t n, DataType t, Comm c) { return ncclGather(a, b, n, t, 2, c, s); },
-     "Gather(0xa0, 0xb0, 5, 7, 2, c0, 0x50)", "Gather 64 B float root 2"},
-    {[](size_t n, DataType t, Comm c) { return ncclReduce(a, b, n, t, RedOp::Avg, 1, c, s); },
-     "Reduce(0xa0, 0xb0, 5, 7, 4, 1, c0, 0x50)", "Reduce 16 B float avg root 1"},
-    {[](size_t n, DataType t, Comm c) { return ncclReduceScatter(a, b, n, t, RedOp::Prod, c, s); },
-     "ReduceScatter(0xa0, 0xb0, 5, 7, 1, c0, 0x50)", "ReduceScatter 64 B float prod"},
-    {[](size_t n, DataType t, Comm c) { return ncclScatter(a, b, n, t, 0, c, s); },
-     "Scatter(0xa0, 0xb0, 5, 7, 0, c0, 0x50)", "Scatter 64 B float root 0"},
-};
-
-std::string nameOf(const Case &of) {
-  return of.nccl.substr(0, of.nccl.find('('));
-}
 
 } // namespace
 
-using Collectives = Front;
-
-TEST_F(Collectives, GoToTheEngineIfAProgramServesThem) {
-  Comm comm = makeComm();
+TEST_F(Collectives, ProgramsRunThem) {
+  const Comms comms = make();
   for (const Case &of : cases) {
-    EXPECT_EQ(of.call(4, DataType::Float32, comm), Result::Success);
-    EXPECT_EQ(take(), Events{"run 7 " + of.engine + " on c0"});
-    fakeEngine().runResult = Result::UnhandledCudaError;
-    EXPECT_EQ(of.call(4, DataType::Float32, comm), Result::UnhandledCudaError) << "and never to NCCL after all";
-    EXPECT_EQ(take(), Events{"run 7 " + of.engine + " on c0"});
-    fakeEngine().runResult = Result::Success;
+    EXPECT_EQ(inGroup(2, [&](size_t rank) { return of.call(rank, few, comms[rank]); }), Result::Success);
+    EXPECT_EQ(take(), (Events{"GroupStart()", "GroupEnd()", "run 0", "run 1"}));
+    expectReceived(of);
+  }
+  for (const Case &of : cases) { // on threads of their own, as all programs are loaded
+    onEachRank(2, [&](size_t rank) { EXPECT_EQ(of.call(rank, few, comms[rank]), Result::Success); });
+    expectReceived(of);
   }
 }
 
-TEST_F(Collectives, GoToNcclAsTheyAreOtherwise) {
-  Comm comm = makeComm();
+TEST_F(Collectives, NcclGetsTheOthersAsTheyAre) {
+  const Comms comms = makeJoined();
   for (const Case &of : cases) {
-    EXPECT_EQ(of.call(5, DataType::Float32, comm), Result::Success);
-    EXPECT_EQ(take(), Events{of.nccl});
-    fakeNcclFail(nameOf(of).c_str(), Result::RemoteError);
-    EXPECT_EQ(of.call(5, DataType::Float32, comm), Result::RemoteError);
-    EXPECT_EQ(take(), Events{of.nccl});
+    const Events event{std::string(of.name) + "(send1, recv1, 1000, 7, " + of.rest + "c1, stream1)"};
+    EXPECT_EQ(of.call(1, many, comms[1]), Result::Success);
+    EXPECT_EQ(take(), event);
+    failNext(of.name, Result::RemoteError);
+    EXPECT_EQ(of.call(1, many, comms[1]), Result::RemoteError);
+    EXPECT_EQ(take(), event);
   }
+  EXPECT_EQ(nccl.takeProbes(), Events{}) << "nothing else";
 }
 
-// NCCL's Bcast calls Broadcast by its exported name, which is ours.
 TEST_F(Collectives, BcastReachesNcclOnce) {
-  Comm comm = makeComm();
-  EXPECT_EQ(ncclBcast(a, 5, DataType::Float32, 3, comm, s), Result::Success);
-  EXPECT_EQ(take(), (Events{"Bcast(0xa0, 5, 7, 3, c0, 0x50)", "Broadcast(0xa0, 0xa0, 5, 7, 3, c0, 0x50)"}));
-  EXPECT_EQ(ncclBcast(a, 4, DataType::Float32, 3, comm, s), Result::Success);
-  EXPECT_EQ(take(), Events{"run 7 Bcast 16 B float root 3 on c0"});
-  EXPECT_EQ(ncclBcast(a, 4, DataType::Float32, 4, comm, s), Result::Success) << "no such root; NCCL judges";
-  EXPECT_EQ(take(), (Events{"Bcast(0xa0, 4, 7, 4, c0, 0x50)", "Broadcast(0xa0, 0xa0, 4, 7, 4, c0, 0x50)"}));
-}
-
-TEST_F(Collectives, WhatAnEngineCallsOfNcclGoesStraightThere) {
-  fakeEngine().talks = true;
-  Comm comm = nullptr;
-  ASSERT_EQ(ncclCommInitRank(&comm, 4, {}, 2), Result::Success);
-  ASSERT_EQ(allReduce(comm, 2), Result::Success);
-  EXPECT_EQ(take(), (Events{"CommInitRank(4, id, 2)", "GroupStart()", "AllGather(0x0, 0x0, 2, 0, c0, 0x0)",
-                            "GroupEnd()", "attach c0=2/4", "Bcast(0x0, 2, 0, 0, c0, 0x0)",
-                            "Broadcast(0x0, 0x0, 2, 0, 0, c0, 0x0)", "run 7 AllReduce 8 B float sum on c0"}));
-}
-
-// Whatever the bundles: the engine is not asked.
-TEST_F(Collectives, NeverServed) {
-  Comm comm = makeComm();
-  auto isNccls = [](auto call) {
-    bool asked = call() != Result::Success;
-    Events events = take();
-    return !asked && events.size() == 1 && events[0].find('(') != std::string::npos;
+  const Comms comms = makeJoined();
+  const auto call = [&](size_t count, int root) {
+    return inGroup(2, [&](size_t rank) {
+      return ncclBcast(send[rank], count, DataType::Float32, root, comms[rank], streams[rank]);
+    });
   };
-  for (int type : {-1, 12, 1 << 30})
-    EXPECT_TRUE(isNccls([&] { return ncclAllGather(a, b, 2, static_cast<DataType>(type), comm, s); })) << type;
-  for (int op : {-1, 5, 0x7fffffff}) {
-    EXPECT_TRUE(isNccls([&] { return ncclAllReduce(a, b, 2, DataType::Int8, static_cast<RedOp>(op), comm, s); }));
-    EXPECT_TRUE(isNccls([&] { return ncclReduceScatter(a, b, 2, DataType::Int8, static_cast<RedOp>(op), comm, s); }));
-    EXPECT_TRUE(isNccls([&] { return ncclReduce(a, b, 2, DataType::Int8, static_cast<RedOp>(op), 0, comm, s); }));
+  const std::vector<float> ofRoot(send[1], send[1] + few);
+  EXPECT_EQ(call(few, 1), Result::Success);
+  EXPECT_EQ(take(), (Events{"GroupStart()", "GroupEnd()", "run 0", "run 1"}));
+  EXPECT_EQ(std::vector<float>(send[0], send[0] + few), ofRoot);
+  for (int root : {1, 2}) {
+    EXPECT_EQ(call(root == 1 ? many : few, root), Result::Success);
+    const Events events = take();
+    const std::string rest = root == 1 ? "1000, 7, 1, " : "4, 7, 2, ";
+    EXPECT_EQ(events, (Events{"GroupStart()", "Broadcast(send0, send0, " + rest + "c0, stream0)",
+                              "Broadcast(send1, send1, " + rest + "c1, stream1)", "GroupEnd()"}));
   }
-  for (int root : {-1, 4}) {
-    EXPECT_TRUE(isNccls([&] { return ncclBroadcast(a, b, 2, DataType::Int8, root, comm, s); }));
-    EXPECT_TRUE(isNccls([&] { return ncclGather(a, b, 2, DataType::Int8, root, comm, s); }));
-    EXPECT_TRUE(isNccls([&] { return ncclScatter(a, b, 2, DataType::Int8, root, comm, s); }));
-    EXPECT_TRUE(isNccls([&] { return ncclReduce(a, b, 2, DataType::Int8, RedOp::Sum, root, comm, s); }));
-  }
-  EXPECT_TRUE(isNccls([&] { return allReduce(comm, 0); })) << "no elements";
-  Comm alone = makeComm(1), three = makeComm(3);
-  EXPECT_TRUE(isNccls([&] { return allReduce(alone, 2); })) << "one rank";
-  EXPECT_TRUE(isNccls([&] { return allReduce(three, 2); })) << "refused by the engine";
-  EXPECT_TRUE(isNccls([&] { return allReduce(nullptr, 2); })) << "NCCL refuses it";
+}
+
+// A rank's part fails. Other ranks can run the call, so NCCL does not get it, and all later calls return the error.
+TEST_F(Collectives, NcclGetsNoCallThatFails) {
+  const Comms comms = makeJoined();
+  failCalls("CUDA launch", 0);
+  for (int times = 0; times < 2; ++times)
+    EXPECT_EQ(allReduce(0, comms[0], few), Result::UnhandledCudaError);
+  EXPECT_EQ(take(), Events{"run 0"});
+  EXPECT_EQ(stateOf(comms[0]), Result::UnhandledCudaError);
+  EXPECT_EQ(stateOf(comms[1]), Result::Success);
 }
 
 TEST_F(Collectives, ExceptionsAreResults) {
-  Comm comm = makeComm();
-  fakeEngine().hasMemory = false;
-  EXPECT_EQ(allReduce(comm, 2), Result::SystemError);
-  ncclGroupStart();
-  EXPECT_EQ(allReduce(comm, 2), Result::Success);
-  EXPECT_EQ(ncclGroupEnd(), Result::SystemError);
-  fakeEngine().hasMemory = true;
-  EXPECT_EQ(take(), (Events{"break c0", "GroupStart()", "GroupEnd()", "break c0"}))
-      << "others may run what was lost here";
-  EXPECT_EQ(ncclGroupStart(), Result::Success);
-  EXPECT_EQ(ncclGroupEnd(), Result::Success);
-  EXPECT_EQ(take(), (Events{"GroupStart()", "GroupEnd()"})) << "nothing is left of the failed group";
+  for (bool grouped : {false, true}) {
+    const Comms comms = makeJoined();
+    before([caller = std::this_thread::get_id()](int, const std::string &, uint64_t) {
+      if (std::this_thread::get_id() == caller)
+        throw std::bad_alloc();
+    });
+    EXPECT_EQ(grouped ? ncclGroupStart() : Result::Success, Result::Success);
+    EXPECT_EQ(allReduce(0, comms[0], few), grouped ? Result::Success : Result::SystemError);
+    EXPECT_EQ(grouped ? ncclGroupEnd() : Result::SystemError, Result::SystemError);
+    before(nullptr);
+    EXPECT_EQ(stateOf(comms[0]), Result::SystemError) << "other ranks can run the call";
+    EXPECT_EQ(ncclGroupStart(), Result::Success);
+    EXPECT_EQ(ncclGroupEnd(), Result::Success) << "nothing is left of the failed group";
+  }
+}
+
+TEST_F(Collectives, NeverServed) {
+  const Comms comms = makeJoined();
+  Comm comm = comms[0];
+  const auto isForwarded = [&](Result result) {
+    const Events events = take();
+    return result == Result::Success && events.size() == 1 && events[0].find('(') != std::string::npos;
+  };
+  float *in = send[0], *out = recv[0];
+  Stream s = streams[0];
+  for (int type : {-1, 12, 1 << 30})
+    EXPECT_TRUE(isForwarded(ncclAllGather(in, out, 2, static_cast<DataType>(type), comm, s))) << type;
+  for (int op : {-1, 5, 0x7fffffff}) {
+    EXPECT_TRUE(isForwarded(ncclAllReduce(in, out, 2, DataType::Int8, static_cast<RedOp>(op), comm, s))) << op;
+    EXPECT_TRUE(isForwarded(ncclReduceScatter(in, out, 2, DataType::Int8, static_cast<RedOp>(op), comm, s))) << op;
+    EXPECT_TRUE(isForwarded(ncclReduce(in, out, 2, DataType::Int8, static_cast<RedOp>(op), 1, comm, s))) << op;
+  }
+  for (int root : {-1, 2}) {
+    EXPECT_TRUE(isForwarded(ncclBroadcast(in, out, 2, DataType::Int8, root, comm, s))) << root;
+    EXPECT_TRUE(isForwarded(ncclGather(in, out, 2, DataType::Int8, root, comm, s))) << root;
+    EXPECT_TRUE(isForwarded(ncclScatter(in, out, 2, DataType::Int8, root, comm, s))) << root;
+    EXPECT_TRUE(isForwarded(ncclReduce(in, out, 2, DataType::Int8, RedOp::Sum, root, comm, s))) << root;
+  }
+  EXPECT_TRUE(isForwarded(allReduce(0, comm, 0))) << "no elements";
+  EXPECT_TRUE(isForwarded(ncclBroadcast(in, out, 2, DataType::Int8, 0, comm, s))) << "the program has another root";
+  EXPECT_TRUE(isForwarded(allReduce(0, make(1)[0], few))) << "one rank";
+  EXPECT_EQ(allReduce(0, nullptr, few), Result::InvalidArgument) << "NCCL refuses it";
 }
 
 TEST(Describe, SizesAreThoseThatProgramsAreChosenBy) {
-  CollectiveCall call{Collective::ReduceScatter, a, b, size_t{3} << 19, DataType::Bfloat16, RedOp::Min, -1, nullptr, s};
+  using gc3::shim::CollectiveCall;
+  CollectiveCall call{Collective::ReduceScatter,
+                      nullptr,
+                      nullptr,
+                      size_t{3} << 19,
+                      DataType::Bfloat16,
+                      RedOp::Min,
+                      -1,
+                      nullptr,
+                      nullptr};
   EXPECT_EQ(describe(call, 512), "ReduceScatter 1.5 GiB bfloat16 min");
-  call = {Collective::AllGather, a, b, SIZE_MAX / 2, DataType::Float64, RedOp::Sum, -1, nullptr, s};
+  call = {Collective::AllGather, nullptr, nullptr, SIZE_MAX / 2, DataType::Float64, RedOp::Sum, -1, nullptr, nullptr};
   EXPECT_EQ(describe(call, 2), "AllGather 16 EiB double") << "more than that";
-  call = {Collective::Reduce, a, b, 1000, static_cast<DataType>(99), static_cast<RedOp>(6), 1, nullptr, s};
+  call = {Collective::Reduce,    nullptr, nullptr, 1000,   static_cast<DataType>(99),
+          static_cast<RedOp>(6), 1,       nullptr, nullptr};
   EXPECT_EQ(describe(call, 2), "Reduce 1000 of type 99 op 6 root 1");
   EXPECT_EQ(whyNever(call, 2), "unknown type");
   call.type = DataType::Uint8;

@@ -1,59 +1,104 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests in one process: the library in front, an engine and an NCCL that only note what happens, in one list.
+// Tests of the interposer in one process, over the fakes of CUDA and NCCL. One thread calls for all ranks in a group,
+// or each rank has a thread. A bundle has a program for each collective of two ranks and for allreduces of three, for
+// calls of at most 1 KiB.
 #pragma once
 
-#include "FakeEngine.h"
 #include "FakeNccl.h"
+#include "comm/Registry.h"
 #include "shim/Exports.h"
 
-#include <cstdlib>
 #include <gtest/gtest.h>
 #include <mutex>
+#include <thread>
 
-namespace gc3::nccl::test {
+namespace gc3::test {
 
+using namespace ncclapi;
 using Events = std::vector<std::string>;
+using Comms = std::vector<Comm>; ///< by rank
+
+/// A function of the fake, as the application finds NCCL's functions that the interposer does not export.
+template <typename Signature>
+Signature *application(const char *name) {
+  return reinterpret_cast<Signature *>(FakeNccl::applicationFunction(name));
+}
 
 class Front : public testing::Test {
 protected:
-  Front() {
-    setenv("GC3_BUNDLES", ":", 1); // read at the first call; the engine of the tests needs no bundles
-    fakeNcclReset();
-    fakeNcclSink(note);
-    fakeEngine().sink = note;
-    fakeEngine().runResult = fakeEngine().asyncError = Result::Success;
-    fakeEngine().hasMemory = true;
-    fakeEngine().talks = false;
-    take();
+  static constexpr size_t mostRanks = 3, few = 4, many = 1000; ///< elements: a program runs few, NCCL runs many
+
+  Front();
+  /// Aborts what is left, and expects that nothing leaks.
+  ~Front() override;
+
+  /// Makes a communicator that the test need not end.
+  Comms make(int ranks = 2, bool blocking = true);
+  void endLater(Comm comm);
+  /// Makes a communicator whose ranks have joined, and have loaded the program of allreduces.
+  Comms makeJoined(int ranks = 2, bool blocking = true);
+
+  Result allReduce(size_t rank, Comm comm, size_t count, RedOp op = RedOp::Sum);
+  /// Makes a call for each rank in a group. Returns the group's result.
+  static Result inGroup(size_t ranks, const std::function<Result(size_t rank)> &call);
+  Result allReduceAll(const Comms &comms, size_t count) {
+    return inGroup(comms.size(), [&](size_t rank) { return allReduce(rank, comms[rank], count); });
+  }
+  /// Makes one more stream on a rank's device.
+  Stream newStream(size_t rank);
+  static void onEachRank(size_t ranks, const std::function<void(size_t rank)> &work);
+  /// Expects that calls of programs have ended, with the sum of what ranks send, times `factor`.
+  void expectSum(size_t ranks, float factor = 1);
+  /// Writes what ranks send, and clears what they receive.
+  void fill();
+  std::vector<float> sent(size_t rank) const { return {send[rank], send[rank] + room}; }
+  bool areIdle();
+  /// Waits until gc3 has released everything of communicators that were aborted.
+  void awaitReaped();
+  static Result stateOf(Comm comm);
+  static comm::Phase phaseOf(Comm comm);
+  static bool isKnown(Comm comm) { return comm::Registry::ofProcess().find(comm) != nullptr; }
+
+  /// Returns the application's calls that NCCL got, and "run 0" for each launch of rank 0, since the last time.
+  Events take();
+  /// Waits until `event` is among them.
+  void await(const std::string &event);
+  std::string nameOf(Comm comm) { return nccl.name(comm); }
+  /// Returns the event of allReduce().
+  static std::string event(size_t rank, const std::string &comm, size_t count, int op = 0);
+  /// Sets what happens after an event, on its thread.
+  void after(std::function<void(const std::string &event)> hook);
+  /// Sets what happens before a call of gc3 and before each of its queries, on its thread.
+  void before(std::function<void(int device, const std::string &name, uint64_t index)> hook);
+  /// Fails gc3's calls of a function, such as "CUDA launch", on a device; -1: on all.
+  void failCalls(const std::string &name, int device = -1);
+  /// The application's next call of nccl<function> does nothing but return `result`.
+  void failNext(const std::string &function, Result result);
+  void capture(bool begins);
+  /// Calls `condition` until it holds.
+  template <typename Condition>
+  static void awaitThat(Condition condition) {
+    while (!condition())
+      std::this_thread::yield();
   }
 
-  /// A communicator for any number of calls to come.
-  static Comm makeComm(int ranks = 4, int rank = 0) {
-    Comm comm = nullptr;
-    EXPECT_EQ(ncclCommInitRank(&comm, ranks, {}, rank), Result::Success);
-    take();
-    return comm;
-  }
-
-  /// An AllReduce of floats: even counts are the engine's.
-  static Result allReduce(Comm comm, size_t count) {
-    return ncclAllReduce(nullptr, nullptr, count, DataType::Float32, RedOp::Sum, comm, nullptr);
-  }
-
-  /// What has happened since it was last asked.
-  static Events take() {
-    std::lock_guard lock(noting);
-    return std::exchange(events, {});
-  }
-
-  static void note(const char *event) {
-    std::lock_guard lock(noting);
-    events.push_back(event);
-  }
+  static constexpr size_t room = 2 * few;
+  FakeCuda cuda;
+  FakeNccl nccl{cuda};
+  std::vector<Stream> streams;     ///< one of each rank, then those that the test has made
+  std::vector<float *> send, recv; ///< `room` floats of each rank
 
 private:
-  static inline std::mutex noting;
-  static inline Events events;
+  void note(std::string event);
+
+  std::mutex noting; ///< guards what follows
+  Events events, all;
+  std::function<void(const std::string &)> afterEvent;
+  std::function<void(int, const std::string &, uint64_t)> beforeCall;
+  std::map<std::string, Result> planned; ///< by function
+  std::string failing;
+  int failingDevice = -1;
+  std::vector<std::pair<Comm, std::string>> alive; ///< with their names
 };
 
-} // namespace gc3::nccl::test
+} // namespace gc3::test

@@ -1,168 +1,235 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups: every call is made once, by the engine or by NCCL, and errors come out at the outermost end.
+// Groups: each call runs once, by a program or by NCCL, NCCL's part first, and errors come from the outermost end.
 #include "Front.h"
 
-using namespace gc3::ncclapi;
-using namespace gc3::nccl::test;
+#include <algorithm>
+
+using namespace gc3::test;
 
 using Groups = Front;
 
 // As PyTorch calls, and with other things in between.
-TEST_F(Groups, KeepServedCallsUntilTheOutermostEnd) {
-  Comm c0 = makeComm(4, 0), c1 = makeComm(4, 1);
+TEST_F(Groups, DeferCallsUntilTheOutermostEnd) {
+  const Comms comms = makeJoined();
   EXPECT_EQ(ncclGroupStart(), Result::Success);
-  EXPECT_EQ(allReduce(c0, 2), Result::Success);
-  EXPECT_EQ(allReduce(c1, 3), Result::Success);
+  EXPECT_EQ(allReduce(0, comms[0], few), Result::Success);
+  EXPECT_EQ(allReduce(1, comms[1], many), Result::Success);
   EXPECT_EQ(ncclGroupStart(), Result::Success);
-  EXPECT_EQ(allReduce(c1, 4), Result::Success);
+  EXPECT_EQ(allReduce(1, comms[1], few), Result::Success);
   EXPECT_EQ(ncclGroupEnd(), Result::Success);
-  EXPECT_EQ(allReduce(c0, 6), Result::Success);
-  EXPECT_EQ(take(), (Events{"GroupStart()", "AllReduce(0x0, 0x0, 3, 7, 0, c1, 0x0)", "GroupStart()", "GroupEnd()"}));
+  EXPECT_EQ(take(), (Events{"GroupStart()", event(1, "c1", many), "GroupStart()", "GroupEnd()"}));
   EXPECT_EQ(ncclGroupEnd(), Result::Success);
-  EXPECT_EQ(take(), (Events{"GroupEnd()", "together 3", "run 7 AllReduce 8 B float sum on c0",
-                            "run 7 AllReduce 16 B float sum on c1", "run 7 AllReduce 24 B float sum on c0"}));
-  EXPECT_EQ(allReduce(c0, 2), Result::Success);
-  EXPECT_EQ(take(), Events{"run 7 AllReduce 8 B float sum on c0"}) << "the group is over";
+  EXPECT_EQ(take(), (Events{"GroupEnd()", "run 0", "run 1"}));
+  expectSum(2);
+  EXPECT_EQ(allReduce(0, comms[0], few), Result::Success);
+  EXPECT_EQ(take(), Events{"run 0"}) << "the group is over";
 }
 
-TEST_F(Groups, EndOfNoneIsNcclsToRefuse) {
+// NCCL gets what no program runs in a group of its own, after its part and before the programs.
+TEST_F(Groups, JoinAtTheirEnd) {
+  const Comms comms = make();
+  EXPECT_EQ(ncclGroupStart(), Result::Success);
+  for (size_t count : {many, few})
+    for (size_t rank = 0; rank < 2; ++rank)
+      EXPECT_EQ(allReduce(rank, comms[rank], count), Result::Success);
+  EXPECT_EQ(take(), Events{"GroupStart()"});
+  EXPECT_EQ(ncclGroupEnd(), Result::Success);
+  EXPECT_EQ(take(), (Events{"GroupEnd()", "GroupStart()", event(0, "c0", many), event(1, "c1", many), "GroupEnd()",
+                            "run 0", "run 1"}));
+  expectSum(2);
+}
+
+TEST_F(Groups, EndOfNoneIsAnErrorOfNccl) {
   EXPECT_EQ(ncclGroupEnd(), Result::InvalidUsage);
   EXPECT_EQ(ncclGroupSimulateEnd(nullptr), Result::InvalidUsage);
   EXPECT_EQ(take(), (Events{"GroupEnd()", "GroupSimulateEnd(0x0)"}));
 }
 
-TEST_F(Groups, WhoseStartFailsIsNone) {
-  Comm comm = makeComm();
-  fakeNcclFail("GroupStart", Result::SystemError);
+TEST_F(Groups, AFailedStartOpensNone) {
+  const Comms comms = makeJoined();
+  failNext("GroupStart", Result::SystemError);
   EXPECT_EQ(ncclGroupStart(), Result::SystemError);
-  EXPECT_EQ(allReduce(comm, 2), Result::Success);
-  EXPECT_EQ(take(), (Events{"GroupStart()", "run 7 AllReduce 8 B float sum on c0"}));
+  EXPECT_EQ(allReduce(0, comms[0], few), Result::Success);
+  EXPECT_EQ(take(), (Events{"GroupStart()", "run 0"}));
 }
 
-TEST_F(Groups, AreDroppedIfNcclsPartFails) {
-  Comm comm = makeComm();
+TEST_F(Groups, RunNothingIfNcclsPartFails) {
+  const Comms comms = makeJoined();
   for (const char *failing : {"AllReduce", "GroupEnd"}) {
-    fakeNcclFail(failing, Result::InvalidArgument);
-    ncclGroupStart();
-    EXPECT_EQ(allReduce(comm, 2), Result::Success);
-    allReduce(comm, 3);
+    failNext(failing, Result::InvalidArgument);
+    EXPECT_EQ(ncclGroupStart(), Result::Success);
+    EXPECT_EQ(allReduce(0, comms[0], few), Result::Success);
+    allReduce(0, comms[0], many);
     EXPECT_EQ(ncclGroupEnd(), Result::InvalidArgument);
-    EXPECT_EQ(take(), (Events{"GroupStart()", "AllReduce(0x0, 0x0, 3, 7, 0, c0, 0x0)", "GroupEnd()"}));
+    EXPECT_EQ(take(), (Events{"GroupStart()", event(0, "c0", many), "GroupEnd()"}));
     EXPECT_EQ(ncclGroupStart(), Result::Success);
     EXPECT_EQ(ncclGroupEnd(), Result::Success);
-    EXPECT_EQ(take(), (Events{"GroupStart()", "GroupEnd()"})) << "nothing is left for the next one";
+    EXPECT_EQ(take(), (Events{"GroupStart()", "GroupEnd()"})) << "nothing is left for the next group";
   }
 }
 
-TEST_F(Groups, GiveTheEnginesFirstError) {
-  Comm comm = makeComm();
-  fakeEngine().runResult = Result::SystemError;
-  ncclGroupStart();
-  EXPECT_EQ(allReduce(comm, 2), Result::Success);
-  EXPECT_EQ(allReduce(comm, 4), Result::Success);
-  EXPECT_EQ(ncclGroupEnd(), Result::SystemError);
-  EXPECT_EQ(take(), (Events{"GroupStart()", "GroupEnd()", "together 2", "run 7 AllReduce 8 B float sum on c0",
-                            "run 7 AllReduce 16 B float sum on c0"}));
+// NCCL's second group has the calls of communicators that join at the end.
+TEST_F(Groups, ReportFailuresOfNcclsSecondGroup) {
+  struct {
+    const char *function, *before; ///< the failing call, and the event before it
+  } const cases[] = {{"GroupStart", "GroupEnd"}, {"AllReduce", "GroupEnd"}, {"GroupEnd", "AllReduce"}};
+  for (const auto &[function, before] : cases) {
+    const Comms comms = make();
+    after([&, &function = function, &before = before](const std::string &event) {
+      if (event.starts_with(before))
+        failNext(function, Result::SystemError);
+    });
+    EXPECT_EQ(allReduceAll(comms, many), Result::SystemError) << function;
+    after(nullptr);
+  }
 }
 
-// Communicators that do not block are under way when NCCL's part ends; our calls are on others.
-TEST_F(Groups, GoOnIfNcclsPartIsInProgress) {
-  Comm comm = makeComm();
-  fakeNcclFail("GroupEnd", Result::InProgress);
-  ncclGroupStart();
-  allReduce(comm, 2);
-  EXPECT_EQ(ncclGroupEnd(), Result::InProgress);
-  EXPECT_EQ(take(), (Events{"GroupStart()", "GroupEnd()", "run 7 AllReduce 8 B float sum on c0"}));
+TEST_F(Groups, ReturnTheFirstErrorOfPrograms) {
+  const Comms comms = makeJoined();
+  failCalls("CUDA launch", 1);
+  EXPECT_EQ(allReduceAll(comms, few), Result::UnhandledCudaError);
+  EXPECT_EQ(take(), (Events{"GroupStart()", "GroupEnd()", "run 0", "run 1"}));
+  EXPECT_EQ(stateOf(comms[0]), Result::Success);
+  EXPECT_EQ(stateOf(comms[1]), Result::UnhandledCudaError);
 }
 
-TEST_F(Groups, SimulatedAreNcclsAltogether) {
-  Comm comm = makeComm();
-  ncclGroupStart();
-  ncclGroupStart();
-  allReduce(comm, 2);
-  allReduce(comm, 3);
-  EXPECT_EQ(ncclGroupSimulateEnd(nullptr), Result::Success);
-  EXPECT_EQ(take(),
-            (Events{"GroupStart()", "GroupStart()", "AllReduce(0x0, 0x0, 3, 7, 0, c0, 0x0)", "GroupSimulateEnd(0x0)"}));
-  EXPECT_EQ(ncclGroupSimulateEnd(nullptr), Result::Success);
-  EXPECT_EQ(take(), (Events{"AllReduce(0x0, 0x0, 2, 7, 0, c0, 0x0)", "GroupSimulateEnd(0x0)"}));
-  allReduce(comm, 2);
-  EXPECT_EQ(take(), Events{"run 7 AllReduce 8 B float sum on c0"});
+TEST_F(Groups, SimulatedOnesAreNccls) {
+  for (bool hasJoined : {true, false}) {
+    const Comms comms = hasJoined ? makeJoined() : make();
+    const std::string name = nameOf(comms[0]);
+    EXPECT_EQ(ncclGroupStart(), Result::Success);
+    EXPECT_EQ(ncclGroupStart(), Result::Success);
+    EXPECT_EQ(allReduce(0, comms[0], few), Result::Success);
+    EXPECT_EQ(ncclGroupSimulateEnd(nullptr), Result::Success);
+    EXPECT_EQ(take(), (Events{"GroupStart()", "GroupStart()", "GroupSimulateEnd(0x0)"}));
+    failNext("AllReduce", hasJoined ? Result::Success : Result::SystemError);
+    EXPECT_EQ(ncclGroupSimulateEnd(nullptr), hasJoined ? Result::Success : Result::SystemError);
+    EXPECT_EQ(take(), (Events{event(0, name, few), "GroupSimulateEnd(0x0)"}));
+  }
+  const Comms comms = makeJoined();
+  EXPECT_EQ(allReduceAll(comms, few), Result::Success);
+  expectSum(2);
 }
 
-TEST_F(Groups, AttachCommunicatorsMadeInThemWhenTheyEnd) {
-  Comm comms[3] = {};
-  ncclGroupStart();
-  for (int rank = 0; rank < 2; ++rank)
-    EXPECT_EQ(ncclCommInitRank(&comms[rank], 2, {}, rank), Result::Success);
-  ncclGroupStart();
-  EXPECT_EQ(ncclCommInitRank(&comms[2], 1, {}, 0), Result::Success);
-  ncclGroupEnd();
+// One rank makes its first calls in a group, the other one makes them one by one, in any order. NCCL runs the first
+// call on a communicator, or a program.
+TEST_F(Groups, OtherRanksMayCallOneByOne) {
+  for (size_t first : {few, many})
+    for (bool isSwapped : {false, true}) {
+      const std::array<Comms, 2> comms{make(), make()};
+      std::array<std::array<Stream, 2>, 2> own{}; // by communicator and rank, since a stream orders its calls
+      for (auto &ofRanks : own)
+        for (size_t rank = 0; rank < 2; ++rank)
+          ofRanks[rank] = newStream(rank);
+      const auto call = [&](size_t comm, size_t rank) {
+        for (size_t count : {first, few})
+          EXPECT_EQ(ncclAllReduce(send[rank], recv[rank], count, DataType::Float32, RedOp::Sum, comms[comm][rank],
+                                  own[comm][rank]),
+                    Result::Success);
+      };
+      onEachRank(2, [&](size_t rank) {
+        EXPECT_EQ(rank == 0 ? ncclGroupStart() : Result::Success, Result::Success);
+        call(rank == 1 && isSwapped, rank);
+        call(rank == 0 || !isSwapped, rank);
+        EXPECT_EQ(rank == 0 ? ncclGroupEnd() : Result::Success, Result::Success);
+      });
+      expectSum(2);
+    }
+}
+
+TEST_F(Groups, JoinSeveralCommunicators) {
+  const Comms first = make(), second = make(3), third = make(1);
+  EXPECT_EQ(ncclGroupStart(), Result::Success);
+  for (const Comms *comms : {&third, &second, &first})
+    for (size_t rank = 0; rank < comms->size(); ++rank)
+      EXPECT_EQ(allReduce(rank, (*comms)[rank], few), Result::Success);
   EXPECT_EQ(ncclGroupEnd(), Result::Success);
-  EXPECT_EQ(take(), (Events{"GroupStart()", "CommInitRank(2, id, 0)", "CommInitRank(2, id, 1)", "GroupStart()",
-                            "CommInitRank(1, id, 0)", "GroupEnd()", "GroupEnd()", "attach c0=0/2 c1=1/2"}));
-  EXPECT_EQ(allReduce(comms[1], 2), Result::Success);
-  EXPECT_EQ(take(), Events{"run 7 AllReduce 8 B float sum on c1"});
+  const Events runs = take();
+  EXPECT_EQ(Events(runs.end() - 5, runs.end()), (Events{"run 0", "run 1", "run 2", "run 0", "run 1"}));
+  EXPECT_EQ(std::count(runs.begin(), runs.end(), event(0, "c5", few)), 1) << "one rank";
+  ASSERT_TRUE(areIdle());
+  EXPECT_EQ(recv[2][0], 1.0f + 11 + 21);
+  EXPECT_EQ(recv[1][0], 1.0f + 11);
 }
 
-TEST_F(Groups, AttachNothingIfTheyFail) {
-  Comm comm = nullptr;
-  ncclGroupStart();
-  ncclCommInitRank(&comm, 2, {}, 1);
-  fakeNcclFail("GroupEnd", Result::SystemError);
-  EXPECT_EQ(ncclGroupEnd(), Result::SystemError);
-  EXPECT_EQ(take(), (Events{"GroupStart()", "CommInitRank(2, id, 1)", "GroupEnd()"}));
-  EXPECT_EQ(allReduce(comm, 2), Result::Success);
-  EXPECT_EQ(take().size(), 1u) << "NCCL's";
+// NCCL gets the calls on a communicator that is destroyed, as without gc3. Calls on an aborted one are dropped.
+TEST_F(Groups, EndCommunicators) {
+  const Comms first = makeJoined(), second = makeJoined();
+  EXPECT_EQ(ncclGroupStart(), Result::Success);
+  EXPECT_EQ(allReduce(0, first[0], few), Result::Success);
+  EXPECT_EQ(allReduce(0, second[0], few), Result::Success);
+  EXPECT_EQ(allReduce(0, first[0], few), Result::Success);
+  EXPECT_EQ(ncclCommDestroy(first[0]), Result::Success);
+  EXPECT_EQ(ncclGroupEnd(), Result::Success);
+  EXPECT_EQ(take(), (Events{"GroupStart()", event(0, "c0", few), event(0, "c0", few), "CommDestroy(c0)", "GroupEnd()",
+                            "run 0"}));
+  EXPECT_EQ(ncclGroupStart(), Result::Success);
+  EXPECT_EQ(allReduce(1, first[1], few), Result::Success);
+  EXPECT_EQ(ncclCommAbort(first[1]), Result::Success);
+  EXPECT_EQ(allReduce(1, second[1], few), Result::Success);
+  EXPECT_EQ(ncclGroupEnd(), Result::Success);
+  EXPECT_EQ(take(), (Events{"GroupStart()", "CommAbort(c1)", "GroupEnd()", "run 1"}));
+  expectSum(2);
 }
 
-TEST_F(Groups, AttachNothingThatIsGoneWhenTheyEnd) {
-  for (auto [death, name] :
-       {std::pair(&ncclCommDestroy, "CommDestroy(c0)"), std::pair(&ncclCommAbort, "CommAbort(c0)")}) {
-    fakeNcclReset();
-    Comm comm = nullptr;
-    ncclGroupStart();
-    EXPECT_EQ(ncclCommInitRank(&comm, 2, {}, 1), Result::Success);
-    EXPECT_EQ(death(comm), Result::Success);
+TEST_F(Groups, EndCommunicatorsThatHaveNotJoined) {
+  for (bool aborts : {false, true}) {
+    const Comms comms = make();
+    const std::string name = nameOf(comms[0]);
+    EXPECT_EQ(ncclGroupStart(), Result::Success);
+    EXPECT_EQ(allReduce(0, comms[0], few), Result::Success);
+    EXPECT_EQ(aborts ? ncclCommAbort(comms[0]) : ncclCommDestroy(comms[0]), Result::Success);
     EXPECT_EQ(ncclGroupEnd(), Result::Success);
-    EXPECT_EQ(take(), (Events{"GroupStart()", "CommInitRank(2, id, 1)", name, "GroupEnd()"}));
+    EXPECT_EQ(take(), aborts
+                          ? (Events{"GroupStart()", "CommAbort(" + name + ")", "GroupEnd()"})
+                          : (Events{"GroupStart()", event(0, name, few), "CommDestroy(" + name + ")", "GroupEnd()"}));
+    EXPECT_EQ(nccl.takeProbes(), Events{});
   }
 }
 
-// Handing calls over may fail, long before the end.
-TEST_F(Groups, GiveTheErrorOfWhatIsHandedOver) {
-  Comm c0 = makeComm(), c1 = makeComm();
-  ncclGroupStart();
-  allReduce(c0, 2);
-  allReduce(c1, 4);
-  fakeNcclFail("AllReduce", Result::SystemError);
-  EXPECT_EQ(ncclCommDestroy(c0), Result::Success);
+TEST_F(Groups, ReportFailuresOfForwardedCalls) {
+  const Comms first = makeJoined(), second = makeJoined();
+  EXPECT_EQ(ncclGroupStart(), Result::Success);
+  EXPECT_EQ(allReduce(0, first[0], few), Result::Success);
+  EXPECT_EQ(allReduce(0, second[0], few), Result::Success);
+  failNext("AllReduce", Result::SystemError);
+  EXPECT_EQ(ncclCommDestroy(first[0]), Result::Success);
   EXPECT_EQ(ncclGroupEnd(), Result::SystemError);
-  EXPECT_EQ(take(), (Events{"GroupStart()", "AllReduce(0x0, 0x0, 2, 7, 0, c0, 0x0)", "detach c0", "CommDestroy(c0)",
-                            "GroupEnd()"}))
-      << "none of the calls is made";
-  ncclGroupStart();
-  allReduce(c1, 4);
-  fakeNcclFail("AllReduce", Result::SystemError);
-  EXPECT_EQ(ncclGroupSimulateEnd(nullptr), Result::SystemError);
-  EXPECT_EQ(take(), (Events{"GroupStart()", "AllReduce(0x0, 0x0, 4, 7, 0, c1, 0x0)", "GroupSimulateEnd(0x0)"}));
+  EXPECT_EQ(take(), (Events{"GroupStart()", event(0, "c0", few), "CommDestroy(c0)", "GroupEnd()"})) << "no call runs";
 }
 
-// A communicator that goes while calls on it are kept: NCCL gets them, as without us; aborted, nobody does.
-TEST_F(Groups, LoseNoCallWhenACommunicatorGoes) {
-  Comm c0 = makeComm(), c1 = makeComm();
-  ncclGroupStart();
-  allReduce(c0, 2);
-  allReduce(c1, 4);
-  allReduce(c0, 6);
-  EXPECT_EQ(ncclCommDestroy(c0), Result::Success);
-  EXPECT_EQ(ncclGroupEnd(), Result::Success);
-  EXPECT_EQ(take(),
-            (Events{"GroupStart()", "AllReduce(0x0, 0x0, 2, 7, 0, c0, 0x0)", "AllReduce(0x0, 0x0, 6, 7, 0, c0, 0x0)",
-                    "detach c0", "CommDestroy(c0)", "GroupEnd()", "run 7 AllReduce 16 B float sum on c1"}));
-  ncclGroupStart();
-  allReduce(c1, 4);
-  EXPECT_EQ(ncclCommAbort(c1), Result::Success);
-  EXPECT_EQ(ncclGroupEnd(), Result::Success);
-  EXPECT_EQ(take(), (Events{"GroupStart()", "abort c1", "forget c1", "CommAbort(c1)", "GroupEnd()"}));
+// NCCL enqueues its part on a thread of its own.
+TEST_F(Groups, RunProgramsAfterNcclsPart) {
+  for (bool hasJoined : {true, false}) {
+    const Comms comms = hasJoined ? makeJoined(2, false) : make(2, false), others = make(1, false);
+    if (hasJoined) {
+      EXPECT_EQ(allReduce(0, others[0], few), Result::Success);
+    }
+    take();
+    failNext("GroupEnd", Result::InProgress);
+    for (Comm comm : {comms[1], others[0]})
+      nccl.asyncError(comm, Result::InProgress);
+    std::thread application([&] {
+      EXPECT_EQ(ncclGroupStart(), Result::Success);
+      EXPECT_EQ(allReduce(0, others[0], many), Result::Success);
+      for (size_t rank = 0; rank < 2; ++rank)
+        EXPECT_EQ(allReduce(rank, comms[rank], few), Result::Success);
+      EXPECT_EQ(ncclGroupEnd(), Result::InProgress);
+    });
+    for (Comm comm : {comms[1], others[0]}) {
+      const uint64_t polls = [&] {
+        const Monitor::Lock lock;
+        return nccl.used;
+      }();
+      awaitThat([&] {
+        const Monitor::Lock lock;
+        return nccl.used > polls + 5;
+      });
+      const Events events = take();
+      EXPECT_EQ(std::count(events.begin(), events.end(), "run 0"), 0);
+      nccl.asyncError(comm, Result::Success);
+    }
+    application.join();
+    expectSum(2);
+  }
 }

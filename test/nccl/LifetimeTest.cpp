@@ -1,193 +1,257 @@
 // SPDX-License-Identifier: Apache-2.0
-// Communicators: every way to be born and to die, and what the engine hears of it.
+// How communicators end, what state they report, and children, which join with their own first calls.
 #include "Front.h"
-#include "nccl/Communicators.h"
 
-#include <functional>
+#include <algorithm>
 
-using namespace gc3::nccl;
-using namespace gc3::ncclapi;
-using namespace gc3::nccl::test;
+using namespace gc3::comm;
+using namespace gc3::test;
 
-using Lifetime = Front;
+namespace {
 
-TEST_F(Lifetime, EveryBirthIsAttached) {
-  Comm parent = makeComm(8, 3), comms[2] = {};
-  UniqueId id{};
-  Config config{sizeof(Config), 0, 0, configUndefined};
-  int excluded[] = {7};
-  struct {
-    std::function<Result()> birth;
-    Events events;
-  } const cases[] = {
-      {[&] { return ncclCommInitRank(comms, 4, id, 1); }, {"CommInitRank(4, id, 1)", "attach c1=1/4"}},
-      {[&] { return ncclCommInitRankConfig(comms, 4, id, 2, &config); },
-       {"CommInitRankConfig(4, id, 2, config)", "attach c2=2/4"}},
-      {[&] { return ncclCommInitRankScalable(comms, 4, 3, 1, &id, nullptr); },
-       {"CommInitRankScalable(4, 3, 1, ids, null)", "attach c3=3/4"}},
-      {[&] { return ncclCommInitAll(comms, 2, nullptr); }, {"CommInitAll(2, 0x0)", "attach c4=0/2 c5=1/2"}},
-      {[&] { return ncclCommSplit(parent, 1, 2, comms, nullptr); }, {"CommSplit(c0, 1, 2, null)", "attach c6=2/4"}},
-      {[&] { return ncclCommSplit(parent, -1, 0, comms, nullptr); }, {"CommSplit(c0, -1, 0, null)"}},
-      {[&] { return ncclCommShrink(parent, excluded, 1, comms, nullptr, 0); },
-       {"CommShrink(c0, 1, null, 0)", "attach c7=3/7"}},
-      {[&] { return ncclCommGrow(parent, 9, nullptr, -1, comms, nullptr); }, {"CommGrow(c0, 9, null, -1, null)"}},
-      {[&] { return ncclCommGrow(nullptr, 9, &id, 8, comms, nullptr); }, {"CommGrow(null, 9, ids, 8, null)"}},
-      {[&] { return ncclCommInitRank(comms, 3, id, 1); }, {"CommInitRank(3, id, 1)", "attach c10=1/3"}},
-      {[&] { return ncclCommInitRank(comms, 1, id, 0); }, {"CommInitRank(1, id, 0)"}},
-  };
-  for (const auto &[birth, events] : cases) {
-    EXPECT_EQ(birth(), Result::Success);
-    EXPECT_EQ(take(), events);
-  }
-}
-
-/// NCCL writes a child's when the group ends, and others at once, to where it does not write again.
-TEST_F(Lifetime, HandlesAreReadWhenTheyHaveBeenWritten) {
-  Comm parent = makeComm(), child = parent;
-  ncclGroupStart();
-  for (int rank = 0; rank < 2; ++rank) {
-    Comm comm = nullptr;
-    ncclCommInitRank(&comm, 2, {}, rank);
-  }
-  ncclCommSplit(parent, 0, 1, &child, nullptr);
-  EXPECT_EQ(ncclCommDestroy(nullptr), Result::Success);
-  EXPECT_EQ(ncclCommAbort(nullptr), Result::Success);
-  EXPECT_EQ(ncclGroupEnd(), Result::Success);
-  EXPECT_EQ(take().back(), "attach c1=0/2 c2=1/2 c3=1/2");
-}
-
-TEST_F(Lifetime, FailedBirthsAreNot) {
-  Comm comm = nullptr;
-  fakeNcclFail("CommInitRank", Result::RemoteError);
-  EXPECT_EQ(ncclCommInitRank(&comm, 4, {}, 0), Result::RemoteError);
-  EXPECT_EQ(take(), Events{"CommInitRank(4, id, 0)"});
-}
-
-/// The process reads its settings once, so each test runs in a process of its own.
-class LifetimeDeathTest : public Front {
+class Lifetime : public Front {
 protected:
-  LifetimeDeathTest() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
-
-  /// Ends the process, with 0 if a communicator with this config makes these events.
-  [[noreturn]] static void makeWith(const char *commBlocking, int blocking, const Events &expected) {
-    setenv("NCCL_COMM_BLOCKING", commBlocking, 1);
-    Config config{sizeof(Config), 0, 0, blocking};
-    Comm comm = nullptr;
-    ncclCommInitRankConfig(&comm, 4, {}, 0, &config);
-    std::exit(take() == expected ? 0 : 1);
+  static Result shrinkAborting(Comm comm) {
+    int excluded = 1;
+    Comm child = nullptr;
+    return ncclCommShrink(comm, &excluded, 1, &child, nullptr, shrinkAbort);
   }
+  static Result revoke(Comm comm) { return ncclCommRevoke(comm, 0); }
+
+  struct End {
+    Result (*end)(Comm);
+    const char *function;
+    const char *rest; ///< of the event, after the communicator
+    bool aborts;
+  };
+  static constexpr End ends[] = {{ncclCommDestroy, "CommDestroy", ")", false},
+                                 {ncclCommFinalize, "CommFinalize", ")", false},
+                                 {ncclCommAbort, "CommAbort", ")", true},
+                                 {revoke, "CommRevoke", ", 0)", true},
+                                 {shrinkAborting, "CommShrink", ", 1, null, 1)", true}};
+  static std::string eventOf(const End &end, const std::string &name) {
+    return std::string(end.function) + "(" + name + end.rest;
+  }
+  size_t children() { return nccl.children().size(); }
 };
 
-TEST_F(LifetimeDeathTest, TheEnvironmentDecidesWhoBlocks) {
-  const Events made{"CommInitRankConfig(4, id, 0, config)"};
-  const Events attached{"CommInitRankConfig(4, id, 0, config)", "attach c0=0/4"};
-  EXPECT_EXIT(makeWith("1", 0, attached), testing::ExitedWithCode(0), "");
-  EXPECT_EXIT(makeWith("0", 1, made), testing::ExitedWithCode(0), "");
-}
+} // namespace
 
-TEST_F(Lifetime, EveryDeathGivesBackOrEndsWhatRuns) {
-  Comm comm = nullptr, child = nullptr;
-  struct {
-    std::function<Result()> death;
-    Events events;
-    const char *function;
-  } const cases[] = {
-      {[&] { return ncclCommDestroy(comm); }, {"detach c0", "CommDestroy(c0)"}, "CommDestroy"},
-      {[&] { return ncclCommFinalize(comm); }, {"detach c0", "CommFinalize(c0)"}, "CommFinalize"},
-      {[&] { return ncclCommAbort(comm); }, {"abort c0", "forget c0", "CommAbort(c0)"}, "CommAbort"},
-      {[&] { return ncclCommRevoke(comm, 0); }, {"abort c0", "forget c0", "CommRevoke(c0, 0)"}, "CommRevoke"},
-      {[&] { return ncclCommShrink(comm, nullptr, 3, &child, nullptr, shrinkAbort); },
-       {"abort c0", "forget c0", "CommShrink(c0, 3, null, 1)"},
-       "CommShrink"},
-  };
-  for (const auto &[death, events, function] : cases) {
+TEST_F(Lifetime, EveryEndReleasesTheChild) {
+  for (const End &end : ends)
     for (Result result : {Result::InProgress, Result::RemoteError, Result::Success}) {
-      fakeNcclReset();
-      comm = makeComm(4);
+      const size_t before = children();
+      const Comms comms = makeJoined();
+      size_t atEnd = 0;
+      after([&](const std::string &) { atEnd = children(); });
       if (result != Result::Success)
-        fakeNcclFail(function, result);
-      EXPECT_EQ(death(), result);
-      EXPECT_EQ(take(), events) << function;
+        failNext(end.function, result);
+      EXPECT_EQ(end.end(comms[0]), result) << end.function;
+      after(nullptr);
+      EXPECT_EQ(take(), Events{eventOf(end, nameOf(comms[0]))});
+      EXPECT_TRUE(end.end != ncclCommDestroy || atEnd == before + 1) << "gc3's child is the first to go";
+      awaitThat([&] { return children() == before + 1; });
+      EXPECT_EQ(ncclCommAbort(comms[1]), Result::Success);
+      awaitThat([&] { return children() == before; });
+      take();
     }
+}
+
+TEST_F(Lifetime, CommunicatorsWithoutCallsAreNotTouched) {
+  for (const End &end : ends) {
+    const Comms comms = make();
+    const std::string name = nameOf(comms[0]);
+    failNext(end.function, Result::InProgress);
+    EXPECT_EQ(stateOf(comms[0]), Result::Success);
+    EXPECT_EQ(end.end(comms[0]), Result::InProgress);
+    EXPECT_EQ(take(), Events{eventOf(end, name)});
+    EXPECT_EQ(nccl.takeProbes(), Events{"CommGetAsyncError"}) << "the query";
   }
 }
 
-TEST_F(Lifetime, NothingIsKeptOfTheDead) {
-  for (auto *death : {&ncclCommDestroy, &ncclCommFinalize, &ncclCommAbort}) {
-    Comm comm = makeComm();
-    EXPECT_EQ(death(comm), Result::Success);
-    EXPECT_EQ(Communicators::table().find(comm), nullptr);
-  }
+TEST_F(Lifetime, NullHandlesAreErrorsOfNccl) {
+  for (const End &end : ends)
+    EXPECT_EQ(end.end(nullptr), Result::InvalidArgument) << end.function;
+  Result state = Result::Success;
+  EXPECT_EQ(ncclCommGetAsyncError(nullptr, &state), Result::InvalidArgument);
 }
 
-/// Nobody waits for what has failed.
-TEST_F(Lifetime, GivingBackMayFail) {
-  Comm comm = makeComm();
-  fakeEngine().hasMemory = false;
-  EXPECT_EQ(ncclCommFinalize(comm), Result::SystemError);
-  fakeEngine().hasMemory = true;
-  EXPECT_EQ(ncclCommDestroy(comm), Result::Success);
-  EXPECT_EQ(take(), (Events{"detach c0", "CommDestroy(c0)"}));
-}
-
-TEST_F(Lifetime, AfterwardsNcclServes) {
-  Comm comm = makeComm();
+TEST_F(Lifetime, CallsAfterTheEnd) {
+  Comm comm = makeJoined()[0];
   EXPECT_EQ(ncclCommFinalize(comm), Result::Success);
-  EXPECT_EQ(allReduce(comm, 2), Result::Success);
+  EXPECT_EQ(allReduce(0, comm, few), Result::Success);
   EXPECT_EQ(ncclCommDestroy(comm), Result::Success);
-  EXPECT_EQ(take(),
-            (Events{"detach c0", "CommFinalize(c0)", "AllReduce(0x0, 0x0, 2, 7, 0, c0, 0x0)", "CommDestroy(c0)"}));
-  comm = makeComm();
-  EXPECT_EQ(ncclCommRevoke(comm, 0), Result::Success);
-  EXPECT_EQ(allReduce(comm, 2), Result::Success);
-  Comm child = nullptr;
-  EXPECT_EQ(ncclCommSplit(comm, 0, 1, &child, nullptr), Result::Success);
-  EXPECT_EQ(take(), (Events{"abort c1", "forget c1", "CommRevoke(c1, 0)", "AllReduce(0x0, 0x0, 2, 7, 0, c1, 0x0)",
-                            "CommSplit(c1, 0, 1, null)", "attach c2=1/2"}));
+  EXPECT_EQ(take(), (Events{"CommFinalize(c0)", event(0, "c0", few), "CommDestroy(c0)"}));
+  comm = makeJoined()[0];
+  EXPECT_EQ(revoke(comm), Result::Success);
+  for (size_t count : {few, many})
+    EXPECT_EQ(allReduce(0, comm, count), Result::InvalidUsage);
+  EXPECT_EQ(take(), Events{"CommRevoke(c2, 0)"});
 }
 
-/// Which would be an error of NCCL's.
-TEST_F(Lifetime, WhatWasRevokedHereIsNotRevokedAgain) {
-  Comm comm = makeComm();
-  fakeEngine().revokes = true;
-  EXPECT_EQ(ncclCommRevoke(comm, 0), Result::Success);
-  EXPECT_EQ(take(), (Events{"abort c0", "forget c0"}));
-  comm = makeComm();
-  fakeNcclFail("CommRevoke", Result::InvalidArgument);
-  EXPECT_EQ(ncclCommRevoke(comm, 1), Result::InvalidArgument) << "NCCL knows no flags";
-  EXPECT_EQ(take(), (Events{"abort c1", "forget c1", "CommRevoke(c1, 1)"}));
-  fakeEngine().revokes = false;
-  fakeNcclFail("CommRevoke", Result::InvalidArgument);
-  EXPECT_EQ(ncclCommRevoke(comm, 0), Result::InvalidArgument) << "the application's own mistake";
-  EXPECT_EQ(take(), Events{"CommRevoke(c1, 0)"});
+TEST_F(Lifetime, NcclRefusesFlagsOfARevocation) {
+  Comm comm = makeJoined()[0];
+  failNext("CommRevoke", Result::InvalidArgument);
+  EXPECT_EQ(ncclCommRevoke(comm, 1), Result::InvalidArgument);
+  EXPECT_EQ(take(), Events{"CommRevoke(c0, 1)"});
+  EXPECT_EQ(revoke(comm), Result::Success);
+  EXPECT_EQ(nccl.revoked, std::vector{comm});
 }
 
-// A program that has destroyed it by pncclCommDestroy, say.
-TEST_F(Lifetime, AHandleThatComesAgainIsANewCommunicator) {
-  Comm comm = makeComm(4, 1);
-  fakeNcclReuse(comm);
-  Comm again = nullptr;
-  ASSERT_EQ(ncclCommInitRank(&again, 2, {}, 0), Result::Success);
-  ASSERT_EQ(again, comm);
-  EXPECT_EQ(take(), (Events{"CommInitRank(2, id, 0)", "attach c1=0/2", "abort c0", "forget c0"}));
-  EXPECT_EQ(allReduce(again, 2), Result::Success);
-  EXPECT_EQ(take(), Events{"run 7 AllReduce 8 B float sum on c1"});
+TEST_F(Lifetime, AReusedHandleIsANewCommunicator) {
+  for (auto *end : {&ncclCommDestroy, &ncclCommAbort}) {
+    const Comms first = makeJoined();
+    EXPECT_EQ(end(first[0]), Result::Success);
+    nccl.reuse(first[0]);
+    const Comms second = make();
+    ASSERT_EQ(second[0], first[0]);
+    EXPECT_EQ(allReduceAll(second, few), Result::Success);
+    expectSum(2);
+    EXPECT_EQ(ncclCommDestroy(first[1]), Result::Success);
+    EXPECT_EQ(allReduceAll(second, few), Result::Success);
+    expectSum(2);
+    for (Comm comm : second)
+      EXPECT_EQ(ncclCommDestroy(comm), Result::Success);
+  }
 }
 
-TEST_F(Lifetime, AsynchronousErrorsOfTheEngineShowAsNccls) {
-  Comm comm = makeComm(), other = makeComm(3);
-  auto ask = [](Comm of) {
-    Result error = Result::InvalidUsage;
-    EXPECT_EQ(ncclCommGetAsyncError(of, &error), Result::Success);
-    return error;
+TEST_F(Lifetime, NcclsStateComesFirst) {
+  const Comms comms = makeJoined(), others = makeJoined();
+  failCalls("CUDA launch", 0);
+  EXPECT_EQ(allReduce(0, comms[0], few), Result::UnhandledCudaError);
+  EXPECT_EQ(stateOf(comms[0]), Result::UnhandledCudaError);
+  EXPECT_EQ(stateOf(others[0]), Result::Success);
+  for (Result state : {Result::InProgress, Result::RemoteError}) {
+    nccl.asyncError(comms[0], state);
+    EXPECT_EQ(stateOf(comms[0]), state);
+  }
+  nccl.asyncError(comms[0], Result::Success);
+}
+
+TEST_F(Lifetime, NcclCanRefuseAQuery) {
+  const Comm comm = make(1)[0]; // no executor queries it
+  EXPECT_EQ(allReduce(0, comm, few), Result::Success);
+  nccl.fail("CommGetAsyncError", Result::InvalidArgument);
+  Result state = Result::Success;
+  EXPECT_EQ(ncclCommGetAsyncError(comm, &state), Result::InvalidArgument);
+}
+
+TEST_F(Lifetime, AFailedCommunicatorIsAborted) {
+  for (bool finalizes : {true, false}) {
+    const Comms comms = makeJoined();
+    EXPECT_EQ(allReduce(1, comms[1], few), Result::Success) << "its kernel waits for rank 0";
+    failCalls("CUDA launch", 0);
+    EXPECT_EQ(allReduce(0, comms[0], few), Result::UnhandledCudaError);
+    failCalls("");
+    if (finalizes) {
+      EXPECT_EQ(ncclCommFinalize(comms[0]), Result::UnhandledCudaError);
+    }
+    EXPECT_EQ(ncclCommDestroy(comms[0]), Result::Success);
+    EXPECT_EQ(ncclCommAbort(comms[1]), Result::Success);
+    awaitThat([&] { return nccl.children().empty(); });
+    EXPECT_TRUE(areIdle());
+  }
+}
+
+// NCCL finalizes a communicator that does not block in the background, so gc3 does, too.
+TEST_F(Lifetime, FinalizationsAreInProgress) {
+  const Comms comms = makeJoined(2, false);
+  EXPECT_EQ(allReduce(0, comms[0], few), Result::Success);
+  failNext("CommFinalize", Result::InProgress);
+  EXPECT_EQ(ncclCommFinalize(comms[0]), Result::InProgress);
+  EXPECT_EQ(stateOf(comms[0]), Result::InProgress) << "a kernel still runs";
+  EXPECT_EQ(allReduce(1, comms[1], few), Result::Success);
+  awaitThat([&] { return stateOf(comms[0]) != Result::InProgress; });
+  EXPECT_EQ(stateOf(comms[0]), Result::Success);
+  expectSum(2);
+  EXPECT_EQ(ncclCommDestroy(comms[0]), Result::Success);
+}
+
+TEST_F(Lifetime, FinalizationsReportErrors) {
+  for (bool blocking : {true, false}) {
+    const Comms comms = makeJoined(2, blocking);
+    EXPECT_EQ(allReduce(0, comms[0], few), Result::Success) << "its kernel waits for rank 1";
+    if (!blocking)
+      failNext("CommFinalize", Result::InProgress);
+    std::thread user(
+        [&] { EXPECT_EQ(ncclCommFinalize(comms[0]), blocking ? Result::UnhandledCudaError : Result::InProgress); });
+    await("CommFinalize(" + nameOf(comms[0]) + ")");
+    failCalls("CUDA query", 0);
+    user.join();
+    if (!blocking) {
+      awaitThat([&] { return stateOf(comms[0]) != Result::InProgress; });
+      EXPECT_EQ(stateOf(comms[0]), Result::UnhandledCudaError);
+    }
+    failCalls("");
+    EXPECT_EQ(ncclCommDestroy(comms[0]), Result::Success);
+    EXPECT_EQ(ncclCommAbort(comms[1]), Result::Success);
+    awaitThat([&] { return areIdle(); });
+    fill();
+  }
+}
+
+// All ranks make the first call on a child, whatever its parent is and however NCCL has made it.
+TEST_F(Lifetime, ChildrenJoinWithTheirFirstCall) {
+  auto *split = application<signature::CommSplit>("CommSplit");
+  auto *grow = application<signature::CommGrow>("CommGrow");
+  const auto growTo3 = [&](const Comms &parents, size_t rank, Comm *child, Config *config) {
+    UniqueId id{"grown"};
+    const bool isNew = rank == 2;
+    return grow(isNew ? nullptr : parents[rank], 3, &id, isNew ? 2 : -1, child, config);
   };
-  EXPECT_EQ(ask(comm), Result::Success);
-  fakeEngine().asyncError = Result::RemoteError;
-  EXPECT_EQ(ask(comm), Result::RemoteError);
-  EXPECT_EQ(ask(other), Result::Success) << "the engine has nothing to do with it";
-  fakeNcclAsyncError(Result::InProgress);
-  EXPECT_EQ(ask(comm), Result::InProgress) << "NCCL's own comes first";
-  Result error = Result::Success;
-  fakeNcclFail("CommGetAsyncError", Result::InvalidArgument);
-  EXPECT_EQ(ncclCommGetAsyncError(comm, &error), Result::InvalidArgument);
+  const auto shrinkTo2 = [](const Comms &parents, size_t rank, Comm *child, Config *config) {
+    int excluded = 2;
+    return ncclCommShrink(parents[rank], &excluded, 1, child, config, 0);
+  };
+  const auto swapRanks = [&](const Comms &parents, size_t rank, Comm *child, Config *config) {
+    return split(parents[rank], 0, static_cast<int>(rank), child, config);
+  };
+  struct {
+    std::function<Result(const Comms &, size_t, Comm *, Config *)> make;
+    int ranksOfParent;
+    size_t ranks;
+  } const cases[] = {{swapRanks, 2, 2}, {shrinkTo2, 3, 2}, {growTo3, 2, 3}};
+  for (bool hasJoined : {true, false})
+    for (bool blocking : {true, false})
+      for (const auto &[make, ranksOfParent, ranks] : cases) {
+        const Comms parents = hasJoined ? makeJoined(ranksOfParent, blocking) : this->make(ranksOfParent, blocking);
+        Config config{};
+        config.blocking = !blocking;
+        Comms children(ranks);
+        onEachRank(ranks, [&, &make = make](size_t rank) {
+          EXPECT_EQ(make(parents, rank, &children[rank], &config), Result::Success);
+          while (!__atomic_load_n(&children[rank], __ATOMIC_ACQUIRE))
+            stateOf(parents[rank]);
+        });
+        for (Comm child : children)
+          endLater(child);
+        take();
+        nccl.takeProbes();
+        EXPECT_EQ(allReduceAll(children, few), Result::Success);
+        expectSum(ranks);
+        EXPECT_EQ(take().size(), 2 + ranks) << "the group, and a launch of each rank";
+        for (Comm comm : {children[0], children[1], parents[0], parents[1]})
+          EXPECT_EQ(ncclCommDestroy(comm), Result::Success);
+      }
+}
+
+// Ranks that go on form a new communicator, and the failed rank's kernels end.
+TEST_F(Lifetime, AShrinkingAbortLeavesAChild) {
+  const Comms parents = makeJoined(3);
+  for (size_t rank = 0; rank < 2; ++rank)
+    EXPECT_EQ(allReduce(rank, parents[rank], few), Result::Success) << "rank 2 makes no call";
+  Comms children(2);
+  onEachRank(2, [&](size_t rank) {
+    int excluded = 2;
+    EXPECT_EQ(ncclCommShrink(parents[rank], &excluded, 1, &children[rank], nullptr, shrinkAbort), Result::Success);
+  });
+  for (Comm child : children)
+    endLater(child);
+  awaitThat([&] { return nccl.children().size() == 1; });
+  EXPECT_TRUE(areIdle());
+  fill();
+  EXPECT_EQ(allReduceAll(children, few), Result::Success);
+  expectSum(2);
+  for (size_t rank = 0; rank < 2; ++rank)
+    EXPECT_EQ(ncclCommDestroy(parents[rank]), Result::Success) << "the application's, which it still has";
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How programs come by NCCL, and the library in front with them: each line is one run of a program, with all that it
-// prints. The paths are CMake's.
+// How programs come by NCCL, with the interposer: each command is one run of a program, with all that it prints. The
+// paths are CMake's. NCCL runs all calls, since it has no windows here.
 #include <algorithm>
 #include <cstdio>
 #include <gtest/gtest.h>
@@ -18,87 +18,70 @@ std::string outputOf(const std::string &command) {
   return status ? output + "exit " + std::to_string(status) + "\n" : output;
 }
 
-const std::string preloadTest = "GC3_BUNDLES=: LD_PRELOAD=" TEST_FRONT " ";
+const std::string preload = "LD_PRELOAD=" FRONT " ";
 
-/// The events of useNccl with an engine in front.
-const std::string served = "NCCL CommInitRank(4, id, 3)\n"
-                           "engine attach c0=3/4\n"
-                           "engine run 7 AllReduce 1 MiB float sum on c0\n"
-                           "NCCL AllReduce(0x0, 0x0, 3, 7, 0, c0, 0x0)\n"
-                           "NCCL GroupStart()\n"
-                           "NCCL Send(0x0, 1, 0, 2, c0, 0x0)\n"
-                           "NCCL GroupEnd()\n"
-                           "engine run 7 AllReduce 8 B float sum on c0\n"
-                           "NCCL AlltoAll(0x0, 0x0, 3, 0, c0, 0x0)\n"
-                           "engine detach c0\n"
-                           "NCCL CommDestroy(c0)\n";
+/// The events of useNccl.
+const std::string made = "NCCL CommInitRank(4, id, 3)\n";
+const std::string afterMade = "NCCL AllReduce(0x0, 0x0, 262144, 7, 0, c0, 0x0)\n"
+                              "NCCL AllReduce(0x0, 0x0, 3, 7, 0, c0, 0x0)\n"
+                              "NCCL GroupStart()\n"
+                              "NCCL AllReduce(0x0, 0x0, 2, 7, 0, c0, 0x0)\n"
+                              "NCCL Send(0x0, 1, 0, 2, c0, 0x0)\n"
+                              "NCCL GroupEnd()\n"
+                              "NCCL Bcast(0x0, 2, 0, 3, c0, 0x0)\n"
+                              "NCCL Broadcast(0x0, 0x0, 2, 0, 3, c0, 0x0)\n"
+                              "NCCL AlltoAll(0x0, 0x0, 3, 0, c0, 0x0)\n"
+                              "NCCL CommDestroy(c0)\n";
+const std::string plain = made + afterMade;
 
-/// And without one.
-const std::string plain = "NCCL CommInitRank(4, id, 3)\n"
-                          "NCCL AllReduce(0x0, 0x0, 262144, 7, 0, c0, 0x0)\n"
-                          "NCCL AllReduce(0x0, 0x0, 3, 7, 0, c0, 0x0)\n"
-                          "NCCL GroupStart()\n"
-                          "NCCL AllReduce(0x0, 0x0, 2, 7, 0, c0, 0x0)\n"
-                          "NCCL Send(0x0, 1, 0, 2, c0, 0x0)\n"
-                          "NCCL GroupEnd()\n"
-                          "NCCL AlltoAll(0x0, 0x0, 3, 0, c0, 0x0)\n"
-                          "NCCL CommDestroy(c0)\n";
+/// With the line of the interposer's first call, if there are bundles.
+const std::string why = "gc3: NCCL serves all calls: " WHY_NOT "\n";
+const std::string withLine = made + why + afterMade;
 
 } // namespace
 
-TEST(Load, WithoutUs) {
+TEST(Load, WithoutGc3) {
   EXPECT_EQ(outputOf(LINKED_USER), plain);
   EXPECT_EQ(outputOf(LOCAL_USER " " USER_MODULE), plain);
 }
 
 TEST(Load, PreloadedIntoAProgramThatLinksNccl) {
-  EXPECT_EQ(outputOf(preloadTest + LINKED_USER), served);
-  EXPECT_EQ(outputOf("LD_PRELOAD=" TEST_FRONT " " LINKED_USER), plain) << "no bundles, no engine";
-  EXPECT_EQ(outputOf("LD_PRELOAD=" FRONT " " LINKED_USER), plain);
+  EXPECT_EQ(outputOf(preload + LINKED_USER), plain);
+  EXPECT_EQ(outputOf("GC3_BUNDLES=: " + preload + LINKED_USER), withLine);
 }
 
 TEST(Load, PreloadedIntoAProgramThatOpensNcclForItself) {
-  EXPECT_EQ(outputOf(preloadTest + LOCAL_USER " " USER_MODULE), served);
+  EXPECT_EQ(outputOf("GC3_BUNDLES=: " + preload + LOCAL_USER " " USER_MODULE), withLine);
 }
 
 TEST(Load, LinkedInFrontOfNccl) {
-  EXPECT_EQ(outputOf("GC3_BUNDLES=: " FRONT_LINKED_USER), served);
+  EXPECT_EQ(outputOf("GC3_BUNDLES=: " FRONT_LINKED_USER), withLine);
 }
 
 // The handles of one library mean nothing to another, so no setting may lead away from the one in use.
 TEST(Load, TheNcclInUseComesFirst) {
-  const std::string elsewhere = "GC3_NCCL_LIB=" OLD_FOLDER "/libnccl.so.2 " + preloadTest;
-  EXPECT_EQ(outputOf(elsewhere + LINKED_USER), served);
-  EXPECT_EQ(outputOf(elsewhere + LOCAL_USER " " USER_MODULE), served);
+  const std::string elsewhere = "GC3_NCCL_LIB=" OLD_FOLDER "/libnccl.so.2 GC3_BUNDLES=: " + preload;
+  EXPECT_EQ(outputOf(elsewhere + LINKED_USER), withLine);
+  EXPECT_EQ(outputOf(elsewhere + LOCAL_USER " " USER_MODULE), withLine);
 }
 
 TEST(Load, AnNcclOfAnotherNameIsFoundWhereItIsLinked) {
-  EXPECT_EQ(outputOf("LD_LIBRARY_PATH=" NO_NCCL_FOLDER " " + preloadTest + OTHER_LINKED_USER), served);
+  EXPECT_EQ(outputOf("LD_LIBRARY_PATH=" NO_NCCL_FOLDER " " + preload + OTHER_LINKED_USER), plain);
 }
 
-TEST(Load, TheLogSaysWhoServes) {
+TEST(Load, TheLogSaysThatNcclRunsAllCalls) {
   const std::string rest = " 2>&1 | grep '^gc3' | grep -v 'gc3: setting'";
-  EXPECT_EQ(outputOf("GC3_DEBUG=INFO GC3_BUNDLES=: LD_PRELOAD=" FRONT " " LINKED_USER + rest),
-            "gc3: rank 3 of 4: a communicator is left to NCCL: " WHY_NOT "\n"
-            "gc3: rank 3: AllReduce 1 MiB float sum: NCCL: " WHY_NOT "\n"
-            "gc3: rank 3: AllReduce 12 B float sum: NCCL: " WHY_NOT "\n"
-            "gc3: rank 3: AllReduce 8 B float sum: NCCL: " WHY_NOT "\n"
-            "gc3: rank 3: AlltoAll 12 B int8: NCCL: " WHY_NOT "\n");
-  EXPECT_EQ(outputOf("GC3_DEBUG=info " + preloadTest + LINKED_USER + rest),
-            "gc3: rank 3: AllReduce 1 MiB float sum: even_program\n"
-            "gc3: rank 3: AllReduce 12 B float sum: NCCL: an odd count\n"
-            "gc3: rank 3: AllReduce 8 B float sum: even_program\n"
-            "gc3: rank 3: AlltoAll 12 B int8: NCCL: an odd count\n");
-  EXPECT_EQ(outputOf("GC3_DEBUG=INFO LD_PRELOAD=" FRONT " " LINKED_USER + rest),
+  EXPECT_EQ(outputOf("GC3_DEBUG=INFO GC3_BUNDLES=: " + preload + LINKED_USER + rest), why);
+  EXPECT_EQ(outputOf("GC3_DEBUG=info " + preload + LINKED_USER + rest),
             "gc3: GC3_BUNDLES is not set: NCCL serves all calls\n");
 }
 
 TEST(Load, TheLogHasEachSettingOnce) {
-  const std::string output = outputOf("GC3_DEBUG=INFO GC3_BUNDLES=: NCCL_COMM_BLOCKING=1 LD_PRELOAD=" FRONT
-                                      " " LINKED_USER " 2>&1 | grep '^gc3: setting'");
+  const std::string output = outputOf("GC3_DEBUG=INFO GC3_BUNDLES=: NCCL_GRAPH_MIXING_SUPPORT=1 " + preload +
+                                      LINKED_USER " 2>&1 | grep '^gc3: setting'");
   const std::string set = "gc3: setting GC3_BUNDLES=: (environment)\n"
                           "gc3: setting GC3_DEBUG=INFO (environment)\n"
-                          "gc3: setting NCCL_COMM_BLOCKING=1 (environment)\n"
+                          "gc3: setting NCCL_GRAPH_MIXING_SUPPORT=1 (environment)\n"
                           "gc3: settings by default: GC3_NCCL_LIB (";
   EXPECT_EQ(output.substr(0, set.size()), set) << output;
   EXPECT_EQ(std::count(output.begin(), output.end(), '\n'), 4) << output;
@@ -107,55 +90,33 @@ TEST(Load, TheLogHasEachSettingOnce) {
 
 // Options of the build are no settings, and no mistakes.
 TEST(Load, UnknownVariablesAreWarnedOfOnce) {
-  EXPECT_EQ(outputOf("GC3_BUNDLE=x GC3_CUDA=ON LD_PRELOAD=" FRONT " " LINKED_USER " 2>&1"),
-            "gc3: unknown variable GC3_BUNDLE; did you mean GC3_BUNDLES?\n" + plain);
-}
-
-// As NCCL does with what it finds in nccl.conf.
-TEST(Load, VariablesOfNcclCountWhenItHasMadeACommunicator) {
-  const std::string output = outputOf("GC3_DEBUG=INFO FAKE_NCCL_BLOCKING=0 " + preloadTest + LINKED_USER);
-  const std::string line = "gc3: setting NCCL_COMM_BLOCKING=0 (changed by NCCL or the application)\n";
-  const size_t made = output.find("NCCL CommInitRank(4, id, 3)\n"), changed = output.find(line);
-  ASSERT_NE(changed, std::string::npos) << output;
-  EXPECT_LT(made, changed);
-  EXPECT_EQ(output.find("setting NCCL_COMM_BLOCKING", changed + line.size()), std::string::npos);
-  EXPECT_NE(output.find("a communicator is left to NCCL: it does not block\n"), std::string::npos) << output;
-}
-
-// NCCL serves then.
-TEST(Load, BadBundlesAreToldOnce) {
-  EXPECT_EQ(outputOf("GC3_BUNDLES=:/nowhere/a.gc3b:/nowhere/b.gc3b LD_PRELOAD=" FRONT " " LINKED_USER),
-            "gc3: GC3_BUNDLES: '/nowhere/a.gc3b': can't open '/nowhere/a.gc3b': No such file or directory; NCCL serves "
-            "all calls\n" +
-                plain);
-  EXPECT_EQ(outputOf("GC3_BUNDLES=" USER_MODULE " LD_PRELOAD=" FRONT " " LINKED_USER),
-            "gc3: GC3_BUNDLES: '" USER_MODULE "': not a gc3 bundle: the file does not begin with 'GC3B'; NCCL serves "
-            "all calls\n" +
-                plain);
+  EXPECT_EQ(outputOf("GC3_BUNDLE=x GC3_CUDA=ON " + preload + LINKED_USER),
+            made + "gc3: unknown variable GC3_BUNDLE; did you mean GC3_BUNDLES?\n" + afterMade);
 }
 
 TEST(Load, FunctionsThatNcclLacksAreErrors) {
-  std::string output = outputOf("LD_LIBRARY_PATH=" OLD_FOLDER " LD_PRELOAD=" TEST_FRONT " GC3_BUNDLES=: " LINKED_USER);
-  size_t missing = served.find("NCCL AlltoAll");
-  EXPECT_EQ(output, served.substr(0, missing) + "gc3: the installed NCCL has no ncclAlltoAll\n" +
-                        served.substr(served.find('\n', missing) + 1));
+  const std::string output = outputOf("LD_LIBRARY_PATH=" OLD_FOLDER " " + preload + LINKED_USER);
+  const size_t missing = plain.find("NCCL AlltoAll");
+  EXPECT_EQ(output, plain.substr(0, missing) + "gc3: the installed NCCL has no ncclAlltoAll\n" +
+                        plain.substr(plain.find('\n', missing) + 1));
 }
 
 TEST(Load, NoNcclAtAllIsAnError) {
-  EXPECT_EQ(outputOf("LD_LIBRARY_PATH=" NO_NCCL_FOLDER " " PATH_USER " " TEST_FRONT " communicate"),
+  EXPECT_EQ(outputOf("LD_LIBRARY_PATH=" NO_NCCL_FOLDER " " PATH_USER " " FRONT " communicate"),
             "ncclGetVersion -1\nncclGetVersion -1\npncclGetVersion -1\nversion 0\ntext none\nncclMemFree -1\n"
+            "result -1\n0 ranks\n"
             "gc3: there is no NCCL to call; set GC3_NCCL_LIB to the installed libnccl.so.2\n"
-            "result 3\n0 ranks\ngroup 3\n");
+            "group 3\n");
 }
 
-#ifdef TEST_REPLACEMENT
+#ifdef REPLACEMENT
 namespace {
 
 const std::string path = "ncclGetVersion 0\nncclGetVersion 0\npncclGetVersion 0\nversion 22809\n";
 
-/// What PathUser prints where there is nothing behind it.
-std::string nothing(const std::string &why) {
-  return "gc3: there is no NCCL to call; " + why +
+/// What PathUser prints if there is no NCCL.
+std::string nothing(const std::string &because) {
+  return "gc3: there is no NCCL to call; " + because +
          "\nncclGetVersion 3\nncclGetVersion 3\npncclGetVersion 3\nversion 0\n"
          "text gc3: the installed NCCL has not been found, or lacks ncclGetErrorString\nncclMemFree 3\n";
 }
@@ -163,50 +124,61 @@ std::string nothing(const std::string &why) {
 } // namespace
 
 TEST(Load, ByPathInNcclsPlace) {
-  const std::string head = path + "gc3: the installed NCCL has no ncclGetErrorString\n"
-                                  "text gc3: the installed NCCL has not been found, or lacks ncclGetErrorString\n"
-                                  "gc3: the installed NCCL has no ncclMemFree\n"
-                                  "ncclMemFree 3\n"
-                                  "NCCL CommInitRank(4, id, 1)\n"
-                                  "engine attach c0=1/4\n"
-                                  "result 0\n"
-                                  "4 ranks\n"
-                                  "engine run 7 AllReduce 2 B int8 sum on c0\n"
-                                  "NCCL AllReduce(0x0, 0x0, 2, 0, 0, c0, 0x0)\n"
-                                  "NCCL Send(0x0, 5, 6, 6, c0, 0x70)\n"
-                                  "NCCL GroupStart()\n";
-  const std::string tail = "engine detach c0\n"
-                           "NCCL CommDestroy(c0)\n"
-                           "NCCL GroupEnd()\n";
-  EXPECT_EQ(outputOf("GC3_BUNDLES=: GC3_NCCL_LIB=" FAKE " " PATH_USER " " TEST_REPLACEMENT " communicate"),
-            head + "NCCL AlltoAll(0x0, 0x0, 2, 0, c0, 0x0)\n" + tail + "group 0\n");
+  const std::string head = path +
+                           "gc3: the installed NCCL has no ncclGetErrorString\n"
+                           "text gc3: the installed NCCL has not been found, or lacks ncclGetErrorString\n"
+                           "gc3: the installed NCCL has no ncclMemFree\n"
+                           "ncclMemFree 3\n"
+                           "NCCL CommInitRank(4, id, 1)\n"
+                           "result 0\n"
+                           "4 ranks\n" +
+                           why +
+                           "NCCL AllReduce(0x0, 0x0, 2, 0, 0, c0, 0x0)\n"
+                           "NCCL AllReduce(0x0, 0x0, 2, 0, 0, c0, 0x0)\n"
+                           "NCCL Send(0x0, 5, 6, 6, c0, 0x70)\n"
+                           "NCCL GroupStart()\n";
+  const std::string tail = "NCCL CommDestroy(c0)\n"
+                           "NCCL GroupEnd()\n"
+                           "group 0\n";
+  EXPECT_EQ(outputOf("GC3_BUNDLES=: GC3_NCCL_LIB=" PRINTING " " PATH_USER " " REPLACEMENT " communicate"),
+            head + "NCCL AlltoAll(0x0, 0x0, 2, 0, c0, 0x0)\n" + tail);
   EXPECT_EQ(
-      outputOf("GC3_BUNDLES=: GC3_NCCL_LIB=" OLD_FOLDER "/libnccl.so.2 " PATH_USER " " TEST_REPLACEMENT " communicate"),
-      head + "gc3: the installed NCCL has no ncclAlltoAll\n" + tail + "group 3\n")
-      << "a call that was kept and can't be handed over is an error of the group";
+      outputOf("GC3_BUNDLES=: GC3_NCCL_LIB=" OLD_FOLDER "/libnccl.so.2 " PATH_USER " " REPLACEMENT " communicate"),
+      head + "gc3: the installed NCCL has no ncclAlltoAll\n" + tail);
 }
 
-// In a program's search path instead of the installed one, where NCCL's own calls come back to it.
+// As NCCL does with what it finds in nccl.conf: the settings are read to find NCCL, and again after a communicator.
+TEST(Load, VariablesOfNcclCountOnceItHasMadeACommunicator) {
+  const std::string output = outputOf("GC3_DEBUG=INFO GC3_BUNDLES=: TEST_NCCL_CONF=0 GC3_NCCL_LIB=" PRINTING
+                                      " LD_LIBRARY_PATH=" REPLACEMENT_FOLDER " " LINKED_USER);
+  const std::string line = "gc3: setting NCCL_GRAPH_MIXING_SUPPORT=0 (changed by NCCL or the application)\n";
+  const size_t initialized = output.find(made), changed = output.find(line);
+  ASSERT_NE(changed, std::string::npos) << output;
+  EXPECT_LT(initialized, changed);
+  EXPECT_EQ(output.find("setting NCCL_GRAPH_MIXING_SUPPORT", changed + line.size()), std::string::npos);
+}
+
+// In a program's search path instead of the installed one. NCCL's own calls come back to it.
 TEST(Load, InNcclsPlaceOnTheSearchPath) {
-  EXPECT_EQ(outputOf("GC3_BUNDLES=: GC3_NCCL_LIB=" FAKE " LD_LIBRARY_PATH=" TEST_REPLACEMENT_FOLDER " " LINKED_USER),
-            served);
+  EXPECT_EQ(outputOf("GC3_BUNDLES=: GC3_NCCL_LIB=" PRINTING " LD_LIBRARY_PATH=" REPLACEMENT_FOLDER " " LINKED_USER),
+            withLine);
 }
 
-TEST(Load, InNcclsPlaceWithNoneBehind) {
-  EXPECT_EQ(outputOf(PATH_USER " " TEST_REPLACEMENT), nothing("set GC3_NCCL_LIB to the installed libnccl.so.2"));
-  EXPECT_EQ(outputOf("GC3_NCCL_LIB=" TEST_REPLACEMENT " " PATH_USER " " TEST_REPLACEMENT),
-            nothing("GC3_NCCL_LIB names '" TEST_REPLACEMENT "': not an NCCL of its own"));
-  EXPECT_EQ(outputOf("GC3_NCCL_LIB=/nowhere/libnccl.so.2 " PATH_USER " " TEST_REPLACEMENT),
+TEST(Load, InNcclsPlaceWithoutAnNccl) {
+  EXPECT_EQ(outputOf(PATH_USER " " REPLACEMENT), nothing("set GC3_NCCL_LIB to the installed libnccl.so.2"));
+  EXPECT_EQ(outputOf("GC3_NCCL_LIB=" REPLACEMENT " " PATH_USER " " REPLACEMENT),
+            nothing("GC3_NCCL_LIB names '" REPLACEMENT "': not an NCCL of its own"));
+  EXPECT_EQ(outputOf("GC3_NCCL_LIB=/nowhere/libnccl.so.2 " PATH_USER " " REPLACEMENT),
             nothing("GC3_NCCL_LIB names '/nowhere/libnccl.so.2': /nowhere/libnccl.so.2: cannot open shared object "
                     "file: No such file or directory"));
 }
 
-// What works without a GPU is as it is without us.
+// What works without a GPU is as without gc3.
 TEST(Load, BeforeTheInstalledNccl) {
 #ifdef INSTALLED
   std::string direct = outputOf(PATH_USER " " INSTALLED);
   EXPECT_EQ(direct.substr(0, direct.find("version 2")), path.substr(0, path.find("version 2")));
-  EXPECT_EQ(outputOf("GC3_NCCL_LIB=" INSTALLED " " PATH_USER " " TEST_REPLACEMENT), direct);
+  EXPECT_EQ(outputOf("GC3_NCCL_LIB=" INSTALLED " " PATH_USER " " REPLACEMENT), direct);
 #else
   GTEST_SKIP() << "no NCCL is installed here";
 #endif

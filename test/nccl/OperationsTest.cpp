@@ -1,177 +1,183 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations that applications make: NCCL makes them all, and programs serve calls with those that are known.
+// Operations that applications create: NCCL creates them all, and programs run calls with those that gc3 knows.
 #include "Front.h"
 
-using namespace gc3::ncclapi;
-using namespace gc3::nccl::test;
+using namespace gc3::test;
 
 namespace {
 
+using Ops = std::array<RedOp, 2>; ///< by rank
+
 class Operations : public Front {
 protected:
-  /// One that multiplies floats by 2. Its number counts from 5.
-  static RedOp make(Comm comm, ScalarResidence residence = ScalarResidence::HostImmediate) {
-    RedOp op = RedOp::Sum;
-    EXPECT_EQ(ncclRedOpCreatePreMulSum(&op, &two, DataType::Float32, residence, comm), Result::Success);
-    EXPECT_EQ(take().size(), 1u);
-    return op;
+  /// Creates operations that multiply floats by 2. Their numbers count from 5.
+  Ops create(const Comms &comms, ScalarResidence residence = ScalarResidence::HostImmediate) {
+    Ops ops{};
+    for (size_t rank = 0; rank < 2; ++rank) {
+      EXPECT_EQ(ncclRedOpCreatePreMulSum(&ops[rank], &scalar, DataType::Float32, residence, comms[rank]),
+                Result::Success);
+      EXPECT_EQ(take(), Events{"RedOpCreatePreMulSum(7, " + std::to_string(static_cast<int>(residence)) + ", " +
+                               nameOf(comms[rank]) + ")"});
+    }
+    return ops;
   }
-  static Result allReduceBy(RedOp op, Comm comm, size_t count = 2, DataType type = DataType::Float32) {
-    return ncclAllReduce(nullptr, nullptr, count, type, op, comm, nullptr);
+  Result allReduceAll(const Comms &comms, const Ops &ops) {
+    return inGroup(2, [&](size_t rank) { return allReduce(rank, comms[rank], few, ops[rank]); });
   }
-  static Result destroy(RedOp op, Comm comm) { return ncclRedOpDestroy(op, comm); }
-
-  static inline float two = 2;
-  const std::string byTwo = "run 7 AllReduce 8 B float premulsum by 0x40000000 on ";
+  float scalar = 2;
+  /// A kernel multiplies what a rank sends before the program runs.
+  const Events ran{"GroupStart()", "GroupEnd()", "run 0", "run 0", "run 1", "run 1"};
 };
 
 } // namespace
 
-TEST_F(Operations, AreServedWithTheirScalars) {
-  Comm comm = makeComm();
-  RedOp op = RedOp::Sum;
-  float scalar = 2;
-  EXPECT_EQ(ncclRedOpCreatePreMulSum(&op, &scalar, DataType::Float32, ScalarResidence::HostImmediate, comm),
+TEST_F(Operations, ProgramsMultiplyByTheirScalars) {
+  const Comms comms = make(); // they are known before the communicator has joined
+  const Ops ofHost = create(comms), ofDevice = create(comms, ScalarResidence::Device);
+  for (float now : {3.0f, 5.0f}) {
+    scalar = now; // NCCL has read that of the host
+    EXPECT_EQ(allReduceAll(comms, ofHost), Result::Success);
+    EXPECT_EQ(take(), ran);
+    expectSum(2, 2);
+    EXPECT_EQ(allReduceAll(comms, ofDevice), Result::Success);
+    expectSum(2, now);
+    take();
+  }
+  const float sum = 2 * (send[0][0] + send[1][0]);
+  EXPECT_EQ(inGroup(2,
+                    [&](size_t rank) {
+                      return ncclReduce(send[rank], recv[rank], few, DataType::Float32, ofHost[rank], 1, comms[rank],
+                                        streams[rank]);
+                    }),
             Result::Success);
-  EXPECT_EQ(take(), Events{"RedOpCreatePreMulSum(7, 1, c0)"});
-  scalar = 3; // which was read at once
-  EXPECT_EQ(allReduceBy(op, comm), Result::Success);
-  EXPECT_EQ(take(), Events{byTwo + "c0"});
-  EXPECT_EQ(ncclReduce(nullptr, nullptr, 2, DataType::Float32, op, 1, comm, nullptr), Result::Success);
-  EXPECT_EQ(ncclReduceScatter(nullptr, nullptr, 2, DataType::Float32, op, comm, nullptr), Result::Success);
-  EXPECT_EQ(take(), (Events{"run 7 Reduce 8 B float premulsum root 1 by 0x40000000 on c0",
-                            "run 7 ReduceScatter 32 B float premulsum by 0x40000000 on c0"}));
-  void *const inMemory = reinterpret_cast<void *>(0xd0);
-  EXPECT_EQ(ncclRedOpCreatePreMulSum(&op, inMemory, DataType::Int8, ScalarResidence::Device, comm), Result::Success);
-  EXPECT_EQ(allReduceBy(op, comm, 2, DataType::Int8), Result::Success);
-  EXPECT_EQ(take(), (Events{"RedOpCreatePreMulSum(0, 0, c0)", "run 7 AllReduce 2 B int8 premulsum by *0xd0 on c0"}));
+  EXPECT_EQ(take(), ran);
+  EXPECT_EQ(recv[1][0], sum);
+  EXPECT_EQ(inGroup(2,
+                    [&](size_t rank) {
+                      return ncclReduceScatter(send[rank], recv[rank], few, DataType::Float32, ofHost[rank],
+                                               comms[rank], streams[rank]);
+                    }),
+            Result::Success);
+  EXPECT_EQ(take(), ran);
+  EXPECT_EQ(recv[0][0], sum);
 }
 
-TEST_F(Operations, AreNcclsWhereNothingServes) {
-  Comm comm = makeComm();
-  const RedOp op = make(comm);
-  EXPECT_EQ(allReduceBy(op, comm, 3), Result::Success) << "the engine declines";
-  EXPECT_EQ(take(), Events{"AllReduce(0x0, 0x0, 3, 7, 5, c0, 0x0)"});
-  EXPECT_EQ(allReduceBy(op, comm, 2, DataType::Float64), Result::Success) << "NCCL refuses it";
-  EXPECT_EQ(take(), Events{"AllReduce(0x0, 0x0, 2, 8, 5, c0, 0x0)"});
-  Comm refused = makeComm(3);
-  const RedOp other = make(refused);
-  EXPECT_EQ(allReduceBy(other, refused), Result::Success);
-  EXPECT_EQ(take(), Events{"AllReduce(0x0, 0x0, 2, 7, 6, c1, 0x0)"});
-  EXPECT_EQ(allReduceBy(other, comm), Result::Success) << "of another communicator";
-  EXPECT_EQ(take(), Events{"AllReduce(0x0, 0x0, 2, 7, 6, c0, 0x0)"});
+TEST_F(Operations, NcclRunsTheOtherCalls) {
+  const Comms comms = makeJoined(), alone = make(1);
+  const Ops ops = create(comms);
+  const auto call = [&](size_t count, DataType type, Comm comm) {
+    EXPECT_EQ(ncclAllReduce(send[0], recv[0], count, type, ops[0], comm, streams[0]), Result::Success);
+    return take();
+  };
+  EXPECT_EQ(call(many, DataType::Float32, comms[0]), Events{event(0, "c0", many, 5)}) << "no program runs it";
+  EXPECT_EQ(call(few, DataType::Float64, comms[0]), Events{"AllReduce(send0, recv0, 4, 8, 5, c0, stream0)"})
+      << "NCCL refuses it";
+  EXPECT_EQ(call(few, DataType::Float32, alone[0]), Events{event(0, "c2", few, 5)});
+  EXPECT_EQ(call(few, DataType::Float32, comms[1]), Events{event(0, "c1", few, 5)}) << "of another communicator";
 }
 
 TEST_F(Operations, EndWhenTheyAreDestroyed) {
-  Comm c0 = makeComm(), c1 = makeComm();
-  const RedOp op = make(c0), other = make(c1);
-  EXPECT_EQ(destroy(op, c0), Result::Success);
+  const Comms comms = makeJoined();
+  const Ops ops = create(comms);
+  EXPECT_EQ(ncclRedOpDestroy(ops[0], comms[0]), Result::Success);
   EXPECT_EQ(take(), Events{"RedOpDestroy(5, c0)"});
-  EXPECT_EQ(allReduceBy(op, c0), Result::Success);
-  EXPECT_EQ(take(), Events{"AllReduce(0x0, 0x0, 2, 7, 5, c0, 0x0)"}) << "NCCL refuses it";
-  EXPECT_EQ(allReduceBy(other, c1), Result::Success);
-  EXPECT_EQ(take(), Events{byTwo + "c1"});
-  fakeNcclFail("RedOpDestroy", Result::InvalidArgument);
-  EXPECT_EQ(destroy(op, c0), Result::InvalidArgument) << "NCCL's answer";
-  EXPECT_EQ(destroy(RedOp::Sum, c0), Result::Success);
+  EXPECT_EQ(allReduce(0, comms[0], few, ops[0]), Result::Success);
+  EXPECT_EQ(take(), Events{event(0, "c0", few, 5)}) << "NCCL refuses it";
+  EXPECT_EQ(allReduce(1, comms[1], few, ops[1]), Result::Success);
+  EXPECT_EQ(take(), (Events{"run 1", "run 1"}));
+  failNext("RedOpDestroy", Result::InvalidArgument);
+  EXPECT_EQ(ncclRedOpDestroy(ops[0], comms[0]), Result::InvalidArgument) << "NCCL's answer";
+  EXPECT_EQ(ncclRedOpDestroy(RedOp::Sum, comms[0]), Result::Success);
   EXPECT_EQ(take(), (Events{"RedOpDestroy(5, c0)", "RedOpDestroy(0, c0)"}));
 }
 
 TEST_F(Operations, EndWithTheirCommunicator) {
-  Comm comm = makeComm();
-  const RedOp op = make(comm);
-  EXPECT_EQ(ncclCommFinalize(comm), Result::Success);
-  EXPECT_EQ(take(), (Events{"detach c0", "CommFinalize(c0)"}));
-  EXPECT_EQ(allReduceBy(op, comm), Result::Success);
-  EXPECT_EQ(take(), Events{"AllReduce(0x0, 0x0, 2, 7, 5, c0, 0x0)"});
-  comm = makeComm();
-  const RedOp stale = make(comm);
-  fakeNcclReuse(comm); // freed without our knowledge
-  EXPECT_EQ(makeComm(), comm);
-  EXPECT_EQ(allReduceBy(stale, comm), Result::Success);
-  EXPECT_EQ(take(), Events{"AllReduce(0x0, 0x0, 2, 7, 6, c2, 0x0)"});
+  struct {
+    Result (*end)(Comm);
+    bool isFreed;
+  } const cases[] = {{ncclCommFinalize, false}, {ncclCommDestroy, true}, {ncclCommAbort, true}};
+  for (const auto &[end, isFreed] : cases) {
+    Comms comms = makeJoined();
+    const Ops ops = create(comms);
+    EXPECT_EQ(end(comms[0]), Result::Success);
+    if (isFreed) {
+      nccl.reuse(comms[0]);
+      EXPECT_EQ(makeJoined()[0], comms[0]);
+    }
+    take();
+    EXPECT_EQ(allReduce(0, comms[0], few, ops[0]), Result::Success);
+    EXPECT_EQ(take(), Events{event(0, nameOf(comms[0]), few, static_cast<int>(ops[0]))});
+  }
 }
 
-// What NCCL has not made is unknown, and so is what only a newer one knows.
-TEST_F(Operations, ThatAreUnknownAreNccls) {
-  Comm comm = makeComm();
+// NCCL runs calls with operations that NCCL has not created, and those that only a newer NCCL knows.
+TEST_F(Operations, UnknownOnesAreNccls) {
+  const Comm comm = makeJoined()[0];
   auto op = static_cast<RedOp>(9);
-  fakeNcclFail("RedOpCreatePreMulSum", Result::InvalidArgument);
-  EXPECT_EQ(ncclRedOpCreatePreMulSum(&op, &two, DataType::Float32, ScalarResidence::HostImmediate, comm),
-            Result::InvalidArgument);
-  EXPECT_EQ(allReduceBy(op, comm), Result::Success);
-  EXPECT_EQ(take(), (Events{"RedOpCreatePreMulSum(7, 1, c0)", "AllReduce(0x0, 0x0, 2, 7, 9, c0, 0x0)"}));
-  EXPECT_EQ(ncclRedOpCreatePreMulSum(&op, &two, static_cast<DataType>(12), ScalarResidence::HostImmediate, comm),
-            Result::Success);
-  EXPECT_EQ(allReduceBy(op, comm, 2, static_cast<DataType>(12)), Result::Success);
-  EXPECT_EQ(allReduceBy(op, comm), Result::Success);
-  EXPECT_EQ(take(), (Events{"RedOpCreatePreMulSum(12, 1, c0)", "AllReduce(0x0, 0x0, 2, 12, 5, c0, 0x0)",
-                            "AllReduce(0x0, 0x0, 2, 7, 5, c0, 0x0)"}));
-  EXPECT_EQ(ncclRedOpCreatePreMulSum(&op, &two, DataType::Float32, static_cast<ScalarResidence>(2), comm),
-            Result::Success);
-  EXPECT_EQ(allReduceBy(op, comm), Result::Success);
-  EXPECT_EQ(take(), (Events{"RedOpCreatePreMulSum(7, 2, c0)", "AllReduce(0x0, 0x0, 2, 7, 6, c0, 0x0)"}));
-}
-
-// A group keeps the scalar. NCCL destroys the operation when it can't be handed a call with it any more.
-TEST_F(Operations, MayBeDestroyedInAGroup) {
-  Comm comm = makeComm();
-  const RedOp op = make(comm);
-  ncclGroupStart();
-  EXPECT_EQ(allReduceBy(op, comm), Result::Success);
-  EXPECT_EQ(destroy(op, comm), Result::Success);
-  EXPECT_EQ(allReduceBy(op, comm), Result::Success) << "of which we know nothing any more";
-  EXPECT_EQ(ncclGroupEnd(), Result::Success);
-  EXPECT_EQ(take(), (Events{"GroupStart()", "AllReduce(0x0, 0x0, 2, 7, 5, c0, 0x0)", "GroupEnd()", byTwo + "c0",
-                            "RedOpDestroy(5, c0)"}));
-  const RedOp unused = make(comm), used = make(comm);
-  ncclGroupStart();
-  EXPECT_EQ(allReduceBy(used, comm), Result::Success);
-  EXPECT_EQ(allReduceBy(unused, comm, 3), Result::Success) << "NCCL has it at once";
-  EXPECT_EQ(destroy(unused, comm), Result::Success);
-  EXPECT_EQ(destroy(used, comm), Result::Success);
-  fakeNcclFail("GroupEnd", Result::SystemError);
-  EXPECT_EQ(ncclGroupEnd(), Result::SystemError);
-  EXPECT_EQ(take(), (Events{"GroupStart()", "AllReduce(0x0, 0x0, 3, 7, 6, c0, 0x0)", "RedOpDestroy(6, c0)",
-                            "GroupEnd()", "RedOpDestroy(7, c0)"}));
-}
-
-// Each communicator counts its own.
-TEST_F(Operations, OfOthersWithTheSameNumberAreDestroyedAtOnce) {
-  Comm c0 = makeComm(), c1 = makeComm();
-  const RedOp op = make(c0);
-  ncclGroupStart();
-  EXPECT_EQ(allReduceBy(op, c0), Result::Success);
-  EXPECT_EQ(destroy(op, c1), Result::Success);
-  EXPECT_EQ(take(), (Events{"GroupStart()", "RedOpDestroy(5, c1)"}));
-  EXPECT_EQ(ncclGroupEnd(), Result::Success);
-}
-
-TEST_F(Operations, OutliveCallsThatAreHandedOver) {
-  Comm c0 = makeComm(), c1 = makeComm();
-  const RedOp op = make(c0), other = make(c1);
-  auto group = [&](auto end) {
-    ncclGroupStart();
-    allReduceBy(op, c0);
-    allReduceBy(other, c1);
-    destroy(op, c0);
-    end();
-    return take();
+  const auto createAnd = [&](DataType type, ScalarResidence residence, DataType ofCall) {
+    const Result result = ncclRedOpCreatePreMulSum(&op, &scalar, type, residence, comm);
+    EXPECT_EQ(ncclAllReduce(send[0], recv[0], few, ofCall, op, comm, streams[0]), Result::Success);
+    const Events events = take();
+    EXPECT_EQ(events.back(), "AllReduce(send0, recv0, 4, " + std::to_string(static_cast<int>(ofCall)) + ", " +
+                                 std::to_string(static_cast<int>(op)) + ", c0, stream0)");
+    return result;
   };
-  EXPECT_EQ(group([] { ncclGroupSimulateEnd(nullptr); }),
-            (Events{"GroupStart()", "AllReduce(0x0, 0x0, 2, 7, 5, c0, 0x0)", "AllReduce(0x0, 0x0, 2, 7, 6, c1, 0x0)",
-                    "GroupSimulateEnd(0x0)", "RedOpDestroy(5, c0)"}));
-  const RedOp third = make(c0);
-  ncclGroupStart();
-  allReduceBy(third, c0);
-  allReduceBy(other, c1);
-  destroy(third, c0);
-  destroy(other, c1);
-  ncclCommDestroy(c0);
-  EXPECT_EQ(take(), (Events{"GroupStart()", "AllReduce(0x0, 0x0, 2, 7, 7, c0, 0x0)", "RedOpDestroy(7, c0)", "detach c0",
-                            "CommDestroy(c0)"}));
-  ncclCommAbort(c1);
-  EXPECT_EQ(take(), (Events{"RedOpDestroy(6, c1)", "abort c1", "forget c1", "CommAbort(c1)"}));
+  constexpr auto newType = static_cast<DataType>(12);
+  constexpr auto host = ScalarResidence::HostImmediate;
+  failNext("RedOpCreatePreMulSum", Result::InvalidArgument);
+  EXPECT_EQ(createAnd(DataType::Float32, host, DataType::Float32), Result::InvalidArgument);
+  EXPECT_EQ(createAnd(newType, host, newType), Result::Success);
+  EXPECT_EQ(createAnd(newType, host, DataType::Float32), Result::Success);
+  EXPECT_EQ(createAnd(DataType::Float32, static_cast<ScalarResidence>(2), DataType::Float32), Result::Success);
+}
+
+// A group keeps the scalar. NCCL destroys the operation once NCCL can get no deferred call with it.
+TEST_F(Operations, MayBeDestroyedInAGroup) {
+  const Comms comms = makeJoined();
+  const Ops ops = create(comms);
+  EXPECT_EQ(inGroup(2,
+                    [&](size_t rank) {
+                      EXPECT_EQ(allReduce(rank, comms[rank], few, ops[rank]), Result::Success);
+                      EXPECT_EQ(ncclRedOpDestroy(ops[rank], comms[rank]), Result::Success);
+                      return allReduce(rank, comms[rank], few, ops[rank]); // which gc3 does not know any longer
+                    }),
+            Result::Success);
+  EXPECT_EQ(take(), (Events{"GroupStart()", event(0, "c0", few, 5), event(1, "c1", few, 6), "GroupEnd()", "run 0",
+                            "run 0", "run 1", "run 1", "RedOpDestroy(5, c0)", "RedOpDestroy(6, c1)"}));
+  expectSum(2, 2);
+  const Ops unused = create(comms), used = create(comms);
+  EXPECT_EQ(ncclGroupStart(), Result::Success);
+  EXPECT_EQ(allReduce(0, comms[0], few, used[0]), Result::Success);
+  EXPECT_EQ(allReduce(0, comms[0], many, unused[0]), Result::Success) << "NCCL has it at once";
+  EXPECT_EQ(ncclRedOpDestroy(unused[0], comms[0]), Result::Success);
+  EXPECT_EQ(ncclRedOpDestroy(used[0], comms[0]), Result::Success);
+  EXPECT_EQ(ncclRedOpDestroy(used[0], comms[1]), Result::Success) << "of another communicator";
+  failNext("GroupEnd", Result::SystemError);
+  EXPECT_EQ(ncclGroupEnd(), Result::SystemError);
+  EXPECT_EQ(take(), (Events{"GroupStart()", event(0, "c0", many, 7), "RedOpDestroy(7, c0)", "RedOpDestroy(9, c1)",
+                            "GroupEnd()", "RedOpDestroy(9, c0)"}));
+}
+
+TEST_F(Operations, OutliveForwardedCalls) {
+  const Comms comms = makeJoined();
+  Ops ops = create(comms);
+  const auto deferAndDestroy = [&] {
+    EXPECT_EQ(ncclGroupStart(), Result::Success);
+    for (size_t rank = 0; rank < 2; ++rank) {
+      EXPECT_EQ(allReduce(rank, comms[rank], few, ops[rank]), Result::Success);
+      EXPECT_EQ(ncclRedOpDestroy(ops[rank], comms[rank]), Result::Success);
+    }
+    EXPECT_EQ(take(), Events{"GroupStart()"});
+  };
+  deferAndDestroy();
+  EXPECT_EQ(ncclGroupSimulateEnd(nullptr), Result::Success);
+  EXPECT_EQ(take(), (Events{event(0, "c0", few, 5), event(1, "c1", few, 6), "GroupSimulateEnd(0x0)",
+                            "RedOpDestroy(5, c0)", "RedOpDestroy(6, c1)"}));
+  ops = create(comms);
+  deferAndDestroy();
+  EXPECT_EQ(ncclCommDestroy(comms[0]), Result::Success);
+  EXPECT_EQ(ncclCommAbort(comms[1]), Result::Success);
   EXPECT_EQ(ncclGroupEnd(), Result::Success);
-  EXPECT_EQ(take(), Events{"GroupEnd()"});
+  EXPECT_EQ(take(), (Events{event(0, "c0", few, 7), "RedOpDestroy(7, c0)", "CommDestroy(c0)", "RedOpDestroy(8, c1)",
+                            "CommAbort(c1)", "GroupEnd()"}));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PathUser LIBRARY: opens a libnccl.so.2 by its path and looks its functions up in it. Without `communicate` behind, it
-// calls only what works without a GPU, so that LIBRARY may stand before the installed NCCL.
+// PathUser LIBRARY: opens a libnccl.so.2 by its path and looks its functions up in it. Without `communicate` after
+// that, it calls only what works without a GPU, so that LIBRARY may stand before the installed NCCL.
 #include "ncclapi/Abi.h"
 
 #include <cstdio>

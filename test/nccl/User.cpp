@@ -10,11 +10,12 @@ signature::CommInitRank ncclCommInitRank;
 signature::CommDestroy ncclCommDestroy;
 signature::AllReduce ncclAllReduce;
 signature::AlltoAll ncclAlltoAll;
+signature::Bcast ncclBcast;
 signature::GroupStart ncclGroupStart;
 signature::GroupEnd ncclGroupEnd;
 Result ncclSend(const void *send, size_t count, DataType type, int peer, Comm comm, Stream stream);
 
-/// One call served by the stand-in for an engine, one that is not, a group; AlltoAll, which an old NCCL lacks.
+/// Calls, a group, Bcast, which NCCL makes a Broadcast, and AlltoAll, which an old NCCL lacks.
 __attribute__((visibility("default"))) int useNccl() {
   Comm comm = nullptr;
   ncclCommInitRank(&comm, 4, {}, 3);
@@ -24,6 +25,7 @@ __attribute__((visibility("default"))) int useNccl() {
   ncclAllReduce(nullptr, nullptr, 2, DataType::Float32, RedOp::Sum, comm, nullptr);
   ncclSend(nullptr, 1, DataType::Int8, 2, comm, nullptr);
   ncclGroupEnd();
+  ncclBcast(nullptr, 2, DataType::Int8, 3, comm, nullptr);
   ncclAlltoAll(nullptr, nullptr, 3, DataType::Int8, comm, nullptr);
   return static_cast<int>(ncclCommDestroy(comm));
 }

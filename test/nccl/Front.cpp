@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fakes, where the interposer finds its CUDA runtime and the installed NCCL, and what the tests share.
+#include "Front.h"
+
+#include "CommSupport.h"
+#include "ncclapi/Installed.h"
+
+#include <algorithm>
+#include <fstream>
+#include <unistd.h>
+
+namespace gc3 {
+
+using namespace ncclapi;
+using test::FakeNccl;
+
+const cuda::Cuda *cuda::linkedCuda() {
+  return &test::FakeCuda::table();
+}
+
+void *ncclapi::findInstalled(const std::string &name) {
+  return FakeNccl::function(name);
+}
+void *ncclapi::installedFunction(const std::string &name) {
+  return FakeNccl::applicationFunction(name);
+}
+/// NCCL's Bcast calls Broadcast by its exported name, which is the interposer's.
+static Result bcast(void *buffer, size_t count, DataType type, int root, Comm comm, Stream stream) {
+  return ncclBroadcast(buffer, buffer, count, type, root, comm, stream);
+}
+void *ncclapi::installedFunction(Function function) {
+  return function == Function::Bcast ? reinterpret_cast<void *>(bcast)
+                                     : installedFunction(std::string(functionNames[static_cast<size_t>(function)]));
+}
+
+static thread_local int insideDepth = 0;
+bool ncclapi::isInside() {
+  return insideDepth != 0;
+}
+Inside::Inside() {
+  ++insideDepth;
+}
+Inside::~Inside() {
+  --insideDepth;
+}
+
+namespace test {
+
+namespace {
+
+/// A file of the process with all programs, and the environment that the interposer reads once.
+struct Environment {
+  Environment() {
+    std::vector<ProgramSpec> specs{
+        ringAllReduce(2, false), allGather(2, false), reduceScatter(2, false), allToAll(2, 1),         broadcast(2, 1),
+        reduceTo(2, 1),          gather(2, 1),        scatter(2, 1),           ringAllReduce(3, false)};
+    for (ProgramSpec &spec : specs)
+      spec.maxBytes = 1024;
+    std::ofstream(path, std::ios::binary) << buildBundle(specs);
+    setenv("GC3_BUNDLES", path.c_str(), 1);
+    setenv("GC3_THREADS", "32", 1);
+    setenv("GC3_SLOT_BYTES", "256", 1);
+  }
+  ~Environment() { std::remove(path.c_str()); }
+  const std::string path = testing::TempDir() + "gc3-front-" + std::to_string(getpid()) + ".gc3b";
+};
+
+} // namespace
+
+Front::Front() {
+  static const Environment environment;
+  cuda.waits = true;
+  for (size_t rank = 0; rank < mostRanks; ++rank) {
+    newStream(rank);
+    for (auto *buffers : {&send, &recv})
+      buffers->push_back(reinterpret_cast<float *>(cuda.allocate(room * sizeof(float))));
+  }
+  fill();
+  nccl.onEvent = [this](const std::string &event) { note(event); };
+  cuda.onCall = [this](int device, const std::string &name, uint64_t index) {
+    std::function<void(int, const std::string &, uint64_t)> hook;
+    {
+      std::lock_guard lock(noting);
+      hook = beforeCall;
+      if (name == failing && (failingDevice == -1 || failingDevice == device)) {
+        const Monitor::Lock monitor;
+        cuda.failing = {device, index};
+        cuda.failPoll = {device, name, index};
+      }
+    }
+    if (name == "CUDA launch")
+      note("run " + std::to_string(device));
+    if (hook)
+      hook(device, name, index);
+  };
+}
+
+Front::~Front() {
+  after(nullptr);
+  before(nullptr);
+  failCalls("");
+  take();
+  for (const auto &[comm, name] : alive) {
+    const auto isEnd = [&](const std::string &event) {
+      return event == "CommAbort(" + name + ")" || event == "CommDestroy(" + name + ")";
+    };
+    if (std::none_of(all.begin(), all.end(), isEnd)) {
+      EXPECT_EQ(ncclCommAbort(comm), Result::Success);
+    }
+  }
+  awaitReaped();
+  for (Stream stream : streams)
+    EXPECT_EQ(FakeCuda::table().destroyStream(reinterpret_cast<cuda::Stream>(stream)), 0);
+  for (const auto *buffers : {&send, &recv})
+    for (float *buffer : *buffers)
+      cuda.release(reinterpret_cast<std::byte *>(buffer));
+  EXPECT_EQ(nccl.leaks(), "");
+}
+
+Comms Front::make(int ranks, bool blocking) {
+  Comms comms = nccl.make(ranks, blocking);
+  for (Comm comm : comms)
+    endLater(comm);
+  return comms;
+}
+
+void Front::awaitReaped() {
+  awaitThat([&] { return nccl.children().empty(); });
+}
+
+void Front::endLater(Comm comm) {
+  alive.emplace_back(comm, nameOf(comm));
+}
+
+Comms Front::makeJoined(int ranks, bool blocking) {
+  Comms comms = make(ranks, blocking);
+  EXPECT_EQ(allReduceAll(comms, few), Result::Success);
+  expectSum(comms.size());
+  take();
+  nccl.takeProbes();
+  return comms;
+}
+
+Result Front::allReduce(size_t rank, Comm comm, size_t count, RedOp op) {
+  return ncclAllReduce(send[rank], recv[rank], count, DataType::Float32, op, comm, streams[rank]);
+}
+
+Result Front::inGroup(size_t ranks, const std::function<Result(size_t)> &call) {
+  EXPECT_EQ(ncclGroupStart(), Result::Success);
+  for (size_t rank = 0; rank < ranks; ++rank)
+    EXPECT_EQ(call(rank), Result::Success);
+  return ncclGroupEnd();
+}
+
+Stream Front::newStream(size_t rank) {
+  streams.push_back(reinterpret_cast<Stream>(cuda.stream(static_cast<int>(rank))));
+  return streams.back();
+}
+
+void Front::onEachRank(size_t ranks, const std::function<void(size_t)> &work) {
+  std::vector<std::thread> threads;
+  for (size_t rank = 0; rank < ranks; ++rank)
+    threads.emplace_back([&, rank] {
+      FakeCuda::currentDevice = static_cast<int>(rank);
+      work(rank);
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+void Front::fill() {
+  for (size_t rank = 0; rank < mostRanks; ++rank)
+    for (size_t i = 0; i < room; ++i) {
+      send[rank][i] = static_cast<float>(10 * rank + i + 1);
+      recv[rank][i] = 0;
+    }
+}
+
+void Front::expectSum(size_t ranks, float factor) {
+  ASSERT_TRUE(areIdle());
+  for (size_t i = 0; i < few; ++i) {
+    float sum = 0;
+    for (size_t rank = 0; rank < ranks; ++rank)
+      sum += send[rank][i];
+    for (size_t rank = 0; rank < ranks; ++rank)
+      EXPECT_EQ(recv[rank][i], factor * sum) << "rank " << rank;
+  }
+  fill();
+}
+
+bool Front::areIdle() {
+  return std::all_of(streams.begin(), streams.end(),
+                     [&](Stream stream) { return cuda.isIdle(reinterpret_cast<cuda::Stream>(stream)); });
+}
+
+Result Front::stateOf(Comm comm) {
+  Result state = Result::InternalError;
+  EXPECT_EQ(ncclCommGetAsyncError(comm, &state), Result::Success);
+  return state;
+}
+
+comm::Phase Front::phaseOf(Comm comm) {
+  const auto known = comm::Registry::ofProcess().find(comm);
+  return known ? known->status().phase : comm::Phase::Unready;
+}
+
+/// Buffers and streams have names in events.
+void Front::note(std::string event) {
+  const auto rename = [&](const void *address, const std::string &name) {
+    char digits[32];
+    std::snprintf(digits, sizeof digits, "0x%zx", reinterpret_cast<size_t>(address));
+    for (size_t at = 0; (at = event.find(digits, at)) != std::string::npos;)
+      event.replace(at, std::strlen(digits), name);
+  };
+  for (size_t rank = 0; rank < mostRanks; ++rank) {
+    rename(send[rank], "send" + std::to_string(rank));
+    rename(recv[rank], "recv" + std::to_string(rank));
+    rename(streams[rank], "stream" + std::to_string(rank));
+  }
+  std::function<void(const std::string &)> hook;
+  {
+    std::lock_guard lock(noting);
+    events.push_back(event);
+    all.push_back(event);
+    hook = afterEvent;
+    const std::string function = event.substr(0, event.find('('));
+    if (const auto node = planned.extract(function))
+      nccl.fail(function, node.mapped());
+  }
+  if (hook)
+    hook(event);
+}
+
+Events Front::take() {
+  std::lock_guard lock(noting);
+  return std::exchange(events, {});
+}
+
+void Front::await(const std::string &event) {
+  awaitThat([&] {
+    std::lock_guard lock(noting);
+    return std::find(events.begin(), events.end(), event) != events.end();
+  });
+}
+
+std::string Front::event(size_t rank, const std::string &comm, size_t count, int op) {
+  const std::string own = std::to_string(rank);
+  return "AllReduce(send" + own + ", recv" + own + ", " + std::to_string(count) + ", 7, " + std::to_string(op) + ", " +
+         comm + ", stream" + own + ")";
+}
+
+void Front::after(std::function<void(const std::string &)> hook) {
+  std::lock_guard lock(noting);
+  afterEvent = std::move(hook);
+}
+
+void Front::before(std::function<void(int, const std::string &, uint64_t)> hook) {
+  std::lock_guard lock(noting);
+  beforeCall = std::move(hook);
+}
+
+void Front::failCalls(const std::string &name, int device) {
+  std::lock_guard lock(noting);
+  failing = name;
+  failingDevice = device;
+}
+
+void Front::failNext(const std::string &function, Result result) {
+  std::lock_guard lock(noting);
+  planned[function] = result;
+}
+
+void Front::capture(bool begins) {
+  const Monitor::Lock lock;
+  cuda.captured = begins;
+}
+
+} // namespace test
+} // namespace gc3
