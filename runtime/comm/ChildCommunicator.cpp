@@ -72,7 +72,7 @@ Outcome ChildCommunicator::create(Comm parent, int rank, const QueryParent &quer
   creation = Creation::Completing;
   // NCCL completes the split of a parent that does not block later, whatever the result says.
   const bool hasBegun = split == Result::Success || split == Result::InProgress;
-  const Outcome outcome = hasBegun ? awaitParent(queryParent) : outcomeOf(split, "creating a child communicator");
+  Outcome outcome = hasBegun ? awaitParent(queryParent) : outcomeOf(split, "creating a child communicator");
   const Comm made = __atomic_load_n(&written, __ATOMIC_ACQUIRE);
   if (hasBegun && !made && !interrupted().ok())
     return outcome; // NCCL can still write the handle
@@ -126,7 +126,7 @@ Outcome ChildCommunicator::gather(const void *own, size_t bytes, void *all, cuda
     return outcome;
   if (Outcome outcome = cuda::outcomeOf(cuda, cuda.record(gathered.get(), stream), doing); !outcome.ok())
     return outcome;
-  const Outcome outcome = poll(interrupted, [&]() -> core::Result<bool> {
+  Outcome outcome = poll(interrupted, [&]() -> core::Result<bool> {
     const cuda::Result state = cuda.query(gathered.get());
     if (state == cuda::notReady)
       return false;

@@ -128,7 +128,7 @@ Outcome Communicator::enter() {
   Lock lock(mutex);
   ++callers;
   changed.wait(lock, [this] { return !isCalling || phase != Phase::Ready; });
-  const Outcome outcome = whyNot();
+  Outcome outcome = whyNot();
   if (outcome.ok()) {
     isCalling = true;
   } else {
@@ -172,13 +172,13 @@ const cuda::GpuProgram *Communicator::loaded(uint32_t program, Outcome &refusal)
 
 Outcome Communicator::plan(const cuda::GpuProgram &program, const core::Request &call, uint64_t capture,
                            cuda::Runner::Plan &plan) {
-  if (const Outcome outcome = status().error; !outcome.ok())
+  if (Outcome outcome = status().error; !outcome.ok())
     return outcome;
   return gpu->plan(program, call, capture, plan);
 }
 
 Outcome Communicator::enqueue(cuda::Runner::Plan &plan, cuda::Stream stream) {
-  if (const Outcome outcome = status().error; !outcome.ok())
+  if (Outcome outcome = status().error; !outcome.ok())
     return outcome;
   return gpu->enqueue(plan, stream);
 }

@@ -102,7 +102,9 @@ protected:
   }
   Result destroy(Comm comm) { return functions.CommDestroy(comm); }
   Result abort(Comm comm) { return functions.CommAbort(comm); }
-  Result revoke(Comm comm) { return reinterpret_cast<ncclapi::signature::CommRevoke *>(FakeNccl::function("CommRevoke"))(comm, 0); }
+  Result revoke(Comm comm) {
+    return reinterpret_cast<ncclapi::signature::CommRevoke *>(FakeNccl::function("CommRevoke"))(comm, 0);
+  }
   /// A window of a rank, and its memory.
   struct Shown {
     void *memory = nullptr;
