@@ -77,9 +77,9 @@ public:
   bool waits = false; ///< synchronize waits until the stream is idle; else it fails if the stream is not
 
   // Failures for tests with a thread for each rank. Each device counts its calls in their order: CUDA calls by the
-  // current device of the thread, or the one that they make current, NCCL calls by the device of the communicator. Polls
-  // are not among them, because their number depends on time: each function that polls counts its own calls on each
-  // device.
+  // current device of the thread, or the one that they make current, NCCL calls by the device of the communicator.
+  // Polls are not among them, because their number depends on time: each function that polls counts its own calls on
+  // each device.
   struct Failing {
     int device;
     uint64_t index; ///< from 1
