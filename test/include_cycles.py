@@ -20,7 +20,8 @@ PAIRS = [{"lib/Sema/Compiler", "lib/Sema/BodyCompiler"},
          {"runtime/core/Factor", "runtime/core/ElementArithmetic"},
          {"runtime/core/Transfers", "runtime/core/Inputs"},
          {"runtime/host/PreparedCall", "runtime/host/Executor"},
-         {"runtime/host/Reduce", "runtime/host/ReduceF16c"}]
+         {"runtime/host/Reduce", "runtime/host/ReduceF16c"},
+         {"runtime/core/Log", "runtime/core/SettingText", "runtime/core/Settings"}]
 
 
 def part_of(path):

@@ -193,7 +193,7 @@ private:
       outcome = event();
       isDone = true;
     });
-    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
+    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(300);
     awaitThat([&] { return isDone || std::chrono::steady_clock::now() > end; });
     const bool waits = !isDone;
     if (waits)
@@ -287,7 +287,7 @@ bool hasTimeout(const std::string &situation) {
 std::string cell(const std::string &situation, const std::string &event) {
   if (event == "timeout" && !hasTimeout(situation))
     return "-";
-  Scene scene(situation, event == "timeout" ? 60 : 0);
+  Scene scene(situation, event == "timeout" ? 1000 : 0);
   return scene.after(event);
 }
 

@@ -194,7 +194,7 @@ TEST_F(CommNetwork, WithoutNeedThereIsNoNetwork) {
 /// The other ranks' messages never come: the kernel is stopped, and says what it waited for.
 TEST_F(CommNetwork, AMissingRankIsATimeout) {
   cuda::Options options = smallOptions();
-  options.timeoutMs = 50;
+  options.timeoutMs = 1000;
   CommWorld world(fake, nccl, {ringAllReduce(4, false)}, options);
   ASSERT_EQ(world.run(0, {}), "");
   const Trial trial = world.trial(0, {});
@@ -203,14 +203,14 @@ TEST_F(CommNetwork, AMissingRankIsATimeout) {
   comm::CallGroup::run(calls);
   EXPECT_EQ(calls[0].outcome.text, "");
   EXPECT_EQ(stopped(*world.ranks[0]),
-            "a kernel has not ended in 50 ms and was stopped; program 'ring4_1':\n"
+            "a kernel has not ended in 1000 ms and was stopped; program 'ring4_1':\n"
             "  rank 0 thread block 0 step 1 (rrs, tile 0) waits for a message from rank 3 on channel 0");
 }
 
 /// What nobody takes does not end the call that sent it, since its memory is still read.
 TEST_F(CommNetwork, ACallEndsWhenWhatItPutHasLanded) {
   cuda::Options options = smallOptions();
-  options.timeoutMs = 50;
+  options.timeoutMs = 1000;
   nccl.teamSize = 1;
   CommWorld world(fake, nccl, {broadcast(2, 0)}, options);
   ASSERT_EQ(world.run(0, {}), "");
