@@ -128,7 +128,7 @@ MUTANTS = [
     ("finalize accepts an aborted parent", "Communicator.cpp", "  return error.ok(); // else", "  return true; // else"),
     ("finalize fails after an abort", "Communicator.cpp", "return true; // before this call", "return false;"),
     ("an abort forgets the split", "Communicator.cpp", "  return child.isSplitting();\n}\n\nvoid Communicator::release", "  return false;\n}\n\nvoid Communicator::release"),
-    ("an abort does not wait for the split", "Communicator.cpp", "  while (child.isSplitting())\n", "  if (false)\n"),
+    ("an abort does not wait for the split", "Communicator.cpp", "  while (child.isSplitting() && Clock::now() < last)\n", "  if (false)\n"),
     ("release frees what a live parent creates", "Communicator.cpp", "  if (child.isPending() && isParentAlive)\n    return;\n", ""),
     ("release without an executor never ends", "Communicator.cpp", "  if (advance(Phase::Releasing) && !executor.joinable())\n    advance(Phase::Closed);", "  advance(Phase::Releasing);"),
     ("the executor does not drain", "Executor.cpp", "phase == Phase::Draining || phase == Phase::Releasing ||", "phase == Phase::Releasing ||"),
