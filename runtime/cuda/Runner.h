@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls of the ranks that one GPU runs in one launch, put on streams one after the other: a call is planned, which may
 // refuse it, and then enqueued. Keeps the programs on the GPU, the memory that calls need besides, and the watchdog.
-// One thread at a time, but for stop(), watch(), patrol(), broken() and breakDown(), which any thread may
+// Not thread-safe, except stop(), watch(), patrol(), broken() and breakDown(), which any thread may
 // call at any time, also while a launch is waited for.
 #pragma once
 

@@ -311,22 +311,22 @@ GC3_API gc3Result_t gc3LoopbackCommInitAll(gc3Comm_t *comms, int nranks, gc3Bund
                                            const gc3GpuConfig_t *config);
 
 /**
- * Makes a rank that runs a bundle's programs beside an NCCL communicator: `ncclComm` is this rank's ncclComm_t, which
- * blocks, and on whose GPU buffers of calls are. All of its ranks call this, with the same bundle and config; one
+ * Makes a rank that runs a bundle's programs beside an NCCL communicator: `ncclComm` is this rank's ncclComm_t, on
+ * whose GPU buffers of calls are. All of its ranks call this, with the same bundle and config; one
  * thread with several ranks does so between gc3GroupStart and gc3GroupEnd, and `comm` is written at the end then. So
  * are its calls: each rank's on a stream of its GPU, in the same order on all ranks; a call has ended when the stream
  * has. The ranks that a program connects have to reach each other's memory (NVLink, or PCIe with peer access) in NCCL's
  * symmetric windows. A program is loaded at its first call, for which ranks wait for each other, and which can't be
- * captured into a graph; it is loaded on all ranks or on none. For neither of these may the thread have a group
- * of NCCL's open.
+ * captured into a graph; it is loaded on all ranks or on none. gc3 splits a communicator of its own off `ncclComm`, and
+ * makes no other call on it.
  *
  * Free it with gc3CommDestroy before the NCCL communicator. `config` may be NULL. gc3InvalidArgument: null, or a config
  * or a variable of the environment as for gc3HostCommInitAll, or out of range. gc3InvalidUsage: ranks differ in bundle
- * or config, this gc3 was built without CUDA, NCCL is older than 2.28.7, or a group of NCCL's is open; later, of calls:
+ * or config, this gc3 was built without CUDA, NCCL is older than 2.28.7; later, of calls:
  * the program can't run on these ranks, or could not be loaded, which the text explains. gc3BundleUnproven.
  * gc3UnhandledCudaError, gc3SystemError: the other ranks may have to be aborted. gc3Timeout: not all ranks have come
- * within a minute, or timeoutMs if that is longer; the NCCL communicator has been revoked then, where NCCL can, as by
- * later calls that are gc3Timeout: it can be aborted or destroyed.
+ * within a minute, or timeoutMs if that is longer. The NCCL communicator stays as it is; if it blocks, only its abort
+ * ends a split that still waits for other ranks.
  */
 GC3_API gc3Result_t gc3CommInit(gc3Comm_t *comm, gc3Bundle_t bundle, void *ncclComm, const gc3GpuConfig_t *config);
 
