@@ -343,11 +343,10 @@ GC3_API gc3Result_t gc3CommGetAsyncError(gc3Comm_t comm, gc3Result_t *result);
 GC3_API gc3Result_t gc3CommDestroy(gc3Comm_t comm);
 
 /**
- * Instead of gc3CommDestroy, where kernels may be waiting for ranks that never come: they end. A call on it may be
- * under way in another thread: one that loads a program and waits for others ends as well, gc3InvalidUsage, or, where
- * it waits within NCCL, when the NCCL communicator is aborted; on CPUs, calls that wait end with their timeout. Of one
- * made by gc3CommInit nothing of NCCL is touched but by such a call, and its communicator has to be aborted afterwards.
- * Null is gc3Success.
+ * Instead of gc3CommDestroy, where kernels may be waiting for ranks that never come: they end. Returns at once; a thread
+ * of the library releases what the rank holds once its kernels have ended. A call on it may be under way in another
+ * thread, which then ends with gc3InvalidUsage; on CPUs, calls that wait end with their timeout. The NCCL communicator of
+ * gc3CommInit stays as it is. Null is gc3Success.
  */
 GC3_API gc3Result_t gc3CommAbort(gc3Comm_t comm);
 
