@@ -343,10 +343,10 @@ GC3_API gc3Result_t gc3CommGetAsyncError(gc3Comm_t comm, gc3Result_t *result);
 GC3_API gc3Result_t gc3CommDestroy(gc3Comm_t comm);
 
 /**
- * Instead of gc3CommDestroy, where kernels may be waiting for ranks that never come: they end. Returns at once; a thread
- * of the library releases what the rank holds once its kernels have ended. A call on it may be under way in another
- * thread, which then ends with gc3InvalidUsage; on CPUs, calls that wait end with their timeout. The NCCL communicator of
- * gc3CommInit stays as it is. Null is gc3Success.
+ * Instead of gc3CommDestroy, where kernels may be waiting for ranks that never come: they end. Returns at once; a
+ * thread of the library releases what the rank holds once its kernels have ended. A call on it may be under way in
+ * another thread, which then ends with gc3InvalidUsage; on CPUs, calls that wait end with their timeout. The NCCL
+ * communicator of gc3CommInit stays as it is. Null is gc3Success.
  */
 GC3_API gc3Result_t gc3CommAbort(gc3Comm_t comm);
 
