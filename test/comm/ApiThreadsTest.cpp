@@ -132,6 +132,7 @@ TEST_F(NcclApiThreads, AbortDoesNotWaitForCuda) {
   for (gc3Comm_t &comm : comms)
     EXPECT_EQ(gc3CommAbort(std::exchange(comm, nullptr)), gc3Success);
   isAborted = true;
+  awaitThat([&] { return nccl.children().empty(); }); // no thread is in the hook
 }
 
 /// The executor thread has made the device of the rank its own, since a new thread's device is the first.
