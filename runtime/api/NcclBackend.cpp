@@ -87,7 +87,7 @@ Result<std::optional<comm::CallGroup::Call>> NcclBackend::callOf(const Request &
   const Result<uint32_t> program = communicator->programs()->choose(request);
   if (!program.ok())
     return program.outcome();
-  return std::optional(comm::CallGroup::Call{communicator, *program, request, {}});
+  return std::optional(comm::CallGroup::Call{communicator, request, *program, {}});
 }
 
 Outcome NcclBackend::complete(const Arrival &arrival) {

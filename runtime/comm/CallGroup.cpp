@@ -2,7 +2,6 @@
 #include "comm/CallGroup.h"
 
 #include <algorithm>
-#include <deque>
 #include <map>
 #include <thread>
 
@@ -39,7 +38,12 @@ public:
   uint64_t capture = 0; ///< of the stream; 0: none
   bool isInside;
 };
-using Round = std::vector<Entered>; ///< one call of each of the thread's ranks of a communicator
+
+/// One call of each of the thread's ranks of a communicator.
+struct Round {
+  std::span<Call *const> all; ///< in the order of the group
+  std::vector<Entered> entered;
+};
 
 /// Other ranks can make a call that fails here, unless that is the caller's mistake.
 void note(Call &call, Outcome outcome) {
@@ -51,21 +55,17 @@ void note(Call &call, Outcome outcome) {
 
 /// All ranks of a communicator capture a call, or none does. A rank that can't query its stream goes by the thread's
 /// others, so that it does not load a program alone.
-void findCaptures(Round &round) {
+void findCaptures(std::span<Entered> calls) {
   uint64_t ofOthers = 0;
-  for (Entered &each : round) {
+  for (Entered &each : calls) {
     const core::Result<uint64_t> capture = each.call.comm->findCapture(each.stream());
     each.call.outcome = capture.outcome();
     each.capture = capture.ok() ? *capture : 0;
     ofOthers = std::max(ofOthers, each.capture);
   }
-  for (Entered &each : round)
+  for (Entered &each : calls)
     if (!each.call.outcome.ok())
       each.capture = ofOthers;
-}
-
-bool isLoading(const Round &round) {
-  return std::any_of(round.begin(), round.end(), [](const Entered &each) { return each.call.comm->isLoading(); });
 }
 
 void Entered::planCall() {
@@ -75,7 +75,7 @@ void Entered::planCall() {
     return;
   }
   Outcome refusal;
-  if (const cuda::GpuProgram *program = comm.loaded(call.program, refusal)) {
+  if (const cuda::GpuProgram *program = comm.loaded(*call.program, refusal)) {
     if (call.outcome.ok())
       note(call, comm.plan(*program, call.request, capture, plan));
     else
@@ -84,7 +84,7 @@ void Entered::planCall() {
   }
   call.isDeclined = true;
   call.outcome = !refusal.ok() ? refusal
-                               : Outcome{gc3InvalidUsage, "program '" + comm.programs()->entry(call.program).name() +
+                               : Outcome{gc3InvalidUsage, "program '" + comm.programs()->entry(*call.program).name() +
                                                               "' can't be loaded while the stream is captured: make "
                                                               "such a call once before"};
 }
@@ -98,95 +98,168 @@ void Entered::enqueue() {
 }
 
 /// What comes after calls that NCCL has lost would precede them.
-void runDeclined(Round &round, const CallGroup::RunByNccl &runByNccl) {
+void runDeclined(const Round &round, CallGroup::Fallback *fallback) {
   std::vector<Call *> declined;
-  for (Entered &each : round)
-    if (each.call.isDeclined)
-      declined.push_back(&each.call);
-  if (declined.empty() || !runByNccl)
+  std::copy_if(round.all.begin(), round.all.end(), std::back_inserter(declined),
+               [](const Call *call) { return call->isDeclined; });
+  if (declined.empty() || !fallback)
     return;
-  const Outcome outcome = runByNccl(declined);
+  const Outcome outcome = fallback->run(declined);
   for (Call *call : declined)
     call->outcome = outcome;
   if (outcome.code == gc3Timeout)
-    for (Entered &each : round)
-      each.call.comm->fail({gc3Timeout, "a call that NCCL runs came too late"});
+    for (const Call *call : round.all)
+      call->comm->fail({gc3Timeout, "a call that NCCL runs came too late"});
 }
 
 Round beginRound(std::span<Call *const> calls) {
-  Round round;
+  Round round{calls, {}};
   for (Call *call : calls)
-    if (Entered entered(*call); entered.isInside)
-      round.push_back(std::move(entered));
-  findCaptures(round);
-  for (const Entered &each : round)
+    if (!call->isDeclined)
+      if (Entered entered(*call); entered.isInside)
+        round.entered.push_back(std::move(entered));
+  findCaptures(round.entered);
+  for (const Entered &each : round.entered)
     if (each.capture == 0)
-      each.call.comm->beginLoad(each.call.program, each.call.outcome);
+      each.call.comm->beginLoad(*each.call.program, each.call.outcome);
   return round;
 }
 
-void finishRound(Round &round, const CallGroup::RunByNccl &runByNccl) {
-  for (Entered &each : round) // before the first launch: memory that a plan takes can wait for kernels
+void finishRound(Round &round, CallGroup::Fallback *fallback) {
+  for (Entered &each : round.entered) // before the first launch: memory that a plan takes can wait for kernels
     each.planCall();
-  runDeclined(round, runByNccl);
-  for (Entered &each : round)
+  runDeclined(round, fallback);
+  for (Entered &each : round.entered)
     each.enqueue();
 }
 
-/// The calls on one communicator, by round: the n-th calls of its ranks.
-struct Queue {
-  std::deque<std::vector<Call *>> rounds;
-  std::optional<Round> current;
+/// The calls on one communicator, by round. Until its ranks have joined, each has a queue of its own.
+class Queue {
+public:
+  explicit Queue(Communicator *comm) : comm(comm) {}
+  void add(Call &call) { rounds.push_back({&call}); }
+  bool isDone() const { return next == rounds.size(); }
 
-  bool isDone() const { return rounds.empty() && !current; }
-  /// Goes on without waiting for other ranks. False: the program of the current round is still being loaded.
-  bool advance(const CallGroup::RunByNccl &runByNccl) {
-    if (!current) {
-      current = beginRound(rounds.front());
-      rounds.pop_front();
-    }
-    if (isLoading(*current))
-      return false;
-    finishRound(*current, runByNccl);
+  /// Begins to join, unless a call is captured: nothing can be created meanwhile.
+  void beginJoin();
+  /// Chooses programs once the rank has joined, or can't.
+  void decide(CallGroup::Fallback *fallback);
+  bool hasJoined() const { return joined; }
+  /// True if this queue must wait until the ranks of `other` have joined, as these can be of the same communicator.
+  bool mayHave(const Queue &other) const { return !other.joined && (id == 0 || comm->isTogetherWith(*other.comm)); }
+  /// Takes over the calls of other ranks of the communicator. Communicators whose calls NCCL runs count as one.
+  bool absorb(Queue &other);
+  /// True if a call that is still to be enqueued shares a stream with the next round of `other`.
+  bool precedes(const Queue &other) const;
+  /// Begins the next round, if there is none. True: the round can be finished.
+  bool isReady();
+  void finish(CallGroup::Fallback *fallback) {
+    finishRound(*current, fallback);
     current.reset();
-    return true;
+    ++next;
   }
+
+private:
+  Communicator *comm; ///< one of its ranks
+  uint64_t id = 0;    ///< once joined; 0: NCCL runs the calls
+  std::vector<std::vector<Call *>> rounds;
+  size_t next = 0; ///< round
+  std::optional<Round> current;
+  bool joined = false;
 };
 
-/// By communicator, in the order of their first calls.
-std::deque<Queue> queuesOf(std::span<Call> calls) {
-  std::map<uint64_t, size_t> places;
-  std::map<const Communicator *, size_t> made;
-  std::deque<Queue> queues;
+void Queue::beginJoin() {
+  if (comm->status().phase != Phase::Unready)
+    return;
+  const bool isCaptured = std::any_of(rounds.begin(), rounds.end(), [&](const std::vector<Call *> &round) {
+    const core::Result<uint64_t> capture = comm->findCapture(static_cast<cuda::Stream>(round.front()->request.stream));
+    return capture.ok() && *capture != 0;
+  });
+  if (!isCaptured)
+    comm->beginJoin();
+}
+
+void Queue::decide(CallGroup::Fallback *fallback) {
+  if (joined || comm->isJoining())
+    return;
+  joined = true;
+  id = comm->id();
+  const Outcome error = comm->status().error;
+  for (const std::vector<Call *> &round : rounds)
+    for (Call *call : round) {
+      call->outcome = error;
+      if (error.ok() && !call->program && fallback)
+        call->program = fallback->choose(*call);
+      call->isDeclined = error.ok() && !call->program;
+    }
+}
+
+bool Queue::absorb(Queue &other) {
+  if (!other.joined || id != other.id)
+    return false;
+  rounds.resize(std::max(rounds.size(), other.rounds.size()));
+  for (size_t round = 0; round < other.rounds.size(); ++round) {
+    rounds[round].insert(rounds[round].end(), other.rounds[round].begin(), other.rounds[round].end());
+    std::sort(rounds[round].begin(), rounds[round].end()); // they are parts of one array
+  }
+  return true;
+}
+
+bool Queue::precedes(const Queue &other) const {
+  for (size_t round = next; round < rounds.size(); ++round)
+    for (const Call *mine : rounds[round])
+      for (const Call *theirs : other.rounds[other.next])
+        if (mine->request.stream == theirs->request.stream)
+          return true;
+  return false;
+}
+
+bool Queue::isReady() {
+  if (!current)
+    current = beginRound(rounds[next]);
+  return std::none_of(current->entered.begin(), current->entered.end(),
+                      [](const Entered &each) { return each.call.comm->isLoading(); });
+}
+
+/// In the order of their first calls.
+std::vector<Queue> queuesOf(std::span<Call> calls) {
+  std::map<const Communicator *, size_t> places;
+  std::vector<Queue> queues;
   for (Call &call : calls) {
-    const auto [place, isNew] = places.try_emplace(call.comm->id(), queues.size());
+    const auto [place, isNew] = places.try_emplace(call.comm.get(), queues.size());
     if (isNew)
-      queues.emplace_back();
-    auto &rounds = queues[place->second].rounds;
-    const size_t round = made[call.comm.get()]++;
-    if (rounds.size() == round)
-      rounds.emplace_back();
-    rounds[round].push_back(&call);
+      queues.emplace_back(call.comm.get());
+    queues[place->second].add(call);
   }
   return queues;
 }
 
-} // namespace
-
-void joinAll(std::span<const std::shared_ptr<Communicator>> communicators) {
-  for (const std::shared_ptr<Communicator> &each : communicators)
-    each->beginJoin();
-  for (const std::shared_ptr<Communicator> &each : communicators)
-    each->awaitJoin();
+/// Goes on with the queue at `index` without waiting for other ranks. False: it has to wait.
+bool advance(std::vector<Queue> &queues, size_t index, CallGroup::Fallback *fallback) {
+  Queue &queue = queues[index];
+  const auto first = queues.begin(), here = first + static_cast<ptrdiff_t>(index);
+  if (!queue.hasJoined() || std::any_of(first, queues.end(), [&](const Queue &other) { return queue.mayHave(other); }))
+    return false;
+  queues.erase(std::remove_if(here + 1, queues.end(), [&](Queue &other) { return queue.absorb(other); }), queues.end());
+  if (!queue.isReady() || std::any_of(first, here, [&](const Queue &other) { return other.precedes(queue); }))
+    return false;
+  queue.finish(fallback);
+  return true;
 }
 
-void CallGroup::run(std::span<Call> calls, const RunByNccl &runByNccl) {
+} // namespace
+
+void CallGroup::run(std::span<Call> calls, Fallback *fallback) {
   try {
-    std::deque<Queue> queues = queuesOf(calls);
+    std::vector<Queue> queues = queuesOf(calls);
+    for (Queue &queue : queues)
+      queue.beginJoin();
     while (!queues.empty()) {
-      bool hasMoved = false;
       for (Queue &queue : queues)
-        hasMoved |= queue.advance(runByNccl);
+        queue.decide(fallback);
+      bool hasMoved = false;
+      for (size_t index = 0; index < queues.size(); ++index)
+        hasMoved |= advance(queues, index, fallback);
       std::erase_if(queues, [](const Queue &queue) { return queue.isDone(); });
       if (!hasMoved)
         std::this_thread::sleep_for(std::chrono::microseconds(20));

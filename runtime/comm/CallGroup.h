@@ -8,29 +8,37 @@
 
 namespace gc3::comm {
 
-/// Has all communicators join, each on its executor, and waits for them. Other ranks can have theirs join one by one.
-void joinAll(std::span<const std::shared_ptr<Communicator>> communicators);
-
 class CallGroup {
 public:
-  /// One rank's call that a program runs.
+  /// One rank's call.
   struct Call {
-    std::shared_ptr<Communicator> comm; ///< has joined without a refusal
-    uint32_t program = 0;               ///< that comm's table chose for the request
-    core::Request request;              ///< what it points to must outlive the group
+    std::shared_ptr<Communicator> comm;
+    core::Request request;           ///< what it points to must outlive the group
+    std::optional<uint32_t> program; ///< in that comm's table; nothing: not chosen yet, as the comm has not joined
     core::Outcome outcome;
-    bool isDeclined = false; ///< all ranks decline it, and NCCL can run it; `outcome` says why
+    bool isDeclined = false; ///< no program runs it on any rank, and NCCL can; `outcome` says why
   };
-  /// Has NCCL run declined calls, in the order of the group. An error: they are lost here, and other ranks have made
-  /// them.
-  using RunByNccl = std::function<core::Outcome(std::span<Call *const> calls)>;
 
-  /// Runs the calls; fills in their outcomes. The n-th calls of all ranks of a communicator are one round. A round is
-  /// enqueued before the communicator's next one loads a program: other threads can make these calls one by one, and
-  /// wait for each to end. No communicator waits for another one, so the order of the group's communicators is free.
-  /// Without `runByNccl` declined calls stay as they are. If memory runs out, all communicators fail, since other ranks
-  /// can run the calls.
-  static void run(std::span<Call> calls, const RunByNccl &runByNccl = nullptr);
+  /// What NCCL does for a group. C API: nothing.
+  struct Fallback {
+    virtual ~Fallback() = default;
+    /// The program of a call whose communicator has joined meanwhile, or can't join; nothing: NCCL runs the call.
+    virtual std::optional<uint32_t> choose(const Call &call) = 0;
+    /// Has NCCL run declined calls, in the order of the group. An error: they are lost here, and other ranks have made
+    /// them.
+    virtual core::Outcome run(std::span<Call *const> declined) = 0;
+  };
+
+  /// Has communicators join, has programs loaded, and runs the calls; fills in their outcomes. Returns once all are
+  /// enqueued. Without a fallback all communicators have joined, and declined calls stay as they are.
+  ///
+  /// - The n-th calls of all the thread's ranks of a communicator are one round. A round is enqueued before the
+  ///   communicator's next one loads a program: other threads can make these calls one by one, and wait for each to
+  ///   end.
+  /// - No communicator waits for another one, except where calls share a stream: there all calls on the communicator
+  ///   that comes first in the group precede, as in NCCL's groups.
+  /// - If memory runs out, all communicators fail, since other ranks can run the calls.
+  static void run(std::span<Call> calls, Fallback *fallback = nullptr);
 };
 
 } // namespace gc3::comm

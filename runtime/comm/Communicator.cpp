@@ -12,7 +12,6 @@ namespace gc3::comm {
 using core::Outcome;
 using ncclapi::Result;
 using std::chrono::milliseconds;
-using Clock = std::chrono::steady_clock;
 
 Communicator::Communicator(std::shared_ptr<const Setup> ofUser, ncclapi::Comm parent, const Patience &patience)
     : setup(std::move(ofUser)), cuda(setup->drivers.cuda), nccl(setup->drivers.nccl), parent(parent),
@@ -52,21 +51,17 @@ Result Communicator::queryState(Result &state) {
   return queried;
 }
 
-/// Waits until `isOver`. False: that has taken longer than `limit` allows.
-template <typename IsOver>
-bool Communicator::await(Lock &lock, const Patience &limit, IsOver isOver) {
-  const Clock::time_point begun = Clock::now();
-  if (limit.logAfterMs != 0 && (limit.failAfterMs == 0 || limit.logAfterMs < limit.failAfterMs)) {
-    if (changed.wait_until(lock, begun + milliseconds(limit.logAfterMs), isOver))
-      return true;
-    core::tellOnce("after " + std::to_string(limit.logAfterMs) +
-                   " ms a rank still waits for other ranks of its communicator; is gc3, with the same bundles, on all "
-                   "of them?");
-  }
-  if (limit.failAfterMs != 0)
-    return changed.wait_until(lock, begun + milliseconds(limit.failAfterMs), isOver);
-  changed.wait(lock, isOver);
-  return true;
+/// For what began at `begun` and is still under way: logs that, or fails the communicator. True: it takes too long.
+bool Communicator::checkPatience(Clock::time_point begun, const Patience &limit, const char *waiting,
+                                 const char *late) {
+  const auto isPast = [waited = Clock::now() - begun](uint32_t ms) { return ms != 0 && waited > milliseconds(ms); };
+  const auto after = [](uint32_t ms) { return "after " + std::to_string(ms) + " ms "; };
+  const bool isLate = isPast(limit.failAfterMs);
+  if (isLate)
+    failNow({gc3Timeout, after(limit.failAfterMs) + late});
+  else if (isPast(limit.logAfterMs))
+    core::tellOnce(after(limit.logAfterMs) + waiting);
+  return isLate;
 }
 
 /// Why the communicator takes no calls; a success if it does.
@@ -94,6 +89,7 @@ void Communicator::beginJoin() {
   if (phase != Phase::Unready)
     return;
   advance(Phase::Forming);
+  beganToJoin = Clock::now();
   try {
     executor = std::thread([this] { execute(); });
   } catch (const std::system_error &) {
@@ -101,11 +97,20 @@ void Communicator::beginJoin() {
   }
 }
 
+bool Communicator::isJoining() {
+  std::lock_guard lock(mutex);
+  if (!isSettled())
+    checkPatience(beganToJoin, patience,
+                  "a rank still waits for other ranks of its communicator; is gc3, with the same bundles, on all of "
+                  "them?",
+                  "not all ranks have joined; is gc3, with the same bundles, on all of them?");
+  return !isSettled();
+}
+
 Outcome Communicator::awaitJoin() {
-  Lock lock(mutex);
-  if (!await(lock, patience, [this] { return isSettled(); }))
-    failNow({gc3Timeout, "after " + std::to_string(patience.failAfterMs) +
-                             " ms not all ranks have joined; is gc3, with the same bundles, on all of them?"});
+  while (isJoining())
+    std::this_thread::sleep_for(std::chrono::microseconds(20));
+  std::lock_guard lock(mutex);
   return whyNot();
 }
 
@@ -117,6 +122,11 @@ Outcome Communicator::refusal() const {
 uint64_t Communicator::id() const {
   std::lock_guard lock(mutex);
   return phase == Phase::Ready && whyNccl.ok() ? gpu->communicatorId() : 0;
+}
+
+bool Communicator::isTogetherWith(const Communicator &other) const {
+  std::lock_guard lock(mutex);
+  return phase == Phase::Ready && whyNccl.ok() && gpu->isTogetherWith(other.child);
 }
 
 std::shared_ptr<ProgramTable> Communicator::programs() const {
@@ -156,11 +166,9 @@ void Communicator::beginLoad(uint32_t program, const Outcome &soFar) {
 
 bool Communicator::isLoading() {
   std::lock_guard lock(mutex);
-  const uint32_t limit = setup->options.timeoutMs;
-  if (request && Clock::now() - request->begun > milliseconds(setup->options.joiningMs))
-    core::tellOnce("a rank still waits for other ranks to load a program");
-  if (request && limit != 0 && Clock::now() - request->begun > milliseconds(limit))
-    failNow({gc3Timeout, "after " + std::to_string(limit) + " ms not all ranks have loaded the program"});
+  if (request)
+    checkPatience(request->begun, {setup->options.joiningMs, setup->options.timeoutMs},
+                  "a rank still waits for other ranks to load a program", "not all ranks have loaded the program");
   return request && phase == Phase::Ready;
 }
 
@@ -189,15 +197,13 @@ Outcome Communicator::awaitParent() {
   Lock lock(mutex);
   for (;;) {
     Result state = Result::Success;
-    if (phase == Phase::Aborted)
+    if (isAborted())
       return error;
     if (nccl.CommGetAsyncError(parent, &state) != Result::Success || state != Result::InProgress)
       return {};
-    if (patience.failAfterMs != 0 && Clock::now() - begun > milliseconds(patience.failAfterMs)) {
-      failNow({gc3Timeout, "after " + std::to_string(patience.failAfterMs) +
-                               " ms NCCL has not enqueued what precedes a call; calls after it are lost"});
+    if (checkPatience(begun, {0, patience.failAfterMs}, "",
+                      "NCCL has not enqueued what precedes a call; calls after it are lost"))
       return error;
-    }
     changed.wait_for(lock, std::chrono::microseconds(100));
   }
 }
@@ -220,7 +226,7 @@ void Communicator::failNow(const Outcome &why) {
 
 bool Communicator::finalize(bool waits) {
   Lock lock(mutex);
-  if (phase == Phase::Aborted || phase == Phase::Releasing || phase == Phase::Closed)
+  if (isAborted())
     return true; // before this call
   changed.wait(lock, [this] { return isSettled(); });
   if (phase == Phase::Unready)

@@ -38,6 +38,10 @@ public:
   struct Status {
     Phase phase;
     core::Outcome error;
+    /// Also once everything is released.
+    bool isAborted() const {
+      return phase == Phase::Aborted || phase == Phase::Releasing || (phase == Phase::Closed && !error.ok());
+    }
   };
   Status status() const;
   /// NCCL's state of the application's communicator or, if that is a success, this communicator's. One thread at a time
@@ -46,6 +50,8 @@ public:
 
   /// Has the executor form the child and join, unless that has begun. Does not wait.
   void beginJoin();
+  /// True while that is under way. Past the deadline the communicator fails.
+  bool isJoining();
   /// Waits until the communicator has joined. An error: the communicator fails, or is aborted.
   core::Outcome awaitJoin();
   /// Once joined: why NCCL runs all calls; a success if programs run.
@@ -55,6 +61,9 @@ public:
   int ranks() const { return identity.ranks; }
   /// Once joined without a refusal: the same for all ranks, and for no other communicator.
   uint64_t id() const;
+  /// True if both have joined, or can still join, as ranks of one communicator in this process; false if that is not
+  /// known.
+  bool isTogetherWith(const Communicator &other) const;
 
   /// Once joined without a refusal.
   std::shared_ptr<ProgramTable> programs() const;
@@ -62,7 +71,7 @@ public:
   // A call, in this order:
   /// Waits for its turn, and keeps the communicator from closing until leave(). An error: calls fail.
   core::Outcome enter();
-  core::Result<uint64_t> findCapture(cuda::Stream stream) const { return gpu->findCapture(stream); }
+  core::Result<uint64_t> findCapture(cuda::Stream stream) const { return cuda::findCapture(cuda, stream); }
   /// Has the executor load a program, if it is not loaded or refused; `soFar` as in GpuRank::load. Does not wait.
   void beginLoad(uint32_t program, const core::Outcome &soFar);
   /// True while that is under way. Past the deadline the communicator fails.
@@ -105,14 +114,15 @@ private:
     core::Outcome refusal;
   };
   using Lock = std::unique_lock<std::mutex>;
+  using Clock = std::chrono::steady_clock;
 
   // With the mutex held:
   bool advance(Phase to);
   void failNow(const core::Outcome &why);
   void abortNow();
-  template <typename IsOver>
-  bool await(Lock &lock, const Patience &limit, IsOver isOver);
+  bool checkPatience(Clock::time_point begun, const Patience &limit, const char *waiting, const char *late);
   core::Outcome whyNot() const;
+  bool isAborted() const { return Status{phase, error}.isAborted(); }
   bool isSettled() const { return phase != Phase::Forming && phase != Phase::Joining; }
 
   // On the executor thread:
@@ -143,6 +153,7 @@ private:
       mutex; ///< guards what follows; not held during calls of CUDA or NCCL, except queries of the parent
   std::condition_variable changed;
   Phase phase = Phase::Unready;
+  Clock::time_point beganToJoin;
   core::Outcome error;   ///< the first
   core::Outcome whyNccl; ///< why NCCL runs all calls, though the communicator is well
   std::shared_ptr<ProgramTable> table;
@@ -150,7 +161,7 @@ private:
   struct LoadRequest {
     uint32_t program;
     core::Outcome soFar;
-    std::chrono::steady_clock::time_point begun;
+    Clock::time_point begun;
   };
   std::optional<LoadRequest> request; ///< until the executor has loaded the program
   uint32_t callers = 0;               ///< in enter(), or between enter() and leave()

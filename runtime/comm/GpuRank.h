@@ -12,6 +12,7 @@
 #include "comm/Window.h"
 #include "cuda/Recorder.h"
 
+#include <algorithm>
 #include <optional>
 
 namespace gc3::comm {
@@ -59,6 +60,10 @@ public:
   Joined join(const Identity &identity);
   /// After join(): the same on all ranks of a communicator, and on no other.
   uint64_t communicatorId() const { return id; }
+  /// After join() without a refusal: true if `other` is the child of a rank of the same communicator in this process.
+  bool isTogetherWith(const ChildCommunicator &other) const {
+    return std::find(inProcess.begin(), inProcess.end(), reinterpret_cast<uint64_t>(&other)) != inProcess.end();
+  }
   /// After join() without a refusal.
   std::shared_ptr<ProgramTable> programs() const { return table; }
 
@@ -74,7 +79,6 @@ public:
   core::Outcome plan(const cuda::GpuProgram &program, const core::Request &request, uint64_t capture,
                      cuda::Runner::Plan &plan);
   core::Outcome enqueue(cuda::Runner::Plan &plan, cuda::Stream stream);
-  core::Result<uint64_t> findCapture(cuda::Stream stream) const { return runner.findCapture(stream); }
 
   /// Looks for kernels that failed, or run longer than the timeout and so are stopped.
   core::Outcome watch() { return runner.watch(cuda::Watchdog::Clock::now()); }
@@ -142,6 +146,7 @@ private:
   ChildCommunicator &child;
   Identity self;
   uint64_t id = 0;
+  std::vector<uint64_t> inProcess; ///< the addresses of the communicator's ranks in this process
   ncclapi::Team team{};
   std::shared_ptr<ProgramTable> table;
   cuda::Runner runner;

@@ -90,6 +90,9 @@ Outcome GpuRank::describe(RankInfo &own) {
   own.firstPeer = team.stride == 1 ? firstOfTeam() : self.rank;
   own.peerEnd = team.stride == 1 ? own.firstPeer + team.ranks : self.rank + 1;
   own.host = thisHost();
+  static const uint64_t process = newNonce();
+  own.process = process;
+  own.object = reinterpret_cast<uint64_t>(&child);
   own.joined = trace::wallClock();
   own.nonce = newNonce();
   if (Outcome outcome = cuda::outcomeOf(cuda, cuda.busId(own.busId, sizeof own.busId, self.device),
@@ -189,6 +192,9 @@ void GpuRank::beginTrace(std::span<const RankInfo> infos) {
 
 void GpuRank::adopt(std::span<const RankInfo> infos) {
   id = infos[0].nonce;
+  for (const RankInfo &each : infos)
+    if (each.process == infos[rank()].process)
+      inProcess.push_back(each.object);
   pool = std::make_unique<plan::ConnectionPool>(table->teams());
   logRefused(*table, rank());
   beginTrace(infos);

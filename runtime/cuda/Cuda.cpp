@@ -9,4 +9,12 @@ core::Outcome outcomeOf(const Cuda &cuda, Result result, const std::string &doin
   return {gc3UnhandledCudaError, doing + ": " + cuda.describe(result) + " (CUDA error " + std::to_string(result) + ")"};
 }
 
+core::Result<uint64_t> findCapture(const Cuda &cuda, Stream stream) {
+  uint64_t capture = 0;
+  if (core::Outcome outcome = outcomeOf(cuda, cuda.capture(&capture, stream), "asking whether the stream is captured");
+      !outcome.ok())
+    return outcome;
+  return capture;
+}
+
 } // namespace gc3::cuda

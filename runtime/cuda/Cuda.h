@@ -93,4 +93,7 @@ const Cuda *linkedCuda();
 /// gc3UnhandledCudaError with what was being done and what CUDA says, or success.
 core::Outcome outcomeOf(const Cuda &cuda, Result result, const std::string &doing);
 
+/// The id of the capture that a stream is a part of; 0: none.
+core::Result<uint64_t> findCapture(const Cuda &cuda, Stream stream);
+
 } // namespace gc3::cuda

@@ -126,7 +126,7 @@ Outcome LoopbackWorld::put(std::span<const Request> requests, Stream stream) {
   const OnDevice device(cuda, runner.room().device);
   if (!device.outcome().ok())
     return device.outcome();
-  const core::Result<uint64_t> found = runner.findCapture(stream);
+  const core::Result<uint64_t> found = findCapture(cuda, stream);
   if (!found.ok())
     return found.outcome();
   const uint64_t capture = *found;

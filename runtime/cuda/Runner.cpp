@@ -48,14 +48,6 @@ const GpuProgram &Runner::add(std::unique_ptr<GpuProgram> program) {
   return *programs.back();
 }
 
-core::Result<uint64_t> Runner::findCapture(Stream stream) const {
-  uint64_t capture = 0;
-  Outcome outcome = outcomeOf(cuda, cuda.capture(&capture, stream), "asking whether the stream is captured");
-  if (!outcome.ok())
-    return outcome;
-  return capture;
-}
-
 Outcome Runner::plan(const GpuProgram &program, std::span<const Request> requests, uint64_t capture, Plan &plan) {
   if (capture == failedCapture)
     return {gc3InvalidUsage, "the capture of the stream has failed"};

@@ -44,7 +44,6 @@ public:
     Launch launch{};
     uint64_t capture = 0; ///< that it is a part of; 0: none
   };
-  core::Result<uint64_t> findCapture(Stream stream) const;
   /// A call with one valid request for each of the program's ranks here, all alike.
   core::Outcome plan(const GpuProgram &program, std::span<const core::Request> requests, uint64_t capture, Plan &plan);
   /// Behind the last call, whatever stream that was on, or is replayed on.

@@ -27,23 +27,46 @@ Result report(const comm::CallGroup::Call &call) {
   return resultOf(call.outcome);
 }
 
-/// Has NCCL run calls in a group of their own, and waits until NCCL has enqueued them.
-Outcome forwardTogether(const std::vector<const CollectiveCall *> &calls,
-                        const std::vector<std::shared_ptr<Communicator>> &communicators) {
-  Result result = callInstalled<Function::GroupStart>();
-  if (isError(result))
-    return outcomeOf(result, "opening a group");
-  for (const CollectiveCall *call : calls)
-    if (const Result forwarded = forward(*call); isError(forwarded) && !isError(result))
-      result = forwarded;
-  const Result ended = callInstalled<Function::GroupEnd>();
-  if (isError(result) || isError(ended))
-    return outcomeOf(isError(result) ? result : ended, "a call that NCCL runs");
-  for (const std::shared_ptr<Communicator> &each : communicators)
-    if (Outcome outcome = each->awaitParent(); !outcome.ok())
-      return outcome;
-  return {};
-}
+/// What NCCL does for the deferred calls of a group.
+class ByNccl final : public comm::CallGroup::Fallback {
+public:
+  using Call = comm::CallGroup::Call;
+  /// `made` are the application's calls, `calls` those of the group, in the same order.
+  ByNccl(std::span<const CollectiveCall *const> made, std::span<const Call> calls) : made(made), calls(calls) {}
+
+  std::optional<uint32_t> choose(const Call &call) override {
+    return Interposer::ofProcess().decide(*call.comm, ofApplication(call));
+  }
+  /// In a group of their own if they are several. Waits until NCCL has enqueued them.
+  Outcome run(std::span<Call *const> declined) override {
+    const Result result = declined.size() == 1 ? forward(ofApplication(*declined.front())) : forwardTogether(declined);
+    if (isError(result))
+      return outcomeOf(result, "a call that NCCL runs");
+    for (const Call *call : declined)
+      if (result == Result::InProgress)
+        if (Outcome outcome = call->comm->awaitParent(); !outcome.ok())
+          return outcome;
+    return {};
+  }
+
+private:
+  Result forwardTogether(std::span<Call *const> declined) const {
+    Result first = callInstalled<Function::GroupStart>();
+    if (isError(first))
+      return first;
+    for (const Call *call : declined)
+      if (const Result forwarded = forward(ofApplication(*call)); isError(forwarded) && !isError(first))
+        first = forwarded;
+    const Result ended = callInstalled<Function::GroupEnd>();
+    return isError(first) ? first : ended;
+  }
+  const CollectiveCall &ofApplication(const Call &call) const {
+    return *made[static_cast<size_t>(&call - calls.data())];
+  }
+
+  const std::span<const CollectiveCall *const> made;
+  const std::span<const Call> calls;
+};
 
 } // namespace
 
@@ -84,15 +107,14 @@ Result Group::simulateEnd(SimInfo *info) {
 
 Result Group::call(const CollectiveCall &call, std::shared_ptr<Communicator> communicator) {
   Deferred made{call, std::move(communicator)};
-  const comm::Phase phase = made.communicator->status().phase;
-  const bool hasJoined = phase > comm::Phase::Joining;
-  if (hasJoined) {
-    made.program = Interposer::ofProcess().decide(*made.communicator, call).program;
-    made.isDecided = true;
-  }
-  if (isOpen() && hasJoined && !made.program) {
-    forwardedTo.push_back(std::move(made.communicator));
-    return shim::forward(call);
+  const Communicator::Status status = made.communicator->status();
+  if (status.phase > comm::Phase::Joining && status.error.ok()) {
+    made.program = Interposer::ofProcess().decide(*made.communicator, call);
+    if (!made.program) {
+      if (isOpen())
+        forwardedTo.push_back(std::move(made.communicator));
+      return shim::forward(call);
+    }
   }
   if (isOpen()) {
     deferred.push_back(std::move(made));
@@ -100,84 +122,19 @@ Result Group::call(const CollectiveCall &call, std::shared_ptr<Communicator> com
   }
   Group single; // without a group of NCCL's around it
   single.deferred.push_back(std::move(made));
-  single.joinAndDecide();
-  return single.deferred.empty()           ? Result::InvalidUsage
-         : single.deferred.front().program ? single.runPrograms()
-                                           : shim::forward(call);
+  return single.runDeferred();
 }
 
 /// NCCL's part of the group comes first on all ranks, also where its communicators do not block.
 Result Group::finish(Result ofNccl) {
-  joinAndDecide();
-  Outcome late;
   if (ofNccl == Result::InProgress && !deferred.empty())
-    late = awaitNccl();
-  const Result forwarded = late.ok() ? forwardUnserved() : resultOf(late);
-  if (forwarded == Result::InProgress && !deferred.empty())
-    late = awaitNccl();
-  if (!late.ok()) {
-    failAll({gc3Timeout, "its last group was lost here, as NCCL's part of it came too late"});
-    return resultOf(late);
-  }
-  const Result ran = runPrograms();
-  for (const Result result : {ran, failure, forwarded})
-    if (isError(result))
-      return result;
-  return forwarded == Result::Success ? ofNccl : forwarded;
-}
-
-/// After NCCL's part, which can include set-up calls on the same communicators.
-void Group::joinAndDecide() {
-  std::vector<std::shared_ptr<Communicator>> joining, captured; // each once
-  const auto add = [](auto &list, const auto &communicator) {
-    if (std::find(list.begin(), list.end(), communicator) == list.end())
-      list.push_back(communicator);
-  };
-  for (const Deferred &each : deferred)
-    if (!each.isDecided)
-      add(Interposer::ofProcess().isCaptured(each.call.stream) ? captured : joining, each.communicator);
-  std::erase_if(joining,
-                [&](const auto &each) { return std::find(captured.begin(), captured.end(), each) != captured.end(); });
-  comm::joinAll(joining);
-  const size_t before = deferred.size();
-  for (const auto &each : joining)
-    decide(each, false);
-  for (const auto &each : captured)
-    decide(each, true);
-  if (deferred.size() != before) // another thread has aborted them
-    failure = Result::InvalidUsage;
-}
-
-/// Nothing can be created while a stream is captured: NCCL runs the calls until another one has been made.
-void Group::decide(const std::shared_ptr<Communicator> &communicator, bool isCaptured) {
-  Interposer &interposer = Interposer::ofProcess();
-  const bool isAborted = communicator->status().phase == comm::Phase::Aborted;
-  std::erase_if(deferred, [&](Deferred &each) {
-    if (each.communicator != communicator || each.isDecided)
-      return false;
-    each.isDecided = true;
-    if (isCaptured)
-      Interposer::logNccl(*communicator, each.call, "captured before another call has been made");
-    else
-      each.program = interposer.decide(*communicator, each.call).program;
-    return isAborted;
-  });
-}
-
-/// In a group of their own, after NCCL's part of this one.
-Result Group::forwardUnserved() {
-  const auto isUnserved = [](const Deferred &each) { return !each.program; };
-  if (std::none_of(deferred.begin(), deferred.end(), isUnserved))
-    return Result::Success;
-  if (const Result opened = callInstalled<Function::GroupStart>(); opened != Result::Success) {
-    std::erase_if(deferred, isUnserved);
-    return opened;
-  }
-  for (const Deferred &each : deferred)
-    if (isUnserved(each))
-      forwardedTo.push_back(each.communicator);
-  forward(isUnserved);
-  return callInstalled<Function::GroupEnd>();
+    if (const Outcome late = awaitNccl(); !late.ok()) {
+      for (const Deferred &each : deferred) // other ranks can run the calls
+        each.communicator->fail({gc3Timeout, "its last group was lost here, as NCCL's part of it came too late"});
+      return resultOf(late);
+    }
+  const Result ran = runDeferred();
+  return isError(ran) ? ran : isError(failure) ? failure : ofNccl;
 }
 
 Outcome Group::awaitNccl() const {
@@ -194,33 +151,15 @@ Outcome Group::awaitNccl() const {
   return {};
 }
 
-/// Other ranks can run the calls.
-void Group::failAll(const Outcome &why) const {
-  for (const Deferred &each : deferred)
-    if (each.program)
-      each.communicator->fail(why);
-}
-
-Result Group::runPrograms() const {
+Result Group::runDeferred() const {
   std::vector<comm::CallGroup::Call> calls;
   std::vector<const CollectiveCall *> made; // by the application, for each of these
-  for (const Deferred &each : deferred)
-    if (each.program) {
-      calls.push_back({each.communicator, *each.program, requestOf(each.call), {}});
-      made.push_back(&each.call);
-    }
-  if (calls.empty())
-    return Result::Success;
-  const auto runByNccl = [&](std::span<comm::CallGroup::Call *const> declined) {
-    std::vector<const CollectiveCall *> forNccl;
-    std::vector<std::shared_ptr<Communicator>> communicators;
-    for (const comm::CallGroup::Call *each : declined) {
-      forNccl.push_back(made[static_cast<size_t>(each - calls.data())]);
-      communicators.push_back(each->comm);
-    }
-    return forwardTogether(forNccl, communicators);
-  };
-  comm::CallGroup::run(calls, runByNccl);
+  for (const Deferred &each : deferred) {
+    calls.push_back({each.communicator, requestOf(each.call), each.program, {}});
+    made.push_back(&each.call);
+  }
+  ByNccl byNccl(made, calls);
+  comm::CallGroup::run(calls, &byNccl);
   Result first = Result::Success;
   for (const comm::CallGroup::Call &each : calls)
     if (const Result result = report(each); first == Result::Success)

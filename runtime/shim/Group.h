@@ -18,7 +18,7 @@ public:
   bool isOpen() const { return depth != 0; }
 
   Result start();
-  /// At the outermost end: NCCL's part, then communicators join, then the deferred calls run. Returns the first error.
+  /// At the outermost end: NCCL's part, then the deferred calls, for which communicators join. Returns the first error.
   /// If NCCL's part fails, no deferred call runs.
   Result end();
   /// NCCL's estimate of the group, for which NCCL gets the deferred calls as well. Nothing runs.
@@ -40,8 +40,7 @@ private:
   struct Deferred {
     CollectiveCall call;
     std::shared_ptr<Communicator> communicator;
-    bool isDecided = false;
-    std::optional<uint32_t> program{}; ///< once decided; nothing: NCCL runs it
+    std::optional<uint32_t> program{}; ///< nothing: not decided yet, as the communicator has not joined
   };
   struct Operation {
     RedOp op;
@@ -49,12 +48,8 @@ private:
   };
 
   Result finish(Result ofNccl);
-  void joinAndDecide();
-  void decide(const std::shared_ptr<Communicator> &communicator, bool isCaptured);
-  Result forwardUnserved();
   core::Outcome awaitNccl() const;
-  void failAll(const core::Outcome &why) const;
-  Result runPrograms() const;
+  Result runDeferred() const;
   template <typename Which>
   void forward(Which which);
   template <typename Which>

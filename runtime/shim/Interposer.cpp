@@ -89,11 +89,6 @@ std::shared_ptr<Communicator> Interposer::findOrAdd(Comm comm) {
   });
 }
 
-void Interposer::logNccl(const Communicator &communicator, const CollectiveCall &call, const std::string &why) {
-  if (core::informs() && communicator.ranks() > 0)
-    core::tell(logHead(communicator, call) + ": NCCL: " + why);
-}
-
 /// The program's name, for the log.
 static std::string nameOf(const comm::ProgramTable &programs, uint32_t program) {
   const auto &info = programs.entry(program).loaded->program->info();
@@ -101,41 +96,40 @@ static std::string nameOf(const comm::ProgramTable &programs, uint32_t program) 
   return info.name()->str() + (isListed ? ", as GC3_PROGRAM has it" : "");
 }
 
-Decision Interposer::decide(Communicator &communicator, const CollectiveCall &call) const {
-  const auto byNccl = [&](const std::string &why) {
-    logNccl(communicator, call, why);
-    return Decision{};
-  };
-  const std::shared_ptr<comm::ProgramTable> programs = communicator.programs();
-  if (!programs) {
-    const comm::Communicator::Status status = communicator.status();
-    if (status.phase == comm::Phase::Failed)
-      return {0}; // other ranks can run programs, so NCCL can't take over: entering the call returns the error
-    return byNccl(status.error.ok() ? communicator.refusal().text : status.error.text);
+/// Why NCCL runs all calls on a communicator; empty if programs can run some.
+static std::string whyAlwaysNccl(const Communicator &communicator) {
+  switch (communicator.status().phase) {
+  case comm::Phase::Unready: return "captured before another call has been made"; // nothing can be created meanwhile
+  case comm::Phase::Ready: return communicator.refusal().text;
+  default: return "the communicator was finalized";
   }
-  if (const comm::Phase phase = communicator.status().phase;
-      phase != comm::Phase::Ready && phase != comm::Phase::Failed)
-    return byNccl(communicator.status().error.text);
-  if (const std::string_view never = whyNever(call, communicator.ranks()); !never.empty())
-    return byNccl(std::string(never));
-  const core::Request request = requestOf(call);
-  const core::Result<uint32_t> program = programs->choose(request);
-  if (program.outcome().code == gc3NoProgram)
-    return byNccl(programs->choice().lists(request.name) ? "GC3_PROGRAM has no program for it" : "no program for it");
-  if (!program.ok())
-    return byNccl(program.outcome().text);
-  Outcome refusal;
-  communicator.loaded(*program, refusal);
-  if (!refusal.ok())
-    return byNccl(refusal.text);
-  if (core::informs())
-    core::tell(logHead(communicator, call) + ": " + nameOf(*programs, *program));
-  return {*program};
 }
 
-bool Interposer::isCaptured(Stream stream) const {
-  uint64_t capture = 0;
-  return setup->drivers.cuda.capture(&capture, reinterpret_cast<cuda::Stream>(stream)) == 0 && capture != 0;
+static core::Result<uint32_t> choose(const Communicator &communicator, const CollectiveCall &call) {
+  if (const std::string why = whyAlwaysNccl(communicator); !why.empty())
+    return Outcome{gc3NoProgram, why};
+  if (const std::string_view never = whyNever(call, communicator.ranks()); !never.empty())
+    return Outcome{gc3NoProgram, std::string(never)};
+  const std::shared_ptr<comm::ProgramTable> programs = communicator.programs();
+  const core::Request request = requestOf(call);
+  core::Result<uint32_t> program = programs->choose(request);
+  if (program.outcome().code == gc3NoProgram)
+    return Outcome{gc3NoProgram,
+                   programs->choice().lists(request.name) ? "GC3_PROGRAM has no program for it" : "no program for it"};
+  Outcome refusal;
+  if (program.ok())
+    communicator.loaded(*program, refusal);
+  if (!refusal.ok())
+    return refusal;
+  return program;
+}
+
+std::optional<uint32_t> Interposer::decide(Communicator &communicator, const CollectiveCall &call) {
+  const core::Result<uint32_t> program = choose(communicator, call);
+  if (core::informs() && communicator.ranks() > 0)
+    core::tell(logHead(communicator, call) + ": " +
+               (program.ok() ? nameOf(*communicator.programs(), *program) : "NCCL: " + program.outcome().text));
+  return program.ok() ? std::optional(*program) : std::nullopt;
 }
 
 void Interposer::note(Comm comm, RedOp op, std::optional<core::PreMulSum> created) {

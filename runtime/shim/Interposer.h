@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the library between the application and NCCL keeps in a process: its settings, and the operations that the
 // application has created. Communicators are in the registry (comm/Registry.h), with NCCL's handles; each is added by
-// the first collective call on its handle, which all ranks make. Thread-safe.
+// the first collective call on its handle, which all ranks make, or by a query of its state. Thread-safe.
 #pragma once
 
 #include "comm/Registry.h"
@@ -13,11 +13,6 @@ namespace gc3::shim {
 
 using comm::Communicator;
 
-/// Whether a program runs a call.
-struct Decision {
-  std::optional<uint32_t> program; ///< its number in the communicator's table; nothing: NCCL runs the call
-};
-
 class Interposer {
 public:
   /// Reads the environment with the first call of the process. Never destroyed, since threads can call at its end.
@@ -26,18 +21,14 @@ public:
   /// False if NCCL runs all calls of the process. There are no communicators then.
   bool isActive() const { return setup != nullptr; }
 
-  /// Null if no collective call has been made on the handle.
+  /// Null if no collective call or query of the state has been made on the handle.
   std::shared_ptr<Communicator> find(Comm comm) const;
-  /// For a collective call. Null if NCCL runs all calls.
+  /// For a collective call, or a query of the state. Null if NCCL runs all calls.
   std::shared_ptr<Communicator> findOrAdd(Comm comm);
 
-  /// Whether a program runs a call, which is logged if the user wants that. Depends only on what is the same on all
-  /// ranks. The communicator has joined, or failed.
-  Decision decide(Communicator &communicator, const CollectiveCall &call) const;
-  /// Logs that NCCL runs a call for a reason that is no decision.
-  static void logNccl(const Communicator &communicator, const CollectiveCall &call, const std::string &why);
-  /// True if the stream is captured. False if that can't be queried.
-  bool isCaptured(Stream stream) const;
+  /// The program in the communicator's table that runs a call, which is logged if the user wants that; nothing: NCCL
+  /// runs the call. Depends only on what is the same on all ranks. The communicator has no error.
+  static std::optional<uint32_t> decide(Communicator &communicator, const CollectiveCall &call);
 
   /// Notes what the application has created on a communicator, or with nothing, that it has destroyed that.
   void note(Comm comm, RedOp op, std::optional<core::PreMulSum> created);

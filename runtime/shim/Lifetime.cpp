@@ -51,18 +51,20 @@ Result ncclCommShrink(Comm parent, int *excluded, int excludedCount, Comm *child
   });
 }
 
-/// A communicator that blocks has ended all calls when this returns.
+/// A communicator that blocks has ended all calls when this returns. Returns the error of those that failed.
 Result ncclCommFinalize(Comm comm) {
   if (isInside())
     return callInstalled<Function::CommFinalize>(comm);
   return guarded([&] {
+    const std::shared_ptr<Communicator> communicator = Interposer::ofProcess().find(comm);
+    const bool wasAborted = communicator && communicator->status().isAborted();
     if (!finalize(comm, false))
       return Result::InvalidUsage;
     const Result result = callInstalled<Function::CommFinalize>(comm);
-    if (result == Result::Success)
-      if (const std::shared_ptr<Communicator> communicator = Interposer::ofProcess().find(comm))
-        communicator->finalize(true);
-    return result;
+    if (result != Result::Success || !communicator || wasAborted)
+      return result;
+    communicator->finalize(true);
+    return resultOf(communicator->status().error);
   });
 }
 

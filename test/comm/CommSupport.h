@@ -63,6 +63,14 @@ inline void endAll(std::vector<std::shared_ptr<comm::Communicator>> &ranks) {
   comm::Registry::ofProcess().sweep();
 }
 
+/// Has all ranks join, and waits for them.
+inline void joinAll(const std::vector<std::shared_ptr<comm::Communicator>> &ranks) {
+  for (const auto &rank : ranks)
+    rank->beginJoin();
+  for (const auto &rank : ranks)
+    rank->awaitJoin();
+}
+
 /// Has ranks join, each with its setup, and ends them. By rank: why it can't run programs; a success if it can.
 inline std::vector<core::Outcome> joinedTo(const std::vector<ncclapi::Comm> &comms,
                                            const std::vector<std::shared_ptr<comm::Setup>> &setups) {
@@ -71,7 +79,7 @@ inline std::vector<core::Outcome> joinedTo(const std::vector<ncclapi::Comm> &com
     ranks.push_back(std::make_shared<comm::Communicator>(setups[rank], comms[rank], comm::Patience{0, 60'000}));
     comm::Registry::ofProcess().add(ranks.back());
   }
-  comm::joinAll(ranks);
+  joinAll(ranks);
   std::vector<core::Outcome> outcomes;
   for (const auto &rank : ranks) {
     const core::Outcome error = rank->status().error;
@@ -119,7 +127,7 @@ public:
       ranks.push_back(std::make_shared<comm::Communicator>(setupOf(nccl, {file}, options), handle, patience));
       comm::Registry::ofProcess().add(ranks.back());
     }
-    comm::joinAll(ranks);
+    joinAll(ranks);
   }
   ~CommWorld() {
     endAll(ranks);
@@ -152,7 +160,7 @@ public:
 
   /// A rank's part of a call.
   comm::CallGroup::Call part(size_t rank, const core::Request &request) {
-    comm::CallGroup::Call call{ranks[rank], 0, request, {}};
+    comm::CallGroup::Call call{ranks[rank], request, 0, {}};
     call.request.stream = streams[rank];
     const core::Result<uint32_t> chosen = ranks[rank]->programs()->choose(request);
     call.outcome = chosen.outcome();

@@ -71,7 +71,7 @@ private:
     if (const core::Outcome refusal = own.refusal(); !refusal.ok())
       return "left to NCCL: " + tell(refusal);
     for (int i = 0; i < 2; ++i) {
-      comm::CallGroup::Call call{ranks[rank], 0, {}, {}};
+      comm::CallGroup::Call call{ranks[rank], {}, 0, {}};
       call.request.name = "allreduce";
       call.request.send = call.request.recv = buffers[rank];
       call.request.count = count;

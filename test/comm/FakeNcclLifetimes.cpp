@@ -10,6 +10,16 @@ namespace {
 
 using Member = FakeNccl::Member;
 
+/// Completes what other ranks do not delay, as NCCL does, and gives up the rest.
+void end(Member &member, const Operation &operation) {
+  Result result = Result::InternalError;
+  if (operation.isDone())
+    result = operation.finish();
+  else
+    operation.withdraw();
+  member.error = isError(result) ? result : member.error;
+}
+
 /// What does not block is done when the state of the communicator is queried.
 void advance(Member &member) {
   state().cuda.advance();
@@ -19,18 +29,13 @@ void advance(Member &member) {
       return;
     const Operation operation = std::move(member.pending.front());
     member.pending.pop_front();
-    Result result = Result::InternalError;
-    if (operation.isDone())
-      result = operation.finish();
-    else
-      operation.withdraw();
-    member.error = isError(result) ? result : member.error;
+    end(member, operation);
   }
 }
 
-void withdrawAll(Member &member) {
+void endPending(Member &member) {
   for (const Operation &operation : std::exchange(member.pending, {}))
-    operation.withdraw();
+    end(member, operation);
 }
 
 /// Two threads that find the same operation done free it twice.
@@ -83,7 +88,7 @@ void expectNothingLeft(const char *name, Member &member) {
 void leave(Member &member) {
   member.isFreed = true; // for calls from now on
   member.world->left.insert(member.rank);
-  withdrawAll(member);
+  endPending(member);
   Monitor::change();
 }
 
@@ -148,6 +153,7 @@ Result commRevoke(By by, Comm comm, int flags) {
     Monitor::fail("CommRevoke with flags");
   Member &member = call.member();
   member.isRevoked = true;
+  endPending(member);
   state().fake.revoked.push_back(comm);
   Monitor::change();
   awaitUnconditionally("NCCL CommRevoke",

@@ -48,7 +48,7 @@ TEST(CommErrors, OtherVersions) {
   all[1].infoBytes += 8;
   EXPECT_EQ(comm::otherVersion(all), "rank 1 has another build of gc3 than rank 0");
   all[1] = all[0];
-  all[2].layout = 7;
+  ++all[2].layout;
   EXPECT_EQ(comm::otherVersion(all), "rank 2 has another build of gc3 than rank 0");
   all[0].version = 100;
   all[1].version = 20103;

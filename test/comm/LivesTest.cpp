@@ -118,7 +118,7 @@ TEST_F(CommLives, ACommunicatorThatNcclCannotSplitIsLeftToNccl) {
 TEST_F(CommLives, ARefusedChildIsDestroyedAtOnce) {
   make(endless, true);
   setups[1]->problem = {gc3NotABundle, "no file"};
-  comm::joinAll(ranks);
+  joinAll(ranks);
   awaitThat([this] { return nccl.children().empty(); });
   EXPECT_EQ(ranks[0]->status().phase, Phase::Ready);
   endAll(ranks);
@@ -390,19 +390,23 @@ TEST_F(CommLives, CallsThatNcclDropsFailTheCommunicator) {
   CommWorld world(fake, nccl, {ringAllReduce(2, true)});
   const Trial wanted = world.trial(0, {.count = 5});
   Loopback::Buffers buffers(fake, wanted);
-  core::Outcome ofNccl;
+  struct : CallGroup::Fallback {
+    core::Outcome outcome;
+    std::optional<uint32_t> choose(const CallGroup::Call &) override { return std::nullopt; }
+    core::Outcome run(std::span<CallGroup::Call *const> declined) override {
+      EXPECT_EQ(declined.size(), 2u);
+      return outcome;
+    }
+  } ofNccl;
   const auto callBoth = [&] {
     std::vector<CallGroup::Call> calls{world.part(0, buffers.requests[0]), world.part(1, buffers.requests[1])};
-    CallGroup::run(calls, [&](std::span<CallGroup::Call *const> declined) {
-      EXPECT_EQ(declined.size(), 2u);
-      return ofNccl;
-    });
-    EXPECT_EQ(calls[0].outcome.text, ofNccl.text);
+    CallGroup::run(calls, &ofNccl);
+    EXPECT_EQ(calls[0].outcome.text, ofNccl.outcome.text);
   };
   fake.captured = true;
   callBoth();
   EXPECT_EQ(world.ranks[1]->status().error.text, "");
-  ofNccl = {gc3Timeout, "late"};
+  ofNccl.outcome = {gc3Timeout, "late"};
   callBoth();
   fake.captured = false;
   EXPECT_EQ(world.ranks[1]->status().error.text, "a call that NCCL runs came too late");

@@ -86,7 +86,8 @@ bool FakeCuda::failsOn(int device, const std::string &name) {
     const Monitor::Unlocked unlocked;
     hook(device, name, index);
   }
-  return countGlobally(name, failing && failing->device == device && failing->index == index);
+  return countGlobally(name, (failing && failing->device == device && failing->index == index) ||
+                                 (failFunction && (*failFunction)(name, device)));
 }
 
 bool FakeCuda::failsPoll(int device, const std::string &name) {
@@ -97,7 +98,8 @@ bool FakeCuda::failsPoll(int device, const std::string &name) {
     hook(device, name, index);
   }
   return countGlobally(name,
-                       failPoll && failPoll->device == device && failPoll->name == name && failPoll->index == index);
+                       (failPoll && failPoll->device == device && failPoll->name == name && failPoll->index == index) ||
+                           (failFunction && (*failFunction)(name, device)));
 }
 
 std::vector<std::string> FakeCuda::callsOf(int device) const {

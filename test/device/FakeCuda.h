@@ -91,6 +91,15 @@ public:
   };
   std::optional<Failing> failing;
   std::optional<FailingPoll> failPoll;
+  /// All calls of a function fail, on one device or with -1 on all.
+  struct FailingFunction {
+    std::string name;
+    int device;
+    bool operator()(const std::string &called, int on) const {
+      return called == name && (device == -1 || device == on);
+    }
+  };
+  std::optional<FailingFunction> failFunction;
   /// Runs before each counted call and each poll, on its thread, without the monitor. Each call runs a copy, so the
   /// hook must capture its state by reference.
   std::function<void(int device, const std::string &name, uint64_t index)> onCall;

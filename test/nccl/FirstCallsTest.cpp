@@ -184,7 +184,7 @@ TEST_F(FirstCalls, WaitForRanksThatAreLate) {
 
 TEST_F(FirstCallsDeathTest, MayTimeOut) {
   const auto run = [&] {
-    setenv("GC3_TIMEOUT_MS", "100", 1);
+    setenv("GC3_TIMEOUT_MS", "300", 1);
     const Comms late = make(), loaded = makeJoined(), behind = makeJoined(2, false);
     take();
     for (int times = 0; times < 2; ++times)
@@ -215,7 +215,7 @@ TEST_F(FirstCallsDeathTest, MayTimeOut) {
               0);
     exitNow();
   };
-  EXPECT_EXIT(run(), testing::ExitedWithCode(0), "100 ms not all ranks have joined; is gc3, with the same bundles");
+  EXPECT_EXIT(run(), testing::ExitedWithCode(0), "300 ms not all ranks have joined; is gc3, with the same bundles");
 }
 
 TEST_F(FirstCallsDeathTest, AreNcclsWithoutUsableBundles) {

@@ -82,11 +82,6 @@ Front::Front() {
     {
       std::lock_guard lock(noting);
       hook = beforeCall;
-      if (name == failing && (failingDevice == -1 || failingDevice == device)) {
-        const Monitor::Lock monitor;
-        cuda.failing = {device, index};
-        cuda.failPoll = {device, name, index};
-      }
     }
     if (name == "CUDA launch")
       note("run " + std::to_string(device));
@@ -108,12 +103,15 @@ Front::~Front() {
       EXPECT_EQ(ncclCommAbort(comm), Result::Success);
     }
   }
-  awaitReaped();
+  awaitChildren(0);
   for (Stream stream : streams)
     EXPECT_EQ(FakeCuda::table().destroyStream(reinterpret_cast<cuda::Stream>(stream)), 0);
   for (const auto *buffers : {&send, &recv})
     for (float *buffer : *buffers)
       cuda.release(reinterpret_cast<std::byte *>(buffer));
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20); // executors release the rest
+  while (nccl.leaks() != "" && std::chrono::steady_clock::now() < deadline)
+    std::this_thread::yield();
   EXPECT_EQ(nccl.leaks(), "");
 }
 
@@ -124,8 +122,8 @@ Comms Front::make(int ranks, bool blocking) {
   return comms;
 }
 
-void Front::awaitReaped() {
-  awaitThat([&] { return nccl.children().empty(); });
+void Front::awaitChildren(size_t left) {
+  awaitThat([&] { return nccl.children().size() == left; });
 }
 
 void Front::endLater(Comm comm) {
@@ -209,8 +207,10 @@ void Front::note(std::string event) {
   const auto rename = [&](const void *address, const std::string &name) {
     char digits[32];
     std::snprintf(digits, sizeof digits, "0x%zx", reinterpret_cast<size_t>(address));
-    for (size_t at = 0; (at = event.find(digits, at)) != std::string::npos;)
-      event.replace(at, std::strlen(digits), name);
+    const size_t length = std::strlen(digits);
+    for (size_t at = 0; (at = event.find(digits, at)) != std::string::npos; ++at)
+      if (std::isxdigit(static_cast<unsigned char>(event[at + length])) == 0) // else it begins a longer address
+        event.replace(at, length, name);
   };
   for (size_t rank = 0; rank < mostRanks; ++rank) {
     rename(send[rank], "send" + std::to_string(rank));
@@ -260,9 +260,8 @@ void Front::before(std::function<void(int, const std::string &, uint64_t)> hook)
 }
 
 void Front::failCalls(const std::string &name, int device) {
-  std::lock_guard lock(noting);
-  failing = name;
-  failingDevice = device;
+  const Monitor::Lock lock;
+  cuda.failFunction = {name, device};
 }
 
 void Front::failNext(const std::string &function, Result result) {

@@ -53,8 +53,8 @@ protected:
   void fill();
   std::vector<float> sent(size_t rank) const { return {send[rank], send[rank] + room}; }
   bool areIdle();
-  /// Waits until gc3 has released everything of communicators that were aborted.
-  void awaitReaped();
+  /// Waits until gc3 has so many children left.
+  void awaitChildren(size_t left);
   static Result stateOf(Comm comm);
   static comm::Phase phaseOf(Comm comm);
   static bool isKnown(Comm comm) { return comm::Registry::ofProcess().find(comm) != nullptr; }
@@ -95,9 +95,7 @@ private:
   Events events, all;
   std::function<void(const std::string &)> afterEvent;
   std::function<void(int, const std::string &, uint64_t)> beforeCall;
-  std::map<std::string, Result> planned; ///< by function
-  std::string failing;
-  int failingDevice = -1;
+  std::map<std::string, Result> planned;           ///< by function
   std::vector<std::pair<Comm, std::string>> alive; ///< with their names
 };
 
