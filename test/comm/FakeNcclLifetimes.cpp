@@ -6,11 +6,8 @@
 
 namespace gc3::test {
 
-namespace {
-
 using Member = FakeNccl::Member;
 
-/// What does not block is done when the state of the communicator is queried.
 void advance(Member &member) {
   state().cuda.advance();
   while (!member.pending.empty()) {
@@ -27,6 +24,8 @@ void advance(Member &member) {
     member.error = isError(result) ? result : member.error;
   }
 }
+
+namespace {
 
 void withdrawAll(Member &member) {
   for (const Operation &operation : std::exchange(member.pending, {}))

@@ -3,6 +3,7 @@
 // move data on this machine, so right data show that programs have run.
 #include "shim/Exports.h"
 
+#include <atomic>
 #include <barrier>
 #include <cstdio>
 #include <cstdlib>
@@ -66,7 +67,8 @@ struct Rank {
   void split(Comm parent) {
     Comm child = nullptr;
     expect(ncclCommSplit(parent, 1, rank, &child, &config) == Result::Success, "CommSplit");
-    settle(parent, Result::InProgress, "CommSplit");
+    while (!std::atomic_ref(child).load())
+      std::this_thread::yield();
     collectives(child);
     settle(child, ncclCommFinalize(child), "CommFinalize");
     expect(ncclCommDestroy(child) == Result::Success, "CommDestroy");

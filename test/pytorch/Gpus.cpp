@@ -20,7 +20,7 @@ constexpr int devices = 8;
 constexpr size_t memoryBytes = size_t{16} << 30;
 
 /// Blocks of device memory, with the devices that they are of.
-std::map<const std::byte *, std::pair<size_t, int>> blocks;
+auto &blocks = *new std::map<const std::byte *, std::pair<size_t, int>>; // threads can call while the process exits
 
 /// That an address lies in; null: host memory.
 const std::pair<size_t, int> *blockOf(const void *address) {

@@ -18,6 +18,7 @@ namespace {
 struct Machine {
   Machine() {
     cuda.waits = true;
+    nccl.inBackground = true; // PyTorch waits for the handle of a child, and queries nothing meanwhile
     nccl.onEvent = [](const std::string &event) {
       if (event.find("config") != std::string::npos)
         std::fprintf(stderr, "machine: %s\n", event.c_str());
