@@ -3,7 +3,7 @@
 """Runs job.py with the library in front of NCCL preloaded, where this Python has PyTorch 2.6 for CUDA 12: on emulated GPUs,
 so neither a GPU nor a driver is needed. Else says what is missing, and exits with 77.
 
-run.py FOLDER    the build's, with the machine's libraries and the bundles
+run.py FOLDER [LIBRARY]    the build's, with the machine's libraries and the bundles; the address sanitizer's
 """
 import importlib.util
 import os
@@ -17,11 +17,13 @@ SKIPPED = 77
 COMMUNICATORS = 12  # that each rank creates with a config: 3
 
 
-def environment(folder):
+def environment(folder, sanitizer):
     bundles = sorted(folder.glob("*.gc3b"))
+    libraries = sanitizer + [f"{folder}/libpytorch-front.so", f"{folder}/libnccl.so.2"]
     return os.environ | {
         "LD_LIBRARY_PATH": f"{folder}:{os.environ.get('LD_LIBRARY_PATH', '')}",  # for libcuda.so.1
-        "LD_PRELOAD": f"{folder}/libpytorch-front.so:{folder}/libnccl.so.2",
+        "LD_PRELOAD": ":".join(libraries),
+        "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0",  # Python's
         "GC3_BUNDLES": ":".join(map(str, bundles)),
         "GC3_DEBUG": "INFO",
         "GC3_THREADS": "32",  # of a block: each is a fiber
@@ -48,7 +50,7 @@ def main():
     folder = pathlib.Path(sys.argv[1]).resolve()
     job = pathlib.Path(__file__).with_name("job.py")
     for nonblocking in ("0", "1"):
-        settings = environment(folder) | {"TORCH_NCCL_USE_COMM_NONBLOCKING": nonblocking}
+        settings = environment(folder, sys.argv[2:]) | {"TORCH_NCCL_USE_COMM_NONBLOCKING": nonblocking}
         run = subprocess.run([sys.executable, str(job)], env=settings, capture_output=True, text=True, timeout=120, check=False)
         check(run)
         kind = " that does not block" if nonblocking == "1" else ""
