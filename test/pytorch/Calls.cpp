@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls the machine and the library in front as PyTorch does, without PyTorch: four ranks, a thread each. Only programs
-// move data on this machine, so right data show that programs have run.
+// Makes the calls of PyTorch without PyTorch: four ranks, a thread each. Only programs move data here, so right data
+// prove that programs have run.
 #include "shim/Exports.h"
 
 #include <atomic>
@@ -109,14 +109,12 @@ int main() {
   for (int blocking : {1, 0}) {
     UniqueId id;
     std::barrier<> together(ranks);
-    std::vector<std::thread> threads;
+    std::vector<std::jthread> threads;
     expect(ncclGetUniqueId(&id) == Result::Success, "GetUniqueId");
     for (int rank = 0; rank < ranks; ++rank)
       threads.emplace_back([=, &together] {
         const Config config{sizeof(Config), configMagic, configVersion, blocking, none, none, none, nullptr, none};
         Rank{rank, config}.run(id, together);
       });
-    for (std::thread &thread : threads)
-      thread.join();
   }
 }
