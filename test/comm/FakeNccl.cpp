@@ -17,7 +17,7 @@ FakeNccl::State *currentState = nullptr;
 constexpr size_t gap4G = size_t{1} << 32;
 
 const FunctionTable &functions() {
-  static const FunctionTable all = [] {
+  static const auto &all = *new FunctionTable([] { // threads can call while the process exits
     FunctionTable table;
     addGroups(table);
     addCommunicators(table);
@@ -25,7 +25,7 @@ const FunctionTable &functions() {
     addCollectives(table);
     addWindows(table);
     return table;
-  }();
+  }());
   return all;
 }
 

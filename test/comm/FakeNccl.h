@@ -56,6 +56,7 @@ public:
   bool destroyWaits = false;         ///< CommDestroy blocks until all ranks have destroyed or aborted theirs
   bool abortWaits = false;           ///< CommAbort and CommRevoke block until the rank's gathers have left all streams
   bool failsLate = false;            ///< a failing collective call first takes part, so that other ranks complete
+  bool inBackground = false;         ///< what does not block is done when all ranks have called, without a query
   bool completesAlone = false;       ///< ranks that no call has made count as ranks that have called
 
   /// Makes the application's communicator of `ranks` ranks on devices 0, 1, ...

@@ -167,6 +167,9 @@ Result run(std::vector<Operation> operations) {
       operation.withdraw();
     note(isDone ? operation.finish() : Result::InternalError);
   }
+  if (state().fake.inBackground)
+    for (const auto &[handle, member] : state().members)
+      advance(*member);
   return error == Result::Success && isPending ? Result::InProgress : error;
 }
 

@@ -225,7 +225,7 @@ std::string text(const ncclapi::UniqueId *ids) {
 }
 
 std::string text(const ncclapi::Config *config) {
-  return config ? "config" : "null";
+  return !config ? "null" : config->blocking == 0 ? "config that does not block" : "config";
 }
 
 std::string text(const void *address) {

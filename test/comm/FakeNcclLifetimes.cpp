@@ -6,12 +6,10 @@
 
 namespace gc3::test {
 
-namespace {
-
 using Member = FakeNccl::Member;
 
 /// Completes what other ranks do not delay, as NCCL does, and gives up the rest.
-void end(Member &member, const Operation &operation) {
+static void end(Member &member, const Operation &operation) {
   Result result = Result::InternalError;
   if (operation.isDone())
     result = operation.finish();
@@ -20,7 +18,6 @@ void end(Member &member, const Operation &operation) {
   member.error = isError(result) ? result : member.error;
 }
 
-/// What does not block is done when the state of the communicator is queried.
 void advance(Member &member) {
   state().cuda.advance();
   while (!member.pending.empty()) {
@@ -32,6 +29,8 @@ void advance(Member &member) {
     end(member, operation);
   }
 }
+
+namespace {
 
 void endPending(Member &member) {
   for (const Operation &operation : std::exchange(member.pending, {}))

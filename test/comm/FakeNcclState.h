@@ -191,6 +191,8 @@ void expectNoOtherSetUp(const FakeNccl::Member &member, const char *name);
 Result submit(Operation operation);
 /// Runs the operations of a group. Returns the first error, or InProgress.
 Result run(std::vector<Operation> operations);
+/// Finishes what a handle that does not block has been given, as far as it is done.
+void advance(FakeNccl::Member &member);
 /// Waits until `done`, or the handle is revoked or aborted. Returns done().
 bool await(const std::string &name, const FakeNccl::Member &member, const std::function<bool()> &done);
 /// Fills in how all ranks meet in a set-up call. `complete` runs once, when the last rank has come.

@@ -46,6 +46,20 @@ TEST_F(FakeNcclTest, SplitsParentsThatDoNotBlock) {
     destroy(comm);
 }
 
+TEST_F(FakeNcclTest, SplitsInTheBackground) {
+  nccl.inBackground = true;
+  const std::vector<Comm> comms = nccl.make(rankCount, false);
+  std::array<Comm, rankCount> made{};
+  for (size_t rank = 0; rank < rankCount; ++rank) {
+    EXPECT_EQ(made[0], nullptr);
+    EXPECT_EQ(split(comms[rank], &made[rank]), Result::Success);
+  }
+  for (Comm comm : made) {
+    ASSERT_NE(comm, nullptr) << "without a query of its parent";
+    destroy(comm);
+  }
+}
+
 TEST_F(FakeNcclTest, GathersOnStreams) {
   nccl.connects = true;
   const std::vector<Comm> made = splitAll(nccl.make(rankCount));

@@ -78,7 +78,7 @@ bool FakeCuda::countGlobally(const std::string &name, bool failsHere) {
 
 bool FakeCuda::failsOn(int device, const std::string &name) {
   const Monitor::Lock lock;
-  static std::set<std::string> names;
+  static auto &names = *new std::set<std::string>; // threads can call while the process exits
   std::vector<const std::string *> &all = callsByDevice[device];
   all.push_back(&*names.insert(name).first);
   const uint64_t index = all.size();

@@ -14,7 +14,7 @@ using cuda::Launch;
 using kernel::Protocol;
 
 const Kernel *kernel(const Kernel &wanted) {
-  static const std::vector<Kernel> all = [] {
+  static const auto &all = *new std::vector<Kernel>([] { // threads can call while the process exits
     std::vector<Kernel> kernels;
     for (auto kind : {Kernel::Kind::Interpreter, Kernel::Kind::NetworkInterpreter, Kernel::Kind::Multiply,
                       Kernel::Kind::Divide, Kernel::Kind::Clock})
@@ -22,7 +22,7 @@ const Kernel *kernel(const Kernel &wanted) {
         for (auto protocol : {Protocol::Simple, Protocol::LL, Protocol::LL128})
           kernels.push_back({kind, static_cast<ElementType>(type), protocol});
     return kernels;
-  }();
+  }());
   return &*std::find_if(all.begin(), all.end(), [&](const Kernel &known) {
     return known.kind == wanted.kind && known.type == wanted.type && known.protocol == wanted.protocol;
   });

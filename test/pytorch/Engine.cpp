@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The machine's CUDA, for the engine in front of NCCL.
+// Has the library in front find the machine's CUDA instead of the runtime that it is linked with.
 #include "Machine.h"
 
 const gc3::cuda::Cuda *gc3::cuda::linkedCuda() {

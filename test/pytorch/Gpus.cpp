@@ -3,41 +3,13 @@
 // kernels do nothing. Numbers and layouts are those of CUDA 12.
 #include "Machine.h"
 
+#include "FakeCuda.h"
+
 #include <array>
 #include <cstring>
-#include <thread>
 
 using namespace gc3;
 using namespace gc3::test;
-
-namespace gc3::test {
-
-Machine &machine() {
-  static auto *made = new Machine;
-  return *made;
-}
-
-const cuda::Cuda &machineCuda() {
-  machine();
-  static const cuda::Cuda table = OneAtATime::cuda();
-  return table;
-}
-
-/// A thread that only yields would be the next one again.
-static void leaveTheTurn() {
-  std::this_thread::sleep_for(std::chrono::microseconds(100));
-}
-
-void awaitStream(cuda::Stream stream) {
-  auto isIdle = [stream] {
-    const OneAtATime now;
-    return machine().cuda.isIdle(stream);
-  };
-  while (!isIdle())
-    leaveTheTurn();
-}
-
-} // namespace gc3::test
 
 namespace {
 
@@ -48,7 +20,7 @@ constexpr int devices = 8;
 constexpr size_t memoryBytes = size_t{16} << 30;
 
 /// Blocks of device memory, with the devices that they are of.
-std::map<const std::byte *, std::pair<size_t, int>> blocks;
+auto &blocks = *new std::map<const std::byte *, std::pair<size_t, int>>; // threads can call while the process exits
 
 /// That an address lies in; null: host memory.
 const std::pair<size_t, int> *blockOf(const void *address) {
@@ -64,12 +36,12 @@ const std::pair<size_t, int> *blockOf(const void *address) {
 int copy(void *to, const void *from, size_t bytes, Stream stream) {
   bool within;
   {
-    const OneAtATime now;
+    const Monitor::Lock lock;
     within = blockOf(to) != nullptr && blockOf(from) != nullptr;
   }
   const int result = machineCuda().copy(to, from, bytes, stream);
   if (!within)
-    awaitStream(stream);
+    return machineCuda().synchronize(stream);
   return result;
 }
 
@@ -146,20 +118,17 @@ int cudaThreadExchangeStreamCaptureMode(int *) {
 }
 
 int cudaMalloc(void **memory, size_t bytes) {
-  const OneAtATime now;
-  std::byte *block = machine().cuda.allocate(bytes);
-  blocks[block] = {bytes, machine().cuda.currentDevice};
-  *memory = block;
-  return 0;
+  const Monitor::Lock lock;
+  const int result = machineCuda().allocate(memory, bytes);
+  blocks[static_cast<std::byte *>(*memory)] = {bytes, FakeCuda::currentDevice};
+  return result;
 }
 int cudaFree(void *memory) {
-  const OneAtATime now;
-  if (blocks.erase(static_cast<std::byte *>(memory)) != 0)
-    machine().cuda.release(static_cast<std::byte *>(memory));
-  return 0;
+  const Monitor::Lock lock;
+  return blocks.erase(static_cast<std::byte *>(memory)) != 0 ? machineCuda().release(memory) : 0;
 }
 int cudaPointerGetAttributes(PointerAttributes *attributes, const void *address) {
-  const OneAtATime now;
+  const Monitor::Lock lock;
   const auto *block = blockOf(address);
   *attributes =
       block ? PointerAttributes{2, block->second, address, nullptr} : PointerAttributes{0, -1, nullptr, address};
@@ -176,16 +145,15 @@ int cudaStreamCreateWithPriority(Stream *stream, unsigned, int) {
   return machineCuda().createStream(stream);
 }
 int cudaStreamDestroy(Stream stream) {
-  awaitStream(stream);
+  machineCuda().synchronize(stream);
   return machineCuda().destroyStream(stream);
 }
 int cudaStreamSynchronize(Stream stream) {
-  awaitStream(stream);
-  return 0;
+  return machineCuda().synchronize(stream);
 }
 int cudaStreamQuery(Stream stream) {
-  const OneAtATime now;
-  return machine().cuda.isIdle(stream) ? 0 : cuda::notReady;
+  const Monitor::Lock lock;
+  return machine().isIdle(stream) ? 0 : cuda::notReady;
 }
 int cudaStreamWaitEvent(Stream stream, Event event, unsigned) {
   return machineCuda().await(stream, event);
@@ -211,9 +179,7 @@ int cudaEventQuery(Event event) {
   return machineCuda().query(event);
 }
 int cudaEventSynchronize(Event event) {
-  while (cudaEventQuery(event) == cuda::notReady)
-    leaveTheTurn();
-  return 0;
+  return Monitor::wait("cudaEventSynchronize", [&] { return cudaEventQuery(event) != cuda::notReady; }) ? 0 : 702;
 }
 int cudaLaunchKernel() {
   return 0;

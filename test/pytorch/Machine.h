@@ -2,23 +2,14 @@
 // A machine of eight emulated GPUs for a PyTorch job whose ranks are threads of one process.
 #pragma once
 
-#include "FakeWindows.h"
-#include "OneAtATime.h"
+#include "cuda/Cuda.h"
 
 namespace gc3::test {
 
-struct Machine {
-  FakeCuda cuda;
-  FakeWindows windows{cuda};
-};
+class FakeCuda;
 
-/// Made at its first use, and there until the process ends: PyTorch's threads may use it as long.
-Machine &machine();
-
-/// What the fake CUDA has, for any number of threads.
+/// Makes the fakes at its first use. They stay until the process ends, because PyTorch's threads use them as long.
+FakeCuda &machine();
 const cuda::Cuda &machineCuda();
-
-/// Waits until a stream has done what it was given, which may take what other threads do.
-void awaitStream(cuda::Stream stream);
 
 } // namespace gc3::test

@@ -79,6 +79,20 @@ class Rank:
         check("all_reduce in a group that was split", data, sum(self.tensor(of=r) for r in range(RANKS)))
         group._shutdown()
 
+    def aborted(self):
+        """Only rank 0 makes the last call, which waits for the other ranks until the abort."""
+        group = dist.ProcessGroupNCCL(dist.PrefixStore("abort", self.store), self.rank, RANKS, dist.ProcessGroupNCCL.Options())
+        data = self.tensor().to(self.device)
+        group.allreduce([data]).wait()
+        check("all_reduce before an abort", data, sum(self.tensor(of=r) for r in range(RANKS)))
+        if self.rank == 0:
+            group.allreduce([data]).wait()
+        TOGETHER.wait()
+        waited = not torch.cuda.current_stream().query()
+        group.abort()
+        torch.cuda.current_stream().synchronize()
+        check("abort, a call waits", torch.tensor(waited), torch.tensor(self.rank == 0))
+
     def run(self):
         for dtype in (torch.float32, torch.float16, torch.bfloat16, torch.float64, torch.int32, torch.int64, torch.uint8):
             for name in ("SUM", "PRODUCT", "MIN", "MAX"):
@@ -90,6 +104,7 @@ class Rank:
         self.rooted()
         self.coalesced()
         self.split()
+        self.aborted()
         self.group.barrier().wait()
         self.group._shutdown()
 
@@ -117,6 +132,7 @@ COMBINE = {
     "MAX": lambda all: all.amax(0),
 }
 LINES, WRONG = [], []
+TOGETHER = threading.Barrier(RANKS, timeout=60)
 
 
 def check(what, found, expected):

@@ -3,23 +3,27 @@
 """Runs job.py with the library in front of NCCL preloaded, where this Python has PyTorch 2.6 for CUDA 12: on emulated GPUs,
 so neither a GPU nor a driver is needed. Else says what is missing, and exits with 77.
 
-run.py FOLDER    the build's, with the machine's libraries and the bundles
+run.py FOLDER [LIBRARY]    the build's, with the machine's libraries and the bundles; the address sanitizer's
 """
+import importlib.util
 import os
 import pathlib
 import re
+import runpy
 import subprocess
 import sys
 
 SKIPPED = 77
-PROBE = "import torch; print(torch.__version__, torch.version.cuda, torch.distributed.is_nccl_available())"
+COMMUNICATORS = 12  # that each rank creates with a config: 3
 
 
-def environment(folder):
+def environment(folder, sanitizer):
     bundles = sorted(folder.glob("*.gc3b"))
+    libraries = sanitizer + [f"{folder}/libpytorch-front.so", f"{folder}/libnccl.so.2"]
     return os.environ | {
         "LD_LIBRARY_PATH": f"{folder}:{os.environ.get('LD_LIBRARY_PATH', '')}",  # for libcuda.so.1
-        "LD_PRELOAD": f"{folder}/libpytorch-front.so:{folder}/libnccl.so.2",
+        "LD_PRELOAD": ":".join(libraries),
+        "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0",  # Python's
         "GC3_BUNDLES": ":".join(map(str, bundles)),
         "GC3_DEBUG": "INFO",
         "GC3_THREADS": "32",  # of a block: each is a fiber
@@ -31,20 +35,28 @@ def skip(why):
     sys.exit(SKIPPED)
 
 
+def expect_pytorch():
+    """Imports nothing, because PyTorch for CUDA can't be imported without NCCL and the driver."""
+    found = importlib.util.find_spec("torch")
+    if not found or not found.origin:
+        skip("this Python has no PyTorch")
+    version = runpy.run_path(str(pathlib.Path(found.origin).with_name("version.py")))
+    if not version["__version__"].startswith("2.6.") or not str(version["cuda"]).startswith("12."):
+        skip(f"the machine is for PyTorch 2.6 with CUDA 12, and this is {version['__version__']} with CUDA {version['cuda']}")
+
+
 def main():
+    expect_pytorch()
     folder = pathlib.Path(sys.argv[1]).resolve()
-    probe = subprocess.run([sys.executable, "-c", PROBE], capture_output=True, text=True, check=False)
-    if probe.returncode != 0:
-        skip("this Python has no PyTorch: " + (probe.stderr.splitlines() or ["it crashed"])[-1])
-    if not re.match(r"2\.6\..* 12\..* True$", probe.stdout.strip()):
-        skip(f"what the machine has is what PyTorch 2.6 for CUDA 12 calls, and this is {probe.stdout.strip()}")
     job = pathlib.Path(__file__).with_name("job.py")
     for nonblocking in ("0", "1"):
-        settings = environment(folder) | {"TORCH_NCCL_USE_COMM_NONBLOCKING": nonblocking}
+        settings = environment(folder, sys.argv[2:]) | {"TORCH_NCCL_USE_COMM_NONBLOCKING": nonblocking}
         run = subprocess.run([sys.executable, str(job)], env=settings, capture_output=True, text=True, timeout=120, check=False)
         check(run)
-        if run.stderr.count("does not block") != 8 * int(nonblocking):  # two of each rank
-            sys.exit("communicators are not as they were asked for")
+        kind = " that does not block" if nonblocking == "1" else ""
+        created = re.findall(r"machine: Comm\w+\(.*, config(.*)\)$", run.stderr, re.MULTILINE)
+        if created != [kind] * COMMUNICATORS:
+            sys.exit(f"TORCH_NCCL_USE_COMM_NONBLOCKING={nonblocking} created communicators with configs {created}")
 
 
 def check(run):
@@ -57,7 +69,7 @@ def check(run):
             served.add(call[1])
     print(run.stdout + run.stderr)
     if run.returncode != 0:
-        sys.exit("the job failed")
+        sys.exit(f"the job failed: {run.returncode}")
     if left:
         sys.exit("left to NCCL: " + left[0])
     if served != {"AllGather", "AllReduce", "Bcast", "Reduce", "ReduceScatter"}:
