@@ -157,7 +157,7 @@ int main(int argc, char **argv) {
               "again", "one rank", "again", "all ranks", "again");
   for (int i = 1; i < argc; ++i) {
     std::unique_ptr<bundle::BundleFile> file;
-    check(core::toOutcome(bundle::BundleFile::open(argv[i], file)));
+    check(core::toOutcome(bundle::BundleFile::open(argv[i]).moveTo(file)));
     core::Selection selection(*file, file->program(0).ranks(), true);
     gc3Bundle_t bundle = nullptr;
     check({gc3BundleLoad(&bundle, argv[i]), gc3GetLastError(nullptr)});

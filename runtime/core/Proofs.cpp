@@ -31,10 +31,10 @@ Outcome fillAllowUnproven(const Settings &settings, bool &allowed) {
 
 /// Sets `anything` if the collective promises anything of the program's output.
 static Outcome promises(const bundle::BundleFile &file, uint32_t program, bool &anything) {
-  bundle::CheckView view;
-  if (bundle::BundleStatus status = file.check(program, view); !status.ok())
-    return toOutcome(status);
-  anything |= std::any_of(view.rows.begin(), view.rows.end(), [](uint32_t value) { return value != 0; });
+  const bundle::Result<bundle::CheckView> view = file.check(program);
+  if (!view.ok())
+    return toOutcome(view.outcome());
+  anything |= std::any_of(view->rows.begin(), view->rows.end(), [](uint32_t value) { return value != 0; });
   return {};
 }
 

@@ -29,7 +29,7 @@ void LoadedProgram::analyse() {
 Outcome Selection::load(uint32_t index, const LoadedProgram *&program) {
   if (!loaded[index]) {
     auto fresh = std::make_unique<LoadedProgram>();
-    if (bundle::BundleStatus status = Program::load(file, index, fresh->program); !status.ok())
+    if (bundle::BundleStatus status = Program::load(file, index).moveTo(fresh->program); !status.ok())
       return toOutcome(status);
     const common::StandardCollective *standard = common::findStandard(view(fresh->program->info().collective()));
     if (standard && hasShape(*fresh->program, *standard, fresh->root))
@@ -45,11 +45,11 @@ Outcome Selection::checkPromise(uint32_t index) const {
   LoadedProgram &candidate = *loaded[index];
   if (trusts || !candidate.standard || candidate.kept)
     return {};
-  bundle::CheckView promised;
-  if (bundle::BundleStatus status = file.check(index, promised); !status.ok())
-    return toOutcome(status);
+  const bundle::Result<bundle::CheckView> promised = file.check(index);
+  if (!promised.ok())
+    return toOutcome(promised.outcome());
   std::string problem =
-      standardPromiseProblem(*candidate.program, promised, *candidate.standard, static_cast<uint32_t>(candidate.root));
+      standardPromiseProblem(*candidate.program, *promised, *candidate.standard, static_cast<uint32_t>(candidate.root));
   candidate.kept = problem.empty();
   return problem.empty() ? Outcome{} : Outcome{gc3BundleUnproven, problem};
 }

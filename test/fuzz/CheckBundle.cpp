@@ -140,26 +140,26 @@ std::string Trial::run(std::string_view bytes) {
 /// The postcondition as gc3-run takes it apart.
 static void loadPostcondition(const bundle::BundleFile &file, uint32_t index) {
   const auto &info = file.program(index);
-  bundle::CheckView check;
-  if (!file.check(index, check).ok())
+  const bundle::Result<bundle::CheckView> check = file.check(index);
+  if (!check.ok())
     return;
   std::vector<uint64_t> in, out;
   for (uint32_t r = 0; r != info.ranks(); ++r) {
-    bundle::RankView view;
-    if (!file.rank(index, r, view).ok())
+    const bundle::Result<bundle::RankView> view = file.rank(index, r);
+    if (!view.ok())
       return;
-    in.push_back(view.inputSlots / info.subdivision());
-    out.push_back(view.outputSlots / info.subdivision());
+    in.push_back(view->inputSlots / info.subdivision());
+    out.push_back(view->outputSlots / info.subdivision());
   }
-  run::Postcondition().load(check, in, out);
+  run::Postcondition().load(*check, in, out);
 }
 
 /// What gc3-run reads besides what a job does.
 static void readForChecks(std::string_view bytes) {
-  std::unique_ptr<bundle::BundleFile> file;
-  if (bundle::BundleFile::openMemory(bytes.data(), bytes.size(), file).ok())
-    for (uint32_t index = 0; index != file->programCount(); ++index)
-      loadPostcondition(*file, index);
+  const auto file = bundle::BundleFile::openMemory(bytes.data(), bytes.size());
+  if (file.ok())
+    for (uint32_t index = 0; index != (*file)->programCount(); ++index)
+      loadPostcondition(**file, index);
 }
 
 std::string gc3::test::checkBundle(std::string_view bytes, unsigned &ran) {

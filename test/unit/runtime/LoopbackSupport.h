@@ -15,7 +15,7 @@ namespace gc3::test {
 inline std::unique_ptr<bundle::BundleFile> open(const std::vector<ProgramSpec> &programs) {
   const std::string bytes = buildBundle(programs);
   std::unique_ptr<bundle::BundleFile> file;
-  const bundle::BundleStatus status = bundle::BundleFile::openMemory(bytes.data(), bytes.size(), file);
+  const bundle::BundleStatus status = bundle::BundleFile::openMemory(bytes.data(), bytes.size()).moveTo(file);
   EXPECT_TRUE(status.ok()) << status.message;
   return file;
 }
