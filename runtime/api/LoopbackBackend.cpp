@@ -7,20 +7,20 @@ namespace gc3::api {
 
 using core::Outcome;
 
-Outcome LoopbackBackend::make(const cuda::Cuda &cuda, std::shared_ptr<const bundle::BundleFile> file,
-                              uint32_t rankCount, const cuda::Options &options, std::shared_ptr<Backend> &backend) {
+core::Result<std::shared_ptr<Backend>> LoopbackBackend::make(const cuda::Cuda &cuda,
+                                                             std::shared_ptr<const bundle::BundleFile> file,
+                                                             uint32_t rankCount, const cuda::Options &options) {
   std::shared_ptr<LoopbackBackend> made(new LoopbackBackend(std::move(file), rankCount));
-  Outcome outcome = cuda::LoopbackWorld::make(cuda, *made->file, rankCount, options, made->world);
+  const Outcome outcome = cuda::LoopbackWorld::make(cuda, *made->file, rankCount, options).moveTo(made->world);
   if (!outcome.ok())
     return outcome;
   if (options.timeoutMs != 0)
     try {
       made->watcher.start(options.timeoutMs, [world = made->world.get()] { world->patrol(); });
     } catch (const std::system_error &) {
-      return {gc3SystemError, "no thread for the watchdog"};
+      return Outcome{gc3SystemError, "no thread for the watchdog"};
     }
-  backend = std::move(made);
-  return {};
+  return std::shared_ptr<Backend>(std::move(made));
 }
 
 Outcome LoopbackBackend::complete(const Arrival &arrival) {
@@ -37,10 +37,7 @@ Outcome LoopbackBackend::complete(const Arrival &arrival) {
 }
 
 core::Result<const char *> LoopbackBackend::select(const core::Request &request) {
-  const char *program = nullptr;
-  if (Outcome outcome = world->select(request, program); !outcome.ok())
-    return outcome;
-  return program;
+  return world->select(request);
 }
 
 Outcome LoopbackBackend::asyncError() {

@@ -10,8 +10,9 @@ namespace gc3::api {
 
 class LoopbackBackend final : public Backend {
 public:
-  static core::Outcome make(const cuda::Cuda &cuda, std::shared_ptr<const bundle::BundleFile> file, uint32_t rankCount,
-                            const cuda::Options &options, std::shared_ptr<Backend> &backend);
+  static core::Result<std::shared_ptr<Backend>> make(const cuda::Cuda &cuda,
+                                                     std::shared_ptr<const bundle::BundleFile> file, uint32_t rankCount,
+                                                     const cuda::Options &options);
 
   uint32_t ranks() const override { return rankCount; }
   bool takesStreams() const override { return true; }

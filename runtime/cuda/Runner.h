@@ -44,7 +44,8 @@ public:
     Launch launch{};
     uint64_t capture = 0; ///< that it is a part of; 0: none
   };
-  /// A call with one valid request for each of the program's ranks here, all alike.
+  /// A call with one valid request for each of the program's ranks here, all alike. Fills in `plan`, which must be new.
+  /// It does not return the plan, since moving kilobytes would slow each call down.
   core::Outcome plan(const GpuProgram &program, std::span<const core::Request> requests, uint64_t capture, Plan &plan);
   /// Behind the last call, whatever stream that was on, or is replayed on.
   core::Outcome enqueue(Plan &plan, Stream stream);
