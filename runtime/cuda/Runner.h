@@ -50,8 +50,8 @@ public:
   /// Behind the last call, whatever stream that was on, or is replayed on.
   core::Outcome enqueue(Plan &plan, Stream stream);
   /// The same with `call` in place of the call itself, which is to put() it between other things.
-  template <typename Call>
-  core::Outcome enqueueWith(const Plan &plan, Stream stream, Call call) {
+  template <typename Function>
+  core::Outcome enqueueWith(const Plan &plan, Stream stream, Function call) {
     if (core::Outcome outcome = begin(plan, stream); !outcome.ok())
       return outcome;
     return end(plan, stream, call());

@@ -39,8 +39,8 @@ using Lines = std::vector<std::string>;
 /// Calls of one rank alone, which time out at once.
 class HostLines : public testing::Test {
 protected:
-  template <typename Call>
-  Lines lines(Call call) {
+  template <typename Function>
+  Lines lines(Function call) {
     return linesOf([&] { call(group.comms[0]); });
   }
 

@@ -22,7 +22,7 @@ constexpr size_t mostBytes = 1 << 20; // of all buffers of a call
 using Elements = std::vector<int32_t>;
 
 /// What a call of one program is made with.
-struct Call {
+struct CallConditions {
   size_t count;
   gc3Order_t order;
   bool inPlace;
@@ -40,9 +40,9 @@ public:
 
 private:
   std::string runProgram(int index);
-  std::string runCall(int index, const gc3ProgramInfo_t &info, const Call &call);
-  bool makeBuffers(int index, const gc3ProgramInfo_t &info, const Call &call);
-  gc3Result_t together(const gc3ProgramInfo_t &info, const Call &call, const std::vector<gc3Comm_t> &comms);
+  std::string runCall(int index, const gc3ProgramInfo_t &info, const CallConditions &call);
+  bool makeBuffers(int index, const gc3ProgramInfo_t &info, const CallConditions &call);
+  gc3Result_t together(const gc3ProgramInfo_t &info, const CallConditions &call, const std::vector<gc3Comm_t> &comms);
   std::string expect(const char *what, gc3Result_t result, std::initializer_list<gc3Result_t> errors) const;
 
   gc3Bundle_t bundle = nullptr;
@@ -62,7 +62,7 @@ std::string Trial::expect(const char *what, gc3Result_t result, std::initializer
 }
 
 /// False where the buffers would be too long to have.
-bool Trial::makeBuffers(int index, const gc3ProgramInfo_t &info, const Call &call) {
+bool Trial::makeBuffers(int index, const gc3ProgramInfo_t &info, const CallConditions &call) {
   send.assign(static_cast<size_t>(info.ranks), {});
   recv.assign(static_cast<size_t>(info.ranks), {});
   size_t left = mostBytes / sizeof(int32_t);
@@ -77,7 +77,8 @@ bool Trial::makeBuffers(int index, const gc3ProgramInfo_t &info, const Call &cal
   return true;
 }
 
-gc3Result_t Trial::together(const gc3ProgramInfo_t &info, const Call &call, const std::vector<gc3Comm_t> &comms) {
+gc3Result_t Trial::together(const gc3ProgramInfo_t &info, const CallConditions &call,
+                            const std::vector<gc3Comm_t> &comms) {
   gc3GroupStart();
   for (size_t rank = 0; rank != comms.size(); ++rank) {
     void *to = recv[rank].data();
@@ -87,7 +88,7 @@ gc3Result_t Trial::together(const gc3ProgramInfo_t &info, const Call &call, cons
   return gc3GroupEnd();
 }
 
-std::string Trial::runCall(int index, const gc3ProgramInfo_t &info, const Call &call) {
+std::string Trial::runCall(int index, const gc3ProgramInfo_t &info, const CallConditions &call) {
   if (!makeBuffers(index, info, call))
     return {};
   gc3HostConfig_t config = GC3_HOST_CONFIG_INITIALIZER;
