@@ -1,11 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/LoopbackBackend.h"
 
+#include <algorithm>
+#include <chrono>
 #include <system_error>
 
 namespace gc3::api {
 
 using core::Outcome;
+
+void PeriodicThread::start(uint32_t timeoutMs, std::function<void()> look) {
+  thread = std::thread([this, timeoutMs, look = std::move(look)] {
+    const std::chrono::milliseconds period(std::max(1u, timeoutMs / 8));
+    std::unique_lock lock(ending);
+    while (!ended.wait_for(lock, period, [this] { return isEnding; }))
+      look();
+  });
+}
+
+PeriodicThread::~PeriodicThread() {
+  {
+    std::lock_guard lock(ending);
+    isEnding = true;
+  }
+  ended.notify_all();
+  if (thread.joinable())
+    thread.join();
+}
 
 core::Result<std::shared_ptr<Backend>> LoopbackBackend::make(const cuda::Cuda &cuda,
                                                              std::shared_ptr<const bundle::BundleFile> file,
