@@ -132,19 +132,20 @@ void printHost(gc3Bundle_t bundle, const core::Program &program) {
 }
 
 void measure(gc3Bundle_t bundle, core::Selection &selection, const bundle::fbs::Program &info) {
-  const core::LoadedProgram *loaded = nullptr;
   core::Request request;
   request.kind = core::CallKind::Collective;
   request.name = info.collective()->string_view();
   request.count = count;
-  check(selection.select(request, loaded));
-  const double select = microseconds([&](uint64_t) { check(selection.select(request, loaded)); });
-  std::printf("%-28s %5u %6zu %8.2f", loaded->program->info().name()->c_str(), info.ranks(),
-              loaded->program->connections().size(), select);
-  printHost(bundle, *loaded->program);
-  printPlans(*loaded, {0, 1});
+  const core::Result<const core::LoadedProgram *> selected = selection.select(request);
+  check(selected.outcome());
+  const core::LoadedProgram &loaded = **selected;
+  const double select = microseconds([&](uint64_t) { check(selection.select(request).outcome()); });
+  std::printf("%-28s %5u %6zu %8.2f", loaded.program->info().name()->c_str(), info.ranks(),
+              loaded.program->connections().size(), select);
+  printHost(bundle, *loaded.program);
+  printPlans(loaded, {0, 1});
   if (info.ranks() <= kernel::maxRanksPerLaunch)
-    printPlans(*loaded, {0, info.ranks()});
+    printPlans(loaded, {0, info.ranks()});
   std::printf("\n");
 }
 
@@ -157,7 +158,7 @@ int main(int argc, char **argv) {
               "again", "one rank", "again", "all ranks", "again");
   for (int i = 1; i < argc; ++i) {
     std::unique_ptr<bundle::BundleFile> file;
-    check(core::toOutcome(bundle::BundleFile::open(argv[i], file)));
+    check(core::toOutcome(bundle::BundleFile::open(argv[i]).moveTo(file)));
     core::Selection selection(*file, file->program(0).ranks(), true);
     gc3Bundle_t bundle = nullptr;
     check({gc3BundleLoad(&bundle, argv[i]), gc3GetLastError(nullptr)});

@@ -42,7 +42,7 @@ def variants(name, text):
     return [(fixed | params, params) for params in swept]
 
 
-class Step:
+class PrintedStep:
     def __init__(self, block, text):
         operation, *waits = text.split(" after ")
         self.block = block
@@ -73,7 +73,7 @@ def parse(ir):
             ranks[-1].append(Block(len(ranks) - 1, line.split()))
         elif line.startswith("    "):
             block = ranks[-1][-1]
-            block.steps.append(Step(block, line.split(": ", 1)[1]))
+            block.steps.append(PrintedStep(block, line.split(": ", 1)[1]))
     return ranks, slots
 
 

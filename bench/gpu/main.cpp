@@ -47,22 +47,22 @@ public:
   void nccl();
 
 private:
-  using Call = std::function<void()>;
+  using TimedCall = std::function<void()>;
   std::string bundle(const char *name) const { return options.folder + "/" + name + ".gc3b"; }
-  std::vector<double> measure(const std::vector<Call> &calls, size_t bytes);
-  double measure(const Call &call, size_t bytes) { return measure(std::vector<Call>{call}, bytes)[0]; }
+  std::vector<double> measure(const std::vector<TimedCall> &calls, size_t bytes);
+  double measure(const TimedCall &call, size_t bytes) { return measure(std::vector<TimedCall>{call}, bytes)[0]; }
   using SizedCall = std::function<void(size_t count)>; ///< as NCCL counts
   enum class Makes { Sums, Transposes };
   void compareSizes(const char *what, const Buffers &buffers, const SizedCall &call, Makes makes);
   void compareSizes(const char *what, Gc3Calls &program, const Buffers &buffers, Makes makes);
-  void compare(const char *what, const Buffers &buffers, size_t elements, const Call &call, Makes makes);
+  void compare(const char *what, const Buffers &buffers, size_t elements, const TimedCall &call, Makes makes);
   void fill(const Buffers &buffers, size_t elements);
   static std::vector<float> sums(size_t elements);
   double copyBandwidth();
   void overheadRow(size_t bytes, const std::vector<double> &times, double moved, double bandwidth);
   void judge(size_t bytes, double gc3, double handWritten);
   void tellVerdict();
-  void latencyRow(const std::string &what, const Call &call);
+  void latencyRow(const std::string &what, const TimedCall &call);
 
   const Options &options;
   Report &report;
@@ -93,10 +93,10 @@ void noteGpu(Report &report, int samples) {
               " samples in turns");
 }
 
-std::vector<double> Bench::measure(const std::vector<Call> &calls, size_t bytes) {
+std::vector<double> Bench::measure(const std::vector<TimedCall> &calls, size_t bytes) {
   std::vector<std::unique_ptr<Replay>> replays;
   std::vector<Replay *> all;
-  for (const Call &call : calls) {
+  for (const TimedCall &call : calls) {
     call(); // outside of a graph once: it may take memory
     check(cudaStreamSynchronize(stream), "waiting for a call");
     replays.push_back(std::make_unique<Replay>(stream, callsFor(bytes), call));
@@ -135,7 +135,7 @@ std::vector<float> Bench::sums(size_t elements) {
 
 /// Makes the call, on so many elements of a rank's buffer, and fails if anything but the right values comes of it: a
 /// wrong result is not worth timing.
-void Bench::compare(const char *what, const Buffers &buffers, size_t elements, const Call &call, Makes makes) {
+void Bench::compare(const char *what, const Buffers &buffers, size_t elements, const TimedCall &call, Makes makes) {
   fill(buffers, elements);
   call();
   check(cudaStreamSynchronize(stream), what);
@@ -254,7 +254,7 @@ void Bench::protocols() {
                {"size", "Simple µs", "LL µs", "LL128 µs", "Simple / LL", "Simple / LL128"});
   for (size_t bytes = smallest; bytes <= std::min(options.largest, size_t{64} << 20); bytes *= 4) {
     const size_t count = bytes / sizeof(float);
-    std::vector<Call> calls;
+    std::vector<TimedCall> calls;
     for (Gc3Calls *program : {&simple, &ll, &ll128})
       calls.emplace_back([&, program] { program->call(inPlace, count, stream); });
     const std::vector<double> times = measure(calls, bytes);
@@ -276,7 +276,7 @@ void Bench::steps() {
   }
 }
 
-void Bench::latencyRow(const std::string &what, const Call &call) {
+void Bench::latencyRow(const std::string &what, const TimedCall &call) {
   const double amongOthers = measure(call, smallest);
   Replay one(stream, 1, call);
   report.row(what, {medianLaunchToEnd(one, 100 * options.samples), amongOthers});

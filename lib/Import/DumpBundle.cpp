@@ -43,12 +43,13 @@ static void printTable(llvm::raw_ostream &out, const bundle::BundleFile &file) {
 
 imports::BundleProblem gc3::imports::dumpBundle(llvm::raw_ostream &out, const std::string &path,
                                                 const ReadOptions &options) {
-  std::unique_ptr<bundle::BundleFile> file;
-  if (bundle::BundleStatus status = bundle::BundleFile::open(path.c_str(), file); !status.ok())
-    return {DiagId::CannotRead, status.message};
-  printTable(out, *file);
-  for (uint32_t i = 0; i != file->programCount(); ++i) {
-    BundleReader reader(*file, i, options);
+  const auto opened = bundle::BundleFile::open(path.c_str());
+  if (!opened.ok())
+    return {DiagId::CannotRead, opened.outcome().message};
+  const bundle::BundleFile &file = **opened;
+  printTable(out, file);
+  for (uint32_t i = 0; i != file.programCount(); ++i) {
+    BundleReader reader(file, i, options);
     if (BundleProblem problem = reader.read(); !problem.empty())
       return problem;
     out << '\n';

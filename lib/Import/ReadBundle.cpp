@@ -163,18 +163,18 @@ BundleProblem BundleReader::read() {
   if (std::string problem = readHeader(); !problem.empty())
     return invalid(problem);
   for (uint32_t rank = 0; rank != stored.ranks(); ++rank) {
-    bundle::RankView view;
-    if (bundle::BundleStatus status = file.rank(index, rank, view); !status.ok())
-      return problemOf(status);
-    if (BundleProblem problem = addRank(view); !problem.empty())
+    const bundle::Result<bundle::RankView> view = file.rank(index, rank);
+    if (!view.ok())
+      return problemOf(view.outcome());
+    if (BundleProblem problem = addRank(*view); !problem.empty())
       return problem;
   }
-  bundle::CheckView view;
-  if (bundle::BundleStatus status = file.check(index, view); !status.ok())
-    return problemOf(status);
-  if (BundleProblem problem = checkBudgets(view); !problem.empty())
+  const bundle::Result<bundle::CheckView> view = file.check(index);
+  if (!view.ok())
+    return problemOf(view.outcome());
+  if (BundleProblem problem = checkBudgets(*view); !problem.empty())
     return problem;
-  if (!addPostcondition(view))
+  if (!addPostcondition(*view))
     return invalid("the postcondition does not fit the buffers");
   program.info = info;
   return {};
@@ -182,14 +182,15 @@ BundleProblem BundleReader::read() {
 
 BundleProblem gc3::imports::readBundle(llvm::StringRef bytes, const ReadOptions &options,
                                        std::vector<BundledProgram> &programs) {
-  std::unique_ptr<bundle::BundleFile> file;
-  if (bundle::BundleStatus status = bundle::BundleFile::openMemory(bytes.data(), bytes.size(), file); !status.ok())
-    return problemOf(status);
-  for (uint32_t i = 0; i != file->programCount(); ++i) {
-    BundleReader reader(*file, i, options);
+  const auto opened = bundle::BundleFile::openMemory(bytes.data(), bytes.size());
+  if (!opened.ok())
+    return problemOf(opened.outcome());
+  const bundle::BundleFile &file = **opened;
+  for (uint32_t i = 0; i != file.programCount(); ++i) {
+    BundleReader reader(file, i, options);
     if (BundleProblem problem = reader.read(); !problem.empty())
       return problem;
-    const fbs::Program &stored = file->program(i);
+    const fbs::Program &stored = file.program(i);
     programs.push_back({std::move(reader.program), stored.verified(), stored.min_fifo_slots(), stored.whole_slots(),
                         stored.in_place(), stored.contributions(), stored.max_count()});
   }

@@ -27,6 +27,36 @@ static std::string placeOf(ir::BufferId buffer, int64_t rank, int64_t index) {
   return std::string(wordOf(buffer)) + "(" + std::to_string(rank) + ", " + std::to_string(index) + ")";
 }
 
+void Promises::reset(uint32_t ranks, uint32_t width) {
+  common.values.assign(width, ir::Postcondition::Anything);
+  common.clauseOf.assign(width, 0);
+  rows.clear();
+  own.assign(ranks, Common);
+}
+
+static void setIn(Promises::Row &row, uint32_t index, uint32_t value, uint16_t clause) {
+  row.values[index] = value;
+  row.clauseOf[index] = clause;
+}
+
+void Promises::set(uint32_t rank, uint32_t index, uint32_t value, uint16_t clause) {
+  if (own[rank] == Common) {
+    own[rank] = static_cast<uint32_t>(rows.size());
+    rows.push_back(common);
+  }
+  setIn(rows[own[rank]], index, value, clause);
+}
+
+bool Promises::setEverywhere(uint32_t index, uint32_t value, uint16_t clause) {
+  auto isFree = [&](const Row &row) { return row.values[index] == ir::Postcondition::Anything; };
+  if (!isFree(common) || !std::all_of(rows.begin(), rows.end(), isFree))
+    return false;
+  setIn(common, index, value, clause);
+  for (Row &row : rows)
+    setIn(row, index, value, clause);
+  return true;
+}
+
 CollectiveBuilder::CollectiveBuilder(std::string name, const SemaOptions &semaOptions) : options(semaOptions) {
   collective.name = std::move(name);
 }

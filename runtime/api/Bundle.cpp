@@ -9,11 +9,10 @@ using namespace gc3;
 using core::Outcome;
 
 /// Keeps an opened file behind a handle.
-static Outcome handOut(const bundle::BundleStatus &status, std::unique_ptr<bundle::BundleFile> file,
-                       gc3Bundle_t *handle) {
-  if (status.ok())
-    *handle = new gc3Bundle{std::move(file)};
-  return core::toOutcome(status);
+static Outcome handOut(bundle::Result<std::unique_ptr<bundle::BundleFile>> file, gc3Bundle_t *handle) {
+  if (file.ok())
+    *handle = new gc3Bundle{std::move(*file)};
+  return core::toOutcome(file.outcome());
 }
 
 extern "C" gc3Result_t gc3BundleLoad(gc3Bundle_t *bundle, const char *path) {
@@ -21,9 +20,7 @@ extern "C" gc3Result_t gc3BundleLoad(gc3Bundle_t *bundle, const char *path) {
     if (!bundle || !path)
       return {gc3InvalidArgument, "bundle or path is null"};
     *bundle = nullptr;
-    std::unique_ptr<bundle::BundleFile> file;
-    bundle::BundleStatus status = bundle::BundleFile::open(path, file);
-    return handOut(status, std::move(file), bundle);
+    return handOut(bundle::BundleFile::open(path), bundle);
   });
 }
 
@@ -32,9 +29,7 @@ extern "C" gc3Result_t gc3BundleLoadMemory(gc3Bundle_t *bundle, const void *byte
     if (!bundle || (!bytes && size != 0))
       return {gc3InvalidArgument, "bundle or bytes is null"};
     *bundle = nullptr;
-    std::unique_ptr<bundle::BundleFile> file;
-    bundle::BundleStatus status = bundle::BundleFile::openMemory(bytes, size, file);
-    return handOut(status, std::move(file), bundle);
+    return handOut(bundle::BundleFile::openMemory(bytes, size), bundle);
   });
 }
 
@@ -93,14 +88,14 @@ extern "C" gc3Result_t gc3ProgramElements(gc3Bundle_t bundle, int index, int ran
     const auto &program = bundle->file->program(static_cast<uint32_t>(index));
     if (rank < 0 || static_cast<uint32_t>(rank) >= program.ranks())
       return {gc3InvalidArgument, "rank " + std::to_string(rank) + " of " + std::to_string(program.ranks()) + " ranks"};
-    bundle::RankView view;
-    if (auto status = bundle->file->rank(static_cast<uint32_t>(index), static_cast<uint32_t>(rank), view); !status.ok())
-      return core::toOutcome(status);
+    const auto view = bundle->file->rank(static_cast<uint32_t>(index), static_cast<uint32_t>(rank));
+    if (!view.ok())
+      return core::toOutcome(view.outcome());
     auto elements = [&](uint32_t slots, uint32_t chunks) {
       return core::bufferElements(program, slots ? slots / (chunks * program.subdivision()) : 0, chunks, count);
     };
-    auto in = elements(view.inputSlots, program.input_chunks_per_block());
-    auto out = elements(view.outputSlots, program.output_chunks_per_block());
+    auto in = elements(view->inputSlots, program.input_chunks_per_block());
+    auto out = elements(view->outputSlots, program.output_chunks_per_block());
     if (!in || !out)
       return {gc3InvalidArgument, "a count of " + std::to_string(count) + " elements is beyond the address space"};
     *inputElements = *in;

@@ -14,6 +14,7 @@
 
 using namespace gc3;
 using core::Outcome;
+using core::Result;
 using core::Setting;
 using core::Settings;
 
@@ -45,16 +46,19 @@ static Outcome checkGroup(gc3Comm_t *comms, int nranks, gc3Bundle_t bundle) {
 static_assert(offsetof(gc3HostConfig_t, tunerData) + sizeof(gc3HostConfig_t::tunerData) == sizeof(gc3HostConfig_t));
 static_assert(offsetof(gc3GpuConfig_t, tunerData) + sizeof(gc3GpuConfig_t::tunerData) == sizeof(gc3GpuConfig_t));
 
-/// There is no released version whose configs would have to be taken, too.
+/// The config, or `initial` if it is null. There is no released version whose configs would have to be taken, too.
 template <typename Config>
-static Outcome readConfig(Config &chosen, const Config *config, const char *initializer) {
+static Result<Config> readConfig(const Config *config, const Config &initial, const char *initializer) {
   if (!config)
-    return {};
-  if (config->size != sizeof chosen)
-    return {gc3InvalidArgument,
-            std::string("the config was not initialised with ") + initializer + " or is of another version of gc3"};
-  chosen = *config;
-  return {};
+    return initial;
+  if (config->size != sizeof(Config))
+    return Outcome{gc3InvalidArgument, std::string("the config was not initialised with ") + initializer +
+                                           " or is of another version of gc3"};
+  return *config;
+}
+
+static Result<gc3GpuConfig_t> readGpuConfig(const gc3GpuConfig_t *config) {
+  return readConfig<gc3GpuConfig_t>(config, GC3_GPU_CONFIG_INITIALIZER, "GC3_GPU_CONFIG_INITIALIZER");
 }
 
 static void handOut(gc3Comm_t *comms, const std::shared_ptr<api::Backend> &backend) {
@@ -69,35 +73,38 @@ static Outcome makeHost(gc3Comm_t *comms, int nranks, gc3Bundle_t bundle, const 
                         const Settings &settings) {
   if (Outcome outcome = checkGroup(comms, nranks, bundle); !outcome.ok())
     return outcome;
-  gc3HostConfig_t chosen = GC3_HOST_CONFIG_INITIALIZER;
-  if (Outcome outcome = readConfig(chosen, config, "GC3_HOST_CONFIG_INITIALIZER"); !outcome.ok())
-    return outcome;
+  const Result<gc3HostConfig_t> given =
+      readConfig<gc3HostConfig_t>(config, GC3_HOST_CONFIG_INITIALIZER, "GC3_HOST_CONFIG_INITIALIZER");
+  if (!given.ok())
+    return given.outcome();
+  const gc3HostConfig_t &chosen = *given;
   if (chosen.order != gc3OrderFair && chosen.order != gc3OrderAdversarial)
     return {gc3InvalidArgument, "unknown order " + std::to_string(static_cast<int>(chosen.order))};
-  bool allowUnproven = chosen.allowUnproven != 0;
-  if (Outcome outcome = core::fillAllowUnproven(settings, allowUnproven); !outcome.ok())
-    return outcome;
-  if (Outcome outcome = core::fillTimeout(settings, chosen.timeoutMs); !outcome.ok())
-    return outcome;
-  if (!allowUnproven)
+  const Result<bool> allowUnproven = core::allowUnproven(settings, chosen.allowUnproven != 0);
+  if (!allowUnproven.ok())
+    return allowUnproven.outcome();
+  const Result<uint32_t> timeoutMs = core::timeoutMs(settings, chosen.timeoutMs);
+  if (!timeoutMs.ok())
+    return timeoutMs.outcome();
+  if (!*allowUnproven)
     if (Outcome outcome = core::checkProofs(*bundle->file, static_cast<uint32_t>(nranks)); !outcome.ok())
       return outcome;
   const core::ChoiceOptions choiceOptions{chosenOr(chosen.programs, Setting::Program, settings), chosen.tuner,
                                           chosen.tunerData};
-  core::Choice choice;
   const bundle::BundleFile *const files[] = {bundle->file.get()};
-  if (Outcome outcome = core::Choice::make(choiceOptions, files, choice); !outcome.ok())
-    return outcome;
+  Result<core::Choice> choice = core::Choice::make(choiceOptions, files);
+  if (!choice.ok())
+    return choice.outcome();
   api::HostBackendOptions options;
   options.call = {{chosen.slots, chosen.slotBytes, chosen.tileElements},
                   chosen.workers,
                   chosen.order == gc3OrderAdversarial,
                   chosen.seed,
-                  allowUnproven,
+                  *allowUnproven,
                   traceFile(chosen.trace, settings),
-                  std::move(choice)};
+                  std::move(*choice)};
   constexpr uint32_t defaultTimeout = 60000;
-  options.timeoutMs = chosen.timeoutMs != 0 ? chosen.timeoutMs : defaultTimeout;
+  options.timeoutMs = *timeoutMs != 0 ? *timeoutMs : defaultTimeout;
   handOut(comms, std::make_shared<api::HostBackend>(bundle->file, static_cast<uint32_t>(nranks), options));
   return {};
 }
@@ -116,24 +123,24 @@ static Outcome makeLoopback(gc3Comm_t *comms, int nranks, gc3Bundle_t bundle, co
                             const Settings &settings) {
   if (Outcome outcome = checkGroup(comms, nranks, bundle); !outcome.ok())
     return outcome;
-  gc3GpuConfig_t chosen = GC3_GPU_CONFIG_INITIALIZER;
-  if (Outcome outcome = readConfig(chosen, config, "GC3_GPU_CONFIG_INITIALIZER"); !outcome.ok())
-    return outcome;
+  const Result<gc3GpuConfig_t> chosen = readGpuConfig(config);
+  if (!chosen.ok())
+    return chosen.outcome();
   const cuda::Cuda *cuda = cuda::linkedCuda();
   if (!cuda)
     return {gc3InvalidUsage, "this gc3 was built without CUDA"};
-  cuda::Options options = cuda::optionsOf(chosen, settings);
+  cuda::Options options = cuda::optionsOf(*chosen, settings);
   if (!options.problem.ok())
     return options.problem;
   if (!options.allowUnproven)
     if (Outcome outcome = core::checkProofs(*bundle->file, static_cast<uint32_t>(nranks)); !outcome.ok())
       return outcome;
-  options.trace = traceFile(chosen.trace, settings);
-  std::shared_ptr<api::Backend> backend;
-  Outcome outcome = api::LoopbackBackend::make(*cuda, bundle->file, static_cast<uint32_t>(nranks), options, backend);
-  if (outcome.ok())
-    handOut(comms, backend);
-  return outcome;
+  options.trace = traceFile(chosen->trace, settings);
+  const Result<std::shared_ptr<api::Backend>> backend =
+      api::LoopbackBackend::make(*cuda, bundle->file, static_cast<uint32_t>(nranks), options);
+  if (backend.ok())
+    handOut(comms, *backend);
+  return backend.outcome();
 }
 
 extern "C" gc3Result_t gc3LoopbackCommInitAll(gc3Comm_t *comms, int nranks, gc3Bundle_t bundle,
@@ -151,15 +158,14 @@ extern "C" gc3Result_t gc3CommInit(gc3Comm_t *comm, gc3Bundle_t bundle, void *nc
     if (!comm || !bundle || !ncclComm)
       return {gc3InvalidArgument, "comm, bundle or ncclComm is null"};
     *comm = nullptr;
-    gc3GpuConfig_t chosen = GC3_GPU_CONFIG_INITIALIZER;
-    if (Outcome outcome = readConfig(chosen, config, "GC3_GPU_CONFIG_INITIALIZER"); !outcome.ok())
-      return outcome;
+    const Result<gc3GpuConfig_t> chosen = readGpuConfig(config);
+    if (!chosen.ok())
+      return chosen.outcome();
     const Settings &settings = core::settingsAfterNccl();
-    cuda::Options options = cuda::optionsOf(chosen, settings);
-    options.traceName = chosenOr(chosen.trace, Setting::Trace, settings);
+    cuda::Options options = cuda::optionsOf(*chosen, settings);
+    options.traceName = chosenOr(chosen->trace, Setting::Trace, settings);
     auto *const parent = static_cast<ncclapi::Comm>(ncclComm);
-    const core::Result<std::shared_ptr<comm::Communicator>> made =
-        api::NcclBackend::create(parent, bundle->file, options);
+    const Result<std::shared_ptr<comm::Communicator>> made = api::NcclBackend::create(parent, bundle->file, options);
     return made.ok() ? api::enqueue({comm, parent, *made}) : made.outcome();
   });
 }

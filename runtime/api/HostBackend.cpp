@@ -12,6 +12,7 @@ namespace gc3::api {
 
 using core::Outcome;
 using core::RankRequest;
+using host::Entered;
 using host::PreparedCall;
 using host::Sharing;
 
@@ -153,7 +154,7 @@ Outcome HostBackend::await(uint64_t number, size_t own) {
 Outcome HostBackend::timeOut(uint64_t number, bool due) {
   std::lock_guard lock(agreement);
   if (!broken.ok())
-    return verdict.number == number ? verdict.outcome : broken;
+    return verdict.number == number ? verdict.result.outcome() : broken;
   if (!due)
     return {};
   timedOut.store(true, std::memory_order_seq_cst);
@@ -177,34 +178,34 @@ Outcome HostBackend::timeOut(uint64_t number, bool due) {
     missing += " and " + std::to_string(listed - 16) + " more";
   std::string text = "after " + std::to_string(options.timeoutMs) + " ms these ranks have not made the call that " +
                      std::to_string(here) + " of " + std::to_string(rankCount) + " ranks wait in:";
-  verdict = {number, {gc3Timeout, text + missing}, nullptr, Sharing::None};
+  const Outcome outcome{gc3Timeout, text + missing};
+  verdict = {number, outcome};
   broken = {gc3Timeout, "an earlier call has timed out: destroy the communicators and make new ones"};
   waiting.wake();
-  return verdict.outcome;
+  return outcome;
 }
 
-/// Whether all ranks have announced the same prepared call.
-bool HostBackend::agreed(uint64_t number, PreparedCall *&call, Sharing &sharing) const {
-  const Notice &first = seats[0].notices[number % 2];
-  call = first.call;
+/// Returns the prepared call, if all ranks have announced the same one.
+std::optional<Entered> HostBackend::findAgreed(uint64_t number) const {
+  PreparedCall *const call = seats[0].notices[number % 2].call;
   if (!call)
-    return false;
-  sharing = Sharing::Either;
+    return std::nullopt;
+  Sharing sharing = Sharing::Either;
   for (uint32_t r = 0; r < rankCount; ++r) {
     const Notice &notice = seats[r].notices[number % 2];
     if (notice.call != call)
-      return false;
+      return std::nullopt;
     sharing = sharing & notice.sharing;
   }
-  return true;
+  return Entered{call, sharing};
 }
 
 /// Prepares the call for all ranks, or finds what the thread that did so came to. All ranks have come, and none goes on
 /// to its next call before it has been here.
-Outcome HostBackend::agree(uint64_t number, PreparedCall *&call, Sharing &sharing) {
+core::Result<Entered> HostBackend::agree(uint64_t number) {
   std::lock_guard lock(agreement);
   if (verdict.number != number) {
-    verdict = {number, {}, nullptr, Sharing::None};
+    verdict.number = number;
     try {
       std::vector<core::Request> requests;
       std::vector<const PreparedCall *> entered; // by some rank, which may be sending ahead at this moment
@@ -214,35 +215,35 @@ Outcome HostBackend::agree(uint64_t number, PreparedCall *&call, Sharing &sharin
         if (notice.call)
           entered.push_back(notice.call);
       }
-      verdict.outcome = table.begin(requests, number, entered, verdict.call, verdict.sharing);
+      verdict.result = table.begin(requests, number, entered);
     } catch (const std::bad_alloc &) {
-      verdict.outcome = {gc3SystemError, "out of memory"};
+      verdict.result = Outcome{gc3SystemError, "out of memory"};
     } catch (const std::exception &error) {
-      verdict.outcome = {gc3InternalError, error.what()};
+      verdict.result = Outcome{gc3InternalError, error.what()};
     }
   }
-  call = verdict.call;
-  sharing = verdict.sharing;
-  return verdict.outcome;
+  return verdict.result;
 }
 
 Outcome HostBackend::run(const Arrival &arrival) {
   if (Outcome outcome = await(arrival.number, arrival.parts.size()); !outcome.ok())
     return outcome;
-  PreparedCall *call = nullptr;
-  Sharing sharing{};
-  if (!agreed(arrival.number, call, sharing)) {
-    if (Outcome outcome = agree(arrival.number, call, sharing); !outcome.ok() || !call)
-      return outcome;
-    remember(arrival.parts, call);
+  std::optional<Entered> entered = findAgreed(arrival.number);
+  if (!entered) {
+    const core::Result<Entered> agreed = agree(arrival.number);
+    if (!agreed.ok() || !agreed->call)
+      return agreed.outcome();
+    entered = *agreed;
+    remember(arrival.parts, entered->call);
   }
-  uint32_t helpers = arrival.parts.size() == rankCount ? table.helpers(*call) : 0;
-  workOn(*call, arrival.number, sharing, arrival.parts, pool, helpers);
+  PreparedCall &call = *entered->call;
+  uint32_t helpers = arrival.parts.size() == rankCount ? table.helpers(call) : 0;
+  workOn(call, arrival.number, entered->sharing, arrival.parts, pool, helpers);
   for (const RankRequest &part : arrival.parts)
-    if (!call->finished(part.rank, arrival.number))
-      return {gc3Deadlock, call->deadlock()};
+    if (!call.finished(part.rank, arrival.number))
+      return {gc3Deadlock, call.deadlock()};
   for (const RankRequest &part : arrival.parts)
-    call->leave(part.rank);
+    call.leave(part.rank);
   return {};
 }
 
@@ -259,10 +260,10 @@ Outcome HostBackend::complete(const Arrival &arrival) {
 
 core::Result<const char *> HostBackend::select(const core::Request &request) {
   std::lock_guard lock(agreement);
-  const core::LoadedProgram *chosen = nullptr;
-  if (Outcome outcome = table.select(request, chosen); !outcome.ok())
-    return outcome;
-  return chosen->program->info().name()->c_str();
+  const core::Result<const core::LoadedProgram *> chosen = table.select(request);
+  if (!chosen.ok())
+    return chosen.outcome();
+  return (*chosen)->program->info().name()->c_str();
 }
 
 } // namespace gc3::api

@@ -65,9 +65,7 @@ private:
   /// What became of a call that had to be agreed on.
   struct Verdict {
     uint64_t number = 0;
-    core::Outcome outcome;
-    host::PreparedCall *call = nullptr;
-    host::Sharing sharing{};
+    core::Result<host::Entered> result = host::Entered{};
   };
 
   void announce(const core::RankRequest &part);
@@ -77,8 +75,8 @@ private:
   core::Outcome await(uint64_t number, size_t own);
   core::Outcome timeOut(uint64_t number, bool due);
   void giveBack(std::span<const core::RankRequest> parts);
-  bool agreed(uint64_t number, host::PreparedCall *&call, host::Sharing &sharing) const;
-  core::Outcome agree(uint64_t number, host::PreparedCall *&call, host::Sharing &sharing);
+  std::optional<host::Entered> findAgreed(uint64_t number) const;
+  core::Result<host::Entered> agree(uint64_t number);
   void remember(std::span<const core::RankRequest> parts, host::PreparedCall *call);
   core::Outcome run(const Arrival &arrival);
 

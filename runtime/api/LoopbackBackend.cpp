@@ -1,26 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/LoopbackBackend.h"
 
+#include <algorithm>
+#include <chrono>
 #include <system_error>
 
 namespace gc3::api {
 
 using core::Outcome;
 
-Outcome LoopbackBackend::make(const cuda::Cuda &cuda, std::shared_ptr<const bundle::BundleFile> file,
-                              uint32_t rankCount, const cuda::Options &options, std::shared_ptr<Backend> &backend) {
+void PeriodicThread::start(uint32_t timeoutMs, std::function<void()> look) {
+  thread = std::thread([this, timeoutMs, look = std::move(look)] {
+    const std::chrono::milliseconds period(std::max(1u, timeoutMs / 8));
+    std::unique_lock lock(ending);
+    while (!ended.wait_for(lock, period, [this] { return isEnding; }))
+      look();
+  });
+}
+
+PeriodicThread::~PeriodicThread() {
+  {
+    std::lock_guard lock(ending);
+    isEnding = true;
+  }
+  ended.notify_all();
+  if (thread.joinable())
+    thread.join();
+}
+
+core::Result<std::shared_ptr<Backend>> LoopbackBackend::make(const cuda::Cuda &cuda,
+                                                             std::shared_ptr<const bundle::BundleFile> file,
+                                                             uint32_t rankCount, const cuda::Options &options) {
   std::shared_ptr<LoopbackBackend> made(new LoopbackBackend(std::move(file), rankCount));
-  Outcome outcome = cuda::LoopbackWorld::make(cuda, *made->file, rankCount, options, made->world);
+  const Outcome outcome = cuda::LoopbackWorld::make(cuda, *made->file, rankCount, options).moveTo(made->world);
   if (!outcome.ok())
     return outcome;
   if (options.timeoutMs != 0)
     try {
       made->watcher.start(options.timeoutMs, [world = made->world.get()] { world->patrol(); });
     } catch (const std::system_error &) {
-      return {gc3SystemError, "no thread for the watchdog"};
+      return Outcome{gc3SystemError, "no thread for the watchdog"};
     }
-  backend = std::move(made);
-  return {};
+  return std::shared_ptr<Backend>(std::move(made));
 }
 
 Outcome LoopbackBackend::complete(const Arrival &arrival) {
@@ -37,10 +58,7 @@ Outcome LoopbackBackend::complete(const Arrival &arrival) {
 }
 
 core::Result<const char *> LoopbackBackend::select(const core::Request &request) {
-  const char *program = nullptr;
-  if (Outcome outcome = world->select(request, program); !outcome.ok())
-    return outcome;
-  return program;
+  return world->select(request);
 }
 
 Outcome LoopbackBackend::asyncError() {

@@ -4,14 +4,38 @@
 
 #include "api/Backend.h"
 #include "cuda/LoopbackWorld.h"
-#include "cuda/PeriodicThread.h"
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <thread>
 
 namespace gc3::api {
 
+/// A thread that looks after something from time to time.
+class PeriodicThread {
+public:
+  PeriodicThread() = default;
+  ~PeriodicThread();
+  PeriodicThread(const PeriodicThread &) = delete;
+  PeriodicThread &operator=(const PeriodicThread &) = delete;
+
+  /// Looks so often that what may take `timeoutMs` takes an eighth more at most. Once; throws std::system_error where
+  /// there is no thread.
+  void start(uint32_t timeoutMs, std::function<void()> look);
+
+private:
+  std::mutex ending;
+  std::condition_variable ended;
+  bool isEnding = false; ///< guarded by `ending`
+  std::thread thread;
+};
+
 class LoopbackBackend final : public Backend {
 public:
-  static core::Outcome make(const cuda::Cuda &cuda, std::shared_ptr<const bundle::BundleFile> file, uint32_t rankCount,
-                            const cuda::Options &options, std::shared_ptr<Backend> &backend);
+  static core::Result<std::shared_ptr<Backend>> make(const cuda::Cuda &cuda,
+                                                     std::shared_ptr<const bundle::BundleFile> file, uint32_t rankCount,
+                                                     const cuda::Options &options);
 
   uint32_t ranks() const override { return rankCount; }
   bool takesStreams() const override { return true; }
@@ -27,7 +51,7 @@ private:
   const std::shared_ptr<const bundle::BundleFile> file;
   const uint32_t rankCount;
   std::unique_ptr<cuda::LoopbackWorld> world;
-  cuda::PeriodicThread watcher; ///< only where there is a timeout; ends first
+  PeriodicThread watcher; ///< only where there is a timeout; ends first
 };
 
 } // namespace gc3::api

@@ -41,8 +41,7 @@ BundleFile::~BundleFile() {
     munmap(mapping, contents.size());
 }
 
-BundleStatus BundleFile::open(const char *path, std::unique_ptr<BundleFile> &file) {
-  file.reset();
+Result<std::unique_ptr<BundleFile>> BundleFile::open(const char *path) {
   auto systemError = [path](const char *what) {
     return fail(BundleError::System, std::string("can't ") + what + " '" + path + "': " + std::strerror(errno));
   };
@@ -72,23 +71,20 @@ BundleStatus BundleFile::open(const char *path, std::unique_ptr<BundleFile> &fil
   std::unique_ptr<BundleFile> opened(new BundleFile);
   opened->mapping = mapping;
   opened->contents = {static_cast<const std::byte *>(mapping), size};
-  status = opened->checkHeader();
-  if (status.ok())
-    file = std::move(opened);
-  return status;
+  if (status = opened->checkHeader(); !status.ok())
+    return status;
+  return opened;
 }
 
-BundleStatus BundleFile::openMemory(const void *bytes, size_t size, std::unique_ptr<BundleFile> &file) {
-  file.reset();
+Result<std::unique_ptr<BundleFile>> BundleFile::openMemory(const void *bytes, size_t size) {
   std::unique_ptr<BundleFile> opened(new BundleFile);
   opened->owned.reset(new std::byte[size + 1]); // operator new aligns to 16, as sections need
   if (size)
     std::memcpy(opened->owned.get(), bytes, size);
   opened->contents = {opened->owned.get(), size};
-  BundleStatus status = opened->checkHeader();
-  if (status.ok())
-    file = std::move(opened);
-  return status;
+  if (BundleStatus status = opened->checkHeader(); !status.ok())
+    return status;
+  return opened;
 }
 
 BundleStatus BundleFile::checkHeader() {
@@ -228,7 +224,7 @@ const fbs::Program &BundleFile::program(uint32_t index) const {
   return *manifestTable->programs()->Get(index);
 }
 
-BundleStatus BundleFile::rank(uint32_t index, uint32_t rank, RankView &view) const {
+Result<RankView> BundleFile::rank(uint32_t index, uint32_t rank) const {
   const SectionEntry &entry = table[firstSection[index] + 1 + rank];
   std::string name = "rank " + std::to_string(rank) + " of program '" + program(index).name()->str() + "'";
   if (BundleStatus status = checkSection(entry, name); !status.ok())
@@ -236,24 +232,24 @@ BundleStatus BundleFile::rank(uint32_t index, uint32_t rank, RankView &view) con
   auto *root = verifiedRoot<fbs::RankProgram>(sectionBytes(entry), rankProgramIdentifier);
   if (!root)
     return fail(BundleError::Invalid, "invalid bundle: " + name + " is malformed");
-  view = {root->rank(),
-          root->input_slots(),
-          root->output_slots(),
-          root->alias(),
-          root->alias_offset(),
-          root->writes_input(),
-          scalars(root->scratch_slots()),
-          structs(root->thread_blocks()),
-          structs(root->instructions()),
-          structs(root->waits())};
+  const RankView view{root->rank(),
+                      root->input_slots(),
+                      root->output_slots(),
+                      root->alias(),
+                      root->alias_offset(),
+                      root->writes_input(),
+                      scalars(root->scratch_slots()),
+                      structs(root->thread_blocks()),
+                      structs(root->instructions()),
+                      structs(root->waits())};
   std::string problem =
       view.rank != rank ? "says that it is rank " + std::to_string(view.rank) : validateRank(program(index), view);
   if (!problem.empty())
     return fail(BundleError::Invalid, "invalid bundle: " + name + ": " + problem);
-  return {};
+  return view;
 }
 
-BundleStatus BundleFile::check(uint32_t index, CheckView &view) const {
+Result<CheckView> BundleFile::check(uint32_t index) const {
   const SectionEntry &entry = table[firstSection[index]];
   std::string name = "the postcondition of program '" + program(index).name()->str() + "'";
   if (BundleStatus status = checkSection(entry, name); !status.ok())
@@ -261,11 +257,11 @@ BundleStatus BundleFile::check(uint32_t index, CheckView &view) const {
   auto *root = verifiedRoot<fbs::Check>(sectionBytes(entry), checkIdentifier);
   if (!root)
     return fail(BundleError::Invalid, "invalid bundle: " + name + " is malformed");
-  view = {scalars(root->value_begin()), structs(root->runs()), scalars(root->row_of_rank()), scalars(root->row_begin()),
-          scalars(root->rows())};
+  const CheckView view{scalars(root->value_begin()), structs(root->runs()), scalars(root->row_of_rank()),
+                       scalars(root->row_begin()), scalars(root->rows())};
   if (std::string problem = validateCheck(program(index), view); !problem.empty())
     return fail(BundleError::Invalid, "invalid bundle: " + name + ": " + problem);
-  return {};
+  return view;
 }
 
 } // namespace gc3::bundle

@@ -7,6 +7,7 @@
 
 #include "Bundle_generated.h"
 #include "bundle/Container.h"
+#include "gc3/Common/Result.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -33,6 +34,9 @@ struct BundleStatus {
   bool ok() const { return error == BundleError::None; }
 };
 
+template <typename T>
+using Result = common::Result<T, BundleStatus>;
+
 /// One rank's part of one program. After BundleFile::rank all of it holds what docs/bundle.md promises.
 struct RankView {
   uint32_t rank = 0;
@@ -58,10 +62,10 @@ struct CheckView {
 
 class BundleFile {
 public:
-  /// Maps the file at `path`. `file` is null unless the status is ok.
-  static BundleStatus open(const char *path, std::unique_ptr<BundleFile> &file);
+  /// Maps the file at `path`.
+  static Result<std::unique_ptr<BundleFile>> open(const char *path);
   /// Copies `size` bytes at `bytes`; the caller may free them afterwards.
-  static BundleStatus openMemory(const void *bytes, size_t size, std::unique_ptr<BundleFile> &file);
+  static Result<std::unique_ptr<BundleFile>> openMemory(const void *bytes, size_t size);
 
   BundleFile(const BundleFile &) = delete;
   BundleFile &operator=(const BundleFile &) = delete;
@@ -72,9 +76,9 @@ public:
   /// The program's line of the dispatch table; index below programCount().
   const fbs::Program &program(uint32_t index) const;
   /// Checks and views what `rank` of program `index` runs.
-  BundleStatus rank(uint32_t index, uint32_t rank, RankView &view) const;
+  Result<RankView> rank(uint32_t index, uint32_t rank) const;
   /// Checks and views the postcondition of program `index`.
-  BundleStatus check(uint32_t index, CheckView &view) const;
+  Result<CheckView> check(uint32_t index) const;
   /// Of all sections: equal digests, equal bundles.
   uint64_t digest() const;
   /// For --dump: the section table as stored.

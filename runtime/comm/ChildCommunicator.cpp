@@ -109,9 +109,9 @@ Outcome ChildCommunicator::asyncError() const {
 Outcome ChildCommunicator::prepareGathers(uint32_t ofRanks, size_t mostBytes) {
   ranks = ofRanks;
   roomForOne = mostBytes;
-  if (Outcome outcome = createEvent(cuda, gathered); !outcome.ok())
+  if (Outcome outcome = createEvent(cuda).moveTo(gathered); !outcome.ok())
     return outcome;
-  return allocate(cuda, (size_t{ranks} + 1) * mostBytes, "what ranks exchange", memory);
+  return allocate(cuda, (size_t{ranks} + 1) * mostBytes, "what ranks exchange").moveTo(memory);
 }
 
 Outcome ChildCommunicator::gather(const void *own, size_t bytes, void *all, cuda::Stream stream) {

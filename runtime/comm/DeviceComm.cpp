@@ -23,7 +23,7 @@ DeviceComm::~DeviceComm() {
 
 Outcome DeviceComm::reserve() {
   hostCopy = std::make_unique<std::byte[]>(part->commBytes);
-  return allocate(*cuda, part->commBytes, "a device communicator", deviceCopy);
+  return allocate(*cuda, part->commBytes, "a device communicator").moveTo(deviceCopy);
 }
 
 ncclapi::Result DeviceComm::create(uint32_t signals) {

@@ -53,13 +53,13 @@ Outcome GpuRank::prepare() {
 Result<uint32_t> GpuRank::mostBlocks(const cuda::Interpreters &interpreters, kernel::Protocol protocol) const {
   uint32_t blocks = UINT32_MAX;
   for (unsigned type = 0; type < core::elementTypeCount; ++type) {
-    uint64_t fit = 0;
     const void *kernel = interpreters.kernel(static_cast<core::ElementType>(type), protocol);
     const uint32_t chosen = setup.options.tuned(protocol).threads;
     const uint32_t threads = chosen != 0 ? chosen : cuda::fewestThreads;
-    if (Outcome outcome = blocksThatFit(cuda, interpreters, runner.room(), kernel, threads, fit); !outcome.ok())
-      return outcome;
-    blocks = static_cast<uint32_t>(std::min<uint64_t>(blocks, fit));
+    const Result<uint64_t> fit = blocksThatFit(cuda, interpreters, runner.room(), kernel, threads);
+    if (!fit.ok())
+      return fit.outcome();
+    blocks = static_cast<uint32_t>(std::min<uint64_t>(blocks, *fit));
   }
   return blocks;
 }

@@ -36,7 +36,7 @@ Outcome ProgramTable::load(const cuda::Options &chosen) {
   std::vector<const bundle::BundleFile *> all;
   for (const auto &file : files)
     all.push_back(file.get());
-  if (Outcome outcome = core::Choice::make(options.choice, all, users); !outcome.ok())
+  if (Outcome outcome = core::Choice::make(options.choice, all).moveTo(users); !outcome.ok())
     return outcome;
   for (const auto &file : files) {
     if (!options.allowUnproven)
@@ -47,7 +47,7 @@ Outcome ProgramTable::load(const cuda::Options &chosen) {
       if (file->program(i).ranks() != ranks)
         continue;
       Entry entry;
-      if (Outcome outcome = selections.back()->load(i, entry.loaded); !outcome.ok())
+      if (Outcome outcome = selections.back()->load(i).moveTo(entry.loaded); !outcome.ok())
         return outcome;
       numbers[entry.loaded] = static_cast<uint32_t>(entries.size());
       entries.push_back(std::move(entry));
@@ -136,10 +136,10 @@ void ProgramTable::countSignals() {
 core::Result<uint32_t> ProgramTable::selectFirst(const Request &request, bool bySize) {
   Outcome first{gc3NoProgram, "there are no bundles"};
   for (size_t i = 0; i < selections.size(); ++i) {
-    const core::LoadedProgram *chosen = nullptr;
-    const Outcome outcome = selections[i]->select(request, chosen, bySize);
-    if (outcome.ok())
-      return numbers.at(chosen);
+    const core::Result<const core::LoadedProgram *> chosen = selections[i]->select(request, bySize);
+    if (chosen.ok())
+      return numbers.at(*chosen);
+    const Outcome outcome = chosen.outcome();
     if (outcome.code != gc3NoProgram)
       return outcome;
     if (i == 0)

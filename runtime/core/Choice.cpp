@@ -34,8 +34,8 @@ std::string everyProgram(Files files) {
 
 } // namespace
 
-Outcome Choice::make(const ChoiceOptions &options, Files files, Choice &choice) {
-  choice = {};
+Result<Choice> Choice::make(const ChoiceOptions &options, Files files) {
+  Choice choice;
   choice.options = options;
   std::string_view rest = options.programs;
   while (!rest.empty()) {
@@ -43,11 +43,11 @@ Outcome Choice::make(const ChoiceOptions &options, Files files, Choice &choice) 
     const std::string_view item = rest.substr(0, length);
     rest.remove_prefix(std::min(length + 1, rest.size()));
     if (!item.empty() && !choice.add(item, files))
-      return {gc3InvalidArgument,
-              "GC3_PROGRAM: no bundle has '" + std::string(item) +
-                  "'; items are PROGRAM, COLLECTIVE:PROGRAM, COLLECTIVE:none or none, of:" + everyProgram(files)};
+      return Outcome{gc3InvalidArgument, "GC3_PROGRAM: no bundle has '" + std::string(item) +
+                                             "'; items are PROGRAM, COLLECTIVE:PROGRAM, COLLECTIVE:none or none, of:" +
+                                             everyProgram(files)};
   }
-  return {};
+  return choice;
 }
 
 /// False: the bundles have nothing of that name.
@@ -76,7 +76,7 @@ bool Choice::allows(std::string_view collective, std::string_view program) const
   return found == byCollective.end() ? !others : found->second.count(program) != 0;
 }
 
-Outcome Choice::ask(const Question &question, std::optional<size_t> &answer) const {
+Result<std::optional<size_t>> Choice::ask(const Question &question) const {
   const Request &request = question.request;
   const std::string collective(request.name);
   const auto count = static_cast<int>(question.programs.size());
@@ -85,14 +85,14 @@ Outcome Choice::ask(const Question &question, std::optional<size_t> &answer) con
       request.type, request.op,         question.programs.data(),         count};
   const int answered = options.tuner(&call, options.tunerData);
   if (answered == gc3TunerNone)
-    answer.reset();
-  else if (answered >= 0 && answered < count)
-    answer = static_cast<size_t>(answered);
-  else if (answered != gc3TunerBySize)
-    return {gc3InvalidUsage, "the tuner answers " + std::to_string(answered) + " for '" + collective + "' of " +
-                                 std::to_string(request.count) + " elements; it was asked about " +
-                                 std::to_string(count) + " programs"};
-  return {};
+    return std::optional<size_t>();
+  if (answered == gc3TunerBySize)
+    return question.bySize;
+  if (answered >= 0 && answered < count)
+    return std::optional(static_cast<size_t>(answered));
+  return Outcome{gc3InvalidUsage, "the tuner answers " + std::to_string(answered) + " for '" + collective + "' of " +
+                                      std::to_string(request.count) + " elements; it was asked about " +
+                                      std::to_string(count) + " programs"};
 }
 
 } // namespace gc3::core

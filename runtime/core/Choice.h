@@ -24,7 +24,7 @@ public:
   /// Reads a list: items with commas between, each `PROGRAM` or `COLLECTIVE:PROGRAM`, where `none` stands for no
   /// program, and alone for every collective that no other item is about. gc3InvalidArgument: it names a program, or a
   /// collective, that none of the bundles has.
-  static Outcome make(const ChoiceOptions &options, std::span<const bundle::BundleFile *const> files, Choice &choice);
+  static Result<Choice> make(const ChoiceOptions &options, std::span<const bundle::BundleFile *const> files);
 
   /// Whether the list is about the collective: only the programs that it names serve it then, the first of them
   /// where none is for the size.
@@ -39,10 +39,10 @@ public:
     uint32_t ranks;
     uint64_t bytes;
     std::span<const char *const> programs;
+    std::optional<size_t> bySize; ///< the answer where sizes are to decide
   };
-  /// `answer` stays as it is where sizes are to decide, and becomes empty for none of the programs. gc3InvalidUsage:
-  /// the tuner's answer means nothing.
-  Outcome ask(const Question &question, std::optional<size_t> &answer) const;
+  /// Nothing: none of the programs. gc3InvalidUsage: the tuner's answer means nothing.
+  Result<std::optional<size_t>> ask(const Question &question) const;
 
 private:
   bool add(std::string_view item, std::span<const bundle::BundleFile *const> files);

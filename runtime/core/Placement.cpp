@@ -28,10 +28,11 @@ Outcome Placer::plan(const LoadedProgram &newProgram, const Layout &newLayout, c
   return {};
 }
 
-Outcome Placer::place(uint32_t rank, const Request &request, Placement &placement) const {
+Result<Placement> Placer::place(uint32_t rank, const Request &request) const {
+  Placement placement{};
   if (const char *problem = findPlacement(rank, request, placement))
-    return {gc3InvalidArgument, "rank " + std::to_string(rank) + ": " + problem};
-  return {};
+    return Outcome{gc3InvalidArgument, "rank " + std::to_string(rank) + ": " + problem};
+  return placement;
 }
 
 const char *Placer::findPlacement(uint32_t rank, const Request &request, Placement &placement) const {

@@ -37,8 +37,8 @@ public:
 
   /// How a rank's buffers lie; what is wrong with them where they are null or overlap wrongly, else null.
   const char *findPlacement(uint32_t rank, const Request &request, Placement &placement) const;
-  /// As findPlacement, as gc3InvalidArgument.
-  Outcome place(uint32_t rank, const Request &request, Placement &placement) const;
+  /// Returns the placement that findPlacement finds, or gc3InvalidArgument with the problem.
+  Result<Placement> place(uint32_t rank, const Request &request) const;
 
 private:
   const LoadedProgram *loaded = nullptr;

@@ -14,28 +14,30 @@ namespace gc3::core {
 using namespace bundle;
 using namespace common;
 
-BundleStatus Program::load(const BundleFile &file, uint32_t index, std::unique_ptr<Program> &program) {
+bundle::Result<std::unique_ptr<Program>> Program::load(const BundleFile &file, uint32_t index) {
   auto loaded = std::make_unique<Program>();
   loaded->table = &file.program(index);
   uint32_t ranks = loaded->table->ranks();
-  loaded->views.resize(ranks);
+  loaded->views.reserve(ranks);
   loaded->firstBlock.assign(1, 0);
   uint64_t blocks = 0, steps = 0;
   for (uint32_t r = 0; r < ranks; ++r) {
-    if (BundleStatus status = file.rank(index, r, loaded->views[r]); !status.ok())
-      return status;
-    blocks += loaded->views[r].threadBlocks.size();
-    steps += loaded->views[r].instructions.size();
+    const bundle::Result<RankView> view = file.rank(index, r);
+    if (!view.ok())
+      return view.outcome();
+    loaded->views.push_back(*view);
+    blocks += view->threadBlocks.size();
+    steps += view->instructions.size();
     if (blocks >= none || steps >= none)
-      return {BundleError::Invalid, "invalid bundle: more than 2^32 thread blocks or steps"};
+      return BundleStatus{BundleError::Invalid, "invalid bundle: more than 2^32 thread blocks or steps"};
     loaded->firstBlock.push_back(static_cast<uint32_t>(blocks));
   }
   if (std::string problem = validateConnections(loaded->views); !problem.empty())
-    return {BundleError::Invalid, "invalid bundle: program '" + loaded->table->name()->str() + "': " + problem};
+    return BundleStatus{BundleError::Invalid,
+                        "invalid bundle: program '" + loaded->table->name()->str() + "': " + problem};
   loaded->connect();
   loaded->numberSteps();
-  program = std::move(loaded);
-  return {};
+  return loaded;
 }
 
 void Program::connect() {

@@ -7,35 +7,35 @@
 
 namespace gc3::core {
 
-Outcome fillTimeout(const Settings &settings, uint32_t &timeoutMs) {
+Result<uint32_t> timeoutMs(const Settings &settings, uint32_t chosen) {
   const std::string &text = settings.text(Setting::TimeoutMs);
-  if (timeoutMs != 0 || text.empty())
-    return {};
+  if (chosen != 0 || text.empty())
+    return chosen;
   uint32_t number = 0;
   const char *const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, number);
-  if (error == std::errc() && stop == end) {
-    timeoutMs = number;
-    return {};
-  }
-  return {gc3InvalidArgument, outOfRange(Setting::TimeoutMs, text)};
+  if (error == std::errc() && stop == end)
+    return number;
+  return Outcome{gc3InvalidArgument, outOfRange(Setting::TimeoutMs, text)};
 }
 
-Outcome fillAllowUnproven(const Settings &settings, bool &allowed) {
+Result<bool> allowUnproven(const Settings &settings, bool chosen) {
   const std::string &text = settings.text(Setting::AllowUnproven);
-  if (allowed || text.empty() || text == "0")
-    return {};
-  allowed = text == "1";
-  return allowed ? Outcome{} : Outcome{gc3InvalidArgument, outOfRange(Setting::AllowUnproven, text)};
+  if (chosen || text.empty() || text == "0")
+    return chosen;
+  if (text == "1")
+    return true;
+  return Outcome{gc3InvalidArgument, outOfRange(Setting::AllowUnproven, text)};
 }
 
-/// Sets `anything` if the collective promises anything of the program's output.
-static Outcome promises(const bundle::BundleFile &file, uint32_t program, bool &anything) {
-  bundle::CheckView view;
-  if (bundle::BundleStatus status = file.check(program, view); !status.ok())
-    return toOutcome(status);
-  anything |= std::any_of(view.rows.begin(), view.rows.end(), [](uint32_t value) { return value != 0; });
-  return {};
+/// Whether the collective promises anything of the program's output.
+static Result<bool> promisesAnything(const bundle::BundleFile &file, uint32_t program) {
+  const bundle::Result<bundle::CheckView> view = file.check(program);
+  if (!view.ok())
+    return toOutcome(view.outcome());
+  if (common::findStandard(file.program(program).collective()->string_view()))
+    return true;
+  return std::any_of(view->rows.begin(), view->rows.end(), [](uint32_t value) { return value != 0; });
 }
 
 Outcome checkProofs(const bundle::BundleFile &file, uint32_t ranks) {
@@ -47,10 +47,10 @@ Outcome checkProofs(const bundle::BundleFile &file, uint32_t ranks) {
       continue;
     bool proven = (verified & always) == always;
     if (proven && !(verified & postcondition)) {
-      bool anything = common::findStandard(file.program(i).collective()->string_view()) != nullptr;
-      if (Outcome outcome = promises(file, i, anything); !outcome.ok())
-        return outcome;
-      proven = !anything;
+      const Result<bool> anything = promisesAnything(file, i);
+      if (!anything.ok())
+        return anything.outcome();
+      proven = !*anything;
     }
     if (!proven)
       return {gc3BundleUnproven, "program '" + file.program(i).name()->str() +

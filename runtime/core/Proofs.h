@@ -18,11 +18,11 @@ Outcome checkProofs(const bundle::BundleFile &file, uint32_t ranks);
 std::string standardPromiseProblem(const Program &program, const bundle::CheckView &promised,
                                    const common::StandardCollective &standard, uint32_t root);
 
-/// If `allowed` is false, sets it from GC3_ALLOW_UNPROVEN. gc3InvalidArgument: the value is neither 0 nor 1.
-Outcome fillAllowUnproven(const Settings &settings, bool &allowed);
+/// Returns `chosen`, or the value of GC3_ALLOW_UNPROVEN if that is false. gc3InvalidArgument: it is neither 0 nor 1.
+Result<bool> allowUnproven(const Settings &settings, bool chosen);
 
-/// If `timeoutMs` is 0, sets it from GC3_TIMEOUT_MS; it stays 0 if that is not set. gc3InvalidArgument: the value is
-/// not a number below 2^32.
-Outcome fillTimeout(const Settings &settings, uint32_t &timeoutMs);
+/// Returns `chosen`, or the value of GC3_TIMEOUT_MS if that is 0. Returns 0 if neither is set. gc3InvalidArgument: the
+/// value is not a number below 2^32.
+Result<uint32_t> timeoutMs(const Settings &settings, uint32_t chosen);
 
 } // namespace gc3::core

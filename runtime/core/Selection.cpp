@@ -26,18 +26,17 @@ void LoadedProgram::analyse() {
                                       : asWritten;
 }
 
-Outcome Selection::load(uint32_t index, const LoadedProgram *&program) {
+Result<const LoadedProgram *> Selection::load(uint32_t index) {
   if (!loaded[index]) {
     auto fresh = std::make_unique<LoadedProgram>();
-    if (bundle::BundleStatus status = Program::load(file, index, fresh->program); !status.ok())
+    if (bundle::BundleStatus status = Program::load(file, index).moveTo(fresh->program); !status.ok())
       return toOutcome(status);
     const common::StandardCollective *standard = common::findStandard(view(fresh->program->info().collective()));
     if (standard && hasShape(*fresh->program, *standard, fresh->root))
       fresh->standard = standard;
     loaded[index] = std::move(fresh);
   }
-  program = loaded[index].get();
-  return {};
+  return loaded[index].get();
 }
 
 /// Of a program with the name and the buffers of a standard collective: a bundle says of itself what it promises.
@@ -45,11 +44,11 @@ Outcome Selection::checkPromise(uint32_t index) const {
   LoadedProgram &candidate = *loaded[index];
   if (trusts || !candidate.standard || candidate.kept)
     return {};
-  bundle::CheckView promised;
-  if (bundle::BundleStatus status = file.check(index, promised); !status.ok())
-    return toOutcome(status);
+  const bundle::Result<bundle::CheckView> promised = file.check(index);
+  if (!promised.ok())
+    return toOutcome(promised.outcome());
   std::string problem =
-      standardPromiseProblem(*candidate.program, promised, *candidate.standard, static_cast<uint32_t>(candidate.root));
+      standardPromiseProblem(*candidate.program, *promised, *candidate.standard, static_cast<uint32_t>(candidate.root));
   candidate.kept = problem.empty();
   return problem.empty() ? Outcome{} : Outcome{gc3BundleUnproven, problem};
 }
@@ -70,14 +69,15 @@ Outcome Selection::weigh(uint32_t index, const Request &request, Candidates &can
   };
   if (request.kind != CallKind::Program && !choice.allows(request.name, view(info.name())))
     return because("is not in GC3_PROGRAM");
-  const LoadedProgram *candidate = nullptr;
-  if (Outcome outcome = load(index, candidate); !outcome.ok())
-    return outcome;
-  if (request.kind == CallKind::Standard && !candidate->standard)
+  const Result<const LoadedProgram *> result = load(index);
+  if (!result.ok())
+    return result.outcome();
+  const LoadedProgram &candidate = **result;
+  if (request.kind == CallKind::Standard && !candidate.standard)
     return because("has not the buffers of '" + std::string(request.name) + "'");
-  if (request.kind == CallKind::Standard && candidate->root != request.root)
-    return because("has root " + std::to_string(candidate->root));
-  auto bytes = callBytes(*candidate->program, request.count, elementSize(static_cast<ElementType>(request.type)));
+  if (request.kind == CallKind::Standard && candidate.root != request.root)
+    return because("has root " + std::to_string(candidate.root));
+  auto bytes = callBytes(*candidate.program, request.count, elementSize(static_cast<ElementType>(request.type)));
   if (!bytes)
     return {gc3InvalidArgument,
             "a count of " + std::to_string(request.count) + " elements is beyond the address space"};
@@ -91,43 +91,41 @@ Outcome Selection::weigh(uint32_t index, const Request &request, Candidates &can
   return {};
 }
 
-/// By size, unless users say otherwise.
-Outcome Selection::choose(const Request &request, Candidates &candidates, bool bySize,
-                          std::optional<size_t> &chosen) const {
-  chosen = candidates.bySize;
+/// By size, unless users say otherwise. Nothing: none of them is to serve the request.
+Result<std::optional<size_t>> Selection::choose(const Request &request, Candidates &candidates, bool bySize) const {
+  std::optional<size_t> chosen = candidates.bySize;
   if (request.kind == CallKind::Program || candidates.programs.empty())
-    return {};
+    return chosen;
   if (!chosen && !bySize && choice.lists(request.name))
     chosen = 0;
   if (!choice.asks())
-    return {};
+    return chosen;
   std::vector<const char *> names;
   for (uint32_t index : candidates.programs)
     names.push_back(file.program(index).name()->c_str());
-  Outcome outcome = choice.ask({request, ranks, candidates.bytes, names}, chosen);
-  if (!chosen)
+  Result<std::optional<size_t>> answer = choice.ask({request, ranks, candidates.bytes, names, chosen});
+  if (answer.ok() && !*answer)
     candidates.closest += "; the tuner takes none";
-  return outcome;
+  return answer;
 }
 
-Outcome Selection::select(const Request &request, const LoadedProgram *&chosen, bool bySize) {
+Result<const LoadedProgram *> Selection::select(const Request &request, bool bySize) {
   Candidates candidates;
   for (uint32_t i = 0; i < file.programCount() && (choice.asks() || !candidates.bySize); ++i)
     if (isNamed(i, request))
       if (Outcome outcome = weigh(i, request, candidates); !outcome.ok())
         return outcome;
-  std::optional<size_t> number;
-  if (Outcome outcome = choose(request, candidates, bySize, number); !outcome.ok())
-    return outcome;
-  if (!number)
+  const Result<std::optional<size_t>> number = choose(request, candidates, bySize);
+  if (!number.ok())
+    return number.outcome();
+  if (!*number)
     return noProgram(request, candidates.closest);
-  const uint32_t index = candidates.programs[*number];
+  const uint32_t index = candidates.programs[**number];
   if (request.kind != CallKind::Program)
     if (Outcome outcome = checkPromise(index); !outcome.ok())
       return outcome;
   loaded[index]->analyse();
-  chosen = loaded[index].get();
-  return {};
+  return loaded[index].get();
 }
 
 Outcome Selection::noProgram(const Request &request, const std::string &closest) const {

@@ -32,10 +32,10 @@ public:
 
   /// The program for a valid request; it stays where it is as long as this does. One that users list may be for other
   /// sizes, but with `bySize`.
-  Outcome select(const Request &request, const LoadedProgram *&chosen, bool bySize = false);
+  Result<const LoadedProgram *> select(const Request &request, bool bySize = false);
 
   /// A program of the bundle, for so many ranks; not analysed before it is selected.
-  Outcome load(uint32_t index, const LoadedProgram *&program);
+  Result<const LoadedProgram *> load(uint32_t index);
 
 private:
   /// The programs that can serve a request.
@@ -47,7 +47,7 @@ private:
   };
   bool isNamed(uint32_t index, const Request &request) const;
   Outcome weigh(uint32_t index, const Request &request, Candidates &candidates);
-  Outcome choose(const Request &request, Candidates &candidates, bool bySize, std::optional<size_t> &chosen) const;
+  Result<std::optional<size_t>> choose(const Request &request, Candidates &candidates, bool bySize) const;
   Outcome checkPromise(uint32_t index) const;
   Outcome noProgram(const Request &request, const std::string &closest) const;
 

@@ -34,7 +34,8 @@ ElementType copyType(size_t size) {
 
 } // namespace
 
-Outcome Room::find(const Cuda &cuda, Room &room) {
+core::Result<Room> Room::find(const Cuda &cuda) {
+  Room room;
   int multiprocessors = 0, major = 0, minor = 0, cooperative = 0;
   auto ask = [&](int &value, Attribute attribute) {
     return outcomeOf(cuda, cuda.attribute(&value, attribute, room.device), "asking what the GPU can do");
@@ -48,10 +49,11 @@ Outcome Room::find(const Cuda &cuda, Room &room) {
     if (Outcome outcome = ask(*value, attribute); !outcome.ok())
       return outcome;
   if (cooperative == 0)
-    return {gc3InvalidUsage, "this GPU has no cooperative launch, without which blocks can't wait for each other"};
+    return Outcome{gc3InvalidUsage,
+                   "this GPU has no cooperative launch, without which blocks can't wait for each other"};
   room.multiprocessors = static_cast<uint32_t>(multiprocessors);
   room.architecture = static_cast<uint32_t>(10 * major + minor);
-  return {};
+  return room;
 }
 
 Outcome checkType(const core::Program &program, ElementType type, uint32_t architecture) {
@@ -62,13 +64,14 @@ Outcome checkType(const core::Program &program, ElementType type, uint32_t archi
                                   std::to_string(architecture) + "; it takes sm_90 or later"};
 }
 
-Outcome blocksThatFit(const Cuda &cuda, const Interpreters &interpreters, const Room &room, const void *kernel,
-                      uint32_t threads, uint64_t &blocks) {
+core::Result<uint64_t> blocksThatFit(const Cuda &cuda, const Interpreters &interpreters, const Room &room,
+                                     const void *kernel, uint32_t threads) {
   int perMultiprocessor = 0;
   Outcome outcome =
       outcomeOf(cuda, interpreters.occupancy(&perMultiprocessor, kernel, threads), "asking how many blocks fit");
-  blocks = static_cast<uint64_t>(perMultiprocessor) * room.multiprocessors;
-  return outcome;
+  if (!outcome.ok())
+    return outcome;
+  return static_cast<uint64_t>(perMultiprocessor) * room.multiprocessors;
 }
 
 GpuProgram::GpuProgram(const Cuda &cuda, const Room &room, const core::LoadedProgram &program, core::RankRange ranks,
@@ -83,43 +86,41 @@ const void *GpuProgram::kernelOf(ElementType type) const {
 }
 
 /// As many threads as leave room for all blocks at once.
-Outcome GpuProgram::fit(const void *kernel, Fit &result) const {
-  for (uint32_t threads = first; threads >= last; threads /= 2) {
-    if (Outcome outcome = blocksThatFit(cuda, interpreters, room, kernel, threads, result.room); !outcome.ok())
+core::Result<GpuProgram::Fit> GpuProgram::fit(const void *kernel) const {
+  Fit result;
+  for (uint32_t threads = first; threads >= last && result.threads == 0; threads /= 2) {
+    if (Outcome outcome = blocksThatFit(cuda, interpreters, room, kernel, threads).moveTo(result.room); !outcome.ok())
       return outcome;
-    if (image.blocks() + blocksOfOthers <= result.room) {
+    if (image.blocks() + blocksOfOthers <= result.room)
       result.threads = threads;
-      return {};
-    }
   }
-  return {};
+  return result;
 }
 
 Outcome GpuProgram::knowMoves(ElementType type) const {
-  uint64_t blocks = 0;
   Outcome outcome;
   for (const void *kernel : {cuda.multiply(type), cuda.divide(type)})
     if (kernel && outcome.ok())
-      outcome = blocksThatFit(cuda, interpretersOf(cuda), room, kernel, threadsOfMoves, blocks);
+      outcome = blocksThatFit(cuda, interpretersOf(cuda), room, kernel, threadsOfMoves).outcome();
   return outcome;
 }
 
 Outcome GpuProgram::reserve(bool watched) {
   for (unsigned t = 0; t < core::elementTypeCount; ++t) {
     const auto type = static_cast<ElementType>(t);
-    if (Outcome outcome = fit(kernelOf(type), fits[t]); !outcome.ok())
+    if (Outcome outcome = fit(kernelOf(type)).moveTo(fits[t]); !outcome.ok())
       return outcome;
     if (Outcome outcome = knowMoves(type); !outcome.ok())
       return outcome;
   }
   if (Outcome outcome = watched && image.blocks() != 0 ? reserveRunning() : Outcome{}; !outcome.ok())
     return outcome;
-  return allocate(cuda, image.bytes(), name(), memory);
+  return allocate(cuda, image.bytes(), name()).moveTo(memory);
 }
 
 Outcome GpuProgram::reserveRunning() {
   const size_t bytes = image.blocks() * sizeof(uint64_t);
-  Outcome outcome = allocate(cuda, bytes, name(), runningWords);
+  Outcome outcome = allocatePinned(cuda, bytes, name()).moveTo(runningWords);
   if (outcome.ok())
     std::memset(runningWords.get(), 0, bytes);
   return outcome;
@@ -182,17 +183,18 @@ std::pair<uint32_t, uint32_t> GpuProgram::threads() const {
   return {fewest->threads, most->threads};
 }
 
-Outcome GpuProgram::stallReport(Stream stream, std::string &text) const {
+core::Result<std::string> GpuProgram::stallReport(Stream stream) const {
   std::vector<kernel::Report> reports(image.blocks());
   const kernel::Report *from = image.reports(static_cast<const std::byte *>(memory.get()));
   Outcome outcome = outcomeOf(cuda, cuda.copy(reports.data(), from, reports.size() * sizeof(kernel::Report), stream),
                               "copying reports");
   if (outcome.ok())
     outcome = outcomeOf(cuda, cuda.synchronize(stream), "copying reports");
+  if (!outcome.ok())
+    return outcome;
   const bool any = std::any_of(reports.begin(), reports.end(),
                                [](const kernel::Report &report) { return report.what != kernel::Waiting::Nothing; });
-  text = outcome.ok() && any ? name() + plan::stallReport(*program.program, image.ranks(), reports) : "";
-  return outcome;
+  return any ? name() + plan::stallReport(*program.program, image.ranks(), reports) : "";
 }
 
 } // namespace gc3::cuda

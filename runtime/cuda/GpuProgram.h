@@ -19,7 +19,7 @@ struct Room {
   uint32_t multiprocessors = 0;
   uint32_t architecture = 0; ///< 90: sm_90
 
-  static core::Outcome find(const Cuda &cuda, Room &room);
+  static core::Result<Room> find(const Cuda &cuda);
 };
 
 inline constexpr uint32_t fewestThreads = 32;
@@ -39,15 +39,15 @@ public:
   /// Writes the image over `stream`, which is idle after that.
   core::Outcome write(const plan::ConnectionEnds &ends, Stream stream);
 
-  /// Fills in all of a call but its memory and the stop word, and chooses the kernel. gc3InvalidArgument: too large, or
-  /// not for this GPU.
+  /// Fills in all of a call but its memory and the stop word, and chooses the kernel. Works in place, since a call
+  /// takes kilobytes. gc3InvalidArgument: too large, or not for this GPU.
   core::Outcome prepare(const core::Request &request, uint64_t count, kernel::KernelArgs &call, Launch &launch) const;
 
   /// A launch that prepare() began.
   Result start(const Launch &launch) const { return interpreters.launch(launch); }
 
   /// What the blocks of a stopped kernel waited for; empty where they waited for nothing.
-  core::Outcome stallReport(Stream stream, std::string &text) const;
+  core::Result<std::string> stallReport(Stream stream) const;
 
   /// By block: what it says (kernel::KernelArgs::running), if somebody watches.
   std::span<const uint64_t> running() const;
@@ -65,7 +65,7 @@ private:
     uint64_t room = 0;
   };
   std::pair<uint32_t, uint32_t> threads() const; ///< of a block, over all types: the fewest and the most
-  core::Outcome fit(const void *kernel, Fit &result) const;
+  core::Result<Fit> fit(const void *kernel) const;
   core::Outcome reserveRunning();
   core::Outcome knowMoves(core::ElementType type) const;
   const void *kernelOf(core::ElementType type) const;
@@ -90,7 +90,7 @@ private:
 core::Outcome checkType(const core::Program &program, core::ElementType type, uint32_t architecture);
 
 /// How many blocks of so many threads of one of these kernels the GPU can hold at once.
-core::Outcome blocksThatFit(const Cuda &cuda, const Interpreters &interpreters, const Room &room, const void *kernel,
-                            uint32_t threads, uint64_t &blocks);
+core::Result<uint64_t> blocksThatFit(const Cuda &cuda, const Interpreters &interpreters, const Room &room,
+                                     const void *kernel, uint32_t threads);
 
 } // namespace gc3::cuda

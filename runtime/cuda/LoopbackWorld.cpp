@@ -12,15 +12,15 @@ namespace gc3::cuda {
 using core::Outcome;
 using core::Request;
 
-Outcome LoopbackWorld::make(const Cuda &cuda, const bundle::BundleFile &file, uint32_t ranks, const Options &options,
-                            std::unique_ptr<LoopbackWorld> &world) {
+core::Result<std::unique_ptr<LoopbackWorld>> LoopbackWorld::make(const Cuda &cuda, const bundle::BundleFile &file,
+                                                                 uint32_t ranks, const Options &options) {
   if (Outcome outcome = check(options); !outcome.ok())
     return outcome;
-  core::Choice choice;
   const bundle::BundleFile *const files[] = {&file};
-  if (Outcome outcome = core::Choice::make(options.choice, files, choice); !outcome.ok())
-    return outcome;
-  std::unique_ptr<LoopbackWorld> made(new LoopbackWorld(cuda, file, ranks, options, std::move(choice)));
+  core::Result<core::Choice> choice = core::Choice::make(options.choice, files);
+  if (!choice.ok())
+    return choice.outcome();
+  std::unique_ptr<LoopbackWorld> made(new LoopbackWorld(cuda, file, ranks, options, std::move(*choice)));
   if (Outcome outcome = made->runner.prepare(); !outcome.ok())
     return outcome;
   if (options.trace)
@@ -28,8 +28,7 @@ Outcome LoopbackWorld::make(const Cuda &cuda, const bundle::BundleFile &file, ui
   if (made->recorder)
     if (Outcome outcome = made->recorder->readClock(made->runner.stream()); !outcome.ok())
       return outcome;
-  world = std::move(made);
-  return {};
+  return made;
 }
 
 /// The slots of a program's connections, all of them on this GPU.
@@ -51,63 +50,70 @@ static uint64_t bytesOf(const plan::ConnectionPool &pool, uint32_t ranks) {
   return bytes;
 }
 
-Outcome LoopbackWorld::load(const core::LoadedProgram &chosen, const GpuProgram *&loaded) {
+/// Of the one piece, if there is one: all ranks' parts, one behind the other in `memory`.
+static plan::ConnectionPool::Parts partsIn(const DeviceMemory &memory, const plan::ConnectionPool &pool,
+                                           uint32_t ranks) {
+  plan::ConnectionPool::Parts parts(pool.pieces());
+  auto *next = static_cast<std::byte *>(memory.get());
+  for (std::vector<std::byte *> &piece : parts)
+    for (uint32_t r = 0; r < ranks; ++r) {
+      piece.push_back(next);
+      next += pool.bytes(0, r);
+    }
+  return parts;
+}
+
+core::Result<const GpuProgram *> LoopbackWorld::load(const core::LoadedProgram &chosen) {
   const core::Program &program = *chosen.program;
   const std::string name = "program '" + program.info().name()->str() + "'";
   if (ranks > kernel::maxRanksPerLaunch)
-    return {gc3InvalidUsage, name + " has " + std::to_string(ranks) + " ranks; one GPU can be at most " +
-                                 std::to_string(kernel::maxRanksPerLaunch)};
+    return Outcome{gc3InvalidUsage, name + " has " + std::to_string(ranks) + " ranks; one GPU can be at most " +
+                                        std::to_string(kernel::maxRanksPerLaunch)};
   const plan::SlotSizes sizes = chooseSlots(program, options);
   if (!isPossible(sizes, program.connections().size()))
-    return {gc3InvalidArgument, name + " would need more than 1 TiB for the " +
-                                    std::to_string(program.connections().size()) + " connections' FIFO slots"};
+    return Outcome{gc3InvalidArgument, name + " would need more than 1 TiB for the " +
+                                           std::to_string(program.connections().size()) + " connections' FIFO slots"};
   auto fresh = std::make_unique<GpuProgram>(cuda, runner.room(), chosen, core::RankRange{0, ranks}, sizes,
                                             interpretersOf(cuda), options.tuned(sizes.protocol).threads);
   if (Outcome outcome = fresh->reserve(options.timeoutMs != 0); !outcome.ok())
     return outcome;
   plan::ConnectionPool pool(ranks);
   const std::vector<uint32_t> numbers = pool.add(program, sizes);
-  plan::ConnectionPool::Parts parts;
   DeviceMemory memory;
   if (pool.pieces() != 0)
-    if (Outcome outcome = reserveParts(pool, name, memory, parts); !outcome.ok())
+    if (Outcome outcome = reserveFifos(pool, name).moveTo(memory); !outcome.ok())
       return outcome;
+  const plan::ConnectionPool::Parts parts = partsIn(memory, pool, ranks);
   if (Outcome outcome = fresh->write({pool, numbers, parts}, runner.stream()); !outcome.ok())
     return outcome;
   if (core::informs())
     core::tell(name + " is loaded: " + fresh->conditions() + ", " + std::to_string(bytesOf(pool, ranks)) +
                " bytes of FIFO slots");
   fifos.push_back(std::move(memory));
-  loaded = &runner.add(std::move(fresh));
-  return {};
+  return &runner.add(std::move(fresh));
 }
 
-/// All ranks' parts of the one piece, one behind the other.
-Outcome LoopbackWorld::reserveParts(const plan::ConnectionPool &pool, const std::string &name, DeviceMemory &memory,
-                                    plan::ConnectionPool::Parts &parts) {
+core::Result<DeviceMemory> LoopbackWorld::reserveFifos(const plan::ConnectionPool &pool, const std::string &name) {
   const uint64_t bytes = bytesOf(pool, ranks);
-  if (Outcome outcome = allocate(cuda, bytes, "the FIFO slots of " + name, memory); !outcome.ok())
-    return outcome;
-  auto *next = static_cast<std::byte *>(memory.get());
-  parts.emplace_back();
-  for (uint32_t r = 0; r < ranks; ++r) {
-    parts.back().push_back(next);
-    next += pool.bytes(0, r);
-  }
-  return outcomeOf(cuda, cuda.clear(memory.get(), bytes, runner.stream()), "clearing FIFO slots");
+  core::Result<DeviceMemory> memory = allocate(cuda, bytes, "the FIFO slots of " + name);
+  if (memory.ok())
+    if (Outcome outcome = outcomeOf(cuda, cuda.clear(memory->get(), bytes, runner.stream()), "clearing FIFO slots");
+        !outcome.ok())
+      return outcome;
+  return memory;
 }
 
-Outcome LoopbackWorld::find(const Request &request, bool captured, const GpuProgram *&program) {
-  const core::LoadedProgram *chosen = nullptr;
-  if (Outcome outcome = selection.select(request, chosen); !outcome.ok())
-    return outcome;
-  program = runner.find(*chosen);
-  if (program)
-    return {};
+core::Result<const GpuProgram *> LoopbackWorld::find(const Request &request, bool captured) {
+  const core::Result<const core::LoadedProgram *> selected = selection.select(request);
+  if (!selected.ok())
+    return selected.outcome();
+  const core::LoadedProgram &chosen = **selected;
+  if (const GpuProgram *program = runner.find(chosen))
+    return program;
   if (captured)
-    return {gc3InvalidUsage, "program '" + chosen->program->info().name()->str() +
-                                 "' can't be loaded while the stream is captured: make such a call once before"};
-  return load(*chosen, program);
+    return Outcome{gc3InvalidUsage, "program '" + chosen.program->info().name()->str() +
+                                        "' can't be loaded while the stream is captured: make such a call once before"};
+  return load(chosen);
 }
 
 /// A recorded call is waited for without the lock, since whoever watches may have to stop its kernel.
@@ -137,11 +143,11 @@ Outcome LoopbackWorld::put(std::span<const Request> requests, Stream stream) {
     return outcome;
   if (core::isEmpty(requests[0]))
     return {};
-  const GpuProgram *program = nullptr;
-  if (Outcome outcome = find(requests[0], capture != 0, program); !outcome.ok())
-    return outcome;
+  const core::Result<const GpuProgram *> program = find(requests[0], capture != 0);
+  if (!program.ok())
+    return program.outcome();
   Runner::Plan plan;
-  if (Outcome outcome = runner.plan(*program, requests, capture, plan); !outcome.ok() || requests[0].count == 0)
+  if (Outcome outcome = runner.plan(**program, requests, capture, plan); !outcome.ok() || requests[0].count == 0)
     return outcome;
   if (!recorder)
     return runner.enqueue(plan, stream);
@@ -150,15 +156,14 @@ Outcome LoopbackWorld::put(std::span<const Request> requests, Stream stream) {
   return recorder->enqueue(runner, plan, stream);
 }
 
-Outcome LoopbackWorld::select(const Request &request, const char *&program) {
+core::Result<const char *> LoopbackWorld::select(const Request &request) {
   std::lock_guard lock(mutex);
   if (Outcome outcome = runner.broken(); !outcome.ok())
     return outcome;
-  const core::LoadedProgram *chosen = nullptr;
-  Outcome outcome = selection.select(request, chosen);
-  if (outcome.ok())
-    program = chosen->program->info().name()->c_str();
-  return outcome;
+  const core::Result<const core::LoadedProgram *> chosen = selection.select(request);
+  if (!chosen.ok())
+    return chosen.outcome();
+  return (*chosen)->program->info().name()->c_str();
 }
 
 /// Memory is given back when nothing runs: a kernel that never ends is stopped, if there is a timeout.

@@ -16,8 +16,8 @@ namespace gc3::cuda {
 class LoopbackWorld {
 public:
   /// On the thread's current device. The bundle and the table have to stay.
-  static core::Outcome make(const Cuda &cuda, const bundle::BundleFile &file, uint32_t ranks, const Options &options,
-                            std::unique_ptr<LoopbackWorld> &world);
+  static core::Result<std::unique_ptr<LoopbackWorld>> make(const Cuda &cuda, const bundle::BundleFile &file,
+                                                           uint32_t ranks, const Options &options);
   ~LoopbackWorld();
   LoopbackWorld(const LoopbackWorld &) = delete;
   LoopbackWorld &operator=(const LoopbackWorld &) = delete;
@@ -29,7 +29,7 @@ public:
   core::Outcome call(std::span<const core::Request> requests, Stream stream);
 
   /// The program that such a call would run.
-  core::Outcome select(const core::Request &request, const char *&program);
+  core::Result<const char *> select(const core::Request &request);
 
   /// Looks after the kernels under way, if there is a timeout: one that runs for longer is stopped. Not ok: a call has
   /// been stopped, or has failed. The world is of no use then, since connections are in the middle of messages.
@@ -44,10 +44,9 @@ private:
         selection(file, rankCount, chosen.allowUnproven, std::move(choice)),
         runner(cuda, chosen.timeoutMs, chosen.mixesGraphs) {}
   core::Outcome put(std::span<const core::Request> requests, Stream stream);
-  core::Outcome find(const core::Request &request, bool captured, const GpuProgram *&program);
-  core::Outcome load(const core::LoadedProgram &chosen, const GpuProgram *&loaded);
-  core::Outcome reserveParts(const plan::ConnectionPool &pool, const std::string &name, DeviceMemory &memory,
-                             plan::ConnectionPool::Parts &parts);
+  core::Result<const GpuProgram *> find(const core::Request &request, bool captured);
+  core::Result<const GpuProgram *> load(const core::LoadedProgram &chosen);
+  core::Result<DeviceMemory> reserveFifos(const plan::ConnectionPool &pool, const std::string &name);
 
   const Cuda &cuda;
   const Options options;

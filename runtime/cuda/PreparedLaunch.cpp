@@ -36,14 +36,12 @@ Outcome PreparedLaunch::prepare(const Request &request) {
   return placer.plan(program.loaded(), layout, request);
 }
 
-Outcome PreparedLaunches::find(const GpuProgram &program, const Request &request,
-                               std::shared_ptr<const PreparedLaunch> &found) {
+core::Result<std::shared_ptr<const PreparedLaunch>> PreparedLaunches::find(const GpuProgram &program,
+                                                                           const Request &request) {
   for (const auto &known : calls)
     if (known->count == request.count && known->type == request.type && known->op == request.op &&
-        &known->program == &program) {
-      found = known;
-      return {};
-    }
+        &known->program == &program)
+      return known;
   auto fresh = std::make_shared<PreparedLaunch>(program, request);
   if (Outcome outcome = fresh->prepare(request); !outcome.ok())
     return outcome;
@@ -51,8 +49,7 @@ Outcome PreparedLaunches::find(const GpuProgram &program, const Request &request
     calls.push_back(fresh);
   else
     calls[next++ % most] = fresh;
-  found = std::move(fresh);
-  return {};
+  return std::shared_ptr<const PreparedLaunch>(std::move(fresh));
 }
 
 } // namespace gc3::cuda

@@ -42,8 +42,7 @@ public:
 
   /// For a valid request; others than it go when there are too many. gc3InvalidArgument, gc3InvalidUsage: the program
   /// can't make such a call, here.
-  core::Outcome find(const GpuProgram &program, const core::Request &request,
-                     std::shared_ptr<const PreparedLaunch> &found);
+  core::Result<std::shared_ptr<const PreparedLaunch>> find(const GpuProgram &program, const core::Request &request);
 
 private:
   std::vector<std::shared_ptr<const PreparedLaunch>> calls;

@@ -18,7 +18,7 @@ using kernel::StepTimes;
 /// host's; the first launch takes longer than those behind it.
 Outcome Recorder::readClock(Stream stream) {
   PinnedMemory owned;
-  if (Outcome outcome = allocate(cuda, sizeof(uint64_t), "a clock", owned); !outcome.ok())
+  if (Outcome outcome = allocatePinned(cuda, sizeof(uint64_t), "a clock").moveTo(owned); !outcome.ok())
     return outcome;
   void *word = owned.get();
   void *arguments[] = {&word};
@@ -56,9 +56,9 @@ bool Recorder::reserve(size_t records) {
   rings = {};
   copies = {};
   reserved = 0;
-  Outcome outcome = allocate(cuda, records * sizeof(StepTimes), "a trace", rings);
+  Outcome outcome = allocate(cuda, records * sizeof(StepTimes), "a trace").moveTo(rings);
   if (outcome.ok())
-    outcome = allocate(cuda, records * sizeof(StepTimes), "a trace", copies);
+    outcome = allocatePinned(cuda, records * sizeof(StepTimes), "a trace").moveTo(copies);
   if (outcome.ok()) {
     reserved = records;
   } else {
@@ -96,7 +96,7 @@ Outcome Recorder::begin(const core::Program &program, uint64_t count, kernel::Ke
     return {};
   notes.records = {static_cast<const StepTimes *>(copies.get()) + *room, records};
   Flight flight{std::move(notes), *room, {}};
-  if (Outcome outcome = createEvent(cuda, flight.done); !outcome.ok())
+  if (Outcome outcome = createEvent(cuda).moveTo(flight.done); !outcome.ok())
     return outcome;
   call.records = static_cast<StepTimes *>(rings.get()) + flight.first;
   call.ringRecords = flight.notes.ringRecords;
@@ -151,9 +151,9 @@ bool Recorder::reserveCaptured(Captured &made) {
     return false;
   }
   const size_t bytes = made.records * sizeof(StepTimes);
-  Outcome outcome = allocate(cuda, bytes, "a trace", made.ring);
+  Outcome outcome = allocate(cuda, bytes, "a trace").moveTo(made.ring);
   if (outcome.ok())
-    outcome = allocate(cuda, bytes, "a trace", made.copy);
+    outcome = allocatePinned(cuda, bytes, "a trace").moveTo(made.copy);
   if (!outcome.ok()) {
     core::tell("a captured call is not recorded: " + outcome.text);
     return false;

@@ -27,58 +27,56 @@ OnDevice::~OnDevice() {
     core::tellOnce(back.text);
 }
 
-Outcome allocate(const Cuda &cuda, size_t bytes, const std::string &what, DeviceMemory &memory) {
+core::Result<DeviceMemory> allocate(const Cuda &cuda, size_t bytes, const std::string &what) {
   void *taken = nullptr;
-  Outcome outcome = outcomeOf(cuda, cuda.allocate(&taken, bytes),
-                              "allocating " + std::to_string(bytes) + " bytes of device memory for " + what);
-  if (outcome.ok())
-    memory = DeviceMemory(cuda, taken);
-  return outcome;
+  if (Outcome outcome = outcomeOf(cuda, cuda.allocate(&taken, bytes),
+                                  "allocating " + std::to_string(bytes) + " bytes of device memory for " + what);
+      !outcome.ok())
+    return outcome;
+  return DeviceMemory(cuda, taken);
 }
 
-Outcome allocate(const Cuda &cuda, size_t bytes, const std::string &what, PinnedMemory &memory) {
+core::Result<PinnedMemory> allocatePinned(const Cuda &cuda, size_t bytes, const std::string &what) {
   void *taken = nullptr;
-  Outcome outcome = outcomeOf(cuda, cuda.allocatePinned(&taken, bytes),
-                              "allocating " + std::to_string(bytes) + " bytes of pinned memory for " + what);
-  if (outcome.ok())
-    memory = PinnedMemory(cuda, taken);
-  return outcome;
+  if (Outcome outcome = outcomeOf(cuda, cuda.allocatePinned(&taken, bytes),
+                                  "allocating " + std::to_string(bytes) + " bytes of pinned memory for " + what);
+      !outcome.ok())
+    return outcome;
+  return PinnedMemory(cuda, taken);
 }
 
-Outcome createEvent(const Cuda &cuda, OwnEvent &event) {
+core::Result<OwnEvent> createEvent(const Cuda &cuda) {
   Event taken = nullptr;
-  Outcome outcome = outcomeOf(cuda, cuda.createEvent(&taken), "creating an event");
-  if (outcome.ok())
-    event = OwnEvent(cuda, taken);
-  return outcome;
+  if (Outcome outcome = outcomeOf(cuda, cuda.createEvent(&taken), "creating an event"); !outcome.ok())
+    return outcome;
+  return OwnEvent(cuda, taken);
 }
 
-template <typename Memory>
-Outcome Pieces<Memory>::grow(const Cuda &cuda, size_t bytes) {
+template <typename Memory, core::Result<Memory> (*allocateMemory)(const Cuda &, size_t, const std::string &)>
+Outcome Pieces<Memory, allocateMemory>::grow(const Cuda &cuda, size_t bytes) {
   const std::string what = "scratch and private copies";
   Outcome outcome;
   for (size_t wanted : {std::max(bytes, 2 * size), bytes}) {
-    Memory piece;
-    outcome = allocate(cuda, wanted, what, piece);
-    if (outcome.ok()) {
-      pieces.push_back(std::move(piece));
+    core::Result<Memory> piece = allocateMemory(cuda, wanted, what);
+    outcome = piece.outcome();
+    if (piece.ok()) {
+      pieces.push_back(std::move(*piece));
       size = wanted;
     }
-    if (outcome.ok() || wanted == bytes)
+    if (piece.ok() || wanted == bytes)
       break;
   }
   return outcome;
 }
 
-Outcome CallMemory::reserve(size_t bytes, std::byte *&memory) {
+core::Result<std::byte *> CallMemory::reserve(size_t bytes) {
   if (!onGpu.holds(bytes) && !onHost.holds(bytes))
     if (const Outcome grown = onGpu.grow(cuda, bytes); !grown.ok()) {
       if (const Outcome outcome = onHost.grow(cuda, bytes); !outcome.ok())
-        return {outcome.code, grown.text + "; " + outcome.text};
+        return Outcome{outcome.code, grown.text + "; " + outcome.text};
       core::tellOnce(grown.text + "; they lie in the host's memory, which is slow");
     }
-  memory = onGpu.holds(bytes) ? onGpu.data() : onHost.data();
-  return {};
+  return onGpu.holds(bytes) ? onGpu.data() : onHost.data();
 }
 
 } // namespace gc3::cuda

@@ -52,13 +52,13 @@ using PinnedMemory = Owned<void *, &Cuda::releasePinned>;
 using OwnStream = Owned<Stream, &Cuda::destroyStream>;
 using OwnEvent = Owned<Event, &Cuda::destroyEvent>;
 
-core::Outcome allocate(const Cuda &cuda, size_t bytes, const std::string &what, DeviceMemory &memory);
-core::Outcome allocate(const Cuda &cuda, size_t bytes, const std::string &what, PinnedMemory &memory);
-core::Outcome createEvent(const Cuda &cuda, OwnEvent &event);
+core::Result<DeviceMemory> allocate(const Cuda &cuda, size_t bytes, const std::string &what);
+core::Result<PinnedMemory> allocatePinned(const Cuda &cuda, size_t bytes, const std::string &what);
+core::Result<OwnEvent> createEvent(const Cuda &cuda);
 
 /// Memory that grows. Pieces that it has outgrown stay until the end: kernels on their way, and graphs that were
 /// captured, may know them. Each is at least as large as a call needs, and twice as large as the last if there is room.
-template <typename Memory>
+template <typename Memory, core::Result<Memory> (*allocateMemory)(const Cuda &, size_t, const std::string &)>
 class Pieces {
 public:
   bool holds(size_t bytes) const { return bytes <= size; }
@@ -79,12 +79,12 @@ class CallMemory {
 public:
   explicit CallMemory(const Cuda &cuda) : cuda(cuda) {}
   /// So many bytes for the next call; null for none.
-  core::Outcome reserve(size_t bytes, std::byte *&memory);
+  core::Result<std::byte *> reserve(size_t bytes);
 
 private:
   const Cuda &cuda;
-  Pieces<DeviceMemory> onGpu;
-  Pieces<PinnedMemory> onHost;
+  Pieces<DeviceMemory, allocate> onGpu;
+  Pieces<PinnedMemory, allocatePinned> onHost;
 };
 
 } // namespace gc3::cuda

@@ -17,7 +17,7 @@ constexpr uint64_t mostBlocksOfMoves = 4096;
 } // namespace
 
 Outcome Runner::prepare() {
-  if (Outcome outcome = Room::find(cuda, ownRoom); !outcome.ok())
+  if (Outcome outcome = Room::find(cuda).moveTo(ownRoom); !outcome.ok())
     return outcome;
   Stream stream = nullptr;
   if (Outcome outcome = outcomeOf(cuda, cuda.createStream(&stream), "creating a stream"); !outcome.ok())
@@ -26,12 +26,13 @@ Outcome Runner::prepare() {
   if (Outcome outcome = outcomeOf(cuda, cuda.createStream(&stream), "creating a stream"); !outcome.ok())
     return outcome;
   reportStream = OwnStream(cuda, stream);
-  if (Outcome outcome = allocate(cuda, sizeof(uint32_t), "a word that stops kernels", stopWord); !outcome.ok())
+  if (Outcome outcome = allocatePinned(cuda, sizeof(uint32_t), "a word that stops kernels").moveTo(stopWord);
+      !outcome.ok())
     return outcome;
   auto *word = static_cast<uint32_t *>(stopWord.get());
   *word = 0;
   published = word;
-  return createEvent(cuda, lastCall);
+  return createEvent(cuda).moveTo(lastCall);
 }
 
 const GpuProgram *Runner::find(const core::LoadedProgram &program) const {
@@ -51,7 +52,7 @@ const GpuProgram &Runner::add(std::unique_ptr<GpuProgram> program) {
 Outcome Runner::plan(const GpuProgram &program, std::span<const Request> requests, uint64_t capture, Plan &plan) {
   if (capture == failedCapture)
     return {gc3InvalidUsage, "the capture of the stream has failed"};
-  if (Outcome outcome = preparedCalls.find(program, requests[0], plan.prepared); !outcome.ok())
+  if (Outcome outcome = preparedCalls.find(program, requests[0]).moveTo(plan.prepared); !outcome.ok())
     return outcome;
   plan.call = plan.prepared->call;
   plan.launch = plan.prepared->launch;
@@ -70,13 +71,16 @@ Outcome Runner::placeBuffers(std::span<const Request> requests, Plan &plan) {
   uint64_t bytes = 0;
   for (uint32_t i = 0; i < ranks.size(); ++i) {
     const uint32_t r = ranks.first + i;
-    if (Outcome outcome = prepared.placer.place(r, requests[i], plan.placements[i]); !outcome.ok())
-      return outcome;
+    const core::Result<core::Placement> placed = prepared.placer.place(r, requests[i]);
+    if (!placed.ok())
+      return placed.outcome();
+    plan.placements[i] = *placed;
     bytes += copies.scratchBytes(r) + copies.privateBytes(r, plan.placements[i], requests[i]);
   }
-  std::byte *next = nullptr;
-  if (Outcome outcome = memory.reserve(bytes, next); !outcome.ok())
-    return outcome;
+  const core::Result<std::byte *> reserved = memory.reserve(bytes);
+  if (!reserved.ok())
+    return reserved.outcome();
+  std::byte *next = *reserved;
   for (uint32_t i = 0; i < ranks.size(); ++i) {
     const uint32_t r = ranks.first + i;
     plan.call.memory[i] = copies.planRank(r, plan.placements[i], requests[i], next, plan.surroundings);
@@ -154,11 +158,11 @@ Outcome Runner::noteCaptured(const Plan &plan, Stream stream) {
       return outcome;
   Event last = lastCallOf(plan.capture);
   if (!last) {
-    OwnEvent fresh;
-    if (Outcome outcome = createEvent(cuda, fresh); !outcome.ok())
-      return outcome;
-    last = fresh.get();
-    captures.push_back({plan.capture, std::move(fresh)});
+    core::Result<OwnEvent> fresh = createEvent(cuda);
+    if (!fresh.ok())
+      return fresh.outcome();
+    last = fresh->get();
+    captures.push_back({plan.capture, std::move(*fresh)});
     if (captures.size() > mostCaptures)
       captures.pop_front();
   }
@@ -200,11 +204,11 @@ Outcome Runner::stallReport(std::span<GpuProgram *const> told) const {
     return device.outcome();
   std::string text = "a kernel has not ended in " + std::to_string(timeoutMs) + " ms and was stopped";
   for (GpuProgram *program : told) {
-    std::string waited;
-    if (Outcome outcome = program->stallReport(reportStream.get(), waited); !outcome.ok())
-      return outcome;
-    if (!waited.empty())
-      text += "; " + waited;
+    const core::Result<std::string> waited = program->stallReport(reportStream.get());
+    if (!waited.ok())
+      return waited.outcome();
+    if (!waited->empty())
+      text += "; " + *waited;
   }
   return {gc3Timeout, text};
 }

@@ -44,13 +44,14 @@ public:
     Launch launch{};
     uint64_t capture = 0; ///< that it is a part of; 0: none
   };
-  /// A call with one valid request for each of the program's ranks here, all alike.
+  /// A call with one valid request for each of the program's ranks here, all alike. Fills in `plan`, which must be new.
+  /// It does not return the plan, since moving kilobytes would slow each call down.
   core::Outcome plan(const GpuProgram &program, std::span<const core::Request> requests, uint64_t capture, Plan &plan);
   /// Behind the last call, whatever stream that was on, or is replayed on.
   core::Outcome enqueue(Plan &plan, Stream stream);
   /// The same with `call` in place of the call itself, which is to put() it between other things.
-  template <typename Call>
-  core::Outcome enqueueWith(const Plan &plan, Stream stream, Call call) {
+  template <typename Function>
+  core::Outcome enqueueWith(const Plan &plan, Stream stream, Function call) {
     if (core::Outcome outcome = begin(plan, stream); !outcome.ok())
       return outcome;
     return end(plan, stream, call());

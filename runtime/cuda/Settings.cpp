@@ -66,18 +66,16 @@ Outcome fill(const Settings &settings, Setting setting, Number Tuning::*member, 
   return {};
 }
 
-/// Sets `strict` from the config, else from GC3_LL128.
-Outcome chooseLL128(const Settings &settings, gc3LL128_t chosen, bool &strict) {
-  strict = chosen == gc3LL128Refuse;
-  if (strict || chosen == gc3LL128Replace)
-    return {};
+/// Whether programs of protocol LL128 are refused, by the config, else by GC3_LL128.
+core::Result<bool> refusesLL128(const Settings &settings, gc3LL128_t chosen) {
+  if (chosen == gc3LL128Refuse || chosen == gc3LL128Replace)
+    return chosen == gc3LL128Refuse;
   if (chosen != gc3LL128Default)
-    return {gc3InvalidArgument, "unknown ll128 " + std::to_string(static_cast<int>(chosen)) + " in the config"};
+    return Outcome{gc3InvalidArgument, "unknown ll128 " + std::to_string(static_cast<int>(chosen)) + " in the config"};
   const std::string &choice = settings.text(Setting::LL128);
-  strict = choice == "refuse";
-  if (choice.empty() || strict || choice == "replace")
-    return {};
-  return {gc3InvalidArgument, outOfRange(Setting::LL128, choice)};
+  if (choice.empty() || choice == "refuse" || choice == "replace")
+    return choice == "refuse";
+  return Outcome{gc3InvalidArgument, outOfRange(Setting::LL128, choice)};
 }
 
 template <typename Number>
@@ -111,12 +109,12 @@ Options optionsOf(const gc3GpuConfig_t &config, const Settings &settings) {
   options.allowUnproven = config.allowUnproven != 0;
   options.choice = {config.programs ? config.programs : settings.text(Setting::Program), config.tuner,
                     config.tunerData};
-  for (Outcome outcome :
-       {fill(settings, Setting::Slots, &Tuning::slots, options),
-        fill(settings, Setting::SlotBytes, &Tuning::slotBytes, options),
-        fill(settings, Setting::Threads, &Tuning::threads, options),
-        chooseLL128(settings, config.ll128, options.strictLL128), core::fillTimeout(settings, options.timeoutMs),
-        core::fillAllowUnproven(settings, options.allowUnproven)})
+  for (Outcome outcome : {fill(settings, Setting::Slots, &Tuning::slots, options),
+                          fill(settings, Setting::SlotBytes, &Tuning::slotBytes, options),
+                          fill(settings, Setting::Threads, &Tuning::threads, options),
+                          refusesLL128(settings, config.ll128).moveTo(options.strictLL128),
+                          core::timeoutMs(settings, config.timeoutMs).moveTo(options.timeoutMs),
+                          core::allowUnproven(settings, options.allowUnproven).moveTo(options.allowUnproven)})
     if (options.problem.ok())
       options.problem = std::move(outcome);
   return options;

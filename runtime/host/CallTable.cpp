@@ -71,35 +71,37 @@ uint64_t CallTable::sharingFrom() {
   return !options.adversarial ? PreparedCall::bytesWorthSharing : random.below(2) ? 0 : UINT64_MAX;
 }
 
-Outcome CallTable::find(const Request &request, PreparedCall *&call) {
+/// Null: the call has no elements.
+Result<PreparedCall *> CallTable::find(const Request &request) {
   for (const auto &known : calls)
-    if (known->serves(request)) {
-      call = known.get();
-      return {};
-    }
-  const LoadedProgram *program = nullptr;
-  if (Outcome outcome = selection.select(request, program); !outcome.ok() || request.count == 0)
-    return outcome;
+    if (known->serves(request))
+      return known.get();
+  const Result<const LoadedProgram *> selected = selection.select(request);
+  if (!selected.ok())
+    return selected.outcome();
+  if (request.count == 0)
+    return nullptr;
+  const LoadedProgram &program = **selected;
   makeRoom();
-  std::unique_ptr<PreparedCall> fresh;
-  if (Outcome outcome = PreparedCall::prepare(*program, request, layoutFor(*program, request), sharingFrom(), fresh);
-      !outcome.ok())
-    return outcome;
+  Result<std::unique_ptr<PreparedCall>> fresh =
+      PreparedCall::prepare(program, request, layoutFor(program, request), sharingFrom());
+  if (!fresh.ok())
+    return fresh.outcome();
+  PreparedCall &call = *calls.emplace_back(std::move(*fresh));
   if (options.adversarial)
-    fresh->expectAdversary();
+    call.expectAdversary();
   if (timeline)
-    fresh->record(*timeline);
-  call = fresh.get();
-  calls.push_back(std::move(fresh));
-  return {};
+    call.record(*timeline);
+  return &call;
 }
 
-Outcome CallTable::enter(std::span<const Request> requests, uint64_t number, PreparedCall &call, Sharing &sharing) {
+/// Returns what all ranks' placements allow.
+Result<Sharing> CallTable::enter(std::span<const Request> requests, uint64_t number, PreparedCall &call) {
   std::vector<Placement> placements(ranks);
   bool memory = true;
-  sharing = Sharing::Either;
+  Sharing sharing = Sharing::Either;
   for (uint32_t r = 0; r < ranks; ++r) {
-    if (Outcome outcome = call.place(r, requests[r], placements[r]); !outcome.ok())
+    if (Outcome outcome = call.place(r, requests[r]).moveTo(placements[r]); !outcome.ok())
       return outcome;
     memory &= call.hasMemoryFor(r, placements[r]);
     sharing = sharing & call.sharing(r, placements[r]);
@@ -109,30 +111,31 @@ Outcome CallTable::enter(std::span<const Request> requests, uint64_t number, Pre
       return outcome;
   for (uint32_t r = 0; r < ranks; ++r)
     call.enter(r, number, requests[r], placements[r]);
-  return {};
+  return sharing;
 }
 
-Outcome CallTable::begin(std::span<const Request> requests, uint64_t number,
-                         std::span<const PreparedCall *const> entered, PreparedCall *&call, Sharing &sharing) {
-  call = nullptr;
+Result<Entered> CallTable::begin(std::span<const Request> requests, uint64_t number,
+                                 std::span<const PreparedCall *const> entered) {
   retire(entered);
   if (Outcome outcome = checkRequests(requests); !outcome.ok())
     return outcome;
   const Request &request = requests[0];
   if (isEmpty(request))
-    return {};
-  PreparedCall *found = nullptr;
-  if (Outcome outcome = find(request, found); !outcome.ok() || !found)
-    return outcome;
-  Outcome outcome = enter(requests, number, *found, sharing);
-  if (!options.adversarial) {
-    call = outcome.ok() ? found : nullptr;
-    return outcome;
-  }
-  if (outcome.ok())
-    outcome = found->runAdversarial(number, sharing, random.next());
+    return Entered{};
+  const Result<PreparedCall *> found = find(request);
+  if (!found.ok())
+    return found.outcome();
+  if (!*found)
+    return Entered{};
+  PreparedCall &call = **found;
+  const Result<Sharing> sharing = enter(requests, number, call);
+  if (!options.adversarial)
+    return sharing.ok() ? Result<Entered>(Entered{&call, *sharing}) : sharing.outcome();
+  const Outcome outcome = sharing.ok() ? call.runAdversarial(number, *sharing, random.next()) : sharing.outcome();
   calls.clear(); // the next one has other tiles
-  return outcome;
+  if (!outcome.ok())
+    return outcome;
+  return Entered{};
 }
 
 } // namespace gc3::host

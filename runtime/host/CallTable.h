@@ -19,31 +19,34 @@ struct CallOptions {
   core::Choice choice;               ///< of programs
 };
 
+/// A prepared call that all ranks have entered.
+struct Entered {
+  PreparedCall *call = nullptr; ///< null: there is nothing left to do
+  Sharing sharing{};            ///< what PreparedCall::sweep wants to know
+};
+
 class CallTable {
 public:
   CallTable(const bundle::BundleFile &file, uint32_t rankCount, const CallOptions &chosen);
 
   /// Finds or prepares the call that `requests` make together, one by rank, and has all ranks enter it as call
-  /// `number`. All ranks have ended their last calls, here and elsewhere. `call` is null where there is nothing left to
-  /// do; `sharing` is what Call::sweep wants to know. Calls that some rank has `entered` already, in vain since the
-  /// others have not, are given up; they stay until the next begin().
-  core::Outcome begin(std::span<const core::Request> requests, uint64_t number,
-                      std::span<const PreparedCall *const> entered, PreparedCall *&call, Sharing &sharing);
+  /// `number`. All ranks have ended their last calls, here and elsewhere. Calls that some rank has `entered` already,
+  /// in vain since the others have not, are given up; they stay until the next begin().
+  core::Result<Entered> begin(std::span<const core::Request> requests, uint64_t number,
+                              std::span<const PreparedCall *const> entered);
 
   /// Rises with each call that is given up.
   uint64_t retirements() const { return retired.load(std::memory_order_acquire); }
 
   /// The program that such a call would run; errors as for the call.
-  core::Outcome select(const core::Request &request, const core::LoadedProgram *&program) {
-    return selection.select(request, program);
-  }
+  core::Result<const core::LoadedProgram *> select(const core::Request &request) { return selection.select(request); }
 
   /// Pool threads that such a call is worth where one thread brings all ranks.
   uint32_t helpers(const PreparedCall &call) const;
 
 private:
-  core::Outcome find(const core::Request &request, PreparedCall *&call);
-  core::Outcome enter(std::span<const core::Request> requests, uint64_t number, PreparedCall &call, Sharing &sharing);
+  core::Result<PreparedCall *> find(const core::Request &request);
+  core::Result<Sharing> enter(std::span<const core::Request> requests, uint64_t number, PreparedCall &call);
   uint64_t sharingFrom();
   core::LayoutOptions layoutFor(const core::LoadedProgram &program, const core::Request &request);
   void retire(std::span<const PreparedCall *const> entered);

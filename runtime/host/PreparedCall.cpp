@@ -22,13 +22,12 @@ uint64_t sharedTileBytes(uint64_t ranks) {
 }
 } // namespace
 
-Outcome PreparedCall::prepare(const LoadedProgram &loaded, const Request &request, const LayoutOptions &options,
-                              uint64_t sharingFrom, std::unique_ptr<PreparedCall> &call) {
+Result<std::unique_ptr<PreparedCall>> PreparedCall::prepare(const LoadedProgram &loaded, const Request &request,
+                                                            const LayoutOptions &options, uint64_t sharingFrom) {
   std::unique_ptr<PreparedCall> made(new PreparedCall(loaded));
-  Outcome outcome = made->build(request, options, sharingFrom);
-  if (outcome.ok())
-    call = std::move(made);
-  return outcome;
+  if (Outcome outcome = made->build(request, options, sharingFrom); !outcome.ok())
+    return outcome;
+  return made;
 }
 
 Outcome PreparedCall::build(const Request &request, const LayoutOptions &options, uint64_t sharingFrom) {
@@ -82,8 +81,8 @@ uint64_t PreparedCall::memoryBytes() const {
          (run ? run->memoryBytes() : 0);
 }
 
-Outcome PreparedCall::place(uint32_t rank, const Request &request, Placement &placement) const {
-  return placer().place(rank, request, placement);
+Result<Placement> PreparedCall::place(uint32_t rank, const Request &request) const {
+  return placer().place(rank, request);
 }
 
 bool PreparedCall::hasMemoryFor(uint32_t rank, Placement placement) const {

@@ -27,16 +27,16 @@ public:
   static constexpr uint64_t bytesWorthSharing = 4096;
 
   /// For calls like `request`, with a run as `options` say. gc3InvalidArgument, gc3SystemError.
-  static core::Outcome prepare(const core::LoadedProgram &loaded, const core::Request &request,
-                               const core::LayoutOptions &options, uint64_t sharingFrom,
-                               std::unique_ptr<PreparedCall> &call);
+  static core::Result<std::unique_ptr<PreparedCall>> prepare(const core::LoadedProgram &loaded,
+                                                             const core::Request &request,
+                                                             const core::LayoutOptions &options, uint64_t sharingFrom);
 
   /// Whether it serves the request, buffers aside.
   bool serves(const core::Request &request) const { return key.matches(request); }
 
   /// How a rank's buffers lie; gc3InvalidArgument where they can't.
-  core::Outcome place(uint32_t rank, const core::Request &request, core::Placement &placement) const;
-  /// The same, but without words for what is wrong.
+  core::Result<core::Placement> place(uint32_t rank, const core::Request &request) const;
+  /// Sets `placement`, and returns false where the buffers can't lie so. Repeated calls use this: it makes no text.
   bool places(uint32_t rank, const core::Request &request, core::Placement &placement) const {
     return !placer().findPlacement(rank, request, placement);
   }

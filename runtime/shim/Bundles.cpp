@@ -14,12 +14,12 @@ Bundles openBundles(const char *names) {
   for (std::string name; std::getline(rest, name, ':');) {
     if (name.empty())
       continue;
-    std::unique_ptr<bundle::BundleFile> file;
-    if (bundle::BundleStatus status = bundle::BundleFile::open(name.c_str(), file); !status.ok()) {
-      core::tellOnce("GC3_BUNDLES: '" + name + "': " + status.message + "; NCCL serves all calls");
+    bundle::Result<std::unique_ptr<bundle::BundleFile>> file = bundle::BundleFile::open(name.c_str());
+    if (!file.ok()) {
+      core::tellOnce("GC3_BUNDLES: '" + name + "': " + file.outcome().message + "; NCCL serves all calls");
       return {};
     }
-    bundles.push_back(std::move(file));
+    bundles.push_back(std::move(*file));
   }
   return bundles;
 }

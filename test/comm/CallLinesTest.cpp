@@ -39,8 +39,8 @@ using Lines = std::vector<std::string>;
 /// Calls of one rank alone, which time out at once.
 class HostLines : public testing::Test {
 protected:
-  template <typename Call>
-  Lines lines(Call call) {
+  template <typename Function>
+  Lines lines(Function call) {
     return linesOf([&] { call(group.comms[0]); });
   }
 
@@ -132,13 +132,13 @@ TEST_F(HostLines, WhatIsOutOfRangeIsSaid) {
 
 TEST(CallLines, RanksThatShareAGpu) {
   FakeCuda fake;
-  std::shared_ptr<api::Backend> backend;
   const ProgramSpec ring = ringAllReduce(2, true);
-  ASSERT_TRUE(api::LoopbackBackend::make(FakeCuda::table(), open({ring}), 2, smallOptions(), backend).ok());
+  const auto backend = api::LoopbackBackend::make(FakeCuda::table(), open({ring}), 2, smallOptions());
+  ASSERT_TRUE(backend.ok());
   std::vector<gc3Comm_t> comms;
   std::vector<float *> buffers;
   for (uint32_t rank : {0u, 1u}) {
-    comms.push_back(new gc3Comm{backend, rank, {}});
+    comms.push_back(new gc3Comm{*backend, rank, {}});
     buffers.push_back(reinterpret_cast<float *>(fake.allocate(10 * sizeof(float))));
   }
   EXPECT_EQ(linesOf([&] {

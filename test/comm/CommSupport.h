@@ -118,7 +118,7 @@ public:
       core::Request request;
       request.kind = core::CallKind::Program;
       request.name = names.back();
-      EXPECT_TRUE(selection.select(request, loaded.back()).ok());
+      EXPECT_TRUE(selection.select(request).moveTo(loaded.back()).ok());
     }
     for (size_t rank = 0; rank < comms.size(); ++rank)
       streams.push_back(cuda.stream(static_cast<int>(rank) / nccl.ranksPerGpu));

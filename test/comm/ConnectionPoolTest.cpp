@@ -15,7 +15,7 @@ namespace {
 
 std::unique_ptr<core::Program> programOf(const bundle::BundleFile &file) {
   std::unique_ptr<core::Program> program;
-  EXPECT_TRUE(core::Program::load(file, 0, program).ok());
+  EXPECT_TRUE(core::Program::load(file, 0).moveTo(program).ok());
   return program;
 }
 

@@ -51,7 +51,7 @@ static Member &find(const char *name, Comm comm) {
   return *known->second;
 }
 
-Call::Call(By by, const char *name, Comm comm, Kind kind, const std::function<std::string()> &event) {
+NcclCall::NcclCall(By by, const char *name, Comm comm, Kind kind, const std::function<std::string()> &event) {
   if (!comm) {
     end(Result::InvalidArgument);
     return;
@@ -76,7 +76,7 @@ Call::Call(By by, const char *name, Comm comm, Kind kind, const std::function<st
     end(Result::InvalidUsage);
 }
 
-void Call::record(By by, const char *name, const std::function<std::string()> &event) {
+void NcclCall::record(By by, const char *name, const std::function<std::string()> &event) {
   if (named->isChild)
     return;
   if (event && by == By::Application)
@@ -85,7 +85,7 @@ void Call::record(By by, const char *name, const std::function<std::string()> &e
     state().probes.push_back(name);
 }
 
-void Call::end(Result result) {
+void NcclCall::end(Result result) {
   ended = true;
   outcome = result;
   if (!isLate)

@@ -109,7 +109,7 @@ void launch(Member &member, const void *send, void *recv, size_t bytes, Stream s
 }
 
 /// The first one of a communicator connects its ranks.
-Result gatherOnChild(const Call &call, const void *send, void *recv, size_t bytes, Stream stream) {
+Result gatherOnChild(const NcclCall &call, const void *send, void *recv, size_t bytes, Stream stream) {
   if (call.hasEnded() && !call.failsLate())
     return call.result();
   Member *member = &call.member();
@@ -128,7 +128,7 @@ Result gatherOnChild(const Call &call, const void *send, void *recv, size_t byte
 /// The application's, whichever table it is called from.
 template <typename... Args>
 Result record(const char *name, Comm comm, const Args &...args) {
-  const Call call(By::Application, name, comm, Call::Kind::Counted, [&] { return eventText(name, args...); });
+  const NcclCall call(By::Application, name, comm, NcclCall::Kind::Counted, [&] { return eventText(name, args...); });
   if (comm && call.member().isChild)
     Monitor::fail(std::string(name) + " of " + text(comm));
   return call.result();
@@ -143,7 +143,7 @@ Result allGather(By, const void *send, void *recv, size_t count, DataType type, 
   const Monitor::Lock lock;
   if (!isChild(comm))
     return record("AllGather", comm, send, recv, count, type, comm, stream);
-  const Call call(By::Gc3, "AllGather", comm, Call::Kind::Counted);
+  const NcclCall call(By::Gc3, "AllGather", comm, NcclCall::Kind::Counted);
   return gatherOnChild(call, send, recv, count * sizeOf(type), stream);
 }
 
@@ -184,15 +184,16 @@ Result scatter(By, const void *send, void *recv, size_t count, DataType type, in
 
 /// Operations are never used again.
 Result redOpCreatePreMulSum(By by, RedOp *op, void *scalar, DataType type, ScalarResidence residence, Comm comm) {
-  const Call call(by, "RedOpCreatePreMulSum", comm, Call::Kind::Counted,
-                  [&] { return eventText("RedOpCreatePreMulSum", type, residence, comm); });
+  const NcclCall call(by, "RedOpCreatePreMulSum", comm, NcclCall::Kind::Counted,
+                      [&] { return eventText("RedOpCreatePreMulSum", type, residence, comm); });
   if (call.result() == Result::Success && scalar)
     *op = static_cast<RedOp>(state().nextOperation++);
   return call.result();
 }
 
 Result redOpDestroy(By by, RedOp op, Comm comm) {
-  const Call call(by, "RedOpDestroy", comm, Call::Kind::Counted, [&] { return eventText("RedOpDestroy", op, comm); });
+  const NcclCall call(by, "RedOpDestroy", comm, NcclCall::Kind::Counted,
+                      [&] { return eventText("RedOpDestroy", op, comm); });
   return call.result();
 }
 

@@ -119,7 +119,7 @@ Result commGrow(By by, Comm parent, int ranks, const UniqueId *id, int rank, Com
   const bool blocking = blocks(config, true);
   if (!parent)
     return makeRank(enter("CommGrow", event, blocking), child, ranks, id, rank, blocking);
-  const Call call(by, "CommGrow", parent, Call::Kind::Counted, [&] { return event; });
+  const NcclCall call(by, "CommGrow", parent, NcclCall::Kind::Counted, [&] { return event; });
   if (call.hasEnded())
     return call.result();
   return makeRank(call.result(), child, ranks, id, call.member().rank, blocking);
@@ -163,7 +163,8 @@ Result handOver(SetUp &setUp, int rank, Comm *child, bool fails) {
 }
 
 /// The result does not say that a parent that does not block goes on in the background.
-Result makeChild(const Call &call, const char *name, const Offer &offer, Comm *child, const std::set<int> &excluded) {
+Result makeChild(const NcclCall &call, const char *name, const Offer &offer, Comm *child,
+                 const std::set<int> &excluded) {
   if (call.hasEnded() && !call.failsLate())
     return call.result();
   const bool fails = call.hasEnded();
@@ -176,8 +177,8 @@ Result makeChild(const Call &call, const char *name, const Offer &offer, Comm *c
 }
 
 Result commSplit(By by, Comm parent, int color, int key, Comm *child, Config *config) {
-  const Call call(by, "CommSplit", parent, Call::Kind::Counted,
-                  [&] { return eventText("CommSplit", parent, color, key, config); });
+  const NcclCall call(by, "CommSplit", parent, NcclCall::Kind::Counted,
+                      [&] { return eventText("CommSplit", parent, color, key, config); });
   write(child, nullptr);
   if (!parent)
     return call.result();
@@ -186,8 +187,8 @@ Result commSplit(By by, Comm parent, int color, int key, Comm *child, Config *co
 }
 
 Result commShrink(By by, Comm parent, int *excluded, int count, Comm *child, Config *config, int flags) {
-  const Call call(by, "CommShrink", parent, Call::Kind::Counted,
-                  [&] { return eventText("CommShrink", parent, count, config, flags); });
+  const NcclCall call(by, "CommShrink", parent, NcclCall::Kind::Counted,
+                      [&] { return eventText("CommShrink", parent, count, config, flags); });
   write(child, nullptr);
   if (!parent)
     return call.result();
@@ -199,7 +200,7 @@ Result commShrink(By by, Comm parent, int *excluded, int count, Comm *child, Con
 /// How a new communicator is looked at; no events.
 template <auto Field>
 Result query(By by, const char *name, Comm comm, int *value) {
-  const Call call(by, name, comm, Call::Kind::Counted);
+  const NcclCall call(by, name, comm, NcclCall::Kind::Counted);
   if (!call.hasEnded())
     *value = Field(call.member());
   return call.result();

@@ -39,8 +39,8 @@ void endPending(Member &member) {
 
 /// Two threads that find the same operation done free it twice.
 Result commGetAsyncError(By by, Comm comm, Result *error) {
-  const Call call(by, "CommGetAsyncError", comm, Call::Kind::Poll,
-                  [&] { return eventText("CommGetAsyncError", comm); });
+  const NcclCall call(by, "CommGetAsyncError", comm, NcclCall::Kind::Poll,
+                      [&] { return eventText("CommGetAsyncError", comm); });
   if (call.hasEnded())
     return call.result();
   Member &member = call.member();
@@ -60,7 +60,8 @@ Result commGetAsyncError(By by, Comm comm, Result *error) {
 }
 
 Result commFinalize(By by, Comm comm) {
-  const Call call(by, "CommFinalize", comm, Call::Kind::Counted, [&] { return eventText("CommFinalize", comm); });
+  const NcclCall call(by, "CommFinalize", comm, NcclCall::Kind::Counted,
+                      [&] { return eventText("CommFinalize", comm); });
   return call.result();
 }
 
@@ -106,7 +107,7 @@ void awaitUnconditionally(const char *name, const std::function<bool()> &done) {
 }
 
 Result commDestroy(By by, Comm comm) {
-  const Call call(by, "CommDestroy", comm, Call::Kind::Freeing, [&] { return eventText("CommDestroy", comm); });
+  const NcclCall call(by, "CommDestroy", comm, NcclCall::Kind::Freeing, [&] { return eventText("CommDestroy", comm); });
   if (call.hasEnded())
     return call.result();
   Member &member = call.member();
@@ -129,7 +130,7 @@ Result commDestroy(By by, Comm comm) {
 
 /// Ends all that waits, then waits until the threads have left.
 Result commAbort(By by, Comm comm) {
-  const Call call(by, "CommAbort", comm, Call::Kind::Freeing, [&] { return eventText("CommAbort", comm); });
+  const NcclCall call(by, "CommAbort", comm, NcclCall::Kind::Freeing, [&] { return eventText("CommAbort", comm); });
   if (call.hasEnded())
     return call.result();
   Member &member = call.member();
@@ -145,7 +146,8 @@ Result commAbort(By by, Comm comm) {
 }
 
 Result commRevoke(By by, Comm comm, int flags) {
-  const Call call(by, "CommRevoke", comm, Call::Kind::Counted, [&] { return eventText("CommRevoke", comm, flags); });
+  const NcclCall call(by, "CommRevoke", comm, NcclCall::Kind::Counted,
+                      [&] { return eventText("CommRevoke", comm, flags); });
   if (call.hasEnded())
     return call.result();
   if (flags != 0)

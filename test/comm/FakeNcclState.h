@@ -150,7 +150,7 @@ private:
 bool hasOthers(const std::map<std::thread::id, int> &where);
 
 /// A call that names a communicator: holds the monitor, records, counts and fails it.
-class Call {
+class NcclCall {
 public:
   enum class Kind : uint8_t {
     Local,   ///< is not counted
@@ -158,7 +158,7 @@ public:
     Poll,    ///< can fail, and is counted by itself; works on a revoked handle
     Freeing, ///< is not counted; works on a revoked handle
   };
-  Call(By by, const char *name, Comm comm, Kind kind, const std::function<std::string()> &event = {});
+  NcclCall(By by, const char *name, Comm comm, Kind kind, const std::function<std::string()> &event = {});
 
   FakeNccl::Member &member() const { return *named; }
   /// Returns true if the call must return result() and do nothing.

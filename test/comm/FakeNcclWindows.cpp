@@ -125,7 +125,7 @@ Window makeWindow(Member &member, void *memory, size_t number) {
 }
 
 Result commWindowRegister(By by, Comm comm, void *memory, size_t bytes, Window *window, int) {
-  const Call call(by, "CommWindowRegister", comm, Call::Kind::Counted);
+  const NcclCall call(by, "CommWindowRegister", comm, NcclCall::Kind::Counted);
   if (call.hasEnded() && !call.failsLate())
     return call.result();
   Member *member = &call.member();
@@ -147,7 +147,7 @@ Result commWindowRegister(By by, Comm comm, void *memory, size_t bytes, Window *
 }
 
 Result commWindowDeregister(By by, Comm comm, Window window) {
-  const Call call(by, "CommWindowDeregister", comm, Call::Kind::Local);
+  const NcclCall call(by, "CommWindowDeregister", comm, NcclCall::Kind::Local);
   if (call.hasEnded())
     return call.result();
   const auto node = state().registered.extract(window);
@@ -169,7 +169,7 @@ Result getLsaDevicePointer(By by, Window window, size_t offset, int lsaRank, voi
   const auto found = state().registered.find(window);
   if (found == state().registered.end())
     Monitor::fail("GetLsaDevicePointer of a window that is not registered");
-  const Call call(by, "GetLsaDevicePointer", found->second.owner->handle(), Call::Kind::Counted);
+  const NcclCall call(by, "GetLsaDevicePointer", found->second.owner->handle(), NcclCall::Kind::Counted);
   if (call.hasEnded())
     return call.result();
   const auto &head = *reinterpret_cast<const Head *>(window);
@@ -178,13 +178,13 @@ Result getLsaDevicePointer(By by, Window window, size_t offset, int lsaRank, voi
 }
 
 ncclapi::Team teamLsa(By by, Comm comm) {
-  const Call call(by, "TeamLsa", comm, Call::Kind::Local);
+  const NcclCall call(by, "TeamLsa", comm, NcclCall::Kind::Local);
   return comm ? teamOf(call.member()) : ncclapi::Team{};
 }
 
 /// With as many signals as the requirements say, which are the same on all ranks.
 Result devCommCreate(By by, Comm comm, const void *requirements, void *deviceComm) {
-  const Call call(by, "DevCommCreate", comm, Call::Kind::Counted);
+  const NcclCall call(by, "DevCommCreate", comm, NcclCall::Kind::Counted);
   if (call.hasEnded())
     return call.result();
   FakeNccl::State &all = state();
@@ -207,7 +207,7 @@ Result devCommCreate(By by, Comm comm, const void *requirements, void *deviceCom
 }
 
 Result devCommDestroy(By by, Comm comm, const void *deviceComm) {
-  const Call call(by, "DevCommDestroy", comm, Call::Kind::Local);
+  const NcclCall call(by, "DevCommDestroy", comm, NcclCall::Kind::Local);
   if (call.hasEnded())
     return call.result();
   const auto node = state().networks.extract(deviceComm);

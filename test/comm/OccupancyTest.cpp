@@ -18,8 +18,8 @@ protected:
       record.room = {4, 3, 4}, record.networkRoom = 2, record.peerEnd = 3, record.host = 7;
       std::snprintf(record.busId, sizeof record.busId, "0000:1b:00.0");
     }
-    ASSERT_TRUE(core::Program::load(*file, 0, one).ok());
-    ASSERT_TRUE(core::Program::load(*file, 1, two).ok());
+    ASSERT_TRUE(core::Program::load(*file, 0).moveTo(one).ok());
+    ASSERT_TRUE(core::Program::load(*file, 1).moveTo(two).ok());
   }
 
   const std::unique_ptr<bundle::BundleFile> file = open({ringAllReduce(3, false), plainRingAllReduce(3)});

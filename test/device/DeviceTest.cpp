@@ -15,7 +15,7 @@ namespace {
 std::unique_ptr<bundle::BundleFile> load(const ProgramSpec &spec) {
   std::string bytes = buildBundle({spec});
   std::unique_ptr<bundle::BundleFile> file;
-  bundle::BundleStatus status = bundle::BundleFile::openMemory(bytes.data(), bytes.size(), file);
+  bundle::BundleStatus status = bundle::BundleFile::openMemory(bytes.data(), bytes.size()).moveTo(file);
   EXPECT_TRUE(status.ok()) << status.message;
   return file;
 }

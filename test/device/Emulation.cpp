@@ -97,9 +97,9 @@ plan::ConnectionPool::Parts Emulation::makeParts(const plan::ConnectionPool &poo
 }
 
 std::string Emulation::prepare() {
-  if (bundle::BundleStatus status = core::Program::load(file, index, program); !status.ok())
+  if (bundle::BundleStatus status = core::Program::load(file, index).moveTo(program); !status.ok())
     return status.message;
-  if (bundle::BundleStatus status = file.check(index, check); !status.ok())
+  if (bundle::BundleStatus status = file.check(index).moveTo(check); !status.ok())
     return status.message;
   if (std::string problem =
           layout.compute(*program, options.count, size, {.slots = options.sizes.slots, .tileElements = 1});

@@ -319,8 +319,8 @@ Result FakeCuda::enqueueMove(const Launch &launch) {
 }
 
 /// Holds the monitor during a call that can fail, and counts it.
-struct FakeCuda::Call {
-  explicit Call(const char *function = __builtin_FUNCTION(), bool isPoll = false) {
+struct FakeCuda::CudaCall {
+  explicit CudaCall(const char *function = __builtin_FUNCTION(), bool isPoll = false) {
     if (current->whileCalled)
       current->whileCalled();
     const std::string name = std::string("CUDA ") + function;
@@ -332,14 +332,14 @@ struct FakeCuda::Call {
 
 struct FakeCuda::Functions {
   static Result allocate(void **memory, size_t bytes) {
-    const Call call;
+    const CudaCall call;
     if (call.fails || current->full || bytes > current->most)
       return failure;
     *memory = current->allocate(bytes);
     return 0;
   }
   static Result allocatePinned(void **memory, size_t bytes) {
-    const Call call;
+    const CudaCall call;
     if (call.fails)
       return failure;
     *memory = std::malloc(bytes);
@@ -357,7 +357,7 @@ struct FakeCuda::Functions {
     const Kernel::Kind kind = kindOf(launch.kernel);
     if (kind == Kernel::Kind::NetworkInterpreter)
       std::abort();
-    const Call call;
+    const CudaCall call;
     if (call.fails)
       return failure;
     expectValid(launch);
@@ -370,14 +370,14 @@ struct FakeCuda::Functions {
   static Result launchOverNetwork(const Launch &launch) {
     if (kindOf(launch.kernel) != Kernel::Kind::NetworkInterpreter)
       std::abort();
-    const Call call;
+    const CudaCall call;
     if (call.fails)
       return failure;
     expectValid(launch);
     return current->enqueueInterpreter(launch);
   }
   static Result copy(void *to, const void *from, size_t bytes, cuda::Stream stream) {
-    const Call call;
+    const CudaCall call;
     if (call.fails)
       return failure;
     current->enqueue(stream, [=] {
@@ -389,7 +389,7 @@ struct FakeCuda::Functions {
     return 0;
   }
   static Result clear(void *piece, size_t bytes, cuda::Stream stream) {
-    const Call call;
+    const CudaCall call;
     if (call.fails)
       return failure;
     current->enqueue(stream, [=] {
@@ -401,7 +401,7 @@ struct FakeCuda::Functions {
     return 0;
   }
   static Result synchronize(cuda::Stream stream) {
-    const Call call;
+    const CudaCall call;
     if (call.fails)
       return failure;
     if (current->meanwhile)
@@ -410,7 +410,7 @@ struct FakeCuda::Functions {
     return (current->waits ? Monitor::wait("CUDA synchronize", isIdle) : isIdle()) ? 0 : stuck;
   }
   static Result record(cuda::Event event, cuda::Stream stream) {
-    const Call call;
+    const CudaCall call;
     FakeCuda &fake = *current;
     if (call.fails)
       return failure;
@@ -425,7 +425,7 @@ struct FakeCuda::Functions {
     return 0;
   }
   static Result recordExternal(cuda::Event event, cuda::Stream stream) {
-    const Call call;
+    const CudaCall call;
     FakeCuda &fake = *current;
     if (call.fails)
       return failure;
@@ -434,7 +434,7 @@ struct FakeCuda::Functions {
     return 0;
   }
   static Result query(cuda::Event event) {
-    const Call call("query", true);
+    const CudaCall call("query", true);
     FakeCuda &fake = *current;
     if (call.fails)
       return failure;
@@ -448,7 +448,7 @@ struct FakeCuda::Functions {
     return fake.passed[event] == fake.recorded[event] ? 0 : cuda::notReady;
   }
   static Result await(cuda::Stream stream, cuda::Event event) {
-    const Call call;
+    const CudaCall call;
     FakeCuda &fake = *current;
     if (call.fails)
       return failure;
@@ -459,7 +459,7 @@ struct FakeCuda::Functions {
     return 0;
   }
   static Result awaitExternal(cuda::Stream stream, cuda::Event event) {
-    const Call call;
+    const CudaCall call;
     FakeCuda &fake = *current;
     if (call.fails)
       return failure;
@@ -471,7 +471,7 @@ struct FakeCuda::Functions {
     return 0;
   }
   static Result occupancy(int *blocks, const void *kernel, uint32_t threads) {
-    const Call call;
+    const CudaCall call;
     if (call.fails)
       return failure;
     current->known.insert(kernel);
@@ -479,7 +479,7 @@ struct FakeCuda::Functions {
     return 0;
   }
   static Result attribute(int *value, cuda::Attribute attribute, int device) {
-    const Call call;
+    const CudaCall call;
     if (call.fails)
       return failure;
     switch (attribute) {
@@ -494,7 +494,7 @@ struct FakeCuda::Functions {
   }
 
   static Result createStream(cuda::Stream *stream) {
-    const Call call;
+    const CudaCall call;
     if (call.fails)
       return failure;
     *stream = newHandle<cuda::Stream>(current->handles, current->currentDevice);
@@ -509,7 +509,7 @@ struct FakeCuda::Functions {
   }
 
   static Result createEvent(cuda::Event *event) {
-    const Call call;
+    const CudaCall call;
     if (call.fails)
       return failure;
     *event = newHandle<cuda::Event>(current->events, current->currentDevice);
@@ -537,7 +537,7 @@ const cuda::Cuda &FakeCuda::table() {
   static constexpr cuda::Cuda fake{
       .getDevice =
           [](int *device) {
-            const Call call("getDevice");
+            const CudaCall call("getDevice");
             if (call.fails)
               return failure;
             *device = current->currentDevice;
@@ -546,7 +546,7 @@ const cuda::Cuda &FakeCuda::table() {
       .setDevice =
           [](int device) {
             const int before = std::exchange(currentDevice, device); // counts for the new one
-            const Call call("setDevice");
+            const CudaCall call("setDevice");
             if (call.fails)
               currentDevice = before;
             return call.fails ? failure : 0;
@@ -554,7 +554,7 @@ const cuda::Cuda &FakeCuda::table() {
       .attribute = Functions::attribute,
       .busId =
           [](char *text, int bytes, int device) {
-            const Call call("busId");
+            const CudaCall call("busId");
             if (call.fails)
               return failure;
             std::snprintf(text, static_cast<size_t>(bytes), "0000:0%d:00.0", device);
@@ -562,7 +562,7 @@ const cuda::Cuda &FakeCuda::table() {
           },
       .deviceOf =
           [](int *device, const char *busId) {
-            const Call call("deviceOf");
+            const CudaCall call("deviceOf");
             if (call.fails)
               return failure;
             *device = busId[6] - '0';
@@ -570,7 +570,7 @@ const cuda::Cuda &FakeCuda::table() {
           },
       .nativeAtomics =
           [](int *supported, int device, int peer) {
-            const Call call("nativeAtomics");
+            const CudaCall call("nativeAtomics");
             if (call.fails)
               return failure;
             *supported = current->nvlink && !current->overPcie.contains({device, peer});
@@ -593,7 +593,7 @@ const cuda::Cuda &FakeCuda::table() {
           },
       .isDeviceMemory =
           [](bool *isIt, const void *address) {
-            const Call call("isDeviceMemory");
+            const CudaCall call("isDeviceMemory");
             if (call.fails)
               return failure;
             *isIt = current->memory.count(const_cast<void *>(address)) != 0;
@@ -606,7 +606,7 @@ const cuda::Cuda &FakeCuda::table() {
       .synchronize = Functions::synchronize,
       .capture =
           [](uint64_t *capture, cuda::Stream) {
-            const Call call("capture");
+            const CudaCall call("capture");
             if (call.fails)
               return failure;
             *capture = current->captured.number();

@@ -149,7 +149,7 @@ public:
 
 private:
   struct Functions;
-  struct Call;
+  struct CudaCall;
 
   cuda::Result enqueueInterpreter(const cuda::Launch &launch);
   cuda::Result enqueueMove(const cuda::Launch &launch);

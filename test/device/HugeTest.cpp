@@ -52,9 +52,9 @@ void expectWhole(uint64_t count, uint64_t slotBytes) {
   constexpr uint32_t ranks = 3, chunks = 2;
   const std::string bytes = buildBundle({allToAll(ranks, chunks)});
   std::unique_ptr<bundle::BundleFile> file;
-  ASSERT_TRUE(bundle::BundleFile::openMemory(bytes.data(), bytes.size(), file).ok());
+  ASSERT_TRUE(bundle::BundleFile::openMemory(bytes.data(), bytes.size()).moveTo(file).ok());
   std::unique_ptr<core::Program> program;
-  ASSERT_TRUE(core::Program::load(*file, 0, program).ok());
+  ASSERT_TRUE(core::Program::load(*file, 0).moveTo(program).ok());
   kernel::KernelArgs call{};
   ASSERT_EQ(plan::setGeometry(*program, count, ElementBytes, {kernel::Protocol::Simple, 2, slotBytes}, call), "");
   for (bool reads : {true, false}) {

@@ -49,7 +49,7 @@ int main(int argc, char **argv) {
       continue;
     }
     std::unique_ptr<bundle::BundleFile> file;
-    if (bundle::BundleStatus status = bundle::BundleFile::open(argv[i], file); !status.ok())
+    if (bundle::BundleStatus status = bundle::BundleFile::open(argv[i]).moveTo(file); !status.ok())
       return std::fprintf(stderr, "%s: %s\n", argv[i], status.message.c_str()), 2;
     for (uint32_t program = 0; program < file->programCount(); ++program)
       for (uint64_t run = 0; run != seeds; ++run, ++runs) {

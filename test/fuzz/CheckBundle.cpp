@@ -22,7 +22,7 @@ constexpr size_t mostBytes = 1 << 20; // of all buffers of a call
 using Elements = std::vector<int32_t>;
 
 /// What a call of one program is made with.
-struct Call {
+struct CallConditions {
   size_t count;
   gc3Order_t order;
   bool inPlace;
@@ -40,9 +40,9 @@ public:
 
 private:
   std::string runProgram(int index);
-  std::string runCall(int index, const gc3ProgramInfo_t &info, const Call &call);
-  bool makeBuffers(int index, const gc3ProgramInfo_t &info, const Call &call);
-  gc3Result_t together(const gc3ProgramInfo_t &info, const Call &call, const std::vector<gc3Comm_t> &comms);
+  std::string runCall(int index, const gc3ProgramInfo_t &info, const CallConditions &call);
+  bool makeBuffers(int index, const gc3ProgramInfo_t &info, const CallConditions &call);
+  gc3Result_t together(const gc3ProgramInfo_t &info, const CallConditions &call, const std::vector<gc3Comm_t> &comms);
   std::string expect(const char *what, gc3Result_t result, std::initializer_list<gc3Result_t> errors) const;
 
   gc3Bundle_t bundle = nullptr;
@@ -62,7 +62,7 @@ std::string Trial::expect(const char *what, gc3Result_t result, std::initializer
 }
 
 /// False where the buffers would be too long to have.
-bool Trial::makeBuffers(int index, const gc3ProgramInfo_t &info, const Call &call) {
+bool Trial::makeBuffers(int index, const gc3ProgramInfo_t &info, const CallConditions &call) {
   send.assign(static_cast<size_t>(info.ranks), {});
   recv.assign(static_cast<size_t>(info.ranks), {});
   size_t left = mostBytes / sizeof(int32_t);
@@ -77,7 +77,8 @@ bool Trial::makeBuffers(int index, const gc3ProgramInfo_t &info, const Call &cal
   return true;
 }
 
-gc3Result_t Trial::together(const gc3ProgramInfo_t &info, const Call &call, const std::vector<gc3Comm_t> &comms) {
+gc3Result_t Trial::together(const gc3ProgramInfo_t &info, const CallConditions &call,
+                            const std::vector<gc3Comm_t> &comms) {
   gc3GroupStart();
   for (size_t rank = 0; rank != comms.size(); ++rank) {
     void *to = recv[rank].data();
@@ -87,7 +88,7 @@ gc3Result_t Trial::together(const gc3ProgramInfo_t &info, const Call &call, cons
   return gc3GroupEnd();
 }
 
-std::string Trial::runCall(int index, const gc3ProgramInfo_t &info, const Call &call) {
+std::string Trial::runCall(int index, const gc3ProgramInfo_t &info, const CallConditions &call) {
   if (!makeBuffers(index, info, call))
     return {};
   gc3HostConfig_t config = GC3_HOST_CONFIG_INITIALIZER;
@@ -140,26 +141,26 @@ std::string Trial::run(std::string_view bytes) {
 /// The postcondition as gc3-run takes it apart.
 static void loadPostcondition(const bundle::BundleFile &file, uint32_t index) {
   const auto &info = file.program(index);
-  bundle::CheckView check;
-  if (!file.check(index, check).ok())
+  const bundle::Result<bundle::CheckView> check = file.check(index);
+  if (!check.ok())
     return;
   std::vector<uint64_t> in, out;
   for (uint32_t r = 0; r != info.ranks(); ++r) {
-    bundle::RankView view;
-    if (!file.rank(index, r, view).ok())
+    const bundle::Result<bundle::RankView> view = file.rank(index, r);
+    if (!view.ok())
       return;
-    in.push_back(view.inputSlots / info.subdivision());
-    out.push_back(view.outputSlots / info.subdivision());
+    in.push_back(view->inputSlots / info.subdivision());
+    out.push_back(view->outputSlots / info.subdivision());
   }
-  run::Postcondition().load(check, in, out);
+  run::Postcondition().load(*check, in, out);
 }
 
 /// What gc3-run reads besides what a job does.
 static void readForChecks(std::string_view bytes) {
-  std::unique_ptr<bundle::BundleFile> file;
-  if (bundle::BundleFile::openMemory(bytes.data(), bytes.size(), file).ok())
-    for (uint32_t index = 0; index != file->programCount(); ++index)
-      loadPostcondition(*file, index);
+  const auto file = bundle::BundleFile::openMemory(bytes.data(), bytes.size());
+  if (file.ok())
+    for (uint32_t index = 0; index != (*file)->programCount(); ++index)
+      loadPostcondition(**file, index);
 }
 
 std::string gc3::test::checkBundle(std::string_view bytes, unsigned &ran) {

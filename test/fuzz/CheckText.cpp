@@ -47,15 +47,14 @@ static std::string checkFixedPoint(Read read, const IR &ir) {
 
 static std::string checkBundle(const ir::Program &program, const verify::Verdict &verdict) {
   std::string bytes = emit::writeBundle({{&program, verdict.proven, verdict.minSlots, verdict.wholeSlots}}, "test");
-  std::unique_ptr<bundle::BundleFile> file;
-  if (auto status = bundle::BundleFile::openMemory(bytes.data(), bytes.size(), file); !status.ok())
-    return status.message;
+  const auto file = bundle::BundleFile::openMemory(bytes.data(), bytes.size());
+  if (!file.ok())
+    return file.outcome().message;
   std::vector<bundle::RankView> views(program.ranks());
   for (uint32_t rank = 0; rank != program.ranks(); ++rank)
-    if (auto status = file->rank(0, rank, views[rank]); !status.ok())
+    if (auto status = (*file)->rank(0, rank).moveTo(views[rank]); !status.ok())
       return status.message;
-  bundle::CheckView check;
-  if (auto status = file->check(0, check); !status.ok())
+  if (auto status = (*file)->check(0).outcome(); !status.ok())
     return status.message;
   return bundle::validateConnections(views);
 }

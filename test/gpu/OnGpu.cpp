@@ -17,10 +17,10 @@ std::string told(cudaError_t error) {
 
 std::string DeviceBuffers::make() {
   for (const Trial::Memory &rank : trial.initial()) {
-    cuda::DeviceMemory piece;
-    if (core::Outcome outcome = cuda::allocate(*cuda::linkedCuda(), rank.bytes.size(), "a test", piece); !outcome.ok())
-      return outcome.text;
-    memory.push_back(std::move(piece));
+    core::Result<cuda::DeviceMemory> piece = cuda::allocate(*cuda::linkedCuda(), rank.bytes.size(), "a test");
+    if (!piece.ok())
+      return piece.outcome().text;
+    memory.push_back(std::move(*piece));
   }
   for (uint32_t rank = 0; rank < memory.size(); ++rank)
     calls.push_back(trial.request(rank, static_cast<std::byte *>(memory[rank].get())));

@@ -10,13 +10,13 @@ std::string testProgram(const cuda::Cuda &cuda, const bundle::BundleFile &file, 
   core::Request request;
   request.kind = core::CallKind::Program;
   request.name = info.name()->string_view();
-  const core::LoadedProgram *loaded = nullptr;
-  if (core::Outcome outcome = selection.select(request, loaded); !outcome.ok())
-    return outcome.text;
-  std::unique_ptr<cuda::LoopbackWorld> world;
-  if (core::Outcome outcome = cuda::LoopbackWorld::make(cuda, file, info.ranks(), options, world); !outcome.ok())
-    return outcome.text;
-  const Subject subject{file, index, *loaded, *world, stream};
+  const core::Result<const core::LoadedProgram *> loaded = selection.select(request);
+  if (!loaded.ok())
+    return loaded.outcome().text;
+  const auto world = cuda::LoopbackWorld::make(cuda, file, info.ranks(), options);
+  if (!world.ok())
+    return world.outcome().text;
+  const Subject subject{file, index, **loaded, **world, stream};
   std::string problem = callAll(subject, totals.calls);
   if (problem == noRoom) {
     ++totals.withoutRoom;

@@ -97,7 +97,7 @@ std::string testNetwork(const ncclapi::Nccl &nccl, ncclapi::Comm comm, cudaStrea
 
 std::string testBundle(test::Arena &arena, const char *path, cudaStream_t stream, test::Totals &totals) {
   std::unique_ptr<bundle::BundleFile> file;
-  if (bundle::BundleStatus status = bundle::BundleFile::open(path, file); !status.ok())
+  if (bundle::BundleStatus status = bundle::BundleFile::open(path).moveTo(file); !status.ok())
     return status.message;
   cuda::Options options = cuda::environmentOptions();
   for (cuda::Tuning &tuning : options.tuning)

@@ -19,7 +19,7 @@ constexpr int skipped = 77;
 int testBundle(const char *path, const cuda::Options &options, uint64_t repeats, cuda::Stream stream,
                test::Totals &totals) {
   std::unique_ptr<bundle::BundleFile> file;
-  if (bundle::BundleStatus status = bundle::BundleFile::open(path, file); !status.ok())
+  if (bundle::BundleStatus status = bundle::BundleFile::open(path).moveTo(file); !status.ok())
     return std::fprintf(stderr, "%s: %s\n", path, status.message.c_str()), 1;
   for (uint32_t index = 0; index < file->programCount(); ++index)
     if (std::string problem = test::testProgram(*cuda::linkedCuda(), *file, index, options, repeats, stream, totals);

@@ -38,7 +38,7 @@ def require(condition, message):
         raise Wrong(message)
 
 
-class Step:
+class XmlStep:
     """A step as the file says it."""
 
     def __init__(self, node, where):
@@ -77,7 +77,7 @@ class Block:
         self.rank = rank
         require(int(node.get("id")) == index, f"{self.where}: has id {node.get('id')}")
         self.send, self.recv, self.channel = (int(node.get(key)) for key in ("send", "recv", "chan"))
-        self.steps = [Step(step, f"{self.where} step {i}") for i, step in enumerate(node)]
+        self.steps = [XmlStep(step, f"{self.where} step {i}") for i, step in enumerate(node)]
 
 
 class File:

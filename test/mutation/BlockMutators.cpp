@@ -83,11 +83,11 @@ template <typename Moves>
 static void split(Draft &draft, uint32_t rank, uint32_t number, Draft::Block target, Moves moves) {
   std::vector<Draft::Block> &blocks = draft.ranks[rank];
   auto targetNumber = static_cast<uint32_t>(blocks.size());
-  std::vector<Draft::Step> stay;
+  std::vector<Draft::StepWithWaits> stay;
   std::vector<Wait> newPlaces;
   for (uint32_t i = 0; i != blocks[number].steps.size(); ++i) {
-    Draft::Step &step = blocks[number].steps[i];
-    std::vector<Draft::Step> &to = moves(i, step) ? target.steps : stay;
+    Draft::StepWithWaits &step = blocks[number].steps[i];
+    std::vector<Draft::StepWithWaits> &to = moves(i, step) ? target.steps : stay;
     newPlaces.push_back({&to == &stay ? number : targetNumber, static_cast<uint32_t>(to.size())});
     to.push_back(std::move(step));
   }
@@ -98,7 +98,7 @@ static void split(Draft &draft, uint32_t rank, uint32_t number, Draft::Block tar
 }
 
 static Result splitLocal(Draft &draft, host::Random &random) {
-  auto place = pick(draft.places([&](Place at, const Draft::Step &step) {
+  auto place = pick(draft.places([&](StepAddress at, const Draft::StepWithWaits &step) {
     return !sends(step.opcode) && !receives(step.opcode) && draft.block(at).steps.size() > 1;
   }),
                     random);

@@ -31,7 +31,7 @@ Program Draft::program() const {
       result.threadBlocks.push_back({rank, block.channel, block.sendPeer, block.recvPeer,
                                      static_cast<uint32_t>(result.steps.size()),
                                      static_cast<uint32_t>(block.steps.size())});
-      for (const Step &step : block.steps) {
+      for (const StepWithWaits &step : block.steps) {
         result.steps.push_back(step);
         result.steps.back().waitBegin = static_cast<uint32_t>(result.waits.size());
         result.steps.back().waitCount = static_cast<uint32_t>(step.waits.size());
@@ -43,8 +43,8 @@ Program Draft::program() const {
   return result;
 }
 
-std::vector<Place> Draft::places(const std::function<bool(Place, const Step &)> &wanted) const {
-  std::vector<Place> result;
+std::vector<StepAddress> Draft::places(const std::function<bool(StepAddress, const StepWithWaits &)> &wanted) const {
+  std::vector<StepAddress> result;
   for (uint32_t rank = 0; rank != ranks.size(); ++rank)
     for (uint32_t block = 0; block != ranks[rank].size(); ++block)
       for (uint32_t step = 0; step != ranks[rank][block].steps.size(); ++step)
@@ -55,7 +55,7 @@ std::vector<Place> Draft::places(const std::function<bool(Place, const Step &)> 
 
 void Draft::moveWaits(uint32_t rank, const std::function<std::optional<Wait>(Wait)> &to) {
   for (Block &block : ranks[rank])
-    for (Step &step : block.steps) {
+    for (StepWithWaits &step : block.steps) {
       std::vector<Wait> moved;
       for (const Wait &wait : step.waits)
         if (std::optional<Wait> target = to(wait))
@@ -64,8 +64,8 @@ void Draft::moveWaits(uint32_t rank, const std::function<std::optional<Wait>(Wai
     }
 }
 
-void Draft::erase(Place place) {
-  std::vector<Step> &steps = block(place).steps;
+void Draft::erase(StepAddress place) {
+  std::vector<StepWithWaits> &steps = block(place).steps;
   steps.erase(steps.begin() + place.step);
   moveWaits(place.rank, [&](Wait wait) -> std::optional<Wait> {
     if (wait.threadBlock != place.block || wait.step < place.step)
@@ -76,8 +76,8 @@ void Draft::erase(Place place) {
   });
 }
 
-void Draft::insertBehind(Place place, Step step) {
-  std::vector<Step> &steps = block(place).steps;
+void Draft::insertBehind(StepAddress place, StepWithWaits step) {
+  std::vector<StepWithWaits> &steps = block(place).steps;
   steps.insert(steps.begin() + place.step + 1, std::move(step));
   moveWaits(place.rank, [&](Wait wait) -> std::optional<Wait> {
     bool moved = wait.threadBlock == place.block && wait.step > place.step;
@@ -87,8 +87,8 @@ void Draft::insertBehind(Place place, Step step) {
 
 std::vector<Message> gc3::mutation::messages(const Draft &draft) {
   using Connection = std::tuple<uint32_t, uint32_t, uint32_t>; // source, destination, channel
-  std::map<Connection, std::pair<std::vector<Place>, std::vector<Place>>> ends;
-  for (Place place : draft.places([](Place, const Draft::Step &) { return true; })) {
+  std::map<Connection, std::pair<std::vector<StepAddress>, std::vector<StepAddress>>> ends;
+  for (StepAddress place : draft.places([](StepAddress, const Draft::StepWithWaits &) { return true; })) {
     const Draft::Block &block = draft.ranks[place.rank][place.block];
     Opcode opcode = block.steps[place.step].opcode;
     if (sends(opcode))

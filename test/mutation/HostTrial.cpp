@@ -14,8 +14,8 @@ using gc3::bundle::fbs::Alias;
 
 std::unique_ptr<HostTrial> HostTrial::load(const std::string &bytes) {
   auto trial = std::make_unique<HostTrial>();
-  if (!bundle::BundleFile::openMemory(bytes.data(), bytes.size(), trial->file).ok() ||
-      !core::Program::load(*trial->file, 0, trial->loaded.program).ok())
+  if (!bundle::BundleFile::openMemory(bytes.data(), bytes.size()).moveTo(trial->file).ok() ||
+      !core::Program::load(*trial->file, 0).moveTo(trial->loaded.program).ok())
     return nullptr;
   trial->loaded.analyse();
   return trial;

@@ -70,8 +70,8 @@ static std::optional<Opcode> withoutSend(Opcode opcode) {
 }
 
 /// Takes the receiving half out of a step: it goes on with what is in its memory.
-static void stopReceiving(Draft &draft, Place place) {
-  Draft::Step &step = draft.step(place);
+static void stopReceiving(Draft &draft, StepAddress place) {
+  Draft::StepWithWaits &step = draft.step(place);
   switch (step.opcode) {
   case Opcode::RecvReduceCopy: step.opcode = Opcode::Copy; return;
   case Opcode::RecvCopySend:
@@ -99,7 +99,7 @@ static Result dropMessage(Draft &draft, host::Random &random) {
   if (!message)
     return std::nullopt;
   stopReceiving(draft, message->receive);
-  Draft::Step &sender = draft.step(message->send);
+  Draft::StepWithWaits &sender = draft.step(message->send);
   if (auto rest = withoutSend(sender.opcode))
     sender.opcode = *rest;
   else
@@ -112,12 +112,12 @@ static Result repeatMessage(Draft &draft, host::Random &random) {
   auto message = pick(messages(draft), random);
   if (!message)
     return std::nullopt;
-  Draft::Step send = draft.step(message->send);
+  Draft::StepWithWaits send = draft.step(message->send);
   if (writesDst(send.opcode))
     send.srcBuffer = send.dstBuffer, send.srcIndex = send.dstIndex;
   send.opcode = Opcode::Send;
   send.waits.clear();
-  Draft::Step receive = draft.step(message->receive);
+  Draft::StepWithWaits receive = draft.step(message->receive);
   if (!writesDst(receive.opcode))
     receive.dstBuffer = receive.srcBuffer, receive.dstIndex = receive.srcIndex;
   receive.opcode = Opcode::Recv;
@@ -143,10 +143,10 @@ static Result shortenMessage(Draft &draft, host::Random &random) {
 /// Two messages that follow each other on a connection change places at the sender only.
 static Result swapMessages(Draft &draft, host::Random &random) {
   std::vector<Message> all = messages(draft);
-  std::vector<std::pair<Place, Place>> pairs;
+  std::vector<std::pair<StepAddress, StepAddress>> pairs;
   for (size_t i = 1; i < all.size(); ++i) {
-    Place a = all[i - 1].send;
-    Place b = all[i].send;
+    StepAddress a = all[i - 1].send;
+    StepAddress b = all[i].send;
     bool plain = draft.step(a).opcode == Opcode::Send && draft.step(b).opcode == Opcode::Send;
     if (plain && a.rank == b.rank && a.block == b.block && draft.step(a).count == draft.step(b).count)
       pairs.emplace_back(a, b);

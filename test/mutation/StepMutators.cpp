@@ -10,8 +10,8 @@ using Result = std::optional<uint32_t>;
 
 /// A step for which `wanted(step)`.
 template <typename Wanted>
-static std::optional<Place> pickStep(Draft &draft, host::Random &random, Wanted wanted) {
-  return pick(draft.places([&](Place, const Draft::Step &step) { return wanted(step); }), random);
+static std::optional<StepAddress> pickStep(Draft &draft, host::Random &random, Wanted wanted) {
+  return pick(draft.places([&](StepAddress, const Draft::StepWithWaits &step) { return wanted(step); }), random);
 }
 
 static bool any(const Step &) {
@@ -26,8 +26,10 @@ static bool writes(const Step &step) {
 
 /// Waits keep their numbers, so they mean the other one now.
 static Result swapSteps(Draft &draft, host::Random &random) {
-  auto place = pick(
-      draft.places([&](Place at, const Draft::Step &) { return at.step + 1 < draft.block(at).steps.size(); }), random);
+  auto place = pick(draft.places([&](StepAddress at, const Draft::StepWithWaits &) {
+    return at.step + 1 < draft.block(at).steps.size();
+  }),
+                    random);
   if (!place)
     return std::nullopt;
   std::swap(draft.step(*place), draft.block(*place).steps[place->step + 1]);

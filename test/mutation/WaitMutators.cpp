@@ -12,7 +12,7 @@ namespace {
 
 /// One wait of one step.
 struct Which {
-  Place place;
+  StepAddress place;
   size_t index;
 };
 
@@ -22,7 +22,8 @@ struct Which {
 template <typename Wanted>
 static std::optional<Which> pickWait(Draft &draft, host::Random &random, Wanted wanted) {
   std::vector<Which> all;
-  for (Place place : draft.places([](Place, const Draft::Step &step) { return !step.waits.empty(); })) {
+  for (StepAddress place :
+       draft.places([](StepAddress, const Draft::StepWithWaits &step) { return !step.waits.empty(); })) {
     const std::vector<Wait> &waits = draft.step(place).waits;
     for (size_t i = 0; i != waits.size(); ++i)
       if (wanted(place, waits[i]))
@@ -32,7 +33,7 @@ static std::optional<Which> pickWait(Draft &draft, host::Random &random, Wanted 
 }
 
 static Result dropWait(Draft &draft, host::Random &random) {
-  auto which = pickWait(draft, random, [](Place, const Wait &) { return true; });
+  auto which = pickWait(draft, random, [](StepAddress, const Wait &) { return true; });
   if (!which)
     return std::nullopt;
   std::vector<Wait> &waits = draft.step(which->place).waits;
@@ -41,7 +42,7 @@ static Result dropWait(Draft &draft, host::Random &random) {
 }
 
 static Result waitForEarlier(Draft &draft, host::Random &random) {
-  auto which = pickWait(draft, random, [](Place, const Wait &wait) { return wait.step != 0; });
+  auto which = pickWait(draft, random, [](StepAddress, const Wait &wait) { return wait.step != 0; });
   if (!which)
     return std::nullopt;
   uint32_t &step = draft.step(which->place).waits[which->index].step;
@@ -50,7 +51,7 @@ static Result waitForEarlier(Draft &draft, host::Random &random) {
 }
 
 static Result waitForLater(Draft &draft, host::Random &random) {
-  auto which = pickWait(draft, random, [&](Place place, const Wait &wait) {
+  auto which = pickWait(draft, random, [&](StepAddress place, const Wait &wait) {
     return wait.step + 1 < draft.ranks[place.rank][wait.threadBlock].steps.size();
   });
   if (!which)
@@ -60,7 +61,8 @@ static Result waitForLater(Draft &draft, host::Random &random) {
 }
 
 static Result waitForOther(Draft &draft, host::Random &random) {
-  auto which = pickWait(draft, random, [&](Place place, const Wait &) { return draft.ranks[place.rank].size() > 2; });
+  auto which =
+      pickWait(draft, random, [&](StepAddress place, const Wait &) { return draft.ranks[place.rank].size() > 2; });
   if (!which)
     return std::nullopt;
   const std::vector<Draft::Block> &blocks = draft.ranks[which->place.rank];

@@ -47,7 +47,7 @@ void Trial::place(uint32_t rank, Memory &rankMemory) const {
 }
 
 std::string Trial::prepare() {
-  if (bundle::BundleStatus status = file.check(index, check); !status.ok())
+  if (bundle::BundleStatus status = file.check(index).moveTo(check); !status.ok())
     return status.message;
   const size_t size = core::elementSize(options.type);
   if (std::string problem = layout.compute(program, options.count, size, {.tileElements = 1}); !problem.empty())

@@ -7,7 +7,7 @@ chunks are used again when nobody needs what they hold. The others do anything, 
 import dataclasses
 import random
 
-from program import Block, Collective, Invalid, Number, Operation, Place, Program, Repeat
+from program import Block, ChunkLocation, Collective, Invalid, Number, Operation, Program, Repeat
 
 
 def generate(seed):
@@ -66,7 +66,7 @@ class Generator:
         buffer = self.random.choice(["input", "output"] + [name for name, _ in program.buffers if not loop or name == "scratch"])
         rank = Number(self.random.randrange(program.collective.ranks), self.random.choice([0, 1, 1, 2]) if loop else 0)
         most = program.size(0, buffer)
-        return Place(rank, buffer, Number(self.random.randrange(most), self.random.choice([0, 0, 1]) if loop else 0))
+        return ChunkLocation(rank, buffer, Number(self.random.randrange(most), self.random.choice([0, 0, 1]) if loop else 0))
 
     def operation(self, program, last=None, loop=False):
         source, target = self.place(program, loop), self.place(program, loop)
@@ -152,7 +152,7 @@ class Router:
         self.saved = {}  # by input chunk: a place in scratch where it is, too, for good
 
     def place(self, rank, buffer, index):
-        return Place(Number(rank), buffer, Number(index))
+        return ChunkLocation(Number(rank), buffer, Number(index))
 
     def add(self, reduces, source, target, count):
         """Of two (rank, buffer, index)."""

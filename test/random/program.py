@@ -30,7 +30,7 @@ class Number:
 
 
 @dataclasses.dataclass(frozen=True)
-class Place:
+class ChunkLocation:
     rank: Number  # modulo the number of ranks
     buffer: str
     index: Number
@@ -39,8 +39,8 @@ class Place:
 @dataclasses.dataclass(frozen=True)
 class Operation:
     reduces: bool
-    source: Place
-    target: Place
+    source: ChunkLocation
+    target: ChunkLocation
     count: int
     directives: tuple = ()  # (word, number): ch, sendtb, recvtb
     spelling: str = "plain"  # or "slice", "split", "chain": from what the statement before returned, where that fits

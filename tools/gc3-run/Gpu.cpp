@@ -14,7 +14,8 @@ std::string Gpu::prepare() {
     there->clear();
     there->resize(here->size());
     for (size_t rank = 0; rank < here->size(); ++rank)
-      if (core::Outcome outcome = cuda::allocate(cuda, (*here)[rank].size(), "buffers", (*there)[rank]); !outcome.ok())
+      if (core::Outcome outcome = cuda::allocate(cuda, (*here)[rank].size(), "buffers").moveTo((*there)[rank]);
+          !outcome.ok())
         return outcome.text;
   }
   return {};

@@ -146,10 +146,10 @@ Chunks Runner::chunksOf(int program, const Row &row, const std::vector<uint64_t>
   uint64_t block = perBlock == larger ? row.count : 0;
   // Fewer chunks: the length of a block follows from any rank.
   for (uint32_t r = 0; block == 0 && r < elements.size(); ++r) {
-    bundle::RankView rank;
-    if (!file->rank(static_cast<uint32_t>(program), r, rank).ok())
+    const bundle::Result<bundle::RankView> rank = file->rank(static_cast<uint32_t>(program), r);
+    if (!rank.ok())
       break;
-    if (uint32_t slots = output ? rank.outputSlots : rank.inputSlots; slots != 0)
+    if (uint32_t slots = output ? rank->outputSlots : rank->inputSlots; slots != 0)
       block = elements[r] / (slots / (perBlock * info.subdivision()));
   }
   return {std::max<uint64_t>(1, perBlock), block, slot * info.subdivision()};

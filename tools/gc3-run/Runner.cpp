@@ -21,7 +21,7 @@ std::string Runner::open() {
   if (gc3Result_t result = gc3BundleLoad(&bundle, options.bundle.c_str()); result != gc3Success)
     return lastError(result == gc3SystemError ? "" : options.bundle.c_str(), result, nullptr) + // its text has the path
            (result == gc3NotABundle ? "; gc3c makes a bundle of a program" : "");
-  if (auto status = bundle::BundleFile::open(options.bundle.c_str(), file); !status.ok())
+  if (auto status = bundle::BundleFile::open(options.bundle.c_str()).moveTo(file); !status.ok())
     return options.bundle + ": " + status.message;
   return {};
 }
@@ -166,24 +166,24 @@ const Postcondition *Runner::postcondition(int program, std::string &problem) {
   if (known)
     return known.get();
   auto index = static_cast<uint32_t>(program);
-  bundle::CheckView view;
-  if (auto status = file->check(index, view); !status.ok()) {
-    problem = status.message;
+  const bundle::Result<bundle::CheckView> view = file->check(index);
+  if (!view.ok()) {
+    problem = view.outcome().message;
     return nullptr;
   }
   const auto &info = file->program(index);
   std::vector<uint64_t> in, out;
   for (uint32_t r = 0; r < info.ranks(); ++r) {
-    bundle::RankView rank;
-    if (auto status = file->rank(index, r, rank); !status.ok()) {
-      problem = status.message;
+    const bundle::Result<bundle::RankView> rank = file->rank(index, r);
+    if (!rank.ok()) {
+      problem = rank.outcome().message;
       return nullptr;
     }
-    in.push_back(rank.inputSlots / info.subdivision());
-    out.push_back(rank.outputSlots / info.subdivision());
+    in.push_back(rank->inputSlots / info.subdivision());
+    out.push_back(rank->outputSlots / info.subdivision());
   }
   auto fresh = std::make_unique<Postcondition>();
-  problem = fresh->load(view, in, out);
+  problem = fresh->load(*view, in, out);
   if (problem.empty())
     known = std::move(fresh);
   return known.get();

@@ -23,7 +23,7 @@ std::string rankSection(uint32_t number, const Rank &rank, const Edits &edits) {
     parts.blocks.emplace_back(block.channel, block.sendPeer, block.recvPeer,
                               static_cast<uint32_t>(parts.instructions.size()),
                               static_cast<uint32_t>(block.steps.size()));
-    for (const Step &step : block.steps) {
+    for (const StepSpec &step : block.steps) {
       parts.instructions.emplace_back(
           static_cast<uint8_t>(step.opcode), step.src.buffer, step.dst.buffer, uint8_t{0}, step.count, step.src.index,
           step.dst.index, static_cast<uint32_t>(parts.waits.size()), static_cast<uint32_t>(step.waits.size()));

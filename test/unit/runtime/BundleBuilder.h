@@ -31,7 +31,7 @@ inline Slot scratch(uint32_t index, uint8_t buffer = 0) {
   return {static_cast<uint8_t>(common::firstScratchBuffer + buffer), index};
 }
 
-struct Step {
+struct StepSpec {
   Opcode opcode = Opcode::Copy;
   Slot src, dst;
   uint32_t count = 1;
@@ -41,7 +41,7 @@ struct Step {
 struct Block {
   int32_t sendPeer = -1, recvPeer = -1;
   uint32_t channel = 0;
-  std::vector<Step> steps;
+  std::vector<StepSpec> steps;
 };
 
 struct Rank {

@@ -67,7 +67,7 @@ std::string changedSections(Change change) {
   return joinBundle(sections);
 }
 
-Step &step(ProgramSpec &spec, size_t index = 2) { // send, rrs, rrcs, rcs, recv
+StepSpec &step(ProgramSpec &spec, size_t index = 2) { // send, rrs, rrcs, rcs, recv
   return spec.ranks[1].blocks[0].steps[index];
 }
 

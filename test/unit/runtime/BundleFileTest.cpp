@@ -19,19 +19,20 @@ std::string smallBundle() {
 } // namespace
 
 TEST(BundleFile, ReadsWhatWasWritten) {
-  std::unique_ptr<BundleFile> file;
-  ASSERT_TRUE(openBytes(buildBundle({ringAllReduce(3, true), allToAll(2, 3)}), file).ok());
-  ASSERT_EQ(file->programCount(), 2u);
-  EXPECT_EQ(file->program(1).collective()->str(), "alltoall");
-  RankView view;
-  ASSERT_TRUE(file->rank(0, 2, view).ok());
-  EXPECT_EQ(view.inputSlots, 3u);
-  EXPECT_EQ(view.alias, fbs::Alias::InputInOutput);
-  EXPECT_EQ(view.threadBlocks[0].send_peer(), 0);
-  EXPECT_EQ(view.instructions.size(), 5u); // send, rrs, rrcs, rcs, recv
-  CheckView check;
-  ASSERT_TRUE(file->check(0, check).ok());
-  EXPECT_EQ(check.rowOfRank.size(), 3u);
+  const auto opened = openBytes(buildBundle({ringAllReduce(3, true), allToAll(2, 3)}));
+  ASSERT_TRUE(opened.ok());
+  const BundleFile &file = **opened;
+  ASSERT_EQ(file.programCount(), 2u);
+  EXPECT_EQ(file.program(1).collective()->str(), "alltoall");
+  const Result<RankView> view = file.rank(0, 2);
+  ASSERT_TRUE(view.ok());
+  EXPECT_EQ(view->inputSlots, 3u);
+  EXPECT_EQ(view->alias, fbs::Alias::InputInOutput);
+  EXPECT_EQ(view->threadBlocks[0].send_peer(), 0);
+  EXPECT_EQ(view->instructions.size(), 5u); // send, rrs, rrcs, rcs, recv
+  const Result<CheckView> check = file.check(0);
+  ASSERT_TRUE(check.ok());
+  EXPECT_EQ(check->rowOfRank.size(), 3u);
   EXPECT_TRUE(readAll(buildBundle({})).ok());
 }
 
@@ -55,13 +56,14 @@ TEST(BundleFile, EveryFlippedByteIsRefused) {
 
 TEST(BundleFile, FlippedBytesUnderRightChecksumsDoNotCrash) {
   std::string bytes = smallBundle();
-  std::unique_ptr<BundleFile> file;
-  ASSERT_TRUE(openBytes(bytes, file).ok());
-  for (uint32_t section = 0; section < file->sections().size(); ++section)
-    for (uint64_t i = 0; i < file->sections()[section].size; ++i)
+  const auto opened = openBytes(bytes);
+  ASSERT_TRUE(opened.ok());
+  const std::span<const SectionEntry> sections = (*opened)->sections();
+  for (const SectionEntry &section : sections)
+    for (uint64_t i = 0; i < section.size; ++i)
       for (int bit = 0; bit < 8; ++bit) {
         std::string flipped = bytes;
-        char &byte = flipped[file->sections()[section].offset + i];
+        char &byte = flipped[section.offset + i];
         byte = static_cast<char>(byte ^ (1 << bit));
         readAll(joinBundle(*splitBundle(flipped))); // refused or still meaningful; sanitizers watch
       }
@@ -80,12 +82,12 @@ TEST(BundleFile, SaysWhatIsWrong) {
   minor[6] = 9;
   EXPECT_EQ(readAll(minor).error, BundleError::Corrupt); // under the header's checksum
   EXPECT_TRUE(readAll(withContainer(minor, containerOf(minor))).ok());
-  std::unique_ptr<BundleFile> file;
-  ASSERT_TRUE(openBytes(bytes, file).ok());
+  const auto file = openBytes(bytes);
+  ASSERT_TRUE(file.ok());
   std::string corrupt = bytes;
-  corrupt[file->sections()[2].offset + 20] ^= 1;
+  corrupt[(*file)->sections()[2].offset + 20] ^= 1;
   EXPECT_NE(readAll(corrupt).message.find("rank 0 of program 'ring2_aliased_1'"), std::string::npos)
       << readAll(corrupt).message;
-  EXPECT_EQ(BundleFile::open("/nonexistent", file).error, BundleError::System);
-  EXPECT_EQ(BundleFile::open("/", file).error, BundleError::System);
+  EXPECT_EQ(BundleFile::open("/nonexistent").outcome().error, BundleError::System);
+  EXPECT_EQ(BundleFile::open("/").outcome().error, BundleError::System);
 }

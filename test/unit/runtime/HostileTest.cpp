@@ -29,8 +29,8 @@ protected:
   }
 
   /// Both ranks' calls in one group.
-  template <typename Call>
-  gc3Result_t together(Call call) {
+  template <typename Function>
+  gc3Result_t together(Function call) {
     gc3GroupStart();
     for (gc3Comm_t comm : comms)
       call(comm);

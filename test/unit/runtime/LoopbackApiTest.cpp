@@ -20,13 +20,12 @@ protected:
     make({spec}, options);
   }
   void make(const std::vector<ProgramSpec> &specs, const cuda::Options &options) {
-    std::shared_ptr<api::Backend> backend;
     const auto ranks = static_cast<uint32_t>(specs[0].ranks.size());
-    const core::Outcome outcome = api::LoopbackBackend::make(cuda, open(specs), ranks, options, backend);
-    ASSERT_TRUE(outcome.ok()) << outcome.text;
+    const auto backend = api::LoopbackBackend::make(cuda, open(specs), ranks, options);
+    ASSERT_TRUE(backend.ok()) << backend.outcome().text;
     const OneAtATime now; // somebody may be watching
     for (uint32_t rank = 0; rank < ranks; ++rank) {
-      comms.push_back(new gc3Comm{backend, rank, {}});
+      comms.push_back(new gc3Comm{*backend, rank, {}});
       buffers.push_back(reinterpret_cast<float *>(fake.allocate(count * sizeof(float))));
       std::fill_n(buffers.back(), count, static_cast<float>(rank + 1));
     }
@@ -109,10 +108,9 @@ TEST_F(LoopbackApi, UsersChooseThePrograms) {
   const char *program = nullptr;
   EXPECT_EQ(gc3SelectProgram(comms[0], "allreduce", count, gc3Float32, -1, &program), gc3Success);
   EXPECT_EQ(program, plainRingAllReduce(2).name);
-  std::unique_ptr<cuda::LoopbackWorld> world;
   options.choice.programs = "no such program";
   const auto file = open({ringAllReduce(2, true)});
-  EXPECT_EQ(cuda::LoopbackWorld::make(FakeCuda::table(), *file, 2, options, world).code, gc3InvalidArgument);
+  EXPECT_EQ(cuda::LoopbackWorld::make(FakeCuda::table(), *file, 2, options).outcome().code, gc3InvalidArgument);
 }
 
 TEST_F(LoopbackApi, AStuckKernelIsAnAsyncError) {

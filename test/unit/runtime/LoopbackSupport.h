@@ -15,7 +15,7 @@ namespace gc3::test {
 inline std::unique_ptr<bundle::BundleFile> open(const std::vector<ProgramSpec> &programs) {
   const std::string bytes = buildBundle(programs);
   std::unique_ptr<bundle::BundleFile> file;
-  const bundle::BundleStatus status = bundle::BundleFile::openMemory(bytes.data(), bytes.size(), file);
+  const bundle::BundleStatus status = bundle::BundleFile::openMemory(bytes.data(), bytes.size()).moveTo(file);
   EXPECT_TRUE(status.ok()) << status.message;
   return file;
 }
@@ -41,13 +41,13 @@ public:
   explicit Loopback(const std::vector<ProgramSpec> &specs, const cuda::Options &options = smallOptions())
       : file(open(specs)), ranks(static_cast<uint32_t>(specs[0].ranks.size())),
         selection(*file, ranks, options.allowUnproven), name(specs[0].name),
-        made(cuda::LoopbackWorld::make(FakeCuda::table(), *file, ranks, options, world)) {
+        made(cuda::LoopbackWorld::make(FakeCuda::table(), *file, ranks, options).moveTo(world)) {
     for (const ProgramSpec &spec : specs) {
       core::Request request;
       request.kind = core::CallKind::Program;
       request.name = spec.name;
       loaded.push_back(nullptr);
-      EXPECT_TRUE(selection.select(request, loaded.back()).ok());
+      EXPECT_TRUE(selection.select(request).moveTo(loaded.back()).ok());
     }
   }
 

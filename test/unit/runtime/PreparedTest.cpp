@@ -12,9 +12,9 @@ namespace {
 class PreparedCalls : public testing::Test {
 protected:
   PreparedCalls() {
-    EXPECT_TRUE(cuda::Room::find(FakeCuda::table(), room).ok());
+    EXPECT_TRUE(cuda::Room::find(FakeCuda::table()).moveTo(room).ok());
     for (uint32_t index : {0u, 1u}) {
-      EXPECT_TRUE(selection.load(index, loaded[index]).ok());
+      EXPECT_TRUE(selection.load(index).moveTo(loaded[index]).ok());
       const_cast<core::LoadedProgram *>(loaded[index])->analyse();
       programs.push_back(std::make_unique<cuda::GpuProgram>(FakeCuda::table(), room, *loaded[index],
                                                             core::RankRange{0, 3}, sizes,
@@ -29,7 +29,7 @@ protected:
     request.op = op;
     request.type = type;
     std::shared_ptr<const cuda::PreparedLaunch> found;
-    outcome = calls.find(*programs[program], request, found);
+    outcome = calls.find(*programs[program], request).moveTo(found);
     return found;
   }
 

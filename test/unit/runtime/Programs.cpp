@@ -174,7 +174,7 @@ ProgramSpec reduceScatter(uint32_t ranks, bool aliased, bool flat) {
       if (q == r)
         continue;
       auto tb = static_cast<uint32_t>(rank.blocks.size());
-      Step sum{Opcode::RecvReduceCopy, tb == 0 ? in(r) : out(0), out(0), 1, {}};
+      StepSpec sum{Opcode::RecvReduceCopy, tb == 0 ? in(r) : out(0), out(0), 1, {}};
       if (tb > 0)
         sum.waits.push_back({tb - 1, 1});
       rank.blocks.push_back({peer(q), peer(q), 0, {{Opcode::Send, in(q), {}, 1, {}}, sum}});

@@ -7,22 +7,22 @@
 
 namespace gc3::test {
 
-inline bundle::BundleStatus openBytes(const std::string &bytes, std::unique_ptr<bundle::BundleFile> &file) {
-  return bundle::BundleFile::openMemory(bytes.data(), bytes.size(), file);
+inline bundle::Result<std::unique_ptr<bundle::BundleFile>> openBytes(const std::string &bytes) {
+  return bundle::BundleFile::openMemory(bytes.data(), bytes.size());
 }
 
 /// The first error on the way to all sections.
 inline bundle::BundleStatus readAll(const std::string &bytes) {
-  std::unique_ptr<bundle::BundleFile> file;
-  if (bundle::BundleStatus status = openBytes(bytes, file); !status.ok())
-    return status;
-  for (uint32_t p = 0; p < file->programCount(); ++p) {
-    bundle::CheckView check;
-    if (bundle::BundleStatus status = file->check(p, check); !status.ok())
+  const auto opened = openBytes(bytes);
+  if (!opened.ok())
+    return opened.outcome();
+  const bundle::BundleFile &file = **opened;
+  for (uint32_t p = 0; p < file.programCount(); ++p) {
+    if (bundle::BundleStatus status = file.check(p).outcome(); !status.ok())
       return status;
-    std::vector<bundle::RankView> views(file->program(p).ranks());
+    std::vector<bundle::RankView> views(file.program(p).ranks());
     for (uint32_t r = 0; r < views.size(); ++r)
-      if (bundle::BundleStatus status = file->rank(p, r, views[r]); !status.ok())
+      if (bundle::BundleStatus status = file.rank(p, r).moveTo(views[r]); !status.ok())
         return status;
     if (std::string problem = bundle::validateConnections(views); !problem.empty())
       return {bundle::BundleError::Invalid, problem};

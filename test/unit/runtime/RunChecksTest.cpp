@@ -12,7 +12,7 @@ using namespace gc3::test;
 TEST(Run, FindsAMissingContribution) {
   for (bool twice : {false, true}) {
     ProgramSpec spec = plainRingAllReduce(3);
-    Step &lost = spec.ranks[1].blocks[1].steps[1];
+    StepSpec &lost = spec.ranks[1].blocks[1].steps[1];
     if (twice)
       spec.ranks[1].blocks[1].steps[3].src = lost.src;
     else
@@ -40,7 +40,7 @@ TEST(Run, FindsAMissingContribution) {
 static ProgramSpec mutant(uint32_t ranks, uint32_t distance, bool twice) {
   ProgramSpec spec = plainRingAllReduce(ranks);
   spec.name = (twice ? "twice" : "lost") + std::to_string(ranks) + "_" + std::to_string(distance);
-  std::vector<Step> &steps = spec.ranks[1].blocks[1].steps;
+  std::vector<StepSpec> &steps = spec.ranks[1].blocks[1].steps;
   if (twice)
     steps.push_back({Opcode::Reduce, scratch(distance), out(0), 1, {}});
   else

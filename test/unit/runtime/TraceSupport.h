@@ -37,8 +37,8 @@ private:
 struct LoadedSpec {
   explicit LoadedSpec(const ProgramSpec &spec) {
     const std::string bytes = buildBundle({spec});
-    EXPECT_TRUE(bundle::BundleFile::openMemory(bytes.data(), bytes.size(), file).ok());
-    EXPECT_TRUE(core::Program::load(*file, 0, program).ok());
+    EXPECT_TRUE(bundle::BundleFile::openMemory(bytes.data(), bytes.size()).moveTo(file).ok());
+    EXPECT_TRUE(core::Program::load(*file, 0).moveTo(program).ok());
   }
   std::unique_ptr<bundle::BundleFile> file;
   std::unique_ptr<core::Program> program;

@@ -23,8 +23,8 @@ namespace {
 struct Analysed {
   explicit Analysed(const ProgramSpec &spec) {
     std::string bytes = buildBundle({spec});
-    EXPECT_TRUE(BundleFile::openMemory(bytes.data(), bytes.size(), file).ok());
-    EXPECT_TRUE(Program::load(*file, 0, program).ok());
+    EXPECT_TRUE(BundleFile::openMemory(bytes.data(), bytes.size()).moveTo(file).ok());
+    EXPECT_TRUE(Program::load(*file, 0).moveTo(program).ok());
     transfers = std::make_unique<Transfers>(Transfers::asWritten(*program, HappensBefore(*program)));
   }
   /// One letter per step of a rank: how its message goes out, or '-'.

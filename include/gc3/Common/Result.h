@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// A value, or the error that explains why there is none.
+#pragma once
+
+#include <cassert>
+#include <utility>
+#include <variant>
+
+namespace gc3::common {
+
+/// A `T`, or an error. A function returns either as it is: `return value;` or `return error;`. A default `Error` is a
+/// success.
+template <typename T, typename Error>
+class [[nodiscard]] Result {
+public:
+  Result(T value) : held(std::in_place_index<0>, std::move(value)) {}
+  /// `error` must not be a success.
+  Result(Error error) : held(std::in_place_index<1>, std::move(error)) { assert(!ok() && !outcome().ok()); }
+
+  bool ok() const { return held.index() == 0; }
+  /// The error; a success if there is a value.
+  Error outcome() const { return ok() ? Error{} : std::get<1>(held); }
+  /// Moves the value to `place`, if there is one. Returns outcome().
+  template <typename To>
+  Error moveTo(To &place) && {
+    if (!ok())
+      return std::move(*std::get_if<1>(&held));
+    place = std::move(**this);
+    return {};
+  }
+
+  // The value, which must exist.
+  T &operator*() { return *std::get_if<0>(&held); }
+  const T &operator*() const { return *std::get_if<0>(&held); }
+  T *operator->() { return std::get_if<0>(&held); }
+  const T *operator->() const { return std::get_if<0>(&held); }
+
+private:
+  std::variant<T, Error> held;
+};
+
+} // namespace gc3::common
