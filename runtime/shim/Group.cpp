@@ -70,9 +70,15 @@ private:
 
 } // namespace
 
+/// PyTorch destroys communicators in destructors of static objects, after the thread's own objects are gone.
 Group &Group::ofThisThread() {
-  thread_local Group group;
-  return group;
+  thread_local constinit Group *current = nullptr;
+  struct Owner {
+    ~Owner() { delete std::exchange(current, nullptr); }
+    Group &get() const { return *(current ? current : current = new Group); }
+  };
+  thread_local const Owner owner;
+  return owner.get();
 }
 
 Result Group::start() {

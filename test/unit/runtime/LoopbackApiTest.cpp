@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C API on the fake GPU.
 #include "LoopbackSupport.h"
-#include "OneAtATime.h"
 #include "Programs.h"
 #include "api/Handles.h"
 #include "api/LoopbackBackend.h"
@@ -23,7 +22,7 @@ protected:
     const auto ranks = static_cast<uint32_t>(specs[0].ranks.size());
     const auto backend = api::LoopbackBackend::make(cuda, open(specs), ranks, options);
     ASSERT_TRUE(backend.ok()) << backend.outcome().text;
-    const OneAtATime now; // somebody may be watching
+    const Monitor::Lock lock; // a watchdog can use the fake
     for (uint32_t rank = 0; rank < ranks; ++rank) {
       comms.push_back(new gc3Comm{*backend, rank, {}});
       buffers.push_back(reinterpret_cast<float *>(fake.allocate(count * sizeof(float))));
@@ -43,7 +42,7 @@ protected:
 
   static constexpr size_t count = 10;
   FakeCuda fake;
-  const cuda::Cuda cuda = OneAtATime::cuda();
+  const cuda::Cuda cuda = FakeCuda::table();
   std::vector<gc3Comm_t> comms;
   std::vector<float *> buffers;
 };
