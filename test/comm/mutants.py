@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether the tests of runtime/comm notice when the life of a communicator is wrong.
 
-mutants.py BUILD: changes one thing of runtime/comm at a time in a copy of the source tree, builds comm-test there with the
-settings of BUILD, and runs it under a time limit. A test that hangs or crashes has noticed the change. Prints a table; fails
+mutants.py BUILD: changes one thing of runtime/comm at a time in a copy of the source tree, builds comm-test and nccl-front-test
+there with the settings of BUILD, and runs them under a time limit. A test that hangs or crashes has noticed the change. Prints a table; fails
 if no test notices a change.
 """
 import os
@@ -43,20 +43,20 @@ MUTANTS = [
     ("a timeout does not stop kernels", "Communicator.cpp", "  if (why.code == gc3Timeout)\n    gpu->stop();\n", ""),
     ("each failure stops kernels", "Communicator.cpp", "  if (why.code == gc3Timeout)\n    gpu->stop();", "  gpu->stop();"),
     # Deadlines.
-    ("joining has no deadline", "Communicator.cpp", "if (!await(lock, patience,", "if (!await(lock, {},"),
-    ("joining fails when it is time to log", "Communicator.cpp", "    core::tellOnce(\"after \" + std::to_string(limit.logAfterMs)", "    return false;\n    core::tellOnce(\"after \" + std::to_string(limit.logAfterMs)"),
-    ("joining logs nothing", "Communicator.cpp", "if (limit.logAfterMs != 0 &&", "if (false &&"),
-    ("loading has no deadline", "Communicator.cpp", "if (request && limit != 0 &&", "if (false && limit != 0 &&"),
-    ("loading has no time", "Communicator.cpp", "request->begun > milliseconds(limit)", "request->begun > milliseconds(0)"),
-    ("NCCL's part of a group has no deadline", "Communicator.cpp", "    if (patience.failAfterMs != 0 && Clock::now() - begun", "    if (false && Clock::now() - begun"),
+    ("joining has no deadline", "Communicator.cpp", "checkPatience(beganToJoin, patience,", "checkPatience(beganToJoin, {},"),
+    ("joining fails when it is time to log", "Communicator.cpp", "  else if (isPast(limit.logAfterMs))\n    core::tellOnce(", "  else if (isPast(limit.logAfterMs))\n    failNow({gc3Timeout, \"\"}), core::tellOnce("),
+    ("joining logs nothing", "Communicator.cpp", "  else if (isPast(limit.logAfterMs))", "  else if (false)"),
+    ("loading has no deadline", "Communicator.cpp", "checkPatience(request->begun, {setup->options.joiningMs, setup->options.timeoutMs},", "checkPatience(request->begun, {setup->options.joiningMs, 0},"),
+    ("loading has no time", "Communicator.cpp", "return ms != 0 && waited > milliseconds(ms);", "return ms != 0;"),
+    ("NCCL's part of a group has no deadline", "Communicator.cpp", "checkPatience(begun, {0, patience.failAfterMs}, \"\",", "checkPatience(begun, {}, \"\","),
     ("kernels have no deadline", "Executor.cpp", "if (!hasWork && (!table || phase == Phase::Aborted))", "if (!hasWork)"),
     ("kernels have no deadline while a program is loaded", "Executor.cpp", "  if (setup->options.timeoutMs != 0) // the program's", "  if (false) // the program's"),
     ("kernels have no deadline while draining", "Executor.cpp", "      break;\n    watch();\n", "      break;\n"),
     ("kernels of a failed communicator report nothing", "Executor.cpp", "case Phase::Failed: return watch();", "case Phase::Failed: return;"),
     # Joining.
     ("a second call joins again", "Communicator.cpp", "  if (phase != Phase::Unready)\n    return;\n  advance(Phase::Forming);", "  advance(Phase::Forming);"),
-    ("a call waits for the child only", "Communicator.cpp", "  if (!await(lock, patience, [this] { return isSettled(); }))", "  if (!await(lock, patience, [this] { return phase != Phase::Forming; }))"),
-    ("ranks of a thread join one by one", "CallGroup.cpp", "    each->beginJoin();\n  for (const std::shared_ptr<Communicator> &each : communicators)\n    each->awaitJoin();", "    each->beginJoin(), each->awaitJoin();"),
+    ("a call waits for the child only", "Communicator.cpp", "  return !isSettled();\n", "  return phase == Phase::Forming;\n"),
+    ("ranks of a thread join one by one", "CallGroup.cpp", "      queue.beginJoin();\n", "    {\n      queue.beginJoin();\n      while (!queue.hasJoined())\n        queue.decide(fallback);\n    }\n"),
     ("a single rank forms a child", "Executor.cpp", "if (identity.ranks == 1)", "if (identity.ranks == 0)"),
     ("a failed split is a failure", "Executor.cpp", "    return {{}, {outcome.code, \"it could not be split: \" + outcome.text}};", "    return {{outcome.code, \"it could not be split: \" + outcome.text}, {}};"),
     ("an error of the parent is a failure", "Executor.cpp", "    return {{}, outcome}; // NCCL reports its error with the call", "    return {outcome, {}};"),
@@ -74,10 +74,10 @@ MUTANTS = [
     ("the end of a call does not notify the executor", "Communicator.cpp", "if (--callers != 0 || phase != Phase::Ready)", "if (--callers != 0)"),
     ("a call never ends", "CallGroup.cpp", "    if (isInside)\n      call.comm->leave();\n", ""),
     ("a moved call ends twice", "CallGroup.cpp", "isInside(std::exchange(other.isInside, false))", "isInside(other.isInside)"),
-    ("NCCL's part of a group goes on after an abort", "Communicator.cpp", "    if (phase == Phase::Aborted)\n      return error;\n", ""),
+    ("NCCL's part of a group goes on after an abort", "Communicator.cpp", "    if (isAborted())\n      return error;\n", ""),
     ("a group does not wait for NCCL's part", "Communicator.cpp", "!= Result::Success || state != Result::InProgress)\n      return {};", "!= Result::Success || true)\n      return {};"),
-    ("rounds follow the group's order", "CallGroup.cpp", "const size_t round = made[call.comm.get()]++;", "const size_t round = made[nullptr]++;"),
-    ("one communicator waits for another", "CallGroup.cpp", "    if (isLoading(*current))\n      return false;", "    while (isLoading(*current))\n      std::this_thread::yield();"),
+    ("rounds follow the group's order", "CallGroup.cpp", "places.try_emplace(call.comm.get(), queues.size())", "places.try_emplace(nullptr, queues.size())"),
+    ("one communicator waits for another", "CallGroup.cpp", "  if (!queue.isReady() || std::any", "  while (!queue.isReady())\n    std::this_thread::yield();\n  if (std::any"),
     ("a captured call loads its program", "CallGroup.cpp", "    if (each.capture == 0)\n", ""),
     ("a rank that can't query its stream loads alone", "CallGroup.cpp", "      each.capture = ofOthers;", "      each.capture = 0;"),
     ("a caller's mistake fails the communicator", "CallGroup.cpp", "code != gc3InvalidArgument && ", ""),
@@ -140,9 +140,9 @@ MUTANTS = [
     ("closing keeps the child", "Executor.cpp", "  child.destroy();\n  gpu.reset();", "  gpu.reset();"),
     ("release does not wait for callers", "Executor.cpp", "return callers == 0; });", "return true; });"),
     ("release does not wait for kernels", "Executor.cpp", "    gpu->awaitIdle(); // NCCL unmaps the windows\n", ""),
-    ("the child is aborted before kernels have ended", "Executor.cpp", "    gpu->awaitIdle(); // NCCL unmaps the windows\n    gpu->forgetNccl();\n  }\n  child.abort();", "    gpu->forgetNccl();\n  }\n  child.abort();\n  if (gpu)\n    gpu->awaitIdle();"),
-    ("release deregisters windows of an aborted child", "Executor.cpp", "    gpu->forgetNccl();\n", ""),
-    ("release leaks the child", "Executor.cpp", "  child.abort();\n  gpu.reset();", "  gpu.reset();"),
+    ("the child is aborted before kernels have ended", "Executor.cpp", "  if (gpu)\n    gpu->awaitIdle(); // NCCL unmaps the windows\n  child.abort();\n", "  child.abort();\n  if (gpu)\n    gpu->awaitIdle();\n"),
+    ("release deregisters windows of an aborted child", "Executor.cpp", "  if (gpu)\n    gpu->forgetNccl(); // until the abort NCCL can still write handles\n", ""),
+    ("release leaks the child", "Executor.cpp", "  child.abort();\n  if (gpu)", "  if (gpu)"),
     ("windows outlive the child", "GpuRank.cpp", "  windows.clear();\n", ""),
     ("the device communicator outlives the child", "GpuRank.cpp", "  deviceComm = DeviceComm();\n", ""),
     ("release frees the device communicator of an aborted child", "GpuRank.cpp", "  deviceComm.forget();\n", ""),
@@ -150,6 +150,19 @@ MUTANTS = [
     ("release deregisters the window of a load", "GpuRank.cpp", "  if (loading)\n    loading->window.forget();\n", ""),
     ("destruction forgets the device communicator", "DeviceComm.cpp", "  exists = true;\n", ""),
     ("destruction leaks symmetric memory", "Window.cpp", "  if (memory)\n    nccl->MemFree(memory);\n}", "}"),
+    # Groups of calls.
+    ("a group decides before it has joined", "CallGroup.cpp", "  if (joined || comm->isJoining())", "  if (joined)"),
+    ("a captured first call joins", "CallGroup.cpp", "return capture.ok() && *capture != 0;", "return false;"),
+    ("a queue does not wait for the communicator's other ranks", "CallGroup.cpp", "return !other.joined && (id == 0 || comm->isTogetherWith(*other.comm));", "return false;"),
+    ("a queue waits for all that join", "CallGroup.cpp", "return !other.joined && (id == 0 || comm->isTogetherWith(*other.comm));", "return !other.joined;"),
+    ("calls that NCCL runs do not wait for those that join", "CallGroup.cpp", "(id == 0 || comm->isTogetherWith", "(id != 0 && comm->isTogetherWith"),
+    ("a queue keeps each rank apart", "CallGroup.cpp", "if (!other.joined || id != other.id)", "if (true || !other.joined || id != other.id)"),
+    ("a round is not in the order of the group", "CallGroup.cpp", "    std::sort(rounds[round].begin(), rounds[round].end()); // they are parts of one array\n", ""),
+    ("communicators on one stream launch in any order", "CallGroup.cpp", "if (mine->request.stream == theirs->request.stream)", "if (false)"),
+    ("communicators on other streams wait for each other", "CallGroup.cpp", "if (mine->request.stream == theirs->request.stream)", "if (mine && theirs)"),
+    ("a call on a failed communicator is declined", "CallGroup.cpp", "call->isDeclined = error.ok() && !call->program;", "call->isDeclined = !call->program;"),
+    ("declined calls are dropped", "CallGroup.cpp", "  const Outcome outcome = fallback->run(declined);", "  const Outcome outcome;"),
+    ("calls are launched before NCCL has run those before them", "CallGroup.cpp", "  runDeclined(round, fallback);\n  for (Entered &each : round.entered)\n    each.enqueue();", "  for (Entered &each : round.entered)\n    each.enqueue();\n  runDeclined(round, fallback);"),
     # Queries.
     ("a query hides a failure", "Communicator.cpp", "  if (phase == Phase::Failed)\n    state = ncclapi::resultOf(error);\n  else if", "  if"),
     ("a query shows an abort as an error", "Communicator.cpp", "  if (phase == Phase::Failed)\n    state", "  if (!error.ok())\n    state"),
@@ -172,7 +185,9 @@ def commands_within(seconds):
 
     def commands(build):
         program = [os.path.join(build, "test/comm/comm-test"), "--gtest_fail_fast"]
-        return [(name, [*program, f"--gtest_filter={chosen}"], seconds) for name, chosen in (("comm-test", first), ("comm-test", "-" + first))]
+        front = [os.path.join(build, "test/nccl/nccl-front-test"), "--gtest_fail_fast"]
+        return [("comm-test", [*program, f"--gtest_filter={first}"], seconds), ("nccl-front-test", front, seconds),
+                ("comm-test", [*program, f"--gtest_filter=-{first}"], seconds)]
 
     return commands
 
@@ -180,7 +195,7 @@ def commands_within(seconds):
 def main():
     options = mutant_runner.parser(__doc__).parse_args()
     listed = [(what, "runtime/comm/" + name, old, new) for what, name, old, new in MUTANTS]
-    return mutant_runner.main(options, listed, ["comm-test"], commands_within(options.seconds))
+    return mutant_runner.main(options, listed, ["comm-test", "nccl-front-test"], commands_within(options.seconds))
 
 
 if __name__ == "__main__":
