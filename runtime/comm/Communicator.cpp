@@ -148,7 +148,7 @@ Outcome Communicator::enter() {
   return outcome;
 }
 
-/// The executor waits for changes, too, so they are notified only if somebody needs them.
+/// The executor waits for changes, too, so leave() notifies only if a caller or the end of the communicator waits.
 void Communicator::leave() {
   std::lock_guard lock(mutex);
   isCalling = false;

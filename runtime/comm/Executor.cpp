@@ -100,7 +100,7 @@ Result Communicator::onParent(const std::function<Result()> &call) {
   return phase == Phase::Aborted || phase == Phase::Releasing ? Result::InvalidUsage : call();
 }
 
-/// Waits until NCCL has made the application's communicator, and asks it who this rank is.
+/// Finds out which rank of how many this is, and on which device.
 Outcome Communicator::identify() {
   const auto query = [this](auto *function, int *value, const char *doing) {
     return outcomeOf(onParent([&] { return function(parent, value); }), doing);

@@ -23,7 +23,7 @@ bool isOurs(const void *address) {
   return dladdr(address, &theirs) && dladdr(&here, &ours) && theirs.dli_fbase == ours.dli_fbase;
 }
 
-/// `name` without its `nccl`, in an open library; null where it is missing or ours.
+/// `name` without its `nccl`, in an open library; null if the library has none but gc3's.
 void *findFunction(void *library, const std::string &name) {
   for (const char *prefix : {"pnccl", "nccl"})
     if (void *address = dlsym(library, (prefix + name).c_str()); address && !isOurs(address))
@@ -31,12 +31,12 @@ void *findFunction(void *library, const std::string &name) {
   return nullptr;
 }
 
-/// `library` if it is an NCCL that is not ours.
+/// `library` if it is an NCCL other than gc3's.
 void *acceptable(void *library) {
   return library && findFunction(library, "GetVersion") ? library : nullptr;
 }
 
-/// The installed library, never closed; null, and told, where none is found.
+/// The installed library, never closed; null, with a line in the log, if there is none.
 void *openInstalled() {
   // By the name that it calls itself, whatever its path, and although the program may have opened it for itself only.
   if (void *library = acceptable(dlopen("libnccl.so.2", RTLD_NOLOAD | RTLD_LAZY)))

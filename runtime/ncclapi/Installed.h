@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The installed NCCL. It is looked for when the first call comes, not when we are loaded: a program that opens it by
-// itself has done so by then, and we must find the copy that it uses. Any number of threads may call.
+// The installed NCCL. The first call finds it: by then a program that opens NCCL by itself has done so, and gc3 must use
+// the same copy. Thread-safe.
 #pragma once
 
 #include "ncclapi/Abi.h"
@@ -9,23 +9,23 @@
 
 namespace gc3::ncclapi {
 
-/// The function `pnccl<name>`, else `nccl<name>`, of the installed library; null, and told once, where there is no
-/// library or it has no such function. Found in this order: the libnccl.so.2 that is loaded already, the file that
-/// GC3_NCCL_LIB names, what follows us among the program's libraries, the libnccl.so.2 that the loader finds. Functions
-/// of this library itself never count.
+/// The function `pnccl<name>`, else `nccl<name>`, of the installed library; null, with a line in the log, if there is no
+/// library or it has no such function. The library is, in this order: the libnccl.so.2 that is loaded already, the file
+/// that GC3_NCCL_LIB names, what follows gc3 among the program's libraries, the libnccl.so.2 that the loader finds.
+/// Functions of gc3's library itself never count.
 void *installedFunction(const std::string &name);
 
-/// As installedFunction, but that the library lacks it is the caller's to tell.
+/// Like installedFunction(), but logs nothing if the library lacks the function.
 void *findInstalled(const std::string &name);
 
-/// As installedFunction, at the cost of one load from the second time on.
+/// Like installedFunction(), and keeps the address: later calls cost one load.
 void *installedFunction(Function function);
 
-/// True while this thread is inside the installed library or an engine: some of NCCL's functions call others by their
-/// exported names, and so come back to us.
+/// True while this thread is inside a call of the installed library. Some of NCCL's functions call others by their
+/// exported names, and so reach gc3's.
 bool isInside();
 
-/// Marks this thread as inside for as long as it lives.
+/// While it lives, its thread is inside.
 class Inside {
 public:
   Inside();

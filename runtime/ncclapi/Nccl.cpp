@@ -30,7 +30,7 @@ Outcome Nccl::find(void *(*function)(const std::string &name), Nccl &nccl) {
   return {};
 }
 
-/// The codes that NCCL and we have in common.
+/// The codes that NCCL and gc3 have in common.
 static gc3Result_t codeOf(Result result) {
   switch (result) {
   case Result::UnhandledCudaError: return gc3UnhandledCudaError;

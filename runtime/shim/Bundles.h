@@ -11,7 +11,7 @@ namespace gc3::shim {
 
 using Bundles = std::vector<std::unique_ptr<bundle::BundleFile>>;
 
-/// Opens the files that `names` has, with colons between. If one can't be used, that is told, and none is.
+/// Opens the files that `names` has, with colons between. If one can't be used, logs that, and opens none.
 Bundles openBundles(const char *names);
 
 } // namespace gc3::shim

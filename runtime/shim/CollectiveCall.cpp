@@ -7,7 +7,7 @@
 
 namespace gc3::shim {
 
-static_assert(dataTypeCount == core::elementTypeCount && redOpCount == core::reduceOpCount, "NCCL's numbers are ours");
+static_assert(dataTypeCount == core::elementTypeCount && redOpCount == core::reduceOpCount, "gc3 uses NCCL's numbers");
 
 static bool isKnown(DataType type) {
   return static_cast<unsigned>(type) < dataTypeCount;

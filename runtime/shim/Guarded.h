@@ -9,7 +9,7 @@
 
 namespace gc3::shim {
 
-/// What `body` gives; SystemError, and told, where it throws: there is no memory.
+/// Returns what `body` returns. If it throws, there is no memory: logs that, and returns SystemError.
 template <typename Body>
 ncclapi::Result guarded(Body body) noexcept {
   try {

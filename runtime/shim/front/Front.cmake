@@ -1,5 +1,5 @@
 # The same library once more as a libnccl.so.2, for programs that open NCCL by its path and look its functions up in it:
-# it has all of NCCL's functions, those that it does not stand before as jumps (Trampolines.S).
+# it has all of NCCL's functions; those that it does not interpose are jumps (Trampolines.S).
 if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
   message(STATUS "the libnccl.so.2 in front of NCCL is for x86-64 only: left out; libgc3nccl.so is built")
   return()

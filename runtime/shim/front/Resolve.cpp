@@ -8,7 +8,7 @@ using namespace gc3::ncclapi;
 
 namespace {
 
-/// In place of a function that there is not; installedFunction has told.
+/// In place of a function that does not exist; installedFunction has logged that.
 Result missing() {
   return Result::InternalError;
 }

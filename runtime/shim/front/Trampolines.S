@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All of NCCL's functions that we do not stand before, as jumps to the installed library's. A jump keeps arguments and
+// All of NCCL's functions that gc3 does not interpose, as jumps to the installed library's. A jump keeps arguments and
 // results whatever they are, so no signature need be known. Each function has a slot with the address to jump to; it
 // holds, until the first call, that of a stub which has the function looked up.
 
