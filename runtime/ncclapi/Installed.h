@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The installed NCCL. The first call finds it: by then a program that opens NCCL by itself has done so, and gc3 must use
-// the same copy. Thread-safe.
+// The installed NCCL. The first call finds it: by then a program that opens NCCL by itself has done so, and gc3 must
+// use the same copy. Thread-safe.
 #pragma once
 
 #include "ncclapi/Abi.h"
@@ -9,10 +9,10 @@
 
 namespace gc3::ncclapi {
 
-/// The function `pnccl<name>`, else `nccl<name>`, of the installed library; null, with a line in the log, if there is no
-/// library or it has no such function. The library is, in this order: the libnccl.so.2 that is loaded already, the file
-/// that GC3_NCCL_LIB names, what follows gc3 among the program's libraries, the libnccl.so.2 that the loader finds.
-/// Functions of gc3's library itself never count.
+/// The function `pnccl<name>`, else `nccl<name>`, of the installed library; null, with a line in the log, if there is
+/// no library or it has no such function. The library is, in this order: the libnccl.so.2 that is loaded already, the
+/// file that GC3_NCCL_LIB names, what follows gc3 among the program's libraries, the libnccl.so.2 that the loader
+/// finds. Functions of gc3's library itself never count.
 void *installedFunction(const std::string &name);
 
 /// Like installedFunction(), but logs nothing if the library lacks the function.
