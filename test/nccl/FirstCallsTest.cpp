@@ -111,6 +111,7 @@ TEST_F(FirstCalls, FailIfARankCannotJoin) {
     EXPECT_EQ(allReduce(0, comms[0], few), Result::UnhandledCudaError);
   EXPECT_EQ(stateOf(comms[0]), Result::UnhandledCudaError);
   EXPECT_EQ(ncclCommAbort(comms[0]), Result::Success);
+  awaitThat([&] { return phaseOf(comms[1]) == Phase::Joining; }); // the split has ended there, too
   EXPECT_EQ(ncclCommAbort(comms[1]), Result::Success);
   other.join();
   EXPECT_EQ(take(), (Events{"CommAbort(c0)", "CommAbort(c1)"}));
