@@ -253,6 +253,7 @@ TEST_F(CommLives, ASplitOutlivesATimeoutAndAnAbort) {
   for (ncclapi::Result state = ncclapi::Result::InProgress; state == ncclapi::Result::InProgress;)
     EXPECT_EQ(setups[0]->drivers.nccl.CommGetAsyncError(handles[0], &state), ncclapi::Result::Success);
   EXPECT_EQ(nccl.children().size(), 2u);
+  awaitThat([this] { return ranks[1]->status().phase == Phase::Joining; }); // the handle is written there, too
   abortAll();
 }
 
