@@ -30,6 +30,10 @@ public:
   Entered &operator=(const Entered &) = delete;
 
   cuda::Stream stream() const { return static_cast<cuda::Stream>(call.request.stream); }
+  bool isLoaded() const {
+    Outcome refusal;
+    return call.comm->loaded(*call.program, refusal) != nullptr;
+  }
   void planCall();
   void enqueue();
 
@@ -39,10 +43,16 @@ public:
   bool isInside;
 };
 
-/// One call of each of the thread's ranks of a communicator.
+/// One call of each of the thread's ranks of a communicator, or all calls up to the next one that a program runs.
 struct Round {
   std::span<Call *const> all; ///< in the order of the group
   std::vector<Entered> entered;
+
+  /// Once programs are loaded: NCCL runs a call.
+  bool isForNccl() const {
+    return std::any_of(all.begin(), all.end(), [](const Call *call) { return call->isDeclined; }) ||
+           std::any_of(entered.begin(), entered.end(), [](const Entered &each) { return !each.isLoaded(); });
+  }
 };
 
 /// Other ranks can make a call that fails here, unless that is the caller's mistake.
@@ -97,11 +107,23 @@ void Entered::enqueue() {
     }
 }
 
+/// The declined calls that NCCL can get: the application can have freed a communicator that it has aborted meanwhile.
+std::vector<Call *> declinedOf(const Round &round) {
+  std::vector<Call *> declined;
+  for (Call *call : round.all) {
+    if (!call->isDeclined)
+      continue;
+    if (const Outcome error = call->comm->status().error; !error.ok())
+      call->outcome = error;
+    else
+      declined.push_back(call);
+  }
+  return declined;
+}
+
 /// What comes after calls that NCCL has lost would precede them.
 void runDeclined(const Round &round, CallGroup::Fallback *fallback) {
-  std::vector<Call *> declined;
-  std::copy_if(round.all.begin(), round.all.end(), std::back_inserter(declined),
-               [](const Call *call) { return call->isDeclined; });
+  const std::vector<Call *> declined = declinedOf(round);
   if (declined.empty() || !fallback)
     return;
   const Outcome outcome = fallback->run(declined);
@@ -145,11 +167,12 @@ public:
   /// Chooses programs once the rank has joined, or can't.
   void decide(CallGroup::Fallback *fallback);
   bool hasJoined() const { return joined; }
-  /// True if this queue must wait until the ranks of `other` have joined, as these can be of the same communicator.
-  bool mayHave(const Queue &other) const { return !other.joined && (id == 0 || comm->isTogetherWith(*other.comm)); }
-  /// Takes over the calls of other ranks of the communicator. Communicators whose calls NCCL runs count as one.
+  /// True if this queue must wait until `other` has joined, as both can be of one communicator.
+  bool mayHave(const Queue &other) const { return !other.joined && isTogetherWith(other); }
+  /// Takes over the calls of other ranks of the communicator.
   bool absorb(Queue &other);
-  /// True if a call that is still to be enqueued shares a stream with the next round of `other`.
+  /// True if the current round of `other`, which comes later in the group, must wait for this queue: calls share a
+  /// stream, or NCCL runs that round.
   bool precedes(const Queue &other) const;
   /// Begins the next round, if there is none. True: the round can be finished.
   bool isReady();
@@ -160,8 +183,15 @@ public:
   }
 
 private:
+  /// Communicators that are not known to differ count as one. NCCL runs their calls.
+  bool isTogetherWith(const Queue &other) const {
+    return comm->mayBeTogetherWith(*other.comm) && other.comm->mayBeTogetherWith(*comm);
+  }
+
+  bool sharesStream(const Queue &other) const;
+  void mergeDeclined();
+
   Communicator *comm; ///< one of its ranks
-  uint64_t id = 0;    ///< once joined; 0: NCCL runs the calls
   std::vector<std::vector<Call *>> rounds;
   size_t next = 0; ///< round
   std::optional<Round> current;
@@ -183,7 +213,6 @@ void Queue::decide(CallGroup::Fallback *fallback) {
   if (joined || comm->isJoining())
     return;
   joined = true;
-  id = comm->id();
   const Outcome error = comm->status().error;
   for (const std::vector<Call *> &round : rounds)
     for (Call *call : round) {
@@ -195,7 +224,7 @@ void Queue::decide(CallGroup::Fallback *fallback) {
 }
 
 bool Queue::absorb(Queue &other) {
-  if (!other.joined || id != other.id)
+  if (!other.joined || !isTogetherWith(other))
     return false;
   rounds.resize(std::max(rounds.size(), other.rounds.size()));
   for (size_t round = 0; round < other.rounds.size(); ++round) {
@@ -205,7 +234,12 @@ bool Queue::absorb(Queue &other) {
   return true;
 }
 
+/// A call that NCCL runs can wait in NCCL for other ranks, so ranks make such calls in one order: that of the group.
 bool Queue::precedes(const Queue &other) const {
+  return !isDone() && (other.current->isForNccl() || sharesStream(other));
+}
+
+bool Queue::sharesStream(const Queue &other) const {
   for (size_t round = next; round < rounds.size(); ++round)
     for (const Call *mine : rounds[round])
       for (const Call *theirs : other.rounds[other.next])
@@ -214,9 +248,24 @@ bool Queue::precedes(const Queue &other) const {
   return false;
 }
 
+/// NCCL gets its calls in one group, as the application has made them.
+void Queue::mergeDeclined() {
+  const auto isDeclined = [](const std::vector<Call *> &round) {
+    return std::all_of(round.begin(), round.end(), [](const Call *call) { return call->isDeclined; });
+  };
+  std::vector<Call *> &merged = rounds[next];
+  while (next + 1 < rounds.size() && isDeclined(merged) && isDeclined(rounds[next + 1])) {
+    merged.insert(merged.end(), rounds[next + 1].begin(), rounds[next + 1].end());
+    rounds.erase(rounds.begin() + static_cast<ptrdiff_t>(next) + 1);
+  }
+  std::sort(merged.begin(), merged.end());
+}
+
 bool Queue::isReady() {
-  if (!current)
+  if (!current) {
+    mergeDeclined();
     current = beginRound(rounds[next]);
+  }
   return std::none_of(current->entered.begin(), current->entered.end(),
                       [](const Entered &each) { return each.call.comm->isLoading(); });
 }

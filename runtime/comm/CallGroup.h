@@ -34,9 +34,9 @@ public:
   ///
   /// - The n-th calls of all the thread's ranks of a communicator are one round. A round is enqueued before the
   ///   communicator's next one loads a program: other threads can make these calls one by one, and wait for each to
-  ///   end.
-  /// - No communicator waits for another one, except where calls share a stream: there all calls on the communicator
-  ///   that comes first in the group precede, as in NCCL's groups.
+  ///   end. Consecutive rounds that NCCL runs are one.
+  /// - No communicator waits for another one, except where calls share a stream, or NCCL runs a round: there all calls
+  ///   on the communicators that come first in the group precede.
   /// - If memory runs out, all communicators fail, since other ranks can run the calls.
   static void run(std::span<Call> calls, Fallback *fallback = nullptr);
 };

@@ -7,8 +7,7 @@
 // error that `interrupted` returns, and NCCL can abort a communicator that no thread is inside. Only the split of a
 // parent that blocks waits in NCCL; abort or revocation of the parent ends it.
 //
-// Not thread-safe, except get(), isPending() and isSplitting(): the executor thread of the rank makes all calls, and
-// the helper thread those after the executor has ended.
+// Not thread-safe, except get(), isPending() and isSplitting(): the executor thread of the rank makes all other calls.
 #pragma once
 
 #include "cuda/Resources.h"

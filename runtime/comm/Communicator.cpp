@@ -119,14 +119,21 @@ Outcome Communicator::refusal() const {
   return whyNccl;
 }
 
-uint64_t Communicator::id() const {
+int Communicator::rank() const {
   std::lock_guard lock(mutex);
-  return phase == Phase::Ready && whyNccl.ok() ? gpu->communicatorId() : 0;
+  return identity.rank;
 }
 
-bool Communicator::isTogetherWith(const Communicator &other) const {
+int Communicator::ranks() const {
   std::lock_guard lock(mutex);
-  return phase == Phase::Ready && whyNccl.ok() && gpu->isTogetherWith(other.child);
+  return identity.ranks;
+}
+
+bool Communicator::mayBeTogetherWith(const Communicator &other) const {
+  std::lock_guard lock(mutex);
+  if (phase != Phase::Ready)
+    return phase < Phase::Ready;
+  return identity.ranks > 1 && gpu->mayBeTogetherWith(other.child);
 }
 
 std::shared_ptr<ProgramTable> Communicator::programs() const {

@@ -56,14 +56,11 @@ public:
   core::Outcome awaitJoin();
   /// Once joined: why NCCL runs all calls; a success if programs run.
   core::Outcome refusal() const;
-  /// Once joined.
-  int rank() const { return identity.rank; }
-  int ranks() const { return identity.ranks; }
-  /// Once joined without a refusal: the same for all ranks, and for no other communicator.
-  uint64_t id() const;
-  /// True if both have joined, or can still join, as ranks of one communicator in this process; false if that is not
-  /// known.
-  bool isTogetherWith(const Communicator &other) const;
+  /// 0 until the executor has asked NCCL.
+  int rank() const;
+  int ranks() const;
+  /// False if `other` is known to be no rank of the same communicator, or this rank takes no calls any longer.
+  bool mayBeTogetherWith(const Communicator &other) const;
 
   /// Once joined without a refusal.
   std::shared_ptr<ProgramTable> programs() const;
@@ -145,7 +142,6 @@ private:
   const ncclapi::Nccl &nccl;
   const ncclapi::Comm parent;
   const Patience patience;
-  GpuRank::Identity identity; ///< written while Forming
   ChildCommunicator child;
   std::unique_ptr<GpuRank> gpu; ///< null once released, after which no call and no executor uses it
 
@@ -153,6 +149,7 @@ private:
       mutex; ///< guards what follows; not held during calls of CUDA or NCCL, except queries of the parent
   std::condition_variable changed;
   Phase phase = Phase::Unready;
+  GpuRank::Identity identity; ///< the executor writes it while Forming, and reads it without the mutex
   Clock::time_point beganToJoin;
   core::Outcome error;   ///< the first
   core::Outcome whyNccl; ///< why NCCL runs all calls, though the communicator is well

@@ -58,11 +58,10 @@ public:
   };
   /// Allocates what every rank needs, exchanges RankInfos with the other ranks, and settles the programs.
   Joined join(const Identity &identity);
-  /// After join(): the same on all ranks of a communicator, and on no other.
-  uint64_t communicatorId() const { return id; }
-  /// After join() without a refusal: true if `other` is the child of a rank of the same communicator in this process.
-  bool isTogetherWith(const ChildCommunicator &other) const {
-    return std::find(inProcess.begin(), inProcess.end(), reinterpret_cast<uint64_t>(&other)) != inProcess.end();
+  /// After join(): false if `other` is known to be no child of the same communicator's ranks.
+  bool mayBeTogetherWith(const ChildCommunicator &other) const {
+    return inProcess.empty() ||
+           std::find(inProcess.begin(), inProcess.end(), reinterpret_cast<uint64_t>(&other)) != inProcess.end();
   }
   /// After join() without a refusal.
   std::shared_ptr<ProgramTable> programs() const { return table; }
@@ -117,6 +116,7 @@ private:
   PeerSet wholeLines(std::span<const RankInfo> infos) const;
   core::Outcome gatherLines(std::vector<RankInfo> &infos);
   core::Outcome connectNetwork(std::vector<RankInfo> &infos);
+  void noteRanks(std::span<const RankInfo> infos);
   void beginTrace(std::span<const RankInfo> infos);
   void adopt(std::span<const RankInfo> infos);
   /// After the calls on this GPU, since these could hold the multiprocessors that NCCL's kernel needs.
@@ -145,8 +145,7 @@ private:
   const ncclapi::Nccl &nccl;
   ChildCommunicator &child;
   Identity self;
-  uint64_t id = 0;
-  std::vector<uint64_t> inProcess; ///< the addresses of the communicator's ranks in this process
+  std::vector<uint64_t> inProcess; ///< the children of the communicator's ranks in this process; empty: not known
   ncclapi::Team team{};
   std::shared_ptr<ProgramTable> table;
   cuda::Runner runner;

@@ -90,11 +90,7 @@ Outcome GpuRank::describe(RankInfo &own) {
   own.firstPeer = team.stride == 1 ? firstOfTeam() : self.rank;
   own.peerEnd = team.stride == 1 ? own.firstPeer + team.ranks : self.rank + 1;
   own.host = thisHost();
-  static const uint64_t process = newNonce();
-  own.process = process;
-  own.object = reinterpret_cast<uint64_t>(&child);
   own.joined = trace::wallClock();
-  own.nonce = newNonce();
   if (Outcome outcome = cuda::outcomeOf(cuda, cuda.busId(own.busId, sizeof own.busId, self.device),
                                         "asking for the GPU's place on the bus");
       !outcome.ok())
@@ -123,6 +119,9 @@ Outcome GpuRank::examine(RankInfo &own) {
       table = std::move(*made);
   }
   own.bundles = ProgramTable::digest(setup.files);
+  static const uint64_t process = newNonce();
+  own.process = process;
+  own.object = reinterpret_cast<uint64_t>(&child);
   own.able = outcome.ok();
   return outcome;
 }
@@ -190,11 +189,13 @@ void GpuRank::beginTrace(std::span<const RankInfo> infos) {
   recorder.reset();
 }
 
-void GpuRank::adopt(std::span<const RankInfo> infos) {
-  id = infos[0].nonce;
+void GpuRank::noteRanks(std::span<const RankInfo> infos) {
   for (const RankInfo &each : infos)
     if (each.process == infos[rank()].process)
       inProcess.push_back(each.object);
+}
+
+void GpuRank::adopt(std::span<const RankInfo> infos) {
   pool = std::make_unique<plan::ConnectionPool>(table->teams());
   logRefused(*table, rank());
   beginTrace(infos);
@@ -217,6 +218,7 @@ GpuRank::Joined GpuRank::join(const Identity &identity) {
   Result<std::vector<RankInfo>> infos = gatherEach(own);
   if (!infos.ok())
     return {infos.outcome(), {}};
+  noteRanks(*infos);
   if (const std::string why = disagreement(*infos); !why.empty())
     return refuse(why);
   if (Outcome outcome = gatherLines(*infos); !outcome.ok())

@@ -43,9 +43,8 @@ struct RankInfo {
   uint32_t contexts = unknown;        ///< of the network; 0: none; gathered after the rest
   char busId[16] = {};                ///< of the GPU, null-terminated
   uint64_t host = 0;                  ///< identifies the machine; 0: not known
-  uint64_t process = 0, object = 0;   ///< random; the address there of what stands for the rank
+  uint64_t process = 0, object = 0;   ///< random; the address of the rank's child there
   uint64_t joined = 0;                ///< nanoseconds of the machine's wall clock
-  uint64_t nonce = 0;                 ///< random; that of rank 0 identifies the communicator
   PeerSet wholeLines{};               ///< the peers whose link does not tear lines of LL128; gathered after the rest
 
   static constexpr uint32_t unknown = UINT32_MAX;
@@ -55,7 +54,7 @@ struct RankInfo {
 /// Ranks gather this first. Its size is the same in every version, so ranks of all versions can gather it.
 struct VersionHandshake {
   int32_t version = GC3_VERSION;
-  uint32_t layout = 7; ///< of RankInfo, and of what ranks write to each other's memory
+  uint32_t layout = 8; ///< of RankInfo, and of what ranks write to each other's memory
   uint32_t infoBytes = sizeof(RankInfo);
   uint32_t unused = 0;
 };

@@ -187,26 +187,29 @@ void Group::dropCallsOn(Comm comm) {
 }
 
 bool Group::outlives(RedOp op, Comm comm) {
-  const bool isUsed = std::any_of(deferred.begin(), deferred.end(), [&](const Deferred &each) {
+  const auto user = std::find_if(deferred.begin(), deferred.end(), [&](const Deferred &each) {
     return each.call.preMulSum && each.call.op == op && each.call.comm == comm;
   });
-  if (isUsed)
-    operations.push_back({op, comm});
-  return isUsed;
+  if (user == deferred.end())
+    return false;
+  operations.push_back({op, comm, user->communicator});
+  return true;
 }
 
+/// NCCL has freed those of an aborted communicator.
 template <typename Which>
 void Group::destroyOperations(Which which) {
   for (const Operation &operation : operations)
-    if (which(operation))
+    if (which(operation) && !operation.communicator->status().isAborted())
       callInstalled<Function::RedOpDestroy>(operation.op, operation.comm);
   std::erase_if(operations, which);
 }
 
+/// Calls on a communicator that another thread has aborted are not made.
 template <typename Which>
 void Group::forward(Which which) {
   for (const Deferred &each : deferred)
-    if (which(each))
+    if (which(each) && !each.communicator->status().isAborted())
       if (const Result result = shim::forward(each.call); isError(result) && !isError(failure))
         failure = result;
   std::erase_if(deferred, which);

@@ -45,6 +45,7 @@ private:
   struct Operation {
     RedOp op;
     Comm comm;
+    std::shared_ptr<Communicator> communicator;
   };
 
   Result finish(Result ofNccl);

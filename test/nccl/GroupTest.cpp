@@ -111,11 +111,11 @@ TEST_F(Groups, SimulatedOnesAreNccls) {
   expectSum(2);
 }
 
-// One rank makes its first calls in a group, the other one makes them one by one, in any order. NCCL runs the first
-// call on a communicator, or a program.
+// One rank makes its first calls in a group, the other one makes them one by one: in any order if programs run them,
+// and in the group's if NCCL runs one.
 TEST_F(Groups, OtherRanksMayCallOneByOne) {
   for (size_t first : {few, many})
-    for (bool isSwapped : {false, true}) {
+    for (bool isSwapped : {false, first == few}) {
       const std::array<Comms, 2> comms{make(), make()};
       std::array<std::array<Stream, 2>, 2> own{}; // by communicator and rank, since a stream orders its calls
       for (auto &ofRanks : own)
@@ -135,6 +135,113 @@ TEST_F(Groups, OtherRanksMayCallOneByOne) {
       });
       expectSum(2);
     }
+}
+
+// NCCL's first call on a communicator waits for other ranks, so ranks must make such calls in one order.
+TEST_F(Groups, NcclGetsCallsInTheirOrder) {
+  const Comms first = make(3), second = make(2);
+  const std::array<Stream, 2> others{newStream(0), newStream(1)};
+  onEachRank(3, [&](size_t rank) {
+    if (rank == 2) {
+      for (Comm comm : second)
+        awaitThat([&] { return phaseOf(comm) == gc3::comm::Phase::Ready; });
+      letOthersGoOn();
+      EXPECT_EQ(allReduce(rank, first[rank], many), Result::Success);
+      return;
+    }
+    EXPECT_EQ(ncclGroupStart(), Result::Success);
+    EXPECT_EQ(allReduce(rank, first[rank], many), Result::Success);
+    EXPECT_EQ(ncclAllReduce(send[rank], recv[rank], many, DataType::Float32, RedOp::Sum, second[rank], others[rank]),
+              Result::Success);
+    EXPECT_EQ(ncclGroupEnd(), Result::Success);
+  });
+  const Events events = take();
+  const auto placeOf = [&](Comm comm) {
+    return std::find_if(events.begin(), events.end(), [&](const std::string &event) {
+      return event.find(", " + nameOf(comm) + ", ") != std::string::npos;
+    });
+  };
+  for (size_t rank = 0; rank < 2; ++rank)
+    EXPECT_LT(placeOf(first[rank]), placeOf(second[rank])) << "rank " << rank;
+}
+
+// One rank makes its calls in a group, the other one waits for the first call to end.
+TEST_F(Groups, CommunicatorsLeftToNcclDoNotWait) {
+  const Comms first = make(), second = make();
+  failCalls("CUDA busId", 0);
+  onEachRank(2, [&](size_t rank) {
+    EXPECT_EQ(rank == 0 ? ncclGroupStart() : Result::Success, Result::Success);
+    EXPECT_EQ(allReduce(rank, first[rank], few), Result::Success);
+    if (rank == 1)
+      await(event(0, nameOf(first[0]), few));
+    EXPECT_EQ(allReduce(rank, second[rank], few), Result::Success);
+    EXPECT_EQ(rank == 0 ? ncclGroupEnd() : Result::Success, Result::Success);
+  });
+}
+
+// On a stream all calls on the communicator that comes first precede, as in NCCL's groups.
+TEST_F(Groups, CommunicatorsLeftToNcclKeepTheirOrder) {
+  for (bool isCaptured : {true, false}) {
+    const Comms first = make(), second = make();
+    capture(isCaptured);
+    failCalls(isCaptured ? "" : "CUDA busId", 0);
+    EXPECT_EQ(ncclGroupStart(), Result::Success);
+    Events wanted;
+    for (const Comms *comms : {&first, &first, &second})
+      for (size_t rank = 0; rank < 2; ++rank) {
+        EXPECT_EQ(allReduce(rank, (*comms)[rank], few), Result::Success);
+        wanted.push_back(event(rank, nameOf((*comms)[rank]), few));
+      }
+    EXPECT_EQ(ncclGroupEnd(), Result::Success);
+    capture(false);
+    Events events = take();
+    std::erase_if(events, [](const std::string &each) { return each.starts_with("Group"); });
+    EXPECT_EQ(events, wanted) << isCaptured;
+  }
+}
+
+// The application has freed the communicator by the time at which NCCL would get the call.
+TEST_F(Groups, NcclGetsNoCallOnAnAbortedCommunicator) {
+  const Comms late = make(), aborted = make();
+  std::thread application([&] {
+    EXPECT_EQ(ncclGroupStart(), Result::Success);
+    EXPECT_EQ(allReduce(0, late[0], few), Result::Success);
+    EXPECT_EQ(allReduce(0, aborted[0], many), Result::Success);
+    EXPECT_EQ(ncclGroupEnd(), Result::InvalidUsage);
+  });
+  onEachRank(2, [&](size_t rank) {
+    if (rank == 0)
+      return;
+    EXPECT_EQ(allReduce(1, aborted[1], many), Result::Success);
+    awaitThat([&] { return phaseOf(aborted[0]) == gc3::comm::Phase::Ready; });
+    letOthersGoOn(); // NCCL's call is decided, and waits for the stream
+    EXPECT_EQ(ncclCommAbort(aborted[0]), Result::Success);
+    EXPECT_EQ(allReduce(1, late[1], few), Result::Success);
+  });
+  application.join();
+  expectSum(2);
+}
+
+// NCCL frees operations with their communicator.
+TEST_F(Groups, NcclDestroysNoOperationOfAnAbortedCommunicator) {
+  const Comms comms = makeJoined();
+  RedOp op{};
+  float two = 2;
+  EXPECT_EQ(ncclRedOpCreatePreMulSum(&op, &two, DataType::Float32, ScalarResidence::HostImmediate, comms[0]),
+            Result::Success);
+  EXPECT_EQ(ncclGroupStart(), Result::Success);
+  EXPECT_EQ(allReduce(0, comms[0], few, op), Result::Success);
+  EXPECT_EQ(ncclRedOpDestroy(op, comms[0]), Result::Success);
+  std::thread([&] { EXPECT_EQ(ncclCommAbort(comms[0]), Result::Success); }).join();
+  EXPECT_EQ(ncclGroupEnd(), Result::InvalidUsage);
+}
+
+TEST_F(Groups, SimulatedOnesHaveNoCallOnAnAbortedCommunicator) {
+  const Comms comms = makeJoined();
+  EXPECT_EQ(ncclGroupStart(), Result::Success);
+  EXPECT_EQ(allReduce(0, comms[0], few), Result::Success);
+  std::thread([&] { EXPECT_EQ(ncclCommAbort(comms[0]), Result::Success); }).join();
+  EXPECT_EQ(ncclGroupSimulateEnd(nullptr), Result::Success);
 }
 
 TEST_F(Groups, JoinSeveralCommunicators) {
