@@ -96,7 +96,7 @@ Front::~Front() {
   failCalls("");
   take();
   for (const auto &[comm, name] : alive) {
-    const auto isEnd = [&](const std::string &event) {
+    const auto isEnd = [&, &name = name](const std::string &event) {
       return event == "CommAbort(" + name + ")" || event == "CommDestroy(" + name + ")";
     };
     if (std::none_of(all.begin(), all.end(), isEnd)) {
