@@ -4,8 +4,8 @@
 //
 // The executor thread does all work that is slow or waits: it creates the child communicator, joins, loads programs,
 // looks after kernels, drains and closes. Callers post a task and wait until it is done, the communicator fails or is
-// aborted, or their deadline passes. Only launches are made on the caller's thread, since captures and per-thread
-// streams belong to it.
+// aborted, or their deadline passes. Calls are planned and launched on the caller's thread, since captures and
+// per-thread streams belong to it.
 //
 // Thread-safe. One call at a time runs between enter() and leave().
 #pragma once

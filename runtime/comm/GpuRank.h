@@ -2,8 +2,9 @@
 // What one rank of a communicator holds on its GPU: connections in windows, loaded programs, the runner of its calls.
 // The Communicator decides when each step happens (Communicator.h); steps that ranks make together go over the child.
 //
-// The executor thread of the rank makes all calls, with the rank's GPU as its current device, except plan() and
-// enqueue(), which the caller of a collective makes while the executor runs no step, and stop(), which is thread-safe.
+// The executor thread of the rank makes all calls, with the rank's GPU as its current device. Except plan() and
+// enqueue(): the caller of a collective makes them while the executor runs no step. stop() and breakDown() are
+// thread-safe, and so is mayBeTogetherWith() after join().
 #pragma once
 
 #include "comm/ChildCommunicator.h"
