@@ -324,6 +324,7 @@ TEST_F(CommLives, AnAbortReleasesTheWindowOfALoad) {
   abort(world.ranks[1]);
   for (std::thread &thread : threads)
     thread.join();
+  awaitClosed(*world.ranks[1]); // its executor has left the hook
   EXPECT_EQ(calls[0][0].outcome.code, gc3InvalidUsage);
 }
 
