@@ -89,16 +89,16 @@ TEST_P(Aborts, EndTheWaitForTheParent) {
 
 TEST_P(Aborts, EndTheJoining) {
   const Comms comms = make();
-  std::atomic<bool> isHeld = true;
-  before([&](int device, const std::string &name, uint64_t) {
+  const auto isHeld = std::make_shared<std::atomic<bool>>(true); // the hook can outlast the test
+  before([isHeld](int device, const std::string &name, uint64_t) {
     if (device == 1 && name == "NCCL AllGather")
-      isHeld.wait(true);
+      isHeld->wait(true);
   });
   std::thread other([&] { EXPECT_EQ(allReduce(1, comms[1], few), Result::InvalidUsage); });
   endWait(
       comms[0], [&] { return allReduce(0, comms[0], few); }, [&] { awaitPoll("CUDA query"); });
-  isHeld = false;
-  isHeld.notify_all();
+  *isHeld = false;
+  isHeld->notify_all();
   EXPECT_EQ(abort(comms[1]), Result::Success);
   other.join();
 }
