@@ -74,11 +74,14 @@ private:
 Group &Group::ofThisThread() {
   thread_local constinit Group *current = nullptr;
   struct Owner {
-    ~Owner() { delete std::exchange(current, nullptr); }
-    Group &get() const { return *(current ? current : current = new Group); }
+    Owner() { current = group.get(); }
+    ~Owner() { current = nullptr; }
+    const std::unique_ptr<Group> group = std::make_unique<Group>();
   };
   thread_local const Owner owner;
-  return owner.get();
+  if (!current)
+    current = new Group; // stays until the process ends
+  return *current;
 }
 
 Result Group::start() {
