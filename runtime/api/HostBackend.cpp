@@ -178,7 +178,7 @@ Outcome HostBackend::timeOut(uint64_t number, bool due) {
     missing += " and " + std::to_string(listed - 16) + " more";
   std::string text = "after " + std::to_string(options.timeoutMs) + " ms these ranks have not made the call that " +
                      std::to_string(here) + " of " + std::to_string(rankCount) + " ranks wait in:";
-  const Outcome outcome{gc3Timeout, text + missing};
+  Outcome outcome{gc3Timeout, text + missing};
   verdict = {number, outcome};
   broken = {gc3Timeout, "an earlier call has timed out: destroy the communicators and make new ones"};
   waiting.wake();
