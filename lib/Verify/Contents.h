@@ -41,7 +41,7 @@ private:
     return begin;
   }
 
-  std::vector<Ring> rings; // by connection, and one behind the last
+  std::vector<Ring> rings; // by connection, and one past the last
 };
 
 /// Which slots can be shorter than others. If a block's elements do not divide evenly, its last slots are short or

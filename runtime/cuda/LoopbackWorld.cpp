@@ -50,7 +50,7 @@ static uint64_t bytesOf(const plan::ConnectionPool &pool, uint32_t ranks) {
   return bytes;
 }
 
-/// Of the one piece, if there is one: all ranks' parts, one behind the other in `memory`.
+/// The parts of the one piece, if there is one: those of all ranks lie one after the other in `memory`.
 static plan::ConnectionPool::Parts partsIn(const DeviceMemory &memory, const plan::ConnectionPool &pool,
                                            uint32_t ranks) {
   plan::ConnectionPool::Parts parts(pool.pieces());

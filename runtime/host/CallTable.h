@@ -30,8 +30,8 @@ public:
   CallTable(const bundle::BundleFile &file, uint32_t rankCount, const CallOptions &chosen);
 
   /// Finds or prepares the call that `requests` make together, one by rank, and has all ranks enter it as call
-  /// `number`. All ranks have ended their last calls, here and elsewhere. Calls that some rank has `entered` already,
-  /// in vain since the others have not, are given up; they stay until the next begin().
+  /// `number`. All ranks have ended their last calls, here and elsewhere. Drops the calls that only some ranks have
+  /// `entered`; these calls stay in memory until the next begin().
   core::Result<Entered> begin(std::span<const core::Request> requests, uint64_t number,
                               std::span<const PreparedCall *const> entered);
 
