@@ -87,7 +87,7 @@ Result<std::optional<comm::CallGroup::Call>> NcclBackend::callOf(const Request &
   const Result<uint32_t> program = communicator->programs()->choose(request);
   if (!program.ok())
     return program.outcome();
-  return std::optional(comm::CallGroup::Call{communicator, request, *program, {}});
+  return std::optional(comm::CallGroup::Call{communicator, request, comm::CallGroup::Call::State::Program, *program});
 }
 
 Outcome NcclBackend::complete(const Arrival &arrival) {
@@ -116,7 +116,7 @@ void NcclBackend::leave(bool aborts) {
     communicator->abort();
   else
     communicator->finalize(true);
-  communicator->release(true);
+  communicator->releaseUnlessPending();
   comm::Registry::ofProcess().sweep();
 }
 

@@ -12,25 +12,35 @@ class CallGroup {
 public:
   /// One rank's call.
   struct Call {
+    enum class State : uint8_t {
+      Undecided, ///< the communicator has not joined
+      Program,   ///< `program` runs it
+      Nccl,      ///< no program runs it on any rank; without a fallback, `outcome` says why
+      Failed,    ///< `outcome` is the error
+    };
+
     std::shared_ptr<Communicator> comm;
-    core::Request request;           ///< what it points to must outlive the group
-    std::optional<uint32_t> program; ///< in that comm's table; nothing: not chosen yet, as the comm has not joined
-    core::Outcome outcome;
-    bool isDeclined = false; ///< no program runs it on any rank, and NCCL can; `outcome` says why
+    core::Request request; ///< the buffers that it points to must outlive the group
+    State state = State::Undecided;
+    uint32_t program = 0; ///< index in the table of `comm`
+    core::Outcome outcome{};
+
+    void fail(core::Outcome error) { state = State::Failed, outcome = std::move(error); }
+    void decline(core::Outcome why) { state = State::Nccl, outcome = std::move(why); }
   };
 
   /// What NCCL does for a group. C API: nothing.
   struct Fallback {
     virtual ~Fallback() = default;
-    /// The program of a call whose communicator has joined meanwhile, or can't join; nothing: NCCL runs the call.
+    /// Returns the program of a call whose communicator has joined, or can't join; nothing: NCCL runs the call.
     virtual std::optional<uint32_t> choose(const Call &call) = 0;
-    /// Has NCCL run declined calls, in the order of the group. An error: they are lost here, and other ranks have made
-    /// them.
+    /// Has NCCL run calls, in the order of the group. Returns an error if this rank drops them; other ranks can have
+    /// made them.
     virtual core::Outcome run(std::span<Call *const> declined) = 0;
   };
 
-  /// Has communicators join, has programs loaded, and runs the calls; fills in their outcomes. Returns once all are
-  /// enqueued. Without a fallback all communicators have joined, and declined calls stay as they are.
+  /// Has communicators join and load programs, and runs the calls. Sets their states and outcomes. Returns once all are
+  /// enqueued. Without a fallback, all communicators must have joined, and calls for NCCL are not made.
   ///
   /// - The n-th calls of all the thread's ranks of a communicator are one round. A round is enqueued before the
   ///   communicator's next one loads a program: other threads can make these calls one by one, and wait for each to

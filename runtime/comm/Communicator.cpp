@@ -132,7 +132,7 @@ int Communicator::ranks() const {
 bool Communicator::mayBeTogetherWith(const Communicator &other) const {
   std::lock_guard lock(mutex);
   if (phase != Phase::Ready)
-    return phase < Phase::Ready;
+    return isBeforeReady(phase);
   return identity.ranks > 1 && gpu->mayBeTogetherWith(other.child);
 }
 
@@ -255,10 +255,18 @@ bool Communicator::abort() {
   return child.isSplitting();
 }
 
-void Communicator::release(bool isParentAlive) {
+void Communicator::release() {
   std::lock_guard lock(mutex);
-  if (child.isPending() && isParentAlive)
-    return;
+  releaseNow();
+}
+
+void Communicator::releaseUnlessPending() {
+  std::lock_guard lock(mutex);
+  if (!child.isPending())
+    releaseNow();
+}
+
+void Communicator::releaseNow() {
   if (advance(Phase::Releasing) && !executor.joinable())
     advance(Phase::Closed); // there is nothing to release
 }

@@ -96,9 +96,11 @@ public:
   bool abort();
   /// Waits for some seconds at most: a revocation just before the split does not end it, and NCCL's abort does then.
   void awaitSplit();
-  /// After abort(): has the executor release everything. Does not wait. If `isParentAlive`, NCCL can still be creating
-  /// the child; then nothing is released.
-  void release(bool isParentAlive);
+  /// After abort(), and once NCCL has ended its part: has the executor release everything. Does not wait.
+  void release();
+  /// Like release(), while the application's communicator still lives: releases nothing if NCCL can still be creating
+  /// the child.
+  void releaseUnlessPending();
 
   // For the registry:
   bool isClosed() const;
@@ -117,6 +119,7 @@ private:
   bool advance(Phase to);
   void failNow(const core::Outcome &why);
   void abortNow();
+  void releaseNow();
   bool checkPatience(Clock::time_point begun, const Patience &limit, const char *waiting, const char *late);
   core::Outcome whyNot() const;
   bool isAborted() const { return Status{phase, error}.isAborted(); }

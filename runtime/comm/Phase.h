@@ -57,6 +57,11 @@ constexpr bool mayFollow(Phase from, Phase to) {
                      [=](const Transition &each) { return each.from == from && each.to == to; });
 }
 
+/// True until ranks have joined.
+constexpr bool isBeforeReady(Phase phase) {
+  return phase == Phase::Unready || phase == Phase::Forming || phase == Phase::Joining;
+}
+
 /// For messages.
 constexpr const char *nameOf(Phase phase) {
   constexpr const char *names[phaseCount] = {"unready", "forming", "joining", "ready",   "draining",

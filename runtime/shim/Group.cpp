@@ -117,7 +117,7 @@ Result Group::simulateEnd(SimInfo *info) {
 Result Group::call(const CollectiveCall &call, std::shared_ptr<Communicator> communicator) {
   Deferred made{call, std::move(communicator)};
   const Communicator::Status status = made.communicator->status();
-  if (status.phase > comm::Phase::Joining && status.error.ok()) {
+  if (!isBeforeReady(status.phase) && status.error.ok()) {
     made.program = Interposer::ofProcess().decide(*made.communicator, call);
     if (!made.program) {
       if (isOpen())
@@ -164,7 +164,9 @@ Result Group::runDeferred() const {
   std::vector<comm::CallGroup::Call> calls;
   std::vector<const CollectiveCall *> made; // by the application, for each of these
   for (const Deferred &each : deferred) {
-    calls.push_back({each.communicator, requestOf(each.call), each.program, {}});
+    calls.push_back({each.communicator, requestOf(each.call)});
+    if (each.program)
+      calls.back().state = comm::CallGroup::Call::State::Program, calls.back().program = *each.program;
     made.push_back(&each.call);
   }
   ByNccl byNccl(made, calls);

@@ -32,7 +32,7 @@ static std::shared_ptr<Communicator> abort(Comm comm) {
 /// After NCCL has ended what runs on the communicator.
 static void release(const std::shared_ptr<Communicator> &aborted) {
   if (aborted)
-    aborted->release(false);
+    aborted->release();
 }
 
 extern "C" {

@@ -39,13 +39,17 @@ inline std::shared_ptr<comm::Setup> setupOf(FakeNccl &nccl, const comm::ProgramT
       comm::Setup{{FakeCuda::table(), tables.back(), nccl.hasPart ? &FakeNccl::part : nullptr}, files, none, options});
 }
 
+inline bool isDeclined(const comm::CallGroup::Call &call) {
+  return call.state == comm::CallGroup::Call::State::Nccl;
+}
+
 /// Aborts a communicator as ncclCommAbort of its parent does; `parent` can be null once the communicator has joined.
 inline void abort(const std::shared_ptr<comm::Communicator> &communicator, ncclapi::Comm parent = nullptr) {
   if (communicator->abort()) {
     reinterpret_cast<ncclapi::signature::CommRevoke *>(FakeNccl::applicationFunction("CommRevoke"))(parent, 0);
     communicator->awaitSplit();
   }
-  communicator->release(false);
+  communicator->release();
 }
 /// Ends all ranks of a communicator, and waits until the registry has released them.
 inline void endAll(std::vector<std::shared_ptr<comm::Communicator>> &ranks) {
@@ -53,7 +57,7 @@ inline void endAll(std::vector<std::shared_ptr<comm::Communicator>> &ranks) {
     rank->finalize(false); // before any is waited for
   for (const auto &rank : ranks) {
     rank->finalize(true);
-    rank->release(false);
+    rank->release();
   }
   for (const auto &rank : ranks) {
     while (!rank->isClosed())
@@ -160,7 +164,7 @@ public:
 
   /// A rank's part of a call.
   comm::CallGroup::Call part(size_t rank, const core::Request &request) {
-    comm::CallGroup::Call call{ranks[rank], request, 0, {}};
+    comm::CallGroup::Call call{ranks[rank], request, comm::CallGroup::Call::State::Program};
     call.request.stream = streams[rank];
     const core::Result<uint32_t> chosen = ranks[rank]->programs()->choose(request);
     call.outcome = chosen.outcome();

@@ -51,7 +51,7 @@ public:
         abort(ranks[0]);
       for (const auto &rank : ranks) {
         rank->finalize(false);
-        rank->release(false);
+        rank->release();
       }
       return ranks[0]->isClosed() && ranks[1]->isClosed();
     });
@@ -71,14 +71,14 @@ private:
     if (const core::Outcome refusal = own.refusal(); !refusal.ok())
       return "left to NCCL: " + tell(refusal);
     for (int i = 0; i < 2; ++i) {
-      comm::CallGroup::Call call{ranks[rank], {}, 0, {}};
+      comm::CallGroup::Call call{ranks[rank], {}, comm::CallGroup::Call::State::Program};
       call.request.name = "allreduce";
       call.request.send = call.request.recv = buffers[rank];
       call.request.count = count;
       call.request.stream = streams[rank];
       comm::CallGroup::run({&call, 1});
       if (!call.outcome.ok())
-        return (call.isDeclined ? "declined: " : "call: ") + tell(call.outcome);
+        return (isDeclined(call) ? "declined: " : "call: ") + tell(call.outcome);
     }
     return {};
   }

@@ -108,7 +108,7 @@ private:
       return outcome;
     if (core::Outcome refusal = ranks[rank]->refusal(); !refusal.ok())
       return refusal;
-    comm::CallGroup::Call made{ranks[rank], {}, program, {}};
+    comm::CallGroup::Call made{ranks[rank], {}, comm::CallGroup::Call::State::Program, program};
     made.request.name = "allreduce";
     made.request.send = made.request.recv = buffers[rank];
     made.request.count = count;

@@ -232,7 +232,7 @@ TEST_F(CommLives, AChildWithAnErrorIsAborted) {
   ReadyPair pair(fake, nccl);
   nccl.asyncError(nccl.children()[0], FakeNccl::failure);
   pair.first.finalize(true);
-  pair.first.release(false);
+  pair.first.release();
   awaitClosed(pair.first);
   EXPECT_EQ(nccl.abortedSplits, 1u);
 }
@@ -246,7 +246,7 @@ TEST_F(CommLives, ASplitOutlivesATimeoutAndAnAbort) {
   EXPECT_EQ(ranks[0]->status().phase, Phase::Failed);
   EXPECT_FALSE(ranks[0]->abort());
   EXPECT_FALSE(soon([this] {
-    ranks[0]->release(true);
+    ranks[0]->releaseUnlessPending();
     return ranks[0]->status().phase != Phase::Aborted;
   }));
   ranks[1]->beginJoin();
@@ -384,7 +384,7 @@ TEST_F(CommLives, ARankThatCannotQueryItsStreamFollowsTheOthers) {
   CallGroup::run(calls);
   fake.captured = false;
   EXPECT_EQ(fake.failed, "CUDA capture");
-  EXPECT_TRUE(calls[0].isDeclined && calls[1].isDeclined);
+  EXPECT_TRUE(isDeclined(calls[0]) && isDeclined(calls[1]));
   EXPECT_EQ(nccl.registrations, 0u);
 }
 
@@ -440,7 +440,7 @@ TEST_F(CommLives, AProgramThatOneRankCannotLoadIsRefusedByAll) {
     nccl.fail(function, FakeNccl::failure);
     const uint64_t before = nccl.registrations;
     CallGroup::run(calls);
-    EXPECT_TRUE(calls[0].isDeclined && calls[1].isDeclined) << function;
+    EXPECT_TRUE(isDeclined(calls[0]) && isDeclined(calls[1])) << function;
     EXPECT_EQ(nccl.registrations - before, std::string(function) == "MemAlloc" ? 0u : 2u);
     EXPECT_EQ(world.run(0, {}), calls[0].outcome.text) << "no rank loads it again";
   }
@@ -448,18 +448,46 @@ TEST_F(CommLives, AProgramThatOneRankCannotLoadIsRefusedByAll) {
 
 /// Two threads call on two communicators in opposite orders, and programs load meanwhile.
 TEST_F(CommLives, NoCommunicatorWaitsForAnother) {
-  CommWorld one(fake, nccl, {ringAllReduce(2, true)}), other(fake, nccl, {ringAllReduce(2, true)});
-  const Trial ofOne = one.trial(0, {.count = 5}), ofOther = other.trial(0, {.count = 7});
-  Loopback::Buffers buffersOfOne(fake, ofOne), buffersOfOther(fake, ofOther);
-  std::deque<std::vector<CallGroup::Call>> calls;
-  for (size_t rank : {0, 1})
-    calls.push_back({one.part(rank, buffersOfOne.requests[rank]), other.part(rank, buffersOfOther.requests[rank])});
-  std::swap(calls[1][0], calls[1][1]);
+  const std::vector<ProgramSpec> programs{ringAllReduce(2, true), allToAll(2, 1)};
+  std::array<CommWorld, 2> worlds{{{fake, nccl, programs}, {fake, nccl, programs}}};
+  std::deque<Trial> trials;
+  std::deque<Loopback::Buffers> buffers; // by world and program
+  std::array<std::vector<CallGroup::Call>, 2> calls;
+  for (CommWorld &world : worlds)
+    for (size_t program : {0, 1}) {
+      const Loopback::Buffers &own =
+          buffers.emplace_back(fake, trials.emplace_back(world.trial(program, {.count = 5})));
+      for (size_t rank : {0, 1})
+        calls[rank].push_back(world.part(rank, own.requests[rank]));
+    }
+  std::rotate(calls[1].begin(), calls[1].begin() + 2, calls[1].end());
   std::thread second([&] { CallGroup::run(calls[1]); });
   CallGroup::run(calls[0]);
   second.join();
-  EXPECT_EQ(one.finish(ofOne, buffersOfOne), "");
-  EXPECT_EQ(other.finish(ofOther, buffersOfOther), "");
+  for (size_t i = 0; i < trials.size(); ++i)
+    EXPECT_EQ(worlds[i / 2].finish(trials[i], buffers[i]), "") << i;
+}
+
+/// Neither a program nor NCCL may run it.
+TEST_F(CommLives, ACallOnAFailedCommunicatorIsNotDecided) {
+  CommWorld world(fake, nccl, {ringAllReduce(2, true)});
+  const Trial wanted = world.trial(0, {.count = 5});
+  Loopback::Buffers buffers(fake, wanted);
+  struct : CallGroup::Fallback {
+    std::optional<uint32_t> choose(const CallGroup::Call &) override {
+      ADD_FAILURE() << "decided";
+      return std::nullopt;
+    }
+    core::Outcome run(std::span<CallGroup::Call *const>) override {
+      ADD_FAILURE() << "run";
+      return {};
+    }
+  } ofNccl;
+  world.ranks[0]->fail({gc3SystemError, "before"});
+  CallGroup::Call call{world.ranks[0], buffers.requests[0]};
+  CallGroup::run({&call, 1}, &ofNccl);
+  EXPECT_EQ(call.state, CallGroup::Call::State::Failed);
+  EXPECT_EQ(call.outcome.text, "before");
 }
 
 TEST_F(CommLives, TheRegistryKeepsACommunicatorUntilItIsClosed) {

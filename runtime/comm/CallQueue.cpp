@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "comm/CallQueue.h"
+
+#include <algorithm>
+
+namespace gc3::comm {
+
+using core::Outcome;
+using Call = CallGroup::Call;
+using State = Call::State;
+
+EnteredCall::EnteredCall(Call &call) : call(call) {
+  const Outcome outcome = call.comm->enter();
+  inside = outcome.ok();
+  if (!inside)
+    call.fail(outcome);
+}
+
+/// All ranks of a communicator capture a call, or none does. A rank that can't query its stream assumes what the
+/// thread's other ranks find, so that it does not load a program alone.
+void EnteredCall::findCaptures(std::span<EnteredCall> calls) {
+  uint64_t ofOthers = 0;
+  for (EnteredCall &each : calls) {
+    const core::Result<uint64_t> capture = each.call.comm->findCapture(each.stream());
+    each.error = capture.outcome();
+    each.capture = capture.ok() ? *capture : 0;
+    ofOthers = std::max(ofOthers, each.capture);
+  }
+  for (EnteredCall &each : calls)
+    if (!each.error.ok())
+      each.capture = ofOthers;
+}
+
+void EnteredCall::beginLoad() const {
+  if (capture == 0)
+    call.comm->beginLoad(call.program, error);
+}
+
+bool EnteredCall::isLoaded() const {
+  Outcome refusal;
+  return call.comm->loaded(call.program, refusal) != nullptr;
+}
+
+/// Other ranks can make a call that fails here, unless the error is the caller's mistake.
+void EnteredCall::note(Outcome outcome) {
+  if (outcome.ok())
+    return;
+  if (outcome.code != gc3InvalidArgument && outcome.code != gc3InvalidUsage)
+    call.comm->fail(outcome);
+  call.fail(std::move(outcome));
+}
+
+void EnteredCall::planCall() {
+  Communicator &comm = *call.comm;
+  if (const Outcome failed = comm.status().error; !failed.ok())
+    return call.fail(failed);
+  Outcome refusal;
+  if (const cuda::GpuProgram *program = comm.loaded(call.program, refusal))
+    return note(error.ok() ? comm.plan(*program, call.request, capture, plan) : error);
+  call.decline(!refusal.ok() ? refusal
+                             : Outcome{gc3InvalidUsage, "program '" + comm.programs()->entry(call.program).name() +
+                                                            "' can't be loaded while the stream is captured: make "
+                                                            "such a call once before"});
+}
+
+void EnteredCall::enqueue() {
+  if (call.state != State::Program || call.request.count == 0)
+    return;
+  if (const Outcome outcome = call.comm->enqueue(plan, stream()); !outcome.ok()) {
+    call.comm->fail(outcome);
+    call.fail(outcome);
+  }
+}
+
+void CallQueue::beginJoin() {
+  if (comm->status().phase != Phase::Unready)
+    return;
+  const bool isCaptured = std::any_of(rounds.begin(), rounds.end(), [&](const Round &round) {
+    const core::Result<uint64_t> capture = comm->findCapture(static_cast<cuda::Stream>(round.front()->request.stream));
+    return capture.ok() && *capture != 0;
+  });
+  if (!isCaptured)
+    comm->beginJoin();
+}
+
+static void decideCall(Call &call, const Outcome &error, CallGroup::Fallback *fallback) {
+  if (!error.ok())
+    return call.fail(error);
+  if (call.state != State::Undecided)
+    return;
+  const std::optional<uint32_t> program = fallback ? fallback->choose(call) : std::nullopt;
+  call.state = program ? State::Program : State::Nccl;
+  call.program = program.value_or(0);
+}
+
+void CallQueue::decide(Fallback *fallback) {
+  if (joined || comm->isJoining())
+    return;
+  joined = true;
+  const Outcome error = comm->status().error;
+  for (const Round &round : rounds)
+    for (Call *call : round)
+      decideCall(*call, error, fallback);
+}
+
+bool CallQueue::absorb(CallQueue &other) {
+  if (!other.joined || !isTogetherWith(other))
+    return false;
+  rounds.resize(std::max(rounds.size(), other.rounds.size()));
+  for (size_t round = 0; round < other.rounds.size(); ++round)
+    rounds[round].insert(rounds[round].end(), other.rounds[round].begin(), other.rounds[round].end());
+  return true;
+}
+
+/// A call that NCCL runs can wait in NCCL for other ranks, so ranks make such calls in one order: that of the group.
+bool CallQueue::precedes(const CallQueue &other) const {
+  return !isDone() && (other.isForNccl() || sharesStream(other));
+}
+
+bool CallQueue::sharesStream(const CallQueue &other) const {
+  for (size_t round = next; round < rounds.size(); ++round)
+    for (const Call *mine : rounds[round])
+      for (const Call *theirs : other.rounds[other.next])
+        if (mine->request.stream == theirs->request.stream)
+          return true;
+  return false;
+}
+
+/// Once the round's programs are loaded or refused.
+bool CallQueue::isForNccl() const {
+  const Round &round = rounds[next];
+  return std::any_of(round.begin(), round.end(), [](const Call *call) { return call->state == State::Nccl; }) ||
+         std::any_of(entered.begin(), entered.end(), [](const EnteredCall &each) { return !each.isLoaded(); });
+}
+
+/// Puts the next round into the group's order. NCCL gets its calls in one group, so consecutive rounds of them are
+/// merged.
+void CallQueue::arrangeRound() {
+  const auto isDeclined = [](const Round &round) {
+    return std::all_of(round.begin(), round.end(), [](const Call *call) { return call->state == State::Nccl; });
+  };
+  Round &merged = rounds[next];
+  while (next + 1 < rounds.size() && isDeclined(merged) && isDeclined(rounds[next + 1])) {
+    merged.insert(merged.end(), rounds[next + 1].begin(), rounds[next + 1].end());
+    rounds.erase(rounds.begin() + static_cast<ptrdiff_t>(next) + 1);
+  }
+  std::sort(merged.begin(), merged.end()); // by address: they are elements of one array
+}
+
+void CallQueue::begin() {
+  arrangeRound();
+  hasBegun = true;
+  for (Call *call : rounds[next])
+    if (call->state == State::Program)
+      if (EnteredCall each(*call); each.isInside())
+        entered.push_back(std::move(each));
+  EnteredCall::findCaptures(entered);
+  for (const EnteredCall &each : entered)
+    each.beginLoad();
+}
+
+bool CallQueue::isReady() {
+  if (!hasBegun)
+    begin();
+  return std::none_of(entered.begin(), entered.end(), [](const EnteredCall &each) { return each.isLoading(); });
+}
+
+/// The round's calls that NCCL runs. Without those on communicators that the application has aborted meanwhile, since
+/// it can have freed them.
+static std::vector<Call *> declinedOf(std::span<Call *const> round) {
+  std::vector<Call *> declined;
+  for (Call *call : round)
+    if (call->state == State::Nccl) {
+      if (const Outcome error = call->comm->status().error; !error.ok())
+        call->fail(error);
+      else
+        declined.push_back(call);
+    }
+  return declined;
+}
+
+/// If NCCL drops calls after a timeout, later calls would take their place on other ranks, so their communicators fail.
+static void runDeclined(std::span<Call *const> round, CallGroup::Fallback *fallback) {
+  const std::vector<Call *> declined = declinedOf(round);
+  if (declined.empty() || !fallback)
+    return;
+  const Outcome outcome = fallback->run(declined);
+  for (Call *call : declined)
+    call->outcome = outcome;
+  if (outcome.code == gc3Timeout)
+    for (const Call *call : round)
+      call->comm->fail({gc3Timeout, "a call that NCCL runs came too late"});
+}
+
+void CallQueue::finish(Fallback *fallback) {
+  for (EnteredCall &each : entered) // before the first launch: memory that a plan takes can wait for kernels
+    each.planCall();
+  runDeclined(rounds[next], fallback);
+  for (EnteredCall &each : entered)
+    each.enqueue();
+  entered.clear();
+  hasBegun = false;
+  ++next;
+}
+
+} // namespace gc3::comm
