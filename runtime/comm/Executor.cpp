@@ -188,9 +188,7 @@ void Communicator::drain() {
     Lock lock(mutex);
     changed.wait(lock, [this] { return callers == 0 || phase != Phase::Draining; });
   }
-  for (;;) {
-    if (!interrupted().ok())
-      return;
+  for (;;) { // also after a failure or an abort, which stops kernels
     const core::Result<bool> idle = gpu->isIdle();
     if (!idle.ok())
       return fail(idle.outcome());

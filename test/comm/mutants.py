@@ -135,7 +135,6 @@ MUTANTS = [
     ("the executor does not release", "Executor.cpp", "phase == Phase::Draining || phase == Phase::Releasing ||", "phase == Phase::Draining ||"),
     ("draining does not wait for callers", "Executor.cpp", "return callers == 0 || phase != Phase::Draining;", "return true;"),
     ("draining does not wait for kernels", "Executor.cpp", "    if (*idle)\n      break;", "    break;"),
-    ("draining does not end early", "Executor.cpp", "    if (!interrupted().ok())\n      return;\n    const core::Result<bool> idle", "    const core::Result<bool> idle"),
     ("the child closes before its windows", "Executor.cpp", "  gpu->leaveNccl();\n  child.destroy();\n  gpu.reset();", "  child.destroy();\n  gpu->leaveNccl();\n  gpu.reset();"),
     ("closing keeps the child", "Executor.cpp", "  child.destroy();\n  gpu.reset();", "  gpu.reset();"),
     ("release does not wait for callers", "Executor.cpp", "return callers == 0; });", "return true; });"),
