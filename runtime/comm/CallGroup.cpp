@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "comm/CallQueue.h"
 
+#include "core/Backoff.h"
+
 #include <algorithm>
 #include <map>
-#include <thread>
 
 namespace gc3::comm {
 
@@ -25,11 +26,16 @@ static bool advance(std::vector<CallQueue> &queues, size_t index, CallGroup::Fal
   CallQueue &queue = queues[index];
   const auto first = queues.begin(), here = first + static_cast<ptrdiff_t>(index);
   const auto isAwaited = [&](const CallQueue &other) { return queue.mustAwait(other); };
-  if (!queue.hasJoined() || std::any_of(first, queues.end(), isAwaited))
+  if (!queue.hasJoined())
     return false;
-  queues.erase(std::remove_if(here + 1, queues.end(), [&](CallQueue &other) { return queue.absorb(other); }),
-               queues.end());
-  if (!queue.isReady() || std::any_of(first, here, [&](const CallQueue &other) { return other.precedes(queue); }))
+  for (size_t before = 0; before != queues.size();) { // what the queue absorbs can relate it to others
+    before = queues.size();
+    queues.erase(std::remove_if(here + 1, queues.end(), [&](CallQueue &other) { return queue.absorb(other); }),
+                 queues.end());
+  }
+  if (std::any_of(first, queues.end(), isAwaited) || !queue.isReady())
+    return false;
+  if (std::any_of(first, here, [&](const CallQueue &other) { return other.precedes(queue); }))
     return false;
   queue.finish(fallback);
   return true;
@@ -40,15 +46,17 @@ void CallGroup::run(std::span<Call> calls, Fallback *fallback) {
     std::vector<CallQueue> queues = queuesOf(calls);
     for (CallQueue &queue : queues)
       queue.beginJoin();
-    while (!queues.empty()) {
+    for (core::Backoff backoff; !queues.empty();) {
       for (CallQueue &queue : queues)
         queue.decide(fallback);
       bool hasMoved = false;
       for (size_t index = 0; index < queues.size(); ++index)
         hasMoved |= advance(queues, index, fallback);
       std::erase_if(queues, [](const CallQueue &queue) { return queue.isDone(); });
-      if (!hasMoved)
-        std::this_thread::sleep_for(std::chrono::microseconds(20));
+      if (hasMoved)
+        backoff = {};
+      else
+        backoff.pause();
     }
   } catch (const std::bad_alloc &) {
     for (const Call &call : calls)

@@ -15,7 +15,7 @@ public:
     enum class State : uint8_t {
       Undecided, ///< the communicator has not joined
       Program,   ///< `program` runs it
-      Nccl,      ///< no program runs it on any rank; without a fallback, `outcome` says why
+      Nccl,      ///< no program runs it on any rank
       Failed,    ///< `outcome` is the error
     };
 

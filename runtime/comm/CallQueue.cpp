@@ -57,6 +57,8 @@ void EnteredCall::planCall() {
   Outcome refusal;
   if (const cuda::GpuProgram *program = comm.loaded(call.program, refusal))
     return note(error.ok() ? comm.plan(*program, call.request, capture, plan) : error);
+  if (refusal.ok() && capture == 0)
+    return call.fail({gc3InvalidUsage, "the communicator was finalized while it loaded the program"});
   call.decline(!refusal.ok() ? refusal
                              : Outcome{gc3InvalidUsage, "program '" + comm.programs()->entry(call.program).name() +
                                                             "' can't be loaded while the stream is captured: make "
@@ -72,7 +74,16 @@ void EnteredCall::enqueue() {
   }
 }
 
+bool CallQueue::isTogetherWith(const CallQueue &other) const {
+  for (const Communicator *mine : comms)
+    for (const Communicator *theirs : other.comms)
+      if (mine->mayBeTogetherWith(*theirs) && theirs->mayBeTogetherWith(*mine))
+        return true;
+  return false;
+}
+
 void CallQueue::beginJoin() {
+  Communicator *comm = comms.front();
   if (comm->status().phase != Phase::Unready)
     return;
   const bool isCaptured = std::any_of(rounds.begin(), rounds.end(), [&](const Round &round) {
@@ -94,10 +105,10 @@ static void decideCall(Call &call, const Outcome &error, CallGroup::Fallback *fa
 }
 
 void CallQueue::decide(Fallback *fallback) {
-  if (joined || comm->isJoining())
+  if (joined || comms.front()->isJoining())
     return;
   joined = true;
-  const Outcome error = comm->status().error;
+  const Outcome error = comms.front()->status().error;
   for (const Round &round : rounds)
     for (Call *call : round)
       decideCall(*call, error, fallback);
@@ -106,6 +117,7 @@ void CallQueue::decide(Fallback *fallback) {
 bool CallQueue::absorb(CallQueue &other) {
   if (!other.joined || !isTogetherWith(other))
     return false;
+  comms.insert(comms.end(), other.comms.begin(), other.comms.end());
   rounds.resize(std::max(rounds.size(), other.rounds.size()));
   for (size_t round = 0; round < other.rounds.size(); ++round)
     rounds[round].insert(rounds[round].end(), other.rounds[round].begin(), other.rounds[round].end());

@@ -49,14 +49,16 @@ public:
   using Fallback = CallGroup::Fallback;
 
   /// The calls of `comm`, one of the communicator's ranks. Other ranks have queues of their own until they have joined.
-  explicit CallQueue(Communicator *comm) : comm(comm) {}
+  explicit CallQueue(Communicator *comm) : comms{comm} {}
   void add(Call &call) { rounds.push_back({&call}); }
   bool isDone() const { return next == rounds.size(); }
 
+  // As long as the queue is of one rank:
   /// Begins to join, unless a call is captured: nothing can be created during a capture.
   void beginJoin();
   /// Chooses programs once the rank has joined, or can't join.
   void decide(Fallback *fallback);
+
   bool hasJoined() const { return joined; }
   /// True if this queue must wait until `other` has joined, as both can be of one communicator.
   bool mustAwait(const CallQueue &other) const { return !other.joined && isTogetherWith(other); }
@@ -75,15 +77,13 @@ private:
   using Round = std::vector<Call *>; ///< from arrangeRound() on, in the order of the group
 
   /// Communicators that are not known to differ count as one. NCCL runs their calls.
-  bool isTogetherWith(const CallQueue &other) const {
-    return comm->mayBeTogetherWith(*other.comm) && other.comm->mayBeTogetherWith(*comm);
-  }
+  bool isTogetherWith(const CallQueue &other) const;
   bool sharesStream(const CallQueue &other) const;
   bool isForNccl() const;
   void arrangeRound();
   void begin();
 
-  Communicator *comm;
+  std::vector<Communicator *> comms; ///< one at first, then with the other ranks
   std::vector<Round> rounds;
   size_t next = 0;                  ///< index of the round that has begun, or begins next
   bool hasBegun = false;            ///< that round

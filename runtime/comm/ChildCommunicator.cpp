@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "comm/ChildCommunicator.h"
 
+#include "core/Backoff.h"
 #include <chrono>
 #include <thread>
 #include <utility>
@@ -30,13 +31,12 @@ ncclapi::Config childConfig() {
 /// Polls until `isOver` returns true or an error, or waits must end.
 template <typename IsOver>
 Outcome poll(const ChildCommunicator::Interrupted &interrupted, IsOver isOver) {
-  for (;;) {
+  for (core::Backoff backoff;; backoff.pause()) {
     if (Outcome outcome = interrupted(); !outcome.ok())
       return outcome;
     const core::Result<bool> over = isOver();
     if (!over.ok() || *over)
       return over.outcome();
-    std::this_thread::sleep_for(std::chrono::microseconds(20));
   }
 }
 
@@ -79,7 +79,7 @@ Outcome ChildCommunicator::create(Comm parent, int rank, const QueryParent &quer
   creation = Creation::None;
   if (outcome.ok() && !made)
     return {gc3InternalError, "NCCL has created no child communicator"};
-  if (outcome.ok() || !interrupted().ok())
+  if (outcome.ok() || (hasBegun && !interrupted().ok()))
     ofAll = made;
   return outcome;
 }

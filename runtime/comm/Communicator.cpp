@@ -2,6 +2,7 @@
 // What callers do: they post work, wait, and change the phase. Executor.cpp has what the executor thread does.
 #include "comm/Communicator.h"
 
+#include "core/Backoff.h"
 #include "core/Log.h"
 #include "ncclapi/Installed.h"
 
@@ -108,8 +109,8 @@ bool Communicator::isJoining() {
 }
 
 Outcome Communicator::awaitJoin() {
-  while (isJoining())
-    std::this_thread::sleep_for(std::chrono::microseconds(20));
+  for (core::Backoff backoff; isJoining();)
+    backoff.pause();
   std::lock_guard lock(mutex);
   return whyNot();
 }
@@ -130,7 +131,11 @@ int Communicator::ranks() const {
 }
 
 bool Communicator::mayBeTogetherWith(const Communicator &other) const {
+  const int otherRank = other.rank(), otherRanks = other.ranks();
   std::lock_guard lock(mutex);
+  const bool areIdentified = identity.ranks != 0 && otherRanks != 0;
+  if (areIdentified && (identity.ranks != otherRanks || identity.rank == otherRank))
+    return false;
   if (phase != Phase::Ready)
     return isBeforeReady(phase);
   return identity.ranks > 1 && gpu->mayBeTogetherWith(other.child);

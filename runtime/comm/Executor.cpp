@@ -105,9 +105,9 @@ Outcome Communicator::identify() {
   const auto query = [this](auto *function, int *value, const char *doing) {
     return outcomeOf(onParent([&] { return function(parent, value); }), doing);
   };
-  Outcome outcome = query(nccl.CommCount, &identity.ranks, "asking for the ranks");
-  if (outcome.ok())
-    outcome = query(nccl.CommUserRank, &identity.rank, "asking for the rank");
+  Outcome outcome = query(nccl.CommUserRank, &identity.rank, "asking for the rank");
+  if (outcome.ok()) // known ranks imply a known rank
+    outcome = query(nccl.CommCount, &identity.ranks, "asking for the ranks");
   if (outcome.ok())
     outcome = query(nccl.CommCuDevice, &identity.device, "asking for the device");
   return outcome.ok() ? cuda::outcomeOf(cuda, cuda.setDevice(identity.device),

@@ -62,11 +62,4 @@ constexpr bool isBeforeReady(Phase phase) {
   return phase == Phase::Unready || phase == Phase::Forming || phase == Phase::Joining;
 }
 
-/// For messages.
-constexpr const char *nameOf(Phase phase) {
-  constexpr const char *names[phaseCount] = {"unready", "forming", "joining", "ready",   "draining",
-                                             "closing", "closed",  "failed",  "aborted", "releasing"};
-  return names[static_cast<uint8_t>(phase)];
-}
-
 } // namespace gc3::comm

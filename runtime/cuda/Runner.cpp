@@ -235,7 +235,9 @@ Outcome Runner::watch(Watchdog::Clock::time_point now) {
     return whyBroken;
   if (!asked.ok()) {
     watched = Watched::Over;
-    return whyBroken = asked;
+    whyBefore = whyBroken;
+    addReason(asked);
+    return whyBroken;
   }
   if (hasEnded) {
     watched = Watched::Telling;

@@ -184,10 +184,8 @@ void Group::forwardCallsOn(Comm comm) {
 }
 
 void Group::dropCallsOn(Comm comm) {
-  const auto isOnIt = [&](const Deferred &each) { return each.call.comm == comm; };
-  if (const auto found = std::find_if(deferred.begin(), deferred.end(), isOnIt); found != deferred.end())
-    std::erase(forwardedTo, found->communicator);
-  std::erase_if(deferred, isOnIt);
+  std::erase(forwardedTo, Interposer::ofProcess().find(comm));
+  std::erase_if(deferred, [&](const Deferred &each) { return each.call.comm == comm; });
   destroyOperations([&](const Operation &operation) { return operation.comm == comm; });
 }
 

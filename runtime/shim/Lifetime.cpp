@@ -17,22 +17,21 @@ static bool finalize(Comm comm, bool waits) {
   return !communicator || communicator->finalize(waits);
 }
 
-/// Before NCCL ends what runs on a communicator: ends what gc3 runs on it. Null if there is nothing to end. NCCL does
-/// not wait for a thread that splits the communicator before it frees that, so the split is ended first.
-static std::shared_ptr<Communicator> abort(Comm comm) {
+/// Ends what gc3 runs on a communicator, then what NCCL runs, by `ofNccl`. NCCL does not wait for a thread that splits
+/// the communicator before it frees the communicator, so a revocation ends the split first. In a group NCCL frees the
+/// communicator at the group's end, and runs a revocation of the group concurrently: the abort itself ends the split.
+template <typename OfNccl>
+static Result abort(Comm comm, const std::shared_ptr<Communicator> &communicator, const OfNccl &ofNccl) {
   Group::ofThisThread().dropCallsOn(comm);
-  std::shared_ptr<Communicator> communicator = Interposer::ofProcess().find(comm);
-  if (communicator && communicator->abort()) {
+  const bool isSplitting = communicator && communicator->abort(), isInGroup = Group::ofThisThread().isOpen();
+  if (isSplitting && !isInGroup) {
     callInstalled<Function::CommRevoke>(comm, 0);
     communicator->awaitSplit();
   }
-  return communicator;
-}
-
-/// After NCCL has ended what runs on the communicator.
-static void release(const std::shared_ptr<Communicator> &aborted) {
-  if (aborted)
-    aborted->release();
+  const Result result = ofNccl();
+  if (isSplitting && isInGroup)
+    communicator->awaitSplit();
+  return result;
 }
 
 extern "C" {
@@ -44,9 +43,10 @@ Result ncclCommShrink(Comm parent, int *excluded, int excludedCount, Comm *child
   if (isInside() || (flags & shrinkAbort) == 0)
     return shrink();
   return guarded([&] {
-    const std::shared_ptr<Communicator> aborted = abort(parent);
-    const Result result = shrink();
-    release(aborted);
+    const std::shared_ptr<Communicator> communicator = Interposer::ofProcess().find(parent);
+    const Result result = abort(parent, communicator, shrink);
+    if (communicator)
+      communicator->releaseUnlessPending();
     return result;
   });
 }
@@ -77,7 +77,8 @@ Result ncclCommDestroy(Comm comm) {
       return Result::InvalidUsage;
     Registry::ofProcess().remove(comm);
     const Result result = callInstalled<Function::CommDestroy>(comm);
-    release(communicator); // if it had failed
+    if (communicator)
+      communicator->release(); // if it had failed
     return result;
   });
 }
@@ -86,11 +87,14 @@ Result ncclCommAbort(Comm comm) {
   if (isInside())
     return callInstalled<Function::CommAbort>(comm);
   return guarded([&] {
-    const std::shared_ptr<Communicator> aborted = abort(comm);
-    Interposer::ofProcess().forgetOperations(comm);
-    Registry::ofProcess().remove(comm);
-    const Result result = callInstalled<Function::CommAbort>(comm);
-    release(aborted);
+    const std::shared_ptr<Communicator> communicator = Interposer::ofProcess().find(comm);
+    const Result result = abort(comm, communicator, [&] {
+      Interposer::ofProcess().forgetOperations(comm);
+      Registry::ofProcess().remove(comm);
+      return callInstalled<Function::CommAbort>(comm);
+    });
+    if (communicator)
+      communicator->release();
     return result;
   });
 }
@@ -106,7 +110,8 @@ Result ncclCommRevoke(Comm comm, int flags) {
     const Result result = callInstalled<Function::CommRevoke>(comm, flags);
     if (isSplitting)
       aborted->awaitSplit(); // the application can free the communicator from now on
-    release(aborted);
+    if (aborted)
+      aborted->releaseUnlessPending(); // the communicator refers to a child that NCCL creates
     return result;
   });
 }

@@ -15,12 +15,18 @@ using comm::Phase;
 
 namespace {
 
+std::string phaseName(Phase phase) {
+  constexpr const char *names[comm::phaseCount] = {"unready", "forming", "joining", "ready",   "draining",
+                                                   "closing", "closed",  "failed",  "aborted", "releasing"};
+  return names[static_cast<uint8_t>(phase)];
+}
+
 TEST(Phases, TheTableHasNoOtherEnds) {
   for (uint8_t from = 0; from < comm::phaseCount; ++from) {
     bool isEnd = true;
     for (uint8_t to = 0; to < comm::phaseCount; ++to)
       isEnd &= !comm::mayFollow(static_cast<Phase>(from), static_cast<Phase>(to));
-    EXPECT_EQ(isEnd, static_cast<Phase>(from) == Phase::Closed) << nameOf(static_cast<Phase>(from));
+    EXPECT_EQ(isEnd, static_cast<Phase>(from) == Phase::Closed) << phaseName(static_cast<Phase>(from));
   }
   for (const comm::Transition &each : comm::transitions)
     EXPECT_NE(each.from, each.to);
@@ -95,12 +101,11 @@ public:
       caller.join();
       outcome += (outcome.empty() ? "" : "; ") + ("call " + nameOf(pending));
     }
-    return outcome + (outcome.empty() ? "" : ", ") + nameOf(settledPhase());
+    return outcome + (outcome.empty() ? "" : ", ") + phaseName(settledPhase());
   }
 
 private:
   static std::string nameOf(const core::Outcome &outcome) { return outcome.ok() ? "ok" : test::nameOf(outcome.code); }
-  static std::string nameOf(Phase phase) { return comm::nameOf(phase); }
 
   /// An AllReduce of a rank, by one of two programs that share no connections.
   core::Outcome call(size_t rank, uint32_t program = 0) {

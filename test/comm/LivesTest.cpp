@@ -468,6 +468,62 @@ TEST_F(CommLives, NoCommunicatorWaitsForAnother) {
     EXPECT_EQ(worlds[i / 2].finish(trials[i], buffers[i]), "") << i;
 }
 
+/// CUDA can report errors as long as the executor watches.
+TEST_F(CommLives, ALaterErrorOfCudaKeepsTheCodeOfTheFirst) {
+  ReadyPair pair(fake, nccl);
+  pair.first.fail({gc3SystemError, "first"});
+  {
+    const Monitor::Lock lock;
+    fake.failFunction = {"CUDA query", 0};
+  }
+  const uint64_t before = fake.pollsOf(0, "CUDA query");
+  awaitThat([&] { return fake.pollsOf(0, "CUDA query") > before + 2; });
+  {
+    const Monitor::Lock lock;
+    fake.failFunction.reset();
+  }
+  const core::Outcome error = pair.first.status().error;
+  EXPECT_EQ(error.code, gc3SystemError);
+  EXPECT_EQ(error.text.find("first; "), 0u) << error.text;
+  pair.abortAll();
+}
+
+/// NCCL must not get a call that other ranks run by a program.
+TEST_F(CommLives, ACallThatLoadsAtFinalizeFails) {
+  CommWorld world(fake, nccl, {ringAllReduce(2, true)});
+  const Trial wanted = world.trial(0, {.count = 5});
+  Loopback::Buffers buffers(fake, wanted);
+  std::vector<CallGroup::Call> calls{world.part(0, buffers.requests[0])};
+  std::thread caller([&] { CallGroup::run(calls); });
+  awaitThat([&] {
+    const auto made = fake.callsOf(0);
+    return std::count(made.begin(), made.end(), "NCCL AllGather") >= 3;
+  });
+  world.ranks[0]->finalize(false);
+  caller.join();
+  EXPECT_EQ(calls[0].state, CallGroup::Call::State::Failed);
+  EXPECT_EQ(calls[0].outcome.text, "the communicator was finalized while it loaded the program");
+  for (const auto &rank : world.ranks)
+    abort(rank);
+}
+
+/// Two ranks 0 are not of one communicator, even if they have exchanged nothing.
+TEST_F(CommLives, OneRankOfTwoCommunicatorsIsKnown) {
+  const comm::ProgramTable::Files files{open({ringAllReduce(2, true)})};
+  const std::vector<ncclapi::Comm> handles{nccl.make(2)[0], nccl.make(2)[0]};
+  std::vector<std::shared_ptr<Communicator>> own;
+  for (ncclapi::Comm handle : handles)
+    own.push_back(comm::Registry::ofProcess().findOrAdd(
+        handle, [&] { return std::make_shared<Communicator>(setupOf(nccl, files), handle, endless); }));
+  EXPECT_TRUE(own[0]->mayBeTogetherWith(*own[1])) << "nothing is known";
+  for (const auto &each : own)
+    each->beginJoin();
+  awaitThat([&] { return own[0]->ranks() != 0 && own[1]->ranks() != 0; });
+  EXPECT_FALSE(own[0]->mayBeTogetherWith(*own[1]));
+  for (size_t i : {0, 1})
+    abort(own[i], handles[i]);
+}
+
 /// Neither a program nor NCCL may run it.
 TEST_F(CommLives, ACallOnAFailedCommunicatorIsNotDecided) {
   CommWorld world(fake, nccl, {ringAllReduce(2, true)});

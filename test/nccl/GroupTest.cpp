@@ -343,3 +343,35 @@ TEST_F(Groups, RunProgramsAfterNcclsPart) {
     expectSum(2);
   }
 }
+
+// NCCL frees a communicator that is destroyed or aborted in a group.
+TEST_F(Groups, AwaitNoCommunicatorThatHasEnded) {
+  for (Result (*end)(Comm) : {ncclCommDestroy, ncclCommAbort}) {
+    const Comms first = makeJoined(2, false), second = makeJoined(2, false);
+    failNext("GroupEnd", Result::InProgress);
+    EXPECT_EQ(ncclGroupStart(), Result::Success);
+    for (size_t rank = 0; rank < 2; ++rank) {
+      EXPECT_EQ(allReduce(rank, first[rank], many), Result::Success);
+      EXPECT_EQ(allReduce(rank, second[rank], few), Result::Success);
+    }
+    for (Comm comm : first)
+      EXPECT_EQ(end(comm), Result::Success);
+    const Result ended = ncclGroupEnd();
+    EXPECT_TRUE(ended == Result::Success || ended == Result::InProgress) << static_cast<int>(ended);
+    EXPECT_EQ(stateOf(second[0]), Result::Success);
+  }
+}
+
+// PyTorch aborts in a group. NCCL runs a group's revocation and abort at once, on two threads.
+TEST_F(Groups, HaveNoRevocationBesideAnAbort) {
+  const Comms comms = make();
+  std::thread user([&] { EXPECT_EQ(allReduce(0, comms[0], few), Result::InvalidUsage); });
+  Monitor::awaitWaiting("NCCL CommSplit");
+  EXPECT_EQ(ncclGroupStart(), Result::Success);
+  EXPECT_EQ(ncclCommAbort(comms[0]), Result::Success);
+  EXPECT_EQ(ncclGroupEnd(), Result::Success);
+  const Events events = take();
+  EXPECT_TRUE(std::none_of(events.begin(), events.end(),
+                           [](const std::string &event) { return event.starts_with("CommRevoke"); }));
+  user.join();
+}
