@@ -3,6 +3,8 @@
 
 command_line.py markdown OUT TOOL...  writes docs/command-line.md
 command_line.py man OUT TOOL          writes a manual page
+command_line.py bash OUT TOOL         writes a completion for bash
+command_line.py zsh OUT TOOL          writes a completion for zsh
 
 The tools print --help from the tables that they parse with. A line that does not look as expected is an error.
 """
@@ -35,6 +37,27 @@ class Tool:
     usage: str
     about: list  # paragraphs; the first sentence is the summary
     groups: list
+
+
+# The parts of manual pages that --help does not have.
+ENVIRONMENT = {
+    "gc3c": "NO_COLOR: if it is set and not empty, errors have no colors, unless --color=always is given.",
+    "gc3-run": "With --settings the tool prints all variables; gc3-environment(7) describes them.",
+    "gc3-synth": "gc3-synth reads no variables.",
+}
+EXAMPLES = {
+    "gc3c": [("gc3c ring.gc3 -DR=8 -o ring.gc3b", "Compiles a program for 8 ranks."),
+             ("gc3c ring.gc3 --emit=gc3-ir", "Prints the schedule of each rank."),
+             ("gc3c algorithm.xml --import-msccl --verify=exact -o algorithm.gc3b", "Compiles and verifies MSCCL XML."),
+             ("gc3c --explain=stale-reference", "Describes the id of an error.")],
+    "gc3-run": [("gc3-run ring.gc3b -b 1K -e 64M", "Runs sizes from 1 KiB to 64 MiB on the host."),
+                ("gc3-run ring.gc3b -d all -o all -n 0", "Checks all datatypes and operations without timing."),
+                ("gc3-run ring.gc3b --backend cuda --json -", "Runs on the current GPU and prints JSON.")],
+    "gc3-synth": [("gc3-synth --topology=dgx1 --collective=allgather --steps=2 --rounds=3 --chunks=2 -o found.gc3",
+                   "Looks for a program of 2 steps."),
+                  ("gc3-synth --topology=torus:8x8x8 --collective=alltoall -o torus.gc3",
+                   "Looks for a program of few rounds on 512 ranks.")],
+}
 
 
 def fail(line):
@@ -119,11 +142,13 @@ def print_man(tool):
         text = text.replace("\\", "\\e").replace("-", "\\-")
         return "\\&" + text if text.startswith((".", "'")) else text
 
-    summary, _, rest = tool.about[0].partition(". ")
+    status = next(text for text in tool.about if text.startswith("Exit status: "))
+    about = [text for text in tool.about if text != status]
+    summary, _, rest = about[0].partition(". ")
     print(f'.TH {tool.name.upper()} 1 "" "gc3 {tool.version}" "gc3"')
     print(f".SH NAME\n{roff(tool.name)} \\- {roff(summary[0].lower() + summary[1:].rstrip('.'))}")
     print(f".SH SYNOPSIS\n.B {roff(tool.usage)}")
-    about = [text for text in [rest, *tool.about[1:]] if text]
+    about = [text for text in [rest, *about[1:]] if text]
     if about:
         print(".SH DESCRIPTION\n" + "\n.PP\n".join(map(roff, about)))
     for group in tool.groups:
@@ -136,12 +161,68 @@ def print_man(tool):
                 print(f".TP\n.B {roff(name)}\n{roff(text)}")
             if option.choices:
                 print(".RE")
-    if tool.name == "gc3-run":
-        print(".SH ENVIRONMENT\nWith \\-\\-settings the tool prints all variables; gc3\\-environment(7) describes them.")
+    print(f".SH EXIT STATUS\n{roff(status.removeprefix('Exit status: '))}")
+    print(f".SH ENVIRONMENT\n{roff(ENVIRONMENT[tool.name])}")
+    print(".SH EXAMPLES")
+    for command, what in EXAMPLES[tool.name]:
+        print(f".TP\n.B {roff(command)}\n{roff(what)}")
     print(".SH SEE ALSO\nThe documentation in share/doc/gc3.")
 
 
-if len(sys.argv) < 4 or sys.argv[1] not in ("markdown", "man"):
+def spellings(option):
+    return option.names.split(", ")
+
+
+def choices(option):
+    """Returns the names of the values; empty if they are not known."""
+    value = option.value.strip(" =<>")
+    return [name for name, _ in option.choices] or (value.split("|") if "|" in value else [])
+
+
+def is_file(option):
+    return option.value.strip(" =<>").lower() in ("file", "dir")
+
+
+def print_bash(tool):
+    options = [option for group in tool.groups for option in group.options]
+    function = "_" + tool.name.replace("-", "_")
+    print(f"# Completion of {tool.name} {tool.version} for bash, made by scripts/command_line.py.")
+    print(f"{function}() {{\n"
+          '  local word="${COMP_WORDS[COMP_CWORD]}" option="${COMP_WORDS[COMP_CWORD - 1]}"\n'
+          "  if [[ $word == = ]]; then\n    word=\n"
+          '  elif [[ $option == = ]]; then\n    option="${COMP_WORDS[COMP_CWORD - 2]}"\n  fi\n'
+          "  case $option in")
+    for option in options:
+        if choices(option):
+            print(f"    {'|'.join(spellings(option))}) COMPREPLY=($(compgen -W '{' '.join(choices(option))}' -- \"$word\")); return ;;")
+    words = [name + ("=" if option.value.startswith("=") else "") for option in options for name in spellings(option)]
+    print("  esac\n  if [[ $word == -* ]]; then\n"
+          f"    COMPREPLY=($(compgen -W '{' '.join(words)}' -- \"$word\"))\n"
+          "    [[ ${COMPREPLY-} != *= ]] || compopt -o nospace\n"
+          '  else\n    COMPREPLY=($(compgen -f -- "$word"))\n  fi\n}\n'
+          f"complete -o filenames -F {function} {tool.name}")
+
+
+def print_zsh(tool):
+    def quoted(text):
+        for character in "\\[]:":
+            text = text.replace(character, "\\" + character)
+        return text.replace("'", "'\\''")
+
+    print(f"#compdef {tool.name}\n# Completion of {tool.name} {tool.version} for zsh, made by scripts/command_line.py.\n_arguments \\")
+    for option in (option for group in tool.groups for option in group.options):
+        names, value = spellings(option), option.value.strip(" =<>")
+        action = f"({' '.join(choices(option))})" if choices(option) else "_files" if is_file(option) else " "
+        for name in names:
+            others = f"({' '.join(names)})" if len(names) > 1 else ""
+            separator = "=" if option.value.startswith("=") else ""
+            argument = f":{quoted(value)}:{action}" if value else ""
+            print(f"  '{others}{name}{separator}[{quoted(option.help.rstrip(':'))}]{argument}' \\")
+    print("  '*:file:_files'")
+
+
+PRINTERS = {"man": print_man, "bash": print_bash, "zsh": print_zsh}
+if len(sys.argv) < 4 or sys.argv[1] not in ("markdown", *PRINTERS):
     sys.exit(__doc__)
 kind, target, *paths = sys.argv[1:]
 tools = [read(path) for path in paths]
@@ -149,4 +230,4 @@ with open(target, "w", encoding="utf-8") as out, contextlib.redirect_stdout(out)
     if kind == "markdown":
         print_markdown(tools)
     else:
-        print_man(*tools)
+        PRINTERS[kind](*tools)

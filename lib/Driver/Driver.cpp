@@ -146,7 +146,7 @@ int Invocation::run() {
   std::string result;
   if (checkOutputs() && produce(result) && !diags.hasErrors())
     write(result);
-  DiagnosticsPrinter(llvm::errs(), options.diagnostics).print(diags, options.input);
+  DiagnosticsPrinter(llvm::errs(), options.diagnostics, options.color).print(diags, options.input);
   if (options.timeReport)
     session.times.print(llvm::errs(), pipeline.instructions());
   return diags.hasErrors() ? 1 : 0;

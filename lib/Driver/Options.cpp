@@ -5,8 +5,10 @@
 #include "Version.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Process.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 
 using namespace gc3;
@@ -14,6 +16,29 @@ using namespace gc3::driver;
 namespace cl = llvm::cl;
 
 namespace {
+
+/// Parses the name of a value. The error for an unknown name lists the valid names.
+template <typename Value>
+struct NamedValue : cl::parser<Value> {
+  using cl::parser<Value>::parser;
+
+  bool parse(cl::Option &option, llvm::StringRef, llvm::StringRef text, Value &value) {
+    std::string names;
+    for (const auto &each : this->Values) {
+      if (each.Name == text) {
+        value = each.V.getValue();
+        return false;
+      }
+      names += (names.empty() ? "" : ", ") + each.Name.str();
+    }
+    return option.error("unknown value '" + text + "'; it takes one of " + names);
+  }
+};
+
+template <typename Value>
+using EnumOption = cl::opt<Value, false, NamedValue<Value>>;
+
+enum class Color : uint8_t { Auto, Always, Never };
 
 /// The options live as long as the parse: nothing global.
 struct Table {
@@ -23,12 +48,12 @@ struct Table {
   cl::OptionCategory limits{"Limits"};
 
   cl::list<std::string> files{cl::Positional, cl::desc("FILE.gc3"), cl::cat(input)};
-  cl::opt<From> from{"from", cl::desc("What FILE holds:"),
-                     cl::values(clEnumValN(From::Source, "gc3", "a program, as text in the language (default)"),
-                                clEnumValN(From::InstructionDag, "inst-dag", "what --emit=inst-dag printed"),
-                                clEnumValN(From::GC3IR, "gc3-ir", "what --emit=gc3-ir printed"),
-                                clEnumValN(From::MscclXml, "msccl-xml", "an algorithm for the MSCCL runtimes")),
-                     cl::init(From::Source), cl::cat(input)};
+  EnumOption<From> from{"from", cl::desc("What FILE holds:"),
+                        cl::values(clEnumValN(From::Source, "gc3", "a program, as text in the language (default)"),
+                                   clEnumValN(From::InstructionDag, "inst-dag", "what --emit=inst-dag printed"),
+                                   clEnumValN(From::GC3IR, "gc3-ir", "what --emit=gc3-ir printed"),
+                                   clEnumValN(From::MscclXml, "msccl-xml", "an algorithm for the MSCCL runtimes")),
+                        cl::init(From::Source), cl::cat(input)};
   cl::opt<bool> importMsccl{"import-msccl", cl::desc("Short for --from=msccl-xml"), cl::cat(input)};
   cl::opt<std::string> collective{
       "collective",
@@ -46,26 +71,27 @@ struct Table {
                            cl::desc("Write here; - is standard output (default: text there, a bundle to FILE.gc3b, "
                                     "a page to FILE.html, in the working directory)"),
                            cl::value_desc("file"), cl::cat(output)};
-  cl::opt<Emit> emit{"emit", cl::desc("What to write:"),
-                     cl::values(clEnumValN(Emit::Ast, "ast", "the syntax tree, as canonical source"),
-                                clEnumValN(Emit::ChunkDag, "chunk-dag", "the Chunk DAG: operations on chunks"),
-                                clEnumValN(Emit::InstructionDag, "inst-dag", "the Instruction DAG: sends and receives"),
-                                clEnumValN(Emit::GC3IR, "gc3-ir", "GC3-IR: thread blocks and their steps"),
-                                clEnumValN(Emit::Bundle, "bundle", "a bundle for the runtime (default)"),
-                                clEnumValN(Emit::MscclXml, "msccl-xml", "an algorithm for the MSCCL runtimes"),
-                                clEnumValN(Emit::Dot, "dot", "a picture of one program for Graphviz: see --graph"),
-                                clEnumValN(Emit::Html, "html", "a page that plays one program in a browser")),
-                     cl::init(Emit::Bundle), cl::cat(output)};
-  cl::opt<emit::MscclDialect> mscclDialect{
+  EnumOption<Emit> emit{
+      "emit", cl::desc("What to write:"),
+      cl::values(clEnumValN(Emit::Ast, "ast", "the syntax tree, as canonical source"),
+                 clEnumValN(Emit::ChunkDag, "chunk-dag", "the Chunk DAG: operations on chunks"),
+                 clEnumValN(Emit::InstructionDag, "inst-dag", "the Instruction DAG: sends and receives"),
+                 clEnumValN(Emit::GC3IR, "gc3-ir", "GC3-IR: thread blocks and their steps"),
+                 clEnumValN(Emit::Bundle, "bundle", "a bundle for the runtime (default)"),
+                 clEnumValN(Emit::MscclXml, "msccl-xml", "an algorithm for the MSCCL runtimes"),
+                 clEnumValN(Emit::Dot, "dot", "a picture of one program for Graphviz: see --graph"),
+                 clEnumValN(Emit::Html, "html", "a page that plays one program in a browser")),
+      cl::init(Emit::Bundle), cl::cat(output)};
+  EnumOption<emit::MscclDialect> mscclDialect{
       "msccl-dialect", cl::desc("Whose XML --emit=msccl-xml writes:"),
       cl::values(clEnumValN(emit::MscclDialect::Msccl, "msccl", "microsoft/msccl (default)"),
                  clEnumValN(emit::MscclDialect::Rccl, "rccl", "RCCL, and msccl-executor-nccl")),
       cl::init(emit::MscclDialect::Msccl), cl::cat(output)};
-  cl::opt<Emit> graph{"graph", cl::desc("What --emit=dot draws:"),
-                      cl::values(clEnumValN(Emit::ChunkDag, "chunk-dag", "the Chunk DAG"),
-                                 clEnumValN(Emit::InstructionDag, "inst-dag", "the Instruction DAG"),
-                                 clEnumValN(Emit::GC3IR, "gc3-ir", "GC3-IR (default)")),
-                      cl::init(Emit::GC3IR), cl::cat(output)};
+  EnumOption<Emit> graph{"graph", cl::desc("What --emit=dot draws:"),
+                         cl::values(clEnumValN(Emit::ChunkDag, "chunk-dag", "the Chunk DAG"),
+                                    clEnumValN(Emit::InstructionDag, "inst-dag", "the Instruction DAG"),
+                                    clEnumValN(Emit::GC3IR, "gc3-ir", "GC3-IR (default)")),
+                         cl::init(Emit::GC3IR), cl::cat(output)};
   cl::opt<bool> dump{"dump", cl::desc("Print a bundle (FILE.gc3b) as text"), cl::cat(output)};
   cl::opt<bool> listStd{"list-std", cl::desc("List the standard library; takes no input file"), cl::cat(output)};
   cl::opt<std::string> explain{"explain", cl::desc("Say what the id of a message means, or all; takes no input file"),
@@ -76,15 +102,20 @@ struct Table {
                                       cl::value_desc("file"), cl::Prefix, cl::cat(output)};
   cl::opt<bool> phonyDependencies{"MP", cl::desc("With -MD, a rule for each file: make goes on when one was removed"),
                                   cl::cat(output)};
-  cl::opt<DiagnosticsFormat> diagnostics{
+  EnumOption<DiagnosticsFormat> diagnostics{
       "diagnostics", cl::desc("How to write errors and remarks:"),
       cl::values(clEnumValN(DiagnosticsFormat::Text, "text", "for people (default)"),
                  clEnumValN(DiagnosticsFormat::Json, "json", "for programs: a JSON object a line"),
                  clEnumValN(DiagnosticsFormat::Sarif, "sarif", "for editors and code hosts: a SARIF 2.1.0 log")),
       cl::init(DiagnosticsFormat::Text), cl::cat(output)};
+  EnumOption<Color> color{"color", cl::desc("When to color errors and remarks:"),
+                          cl::values(clEnumValN(Color::Auto, "auto", "on a terminal, unless NO_COLOR is set (default)"),
+                                     clEnumValN(Color::Always, "always", "always"),
+                                     clEnumValN(Color::Never, "never", "never")),
+                          cl::init(Color::Auto), cl::cat(output)};
   cl::opt<bool> timeReport{"time-report", cl::desc("Say how long each stage took"), cl::cat(output)};
 
-  cl::opt<VerifyMode> verify{
+  EnumOption<VerifyMode> verify{
       "verify", cl::desc("How to verify what is emitted:"),
       cl::values(clEnumValN(VerifyMode::Fast, "fast", "compare 128-bit hashes of contributions (default)"),
                  clEnumValN(VerifyMode::Exact, "exact", "compare the contributions themselves"),
@@ -237,12 +268,36 @@ static void addStageRules(const Table &table, std::vector<Rule> &rules) {
       {table.errorLimit, all},
   };
   const unsigned kinds = inputKinds(table);
-  const std::string what = table.dump         ? "--dump prints"
-                           : isAsked(table)   ? question(table) + " prints"
-                           : table.verifyOnly ? "these files hold"
-                                              : std::string(spelling(table.from)) + " reads";
+  const std::string what = table.dump         ? "--dump"
+                           : isAsked(table)   ? question(table)
+                           : table.verifyOnly ? "these files"
+                                              : spelling(table.from);
   for (const auto &[option, inputs] : stageOptions)
-    rules.push_back({given(option) && !(inputs & kinds), dashed(option) + " says nothing about what " + what});
+    rules.push_back({given(option) && !(inputs & kinds), dashed(option) + " has no effect on " + what});
+}
+
+/// The option that writes files with the suffix of `path`; empty: a bundle can have this name.
+static std::string optionOfSuffix(llvm::StringRef path) {
+  static constexpr std::pair<const char *, const char *> options[] = {
+      {".html", "--emit=html"},     {".dot", "--emit=dot"},
+      {".xml", "--emit=msccl-xml"}, {".inst-dag", "--emit=inst-dag"},
+      {".gc3-ir", "--emit=gc3-ir"}, {".chunk-dag", "--emit=chunk-dag"},
+      {".gc3", "--emit=ast"}};
+  for (const auto &[suffix, option] : options)
+    if (path.endswith(suffix))
+      return option;
+  return {};
+}
+
+static void addBundleRules(const Table &table, std::vector<Rule> &rules) {
+  const bool isBundle = table.emit == Emit::Bundle && !isAsked(table) && !table.dump && !table.verifyOnly;
+  const std::string option = optionOfSuffix(table.out);
+  const bool isTerminal = (table.out == "-" || (table.out.empty() && !table.files.empty() && table.files[0] == "-")) &&
+                          llvm::sys::Process::StandardOutIsDisplayed();
+  rules.push_back({isBundle && !option.empty(), "'" + table.out + "' is no name for a bundle; " + option +
+                                                    " writes such a file, and a bundle's name ends in .gc3b"});
+  rules.push_back({isBundle && isTerminal, "a bundle is binary, and standard output is a terminal; -o FILE.gc3b writes "
+                                           "a file, and --emit=gc3-ir prints text"});
 }
 
 /// Which options go with which: everything that there is to say about it, in the order in which it is said.
@@ -263,6 +318,7 @@ static bool checkCombination(const Table &table) {
        "one input file, not " + std::to_string(table.files.size()) + "; --verify-only takes several"},
   };
   addVerifyOnlyRules(table, rules);
+  addBundleRules(table, rules);
   rules.insert(
       rules.end(),
       {{table.dump && given(table.emit), "--dump prints a bundle, and takes no --emit"},
@@ -278,7 +334,7 @@ static bool checkCombination(const Table &table) {
        {given(table.dependencyFile) && table.dependencyFile.empty(), "-MF takes a file"},
        {table.phonyDependencies && !table.dependencies, "-MP adds to what -MD writes; give -MD, too"},
        {isText && wanted < firstOfText,
-        from + " begins behind what " + (table.emit == Emit::Dot ? "--graph" : "--emit") + " asks for"}});
+        from + " starts after the stage that " + (table.emit == Emit::Dot ? "--graph" : "--emit") + " prints"}});
   addStageRules(table, rules);
   auto broken = llvm::find_if(rules, [](const Rule &rule) { return rule.broken; });
   return broken == rules.end() || reject(broken->message);
@@ -311,7 +367,38 @@ static bool parseDefines(const Table &table, Options &options) {
   return true;
 }
 
+/// LLVM suggests the nearest option for each unknown one. For one letter, and for the options of other compilers, that
+/// is no help.
+static std::string withoutPoorSuggestion(const std::string &errors, llvm::ArrayRef<const char *> arguments) {
+  const auto isUnknown = [&](llvm::StringRef argument) {
+    return argument.startswith("-") && errors.find("'" + argument.str() + "'") != std::string::npos;
+  };
+  const auto unknown = llvm::find_if(arguments, isUnknown);
+  if (unknown == arguments.end())
+    return errors;
+  const llvm::StringRef name = llvm::StringRef(*unknown).ltrim('-');
+  std::string advice;
+  if (name == "v" || name == "verbose")
+    advice = "--version prints the version, and --time-report the time of each stage";
+  else if (name == "q" || name == "quiet")
+    advice = "gc3c prints nothing unless there are errors or remarks";
+  else if (name.startswith("O") || name.startswith("f"))
+    advice = "gc3c has no levels of optimization; --no-fusion and --fifo-slots change the schedule";
+  else if (name.size() > 1)
+    return errors;
+  return "gc3c: unknown option '" + std::string(*unknown) + "'; " + (advice.empty() ? "see gc3c --help" : advice) +
+         "\n";
+}
+
+/// LLVM has an option --color of its own, which takes other values. The first call here registers it.
+static void removeOptionOfLlvm() {
+  cl::HideUnrelatedOptions(cl::getGeneralCategory());
+  if (cl::Option *color = cl::getRegisteredOptions().lookup("color"))
+    color->removeArgument();
+}
+
 std::optional<Options> gc3::driver::parseCommandLine(int argc, const char *const *argv) {
+  removeOptionOfLlvm();
   Table table;
   cl::HideUnrelatedOptions({&table.output, &table.input, &table.checks, &table.limits});
   cl::SetVersionPrinter([](llvm::raw_ostream &out) { out << version() << '\n'; });
@@ -321,7 +408,8 @@ std::optional<Options> gc3::driver::parseCommandLine(int argc, const char *const
       "gc3c: compiles collective communication programs\n\n"
       "Exit status: 0 all right, 1 an error, after which no output has changed, 2 wrong command line.\n";
   if (!cl::ParseCommandLineOptions(argc, argv, overview, &errorStream)) {
-    llvm::errs() << errorStream.str();
+    llvm::errs() << withoutPoorSuggestion(errorStream.str(),
+                                          llvm::ArrayRef(argv, static_cast<size_t>(argc)).drop_front());
     return std::nullopt;
   }
   if (table.importMsccl && !given(table.from))
@@ -352,6 +440,9 @@ std::optional<Options> gc3::driver::parseCommandLine(int argc, const char *const
   options.dependencyFile = table.dependencyFile;
   options.phonyDependencies = table.phonyDependencies;
   options.diagnostics = table.diagnostics;
+  const char *noColor = std::getenv("NO_COLOR");
+  options.color = table.color == Color::Always ||
+                  (table.color == Color::Auto && llvm::errs().has_colors() && (!noColor || !*noColor));
   options.timeReport = table.timeReport;
   options.errorLimit = table.errorLimit;
   options.sema.includeDirs.assign(table.includes.begin(), table.includes.end());

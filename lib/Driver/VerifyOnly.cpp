@@ -65,7 +65,7 @@ static bool verifyFile(const std::string &path, const Options &options, Diagnost
 
 int gc3::driver::verifyFiles(const Options &options) {
   bool good = true;
-  DiagnosticsPrinter printer(llvm::errs(), options.diagnostics);
+  DiagnosticsPrinter printer(llvm::errs(), options.diagnostics, options.color);
   for (const std::string &path : options.verifyOnly) {
     good &= verifyFile(path, options, printer);
     if (llvm::outs().has_error())

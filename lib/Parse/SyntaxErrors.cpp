@@ -131,8 +131,11 @@ void ReportingStrategy::reportAt(antlr4::Parser *parser, antlr4::Token *token) {
   if (wanted == "';'")
     wanted += place(parser);
   antlr4::Token *previous = parser->getTokenStream()->LT(-1);
+  const bool lacksType = wanted == "':'" && parser->getContext()->getRuleIndex() == GC3Parser::RuleParamItem;
   sink(previous, token,
-       "expected " + wanted + ", found " + found(token) + hint(previous, token, words, wanted == "a name"));
+       "expected " + wanted + ", found " + found(token) +
+           (lacksType ? "; a param has a type: 'param " + previous->getText() + ": int = ...'"
+                      : hint(previous, token, words, wanted == "a name")));
 }
 
 void ReportingStrategy::reportNoViableAlternative(antlr4::Parser *parser, const antlr4::NoViableAltException &error) {

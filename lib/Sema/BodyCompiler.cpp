@@ -12,6 +12,7 @@ BodyCompiler::BodyCompiler(Compiler &compiler, uint32_t functionIndex, Kind body
     : shared(compiler), functionNumber(functionIndex), kind(bodyKind) {
   code.name = shared.code.functions[functionNumber].name;
   code.isStandard = shared.code.functions[functionNumber].isStandard;
+  code.isCollective = shared.code.functions[functionNumber].isCollective;
   openScope();
 }
 

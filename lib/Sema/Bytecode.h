@@ -162,7 +162,8 @@ struct PlaceOperands {
 
 struct Function {
   std::string name;
-  bool isStandard = false; ///< of a file that came with the compiler
+  bool isStandard = false;   ///< of a file that came with the compiler
+  bool isCollective = false; ///< the clauses of a collective, whose errors need no further place
   std::vector<Instruction> code;
   std::vector<SourceRange> ranges; ///< of each instruction
   uint32_t registers[FileCount] = {};

@@ -95,6 +95,7 @@ void Compiler::declare(const ast::File &file) {
       continue;
     collectiveOf[collective.name.text] = static_cast<uint32_t>(collectives.size());
     collectives.push_back({&collective, &file, formals(collective.parameters), addFunction(collective.name.text)});
+    code.functions.back().isCollective = true;
   }
 }
 

@@ -46,7 +46,7 @@ bool Machine::fail(Failure &failure) {
   Diagnostic &diagnostic = diags.error(failure.id, isInside ? callIn(frames[calls]) : here(), failure.message);
   for (const Note &note : failure.notes)
     diagnostic.note(note.range, note.message);
-  if (isInside)
+  if (isInside && !frames.back().function->isCollective)
     diagnostic.note(here(), "found here, inside the standard library");
   size_t innermost = calls <= 5 ? calls : 4; // of a longer way here: the last four calls, and the first one
   for (size_t i = calls; i-- != 0;) {

@@ -7,6 +7,7 @@
 #include "gc3/Support/PackedKey.h"
 #include "gc3/Support/Quantity.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLExtras.h"
 #include <map>
 
 using namespace gc3;
@@ -16,6 +17,7 @@ namespace {
 
 constexpr size_t MaxChunksReported = 4;
 constexpr size_t MaxInputsListed = 6;
+constexpr size_t MaxMovesShown = 4;
 
 /// Multiplicities of input chunks (rank, index), saturating.
 using Contributions = std::map<std::pair<uint32_t, uint32_t>, uint64_t>;
@@ -53,6 +55,59 @@ static Contributions contributionsOf(const ir::Collective &collective, const llv
     }
   }
   return result;
+}
+
+namespace {
+
+/// A move of a contribution into a slot.
+struct Move {
+  uint32_t operation;
+  uint32_t before; ///< index of the move that brought the contribution to the operation's source
+  ir::Location to;
+};
+
+} // namespace
+
+/// Follows a contribution forward, and returns the moves on the way to the slot that gets it last, in order. Linear in
+/// the chunks of the operations; ignores operations after the first million moves.
+static std::vector<Move> wayOf(const llvm::SmallVectorImpl<ir::ChunkOp> &ops, uint32_t rank, uint32_t index) {
+  constexpr size_t maxMoves = 1 << 20;
+  std::vector<Move> moves;                                   // the first is the start
+  llvm::DenseMap<uint64_t, uint32_t, PackedKeyInfo> holders; // slots that hold the contribution, with their moves
+  for (uint32_t i = 0; i < ops.size() && moves.size() < maxMoves; ++i) {
+    const ir::ChunkOp &op = ops[i];
+    const bool isStart = op.kind == ir::ChunkOpKind::Start;
+    for (uint32_t k = 0; k < op.count; ++k) {
+      const ir::Location to{op.dstRank, op.dstBuffer, op.dstIndex + k};
+      const uint64_t target = slotKey(to.rank, to.buffer, to.index);
+      const auto source = isStart ? holders.end() : holders.find(slotKey(op.srcRank, op.srcBuffer, op.srcIndex + k));
+      const bool arrives = isStart ? op.dstRank == rank && k == index : source != holders.end();
+      if (arrives) {
+        moves.push_back({i, isStart ? 0 : source->second, to});
+        holders[target] = static_cast<uint32_t>(moves.size()) - 1;
+      } else if (op.kind == ir::ChunkOpKind::Copy) {
+        holders.erase(target);
+      }
+    }
+  }
+  std::vector<Move> way;
+  for (size_t at = moves.empty() ? 0 : moves.size() - 1; at != 0; at = moves[at].before)
+    way.push_back(moves[at]);
+  std::reverse(way.begin(), way.end());
+  return way;
+}
+
+/// The last reduction into the value of a chunk, through the copies after it; null if there is none.
+static const ir::ChunkOp *lastReduction(const llvm::SmallVectorImpl<ir::ChunkOp> &ops, ir::Location at) {
+  for (size_t i = ops.size(); i-- > 0;) {
+    const ir::ChunkOp &op = ops[i];
+    if (op.dstRank != at.rank || op.dstBuffer != at.buffer || at.index - op.dstIndex >= op.count)
+      continue;
+    if (op.kind != ir::ChunkOpKind::Copy)
+      return op.kind == ir::ChunkOpKind::Reduce ? &op : nullptr;
+    at = {op.srcRank, op.srcBuffer, op.srcIndex + (at.index - op.dstIndex)};
+  }
+  return nullptr;
 }
 
 static Contributions wantedContributions(const ir::Postcondition &post, uint32_t value) {
@@ -109,6 +164,8 @@ public:
   void finish();
 
 private:
+  void explainMissing(ir::Location chunk, SourceRange lastWrite, const Contributions &wanted, const Contributions &got);
+
   const ir::ProgramInfo &info;
   const llvm::SmallVectorImpl<ir::ChunkOp> &ops;
   Diagnostics &diags;
@@ -118,6 +175,32 @@ private:
 
 } // namespace
 
+/// Shows where the value of a chunk was reduced last, and how far the first contribution that it lacks has come. The
+/// moves of a loop are one note.
+void Reporter::explainMissing(ir::Location chunk, SourceRange lastWrite, const Contributions &wanted,
+                              const Contributions &got) {
+  const auto missing = llvm::find_if(wanted, [&](const auto &entry) { return got.count(entry.first) == 0; });
+  if (missing == wanted.end())
+    return;
+  const ir::ChunkOp *reduction = lastReduction(ops, ir::canonical(info.collective, chunk));
+  if (reduction && !(info.sites[reduction->site] == lastWrite))
+    report->note(info.sites[reduction->site], "its value was last reduced here");
+  const auto [rank, index] = missing->first;
+  const std::string input = "input(" + std::to_string(rank) + ", " + std::to_string(index) + ")";
+  const std::vector<Move> way = wayOf(ops, rank, index);
+  if (way.empty())
+    report->note({}, "no operation reads " + input);
+  for (size_t i = 0, notes = 0; i < way.size(); ++i) {
+    const uint32_t site = ops[way[i].operation].site;
+    const bool isLast = i + 1 == way.size();
+    if ((!isLast && ops[way[i + 1].operation].site == site) || (!isLast && ++notes >= MaxMovesShown))
+      continue;
+    report->note(info.sites[site], input + " gets to " + info.bufferName(way[i].to.buffer) + "(" +
+                                       std::to_string(way[i].to.rank) + ", " + std::to_string(way[i].to.index) +
+                                       ") here" + (isLast ? ", and no further" : ""));
+  }
+}
+
 void Reporter::wrong(uint32_t rank, uint32_t index, uint32_t wanted, uint32_t written) {
   if (++failures > MaxChunksReported)
     return;
@@ -125,10 +208,11 @@ void Reporter::wrong(uint32_t rank, uint32_t index, uint32_t wanted, uint32_t wr
   const ir::ChunkOp *last = written == 0 ? nullptr : &ops[written - 1];
   bool isUntouched = last && last->kind == ir::ChunkOpKind::Start;
   std::string message = "output(" + std::to_string(rank) + ", " + std::to_string(index) + ")";
+  const ir::Location chunk{rank, ir::OutputBuffer, index};
+  const Contributions expected = wantedContributions(collective.post, wanted - 1);
+  const Contributions got = last ? contributionsOf(collective, ops, chunk) : Contributions();
   if (last)
-    message += (isUntouched ? " is still as the call found it: " : ": ") +
-               difference(wantedContributions(collective.post, wanted - 1),
-                          contributionsOf(collective, ops, {rank, ir::OutputBuffer, index}));
+    message += (isUntouched ? " is still as the call found it: " : ": ") + difference(expected, got);
   else
     message += " is never written";
   SourceRange where = last && !isUntouched ? info.sites[last->site] : SourceRange();
@@ -140,6 +224,7 @@ void Reporter::wrong(uint32_t rank, uint32_t index, uint32_t wanted, uint32_t wr
                         "'" + info.name + "' does not do what '" + collective.name + "' promises: " + message);
   if (where.isValid())
     report->note(where, "last written here");
+  explainMissing(chunk, where, expected, got);
 }
 
 void Reporter::finish() {

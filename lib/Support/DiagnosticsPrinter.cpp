@@ -4,9 +4,27 @@
 
 using namespace gc3;
 
+namespace {
+
+/// LLVM colors text only in streams that say that they show colors.
+class ColoredText : public llvm::raw_string_ostream {
+public:
+  explicit ColoredText(std::string &text) : raw_string_ostream(text) { enable_colors(true); }
+  bool has_colors() const override { return true; }
+};
+
+} // namespace
+
+static void printColored(const Diagnostics &diags, llvm::raw_ostream &out) {
+  std::string text;
+  ColoredText colored(text);
+  diags.print(colored, true);
+  out << colored.str();
+}
+
 void DiagnosticsPrinter::print(const Diagnostics &diags, std::string_view input) {
   switch (format) {
-  case DiagnosticsFormat::Text: diags.print(out, out.has_colors()); break;
+  case DiagnosticsFormat::Text: color ? printColored(diags, out) : diags.print(out, false); break;
   case DiagnosticsFormat::Json: diags.printJson(out, input); break;
   case DiagnosticsFormat::Sarif: log->add(diags, input); break;
   }

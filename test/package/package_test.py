@@ -283,7 +283,11 @@ def test_deb(options):
     unpack(options, root, *packages.values())
     for tool in ["gc3-run"] + ["gc3c"] * options.compiler:
         assert run(options.prefix / "bin" / tool, "--version") == f"{tool} {options.version}\n"
-        assert (options.prefix / f"share/man/man1/{tool}.1").read_text().startswith(f".TH {tool.upper()} 1")
+        page = (options.prefix / f"share/man/man1/{tool}.1").read_text()
+        assert page.startswith(f".TH {tool.upper()} 1")
+        assert all(f"\n.SH {section}\n" in page for section in ("EXIT STATUS", "ENVIRONMENT", "EXAMPLES"))
+        assert "complete -o filenames -F" in (options.prefix / f"share/bash-completion/completions/{tool}").read_text()
+        assert (options.prefix / f"share/zsh/vendor-completions/_{tool}").read_text().startswith(f"#compdef {tool}\n")
     assert "GC3_BUNDLES" in (options.prefix / "share/man/man7/gc3-environment.7").read_text()
     if options.compiler:
         project = Project(options, "deb", "-GNinja", "-DRANKS=2")

@@ -103,7 +103,7 @@ std::string checkWritable(const std::string &path) {
 }
 
 std::string checkOutputs(const Options &options) {
-  for (const std::string &path : {options.json, options.trace}) {
+  for (const std::string &path : {options.json == "-" ? std::string() : options.json, options.trace}) {
     std::error_code error;
     if (path.empty())
       continue;
@@ -121,6 +121,10 @@ std::string checkOutputs(const Options &options) {
 }
 
 std::string writeJson(const std::string &path, const Options &options, const Summary &summary) {
+  if (path == "-") { // the caller flushes it, and reports errors
+    writeRows(stdout, options, summary);
+    return {};
+  }
   Target target = findTarget(path);
   std::FILE *file = std::fopen(target.written.c_str(), target.append ? "a" : "w");
   if (!file)

@@ -64,6 +64,18 @@ bool storeSize(const std::string &text, uint64_t &target) {
   return value.has_value();
 }
 
+/// Names of PyTorch and others for datatypes, with the names of nccl-tests.
+constexpr const char *typeAliases[][2] = {{"float16", "half"},      {"fp16", "half"},      {"float32", "float"},
+                                          {"fp32", "float"},        {"float64", "double"}, {"fp64", "double"},
+                                          {"bf16", "bfloat16"},     {"fp8e4m3", "f8e4m3"}, {"float8_e4m3fn", "f8e4m3"},
+                                          {"float8e4m3", "f8e4m3"}, {"fp8e5m2", "f8e5m2"}, {"float8_e5m2", "f8e5m2"},
+                                          {"float8e5m2", "f8e5m2"}};
+
+bool isNamed(const std::string &text, const char *name) {
+  const auto isAlias = [&](const auto &alias) { return text == alias[0] && std::strcmp(name, alias[1]) == 0; };
+  return text == name || std::any_of(std::begin(typeAliases), std::end(typeAliases), isAlias);
+}
+
 /// A comma-separated list of names, or 'all'; a name that comes twice counts once.
 template <typename Value>
 bool storeNames(const std::string &text, std::vector<Value> &target, int count, const char *(*nameOf)(Value)) {
@@ -74,7 +86,7 @@ bool storeNames(const std::string &text, std::vector<Value> &target, int count, 
     bool known = false;
     for (int i = 0; i < count; ++i) {
       auto value = static_cast<Value>(i);
-      if (name != "all" && name != nameOf(value))
+      if (name != "all" && !isNamed(name, nameOf(value)))
         continue;
       known = true;
       if (std::find(target.begin(), target.end(), value) == target.end())
@@ -167,7 +179,7 @@ constexpr Option optionTable[] = {
      [](auto &v, Options &o) { return store(v, o.host.seed); }, Backend::Host},
     {"", "--allow-unproven", "0|1", "run programs that were compiled without verification, too (default 0)",
      [](auto &v, Options &o) { return store(v, o.host.allowUnproven, 0, 1); }},
-    {"", "--json", "FILE", "write the table as JSON, too",
+    {"", "--json", "FILE", "write the table as JSON, too; - is standard output, without the table",
      [](auto &v, Options &o) {
        o.json = v;
        return !v.empty();
@@ -186,6 +198,43 @@ constexpr Option optionTable[] = {
      [](auto &v, Options &o) { return store(v, o.ranksPerGpu, 1, UINT32_MAX); }, Backend::Cuda},
 };
 
+/// An option of nccl-tests that gc3-run does not have.
+struct ForeignOption {
+  const char *shortName;
+  const char *longName;
+  const char *advice;
+};
+
+constexpr char setByProgram[] = "a program fixes its ranks and its root: choose one with --program";
+constexpr char ofNccl[] = "leave it out: it configures NCCL or CUDA streams, which gc3-run does not use";
+constexpr char ofTiming[] = "leave it out: times are averages over the runs, which -n sets; --trace times each step";
+
+constexpr ForeignOption foreignOptions[] = {
+    {"-g", "--ngpus", setByProgram},
+    {"-t", "--nthreads", setByProgram},
+    {"-r", "--root", setByProgram},
+    {"-m", "--agg_iters", ofTiming},
+    {"-a", "--average", ofTiming},
+    {"-C", "--report_cputime", ofTiming},
+    {"-I", "--per_iter_timing", ofTiming},
+    {"-K", "--per_iter_skip", ofTiming},
+    {"-S", "--report_timestamps", "use --trace FILE"},
+    {"-J", "--output_file", "use --json FILE"},
+    {"", "--warmup_iters", "use -w or --warmup"},
+    {"-N", "--run_cycles", "run gc3-run several times"},
+    {"-T", "--timeout", "set GC3_TIMEOUT_MS in the environment"},
+    {"-p", "--parallel_init", ofNccl},
+    {"-z", "--blocking", ofNccl},
+    {"-y", "--stream_null", ofNccl},
+    {"-G", "--cudagraph", ofNccl},
+    {"-R", "--local_register", ofNccl},
+    {"-x", "--cta_policy", ofNccl},
+    {"-D", "--device_implementation", ofNccl},
+    {"-V", "--device_cta_count", ofNccl},
+    {"-M", "--memory", ofNccl},
+    {"-u", "--unalign", "leave it out: gc3-run allocates aligned buffers"},
+};
+
 void printHelp() {
   std::printf("usage: gc3-run BUNDLE [options]\n\n"
               "Runs the programs of a bundle on real data, checks every element and prints how long they take.\n"
@@ -199,6 +248,7 @@ void printHelp() {
     std::printf("  %-24s %-18s %s\n", names.c_str(), option.value, option.help);
   }
   const char *const words[][2] = {
+      {"-q, --quiet", "print no table: errors and the exit status are the result"},
       {"--settings", "environment variables that the runtime reads, with their values; no BUNDLE"},
       {"-h, --help", "this text"},
       {"--version", "the version"}};
@@ -224,11 +274,17 @@ Action complain(const std::string &text) {
   return Action::UsageError;
 }
 
-const Option *findOption(const std::string &name) {
-  for (const Option &option : optionTable)
-    if (!name.empty() && (name == option.shortName || name == option.longName))
-      return &option;
-  return nullptr;
+template <typename Entry, size_t n>
+const Entry *findOption(const Entry (&table)[n], const std::string &name) {
+  const auto isIt = [&](const Entry &each) { return name == each.shortName || name == each.longName; };
+  const Entry *found = std::find_if(std::begin(table), std::end(table), isIt);
+  return name.empty() || found == std::end(table) ? nullptr : found;
+}
+
+std::string unknownOption(const std::string &name) {
+  const ForeignOption *foreign = findOption(foreignOptions, name);
+  return foreign ? "option '" + name + "' is one of nccl-tests: " + foreign->advice
+                 : "unknown option '" + name + "'; see --help";
 }
 
 } // namespace
@@ -243,6 +299,10 @@ Action parseOptions(int argc, char **argv, Options &options) {
     std::string word = argv[i];
     if (printFor(word))
       return Action::Exit;
+    if (word == "--quiet" || word == "-q") {
+      options.quiet = true;
+      continue;
+    }
     if (word.empty() || word[0] != '-') {
       if (!options.bundle.empty())
         return complain("unexpected argument '" + word + "'; one bundle is '" + options.bundle + "'");
@@ -251,9 +311,9 @@ Action parseOptions(int argc, char **argv, Options &options) {
     }
     size_t equals = word.rfind("--", 0) == 0 ? word.find('=') : std::string::npos;
     std::string name = word.substr(0, equals);
-    const Option *option = findOption(name);
+    const Option *option = findOption(optionTable, name);
     if (!option)
-      return complain("unknown option '" + name + "'; see --help");
+      return complain(unknownOption(name));
     if (equals == std::string::npos && ++i == argc)
       return complain("option '" + name + "' needs a value: " + option->value);
     if (option->backend != Backend::Any)
@@ -269,8 +329,9 @@ Action parseOptions(int argc, char **argv, Options &options) {
   if (options.bundle.empty())
     return complain("no bundle; usage: gc3-run BUNDLE [options]");
   if (const Option *misplaced = options.onGpu ? forHost : forCuda)
-    return complain(std::string("option '") + misplaced->longName + "' says nothing to --backend " +
+    return complain(std::string("option '") + misplaced->longName + "' has no effect with --backend " +
                     (options.onGpu ? "cuda" : "host"));
+  options.quiet |= options.json == "-";
   if (options.minBytes > options.maxBytes)
     return complain("there are no sizes from " + std::to_string(options.minBytes) + " to " +
                     std::to_string(options.maxBytes) + " bytes; -e must be at least -b");

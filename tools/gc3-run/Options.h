@@ -32,8 +32,9 @@ struct Options {
   bool onGpu = false;       ///< all ranks on the current GPU, else on the host
   uint64_t ranksPerGpu = 0; ///< 0: whatever a program has
   gc3HostConfig_t host = GC3_HOST_CONFIG_INITIALIZER;
-  std::string json;
-  std::string trace;
+  bool quiet = false; ///< no table
+  std::string json;   ///< a file, or - for standard output; empty: none
+  std::string trace;  ///< a file; empty: none
 };
 
 /// What to do after parsing.

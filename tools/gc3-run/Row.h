@@ -44,12 +44,21 @@ struct Summary {
 /// bus bandwidth = algorithm bandwidth * this, as nccl-tests defines it; 1 for collectives it does not know.
 double busFactor(const std::string &collective, int ranks);
 
-void printHeader(const Options &options);
-void printGroup(const std::string &collective, int ranks, int root);
-/// The sizes from `first` to `last` bytes, for which the bundle has no program.
-void printSkipped(const std::string &collective, int ranks, uint64_t first, uint64_t last);
-void printRow(const Row &row);
-void printFooter(const Summary &summary);
+/// Prints the table on standard output, unless `options.quiet` is set.
+class Table {
+public:
+  explicit Table(const Options &chosen) : options(chosen) {}
+
+  void header() const;
+  void group(const std::string &collective, int ranks, int root) const;
+  /// The sizes from `first` to `last` bytes, for which the bundle has no program.
+  void skipped(const std::string &collective, int ranks, uint64_t first, uint64_t last) const;
+  void row(const Row &row) const;
+  void footer(const Summary &summary) const;
+
+private:
+  const Options &options;
+};
 
 /// What would keep a file from being written to `path`, or an empty string; leaves nothing behind.
 std::string checkWritable(const std::string &path);

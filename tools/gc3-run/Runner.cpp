@@ -91,11 +91,40 @@ std::string Runner::groupPrograms() {
   }
   if (!groups.empty())
     return {};
-  std::string text = "no such program; the bundle has:";
-  for (uint32_t i = 0; i < file->programCount(); ++i)
-    text += "\n  '" + file->program(i).name()->str() + "': " + file->program(i).collective()->str() + " on " +
-            std::to_string(file->program(i).ranks()) + " ranks";
-  return file->programCount() == 0 ? "the bundle has no programs" : text;
+  return file->programCount() == 0 ? "the bundle has no programs" : "no such program; the bundle has:" + listPrograms();
+}
+
+/// A line for each program, with the sizes for which it is selected.
+std::string Runner::listPrograms() const {
+  std::string text;
+  for (uint32_t i = 0; i < file->programCount(); ++i) {
+    const auto &program = file->program(i);
+    text += "\n  '" + program.name()->str() + "': " + program.collective()->str() + " on " +
+            std::to_string(program.ranks()) + " ranks, ";
+    if (program.max_bytes() == UINT64_MAX)
+      text += program.min_bytes() == 0 ? "all sizes" : std::to_string(program.min_bytes()) + " bytes or more";
+    else
+      text += std::to_string(program.min_bytes()) + " to " + std::to_string(program.max_bytes() - 1) + " bytes";
+  }
+  return text;
+}
+
+std::string Runner::checkSizes() const {
+  std::string problem;
+  for (const ProgramGroup &group : groups)
+    for (gc3DataType_t type : options.types) {
+      const size_t size = core::elementSize(static_cast<core::ElementType>(type));
+      for (uint64_t count : wantedCounts(group, size, problem)) {
+        Shape shape;
+        if (problem = shapeOf(group.programs[0], count, size, shape); !problem.empty())
+          return problem;
+        if (dispatch(group, shape.largest * size))
+          return {};
+      }
+      if (!problem.empty())
+        return problem;
+    }
+  return "no program is selected for these sizes; --program runs one at any size; the bundle has:" + listPrograms();
 }
 
 std::string Runner::communicators(int ranks) {
@@ -192,11 +221,11 @@ const Postcondition *Runner::postcondition(int program, std::string &problem) {
 std::string Runner::runGroup(const ProgramGroup &group, Summary &summary) {
   if (std::string problem = communicators(group.ranks); !problem.empty())
     return problem;
-  printGroup(group.collective, group.ranks, group.root);
+  table.group(group.collective, group.ranks, group.root);
   std::optional<std::pair<uint64_t, uint64_t>> skipped; // first and last of adjacent sizes without a program
   auto tellSkipped = [&] {
     if (skipped)
-      printSkipped(group.collective, group.ranks, skipped->first, skipped->second);
+      table.skipped(group.collective, group.ranks, skipped->first, skipped->second);
     skipped.reset();
   };
   for (gc3DataType_t type : options.types) {
@@ -225,7 +254,7 @@ std::string Runner::runGroup(const ProgramGroup &group, Summary &summary) {
           return problem;
         summary.rows.push_back(row);
         summary.wrong += row.placement[0].wrong + row.placement[1].wrong;
-        printRow(row);
+        table.row(row);
         if (!post->reduces())
           break;
       }
@@ -279,17 +308,24 @@ std::string Runner::runRow(const ProgramGroup &group, int program, uint64_t coun
   return {};
 }
 
-std::string Runner::run(Summary &summary) {
-  if (std::string problem = open(); !problem.empty())
-    return problem;
+std::string Runner::runAll(Summary &summary) {
   if (std::string problem = groupPrograms(); !problem.empty())
     return problem;
-  printHeader(options);
+  if (std::string problem = checkSizes(); !problem.empty())
+    return problem;
+  table.header();
   for (const ProgramGroup &group : groups)
     if (std::string problem = runGroup(group, summary); !problem.empty())
       return problem;
-  printFooter(summary);
-  return summary.rows.empty() ? "no program of the bundle is for these sizes" : "";
+  table.footer(summary);
+  return {};
+}
+
+std::string Runner::run(Summary &summary) {
+  if (std::string problem = open(); !problem.empty())
+    return problem;
+  const std::string problem = runAll(summary);
+  return problem.empty() ? problem : options.bundle + ": " + problem;
 }
 
 } // namespace gc3::run

@@ -26,13 +26,13 @@ struct ProgramGroup {
 
 class Runner {
 public:
-  explicit Runner(const Options &chosen) : options(chosen) {}
+  explicit Runner(const Options &chosen) : options(chosen), table(chosen) {}
   ~Runner();
   Runner(const Runner &) = delete;
   Runner &operator=(const Runner &) = delete;
 
-  /// Opens the bundle, runs all rows and prints them. Returns what went wrong, or an empty string; wrong elements are
-  /// in the summary.
+  /// Opens the bundle, runs all rows and prints them. Returns an error that names the bundle, or an empty string. The
+  /// summary counts wrong elements.
   std::string run(Summary &summary);
 
 private:
@@ -42,7 +42,11 @@ private:
   };
 
   std::string open();
+  std::string runAll(Summary &summary);
   std::string groupPrograms();
+  /// Returns an error if no program runs any of the wanted sizes.
+  std::string checkSizes() const;
+  std::string listPrograms() const;
   std::string runGroup(const ProgramGroup &group, Summary &summary);
   std::string runRow(const ProgramGroup &group, int program, uint64_t count, gc3DataType_t type, Reduction op,
                      Row &row);
@@ -72,6 +76,7 @@ private:
   std::string lastError(const char *what, gc3Result_t result, gc3Comm_t comm) const;
 
   const Options &options;
+  const Table table;
   gc3Bundle_t bundle = nullptr;
   std::unique_ptr<bundle::BundleFile> file; ///< for the Check sections
   std::vector<ProgramGroup> groups;

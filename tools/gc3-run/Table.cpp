@@ -29,7 +29,9 @@ double Summary::averageBusBandwidth() const {
   return timed ? sum / timed : 0;
 }
 
-void printHeader(const Options &options) {
+void Table::header() const {
+  if (options.quiet)
+    return;
   std::printf("# gc3-run %d.%d.%d bundle %s\n", GC3_MAJOR, GC3_MINOR, GC3_PATCH, options.bundle.c_str());
   std::printf("# backend %s, order %s", options.onGpu ? "cuda" : "host",
               options.host.order == gc3OrderAdversarial ? "adversarial" : "fair");
@@ -39,7 +41,9 @@ void printHeader(const Options &options) {
   std::printf(options.rounds ? "%d\n" : "auto\n", options.rounds);
 }
 
-void printGroup(const std::string &collective, int ranks, int root) {
+void Table::group(const std::string &collective, int ranks, int root) const {
+  if (options.quiet)
+    return;
   std::printf("#\n# %s on %d ranks", collective.c_str(), ranks);
   if (root >= 0)
     std::printf(", root %d", root);
@@ -50,7 +54,9 @@ void printGroup(const std::string &collective, int ranks, int root) {
               "(GB/s)", "(GB/s)", "", "(us)", "(GB/s)", "(GB/s)", "");
 }
 
-void printSkipped(const std::string &collective, int ranks, uint64_t first, uint64_t last) {
+void Table::skipped(const std::string &collective, int ranks, uint64_t first, uint64_t last) const {
+  if (options.quiet)
+    return;
   std::printf("# no program of the bundle is for ");
   if (first == last)
     std::printf("size %" PRIu64, first);
@@ -75,7 +81,9 @@ static void printMeasurement(const Measurement &measurement) {
     std::printf(" %7s ", "N/A");
 }
 
-void printRow(const Row &row) {
+void Table::row(const Row &row) const {
+  if (options.quiet)
+    return;
   std::printf("  %11" PRIu64 " %12" PRIu64 " %9s %7s %7d", row.bytes, row.count, row.type, row.op, row.root);
   printMeasurement(row.placement[0]);
   printMeasurement(row.placement[1]);
@@ -83,7 +91,9 @@ void printRow(const Row &row) {
   std::fflush(stdout);
 }
 
-void printFooter(const Summary &summary) {
+void Table::footer(const Summary &summary) const {
+  if (options.quiet)
+    return;
   std::printf("#\n# Out of bounds values : %" PRIu64 " %s\n", summary.wrong, summary.wrong == 0 ? "OK" : "FAILED");
   std::printf("# Avg bus bandwidth    : %g\n#\n", summary.averageBusBandwidth());
   std::fflush(stdout);

@@ -23,7 +23,7 @@ int main(int argc, char **argv) {
     if (problem.empty() && !options.json.empty())
       problem = writeJson(options.json, options, summary);
     if (problem.empty() && (std::fflush(stdout) != 0 || std::ferror(stdout)))
-      problem = std::string("can't write the table: ") + std::strerror(errno);
+      problem = std::string("can't write to standard output: ") + std::strerror(errno);
     if (!problem.empty())
       std::fprintf(stderr, "gc3-run: %s\n", problem.c_str());
     return problem.empty() && summary.wrong == 0 ? 0 : 1;

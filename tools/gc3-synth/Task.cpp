@@ -30,6 +30,19 @@ std::string promiseOf(llvm::StringRef name, uint32_t ranks, uint32_t chunks, uin
   return text + (inPlace.empty() ? "" : (", inplace = " + inPlace).str()) + ")";
 }
 
+constexpr llvm::StringLiteral madeProgram = "-"; ///< the name of the file that holds a made program
+
+/// Errors in the program that gc3-synth makes from its options have no place that the user knows.
+void printErrors(const Diagnostics &diags, std::string &error) {
+  llvm::raw_string_ostream out(error);
+  const SourceManager &sources = diags.sourceManager();
+  if (diags.all().empty() || !diags.all().front().range.isValid() ||
+      sources.place(diags.all().front().range.begin).file == madeProgram)
+    out << diags.all().front().message;
+  else
+    diags.print(out, false);
+}
+
 std::optional<ir::Collective> evaluate(const std::string &implements, const std::vector<std::string> &imports,
                                        const std::function<bool()> &stops, std::string &error) {
   SourceManager sources;
@@ -40,11 +53,9 @@ std::optional<ir::Collective> evaluate(const std::string &implements, const std:
   text += "program p implements " + implements + " { }\n";
   sema::SemaOptions options;
   options.stops = stops;
-  std::optional<ir::Collective> collective = sema::analyzeCollective(sources, diags, "-", text, options);
-  if (!collective) {
-    llvm::raw_string_ostream out(error);
-    diags.print(out, false);
-  }
+  std::optional<ir::Collective> collective = sema::analyzeCollective(sources, diags, madeProgram, text, options);
+  if (!collective)
+    printErrors(diags, error);
   return collective;
 }
 
@@ -184,7 +195,11 @@ std::optional<Task> makeTask(const topology::Topology &topology, const Request &
   if (custom) {
     task.chunks = 1; // rounds are for the whole of it
   } else if (!common::findStandard(task.name)) {
-    error = "no collective is called '" + task.name + "'; --help lists them";
+    std::vector<std::string> names;
+    for (const common::StandardCollective &each : common::standardCollectives)
+      names.emplace_back(each.name);
+    const std::string nearest = suggestion(task.name, names);
+    error = "no collective is called '" + task.name + "'" + (nearest.empty() ? "; --help lists them" : nearest);
     return {};
   } else if (request.root != 0 && !common::findStandard(task.name)->hasRoot()) {
     error = "'" + task.name + "' has no root; leave --root out";

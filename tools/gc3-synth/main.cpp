@@ -22,9 +22,22 @@ static int fail(const std::string &message) {
   return 1;
 }
 
+/// Returns a hint at the family that the user can mean; empty if there is such a family, or none is near.
+static std::string suggestFamily(llvm::StringRef name) {
+  const llvm::StringRef wanted = name.substr(name.find('*') + 1).split(':').first;
+  std::vector<std::string> families;
+  const std::string help = topology::familiesHelp();
+  for (llvm::StringRef rest = help; !rest.empty(); rest = rest.split('\n').second)
+    families.push_back(rest.split('\t').first.split(':').first.str());
+  return llvm::is_contained(families, wanted.str()) ? "" : suggestion(wanted, families);
+}
+
 static std::optional<topology::Topology> readTopology(const std::string &name, std::string &error) {
-  if (!llvm::StringRef(name).endswith(".json"))
-    return topology::named(name, error);
+  if (!llvm::StringRef(name).endswith(".json")) {
+    std::optional<topology::Topology> topology = topology::named(name, error);
+    error += topology ? "" : suggestFamily(name);
+    return topology;
+  }
   auto file = llvm::MemoryBuffer::getFile(name);
   if (!file) {
     error = "cannot read '" + name + "': " + file.getError().message();

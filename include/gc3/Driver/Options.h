@@ -41,6 +41,7 @@ struct Options {
   bool phonyDependencies = false;
   bool timeReport = false;
   DiagnosticsFormat diagnostics = DiagnosticsFormat::Text;
+  bool color = false; ///< of diagnostics as text
   unsigned errorLimit = 20;
   sema::SemaOptions sema;
   lower::Options lower;

@@ -44,10 +44,11 @@ private:
 
 enum class DiagnosticsFormat : uint8_t { Text, Json, Sarif };
 
-/// Text is coloured where `out` shows colours. A SARIF log ends with the printer.
+/// `color` is for text, in escape sequences. A SARIF log ends with the printer.
 class DiagnosticsPrinter {
 public:
-  DiagnosticsPrinter(llvm::raw_ostream &out, DiagnosticsFormat format) : out(out), format(format) {
+  DiagnosticsPrinter(llvm::raw_ostream &out, DiagnosticsFormat format, bool color)
+      : out(out), format(format), color(color) {
     if (format == DiagnosticsFormat::Sarif)
       log.emplace(out);
   }
@@ -58,6 +59,7 @@ public:
 private:
   llvm::raw_ostream &out;
   DiagnosticsFormat format;
+  bool color;
   std::optional<SarifLog> log;
 };
 

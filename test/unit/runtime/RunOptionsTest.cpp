@@ -41,6 +41,13 @@ TEST(Run, TellsSizesWithoutAProgramAndRefusesHugeCounts) {
   EXPECT_NE(runOptions(options).table.find(
                 "# no program of the bundle is for sizes 4096 to 16384 bytes (allreduce on 2 ranks)\n"),
             std::string::npos);
+  options.minBytes = 8 << 10;
+  const Result none = runOptions(options);
+  EXPECT_EQ(none.table, "");
+  EXPECT_EQ(none.problem, bundle.path +
+                              ": no program is selected for these sizes; --program runs one at any size; the "
+                              "bundle has:\n  '" +
+                              small.name + "': allreduce on 2 ranks, 0 to 4095 bytes");
   options.program = "all";
   for (uint64_t count : {uint64_t{1} << 60, uint64_t{1} << 61, uint64_t{1} << 62, UINT64_MAX}) {
     options.counts = {count};
