@@ -18,11 +18,11 @@ struct Bounds {
 };
 
 /// Returns bounds for a demand without reductions on a connected topology. Counts the chunks that leave and enter sets
-/// of ranks. Up to 16 ranks, it examines all sets; above, it examines single ranks, the ranks below each number, halves
-/// of a lattice, and the machines that the fastest links form. Also counts the sends over all links together: a chunk
-/// needs at least one send per rank that must get it, and at least as many sends as the farthest of these ranks is hops
-/// away. Linear except for the distances, which take at most ranks times links. Calls `stops` several times a second;
-/// once it returns true, returns the bounds found so far.
+/// of ranks. Examines all sets if there are at most 16 ranks; otherwise examines single ranks, the ranks below each
+/// number, halves of a lattice, and the machines that the fastest links form. Also counts the sends over all links
+/// together: a chunk needs at least one send per rank that must get it, and at least as many sends as there are hops to
+/// the farthest of these ranks. Linear except for the distances, which take at most ranks times links. Calls `stops`
+/// several times a second; once it returns true, returns the bounds found so far.
 Bounds lowerBounds(const topology::Topology &topology, const Demand &demand, const std::function<bool()> &stops = {});
 
 /// Returns, by link, whether an algorithm of `rounds` rounds must use the full bandwidth of the link in every round:

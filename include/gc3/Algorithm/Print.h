@@ -15,14 +15,11 @@ struct ProgramText {
   std::vector<std::string> imports; ///< imported files
   std::string name;                 ///< name of the program
   std::string implements;           ///< the collective with its arguments, which can use a param `inplace`
-  bool isFirst = true;              ///< first program of its file: declares the function that the loops of all programs
-                                    ///< use
+  bool isFirst = true;              ///< first program of its file: declares the function that loops use
   std::string at = "at";            ///< name of that function
-  bool declaresPlacement = false;   ///< declares the param `inplace` with the value true; for the first program of a
-                                    ///< file
+  bool declaresPlacement = false;   ///< declares the param `inplace` as true; for the first program of a file
   std::string sizes;                ///< sizes of calls, "4KiB .. 1MiB"; empty: all
-  size_t mostLines = 50'000;        ///< maximum number of lines for operations outside loops; more become lists of
-                                    ///< numbers, with fewer tokens
+  size_t mostLines = 50'000;        ///< limit for operations outside loops; beyond it, lists of numbers replace them
 };
 
 /// Writes the program: a block for each step, with loops for operations that all ranks perform in the same way.

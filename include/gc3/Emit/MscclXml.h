@@ -23,7 +23,7 @@ uint32_t mscclSlots(ir::Protocol protocol);
 
 /// Returns the program as a runtime runs it with long messages: each step of n slots becomes n steps of one slot, with
 /// the runtime's number of FIFO slots. If this program terminates, so does every program with larger cuts: take the
-/// first step that would hang there. In the finest cut the same steps came before it, and it had its message and a free
+/// first step that would hang there. In the finest cut the same steps come before it, and it has its message and a free
 /// slot.
 ir::Program cutIntoPieces(const ir::Program &program);
 

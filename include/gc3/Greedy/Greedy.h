@@ -14,8 +14,7 @@ namespace gc3::greedy {
 
 struct Options {
   uint64_t seed = 1;
-  uint32_t tries = 0;          ///< number of tries, of which the best is kept; 0: as many as the size allows, at most
-                               ///< 64
+  uint32_t tries = 0;          ///< number of tries; the best is kept; 0: as many as the size allows, up to 64
   uint32_t roundsPerStep = 1;  ///< more rounds give fewer steps, but links wait for others more often
   std::function<bool()> stops; ///< called several times a second, and after each step of a try; once it returns true,
                                ///< the search ends and returns the best result so far

@@ -87,10 +87,8 @@ struct Dependencies {
 
 struct ChunkDag {
   std::shared_ptr<const ProgramInfo> info;
-  std::vector<uint32_t> bufferSizes; ///< chunks, by rank * bufferCount + buffer; 0 for a buffer that lies inside
-                                     ///< another
-  llvm::SmallVector<ChunkOp, 0> ops; ///< begins with the start nodes of all ranks that have input; grows without
-                                     ///< copying
+  std::vector<uint32_t> bufferSizes; ///< chunks, by rank * bufferCount + buffer; 0 for a buffer inside another
+  llvm::SmallVector<ChunkOp, 0> ops; ///< first the start nodes of all ranks with input; grows without copying
 };
 
 /// Returns the true and false dependencies between the operations. Linear in the chunks that operations touch. Stores

@@ -48,8 +48,7 @@ struct Program {
   std::shared_ptr<const ProgramInfo> info;
   uint32_t subdivision = 1;              ///< slots per chunk
   uint32_t fifoSlots = 8;                ///< intended number of slots per connection
-  std::vector<uint32_t> bufferSizes;     ///< slots, by rank * bufferCount + buffer; 0 for a buffer that lies inside
-                                         ///< another
+  std::vector<uint32_t> bufferSizes;     ///< slots, by rank * bufferCount + buffer; 0 for a buffer inside another
   std::vector<ThreadBlock> threadBlocks; ///< by rank
   std::vector<uint32_t> rankBegin = {0}; ///< rank r has threadBlocks [rankBegin[r], rankBegin[r + 1])
   std::vector<Step> steps;               ///< by thread block

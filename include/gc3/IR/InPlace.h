@@ -13,10 +13,10 @@ struct Misplaced {
   uint64_t begin;   ///< the chunk of the outer buffer at which the inner one begins in the runtime
 };
 
-/// Returns the first such rank, or nothing if the collective is not in place on any rank. The runtime starts both
-/// buffers of a rank at one address. Exception: if `called`, the collective's name in the file, is a standard
-/// collective whose smaller buffer is a part of the larger one, such as `allgather`, callers give each rank its part,
-/// as in NCCL. A rank with only one buffer is never misplaced.
+/// Returns the first such rank of a collective that is in place on some rank; otherwise nothing. The runtime starts
+/// both buffers of a rank at one address. If `called`, the collective's name in the file, is a standard collective
+/// whose smaller buffer is a part of the larger one (such as `allgather`), the smaller buffer starts at the rank's
+/// part, as in NCCL. A rank with only one buffer is never misplaced.
 std::optional<Misplaced> firstMisplaced(const Collective &collective, const std::string &called);
 
 /// Describes where the collective has the inner buffer of such a rank: "apart from its output" or "in its output from

@@ -84,8 +84,8 @@ public:
     ++node;
   }
 
-  /// Returns the number of edges and of entries in lists of readers. They take the memory that slots and nodes do not
-  /// take.
+  /// Returns the number of edges and of entries in lists of readers. They determine the memory beyond that of slots and
+  /// nodes.
   uint64_t links() const { return lists.size() + edges.size(); }
   /// Returns the maximum of links() for this number of operations, or parts of operations, under a budget of `maxSlots`
   /// slots. Edges have 32-bit numbers.

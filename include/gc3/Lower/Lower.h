@@ -17,7 +17,7 @@ inline constexpr uint64_t MaxInstructions = 3ull << 28;
 struct Options {
   bool fuse = true;                      ///< merge receives with the sends of what they received
   uint64_t maxInstructions = 1ull << 25; ///< limit before fusion, over all ranks; at most MaxInstructions
-  /// Limit on slots. Operations may move 4 times as many in total, and may have half as many dependencies plus 8 per
+  /// Budget of slots. Instructions may move 4 * maxSlots slots in total, and have maxSlots / 2 dependencies plus 8 per
   /// instance.
   uint64_t maxSlots = uint64_t(32) << 20;
 };

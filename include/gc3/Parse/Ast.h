@@ -349,20 +349,20 @@ enum class ClauseKind : uint8_t { Ranks, Shape, Alias, Ensures, Statement };
 struct Clause {
   ClauseKind kind;
   SourceRange range;
-  // Ranks uses value. Shape uses buffer, blocks (or null), value (chunks), on (or null).
+  // A ranks clause uses value. A shape uses buffer, blocks (or null), value (chunks), on (or null).
   BufferWord buffer = BufferWord::Input;
   const Expr *value = nullptr;
   const Expr *blocks = nullptr;
   const Expr *on = nullptr;
-  // Alias uses condition (or null), left, right. Ensures uses binders, condition (or null), and left == right, or, with
-  // `combines`, left == reduce(right for innerBinders if innerCondition).
+  // An alias uses condition (or null), left, right. An ensures clause uses binders, condition (or null), and left ==
+  // right, or, with `combines`, left == reduce(right for innerBinders if innerCondition).
   const Expr *condition = nullptr;
   ClauseChunk left, right;
   llvm::ArrayRef<Binder> binders;
   bool combines = false;
   llvm::ArrayRef<Binder> innerBinders;
   const Expr *innerCondition = nullptr;
-  // Statement uses statement: a let or an assert.
+  // A statement clause uses statement: a let or an assert.
   const Stmt *statement = nullptr;
 };
 

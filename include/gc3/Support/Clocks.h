@@ -15,7 +15,7 @@ namespace gc3 {
 class Clocks {
 public:
   using Clock = uint32_t;
-  static constexpr Clock Nothing = 0; ///< knows of no step
+  static constexpr Clock Nothing = 0; ///< the clock that knows no finished step
 
   /// Creates a store for clocks with up to `blocks` entries.
   explicit Clocks(uint32_t blocks);

@@ -20,7 +20,7 @@ namespace gc3 {
 enum class Severity : uint8_t { Error, Remark };
 
 /// Stable ids. `name` returns the spelling that is printed in brackets after the message; tests and users search for
-/// it. Keep the order of the table in Diagnostics.cpp (a static_assert compares the counts).
+/// it. The table in Diagnostics.cpp must have the same order (a static_assert compares the counts).
 enum class DiagId : uint8_t {
   // Input
   CannotRead,
@@ -120,7 +120,7 @@ class Diagnostics {
 public:
   /// Maximum length of a message in bytes. A longer message quotes a huge name; its middle is left out.
   static constexpr size_t MaxMessage = 8192;
-  /// Maximum number of bytes printed of a source line. Only the part around the diagnostic is printed of a longer line.
+  /// Maximum number of bytes printed of a source line. A longer line is printed only around the diagnostic.
   static constexpr size_t MaxLine = 400;
 
   explicit Diagnostics(const SourceManager &sources, unsigned errorLimit = 20)
@@ -139,7 +139,7 @@ public:
   const std::vector<Diagnostic> &all() const { return records; }
   const SourceManager &sourceManager() const { return sources; }
 
-  /// File, line, column, source line with caret, notes; then a line if errors were left out.
+  /// Prints file, line, column, source line with caret, and notes; then a line if errors were left out.
   void print(llvm::raw_ostream &out, bool colors) const;
   /// Prints the same as JSON, one object per line; docs/diagnostics.md has the schema. `input` is the compiled path.
   void printJson(llvm::raw_ostream &out, std::string_view input) const;

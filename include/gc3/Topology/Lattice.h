@@ -11,8 +11,8 @@
 namespace gc3::topology {
 
 /// A grid of points. Each point is a cell of consecutive ranks; all cells have the same size, mostly 1. The last
-/// dimension varies fastest. Each rank of the cell to which a vector leads from the first cell is a number of this
-/// vector.
+/// dimension varies fastest. A vector between points is represented by any rank of the cell that it reaches from the
+/// first cell.
 class Lattice {
 public:
   /// The number of ranks is the product of the sizes and `cell`.

@@ -13,8 +13,8 @@ struct Options {
   uint32_t maxThreadBlocks = 108;      ///< limit per rank: the thread blocks that a GPU can hold at once
   uint32_t maxInstructions = 1u << 25; ///< limit per rank; twice as many waits are allowed; a bundle has 2 GiB for both
   uint32_t maxFifoSlots = 65536;       ///< limit per connection
-  /// Maximum number of slots in all messages in flight at once. Steps may move 8 times as many in total, and searches
-  /// for races may examine an eighth.
+  /// Maximum number of slots in all messages in flight at once. Steps may move 8 * maxSlots slots in total, and
+  /// searches for races may examine maxSlots / 8 places.
   uint64_t maxSlots = uint64_t(32) << 20;
 };
 
@@ -38,8 +38,8 @@ enum Property : uint32_t { StructureHolds = 1, NoDeadlock = 2, PostconditionHold
 struct Verdict {
   uint32_t proven = 0;   ///< Property bits
   uint32_t minSlots = 0; ///< fewest FIFO slots per connection with which the program still terminates; 0: unknown
-  /// The program is correct only if no slot of a block is short, so only for counts that the number of slots in a block
-  /// divides. True unless the opposite is proven.
+  /// The program is correct only if no slot of a block is short, so only for counts that are multiples of the number of
+  /// slots in a block. True unless the opposite is proven.
   bool wholeSlots = true;
   std::vector<Finding> findings;
   bool holds() const { return findings.empty(); }
