@@ -107,8 +107,7 @@ bool BodyCompiler::passArguments(llvm::ArrayRef<Formal> formals, llvm::ArrayRef<
     Mark before = mark();
     Value value = eval(*arguments[i].value);
     release(before);
-    if (formalOf[i] < 0 || (!good && !arguments[i].name)) // with too many or too few arguments, the formal of a
-                                                          // positional argument is a guess
+    if (formalOf[i] < 0 || (!good && !arguments[i].name)) // positional arguments are a guess after an error
       continue;
     const Formal &formal = formals[static_cast<size_t>(formalOf[i])];
     if (!check(formal.type, value.type, arguments[i].value->range, "'" + formal.name.str() + "' of " + callee))

@@ -298,9 +298,9 @@ void BodyCompiler::ensuresInnermost(const Clause &clause, bool allRanks) {
   });
   emit(Op::EndValue, clause.right.range);
   patch(known);
-  Value rank = evalAs(*clause.left.rank, integer, "the rank of an output chunk"); // a variable; with `allRanks`, the
-                                                                                  // first register of the range
+  Value rank = evalAs(*clause.left.rank, integer, "the rank of an output chunk");
   Value index = evalAs(*clause.left.index, integer, "the index of an output chunk");
+  // With `allRanks`, `rank` is the variable of the range, whose registers begin with it.
   emit(allRanks ? Op::EnsureAll : Op::Ensure, clause.left.range, rank.reg, index.reg);
   release(before);
   if (clause.condition)

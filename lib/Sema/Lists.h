@@ -80,8 +80,8 @@ inline size_t ListRef::size() const {
   return list ? list->size() : 0;
 }
 
-/// Makes `list` an unshared list of `elements` that is not null, and reserves budget for `more` elements. Returns null
-/// if the budget does not allow that.
+/// Makes `list` a non-null, unshared list of `elements`, and reserves budget for `more` elements. Returns null if the
+/// budget does not allow that.
 List *own(ListRef &list, File elements, uint64_t more, ListBudget &budget);
 
 /// Appends `other` to `list`. Returns false if the budget does not allow that.

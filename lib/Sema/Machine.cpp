@@ -37,8 +37,7 @@ SourceRange Machine::callIn(const Frame &caller) {
 }
 
 bool Machine::fail(Failure &failure) {
-  size_t calls = frames.size() - 1; // each call has a note, except calls inside the standard library, which the user
-                                    // did not write
+  size_t calls = frames.size() - 1; // each has a note, except calls inside the standard library
   while (calls != 0 && frames[calls].function->isStandard)
     --calls;
   if (frames[calls].function->isStandard)

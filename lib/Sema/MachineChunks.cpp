@@ -58,7 +58,7 @@ bool Machine::transfer(const Instruction &in) {
   if (!good)
     return fail(tracer->failure);
   refs[in.a] = result;
-  return countChunks(2 * uint64_t(result.count)); // for the check and the move
+  return countChunks(2 * uint64_t(result.count)); // each chunk is checked and moved
 }
 
 bool Machine::slice(const Instruction &in) {

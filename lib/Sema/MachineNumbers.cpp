@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic that can fail in other ways than overflow, ranges, and strings.
+// Ranges, strings, and arithmetic that can fail in other ways than overflow.
 #include "Machine.h"
 #include "llvm/Support/MathExtras.h"
 

@@ -34,7 +34,7 @@ uint64_t slotKey(uint32_t rank, ir::BufferId buffer, uint32_t index) {
 static Contributions contributionsOf(const ir::Collective &collective, const llvm::SmallVectorImpl<ir::ChunkOp> &ops,
                                      const ir::Location &chunk) {
   Contributions result;
-  llvm::DenseMap<uint64_t, uint64_t, PackedKeyInfo> open; // by slot: how often its contents at this time count
+  llvm::DenseMap<uint64_t, uint64_t, PackedKeyInfo> open; // by slot: how often its contents count at this time
   ir::Location at = ir::canonical(collective, chunk);
   open[slotKey(at.rank, at.buffer, at.index)] = 1;
   for (size_t i = ops.size(); i-- > 0 && !open.empty();) {

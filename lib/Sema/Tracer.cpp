@@ -61,8 +61,7 @@ bool Tracer::begin() {
       info.directives.emplace_back();
     ir::Location start = locate({rank, 0, size, 0, ir::InputBuffer});
     record(ir::ChunkOpKind::Start, start, start, size, directive, info.nameRange);
-    fixed.resize(static_cast<size_t>(slotsAt(start) - fixed.data())); // in their order, so that each slot is written
-                                                                      // only once
+    fixed.resize(static_cast<size_t>(slotsAt(start) - fixed.data())); // in order, so each slot is written once
     for (uint32_t i = 0; i < size; ++i)
       fixed.push_back({hashOfInput(rank, i), static_cast<uint32_t>(ops.size())});
   }
