@@ -160,7 +160,8 @@ private:
     operations.push_back({from, to, SendKind::Copy, 1});
   }
 
-  /// Moves each chunk that the rank has from the beginning and needs in its output to the output.
+  /// Sets the place of the chunk on each rank that has it from the beginning. Copies it to the output if the output of
+  /// such a rank must hold it.
   void prepare(uint32_t chunk) {
     for (const BufferChunk &source : demand.sourcesOf(chunk)) {
       const Location input = {source.rank, ir::InputBuffer, source.index};

@@ -28,9 +28,9 @@ struct Operations {
   std::vector<std::vector<Operation>> steps;
 };
 
-/// Returns the operations of an algorithm. A rank keeps a chunk that it needs in its output there as soon as it has the
-/// chunk. Sums grow in the input, because programs may write to it. All other chunks wait in scratch, including a chunk
-/// that would overwrite, in place, an input that is sent in the same step or later.
+/// Returns the operations of an algorithm. If the output of a rank must hold a chunk, the rank stores the chunk there
+/// as soon as it has the chunk. Sums grow in the input, because programs may write to it. All other chunks wait in
+/// scratch, including a chunk that would overwrite, in place, an input that is sent in the same step or later.
 Operations placeOperations(const topology::Topology &topology, const ir::Collective &collective, const Demand &demand,
                            const Algorithm &algorithm);
 

@@ -171,8 +171,7 @@ void Printer::loop(std::vector<Operation> &operations, uint32_t stride, unsigned
 }
 
 void Printer::block(std::vector<Operation> operations, unsigned indent) {
-  constexpr uint32_t fewestTurns = 4; // fewest iterations that are easier to read as a loop; a loop over all ranks may
-                                      // have fewer
+  constexpr uint32_t fewestTurns = 4; // shorter loops are harder to read, except loops over all ranks
   const uint32_t cell = lattice.cell();
   for (uint32_t stride = cell; stride < collective.ranks && !operations.empty(); stride += cell)
     if (stride == cell || (isRing() && collective.ranks % stride == 0 && collective.ranks / stride >= fewestTurns))

@@ -53,8 +53,7 @@ static void shareRows(Collective &collective, RowOf wantedOf) {
 /// Renumbers the values in the order of `rows`, and updates `rows`. Returns the old number of each new value.
 static std::vector<uint32_t> numberValues(Postcondition &post) {
   std::vector<uint32_t> oldOf;
-  std::vector<uint32_t> newOf(post.valueCount() + size_t(1), Postcondition::Anything); // new number + 1, by old number
-                                                                                       // + 1
+  std::vector<uint32_t> newOf(post.valueCount() + size_t(1), Postcondition::Anything); // new number + 1, by old + 1
   for (uint32_t &entry : post.rows) {
     if (entry != Postcondition::Anything && newOf[entry] == Postcondition::Anything) {
       oldOf.push_back(entry - 1);

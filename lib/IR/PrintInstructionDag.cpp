@@ -6,7 +6,7 @@
 
 using namespace gc3::ir;
 
-/// Prints the demand of a chain if it is more than `own`, the demand of its first message. Messages fused into the
+/// Prints the demand of a chain if it differs from `own`, the demand of its first message. Messages fused into the
 /// chain can add to it.
 static void printDemand(llvm::raw_ostream &out, const ChainDemand &demand, const ChainDemand &own) {
   if (demand.channel == own.channel && demand.instance == own.instance)

@@ -62,8 +62,7 @@ bool PostconditionReader::addTerm(const Promise::Term &term) {
   if (!evaluateAt(0, rank, index))
     return false;
   Run run{static_cast<uint32_t>(rank), static_cast<uint32_t>(index), 0, 0, term.own.count};
-  if (run.length != 1) { // factors are differences of ranks or chunks, so they fit in 32 bits unless there are 2^31
-                         // chunks
+  if (run.length != 1) { // factors fit in 32 bits unless there are 2^31 ranks or chunks
     run.rankStride = static_cast<int32_t>(term.rank.factors[Promise::maxCounters]);
     run.indexStride = static_cast<int32_t>(term.index.factors[Promise::maxCounters]);
     for (uint32_t i = inputsMissing ? 1 : run.length - 1; i != run.length; ++i)

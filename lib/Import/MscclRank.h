@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Converts the thread blocks of one rank of an MSCCL file to GC3-IR. The file counts steps that GC3-IR does not have.
-// It marks the steps after which a thread block publishes its progress separately from waits.
+// Separately from waits, it marks the steps after which a thread block publishes its progress.
 #pragma once
 
 #include "Attributes.h"

@@ -53,7 +53,7 @@ private:
 
 } // namespace
 
-/// By Level: the element that is allowed there, and its attributes.
+/// Indexed by Level: the element that is allowed there, and its attributes.
 static const struct {
   const char *name;
   std::vector<llvm::StringRef> attributes;

@@ -202,8 +202,7 @@ std::string gc3::nearestName(std::string_view word, const std::vector<std::strin
   for (const std::string &candidate : candidates) {
     unsigned distance =
         isSwapped(candidate, word) ? 1 : llvm::StringRef(candidate).edit_distance(llvm::StringRef(word), true, best);
-    bool related = distance < std::max(candidate.size(), word.size()); // a candidate that shares no character is not
-                                                                       // related
+    bool related = distance < std::max(candidate.size(), word.size()); // at least one character is the same
     if (related && distance < best) {
       best = distance;
       nearest = candidate;
@@ -213,7 +212,6 @@ std::string gc3::nearestName(std::string_view word, const std::vector<std::strin
 }
 
 std::string gc3::suggestion(std::string_view word, const std::vector<std::string> &candidates) {
-  std::string near = word.size() < 2 ? "" : nearestName(word, candidates); // every single letter is near every other
-                                                                           // one
+  std::string near = word.size() < 2 ? "" : nearestName(word, candidates); // every letter is near every other
   return near.empty() ? "" : "; did you mean '" + near + "'?";
 }
