@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The grammar of .gc3 files; docs/language.md explains it. No actions and no predicates: what a tree means is said in
-// lib/Parse. Every decision but `sizes (` needs two tokens at most, so that prediction stays cheap. Tree depth is
-// bounded before parsing (lib/Parse/Nesting.cpp): whatever recurses here must cost a token that is counted there.
+// The grammar of .gc3 files; docs/language.md explains it. It has no actions and no predicates: lib/Parse gives trees
+// their meaning. Every decision except `sizes (` needs at most two tokens, so prediction stays cheap.
+// lib/Parse/Nesting.cpp limits tree depth before parsing: each recursion here must consume a token that it counts.
 grammar GC3;
 
 file : item* EOF ;
@@ -85,12 +85,12 @@ argument : (name '=')? expression ;
 list : '[' (expression (generator+ | (',' expression)* ','?))? ']' ;
 generator : 'for' name 'in' expression ('if' condition=expression)? ;
 
-// Words that mean something in one place only are names everywhere else.
+// Words with a meaning in only one place are names everywhere else.
 name
   : ID | 'ranks' | 'on' | 'is' | 'when' | 'by' | 'sizes' | 'instances' | 'alias' | 'ensures' | 'reduce' | 'implements'
   ;
 
-// INT takes in letters so that a misspelt literal is one token with one message.
+// INT accepts letters, so that a misspelt literal is one token with one message.
 INT : [0-9] [0-9a-zA-Z_]* ;
 ID : [a-zA-Z_] [a-zA-Z_0-9]* ;
 STRING : '"' ('\\' ~[\r\n] | ~["\\\r\n])* '"' ;
@@ -98,7 +98,7 @@ SPACE : [ \t\r\n]+ -> skip ;
 LINE_COMMENT : '//' ~[\r\n]* -> skip ;
 BLOCK_COMMENT : '/*' (~'*' | '*'+ ~[*/])* '*'+ '/' -> skip ;
 
-// Reported by lib/Parse and otherwise not there.
+// The parser does not see these tokens; lib/Parse reports them.
 OPEN_STRING : '"' ('\\' ~[\r\n] | ~["\\\r\n])* -> channel(HIDDEN) ;
 OPEN_COMMENT : '/*' (~'*' | '*'+ ~[*/])* '*'* -> channel(HIDDEN) ;
 STRAY : . -> channel(HIDDEN) ;

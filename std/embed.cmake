@@ -1,11 +1,11 @@
-# cmake -DOUT=file.cpp -DDIR=std -P embed.cmake: the files of the standard library as C++ raw strings, in order of name.
+# cmake -DOUT=file.cpp -DDIR=std -P embed.cmake: writes the files of std/ as C++ raw strings, in order of name.
 file(GLOB files RELATIVE "${DIR}" "${DIR}/*.gc3")
 list(SORT files)
 set(text "// Made from std/*.gc3 by std/embed.cmake.\n#include \"Modules.h\"\n\n")
 set(entries "")
 foreach(name ${files})
   file(READ "${DIR}/${name}" content)
-  # A raw string may have 64 KiB at most in some compilers.
+  # Some compilers limit a raw string to 64 KiB.
   string(LENGTH "${content}" length)
   if(length GREATER 60000)
     message(FATAL_ERROR "${name} is too long to embed as one string")

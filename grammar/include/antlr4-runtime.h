@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands before the runtime's header of this name, which generated code includes: the parts of the runtime that gc3
-// uses. The header itself also has InterpreterDataReader.h, which clang rejects (a const vector without an
+// Replaces the runtime's header of this name, which generated code includes. Contains only the parts of the runtime
+// that gc3 uses: the original also includes InterpreterDataReader.h, which clang rejects (a const vector without an
 // initialiser).
 #pragma once
 

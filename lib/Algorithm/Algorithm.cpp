@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Algorithms made of algorithms.
+// Derives algorithms from other algorithms.
 #include "gc3/Algorithm/Algorithm.h"
 #include <algorithm>
 #include <numeric>
@@ -63,7 +63,7 @@ Algorithm withoutIdleCopies(const topology::Topology &topology, const Demand &de
     for (uint32_t i = begin[chunk + 1]; i-- > begin[chunk];)
       arrival[linkOf(order[i]).to] = order[i];
     for (const BufferChunk &source : demand.sourcesOf(chunk))
-      arrival[source.rank] = None; // has it already
+      arrival[source.rank] = None; // has the chunk already
     for (uint32_t i = begin[chunk + 1]; i-- > begin[chunk];) {
       const topology::Link &link = linkOf(order[i]);
       keep[order[i]] = arrival[link.to] == order[i] && isWanted[link.to];

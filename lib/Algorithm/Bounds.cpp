@@ -15,7 +15,7 @@ using topology::Topology;
 
 namespace {
 
-/// What goes over some links in a round, by whichever bounds are the tighter for them. No more than that; maybe less.
+/// Upper bound on the chunks that some links carry together in a round. Uses the bounds that restrict the links most.
 class Throughput {
 public:
   explicit Throughput(const Topology &topology)
@@ -45,7 +45,7 @@ public:
   }
 
 private:
-  /// Of the bounds that the link is under the one that takes most from its links here; boundCount() if none does.
+  /// Returns the bound over the link that restricts the examined links most; boundCount() if no bound restricts them.
   uint32_t tightest(uint32_t link) const {
     uint32_t best = topology.boundCount();
     double most = 1;
@@ -60,13 +60,13 @@ private:
 
   const Topology &topology;
   const topology::BoundsOfLinks boundsOf;
-  std::vector<uint64_t> under;    ///< by bound: the bandwidth of the links looked at
+  std::vector<uint64_t> under;    ///< by bound: total bandwidth of the examined links
   std::vector<uint8_t> isCounted; ///< by bound
 };
 
 class CutSearch {
 public:
-  /// Of so many rounds, if they are not 0, fullLinks() tells after run().
+  /// If `rounds` is not 0, fullLinks() is valid for that number of rounds after run().
   CutSearch(const Topology &topology, const Demand &demand, uint32_t rounds, const std::function<bool()> &stops)
       : topology(topology), demand(demand), rounds(rounds), stop(stops), throughput(topology), groupOf(topology.ranks),
         isFull(rounds != 0 ? topology.links.size() : 0, 0) {}
@@ -98,13 +98,13 @@ private:
       best.crossing = crossing, best.bandwidth = bandwidth;
   }
 
-  /// So many chunks have to go over these links.
+  /// Records that `crossing` sends of chunks must use these links.
   void look(uint64_t crossing, const std::vector<uint32_t> &links) {
     const uint64_t bandwidth = throughput.of(links);
     look(crossing, bandwidth);
     if (rounds == 0 || crossing == 0 || crossing != bandwidth * rounds)
       return;
-    uint64_t alone = 0; // without bounds over several of them
+    uint64_t alone = 0; // total bandwidth without bounds over several links
     for (uint32_t link : links)
       alone += topology.links[link].bandwidth;
     for (uint32_t link : links)
@@ -129,9 +129,9 @@ private:
   Bounds best;
 };
 
-/// What leaves each set; what enters it leaves the others.
+/// Examines the sends that leave each set. The sends that enter a set leave its complement.
 void CutSearch::lookAtSets() {
-  std::map<std::pair<uint32_t, uint32_t>, uint64_t> ways; // chunks by source and set of targets
+  std::map<std::pair<uint32_t, uint32_t>, uint64_t> ways; // number of chunks by source and set of targets
   for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk) {
     uint32_t targets = 0;
     for (const BufferChunk &target : demand.targetsOf(chunk))
@@ -154,10 +154,10 @@ void CutSearch::lookAtSets() {
   }
 }
 
-/// What goes into each group of ranks, and out of it.
+/// Examines the sends that enter each group of ranks, and the sends that leave it.
 void CutSearch::lookAtGroups(uint32_t groups) {
   std::vector<uint64_t> in(groups, 0), out(groups, 0);
-  std::vector<uint32_t> seen(groups, UINT32_MAX); // by group, the last chunk that had to go there
+  std::vector<uint32_t> seen(groups, UINT32_MAX); // by group, the last chunk that had to enter it
   for (uint32_t chunk = 0; chunk < demand.chunks() && !stop.after(demand.targetsOf(chunk).size()); ++chunk) {
     const uint32_t home = groupOf[sourceOf(chunk)];
     bool leaves = false;
@@ -189,7 +189,7 @@ void CutSearch::lookAtMachines() {
   lookAtGroups(*std::max_element(groupOf.begin(), groupOf.end()) + 1);
 }
 
-/// Along each dimension of a lattice.
+/// Examines the two halves of the ranks along each dimension of a lattice.
 void CutSearch::lookAtHalves() {
   uint32_t stride = topology.ranks;
   for (uint32_t size : topology.lattice) {
@@ -200,10 +200,11 @@ void CutSearch::lookAtHalves() {
   }
 }
 
-/// What goes from ranks below k to those from k on, and back, for each k; bounds over several links aside.
+/// Examines the sends between the ranks below k and the ranks from k on, in both directions, for each k. Ignores bounds
+/// over several links.
 void CutSearch::lookAtPrefixes() {
   const uint32_t ranks = topology.ranks;
-  // Differences: [r] is what comes in when rank r joins the set.
+  // Differences: [r] is the change when rank r joins the set.
   std::vector<int64_t> up(ranks + 1, 0), down(ranks + 1, 0), linksUp(ranks + 1, 0), linksDown(ranks + 1, 0);
   for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk) {
     const uint32_t source = sourceOf(chunk);
@@ -226,8 +227,8 @@ void CutSearch::lookAtPrefixes() {
   }
 }
 
-/// The farthest way, and all ways together over all links. A rank may want a chunk in several places; it comes there
-/// once. Where all ranks look alike the ways from one of them are those from all.
+/// Examines the longest path, and the sum of all paths over all links. A rank that wants a chunk in several places
+/// receives it once. If the topology looks the same from all ranks, the distances from rank 0 give all others.
 void CutSearch::lookAtDistances() {
   const topology::LinksOfRanks outgoing = linksFrom(topology);
   const topology::Lattice lattice(topology);
@@ -235,7 +236,7 @@ void CutSearch::lookAtDistances() {
   std::vector<std::vector<uint32_t>> bySource(topology.ranks);
   for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk)
     bySource[sourceOf(chunk)].push_back(chunk);
-  std::vector<uint32_t> seen(topology.ranks, UINT32_MAX); // by rank, the last chunk that it wanted
+  std::vector<uint32_t> seen(topology.ranks, UINT32_MAX); // by rank, the last chunk that the rank wanted
   const std::vector<uint32_t> fromFirst = distancesFrom(topology, outgoing, 0);
   uint64_t sends = 0;
   for (uint32_t source = 0; source < topology.ranks && !stop.after(topology.links.size()); ++source) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replays an algorithm: each step against the bandwidth of its rounds, then each chunk on its own, as sets of the
-// contributions that each rank has.
+// Replays an algorithm. Checks each step against the bandwidth of its rounds, then each chunk on its own, with the set
+// of contributions that each rank has.
 #include "gc3/Algorithm/Algorithm.h"
 #include "gc3/Support/Quantity.h"
 #include <algorithm>
@@ -13,7 +13,7 @@ std::string inStep(uint32_t step) {
   return "in step " + std::to_string(step + 1) + " ";
 }
 
-/// Counts, in one step after the other, what goes over each link and under each bound.
+/// Counts the sends over each link and under each bound, step by step.
 class Bandwidth {
 public:
   Bandwidth(const topology::Topology &topology, const Algorithm &algorithm)
@@ -65,7 +65,7 @@ private:
   std::vector<uint64_t> overLink;
 };
 
-/// What ranks have of one chunk after the other.
+/// Tracks the contents of all ranks, for one chunk after the other.
 class Contents {
 public:
   Contents(const topology::Topology &topology, const Demand &demand, const Algorithm &algorithm)
@@ -111,7 +111,7 @@ private:
     if (isEmpty(from))
       return inStep(step) + "rank " + std::to_string(from) + " sends " + what + ", which it does not have";
     const bool isReduction = send.kind == SendKind::Reduce;
-    const uint32_t now = step + 1; // so that 0 is no step
+    const uint32_t now = step + 1; // 0 means no step
     for (auto [rank, other] : {std::pair(from, &writtenIn), std::pair(to, &readIn)})
       if ((*other)[rank] == now)
         return inStep(step) + "rank " + std::to_string(rank) + " both receives and sends " + what;
@@ -144,8 +144,8 @@ private:
   const Demand &demand;
   const Algorithm &algorithm;
   std::vector<uint32_t> begin, order, stepOf;
-  std::vector<uint32_t> writtenIn, readIn; ///< by rank, the last step
-  std::vector<uint8_t> wasReduced;         ///< by rank, by the last write
+  std::vector<uint32_t> writtenIn, readIn; ///< by rank, the last step + 1; 0: none
+  std::vector<uint8_t> wasReduced;         ///< by rank: the last write was a reduction
   size_t words = 1;
   std::vector<uint64_t> have; ///< by rank, a set of sources
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The values of a postcondition, and who wants them.
+// Collects the values of a postcondition and the outputs that must hold them.
 #include "gc3/Algorithm/Demand.h"
 #include "gc3/Support/StopCheck.h"
 #include <algorithm>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses a place for every chunk on every rank that has it at some time, and turns sends into operations on places.
+// Chooses a place for every chunk on every rank that has the chunk at some time, and turns sends into operations on
+// places.
 #include "Places.h"
 #include <algorithm>
 #include <array>
@@ -17,7 +18,7 @@ uint32_t blockSize(const ir::Collective &collective, ir::BufferId buffer) {
   const ir::Shape &shape = buffer == ir::InputBuffer ? collective.input : collective.output;
   if (shape.blocks == collective.ranks)
     return shape.chunks;
-  // The sum of an Allreduce is scattered in between: each rank has a part of it.
+  // Between its two phases, an Allreduce has scattered the sum: each rank has a part of it.
   const ir::Postcondition &post = collective.post;
   const bool isAllreduce = collective.input.blocks == 1 && collective.output.blocks == 1 && post.valueCount() > 0 &&
                            post.contributions(0) > 1 && shape.chunks == post.valueCount();
@@ -40,7 +41,7 @@ public:
         algorithm(algorithm), scratchSize(demand.ranks, 0), freeScratch(demand.ranks) {}
 
   Operations run() {
-    // In this order: what is kept in outputs is known before what is moved.
+    // The order matters: the places of chunks in outputs must be known before chunks are moved.
     findLastUses();
     if (collective.inPlace())
       findOverlaps();
@@ -69,8 +70,9 @@ private:
     return a.rank == b.rank && a.buffer == b.buffer && a.index == b.index;
   }
 
-  /// Whether `chunk`, kept here from the moment it comes, would overwrite another one of the input that is sent then or
-  /// later. Sums grow in the input, and what the rank has from the beginning comes before all sends.
+  /// Returns true if `chunk`, kept at `location` from its arrival on, would overwrite another input chunk that is sent
+  /// in the same step or later. Always true if one of the two is a sum, which grows in the input, or if the rank has
+  /// `chunk` from the beginning, because that chunk would be moved before all sends.
   bool overwritesInput(const Location &location, uint32_t chunk) {
     if (!collective.inPlace() || collective.aliases[location.rank].kind == ir::RankAlias::None)
       return false;
@@ -80,11 +82,11 @@ private:
     const auto arrival = arrivals.find(key(chunk, location.rank));
     if (combines(chunk) || combines(found->second) || arrival == arrivals.end())
       return true;
-    const auto last = lastUse.find(key(found->second, location.rank)); // none: it is moved before the first step
+    const auto last = lastUse.find(key(found->second, location.rank)); // none: the chunk is moved before the first step
     return last != lastUse.end() && last->second >= arrival->second;
   }
 
-  /// For programs in place: where inputs are, and when chunks come.
+  /// Finds the places of inputs and the arrivals of chunks, for in-place programs.
   void findOverlaps() {
     for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk)
       for (const BufferChunk &source : demand.sourcesOf(chunk)) {
@@ -109,7 +111,7 @@ private:
     return llvm::any_of(demand.targetsOf(chunk), [&](const BufferChunk &target) { return target.rank == rank; });
   }
 
-  /// A place that is free since the step before, or a new one.
+  /// Returns a place that an earlier step has freed, or a new place.
   Location newScratch(uint32_t rank) {
     std::vector<uint32_t> &free = freeScratch[rank];
     if (free.empty())
@@ -119,7 +121,7 @@ private:
     return {rank, ir::FirstScratchBuffer, index};
   }
 
-  /// For chunks that only pass a rank by, the send behind which it does not need them any more.
+  /// Finds the last send that needs a chunk, for chunks that a rank only forwards.
   void findLastUses() {
     for (uint32_t i = 0; i < algorithm.sends.size(); ++i) {
       const Send &send = algorithm.sends[i];
@@ -129,7 +131,7 @@ private:
     }
   }
 
-  /// What was sent on for the last time in the step leaves its place to what comes in a later one.
+  /// Frees the places of chunks that were sent for the last time in this step. Chunks of later steps can use them.
   void freePlaces(uint32_t step) {
     std::vector<std::pair<uint32_t, uint32_t>> places; // rank, index
     for (uint32_t i = algorithm.stepBegin[step]; i < algorithm.stepBegin[step + 1]; ++i) {
@@ -140,13 +142,13 @@ private:
       if (last != lastUse.end() && last->second == i && place.buffer >= ir::FirstScratchBuffer)
         places.emplace_back(rank, place.index);
     }
-    // In the same order on ranks that do alike.
+    // Ranks that perform the same operations must free places in the same order.
     std::sort(places.begin(), places.end(), std::greater<>());
     for (const auto &[rank, index] : places)
       freeScratch[rank].push_back(index);
   }
 
-  /// Where copies of the chunk are kept on the rank, from the first one on.
+  /// Returns the place where the rank keeps copies of the chunk, from the first copy on.
   Location keptAt(uint32_t chunk, uint32_t rank) {
     const auto found = kept.find(key(chunk, rank));
     if (found != kept.end())
@@ -158,7 +160,8 @@ private:
     operations.push_back({from, to, SendKind::Copy, 1});
   }
 
-  /// What is on the rank from the beginning and will be in its output goes there.
+  /// Sets the place of the chunk on each rank that has it from the beginning. Copies it to the output if the output of
+  /// such a rank must hold it.
   void prepare(uint32_t chunk) {
     for (const BufferChunk &source : demand.sourcesOf(chunk)) {
       const Location input = {source.rank, ir::InputBuffer, source.index};
@@ -175,7 +178,8 @@ private:
     }
   }
 
-  /// Where the rank has the chunk now. The first copy of a finished sum moves it to where copies are kept.
+  /// Returns the place where the rank has the chunk now. The first copy of a finished sum moves the sum to the place of
+  /// copies.
   Location current(std::vector<Operation> &operations, uint32_t chunk, uint32_t rank, SendKind kind) {
     const auto sum = sums.find(key(chunk, rank));
     if (sum == sums.end())
@@ -189,7 +193,8 @@ private:
     return place;
   }
 
-  /// Operations of ranks that do the same, in the same order on all of them: so scratch is numbered alike.
+  /// Returns the sends of a step in an order that is the same for all ranks with the same operations, so that these
+  /// ranks number scratch equally.
   std::vector<uint32_t> inOrder(uint32_t step) {
     std::vector<uint32_t> order(algorithm.stepBegin[step + 1] - algorithm.stepBegin[step]);
     std::iota(order.begin(), order.end(), algorithm.stepBegin[step]);
@@ -206,7 +211,7 @@ private:
     return order;
   }
 
-  /// current() without its effect.
+  /// Like current(), but does not move a sum.
   Location peek(uint32_t chunk, uint32_t rank) const {
     const auto sum = sums.find(key(chunk, rank));
     return sum != sums.end() ? sum->second : kept.lookup(key(chunk, rank));
@@ -227,7 +232,7 @@ private:
     }
   }
 
-  /// What is not yet in the output goes there.
+  /// Moves the chunk to the outputs that do not hold it yet.
   void finish(uint32_t chunk) {
     for (const BufferChunk &target : demand.targetsOf(chunk)) {
       const Location output = {target.rank, ir::OutputBuffer, target.index};
@@ -246,8 +251,9 @@ private:
   std::vector<std::vector<uint32_t>> freeScratch;               ///< by rank
   llvm::DenseMap<uint64_t, uint32_t, PackedKeyInfo> lastUse;    ///< by chunk and rank
   llvm::DenseMap<uint64_t, Location, PackedKeyInfo> kept, sums; ///< by chunk and rank
-  llvm::DenseMap<uint64_t, uint32_t, PackedKeyInfo> inputs;     ///< chunk by place and rank
-  llvm::DenseMap<uint64_t, uint32_t, PackedKeyInfo> arrivals;   ///< by chunk and rank: the first send of the step
+  llvm::DenseMap<uint64_t, uint32_t, PackedKeyInfo> inputs;     ///< number of the chunk, by place and rank
+  llvm::DenseMap<uint64_t, uint32_t, PackedKeyInfo> arrivals;   ///< by chunk and rank: the first send of the step in
+                                                                ///< which the chunk arrives
   Operations result;
 };
 

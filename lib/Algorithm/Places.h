@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the program of an algorithm keeps chunks: the input, the output, or scratch.
+// Places of chunks in the program of an algorithm: the input, the output, or scratch.
 #pragma once
 
 #include "gc3/Algorithm/Algorithm.h"
@@ -15,7 +15,7 @@ struct Location {
   uint32_t index = 0;
 };
 
-/// One operation of the program, on `count` chunks in a row.
+/// One operation of the program, on `count` consecutive chunks.
 struct Operation {
   Location from, to;
   SendKind kind = SendKind::Copy;
@@ -28,17 +28,18 @@ struct Operations {
   std::vector<std::vector<Operation>> steps;
 };
 
-/// What a rank needs in its output is kept there from the moment it has it. Sums grow in the input, as programs may
-/// write to it. All else waits in scratch, also what would overwrite, in place, an input that is sent in the same step
-/// or later.
+/// Returns the operations of an algorithm. If the output of a rank must hold a chunk, the rank stores the chunk there
+/// as soon as it has the chunk. Sums grow in the input, because programs may write to it. All other chunks wait in
+/// scratch, including a chunk that would overwrite, in place, an input that is sent in the same step or later.
 Operations placeOperations(const topology::Topology &topology, const ir::Collective &collective, const Demand &demand,
                            const Algorithm &algorithm);
 
-/// That of loops: in one dimension cells may be of any size, and so they are single ranks in a ring.
+/// Returns the lattice for loops. With one dimension, it is a ring of single ranks, because cells could have any size.
 topology::Lattice latticeOfLoops(const topology::Topology &topology);
-/// The chunks of a block, in a buffer with a block for each rank; 0 in others.
+/// Returns the number of chunks in a block, for a buffer with a block per rank; 0 for other buffers.
 uint32_t blockSize(const ir::Collective &collective, ir::BufferId buffer);
-/// The index that rank 0 has where `rank` has that of `location`, if all ranks of the lattice do alike.
+/// Returns the index on rank 0 that corresponds to the index of `location` on `rank`, if all ranks of the lattice
+/// perform the same operations.
 uint32_t relativeIndex(const topology::Lattice &lattice, const ir::Collective &collective, const Location &location,
                        uint32_t rank);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text of a program. In each step, operations that every point of the lattice does alike, with ranks and blocks as it
-// sees them, make a loop over the points; in a ring also those of every second point, or so on. Of the others, those on
-// chunks in a row make one. Whether these others are lines or tables depends on how many they are in all, so that all
-// loops are made before the text is put together.
+// Prints an algorithm as a program. In each step, operations become a loop over the points of the lattice if all points
+// perform them in the same way, with ranks and blocks relative to the point. In a ring, operations of every second
+// point also become a loop, and so on. Other operations are merged if their chunks are consecutive. Their total number
+// decides between lines and tables, so all loops are made before the text is complete.
 #include "gc3/Algorithm/Print.h"
 #include "Tables.h"
 #include "gc3/Support/Quantity.h"
@@ -23,31 +23,31 @@ auto orderOf(const Operation &op) {
 
 class Printer {
 public:
-  /// `at`: what the function for points of the grid is called.
+  /// `at` is the name of the function that adds points of the grid.
   Printer(const topology::Topology &topology, const ir::Collective &collective, std::string at)
       : out(text), lattice(latticeOfLoops(topology)), collective(collective), at(std::move(at)) {}
 
   llvm::raw_ostream &stream() { return out; }
-  /// What loops use, if ranks are more than a ring.
+  /// Prints the function that loops use, if the lattice is not just a ring.
   void functions();
-  /// The place of lists that tables refer to.
+  /// Marks the place of the lists that tables refer to.
   void lists() { listsAt = out.tell(); }
   void block(std::vector<Operation> operations, unsigned indent);
 
-  /// Writes it all.
+  /// Writes the whole program. Uses tables if operations outside loops take more than `mostLines` lines.
   void finish(llvm::raw_ostream &to, size_t mostLines);
 
 private:
-  /// Operations in no loop.
+  /// Operations outside loops.
   struct Others {
-    uint64_t at; ///< their place in the text
+    uint64_t at; ///< their position in the text
     std::vector<Operation> operations;
     unsigned indent;
   };
 
   bool isRing() const { return lattice.size().size() == 1; }
 
-  /// What operations that are alike, on ranks and blocks as `base` sees them, have in common.
+  /// Returns the operation relative to rank `base`. Operations that differ only in the base give the same result.
   Operation relative(const Operation &op, uint32_t base) const {
     auto shifted = [&](const Location &place) {
       return Location{lattice.difference(place.rank, base), place.buffer,
@@ -56,11 +56,11 @@ private:
     return {shifted(op.from), shifted(op.to), op.kind, op.count};
   }
 
-  /// Prints what can be a loop over every stride-th rank, and leaves the rest.
+  /// Prints operations that form a loop over every stride-th rank, and leaves the others in `operations`.
   void loop(std::vector<Operation> &operations, uint32_t stride, unsigned indent);
 
-  /// Whether `next` goes on where `op` ends. In a loop, rows must not run over the end of a block, or they would begin
-  /// anew on some rank.
+  /// Returns true if `next` continues where `op` ends. In a loop, merged chunks must not cross the end of a block,
+  /// because they would wrap around on some rank.
   bool continues(const Operation &op, const Operation &next, bool inLoop) const {
     auto follows = [&](const Location &a, const Location &b) {
       const uint32_t size = blockSize(collective, a.buffer);
@@ -82,7 +82,7 @@ private:
     operations = std::move(merged);
   }
 
-  /// In a loop over every stride-th rank r, of a rank as r sees it; stride 0: there is no loop.
+  /// Returns the text of a rank, relative to r in a loop over every stride-th rank r. Stride 0: outside loops.
   std::string rankText(uint32_t rank, uint32_t stride) const {
     if (stride == 0)
       return std::to_string(rank);
@@ -119,8 +119,8 @@ private:
   }
 
   std::string text;
-  llvm::raw_string_ostream out; ///< to it
-  std::vector<Others> others;   ///< in the order of their places
+  llvm::raw_string_ostream out; ///< writes to `text`
+  std::vector<Others> others;   ///< by position
   uint64_t listsAt = 0;
   const topology::Lattice lattice;
   const ir::Collective &collective;
@@ -171,7 +171,7 @@ void Printer::loop(std::vector<Operation> &operations, uint32_t stride, unsigned
 }
 
 void Printer::block(std::vector<Operation> operations, unsigned indent) {
-  constexpr uint32_t fewestTurns = 4; // of a loop that is easier to read than its turns; but all ranks are a loop
+  constexpr uint32_t fewestTurns = 4; // shorter loops are harder to read, except loops over all ranks
   const uint32_t cell = lattice.cell();
   for (uint32_t stride = cell; stride < collective.ranks && !operations.empty(); stride += cell)
     if (stride == cell || (isRing() && collective.ranks % stride == 0 && collective.ranks / stride >= fewestTurns))

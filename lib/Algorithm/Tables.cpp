@@ -8,7 +8,7 @@ namespace gc3::algorithm {
 
 namespace {
 
-/// "[1, 2, 3]", on many lines if it takes them.
+/// Prints "[1, 2, 3]", on several lines if it is long.
 template <typename Numbers>
 void list(llvm::raw_ostream &out, const Numbers &numbers, unsigned indent) {
   constexpr size_t longest = 120; // columns
@@ -29,7 +29,7 @@ auto kindOf(const Operation &op) {
   return std::tuple(op.from.rank != op.to.rank, op.kind, op.from.buffer, op.to.buffer, op.count);
 }
 
-/// So that it is more than the index; a power of ten, for who reads the numbers.
+/// Raises `base` until it exceeds `index`. Powers of ten make the numbers readable.
 void raise(uint64_t &base, uint32_t index) {
   while (base <= index)
     base *= 10;
@@ -74,7 +74,8 @@ void Tables::print(llvm::raw_ostream &out, const std::vector<Operation> &operati
   }
 }
 
-/// In each number the pair, where chunks come from if that is not where they go, and where they go.
+/// Prints a loop over numbers. Each number holds the pair of ranks, the source index if it differs from the destination
+/// index, and the destination index.
 void Tables::printKind(llvm::raw_ostream &out, llvm::ArrayRef<Operation> alike, unsigned indent) const {
   const Operation &first = alike.front();
   uint64_t ofFrom = 1, ofTo = 1; // bases

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Joining what moves evenly, level by level: chunks, blocks of chunks, ranks, groups of ranks.
+// Joins clauses that differ by a constant step, level by level: chunks, blocks of chunks, ranks, groups of ranks.
 #include "Clauses.h"
 
 using namespace gc3::ir;
@@ -8,7 +8,7 @@ static Clause::Loop step(const Clause &from, const Clause &to) {
   return {0, int64_t(to.rank) - from.rank, int64_t(to.index) - from.index, to.value};
 }
 
-/// `count` clauses, of which the first two are given.
+/// Returns `count` clauses as one; the first two determine the step.
 static Clause joined(const Clause &first, const Clause &second, size_t count) {
   Clause result = first;
   Clause::Loop &loop = result.loops[result.loopCount++] = step(first, second);
@@ -16,7 +16,8 @@ static Clause joined(const Clause &first, const Clause &second, size_t count) {
   return result;
 }
 
-/// Whether the values have runs of the same shapes, and those of `b` lie from those of `a` as those of `d` from `c`.
+/// Returns true if the values have runs of the same shapes, and the step from `a` to `b` equals the step from `c` to
+/// `d`.
 bool Compressor::parallel(uint32_t a, uint32_t b, uint32_t c, uint32_t d) const {
   if (a == b && c == d && a == c)
     return true;
@@ -36,7 +37,7 @@ bool Compressor::parallel(uint32_t a, uint32_t b, uint32_t c, uint32_t d) const 
   return true;
 }
 
-/// Whether the clauses differ in nothing but where they begin.
+/// Returns true if the clauses differ only in their first chunks.
 bool Compressor::alike(const Clause &a, const Clause &b) const {
   if (a.loopCount != b.loopCount || !parallel(a.value, b.value, a.value, b.value))
     return false;
@@ -49,18 +50,18 @@ bool Compressor::alike(const Clause &a, const Clause &b) const {
   return true;
 }
 
-/// Whether `c` follows `b` as `b` follows `a`.
+/// Returns true if the step from `b` to `c` equals the step from `a` to `b`.
 bool Compressor::continues(const Clause &a, const Clause &b, const Clause &c) const {
   Clause::Loop x = step(a, b), y = step(b, c);
   return x.rankStep == y.rankStep && x.indexStep == y.indexStep && alike(b, c) &&
          parallel(a.value, b.value, b.value, c.value);
 }
 
-/// Replaces neighbours that move evenly by one clause with one loop more.
+/// Replaces neighbours that differ by a constant step with one clause that has one more loop.
 void Compressor::join(Clauses &list) const {
   size_t kept = 0;
   for (size_t first = 0; first != list.size();) {
-    size_t last = first + 1; // past the clauses that are joined
+    size_t last = first + 1; // end of the clauses to join
     if (last != list.size() && alike(list[first], list[last]))
       do
         ++last;
@@ -81,7 +82,7 @@ std::vector<Clause> Compressor::clausesOf(uint32_t rank) const {
   return row;
 }
 
-/// Gives the clauses of a row its first evenly spaced ranks; further ones become copies.
+/// Extends the clauses of a row to its first group of evenly spaced ranks; further groups become copies.
 void Compressor::addRanks(Clauses &row, const std::vector<uint32_t> &ranks) {
   for (size_t first = 0; first != ranks.size();) {
     size_t last = first + 1;
@@ -98,7 +99,7 @@ void Compressor::addRanks(Clauses &row, const std::vector<uint32_t> &ranks) {
   }
 }
 
-/// Joins rows that move evenly, clause by clause.
+/// Joins rows that differ by a constant step, clause by clause.
 std::vector<Clause> Compressor::joinRows(std::vector<Clauses> &rows) const {
   Clauses result;
   auto all = [](const Clauses &a, const Clauses &b, auto holds) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A postcondition as few clauses with loops: output chunks whose wanted contributions move evenly from one to the next
-// become one clause with a loop; clauses that move evenly become one with one loop more, and so do the rows of ranks.
-// What is regular is short, whoever made it.
+// Compresses a postcondition into few clauses with loops. Output chunks whose required contributions differ by a
+// constant step become one clause with a loop. Clauses that differ by a constant step become one clause with one more
+// loop, and so do the rows of ranks. A regular postcondition becomes short, whatever produced it.
 #pragma once
 
 #include "gc3/IR/Collective.h"
@@ -10,22 +10,23 @@
 
 namespace gc3::ir {
 
-/// The output chunks (rank + i * rankStep, index + i * indexStep) of its loops' counters i. What they must hold moves
-/// as the values do from the first chunk to its neighbour in each loop.
+/// The output chunks (rank + i * rankStep, index + i * indexStep) for all values of the loop counters i. In each loop,
+/// the required contributions change by the same step as from the value of the first chunk to the value of its
+/// neighbour.
 struct Clause {
   struct Loop {
     uint32_t count;
     int64_t rankStep;
     int64_t indexStep;
-    uint32_t value; ///< of the neighbour
+    uint32_t value; ///< value of the neighbour in this loop
   };
-  static constexpr size_t maxLoops = 4; ///< chunks, blocks, ranks of a row, rows
+  static constexpr size_t maxLoops = 4; ///< one each for chunks, blocks, ranks of a row, and rows
 
   uint32_t rank;
   uint32_t index;
   uint32_t value;
   uint32_t loopCount = 0;
-  std::array<Loop, maxLoops> loops; ///< the innermost first
+  std::array<Loop, maxLoops> loops; ///< innermost first
 };
 
 /// Finds the clauses. Linear in the output chunks of all rows, and in the runs of the values that they name.
@@ -34,7 +35,7 @@ public:
   explicit Compressor(const Collective &collective) : collective(collective), post(collective.post) {}
 
   std::vector<Clause> run();
-  /// Ranks (first + i * step) that want what `model` wants, which has clauses.
+  /// Ranks (first + i * step) with the same requirements as rank `model`, which has clauses.
   struct Copy {
     uint32_t model, first, step, count;
   };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether two postconditions say the same. Two rows are compared once, however many ranks share them, and two values
-// once, however many chunks want them.
+// Compares two postconditions. Compares two rows only once, however many ranks share them, and two values only once,
+// however many chunks require them.
 #include "gc3/IR/Collective.h"
 #include <algorithm>
 
@@ -25,8 +25,8 @@ private:
   static Chunks sorted(llvm::ArrayRef<Run> runs);
 
   const Collective &a, &b;
-  std::vector<uint32_t> rowSeen;   // by row of a: the one of b that it is like
-  std::vector<uint32_t> valueSeen; // by value of a: the one of b that it is like
+  std::vector<uint32_t> rowSeen;   // by row of a: the row of b that was found equal
+  std::vector<uint32_t> valueSeen; // by value of a: the value of b that was found equal
 };
 
 } // namespace

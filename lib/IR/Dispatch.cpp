@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dispatch table: byte ranges of the programs of one collective, and names. Sorts the programs, so that each has to
-// be compared with the one before it, and with the one that reaches furthest, alone.
+// Checks the dispatch table: byte ranges of the programs of one collective, and names. Sorts the programs, so that each
+// must be compared only with the previous one and with the one whose range ends last.
 #include "gc3/IR/Dispatch.h"
 #include "gc3/Common/StandardCollective.h"
 #include "gc3/IR/ChunkDag.h"
@@ -18,7 +18,7 @@ static std::string sizesOf(const ProgramInfo &info) {
   return std::to_string(info.minBytes) + " .. " + std::to_string(info.maxBytes) + " bytes";
 }
 
-/// Calls of some collectives name a root.
+/// Returns the root of the collective's calls, or nothing if its calls name no root.
 static std::optional<uint32_t> rootOf(const ProgramInfo &info) {
   const common::StandardCollective *standard = common::findStandard(info.collective.name);
   return standard ? rootOf(*standard, info.collective) : std::nullopt;
@@ -49,8 +49,8 @@ static void checkSizes(const std::vector<const ProgramInfo *> &programs, Diagnos
   std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
     return std::tuple(domain(a), programs[a]->minBytes, a) < std::tuple(domain(b), programs[b]->minBytes, b);
   });
-  std::vector<std::pair<size_t, size_t>> overlaps; // the later and the earlier one of the file
-  size_t furthest = order.empty() ? 0 : order[0];  // of the domain: the one whose sizes end last
+  std::vector<std::pair<size_t, size_t>> overlaps; // the later and the earlier program in the file
+  size_t furthest = order.empty() ? 0 : order[0];  // the program of the current domain whose sizes end last
   for (size_t i = 1; i < order.size(); ++i) {
     size_t next = order[i];
     bool rivals = domain(next) == domain(furthest);

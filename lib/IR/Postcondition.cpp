@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one form of a postcondition: equal rows stored once, rows numbered by their first rank, values by the first row
-// that wants them. So whoever says the same promises in whatever order gets the same tables. Linear in output chunks.
+// Builds the canonical form of a postcondition: equal rows are stored once, rows are numbered by their first rank, and
+// values by the first row that requires them. Equal promises give equal tables, in whatever order they are listed.
+// Linear in the output chunks.
 #include "gc3/IR/Collective.h"
 #include "llvm/ADT/Hashing.h"
 #include <algorithm>
@@ -14,13 +15,13 @@ using RowOf = llvm::function_ref<llvm::ArrayRef<uint32_t>(uint32_t)>;
 
 static void shareRows(Collective &collective, RowOf wantedOf) {
   Postcondition &post = collective.post;
-  std::unordered_multimap<size_t, uint32_t> rowsOfHash; // looked up only; its order does not matter
-  uint32_t emptyRow = NoRow;                            // of the ranks without output
+  std::unordered_multimap<size_t, uint32_t> rowsOfHash; // used for lookups only, so its order does not matter
+  uint32_t emptyRow = NoRow;                            // row of the ranks without output
   auto endRow = [&] {
     post.rowBegin.push_back(static_cast<uint32_t>(post.rows.size()));
     return static_cast<uint32_t>(post.rowBegin.size()) - 2;
   };
-  llvm::ArrayRef<uint32_t> latest; // mostly the same again
+  llvm::ArrayRef<uint32_t> latest; // row of the previous rank, which often repeats
   uint32_t latestRow = NoRow;
   for (uint32_t rank = 0; rank != collective.ranks; ++rank) {
     if (!collective.hasOutput[rank]) {
@@ -49,10 +50,10 @@ static void shareRows(Collective &collective, RowOf wantedOf) {
   }
 }
 
-/// Renumbers the values in the order of `rows`, which is changed accordingly. Returns the old numbers by new ones.
+/// Renumbers the values in the order of `rows`, and updates `rows`. Returns the old number of each new value.
 static std::vector<uint32_t> numberValues(Postcondition &post) {
   std::vector<uint32_t> oldOf;
-  std::vector<uint32_t> newOf(post.valueCount() + size_t(1), Postcondition::Anything); // + 1, by old + 1
+  std::vector<uint32_t> newOf(post.valueCount() + size_t(1), Postcondition::Anything); // new number + 1, by old + 1
   for (uint32_t &entry : post.rows) {
     if (entry != Postcondition::Anything && newOf[entry] == Postcondition::Anything) {
       oldOf.push_back(entry - 1);

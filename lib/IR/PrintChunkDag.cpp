@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text of the Chunk DAG: `%5 = reduce 1:input[0] <- 0:input[0] channel 0 after %3, ~%4` (~: a false dependency).
+// Prints the Chunk DAG: `%5 = reduce 1:input[0] <- 0:input[0] channel 0 after %3, ~%4` (~: a false dependency).
 #include "gc3/IR/Print.h"
 #include "gc3/IR/PrintParts.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text of GC3-IR: ranks, their buffers, thread blocks with peers and channel, and numbered steps with their waits.
+// Prints GC3-IR: ranks, their buffers, thread blocks with peers and channel, and numbered steps with their waits.
 #include "gc3/IR/GC3IR.h"
 #include "gc3/IR/Print.h"
 #include "gc3/IR/PrintParts.h"

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text of the Instruction DAG: `%7 = rank 1 rrcs input[0] -> input[0] from %6 to %8 chain 0 after %3`.
+// Prints the Instruction DAG: `%7 = rank 1 rrcs input[0] -> input[0] from %6 to %8 chain 0 after %3`.
 #include "gc3/IR/InstructionDag.h"
 #include "gc3/IR/Print.h"
 #include "gc3/IR/PrintParts.h"
 
 using namespace gc3::ir;
 
-/// What else of a chain than its first message's directive says must be told: that of messages fused into it.
+/// Prints the demand of a chain if it differs from `own`, the demand of its first message. Messages fused into the
+/// chain can add to it.
 static void printDemand(llvm::raw_ostream &out, const ChainDemand &demand, const ChainDemand &own) {
   if (demand.channel == own.channel && demand.instance == own.instance)
     return;
@@ -18,7 +19,7 @@ static void printDemand(llvm::raw_ostream &out, const ChainDemand &demand, const
   out << ')';
 }
 
-/// Whether the directives ask for the same, wherever they stand.
+/// Returns true if the directives ask for the same, whatever their places.
 static bool sameDemands(const Directive &a, const Directive &b) {
   return a.channel == b.channel && a.sendThreadBlock == b.sendThreadBlock && a.recvThreadBlock == b.recvThreadBlock &&
          a.parallel == b.parallel;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Headers, ranks, slices and directives of the textual forms.
+// Prints headers, ranks, slices and directives of the textual forms.
 #include "gc3/IR/PrintParts.h"
 
 using namespace gc3::ir;

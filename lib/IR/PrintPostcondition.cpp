@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text of a postcondition, as the language would say it: `for r in 0..4, c in 0..4: output(r, c) == input(c, r)`.
+// Prints a postcondition in the syntax of the language: `for r in 0..4, c in 0..4: output(r, c) == input(c, r)`.
 #include "Clauses.h"
 #include "gc3/IR/PrintParts.h"
 #include <cstdlib>
@@ -8,7 +8,7 @@ using namespace gc3::ir;
 
 namespace {
 
-/// A number that moves with counters: that of a reduction, and behind it those of a clause's loops.
+/// A linear expression of counters: the counter of a reduction, then the counters of a clause's loops.
 struct Affine {
   static constexpr size_t own = 0;
 
@@ -32,13 +32,14 @@ private:
   llvm::raw_ostream &out;
   const Postcondition &post;
   std::array<char, 1 + Clause::maxLoops> names{};
-  std::array<int64_t, 1 + Clause::maxLoops> firsts{}; // what the printed counters begin with
+  std::array<int64_t, 1 + Clause::maxLoops> firsts{}; // first values of the printed counters
 };
 
 } // namespace
 
-/// One letter for each counter (r and g move ranks, c and b chunks, q is a reduction's), and beginnings that leave
-/// `output(r, c)` without a constant where one loop moves the rank, or the chunk, by ones.
+/// Chooses a letter for each counter: r and g change ranks, c and b change chunks, q is the counter of a reduction.
+/// Chooses first values that leave `output(r, c)` without a constant if one loop changes the rank, or the chunk, in
+/// steps of one.
 void ClausePrinter::chooseCounters(const Clause &clause) {
   uint32_t rankLoops = 0, indexLoops = 0;
   for (uint32_t i = 0; i != clause.loopCount; ++i) {
@@ -59,14 +60,14 @@ void ClausePrinter::chooseCounters(const Clause &clause) {
   names[Affine::own] = 'q';
 }
 
-/// The number by what is printed for the counters, which need not begin with 0.
+/// Returns the expression in terms of the printed counters, which need not begin with 0.
 Affine ClausePrinter::shifted(Affine number) const {
   for (size_t i = 0; i != number.steps.size(); ++i)
     number.constant -= number.steps[i] * firsts[i];
   return number;
 }
 
-/// What adds comes before the constant, what subtracts behind it.
+/// Prints terms that are added before the constant, and terms that are subtracted after it.
 void ClausePrinter::printAffine(const Affine &number) {
   const char *plus = "";
   auto printSteps = [&](bool subtracting) {

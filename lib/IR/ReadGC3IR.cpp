@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GC3-IR from its text (docs/gc3-ir.md). Linear; a step's site is its line.
+// Reads GC3-IR from its text (docs/gc3-ir.md). Linear; the site of a step is its line.
 #include "ReadParts.h"
 #include "gc3/IR/GC3IR.h"
 
@@ -29,7 +29,7 @@ private:
 
 } // namespace
 
-/// The number of a thread block or step, which must be the next one.
+/// Reads the number of a thread block or step, which must be `wanted`.
 bool GC3IRReader::numbered(uint32_t wanted, const char *what) {
   uint32_t start = scanner.start();
   uint32_t number = 0;
@@ -64,7 +64,7 @@ bool GC3IRReader::waits(Step &step) {
   return true;
 }
 
-/// `0: send input[0] after 1.2`
+/// Reads `0: send input[0] after 1.2`.
 bool GC3IRReader::step(uint32_t number) {
   Step step{};
   if (!numbered(number, "step") || !scanner.expect(":") || !parts.operation(step) || !waits(step) || !scanner.endLine())
@@ -76,7 +76,7 @@ bool GC3IRReader::step(uint32_t number) {
   return true;
 }
 
-/// `tb 0 channel 0 recv 1 send 2` and its steps.
+/// Reads `tb 0 channel 0 recv 1 send 2` and the steps below it.
 bool GC3IRReader::threadBlock(uint32_t rank) {
   auto local = static_cast<uint32_t>(program.threadBlocks.size()) - program.rankBegin.back();
   ThreadBlock block{rank, 0, -1, -1, static_cast<uint32_t>(program.steps.size()), 0};

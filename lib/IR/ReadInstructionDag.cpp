@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Instruction DAG from its text (docs/instruction-dag.md). The scheduler takes the shape of the graph for granted,
-// so all of it is checked: numbers in order, edges that point backwards on one rank, messages with two ends, chains.
-// What the instructions do to the data is left to Verify. Linear; an instruction's site is its line.
+// Reads the Instruction DAG from its text (docs/instruction-dag.md). The scheduler does not check the shape of the
+// graph, so the reader checks all of it: numbers in order, edges to earlier instructions of the same rank, messages
+// with two ends, chains. Verify checks what the instructions do to the data. Linear; the site of an instruction is its
+// line.
 #include "ReadParts.h"
 #include "gc3/IR/InstructionDag.h"
 #include <map>
@@ -46,7 +47,7 @@ private:
 
 } // namespace
 
-/// `WORD number`, if the word comes next.
+/// Reads `WORD number` if the word comes next. Reports a number above `most`.
 bool InstructionDagReader::bounded(const char *word, int32_t &value, uint32_t most) {
   uint32_t start = scanner.start();
   uint32_t number = 0;
@@ -59,7 +60,7 @@ bool InstructionDagReader::bounded(const char *word, int32_t &value, uint32_t mo
          wrong(scanner.since(start), std::string("'") + word + "' takes at most " + std::to_string(most));
 }
 
-/// `channel 1 sendtb 0 recvtb 2 parallel 4`, as far as given.
+/// Reads `channel 1 sendtb 0 recvtb 2 parallel 4`; each part can be absent.
 bool InstructionDagReader::directive(uint32_t &number) {
   Directive made;
   int32_t parallel = 1;
@@ -80,7 +81,8 @@ bool InstructionDagReader::directive(uint32_t &number) {
   return true;
 }
 
-/// Those of the message received (or the only one), of the message passed on, and which instance it is.
+/// Reads the directive of the received (or only) message, the directive of the forwarded message, and the number of the
+/// instance.
 bool InstructionDagReader::directives(Instruction &instruction) {
   if (!directive(instruction.directive))
     return false;
@@ -100,8 +102,8 @@ bool InstructionDagReader::directives(Instruction &instruction) {
   return true;
 }
 
-/// One channel for a chain, one thread block for what an instruction receives and passes on. A channel that is first
-/// named further on is asked of the whole chain.
+/// Checks that a chain has one channel, and that an instruction receives and forwards in one thread block. The channel
+/// applies to the whole chain, even if a later instruction is the first to name it.
 bool InstructionDagReader::checkDirectives(const Instruction &instruction) {
   const Directive &in = parts.info->directives[instruction.directive];
   const Directive &out = parts.info->directives[instruction.sendDirective];
@@ -119,7 +121,7 @@ bool InstructionDagReader::checkDirectives(const Instruction &instruction) {
   return true;
 }
 
-/// `from %0 to %2`, as the opcode wants it.
+/// Reads `from %0 to %2`, as far as the opcode requires it.
 bool InstructionDagReader::messages(Instruction &instruction) {
   uint32_t start = scanner.start();
   if (receives(instruction.opcode)) {
@@ -144,8 +146,8 @@ bool InstructionDagReader::messages(Instruction &instruction) {
   return instruction.receiver > next() || wrong(scanner.since(start), "a message must go to a later instruction");
 }
 
-/// `chain 0 (channel 2 instance 1)`: a send begins the next chain, and may say more of its channel than its directive
-/// does; whatever receives goes on with its sender's.
+/// Reads `chain 0 (channel 2 instance 1)`. A send begins the next chain and can demand more of its channel than its
+/// directive does. A receiving instruction continues the chain of its sender.
 bool InstructionDagReader::chain(Instruction &instruction, std::optional<ChainDemand> &demand) {
   if (!receives(instruction.opcode) && !sends(instruction.opcode))
     return true;
@@ -164,7 +166,7 @@ bool InstructionDagReader::chain(Instruction &instruction, std::optional<ChainDe
          scanner.expect(")");
 }
 
-/// `after %4, ~%5`
+/// Reads `after %4, ~%5`.
 bool InstructionDagReader::edges(const Instruction &instruction) {
   if (scanner.takeWord("after"))
     do {
@@ -181,7 +183,7 @@ bool InstructionDagReader::edges(const Instruction &instruction) {
   return scanner.endLine();
 }
 
-/// `%2 = rank 2 rrcs output[0] -> output[0] from %1 to %3 chain 0`
+/// Reads `%2 = rank 2 rrcs output[0] -> output[0] from %1 to %3 chain 0`.
 bool InstructionDagReader::instruction() {
   Instruction made{};
   made.sender = made.receiver = made.chain = None;
@@ -212,7 +214,7 @@ bool InstructionDagReader::instruction() {
   return true;
 }
 
-/// Receivers have been checked against their senders; here senders without one are found.
+/// Finds senders without a receiver. messages() has checked each receiver against its sender.
 bool InstructionDagReader::checkReceivers() {
   for (uint32_t number = 0; number != next(); ++number)
     if (uint32_t receiver = at(number).receiver;

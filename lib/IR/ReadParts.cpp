@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Headers, ranks and operations of the textual forms. What later stages take for granted of a collective is checked
-// here: shapes, sizes, aliases, budgets. Where an operation leads is left to Verify.
+// Reads headers, ranks and operations of the textual forms. Checks everything that later stages assume of a collective:
+// shapes, sizes, aliases, budgets. Verify checks whether operations stay inside their buffers.
 #include "ReadParts.h"
 #include "gc3/Support/Quantity.h"
 #include <algorithm>
@@ -51,7 +51,7 @@ bool ProgramReader::protocol() {
   return scanner.expected("'Simple', 'LL' or 'LL128'");
 }
 
-/// `0..1048576`, `1048576..`
+/// Reads `0..1048576` or `1048576..`.
 bool ProgramReader::sizes() {
   uint32_t start = scanner.start();
   if (!scanner.number64(info->minBytes, "a number of bytes") || !scanner.expect(".."))
@@ -86,7 +86,7 @@ bool ProgramReader::settings(uint32_t *fifoSlots) {
   return scanner.endLine();
 }
 
-/// `[3]` or `[4][3]`: blocks and chunks.
+/// Reads `[3]` (chunks) or `[4][3]` (blocks and chunks).
 bool ProgramReader::shape(BufferId buffer) {
   uint32_t start = scanner.start();
   Shape &shape = buffer == InputBuffer ? info->collective.input : info->collective.output;
@@ -161,7 +161,7 @@ bool ProgramReader::bufferId(BufferId &id) {
   return scanner.fail(DiagId::NoSuchBuffer, scanner.since(start), "there is no buffer '" + name.str() + "'");
 }
 
-/// `input 3`
+/// Reads `input 3`.
 bool ProgramReader::bufferSize(uint32_t rank) {
   uint32_t start = scanner.start();
   BufferId buffer = 0;
@@ -190,7 +190,7 @@ bool ProgramReader::bufferSize(uint32_t rank) {
                                             " has " + quantity(wanted, "slot") + ", not " + std::to_string(size));
 }
 
-/// What the front end promises of aliases: the inner buffer is a range of whole blocks of the outer.
+/// Checks that the inner buffer is a range of whole blocks of the outer one, as the front end guarantees.
 bool ProgramReader::checkAlias(uint32_t rank, BufferId inner, uint32_t offset, SourceRange place) {
   BufferId outer = inner == InputBuffer ? OutputBuffer : InputBuffer;
   const Collective &collective = info->collective;
@@ -206,7 +206,7 @@ bool ProgramReader::checkAlias(uint32_t rank, BufferId inner, uint32_t offset, S
                               std::string(wordOf(inner)) + " must be a range of whole blocks of " + wordOf(outer));
 }
 
-/// `(input is output[3..])`
+/// Reads `(input is output[3..])`.
 bool ProgramReader::alias(uint32_t rank) {
   uint32_t start = scanner.start();
   BufferId inner = scanner.takeWord("input") ? InputBuffer : OutputBuffer;
@@ -270,7 +270,7 @@ bool ProgramReader::opcode(Opcode &opcode) {
   return scanner.expected("one of send, recv, copy, reduce, rrc, rcs, rrs and rrcs");
 }
 
-/// `output[3]` or `output[3..7]`
+/// Reads `output[3]` or `output[3..7]`.
 bool ProgramReader::slice(Slice &slice) {
   uint32_t start = scanner.start();
   if (!bufferId(slice.buffer) || !scanner.expect("[") || !scanner.number(slice.index, "a slot"))

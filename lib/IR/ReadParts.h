@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pieces that the readers of the textual forms share; PrintParts.h prints them.
+// Parsers that the readers of the textual forms share; PrintParts.h has the printers.
 #pragma once
 
 #include "ReadPostcondition.h"
@@ -7,21 +7,22 @@
 
 namespace gc3::ir {
 
-/// What GC3-IR and the Instruction DAG have in common: names, the collective, buffers.
+/// Reads the common parts of GC3-IR and the Instruction DAG: names, the collective, buffers.
 class ProgramReader {
 public:
-  /// `slots`: of all buffers of the programs before it, to which its own are added.
+  /// `slots` is the number of slots in all buffers of earlier programs; this program adds its own.
   ProgramReader(Scanner &scanner, const ReadOptions &options, uint64_t &slots)
       : scanner(scanner), options(options), info(std::make_shared<ProgramInfo>()), slots(slots) {}
 
-  /// The first line, whose first word is `level`, and those on the buffers and their promises. GC3-IR has `slots`.
+  /// Reads the first line, whose first word is `level`, and the lines with the buffers and the postcondition.
+  /// `fifoSlots` receives the `slots` setting of GC3-IR; null: the IR has no such setting.
   bool header(llvm::StringRef level, uint32_t *fifoSlots);
-  /// `rank R: input 3 ...`
+  /// Reads `rank R: input 3 ...`.
   bool rankLine(uint32_t rank);
-  /// To be called behind the last rank line: what the promises mean.
+  /// Evaluates the postcondition. Call after the last rank line.
   bool finishCollective();
 
-  /// `rrc input[0] -> input[0]`: opcode and slices of an Instruction or a Step.
+  /// Reads opcode and slices of an Instruction or a Step: `rrc input[0] -> input[0]`.
   template <typename Node>
   bool operation(Node &node) {
     Slice src, dst;
@@ -66,15 +67,15 @@ private:
   uint32_t &sizeOf(uint32_t rank, BufferId buffer) { return bufferSizes[size_t(rank) * info->bufferCount() + buffer]; }
 
   std::vector<Promise> promises;
-  uint64_t &slots; // of all buffers so far
+  uint64_t &slots; // in all buffers so far
 };
 
-/// Adds the text to the sources and reads its programs, each with a Reader of its own whose `run` leaves the program in
-/// `result`. Empty after an error.
+/// Adds the text to the sources and reads its programs. Uses one Reader per program, whose `run` stores the program in
+/// member `result`. Returns an empty vector after an error.
 template <typename Reader, typename IR>
 std::vector<IR> readPrograms(SourceManager &sources, Diagnostics &diags, llvm::StringRef name, llvm::StringRef text,
                              const ReadOptions &options, IR Reader::*result) {
-  constexpr size_t mostBytes = size_t(256) << 20; // so that what is made of them has room, too
+  constexpr size_t mostBytes = size_t(256) << 20; // leaves memory for the programs
   uint32_t base = text.size() > mostBytes ? 0 : sources.add(name, text);
   if (base == 0) {
     diags.error(DiagId::TooLarge, {},

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Promises to the tables of a postcondition: counters turn, places are computed and checked, values are stored once.
+// Converts promises to the tables of a postcondition: iterates the counters, computes and checks places, and stores
+// each value once.
 #include "ReadPostcondition.h"
 #include "gc3/Support/Quantity.h"
 #include "llvm/Support/xxhash.h"
@@ -46,7 +47,8 @@ bool PostconditionReader::checkChunk(BufferId buffer, int64_t rank, int64_t inde
   return true;
 }
 
-/// The term as a run. Places between two that exist do so too, unless their rank has no input.
+/// Adds the term as a run. If the first and the last chunk exist, so do all chunks between them, unless a rank has no
+/// input.
 bool PostconditionReader::addTerm(const Promise::Term &term) {
   if (term.own.count > contributionsLeft)
     return fail(DiagId::StepBudget, "the postcondition names more than " + quantity(maxContributions, "contribution") +
@@ -60,7 +62,7 @@ bool PostconditionReader::addTerm(const Promise::Term &term) {
   if (!evaluateAt(0, rank, index))
     return false;
   Run run{static_cast<uint32_t>(rank), static_cast<uint32_t>(index), 0, 0, term.own.count};
-  if (run.length != 1) { // its factors are differences of ranks, and of chunks: short, unless there are 2^31 chunks
+  if (run.length != 1) { // factors fit in 32 bits unless there are 2^31 ranks or chunks
     run.rankStride = static_cast<int32_t>(term.rank.factors[Promise::maxCounters]);
     run.indexStride = static_cast<int32_t>(term.index.factors[Promise::maxCounters]);
     for (uint32_t i = inputsMissing ? 1 : run.length - 1; i != run.length; ++i)
@@ -73,7 +75,7 @@ bool PostconditionReader::addTerm(const Promise::Term &term) {
   return true;
 }
 
-/// Makes `value` the number of the value with these runs, which may be a new one.
+/// Sets `value` to the number of the value with these runs. Adds the value if it is new.
 bool PostconditionReader::intern() {
   Postcondition &post = collective.post;
   auto same = [](const Run &a, const Run &b) {
@@ -81,7 +83,7 @@ bool PostconditionReader::intern() {
            a.length == b.length;
   };
   llvm::StringRef bytes(reinterpret_cast<const char *>(runs.data()), runs.size() * sizeof(Run));
-  uint64_t hash = llvm::xxHash64(bytes) >> 1; // clear of the map's reserved keys
+  uint64_t hash = llvm::xxHash64(bytes) >> 1; // avoids the map's reserved keys
   auto [first, isNew] = valueOfHash.try_emplace(hash, post.valueCount());
   for (uint32_t at = isNew ? None : first->second; at != None; at = nextOfHash[at]) {
     if (std::equal(runs.begin(), runs.end(), post.runs.begin() + post.valueBegin[at],
@@ -138,7 +140,8 @@ bool PostconditionReader::copyRow(const Promise &promise) {
   return true;
 }
 
-/// Counters on which the value depends turn slowest, so that it is made no more often than it changes.
+/// Iterates the counters. Counters that the value depends on change slowest, so that the value is built only when it
+/// changes.
 bool PostconditionReader::add(const Promise &promise) {
   place = promise.place;
   std::vector<size_t> order(promise.counters.size());
@@ -156,7 +159,7 @@ bool PostconditionReader::add(const Promise &promise) {
   for (;;) {
     if (promise.terms.empty() ? !copyRow(promise) : (valueChanged && !makeValue(promise)) || !promiseChunk(promise))
       return false;
-    size_t turn = order.size(); // the counter that goes on; all behind it begin anew
+    size_t turn = order.size(); // the counter that advances; all counters after it restart
     for (; turn != 0; --turn) {
       const Promise::Counter &counter = promise.counters[order[turn - 1]];
       if (++counters[order[turn - 1]] != int64_t(counter.first) + counter.count)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `ensures` lines of an IR's text: first their words, and once the shapes of all ranks are known, what they mean.
+// Reads the `ensures` lines of an IR's text. First parses the words of each line; evaluates them when the shapes of all
+// ranks are known.
 #pragma once
 
 #include "Scanner.h"
@@ -13,19 +14,19 @@ namespace gc3::ir {
 
 /// One `ensures` line.
 struct Promise {
-  static constexpr size_t maxCounters = 8; ///< of the clause; a reduction may have one more of its own
+  static constexpr size_t maxCounters = 8; ///< counters of the clause; a reduction can have one more
 
-  /// Runs through first, first + 1, ..., first + count - 1.
+  /// Counts first, first + 1, ..., first + count - 1.
   struct Counter {
     uint32_t first = 0;
     uint32_t count = 1;
   };
-  /// constant + the sum of factor * counter.
+  /// A linear expression: constant + the sum of factor * counter.
   struct Linear {
     int64_t constant = 0;
-    std::array<int64_t, maxCounters + 1> factors{}; ///< the last one: of the reduction's own counter
+    std::array<int64_t, maxCounters + 1> factors{}; ///< the last factor is for the reduction's own counter
   };
-  /// input(rank, index), for each value of its own counter.
+  /// input(rank, index) for each value of the term's own counter.
   struct Term {
     Linear rank, index;
     Counter own;
@@ -34,11 +35,12 @@ struct Promise {
   SourceRange place;
   std::vector<Counter> counters;
   Linear rank, index;      ///< the output chunk
-  std::vector<Term> terms; ///< what it must hold; none: all chunks of `rank` hold what those of `model` do
+  std::vector<Term> terms; ///< required contents of that chunk; empty: all chunks of `rank` have the requirements of
+                           ///< rank `model`
   Linear model;
 };
 
-/// Reads what follows the word `ensures`, up to the end of the line.
+/// Reads the words after `ensures`, up to the end of the line. Returns false after an error.
 bool readPromise(Scanner &scanner, Promise &promise);
 
 /// Fills in a collective's postcondition, promise by promise.
@@ -46,7 +48,8 @@ class PostconditionReader {
 public:
   PostconditionReader(Scanner &scanner, Collective &collective, const ReadOptions &options);
 
-  /// Linear in the output chunks that the promise is about, and in the contributions that it names.
+  /// Adds one promise. Returns false after an error. Linear in the output chunks that the promise covers, and in the
+  /// contributions that it names.
   bool add(const Promise &promise);
   void finish();
 
@@ -64,14 +67,14 @@ private:
   Scanner &scanner;
   Collective &collective;
   uint64_t maxContributions, contributionsLeft;
-  uint64_t runsLeft; // of values of several
+  uint64_t runsLeft; // limit for values with several runs
   SourceRange place;
-  bool inputsMissing;                             // on some rank
-  std::vector<int64_t> counters;                  // of the promise
-  std::vector<Run> runs;                          // of the value that is being made
-  uint32_t value = 0;                             // + 1
-  llvm::DenseMap<uint64_t, uint32_t> valueOfHash; // the latest one
-  std::vector<uint32_t> nextOfHash;               // by value: the next of the same hash
+  bool inputsMissing;                             // true if some rank has no input
+  std::vector<int64_t> counters;                  // values of the promise's counters
+  std::vector<Run> runs;                          // runs of the value being built
+  uint32_t value = 0;                             // number of that value + 1
+  llvm::DenseMap<uint64_t, uint32_t> valueOfHash; // latest value with each hash
+  std::vector<uint32_t> nextOfHash;               // by value: the next value with the same hash
   std::vector<uint32_t> wanted;
 };
 

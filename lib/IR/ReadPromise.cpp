@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words of `ensures for r in 0..4, c in 0..4: output(r, c) == input(c, r)`: counters over constant ranges, places
-// linear in them, and one input chunk or a reduction of several.
+// Parses the words of `ensures for r in 0..4, c in 0..4: output(r, c) == input(c, r)`: counters over constant ranges,
+// places that are linear in the counters, and one input chunk or a reduction of several.
 #include "ReadPostcondition.h"
 #include <algorithm>
 
@@ -31,13 +31,13 @@ private:
   Promise &promise;
   std::vector<llvm::StringRef> names; // of the clause's counters
   bool inTerm = false;
-  llvm::StringRef ownName; // the one other name that a term uses: its own counter, which is made behind it
+  llvm::StringRef ownName; // the only other name that a term uses: its own counter, declared after the term
   SourceRange ownUse;
 };
 
 } // namespace
 
-/// `r in 0..4`
+/// Reads `r in 0..4`.
 bool PromiseParser::counter(llvm::StringRef &name, Promise::Counter &counter) {
   uint32_t start = scanner.start();
   uint32_t end = 0;
@@ -81,7 +81,7 @@ bool PromiseParser::factor(llvm::StringRef name, SourceRange range, size_t &numb
   return true;
 }
 
-/// `3`, `r`, `3 * r`
+/// Reads `3`, `r` or `3 * r`.
 bool PromiseParser::addend(Promise::Linear &linear, int64_t sign) {
   uint32_t times = 1;
   bool hasNumber = scanner.peekWord().empty();
@@ -114,7 +114,7 @@ bool PromiseParser::linear(Promise::Linear &linear) {
   }
 }
 
-/// `for q in 0..4` behind a term of a reduction, if it is there.
+/// Reads `for q in 0..4` after a term of a reduction, if present.
 bool PromiseParser::ownCounter() {
   if (!scanner.takeWord("for"))
     return ownName.empty() || unknownName(ownName, ownUse);
@@ -124,7 +124,7 @@ bool PromiseParser::ownCounter() {
   return ownName.empty() || ownName == name || unknownName(ownName, ownUse);
 }
 
-/// `input(r, c)`
+/// Reads `input(r, c)`.
 bool PromiseParser::term(bool reduces) {
   Promise::Term &term = promise.terms.emplace_back();
   ownName = {};

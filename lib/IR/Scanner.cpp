@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scanning without copies: every byte is looked at once or twice.
+// Scans without copies, and reads every byte once or twice.
 #include "Scanner.h"
 #include "llvm/ADT/StringExtras.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words of an IR's text, line by line. Blanks separate, `//` begins a comment, blank lines do not count. The first
-// thing that is wrong is reported with its place, and everything fails from then on.
+// Splits the text of an IR into words, line by line. Blanks separate words, `//` begins a comment, and blank lines are
+// ignored. Reports the first error with its place; every later call fails.
 #pragma once
 
 #include "gc3/Support/Diagnostics.h"
@@ -10,12 +10,12 @@ namespace gc3::ir {
 
 class Scanner {
 public:
-  /// `base` is the global offset of the text's first byte; the text must end with a zero byte that is not counted.
+  /// `base` is the global offset of the text's first byte. A zero byte must follow the text.
   Scanner(llvm::StringRef text, uint32_t base, Diagnostics &diags)
       : begin(text.begin()), end(text.end()), at(text.begin()), base(base), diags(diags) {}
 
-  /// Moves to the first word of the next line that has one, or to the end of the text. The line before must have been
-  /// read to its end.
+  /// Moves to the first word of the next line that has one, or to the end of the text. The caller must have read the
+  /// current line to its end.
   void nextLine();
   bool atEnd() const { return at == end; }
   bool atLineEnd() {
@@ -23,7 +23,7 @@ public:
     return at == end || *at == '\n' || (*at == '/' && rest().take_front(2) == "//");
   }
 
-  /// Takes `mark` if it comes next: a punctuation mark, or a word that does not go on.
+  /// Consumes `mark` if it comes next. `mark` is a punctuation mark or a word that no letter or digit can follow.
   bool take(llvm::StringRef mark) {
     skipBlanks();
     if (rest().take_front(mark.size()) != mark)
@@ -37,13 +37,13 @@ public:
     at += word.size();
     return true;
   }
-  /// The word that comes next, without taking it; empty if none does.
+  /// Returns the next word without consuming it; empty if there is none.
   llvm::StringRef peekWord() {
     skipBlanks();
     return {at, static_cast<size_t>(wordEnd() - at)};
   }
 
-  // These fail with "expected ..., found ..." where something else comes.
+  // The following functions report "expected ..., found ..." and return false if something else comes.
   bool expect(llvm::StringRef mark);
   bool expectWord(llvm::StringRef word);
   bool number(uint32_t &value, const char *what);
@@ -52,17 +52,17 @@ public:
   bool endLine();
 
   bool fail(DiagId id, SourceRange range, const std::string &message);
-  /// "expected WHAT, found" and what comes next.
+  /// Reports "expected WHAT, found" and the next word or mark. Returns false.
   bool expected(const llvm::Twine &what);
 
-  /// From the beginning of the word or mark that comes next.
+  /// Returns the start of the next word or mark.
   uint32_t start() {
     skipBlanks();
     return offset(at);
   }
-  /// To the end of what was taken last.
+  /// Returns the range from `start` to the end of the last consumed word or mark.
   SourceRange since(uint32_t start) const { return {start, offset(at)}; }
-  /// From the first word of the current line to where its comment or its end begins.
+  /// Returns the range of the current line without its comment. The line must have been read to its end.
   SourceRange line() const { return {offset(lineBegin), offset(at)}; }
 
 private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dependency tracking on slots. A write after reads needs edges to the readers only: they depend on the writer before.
+// Tracks dependencies on slots. A write after reads needs edges to the readers only, because they depend on the
+// previous writer.
 #include "gc3/IR/SlotTracker.h"
 #include "llvm/Support/ErrorHandling.h"
 #include <cassert>
@@ -46,7 +47,7 @@ uint32_t SlotTracker::entry(uint32_t reader, uint32_t next) {
   return place;
 }
 
-/// The readers and this node, for a first slot.
+/// Returns a list of the readers and this node, for the first slot that uses the list.
 uint32_t SlotTracker::withNode(uint32_t readers) {
   if (readers == Nobody)
     return node;
@@ -64,7 +65,7 @@ void SlotTracker::read(uint32_t first, uint32_t count) {
     if (state.readers != before) {
       before = state.readers;
       after = withNode(before);
-    } else if (isList(after)) { // one more slot has the new list, and one less the old one
+    } else if (isList(after)) { // the new list gains a slot, and the old list loses one
       ++lists[after & ~ListBit].users;
       if (isList(before))
         --lists[before & ~ListBit].users;
@@ -73,7 +74,7 @@ void SlotTracker::read(uint32_t first, uint32_t count) {
   }
 }
 
-/// Edges to readers; true if there are any but the node itself.
+/// Adds edges to the readers. Returns true if there are readers other than the node itself.
 bool SlotTracker::addReaders(uint32_t readers) {
   bool others = false;
   auto add = [&](uint32_t reader) {
@@ -90,7 +91,7 @@ bool SlotTracker::addReaders(uint32_t readers) {
   return others;
 }
 
-/// One slot less has these readers. Frees the entries that nobody has any more.
+/// Drops one slot's reference to a list of readers. Frees the entries that nothing references.
 void SlotTracker::release(uint32_t readers) {
   if (!isList(readers))
     return;
@@ -102,9 +103,9 @@ void SlotTracker::release(uint32_t readers) {
   }
 }
 
-/// Nothing is entered meanwhile, so what is freed for one slot is no list of another.
+/// The loop creates no list, so the number of a list that is freed for one slot cannot name the list of another.
 void SlotTracker::write(uint32_t first, uint32_t count) {
-  uint32_t readers = Nobody; // of the latest slot
+  uint32_t readers = Nobody; // readers of the latest slot
   bool others = false;
   for (uint32_t slot = first; slot != first + count; ++slot) {
     State &state = states[slot];

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values to meanings.
+// Converts attribute values to their meanings.
 #include "Attributes.h"
 
 using namespace gc3;
 using namespace gc3::imports;
 
-/// What a value looks like in a message, where it may be of any length.
+/// Returns a value in quotes for a message. Shortens a long value.
 static std::string quoted(llvm::StringRef value) {
   static constexpr size_t longest = 24;
   return "'" + (value.size() > longest ? value.take_front(longest).str() + "..." : value.str()) + "'";

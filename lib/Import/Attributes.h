@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the attributes of an MSCCL element mean: numbers and words in their ranges, and an error at the value of each
-// that is not.
+// Converts the attributes of an MSCCL element: numbers and words within their ranges. Reports an error at each value
+// that is not valid.
 #pragma once
 
 #include "Xml.h"
@@ -9,7 +9,7 @@
 
 namespace gc3::imports {
 
-/// A word of the files and what it stands for.
+/// A word of the file format, and its meaning.
 template <typename T>
 struct Word {
   llvm::StringRef spelling;
@@ -20,17 +20,18 @@ class Attributes {
 public:
   Attributes(const XmlTag &tag, Diagnostics &diags) : tag(tag), diags(diags) {}
 
-  /// The number that the attribute holds, if it is one of `first` to `last`; else, after an error, `first`. Where the
-  /// attribute is missing, `fallback`, and an error if there is none.
+  /// Returns the number in the attribute. If it is not in `first` to `last`, reports an error and returns `first`. If
+  /// the attribute is missing, returns `fallback`; without a fallback, reports an error and returns `first`.
   int64_t number(llvm::StringRef key, int64_t first, int64_t last, std::optional<int64_t> fallback = {}) const;
-  /// Such a number where no others are possible than those of 32 bits.
+  /// Like number(), for ranges within 32 bits.
   uint32_t count(llvm::StringRef key, uint32_t first, uint32_t last, std::optional<uint32_t> fallback = {}) const {
     return static_cast<uint32_t>(number(key, first, last, fallback));
   }
   bool flag(llvm::StringRef key, std::optional<bool> fallback) const {
     return number(key, 0, 1, fallback ? std::optional<int64_t>(*fallback) : std::nullopt) != 0;
   }
-  /// The attribute's meaning among `words`. Nothing where it is missing, or, after an error, none of them.
+  /// Returns the attribute's meaning among `words`. Returns nothing if the attribute is missing, or after an error if
+  /// its value is not among them.
   template <typename T>
   std::optional<T> word(llvm::StringRef key, llvm::ArrayRef<Word<T>> words) const {
     const char *value = tag.find(key);
@@ -45,7 +46,7 @@ public:
     unknownWord(key, value, spellings);
     return std::nullopt;
   }
-  /// An error if the attribute is missing.
+  /// Reports an error and returns false if the attribute is missing.
   bool require(llvm::StringRef key) const;
 
   void error(DiagId id, llvm::StringRef key, const std::string &message) const {
@@ -60,7 +61,7 @@ private:
   Diagnostics &diags;
 };
 
-/// Tells of attributes that nobody reads, once for each name, and not for more than a few names.
+/// Warns about attributes that the importer ignores: once for each name, and only for a few names.
 class UnknownAttributes {
 public:
   explicit UnknownAttributes(Diagnostics &diags) : diags(diags) {}

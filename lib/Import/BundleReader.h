@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One program of a bundle as IR.
+// Converts one program of a bundle to IR.
 #pragma once
 
 #include "bundle/BundleFile.h"
@@ -14,7 +14,7 @@ public:
   BundleReader(const bundle::BundleFile &file, uint32_t index, const ir::ReadOptions &options)
       : file(file), stored(file.program(index)), index(index), options(options) {}
 
-  /// Linear in the program's sections.
+  /// Reads the program. Linear in its sections.
   BundleProblem read();
   ir::Program program;
 
@@ -38,7 +38,7 @@ private:
   const bundle::fbs::Program &stored;
   uint32_t index;
   ir::ReadOptions options;
-  uint64_t slots = 0; // of all buffers so far
+  uint64_t slots = 0; // in all buffers so far
   std::shared_ptr<ir::ProgramInfo> info = std::make_shared<ir::ProgramInfo>();
 };
 

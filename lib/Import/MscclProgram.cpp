@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An MSCCL algorithm as an implementation of a collective: the buffers i, o and s become those of GC3-IR, of which a
-// call in place has one for both sides.
+// Converts an MSCCL algorithm to an implementation of a collective. Maps the buffers i, o and s to those of GC3-IR; an
+// in-place call has one buffer for both input and output.
 #include "gc3/IR/InPlace.h"
 #include "gc3/Import/MscclXml.h"
 #include "gc3/Support/Diagnostics.h"
@@ -11,8 +11,9 @@ using namespace gc3;
 using namespace gc3::imports;
 using namespace gc3::ir;
 
-/// A buffer is as large as the rank says that touches most of it; where none says anything, both are as large as they
-/// can be. In place, the one of which more is touched is the one that there is.
+/// Each buffer has the largest size that any rank declares. If no rank declares a size, both have the size of
+/// `algorithm.chunks`. In place, both have the same size, and the buffer with the larger declared size is the outer
+/// one.
 Collective gc3::imports::unknownCollective(const MscclAlgorithm &algorithm, bool inPlace) {
   uint32_t input = 0, output = 0;
   for (const MscclAlgorithm::Sizes &sizes : algorithm.sizes) {
@@ -66,7 +67,8 @@ private:
 
 } // namespace
 
-/// Slots of a chunk are what the file calls chunks, if it cuts finer than the collective.
+/// Checks the shape and sets the slots per chunk: the file's chunks are slots if the file cuts finer than the
+/// collective.
 bool Builder::checkShape() {
   const Collective &collective = info->collective;
   uint32_t ranks = algorithm.info.collective.ranks;
@@ -87,7 +89,7 @@ bool Builder::checkShape() {
   return true;
 }
 
-/// The runtimes go by what the file calls its collective.
+/// Checks the placement of buffers that the runtimes derive from the collective's name in the file.
 bool Builder::checkPlacement() {
   const Collective &collective = info->collective;
   const std::string &called = algorithm.info.collective.name;
@@ -102,7 +104,7 @@ bool Builder::checkPlacement() {
   return false;
 }
 
-/// Slots of a buffer under the name that the file has for it.
+/// Returns the number of slots of a buffer, which has the number that the file uses.
 uint32_t Builder::sizeOf(uint32_t rank, BufferId buffer) const {
   return buffer == FirstScratchBuffer ? algorithm.sizes[rank].scratch
                                       : info->collective.size(rank, buffer) * program.subdivision;
@@ -122,7 +124,7 @@ void Builder::makeBuffers() {
   }
 }
 
-/// Checks that the step's slots are there, and names them as GC3-IR does.
+/// Checks that the step's slots exist, and names them as GC3-IR does.
 void Builder::place(uint32_t rank, const Step &step, const char *what, BufferId &buffer, uint32_t &index) {
   uint32_t size = sizeOf(rank, buffer);
   if (uint64_t(index) + step.count > size) {
@@ -137,7 +139,8 @@ void Builder::place(uint32_t rank, const Step &step, const char *what, BufferId 
   index = location.index;
 }
 
-/// NCCL's callers keep what they send out of place, and the runtimes make no copy.
+/// Rejects writes to the input of an out-of-place call: callers of NCCL keep this buffer, and the runtimes do not copy
+/// it.
 void Builder::checkInput(uint32_t rank, const Step &step) {
   if (writesDst(step.opcode) && step.dstBuffer == InputBuffer && info->collective.aliases[rank].kind == RankAlias::None)
     diags.error(DiagId::BadAlias, info->sites[step.site],
@@ -145,7 +148,8 @@ void Builder::checkInput(uint32_t rank, const Step &step) {
                 "declare inplace=\"1\" outofplace=\"0\"");
 }
 
-/// One after the other, reductions do what the interpreters do at once, unless one reads what those before it wrote.
+/// Rejects a merged reduction that reads what an earlier one wrote. All others give the same result one after the
+/// other.
 void Builder::checkMerged(uint32_t index) {
   const Step &step = program.steps[index];
   if (algorithm.merged[index] && step.readsItsTarget())

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Three ways in which the interpreters differ from what a file seems to say. A `nop` is not executed: its wait is one
-// more of the next step that is, and one without a wait is not even counted. A thread block tells how far it is after
-// steps with `hasdep` alone, so who waits for another waits for the next one of these. Consecutive reductions into one
-// place are run as one.
+// The interpreters differ in three ways from what a file suggests. They do not execute a `nop`: its wait is added to
+// the next executed step, and they do not count a `nop` without a wait. A thread block publishes its progress only
+// after steps with `hasdep`; a wait for any other step ends at the next such step. Consecutive reductions into one
+// place run as one.
 #include "MscclRank.h"
 
 using namespace gc3;
 using namespace gc3::imports;
 using namespace gc3::ir;
 
-static constexpr uint32_t mostSources = 16; // of reductions that are run as one
+static constexpr uint32_t mostSources = 16; // limit for reductions that run as one
 
 void MscclRank::beginThreadBlock(const ThreadBlock &block) {
   blockBegin.push_back(static_cast<uint32_t>(published.size()));
@@ -18,7 +18,7 @@ void MscclRank::beginThreadBlock(const ThreadBlock &block) {
   run = {};
 }
 
-/// Adds the wait of a step to those that wait for the next one. False if it has none.
+/// Adds the wait of a step to the waits of the next executed step. Returns false if the step has no wait.
 bool MscclRank::addWait(const Attributes &tag) {
   int64_t block = tag.number("depid", -1, INT32_MAX, -1);
   int64_t step = tag.number("deps", -1, INT32_MAX, -1);
@@ -58,7 +58,7 @@ void MscclRank::step(const Attributes &tag) {
                 "mean other steps than their numbers say; leave it out, and count the others anew");
 }
 
-/// A slot that the step does not use may be anything that the runtimes' reader takes.
+/// Reads a slot. If the step does not use it, accepts every value that the runtimes' reader accepts.
 void MscclRank::slot(const Attributes &tag, const char *bufferKey, const char *indexKey, bool used, BufferId &buffer,
                      uint32_t &index) {
   static constexpr Word<BufferId> buffers[] = {{"i", InputBuffer}, {"o", OutputBuffer}, {"s", FirstScratchBuffer}};
@@ -93,8 +93,8 @@ void MscclRank::addStep(const Attributes &tag, Opcode opcode, bool waits, bool p
   ++program.threadBlocks.back().stepCount;
 }
 
-/// The interpreters run consecutive reductions of one buffer into one place as one, for which they have room for so
-/// many sources, and the last one's count.
+/// Tracks the reductions that the interpreters merge: consecutive reductions of one buffer into one place. A merged
+/// reduction has at most `mostSources` sources and uses the count of the last reduction.
 void MscclRank::follow(const Attributes &tag, const Step &step, bool publishes) {
   const Step &first = run.first;
   bool merges = run.length != 0 && step.opcode == Opcode::Reduce && step.waitCount == 0 &&
@@ -153,13 +153,13 @@ static bool isIdle(const ThreadBlock &block) {
 void MscclRank::end() {
   for (size_t block = 0; block != blockBegin.size(); ++block) {
     size_t end = block + 1 == blockBegin.size() ? published.size() : blockBegin[block + 1];
-    for (size_t i = end; i > blockBegin[block] + 1; --i) // what the next one tells it tells as well
+    for (size_t i = end; i > blockBegin[block] + 1; --i) // the next publishing step also publishes this step
       if (published[i - 2] == None)
         published[i - 2] = published[i - 1];
   }
   for (size_t i = 0; i != waitPlaces.size(); ++i)
     resolve(program.waits[firstWait + i], waitPlaces[i]);
   if (blockBegin.size() == 1 && isIdle(program.threadBlocks.back()))
-    program.threadBlocks.pop_back(); // it is there because the runtimes can't have a rank without any
+    program.threadBlocks.pop_back(); // the file has it only because the runtimes require a thread block on each rank
   program.rankBegin.push_back(static_cast<uint32_t>(program.threadBlocks.size()));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The thread blocks of one rank of an MSCCL file, as GC3-IR. The file counts steps that GC3-IR does not have, and says
-// apart from waits after which steps a thread block tells how far it is.
+// Converts the thread blocks of one rank of an MSCCL file to GC3-IR. The file counts steps that GC3-IR does not have.
+// Separately from waits, it marks the steps after which a thread block publishes its progress.
 #pragma once
 
 #include "Attributes.h"
@@ -8,7 +8,7 @@
 
 namespace gc3::imports {
 
-/// Appends to the algorithm's program. Linear.
+/// Appends one rank to the algorithm's program. Linear.
 class MscclRank {
 public:
   MscclRank(MscclAlgorithm &algorithm, Diagnostics &diags)
@@ -18,16 +18,16 @@ public:
   void beginThreadBlock(const ir::ThreadBlock &block);
   void step(const Attributes &tag);
   void endThreadBlock();
-  /// Once all thread blocks are there: what the waits wait for.
+  /// Resolves the waits of the rank. Call after the last thread block.
   void end();
 
-  /// Of the current thread block, as the file counts.
+  /// Returns the number of steps of the current thread block, as the file counts them.
   uint32_t stepCount() const { return static_cast<uint32_t>(published.size()) - blockBegin.back(); }
 
 private:
   /// Consecutive reductions that the interpreters run as one.
   struct Run {
-    uint32_t length = 0; ///< 0: the step before is not one of them, or ended the run
+    uint32_t length = 0; ///< 0: the previous step is not one of them, or ended the run
     ir::Step first{};
   };
 
@@ -41,11 +41,11 @@ private:
   MscclAlgorithm &algorithm;
   ir::Program &program;
   Diagnostics &diags;
-  uint32_t firstWait;                  ///< of the rank
+  uint32_t firstWait;                  ///< first wait of the rank
   std::vector<SourceRange> waitPlaces; ///< by wait of the rank
-  std::vector<uint32_t> blockBegin;    ///< in `published`, by thread block
-  std::vector<uint32_t> published;     ///< by step of the file: the GC3-IR step that tells that it is done, or None
-  uint32_t firstPending = 0;           ///< waits from here on belong to the next step that is executed
+  std::vector<uint32_t> blockBegin;    ///< first entry in `published`, by thread block
+  std::vector<uint32_t> published;     ///< by step of the file: the GC3-IR step that publishes its completion, or None
+  uint32_t firstPending = 0;           ///< waits from here on belong to the next executed step
   Run run;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bundle as IR. The loader has checked sections one by one; what the readers of texts promise besides is checked
-// here: names are words, buffers fit the budget and their shapes, promises are on chunks that exist.
+// Converts a bundle to IR. The loader has checked each section. This file checks what the readers of texts guarantee in
+// addition: names are words, buffers fit the budget and their shapes, and postconditions refer to existing chunks.
 #include "BundleReader.h"
 #include "gc3/Support/Quantity.h"
 #include "llvm/ADT/StringExtras.h"
@@ -53,7 +53,8 @@ void BundleReader::addAlias(const bundle::RankView &view) {
   info->collective.aliases.push_back(alias);
 }
 
-/// Notes that the next rank has the buffer, if it has. All ranks that do have as many blocks.
+/// Records whether the next rank has the buffer. Returns false if ranks with the buffer differ in their number of
+/// blocks.
 bool BundleReader::addBuffer(BufferId buffer, uint32_t size) {
   Collective &collective = info->collective;
   Shape &shape = buffer == InputBuffer ? collective.input : collective.output;
@@ -109,7 +110,7 @@ BundleProblem BundleReader::addRank(const bundle::RankView &view) {
   return {};
 }
 
-/// Whether they are on chunks of inputs.
+/// Returns true if all runs refer to existing input chunks.
 bool BundleReader::checkRuns(const bundle::CheckView &view) const {
   for (const fbs::Run &run : view.runs) {
     int64_t last = run.index() + (int64_t{run.length()} - 1) * run.index_stride();
@@ -127,7 +128,7 @@ BundleProblem BundleReader::checkBudgets(const bundle::CheckView &view) const {
     return exceeds(DiagId::StepBudget, "its outputs hold more than " +
                                            quantity(options.maxContributions, "input chunk") +
                                            " in all; --max-steps allows more");
-  // Of a value that an output holds there are as many slots as of a chunk.
+  // A value that an output holds takes as many slots as a chunk.
   uint64_t values = std::max<uint64_t>(view.valueBegin.size(), 1) - 1;
   if (values * stored.subdivision() > options.maxSlots)
     return exceeds(DiagId::SlotBudget,
@@ -135,7 +136,8 @@ BundleProblem BundleReader::checkBudgets(const bundle::CheckView &view) const {
   return {};
 }
 
-/// A row is as long as the output of its ranks; no value is empty.
+/// Adds the postcondition. Returns false if a row differs in length from the output of its ranks, or if a value is
+/// empty.
 bool BundleReader::addPostcondition(const bundle::CheckView &view) {
   if (view.valueBegin.empty() || !checkRuns(view))
     return false;
@@ -154,7 +156,7 @@ bool BundleReader::addPostcondition(const bundle::CheckView &view) {
   return good;
 }
 
-/// As the loader tells it.
+/// Converts an error of the loader.
 static BundleProblem problemOf(const bundle::BundleStatus &status) {
   return {DiagId::CannotRead, status.message};
 }

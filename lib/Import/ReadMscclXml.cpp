@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The elements of an MSCCL file in their order: <algo>, its <gpu>s, their <tb>s, their <step>s. All values of a file
-// are looked at, so that one run tells of all that are wrong; elements that are out of place end it.
+// Reads the elements of an MSCCL file in their order: <algo>, its <gpu>s, their <tb>s, their <step>s. Checks all values
+// of a file, so that one run reports all wrong ones. A misplaced element ends the import.
 #include "MscclRank.h"
 #include "gc3/IR/Read.h"
 #include "gc3/Import/MscclXml.h"
@@ -12,8 +12,8 @@ using namespace gc3;
 using namespace gc3::imports;
 using namespace gc3::ir;
 
-static constexpr size_t maxText = size_t(512) << 20; // Expat's buffers are twice that, and end at 2^30
-static constexpr uint32_t maxChunks = 1u << 15;      // of a buffer: offsets of the runtimes have 16 bits
+static constexpr size_t maxText = size_t(512) << 20; // Expat's buffers are twice as large, and limited to 2^30 bytes
+static constexpr uint32_t maxChunks = 1u << 15;      // per buffer: offsets of the runtimes have 16 bits
 static constexpr uint32_t maxChannel = 65535;
 
 namespace {
@@ -27,7 +27,7 @@ public:
   MscclAlgorithm algorithm;
 
 private:
-  /// Which element the next one stands in.
+  /// The element that contains the next one.
   enum Level : uint8_t { Text, Algo, Gpu, ThreadBlock, Step };
 
   void beginAlgo(const Attributes &tag);
@@ -45,15 +45,15 @@ private:
   uint64_t maxSlots;
   UnknownAttributes unknown;
   Level level = Text;
-  SourceRange range; ///< of the root
+  SourceRange range; ///< place of the root element
   uint32_t channels = 0;
-  uint64_t scratch = 0; ///< chunks of all ranks so far
+  uint64_t scratch = 0; ///< scratch chunks of all ranks so far
   std::optional<MscclRank> rank;
 };
 
 } // namespace
 
-/// In the order of Level: what may stand there, and its attributes.
+/// Indexed by Level: the element that is allowed there, and its attributes.
 static const struct {
   const char *name;
   std::vector<llvm::StringRef> attributes;
@@ -77,7 +77,7 @@ void Reader::checkNumber(const Attributes &tag, const char *key, size_t wanted, 
                   "; they are numbered from 0 in their order");
 }
 
-/// Names of programs are words in the IR's text: what can't be in one becomes `_`.
+/// Reads the name of the program. Names are words in the IR's text, so other characters become `_`.
 void Reader::readName(const Attributes &tag) {
   const char *value = tag.tag.find("name");
   std::string name = value ? value : "algorithm";
@@ -103,7 +103,8 @@ void Reader::readCollective(const Attributes &tag) {
   algorithm.collectiveRange = tag.tag.place("coll");
 }
 
-/// A file without `outofplace` is for one of the two.
+/// Reads whether the file serves in-place and out-of-place calls. A file without `outofplace` serves only one of the
+/// two.
 void Reader::readModes(const Attributes &tag) {
   unsigned before = diags.errorCount();
   algorithm.inPlace = tag.flag("inplace", false);
@@ -112,7 +113,8 @@ void Reader::readModes(const Attributes &tag) {
     tag.error(DiagId::BadAttribute, "outofplace", "'inplace' and 'outofplace' are both 0: the file is for no call");
 }
 
-/// RCCL's files, which have `outofplace`, mean calls of up to and with maxBytes, msccl's those of less. 0 is no limit.
+/// Reads the sizes of calls. In RCCL's files, which have `outofplace`, maxBytes is included; in msccl's files it is
+/// not. 0 is no limit.
 void Reader::readSizes(const Attributes &tag, bool inclusive) {
   static constexpr int64_t most = std::numeric_limits<int64_t>::max();
   int64_t first = tag.number("minBytes", 0, most, 0);

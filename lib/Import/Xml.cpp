@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Expat, told to refuse all that makes XML dangerous. A text with a DOCTYPE is an error, so there are no entities but
-// the five that all XML has.
+// Configures Expat to reject every dangerous feature of XML. A text with a DOCTYPE is an error, so the only entities
+// are the five predefined ones.
 #include "Xml.h"
 #include "llvm/ADT/StringExtras.h"
 #include <expat.h>
@@ -16,7 +16,7 @@ const char *XmlTag::find(llvm::StringRef key) const {
   return nullptr;
 }
 
-/// The tag is well-formed: `<name key="value" key='value'>`, and blanks where they may be.
+/// Parses the tag, which is well-formed: `<name key="value" key='value'>`, with optional blanks.
 SourceRange XmlTag::place(llvm::StringRef key) const {
   llvm::StringRef rest = text.drop_front(1 + name.size());
   for (;;) {
@@ -36,7 +36,7 @@ SourceRange XmlTag::place(llvm::StringRef key) const {
 
 namespace {
 
-/// One parse. Expat's callbacks find it in their user data.
+/// One parse. Expat's callbacks receive it as user data.
 class Parse {
 public:
   Parse(llvm::StringRef text, uint32_t base, Diagnostics &diags, llvm::function_ref<bool(const XmlTag &)> begin,
@@ -53,7 +53,7 @@ private:
   static void XMLCALL onText(void *data, const XML_Char *characters, int length);
   static void XMLCALL onDoctype(void *data, const XML_Char *name, const XML_Char *, const XML_Char *, int);
 
-  /// Of what Expat is at.
+  /// Returns the place of the current event.
   SourceRange place() const;
   void refuse(const std::string &message) {
     diags.error(DiagId::Syntax, place(), message);
@@ -82,7 +82,7 @@ SourceRange Parse::place() const {
 
 void Parse::onBegin(void *data, const XML_Char *name, const XML_Char **pairs) {
   Parse &parse = self(data);
-  if (parse.stopped) // Expat still tells the end of an empty element after it was stopped
+  if (parse.stopped) // Expat still reports the end of an empty element after a stop
     return;
   SourceRange range = parse.place();
   llvm::StringRef text = parse.text.substr(range.begin - parse.base, range.end - range.begin);
@@ -114,7 +114,7 @@ bool Parse::run() {
   XML_SetElementHandler(parser.get(), onBegin, onEnd);
   XML_SetCharacterDataHandler(parser.get(), onText);
   XML_SetStartDoctypeDeclHandler(parser.get(), onDoctype);
-  // In one piece: what stands in several would be copied, and looked at again.
+  // Pass the whole text at once: Expat would copy and rescan tokens that are split between calls.
   XML_Status status = XML_Parse(parser.get(), text.data(), static_cast<int>(text.size()), XML_TRUE);
   if (stopped || status == XML_STATUS_OK)
     return !stopped;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements of an XML text, one by one, with their places. The parser is Expat; nothing is expanded or fetched.
+// Reads the elements of an XML text one by one, with their places. The parser is Expat; it expands and fetches nothing.
 #pragma once
 
 #include "gc3/Support/Diagnostics.h"
@@ -8,27 +8,28 @@
 
 namespace gc3::imports {
 
-/// The beginning of an element; valid while it is handed out.
+/// The start tag of an element. Valid only during the callback.
 class XmlTag {
 public:
   XmlTag(const char *name, const char *const *pairs, llvm::StringRef text, SourceRange range)
       : name(name), pairs(pairs), text(text), range(range) {}
 
   llvm::StringRef name;
-  const char *const *pairs; ///< names and values of the attributes in turn, then a null pointer
+  const char *const *pairs; ///< names and values of the attributes alternate; a null pointer ends them
   llvm::StringRef text;     ///< from `<` to `>`
-  SourceRange range;        ///< of the same
+  SourceRange range;        ///< place of `text`
 
-  /// The value of an attribute, or null.
+  /// Returns the value of an attribute, or null.
   const char *find(llvm::StringRef key) const;
-  /// Where the value of an attribute stands, without its quotes; all of the tag where there is no such attribute.
+  /// Returns the place of an attribute's value, without its quotes. Returns the whole tag if there is no such
+  /// attribute.
   SourceRange place(llvm::StringRef key) const;
 };
 
-/// Calls `begin` and `end` for each element of the one that is not inside another. What stands before the text's first
-/// `<` is skipped; behind the element there may be blanks and comments. Stops when one of them returns false, which
-/// must have been reported. `base` is the global offset of the text. False after an error. Linear; the memory is that
-/// of the text, times a constant.
+/// Calls `begin` and `end` for the root element and each element inside it. Skips the text before the first `<`; blanks
+/// and comments may follow the root element. Stops if a callback returns false; the callback must have reported the
+/// error. `base` is the global offset of the text. Returns false after an error. Time and memory are linear in the
+/// text.
 bool readXml(llvm::StringRef text, uint32_t base, Diagnostics &diags, llvm::function_ref<bool(const XmlTag &)> begin,
              llvm::function_ref<bool()> end);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts that expressions, statements and items share, and the spelling of operators.
+// Builds the parts that expressions, statements and items share, and reads the spelling of operators.
 #include "AstBuilder.h"
 
 using namespace gc3;

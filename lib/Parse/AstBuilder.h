@@ -6,8 +6,8 @@
 
 namespace gc3::parse {
 
-/// Copies ANTLR's tree into the AST's arena. What the grammar lets through and the language doesn't (literals, escapes,
-/// chained comparisons, targets of assignments) is reported here.
+/// Copies ANTLR's tree into the AST's arena. Reports errors that the grammar accepts and the language does not:
+/// literals, escapes, chained comparisons, targets of assignments.
 class AstBuilder {
 public:
   AstBuilder(const Session &parsed, llvm::StringRef parsedText, uint32_t textBase, llvm::BumpPtrAllocator &nodes,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Expressions, and the literals that need more than the grammar: numbers, escapes, and the expressions inside strings,
-// which are parsed by the same grammar at their own place.
+// Builds expressions and the literals that need more than the grammar: numbers, escapes, and expressions inside
+// strings, which the same grammar parses at their own place.
 #include "AstBuilder.h"
 #include "Literals.h"
 #include <algorithm>
@@ -38,7 +38,7 @@ const Expr *AstBuilder::operation(GC3Parser::OperationContext *tree) {
     node->index = expression(alternative->expression());
     return node;
   }
-  auto *alternative = static_cast<GC3Parser::ConditionalOperationContext *>(tree); // nothing else is left
+  auto *alternative = static_cast<GC3Parser::ConditionalOperationContext *>(tree); // the only remaining alternative
   auto *node = make<ConditionalExpr>(session.range(tree));
   node->condition = operation(alternative->operation(0));
   node->yes = operation(alternative->operation(1));
@@ -86,7 +86,7 @@ const Expr *AstBuilder::binary(GC3Parser::BinaryOperationContext *tree) {
     node->op = static_cast<BinaryOp>(static_cast<int>(node->op) + 1);
   node->lhs = operation(tree->operation(0));
   node->rhs = operation(tree->operation(1));
-  // The tree still tells `(a < b) == c` from `a < b == c`: the former's left side is a primary.
+  // The tree distinguishes `(a < b) == c` from `a < b == c`: the left side of the former is a primary.
   bool chained = isComparison(node->op) && dynamic_cast<GC3Parser::BinaryOperationContext *>(tree->operation(0)) &&
                  node->lhs->kind == ExprKind::Binary && isComparison(as<BinaryExpr>(*node->lhs).op);
   if (chained)
@@ -154,7 +154,7 @@ const Expr *AstBuilder::intLiteral(SourceRange range, bool negative) {
     digits = digits.drop_front().ltrim(" \t\r\n");
   uint64_t value = 0;
   constexpr uint64_t limit = uint64_t(1) << 63;
-  bool odd = negative && (digits.empty() || digits[0] < '0' || digits[0] > '9'); // a comment in between
+  bool odd = negative && (digits.empty() || digits[0] < '0' || digits[0] > '9'); // a comment follows the minus sign
   if (odd)
     digits = digits.drop_front(std::min(digits.size(), digits.find_last_of("/ \n\t") + 1));
   std::string problem = readInt(digits, value);

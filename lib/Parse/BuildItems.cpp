@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Items of a file and clauses of a collective.
+// Builds the items of a file and the clauses of a collective.
 #include "AstBuilder.h"
 
 using namespace gc3;

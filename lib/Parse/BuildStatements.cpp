@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Statements.
+// Builds statements.
 #include "AstBuilder.h"
 
 using namespace gc3;
@@ -59,7 +59,7 @@ const Stmt *AstBuilder::assertStatement(GC3Parser::AssertStatementContext *tree)
   return node;
 }
 
-/// Loops, jumps, remarks and the blocks of directives; null for other statements.
+/// Builds loops, jumps, remarks and the blocks of directives. Returns null for other statements.
 const Stmt *AstBuilder::control(GC3Parser::StatementContext *tree) {
   SourceRange range = session.range(tree);
   if (auto *loop = tree->forStatement()) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Integer literals: decimal or hexadecimal digits with `_` between them, and the suffixes of sizes.
+// Reads integer literals: decimal or hexadecimal digits with `_` between them, and the suffixes of sizes.
 #include "Literals.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace gc3;
 
-/// 0 for no such suffix.
+/// Returns 0 if there is no such suffix.
 static uint64_t suffixFactor(llvm::StringRef suffix) {
   return llvm::StringSwitch<uint64_t>(suffix)
       .Case("", 1)

@@ -7,8 +7,8 @@
 
 namespace gc3::parse {
 
-/// Reads `12`, `0xff`, `1_000` or `32KiB`. An empty result is success; else what is wrong. A value of 2^63 counts as
-/// good: only a minus in front makes it an int.
+/// Reads `12`, `0xff`, `1_000` or `32KiB`. Returns an empty string on success, else the fault. Accepts the value 2^63,
+/// because a minus sign in front of it makes it an int.
 std::string readInt(llvm::StringRef spelling, uint64_t &value);
 
 } // namespace gc3::parse

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// An upper bound for the depth of the tree, from the tokens alone and in one pass: each open bracket is a level, and so
-// is each operator, postfix, `?` or `else` since the last separator inside the same bracket. Also which bracket a text
-// leaves open.
+// Computes an upper bound for the depth of the tree in one pass over the tokens: each open bracket is a level, and so
+// is each operator, postfix, `?` or `else` since the last separator inside the same bracket. Also finds the bracket
+// that a text leaves open.
 #include "GC3Lexer.h"
 #include "SyntaxErrors.h"
 #include <vector>
@@ -29,14 +29,14 @@ static Role roleOf(const std::string &text, size_t type) {
   }
   if (text == "else")
     return Role::Else;
-  if (text == ":" || text == "=" || text == "->") // a '?' counts, its ':' need not
+  if (text == ":" || text == "=" || text == "->") // a '?' counts, so its ':' need not
     return Role::Operand;
   return (text[0] >= 'a' && text[0] <= 'z') ? Role::Operand : Role::Operator;
 }
 
 antlr4::Token *parse::tooDeepAt(antlr4::CommonTokenStream &tokens, unsigned limit) {
   std::vector<unsigned> levels = {0}; // operators since the last separator, by open bracket
-  size_t depth = 0;                   // open brackets and all of `levels`
+  size_t depth = 0;                   // open brackets, plus all of `levels`
   bool afterBlock = false;
   for (antlr4::Token *token : tokens.getTokens()) {
     if (token->getChannel() != antlr4::Token::DEFAULT_CHANNEL || token->getType() == antlr4::Token::EOF)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text to AST. ANTLR predicts with SLL first, which is fast and nearly always enough, and gives up at the first
-// trouble; then the same tokens are parsed with full LL, which reports and recovers. Linear in the text in practice.
+// Parses text to an AST. ANTLR first predicts with SLL, which is fast and nearly always sufficient, and stops at the
+// first problem. Then it parses the same tokens with full LL, which reports and recovers. Linear in the text in
+// practice.
 #include "gc3/Parse/Parse.h"
 #include "AstBuilder.h"
 #include "Session.h"
@@ -40,7 +41,8 @@ SourceRange Session::range(antlr4::ParserRuleContext *context) const {
   return {range(context->getStart()).begin, range(context->getStop() ? context->getStop() : context->getStart()).end};
 }
 
-/// What the lexer hid from the parser because it is no token at all, and the limits on length and nesting.
+/// Reports characters that form no token, which the lexer hides from the parser, and texts beyond the limits on length
+/// and nesting.
 bool Session::checkTokens() {
   bool good = true;
   size_t strayLine = 0; // the stray characters of a line are one error
@@ -92,15 +94,15 @@ auto Session::run(Rule rule) -> decltype(rule()) {
     tokens.seek(0);
     parser.reset();
   }
-  size_t lastLine = 0; // of an error
+  size_t lastLine = 0; // line of the last error
   simulator->setPredictionMode(antlr4::atn::PredictionMode::LL);
   parser.setErrorHandler(std::make_shared<ReportingStrategy>(
       [&](antlr4::Token *previous, antlr4::Token *found, const std::string &message) {
         bool isEnd = found->getType() == antlr4::Token::EOF;
-        // What is missing at the end of a line is missing there, not at the start of a later one.
+        // If something is missing at the end of a line, the error belongs there, not at the start of a later line.
         bool isBefore = previous && (previous->getLine() != found->getLine() || isEnd);
         size_t line = (isBefore ? previous : found)->getLine();
-        // A second error on a line, or at the end of the text, is nearly always the first one's doing.
+        // A second error on a line, or at the end of the text, is nearly always a consequence of the first.
         if (line == lastLine || (isEnd && lastLine != 0))
           return;
         lastLine = line;
@@ -123,7 +125,7 @@ GC3Parser::LoneExpressionContext *Session::loneExpression() {
   return run([&] { return parser.loneExpression(); });
 }
 
-/// Enters the text into the sources; the base of its first byte after any byte order mark, or 0 after an error.
+/// Adds the text to the sources. Returns the base of its first byte after any byte order mark, or 0 after an error.
 static uint32_t addSource(SourceManager &sources, Diagnostics &diags, llvm::StringRef name, llvm::StringRef &text) {
   if (text.size() > MaxFileSize) {
     diags.error(DiagId::TooLarge, {},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file as canonical text: items in their order, one statement a line, two spaces a level.
+// Prints a file as canonical text: items in their order, one statement per line, two spaces per level.
 #include "PrintExpressions.h"
 #include "gc3/Parse/Parse.h"
 #include "llvm/Support/raw_ostream.h"
@@ -68,7 +68,7 @@ void Printer::parameters(llvm::ArrayRef<Parameter> nodes) {
   out << ')';
 }
 
-/// The statements and the closing brace; the caller has begun the line.
+/// Prints the statements and the closing brace; the caller has begun the line.
 void Printer::block(const BlockStmt &node) {
   out << "{\n";
   ++depth;
@@ -167,7 +167,7 @@ void Printer::statement(const Stmt &node) {
   }
 }
 
-/// A statement of one line, without its semicolon.
+/// Prints a statement of one line, without its semicolon.
 void Printer::simple(const Stmt &node) {
   auto withValue = [&](const char *text, const Expr *value) {
     out << text;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Expressions as canonical text: every operation in parentheses, names, literals and postfix forms without.
+// Prints expressions as canonical text: every operation has parentheses; names, literals and postfix forms have none.
 #include "PrintExpressions.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -115,7 +115,7 @@ static void printOperation(raw_ostream &out, const Expr &expr) {
   out << ')';
 }
 
-/// A receiver or list that is a negative number needs parentheses of its own: `-1.x` is -(1.x).
+/// Prints a receiver or list. A negative number needs parentheses of its own: `-1.x` is -(1.x).
 static void printPostfixBase(raw_ostream &out, const Expr &expr) {
   const auto *number = dynAs<IntExpr>(&expr);
   bool negative = number && number->spelling.startswith("-");

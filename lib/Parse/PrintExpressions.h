@@ -12,7 +12,7 @@ namespace gc3::parse {
 void printExpr(llvm::raw_ostream &out, const ast::Expr &expr);
 void printArguments(llvm::raw_ostream &out, llvm::ArrayRef<ast::Argument> arguments);
 void printBinders(llvm::raw_ostream &out, llvm::ArrayRef<ast::Binder> binders);
-/// In double quotes, with what needs escapes escaped.
+/// Prints the text in double quotes, with the escapes that it needs.
 void printQuoted(llvm::raw_ostream &out, llvm::StringRef text);
 
 } // namespace gc3::parse

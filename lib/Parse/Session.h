@@ -13,7 +13,7 @@ namespace gc3::parse {
 using grammar::GC3Lexer;
 using grammar::GC3Parser;
 
-/// Ends after MaxTokens tokens, whatever follows.
+/// Ends the token stream after MaxTokens tokens.
 class BoundedLexer : public GC3Lexer {
 public:
   using GC3Lexer::GC3Lexer;
@@ -27,18 +27,18 @@ private:
   size_t count = 0;
 };
 
-/// One run of ANTLR over a piece of a source file: owns the tokens and the tree.
+/// One run of ANTLR over a part of a source file. Owns the tokens and the tree.
 class Session {
 public:
   /// `text` must be UTF-8; `base` is the global offset of its first byte.
   Session(llvm::StringRef source, uint32_t sourceBase, Diagnostics &sink);
 
-  /// The trees, or null after an error (reported).
+  /// These return the tree, or null after an error, which they report.
   GC3Parser::FileContext *file();
   GC3Parser::LoneExpressionContext *loneExpression();
 
   SourceRange range(const antlr4::Token *token) const;
-  /// From the first to the last token of a tree.
+  /// Returns the range from the first to the last token of a tree.
   SourceRange range(antlr4::ParserRuleContext *context) const;
 
 private:
@@ -49,7 +49,7 @@ private:
   llvm::StringRef text;
   uint32_t base;
   Diagnostics &diags;
-  std::vector<uint32_t> byteOffsets; ///< of each code point; empty for ASCII
+  std::vector<uint32_t> byteOffsets; ///< byte offset of each code point; empty for ASCII
   antlr4::ANTLRInputStream input;
   BoundedLexer lexer;
   antlr4::CommonTokenStream tokens;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// "expected ';' after the statement, found 'let'": the tokens that the parser could take, gathered into phrases.
-// Operators are never listed: after any operand they could all follow, and nobody left one out by accident.
+// Makes messages such as "expected ';' after the statement, found 'let'": gathers the tokens that the parser could
+// accept into phrases. Never lists operators, because they can follow every operand and are rarely left out by
+// accident.
 #include "SyntaxErrors.h"
 #include "GC3Parser.h"
 #include <set>
@@ -39,7 +40,7 @@ static void drop(Words &words, std::initializer_list<const char *> list) {
     words.erase(word);
 }
 
-/// Replaces the tokens that begin one kind of thing by its name.
+/// Replaces the tokens that begin one construct with the name of the construct.
 static std::vector<std::string> takePhrases(Words &words) {
   std::vector<std::string> phrases;
   bool startsExpression = words.count("INT") != 0;
@@ -95,7 +96,8 @@ static std::string place(antlr4::Parser *parser) {
   }
 }
 
-/// What those mean who write it as in another language: by the token found, the one before it, or both.
+/// Suggests the spelling of this language for a construct of another language, based on the token found, the token
+/// before it, or both.
 static std::string hint(antlr4::Token *previous, antlr4::Token *token, const Words &words, bool wantsName) {
   struct Habit {
     std::string_view before, found, hint;

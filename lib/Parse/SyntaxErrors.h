@@ -6,10 +6,10 @@
 
 namespace gc3::parse {
 
-/// ANTLR's recovery with messages in the words of the language.
+/// ANTLR's error recovery, with messages in the terms of the language.
 class ReportingStrategy : public antlr4::DefaultErrorStrategy {
 public:
-  /// The token before the place (or null), the token found there, and the message.
+  /// Receives the token before the place (or null), the token at the place, and the message.
   using Sink = std::function<void(antlr4::Token *, antlr4::Token *, const std::string &)>;
   explicit ReportingStrategy(Sink receiver) : sink(std::move(receiver)) {}
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole of semantic analysis: load, check and compile everything, then run params and each program.
+// Runs semantic analysis: loads, checks and compiles everything, then runs the params and each program.
 #include "Stages.h"
 #include "gc3/IR/Dispatch.h"
 #include "gc3/Support/Quantity.h"
@@ -30,7 +30,7 @@ private:
   const SemaOptions &options;
   Machine machine;
   std::vector<ir::ChunkDag> dags;
-  uint64_t slots = 0, operations = 0; ///< of all of them
+  uint64_t slots = 0, operations = 0; ///< of all programs together
 };
 
 } // namespace
@@ -81,7 +81,8 @@ bool Analysis::runProgram(const ProgramCode &program) {
   return true;
 }
 
-/// What each program has by itself has been looked at; here it is all of them, which are in memory together.
+/// Checks the budgets of all programs together, because all of them are in memory at once. Each program has been
+/// checked on its own.
 bool Analysis::fitsBudgets(const ir::ChunkDag &dag) {
   for (uint32_t size : dag.bufferSizes)
     slots += size;
@@ -120,7 +121,7 @@ std::optional<ir::Collective> Analysis::runCollective() {
   return builder.finish();
 }
 
-/// Whether there is something to build; an error else.
+/// Returns true if there is something to build; otherwise reports an error.
 static bool checkSelection(const Compiler &compiler, llvm::StringRef name, const SemaOptions &options,
                            Diagnostics &diags) {
   std::vector<std::string> names;

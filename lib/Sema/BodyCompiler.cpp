@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Registers, code and scopes of one body, and the bodies that are one expression.
+// Registers, code and scopes of one body, and bodies that consist of one expression.
 #include "BodyCompiler.h"
 #include <algorithm>
 
@@ -56,15 +56,16 @@ void BodyCompiler::patch(size_t jump) {
   (in.op == Op::RangeBegin ? in.b : in.a) = label();
 }
 
-/// Whether all that an instruction does is write its operand a, by value: then another register does as well.
+/// Returns true if the only effect of an instruction is to write operand a, by value: then it can write any other
+/// register.
 static bool onlyWritesA(Op op) {
   return op == Op::LoadInt || op == Op::LoadParam || (op >= Op::Add && op <= Op::Log2) || op == Op::LoadParamList ||
          op == Op::ListRange || (op >= Op::GetInt && op <= Op::GetList) || (op >= Op::Length && op <= Op::Join) ||
          (op >= Op::MakeChunk && op <= Op::Split);
 }
 
-/// Copies a value to a register below it. What was computed by the last instruction is computed there instead, and a
-/// list in a temporary moves over, so that the target holds it alone.
+/// Copies a value to a register below it. If the last instruction computed the value, changes that instruction to write
+/// the target. Moves a list out of a temporary, so that only the target holds it.
 void BodyCompiler::moveTo(Value value, uint32_t reg, const Mark &before, SourceRange range) {
   File file = value.type.file();
   bool isTemporary = value.reg >= before.top[static_cast<size_t>(file)];
@@ -81,7 +82,7 @@ void BodyCompiler::moveTo(Value value, uint32_t reg, const Mark &before, SourceR
   emit(op, range, reg, value.reg, 0, isTemporary);
 }
 
-/// The value in a temporary at the mark, all others given back.
+/// Moves the value to a temporary at the mark, and releases all other temporaries.
 BodyCompiler::Value BodyCompiler::settle(Value value, const Mark &to) {
   release(to);
   Value result = temporary(value.type);
@@ -141,7 +142,7 @@ const BodyCompiler::Local *BodyCompiler::find(llvm::StringRef name) const {
 
 void BodyCompiler::declareFormals(llvm::ArrayRef<Formal> formals) {
   for (const Formal &formal : formals)
-    if (!find(formal.name)) // twice is reported with the declaration
+    if (!find(formal.name)) // a duplicate is reported with the declaration
       declareFresh({formal.name, {}}, formal.type, false);
     else
       allocate(formal.type.file());

@@ -8,14 +8,14 @@ namespace gc3::sema {
 
 bool isBuiltin(llvm::StringRef function);
 
-/// Compiles one body. Variables and temporaries are registers, taken and given back like a stack.
+/// Compiles one body. Variables and temporaries are registers, allocated and released as a stack.
 class BodyCompiler {
 public:
   enum class Kind : uint8_t { Function, Param, Header, Program, Collective };
 
   BodyCompiler(Compiler &compiler, uint32_t functionIndex, Kind bodyKind);
 
-  /// Each of these compiles the whole body; `function` returns the type of the result.
+  /// Each of the next methods compiles a whole body; `function` returns the type of its result.
   Type function(const ast::Function &syntax, llvm::ArrayRef<Formal> formals, Type result, bool infers);
   void param(const ast::Expr &value, Type type, const std::string *define = nullptr);
   void defaultValue(llvm::ArrayRef<Formal> before, const Formal &formal);
@@ -39,7 +39,7 @@ private:
     bool assignable;
     SourceRange range;
     uint32_t scope;
-    int64_t shadowed; ///< index of the local of that name outside, or -1
+    int64_t shadowed; ///< index of the outer local with the same name, or -1
   };
   struct Loop {
     std::vector<size_t> breaks, continues; ///< jumps to patch
@@ -71,7 +71,7 @@ private:
 
   // Expressions (CompileExpressions.cpp, CompileLists.cpp)
   Value eval(const ast::Expr &expr);
-  /// Reports a value of another type; `what` begins the message ("the index of a list").
+  /// Reports a value that does not have the wanted type; `what` begins the message ("the index of a list").
   Value evalAs(const ast::Expr &expr, Type wanted, const std::string &what);
   bool check(Type wanted, Type got, SourceRange range, const std::string &what);
   Value name(const ast::NameExpr &expr);
@@ -114,7 +114,7 @@ private:
   bool evalOperands(llvm::ArrayRef<Formal> formals, llvm::ArrayRef<ast::Argument> arguments, SourceRange range,
                     const std::string &callee, std::vector<uint32_t> &registers);
 
-  // Statements (CompileStatements.cpp); they return whether control never passes their end
+  // Statements (CompileStatements.cpp); these return true if control never passes the end of the statement
   bool statement(const ast::Stmt &stmt);
   bool block(const ast::BlockStmt &stmt);
   void let(const ast::LetStmt &stmt);
@@ -151,18 +151,18 @@ private:
   uint32_t top[FileCount] = {};
   size_t lastLabel = ~size_t(0);
   std::vector<Local> locals;
-  llvm::StringMap<SourceRange> ended; ///< locals whose block is over, for those who still name them
-  llvm::StringMap<int64_t> visible;   ///< name to local, or -1
+  llvm::StringMap<SourceRange> ended; ///< locals whose block has ended, for messages about later uses
+  llvm::StringMap<int64_t> visible;   ///< index of the local with this name, or -1
   std::vector<Mark> scopeMarks;
   std::vector<size_t> scopeLocals;
   std::vector<Loop> loops;
-  uint32_t directives = 0; ///< open here
+  uint32_t directives = 0; ///< number of open directives
   unsigned blockDepth = 0;
   Type resultType{Type::None, 0};
   bool infers = false;
   bool tooLarge = false;
-  const ast::File *sourceFile = nullptr;    ///< of a collective
-  const ast::Program *settingsOf = nullptr; ///< whose locals settings may name by mistake
+  const ast::File *sourceFile = nullptr;    ///< file of a collective
+  const ast::Program *settingsOf = nullptr; ///< program whose locals the settings can name by mistake
 };
 
 } // namespace gc3::sema

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What functions, programs and collectives become: code for a register machine. Each function numbers its registers
-// from 0 in three files (Types.h); parameters come first. In the comments a, b, c are the operands, `r` reads a
-// register.
+// Compiled form of functions, programs and collectives: code for a register machine. Each function numbers its
+// registers from 0 in three files (Types.h); parameters come first. In the comments, a, b and c are the operands, and
+// `r` reads a register.
 #pragma once
 
 #include "Types.h"
@@ -13,7 +13,7 @@
 
 namespace gc3::sema {
 
-/// Strings by number; equal strings have equal numbers.
+/// Numbers strings. Equal strings have equal numbers.
 class StringPool {
 public:
   static constexpr size_t MaxLength = 65536;
@@ -32,7 +32,7 @@ public:
 
 private:
   llvm::StringMap<int64_t> ids;
-  std::vector<llvm::StringRef> texts; // keys of `ids`, which stay where they are
+  std::vector<llvm::StringRef> texts; // keys of `ids`, whose addresses are stable
   uint64_t total = 0;
 };
 
@@ -64,7 +64,7 @@ enum class Op : uint8_t {
   Complement,
   Abs,
   Log2,
-  // Jumps; those that go back count as a step
+  // Jumps; backward jumps count as a step
   Jump,   // to a
   JumpIf, // to a if r b
   JumpIfNot,
@@ -89,7 +89,7 @@ enum class Op : uint8_t {
   GetInt, // a = b[r c]
   GetChunk,
   GetList,
-  TakeList, // the same, and leaves an empty list there
+  TakeList, // a = b[r c], and the element of b becomes an empty list
   SetInt,   // a[r b] = r c
   SetChunk,
   SetList,
@@ -104,7 +104,7 @@ enum class Op : uint8_t {
   // Strings
   LengthString,
   Format,     // a = text of b, of types[c]
-  Join,       // a = the c strings from register b on, one behind the other
+  Join,       // a = concatenation of the c strings from register b on
   FailAssert, // with the text a
   Remark,
   // Chunks
@@ -112,7 +112,7 @@ enum class Op : uint8_t {
   MakeChunk, // a = chunk(places[b])
   Copy,      // a = b copied to places[c]
   Reduce,    // a = b reduced with places[c].other
-  ChunkRank, // a = b's, and so on
+  ChunkRank, // a = b's rank, and so on
   ChunkIndex,
   ChunkCount,
   ChunkBuffer,
@@ -120,7 +120,7 @@ enum class Op : uint8_t {
   Split,       // a = b.split(r c)
   PushChannel, // r a
   PushParallel,
-  PopDirectives, // a of them
+  PopDirectives, // a is the number of directives
   // Settings of a program
   SetSizes, // r a .. r b
   SetInstances,
@@ -128,13 +128,14 @@ enum class Op : uint8_t {
   SetRanks,
   RankCount,   // a = the number of ranks
   SetShape,    // r a blocks (or none) of r b chunks
-  SetOwner,    // only rank r a has it
-  SetOwners,   // only the ranks of list a
-  SetAlias,    // extra lies inside the other: rank, index of one and the other from register a on
-  ResetValue,  // no value
-  JumpIfValue, // to a if there is one
+  SetOwner,    // only rank r a has the buffer
+  SetOwners,   // only the ranks of list a have the buffer
+  SetAlias,    // extra lies inside the other buffer: rank and index in extra, then rank and index in the other, from
+               // register a on
+  ResetValue,  // removes the current value
+  JumpIfValue, // to a if there is a current value
   BeginValue,
-  AddToValue, // input chunk (r a, r b)
+  AddToValue, // adds input chunk (r a, r b)
   EndValue,
   Ensure,    // output chunk (r a, r b) holds the value
   EnsureAll, // output chunk (rank, r b) holds the value for all ranks of the range that begins at r a
@@ -147,7 +148,7 @@ struct Instruction {
 };
 static_assert(sizeof(Instruction) == 16);
 
-/// A callee's registers begin at these of the caller's: arguments are evaluated in place.
+/// A call. The callee's registers begin at these registers of the caller, because arguments are evaluated in place.
 struct CallSite {
   uint32_t function;
   uint32_t base[FileCount];
@@ -162,10 +163,10 @@ struct PlaceOperands {
 
 struct Function {
   std::string name;
-  bool isStandard = false;   ///< of a file that came with the compiler
-  bool isCollective = false; ///< the clauses of a collective, whose errors need no further place
+  bool isStandard = false;   ///< from a file that is embedded in the compiler
+  bool isCollective = false; ///< the clauses of a collective, whose errors need no note
   std::vector<Instruction> code;
-  std::vector<SourceRange> ranges; ///< of each instruction
+  std::vector<SourceRange> ranges; ///< source range of each instruction
   uint32_t registers[FileCount] = {};
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fingerprints of multisets of input chunks: the sum of a random-looking 128-bit number per chunk, each half modulo
-// 2^64, so that combining is adding. The number of chunks is kept too, saturating: 2^64 copies of a chunk would sum to
-// nothing.
+// Fingerprints of multisets of input chunks. Each chunk has a random-looking 128-bit number; the fingerprint is the sum
+// of these numbers, each half modulo 2^64, so combining multisets adds fingerprints. A fingerprint also has the number
+// of chunks, saturating, because 2^64 copies of a chunk would sum to zero.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct ChunkHash {
   }
 };
 
-/// A permutation of 64 bits in which every bit of the result depends on every bit of the argument.
+/// Permutes the 64-bit numbers. Every bit of the result depends on every bit of the argument.
 inline uint64_t mix(uint64_t x) {
   x += 0x9e3779b97f4a7c15;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;

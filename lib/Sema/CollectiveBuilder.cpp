@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clauses with numbers to ir::Collective. Contributions are packed into arithmetic runs as they come, equal values are
-// found by their hash, and equal rows of the postcondition are stored once. Linear in contributions and in output
-// chunks.
+// Converts clauses with computed numbers to ir::Collective. Packs contributions into arithmetic runs as they come,
+// finds equal values by their hash, and stores equal rows of the postcondition once. Linear in contributions and in
+// output chunks.
 #include "CollectiveBuilder.h"
 #include "gc3/Support/Quantity.h"
 #include <algorithm>
@@ -105,7 +105,7 @@ bool CollectiveBuilder::setOwners(ir::BufferId buffer, const std::vector<int64_t
   return true;
 }
 
-/// Says why there is no such chunk.
+/// Reports why there is no such chunk. Returns false.
 bool CollectiveBuilder::refuseChunk(ir::BufferId buffer, int64_t rank, int64_t index) {
   if (rank < 0 || rank >= collective.ranks)
     return fail(DiagId::RankOutOfRange, placeOf(buffer, rank, index) + ": " + noSuchRank(rank, collective.ranks));
@@ -160,7 +160,8 @@ void CollectiveBuilder::beginValue() {
   pendingHash = {};
 }
 
-/// Whether `chunk` continues `run`; it may be the second element, which sets the strides.
+/// Adds the chunk to `run` if it continues the run; returns false otherwise. The second chunk of a run sets the
+/// strides.
 static bool extend(ir::Run &run, uint32_t rank, uint32_t index) {
   constexpr int64_t limit = 1 << 30;
   int64_t rankStep = int64_t(rank) - run.rank, indexStep = int64_t(index) - run.index;
@@ -188,7 +189,7 @@ bool CollectiveBuilder::addToValue(int64_t rank, int64_t index) {
   return true;
 }
 
-/// Where the number of the value that was made is kept.
+/// Returns the variable that stores the number of the value that was built.
 uint32_t &CollectiveBuilder::knownValue(bool &isNew) {
   if (pendingHash.count == 1) {
     size_t width = collective.input.total();

@@ -9,21 +9,21 @@
 
 namespace gc3::sema {
 
-/// What is promised of every output chunk, rank by rank and chunk by chunk. Most collectives promise the same to all
-/// ranks: what they do is kept once, until a rank is promised something else.
+/// The promises for all output chunks, by rank and chunk. Most collectives promise the same to all ranks, so all ranks
+/// share one row until a rank gets a different promise.
 class Promises {
 public:
   struct Row {
     std::vector<uint32_t> values;   ///< by chunk: value + 1, or Postcondition::Anything
-    std::vector<uint16_t> clauseOf; ///< by chunk: which clause said so
+    std::vector<uint16_t> clauseOf; ///< by chunk: the clause that made the promise
   };
 
-  /// Nothing is promised of `width` chunks on each of `ranks` ranks.
+  /// Removes all promises. There are `ranks` ranks with `width` output chunks each.
   void reset(uint32_t ranks, uint32_t width);
 
   const Row &row(uint32_t rank) const { return own[rank] == Common ? common : rows[own[rank]]; }
   void set(uint32_t rank, uint32_t index, uint32_t value, uint16_t clause);
-  /// Promises a value to all ranks. False, and nothing done, if one of them is promised anything there already.
+  /// Promises a value to all ranks. Changes nothing and returns false if one of them already has a promise there.
   bool setEverywhere(uint32_t index, uint32_t value, uint16_t clause);
 
 private:
@@ -34,8 +34,8 @@ private:
   std::vector<uint32_t> own; // by rank: its row in `rows`, or Common
 };
 
-/// Takes the clauses of a collective with numbers filled in, and builds the collective. Methods return whether the
-/// numbers make sense; if not, `failure` says why.
+/// Builds a collective from its clauses, whose numbers are already computed. Methods return false if the numbers are
+/// not valid; `failure` then has the reason.
 class CollectiveBuilder {
 public:
   CollectiveBuilder(std::string name, const SemaOptions &semaOptions);
@@ -44,7 +44,7 @@ public:
   int64_t ranks() const { return collective.ranks; }
   bool setShape(ir::BufferId buffer, int64_t blocks, int64_t chunks);
   bool setOwners(ir::BufferId buffer, const std::vector<int64_t> &owners);
-  /// Chunk `index` of `inner` on `rank` is chunk `outerIndex` of the other buffer on `outerRank`.
+  /// Declares that chunk `index` of `inner` on `rank` is chunk `outerIndex` of the other buffer on `outerRank`.
   bool setAlias(ir::BufferId inner, int64_t rank, int64_t index, int64_t outerRank, int64_t outerIndex);
 
   // The value of an `ensures`: a multiset of input chunks.
@@ -53,14 +53,14 @@ public:
   void beginValue();
   bool addToValue(int64_t rank, int64_t index);
   void endValue();
-  /// Chunk `index` of the output of `rank` must hold the value.
+  /// Declares that chunk `index` of the output of `rank` must hold the current value.
   bool ensure(int64_t rank, int64_t index, SourceRange clause);
-  /// The same for ranks [first, end), every `step`-th.
+  /// Declares the same for every `step`-th rank in [first, end).
   bool ensureAll(int64_t first, int64_t end, int64_t step, int64_t index, SourceRange clause);
 
-  /// The collective with equal rows shared. Call once.
+  /// Returns the collective, which stores equal rows once. Call once.
   ir::Collective finish();
-  /// Of each value of the postcondition.
+  /// Returns the hash of each value of the postcondition.
   const std::vector<ChunkHash> &hashes() const { return valueHashes; }
 
   Failure failure;
@@ -81,15 +81,16 @@ private:
 
   const SemaOptions &options;
   ir::Collective collective;
-  std::vector<ir::Run> pending; ///< runs of the value that is being made
+  std::vector<ir::Run> pending; ///< runs of the value being built
   ChunkHash pendingHash;
-  uint64_t reductionRuns = 0; ///< of the values of several chunks so far
+  uint64_t reductionRuns = 0; ///< runs of the values with several chunks so far
   uint32_t current = NoValue;
   std::vector<ChunkHash> valueHashes;
-  llvm::DenseMap<std::pair<uint64_t, uint64_t>, uint32_t> valueOfHash; ///< of several chunks
-  std::vector<uint32_t> valueOfChunk; ///< of one chunk, by rank and chunk of the input; NoValue, or empty: none yet
+  llvm::DenseMap<std::pair<uint64_t, uint64_t>, uint32_t> valueOfHash; ///< numbers of the values with several chunks
+  std::vector<uint32_t> valueOfChunk; ///< numbers of the values with one chunk, by rank and chunk of the input;
+                                      ///< NoValue, or an empty vector: none yet
   Promises promises;
-  std::vector<SourceRange> clauses; ///< the ensures clauses so far
+  std::vector<SourceRange> clauses; ///< ensures clauses so far
 };
 
 } // namespace gc3::sema

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls: arguments are matched with parameters here, once, and evaluated straight into the callee's registers.
+// Compiles calls. Matches arguments with parameters once, at compile time, and evaluates them directly into the
+// callee's registers.
 #include "BodyCompiler.h"
 #include "gc3/Support/Quantity.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -27,7 +28,7 @@ bool gc3::sema::isBuiltin(llvm::StringRef function) {
   return builtin(function) != Builtin::None;
 }
 
-/// For each formal the argument that goes there, or -1; reports what doesn't fit.
+/// Finds the argument of each formal, or -1. Reports arguments that do not fit.
 bool BodyCompiler::match(llvm::ArrayRef<Formal> formals, llvm::ArrayRef<Argument> arguments, SourceRange range,
                          const std::string &callee, std::vector<int> &argumentOf) {
   bool good = true;
@@ -72,7 +73,7 @@ bool BodyCompiler::match(llvm::ArrayRef<Formal> formals, llvm::ArrayRef<Argument
 void BodyCompiler::emitCall(uint32_t function, const Mark &base, SourceRange range) {
   emit(Op::Call, range, static_cast<uint32_t>(shared.code.calls.size()));
   shared.code.calls.push_back({function, {base.top[0], base.top[1], base.top[2]}});
-  lastLabel = code.code.size(); // the result is not written by this instruction alone
+  lastLabel = code.code.size(); // the instruction of the call alone does not write the result
 }
 
 void BodyCompiler::passDefault(llvm::ArrayRef<Formal> formals, const std::vector<uint32_t> &registers, size_t which,
@@ -90,7 +91,7 @@ void BodyCompiler::passDefault(llvm::ArrayRef<Formal> formals, const std::vector
   release(base);
 }
 
-/// Leaves the arguments in fresh registers, in the order of the formals within each file.
+/// Evaluates the arguments into new registers, in the order of the formals within each file.
 bool BodyCompiler::passArguments(llvm::ArrayRef<Formal> formals, llvm::ArrayRef<Argument> arguments, SourceRange range,
                                  const std::string &callee) {
   std::vector<int> argumentOf;
@@ -106,7 +107,7 @@ bool BodyCompiler::passArguments(llvm::ArrayRef<Formal> formals, llvm::ArrayRef<
     Mark before = mark();
     Value value = eval(*arguments[i].value);
     release(before);
-    if (formalOf[i] < 0 || (!good && !arguments[i].name)) // with too many or few, which is for which is a guess
+    if (formalOf[i] < 0 || (!good && !arguments[i].name)) // positional arguments are a guess after an error
       continue;
     const Formal &formal = formals[static_cast<size_t>(formalOf[i])];
     if (!check(formal.type, value.type, arguments[i].value->range, "'" + formal.name.str() + "' of " + callee))
@@ -153,7 +154,7 @@ BodyCompiler::Value BodyCompiler::call(const CallExpr &expr) {
   std::string near = suggestion(expr.callee.text, candidates);
   error(DiagId::UnknownName, expr.callee.range, "unknown function '" + expr.callee.text.str() + "'" + near);
   Mark before = mark();
-  for (const Argument &argument : expr.arguments) { // errors inside are errors of their own
+  for (const Argument &argument : expr.arguments) { // reports errors inside the arguments as well
     eval(*argument.value);
     release(before);
   }
@@ -194,7 +195,7 @@ BodyCompiler::Value BodyCompiler::callBuiltin(const CallExpr &expr) {
   return result;
 }
 
-/// `min(a, b, ...)` or `min(list)`
+/// Compiles `min(a, b, ...)` or `min(list)`, and `max`.
 BodyCompiler::Value BodyCompiler::extreme(const CallExpr &expr) {
   Type integer{Type::Int, 0};
   bool isMin = expr.callee.text == "min";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chunks: `chunk(...)`, and the methods and attributes of references.
+// Compiles chunk expressions: `chunk(...)`, and the methods and attributes of references.
 #include "BodyCompiler.h"
 
 using namespace gc3;
@@ -10,11 +10,11 @@ static constexpr Type integer{Type::Int, 0};
 static constexpr Type bufferType{Type::Buffer, 0};
 static constexpr Type chunkType{Type::Chunk, 0};
 
-/// Evaluates arguments in their order; registers are those of the formals, or NoRegister.
+/// Evaluates arguments in their order. `registers` receives the register of each formal, or NoRegister.
 bool BodyCompiler::evalOperands(llvm::ArrayRef<Formal> formals, llvm::ArrayRef<Argument> arguments, SourceRange range,
                                 const std::string &callee, std::vector<uint32_t> &registers) {
   std::vector<int> argumentOf;
-  const bool fits = match(formals, arguments, range, callee, argumentOf); // if not, which is for which is a guess
+  const bool fits = match(formals, arguments, range, callee, argumentOf); // if false, positional arguments are a guess
   bool good = fits;
   registers.assign(formals.size(), NoRegister);
   for (size_t i = 0; i < arguments.size(); ++i) {
@@ -89,7 +89,7 @@ BodyCompiler::Value BodyCompiler::transfer(const MethodExpr &expr, Value receive
   return value;
 }
 
-/// `slice` and `split`
+/// Compiles `slice` and `split`.
 BodyCompiler::Value BodyCompiler::part(const MethodExpr &expr, Value receiver, const Mark &to) {
   static const Formal sliceFormals[] = {{"first", integer}, {"count", integer}};
   static const Formal splitFormals[] = {{"parts", integer}};
@@ -107,7 +107,7 @@ BodyCompiler::Value BodyCompiler::part(const MethodExpr &expr, Value receiver, c
   return value;
 }
 
-/// Of an unknown name behind the dot of what is no chunk.
+/// Reports a member access on a value that is not a chunk.
 void BodyCompiler::onlyChunksHave(const char *what, Type got, SourceRange range) {
   std::string hint = got.isList() ? "; lists have 'len(xs)', 'xs[i]' and 'xs + ys'" : "";
   error(DiagId::TypeMismatch, range, std::string("only chunks have ") + what + ", and this is " + str(got) + hint);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Headers of programs and clauses of collectives. The loops of an `ensures` are put into an order in which its value is
-// computed once for each choice of what it depends on: an AllReduce of R ranks and C chunks adds up R * C
-// contributions, not R * R * C.
+// Compiles headers of programs and clauses of collectives. Orders the loops of an `ensures` so that its value is
+// computed once for each choice of the binders that the value depends on: an AllReduce of R ranks and C chunks adds up
+// R * C contributions, not R * R * C.
 #include "BodyCompiler.h"
 #include "llvm/ADT/StringSwitch.h"
 #include <set>
@@ -131,8 +131,8 @@ void BodyCompiler::alias(const Clause &clause) {
   bool isParam = param != shared.paramOf.end() && shared.params[param->getValue()].file == sourceFile;
   if (!rank || find(rank->name) || isParam)
     return aliasPlaces(clause);
-  // A name that nothing else has stands for every rank in turn. Params of other files don't count: whoever wrote the
-  // collective could not know them.
+  // A name without a declaration stands for every rank in turn. Params of other files do not count as declarations,
+  // because the author of the collective could not know them.
   Mark before = mark();
   uint32_t variable = top[0];
   number(integer, 0, rank->range);
@@ -152,7 +152,7 @@ void BodyCompiler::alias(const Clause &clause) {
 
 namespace {
 
-/// The binders whose names an expression uses, as a set of indices.
+/// Finds the binders whose names an expression uses, as a set of indices.
 class BinderUses {
 public:
   explicit BinderUses(llvm::ArrayRef<Binder> all) : binders(all) {}
@@ -226,9 +226,10 @@ void BinderUses::visit(const Expr *expr) {
   }
 }
 
-/// The binders that the value depends on, directly or through the ranges of others, come first, `valueLevel` of them.
+/// Returns the order of the loops. The first `valueLevel` binders are those on which the value depends, directly or
+/// through the ranges of others.
 std::vector<size_t> BodyCompiler::loopOrder(const Clause &clause, size_t &valueLevel) {
-  std::vector<std::set<size_t>> needs; // of the range of each binder
+  std::vector<std::set<size_t>> needs; // binders that the range of each binder uses
   for (size_t i = 0; i < clause.binders.size(); ++i) {
     BinderUses uses(clause.binders);
     uses.visit(clause.binders[i].values);
@@ -255,8 +256,8 @@ std::vector<size_t> BodyCompiler::loopOrder(const Clause &clause, size_t &valueL
   return order;
 }
 
-/// True if a binder goes through ranks, all of which are promised the same: it is a range, the rank of the output, and
-/// nothing else.
+/// Returns true if a binder iterates over ranks with the same promise: its values are a range, and only the rank of the
+/// output uses it.
 bool BodyCompiler::takesAllRanks(const Clause &clause, size_t binder) const {
   const ast::Name &name = clause.binders[binder].name;
   const auto *rank = dynAs<NameExpr>(clause.left.rank);
@@ -268,7 +269,7 @@ bool BodyCompiler::takesAllRanks(const Clause &clause, size_t binder) const {
   return uses.used.count(binder) == 0;
 }
 
-/// `allRanks`: the rank of the output is the variable of a range, all of which are promised the same.
+/// `allRanks`: the rank of the output is the variable of a range, and all ranks of the range have the same promise.
 void BodyCompiler::ensuresInnermost(const Clause &clause, bool allRanks) {
   Mark before = mark();
   Type boolean{Type::Bool, 0};
@@ -297,8 +298,9 @@ void BodyCompiler::ensuresInnermost(const Clause &clause, bool allRanks) {
   });
   emit(Op::EndValue, clause.right.range);
   patch(known);
-  Value rank = evalAs(*clause.left.rank, integer, "the rank of an output chunk"); // a variable: where the range is
+  Value rank = evalAs(*clause.left.rank, integer, "the rank of an output chunk");
   Value index = evalAs(*clause.left.index, integer, "the index of an output chunk");
+  // With `allRanks`, `rank` is the variable of the range, whose registers begin with it.
   emit(allRanks ? Op::EnsureAll : Op::Ensure, clause.left.range, rank.reg, index.reg);
   release(before);
   if (clause.condition)
@@ -313,7 +315,7 @@ void BodyCompiler::ensuresLoops(const Clause &clause, llvm::ArrayRef<size_t> ord
   const Binder &binder = clause.binders[order[level]];
   bool isLast = level + 1 == order.size();
   if (isLast && level >= valueLevel && takesAllRanks(clause, order[level])) {
-    forLoop(binder.name, *binder.values, [&] { // entered once, if there are any ranks
+    forLoop(binder.name, *binder.values, [&] { // the body runs once, if there are any ranks
       ensuresInnermost(clause, true);
       loops.back().breaks.push_back(emit(Op::Jump, clause.range));
     });
@@ -334,7 +336,7 @@ void BodyCompiler::ensures(const Clause &clause) {
   ensuresLoops(clause, order, 0, valueLevel);
 }
 
-/// One each of `ranks`, `input` and `output`.
+/// Checks that there is one each of `ranks`, `input` and `output`.
 bool BodyCompiler::checkClauses(const Collective &syntax) {
   const Clause *seen[3] = {};
   static constexpr const char *words[] = {"ranks", "input", "output"};

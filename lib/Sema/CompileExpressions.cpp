@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Expressions of numbers, strings and buffers.
+// Compiles expressions of numbers, strings and buffers.
 #include "BodyCompiler.h"
 
 using namespace gc3;
@@ -46,7 +46,7 @@ BodyCompiler::Value BodyCompiler::buffer(const BufferExpr &expr) {
   return number({Type::Buffer, 0}, ids[static_cast<size_t>(expr.buffer)], expr.range);
 }
 
-/// Whether the statements of a program's body name a local of that name.
+/// Returns true if the body of a program declares a local of that name.
 static bool definesLocal(const Program &program, llvm::StringRef name) {
   for (const Stmt *stmt : program.body->statements) {
     const auto *let = dynAs<LetStmt>(stmt);
@@ -175,9 +175,9 @@ BodyCompiler::Value BodyCompiler::combine(BinaryOp op, SourceRange opRange, Valu
       emit(Op::Concat, opRange, value.reg, lhs.reg, rhs.reg);
       return value;
     }
-    Value parts[] = {temporary(type), temporary(type)}; // where temporaries stand already
+    Value parts[] = {temporary(type), temporary(type)}; // the registers of the operands' temporaries
     bool swapped = rhs.reg == parts[0].reg;
-    if (swapped) // the left one is a variable: make room for it
+    if (swapped) // the left operand is a variable, so the right one is in the first temporary
       emit(Op::MoveInt, opRange, parts[1].reg, rhs.reg);
     if (lhs.reg != parts[0].reg)
       emit(Op::MoveInt, opRange, parts[0].reg, lhs.reg);

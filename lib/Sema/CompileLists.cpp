@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists, comprehensions and ranges.
+// Compiles lists, comprehensions and ranges.
 #include "BodyCompiler.h"
 
 using namespace gc3;
@@ -70,7 +70,7 @@ BodyCompiler::Value BodyCompiler::comprehension(const ComprehensionExpr &expr) {
   return value.type.isError() ? Value() : value;
 }
 
-/// First, last and step in three registers from the result on.
+/// Evaluates first, last and step of a range into three consecutive registers. Returns the first of them.
 uint32_t BodyCompiler::rangeOperands(const RangeExpr &expr) {
   Type integer{Type::Int, 0};
   uint32_t first = top[0];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Statements, and the bodies of programs.
+// Compiles statements and the bodies of programs.
 #include "BodyCompiler.h"
 
 using namespace gc3;
@@ -65,7 +65,7 @@ bool BodyCompiler::statement(const Stmt &stmt) {
 }
 
 void BodyCompiler::let(const LetStmt &stmt) {
-  // The variable's register comes first and its name last: the value can't see it.
+  // Allocate the variable's register first and declare its name last, so that the value cannot use the name.
   Mark before = mark();
   Value value = eval(*stmt.value);
   Type type = stmt.type ? shared.resolve(*stmt.type) : value.type;
@@ -120,7 +120,7 @@ void BodyCompiler::assign(const AssignStmt &stmt) {
   release(before);
 }
 
-/// `xs[i][j] = value`: the inner list is taken out, so that it is held once, changed, and put back.
+/// Compiles `xs[i][j] = value`: takes the inner list out, so that it has one holder, changes it, and puts it back.
 void BodyCompiler::assignElement(const AssignStmt &stmt) {
   Mark before = mark();
   std::vector<const IndexExpr *> path; // outermost list first
@@ -222,7 +222,7 @@ void BodyCompiler::forList(const ast::Name &name, const Expr &values, Body body)
   loops.pop_back();
   closeScope();
   if (list.type.isList())
-    emit(Op::NewList, values.range, list.reg); // held no longer
+    emit(Op::NewList, values.range, list.reg); // releases the list
   release(before);
 }
 
@@ -307,7 +307,8 @@ void BodyCompiler::assertStatement(const AssertStmt &stmt) {
   release(before);
 }
 
-/// An assert of `a < b` without a text tells both values. They are kept: evaluated again, calls would act twice.
+/// Compiles an assert of `a < b` without a text; the message has both values. Stores the values, because a second
+/// evaluation could repeat the effects of calls.
 void BodyCompiler::assertComparison(const BinaryExpr &expr) {
   Mark before = mark();
   Value lhs = settle(eval(*expr.lhs), before);
@@ -351,7 +352,7 @@ void BodyCompiler::program(const Program &syntax, const ProgramCode &program) {
       Value value = number({Type::Buffer, 0}, first + static_cast<int64_t>(named++), stmt->range);
       declare(scratch->name, value.type, value.reg, false);
     }
-  // The names of scratch buffers and the body share a scope: a local can't take such a name.
+  // The names of scratch buffers and the body share a scope, so a local cannot have such a name.
   blockDepth = 1;
   for (const Stmt *stmt : syntax.body->statements)
     statement(*stmt);

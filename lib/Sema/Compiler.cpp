@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of all files into one table, then each body to bytecode.
+// Collects the names of all files in one table, then compiles each body to bytecode.
 #include "Compiler.h"
 #include "BodyCompiler.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -109,7 +109,8 @@ void Compiler::compileFunction(FunctionInfo &info) {
   info.state = FunctionInfo::State::Done;
 }
 
-/// Each default is a function of the parameters before it, so that a call costs the same whatever the default does.
+/// Compiles each default as a function of the earlier parameters, so that the cost of a call does not depend on the
+/// default.
 void Compiler::compileDefaults(const std::vector<Formal> &all) {
   for (size_t i = 0; i < all.size(); ++i)
     if (all[i].value)

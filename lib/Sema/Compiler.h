@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks names and types of everything and makes bytecode, in one walk per function, program or collective.
+// Checks names and types, and generates bytecode, in one walk per function, program or collective.
 #pragma once
 
 #include "Bytecode.h"
@@ -14,10 +14,10 @@ namespace gc3::sema {
 struct Formal {
   llvm::StringRef name;
   Type type;
-  const ast::Expr *value = nullptr; ///< the default
-  bool optional = false;            ///< may be left out: has a default, or the built-in knows one
+  const ast::Expr *value = nullptr; ///< the default, or null
+  bool optional = false;            ///< can be omitted: has a default, or the built-in supplies one
   bool namedOnly = false;
-  uint32_t thunk = 0; ///< the function that computes the default from the parameters before
+  uint32_t thunk = 0; ///< the function that computes the default from the earlier parameters
 };
 
 struct FunctionInfo {
@@ -25,7 +25,7 @@ struct FunctionInfo {
   const ast::Function *syntax = nullptr;
   std::vector<Formal> formals;
   Type result;
-  bool infers = false; ///< `fn f() = expr` without a type: known once compiled
+  bool infers = false; ///< `fn f() = expr` without a type: the type is known after compilation
   State state = State::Waiting;
   uint32_t index = 0; ///< in the bytecode
 };
@@ -58,13 +58,14 @@ public:
   Compiler(const Modules &loaded, Diagnostics &sink, const SemaOptions &semaOptions)
       : modules(loaded), diags(sink), options(semaOptions) {}
 
-  /// Everything but the params' `-D` values, which follow one by one. Errors are in the diagnostics.
+  /// Compiles everything except the `-D` values of params, which redefine() compiles later. Reports errors to the
+  /// diagnostics.
   void compile();
-  /// The thunk of a param made anew from the value on the command line, or the old one after an error.
+  /// Compiles a new thunk for a param from its value on the command line. Keeps the old thunk after an error.
   void redefine(ParamInfo &param, const ast::Expr &value, const std::string &define);
 
   Bytecode code;
-  std::vector<ParamInfo> params; ///< in the order in which they get their values
+  std::vector<ParamInfo> params; ///< in the order of their evaluation
   std::vector<ProgramCode> programs;
   bool usesScratch = false;
 
@@ -81,7 +82,8 @@ private:
   void compileProgram(const ast::Program &program);
 
   const Modules &modules;
-  /// Whether to look for a similar one of so many names: for each error that is shown, in time that nobody notices.
+  /// Returns true if a message should suggest the most similar of `names` names: only for errors that are shown, and
+  /// only if the search takes no noticeable time.
   bool suggests(size_t names) const { return names <= 10000 && !diags.limitReached(); }
 
   Diagnostics &diags;
@@ -92,7 +94,7 @@ private:
   std::map<llvm::StringRef, SourceRange> paramNames, functionNames, collectiveNames, programNames;
   std::map<int64_t, uint32_t> constantOf;
   unsigned inferenceDepth = 0;
-  bool declaresStandard = false; ///< the file that is being declared came with the compiler
+  bool declaresStandard = false; ///< the file being declared is embedded in the compiler
 };
 
 } // namespace gc3::sema

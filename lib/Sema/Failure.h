@@ -7,14 +7,14 @@
 
 namespace gc3::sema {
 
-/// Why an instruction can't be carried out; the machine knows where.
+/// The reason why an instruction cannot be executed. The machine adds the place.
 struct Failure {
   DiagId id = DiagId::Syntax;
   std::string message;
   std::vector<Note> notes = {};
 };
 
-/// "chunk 3" or "chunks 3..7"
+/// Returns "chunk 3" or "chunks 3..7".
 std::string chunkRange(uint64_t index, uint64_t count);
 
 } // namespace gc3::sema

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `gc3c --list-std` prints, from the files themselves: signatures from their syntax trees, descriptions from the
-// comments in their text.
+// Prints the output of `gc3c --list-std` from the files themselves: signatures from their syntax trees, descriptions
+// from the comments in their text.
 #include "Modules.h"
 #include "gc3/Parse/Parse.h"
 #include "gc3/Sema/StandardLibrary.h"
@@ -13,7 +13,8 @@ using namespace gc3::sema;
 
 using Lines = llvm::ArrayRef<llvm::StringRef>;
 
-/// The text of comment lines up to the first full stop that ends a sentence, on one line. An ellipsis ends none.
+/// Returns the text of comment lines up to the first full stop that ends a sentence, on one line. An ellipsis does not
+/// end a sentence.
 static std::string firstSentence(Lines comment) {
   std::string text;
   for (llvm::StringRef line : comment)
@@ -32,7 +33,7 @@ static Lines commentAtHead(Lines lines) {
   return lines.take_while(isComment);
 }
 
-/// The comment lines that end right above the line `item`, counted from 1.
+/// Returns the comment lines directly above line `item`, which is counted from 1.
 static Lines commentAbove(Lines lines, unsigned item) {
   Lines above = lines.take_front(item - 1);
   size_t count = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists: constant time to pass on and, while nobody else holds them, to append to and to write.
+// List operations. It takes constant time to pass a list and, while the list is not shared, to append or write an
+// element.
 #include "Lists.h"
 
 using namespace gc3::sema;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of running .gc3: chunk references, and lists as counted pointers that are copied when a shared one is written.
+// Values of a running .gc3 program: chunk references, and reference-counted lists that are copied on write if shared.
 #pragma once
 
 #include "Types.h"
@@ -9,7 +9,8 @@
 
 namespace gc3::sema {
 
-/// `count` chunks as they were after `stamp` operations, by the user's name for the place.
+/// `count` chunks as they were after `stamp` operations. The place is the one that the user named, not the canonical
+/// one.
 struct ChunkRef {
   uint32_t rank = 0;
   uint32_t index = 0;
@@ -20,7 +21,7 @@ struct ChunkRef {
 
 struct List;
 
-/// A list by value; null is the empty list of any type.
+/// A list with value semantics; null is the empty list of any type.
 class ListRef {
 public:
   ListRef() = default;
@@ -41,7 +42,8 @@ private:
   List *list = nullptr;
 };
 
-/// What is alive, in units of an int; every list and its elements are entered and leave again.
+/// Memory of all live lists, in units of an int. Every list and its elements are added on creation and removed on
+/// destruction.
 struct ListBudget {
   static constexpr uint64_t ListCost = 16;
   uint64_t limit = 0;
@@ -54,7 +56,7 @@ struct ListBudget {
   }
 };
 
-/// One of the vectors holds the elements.
+/// The list itself. One of the vectors holds the elements.
 struct List {
   explicit List(File elements, ListBudget &owner) : file(elements), budget(owner) {}
   ~List();
@@ -78,14 +80,14 @@ inline size_t ListRef::size() const {
   return list ? list->size() : 0;
 }
 
-/// Makes `list` a list of its own (not shared, not null) of `elements`, with room in the budget for `more` elements.
-/// Null if the budget does not allow that.
+/// Makes `list` a non-null, unshared list of `elements`, and reserves budget for `more` elements. Returns null if the
+/// budget does not allow that.
 List *own(ListRef &list, File elements, uint64_t more, ListBudget &budget);
 
-/// `list` = `list` + `other`; false if the budget does not allow that.
+/// Appends `other` to `list`. Returns false if the budget does not allow that.
 bool append(ListRef &list, const ListRef &other, ListBudget &budget);
 
-/// Equality of lists of numbers, nested or not.
+/// Returns true if two lists of numbers, nested or not, are equal.
 bool equal(const ListRef &a, const ListRef &b);
 
 } // namespace gc3::sema

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The machine: one flat loop over the instructions of the top frame. Calls of .gc3 functions push a frame and never
-// recurse in C++; nothing is looked up by name and nothing is allocated per step.
+// The machine: one flat loop over the instructions of the top frame. Calls of .gc3 functions push a frame and do not
+// recurse in C++. A step looks up no names and allocates no memory.
 #include "Machine.h"
 #include "gc3/Support/Quantity.h"
 #include <algorithm>
@@ -8,7 +8,7 @@
 using namespace gc3;
 using namespace gc3::sema;
 
-/// Of all frames together, in each file.
+/// Maximum number of registers of all frames together, in each file.
 static constexpr size_t MaxRegisters = size_t(16) << 20;
 
 Machine::Machine(Bytecode &bytecode, Diagnostics &sink, const SemaOptions &semaOptions)
@@ -31,13 +31,13 @@ SourceRange Machine::here() const {
   return function.ranges[static_cast<size_t>(current - function.code.data())];
 }
 
-/// Of a frame below the top.
+/// Returns the place of the call in a frame below the top.
 SourceRange Machine::callIn(const Frame &caller) {
   return caller.function->ranges[static_cast<size_t>(caller.pc - caller.function->code.data())];
 }
 
 bool Machine::fail(Failure &failure) {
-  size_t calls = frames.size() - 1; // with a line each; what the standard library calls is not the user's business
+  size_t calls = frames.size() - 1; // each has a note, except calls inside the standard library
   while (calls != 0 && frames[calls].function->isStandard)
     --calls;
   if (frames[calls].function->isStandard)
@@ -48,7 +48,7 @@ bool Machine::fail(Failure &failure) {
     diagnostic.note(note.range, note.message);
   if (isInside && !frames.back().function->isCollective)
     diagnostic.note(here(), "found here, inside the standard library");
-  size_t innermost = calls <= 5 ? calls : 4; // of a longer way here: the last four calls, and the first one
+  size_t innermost = calls <= 5 ? calls : 4; // the last four calls of a longer chain, and the first one
   for (size_t i = calls; i-- != 0;) {
     if (i + innermost >= calls || i == 0)
       diagnostic.note(callIn(frames[i]), i + innermost >= calls ? "called from here" : "first called from here");
@@ -66,7 +66,8 @@ bool Machine::countSteps(uint64_t count) {
   return steps <= nextCheck || mayGoOn();
 }
 
-/// Steps are also the clock by which somebody is asked whether this should end.
+/// Returns false if the run must end: the step budget is used up, or `stops`, which is called every 2^18 steps, returns
+/// true.
 bool Machine::mayGoOn() {
   constexpr uint64_t between = 1 << 18;
   if (steps > options.maxSteps)
@@ -118,7 +119,7 @@ bool Machine::enter(uint32_t index, const uint32_t (&base)[FileCount]) {
   return true;
 }
 
-/// Drops the top frame, its lists from register `firstList` on, and what directives it left open.
+/// Removes the top frame, its lists from register `firstList` on, and the directives that it left open.
 void Machine::leave(uint32_t firstList) {
   const Frame &top = frames.back();
   for (uint32_t i = firstList; i < top.function->registers[2]; ++i)
@@ -143,11 +144,11 @@ bool Machine::call(const Instruction &in, const Instruction *pc) {
                {caller.base[0] + site.base[0], caller.base[1] + site.base[1], caller.base[2] + site.base[2]});
 }
 
-// Half of it are the labels of instructions that live elsewhere; what stands here is what loops are made of, each
-// shorter than a call.
+// Half of the lines are labels of instructions that other functions implement. The instructions implemented here are
+// those of loops, and each is shorter than a call.
 // NOLINTNEXTLINE(readability-function-size): one switch over all instructions
 bool Machine::loop() {
-  const Instruction *start = frames.back().function->code.data(); // of the top frame's code
+  const Instruction *start = frames.back().function->code.data(); // start of the top frame's code
   const Instruction *pc = start;
   for (;;) {
     current = pc;

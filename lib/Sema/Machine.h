@@ -8,14 +8,14 @@
 
 namespace gc3::sema {
 
-/// A value that outlives a run: of a param.
+/// The value of a param, which outlives a run.
 struct ParamValue {
   bool known = false;
   int64_t number = 0;
   ListRef list;
 };
 
-/// What a program's header says.
+/// The settings in the header of a program.
 struct ProgramSettings {
   uint64_t minBytes = 0;
   uint64_t maxBytes = ir::ProgramInfo::NoLimit;
@@ -24,31 +24,31 @@ struct ProgramSettings {
   SourceRange instancesRange;
 };
 
-/// To look at a chunk, or to move it, takes a fraction of a step.
+/// Number of chunks that the machine can read or move for the cost of one step.
 inline constexpr uint64_t ChunksPerStep = 8;
 
-/// Runs bytecode. Errors go to `diags` at the place of the instruction, with notes on the calls around it.
+/// Runs bytecode. Reports errors to `diags` at the place of the instruction, with notes on the calls around it.
 class Machine {
 public:
   Machine(Bytecode &code, Diagnostics &sink, const SemaOptions &semaOptions);
 
-  /// Runs a function without parameters; false after an error.
+  /// Runs a function without parameters. Returns false after an error.
   bool run(uint32_t function);
-  /// Gives the next runs a fresh budget.
+  /// Resets the step budget for the next runs.
   void resetSteps() {
     steps = 0;
     nextCheck = 0;
   }
 
-  // What the next runs work on; null where it makes no sense.
+  // Objects that the next runs work on; null if a run does not need the object.
   Tracer *tracer = nullptr;
   ir::ProgramInfo *program = nullptr;
   CollectiveBuilder *collective = nullptr;
   ProgramSettings settings;
 
-  ListBudget budget; ///< before whatever holds lists
+  ListBudget budget; ///< declared before all members that hold lists, so that it outlives them
   std::vector<ParamValue> params;
-  /// Results of the last run, in register 0 of their file.
+  /// These return the result of the last run, which is in register 0 of its file.
   int64_t numberResult() const { return ints[0]; }
   const ListRef &listResult() const { return lists[0]; }
   void beginProgram();
@@ -56,13 +56,13 @@ public:
 private:
   struct Frame {
     const Function *function;
-    const Instruction *pc; ///< of the call, in the frames below the top
+    const Instruction *pc; ///< position of the call, in the frames below the top
     uint32_t base[FileCount];
-    uint32_t directives; ///< open at entry
+    uint32_t directives; ///< number of open directives at entry
   };
   struct Scope {
     ir::Directive directive;
-    uint32_t id; ///< in the program's table, or NoRegister as long as nothing used it
+    uint32_t id; ///< in the program's table; NoRegister until an operation uses it
   };
 
   bool loop();
@@ -127,7 +127,7 @@ private:
   std::vector<Scope> scopes;
   llvm::DenseMap<uint64_t, llvm::SmallVector<uint32_t, 1>> directiveIds;
   uint64_t steps = 0;
-  uint64_t nextCheck = 0; ///< beyond so many steps mayGoOn() is asked
+  uint64_t nextCheck = 0; ///< mayGoOn() is called when `steps` exceeds this number
   uint64_t remarks = 0;
 };
 

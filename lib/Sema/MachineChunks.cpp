@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chunk operations, the directives around them, and the settings of a program. Directives are a stack of scopes that
-// follows the calls: an operation takes the innermost channel and the product of all factors.
+// follows the calls: an operation uses the innermost channel and the product of all factors.
 #include "Machine.h"
 #include "gc3/Support/Quantity.h"
 
@@ -58,7 +58,7 @@ bool Machine::transfer(const Instruction &in) {
   if (!good)
     return fail(tracer->failure);
   refs[in.a] = result;
-  return countChunks(2 * uint64_t(result.count)); // looked at, and moved
+  return countChunks(2 * uint64_t(result.count)); // each chunk is checked and moved
 }
 
 bool Machine::slice(const Instruction &in) {
@@ -117,12 +117,13 @@ bool Machine::pushDirective(const Instruction &in) {
   return true;
 }
 
-/// Equal directives get one number; the key leaves out what seldom differs.
+/// Returns the number of a directive; equal directives have one number. The key omits the source places, which seldom
+/// differ.
 uint32_t Machine::intern(const ir::Directive &directive) {
   uint64_t key = mix(uint64_t(static_cast<uint32_t>(directive.channel)) << 32 | directive.parallel) ^
                  (uint64_t(static_cast<uint32_t>(directive.sendThreadBlock)) << 32 |
                   static_cast<uint32_t>(directive.recvThreadBlock));
-  auto &ids = directiveIds[key >> 1]; // the map reserves the two greatest keys
+  auto &ids = directiveIds[key >> 1]; // the map reserves the two largest keys
   for (uint32_t id : ids)
     if (program->directives[id] == directive)
       return id;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clauses of a collective, handed to its builder.
+// Passes the clauses of a collective to its builder.
 #include "Machine.h"
 
 using namespace gc3;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists in the machine. Elements made count as steps, elements alive count against the list budget, both before memory
-// is taken.
+// List instructions of the machine. New elements count as steps, and live elements count against the list budget. Both
+// limits are checked before memory is allocated.
 #include "Machine.h"
 #include "gc3/Support/Quantity.h"
 #include <algorithm>
@@ -98,7 +98,7 @@ bool Machine::getElement(const Instruction &in) {
   } else if (in.op == Op::GetChunk) {
     refs[in.a] = list.get()->chunks[i];
   } else if (in.op == Op::GetList) {
-    ListRef element = list.get()->lists[i]; // `list` may be the target
+    ListRef element = list.get()->lists[i]; // `list` can be the target
     listRegisters[in.a] = std::move(element);
   } else {
     List *owned = own(list, File::List, 0, budget);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic that can go wrong in more ways than overflow, ranges, and strings.
+// Ranges, strings, and arithmetic that can fail in other ways than overflow.
 #include "Machine.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -50,7 +50,7 @@ bool Machine::arithmetic(const Instruction &in) {
   if (divisor == 0)
     return fail(DiagId::DivisionByZero,
                 std::to_string(value) + (in.op == Op::Divide ? " / 0" : " % 0") + ": division by zero");
-  if (divisor == -1) { // the one quotient that overflows, and a remainder that traps
+  if (divisor == -1) { // INT64_MIN / -1 overflows, and INT64_MIN % -1 traps
     if (in.op == Op::Divide && value == least)
       return fail(DiagId::Overflow, "the quotient overflows a 64-bit int");
     r[in.a] = in.op == Op::Divide ? -value : 0;

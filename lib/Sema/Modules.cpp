@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Imports: next to the importing file, then along -I, then in the standard library that ships inside the compiler.
+// Finds imports next to the importing file, then along -I, then in the standard library, which is embedded in the
+// compiler.
 #include "Modules.h"
 #include "gc3/Parse/Parse.h"
 #include "llvm/ADT/SmallString.h"
@@ -18,7 +19,8 @@ public:
   Loader(SourceManager &allSources, Diagnostics &sink, const SemaOptions &semaOptions, std::vector<std::string> *read)
       : sources(allSources), diags(sink), options(semaOptions), filesRead(read) {}
 
-  /// Parses `text` and, before it enters the result, what it imports. `key` names the file however it is spelt.
+  /// Parses `text` and loads its imports, then adds it to the result. `key` identifies the file, however its path is
+  /// spelt.
   const ast::File *load(const std::string &key, llvm::StringRef name, llvm::StringRef text);
   void loadStandard(const StandardFile &file) {
     modules.standard.insert(load("<" + file.name.str() + ">", file.name, file.text));
@@ -37,8 +39,8 @@ private:
   const SemaOptions &options;
   std::vector<std::string> *filesRead;
   llvm::StringMap<bool> seen;
-  std::vector<std::string> open;        ///< keys of the files that are being loaded, outermost first
-  std::vector<SourceRange> openImports; ///< the imports that opened them, from the second on
+  std::vector<std::string> open;        ///< keys of the files being loaded, outermost first
+  std::vector<SourceRange> openImports; ///< imports that opened these files, from the second file on
 };
 
 } // namespace

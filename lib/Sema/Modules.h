@@ -9,18 +9,19 @@
 
 namespace gc3::sema {
 
-/// The main file and all that it imports, each once, imported files first. Everything in them shares one set of names.
+/// The main file and everything that it imports. Each file occurs once, after its imports. All files share one set of
+/// names.
 struct Modules {
   std::vector<std::unique_ptr<const ast::File>> files;
   const ast::File *main = nullptr;            ///< null if it could not be parsed
-  llvm::DenseSet<const ast::File *> standard; ///< those that came with the compiler: no user can open them
+  llvm::DenseSet<const ast::File *> standard; ///< files that are embedded in the compiler; users cannot open them
 };
 
-/// Loads the standard collectives, the main file and its imports; errors go to `diags`.
+/// Loads the standard collectives, the main file and its imports. Reports errors to `diags`.
 Modules loadModules(SourceManager &sources, Diagnostics &diags, llvm::StringRef name, llvm::StringRef text,
                     const SemaOptions &options, std::vector<std::string> *filesRead);
 
-/// A file of the standard library by its name in an import ("std/rings.gc3"), or nothing.
+/// A file of the standard library. `name` is its path in an import ("std/ring.gc3").
 struct StandardFile {
   llvm::StringRef name;
   llvm::StringRef text;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of params: from the command line as expressions of the language (strings as they are), else the default.
+// Computes params: from the command line, as expressions of the language (strings verbatim), else from the default.
 #include "Stages.h"
 #include "gc3/Parse/Parse.h"
 
 using namespace gc3;
 using namespace gc3::sema;
 
-/// The text of a `-D` for a string, as an expression.
+/// Returns the text of a `-D` for a string as a string literal.
 static std::string quoted(const std::string &text) {
   std::string literal = "\"";
   for (char c : text) {

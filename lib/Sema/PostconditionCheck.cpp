@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Does the trace leave in each output chunk what the collective promises? One comparison of hashes per chunk. For the
-// first few chunks that fail, what is in them is found exactly: one pass backwards over the operations carries how
-// often each chunk that is still to be explained counts, in time linear in the operations however often contributions
-// double.
+// Checks that the trace leaves in each output chunk what the collective promises, with one comparison of hashes per
+// chunk. For the first few wrong chunks, it determines the exact contents: one backward pass over the operations tracks
+// how often the contents of each slot count. The pass is linear in the operations, even if contributions double again
+// and again.
 #include "Stages.h"
 #include "gc3/Support/PackedKey.h"
 #include "gc3/Support/Quantity.h"
@@ -19,7 +19,7 @@ constexpr size_t MaxChunksReported = 4;
 constexpr size_t MaxInputsListed = 6;
 constexpr size_t MaxMovesShown = 4;
 
-/// Multiplicities of input chunks (rank, index), saturating.
+/// Multiplicities of input chunks (rank, index). They saturate.
 using Contributions = std::map<std::pair<uint32_t, uint32_t>, uint64_t>;
 
 void addSaturating(uint64_t &sum, uint64_t more) {
@@ -36,7 +36,7 @@ uint64_t slotKey(uint32_t rank, ir::BufferId buffer, uint32_t index) {
 static Contributions contributionsOf(const ir::Collective &collective, const llvm::SmallVectorImpl<ir::ChunkOp> &ops,
                                      const ir::Location &chunk) {
   Contributions result;
-  llvm::DenseMap<uint64_t, uint64_t, PackedKeyInfo> open; // how often what is in a slot at this time counts
+  llvm::DenseMap<uint64_t, uint64_t, PackedKeyInfo> open; // by slot: how often its contents count at this time
   ir::Location at = ir::canonical(collective, chunk);
   open[slotKey(at.rank, at.buffer, at.index)] = 1;
   for (size_t i = ops.size(); i-- > 0 && !open.empty();) {
@@ -122,7 +122,7 @@ static Contributions wantedContributions(const ir::Postcondition &post, uint32_t
   return result;
 }
 
-/// "missing input(5, 0); input(2, 0) counted twice"
+/// Returns a text such as "missing input(5, 0); input(2, 0) counted twice".
 static std::string difference(const Contributions &wanted, const Contributions &got) {
   std::vector<std::string> parts;
   auto place = [](const auto &entry) {
@@ -153,13 +153,13 @@ static std::string difference(const Contributions &wanted, const Contributions &
 
 namespace {
 
-/// One error for a program, however many of its output chunks are wrong: the first one in the error, some in notes.
+/// Reports one error per program: the first wrong output chunk in the error, some others in notes.
 class Reporter {
 public:
   Reporter(const ir::ProgramInfo &programInfo, const llvm::SmallVectorImpl<ir::ChunkOp> &operations, Diagnostics &sink)
       : info(programInfo), ops(operations), diags(sink) {}
 
-  /// `written`: the operation that wrote the chunk last, counted from 1, or 0.
+  /// `written` is the number of the operation that last wrote the chunk, counted from 1; 0: no operation.
   void wrong(uint32_t rank, uint32_t index, uint32_t wanted, uint32_t written);
   void finish();
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The trace of GC3 section 4.1: each chunk operation is checked against the state of the slots that it touches and
-// entered into the Chunk DAG. Costs per operation: constant, and linear in its count.
+// The trace of GC3 section 4.1. Checks each chunk operation against the state of the slots that it touches, and adds it
+// to the Chunk DAG. An operation takes constant time plus time linear in its count.
 #include "Tracer.h"
 #include "gc3/Support/Quantity.h"
 #include "llvm/ADT/STLExtras.h"
@@ -61,7 +61,7 @@ bool Tracer::begin() {
       info.directives.emplace_back();
     ir::Location start = locate({rank, 0, size, 0, ir::InputBuffer});
     record(ir::ChunkOpKind::Start, start, start, size, directive, info.nameRange);
-    fixed.resize(static_cast<size_t>(slotsAt(start) - fixed.data())); // in their order, so that each is written once
+    fixed.resize(static_cast<size_t>(slotsAt(start) - fixed.data())); // in order, so each slot is written once
     for (uint32_t i = 0; i < size; ++i)
       fixed.push_back({hashOfInput(rank, i), static_cast<uint32_t>(ops.size())});
   }
@@ -70,7 +70,7 @@ bool Tracer::begin() {
   return true;
 }
 
-/// A request that the budget does not allow is refused before anything is allocated.
+/// Grows a scratch buffer. Rejects a request beyond the budget before it allocates memory.
 bool Tracer::grow(uint32_t rank, ir::BufferId id, uint64_t size) {
   Buffer &buffer = buffers[rank * bufferCount + id];
   if (size <= buffer.size)
@@ -89,7 +89,7 @@ bool Tracer::grow(uint32_t rank, ir::BufferId id, uint64_t size) {
   return true;
 }
 
-/// ", only rank 3 has one" of a buffer that a single rank has, as a root does.
+/// Returns ", only rank 3 has one" if a single rank has the buffer, such as the root; else an empty string.
 static std::string onlyOwner(const ir::Collective &collective, ir::BufferId buffer) {
   const std::vector<uint8_t> &has = buffer == ir::InputBuffer ? collective.hasInput : collective.hasOutput;
   return llvm::count(has, 1) == 1 ? ", only rank " + std::to_string(llvm::find(has, 1) - has.begin()) + " has one" : "";
@@ -179,7 +179,7 @@ bool Tracer::copy(const ChunkRef &source, const ChunkRange &place, uint32_t dire
                                        info.bufferName(source.buffer) + "' onto the overlapping " +
                                        chunkRange(result.index, result.count) + " of '" +
                                        info.bufferName(result.buffer) + "' on rank " + std::to_string(result.rank));
-    result.stamp = static_cast<uint32_t>(ops.size()); // a place copied to itself
+    result.stamp = static_cast<uint32_t>(ops.size()); // the place is copied to itself
     return true;
   }
   if (!record(ir::ChunkOpKind::Copy, from, to, source.count, directive, site))
@@ -228,7 +228,8 @@ bool Tracer::record(ir::ChunkOpKind kind, const ir::Location &source, const ir::
   return true;
 }
 
-/// Operations of one place in the source mostly follow each other.
+/// Returns the number of a site. Compares with the latest site first, because operations of one source place mostly
+/// follow each other.
 uint32_t Tracer::siteId(SourceRange site) {
   if (latestSite < info.sites.size() && info.sites[latestSite] == site)
     return latestSite;

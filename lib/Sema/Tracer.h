@@ -10,7 +10,7 @@
 
 namespace gc3::sema {
 
-/// Destination of a copy, or operand of `chunk`, with the numbers of the program.
+/// Destination of a copy, or operand of `chunk`, with the numbers that the program computed.
 struct ChunkRange {
   int64_t rank;
   int64_t buffer;
@@ -18,12 +18,12 @@ struct ChunkRange {
   int64_t count;
 };
 
-/// Runs chunk operations on symbolic contents and records them. Every method but the constructor returns whether it
-/// worked; if not, `failure` says why.
+/// Executes chunk operations on symbolic contents and records them. begin(), chunk(), copy() and reduce() return false
+/// on failure; `failure` then has the reason.
 class Tracer {
 public:
-  /// What is in a chunk, and how many operations there had been when it was written (0: never). Whoever asks for one
-  /// mostly needs the other next.
+  /// The contents of a chunk, and the number of operations up to its last write, which is included (0: never written).
+  /// Most readers need both, so they are stored together.
   struct Slot {
     [[no_unique_address]] ChunkHash hash;
     uint32_t written = 0;
@@ -32,16 +32,16 @@ public:
 
   Tracer(ir::ProgramInfo &programInfo, const SemaOptions &semaOptions);
 
-  /// Fills the inputs, one start operation per rank. False if the buffers alone pass the budget.
+  /// Fills the inputs, with one start operation per rank. Returns false if the buffers alone exceed the budget.
   bool begin();
   bool chunk(const ChunkRange &place, ChunkRef &result);
   bool copy(const ChunkRef &source, const ChunkRange &place, uint32_t directive, SourceRange site, ChunkRef &result);
   bool reduce(const ChunkRef &target, const ChunkRef &source, uint32_t directive, SourceRange site, ChunkRef &result);
 
-  /// The chunk DAG's operations and sizes, once all is traced.
+  /// Returns the Chunk DAG with the recorded operations and the buffer sizes. Call after the last operation.
   ir::ChunkDag finish(std::shared_ptr<const ir::ProgramInfo> shared);
   const llvm::SmallVectorImpl<ir::ChunkOp> &operations() const { return ops; }
-  /// The chunks of a rank's output.
+  /// Returns the chunks of a rank's output.
   const Slot *output(uint32_t rank) const { return slotsAt(locate({rank, 0, 1, 0, ir::OutputBuffer})); }
 
   Failure failure;
@@ -63,7 +63,7 @@ private:
   ir::ProgramInfo &info;
   const SemaOptions &options;
   uint32_t bufferCount;
-  /// Where a buffer lies: in itself, or inside the other one of its rank.
+  /// Location of a buffer: its own memory, or inside the other buffer of its rank.
   struct Home {
     ir::BufferId buffer;
     uint32_t offset;
@@ -73,12 +73,12 @@ private:
     uint64_t size = 0;
   };
   std::vector<Home> homes;                ///< by rank and buffer
-  std::vector<Buffer> buffers;            ///< by rank and buffer; aliased ones are empty
+  std::vector<Buffer> buffers;            ///< by rank and buffer; aliased buffers are empty
   std::vector<Slot> fixed;                ///< all inputs and outputs
-  std::vector<std::vector<Slot>> scratch; ///< by rank and buffer; only of scratch buffers, which grow
+  std::vector<std::vector<Slot>> scratch; ///< by rank and buffer; used only for scratch buffers, which can grow
   llvm::SmallVector<ir::ChunkOp, 0> ops;
   uint64_t slotCount = 0;
-  uint64_t started = 0; ///< start operations
+  uint64_t started = 0; ///< number of start operations
   llvm::DenseMap<std::pair<uint32_t, uint32_t>, uint32_t> siteIds;
   uint32_t latestSite = ~uint32_t(0);
 };

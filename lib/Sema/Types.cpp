@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Types by structure: two lists agree if their elements do, and an empty list agrees with every list.
+// Compares types by structure: two lists agree if their elements agree, and an empty list agrees with every list.
 #include "Types.h"
 
 using namespace gc3::sema;

@@ -6,21 +6,21 @@
 
 namespace gc3::sema {
 
-/// Where values of a type live: ints, bools, strings and buffers are numbers.
+/// Register file for values of a type. Ints, bools, strings and buffers are numbers in the file Int.
 enum class File : uint8_t { Int, Chunk, List };
 inline constexpr unsigned FileCount = 3;
 
 /// A base type inside `depth` lists.
 struct Type {
   enum Base : uint8_t {
-    Error, ///< of an expression with a reported error: agrees with everything
-    None,  ///< of a call without a result
+    Error, ///< type of an expression with a reported error: agrees with every type
+    None,  ///< type of a call without a result
     Int,
     Bool,
     String,
     Buffer,
     Chunk,
-    Unknown, ///< of the elements of `[]`
+    Unknown, ///< element type of `[]`
   };
   Base base = Error;
   uint16_t depth = 0;
@@ -34,13 +34,13 @@ struct Type {
   File file() const { return depth ? File::List : base == Chunk ? File::Chunk : File::Int; }
 };
 
-/// "int", "[chunk]"
+/// Returns the name of the type: "int", "[chunk]".
 std::string str(Type type);
 
-/// Whether a value of type `from` may stand where `to` is wanted.
+/// Returns true if a value of type `from` is allowed where `to` is expected.
 bool accepts(Type to, Type from);
 
-/// The type of both, or Error if there is none.
+/// Returns the common type of both, or Error if there is none.
 Type unify(Type a, Type b);
 
 } // namespace gc3::sema

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recursion goes as deep as the tree: half the bits of a number of thread blocks.
+// Recursion is as deep as the tree: half the number of bits in the thread block count.
 #include "gc3/Support/Clocks.h"
 #include <algorithm>
 
@@ -10,7 +10,7 @@ Clocks::Clocks(uint32_t blocks) : nodes(1) {
     ++levels;
 }
 
-/// The node with another child: a copy, if it belongs to a finished clock.
+/// Returns a node with `child` at `place`: `node` itself, or a copy of it if it belongs to a finished clock.
 uint32_t Clocks::set(uint32_t node, uint32_t place, uint32_t child) {
   if (nodes[node][place] == child)
     return node;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recording and printing of diagnostics; the printer is LLVM's (source line, caret, colours).
+// Records and prints diagnostics; LLVM's printer writes the source line, the caret and colours.
 #include "gc3/Support/Diagnostics.h"
 #include "gc3/Support/Quantity.h"
 #include "gc3/Support/Utf8.h"
@@ -76,12 +76,12 @@ std::string_view gc3::name(DiagId id) {
   return diagNames[static_cast<size_t>(id)];
 }
 
-/// Whether the byte continues a UTF-8 character.
+/// Returns true if the byte continues a UTF-8 character.
 static bool continues(char byte) {
   return (static_cast<unsigned char>(byte) & 0xc0) == 0x80;
 }
 
-/// The middle goes: what is wrong often stands at the end.
+/// Shortens a message. Removes the middle, because the fault is often named at the end.
 static std::string cutMessage(const std::string &message) {
   if (message.size() <= Diagnostics::MaxMessage)
     return message;
@@ -116,14 +116,15 @@ Diagnostic &Diagnostics::remark(SourceRange range, const std::string &message) {
   return records.emplace_back(Diagnostic{DiagId::Remark, Severity::Remark, range, cutMessage(message), {}});
 }
 
-/// Whether LLVM may print it as it is: tabs become blanks there.
+/// Returns true if LLVM can print the line as it is. LLVM replaces tabs with blanks.
 static bool isPlain(llvm::StringRef line) {
   std::string text = line.str();
   std::replace(text.begin(), text.end(), '\t', ' ');
   return visible(text) == text;
 }
 
-/// As LLVM prints it, but of the line only what stands around the place, and what can't be seen as escapes.
+/// Prints a diagnostic in LLVM's format, but shows only the part of the line around the place, and escapes for
+/// invisible characters.
 static void printUnusualLine(llvm::raw_ostream &out, const llvm::SMDiagnostic &diagnostic, bool colors) {
   llvm::StringRef line = diagnostic.getLineContents();
   auto column = static_cast<size_t>(diagnostic.getColumnNo());
@@ -149,7 +150,7 @@ static void printUnusualLine(llvm::raw_ostream &out, const llvm::SMDiagnostic &d
   std::string before = (begin != 0 ? "..." : "") + shown(begin, column), marked = shown(column, behind);
   std::string all = before + marked + shown(behind, end) + (end != line.size() ? "..." : "");
   out << all << '\n';
-  if (!llvm::isASCII(all)) // a character may be any number of columns wide
+  if (!llvm::isASCII(all)) // a character can be any number of columns wide
     return;
   out.indent(static_cast<unsigned>(before.size())) << '^';
   out << std::string(std::max<size_t>(marked.size(), 1) - 1, '~') << '\n';
@@ -186,7 +187,7 @@ void Diagnostics::print(llvm::raw_ostream &out, bool colors) const {
     out << "gc3c: note: " << quantity(omitted, "more error") << " not shown; --error-limit shows more\n";
 }
 
-/// Whether exchanging two neighbours in one word gives the other.
+/// Returns true if swapping two adjacent characters in one word gives the other word.
 static bool isSwapped(llvm::StringRef a, llvm::StringRef b) {
   size_t i = 0;
   while (i < a.size() && i < b.size() && a[i] == b[i])
@@ -201,7 +202,7 @@ std::string gc3::nearestName(std::string_view word, const std::vector<std::strin
   for (const std::string &candidate : candidates) {
     unsigned distance =
         isSwapped(candidate, word) ? 1 : llvm::StringRef(candidate).edit_distance(llvm::StringRef(word), true, best);
-    bool related = distance < std::max(candidate.size(), word.size()); // not just as short
+    bool related = distance < std::max(candidate.size(), word.size()); // at least one character is the same
     if (related && distance < best) {
       best = distance;
       nearest = candidate;
@@ -211,6 +212,6 @@ std::string gc3::nearestName(std::string_view word, const std::vector<std::strin
 }
 
 std::string gc3::suggestion(std::string_view word, const std::vector<std::string> &candidates) {
-  std::string near = word.size() < 2 ? "" : nearestName(word, candidates); // any letter is near any other
+  std::string near = word.size() < 2 ? "" : nearestName(word, candidates); // every letter is near every other
   return near.empty() ? "" : "; did you mean '" + near + "'?";
 }

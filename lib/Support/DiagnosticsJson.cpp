@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Diagnostics for programs: JSON Lines, so that the output of many compilations can be concatenated and read as it
-// comes. docs/diagnostics.md has the schema; a change that breaks readers raises the version.
+// Prints diagnostics as JSON Lines, so that a program can concatenate and stream the output of many compilations.
+// docs/diagnostics.md has the schema; a change that breaks readers raises the version.
 #include "gc3/Support/Diagnostics.h"
 #include "gc3/Support/JsonWriter.h"
 

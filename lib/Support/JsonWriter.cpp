@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commas, nesting and escapes.
+// Writes commas, nesting and escapes.
 #include "gc3/Support/JsonWriter.h"
 #include "gc3/Support/Utf8.h"
 #include "llvm/Support/Format.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Best fit among the kept runs of pages, else new pages. The number of runs is bounded, so every call is constant time
-// but for what the system does.
+// Allocates the best fit among the kept runs of pages, else new pages. The number of runs is bounded, so every call
+// takes constant time, except for system calls.
 #include "gc3/Support/PagePool.h"
 #include <algorithm>
 #include <new>
@@ -9,7 +9,7 @@
 using namespace gc3;
 
 static constexpr size_t page = 4096;
-/// In front of each block, to know its size.
+/// Bytes before each block, which store the size of the block.
 static constexpr size_t headerSize = PagePool::alignment;
 
 PagePool::PagePool(size_t space) {
@@ -30,7 +30,7 @@ void PagePool::remove(size_t index) {
   --count;
 }
 
-/// The part of the smallest kept run that is large enough; null if there is none.
+/// Takes a block from the smallest kept run that is large enough. Returns null if there is none.
 char *PagePool::reuse(size_t size) {
   size_t best = count;
   for (size_t i = 0; i != count; ++i)
@@ -45,8 +45,8 @@ char *PagePool::reuse(size_t size) {
   return block;
 }
 
-/// A block that ends with pages which nobody has touched yet, and begins with those kept right before them. Null if
-/// there are not enough.
+/// Returns a block that ends with untouched pages and begins with the kept pages directly before them. Returns null if
+/// too few addresses are left.
 char *PagePool::extend(size_t size) {
   bool joins = count != 0 && runs[count - 1].end == untouched;
   char *block = joins ? runs[count - 1].begin : untouched;
@@ -59,14 +59,14 @@ char *PagePool::extend(size_t size) {
   return block;
 }
 
-/// The kept run that suits fewest blocks.
+/// Returns the index of the smallest kept run, which suits the fewest blocks.
 size_t PagePool::smallest() const {
   auto found = std::min_element(runs.begin(), runs.begin() + count,
                                 [](const Run &a, const Run &b) { return a.size() < b.size(); });
   return static_cast<size_t>(found - runs.begin());
 }
 
-/// Gives the last `size` bytes of a run back to the system.
+/// Returns the last `size` bytes of a run to the system.
 void PagePool::cut(size_t index, size_t size) {
   Run &run = runs[index];
   run.end -= size;
@@ -75,7 +75,7 @@ void PagePool::cut(size_t index, size_t size) {
     remove(index);
 }
 
-/// Gives so many bytes back to the system, or all that are kept.
+/// Returns `size` kept bytes to the system, or all kept bytes if there are fewer.
 void PagePool::release(size_t size) {
   while (size != 0 && count != 0) {
     size_t index = smallest();

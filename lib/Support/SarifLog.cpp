@@ -6,7 +6,7 @@
 
 using namespace gc3;
 
-/// A path as a URI reference (RFC 3986): absolute ones with the scheme `file`.
+/// Returns a path as a URI reference (RFC 3986). Absolute paths get the scheme `file`.
 static std::string uriOf(llvm::StringRef path) {
   std::string uri = llvm::sys::path::is_absolute(path) ? "file://" : "";
   for (char c : path) {
@@ -83,7 +83,7 @@ void SarifLog::artifact(llvm::StringRef path) {
   json.object([&] { member("uri", uriOf(path)); });
 }
 
-/// The physical location; columns count characters, as `columnKind` says.
+/// Writes the physical location of a range. Columns count characters, as `columnKind` says.
 void SarifLog::place(SourceRange range, const SourceManager &sources) {
   if (!range.isValid())
     return;
@@ -105,7 +105,7 @@ void SarifLog::place(SourceRange range, const SourceManager &sources) {
   });
 }
 
-/// The physical location of all of a file.
+/// Writes the physical location of a whole file.
 void SarifLog::whole(llvm::StringRef path) {
   json.key("physicalLocation");
   json.object([&] { artifact(path); });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Global offsets to files: files lie one behind the other with one byte between, so that the end of a file is a place
-// too.
+// Maps global offsets to files. Files are stored one after the other with one byte between them, so that the end of a
+// file is also a place.
 #include "gc3/Support/SourceManager.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <algorithm>
@@ -8,7 +8,8 @@
 
 using namespace gc3;
 
-/// The text with each lone CR as the LF that editors and compilers take it for: of the same size, so offsets stay.
+/// Returns a copy of the text with LF in place of each lone CR, which editors and compilers treat as a line end. The
+/// size does not change, so offsets stay valid.
 static std::unique_ptr<llvm::MemoryBuffer> copyWithLineFeeds(llvm::StringRef name, llvm::StringRef text) {
   auto copy = llvm::WritableMemoryBuffer::getNewUninitMemBuffer(text.size(), name);
   char *out = copy->getBufferStart();

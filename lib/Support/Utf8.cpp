@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What LLVM knows of characters.
+// UTF-8 decoding and escapes, based on LLVM's character tables.
 #include "gc3/Support/Utf8.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/ConvertUTF.h"
@@ -12,7 +12,7 @@ size_t gc3::characterLength(llvm::StringRef text) {
   return llvm::isLegalUTF8Sequence(begin, end) != 0 ? llvm::getNumBytesForUTF8(*begin) : 0;
 }
 
-/// Of one whole character.
+/// Returns the code point of one complete character.
 static llvm::UTF32 codePoint(llvm::StringRef character) {
   const auto *begin = reinterpret_cast<const llvm::UTF8 *>(character.begin());
   const auto *end = reinterpret_cast<const llvm::UTF8 *>(character.end());

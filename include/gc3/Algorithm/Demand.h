@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an algorithm starts from and what it must end with: SCCL's relations pre and post (section 3.2), taken from the
-// promise of a collective of the language.
+// Start and end state of an algorithm: SCCL's relations pre and post (section 3.2), derived from the postcondition of a
+// collective of the language.
 #pragma once
 
 #include "gc3/IR/Collective.h"
@@ -16,14 +16,14 @@ struct BufferChunk {
   uint32_t rank, index;
 };
 
-/// A chunk is a value that some output must hold: one input chunk, or a reduction of several. They are numbered in the
-/// order in which the outputs name them, rank by rank, so block by block in the standard collectives.
+/// A chunk is a value that some output must hold: one input chunk, or a reduction of several. Chunks are numbered in
+/// the order in which the outputs name them, rank by rank; in the standard collectives this is block by block.
 struct Demand {
   uint32_t ranks = 0;
   std::vector<uint32_t> sourceBegin = {0};
-  std::vector<BufferChunk> sources; ///< of chunk c, from sourceBegin[c] on: the inputs that it is made of
+  std::vector<BufferChunk> sources; ///< inputs that make up chunk c, from sourceBegin[c] on
   std::vector<uint32_t> targetBegin = {0};
-  std::vector<BufferChunk> targets; ///< of chunk c, from targetBegin[c] on: the outputs that must hold it, by rank
+  std::vector<BufferChunk> targets; ///< outputs that must hold chunk c, from targetBegin[c] on, by rank
 
   uint32_t chunks() const { return static_cast<uint32_t>(sourceBegin.size()) - 1; }
   llvm::ArrayRef<BufferChunk> sourcesOf(uint32_t chunk) const {
@@ -32,16 +32,16 @@ struct Demand {
   llvm::ArrayRef<BufferChunk> targetsOf(uint32_t chunk) const {
     return llvm::makeArrayRef(targets).slice(targetBegin[chunk], targetBegin[chunk + 1] - targetBegin[chunk]);
   }
-  /// Whether some chunk is a reduction.
+  /// Returns true if some chunk is a reduction.
   bool combines() const { return sources.size() > chunks(); }
 };
 
-/// Whether every rank has the chunk in its output, in one place or several.
+/// Returns true if every rank has the chunk in its output, in one place or several.
 bool isWantedEverywhere(const Demand &demand, uint32_t chunk);
 
-/// What `collective` promises. Nothing if a rank contributes to a chunk more than once; then `error` says which.
-/// Nothing, and no error, once `stops` is true, asked several times a second. Linear in the outputs and the
-/// contributions.
+/// Returns the demand of `collective`. If a rank contributes to a chunk more than once, returns nothing and describes
+/// the chunk in `error`. Calls `stops` several times a second; once it returns true, returns nothing and no error.
+/// Linear in the outputs and the contributions.
 std::optional<Demand> demandOf(const ir::Collective &collective, std::string &error,
                                const std::function<bool()> &stops = {});
 

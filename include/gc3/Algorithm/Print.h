@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An algorithm as a program of the language.
+// Prints an algorithm as a program of the language.
 #pragma once
 
 #include "gc3/Algorithm/Algorithm.h"
@@ -11,21 +11,21 @@ class raw_ostream;
 namespace gc3::algorithm {
 
 struct ProgramText {
-  std::vector<std::string> comment; ///< lines above all else
-  std::vector<std::string> imports; ///< files
-  std::string name;                 ///< of the program
-  std::string implements;           ///< the collective with its arguments, which may use a param `inplace`
-  bool isFirst = true;              ///< of its file: declares what loops of all programs use
-  std::string at = "at";            ///< what the function that loops of all programs use is called
-  bool declaresPlacement = false;   ///< declares that param, as true: for the first program of a file
-  std::string sizes;                ///< of calls, "4KiB .. 1MiB"; empty: all
-  size_t mostLines = 50'000;        ///< for operations in no loop; more become lists of numbers, with fewer words
+  std::vector<std::string> comment; ///< comment lines at the top of the text
+  std::vector<std::string> imports; ///< imported files
+  std::string name;                 ///< name of the program
+  std::string implements;           ///< the collective with its arguments, which can use a param `inplace`
+  bool isFirst = true;              ///< first program of its file: declares the function that loops use
+  std::string at = "at";            ///< name of that function
+  bool declaresPlacement = false;   ///< declares the param `inplace` as true; for the first program of a file
+  std::string sizes;                ///< sizes of calls, "4KiB .. 1MiB"; empty: all
+  size_t mostLines = 50'000;        ///< limit for operations outside loops; beyond it, lists of numbers replace them
 };
 
-/// Writes the program: a block for each step, with the operations that ranks do all alike as loops. `collective` is
-/// what the program implements, in place if it can be: where input and output share memory, what arrives waits in
-/// scratch unless what lies in its place has been sent in earlier steps. The algorithm must be right (whyWrong), and
-/// without idle copies (withoutIdleCopies).
+/// Writes the program: a block for each step, with loops for operations that all ranks perform in the same way.
+/// `collective` is the collective that the program implements, in place if possible. If input and output share memory,
+/// a received chunk waits in scratch, unless earlier steps have sent the chunk that lies in its place. The algorithm
+/// must be correct (whyWrong) and have no idle copies (withoutIdleCopies).
 void print(llvm::raw_ostream &out, const topology::Topology &topology, const ir::Collective &collective,
            const Demand &demand, const Algorithm &algorithm, const ProgramText &text);
 

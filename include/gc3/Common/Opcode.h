@@ -6,16 +6,16 @@
 
 namespace gc3::common {
 
-/// The instruction of a step. Both slots of a step are local to its rank. Bundles store the numbers.
+/// Opcode of a step. Source and destination of a step lie on its own rank. Bundles store these numbers.
 enum class Opcode : uint8_t {
   Send = 0,               ///< reads src, sends it
   Recv = 1,               ///< dst = received
   Copy = 2,               ///< dst = src
   Reduce = 3,             ///< dst = dst op src
   RecvReduceCopy = 4,     ///< dst = received op src
-  RecvCopySend = 5,       ///< dst = received, sent on
-  RecvReduceSend = 6,     ///< received op src is sent on, nothing is stored
-  RecvReduceCopySend = 7, ///< dst = received op src, sent on
+  RecvCopySend = 5,       ///< dst = received, then sends it
+  RecvReduceSend = 6,     ///< sends received op src, stores nothing
+  RecvReduceCopySend = 7, ///< dst = received op src, then sends it
 };
 
 inline constexpr unsigned opcodeCount = 8;
@@ -62,7 +62,7 @@ constexpr bool writesDst(Opcode opcode) {
 constexpr bool reduces(Opcode opcode) {
   return traits(opcode).reduces;
 }
-/// Reads dst as well as writing it.
+/// Returns true if the opcode also reads the dst that it writes.
 constexpr bool combinesIntoDst(Opcode opcode) {
   return opcode == Opcode::Reduce;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A value, or the error that explains why there is none.
+// A value, or the error that explains its absence.
 #pragma once
 
 #include <cassert>
@@ -8,8 +8,8 @@
 
 namespace gc3::common {
 
-/// A `T`, or an error. A function returns either as it is: `return value;` or `return error;`. A default `Error` is a
-/// success.
+/// A `T` or an error. A function returns either one directly: `return value;` or `return error;`. A default-constructed
+/// `Error` means success.
 template <typename T, typename Error>
 class [[nodiscard]] Result {
 public:
@@ -18,7 +18,7 @@ public:
   Result(Error error) : held(std::in_place_index<1>, std::move(error)) { assert(!ok() && !outcome().ok()); }
 
   bool ok() const { return held.index() == 0; }
-  /// The error; a success if there is a value.
+  /// Returns the error, or a success if there is a value.
   Error outcome() const { return ok() ? Error{} : std::get<1>(held); }
   /// Moves the value to `place`, if there is one. Returns outcome().
   template <typename To>
@@ -29,7 +29,7 @@ public:
     return {};
   }
 
-  // The value, which must exist.
+  // Returns the value, which must exist.
   T &operator*() { return *std::get_if<0>(&held); }
   const T &operator*() const { return *std::get_if<0>(&held); }
   T *operator->() { return std::get_if<0>(&held); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line of gc3c, as the options of the stages.
+// Parses the command line of gc3c into the options of the stages.
 #pragma once
 
 #include "gc3/Emit/MscclXml.h"
@@ -13,10 +13,10 @@
 
 namespace gc3::driver {
 
-/// What to write; in the order of the stages, then what is made of GC3-IR. Verdict: nothing but that.
+/// Output of gc3c: the stages in order, then the forms that are made of GC3-IR. Verdict: writes only Verify's verdict.
 enum class Emit : uint8_t { Ast, ChunkDag, InstructionDag, GC3IR, Bundle, MscclXml, Dot, Html, Verdict };
 
-/// What the input is: the stage that reads it is the first to run.
+/// Format of the input. The stage that reads it runs first.
 enum class From : uint8_t { Source, InstructionDag, GC3IR, MscclXml, Bundle };
 
 enum class VerifyMode : uint8_t { Fast, Exact, Off };
@@ -25,19 +25,21 @@ struct Options {
   std::string input;  ///< "-": standard input
   std::string output; ///< empty: standard output for text, the input's stem with .gc3b for a bundle, with .html for a
                       ///< page; "-": standard output
-  std::vector<std::string> verifyOnly; ///< these are the inputs, and their verdicts are all that is written
+  std::vector<std::string> verifyOnly; ///< if not empty, these are the inputs, and gc3c writes only their verdicts
   From from = From::Source;
-  std::string collective; ///< what MSCCL XML implements, where the file does not say so; see MscclCollective.h
+  std::string collective; ///< the collective that MSCCL XML implements, if the file does not name it; see
+                          ///< MscclCollective.h
   Emit emit = Emit::Bundle;
   emit::MscclDialect mscclDialect = emit::MscclDialect::Msccl;
   Emit graph = Emit::GC3IR; ///< the IR that Emit::Dot draws
-  size_t maxPicture = 1000; ///< nodes of a graph, or steps and slots of a page
-  bool dump = false;        ///< the input is a bundle to print
-  bool listStd = false;     ///< there is no input: print what the standard library has
-  std::string explain;      ///< there is no input: print what this id of messages means, or "all"
+  size_t maxPicture = 1000; ///< maximum number of nodes of a graph, or of steps and slots of a page
+  bool dump = false;        ///< prints the input, which is a bundle
+  bool listStd = false;     ///< prints the contents of the standard library; there is no input
+  std::string explain;      ///< prints the meaning of this diagnostic id, or of "all"; there is no input
   VerifyMode verify = VerifyMode::Fast;
-  bool dependencies = false;  ///< write a rule for make as well
-  std::string dependencyFile; ///< where; empty: the output's path with .d for its suffix; "-": standard output
+  bool dependencies = false;  ///< also writes a rule for make
+  std::string dependencyFile; ///< path of that rule; empty: the output's path with .d for its suffix; "-": standard
+                              ///< output
   bool phonyDependencies = false;
   bool timeReport = false;
   DiagnosticsFormat diagnostics = DiagnosticsFormat::Text;
@@ -48,8 +50,8 @@ struct Options {
   schedule::Options schedule;
 };
 
-/// Parses the command line. Nothing: it was wrong, which has been said; the program is to exit with 2. `--help` and
-/// `--version` print and exit.
+/// Parses the command line. After an error, which it has reported, returns nothing; the program must then exit with 2.
+/// For `--help` and `--version`, prints the text and exits the process.
 std::optional<Options> parseCommandLine(int argc, const char *const *argv);
 
 } // namespace gc3::driver

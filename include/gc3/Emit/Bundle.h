@@ -7,15 +7,15 @@
 
 namespace gc3::emit {
 
-/// A program and what is known of it.
+/// A program and its verified properties.
 struct VerifiedProgram {
   const ir::Program *program;
   uint32_t proven;   ///< verify::Property bits
-  uint32_t minSlots; ///< 0: not known; the bundle then asks for all of fifoSlots
+  uint32_t minSlots; ///< fewest FIFO slots that suffice; 0: unknown, so the bundle requires all of fifoSlots
   bool wholeSlots;   ///< verify::Verdict::wholeSlots
 };
 
-/// The bytes of a bundle with these programs, in this order. The same programs give the same bytes.
+/// Returns the bytes of a bundle with these programs, in this order. The same programs give the same bytes.
 std::string writeBundle(const std::vector<VerifiedProgram> &programs, const std::string &producer);
 
 } // namespace gc3::emit

@@ -22,7 +22,8 @@ void writeDot(llvm::raw_ostream &out, const ir::ChunkDag &dag, const ir::Depende
 void writeDot(llvm::raw_ostream &out, const ir::InstructionDag &dag);
 void writeDot(llvm::raw_ostream &out, const ir::Program &program);
 
-/// Nodes of that graph: Graphviz takes seconds for a thousand, and far more than twice as long for twice as many.
+/// Returns the number of nodes of that graph. Graphviz takes seconds for a thousand nodes, and its time grows much
+/// faster than the number of nodes.
 size_t dotNodes(const ir::ChunkDag &dag);
 size_t dotNodes(const ir::InstructionDag &dag);
 size_t dotNodes(const ir::Program &program);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GC3-IR → one HTML page that plays the program: it needs nothing but a browser, and loads nothing.
+// GC3-IR → one HTML page that plays the program. The page needs only a browser and loads nothing.
 #pragma once
 
 #include <cstddef>
@@ -17,11 +17,12 @@ struct Program;
 
 namespace gc3::emit {
 
-/// Writes the page for a program that Verify has found to hold, with the source text behind its steps. The same program
-/// and source give the same bytes.
+/// Writes the page for a program that Verify has accepted, with the source text of its steps. The same program and
+/// source give the same bytes.
 void writeHtml(llvm::raw_ostream &out, const ir::Program &program, const SourceManager &sources);
 
-/// What the page grows with: slots of all buffers, and slots that steps move. Browsers are quick up to some 20000.
+/// Returns the size of the page's data: slots of all buffers plus slots that steps move. Browsers are fast up to about
+/// 20000.
 size_t htmlSize(const ir::Program &program);
 
 } // namespace gc3::emit

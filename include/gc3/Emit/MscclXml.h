@@ -15,19 +15,20 @@ class Diagnostics;
 
 namespace gc3::emit {
 
-/// Whose files to write: msccl's, or those of RCCL and msccl-executor-nccl.
+/// The runtimes that read the file: msccl, or RCCL and msccl-executor-nccl.
 enum class MscclDialect : uint8_t { Msccl, Rccl };
 
-/// FIFO slots per connection that a program of this protocol finds in an MSCCL runtime.
+/// Returns the number of FIFO slots per connection that an MSCCL runtime has for this protocol.
 uint32_t mscclSlots(ir::Protocol protocol);
 
-/// The program as a runtime runs it when messages are long: each step of n slots as n steps of one, with the runtime's
-/// FIFO slots. If this ends, so does the program cut into fewer pieces: the first step that would hang in one with
-/// larger pieces had its message and a free slot in the run of the finest, where the same steps came before it.
+/// Returns the program as a runtime runs it with long messages: each step of n slots becomes n steps of one slot, with
+/// the runtime's number of FIFO slots. If this program terminates, so does every program with larger cuts: take the
+/// first step that would hang there. In the finest cut the same steps come before it, and it has its message and a free
+/// slot.
 ir::Program cutIntoPieces(const ir::Program &program);
 
-/// Writes the program, of which verification has found no fault; the same program gives the same bytes. False if the
-/// format or the runtimes can't hold it: that has been reported, and nothing was written.
+/// Writes the program, which Verify must have accepted. The same program gives the same bytes. If the format or the
+/// runtimes cannot hold the program, reports an error, writes nothing and returns false.
 bool writeMscclXml(llvm::raw_ostream &out, const ir::Program &program, MscclDialect dialect, Diagnostics &diags);
 
 } // namespace gc3::emit

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first IR: one node per chunk operation, in the order of the trace, on canonical locations (GC3 section 4.1).
+// The first IR: one node per chunk operation, in trace order, on canonical locations (GC3 section 4.1).
 #pragma once
 
 #include "gc3/IR/Collective.h"
@@ -16,18 +16,18 @@ namespace gc3::ir {
 enum class Protocol : uint8_t { Simple, LL, LL128 };
 const char *name(Protocol protocol);
 
-/// The scheduling directives in force at an operation; -1 where none is given.
+/// The scheduling directives in force at an operation; -1: not given.
 struct Directive {
   int32_t channel = -1;
   int32_t sendThreadBlock = -1;
   int32_t recvThreadBlock = -1;
   uint32_t parallel = 1;    ///< product of the enclosing parallelize blocks and `instances`
-  SourceRange channelSite;  ///< where the channel was chosen
-  SourceRange parallelSite; ///< the innermost parallelize or instances
+  SourceRange channelSite;  ///< place of the channel directive
+  SourceRange parallelSite; ///< place of the innermost parallelize block or `instances`
   bool operator==(const Directive &) const = default;
 };
 
-/// What all IRs of one program share.
+/// Data that all IRs of one program share.
 struct ProgramInfo {
   static constexpr uint64_t NoLimit = std::numeric_limits<uint64_t>::max();
 
@@ -35,21 +35,21 @@ struct ProgramInfo {
   SourceRange nameRange;
   Collective collective;
   Protocol protocol = Protocol::Simple;
-  uint64_t minBytes = 0; ///< of the larger of one rank's input and output; included
+  uint64_t minBytes = 0; ///< size limits, both inclusive: bytes of the larger of one rank's input and output
   uint64_t maxBytes = NoLimit;
   SourceRange sizesRange;
   std::vector<std::string> scratchNames;
   std::vector<Directive> directives;
   std::vector<SourceRange> sites; ///< source ranges of operations
 
-  /// Whether a directive asks for a thread block by number.
+  /// Returns true if a directive names a thread block by number.
   bool pinsThreadBlocks() const;
   uint32_t bufferCount() const { return FirstScratchBuffer + static_cast<uint32_t>(scratchNames.size()); }
-  /// "input", "output" or the scratch buffer's name.
+  /// Returns "input", "output" or the scratch buffer's name.
   const std::string &bufferName(BufferId buffer) const;
 };
 
-/// `Start` stands for the input of a rank as the call finds it (dst only). `Reduce` combines src into dst.
+/// `Start` represents a rank's input at the start of a call; only its dst is set. `Reduce` combines src into dst.
 enum class ChunkOpKind : uint8_t { Start, Copy, Reduce };
 
 struct ChunkOp {
@@ -68,7 +68,7 @@ static_assert(sizeof(ChunkOp) == 32);
 
 /// Edges to earlier nodes, in CSR form: node i depends on edges [begin[i], begin[i + 1]).
 struct Dependencies {
-  /// The node depended on, and whether only a slot is reused (false) or data flows (true).
+  /// The earlier node, and the kind of dependency: true if data flows, false if only a slot is reused.
   class Edge {
   public:
     Edge(uint32_t node, bool isFalse) : bits(node << 1 | uint32_t(isFalse)) {}
@@ -87,13 +87,13 @@ struct Dependencies {
 
 struct ChunkDag {
   std::shared_ptr<const ProgramInfo> info;
-  std::vector<uint32_t> bufferSizes; ///< chunks by rank * bufferCount + buffer; 0 for a buffer inside another
-  llvm::SmallVector<ChunkOp, 0> ops; ///< the start nodes of all ranks with input first; grows without copying
+  std::vector<uint32_t> bufferSizes; ///< chunks, by rank * bufferCount + buffer; 0 for a buffer inside another
+  llvm::SmallVector<ChunkOp, 0> ops; ///< first the start nodes of all ranks with input; grows without copying
 };
 
-/// True and false dependencies between the operations. Linear in the chunks that operations touch. Takes memory for up
-/// to `maxLinks` dependencies and readers of slots: ends before the first operation that needs more, so that the result
-/// has fewer nodes than `dag`.
+/// Returns the true and false dependencies between the operations. Linear in the chunks that operations touch. Stores
+/// at most `maxLinks` dependencies and readers of slots: stops before the first operation that needs more, so that the
+/// result has fewer nodes than `dag`.
 Dependencies dependencies(const ChunkDag &dag, uint64_t maxLinks);
 
 } // namespace gc3::ir

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program promises: the shapes of the buffers, where input and output meet, and the postcondition.
+// The contract of a program: the buffer shapes, the overlap of input and output, and the postcondition.
 #pragma once
 
 #include "gc3/Common/Opcode.h"
@@ -23,21 +23,23 @@ inline constexpr BufferId OutputBuffer = common::outputBuffer;
 inline constexpr BufferId FirstScratchBuffer = common::firstScratchBuffer;
 inline constexpr uint32_t MaxBuffers = 250;
 
-/// `blocks` blocks of `chunks` chunks; element counts are split per block. 0 × 0: no rank has the buffer.
+/// `blocks` blocks of `chunks` chunks each. The elements of each block are divided among its chunks. 0 × 0: no rank has
+/// the buffer.
 struct Shape {
   uint32_t blocks = 0;
   uint32_t chunks = 0;
-  uint32_t total() const { return blocks * chunks; } ///< Fits: the front end bounds it.
+  uint32_t total() const { return blocks * chunks; } ///< does not overflow, because the front end limits it
 };
 
-/// How the two buffers of one rank meet: `Into` is the one that holds the other from chunk `offset` on.
+/// Overlap of the two buffers of one rank. The outer buffer, named last in the kind, contains the inner one from chunk
+/// `offset` on.
 struct RankAlias {
   enum Kind : uint8_t { None, InputInOutput, OutputInInput };
   Kind kind = None;
   uint32_t offset = 0;
 };
 
-/// `length` input chunks (rank + i * rankStride, index + i * indexStride).
+/// A run of `length` input chunks; chunk i is (rank + i * rankStride, index + i * indexStride).
 struct Run {
   uint32_t rank;
   uint32_t index;
@@ -46,8 +48,8 @@ struct Run {
   uint32_t length;
 };
 
-/// The multiset of input chunks that every output chunk must hold. Values are shared between chunks and rows between
-/// ranks, so an AllReduce of R ranks and C chunks takes O(R + C) space.
+/// The multiset of input chunks that every output chunk must hold. Chunks share values and ranks share rows, so an
+/// AllReduce of R ranks and C chunks takes O(R + C) space.
 struct Postcondition {
   static constexpr uint32_t Anything = 0;
 
@@ -58,18 +60,18 @@ struct Postcondition {
   std::vector<uint32_t> rows;           ///< value + 1, or Anything
 
   uint32_t valueCount() const { return static_cast<uint32_t>(valueBegin.size()) - 1; }
-  /// Value + 1 wanted in chunk `index` of `rank`'s output, or Anything.
+  /// Returns value + 1 that chunk `index` of `rank`'s output must hold, or Anything.
   uint32_t wanted(uint32_t rank, uint32_t index) const { return rows[rowBegin[rowOfRank[rank]] + index]; }
-  /// Number of input chunks in value `v`, with multiplicity.
+  /// Returns the number of input chunks in value `v`, with multiplicity.
   uint64_t contributions(uint32_t v) const;
-  /// Whether some output chunk must hold something. If not, no result of a program can be wrong.
+  /// Returns true if some output chunk must hold a value. Otherwise no result of a program can be wrong.
   bool promises() const { return !runs.empty(); }
 };
 
-/// "input(1, 0)" or "the reduction of 8 chunks: input(0, 0), input(1, 0), ...", for messages.
+/// Describes a value for messages: "input(1, 0)" or "the reduction of 8 chunks: input(0, 0), input(1, 0), ...".
 std::string describeValue(const Postcondition &post, uint32_t value);
 
-/// A collective with its parameters filled in.
+/// A collective with values for its parameters.
 struct Collective {
   std::string name;
   uint32_t ranks = 0;
@@ -78,19 +80,19 @@ struct Collective {
   std::vector<RankAlias> aliases;           ///< by rank
   Postcondition post;
 
-  /// Chunks of the input or output on a rank (0: not there).
+  /// Returns the number of chunks of a rank's input or output; 0 if the rank does not have the buffer.
   uint32_t size(uint32_t rank, BufferId buffer) const {
     if (buffer == InputBuffer)
       return hasInput[rank] ? input.total() : 0;
     return hasOutput[rank] ? output.total() : 0;
   }
-  /// Whether some rank's input lies in its output, or its output in its input.
+  /// Returns true if some rank's input lies in its output, or its output in its input.
   bool inPlace() const;
 };
 
-/// Makes the rows of `collective.post` from `wantedOf(rank)`: by output chunk, value + 1 or Anything. Only ranks that
-/// have an output are asked. Values that nobody wants go, the others are numbered in the order of the rows. Returns the
-/// old numbers by new ones.
+/// Sets the rows of `collective.post`. `wantedOf(rank)` returns value + 1 or Anything for each output chunk; it is
+/// called only for ranks that have an output. Removes values that no row uses, and numbers the others in the order of
+/// the rows. Returns the old number of each new value.
 std::vector<uint32_t> setRows(Collective &collective, llvm::function_ref<llvm::ArrayRef<uint32_t>(uint32_t)> wantedOf);
 
 /// One chunk of one buffer of one rank.
@@ -100,17 +102,17 @@ struct Location {
   uint32_t index;
 };
 
-/// The first output chunk of which two collectives with the same buffers promise different things, if there is one:
-/// however they number values, and in whatever order they list contributions. Linear in their rows and runs, and in the
-/// contributions of values that are listed differently.
+/// Returns the first output chunk for which two collectives with the same buffers promise different contents, or
+/// nothing. The numbering of values and the order of contributions do not matter. Linear in their rows and runs, and in
+/// the contributions of values that are listed differently.
 std::optional<Location> firstDifference(const Collective &a, const Collective &b);
 
 /// Returns the root: the first rank with the buffer that only the root has. Returns nothing if the standard collective
 /// has no root, or if no rank has that buffer.
 std::optional<uint32_t> rootOf(const common::StandardCollective &standard, const Collective &collective);
 
-/// The one name of a location that in-place programs can name twice: the containing buffer's. `scale` is the number
-/// of slots per chunk that `location.index` counts in.
+/// Returns the unique name of a location. An in-place program can name a location through either buffer; the result
+/// names the outer one. `scale` is the number of slots per chunk that `location.index` counts in.
 Location canonical(const Collective &collective, Location location, uint32_t scale = 1);
 
 } // namespace gc3::ir

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the programs of one bundle must leave to each other.
+// Checks that the programs of one bundle do not conflict.
 #pragma once
 
 #include <vector>
@@ -12,8 +12,9 @@ namespace gc3::ir {
 
 struct ProgramInfo;
 
-/// Names must differ, and no two programs may implement one collective on as many ranks, with the same root if its
-/// calls have one, for the same sizes: a runtime could not tell which one is meant. O(n log n).
+/// Reports an error if two programs have the same name, or if two programs implement one collective on the same number
+/// of ranks, with the same root (if its calls have one), for overlapping sizes: a runtime could not choose between
+/// them. O(n log n).
 void checkDispatch(const std::vector<const ProgramInfo *> &programs, Diagnostics &diags);
 
 } // namespace gc3::ir

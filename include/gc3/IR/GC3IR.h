@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The third IR: what each rank runs, thread block by thread block (GC3 section 4.3 and figure 6).
+// The third IR: the steps of each rank, by thread block (GC3 section 4.3 and figure 6).
 #pragma once
 
 #include "gc3/IR/InstructionDag.h"
 
 namespace gc3::ir {
 
-/// Wait until thread block `threadBlock` (counted within the rank) has finished its step `step`.
+/// A wait until thread block `threadBlock` (counted within the rank) has finished its step `step`.
 struct Wait {
   uint32_t threadBlock;
   uint32_t step;
 };
 
-/// One step of a thread block; slices are local to its rank and in slots.
+/// One step of a thread block. Its slices are local to the rank, and their units are slots.
 struct Step {
   Opcode opcode;
   BufferId srcBuffer = 0;
@@ -24,7 +24,7 @@ struct Step {
   uint32_t waitCount = 0;
   uint32_t site = 0;
 
-  /// Of one that reads a source and writes: whether these share slots.
+  /// Returns true if source and destination share slots. Requires a step that reads a source and writes.
   bool readsItsTarget() const {
     return srcBuffer == dstBuffer && uint64_t(srcIndex) < uint64_t(dstIndex) + count &&
            uint64_t(dstIndex) < uint64_t(srcIndex) + count;
@@ -35,20 +35,20 @@ static_assert(sizeof(Step) == 28);
 struct ThreadBlock {
   uint32_t rank;
   uint32_t channel;
-  int32_t sendPeer; ///< -1: sends nothing
-  int32_t recvPeer; ///< -1: receives nothing
+  int32_t sendPeer; ///< -1: does not send
+  int32_t recvPeer; ///< -1: does not receive
   uint32_t firstStep;
   uint32_t stepCount;
-  uint32_t site = None; ///< in ProgramInfo::sites, if it has a place of its own
+  uint32_t site = None; ///< in ProgramInfo::sites; None: no place of its own
 };
 
-/// A scheduled program. A connection (source, destination, channel) has one sending and one receiving thread block; its
-/// k-th send meets its k-th receive.
+/// A scheduled program. A connection (source, destination, channel) has one sending and one receiving thread block. Its
+/// k-th send matches its k-th receive.
 struct Program {
   std::shared_ptr<const ProgramInfo> info;
   uint32_t subdivision = 1;              ///< slots per chunk
-  uint32_t fifoSlots = 8;                ///< slots per connection that the program is meant to run with
-  std::vector<uint32_t> bufferSizes;     ///< slots by rank * bufferCount + buffer; 0 for a buffer inside another
+  uint32_t fifoSlots = 8;                ///< intended number of slots per connection
+  std::vector<uint32_t> bufferSizes;     ///< slots, by rank * bufferCount + buffer; 0 for a buffer inside another
   std::vector<ThreadBlock> threadBlocks; ///< by rank
   std::vector<uint32_t> rankBegin = {0}; ///< rank r has threadBlocks [rankBegin[r], rankBegin[r + 1])
   std::vector<Step> steps;               ///< by thread block

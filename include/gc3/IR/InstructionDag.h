@@ -23,29 +23,31 @@ struct Instruction {
   uint32_t count;
   uint32_t sender = None;   ///< the instruction whose message this one receives
   uint32_t receiver = None; ///< the instruction that receives this one's message
-  uint32_t chain = None;    ///< chain of messages passed on by fused instructions; None for local instructions
-  uint32_t directive;       ///< of the message received, of the message sent by a plain send, or of the local operation
-  uint32_t sendDirective;   ///< of the message that a fused instruction passes on; else as `directive`
-  uint32_t instance;        ///< which parallel instance, 0 where there is one
+  uint32_t chain = None;    ///< chain of messages that fused instructions forward; None for local instructions
+  uint32_t directive;       ///< directive of the received message, of the message that a plain send sends, or of the
+                            ///< local operation
+  uint32_t sendDirective;   ///< directive of the message that a fused instruction forwards; else equal to `directive`
+  uint32_t instance;        ///< number of the parallel instance; 0 if there is only one
   uint32_t site;
 };
 static_assert(sizeof(Instruction) == 48);
 
-/// What the directives along a chain ask of its channel; -1: anything.
+/// Constraints that the directives along a chain set for its channel; -1: none.
 struct ChainDemand {
-  int32_t channel = -1;  ///< the channel directive
-  int32_t instance = -1; ///< which of several parallel instances
+  int32_t channel = -1;  ///< channel that the channel directive names
+  int32_t instance = -1; ///< number of the parallel instance, if there are several
 
-  /// True if one channel can serve both; then *this becomes the demand of both.
+  /// Returns true if one channel can satisfy both demands; *this then becomes their combination.
   bool merge(const ChainDemand &other);
 };
 
-/// What one message under a directive asks for.
+/// Returns the demand of one message under a directive.
 inline ChainDemand demandOf(const Directive &directive, uint32_t instance) {
   return {directive.channel, directive.parallel == 1 ? -1 : static_cast<int32_t>(instance)};
 }
 
-/// Instructions in an order in which every edge points backwards (processing) or forwards (sender → receiver).
+/// Instructions in an order in which processing edges point to earlier instructions and `receiver` points to a later
+/// one.
 struct InstructionDag {
   std::shared_ptr<const ProgramInfo> info;
   uint32_t subdivision = 1;          ///< slots per chunk

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The textual forms of the IRs. Stable, one node a line, and made to be matched by FileCheck; docs/ has a page for
-// each.
+// Prints the IRs as text. The formats are stable, have one node per line, and are made for FileCheck; docs/ has a page
+// for each.
 #pragma once
 
 namespace llvm {

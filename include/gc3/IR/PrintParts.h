@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pieces that the printers of text and of pictures share.
+// Parts of IRs that the text and picture printers share.
 #pragma once
 
 #include "gc3/Common/Opcode.h"
@@ -8,24 +8,24 @@
 
 namespace gc3::ir {
 
-/// `program NAME implements COLLECTIVE ranks R protocol P` and the sizes, without a line end.
+/// Prints `program NAME implements COLLECTIVE ranks R protocol P` and the sizes, without a line end.
 void printHeader(llvm::raw_ostream &out, const char *level, const ProgramInfo &info);
 
-/// The lines behind the header: `buffers input[3] output[4][3] scratch` (blocks and chunks, the names of scratch
-/// buffers), and what the output must hold.
+/// Prints the lines after the header: `buffers input[3] output[4][3] scratch` (blocks and chunks, names of scratch
+/// buffers), and the postcondition.
 void printCollective(llvm::raw_ostream &out, const ProgramInfo &info);
 
-/// `ensures ...` lines: none if nothing is promised.
+/// Prints the `ensures ...` lines; none if the postcondition promises nothing.
 void printPostcondition(llvm::raw_ostream &out, const Collective &collective);
 
-/// `rank 0: output 3 (input is output[0..])`: the sizes of a rank's buffers, in slots.
+/// Prints the sizes of a rank's buffers, in slots: `rank 0: output 3 (input is output[0..])`.
 void printRank(llvm::raw_ostream &out, const ProgramInfo &info, const std::vector<uint32_t> &bufferSizes,
                uint32_t subdivision, uint32_t rank);
 
-/// `output[3]` or `output[3..7]`.
+/// Prints `output[3]` or `output[3..7]`.
 void printSlice(llvm::raw_ostream &out, const ProgramInfo &info, BufferId buffer, uint32_t index, uint32_t count);
 
-/// `rrc input[0] -> input[0]`: an Instruction or a Step with the slices that it uses.
+/// Prints an Instruction or a Step with the slices that it uses: `rrc input[0] -> input[0]`.
 template <typename Node>
 void printOperation(llvm::raw_ostream &out, const ProgramInfo &info, const Node &node) {
   out << name(node.opcode);
@@ -39,7 +39,7 @@ void printOperation(llvm::raw_ostream &out, const ProgramInfo &info, const Node 
   }
 }
 
-/// ` channel 1 sendtb 0 recvtb 2 parallel 4`, as far as given.
+/// Prints ` channel 1 sendtb 0 recvtb 2 parallel 4`, without directives that are not given.
 void printDirective(llvm::raw_ostream &out, const Directive &directive);
 
 } // namespace gc3::ir

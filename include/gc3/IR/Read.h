@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The textual forms of GC3-IR and of the Instruction DAG read back (docs/gc3-ir.md, docs/instruction-dag.md). What was
-// printed and read prints the same, and makes the same bundle. Source places are those of the text that was read.
+// Reads the textual forms of GC3-IR and of the Instruction DAG (docs/gc3-ir.md, docs/instruction-dag.md). A program
+// that was printed and read prints identically and makes the same bundle. Source places refer to the text that was
+// read.
 #pragma once
 
 #include "gc3/IR/GC3IR.h"
@@ -12,20 +13,20 @@ namespace gc3::ir {
 inline constexpr uint32_t MaxRanks = 65536;
 inline constexpr uint32_t MaxFifoSlots = 65536;
 
-/// Bounds on what a few words of text can ask for.
+/// Limits on what a short text can request.
 struct ReadOptions {
-  uint64_t maxSlots = uint64_t(32) << 20;  ///< of all buffers of all ranks and programs
-  uint64_t maxContributions = 250'000'000; ///< named in the postcondition of a program
-  uint64_t maxRuns = uint64_t(16) << 20;   ///< of all reductions of the postcondition that are more than one Run
+  uint64_t maxSlots = uint64_t(32) << 20;  ///< slots of all buffers of all ranks and programs
+  uint64_t maxContributions = 250'000'000; ///< contributions named in the postcondition of a program
+  uint64_t maxRuns = uint64_t(16) << 20;   ///< runs of all reductions of the postcondition that have more than one Run
 };
 
-/// All programs of the text. Checks that lines and numbers make sense one by one; whether the program does is Verify's
-/// to say. After any error, which is then in `diags`, the result is empty. Linear in the text and in the output chunks.
+/// Reads all programs of the text. Checks lines and numbers one by one; Verify checks the program as a whole. Returns
+/// an empty vector after an error, which is in `diags`. Linear in the text and in the output chunks.
 std::vector<Program> readGC3IR(SourceManager &sources, Diagnostics &diags, llvm::StringRef name, llvm::StringRef text,
                                const ReadOptions &options);
 
-/// As readGC3IR. Checks in addition all that the scheduler relies on: the two ends of each message, the order of the
-/// instructions, chains.
+/// Like readGC3IR(), but also checks everything that the scheduler relies on: the two ends of each message, the order
+/// of the instructions, and chains.
 std::vector<InstructionDag> readInstructionDag(SourceManager &sources, Diagnostics &diags, llvm::StringRef name,
                                                llvm::StringRef text, const ReadOptions &options);
 

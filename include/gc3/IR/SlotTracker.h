@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who wrote and who read each slot last: turns a sequence of reads and writes into dependency edges.
+// Turns a sequence of slot reads and writes into dependency edges. Stores the last writer and the latest readers of
+// each slot.
 #pragma once
 
 #include "gc3/IR/ChunkDag.h"
@@ -8,14 +9,15 @@
 
 namespace gc3::ir {
 
-/// Numbers the slots of all buffers of all ranks from 0 on.
+/// Numbers the slots of all buffers of all ranks, from 0 on.
 class SlotMap {
 public:
-  /// `sizes` by rank * buffers + buffer. The sum must be below 2^32.
+  /// `sizes` is indexed by rank * buffers + buffer. The sum must be below 2^32.
   SlotMap(const std::vector<uint32_t> &sizes, uint32_t buffers);
 
   uint32_t slot(uint32_t rank, BufferId buffer, uint32_t index) const { return base[rank * buffers + buffer] + index; }
-  /// The first slot of a rank's input or output, wherever that lies; `subdivision`: slots per chunk.
+  /// Returns the first slot of a rank's input or output, which can lie inside the other buffer. `subdivision` is the
+  /// number of slots per chunk.
   uint32_t first(const Collective &collective, uint32_t rank, BufferId buffer, uint32_t subdivision) const {
     Location at = canonical(collective, {rank, buffer, 0}, subdivision);
     return slot(rank, at.buffer, at.index);
@@ -27,7 +29,8 @@ private:
   uint32_t buffers;
 };
 
-/// Collects the edges of node after node, at most one per pair of nodes: a true one if any is.
+/// Collects the edges of nodes in order. Keeps at most one edge per pair of nodes; it is true if any of the merged
+/// edges is.
 class EdgeCollector {
 public:
   void reserve(size_t nodes, size_t edges) {
@@ -44,13 +47,13 @@ public:
         return merge(result.edges[i], isFalse);
     result.edges.emplace_back(to, isFalse);
   }
-  /// Ends the node that the latest edges belong to.
+  /// Ends the node to which the latest edges belong.
   void endNode() { result.begin.push_back(static_cast<uint32_t>(result.edges.size())); }
   size_t size() const { return result.edges.size(); }
   Dependencies take() { return std::move(result); }
 
 private:
-  static constexpr size_t few = 8; // edges to look through one by one
+  static constexpr size_t few = 8; // maximum number of edges for a linear search
   void addToMany(uint32_t to, bool isFalse);
   static void merge(Dependencies::Edge &edge, bool isFalse) {
     if (!isFalse)
@@ -58,14 +61,14 @@ private:
   }
 
   Dependencies result;
-  llvm::DenseMap<uint32_t, uint32_t> positions; // of the edges of a node that has many
-  size_t positionsFor = ~size_t(0);             // that node's first edge
+  llvm::DenseMap<uint32_t, uint32_t> positions; // positions of the edges of a node with many edges
+  size_t positionsFor = ~size_t(0);             // first edge of the node that `positions` describes
 };
 
-/// Feed it nodes in order: name the slots that a node reads, then those that it writes, then end it. Reading gives a
-/// true edge to the last writer; writing gives false edges to the readers since then, or to the writer if there were
-/// none. Linear in the slots named, and in the readers of runs of them: slots that the same nodes have read share their
-/// list. At most 2^31 - 1 nodes.
+/// The caller passes nodes in order: it names the slots that a node reads, then the slots that it writes, then ends the
+/// node. A read adds a true edge to the last writer. A write adds false edges to the readers since that write, or to
+/// the writer if there were none. Linear in the named slots, and in the readers of runs of slots: slots that the same
+/// nodes have read share their list. At most 2^31 - 1 nodes.
 class SlotTracker {
 public:
   static constexpr uint32_t Nobody = ~uint32_t(0);
@@ -75,37 +78,38 @@ public:
   void reserve(size_t nodes) { edges.reserve(nodes, 2 * nodes); }
   void read(uint32_t first, uint32_t count);
   void write(uint32_t first, uint32_t count);
-  /// Nodes are numbered from 0 in the order of these calls.
+  /// Ends the current node. Nodes are numbered from 0 in the order of these calls.
   void endNode() {
     edges.endNode();
     ++node;
   }
 
-  /// Edges, and entries of lists of readers: what takes memory beyond that of slots and nodes.
+  /// Returns the number of edges and of entries in lists of readers. They determine the memory beyond that of slots and
+  /// nodes.
   uint64_t links() const { return lists.size() + edges.size(); }
-  /// As many links as may be for that many operations or parts of them, where a budget of slots is given: edges are
-  /// numbered in 32 bits.
+  /// Returns the maximum of links() for this number of operations, or parts of operations, under a budget of `maxSlots`
+  /// slots. Edges have 32-bit numbers.
   static uint64_t mostLinks(uint64_t operations, uint64_t maxSlots) {
     return std::min(8 * operations + maxSlots / 2, uint64_t(1) << 31);
   }
 
-  /// The node that wrote the slot last.
+  /// Returns the node that wrote the slot last.
   uint32_t writer(uint32_t slot) const { return states[slot].writer; }
 
-  /// Ends the sequence and hands over the edges.
+  /// Ends the sequence and returns the edges.
   Dependencies take() { return edges.take(); }
 
 private:
   static constexpr uint32_t ListBit = uint32_t(1) << 31;
-  static constexpr size_t MostEntries = ListBit - 1; // so that no list is Nobody
+  static constexpr size_t MostEntries = ListBit - 1; // keeps the reference to any list different from Nobody
   struct State {
     uint32_t writer = Nobody;
-    uint32_t readers = Nobody; // the one node, or ListBit | the first entry in `lists`
+    uint32_t readers = Nobody; // one node, or ListBit | the first entry in `lists`
   };
   struct Reader {
     uint32_t node;
-    uint32_t next;  // entry, or Nobody
-    uint32_t users; // slots whose lists begin here, and entries before this one
+    uint32_t next;  // the next entry, or Nobody
+    uint32_t users; // number of slots whose list begins here, plus entries that name this one as `next`
   };
   static bool isList(uint32_t readers) { return readers != Nobody && (readers & ListBit) != 0; }
   uint32_t entry(uint32_t reader, uint32_t next);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bundles back to GC3-IR (docs/bundle.md), read through the runtime's own loader. What only the compiler knows,
-// directives and source places, is not in a bundle.
+// Reads bundles back to GC3-IR (docs/bundle.md), through the runtime's own loader. A bundle has no directives and no
+// source places.
 #pragma once
 
 #include "gc3/IR/GC3IR.h"
@@ -13,7 +13,7 @@ class raw_ostream;
 
 namespace gc3::imports {
 
-/// A program, and what the bundle says of it without it being part of it.
+/// A program, and the properties that the bundle states for it.
 struct BundledProgram {
   ir::Program program;
   uint32_t verified = 0; ///< verify::Property bits
@@ -24,19 +24,19 @@ struct BundledProgram {
   uint32_t maxCount = 0;
 };
 
-/// What is wrong with a bundle; empty if nothing is.
+/// The fault of a bundle; empty if there is none.
 struct BundleProblem {
-  DiagId id = DiagId::CannotRead; ///< the id of a budget where that is too small for a bundle that is sound
+  DiagId id = DiagId::CannotRead; ///< the id of a budget if the bundle is valid but exceeds that budget
   std::string message;
   bool empty() const { return message.empty(); }
 };
 
-/// The programs of a bundle, which is taken for hostile: what is returned is as sound as what the readers of texts
-/// return, within the same budgets. Linear.
+/// Reads the programs of a bundle. The bytes are untrusted: the result is as sound as that of the text readers, within
+/// the same budgets. Linear.
 BundleProblem readBundle(llvm::StringRef bytes, const ir::ReadOptions &options, std::vector<BundledProgram> &programs);
 
-/// Prints the dispatch table and every program of the bundle at `path`. After a problem what was printed before is to
-/// be dropped.
+/// Prints the dispatch table and every program of the bundle at `path`. After a problem, the caller must discard the
+/// printed text.
 BundleProblem dumpBundle(llvm::raw_ostream &out, const std::string &path, const ir::ReadOptions &options);
 
 } // namespace gc3::imports

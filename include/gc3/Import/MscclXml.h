@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // MSCCL XML → GC3-IR (docs/msccl-xml.md): algorithms of other systems, with the meaning that the interpreters of the
-// MSCCL runtimes give them. In two parts, as the file names its collective, and somebody else knows what that promises.
+// MSCCL runtimes give them. The import has two parts, because the file only names its collective: between them, the
+// caller finds the postcondition of that collective.
 #pragma once
 
 #include "gc3/IR/GC3IR.h"
@@ -14,39 +15,42 @@ class SourceManager;
 
 namespace gc3::imports {
 
-/// An algorithm as its file says it.
+/// An algorithm as its file describes it.
 struct MscclAlgorithm {
-  /// Chunks of the buffers that a rank says it touches.
+  /// Numbers of chunks that a rank declares for its buffers.
   struct Sizes {
     uint32_t input = 0;
     uint32_t output = 0;
     uint32_t scratch = 0;
   };
 
-  ir::ProgramInfo info;        ///< of the collective: its ranks, and its name as `std/` spells it
-  SourceRange collectiveRange; ///< where the file names it
-  uint32_t chunks = 0;         ///< of the larger of a rank's input and output
-  SourceRange chunksRange;     ///< where the file says so
-  bool inPlace = false;        ///< it serves calls with one buffer for both sides
-  bool outOfPlace = false;     ///< it serves calls with two
+  ir::ProgramInfo info;        ///< only the collective's rank count, and its name as `std/` spells it
+  SourceRange collectiveRange; ///< place of the collective's name in the file
+  uint32_t chunks = 0;         ///< chunks of the larger of a rank's input and output
+  SourceRange chunksRange;     ///< place of that number in the file
+  bool inPlace = false;        ///< serves calls with one buffer for input and output
+  bool outOfPlace = false;     ///< serves calls with two buffers
   std::vector<Sizes> sizes;    ///< by rank
-  /// Thread blocks, steps and waits as in GC3-IR, but for the slots of steps: these are chunks of the buffers i, o and
-  /// s (0, 1 and 2), which may be one another's parts, and lie anywhere. Without an info and sizes of buffers.
+  /// Thread blocks, steps and waits as in GC3-IR, except for the slices of steps: these are chunks of the buffers i, o
+  /// and s (0, 1 and 2). One of these buffers can be part of another, and slices can lie outside their buffers. `info`
+  /// and `bufferSizes` are not set.
   ir::Program program;
-  std::vector<uint8_t> merged; ///< by step: the interpreters run this reduction together with the one before it
+  std::vector<uint8_t> merged; ///< by step: the interpreters run this reduction together with the previous one
 };
 
-/// Reads the one algorithm of the text; what stands around it is skipped. Nothing after an error, which is then in
-/// `diags`. The file is taken for hostile: no DOCTYPE and no entities of its own are read, it may have at most 512 MiB,
-/// and each of the buffers at most `maxSlots` chunks, of all ranks together. Linear.
+/// Reads the one algorithm of the text and skips the text around it. Returns nothing after an error, which is in
+/// `diags`. The file is untrusted: a DOCTYPE and custom entities are refused, the text may have at most 512 MiB, and
+/// each of the buffers at most `maxSlots` chunks on all ranks together. Linear.
 std::optional<MscclAlgorithm> readMscclXml(SourceManager &sources, Diagnostics &diags, llvm::StringRef name,
                                            llvm::StringRef text, uint64_t maxSlots);
 
-/// A collective for an algorithm that does not say what it is to do: as large as its buffers, and nothing promised.
+/// Returns a collective for an algorithm that does not name one: it is as large as the algorithm's buffers and promises
+/// nothing.
 ir::Collective unknownCollective(const MscclAlgorithm &algorithm, bool inPlace);
 
-/// The algorithm as an implementation of the collective, which says, too, how input and output meet. Nothing after an
-/// error: shapes that do not fit, slots outside of their buffers, writing to the input of a call out of place. Linear.
+/// Returns the algorithm as an implementation of the collective, which also defines how input and output overlap.
+/// Returns nothing after an error: shapes that do not fit, slots outside their buffers, or a write to the input of an
+/// out-of-place call. Linear.
 std::optional<ir::Program> programOf(const MscclAlgorithm &algorithm, ir::Collective collective, uint32_t fifoSlots,
                                      Diagnostics &diags);
 

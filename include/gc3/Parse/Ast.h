@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The syntax tree of one .gc3 file: plain records in the file's arena, never changed after parsing. Names and texts
-// point into the arena or into the source. Trees are at most parse::MaxNesting deep, so walking them by recursion is
-// safe.
+// The syntax tree of one .gc3 file: plain records in the file's arena, immutable after parsing. Names and texts point
+// into the arena or into the source. Trees are at most parse::MaxNesting deep, so recursive walks are safe.
 #pragma once
 
 #include "gc3/Support/Location.h"
@@ -14,7 +13,7 @@
 namespace gc3::ast {
 
 struct Name {
-  llvm::StringRef text; ///< empty: not there
+  llvm::StringRef text; ///< empty: absent
   SourceRange range;
   explicit operator bool() const { return !text.empty(); }
 };
@@ -62,7 +61,7 @@ struct BoolExpr : Expr {
   bool value;
 };
 
-/// Text (escapes resolved), or an expression in braces.
+/// Text with escapes resolved, or an expression in braces.
 struct StringPart {
   llvm::StringRef text;
   const Expr *expr = nullptr;
@@ -252,7 +251,7 @@ struct ReturnStmt : Stmt {
 
 struct JumpStmt : Stmt {
   static constexpr StmtKind Kind = StmtKind::Jump;
-  bool isBreak; ///< else continue
+  bool isBreak; ///< true: break; false: continue
 };
 
 struct AssertStmt : Stmt {
@@ -294,7 +293,7 @@ struct ScratchStmt : Stmt {
 
 struct AssignStmt : Stmt {
   static constexpr StmtKind Kind = StmtKind::Assign;
-  const Expr *target; ///< a NameExpr, or IndexExprs that end in one
+  const Expr *target; ///< a NameExpr, or nested IndexExprs around a NameExpr
   bool compound;      ///< `target op= value`
   BinaryOp op;
   SourceRange opRange;
@@ -306,7 +305,7 @@ struct ExprStmt : Stmt {
   const Expr *value;
 };
 
-/// The node as the kind that its `kind` says it is.
+/// Returns the node as the type that its `kind` names.
 template <typename Node, typename Base>
 const Node &as(const Base &base) {
   return static_cast<const Node &>(base);
@@ -333,7 +332,7 @@ struct Function {
   Name name;
   llvm::ArrayRef<Parameter> parameters;
   const TypeName *result; ///< or null
-  const BlockStmt *body;  ///< or null: then `value`
+  const BlockStmt *body;  ///< null: the result is `value`
   const Expr *value;
 };
 
@@ -350,20 +349,20 @@ enum class ClauseKind : uint8_t { Ranks, Shape, Alias, Ensures, Statement };
 struct Clause {
   ClauseKind kind;
   SourceRange range;
-  // Ranks: value. Shape: buffer, blocks (or null), value (chunks), on (or null).
+  // A ranks clause uses value. A shape uses buffer, blocks (or null), value (chunks), on (or null).
   BufferWord buffer = BufferWord::Input;
   const Expr *value = nullptr;
   const Expr *blocks = nullptr;
   const Expr *on = nullptr;
-  // Alias: condition (or null), left, right. Ensures: binders, condition (or null), left == right, or, with `combines`,
-  // left == reduce(right for innerBinders if innerCondition).
+  // An alias uses condition (or null), left, right. An ensures clause uses binders, condition (or null), and left ==
+  // right, or, with `combines`, left == reduce(right for innerBinders if innerCondition).
   const Expr *condition = nullptr;
   ClauseChunk left, right;
   llvm::ArrayRef<Binder> binders;
   bool combines = false;
   llvm::ArrayRef<Binder> innerBinders;
   const Expr *innerCondition = nullptr;
-  // Statement: a let or an assert.
+  // A statement clause uses statement: a let or an assert.
   const Stmt *statement = nullptr;
 };
 
@@ -382,7 +381,7 @@ struct Program {
 
 enum class ItemKind : uint8_t { Import, Param, Function, Collective, Program };
 
-/// What stands at `index` of the vector of that kind: the order of the file.
+/// An item: its kind, and its index in the vector of that kind. Items keep the order of the file.
 struct ItemRef {
   ItemKind kind;
   uint32_t index;
@@ -392,14 +391,14 @@ struct File {
   llvm::BumpPtrAllocator arena;
   std::vector<ItemRef> items;
   std::vector<Import> imports;
-  std::vector<Parameter> params; ///< with a default, all of them
+  std::vector<Parameter> params; ///< all have a default
   std::vector<Function> functions;
   std::vector<Collective> collectives;
   std::vector<Program> programs;
-  bool usesScratch = false; ///< whether the word `scratch` stands for a buffer somewhere
+  bool usesScratch = false; ///< true if the word `scratch` names a buffer somewhere
 };
 
-/// An expression that stands alone, such as the value of a `-D`.
+/// A standalone expression, such as the value of a `-D`.
 struct LoneExpression {
   llvm::BumpPtrAllocator arena;
   const Expr *expr = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text to syntax tree and back.
+// Parses text to a syntax tree and prints the tree as text.
 #pragma once
 
 #include "gc3/Parse/Ast.h"
@@ -12,25 +12,25 @@ class raw_ostream;
 
 namespace gc3::parse {
 
-/// How deep expressions, blocks and types may nest; chains of operators and of `else if` count a level each.
+/// Maximum depth of expressions, blocks and types. Each operator of a chain and each `else if` counts as one level.
 inline constexpr unsigned MaxNesting = 400;
-/// Bytes of one file.
+/// Maximum number of bytes of one file.
 inline constexpr size_t MaxFileSize = size_t(8) << 20;
-/// Tokens of one file: ANTLR takes a few hundred bytes for each, and a microsecond.
+/// Maximum number of tokens of one file. ANTLR takes a few hundred bytes and a microsecond for each.
 inline constexpr size_t MaxTokens = size_t(1) << 20;
 
-/// Adds `text` to the sources and parses it. Null after any error, which is then in `diags`.
+/// Adds `text` to the sources and parses it. Returns null after an error, which is in `diags`.
 std::unique_ptr<const ast::File> parseFile(SourceManager &sources, Diagnostics &diags, llvm::StringRef name,
                                            llvm::StringRef text);
 
-/// The same for one expression that makes up the whole text.
+/// Like parseFile(), for one expression that makes up the whole text.
 std::unique_ptr<const ast::LoneExpression> parseExpression(SourceManager &sources, Diagnostics &diags,
                                                            llvm::StringRef name, llvm::StringRef text);
 
-/// Canonical .gc3: one statement a line, every operation in parentheses. Parses back to the same tree.
+/// Prints canonical .gc3: one statement per line, every operation in parentheses. The output parses to the same tree.
 void printAst(llvm::raw_ostream &out, const ast::File &file);
 
-/// `fn name(parameters) -> type` or `collective name(parameters)`, in the same spelling. An inferred type is left out.
+/// Prints `fn name(parameters) -> type` or `collective name(parameters)` in the same spelling. Omits an inferred type.
 void printSignature(llvm::raw_ostream &out, const ast::Function &function);
 void printSignature(llvm::raw_ostream &out, const ast::Collective &collective);
 

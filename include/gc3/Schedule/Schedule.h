@@ -12,16 +12,18 @@ class Diagnostics;
 namespace gc3::schedule {
 
 struct Options {
-  uint32_t fifoSlots = 8;         ///< messages that may be in flight on a connection; at least 1
+  uint32_t fifoSlots = 8;         ///< maximum number of messages in flight on a connection; at least 1
   uint32_t maxThreadBlocks = 108; ///< per rank; at least 1
-  /// A message arrives when all of it has been sent. Where a runtime may cut messages into pieces, a fused instruction
-  /// passes on the first one before the last one is read, and waits that the order of messages would imply are kept.
+  /// True if a message arrives only after all of it has been sent. False if a runtime can cut messages: then a fused
+  /// instruction forwards the first part before the last part is read, so the scheduler keeps waits that the order of
+  /// messages would imply.
   bool wholeMessages = true;
 };
 
-/// The program runs to its end with `fifoSlots` slots per connection whatever the timing: thread blocks follow one
-/// global order in which at most that many messages are in flight. Fails with a diagnostic when directives can't be
-/// honoured or a rank needs too many thread blocks. Deterministic; ties go to the operation that comes first.
+/// Schedules the instructions. The program terminates with `fifoSlots` slots per connection for every timing, because
+/// thread blocks follow one global order in which at most that many messages are in flight. Fails with a diagnostic if
+/// directives cannot be satisfied or a rank needs too many thread blocks. Deterministic; the earlier operation wins a
+/// tie.
 std::optional<ir::Program> schedule(const ir::InstructionDag &dag, const Options &options, Diagnostics &diags);
 
 } // namespace gc3::schedule

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vector clocks that share what they have in common. A rank can have a thousand thread blocks, each of which may come
-// to know of all the others; with vectors in full, clocks would take space for every pair of them at every wait.
+// Vector clocks that share equal parts. A rank can have a thousand thread blocks, and each block can learn the progress
+// of all others. Full vectors would need space for every pair of blocks at every wait.
 #pragma once
 
 #include "llvm/ADT/SmallVector.h"
@@ -9,21 +9,21 @@
 
 namespace gc3 {
 
-/// For each of a rank's thread blocks the number of steps known to be finished. A finished clock never changes. It is a
-/// tree of nodes with `fan` children, where what is the same in two clocks is the same subtree; so joining clocks costs
-/// what they differ in, and changing one entry a path of new nodes.
+/// A clock stores, for each thread block of a rank, the number of steps known to be finished. A clock is a tree whose
+/// nodes have `fan` children. Clocks share subtrees: join() visits only the subtrees that differ, and with() creates
+/// only the nodes on one path. A finished clock never changes.
 class Clocks {
 public:
   using Clock = uint32_t;
-  static constexpr Clock Nothing = 0; ///< knows of no step
+  static constexpr Clock Nothing = 0; ///< the clock that knows no finished step
 
-  /// Clocks with up to `blocks` entries.
+  /// Creates a store for clocks with up to `blocks` entries.
   explicit Clocks(uint32_t blocks);
 
   uint32_t known(Clock clock, uint32_t block) const {
     for (uint32_t level = levels; level-- != 0;)
       clock = nodes[clock][block >> (level * fanBits) & (fan - 1)];
-    return clock; // at the last level the entry itself
+    return clock; // the entry of the last level
   }
 
   /// Calls `visit(block, steps)` for every entry that is not 0.
@@ -32,18 +32,18 @@ public:
     forEach(clock, levels, 0, visit);
   }
 
-  /// Starts the making of one clock by `join` and `with`; those made before are finished. What they return stands for
-  /// what was passed as `draft`, which is not to be used any more if it was made since the start.
+  /// Starts a new clock, which the caller builds with join() and with(). All earlier clocks are finished. Each result
+  /// replaces the clock passed as `draft`; the caller must not use that draft again if it was created after start().
   void start() { firstDraft = static_cast<uint32_t>(nodes.size()); }
-  /// The clock that also knows what `other`, a finished one, knows.
+  /// Returns a clock that also includes everything that `other` knows. `other` must be finished.
   Clock join(Clock draft, Clock other) { return join(draft, other, levels); }
-  /// The clock that also knows `steps` steps of `block`.
+  /// Returns a clock that also includes `steps` finished steps of `block`.
   Clock with(Clock draft, uint32_t block, uint32_t steps) { return with(draft, block, steps, levels); }
 
 private:
   static constexpr uint32_t fanBits = 2;
   static constexpr uint32_t fan = 1u << fanBits;
-  using Node = std::array<uint32_t, fan>; // numbers of nodes, or at the last level of steps
+  using Node = std::array<uint32_t, fan>; // numbers of nodes; at the last level, numbers of steps
 
   template <typename Visit>
   void forEach(uint32_t node, uint32_t level, uint32_t block, Visit &visit) const {
@@ -59,8 +59,8 @@ private:
   uint32_t set(uint32_t node, uint32_t place, uint32_t child);
 
   uint32_t levels = 1;
-  uint32_t firstDraft = 1;          // nodes from here on belong to the clock that is being made, and can be changed
-  llvm::SmallVector<Node, 0> nodes; // the first one is Nothing at every level
+  uint32_t firstDraft = 1;          // nodes from this number on belong to the clock being built and can be changed
+  llvm::SmallVector<Node, 0> nodes; // node 0 is Nothing at every level
 };
 
 } // namespace gc3

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the compiler has to say: records with a stable id, a place, a message and notes, printed at the end.
+// Diagnostics of the compiler: records with a stable id, a place, a message and notes. The driver prints them at the
+// end.
 #pragma once
 
 #include "gc3/Support/Location.h"
@@ -18,8 +19,8 @@ namespace gc3 {
 
 enum class Severity : uint8_t { Error, Remark };
 
-/// Stable ids; `name` gives each its spelling in brackets after the message, which tests and users search for.
-/// Keep in step with the table in Diagnostics.cpp (a static_assert counts).
+/// Stable ids. `name` returns the spelling that is printed in brackets after the message; tests and users search for
+/// it. The table in Diagnostics.cpp must have the same order (a static_assert compares the counts).
 enum class DiagId : uint8_t {
   // Input
   CannotRead,
@@ -95,7 +96,7 @@ enum class DiagId : uint8_t {
 };
 
 std::string_view name(DiagId id);
-/// What messages with this id are about, in one line.
+/// Returns one line that describes the messages with this id.
 std::string_view help(DiagId id);
 
 struct Note {
@@ -110,23 +111,24 @@ struct Diagnostic {
   std::string message;
   std::vector<Note> notes;
 
-  /// Adds a note; its message is cut as that of Diagnostics::error.
+  /// Adds a note. Shortens a long message as Diagnostics::error does.
   Diagnostic &note(SourceRange noteRange, const std::string &noteMessage);
 };
 
 /// Collects diagnostics of one compilation. Not thread-safe.
 class Diagnostics {
 public:
-  /// Bytes of a message; the rest of a longer one, which quotes some huge name, is left out.
+  /// Maximum length of a message in bytes. A longer message quotes a huge name; its middle is left out.
   static constexpr size_t MaxMessage = 8192;
-  /// Bytes of a source line that are printed; of a longer one those around the place.
+  /// Maximum number of bytes printed of a source line. A longer line is printed only around the diagnostic.
   static constexpr size_t MaxLine = 400;
 
   explicit Diagnostics(const SourceManager &sources, unsigned errorLimit = 20)
       : sources(sources), errorLimit(errorLimit) {}
 
-  /// Records an error and returns it so that notes can be added at once; the reference dies with the next call.
-  /// The same message at the same place is recorded once; past the limit nothing more is kept (0: no limit).
+  /// Records an error and returns it, so that the caller can add notes at once; the next call invalidates the
+  /// reference. Records the same message at the same place only once. Beyond the limit, only counts further errors (0:
+  /// no limit).
   Diagnostic &error(DiagId id, SourceRange range, const std::string &message);
   Diagnostic &remark(SourceRange range, const std::string &message);
 
@@ -137,9 +139,9 @@ public:
   const std::vector<Diagnostic> &all() const { return records; }
   const SourceManager &sourceManager() const { return sources; }
 
-  /// File, line, column, source line with caret, notes; then a line if errors were left out.
+  /// Prints file, line, column, source line with caret, and notes; then a line if errors were left out.
   void print(llvm::raw_ostream &out, bool colors) const;
-  /// The same as JSON, an object a line; docs/diagnostics.md has the schema. `input`: what was compiled.
+  /// Prints the same as JSON, one object per line; docs/diagnostics.md has the schema. `input` is the compiled path.
   void printJson(llvm::raw_ostream &out, std::string_view input) const;
 
 private:
@@ -148,11 +150,12 @@ private:
   unsigned errors = 0;
   unsigned omitted = 0;
   std::vector<Diagnostic> records;
-  std::set<std::tuple<DiagId, uint32_t, uint32_t, std::string>> told; // the errors among them
-  Diagnostic dropped;                                                 // where notes of unrecorded diagnostics go
+  std::set<std::tuple<DiagId, uint32_t, uint32_t, std::string>> told; // the errors in `records`
+  Diagnostic dropped;                                                 // the last error passed to error(); receives its
+                                                                      // notes if it is not recorded
 };
 
-/// The candidate nearest to `word` by edit distance, or an empty string if none is near enough to suggest.
+/// Returns the candidate nearest to `word` by edit distance, or an empty string if none is near enough to suggest.
 std::string nearestName(std::string_view word, const std::vector<std::string> &candidates);
 
 /// Returns "; did you mean 'x'?" for the nearest candidate, or an empty string if none is near or `word` is one letter.

@@ -9,10 +9,10 @@
 
 namespace gc3 {
 
-/// Diagnostics as a SARIF 2.1.0 log (OASIS), which editors and code hosts read: a result for each error and remark, its
-/// notes as related locations. docs/diagnostics.md lists the parts of the format in use. The log has one run for all
-/// inputs, because code hosts refuse logs with several runs of one tool. The constructor begins the log, the destructor
-/// ends it, also without results.
+/// Writes diagnostics as a SARIF 2.1.0 log (OASIS), which editors and code hosts read: one result for each error and
+/// remark, with the notes as related locations. docs/diagnostics.md lists the parts of the format in use. The log has
+/// one run for all inputs, because code hosts refuse logs with several runs of one tool. The constructor begins the log
+/// and the destructor ends it, even if there are no results.
 class SarifLog {
 public:
   explicit SarifLog(llvm::raw_ostream &out);
@@ -20,7 +20,7 @@ public:
   SarifLog(const SarifLog &) = delete;
   SarifLog &operator=(const SarifLog &) = delete;
 
-  /// A result without a place of its own refers to `input` as a whole.
+  /// Adds the diagnostics of one input. A result without a place refers to `input` as a whole.
   void add(const Diagnostics &diags, std::string_view input);
 
 private:
@@ -44,7 +44,7 @@ private:
 
 enum class DiagnosticsFormat : uint8_t { Text, Json, Sarif };
 
-/// `color` is for text, in escape sequences. A SARIF log ends with the printer.
+/// `color` adds escape sequences to text. The destructor ends a SARIF log.
 class DiagnosticsPrinter {
 public:
   DiagnosticsPrinter(llvm::raw_ostream &out, DiagnosticsFormat format, bool color)
@@ -53,7 +53,7 @@ public:
       log.emplace(out);
   }
 
-  /// `input`: the path that was compiled, as it was spelt.
+  /// Prints the diagnostics of one input. `input` is the compiled path as the user spelt it.
   void print(const Diagnostics &diags, std::string_view input);
 
 private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stream of JSON. Not LLVM's, as clang can't compile LLVM 14's llvm/Support/JSON.h as C++20.
+// Streaming JSON writer. LLVM's writer is not used, because clang cannot compile LLVM 14's llvm/Support/JSON.h as
+// C++20.
 #pragma once
 
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -8,7 +9,7 @@
 
 namespace gc3 {
 
-/// Writes one value, without white space. What it writes may stand inside a script element of HTML: a `<` is escaped.
+/// Writes one JSON value without white space. Escapes `<`, so the output can be placed inside an HTML script element.
 class JsonWriter {
 public:
   using Contents = llvm::function_ref<void()>;
@@ -16,17 +17,17 @@ public:
   explicit JsonWriter(llvm::raw_ostream &out) : out(out) {}
 
   void value(int64_t number);
-  void value(llvm::StringRef text); ///< what is no UTF-8 in it becomes U+FFFD
+  void value(llvm::StringRef text); ///< bytes that are not UTF-8 become U+FFFD
   void value(std::initializer_list<int64_t> numbers);
-  void boolean(bool value); ///< not an overload of value(), which a pointer would choose
+  void boolean(bool value); ///< not an overload of value(), because a pointer argument would choose it
   void null();
   void array(Contents contents);
   void object(Contents contents);
-  /// An array ('[') or object ('{') that ends with `close`, for contents that come from several places.
+  /// Begins an array ('[') or object ('{') whose contents come from several places. The caller ends it with close().
   void open(char bracket);
   void close(char bracket);
 
-  /// The name of the next value, which is a member of an object.
+  /// Writes the name of an object's next member. The caller then writes the member's value.
   void key(llvm::StringRef name);
 
 private:
@@ -34,7 +35,7 @@ private:
   void quote(llvm::StringRef text);
 
   llvm::raw_ostream &out;
-  bool isFirst = true; // nothing needs a comma before it
+  bool isFirst = true; // true if the next value needs no comma before it
 };
 
 } // namespace gc3

@@ -6,7 +6,7 @@
 
 namespace gc3 {
 
-/// A half-open range of bytes. Offsets are global over all files of a SourceManager; 0 is no place at all.
+/// A half-open range of bytes. Offsets are global over all files of a SourceManager; offset 0 means no place.
 struct SourceRange {
   uint32_t begin = 0;
   uint32_t end = 0;

@@ -6,8 +6,8 @@
 
 namespace gc3 {
 
-/// LLVM's own hash of a 64-bit number sees its lower half only, so keys that differ in the upper one would all collide.
-/// The two largest numbers can't be keys.
+/// Hashes packed keys. LLVM's own hash of a 64-bit number uses only the lower half, so all keys that differ only in the
+/// upper half would collide. The two largest 64-bit numbers are reserved and cannot be keys.
 struct PackedKeyInfo {
   static uint64_t getEmptyKey() { return UINT64_MAX; }
   static uint64_t getTombstoneKey() { return UINT64_MAX - 1; }

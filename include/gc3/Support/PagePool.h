@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory for arrays that grow with the program. Each stage fills a dozen of them once and lets them go, so a third of
-// what a program costs can be the system's work for pages that are touched for the first time. Here pages go from array
-// to array. No huge ones are asked for: where the host of a virtual machine takes back what is free, their first touch
-// takes longer than that of as many small ones.
+// Memory for arrays that grow with the program. Each stage fills a dozen arrays once and frees them, so the system can
+// spend a third of the compile time on pages that are touched for the first time. The pool reuses touched pages for
+// later arrays. It does not request huge pages: if the host of a virtual machine reclaims free memory, the first touch
+// of a huge page takes longer than the first touch of as many small pages.
 #pragma once
 
 #include <array>
@@ -11,26 +11,26 @@
 
 namespace gc3 {
 
-/// Blocks of whole pages, packed one behind the other. Pages that were touched are kept when a block goes, for the next
-/// one; but before a block takes pages that nobody has touched yet, as many of those kept go back to the system. So it
-/// never has more memory than its blocks at their peak.
+/// Allocates blocks of whole pages without gaps between them. Keeps the touched pages of a freed block for later
+/// blocks. Before a block uses untouched pages, the pool returns the same number of kept pages to the system. So the
+/// pool never holds more memory than its blocks at their peak. Thread-safe.
 class PagePool {
 public:
-  /// Takes up to `space` bytes of addresses, which cost nothing until they are used.
+  /// Reserves `space` bytes of addresses, which use no memory until they are touched.
   explicit PagePool(size_t space);
   PagePool(const PagePool &) = delete;
   PagePool &operator=(const PagePool &) = delete;
   ~PagePool();
 
-  static constexpr size_t alignment = 64; ///< of each block: a line of the cache
+  static constexpr size_t alignment = 64; ///< alignment of each block: a cache line
 
-  /// At least `size` bytes of any contents. Null if there are no addresses left: those whose pages went back are not
-  /// used again. Constant time, but for what the system does.
+  /// Returns at least `size` bytes of uninitialized memory. Returns null if no addresses are left: the pool does not
+  /// reuse addresses whose pages it returned to the system. Constant time, except for system calls.
   void *allocate(size_t size);
   void deallocate(void *block);
-  /// Whether it was allocated here.
+  /// Returns true if this pool allocated `block`.
   bool owns(const void *block) const { return begin <= block && block < end; }
-  /// Bytes of pages that are kept for blocks to come.
+  /// Returns the number of bytes in pages that are kept for later blocks.
   size_t kept() const;
 
 private:
@@ -50,9 +50,9 @@ private:
   mutable std::mutex mutex;
   char *begin = nullptr;
   char *end = nullptr;
-  char *untouched = nullptr;   // from here on
-  std::array<Run, 128> runs{}; // kept, by address; no two touch
-  size_t count = 0;            // of these
+  char *untouched = nullptr;   // start of the untouched pages
+  std::array<Run, 128> runs{}; // kept pages, by address; no two runs are adjacent
+  size_t count = 0;            // number of kept runs
 };
 
 } // namespace gc3

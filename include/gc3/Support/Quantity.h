@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers of things, in messages.
+// Formats counts of things for messages.
 #pragma once
 
 #include <string>
 
 namespace gc3 {
 
-/// "1 rank", "3 ranks"; of any integer
+/// Returns "1 rank" or "3 ranks", for any integer type.
 template <typename Integer>
 std::string quantity(Integer count, const char *thing) {
   return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");

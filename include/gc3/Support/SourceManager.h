@@ -11,21 +11,21 @@ namespace gc3 {
 
 class SourceManager {
 public:
-  /// A line and a column, both from 1; columns count bytes.
+  /// Line and column, both counted from 1. Columns count bytes.
   struct LineColumn {
     llvm::StringRef file;
     unsigned line;
     unsigned column;
   };
 
-  /// Takes `text` under the name that messages show; lines end with LF, CR LF or CR, and text() has LF for a lone CR.
-  /// Returns the global offset of its first byte, or 0 when all files together would pass 4 GiB.
+  /// Adds a copy of `text` under the name that messages show. Lines end with LF, CR LF or CR; text() has LF in place of
+  /// a lone CR. Returns the global offset of the first byte, or 0 if all files together would exceed 4 GiB.
   uint32_t add(llvm::StringRef name, llvm::StringRef text);
 
   llvm::StringRef text(SourceRange range) const;
   LineColumn place(uint32_t offset) const;
 
-  /// LLVM's printer wants pointers; the range must be valid.
+  /// Returns the range as the pointers that LLVM's printer needs. The range must be valid.
   llvm::SMRange pointers(SourceRange range) const;
   const llvm::SourceMgr &llvmManager() const { return manager; }
 
@@ -37,7 +37,7 @@ private:
   const File &fileOf(uint32_t offset) const;
 
   llvm::SourceMgr manager;
-  std::vector<File> files; // ascending base
+  std::vector<File> files; // by ascending base
 };
 
 } // namespace gc3

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks now and then whether long work should end: the time is up, or somebody interrupts it.
+// Checks from time to time whether long work must stop, because of a deadline or an interruption.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,11 @@ namespace gc3 {
 
 class StopCheck {
 public:
-  /// Empty: never.
+  /// Creates a check that calls `stops`. An empty function never stops the work.
   explicit StopCheck(std::function<bool()> stops) : stops(std::move(stops)) {}
 
-  /// After so many small pieces of work, of some nanoseconds each. True from the first time on that it should end.
+  /// Counts `pieces` small units of work, of some nanoseconds each. Returns true once the work must stop, and on every
+  /// later call.
   bool after(uint64_t pieces) {
     constexpr uint64_t piecesBetween = 1 << 20;
     if ((done += pieces) < piecesBetween || isOver)

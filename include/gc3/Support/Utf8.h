@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text that others wrote, for people to look at.
+// UTF-8 characters, and escapes for showing untrusted text.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
@@ -7,12 +7,12 @@
 
 namespace gc3 {
 
-/// The bytes of the UTF-8 character that begins `text`; 0 if none does.
+/// Returns the number of bytes of the UTF-8 character at the start of `text`, or 0 if there is no valid character.
 size_t characterLength(llvm::StringRef text);
 
-/// The text with escapes (`\n`, `\x1b`, `\u{202e}`) for what would not be seen: line breaks and other control
-/// characters, by which a file could write lines of its own or give orders to a terminal, characters that only arrange
-/// others, and bytes that are not UTF-8.
+/// Returns the text with escapes (`\n`, `\x1b`, `\u{202e}`) for everything that is not visible: control characters,
+/// including line breaks, with which a file could forge output lines or send commands to a terminal; characters that
+/// only arrange others; and bytes that are not UTF-8.
 std::string visible(llvm::StringRef text);
 
 } // namespace gc3

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Algorithms of given steps and rounds, found or shown not to exist by a solver (SCCL section 3). Demands that combine
-// are not for it: they are found as the inverse of one that does not (algorithm::inverted).
+// Finds algorithms with given numbers of steps and rounds, or proves with a solver that there are none (SCCL section
+// 3). Does not accept demands with reductions: the caller solves the inverse demand and inverts the result
+// (algorithm::inverted).
 #pragma once
 
 #include "gc3/Algorithm/Algorithm.h"
@@ -15,42 +16,43 @@ namespace gc3::synth {
 using algorithm::Bounds;
 using algorithm::lowerBounds;
 
-/// Steps, and rounds of all of them together, at least one each.
+/// Number of steps, and total number of rounds; each step has at least one round.
 struct Shape {
   uint32_t steps = 0, rounds = 0;
 };
 
-/// Unknown: the time was up, or it was interrupted. It says nothing about the instance.
+/// Unknown: the deadline passed or the search was interrupted. It says nothing about the instance.
 enum class Verdict : uint8_t { Satisfiable, Unsatisfiable, Unknown };
 
 struct Options {
-  uint32_t seed = 0; ///< what is found depends on the instance and this, and not on how fast the machine is
+  uint32_t seed = 0; ///< the result depends only on the instance and the seed, not on the speed of the computer
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
-  const std::atomic<bool> *interrupted = nullptr; ///< looked at several times a second; null: never
+  const std::atomic<bool> *interrupted = nullptr; ///< checked several times a second; null: never interrupted
 
-  std::function<void(uint64_t)> tells; ///< told before each try how many there were; may be empty
+  std::function<void(uint64_t)> tells; ///< called before each try with the number of earlier tries; may be empty
 
   bool isOver() const;
 };
 
 struct Outcome {
   Verdict verdict = Verdict::Unknown;
-  std::optional<algorithm::Algorithm> algorithm; ///< if satisfiable; it has passed whyWrong()
+  std::optional<algorithm::Algorithm> algorithm; ///< set if satisfiable; whyWrong() has accepted it
 };
 
-/// Chunks times links times steps that a solver is given: about a kilobyte each, more under bounds over many links.
+/// Maximum product of chunks, links and steps for the solver. Each unit takes about a kilobyte, more if bounds cover
+/// many links.
 inline constexpr double MaxSends = 1 << 20;
 bool isTooLarge(const topology::Topology &topology, const algorithm::Demand &demand, Shape shape);
 
-/// Looks for an algorithm of this shape, for an instance that is not too large. It has gone through the check, and has
+/// Searches for an algorithm of this shape. The instance must not be too large. The result has passed the check and has
 /// no idle copies.
 Outcome solve(const topology::Topology &topology, const algorithm::Demand &demand, Shape shape, const Options &options);
 
-/// For each link another one back that is alike, so that what runs on the reversed topology runs on `topology` with
-/// these in place of links. Nothing if there is none.
+/// Returns, for each link, a link in the opposite direction with equal properties. An algorithm for the reversed
+/// topology runs on `topology` if these links replace its own. Returns nothing if some link has no such twin.
 std::optional<std::vector<uint32_t>> twinLinks(const topology::Topology &topology);
 
-/// "Z3 4.8.12"
+/// Returns the name and version of the solver: "Z3 4.8.12".
 std::string solverVersion();
 
 } // namespace gc3::synth

@@ -7,11 +7,11 @@
 
 namespace gc3::topology {
 
-/// The topology that `name` names: a family, or `N*FAMILY` for N of one joined by their network cards. Nothing if there
-/// is none; then `error` says why.
+/// Returns the topology called `name`: a family, or `N*FAMILY` for N copies of a family that network cards connect. If
+/// there is none, returns nothing and sets `error` to the reason.
 std::optional<Topology> named(const std::string &name, std::string &error);
 
-/// A line for each family: how it is written, a tab, and what it is.
+/// Returns one line for each family: its spelling, a tab, and a description.
 std::string familiesHelp();
 
 } // namespace gc3::topology

@@ -11,11 +11,11 @@ class raw_ostream;
 
 namespace gc3::topology {
 
-/// The topology that `text` describes. Nothing if it is none; then `error` says what is wrong, behind the path of the
-/// value with which it is wrong ("links[3].from: ...").
+/// Returns the topology that `text` describes. If the text is not valid, returns nothing and sets `error` to the path
+/// of the wrong value, followed by the fault ("links[3].from: ...").
 std::optional<Topology> parseJson(const std::string &text, std::string &error);
 
-/// The same topology, as JSON that parseJson() reads back.
+/// Prints `topology` as JSON that parseJson() reads back.
 void printJson(llvm::raw_ostream &out, const Topology &topology);
 
 } // namespace gc3::topology

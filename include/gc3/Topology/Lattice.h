@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Topologies that look alike from all ranks, or from all of their machines: these are the points of a grid whose every
-// dimension is closed, and moving all of them by one vector moves links onto links of the same kind. Rings, tori,
-// hypercubes and switches are such, and machines of one kind on a network.
+// Symmetric topologies: they look the same from all ranks, or from all machines. Their ranks or machines are the points
+// of a grid that is closed in every dimension, and translating all points by one vector maps links to links of the same
+// kind. Examples are rings, tori, hypercubes, switches, and machines of one kind on a network.
 #pragma once
 
 #include "gc3/Topology/Topology.h"
@@ -10,25 +10,26 @@
 
 namespace gc3::topology {
 
-/// Cells of equally many ranks in a row as points, the last dimension running fastest; mostly of a single rank. A
-/// vector between points is named by the ranks of the cell to which it leads from the first one.
+/// A grid of points. Each point is a cell of consecutive ranks; all cells have the same size, mostly 1. The last
+/// dimension varies fastest. A vector between points is represented by any rank of the cell that it reaches from the
+/// first cell.
 class Lattice {
 public:
-  /// The product of the sizes and a cell is the number of ranks.
+  /// The number of ranks is the product of the sizes and `cell`.
   explicit Lattice(std::vector<uint32_t> sizes, uint32_t cell = 1) : sizes(std::move(sizes)), ranksOfCell(cell) {}
-  /// That of a topology; where it has none, the ranks in a ring.
+  /// Uses the lattice of a topology, or a ring of all its ranks if it has none.
   explicit Lattice(const Topology &topology);
 
-  /// The rank moved by the vector: to another cell, and there to its place in it.
+  /// Returns the rank translated by the vector: the rank at the same place in another cell.
   uint32_t add(uint32_t rank, uint32_t vector) const;
-  /// The rank as the cell of `origin` sees it: moved with that cell to the first one.
+  /// Returns the rank as the cell of `origin` sees it: translated by the vector that moves this cell to the first one.
   uint32_t difference(uint32_t rank, uint32_t origin) const;
-  /// By rank, all at once.
+  /// Returns difference(rank, origin) for each rank.
   std::vector<uint32_t> differences(uint32_t origin) const;
 
-  /// Of its dimensions.
+  /// Returns the sizes of the dimensions.
   const std::vector<uint32_t> &size() const { return sizes; }
-  /// Ranks in one.
+  /// Returns the number of ranks in a cell.
   uint32_t cell() const { return ranksOfCell; }
 
 private:
@@ -36,8 +37,8 @@ private:
   uint32_t ranksOfCell;
 };
 
-/// The links of each point, in an order that is the same for all: links[p * classes + k] goes from the same rank of its
-/// cell, by the same vector, with the same bandwidth and cost for all p. Links of the same k are a class.
+/// The links of each point, in the same order for all points. For all p, links[p * classes + k] starts at the same
+/// place in its cell, follows the same vector, and has the same bandwidth and cost. Links with the same k form a class.
 struct LinkClasses {
   uint32_t classes = 0;
   std::vector<uint32_t> links;
@@ -46,8 +47,8 @@ struct LinkClasses {
   uint32_t link(uint32_t point, uint32_t linkClass) const { return links[point * classes + linkClass]; }
 };
 
-/// Nothing if `topology` does not look alike from all points of its lattice, or has none of several points. Bounds are
-/// not looked at: for what is sent alike from all ranks it does not matter whether they are alike.
+/// Returns nothing if `topology` does not look the same from all points of its lattice, or if its lattice has fewer
+/// than two points. Ignores bounds: if all ranks send in the same way, the bounds need not be symmetric.
 std::optional<LinkClasses> linkClasses(const Topology &topology);
 
 } // namespace gc3::topology

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks that the fastest links connect, and what is inside of each such machine and between them.
+// Groups ranks into machines, which the fastest links connect, and extracts parts of a topology.
 #pragma once
 
 #include "gc3/Topology/Topology.h"
 
 namespace gc3::topology {
 
-/// Ranks of one number are connected by links of the largest bandwidth, those of a network aside. By rank, numbered
-/// from 0 on in the order of their first ranks.
+/// Returns a machine number for each rank. Ranks have the same number if links of the largest bandwidth connect them;
+/// network links do not count. Machines are numbered from 0 in the order of their first ranks.
 std::vector<uint32_t> machinesOf(const Topology &topology);
 
-/// Some links of a topology, as one of its own.
+/// Some links of a topology, as a topology of their own.
 struct Part {
   Topology topology;
-  std::vector<uint32_t> links; ///< which link of the whole each is
+  std::vector<uint32_t> links; ///< by link of this part: its number in the whole topology
 };
 
-/// These links, between `ranks` ranks; rank r of the whole is newRank[r]. Of bounds stays what they say of these links.
+/// Returns the part with these links, between `ranks` ranks. Rank r of the whole topology becomes newRank[r]. Each
+/// bound is restricted to these links.
 Part partOf(const Topology &whole, const BoundsOfLinks &boundsOf, std::vector<uint32_t> links,
             const std::vector<uint32_t> &newRank, uint32_t ranks);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who can send to whom, how much in a round, and what it costs: the machine that an algorithm is made for (SCCL section
-// 3.1). The ranks are the nodes of the graph. A switch is no node: it is all the links through it, with bounds on what
-// each rank sends and receives over them together.
+// The hardware for which an algorithm is made (SCCL section 3.1): which rank can send to which rank, how much in a
+// round, and at what cost. The ranks are the nodes of the graph. A switch is not a node: it consists of all links
+// through it, with bounds on the data that each rank sends and receives over them together.
 #pragma once
 
 #include <cstdint>
@@ -11,20 +11,20 @@
 
 namespace gc3::topology {
 
-/// What a hop goes over; nothing but a label here.
+/// Hardware of a link.
 enum class LinkKind : uint8_t { Other, NvLink, NvSwitch, Xgmi, Pcie, Network };
 inline constexpr unsigned LinkKinds = 6;
 
-/// As JSON spells it: "other", "nvlink", "nvswitch", "xgmi", "pcie", "network".
+/// Returns the spelling in JSON: "other", "nvlink", "nvswitch", "xgmi", "pcie" or "network".
 std::string_view name(LinkKind kind);
 
-/// One direction. There may be several from one rank to another.
+/// One direction of a connection. Several links can lead from one rank to another.
 struct Link {
   uint32_t from, to;
   uint32_t bandwidth = 1; ///< chunks per round, at least 1
   LinkKind kind = LinkKind::Other;
-  double alpha = 1; ///< microseconds that a message takes however short it is
-  double beta = 40; ///< microseconds that a million bytes take over the whole link
+  double alpha = 1; ///< latency of a message of any size, in microseconds
+  double beta = 40; ///< microseconds per million bytes, at the full bandwidth of the link
 };
 
 struct Topology {
@@ -34,9 +34,9 @@ struct Topology {
   std::string name;
   uint32_t ranks = 0;
   std::vector<Link> links;
-  std::vector<uint32_t> lattice; ///< sizes of the grid as which it may look alike from all sides (Lattice.h), or empty
-  // Bound b: over the links boundLinks[boundBegin[b] ..] together go no more than boundBandwidth[b] chunks per round.
-  // What a single link takes is no bound here but a member of Link.
+  std::vector<uint32_t> lattice; ///< sizes of the grid whose points may all look the same (Lattice.h); empty: no grid
+  // Bound b: the links boundLinks[boundBegin[b] ..] together carry at most boundBandwidth[b] chunks per round. The
+  // limit of a single link is not a bound here, but Link::bandwidth.
   std::vector<uint32_t> boundBegin = {0};
   std::vector<uint32_t> boundLinks;
   std::vector<uint32_t> boundBandwidth;
@@ -45,37 +45,40 @@ struct Topology {
   uint32_t boundCount() const { return static_cast<uint32_t>(boundBandwidth.size()); }
   void addBound(const std::vector<uint32_t> &ofLinks, uint32_t bandwidth);
 
-  /// Seconds are S·alpha + R·(chunk's bytes)·beta for S steps of R rounds in all, in microseconds and millions of
-  /// bytes.
-  double alpha() const; ///< the largest of a link
-  double beta() const;  ///< the most that a link takes for one of the chunks of a round
+  /// An algorithm of S steps with R rounds in total takes S·alpha + R·(bytes of a chunk)·beta. alpha is in
+  /// microseconds, beta in microseconds per million bytes.
+  double alpha() const; ///< largest alpha of all links
+  double beta() const;  ///< largest beta * bandwidth of all links, because a round moves `bandwidth` chunks over a link
 };
 
-/// Each link the other way around, under its number: what runs on it backwards in time runs on `topology`.
+/// Returns the topology with each link reversed, under the same number. An algorithm for the result, run backwards in
+/// time, is an algorithm for `topology`.
 Topology reversed(const Topology &topology);
 
-/// Links by the rank that they leave or enter: those of rank r are links[begin[r] .. begin[r + 1]), ascending.
+/// Links by the rank that they leave or enter. Rank r has links[begin[r] .. begin[r + 1]), ascending.
 struct LinksOfRanks {
   std::vector<uint32_t> begin, links;
 };
 LinksOfRanks linksFrom(const Topology &topology);
 LinksOfRanks linksTo(const Topology &topology);
 
-/// The bounds that each link is under: those of link l are bounds[begin[l] .. begin[l + 1]), ascending, one as often as
-/// it names the link.
+/// Bounds by link. Link l is under bounds[begin[l] .. begin[l + 1]), ascending; a bound that names the link several
+/// times occurs as often.
 struct BoundsOfLinks {
   std::vector<uint32_t> begin, bounds;
 };
 BoundsOfLinks boundsOfLinks(const Topology &topology);
 
-/// The fewest hops from `source` to each rank; Unreachable where there is no way. Linear in the links,
-/// at most: it ends when all ranks are reached.
+/// Distance of a rank that no path reaches.
 inline constexpr uint32_t Unreachable = UINT32_MAX;
+/// Returns the fewest hops from `source` to each rank, or Unreachable. At most linear in the links: ends when all ranks
+/// are reached.
 std::vector<uint32_t> distancesFrom(const Topology &topology, const LinksOfRanks &outgoing, uint32_t source);
-/// The largest of them, from any rank to any other.
+/// Returns the largest distance from any rank to any other.
 uint32_t diameter(const Topology &topology);
 
-/// Why no algorithm for all ranks runs on `topology`: some rank can't reach another. Empty if each reaches all.
+/// Returns the reason why no algorithm for all ranks runs on `topology`: a rank that cannot reach another one. Returns
+/// an empty string if each rank reaches all others.
 std::string whyDisconnected(const Topology &topology);
 
 } // namespace gc3::topology

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Proves a GC3-IR program, whoever made it: symbolic execution with FIFOs of a given number of slots. Shares nothing
-// with the stages that make programs but the data structures of the IR.
+// Proves a GC3-IR program correct, independent of its producer, by symbolic execution with FIFOs of a given number of
+// slots. Shares only the data structures of the IR with the stages that produce programs.
 #pragma once
 
 #include "gc3/IR/GC3IR.h"
@@ -9,18 +9,18 @@ namespace gc3::verify {
 
 struct Options {
   bool exact = false;                  ///< compare explicit multisets of contributions instead of their 128-bit hashes
-  uint32_t maxFindings = 20;           ///< findings kept
-  uint32_t maxThreadBlocks = 108;      ///< of a rank: those that a GPU can hold at once
-  uint32_t maxInstructions = 1u << 25; ///< of a rank, and twice as many waits: a bundle has 2 GiB for them
-  uint32_t maxFifoSlots = 65536;       ///< of a connection
-  /// That messages in flight hold at once. Steps move 8 times as many in all, and searches for races look at an
-  /// eighth.
+  uint32_t maxFindings = 20;           ///< maximum number of findings kept
+  uint32_t maxThreadBlocks = 108;      ///< limit per rank: the thread blocks that a GPU can hold at once
+  uint32_t maxInstructions = 1u << 25; ///< limit per rank; twice as many waits are allowed; a bundle has 2 GiB for both
+  uint32_t maxFifoSlots = 65536;       ///< limit per connection
+  /// Maximum number of slots in all messages in flight at once. Steps may move 8 * maxSlots slots in total, and
+  /// searches for races may examine maxSlots / 8 places.
   uint64_t maxSlots = uint64_t(32) << 20;
 };
 
-/// Something wrong with a program. `site` indexes ProgramInfo::sites, or is None.
+/// A fault in a program. `site` indexes ProgramInfo::sites or is None.
 struct Finding {
-  /// TooLarge: it takes more than the limits allow to find out.
+  /// TooLarge: the check would exceed a limit of Options.
   enum Kind : uint8_t { TooLarge, Structure, Deadlock, Race, Uninitialised, Postcondition } kind;
   std::string message;
   uint32_t site = ir::None;
@@ -31,24 +31,25 @@ struct Finding {
   std::vector<Note> notes;
 };
 
-/// What was shown, as bits of Verdict::proven and of a bundle. A postcondition that promises nothing is not shown.
+/// Proven properties, as bits of Verdict::proven and of a bundle. PostconditionHolds is not set if the postcondition
+/// promises nothing.
 enum Property : uint32_t { StructureHolds = 1, NoDeadlock = 2, PostconditionHolds = 4, NoRaces = 8 };
 
 struct Verdict {
   uint32_t proven = 0;   ///< Property bits
-  uint32_t minSlots = 0; ///< fewest FIFO slots per connection with which the program still ends; 0 if not known
-  /// The program is right only where no slot of a block is short: for counts that the slots of a block divide. Set as
-  /// long as the contrary is not shown.
+  uint32_t minSlots = 0; ///< fewest FIFO slots per connection with which the program still terminates; 0: unknown
+  /// The program is correct only if no slot of a block is short, so only for counts that are multiples of the number of
+  /// slots in a block. True unless the opposite is proven.
   bool wholeSlots = true;
   std::vector<Finding> findings;
   bool holds() const { return findings.empty(); }
 };
 
-/// Checks, each only if those before it hold: structure (peers, connections, ranges, waits); that the program ends with
-/// `program.fifoSlots` slots, for every timing and any number of tiles (whether blocking sends, receives and waits come
-/// to an end does not depend on their order, and every tile leaves the FIFOs empty); that no two thread blocks of a
-/// rank race, and nothing reads a slot before it is written; that the postcondition holds. Linear in the slots that
-/// steps move, times the logarithm of a rank's thread blocks.
+/// Checks the following properties, each only if the earlier ones hold. (1) Structure: peers, connections, ranges,
+/// waits. (2) Termination with `program.fifoSlots` slots, for every timing and any number of tiles: whether blocking
+/// sends, receives and waits end does not depend on their order, and every tile leaves the FIFOs empty. (3) Races: no
+/// two thread blocks of a rank race, and no step reads a slot before it is written. (4) The postcondition. Linear in
+/// the slots that steps move, times the logarithm of a rank's number of thread blocks.
 Verdict verify(const ir::Program &program, const Options &options);
 
 } // namespace gc3::verify
