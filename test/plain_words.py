@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """plain_words.py [--count] ROOT [FOLDER...]: finds words and phrases that CONTRIBUTING.md, section "Words", forbids.
 
-Checks the tracked text files of ROOT, or only those in the given folders of it. In documents the script checks every
-line, in source files comments and docstrings, in the source files of the product string literals too. Identifiers are
-checked everywhere. Prints each hit with its replacement and exits with 1 if there is one. --count prints the number of
-hits for each folder instead. Each pattern has one example that it must find and one that it must not find.
+Checks the tracked text files of ROOT, or only those in the given folders. In documents the script checks every line, in
+source files comments and docstrings, in sources of the product also string literals. In source files it checks
+identifiers, too. Prints each hit with its replacement, and exits with 1 if there is one. --count prints the number of
+hits by folder instead. Each pattern has one example that it must find and one that it must not find; the script fails
+if an example does not hold.
 """
 import collections
 import io
@@ -22,7 +23,8 @@ PHRASES = [Pattern(re.compile(regex), instead, found, free) for regex, instead, 
      "Who polls, polls its own memory.", "for users who ask"),
     (r"\b([Nn]obody|[Ss]omebody|[Aa]nybody)\b", "name the actor: no caller, no rank, another thread",
      "Nobody gives it back.", "No rank releases it."),
-    (r"\b[Bb]ut for\b(?! (projects|example)\b)", "except", "One thread at a time, but for stop().", "but for projects around gc3"),
+    (r"\b[Bb]ut for\b(?! (projects|example)\b)", "except",
+     "One thread at a time, but for stop().", "but for projects around gc3"),
     (r"(?<![a-zA-Z`])Behind [a-z]|\b(comes?|came|stands?|lies?|put|goes|right|found out|given up) behind\b"
      r"|\b[Bb]ehind (it|that|this|them|an abort|abort\(\)|NCCL's|the (first|last|header|group|end|birth))\b",
      "after; across NVLink", "Behind it.", "one behind NVLink"),
@@ -35,22 +37,25 @@ PHRASES = [Pattern(re.compile(regex), instead, found, free) for regex, instead, 
     (r"\b(calls?|kernels?|groups?|something|error|team) of (NCCL|CUDA|GIN)'s([.,;:)]"
      r"| (is|are|was|has|have|may|ranks|already|open|for|in|did)\b|$)", "an NCCL group, a CUDA call",
      "in a group of NCCL's.", "a table of NCCL's functions"),
-    (r"\b(be|are|is|them) alike\b(?<!no two are alike)|\bdo(es)? (all )?alike\b|\balike (on|for) (all|every|both)|^Alike\b",
+    (r"\b(be|are|is|them) alike\b(?<!no two are alike)|\bdo(es)? (all )?alike\b|\balike (on|for) (all|every|both)"
+     r"|^Alike\b",
      "identical, the same", "The counts are alike on all ranks.", "no two are alike"),
     (r"\b(in vain|for ever|lest)\b(?! fewer)", "until the timeout, indefinitely, so that ... not",
      "A rank waits in vain.", "for ever fewer rounds"),
-    (r"\b(has|have) to stay\b", "must outlive, must stay", "The buffer has to stay.", "The buffer must outlive the call."),
-    (r"\b([Nn]o|not|[Nn]othing|[Nn]ever|[Nn]one|can't|don't|doesn't|isn't)\b.*\bany ?more\b", "no longer; say what holds",
-     "The handle is not valid any more.", "Are there any more of them?"),
-    (r"(^|[.;] )(False|True|Not ok|An error): ", '"Returns false if ..."', "False: if none is left.", "'false': none is left"),
+    (r"\b(has|have) to stay\b", "must outlive, must stay",
+     "The buffer has to stay.", "The buffer must outlive the call."),
+    (r"\b([Nn]o|not|[Nn]othing|[Nn]ever|[Nn]one|can't|don't|doesn't|isn't)\b.*\bany ?more\b",
+     "no longer; say what holds", "The handle is not valid any more.", "Are there any more of them?"),
+    (r"(^|[.;] )(False|True|Not ok|An error): ", '"Returns false if ..."',
+     "False: if none is left.", "'false': none is left"),
 ]]
 IDENTIFIERS = [Pattern(re.compile(rf"\b{name}\b"), instead, f"x.{name}();", f"x.{name}s2();") for name, instead in [
     ("isElsewhere", "runsOnOtherThread"), ("takeOn", "attach"), ("tellOf", "report"), ("keepForEver", "leak"),
-    ("patienceMs", "timeoutMs"), ("Departures", "PendingReleases"), ("Departing", "Release"), ("OwnComm", "BlockingDuplicate"),
-    ("enroll", "registerWindow"),
+    ("patienceMs", "timeoutMs"), ("Departures", "PendingReleases"), ("Departing", "Release"),
+    ("OwnComm", "BlockingDuplicate"), ("enroll", "registerWindow"),
 ]]
 
-# Lines that may hold such a word: path, a regular expression for the line, the reason.
+# Lines in which the words are allowed: path, a regular expression for the line, the reason.
 EXCEPTIONS = [
     ("CONTRIBUTING.md", r"^\|.*\|$", "tables of words not to use and of sentences before and after"),
     ("CONTRIBUTING.md", r'"who", "what", "nobody"|no "Of X, the Y"|not "False: if"', "rules that name the words"),
@@ -59,7 +64,8 @@ SLASHED = {".h", ".cpp", ".cu", ".cuh", ".g4"}
 SUFFIXES = SLASHED | {".py", ".md", ".sh", ".cmake", ".gc3"}
 PRODUCT = {"include", "lib", "runtime", "tools"}
 FREE = {"generated", "Inputs"}
-TOKEN = re.compile(r'(?P<comment>//[^\n]*|/\*.*?\*/)|R"(?P<end>[^(\s]*)\((?P<raw>.*?)\)(?P=end)"|"(?P<text>(?:\\.|[^"\\\n])*)"'
+TOKEN = re.compile(r'(?P<comment>//[^\n]*|/\*.*?\*/)|R"(?P<end>[^(\s]*)\((?P<raw>.*?)\)(?P=end)"'
+                   r'|"(?P<text>(?:\\.|[^"\\\n])*)"'
                    r"|(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])+'", re.DOTALL)
 
 
@@ -100,6 +106,11 @@ def words(path, text):
     return python(text) if path.suffix == ".py" else hashed(text)
 
 
+def is_exception(path, line):
+    """Returns True if EXCEPTIONS allows the words in this line."""
+    return any(str(path) == name and re.search(regex, line) for name, regex, _ in EXCEPTIONS)
+
+
 def hits(path, text):
     """Yields the hits of a file: tuples of line number, text and replacement."""
     lines = text.split("\n")
@@ -107,15 +118,14 @@ def hits(path, text):
     texts += [(IDENTIFIERS, number, line) for number, line in enumerate(lines, 1) if path.suffix != ".md"]
     for patterns, number, line in texts:
         for pattern in patterns:
-            match = pattern.regex.search(line)
-            if match and not any(str(path) == name and re.search(free, lines[number - 1]) for name, free, _ in EXCEPTIONS):
+            if pattern.regex.search(line) and not is_exception(path, lines[number - 1]):
                 yield number, line.strip(), pattern.instead
 
 
 def files(root, folders):
-    """Returns the tracked text files relative to `root`, limited to `folders` if not empty. Without git: all text files.
+    """Returns the tracked text files relative to `root`, limited to `folders` if not empty; all text files without git.
 
-    test/lit is left out, because its comments hold expected messages."""
+    Skips test/lit, because its comments contain expected messages."""
     listing = subprocess.run(["git", "-C", root, "ls-files"], capture_output=True, text=True, check=False)
     names = [pathlib.Path(name) for name in listing.stdout.splitlines()]
     if not names:

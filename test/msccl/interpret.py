@@ -14,7 +14,7 @@ import re
 import sys
 import xml.etree.ElementTree as ElementTree
 
-MOST_SOURCES = 16  # of a `re` command that merges several steps
+MOST_SOURCES = 16  # sources of a `re` command that merges several steps
 SLOTS = {"Simple": 2, "LL": 8, "LL128": 8}
 LIMITS = {"msccl": (216, 256), "rccl": (64, 64)}  # thread blocks per rank, steps per thread block
 COLLECTIVES = {
