@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fails when a diagnostic id of lib/Support/Diagnostics.cpp appears in no lit test, or not in the table of docs/diagnostics.md."""
+"""Fails if a diagnostic id of lib/Support/Diagnostics.cpp is missing in the lit tests or in the table of
+docs/diagnostics.md."""
 import pathlib
 import re
 import sys
 
-# What no .gc3 text can bring about, and where it is tested instead.
+# Diagnostics that no .gc3 text can cause, and the place of their tests.
 ELSEWHERE = {
     "remark": "printed without its id; test/lit/Sema has remarks",
     "too-large": "needs 4 GiB of source",

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The gallery of docs/diagnostics.md: programs with a mistake, and what gc3c or gc3-run, which are in PATH, say to them.
+"""Checks the gallery of docs/diagnostics.md: programs with a mistake, and the diagnostics of gc3c or gc3-run, which are
+in PATH.
 
-diagnostics_gallery.py [--update]: compares the page with what gc3c says now, or writes that into the page.
-test/lit/Diagnostics/gallery.txt lists the programs: `# Section`, then a file a line. A program begins with a comment: a title,
-what the mistake is and what to do about it, and perhaps `$ gc3c ...`, if the command is more than the file; of several commands the
-last one finds the mistake.
+diagnostics_gallery.py [--update]: compares the page with the current diagnostics, or writes them into the page.
+test/lit/Diagnostics/gallery.txt lists the programs: `# Section`, then one file a line. A program begins with a comment:
+a title, the mistake and its remedy, and `$ gc3c ...` if the command has more arguments than the file. If there are
+several commands, the last one finds the mistake.
 """
 import difflib
 import pathlib
@@ -27,7 +28,7 @@ def entry(name):
     comment = [line for line in comment if not line.startswith("$ ")]
     program = "".join(f"{line}\n" for line in lines[length:])
     with tempfile.TemporaryDirectory() as folder:
-        (pathlib.Path(folder) / name).write_text(program)  # without the comment: lines are counted as the page shows them
+        (pathlib.Path(folder) / name).write_text(program)  # without the comment, which the page does not show
         runs = [subprocess.run(command.split(), cwd=folder, capture_output=True, text=True) for command in commands]
     statuses = [run.returncode for run in runs]
     if statuses != [0] * (len(runs) - 1) + [1]:

@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does what the pages of the documentation say, and compares.
+"""Runs the examples in pages of the documentation and compares their results with the pages.
 
-doc_blocks.py [--update] PAGE.md...: docs/x.md has the directory docs/x under the working directory; gc3c and gc3-run are in
-PATH, and gc3-synth for the page that uses it. What is done with a fenced block, its first line says:
+doc_blocks.py [--update] PAGE.md...: docs/x.md has the directory docs/x under the working directory; gc3c and gc3-run
+are in PATH, and gc3-synth for the page that uses it. The first line of a fenced block selects the action:
 
   ```gc3            must compile
-  ```gc3 ring.gc3   the same, and is a file for the blocks below
-  ```gc3 fragment   is not a whole file, and not compiled
+  ```gc3 ring.gc3   must compile, and is a file for the following blocks
+  ```gc3 fragment   is only a part of a file, and is not compiled
   ```make rule.mk   any other language with a file name: a file
-  ```diff a.gc3 b.gc3   makes b.gc3 from a.gc3: lines with '-' go, lines with '+' come, others must be there
-  ```console        lines after '$ ' are commands, those below each what it prints; '...' stands for any lines
+  ```diff a.gc3 b.gc3   makes b.gc3 from a.gc3: removes '-' lines, adds '+' lines, requires the others
+  ```console        lines after '$ ' are commands, the lines after each are its output; '...' stands for any lines
 
-Commands succeed unless they print an error; standard error is a part of the output. Times and rates of gc3-run and gc3-synth are not compared.
-examples/ is there. Files stay, so run it in an empty directory. --update writes into the pages what commands print now, where that differs.
+Commands succeed unless they print an error; the output includes standard error. Times and rates of gc3-run and
+gc3-synth are not compared. Blocks find examples/ in the working directory. The script leaves files there, so run it in
+an empty directory. --update writes the current output of commands into the pages where it differs.
 """
 import itertools
 import pathlib
@@ -34,7 +35,7 @@ def sh(command, folder):
 
 
 def compile_block(folder, name):
-    """Whether it defines programs or not: those of the file itself, or one that does nothing and imports it."""
+    """Compiles a file. A file without programs is imported by a program that does nothing."""
     if not re.search(r"^program ", (folder / name).read_text(), re.M):
         nothing = f'import "{name}"; program nothing implements allreduce(ranks = 1, chunks = 1, inplace = true) {{ }}\n'
         name = "nothing.gc3"
@@ -54,8 +55,8 @@ def apply_diff(folder, old, new, text):
 
 
 def comparable(line, command):
-    """The line without what differs between runs: times and rates of gc3-run and gc3-synth, and how
-    wide columns are."""
+    """Replaces the parts of a line that differ between runs: times and rates of gc3-run and gc3-synth, and widths of
+    columns."""
     if line.startswith("gc3-synth: "):
         return re.sub(r"[\d.]+ s\b", "# s", line.rstrip())
     if "gc3-run " not in command:
@@ -67,13 +68,13 @@ def comparable(line, command):
 
 
 def matches(expected, actual, command):
-    """Whether the lines are the same, with '...' for any number of them."""
+    """Returns True if the lines are equal, where '...' stands for any number of lines."""
     patterns = (".*" if line == "..." else re.escape(comparable(line, command) + "\n") for line in expected)
     return re.fullmatch("".join(patterns), "".join(comparable(line, command) + "\n" for line in actual), re.S)
 
 
 def replay(folder, text):
-    """The block as it should be, and how many commands it has."""
+    """Runs a console block. Returns the block with the current output, and the number of its commands."""
     result, commands = [], 0
     lines = text.splitlines()
     if not lines or not lines[0].startswith("$ "):
@@ -91,7 +92,7 @@ def replay(folder, text):
 
 
 def do_block(folder, number, language, words, text, counts):
-    """The text that the block should have."""
+    """Runs a block. Returns the text that the block should have."""
     if language == "console":
         text, commands = replay(folder, text)
         counts["commands"] += commands

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""doc_links.py ROOT: fails where a link in a page leads nowhere, or where docs/README.md leaves out a page."""
+"""doc_links.py ROOT: fails if a link in a page has no target, or if docs/README.md does not link to a page."""
 import pathlib
 import re
 import sys
@@ -8,7 +8,7 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
 def anchors(page):
-    """What links to the page's headings end with."""
+    """Returns the fragments of links to the page's headings."""
     text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.S | re.M)
     headings = re.findall(r"^#+ (.*)$", text, re.M)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks the costs that the examples state (docs/std.md): counts them in the GC3-IR of each example for several sizes.
 
-example_costs.py ROOT: the source tree; gc3c is in PATH. Fails when a cost is not true, when an example states none, or when
-the table of docs/std.md says something else.
+example_costs.py ROOT: ROOT is the source tree; gc3c is in PATH. Fails if a cost is wrong, if an example states no cost,
+or if the table of docs/std.md differs.
 """
 import itertools
 import pathlib
@@ -17,7 +17,7 @@ RANKS = [1, 2, 3, 5, 7, 8, 16]
 POWERS_OF_TWO = {"halving_reduce_scatter", "doubling_allgather"}
 LEVELS = [(1, 1), (1, 5), (3, 1), (2, 2), (2, 3), (3, 2), (5, 3), (4, 4)]  # N, G; X, Y
 
-# What formulas may use besides params and Python's operators; all arguments are whole numbers.
+# Functions that formulas may use besides params and Python's operators. All arguments are whole numbers.
 FUNCTIONS = {
     "ceil": ceil,
     "floor": floor,
@@ -37,7 +37,7 @@ def variants(name, text):
         swept = [{"N": n, "G": g} for n, g in LEVELS]
     else:
         swept = [{"X": x, "Y": y} for x, y in LEVELS]
-    if "P" in fixed:  # pieces: the default, and odd numbers
+    if "P" in fixed:  # the number of pieces: the default, and odd numbers
         swept = [{**params, **pieces} for params in swept for pieces in ({}, {"P": 1}, {"P": 3})]
     return [(fixed | params, params) for params in swept]
 
@@ -63,7 +63,8 @@ class Block:
 
 
 def parse(ir):
-    """The thread blocks of each rank, and the slots of a buffer as nccl-tests counts it."""
+    """Returns the thread blocks of each rank, and the slots of the largest input or output: the size as nccl-tests
+    defines it."""
     ranks, slots = [], 0
     for line in ir.splitlines()[1:]:
         if line.startswith("rank"):
@@ -78,7 +79,9 @@ def parse(ir):
 
 
 def successors(ranks):
-    """Step → [(step, 1 for a message, 0 for an order inside a rank)], and how many come before each."""
+    """Returns a map from each step to its successors, and the number of predecessors of each step.
+
+    A successor is a pair: a step, and 1 for a message or 0 for the order inside a rank."""
     after, pending = defaultdict(list), defaultdict(int)
     fifos = defaultdict(lambda: ([], []))
 
@@ -134,7 +137,7 @@ def measure(ir, node_size):
 
 
 def row(name, costs):
-    """The cells of an example in the table of docs/std.md."""
+    """Returns the cells of an example in the table of docs/std.md."""
     steps, sent = (f"{'≤ ' if relation == '<=' else ''}`{formula}`"
                    for key in ("steps", "sent") for stated, relation, formula in costs if stated == key)
     return f"[{name}](../examples/{name}.gc3) | {steps} | {sent} |"

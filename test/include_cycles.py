@@ -25,12 +25,12 @@ PAIRS = [{"lib/Sema/Compiler", "lib/Sema/BodyCompiler"},
 
 
 def part_of(path):
-    """The name of a file's part: its path without suffix."""
+    """Returns the name of a file's part: its path without suffix."""
     return os.path.splitext(path)[0]
 
 
 def resolve(name, path, files):
-    """The file that `path` includes as `name`; None for a file of another project."""
+    """Returns the file that `path` includes as `name`, or None for a file of another project."""
     for folder in [os.path.dirname(path), "include", "runtime", "runtime/include"]:
         candidate = os.path.normpath(os.path.join(folder, name))
         if candidate in files:
@@ -39,7 +39,7 @@ def resolve(name, path, files):
 
 
 def cycles(graph):
-    """The sets of two or more nodes that reach one another: Tarjan's algorithm, without recursion."""
+    """Returns the sets of two or more nodes that reach one another. Uses Tarjan's algorithm, without recursion."""
     index, low, stack, on_stack, found = {}, {}, [], set(), []
     for root in sorted(graph):
         if root in index:
@@ -74,7 +74,7 @@ def cycles(graph):
 
 
 def graph_of(includes, node_of):
-    """The nodes that each node includes, from the files that each file includes."""
+    """Returns the graph of nodes, given the files that each file includes."""
     graph = {node_of(path): set() for path in includes}
     for path, included in includes.items():
         graph[node_of(path)] |= {node_of(file) for file in included} - {node_of(path)}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs tests on copies of the sources in which one thing is wrong.
 
-A mutant is a change of one file: a name, the file under the folder that the caller names, a text that the file has once, and its replacement.
-The sources and the build are copies in a folder of their own, so the working tree stays as it is.
+A mutant is a change of one file: a name, the file, a text that occurs exactly once in the file, and the text's
+replacement. The sources and the build are copied to a separate folder, so the working tree does not change.
 """
 import argparse
 import collections
@@ -45,11 +45,12 @@ class Mutants:
     """A list of mutants, the targets that they build, and the commands that must notice them."""
 
     def __init__(self, mutants, targets, commands):
-        """`mutants` has (what, file, old, new), with files relative to ROOT. `commands` maps a build folder to [(name, words, seconds)]."""
+        """`mutants` has (what, file, old, new), with files relative to ROOT. `commands(build)` returns [(name, words,
+        seconds)]."""
         self.mutants, self.targets, self.commands = mutants, targets, commands
 
     def check(self):
-        """Ends the process if a file does not have its text once."""
+        """Ends the process unless each text occurs exactly once in its file."""
         wrong = []
         for what, name, old, new in self.mutants:
             with open(os.path.join(ROOT, name), encoding="utf-8") as file:

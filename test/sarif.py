@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""sarif.py LOG: checks that a log has what SARIF 2.1.0 asks of the parts that gc3c writes, and prints it as text.
+"""sarif.py LOG: checks the parts of a SARIF 2.1.0 log that gc3c writes, and prints the log as text.
 
-Of the standard (OASIS, SARIF 2.1.0, section 3): required properties, and those that only make sense together; nothing else may be
-there, so that what is written and what is checked stay the same.
+Checks the required properties of the standard (OASIS, SARIF 2.1.0, section 3), and those that only make sense together.
+Rejects all other properties, so that each property that gc3c writes has a check.
 """
 import json
 import pathlib
@@ -11,7 +11,7 @@ import urllib.parse
 
 
 def known(thing, required, optional=()):
-    """The object, if it has all of `required` and nothing but these and `optional`."""
+    """Returns the object. Fails unless it has all of `required`, and otherwise only properties of `optional`."""
     assert isinstance(thing, dict), thing
     keys = set(thing)
     assert set(required) <= keys <= set(required) | set(optional), f"{sorted(keys)}: needs {required}, may have {optional}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""spdx_lines.py ROOT: fails where a source file does not begin with its licence; CONTRIBUTING.md has the rule."""
+"""spdx_lines.py ROOT: fails if a source file does not begin with its licence, as CONTRIBUTING.md requires."""
 import pathlib
 import re
 import sys

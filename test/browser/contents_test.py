@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""contents_test.py GC3C SOURCE-TREE: contents of slots against what the collective means, bars against the steps of the
-GC3-IR, lines and files of the source against where the steps come from."""
+"""contents_test.py GC3C SOURCE-TREE: compares the contents of slots with the collective, bars with the steps of the
+GC3-IR, and marked lines and files with the source places of the steps."""
 import pathlib
 import re
 
@@ -67,7 +67,7 @@ class Contents(pages.PageTest):
     def test_hostile_text_stays_text(self):
         folder = pathlib.Path(self.folder) / "<b>x<"
         folder.mkdir()
-        source = folder / "script>\udcff.gc3"  # a byte that is no UTF-8
+        source = folder / "script>\udcff.gc3"  # a byte that is not UTF-8
         source.write_text(HOSTILE, encoding="utf-8")
         self.open(source)
         self.assertEqual(self.browser.run("return document.title"), "p – gc3")
@@ -94,14 +94,15 @@ class Contents(pages.PageTest):
         for tick in range(self.tick()[1] + 1):
             self.seek(tick)
             by_tick[tick] = self.lit()
-        # Rank 0 sends; it copies while rank 1 receives and passes on; rank 2 receives.
+        # Tick 0: rank 0 sends. Tick 1: rank 0 copies while rank 1 receives and passes on. Tick 2: rank 2 receives.
         self.assertEqual(by_tick, {0: [6], 1: [5, 6], 2: [7], 3: []})
         self.browser.click(".bar[data-step='3'] rect")
         self.assertEqual(self.texts(".line.chosen i"), ["7", "8"])
         self.assertEqual(self.marked().split(), ["copy(", "2,", "output,", "0)"])
 
     def test_files(self):
-        """The program's own file comes first; what is shown is where the steps come from, or what one has asked for."""
+        """Checks that the program's own file has the first tab, and that the page shows the file of the steps or the
+        chosen file."""
         self.open(EXAMPLES / "ring_allreduce.gc3", "-DR=4")
         shown = lambda: (self.texts(".tab[aria-pressed='true']"), len(self.texts(".file:not([hidden])")))
         own, library = "examples/ring_allreduce.gc3", "std/chain.gc3"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Opens pages that gc3c writes in headless Chromium, and reads what they show. Tests take GC3C SOURCE-TREE as arguments."""
+"""Opens pages that gc3c writes in headless Chromium, and reads their contents. Tests take GC3C SOURCE-TREE as
+arguments."""
 import pathlib
 import re
 import subprocess
@@ -19,7 +20,7 @@ def gc3c(source, *options):
 
 
 def allreduce(ranks):
-    """What every slot of the output holds in the end, by (rank, slot)."""
+    """Returns the final contents of the output of an allreduce, by (rank, slot)."""
     return {(r, c): " + ".join(f"{q}:{c}" for q in range(ranks)) for r in range(ranks) for c in range(ranks)}
 
 
@@ -45,7 +46,7 @@ class PageTest(unittest.TestCase):
         page = pathlib.Path(self.folder) / "page.html"
         gc3c(source, "--emit=html", "-o", str(page), *options)
         self.browser.size(1400, 900)
-        self.browser.open("about:blank")  # so that a fragment is not all that changes
+        self.browser.open("about:blank")  # loads the page again even if only the fragment differs
         self.browser.open(page.as_uri() + fragment)
 
     def write(self, name, text):
@@ -58,7 +59,7 @@ class PageTest(unittest.TestCase):
         return self.browser.run(script, selector)
 
     def box(self, selector):
-        """Left, top, right, bottom."""
+        """Returns an element's left, top, right and bottom."""
         script = "const b = document.querySelector(arguments[0]).getBoundingClientRect(); return [b.left, b.top, b.right, b.bottom]"
         return self.browser.run(script, selector)
 
@@ -71,7 +72,7 @@ class PageTest(unittest.TestCase):
         return int(now), int(ticks)
 
     def held(self, buffer="output"):
-        """What the page says that the slots of a buffer hold, by (rank, slot)."""
+        """Returns the contents of a buffer's slots that the page shows, by (rank, slot)."""
         labels = self.browser.run("return [...document.querySelectorAll('.cell')].map((c) => c.ariaLabel)")
         found = [HELD.fullmatch(label).groups() for label in labels]
         return {(int(rank), int(slot)): held for rank, name, slot, held in found if name == buffer}
@@ -89,7 +90,7 @@ class PageTest(unittest.TestCase):
         return "".join(self.texts("mark"))
 
     def lit(self):
-        """The lit lines of the file that is shown, from 1."""
+        """Returns the numbers, from 1, of the lit lines in the visible file."""
         return [int(number) for number in self.texts(".file:not([hidden]) .line.now i")]
 
     def tip(self):

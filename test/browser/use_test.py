@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""use_test.py GC3C SOURCE-TREE: what one can do with a page (player, keys, address, mouse), and that it has room for it in
-windows of several sizes."""
+"""use_test.py GC3C SOURCE-TREE: tests the player, keys, address and mouse of a page, and its layout for several window
+sizes."""
 import pathlib
 
 import pages
@@ -35,7 +35,7 @@ class Use(pages.PageTest):
 
     def test_space_plays_and_pauses(self):
         self.open(EXAMPLES / "ring_allreduce.gc3", "-DR=16")
-        self.speed(0.5)  # a minute for the whole: nobody pauses too late
+        self.speed(0.5)  # playing would last a minute, so the pause comes before the end
         self.browser.type("body", "space")
         self.assertEqual(self.browser.run("return document.querySelector('#play').ariaLabel"), "Pause")
         self.browser.type("body", "space")
@@ -92,7 +92,7 @@ class Use(pages.PageTest):
         self.browser.type("body", "home")
         self.assertEqual(self.tick()[0], 0)
         heading = lambda: self.browser.text("#details h2").removesuffix("\n×")
-        self.browser.type("body", *"nnnnn")  # four send at once, then rank 0 takes its second step
+        self.browser.type("body", *"nnnnn")  # four ranks send at once, then rank 0 runs its second step
         self.assertEqual((heading(), self.tick()[0]), ("rank 0 · tb 0 · step 1", 1))
         self.browser.type("body", "p")
         self.assertEqual((heading(), self.tick()[0]), ("rank 3 · tb 0 · step 0", 0))
@@ -107,7 +107,7 @@ class Use(pages.PageTest):
         self.assertAlmostEqual(self.tick()[0], ticks / 2, delta=1)
         self.browser.point(("#slider",), ("#slider", (right - left) / 2 - 2))
         self.assertEqual(self.tick()[0], ticks)
-        # The axis of the timeline: its numbers stand at their ticks.
+        # Each number of the timeline's axis is at its tick.
         labels = self.texts("svg.axis text")
         self.assertEqual(labels, [str(tick) for tick in range(ticks + 1)])
         place = lambda tick: (f"svg.axis text:nth-of-type({tick + 1})", 2)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""As much of the WebDriver protocol (W3C) as the page's tests need, over the standard library's HTTP."""
+"""A client of the WebDriver protocol (W3C) with the commands that the page's tests need. Uses Python's HTTP alone."""
 import json
 import re
 import shutil
@@ -13,12 +13,12 @@ KEYS = {"space": " ", "left": "\ue012", "right": "\ue014", "home": "\ue011", "en
 
 
 def missing():
-    """What a machine lacks to run a browser, or nothing."""
+    """Returns the programs that a browser needs and this machine lacks."""
     return [name for name in ("chromium", "chromedriver") if not shutil.which(name)]
 
 
 class Browser:
-    """A headless Chromium. Use it in a `with`."""
+    """A headless Chromium. Use it in a `with` statement."""
 
     def __enter__(self):
         self.driver = subprocess.Popen(
@@ -56,7 +56,7 @@ class Browser:
     def call(self, method, path, body=None):
         data = None if method != "POST" else json.dumps(body or {}).encode()
         request = urllib.request.Request(self.url + path, data, {"Content-Type": "application/json"}, method=method)
-        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # the driver is on this machine
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # no proxy: the driver is local
         try:
             with opener.open(request, timeout=120) as answer:
                 return json.load(answer)["value"]
@@ -70,7 +70,7 @@ class Browser:
         self.call("POST", "/window/rect", {"width": width, "height": height})
 
     def run(self, script, *arguments):
-        """What the body of a JavaScript function returns."""
+        """Runs the body of a JavaScript function. Returns the function's result."""
         return self.call("POST", "/execute/sync", {"script": script, "args": arguments})
 
     def find(self, selector):
@@ -80,8 +80,10 @@ class Browser:
         self.call("POST", f"/element/{self.find(selector)}/click")
 
     def point(self, *places):
-        """Moves the mouse from one place to the next with its button down, if there are several. A place is a selector,
-        then pixels right of and below the element's middle; the mouse stays at the last."""
+        """Moves the mouse to the first place, then to the others with its button down. Leaves the mouse at the last
+        place.
+
+        A place is a selector, then the distance in pixels to the right of and below the element's middle."""
         def move(selector, right=0, below=0):
             origin = {ELEMENT: self.find(selector)}
             return {"type": "pointerMove", "duration": 0, "origin": origin, "x": round(right), "y": round(below)}
@@ -100,11 +102,11 @@ class Browser:
         return self.call("GET", f"/element/{self.find(selector)}/text")
 
     def console(self):
-        """What the page has complained of since the last call."""
+        """Returns the errors and warnings in the console since the last call."""
         return [entry["message"] for entry in self.call("POST", "/se/log", {"type": "browser"})]
 
     def wait(self, what, script):
-        """Until the script returns something true. Five minutes are for machines that are very busy."""
+        """Waits until the script returns a true value, for at most five minutes because a machine can be very busy."""
         deadline = time.monotonic() + 300
         while not self.run(f"return {script}"):
             if time.monotonic() > deadline:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The GPU's arithmetic of words, compiled for the host with the functions that CUDA's headers have there, against the
-// host's: all pairs of types of one byte, many pairs of the others.
+// Compares the GPU's arithmetic on words with the host's. The GPU code is compiled for the host, with the host versions
+// of functions from CUDA's headers. Tests all pairs of values of one-byte types, and many pairs of other types.
 #include "Oracle.h"
 #include "host/Random.h"
 #include "host/Reduce.h"
@@ -10,7 +10,7 @@
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
-// What a GPU does in one instruction and CUDA's headers do not have for the host: four bytes at a time.
+// Host versions of GPU instructions on four bytes, which CUDA's headers lack.
 template <typename Byte, typename Op>
 static uint32_t byBytes(uint32_t a, uint32_t b, Op op) {
   uint32_t result = 0;
@@ -46,18 +46,18 @@ namespace {
 
 constexpr size_t pairs = 1 << 20;
 
-/// Memory of elements, whole words of it.
+/// Memory for elements, a whole number of words.
 using Words = std::vector<uint64_t>;
 
-/// Every pair of bytes once.
+/// Fills `a` and `b` with every pair of bytes once.
 void allPairs(Words &a, Words &b) {
   const auto bytesOf = [](Words &words) { return reinterpret_cast<uint8_t *>(words.data()); };
   for (size_t i = 0; i < 65536; ++i)
     bytesOf(a)[i] = static_cast<uint8_t>(i >> 8), bytesOf(b)[i] = static_cast<uint8_t>(i);
 }
 
-/// What no random number comes to often: equal ones, zeros, and those of the largest exponent. The host's library and a
-/// GPU take signalling NaNs in different ways, so there are none.
+/// Fills `a` and `b` with random words, and more often than by chance with equal values, zeros and largest exponents.
+/// Contains no signalling NaNs, because the host's library and a GPU treat them differently.
 void somePairs(ElementType type, Words &a, Words &b) {
   host::Random random(static_cast<uint64_t>(type) + 1);
   const uint64_t quiet = type == ElementType::Double  ? uint64_t{1} << 51

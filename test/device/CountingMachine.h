@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread of many, which run one after the other, and an account of what they load and store: how often in which
-// width, in which memory, and how often each byte.
+// A machine for kernel::Interpreter's data movement that runs one thread after another. It counts loads and stores: by
+// memory, by width, and for each byte.
 #pragma once
 
 #include "kernel/Words.h"
@@ -13,12 +13,12 @@
 
 namespace gc3::test {
 
-/// What was done in some memory. Accesses with flags (of LL and LL128) count apart.
+/// Counts the accesses to one buffer. Flagged accesses (LL and LL128) have separate counters.
 class Account {
 public:
-  using ByWidth = std::map<uint32_t, uint64_t>; ///< bytes of an access, accesses
+  using ByWidth = std::map<uint32_t, uint64_t>; ///< width in bytes to number of accesses
 
-  /// With `isThere` false nobody looks into the memory, and bytes are not counted each.
+  /// If `isThere` is false, the buffer is never accessed, and accesses are not counted for each byte.
   Account(std::string name, std::byte *begin, uint64_t bytes, bool isThere = true)
       : name(std::move(name)), begin(begin), bytes(bytes), isThere(isThere), loaded(isThere ? bytes : 0),
         stored(isThere ? bytes : 0) {}
@@ -34,7 +34,7 @@ public:
       ++each[offset + i];
   }
 
-  /// As "source: 4 loads of 16, 3 loads of 2"; empty if there was nothing.
+  /// Returns a text such as "source: 4 loads of 16, 3 loads of 2", or an empty string if there were no accesses.
   std::string text() const {
     std::string text;
     const auto add = [&](const ByWidth &accesses, const char *what) {
@@ -54,15 +54,15 @@ public:
   uint64_t bytes;
   bool isThere;
   ByWidth loads, stores, flaggedLoads, flaggedStores;
-  std::vector<uint8_t> loaded, stored; ///< by byte
-  uint64_t end = 0;                    ///< of the last byte that was touched
-  uint64_t misaligned = 0;             ///< accesses that a GPU does not make
+  std::vector<uint8_t> loaded, stored; ///< accesses of each byte
+  uint64_t end = 0;                    ///< end of the last accessed byte
+  uint64_t misaligned = 0;             ///< accesses that a GPU would reject
 };
 
-/// The memory that there is.
+/// All buffers of a test.
 struct Accounts {
   std::vector<Account> all;
-  uint64_t strays = 0; ///< accesses elsewhere
+  uint64_t strays = 0; ///< accesses outside of all buffers
 
   Account *at(const std::byte *at, uint32_t width) {
     for (Account &account : all)
@@ -72,7 +72,7 @@ struct Accounts {
     return nullptr;
   }
 
-  /// Of all accounts with something in them, with semicolons between.
+  /// Returns the texts of all accounts with accesses, separated by semicolons.
   std::string text() const {
     std::string text = strays == 0 ? "" : std::to_string(strays) + " elsewhere";
     for (const Account &account : all)
@@ -88,10 +88,10 @@ public:
       : accounts(accounts), ownThread(thread), threadCount(threads) {}
   uint32_t thread() const { return ownThread; }
   uint32_t threads() const { return threadCount; }
-  /// Nobody has to be waited for.
+  /// Returns `holds`, because no other thread runs.
   bool warpAll(bool holds) { return holds; }
   void pause() {}
-  /// Who waits never gets it: stop.
+  /// Returns 1, the request to stop: no other thread can end a wait.
   uint32_t look(const uint32_t *) { return 1; }
 
   template <uint32_t G>

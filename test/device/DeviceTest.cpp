@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interpreter on the emulated GPU where programs alone do not lead: counters that wrap, memory that does not order,
-// programs that get stuck.
+// Tests the interpreter on the emulated GPU in situations that programs alone do not cause: counters that wrap, memory
+// without order, programs that deadlock.
 #include "Emulation.h"
 #include "Programs.h"
 #include "kernel/Interpreter.h"
@@ -28,7 +28,7 @@ EmulationOptions optionsFor(kernel::Protocol protocol, uint64_t seed) {
   return options;
 }
 
-/// How many of 40 seeds a GPU with faults makes fail.
+/// Returns the number of failures among 40 seeds on a GPU with faults.
 unsigned failures(const bundle::BundleFile &file, kernel::Protocol protocol, void (*spoil)(Gpu::Faults &)) {
   unsigned failed = 0;
   for (uint64_t seed = 1; seed <= 40; ++seed) {
@@ -54,7 +54,8 @@ TEST(Device, runsPrograms) {
   }
 }
 
-/// What messages order under Simple they do by fences and acquires: without either, somebody sees old data.
+/// Under Simple, fences and acquires order the data of messages. Without fences or without acquires, some thread loads
+/// old data.
 TEST(Device, needsFences) {
   std::unique_ptr<bundle::BundleFile> file = load(ringAllReduce(3, false));
   EXPECT_EQ(failures(*file, kernel::Protocol::Simple, [](Gpu::Faults &) {}), 0u);
@@ -66,7 +67,7 @@ TEST(Device, needsAcquires) {
   EXPECT_GT(failures(*file, kernel::Protocol::Simple, [](Gpu::Faults &faults) { faults.acquires = true; }), 0u);
 }
 
-/// A message of slots of two blocks, whose last ones are short: what lies together ends where a block does.
+/// Sends several slots in one message. The last slot of each data block is short, so contiguous runs end at block ends.
 TEST(Device, movesSlotsOfSeveralBlocks) {
   ProgramSpec spec;
   spec.name = spec.collective = "blocks";
@@ -87,7 +88,7 @@ TEST(Device, movesSlotsOfSeveralBlocks) {
     }
 }
 
-/// Of which one overlaps the next, and that one overlaps the third: all have to arrive in their order.
+/// The first store overlaps the second, and the second overlaps the third. All three must arrive in order.
 TEST(Device, storesOfDifferentWidthsArriveInOrder) {
   ProgramSpec spec;
   spec.name = spec.collective = "widths";
@@ -114,7 +115,7 @@ TEST(Device, storesOfDifferentWidthsArriveInOrder) {
   }
 }
 
-/// The low half of message numbers passes 0, which is also what lines hold that nobody has written.
+/// The low half of message numbers wraps to 0, which is also the flag of lines that were never written.
 TEST(Device, flagsOfLLWrap) {
   std::unique_ptr<bundle::BundleFile> file = load(allToAll(3, 1));
   for (uint64_t first : {uint64_t{0}, (uint64_t{1} << 31) - 3, (uint64_t{1} << 32) - 3, (uint64_t{1} << 33) - 3})
@@ -143,7 +144,7 @@ TEST(Device, reportsWhatItWaitsFor) {
             "  rank 0 thread block 1 step 0 (copy, tile 0) waits for thread block 0 step 0");
 }
 
-/// Rank 0 never sends, and rank 1 waits: by a counter, or for the data itself.
+/// Rank 0 never sends. Rank 1 waits for a counter (Simple) or for flags in the data (LL, LL128).
 TEST(Device, stopsUnderAllProtocols) {
   ProgramSpec spec;
   spec.name = spec.collective = "silent";
@@ -170,7 +171,8 @@ TEST(Device, stopsUnderAllProtocols) {
     }
 }
 
-/// Rings with room for all steps and for none but the last ones; in the middle of tiles, and windows.
+/// Uses trace rings for all steps and for only the last ones. The oldest record can be in the middle of a tile or of a
+/// step cache.
 TEST(Device, recordsWhenStepsRun) {
   ProgramSpec longOne = allToAll(2, 1);
   Block &block = longOne.ranks[0].blocks.emplace_back();

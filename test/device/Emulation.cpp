@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Both sides get the same bytes in the same places, outputs included.
+// The emulated GPU and the host executor get identical bytes at identical places, including the initial outputs.
 #include "Emulation.h"
 #include "Launch.h"
 #include "Oracle.h"
@@ -14,18 +14,18 @@ using kernel::Protocol;
 
 namespace {
 
-/// One rank's memory in one call.
+/// Memory of one rank in one call.
 struct Buffers {
-  std::vector<std::byte> input, output, scratch; ///< with `offset` bytes before
+  std::vector<std::byte> input, output, scratch; ///< each after `offset` unused bytes
   size_t offset = 0;
-  size_t inputAt = 0; ///< of an input in the output, or an output in the input: bytes
+  size_t inputAt = 0; ///< byte offset of the input in the output, or of the output in the input
   bundle::fbs::Alias alias{};
 
   std::byte *in() { return alias == bundle::fbs::Alias::InputInOutput ? out() + inputAt : input.data() + offset; }
   std::byte *out() {
     return alias == bundle::fbs::Alias::OutputInInput ? input.data() + offset + inputAt : output.data() + offset;
   }
-  /// The two as the kernel knows them: the inner one of an alias is never asked for.
+  /// Returns the buffers for the kernel, which does not use the inner buffer of an alias.
   kernel::RankBuffers memory() { return {{input.data() + offset, output.data() + offset, scratch.data()}}; }
 };
 
@@ -61,26 +61,26 @@ private:
   kernel::KernelArgs call{};
   std::optional<plan::ProgramImage> image;
   std::unique_ptr<std::byte[]> memory, fifos;
-  std::byte *base = nullptr;            ///< of the image
-  std::unique_ptr<std::byte[]> staging; ///< senders' slots of connections over the network
+  std::byte *base = nullptr;            ///< address of the image
+  std::unique_ptr<std::byte[]> staging; ///< the sender's slots of connections over the network
   std::vector<kernel::NetworkSend> networkSends;
   std::vector<kernel::NetworkReceive> networkReceives;
   std::vector<uint64_t> credited;
   std::vector<kernel::StepTimes> records;
-  std::vector<uint64_t> running; ///< by block
+  std::vector<uint64_t> running; ///< for each block
   FakeNetwork network;
-  std::vector<NetworkEnd> networkEnds; ///< by rank
+  std::vector<NetworkEnd> networkEnds; ///< for each rank
 };
 
 } // namespace
 
-/// As much memory, from a line on.
+/// Allocates zeroed memory that begins at a multiple of 128 bytes.
 static std::byte *zeroed(uint64_t bytes, std::unique_ptr<std::byte[]> &memory) {
   memory.reset(new std::byte[bytes + 128]());
   return memory.get() + (128 - reinterpret_cast<uintptr_t>(memory.get()) % 128) % 128;
 }
 
-/// All ranks' parts, one behind the other.
+/// Allocates the FIFO regions of all ranks, one after the other.
 plan::ConnectionPool::Parts Emulation::makeParts(const plan::ConnectionPool &pool) {
   plan::ConnectionPool::Parts parts(pool.pieces());
   if (parts.empty())
@@ -128,7 +128,7 @@ std::string Emulation::prepare() {
   return {};
 }
 
-/// Moves some connections to the network: the sender gets slots of its own.
+/// Moves some connections to the network. Their senders get separate slots.
 void Emulation::makeNetwork() {
   const size_t connections = program->connections().size();
   const uint64_t bytes = options.sizes.slots * options.sizes.slotBytes;
@@ -175,8 +175,8 @@ uint32_t Emulation::rankOf(uint32_t threadBlock) const {
   return call.seats[threadBlock].rank;
 }
 
-/// What lies in the slots of a connection after so many messages, if none was as long as a slot: flags of the last time
-/// that slots were written as a whole, which is the worst.
+/// Fills the slots of a connection with the oldest possible flags: as if no message had filled a slot since the slots
+/// were last written as a whole.
 void Emulation::leaveOldFlags(std::byte *slots) const {
   const uint64_t whole = options.firstMessage >> 31 << 31;
   for (uint64_t message = std::max<uint64_t>(whole, 1); message < whole + options.sizes.slots; ++message) {
@@ -187,7 +187,8 @@ void Emulation::leaveOldFlags(std::byte *slots) const {
   }
 }
 
-/// No line may keep a flag from before the slots were last written as a whole: its number would come again.
+/// Returns a message if a line has a flag from before its slot was last written as a whole: that flag would occur
+/// again.
 std::string Emulation::findOldFlag() const {
   for (uint32_t c = 0; c < program->connections().size(); ++c) {
     const kernel::SendEnd &send = call.ranks[0].sends[c];
@@ -205,7 +206,7 @@ std::string Emulation::findOldFlag() const {
   return {};
 }
 
-/// Random elements below 2, so that sums stay finite.
+/// Fills `bytes` with random elements below 2, so that sums are finite.
 void Emulation::fill(std::vector<std::byte> &bytes, size_t elements) {
   bytes.resize(elements * size + options.misalignment * size);
   for (std::byte &byte : bytes)
@@ -256,7 +257,7 @@ std::string Emulation::runOnHost(std::vector<Buffers> &ranks) {
                          ends);
 }
 
-/// Each block keeps its last steps, in order.
+/// Checks that each block has recorded its last steps, in order.
 std::string Emulation::checkRecords() const {
   for (uint32_t block = 0; options.ringRecords != 0 && block < image->blocks(); ++block) {
     const uint32_t steps = call.ranks[call.seats[block].rank].blocks[call.seats[block].block].stepCount;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a program on the emulated GPU, all ranks in one launch, and compares every element of every output with what the
-// host executor leaves.
+// Runs a program on the emulated GPU, with all ranks in one launch, and compares every element of every output with the
+// host executor's result.
 #pragma once
 
 #include "Gpu.h"
@@ -17,17 +17,17 @@ struct EmulationOptions {
   core::ReduceOp op = core::ReduceOp::Sum;
   plan::SlotSizes sizes;
   uint64_t count = 1; ///< elements per block
-  uint32_t calls = 2; ///< one after the other, with other data
+  uint32_t calls = 2; ///< number of consecutive calls, each with other data
   uint32_t threads = 32;
-  uint32_t misalignment = 0; ///< elements by which buffers are off
-  uint64_t firstMessage = 0; ///< what connections count from, as after so many messages
-  uint32_t ringRecords = 0;  ///< of the steps that a thread block records; a power of two, or 0
-  uint32_t overNetwork = 0;  ///< percent of connections; Simple alone
+  uint32_t misalignment = 0; ///< elements from an aligned address to each buffer
+  uint64_t firstMessage = 0; ///< initial value of message counters, as if connections had sent this many messages
+  uint32_t ringRecords = 0;  ///< steps that a thread block's trace ring holds: a power of two, or 0
+  uint32_t overNetwork = 0;  ///< percentage of connections over the network; Simple only
   uint64_t seed = 1;
   Gpu::Faults faults;
 };
 
-/// What went wrong, or an empty string.
+/// Returns a description of the first failure, or an empty string.
 std::string emulate(const bundle::BundleFile &file, uint32_t program, const EmulationOptions &options);
 
 } // namespace gc3::test

@@ -20,19 +20,20 @@ namespace {
 
 FakeCuda *current = nullptr;
 
-/// A device's own, or what all have.
+/// Returns the device's own value, or the value for all devices.
 int ownOr(const std::map<int, int> &own, int device, int ofAll) {
   const auto found = own.find(device);
   return found == own.end() ? ofAll : found->second;
 }
 
-/// What a call would have to wait for never comes.
+/// Error code of a wait that would never end.
 constexpr Result stuck = 702;
 
 constexpr int garbage = 0xcd;
 constexpr uintptr_t mostDevices = 1024;
 
-/// For streams and events. None comes twice: an event may be destroyed before what it was recorded behind is done.
+/// Creates a handle of a stream or event. No handle is used twice, because an event can be destroyed while records of
+/// it are pending.
 template <typename Handle>
 Handle newHandle(std::map<void *, int> &known, int device) {
   static uintptr_t last = mostDevices;
@@ -43,7 +44,7 @@ Handle newHandle(std::map<void *, int> &known, int device) {
 
 void giveBack(auto &known, void *thing) {
   if (known.erase(thing) != 1)
-    std::abort(); // given back twice, or never taken
+    std::abort(); // freed twice, or never allocated
 }
 
 } // namespace
@@ -53,7 +54,7 @@ FakeCuda::FakeCuda() {
   current = this;
   currentDevice = 0;
 }
-/// What nobody gives back, as after an abort, goes with the GPU; leaks() tells of it.
+/// Frees memory that leaked, for example after an abort. leaks() reports such memory.
 FakeCuda::~FakeCuda() {
   const Monitor::Lock lock;
   current = nullptr;
@@ -68,7 +69,7 @@ bool FakeCuda::fails(const char *function, const char *file) {
   return failsOn(currentDevice, std::string(isOurs ? "CUDA " : "NCCL ") + function);
 }
 
-/// Counts a call for tests with one thread.
+/// Counts a call for tests with one thread. Returns true if it must fail.
 bool FakeCuda::countGlobally(const std::string &name, bool failsHere) {
   if (++calls != failAt && !failsHere)
     return false;
@@ -174,12 +175,12 @@ void FakeCuda::begin(cuda::Stream stream, const std::function<Work()> &make) {
   advanceAll();
 }
 
-/// Handles of streams and events begin behind the numbers of devices.
+/// Returns the queue of a stream. A null stream has the number of its device plus 1, which is smaller than all handles.
 void *FakeCuda::queueOf(cuda::Stream stream) const {
   return stream ? stream : reinterpret_cast<void *>(static_cast<uintptr_t>(currentDevice) + 1);
 }
 
-/// Streams that tests make up are of any device.
+/// Aborts if a stream belongs to another device. Streams that a test invents belong to all devices.
 void FakeCuda::expectCurrent(cuda::Stream stream) const {
   const auto found = handles.find(stream);
   if (found != handles.end() && found->second != currentDevice)
@@ -191,7 +192,7 @@ cuda::Stream FakeCuda::stream(int device) {
   return newHandle<cuda::Stream>(handles, device);
 }
 
-/// Recorded when the stream is told to, or the graph is replayed.
+/// Counts the record when it is enqueued or replayed, and its completion when the stream reaches it.
 void FakeCuda::enqueueRecord(cuda::Event event, cuda::Stream stream) {
   enqueue(stream, [this, event] {
     ++recorded[event];
@@ -202,13 +203,13 @@ void FakeCuda::enqueueRecord(cuda::Event event, cuda::Stream stream) {
   });
 }
 
-/// For what it was recorded behind last when the stream was told to, or the graph was replayed.
+/// Waits for the last record that was enqueued or replayed before this wait.
 void FakeCuda::enqueueAwait(cuda::Stream stream, cuda::Event event) {
   ++awaited;
   enqueue(stream, [this, event] { return [this, event, times = recorded[event]] { return passed[event] >= times; }; });
 }
 
-/// Such nodes are for captures, and for events that are no part of one.
+/// Aborts unless a capture runs and the event is not a part of it: only then does CUDA allow external nodes.
 void FakeCuda::expectExternal(cuda::Event event) {
   ++externals;
   if (!captured || captured.hasFailed || !events.contains(event) || captureOf.contains(event))
@@ -243,7 +244,7 @@ bool FakeCuda::advance(std::deque<Work> &stream) {
   return any;
 }
 
-/// As far as everything can go.
+/// Advances streams and kernels until none can progress.
 void FakeCuda::advanceAll() {
   bool any = false;
   for (bool moved = true; moved; any |= moved) {
@@ -259,7 +260,7 @@ void FakeCuda::advanceAll() {
     Monitor::change();
 }
 
-/// A launch: begins when its turn comes, and is done when all its threads have ended.
+/// Starts the launch when the stream reaches it. Complete when all its threads have ended.
 FakeCuda::Work FakeCuda::interpret(const kernel::KernelArgs &call, const Launch &launch) {
   return [this, call, launch, number = std::optional<uint32_t>()]() mutable {
     if (!number) {
@@ -275,7 +276,7 @@ FakeCuda::Work FakeCuda::interpret(const kernel::KernelArgs &call, const Launch 
   };
 }
 
-/// As the GPU does.
+/// Aborts if a buffer is misaligned, where a GPU reports an error.
 static void expectAligned(const kernel::KernelArgs &call, ElementType type) {
   for (const kernel::RankBuffers &rank : call.memory)
     for (const void *buffer : rank.buffers)
@@ -283,10 +284,10 @@ static void expectAligned(const kernel::KernelArgs &call, ElementType type) {
         std::abort(); // cudaErrorMisalignedAddress
 }
 
-/// Arguments are copied, as CUDA does.
+/// Copies the arguments, as CUDA does.
 Result FakeCuda::enqueueInterpreter(const Launch &launch) {
   if (!launch.cooperative && !sharesGpus)
-    std::abort(); // blocks that wait for each other might not be there at once
+    std::abort(); // a GPU might not run all blocks at once, and blocks wait for each other
   cooperativeLaunches += launch.cooperative;
   expectAligned(*static_cast<const kernel::KernelArgs *>(launch.arguments[0]),
                 static_cast<const Kernel *>(launch.kernel)->type);
@@ -347,7 +348,7 @@ struct FakeCuda::Functions {
     return 0;
   }
   static Kernel::Kind kindOf(const void *kernel) { return static_cast<const Kernel *>(kernel)->kind; }
-  /// What all launches have to be.
+  /// Checks the properties that every launch must have.
   static void expectValid(const Launch &launch) {
     if (launch.blocks == 0 || launch.threads == 0)
       std::abort(); // cudaErrorInvalidConfiguration
@@ -364,7 +365,7 @@ struct FakeCuda::Functions {
     if (kind == Kernel::Kind::Clock)
       return current->enqueueClock(launch);
     if (!current->known.contains(launch.kernel))
-      std::abort(); // to load it might wait for what runs
+      std::abort(); // loading the kernel now could wait for a running kernel
     return kind == Kernel::Kind::Interpreter ? current->enqueueInterpreter(launch) : current->enqueueMove(launch);
   }
   static Result launchOverNetwork(const Launch &launch) {
@@ -454,7 +455,7 @@ struct FakeCuda::Functions {
       return failure;
     const auto capture = fake.captureOf.find(event);
     if (fake.captured.number() != (capture == fake.captureOf.end() ? 0 : capture->second))
-      std::abort(); // cudaErrorStreamCaptureIsolation, or the stream would become a part of the capture
+      std::abort(); // cudaErrorStreamCaptureIsolation, or the stream would join the capture
     fake.enqueueAwait(stream, event);
     return 0;
   }
@@ -545,7 +546,7 @@ const cuda::Cuda &FakeCuda::table() {
           },
       .setDevice =
           [](int device) {
-            const int before = std::exchange(currentDevice, device); // counts for the new one
+            const int before = std::exchange(currentDevice, device); // the call counts on the new device
             const CudaCall call("setDevice");
             if (call.fails)
               currentDevice = before;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A CUDA runtime without a GPU: device memory is host memory, filled with garbage; launches run on an emulated GPU,
-// beside each other, whatever device they are for. Streams do what they are given as soon as they can: a kernel that
-// waits for one that has not been launched yet waits, and what comes behind it on its stream. Each device has a null
-// stream; kernels and events are for streams of the current device, as CUDA has it. Any call can be made to
-// fail, which does nothing then, and all that is not freed is counted. One fake at a time, since a table of functions
-// has no place for an object. Thread-safe: all functions hold the Monitor. A test that reads or writes a member while
-// other threads call must hold it too.
+// A CUDA runtime without a GPU. Device memory is host memory, filled with garbage. Kernels of all devices run
+// concurrently on one emulated GPU. A stream runs its work as soon as possible. A kernel that waits for a kernel which
+// is not launched yet blocks its stream. Each device has a null stream. As in CUDA, kernels and events need a stream of
+// the current device. A test can make any call fail; a failing call has no effect. The fake counts all resources that
+// are not freed. Only one fake can exist at a time, because a table of functions has no place for an object.
+// Thread-safe: all functions hold the Monitor. A test that reads or writes a member while other threads call must hold
+// it too.
 #pragma once
 
 #include "Gpu.h"
@@ -31,12 +31,13 @@ public:
   FakeCuda &operator=(const FakeCuda &) = delete;
 
   static const cuda::Cuda &table();
-  /// As another shared object has them, whose kernels know the network: only these functions know its kernels.
+  /// Returns functions like those of another shared object, whose kernels use the network. Only these functions can
+  /// launch those kernels.
   static cuda::Interpreters networkInterpreters();
-  /// What a failing call returns.
+  /// Result of a failing call.
   static constexpr cuda::Result failure = 2;
 
-  /// Whether there is a capture, as a bool that counts how often it has become true.
+  /// The capture state of all streams: a bool that also counts captures.
   class Capture {
   public:
     Capture &operator=(bool begins) {
@@ -44,10 +45,10 @@ public:
       now = begins;
       return *this;
     }
-    /// The one of that number goes on.
+    /// Continues the capture `number`.
     void resume(uint64_t number) { now = true, count = number; }
     operator bool() const { return now; }
-    /// Of this capture; 0: there is none.
+    /// Returns the number of the current capture, failedCapture if it has failed, or 0 if there is none.
     uint64_t number() const { return !now ? 0 : hasFailed ? cuda::failedCapture : count; }
     bool hasFailed = false;
 
@@ -56,30 +57,30 @@ public:
     uint64_t count = 0;
   };
 
-  // What tests set:
-  uint64_t failAt = 0;                              ///< the number of the call that fails, from 1; 0: none
-  static inline thread_local int currentDevice = 0; ///< each thread has one
-  std::map<int, int> multiprocessorsOf;             ///< by device, where it has not `multiprocessors`
-  std::map<int, int> architectureOf;                ///< likewise
+  // Settings of tests:
+  uint64_t failAt = 0;                              ///< number, from 1, of the call that fails; 0: none
+  static inline thread_local int currentDevice = 0; ///< current device of the thread
+  std::map<int, int> multiprocessorsOf;             ///< exceptions from `multiprocessors`, by device
+  std::map<int, int> architectureOf;                ///< exceptions from `architecture`, by device
   int multiprocessors = 132, architecture = 90, cooperative = 1;
-  bool unloading = false;                  ///< the process ends, and CUDA with it
-  bool sharesGpus = false;                 ///< kernels of several launches wait for each other on a device
-  bool full = false;                       ///< there is no device memory left
-  size_t most = SIZE_MAX;                  ///< bytes of device memory that there are in one piece
-  bool nvlink = true;                      ///< native atomics between devices
-  std::set<std::pair<int, int>> overPcie;  ///< devices between which there are none all the same, in this direction
-  uint32_t threadsPerMultiprocessor = 512; ///< what occupancy goes by
-  Capture captured;                        ///< all streams: what they are given is kept then, for replay()
-  uint64_t seed = 1;                       ///< of the emulated GPU's schedule
-  std::function<void()> meanwhile;         ///< what another thread does when somebody waits for a stream the next time
-  std::function<void()> whileAsked;        ///< what it does whenever somebody asks for an event
-  std::function<void()> whileCalled;       ///< what it does whenever CUDA is called
-  bool waits = false; ///< synchronize waits until the stream is idle; else it fails if the stream is not
+  bool unloading = false;  ///< the process exits, and CUDA is shutting down
+  bool sharesGpus = false; ///< a device runs several launches that wait for each other, so launches need not be
+                           ///< cooperative
+  bool full = false;       ///< no device memory is left
+  size_t most = SIZE_MAX;  ///< size in bytes of the largest possible allocation of device memory
+  bool nvlink = true;      ///< devices have native atomics between each other
+  std::set<std::pair<int, int>> overPcie; ///< (device, peer) without native atomics in this direction, even if `nvlink`
+  uint32_t threadsPerMultiprocessor = 512; ///< resident threads for the occupancy
+  Capture captured;                        ///< if true, enqueued work does not run, but is kept for replay()
+  uint64_t seed = 1;                       ///< seed of the emulated GPU's schedule
+  std::function<void()> meanwhile;         ///< runs once, in the next call of synchronize
+  std::function<void()> whileAsked;        ///< runs in each query of an event
+  std::function<void()> whileCalled;       ///< runs in each CUDA call that can fail
+  bool waits = false; ///< synchronize waits until the stream is idle; if false, it fails if the stream is not idle
 
   // Failures for tests with a thread for each rank. Each device counts its calls in their order: CUDA calls by the
   // current device of the thread, or the one that they make current, NCCL calls by the device of the communicator.
-  // Polls are not among them, because their number depends on time: each function that polls counts its own calls on
-  // each device.
+  // Polls have separate counters for each function and device, because the number of polls depends on time.
   struct Failing {
     int device;
     uint64_t index; ///< from 1
@@ -91,7 +92,7 @@ public:
   };
   std::optional<Failing> failing;
   std::optional<FailingPoll> failPoll;
-  /// All calls of a function fail, on one device or with -1 on all.
+  /// Makes all calls of a function fail, on one device, or on all if `device` is -1.
   struct FailingFunction {
     std::string name;
     int device;
@@ -108,43 +109,44 @@ public:
   /// Returns the number of calls of a function that polls.
   uint64_t pollsOf(int device, const std::string &name) const;
 
-  // What they look at:
-  uint64_t calls = 0;                     ///< those that can fail
-  std::string failed;                     ///< whose function did, and which: "CUDA copy", "NCCL allGather"
-  uint64_t launches = 0;                  ///< of the interpreter
-  uint64_t cooperativeLaunches = 0;       ///< likewise, as they were enqueued
-  std::vector<cuda::Stream> launchedOn{}; ///< likewise, as they were enqueued
-  uint64_t awaited = 0;                   ///< times that a stream was told to wait for an event
-  uint64_t externals = 0;                 ///< times that a capture was told of one outside of it
-  uint32_t threadsOfLaunch = 0;           ///< of the last one
-  /// What was taken and not given back.
+  // Results for tests:
+  uint64_t calls = 0;               ///< number of calls that can fail
+  std::string failed;               ///< name of the last call that failed, such as "CUDA copy" or "NCCL allGather"
+  uint64_t launches = 0;            ///< launches of the interpreter that have begun
+  uint64_t cooperativeLaunches = 0; ///< cooperative launches of the interpreter that were enqueued
+  std::vector<cuda::Stream> launchedOn{}; ///< streams of enqueued launches of the interpreter
+  uint64_t awaited = 0;                   ///< waits for events that were enqueued on streams
+  uint64_t externals = 0;                 ///< external nodes, for events outside of the capture
+  uint32_t threadsOfLaunch = 0;           ///< threads per block of the last launch
+  /// Returns a list of the resources that are not freed, or an empty string.
   std::string leaks() const;
-  /// Pieces of memory, streams and events of them that are of a device.
+  /// Returns the numbers of allocations, streams and events on a device.
   std::array<size_t, 3> taken(int device) const;
 
-  /// A stream of the application's on a device.
+  /// Creates a stream on a device, as the application does.
   cuda::Stream stream(int device);
-  /// A buffer of the application.
+  /// Allocates a buffer, as the application does.
   std::byte *allocate(size_t bytes);
   void release(std::byte *memory);
-  /// What was captured, once more.
+  /// Runs all captured work.
   void replay();
-  /// What was captured of a stream is thrown away, as its capture has failed.
+  /// Removes the captured work of a stream, because its capture has failed.
   void drop(cuda::Stream stream);
 
-  /// What a stream is to do. False: not yet; it is asked again.
+  /// Work of a stream. Returns false if it is not complete; the stream then calls it again.
   using Work = std::function<bool()>;
-  /// Behind what the stream has. `make` makes it anew each time that it is replayed.
+  /// Enqueues the work that `make` returns. If captured, each replay calls `make` again.
   void enqueue(cuda::Stream stream, const std::function<Work()> &make);
-  /// Whether the stream has done all that it was given.
+  /// Returns true if the stream has completed all its work.
   bool isIdle(cuda::Stream stream);
-  /// Counts a call that can fail, of CUDA's or of another fake's, whose file and function are noted if it does.
+  /// Counts a call of this or another fake. Stores its file's and function's name in `failed` if the call must fail,
+  /// and returns true then.
   bool fails(const char *function = __builtin_FUNCTION(), const char *file = __builtin_FILE());
   /// Counts a call of `name` on `device` and runs onCall. Returns true if the call must fail.
   bool failsOn(int device, const std::string &name);
   /// Like failsOn(), for a function that polls.
   bool failsPoll(int device, const std::string &name);
-  /// Lets all streams do what they can. Wakes all threads that wait if anything happens.
+  /// Advances all streams as far as possible. Wakes all waiting threads if any work has progressed.
   void advance();
 
 private:
@@ -166,19 +168,20 @@ private:
   bool countGlobally(const std::string &name, bool failsHere);
 
   std::set<void *> pinned;
-  std::map<void *, int> memory, handles, events; ///< streams and events, by the device that was current
-  std::set<const void *> known;                  ///< kernels that were asked about, which a driver has loaded
+  std::map<void *, int> memory, handles, events; ///< each with the device that was current
+  std::set<const void *> known; ///< kernels whose occupancy was queried, so that a driver has loaded them
   std::map<void *, std::deque<Work>> streams;
   struct Node {
     cuda::Stream stream;
     std::function<Work()> make;
     uint64_t capture;
   };
-  std::vector<Node> graph;                     ///< of all captures
-  std::map<void *, uint64_t> recorded, passed; ///< by event: how often
-  std::map<void *, uint64_t> recordedBefore;   ///< a replay, whose external waits need not see what it records
-  std::map<void *, uint64_t> captureOf;        ///< by event that was last recorded in a capture, as a part of it
-  std::optional<Gpu> gpu;                      ///< while a kernel runs
+  std::vector<Node> graph;                     ///< work of all captures
+  std::map<void *, uint64_t> recorded, passed; ///< numbers of records of an event: enqueued, completed
+  std::map<void *, uint64_t> recordedBefore;   ///< `recorded` when the replay began: external waits do not wait for
+                                               ///< records of the same replay
+  std::map<void *, uint64_t> captureOf; ///< events whose last record is in a capture, and the number of the capture
+  std::optional<Gpu> gpu;               ///< present while a kernel runs
   std::map<int, std::vector<const std::string *>> callsByDevice;
   std::map<std::pair<int, std::string>, uint64_t> pollsByDevice;
 };

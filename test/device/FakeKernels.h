@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands for kernels in the fake CUDA, and what those around the interpreter do.
+// Kernels of the fake CUDA: identities that launches pass, and host implementations of the kernels that copy around the
+// interpreter.
 #pragma once
 
 #include "core/Factor.h"
@@ -8,23 +9,23 @@
 
 namespace gc3::test {
 
-/// What stands for a kernel.
+/// Identifies a kernel.
 struct Kernel {
   enum class Kind : uint8_t { Interpreter, NetworkInterpreter, Multiply, Divide, Clock } kind;
   core::ElementType type;
   kernel::Protocol protocol;
 };
 
-/// One address for each.
+/// Returns the address that represents `wanted`. Each kernel has exactly one address.
 const Kernel *kernel(const Kernel &wanted);
 
-// As in the table of CUDA functions:
+// Functions for the table of CUDA functions:
 const void *interpreter(core::ElementType type, kernel::Protocol protocol);
 const void *multiply(core::ElementType type);
 const void *divide(core::ElementType type);
 const void *clockKernel();
 
-/// What the kernels around the interpreter are launched with.
+/// Arguments of the kernels Multiply and Divide.
 struct MoveArguments {
   std::byte *to;
   const std::byte *from;
@@ -33,7 +34,7 @@ struct MoveArguments {
   uint32_t contributions; ///< of Divide
 };
 
-/// Arguments are copied, as CUDA does.
+/// Copies the arguments of a launch, as CUDA does.
 MoveArguments argumentsOf(const cuda::Launch &launch);
 void move(const Kernel &kernel, const MoveArguments &of);
 

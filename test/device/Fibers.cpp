@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ucontext, with what sanitizers have to be told about changing stacks.
+// Fibers on ucontext. Informs sanitizers about each change of stacks.
 #include "Fibers.h"
 
 #include <cassert>
@@ -30,17 +30,17 @@ namespace {
 constexpr size_t stackBytes = 64 << 10;
 }
 
-/// A stack to come back to.
+/// A suspended stack.
 struct Fibers::Context {
   ucontext_t place{};
   const void *stack = nullptr;
   size_t bytes = 0;
-  void *fake = nullptr; ///< of the address sanitizer
+  void *fake = nullptr; ///< fake stack of the address sanitizer
 #ifdef GC3_TSAN
   void *fiber = nullptr;
 #endif
 
-  /// Goes to `other`, which may never come back. Returns when somebody comes back to this one.
+  /// Switches to `other`. Returns when a fiber switches back, which never happens if `forGood`.
   void changeTo(Context &other, [[maybe_unused]] bool forGood) {
 #ifdef GC3_ASAN
     __sanitizer_start_switch_fiber(forGood ? nullptr : &fake, other.stack, other.bytes);
@@ -96,7 +96,7 @@ void Fibers::add(std::function<void()> body) {
   fibers.push_back(std::move(fiber));
 }
 
-/// makecontext passes ints alone.
+/// Runs a fiber. Gets the fiber's address in two halves, because makecontext only passes ints.
 void Fibers::enter(unsigned high, unsigned low) {
   auto *self = reinterpret_cast<Fiber *>(uintptr_t{high} << 32 | low);
   self->context.arrived(*self->resumer);

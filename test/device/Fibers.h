@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads of control that run one at a time and hand over by themselves, so that one seed gives one order.
+// Fibers: threads of control that run one at a time and switch explicitly, so that a seed determines the order.
 #pragma once
 
 #include <cstddef>
@@ -16,15 +16,16 @@ public:
   Fibers(const Fibers &) = delete;
   Fibers &operator=(const Fibers &) = delete;
 
-  /// Adds one; its number is how many there were. It runs when it is first resumed.
+  /// Adds a fiber, whose number is the previous count(). The fiber starts at the first resume().
   void add(std::function<void()> body);
   size_t count() const;
 
-  /// From outside: runs a fiber until it suspends itself or ends. False if it had ended before.
+  /// Runs a fiber until it suspends itself or ends. Returns false if the fiber had ended before. Not callable from a
+  /// fiber.
   bool resume(size_t number);
   bool ended(size_t number) const;
 
-  /// From within a fiber: back to who resumed it.
+  /// Returns to the caller of resume(). Callable only from a fiber.
   void suspend();
 
 private:

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// See Gpu.h.
 #include "Gpu.h"
 
 #include <algorithm>
@@ -10,17 +9,17 @@ namespace gc3::test {
 using kernel::Pack;
 
 namespace {
-/// More stores than this do not stay on their way.
+/// Limit of a block's stores that have not arrived.
 constexpr size_t mostStores = 48;
-/// Times that all poll, some 64 times each, and nothing changes, until threads that were told to stop should have. They
-/// look once in 1024 polls.
+/// Limit of rounds without progress after a stop request. In a round each thread polls about 64 times, and a thread
+/// checks the stop flag once in 1024 polls.
 constexpr uint64_t mostStops = 1000;
 
 bool isSet(const uint32_t *stop) {
   return __atomic_load_n(stop, __ATOMIC_RELAXED) != 0;
 }
 
-/// Other threads of the host can read a word at the same time.
+/// Copies to memory, whole aligned words atomically, because host threads can load a word at the same time.
 void copyToMemory(std::byte *to, const std::byte *from, uint32_t bytes) {
   uint64_t word;
   if (bytes != sizeof word || reinterpret_cast<uintptr_t>(to) % sizeof word != 0) {
@@ -59,7 +58,7 @@ uint32_t Gpu::add(Kernel kernel) {
   return number;
 }
 
-/// Some threads go on, one after the other. True if that was the end of a kernel.
+/// Resumes some threads one after another. Returns true if a kernel has ended.
 bool Gpu::resumeSome(uint64_t turns) {
   for (; turns > 0 && !alive.empty(); --turns) {
     const size_t chosen = random.below(alive.size());
@@ -82,7 +81,7 @@ bool Gpu::resumeSome(uint64_t turns) {
   return false;
 }
 
-/// What a kernel has stored is there when it has ended. The network takes its time.
+/// Delivers all stores of a kernel that has ended. Transfers of the network can still be pending.
 void Gpu::finish(uint32_t number) {
   const Grid &grid = grids[number];
   for (uint32_t b = grid.firstBlock; b < grid.firstBlock + grid.kernel.blocks; ++b)
@@ -95,17 +94,17 @@ void Gpu::finish(uint32_t number) {
     continue;
 }
 
-/// Threads that are told to stop see it after some polls.
+/// Returns true if the stop flag of a running thread is set. The thread sees the flag after some polls.
 bool Gpu::isStopped() const {
   return std::any_of(alive.begin(), alive.end(),
                      [&](uint32_t thread) { return isSet(grids[gridOfBlock[thread / threadsPerBlock]].kernel.stop); });
 }
 
 bool Gpu::run() {
-  uint64_t stops = 0; // times that nothing could move but threads that look whether to stop
+  uint64_t stops = 0; // rounds in which threads could only poll the stop flag
   for (uint64_t idle = 0; !alive.empty();) {
     const uint64_t before = changes;
-    // Some threads, then some stores; how many changes the order as much as which.
+    // Resume some threads, then deliver some stores. The number of each affects the order, too.
     const uint64_t turns = 1 + random.below(2 * alive.size());
     if (resumeSome(turns))
       return true;
@@ -191,7 +190,7 @@ bool Gpu::warpAll(uint32_t block, uint32_t thread, bool holds) {
   return warp.result;
 }
 
-/// What the thread may see: memory or the cache, and stores of its own or from before a barrier.
+/// Loads from memory or the cache, and forwards the thread's own stores and the block's stores before the last barrier.
 void Gpu::load(uint32_t number, uint32_t thread, const void *from, void *value, uint32_t bytes) {
   perhapsSuspend();
   Block &block = blocks[number];
@@ -219,7 +218,7 @@ void Gpu::store(uint32_t number, uint32_t thread, void *to, const void *value, u
   push(blocks[number], store);
 }
 
-/// The eight lanes of a line store at once; here the last of them does it for all.
+/// Eight lanes store a line together. The last of them stores the whole line.
 void Gpu::storeLine(uint32_t number, uint32_t thread, std::byte *at, const Pack &pack) {
   perhapsSuspend();
   Block &block = blocks[number];
@@ -239,8 +238,8 @@ void Gpu::push(Block &block, Store store) {
   ++changes;
 }
 
-/// One store arrives, or of a line the data and not yet the flag; where another one of the same bytes is older, that
-/// one, unless there is again an older one of its bytes.
+/// Delivers a store, or only the data of a line and later its flag. If an older store overlaps it, delivers the oldest
+/// in the chain of such stores.
 void Gpu::deliver(Block &block, size_t index) {
   for (size_t older = 0; older < index;) {
     const bool overlaps = block.stores[older].overlaps(block.stores[index].at, block.stores[index].bytes);
@@ -272,7 +271,7 @@ bool Gpu::deliverAny() {
   return false;
 }
 
-/// Elements may be read at different times, each whole.
+/// Loads two 8-byte elements. If `byElement`, memory can change between them.
 Pack Gpu::loadStrong(const std::byte *at, bool byElement) {
   Pack pack;
   std::memcpy(&pack.low, at, sizeof pack.low);
@@ -291,7 +290,7 @@ uint64_t Gpu::acquire(uint32_t block, const uint64_t *at) {
   return value;
 }
 
-/// Cumulative: what other threads stored before the last barrier comes before the fence, too.
+/// Delivers the stores of the thread, and those of the block before the last barrier, because fences are cumulative.
 void Gpu::fence(uint32_t number, uint32_t thread) {
   perhapsSuspend();
   Block &block = blocks[number];
@@ -306,7 +305,7 @@ void Gpu::fence(uint32_t number, uint32_t thread) {
     block.cache.clear();
 }
 
-/// The network reads memory: what the block has written until here is there.
+/// Issues a transfer. The network reads memory, so the block's stores must have arrived.
 void Gpu::put(uint32_t block, uint32_t thread, Transfer transfer) {
   fence(block, thread);
   transfer.grid = gridOfBlock[block];

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A GPU to test device code on: every thread is a fiber, and memory does whatever the memory model allows. Kernels may
-// come while others run; so it stands for several GPUs as well, whose memory all can reach.
+// An emulated GPU for tests of device code. Every thread is a fiber. Memory behaves in every way that the memory model
+// allows. Kernels can be added while others run. All kernels access the same memory, so the GPU can represent several
+// GPUs.
 //
-// Weak stores wait in a buffer of their block and arrive in any order; a fence has those arrive first that come before
-// it, in its thread or before a barrier. Weak loads may find what a first-level cache still holds, which an acquire
-// empties. Elements of a flagged store arrive one by one, lines of LL128 whole or with their last 8 bytes last. The
-// network (GIN) takes its time over reading what it was given and adds to a signal when that has landed, whatever came
-// before. One seed, one order.
+// Weak stores wait in a buffer of their block and arrive in any order. A fence delivers all stores that precede it in
+// its thread or before a barrier. Weak loads can return old data of a first-level cache, which an acquire clears. The
+// elements of a flagged store arrive one by one. A line of LL128 arrives whole, or its last 8 bytes arrive last. The
+// network (GIN) reads the source of a put at any later time. It adds to the put's signal when all bytes have landed, in
+// any order between puts. A seed determines the order of all this.
 #pragma once
 
 #include "Fibers.h"
@@ -24,17 +25,17 @@
 
 namespace gc3::test {
 
-/// What ranks have in common over a network: it stays from one launch to the next.
+/// Network state that all ranks share. Persists across launches.
 struct FakeNetwork {
   std::map<std::array<uint32_t, 3>, uint64_t> signals; ///< by rank, context, id
-  /// An address in a rank's part of a window.
+  /// Returns the address of an offset in a rank's region of a window.
   std::function<std::byte *(const void *window, uint32_t rank, uint64_t offset)> place;
-  uint32_t signalCount = UINT32_MAX; ///< of a rank, in each context
-  uint64_t leftBehind = 0;           ///< messages that were on their way from a rank whose kernel had ended
-  uint64_t gaveBack = 0;             ///< times that slots were
+  uint32_t signalCount = UINT32_MAX; ///< number of a rank's signals in each context
+  uint64_t leftBehind = 0;           ///< messages that had not landed when the kernel of their sender ended
+  uint64_t gaveBack = 0;             ///< number of signals that returned slots
 };
 
-/// One rank's, to which kernel::RankImage::network points.
+/// Network endpoint of a rank: kernel::RankImage::network points to it.
 struct NetworkEnd {
   FakeNetwork *network;
   uint32_t rank, contexts;
@@ -42,12 +43,12 @@ struct NetworkEnd {
 
 class Gpu {
 public:
-  /// What a run does wrong on purpose, to see whether tests notice.
+  /// Deliberate faults, to check that tests notice them.
   struct Faults {
-    Faults() {} // clang: a default argument below needs it
+    Faults() {} // clang requires this for the default argument below
 
     bool fences = false;   ///< fences have no effect
-    bool acquires = false; ///< nothing empties the cache
+    bool acquires = false; ///< acquires and fences do not clear the cache
   };
 
   Gpu(uint32_t threadsPerBlock, uint64_t seed, Faults faults = {});
@@ -55,29 +56,29 @@ public:
   class Machine;
   struct Kernel {
     uint32_t blocks;
-    std::function<void(Machine &)> body;   ///< of a thread
-    const uint32_t *stop;                  ///< which its threads look at
-    std::function<void()> resumed = [] {}; ///< comes before one of its threads goes on
+    std::function<void(Machine &)> body;   ///< code of one thread
+    const uint32_t *stop;                  ///< address of the stop flag that the kernel's threads poll
+    std::function<void()> resumed = [] {}; ///< runs before each resumption of one of the kernel's threads
   };
-  /// Adds a kernel to those that run, and gives its number.
+  /// Starts a kernel and returns its number.
   uint32_t add(Kernel kernel);
-  /// Runs all kernels beside each other until one has ended (true), or nothing can move any more.
+  /// Runs all kernels concurrently. Returns true when one has ended, false if no thread can make progress.
   bool run();
   bool ended(uint32_t kernel) const { return grids[kernel].ended == grids[kernel].kernel.blocks * threadsPerBlock; }
   bool idle() const { return alive.empty(); }
 
-  /// What device code asks of a GPU, for one thread.
+  /// The GPU as device code uses it, for one thread.
   class Machine {
   public:
     static constexpr bool hasNetwork = true;
 
-    /// `block` counts over all kernels, of which this one's begin at `first`.
+    /// `block` is a number among the blocks of all kernels; the first block of this kernel is `first`.
     Machine(Gpu &gpu, uint32_t first, uint32_t block, uint32_t thread)
         : gpu(gpu), first(first), ownBlock(block), ownThread(thread) {}
 
-    /// To the network, which has to stay.
+    /// Copies the endpoint; its network must outlive this object.
     void connect(const NetworkEnd &toNetwork) { end = toNetwork; }
-    /// Who looks at scopes; has to stay.
+    /// Checks scopes with `ofLaunch`, which must outlive this object.
     void check(Scopes &ofLaunch) { scopes = &ofLaunch; }
 
     uint32_t block() const { return ownBlock - first; }
@@ -135,14 +136,14 @@ public:
       gpu.put(ownBlock, ownThread, {nullptr, nullptr, 0, &signalOf(peer, signal), add});
     }
     uint64_t readSignal(kernel::Signal signal) { return gpu.acquire(ownBlock, &signalOf(end.rank, signal)); }
-    /// The host can write it at the same time.
+    /// Loads atomically, because the host can write the word at the same time.
     uint32_t look(const uint32_t *at) { return __atomic_load_n(at, __ATOMIC_RELAXED); }
     uint64_t now() { return Gpu::now(); }
 
   private:
     uint64_t &signalOf(uint32_t rank, kernel::Signal signal) {
       if (signal.context >= end.contexts || signal.id >= end.network->signalCount)
-        std::abort(); // there is no such signal
+        std::abort(); // no such signal
       return end.network->signals[{rank, signal.context, signal.id}];
     }
 
@@ -156,19 +157,19 @@ public:
 
 private:
   static constexpr uint32_t lineBytes = 128;
-  /// Goes on from launch to launch, as a GPU's does, and ticks whenever somebody looks.
+  /// Counts queries of the time. Persists across launches, like the clock of a GPU.
   static inline uint64_t clock = 0;
-  /// A store on its way.
+  /// A store that has not arrived.
   struct Store {
     std::byte *at;
     uint32_t bytes;
     uint32_t thread;
-    uint64_t epoch; ///< barriers of the block before it
+    uint64_t epoch; ///< number of the block's barriers before the store
     bool flagLast;  ///< a line of LL128: its last 8 bytes arrive last
     std::array<std::byte, lineBytes> value;
     bool overlaps(const std::byte *other, uint32_t size) const { return other < at + bytes && at < other + size; }
   };
-  struct Line { ///< of which some lanes have stored their part
+  struct Line { ///< a line of LL128 that only some lanes have stored
     std::array<std::byte, lineBytes> value;
     uint32_t lanes = 0;
   };
@@ -177,24 +178,24 @@ private:
     std::unordered_map<const std::byte *, std::byte> cache;
     std::map<std::byte *, Line> lines;
     uint64_t epoch = 0;
-    uint32_t arrived = 0; ///< at the barrier
+    uint32_t arrived = 0; ///< threads at the barrier
     uint32_t ended = 0;
   };
-  /// What the network has to do. Nothing orders one with another.
+  /// A put or signal of the network. Transfers are unordered.
   struct Transfer {
     std::byte *to;
     const std::byte *from;
     uint64_t bytes;
     uint64_t *signal;
     uint64_t add;
-    FakeNetwork *network = nullptr; ///< of a message
-    uint32_t grid = 0;              ///< that gave it
-    uint64_t done = 0;              ///< bytes
+    FakeNetwork *network = nullptr; ///< set for messages, null for signals
+    uint32_t grid = 0;              ///< kernel that issued the transfer
+    uint64_t done = 0;              ///< bytes that have landed
   };
   struct Grid {
     Kernel kernel;
     uint32_t firstBlock;
-    uint32_t ended = 0; ///< threads
+    uint32_t ended = 0; ///< number of threads that have ended
   };
   struct Warp {
     uint32_t arrived = 0, ended = 0;
@@ -229,16 +230,16 @@ private:
   const uint32_t threadsPerBlock, warpsPerBlock;
   const Faults faults;
   host::Random random;
-  // Threads hold on to these while others are added.
+  // Deques, because threads keep references while kernels are added.
   std::deque<Grid> grids;
   std::deque<Block> blocks;
   std::deque<Warp> warps;
   std::vector<uint32_t> gridOfBlock;
   std::vector<Transfer> transfers;
-  std::vector<uint8_t> asleep; ///< by thread of the grid: waits at a barrier or vote
+  std::vector<uint8_t> asleep; ///< for each thread of the GPU: whether it waits at a barrier or vote
   Fibers fibers;
-  std::vector<uint32_t> alive; ///< threads of the grid that have not ended
-  uint64_t changes = 0;        ///< arrived stores, released barriers and votes, ended threads
+  std::vector<uint32_t> alive; ///< threads of the GPU that have not ended
+  uint64_t changes = 0;        ///< counts stores, deliveries, transfers, barriers and ended threads
 };
 
 } // namespace gc3::test

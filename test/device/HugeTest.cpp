@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Buffers of more than 4 Gi elements and messages of more than 4 GiB, without the memory: where data lies, and in what
-// units it moves.
+// Tests buffers of more than 4 Gi elements and messages of more than 4 GiB without allocating the memory: addresses and
+// widths of the accesses.
 #include "CountingMachine.h"
 #include "Programs.h"
 #include "kernel/Simple.h"
@@ -14,14 +14,14 @@ using namespace gc3::test;
 
 namespace {
 
-// NOLINTNEXTLINE(performance-no-int-to-ptr): nobody looks there
+// NOLINTNEXTLINE(performance-no-int-to-ptr): the address is never accessed
 std::byte *const base = reinterpret_cast<std::byte *>(uint64_t{1} << 46);
 
 struct Extent {
   uint64_t begin, bytes;
 };
 
-/// What a step moves, by its slots and tiles, from the beginning of the buffer.
+/// Returns the extents that a step moves, from the beginning of the buffer, for all tiles.
 template <uint32_t ElementBytes>
 std::vector<Extent> extentsOf(const kernel::KernelArgs &call, const kernel::StepImage &step) {
   kernel::RankBuffers memory{};
@@ -36,7 +36,7 @@ std::vector<Extent> extentsOf(const kernel::KernelArgs &call, const kernel::Step
   return extents;
 }
 
-/// All slots of a buffer are all of it, and nothing twice.
+/// Checks that the extents cover the whole buffer exactly once.
 void expectWhole(std::vector<Extent> extents, uint64_t bytes) {
   std::sort(extents.begin(), extents.end(), [](const Extent &a, const Extent &b) { return a.begin < b.begin; });
   uint64_t end = 0;
@@ -80,7 +80,7 @@ struct NoArithmetic {
 
 } // namespace
 
-/// Of one tile and of several; with whole slots, which go on past blocks, and with short ones.
+/// Covers one and several tiles, long slots that continue past the end of blocks, and short slots.
 TEST(Huge, slotsAreTheWholeBuffer) {
   constexpr uint64_t count = uint64_t{9} << 30;
   for (uint64_t slotBytes : {uint64_t{1} << 40, uint64_t{1} << 33, uint64_t{3} << 28}) {

@@ -15,7 +15,7 @@ using kernel::Word;
 
 namespace {
 
-/// The host's reductions on words, for the launch whose thread runs.
+/// The host's reduction on words, for the launch whose thread runs.
 struct HostArithmetic {
   host::ReduceKernel kernel;
   size_t size;
@@ -32,12 +32,12 @@ struct Arithmetic {
   static Word combine(kernel::Operation, Word a, Word b) { return HostArithmetic::current->combine(a, b); }
 };
 
-/// What a launch needs until it has ended.
+/// State of a launch until it ends.
 struct Running {
   kernel::KernelArgs call;
   bool overNetwork;
   HostArithmetic arithmetic;
-  std::vector<kernel::Shared> shared; ///< by block
+  std::vector<kernel::Shared> shared; ///< for each block
   Scopes scopes;
 };
 
@@ -82,7 +82,7 @@ uint32_t start(Gpu &gpu, const kernel::KernelArgs &call, const Grid &grid) {
                                         {},
                                         {call, grid.blocks}});
   running->shared.resize(grid.blocks);
-  // A GPU clears no shared memory. Bytes of which no word is a likely counter, flag or opcode:
+  // A GPU does not clear shared memory, so fill it with a value that no counter, flag or opcode is likely to have.
   static_assert(std::is_trivially_copyable_v<kernel::Shared>);
   std::memset(running->shared.data(), 0xcd, running->shared.size() * sizeof(kernel::Shared));
   return gpu.add({grid.blocks,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interpreter on the emulated GPU, with the host's reductions.
+// Runs the interpreter on the emulated GPU, with the reductions of the host.
 #pragma once
 
 #include "Gpu.h"
@@ -8,19 +8,19 @@
 
 namespace gc3::test {
 
-/// What a launch is of, beside its kernel::KernelArgs.
+/// Parameters of a launch that kernel::KernelArgs does not contain.
 struct Grid {
   core::ElementType type;
   kernel::Protocol protocol;
   uint32_t blocks, threads; ///< threads of a block
-  bool overNetwork = false; ///< its machine knows of the network
+  bool overNetwork = false; ///< the kernel uses the network
 };
 
-/// Adds a launch to those that run on a GPU, and gives its number. The arguments need not stay.
+/// Starts a launch on a GPU and returns its number. Copies the arguments.
 uint32_t start(Gpu &gpu, const kernel::KernelArgs &call, const Grid &grid);
 
-/// Runs all blocks to their end. False if nothing could move any more: `stop`, which `call.stop` points to, is set
-/// then, and the blocks have left their reports.
+/// Runs all blocks until they end. If no thread can make progress, sets `stop`, to which `call.stop` must point, and
+/// returns false after the blocks have written their reports.
 bool launch(const kernel::KernelArgs &call, const Grid &grid, uint64_t seed, Gpu::Faults faults, uint32_t &stop);
 
 } // namespace gc3::test

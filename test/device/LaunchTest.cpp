@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What launches tell the CUDA runtime.
+// Tests the arguments that launches pass to the CUDA runtime.
 #include "cuda/Launch.h"
 
 #include <gtest/gtest.h>
@@ -10,11 +10,11 @@ using namespace gc3;
 
 namespace {
 
-/// What the runtime was told last, in words.
+/// Descriptions of the last call and the last loaded kernel.
 std::string told, loaded;
 cudaError_t answer = cudaSuccess, loading = cudaSuccess;
 int errorsTaken = 0;
-cudaStreamCaptureMode captureMode = cudaStreamCaptureModeGlobal; ///< of the thread
+cudaStreamCaptureMode captureMode = cudaStreamCaptureModeGlobal; ///< capture mode of the thread
 bool loadedAside = false;
 
 std::string describe(const cudaLaunchConfig_t &config) {
@@ -57,7 +57,7 @@ extern "C" cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode
 
 namespace {
 
-/// Blocks of the interpreter wait for each other, so they have to be there at once; those of moves need not.
+/// Blocks of the interpreter wait for each other, so all must be resident at once. Blocks of copy kernels need not be.
 TEST(Launch, IsCooperativeWhereBlocksWait) {
   char kernel[] = "kernel", value[] = "value", stream[] = "stream";
   void *arguments[] = {value};
@@ -69,7 +69,7 @@ TEST(Launch, IsCooperativeWhereBlocksWait) {
   EXPECT_EQ(told, "7 blocks of 64, kernel of value on stream");
 }
 
-/// Later it would wait for what runs.
+/// Loading the kernel later could wait for a running kernel.
 TEST(Launch, KernelsAreLoadedWhenAskedAbout) {
   char kernel[] = "kernel";
   int blocks = 0;
@@ -86,7 +86,7 @@ TEST(Launch, KernelsAreLoadedWhenAskedAbout) {
   loading = cudaSuccess;
 }
 
-/// The application must not find our errors in cudaGetLastError.
+/// The application must not find gc3's errors in cudaGetLastError.
 TEST(Launch, TakesErrorsBack) {
   char kernel[] = "kernel", stream[] = "stream";
   void *arguments[] = {kernel};

@@ -12,7 +12,7 @@ namespace gc3::test {
 
 namespace {
 
-// steady_clock would call pthread_cond_clockwait, which the thread sanitizer of gcc does not know.
+// Not steady_clock, which calls pthread_cond_clockwait: gcc's thread sanitizer does not know this function.
 using Clock = std::chrono::system_clock;
 constexpr auto tick = std::chrono::milliseconds(2);
 constexpr auto longest = std::chrono::minutes(1);
@@ -21,7 +21,7 @@ constexpr auto longest = std::chrono::minutes(1);
 struct Shared {
   std::recursive_mutex mutex;
   std::condition_variable_any changed;
-  std::map<std::string, size_t> waits; ///< threads by what they wait for
+  std::map<std::string, size_t> waits; ///< number of threads in each wait, by name
 };
 Shared &shared() {
   static auto *made = new Shared;
@@ -30,7 +30,7 @@ Shared &shared() {
 
 thread_local size_t depth = 0; ///< levels that this thread holds
 
-/// All levels of a thread, as a lock for a condition variable.
+/// All levels of the calling thread, as a lockable object for a condition variable.
 struct AllLevels {
   size_t levels = 0;
   void lock() { Monitor::lock(levels); }

@@ -21,7 +21,8 @@ public:
     Lock &operator=(const Lock &) = delete;
   };
 
-  /// Releases all levels of the calling thread, for hooks of tests; acquires them again.
+  /// Releases all levels of the calling thread, so that a hook of a test runs without the monitor; then acquires them
+  /// again.
   class Unlocked {
   public:
     Unlocked() : levels(Monitor::unlockAll()) {}
@@ -36,9 +37,9 @@ public:
   static void lock(size_t levels = 1);
   static void unlock();
 
-  /// Waits until `done` holds, and calls it with the monitor held: after each change(), and every few milliseconds,
-  /// because host code also writes to memory that kernels poll. `what` names the wait for isWaiting(), such as
-  /// "NCCL CommSplit". Returns false after a minute, which only a deadlock takes.
+  /// Waits until `done` returns true. Calls `done` with the monitor held: after each change(), and every few
+  /// milliseconds, because host code also writes to memory that kernels poll. `what` names the wait for waiting(), such
+  /// as "NCCL CommSplit". Returns false after a minute, which means a deadlock.
   [[nodiscard]] static bool wait(const std::string &what, const std::function<bool()> &done);
   /// Wakes all threads that wait. The caller must hold the monitor.
   static void change();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What moving one run costs in memory, by opcode and protocol: every byte is loaded and stored as often as it has to
-// be, nothing beside it is touched, and in which widths.
+// Tests the memory accesses of one run, for each opcode and protocol: each byte is loaded and stored as often as
+// necessary, no other byte is touched, and accesses have the expected widths.
 #include "BundleBuilder.h"
 #include "CountingMachine.h"
 #include "kernel/LL128.h"
@@ -17,7 +17,7 @@ using kernel::Protocol;
 
 namespace {
 
-/// A run, and where its sides lie: addresses from a multiple of 128.
+/// Parameters of a run. `sourceAt` and `targetAt` are distances from a multiple of 128.
 struct Shot {
   Opcode opcode;
   uint64_t bytes;
@@ -28,7 +28,7 @@ struct Shot {
   uint32_t threads = 64;
 };
 
-/// Differs by side, and is the same for each byte alone, whatever the elements.
+/// A reduction that is not commutative and acts on each byte independently of the element size.
 template <uint32_t ElementBytes>
 struct BytesArithmetic {
   static constexpr uint32_t elementBytes = ElementBytes;
@@ -51,7 +51,7 @@ void fill(Memory &memory, uint32_t seed) {
     memory[i] = static_cast<std::byte>((i * 37 + i / 256 * 11 + seed) & 0xff);
 }
 
-/// Where bytes of data lie in a slot.
+/// The bytes of a slot that hold some bytes of data.
 struct Extent {
   uint64_t begin, bytes;
 };
@@ -81,10 +81,10 @@ public:
     second = copyOf(from);
   }
 
-  /// What it took; whether that and what has come of it are right, too.
+  /// Runs the opcode and checks its accesses and results. Returns a text of all accesses.
   std::string run() {
     const Extent out = inSlot(P, shot.inMessage, P == Protocol::Simple ? shot.bytes : shot.nominalBytes);
-    const Extent in = flags.sends ? out : inSlot(P, shot.inMessage, shot.bytes); // what is passed on is all received
+    const Extent in = flags.sends ? out : inSlot(P, shot.inMessage, shot.bytes); // senders receive the whole message
     Accounts accounts;
     accounts.all = {{"source", from, shot.bytes},
                     {"target", to, shot.inPlace ? 0 : shot.bytes},
@@ -96,7 +96,7 @@ public:
     return accounts.text();
   }
 
-  /// How many threads do not get on if a line of the message has not arrived.
+  /// Returns the number of threads that stop if a line of the message has not arrived.
   uint32_t stopped(uint32_t line) {
     const uint64_t lineBytes = inSlot(P, 0, 1).bytes;
     std::fill_n(incoming.begin() + static_cast<ptrdiff_t>(line * lineBytes), lineBytes, std::byte{});
@@ -139,7 +139,7 @@ private:
         << what << ", not all " << int{times} << " times";
   }
 
-  /// A line of LL128 is loaded once more when its flag has come.
+  /// Checks the number of accesses to each byte. LL128 loads a line again after its flag has arrived.
   void expectBytes(const Accounts &accounts) const {
     EXPECT_EQ(accounts.strays, 0u);
     for (const Account &account : accounts.all)
@@ -172,7 +172,7 @@ private:
   const Shot shot;
   const kernel::OpcodeFlags flags;
   std::byte *from, *to;
-  std::vector<std::byte> first, second; ///< what is combined
+  std::vector<std::byte> first, second; ///< operands of the reduction
 };
 
 template <Protocol P, uint32_t ElementBytes>
@@ -185,12 +185,12 @@ constexpr Opcode all[] = {
     Opcode::RecvReduceCopy, Opcode::RecvCopySend, Opcode::RecvReduceSend, Opcode::RecvReduceCopySend};
 static_assert(std::size(all) == common::opcodeCount);
 
-/// Steps within a rank go as under Simple.
+/// Returns true if the opcode has code for the protocol. Steps within a rank always use Simple.
 bool isOf(Protocol protocol, Opcode opcode) {
   return protocol == Protocol::Simple || !kernel::OpcodeFlags(static_cast<uint8_t>(opcode)).isLocal();
 }
 
-/// Many alignments of both sides, few elements and some more than the threads have, whole slots and short ones.
+/// Tests many alignments of both sides, runs of fewer and of more elements than threads, whole and short slots.
 template <Protocol P, uint32_t ElementBytes>
 void expectEachByteOnce(Opcode opcode, uint32_t sourceAt, uint32_t targetAt) {
   for (uint64_t bytes : {0, 8, 56, 136, 240, 1336, 1104})
@@ -224,7 +224,7 @@ void expectEachByteOnceOfAllTypes() {
   expectEachByteOnce<P, 8>();
 }
 
-/// The accesses to sides that a step has: loads of what it reads, stores to what it writes.
+/// Accesses to each side: loads of the sides that a step reads, stores to the sides that it writes.
 struct Widths {
   Account::ByWidth source, target, in, out;
 };
@@ -248,7 +248,7 @@ std::string textOf(Opcode opcode, const Widths &widths) {
   return accounts.text();
 }
 
-/// Of a run of each opcode, or of some.
+/// Checks the access widths of a run with each of the opcodes.
 template <Protocol P, uint32_t ElementBytes>
 void expectWidths(Shot shot, const Widths &widths, std::vector<Opcode> opcodes = {std::begin(all), std::end(all)}) {
   for (Opcode opcode : opcodes) {
@@ -277,18 +277,18 @@ TEST(Motion, eachByteOnceUnderLL128) {
   expectEachByteOnceOfAllTypes<Protocol::LL128>();
 }
 
-/// 240 bytes are 15 packs, 30 lines of LL and two lines of LL128, which are loaded once more when their flag has come.
+/// 240 bytes are 15 packs, 30 lines of LL, or two lines of LL128. LL128 loads a line again after its flag has arrived.
 TEST(Motion, alignedRuns) {
   expectWidths<Protocol::Simple, 1>({any, 240}, {{{16, 15}}, {{16, 15}}, {{16, 15}}, {{16, 15}}});
   expectWidths<Protocol::Simple, 2>({any, 240}, {{{16, 15}}, {{16, 15}}, {{16, 15}}, {{16, 15}}});
   expectWidths<Protocol::Simple, 8>({any, 240}, {{{16, 15}}, {{16, 15}}, {{16, 15}}, {{16, 15}}});
   expectWidths<Protocol::LL, 2>({any, 240}, {{{8, 30}}, {{8, 30}}, {{16, 30}}, {{16, 30}}});
   expectWidths<Protocol::LL128, 2>({any, 240}, {{{16, 15}}, {{16, 15}}, {{16, 32}}, {{16, 16}}});
-  // more than all threads take at once, with as many on their way as there can be, and the rest
+  // several rounds of all threads, with the largest number of loads in flight, and a remainder
   expectWidths<Protocol::Simple, 2>({any, 9600}, {{{16, 600}}, {{16, 600}}, {{16, 600}}, {{16, 600}}});
 }
 
-/// Few narrow ones before the first pack and behind the last.
+/// A few narrow accesses come before the first pack and after the last.
 TEST(Motion, headsAndTails) {
   const Account::ByWidth halves{{16, 14}, {2, 7 + 3}}, floats{{16, 14}, {4, 3 + 1}}, doubles{{16, 14}, {8, 1}};
   expectWidths<Protocol::Simple, 2>({any, 14 + 224 + 6, 2, 2, 2}, {halves, halves, halves, halves});
@@ -297,7 +297,7 @@ TEST(Motion, headsAndTails) {
   expectWidths<Protocol::Simple, 2>({any, 6, 2, 2, 2}, {{{2, 3}}, {{2, 3}}, {{2, 3}}, {{2, 3}}});
 }
 
-/// Under LL and LL128 those are within a line; each side goes by its own alignment.
+/// Under LL and LL128, narrow accesses are within a line. Each side uses the widths of its own alignment.
 TEST(Motion, headsAndTailsOfLines) {
   expectWidths<Protocol::LL, 2>({any, 230}, {{{8, 28}, {2, 3}}, {{8, 28}, {2, 3}}, {{16, 29}}, {{16, 29}}});
   expectWidths<Protocol::LL128, 2>({any, 230}, {{{16, 14}, {2, 3}}, {{16, 14}, {2, 3}}, {{16, 32}}, {{16, 16}}});
@@ -306,7 +306,7 @@ TEST(Motion, headsAndTailsOfLines) {
                                    {{{16, 7}, {8, 1}, {1, 3}}, {{8, 15}, {1, 3}}, {{16, 32}}, {{16, 16}}});
 }
 
-/// Where sides differ in alignment, all go in the widest unit in which they do not.
+/// If the alignments of sides differ, all sides use the widest unit to which their difference is aligned.
 TEST(Motion, sidesAlignedUnlike) {
   const std::vector<Opcode> sourceUnlike{Opcode::Send,           Opcode::Copy,           Opcode::Reduce,
                                          Opcode::RecvReduceCopy, Opcode::RecvReduceSend, Opcode::RecvReduceCopySend};
@@ -319,7 +319,7 @@ TEST(Motion, sidesAlignedUnlike) {
   }
   expectWidths<Protocol::Simple, 1>({any, 240, 1}, {{{1, 240}}, {{1, 240}}, {{1, 240}}, {{1, 240}}}, sourceUnlike);
   expectWidths<Protocol::Simple, 4>({any, 240, 4}, {{{4, 60}}, {{4, 60}}, {{4, 60}}, {{4, 60}}}, sourceUnlike);
-  // in units of 4 as far as there are whole ones
+  // in units of 4 except the first and last element
   const Account::ByWidth some{{4, 59}, {2, 2}};
   expectWidths<Protocol::Simple, 2>({any, 240, 6, 2}, {some, some, some, some}, {Opcode::Copy, Opcode::Reduce});
   for (uint32_t unit : {8, 4, 2}) {
@@ -330,7 +330,8 @@ TEST(Motion, sidesAlignedUnlike) {
   }
 }
 
-/// Of LL128 the last lane of a line looks; the emulated GPU's other lanes follow it, these do not.
+/// In LL128 the last lane of each line checks the flag. On a GPU the other lanes of the line stop, too; on this machine
+/// each lane acts alone.
 TEST(Motion, everyLineIsWaitedFor) {
   for (uint32_t line = 0; line < 30; ++line)
     EXPECT_EQ((Range<Protocol::LL, 4>({Opcode::Recv, 240}).stopped(line)), 1u) << line;

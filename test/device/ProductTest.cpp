@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What GPUs do to elements before or after they are reduced, compiled for the host, against the host's: all values of
-// narrow types and many of the others, factors that are no ordinary numbers among them.
+// Compares the GPU's operations on elements before or after a reduction with the host's. The GPU code is compiled for
+// the host. Tests all values of narrow types and many of other types, including special values as factors.
 #include "Oracle.h"
 #include "host/Random.h"
 #include "host/Reduce.h"
@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <vector>
 
-// What CUDA's headers do not have for the host.
+// Host version of a function that CUDA's headers lack for the host.
 static double __longlong_as_double(long long bits) {
   return std::bit_cast<double>(bits);
 }
@@ -26,7 +26,7 @@ using core::ElementType;
 
 namespace {
 
-/// Elements as integers of their size.
+/// The unsigned integer type with the size of `T`.
 template <typename T>
 using BitsOf = std::conditional_t<
     sizeof(T) == 1, uint8_t,
@@ -37,8 +37,8 @@ T ofBits(uint64_t bits) {
   return std::bit_cast<T>(static_cast<BitsOf<T>>(bits));
 }
 
-/// Where floats and integers change their ways: with each sign every power of two and what is beside it, so zeros,
-/// subnormals, infinities and NaNs of all of them are there.
+/// Returns the values at which floats and integers change behaviour: every power of two and its neighbours, with both
+/// signs. These include zeros, subnormals, infinities and NaNs of all types.
 std::vector<uint64_t> edges(uint32_t width) {
   std::vector<uint64_t> bits{0};
   for (uint32_t shift = 0; shift < width; ++shift)
@@ -52,7 +52,7 @@ std::vector<uint64_t> edges(uint32_t width) {
   return bits;
 }
 
-/// All values of up to 16 bits; of others the edges and many more.
+/// Returns all values of types up to 16 bits; of wider types edges() and random values.
 template <typename T>
 std::vector<T> someElements(ElementType type) {
   std::vector<T> elements;
@@ -69,7 +69,7 @@ std::vector<T> someElements(ElementType type) {
   return elements;
 }
 
-/// Of the type that products are computed in.
+/// Returns factors in the type in which products are computed.
 template <typename Compute>
 std::vector<uint64_t> someFactors(ElementType type) {
   std::vector<uint64_t> factors = edges(8 * sizeof(Compute));

@@ -9,7 +9,7 @@ namespace gc3::test {
 using kernel::Scope;
 
 Scopes::Scopes(const kernel::KernelArgs &call, uint32_t blocks) : fences(blocks), givesBatches(blocks) {
-  std::set<const std::byte *> sent, received; // FIFOs with that end here
+  std::set<const std::byte *> sent, received; // FIFOs whose sending or receiving end is in this launch
   const auto each = [&](auto visit) {
     for (uint32_t b = 0; b < blocks; ++b) {
       const kernel::RankImage &rank = call.ranks[call.seats[b].rank];
@@ -46,15 +46,16 @@ Scopes::Scopes(const kernel::KernelArgs &call, uint32_t blocks) : fences(blocks)
 void Scopes::require(const uint64_t *counter, Scope scope) const {
   const auto known = scopes.find(counter);
   if (known == scopes.end() || known->second != scope)
-    std::abort(); // nobody's counter, or a scope that is too narrow or too wide
+    std::abort(); // an unknown counter, or a scope that is too narrow or too wide
 }
 
 void Scopes::requireUsed(uint32_t block) const {
   if (fences[block] == Fence::SystemUnused && !givesBatches[block])
-    std::abort(); // the last fence has cost more than it had to
+    std::abort(); // the last fence was wider than necessary
 }
 
-/// Batches are given back at the end of a call, too, behind the fences of its steps.
+/// Keeps the fence of a block that returns batches: the end of a call also returns a batch, after the fences of its
+/// steps.
 void Scopes::passed(uint32_t block) {
   requireUsed(block);
   if (!givesBatches[block])
@@ -66,13 +67,13 @@ void Scopes::fenced(uint32_t block, Scope scope) {
   if (scope == Scope::System)
     fences[block] = Fence::SystemUnused;
   else if (!givesBatches[block] || fences[block] == Fence::None)
-    fences[block] = Fence::Gpu; // else what there was holds for the batch
+    fences[block] = Fence::Gpu; // otherwise the earlier fence still applies to the batch
 }
 
 void Scopes::use(uint32_t block, Scope scope) {
   Fence &fence = fences[block];
   if (fence == Fence::None || (scope == Scope::System && fence == Fence::Gpu))
-    std::abort(); // what is told might be seen before what it is told of
+    std::abort(); // a thread could see the published value before the data
   if (scope == Scope::System)
     fence = Fence::System;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a launch's fences and strong accesses reach as far as they have to, and no further: the whole machine for
-// what a peer outside of the launch or the host looks at, the GPU for the rest. It follows from where connections end,
-// and aborts where the code does otherwise; also where something is told without a fence behind the last
-// barrier, before which other threads may have loaded and stored.
+// Checks that each fence and strong access of a launch has exactly the required scope: the system for memory that the
+// host or a peer outside of the launch accesses, otherwise the GPU. The ends of the connections determine the required
+// scope. Aborts the process on a wrong scope. Also aborts if a block publishes a value without a fence since its last
+// barrier, because other threads can have loaded and stored before that barrier.
 #pragma once
 
 #include "kernel/Image.h"
@@ -14,31 +14,31 @@ namespace gc3::test {
 
 class Scopes {
 public:
-  /// Of a launch of so many blocks, whose image is there.
+  /// Reads the image of a launch of `blocks` blocks.
   Scopes(const kernel::KernelArgs &call, uint32_t blocks);
 
   void acquired(const uint64_t *counter, kernel::Scope scope) const { require(counter, scope); }
-  /// A barrier.
+  /// Notes that a block has passed a barrier.
   void passed(uint32_t block);
-  /// A leader's: one thread of a block.
+  /// Notes a fence of the block's leader.
   void fenced(uint32_t block, kernel::Scope scope);
   void told(uint32_t block, const uint64_t *counter, kernel::Scope scope);
-  /// To the network, which reads what is behind a fence for the whole machine.
+  /// Checks a put or signal. The network reads memory, so a fence of system scope must precede.
   void put(uint32_t block);
 
 private:
-  /// What a block has done last.
+  /// The last fence of a block since its last barrier.
   enum class Fence : uint8_t { None, Gpu, SystemUnused, System };
 
   void require(const uint64_t *counter, kernel::Scope scope) const;
   void requireUsed(uint32_t block) const;
   void use(uint32_t block, kernel::Scope scope);
 
-  std::unordered_map<const uint64_t *, kernel::Scope> scopes; ///< of all counters that the launch knows
-  std::vector<Fence> fences;                                  ///< by block
-  /// By block: over a network it gives slots back in batches, so that a fence may have been for none of them.
+  std::unordered_map<const uint64_t *, kernel::Scope> scopes; ///< required scope of each counter of the launch
+  std::vector<Fence> fences;                                  ///< for each block
+  /// For each block: whether it returns slots over a network in batches, so that some fences precede no return.
   std::vector<bool> givesBatches;
-  bool hasNetwork = false; ///< all peers are taken to be elsewhere then
+  bool hasNetwork = false; ///< all peers then count as outside of the launch
 };
 
 } // namespace gc3::test

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs in which each call into the fakes fails in turn. What each came to is a line of text, which begins with what
-// failed; the same line is there once, so that a test compares all that can happen at once.
+// Repeats a test with each call into the fakes failing in turn. Each run gives a line of text: the failing call, then
+// the result. Equal lines are kept once, so that a test can compare all possible results with one text.
 #pragma once
 
 #include "FakeCuda.h"
@@ -25,7 +25,7 @@ inline std::string nameOf(gc3Result_t code) {
   }
 }
 
-/// Numbers that differ between runs, sizes or platforms are #.
+/// Replaces numbers that differ between runs, sizes or platforms by #.
 inline std::string withoutNumbers(std::string text) {
   for (const std::string before : {"rank ", "device ", "allocating "})
     for (size_t at = text.find(before); at != std::string::npos; at = text.find(before, at)) {
@@ -42,31 +42,31 @@ inline void replaceAll(std::string &text, std::string_view what, std::string_vie
     text.replace(at, what.size(), by);
 }
 
-/// A message; of what the fakes say in it only whose that is is left.
+/// Shortens a message: replaces the texts of the fakes by the name of the fake.
 inline std::string brief(std::string text) {
   replaceAll(text, ": fake failure (CUDA error 2)", " [CUDA]");
   replaceAll(text, ": NCCL's error 2", " [NCCL]");
   return withoutNumbers(std::move(text));
 }
 
-/// The code, and the message behind it.
+/// Returns the result code and the message.
 inline std::string tell(const core::Outcome &outcome) {
   EXPECT_EQ(outcome.text.empty(), outcome.ok());
   return outcome.ok() ? "ok" : nameOf(outcome.code) + ": " + brief(outcome.text);
 }
 
-/// What was not given back, behind what else there is to say.
+/// Returns a suffix that lists leaked resources, or an empty string.
 inline std::string left(std::string leaks) {
   if (leaks.empty())
     return {};
   replaceAll(leaks, "pieces of ", "");
   replaceAll(leaks, "pinned memory", "pinned");
   replaceAll(leaks, "symmetric memory", "symmetric");
-  leaks.pop_back(); // a blank
+  leaks.pop_back(); // the trailing blank
   return "; left: " + leaks;
 }
 
-/// What several ranks say, each thing once, in an order that does not depend on which rank it was.
+/// Joins the distinct results of several ranks, sorted by text.
 inline std::string together(const std::set<std::string> &said) {
   std::string text;
   for (const std::string &each : said)
@@ -76,8 +76,8 @@ inline std::string together(const std::set<std::string> &said) {
 
 class Sweep {
 public:
-  /// `run` is given a fake in which nothing, or one call, fails, and says what it came to when it is over. What it does
-  /// before it sets the fake's count of calls back to 0 is not among them.
+  /// Calls `run` repeatedly, with a fake in which no call or one call fails. `run` returns the result as text. If `run`
+  /// sets the fake's `calls` to 0, the calls before that do not fail.
   template <typename Run>
   void over(Run run) {
     uint64_t calls = 1;
@@ -93,9 +93,9 @@ public:
     }
   }
 
-  /// In the order in which they came up, below an empty one.
+  /// Returns all lines, in the order in which they first occurred, after an empty line.
   std::string lines() const { return beyond({}); }
-  /// Those that another sweep did not have.
+  /// Returns the lines that `other` does not have.
   std::string beyond(const Sweep &other) const {
     std::string text = "\n";
     for (const std::string &line : known)

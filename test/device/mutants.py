@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the tests of device code notice when it is wrong.
+"""Checks that the tests of device code notice wrong code.
 
-mutants.py BUILD [BUNDLE...]: changes one thing of runtime/kernel and runtime/plan at a time in a copy of the source tree,
-builds device-test and emulate there with the settings of BUILD, and runs both, the latter on the bundles. Prints a table;
-fails if no test notices a change.
+mutants.py BUILD [BUNDLE...]: changes one thing of runtime/kernel and runtime/plan at a time in a copy of the source
+tree, builds device-test and emulate there with the settings of BUILD, and runs both, emulate on the bundles. Prints a
+table; fails if no test notices a change.
 """
 import os
 import sys
@@ -11,7 +11,7 @@ import sys
 sys.path.insert(1, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import mutant_runner  # pylint: disable=wrong-import-position
 
-# What is changed, and where: file, text, its replacement.
+# Each mutant: its name, the file, a text, and the text's replacement.
 MUTANTS = [
     ("no barrier behind the data", "kernel/Interpreter.h", "machine.barrier();\n    if (shared.stoppedMoving", "if (shared.stoppedMoving"),
     ("no fence", "kernel/Interpreter.h", "machine.fence(tellsArrival", "if (false) machine.fence(tellsArrival"),
@@ -54,7 +54,7 @@ MUTANTS = [
 
 
 def commands_on(bundles):
-    """Returns the commands that must notice a mutant, by build folder."""
+    """Returns the commands that must notice a mutant, given the build folder."""
     return lambda build: [
         ("device-test", [os.path.join(build, "test/device/device-test"), "--gtest_fail_fast"], 900),
         ("emulate", [os.path.join(build, "test/device/emulate"), "--seeds", "40", *bundles], 900),

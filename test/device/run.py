@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs on the emulated GPU: all examples under each protocol, and random programs.
+"""Runs programs on the emulated GPU: all examples under each protocol, and random programs.
 
-run.py --gc3c GC3C --emulate EMULATE [--seeds N] [--random N]: N runs of each program, N random programs.
+run.py --gc3c GC3C --emulate EMULATE [--seeds N] [--random N]: --seeds is the number of runs of each program, --random
+the number of random programs.
 """
 import argparse
 import os
@@ -10,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 
-sys.dont_write_bytecode = True  # not into the source tree
+sys.dont_write_bytecode = True  # write no .pyc files into the source tree
 TEST = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(TEST, "random"))
 
@@ -22,7 +23,7 @@ EXAMPLES = os.path.join(os.path.dirname(TEST), "examples")
 
 
 def examples():
-    """(name, params) as the mutation test has them, one of each example."""
+    """Returns (name, params) of each example, with the params that the mutation test lists first."""
     seen = {}
     with open(os.path.join(TEST, "mutation", "examples.txt"), encoding="utf-8") as lines:
         for line in lines:
@@ -33,7 +34,7 @@ def examples():
 
 
 def under(protocol, source):
-    """The program with another protocol, so that the compiler puts in the waits which that one needs."""
+    """Returns the program with another protocol, so that the compiler adds the waits that this protocol needs."""
     source = re.sub(r"(?m)^ *protocol \w+;\n", "", source)
     changed, count = re.subn(r"(?m)^(program [^{]*\{)", rf"\1\n    protocol {protocol};", source)
     assert count > 0, source
@@ -65,7 +66,7 @@ def main():
                     compile_program(arguments.gc3c, folder, f"{name}-{protocol}", under(protocol, source), params))
         for seed in range(arguments.random):
             source = generate(seed).source()
-            if "tb = " not in source:  # such pins may clash
+            if "tb = " not in source:  # pins to thread blocks can conflict
                 bundles.append(compile_program(arguments.gc3c, folder, f"random-{seed}", source, []))
         return subprocess.run([arguments.emulate, "--seeds", str(arguments.seeds), *bundles], check=False).returncode
 

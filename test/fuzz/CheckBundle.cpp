@@ -14,21 +14,21 @@ using namespace gc3;
 
 namespace {
 
-// What a few words of a bundle may ask the harness itself for; past them there is nothing to learn.
+// Limits of this harness, because a small bundle can describe programs that need much memory and time.
 constexpr int mostRanks = 64;
 constexpr int mostPrograms = 4;
-constexpr size_t mostBytes = 1 << 20; // of all buffers of a call
+constexpr size_t mostBytes = 1 << 20; // bytes of all buffers of a call
 
 using Elements = std::vector<int32_t>;
 
-/// What a call of one program is made with.
+/// Parameters of a call of a program.
 struct CallConditions {
   size_t count;
   gc3Order_t order;
   bool inPlace;
 };
 
-/// A loaded bundle. Everything that it opens it closes.
+/// A loaded bundle. The destructor frees it.
 class Trial {
 public:
   explicit Trial(unsigned &good) : ran(good) {}
@@ -46,13 +46,14 @@ private:
   std::string expect(const char *what, gc3Result_t result, std::initializer_list<gc3Result_t> errors) const;
 
   gc3Bundle_t bundle = nullptr;
-  std::vector<Elements> send, recv; ///< by rank; in place only `recv`, as long as the larger one
+  std::vector<Elements> send, recv; ///< for each rank; in-place calls use only `recv`, with the length of the longer
+                                    ///< buffer
   unsigned &ran;
 };
 
 } // namespace
 
-/// Success, or one of `errors` with a text that says more.
+/// Returns an empty string if `result` is success, or one of `errors` with a message. Otherwise returns a description.
 std::string Trial::expect(const char *what, gc3Result_t result, std::initializer_list<gc3Result_t> errors) const {
   if (result == gc3Success)
     return {};
@@ -61,7 +62,7 @@ std::string Trial::expect(const char *what, gc3Result_t result, std::initializer
   return known && !text.empty() ? "" : std::string(what) + " ended in " + gc3GetErrorString(result) + ": " + text;
 }
 
-/// False where the buffers would be too long to have.
+/// Returns false if the buffers exceed `mostBytes`.
 bool Trial::makeBuffers(int index, const gc3ProgramInfo_t &info, const CallConditions &call) {
   send.assign(static_cast<size_t>(info.ranks), {});
   recv.assign(static_cast<size_t>(info.ranks), {});
@@ -138,7 +139,7 @@ std::string Trial::run(std::string_view bytes) {
   return {};
 }
 
-/// The postcondition as gc3-run takes it apart.
+/// Decodes the postcondition as gc3-run does.
 static void loadPostcondition(const bundle::BundleFile &file, uint32_t index) {
   const auto &info = file.program(index);
   const bundle::Result<bundle::CheckView> check = file.check(index);
@@ -155,7 +156,7 @@ static void loadPostcondition(const bundle::BundleFile &file, uint32_t index) {
   run::Postcondition().load(*check, in, out);
 }
 
-/// What gc3-run reads besides what a job does.
+/// Reads the parts of a bundle that gc3-run reads and jobs do not.
 static void readForChecks(std::string_view bytes) {
   const auto file = bundle::BundleFile::openMemory(bytes.data(), bytes.size());
   if (file.ok())

@@ -25,7 +25,8 @@ static std::string print(const ir::Program &program) {
 
 namespace {
 
-/// One reading as gc3c does it. Places must be good enough to be printed.
+/// Options and diagnostics of one reading, as in gc3c. The destructor prints the diagnostics, to test that their places
+/// can be printed.
 struct Reading {
   Reading() {
     options.sema.maxSlots = smallBudgets.maxSlots;
@@ -42,7 +43,8 @@ struct Reading {
 
 } // namespace
 
-/// The programs for the calls that the file serves, with what their collective promises, or none.
+/// Returns the programs for the calls that the file supports, with the promises of their collective. Returns none after
+/// an error.
 static std::vector<ir::Program> readXml(Reading &reading, const std::string &text, std::string &problem) {
   driver::Session &session = reading.session;
   std::vector<ir::Program> programs;
@@ -70,7 +72,7 @@ static std::vector<ir::Program> readXml(Reading &reading, const std::string &tex
   return programs;
 }
 
-/// Empty if the exporter refuses the program.
+/// Returns the XML, or an empty string if the exporter rejects the program.
 static std::string exportXml(const ir::Program &program) {
   SourceManager sources;
   Diagnostics diags(sources);
@@ -90,7 +92,7 @@ static std::string checkProgram(Reading &reading, const ir::Program &program) {
     return "what was printed is not read, or prints otherwise: " + once;
   if (std::string problem = checkVerdicts(program); !problem.empty() || !verify::verify(program, {}).holds())
     return problem;
-  driver::verifyPieces(reading.session, program); // may find that it deadlocks when it is cut
+  driver::verifyPieces(reading.session, program); // the cut program can deadlock, which is not an error here
   std::string text = exportXml(program);
   if (text.empty())
     return {};

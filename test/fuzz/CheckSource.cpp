@@ -9,7 +9,7 @@
 
 using namespace gc3;
 
-/// Small enough for a run to take milliseconds, large enough for the examples with few ranks.
+/// Small enough for runs of milliseconds, large enough for the examples with few ranks.
 static const sema::SemaOptions smallBudgets{.defines = {},
                                             .includeDirs = {},
                                             .program = {},
@@ -21,8 +21,8 @@ static const sema::SemaOptions smallBudgets{.defines = {},
                                             .maxCallDepth = 100};
 static constexpr lower::Options smallDag{.maxInstructions = 4000};
 
-/// The syntax tree as text; nothing after an error. `excused`: an error that only the printed text can have, which has
-/// more parentheses than the original.
+/// Returns the syntax tree as text, or nothing after an error. Sets `excused` after an error that the original text may
+/// not have: printed text has more parentheses, so it can exceed limits.
 static std::optional<std::string> reprint(const std::string &text, bool &excused) {
   SourceManager sources;
   Diagnostics diags(sources);
@@ -59,7 +59,7 @@ static std::string checkProgram(const ir::ChunkDag &chunks, Diagnostics &diags, 
   return test::checkCompiled(*program);
 }
 
-/// Places must be good enough to be printed, in all forms.
+/// Prints the diagnostics in all forms, to test that their places can be printed.
 static void printAll(const Diagnostics &diags) {
   std::string told;
   llvm::raw_string_ostream out(told);

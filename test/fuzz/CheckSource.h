@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What must hold of any text that is compiled as .gc3, however broken. Used by the fuzzer.
+// Properties of any text that is compiled as .gc3. The fuzzer uses this.
 #pragma once
 
 #include <string>
 
 namespace gc3::test {
 
-/// Takes the text through all stages, with small budgets. It ends in errors that can be printed, or in programs that
-/// Verify proves and that make a bundle which loads; and its syntax tree prints to a text that prints the same when
-/// parsed again. Returns what did not hold, or an empty string. `compiled` counts programs that came to the end.
+/// Compiles the text in all stages, with small budgets. Compilation must end in errors that can be printed, or in
+/// programs that Verify proves and whose bundle loads. The syntax tree must print to a text that prints identically
+/// when parsed again. Returns the property that does not hold, or an empty string. Increments `compiled` for each
+/// program that was scheduled.
 std::string checkSource(const std::string &text, unsigned &compiled);
 
 } // namespace gc3::test

@@ -21,7 +21,7 @@ static std::string print(const IR &ir) {
   return out.str();
 }
 
-/// Empty after an error, which must have been told.
+/// Reads the text. Returns no programs after an error, which must have been reported.
 template <typename IR, typename Read>
 static std::vector<IR> readAll(Read read, const std::string &text, std::string &problem) {
   SourceManager sources;
@@ -29,7 +29,7 @@ static std::vector<IR> readAll(Read read, const std::string &text, std::string &
   std::vector<IR> result = read(sources, diags, "text", text, smallBudgets);
   if (result.empty() != diags.hasErrors())
     problem = "neither a program nor an error, or both";
-  std::string told; // places must be good enough to be printed
+  std::string told; // printing tests the places of diagnostics
   llvm::raw_string_ostream out(told);
   diags.print(out, false);
   return result;

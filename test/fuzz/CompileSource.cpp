@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// libFuzzer's entry for .gc3 text, begun with the examples and the compiler's tests.
+// Entry point of libFuzzer for .gc3 text. The seeds are the examples and the compiler's tests.
 #include "CheckSource.h"
 #include "Property.h"
 #include <cstddef>

@@ -28,13 +28,13 @@ std::optional<std::vector<Section>> test::splitBundle(std::string_view bytes) {
   return sections;
 }
 
-/// What the generated accessors are for is reading; the bytes are ours to write.
+/// Writes the digest through a mutable pointer, because the generated accessors only read.
 static void setDigest(const fbs::Program *program, uint64_t digest) {
   auto *table = const_cast<flatbuffers::Table *>(reinterpret_cast<const flatbuffers::Table *>(program));
   table->SetField<uint64_t>(fbs::Program::VT_DIGEST, digest, 0);
 }
 
-/// Writes into the manifest what its programs' sections come to.
+/// Computes the digests of the programs and writes them into the manifest.
 static void mendDigests(std::vector<Section> &sections) {
   std::vector<SectionEntry> table;
   for (const Section &section : sections)

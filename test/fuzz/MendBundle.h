@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bundles as lists of sections, so that tests can change one and get past everything that only guards against
-// accidents: the table, its checksums, and the digests of programs.
+// Splits and joins bundles, so that tests can change a section and still pass the checks against accidental damage: the
+// section table, its checksums, and the digests of programs.
 #pragma once
 
 #include <optional>
@@ -10,17 +10,17 @@
 
 namespace gc3::test {
 
-/// What lies behind one line of a section table.
+/// A section: the fields of its line in the section table, and its bytes.
 struct Section {
   uint32_t kind = 0, program = 0, rank = 0;
   std::string bytes;
 };
 
-/// The sections of a file whose table makes sense, whether its checksums are right or not; else nothing.
+/// Returns the sections of a file with a consistent section table, regardless of checksums. Otherwise returns nothing.
 std::optional<std::vector<Section>> splitBundle(std::string_view bytes);
 
-/// A file with these sections in this order, padded and with all checksums right; and, where the first section is a
-/// sound manifest, with the right digests in it, as far as its programs have the field and the sections are there.
+/// Returns a file with these sections in this order, padded, with correct checksums. If the first section is a valid
+/// manifest, also corrects the digests of programs that have this field and whose sections are present.
 std::string joinBundle(std::vector<Section> sections);
 
 } // namespace gc3::test

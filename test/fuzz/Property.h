@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a fuzzer tells libFuzzer what its check found: the input that breaks a property ends the process, and is kept.
+// Reports the result of a check to libFuzzer: a failure aborts the process, and libFuzzer keeps the input.
 #pragma once
 
 #include <cstdio>
@@ -8,7 +8,7 @@
 
 namespace gc3::test {
 
-/// For LLVMFuzzerTestOneInput to return. `problem` is what did not hold, or empty.
+/// Returns the result for LLVMFuzzerTestOneInput. Aborts unless `problem` is empty.
 inline int judge(const std::string &problem) {
   if (problem.empty())
     return 0;

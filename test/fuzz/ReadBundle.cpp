@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// libFuzzer's entry: `fuzz-read-bundle CORPUS`, with small bundles to begin with.
+// Entry point of libFuzzer: `fuzz-read-bundle CORPUS`. The seeds are small bundles.
 #include "CheckImport.h"
 #include <cstddef>
 #include <cstdint>

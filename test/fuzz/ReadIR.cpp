@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// libFuzzer's entry for the texts that --from reads, begun with what --emit=gc3-ir and --emit=inst-dag printed.
+// Entry point of libFuzzer for the texts that --from reads. The seeds are outputs of --emit=gc3-ir and --emit=inst-dag.
 #include "CheckText.h"
 #include "Property.h"
 #include <cstddef>

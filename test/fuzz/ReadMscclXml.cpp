@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// libFuzzer's entry: `fuzz-read-msccl-xml -dict=msccl-xml.dict CORPUS`, with files of --emit=msccl-xml to begin with.
+// Entry point of libFuzzer: `fuzz-read-msccl-xml -dict=msccl-xml.dict CORPUS`. The seeds are outputs of
+// --emit=msccl-xml.
 #include "CheckImport.h"
 #include <cstddef>
 #include <cstdint>

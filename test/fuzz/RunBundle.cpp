@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// libFuzzer's entry for bundles, begun with small programs: as they come (fuzz-bundle), or with MutateBundle.cpp, which
-// gets past the checksums (fuzz-mended-bundle).
+// Entry point of libFuzzer for bundles. The seeds are small programs. fuzz-bundle uses libFuzzer's mutations;
+// fuzz-mended-bundle uses MutateBundle.cpp, which keeps the checksums correct.
 #include "CheckBundle.h"
 #include "Property.h"
 #include <cstddef>

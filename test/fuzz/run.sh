@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# run.sh [--build FOLDER] [--runs N | --seconds N] [FUZZER...]: runs the fuzzers named, or all, one after the other, and says
-# what they reached. With --runs the runs are always the same, and nothing is kept. With --seconds (for each; 60 unless
-# told) they go on from what earlier calls have found interesting, in FOLDER/test/fuzz/corpus. Inputs that break something
-# are left in FOLDER/test/fuzz/findings.
+# run.sh [--build FOLDER] [--runs N | --seconds N] [FUZZER...]: runs the named fuzzers, or all, one after the other, and
+# prints what they reached. With --runs, the runs are always the same, and no corpus is kept. With --seconds (per
+# fuzzer; default 60), a fuzzer continues with the corpus of earlier calls, FOLDER/test/fuzz/corpus. Inputs that break a
+# property are stored in FOLDER/test/fuzz/findings.
 #
-# No run may take more than a minute (a second, but machines may be busy), or 2 GiB of memory in all, or ask for 1 GiB at once
-# and not get by without.
+# A run fails if it takes more than a minute, uses more than 2 GiB of memory, or allocates 1 GiB at once and does not
+# handle a failed allocation. Normal runs take less than a second, but machines can be busy.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 build=$root/build/asan-ubsan

@@ -1,21 +1,21 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# seeds.sh GC3C DIRECTORY: makes what the fuzzers begin with: a folder of small files for each, of the programs of examples,
-# standard library and tests, and a dictionary of the language's words.
+# seeds.sh GC3C DIRECTORY: makes the seeds of the fuzzers from the programs of examples, standard library and tests: a
+# folder of small files for each fuzzer, and a dictionary of the language's words.
 set -euo pipefail
 gc3c=$1 seeds=$2
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 rm -rf "$seeds"
 mkdir -p "$seeds"/fuzz-{source,read-ir,bundle,mended-bundle,read-bundle,read-msccl-xml}
 
-# add FUZZER NAME: the standard input, if it is short enough for mutations to hit what matters.
+# add FUZZER NAME: adds the standard input to the seeds, if it is so short that mutations often change relevant bytes.
 add() {
   local file="$seeds/$1/$2"
   cat >"$file"
   if [ "$(stat -c %s "$file")" -gt 6000 ]; then rm "$file"; fi
 }
 
-# Without comments: what tests expect is of no use here.
+# Without comments, because the expectations of tests are useless here.
 while IFS= read -r file; do
   sed '/^ *\/\//d' "$file" | add fuzz-source "$(tr / - <<<"${file#"$root/"}")"
 done < <(find "$root/examples" "$root/std" "$root/test/lit" -name '*.gc3' | sort)
@@ -25,7 +25,7 @@ done < <(find "$root/test/lit" -name '*.gc3-ir' -o -name '*.inst-dag' | sort)
 
 grep -oE "'[a-z_]+'|'[^' a-z]{1,3}'" "$root/grammar/GC3.g4" | sort -u | sed "s/\\\\/\\\\\\\\/g;s/\"/\\\\\"/g;s/'\(.*\)'/\"\1\"/" >"$seeds/fuzz-source.dict"
 
-# Few ranks: each example for the params that it has.
+# Few ranks, with the params that each example has.
 for example in "$root"/examples/*.gc3; do
   name=$(basename "$example" .gc3)
   for ranks in 2 3; do
@@ -33,10 +33,11 @@ for example in "$root"/examples/*.gc3; do
     for param in R:$ranks N:2 G:$((ranks - 1)) X:2 Y:$((ranks - 1)) P:2; do
       if grep -q "^param ${param%:*}:" "$example"; then defines+=("-D${param%:*}=${param#*:}"); fi
     done
-    # Some are for powers of two only.
+    # Skip if the example does not compile for this number of ranks: some require powers of two.
     if ! "$gc3c" "$example" "${defines[@]}" -o "$seeds/bundle" 2>/dev/null; then continue; fi
     for fuzzer in fuzz-bundle fuzz-mended-bundle fuzz-read-bundle; do add $fuzzer "$name-$ranks" <"$seeds/bundle"; done
-    if "$gc3c" "$example" "${defines[@]}" --emit=msccl-xml -o "$seeds/bundle" 2>/dev/null; then # some it can't hold
+    # MSCCL XML can't express some examples.
+    if "$gc3c" "$example" "${defines[@]}" --emit=msccl-xml -o "$seeds/bundle" 2>/dev/null; then
       add fuzz-read-msccl-xml "$name-$ranks" <"$seeds/bundle"
     fi
     if [ "$ranks" -eq 2 ]; then

@@ -7,7 +7,7 @@ namespace gc3::test {
 
 namespace {
 
-constexpr uint64_t alignment = 512; // as cudaMalloc's, and more
+constexpr uint64_t alignment = 512; // at least the alignment of cudaMalloc
 Arena *current = nullptr;
 
 } // namespace

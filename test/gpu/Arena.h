@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table of CUDA's functions that hands out device memory from one piece.
+// A table of CUDA functions that allocates device memory from one buffer.
 #pragma once
 
 #include "cuda/Cuda.h"
@@ -8,7 +8,7 @@
 
 namespace gc3::test {
 
-/// One at a time: the functions of a table have no other way to know of it.
+/// Only one arena can exist at a time, because the functions of a table have no place for an object.
 class Arena {
 public:
   Arena(const cuda::Cuda &cuda, std::byte *memory, uint64_t bytes);
@@ -16,11 +16,12 @@ public:
   Arena(const Arena &) = delete;
   Arena &operator=(const Arena &) = delete;
 
-  /// All of CUDA, but device memory is the arena's. What is given back stays taken until clear().
+  /// Returns the functions of CUDA, except that device memory comes from the arena. Memory is reused only after
+  /// clear().
   const cuda::Cuda &cuda() const { return table; }
-  /// Nobody has any of it any more.
+  /// Makes the whole buffer available again. No earlier allocation may be in use.
   void clear() { used = 0; }
-  /// Bytes that are taken.
+  /// Returns the number of allocated bytes.
   uint64_t taken() const { return used; }
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which calls are made.
+// Chooses the calls that tests make.
 #include "OnGpu.h"
 
 #include <algorithm>
@@ -11,11 +11,12 @@ using core::ReduceOp;
 
 namespace {
 
-/// None, fewer than chunks, odd ones, some that divide evenly, and one of several tiles where few blocks share it.
+/// Zero, fewer than chunks, odd numbers, numbers that divide evenly, and a number that needs several tiles if it has
+/// few blocks.
 constexpr uint64_t counts[] = {0, 1, 7, 64, 1000, 4099, 65536, 1000003};
 
-/// Elements of all ranks' buffers in a call that the host still repeats in about a second. AllToAll of 32 ranks has
-/// 2048 blocks.
+/// Limit of the elements in the buffers of all ranks, so that the host repeats the call in about a second. An AllToAll
+/// of 32 ranks has 2048 blocks.
 constexpr uint64_t mostElements = 16 << 20;
 
 } // namespace
@@ -24,7 +25,7 @@ uint64_t mostCount(const Subject &subject) {
   const core::Program &program = *subject.loaded.program;
   core::Layout layout;
   if (!layout.compute(program, 1, 1, {.tileElements = 1}).empty())
-    return 1; // no call can be laid out: the first one says why
+    return 1; // no call has a layout; the first call reports the reason
   uint64_t blocks = 1;
   for (const core::RankLayout &rank : layout.ranks)
     blocks += rank.input.elements + rank.output.elements;

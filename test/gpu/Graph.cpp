@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A captured call is a launch with its arguments; counters in device memory go on from replay to replay, and scalars in
-// device memory are read anew.
+// Tests graphs. A captured call is a launch with its arguments. Counters in device memory persist across replays, and
+// each replay loads scalars from device memory.
 #include "OnGpu.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ std::string capture(const Subject &subject, const DeviceBuffers &buffers, cudaGr
   return !outcome.ok() ? outcome.text : error == cudaSuccess ? "" : cudaGetErrorString(error);
 }
 
-/// A call on another stream: it comes behind a replay under way, and the replay behind it, by themselves.
+/// A call on another stream. gc3 orders it after a running replay, and a later replay after it.
 class Beside {
 public:
   explicit Beside(const Subject &subject)
@@ -41,7 +41,7 @@ public:
     const std::string problem = trial.prepare();
     return problem.empty() ? buffers.make() : problem;
   }
-  /// Waits for the GPU, so that nothing does from here on.
+  /// Fills the buffers and waits until the GPU is idle. Call before launching, because the wait prevents an overlap.
   std::string fill() { return buffers.fill(); }
   std::string call() { return subject.world.call(buffers.requests(), other.stream).text; }
   std::string finishAndCompare() {
@@ -61,7 +61,7 @@ std::string launch(cudaGraphExec_t executable, cudaStream_t stream) {
   return error == cudaSuccess ? "" : cudaGetErrorString(error);
 }
 
-/// The graph, with a call before it or behind it.
+/// Launches the graph, with a call before it or after it.
 std::string launchBeside(const Subject &subject, cudaGraphExec_t executable, Beside &beside, bool first) {
   std::string problem = beside.fill();
   if (problem.empty() && first)
@@ -85,7 +85,7 @@ std::string replay(const Subject &subject, Beside &beside, cudaGraphExec_t execu
       problem = finish(subject);
     if (problem.empty())
       problem = buffers.compare();
-    if (problem.empty() && i % 4 == 0) // connections go on from there
+    if (problem.empty() && i % 4 == 0) // messages continue on the connections that the replay used
       problem = callOnce(subject, {.count = 100 + static_cast<uint64_t>(i), .seed = static_cast<uint64_t>(i)});
     if (!problem.empty())
       return "replay " + std::to_string(i) + ": " + problem;

@@ -9,7 +9,7 @@ namespace gc3::test {
 
 template <typename Function>
 static bool found(const char *name, void *library, Function &function) {
-  void *symbol = dlsym(RTLD_DEFAULT, name); // a library in front of NCCL comes first
+  void *symbol = dlsym(RTLD_DEFAULT, name); // an interposer has priority over NCCL
   function = reinterpret_cast<Function>(symbol ? symbol : dlsym(library, name));
   return function != nullptr;
 }
@@ -26,7 +26,7 @@ std::string InstalledNccl::find() {
       !found("ncclAllGather", library, allGather) || !found("ncclReduceScatter", library, reduceScatter) ||
       !found("ncclGetErrorString", library, getErrorString))
     return "a function is missing";
-  found("ncclAlltoAll", library, alltoAll); // from 2.28 on
+  found("ncclAlltoAll", library, alltoAll); // since NCCL 2.28
   const int result = getVersion(&version);
   return result == 0 ? "" : getErrorString(result);
 }

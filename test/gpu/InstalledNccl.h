@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The NCCL that is installed, for tests and benchmarks that call it: found when they run, so that they build without.
+// Loads the installed NCCL at run time, so that tests and benchmarks build without it.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -8,7 +8,7 @@
 
 namespace gc3::test {
 
-/// NCCL's functions, as a program that is linked to it would find them: in a library that was loaded before it first.
+/// NCCL's functions. As in a program that is linked to NCCL, functions of a preloaded library have priority.
 struct InstalledNccl {
   int version = 0;
   int (*commInitAll)(void **, int, const int *) = nullptr;
@@ -21,17 +21,18 @@ struct InstalledNccl {
   int (*alltoAll)(const void *, void *, size_t, int, void *, cudaStream_t) = nullptr;
   const char *(*getErrorString)(int) = nullptr;
 
-  /// Why there is none, or an empty string. GC3_NCCL_LIB may name it.
+  /// Loads NCCL, from the path GC3_NCCL_LIB if it is set. Returns an error message, or an empty string.
   std::string find();
 };
 
-/// From this version on there are windows that programs can use.
+/// First version with windows that programs can use.
 inline constexpr int firstWithWindows = 22807;
-/// From this version on ranks may share a GPU, if NCCL_MULTI_RANK_GPU_ENABLE is set.
+/// First version in which ranks can share a GPU, if NCCL_MULTI_RANK_GPU_ENABLE is set.
 inline constexpr int severalRanksOnAGpu = 23003;
 
-/// Before the first communicator is made: has NCCL allow so many on a GPU, and no more thread blocks to each than all
-/// can have there at once, as they wait for each other. What the environment says comes first.
+/// Allows `ranks` ranks of NCCL on a GPU, and limits the thread blocks of each so that the thread blocks of all ranks
+/// fit at once, because they wait for each other. Variables that are set already keep their values. Call before
+/// creating a communicator.
 void shareGpu(int ranks);
 
 } // namespace gc3::test

@@ -12,7 +12,7 @@ std::string told(cudaError_t error, const char *doing) {
   return error == cudaSuccess ? "" : std::string(doing) + ": " + cudaGetErrorString(error);
 }
 
-/// What rank `rank` sends at `place`: not negative, and so small that sums of 32 ranks are exact.
+/// Returns the element that rank `rank` sends at `place`: not negative, and so small that sums over 32 ranks are exact.
 int32_t valueAt(size_t rank, size_t place) {
   return static_cast<int32_t>((place * 31 + rank * 1009) % 1000003);
 }
@@ -218,7 +218,7 @@ std::string NcclJob::callAndCompare(JobCollective collective, size_t count, bool
   return problem.empty() ? compare(collective, count, inPlace) : problem;
 }
 
-/// All ranks' streams follow the first one's, and it follows them.
+/// Makes the streams of all ranks depend on the first rank's stream, and that stream on them.
 std::string NcclJob::forkAndJoin(const std::function<std::string()> &calls) {
   std::string problem = told(cudaEventRecord(begun, ranks[0].stream), "forking streams");
   for (size_t i = 1; i < ranks.size() && problem.empty(); ++i)
@@ -262,7 +262,7 @@ std::string NcclJob::replayAndCompare(JobCollective collective, size_t count) {
       problem = synchronize();
     if (problem.empty())
       problem = compare(collective, count, false);
-    if (problem.empty()) // connections go on from there
+    if (problem.empty()) // messages continue on the connections that the replay used
       problem = callAndCompare(collective, count / 2, false);
   }
   if (executable)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks of a real NCCL communicator in one process, each with a stream and buffers, and collectives on them whose
-// results are known.
+// Ranks of a real NCCL communicator in one process, each with a stream and buffers, and collectives with known results.
 #pragma once
 
 #include "InstalledNccl.h"
@@ -27,15 +26,15 @@ public:
   NcclJob(const NcclJob &) = delete;
   NcclJob &operator=(const NcclJob &) = delete;
 
-  /// Ranks on the GPUs `devices[r]`, with room for calls of up to `mostCount` elements. What went wrong, or an empty
-  /// string, as of all that follow.
+  /// Creates ranks on the GPUs `devices[r]`, with buffers for calls of up to `mostCount` elements. Like the following
+  /// functions, returns an error message or an empty string.
   std::string make(const std::vector<int> &devices, size_t mostCount);
-  /// Adds gc3's communicators, with which calls are made from then on.
+  /// Creates gc3 communicators. Later calls use them.
   std::string attach(gc3Bundle_t bundle);
 
-  /// One call of all ranks, waited for, and its results.
+  /// Makes a call on all ranks, waits for it, and compares its results.
   std::string callAndCompare(JobCollective collective, size_t count, bool inPlace);
-  /// The same from a graph, several times; the call has been made before.
+  /// Captures a call and replays it several times. The call must have been made before.
   std::string replayAndCompare(JobCollective collective, size_t count);
 
 private:
@@ -49,7 +48,7 @@ private:
   };
   size_t sendElements(JobCollective collective, size_t count) const;
   size_t recvElements(JobCollective collective, size_t count) const;
-  /// Where a rank reads and writes.
+  /// Returns the addresses from which a rank reads and to which it writes.
   std::pair<int32_t *, int32_t *> buffers(const Rank &rank, size_t number, JobCollective collective, size_t count,
                                           bool inPlace) const;
   std::string fill(JobCollective collective, size_t count, bool inPlace);

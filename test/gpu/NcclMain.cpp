@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// gpu-nccl-test BUNDLE... : calls on ranks of a real NCCL communicator, as many as each bundle's programs are for
-// (nccl.gc3), through gc3CommInit. With TEST_FRONT=1 through NCCL's own functions instead, for LD_PRELOAD of the
-// library in front of it. Without bundles: only whether there are a GPU and an NCCL. Ranks get GPUs of their own if
-// there are enough, else they share the first, which NCCL 2.30.3 allows. Exit status 77 where there is no GPU, or no
-// NCCL.
+// gpu-nccl-test BUNDLE...: makes calls on ranks of a real NCCL communicator through gc3CommInit. The number of ranks is
+// that of each bundle's programs (nccl.gc3). With TEST_FRONT=1, calls NCCL's functions instead, for tests of the
+// interposer with LD_PRELOAD. Without bundles, only checks that there are a GPU and an NCCL. Each rank has a GPU if
+// there are enough, otherwise all ranks share the first, which NCCL 2.30.3 and later allow. The exit status is 77 if
+// there is no GPU or no NCCL.
 #include "NcclJob.h"
 
 #include <cstdio>
@@ -16,7 +16,7 @@ namespace {
 constexpr int skipped = 77;
 constexpr size_t mostCount = 1 << 20;
 
-/// Where `ranks` ranks run, or nothing if they can't.
+/// Returns the GPU of each rank, or an empty list if this machine can't run `ranks` ranks.
 std::vector<int> devicesFor(int ranks, int gpus, int version) {
   std::vector<int> devices(static_cast<size_t>(ranks), 0);
   if (ranks <= gpus)
@@ -34,7 +34,7 @@ std::string callAll(NcclJob &job, bool hasAllToAll) {
     std::string problem;
     for (size_t count : {size_t{1}, size_t{0}, size_t{7}, size_t{1000}, size_t{100003}, mostCount, size_t{16}})
       for (bool inPlace : {false, true})
-        if (problem.empty() && !(inPlace && collective == JobCollective::AllToAll)) // NCCL has none in place
+        if (problem.empty() && !(inPlace && collective == JobCollective::AllToAll)) // NCCL has no AllToAll in place
           if (problem = job.callAndCompare(collective, count, inPlace); !problem.empty())
             problem = std::to_string(count) + " elements, " + (inPlace ? "in place: " : "out of place: ") + problem;
     if (problem.empty())
@@ -80,7 +80,7 @@ int main(int argc, char **argv) {
     std::printf("SKIPPED: no GPU (%s): nothing has been run beside a real NCCL\n", cudaGetErrorString(error));
     return skipped;
   }
-  shareGpu(8); // as many as there are at most
+  shareGpu(8); // the largest number of ranks in the bundles
   InstalledNccl nccl;
   if (std::string problem = nccl.find(); !problem.empty()) {
     std::printf("SKIPPED: no NCCL (%s); GC3_NCCL_LIB may name it\n", problem.c_str());

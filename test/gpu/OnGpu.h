@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls on a real GPU, whose outcome a trial knows.
+// Makes the calls of trials on a real GPU and compares their results.
 #pragma once
 
 #include "Trial.h"
@@ -9,10 +9,10 @@
 
 namespace gc3::test {
 
-/// One program of a bundle, ready to be called.
+/// A program of a bundle and everything that a call of it needs.
 struct Subject {
   const bundle::BundleFile &file;
-  uint32_t index; ///< of the program
+  uint32_t index; ///< number of the program
   const core::LoadedProgram &loaded;
   cuda::LoopbackWorld &world;
   cuda::Stream stream;
@@ -22,7 +22,7 @@ struct Subject {
 class DeviceBuffers {
 public:
   explicit DeviceBuffers(const Trial &trial) : trial(trial) {}
-  /// Takes memory and fills it. What went wrong, or an empty string, as of the others.
+  /// Allocates and fills the buffers. Like the following functions, returns an error message or an empty string.
   std::string make();
   std::string fill();
   std::string compare() const;
@@ -34,30 +34,32 @@ private:
   std::vector<core::Request> calls;
 };
 
-/// Waits for the stream, under the eyes of the world's watchdog.
+/// Waits for the stream and runs the world's watchdog meanwhile.
 std::string finish(const Subject &subject);
 
-/// A refusal that is none of gc3's faults: the GPU has no room for so many blocks.
+/// Result if the GPU can't run all thread blocks at once. This is not an error of gc3.
 inline constexpr const char *noRoom = "no room";
 
-/// One call, compared. What is wrong, or an empty string, or noRoom.
+/// Makes a call and compares its results. Returns an error message, an empty string, or noRoom.
 std::string callOnce(const Subject &subject, const TrialOptions &options);
 
-/// The largest count for which the host still repeats a call quickly.
+/// Returns the largest count with which the host repeats a call in about a second.
 uint64_t mostCount(const Subject &subject);
 
-/// Every type and operation with an odd count, and many counts with one of each, in place and not.
+/// Makes calls in place and out of place: with every type and operation for an odd count, and with many counts for one
+/// type and operation.
 std::string callAll(const Subject &subject, uint64_t &calls);
-/// `repeats` calls one after the other, of random sizes, types and placements.
+/// Makes `repeats` consecutive calls of random sizes, types and placements.
 std::string callOften(const Subject &subject, uint64_t repeats);
 struct Totals {
   uint64_t programs = 0, calls = 0, withoutRoom = 0;
 };
-/// All of these for one program of a bundle, whose world is over `cuda`. What is wrong, or an empty string.
+/// Tests a program of a bundle in a world that uses `cuda`: callAll(), replayGraph() and callOften(). Returns an error
+/// message, or an empty string.
 std::string testProgram(const cuda::Cuda &cuda, const bundle::BundleFile &file, uint32_t index,
                         const cuda::Options &options, uint64_t repeats, cuda::Stream stream, Totals &totals);
 
-/// Captures a call and replays it, with other calls in between.
+/// Captures a call and replays it, with other calls between replays.
 std::string replayGraph(const Subject &subject);
 
 } // namespace gc3::test

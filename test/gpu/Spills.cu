@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel that has to spill: twice as many values at once as it may have registers. Compiled to see it refused.
+// A kernel that must spill, because it has twice as many live values as registers. Its compilation must fail.
 
 __global__ void __launch_bounds__(1024, 2) spill(float *data) {
   float values[64];

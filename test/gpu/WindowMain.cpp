@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// gpu-window-test BUNDLE... : what one GPU shows of NCCL's windows, on a real communicator of one rank. Its window
-// (comm/Window.h): what is written through the address that NCCL tells is there in the rank's own memory. Then the
-// bundles' programs, all of their ranks on this GPU, with slots, counters and images in that window, at the address
-// that NCCL tells. And a device communicator by libgc3gin.so, where that is for the installed NCCL (GC3_GIN_LIB).
-// Exit status 77 where there is no GPU, or no NCCL.
+// gpu-window-test BUNDLE...: tests NCCL windows on a GPU with a communicator of one rank. First checks that data
+// written through the window address from NCCL (comm/Window.h) appears in the rank's own memory. Then runs the programs
+// of the bundles with all ranks on this GPU, and with slots, counters and images in that window, at the address from
+// NCCL. Finally creates a device communicator with libgc3gin.so (GC3_GIN_LIB), if that library matches the installed
+// NCCL. The exit status is 77 if there is no GPU or no NCCL.
 #include "Arena.h"
 #include "InstalledNccl.h"
 #include "OnGpu.h"
@@ -31,7 +31,7 @@ std::string told(cudaError_t error) {
   return error == cudaSuccess ? "" : cudaGetErrorString(error);
 }
 
-/// One way to the memory against the other.
+/// Writes through one address of the memory and checks the words through the other.
 std::string compareViews(std::byte *written, const std::byte *read, uint32_t seed, cudaStream_t stream) {
   constexpr uint64_t words = windowBytes / sizeof(uint32_t);
   unsigned long long *wrong = nullptr, count = 0;
@@ -52,7 +52,7 @@ std::string compareViews(std::byte *written, const std::byte *read, uint32_t see
   return problem.empty() && count != 0 ? std::to_string(count) + " words are wrong" : problem;
 }
 
-/// `told`: where NCCL says that the window is.
+/// Sets `told` to the address of the window that NCCL returns.
 std::string testWindow(comm::Window &window, cudaStream_t stream, std::byte *&told) {
   core::Outcome outcome = window.reserve(windowBytes, stream);
   if (outcome.ok())
@@ -117,7 +117,7 @@ std::string testBundle(test::Arena &arena, const char *path, cudaStream_t stream
   return {};
 }
 
-/// `comm`: of one rank.
+/// `comm` is a communicator of one rank.
 int testAll(const ncclapi::Nccl &nccl, ncclapi::Comm comm, std::span<char *const> bundles, cudaStream_t stream) {
   comm::Window window(*cuda::linkedCuda(), nccl, comm);
   std::byte *told = nullptr;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of a test program on a GPU, one bundle at a time, so that one that hangs or crashes takes no other with it, and what is
-known by then is on the screen when the time is up."""
+"""Runs a test program on a GPU, in one process per bundle, so that a hang or crash affects no other bundle. Prints each
+result at once, so that a timeout loses no earlier results."""
 import argparse
 import os
 import pathlib
@@ -13,7 +13,7 @@ SKIPPED = 77
 
 
 def add_arguments(parser):
-    """Where bundles come from, and how long all of it may take."""
+    """Adds the options for the source of the bundles and for time limits."""
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument("--gc3c", help="the compiler, which makes the bundles in --work")
     source.add_argument("--bundles", help="the folder in which make_bundles.py has made them, maybe on another machine")
@@ -31,7 +31,7 @@ def seconds(text):
 
 
 def folder_of(arguments, parser):
-    """The folder with the bundles, which are made if there is a compiler."""
+    """Returns the folder with the bundles. Makes them first if --gc3c is given."""
     if arguments.bundles:
         return pathlib.Path(arguments.bundles)
     if not arguments.work:
@@ -42,7 +42,7 @@ def folder_of(arguments, parser):
 
 
 def smallest_first(folder):
-    """The bundles in a folder: few ranks and steps come first, so that much has been seen when something goes wrong."""
+    """Returns the bundles in a folder. Few ranks and steps come first, so that many have run before a failure."""
     found = sorted(folder.glob("*.gc3b"), key=lambda path: (path.stat().st_size, path.name))
     if not found:
         sys.exit(f"{folder} has no bundles (make_bundles.py)")
@@ -50,7 +50,8 @@ def smallest_first(folder):
 
 
 def ended(process, timeout):
-    """What a process printed. If it takes too long, or we are interrupted, it is killed with all that it has started."""
+    """Returns the output of a process. After the timeout or an interrupt, kills the process and all that it has
+    started."""
     try:
         return process.communicate(timeout=timeout)[0]
     except BaseException:
@@ -59,7 +60,7 @@ def ended(process, timeout):
 
 
 class Session:
-    """Counts verdicts, and looks at the clock."""
+    """Runs commands within a time budget and counts verdicts."""
 
     def __init__(self, arguments):
         self.begin = time.monotonic()
@@ -70,8 +71,9 @@ class Session:
         self.not_begun = []
 
     def run(self, name, command, judge, environment=None):
-        """Runs a command unless the time is up, and prints a line. `judge(exit status, output)` gives the verdict and why;
-        what was printed is shown if it is none of the good ones."""
+        """Runs a command unless the budget is used up, and prints a line.
+
+        `judge(exit status, output)` returns the verdict and its reason. Prints the output if the verdict is FAILED."""
         if self.first and name != self.first:
             return
         self.first = None
@@ -94,7 +96,8 @@ class Session:
             print("    " + "\n    ".join(output.splitlines()[-40:]), flush=True)
 
     def exit_status(self):
-        """Of all runs, also those that were not begun; prints how many were what."""
+        """Prints the number of each verdict. Returns the exit status, which also depends on runs that were not
+        begun."""
         print(", ".join(f"{count} {verdict}" for verdict, count in self.verdicts.items()) +
               f" in {time.monotonic() - self.begin:.0f} s")
         if self.first:

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles all kernels once more and prints, for each, its registers and shared memory; fails where one spills.
+"""Compiles all kernels and prints the registers and shared memory of each. Fails if a kernel spills.
 
-With --nccl those over NCCL's GIN as well; their local memory, of NCCL's functions, is printed and no spill.
+With --nccl, includes the kernels that use NCCL's GIN. NCCL's functions need local memory, which is printed but is no
+spill.
 """
 import argparse
 import re
@@ -17,7 +18,7 @@ PROTOCOLS = ["Simple", "LL", "LL128"]
 
 
 def resources(arguments, source, defines):
-    """(mangled name, bytes of local memory, spilled bytes, registers, shared bytes) of each kernel in a file."""
+    """Yields (mangled name, bytes of local memory, spilled bytes, registers, shared bytes) of each kernel in a file."""
     with tempfile.NamedTemporaryFile(suffix=".cubin") as cubin:
         command = [arguments.nvcc, "-ccbin", arguments.host_compiler, "-std=c++20", "-O3", f"-arch=sm_{arguments.architecture}",
                    f"-I{arguments.runtime}", f"-I{arguments.runtime}/include", f"-I{arguments.runtime}/../include", *defines, "-Xptxas=-v", "-cubin",

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs bundles of all examples and of random programs on the GPU, one after the other: under their protocols, under Simple,
-and three ten thousand times; where CUDA's compute-sanitizer is, small ones also under its checks of memory, races and
-barriers. The bundles are made here or elsewhere (make_bundles.py). Exit status 77, loudly, where there is no GPU.
+"""Runs bundles of all examples and of random programs on the GPU, one after the other.
+
+Runs each bundle under its protocol and under Simple, and three bundles ten thousand times. If CUDA's compute-sanitizer
+is installed, also runs small bundles under its checks of memory, races and barriers. make_bundles.py makes the bundles,
+here or on another machine. If there is no GPU, prints this and exits with 77.
 """
 import argparse
 import os
@@ -12,7 +14,7 @@ import shutil
 import subprocess
 import sys
 
-sys.dont_write_bytecode = True  # not into the source tree
+sys.dont_write_bytecode = True  # write no .pyc files into the source tree
 
 # pylint: disable=wrong-import-position
 import bundles
@@ -23,7 +25,7 @@ RUNS = ["own", "simple", "often", *TOOLS]
 
 
 def ranks_of(bundle):
-    """What its name says of the ranks: example.protocol.RANKS.gc3b; random programs' names do not."""
+    """Returns the ranks in a name such as example.protocol.RANKS.gc3b, or None for random programs."""
     return bundle.name.split(".")[2] if bundle.name.count(".") == 3 else None
 
 
@@ -34,16 +36,17 @@ def is_sanitized(bundle):
 
 
 def command_of(run, bundle, gpu_test, sanitizer):
-    """How a bundle is run, or nothing, if it is not meant for such a run."""
+    """Returns the command for a bundle, or None if this kind of run skips the bundle."""
     if run == "own":
         return [gpu_test, bundle]
     if run == "simple":
-        return [gpu_test, "--simple", bundle] if ".Simple." not in bundle.name else None  # that is how it runs on its own
+        return [gpu_test, "--simple", bundle] if ".Simple." not in bundle.name else None  # "own" does the same
     if run == "often":
         return [gpu_test, "--repeats", "10000", bundle] if re.fullmatch(r"ring_allreduce\.\w+\.8\.gc3b", bundle.name) else None
     if not is_sanitized(bundle):
         return None
-    # Kernels take many times as long under a tool. The test looks at results itself, and some say only that it has to wait.
+    # Kernels take many times as long under a tool. The test checks CUDA errors itself, and some only mean that it must
+    # wait.
     return [sanitizer, "--tool", run, "--report-api-errors", "no", "--error-exitcode", "1", gpu_test, "--kernel-ms", "60000",
             "--repeats", "2", bundle]
 
@@ -71,7 +74,7 @@ def main():
     found = bundles.smallest_first(bundles.folder_of(arguments, parser))
     session = bundles.Session(arguments)
     sanitizer = shutil.which("compute-sanitizer")
-    few_threads = dict({"GC3_THREADS": "128"}, **os.environ)  # under a tool they need more registers
+    few_threads = dict({"GC3_THREADS": "128"}, **os.environ)  # kernels need more registers under a tool
     for run in arguments.runs:
         if run in TOOLS and not sanitizer:
             print(f"SKIPPED: {run}: no compute-sanitizer on the path", flush=True)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// gpu-test BUNDLE... [--repeats N] [--simple] [--kernel-ms N]: every program of the bundles in loopback on the current
-// GPU. --simple: all under protocol Simple, whatever they were proven for. --kernel-ms: how long a kernel may run
-// (20000). --probe: only whether there is a GPU. Exit status 77 if not.
+// gpu-test BUNDLE... [--repeats N] [--simple] [--kernel-ms N] [--probe]: runs every program of the bundles with all
+// ranks on the current GPU. --simple: uses the protocol Simple instead of the proven one. --kernel-ms: time limit of a
+// kernel, by default 20000. --probe: only checks that there is a GPU. The exit status is 77 if there is no GPU.
 #include "OnGpu.h"
 
 #include <cuda_runtime_api.h>
@@ -28,7 +28,7 @@ int testBundle(const char *path, const cuda::Options &options, uint64_t repeats,
   return 0;
 }
 
-/// Whether there is a GPU; says so.
+/// Returns true if there is a GPU, otherwise prints the reason.
 bool probe() {
   int devices = 0;
   if (cudaError_t error = cudaGetDeviceCount(&devices); error != cudaSuccess || devices == 0) {

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles every example for several numbers of ranks and for the protocols under which it can be proven, random programs from
-seeds, and nccl.gc3 (in nccl/): bundles for gpu-test and gpu-nccl-test, which may run on another machine. Prints what could
-not be compiled, and fails if an example has no bundle, or few random programs have.
+"""Makes bundles for gpu-test and gpu-nccl-test, which can run on another machine.
+
+Compiles every example for several numbers of ranks and for the protocols under which it can be proven, random programs
+from seeds, and nccl.gc3 (in nccl/). Prints the programs that do not compile. Fails if an example has no bundle, or if
+fewer than three quarters of the random programs compile.
 """
 import argparse
 import pathlib
@@ -10,14 +12,14 @@ import re
 import subprocess
 import sys
 
-sys.dont_write_bytecode = True  # not into the source tree
+sys.dont_write_bytecode = True  # write no .pyc files into the source tree
 TEST = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(TEST / "random"))
 
 # pylint: disable=wrong-import-position
 from generate import generate
 
-# What the parameters of examples are set to: each entry is one size.
+# Values of the examples' parameters: each entry is one size.
 SIZES = {
     ("R",): [(1,), (2,), (3,), (4,), (7,), (8,), (16,), (32,)],
     ("N", "G"): [(1, 2), (2, 2), (2, 4), (3, 3), (4, 8)],
@@ -28,7 +30,7 @@ PROTOCOLS = ["Simple", "LL", "LL128"]
 
 
 def variant(text, protocol):
-    """The program under a protocol, whatever it says itself."""
+    """Returns the program under another protocol than its own."""
     text = re.sub(r"^\s*protocol \w+;\n", "", text, flags=re.M)
     return re.sub(r"(^program [^{]*\{\n)", rf"\1    protocol {protocol};\n", text, count=1, flags=re.M)
 
@@ -40,8 +42,8 @@ def sizes(text):
 
 
 def made(gc3c, source, bundle, defines=()):
-    """Whether a source could be compiled; says so if not."""
-    bundle.unlink(missing_ok=True)  # of an earlier time
+    """Compiles a source. Returns True on success, otherwise prints the error."""
+    bundle.unlink(missing_ok=True)  # remove the bundle of an earlier run
     run = subprocess.run([gc3c, str(source), *defines, "-o", str(bundle)], capture_output=True, text=True, check=False)
     if run.returncode != 0:
         print(f"{bundle.stem}: {run.stderr.splitlines()[0]}")
@@ -64,7 +66,8 @@ def make_examples(gc3c, output):
 
 
 def make_random(gc3c, output, programs):
-    """The programs of the first seeds. Thread blocks that one pins may clash, and some need more of them than there are."""
+    """Compiles the programs of the first seeds. Some do not compile: their pins to thread blocks can conflict, and some
+    need more thread blocks than allowed."""
     count = 0
     for seed in range(programs):
         source = output / f"random-{seed}.gc3"

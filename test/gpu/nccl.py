@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs bundles of nccl.gc3 for 1 to 8 ranks beside the installed NCCL, one after the other: all ranks in a window of one
-rank's (gpu-window-test); gpu-nccl-test through gc3CommInit, and through the library in front of NCCL, of which it then
-checks that programs served the calls. The bundles are made here or elsewhere (make_bundles.py). Exit status 77, loudly,
-where there is no GPU or no NCCL.
+"""Runs bundles of nccl.gc3 for 1 to 8 ranks with the installed NCCL, one after the other.
+
+First runs gpu-window-test, with all ranks in a window of one rank. Then runs gpu-nccl-test through gc3CommInit, and
+through the interposer, where it checks that programs ran the calls. make_bundles.py makes the bundles, here or on
+another machine. If there is no GPU or no NCCL, prints this and exits with 77.
 """
 import argparse
 import os
@@ -11,7 +12,7 @@ import re
 import subprocess
 import sys
 
-sys.dont_write_bytecode = True  # not into the source tree
+sys.dont_write_bytecode = True  # write no .pyc files into the source tree
 
 # pylint: disable=wrong-import-position
 import bundles
@@ -27,7 +28,7 @@ def judge(status, output):
 
 
 def judge_window(status, output):
-    """What it says of itself is worth reading."""
+    """Adds informative lines of the output to the reason."""
     verdict, why = judge(status, output)
     if verdict == "right":
         why = "; ".join(line for line in output.splitlines() if line.startswith(("a ", "in a window", "SKIPPED")))
@@ -35,7 +36,7 @@ def judge_window(status, output):
 
 
 def judge_front(status, output):
-    """Calls of communicators of one rank are always NCCL's."""
+    """Checks that programs ran the calls, except on communicators of one rank, which always use NCCL."""
     verdict, why = judge(status, output)
     if verdict != "right":
         return verdict, why
@@ -55,9 +56,9 @@ def main():
     probe = subprocess.run([arguments.test], check=False).returncode
     if probe != 0:
         sys.exit(probe)
-    # Ranks on one GPU have a stream each, and their kernels wait for each other: none may be behind another in a queue.
+    # The kernels of ranks on one GPU wait for each other, so each rank's stream needs a separate hardware queue.
     os.environ.setdefault("CUDA_DEVICE_MAX_CONNECTIONS", "32")
-    os.environ.setdefault("GC3_TIMEOUT_MS", "20000")  # what hangs says what it waits for
+    os.environ.setdefault("GC3_TIMEOUT_MS", "20000")  # a hanging run reports what it waits for
     found = bundles.smallest_first(bundles.folder_of(arguments, parser) / "nccl")
     environment = dict(os.environ, TEST_FRONT="1", GC3_DEBUG="INFO", GC3_BUNDLES=":".join(map(str, found)),
                        LD_PRELOAD=os.path.abspath(arguments.front))

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs MSCCL XML as the interpreters of the MSCCL runtimes do, and checks what comes out.
+"""Runs MSCCL XML as the interpreters of the MSCCL runtimes do, and checks the results.
 
-An independent reading of docs/msccl-xml.md, which shares nothing with the compiler. The data of a slot is the multiset of
-input slots that were combined in it. Thread blocks take turns at random; a step of n slots is cut into pieces of a random
-size; a connection holds as many messages as the protocol has slots. Every mode that a file declares (in place or not) is
-run for each seed. The last line says "N runs" or the reason of the failure.
+Implements docs/msccl-xml.md independently: shares no code with the compiler. The data of a slot is the multiset of
+input slots that were combined in it. Thread blocks run in random order. A step of n slots is cut into messages of a
+random size, and a connection holds as many messages as the protocol has slots. Runs every mode that a file declares (in
+place or out of place) for each seed. The last line is "N runs" or the reason of the failure.
 """
 import argparse
 import collections
@@ -14,7 +14,7 @@ import re
 import sys
 import xml.etree.ElementTree as ElementTree
 
-MOST_SOURCES = 16  # of one `re` that stands for several
+MOST_SOURCES = 16  # sources of a `re` command that merges several steps
 SLOTS = {"Simple": 2, "LL": 8, "LL128": 8}
 LIMITS = {"msccl": (216, 256), "rccl": (64, 64)}  # thread blocks per rank, steps per thread block
 COLLECTIVES = {
@@ -30,7 +30,7 @@ LOCAL = {"cpy", "re"}
 
 
 class Wrong(Exception):
-    """What is wrong with the file, or with what it did."""
+    """An error in the file, or in its results."""
 
 
 def require(condition, message):
@@ -39,7 +39,7 @@ def require(condition, message):
 
 
 class XmlStep:
-    """A step as the file says it."""
+    """A step of the file."""
 
     def __init__(self, node, where):
         require(list(node.keys()) == STEP_KEYS, f"{where}: attributes {list(node.keys())}")
@@ -57,7 +57,7 @@ class XmlStep:
         return [(self.src, self.srcoff)] * (self.type in READS) + [(self.dst, self.dstoff)] * (self.type in WRITES)
 
     def continues(self, other):
-        """True if an interpreter would run this `re` as a part of the one before."""
+        """Returns True if an interpreter would run this `re` as a part of the previous one."""
         return (
             other is not None
             and self.type == other.type == "re"
@@ -84,7 +84,7 @@ class File:
     def __init__(self, path):
         with open(path, encoding="utf-8") as file:
             self.text = file.read()
-        # Licences stand ahead of the root or behind it.
+        # Comments with a licence can come before or after the root element.
         root = ElementTree.fromstring(self.text[self.text.index("<algo ") : self.text.rindex("</algo>") + len("</algo>")])
         self.dialect = "rccl" if "outofplace" in root.keys() else "msccl"
         self.protocol, self.collective = root.get("proto"), root.get("coll")
@@ -138,7 +138,8 @@ class File:
             require(0 <= offset and offset + step.count <= size, f"{step.where}: {buffer}[{offset}..] of {size}")
 
     def check_waits(self, own):
-        """Exactly the steps that are waited for publish, and ends of reductions that must not be merged."""
+        """Checks that exactly the steps that others wait for publish, and steps that must not be merged with the next
+        one."""
         wanted = set()
         for step in itertools.chain.from_iterable(block.steps for block in own):
             if not step.waits():
@@ -174,14 +175,14 @@ class File:
         return list(ends)
 
     def shapes(self):
-        """Slots of the input and of the output of a rank."""
+        """Returns the number of slots in a rank's input and output."""
         total, part = self.chunks, self.chunks // self.ranks
         if self.collective == "allgather":
             return part, total
         return (total, part) if self.collective in ("reducescatter", "reduce_scatter") else (total, total)
 
     def wanted(self, rank, index):
-        """What output slot `index` of the rank must hold: input slots (rank, index)."""
+        """Returns the input slots (rank, index) that the collective promises in output slot `index` of the rank."""
         part = self.chunks // self.ranks
         if self.collective == "allreduce":
             return [(other, index) for other in range(self.ranks)]
@@ -193,7 +194,7 @@ class File:
 
 
 class Command:
-    """What an interpreter executes: a step with the waits of the `nop`s before it, or several `re` at once."""
+    """A unit of execution: a step with the waits of the `nop`s before it, or several merged `re` steps."""
 
     def __init__(self, step, waits):
         self.step, self.waits, self.sources, self.last = step, waits, [step.srcoff], step
@@ -220,17 +221,17 @@ def commands_of(block):
 
 
 class Machine:
-    """One run of a file."""
+    """A run of a file."""
 
     def __init__(self, file, in_place, seed):
         self.file, self.in_place, self.random = file, in_place, random.Random(seed)
-        self.most = self.random.choice([1, 1, 1, 2, 3, 71])  # slots that a message holds
+        self.most = self.random.choice([1, 1, 1, 2, 3, 71])  # slots of a message
         self.slots = SLOTS[file.protocol]
         self.fifos = {key: collections.deque() for key in file.connections}
         self.blocks = [(block, commands_of(block)) for own in file.blocks for block in own]
         self.published = [[-1] * len(own) for own in file.blocks]
-        self.position = [0] * len(self.blocks)  # command of each block
-        self.done = [0] * len(self.blocks)  # slots of it that are done
+        self.position = [0] * len(self.blocks)  # current command of each block
+        self.done = [0] * len(self.blocks)  # completed slots of that command
         self.local = [i for own in file.blocks for i in range(len(own))]
         self.memory = {}
         inputs = file.shapes()[0]
@@ -239,7 +240,7 @@ class Machine:
                 self.memory[self.place(rank, "i", index)] = ((rank, index),)
 
     def place(self, rank, buffer, index):
-        """In place, one buffer lies in the other."""
+        """Returns the canonical name of a slot: in place, one buffer is inside the other."""
         inputs, outputs = self.file.shapes()
         if self.in_place and buffer == "i" and inputs <= outputs:
             return (rank, "o", index + (rank * inputs if inputs < outputs else 0))
@@ -253,7 +254,7 @@ class Machine:
         return value
 
     def advance(self, index):
-        """Runs a piece of a command of thread block `index`; false if it must wait."""
+        """Runs one message of a command of thread block `index`. Returns False if the command must wait."""
         block, commands = self.blocks[index]
         command = commands[self.position[index]]
         step = command.step
@@ -294,14 +295,14 @@ class Machine:
             target.append(values)
 
     def run(self):
-        """Runs to the end; returns where it is stuck, or an empty string."""
+        """Runs until all thread blocks have ended or wait. Returns the places of waiting steps, or an empty string."""
         unfinished = {i for i, (_, commands) in enumerate(self.blocks) if commands}
         take_turns = self.random.choice([self.in_random_order, self.by_priority])
         take_turns(unfinished)
         return ", ".join(self.blocks[i][1][self.position[i]].step.where for i in sorted(unfinished)[:4])
 
     def turn(self, index, unfinished, pieces):
-        """Advances a thread block by at most so many pieces; true if by any."""
+        """Runs at most `pieces` messages of a thread block. Returns True if it ran any."""
         moved = False
         while pieces != 0 and index in unfinished and self.advance(index):
             moved = True
@@ -311,7 +312,8 @@ class Machine:
         return moved
 
     def in_random_order(self, unfinished):
-        """Each thread block runs for a while; one that waits is tried again after a change."""
+        """Runs random thread blocks for a random number of messages. Retries waiting thread blocks after any
+        progress."""
         ready = sorted(unfinished)
         while ready:
             index = ready.pop(self.random.randrange(len(ready)))
@@ -319,8 +321,8 @@ class Machine:
                 ready = sorted(unfinished)
 
     def by_priority(self, unfinished):
-        """The first that can runs, and one place in the row changes now and then: thread blocks at the end of it starve as
-        long as they can, which shows missing waits."""
+        """Runs the first thread block that can run. Seldom moves a random thread block to the end of the row, where it
+        runs as late as possible, which reveals missing waits."""
         row = self.random.sample(sorted(unfinished), len(unfinished))
         while any(self.turn(index, unfinished, 1) for index in row):
             if self.random.random() < 0.02:
@@ -343,7 +345,7 @@ class Machine:
 def interpret(path, seeds, expression):
     file = File(path)
     require((file.collective == "custom") == (expression is not None), "--ensures goes with custom collectives")
-    # The test's own command line says what a custom collective promises.
+    # The expression comes from the test's own command line.
     wanted = eval(f"lambda r, c: {expression}") if expression else file.wanted  # pylint: disable=eval-used
     runs = 0
     for in_place, seed in itertools.product(file.modes, range(seeds)):
@@ -356,7 +358,8 @@ def interpret(path, seeds, expression):
 
 
 def check_spelling(path):
-    """The runtimes' reader wants one space before each attribute, none behind, and double quotes."""
+    """Checks the format that the runtimes' readers require: one space before each attribute, none after it, double
+    quotes."""
     line = re.compile(r' *<(/(algo|gpu|tb)|(algo|gpu|tb|step)( [A-Za-z_]+="[^"<>&\t]*")+/?)>\n')
     with open(path, encoding="utf-8") as file:
         for number, text in enumerate(file, 1):

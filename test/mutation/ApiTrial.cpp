@@ -35,7 +35,7 @@ std::string ApiTrial::lastError(const char *what) const {
 
 namespace {
 
-/// One rank's two buffers; in place they are parts of `both`.
+/// The buffers of a rank; in-place buffers overlap in `both`.
 struct Buffers {
   std::vector<Element> both;
   Element *send;
@@ -47,7 +47,7 @@ struct Buffers {
 static Buffers makeBuffers(const Data &data, const gc3ProgramInfo_t &info, uint32_t rank, bool inPlace) {
   size_t input = data.input(rank).size();
   size_t output = data.outputElements(rank);
-  int64_t shift = 0; // from the send buffer's beginning to the receive buffer's
+  int64_t shift = 0; // from the beginning of the send buffer to that of the receive buffer
   if (!inPlace || input == 0 || output == 0)
     shift = static_cast<int64_t>(input);
   else if (const common::StandardCollective *standard = common::findStandard(info.collective))

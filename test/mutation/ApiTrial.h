@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same question asked through the C API, as users call it: in place and out of place, for any number of elements,
-// copies and padding included.
+// Runs a program through the C API, as applications do: in place and out of place, with any number of elements,
+// including the copies and padding that these need.
 #pragma once
 
 #include "Data.h"
@@ -11,13 +11,13 @@ namespace gc3::mutation {
 
 class ApiTrial {
 public:
-  /// Communicators for the bundle, in adversarial order; programs without a proof are taken.
+  /// Creates communicators for the bundle, with adversarial order. Accepts programs without a proof.
   ApiTrial(const std::string &bytes, uint32_t slots, uint64_t seed);
   ~ApiTrial();
   ApiTrial(const ApiTrial &) = delete;
   ApiTrial &operator=(const ApiTrial &) = delete;
 
-  /// Empty if the call leaves what it should, else what is wrong.
+  /// Makes a call. Returns an empty string if its results are right, otherwise a description.
   std::string call(const Data &data, bool inPlace);
 
 private:
@@ -26,7 +26,7 @@ private:
   gc3Bundle_t bundle = nullptr;
   gc3ProgramInfo_t info{};
   std::vector<gc3Comm_t> comms;
-  std::string problem; ///< that there are no communicators
+  std::string problem; ///< error of the creation of communicators, or empty
 };
 
 } // namespace gc3::mutation

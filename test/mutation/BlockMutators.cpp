@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Thread blocks, and what holds for the whole program.
+// Mutators of thread blocks and of properties of the whole program.
 #include "Mutators.h"
 
 using namespace gc3;
@@ -8,15 +8,15 @@ using namespace gc3::mutation;
 
 using Result = std::optional<uint32_t>;
 
-/// Whether one thread block can have the peers and the channel of both.
+/// Returns true if one thread block can have the peers and the channel of both.
 static bool mergeable(const Draft::Block &a, const Draft::Block &b) {
   auto idle = [](const Draft::Block &block) { return block.sendPeer < 0 && block.recvPeer < 0; };
   return (a.sendPeer < 0 || b.sendPeer < 0) && (a.recvPeer < 0 || b.recvPeer < 0) &&
          (a.channel == b.channel || idle(a) || idle(b));
 }
 
-/// An order of the steps of two thread blocks: for each step whether it is of the second. Random, but a step comes
-/// behind those of the other that it waits for, where that can be.
+/// Returns a random order of the steps of two thread blocks: for each step whether it belongs to the second. A step
+/// comes after the steps of the other thread block for which it waits, where that is possible.
 static std::vector<bool> interleave(const Draft::Block &a, const Draft::Block &b, uint32_t aNumber, uint32_t bNumber,
                                     host::Random &random) {
   std::vector<bool> order;
@@ -78,7 +78,8 @@ static Result mergeBlocks(Draft &draft, host::Random &random) {
   return pair->rank;
 }
 
-/// The steps for which `moves` go to a thread block of their own, without the order that they had among the others.
+/// Moves the steps for which `moves` returns true to a new thread block, without waits that keep their order with the
+/// other steps.
 template <typename Moves>
 static void split(Draft &draft, uint32_t rank, uint32_t number, Draft::Block target, Moves moves) {
   std::vector<Draft::Block> &blocks = draft.ranks[rank];
@@ -108,7 +109,7 @@ static Result splitLocal(Draft &draft, host::Random &random) {
   return place->rank;
 }
 
-/// Sends and receives that had a thread block in common no longer have.
+/// Moves the sends of a thread block to a new one, so that its sends and receives are no longer ordered.
 static Result splitSends(Draft &draft, host::Random &random) {
   std::vector<std::pair<uint32_t, uint32_t>> all;
   for (uint32_t rank = 0; rank != draft.ranks.size(); ++rank)
@@ -136,7 +137,7 @@ static Result fewerSlots(Draft &draft, host::Random &random) {
   return 0;
 }
 
-/// Messages then order nothing but their own data.
+/// Changes the protocol, so that messages no longer order anything except their own data.
 static Result weakerProtocol(Draft &draft, host::Random &random) {
   if (draft.info->protocol != Protocol::Simple)
     return std::nullopt;
@@ -146,10 +147,10 @@ static Result weakerProtocol(Draft &draft, host::Random &random) {
   return 0;
 }
 
-/// What takes two mistakes to go wrong.
+/// Applies two mutators, for errors that need two mistakes.
 static Result twice(Draft &draft, host::Random &random) {
   std::vector<Kind> kinds = allKinds();
-  kinds.pop_back(); // this one
+  kinds.pop_back(); // twice() itself
   Result changed;
   for (int i = 0; i != 2; ++i)
     if (Result rank = kinds[random.below(kinds.size())].mutate(draft, random))

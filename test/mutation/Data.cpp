@@ -7,7 +7,7 @@ using namespace gc3;
 using namespace gc3::ir;
 using namespace gc3::mutation;
 
-/// Part of a slot that has elements.
+/// Returns the number of elements in a slot.
 static uint64_t length(const core::BufferLayout &buffer, uint64_t slot) {
   return std::min(buffer.at(slot).available, buffer.slotElements);
 }
@@ -27,7 +27,8 @@ Data::Data(const Program &program, const core::Layout &layout) : elementsPerBloc
         promise(program, layout, rank, chunk, wanted - 1);
 }
 
-/// Slot by slot; elements that some contribution does not have may be anything.
+/// Adds a promise for each slot of a chunk, up to the first element that some contribution lacks: later elements can
+/// have any value.
 void Data::promise(const Program &program, const core::Layout &layout, uint32_t rank, uint32_t chunk, uint32_t value) {
   const Postcondition &post = program.info->collective.post;
   for (uint32_t part = 0; part != program.subdivision; ++part) {

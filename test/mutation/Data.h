@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ranks bring to a call, and what they must have in the end. Elements are 64-bit numbers that look random, sums of
-// them wrap: a contribution that is missing, doubled, or another's shows in every element.
+// Inputs of a call and the outputs that the collective promises. Elements are pseudorandom 64-bit numbers, and sums
+// wrap, so that a missing, doubled or wrong contribution changes every element.
 #pragma once
 
 #include "core/Layout.h"
@@ -10,25 +10,25 @@ namespace gc3::mutation {
 
 using Element = uint64_t;
 
-/// What memory holds that nothing has been written to.
+/// Initial value of memory.
 inline constexpr Element poison = 0xa5a5a5a5a5a5a5a5;
 
-/// The data of calls with one number of elements per block; a program and its mutants have it in common.
+/// The data of calls with a given number of elements per block. A program and its mutants share it.
 class Data {
 public:
-  /// `layout` is that of the program for the number of elements.
+  /// `layout` is the program's layout for the number of elements.
   Data(const ir::Program &program, const core::Layout &layout);
 
   uint64_t count() const { return elementsPerBlock; }
-  /// Elements of a rank's input, and of its output, as callers see them.
+  /// Elements of a rank's input and output, as callers see them.
   const std::vector<Element> &input(uint32_t rank) const { return inputs[rank]; }
   size_t outputElements(uint32_t rank) const { return outputSizes[rank]; }
 
-  /// Elements that the collective promises, in a row, of one slot of a rank's output.
+  /// Consecutive elements that the collective promises in one slot of a rank's output.
   struct Promise {
     uint32_t rank;
     uint32_t slot;
-    uint64_t begin; ///< in the output
+    uint64_t begin; ///< first element in the output
     std::vector<Element> elements;
   };
   const std::vector<Promise> &promises() const { return allPromises; }

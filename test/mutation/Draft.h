@@ -8,7 +8,7 @@
 
 namespace gc3::mutation {
 
-/// A step of a draft: thread block of a rank, step of the thread block.
+/// Identifies a step of a draft by the numbers of rank, thread block and step.
 struct StepAddress {
   uint32_t rank;
   uint32_t block;
@@ -16,7 +16,7 @@ struct StepAddress {
 };
 
 struct Draft {
-  struct StepWithWaits : ir::Step { // its waitBegin and waitCount mean nothing
+  struct StepWithWaits : ir::Step { // waitBegin and waitCount are unused
     std::vector<ir::Wait> waits;
   };
   struct Block {
@@ -41,14 +41,14 @@ struct Draft {
     return bufferSizes[rank * info->bufferCount() + buffer];
   }
 
-  /// All steps for which `wanted(place, step)`.
+  /// Returns the places of all steps for which `wanted(place, step)` returns true.
   std::vector<StepAddress> places(const std::function<bool(StepAddress, const StepWithWaits &)> &wanted) const;
 
-  /// Every wait of a rank becomes what `to` says, or goes.
+  /// Replaces every wait of a rank by the result of `to`, or removes it if `to` returns nothing.
   void moveWaits(uint32_t rank, const std::function<std::optional<ir::Wait>(ir::Wait)> &to);
-  /// Takes a step out; who waited for it waits for the one before it.
+  /// Removes a step. Waits for the step become waits for the step before it.
   void erase(StepAddress place);
-  /// Puts a step behind `place`; waits go on meaning the steps that they meant.
+  /// Inserts a step after `place`. Waits still refer to the same steps.
   void insertBehind(StepAddress place, StepWithWaits step);
 };
 
@@ -58,7 +58,7 @@ struct Message {
   StepAddress receive;
 };
 
-/// All messages: the k-th send of each connection with its k-th receive.
+/// Returns all messages: pairs the k-th send of each connection with its k-th receive.
 std::vector<Message> messages(const Draft &draft);
 
 } // namespace gc3::mutation

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drives host::Run as host::PreparedCall does, but with memory that is filled before each run, and with orders of its
-// own.
+// Drives host::Run like host::PreparedCall, but with memory that is filled before each run, and with other orders.
 #include "HostTrial.h"
 #include "gc3/Common/Opcode.h"
 #include "host/Executor.h"
@@ -35,18 +34,19 @@ std::vector<Held> HostTrial::stepsOf(uint32_t rank) const {
   return result;
 }
 
-/// One run and its memory. Where an alias puts one buffer of a rank into the other, the run uses the outer one only.
+/// A run and its memory. If an alias puts one buffer of a rank inside the other, the run only uses the outer buffer.
 class HostTrial::Session {
 public:
   Session(const HostTrial &trial, const Data &data, const Conditions &conditions);
 
   host::Run &run() { return *interpreter; }
-  /// All thread blocks in turn, until none can go on; a step that is held (in the first tile) stops its own.
+  /// Runs all thread blocks in turn until none can continue. `held`, if not null, is a step that must not begin its
+  /// first tile.
   void runUntilBlocked(const std::vector<uint32_t> &order, const Held *held);
   bool finished();
   bool holds(const Data::Promise &promise) const;
   Memory memory() const;
-  /// Whether some element of the slots is as it was before the run.
+  /// Returns true if the first element of some of the slots has its initial value.
   bool unwritten(uint32_t rank, uint8_t buffer, uint32_t index, uint32_t count) const;
 
 private:
@@ -117,7 +117,7 @@ bool HostTrial::Session::finished() {
   });
 }
 
-/// Where a buffer's layout begins, aliases resolved.
+/// Returns the beginning of a buffer's layout, with aliases resolved.
 const Element *HostTrial::Session::base(uint32_t rank, uint8_t buffer) const {
   const bundle::RankView &view = trial.program().rank(rank);
   if (buffer == common::inputBuffer || (buffer == common::outputBuffer && view.alias == Alias::OutputInInput))
@@ -165,7 +165,7 @@ bool Memory::agrees(const Memory &other) const {
   return std::equal(elements.begin(), elements.end(), other.elements.begin(), other.elements.end(), same);
 }
 
-/// `order` runs the session, and says whether it came to its end.
+/// Runs a session with `order`, which returns true if all steps have finished.
 template <typename Order>
 Outcome HostTrial::runToEnd(const Data &data, const Conditions &conditions, Order order) {
   Session session(*this, data, conditions);
@@ -200,7 +200,7 @@ Outcome HostTrial::runHolding(const Data &data, const Conditions &conditions, He
   });
 }
 
-/// More slots than there are messages.
+/// Returns conditions with more slots than messages.
 static Conditions unbounded(const core::Transfers &transfers) {
   return {static_cast<uint32_t>(transfers.steps().size()) + 1, 1, false};
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The judge: the interpreter of the host executor on one program, in orders that are made to break it. It knows nothing
-// of what Verify thinks, nor of waits and messages but what the executor makes of them.
+// The oracle: runs a program on the interpreter of the host executor, in orders that are likely to show errors. It uses
+// no results of Verify, and treats waits and messages only as the executor does.
 #pragma once
 
 #include "Data.h"
@@ -13,23 +13,23 @@ namespace gc3::mutation {
 
 enum class Outcome : uint8_t { Right, Wrong, Stuck };
 
-/// How messages travel, and how much at a time.
+/// Parameters of the transport of messages.
 struct Conditions {
   uint32_t slots;
   uint64_t tileElements;
-  bool direct;             ///< messages skip their slots where they may
-  Element before = poison; ///< in all memory but the input
+  bool direct;             ///< messages bypass their slots where possible
+  Element before = poison; ///< initial value of all memory except the input
 };
 
-/// All memory of all ranks after a run.
+/// Memory of all ranks after a run.
 struct Memory {
-  Element before; ///< what it held
+  Element before; ///< value of unwritten elements
   std::vector<Element> elements;
-  /// Whether it could have been left by the same program: elements differ only where both are as they were.
+  /// Returns true if the memories are equal, where an unwritten element equals any unwritten element.
   bool agrees(const Memory &other) const;
 };
 
-/// One step of the program, by thread block over all ranks.
+/// A step of the program, by the number of its thread block among those of all ranks.
 struct Held {
   uint32_t block;
   uint32_t step;
@@ -37,34 +37,34 @@ struct Held {
 
 class HostTrial {
 public:
-  /// Loads a bundle of one program. Empty if its reader refuses it.
+  /// Loads a bundle with one program. Returns null if the reader rejects it.
   static std::unique_ptr<HostTrial> load(const std::string &bytes);
 
-  /// What callers need to make Data.
+  /// Returns the layout that the constructor of Data needs.
   core::Layout layout(uint64_t count) const;
-  /// Elements per block with which every slot has `elements`.
+  /// Returns the count with which every slot has `elements` elements.
   uint64_t wholeCount(uint64_t elements) const { return elements * core::slotsPerBlock(program().info()); }
   uint32_t ranks() const { return program().ranks(); }
   bool anyDirect() const { return loaded.asWritten->any(); }
   bool isSimple() const { return program().info().protocol() == bundle::fbs::Protocol::Simple; }
-  /// All steps, as far as `rank` has them.
+  /// Returns all steps of a rank.
   std::vector<Held> stepsOf(uint32_t rank) const;
   Held stepAt(uint32_t rank, uint32_t block, uint32_t step) const {
     return {program().firstThreadBlock(rank) + block, step};
   }
 
-  /// As the executor's adversarial order goes for this seed.
+  /// Runs in the executor's adversarial order for this seed.
   Outcome runAdversarial(const Data &data, const Conditions &conditions, uint64_t seed);
-  /// One step waits (in the first tile) until nothing else can go on without it. Steps that nothing orders are run in
-  /// both orders so, when each is held back in turn.
+  /// Holds a step back in its first tile until no other step can continue. If each step is held back in turn, all pairs
+  /// of unordered steps run in both orders.
   Outcome runHolding(const Data &data, const Conditions &conditions, Held held, uint64_t seed);
 
-  /// What the last run has left, if it came to its end.
+  /// Returns the memory after the last run that finished.
   const Memory &memory() const { return left; }
 
-  /// Whether `first` can be over while `second` has not begun, however many slots that takes.
+  /// Returns true if `first` can finish before `second` begins, with an unlimited number of slots.
   bool canPrecede(const Data &data, Held first, Held second);
-  /// Whether what the step reads holds, in some slot, what memory held before the run.
+  /// Returns true if the step reads a slot that can still have its initial value.
   bool readsUnwritten(const Data &data, Held step);
 
 private:

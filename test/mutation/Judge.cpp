@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A deadlock and a wrong sum do not depend on the order, so one run has to show them; a race needs the right one.
+// Deadlocks and wrong sums do not depend on the order, so every run shows them. A race appears only in certain orders.
 #include "Judge.h"
 #include "ApiTrial.h"
 #include "gc3/Emit/Bundle.h"
@@ -26,7 +26,7 @@ const Data &Judge::data(uint64_t count) {
   return found->second;
 }
 
-/// Steps to hold back: those of the changed rank before those of the others, `most` in all.
+/// Returns up to `most` steps to hold back: steps of the changed rank first, then those of other ranks.
 static std::vector<Held> stepsToHold(const HostTrial &trial, uint32_t changedRank, uint32_t most,
                                      host::Random &random) {
   std::vector<Held> result;
@@ -42,10 +42,10 @@ static std::vector<Held> stepsToHold(const HostTrial &trial, uint32_t changedRan
 
 namespace {
 
-/// The worst of several runs on the same data.
+/// The worst result of several runs on the same data.
 class Worst {
 public:
-  /// True once it can't get worse.
+  /// Adds a run. Returns true if no later run can be worse.
   bool add(Outcome outcome, const Memory &memory) {
     if (outcome == Outcome::Right && !first)
       first = memory;
@@ -64,10 +64,10 @@ private:
 
 } // namespace
 
-/// Slots are whole here, so nothing but orders can make a difference: few slots and many, one tile and several,
-/// messages in slots and past them.
+/// Runs the program with whole slots, so that only orders can change the result: with few and many slots, one and
+/// several tiles, messages through slots and directly.
 Shown Judge::execute(HostTrial &trial, uint32_t minSlots, uint32_t manySlots, uint32_t changedRank, uint64_t seed) {
-  static constexpr uint64_t elements = 3; // of each slot
+  static constexpr uint64_t elements = 3; // elements of each slot
   host::Random random(seed);
   Worst tiled;
   for (uint32_t i = 0; i != effort.adversarialRuns; ++i) {
@@ -87,7 +87,7 @@ Shown Judge::execute(HostTrial &trial, uint32_t minSlots, uint32_t manySlots, ui
   return std::min(tiled.shown(), held.shown());
 }
 
-/// The step that a text of Verify begins with.
+/// Returns the step at the beginning of a finding's message.
 static Held placeIn(const HostTrial &trial, const std::string &text) {
   unsigned rank = 0, block = 0, step = 0;
   [[maybe_unused]] int read = std::sscanf(text.c_str(), "rank %u tb %u step %u", &rank, &block, &step);
@@ -95,8 +95,8 @@ static Held placeIn(const HostTrial &trial, const std::string &text) {
   return trial.stepAt(rank, block, step);
 }
 
-/// Whether what Verify found can be seen in the executor, be it without consequence: both orders of a race, a read of
-/// what nothing has written.
+/// Returns true if the executor can show the finding, even without consequences: both orders of a race, or a read of
+/// unwritten memory.
 bool Judge::happens(HostTrial &trial, const verify::Finding &finding) {
   const Data &sample = data(trial.wholeCount(1));
   if (finding.kind == verify::Finding::Race) {
@@ -108,19 +108,20 @@ bool Judge::happens(HostTrial &trial, const verify::Finding &finding) {
          trial.readsUnwritten(sample, placeIn(trial, finding.message));
 }
 
-/// Every race is looked for, and the first read of what nothing has written: others may read what that one leaves.
+/// Checks every race, but only the first read of unwritten memory, because later ones can read its result.
 void Judge::look(HostTrial &trial, const verify::Verdict &verdict, Judgement &judgement) {
   bool all = happens(trial, verdict.findings.front());
   for (const verify::Finding &finding : verdict.findings)
     all &= finding.kind != verify::Finding::Race || happens(trial, finding);
   if (all && judgement.shown == Shown::Nothing)
     judgement.shown = Shown::Seen;
-  // Under LL and LL128 messages order less than they do in the host's memory.
+  // Under LL and LL128, messages order less than in the host's memory, so the executor can't show every race.
   if (!all && (judgement.verdict != Verdict::Race || trial.isSimple()))
     judgement.disagreement = "has a finding that can't happen";
 }
 
-/// What else a proof claims: any number of elements, that fewer slots are too few, and that users get the same.
+/// Checks the other claims of a proof: any number of elements works, fewer slots do not suffice, and the C API gives
+/// the same results.
 std::string Judge::checkAccepted(HostTrial &trial, const ir::Program &mutant, const verify::Verdict &verdict,
                                  uint64_t seed) {
   host::Random random(seed);
@@ -168,7 +169,7 @@ static Verdict verdictOf(const verify::Verdict &verdict) {
   llvm_unreachable("not a kind of finding");
 }
 
-/// Empty if what Verify says and what the executor shows can both be true.
+/// Returns an empty string if the verdict of Verify and the result of the executor can both be true.
 static std::string contradiction(Verdict verdict, Shown shown) {
   static constexpr const char *words[] = {"is refused by the runtime", "gets stuck", "leaves wrong results",
                                           "leaves memory that depends on the order, or on what was there"};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Verify and the executor on one mutant, and whether they agree.
+// Runs Verify and the executor on a mutant and compares their results.
 #pragma once
 
 #include "Data.h"
@@ -10,17 +10,17 @@
 
 namespace gc3::mutation {
 
-/// What Verify says: the kind of its first finding, or that there is none.
+/// Verdict of Verify: the kind of its first finding, or Accepted.
 enum class Verdict : uint8_t { Structure, Deadlock, Race, Uninitialised, Postcondition, Accepted };
 inline constexpr size_t verdictCount = 6;
 
-/// The worst that the executor has shown, which may be nothing.
+/// The worst result that the executor has shown.
 enum class Shown : uint8_t {
-  Refused, ///< the reader of bundles does not take it
+  Refused, ///< the reader of bundles rejects the mutant
   Stuck,
-  Wrong,  ///< not what the collective promises
-  Varies, ///< what is left elsewhere depends on the order, or on what was there before
-  Seen,   ///< what Verify says happens, but leaves no trace: a race's two orders, a read of what nothing has written
+  Wrong,  ///< output that the collective does not promise
+  Varies, ///< other memory depends on the order of steps or on its initial contents
+  Seen,   ///< the finding of Verify occurs without consequences: both orders of a race, or a read of unwritten memory
   Nothing
 };
 inline constexpr size_t shownCount = 6;
@@ -28,11 +28,11 @@ inline constexpr size_t shownCount = 6;
 struct Judgement {
   Verdict verdict;
   Shown shown;
-  std::string finding;      ///< what Verify says first
-  std::string disagreement; ///< empty, or why one of the two is wrong
+  std::string finding;      ///< first finding of Verify
+  std::string disagreement; ///< reason why Verify or the executor is wrong, or empty
 };
 
-/// How hard the executor tries.
+/// Number of runs of the executor.
 struct Effort {
   uint32_t adversarialRuns = 8;
   uint32_t heldSteps = 48;
@@ -42,10 +42,10 @@ struct Effort {
 /// Judges the mutants of one program.
 class Judge {
 public:
-  /// The program has to stay.
+  /// `original` must outlive this object.
   Judge(const ir::Program &original, const Effort &effort);
 
-  /// `changedRank` is where orders are looked at first. The same seed gives the same judgement.
+  /// Tests orders of steps of `changedRank` first. Deterministic for a given seed.
   Judgement judge(const ir::Program &mutant, uint32_t changedRank, uint64_t seed);
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Connections, and messages with both of their ends.
+// Mutators of connections and of messages, with both ends.
 #include "Mutators.h"
 
 using namespace gc3;
@@ -37,7 +37,7 @@ static Result changeChannel(Draft &draft, host::Random &random) {
   return which->first;
 }
 
-/// Two thread blocks of a rank send to (or receive from) each other's peer.
+/// Exchanges the peers to which two thread blocks of a rank send, or from which they receive.
 static Result exchangePeers(Draft &draft, host::Random &random) {
   bool sending = random.below(2) != 0;
   auto peer = [&](Draft::Block &block) -> int32_t & { return sending ? block.sendPeer : block.recvPeer; };
@@ -60,7 +60,7 @@ static Result exchangePeers(Draft &draft, host::Random &random) {
   return pair->rank;
 }
 
-/// What is left of a step that sends no more, or receives no more; nothing if it makes no sense alone.
+/// Returns the opcode without its send, or nothing if no useful step remains.
 static std::optional<Opcode> withoutSend(Opcode opcode) {
   if (opcode == Opcode::RecvCopySend)
     return Opcode::Recv;
@@ -69,7 +69,7 @@ static std::optional<Opcode> withoutSend(Opcode opcode) {
   return std::nullopt;
 }
 
-/// Takes the receiving half out of a step: it goes on with what is in its memory.
+/// Removes the receive from a step. The step uses the contents of its memory instead.
 static void stopReceiving(Draft &draft, StepAddress place) {
   Draft::StepWithWaits &step = draft.step(place);
   switch (step.opcode) {
@@ -87,7 +87,7 @@ static void stopReceiving(Draft &draft, StepAddress place) {
   }
 }
 
-/// Both ends of a message go.
+/// Removes a message: its send and its receive.
 static Result dropMessage(Draft &draft, host::Random &random) {
   std::vector<Message> droppable;
   for (const Message &message : messages(draft)) {
@@ -107,7 +107,8 @@ static Result dropMessage(Draft &draft, host::Random &random) {
   return message->receive.rank;
 }
 
-/// What was sent is sent once more, and arrives where it did, or where the receiver keeps what it adds.
+/// Sends a message twice. The second one goes to the receiver's destination, or if it has none to the source of its
+/// reduction.
 static Result repeatMessage(Draft &draft, host::Random &random) {
   auto message = pick(messages(draft), random);
   if (!message)
@@ -140,7 +141,7 @@ static Result shortenMessage(Draft &draft, host::Random &random) {
   return message->receive.rank;
 }
 
-/// Two messages that follow each other on a connection change places at the sender only.
+/// Swaps two consecutive messages of a connection at the sender only.
 static Result swapMessages(Draft &draft, host::Random &random) {
   std::vector<Message> all = messages(draft);
   std::vector<std::pair<StepAddress, StepAddress>> pairs;

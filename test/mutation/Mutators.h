@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small changes to a program, by kind. Most keep the structure intact, so that they reach what Verify has to think
-// about: a mutant whose sends and receives do not match is told by any reader.
+// Small changes to a program, by kind. Most keep the structure intact, so that the analyses of Verify are tested: every
+// reader detects sends and receives that do not match.
 #pragma once
 
 #include "Draft.h"
@@ -9,13 +9,13 @@
 
 namespace gc3::mutation {
 
-/// Changes a draft at a place that `random` chooses. Returns the rank that was changed (the last one if there are
-/// several), or nothing if the program has no such place; then the draft is as it was.
+/// Changes a draft at a random place. Returns the changed rank (the last one if there are several). Returns nothing,
+/// and does not change the draft, if there is no such place.
 using Mutator = std::optional<uint32_t> (*)(Draft &draft, host::Random &random);
 
 struct Kind {
   const char *name;
-  const char *what; ///< for the table's reader
+  const char *what; ///< description in the table
   Mutator mutate;
 };
 
@@ -24,10 +24,10 @@ std::span<const Kind> stepKinds();
 std::span<const Kind> messageKinds();
 std::span<const Kind> blockKinds();
 
-/// All of them, in the order of the table.
+/// Returns all kinds, in the order of the table.
 std::vector<Kind> allKinds();
 
-/// One of the list, or nothing if it is empty.
+/// Returns a random element, or nothing if the list is empty.
 template <typename T>
 std::optional<T> pick(const std::vector<T> &list, host::Random &random) {
   if (list.empty())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Single steps: their order, what they do, and where.
+// Mutators of single steps: their order, opcodes, buffers and slots.
 #include "Mutators.h"
 
 using namespace gc3;
@@ -8,7 +8,7 @@ using namespace gc3::mutation;
 
 using Result = std::optional<uint32_t>;
 
-/// A step for which `wanted(step)`.
+/// Returns a random step for which `wanted(step)` returns true.
 template <typename Wanted>
 static std::optional<StepAddress> pickStep(Draft &draft, host::Random &random, Wanted wanted) {
   return pick(draft.places([&](StepAddress, const Draft::StepWithWaits &step) { return wanted(step); }), random);
@@ -24,7 +24,7 @@ static bool writes(const Step &step) {
   return writesDst(step.opcode);
 }
 
-/// Waits keep their numbers, so they mean the other one now.
+/// Swaps two consecutive steps. Waits keep their numbers, so they refer to the other step afterwards.
 static Result swapSteps(Draft &draft, host::Random &random) {
   auto place = pick(draft.places([&](StepAddress at, const Draft::StepWithWaits &) {
     return at.step + 1 < draft.block(at).steps.size();
@@ -56,7 +56,7 @@ static uint32_t neighbour(uint32_t index, host::Random &random) {
   return index == 0 || random.below(2) ? index + 1 : index - 1;
 }
 
-/// One more or less of a number in a step for which it means something.
+/// Increments or decrements a number of a step whose opcode uses the number.
 template <auto Number, bool (&Has)(const Step &)>
 static Result changeByOne(Draft &draft, host::Random &random) {
   auto place = pickStep(draft, random, Has);
@@ -67,7 +67,7 @@ static Result changeByOne(Draft &draft, host::Random &random) {
   return place->rank;
 }
 
-/// Another buffer in which the slice lies, if there is one.
+/// Returns another buffer that is long enough for the slice, or nothing.
 static std::optional<BufferId> otherBuffer(const Draft &draft, uint32_t rank, BufferId buffer, uint32_t end,
                                            host::Random &random) {
   std::vector<BufferId> others;
@@ -102,7 +102,7 @@ static Result swapOperands(Draft &draft, host::Random &random) {
   return place->rank;
 }
 
-/// To one that receives and sends the same, so that messages still match.
+/// Changes the opcode to one with the same send and receive, so that messages still match.
 static Result changeOpcode(Draft &draft, host::Random &random) {
   auto place = pickStep(draft, random, [](const Step &step) { return step.opcode != Opcode::Send; });
   if (!place)

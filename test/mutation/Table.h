@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judgements counted, as Markdown.
+// Counts judgements and prints them as Markdown.
 #pragma once
 
 #include "Judge.h"
@@ -8,7 +8,7 @@
 
 namespace gc3::mutation {
 
-/// Mutants by what Verify says and what the executor shows; and those on which the two disagree.
+/// Numbers of mutants by the verdict of Verify and the result of the executor, and the number of disagreements.
 struct Tally {
   std::array<std::array<uint64_t, shownCount>, verdictCount> counts{};
   uint64_t disagreements = 0;
@@ -25,11 +25,11 @@ struct ProgramTally {
   Tally tally;
 };
 
-/// A line for each kind, and their sum.
+/// Prints a line for each kind, and their sum.
 void printKinds(llvm::raw_ostream &out, const std::vector<Kind> &kinds, const std::vector<Tally> &tallies);
-/// A line for each program.
+/// Prints a line for each program.
 void printPrograms(llvm::raw_ostream &out, const std::vector<ProgramTally> &programs);
-/// What Verify says against what the executor shows.
+/// Prints the verdicts of Verify against the results of the executor.
 void printAgreement(llvm::raw_ostream &out, const Tally &sum);
 
 } // namespace gc3::mutation

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a step waits for.
+// Mutators of the waits of steps.
 #include "Mutators.h"
 
 using namespace gc3;
@@ -10,7 +10,7 @@ using Result = std::optional<uint32_t>;
 
 namespace {
 
-/// One wait of one step.
+/// Identifies a wait by its step and its index.
 struct Which {
   StepAddress place;
   size_t index;
@@ -18,7 +18,7 @@ struct Which {
 
 } // namespace
 
-/// A wait for which `wanted(draft, rank, wait)`.
+/// Returns a random wait for which `wanted(place, wait)` returns true.
 template <typename Wanted>
 static std::optional<Which> pickWait(Draft &draft, host::Random &random, Wanted wanted) {
   std::vector<Which> all;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the verifier by mutation: changes programs a little, has Verify and the host executor judge each mutant, and
-// prints how they agree (docs/verification.md). Exit status: 0 they do; 1 they do not, or there was nothing to judge.
+// Tests the verifier by mutation: makes small changes to programs, lets Verify and the host executor judge each mutant,
+// and prints how well they agree (docs/verification.md). Exit status: 0 if they agree; 1 if they disagree, or if no
+// mutant was judged.
 #include "RandomProgram.h"
 #include "Table.h"
 #include "gc3/IR/Read.h"
@@ -31,11 +32,12 @@ public:
       llvm::erase_if(kinds, [](const Kind &kind) { return only != kind.name; });
   }
 
-  /// `name` is for the table; programs of the same name in a row share a line.
+  /// `name` is the name in the table; consecutive programs of the same name share a line.
   void mutate(const ir::Program &program, const std::string &name);
   void print() const;
   bool agreed() const { return sum().disagreements == 0; }
-  /// An executor that has shown nothing wrong says nothing about what is accepted.
+  /// Returns true if the executor has shown a wrong result. Otherwise its agreement with accepted mutants proves
+  /// nothing.
   bool shownWrong() const { return sum().rejectedAnd(Shown::Wrong) != 0; }
 
 private:
@@ -48,7 +50,7 @@ private:
   }
 
   std::vector<Kind> kinds;
-  std::vector<Tally> tallies; // by kind
+  std::vector<Tally> tallies; // for each kind
   std::vector<ProgramTally> byProgram;
   uint64_t programs = 0;
   uint64_t printed = 0;
@@ -56,7 +58,7 @@ private:
 
 } // namespace
 
-/// Mutants that are told, with their text, so that they can be looked at.
+/// Prints a mutant and its judgement if the judges disagree, or if it is a sample of rejected mutants.
 void Mutation::tell(const Kind &kind, const ir::Program &mutant, const Judgement &judgement) {
   bool sample = judgement.verdict != Verdict::Accepted && judgement.shown == Shown::Nothing && printed < samples;
   if (judgement.disagreement.empty() && !sample)
@@ -69,7 +71,7 @@ void Mutation::tell(const Kind &kind, const ir::Program &mutant, const Judgement
                << '\n';
 }
 
-/// Each mutant once, whatever kind made it first.
+/// Judges each mutant once, even if several kinds make it.
 void Mutation::mutate(const ir::Program &program, const std::string &name) {
   static constexpr uint32_t triesPerMutant = 4;
   Judge judge(program, {});
@@ -120,7 +122,7 @@ static bool mutateFile(Mutation &mutation, const std::string &name) {
 static void mutateRandom(Mutation &mutation, uint32_t number) {
   std::mt19937_64 random(seed + number);
   ir::ChunkDag dag = test::randomProgram(random, {.maxRanks = 2 + number % 4, .operations = 4 + number % 24});
-  if (number % 4 == 3) { // more waits: messages order nothing
+  if (number % 4 == 3) { // LL needs more waits, because its messages only order their own data
     auto info = std::make_shared<ir::ProgramInfo>(*dag.info);
     info->protocol = ir::Protocol::LL;
     dag.info = info;

@@ -35,7 +35,7 @@ std::string runOnHost(const bundle::BundleFile &file, const core::Program &progr
 
 namespace {
 
-/// Without its sign, of a type that is no integer.
+/// Returns the bits of a floating-point element without its sign.
 uint64_t magnitudeOf(core::ElementType type, const std::byte *element) {
   uint64_t bits = 0;
   std::memcpy(&bits, element, core::elementSize(type));
@@ -43,12 +43,13 @@ uint64_t magnitudeOf(core::ElementType type, const std::byte *element) {
 }
 
 bool isNan(core::ElementType type, const std::byte *element) {
-  constexpr uint64_t largestNumber[] = {0x7c00, 0x7f800000, 0x7ff0000000000000, 0x7f80, 0x7e, 0x7c}; // or infinity
+  // Infinity, or the largest number of a type without infinities.
+  constexpr uint64_t largestNumber[] = {0x7c00, 0x7f800000, 0x7ff0000000000000, 0x7f80, 0x7e, 0x7c};
   return magnitudeOf(type, element) >
          largestNumber[static_cast<uint8_t>(type) - static_cast<uint8_t>(core::ElementType::Half)];
 }
 
-/// How many elements of a slot of a chunk a value has: those that all of its contributions have.
+/// Returns the number of elements of a value in a chunk's slot: the minimum over its contributions.
 uint64_t elementsOf(const bundle::CheckView &check, const core::Layout &layout, uint32_t subdivision, uint32_t value,
                     uint32_t slot) {
   uint64_t elements = layout.slotElements;

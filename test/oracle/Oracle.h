@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What calls should leave: the host executor makes the same ones, and what programs promise is compared.
+// Expected results of calls: makes the same calls on the host executor, and compares the outputs that programs promise.
 #pragma once
 
 #include "core/Element.h"
@@ -11,10 +11,10 @@
 
 namespace gc3::test {
 
-/// One rank's buffers in a call; the same one in place.
+/// Buffers of a rank in a call. In-place buffers overlap.
 struct Ends {
   std::byte *send, *recv;
-  const void *scalar = nullptr; ///< by which it multiplies its input, if it does
+  const void *scalar = nullptr; ///< scalar by which the rank multiplies its input, or null
 };
 
 /// A call of a program.
@@ -24,16 +24,16 @@ struct Calling {
   gc3RedOp_t op = gc3Sum;
 };
 
-/// Makes the call of all ranks on the host. What went wrong, or an empty string.
+/// Makes a call of all ranks on the host. Returns an error message, or an empty string.
 std::string runOnHost(const bundle::BundleFile &file, const core::Program &program, const Calling &calling,
                       std::span<const Ends> ranks);
 
-/// Whether two elements are the same result. Any NaN is as good as another, and under min and max any zero: which of 0
-/// and -0 is the larger is decided by GPUs in one way, and on hosts by their order.
+/// Returns true if two elements are equivalent results. All NaNs are equivalent. Under min and max all zeros are
+/// equivalent, because GPUs and hosts choose differently between 0 and -0.
 bool isAsGood(core::ElementType type, core::ReduceOp op, const std::byte *a, const std::byte *b);
 
-/// Compares one rank's outputs where the collective promises anything, as far as all contributions have elements;
-/// elsewhere both may have what they like.
+/// Compares a rank's outputs. Skips slots without a promise, and elements that some contribution lacks: they can have
+/// any value. Returns a message about the first difference, or an empty string.
 std::string comparePromised(const core::Program &program, const bundle::CheckView &check, const core::Layout &layout,
                             uint32_t rank, core::ElementType type, core::ReduceOp op, const std::byte *is,
                             const std::byte *should);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call of all ranks of a program with random data, in place or not, and what it should leave: the host makes the same
-// call, and what may not change is compared as well.
+// A call of all ranks of a program with random data, in place or out of place. Compares the results with those of a
+// call on the host, and checks that no other memory has changed.
 #pragma once
 
 #include "Oracle.h"
@@ -11,7 +11,7 @@
 
 namespace gc3::test {
 
-/// Whether ranks multiply their inputs before a sum, each by a scalar of its own, and where that is.
+/// Scalars by which ranks multiply their inputs before a sum: no scalars, values in the request, or pointers to memory.
 enum class Scalars : uint8_t { None, Immediate, InMemory };
 
 struct TrialOptions {
@@ -19,35 +19,35 @@ struct TrialOptions {
   core::ElementType type = core::ElementType::Float;
   core::ReduceOp op = core::ReduceOp::Sum;
   bool inPlace = false;
-  uint32_t misalignment = 0; ///< elements by which buffers are off
+  uint32_t misalignment = 0; ///< elements from an aligned address to each buffer
   uint64_t seed = 1;
   Scalars scalars = Scalars::None;
 };
 
 class Trial {
 public:
-  /// All but the options have to stay.
+  /// All arguments except the options must outlive this object.
   Trial(const bundle::BundleFile &file, uint32_t index, const core::LoadedProgram &program, const TrialOptions &options)
       : file(file), index(index), loaded(program), program(*program.program), options(options) {}
 
-  /// Makes the data. What is wrong, or an empty string.
+  /// Creates the data. Returns an error message, or an empty string.
   std::string prepare();
-  /// Other scalars in initial(), for calls that find them in memory.
+  /// Replaces the scalars in initial() by random ones.
   void drawScalars(uint64_t seed);
-  /// Whether the program has such a call at all.
+  /// Returns false if the options ask for an average and the program does not support averages.
   bool exists() const;
 
-  /// One rank's memory: both buffers, and what lies around them.
+  /// Memory of a rank: both buffers, the bytes around them, and the scalar.
   struct Memory {
     std::vector<std::byte> bytes;
-    size_t send, recv; ///< where the buffers begin
-    size_t scalar;     ///< where that of its own is
+    size_t send, recv; ///< offsets of the buffers
+    size_t scalar;     ///< offset of the scalar
   };
   const std::vector<Memory> &initial() const { return memory; }
-  /// The call of a rank whose memory lies at `base`.
+  /// Returns the call of a rank whose memory begins at `base`.
   core::Request request(uint32_t rank, std::byte *base) const;
 
-  /// What is wrong with the memory of all ranks after the call, or an empty string.
+  /// Checks the memory of all ranks after the call. Returns a message about the first error, or an empty string.
   std::string compare(const std::vector<std::vector<std::byte>> &after) const;
 
   std::string describe() const;
@@ -57,7 +57,7 @@ private:
   std::string compareRest(uint32_t rank, const std::vector<std::byte> &after) const;
 
   const bundle::BundleFile &file;
-  const uint32_t index; ///< of the program in the bundle
+  const uint32_t index; ///< number of the program in the bundle
   const core::LoadedProgram &loaded;
   const core::Program &program;
   const TrialOptions options;

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of what gc3 installs, by building examples/project, which lies outside the tree, against it.
+"""Tests the files that gc3 installs, by building examples/project outside of the source tree.
 
-install  installs the build into a directory and moves it elsewhere: nothing may remember where it was.
-cmake    configures the project with one generator, runs it, and looks at what is compiled again after which change.
-documentation  follows the links of the installed pages.
-errors   what find_package and gc3_add_bundle say when they are used wrongly, or when there is no compiler.
-pkg-config  builds the program with the flags of gc3.pc.
-subdirectory  configures projects that have gc3, or what finds it, as a subdirectory, and looks at what leaks into them.
-deb      makes the Debian packages, looks into them, unpacks them and builds the project against that.
+install          installs the build into a directory and moves it elsewhere: no file may contain the old path.
+cmake            configures the project with one generator, runs it, and checks what each change recompiles.
+documentation    follows the links of the installed pages.
+errors           checks the messages of find_package and gc3_add_bundle for wrong uses and for a missing compiler.
+pkg-config       builds the program with the flags of gc3.pc.
+subdirectory     configures projects with gc3 as a subdirectory, or with a subdirectory that finds gc3, and checks that
+                 no settings leak into them.
+deb              makes the Debian packages, checks their contents, unpacks them and builds the project with them.
 """
 import argparse
 import os
@@ -18,7 +19,7 @@ import sys
 
 
 def run(*command, cwd=None, env=None):
-    """The output of a command that must succeed; otherwise its output is shown."""
+    """Runs a command that must succeed and returns its output. On failure, prints the output."""
     done = subprocess.run([str(word) for word in command], cwd=cwd, env=env, text=True, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT)
     print(f"$ {' '.join(map(str, command))}\n{done.stdout}", flush=True)
@@ -27,7 +28,7 @@ def run(*command, cwd=None, env=None):
 
 
 def replace_in(path, old, new):
-    """Edits a file so that its time is later than that of all that was made before, however coarse the clock."""
+    """Edits a file until its time is later than that of all earlier files, however coarse the clock."""
     text = path.read_text()
     assert old in text, f"{path} has no '{old}'"
     before = path.parent / "clock"
@@ -53,7 +54,7 @@ class Project:
         return run("cmake", "-S", self.source, "-B", self.build, *self.settings, *settings)
 
     def make(self):
-        """Builds; returns whether the bundle was compiled, which gives it another inode and time."""
+        """Builds the project. Returns True if the bundle was compiled, detected by its inode or time."""
         before = self.bundle.stat() if self.bundle.exists() else None
         run("cmake", "--build", self.build)
         after = self.bundle.stat()
@@ -65,7 +66,7 @@ class Project:
 
 
 def check_front(options):
-    """The installed libraries in front of NCCL export what they should; the second one is for x86-64 only."""
+    """Checks the exports of the installed interposers. The second one exists only on x86-64."""
     (library,) = options.prefix.rglob("libgc3nccl.so")
     exports = [sys.executable, options.source / "test/nccl/exports.py"]
     run(*exports, "front", "nm", library)
@@ -76,7 +77,7 @@ def check_front(options):
 
 
 def check_gin(options):
-    """What goes between nodes is where the libraries look for it, if the build has it."""
+    """Checks that libgc3gin.so is installed where the libraries look for it, if the build has it."""
     found = [path.relative_to(options.prefix) for path in options.prefix.rglob("libgc3gin.so")]
     (library,) = options.prefix.rglob("libgc3.so.0")
     expected = (library.parent / "gc3/libgc3gin.so").relative_to(options.prefix)
@@ -136,7 +137,7 @@ def test_cmake(options):
     (project.source / "steps/ring.gc3").rename(project.source / "steps/moved.gc3")
     assert project.make(), "an import has another name"
     project.test(7)
-    if options.generator == "Ninja":  # with Makefiles CMake keeps the dependency on the file that is gone
+    if options.generator == "Ninja":  # with Makefiles, CMake keeps the dependency on the removed file
         assert not project.make()
 
 
@@ -150,7 +151,7 @@ def test_documentation(options):
 
 
 def rejected(options, name, lists, *settings):
-    """What CMake says of a project that it must not accept, in one line."""
+    """Returns CMake's message about a project that it must reject, as one line."""
     project = Project(options, name, *settings)
     (project.source / "CMakeLists.txt").write_text(f"cmake_minimum_required(VERSION 3.22)\nproject(p LANGUAGES C)\n{lists}\n")
     done = subprocess.run(["cmake", "-S", project.source, "-B", project.build, *project.settings], text=True,
@@ -198,7 +199,7 @@ def test_pkg_config(options):
 
 
 def test_subdirectory(options):
-    """Nothing is built: that takes minutes, and what leaks shows before."""
+    """Only configures: building takes minutes, and settings that leak are visible before."""
     parent = options.work / "subdirectory project"
     shutil.rmtree(parent, ignore_errors=True)
     (parent / "found").mkdir(parents=True)
@@ -219,7 +220,7 @@ def test_subdirectory(options):
     rules = configure("inside", f'add_subdirectory("{options.source}" gc3)\n{bundle}', f"-DGC3_COMPILER={compiler}")
     assert "Werror" not in rules and "manual-pages" not in rules and "libgc3.so" in rules
     if options.compiler:
-        # One subdirectory finds gc3, the others use it; a second one may find it again.
+        # A subdirectory finds gc3, and the others use it. A second subdirectory can find it again.
         configure("beside", f"add_subdirectory(found)\n{bundle}\nfind_package(gc3 REQUIRED)\nadd_subdirectory(found again)\n"
                   "gc3_add_bundle(c b.gc3)", f"-DCMAKE_PREFIX_PATH={options.prefix}")
 
@@ -236,7 +237,7 @@ def unpack(options, root, *packages):
 
 
 def test_deb(options):
-    """Without the compiler no package may speak of it; the packages of this build are made and looked into."""
+    """Checks that packages without the compiler do not mention it. Makes and checks the packages of this build."""
     build = options.work / "runtime-only"
     run("cmake", "-S", options.source, "-B", build, "-GNinja", "-DGC3_COMPILER=OFF", "-DGC3_TESTS=OFF")
     settings = (build / "CPackConfig.cmake").read_text()
@@ -298,7 +299,7 @@ def test_deb(options):
 
 TESTS = {"install": test_install, "cmake": test_cmake, "documentation": test_documentation, "errors": test_errors,
          "pkg-config": test_pkg_config, "subdirectory": test_subdirectory, "deb": test_deb}
-SKIPPED = 77  # as CMakeLists.txt says
+SKIPPED = 77  # the value in CMakeLists.txt
 
 parser = argparse.ArgumentParser()
 parser.add_argument("test", choices=TESTS)

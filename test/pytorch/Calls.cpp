@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the calls of PyTorch without PyTorch: four ranks, a thread each. Only programs move data here, so right data
-// prove that programs have run.
+// Makes the calls of PyTorch without PyTorch, on four ranks with a thread each. The fake NCCL moves no data, so correct
+// results prove that programs have run.
 #include "shim/Exports.h"
 
 #include <atomic>
@@ -38,14 +38,14 @@ void expect(bool holds, const char *what) {
   std::_Exit(1);
 }
 
-/// Waits until a communicator that does not block has done what it was given.
+/// Waits until a non-blocking communicator has completed a call.
 void settle(Comm comm, Result result, const char *what) {
   while (result == Result::InProgress)
     expect(ncclCommGetAsyncError(comm, &result) == Result::Success, what);
   expect(result == Result::Success, what);
 }
 
-/// One rank. The machine's device memory is the host's.
+/// A rank. The device memory of the emulated machine is host memory.
 struct Rank {
   void expectData(Comm comm, Result result, const char *what, float first, float step = 0, size_t elements = count) {
     settle(comm, result, what);
@@ -73,7 +73,7 @@ struct Rank {
     settle(child, ncclCommFinalize(child), "CommFinalize");
     expect(ncclCommDestroy(child) == Result::Success, "CommDestroy");
   }
-  /// Only rank 0 makes the last call, which waits for the others until the abort.
+  /// Makes a last call on rank 0 only. It waits for the other ranks until the abort.
   void abort(Comm comm, std::barrier<> &together) {
     if (rank == 0)
       settle(comm, ncclAllReduce(send, recv, count, type, RedOp::Sum, comm, stream), "the last AllReduce");

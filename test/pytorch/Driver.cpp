@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A libcuda.so.1 with the names that PyTorch 2.6 looks for in it.
+// A libcuda.so.1 with the functions that PyTorch 2.6 looks up.
 extern "C" {
 int cuDevicePrimaryCtxGetState(int, unsigned *flags, int *active) {
   *flags = 0;
@@ -26,7 +26,7 @@ int cuGetErrorString(int, const char **text) {
   return 0;
 }
 
-// Never called, but looked up.
+// These functions are looked up, but never called.
 #define GC3_NOT_SUPPORTED(name)                                                                                        \
   int name() {                                                                                                         \
     return 801;                                                                                                        \

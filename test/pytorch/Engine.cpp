@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Has the library in front find the machine's CUDA instead of the runtime that it is linked with.
+// Makes the interposer use the CUDA functions of the emulated machine instead of the linked runtime.
 #include "Machine.h"
 
 const gc3::cuda::Cuda *gc3::cuda::linkedCuda() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CUDA runtime's functions as PyTorch 2.6 calls them, over the fake CUDA: memory, copies, streams and events. Its
-// kernels do nothing. Numbers and layouts are those of CUDA 12.
+// The CUDA runtime functions that PyTorch 2.6 calls, on the fake CUDA: memory, copies, streams and events. Kernel
+// launches do nothing. Constants and layouts are those of CUDA 12.
 #include "Machine.h"
 
 #include "FakeCuda.h"
@@ -19,10 +19,10 @@ using cuda::Stream;
 constexpr int devices = 8;
 constexpr size_t memoryBytes = size_t{16} << 30;
 
-/// Blocks of device memory, with the devices that they are of.
+/// Allocations of device memory: address, size and device.
 auto &blocks = *new std::map<const std::byte *, std::pair<size_t, int>>; // threads can call while the process exits
 
-/// That an address lies in; null: host memory.
+/// Returns the allocation that contains an address, or null for host memory.
 const std::pair<size_t, int> *blockOf(const void *address) {
   const auto *byte = static_cast<const std::byte *>(address);
   auto next = blocks.upper_bound(byte);
@@ -32,7 +32,7 @@ const std::pair<size_t, int> *blockOf(const void *address) {
   return byte < begin + block.first ? &block : nullptr;
 }
 
-/// Host memory may be used again when this returns.
+/// Copies bytes. If one side is host memory, waits, so that the caller can reuse the memory.
 int copy(void *to, const void *from, size_t bytes, Stream stream) {
   bool within;
   {
@@ -45,18 +45,18 @@ int copy(void *to, const void *from, size_t bytes, Stream stream) {
   return result;
 }
 
-/// What PyTorch reads of cudaDeviceProp in CUDA 12, at its places.
+/// Writes the fields of CUDA 12's cudaDeviceProp that PyTorch reads, at their offsets.
 void describeDevice(char *properties) {
   std::memset(properties, 0, 1032);
   auto put = [properties](size_t offset, auto value) { std::memcpy(properties + offset, &value, sizeof value); };
   std::strcpy(properties, "emulated");
   put(288, memoryBytes);
   put(296, size_t{49152});                   // shared memory of a block
-  put(304, 65536);                           // its registers
+  put(304, 65536);                           // registers of a block
   put(308, 32);                              // threads of a warp
   put(320, 1024);                            // threads of a block
-  put(324, std::array{1024, 1024, 64});      // at most, by dimension
-  put(336, std::array{1 << 30, 1024, 1024}); // blocks, likewise
+  put(324, std::array{1024, 1024, 64});      // largest block in each dimension
+  put(336, std::array{1 << 30, 1024, 1024}); // largest grid in each dimension
   put(360, std::array{9, 0});                // architecture
   put(388, 132);                             // multiprocessors
 }
@@ -65,7 +65,7 @@ void describeDevice(char *properties) {
 
 extern "C" {
 struct PointerAttributes {
-  int type, device; ///< of memory: 0 not known, 2 of a device
+  int type, device; ///< kind of memory: 0 unknown, 2 device
   const void *devicePointer, *hostPointer;
 };
 

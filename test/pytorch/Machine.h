@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A machine of eight emulated GPUs for a PyTorch job whose ranks are threads of one process.
+// A machine of eight emulated GPUs, for a PyTorch job whose ranks are threads of one process.
 #pragma once
 
 #include "cuda/Cuda.h"
@@ -8,7 +8,8 @@ namespace gc3::test {
 
 class FakeCuda;
 
-/// Makes the fakes at its first use. They stay until the process ends, because PyTorch's threads use them as long.
+/// Creates the fakes at the first use. They are never destroyed, because PyTorch's threads use them until the process
+/// ends.
 FakeCuda &machine();
 const cuda::Cuda &machineCuda();
 

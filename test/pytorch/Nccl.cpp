@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A libnccl.so.2 of the machine: NCCL's functions as jumps (runtime/shim/front/Trampolines.S) to the fake NCCL. The
-// application's collective calls do nothing there, so programs have to run them. What creates a communicator with a
-// config is a line on stderr.
+// A libnccl.so.2 of the emulated machine: trampolines (runtime/shim/front/Trampolines.S) to the fake NCCL. Collective
+// calls of the application move no data there, so only programs can. Logs each creation of a communicator with a
+// config.
 #include "Machine.h"
 
 #include "FakeNccl.h"
@@ -18,7 +18,7 @@ namespace {
 struct Machine {
   Machine() {
     cuda.waits = true;
-    nccl.inBackground = true; // PyTorch waits for the handle of a child, and queries nothing meanwhile
+    nccl.inBackground = true; // PyTorch waits for the handle of a child and makes no queries meanwhile
     nccl.onEvent = [](const std::string &event) {
       if (event.find("config") != std::string::npos)
         std::fprintf(stderr, "machine: %s\n", event.c_str());
@@ -47,7 +47,7 @@ Result missing() {
   return Result::InternalError;
 }
 
-/// Only the library in front calls pncclCommSplit, and only for gc3's children.
+/// Returns a function of the fake NCCL. Only the interposer calls pncclCommSplit, and only for gc3's children.
 void *find(const std::string &function) {
   if (function == "pncclCommSplit")
     return FakeNccl::function("CommSplit");
@@ -73,7 +73,7 @@ const cuda::Cuda &gc3::test::machineCuda() {
   return FakeCuda::table();
 }
 
-/// Returns where the jump of `function` goes, and keeps it in `slot`. Called by Trampolines.S.
+/// Returns the target of the trampoline of `function` and stores it in `slot`. Trampolines.S calls this function.
 extern "C" __attribute__((visibility("hidden"))) void *gc3NcclResolve(const char *function, void **slot) {
   machine();
   void *found = find(function);

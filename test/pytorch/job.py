@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A PyTorch job of four ranks, threads of this process with a GPU each: every collective that PyTorch has a function of
-NCCL's for, and what comes out. Prints a line for each that is right; fails otherwise.
+"""A PyTorch job of four ranks, which are threads of this process with a GPU each. Tests every collective for which
+PyTorch calls NCCL. Prints a line for each correct result, and fails if a result is wrong.
 """
 import sys
 import threading
@@ -14,7 +14,7 @@ COUNT = 1000
 
 
 class Rank:
-    """What one rank calls; ranks make the same calls."""
+    """Calls of one rank. All ranks make the same calls."""
 
     def __init__(self, store, rank):
         torch.cuda.set_device(rank)
@@ -22,7 +22,7 @@ class Rank:
         self.group = dist.ProcessGroupNCCL(dist.PrefixStore("job", store), rank, RANKS, dist.ProcessGroupNCCL.Options())
 
     def tensor(self, count=COUNT, dtype=torch.float32, of=None):
-        """Rank r's k-th element is r + k % 5."""
+        """Returns the data of rank `of`, by default of this rank: its element k is `of` + k % 5."""
         of = self.rank if of is None else of
         return (torch.arange(count) % 5 + of).to(dtype)
 
@@ -70,7 +70,8 @@ class Rank:
         check("two in a group, the second", other, sum(self.tensor(10, torch.int64, r) for r in range(RANKS)))
 
     def split(self):
-        """A group of the same ranks, whose communicator is split from this one's, as new_group has it with a device_id."""
+        """Tests a group whose communicator is split from this one, as new_group does with a device_id. It has the same
+        ranks."""
         options = dist.ProcessGroupNCCL.Options()
         options.split_from, options.split_color = self.group, 1
         group = dist.ProcessGroupNCCL(dist.PrefixStore("split", self.store), self.rank, RANKS, options)
@@ -80,7 +81,7 @@ class Rank:
         group._shutdown()
 
     def aborted(self):
-        """Only rank 0 makes the last call, which waits for the other ranks until the abort."""
+        """Makes a last call on rank 0 only. It waits for the other ranks until the abort."""
         group = dist.ProcessGroupNCCL(dist.PrefixStore("abort", self.store), self.rank, RANKS, dist.ProcessGroupNCCL.Options())
         data = self.tensor().to(self.device)
         group.allreduce([data]).wait()
@@ -110,7 +111,7 @@ class Rank:
 
 
 def one_thread():
-    """All ranks' calls in a group, as PyTorch's DataParallel makes them."""
+    """Makes the calls of all ranks in an NCCL group, as PyTorch's DataParallel does."""
     devices = [torch.device("cuda", rank) for rank in range(RANKS)]
     ones = [(torch.arange(COUNT) + rank).float() for rank in range(RANKS)]
     given = [one.to(device) for one, device in zip(ones, devices)]

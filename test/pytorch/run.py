@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs job.py with the library in front of NCCL preloaded, where this Python has PyTorch 2.6 for CUDA 12: on emulated GPUs,
-so neither a GPU nor a driver is needed. Else says what is missing, and exits with 77.
+"""Runs job.py on emulated GPUs, with the interposer preloaded. Needs neither a GPU nor a driver. If this Python lacks
+PyTorch 2.6 for CUDA 12, prints this and exits with 77.
 
-run.py FOLDER [LIBRARY]    the build's, with the machine's libraries and the bundles; the address sanitizer's
+run.py FOLDER [LIBRARY]: FOLDER is the build's folder with the machine's libraries and the bundles, LIBRARY the address
+sanitizer's library.
 """
 import importlib.util
 import os
@@ -14,7 +15,7 @@ import subprocess
 import sys
 
 SKIPPED = 77
-COMMUNICATORS = 12  # that each rank creates with a config: 3
+COMMUNICATORS = 12  # with a config: 3 for each rank
 
 
 def environment(folder, sanitizer):
@@ -23,10 +24,10 @@ def environment(folder, sanitizer):
     return os.environ | {
         "LD_LIBRARY_PATH": f"{folder}:{os.environ.get('LD_LIBRARY_PATH', '')}",  # for libcuda.so.1
         "LD_PRELOAD": ":".join(libraries),
-        "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0",  # Python's
+        "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0",  # Python itself leaks
         "GC3_BUNDLES": ":".join(map(str, bundles)),
         "GC3_DEBUG": "INFO",
-        "GC3_THREADS": "32",  # of a block: each is a fiber
+        "GC3_THREADS": "32",  # threads of a block, each of which is a fiber
     }
 
 
@@ -36,7 +37,8 @@ def skip(why):
 
 
 def expect_pytorch():
-    """Imports nothing, because PyTorch for CUDA can't be imported without NCCL and the driver."""
+    """Skips the test without PyTorch 2.6 for CUDA 12. Does not import it, because the import needs NCCL and the
+    driver."""
     found = importlib.util.find_spec("torch")
     if not found or not found.origin:
         skip("this Python has no PyTorch")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is asked of a program: it compiles, the text of its GC3-IR reads back, it runs right in orders that are meant to break
-it, and so does what is exported of it."""
+"""Checks a program: it compiles, the text of its GC3-IR reads back, and it gives correct results in adversarial orders.
+The exported XML must give correct results, too."""
 import dataclasses
 import math
 import os
@@ -12,12 +12,12 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "msccl"))
 import interpret  # pylint: disable=wrong-import-position,import-error
 
-TIMEOUT = 120  # seconds; nothing here takes one
-EXPORTS_NOT = {"inexpressible", "runtime-limit"}  # reasons of the format and its runtimes
+TIMEOUT = 120  # seconds; normal runs take less than one
+EXPORTS_NOT = {"inexpressible", "runtime-limit"}  # limits of the format and its runtimes
 
 
 class Failed(Exception):
-    """Which check found what."""
+    """A check that failed, with its output."""
 
     def __init__(self, check, output):
         super().__init__(f"{check}: {output}")
@@ -26,7 +26,7 @@ class Failed(Exception):
 
 @dataclasses.dataclass
 class Options:
-    """How a program is compiled and run, by the seed."""
+    """Options for compiling and running a program, derived from the seed."""
 
     slots: int
     most_blocks: int
@@ -47,7 +47,7 @@ class Options:
 
 
 class Checker:
-    """The checks of one program, in a folder of its own."""
+    """Runs the checks of a program in a separate folder."""
 
     def __init__(self, tools, folder, program, options):
         self.tools = tools
@@ -79,7 +79,7 @@ class Checker:
         return result.stdout
 
     def run(self):
-        """The names of the checks that were passed; a program that can't be placed passes none."""
+        """Returns the names of the passed checks. A program that needs too many thread blocks passes none."""
         if not self.compile():
             return []
         passed = ["compile"]
@@ -115,7 +115,8 @@ class Checker:
                     raise Failed("read back", f"the {kind} is another one")
 
     def execute(self):
-        """In adversarial orders, on numbers of elements that divide chunks and on others, with tiles down to one element."""
+        """Runs in adversarial orders, with counts that divide chunks and counts that do not, and tiles down to one
+        element."""
         collective = self.program.collective
         whole = math.lcm(collective.input[1], collective.output[1])
         for turn in range(2):
@@ -140,7 +141,7 @@ class Checker:
             return False
         custom = self.program.collective.name == "custom"
         if custom and self.program.collective.alias in ("gather", "scatter"):
-            return False  # the interpreter knows custom collectives of two like buffers only
+            return False  # the interpreter supports only custom collectives with two buffers of the same shape
         try:
             interpret.interpret(self.path("made.xml"), 3, self.wanted() if custom else None)
         except interpret.Wrong as wrong:
@@ -148,7 +149,7 @@ class Checker:
         return True
 
     def wanted(self):
-        """What the collective promises, as the interpreter wants to be told: on slots."""
+        """Returns the promises of the collective as the interpreter's expression on slots."""
         with open(self.path("made.xml"), encoding="utf-8") as file:
             slots = int(re.search(r'nchunksperloop="(\d+)"', file.read()).group(1))
         collective = self.program.collective

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A valid program for each seed.
+"""Generates a valid program for each seed.
 
-Half of the programs reach a standard collective: each output chunk is collected along random trees over scratch, whose
-chunks are used again when nobody needs what they hold. The others do anything, and promise what comes out.
+Half of the programs implement a standard collective: each output chunk is collected along random trees through scratch,
+whose chunks are reused when their contents are no longer needed. The others run random operations and promise their
+results.
 """
 import dataclasses
 import random
@@ -30,7 +31,7 @@ class Generator:
             settings["instances"] = self.random.choice([2, 3])
         return dataclasses.replace(program, **settings)
 
-    # Programs that do anything.
+    # Programs of random operations.
 
     def custom(self):
         ranks = self.random.choice([1, 2, 2, 3, 3, 4, 5, 6, 8, 12])
@@ -47,7 +48,7 @@ class Generator:
         return dataclasses.replace(program, unpromised=skipped)
 
     def anything(self, program, operations):
-        """Random statements, each of which the chunks allow that are there by then."""
+        """Returns random statements that are valid for the chunks available at their place."""
         contents, body, last = program.inputs(), [], None
         for _ in range(operations):
             for _ in range(20):
@@ -85,7 +86,7 @@ class Generator:
             body.append(self.operation(program, body[0], loop=True))
         return Repeat(values, tuple(body), self.chance(0.5))
 
-    # Programs that reach a standard collective.
+    # Programs that implement a standard collective.
 
     def standard(self):
         name = self.random.choice(
@@ -121,7 +122,7 @@ class Generator:
         return tuple(words)
 
     def dress(self, body, depth=0, instances=1):
-        """Puts runs of statements into blocks with directives."""
+        """Wraps runs of statements in blocks with directives."""
         result = []
         position = 0
         while position < len(body):
@@ -140,27 +141,27 @@ class Generator:
 
 
 class Router:
-    """Operations that reach what a standard collective promises, a range of chunks at a time."""
+    """Makes operations that implement a standard collective, one range of chunks at a time."""
 
     def __init__(self, source, collective):
         self.random = source
         self.collective = collective
         self.reuse = source.random() < 0.7
-        self.used = 0  # chunks of scratch
-        self.free = {}  # by rank: chunks of scratch that nobody needs
+        self.used = 0  # number of scratch chunks
+        self.free = {}  # by rank: scratch chunks whose contents are no longer needed
         self.operations = []
-        self.saved = {}  # by input chunk: a place in scratch where it is, too, for good
+        self.saved = {}  # by input range: the scratch range with a permanent copy
 
     def place(self, rank, buffer, index):
         return ChunkLocation(Number(rank), buffer, Number(index))
 
     def add(self, reduces, source, target, count):
-        """Of two (rank, buffer, index)."""
+        """Adds an operation between two places (rank, buffer, index)."""
         if self.collective.place(*source) != self.collective.place(*target):
             self.operations.append(Operation(reduces, self.place(*source), self.place(*target), count))
 
     def scratch(self, rank, count):
-        """A range of scratch chunks that is free on the rank."""
+        """Returns a free range of scratch chunks on the rank."""
         free = self.free.setdefault(rank, [])
         for position, (first, length) in enumerate(free):
             if length == count and self.reuse:
@@ -175,7 +176,7 @@ class Router:
             self.free.setdefault(place[0], []).append((place[2], count))
 
     def goals(self):
-        """(rank, first output chunk, count): ranges inside a block."""
+        """Yields (rank, first output chunk, count): ranges within a block."""
         for rank in range(self.collective.ranks):
             size = self.collective.size(rank, "output")
             index = 0
@@ -186,7 +187,7 @@ class Router:
                 index += count
 
     def inputs(self, goal):
-        """The input ranges that a goal is made of: (rank, first chunk)."""
+        """Returns the input ranges (rank, first chunk) of a goal."""
         rank, index, _ = goal
         return sorted(self.collective.wanted(rank, index))
 
@@ -199,7 +200,7 @@ class Router:
         return self.operations
 
     def save(self, goals):
-        """Copies the inputs that the output of another goal, or of their own, lies on to scratch."""
+        """Copies inputs that the output of a goal overwrites to scratch."""
         if not self.collective.alias:
             return
         written = {
@@ -215,10 +216,10 @@ class Router:
                     self.add(False, (rank, "input", first), where, goal[2])
 
     def reach(self, goal):
-        """Brings the inputs of a goal together, two at a time, and the result home."""
+        """Combines the inputs of a goal, two at a time, and copies the result to the output."""
         rank, index, count = goal
         parts = [self.saved.get((q, first, count), (q, "input", first)) for q, first in self.inputs(goal)]
-        borrowed = set(parts)  # not to be written
+        borrowed = set(parts)  # must not be written
         while len(parts) > 1:
             self.random.shuffle(parts)
             source, target = parts.pop(), parts.pop()
@@ -233,7 +234,7 @@ class Router:
         self.travel(parts[0], (rank, "output", index), count, parts[0] not in borrowed)
 
     def travel(self, place, home, count, owned):
-        """Copies, by way of other ranks now and then."""
+        """Copies data, sometimes through other ranks."""
         for _ in range(self.random.choice([0, 0, 0, 1, 2])):
             stop = self.scratch(self.random.randrange(self.collective.ranks), count)
             self.add(False, place, stop, count)

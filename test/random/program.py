@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs of the language as trees of statements, with what they compute.
+"""Programs of the language as trees of statements, with the results that they compute.
 
-A program knows its collective, its statements and its settings. `contents` runs it on symbols: what each chunk holds in the
-end, as a multiset of input chunks; it raises Invalid where the language would refuse an operation. `source` writes it as a
-.gc3 file, with a collective whose promise is what the program computes, unless it implements a standard one.
+A program consists of a collective, statements and settings. `contents` runs it symbolically: each chunk's final
+contents are a multiset of input chunks. It raises Invalid if the language forbids an operation. `source` returns the
+program as a .gc3 file, with a collective that promises the program's results, unless it implements a standard one.
 """
 import collections
 import dataclasses
 
-MOST_CONTRIBUTIONS = 40  # of one chunk: sums of sums grow fast
+MOST_CONTRIBUTIONS = 40  # limit for a chunk, because sums of sums grow fast
 
 
 class Invalid(Exception):
-    """Not a program of the language."""
+    """Raised for programs that the language forbids."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Number:
-    """base + step * x, where x is the name that a loop or function binds."""
+    """The number base + step * x, where x is the variable of a loop or function."""
 
     base: int
     step: int = 0
@@ -43,12 +43,12 @@ class Operation:
     target: ChunkLocation
     count: int
     directives: tuple = ()  # (word, number): ch, sendtb, recvtb
-    spelling: str = "plain"  # or "slice", "split", "chain": from what the statement before returned, where that fits
+    spelling: str = "plain"  # other values use the previous result where possible: "slice", "split", "chain"
 
 
 @dataclasses.dataclass(frozen=True)
 class Repeat:
-    """The operations for each value of x: in a loop, or as calls of a function."""
+    """Runs the operations for each value of x, in a loop or as calls of a function."""
 
     values: tuple
     body: tuple
@@ -64,12 +64,12 @@ class Block:
 
 @dataclasses.dataclass(frozen=True)
 class Collective:
-    name: str  # "custom", or a standard one
+    name: str  # or the name of a standard one
     ranks: int
     chunks: int
     input: tuple  # blocks, chunks
     output: tuple
-    alias: str = ""  # "", "same", "first": on rank 0 alone, "gather": the input in the output, "scatter": the output in the input
+    alias: str = ""  # "", "same", "first" (rank 0 only), "gather" (input in output), "scatter" (output in input)
     root: int = -1
     on_root: str = ""  # the buffer that only the root has
 
@@ -78,7 +78,7 @@ class Collective:
         return 0 if buffer == self.on_root and rank != self.root else blocks * chunks
 
     def place(self, rank, buffer, index):
-        """The one name of a chunk that a program in place can name twice."""
+        """Returns the canonical name of a chunk, which has two names if an alias covers it."""
         both = self.size(rank, "input") and self.size(rank, "output")
         if (self.alias == "same" or self.alias == "first" and rank == 0) and buffer == "input" and both:
             return rank, "output", index
@@ -89,7 +89,7 @@ class Collective:
         return rank, buffer, index
 
     def wanted(self, rank, index):
-        """What a standard collective promises of an output chunk."""
+        """Returns the contents that a standard collective promises in an output chunk."""
         block, chunk = divmod(index, self.chunks)
         everyone = range(self.ranks)
         inputs = {
@@ -113,23 +113,23 @@ class Collective:
 class Program:
     collective: Collective
     body: tuple
-    buffers: tuple = ()  # (name, chunks) of scratch buffers, "scratch" among them
+    buffers: tuple = ()  # (name, chunks) of scratch buffers, including "scratch"
     protocol: str = "Simple"
     instances: int = 1
-    unpromised: frozenset = frozenset()  # (rank, output chunk) of which a custom collective says nothing
+    unpromised: frozenset = frozenset()  # (rank, output chunk) without a promise in a custom collective
 
     def size(self, rank, buffer):
         return dict(self.buffers)[buffer] if buffer in dict(self.buffers) else self.collective.size(rank, buffer)
 
     def slice(self, place, x, count):
-        """The chunks of a slice, by their one name."""
+        """Returns the canonical names of the chunks of a slice."""
         rank, first = place.rank.at(x) % self.collective.ranks, place.index.at(x)
         if first < 0 or first + count > self.size(rank, place.buffer):
             raise Invalid("out of range")
         return [self.collective.place(rank, place.buffer, index) for index in range(first, first + count)]
 
     def inputs(self):
-        """What there is when the program begins."""
+        """Returns the contents of all chunks at the beginning."""
         return {
             self.collective.place(rank, "input", index): collections.Counter({(rank, index): 1})
             for rank in range(self.collective.ranks)
@@ -166,7 +166,7 @@ class Program:
         return contents
 
     def promise(self):
-        """By (rank, output chunk): what the collective promises, as a multiset of input chunks."""
+        """Returns the promised contents by (rank, output chunk): multisets of input chunks."""
         contents = None if self.collective.name != "custom" else self.contents()
         promised = {}
         for rank in range(self.collective.ranks):
@@ -178,11 +178,11 @@ class Program:
         return {place: value for place, value in promised.items() if place not in self.unpromised}
 
     def customized(self):
-        """The same with a collective of its own, so that statements can go."""
+        """Returns the program with a custom collective, so that statements can be removed."""
         return dataclasses.replace(self, collective=dataclasses.replace(self.collective, name="custom"))
 
     def check(self):
-        """Raises Invalid if the program is not one, or does not reach a standard collective."""
+        """Raises Invalid if the program is invalid, or does not fulfil its collective."""
         contents = self.contents()
         if any(contents.get(self.collective.place(r, "output", i)) != value for (r, i), value in self.promise().items()):
             raise Invalid("does not do what the collective promises")
@@ -192,7 +192,7 @@ class Program:
 
 
 class Writer:
-    """A program as text. Names made for results and functions are numbered."""
+    """Writes a program as text, with numbered names for results and functions."""
 
     def __init__(self, program):
         self.program = program
@@ -232,7 +232,7 @@ class Writer:
             inputs = ", ".join(f"input({q}, {j})" for q, j in sorted(value.elements()))
             if value.total() == 1:
                 lines.append(f"    ensures: output({rank}, {index}) == {inputs};")
-            else:  # a chunk by its number, as a list can't hold pairs
+            else:  # identify chunks by number, because a list can't hold pairs
                 most = collective.input[0] * collective.input[1]
                 numbers = [q * most + j for q, j in sorted(value.elements())]
                 lines.append(
@@ -245,7 +245,7 @@ class Writer:
         return f"chunk({rank}, {place.buffer}, {place.index}" + (f", {count})" if count != 1 else ")")
 
     def operation(self, operation, source=None):
-        """The expression; `source`: what to take the data from."""
+        """Returns an operation as an expression. `source`, if given, replaces its source."""
         words = "".join(f", {word} = {number}" for word, number in operation.directives)
         source = source or self.chunk(operation.source, operation.count)
         if operation.spelling == "slice":
@@ -257,7 +257,7 @@ class Writer:
         return f"{source}.copy({rank}, {target.buffer}, {target.index}{words})"
 
     def split(self, operation, indent):
-        """The same chunk by chunk."""
+        """Writes an operation as a loop over single chunks."""
         index = f"{operation.target.index} + part.index - ({operation.source.index})"
         target = dataclasses.replace(operation.target, index=index)
         part = dataclasses.replace(operation, count=1, spelling="plain", target=target)
@@ -267,7 +267,7 @@ class Writer:
 
     def body(self, body, depth):
         indent = "    " * depth
-        before, name = None, ""  # the statement before, and what its result is called
+        before, name = None, ""  # the previous statement and the name of its result
         for statement, after in zip(body, body[1:] + (None,)):
             if isinstance(statement, Block):
                 self.lines.append(f"{indent}{statement.word} ({statement.number}) {{")
@@ -301,7 +301,7 @@ class Writer:
 
 
 def chains(before, statement):
-    """True if the statement can take its data from what the one before returned."""
+    """Returns True if the statement can use the result of the previous one as its source."""
     both = isinstance(before, Operation) and isinstance(statement, Operation)
     return (
         both

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random programs through the whole compiler and the host executor.
+"""Tests random programs with the whole compiler and the host executor.
 
-run.py [--gc3c GC3C] [--gc3-run GC3_RUN] [--first N] [--seeds N] [--jobs N]: a program for each seed is compiled and verified, its
-GC3-IR is read back, and it runs in adversarial orders, on one FIFO slot and tiny tiles among others; what MSCCL XML can
-hold is exported and interpreted. The first seed that fails is shrunk and printed, with the commands that show it.
+run.py [--gc3c GC3C] [--gc3-run GC3_RUN] [--first N] [--seeds N] [--jobs N]: compiles and verifies a program for each
+seed, reads its GC3-IR back, and runs it in adversarial orders, with one FIFO slot and small tiles among others. Exports
+a program as MSCCL XML if possible, and interprets that. The first program that fails is reduced and printed with its
+options.
 """
 import argparse
 import collections
@@ -13,7 +14,7 @@ import shutil
 import sys
 import tempfile
 
-sys.dont_write_bytecode = True  # not into the source tree
+sys.dont_write_bytecode = True  # write no .pyc files into the source tree
 
 # pylint: disable=wrong-import-position
 from checks import Checker, Failed, Options
@@ -22,13 +23,13 @@ from shrink import shrink
 
 
 def check(tools, program, options):
-    """What the program passed."""
+    """Returns the names of the checks that the program passed."""
     with tempfile.TemporaryDirectory() as folder:
         return Checker(tools, folder, program, options).run()
 
 
 def check_seed(tools, seed):
-    """(seed, checks passed, failure)"""
+    """Returns (seed, passed checks, failure)."""
     try:
         return seed, check(tools, generate(seed), Options.of(seed)), None
     except Failed as failure:
@@ -36,7 +37,7 @@ def check_seed(tools, seed):
 
 
 def report(tools, seed):
-    """Prints a small program that fails as the seed's does."""
+    """Prints a small program that fails the same check as the seed's program."""
     options = Options.of(seed)
 
     def failure_of(program):
@@ -71,7 +72,8 @@ def main():
     tools = {"gc3c": shutil.which(arguments.gc3c), "gc3-run": shutil.which(arguments.gc3_run)}
     if None in tools.values():
         parser.error("gc3c or gc3-run is not there; say where with --gc3c and --gc3-run")
-    tools = {name: os.path.abspath(path) for name, path in tools.items()}  # programs run in folders of their own
+    # Absolute, because each program runs in a separate folder.
+    tools = {name: os.path.abspath(path) for name, path in tools.items()}
     passed = collections.Counter()
     failures = 0
     with concurrent.futures.ProcessPoolExecutor(arguments.jobs) as pool:

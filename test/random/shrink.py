@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes a program smaller as long as the same check fails: drops statements, by halves and then one by one, takes blocks and
-loops apart, leaves out directives, settings and promises. What is left promises what it computes, so that it stays valid."""
+"""Reduces a program while the same check fails: removes statements, first large runs and then single ones, dissolves
+blocks and loops, removes directives, settings and promises. The result promises what it computes, so it stays valid."""
 import dataclasses
 
 from program import Block, Invalid, Operation, Repeat
 
 
 def shrink(program, still_fails, attempts=1000):
-    """The smallest program found; `still_fails` is asked of valid programs only, at most so many times."""
+    """Returns the smallest program found. Calls `still_fails` for valid programs only, at most `attempts` times."""
     return Shrinker(program, still_fails, attempts).run()
 
 
@@ -43,11 +43,11 @@ class Shrinker:
         return False
 
     def promising(self, places):
-        """To promise these output chunks only."""
+        """Returns the settings that limit promises to these output chunks."""
         return {"unpromised": self.program.unpromised | (set(self.program.promise()) - set(places))}
 
     def drop(self, items, change):
-        """Leaves out as many items as can be, larger runs first, and from the end: what reads goes before what writes."""
+        """Removes as many items as possible, large runs first, and from the end, because readers come after writers."""
         size = len(items())
         while size >= 1:
             end = len(items())
@@ -59,7 +59,7 @@ class Shrinker:
             size //= 2
 
     def simplify(self, path):
-        """Replaces the statements of the body at the path, and in it, by simpler ones."""
+        """Replaces the statements of the body at the path, recursively, by simpler ones."""
         for i in reversed(range(len(body_at(self.program.body, path)))):
             replaced = True
             while replaced:
@@ -75,7 +75,7 @@ class Shrinker:
 
 
 def simpler_statements(statement):
-    """What may stand for the statement."""
+    """Yields simpler replacements for the statement."""
     if isinstance(statement, Operation):
         changes = [{"directives": ()}, {"spelling": "plain"}, {"count": 1}]
         yield from ((dataclasses.replace(statement, **change),) for change in changes)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random expressions against an evaluator of their own: the machine must give the same number, or the same kind of
-// error.
+// Compares the evaluation of random expressions with a separate evaluator: the machine must return the same number or
+// the same kind of error.
 #include "Front.h"
 #include <gtest/gtest.h>
 #include <optional>
@@ -12,7 +12,7 @@ namespace {
 
 __extension__ typedef __int128 Wide;
 
-/// A random int expression as text, with its value, or with the error that comes first in evaluation order.
+/// A random int expression as text, with its value or with the first error in evaluation order.
 struct Sample {
   std::string text;
   Wide value = 0;

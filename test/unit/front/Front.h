@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Running .gc3 text from a test.
+// Compiles and evaluates .gc3 text in tests.
 #pragma once
 
 #include "gc3/Sema/Sema.h"

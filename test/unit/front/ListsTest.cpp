@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists: value semantics over shared storage, and the budget that they enter and leave.
+// Tests lists: value semantics on shared storage, and the budget to which their memory counts.
 #include "Lists.h"
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Integer literals: values and limits.
+// Tests integer literals: values and limits.
 #include "Literals.h"
 #include <gtest/gtest.h>
 

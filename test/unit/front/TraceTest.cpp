@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random chunk traces against a simulation with multisets: the postcondition check must agree with it, chunk by chunk.
+// Compares random chunk traces with a simulation on multisets: the postcondition check must agree with it for each
+// chunk.
 #include "Front.h"
 #include <gtest/gtest.h>
 #include <map>
@@ -11,7 +12,7 @@ namespace {
 
 using Contents = std::map<std::pair<unsigned, unsigned>, uint64_t>; // input chunk to multiplicity
 
-/// Buffers of an AllReduce of `ranks` ranks and `chunks` chunks, out of place: input, output, scratch.
+/// Simulates an out-of-place AllReduce of `ranks` ranks and `chunks` chunks. Buffers: 0 input, 1 output, 2 scratch.
 class Simulation {
 public:
   Simulation(unsigned rankCount, unsigned chunkCount, unsigned seed)
@@ -52,7 +53,7 @@ public:
     return true;
   }
 
-  /// A correct end: everything to everybody by way of fresh scratch chunks.
+  /// Returns statements that complete the AllReduce correctly through unused scratch chunks.
   std::string finish() {
     std::string text;
     for (unsigned c = 0; c < chunks; ++c) {
@@ -131,7 +132,7 @@ TEST(Trace, DoublingDoesNotExplode) {
 }
 
 TEST(Trace, AFullTurnOfTheHashIsNoMatch) {
-  // 2^64 + 1 contributions sum to the hash of one.
+  // Hashes are sums modulo 2^64, so 2^64 + 1 copies of a chunk have the hash of one copy. Only their number differs.
   std::string body = "    var a = chunk(0, input, 0).copy(0, scratch, 0);\n    for i in 0..64 {\n"
                      "        let b = a.copy(0, scratch, 1);\n        a = a.reduce(b);\n    }\n"
                      "    a.reduce(chunk(0, input, 0)).copy(0, output, 0);\n";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happens before what, worked out by closing the relation: nothing clever, and cubic in steps.
+// Computes the happens-before relation as a transitive closure: simple, and cubic in the number of steps.
 #pragma once
 
 #include "gc3/IR/GC3IR.h"
@@ -9,15 +9,16 @@ namespace gc3::test {
 
 class AllPairs {
 public:
-  /// The program has to stay, and its structure to hold.
+  /// `program` must outlive this object, and its structure must be valid.
   explicit AllPairs(const ir::Program &program);
 
-  /// Whether step `a` of thread block `blockA` (an index in Program::threadBlocks) is over before the other begins.
+  /// Returns true if step `a` of thread block `blockA` (an index in Program::threadBlocks) ends before the other
+  /// begins.
   bool isBefore(uint32_t blockA, uint32_t a, uint32_t blockB, uint32_t b) const {
     return before[number(blockA, a)][number(blockB, b)];
   }
 
-  /// All pairs of steps that race: `rank block step block step`, thread blocks within the rank and in their order.
+  /// Returns all races as `rank block step block step`. Thread blocks are numbered within the rank, in ascending order.
   std::set<std::vector<uint32_t>> races() const;
 
 private:
@@ -29,7 +30,7 @@ private:
   bool race(uint32_t i, uint32_t j) const;
 
   const ir::Program &program;
-  std::vector<std::vector<bool>> before; // [a][b]: a is over before b begins
+  std::vector<std::vector<bool>> before; // [a][b]: step a ends before step b begins
 };
 
 } // namespace gc3::test

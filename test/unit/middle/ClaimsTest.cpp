@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a bundle says of a program beside the program: each claim that a runtime would be misled by is found.
+// Tests the properties that a bundle claims about a program: every false claim that could mislead a runtime is found.
 #include "BundleClaims.h"
 #include "Pipeline.h"
 #include "gc3/Emit/Bundle.h"
@@ -9,7 +9,8 @@ using namespace gc3;
 
 namespace {
 
-/// Rank 0 sends its two chunks to rank 1 in one message: out of place, one contribution each, whole slots not needed.
+/// Rank 0 sends its two chunks to rank 1 in one message, out of place. Each output has one contribution. Any count
+/// works.
 class Claims : public testing::Test {
 protected:
   void SetUp() override {
@@ -36,7 +37,7 @@ protected:
     stored = bundled.at(0);
   }
 
-  /// What is said of the claims; empty if they hold.
+  /// Returns the diagnostic about the claims, or an empty string if they hold.
   std::string judge() {
     driver::Options options;
     driver::Session session(options);
@@ -53,7 +54,7 @@ protected:
 
 TEST_F(Claims, trueOnesHold) {
   EXPECT_EQ(judge(), "");
-  stored.verified = 0; // less is no lie
+  stored.verified = 0; // a weaker claim is true, too
   stored.wholeSlots = true;
   stored.minSlots = 8;
   stored.maxCount = 3;
@@ -105,7 +106,7 @@ TEST(ClaimedCollective, theNameOfAStandardOneIsNotForOtherPromises) {
             "the reduction of 2 chunks: input(0, 0), input(1, 0); give the collective another name");
 }
 
-/// The table by which a runtime chooses among programs is verified, too.
+/// Verify also checks the table by which a runtime chooses among programs.
 TEST_F(Claims, programsLeaveSizesAndNamesToEachOther) {
   driver::Options options;
   options.from = driver::From::Bundle;

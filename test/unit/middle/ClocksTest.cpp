@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clocks against vectors in full.
+// Compares clocks with complete vectors.
 #include "gc3/Support/Clocks.h"
 #include <gtest/gtest.h>
 #include <random>
@@ -9,15 +9,15 @@ using namespace gc3;
 
 namespace {
 
-/// A clock and what it should know.
+/// A clock and its expected contents.
 struct Made {
   Clocks::Clock clock = Clocks::Nothing;
-  std::vector<uint32_t> steps; // by thread block
+  std::vector<uint32_t> steps; // for each thread block
 };
 
 } // namespace
 
-/// What forEach says, in full.
+/// Returns the entries of forEach as a complete vector.
 static std::vector<uint32_t> entries(const Clocks &clocks, const Made &made) {
   std::vector<uint32_t> steps(made.steps.size());
   clocks.forEach(made.clock, [&](uint32_t block, uint32_t known) {
@@ -35,8 +35,8 @@ static std::vector<uint32_t> answers(const Clocks &clocks, const Made &made) {
   return steps;
 }
 
-/// Makes clocks from earlier ones, by as many joins and new entries as `changes` allows, and looks at all of them in
-/// the end: a finished clock never changes.
+/// Makes clocks from earlier ones with up to `changes` joins and new entries each. Checks all of them at the end,
+/// because a finished clock must not change.
 static void makeMany(uint32_t blocks, uint32_t changes) {
   std::mt19937 random(blocks * 16 + changes);
   auto below = [&](size_t n) { return static_cast<uint32_t>(random() % n); };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random programs through Lower, Schedule and Verify, and their GC3-IR in random orders under an independent judge.
+// Tests random programs with Lower, Schedule and Verify. An independent oracle runs their GC3-IR in random orders.
 #include "RandomProgram.h"
 #include "gc3/IR/Print.h"
 #include "gc3/Lower/Lower.h"
@@ -57,7 +57,7 @@ TEST_P(RandomPrograms, compileVerifyAndRun) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomPrograms, testing::Range(0u, 12u));
 
-// Manual thread blocks clash more often than not; what is accepted must run.
+// Manual thread blocks conflict in most programs. The accepted programs must run correctly.
 TEST(PinnedPrograms, runOrAreRefused) {
   std::mt19937_64 random(7);
   uint32_t accepted = 0;
@@ -84,8 +84,8 @@ TEST(Compile, sameTextTwice) {
   }
 }
 
-// The judge can see a missing wait. The waits that it does not miss guard values which nobody wants in the end, or are
-// implied by what messages have done before.
+// The oracle can detect a missing wait. It does not detect all: some waits guard values that the output does not need,
+// or messages imply them.
 TEST(Waits, missingOnesShow) {
   std::mt19937_64 random(11);
   uint32_t dropped = 0;
@@ -99,7 +99,7 @@ TEST(Waits, missingOnesShow) {
       if (program->steps[step].waitCount == 0)
         continue;
       ir::Program mutant = *program;
-      --mutant.steps[step].waitCount; // its last wait
+      --mutant.steps[step].waitCount; // drops the last wait
       ++dropped;
       bool wrong = false;
       for (int run = 0; run != 60 && !wrong; ++run)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs that leave as MSCCL XML or in a bundle come back as they were; whatever else is read is refused or sound.
+// Programs that are exported as MSCCL XML or in a bundle are imported unchanged. Other files are rejected, or imported
+// consistently.
 #include "CheckImport.h"
 #include "RandomProgram.h"
 #include "gc3/Emit/Bundle.h"
@@ -24,7 +25,7 @@ static ir::Program compile(const ir::ChunkDag &dag) {
   return *schedule::schedule(*instructions, {.fifoSlots = 2, .wholeMessages = false}, diags);
 }
 
-/// Empty if MSCCL files can't hold the program.
+/// Returns the XML, or an empty string if MSCCL files can't express the program.
 static std::string exportXml(const ir::Program &program) {
   SourceManager sources;
   Diagnostics diags(sources);
@@ -34,11 +35,11 @@ static std::string exportXml(const ir::Program &program) {
   return out.str();
 }
 
-/// With all scratch buffers of a rank one behind the other in one, as MSCCL files have it.
+/// Concatenates all scratch buffers of a rank into one, as MSCCL files do.
 static ir::Program withOneScratchBuffer(const ir::Program &program) {
   ir::Program result = program;
   uint32_t buffers = program.info->bufferCount();
-  std::vector<uint32_t> begin(size_t(program.ranks()) * buffers); // in the one buffer, by rank and buffer
+  std::vector<uint32_t> begin(size_t(program.ranks()) * buffers); // offset in that buffer, by rank and buffer
   result.bufferSizes.clear();
   bool hasScratch = false;
   for (uint32_t rank = 0; rank != program.ranks(); ++rank)
@@ -70,7 +71,7 @@ static ir::Program withOneScratchBuffer(const ir::Program &program) {
   return result;
 }
 
-// All of GC3-IR: steps, slots, waits, and, for the collective that was exported, what it promises.
+// Compares the whole GC3-IR: steps, slots, waits, and the promises of the exported collective.
 TEST(Import, exportedProgramsComeBack) {
   std::mt19937_64 random(29);
   uint32_t exported = 0, inPlace = 0, cut = 0;
@@ -162,7 +163,7 @@ TEST(Import, bundlesLargerThanTheBudgetAreRefused) {
 
 namespace {
 
-/// One number or word of a file becomes another, or an element is dropped or doubled.
+/// Replaces one number or word of a file, or removes or duplicates an element.
 class Mutator {
 public:
   explicit Mutator(std::mt19937_64 &random) : random(random) {}
@@ -217,5 +218,5 @@ TEST(Import, mutantsAreRefusedOrSound) {
       ASSERT_EQ(test::checkBundle(mutant, accepted), "");
     }
   }
-  EXPECT_GT(accepted, 1000u); // or else nothing behind the readers was tested
+  EXPECT_GT(accepted, 1000u); // otherwise the test would reach only the readers
 }

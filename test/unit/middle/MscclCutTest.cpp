@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs as the MSCCL runtimes cut them: they compute the same, and need no fewer slots than the whole ones. Those
-// that were lowered to messages of one slot always end.
+// Tests programs as the MSCCL runtimes cut them: they compute the same and need no fewer slots. Programs that were
+// lowered to messages of one slot never deadlock.
 #include "RandomProgram.h"
 #include "gc3/Emit/MscclXml.h"
 #include "gc3/IR/Read.h"
@@ -69,8 +69,8 @@ TEST(MscclCut, messagesOfOneSlotAlwaysEnd) {
   EXPECT_GT(mended, 10u);
 }
 
-// Pieces depend on pieces: the second half of the second message overwrites the first half of the first. Local
-// instructions stay whole, and wait for all pieces that they read.
+// Cut messages depend on each other: the second half of the second message overwrites the first half of the first.
+// Local instructions are not cut, and wait for all messages that they read.
 TEST(MscclCut, piecesKeepChainsAndDependencies) {
   const char *text = R"(instruction-dag p implements c ranks 2 protocol Simple subdivision 1
 buffers input[3] output[3] scratch

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks keep what is written to them and never overlap, whatever is freed in between, and the pool keeps no more
-// memory than its blocks had at their peak.
+// Blocks keep their contents and never overlap, whatever is freed meanwhile. The pool keeps no more memory than the
+// peak of its blocks.
 #include "gc3/Support/PagePool.h"
 #include <algorithm>
 #include <cstdint>
@@ -17,10 +17,10 @@ namespace {
 struct Block {
   uint64_t *words;
   size_t size;
-  uint64_t value; // in each of its words
+  uint64_t value; // value of all its words
 };
 
-/// Random blocks, and what the pool can have touched for them.
+/// Random blocks, and an upper limit of the memory that the pool uses for them.
 class Blocks {
 public:
   explicit Blocks(PagePool &pool) : pool(pool) {}
@@ -49,7 +49,7 @@ public:
   size_t peakBytes() const { return peak; }
 
 private:
-  /// With what the pool itself writes down.
+  /// Returns the size with the pool's own header, in whole pages.
   static size_t pages(size_t size) { return (size + PagePool::alignment + page - 1) / page * page; }
 
   PagePool &pool;
@@ -82,7 +82,7 @@ TEST(PagePool, FewBlocks) {
     allocateAtRandom(seed, 8, 200'000);
 }
 
-/// More holes than the pool has room to remember.
+/// Frees more holes than the pool can record.
 TEST(PagePool, ManyBlocks) {
   for (uint32_t seed = 1; seed != 4; ++seed)
     allocateAtRandom(seed, 1200, 9000);
@@ -97,7 +97,7 @@ TEST(PagePool, PagesOfAFreedBlockServeTheNext) {
   EXPECT_EQ(second, first);
   EXPECT_EQ(pool.kept(), 5u << 20);
   pool.deallocate(second);
-  void *larger = pool.allocate(9 << 20); // the kept pages, and as many new ones as are missing
+  void *larger = pool.allocate(9 << 20); // reuses the kept pages and adds new ones
   EXPECT_EQ(larger, first);
   EXPECT_EQ(pool.kept(), 0u);
 }
@@ -107,7 +107,7 @@ TEST(PagePool, NewPagesComeForKeptOnes) {
   void *low = pool.allocate(4 << 20);
   void *high = pool.allocate(1 << 20);
   pool.deallocate(low);
-  EXPECT_NE(pool.allocate(6 << 20), nullptr); // does not fit where `low` was
+  EXPECT_NE(pool.allocate(6 << 20), nullptr); // too large for the pages of `low`
   EXPECT_EQ(pool.kept(), 0u);
   EXPECT_NE(high, nullptr);
 }

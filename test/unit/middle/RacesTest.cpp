@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Races of random programs that lost waits, against what happens before what worked out by closing the relation.
+// Compares the races of random programs without some waits with those of the transitive closure.
 #include "AllPairs.h"
 #include "RandomProgram.h"
 #include "RandomShape.h"
@@ -19,14 +19,14 @@ static std::optional<Program> compile(const ChunkDag &dag, bool fuse) {
   return instructions ? schedule::schedule(*instructions, {}, diags) : std::nullopt;
 }
 
-/// Takes some waits away, so that they are steps without.
+/// Removes the waits of some steps.
 static void dropWaits(Program &program, std::mt19937_64 &random, uint32_t oneIn) {
   for (Step &step : program.steps)
     if (step.waitCount != 0 && random() % oneIn == 0)
       step.waitCount -= 1;
 }
 
-/// The places of a finding, as AllPairs::races has them.
+/// Returns the places of a finding in the format of AllPairs::races.
 static std::vector<uint32_t> placesOf(const verify::Finding &finding) {
   std::vector<uint32_t> result;
   unsigned rank = 0;
@@ -41,7 +41,7 @@ static std::vector<uint32_t> placesOf(const verify::Finding &finding) {
   return result;
 }
 
-/// What Verify names is a race, and it names one if there is any. Returns whether there is.
+/// Checks that the races of Verify are races, and that it finds one if there is any. Returns true if there is one.
 static bool compare(const Program &program) {
   verify::Verdict verdict = verify::verify(program, {});
   std::set<std::vector<uint32_t>> races = test::AllPairs(program).races();
@@ -53,8 +53,8 @@ static bool compare(const Program &program) {
   return !races.empty();
 }
 
-/// Thread blocks of one rank that read one slot in turns, as waits want it but for the last turn, and one that writes
-/// it after most of them.
+/// Makes a program in which thread blocks of one rank read a slot in rounds that waits order, except the last round.
+/// One thread block writes the slot after most of the reads.
 static Program readersThenWriter(std::mt19937_64 &random) {
   constexpr uint32_t readers = 12;
   constexpr uint32_t turns = 4;
@@ -101,7 +101,7 @@ TEST(Races, areThoseOfTheClosedRelation) {
       for (uint32_t mutant = 0; mutant != 4; ++mutant) {
         Program changed = *program;
         dropWaits(changed, random, 1 + mutant * 2);
-        if (mutant == 3) { // messages order nothing any more
+        if (mutant == 3) { // messages then order only their own data
           auto info = std::make_shared<ProgramInfo>(*program->info);
           info->protocol = Protocol::LL;
           changed.info = info;
@@ -129,7 +129,7 @@ TEST(Races, ofShapesAreThoseOfTheClosedRelation) {
   EXPECT_GT(clean, 500u);
 }
 
-// More thread blocks than are looked through one by one read a slot, each of them often.
+// Many thread blocks read a slot often: more than Verify checks one by one.
 TEST(Races, ofManyReadersAreThoseOfTheClosedRelation) {
   std::mt19937_64 random(2);
   uint32_t racy = 0;

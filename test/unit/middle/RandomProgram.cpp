@@ -11,7 +11,7 @@ using namespace gc3::test;
 
 namespace {
 
-using Multiset = std::map<std::pair<uint32_t, uint32_t>, uint64_t>; // (rank, input index) → times
+using Multiset = std::map<std::pair<uint32_t, uint32_t>, uint64_t>; // (rank, input index) to multiplicity
 
 Multiset sum(const Multiset &a, const Multiset &b) {
   Multiset result = a;
@@ -44,7 +44,7 @@ private:
   uint32_t size = 0;
   bool inPlace = false;
   std::vector<std::optional<Multiset>> state;
-  std::map<Multiset, uint32_t> values; // of the postcondition, + 1
+  std::map<Multiset, uint32_t> values; // number of each value in the postcondition, plus 1
 };
 
 } // namespace
@@ -100,7 +100,8 @@ bool Generator::addOperation() {
   op.srcIndex = below(size - count + 1);
   op.dstIndex = below(size - count + 1);
   op.kind = below(2) ? ChunkOpKind::Copy : ChunkOpKind::Reduce;
-  if (below(2) && dag.ops.back().kind != ChunkOpKind::Start) { // go on from the last result: fused chains
+  if (below(2) && dag.ops.back().kind != ChunkOpKind::Start) { // continues from the last result, which makes fused
+                                                               // chains
     op.srcRank = dag.ops.back().dstRank;
     op.srcBuffer = dag.ops.back().dstBuffer;
     op.srcIndex = dag.ops.back().dstIndex;
@@ -262,7 +263,7 @@ std::string Judge::run() {
   for (uint32_t i = 0; i != blocks.size(); ++i)
     blocks[i] = i;
   bool moved = true;
-  while (moved) { // one block at random may run on for a while, then another one: starvation and interleaving
+  while (moved) { // a random block can run for several steps, so that others starve or interleave
     moved = false;
     std::shuffle(blocks.begin(), blocks.end(), random);
     for (uint32_t block : blocks)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random programs that are right by construction, a judge of GC3-IR that shares no code with the compiler, and IRs as
-// text.
+// Random programs that are correct by construction, an oracle for GC3-IR that shares no code with the compiler, and
+// conversion of IRs to text.
 #pragma once
 
 #include "gc3/IR/GC3IR.h"
@@ -17,14 +17,14 @@ struct RandomOptions {
   bool pins = false;
 };
 
-/// A valid trace with the postcondition that it reaches.
+/// Returns a valid trace with the postcondition that it reaches.
 ir::ChunkDag randomProgram(std::mt19937_64 &random, const RandomOptions &options);
 
-/// Runs the program thread block by thread block in a random order, with `fifoSlots` slots, and compares what it leaves
-/// in the output with the postcondition. Returns an empty string, or what went wrong.
+/// Runs steps of random thread blocks with `fifoSlots` slots, and compares the output with the postcondition. Returns
+/// an error message, or an empty string.
 std::string runInRandomOrder(const ir::Program &program, uint32_t fifoSlots, std::mt19937_64 &random);
 
-/// An IR as it prints.
+/// Returns the printed form of an IR.
 template <typename IR>
 std::string text(const IR &ir) {
   std::string result;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The replay of random programs against the plain simulation that defines it: time goes by in ticks, and in each tick
-// every thread block runs its next step if it can. And that no name can break out of a picture's text.
+// Compares the replay of random programs with the simple simulation that defines it: in each tick every thread block
+// runs its next step if it can. Also tests that names can't break out of the text of a picture.
 #include "gc3/Emit/Replay.h"
 #include "RandomProgram.h"
 #include "gc3/Emit/Dot.h"
@@ -19,14 +19,14 @@ using namespace gc3::ir;
 
 namespace {
 
-using Multiset = std::map<uint32_t, uint64_t>; // input values, by their number
+using Multiset = std::map<uint32_t, uint64_t>; // number of an input value to multiplicity
 
 struct Simulation {
   explicit Simulation(const Program &program);
   void run();
 
-  std::vector<uint32_t> tick;                // by step
-  std::vector<std::vector<Multiset>> values; // by step: what it stores or sends
+  std::vector<uint32_t> tick;                // for each step
+  std::vector<std::vector<Multiset>> values; // for each step: the values that it stores or sends
 
 private:
   using Fifo = std::vector<std::vector<Multiset>>;
@@ -39,7 +39,7 @@ private:
   const Program &program;
   SlotMap map;
   std::vector<Multiset> memory;
-  std::vector<uint32_t> position; // by thread block
+  std::vector<uint32_t> position; // for each thread block
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, Fifo> fifos;
 };
 
@@ -112,7 +112,7 @@ void Simulation::execute(uint32_t index) {
 
 void Simulation::run() {
   for (uint32_t now = 0;; ++now) {
-    std::vector<uint32_t> able; // at the begin of the tick: what runs in it shows only afterwards
+    std::vector<uint32_t> able; // at the beginning of the tick, because effects of a tick become visible after it
     for (uint32_t block = 0; block != program.threadBlocks.size(); ++block)
       if (canRun(block))
         able.push_back(block);
@@ -183,7 +183,7 @@ TEST(Pictures, quoteNames) {
   std::string page;
   llvm::raw_string_ostream pageStream(page);
   SourceManager sources;
-  info->sites.assign(info->sites.size(), {}); // made from no text
+  info->sites.assign(info->sites.size(), {}); // as in a program without source text
   emit::writeHtml(pageStream, compile(dag, 8), sources);
   EXPECT_NE(pageStream.str().find("<title>a&quot;b\\c\nd&lt;/script&gt; – gc3</title>"), std::string::npos);
   EXPECT_NE(page.find("\"program\":\"a\\\"b\\\\c\\nd\\u003c/script>\""), std::string::npos);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dependencies on slots against lists of readers for each slot alone.
+// Compares dependencies on slots with a model that has a list of readers for each slot.
 #include "gc3/IR/SlotTracker.h"
 #include <gtest/gtest.h>
 #include <map>
@@ -9,7 +9,7 @@ using namespace gc3::ir;
 
 namespace {
 
-/// The rules, slot by slot.
+/// Implements the rules for each slot separately.
 class Model {
 public:
   explicit Model(uint32_t slots) : states(slots) {}
@@ -49,13 +49,13 @@ private:
     std::vector<uint32_t> readers;
   };
   std::vector<State> states;
-  std::map<uint32_t, bool> edges; // whether they are false
+  std::map<uint32_t, bool> edges; // node to whether the dependency is false
   uint32_t node = 0;
 };
 
 } // namespace
 
-/// The edges of a node.
+/// Returns the edges of a node.
 static std::map<uint32_t, bool> edgesOf(const Dependencies &dependencies, uint32_t node) {
   std::map<uint32_t, bool> edges;
   for (uint32_t i = dependencies.begin[node]; i != dependencies.begin[node + 1]; ++i)
@@ -72,7 +72,7 @@ TEST(SlotTracker, AgreesWithTheRules) {
     SlotTracker tracker(slots);
     Model model(slots);
     std::vector<std::map<uint32_t, bool>> expected;
-    uint32_t writes = 1 + below(6); // in so many nodes, one writes
+    uint32_t writes = 1 + below(6); // one in this number of nodes writes
     for (uint32_t node = 0; node != nodes; ++node) {
       for (uint32_t reads = below(3); reads != 0; --reads) {
         uint32_t first = below(slots), count = 1 + below(slots - first);
@@ -93,7 +93,7 @@ TEST(SlotTracker, AgreesWithTheRules) {
   }
 }
 
-/// Memory is for readers of runs of slots, not of each slot.
+/// The tracker needs memory for readers of runs of slots, not for readers of each slot.
 TEST(SlotTracker, SharesListsOfReaders) {
   constexpr uint32_t slots = 1000;
   SlotTracker tracker(slots);

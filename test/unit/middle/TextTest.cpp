@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts of the IRs: whatever is printed reads back as it was; whatever else is read is refused or printed the same.
+// Printed IRs read back unchanged. Other texts are rejected, or print identically after reading.
 #include "CheckText.h"
 #include "RandomProgram.h"
 #include "gc3/IR/Print.h"
@@ -29,7 +29,8 @@ Compiled compile(const ir::ChunkDag &chunks, uint32_t slots) {
   return {std::move(*dag), std::move(*program)};
 }
 
-/// The generator makes more directives than it uses. No text has those, and the scheduler keeps their channels free.
+/// Removes directives that the generator made and did not use. Texts lack them, and the scheduler would reserve their
+/// channels.
 void dropUnusedDirectives(ir::ChunkDag &chunks) {
   auto info = std::make_shared<ir::ProgramInfo>(*chunks.info);
   std::vector<ir::Directive> unused = info->directives;
@@ -58,7 +59,7 @@ IR readOne(Read read, const std::string &printed) {
 
 using Runs = std::vector<std::array<int64_t, 5>>;
 
-/// Of the values from `first` to `end`.
+/// Returns the runs of the values from `first` to `end`.
 Runs runsOf(const ir::Postcondition &post, uint32_t first, uint32_t end) {
   Runs all;
   for (uint32_t i = post.valueBegin[first]; i != post.valueBegin[end]; ++i) {
@@ -68,7 +69,7 @@ Runs runsOf(const ir::Postcondition &post, uint32_t first, uint32_t end) {
   return all;
 }
 
-/// A collective with promises of some regularity, or none.
+/// Makes collectives with promises of various regularity.
 class RandomCollective {
 public:
   explicit RandomCollective(std::mt19937_64 &random) : random(random) {}
@@ -109,7 +110,7 @@ private:
       return {first, below(collective.input.total()), stride, 0, length};
     return {below(collective.ranks), first, 0, stride, length};
   }
-  /// One that there is not yet: the text knows values by their runs.
+  /// Adds a value if it is new, because the text identifies values by their runs.
   void addValue() {
     ir::Postcondition &post = collective.post;
     size_t before = post.runs.size();
@@ -148,7 +149,7 @@ TEST(Text, randomProgramsReadBack) {
   }
 }
 
-// Promises of every degree of regularity come back as the very same tables.
+// Promises of every degree of regularity must read back as identical tables.
 TEST(Text, postconditionsReadBack) {
   std::mt19937_64 random(5);
   for (uint32_t i = 0; i != 3000; ++i) {
@@ -176,7 +177,7 @@ TEST(Text, postconditionsReadBack) {
 
 namespace {
 
-/// Edits of a text as a careless hand or a bad disk would make them.
+/// Makes edits that resemble typing errors and damaged files.
 class Mutator {
 public:
   explicit Mutator(std::mt19937_64 &random) : random(random) {}
@@ -207,7 +208,7 @@ private:
     size_t end = text.find_first_not_of("0123456789", at);
     text.replace(at, end - at, numbers[below(std::size(numbers))]);
   }
-  /// Drops, doubles or moves a line.
+  /// Removes, duplicates or moves a line.
   void lines(std::string &text) {
     auto lineAt = [&](size_t at) { return text.rfind('\n', at) == std::string::npos ? 0 : text.rfind('\n', at) + 1; };
     size_t begin = lineAt(below(text.size()));
@@ -246,5 +247,5 @@ TEST(Text, mutantsAreRefusedOrPrintTheSame) {
         ASSERT_EQ(test::checkText(mutant, accepted), "") << mutant;
       }
   }
-  EXPECT_GT(accepted, 1000u); // or else nothing behind the reader was tested
+  EXPECT_GT(accepted, 1000u); // otherwise the test would reach only the reader
 }

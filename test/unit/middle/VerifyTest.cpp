@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs with one thing wrong, written down step by step, and what Verify says of each.
+// Tests programs with one error each, written step by step, and the findings of Verify.
 #include "gc3/Verify/Verify.h"
 #include <gtest/gtest.h>
 
@@ -9,7 +9,8 @@ using gc3::verify::verify;
 
 namespace {
 
-/// Two ranks that exchange their chunk: output(r, 0) == input(1 - r, 0). Each has a sending and a receiving block.
+/// Two ranks exchange their chunk: output(r, 0) == input(1 - r, 0). Each rank has a sending and a receiving thread
+/// block.
 struct Exchange {
   std::shared_ptr<ProgramInfo> info = std::make_shared<ProgramInfo>();
   Program program;
@@ -50,7 +51,7 @@ struct Exchange {
     step.count = 1;
     return step;
   }
-  /// One block per rank that does all its steps in the order given.
+  /// Replaces the thread blocks by one for each rank, with the steps in the given order.
   void inOneBlock(std::vector<Step> first, std::vector<Step> second) {
     program.threadBlocks = {{0, 0, 1, 1, 0, static_cast<uint32_t>(first.size())},
                             {1, 0, 0, 0, static_cast<uint32_t>(first.size()), static_cast<uint32_t>(second.size())}};
@@ -63,7 +64,7 @@ struct Exchange {
     program.steps[step].waitCount = 1;
     program.waits.push_back({threadBlock, on});
   }
-  /// The only finding.
+  /// Returns the only finding.
   Finding finding(Finding::Kind kind) const {
     auto verdict = verify(program, {});
     EXPECT_EQ(verdict.findings.size(), 1u);
@@ -96,7 +97,7 @@ TEST(Verify, deadlockOfTwoReceives) {
 }
 
 TEST(Verify, countsSlots) {
-  // Both send twice before they receive twice: needs two slots.
+  // Both ranks send twice before they receive twice, which needs two slots.
   Exchange exchange;
   std::vector<Step> steps = {Exchange::send(), Exchange::send(), Exchange::receive(), Exchange::receive()};
   exchange.inOneBlock(steps, steps);
@@ -134,7 +135,7 @@ TEST(Verify, numbersOfMessages) {
             "rank 0 sends 2 messages to rank 1 on channel 0, which receives 1");
 }
 
-// What a section of a bundle has room for, were it small.
+// Tests the limits of a bundle's section with smaller limits.
 TEST(Verify, instructionsAndWaitsOfARank) {
   Exchange exchange;
   exchange.wait(0, 1, 0);
@@ -214,7 +215,7 @@ TEST(Verify, operandsThatAreNotUsedMayBeAnything) {
 }
 
 TEST(Verify, wrongContributions) {
-  Exchange exchange; // rank 1 reduces what it receives into its input and never writes its output
+  Exchange exchange; // rank 1 reduces the message into its input and never writes its output
   exchange.program.steps[3].opcode = Opcode::RecvReduceCopy;
   EXPECT_EQ(exchange.finding(Finding::Postcondition).message, "output(1, 0): unexpected input(1, 0)");
   exchange.program.steps[3].dstBuffer = InputBuffer;
@@ -223,7 +224,7 @@ TEST(Verify, wrongContributions) {
 }
 
 TEST(Verify, missingAndDoubled) {
-  Exchange exchange; // wants both inputs once in output(1, 0)
+  Exchange exchange; // output(1, 0) must contain both inputs once
   exchange.info->collective.post = {{0, 2}, {{0, 0, 0, 0, 1}, {1, 0, 0, 0, 1}}, {0, 1}, {0, 1, 2}, {0, 1}};
   EXPECT_EQ(exchange.finding(Finding::Postcondition).message, "output(1, 0): missing input(1, 0)");
   Step again{};
@@ -237,7 +238,7 @@ TEST(Verify, missingAndDoubled) {
 }
 
 TEST(Verify, countsBeyond64Bits) {
-  // Output (1, 0) becomes 2^64 + 1 times input (0, 0): sums modulo 2^64 would take that for once.
+  // Output (1, 0) becomes 2^64 + 1 times input (0, 0), which a sum modulo 2^64 would treat as once.
   Exchange exchange;
   auto local = [](Opcode opcode, BufferId src, BufferId dst) {
     Step step{};
@@ -252,7 +253,7 @@ TEST(Verify, countsBeyond64Bits) {
   more.push_back(local(Opcode::Reduce, InputBuffer, OutputBuffer));
   exchange.program.steps.insert(exchange.program.steps.end(), more.begin(), more.end());
   exchange.program.threadBlocks[3].stepCount += static_cast<uint32_t>(more.size());
-  exchange.wait(4, 0, 0); // the copy overwrites what the other block sends
+  exchange.wait(4, 0, 0); // the copy overwrites data that the other block sends
   EXPECT_EQ(exchange.finding(Finding::Postcondition).message,
             "output(1, 0): input(0, 0) counted 18446744073709551615 times or more instead of once");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The adversarial order shows what wrong programs hide otherwise.
+// Tests that the adversarial order reveals errors of programs that other orders hide.
 #include "ApiGroup.h"
 #include "Programs.h"
 
@@ -10,7 +10,7 @@ using namespace gc3::test;
 
 namespace {
 
-/// What the last rank of an adversarial call of one element holds; every rank brings 1.
+/// Returns the output of the last rank after an adversarial call of one element, in which every rank's input is 1.
 float adversarialResult(const ProgramSpec &program, uint64_t seed) {
   gc3HostConfig_t config = GC3_HOST_CONFIG_INITIALIZER;
   config.order = gc3OrderAdversarial;
@@ -27,7 +27,7 @@ float adversarialResult(const ProgramSpec &program, uint64_t seed) {
 
 } // namespace
 
-// New memory is zero, which a sum does not show.
+// Scratch must not be zero like new memory, because a sum would hide a read of unwritten zeros.
 TEST(Adversarial, ScratchHoldsGarbage) {
   ProgramSpec program{"reads_scratch", "reads_scratch"};
   program.scratchNames = {"scratch"};
@@ -41,7 +41,7 @@ TEST(Adversarial, ScratchHoldsGarbage) {
   EXPECT_NE(adversarialResult(program, 1), 1);
 }
 
-// A send that its rank begins with waits for its turn as all steps do: here for a write that it races with.
+// The adversarial order can delay a send even if it is its rank's first step. Here the send races with a write.
 TEST(Adversarial, FirstSendsCanBeLate) {
   ProgramSpec program{"races", "races"};
   Rank from, to;

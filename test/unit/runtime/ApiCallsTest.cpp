@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C API: calls that succeed, from one thread and from one per rank, in groups, in place and not.
+// Tests successful calls of the C API: from one thread and from one thread per rank, in groups, in place and out of
+// place.
 #include "ApiGroup.h"
 
 #include <atomic>
@@ -44,13 +45,13 @@ TEST(Api, LargeCallsFromOneThreadPerRankShareTheWork) {
   EXPECT_EQ(results, std::vector<gc3Result_t>(4, gc3Success));
 }
 
-// Ranks run into their next call while others are still in the last one; counts around where messages begin to skip
-// their slots, changing operations, and each rank in place or not as it likes.
+// Ranks enter their next call while others are still in the last one. Counts are around the limit above which messages
+// bypass their slots. Operations change, and each rank chooses in place or out of place.
 TEST(Api, ChangingCallsFromOneThreadPerRank) {
   constexpr uint32_t ranks = 3;
   Group group({ringAllReduce(ranks, true)}, ranks);
   auto results = group.threads([&](int rank, gc3Comm_t comm) {
-    uint32_t common = 1, own = static_cast<uint32_t>(rank) + 7; // small generators, the first one equal on all ranks
+    uint32_t common = 1, own = static_cast<uint32_t>(rank) + 7; // random generators; `common` is equal on all ranks
     auto next = [](uint32_t &state) { return (state = state * 1664525u + 1013904223u) >> 16; };
     for (int call = 0; call < 2000; ++call) {
       const size_t counts[] = {1, 3, 50, 1023, 1026, 3000, 40000};
@@ -65,7 +66,7 @@ TEST(Api, ChangingCallsFromOneThreadPerRank) {
           gc3AllReduce(inPlace ? recv.data() : send.data(), recv.data(), n, gc3Float32, op, comm, nullptr);
       if (result != gc3Success)
         return result;
-      std::fill(send.begin(), send.end(), -1.0f); // nobody may still be reading it
+      std::fill(send.begin(), send.end(), -1.0f); // no rank may still read this memory
       for (size_t i = 0; i < n; ++i) {
         auto first = static_cast<float>(static_cast<int>(i) + call);
         if (recv[i] != (op == gc3Sum ? 3 * first + 3 : first + 2))
@@ -77,8 +78,8 @@ TEST(Api, ChangingCallsFromOneThreadPerRank) {
   EXPECT_EQ(results, std::vector<gc3Result_t>(ranks, gc3Success));
 }
 
-// A program for two buffers, each rank in place or not as it likes, but mostly all in place: then copies of what is
-// overwritten too early are made tile by tile, and messages sent ahead or fetched from them.
+// Calls a program for two buffers, mostly in place on all ranks. In-place calls copy data that is overwritten too
+// early. They make these copies tile by tile, and messages are sent early from the copies or fetched from them.
 TEST(Api, ProgramsForTwoBuffersInPlace) {
   constexpr uint32_t ranks = 3;
   for (uint64_t tileElements : {0, 100, 6000}) {
@@ -101,7 +102,7 @@ TEST(Api, ProgramsForTwoBuffersInPlace) {
                 gc3AllToAll(inPlace ? recv.data() : send.data(), recv.data(), n, gc3Float32, comm, nullptr);
             result != gc3Success)
           return result;
-        std::fill(send.begin(), send.end(), -1.0f); // nobody may still be reading it
+        std::fill(send.begin(), send.end(), -1.0f); // no rank may still read this memory
         for (size_t from = 0; from < ranks; ++from)
           for (size_t i = 0; i < n; ++i)
             if (recv[from * n + i] !=
@@ -130,7 +131,7 @@ TEST(Api, SeveralCallsInOneGroup) {
   EXPECT_EQ(gc3GroupEnd(), gc3InvalidUsage);
 }
 
-// Threads may note the calls of two sets of communicators in different orders, and neither waits for the other.
+// Threads can add calls of two sets of communicators to a group in different orders without waiting for each other.
 TEST(Api, GroupsOfTwoWorldsInAnyOrder) {
   Group first({ringAllReduce(2, true)}, 2, withTimeout(5000)), second({ringAllReduce(2, true)}, 2, withTimeout(5000));
   std::atomic<int> arrived{0};
@@ -142,7 +143,7 @@ TEST(Api, GroupsOfTwoWorldsInAnyOrder) {
     for (int turn = 1; turn <= 3000; ++turn) {
       a.assign(3, static_cast<float>(turn + rank));
       b.assign(3, static_cast<float>(turn - rank));
-      for (++arrived; arrived < 2 * turn;) // both start at once, which is where they can cross
+      for (++arrived; arrived < 2 * turn;) // starts both at once, so that their calls can overlap
         std::this_thread::yield();
       gc3GroupStart();
       if (rank == 0)
@@ -175,7 +176,7 @@ TEST(Api, PlacementsAreRecognised) {
     return gc3AllReduce(all[r].data(), all[r].data() + 1, 3, gc3Float32, gc3Sum, comm, nullptr);
   }),
             gc3InvalidArgument);
-  // One rank in place, the other not.
+  // One rank calls in place, the other out of place.
   std::vector<float> mine = {1, 2}, theirs = {3, 4}, result(2);
   ASSERT_EQ(group.together([&](int r, gc3Comm_t comm) {
     return r ? gc3AllReduce(theirs.data(), result.data(), 2, gc3Float32, gc3Sum, comm, nullptr)
@@ -187,10 +188,10 @@ TEST(Api, PlacementsAreRecognised) {
   EXPECT_EQ(theirs, (std::vector<float>{3, 4}));
 }
 
-// What a program leaves alone stays as the caller has it, for counts that need padding too.
+// Output that a program does not write keeps its contents, also for counts that need padding.
 TEST(Api, PaddingKeepsWhatIsNotWritten) {
   ProgramSpec spec = ringAllReduce(2, false);
-  ASSERT_EQ(spec.inputChunks * spec.subdivision % 2, 0u); // so that a count of 5 is padded
+  ASSERT_EQ(spec.inputChunks * spec.subdivision % 2, 0u); // so a count of 5 needs padding
   for (Rank &rank : spec.ranks)
     for (Block &block : rank.blocks)
       block.steps.clear();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C API: every way to use it wrongly, calls that ranks do not agree on, and programs that come to a stop.
+// Tests every wrong use of the C API, calls that differ between ranks, and programs that deadlock.
 #include "ApiGroup.h"
 #include "SettingsSupport.h"
 
@@ -23,7 +23,7 @@ TEST(Api, MismatchedCallsFailOnEveryRank) {
     EXPECT_EQ(sum[1], sum[0]);
   };
   auto expectMismatch = [&](auto call) {
-    expectSums(); // so that rank 0 knows its call from before, and sends ahead
+    expectSums(); // prepares the call of rank 0, which then sends early
     auto results = group.threads(call);
     EXPECT_EQ(results, std::vector<gc3Result_t>(2, gc3InvalidUsage));
     EXPECT_NE(std::strstr(gc3GetLastError(group.comms[1]), "do not match"), nullptr);
@@ -42,7 +42,7 @@ TEST(Api, MismatchedCallsFailOnEveryRank) {
     return r ? gc3AllReduce(buffer(r), buffer(r), 4, gc3Float32, gc3Sum, c, nullptr)
              : gc3AllToAll(buffer(r), buffer(r), 4, gc3Float32, c, nullptr);
   });
-  expectSums(); // the ranks are together again afterwards
+  expectSums(); // later calls work again
 }
 
 TEST(Api, AbsentRankIsATimeout) {
@@ -54,7 +54,7 @@ TEST(Api, AbsentRankIsATimeout) {
   EXPECT_STREQ(gc3GetLastError(nullptr), gc3GetLastError(group.comms[0]));
 }
 
-// After a timeout the ranks do not agree on which call is which, so none is made any more.
+// After a timeout, ranks can disagree about which calls belong together, so all later calls fail.
 TEST(Api, NothingIsCalledAfterATimeout) {
   Group group({ringAllReduce(2, true)}, 2, withTimeout(20));
   Data data = ramp(2, 1);
@@ -67,7 +67,7 @@ TEST(Api, NothingIsCalledAfterATimeout) {
   EXPECT_EQ(data, ramp(2, 1));
 }
 
-// A call that is refused at once takes its group with it, instead of leaving the others to wait for it.
+// A call that is rejected at once fails its group, so that other ranks do not wait for it.
 TEST(Api, RefusedCallEndsItsGroup) {
   Group group({ringAllReduce(2, true)}, 2);
   Data data = ramp(2, 1);
@@ -84,7 +84,7 @@ TEST(Api, RefusedCallEndsItsGroup) {
   EXPECT_EQ(data, (Data{{100}, {100}}));
 }
 
-// A call that fails in one set of communicators drops the rest of its group there, and nowhere else.
+// If a call on one set of communicators fails, the group drops its other calls on that set only.
 TEST(Api, ErrorsStayInTheirWorld) {
   Group bad({ringAllReduce(2, true)}, 2), good({ringAllReduce(2, true)}, 2);
   Data data = ramp(2, 2), sums = ramp(2, 2);
@@ -100,7 +100,7 @@ TEST(Api, ErrorsStayInTheirWorld) {
 }
 
 TEST(Api, DeadlockIsExplained) {
-  // With one slot each rank's second step needs the slot that its successor's second step would free.
+  // With one slot, each rank's second step needs the slot that its successor's second step would free.
   ProgramSpec ring = ringAllReduce(3, true);
   ring.minFifoSlots = 1;
   ring.fifoSlots = 1;
@@ -119,7 +119,7 @@ TEST(Api, DeadlockIsExplained) {
                              "rank 1 thread block 0 step 1 (rrs, tile 0) waits for a free slot to rank 2 on channel 0",
                              "rank 2 thread block 0 step 1 (rrs, tile 0) waits for a free slot to rank 0 on channel 0"})
       EXPECT_NE(text.find(line), std::string::npos) << text;
-    // Other calls are none the worse for it.
+    // Other calls still work.
     Data mine = ramp(3, 1), all(3, std::vector<float>(3));
     EXPECT_EQ(group.together([&](int r, gc3Comm_t comm) {
       return gc3AllGather(mine[r].data(), all[r].data(), 1, gc3Float32, comm, nullptr);
@@ -136,7 +136,7 @@ TEST(Api, DeadlockNamesThoseBehindTheCycle) {
       if (block.sendPeer == static_cast<int32_t>(1 - r))
         std::swap(block.steps[0], block.steps[1]);
   spec.ranks[2].blocks[0].steps[0].waits = {{1, 1}};
-  spec.ranks[0].blocks[2].steps[0].waits = {{1, 0}}; // the send to rank 2 comes after rank 0's receive from rank 1
+  spec.ranks[0].blocks[2].steps[0].waits = {{1, 0}}; // the send to rank 2 waits for rank 0's receive from rank 1
   Group group({spec}, 3);
   Data data = ramp(3, 3), got = ramp(3, 3);
   EXPECT_EQ(group.together([&](int r, gc3Comm_t comm) {
@@ -197,7 +197,7 @@ TEST(Api, RefusesWrongArguments) {
 
 namespace {
 
-/// What comes of making two ranks: the error's text, empty where there is none.
+/// Creates communicators of two ranks. Returns the error message, or an empty string.
 std::string made(const gc3HostConfig_t &config, const core::Settings &settings = {}) {
   const std::string bytes = buildBundle({ringAllReduce(2, true)});
   gc3Bundle_t bundle = nullptr;
@@ -213,7 +213,7 @@ std::string made(const gc3HostConfig_t &config, const core::Settings &settings =
 
 } // namespace
 
-// The size is the version: a config of another one is not read.
+// The size of a config is its version. Configs of other versions are rejected.
 TEST(Api, ConfigsAreOfThisVersion) {
   gc3HostConfig_t config = GC3_HOST_CONFIG_INITIALIZER;
   EXPECT_EQ(made(config), "");

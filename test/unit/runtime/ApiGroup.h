@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tests of the C API share.
+// Helpers for tests of the C API.
 #pragma once
 
 #include "Programs.h"
@@ -13,7 +13,7 @@
 
 namespace gc3::test {
 
-/// A bundle and its ranks.
+/// A bundle and communicators of all ranks.
 class Group {
 public:
   Group(const std::vector<ProgramSpec> &programs, int ranks, gc3HostConfig_t config = GC3_HOST_CONFIG_INITIALIZER,
@@ -40,7 +40,7 @@ public:
     return gc3GroupEnd();
   }
 
-  /// Calls function(rank, comm) on one thread per rank; the results by rank.
+  /// Calls function(rank, comm) on one thread per rank. Returns the results by rank.
   template <typename Function>
   std::vector<gc3Result_t> threads(Function function) {
     std::vector<gc3Result_t> results(comms.size());
@@ -58,7 +58,7 @@ public:
 
 using Data = std::vector<std::vector<float>>;
 
-/// rank r's element i is 100 r + i.
+/// Returns data in which element i of rank r is 100 r + i.
 inline Data ramp(size_t ranks, size_t elements) {
   Data data(ranks, std::vector<float>(elements));
   for (size_t r = 0; r < ranks; ++r)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C API: reductions that users make, value by value, and every way to use them wrongly.
+// Tests custom reductions of the C API: their results, and every wrong use.
 #include "ApiGroup.h"
 #include "host/Random.h"
 #include "host/Reduce.h"
@@ -15,7 +15,7 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-/// Elements whose sums of two products stay finite.
+/// Returns elements for which sums of two products are finite.
 Bytes randomElements(ElementType type, size_t elements, uint64_t seed) {
   gc3::host::Random random(seed);
   const size_t size = elementSize(type);
@@ -33,7 +33,7 @@ Bytes combined(ElementType type, ReduceOp op, const Bytes &a, const Bytes &b) {
   return result;
 }
 
-/// Each element times the scalar.
+/// Multiplies each element by the scalar.
 Bytes product(ElementType type, const Bytes &elements, const Bytes &scalar) {
   Bytes scalars;
   while (scalars.size() < elements.size())
@@ -41,7 +41,7 @@ Bytes product(ElementType type, const Bytes &elements, const Bytes &scalar) {
   return combined(type, ReduceOp::Prod, elements, scalars);
 }
 
-/// Two ranks' inputs and scalars, and what their sum comes to.
+/// Inputs and scalars of two ranks, and the expected sum.
 struct Case {
   Case(ElementType ofType, size_t elements, uint64_t seed) : type(ofType) {
     for (size_t r = 0; r < 2; ++r) {
@@ -64,7 +64,7 @@ gc3RedOp_t makeOp(gc3Comm_t comm, const Bytes &scalar, gc3DataType_t type,
   return op;
 }
 
-/// An allreduce or a reduce_scatter of all elements by two ranks; what they receive, one behind the other.
+/// Reduces all elements of two ranks with an AllReduce or ReduceScatter. Returns the concatenated results.
 Bytes reduce(Group &group, const Case &of, bool scatters, bool inPlace, gc3ScalarResidence_t residence) {
   const size_t count = of.input[0].size() / elementSize(of.type) / (scatters ? 2 : 1);
   const size_t bytes = count * elementSize(of.type);
@@ -94,7 +94,7 @@ ProgramSpec padded(ProgramSpec spec) {
 
 } // namespace
 
-/// All placements and aliases.
+/// Tests all placements and aliases.
 TEST(PreMulSum, EveryTypeValueByValue) {
   const std::pair<ProgramSpec, bool> programs[] = {
       {ringAllReduce(2, true), false}, {ringAllReduce(2, false, 3), false},
@@ -119,7 +119,7 @@ TEST(PreMulSum, EveryTypeValueByValue) {
     }
 }
 
-/// Ranks on threads of their own, whose prepared call finds each time's scalar, and a sum none.
+/// Ranks run on separate threads. A prepared call must use the scalar of each call, and a plain sum must use none.
 TEST(PreMulSum, EachCallHasItsOwn) {
   Group group({ringAllReduce(2, true)}, 2);
   auto results = group.threads([&](int rank, gc3Comm_t comm) {
@@ -158,7 +158,7 @@ TEST(PreMulSum, OneRankMultipliesToo) {
   EXPECT_EQ(std::vector<int32_t>(out, out + 2), (std::vector<int32_t>{-15, 3}));
 }
 
-/// By name: standard collectives that do not reduce leave their inputs as they are, all others multiply them.
+/// Collectives by name: standard ones that do not reduce keep their inputs unchanged, all others multiply them.
 TEST(PreMulSum, InCollectivesByName) {
   Group group({allGather(2, false), shiftReversed(2, 2)}, 2);
   const float scalars[] = {2, 3};
@@ -207,7 +207,7 @@ TEST(PreMulSum, RefusesWrongArguments) {
   EXPECT_EQ(gc3RedOpDestroy(op, comm), gc3InvalidArgument) << "twice";
 }
 
-/// What one rank does wrong is an error on all of them, at the first call and when they know it from before.
+/// An error of one rank fails the call on all ranks, in the first call and in a prepared one.
 TEST(PreMulSum, WrongOnOneRankFailsOnAll) {
   Group group({ringAllReduce(2, true)}, 2);
   const double scalar = 1;
@@ -245,7 +245,7 @@ TEST(PreMulSum, WrongOnOneRankFailsOnAll) {
   }
 }
 
-/// Tuners are asked about a sum, whatever the handle.
+/// Tuners get gc3Sum for every custom reduction.
 TEST(PreMulSum, TunersSeeASum) {
   gc3HostConfig_t config = GC3_HOST_CONFIG_INITIALIZER;
   std::vector<gc3RedOp_t> seen;

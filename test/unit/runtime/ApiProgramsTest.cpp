@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C API: which program of a bundle a call means, by root, size, shape and name.
+// Tests the selection of a bundle's program for a call of the C API: by root, size, shape and name.
 #include "ApiGroup.h"
 
 #include <cstring>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The writer behind the tests' bundles.
+// Writes bundles for tests.
 #include "BundleBuilder.h"
 
 #include <cstring>
@@ -43,12 +43,12 @@ std::string rankSection(uint32_t number, const Rank &rank, const Edits &edits) {
 std::string checkSection(const ProgramSpec &program, const Edits &edits) {
   FlatBufferBuilder builder;
   CheckParts parts;
-  std::map<Value, uint32_t> numbers; // value + 1, as rows have it
+  std::map<Value, uint32_t> numbers; // value + 1, as in rows
   for (uint32_t r = 0; r < program.ranks.size(); ++r) {
     parts.rowOfRank.push_back(r);
     if (r < program.outputs.size())
       for (const Value &value : program.outputs[r]) {
-        if (value.empty()) { // anything
+        if (value.empty()) { // any value is right
           parts.rows.push_back(0);
           continue;
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes bundles in memory for tests, from plain descriptions; wrong ones too, as nothing is checked here.
+// Writes bundles in memory from simple descriptions, for tests. Checks nothing, so it can write invalid bundles.
 #pragma once
 
 #include "Bundle_generated.h"
@@ -53,7 +53,7 @@ struct Rank {
   std::vector<Block> blocks;
 };
 
-/// (rank, chunk) pairs that an output chunk combines; empty: anything.
+/// (rank, chunk) pairs that an output chunk combines. An empty list allows any value.
 using Value = std::vector<std::pair<uint32_t, uint32_t>>;
 
 struct ProgramSpec {
@@ -65,14 +65,14 @@ struct ProgramSpec {
   uint32_t contributions = 0;
   bool inPlace = false;
   uint32_t fifoSlots = 8, minFifoSlots = 1;
-  uint32_t verified = 15;  ///< Program.verified: all of it
+  uint32_t verified = 15;  ///< Program.verified: all properties
   bool wholeSlots = false; ///< calls with short slots are padded
   uint8_t protocol = 0;
   std::vector<Rank> ranks{};
   std::vector<std::vector<Value>> outputs{}; ///< by rank and chunk
 };
 
-/// What sections hold, as it is stored.
+/// Contents of a rank's section in the stored format.
 struct RankParts {
   uint32_t rank;
   std::vector<bundle::fbs::ThreadBlock> blocks;
@@ -84,13 +84,13 @@ struct CheckParts {
   std::vector<bundle::fbs::Run> runs;
 };
 
-/// Called for each section before it is written, to say what descriptions can't.
+/// Functions that change a section before it is written, for errors that descriptions can't express.
 struct Edits {
   std::function<void(RankParts &)> rank = [](RankParts &) {};
   std::function<void(CheckParts &)> check = [](CheckParts &) {};
 };
 
-/// The bytes of a bundle with these programs.
+/// Returns the bytes of a bundle with these programs.
 std::string buildBundle(const std::vector<ProgramSpec> &programs, const Edits &edits = {});
 
 /// Header and section table of a bundle.
@@ -99,7 +99,7 @@ struct ContainerParts {
   std::vector<bundle::SectionEntry> table;
 };
 ContainerParts containerOf(const std::string &bundle);
-/// The bundle with these in their place, and the header's checksum right.
+/// Returns the bundle with this header and section table, and with a correct header checksum.
 std::string withContainer(std::string bundle, ContainerParts parts);
 
 } // namespace gc3::test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each check of the reader, with a bundle that is right but for what that check is there for, and its words.
+// Tests each check of the reader, and its message, with a bundle whose only error is the one that the check detects.
 #include "MendBundle.h"
 #include "Programs.h"
 #include "ReadAll.h"
@@ -22,7 +22,8 @@ void expectRefused(const std::string &bytes, const std::string &message, BundleE
   EXPECT_EQ(status.message, message);
 }
 
-/// A bundle of one ring of three ranks, out of place, which is right before the change.
+/// Returns the result of reading a bundle with a ring of three ranks, out of place. The bundle is valid before the
+/// change.
 template <typename Change>
 std::string changed(Change change, const Edits &edits = {}) {
   ProgramSpec spec = ringAllReduce(3, false);
@@ -34,7 +35,7 @@ std::string unchanged(const Edits &edits) {
   return changed([](ProgramSpec &) {}, edits);
 }
 
-/// The same, with the stored parts of rank 1 changed.
+/// Like changed(), with a change of the stored parts of rank 1.
 template <typename Change>
 std::string changedRank(Change change) {
   Edits edits;
@@ -121,14 +122,14 @@ TEST(BundleChecks, padding) {
   std::string bytes = unchanged({});
   expectRefused(bytes + "x", "corrupt bundle: 1 bytes after its end", BundleError::Corrupt);
   ContainerParts parts = containerOf(bytes);
-  std::string gap = bytes; // between two sections, where the first does not fill its lines
+  std::string gap = bytes; // before a section whose predecessor does not fill its last line
   uint32_t k = 1;
   while (parts.table[k].offset == parts.table[k - 1].offset + parts.table[k - 1].size)
     ++k;
   gap[parts.table[k].offset - 1] = 'x';
   expectRefused(gap, "corrupt bundle: the padding before section " + std::to_string(k) + " is not zero",
                 BundleError::Corrupt);
-  std::string wide = bytes; // one more line than there has to be
+  std::string wide = bytes; // one line more than necessary
   wide.insert(parts.table[4].offset, 16, '\0');
   parts.table[4].offset += 16;
   parts.header.fileSize += 16;
@@ -174,7 +175,7 @@ TEST(BundleChecks, sections) {
 
 TEST(BundleChecks, digest) {
   std::string bytes = unchanged({});
-  std::string other = changed([](ProgramSpec &s) { // as long, and as right
+  std::string other = changed([](ProgramSpec &s) { // the same length, and valid
     for (Rank &rank : s.ranks)
       rank.blocks[0].channel = 5;
   });

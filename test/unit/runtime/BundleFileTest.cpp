@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reader against broken files: every truncation, every flipped byte, and files that are intact but wrong.
+// Tests the reader with damaged files: every truncation, every flipped byte, and intact files with wrong contents.
 #include "MendBundle.h"
 #include "Programs.h"
 #include "ReadAll.h"
@@ -65,7 +65,7 @@ TEST(BundleFile, FlippedBytesUnderRightChecksumsDoNotCrash) {
         std::string flipped = bytes;
         char &byte = flipped[section.offset + i];
         byte = static_cast<char>(byte ^ (1 << bit));
-        readAll(joinBundle(*splitBundle(flipped))); // refused or still meaningful; sanitizers watch
+        readAll(joinBundle(*splitBundle(flipped))); // sanitizers detect bad accesses
       }
 }
 
@@ -80,7 +80,7 @@ TEST(BundleFile, SaysWhatIsWrong) {
   EXPECT_EQ(readAll(bytes + "x").error, BundleError::Corrupt);
   std::string minor = bytes;
   minor[6] = 9;
-  EXPECT_EQ(readAll(minor).error, BundleError::Corrupt); // under the header's checksum
+  EXPECT_EQ(readAll(minor).error, BundleError::Corrupt); // the header's checksum covers it
   EXPECT_TRUE(readAll(withContainer(minor, containerOf(minor))).ok());
   const auto file = openBytes(bytes);
   ASSERT_TRUE(file.ok());

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gc3.h is C: this compiles as C11 and runs what needs no bundle. */
+/* Compiles gc3.h as C11 and calls the functions that need no bundle. */
 #include "gc3.h"
 
 #include <stdio.h>

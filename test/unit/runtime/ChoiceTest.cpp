@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which program serves a call where users say so: by GC3_PROGRAM, and by a tuner.
+// Tests programs that users choose with GC3_PROGRAM or with a tuner.
 #include "ApiGroup.h"
 #include "SettingsSupport.h"
 
@@ -9,7 +9,8 @@ using namespace gc3::test;
 
 namespace {
 
-/// Two programs for small and for large allreduces on two ranks, an allgather, and broadcasts from both ranks.
+/// Returns two AllReduce programs on two ranks, for small and for large calls, an AllGather, and a Broadcast from each
+/// rank.
 std::vector<ProgramSpec> programs() {
   ProgramSpec small = ringAllReduce(2, true), large = plainRingAllReduce(2), gather = allGather(2, false);
   small.name = "small";
@@ -31,7 +32,7 @@ gc3HostConfig_t listing(const char *list) {
   return config;
 }
 
-/// What serves so many floats; "-": nothing.
+/// Returns the program for a call of `count` floats, or "-".
 std::string chosen(const Group &group, const char *collective, size_t count, int root = -1) {
   const char *name = nullptr;
   const gc3Result_t result = gc3SelectProgram(group.comms[0], collective, count, gc3Float32, root, &name);
@@ -39,14 +40,14 @@ std::string chosen(const Group &group, const char *collective, size_t count, int
   return result == gc3Success ? name : "-";
 }
 
-/// What serves a small and a large allreduce, an allgather, and a broadcast from each rank.
+/// Returns the programs for a small and a large AllReduce, an AllGather, and a Broadcast from each rank.
 std::string chosen(const char *list, const gc3::core::Settings &settings = gc3::core::settings()) {
   const Group group(programs(), 2, listing(list), settings);
   return chosen(group, "allreduce", 4) + " " + chosen(group, "allreduce", 4096) + " " + chosen(group, "allgather", 4) +
          " " + chosen(group, "broadcast", 4, 0) + " " + chosen(group, "broadcast", 4, 1);
 }
 
-/// What is wrong with a list, to the first word of what there is.
+/// Returns the error message for a list of programs.
 std::string refused(const char *list) {
   const std::string bytes = buildBundle(programs());
   gc3Bundle_t bundle = nullptr;
@@ -113,7 +114,7 @@ TEST(Choice, CallsRunWhatListsSay) {
 
 namespace {
 
-/// A tuner that answers what it was made with, and what it was asked last.
+/// A tuner that returns `answer` and stores the last call's parameters.
 struct Tuner {
   int answer = gc3TunerBySize;
   std::string asked = {};

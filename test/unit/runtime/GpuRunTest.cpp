@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gc3-run with --backend cuda, and the C API under it, over the fake CUDA: linked in place of the CUDA runtime.
+// Tests gc3-run with --backend cuda, and the C API that it uses, on the fake CUDA, which replaces the CUDA runtime.
 #include "RunSupport.h"
 
 #include "FakeCuda.h"
@@ -17,7 +17,7 @@ const cuda::Cuda *cuda::linkedCuda() {
 
 namespace {
 
-// Emulated GPUs are slow. The process reads its environment in the first test.
+// Emulated GPUs are slow, so use few threads. The process reads its environment in the first test.
 const int fewThreads = setenv("GC3_THREADS", "32", 1);
 
 class RunOnGpu : public testing::Test {
@@ -45,7 +45,7 @@ TEST_F(RunOnGpu, AllTypesAndOperations) {
   EXPECT_EQ(fake.leaks(), "");
 }
 
-/// Standard collectives that only copy ignore reductions, and others are not tried with scalars.
+/// gc3-run uses a plain sum for collectives that only copy, so scalars do not change their expected outputs.
 TEST_F(RunOnGpu, CopiesHaveNoReduction) {
   const BundlePath bundle({allToAll(3, 2), shiftReversed(3, 2), writesInput(3)});
   for (bool gpu : {false, true}) {
@@ -75,7 +75,7 @@ TEST_F(RunOnGpu, FindsAMissingContribution) {
   EXPECT_EQ(fake.leaks(), "");
 }
 
-/// Timed calls, too.
+/// Includes timed calls.
 TEST_F(RunOnGpu, AllRanksShareIt) {
   const BundlePath bundle({ringAllReduce(3, true)});
   FakeCuda fake;
@@ -107,7 +107,7 @@ TEST_F(RunOnGpu, SaysHowManyBlocksFit) {
   EXPECT_EQ(fake.leaks(), "");
 }
 
-/// An error names what was being done, and nothing is left behind.
+/// A message names the operation that failed, and nothing leaks.
 TEST_F(RunOnGpu, EveryCallMayFail) {
   const BundlePath bundle({ringAllReduce(2, true)});
   uint64_t calls = 1;
@@ -120,7 +120,7 @@ TEST_F(RunOnGpu, EveryCallMayFail) {
     if (failing == 0) {
       EXPECT_EQ(result.problem, "");
       calls = fake.calls;
-    } else if (failing == calls) { // whether something still runs, when all is over
+    } else if (failing == calls) { // the last call queries for running kernels, and its error is ignored
       EXPECT_EQ(result.problem, "");
     } else {
       EXPECT_TRUE(result.problem.ends_with(": fake failure (CUDA error 2)")) << failing << ": " << result.problem;

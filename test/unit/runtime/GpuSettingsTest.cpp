@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options of communicators on GPUs from configs and settings, and values out of range.
+// Tests options of GPU communicators from configs and settings, and values out of range.
 #include "SettingsSupport.h"
 #include "cuda/Options.h"
 #include "kernel/Kernels.h"
@@ -13,7 +13,7 @@ namespace {
 
 class GpuSettings : public testing::Test {
 protected:
-  /// By protocol: slots, their bytes, threads; or what is wrong.
+  /// Returns slots, slot bytes and threads of each protocol, or the error message.
   static std::string of(const cuda::Options &options) {
     if (core::Outcome outcome = cuda::check(options); !outcome.ok()) {
       EXPECT_EQ(outcome.code, gc3InvalidArgument);
@@ -25,7 +25,7 @@ protected:
               std::to_string(tuning.threads);
     return text;
   }
-  /// The options of these variables alone.
+  /// Returns the options from these variables alone.
   static cuda::Options with(const std::map<std::string, std::string> &variables) {
     return cuda::optionsOf(GC3_GPU_CONFIG_INITIALIZER, settingsOf(variables));
   }
@@ -67,7 +67,7 @@ TEST_F(GpuSettings, NonsenseIsAnError) {
               "GC3_ALLOW_UNPROVEN is '" + std::string(answer) + "'; it can be 0 or 1");
 }
 
-/// The texts of the table have these numbers, too.
+/// The texts of the settings table must contain the same limits and defaults as the code.
 TEST_F(GpuSettings, RangesNameTheLimits) {
   const auto has = [](std::string_view text, uint64_t number) {
     return text.find(std::to_string(number)) != std::string_view::npos;
@@ -111,7 +111,7 @@ TEST_F(GpuSettings, GraphsMixAsNcclHasIt) {
     EXPECT_FALSE(with({{name, value}}).mixesGraphs) << value;
 }
 
-/// A config's number for a protocol comes first, then that for all, then the environment's.
+/// A config's value for a protocol has priority over its value for all protocols, and that over the environment.
 TEST_F(GpuSettings, ConfigsComeFirst) {
   const core::Settings settings = settingsOf({{"GC3_SLOTS", "LL:16,LL128:8"}, {"GC3_THREADS", "96"}});
   gc3GpuConfig_t config = GC3_GPU_CONFIG_INITIALIZER;
@@ -140,7 +140,7 @@ TEST_F(GpuSettings, ConfigsReplaceLL128OrRefuseIt) {
   }
 }
 
-/// A variable that means nothing is no error where it has nothing left to decide.
+/// An invalid variable is no error if the config overrides it completely.
 TEST_F(GpuSettings, NonsenseDoesNotCountWhereTheConfigDecides) {
   std::map<std::string, std::string> variables;
   for (const char *name :
@@ -175,7 +175,7 @@ TEST_F(GpuSettings, NonsenseDoesNotCountWhereTheConfigDecides) {
   EXPECT_EQ(variableFor([](gc3GpuConfig_t &config) { config.allowUnproven = 0; }), "GC3_ALLOW_UNPROVEN");
 }
 
-/// However many connections share the memory.
+/// A default slot holds a whole message, however many connections share the memory.
 TEST_F(GpuSettings, DefaultSlotsHoldAMessage) {
   using kernel::Protocol;
   for (const auto &[protocol, piece] : {std::pair(Protocol::Simple, 128), {Protocol::LL, 128}, {Protocol::LL128, 256}})

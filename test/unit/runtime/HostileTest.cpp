@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bundles and callers that mean harm: every number of a bundle replaced by others under right checksums, and every way
-// to call the C API that can be told from a right one.
+// Tests malicious bundles and callers: every number of a bundle is replaced by others, with correct checksums, and the
+// C API is called in every wrong way that it can detect.
 #include "CheckBundle.h"
 #include "MendBundle.h"
 #include "Programs.h"
@@ -28,7 +28,7 @@ protected:
     gc3BundleFree(bundle);
   }
 
-  /// Both ranks' calls in one group.
+  /// Calls `call` for both ranks in one group.
   template <typename Function>
   gc3Result_t together(Function call) {
     gc3GroupStart();
@@ -42,7 +42,7 @@ protected:
   float data[8] = {};
 };
 
-/// `bytes` with a number of four bytes in place of what is at `offset`.
+/// Returns `bytes` with the four bytes at `offset` replaced by `number`.
 std::string withNumber(std::string bytes, size_t offset, uint32_t number) {
   std::memcpy(bytes.data() + offset, &number, sizeof number);
   return bytes;
@@ -191,13 +191,13 @@ TEST_F(Hostile, CallsOutOfRangeFailOnAllRanks) {
   EXPECT_EQ(together([&](gc3Comm_t c) { gc3AllReduce(nullptr, x, 1, gc3Float32, gc3Sum, c, nullptr); }),
             gc3InvalidArgument);
   EXPECT_EQ(together([&](gc3Comm_t c) { gc3AllReduce(x, x + 1, 2, gc3Float32, gc3Sum, c, nullptr); }),
-            gc3InvalidArgument); // they overlap
+            gc3InvalidArgument); // the buffers overlap
   EXPECT_EQ(together([&](gc3Comm_t c) { gc3AllReduce(x, x, 1, gc3Float32, gc3Sum, c, &data); }), gc3InvalidArgument);
 }
 
 TEST_F(Hostile, GroupsOutOfOrder) {
   EXPECT_EQ(gc3GroupEnd(), gc3InvalidUsage);
   ASSERT_EQ(gc3GroupStart(), gc3Success);
-  EXPECT_EQ(gc3GroupEnd(), gc3Success); // with nothing in it
+  EXPECT_EQ(gc3GroupEnd(), gc3Success); // an empty group
   EXPECT_EQ(gc3GroupEnd(), gc3InvalidUsage);
 }

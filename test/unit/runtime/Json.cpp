@@ -86,7 +86,7 @@ private:
     }
     return false;
   }
-  /// Behind the backslash; \u stays as it is.
+  /// Parses an escape sequence after its backslash. Keeps \u sequences unchanged.
   bool parseEscape(std::string &text) {
     if (rest.empty())
       return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C API on the fake GPU.
+// Tests the C API on the fake GPU.
 #include "LoopbackSupport.h"
 #include "Programs.h"
 #include "api/Handles.h"
@@ -22,7 +22,7 @@ protected:
     const auto ranks = static_cast<uint32_t>(specs[0].ranks.size());
     const auto backend = api::LoopbackBackend::make(cuda, open(specs), ranks, options);
     ASSERT_TRUE(backend.ok()) << backend.outcome().text;
-    const Monitor::Lock lock; // a watchdog can use the fake
+    const Monitor::Lock lock; // because a watchdog can use the fake
     for (uint32_t rank = 0; rank < ranks; ++rank) {
       comms.push_back(new gc3Comm{*backend, rank, {}});
       buffers.push_back(reinterpret_cast<float *>(fake.allocate(count * sizeof(float))));

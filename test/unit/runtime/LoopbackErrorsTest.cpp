@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a loopback world refuses, what becomes of CUDA's errors, and of kernels that do not end.
+// Tests errors of a loopback world: rejected calls, CUDA errors, and kernels that do not end.
 #include "LoopbackSupport.h"
 #include "Programs.h"
 
@@ -16,7 +16,7 @@ void expect(const Outcome &outcome, gc3Result_t code, const std::string &text) {
   EXPECT_EQ(outcome.text, text);
 }
 
-/// The outcome of a call that a trial describes.
+/// Makes the call of a trial and returns its outcome.
 Outcome outcomeOf(FakeCuda &fake, Loopback &loopback, const TrialOptions &options) {
   const Trial trial = loopback.trial(options);
   Loopback::Buffers buffers(fake, trial);
@@ -40,7 +40,7 @@ TEST(LoopbackErrors, MoreRanksThanOneGpuCanBe) {
   expect(outcomeOf(fake, loopback, {}), gc3InvalidUsage, "program 'bcast33_0' has 33 ranks; one GPU can be at most 32");
 }
 
-/// As where an application's allocator has taken it all: private copies lie in the host's memory, if that has room.
+/// An application's allocator can hold all device memory. Private copies then use host memory, if there is enough.
 TEST(LoopbackErrors, AFullGpu) {
   FakeCuda fake;
   const std::string onGpu = "allocating 1920 bytes of device memory for scratch and private copies: fake failure (CUDA "
@@ -72,13 +72,13 @@ TEST(LoopbackErrors, AFullGpu) {
   }
 }
 
-/// Memory grows by twice as much as before, or as there is room by what a call needs.
+/// Memory doubles when it grows. If there is less device memory, it grows only to the size that the call needs.
 TEST(LoopbackErrors, AnAlmostFullGpu) {
   FakeCuda fake;
   Loopback loopback(reduceScatter(3, true));
   ASSERT_EQ(loopback.run(fake, {.count = 50, .op = core::ReduceOp::Avg}), "");
   const size_t pieces = fake.taken(0)[0];
-  fake.most = 2400; // the piece of before has 1920 bytes
+  fake.most = 2400; // the previous allocation has 1920 bytes
   testing::internal::CaptureStderr();
   EXPECT_EQ(loopback.run(fake, {.count = 55, .op = core::ReduceOp::Avg}), "");
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
@@ -162,7 +162,7 @@ TEST(LoopbackErrors, CaptureNeedsAnEarlierCall) {
   EXPECT_TRUE(outcomeOf(fake, loopback, {.count = 4}).ok());
 }
 
-/// What it was there for has been done, so that is no error of a call.
+/// The call is complete when the thread fails to restore its device, so the call returns no error.
 TEST(LoopbackErrors, AThreadThatStaysOnAnotherDevice) {
   FakeCuda fake;
   fake.currentDevice = 5;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// In which order calls run: on several streams, and captured and replayed.
+// Tests the order of calls on several streams, and of captured and replayed calls.
 #include "LoopbackSupport.h"
 #include "Programs.h"
 
@@ -8,7 +8,7 @@ using namespace gc3::test;
 
 namespace {
 
-/// A communicator of three ranks whose program is loaded, two streams, and a call that ends when nothing is in its way.
+/// A communicator of three ranks with a loaded program, and two streams that the test can block.
 class Order {
 public:
   explicit Order(const cuda::Options &options = smallOptions()) : loopback(ringAllReduce(3, true), options) {
@@ -23,18 +23,18 @@ public:
   Order &operator=(const Order &) = delete;
 
   void call(cuda::Stream stream) { EXPECT_EQ(loopback.world->call(buffers.requests, stream).text, ""); }
-  /// In a capture of its own, to be replayed on the stream.
+  /// Captures a call separately, so that it can be replayed on the stream.
   void capture(cuda::Stream stream) {
     fake.captured = true;
     call(stream);
     fake.captured = false;
   }
-  /// What comes next on the stream waits until open().
+  /// Blocks later work on the stream until open().
   void close(cuda::Stream stream) {
     isOpen = false;
     fake.enqueue(stream, [this] { return [this] { return isOpen; }; });
   }
-  /// How many calls have run by now, and after that.
+  /// Unblocks the streams. Returns the number of calls that ran before and in total.
   std::pair<uint64_t, uint64_t> open() {
     fake.isIdle(first);
     const uint64_t before = fake.launches;
@@ -109,7 +109,7 @@ TEST(LoopbackOrder, CallsOfOneCaptureGoBackToAStream) {
   EXPECT_EQ(order.open(), Counts(1, 3));
 }
 
-/// Events are kept of the last captures alone.
+/// Events are kept only for the most recent captures.
 TEST(LoopbackOrder, ManyCaptures) {
   Order order;
   std::vector<size_t> events;
@@ -121,7 +121,7 @@ TEST(LoopbackOrder, ManyCaptures) {
   EXPECT_EQ(events[255], events[0] + 255);
 }
 
-/// Of which others begin and end in between.
+/// Other captures begin and end between the calls of this capture.
 TEST(LoopbackOrder, CallsOfOneCaptureAmongOthers) {
   cuda::Options options = smallOptions();
   options.mixesGraphs = false;
@@ -136,7 +136,7 @@ TEST(LoopbackOrder, CallsOfOneCaptureAmongOthers) {
   EXPECT_EQ(order.open(), Counts(1, 3)) << "that of the other capture waits for none";
 }
 
-/// As users ask for who keep the order themselves: within a graph it is kept all the same.
+/// Tests the setting for users who order replays themselves. gc3 still orders calls within a graph.
 TEST(LoopbackOrder, ReplaysMayBeLeftAlone) {
   cuda::Options options = smallOptions();
   options.mixesGraphs = false;
@@ -156,7 +156,7 @@ TEST(LoopbackOrder, ReplaysMayBeLeftAlone) {
   EXPECT_EQ(order.fake.externals, 0u);
 }
 
-/// The memory that its calls use is given back when they have ended.
+/// A communicator frees the memory of its calls after they have ended.
 TEST(LoopbackOrder, ACommunicatorEndsBehindReplays) {
   Order order;
   order.capture(order.first);
@@ -184,10 +184,11 @@ TEST(LoopbackOrder, GraphsReplay) {
     fake.replay();
     EXPECT_EQ(buffers.compare(), "");
   }
-  EXPECT_EQ(loopback.run(fake, {.count = 41}), ""); // connections go on from there
+  EXPECT_EQ(loopback.run(fake, {.count = 41}), ""); // messages continue on the connections that the replays used
 }
 
-/// An immediate scalar is a part of the graph, one in memory is read at each replay; the next call has its own.
+/// An immediate scalar is part of the graph. A scalar in memory is read at each replay. The next call uses its own
+/// scalar.
 TEST(LoopbackOrder, GraphsReplayWithTheirScalars) {
   for (Scalars scalars : {Scalars::Immediate, Scalars::InMemory}) {
     FakeCuda fake;

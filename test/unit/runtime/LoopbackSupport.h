@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A loopback world over the fake CUDA, and calls in it.
+// A loopback world on the fake CUDA, and calls in it.
 #pragma once
 
 #include "BundleBuilder.h"
@@ -20,20 +20,21 @@ inline std::unique_ptr<bundle::BundleFile> open(const std::vector<ProgramSpec> &
   return file;
 }
 
-/// Alike under all protocols.
+/// Returns options with the same tuning for all protocols.
 inline cuda::Options tuned(const cuda::Tuning &tuning) {
   return {.tuning = {tuning, tuning, tuning}};
 }
 
-/// So few threads as an emulated GPU has time for, and slots so small that there are tiles.
+/// Returns options with few threads, because emulated GPUs are slow, and with small slots, so that calls have several
+/// tiles.
 inline cuda::Options smallOptions() {
   cuda::Options options = tuned({.slotBytes = 256, .threads = 32});
   options.tuning[static_cast<uint32_t>(kernel::Protocol::LL128)].slotBytes =
-      512; // a pair of lines for each of two pieces
+      512; // a pair of lines for each of the two chunk slots of a message
   return options;
 }
 
-/// Programs of a bundle on the fake GPU, of which calls are made of the first if nothing else is said.
+/// Programs of a bundle on the fake GPU. Calls use the first program by default.
 class Loopback {
 public:
   explicit Loopback(const ProgramSpec &spec, const cuda::Options &options = smallOptions())
@@ -57,10 +58,10 @@ public:
     return trial;
   }
 
-  /// The buffers of a trial on the fake GPU.
+  /// Buffers of a trial on the fake GPU.
   class Buffers {
   public:
-    /// Each rank's are `off` bytes times its number from where they should be.
+    /// Moves each rank's buffers by `off` bytes times the rank from their normal addresses.
     Buffers(FakeCuda &fake, const Trial &trial, size_t off = 0) : fake(fake), trial(trial), off(off) {
       for (const Trial::Memory &rank : trial.initial())
         memory.push_back(fake.allocate(rank.bytes.size() + off * memory.size()) + off * memory.size());
@@ -94,7 +95,7 @@ public:
     std::vector<std::byte *> memory;
   };
 
-  /// Makes the call of a trial and compares. What is wrong, or an empty string.
+  /// Makes the call of a trial and compares its results. Returns an error message, or an empty string.
   std::string run(FakeCuda &fake, const TrialOptions &options, size_t off = 0, uint32_t program = 0) {
     const Trial wanted = trial(options, program);
     Buffers buffers(fake, wanted, off);
@@ -108,12 +109,12 @@ public:
   const uint32_t ranks;
   core::Selection selection;
   std::vector<const core::LoadedProgram *> loaded;
-  const std::string name; ///< of the first
+  const std::string name; ///< name of the first program
   std::unique_ptr<cuda::LoopbackWorld> world;
   core::Outcome made;
 };
 
-/// Two ranks that both wait for the other's message first.
+/// Returns a program in which two ranks both wait for the other's message first.
 inline ProgramSpec deadlock() {
   ProgramSpec spec = shiftReversed(2, 1);
   spec.name = "deadlock";

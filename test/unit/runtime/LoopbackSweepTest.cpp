@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks on one GPU where every call into CUDA fails in turn: the call says so, and the next one works as ever, unless
-// it could not come behind the failed one.
+// Makes every CUDA call fail in turn, with all ranks on one GPU. The gc3 call must return the error. The next call must
+// work, except if it can't be ordered after the failed one.
 #include "LoopbackSupport.h"
 #include "Programs.h"
 #include "Sweep.h"
@@ -13,8 +13,8 @@ using core::ReduceOp;
 
 namespace {
 
-/// A call that may fail, and behind a failed one another, which fails if no call can be made any more. What it came to;
-/// empty where it did what it should.
+/// Makes a call. If it fails, makes another, which fails if the world no longer accepts calls. Returns both outcomes,
+/// or an empty string if the first call succeeded.
 std::string callOf(FakeCuda &fake, Loopback &loopback, const TrialOptions &options, cuda::Stream stream) {
   const Trial trial = loopback.trial(options);
   Loopback::Buffers buffers(fake, trial);
@@ -29,8 +29,8 @@ std::string callOf(FakeCuda &fake, Loopback &loopback, const TrialOptions &optio
   return tell(outcome) + (next.ok() ? "; the next one ran" + buffers.compare() : "; the next one: " + tell(next));
 }
 
-/// Two calls of a program that makes all kinds of calls into CUDA, on another device than the one that the thread goes
-/// on with.
+/// Makes two calls of a program that needs all kinds of CUDA calls. The world's device differs from the thread's
+/// current device.
 std::string makeAndCall(FakeCuda &fake) {
   std::string came;
   fake.currentDevice = 1;
@@ -100,7 +100,7 @@ CUDA query -> ran
 )");
 }
 
-/// A call whose program is loaded is captured, and replayed if it was captured as a whole.
+/// Captures a call of a loaded program, and replays it if the whole call was captured.
 std::string captureAndReplay(FakeCuda &fake) {
   const uint64_t failAt = std::exchange(fake.failAt, 0);
   std::string came;
@@ -113,7 +113,7 @@ std::string captureAndReplay(FakeCuda &fake) {
     int one = 0;
     const auto stream = reinterpret_cast<cuda::Stream>(&one);
     EXPECT_EQ(callOf(fake, loopback, {.count = 1}, stream), "");
-    const Trial trial = loopback.trial({.count = 90, .op = ReduceOp::Avg}); // takes memory
+    const Trial trial = loopback.trial({.count = 90, .op = ReduceOp::Avg}); // needs additional memory
     Loopback::Buffers buffers(fake, trial);
     fake.calls = 0;
     fake.failAt = failAt;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls on the fake GPU leave what the host leaves.
+// Compares the results of calls on the fake GPU with the host's.
 #include "LoopbackSupport.h"
 #include "Programs.h"
 
@@ -15,7 +15,7 @@ namespace {
 struct Case {
   const char *name;
   std::function<ProgramSpec()> spec;
-  uint64_t unit = 1; ///< counts are multiples of it
+  uint64_t unit = 1; ///< counts are multiples of this
 };
 
 const Case cases[] = {
@@ -33,7 +33,7 @@ const Case cases[] = {
     {"Reduce", [] { return reduceTo(3, 2); }},
     {"Gather", [] { return gather(3, 1); }},
     {"Scatter", [] { return scatter(3, 0); }},
-    {"ShiftReversed", [] { return shiftReversed(3, 2); }, 2}, // chunks of one length change places
+    {"ShiftReversed", [] { return shiftReversed(3, 2); }, 2}, // exchanges chunks of the same length
     {"WritesInput", [] { return writesInput(3); }},
     {"OneRank", [] { return ringAllReduce(1, true); }},
     {"WholeSlots",
@@ -52,7 +52,8 @@ const Case cases[] = {
 
 class LoopbackCalls : public testing::TestWithParam<Case> {};
 
-/// Every placement, with sums and averages of a float, an integer and a narrow type; counts that divide and that don't.
+/// Tests every placement, with sums and averages of a float, an integer and a narrow type, and with counts that divide
+/// chunks and counts that do not.
 TEST_P(LoopbackCalls, LeaveWhatTheHostLeaves) {
   FakeCuda fake;
   {
@@ -72,7 +73,7 @@ TEST_P(LoopbackCalls, LeaveWhatTheHostLeaves) {
   EXPECT_EQ(fake.leaks(), "");
 }
 
-/// At addresses that are no multiples of an element's size, on some ranks, as parts of a stream of bytes may be.
+/// On some ranks, addresses are not multiples of the element size, as in parts of a byte stream.
 TEST_P(LoopbackCalls, BuffersMayBeginAnywhere) {
   FakeCuda fake;
   {
@@ -90,7 +91,7 @@ TEST_P(LoopbackCalls, BuffersMayBeginAnywhere) {
   EXPECT_EQ(fake.leaks(), "");
 }
 
-/// The same with a scalar of each rank's own.
+/// Like LeaveWhatTheHostLeaves, with a different scalar on each rank.
 TEST_P(LoopbackCalls, MultiplyAsTheHostDoes) {
   FakeCuda fake;
   {
@@ -143,7 +144,7 @@ TEST(Loopback, AsManyThreadsAsLeaveRoomForAllBlocks) {
   FakeCuda fake;
   fake.multiprocessors = 1;
   fake.threadsPerMultiprocessor = 192;
-  Loopback loopback(ringAllReduce(3, true), tuned({.slotBytes = 256})); // 3 blocks
+  Loopback loopback(ringAllReduce(3, true), tuned({.slotBytes = 256})); // 3 thread blocks
   EXPECT_EQ(loopback.run(fake, {}), "");
   EXPECT_EQ(fake.threadsOfLaunch, 64u);
 }
@@ -157,7 +158,7 @@ TEST(Loopback, BelongsToItsDevice) {
   EXPECT_EQ(fake.currentDevice, 3);
 }
 
-/// Each with connections of its own.
+/// Each program has separate connections.
 TEST(Loopback, SeveralPrograms) {
   FakeCuda fake;
   Loopback loopback({shiftReversed(3, 2), ringAllReduce(3, true)});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Traces of ranks that share the fake GPU.
+// Tests traces of ranks that share the fake GPU.
 #include "LoopbackSupport.h"
 #include "Programs.h"
 #include "TraceCheck.h"
@@ -36,7 +36,7 @@ TEST(LoopbackTrace, HasEachInstructionOnce) {
     }
 }
 
-// The clocks of host and GPU have nothing in common.
+// Times must be converted, because the clocks of host and GPU are unrelated.
 TEST(LoopbackTrace, IsOnTheHostsTime) {
   FakeCuda fake;
   TracePath path;
@@ -50,7 +50,7 @@ TEST(LoopbackTrace, IsOnTheHostsTime) {
   EXPECT_LE(calls[0].end, after - origin);
 }
 
-// A call that is never replayed is not in it, and one that is replayed before later calls has its number all the same.
+// The trace omits calls that are never replayed. A call that is replayed before later calls keeps its number.
 TEST(LoopbackTrace, HasTheLastReplay) {
   FakeCuda fake;
   TracePath path;
@@ -74,12 +74,12 @@ TEST(LoopbackTrace, HasTheLastReplay) {
   EXPECT_EQ(fake.leaks(), "");
   const Trace trace(path.name);
   EXPECT_EQ(checkTrace(trace, {LoadedSpec(spec).program.get(), {1, 2, 3}}), "");
-  const std::vector<TraceEvent> calls = trace.find("X", spec.name); // of rank 0 first, then by number
+  const std::vector<TraceEvent> calls = trace.find("X", spec.name); // rank 0 first, then by number
   EXPECT_EQ(calls[1].arguments.at("call"), "2");
   EXPECT_GE(calls[1].begin, calls[2].end) << "it was replayed behind the other";
 }
 
-// All calls of many tiles have the same part of all room: here 3 rings of 16384 records.
+// Each call with many tiles gets an equal share of the ring memory: here 3 rings of 16384 records.
 TEST(LoopbackTrace, CapturedCallsHaveSoMuchRoom) {
   FakeCuda fake;
   TracePath path;
@@ -100,7 +100,7 @@ TEST(LoopbackTrace, CapturedCallsHaveSoMuchRoom) {
   EXPECT_EQ(checkTrace(Trace(path.name), {LoadedSpec(spec).program.get(), {1}}), "");
 }
 
-// A kernel that does not end is waited for, and stopped by who watches.
+// The communicator waits for a kernel that does not end until a watching thread stops it.
 TEST(LoopbackTrace, StuckKernelsAreStopped) {
   FakeCuda fake;
   TracePath path;
@@ -115,7 +115,7 @@ TEST(LoopbackTrace, StuckKernelsAreStopped) {
       for (int ms : {0, 100, 101})
         loopback.world->watch(start + std::chrono::milliseconds(ms));
     };
-    fake.meanwhile = [&] { fake.meanwhile = watch; }; // the first to be waited for is the loading
+    fake.meanwhile = [&] { fake.meanwhile = watch; }; // the first wait is for loading the program
     EXPECT_EQ(loopback.world->call(buffers.requests, nullptr).code, gc3Success);
     EXPECT_EQ(loopback.world->watch(start).code, gc3Timeout);
   }
@@ -126,7 +126,7 @@ TEST(LoopbackTrace, StuckKernelsAreStopped) {
     EXPECT_EQ(call.arguments.at("unfinished"), "1");
 }
 
-// Of a program that is loaded, so that nothing else is waited for.
+// The program is loaded already, so the call waits for nothing else.
 TEST(LoopbackTrace, WaitsWithoutALock) {
   FakeCuda fake;
   TracePath path;
@@ -140,7 +140,7 @@ TEST(LoopbackTrace, WaitsWithoutALock) {
   EXPECT_TRUE(watched);
 }
 
-// What a GPU would record of a call of 5 steps in 3 tiles, into rings of 4 records.
+// Simulates the records of a call of 5 steps in 3 tiles, in rings of 4 records.
 TEST(LoopbackTrace, KeepsTheLastSteps) {
   FakeCuda fake;
   TracePath path;
@@ -171,11 +171,11 @@ TEST(LoopbackTrace, KeepsTheLastSteps) {
   EXPECT_EQ(trace.find("i", "not recorded")[0].arguments.at("instructions"), "33");
 }
 
-// What the calls that have ended leave at the front may be too little.
+// The free space that completed calls leave at the front can be too small.
 TEST(LoopbackTrace, NoCallOverlapsOneUnderWay) {
   FakeCuda fake;
   TracePath path;
-  const LoadedSpec spec(ringAllReduce(2, true)); // 3 steps on each rank: rings of 4 records, of two tiles 8
+  const LoadedSpec spec(ringAllReduce(2, true)); // 3 steps on each rank: rings of 4 records for one tile, 8 for two
   testing::internal::CaptureStderr();
   {
     cuda::Recorder recorder(FakeCuda::table(), *trace::TraceFile::named(path.name), {0, 2}, 32);
@@ -207,7 +207,7 @@ TEST(LoopbackTrace, NoCallOverlapsOneUnderWay) {
   EXPECT_NE(testing::internal::GetCapturedStderr().find("lacks 1 calls"), std::string::npos);
 }
 
-// Calls under way have their own part of the ring, and one for which there is none is lost.
+// Running calls have separate parts of the ring. A call without free space is not recorded.
 TEST(LoopbackTrace, CallsUnderWayShareTheRoom) {
   FakeCuda fake;
   TracePath path;
@@ -246,7 +246,7 @@ TEST(LoopbackTrace, CallsUnderWayShareTheRoom) {
   EXPECT_EQ(Trace(path.name).find("X", spec.program->info().name()->str()).size(), 8u) << "of two ranks";
 }
 
-// Errors of CUDA fail the call as ever; but without memory for it, a call is only not recorded.
+// CUDA errors fail the call, except that a call without memory for its records is only not recorded.
 TEST(LoopbackTrace, EveryCallMayFail) {
   uint64_t calls = 1, unrecorded = 0, lost = 0;
   for (uint64_t failing = 0; failing <= calls; ++failing) { // 0: none

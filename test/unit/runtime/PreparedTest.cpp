@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls on a GPU that are prepared once and kept.
+// Tests that prepared calls on a GPU are reused.
 #include "LoopbackSupport.h"
 #include "cuda/PreparedLaunch.h"
 
@@ -8,7 +8,7 @@ using namespace gc3::test;
 
 namespace {
 
-/// Programs on the fake GPU, and prepared calls of them.
+/// Programs on the fake GPU and their prepared calls.
 class PreparedCalls : public testing::Test {
 protected:
   PreparedCalls() {
@@ -70,7 +70,7 @@ TEST_F(PreparedCalls, TheOldestGo) {
   EXPECT_EQ(oldest.use_count(), 1);
 }
 
-/// One by one, each in its turn.
+/// Each new call replaces only the oldest one.
 TEST_F(PreparedCalls, OthersStay) {
   constexpr uint64_t most = cuda::PreparedLaunches::most;
   std::vector<std::shared_ptr<const cuda::PreparedLaunch>> all;

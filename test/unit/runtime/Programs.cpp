@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// See Programs.h.
 #include "Programs.h"
 
 namespace gc3::test {
@@ -10,7 +9,7 @@ int32_t peer(uint32_t rank) {
   return static_cast<int32_t>(rank);
 }
 
-/// The chunk `index` of every rank.
+/// Returns the chunk `index` of every rank.
 Value everyRank(uint32_t ranks, uint32_t index) {
   Value value;
   for (uint32_t r = 0; r < ranks; ++r)
@@ -75,7 +74,7 @@ ProgramSpec plainRingAllReduce(uint32_t ranks) {
   program.contributions = ranks;
   program.scratchNames = {"received"};
   for (uint32_t r = 0; r < ranks; ++r) {
-    // Every rank's chunk travels once around; thread block 0 sends, 1 receives, and each waits for the other.
+    // Every rank's chunk travels once around the ring. Thread block 0 sends, 1 receives, and each waits for the other.
     Rank rank;
     rank.inputSlots = rank.outputSlots = 1;
     rank.scratchSlots = {ranks};
@@ -310,7 +309,7 @@ ProgramSpec writesInput(uint32_t ranks) {
   ProgramSpec program{"writes" + std::to_string(ranks), "allreduce"};
   program.contributions = ranks;
   for (uint32_t r = 0; r < ranks; ++r) {
-    // A chain up that sums into the input, then a chain down.
+    // A chain towards higher ranks sums into the input, then a chain goes back.
     Rank rank;
     rank.inputSlots = rank.outputSlots = 1;
     rank.writesInput = true;

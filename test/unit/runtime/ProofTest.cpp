@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Communicators take proven programs only, unless told otherwise.
+// Communicators accept only proven programs by default.
 #include "Programs.h"
 #include "SettingsSupport.h"
 #include "api/Init.h"
@@ -10,7 +10,7 @@ using namespace gc3::test;
 
 namespace {
 
-/// Tries to make communicators of two ranks for a ring AllReduce with these properties proven.
+/// Creates communicators of two ranks for a ring AllReduce with these proven properties.
 class Proofs : public testing::Test {
 protected:
   gc3Result_t init(uint32_t verified, const gc3HostConfig_t *config = nullptr, uint32_t programRanks = 2) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All that the reader of bundles checks, in one call.
+// Runs all checks of the reader of bundles.
 #pragma once
 
 #include "bundle/BundleFile.h"
@@ -11,7 +11,7 @@ inline bundle::Result<std::unique_ptr<bundle::BundleFile>> openBytes(const std::
   return bundle::BundleFile::openMemory(bytes.data(), bytes.size());
 }
 
-/// The first error on the way to all sections.
+/// Reads all sections and returns the first error.
 inline bundle::BundleStatus readAll(const std::string &bytes) {
   const auto opened = openBytes(bytes);
   if (!opened.ok())

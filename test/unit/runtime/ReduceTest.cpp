@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels against one-element definitions, for odd counts, also with dst being a source.
+// Compares reduction kernels with definitions for one element, for odd counts, and also with a destination that is a
+// source.
 #include "host/Reduce.h"
 #include "host/Random.h"
 
@@ -32,7 +33,7 @@ T reference(ReduceOp op, T a, T b) {
   } else {
     switch (op) {
     case ReduceOp::Prod: return a * b;
-    case ReduceOp::Min: return std::isnan(b) || a < b ? a : b; // fmin, but for signalling NaNs
+    case ReduceOp::Min: return std::isnan(b) || a < b ? a : b; // fmin, except for signalling NaNs
     case ReduceOp::Max: return std::isnan(b) || a > b ? a : b;
     case ReduceOp::Sum:
     case ReduceOp::Avg: break;
@@ -64,7 +65,7 @@ void checkNative(ElementType type) {
     }
 }
 
-/// Narrow floats: in double, then rounded as Reduce.h says.
+/// Computes narrow floats in double, then rounds as Reduce.h states.
 template <typename T, typename Encode>
 void checkNarrow(ElementType type, Encode encode, uint32_t patterns) {
   for (unsigned o = 0; o < reduceOpCount; ++o)
@@ -108,7 +109,7 @@ TEST(Reduce, Narrow) {
       ElementType::Float8E5M2, [](float x) { return toFloat8E5M2(toFloat(toHalf(x))); }, 1 << 8);
 }
 
-// With NaNs and infinities; only which of two NaNs a sum keeps is left open, so that one side has none.
+// Includes NaNs and infinities. Only one side has NaNs, because the choice between two NaNs in a sum is unspecified.
 TEST(Reduce, EveryInstructionSetGivesTheSameBits) {
   constexpr size_t room = 1100 * 8;
   std::vector<unsigned char> a(room), b(room), expected(room), got(room);
@@ -123,13 +124,13 @@ TEST(Reduce, EveryInstructionSetGivesTheSameBits) {
     for (unsigned t = 0; t < elementTypeCount; ++t)
       for (unsigned o = 0; o < reduceOpCount; ++o)
         for (size_t n : {0, 1, 7, 31, 64, 65, 1000})
-          for (size_t shift : {0, 1, 3}) { // elements off alignment
+          for (size_t shift : {0, 1, 3}) { // elements from an aligned address
             auto type = static_cast<ElementType>(t);
             auto op = static_cast<ReduceOp>(o);
             const size_t offset = shift * elementSize(type);
             std::vector<unsigned char> numbers = b;
             for (size_t i = elementSize(type) - 1; !isInteger(type) && i < room; i += elementSize(type))
-              numbers[i] &= 0xbf; // the highest bit of the exponent
+              numbers[i] &= 0xbf; // clears the highest bit of the exponent
             std::fill(expected.begin(), expected.end(), 0xee);
             std::fill(got.begin(), got.end(), 0xee);
             reduceKernel(type, op, Simd::Baseline)(expected.data() + offset, a.data(), numbers.data() + offset, n);
@@ -139,7 +140,7 @@ TEST(Reduce, EveryInstructionSetGivesTheSameBits) {
   }
 }
 
-// Against the scalar conversions, but for which of two NaNs a sum or product keeps.
+// Compares with the scalar conversions, ignoring the choice between two NaNs in a sum or product.
 template <typename T, typename Encode>
 void checkEveryPair(ElementType type, Encode encode) {
   constexpr uint32_t patterns = 256;
@@ -168,7 +169,8 @@ TEST(Reduce, EveryPairOfFloat8) {
   checkEveryPair<Float8E5M2>(ElementType::Float8E5M2, [](float x) { return toFloat8E5M2(toFloat(toHalf(x))); });
 }
 
-// Every half as the first source, and dst a source, as both kernels have to agree on NaNs and subnormals too.
+// The first source contains every half, because all kernels must agree on NaNs and subnormals. The destination is a
+// source.
 TEST(Reduce, EveryHalfInEveryInstructionSet) {
   constexpr uint32_t patterns = 1 << 16;
   std::vector<uint16_t> a(patterns), b(patterns), expected(patterns);
@@ -210,7 +212,7 @@ TEST(Reduce, EveryHalfAndFloat8Scaled) {
   checkEveryScaled<Float8E5M2>(ElementType::Float8E5M2, [](float x) { return toFloat8E5M2(toFloat(toHalf(x))); });
 }
 
-// A scalar multiplies as an element does, known before or read at the last moment, and also in place.
+// A scalar must multiply like an element, whether it is an immediate or read from memory, and also in place.
 TEST(Reduce, MultipliesAsAProduct) {
   constexpr size_t room = 1100 * 8;
   std::vector<unsigned char> a(room), scalars(room), expected(room), got(room);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gc3-run's library: what its checks find, and that they miss nothing.
+// Tests that the checks of gc3-run's library find every error.
 #include "RunSupport.h"
 
 #include "Inputs.h"
@@ -36,7 +36,7 @@ TEST(Run, FindsAMissingContribution) {
   }
 }
 
-/// plainRingAllReduce, but rank 1 lacks or doubles the contribution of the rank `distance` before it.
+/// Returns plainRingAllReduce, except that rank 1 lacks or doubles the contribution of the rank `distance` before it.
 static ProgramSpec mutant(uint32_t ranks, uint32_t distance, bool twice) {
   ProgramSpec spec = plainRingAllReduce(ranks);
   spec.name = (twice ? "twice" : "lost") + std::to_string(ranks) + "_" + std::to_string(distance);
@@ -54,7 +54,7 @@ TEST(Run, FindsEachContributionForEveryTypeAndOperation) {
     for (uint32_t distance : {1u, ranks / 2, ranks - 1})
       for (bool twice : {false, true})
         specs.push_back(mutant(ranks, distance, twice));
-  // One bundle holds one program of a name.
+  // A bundle can hold only one program of a name.
   std::sort(specs.begin(), specs.end(), [](const auto &a, const auto &b) { return a.name < b.name; });
   specs.erase(std::unique(specs.begin(), specs.end(), [](const auto &a, const auto &b) { return a.name == b.name; }),
               specs.end());
@@ -97,8 +97,8 @@ TEST(Run, BusyRanksTakeTurns) {
       }
 }
 
-/// Sums and averages over up to 1024 ranks with one contribution lost or doubled, or as it was before its rank
-/// multiplied it, in the checker alone.
+/// Tests only the checker: sums and averages over up to 1024 ranks, with one contribution lost or doubled, or not yet
+/// multiplied by its rank's scalar.
 TEST(Run, ManyRanksShowEachContribution) {
   using namespace gc3::core;
   for (uint32_t ranks : {2u, 3u, 7u, 16u, 100u, 512u, 1000u, 1024u})
@@ -141,7 +141,7 @@ TEST(Run, ManyRanksShowEachContribution) {
             if (float x = at(data[r].data(), i); x != 0) {
               sum[i] += static_cast<float>(factorOf(op, r)) * x;
               if (lost[i] == 0 || std::abs(x) < std::abs(lost[i]))
-                lost[i] = x; // the smallest shows least
+                lost[i] = x; // the smallest contribution is the hardest to detect
             }
         }
         std::vector<std::byte> right(n * size), less(n * size), more(n * size);
@@ -176,7 +176,7 @@ TEST(Run, FindsAMisplacedChunk) {
   EXPECT_EQ(result.summary.rows[0].placement[0].wrong, 10u);
 }
 
-// A program that writes its input says so, and gets a private copy; one that does not say so is refused.
+// A program that declares writes to its input gets a private copy. One that does not declare them is rejected.
 TEST(Run, RefusesUndeclaredWritesToTheInput) {
   ProgramSpec liar = writesInput(2);
   for (Rank &rank : liar.ranks)

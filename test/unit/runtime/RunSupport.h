@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tests of gc3-run's library share.
+// Helpers for tests of gc3-run's library.
 #pragma once
 
 #include "Programs.h"
@@ -20,7 +20,7 @@ using run::Options;
 using run::Runner;
 using run::Summary;
 
-/// A bundle in a file that goes away again.
+/// A temporary file with a bundle.
 class BundlePath {
 public:
   explicit BundlePath(const std::vector<ProgramSpec> &programs) : path(freshPath()) {
@@ -32,7 +32,7 @@ public:
 private:
   static std::string freshPath() {
     std::string name = ::testing::UnitTest::GetInstance()->current_test_info()->name();
-    std::replace(name.begin(), name.end(), '/', '-'); // parametrised tests have one
+    std::replace(name.begin(), name.end(), '/', '-'); // names of parametrised tests contain slashes
     return ::testing::TempDir() + "gc3-run-test-" + name + "-" + std::to_string(getpid()) + ".gc3b";
   }
 };

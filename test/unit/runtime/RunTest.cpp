@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// gc3-run's library end to end: all programs, types, operations, odd counts, placements, slots, tiles and orders are
-// run and checked.
+// Tests gc3-run's library end to end: runs and checks all programs, types, operations, odd counts, placements, slots,
+// tiles and orders.
 #include "RunSupport.h"
 
 using namespace gc3::run;

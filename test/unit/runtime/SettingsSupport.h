@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Settings of environments that tests choose. The process reads its own environment once, so setenv has no effect.
+// Settings from environments that tests choose. The process reads its own environment once, so setenv has no effect.
 #pragma once
 
 #include "core/Settings.h"
@@ -8,7 +8,7 @@
 
 namespace gc3::test {
 
-/// The settings of an environment that has these variables only.
+/// Returns the settings of an environment with only these variables.
 inline core::Settings settingsOf(const std::map<std::string, std::string> &variables) {
   std::vector<std::string> entries;
   for (const auto &[name, value] : variables)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of settings, what one environment says, and the words about that.
+// Tests the table of settings, the settings of an environment, and their messages.
 #include "SettingsSupport.h"
 #include "core/Log.h"
 #include "core/SettingText.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Standard calls take programs that promise what the standard collective does, and no others of its name.
+// Standard calls accept programs with the promises of the standard collective, and reject others of the same name.
 #include "Programs.h"
 #include "gc3.h"
 
@@ -22,7 +22,7 @@ Value everybodys(uint32_t index) {
   return {{0, index}, {1, index}, {2, index}};
 }
 
-/// As std/collectives.gc3 says it.
+/// The promises of std/collectives.gc3.
 const Standard all[] = {
     {"allreduce", false, false, false, false, [](auto, auto, uint32_t c) { return everybodys(c); }},
     {"allgather", false, true, false, false,
@@ -50,7 +50,7 @@ const Standard all[] = {
      }},
 };
 
-/// A program without steps: nothing here runs it.
+/// Returns a program without steps, because these tests run no program.
 ProgramSpec programOf(const Standard &standard) {
   ProgramSpec spec;
   spec.name = "made";
@@ -69,7 +69,7 @@ ProgramSpec programOf(const Standard &standard) {
   return spec;
 }
 
-/// What a standard call, or one by the collective's name, would come to.
+/// Returns the result of a standard call, or of a call by the collective's name.
 gc3Result_t select(const ProgramSpec &spec, int rootOfCall, bool allowUnproven = false) {
   std::string bytes = buildBundle({spec});
   gc3Bundle_t bundle = nullptr;
@@ -113,7 +113,7 @@ TEST(StandardPromise, whatDiffersInAnyOutputChunkIsRefused) {
         const Value &wanted = right.outputs[r][i];
         Value otherChunk = wanted, twice = wanted, otherRank = wanted, fewer(wanted.begin() + 1, wanted.end());
         otherChunk[0].second ^= 1;
-        otherRank[0].first = (wanted[0].first + 1) % ranks; // of a sum: one twice, another missing
+        otherRank[0].first = (wanted[0].first + 1) % ranks; // in a sum: one contribution twice, another missing
         twice.push_back(wanted[0]);
         for (const Value &wrong : {otherChunk, otherRank, twice, fewer, Value{}}) {
           ProgramSpec spec = right;

@@ -17,7 +17,7 @@ uint64_t nanoseconds(const Json &time) {
   return static_cast<uint64_t>(std::llround(std::stod(time.text) * 1000));
 }
 
-/// Nothing where it is not an event.
+/// Returns nothing if the object is not an event.
 std::optional<TraceEvent> eventOf(const Json &object) {
   TraceEvent event;
   const Json *arguments = object.find("args"), *begin = object.find("ts"), *duration = object.find("dur");
@@ -35,14 +35,14 @@ std::optional<TraceEvent> eventOf(const Json &object) {
   return event;
 }
 
-/// One rank's part of a call.
+/// The part of one rank in a call.
 class Part {
 public:
   Part(const core::Program &program, uint32_t rank, const TraceEvent &call)
       : program(program), rank(rank), call(call), tiles(std::stoull(call.arguments.at("tiles"))),
         steps(program.rank(rank).instructions.size()), found(steps * tiles) {}
 
-  /// What is wrong with an event of it, which counts as found.
+  /// Adds an event. Returns an error message, or an empty string.
   std::string take(const TraceEvent &event) {
     const bundle::RankView &view = program.rank(rank);
     if (event.thread >= view.threadBlocks.size())
@@ -59,7 +59,7 @@ public:
     return compare(event, block, view.instructions[block.first_instruction() + step]);
   }
 
-  /// The event of an instruction of the rank; null: it is missing.
+  /// Returns the event of an instruction of the rank, or null if it is missing.
   const TraceEvent *at(uint64_t tile, size_t instruction) const { return found[tile * steps + instruction]; }
   bool complete() const { return std::count(found.begin(), found.end(), nullptr) == 0; }
   uint64_t tileCount() const { return tiles; }
@@ -90,7 +90,7 @@ private:
   std::vector<const TraceEvent *> found; ///< by tile and instruction
 };
 
-/// All ranks' parts of one call, and what the program has in order.
+/// Checks that the parts of all ranks in a call obey the program's order.
 std::string checkOrder(const TracedGroup &group, const std::vector<Part> &parts) {
   const core::Program &program = *group.program;
   const core::HappensBefore order(program);
@@ -141,7 +141,7 @@ std::string checkCall(const Trace &trace, const TracedGroup &group, uint64_t num
   return checkOrder(group, parts);
 }
 
-/// Events of one row come one after the other.
+/// Checks that events of a row do not overlap.
 std::string checkRows(const Trace &trace) {
   std::map<std::pair<uint64_t, uint64_t>, std::vector<const TraceEvent *>> rows;
   for (const TraceEvent &event : trace.events)

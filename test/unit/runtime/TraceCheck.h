@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads traces, and compares them with the programs that ran.
+// Reads traces and compares them with the programs that ran.
 #pragma once
 
 #include "Json.h"
@@ -19,27 +19,28 @@ struct TraceEvent {
 };
 
 struct Trace {
-  std::string problem; ///< why it can't be read, or empty
+  std::string problem; ///< reading error, or empty
   std::vector<TraceEvent> events;
 
   explicit Trace(const std::string &path);
-  /// Events of that phase and name.
+  /// Returns the events with this phase and name.
   std::vector<TraceEvent> find(const std::string &phase, const std::string &name) const;
 };
 
-/// Which calls a trace should have of one group of communicators.
+/// The calls of a group of communicators that a trace must contain.
 struct TracedGroup {
-  const core::Program *program = nullptr; ///< of all calls
-  std::vector<uint64_t> calls;            ///< their numbers
+  const core::Program *program = nullptr; ///< program of all calls
+  std::vector<uint64_t> calls;            ///< numbers of the calls
   uint64_t firstProcess = 0;
-  /// Messages have arrived as a whole when what receives them begins: not so under LL and LL128.
+  /// Messages are complete when their receiving instruction begins. False for LL and LL128.
   bool arrivesWhole = true;
-  /// Else times of different ranks can't be compared to the nanosecond.
+  /// Times of different ranks are comparable to the nanosecond.
   bool oneClock = true;
 };
 
-/// What is wrong with the group's events, or an empty string: each instruction of each tile of each call has to be
-/// there once, within its call, behind all that the program has before it; and nothing else.
+/// Checks the events of a group. Each instruction of each tile of each call must occur exactly once, within its call
+/// and after all instructions that the program orders before it. No other events may occur. Returns an error message,
+/// or an empty string.
 std::string checkTrace(const Trace &trace, const TracedGroup &group);
 
 } // namespace gc3::test

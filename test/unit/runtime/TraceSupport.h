@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tests of traces share.
+// Helpers for tests of traces.
 #pragma once
 
 #include "BundleBuilder.h"
@@ -14,7 +14,7 @@
 
 namespace gc3::test {
 
-/// A file that goes away again, of another name each time: a process keeps the traces that it has written open.
+/// A temporary file with a new name each time, because a process keeps the traces that it has written open.
 class TracePath {
 public:
   explicit TracePath(const std::string &end = "") : name(fresh() + end) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Traces of host communicators: what is in them, what is lost, and files that can't be written.
+// Tests traces of host communicators: their contents, lost calls, and files that can't be written.
 #include "ApiGroup.h"
 #include "SettingsSupport.h"
 #include "TraceCheck.h"
@@ -22,7 +22,7 @@ gc3HostConfig_t tracing(const TracePath &path, gc3HostConfig_t config = GC3_HOST
   return config;
 }
 
-/// Calls of one program on all ranks, from this thread or from one per rank.
+/// Calls of one program on all ranks, from this thread or from one thread per rank.
 class Calls {
 public:
   explicit Calls(const ProgramSpec &spec) : name(spec.name), ranks(spec.ranks.size()) {}
@@ -35,7 +35,7 @@ public:
                            gc3Float32, gc3Sum, nullptr);
     });
   }
-  /// One call on each of the ranks' threads for each of the counts.
+  /// Makes one call for each count, on a thread per rank.
   std::vector<gc3Result_t> fromThreads(Group &group, const std::vector<size_t> &counts) const {
     return group.threads([&](int, gc3Comm_t comm) {
       gc3Result_t result = gc3Success;
@@ -49,7 +49,7 @@ public:
   }
 
 private:
-  /// Large enough for inputs and outputs of any of our programs.
+  /// Returns buffers that are large enough for inputs and outputs of all programs in these tests.
   std::vector<std::vector<float>> buffers(size_t count) const {
     return std::vector<std::vector<float>>(ranks, std::vector<float>(ranks * count * 2));
   }
@@ -79,7 +79,7 @@ TEST(Trace, HasEachInstructionOnce) {
       {
         Group group({spec}, ranks, config);
         const Calls call(spec);
-        for (size_t count : {60, 1500, 60}) // 1500: messages skip their slots
+        for (size_t count : {60, 1500, 60}) // with 1500, messages bypass their slots
           EXPECT_EQ(call(group, count, count == 1500 && spec.collective == "allreduce"), gc3Success)
               << gc3GetLastError(nullptr);
       }
@@ -102,10 +102,10 @@ TEST(Trace, FromOneThreadPerRank) {
   }
 }
 
-// In the second call all ranks but one take themselves to be in the first one's prepared call, which has no memory for
-// that one's placement: so all enter another one.
+// In the second call, all ranks except one expect the prepared call of the first one. That call has no memory for the
+// placement of the remaining rank, so all ranks enter another prepared call.
 TEST(Trace, OfCallsThatRanksEnterInVain) {
-  const ProgramSpec spec = reduceScatter(3, true); // out of place it takes a copy of the input
+  const ProgramSpec spec = reduceScatter(3, true); // out of place it needs a copy of the input
   constexpr size_t count = 60;
   TracePath path;
   {
@@ -174,7 +174,7 @@ TEST(Trace, NamesItsRows) {
                                     {"call", "1"}, {"collective", "allreduce"}, {"count", "4"}, {"tiles", "1"}}));
 }
 
-// One group is gone before the other is made, a third one has the file at the same time.
+// One group is destroyed before the second is created. A third group uses the file at the same time.
 TEST(Trace, SeveralGroupsShareAFile) {
   const ProgramSpec ring = ringAllReduce(3, true), other = allToAll(2, 1);
   TracePath path;
@@ -208,7 +208,7 @@ TEST(Trace, TheEnvironmentNamesAFileWithTheProcess) {
   EXPECT_EQ(checkTrace(Trace(path.name), {LoadedSpec(spec).program.get(), upTo(1)}), "");
 }
 
-// A call that has no room is not in the file at all; smaller ones behind it are.
+// The file omits a call that is too large for the memory, and contains smaller later calls.
 TEST(Trace, HasBoundedMemory) {
   const ProgramSpec spec = ringAllReduce(3, true); // 15 instructions
   TracePath path;
@@ -292,7 +292,7 @@ TEST(Trace, FilesThatCannotBeWrittenFailNoCall) {
   }
 }
 
-// What the disk has no room for is dropped; the file stays whole.
+// Events that do not fit on the disk are dropped. The file stays valid.
 TEST(Trace, FullDisksLeaveWholeFiles) {
   const ProgramSpec spec = ringAllReduce(3, true);
   TracePath path;
@@ -319,7 +319,7 @@ TEST(Trace, FullDisksLeaveWholeFiles) {
 
 using TraceDeathTest = testing::Test;
 
-// Nobody destroys the communicators, and another thread is in calls all the time.
+// The communicators are not destroyed, and another thread makes calls until the process ends.
 TEST(TraceDeathTest, WritesWhenTheProcessEnds) {
   const ProgramSpec spec = ringAllReduce(2, true);
   const TracePath path;

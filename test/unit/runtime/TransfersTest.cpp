@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which messages may skip their slots, for small programs where it can be told by hand. That what is decided is right
-// in every order is what the adversarial runs of RunTest show.
+// Tests which messages bypass their slots, for small programs with known answers. The adversarial runs of RunTest test
+// that these decisions are correct in every order.
 #include "Programs.h"
 
 #include "core/Transfers.h"
@@ -19,7 +19,7 @@ using gc3::core::Transfers;
 
 namespace {
 
-/// A program and what was deduced from it.
+/// A program and its analysis.
 struct Analysed {
   explicit Analysed(const ProgramSpec &spec) {
     std::string bytes = buildBundle({spec});
@@ -27,7 +27,7 @@ struct Analysed {
     EXPECT_TRUE(Program::load(*file, 0).moveTo(program).ok());
     transfers = std::make_unique<Transfers>(Transfers::asWritten(*program, HappensBefore(*program)));
   }
-  /// One letter per step of a rank: how its message goes out, or '-'.
+  /// Returns one letter per step of a rank: the way of its message, or '-' if it sends none.
   std::string sends(uint32_t rank) const {
     std::string text;
     for (uint32_t step = program->firstStep(rank); step < program->firstStep(rank + 1); ++step) {
@@ -42,7 +42,7 @@ struct Analysed {
     return text;
   }
 
-  /// What calls in place copy of a rank's input, and the same letters for these calls.
+  /// The parts of a rank's input that in-place calls copy, and the letters of sends() for these calls.
   struct InPlace {
     std::vector<SlotRange> staged;
     uint32_t readers = 0;
@@ -60,7 +60,7 @@ struct Analysed {
   std::unique_ptr<Transfers> transfers;
 };
 
-/// Two ranks exchange their only chunk in place: each receives over what it sends.
+/// Returns a program in which two ranks exchange their only chunk in place: each receives into the slot that it sends.
 ProgramSpec swapInPlace() {
   ProgramSpec spec{"swap", "swap"};
   spec.inPlace = true;
@@ -78,7 +78,7 @@ ProgramSpec swapInPlace() {
 
 } // namespace
 
-// Where the receive is what overwrites the source, waiting for the reader would be a deadlock.
+// The receive overwrites the source, so waiting for the reader would deadlock.
 TEST(Transfers, ExchangeInPlaceStaysInSlots) {
   Analysed swap(swapInPlace());
   EXPECT_EQ(swap.sends(0), "k-");
@@ -92,8 +92,8 @@ TEST(Transfers, ExchangeBetweenTwoBuffersIsStored) {
   EXPECT_EQ(exchange.sends(1), "-s-");
 }
 
-// In place: send, rrcs, recv. What comes back to the place that was sent from comes after that was fetched, and is
-// stored by the step that fetches.
+// In place, the steps are send, rrcs, recv. The step that fetches the chunk stores the result, so the result arrives
+// after the fetch.
 TEST(Transfers, TwoRanksReduceFromAndIntoEachOther) {
   for (bool aliased : {true, false}) {
     Analysed ring(ringAllReduce(2, aliased));
@@ -102,7 +102,7 @@ TEST(Transfers, TwoRanksReduceFromAndIntoEachOther) {
   }
 }
 
-// send, rrs, rrcs, rcs, recv: what an rrs passes on is nowhere but in the slot.
+// send, rrs, rrcs, rcs, recv: the result of rrs exists only in the slot.
 TEST(Transfers, RingsKeepWhatIsOnlyPassedOn) {
   Analysed ring(ringAllReduce(3, true));
   EXPECT_EQ(ring.sends(0), "fkss-");
@@ -118,9 +118,9 @@ TEST(Transfers, OwnBlockOfAGatherIsUntouched) {
   EXPECT_EQ(gathered.transfers->untouched(1)[0].count, 1u);
 }
 
-// In place, each pair exchanges two chunks: the send comes before the receive that overwrites what it sends, and stays
-// in a slot. The other way round a copy is needed, which may be fetched; but not by a rank that this would keep
-// waiting.
+// In place, each pair exchanges two chunks. The send comes before the receive that overwrites its source, and its
+// message stays in a slot. In the reverse order a copy is needed. The peer can fetch from the copy, unless this would
+// make a rank wait.
 TEST(Transfers, InPlaceOnlyWhatIsOverwrittenTooEarlyIsStaged) {
   ProgramSpec spec = allToAll(2, 2);
   Analysed sendsFirst(spec);
@@ -132,7 +132,7 @@ TEST(Transfers, InPlaceOnlyWhatIsOverwrittenTooEarlyIsStaged) {
   EXPECT_EQ(oneReceivesFirst.inPlace(1), (Analysed::InPlace{{{0, 2}}, 1, "--s"}));
 }
 
-// The receive of one thread block and the send of another come in any order.
+// The receive of one thread block and the send of another are unordered.
 TEST(Transfers, InPlaceThreadBlocksThatDoNotWaitAreStaged) {
   ProgramSpec spec = allToAll(2, 1);
   for (Rank &rank : spec.ranks) {
@@ -152,14 +152,14 @@ TEST(Transfers, InPlaceThreadBlocksThatDoNotWaitAreStaged) {
   EXPECT_EQ(waits.inPlace(0), (Analysed::InPlace{{}, 0, "-k-"}));
 }
 
-// The own block of a gather lies where it is to be; that of a scatter is part of a wider input.
+// The own block of a gather is already at its destination. The own block of a scatter is part of a wider input.
 TEST(Transfers, InPlaceBuffersOfDifferentSizes) {
   EXPECT_EQ(Analysed(allGather(3, false)).inPlace(2).staged, std::vector<SlotRange>());
   EXPECT_EQ(Analysed(scatter(3, 1)).inPlace(1).staged, std::vector<SlotRange>());
   EXPECT_EQ(Analysed(reduceScatter(3, false)).inPlace(1).staged, std::vector<SlotRange>());
 }
 
-// A program that comes to a stop has no order to deduce anything from.
+// A program that deadlocks has no order, so no message can bypass its slot.
 TEST(Transfers, DeadlocksStayInSlots) {
   ProgramSpec spec = swapInPlace();
   for (Rank &rank : spec.ranks)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the tests' programs to a file, for trying gc3-run by hand and in CTest: write-test-bundle FILE [RANKS].
+// Writes the programs of the tests to a file, for manual runs of gc3-run and for CTest: write-test-bundle FILE [RANKS].
 #include "Programs.h"
 
 #include <cstdio>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Algorithms by hand: what the check says of right and wrong ones, and that their programs keep their promise.
+// Tests manual algorithms: the results of the check for correct and wrong ones, and the promises of their programs.
 #include "Problem.h"
 
 using namespace gc3;
@@ -7,7 +7,7 @@ using namespace gc3::algorithm;
 
 namespace {
 
-/// On a ring, every rank passes on what it got last, both ways: the Allgather of the ring in R / 2 steps.
+/// Returns the ring Allgather in R / 2 steps: every rank passes on the chunk that it received last, in both directions.
 Algorithm ringAllgather(const Problem &problem) {
   const uint32_t ranks = problem.topology.ranks;
   Algorithm algorithm;
@@ -36,7 +36,7 @@ TEST(Check, InvertedItReduces) {
   const Problem gather("ring:6", "allgather(ranks = 6, inplace = inplace)");
   const Problem scatter("ring:6", "reduce_scatter(ranks = 6, inplace = inplace)");
   const Problem all("ring:6", "allreduce(ranks = 6, chunks = 6, inplace = inplace)");
-  // Made on the reversed ring, whose links have the same numbers.
+  // The algorithm is for the reversed ring, whose links have the same numbers.
   Problem backwards = gather;
   backwards.topology = topology::reversed(gather.topology);
   const Algorithm reduceScatter = inverted(ringAllgather(backwards));
@@ -136,13 +136,13 @@ program p implements allgather(ranks = 4, inplace = inplace) {
 )");
 }
 
-/// Each rank sends to the next one, and then to the one after that: what comes from that one may go where the first
-/// was.
+/// Each rank sends to the next rank, and then to the one after that. The second message can replace the input that the
+/// first one sent.
 TEST(Print, TakesThePlaceOfInputsThatAreSent) {
   Problem problem("full:3", "alltoall(ranks = 3, inplace = inplace)");
   Algorithm algorithm;
   for (uint32_t hop : {1, 2}) {
-    for (uint32_t rank = 0; rank < 3; ++rank) // chunk: to rank * 3 + from
+    for (uint32_t rank = 0; rank < 3; ++rank) // number of a chunk: destination * 3 + source
       algorithm.sends.push_back({(rank + hop) % 3 * 3 + rank, problem.link(rank, (rank + hop) % 3)});
     algorithm.endStep(1);
   }
@@ -178,7 +178,7 @@ program p implements alltoall(ranks = 3, inplace = inplace) {
 }
 
 TEST(Print, StagesWhatWouldOverwriteInputs) {
-  // In place, block q of rank r is overwritten by what rank q sends, and still has to go there.
+  // In place, the block from rank q overwrites block q of rank r, which rank r must still send.
   const Problem problem("full:3", "alltoall(ranks = 3, inplace = inplace)");
   Algorithm algorithm;
   for (uint32_t chunk = 0; chunk < problem.demand.chunks(); ++chunk) {

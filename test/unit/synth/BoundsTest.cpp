@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lower bounds against what is known of small topologies.
+// Compares lower bounds with known ones of small topologies.
 #include "gc3/Algorithm/Bounds.h"
 #include "Problem.h"
 
@@ -29,7 +29,7 @@ TEST(Bounds, OfCutsAndHops) {
   EXPECT_EQ(boundsOf("hypercube:4", "alltoall(ranks = 16)"), Pair(4, 8));
 }
 
-/// A network that is faster than what is inside of machines makes none of them.
+/// A network that is faster than the links inside of nodes does not define nodes.
 TEST(Bounds, OfMachinesOnAFastNetwork) {
   Problem problem("5*ring:4", "allgather(ranks = 20, chunks = 2)");
   topology::Topology &topology = problem.topology;
@@ -66,7 +66,7 @@ TEST(Bounds, OfNothing) {
   EXPECT_EQ(boundsOf("full:4", "alltoall(ranks = 4)"), Pair(1, 1));
 }
 
-/// What has not been looked at yet does not count, so that bounds are lower, if at all.
+/// Bounds that were not computed yet do not count, so the result can only be lower.
 TEST(Bounds, StopEarly) {
   const Problem problem("mesh:32x32", "alltoall(ranks = 1024)");
   const Bounds bounds = lowerBounds(problem.topology, problem.demand),
@@ -83,7 +83,7 @@ TEST(Demand, StopsWithoutAnError) {
   EXPECT_EQ(error, "");
 }
 
-/// Of what takes some steps to evaluate.
+/// Stops during the evaluation of the collective, which takes several steps.
 TEST(Collective, StopsWithoutAnError) {
   SourceManager sources;
   Diagnostics diags(sources);

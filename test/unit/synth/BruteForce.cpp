@@ -4,7 +4,7 @@
 
 namespace gc3::synth {
 
-/// Of what is added to a sum, the contributions that are on the rank: a set of ranks.
+/// Returns the contributions to a sum that are on the rank, as a set of ranks.
 static uint32_t partOn(uint32_t rank, uint32_t places) {
   uint32_t set = 0;
   for (uint32_t contributor = 0; contributor < 4; ++contributor)
@@ -28,7 +28,7 @@ BruteForce::BruteForce(const topology::Topology &topology, const algorithm::Dema
       sources.push_back(source.rank);
     for (const algorithm::BufferChunk &target : demand.targetsOf(chunk))
       targets.push_back(target.rank);
-    // Ranks that there are not have their contributions where they are wanted.
+    // Contributions of missing ranks count as delivered.
     uint32_t places = targets[0] * 0b01010101;
     for (uint32_t source : sources)
       places = (places & ~(3u << 2 * source)) | source << 2 * source;
@@ -48,7 +48,7 @@ uint32_t BruteForce::hopsLeft(uint32_t chunk, const State &state) const {
     uint32_t nearest = isSum(chunk) ? 0 : topology.ranks;
     for (uint32_t rank = 0; rank < topology.ranks; ++rank)
       if (isSum(chunk) && partOn(rank, state[chunk]) != 0)
-        nearest = std::max(nearest, hops[rank][target.rank]); // all parts are needed
+        nearest = std::max(nearest, hops[rank][target.rank]); // a sum needs all contributions
       else if (!isSum(chunk) && (state[chunk] >> rank & 1) != 0)
         nearest = std::min(nearest, hops[rank][target.rank]);
     most = std::max(most, nearest);
@@ -63,7 +63,7 @@ uint32_t BruteForce::hopsLeft(const State &state) const {
   return most;
 }
 
-/// More rounds in the last step never harm, nor do idle steps.
+/// Leaves all remaining rounds to the last step, because more rounds there and idle steps never harm.
 bool BruteForce::reaches(const State &now, uint32_t steps, uint32_t rounds) {
   const uint32_t needed = hopsLeft(now);
   if (needed == 0 || needed > steps)
@@ -95,8 +95,8 @@ std::set<BruteForce::State> BruteForce::after(const State &now, uint32_t steps, 
   return states;
 }
 
-/// All sets of chunks, from `firstChunk` on. More copies never harm, so that where no bound is in the way a link sends
-/// what it can.
+/// Adds all sets of chunks from `firstChunk` on that a link can send. Additional copies never harm, so without bounds
+/// the link sends as much as possible.
 void BruteForce::sendOver(uint32_t link, uint32_t room, uint32_t firstChunk, uint32_t steps, const State &now,
                           const Partial &partial, std::set<Partial> &out) const {
   bool isIdle = false;
@@ -117,8 +117,8 @@ void BruteForce::sendOver(uint32_t link, uint32_t room, uint32_t firstChunk, uin
     out.insert(partial);
 }
 
-/// What can still come to a target in time. Of a sum no rank sends what it receives in the same step, and the target
-/// keeps what it has.
+/// Returns true if a send can still help a target in time. A rank can't pass on contributions to a sum in the step in
+/// which it receives them, and the target of a sum sends nothing.
 bool BruteForce::canSend(uint32_t chunk, uint32_t link, uint32_t steps, const State &now, const State &next) const {
   const auto [from, to] = std::pair(topology.links[link].from, topology.links[link].to);
   bool isOfUse = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether there is an algorithm of so many steps and rounds, by trying all that can be sent in each step. It shares
-// nothing with the encoding: no bounds, no distances but its own, no solver.
+// Determines by exhaustive search whether an algorithm with a number of steps and rounds exists. Shares no code with
+// the encoding: no bounds, no distances, no solver.
 #pragma once
 
 #include "gc3/Algorithm/Demand.h"
@@ -10,20 +10,20 @@
 
 namespace gc3::synth {
 
-/// For up to four ranks. A chunk is either copied from its one source, or it is a sum of what all ranks have, for one
-/// rank; then what is sent moves, as it counts once.
+/// Handles up to four ranks. A chunk is either copied from its only source, or it is a sum of contributions of all
+/// ranks for one rank. Contributions move when they are sent, because each counts once.
 class BruteForce {
 public:
   BruteForce(const topology::Topology &topology, const algorithm::Demand &demand);
 
-  /// Of at least one step, and at least one round for each.
+  /// Requires at least one step, and at least one round for each step.
   bool isPossible(uint32_t steps, uint32_t rounds) { return reaches(begin, steps, rounds); }
 
 private:
-  /// By chunk: of a copied one the set of ranks that have it; of a sum, two bits for each rank, where what it
-  /// contributes is.
+  /// For each chunk: if it is copied, the set of ranks that have it; if it is a sum, two bits for each rank with the
+  /// place of its contribution.
   using State = std::vector<uint32_t>;
-  /// A step under way: what is there at its end so far, and what is left of each bound.
+  /// An incomplete step: the state at its end so far, and the remaining capacity of each bound.
   using Partial = std::pair<State, std::vector<int64_t>>;
 
   bool reaches(const State &now, uint32_t steps, uint32_t rounds);
@@ -32,10 +32,10 @@ private:
                 const Partial &partial, std::set<Partial> &out) const;
   bool canSend(uint32_t chunk, uint32_t link, uint32_t steps, const State &now, const State &next) const;
   void send(uint32_t chunk, uint32_t link, State &next) const;
-  /// Of what the chunk is not yet where it is wanted, the most hops that are left, by the best ways; 0 if it is there.
+  /// Returns the minimum number of hops until the chunk is at all its targets; 0 if it is there.
   uint32_t hopsLeft(uint32_t chunk, const State &state) const;
   uint32_t hopsLeft(const State &state) const;
-  /// Of all states that differ only in which of chunks that are alike is which.
+  /// Returns a representative of all states that differ only by exchanging equivalent chunks.
   State canonical(State state) const;
 
   bool isSum(uint32_t chunk) const { return demand.sourcesOf(chunk).size() > 1; }
@@ -44,10 +44,10 @@ private:
   const topology::Topology &topology;
   const algorithm::Demand &demand;
   State begin;
-  std::vector<std::vector<uint32_t>> hops;                     ///< from a rank to a rank
-  std::vector<std::vector<uint32_t>> boundsOf;                 ///< by link
-  std::vector<std::vector<uint32_t>> alike;                    ///< chunks with the same sources and targets
-  std::map<std::tuple<State, uint32_t, uint32_t>, bool> known; ///< by state, steps and rounds left
+  std::vector<std::vector<uint32_t>> hops;                     ///< distances between ranks
+  std::vector<std::vector<uint32_t>> boundsOf;                 ///< for each link
+  std::vector<std::vector<uint32_t>> alike;                    ///< classes of chunks with the same sources and targets
+  std::map<std::tuple<State, uint32_t, uint32_t>, bool> known; ///< by state, remaining steps and remaining rounds
 };
 
 } // namespace gc3::synth

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All collectives on random small topologies: every answer is compared with that of a search without a solver.
+// Tests all collectives on random small topologies: compares every answer of the solver with an exhaustive search.
 #include "BruteForce.h"
 #include "SolvePlainly.h"
 #include "Task.h"
@@ -19,7 +19,8 @@ private:
   std::mt19937 engine{1};
 };
 
-/// Connected by a ring one way; links of bandwidth 1 to 2, also several from one rank to another; bounds over some.
+/// Returns a topology that a one-way ring connects, with links of bandwidth 1 to 2, parallel links, and bounds over
+/// some links.
 topology::Topology randomTopology(Random &random) {
   topology::Topology topology;
   topology.ranks = 2 + random.below(3);
@@ -33,7 +34,7 @@ topology::Topology randomTopology(Random &random) {
   for (uint32_t bounds = random.below(4); bounds > 0; --bounds) {
     std::vector<uint32_t> links;
     for (uint32_t link = 0; link < topology.linkCount(); ++link)
-      for (uint32_t times = random.below(3); times > 0; --times) // a bound may name a link twice
+      for (uint32_t times = random.below(3); times > 0; --times) // a bound can name a link twice
         links.push_back(link);
     if (!links.empty())
       topology.addBound(links, 1 + random.below(3));
@@ -48,7 +49,8 @@ Task randomTask(Random &random, const std::string &collective, const topology::T
   return makeTask(topology, {collective, unit * (1 + random.below(most)), root}, error).value();
 }
 
-/// Of an Allreduce the verdicts are about a Reducescatter and an Allgather of as many steps and rounds each.
+/// Returns the parts of a task. An Allreduce consists of a ReduceScatter and an AllGather with the same number of steps
+/// and rounds.
 std::vector<Task> partsOf(const Task &task) {
   if (task.way != Task::Way::InverseThenDirect)
     return {task};
@@ -63,14 +65,14 @@ struct Count {
   uint32_t possible = 0, impossible = 0;
 };
 
-/// In all shapes of up to three steps, and up to two rounds more than steps, in each part.
+/// Tests all shapes of up to three steps, and up to two rounds more than steps, in each part.
 void compare(const Task &task, Count &count) {
   const std::vector<Task> parts = partsOf(task);
   std::vector<BruteForce> searches;
   for (const Task &part : parts)
     searches.emplace_back(part.topology, part.demand);
   const auto factor = static_cast<uint32_t>(parts.size());
-  const uint32_t mostSteps = task.demand.chunks() <= 12 ? 3 : 2; // an Alltoall of four ranks takes long
+  const uint32_t mostSteps = task.demand.chunks() <= 12 ? 3 : 2; // an AllToAll of four ranks takes long
   for (uint32_t steps = 1; steps <= mostSteps; ++steps)
     for (uint32_t rounds = steps; rounds <= steps + 2; ++rounds) {
       bool isPossible = true;

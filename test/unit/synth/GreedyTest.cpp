@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Searches on topologies of all kinds: what they find is right, its program keeps the promise, and where the bound can
-// be met it is.
+// Tests searches on topologies of all kinds: results are correct, their programs keep the promises, and results reach
+// the lower bound where that is possible.
 #include "gc3/Greedy/Greedy.h"
 #include "Problem.h"
 #include "gc3/Algorithm/Bounds.h"
@@ -18,7 +18,7 @@ uint32_t boundOf(const Problem &problem) {
   return static_cast<uint32_t>(std::max<uint64_t>(bounds.rounds(), bounds.steps));
 }
 
-/// Rounds of what is found, which must be right; its program, too.
+/// Returns the number of rounds of the result. Checks the result, and its program if `compile` is set.
 uint32_t roundsOf(const Problem &problem, const greedy::Options &options = {}, bool compile = true) {
   const std::optional<Algorithm> found = greedy::search(problem.topology, problem.demand, options);
   if (!found) {
@@ -42,7 +42,7 @@ std::string alltoall(uint32_t ranks, uint32_t chunks = 1) {
   return "alltoall(ranks = " + std::to_string(ranks) + ", chunks = " + std::to_string(chunks) + place;
 }
 
-/// The same without what is known of its symmetry.
+/// Returns the problem without the known symmetry of its topology.
 Problem plain(Problem problem) {
   problem.topology.lattice.clear();
   return problem;
@@ -109,7 +109,7 @@ TEST(Lattice, IsNoneWhereRanksDiffer) {
   }
 }
 
-/// The fastest links make machines, but not those of a network.
+/// The fastest links define machines, except network links.
 TEST(Machines, AreWhatTheFastestLinksConnect) {
   std::string error;
   topology::Topology topology = topology::named("3*ring:4", error).value();
@@ -138,7 +138,7 @@ TEST(Machines, PartsKeepWhatBoundsSayOfThem) {
   EXPECT_EQ(part.topology.boundBandwidth, std::vector<uint32_t>{3});
 }
 
-/// With what is known of their symmetry, closed grids are as good as can be.
+/// With known symmetry, results on closed grids reach the lower bound.
 TEST(Greedy, MeetsTheBoundOnLattices) {
   for (const char *name : {"ring:3", "ring:8", "torus:4x4", "torus:3x5", "torus:4x4x4", "torus:2x8", "hypercube:5",
                            "full:7", "dgx-a100", "dgx2", "amd-z52"}) {
@@ -174,7 +174,7 @@ TEST(Greedy, TopologiesWhoseRanksDiffer) {
   }
 }
 
-/// What is found for a machine and for the network between them, put together, and done alike by all machines.
+/// Composes the results for a machine and for the network between machines; all machines run the same algorithm.
 TEST(Greedy, MachinesAreComposed) {
   const std::pair<const char *, double> most[] = {
       {"16*ring:8", 1.05}, {"16*torus:4x4", 1.03}, {"16*dgx1", 1.1}, {"8*amd-z52", 1.08}, {"8*line:4", 1.15}};
@@ -186,7 +186,7 @@ TEST(Greedy, MachinesAreComposed) {
   }
 }
 
-/// Machines of all kinds, some with a single rank or a single network card, joined by a network of any shape.
+/// Random machines, some with a single rank or a single network card, on a network of any shape.
 TEST(Greedy, RandomMachines) {
   std::mt19937 engine(23);
   auto below = [&](uint32_t end) { return static_cast<uint32_t>(engine() % end); };
@@ -228,7 +228,8 @@ TEST(Greedy, RandomMachines) {
   }
 }
 
-/// With lists of numbers in place of lines: of one index or two, of several chunks in a row, with and without loops.
+/// Tests programs with lists of numbers instead of lines: with one index or two, several consecutive chunks, with and
+/// without loops.
 TEST(Greedy, DensePrograms) {
   const std::string some = "(ranks = 12, chunks = 3, inplace = inplace)";
   for (const char *name : {"mesh:3x4", "ring:12", "torus:3x4", "3*line:4", "star:12"})
@@ -249,7 +250,7 @@ TEST(Greedy, RootsAndCustomCollectives) {
   }
 }
 
-/// Chunks that several ranks want, but not all: they share what their ways have in common.
+/// Tests chunks for several ranks, but not all, which share the common parts of their paths.
 TEST(Greedy, SomeTargets) {
   std::mt19937 random(7);
   for (const char *name : {"ring:9", "mesh:3x3", "torus:3x3", "star:9"})
@@ -271,7 +272,7 @@ TEST(Greedy, SomeTargets) {
     }
 }
 
-/// Bounds over sets of links that overlap, links of all bandwidths: random ones.
+/// Tests random topologies with overlapping bounds and links of all bandwidths.
 TEST(Greedy, RandomTopologies) {
   std::mt19937 engine(11);
   auto below = [&](uint32_t end) { return static_cast<uint32_t>(engine() % end); };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A collective on a topology, for tests.
+// Synthesis problems for tests.
 #pragma once
 
 #include "gc3/Algorithm/Print.h"
@@ -10,7 +10,7 @@
 
 namespace gc3::algorithm {
 
-/// A collective, the topology and what it takes.
+/// A topology and a collective with its demand.
 struct Problem {
   topology::Topology topology;
   std::string implements;
@@ -27,7 +27,7 @@ struct Problem {
     demand = demandOf(collective, error).value();
   }
 
-  /// Link from a rank to another.
+  /// Returns the link from a rank to another.
   uint32_t link(uint32_t from, uint32_t to) const {
     for (uint32_t i = 0; i < topology.linkCount(); ++i)
       if (topology.links[i].from == from && topology.links[i].to == to)
@@ -45,7 +45,8 @@ struct Problem {
   }
 };
 
-/// What the compiler's front end says of the program, out of place and in place: it checks the promise.
+/// Returns the diagnostics of the compiler's front end for the program, in place and out of place. The front end checks
+/// the promise.
 inline std::string complaints(const std::string &program) {
   std::string text;
   llvm::raw_string_ostream out(text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The solver's answer to one encoding.
+// Solves one encoding in tests.
 #pragma once
 
 #include "Encoding.h"
@@ -8,7 +8,7 @@
 
 namespace gc3::synth {
 
-/// Without tries of any other kind.
+/// Solves the encoding directly, without other search strategies, and checks the algorithm.
 inline Outcome solvePlainly(const topology::Topology &topology, const algorithm::Demand &demand,
                             const Symmetry &symmetry, Shape shape) {
   const Options options;

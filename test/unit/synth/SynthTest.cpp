@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Searches against what is known: bounds, instances that there are and are not, symmetric ones, waves.
+// Compares searches with known results: bounds, possible and impossible instances, symmetric instances, waves.
 #include "SolvePlainly.h"
 #include "SplitSteps.h"
 #include "gc3/Sema/Sema.h"
@@ -44,15 +44,15 @@ TEST(Bounds, OfDgx1AreThoseOfThePaper) {
   const topology::Topology dgx1 = make("dgx1");
   const Bounds allgather = lowerBounds(dgx1, demandOf("allgather(ranks = 8, chunks = 6)"));
   EXPECT_EQ(allgather.steps, 2u);
-  EXPECT_EQ(allgather.rounds(), 7u); // 7/6 a chunk
+  EXPECT_EQ(allgather.rounds(), 7u); // 7/6 of a round per chunk
   const Bounds alltoall = lowerBounds(dgx1, demandOf("alltoall(ranks = 8, chunks = 3)"));
   EXPECT_EQ(alltoall.steps, 2u);
-  EXPECT_EQ(alltoall.rounds(), 8u); // 1/3 a chunk of 24
+  EXPECT_EQ(alltoall.rounds(), 8u); // 1/3 of a round for each of 24 chunks
   EXPECT_EQ(lowerBounds(dgx1, demandOf("broadcast(ranks = 8, chunks = 6)")).rounds(), 1u);
 }
 
 TEST(Bounds, KnowSwitches) {
-  // 15 chunks come to each rank over its 6 links to the switch, whatever there are of pairs.
+  // Each rank receives 15 chunks over its 6 links to the switch, regardless of pairs of ranks.
   const Bounds bounds = lowerBounds(make("dgx2"), demandOf("allgather(ranks = 16, chunks = 2)"));
   EXPECT_EQ(bounds.steps, 1u);
   EXPECT_EQ(bounds.crossing, 5u);
@@ -100,7 +100,7 @@ TEST(Symmetry, OfDgx1HasFourMembers) {
   const std::set<uint32_t> chunks(symmetry.chunk.begin(), symmetry.chunk.end());
   EXPECT_EQ(chunks.size(), 4u); // of 16
   EXPECT_EQ(solvePlainly(dgx1, demand, symmetry, {2, 3}).verdict, Verdict::Satisfiable);
-  // A root is unlike all other ranks.
+  // A root differs from all other ranks.
   EXPECT_TRUE(freeGroup(dgx1, demandOf("broadcast(ranks = 8)")).empty());
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Named topologies against what is known of the machines, JSON there and back, and every error of JSON.
+// Compares named topologies with known machines, reads printed JSON back, and tests every error of JSON.
 #include "gc3/Topology/Families.h"
 #include "gc3/Topology/Json.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -44,7 +44,7 @@ std::string jsonError(const std::string &json) {
   return error;
 }
 
-/// A right topology, with `from` replaced by `to`.
+/// Returns a valid topology as JSON in which `from` is replaced by `to`.
 std::string changed(const std::string &from, const std::string &to) {
   std::string json = R"({"name": "t", "ranks": 3, "links": [{"from": 0, "to": 1, "both": true},)"
                      R"( {"from": 1, "to": 2, "bandwidth": 2, "kind": "pcie", "alpha": 1.5, "beta": 3, "both": true}],)"
@@ -67,7 +67,7 @@ TEST(Families, Dgx1IsTheHybridCubeMesh) {
     EXPECT_EQ(out, 6u);
     EXPECT_EQ(in, 6u);
   }
-  // What nvidia-smi topo -m shows of it, in the machine's own numbers.
+  // The output of nvidia-smi topo -m, with the machine's numbers of GPUs.
   constexpr uint32_t known[8][8] = {{0, 1, 1, 2, 2, 0, 0, 0}, {1, 0, 2, 1, 0, 2, 0, 0}, {1, 2, 0, 2, 0, 0, 1, 0},
                                     {2, 1, 2, 0, 0, 0, 0, 1}, {2, 0, 0, 0, 0, 1, 1, 2}, {0, 2, 0, 0, 1, 0, 2, 1},
                                     {0, 0, 1, 0, 1, 2, 0, 2}, {0, 0, 0, 1, 2, 1, 2, 0}};
@@ -133,9 +133,9 @@ TEST(Families, SayWhatIsWrong) {
 }
 
 TEST(Topology, CostsWhatItsSlowestLinkCosts) {
-  EXPECT_DOUBLE_EQ(make("dgx1").beta(), 40); // both kinds of links are as fast for each NVLink
+  EXPECT_DOUBLE_EQ(make("dgx1").beta(), 40); // both kinds of links are equally fast for each NVLink
   EXPECT_DOUBLE_EQ(make("2*dgx1").alpha(), 5);
-  EXPECT_DOUBLE_EQ(make("2*dgx1").beta(), 80); // a chunk of a round over a network card
+  EXPECT_DOUBLE_EQ(make("2*dgx1").beta(), 80); // one chunk of a round crosses a network card
 }
 
 TEST(Json, IsReadAsPrinted) {
@@ -148,7 +148,7 @@ TEST(Json, IsReadAsPrinted) {
   }
 }
 
-/// A bound over the slow one of two links between the same ranks stays one.
+/// A bound over the slower of two parallel links must be preserved.
 TEST(Json, KeepsBoundsOverParallelLinks) {
   const std::string json = R"({"name": "par", "ranks": 2, "links": [
     {"from": 0, "to": 1, "kind": "pcie", "both": true}, {"from": 0, "to": 1, "bandwidth": 3, "kind": "nvlink", "both": true}],
