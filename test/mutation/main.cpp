@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the verifier by mutation: changes programs a little, has Verify and the host executor judge each mutant, and
-// prints how they agree (docs/verification.md). Exit status: 0 they do; 1 they do not, or there was nothing to judge.
+// prints how they agree (docs/verification-methods.md). Exit status: 0 they do; 1 they do not, or there was nothing to
+// judge.
 #include "RandomProgram.h"
 #include "Table.h"
 #include "gc3/IR/Read.h"
