@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The gallery of docs/diagnostics.md: programs with a mistake, and what gc3c or gc3-run, which are in PATH, say to them.
+"""The gallery of docs/mistakes.md: programs with a mistake, and what gc3c or gc3-run, which are in PATH, say to them.
 
 diagnostics_gallery.py [--update]: compares the page with what gc3c says now, or writes that into the page.
 test/lit/Diagnostics/gallery.txt lists the programs: `# Section`, then a file a line. A program begins with a comment: a title,
@@ -14,7 +14,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "test/lit/Diagnostics"
-PAGE = ROOT / "docs/diagnostics.md"
+PAGE = ROOT / "docs/mistakes.md"
 BEGIN = "<!-- test/diagnostics_gallery.py --update writes from here -->\n"
 END = "<!-- to here -->\n"
 
@@ -42,7 +42,7 @@ def gallery():
     parts = []
     for line in (FOLDER / "gallery.txt").read_text().splitlines():
         if line:
-            parts.append(f"##{line}\n" if line.startswith("#") else entry(line))
+            parts.append(f"#{line}\n" if line.startswith("#") else entry(line))
     return "\n".join(parts)
 
 
@@ -58,7 +58,7 @@ def main():
     if "--update" in sys.argv:
         PAGE.write_text(wanted)
     elif page != wanted:
-        print("docs/diagnostics.md is not what gc3c says; --update writes it anew:")
+        print("docs/mistakes.md is not what gc3c says; --update writes it anew:")
         print("\n".join(difflib.unified_diff(page.splitlines(), wanted.splitlines(), "page", "now", n=1, lineterm="")))
         sys.exit(1)
 
