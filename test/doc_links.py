@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""doc_links.py ROOT: fails where a link in a page leads nowhere, or where docs/README.md leaves out a page."""
+"""doc_links.py ROOT: fails if a link in a page leads nowhere, or if docs/README.md or mkdocs.yml (if there) leaves out a page."""
 import pathlib
 import re
 import sys
@@ -27,6 +27,9 @@ links = [(page, link) for page in [root / "README.md", *pages] for link in LINK.
 wrong = [f"{page.relative_to(root)}: ({link}) leads nowhere" for page, link in links if leads_nowhere(page, link)]
 listed = {link for page, link in links if page == root / "docs/README.md"}
 wrong += [f"docs/README.md leaves out {page.name}" for page in pages if page.name not in listed | {"README.md"}]
+if (root / "mkdocs.yml").exists():
+    navigation = set(re.findall(r": (\S+\.md)$", (root / "mkdocs.yml").read_text(), re.M))
+    wrong += [f"mkdocs.yml leaves out {page.name}" for page in pages if page.name not in navigation]
 print("\n".join(wrong), end="\n" if wrong else "")
 print(f"{len(pages)} pages, {len(links)} links, {len(wrong)} wrong")
 sys.exit(bool(wrong))
