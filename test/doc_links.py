@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""doc_links.py ROOT: fails if a link in a page leads nowhere, or if docs/README.md or mkdocs.yml (if there) leaves out a page."""
+"""doc_links.py ROOT: fails if a link in a page leads nowhere, or if docs/README.md or mkdocs.yml leaves out a page.
+
+An installed tree has no mkdocs.yml.
+"""
 import pathlib
 import re
 import sys
