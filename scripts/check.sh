@@ -1,17 +1,21 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What scripts/test.sh doesn't show: formatting, Debian packages, the page in a browser, the other compiler, clang-tidy,
-# and the tests under sanitizers.
+# What scripts/test.sh doesn't show: formatting, the site of the documentation, Debian packages, the page in a browser,
+# the other compiler, clang-tidy, and the tests under sanitizers.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
-install_missing "${packages[@]}" clang clang-format clang-tidy libclang-rt-14-dev dpkg-dev file chromium chromium-driver
+install_missing "${packages[@]}" clang clang-format clang-tidy libclang-rt-14-dev dpkg-dev file \
+  chromium chromium-driver mkdocs
 cd "$root"
 mapfile -t sources < <(git ls-files '*.cpp' '*.h' | grep -v generated)
 mapfile -t kernels < <(git ls-files '*.cu' '*.cuh')
 
 say "Checking the format"
 step format "run clang-format -i on the files named" clang-format --dry-run --Werror "${sources[@]}" "${kernels[@]}"
+say "Building the site of the documentation" # into build/site
+step site "mend what it names in docs/ or mkdocs.yml" mkdocs build --strict
+step site-links "mend the links that it names" python3 test/site_links.py build/site
 say "Making Debian packages"
 build release
 ctest --preset release --no-tests=error -R '^package\.deb$' || die "the packages are not as they should be"

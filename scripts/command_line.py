@@ -118,9 +118,9 @@ def sentence(text):
 
 
 def print_markdown(tools):
-    print("# Command lines\n\nMade by `scripts/command_line.py` from what the tools print with `--help`; "
-          "the target `command-line-reference` writes it anew.\n[diagnostics.md](diagnostics.md) has the form of "
-          "errors, [build-systems.md](build-systems.md) how builds use `gc3c`.")
+    print("# Command lines\n\nThis page lists all options of the tools. `scripts/command_line.py` makes it from the output "
+          "of `--help`; the target `command-line-reference` writes it again.\n[Diagnostics](diagnostics.md) describes the "
+          "form of errors, [build systems](build-systems.md) how builds use `gc3c`.")
 
     def cell(text):
         return text.replace("|", "\\|").replace("<", "&lt;")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the gallery of docs/diagnostics.md: programs with a mistake, and the diagnostics of gc3c or gc3-run, which are
+"""Checks the gallery of docs/mistakes.md: programs with a mistake, and the diagnostics of gc3c or gc3-run, which are
 in PATH.
 
 diagnostics_gallery.py [--update]: compares the page with the current diagnostics, or writes them into the page.
@@ -15,7 +15,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "test/lit/Diagnostics"
-PAGE = ROOT / "docs/diagnostics.md"
+PAGE = ROOT / "docs/mistakes.md"
 BEGIN = "<!-- test/diagnostics_gallery.py --update writes from here -->\n"
 END = "<!-- to here -->\n"
 
@@ -43,7 +43,7 @@ def gallery():
     parts = []
     for line in (FOLDER / "gallery.txt").read_text().splitlines():
         if line:
-            parts.append(f"##{line}\n" if line.startswith("#") else entry(line))
+            parts.append(f"#{line}\n" if line.startswith("#") else entry(line))
     return "\n".join(parts)
 
 
@@ -59,7 +59,7 @@ def main():
     if "--update" in sys.argv:
         PAGE.write_text(wanted)
     elif page != wanted:
-        print("docs/diagnostics.md is not what gc3c says; --update writes it anew:")
+        print("docs/mistakes.md is not what gc3c says; --update writes it anew:")
         print("\n".join(difflib.unified_diff(page.splitlines(), wanted.splitlines(), "page", "now", n=1, lineterm="")))
         sys.exit(1)
 

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""doc_links.py ROOT: fails if a link in a page has no target, or if docs/README.md does not link to a page."""
+"""doc_links.py ROOT: fails if a link in a page has no target, or if docs/README.md or mkdocs.yml lacks a page.
+
+An installed tree has no mkdocs.yml.
+"""
 import pathlib
 import re
 import sys
@@ -27,6 +30,9 @@ links = [(page, link) for page in [root / "README.md", *pages] for link in LINK.
 wrong = [f"{page.relative_to(root)}: ({link}) leads nowhere" for page, link in links if leads_nowhere(page, link)]
 listed = {link for page, link in links if page == root / "docs/README.md"}
 wrong += [f"docs/README.md leaves out {page.name}" for page in pages if page.name not in listed | {"README.md"}]
+if (root / "mkdocs.yml").exists():
+    navigation = set(re.findall(r": (\S+\.md)$", (root / "mkdocs.yml").read_text(), re.M))
+    wrong += [f"mkdocs.yml leaves out {page.name}" for page in pages if page.name not in navigation]
 print("\n".join(wrong), end="\n" if wrong else "")
 print(f"{len(pages)} pages, {len(links)} links, {len(wrong)} wrong")
 sys.exit(bool(wrong))

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of settings. After a change, the target `settings-reference` writes the table of docs/gpu.md.
+// The table of settings. After a change, the target `settings-reference` writes the table of docs/deploy.md.
 #include "core/Settings.h"
 
 namespace gc3::core {
 
 // Macros, since literals concatenate and string views do not.
 #define BY_PROTOCOL ", separated by commas: one for all protocols, and PROTOCOL:NUMBER for Simple, LL or LL128, as in "
-#define TUNING_PAGE "gpu.md#slots-and-threads"
+#define TUNING_PAGE "tuning.md#slots-and-threads"
 
 constexpr std::array<SettingInfo, settingCount> settingTable{{
     {Setting::Bundles, "GC3_BUNDLES",
      "bundles for the library in front of NCCL; it reports an unusable bundle once, and NCCL serves all calls",
      "paths, separated by colons", "none; NCCL serves all calls", Agreement::Contents, Reader::Front,
-     "gpu.md#in-front-of-nccl"},
+     "deploy.md#how-a-process-loads-gc3"},
     {Setting::NcclLib, "GC3_NCCL_LIB",
      "the installed NCCL, if the process has not loaded one; tests and benchmarks on GPUs read it, too",
      "the path of libnccl.so.2", "NCCL among the libraries of the process, then on the loader's path", Agreement::None,
-     Reader::Libraries, "gpu.md#in-front-of-nccl"},
+     Reader::Libraries, "deploy.md#how-a-process-loads-gc3"},
     {Setting::GinLib, "GC3_GIN_LIB", "the library for messages between nodes", "the path of libgc3gin.so",
      "libgc3gin.so next to the library that opens it, then in gc3/ there, then on the loader's path", Agreement::None,
-     Reader::Libraries, "gpu.md#between-nodes"},
+     Reader::Libraries, "gpu-internals.md#between-nodes"},
     {Setting::Debug, "GC3_DEBUG",
      "lines on stderr: each setting, each call of each rank and what serves it, each program that is loaded or refused",
      "INFO or TRACE, in any case of letters; both log the same, other values nothing", "no lines", Agreement::None,
-     Reader::All, "gpu.md#in-front-of-nccl"},
+     Reader::All, "deploy.md#the-log"},
     {Setting::Program, "GC3_PROGRAM", "programs that may serve calls",
      "PROGRAM, COLLECTIVE:PROGRAM, COLLECTIVE:none or none, separated by commas", "all programs", Agreement::Value,
-     Reader::All, "runtime.md#choosing-programs"},
+     Reader::All, "tuning.md#choosing-programs"},
     {Setting::Slots, "GC3_SLOTS", "FIFO slots of a connection on GPUs; if a program needs more, NCCL serves its calls",
      "numbers from 1 on" BY_PROTOCOL "4,LL:16", "the most slots of the programs that share the connection",
      Agreement::Value, Reader::All, TUNING_PAGE},
@@ -39,18 +39,18 @@ constexpr std::array<SettingInfo, settingCount> settingTable{{
      Agreement::None, Reader::All, TUNING_PAGE},
     {Setting::LL128, "GC3_LL128",
      "programs for LL128 over links that tear lines: replace runs them under Simple, refuse does not run them",
-     "replace or refuse", "replace", Agreement::Value, Reader::All, "gpu.md#ranks-on-several-gpus"},
+     "replace or refuse", "replace", Agreement::Value, Reader::All, "gpu-internals.md#ranks-on-several-gpus"},
     {Setting::TimeoutMs, "GC3_TIMEOUT_MS", "time limit for ranks that wait for each other, and for kernels",
      "a number of milliseconds up to 4294967295, or 0 for the default",
      "60000 on the host, and on GPUs until all ranks have joined; no limit for loads of programs and for kernels",
-     Agreement::IsNonzero, Reader::All, "gpu.md#ranks-on-several-gpus"},
+     Agreement::IsNonzero, Reader::All, "gpu-internals.md#ranks-on-several-gpus"},
     {Setting::Trace, "GC3_TRACE", "file for the time of each instruction; with several GPUs one file for each",
-     "a path; %p in it is the process, %r the rank", "no file", Agreement::None, Reader::All, "runtime.md#a-timeline"},
+     "a path; %p in it is the process, %r the rank", "no file", Agreement::None, Reader::All, "tuning.md#a-timeline"},
     {Setting::AllowUnproven, "GC3_ALLOW_UNPROVEN", "1 also runs programs without a proof", "0 or 1", "0",
      Agreement::Value, Reader::All, "runtime.md#proofs"},
     {Setting::NcclGraphMixing, "NCCL_GRAPH_MIXING_SUPPORT",
      "NCCL's own: 0 makes CUDA graphs a little faster, and does not order them with other calls", "0 or 1", "1",
-     Agreement::Unchecked, Reader::All, "gpu.md#ranks-on-one-gpu"},
+     Agreement::Unchecked, Reader::All, "gpu-internals.md#ranks-on-one-gpu"},
 }};
 
 static_assert(

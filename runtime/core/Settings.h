@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Environment variables of the runtime. One table describes them: messages, `gc3-run --settings`, the manual pages and
-// docs/gpu.md (scripts/settings.py) have their words from it. Settings.cpp alone reads the environment.
+// docs/deploy.md (scripts/settings.py) have their words from it. Settings.cpp alone reads the environment.
 #pragma once
 
 #include <array>

@@ -51,8 +51,8 @@ struct Shared {
   uint32_t stoppedMoving[2]; ///< by turn: one may be written while slow threads still read the other
 };
 
-/// `Machine` is what a GPU offers (docs/gpu.md): threads and barriers, loads and stores of the kinds that the memory
-/// model tells apart. `Arithmetic` has `elementBytes` and `combine(op, word, word)`.
+/// `Machine` is what a GPU offers (docs/gpu-internals.md): threads and barriers, loads and stores of the kinds that the
+/// memory model tells apart. `Arithmetic` has `elementBytes` and `combine(op, word, word)`.
 template <typename Machine, typename Arithmetic, Protocol P>
 class Interpreter {
 public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers of a call that say where slots lie in buffers and messages (docs/bundle.md, docs/gpu.md).
+// The numbers of a call that say where slots lie in buffers and messages (docs/bundle.md, docs/gpu-internals.md).
 #pragma once
 
 #include "core/Program.h"

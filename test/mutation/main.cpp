@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the verifier by mutation: makes small changes to programs, lets Verify and the host executor judge each mutant,
-// and prints how well they agree (docs/verification.md). Exit status: 0 if they agree; 1 if they disagree, or if no
-// mutant was judged.
+// and prints how well they agree (docs/verification-methods.md). Exit status: 0 if they agree; 1 if
+// they disagree, or if no mutant was judged.
 #include "RandomProgram.h"
 #include "Table.h"
 #include "gc3/IR/Read.h"
