@@ -279,10 +279,8 @@ static void addStageRules(const Table &table, std::vector<Rule> &rules) {
 /// The option that writes files with the suffix of `path`; empty: a bundle can have this name.
 static std::string optionOfSuffix(llvm::StringRef path) {
   static constexpr std::pair<const char *, const char *> options[] = {
-      {".html", "--emit=html"},     {".dot", "--emit=dot"},
-      {".xml", "--emit=msccl-xml"}, {".inst-dag", "--emit=inst-dag"},
-      {".gc3-ir", "--emit=gc3-ir"}, {".chunk-dag", "--emit=chunk-dag"},
-      {".gc3", "--emit=ast"}};
+      {".html", "--emit=html"},         {".dot", "--emit=dot"},       {".xml", "--emit=msccl-xml"},
+      {".inst-dag", "--emit=inst-dag"}, {".gc3-ir", "--emit=gc3-ir"}, {".chunk-dag", "--emit=chunk-dag"}};
   for (const auto &[suffix, option] : options)
     if (path.endswith(suffix))
       return option;
@@ -382,7 +380,7 @@ static std::string withoutPoorSuggestion(const std::string &errors, llvm::ArrayR
     advice = "--version prints the version, and --time-report the time of each stage";
   else if (name == "q" || name == "quiet")
     advice = "gc3c prints nothing unless there are errors or remarks";
-  else if (name.startswith("O") || name.startswith("f"))
+  else if (name.size() <= 2 && name.startswith("O"))
     advice = "gc3c has no levels of optimization; --no-fusion and --fifo-slots change the schedule";
   else if (name.size() > 1)
     return errors;
