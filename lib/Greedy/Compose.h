@@ -16,9 +16,9 @@ namespace gc3::greedy {
 
 class Compose {
 public:
-  /// Nothing if no links make machines of several ranks. `whole` is the topology; `limits` is the same with the bounds
-  /// that count, others if `demand` is a share of what is done. `orbit` says by rank which of the ranks that do alike
-  /// is the first.
+  /// Returns nothing if links do not form machines of several ranks. `whole` is the topology. `limits` is the same
+  /// topology with the bounds that apply; they differ from those of `whole` if `demand` is only a share of the whole
+  /// demand. `orbit` has, for each rank, the first of the ranks that act identically.
   static std::optional<Compose> find(const topology::Topology &whole, const topology::Topology &limits,
                                      const algorithm::Demand &demand, std::vector<uint32_t> orbit,
                                      uint32_t roundsPerStep);

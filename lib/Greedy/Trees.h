@@ -13,7 +13,7 @@ namespace gc3::greedy {
 
 class Trees {
 public:
-  /// `sources`: by chunk.
+  /// `sources`: the source rank of each chunk.
   Trees(const topology::Topology &topology, std::vector<uint32_t> sources, uint32_t roundsPerStep);
 
   /// Adds a link to the chunk's tree. The link must begin at the source or at the end of a link that was added before.
