@@ -153,8 +153,7 @@ private:
       callOurs(point, rank, ours[rank], comms[rank]);
       check(point, rank, ours[rank], "gc3");
       barrier.wait();
-      std::fill(ours[rank].recv, ours[rank].recv + point.elements(),
-                0.0f); // so that repeated sums in place stay finite
+      std::fill(ours[rank].recv, ours[rank].recv + point.elements(), 0.0f); // keeps the sums finite
       std::fill(ours[rank].send, ours[rank].send + point.elements(), 0.0f);
     });
   }

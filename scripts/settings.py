@@ -5,7 +5,8 @@ settings.py check PAGE GC3_RUN   fails if the table in the page differs from gc3
 settings.py update PAGE GC3_RUN  writes the table into the page
 settings.py man OUT GC3_RUN      writes the manual page gc3-environment(7)
 
-The table of a page is between two comments, <!-- settings --> and <!-- end of settings -->. Links are relative to docs/.
+The table of a page is between two comments, <!-- settings --> and <!-- end of settings -->. Its links are relative to
+docs/.
 """
 import os
 import pathlib

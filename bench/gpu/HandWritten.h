@@ -13,7 +13,7 @@ namespace bench {
 inline constexpr uint32_t slots = 8;
 inline constexpr size_t slotBytes = 512 << 10;
 inline constexpr uint32_t threads = 512;
-inline constexpr uint32_t channels = 8; ///< of the ring
+inline constexpr uint32_t channels = 8; ///< number of the ring's channels
 
 /// One block's end of a connection. Counters count messages since the beginning, and persist across launches.
 struct Connection {
@@ -38,8 +38,8 @@ private:
   uint32_t ranks;
   std::vector<std::unique_ptr<DeviceFloats>> memory;
   float4 **inputs, **outputs; ///< by rank
-  Connection *ring;           ///< into rank r on channel c: r * channels + c
-  Connection *pairs;          ///< from rank q to rank r: r * ranks + q
+  Connection *ring;           ///< connection into rank r on channel c at r * channels + c
+  Connection *pairs;          ///< connection from rank q to rank r at r * ranks + q
 };
 
 } // namespace bench

@@ -222,7 +222,7 @@ void Bench::ring() {
     const std::vector<double> times =
         measure({[&] { ring.call(inPlace, count, stream); }, [&] { hand.ringAllReduce(count, stream); }}, bytes);
     const double part = static_cast<double>(bytes) / ranks;
-    overheadRow(bytes, times, ranks * (6 * ranks - 4) * part, bandwidth); // 6 R - 4 for each chunk
+    overheadRow(bytes, times, ranks * (6 * ranks - 4) * part, bandwidth); // each chunk is read or written 6 R - 4 times
   }
   tellVerdict();
 }
@@ -240,7 +240,7 @@ void Bench::allToAll() {
     const std::vector<double> times =
         measure({[&] { pairs.call(apart, count, stream); }, [&] { hand.allToAll(count, stream); }}, bytes);
     const double part = static_cast<double>(bytes) / ranks;
-    // 4 for each part that goes to another rank, 2 for one that stays
+    // A part that goes to another rank is read or written 4 times, a part that stays 2 times.
     overheadRow(bytes, times, ranks * (4 * (ranks - 1) + 2) * part, bandwidth);
   }
   tellVerdict();

@@ -219,7 +219,7 @@ static void addStageRules(const Table &table, std::vector<Rule> &rules) {
   const unsigned all = source | dag | bit(From::GC3IR) | xml | bit(From::Bundle);
   // MSCCL XML is cut into pieces when it is written, and when --verify-only verifies it.
   const unsigned cut = table.emit == Emit::MscclXml ? all : table.verifyOnly ? xml : 0;
-  // Each option with the inputs for which its stage runs.
+  // Each option, with the inputs for which its stage runs.
   const std::pair<const cl::Option &, unsigned> stageOptions[] = {
       {table.defines, source},
       {table.includes, source | (table.collective.empty() ? 0 : xml)},

@@ -28,8 +28,8 @@ struct WriteFailure {
 /// renames. Returns nothing on success.
 std::optional<WriteFailure> writeOutputs(llvm::ArrayRef<OutputFile> files);
 
-/// Returns a rule for make, as C compilers write it: `target` depends on `files`. With `phony`, each file is a target
-/// without prerequisites as well, so that make doesn't stop at one that was removed. No path may have a line break.
+/// Returns a rule for make, as C compilers write it: `target` depends on `files`. With `phony`, each file is also a
+/// target without prerequisites, so that make does not stop if a file was removed. Paths must not have line breaks.
 std::string dependencyRule(llvm::StringRef target, llvm::ArrayRef<std::string> files, bool phony);
 
 } // namespace gc3::driver

@@ -13,7 +13,7 @@ using namespace gc3::driver;
 using common::Blocks;
 using common::StandardCollective;
 
-/// `input[4][2]`, or `no input`.
+/// Returns text such as `input[4][2]` or `no input`.
 static std::string describe(const char *buffer, const ir::Shape &shape) {
   if (shape.total() == 0)
     return std::string("no ") + buffer;

@@ -45,7 +45,7 @@ private:
   void endReductions(const ir::ThreadBlock &block);
 
   const ir::Program &program;
-  std::vector<uint32_t> scratchBegin; ///< by rank * scratch buffers + scratch buffer
+  std::vector<uint32_t> scratchBegin; ///< first slot in `s`, by rank * number of scratch buffers + scratch buffer
   std::vector<uint64_t> scratchSizes; ///< by rank
   std::vector<uint32_t> numbers;      ///< by step
   std::vector<uint8_t> publishing;    ///< by step

@@ -5,8 +5,8 @@
 
 using namespace gc3::ir;
 
-/// Returns the number of transfers that fit into NCCL's FIFO of eight steps: one takes four of them under Simple, and
-/// one under LL or LL128.
+/// Returns the number of transfers that fit into NCCL's FIFO of eight steps: each takes four steps under Simple, and
+/// one step under LL or LL128.
 uint32_t gc3::emit::mscclSlots(Protocol protocol) {
   return protocol == Protocol::Simple ? 2 : 8;
 }

@@ -28,7 +28,7 @@ private:
 
   const Program &program;
   Replay &replay;
-  std::vector<uint32_t> position;    // by thread block: steps that have a tick
+  std::vector<uint32_t> position;    // by thread block: number of its steps that have a tick
   std::vector<uint32_t> nextWaiter;  // by thread block: the next one that waits for the same step
   std::vector<uint32_t> firstWaiter; // by step: the first thread block that waits for it
   std::vector<uint32_t> ready;

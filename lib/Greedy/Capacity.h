@@ -20,7 +20,7 @@ private:
   const uint32_t links;
   const topology::BoundsOfLinks boundsOf;
   std::vector<uint32_t> limits; ///< by link, then by bound
-  std::vector<uint32_t> left;   ///< in this step
+  std::vector<uint32_t> left;   ///< remaining in this step
 };
 
 } // namespace gc3::greedy

@@ -61,8 +61,8 @@ public:
 private:
   bool isOver() const { return end == End::Stopped || (best && best->totalRounds() <= bound); }
 
-  /// Searches an algorithm for the whole problem or for a share. `expand` turns an algorithm for the share into one for
-  /// the whole, which has `times` as many sends.
+  /// Searches for an algorithm for the whole problem or for a share. `expand` turns an algorithm for the share into one
+  /// for the whole, which has `times` as many sends.
   template <typename Expand>
   void look(const Topology &limits, const Demand &part, const std::vector<uint32_t> &orbits, uint32_t times,
             Expand expand) {
@@ -119,8 +119,8 @@ private:
   const Options &options;
   const bool isForAll;  ///< all ranks want all chunks
   uint32_t bound = 0;   ///< lower bound of rounds
-  size_t sendLimit = 0; ///< for the share
-  End end = End::Found; ///< of the last try
+  size_t sendLimit = 0; ///< most sends of an algorithm for the share
+  End end = End::Found; ///< result of the last try
   std::optional<Algorithm> best;
 };
 

@@ -44,9 +44,8 @@ private:
   Capacity capacity;
   topology::LinksOfRanks outgoing;
   std::vector<uint16_t> distances; ///< hops, by target rank, then by source rank
-  std::vector<uint32_t> order;     ///< links
-  std::vector<Packet>
-      packets; ///< sorted by chunk, then in the order of targets; those of chunk c begin at packetBegin[c]
+  std::vector<uint32_t> order;     ///< links, in random order
+  std::vector<Packet> packets;     ///< those of chunk c begin at packetBegin[c], in the order of its targets
   std::vector<uint32_t> packetBegin;
   std::vector<std::vector<uint64_t>> offers; ///< by link: a heap of (distance, random number, packet)
   std::vector<uint32_t> moved;               ///< packets that moved in this step

@@ -41,8 +41,7 @@ private:
   topology::LinkClasses classes;
   std::vector<uint32_t> classOf; ///< by link
   uint32_t perPoint = 0;         ///< chunks per point
-  std::vector<uint32_t>
-      chunks; ///< those of point p begin at p * perPoint, in the order of the first point's corresponding chunks
+  std::vector<uint32_t> chunks;  ///< those of point p from p * perPoint on, in the order of the first point's
   topology::Topology ownTopology;
   algorithm::Demand ownDemand;
 };

@@ -37,10 +37,9 @@ private:
   const std::vector<uint32_t> sources;
   const uint32_t roundsPerStep;
   Capacity capacity;
-  std::vector<uint32_t> order; ///< links
-  std::vector<Edge>
-      edges; ///< sorted by chunk, then by the rank where they begin; those of chunk c begin at edgeBegin[c]
-  std::vector<uint32_t> edgeBegin;           ///< by chunk
+  std::vector<uint32_t> order;     ///< links
+  std::vector<Edge> edges;         ///< sorted by chunk and source rank; those of chunk c begin at edgeBegin[c]
+  std::vector<uint32_t> edgeBegin; ///< by chunk
   std::vector<std::vector<uint64_t>> offers; ///< by link: a heap of (hops, earliness, random number, edge)
   std::vector<uint32_t> arrived;             ///< edges that were used in this step
   size_t left = 0;                           ///< edges that remain

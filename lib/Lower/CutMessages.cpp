@@ -51,8 +51,7 @@ void Cutter::connect(Instruction &piece, const Instruction &whole, uint32_t numb
 /// scheduler needs this edge when it splits the piece.
 void Cutter::track(const Instruction &piece) {
   uint32_t source = slots.slot(piece.rank, piece.srcBuffer, piece.srcIndex);
-  bool keeps =
-      piece.opcode != Opcode::RecvReduceSend; // an rrs stores its sum only if it is split, and then over its operand
+  bool keeps = piece.opcode != Opcode::RecvReduceSend; // an rrs stores its sum only after a split, over its operand
   uint32_t target = keeps ? slots.slot(piece.rank, piece.dstBuffer, piece.dstIndex) : source;
   bool passesOn = receives(piece.opcode) && sends(piece.opcode);
   if (readsSrc(piece.opcode))

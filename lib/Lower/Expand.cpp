@@ -89,7 +89,7 @@ bool Expander::checkMoves() {
 /// Gives every operation its parts, and limits the number of instructions. Returns false after an error.
 bool Expander::number() {
   uint64_t instructions = 0;
-  uint64_t numbers = 0; // of parts
+  uint64_t numbers = 0; // number of parts
   for (const ChunkOp &op : chunks.ops) {
     uint64_t parallel = op.kind == ChunkOpKind::Start ? 1 : info.directives[op.directive].parallel;
     numbers += parallel;

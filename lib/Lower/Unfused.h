@@ -31,7 +31,7 @@ public:
     uint32_t first;
   };
   std::vector<Part> parts;
-  ir::Dependencies edges;      ///< processing edges
+  ir::Dependencies edges;      ///< processing edges between numbers
   std::vector<uint8_t> wanted; ///< by number: 1 if it made a value that the postcondition requires at the end
   /// By number: for a local copy that is left out, its only reader; for that reader, the copy; else None. Empty if no
   /// copy is left out.
@@ -61,7 +61,7 @@ public:
     return forwarded.empty() || !isTransfer(operation(number)) ? ir::None : forwarded[number];
   }
   bool isSend(uint32_t number) const { return !isReceiveNumber(number) && isTransfer(operation(number)); }
-  /// Returns true if `number`, which must not be a gap, is that of a receive.
+  /// Returns true if `number` belongs to a receive, and also for some gaps.
   static bool isReceiveNumber(uint32_t number) { return number % 2 != 0; }
 
   /// Returns the slots that a copy, a reduce or a send reads.

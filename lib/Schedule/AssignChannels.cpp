@@ -49,7 +49,7 @@ private:
   Channels result;
   std::vector<uint8_t> taken;                                         // by channel: named by a directive or opened
   llvm::DenseMap<uint64_t, uint32_t, PackedKeyInfo> instanceChannels; // (directive channel, instance > 0) → channel
-  std::vector<uint32_t> allChannels;                                  // in the order of opening
+  std::vector<uint32_t> allChannels;                                  // channels in use, in the order of opening
   std::vector<std::vector<uint32_t>> channelsOfInstance;              // by instance
   uint32_t lowestFree = 0;
 };

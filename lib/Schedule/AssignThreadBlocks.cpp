@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Turns frames into thread blocks, numbered per rank: manual ones first, in the order of their numbers, then by channel
 // and peers. If a rank has too many frames, a frame that only sends and a frame that only receives on the same channel
-// share a block, pairs with the same peer first. A local instruction goes to the block of the dependency that has the
-// greatest step number, else to the block that uses its result first, else to the block with the fewest steps.
+// share a block, pairs with the same peer first. A local instruction goes to its manual block, else to the block of the
+// dependency that has the greatest step number, else to the block that uses its result first, else to the block with
+// the fewest steps.
 #include "Stages.h"
 #include "gc3/Support/Diagnostics.h"
 #include "gc3/Support/Quantity.h"

@@ -110,7 +110,7 @@ private:
   std::vector<Connection> links;
   std::vector<uint32_t> frameCounts; // by rank
   llvm::DenseMap<ConnectionKey, uint32_t, ConnectionKeyInfo> linkOf;
-  llvm::DenseMap<uint64_t, uint32_t, PackedKeyInfo> pinOf; // rank and pin
+  llvm::DenseMap<uint64_t, uint32_t, PackedKeyInfo> pinOf; // (rank, pin) → frame
   std::vector<Change> log;
 };
 

@@ -34,7 +34,7 @@ private:
   std::vector<Clocks::Clock> clockOf;     // by node: the clock of its thread block after it
   std::vector<Clocks::Clock> latestClock; // by thread block
   struct Candidate {
-    uint32_t block; // within the rank
+    uint32_t block; // index within the rank
     uint32_t node;
   };
   std::vector<Candidate> candidates;

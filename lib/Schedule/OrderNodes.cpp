@@ -9,10 +9,9 @@
 // Two rules ensure progress, so that thread blocks that follow the order never deadlock. First, a message is sent only
 // after its segment is released: for every instruction that passes the message on, up to the receive that ends the
 // segment, all dependencies outside the segment have run. Second, if no node can run, a fused instruction is split.
-// This is a node that waits for a slot, because it can then at least receive. If there is none, it is the last
-// instruction that the message can reach in the segment whose message comes first in the program. The message that
-// comes first in the program can always be received: everything that it depends on comes earlier in the program and has
-// run.
+// If a fused instruction waits for a slot, it is this one: after the split it can at least receive. Otherwise it is the
+// last instruction that a message can reach, in the segment whose message comes first in the program. This message can
+// always be received there: everything that the receive depends on comes earlier in the program and has run.
 //
 // Sends depend on little and come early, so a ring on which many chains begin is soon full: no message can be passed
 // on, and after splits only few messages move at a time. In this case the order is computed again, with the rule that
@@ -67,7 +66,7 @@ private:
   void eachSuccessor(uint32_t node, Visitor visit) const;
 
   Nodes &nodes;
-  bool mayReorder; // gives up rather than splitting a node that waits for a slot
+  bool mayReorder; // run() returns nothing instead of splitting a node that waits for a slot
   std::vector<uint32_t> successorBegin, successors;
   std::vector<uint32_t> missing; // by node: dependencies that have not run, plus 1 if its message is not yet the oldest
   std::vector<uint32_t> segmentOf; // by node

@@ -57,7 +57,7 @@ private:
     uint32_t blockedHeap = ir::None; // index in `blocked`
     uint32_t openers = ir::None;     // index in `openers`
   };
-  struct Openers { // of one connection
+  struct Openers { // postponed sends of one connection
     uint32_t connection;
     TurnHeap heap; // postponed sends
   };

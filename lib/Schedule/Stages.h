@@ -19,8 +19,8 @@ struct Channels {
 };
 
 /// Assigns a channel, and thereby a connection, to every message; splits fused instructions whose frames can't join.
-/// `newChannels`: the number of channels up to which the scheduler may open one if the existing ones conflict. Returns
-/// nothing after an error.
+/// If frames conflict on all channels, the scheduler opens another one, but only while fewer than `newChannels` are in
+/// use. Returns nothing after an error.
 std::optional<Channels> assignChannels(Instructions &instructions, const Options &options, uint32_t newChannels,
                                        Diagnostics &diags);
 

@@ -70,8 +70,7 @@ private:
   }
 
   const uint32_t ranks;
-  std::vector<uint32_t>
-      pairs; ///< by rank * ranks + rank: a number for the kinds of links from the first rank to the second
+  std::vector<uint32_t> pairs; ///< by from * ranks + to: a number for their kinds of links
   Map image;
   std::vector<uint8_t> isTaken;
   std::vector<Map> found;

@@ -307,7 +307,7 @@ Topology joinByNetwork(Topology inside, uint32_t machines, const NetworkCards &n
                      .kind = LinkKind::Network,
                      .alpha = NetworkAlpha,
                      .beta = network.beta};
-  std::map<uint32_t, std::vector<uint32_t>> out, in; // links of each card
+  std::map<uint32_t, std::vector<uint32_t>> out, in; // by card: its links
   for (uint32_t a = 0; a < machines; ++a)
     for (uint32_t b = a + 1; b < machines; ++b)
       for (uint32_t rank = 0; rank < inside.ranks; ++rank) {

@@ -57,7 +57,7 @@ private:
 
   Topology &topology;
   std::string &error;
-  std::set<std::tuple<uint32_t, uint32_t, LinkKind>> linkEnds; // of all links
+  std::set<std::tuple<uint32_t, uint32_t, LinkKind>> linkEnds; // ends and kinds of all links
 };
 
 const json::Object *Reader::object(const Value &value, std::initializer_list<llvm::StringRef> names) {

@@ -33,7 +33,7 @@ private:
   struct Ring {
     uint64_t first;         // its first place
     uint32_t sendAt = 0;    // from `first`: where the latest message ends
-    uint32_t receiveAt = 0; // the same for the receiver
+    uint32_t receiveAt = 0; // from `first`: where the latest received message ends
   };
   static uint64_t advance(uint64_t first, uint64_t end, uint32_t &position, uint32_t count) {
     uint64_t begin = first + position + count > end ? first : first + position;
@@ -82,8 +82,7 @@ public:
   /// The contents of a slot, or of one slot of a message.
   struct Held {
     [[no_unique_address]] Value value = Domain::unset();
-    uint32_t furthest =
-        0; ///< the largest SlotLengths::restingPlace of slots that the value, or a part of it, has been in
+    uint32_t furthest = 0; ///< the largest restingPlace() of slots that the value, or a part of it, has been in
   };
 
   /// Starts with the inputs. `fifos` must provide for as many slots as the orders for follow() were made with.

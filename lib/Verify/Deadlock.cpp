@@ -10,7 +10,7 @@ using namespace gc3::verify;
 namespace {
 
 struct Link {
-  uint32_t next; // the thread block waited for
+  uint32_t next; // the thread block that it waits for
   std::string what;
 };
 
@@ -44,8 +44,7 @@ Finding gc3::verify::tellDeadlock(const Program &program, const Connections &con
   while (execution.blockedOn(block) == Blocked::Ended)
     ++block;
   std::vector<uint8_t> seen(blocks);
-  for (; !seen[block] &&
-         execution.blockedOn(block) != Blocked::Ended; // to the cycle, or to a thread block that has ended
+  for (; !seen[block] && execution.blockedOn(block) != Blocked::Ended; // to the cycle, or to an ended block
        block = follow(program, connections, execution, block).next)
     seen[block] = 1;
 

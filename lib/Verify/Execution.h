@@ -35,8 +35,8 @@ private:
   struct State {
     uint32_t step = 0;
     uint32_t stepCount;
-    uint32_t firstStep;         // of the program's steps
-    uint32_t nextWait = 0;      // waits of the current step that are met
+    uint32_t firstStep;         // index in the program's steps
+    uint32_t nextWait = 0;      // number of waits of the current step that are met
     uint32_t sender = ir::None; // thread block whose messages it receives
     uint32_t receiver = ir::None;
     uint32_t inFlight = 0; // messages that it has sent and the receiver has not received

@@ -67,7 +67,7 @@ void HappensBefore::makeMessages() {
 /// Follows each message from its last step back to its first step, then forward along its route to record its visits.
 void HappensBefore::makeVisits() {
   struct Latest {
-    uint32_t message = None; // named by its last step
+    uint32_t message = None; // number of the message's last step
     uint32_t step;
   };
   visits.resize(program.steps.size());

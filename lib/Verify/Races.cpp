@@ -34,7 +34,7 @@ private:
   };
   struct Reader {
     uint32_t step;
-    uint32_t next; // entry, or Nobody
+    uint32_t next; // next entry, or Nobody
   };
 
   void startRank(uint32_t rank);
@@ -61,17 +61,17 @@ private:
 
   // State of the current rank.
   uint32_t firstStep = 0;
-  std::vector<uint32_t> blockOf;     // by step of the rank
+  std::vector<uint32_t> blockOf;     // by step of the rank: its thread block
   std::vector<uint32_t> bufferBegin; // by buffer: its first slot
   std::vector<Slot> slots;
   std::vector<Reader> lists;
-  uint32_t freeEntries = Nobody; // in `lists`
+  uint32_t freeEntries = Nobody; // first free entry in `lists`, or Nobody
   size_t room = 0;               // size of `lists` at which outdated entries are dropped
   std::vector<uint32_t> seenIn;  // by thread block of the rank: the last slot in whose list it was found
 
   // State of the current step.
   StepOfBlock present{};
-  uint32_t presentStep = 0;   // within the rank
+  uint32_t presentStep = 0;   // number within the rank
   uint32_t compared = Nobody; // the last step that it was compared with
 };
 

@@ -18,7 +18,7 @@ Finding tellDeadlock(const ir::Program &program, const Connections &connections,
 
 /// Appends findings of kind Race, at most `options.maxFindings`, one for each pair of steps: two steps of a rank that
 /// access a slot, at least one of which writes it, where neither is over before the other begins in every execution.
-/// The order only determines which step of a pair is named first. Linear in the slots that steps access, times the cost
+/// The order only determines which pair is reported first. Linear in the slots that steps access, times the cost
 /// of HappensBefore::ask. Its searches visit at most `options.maxSlots` / 8 places, plus 16 for each step; if these are
 /// not enough, appends a finding of kind TooLarge.
 void findRaces(const ir::Program &program, const Connections &connections, const Order &order, const Options &options,

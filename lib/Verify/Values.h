@@ -82,9 +82,8 @@ public:
     bool operator==(const Value &) const = default;
   };
   struct Element {
-    uint64_t key; ///< rank << 32 | slot
-    uint64_t
-        times; ///< 2^64 - 1 stands for all larger numbers; a postcondition of fewer than 2^32 runs never has so many
+    uint64_t key;   ///< rank << 32 | slot
+    uint64_t times; ///< 2^64 - 1: that or more, which needs a postcondition of at least 2^32 runs
     bool operator==(const Element &) const = default;
   };
   static Value unset() { return {}; }

@@ -72,8 +72,8 @@ struct FullRun {
 
 } // namespace
 
-/// Returns nothing if the program does not end with `slots` slots, which is a finding only if the program has no more;
-/// and nothing, with a finding, if it is too large.
+/// Returns nothing if the program does not end with `slots` slots, which is a finding only if `slots` is the program's
+/// own number. Returns nothing, with a finding, if the program is too large.
 static std::optional<FullRun> runWith(const Program &program, const Connections &connections, uint32_t slots,
                                       const Options &options, Verdict &verdict) {
   Fifos fifos(program, connections, slots);

@@ -25,7 +25,7 @@ struct Hash {
   }
 };
 
-float signedUnit(uint32_t bits) { // +- 1 .. 2
+float signedUnit(uint32_t bits) { // magnitude 1 .. 2, either sign
   return std::bit_cast<float>((bits & 0x807fffffu) | 0x3f800000u);
 }
 
@@ -138,7 +138,7 @@ struct Maker {
     case Purpose::Avg:
       if (whole == 0)
         return dense();
-      return fill([&](uint64_t i, bool mine) { // 1 .. 1.5 with a sign
+      return fill([&](uint64_t i, bool mine) { // magnitude 128 .. 192, either sign
         return fromFloat<T>(mine ? 128.0f * signedUnit(hash(i) & 0x803fffffu) : 0.0f);
       });
     case Purpose::Prod:

@@ -23,8 +23,7 @@ namespace gc3::run {
 /// The use of the values.
 enum class Purpose : uint8_t {
   Copy, ///< any finite value
-  Sum,  ///< narrow floats: small whole numbers whose sums are exact, 0 on ranks that are not busy; other floats: 0.5 ..
-        ///< 1; integers: not 0
+  Sum,  ///< narrow floats: small whole numbers with exact sums, 0 if not busy; other floats: 0.5 .. 1; integers: not 0
   MulSum, ///< like Sum, also if the values of every other rank are doubled
   Avg,    ///< narrow floats: 128 .. 192, normal after the division by up to 8192 ranks; integers: change quotients
   Prod,   ///< floats: 0.5 .. 0.75 and 1.5 .. 1.75, 1 on ranks that are not busy; integers odd, not 1

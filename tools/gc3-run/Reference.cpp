@@ -19,7 +19,7 @@ namespace {
 constexpr uint64_t pieceElements = 1024;
 constexpr uint64_t segmentElements = 64 * pieceElements;
 
-/// Accumulation type: exact for integers up to wrapping, more precise for the others.
+/// The accumulation type: wraps like the type itself for integers, more precise for other types.
 template <typename T>
 using Wide = std::conditional_t<std::is_integral_v<T>, uint64_t,
                                 std::conditional_t<std::is_same_v<T, double>, long double, double>>;
@@ -168,8 +168,7 @@ private:
     for (uint64_t at = begin; at < end; at += pieceElements) {
       uint64_t n = std::min(pieceElements, end - at);
       piece->begin(job.op, input(inputs[0], at), n);
-      for (size_t i = 0; i < inputs.size();
-           ++i) // as often as the rank's factor; begin() has added the first input once
+      for (size_t i = 0; i < inputs.size(); ++i) // factorOf() times; begin() has added the first input once
         for (uint32_t times = i == 0; times < factorOf(job.op, inputs[i].rank); ++times)
           piece->add(job.op, input(inputs[i], at), n);
       finish(*piece, n, inputs.size());

@@ -14,7 +14,7 @@ namespace gc3::run {
 struct Measurement {
   bool measured = false;
   double microseconds = 0; ///< per run; 0 if not timed
-  double algbw = 0;        ///< GB/s, 10^9
+  double algbw = 0;        ///< in GB/s, 10^9 bytes per second
   double busbw = 0;
   bool checked = false;
   uint64_t wrong = 0;

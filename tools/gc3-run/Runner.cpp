@@ -19,8 +19,7 @@ std::string Runner::lastError(const char *what, gc3Result_t result, gc3Comm_t co
 
 std::string Runner::open() {
   if (gc3Result_t result = gc3BundleLoad(&bundle, options.bundle.c_str()); result != gc3Success)
-    return lastError(result == gc3SystemError ? "" : options.bundle.c_str(), result,
-                     nullptr) + // the text of a system error has the path
+    return lastError(result == gc3SystemError ? "" : options.bundle.c_str(), result, nullptr) + // text has the path
            (result == gc3NotABundle ? "; gc3c makes a bundle of a program" : "");
   if (auto status = bundle::BundleFile::open(options.bundle.c_str()).moveTo(file); !status.ok())
     return options.bundle + ": " + status.message;

@@ -16,11 +16,11 @@ struct CommandLine {
   std::string topology;   ///< a name, or a path that ends with .json
   std::string collective; ///< a standard one, or FILE.gc3:NAME(ARGUMENTS)
   Goal goal = Goal::Instance;
-  uint32_t steps = 0, rounds = 0; ///< of an instance
+  uint32_t steps = 0, rounds = 0; ///< shape for Goal::Instance
   uint32_t chunks = 0;            ///< 0: as few as possible
   uint32_t root = 0;
-  bool inPlace = false;     ///< of an Alltoall
-  uint32_t extraRounds = 0; ///< k of k-synchronous
+  bool inPlace = false;     ///< only for an Alltoall
+  uint32_t extraRounds = 0; ///< k of the paper's k-synchronous algorithms
   uint32_t maxSteps = 0;    ///< 0: ten more than the lower bound
   uint32_t timeLimit = 600; ///< seconds
   uint32_t progress = 10;   ///< seconds between reports of progress
@@ -30,7 +30,7 @@ struct CommandLine {
   std::string out = "-";
   std::string json; ///< empty: none
   bool listTopologies = false, printTopology = false, quiet = false;
-  std::string spelled; ///< the command as typed, for the head of programs
+  std::string spelled; ///< the command as typed, for comments in programs
 };
 
 /// Returns nothing after an error, which has been printed.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Searches one instance, the fewest steps, or with the greedy method; or runs the Pareto procedure of the paper
+// Solves one instance, finds the fewest steps, or runs the greedy search or the Pareto procedure of the paper
 // (algorithm 1). For more and more steps, this procedure tries the shapes with that many steps and up to k more rounds,
 // from the fewest rounds per chunk on, until one has an algorithm.
 #include "Search.h"

@@ -32,9 +32,8 @@ struct Task {
 struct Request {
   std::string collective; ///< a standard one or FILE.gc3:NAME(ARGUMENTS)
   uint32_t chunks = 0, root = 0;
-  bool inPlace = false; ///< of an Alltoall
-  std::function<bool()> stops =
-      {}; ///< called several times a second while the task is made; true stops it; may be empty
+  bool inPlace = false;             ///< of an Alltoall
+  std::function<bool()> stops = {}; ///< called several times a second; true stops makeTask(); may be empty
 };
 
 /// Returns the least number of chunks of the collective on `ranks` ranks; other numbers must be multiples of it.

@@ -36,5 +36,5 @@ int main(int argc, char **argv) {
   std::optional<gc3::driver::Options> options = gc3::driver::parseCommandLine(argc, argv);
   int code = options ? gc3::driver::run(*options) : 2;
   finishOutput();
-  std::_Exit(code); // skips destructors, which a large program's graphs do not need
+  std::_Exit(code); // skips destructors, which take long for the graphs of a large program
 }

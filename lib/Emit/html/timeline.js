@@ -28,7 +28,7 @@ class Timeline {
     this.lines = svg('g', {class: 'axis'});
     this.bars = svg('g', {class: 'bars'});
     this.links = svg('svg', {class: 'links', height: this.height, 'aria-hidden': 'true'});
-    this.cursor = element('div', {class: 'cursor'}); // separate from the picture, which would otherwise be drawn again each time
+    this.cursor = element('div', {class: 'cursor'}); // separate from the picture, because it moves often
     this.handle = svg('path', {class: 'handle', d: 'M-5 13h10l-5 7z'});
     this.nodes = model.steps.map((step) => this.makeBar(step));
     this.bars.append(...this.nodes);
