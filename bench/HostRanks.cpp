@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times AllReduce of more ranks than processors: two threads, pinned to two processors, bring half of the ranks each.
-// The bound is what two threads that never wait take to read every input once and write every output once.
+// Times AllReduce of more ranks than processors: two threads, pinned to two processors, make the calls of half of the
+// ranks each. The bound is the time in which two threads that never wait read every input once and write every output
+// once.
 #include "Processors.h"
 #include "Traffic.h"
 
@@ -28,7 +29,7 @@ struct Ranks {
   std::vector<gc3Comm_t> comms;
   std::vector<float *> send, recv;
 
-  /// The calls of one side's ranks.
+  /// Makes the calls of one side's ranks.
   void call(int side, size_t elements, bool inPlace) {
     size_t half = comms.size() / 2, first = static_cast<size_t>(side) * half;
     check(gc3GroupStart());
@@ -46,7 +47,7 @@ void measure(Ranks &ranks, size_t bytes, bool inPlace, int samples) {
   for (const float *output : ranks.recv)
     if (output[0] != static_cast<float>(count) || output[elements - 1] != static_cast<float>(count))
       fail("a wrong sum");
-  for (size_t r = 0; r < count; ++r) { // sums of sums stay finite
+  for (size_t r = 0; r < count; ++r) { // so that repeated sums in place stay finite
     std::fill(ranks.send[r], ranks.send[r] + elements, 0.0f);
     std::fill(ranks.recv[r], ranks.recv[r] + elements, 0.0f);
   }
@@ -70,7 +71,7 @@ void measure(Ranks &ranks, size_t bytes, bool inPlace, int samples) {
 
 } // namespace
 
-/// host_ranks BUNDLE RANKS SAMPLES SMALLEST LARGEST; RANKS is even.
+/// Usage: host_ranks BUNDLE RANKS SAMPLES SMALLEST LARGEST. RANKS must be even; sizes are in bytes.
 int main(int argc, char **argv) {
   if (argc != 6)
     fail("BUNDLE RANKS SAMPLES SMALLEST LARGEST");

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times gc3's host executor against MPI on two processors, one point after the other, ours and theirs in turn.
+// Compares gc3's host executor with MPI on two processors, one point after another, in alternating samples.
 //
-// Two MPI processes are pinned to processors 0 and 1. For ours, process 0 runs two threads, pinned to the same
-// processors, and process 1 sleeps. Either way a sample is a loop of calls between two barriers; its time is that of
-// the slower rank, per call; the figure is the median over samples. A ping-pong between the processors before and after
-// each sample tells how near they are to each other at that moment, and a sample is left out if that changed.
+// Two MPI processes are pinned to processors 0 and 1. For gc3, process 0 runs two threads, pinned to the same
+// processors, and process 1 sleeps. In both cases a sample is a loop of calls between two barriers; its time is that of
+// the slower rank, per call; the result is the median over samples. A ping-pong before and after each sample measures
+// how near the processors are to each other at that moment. A sample is discarded if this changed.
 //
-// The bound of a point is what two threads that never wait for each other take for the loads and stores that the
-// collective can't do without, on the same buffers, plain or with non-temporal stores, whichever is faster.
+// The bound of a point is the time that two threads take, without waiting for each other, for the loads and stores that
+// the collective requires, on the same buffers, with plain or with non-temporal stores, whichever is faster.
 #include "Points.h"
 #include "Processors.h"
 
@@ -21,10 +21,10 @@ using namespace bench;
 namespace {
 
 constexpr double sampleSeconds = 0.03;  // short enough that real-time scheduling never pauses a spinning thread
-constexpr double nearNanoseconds = 250; // a round trip
+constexpr double nearNanoseconds = 250; // the longest round trip between near processors
 
 struct Shared {
-  sem_t wake; ///< process 1 sleeps on it
+  sem_t wake; ///< process 1 waits for it
   Point point;
   int calls;
   enum { Time, Check, Quit } what;
@@ -43,7 +43,7 @@ public:
     checkGc3(gc3HostCommInitAll(comms, ranks, bundle, nullptr), nullptr);
   }
 
-  /// Process 1: does what process 0 asks for.
+  /// Process 1: runs what process 0 requests.
   void serve() {
     for (;;) {
       while (sem_wait(&shared->wake) != 0)
@@ -73,7 +73,7 @@ public:
                      1,
                      {}},
                     {[&](int calls) { return sampleBound(point, calls); }, 1, {}}};
-    for (Kind &kind : kinds) { // how many calls make a sample
+    for (Kind &kind : kinds) { // determines how many calls make a sample
       kind.sample(1);
       for (double took; (took = kind.sample(kind.calls) * kind.calls) < sampleSeconds / 4 && kind.calls < 1 << 20;)
         kind.calls = std::min(
@@ -86,7 +86,7 @@ public:
       double before = pingPong(), took[3];
       for (int k = 0; k < 3; ++k) {
         took[k] = kinds[k].sample(kinds[k].calls);
-        usleep(3000); // whoever else wants these processors
+        usleep(3000); // lets other processes use these processors
       }
       double after = pingPong();
       bool isFar = before > nearNanoseconds;
@@ -153,7 +153,7 @@ private:
       callOurs(point, rank, ours[rank], comms[rank]);
       check(point, rank, ours[rank], "gc3");
       barrier.wait();
-      std::fill(ours[rank].recv, ours[rank].recv + point.elements(), 0.0f); // sums of sums stay finite
+      std::fill(ours[rank].recv, ours[rank].recv + point.elements(), 0.0f); // keeps the sums finite
       std::fill(ours[rank].send, ours[rank].send + point.elements(), 0.0f);
     });
   }
@@ -176,7 +176,7 @@ private:
 
 } // namespace
 
-/// The collectives that are asked for: the one of this name, or all.
+/// Returns the collective of this name, or all if `name` is null.
 static std::vector<Collective> collectivesNamed(const char *name) {
   std::vector<Collective> named;
   for (Collective collective : {Collective::AllReduce, Collective::AllGather, Collective::AllToAll})
@@ -185,7 +185,7 @@ static std::vector<Collective> collectivesNamed(const char *name) {
   return named;
 }
 
-/// host_vs_mpi BUNDLE SAMPLES SMALLEST LARGEST [COLLECTIVE]
+/// Usage: host_vs_mpi BUNDLE SAMPLES SMALLEST LARGEST [COLLECTIVE]. Sizes are in bytes.
 int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   int process = 0, processes = 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times what a call on a GPU costs the host before its kernel is launched, over a fake CUDA runtime: choosing the
-// program, and planning the call, for one rank (as ranks with a GPU each do) and for all ranks (as those that share
-// one). Each of both with another count in every call, and with the same one again. Usage: bench-planning BUNDLE...
+// Times the host's work for a call on a GPU before its kernel is launched, over a fake CUDA runtime: the selection of
+// the program, and the planning of the call, for one rank (as if each rank had a GPU) and for all ranks (as if they
+// shared one). Also times the same calls on the host executor. Each is timed with a different count in every call, and
+// with the same count again. Usage: bench-planning BUNDLE...
 #include "FakeCuda.h"
 #include "cuda/Options.h"
 #include "cuda/Runner.h"
@@ -27,7 +28,7 @@ void check(const core::Outcome &outcome) {
   std::exit(1);
 }
 
-/// Microseconds of one call: the median of samples. `call` is given a number of its own each time.
+/// Returns the microseconds of one call: the median of samples. `call` gets a different number each time.
 template <typename Function>
 double microseconds(Function call) {
   std::vector<double> times;
@@ -43,7 +44,7 @@ double microseconds(Function call) {
   return times[samples / 2];
 }
 
-/// Plans calls of some ranks of a program, in place where it is written so.
+/// Plans calls of some ranks of a program.
 class Planned {
 public:
   Planned(const core::LoadedProgram &loaded, core::RankRange ranks) : loaded(loaded) {
@@ -60,7 +61,7 @@ public:
   }
 
   void plan(uint64_t elements) {
-    // Nobody looks into the buffers.
+    // The buffers are never accessed.
     auto *const buffers = reinterpret_cast<std::byte *>(uint64_t{1} << 44);
     const uint64_t apart = uint64_t{1} << 40;
     for (size_t i = 0; i < requests.size(); ++i) {
@@ -83,13 +84,13 @@ private:
 
 void printPlans(const core::LoadedProgram &loaded, core::RankRange ranks) {
   Planned planned(loaded, ranks);
-  planned.plan(count + samples * callsPerSample); // memory is there
+  planned.plan(count + samples * callsPerSample); // allocates memory before the timed calls
   const double fresh = microseconds([&](uint64_t number) { planned.plan(count + number); });
   const double again = microseconds([&](uint64_t) { planned.plan(count); });
   std::printf(" %10.2f %10.2f", fresh, again);
 }
 
-/// One thread makes the calls of all ranks, in the order of the ranks.
+/// Calls on the host executor. One thread makes the calls of all ranks, in the order of the ranks.
 class HostCalls {
 public:
   HostCalls(gc3Bundle_t bundle, const core::Program &program) : name(program.info().name()->str()) {
@@ -125,7 +126,7 @@ private:
 
 void printHost(gc3Bundle_t bundle, const core::Program &program) {
   HostCalls calls(bundle, program);
-  const size_t different = HostCalls::most - HostCalls::few; // more than are kept
+  const size_t different = HostCalls::most - HostCalls::few; // more counts than the executor keeps plans for
   const double fresh = microseconds([&](uint64_t number) { calls.call(HostCalls::few + number % different); });
   const double again = microseconds([&](uint64_t) { calls.call(HostCalls::few); });
   std::printf(" %10.2f %10.2f", fresh, again);
@@ -153,7 +154,7 @@ void measure(gc3Bundle_t bundle, core::Selection &selection, const bundle::fbs::
 
 int main(int argc, char **argv) {
   test::FakeCuda fake;
-  fake.threadsPerMultiprocessor = 1 << 20; // there is room for every program
+  fake.threadsPerMultiprocessor = 1 << 20; // so that every program fits
   std::printf("%-28s %5s %6s %8s %10s %10s %10s %10s %10s %10s   (us)\n", "program", "ranks", "conns", "select", "host",
               "again", "one rank", "again", "all ranks", "again");
   for (int i = 1; i < argc; ++i) {

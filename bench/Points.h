@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is measured at one point: a collective on buffers of two ranks, as gc3 makes it, as MPI makes it, and the loads
-// and stores that it can't do without.
+// One measured point: a collective on buffers of two ranks, as a call of gc3, as a call of MPI, and as the loads and
+// stores that it requires.
 #pragma once
 
 #include "Traffic.h"
@@ -87,7 +87,7 @@ inline void callTheirs(const Point &p, const Buffers &b) {
   }
 }
 
-/// rank r's element i before a checked call.
+/// Returns element i of rank `rank`'s input for a checked call.
 inline float inputOf(int rank, size_t i) {
   return static_cast<float>((i * 7 + static_cast<size_t>(rank) * 13) % 1024);
 }
@@ -121,23 +121,23 @@ inline void check(const Point &p, int rank, const Buffers &b, const char *who) {
   }
 }
 
-/// The loads and stores of rank `rank`, with nobody waiting for anybody.
+/// Makes the loads and stores of rank `rank`, without waiting for the other rank.
 template <bool streaming>
 void needed(const Point &p, int rank, const Buffers (&b)[ranks]) {
   size_t half = p.elements() / 2, mine = static_cast<size_t>(rank) * half;
   int other = 1 - rank;
   const float *in[ranks] = {p.inPlace ? b[0].recv : b[0].send, p.inPlace ? b[1].recv : b[1].send};
   switch (p.collective) {
-  case Collective::AllReduce: // half of both inputs, to both outputs
+  case Collective::AllReduce: // adds half of both inputs, and stores it to both outputs
     traffic<streaming, true, true>(b[rank].recv + mine, b[other].recv + mine, in[rank] + mine, in[other] + mine, half);
     return;
-  case Collective::AllGather: // the own block to both outputs, or to the other's
+  case Collective::AllGather: // copies its block to both outputs; in place only to the other rank's
     if (p.inPlace)
       traffic<streaming, false, false>(b[other].recv + mine, nullptr, b[rank].recv + mine, nullptr, half);
     else
       traffic<streaming, false, true>(b[rank].recv + mine, b[other].recv + mine, b[rank].send, nullptr, half);
     return;
-  case Collective::AllToAll: // one block to the other, and one to the own output
+  case Collective::AllToAll: // copies one block to the other rank's output, and one to its own
     traffic<streaming, false, false>(b[other].recv + mine, nullptr, in[rank] + static_cast<size_t>(other) * half,
                                      nullptr, half);
     if (!p.inPlace)

@@ -32,7 +32,7 @@ inline double median(std::vector<double> values) {
   return values.size() % 2 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
-/// Two threads that meet by spinning.
+/// A barrier for two threads, which spin while they wait.
 class SpinBarrier {
 public:
   void wait() {
@@ -51,8 +51,8 @@ private:
   alignas(64) std::atomic<uint64_t> turns{0};
 };
 
-/// Runs function(rank) on a thread per processor. A new thread begins where its maker is, which may be spinning at
-/// real-time priority by then: so the maker goes to the other processor first.
+/// Runs function(rank) on a thread per processor. A new thread starts on the processor of its creator, which may soon
+/// spin at real-time priority. So the creator moves to the other processor first.
 inline void onBothProcessors(const std::function<void(int)> &function) {
   pin(1);
   std::thread other([&] { function(1); });
@@ -61,7 +61,7 @@ inline void onBothProcessors(const std::function<void(int)> &function) {
   other.join();
 }
 
-/// A round trip of one cache line between the processors, in nanoseconds.
+/// Returns the nanoseconds of a round trip of one cache line between the processors.
 inline double pingPong() {
   constexpr int rounds = 2000;
   alignas(64) static std::atomic<int> ball;
@@ -82,7 +82,7 @@ inline double pingPong() {
   return seconds * 1e9 / (rounds - rounds / 4);
 }
 
-/// Seconds per call of the slower of two threads that each run loop(0) or loop(1) `calls` times.
+/// Returns the seconds per call of the slower of two threads that each run loop(0) or loop(1) `calls` times.
 template <typename Loop>
 double sampleThreads(int calls, Loop loop) {
   SpinBarrier barrier;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads and stores as fast as one thread can make them, plain or past the caches.
+// Loads and stores as fast as one thread can make them, with plain or with non-temporal stores.
 #pragma once
 
 #include <atomic>
@@ -33,7 +33,7 @@ inline void stream(float *to, Vector value) {
 }
 #endif
 
-/// to1 = to2 = a + b, or a where there is no b; to2 may be null.
+/// Stores a + b, or a if `add` is false, to `to1` and, if `twice` is set, to `to2`. `n`: elements.
 template <bool streaming, bool add, bool twice>
 void traffic(float *to1, float *to2, const float *a, const float *b, size_t n) {
   constexpr size_t width = sizeof(Vector) / sizeof(float);
@@ -54,7 +54,7 @@ void traffic(float *to1, float *to2, const float *a, const float *b, size_t n) {
   std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
-/// The sum of `count` arrays, to `count` arrays, elements begin to end.
+/// Stores the sum of `count` arrays to `count` arrays, for elements `begin` to `end` - 1.
 template <bool streaming>
 void sumTraffic(float *const *to, const float *const *from, size_t count, size_t begin, size_t end) {
   constexpr size_t width = sizeof(Vector) / sizeof(float);

@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Time and peak memory of gc3c, text to verified bundle, as a whole process on one core.
+"""Measures time and peak memory of gc3c, from text to verified bundle, as a whole process on one core.
 
     python3 bench/compiler.py [--gc3c build/release/tools/gc3c/gc3c] [--runs 5] [--largest 10e6] [--huge]
 
-Four programs, each from ten thousand to ten million instructions of GC3-IR, and those that other compilers have been
-measured with. Prints medians, in Markdown; processor time is that of the program and of the system for it, which
-neighbours on a busy machine change less than the time that passes. `--huge` adds a hierarchical AllReduce of 2048 x 8
-ranks (14 GiB).
+Compiles four programs, each with ten thousand to ten million instructions of GC3-IR, and programs with which other
+compilers have been measured. Prints medians, in Markdown. Processor time includes the system's time for gc3c; on a busy
+machine it varies less than elapsed time. `--huge` adds a hierarchical AllReduce of 2048 x 8 ranks (14 GiB).
 """
 import argparse
 import os

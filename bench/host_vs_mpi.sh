@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# gc3's host executor against OpenMPI: 2 ranks on processors 0 and 1, float, both in one go. Needs a release build and
-# `apt-get install libopenmpi-dev openmpi-bin`. See docs/performance.md for what the columns mean.
+# Compares gc3's host executor with OpenMPI: 2 ranks on processors 0 and 1, float, both in one run. Needs a release
+# build and `apt-get install libopenmpi-dev openmpi-bin`. docs/performance.md explains the columns.
 # Usage: bench/host_vs_mpi.sh [SMALLEST LARGEST [allreduce|allgather|alltoall]], in bytes; SAMPLES=n samples per point.
 set -euo pipefail
 case "${3:-allreduce}" in
@@ -22,11 +22,11 @@ mpicxx "$root/bench/HostVsMpi.cpp" -o "$out/host_vs_mpi" "${flags[@]}" -lgc3
 c++ "$root/bench/HostRanks.cpp" -o "$out/host_ranks" "${flags[@]}" -lgc3
 
 priority=()
-if chrt -r 50 true 2>/dev/null; then priority=(chrt -r 50); fi # or others' work shows in the figures
+if chrt -r 50 true 2>/dev/null; then priority=(chrt -r 50); fi # otherwise other processes disturb the times
 root_too=()
 if [ "$(id -u)" -eq 0 ]; then root_too=(--allow-run-as-root); fi
-# OpenMPI at its best for two processes of one machine: what takes one copy up to 64 KiB, and no memory given back to the
-# system between calls.
+# The best settings of OpenMPI for two processes on one machine: the protocol with one copy up to 64 KiB, and no memory
+# returned to the system between calls.
 export MALLOC_TRIM_THRESHOLD_=17179869184 MALLOC_TOP_PAD_=268435456 MALLOC_MMAP_MAX_=0
 echo "2 ranks on 2 processors, float; gc3: threads of one process; MPI: $(ompi_info --version | head -n 1), two processes"
 "${priority[@]}" mpirun "${root_too[@]}" -n 2 --bind-to none --oversubscribe --mca btl vader,self \

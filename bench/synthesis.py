@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tables 4 and 5 of SCCL (Cai et al., PPoPP 2021) once more: each row's algorithm is looked for, compiled, proved and run.
+"""Repeats tables 4 and 5 of SCCL (Cai et al., PPoPP 2021): finds, compiles, proves and runs the algorithm of each row.
 
     python3 bench/synthesis.py [--tools build/release/tools] [--seed 0] [--time-limit 600] [--only dgx1] [--runs 1]
 
-A row is a collective with (C, S, R): chunks, steps, rounds. Prints, in Markdown, what came of it, how long the search took
-and what it had of a core (medians of `--runs`; where nothing else runs they are about the same), what the bounds show of it,
-and whether the program that was found is proved and every element is right on the host executor. One process runs at a time,
-and Z3 uses one core. Exits with 1 if a row fails.
+A row is a collective with (C, S, R): chunks, steps, rounds. Prints, in Markdown, the result, the elapsed time and the
+processor time of the search (medians of `--runs`; about equal on an idle machine), in which respects the bounds prove
+the result optimal, and whether the program that was found is proved and every element is right on the host executor.
+Runs one process at a time; Z3 uses one core. Exits with 1 if a row fails.
 """
 import argparse
 import json
@@ -66,7 +66,7 @@ def search(arguments, topology, collective, row, folder):
 
 
 def is_right(arguments, folder, placements):
-    """The compiler's own proof is a condition for a bundle; then every element of real data is checked."""
+    """Returns true if gc3c proves the program, as it must for a bundle, and every element of real data is right."""
     for placement in placements:
         compile_command = [f"{arguments.tools}/gc3c/gc3c", f"{folder}/found.gc3", *placement, "-o", f"{folder}/found.gc3b"]
         run_command = [f"{arguments.tools}/gc3-run/gc3-run", f"{folder}/found.gc3b", "-b", "64K", "-e", "64K", "-n", "0"]

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Programs for topologies that are too large for a solver: found, compiled and proved.
+"""Finds, compiles and proves programs for topologies that are too large for a solver.
 
     python3 bench/synthesis_large.py [--tools build/release/tools] [--tries 0] [--only torus]
 
-Prints, in Markdown, for each topology and collective: processor seconds and peak memory of gc3-synth, what it found against the
-lower bound of its rounds, and processor seconds and instructions of gc3c, which proves the program. One process at a time; each is
-one thread. Exits with 1 if a program is not found, or not proved.
+Prints, in Markdown, for each topology and collective: processor seconds and peak memory of gc3-synth, the rounds that
+it found and their lower bound, and processor seconds and instructions of gc3c, which proves the program. Runs one
+process at a time, each with one thread. Exits with 1 if a program is not found, or not proved.
 """
 import argparse
 import json
@@ -35,7 +35,7 @@ CASES = [
 
 
 def measured(command):
-    """Exit status, what was said, processor seconds and MiB of a process."""
+    """Runs a command. Returns its exit status, output, processor seconds and peak memory in MiB."""
     with tempfile.TemporaryFile("w+") as said:
         process = subprocess.Popen(command, stdout=said, stderr=said)
         _, status, usage = os.wait4(process.pid, 0)

@@ -1,19 +1,19 @@
 # gc3_add_bundle(<target> <file.gc3>
 #                [OUTPUT <file.gc3b>]      # relative to the current binary directory; <target>.gc3b if left out
 #                [DEFINES <name=value>...] # params of the program
-#                [INCLUDES <dir>...]       # where imports are looked for after the importing file's directory
-#                [PROGRAM <name>]          # of the file's programs this one only
+#                [INCLUDES <dir>...]       # searched for imports after the importing file's directory
+#                [PROGRAM <name>]          # compiles only this program of the file
 #                [OPTIONS <option>...])    # anything else for gc3c
 #
-# A target, part of `all`, that compiles a bundle: again whenever the source, a file that it imports, an argument of this
-# call or the compiler changes. Its property GC3_BUNDLE is the bundle's path: $<TARGET_PROPERTY:<target>,GC3_BUNDLE>.
-# Relative sources and include directories are below the current source directory. Works with Ninja and Makefiles; with the
-# latter, CMake never forgets a dependency, so once an imported file is gone the bundle is compiled in every build until
-# `make clean`.
+# Adds a target, part of `all`, that compiles a bundle. It compiles again whenever the source, an imported file, an argument
+# of this call or the compiler changes. The target's property GC3_BUNDLE is the bundle's path:
+# $<TARGET_PROPERTY:<target>,GC3_BUNDLE>. Relative sources and include directories are below the current source directory.
+# Works with Ninja and Makefiles. With Makefiles, CMake never forgets a dependency, so after the removal of an imported file
+# the bundle is compiled in every build until `make clean`.
 cmake_policy(PUSH)
 cmake_policy(VERSION 3.22)
 
-# Paths of the caller's directory made absolute, as CMake's own commands read them.
+# Makes paths absolute, relative to the caller's directory, as CMake's own commands do.
 function(gc3_absolute_paths result)
   set(paths)
   foreach(path IN LISTS ARGN)
@@ -43,7 +43,7 @@ function(gc3_add_bundle target source)
     if(NOT define MATCHES "^[^=]+=")
       message(FATAL_ERROR "${call}: DEFINES takes name=value, not '${define}'")
     endif()
-    if(define MATCHES ";") # between list items, for CMake
+    if(define MATCHES ";") # CMake's separator of list items
       message(FATAL_ERROR "${call}: DEFINES can't pass on the ';' in '${define}'")
     endif()
   endforeach()

@@ -1,5 +1,5 @@
-# Whether this build has the CUDA part, and for which GPUs. GC3_CUDA: AUTO takes it where a CUDA toolkit is found, ON demands
-# it, OFF leaves it out. Without it everything else builds, and what needs a GPU says that it isn't there.
+# Decides whether this build has the CUDA part, and for which GPUs. GC3_CUDA: AUTO builds it if a CUDA toolkit is found, ON
+# requires it, OFF omits it. Without it everything else builds, and functions that need a GPU report that it is missing.
 set(GC3_CUDA AUTO CACHE STRING "Build the CUDA part: AUTO (where a toolkit is found), ON, OFF")
 set_property(CACHE GC3_CUDA PROPERTY STRINGS AUTO ON OFF)
 set(GC3_CUDA_ARCHITECTURES "" CACHE STRING "GPUs that the CUDA part is compiled for; empty: CMAKE_CUDA_ARCHITECTURES, or 80-real;90-real;100")
@@ -23,13 +23,13 @@ if(NOT GC3_CUDA STREQUAL "OFF")
     if(NOT CMAKE_CUDA_HOST_COMPILER AND NOT DEFINED ENV{CUDAHOSTCXX})
       set(CMAKE_CUDA_HOST_COMPILER "${CMAKE_CXX_COMPILER}" CACHE FILEPATH "The compiler of CUDA's host code")
     endif()
-    set(CMAKE_CUDA_ARCHITECTURES "${GC3_CUDA_ARCHITECTURES}") # before the language: its own default may be older than the toolkit
+    set(CMAKE_CUDA_ARCHITECTURES "${GC3_CUDA_ARCHITECTURES}") # before enable_language(), whose default may be too old for the toolkit
     enable_language(CUDA)
-    if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION) # CMake 3.25 does not know it of nvcc 12 and later
+    if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION) # CMake 3.25 does not know this option of nvcc 12 and later
       set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
       set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
     endif()
-    # A kernel that spills is as bad as one with a warning. nvcc passes its own Werror on to ptxas.
+    # Spills in kernels are reported as warnings. nvcc passes its own Werror on to ptxas.
     set(GC3_CUDA_OPTIONS -Xcompiler=-Wall,-Wextra)
     set(GC3_PTXAS_OPTIONS -Xptxas=-warn-spills,-warn-lmem-usage)
     if(GC3_WERROR)
@@ -49,7 +49,7 @@ else()
   message(STATUS "CUDA: no toolkit with nvcc found, building WITHOUT the CUDA part (kernels are neither compiled nor checked); GC3_CUDA=ON demands it")
 endif()
 
-# Apart from GC3_TESTS, since the machine with the GPU may have neither GoogleTest nor what the compiler needs.
+# Independent of GC3_TESTS, since a machine with a GPU may lack GoogleTest and the compiler's dependencies.
 set(GC3_GPU_TESTS OFF)
 if(GC3_HAS_CUDA AND PROJECT_IS_TOP_LEVEL)
   set(GC3_GPU_TESTS ON)

@@ -1,9 +1,9 @@
-# What `cmake --install` puts where, in four components, which are Debian packages as well (GC3Package.cmake):
-#   runtime      the shared library, and what it opens for messages between nodes
-#   nccl         the libraries in front of NCCL
-#   development  its header and what finds it: the CMake package, pkg-config's file
+# Installs four components, which are Debian packages as well (GC3Package.cmake):
+#   runtime      the shared library, and the plugin that it opens for messages between nodes
+#   nccl         the NCCL interposers: libraries that applications load before NCCL, or in its place
+#   development  the header, the CMake package, pkg-config's file
 #   tools        gc3c, gc3-run, gc3-synth, manual pages, documentation
-# The CMake package works wherever the tree is moved to, and without the tools.
+# The CMake package still works if the installed tree is moved, and if the tools are missing.
 include(CMakePackageConfigHelpers)
 
 set(GC3_INSTALL_CMAKE "${CMAKE_INSTALL_LIBDIR}/cmake/gc3")
@@ -14,13 +14,13 @@ install(TARGETS gc3 EXPORT gc3RuntimeTargets
 install(FILES "${PROJECT_SOURCE_DIR}/runtime/include/gc3.h" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT development)
 install(EXPORT gc3RuntimeTargets NAMESPACE gc3:: DESTINATION "${GC3_INSTALL_CMAKE}" COMPONENT development)
 
-# libgc3nccl.so is preloaded by its name. The other has NCCL's own, so it is where no loader looks, and no linker.
+# libgc3nccl.so is preloaded by its name. The replacement has NCCL's own name, so its folder must not be on search paths.
 install(TARGETS gc3nccl LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT nccl)
 if(TARGET gc3nccl-replacement)
   install(TARGETS gc3nccl-replacement LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/gc3" COMPONENT nccl NAMELINK_SKIP)
 endif()
 
-# Tied to one version of NCCL, which it compares itself; opened by the libraries above it (gin/Find.cpp).
+# Tied to one version of NCCL, which it checks itself. The libraries in the parent folder open it (gin/Find.cpp).
 if(TARGET gc3gin)
   install(TARGETS gc3gin LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/gc3" COMPONENT runtime)
 endif()
@@ -33,7 +33,7 @@ endif()
 if(GC3_HAS_SYNTH)
   install(TARGETS gc3-synth DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT tools)
 endif()
-# The pages, with the standard library and the examples beside them, as in the source tree: their links stay true.
+# Pages, standard library and examples keep their relative places in the source tree, so that links between them work.
 install(FILES README.md CONTRIBUTING.md LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT tools)
 install(DIRECTORY docs std examples topologies DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT tools
   PATTERN "pictures.sh" EXCLUDE PATTERN "std/CMakeLists.txt" EXCLUDE PATTERN "embed.cmake" EXCLUDE)
@@ -44,7 +44,7 @@ write_basic_package_version_file(gc3ConfigVersion.cmake COMPATIBILITY SameMinorV
 install(FILES "${PROJECT_BINARY_DIR}/gc3Config.cmake" "${PROJECT_BINARY_DIR}/gc3ConfigVersion.cmake" cmake/GC3AddBundle.cmake
   DESTINATION "${GC3_INSTALL_CMAKE}" COMPONENT development)
 
-# From lib/pkgconfig back to the prefix, so that gc3.pc moves with the tree.
+# The path from lib/pkgconfig to the prefix is relative, so that gc3.pc still works if the tree is moved.
 file(RELATIVE_PATH GC3_PREFIX_OF_PKGCONFIG "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
 string(REGEX REPLACE "/$" "" GC3_PREFIX_OF_PKGCONFIG "${GC3_PREFIX_OF_PKGCONFIG}")
 configure_file(cmake/package/gc3.pc.in gc3.pc @ONLY)

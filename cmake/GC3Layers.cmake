@@ -1,10 +1,10 @@
-# The architecture's rules about who may link whom, checked when the build is configured:
-#  - GC3Verify links GC3IR and nothing else of ours: it must not share code with the stages that it checks;
+# Checks the architecture's rules about links when the build is configured:
+#  - GC3Verify links GC3IR and no other gc3 target: it must not share code with the stages that it checks;
 #  - nothing under runtime/ links anything under lib/;
-#  - every stage, and every folder of runtime/, links only what stands before it, and includes nothing else of runtime/;
+#  - every stage, and every folder of runtime/, links only layers below it, and includes nothing else of runtime/;
 #  - runtime/ includes the leaf gc3/Common and no other header of include/gc3.
 
-# Targets of ours that `target` links directly.
+# Returns the gc3 targets that `target` links directly.
 function(gc3_links target result)
   get_target_property(type ${target} TYPE)
   set(property LINK_LIBRARIES)
@@ -34,8 +34,8 @@ function(gc3_allow target)
   endforeach()
 endfunction()
 
-# The files of a folder of runtime/ include, of all its folders, only their own and those named. Each folder may include
-# the leaf gc3/Common.
+# The files of a folder of runtime/ may include files of this folder, of the named folders of runtime/, and of the leaf
+# gc3/Common.
 function(gc3_allow_includes folder)
   file(GLOB_RECURSE files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/runtime/${folder}/*.h" "${PROJECT_SOURCE_DIR}/runtime/${folder}/*.cpp"
     "${PROJECT_SOURCE_DIR}/runtime/${folder}/*.cu" "${PROJECT_SOURCE_DIR}/runtime/${folder}/*.cuh")

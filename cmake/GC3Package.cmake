@@ -1,6 +1,6 @@
-# `cpack` in a build directory makes four Debian packages of the components that GC3Install.cmake has: libgc3-0 (the
-# shared library), libgc3-nccl (those in front of NCCL), libgc3-dev (to build against it), gc3 (the tools). What they need of other packages,
-# dpkg-shlibdeps finds out.
+# `cpack` in a build directory makes four Debian packages from the components of GC3Install.cmake: libgc3-0 (the shared
+# library), libgc3-nccl (the NCCL interposers), libgc3-dev (header and build files), gc3 (the tools). dpkg-shlibdeps
+# determines the packages on which they depend.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_PACKAGE_DIRECTORY "${PROJECT_BINARY_DIR}/packages")
@@ -15,7 +15,7 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_PRE_BUILD_SCRIPTS "${PROJECT_SOURCE_DIR}/cmake/package/copyright.cmake")
 set(CPACK_RESOURCE_FILE_LICENSE "${PROJECT_SOURCE_DIR}/LICENSE")
-# Their code becomes part of ours, so their licences go along.
+# Code of these packages is linked into gc3, so the packages include their licences.
 set(CPACK_GC3_INCLUDED_PACKAGES libflatbuffers-dev libxxhash-dev)
 if(GC3_COMPILER)
   find_package(LLVM REQUIRED CONFIG)
@@ -26,7 +26,7 @@ set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME libgc3-0)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_RUNTIME_DESCRIPTION "${PROJECT_DESCRIPTION} (library)
 The shared library that loads bundles, which gc3c has compiled, and runs them.")
-# Who links the library needs the package. CMake would say the same of libgc3-nccl and NCCL's name.
+# Programs that link the library need this package. Written here because CMake would also map NCCL's name to libgc3-nccl.
 file(CONFIGURE OUTPUT package/shlibs CONTENT "libgc3 0 libgc3-0 (>= ${PROJECT_VERSION})\n" @ONLY)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONTROL_EXTRA "${CMAKE_CURRENT_BINARY_DIR}/package/shlibs")
 

@@ -1,10 +1,10 @@
 # gc3_library(NAME SOURCES... LINK TARGETS...) and gc3_executable(...): targets with the project's warnings.
-# LINK lists everything of ours that the target may include; GC3Layers.cmake checks it against the architecture.
+# LINK lists all gc3 targets whose headers the target may include; GC3Layers.cmake checks it against the architecture.
 
-# Parameters may be called as the members that they fill: gcc's plain -Wshadow minds, clang's does not.
+# Parameters may have the names of the members that they initialize: gcc's plain -Wshadow would warn, clang's does not.
 set(GC3_WARNINGS -Wall -Wextra -Wpedantic $<IF:$<CXX_COMPILER_ID:GNU>,-Wshadow=local,-Wshadow> -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual
     -Wimplicit-fallthrough)
-# gcc 12 sees overlapping copies in std::string's operator+ that are not there (GCC bug 105651).
+# gcc 12 reports overlapping copies in std::string's operator+ that do not exist (GCC bug 105651).
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   list(APPEND GC3_WARNINGS -Wno-restrict)
 endif()

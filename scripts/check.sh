@@ -21,7 +21,7 @@ build release
 ctest --preset release --no-tests=error -R '^package\.deb$' || die "the packages are not as they should be"
 say "Testing the page in a browser"
 ctest --preset release --no-tests=error -R '^browser' || die "the page of --emit=html is broken"
-build asan-ubsan # by clang, so the other compiler's warnings are errors too
+build asan-ubsan # with clang, whose warnings are errors, too
 say "Testing (asan-ubsan)"
 ctest --preset asan-ubsan --no-tests=error -E '^browser' || die "tests fail under asan-ubsan"
 build tsan test/unit/runtime/all gc3-run test/comm/all nccl-front-test # only the runtime has threads
@@ -38,7 +38,7 @@ for example in examples/*.gc3; do
     build/tsan/tools/gc3-run/gc3-run "$bundle" --program all --count 0,1,1000,40000 --workers 4
 done
 say "clang-tidy"
-built() { # of the sources those that the build has, which is without CUDA
+built() { # prints the sources that this build compiles; it has no CUDA
   for source in "${sources[@]}"; do
     if grep -qF "\"file\": \"$root/$source\"" build/asan-ubsan/compile_commands.json; then echo "$source"; fi
   done

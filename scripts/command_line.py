@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The options of the tools, as what they print with --help says them, for readers elsewhere.
+"""Writes the options of the tools, taken from their --help, as documentation.
 
 command_line.py markdown OUT TOOL...  writes docs/command-line.md
 command_line.py man OUT TOOL          writes a manual page
 command_line.py bash OUT TOOL         writes a completion for bash
 command_line.py zsh OUT TOOL          writes a completion for zsh
 
-The tools print --help from the tables that they parse with. A line that does not look as expected is an error.
+The tools print --help from the tables that they use for parsing. A line of unknown form is an error.
 """
 import contextlib
 import dataclasses
@@ -69,13 +69,13 @@ def paragraphs(lines):
 
 
 def spelling(name, value):
-    """LLVM shows --MF=<file> and -o=<file>; compilers' users write -MF <file> and -o <file>, which it takes as well."""
+    """Returns -MF <file> and -o <file>, which compilers use and gc3c accepts, for LLVM's --MF=<file> and -o=<file>."""
     bare = name.lstrip("-")
     return (f"-{bare}", value.replace("=", " ", 1)) if len(bare) == 1 or bare.isupper() else (name, value)
 
 
 def read_gc3c(name, version, lines):
-    """LLVM's layout: OVERVIEW, USAGE, then titled groups of '  --name=<value>  - help' and '    =choice  -   help'."""
+    """Parses LLVM's layout: OVERVIEW, USAGE, then titled groups of '  --name=<value>  - help' and '    =choice  -   help'."""
     start, options = lines.index(next(line for line in lines if line.startswith("USAGE: "))), lines.index("OPTIONS:")
     about = [line.removeprefix("OVERVIEW: ").removeprefix(f"{name}: ") for line in lines[:start]]
     groups = []
@@ -93,7 +93,7 @@ def read_gc3c(name, version, lines):
 
 
 def read_gc3_run(name, version, lines):
-    """Our layout: usage, text, then columns of names, value and help."""
+    """Parses gc3-run's layout: usage, text, then columns of names, value and help."""
     start = lines.index("options:")
     options = []
     for line in lines[start + 1:]:

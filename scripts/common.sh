@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Shared by the scripts: steps that say what they do, show the tail of their log when they fail, and cost nothing when
-# there is nothing to do. Source it after `set -euo pipefail`.
+# Functions that the scripts share. A step prints its name, shows the end of its log if it fails, and does nothing if there
+# is nothing to do. Source this file after `set -euo pipefail`.
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 logs="$root/build/logs"
@@ -13,7 +13,7 @@ if [ -t 2 ]; then bold=$'\033[1m' plain=$'\033[0m'; else bold='' plain=''; fi
 say() { printf '%s==> %s%s\n' "$bold" "$*" "$plain" >&2; }
 die() { printf 'gc3: %s\n' "$*" >&2; exit 1; }
 
-# step NAME WHAT-IF-IT-FAILS COMMAND...: runs a command with its output in a log.
+# step NAME ADVICE COMMAND...: runs a command with its output in a log. Prints ADVICE if the command fails.
 step() {
   local name=$1 advice=$2 log="$logs/$1.log" begin=$SECONDS
   shift 2
@@ -26,7 +26,7 @@ step() {
   fi
 }
 
-# install_missing PACKAGE...: what is there already is left alone; nothing missing, nothing done.
+# install_missing PACKAGE...: installs the packages that are not installed yet.
 install_missing() {
   local missing=() package
   for package in "$@"; do
@@ -44,7 +44,7 @@ install_missing() {
   step apt-install "the packages can't be installed" "${run[@]}" apt-get install -y --no-install-recommends "${missing[@]}"
 }
 
-# build PRESET [TARGET...]: configures if need be, and builds; prints progress in tenths.
+# build PRESET [TARGET...]: configures if necessary, and builds; prints progress in tenths.
 build() {
   local preset=$1 log="$logs/build-$1.log"
   shift
@@ -62,7 +62,7 @@ build() {
   fi
 }
 
-# Ninja's lines to a percentage now and then.
+# Reduces Ninja's lines to a percentage for each tenth.
 show_progress() {
   local line last=-1 done total tenth
   while IFS= read -r line; do

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The environment variables of the runtime, as `gc3-run --settings` prints them, for readers elsewhere.
+"""Writes the environment variables of the runtime, as `gc3-run --settings` prints them, as documentation.
 
-settings.py check PAGE GC3_RUN   fails if the table in the page is not the one of gc3-run
+settings.py check PAGE GC3_RUN   fails if the table in the page differs from gc3-run's
 settings.py update PAGE GC3_RUN  writes the table into the page
 settings.py man OUT GC3_RUN      writes the manual page gc3-environment(7)
 
-The table of a page lies between two comments, <!-- settings --> and <!-- end of settings -->. Links lead from docs/.
+The table of a page is between two comments, <!-- settings --> and <!-- end of settings -->. Its links are relative to
+docs/.
 """
 import os
 import pathlib
@@ -18,7 +19,7 @@ MAN_TITLE = "Environment variables that the gc3 runtime reads"
 
 
 def read(gc3_run):
-    """Rows in the order of the table: each a dictionary, with the variable's name as `name`."""
+    """Returns the rows of the table in order: dictionaries that have the variable's name as `name`."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("GC3_", "NCCL_"))}
     command = [gc3_run, "--settings"]
     text = subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE, env=environment).stdout

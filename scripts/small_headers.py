@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""small_headers.py [ROOT]: lists headers under 50 lines with one user.
+"""small_headers.py [ROOT]: lists headers of fewer than 50 lines that have exactly one user.
 
-A user is a file that includes the header, except the source of the same name, which defines its functions. Prints lines,
-header, that source if there is one, and the user. Headers without such a source can move into the user.
+A user is a file that includes the header, except the source of the same name, which defines its functions. Prints the
+number of lines, the header, that source if there is one, and the user. A header without such a source can move into its
+user.
 """
 import os
 import pathlib

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program of a bundle, called through the C API with all ranks on one GPU.
+// Calls a program of a bundle through the C API, with all ranks on one GPU.
 #pragma once
 
 #include "gc3.h"
@@ -12,26 +12,26 @@
 
 namespace bench {
 
-/// Where calls of all ranks read and write; in place where both are the same.
+/// The buffers of all ranks; in place if inputs and outputs are identical.
 struct Buffers {
   std::vector<float *> inputs, outputs;
 };
 
-/// Whether graphs have events that order their replays with other calls, as they do by default. The kernels that gc3's
-/// are compared with have none.
+/// Ordered: graphs have events that order their replays with other calls, as they do by default. Alone: graphs have no
+/// events, like those of the kernels with which gc3's kernel is compared.
 enum class Graphs : uint8_t { Alone, Ordered };
 
 class Gc3Calls {
 public:
-  /// The one program of the bundle at `path`.
+  /// Uses the first program of the bundle at `path`.
   explicit Gc3Calls(const std::string &path, Graphs graphs = Graphs::Alone);
   ~Gc3Calls();
   Gc3Calls(const Gc3Calls &) = delete;
   Gc3Calls &operator=(const Gc3Calls &) = delete;
 
-  /// Puts a call of all ranks on the stream; the sum of floats, `count` elements per block (gc3.h).
+  /// Enqueues a call of all ranks on the stream: the sum of floats, `count` elements per block (gc3.h).
   void call(const Buffers &buffers, size_t count, cudaStream_t stream);
-  /// Fails if a call that has ended was stopped by the watchdog (GC3_TIMEOUT_MS): says what it waited for.
+  /// Fails if the watchdog (GC3_TIMEOUT_MS) stopped a call that has ended. The message says what the call waited for.
   void checkEnded() const;
 
 private:

@@ -22,7 +22,8 @@ __device__ void tell(unsigned long long *at, unsigned long long value) {
   asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(__cvta_generic_to_global(at)), "l"(value) : "memory");
 }
 
-/// A benchmark that would hang ends with an error.
+/// Waits until the counter is at least `value`. Traps after too many polls, so that a benchmark fails instead of
+/// hanging.
 __device__ void await(const unsigned long long *at, unsigned long long value) {
   for (uint64_t polls = 0; acquire(at) < value; ++polls)
     if (polls == uint64_t{1} << 28)
@@ -33,13 +34,14 @@ __device__ float4 operator+(const float4 &a, const float4 &b) {
   return make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
 }
 
-/// What a block knows: where it receives and sends, and how many messages it has.
+/// The state of a block: its connections for receiving and sending, and their messages so far.
 struct Block {
   Connection in, out;
   unsigned long long received, sent;
 };
 
-/// One step on `n` vectors: of a message or of `from`, with `from` added to a message, to `to`, to a message.
+/// Runs one step on `n` vectors. Reads a message, or `from` if it receives none. Adds `from` to the message if Adds is
+/// set. Writes the result to `to`, to a message, or to both.
 template <bool Receives, bool Adds, bool Writes, bool Sends>
 __device__ void step(Block &block, const float4 *from, float4 *to, size_t n) {
   if (Receives && threadIdx.x == 0)
@@ -86,8 +88,8 @@ __device__ void step(Block &block, const float4 *from, float4 *to, size_t n) {
   }
 }
 
-/// Blocks are (rank, channel), and each channel has its part, `n` vectors, of every chunk. Chunk c is added up from
-/// rank c + 1 on to rank c, and handed on from there once more, up to rank c - 1.
+/// Blocks are (rank, channel), and each channel has its part, `n` vectors, of every chunk. Chunk c is summed along the
+/// ring from rank c + 1 to rank c, and then passed on from there, up to rank c - 1.
 __global__ void __launch_bounds__(threads, 1)
     ringKernel(float4 *const *buffers, const Connection *ring, uint32_t ranks, uint32_t channels, size_t n) {
   const uint32_t rank = blockIdx.x / channels, channel = blockIdx.x % channels;
@@ -95,7 +97,7 @@ __global__ void __launch_bounds__(threads, 1)
   block.received = *block.in.received, block.sent = *block.out.sent;
   for (size_t at = 0; at < n; at += slotVectors) {
     const size_t part = min(slotVectors, n - at);
-    auto own = [&](uint32_t place) { // of the chunk that has come so far when it is here
+    auto own = [&](uint32_t place) { // this rank's part of the chunk that is here after `place` hops
       const uint32_t chunk = (rank + 2 * ranks - 1 - place) % ranks;
       return buffers[rank] + (size_t{chunk} * channels + channel) * n + at;
     };
@@ -113,8 +115,8 @@ __global__ void __launch_bounds__(threads, 1)
   }
 }
 
-/// Blocks are (rank, job): the first ranks - 1 receive from one rank each, and the very first copies the own chunk; the
-/// others send.
+/// Blocks are (rank, job). Each of the first ranks - 1 jobs receives from one rank; the very first also copies the
+/// rank's own chunk. The other jobs send.
 __global__ void __launch_bounds__(threads, 1)
     pairsKernel(float4 *const *inputs, float4 *const *outputs, const Connection *pairs, uint32_t ranks, size_t n) {
   const uint32_t others = ranks - 1, rank = blockIdx.x / (2 * others), job = blockIdx.x % (2 * others);
@@ -157,7 +159,7 @@ float4 *vectors(float *floats) {
 } // namespace
 
 std::vector<Connection> HandWritten::connect(size_t connections) {
-  constexpr size_t apart = 16; // words of 8 bytes: a line for each counter
+  constexpr size_t apart = 16; // in words of 8 bytes: each counter has its own cache line
   memory.push_back(std::make_unique<DeviceFloats>(connections * slots * slotBytes / sizeof(float)));
   float4 *fifos = vectors(memory.back()->get());
   memory.push_back(std::make_unique<DeviceFloats>(connections * 4 * apart * 2));

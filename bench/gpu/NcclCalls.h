@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// AllReduce of the installed NCCL with all ranks on one GPU, where it allows that (2.30.3 and later, experimentally).
+// AllReduce of the installed NCCL with all ranks on one GPU, if NCCL allows this (2.30.3 and later, experimentally).
 #pragma once
 
 #include "Gc3Calls.h"
@@ -19,10 +19,10 @@ public:
   NcclCalls(const NcclCalls &) = delete;
   NcclCalls &operator=(const NcclCalls &) = delete;
 
-  /// Why NCCL can't be measured here, or an empty string. NCCL is looked for where the loader looks, or at
-  /// GC3_NCCL_LIB.
+  /// Creates the communicators. Returns why NCCL can't be measured here, or an empty string. Finds NCCL by the loader's
+  /// search path, or by GC3_NCCL_LIB.
   std::string make(uint32_t ranks);
-  /// In place in the outputs, the sum of floats; begins and ends with the stream.
+  /// Enqueues a sum of floats, in place in the outputs, after earlier work on the stream and before later work.
   void allReduce(const Buffers &buffers, size_t count, cudaStream_t stream);
   const std::string &version() const { return shownVersion; }
 

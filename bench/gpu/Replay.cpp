@@ -25,7 +25,7 @@ Replay::Replay(cudaStream_t onStream, int callsEach, const std::function<void()>
   capture(enqueue);
   check(cudaEventCreate(&begin), "making an event");
   check(cudaEventCreate(&end), "making an event");
-  sample(); // loads what is loaded at the first launch
+  sample(); // the first launch is slow, because it loads the kernels
 }
 
 void Replay::capture(const std::function<void()> &enqueue) {
@@ -34,7 +34,7 @@ void Replay::capture(const std::function<void()> &enqueue) {
   try {
     for (int i = 0; i < calls; ++i)
       enqueue();
-  } catch (const Failure &) { // what comes next gets a stream that is not captured
+  } catch (const Failure &) { // ends the capture, so that later calls can use the stream
     cudaStreamEndCapture(stream, &graph);
     cudaGraphDestroy(graph);
     throw;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times what is put on a stream, replayed from a graph, so that no time of the host's is in it.
+// Times work on a stream by replaying it from a graph, so that no time of the host is included.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -12,16 +12,16 @@
 
 namespace bench {
 
-/// What ends a section, and leaves the others.
+/// Ends a section; other sections still run.
 struct Failure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 /// Throws a Failure.
 [[noreturn]] void fail(const std::string &what);
-/// Fails if a call of CUDA's did: `doing` says what it was for.
+/// Fails if a CUDA call failed. `doing` describes the purpose of the call.
 void check(cudaError_t error, const char *doing);
 
-/// `count` floats on the GPU, given back at the end.
+/// `count` floats on the GPU. The destructor frees them.
 class DeviceFloats {
 public:
   explicit DeviceFloats(size_t count);
@@ -34,18 +34,18 @@ private:
   float *memory = nullptr;
 };
 
-/// Some calls, captured.
+/// Some calls, captured in a graph.
 class Replay {
 public:
-  /// `enqueue` puts one call on the stream; it has been made before, outside of a graph.
+  /// `enqueue` enqueues one call on the stream. It must have been called before, outside of a graph.
   Replay(cudaStream_t stream, int calls, const std::function<void()> &enqueue);
   ~Replay();
   Replay(const Replay &) = delete;
   Replay &operator=(const Replay &) = delete;
 
-  /// Microseconds of a call, the mean of one replay, by the GPU's clock: from one call to the next, without the launch.
+  /// Returns the microseconds of a call by the GPU's clock: the mean over one replay, without the launch.
   double sample();
-  /// Microseconds of one replay by the host's clock: from before it is launched to when the stream is seen idle.
+  /// Returns the microseconds of one replay by the host's clock, from before the launch until the stream is seen idle.
   double launchToEnd();
 
 private:
@@ -57,9 +57,10 @@ private:
   cudaEvent_t begin = nullptr, end = nullptr;
 };
 
-/// The medians of `samples` samples of each, taken in turns: what disturbs one disturbs all.
+/// Returns the medians of `samples` samples of each replay. Samples of all replays alternate, so that disturbances
+/// affect all.
 std::vector<double> inTurns(std::span<Replay *const> replays, int samples);
-/// The median of as many launches, each waited for.
+/// Returns the median time of `samples` launches, each of which is waited for.
 double medianLaunchToEnd(Replay &replay, int samples);
 
 } // namespace bench

@@ -10,7 +10,7 @@ namespace bench {
 
 namespace {
 
-/// Texts are our own: names, sizes, and what CUDA says of the GPU.
+/// Quotes text for JSON. The texts are names and sizes from gc3, and CUDA's description of the GPU.
 std::string quoted(const std::string &text) {
   std::string result = "\"";
   for (char c : text) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables in Markdown, and the same numbers as JSON: an object on a line of its own for each row, written at once, so
-// that what is there is whole whatever ends the program.
+// Writes tables in Markdown, and the same numbers as JSON: one line with an object for each row. A row is written at
+// once, so that all existing rows are complete however the program ends.
 #pragma once
 
 #include <cstdio>
@@ -12,19 +12,19 @@ namespace bench {
 
 class Report {
 public:
-  /// `path`: the file that the JSON is added to, or empty. Fails at once if it can't be written.
+  /// `path`: the file to which the JSON is appended, or empty. Fails at once if the file can't be written.
   explicit Report(const std::string &path);
   ~Report();
   Report(const Report &) = delete;
   Report &operator=(const Report &) = delete;
 
-  /// Begins a table. Rows have one value for each column; `name` is the table's in the JSON.
+  /// Begins a table. Rows have one value for each column after the first; `name` identifies the table in the JSON.
   void table(const std::string &name, const std::string &title, const std::vector<std::string> &columns);
-  /// `what`: the row's first column, say its size or program.
+  /// `what`: the row's first column, such as its size or program.
   void row(const std::string &what, const std::vector<double> &values);
-  /// A line of text, and a note in the JSON.
+  /// Writes a line of text, and a note in the JSON.
   void note(const std::string &text);
-  /// In place of the rows that a section does not have any more.
+  /// Reports that a section failed, so that its remaining rows are missing.
   void failure(const std::string &section, const std::string &why);
 
 private:
@@ -35,7 +35,7 @@ private:
   std::vector<std::string> columns;
 };
 
-/// `64 KiB`
+/// Returns text such as `64 KiB`.
 std::string inUnits(size_t bytes);
 
 } // namespace bench

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# bundles.sh GC3C FOLDER: makes the bundles that gpu-bench runs, which may be on another machine.
+# bundles.sh GC3C FOLDER: makes the bundles for gpu-bench, which may run on another machine.
 set -euo pipefail
 [ $# -eq 2 ] || { echo "usage: bench/gpu/bundles.sh GC3C FOLDER" >&2; exit 2; }
 source="$(dirname "$0")/bench.gc3"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// gpu-bench FOLDER [--section NAME] [--json FILE] [--largest BYTES] [--samples N]: what gc3's kernel costs on the
-// current GPU, with the bundles of bench.gc3 in FOLDER (run.sh makes them); all sections or one. All times are of calls
-// that are replayed from graphs. A section that fails leaves the others. Exit status 1 if one has, 77 without a GPU.
+// gpu-bench FOLDER [--section NAME] [--json FILE] [--largest BYTES] [--samples N]: measures gc3's kernel on the current
+// GPU, with the bundles of bench.gc3 in FOLDER (run.sh makes them). Runs all sections or one. All timed calls are
+// replayed from graphs. If a section fails, the others still run. Exit status: 1 if a section failed, 77 without a GPU.
 #include "Gc3Calls.h"
 #include "HandWritten.h"
 #include "NcclCalls.h"
@@ -27,7 +27,7 @@ struct Options {
   int samples = 11;
 };
 
-/// So many calls that a replay takes long enough to be timed.
+/// Returns a number of calls with which a replay takes long enough to be timed.
 int callsFor(size_t bytes) {
   return static_cast<int>(std::clamp<size_t>((size_t{64} << 20) / bytes, 2, 50));
 }
@@ -51,7 +51,7 @@ private:
   std::string bundle(const char *name) const { return options.folder + "/" + name + ".gc3b"; }
   std::vector<double> measure(const std::vector<TimedCall> &calls, size_t bytes);
   double measure(const TimedCall &call, size_t bytes) { return measure(std::vector<TimedCall>{call}, bytes)[0]; }
-  using SizedCall = std::function<void(size_t count)>; ///< as NCCL counts
+  using SizedCall = std::function<void(size_t count)>; ///< counts elements as NCCL does
   enum class Makes { Sums, Transposes };
   void compareSizes(const char *what, const Buffers &buffers, const SizedCall &call, Makes makes);
   void compareSizes(const char *what, Gc3Calls &program, const Buffers &buffers, Makes makes);
@@ -69,7 +69,7 @@ private:
   cudaStream_t stream = nullptr;
   std::vector<std::unique_ptr<DeviceFloats>> memory;
   Buffers apart, inPlace; ///< of all ranks, `options.largest` bytes each
-  std::string missed;     ///< sizes at which the goal is, with the ratio
+  std::string missed;     ///< sizes at which the goal was missed, with the ratio
 };
 
 Bench::Bench(const Options &chosen, Report &table) : options(chosen), report(table) {
@@ -97,7 +97,7 @@ std::vector<double> Bench::measure(const std::vector<TimedCall> &calls, size_t b
   std::vector<std::unique_ptr<Replay>> replays;
   std::vector<Replay *> all;
   for (const TimedCall &call : calls) {
-    call(); // outside of a graph once: it may take memory
+    call(); // once outside of a graph, because the first call may allocate memory
     check(cudaStreamSynchronize(stream), "waiting for a call");
     replays.push_back(std::make_unique<Replay>(stream, callsFor(bytes), call));
     all.push_back(replays.back().get());
@@ -105,13 +105,13 @@ std::vector<double> Bench::measure(const std::vector<TimedCall> &calls, size_t b
   return inTurns(all, options.samples);
 }
 
-/// Small whole numbers, other ones for each rank and place, in inputs and outputs.
+/// Returns a small whole number that depends on rank and place, for inputs and outputs.
 float valueAt(uint32_t rank, size_t place) {
   return static_cast<float>((place * 7 + rank * 13 + place / 61) % 64);
 }
 
 constexpr size_t fewCompared = 256 << 10,
-                 manyCompared = 16 << 20; // elements of a rank's buffer: in one tile, in several
+                 manyCompared = 16 << 20; // elements of a rank's buffer: one tile, several tiles
 
 void Bench::fill(const Buffers &buffers, size_t elements) {
   std::vector<float> values(elements);
@@ -121,10 +121,10 @@ void Bench::fill(const Buffers &buffers, size_t elements) {
     for (float *target : {buffers.inputs[rank], buffers.outputs[rank]})
       check(cudaMemcpy(target, values.data(), elements * sizeof(float), cudaMemcpyHostToDevice), "filling buffers");
   }
-  check(cudaDeviceSynchronize(), "filling buffers"); // which another stream reads
+  check(cudaDeviceSynchronize(), "filling buffers"); // another stream reads them
 }
 
-/// What all ranks have after an AllReduce.
+/// Returns the result of AllReduce on every rank.
 std::vector<float> Bench::sums(size_t elements) {
   std::vector<float> sums(elements);
   for (size_t i = 0; i < elements; ++i)
@@ -133,8 +133,8 @@ std::vector<float> Bench::sums(size_t elements) {
   return sums;
 }
 
-/// Makes the call, on so many elements of a rank's buffer, and fails if anything but the right values comes of it: a
-/// wrong result is not worth timing.
+/// Makes the call on `elements` elements of each rank's buffer. Fails if a value in the result is wrong, because
+/// timings of wrong results are useless.
 void Bench::compare(const char *what, const Buffers &buffers, size_t elements, const TimedCall &call, Makes makes) {
   fill(buffers, elements);
   call();
@@ -170,7 +170,7 @@ void Bench::compareSizes(const char *what, Gc3Calls &program, const Buffers &buf
       makes);
 }
 
-/// Bytes per microsecond that a copy reads and writes.
+/// Returns the bytes per microsecond that a copy reads and writes.
 double Bench::copyBandwidth() {
   const size_t bytes = options.largest;
   const double time = measure(
@@ -187,8 +187,8 @@ double Bench::copyBandwidth() {
 constexpr const char *overheadColumns[] = {"size",       "gc3 µs", "hand-written µs", "bound µs", "hand-written / gc3",
                                            "bound / gc3"};
 
-/// What gc3 may cost beside a kernel written by hand: a twentieth of the rate for large calls, 1.15 times the time of
-/// small ones.
+/// Checks the goal: gc3 has at least 0.95 of the rate of the hand-written kernel from 1 MiB on, and takes at most 1.15
+/// times its time below.
 void Bench::judge(size_t bytes, double gc3, double handWritten) {
   if (bytes >= size_t{1} << 20 ? handWritten / gc3 < 0.95 : gc3 / handWritten > 1.15)
     missed += " " + inUnits(bytes) + " (" + std::to_string(handWritten / gc3) + ")";
@@ -199,8 +199,9 @@ void Bench::tellVerdict() {
                   : "goal missed at:" + missed);
 }
 
-/// `moved`: bytes that the algorithm reads and writes. A send reads its buffer and writes a slot, a receive reads a
-/// slot and writes its buffer; what adds reads one more, what stores and sends writes one more.
+/// `moved`: bytes that the algorithm reads and writes. A send reads its buffer and writes a slot; a receive reads a
+/// slot and writes its buffer. An instruction that adds reads one more buffer; one that stores and sends writes one
+/// more.
 void Bench::overheadRow(size_t bytes, const std::vector<double> &times, double moved, double bandwidth) {
   const double bound = moved / bandwidth;
   report.row(inUnits(bytes), {times[0], times[1], bound, times[1] / times[0], bound / times[0]});
@@ -221,7 +222,7 @@ void Bench::ring() {
     const std::vector<double> times =
         measure({[&] { ring.call(inPlace, count, stream); }, [&] { hand.ringAllReduce(count, stream); }}, bytes);
     const double part = static_cast<double>(bytes) / ranks;
-    overheadRow(bytes, times, ranks * (6 * ranks - 4) * part, bandwidth); // 6 R - 4 for each chunk
+    overheadRow(bytes, times, ranks * (6 * ranks - 4) * part, bandwidth); // each chunk is read or written 6 R - 4 times
   }
   tellVerdict();
 }
@@ -239,7 +240,7 @@ void Bench::allToAll() {
     const std::vector<double> times =
         measure({[&] { pairs.call(apart, count, stream); }, [&] { hand.allToAll(count, stream); }}, bytes);
     const double part = static_cast<double>(bytes) / ranks;
-    // 4 for each part that goes to another rank, 2 for one that stays
+    // A part that goes to another rank is read or written 4 times, a part that stays 2 times.
     overheadRow(bytes, times, ranks * (4 * (ranks - 1) + 2) * part, bandwidth);
   }
   tellVerdict();
@@ -262,7 +263,7 @@ void Bench::protocols() {
   }
 }
 
-/// What a step costs, from programs with one and with 101.
+/// Measures the cost of a step, as the difference between programs with one step and with 101.
 void Bench::steps() {
   constexpr size_t count = 4;
   constexpr int more = 100;
@@ -305,7 +306,7 @@ void Bench::nccl() {
     report.note("NCCL is not measured: " + problem);
     return;
   }
-  Gc3Calls ring(bundle("ring_simple"), Graphs::Ordered); // as NCCL's are
+  Gc3Calls ring(bundle("ring_simple"), Graphs::Ordered); // ordered like NCCL's graphs
   compareSizes("gc3's ring", ring, inPlace, Makes::Sums);
   compareSizes(
       "NCCL's AllReduce", inPlace, [&](size_t count) { calls.allReduce(inPlace, count, stream); }, Makes::Sums);
@@ -327,7 +328,8 @@ constexpr Section sections[] = {{"ring", &Bench::ring},           {"alltoall", &
                                 {"protocols", &Bench::protocols}, {"steps", &Bench::steps},
                                 {"latency", &Bench::latency},     {"nccl", &Bench::nccl}};
 
-/// Each section has a stream and memory of its own: nothing of one that failed is left to the next.
+/// Runs a section with its own stream and memory, so that a failed section does not affect the next. Returns false if
+/// the section failed.
 bool runSection(const Section &section, const Options &options, Report &report) {
   try {
     Bench bench(options, report);
@@ -335,7 +337,7 @@ bool runSection(const Section &section, const Options &options, Report &report) 
     return true;
   } catch (const Failure &failure) {
     report.failure(section.name, failure.what());
-    cudaGetLastError(); // unless the GPU takes no more calls at all, the next one begins without this error
+    cudaGetLastError(); // clears the error for the next section, unless the GPU has become unusable
     return false;
   }
 }

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What gc3's kernel costs on this machine's GPU: tables, and the same as JSON in build/bench/gpu.json. Needs a release build
-# with CUDA, about 24 GiB of GPU memory, and nobody else on the GPU. What follows is for gpu-bench, say --largest 67108864.
-# Each section is a process of its own with SECONDS_EACH (90) at most, so that one that fails or hangs leaves the others.
-# Without the compiler it takes the bundles that bundles.sh has made elsewhere, in build/bench/gpu.
+# Measures gc3's kernel on this machine's GPU: prints tables, and writes the same numbers as JSON to
+# build/bench/gpu.json. Needs a release build with CUDA, about 24 GiB of GPU memory, and no other work on the GPU.
+# Arguments are passed to gpu-bench, for example --largest 67108864. Each section is a separate process with a limit of
+# SECONDS_EACH (90) seconds, so that the others still run if one fails or hangs. Without the compiler, uses the bundles
+# in build/bench/gpu, which bundles.sh has made on another machine.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 build=$root/build/release
@@ -17,10 +18,10 @@ elif [ ! -d "$out/gpu" ]; then
   exit 2
 fi
 
-# Ranks on one GPU have a stream each, and NCCL's kernels wait for each other: none may be behind another in a queue.
+# Each rank on the GPU has its own stream, and NCCL's kernels wait for each other, so no two streams may share a queue.
 export CUDA_DEVICE_MAX_CONNECTIONS=${CUDA_DEVICE_MAX_CONNECTIONS:-32}
 
-# Whatever ends this: an array of the lines that are there, if there are any.
+# However the script ends, writes the existing lines as an array, if there are any.
 lines=$(mktemp)
 finish() {
   if [ -s "$lines" ]; then
@@ -29,7 +30,7 @@ finish() {
   rm -f "$lines"
 }
 trap finish EXIT
-# run SECTION JSON [ARGUMENT...]: 124 or 137 if it has not ended in time.
+# run SECTION JSON [ARGUMENT...]: returns 124 or 137 if the section has not ended in time.
 run() {
   section=$1 json=$2
   shift 2
@@ -46,8 +47,8 @@ for section in ring alltoall protocols steps latency nccl; do
     echo "FAILED: $section: it had not ended after $limit s" >&2
     echo "{\"failed\": \"$section\", \"why\": \"it had not ended after $limit s\"}" >>"$lines"
     status=1
-    # Once more under the watchdog, which is not in what is timed: it says what a kernel of gc3's waits for. NCCL's are
-    # not watched.
+    # Runs the section again with the watchdog, which is off while times are measured: it reports what a kernel of gc3
+    # waits for. NCCL's kernels are not watched.
     [ "$section" = nccl ] || GC3_TIMEOUT_MS=20000 run "$section" /dev/null "$@" || true
     ;;
   1) status=1 ;;

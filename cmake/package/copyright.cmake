@@ -1,5 +1,5 @@
-# Run by cpack before it packs: each Debian package has, at its place, our licence and those of the packages whose code was
-# linked into ours, as far as this system has them.
+# cpack runs this script before it packs. Writes into each Debian package gc3's licence and the licences of the packages whose
+# code was linked into gc3, as far as this system has them.
 file(READ "${CPACK_RESOURCE_FILE_LICENSE}" text)
 foreach(included IN LISTS CPACK_GC3_INCLUDED_PACKAGES)
   if(EXISTS "/usr/share/doc/${included}/copyright")

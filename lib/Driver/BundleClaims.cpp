@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the program into a bundle of its own, and compares what the two say.
+// Writes the program into a new bundle, and compares the claims of both bundles.
 #include "BundleClaims.h"
 #include "gc3/Emit/Bundle.h"
 #include <limits>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a bundle says of its programs, beside what they are.
+// The claims of a bundle about its programs.
 #pragma once
 
 #include "Session.h"
@@ -8,8 +8,8 @@
 
 namespace gc3::driver {
 
-/// Compares what the bundle says of a program with what is known of it, and with what is true of any bundle that has
-/// it: a runtime relies on it. False after an error.
+/// Compares the bundle's claims about a program with the verdict, and with facts that every bundle of this program must
+/// contain, because a runtime relies on them. Returns false after an error.
 bool checkClaims(Session &session, const imports::BundledProgram &stored, const verify::Verdict &verdict);
 
 } // namespace gc3::driver

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One invocation: its input, its result, and the files that this is written to.
+// One invocation: its input, its result, and the files that the result is written to.
 #include "gc3/Driver/Driver.h"
 #include "Input.h"
 #include "Output.h"
@@ -56,7 +56,7 @@ std::string Invocation::dependencyPath() const {
   return path.str().str();
 }
 
-/// What can be said against the outputs' paths before anything is read.
+/// Checks the paths of outputs before anything is read.
 bool Invocation::checkOutputs() {
   std::string path = outputPath();
   if (sameFile(options.input, path) && options.output.empty() && options.emit == Emit::Bundle)
@@ -112,7 +112,7 @@ bool Invocation::produce(std::string &result) {
   return pipeline.compile(file->getBuffer(), result);
 }
 
-/// What can be said once the imports are known.
+/// Checks the paths of outputs once the imports are known.
 bool Invocation::checkAgainstInputs(llvm::ArrayRef<OutputFile> files) {
   for (const OutputFile &file : files)
     for (const std::string &name : session.filesRead)
@@ -130,7 +130,7 @@ void Invocation::write(const std::string &result) {
   llvm::SmallVector<OutputFile, 2> files;
   if (options.dependencies) {
     rule = dependencyRule(outputPath(), session.filesRead, options.phonyDependencies);
-    files.push_back({dependencyPath(), rule}); // before the output: make trusts an output that is new
+    files.push_back({dependencyPath(), rule}); // before the output, because make trusts a new output
   }
   files.push_back({outputPath(), result});
   if (!checkAgainstInputs(files))

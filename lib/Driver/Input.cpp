@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files are mapped; pipes and devices are read piece by piece.
+// Maps files into memory, and reads pipes and devices in parts.
 #include "Input.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/SmallString.h"

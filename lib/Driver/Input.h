@@ -6,11 +6,12 @@
 
 namespace gc3::driver {
 
-/// Bytes of what is no .gc3 text that a pipe or a device may bring.
+/// The most bytes that a pipe or a device may deliver, except for .gc3 text.
 inline constexpr size_t mostStreamedText = size_t(1) << 30;
 
-/// The bytes of the file at `path`, "-" being standard input, or null and in `problem` why there are none. What is no
-/// regular file may go on for ever, so of it at most `limit` bytes are taken; more are a problem, too.
+/// Returns the bytes of the file at `path`; "-" is standard input. Returns null, and the reason in `problem`, if they
+/// cannot be read, or if an input that is no regular file has more than `limit` bytes, because such an input can be
+/// endless.
 std::unique_ptr<llvm::MemoryBuffer> readInput(const std::string &path, size_t limit, std::string &problem);
 
 } // namespace gc3::driver

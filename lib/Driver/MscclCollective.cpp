@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the program without steps whose collective is asked for, and has it evaluated.
+// Writes a program without steps that implements the requested collective, and evaluates this program.
 #include "MscclCollective.h"
 #include "gc3/Common/StandardCollective.h"
 #include "llvm/ADT/STLExtras.h"
@@ -11,7 +11,7 @@ using namespace gc3::driver;
 
 namespace {
 
-/// `FILE.gc3:NAME(ARGUMENTS)`, of which NAME must be there.
+/// `FILE.gc3:NAME(ARGUMENTS)`; only NAME is required.
 struct Request {
   llvm::StringRef file, name, arguments;
 };
@@ -37,7 +37,7 @@ static Request parse(llvm::StringRef text) {
   return request;
 }
 
-/// What the file says of a standard collective.
+/// Returns the arguments of a standard collective that the file determines.
 static std::array<Argument, 3> argumentsOf(const common::StandardCollective &collective,
                                            const imports::MscclAlgorithm &algorithm, bool inPlace) {
   uint32_t ranks = algorithm.info.collective.ranks;
@@ -46,7 +46,7 @@ static std::array<Argument, 3> argumentsOf(const common::StandardCollective &col
            {"inplace", inPlace ? "true" : "false"}}};
 }
 
-/// The arguments of a request, cut at the commas outside of brackets, without those that are empty.
+/// Returns the arguments of a request, split at commas outside of brackets, without empty ones.
 static std::vector<llvm::StringRef> split(llvm::StringRef arguments) {
   std::vector<llvm::StringRef> parts;
   size_t begin = 0, depth = 0;
@@ -63,13 +63,13 @@ static std::vector<llvm::StringRef> split(llvm::StringRef arguments) {
   return parts;
 }
 
-/// True if the request says nothing that the file says. The places of errors are in what the user wrote, not in the
-/// program that is made of it.
+/// Returns true if the request repeats nothing that the file determines. Errors refer to the user's text, not to the
+/// program that is made from it.
 static bool checkRequest(Session &session, const Request &request, llvm::ArrayRef<Argument> ofFile) {
   const std::string &asked = session.options.collective;
   uint32_t base = 0;
   for (llvm::StringRef part : split(request.arguments)) {
-    // The first parameter of all standard collectives is how many ranks there are.
+    // The first parameter of every standard collective is the number of ranks.
     llvm::StringRef name = part.contains('=') ? part.split('=').first.trim() : ofFile.front().name;
     const auto *same = llvm::find_if(ofFile, [&](const Argument &argument) { return argument.name == name; });
     if (same == ofFile.end())
@@ -84,9 +84,9 @@ static bool checkRequest(Session &session, const Request &request, llvm::ArrayRe
   return base == 0;
 }
 
-/// A collective of the file's own, of which it does not say what it is to do.
+/// Returns a collective that promises nothing, for a file that uses its own collective without a postcondition.
 static ir::Collective unknown(Session &session, const imports::MscclAlgorithm &algorithm, bool inPlace) {
-  if (!inPlace || !algorithm.outOfPlace) // a file for both is told of once
+  if (!inPlace || !algorithm.outOfPlace) // a file for both placements gets one remark
     session.diags.remark(algorithm.collectiveRange,
                          "the file does not say what a collective of its own is to do: what the output holds is not "
                          "checked; --collective says it");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scheduling for the MSCCL runtimes, which have few slots and may cut a message of several slots into as many. The
-// scheduler counts messages: it takes for granted that each fills one slot. Most of its programs survive the cut all
-// the same, with fewer steps than a program of small messages has; one that does not is scheduled again with messages
-// that nobody can cut. These fill a slot each, so then the scheduler's promise holds.
+// Schedules for the MSCCL runtimes, which have few slots and may cut a message of several slots into single slots. The
+// scheduler counts messages, because it assumes that each fills one slot. Most of its programs end even after the cut,
+// and they have fewer steps than a program with small messages. A program that does not end is scheduled again with
+// messages of one slot, which cannot be cut. For these the scheduler's assumption holds.
 #include "Products.h"
 #include "gc3/Emit/MscclXml.h"
 #include "gc3/Verify/Verify.h"
@@ -21,7 +21,8 @@ static schedule::Options optionsFor(const Options &options, const ir::Instructio
   return result;
 }
 
-/// Not asked of programs that can't be exported anyhow: cut, they might be large.
+/// Returns true if the program deadlocks after the cut. Returns false for programs that cannot be exported anyway,
+/// because they may become large.
 static bool deadlocksWhenCut(const ir::Program &program, emit::MscclDialect dialect) {
   SourceManager nothing;
   Diagnostics silent(nothing, 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The option table. Groups: output, input, checks, limits.
+// The table of options, in groups: output, input, checks, limits.
 #include "gc3/Driver/Options.h"
 #include "InputKind.h"
 #include "Version.h"
@@ -170,20 +170,20 @@ static bool given(const cl::Option &option) {
   return option.getNumOccurrences() != 0;
 }
 
-/// An option as one writes it.
+/// Returns an option as users write it.
 static std::string dashed(const cl::Option &option) {
   bool isShort = option.ArgStr.size() == 1 || option.ArgStr == "MD";
   return (isShort ? "-" : "--") + option.ArgStr.str();
 }
 
-/// As the command line spells it.
+/// Returns the option that selects the kind of input.
 static const char *spelling(From from) {
   switch (from) {
   case From::Source: return "--from=gc3";
   case From::InstructionDag: return "--from=inst-dag";
   case From::GC3IR: return "--from=gc3-ir";
   case From::MscclXml: return "--from=msccl-xml";
-  case From::Bundle: break; // known by its content alone
+  case From::Bundle: break; // recognized only by its content
   }
   return "";
 }
@@ -197,7 +197,7 @@ struct Rule {
 
 } // namespace
 
-/// Whether gc3c is asked about itself: then there is no input.
+/// Returns true if gc3c is asked about itself; then there is no input.
 static bool isAsked(const Table &table) {
   return table.listStd || given(table.explain);
 }
@@ -206,7 +206,7 @@ static std::string question(const Table &table) {
   return table.listStd ? "--list-std" : "--explain";
 }
 
-/// --verify-only finds out by itself what the inputs are, and writes nothing.
+/// Adds rules for --verify-only, which determines the kinds of its inputs by itself and writes no output.
 static void addVerifyOnlyRules(const Table &table, std::vector<Rule> &rules) {
   const cl::Option *const others[] = {&table.from, &table.importMsccl, &table.emit,        &table.out,
                                       &table.dump, &table.timeReport,  &table.dependencies};
@@ -218,15 +218,15 @@ static void addVerifyOnlyRules(const Table &table, std::vector<Rule> &rules) {
       {table.verifyOnly && table.verify == VerifyMode::Off, "--verify-only and --verify=off leave nothing to do"});
 }
 
-/// A set of kinds of input.
+/// Returns a set with one kind of input.
 static unsigned bit(From from) {
   return 1u << static_cast<unsigned>(from);
 }
 
-/// Besides those: a bundle that is read to be printed.
+/// One more kind of input: a bundle that is read to be printed.
 static constexpr unsigned dumped = 1u << (static_cast<unsigned>(From::Bundle) + 1);
 
-/// What the inputs may be, as far as the command line tells.
+/// Returns the kinds that the inputs can have, according to the command line.
 static unsigned inputKinds(const Table &table) {
   if (isAsked(table))
     return 0;
@@ -242,15 +242,15 @@ static unsigned inputKinds(const Table &table) {
   return kinds;
 }
 
-/// What is said to stages that do not run.
+/// Adds rules against options for stages that do not run.
 static void addStageRules(const Table &table, std::vector<Rule> &rules) {
   const unsigned source = bit(From::Source);
   const unsigned dag = bit(From::InstructionDag);
   const unsigned xml = bit(From::MscclXml);
   const unsigned all = source | dag | bit(From::GC3IR) | xml | bit(From::Bundle);
-  // MSCCL XML is cut into pieces when it is written, and where its verdict is asked for.
+  // MSCCL XML is cut into pieces when it is written, and when --verify-only verifies it.
   const unsigned cut = table.emit == Emit::MscclXml ? all : table.verifyOnly ? xml : 0;
-  // Each option with the inputs for which its stage runs.
+  // Each option, with the inputs for which its stage runs.
   const std::pair<const cl::Option &, unsigned> stageOptions[] = {
       {table.defines, source},
       {table.includes, source | (table.collective.empty() ? 0 : xml)},
@@ -298,9 +298,9 @@ static void addBundleRules(const Table &table, std::vector<Rule> &rules) {
                                            "a file, and --emit=gc3-ir prints text"});
 }
 
-/// Which options go with which: everything that there is to say about it, in the order in which it is said.
+/// Checks which options can be combined. Reports the first broken rule, in the order of the list.
 static bool checkCombination(const Table &table) {
-  const bool isText = table.from != From::Source; // of an IR, or XML
+  const bool isText = table.from != From::Source; // text of an IR, or XML
   const bool isPicture = table.emit == Emit::Dot || table.emit == Emit::Html;
   const std::string from = spelling(table.from);
   const Emit firstOfText = table.from == From::InstructionDag ? Emit::InstructionDag : Emit::GC3IR;
@@ -449,7 +449,7 @@ std::optional<Options> gc3::driver::parseCommandLine(int argc, const char *const
   options.sema.maxSteps = table.maxSteps;
   options.sema.maxSlots = table.maxSlots;
   options.lower.fuse = !table.noFusion;
-  // Room for transfers, which are two instructions, in a few parallel instances each.
+  // Allows for transfers, which are two instructions, in a few parallel instances each.
   options.lower.maxInstructions = std::min<uint64_t>(8 * table.maxOps, lower::MaxInstructions);
   options.lower.maxSlots = table.maxSlots;
   options.schedule.fifoSlots = table.fifoSlots;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Atomic replacement of output files: all are prepared before the first is renamed.
+// Replaces output files atomically: all are prepared before the first is renamed.
 #include "Output.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
@@ -14,7 +14,7 @@ namespace fs = llvm::sys::fs;
 
 namespace {
 
-/// A file on its way: in a temporary one, or, where nothing can be replaced, not yet written.
+/// An output in progress: in a temporary file, or not yet written if its path cannot be replaced.
 class Pending {
 public:
   explicit Pending(const OutputFile &file) : file(file) {}
@@ -22,11 +22,11 @@ public:
   Pending &operator=(const Pending &) = delete;
   ~Pending() { discard(); }
 
-  /// Both return an empty string, or what went wrong.
+  /// Both return an empty string, or an error message.
   std::string prepare();
   std::string commit();
 
-  /// True if the bytes wait in a temporary file.
+  /// Returns true if the bytes are in a temporary file.
   bool renames() const { return !temporary.empty(); }
 
 private:
@@ -35,13 +35,14 @@ private:
   void discard();
 
   const OutputFile &file;
-  std::string target;    // what the path's symbolic links lead to
-  std::string temporary; // beside it, or empty: there is none
+  std::string target;    // the path with symbolic links resolved
+  std::string temporary; // path of the temporary file next to it; empty if there is none
 };
 
 } // namespace
 
-/// The file that a path leads to through symbolic links; where there is none yet, its place in its real directory.
+/// Returns the file that a path leads to through symbolic links. If there is no file yet, returns its path in the real
+/// directory.
 static std::string resolved(const std::string &path) {
   llvm::SmallString<256> real;
   if (!fs::real_path(path, real))
@@ -71,7 +72,7 @@ std::string Pending::writeDirectly() {
   return takeError(out);
 }
 
-/// Not LLVM's TempFile: to that, a '%' anywhere in a path is a place for a random digit.
+/// Does not use LLVM's TempFile, which replaces each '%' in a path by a random digit.
 std::error_code Pending::openTemporary(int &descriptor) {
   std::error_code error;
   unsigned attempt = 0;
@@ -125,11 +126,11 @@ bool gc3::driver::sameFile(const std::string &a, const std::string &b) {
 }
 
 std::optional<WriteFailure> gc3::driver::writeOutputs(llvm::ArrayRef<OutputFile> files) {
-  std::deque<Pending> pending; // they stay where they are made
+  std::deque<Pending> pending; // a deque, because its elements never move
   for (const OutputFile &file : files)
     if (std::string problem = pending.emplace_back(file).prepare(); !problem.empty())
       return WriteFailure{file.path, problem};
-  // What has no temporary file can still fail; renaming nearly can't.
+  // Outputs without a temporary file come first: they can still fail, while a rename rarely does.
   for (bool renames : {false, true})
     for (size_t i = 0; i != files.size(); ++i)
       if (pending[i].renames() == renames)
@@ -142,7 +143,7 @@ std::optional<WriteFailure> gc3::driver::writeOutputs(llvm::ArrayRef<OutputFile>
 /// an escape for '%', but CMake cannot read it. Backslashes are doubled only before an escaped character.
 static std::string escaped(llvm::StringRef path) {
   std::string out;
-  size_t backslashes = 0; // that end `out`
+  size_t backslashes = 0; // at the end of `out`
   for (char c : path) {
     if (llvm::StringRef(" \t#:").contains(c))
       out.append(backslashes + 1, '\\');

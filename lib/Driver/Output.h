@@ -9,7 +9,7 @@
 
 namespace gc3::driver {
 
-/// True if both name one file, or will when it is there.
+/// Returns true if both paths name one file, or will do so when it exists.
 bool sameFile(const std::string &a, const std::string &b);
 
 struct OutputFile {
@@ -22,13 +22,14 @@ struct WriteFailure {
   std::string problem;
 };
 
-/// Writes all of the files or leaves them as they were: each goes to a temporary file beside it, and when all are
-/// there, they are renamed in order. A symbolic link stays, and its target is replaced. What is not a regular file (a
-/// pipe, a device) can't be replaced: it is written as it is, after the others are in their temporary files.
+/// Writes all files or leaves all as they were: each is written to a temporary file next to it, and when all are
+/// complete, they are renamed in order. A symbolic link stays, and its target is replaced. A path that is not a regular
+/// file (a pipe, a device) cannot be replaced; it is written directly, after the temporary files and before the
+/// renames. Returns nothing on success.
 std::optional<WriteFailure> writeOutputs(llvm::ArrayRef<OutputFile> files);
 
-/// Returns a rule for make, as C compilers write it: `target` depends on `files`. With `phony`, each file is a target
-/// without prerequisites as well, so that make doesn't stop at one that was removed. No path may have a line break.
+/// Returns a rule for make, as C compilers write it: `target` depends on `files`. With `phony`, each file is also a
+/// target without prerequisites, so that make does not stop if a file was removed. Paths must not have line breaks.
 std::string dependencyRule(llvm::StringRef target, llvm::ArrayRef<std::string> files, bool phony);
 
 } // namespace gc3::driver

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sema → Lower → Schedule → Verify → Emit. A program's IR is let go when the next one is there.
+// Sema → Lower → Schedule → Verify → Emit. A program's IR is freed when the next one is complete.
 #include "Pipeline.h"
 #include "BundleClaims.h"
 #include "InputKind.h"
@@ -44,7 +44,7 @@ bool Pipeline::compileProgram(ir::ChunkDag &&dag, llvm::raw_ostream &out) {
   std::optional<ir::InstructionDag> instructions;
   {
     auto timer = session.times.start("lower");
-    ir::ChunkDag operations = std::move(dag); // goes with this block; after `dag = {}` they would keep their memory
+    ir::ChunkDag operations = std::move(dag); // freed with this block; with `dag = {}` they would keep their memory
     instructions = lower::lower(operations, options.lower, session.diags);
   }
   return instructions && compileProgram(std::move(*instructions), out);
@@ -90,7 +90,7 @@ bool Pipeline::printSyntax(llvm::StringRef text, llvm::raw_ostream &out) {
   return true;
 }
 
-/// Whether the text begins as something else than a program; the parser could not say what it is.
+/// Returns true, with an error, if the text begins like another kind of input, which the parser could not recognize.
 static bool isNoSource(Session &session, llvm::StringRef text) {
   const char *advice = nullptr;
   switch (kindByContent(text)) {
@@ -117,7 +117,7 @@ bool Pipeline::compileSource(llvm::StringRef text, llvm::raw_ostream &out) {
   return !session.diags.hasErrors() && compileAll(std::move(dags), out);
 }
 
-/// From the text of an IR on.
+/// Compiles from the text of an IR.
 template <typename IR>
 bool Pipeline::compileText(Reader<IR> read, llvm::StringRef text, llvm::raw_ostream &out) {
   std::vector<IR> parts;
@@ -140,8 +140,8 @@ bool Pipeline::compileText(Reader<IR> read, llvm::StringRef text, llvm::raw_ostr
   return compileAll(std::move(parts), out);
 }
 
-/// A file for calls in place and out of place must be right for both. What is made of it is the program for calls out
-/// of place, which a runtime of ours runs in place, too.
+/// A file for calls in place and out of place must be correct for both. The result is the program for calls out of
+/// place, which a gc3 runtime also runs in place.
 bool Pipeline::compileMsccl(llvm::StringRef text, llvm::raw_ostream &out) {
   std::optional<imports::MscclAlgorithm> algorithm;
   std::vector<ir::Program> modes;

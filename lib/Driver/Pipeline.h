@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stages, from where the input stands as far as asked.
+// The stages, from the kind of the input to the requested output.
 #pragma once
 
 #include "Session.h"
@@ -8,20 +8,20 @@
 
 namespace gc3::driver {
 
-/// The budgets of what is read without having been evaluated.
+/// Returns the budgets for inputs that are read without being evaluated.
 ir::ReadOptions readOptions(const Options &options);
 
 class Pipeline {
 public:
   explicit Pipeline(Session &session) : session(session), options(session.options) {}
 
-  /// Makes the result of the input's text. False after an error; what `result` holds then is of no use.
+  /// Compiles the text of the input into the result. Returns false after an error; then `result` must not be used.
   bool compile(llvm::StringRef text, std::string &result);
 
-  /// Of all programs, as scheduled.
+  /// Returns the number of instructions of all programs, as scheduled.
   uint64_t instructions() const;
 
-  /// What was scheduled or read, with what is known of it.
+  /// The programs that were scheduled or read, and their verdicts.
   const std::vector<ir::Program> &allPrograms() const { return programs; }
   const std::vector<verify::Verdict> &allVerdicts() const { return verdicts; }
 

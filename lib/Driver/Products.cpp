@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Picks the writer, after checking that it can write the program.
+// Selects the writer, after checks that it can write the program.
 #include "Products.h"
 #include "gc3/Emit/Dot.h"
 #include "gc3/Emit/Html.h"
@@ -53,7 +53,7 @@ static bool fitsFormat(Session &session, const Graph &graph) {
   return session.options.emit != Emit::Dot || fitsPicture(session, *graph.info, emit::dotNodes(graph), "nodes");
 }
 
-/// `edges`: those of a Chunk DAG, which does not hold them.
+/// `edges`: the edges of a Chunk DAG, which does not contain them.
 template <typename Graph, typename... Edges>
 static void writeTextOrDot(Session &session, llvm::raw_ostream &out, const Graph &graph, const Edges &...edges) {
   auto timer = session.times.start("emit");
@@ -99,7 +99,8 @@ verify::Options gc3::driver::verifyOptions(const Options &options) {
           .maxSlots = options.sema.maxSlots};
 }
 
-/// A program must end with the messages and slots that the MSCCL runtimes make of it. Those that gc3c scheduled do.
+/// Checks that the program ends with the messages and slots that MSCCL runtimes give it. Programs that gc3c scheduled
+/// do.
 bool gc3::driver::verifyPieces(Session &session, const ir::Program &program) {
   uint64_t pieces = 0;
   for (const ir::Step &step : program.steps)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be made of the IRs of a program: texts, pictures, MSCCL XML.
+// Outputs that are made from the IRs of a program: texts, pictures, MSCCL XML.
 #pragma once
 
 #include "Session.h"
@@ -8,30 +8,30 @@
 
 namespace gc3::driver {
 
-/// True if the result is made from what this stage makes, and from nothing after it.
+/// Returns true if the output is made from the result of `stage`, and not from that of a later stage.
 bool wants(const Options &options, Emit stage);
 
-/// False, with an error, if several programs are there and the result has room for one.
+/// Returns false, with an error, if there are several programs and the output can hold only one.
 bool checkNumber(Session &session, const std::vector<const ir::ProgramInfo *> &programs);
 
-/// An IR as text, or as a graph for Graphviz. False after an error.
+/// Writes an IR as text, or as a graph for Graphviz. Returns false after an error.
 bool writeGraph(Session &session, const ir::ChunkDag &dag, llvm::raw_ostream &out);
 bool writeGraph(Session &session, const ir::InstructionDag &dag, llvm::raw_ostream &out);
 
-/// Schedules for --emit=msccl-xml: the program ends however MSCCL runtimes cut its messages, if the format can hold it.
-/// Fails with a diagnostic as the scheduler does. Linear in the slots that messages move.
+/// Schedules for --emit=msccl-xml, so that the program ends however MSCCL runtimes cut its messages, if the format can
+/// express it. Fails with a diagnostic as the scheduler does. Linear in the slots that messages move.
 std::optional<ir::Program> scheduleForMsccl(const Options &options, const ir::InstructionDag &dag, Diagnostics &diags);
 
-/// What is asked for of a verified program, if it is one thing for each program. False after an error.
+/// Writes the requested output of a verified program, if each program has its own output. Returns false after an error.
 bool writeProgram(Session &session, const ir::Program &program, llvm::raw_ostream &out);
 
-/// What Verify is told: the limits of the target, and how to compare.
+/// Returns the options for Verify: the limits of the target, and how to compare contributions.
 verify::Options verifyOptions(const Options &options);
 
-/// Verifies the program as the MSCCL runtimes run it for large buffers. False after an error.
+/// Verifies the program as the MSCCL runtimes run it for large buffers. Returns false after an error.
 bool verifyPieces(Session &session, const ir::Program &program);
 
-/// Reports what Verify found.
+/// Reports a finding of Verify.
 void report(Session &session, const ir::ProgramInfo &info, const verify::Finding &finding, DiagId id);
 
 } // namespace gc3::driver

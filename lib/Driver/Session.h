@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the parts of one invocation share.
+// State that the parts of one invocation share.
 #pragma once
 
 #include "StageTimes.h"

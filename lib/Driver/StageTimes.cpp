@@ -10,8 +10,8 @@
 
 using namespace gc3::driver;
 
-/// The most memory that the process has had so far, in MiB. Not from getrusage(), which counts what ran in the process
-/// before it became gc3c.
+/// Returns the peak memory of the process in MiB. Does not use getrusage(), which includes the program that ran in this
+/// process before it executed gc3c.
 static double peakMemory() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long the stages take and how much memory, for --time-report.
+// Time and memory of the stages, for --time-report.
 #pragma once
 
 #include <chrono>
@@ -14,10 +14,10 @@ namespace gc3::driver {
 
 class StageTimes {
 public:
-  /// `reports`: print() will be called, so memory is worth looking at.
+  /// `reports`: print() will be called, so peak memory is measured.
   explicit StageTimes(bool reports) : reports(reports) {}
 
-  /// Adds the time until it is destroyed to its stage.
+  /// Adds the time until its destruction to its stage.
   class Timer {
   public:
     Timer(StageTimes &times, size_t stage) : times(times), stage(stage) {}
@@ -32,8 +32,9 @@ public:
   };
 
   Timer start(const char *stage);
-  /// A line per stage in the order of their first start: milliseconds, and the process's peak memory by its end. Then
-  /// the sums, as a rate and as bytes for each of the `instructions` of GC3-IR, if there are any.
+  /// Prints a line per stage in the order of their first start: milliseconds, and the process's peak memory at its end.
+  /// Then prints the sums and, unless `instructions` is 0, instructions per second and bytes of peak memory per
+  /// instruction of GC3-IR.
   void print(llvm::raw_ostream &out, uint64_t instructions) const;
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Buffers are compared first, so that what is then evaluated is no larger than the program.
+// Compares buffers first, so that the collective that is then evaluated is no larger than the program.
 #include "StandardPromise.h"
 #include "gc3/Common/StandardCollective.h"
 #include "gc3/Sema/Sema.h"
@@ -13,7 +13,7 @@ using namespace gc3::driver;
 using common::Blocks;
 using common::StandardCollective;
 
-/// `input[4][2]`, or `no input`.
+/// Returns text such as `input[4][2]` or `no input`.
 static std::string describe(const char *buffer, const ir::Shape &shape) {
   if (shape.total() == 0)
     return std::string("no ") + buffer;
@@ -22,7 +22,7 @@ static std::string describe(const char *buffer, const ir::Shape &shape) {
 
 namespace {
 
-/// One program with the name of a standard collective.
+/// Checks one program that has the name of a standard collective.
 class Check {
 public:
   Check(Session &session, const StandardCollective &standard, const ir::ProgramInfo &info)
@@ -76,7 +76,7 @@ bool Check::checkBuffer(const char *name, Blocks wanted, llvm::ArrayRef<uint8_t>
   return true;
 }
 
-/// The program without steps that implements the standard collective in the same buffers.
+/// Returns the text of a program without steps that implements the standard collective in the same buffers.
 std::string Check::wantedText() const {
   return "program wanted implements " + own.name + "(ranks = " + std::to_string(own.ranks) +
          ", chunks = " + std::to_string(own.input.chunks) + (root ? ", root = " + std::to_string(*root) : "") +

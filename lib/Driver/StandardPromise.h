@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who calls a standard collective by its name expects what that promises.
+// Callers of a standard collective rely on its promises.
 #pragma once
 
 #include "Session.h"
@@ -7,8 +7,9 @@
 
 namespace gc3::driver {
 
-/// Whether a program that bears the name of a standard collective has its buffers and promises what it promises; an
-/// error else. In place or not is the program's choice. Linear in output chunks and contributions.
+/// Checks a program whose collective has a standard name: it must have the buffers and the promises of the standard
+/// collective, either in place or out of place. Returns false after an error. Linear in output chunks and
+/// contributions.
 bool checkStandardPromise(Session &session, const ir::ProgramInfo &info);
 
 } // namespace gc3::driver

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One verdict per file: each file is compiled as far as GC3-IR, or read, in its own session.
+// Prints one verdict per file. Each file is compiled up to GC3-IR, or read, in its own session.
 #include "VerifyOnly.h"
 #include "Input.h"
 #include "InputKind.h"
@@ -11,14 +11,14 @@
 using namespace gc3;
 using namespace gc3::driver;
 
-/// `allreduce on 8 ranks, in place, 1 slot`
+/// Returns a description such as `allreduce on 8 ranks, in place, 1 slot`.
 static std::string describe(const ir::Program &program, const verify::Verdict &verdict) {
   const ir::Collective &collective = program.info->collective;
   return collective.name + " on " + quantity(collective.ranks, "rank") +
          (collective.inPlace() ? ", in place, " : ", out of place, ") + quantity(verdict.minSlots, "slot");
 }
 
-/// Verdict and reason, without the file's name.
+/// Returns verdict and reason, without the file's name.
 static std::string verdictOf(llvm::StringRef path, const Diagnostics &diags, const Pipeline &pipeline) {
   for (const Diagnostic &record : diags.all()) {
     if (record.severity != Severity::Error)
@@ -42,7 +42,7 @@ static std::string verdictOf(llvm::StringRef path, const Diagnostics &diags, con
   return (promises ? "right: " : "unchecked: ") + descriptions;
 }
 
-/// False if something is wrong with the file.
+/// Returns false if the file has an error.
 static bool verifyFile(const std::string &path, const Options &options, DiagnosticsPrinter &printer) {
   Options own = options;
   own.input = path;
@@ -57,8 +57,8 @@ static bool verifyFile(const std::string &path, const Options &options, Diagnost
     pipeline.compile(file->getBuffer(), nothing);
   else
     session.diags.error(DiagId::CannotRead, {}, "cannot read '" + path + "': " + problem);
-  llvm::outs() << visible(path + ": " + verdictOf(path, session.diags, pipeline)) << '\n'; // one line, whatever is said
-  llvm::outs().flush();                                                                    // before what is said of it
+  llvm::outs() << visible(path + ": " + verdictOf(path, session.diags, pipeline)) << '\n'; // always one line
+  llvm::outs().flush();                                                                    // before the diagnostics
   printer.print(session.diags, path);
   return !session.diags.hasErrors();
 }
@@ -69,7 +69,7 @@ int gc3::driver::verifyFiles(const Options &options) {
   for (const std::string &path : options.verifyOnly) {
     good &= verifyFile(path, options, printer);
     if (llvm::outs().has_error())
-      break; // nobody would see the verdicts of others; who ends the program says so
+      break; // later verdicts would be lost, too; gc3c's main() reports the error
   }
   return good ? 0 : 1;
 }

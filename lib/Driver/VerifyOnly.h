@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gc3c --verify-only.
+// Implements gc3c --verify-only.
 #pragma once
 
 #include "gc3/Driver/Options.h"

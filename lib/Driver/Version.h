@@ -5,7 +5,7 @@
 
 namespace gc3::driver {
 
-/// "gc3c 0.1.0": also what a bundle says of its producer.
+/// Returns text such as "gc3c 0.1.0". Bundles contain it as their producer.
 std::string version();
 
 } // namespace gc3::driver

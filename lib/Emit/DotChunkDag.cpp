@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Chunk DAG as a graph: an operation lies in the cluster of the rank that it writes to. Linear.
+// Draws the Chunk DAG as a graph: each operation is in the cluster of the rank that it writes to. Linear.
 #include "DotParts.h"
 #include "gc3/Emit/Dot.h"
 #include "gc3/IR/PrintParts.h"

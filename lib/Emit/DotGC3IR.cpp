@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GC3-IR as a graph: in the cluster of a rank one for each thread block, whose steps stand in order. Linear.
+// Draws GC3-IR as a graph: the cluster of a rank has a cluster per thread block, with the steps in order. Linear.
 #include "DotParts.h"
 #include "gc3/Emit/Dot.h"
 #include "gc3/Emit/Messages.h"
@@ -30,12 +30,12 @@ static void writeThreadBlock(llvm::raw_ostream &out, const Program &program, uin
     out << "      n" << block.firstStep + i << " [label=" << label(print) << ' ' << fillStyle(reduces(step.opcode))
         << "]\n";
   }
-  for (uint32_t i = 1; i < block.stepCount; ++i) // heavy, so that the steps stand in a column
+  for (uint32_t i = 1; i < block.stepCount; ++i) // a high weight, so that the steps form a column
     out << "      n" << block.firstStep + i - 1 << " -> n" << block.firstStep + i << " [weight=20 color=\"#3d4450\"]\n";
   out << "    }\n";
 }
 
-/// The edges that end at the steps of a thread block: messages and waits.
+/// Writes the edges that end at the steps of a thread block: messages and waits.
 static void writeEdges(llvm::raw_ostream &out, const Program &program, const ThreadBlock &block,
                        const std::vector<uint32_t> &senderOf) {
   for (uint32_t index = block.firstStep; index != block.firstStep + block.stepCount; ++index) {

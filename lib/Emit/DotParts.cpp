@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quoting and style of the graphs. Colours are Graphviz's own scheme `dark2`, which is told apart by most eyes.
+// Quotes text and styles the graphs. Messages have colours of Graphviz's scheme `dark2`, which are easy to distinguish.
 #include "DotParts.h"
 #include "gc3/IR/PrintParts.h"
 #include <numeric>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the three graphs have in common: how they look, and how text is quoted.
+// Style and quoting for the three kinds of graphs.
 #pragma once
 
 #include "gc3/IR/ChunkDag.h"
@@ -9,26 +9,26 @@
 
 namespace gc3::emit {
 
-/// `text` as a double-quoted string of the dot language; a line end in it begins a new line of the label.
+/// Returns `text` as a double-quoted string of the dot language; a newline in it begins a new line of the label.
 std::string quoted(llvm::StringRef text);
 
-/// What `print` writes, as a double-quoted string.
+/// Returns the output of `print` as a double-quoted string.
 std::string label(llvm::function_ref<void(llvm::raw_ostream &)> print);
 
-/// `digraph`, its title and the attributes of everything.
+/// Writes `digraph`, its title and the default attributes.
 void beginGraph(llvm::raw_ostream &out, const char *level, const ir::ProgramInfo &info);
 
-/// `subgraph cluster_ID` with a label, indented by `depth` levels.
+/// Writes the beginning of `subgraph cluster_ID` with a label, indented by `depth` levels.
 void beginCluster(llvm::raw_ostream &out, unsigned depth, const std::string &id, llvm::StringRef name);
 
-/// The attributes of edges: a dependency, true or false; a message on a channel, or on a chain that has none yet.
+/// Attributes of edges: a dependency, true or false; a message on a channel, or on a chain that has no channel yet.
 const char *dependencyStyle(bool isFalse);
 std::string messageStyle(uint32_t channel);
 
-/// The fill of nodes that compute, and of those that only move data.
+/// Returns the fill of nodes that compute, or of nodes that only move data.
 const char *fillStyle(bool reduces);
 
-/// Writes a cluster for each rank that has nodes, and in it what `write` says of each of its nodes, in order.
+/// Writes a cluster for each rank that has nodes, and calls `write` in it for each of the rank's nodes, in order.
 void writeByRank(llvm::raw_ostream &out, uint32_t ranks, uint32_t nodes, llvm::function_ref<uint32_t(uint32_t)> rankOf,
                  llvm::function_ref<void(uint32_t)> write);
 

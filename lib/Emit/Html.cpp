@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts style, scripts and the program's data into the page.
+// Fills title, style, scripts and the program's data into the page template.
 #include "gc3/Emit/Html.h"
 #include "PageData.h"
 #include "gc3/Emit/Replay.h"

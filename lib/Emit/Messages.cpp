@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ends of all connections, sorted, face each other.
+// Sorts the sending ends and the receiving ends of all connections, so that the two ends of one have the same index.
 #include "gc3/Emit/Messages.h"
 #include <algorithm>
 #include <cassert>
@@ -19,7 +19,7 @@ struct End {
 
 } // namespace
 
-/// The steps of a thread block that send, or receive.
+/// Returns the steps of a thread block that send, or that receive, as selected by `moves`.
 static std::vector<uint32_t> movers(const Program &program, uint32_t index, bool (*moves)(Opcode)) {
   std::vector<uint32_t> result;
   const ThreadBlock &block = program.threadBlocks[index];

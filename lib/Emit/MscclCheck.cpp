@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What MSCCL files can't say, and how much their runtimes hold. Each kind of trouble is reported once, at the first
-// place that has it. Linear in the program.
+// Checks for what MSCCL files can't express, and for limits of their runtimes. Reports each kind of error once, at the
+// first place that has it. Linear in the program.
 #include "Msccl.h"
 #include "gc3/Common/StandardCollective.h"
 #include "gc3/IR/InPlace.h"
@@ -14,11 +14,11 @@ using namespace gc3::ir;
 
 namespace {
 
-/// The sizes of the runtimes' tables.
+/// Sizes of a runtime's tables.
 struct Limits {
   const char *runtime;
   uint32_t threadBlocks; ///< per rank
-  uint32_t steps;        ///< per thread block, with the `nop`s
+  uint32_t steps;        ///< per thread block, including `nop`s
 };
 constexpr Limits mscclLimits{"MSCCL", 216, 256};
 constexpr Limits rcclLimits{"RCCL", 64, 64};
@@ -108,7 +108,8 @@ void Checker::checkSizes() {
               "is for calls of 0 bytes, which MSCCL runtimes leave to NCCL; raise the end of its sizes");
 }
 
-/// A runtime knows two addresses; where one buffer lies in the other follows from the collective.
+/// Checks the placement of in-place buffers. An MSCCL runtime gets only two addresses, and assumes that the collective
+/// determines where one buffer is in the other.
 void Checker::checkPlacement() {
   const char *collective = mscclCollective(info.collective.name, dialect);
   if (!collective)
@@ -125,7 +126,8 @@ void Checker::checkPlacement() {
                                 "; make the collective out of place, or write a bundle");
 }
 
-/// Our own runtime gives such a program a copy of the input; an MSCCL runtime gives it the caller's.
+/// Reports writes to the input of a rank that is not in place. The gc3 runtime runs such a program on a copy of the
+/// input; an MSCCL runtime would overwrite the caller's buffer.
 void Checker::checkInputs() {
   for (const ThreadBlock &block : program.threadBlocks)
     for (uint32_t i = 0; i != block.stepCount; ++i) {

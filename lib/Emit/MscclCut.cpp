@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The finest cut of a program: what an MSCCL runtime makes of it when only one slot fits into a message. Linear in the
-// slots that steps move.
+// Cuts a program as finely as an MSCCL runtime does if only one slot fits into a message. Linear in the slots that
+// steps move.
 #include "gc3/Emit/MscclXml.h"
 
 using namespace gc3::ir;
 
-/// A transfer under Simple takes half of the eight steps of NCCL's FIFO, one under LL or LL128 takes one.
+/// Returns the number of transfers that fit into NCCL's FIFO of eight steps: each takes four steps under Simple, and
+/// one step under LL or LL128.
 uint32_t gc3::emit::mscclSlots(Protocol protocol) {
   return protocol == Protocol::Simple ? 2 : 8;
 }
@@ -25,7 +26,7 @@ Program gc3::emit::cutIntoPieces(const Program &program) {
   Program result = program;
   result.fifoSlots = mscclSlots(program.info->protocol);
   result.steps.clear();
-  std::vector<uint32_t> lastPiece(program.steps.size()); // by step: its number in the thread block
+  std::vector<uint32_t> lastPiece(program.steps.size()); // by step: the number of its last piece in the thread block
   for (ThreadBlock &block : result.threadBlocks) {
     auto first = static_cast<uint32_t>(result.steps.size());
     for (uint32_t i = block.firstStep; i != block.firstStep + block.stepCount; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Buffers, step numbers and published steps of an MSCCL file.
+// Computes buffers, step numbers and published steps of an MSCCL file.
 #include "Msccl.h"
 
 using namespace gc3::emit;
@@ -47,8 +47,9 @@ void MscclLayout::numberSteps(const ThreadBlock &block) {
   }
 }
 
-/// The interpreters run consecutive `re` into one slot from one buffer as one, reading all sources first, with the
-/// count of the last and room for 16 sources, which they don't always guard.
+/// Publishes steps to prevent wrong merges. The interpreters merge consecutive `re` steps with the same target slot and
+/// source buffer: the merged step reads all sources first, uses the count of the last step, and has room for 16
+/// sources, which the interpreters do not always check.
 void MscclLayout::endReductions(const ThreadBlock &block) {
   static constexpr uint32_t mostSources = 16;
   uint32_t sources = 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes MSCCL XML. The runtimes read it with a reader of their own that knows little of XML: no declaration, one space
-// before each attribute and none after the last, double quotes, no tabs. So the text is written here as they want it,
-// where an XML library would have to be talked out of what it does. Linear in the program.
+// Writes MSCCL XML. The runtimes have their own reader, which supports little of XML: no declaration, one space before
+// each attribute and none after the last, double quotes, no tabs. An XML library would write some of this differently,
+// so this file writes the text directly. Linear in the program.
 #include "Msccl.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -68,7 +68,8 @@ static uint32_t channels(const Program &program) {
   return highest + 1;
 }
 
-/// RCCL takes calls of up to and with maxBytes, 0 for any; msccl those of less than maxBytes.
+/// Writes the range of sizes. RCCL runs calls of up to and including maxBytes, 0 for no limit; MSCCL runs calls of less
+/// than maxBytes.
 void Writer::writeSizes() {
   static constexpr uint64_t most = std::numeric_limits<int64_t>::max();
   uint64_t end = program.info->maxBytes;
@@ -106,7 +107,7 @@ void Writer::writeStep(const ThreadBlock &block, uint32_t index) {
     wait(numbered(block, program.waits[step.waitBegin + i]));
     out << " hasdep=\"0\"/>\n";
   }
-  // A slot that the step does not touch repeats the one that it does.
+  // If the step uses only one of source and destination, both attributes get this slot.
   MscclSlot source = readsSrc(step.opcode) ? layout.source(block, step) : layout.destination(block, step);
   MscclSlot destination = writesDst(step.opcode) ? layout.destination(block, step) : source;
   out << "      <step";
@@ -146,7 +147,7 @@ void Writer::writeRank(uint32_t rank) {
   uint32_t end = program.rankBegin[rank + 1];
   for (uint32_t index = begin; index != end; ++index)
     writeBlock(index - begin, program.threadBlocks[index]);
-  if (begin == end) // the runtimes start as many GPU blocks as there are thread blocks, which can't be none
+  if (begin == end) // the runtimes start one GPU block per thread block, and need at least one
     writeBlock(0, {rank, 0, -1, -1, 0, 0});
   out << "  </gpu>\n";
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The JSON of a page: shapes, thread blocks, steps with what they move and when, the postcondition, the source text.
-// Linear in the program and its replay, and in the source files that its steps come from.
+// Writes the JSON of a page: shapes, thread blocks, steps with their data and times, the postcondition, the source
+// text. Linear in the program and its replay, and in the source files that its steps come from.
 #include "PageData.h"
 #include "gc3/Emit/Replay.h"
 #include "gc3/Support/JsonWriter.h"
@@ -50,7 +50,7 @@ private:
 
 } // namespace
 
-/// JSON's numbers; None is -1.
+/// Converts a number for JSON; None becomes -1.
 static int64_t number(uint32_t value) {
   return value == None ? -1 : static_cast<int64_t>(value);
 }
@@ -70,13 +70,13 @@ void DataWriter::list(const char *name, const Range &range, Write write) {
   });
 }
 
-/// One number of every step.
+/// Writes an array with one number per step.
 template <typename Get>
 void DataWriter::column(const char *name, Get get) {
   list(name, program.steps, [&](const Step &step) { out.value(int64_t(get(step))); });
 }
 
-/// Where the input or output of a rank lies: [buffer, first slot, slots].
+/// Writes the position of a rank's input or output: [buffer, first slot, slots].
 void DataWriter::place(uint32_t rank, BufferId buffer) {
   Location first = canonical(collective, {rank, buffer, 0}, program.subdivision);
   out.value({first.buffer, number(first.index), number(collective.size(rank, buffer) * program.subdivision)});
@@ -119,7 +119,7 @@ void DataWriter::waits(uint32_t step) {
   });
 }
 
-/// By columns: a third of the size of rows, and quicker to read.
+/// Writes the steps by columns, which take a third of the size of rows and are faster to read.
 void DataWriter::steps() {
   list("opcode", program.steps, [&](const Step &step) { out.value(name(step.opcode)); });
   column("srcBuffer", [](const Step &step) { return step.srcBuffer; });
@@ -167,7 +167,7 @@ void DataWriter::postcondition() {
   list("rows", post.rows, [&](uint32_t value) { out.value(number(value)); });
 }
 
-/// Index into `files`; steps that were not made from text have none.
+/// Returns an index into `files`, or None for a range that does not come from text.
 uint32_t DataWriter::fileOf(SourceRange range) {
   if (!range.isValid())
     return None;
@@ -178,7 +178,7 @@ uint32_t DataWriter::fileOf(SourceRange range) {
   return static_cast<uint32_t>(known - files.begin());
 }
 
-/// The units of a browser's strings in UTF-8 text.
+/// Returns the length of UTF-8 text in UTF-16 units, which JavaScript strings use.
 static int64_t utf16Length(llvm::StringRef text) {
   int64_t length = 0;
   for (char c : text)
@@ -186,7 +186,7 @@ static int64_t utf16Length(llvm::StringRef text) {
   return length;
 }
 
-/// [file, line, column, end's line, end's column], all from 0, or null.
+/// Writes [file, line, column, end line, end column], all from 0, or null.
 void DataWriter::site(SourceRange range, uint32_t file) {
   if (file == None) {
     out.null();
@@ -202,7 +202,7 @@ void DataWriter::site(SourceRange range, uint32_t file) {
   });
 }
 
-/// The file of the program itself comes first, then the others from which steps come.
+/// Writes sites and files: first the file of the program itself, then the other files that steps come from.
 void DataWriter::source() {
   fileOf(info.nameRange);
   std::vector<uint8_t> used(info.sites.size());

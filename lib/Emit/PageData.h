@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The data of a page, and the page without its program: the files of lib/Emit/html, embedded by embed.cmake.
+// The data of a page, and the page template: the files of lib/Emit/html, embedded by embed.cmake.
 #pragma once
 
 #include "gc3/Emit/Replay.h"
@@ -10,7 +10,7 @@
 
 namespace gc3::emit {
 
-/// Writes one JSON object (docs/pictures.md has its fields), fit to stand inside a script element.
+/// Writes one JSON object that is safe inside a script element. docs/pictures.md lists its fields.
 void writePageData(llvm::raw_ostream &out, const ir::Program &program, const Replay &replay,
                    const SourceManager &sources);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// First when (thread blocks run until a step depends on one that has no tick yet, and are woken by it), then what (the
-// steps in the order of their ticks, on symbolic values). Both are linear.
+// First computes the ticks: each thread block runs until a step depends on one without a tick, and resumes when that
+// step gets its tick. Then executes the steps on symbolic values, in the order of their ticks. Both passes are linear.
 #include "gc3/Emit/Replay.h"
 #include "gc3/IR/SlotTracker.h"
 #include <algorithm>
@@ -12,7 +12,7 @@ using gc3::emit::Replay;
 
 namespace {
 
-/// Gives every step its tick.
+/// Sets the tick of every step.
 class Clock {
 public:
   Clock(const Program &program, Replay &replay)
@@ -28,13 +28,13 @@ private:
 
   const Program &program;
   Replay &replay;
-  std::vector<uint32_t> position;    // by thread block: steps that have a tick
-  std::vector<uint32_t> nextWaiter;  // by thread block: the next that waits for the same step
-  std::vector<uint32_t> firstWaiter; // by step: a thread block that waits for it
+  std::vector<uint32_t> position;    // by thread block: number of its steps that have a tick
+  std::vector<uint32_t> nextWaiter;  // by thread block: the next one that waits for the same step
+  std::vector<uint32_t> firstWaiter; // by step: the first thread block that waits for it
   std::vector<uint32_t> ready;
 };
 
-/// Moves the values.
+/// Executes the steps on symbolic values.
 class Memory {
 public:
   Memory(const Program &program, Replay &replay)
@@ -50,12 +50,12 @@ private:
   const Program &program;
   Replay &replay;
   SlotMap map;
-  std::vector<uint32_t> slots; // values by SlotMap
+  std::vector<uint32_t> slots; // symbolic values, indexed by `map`
 };
 
 } // namespace
 
-/// Visits all steps that must have ended before this one can begin.
+/// Visits all steps that must end before this one can begin.
 template <typename Visit>
 void Clock::dependencies(uint32_t block, uint32_t step, Visit visit) const {
   const ThreadBlock &own = program.threadBlocks[block];
@@ -71,7 +71,8 @@ void Clock::dependencies(uint32_t block, uint32_t step, Visit visit) const {
       visit(other);
 }
 
-/// Sets the tick of a step if it can be known; else leaves its thread block with a step that has none yet.
+/// Sets the tick of a step if all its dependencies have one. Otherwise adds its thread block to the waiters of a
+/// dependency without a tick, and returns false.
 bool Clock::start(uint32_t block, uint32_t step) {
   uint32_t begin = 0;
   uint32_t missing = None;
@@ -136,7 +137,7 @@ void Memory::execute(uint32_t rank, uint32_t index) {
   uint32_t *moved = &replay.values[replay.valueBegin[index]];
   const uint32_t *src = readsSrc(step.opcode) ? &slots[map.slot(rank, step.srcBuffer, step.srcIndex)] : nullptr;
   uint32_t *dst = writesDst(step.opcode) ? &slots[map.slot(rank, step.dstBuffer, step.dstIndex)] : nullptr;
-  const uint32_t *first = src; // what is combined with src, or moved alone
+  const uint32_t *first = src; // data to combine with `src`, or to move
   if (receives(step.opcode))
     first = &replay.values[replay.valueBegin[replay.messages.senderOf[index]]];
   else if (combinesIntoDst(step.opcode))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes a bundle: one FlatBuffer per section, then the container around them. Byte-for-byte a function of its input.
+// Writes a bundle: one FlatBuffer per section, then the container around them. Equal inputs give identical bytes.
 #include "Bundle_generated.h"
 #include "bundle/Container.h"
 #include "gc3/Emit/Bundle.h"
@@ -12,20 +12,20 @@ namespace fbs = gc3::bundle::fbs;
 
 namespace {
 
-/// The sections behind the manifest, one behind the other as they will lie in the file.
+/// The sections after the manifest, consecutive as in the file.
 class Body {
 public:
   explicit Body(size_t expectedSize) { bytes.reserve(expectedSize); }
 
   void add(bundle::SectionKind kind, uint32_t program, uint32_t rank, const flatbuffers::FlatBufferBuilder &section);
-  /// With the header, the table and the manifest in front.
+  /// Returns the file: header, table, manifest, then these sections.
   std::string file(const flatbuffers::FlatBufferBuilder &manifest) &&;
-  /// Program.digest.
+  /// Returns the value of Program.digest in the manifest.
   uint64_t digest(uint32_t program) const;
 
 private:
   std::string bytes;
-  std::vector<bundle::SectionEntry> table; // offsets from the beginning of `bytes`
+  std::vector<bundle::SectionEntry> table; // offsets are relative to `bytes`
 };
 
 } // namespace
@@ -81,7 +81,8 @@ static void checkSection(flatbuffers::FlatBufferBuilder &builder, const Postcond
   runs.reserve(post.runs.size());
   for (const Run &run : post.runs)
     runs.emplace_back(run.rank, run.index, run.rankStride, run.indexStride, run.length);
-  // One by one, here and below: compilers differ in the order of arguments, and a bundle must not.
+  // Separate statements, here and below: the order in which arguments are evaluated depends on the compiler, but the
+  // bytes of a bundle must not.
   auto valueBegin = builder.CreateVector(post.valueBegin);
   auto values = builder.CreateVectorOfStructs(runs);
   auto rowOfRank = builder.CreateVector(post.rowOfRank);
@@ -90,7 +91,7 @@ static void checkSection(flatbuffers::FlatBufferBuilder &builder, const Postcond
   builder.Finish(fbs::CreateCheck(builder, valueBegin, values, rowOfRank, rowBegin, rows), bundle::checkIdentifier);
 }
 
-/// Steps and waits of one rank, with indices that count within the rank.
+/// Steps and waits of one rank; indices are relative to the rank.
 struct RankLists {
   std::vector<fbs::ThreadBlock> blocks;
   std::vector<fbs::Instruction> steps;
@@ -144,7 +145,7 @@ static void rankSection(flatbuffers::FlatBufferBuilder &builder, const Program &
   builder.Finish(section, bundle::rankProgramIdentifier);
 }
 
-/// The number of input chunks in every output chunk that the collective names, or 0 if they differ.
+/// Returns the number of input chunks in each output chunk of the postcondition, or 0 if the numbers differ.
 static uint32_t contributions(const Postcondition &post) {
   uint64_t common = 0;
   for (uint32_t value = 0; value != post.valueCount(); ++value) {
@@ -202,9 +203,9 @@ static void manifestSection(flatbuffers::FlatBufferBuilder &builder, const std::
   builder.Finish(fbs::CreateManifest(builder, builder.CreateString(producer), list), bundle::manifestIdentifier);
 }
 
-/// About the size of the file; a bit more, so that it is not copied to grow.
+/// Returns slightly more than the size of the file, so that the buffer need not grow.
 static size_t expectedSize(const std::vector<emit::VerifiedProgram> &programs) {
-  static constexpr size_t tablesSize = 256; // what is in a section besides its lists
+  static constexpr size_t tablesSize = 256; // size of a section without its lists
   size_t size = 0;
   for (const emit::VerifiedProgram &verified : programs) {
     const Program &program = *verified.program;

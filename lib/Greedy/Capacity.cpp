@@ -19,13 +19,14 @@ void Capacity::begin() {
   left = limits;
 }
 
-/// A bound that names the link twice counts it twice.
+/// Returns true if the link and all its bounds have capacity for another chunk. A bound that names the link twice
+/// counts it twice.
 bool Capacity::allows(uint32_t link) const {
   if (left[link] == 0)
     return false;
   const std::vector<uint32_t> &bounds = boundsOf.bounds;
   for (uint32_t i = boundsOf.begin[link], same = 0; i < boundsOf.begin[link + 1]; ++i) {
-    same = i > boundsOf.begin[link] && bounds[i] == bounds[i - 1] ? same + 1 : 0; // they lie in a row
+    same = i > boundsOf.begin[link] && bounds[i] == bounds[i - 1] ? same + 1 : 0; // equal bounds are adjacent
     if (left[links + bounds[i]] <= same)
       return false;
   }

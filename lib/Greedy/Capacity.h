@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What links, and bounds over several of them, still let through in a step.
+// Remaining capacity of links, and of bounds over several links, in one step.
 #pragma once
 
 #include "gc3/Topology/Topology.h"
@@ -10,17 +10,17 @@ class Capacity {
 public:
   Capacity(const topology::Topology &topology, uint32_t roundsPerStep);
 
-  /// A new step: nothing is used.
+  /// Starts a new step with full capacity.
   void begin();
   bool allows(uint32_t link) const;
-  /// One chunk more, which it allows.
+  /// Uses capacity for one chunk; allows() must be true.
   void take(uint32_t link);
 
 private:
   const uint32_t links;
   const topology::BoundsOfLinks boundsOf;
   std::vector<uint32_t> limits; ///< by link, then by bound
-  std::vector<uint32_t> left;   ///< in this step
+  std::vector<uint32_t> left;   ///< remaining in this step
 };
 
 } // namespace gc3::greedy

@@ -47,7 +47,7 @@ std::optional<Compose> Compose::find(const Topology &whole, const Topology &limi
   return found;
 }
 
-/// What is inside of machines is as it is; between them count the limits.
+/// Takes the topology inside machines from `whole`, and between machines from `limits`.
 void Compose::separate(const Topology &whole) {
   const auto machines = static_cast<uint32_t>(inside.size());
   std::vector<uint32_t> ranksOf(machines, 0), linksBetween;
@@ -87,8 +87,9 @@ void Compose::demandBetween() {
     addChunk(betweenDemand, machineOf[demand.sourcesOf(chunk)[0].rank]);
 }
 
-/// To machines all chunks of one are alike. So what leaves it from some rank first is a chunk of that rank, as far as
-/// there are any: others would have to go there before.
+/// Chooses the chunk for each chunk of `betweenDemand`. Between machines, all chunks of one machine are equivalent. So
+/// a chunk that first leaves its machine from some rank becomes a chunk of that rank, as long as one is left: a chunk
+/// of another rank would first have to move to that rank.
 void Compose::assign(const Algorithm &outside) {
   constexpr uint32_t None = UINT32_MAX;
   chunkOf.assign(demand.chunks(), None);
@@ -114,7 +115,7 @@ void Compose::assign(const Algorithm &outside) {
     }
 }
 
-/// By rank, how many chunks begin there, or enter its machine there: on all that do alike together.
+/// Returns, by rank, how many chunks begin there or enter its machine there, summed over the rank's orbit.
 std::vector<uint32_t> Compose::arrivals(const Algorithm &outside) const {
   std::vector<uint32_t> ofOrbit(demand.ranks, 0), result;
   for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk)
@@ -126,7 +127,7 @@ std::vector<uint32_t> Compose::arrivals(const Algorithm &outside) const {
   return result;
 }
 
-/// The best of some tries.
+/// Solves one machine, and keeps the best of several tries.
 End Compose::solveInside(Inside &problem, Random &random, const Stops &stops) const {
   constexpr uint32_t tries = 8;
   const topology::Part &part = inside[problem.machine];
@@ -153,8 +154,8 @@ End Compose::solveInside(Inside &problem, Random &random, const Stops &stops) co
   return End::Found;
 }
 
-/// Each chunk that comes somewhere goes on from there in one of up to 1, 2, 4 or 8 ways, as it happens: with more ways
-/// links are used more evenly, and chunks are under way for longer.
+/// Solves all machines. Chunks that arrive on a rank continue in up to 1, 2, 4 or 8 ways (see Way); this limit is
+/// random. With more ways links are used more evenly, but each chunk travels for longer.
 End Compose::solveMachines(const std::vector<uint32_t> &arrivals, Random &random, const Stops &stops) {
   const uint32_t mostWays = 1u << random.below(4);
   const uint32_t most = *std::max_element(arrivals.begin(), arrivals.end());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// All ranks want all chunks, and some links make machines: chunks go from machine to machine as they would if each were
-// one rank, and inside of each as they would if it were alone. Machines that are alike do alike.
+// A method for demands in which all ranks want all chunks, if links divide the ranks into machines. Chunks move between
+// machines as if each machine were one rank, and inside each machine as if it were alone. Identical machines use the
+// same solution.
 #pragma once
 
 #include "End.h"
@@ -15,24 +16,24 @@ namespace gc3::greedy {
 
 class Compose {
 public:
-  /// Nothing if no links make machines of several ranks. `whole` is the topology; `limits` is the same with the bounds
-  /// that count, others if `demand` is a share of what is done. `orbit` says by rank which of the ranks that do alike
-  /// is the first.
+  /// Returns nothing if links do not form machines of several ranks. `whole` is the topology. `limits` is the same
+  /// topology with the bounds that apply; they differ from those of `whole` if `demand` is only a share of the whole
+  /// demand. `orbit` has, for each rank, the first of the ranks that act identically.
   static std::optional<Compose> find(const topology::Topology &whole, const topology::Topology &limits,
                                      const algorithm::Demand &demand, std::vector<uint32_t> orbit,
                                      uint32_t roundsPerStep);
 
-  /// One try.
+  /// Makes one try.
   End run(Random &random, const std::function<bool()> &stops, algorithm::Algorithm &found);
 
 private:
   using Stops = std::function<bool()>;
-  /// Links of a machine's part over which a chunk gets from one rank to all others, those near to it first.
+  /// Links of a machine that bring a chunk from one rank to all others, in the order in which the chunk can use them.
   using Way = std::vector<uint32_t>;
   struct Inside {
-    uint32_t machine;                   ///< one of those that are alike
-    std::vector<uint32_t> chunks;       ///< by rank of it, how many ways there are to be from it
-    std::vector<std::vector<Way>> ways; ///< by rank of it
+    uint32_t machine;                   ///< the first of several identical machines
+    std::vector<uint32_t> chunks;       ///< by rank of the machine: number of ways from it
+    std::vector<std::vector<Way>> ways; ///< by rank of the machine
   };
 
   Compose(const topology::Topology &limits, const algorithm::Demand &demand, uint32_t roundsPerStep)
@@ -51,16 +52,16 @@ private:
   const topology::Topology &limits;
   const algorithm::Demand &demand;
   const uint32_t roundsPerStep;
-  // What there is to solve.
+  // The problem.
   std::vector<uint32_t> orbit, machineOf, placeIn; ///< by rank
   std::vector<topology::Part> inside;              ///< by machine
-  std::vector<uint32_t> like;                      ///< by machine, the first one that is as it is
+  std::vector<uint32_t> like;                      ///< by machine: the first identical one
   topology::Part between;
-  algorithm::Demand betweenDemand; ///< of machines
-  // What is solved in this try.
-  std::vector<uint32_t> chunkOf; ///< the chunk that goes from machine to machine as one of betweenDemand does
+  algorithm::Demand betweenDemand; ///< its ranks are machines
+  // The solution of this try.
+  std::vector<uint32_t> chunkOf; ///< by chunk of betweenDemand: the chunk of `demand`
   std::vector<Inside> solved;
-  std::vector<uint32_t> solvedFor; ///< by machine, which of these
+  std::vector<uint32_t> solvedFor; ///< by machine: index into `solved`
 };
 
 } // namespace gc3::greedy

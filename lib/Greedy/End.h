@@ -3,11 +3,11 @@
 
 namespace gc3::greedy {
 
-/// How a try has ended.
+/// The result of a try.
 enum class End {
   Found,
-  Stopped, ///< from outside
-  Stuck,   ///< no link may take anything, though something is missing
+  Stopped, ///< by the caller's `stops`
+  Stuck,   ///< no link can take a chunk, although chunks are missing
 };
 
 } // namespace gc3::greedy

@@ -42,8 +42,8 @@ void Flood::start() {
   missing = static_cast<uint64_t>(demand.chunks()) * (topology.ranks - 1);
 }
 
-/// What the link's end lacks, and what no faster link can bring it: whoever sends there over one has it, or gets it in
-/// this step.
+/// Returns the chunks that the link's target rank lacks and that no faster link can bring: no source rank of a faster
+/// link to the target has the chunk or gets it in this step.
 uint64_t Flood::useful(uint32_t number, uint32_t word) const {
   const Link &link = topology.links[number];
   uint64_t chunks =
@@ -53,7 +53,7 @@ uint64_t Flood::useful(uint32_t number, uint32_t word) const {
   return chunks;
 }
 
-/// Of some that are chosen at random the one that the fewest ranks have; None if the link has nothing to do.
+/// Returns the chunk that the fewest ranks have, of up to four random useful ones; None if there is none.
 uint32_t Flood::pick(uint32_t link, Random &random) const {
   constexpr uint32_t mostSamples = 4;
   const uint32_t first = random.below(words), turn = random.below(64);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All ranks want all chunks: a link takes any chunk that the other end lacks.
+// A method for demands in which all ranks want all chunks: a link takes any chunk that its target rank lacks.
 #pragma once
 
 #include "Capacity.h"
@@ -13,11 +13,11 @@ namespace gc3::greedy {
 
 class Flood {
 public:
-  /// If it is stopped here, it is in run(), too.
+  /// If `stops` returns true here, the object is incomplete, and `stops` must return true in run(), too.
   Flood(const topology::Topology &topology, const algorithm::Demand &demand, uint32_t roundsPerStep,
         const std::function<bool()> &stops);
 
-  /// One try.
+  /// Makes one try.
   End run(Random &random, const std::function<bool()> &stops, algorithm::Algorithm &found);
 
 private:
@@ -35,13 +35,13 @@ private:
   const algorithm::Demand &demand;
   const uint32_t roundsPerStep, words;
   Capacity capacity;
-  std::vector<uint32_t> order;       ///< links, the slow ones first: they choose before others
-  std::vector<uint32_t> groups;      ///< where links of another bandwidth begin in it, and its end
-  std::vector<uint32_t> fasterBegin; ///< by link: the ranks from which faster links go where it goes
+  std::vector<uint32_t> order;       ///< links, slow ones first, so that these choose first
+  std::vector<uint32_t> groups;      ///< indices in `order` where the bandwidth changes, and its end
+  std::vector<uint32_t> fasterBegin; ///< by link: where its entries in `faster` begin
   std::vector<uint32_t> faster;
-  std::vector<uint64_t> now, next; ///< by rank, the chunks that it has before the step, and after it
-  std::vector<uint32_t> holders;   ///< by chunk
-  uint64_t missing = 0;            ///< chunks on all ranks
+  std::vector<uint64_t> now, next; ///< by rank: bit sets of chunks before and after the step
+  std::vector<uint32_t> holders;   ///< by chunk: number of ranks that have it
+  uint64_t missing = 0;            ///< chunks, summed over ranks
 };
 
 } // namespace gc3::greedy

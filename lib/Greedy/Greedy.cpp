@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Methods and tries, of which the best is kept.
+// Runs several tries of each method, and keeps the best algorithm.
 #include "gc3/Greedy/Greedy.h"
 #include "Compose.h"
 #include "Flood.h"
@@ -32,7 +32,7 @@ bool isBetter(const Algorithm &a, const Algorithm &b) {
          std::tuple(b.totalRounds(), b.steps(), b.sends.size());
 }
 
-/// Tries ways to search, and keeps the best that they find.
+/// Runs the search methods, and keeps the best algorithm that they find.
 class Searcher {
 public:
   Searcher(const Topology &topology, const Demand &demand, const Options &options)
@@ -42,9 +42,9 @@ public:
   }
 
   std::optional<Algorithm> run() {
-    constexpr size_t mostSends = 50'000; // beyond, what all do alike is good enough, and its program shorter
+    constexpr size_t mostSends = 50'000; // with more, a symmetric algorithm is good enough, and its program is shorter
     if (const std::optional<Symmetric> alike = Symmetric::find(topology, demand, options.stops)) {
-      // It may get stuck, at bounds that let only some of the ranks go on at a time.
+      // The search can get stuck if bounds let only some of the ranks proceed at a time.
       look(alike->topology(), alike->share(), alike->orbits(), alike->points(),
            [&](Algorithm &&part) { return alike->expand(part); });
       if (isOver() || (best && best->sends.size() > mostSends))
@@ -61,7 +61,8 @@ public:
 private:
   bool isOver() const { return end == End::Stopped || (best && best->totalRounds() <= bound); }
 
-  /// On the whole or a share of it, of which `expand` makes the whole, `times` as many sends.
+  /// Searches for an algorithm for the whole problem or for a share. `expand` turns an algorithm for the share into one
+  /// for the whole, which has `times` as many sends.
   template <typename Expand>
   void look(const Topology &limits, const Demand &part, const std::vector<uint32_t> &orbits, uint32_t times,
             Expand expand) {
@@ -84,10 +85,10 @@ private:
       keep(bestOf(std::move(*composed), limits));
   }
 
-  /// The best of some tries. Fewer rounds than the bound can't do.
+  /// Returns the best of several tries. Stops at the lower bound of rounds.
   template <typename Method>
   std::optional<Algorithm> bestOf(Method method, const Topology &limits) {
-    constexpr uint64_t workInAll = 20'000'000, workOfSend = 50; // a third of a second; looking at a link is 1
+    constexpr uint64_t workInAll = 20'000'000, workOfSend = 50; // a third of a second; the unit is one look at a link
     std::optional<Algorithm> kept;
     uint64_t tries = options.tries != 0 ? options.tries : 64;
     for (uint64_t t = 0; t < tries; ++t) {
@@ -117,9 +118,9 @@ private:
   const Demand &demand;
   const Options &options;
   const bool isForAll;  ///< all ranks want all chunks
-  uint32_t bound = 0;   ///< no fewer rounds
-  size_t sendLimit = 0; ///< of what is looked at
-  End end = End::Found; ///< of the last try
+  uint32_t bound = 0;   ///< lower bound of rounds
+  size_t sendLimit = 0; ///< most sends of an algorithm for the share
+  End end = End::Found; ///< result of the last try
   std::optional<Algorithm> best;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random numbers that are the same everywhere for a seed.
+// Random numbers that depend only on the seed, not on the platform.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ class Random {
 public:
   explicit Random(uint64_t seed) : engine(seed) {}
 
-  /// From 0 to below `end`, which is not 0; even enough for choices.
+  /// Returns a number from 0 to `end` - 1. `end` must not be 0. The distribution is slightly uneven.
   uint32_t below(uint32_t end) { return static_cast<uint32_t>((engine() >> 32) * end >> 32); }
 
   void shuffle(uint32_t *items, uint32_t count) {

@@ -24,7 +24,7 @@ Route::Route(const topology::Topology &topology, const algorithm::Demand &demand
 }
 
 bool Route::start(Random &random, const std::function<bool()> &stops) {
-  constexpr uint64_t piecesOfPacket = 16; // heaps take a while
+  constexpr uint64_t piecesOfPacket = 16; // work per packet, because of the heaps
   if (stops && stops())
     return false;
   StopCheck stop(stops);
@@ -46,7 +46,7 @@ bool Route::start(Random &random, const std::function<bool()> &stops) {
   return !stop.after(0);
 }
 
-/// To all links that bring it nearer.
+/// Offers the packet to all links that bring it nearer to its target.
 void Route::offer(uint32_t number, Random &random) {
   const Packet &packet = packets[number];
   const uint32_t hops = distance(packet.at, packet.target);
@@ -59,7 +59,7 @@ void Route::offer(uint32_t number, Random &random) {
   }
 }
 
-/// The packet with the longest way that can leave over the link, if there is one.
+/// Finds the packet with the longest remaining way that can leave over the link. Returns false if there is none.
 bool Route::next(uint32_t link, uint32_t step, uint32_t &number) {
   auto &heap = offers[link];
   while (!heap.empty()) {
@@ -68,12 +68,12 @@ bool Route::next(uint32_t link, uint32_t step, uint32_t &number) {
     heap.pop_back();
     const Packet &packet = packets[number];
     if (packet.at == topology.links[link].from && packet.since != step)
-      return true; // else it has gone another way
+      return true; // else it has moved already
   }
   return false;
 }
 
-/// All packets of the chunk that are nearer to their target there are there now.
+/// Moves all packets of the chunk that are nearer to their targets on rank `to`.
 void Route::send(uint32_t chunk, uint32_t to, uint32_t step) {
   for (uint32_t i = packetBegin[chunk]; i < packetBegin[chunk + 1]; ++i) {
     Packet &packet = packets[i];

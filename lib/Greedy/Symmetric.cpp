@@ -24,11 +24,13 @@ std::optional<Symmetric> Symmetric::find(const Topology &topology, const Demand 
   return found;
 }
 
-/// Sorts the chunks of each point by where they begin and go, as that point sees it; they have to be alike.
+/// Sorts the chunks of each point by their source and targets relative to the point. Returns false if the points'
+/// chunks differ, or if stopped.
 bool Symmetric::alignChunks(const Demand &demand, const std::function<bool()> &stops) {
-  constexpr uint64_t piecesOfTarget = 16; // vectors take a while
+  constexpr uint64_t piecesOfTarget = 16; // work per target, because of the vectors
   StopCheck stop(stops);
-  using Vectors = std::vector<uint32_t>; // the source, and each rank that wants it; none if all do
+  using Vectors = std::vector<uint32_t>; // the source in its point, then the differences to ranks that want the chunk;
+                                         // no differences if all do
   std::vector<std::vector<std::pair<Vectors, uint32_t>>> own(classes.points());
   for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk) {
     if (stop.after(piecesOfTarget * demand.targetsOf(chunk).size()))
@@ -69,13 +71,13 @@ void Symmetric::takeShare(const Demand &demand) {
   }
 }
 
-/// If n chunks of the first point go over links of a class in a step, n go over each link of it. A bound over m of its
-/// links counts them m times; bounds that say the same are said once.
+/// Adapts the bounds to the share. If n chunks of the first point use links of a class in a step, then n chunks use
+/// each link of the class. So a bound over m links of a class counts these chunks m times. Equal bounds are merged.
 void Symmetric::limitLinks(const Topology &whole) {
   classOf.resize(whole.links.size());
   for (uint32_t i = 0; i < classes.links.size(); ++i)
     classOf[classes.links[i]] = i % classes.classes;
-  std::map<std::vector<uint32_t>, uint32_t> limits; // how many links of each class, and what they let through
+  std::map<std::vector<uint32_t>, uint32_t> limits; // links per class → bandwidth
   auto limit = [&](const std::vector<uint32_t> &counts, uint32_t bandwidth) {
     const auto [known, isNew] = limits.try_emplace(counts, bandwidth);
     known->second = std::min(known->second, bandwidth);

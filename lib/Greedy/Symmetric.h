@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all points of a lattice do alike, worked out for the chunks of one: a problem as large as its share. A point is
-// a rank, or a machine.
+// Finds algorithms in which all points of a lattice act identically. Only the chunks of one point are routed, so the
+// problem is as small as its share. A point is a rank, or a machine.
 #pragma once
 
 #include "gc3/Algorithm/Algorithm.h"
@@ -12,22 +12,22 @@ namespace gc3::greedy {
 
 class Symmetric {
 public:
-  /// Nothing if points do not look alike to each other, or do not want the same of each other, or if it was stopped.
+  /// Returns nothing if points differ in their links or in their demands on other points, or if stopped.
   static std::optional<Symmetric> find(const topology::Topology &topology, const algorithm::Demand &demand,
                                        const std::function<bool()> &stops);
 
-  /// The chunks that begin on the first point.
+  /// Returns the demand of the chunks that begin on the first point.
   const algorithm::Demand &share() const { return ownDemand; }
-  /// The same links; over all links of a class together go as many chunks as over one, since other points' chunks
-  /// take the others.
+  /// Returns the topology with bounds for the share: all links of a class together carry as many chunks as one of them
+  /// can, because the chunks of other points use the others.
   const topology::Topology &topology() const { return ownTopology; }
 
-  /// How many times as much as the share the whole is.
+  /// Returns the size of the whole problem divided by that of the share.
   uint32_t points() const { return classes.points(); }
-  /// By rank, the one of the first point that it does like.
+  /// Returns, by rank, the rank of the first point that acts identically.
   std::vector<uint32_t> orbits() const;
 
-  /// From what is done with the share, what all do.
+  /// Turns an algorithm for the share into one for the whole problem.
   algorithm::Algorithm expand(const algorithm::Algorithm &ofShare) const;
 
 private:
@@ -40,8 +40,8 @@ private:
   topology::Lattice lattice;
   topology::LinkClasses classes;
   std::vector<uint32_t> classOf; ///< by link
-  uint32_t perPoint = 0;         ///< chunks
-  std::vector<uint32_t> chunks;  ///< of point p, from p * perPoint on: what corresponds to the chunks of the first
+  uint32_t perPoint = 0;         ///< chunks per point
+  std::vector<uint32_t> chunks;  ///< those of point p from p * perPoint on, in the order of the first point's
   topology::Topology ownTopology;
   algorithm::Demand ownDemand;
 };

@@ -14,10 +14,10 @@ Trees::Trees(const topology::Topology &topology, std::vector<uint32_t> sources, 
   std::iota(order.begin(), order.end(), 0);
 }
 
-/// Sorts edges by chunk and beginning, and finds the hops behind each.
+/// Sorts edges by chunk and source rank, and computes the hops from each edge to the farthest leaf.
 void Trees::measure() {
   std::stable_sort(edges.begin(), edges.end(), [](const Edge &a, const Edge &b) { return a.chunk < b.chunk; });
-  std::vector<uint32_t> hops(topology.ranks, 0); // by rank, behind it
+  std::vector<uint32_t> hops(topology.ranks, 0); // by rank: hops to the farthest leaf
   edgeBegin.assign(1, 0);
   for (uint32_t chunk = 0; chunk < sources.size(); ++chunk) {
     const uint32_t begin = edgeBegin.back();
@@ -34,7 +34,7 @@ void Trees::measure() {
   }
 }
 
-/// The chunk is on the rank from that step on: all edges that begin there.
+/// Offers all edges of the chunk's tree that begin on the rank, which has the chunk from `step` on.
 void Trees::offer(uint32_t chunk, uint32_t rank, uint32_t step, Random &random) {
   const auto end = edges.begin() + edgeBegin[chunk + 1];
   auto edge = std::lower_bound(edges.begin() + edgeBegin[chunk], end, rank,

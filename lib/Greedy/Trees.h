@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chunks that go along given trees: links take, of what can go over them, the one with the longest way behind it.
+// Sends chunks along given trees: of the chunks that can use a link, it takes the one with the longest way still to go.
 #pragma once
 
 #include "Capacity.h"
@@ -13,19 +13,19 @@ namespace gc3::greedy {
 
 class Trees {
 public:
-  /// `sources`: by chunk.
+  /// `sources`: the source rank of each chunk.
   Trees(const topology::Topology &topology, std::vector<uint32_t> sources, uint32_t roundsPerStep);
 
-  /// A link of the chunk's tree, whose beginning is the source or the end of a link that was added before.
+  /// Adds a link to the chunk's tree. The link must begin at the source or at the end of a link that was added before.
   void add(uint32_t chunk, uint32_t link) { edges.push_back({chunk, link, 0}); }
 
-  /// Sends each chunk along all of its tree; once.
+  /// Sends each chunk along its whole tree. Must be called only once.
   End run(Random &random, const std::function<bool()> &stops, algorithm::Algorithm &found);
 
 private:
   struct Edge {
     uint32_t chunk, link;
-    uint32_t hops; ///< from its beginning to the farthest end behind it
+    uint32_t hops; ///< from the beginning of the edge to the farthest leaf
   };
 
   uint32_t fromOf(const Edge &edge) const { return topology.links[edge.link].from; }
@@ -37,12 +37,12 @@ private:
   const std::vector<uint32_t> sources;
   const uint32_t roundsPerStep;
   Capacity capacity;
-  std::vector<uint32_t> order;               ///< links
-  std::vector<Edge> edges;                   ///< those of chunk c from edgeBegin[c] on, by the rank where they begin
-  std::vector<uint32_t> edgeBegin;           ///< by chunk
-  std::vector<std::vector<uint64_t>> offers; ///< by link, a heap: hops, how early, a random number, edge
-  std::vector<uint32_t> arrived;             ///< in this step, edges
-  size_t left = 0;                           ///< edges
+  std::vector<uint32_t> order;     ///< links
+  std::vector<Edge> edges;         ///< sorted by chunk and source rank; those of chunk c begin at edgeBegin[c]
+  std::vector<uint32_t> edgeBegin; ///< by chunk
+  std::vector<std::vector<uint64_t>> offers; ///< by link: a heap of (hops, earliness, random number, edge)
+  std::vector<uint32_t> arrived;             ///< edges that were used in this step
+  size_t left = 0;                           ///< edges that remain
 };
 
 } // namespace gc3::greedy

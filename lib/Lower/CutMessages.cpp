@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages in pieces of one slot. An instruction that sends or receives n slots becomes n instructions, a chain of them
-// n chains; local instructions stay whole. Dependencies are tracked anew, on slots: a piece waits for those pieces only
-// whose slots it touches. The pieces of an instruction stand where it stood, so the list stays a topological order.
-// Linear in the slots that instructions touch.
+// Cuts messages into pieces of one slot. An instruction that sends or receives n slots becomes n instructions, and a
+// chain becomes n chains; local instructions stay whole. Dependencies are tracked again, on slots: a piece waits only
+// for pieces whose slots it touches. The pieces of an instruction take its place in the list, so the list stays a
+// topological order. Linear in the slots that instructions touch.
 #include "gc3/IR/SlotTracker.h"
 #include "gc3/Lower/Lower.h"
 
@@ -33,7 +33,7 @@ private:
 
 } // namespace
 
-/// The k-th piece of a message is received by the k-th piece of its receiver.
+/// Links the k-th piece of a receive to the k-th piece of its sender. Each piece of another send begins a chain.
 void Cutter::connect(Instruction &piece, const Instruction &whole, uint32_t number) {
   if (whole.sender != None) {
     piece.sender = firstPiece[whole.sender] + number;
@@ -46,11 +46,12 @@ void Cutter::connect(Instruction &piece, const Instruction &whole, uint32_t numb
   }
 }
 
-/// Two numbers for each piece, of which the second is that of the send in a fused one: whoever overwrites what it sends
-/// depends on it, also if others read the same slots later. The scheduler counts on that edge when it splits the piece.
+/// Gives the tracker two numbers for each piece: under the second, a fused piece reads what it sends. So an instruction
+/// that overwrites the sent slots depends on the piece, even if other instructions read the same slots later. The
+/// scheduler needs this edge when it splits the piece.
 void Cutter::track(const Instruction &piece) {
   uint32_t source = slots.slot(piece.rank, piece.srcBuffer, piece.srcIndex);
-  bool keeps = piece.opcode != Opcode::RecvReduceSend; // else the sum is stored, if at all, where the operand lies
+  bool keeps = piece.opcode != Opcode::RecvReduceSend; // an rrs stores its sum only after a split, over its operand
   uint32_t target = keeps ? slots.slot(piece.rank, piece.dstBuffer, piece.dstIndex) : source;
   bool passesOn = receives(piece.opcode) && sends(piece.opcode);
   if (readsSrc(piece.opcode))
@@ -65,7 +66,7 @@ void Cutter::track(const Instruction &piece) {
   tracker.endNode();
 }
 
-/// The edges of the numbers, as edges of the pieces.
+/// Converts edges between tracker numbers into edges between pieces.
 Dependencies Cutter::takeEdges() {
   Dependencies tracked = tracker.take();
   EdgeCollector edges;

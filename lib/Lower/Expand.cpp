@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chunk operations to instructions (GC3 sections 4.2 and 5.1). An operation with k parallel instances becomes k
-// operations, the j-th on the j-th of k equal contiguous parts of its range. Chunks are cut into slots fine enough for
-// every such part to be whole, and dependencies are tracked anew on the slots: instances of operations with different
-// counts depend on each other in other ways than the operations did.
+// Turns chunk operations into instructions (GC3 sections 4.2 and 5.1). An operation with k parallel instances becomes k
+// operations; the j-th works on the j-th of k equal contiguous parts of the range. Chunks are cut into slots so fine
+// that each such part is a whole number of slots. Dependencies are tracked again, on the slots: instances of operations
+// with different counts depend on each other differently than the operations do.
 #include "Stages.h"
 #include "gc3/IR/SlotTracker.h"
 #include "gc3/Support/Diagnostics.h"
@@ -43,7 +43,8 @@ private:
 
 } // namespace
 
-/// The least number of slots per chunk with which every part of every operation is a whole number of slots.
+/// Chooses the least number of slots per chunk with which every part of every operation is a whole number of slots.
+/// Returns false after an error.
 bool Expander::chooseSubdivision() {
   uint64_t chunksInAll = std::accumulate(chunks.bufferSizes.begin(), chunks.bufferSizes.end(), uint64_t(0));
   uint64_t subdivision = 1;
@@ -68,7 +69,7 @@ bool Expander::chooseSubdivision() {
   return true;
 }
 
-/// All that comes takes time for each slot that operations move.
+/// Limits the number of slots that operations move, because the later passes take time for each of them.
 bool Expander::checkMoves() {
   uint64_t moved = 0;
   for (const ChunkOp &op : chunks.ops) {
@@ -85,10 +86,10 @@ bool Expander::checkMoves() {
   return true;
 }
 
-/// Gives every operation its parts.
+/// Gives every operation its parts, and limits the number of instructions. Returns false after an error.
 bool Expander::number() {
   uint64_t instructions = 0;
-  uint64_t numbers = 0; // of parts
+  uint64_t numbers = 0; // number of parts
   for (const ChunkOp &op : chunks.ops) {
     uint64_t parallel = op.kind == ChunkOpKind::Start ? 1 : info.directives[op.directive].parallel;
     numbers += parallel;
@@ -113,7 +114,7 @@ bool Expander::number() {
   return true;
 }
 
-/// Tells the tracker what the two numbers of a part read and write.
+/// Passes to the tracker what the two numbers of a part read and write.
 void Expander::track(uint32_t part) {
   const ChunkOp &op = result.operation(2 * part);
   if (op.kind == ChunkOpKind::Start) {
@@ -135,7 +136,7 @@ void Expander::track(uint32_t part) {
     tracker->endNode();
 }
 
-/// False, with an error, if it takes too much memory to know what depends on what.
+/// Tracks the dependencies of all parts. Returns false, with an error, if this takes too much memory.
 bool Expander::trackAll() {
   tracker.emplace(slots->total());
   tracker->reserve(result.size());

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copy forwarding: a local copy whose only reader is a send, or a receive that reduces into it, is left out, and the
-// reader takes what the copy took. So a program that adds to a copy, to leave the original as it is, pays for no copy,
-// and fusion sees through it. The reader may then do its read later than the copy would have done: nobody may overwrite
-// the original before it, which is so when whatever waits for the copy stands behind the reader. That also keeps every
-// edge pointing backwards. Linear in instructions and edges.
+// Copy forwarding: if the only reader of a local copy is a send, or a receive that reduces into the copy, the copy is
+// left out and its reader reads the copy's source. So a program that adds to a copy, to preserve the original, does not
+// pay for the copy, and fusion applies. The reader may read the source later than the copy would have done, so no
+// instruction may overwrite the source before the reader runs. This holds if every instruction that depends on the copy
+// comes after the reader. It also keeps every edge pointing backwards. Linear in instructions and edges.
 #include "Stages.h"
 #include <algorithm>
 
@@ -26,8 +26,8 @@ private:
   bool readsJustThis(uint32_t reader, uint32_t copy) const;
 
   Unfused &unfused;
-  std::vector<uint32_t> firstUser;  // by number: the first that has an edge to it
-  std::vector<uint8_t> dataReaders; // by number: how many have a true edge to it, 2 for more
+  std::vector<uint32_t> firstUser;  // by number: the first number with an edge to it
+  std::vector<uint8_t> dataReaders; // by number: true edges to it: 0, 1, or 2 for more
 };
 
 } // namespace
@@ -55,8 +55,8 @@ bool Forwarder::readsJustThis(uint32_t reader, uint32_t copy) const {
   return just;
 }
 
-/// True if the copy overwrites what a message was sent from. The send may be fused, and split again when it is
-/// scheduled; then it is on record only with instructions that write these slots.
+/// Returns true if the copy overwrites slots that a message was sent from. Scheduling can split a fused send again;
+/// then only instructions that write these slots are ordered after the send.
 bool Forwarder::overwritesSent(uint32_t copy) const {
   bool overwrites = false;
   unfused.eachDependency(copy, [&](uint32_t on, bool isFalse) { overwrites |= isFalse && unfused.isSend(on); });

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fusion (GC3 section 4.3): a receive and one send of just what it received become one instruction that keeps the data
-// in registers. recv + send → rcs, rrc + send → rrcs, and rrcs → rrs when nobody reads the stored value afterwards and
-// the postcondition does not want it. Of several such sends the one on the longest path is fused. The send's only
-// dependency is the receive, so fusing never closes a cycle, and the receive's place in the order stays a legal place.
+// Fusion (GC3 section 4.3): a receive and one send of exactly the received slots become one instruction that keeps the
+// data in registers. recv + send → rcs, rrc + send → rrcs, and rrcs → rrs if no other instruction reads the stored
+// value and the postcondition does not require it. If a receive has several such sends, the one on the longest path is
+// fused. The send depends only on the receive, so fusion never closes a cycle, and the receive's place in the order
+// stays legal.
 //
-// A chain is a message with everything that passes it on; all its messages will share a channel, so directives along
-// it must agree. Manual thread blocks must agree where they meet. Linear in instructions and edges.
+// A chain is a message together with the messages in which fused instructions pass it on. All of them share a channel,
+// so directives along a chain must agree. Manual thread blocks must agree where a receive is fused with a send. Linear
+// in instructions and edges.
 #include "Stages.h"
 #include "gc3/IR/SlotTracker.h"
 #include <algorithm>
@@ -40,10 +42,10 @@ private:
   void emitEdges(uint32_t node);
 
   const Unfused &unfused;
-  std::vector<uint32_t> distance;   // longest path to an end, by instruction; empty if no receive has a choice
+  std::vector<uint32_t> distance; // longest path to an end, by instruction; empty if no receive has several candidates
   std::vector<uint8_t> dataReaders; // true edges into each receive's result: 0, 1, or 2 for more
-  /// By instruction: where it is in the result. Before that is known, lists of the sends that can be fused: from a
-  /// receive, and on from each send.
+  /// By instruction: its index in `result`. Until the index is known, `place` holds linked lists: `place[receive]` is
+  /// the first send that can be fused with the receive, and `place[send]` is the next one.
   std::vector<uint32_t> place;
   uint32_t unfusedCount = 0; // instructions before fusion
   uint32_t fusible = 0;      // receives that can be fused with a send, if directives agree
@@ -60,18 +62,19 @@ void Fuser::noteReader(uint32_t node) {
   readers = std::min<uint8_t>(readers + 1, 2);
 }
 
-/// Scheduling may split an rrs again, and then stores the sum where it reads: nothing else may rest there.
+/// Scheduling can split an rrs again, which then stores the sum over its operand. So the operand must not be the source
+/// of a forwarded copy.
 bool Fuser::storedValueUnused(uint32_t receive) const {
   bool inPlace = unfused.copyFor(receive) == None;
   return inPlace && dataReaders[receive / 2] == 1 && unfused.wanted[receive] == 0;
 }
 
-/// A send can be fused with the instruction that wrote all it reads, if that is one receive of exactly these slots.
+/// Returns true if `writer`, the send's only dependency, is a receive of exactly the slots that the send reads.
 bool Fuser::canFuse(uint32_t send, uint32_t writer) const {
   return Unfused::isReceiveNumber(writer) && unfused.target(writer) == unfused.source(send);
 }
 
-/// How many instructions read each one's result, and which sends can be fused with it.
+/// Counts the readers of each receive's result, and lists the sends that can be fused with it.
 void Fuser::findCandidates() {
   dataReaders.assign(unfused.size() / 2, 0);
   bool choice = false;
@@ -99,7 +102,7 @@ void Fuser::findCandidates() {
     measureDistances();
 }
 
-/// Longest paths to the end over both kinds of edges, from the last instruction to the first.
+/// Measures longest paths to the end over both kinds of edges, from the last instruction to the first.
 void Fuser::measureDistances() {
   distance.assign(unfused.size(), 0);
   for (uint32_t node = unfused.size(); node-- != 0;) {
@@ -122,7 +125,8 @@ bool Fuser::pinsAgree(uint32_t receive, uint32_t send) const {
   return in < 0 || out < 0 || in == out;
 }
 
-/// The candidate on the longest path whose directives agree with the chain's, or None; `demand` becomes that of both.
+/// Returns the candidate on the longest path whose directives agree with the chain's, or None. Merges the candidate's
+/// demand into `demand`.
 uint32_t Fuser::chooseSend(uint32_t receive, uint32_t candidates, ChainDemand &demand) const {
   uint32_t best = None;
   ChainDemand bestDemand = demand;
@@ -139,7 +143,7 @@ uint32_t Fuser::chooseSend(uint32_t receive, uint32_t candidates, ChainDemand &d
   return best;
 }
 
-/// The same; that candidate gets the receive's place, and the others have none yet.
+/// Like chooseSend(), but also gives the chosen candidate the receive's place, and the others None.
 uint32_t Fuser::takeSend(uint32_t receive, uint32_t candidates, ChainDemand &demand) {
   uint32_t best = chooseSend(receive, candidates, demand);
   for (uint32_t send = candidates; send != None;)
@@ -152,7 +156,7 @@ void Fuser::openChain(uint32_t send, Instruction &instruction) {
   result.chains.push_back(demandOf(send));
 }
 
-/// Links a receive to its sender, and fuses it with the send that suits best.
+/// Links a receive to its sender, and fuses it with the best candidate, if there is one.
 void Fuser::joinChain(uint32_t receive, uint32_t candidates, Instruction &instruction) {
   instruction.sender = place[receive - 1];
   Instruction &sender = result.instructions[instruction.sender];
@@ -173,13 +177,13 @@ void Fuser::joinChain(uint32_t receive, uint32_t candidates, Instruction &instru
   }
 }
 
-/// What depended on a fused send depends on the instruction that it became part of.
+/// Turns dependencies on a fused send into dependencies on the instruction that contains it.
 void Fuser::emitEdges(uint32_t node) {
   unfused.eachDependency(node, [&](uint32_t on, bool isFalse) { edges.add(place[on], isFalse); });
   edges.endNode();
 }
 
-/// The instruction as it is before fusion, but for its edges to others.
+/// Returns the instruction as it is before fusion, without its chain, sender and receiver.
 Instruction Fuser::make(uint32_t node) const {
   const ChunkOp &op = unfused.operation(node);
   bool copies = op.kind == ChunkOpKind::Copy;
@@ -209,9 +213,9 @@ Instruction Fuser::make(uint32_t node) const {
   return instruction;
 }
 
-/// In order, so that a chain is settled up to each message when that is reached.
+/// Must be called in order: a chain's demand must include all earlier messages when a message joins the chain.
 void Fuser::emit(uint32_t node) {
-  bool isFused = place[node] != None && !Unfused::isReceiveNumber(node); // a send with the place of its receive
+  bool isFused = place[node] != None && !Unfused::isReceiveNumber(node); // a send that has the place of its receive
   if (isFused || unfused.isGap(node))
     return;
   uint32_t candidates = std::exchange(place[node], static_cast<uint32_t>(result.instructions.size()));

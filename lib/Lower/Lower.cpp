@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lowering of one program.
+// Runs the stages of lowering on one program.
 #include "gc3/Lower/Lower.h"
 #include "Stages.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of lowering, in their order.
+// The stages of lowering, in order.
 #pragma once
 
 #include "Unfused.h"
@@ -9,10 +9,10 @@ namespace gc3::lower {
 
 std::optional<Unfused> expand(const ir::ChunkDag &dag, const Options &options, Diagnostics &diags);
 
-/// Leaves out local copies that are made only to be sent or to be added to.
+/// Leaves out local copies whose only reader is a send, or a receive that reduces into the copy.
 void forwardCopies(Unfused &unfused);
 
-/// Assigns chains, and fuses if `enabled`.
+/// Assigns chains; also fuses receives with sends if `enabled`.
 ir::InstructionDag fuse(const Unfused &unfused, bool enabled);
 
 } // namespace gc3::lower

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The instructions before fusion (GC3 section 4.2). They are only numbered: each is made from its operation when it is
-// looked at, which takes a third of the space of keeping two for every transfer.
+// The instructions before fusion (GC3 section 4.2). They are only numbered: each is made from its operation on access,
+// which takes a third of the memory of two stored instructions per transfer.
 #pragma once
 
 #include "gc3/IR/InstructionDag.h"
@@ -17,7 +17,7 @@ struct Slice {
 
 /// A part is one parallel instance of an operation: the j-th of k works on the j-th of k equal contiguous parts of the
 /// operation's range. Part p has number 2p for its send or its local instruction, and 2p + 1 for its receive; numbers
-/// that nothing has are gaps.
+/// without an instruction are gaps.
 class Unfused {
 public:
   explicit Unfused(const ir::ChunkDag &chunks) : chunks(chunks), info(*chunks.info) {}
@@ -25,24 +25,25 @@ public:
   const ir::ChunkDag &chunks;
   const ir::ProgramInfo &info;
   uint32_t subdivision = 1; ///< slots per chunk
-  /// By part: its operation, and the first part of that. Empty where parts and operations are the same.
+  /// By part: its operation, and the first part of that operation. Empty if every operation has one part.
   struct Part {
     uint32_t operation;
     uint32_t first;
   };
   std::vector<Part> parts;
-  ir::Dependencies edges;      ///< processing edges
-  std::vector<uint8_t> wanted; ///< by number: it made a value that the postcondition wants at the end
-  /// By number: of a local copy that is left out, its only reader; of that, the copy; else None. Empty: nothing is.
+  ir::Dependencies edges;      ///< processing edges between numbers
+  std::vector<uint8_t> wanted; ///< by number: 1 if it made a value that the postcondition requires at the end
+  /// By number: for a local copy that is left out, its only reader; for that reader, the copy; else None. Empty if no
+  /// copy is left out.
   std::vector<uint32_t> forwarded;
 
-  /// Numbers, gaps included.
+  /// Returns the count of numbers, including gaps.
   uint32_t size() const { return static_cast<uint32_t>(parts.empty() ? chunks.ops.size() : parts.size()) * 2; }
   const ir::ChunkOp &operation(uint32_t number) const {
     return chunks.ops[parts.empty() ? number / 2 : parts[number / 2].operation];
   }
   const ir::Directive &directive(uint32_t number) const { return info.directives[operation(number).directive]; }
-  /// Which parallel instance of its operation it belongs to.
+  /// Returns the index of the parallel instance of its operation.
   uint32_t instance(uint32_t number) const { return parts.empty() ? 0 : number / 2 - parts[number / 2].first; }
 
   static bool isTransfer(const ir::ChunkOp &op) {
@@ -55,28 +56,28 @@ public:
   bool isLeftOut(uint32_t number) const {
     return !forwarded.empty() && forwarded[number] != ir::None && !isTransfer(operation(number));
   }
-  /// The copy that is left out because `number` reads what it read; None if there is none.
+  /// Returns the left-out copy whose source `number` reads, or None.
   uint32_t copyFor(uint32_t number) const {
     return forwarded.empty() || !isTransfer(operation(number)) ? ir::None : forwarded[number];
   }
   bool isSend(uint32_t number) const { return !isReceiveNumber(number) && isTransfer(operation(number)); }
-  /// Of numbers that are not gaps.
+  /// Returns true if `number` belongs to a receive, and also for some gaps.
   static bool isReceiveNumber(uint32_t number) { return number % 2 != 0; }
 
-  /// Of a copy, a reduce or a send, what it reads.
+  /// Returns the slots that a copy, a reduce or a send reads.
   Slice source(uint32_t number) const {
     uint32_t copy = isReceiveNumber(number) ? ir::None : copyFor(number);
     return slice(copy == ir::None ? number : copy, &ir::ChunkOp::srcBuffer, &ir::ChunkOp::srcIndex);
   }
-  /// What a receive reduces what it received with.
+  /// Returns the slots with which a receive combines the received data.
   Slice operand(uint32_t receive) const {
     uint32_t copy = copyFor(receive);
     return copy == ir::None ? target(receive) : source(copy);
   }
   Slice target(uint32_t number) const { return slice(number, &ir::ChunkOp::dstBuffer, &ir::ChunkOp::dstIndex); }
 
-  /// Calls `visit(on, isFalse)` for what the instruction depends on. A reader has the dependencies of the copy that was
-  /// left out for it, and what depends on that copy depends on the reader.
+  /// Calls `visit(on, isFalse)` for each instruction that instruction `number` depends on. The reader of a left-out
+  /// copy inherits the copy's dependencies; instructions that depend on the copy depend on its reader.
   template <typename Visitor>
   void eachDependency(uint32_t number, Visitor visit) const {
     auto visitAll = [&](uint32_t of) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Channels (GC3 section 4.4). Messages of one chain share a channel: the one that a directive names, else the first one
-// on which the frames of its connections fit together. Parallel instances get channels of their own: channel directive
-// k means channel k for instance 0 and an own, otherwise unused channel for each further instance. Where nothing fits
-// the chain is cut: the fused instruction in the way runs as a receive and a send.
+// Assigns channels (GC3 section 4.4). Messages of one chain share a channel: the one that a directive names, else the
+// first one on which the frames of its connections fit together. Each parallel instance has its own channels: channel
+// directive k means channel k for instance 0 and, for each further instance, a channel that is otherwise unused. If no
+// channel fits, the chain is cut: the fused instruction that does not fit is split into a receive and a send.
 #include "Stages.h"
 #include "gc3/Support/Diagnostics.h"
 #include "gc3/Support/PackedKey.h"
@@ -32,7 +32,7 @@ private:
   bool placeOrReport(const Frames::Want &want, bool report);
   bool refusePinnedInstances();
   bool placePinnedLocals();
-  /// The sides of an instruction that a frame is wanted for.
+  /// The sides of an instruction that need a frame.
   enum Side : uint8_t { Receiving = 1, Sending = 2, Both = Receiving | Sending };
   Frames::Want want(uint32_t instruction, Side side, uint32_t channel) const;
   uint32_t physical(uint32_t channel, uint32_t instance);
@@ -49,7 +49,7 @@ private:
   Channels result;
   std::vector<uint8_t> taken;                                         // by channel: named by a directive or opened
   llvm::DenseMap<uint64_t, uint32_t, PackedKeyInfo> instanceChannels; // (directive channel, instance > 0) → channel
-  std::vector<uint32_t> allChannels;                                  // in the order of opening
+  std::vector<uint32_t> allChannels;                                  // channels in use, in the order of opening
   std::vector<std::vector<uint32_t>> channelsOfInstance;              // by instance
   uint32_t lowestFree = 0;
 };
@@ -59,7 +59,8 @@ private:
 static constexpr uint32_t maxChannels = 1 << 16;
 static constexpr size_t channelsTried = 64; // bounds the work per chain
 
-/// Of directives that an instruction still has: others belonged to operations that lowering left out.
+/// Reserves the channels of directives that an instruction still has. Other directives belonged to operations that
+/// lowering left out.
 void ChannelAssigner::reserveDirectiveChannels() {
   if (llvm::none_of(info.directives, [](const Directive &directive) { return directive.channel >= 0; }))
     return;
@@ -105,7 +106,8 @@ uint32_t ChannelAssigner::physical(uint32_t channel, uint32_t instance) {
   return channel;
 }
 
-/// What one or both sides of an instruction want. Fusion saw to it that manual thread blocks agree where they meet.
+/// Returns what one or both sides of an instruction need. Fusion has checked that manual thread blocks agree where a
+/// receive and a send meet.
 Frames::Want ChannelAssigner::want(uint32_t index, Side side, uint32_t channel) const {
   const Instruction &instruction = instructions.at(index);
   uint32_t directive = (side & Receiving) != 0 ? instruction.directive : instruction.sendDirective;
@@ -165,8 +167,8 @@ bool ChannelAssigner::placeOrReport(const Frames::Want &want, bool complain) {
   return conflict == Conflict::None;
 }
 
-/// Places the receiving instruction, with its outgoing message on connection `outgoing` if it is fused. `cut`: splits
-/// it if it does not fit.
+/// Places the receiving instruction, with its outgoing message on connection `outgoing` if it is fused. If `cut` is
+/// set, splits a fused instruction that does not fit, and reports remaining conflicts.
 bool ChannelAssigner::placeReceiver(uint32_t receiver, uint32_t outgoing, uint32_t channel, bool cut) {
   if (!instructions.fused(receiver)) {
     Frames::Want wanted = want(receiver, Receiving, channel);
@@ -190,7 +192,8 @@ bool ChannelAssigner::placeReceiver(uint32_t receiver, uint32_t outgoing, uint32
   return placeOrReport(first, true) && placeOrReport(second, true);
 }
 
-/// Puts the whole chain on a channel. Without `cut` all of it or nothing; with it, a failure has been reported.
+/// Puts the whole chain on a channel. Returns false if it does not fit: without `cut`, all changes are undone; with
+/// `cut`, an error has been reported.
 bool ChannelAssigner::tryChannel(uint32_t head, uint32_t channel, bool cut) {
   size_t mark = result.frames.mark();
   uint32_t receiver = next(head);
@@ -211,7 +214,7 @@ bool ChannelAssigner::tryChannel(uint32_t head, uint32_t channel, bool cut) {
   return fits;
 }
 
-/// A new channel costs thread blocks on every rank of the chain.
+/// Returns true if the chain may open a new channel, which costs thread blocks on every rank of the chain.
 bool ChannelAssigner::mayOpen(uint32_t head) const {
   if (allChannels.size() >= newChannels)
     return false;
@@ -254,12 +257,13 @@ bool ChannelAssigner::assignChain(uint32_t head) {
     return false;
   }
   if (!fits)
-    result.frames.rollBack(0); // so that nothing is reported only because of it
+    result.frames.rollBack(0); // so that this failure causes no further errors
   result.frames.commit();
   return fits;
 }
 
-/// A thread block serves one channel, and parallel instances have one each.
+/// Reports parallel instances with a manual thread block: a thread block has one channel, and each instance needs its
+/// own.
 bool ChannelAssigner::refusePinnedInstances() {
   bool fits = true;
   for (const Instruction &instruction : instructions.dag.instructions) {
@@ -277,7 +281,7 @@ bool ChannelAssigner::refusePinnedInstances() {
   return fits;
 }
 
-/// Local operations with a manual thread block make sure that it exists.
+/// Ensures that the manual thread blocks of local operations exist.
 bool ChannelAssigner::placePinnedLocals() {
   bool fits = true;
   for (uint32_t i = 0; i != instructions.n; ++i) {

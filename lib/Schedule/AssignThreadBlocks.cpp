@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames become thread blocks, numbered per rank: manual ones first, in the order of their numbers, then by channel and
-// peers. A rank with more frames than allowed lets frames that only send and frames that only receive share a block, on
-// one channel, with the same peer first. Local instructions go to the block that made what they depend on last, else to
-// the block that uses their result first, else to the one with the least to do.
+// Turns frames into thread blocks, numbered per rank: manual ones first, in the order of their numbers, then by channel
+// and peers. If a rank has too many frames, a frame that only sends and a frame that only receives on the same channel
+// share a block, pairs with the same peer first. A local instruction goes to its manual block, else to the block of the
+// dependency that has the greatest step number, else to the block that uses its result first, else to the block with
+// the fewest steps.
 #include "Stages.h"
 #include "gc3/Support/Diagnostics.h"
 #include "gc3/Support/Quantity.h"
@@ -59,7 +60,7 @@ private:
   std::vector<std::vector<uint32_t>> framesOf; // by rank; empty if all ranks are within the limit
   std::vector<uint32_t> blockOfFrame;
   std::vector<uint32_t> sendingBlock, receivingBlock; // by connection
-  std::vector<uint32_t> firstUser; // by local instruction without dependencies: the communicating node that needs it
+  std::vector<uint32_t> firstUser; // by node: the first communicating node that depends on it, or None
   ThreadBlocks result;
 };
 
@@ -80,7 +81,7 @@ void ThreadBlockAssigner::collectFrames() {
       framesOf[frames.all()[frame].rank].push_back(frame);
 }
 
-/// Pairs frames that only send with frames that only receive until the rank is within the limit or none are left.
+/// Pairs frames that only send with frames that only receive until the rank is within the limit or no pair is left.
 void ThreadBlockAssigner::share(uint32_t rank, bool samePeer) {
   auto key = [&](uint32_t channel, uint32_t peer) { return std::pair(channel, samePeer ? peer : 0); };
   std::map<std::pair<uint32_t, uint32_t>, std::vector<uint32_t>> senders;
@@ -105,7 +106,7 @@ void ThreadBlockAssigner::share(uint32_t rank, bool samePeer) {
   std::erase_if(own, [&](uint32_t index) { return frames.all()[index].merged; });
 }
 
-/// Where a frame comes from: the directive, or the operation, that asked for it.
+/// Returns the place and a description of the directive, or of the operation, that a frame was made for.
 ThreadBlockAssigner::Origin ThreadBlockAssigner::originOf(const Frame &frame) const {
   const ProgramInfo &info = *nodes.dag.info;
   const Directive &directive = info.directives[frame.directive];
@@ -116,7 +117,7 @@ ThreadBlockAssigner::Origin ThreadBlockAssigner::originOf(const Frame &frame) co
   return {info.sites[frame.site], "these operations, one for each peer and direction"};
 }
 
-/// Says which directives the thread blocks of the worst rank come from, the largest shares first.
+/// Reports the rank with the most thread blocks. Notes name the directives or operations that need the most of them.
 void ThreadBlockAssigner::reportLimit(const std::vector<uint32_t> &crowded) {
   const ProgramInfo &info = *nodes.dag.info;
   uint32_t rank = *std::max_element(crowded.begin(), crowded.end(),
@@ -128,7 +129,7 @@ void ThreadBlockAssigner::reportLimit(const std::vector<uint32_t> &crowded) {
                   "rank " + std::to_string(rank) + " needs " + std::to_string(framesOf[rank].size()) +
                       " thread blocks, the limit is " + std::to_string(options.maxThreadBlocks) + others +
                       "; use fewer channels or parallel instances, or raise --max-threadblocks");
-  std::map<std::pair<uint32_t, uint32_t>, std::pair<uint32_t, std::string>> shares; // by place: number, what
+  std::map<std::pair<uint32_t, uint32_t>, std::pair<uint32_t, std::string>> shares; // by place: count, description
   for (uint32_t index : framesOf[rank]) {
     Origin origin = originOf(frames.all()[index]);
     auto &share = shares[{origin.where.begin, origin.where.end}];
@@ -153,7 +154,7 @@ bool ThreadBlockAssigner::withinLimit(uint32_t rank) {
   return frames.framesOn(rank) <= options.maxThreadBlocks;
 }
 
-/// Ranks that work, but have no frame: what they do stays on the rank.
+/// Returns by rank whether it has local instructions but no frame. Such a rank does not communicate.
 std::vector<uint8_t> ThreadBlockAssigner::ranksWithoutFrames() const {
   std::vector<uint8_t> lone(ranks);
   for (uint32_t node = 0; node != nodes.n; ++node)
@@ -162,7 +163,7 @@ std::vector<uint8_t> ThreadBlockAssigner::ranksWithoutFrames() const {
   return lone;
 }
 
-/// Frames are visited in the order in which they and their connections were made, and sorted rank by rank.
+/// Visits frames in memory order, then sorts them rank by rank.
 void ThreadBlockAssigner::numberBlocks() {
   struct Entry {
     uint32_t pin, channel, recvPeer, sendPeer; // an unpinned frame's pin is None, which comes last
@@ -172,7 +173,7 @@ void ThreadBlockAssigner::numberBlocks() {
              std::tie(other.pin, other.channel, other.recvPeer, other.sendPeer, other.frame);
     }
   };
-  std::vector<uint32_t> end(ranks); // of a rank's entries so far
+  std::vector<uint32_t> end(ranks); // by rank: the position of its next entry
   for (uint32_t rank = 1; rank < ranks; ++rank)
     end[rank] = end[rank - 1] + frames.framesOn(rank - 1);
   std::vector<Entry> entries(frames.all().size());
@@ -199,7 +200,7 @@ void ThreadBlockAssigner::numberBlocks() {
   }
 }
 
-/// Whether some local instruction depends on nothing: its place then depends on who uses its result.
+/// Returns true if some local instruction has no dependencies. Its block then depends on the users of its result.
 bool ThreadBlockAssigner::localsBeginAnything() const {
   return llvm::any_of(llvm::seq(0u, nodes.n),
                       [&](uint32_t node) { return nodes.isLocal(node) && nodes.begin[node] == nodes.begin[node + 1]; });
@@ -236,7 +237,7 @@ uint32_t ThreadBlockAssigner::blockForLocal(uint32_t node) const {
   BlockStep latest;
   for (uint32_t i = nodes.begin[node]; i != nodes.begin[node + 1]; ++i) {
     BlockStep dependency = result.placeOf[nodes.dependencies[i]];
-    // Longest-running predecessor: the one whose block is furthest on.
+    // The dependency with the greatest step number is likely to finish last.
     if (latest.block == None || dependency.step >= latest.step)
       latest = dependency;
   }
@@ -260,7 +261,7 @@ uint32_t ThreadBlockAssigner::blockOf(uint32_t node) const {
   return pin < 0 ? blockForLocal(node) : blockOfFrame[frames.pinned(instruction.rank, pin)];
 }
 
-/// Lets frames share blocks where a rank has too many; false, with an error, where that does not do.
+/// Lets frames share blocks on ranks with too many. Returns false, with an error, if a rank still has too many.
 bool ThreadBlockAssigner::fitFrames() {
   auto fits = [&](uint32_t rank) { return frames.framesOn(rank) <= options.maxThreadBlocks; };
   if (llvm::all_of(llvm::seq(0u, ranks), fits))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Joining frames, and taking changes back. Every step is O(1): a frame has at most one connection of each direction.
+// Joins frames and undoes changes. Every change is O(1), because a frame has at most one connection per direction.
 #include "Frames.h"
 
 using namespace gc3::schedule;
@@ -36,7 +36,7 @@ uint32_t Frames::add(const Want &want) {
   return static_cast<uint32_t>(frames.size()) - 1;
 }
 
-/// Puts all that `from` holds into `into`; `into` may be None.
+/// Merges frame `from` into frame `into`. Does nothing if `from` is None; sets `into` to `from` if `into` is None.
 Conflict Frames::merge(uint32_t &into, uint32_t from) {
   if (from == None || from == into)
     return Conflict::None;
@@ -75,7 +75,7 @@ Conflict Frames::merge(uint32_t &into, uint32_t from) {
   return Conflict::None;
 }
 
-/// Gives the frame what it still lacks.
+/// Adds the connections and the pin that the frame lacks.
 Conflict Frames::fill(uint32_t index, const Want &want) {
   Frame &frame = frames[index];
   if (frame.channel != want.channel)
@@ -105,7 +105,8 @@ Conflict Frames::fill(uint32_t index, const Want &want) {
   return Conflict::None;
 }
 
-/// Whether one frame has all the connections that are wanted, as for most messages after the first of a connection.
+/// Returns true if one frame already has all wanted connections. This holds for most messages after the first of a
+/// connection.
 bool Frames::alreadyThere(const Want &want) const {
   if (want.pin >= 0)
     return false;

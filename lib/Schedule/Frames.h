@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Thread blocks while they take shape. A connection (source, destination, channel) has one sending and one receiving
-// frame; a fused instruction needs the frame of its incoming and of its outgoing connection to be one; a manual thread
-// block number pins a frame. Every change can be undone, so that a channel can be tried for a whole chain.
+// Thread blocks under construction. A connection (source, destination, channel) has one sending and one receiving
+// frame; a fused instruction needs one frame for its incoming and its outgoing connection; a manual thread block number
+// pins a frame. Every change can be undone, so that a channel can be tried for a whole chain.
 #pragma once
 
 #include "gc3/IR/InstructionDag.h"
@@ -26,9 +26,9 @@ struct Frame {
   uint32_t sendConnection = None;
   uint32_t recvConnection = None;
   int32_t pin = -1;
-  uint32_t directive; ///< of the first message, or operation, that it was made for
+  uint32_t directive; ///< of the first message or local operation of the frame
   uint32_t site;
-  bool merged = false; ///< into another frame: no longer there
+  bool merged = false; ///< into another frame; this one is unused
 };
 
 /// Finds a connection by its ends and channel.
@@ -39,8 +39,9 @@ struct ConnectionKey {
   bool operator==(const ConnectionKey &) const = default;
 };
 
-/// For llvm::DenseMap. LLVM's own hash of numbers and pairs puts all connections to one rank into one place. Here those
-/// between four neighbours and four others, which programs mostly make one after the other, share cache lines.
+/// Traits for llvm::DenseMap. LLVM's own hash of numbers and pairs puts all connections to one rank into one bucket.
+/// With this hash, connections between four neighbouring sources and four neighbouring destinations share cache lines;
+/// programs mostly make these one after another.
 struct ConnectionKeyInfo {
   static ConnectionKey getEmptyKey() { return {None, None, 0}; }
   static ConnectionKey getTombstoneKey() { return {None, None, 1}; }
@@ -52,14 +53,14 @@ struct ConnectionKeyInfo {
   static bool isEqual(const ConnectionKey &a, const ConnectionKey &b) { return a == b; }
 };
 
-/// What stands against putting something into one frame.
+/// A reason why one frame cannot meet all requirements.
 enum class Conflict : uint8_t { None, TwoSendPeers, TwoRecvPeers, TwoPins, TwoChannels };
 
 class Frames {
 public:
   explicit Frames(uint32_t ranks) : frameCounts(ranks) {}
 
-  /// What one instruction wants of its frame.
+  /// Requirements of one instruction on its frame.
   struct Want {
     uint32_t rank;
     uint32_t channel;
@@ -72,19 +73,20 @@ public:
 
   uint32_t connection(uint32_t source, uint32_t destination, uint32_t channel);
 
-  /// Finds or makes the frame. On a conflict `other` (if not null) gets the frame that stands in the way, and nothing
-  /// of this call remains once the caller rolls back to a mark from before it.
+  /// Finds or makes the frame. If `other` is not null, it receives the frame, or on a conflict the frame in the way.
+  /// After a conflict, a rollback to a mark from before the call undoes everything that this call changed.
   Conflict place(const Want &want, uint32_t *other = nullptr);
 
-  /// Makes `b`'s connections `a`'s. Both frames lie on one rank and channel, neither pinned, and fit together.
+  /// Moves the connections of frame `b` to frame `a`. Both frames must be on one rank and channel and unpinned, and
+  /// must not conflict.
   void join(uint32_t a, uint32_t b);
 
-  /// The frame with a manual number, or None.
+  /// Returns the frame with manual number `pin`, or None.
   uint32_t pinned(uint32_t rank, int32_t pin) const;
 
   size_t mark() const { return log.size(); }
   void rollBack(size_t mark);
-  void commit() { log.clear(); } ///< what has been done stays; earlier marks are void
+  void commit() { log.clear(); } ///< keeps all changes; earlier marks become invalid
 
   uint32_t framesOn(uint32_t rank) const { return frameCounts[rank]; }
   const std::vector<Frame> &all() const { return frames; }
@@ -108,7 +110,7 @@ private:
   std::vector<Connection> links;
   std::vector<uint32_t> frameCounts; // by rank
   llvm::DenseMap<ConnectionKey, uint32_t, ConnectionKeyInfo> linkOf;
-  llvm::DenseMap<uint64_t, uint32_t, PackedKeyInfo> pinOf; // rank and pin
+  llvm::DenseMap<uint64_t, uint32_t, PackedKeyInfo> pinOf; // (rank, pin) → frame
   std::vector<Change> log;
 };
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waits for dependencies between thread blocks of one rank (GC3 section 4.4), less those that are implied by
-//  - the order inside a thread block, and what its earlier waits imply (clocks: per thread block, how many steps of
-//    each other one of its rank are known to be finished),
+// Inserts waits for dependencies between thread blocks of one rank (GC3 section 4.4), except waits implied by
+//  - the order inside a thread block, and its earlier waits (a thread block's clock holds, for each other block of its
+//    rank, the number of steps known to be finished),
 //  - another wait of the same step,
 //  - the message that the step receives (MessageOrder).
-// A thread block's clock changes at steps that wait. Linear in dependencies, times the logarithm of a rank's blocks,
-// and in what joined clocks differ in.
+// A thread block's clock changes only at steps that wait. The time is linear in dependencies, times the logarithm of a
+// rank's blocks, and in the number of entries in which joined clocks differ.
 #include "MessageOrder.h"
 #include "gc3/Support/Clocks.h"
 #include <algorithm>
@@ -31,21 +31,21 @@ private:
   const ThreadBlocks &blocks;
   const std::vector<uint32_t> &order;
   Clocks clocks;                          // entries by thread block within its rank
-  std::vector<Clocks::Clock> clockOf;     // by node: what its thread block knows after it
+  std::vector<Clocks::Clock> clockOf;     // by node: the clock of its thread block after it
   std::vector<Clocks::Clock> latestClock; // by thread block
   struct Candidate {
-    uint32_t block; // within the rank
+    uint32_t block; // index within the rank
     uint32_t node;
   };
   std::vector<Candidate> candidates;
-  std::vector<uint32_t> candidateOf; // by thread block within the rank: which candidate waits for it, or None
+  std::vector<uint32_t> candidateOf; // by thread block within the rank: the candidate that waits for it, or None
   MessageOrder messages;
   Waits result;
 };
 
 } // namespace
 
-/// The most thread blocks that a rank has.
+/// Returns the largest number of thread blocks on a rank.
 static uint32_t mostBlocks(const ThreadBlocks &blocks) {
   uint32_t most = 0;
   for (size_t rank = 0; rank + 1 < blocks.rankBegin.size(); ++rank)
@@ -58,8 +58,8 @@ WaitInserter::WaitInserter(const Nodes &nodes, const ThreadBlocks &blocks, const
       latestClock(blocks.blocks.size(), Clocks::Nothing), candidateOf(mostBlocks(blocks), None),
       messages(nodes, blocks, order, wholeMessages) {}
 
-/// Makes the dependency a candidate, unless the thread block at `place` knows that it has run. One candidate per thread
-/// block is enough, the latest.
+/// Makes the dependency a candidate, unless the clock of the thread block at `place` shows that it has run. Keeps one
+/// candidate per thread block, the latest.
 void WaitInserter::require(BlockStep place, uint32_t dependency) {
   BlockStep other = blocks.placeOf[dependency];
   if (other.block == place.block)
@@ -91,7 +91,7 @@ void WaitInserter::collect(uint32_t node) {
   }
 }
 
-/// Waits for the candidates, but for those that the thread block of another one is known to have waited for.
+/// Adds waits for the candidates, except for those that the clock of another candidate implies.
 void WaitInserter::addWaits(uint32_t block) {
   Clocks::Clock clock = latestClock[block];
   clocks.start();

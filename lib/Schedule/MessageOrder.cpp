@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counting messages: the k-th message of a connection tells its receiver that the sender's thread block has come to its
-// k-th send. Linear in nodes and edges.
+// Counts messages: the k-th message of a connection proves to its receiver that the sender's thread block has reached
+// its k-th send. Linear in nodes and edges.
 #include "MessageOrder.h"
 
 using namespace gc3::ir;

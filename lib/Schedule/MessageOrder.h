@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// What messages imply about the order of things on the rank that they come back to.
+// Derives which steps of a rank are finished when a message returns to that rank.
 #pragma once
 
 #include "Stages.h"
 
 namespace gc3::schedule {
 
-/// Says which dependencies a message makes unnecessary to wait for, because it could not have been sent otherwise:
-///  - the dependency lies earlier on the same unsplit chain of messages;
-///  - the sender, on another rank, knew when it sent that a message which left after the dependency had arrived.
-/// Only under Simple, where a send releases everything that its thread block did before, and a receive acquires it. LL
-/// and LL128 order nothing but their own data, line by line: the first line of an answer may come back before the last
-/// line of the question was read, and a write that a reader has passed on may not have landed yet.
+/// Determines which dependencies of a receive need no wait, because its message could not have been sent before they
+/// finished:
+///  - the dependency is an earlier send on the same unsplit chain of messages;
+///  - when the sender, on another rank, sent the message, it knew that a message sent after the dependency had arrived.
+/// Applies only to protocol Simple, where a send releases everything that its thread block did before, and a receive
+/// acquires it. LL and LL128 order only their own data, line by line: the first line of a reply can arrive before the
+/// last line of the request has been read, and a write whose data a reader has passed on may not have landed yet.
 class MessageOrder {
 public:
   MessageOrder(const Nodes &nodes, const ThreadBlocks &blocks, const Order &order, bool wholeMessages);
 
-  /// To be called for every node in order, before anything else is asked about it.
+  /// Counts the messages of a node. Must be called for every node in order, before other functions are called for it.
   void count(uint32_t node);
 
-  /// To be called for every sending node in order, once its own waits are settled. `known(b)` is the number of steps of
-  /// thread block b of its rank that it knows to be finished.
+  /// Must be called for every sending node in order, once its own waits are known. `known(b)` returns the number of
+  /// steps of thread block b, of the same rank, that the sender knows to be finished.
   template <typename Known>
   void send(uint32_t node, Known known) {
     if (!releases)
@@ -40,11 +41,11 @@ public:
     }
   }
 
-  /// True if `node`, a receive, need not wait for dependency number `edge` of all.
+  /// Returns true if `node`, a receive, need not wait for dependency `edge`, an index into `nodes.dependencies`.
   bool implies(uint32_t node, uint32_t edge) const;
 
 private:
-  /// Messages of a thread block so far.
+  /// Numbers of messages of a thread block so far.
   struct Count {
     uint32_t received = 0;
     uint32_t sent = 0;
@@ -53,10 +54,10 @@ private:
   const Nodes &nodes;
   const ThreadBlocks &blocks;
   const std::vector<uint32_t> &segments;
-  bool releases;                     ///< messages order what came before them
-  std::vector<uint8_t> acknowledged; // by dependency
-  std::vector<uint32_t> received;    // by thread block and step: messages received up to and with this step
-  std::vector<uint32_t> departure;   // by node: number of the first message that its block sends when it is done
+  bool releases;                     ///< messages order everything that their senders did before
+  std::vector<uint8_t> acknowledged; // by dependency: 1 if its receive need not wait for it
+  std::vector<uint32_t> received;    // by thread block and step: messages received up to and including this step
+  std::vector<uint32_t> departure;   // by node: number of the first message that its block sends at or after it
   std::vector<Count> counts;         // by thread block
 };
 

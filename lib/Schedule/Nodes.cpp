@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Renumbering by priority, and what the halves of a split instruction do.
+// Renumbers instructions by priority, and derives the two halves of a split instruction.
 #include "Nodes.h"
 
 using namespace gc3::ir;
@@ -16,7 +16,7 @@ Nodes::Nodes(const Instructions &instructions, std::vector<uint32_t> connectionO
       node.receiver = placeOf[receiver];
     }
   }
-  connectionOf = std::vector<uint32_t>(); // make room
+  connectionOf = std::vector<uint32_t>(); // frees memory
   mapDependencies();
   for (uint32_t node = 0; node != n; ++node)
     if (instructions.isSplit(nodes[node].instruction))
@@ -67,7 +67,7 @@ Instruction Nodes::asScheduled(uint32_t node) const {
   }
   if (!isSplit(node))
     return result;
-  if (result.opcode == Opcode::RecvReduceSend) { // its operand lies where the sum is stored before fusion
+  if (result.opcode == Opcode::RecvReduceSend) { // before fusion, the sum was stored over the operand
     result.dstBuffer = result.srcBuffer;
     result.dstIndex = result.srcIndex;
   }
@@ -75,8 +75,8 @@ Instruction Nodes::asScheduled(uint32_t node) const {
   return result;
 }
 
-/// A fused rrs counts as writing where it reads: whoever writes there after it depends on the rrs alone, not on what
-/// the rrs itself had to come after.
+/// A fused rrs counts as a writer of its operand: a later writer of these slots depends only on the rrs, not on the
+/// instructions that the rrs had to follow.
 bool Nodes::overwrites(uint32_t later, uint32_t first) const {
   Instruction sent = asScheduled(secondHalf(first));
   const Instruction &writer = at(later);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the scheduler orders: the instructions, some of them split again into a receive and a send.
+// The nodes that the scheduler orders: instructions, some of them split again into a receive and a send.
 //
-// Nodes 0 to n - 1 are the instructions (or their receiving parts) by priority, so that the passes over the order of
-// execution, which is close to it, touch memory from front to back; the sending parts of split ones follow from n on.
+// Nodes 0 to n - 1 are the instructions, or the receiving halves of split ones, by priority. The order of execution is
+// close to that, so passes over it access memory from front to back. The sending halves follow from n on.
 #pragma once
 
 #include "gc3/IR/InstructionDag.h"
@@ -11,8 +11,8 @@ namespace gc3::schedule {
 
 using ir::None;
 
-/// Instructions, with a flag for each fused instruction that runs as a receive and a send. The scheduler splits an
-/// instruction if the thread blocks of a channel do not allow the fusion.
+/// Instructions, with a flag for each fused instruction that is split and runs as a receive and a send. The scheduler
+/// splits an instruction if the thread blocks of a channel do not allow the fusion.
 class Instructions {
 public:
   explicit Instructions(const ir::InstructionDag &dag)
@@ -35,7 +35,8 @@ private:
 
 class Nodes {
 public:
-  /// By instruction: the connection of the message that it receives, and its place in the order of priority.
+  /// `connectionOf`: by instruction, the connection of the message that it receives. `priorities`: by instruction, its
+  /// position in the order of priority.
   Nodes(const Instructions &instructions, std::vector<uint32_t> connectionOf, std::vector<uint32_t> priorities);
 
   const ir::InstructionDag &dag;
@@ -46,7 +47,8 @@ public:
   uint32_t first(uint32_t node) const { return node >= n ? firstOf[node - n] : node; }
   bool isSplit(uint32_t node) const { return node < n && !halfOf.empty() && halfOf[node] != None; }
   uint32_t secondHalf(uint32_t first) const { return halfOf[first]; }
-  /// Numbers that order all nodes by priority: the second half of a split one comes right after its first.
+  /// Returns a number that orders all nodes by priority: the second half of a split node comes right after its first
+  /// half.
   uint32_t turnOf(uint32_t node) const { return isSecondHalf(node) ? 2 * first(node) + 1 : 2 * node; }
   uint32_t nodeWithTurn(uint32_t turn) const { return (turn & 1) != 0 ? secondHalf(turn / 2) : turn / 2; }
   /// Splits a fused node and returns its second half.
@@ -54,7 +56,7 @@ public:
 
   uint32_t incoming(uint32_t node) const { return nodes[node].incoming; } ///< connection, or None
   uint32_t outgoing(uint32_t node) const { return nodes[node].outgoing; } ///< connection, or None
-  uint32_t receiver(uint32_t node) const { return nodes[node].receiver; } ///< the node that receives what it sends
+  uint32_t receiver(uint32_t node) const { return nodes[node].receiver; } ///< node that receives its message, or None
   bool receives(uint32_t node) const { return nodes[node].incoming != None; }
   bool sends(uint32_t node) const { return nodes[node].outgoing != None; }
   bool fused(uint32_t node) const { return receives(node) && sends(node); }
@@ -63,21 +65,21 @@ public:
 
   const ir::Instruction &at(uint32_t node) const { return dag.instructions[nodes[node].instruction]; }
   uint32_t nodeOf(uint32_t instruction) const { return placeOf[instruction]; }
-  /// Gives memory back once neither nodeOf() nor sender() is asked for any more.
+  /// Frees memory. nodeOf() and sender() must not be called afterwards.
   void dropPlaces() { placeOf = std::vector<uint32_t>(); }
 
   /// Nodes below n depend on nodes `dependencies[begin[node]]` to `dependencies[begin[node + 1] - 1]`, in the order of
   /// the Instruction DAG's edges. A second half depends on its first half.
   std::vector<uint32_t> begin;
   std::vector<uint32_t> dependencies;
-  /// Gives their memory back once nobody asks for them any more.
+  /// Frees the memory of `begin` and `dependencies`, which must not be used afterwards.
   void dropDependencies() { begin = dependencies = std::vector<uint32_t>(); }
 
-  /// The instruction as it will run: a split one is a receive that stores, and a send of what it stored.
+  /// Returns the instruction as it will run: a split one runs as a receive that stores, and a send of the stored data.
   ir::Instruction asScheduled(uint32_t node) const;
 
-  /// True if `later`, which depends on the split node `first`, overwrites what the second half sends, or stands between
-  /// it and those that do.
+  /// Returns true if `later`, which depends on the split node `first`, overwrites the data that the second half sends,
+  /// or is an rrs on which overwriting instructions depend.
   bool overwrites(uint32_t later, uint32_t first) const;
 
 private:

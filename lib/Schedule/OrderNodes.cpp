@@ -1,30 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// One global order (GC3 section 4.4), by list scheduling: of all nodes that can run the one with the highest priority
-// goes first. A node can run when its dependencies have, when the message that it receives is the oldest on its
-// connection, and when a slot is free for the one that it sends.
+// Finds one global order (GC3 section 4.4) by list scheduling: the next node is the one with the highest priority among
+// all nodes that can run. A node can run after its dependencies, when the message that it receives is the oldest on its
+// connection, and when a slot is free for the message that it sends.
 //
-// Nodes are numbered by priority, so a cursor that moves over them meets each when its turn comes; only nodes that
-// could not run then, and can later, go through a heap.
+// Nodes are numbered by priority, so a cursor visits each node at its turn. Only nodes that become able to run after
+// their turn go through a heap.
 //
-// Two rules make sure that this never gets stuck, so that thread blocks which follow the order never deadlock:
-// a message is sent only when every instruction that will pass it on, up to the receive that ends its segment, has all
-// its other dependencies behind it (the segment is released); and when nothing can run all the same, a fused
-// instruction is split: one that waits for a slot (it can then at least receive), or else, in the segment whose message
-// comes first in the program, the last one up to which the message can travel. The message that comes first in the
-// program can always be received: whatever it depends on comes earlier in the program, and that has run.
+// Two rules ensure progress, so that thread blocks that follow the order never deadlock. First, a message is sent only
+// after its segment is released: for every instruction that passes the message on, up to the receive that ends the
+// segment, all dependencies outside the segment have run. Second, if no node can run, a fused instruction is split.
+// If a fused instruction waits for a slot, it is this one: after the split it can at least receive. Otherwise it is the
+// last instruction that a message can reach, in the segment whose message comes first in the program. This message can
+// always be received there: everything that the receive depends on comes earlier in the program and has run.
 //
 // Sends depend on little and come early, so a ring on which many chains begin is soon full: no message can be passed
-// on, and splitting lets few of them move at a time. Where that happens the order is made anew, with the rule that
-// networks know as bubble flow control: a message that will be passed on begins its way only if it leaves a slot free,
-// or if nothing else can run. It is not the rule from the beginning, as trees don't need it and are slower with it.
+// on, and after splits only few messages move at a time. In this case the order is computed again, with the rule that
+// networks call bubble flow control: a message that will be passed on enters its first connection only if it leaves a
+// slot free there, or if no other node can run. The first attempt does without this rule, because trees do not need it
+// and are slower with it.
 //
-// A slot of scratch that is used again holds a message back until what uses it before has run on all ranks of the
-// message's way. It would be enough to stay behind that on every connection, but then a message must know the ways of
-// others; programs that want more in flight take more scratch.
+// If a program reuses a scratch slot, a message waits until the earlier uses of the slot have run on all ranks of the
+// message's route. It would suffice that the message stays after them on each connection, but then a message would have
+// to know the routes of others. Programs that need more messages in flight can use more scratch.
 //
-// Linear in nodes and edges, but for the heaps. A node that waits for a slot costs them a logarithm, a segment that is
-// cut its length up to there. Where messages leave a slot free, each time that nothing else can run costs a look at the
-// connections where messages were put off.
+// Linear in nodes and edges, except for the heaps. A node that waits for a slot costs a logarithm; cutting a segment
+// costs its length up to the cut. With bubble flow control, each time that no other node can run costs a pass over the
+// connections with postponed messages.
 #include "SlotQueues.h"
 #include "Stages.h"
 #include "llvm/ADT/DenseMap.h"
@@ -36,11 +37,11 @@ namespace {
 
 class Orderer {
 public:
-  /// `spareSlot`: messages begin their way late, where they would fill the last slot.
+  /// `spareSlot`: postpones messages that would begin a segment with the last slot of a connection.
   Orderer(Nodes &nodes, uint32_t connections, uint32_t fifoSlots, bool spareSlot)
       : nodes(nodes), mayReorder(!spareSlot && fifoSlots != 1), queues(nodes, connections, fifoSlots, spareSlot) {}
 
-  /// Nothing, if `spareSlot` might help.
+  /// Returns nothing if `spareSlot` might help.
   std::optional<Order> run();
 
 private:
@@ -65,18 +66,18 @@ private:
   void eachSuccessor(uint32_t node, Visitor visit) const;
 
   Nodes &nodes;
-  bool mayReorder; // rather than split a node that waits for a slot
+  bool mayReorder; // run() returns nothing instead of splitting a node that waits for a slot
   std::vector<uint32_t> successorBegin, successors;
-  std::vector<uint32_t> missing;   // by node: dependencies that have not run, and a message not at the head
+  std::vector<uint32_t> missing; // by node: dependencies that have not run, plus 1 if its message is not yet the oldest
   std::vector<uint32_t> segmentOf; // by node
   std::vector<uint32_t> outside;   // by segment: dependencies on other segments that have not run
   std::vector<uint32_t> headOf;    // by segment
   std::vector<uint8_t> done;       // by node
   SlotQueues queues;
-  TurnHeap late;       // of those that can run and whose turn has passed
-  uint32_t cursor = 0; // whose turn it is
+  TurnHeap late;       // nodes that can run and whose turn has passed
+  uint32_t cursor = 0; // the current turn
   std::vector<uint32_t> order;
-  uint32_t settled = 0; // every instruction before it that is local or receives has run
+  uint32_t settled = 0; // all local and all receiving instructions before this one have run
 };
 
 } // namespace
@@ -94,7 +95,8 @@ void Orderer::buildSuccessors() {
   successorBegin.pop_back();
 }
 
-/// The nodes that depend on `node`. The second half of a split instruction holds back those that overwrite its data.
+/// Visits the nodes that depend on `node`. The second half of a split instruction delays only nodes that overwrite its
+/// data.
 template <typename Visitor>
 void Orderer::eachSuccessor(uint32_t node, Visitor visit) const {
   uint32_t first = nodes.first(node);
@@ -136,13 +138,14 @@ void Orderer::countDependencies() {
   }
 }
 
-/// Queues a node that may have become able to run; if its turn is still to come, the cursor will find it.
+/// Queues a node that may have become able to run. If its turn is still to come, the cursor will find it.
 void Orderer::offer(uint32_t node) {
   if (canRun(node) && nodes.turnOf(node) < cursor)
     late.push(nodes.turnOf(node));
 }
 
-/// The node with the highest priority of those that can run, but for a free slot; None if there is none.
+/// Returns the node with the highest priority among those that can run, even if it has no free slot; None if there is
+/// none.
 uint32_t Orderer::next() {
   if (!late.empty())
     return nodes.nodeWithTurn(take(late));
@@ -160,8 +163,8 @@ void Orderer::satisfy(uint32_t node) {
     offer(node);
 }
 
-/// Counts one dependency as met. A segment that is released by it starts with its head: no other node of it can have
-/// its message yet.
+/// Counts one dependency as met. If this releases a segment, offers the segment's head: no other node of the segment
+/// can have its message yet.
 void Orderer::finishDependency(uint32_t node, uint32_t successor) {
   uint32_t segment = segmentOf[successor];
   --missing[successor];
@@ -192,7 +195,8 @@ void Orderer::finish(uint32_t node) {
   eachSuccessor(node, [&](uint32_t successor) { finishDependency(node, successor); });
 }
 
-/// Undoes the fusion of a node that has not run: its second half and what must follow that get their counts.
+/// Undoes the fusion of a node that has not run. Updates the counts of the second half and of the nodes that must
+/// follow it.
 void Orderer::splitOff(uint32_t node) {
   uint32_t half = nodes.split(node);
   segmentOf.push_back(segmentOf[node]);
@@ -205,10 +209,10 @@ void Orderer::splitOff(uint32_t node) {
   });
 }
 
-/// Follows the message from `head` as far as instructions depend on nothing but what lies on the way.
-/// Returns the receiving instruction where the way ends; `prefix` gets all nodes on it.
+/// Follows the message from `head` as long as all unmet dependencies of the next instruction are on the path. Returns
+/// the receiving instruction where the path ends; appends all nodes on the path to `prefix`.
 uint32_t Orderer::lastReachable(uint32_t head, std::vector<uint32_t> &prefix) {
-  llvm::DenseMap<uint32_t, uint32_t> onTheWay; // dependencies of later nodes that the prefix satisfies
+  llvm::DenseMap<uint32_t, uint32_t> onTheWay; // by later node: dependencies that nodes of the prefix meet
   uint32_t segment = segmentOf[head];
   auto walk = [&](uint32_t node) {
     prefix.push_back(node);
@@ -230,7 +234,7 @@ uint32_t Orderer::lastReachable(uint32_t head, std::vector<uint32_t> &prefix) {
   return receiver;
 }
 
-/// Cuts a segment that can't be released: the part that can run becomes a segment of its own.
+/// Cuts a segment that can't be released: the part that can run becomes a separate segment.
 void Orderer::cutSegment(uint32_t head) {
   std::vector<uint32_t> prefix;
   uint32_t last = lastReachable(head, prefix);
@@ -248,11 +252,11 @@ void Orderer::cutSegment(uint32_t head) {
   offer(head);
 }
 
-/// Lets something run after all; false if another order might do without a split.
+/// Makes progress if no node can run. Returns false if another order might avoid a split.
 bool Orderer::unstick() {
   if (queues.open([&](uint32_t node) { finish(node); }))
     return true;
-  // Of the fused nodes that wait for a slot, with their message at hand, the one that would go first.
+  // Takes the fused node with the highest priority among those that have their message and wait for a slot.
   if (uint32_t node = queues.takeBlockedFused(); node != None) {
     if (mayReorder)
       return false;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Longest paths from the beginning and to the end, and two counting sorts.
+// Computes longest paths from the beginning and to the end, and sorts by them in two counting sorts.
 #include "Stages.h"
 #include <algorithm>
 #include <numeric>
 
 using namespace gc3::ir;
 
-/// Longest paths from the beginning, by instruction.
+/// Returns the longest path from the beginning, by instruction.
 static std::vector<uint32_t> depths(const InstructionDag &dag) {
   std::vector<uint32_t> depth(dag.instructions.size());
   for (uint32_t i = 0; i != depth.size(); ++i) {
@@ -20,7 +20,7 @@ static std::vector<uint32_t> depths(const InstructionDag &dag) {
   return depth;
 }
 
-/// Longest paths to an end, by instruction.
+/// Returns the longest path to an end, by instruction.
 static std::vector<uint32_t> distances(const InstructionDag &dag) {
   std::vector<uint32_t> distance(dag.instructions.size());
   for (auto i = static_cast<uint32_t>(distance.size()); i-- != 0;) {
@@ -35,7 +35,7 @@ static std::vector<uint32_t> distances(const InstructionDag &dag) {
   return distance;
 }
 
-/// Where the first of each key stands among all when they are sorted by it.
+/// Returns, by key, the position of its first element when all elements are sorted by key.
 static std::vector<uint32_t> firstPlaces(const std::vector<uint32_t> &keys) {
   uint32_t greatest = keys.empty() ? 0 : *std::max_element(keys.begin(), keys.end());
   std::vector<uint32_t> places(size_t(greatest) + 2);
@@ -53,7 +53,7 @@ std::vector<uint32_t> gc3::schedule::priorities(const InstructionDag &dag) {
     key = longest - key;
   struct Item {
     uint32_t instruction;
-    uint32_t depth; // comes along, so that the second pass reads from front to back too
+    uint32_t depth; // a copy, so that the second pass also reads from front to back
   };
   std::vector<Item> longestFirst(depth.size());
   std::vector<uint32_t> places = firstPlaces(keys);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scheduling of one program, and the result put together: steps by thread block, in the global order.
+// Schedules one program, and assembles the result: steps by thread block, in the global order.
 #include "gc3/Schedule/Schedule.h"
 #include "Stages.h"
 #include "gc3/Support/Diagnostics.h"
@@ -44,7 +44,7 @@ static Program assemble(const Nodes &nodes, ThreadBlocks &&blocks, Waits &&waits
   return program;
 }
 
-/// What a step has no use for any more goes before the next one needs memory.
+/// Frees what later stages do not need before the next stage allocates memory.
 static std::optional<Program> scheduleWith(const InstructionDag &dag, const Options &options, uint32_t newChannels,
                                            Diagnostics &diags) {
   Instructions instructions(dag);
@@ -65,8 +65,8 @@ static std::optional<Program> scheduleWith(const InstructionDag &dag, const Opti
 }
 
 std::optional<Program> gc3::schedule::schedule(const InstructionDag &dag, const Options &options, Diagnostics &diags) {
-  // Channels of the scheduler's own let more chains stay whole, and cost thread blocks. Where they cost too many, one
-  // channel has to do; only what then fails is an error.
+  // Additional channels keep more chains whole, but cost thread blocks. If they cost too many, schedules again with one
+  // channel, and reports only the errors of this second attempt.
   static constexpr uint32_t generous = 32;
   SourceManager nothing;
   Diagnostics silent(nothing, 1);

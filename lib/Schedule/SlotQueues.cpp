@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A node that waits stands in the heap of its connection, and in that of all fused ones; when it leaves by one, it
-// stays in the other until it is met there.
+// A waiting node is in the heap of its connection and, if it is fused, also in the heap of all fused nodes. A node that
+// leaves through one heap stays in the other until it reaches the top there, and is then skipped.
 #include "SlotQueues.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -47,7 +47,8 @@ void SlotQueues::block(uint32_t node) {
   waits[node] = 1;
 }
 
-/// The first of the heap's nodes that still wait, which now does no more; None if there is none.
+/// Removes and returns the first node of the heap that still waits, which then no longer waits; returns None if there
+/// is none.
 uint32_t SlotQueues::takeBlocked(TurnHeap &heap) {
   while (!heap.empty())
     if (uint32_t node = nodes.nodeWithTurn(take(heap)); waits[node] != 0) {

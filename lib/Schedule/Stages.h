@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of scheduling, in their order.
+// The stages of scheduling, in order.
 #pragma once
 
 #include "Frames.h"
@@ -15,38 +15,39 @@ std::vector<uint32_t> priorities(const ir::InstructionDag &dag);
 
 struct Channels {
   Frames frames;
-  std::vector<uint32_t> connectionOf; ///< of the message that an instruction receives, by instruction
+  std::vector<uint32_t> connectionOf; ///< by instruction: connection of the message that it receives
 };
 
-/// Gives every message a channel and thereby a connection; splits fused instructions where frames can't join.
-/// `newChannels`: how many channels of its own the scheduler may open where existing ones clash.
+/// Assigns a channel, and thereby a connection, to every message; splits fused instructions whose frames can't join.
+/// If frames conflict on all channels, the scheduler opens another one, but only while fewer than `newChannels` are in
+/// use. Returns nothing after an error.
 std::optional<Channels> assignChannels(Instructions &instructions, const Options &options, uint32_t newChannels,
                                        Diagnostics &diags);
 
 struct Order {
   std::vector<uint32_t> nodes;     ///< in the order of execution
-  std::vector<uint32_t> segmentOf; ///< by node: the run of unsplit messages that it belongs to (None: it is local)
+  std::vector<uint32_t> segmentOf; ///< by node: the run of unsplit messages that it belongs to; None for a local node
 };
 
-/// One order of all nodes that every thread block can follow with `fifoSlots` slots on each of the connections; may
-/// split fused nodes.
+/// Returns one order of all nodes that every thread block can follow if each of the `connections` connections has
+/// `fifoSlots` slots. May split fused nodes.
 Order orderNodes(Nodes &nodes, uint32_t connections, uint32_t fifoSlots);
 
-/// A thread block, by index in ThreadBlocks::blocks, and a step of it.
+/// A thread block, as an index into ThreadBlocks::blocks, and the number of a step in it.
 struct BlockStep {
   uint32_t block = None;
   uint32_t step = 0;
 };
 
 struct ThreadBlocks {
-  std::vector<ir::ThreadBlock> blocks; ///< by rank
+  std::vector<ir::ThreadBlock> blocks; ///< sorted by rank
   std::vector<uint32_t> rankBegin;
   std::vector<BlockStep> placeOf;       ///< by node
-  std::vector<uint32_t> receivingBlock; ///< by block: the one that receives what it sends, or None
+  std::vector<uint32_t> receivingBlock; ///< by block: the block that receives its messages, or None
 };
 
-/// Frames to thread blocks, at most `maxThreadBlocks` per rank, and local instructions to the block where their data
-/// is.
+/// Turns frames into thread blocks, at most `maxThreadBlocks` per rank, and assigns each local instruction to a block
+/// that uses the same data. Returns nothing after an error.
 std::optional<ThreadBlocks> assignThreadBlocks(const Nodes &nodes, Channels &channels, const Order &order,
                                                const Options &options, Diagnostics &diags);
 
@@ -55,7 +56,7 @@ struct Waits {
   std::vector<ir::Wait> waits;
 };
 
-/// The waits that nothing else implies; the order of messages implies some if they are whole.
+/// Returns the waits that nothing else implies. If `wholeMessages` is set, the order of messages implies some.
 Waits insertWaits(const Nodes &nodes, const ThreadBlocks &blocks, const Order &order, bool wholeMessages);
 
 } // namespace gc3::schedule

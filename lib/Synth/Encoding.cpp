@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Variables and constraints of an instance. All constraints are made for one member of each orbit only.
+// Variables and constraints of an instance. Constraints are made for only one member of each orbit.
 #include "Encoding.h"
 #include <algorithm>
 
@@ -17,7 +17,8 @@ Encoding::Encoding(const topology::Topology &topology, const algorithm::Demand &
   addConstraints(full, options);
 }
 
-/// Those of one member of each orbit. Large instances take a while, so that the time is looked at.
+/// Adds the constraints of one member of each orbit. Checks the deadline after each member, because large instances
+/// take a while.
 void Encoding::addConstraints(const std::vector<uint8_t> &full, const Options &options) {
   addRounds();
   const auto forEach = [&](const std::vector<uint32_t> &orbitOf, auto add) {
@@ -61,7 +62,8 @@ void Encoding::findWindows() {
     }
 }
 
-/// More rounds than what all chunks take over the narrowest links are no use to a step.
+/// Returns how many rounds beyond the first a step can use: no more than all chunks take over the narrowest link or
+/// bound.
 uint32_t Encoding::mostSpare() const {
   const uint64_t chunks = demand.chunks();
   uint64_t rounds = 1;
@@ -74,7 +76,8 @@ uint32_t Encoding::mostSpare() const {
   return static_cast<uint32_t>(std::min<uint64_t>(shape.rounds - shape.steps, rounds - 1));
 }
 
-/// Steps have a round each; of the others they have as many as they can use, and no more than there are.
+/// Gives every step one round, and makes variables for further rounds. A step can have as many as it can use, and all
+/// steps together no more than there are.
 void Encoding::addRounds() {
   std::vector<Term> all;
   for (uint32_t step = 0; step < shape.steps; ++step)
@@ -102,7 +105,7 @@ void Encoding::addVariables(uint32_t chunk) {
     const uint32_t first = earliest[chunk * topology.ranks + link.from],
                    last = latest[chunk * topology.ranks + link.to];
     if (earliest[chunk * topology.ranks + link.to] == 0)
-      continue; // the source
+      continue; // has the chunk from the beginning
     for (uint32_t step = first; step < last; ++step) {
       Literal &literal =
           sends[static_cast<size_t>(symmetry.chunkOnLink[chunk * topology.linkCount() + i]) * horizon + step];
@@ -112,7 +115,8 @@ void Encoding::addVariables(uint32_t chunk) {
   }
 }
 
-/// C1 to C4: what is sent is there; what is there has come; what must be there in the end is.
+/// C1 to C4: the sender has the chunk that it sends; a chunk that a rank has came from somewhere; all targets have
+/// their chunks at the end.
 void Encoding::addArrivals(uint32_t chunk) {
   for (uint32_t rank = 0; rank < topology.ranks; ++rank) {
     const uint32_t first = earliest[chunk * topology.ranks + rank], last = latest[chunk * topology.ranks + rank];
@@ -150,7 +154,7 @@ void Encoding::addArrival(uint32_t chunk, uint32_t rank, uint32_t time) {
   solver.addClause(come);
 }
 
-/// What may go over these links in a step, with how often the solver's variable stands for it.
+/// Returns the literals of all sends over these links in a step, each with the number of sends that it stands for.
 std::vector<Term> Encoding::sendsOver(const std::vector<uint32_t> &links, uint32_t step) const {
   std::vector<Literal> sent;
   for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk)
@@ -167,8 +171,8 @@ std::vector<Term> Encoding::sendsOver(const std::vector<uint32_t> &links, uint32
   return terms;
 }
 
-/// C5: in each step no more than its rounds let through, and no less if all that they let through is needed. Rounds
-/// that would let through more than all that can be sent say nothing new, and would make sums large.
+/// C5: in each step, sends use at most the bandwidth of its rounds, and all of it if `isFull`. Omits rounds that would
+/// exceed all possible sends: they add no constraint, and would make sums large.
 void Encoding::addBandwidth(const std::vector<uint32_t> &links, uint32_t bandwidth, bool isFull) {
   for (uint32_t step = 0; step < shape.steps; ++step) {
     std::vector<Term> sent = sendsOver(links, step), idle;
@@ -190,7 +194,7 @@ void Encoding::addBandwidth(const std::vector<uint32_t> &links, uint32_t bandwid
   }
 }
 
-/// By step, whether the chunk has left its source when it is over.
+/// Returns, by step, a literal that is true if the chunk has left its source when the step is over.
 std::vector<Literal> Encoding::addDeparture(uint32_t chunk) {
   std::vector<Literal> left;
   for (uint32_t step = 0; step < horizon; ++step) {
@@ -210,8 +214,8 @@ std::vector<Literal> Encoding::addDeparture(uint32_t chunk) {
   return left;
 }
 
-/// Chunks that are alike leave in the order of their numbers: of all the algorithms that differ in nothing else, one
-/// is left.
+/// Makes equivalent chunks leave in the order of their numbers. This excludes algorithms that differ only in a
+/// permutation of these chunks.
 void Encoding::addOrder(const std::vector<uint32_t> &alike) {
   std::vector<Literal> before;
   for (uint32_t chunk : alike) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The question whether there is an algorithm of so many steps and rounds, for a solver, and its answer.
+// Asks a solver whether there is an algorithm with given numbers of steps and rounds, and decodes its answer.
 #pragma once
 
 #include "Solver.h"
@@ -8,28 +8,28 @@
 
 namespace gc3::synth {
 
-/// SCCL section 3.4 in Booleans. For chunk c, rank n, link l and step s:
+/// The constraints of SCCL section 3.4 in Booleans. For chunk c, rank n, link l and step s:
 ///   have(c, n, t)   c is on n when t steps are over: the paper's arrival time, in unary
 ///   send(c, l, s)   c goes over l in step s
 ///   longer(s, j)    step s has more than j rounds
-/// There are no variables for what distances rule out: c is on n after as many steps as n is away from its source, and
-/// must leave n as many before the end as the nearest rank that waits for it is away.
+/// Distances exclude some variables: c is on n only after as many steps as n is away from its source, and must leave n
+/// as many steps before the end as the nearest rank that waits for it is away.
 class Encoding {
 public:
-  /// Algorithms that `symmetry` leaves as they are, in which no rank receives a chunk twice. There are as many steps as
-  /// waves, at least. `full`: fullLinks() of as many rounds; may be all zero.
+  /// Encodes algorithms that `symmetry` leaves unchanged and in which no rank receives a chunk twice. There must be at
+  /// least as many steps as waves. `full`: fullLinks() for the same number of rounds, or all zero.
   Encoding(const topology::Topology &topology, const algorithm::Demand &demand, const Symmetry &symmetry, Shape shape,
            const std::vector<uint8_t> &full, const Options &options, Solver &solver);
 
-  /// False if distances alone tell that there is none; then there is nothing to solve.
+  /// Returns false if distances alone show that there is no algorithm; then there is nothing to solve.
   bool isPossible() const { return possible; }
-  /// False if time was up before all was written down; then the solver must not be asked.
+  /// Returns false if the time was up before the encoding was complete; then the solver must not be called.
   bool isComplete() const { return complete; }
-  /// After Satisfiable. Some of its copies may be idle.
+  /// Returns the algorithm after verdict Satisfiable. Some of its copies may be idle.
   algorithm::Algorithm decode() const;
 
 private:
-  /// Not a variable: known without the solver.
+  /// Values that are known without the solver, instead of variables.
   static constexpr Literal Never = 0, Always = INT32_MAX;
 
   void findWindows();
@@ -63,7 +63,8 @@ private:
   const uint32_t spare;   ///< rounds that a step can have beyond the first
   Solver &solver;
   topology::LinksOfRanks outgoing, incoming;
-  std::vector<uint32_t> earliest, latest; ///< by chunk * ranks + rank: steps that must, and may, be over when it comes
+  std::vector<uint32_t> earliest, latest; ///< by chunk * ranks + rank: number of finished steps when the chunk arrives,
+                                          ///< at the earliest and at the latest
   std::vector<Literal> haves, sends;      ///< by orbit, and time or step
   std::vector<Literal> longer;            ///< by step * spare + j: whether it has more than j + 1 rounds
   bool possible = true, complete = true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Automorphisms by backtracking: images of ranks one after the other, each checked against the links to those before
-// it. Only maps without fixed ranks are of use, and a few hundred of them are enough to choose from.
+// Finds automorphisms by backtracking: chooses the images of ranks one after another, and checks each against the links
+// to earlier ranks. Only maps without fixed ranks are useful, and a few hundred of them are enough to choose from.
 #include "Symmetry.h"
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
@@ -17,7 +17,7 @@ constexpr uint32_t MaxRanks = 64, MaxMaps = 256, MaxTries = 200000, MaxOrder = 2
 
 using Map = std::vector<uint32_t>; // rank to rank
 
-/// All there is to say about a link but where it leads. Links of a pair of ranks are alike in number and kind, or not.
+/// All properties of a link except its ends. Two pairs of ranks are equivalent if their links have the same natures.
 using Nature = std::tuple<uint32_t, topology::LinkKind, double, double>;
 
 class MapSearch {
@@ -33,7 +33,7 @@ public:
     }
   }
 
-  /// Maps without fixed ranks, in the order of their images.
+  /// Returns maps without fixed ranks, in the order of their images.
   std::vector<Map> run() {
     std::vector<uint32_t> next(ranks, 0); // the image to try
     uint32_t rank = 0, tries = 0;
@@ -70,13 +70,13 @@ private:
   }
 
   const uint32_t ranks;
-  std::vector<uint32_t> pairs; ///< by rank * ranks + rank: a number of what leads from one to the other
+  std::vector<uint32_t> pairs; ///< by from * ranks + to: a number for their kinds of links
   Map image;
   std::vector<uint8_t> isTaken;
   std::vector<Map> found;
 };
 
-/// Whether links and bounds can follow a map of ranks, and how.
+/// Extends a map of ranks to links, bounds and chunks, if that is possible.
 class Followers {
 public:
   Followers(const topology::Topology &topology, const algorithm::Demand &demand) : topology(topology), demand(demand) {
@@ -120,7 +120,7 @@ private:
     key.push_back(topology.boundBandwidth[bound]);
     return key;
   }
-  /// Gives each member of a class one of the class of its image, in their order.
+  /// Maps each member of a class to a member of the image's class, in order. Returns false if that class is too small.
   template <typename Classes, typename KeyOf>
   static bool match(const Classes &classes, uint32_t count, KeyOf keyOf, std::vector<uint32_t> &image) {
     std::map<typename Classes::key_type, size_t> used;
@@ -148,7 +148,8 @@ bool isShift(const Map &map) {
   return true;
 }
 
-/// How often it has to be done until rank 0 is back, and in a group without fixed ranks all others are.
+/// Returns how often the map must be applied until rank 0 is back; in a group without fixed ranks, all ranks are then
+/// back.
 uint32_t orderOf(const Map &map) {
   uint32_t order = 1;
   for (uint32_t rank = map[0]; rank != 0; rank = map[rank])
@@ -156,7 +157,8 @@ uint32_t orderOf(const Map &map) {
   return order;
 }
 
-/// All that `generators` make; nothing if that leaves a rank where it is, or is more than MaxOrder.
+/// Returns the group that `generators` make; nothing if a member other than the identity fixes a rank, or if the group
+/// is larger than MaxOrder.
 std::optional<std::set<Map>> closure(const std::vector<Map> &generators, uint32_t ranks) {
   Map identity(ranks);
   for (uint32_t rank = 0; rank < ranks; ++rank)
@@ -192,7 +194,7 @@ std::vector<Automorphism> freeGroup(const topology::Topology &topology, const al
   Followers followers(topology, demand);
   std::vector<Map> generators;
   std::set<Map> group;
-  // Programs have loops where ranks do alike in turn, so such maps come first. Small subgroups come before larger ones.
+  // Shifts come first, because programs can express them as loops over ranks. Small subgroups come before larger ones.
   std::vector<Map> maps = MapSearch(topology).run();
   llvm::stable_sort(maps, [](const Map &a, const Map &b) {
     return std::pair(!isShift(a), orderOf(a)) < std::pair(!isShift(b), orderOf(b));

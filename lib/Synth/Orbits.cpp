@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Orbits by union-find.
+// Computes orbits by union-find.
 #include "Symmetry.h"
 #include <algorithm>
 #include <numeric>
@@ -8,7 +8,7 @@ namespace gc3::synth {
 
 namespace {
 
-/// Sets of numbers, each named by its least.
+/// Disjoint sets of numbers, each named by its least member.
 class Sets {
 public:
   explicit Sets(size_t size) : parent(size) { std::iota(parent.begin(), parent.end(), 0); }
@@ -33,7 +33,7 @@ private:
   std::vector<uint32_t> parent;
 };
 
-/// Orbits of pairs (a, b), or of single numbers where `second` is not given.
+/// Returns the orbits of pairs (a, b), or of single numbers if `second` is null.
 std::vector<uint32_t> orbitsOf(size_t count, const std::vector<Automorphism> &generators,
                                std::vector<uint32_t> Automorphism::*first,
                                std::vector<uint32_t> Automorphism::*second = nullptr, size_t seconds = 1) {
@@ -69,7 +69,8 @@ std::vector<uint32_t> chunkClass(const algorithm::Demand &demand, uint32_t chunk
 
 Symmetry orbits(const topology::Topology &topology, const algorithm::Demand &demand,
                 const std::vector<Automorphism> &generators, size_t count, uint32_t waves) {
-  // Chunks in waves are an orbit as well: of a map that leaves ranks and links where they are.
+  // Chunks of different waves form an orbit as well: that of a map which keeps ranks and links, and maps each chunk to
+  // one of the next wave.
   Automorphism onward;
   for (uint32_t i = 0; i < std::max(topology.linkCount(), topology.ranks); ++i) {
     onward.ranks.push_back(i);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds an algorithm of a shape, or shows that there is none. How long a solver takes on an instance varies over orders
-// of magnitude with its seed, so tries are short at first and become longer: of algorithms that a group of
-// automorphisms leaves as they are, which have fewer variables, and of all; of fewer steps, whose rounds can be made
-// steps of their own, and of as many as are asked for. Only the last kind, without a group, can tell that there is
-// none.
+// Finds an algorithm of a shape, or shows that there is none. The time that a solver takes on an instance varies over
+// orders of magnitude with its seed, so tries are short at first and become longer. The kinds of tries differ in two
+// ways. Some search only algorithms that a group of automorphisms leaves unchanged, which have fewer variables; others
+// search all. Some have fewer steps, whose rounds can be split into more steps; others have the requested number. Only
+// a try with all steps and without a group can show that there is no algorithm.
 #include "Encoding.h"
 #include "SplitSteps.h"
 #include "llvm/ADT/STLExtras.h"
@@ -18,7 +18,7 @@ bool Options::isOver() const {
 
 namespace {
 
-/// A kind of try: steps, and an index of the symmetry that the algorithm must have.
+/// A kind of try: the number of steps, and the index of the symmetry that the algorithm must have.
 struct Attempt {
   uint32_t steps;
   size_t symmetry;
@@ -34,7 +34,7 @@ public:
     const std::vector<Automorphism> group = freeGroup(topology, demand);
     for (size_t generators = 0; generators <= group.size(); ++generators)
       symmetries.push_back(orbits(topology, demand, group, generators, 1));
-    if (shape.rounds > bounds.rounds()) // waves leave links idle in the beginning and in the end
+    if (shape.rounds > bounds.rounds()) // waves leave links idle at the beginning and at the end
       for (uint32_t waves = shape.steps; waves > 1; --waves)
         if (dividesClasses(waves) && shape.steps >= bounds.steps + waves - 1) {
           attempts.push_back({shape.steps, symmetries.size()});
@@ -90,7 +90,7 @@ private:
   Outcome accept(const algorithm::Algorithm &found) {
     std::optional<algorithm::Algorithm> split = splitSteps(topology, found, shape);
     if (!split)
-      return {}; // bounds over several links are in the way
+      return {}; // a bound over several links prevents the split
     assert(algorithm::whyWrong(topology, demand, *split).empty());
     return {Verdict::Satisfiable, std::move(split)};
   }
@@ -100,7 +100,7 @@ private:
   const Shape shape;
   const Options &options;
   const std::vector<uint8_t> full;
-  std::vector<Symmetry> symmetries; ///< first none, then those of ever larger groups, then waves
+  std::vector<Symmetry> symmetries; ///< first the trivial one, then those of larger and larger groups, then waves
   std::vector<Attempt> attempts;
 };
 

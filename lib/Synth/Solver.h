@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All that synthesis asks of a solver: Boolean variables, clauses, linear inequalities over literals.
+// The solver interface that synthesis uses: Boolean variables, clauses, linear inequalities over literals.
 #pragma once
 
 #include "gc3/Synth/Synthesis.h"
@@ -10,7 +10,7 @@
 
 namespace gc3::synth {
 
-/// A variable, or its negation as the negative number; variables are numbered from 1.
+/// A variable, or as a negative number its negation; variables are numbered from 1.
 using Literal = int32_t;
 
 struct Term {
@@ -25,17 +25,18 @@ public:
   virtual ~Solver() = default;
 
   virtual Literal newVariable() = 0;
-  /// One of these is true.
+  /// Requires that one of the literals is true.
   virtual void addClause(const std::vector<Literal> &literals) = 0;
-  /// The weights of those that are true add up to `bound` at most.
+  /// Requires that the weights of true literals add up to at most `bound`.
   virtual void addAtMost(const std::vector<Term> &terms, uint32_t bound) = 0;
-  /// Gives up after so many conflicts.
+  /// Returns Unknown after `maxConflicts` conflicts.
   virtual Verdict solve(uint32_t maxConflicts) = 0;
-  /// After Satisfiable.
+  /// Returns the value of a literal after verdict Satisfiable.
   virtual bool isTrue(Literal literal) const = 0;
 };
 
-/// Z3's SAT solver. Seeds choose between its heuristics, too. It watches what `options` says of time and interrupts.
+/// Makes Z3's SAT solver. The seed also chooses between its heuristics. solve() ends early when `options` is over;
+/// `options` must outlive the solver.
 std::unique_ptr<Solver> makeSolver(uint32_t seed, const Options &options);
 
 } // namespace gc3::synth

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts each send of a step into the first of its parts in which the link and all its bounds have room.
+// Puts each send of a step into the first part of the step in which the link and all its bounds have capacity left.
 #include "SplitSteps.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -7,7 +7,7 @@ namespace gc3::synth {
 
 namespace {
 
-/// The rounds of the parts that each step is cut into.
+/// Returns, by step, the rounds of the parts that the step is cut into.
 std::vector<std::vector<uint32_t>> partsOf(const algorithm::Algorithm &algorithm, Shape shape) {
   std::vector<std::vector<uint32_t>> parts;
   uint32_t rounds = 0, steps = algorithm.steps();
@@ -15,7 +15,7 @@ std::vector<std::vector<uint32_t>> partsOf(const algorithm::Algorithm &algorithm
     parts.push_back({each});
     rounds += each;
   }
-  parts.back().back() += shape.rounds - rounds; // left over
+  parts.back().back() += shape.rounds - rounds; // unused rounds
   for (std::vector<uint32_t> &step : parts)
     for (; steps < shape.steps && step.back() > 1; ++steps) {
       --step.back();
@@ -24,7 +24,7 @@ std::vector<std::vector<uint32_t>> partsOf(const algorithm::Algorithm &algorithm
   return parts;
 }
 
-/// What is left in each part for each link and bound.
+/// The remaining capacity of each link and bound in each part.
 class Room {
 public:
   Room(const topology::Topology &topology, const topology::BoundsOfLinks &boundsOf, const std::vector<uint32_t> &rounds)
@@ -38,7 +38,7 @@ public:
     }
   }
 
-  /// The part that takes the send; the number of parts if none does.
+  /// Uses capacity for the send. Returns the part that takes it, or the number of parts if none does.
   size_t take(uint32_t link) {
     for (size_t i = 0; i < left.size(); ++i) {
       const llvm::ArrayRef<uint32_t> bounds =
@@ -46,7 +46,7 @@ public:
               .slice(boundsOf.begin[link], boundsOf.begin[link + 1] - boundsOf.begin[link]);
       const auto subtract = [&](int64_t sends) {
         left[i][link] -= sends;
-        for (uint32_t bound : bounds) // one that names the link twice counts it twice
+        for (uint32_t bound : bounds) // a bound that names the link twice counts it twice
           left[i][topology.links.size() + bound] -= sends;
       };
       subtract(1);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// More steps of fewer rounds.
+// Splits steps into more steps of fewer rounds.
 #pragma once
 
 #include "gc3/Synth/Synthesis.h"
 
 namespace gc3::synth {
 
-/// The same sends in `shape.steps` steps of `shape.rounds` rounds in all, no fewer than `algorithm` has of both: steps
-/// with several rounds are cut into some with fewer. Over single links that can always be done. Nothing if bounds over
-/// several links don't let through what is left for the last parts.
+/// Returns the same sends in `shape.steps` steps of `shape.rounds` rounds in all, neither fewer than `algorithm` has:
+/// steps with several rounds are cut into steps with fewer. Without bounds over several links this is always possible.
+/// Returns nothing if such bounds do not admit the sends that remain for the last parts.
 std::optional<algorithm::Algorithm> splitSteps(const topology::Topology &topology,
                                                const algorithm::Algorithm &algorithm, Shape shape);
 

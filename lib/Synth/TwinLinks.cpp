@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reversed topology on itself, where each link has one back.
+// Maps the reversed topology to the topology, if each link has an equal one in the opposite direction.
 #include "gc3/Synth/Synthesis.h"
 #include "llvm/ADT/STLExtras.h"
 #include <tuple>
@@ -22,7 +22,7 @@ std::optional<std::vector<uint32_t>> twinLinks(const topology::Topology &topolog
       return {};
     twins[forward[i]] = backward[i];
   }
-  // Bounds must find theirs as well.
+  // The map must preserve bounds as well.
   auto boundsOf = [&](bool mapped) {
     std::vector<std::pair<uint32_t, std::vector<uint32_t>>> result;
     for (uint32_t bound = 0; bound < topology.boundCount(); ++bound) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The solver by Z3's C++ API: its SAT solver for finite domains, with cardinalities. Nothing else includes Z3.
+// Implements Solver with Z3's C++ API: the SAT solver for finite domains, with cardinalities. No other file includes
+// Z3.
 #include "Solver.h"
 #include <algorithm>
 #include <condition_variable>
@@ -13,7 +14,7 @@ namespace gc3::synth {
 
 namespace {
 
-/// Interrupts Z3 when the time is up or somebody asked for it, while it lives.
+/// Interrupts Z3 while this object lives, if the time is up or an interrupt was requested.
 class Watch {
 public:
   Watch(z3::context &context, const Options &options)
@@ -21,7 +22,7 @@ public:
           std::unique_lock lock(mutex);
           while (!ended.wait_for(lock, std::chrono::milliseconds(50), [this] { return isEnded; }))
             if (options.isOver())
-              context.interrupt(); // again and again: one that comes before the search begins is lost
+              context.interrupt(); // repeated, because an interrupt before the search begins has no effect
         }) {}
   ~Watch() {
     {
@@ -47,7 +48,7 @@ public:
       : options(options), solver(context, "QF_FD"), parameters(context), variables(context) {
     parameters.set("random_seed", seed);
     parameters.set("ctrl_c", false); // the tool has its own handler
-    // Nearly all sends are false in an algorithm. Times vary widely between runs, so short ones pay.
+    // Nearly all sends are false in an algorithm. Times vary widely between runs, so frequent restarts help.
     parameters.set("phase", context.str_symbol("always_false"));
     parameters.set("restart", context.str_symbol("luby"));
     parameters.set("branching.heuristic", context.str_symbol(seed % 2 ? "chb" : "vsids"));
@@ -85,7 +86,7 @@ public:
       case z3::unsat: return Verdict::Unsatisfiable;
       case z3::unknown: break;
       }
-    } catch (const z3::exception &problem) { // so are interrupts at bad moments told, and a lack of memory
+    } catch (const z3::exception &problem) { // Z3 throws after some interrupts, and if memory runs out
       if (!options.isOver())
         throw std::runtime_error("Z3: " + std::string(problem.msg()));
     }

@@ -15,17 +15,17 @@ constexpr double NvLinkBeta = 40; // microseconds for a million bytes at 25 GB/s
 
 using Sizes = std::vector<uint32_t>;
 
-/// Network cards of one machine, by which its ranks reach other machines.
+/// Network cards of one machine, over which its ranks reach other machines.
 struct NetworkCards {
   uint32_t cards = 1;     ///< each serves equally many ranks
   uint32_t bandwidth = 1; ///< chunks per round of one card
-  uint32_t scale = 1;     ///< by which links inside count more chunks per round, so that cards need no fraction
+  uint32_t scale = 1;     ///< factor for the bandwidth of links inside, so that cards need no fraction
   double beta = NvLinkBeta;
 };
 
 struct Family {
   const char *name;
-  const char *sizes; ///< as help writes them; empty: takes none
+  const char *sizes; ///< as the help text shows them; empty if the family takes none
   size_t minSizes, maxSizes;
   uint32_t minSize;
   const char *help;
@@ -60,7 +60,7 @@ uint32_t product(const Sizes &sizes) {
   return static_cast<uint32_t>(ranks);
 }
 
-/// Two Hamiltonian cycles over eight V100, one of double links: each GPU has six NVLinks (SCCL section 2).
+/// Makes two Hamiltonian cycles over eight V100, one with double links: each GPU has six NVLinks (SCCL section 2).
 Topology makeDgx1(const Sizes &) {
   Topology topology = ofRanks(8);
   constexpr uint32_t doubled[] = {0, 1, 4, 5, 6, 7, 2, 3}, single[] = {0, 2, 1, 3, 6, 4, 7, 5};
@@ -71,14 +71,14 @@ Topology makeDgx1(const Sizes &) {
   return topology;
 }
 
-/// What each rank sends over its links together, and what it receives, is no more than `bandwidth`.
+/// Limits to `bandwidth` what each rank sends over all its links together, and what it receives.
 void boundRanks(Topology &topology, uint32_t bandwidth) {
   for (const LinksOfRanks &side : {linksFrom(topology), linksTo(topology)})
     for (uint32_t rank = 0; rank < topology.ranks; ++rank)
       topology.addBound({side.links.begin() + side.begin[rank], side.links.begin() + side.begin[rank + 1]}, bandwidth);
 }
 
-/// Every pair over one switch; a rank has `ports` NVLinks to it.
+/// Joins every pair of ranks over one switch; each rank has `ports` NVLinks to it.
 Topology makeSwitch(uint32_t ranks, uint32_t ports) {
   Topology topology = ofRanks(ranks);
   topology.lattice = {ranks};
@@ -96,7 +96,8 @@ Topology makeLine(const Sizes &sizes) {
   return topology;
 }
 
-/// A grid of any number of dimensions, the last one running fastest, with or without the links that close it.
+/// Makes a grid of any number of dimensions, with or without the links that close it. The last dimension varies
+/// fastest.
 Topology makeGrid(const Sizes &sizes, bool closed) {
   Topology topology = ofRanks(product(sizes));
   if (closed || *std::max_element(sizes.begin(), sizes.end()) <= 2)
@@ -108,7 +109,7 @@ Topology makeGrid(const Sizes &sizes, bool closed) {
       const uint32_t place = rank / stride % size;
       if (place + 1 < size)
         join(topology, rank, rank + stride, plain);
-      else if (closed && size > 2) // of two, both links would be one
+      else if (closed && size > 2) // with two places, this would repeat the link
         join(topology, rank, rank - place * stride, plain);
     }
   }
@@ -203,7 +204,8 @@ constexpr Family families[] = {
     {"full", "N", 1, 1, 2, "each rank with all others", makeFull, {}},
 };
 
-/// Links and ranks that a family of these sizes would have: cheap to tell before it is made.
+/// Returns true if the family would have too many links or ranks with these sizes. Cheap, so it is called before
+/// make().
 bool isTooLarge(const Family &family, const Sizes &sizes) {
   const bool isCube = family.make == makeHypercube;
   if (isCube && sizes[0] > 16)
@@ -213,7 +215,7 @@ bool isTooLarge(const Family &family, const Sizes &sizes) {
          (family.make == makeFull && static_cast<uint64_t>(ranks) * ranks > Topology::MaxLinks);
 }
 
-/// "4x4x2" to numbers; empty if it is nothing of the kind.
+/// Parses text such as "4x4x2"; returns an empty list if `text` has another form.
 Sizes readSizes(const std::string &text) {
   Sizes sizes;
   const char *at = text.data(), *end = at + text.size();
@@ -269,7 +271,7 @@ std::optional<Topology> makeFamily(const std::string &name, const Family *&famil
   return topology;
 }
 
-/// `inside` once more, with its ranks and links behind those of `topology`.
+/// Appends a copy of `inside`; its ranks and links are numbered after those of `topology`.
 void append(Topology &topology, const Topology &inside) {
   const uint32_t firstLink = topology.linkCount();
   for (Link link : inside.links) {
@@ -286,7 +288,7 @@ void append(Topology &topology, const Topology &inside) {
   topology.ranks += inside.ranks;
 }
 
-/// `machines` of one family. Rank i of each reaches rank i of each other over the network card of both.
+/// Joins `machines` copies of `inside`. Rank i of each machine reaches rank i of each other one over the cards of both.
 Topology joinByNetwork(Topology inside, uint32_t machines, const NetworkCards &network) {
   for (Link &link : inside.links)
     link.bandwidth *= network.scale;
@@ -297,7 +299,7 @@ Topology joinByNetwork(Topology inside, uint32_t machines, const NetworkCards &n
     append(topology, inside);
   const uint32_t cards = std::min(network.cards, inside.ranks), perCard = (inside.ranks + cards - 1) / cards;
   topology.lattice = {machines};
-  if (perCard == 1) // else ranks take turns, and only machines can do alike
+  if (perCard == 1) // else ranks share cards, and only whole machines are symmetric
     topology.lattice.insert(topology.lattice.end(), inside.lattice.begin(), inside.lattice.end());
   const Link like = {.from = 0,
                      .to = 0,
@@ -305,7 +307,7 @@ Topology joinByNetwork(Topology inside, uint32_t machines, const NetworkCards &n
                      .kind = LinkKind::Network,
                      .alpha = NetworkAlpha,
                      .beta = network.beta};
-  std::map<uint32_t, std::vector<uint32_t>> out, in; // links of each card
+  std::map<uint32_t, std::vector<uint32_t>> out, in; // by card: its links
   for (uint32_t a = 0; a < machines; ++a)
     for (uint32_t b = a + 1; b < machines; ++b)
       for (uint32_t rank = 0; rank < inside.ranks; ++rank) {

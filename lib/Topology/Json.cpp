@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON to a topology, and back. Every value is checked, and a message begins with the path of the value that it is
+// Converts JSON to a topology, and back. Checks every value; a message begins with the path of the value that it is
 // about. This file is C++17 (CMakeLists.txt): clang can't compile LLVM 14's llvm/Support/JSON.h as C++20.
 #include "gc3/Topology/Json.h"
 #include "gc3/Topology/Lattice.h"
@@ -19,13 +19,13 @@ constexpr LinkKind kinds[] = {LinkKind::Other, LinkKind::NvLink, LinkKind::NvSwi
                               LinkKind::Xgmi,  LinkKind::Pcie,   LinkKind::Network};
 static_assert(std::size(kinds) == LinkKinds);
 
-/// A value and where it is. Paths are made only for what is looked at.
+/// A value and its path. Paths are made only for values that are read.
 struct Value {
   const json::Value *value;
   std::string path;
 };
 
-/// Reads until something is wrong; then `error` is set, and what is read after it is of no use.
+/// Reads until the first error. Then `error` is set, and the topology must not be used.
 class Reader {
 public:
   Reader(Topology &topology, std::string &error) : topology(topology), error(error) {}
@@ -38,7 +38,7 @@ private:
       error = path.empty() ? message : path + ": " + message;
   }
 
-  /// The members of an object, none of which may have another name than those of `known`.
+  /// Returns the members of an object; null, with an error, if the value is no object or has a member not in `known`.
   const json::Object *object(const Value &value, std::initializer_list<llvm::StringRef> known);
   std::vector<Value> array(const Value &value);
   std::optional<Value> member(const json::Object &object, const std::string &path, llvm::StringRef name,
@@ -57,7 +57,7 @@ private:
 
   Topology &topology;
   std::string &error;
-  std::set<std::tuple<uint32_t, uint32_t, LinkKind>> linkEnds; // of all links
+  std::set<std::tuple<uint32_t, uint32_t, LinkKind>> linkEnds; // ends and kinds of all links
 };
 
 const json::Object *Reader::object(const Value &value, std::initializer_list<llvm::StringRef> names) {
@@ -167,7 +167,7 @@ void Reader::readLink(const Value &value) {
   }
 }
 
-/// By rank, whether it is among those named; all are where none is.
+/// Returns, by rank, whether it is among the named ranks; true for all if there is no value.
 std::vector<uint8_t> Reader::readRanks(const std::optional<Value> &value) {
   std::vector<uint8_t> chosen(topology.ranks, value ? 0 : 1);
   if (!value)
@@ -181,7 +181,7 @@ std::vector<uint8_t> Reader::readRanks(const std::optional<Value> &value) {
   return chosen;
 }
 
-/// Of `links` those that lead from the first to the second rank of one of the pairs.
+/// Keeps in `links` only those that lead from the first to the second rank of one of the pairs.
 void Reader::keepPairs(const Value &value, std::vector<uint32_t> &links) {
   std::set<std::pair<uint32_t, uint32_t>> wanted;
   for (const Value &pair : array(value)) {
@@ -264,7 +264,7 @@ void Reader::read(const json::Value &root) {
   if (auto value = member(*members, "", "name", true)) {
     auto text = value->value->getAsString();
     if (text && !text->empty() && llvm::none_of(*text, [](unsigned char c) { return c < 0x20; }))
-      topology.name = text->str(); // it goes into comments of programs
+      topology.name = text->str(); // must be one line, because it is written into comments of programs
     else
       fail(value->path, "must be a string of one line");
   }
@@ -288,7 +288,7 @@ void Reader::read(const json::Value &root) {
 
 } // namespace
 
-/// What is deeper than any topology would take the parser's stack.
+/// Returns true if the text is nested more deeply than any topology, which could overflow the parser's stack.
 static bool isTooDeep(const std::string &text) {
   constexpr int most = 64;
   int depth = 0;
@@ -322,7 +322,7 @@ std::optional<Topology> parseJson(const std::string &text, std::string &error) {
   return topology;
 }
 
-/// A line: the link, and the one back if it follows and is alike.
+/// Returns true if `next` is the same link in the opposite direction; then both are printed on one line.
 static bool isBack(const Link &link, const Link &next) {
   return link.from == next.to && link.to == next.from && link.bandwidth == next.bandwidth && link.kind == next.kind &&
          link.alpha == next.alpha && link.beta == next.beta;

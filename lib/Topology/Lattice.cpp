@@ -6,7 +6,7 @@
 
 namespace gc3::topology {
 
-/// 0: there is no such grid.
+/// Returns the number of ranks per point, or 0 if the ranks cannot be divided among the points.
 static uint32_t cellOf(const Topology &topology) {
   uint64_t points = 1;
   for (uint32_t size : topology.lattice)
@@ -39,7 +39,7 @@ uint32_t Lattice::difference(uint32_t rank, uint32_t origin) const {
 }
 
 std::vector<uint32_t> Lattice::differences(uint32_t origin) const {
-  std::vector<uint32_t> result(ranksOfCell); // of the ranks of the dimensions so far
+  std::vector<uint32_t> result(ranksOfCell); // of ranks, in the dimensions so far
   std::iota(result.begin(), result.end(), 0);
   uint32_t stride = ranksOfCell;
   origin /= ranksOfCell;

@@ -31,7 +31,7 @@ Part partOf(const Topology &whole, const BoundsOfLinks &boundsOf, std::vector<ui
             const std::vector<uint32_t> &newRank, uint32_t ranks) {
   Part part;
   part.topology.ranks = ranks;
-  std::map<uint32_t, std::vector<uint32_t>> bounds; // by their number in the whole
+  std::map<uint32_t, std::vector<uint32_t>> bounds; // by number of the bound in `whole`
   for (uint32_t number : links) {
     for (uint32_t i = boundsOf.begin[number]; i < boundsOf.begin[number + 1]; ++i)
       bounds[boundsOf.bounds[i]].push_back(part.topology.linkCount());

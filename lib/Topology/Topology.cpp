@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The graph of a topology: its reverse, its distances, whether it is connected.
+// Functions on the graph of a topology: its reverse, its distances, whether it is connected.
 #include "gc3/Topology/Topology.h"
 #include <algorithm>
 
@@ -44,7 +44,7 @@ Topology reversed(const Topology &topology) {
   return result;
 }
 
-/// Counting sort of the links by one of their ends.
+/// Sorts the links by one of their ends, in linear time.
 static LinksOfRanks linksBy(const Topology &topology, uint32_t Link::*end) {
   LinksOfRanks result;
   result.begin.assign(topology.ranks + 1, 0);
@@ -110,7 +110,7 @@ uint32_t diameter(const Topology &topology) {
 }
 
 std::string whyDisconnected(const Topology &topology) {
-  // Connected from rank 0 and to rank 0: so from each to each.
+  // If every rank is reachable from rank 0 and reaches rank 0, every rank reaches every other.
   for (bool backwards : {false, true}) {
     const Topology &graph = backwards ? reversed(topology) : topology;
     const std::vector<uint32_t> distance = distancesFrom(graph, linksFrom(graph), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Structural checks. Connections are matched by sorting their ends: O(n log n) in thread blocks.
+// Checks the structure. Matches connections by sorting their ends: O(n log n) in thread blocks.
 #include "Connections.h"
 #include "gc3/Support/Quantity.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -128,7 +128,7 @@ void StructureChecker::checkStep(uint32_t index, uint32_t number) {
     checkSlice(index, number, "reads", step.srcBuffer, step.srcIndex, step.count);
   if (writesDst(step.opcode))
     checkSlice(index, number, "writes", step.dstBuffer, step.dstIndex, step.count);
-  // Tiles of a step are moved one after the other, so what one writes the next must not read.
+  // A step moves its tiles one after another, so a tile must not read slots that an earlier tile writes.
   bool meets = readsSrc(step.opcode) && writesDst(step.opcode) && step.srcBuffer == step.dstBuffer &&
                step.srcIndex != step.dstIndex && uint64_t(step.srcIndex) < uint64_t(step.dstIndex) + step.count &&
                uint64_t(step.dstIndex) < uint64_t(step.srcIndex) + step.count;
@@ -171,7 +171,7 @@ void StructureChecker::checkRankLimits(uint32_t rank) {
                None);
 }
 
-/// Of steps whose ranges are there.
+/// Limits the slots that all steps move together. Must be called after the ranges of steps have been checked.
 void StructureChecker::checkMoves() {
   uint64_t moved = 0;
   for (const Step &step : program.steps)
@@ -199,7 +199,8 @@ void StructureChecker::checkBlock(uint32_t index) {
     checkStep(index, step);
 }
 
-/// The next step of a thread block from `step` on that sends, or that receives; its number of steps if there is none.
+/// Returns the first step of a thread block from `step` on whose opcode `counts` accepts; its number of steps if there
+/// is none.
 template <typename Counts>
 uint32_t StructureChecker::nextMessage(const ThreadBlock &block, uint32_t step, Counts counts) const {
   while (step != block.stepCount && !counts(program.steps[block.firstStep + step].opcode))
@@ -215,7 +216,8 @@ uint32_t StructureChecker::messages(const ThreadBlock &block, Counts counts) con
   return number;
 }
 
-/// The k-th send meets the k-th receive: as many, and of the same counts.
+/// Checks that a connection has as many sends as receives, and that the k-th send and the k-th receive have equal
+/// counts.
 void StructureChecker::checkMessages(const Connection &connection) {
   const ThreadBlock &sender = program.threadBlocks[connection.sender];
   const ThreadBlock &receiver = program.threadBlocks[connection.receiver];
@@ -245,7 +247,7 @@ void StructureChecker::checkMessages(const Connection &connection) {
   }
 }
 
-/// Pairs the ends of connections that lead away from one rank, sorted by destination and channel.
+/// Pairs the ends of connections that begin at rank `source`. The ends must be sorted by destination and channel.
 void StructureChecker::pairEnds(uint32_t source, llvm::ArrayRef<End> ends, Connections &result) {
   while (!ends.empty()) {
     End first = ends.front();
@@ -270,7 +272,7 @@ void StructureChecker::pairEnds(uint32_t source, llvm::ArrayRef<End> ends, Conne
   }
 }
 
-/// Ends are sorted by source in linear time, and then rank by rank: few at a time stay in the cache.
+/// Sorts ends by source in linear time, and then rank by rank, because the few ends of a rank fit into the cache.
 Connections StructureChecker::connect() {
   auto eachEnd = [&](auto visit) {
     for (uint32_t index = 0; index != program.threadBlocks.size(); ++index) {
@@ -281,7 +283,7 @@ Connections StructureChecker::connect() {
         visit(static_cast<uint32_t>(block.recvPeer), End{uint64_t(block.rank) << 32 | block.channel, index, true});
     }
   };
-  std::vector<uint32_t> begin(program.ranks() + 2); // by source, one place ahead until all have their places
+  std::vector<uint32_t> begin(program.ranks() + 2); // by source; one place ahead until all ends are placed
   eachEnd([&](uint32_t source, const End &) { ++begin[source + 2]; });
   std::partial_sum(begin.begin(), begin.end(), begin.begin());
   std::vector<End> ends(begin.back());

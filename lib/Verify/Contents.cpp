@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values moved step by step: linear in the slots that steps move. Rings are laid out in one walk over the messages of
-// each connection.
+// Moves values step by step: linear in the slots that steps move. Lays out rings in one pass over the messages of each
+// connection.
 #include "Contents.h"
 #include "Values.h"
 #include <algorithm>
@@ -9,14 +9,15 @@
 using namespace gc3::ir;
 using namespace gc3::verify;
 
-/// How many places the messages of a thread block need: for the most values in as many of them as there are slots, and
-/// for what stays unused at the end of the ring where the next one does not fit, which is nothing if all are alike.
+/// Returns how many places the messages of a thread block need: the most values in `fifoSlots` consecutive messages,
+/// plus the places at the end of the ring that stay unused because the next message does not fit. There are no unused
+/// places if all messages have the same size.
 static uint64_t ringSize(const Program &program, const ThreadBlock &sender, uint32_t fifoSlots) {
-  const Step *steps = program.steps.data() + sender.firstStep; // it may have none, and be the last
+  const Step *steps = program.steps.data() + sender.firstStep; // it may have no steps and be the last
   uint64_t most = 0;
   uint64_t sum = 0;
   uint32_t messages = 0;
-  uint32_t oldest = 0; // step that sent the oldest of them
+  uint32_t oldest = 0; // step that sent the oldest of these messages
   uint32_t longest = 0;
   bool alike = true;
   for (uint32_t i = 0; i != sender.stepCount; ++i) {
@@ -53,7 +54,7 @@ Contents<Domain>::Contents(const Program &program, const Connections &connection
   start();
 }
 
-/// Every input slot holds itself. In the order of the slots, so that each is written once.
+/// Puts its own value into every input slot. Goes through the slots in memory order, so that each is written once.
 template <typename Domain>
 void Contents<Domain>::start() {
   const Collective &collective = program.info->collective;
@@ -70,7 +71,8 @@ void Contents<Domain>::start() {
   memory.resize(map.total());
 }
 
-/// Notes that a step reads an unset slot: one tells enough, and all that a program reads need not fit into memory.
+/// Records that a step reads an unset slot. Records one per step: this suffices, and all of them may not fit into
+/// memory.
 template <typename Domain>
 void Contents<Domain>::noteUnset(uint32_t block, uint32_t number, BufferId buffer, uint32_t index, uint32_t count) {
   const Held *first = &memory[map.slot(program.threadBlocks[block].rank, buffer, index)];
@@ -81,7 +83,7 @@ void Contents<Domain>::noteUnset(uint32_t block, uint32_t number, BufferId buffe
     unset.push_back({block, number, buffer, index + static_cast<uint32_t>(found - first)});
 }
 
-/// What a step does to the values, slot by slot: what it writes it either reads in the same slot or not at all.
+/// Executes a step on the values, slot by slot. Source and target of a step are identical or disjoint.
 template <typename Domain>
 void Contents<Domain>::run(uint32_t block, uint32_t number) {
   uint32_t rank = program.threadBlocks[block].rank;
@@ -113,11 +115,11 @@ void Contents<Domain>::run(uint32_t block, uint32_t number) {
       first[i] = combine(in[i], src[i]);
   if (dst)
     rest(dst, step);
-  if (dst && out) // what is passed on is cut to the slot, too
+  if (dst && out) // a value that is passed on loses the elements that the slot lacks, too
     std::copy_n(dst, step.count, out);
 }
 
-/// Notes that values have been in the slots that a step writes.
+/// Records that values have been in the slots that a step writes.
 template <typename Domain>
 void Contents<Domain>::rest(Held *values, const Step &step) const {
   for (uint32_t i = 0; i != step.count; ++i)

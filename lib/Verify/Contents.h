@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What slots hold, symbolically, when the steps of a program run in a given order.
+// The symbolic contents of slots when the steps of a program run in a given order.
 #pragma once
 
 #include "Connections.h"
@@ -9,17 +9,17 @@
 
 namespace gc3::verify {
 
-/// Room for the values of messages in flight: for each connection a ring of places. No message is cut in two.
+/// Places for the values of messages in flight: a ring for each connection. A message is contiguous.
 class Fifos {
 public:
-  /// With `slots` messages in flight per connection at most. Linear in the steps.
+  /// Provides for `slots` messages in flight per connection. Linear in the steps.
   Fifos(const ir::Program &program, const Connections &connections, uint32_t slots);
 
-  /// Places in all.
+  /// Returns the total number of places.
   uint64_t size() const { return rings.back().first; }
 
-  /// Where the next message of a connection, of `count` values, begins, for its sender and for its receiver. Both go
-  /// the same way. Only if there are less than 2^32 places.
+  /// Return the place where the next message of a connection, of `count` values, begins: for its sender, or for its
+  /// receiver. Both get the same sequence of places. There must be fewer than 2^32 places.
   uint64_t send(uint32_t connection, uint32_t count) {
     Ring &ring = rings[connection];
     return advance(ring.first, rings[connection + 1].first, ring.sendAt, count);
@@ -31,9 +31,9 @@ public:
 
 private:
   struct Ring {
-    uint64_t first;         // of its places
+    uint64_t first;         // its first place
     uint32_t sendAt = 0;    // from `first`: where the latest message ends
-    uint32_t receiveAt = 0; // the same for the receiver
+    uint32_t receiveAt = 0; // from `first`: where the latest received message ends
   };
   static uint64_t advance(uint64_t first, uint64_t end, uint32_t &position, uint32_t count) {
     uint64_t begin = first + position + count > end ? first : first + position;
@@ -41,20 +41,20 @@ private:
     return begin;
   }
 
-  std::vector<Ring> rings; // by connection, and one past the last
+  std::vector<Ring> rings; // by connection, plus one past the last
 };
 
-/// Which slots can be shorter than others. If a block's elements do not divide evenly, its last slots are short or
-/// empty (docs/bundle.md). A value loses elements if it rests in a slot further back in its block than its origin and
-/// its destination. Such a program is correct only for counts that divide evenly.
+/// Determines which slots can be shorter than others. If a block's elements do not divide evenly, its last slots are
+/// short or empty (docs/bundle.md). A value loses elements if it rests in a slot further back in its block than its
+/// origin and its destination. Such a program is correct only for counts that divide evenly.
 class SlotLengths {
 public:
   explicit SlotLengths(const ir::Program &program)
       : input(program.info->collective.input.chunks * program.subdivision),
         output(program.info->collective.output.chunks * program.subdivision) {}
 
-  /// The slot is at least as long as slot number `restingPlace` of a block of the kind with the most slots. Scratch
-  /// slots have full length.
+  /// Returns a number r: the slot is at least as long as slot r of a block of the kind with the most slots. Scratch
+  /// slots have full length, so r is 0.
   uint32_t restingPlace(ir::BufferId buffer, uint32_t index) const {
     if (buffer >= ir::FirstScratchBuffer)
       return 0;
@@ -62,13 +62,13 @@ public:
     return within(index, own) + std::max(input, output) - own;
   }
 
-  /// The slot is at most as long as that one.
+  /// Returns a number r: the slot is at most as long as slot r of such a block.
   uint32_t end(ir::BufferId buffer, uint32_t index) const {
     return within(index, buffer == ir::InputBuffer ? input : output);
   }
 
 private:
-  /// Most collectives have one block, and dividing is slow for something that is done for each slot of each step.
+  /// Most collectives have one block; the condition avoids a slow division for each slot of each step.
   static uint32_t within(uint32_t index, uint32_t block) { return index < block ? index : index % std::max(block, 1u); }
 
   uint32_t input; ///< slots per block
@@ -79,23 +79,23 @@ template <typename Domain>
 class Contents {
 public:
   using Value = typename Domain::Value;
-  /// What a slot or a message holds.
+  /// The contents of a slot, or of one slot of a message.
   struct Held {
     [[no_unique_address]] Value value = Domain::unset();
-    uint32_t furthest = 0; ///< the largest SlotLengths::restingPlace that it, or a part of it, has been in
+    uint32_t furthest = 0; ///< the largest restingPlace() of slots that the value, or a part of it, has been in
   };
 
-  /// At the beginning. `fifos` is for as many slots as the orders that will be followed were made with.
+  /// Starts with the inputs. `fifos` must provide for as many slots as the orders for follow() were made with.
   Contents(const ir::Program &program, const Connections &connections, Fifos fifos, Domain &domain);
 
-  /// Runs all steps.
+  /// Runs all steps in the given order.
   void follow(const Order &order);
 
-  /// By SlotMap; unset where nothing was written.
+  /// Returns the values by SlotMap; a slot that was not written is unset.
   const std::vector<Held> &values() const { return memory; }
   const ir::SlotMap &slots() const { return map; }
 
-  /// Reads of slots that nothing had written, the first of each step.
+  /// A read of a slot that no step had written; only the first of each step is recorded.
   struct UnsetRead {
     uint32_t block;
     uint32_t step;
@@ -118,7 +118,7 @@ private:
   ir::SlotMap map;
   SlotLengths lengths;
   std::vector<Held> memory;
-  std::vector<Held> inFlight; // by the places of `fifos`
+  std::vector<Held> inFlight; // indexed by the places of `fifos`
   std::vector<UnsetRead> unset;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each stuck thread block waits for exactly one other, so the story is a walk: it ends in a cycle, or at a thread block
-// that has ended and will never do what is waited for.
+// Explains a deadlock. Each stuck thread block waits for exactly one other, so following the waits leads into a cycle,
+// or to a thread block that has ended without meeting the last wait.
 #include "Stages.h"
 #include "gc3/Support/Quantity.h"
 
@@ -10,7 +10,7 @@ using namespace gc3::verify;
 namespace {
 
 struct Link {
-  uint32_t next; // the thread block waited for
+  uint32_t next; // the thread block that it waits for
   std::string what;
 };
 
@@ -44,7 +44,7 @@ Finding gc3::verify::tellDeadlock(const Program &program, const Connections &con
   while (execution.blockedOn(block) == Blocked::Ended)
     ++block;
   std::vector<uint8_t> seen(blocks);
-  for (; !seen[block] && execution.blockedOn(block) != Blocked::Ended; // to the cycle, or to the end of the road
+  for (; !seen[block] && execution.blockedOn(block) != Blocked::Ended; // to the cycle, or to an ended block
        block = follow(program, connections, execution, block).next)
     seen[block] = 1;
 
@@ -55,7 +55,7 @@ Finding gc3::verify::tellDeadlock(const Program &program, const Connections &con
   auto site = [&](uint32_t index) {
     return program.steps[program.threadBlocks[index].firstStep + execution.stepOf(index)].site;
   };
-  if (execution.blockedOn(block) == Blocked::Ended) { // tell who waits for the one that has ended
+  if (execution.blockedOn(block) == Blocked::Ended) { // report a thread block that waits for the ended one
     for (uint32_t other = 0; other != blocks; ++other) {
       if (execution.blockedOn(other) == Blocked::Ended)
         continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The execution, event-driven: a thread block that blocks is looked at again only when what it waits for may be there.
+// Event-driven execution: a blocked thread block is examined again only when its event may have happened.
 #include "Execution.h"
 #include <algorithm>
 
@@ -25,7 +25,7 @@ Wait Execution::pendingWait(uint32_t block) const {
   return program.waits[currentStep(state).waitBegin + state.nextWait];
 }
 
-/// Goes past the waits that are met; false if there is another one, which will then wake the thread block.
+/// Passes the waits that are met. Returns false if there is another wait, which will then wake the thread block.
 bool Execution::meetWaits(uint32_t index, const Step &step) {
   State &state = states[index];
   for (; state.nextWait != step.waitCount; ++state.nextWait) {

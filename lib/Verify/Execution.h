@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a program ends: thread blocks run as far as they can, in any order, until all have ended or none can go on.
-// What slots hold does not matter to that (Contents.h).
+// Finds out whether a program ends: thread blocks run as far as they can, in any order, until all have ended or none
+// can continue. The contents of slots do not matter for this (Contents.h).
 #pragma once
 
 #include "Connections.h"
@@ -9,42 +9,42 @@
 
 namespace gc3::verify {
 
-/// Why a thread block can't go on.
+/// The reason why a thread block can't continue.
 enum class Blocked : uint8_t { No, OnWait, OnMessage, OnSlot, Ended };
 
 class Execution {
 public:
   Execution(const ir::Program &program, const Connections &connections, uint32_t fifoSlots);
 
-  /// Runs to the end. False: some thread blocks can't go on.
+  /// Runs to the end. Returns false if some thread blocks can't continue.
   bool run();
 
-  /// The order in which the steps ran. To be called once.
+  /// Returns the order in which the steps ran. Must be called only once.
   Order takeOrder() {
-    order.shrink_to_fit(); // it will be there while values take the most memory
+    order.shrink_to_fit(); // the order stays in memory while values take the most memory
     return std::move(order);
   }
 
-  /// After a run that got stuck: a thread block that waits, and for which thread block it does.
+  /// After a run that got stuck: why a thread block waits, at which step, and for which wait if the reason is OnWait.
   Blocked blockedOn(uint32_t block) const { return states[block].blocked; }
   uint32_t stepOf(uint32_t block) const { return states[block].step; }
   ir::Wait pendingWait(uint32_t block) const;
 
 private:
-  /// All that is asked about a thread block when it, or its peer, runs: two to a line of the cache.
+  /// The state that is needed when a thread block, or its peer, runs; two states fit into a cache line.
   struct State {
     uint32_t step = 0;
     uint32_t stepCount;
-    uint32_t firstStep;         // of the program's steps
-    uint32_t nextWait = 0;      // waits of the current step that are met
+    uint32_t firstStep;         // index in the program's steps
+    uint32_t nextWait = 0;      // number of waits of the current step that are met
     uint32_t sender = ir::None; // thread block whose messages it receives
     uint32_t receiver = ir::None;
-    uint32_t inFlight = 0; // messages that it has sent and nobody has received
+    uint32_t inFlight = 0; // messages that it has sent and the receiver has not received
     Blocked blocked = Blocked::No;
     bool queued = false;
-    bool awaited = false; // by what `waiters` has for it
+    bool awaited = false; // `waiters` has an entry for it
   };
-  /// A thread block, and the step that it waits for; the earliest step is at the front of a heap.
+  /// A thread block, and the step that it waits for; a heap has the earliest step at its front.
   struct Waiter {
     uint32_t step;
     uint32_t block;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clocks within a rank, walks along messages between ranks.
+// Uses clocks within a rank, and searches along messages between ranks.
 #include "HappensBefore.h"
 #include "llvm/ADT/DenseMap.h"
 #include <algorithm>
@@ -9,7 +9,7 @@ using namespace gc3;
 using namespace gc3::ir;
 using namespace gc3::verify;
 
-/// The most thread blocks that a rank has.
+/// Returns the largest number of thread blocks on a rank.
 static uint32_t mostBlocks(const Program &program) {
   uint32_t most = 0;
   for (uint32_t rank = 0; rank != program.ranks(); ++rank)
@@ -42,7 +42,7 @@ void HappensBefore::makeClocks(const RankOrders &orders) {
   }
 }
 
-/// The k-th send of a connection meets its k-th receive.
+/// Matches the k-th send of each connection with its k-th receive.
 void HappensBefore::makeMessages() {
   sentBefore.resize(program.steps.size());
   latestReceive.resize(program.steps.size(), None);
@@ -64,14 +64,14 @@ void HappensBefore::makeMessages() {
   }
 }
 
-/// Follows each message back from where it ends to where it began, and then the way that it went.
+/// Follows each message from its last step back to its first step, then forward along its route to record its visits.
 void HappensBefore::makeVisits() {
   struct Latest {
-    uint32_t message = None; // named by its last step
+    uint32_t message = None; // number of the message's last step
     uint32_t step;
   };
   visits.resize(program.steps.size());
-  std::vector<Latest> latest(program.ranks()); // where messages came to
+  std::vector<Latest> latest(program.ranks()); // by rank: the latest message that visited it, and the step
   std::vector<StepOfBlock> way;
   for (uint32_t block = 0; block != program.threadBlocks.size(); ++block) {
     for (uint32_t step = 0; step != program.threadBlocks[block].stepCount; ++step) {
@@ -89,13 +89,13 @@ void HappensBefore::makeVisits() {
   }
 }
 
-/// What a message knew of a rank when it came to that step: what the visits before told it.
+/// Returns what a message knew about a rank when it came to that step, from its earlier visits.
 Clocks::Clock HappensBefore::toldBefore(uint32_t rank, uint32_t step) {
   const Visit &visit = visits[step];
   if (visit.before == None)
     return Clocks::Nothing;
   StepOfBlock before = placeOf(rank, visit.before);
-  clocks.start(); // from the later one: it knows most of what was told
+  clocks.start(); // starts from the later clock, which contains most of the other
   Clocks::Clock own = clocks.with(clockAt[visit.before], before.block - firstBlockOf(before.block), before.step + 1);
   return clocks.join(own, visit.told);
 }
@@ -108,18 +108,19 @@ StepOfBlock HappensBefore::placeOf(uint32_t rank, uint32_t number) const {
   return {block, number - program.threadBlocks[block].firstStep};
 }
 
-/// The latest receive in the thread block up to and with this step; its step is None if there is none.
+/// Returns the latest receive in the thread block up to and including this step; its step is None if there is none.
 StepOfBlock HappensBefore::receiveUpTo(StepOfBlock place) const {
   return {place.block, latestReceive[number(place)]};
 }
 
-/// The step that sent what the latest receive of the thread block up to and with this step got, if there was one.
+/// Returns the send of the message that the thread block received last, up to and including this step. There must be
+/// one.
 StepOfBlock HappensBefore::senderUpTo(StepOfBlock place) const {
   return {connections.all[connections.recvOf[place.block]].sender, sentBefore[number(place)] - 1};
 }
 
-/// How many steps of `block` are known to be over when step `finished`, of any rank, is: it is one of them, its thread
-/// block waited for them, or a message has arrived that the block sent afterwards.
+/// Returns how many steps of `block` are known to be over when step `finished`, of any rank, is over: `finished` is one
+/// of them, its thread block waited for them, or a message has arrived that `block` sent after them.
 uint32_t HappensBefore::impliedBy(StepOfBlock finished, uint32_t block) const {
   if (finished.block == block)
     return finished.step + 1;
@@ -135,7 +136,7 @@ uint32_t HappensBefore::impliedBy(StepOfBlock finished, uint32_t block) const {
   return steps == 0 ? 0 : sentBefore[number({peer, steps - 1})];
 }
 
-/// Whether the message has passed through its rank before, after `earlier`.
+/// Returns true if the message has passed through its rank before, after `earlier` was over.
 bool HappensBefore::cameBack(StepOfBlock earlier, StepOfBlock receive) {
   if (visits.empty())
     makeVisits();
@@ -147,10 +148,11 @@ bool HappensBefore::cameBack(StepOfBlock earlier, StepOfBlock receive) {
          clocks.known(visit.told, earlier.block - firstBlockOf(earlier.block)) > earlier.step;
 }
 
-/// Everything that is over when `later` begins, thread block by thread block, each as far as it is known to be; what is
-/// fewest messages away first, as what matters is near, and all that there is behind it may be the whole program.
+/// Searches everything that is over when `later` begins, for each thread block up to the last step known to be over.
+/// Visits places that are few messages away first: the answer is usually near, and a full search may cover the whole
+/// program.
 HappensBefore::Answer HappensBefore::search(StepOfBlock earlier, StepOfBlock later) {
-  llvm::DenseMap<uint32_t, uint32_t> searched; // by thread block: so many of its steps
+  llvm::DenseMap<uint32_t, uint32_t> searched; // by thread block: the number of its steps
   std::deque<StepOfBlock> open;
   auto add = [&](StepOfBlock finished) {
     uint32_t &steps = searched[finished.block];

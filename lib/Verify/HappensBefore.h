@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is over when a step begins, in every execution: what comes before it in its thread block, what is waited for,
-// what was over when the message that it receives was sent (under Simple only), and so on backwards.
+// Determines what is over when a step begins, in every execution: the earlier steps of its thread block, the steps that
+// it waits for, everything that was over when the message that it receives was sent (only under Simple), and so on
+// backwards.
 #pragma once
 
 #include "Connections.h"
@@ -17,24 +18,26 @@ struct StepOfBlock {
   uint32_t step;
 };
 
-/// Answers come from clocks of what each thread block knows of the others of its rank. What only messages tell is
-/// looked for backwards along them, since clocks of all ranks' thread blocks would take space for every pair of them.
-/// What messages are used for in practice is found in a step or two:
-///  - an answer: the sender of the message knew that one which left after `earlier` had arrived;
-///  - a message that comes back to a rank through which it has passed.
+/// Answers come from clocks: what each thread block knows about the others of its rank. What only messages prove is
+/// searched backwards along the messages, because clocks over the thread blocks of all ranks would take space for every
+/// pair of blocks. Programs use mostly two patterns, which are found in one or two steps:
+///  - a reply: the sender of the message knew that a message sent after `earlier` had arrived;
+///  - a message that returns to a rank through which it has passed.
 ///
-/// A free slot says nothing here: that a receiver has made room is not known to order what it did before (and how many
-/// slots there are is decided when a job starts). Nor do tiles: each has elements of its own, of every slot.
+/// A free slot orders nothing here: it is unspecified whether freeing a slot orders what the receiver did before, and
+/// the number of slots is chosen only when a job starts. Tiles order nothing either, because each tile has its own
+/// elements of every slot.
 ///
-/// Under LL and LL128 a message orders nothing but its own data, so only waits count (docs/gc3-ir.md).
+/// Under LL and LL128 a message orders only its own data, so only waits count (docs/gc3-ir.md).
 class HappensBefore {
 public:
-  /// All searches together look at `budget` places at most.
+  /// `budget`: the number of places that all searches together may visit.
   HappensBefore(const ir::Program &program, const Connections &connections, const RankOrders &orders, uint64_t budget);
 
   enum Answer : uint8_t { Unordered, Ordered, OutOfBudget };
-  /// Whether step `earlier` is over before `later` begins, in every execution; both are of one rank, in different
-  /// thread blocks. Logarithmic in a rank's thread blocks, but for searches, which share the budget.
+  /// Returns whether step `earlier` is over before `later` begins, in every execution. Both must be on one rank, in
+  /// different thread blocks. Takes logarithmic time in a rank's thread blocks, except for searches, which share the
+  /// budget.
   Answer ask(StepOfBlock earlier, StepOfBlock later);
 
 private:
@@ -44,7 +47,7 @@ private:
   Clocks::Clock toldBefore(uint32_t rank, uint32_t step);
   ir::Opcode opcode(StepOfBlock place) const { return program.steps[number(place)].opcode; }
   uint32_t number(StepOfBlock place) const { return program.threadBlocks[place.block].firstStep + place.step; }
-  /// The number of steps of `block`, of the same rank, that are over when the step begins.
+  /// Returns how many steps of `block`, of the same rank, are over when the step begins, as far as waits show.
   uint32_t known(StepOfBlock step, uint32_t block) const {
     return clocks.known(clockAt[number(step)], block - firstBlockOf(step.block));
   }
@@ -60,23 +63,24 @@ private:
   const ir::Program &program;
   const Connections &connections;
   Clocks clocks;                      // entries by thread block within its rank
-  std::vector<Clocks::Clock> clockAt; // by step: what its waits and those before it tell
-  /// By step: so many steps of the thread block that it receives from are over, by the messages up to and with it.
+  std::vector<Clocks::Clock> clockAt; // by step: what its waits and earlier ones show
+  /// By step: the number of steps of the sending thread block that are over, according to messages received up to and
+  /// including this step.
   std::vector<uint32_t> sentBefore;
-  /// Of a message to a rank.
+  /// A visit of a message to a rank.
   struct Visit {
-    uint32_t before = ir::None;           // the step of the rank that passed the same message on last
-    Clocks::Clock told = Clocks::Nothing; // of the rank, when it came to that step, by the visits before
+    uint32_t before = ir::None;           // the last earlier step of the rank that passed on the same message
+    Clocks::Clock told = Clocks::Nothing; // what the message knew about the rank when it came to `before`
   };
   std::vector<Visit> visits;           // by step
-  std::vector<uint32_t> latestReceive; // by step: the one of its thread block that received last, up to and with it
-  /// What a search found out about another thread block: from step `since` on, so many of its steps are over.
+  std::vector<uint32_t> latestReceive; // by step: the latest receive of its thread block, up to and including it
+  /// The result of a search about another thread block: from step `since` on, `over` of its steps are over.
   struct Learned {
     uint32_t since;
     uint32_t over;
   };
-  llvm::DenseMap<uint64_t, Learned, PackedKeyInfo> learned; // by asking and asked-about thread block
-  uint64_t budget;                                          // places that searches may still look at
+  llvm::DenseMap<uint64_t, Learned, PackedKeyInfo> learned; // by asking thread block << 32 | the other thread block
+  uint64_t budget;                                          // places that searches may still visit
 };
 
 } // namespace gc3::verify

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A counting sort by rank.
+// Sorts an order by rank with a counting sort.
 #include "Order.h"
 
 using namespace gc3::verify;

@@ -6,7 +6,7 @@
 
 namespace gc3::verify {
 
-/// Steps [first, end) of one thread block, in a row.
+/// Steps [first, end) of one thread block, run consecutively.
 struct Stretch {
   uint32_t block;
   uint32_t first;
@@ -16,7 +16,7 @@ struct Stretch {
 /// The steps of a whole execution, in the order in which they ran.
 using Order = std::vector<Stretch>;
 
-/// The same, rank by rank: memory belongs to one rank, so what others do in between does not matter to it.
+/// The same order, rank by rank. Memory belongs to one rank, so steps of other ranks in between do not affect it.
 class RankOrders {
 public:
   RankOrders(const ir::Program &program, const Order &order);

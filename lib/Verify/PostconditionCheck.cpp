@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Postconditions on slots: chunk c of the collective is slots [c s, (c + 1) s) with s slots per chunk; part i of an
-// output chunk must hold part i of every input chunk that the collective names.
+// Checks postconditions on slots: chunk c of the collective is slots [c s, (c + 1) s) with s slots per chunk. Part i of
+// an output chunk must hold part i of every input chunk that the collective names.
 #include "Stages.h"
 
 using namespace gc3::ir;
@@ -18,7 +18,7 @@ static std::string timesOf(uint64_t times) {
   return std::to_string(times) + (times == UINT64_MAX ? " times or more" : " times");
 }
 
-/// What differs, at most a handful of contributions of each kind.
+/// Describes the difference between two values; with exact values, names at most a handful of contributions.
 static std::string difference(const HashDomain &, HashDomain::Value, HashDomain::Value, uint32_t) {
   return "holds the wrong contributions; --verify=exact says which";
 }
@@ -58,14 +58,14 @@ static std::string difference(const ExactDomain &domain, ExactDomain::Value held
 
 namespace {
 
-/// What a slot must hold, and how far back in their blocks its contributions come from.
+/// The value that a slot must hold, and how far back in their blocks its contributions come from.
 template <typename Domain>
 struct Wanted {
   typename Domain::Value value = Domain::unset();
   uint32_t furthest = 0; ///< the largest SlotLengths::end of a contribution
 };
 
-/// Wanted values by (value of the postcondition, part of the chunk), made when first asked for.
+/// Wanted values by (value of the postcondition, part of the chunk), computed on first use.
 template <typename Domain>
 class WantedValues {
 public:
@@ -109,7 +109,7 @@ private:
 
 } // namespace
 
-/// The output chunk that a finding is about.
+/// Returns the name of the output chunk of a finding.
 static std::string outputName(const Program &program, uint32_t rank, uint32_t index, uint32_t part) {
   std::string text = "output(" + std::to_string(rank) + ", " + std::to_string(index) + ")";
   if (program.subdivision != 1)

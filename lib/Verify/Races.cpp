@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rank by rank, in the order of one execution: every read is compared with the last write of its slot, every write with
-// the reads since the last one, or else with that. Earlier accesses need no look: if they were not over before that
-// write, it raced with them. So a program in which one order shows no race has none in any.
+// Finds races rank by rank, in the order of one execution. Compares every read with the last write of its slot, and
+// every write with the reads since the last write, or with that write if there were none. Earlier accesses need no
+// comparison: if they were not over before that write, they raced with it. So a program in which one order shows no
+// race has no race in any order.
 #include "Stages.h"
 #include <tuple>
 
@@ -25,15 +26,15 @@ public:
 private:
   static constexpr uint32_t Nobody = ~uint32_t(0);
   static constexpr uint32_t ListBit = uint32_t(1) << 31;
-  static constexpr size_t mostEntries = ListBit - 3; // with two more, none is Nobody
-  /// Who used a slot; steps are counted within the rank.
+  static constexpr size_t mostEntries = ListBit - 3; // even two entries more do not reach Nobody
+  /// The users of a slot; steps are counted within the rank.
   struct Slot {
     uint32_t writer = Nobody;
-    uint32_t readers = Nobody; // since then: the one step, or ListBit | the latest entry in `lists`
+    uint32_t readers = Nobody; // since the last write: one step, or ListBit | the latest entry in `lists`
   };
   struct Reader {
     uint32_t step;
-    uint32_t next; // entry, or Nobody
+    uint32_t next; // next entry, or Nobody
   };
 
   void startRank(uint32_t rank);
@@ -54,24 +55,24 @@ private:
   RankOrders orders;
   HappensBefore happensBefore;
   uint32_t maxFindings;
-  uint64_t maxReaders; // of all slots of a rank at once
+  uint64_t maxReaders; // limit for all slots of a rank together
   std::vector<Finding> &findings;
-  bool undecided = false; // it takes too long, or too much memory
+  bool undecided = false; // the check takes too much time or memory
 
-  // Of the rank looked at.
+  // State of the current rank.
   uint32_t firstStep = 0;
-  std::vector<uint32_t> blockOf;     // by step of the rank
+  std::vector<uint32_t> blockOf;     // by step of the rank: its thread block
   std::vector<uint32_t> bufferBegin; // by buffer: its first slot
   std::vector<Slot> slots;
   std::vector<Reader> lists;
-  uint32_t freeEntries = Nobody; // in `lists`
-  size_t room = 0;               // in `lists`, until outdated entries are dropped
-  std::vector<uint32_t> seenIn;  // by thread block of the rank: the slot in whose list it was seen last
+  uint32_t freeEntries = Nobody; // first free entry in `lists`, or Nobody
+  size_t room = 0;               // size of `lists` at which outdated entries are dropped
+  std::vector<uint32_t> seenIn;  // by thread block of the rank: the last slot in whose list it was found
 
-  // Of the step looked at.
+  // State of the current step.
   StepOfBlock present{};
-  uint32_t presentStep = 0;   // within the rank
-  uint32_t compared = Nobody; // the step that it was compared with last
+  uint32_t presentStep = 0;   // number within the rank
+  uint32_t compared = Nobody; // the last step that it was compared with
 };
 
 } // namespace
@@ -93,7 +94,8 @@ void RaceFinder::startRank(uint32_t rank) {
     blockOf.insert(blockOf.end(), program.threadBlocks[block].stepCount, block);
 }
 
-/// Steps of the same thread block run one after the other.
+/// Reports a race unless `earlier` is over before the current step begins. Steps of one thread block are always
+/// ordered.
 void RaceFinder::compare(uint32_t earlier) {
   if (earlier == compared || blockOf[earlier] == present.block || enough())
     return;
@@ -106,8 +108,9 @@ void RaceFinder::compare(uint32_t earlier) {
     reportUndecided(place);
 }
 
-/// Of the readers in one thread block the latest stands for all: what comes after it comes after them. An entry that is
-/// not found at once stays, outdated, until all such entries are dropped together.
+/// Adds the current step to the slot's readers. The latest reader of a thread block stands for all of its readers: a
+/// step that comes after the latest comes after them. An older entry that is not among the first few stays, outdated,
+/// until makeRoom() drops all such entries.
 void RaceFinder::addReader(Slot &slot) {
   static constexpr uint32_t few = 8;
   if (undecided)
@@ -141,8 +144,8 @@ uint32_t RaceFinder::makeEntry(Reader reader) {
   return entry;
 }
 
-/// Makes all lists anew, slot by slot, with the latest reader of each thread block. Takes a step for each slot and each
-/// entry, and then not again before as many readers have come: constant for each.
+/// Rebuilds all lists, slot by slot, with only the latest reader of each thread block. Takes time linear in slots and
+/// entries, but is called again only after as many new readers: constant time per reader.
 void RaceFinder::makeRoom() {
   uint32_t rank = program.threadBlocks[present.block].rank;
   uint32_t firstBlock = program.rankBegin[rank];
@@ -176,7 +179,8 @@ void RaceFinder::read(Slot &slot) {
   addReader(slot);
 }
 
-/// Readers have been compared with the last write, and what comes after them comes after it.
+/// Compares the current step with the readers, or with the last write if there are none. Readers have been compared
+/// with the last write, and a step that comes after them comes after it.
 void RaceFinder::write(Slot &slot) {
   if (slot.readers == Nobody) {
     if (slot.writer != Nobody)
@@ -194,7 +198,7 @@ void RaceFinder::write(Slot &slot) {
   slot = {presentStep, Nobody};
 }
 
-/// What a step reads it reads before it writes.
+/// Handles reads first: a step reads before it writes.
 void RaceFinder::visit(StepOfBlock place) {
   if (enough())
     return;
@@ -210,7 +214,7 @@ void RaceFinder::visit(StepOfBlock place) {
       write(*slot);
 }
 
-/// `reads` or `writes`, if the step does either to the slot.
+/// Returns `writes` or `reads` if the step does this to the slot, else null.
 static const char *accessOf(const Step &step, BufferId buffer, uint32_t index) {
   auto holds = [&](BufferId other, uint32_t first) { return other == buffer && index - first < step.count; };
   if (writesDst(step.opcode) && holds(step.dstBuffer, step.dstIndex))
@@ -218,7 +222,7 @@ static const char *accessOf(const Step &step, BufferId buffer, uint32_t index) {
   return readsSrc(step.opcode) && holds(step.srcBuffer, step.srcIndex) ? "reads" : nullptr;
 }
 
-/// A slot that both steps access and one of them writes: there is one.
+/// Returns a slot that both steps access and one of them writes. There must be one.
 static std::pair<BufferId, uint32_t> sharedSlot(const Step &a, const Step &b) {
   for (auto [writer, other] : {std::pair(&a, &b), std::pair(&b, &a)})
     if (writesDst(writer->opcode))
@@ -233,7 +237,7 @@ void RaceFinder::report(StepOfBlock earlier) {
   const Step &second = program.steps[program.threadBlocks[present.block].firstStep + present.step];
   BufferId buffer;
   uint32_t index;
-  std::tie(buffer, index) = sharedSlot(first, second); // clang 14 has no bindings in lambdas
+  std::tie(buffer, index) = sharedSlot(first, second); // clang 14 can't capture structured bindings in lambdas
   std::string slot = program.info->bufferName(buffer) + "[" + std::to_string(index) + "]";
   auto tell = [&](StepOfBlock place, const Step &step) {
     return describe(program, place.block, place.step) + " " + accessOf(step, buffer, index) + " it";
@@ -249,7 +253,7 @@ void RaceFinder::report(StepOfBlock earlier) {
                       {{tell(earlier, first), first.site}, {tell(present, second), second.site}}});
 }
 
-/// A race that was found before says enough.
+/// Ends the search. Adds the message only if no race has been found: a race is enough.
 void RaceFinder::giveUp(std::string message, uint32_t site) {
   undecided = true;
   if (findings.empty())

@@ -18,7 +18,7 @@ ExactDomain::Value ExactDomain::intern(std::vector<Element> set) {
   uint64_t hash = set.size();
   for (const Element &element : set)
     hash = mix(hash ^ mix(element.key + element.times));
-  hash &= ~uint64_t(0) >> 2; // clear of the map's reserved keys
+  hash &= ~uint64_t(0) >> 2; // avoids the map's reserved keys
   std::vector<uint32_t> &same = byHash[hash];
   for (uint32_t id : same)
     if (sets[id] == set)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a slot can hold, symbolically: a multiset of input slots. Two domains with one interface: hashes (fast) and
+// The symbolic value of a slot: a multiset of input slots. There are two domains with one interface: hashes (fast) and
 // exact multisets (hash-consed).
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace gc3::verify {
 
-/// The sum, or the largest number where it is larger: multiplicities must not wrap around to innocent ones.
+/// Returns the sum, or the largest number if the sum is larger: a multiplicity must not wrap around to a correct one.
 template <typename Number>
 Number saturatingSum(Number a, Number b) {
   Number sum;
@@ -26,21 +26,21 @@ inline uint64_t mix(uint64_t x) {
   return x ^ (x >> 31);
 }
 
-/// An input slot as a number.
+/// Returns the number of an input slot.
 inline uint64_t inputKey(uint32_t rank, uint32_t slot) {
   return uint64_t(rank) << 32 | slot;
 }
 
 /// 128-bit additive hashes: the hash of a multiset is the sum of its elements' hashes, so equal multisets have equal
-/// hashes in whatever order they were combined. The number of elements is kept too: 2^64 times an element has the hash
-/// of nothing. Different multisets collide with a probability below 2^-64. The hashes are keyed with random numbers,
-/// others in each process: sums of known hashes are easily made to collide.
+/// hashes, in whatever order they were combined. The number of elements is kept too, because 2^64 times an element has
+/// the hash of the empty multiset. Different multisets collide with a probability below 2^-64. The hashes use random
+/// keys that differ in each process, because it is easy to find sums of known hashes that collide.
 struct HashDomain {
   static constexpr uint32_t mostCounted = std::numeric_limits<uint32_t>::max() - 1;
   struct Value {
     uint64_t low = 0;
     uint64_t high = 0;
-    uint32_t count = 0; ///< more than mostCounted: any such number, so that nothing can be said
+    uint32_t count = 0; ///< if larger than mostCounted, the number is unknown
     bool operator==(const Value &) const = default;
   };
   static Value unset() { return {}; }
@@ -48,7 +48,7 @@ struct HashDomain {
   Value input(uint32_t rank, uint32_t slot) const { return input(inputKey(rank, slot)); }
   Value combine(Value a, Value b) const { return {a.low + b.low, a.high + b.high, saturatingSum(a.count, b.count)}; }
 
-  /// Of many inputs.
+  /// Sum of many inputs.
   class Sum {
   public:
     explicit Sum(const HashDomain &domain) : domain(domain) {}
@@ -73,8 +73,8 @@ private:
   Keys keys = randomKeys();
 };
 
-/// Explicit multisets, each kept once; a value is its number. Takes memory for every different one that a slot ever
-/// holds: for a ring, the cube of its ranks.
+/// Explicit multisets, each stored once; a value is its number. Takes memory for every different multiset that a slot
+/// ever holds: for a ring, proportional to the cube of its ranks.
 class ExactDomain {
 public:
   struct Value {
@@ -83,21 +83,22 @@ public:
   };
   struct Element {
     uint64_t key;   ///< rank << 32 | slot
-    uint64_t times; ///< 2^64 - 1 stands for all larger numbers; no promise of fewer than 2^32 runs names as many
+    uint64_t times; ///< 2^64 - 1: that or more, which needs a postcondition of at least 2^32 runs
     bool operator==(const Element &) const = default;
   };
   static Value unset() { return {}; }
 
-  /// Keeps at most so many elements; beyond that values are not what they should be.
+  /// Keeps at most `maxElements` elements. After that, isExhausted() returns true, and values are wrong.
   explicit ExactDomain(uint64_t maxElements = ~uint64_t(0)) : room(maxElements) {
-    intern({}); // what is unset, plus nothing, is that again
+    intern({}); // number 0, which is unset(), is the empty multiset
   }
   bool isExhausted() const { return exhausted; }
   Value input(uint32_t rank, uint32_t slot) { return intern({{inputKey(rank, slot), 1}}); }
   Value combine(Value a, Value b);
   const std::vector<Element> &elements(Value value) const { return sets[value.id]; }
 
-  /// Of many inputs, at most as many as there is room for; what is added again and again takes room once.
+  /// Sum of many inputs, at most as many as there is room for. An input that is added several times in a row takes room
+  /// once.
   class Sum {
   public:
     explicit Sum(ExactDomain &domain) : domain(domain) {}

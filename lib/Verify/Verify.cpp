@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checks in their order. One execution is found first, without values: whether there is one does not depend on
-// them, and with too few slots there may be none. Then races and values are looked at in its order. The postcondition
-// is compared by hash; only when that fails (or on demand) values are explicit multisets, which say what is missing and
-// what is there too often.
+// Runs the checks in order. First finds one execution, without values: whether there is one does not depend on them,
+// and with too few slots there may be none. Then checks races and values in the order of this execution. The
+// postcondition is compared by hashes; only if that fails (or on request) values are explicit multisets, which show
+// what is missing and what occurs too often.
 #include "gc3/Verify/Verify.h"
 #include "Stages.h"
 #include "gc3/Support/Quantity.h"
@@ -24,8 +24,8 @@ static bool ends(const Program &program, const Connections &connections, uint32_
   return Execution(program, connections, slots).run();
 }
 
-/// The fewest slots with which the program ends, which it does with `enough` and not with `tooFew`. More never hurt, so
-/// doubling finds a number that works, and halving the least.
+/// Returns the fewest slots with which the program ends. The program must end with `enough` slots and not with
+/// `tooFew`. More slots never hurt, so doubling finds a sufficient number, and halving the least.
 static uint32_t fewestSlots(const Program &program, const Connections &connections, uint32_t tooFew, uint32_t enough) {
   while (2 * tooFew < enough) {
     if (ends(program, connections, 2 * tooFew)) {
@@ -41,14 +41,15 @@ static uint32_t fewestSlots(const Program &program, const Connections &connectio
   return enough;
 }
 
-/// How many slots would do for a program that does not end with its own.
+/// Returns a text with the number of slots that suffices for a program that does not end with its own number; empty if
+/// none does.
 static std::string slotsNeeded(const Program &program, const Connections &connections, uint32_t mostSlots) {
   if (program.fifoSlots >= mostSlots || !ends(program, connections, mostSlots))
     return {};
   return "; with " + std::to_string(fewestSlots(program, connections, program.fifoSlots, mostSlots)) + " it ends";
 }
 
-/// False, with a finding, if what messages hold with `slots` slots takes too much memory to follow.
+/// Returns false, with a finding, if the contents of messages in flight with `slots` slots take too much memory.
 static bool fitsLimit(const Fifos &fifos, uint32_t slots, const Options &options, Verdict &verdict) {
   if (fifos.size() <= options.maxSlots)
     return true;
@@ -63,7 +64,7 @@ static bool fitsLimit(const Fifos &fifos, uint32_t slots, const Options &options
 
 namespace {
 
-/// A whole execution, and what its messages need room for.
+/// A complete execution, and the places that its messages need.
 struct FullRun {
   Order order;
   Fifos fifos;
@@ -71,8 +72,8 @@ struct FullRun {
 
 } // namespace
 
-/// Nothing if the program does not end with so many slots, which is a finding if these are all that it has; nor if it
-/// is too large, a finding too.
+/// Returns nothing if the program does not end with `slots` slots, which is a finding only if `slots` is the program's
+/// own number. Returns nothing, with a finding, if the program is too large.
 static std::optional<FullRun> runWith(const Program &program, const Connections &connections, uint32_t slots,
                                       const Options &options, Verdict &verdict) {
   Fifos fifos(program, connections, slots);
@@ -88,7 +89,7 @@ static std::optional<FullRun> runWith(const Program &program, const Connections 
   return std::nullopt;
 }
 
-/// With few slots first: the end is the same with any number of slots with which there is one, and one or two nearly
+/// Runs with few slots first: the result is the same with every number of slots that suffices, and one or two nearly
 /// always do. Sets Verdict::minSlots.
 static std::optional<FullRun> runWithFewSlots(const Program &program, const Connections &connections,
                                               const Options &options, Verdict &verdict) {
@@ -103,7 +104,7 @@ static std::optional<FullRun> runWithFewSlots(const Program &program, const Conn
   llvm_unreachable("the last number of slots is the program's");
 }
 
-/// What slots hold: whether it was there when it was read, and is what the collective promises.
+/// Checks that every slot was written before it was read, and that outputs hold what the collective promises.
 template <typename Domain>
 static void checkContents(const Program &program, const Connections &connections, const FullRun &run,
                           const Options &options, Domain &domain, Verdict &verdict) {
@@ -116,8 +117,8 @@ static void checkContents(const Program &program, const Connections &connections
     checkPostcondition(program, contents.slots(), contents.values(), domain, options.maxFindings, verdict);
 }
 
-/// Says of a broken postcondition what is missing and what is there too often. Without a word if that takes more memory
-/// than anybody expects who did not ask for it.
+/// Replaces the findings about a violated postcondition by what is missing and what occurs too often. Changes nothing
+/// if this takes more memory than is reasonable without a request for exact values.
 static void explain(const Program &program, const Connections &connections, const FullRun &run, const Options &options,
                     Verdict &verdict) {
   constexpr uint64_t mostElements = 4 << 20;
@@ -129,7 +130,7 @@ static void explain(const Program &program, const Connections &connections, cons
     verdict = std::move(explained);
 }
 
-/// By the contributions themselves, of which as many are kept as a budget allows.
+/// Checks with explicit contributions, of which at most `most` are kept.
 static void checkExactly(const Program &program, const Connections &connections, const FullRun &run,
                          const Options &options, Verdict &verdict) {
   uint64_t most = 4 * options.maxSlots;
@@ -148,7 +149,7 @@ static void checkExactly(const Program &program, const Connections &connections,
                               {}});
 }
 
-/// Everything that takes an execution.
+/// Runs all checks that need an execution.
 static void checkRun(const Program &program, const Connections &connections, const Options &options, Verdict &verdict) {
   std::optional<FullRun> run = runWithFewSlots(program, connections, options, verdict);
   if (!run)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Buffers of all ranks on a GPU, as copies of those on the host.
+// Copies of all ranks' host buffers on a GPU.
 #pragma once
 
 #include "cuda/Resources.h"
@@ -13,13 +13,14 @@ namespace gc3::run {
 
 class Gpu {
 public:
-  /// The buffers on the host, by rank, have to stay; those of the GPU get their sizes.
+  /// `inputs` and `outputs`, host buffers by rank, must outlive this object. prepare() allocates equal sizes on the
+  /// GPU.
   Gpu(const cuda::Cuda &cuda, std::vector<host::Memory> &inputs, std::vector<host::Memory> &outputs)
       : cuda(cuda), inputs(inputs), outputs(outputs) {}
 
-  /// What went wrong, or an empty string, as of all that follow.
+  /// Allocates the stream and the buffers. Like all functions that follow, returns an error message or an empty string.
   std::string prepare();
-  /// All buffers, and back; waits for calls, and for the copies.
+  /// Copies all buffers to the GPU, or back. Waits for earlier calls and for the copies.
   std::string upload() { return copyAll(true); }
   std::string download() { return copyAll(false); }
   std::string synchronize();

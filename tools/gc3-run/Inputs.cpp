@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inputs.h's values. The loops have no branches on data, so that they vectorise.
+// Makes the values of Inputs.h. The loops have no branches on data, so that they vectorise.
 #include "Inputs.h"
 
 #include "host/Random.h"
@@ -14,7 +14,7 @@ using namespace core;
 
 namespace {
 
-/// 32 well-mixed bits per element.
+/// A hash with 32 well-mixed bits per element.
 struct Hash {
   uint32_t key;
   uint32_t operator()(uint64_t i) const {
@@ -25,7 +25,7 @@ struct Hash {
   }
 };
 
-float signedUnit(uint32_t bits) { // +- 1 .. 2
+float signedUnit(uint32_t bits) { // magnitude 1 .. 2, either sign
   return std::bit_cast<float>((bits & 0x807fffffu) | 0x3f800000u);
 }
 
@@ -43,7 +43,7 @@ T fromFloat(float value) {
     return toFloat8E5M2(value);
 }
 
-/// Any finite pattern: with the top exponent bit cleared nothing is infinite or NaN.
+/// Returns a finite value: with the top exponent bit cleared, no float is infinite or NaN.
 template <typename T>
 T anyValue(uint32_t bits, uint32_t more) {
   if constexpr (std::is_integral_v<T>)
@@ -90,8 +90,8 @@ struct Maker {
   void integers() const {
     using U = std::make_unsigned_t<T>;
     using Bounds = std::numeric_limits<T>;
-    // A contribution c changes a wrapped sum by c or c - 2^bits; quotients differ where both are at least 2n in
-    // magnitude.
+    // A contribution c changes a wrapped sum by c or c - 2^bits. The quotients differ if both are at least 2n in
+    // magnitude, where n is the number of contributions.
     constexpr U top = static_cast<U>(U{1} << (sizeof(T) * 8 - 1));
     const bool coarse = kind.contributions >= top / 2;
     const U least = coarse ? top : static_cast<U>(2 * kind.contributions);
@@ -100,7 +100,7 @@ struct Maker {
       T value = any(i);
       if (kind.purpose == Purpose::Sum)
         value = static_cast<T>(value + (value == 0));
-      else if (kind.purpose == Purpose::MulSum) // twice that is not 0 either
+      else if (kind.purpose == Purpose::MulSum) // odd, so that twice the value is not 0 either
         value = static_cast<T>(value | 1);
       else if (kind.purpose == Purpose::Avg)
         value = static_cast<T>(least + (span == 0 ? static_cast<U>(value) : static_cast<U>(value) % span));
@@ -138,7 +138,7 @@ struct Maker {
     case Purpose::Avg:
       if (whole == 0)
         return dense();
-      return fill([&](uint64_t i, bool mine) { // 1 .. 1.5 with a sign
+      return fill([&](uint64_t i, bool mine) { // magnitude 128 .. 192, either sign
         return fromFloat<T>(mine ? 128.0f * signedUnit(hash(i) & 0x803fffffu) : 0.0f);
       });
     case Purpose::Prod:
@@ -149,7 +149,7 @@ struct Maker {
       });
     case Purpose::Max:
     case Purpose::Min:
-      return fill([&](uint64_t i, bool extreme) { // the others are below 2
+      return fill([&](uint64_t i, bool extreme) { // all other values are below 2
         float magnitude = 2 * signedUnit(hash(i) & 0x007fffffu);
         return !extreme ? any(i) : fromFloat<T>(kind.purpose == Purpose::Max ? magnitude : -magnitude);
       });

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Input data: a hash of (seed, rank, element), so that every chunk of every rank differs from every other; and such
-// that a reduction without one rank's contribution, or with one twice, differs by more than the tolerance of its check
-// (Reference.h) at each element where that rank is busy.
+// Input data: a hash of (seed, rank, element), so that every chunk of every rank differs from all others. A reduction
+// without one rank's contribution, or with one twice, differs by more than the tolerance of its check (Reference.h) at
+// each element where that rank is busy.
 //
-// Where not all ranks can be, `busy` ranks take turns: on element e of round q those from busy * (e + q * window) on,
-// modulo the number of ranks. Each is busy once in any ceil(ranks / busy) elements or rounds in a row.
+// If not all ranks can be busy, `busy` ranks take turns: on element e of round q, the ranks from busy * (e + q *
+// window) on, modulo the number of ranks. Each rank is busy once in any ceil(ranks / busy) consecutive elements or
+// rounds.
 //
-// Out of reach: avg of int8 on more than 64 ranks and of uint8 on more than 128 (the quotient of a smaller sum is 0);
-// a value that contains several chunks of one rank has more busy operands than counted here, so that coarse types may
+// Two cases are not covered: avg of int8 on more than 64 ranks and of uint8 on more than 128 (the quotient of a smaller
+// sum is 0); and a value that contains several chunks of one rank, which has more busy operands than counted here, so
+// that coarse types may hide one of them.
 // hide one of them.
 #pragma once
 
@@ -18,16 +20,15 @@
 
 namespace gc3::run {
 
-/// What the values have to be good for.
+/// The use of the values.
 enum class Purpose : uint8_t {
-  Copy,   ///< any finite value
-  Sum,    ///< narrow floats: small whole numbers whose sums are exact, 0 on ranks that are not busy; others 0.5 .. 1;
-          ///< integers not 0
-  MulSum, ///< as Sum, also where every other rank's are doubled
-  Avg,    ///< narrow floats: 128 .. 192, normal after the division by up to 8192 ranks; integers that change quotients
+  Copy, ///< any finite value
+  Sum,  ///< narrow floats: small whole numbers with exact sums, 0 if not busy; other floats: 0.5 .. 1; integers: not 0
+  MulSum, ///< like Sum, also if the values of every other rank are doubled
+  Avg,    ///< narrow floats: 128 .. 192, normal after the division by up to 8192 ranks; integers: change quotients
   Prod,   ///< floats: 0.5 .. 0.75 and 1.5 .. 1.75, 1 on ranks that are not busy; integers odd, not 1
-  Max,    ///< the busy rank's is the largest
-  Min,    ///< the busy rank's is the smallest
+  Max,    ///< the busy rank has the largest value
+  Min,    ///< the busy rank has the smallest value
 };
 
 constexpr Purpose purposeOf(Reduction op, bool reduces) {
@@ -36,7 +37,7 @@ constexpr Purpose purposeOf(Reduction op, bool reduces) {
   return reduces ? purposes[static_cast<uint8_t>(op)] : Purpose::Copy;
 }
 
-/// Magnitude up to which all whole numbers are exact, of floats of 16 bits or fewer; 0 for others.
+/// Returns the magnitude up to which all whole numbers are exact in a float of at most 16 bits; 0 for other types.
 constexpr uint32_t wholeNumbers(core::ElementType type) {
   switch (type) {
   case core::ElementType::Half: return 2048;
@@ -55,8 +56,8 @@ constexpr uint32_t wholeNumbers(core::ElementType type) {
   return 0;
 }
 
-/// Ranks per element whose value is not neutral (or is the extreme), 1 .. ranks: so many that the roundings of their
-/// reduction stay below a contribution.
+/// Returns how many ranks per element have a value that is not neutral (or is the extreme), 1 to `ranks`: so few that
+/// the roundings of their reduction stay below one contribution.
 constexpr uint32_t busyRanks(core::ElementType type, Purpose purpose, uint32_t ranks) {
   uint32_t whole = wholeNumbers(type), most = ranks;
   switch (purpose) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same rows as JSON: one object with what was run and an array of rows.
+// Writes the rows as JSON: one object with the options and an array of rows.
 #include "Row.h"
 
 #include "trace/Events.h"
@@ -55,11 +55,11 @@ void writeRows(std::FILE *file, const Options &options, const Summary &summary) 
                summary.averageBusBandwidth());
 }
 
-/// Where the text goes.
+/// The destination of the text.
 struct Target {
-  std::string final; ///< what `written` is renamed to; the same: it is written directly
+  std::string final; ///< `written` is renamed to this path; if both are equal, the file is written directly
   std::string written;
-  bool append = false; ///< of standard streams, which may be files that others write, too
+  bool append = false; ///< for standard streams, which can be files that other processes write, too
 };
 
 Target findTarget(const std::string &path) {
@@ -93,7 +93,7 @@ std::string checkWritable(const std::string &path) {
   if (access(target.final.c_str(), F_OK) == 0 && access(target.final.c_str(), W_OK) != 0)
     return cannotWrite(path);
   if (target.written == target.final)
-    return {}; // opening it might wait, or be seen by a reader
+    return {}; // opening a pipe can block, and its reader can notice
   int probe = open(target.written.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (probe < 0)
     return cannotWrite(path);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One placement of one row: checked runs on poisoned outputs, then timed ones.
+// Measures one placement of one row: checked runs on poisoned outputs, then timed runs.
 #include "Parallel.h"
 #include "Runner.h"
 
@@ -16,7 +16,7 @@ namespace gc3::run {
 namespace {
 
 constexpr int poison = 0xa5;
-constexpr uint64_t mostRounds = 64; // unless asked for
+constexpr uint64_t mostRounds = 64; // unless --rounds is given
 constexpr int defaultIterations = 20;
 constexpr double defaultSeconds = 0.5;
 
@@ -26,7 +26,8 @@ double seconds() {
 
 } // namespace
 
-/// Elements from the send buffer's start to the receive buffer's where a rank runs in place, as NCCL places them.
+/// Returns the distance in elements from the send buffer's start to the receive buffer's if a rank runs in place, as
+/// NCCL places them.
 int64_t Runner::inPlaceOffset(const Row &row, const Shape &shape, uint32_t rank) const {
   const common::StandardCollective *standard = common::findStandard(row.collective);
   if (!standard || !standard->hasParts())
@@ -38,7 +39,7 @@ int64_t Runner::inPlaceOffset(const Row &row, const Shape &shape, uint32_t rank)
   return isStandard ? standard->inPlaceOffset(rank, row.count) : 0;
 }
 
-/// The inputs of a round, unless they are there already.
+/// Makes the inputs of a round, unless they are there already.
 void Runner::makeInputs(int round, uint64_t window, const InputKind &kind, const Shape &shape) {
   if (round == madeRound)
     return;
@@ -55,7 +56,7 @@ void Runner::makeInputs(int round, uint64_t window, const InputKind &kind, const
     });
 }
 
-/// Elements of the shortest chunk that has any.
+/// Returns the number of elements in the shortest chunk that is not empty; at least 1.
 static uint64_t shortestChunk(const Chunks &chunks) {
   if (chunks.chunkElements == 0 || chunks.blockElements == 0)
     return 1;
@@ -63,7 +64,7 @@ static uint64_t shortestChunk(const Chunks &chunks) {
   return std::max<uint64_t>(1, chunks.length(filled - 1));
 }
 
-/// Poisons the outputs; in place then puts the inputs where they belong.
+/// Poisons the outputs. In place, then copies the inputs into them.
 void Runner::fillOutputs(Placement placement, const Row &row, size_t elementSize, const Shape &shape) {
   parallelFor(outputs.size(), outputs.size() * shape.largest, [&](size_t r) {
     std::memset(outputs[r].data(), poison, std::max(shape.input[r], shape.output[r]) * elementSize);
@@ -107,7 +108,7 @@ std::string Runner::finish() {
     return {};
   std::string problem = gpu->synchronize();
   gc3Result_t result = gc3Success;
-  gc3CommGetAsyncError(comms[0], &result); // says more: a kernel that was stopped has ended, too
+  gc3CommGetAsyncError(comms[0], &result); // preferred, because a stopped kernel ends without a CUDA error
   return result == gc3Success ? problem : lastError("", result, comms[0]);
 }
 
@@ -122,7 +123,7 @@ std::string Runner::time(Placement placement, Row &row, gc3DataType_t type, Redu
       problem = finish();
     return seconds() - begin;
   };
-  if (iterations < 0) { // one run tells how many fit
+  if (iterations < 0) { // one run shows how many fit
     double one = runs(1);
     iterations =
         std::max(1, static_cast<int>(std::min<double>(defaultIterations, defaultSeconds / std::max(one, 1e-9))));
@@ -144,7 +145,7 @@ Chunks Runner::chunksOf(int program, const Row &row, const std::vector<uint64_t>
   uint64_t larger = std::max<uint64_t>({info.input_chunks_per_block(), info.output_chunks_per_block(), 1});
   uint64_t slot = (row.count + larger * info.subdivision() - 1) / (larger * info.subdivision());
   uint64_t block = perBlock == larger ? row.count : 0;
-  // Fewer chunks: the length of a block follows from any rank.
+  // If this buffer has fewer chunks per block, the length of a block follows from any rank.
   for (uint32_t r = 0; block == 0 && r < elements.size(); ++r) {
     const bundle::Result<bundle::RankView> rank = file->rank(static_cast<uint32_t>(program), r);
     if (!rank.ok())
@@ -162,7 +163,7 @@ std::vector<uint64_t> Runner::inputSums(const Shape &shape, size_t elementSize) 
   return sums;
 }
 
-/// Poisoned outputs, on the GPU, too.
+/// Poisons the outputs, and copies the buffers to the GPU if there is one.
 std::string Runner::prepareOutputs(Placement placement, const Row &row, size_t elementSize, const Shape &shape) {
   fillOutputs(placement, row, elementSize, shape);
   return gpu ? gpu->upload() : "";
@@ -190,7 +191,7 @@ CheckJob Runner::checkJob(Placement placement, const Row &row, gc3DataType_t typ
   return job;
 }
 
-/// As many rounds as it takes for every rank to be busy in every chunk, unless asked for others.
+/// Returns how many rounds it takes for every rank to be busy in every chunk, unless the options set the number.
 int Runner::roundsOf(const InputKind &kind, uint64_t window) const {
   if (options.rounds != 0)
     return options.rounds;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One table of options serves parsing and --help. Values follow as the next word or after '='.
-// A value that is refused is answered with the option's help, so that says the range.
+// One table of options is used for parsing and for --help. A value is the next word, or follows '='. The error message
+// about a wrong value contains the option's help, which therefore states the range.
 #include "Options.h"
 
 #include "core/Element.h"
@@ -18,7 +18,8 @@ namespace gc3::run {
 
 namespace {
 
-/// A whole number, perhaps with a unit of bytes: K M G and KiB MiB GiB are powers of 1024, KB MB GB of 1000, B is one.
+/// Parses a number with an optional unit of bytes: K M G T and KiB MiB GiB TiB are powers of 1024, KB MB GB of 1000, B
+/// is one.
 std::optional<uint64_t> parseSize(const std::string &text) {
   char *end = nullptr;
   if (text.empty() || text[0] < '0' || text[0] > '9' || text.find_first_of("xX") != std::string::npos)
@@ -116,10 +117,10 @@ enum class Backend : uint8_t { Any, Host, Cuda };
 struct Option {
   const char *shortName; ///< or ""
   const char *longName;  ///< or ""
-  const char *value;     ///< what the help calls it
+  const char *value;     ///< name of the value in the help
   const char *help;
   bool (*set)(const std::string &, Options &);
-  Backend backend = Backend::Any; ///< the only one to which it says anything
+  Backend backend = Backend::Any; ///< the only backend that uses this option
 };
 
 constexpr Option optionTable[] = {
@@ -256,7 +257,7 @@ void printHelp() {
     std::printf("  %-24s %-18s %s\n", name, "", help);
 }
 
-/// Prints what an option without a value is for. Returns false if `word` is no such option.
+/// Prints the text of an option without a value. Returns false if `word` is no such option.
 bool printFor(const std::string &word) {
   if (word == "--help" || word == "-h")
     printHelp();
@@ -294,7 +295,7 @@ const char *typeName(gc3DataType_t type) {
 }
 
 Action parseOptions(int argc, char **argv, Options &options) {
-  const Option *forHost = nullptr, *forCuda = nullptr; // some that were given
+  const Option *forHost = nullptr, *forCuda = nullptr; // an option for one backend that was given
   for (int i = 1; i < argc; ++i) {
     std::string word = argv[i];
     if (printFor(word))

@@ -15,7 +15,7 @@ enum class Placement : uint8_t { OutOfPlace = 0, InPlace = 1 };
 struct Options {
   std::string bundle;
   std::string collective; ///< empty: all
-  std::string program;    ///< empty: what the dispatch table says; all: each one
+  std::string program;    ///< empty: chosen by the dispatch table; "all": each one
   uint64_t minBytes = 1 << 10;
   uint64_t maxBytes = 64 << 20;
   uint64_t factor = 2;
@@ -30,18 +30,18 @@ struct Options {
   bool inPlace = true;
   int rounds = 0;           ///< checked runs per row; 0: until every contribution shows, within a limit
   bool onGpu = false;       ///< all ranks on the current GPU, else on the host
-  uint64_t ranksPerGpu = 0; ///< 0: whatever a program has
+  uint64_t ranksPerGpu = 0; ///< 0: as many as the program has
   gc3HostConfig_t host = GC3_HOST_CONFIG_INITIALIZER;
   bool quiet = false; ///< no table
   std::string json;   ///< a file, or - for standard output; empty: none
   std::string trace;  ///< a file; empty: none
 };
 
-/// What to do after parsing.
+/// The action after parsing.
 enum class Action : uint8_t { Run, Exit, UsageError };
 
-/// Reads the command line; for --help, --version and --settings prints and says Exit, for a mistake prints it on stderr
-/// and says UsageError.
+/// Parses the command line. For --help, --version and --settings prints the text and returns Exit. After an error
+/// prints a message on stderr and returns UsageError.
 Action parseOptions(int argc, char **argv, Options &options);
 
 const char *typeName(gc3DataType_t type);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A loop over independent items on all cores, for making and checking data; on one where starting threads would cost
-// more than it saves.
+// A loop over independent items on all cores, for making and checking data. Uses one core if threads would cost more
+// than they save.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace gc3::run {
 
-/// Calls function(i) for i < items, which touch `elements` elements together.
+/// Calls function(i) for i < items. The items together touch `elements` elements.
 template <typename Function>
 void parallelFor(size_t items, uint64_t elements, Function function) {
   constexpr uint64_t elementsWorthThreads = 1 << 16;

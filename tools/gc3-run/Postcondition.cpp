@@ -4,7 +4,8 @@
 
 namespace gc3::run {
 
-// What a small file can make of runs and shared rows; 1024 ranks of 65536 chunks each are within it.
+// Limits, because a small file can describe many chunks with runs and shared rows. 1024 ranks of 65536 chunks each are
+// within the limits.
 static constexpr size_t mostChunks = size_t{1} << 26;
 static constexpr uint32_t mostRepeats = 1 << 16;
 

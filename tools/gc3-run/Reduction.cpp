@@ -9,7 +9,7 @@ namespace {
 
 using core::ElementType;
 
-/// 1 or 2 as an element of the type, from its first byte on.
+/// Returns 1 or 2 as an element of the type, stored from the result's first byte on.
 uint64_t elementOf(ElementType type, uint32_t value) {
   const auto number = static_cast<float>(value);
   uint64_t element = 0;

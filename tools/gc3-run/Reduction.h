@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What -o names: the reductions of the C API, and sums of inputs that each rank multiplies by a scalar of its own, as
-// nccl-tests has them.
+// The reductions for option -o: those of the C API, and sums of inputs that each rank multiplies by its own scalar, as
+// in nccl-tests.
 #pragma once
 
 #include "core/Element.h"
@@ -14,24 +14,25 @@ static_assert(static_cast<int>(Reduction::Avg) == gc3Avg);
 
 const char *nameOf(Reduction op);
 
-/// What is done to inputs once they have been multiplied.
+/// Returns the reduction of inputs after their multiplication.
 constexpr gc3RedOp_t builtIn(Reduction op) {
   return op == Reduction::MulSum ? gc3Sum : static_cast<gc3RedOp_t>(op);
 }
 
-/// By what a rank multiplies: exact in every type.
+/// Returns the factor of a rank; it is exact in every type.
 constexpr uint32_t factorOf(Reduction op, uint32_t rank) {
   return op == Reduction::MulSum ? 2 - rank % 2 : 1;
 }
 
-/// The handle for a rank's calls, which is destroyed when this is: calls that a group has noted go on.
+/// The operation handle for a rank's calls. The destructor destroys the handle; calls that a group has recorded still
+/// run.
 class Operation {
 public:
   Operation(Reduction op, gc3DataType_t type, uint32_t rank, gc3Comm_t comm);
   ~Operation();
   Operation(const Operation &) = delete;
   Operation &operator=(const Operation &) = delete;
-  gc3Result_t result() const { return made; } ///< of making it
+  gc3Result_t result() const { return made; } ///< of creating the handle
   gc3RedOp_t handle() const { return op; }
 
 private:

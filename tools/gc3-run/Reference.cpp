@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// checkOutputs: work items are segments of values; a segment is computed in pieces that stay in the first-level cache.
+// checkOutputs(): a work item is a segment of a value, computed in pieces that fit into the first-level cache.
 #include "Reference.h"
 
 #include "Parallel.h"
@@ -19,7 +19,7 @@ namespace {
 constexpr uint64_t pieceElements = 1024;
 constexpr uint64_t segmentElements = 64 * pieceElements;
 
-/// Accumulation type: exact for integers up to wrapping, more precise for the others.
+/// The accumulation type: wraps like the type itself for integers, more precise for other types.
 template <typename T>
 using Wide = std::conditional_t<std::is_integral_v<T>, uint64_t,
                                 std::conditional_t<std::is_same_v<T, double>, long double, double>>;
@@ -32,7 +32,7 @@ auto widen(T value) {
     return static_cast<double>(toFloat(value));
 }
 
-/// Unit roundoff, and half the smallest subnormal of a type's operations.
+/// Unit roundoff and half the smallest subnormal number of a type's operations.
 struct Precision {
   double unit, tiny;
   double reciprocal; ///< unit roundoff of an average's reciprocal
@@ -57,26 +57,26 @@ Precision precisionOf(ElementType type) {
   return {0, 0, 0};
 }
 
-/// Whether inputs of this type are never neutral (Inputs.h), so that counting them is idle.
+/// Returns true if inputs of this type are never neutral (Inputs.h), so that busy operands need not be counted.
 template <typename T>
 constexpr bool alwaysBusy(bool product) {
   return !product && (std::is_same_v<T, float> || std::is_same_v<T, double>);
 }
 
-/// Magnitude without a branch on data.
+/// Returns the magnitude without a branch on data.
 template <typename C>
 C absolute(C value) {
   return std::fabs(value);
 }
 
-/// One piece of one value: the accumulated result and, for rounding types, what the tolerance needs. The loops have no
-/// branches, so that they vectorise: one over a type's values reads x once and writes one array.
+/// One piece of one value: the accumulated result and, for types that round, the data for the tolerance. The loops have
+/// no branches, so that they vectorise. Each loop reads x once and writes one array.
 template <typename T>
 struct Piece {
   Wide<T> sum[pieceElements];
   Wide<T> magnitude[pieceElements];
   Wide<T> busy[pieceElements]; ///< operands that are not neutral
-  T best[pieceElements];       ///< min and max
+  T best[pieceElements];       ///< result of min and max
 
   void begin(Reduction op, const T *x, uint64_t n) {
     const Wide<T> neutral = op == Reduction::Prod ? 1 : 0;
@@ -168,7 +168,7 @@ private:
     for (uint64_t at = begin; at < end; at += pieceElements) {
       uint64_t n = std::min(pieceElements, end - at);
       piece->begin(job.op, input(inputs[0], at), n);
-      for (size_t i = 0; i < inputs.size(); ++i) // each as often as its rank's factor says; the first is there already
+      for (size_t i = 0; i < inputs.size(); ++i) // factorOf() times; begin() has added the first input once
         for (uint32_t times = i == 0; times < factorOf(job.op, inputs[i].rank); ++times)
           piece->add(job.op, input(inputs[i], at), n);
       finish(*piece, n, inputs.size());
@@ -183,7 +183,7 @@ private:
     if constexpr (!std::is_integral_v<T>) {
       bool average = job.op == Reduction::Avg;
       const Wide<T> divisor = average ? static_cast<Wide<T>>(job.contributions) : 1;
-      // The reference rounds as well, if only a little.
+      // The reference has rounding errors as well, though small ones.
       const Wide<T> own = static_cast<Wide<T>>(operands) * (sizeof(Wide<T>) > 8 ? Wide<T>(0x1p-63) : Wide<T>(0x1p-52));
       const bool counted = !alwaysBusy<T>(job.op == Reduction::Prod);
       const bool sums = job.op == Reduction::Sum || job.op == Reduction::MulSum;
@@ -212,7 +212,7 @@ private:
   }
   // NOLINTEND(bugprone-suspicious-memory-comparison)
 
-  /// The common case, where all is right, in loops that vectorise.
+  /// Counts wrong elements in loops that vectorise, because usually there are none.
   uint64_t countWrong(const Piece<T> &piece, const T *__restrict got, uint64_t n, bool extreme) const {
     uint64_t bad = 0;
     if (extreme) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks outputs against the bundle's postcondition: every element that it names is compared with the reduction of the
-// input chunks that it names, computed in higher precision. Each distinct value is computed once, a few thousand
-// elements at a time, and compared on all ranks that hold it.
+// Checks outputs against the bundle's postcondition: compares every element that it names with the reduction of the
+// input chunks that it names, computed in higher precision. Each distinct value is computed once, in pieces that fit
+// into the cache, and compared on all ranks that hold it.
 //
-// Tolerance: k operations that round have a relative error of at most (1 + u)^k - 1 of the sum of magnitudes, u being
-// the type's unit roundoff (fp8: plus half's, as it is computed in half). k is the number of additions whose operands
-// are not zero (multiplications: not one), counted per element; an average adds the reciprocal's rounding (fp8: in
-// half) and the product's. Sums of the whole numbers of Inputs.h, integers, copies, min and max are exact. Sums never
-// round below the normal range; each scaled operand of an average by half the smallest subnormal, products by 16 times
-// as much (what follows grows it).
+// Tolerance: k operations that round have a relative error of at most (1 + u)^k - 1 of the sum of magnitudes, where u
+// is the type's unit roundoff (fp8: plus that of half, in which fp8 is computed). k is the number of additions whose
+// operands are not zero (multiplications: not one), counted per element; an average adds the roundings of the
+// reciprocal (fp8: in half) and of the product. Sums of the whole numbers of Inputs.h, integers, copies, min and max
+// are exact. Roundings below the normal range add an absolute error: none for sums; half the smallest subnormal number
+// for each scaled operand of an average; 16 times as much for products, because later factors enlarge it.
 #pragma once
 
 #include "Reduction.h"
@@ -36,10 +36,10 @@ struct Chunks {
   }
 };
 
-/// The postcondition of one program, turned around: by value the output chunks that must hold it.
+/// The postcondition of one program, inverted: by value, the output chunks that must hold it.
 class Postcondition {
 public:
-  /// `inputChunks[r]` and `outputChunks[r]` are numbers of chunks. Returns what is wrong, or an empty string.
+  /// `inputChunks[r]` and `outputChunks[r]` are numbers of chunks. Returns an error message, or an empty string.
   std::string load(const bundle::CheckView &view, const std::vector<uint64_t> &inputChunks,
                    const std::vector<uint64_t> &outputChunks);
 
@@ -50,7 +50,7 @@ public:
   size_t values() const { return inputBegin.size() - 1; }
   std::span<const Chunk> inputs(size_t value) const { return slice(inputList, inputBegin, value); }
   std::span<const Chunk> outputs(size_t value) const { return slice(outputList, outputBegin, value); }
-  /// Some output combines two or more inputs.
+  /// Returns true if some output combines two or more inputs.
   bool reduces() const { return anyReduction; }
 
 private:
@@ -62,20 +62,20 @@ private:
   bool anyReduction = false;
 };
 
-/// What to compare, by rank.
+/// The data to compare, by rank.
 struct CheckJob {
   const Postcondition *postcondition;
   core::ElementType type;
   Reduction op;
   uint32_t contributions; ///< divisor of averages
-  double wholeNumbers;    ///< operands of sums are whole, and exact while their magnitudes' sum is at most this; or 0
+  double wholeNumbers;    ///< operands of sums are whole, and sums are exact up to this sum of magnitudes; 0: not so
   Chunks inputChunks, outputChunks;
   std::vector<const std::byte *> inputs, outputs;
 };
 
 struct CheckResult {
   uint64_t wrong = 0;
-  std::string first; ///< one wrong element in words
+  std::string first; ///< description of one wrong element
 };
 
 CheckResult checkOutputs(const CheckJob &job);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One line of the result, and its two printers: the table that users of nccl-tests know, and JSON.
+// One row of the result, and its two formats: the table of nccl-tests, and JSON.
 #pragma once
 
 #include "Options.h"
@@ -13,8 +13,8 @@ namespace gc3::run {
 /// One placement of one row.
 struct Measurement {
   bool measured = false;
-  double microseconds = 0; ///< per run; 0 when nothing was timed
-  double algbw = 0;        ///< GB/s, 10^9
+  double microseconds = 0; ///< per run; 0 if not timed
+  double algbw = 0;        ///< in GB/s, 10^9 bytes per second
   double busbw = 0;
   bool checked = false;
   uint64_t wrong = 0;
@@ -32,16 +32,16 @@ struct Row {
   Measurement placement[2]; ///< by Placement
 };
 
-/// What a run came to.
+/// The result of a run.
 struct Summary {
   std::vector<Row> rows;
   uint64_t wrong = 0;
 
-  /// Mean of the bus bandwidths of all measurements that were timed.
+  /// Returns the mean bus bandwidth of all timed measurements.
   double averageBusBandwidth() const;
 };
 
-/// bus bandwidth = algorithm bandwidth * this, as nccl-tests defines it; 1 for collectives it does not know.
+/// Returns bus bandwidth / algorithm bandwidth, as nccl-tests defines it; 1 for collectives that it does not have.
 double busFactor(const std::string &collective, int ranks);
 
 /// Prints the table on standard output, unless `options.quiet` is set.
@@ -60,12 +60,13 @@ private:
   const Options &options;
 };
 
-/// What would keep a file from being written to `path`, or an empty string; leaves nothing behind.
+/// Returns why a file cannot be written to `path`, or an empty string; leaves no file behind.
 std::string checkWritable(const std::string &path);
-/// Of all files that the options name: they are writable, and neither the bundle nor each other.
+/// Checks that all files that the options name are writable, and differ from the bundle and from each other. Returns an
+/// error message, or an empty string.
 std::string checkOutputs(const Options &options);
-/// Writes a regular file through a temporary one beside it, what links lead to; anything else directly. Returns what
-/// went wrong, or an empty string.
+/// Writes a regular file through a temporary file next to it, after resolving symbolic links; writes anything else
+/// directly. Returns an error message, or an empty string.
 std::string writeJson(const std::string &path, const Options &options, const Summary &summary);
 
 } // namespace gc3::run

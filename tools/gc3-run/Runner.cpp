@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of the table: which programs, which sizes, and one row's data. Measure.cpp runs and checks it.
+// Chooses the rows of the table (programs and sizes) and the data of one row. Measure.cpp runs and checks it.
 #include "Runner.h"
 
 #include "gc3/Common/StandardCollective.h"
@@ -19,15 +19,15 @@ std::string Runner::lastError(const char *what, gc3Result_t result, gc3Comm_t co
 
 std::string Runner::open() {
   if (gc3Result_t result = gc3BundleLoad(&bundle, options.bundle.c_str()); result != gc3Success)
-    return lastError(result == gc3SystemError ? "" : options.bundle.c_str(), result, nullptr) + // its text has the path
+    return lastError(result == gc3SystemError ? "" : options.bundle.c_str(), result, nullptr) + // text has the path
            (result == gc3NotABundle ? "; gc3c makes a bundle of a program" : "");
   if (auto status = bundle::BundleFile::open(options.bundle.c_str()).moveTo(file); !status.ok())
     return options.bundle + ": " + status.message;
   return {};
 }
 
-/// Fails where some buffer of elements of `elementSize` bytes is past what can be addressed, so that no product of
-/// elements and bytes wraps from here on.
+/// Computes the elements of all buffers. Fails if a buffer of elements of `elementSize` bytes would exceed 2^62 bytes,
+/// so that later products of elements and bytes cannot overflow.
 std::string Runner::shapeOf(int program, uint64_t count, size_t elementSize, Shape &shape) const {
   auto tooLarge = [&] {
     return "count " + std::to_string(count) + " is too large: a buffer would take more than 2^62 bytes";
@@ -52,7 +52,8 @@ std::string Runner::shapeOf(int program, uint64_t count, size_t elementSize, Sha
   return {};
 }
 
-/// The root of a collective that has one: the only rank with an input, or with an output.
+/// Returns the root of a collective that has one: the only rank with an input, or with an output. Returns -1 if there
+/// is none.
 static int findRoot(const std::string &collective, const std::vector<uint64_t> &input,
                     const std::vector<uint64_t> &output) {
   const common::StandardCollective *standard = common::findStandard(collective);
@@ -165,7 +166,8 @@ std::optional<int> Runner::dispatch(const ProgramGroup &group, uint64_t bytes) c
   return std::nullopt;
 }
 
-/// Sizes are rounded down to whole elements per block; sizes that round to the same count give one row.
+/// Returns the element counts of the rows. Sizes are rounded down to whole elements per block; sizes that round to the
+/// same count give one row.
 std::vector<uint64_t> Runner::wantedCounts(const ProgramGroup &group, size_t elementSize, std::string &problem) const {
   if (!options.counts.empty())
     return options.counts;
@@ -178,7 +180,7 @@ std::vector<uint64_t> Runner::wantedCounts(const ProgramGroup &group, size_t ele
   for (uint64_t bytes = options.minBytes;;) {
     long double exact = static_cast<long double>(bytes) / static_cast<long double>(elementSize) *
                         (static_cast<long double>(probe) / static_cast<long double>(shape.largest));
-    auto count = static_cast<uint64_t>(std::min(exact, 0x1p63L)); // shapeOf refuses what is cut here
+    auto count = static_cast<uint64_t>(std::min(exact, 0x1p63L)); // shapeOf() rejects counts that are cut here
     if (counts.empty() || counts.back() != count)
       counts.push_back(count);
     if (bytes > options.maxBytes / std::max<uint64_t>(options.factor, 2) && options.stepBytes == 0 && bytes != 0)
@@ -248,7 +250,7 @@ std::string Runner::runGroup(const ProgramGroup &group, Summary &summary) {
       uint32_t contributions = file->program(static_cast<uint32_t>(*program)).contributions();
       for (Reduction op : options.ops) {
         if (op == Reduction::Avg && contributions == 0 && options.ops.size() > 1)
-          continue; // not defined for this program; on its own it is an error
+          continue; // avg is undefined for this program, which is an error only if no other operation was requested
         Row row;
         if (problem = runRow(group, *program, count, type, op, row); !problem.empty())
           return problem;
@@ -266,7 +268,7 @@ std::string Runner::runGroup(const ProgramGroup &group, Summary &summary) {
   return {};
 }
 
-/// Whether the runtime's message says already which program it is about.
+/// Returns true if the runtime's message already names the program.
 static bool isNamed(const std::string &message, const std::string &program) {
   return message.find("program '" + program + "'") != std::string::npos;
 }
@@ -287,7 +289,7 @@ std::string Runner::runRow(const ProgramGroup &group, int program, uint64_t coun
   row.type = typeName(type);
   row.op = post->reduces() ? nameOf(op) : "none";
   if (!post->reduces() && op == Reduction::MulSum)
-    op = Reduction::Sum; // collectives that only copy multiply nothing
+    op = Reduction::Sum; // collectives that only copy do not multiply
   row.root = group.root;
   auto ranks = static_cast<uint32_t>(group.ranks);
   inputs.resize(ranks);
@@ -299,7 +301,7 @@ std::string Runner::runRow(const ProgramGroup &group, int program, uint64_t coun
   if (gpu)
     if (problem = gpu->prepare(); !problem.empty())
       return problem;
-  rowSeed += uint64_t{1} << 32; // rounds count from there
+  rowSeed += uint64_t{1} << 32; // the seed of a round is this number plus the round
   madeRound = -1;
   for (Placement placement : {Placement::OutOfPlace, Placement::InPlace})
     if (placement == Placement::OutOfPlace ? options.outOfPlace : options.inPlace)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs rows: makes data, checks, measures. One Runner is one bundle.
+// Runs rows: makes data, checks, measures. A Runner belongs to one bundle.
 #pragma once
 
 #include "Gpu.h"
@@ -20,7 +20,7 @@ namespace gc3::run {
 struct ProgramGroup {
   std::string collective;
   int ranks = 0;
-  int root = -1; ///< of standard collectives that have one
+  int root = -1; ///< -1: the collective has no root
   std::vector<int> programs;
 };
 
@@ -31,8 +31,8 @@ public:
   Runner(const Runner &) = delete;
   Runner &operator=(const Runner &) = delete;
 
-  /// Opens the bundle, runs all rows and prints them. Returns an error that names the bundle, or an empty string. The
-  /// summary counts wrong elements.
+  /// Opens the bundle, runs all rows and prints them. Returns an error message, or an empty string. Wrong elements are
+  /// counted in the summary.
   std::string run(Summary &summary);
 
 private:
@@ -55,13 +55,13 @@ private:
                           const CheckJob &job, const InputKind &kind);
   CheckJob checkJob(Placement placement, const Row &row, gc3DataType_t type, Reduction op, const Shape &shape,
                     int program, const Postcondition &post) const;
-  /// How the input (or output) buffers of a program are cut; `elements` by rank.
+  /// Returns how the input (or output) buffers of a program are cut into chunks. `elements`: by rank.
   Chunks chunksOf(int program, const Row &row, const std::vector<uint64_t> &elements, bool output) const;
   int roundsOf(const InputKind &kind, uint64_t window) const;
   std::vector<uint64_t> inputSums(const Shape &shape, size_t elementSize) const;
   std::string prepareOutputs(Placement placement, const Row &row, size_t elementSize, const Shape &shape);
   std::string call(Placement placement, const Row &row, gc3DataType_t type, Reduction op, const Shape &shape);
-  /// Waits for calls on the GPU.
+  /// Waits for calls on the GPU. Returns an error message, or an empty string.
   std::string finish();
   std::string time(Placement placement, Row &row, gc3DataType_t type, Reduction op, const Shape &shape);
   void makeInputs(int round, uint64_t window, const InputKind &kind, const Shape &shape);
@@ -84,8 +84,8 @@ private:
   std::map<int, std::unique_ptr<Postcondition>> postconditions;
   std::vector<host::Memory> inputs, outputs; ///< by rank
   std::unique_ptr<Gpu> gpu;                  ///< null: calls are made on the host
-  uint64_t rowSeed = 0;                      ///< of the data of the row's first round
-  int madeRound = -1;                        ///< the round whose inputs are in place
+  uint64_t rowSeed = 0;                      ///< seed of the data in the row's first round
+  int madeRound = -1;                        ///< the round whose inputs have been made; -1: none
 };
 
 } // namespace gc3::run

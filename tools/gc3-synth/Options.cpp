@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The option table, and which options go together.
+// The table of options, and which options can be combined.
 #include "Options.h"
 #include "Task.h"
 #include "gc3/Synth/Synthesis.h"
@@ -12,7 +12,7 @@ namespace {
 
 namespace cl = llvm::cl;
 
-/// The options live as long as the parse: nothing global.
+/// The options live only during the parse; none is global.
 struct Table {
   cl::OptionCategory problem{"Problem"};
   cl::OptionCategory goal{"Goal"};
@@ -148,7 +148,7 @@ bool check(const Table &table) {
   return true;
 }
 
-/// As a shell takes it again.
+/// Returns the word in the form that a shell reads.
 std::string quoted(const std::string &word) {
   const char *plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+:,./";
   if (word.find_first_not_of(plain) == std::string::npos && !word.empty())

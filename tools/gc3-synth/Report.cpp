@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words for trials, and files for what was found. Of a frontier, each program is for the sizes for which it is the
-// fastest: with alpha and beta of the topology, times are lines over sizes, and what counts is their lower envelope.
+// Describes trials, and writes the files of programs. Each program of a frontier is for the sizes for which it is the
+// fastest: with alpha and beta of the topology, times are linear in sizes, and their lower envelope decides.
 #include "Report.h"
 #include "gc3/Algorithm/Print.h"
 #include "gc3/Support/JsonWriter.h"
@@ -39,8 +39,8 @@ std::string instanceOf(const Trial &trial) {
   return chunks + ", " + quantity(trial.shape.steps, "step") + ", " + quantity(trial.shape.rounds, "round");
 }
 
-/// What is shown to be as good as can be; "" if nothing is. Of an Allreduce, among those that are a Reducescatter and
-/// an Allgather.
+/// Returns in which respects the algorithm is proven optimal; empty if in none. For an Allreduce, compares only
+/// algorithms that are a Reducescatter and an Allgather.
 std::string optimality(const Trial &trial) {
   std::string text;
   if (trial.fewestSteps)
@@ -51,7 +51,7 @@ std::string optimality(const Trial &trial) {
   return text.empty() || !isComposed ? text : text + " among those that scatter the sum and gather it";
 }
 
-/// How far what the greedy search found is from what can be.
+/// Returns how far the rounds of the greedy search's algorithm are from the lower bound.
 std::string roundsNeeded(const Trial &trial) {
   if (!trial.isGreedy || trial.fewestRounds)
     return "";
@@ -67,7 +67,7 @@ std::string fraction(uint64_t numerator, uint64_t denominator) {
   return denominator == divisor ? text : text + "/" + std::to_string(denominator / divisor);
 }
 
-/// What L bytes of the paper's cost are.
+/// Returns a description of the L bytes in the paper's cost.
 std::string costUnit(const Task &task) {
   if (task.name == "allgather" || task.name == "gather")
     return "that each rank gives";
@@ -83,12 +83,12 @@ std::string identifier(const std::string &text) {
   return result;
 }
 
-/// Chunks of the larger of a rank's buffers: what sizes of calls count.
+/// Returns the chunks of the larger of a rank's buffers, to which sizes of calls refer.
 uint32_t chunksOfCall(const Task &task) {
   return std::max(task.collective.input.total(), task.collective.output.total());
 }
 
-/// Microseconds for a call of that many bytes.
+/// Returns the microseconds of a call of `bytes` bytes.
 double microsecondsOf(const Trial &trial, double bytes) {
   return trial.cost.steps * trial.task.topology.alpha() +
          trial.cost.rounds * trial.task.topology.beta() * bytes / 1e6 / chunksOfCall(trial.task);
@@ -100,7 +100,7 @@ struct Choice {
   uint64_t from;
 };
 
-/// By sizes. Trials have ever more steps and ever fewer rounds for a chunk.
+/// Returns the programs by sizes. Trials must be sorted: more and more steps, fewer and fewer rounds per chunk.
 std::vector<Choice> envelope(const Result &result) {
   std::vector<Choice> choices;
   for (size_t index : result.found) {
@@ -154,7 +154,7 @@ std::string aboutProgram(const Trial &trial) {
   return text + (shown.empty() ? "" : "; " + shown) + (needed.empty() ? "" : "; " + needed) + ".";
 }
 
-/// As a program at `out` has to name a file that is at `path` for gc3-synth.
+/// Returns the name that a program at `out` must use for a file that gc3-synth finds at `path`.
 std::string importPath(const std::string &path, const std::string &out) {
   std::error_code error;
   if (out == "-" || std::filesystem::path(path).is_absolute())
@@ -238,7 +238,7 @@ std::string programs(const CommandLine &line, const Result &result) {
       for (const std::string &import : trial.task.imports)
         program.imports.push_back(importPath(import, line.out));
     program.name = identifier(trial.task.name + "_" + trial.task.topology.name);
-    if (!trial.task.imports.empty()) // which may have an `at`
+    if (!trial.task.imports.empty()) // an imported file may have an `at`
       program.at += "_" + program.name;
     if (choices.size() > 1)
       program.name += "_" + std::to_string(trial.cost.steps) + "_" + std::to_string(trial.cost.rounds);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One instance, the fewest steps, what the greedy search finds, or the Pareto procedure of the paper (algorithm 1): for
-// ever more steps, the shapes of so many steps and up to k more rounds, from the fewest rounds per chunk on, until one
-// is found.
+// Solves one instance, finds the fewest steps, or runs the greedy search or the Pareto procedure of the paper
+// (algorithm 1). For more and more steps, this procedure tries the shapes with that many steps and up to k more rounds,
+// from the fewest rounds per chunk on, until one has an algorithm.
 #include "Search.h"
 #include "gc3/Greedy/Greedy.h"
 #include "gc3/Support/Quantity.h"
@@ -30,7 +30,7 @@ public:
     if (!first)
       return {};
     bounds = first->least;
-    chunksOfUnit = first->direct.chunks(); // where they are not given
+    chunksOfUnit = first->direct.chunks(); // used if --chunks is not given
     switch (line.goal) {
     case Goal::Instance: instance(*first); break;
     case Goal::LeastSteps: leastSteps(*first); break;
@@ -52,7 +52,7 @@ private:
 
   uint32_t mostSteps() const { return line.maxSteps ? line.maxSteps : std::max(1u, bounds.steps) + 10; }
 
-  /// Says whether the search can go on. `share` of the time that there is for everything, at most.
+  /// Tries a shape, for at most `share` of the total time. Returns whether the search can continue.
   bool attempt(const Task &task, Shape shape, double share) {
     const uint32_t parts = stride(task);
     if (isTooLarge(task.topology, task.direct, {shape.steps / parts, shape.rounds / parts})) {
@@ -82,7 +82,7 @@ private:
       return solve(on, demand, {shape.steps / parts, shape.rounds / parts}, options);
     });
     trial.tries.reset();
-    options.tells = nullptr; // it knows this trial
+    options.tells = nullptr; // refers to this trial
     return conclude(std::move(trial), begin);
   }
 
@@ -109,7 +109,7 @@ private:
     result.trials.push_back(std::move(trial));
     options.deadline = end;
     if (line.goal != Goal::Instance && options.isOver())
-      isUnknown = true; // there would have been more
+      isUnknown = true; // more shapes would follow
     return !options.isOver();
   }
 
@@ -144,7 +144,7 @@ private:
     conclude(std::move(trial), begin);
   }
 
-  /// Those without a solution for sure come before the first that has one.
+  /// Tries more and more steps until one number has an algorithm, so that smaller numbers are excluded first.
   void leastSteps(const Task &only) {
     for (uint32_t steps = std::max(1u, bounds.steps); steps <= mostSteps(); steps += stride(only)) {
       const Shape shape = {steps, steps + line.extraRounds / stride(only) * stride(only)};
@@ -155,8 +155,8 @@ private:
     }
   }
 
-  /// Tries so many units of chunks; of what is found with equally many steps, the last one stays: each is better than
-  /// the one before it. Says whether the search can go on.
+  /// Tries `units` units of chunks. Of several results with equally many steps keeps only the last, because each is
+  /// better than the one before it. Returns whether the search can continue.
   bool attemptUnits(Shape shape, uint32_t units) {
     std::optional<Task> each = task(units * unit);
     if (!each) {
@@ -174,8 +174,9 @@ private:
     return true;
   }
 
-  /// The most chunks for a shape, if they are better than the best so far. Without some of its chunks an algorithm is
-  /// one of fewer: so what the bound allows is tried first, and then ever more until there is none.
+  /// Finds the most chunks for a shape, if the result is better than the best so far. An algorithm without some of its
+  /// chunks is one for fewer chunks. So the number that the bound allows is tried first, and then more and more chunks
+  /// until there is no algorithm. Returns whether the search can continue.
   bool mostChunks(Shape shape) {
     const uint64_t bound = bounds.crossing ? shape.rounds * bounds.bandwidth / bounds.crossing : 1;
     const double sendsOfUnit = static_cast<double>(chunksOfUnit) * topology.linkCount() * shape.steps;
@@ -190,7 +191,7 @@ private:
       goesOn = attemptUnits(shape, units);
       if (!isFound)
         break;
-      isFound = false; // and now for more
+      isFound = false; // try more chunks
     }
     return goesOn;
   }
@@ -209,7 +210,7 @@ private:
   std::string &error;
   Options options;
   Clock::time_point end;
-  uint32_t unit = 1, chunksOfUnit = 1; ///< as the user counts them, and the solver
+  uint32_t unit = 1, chunksOfUnit = 1; ///< chunks per unit, as the user counts them, and as the solver does
   Bounds bounds;                       ///< of one unit of chunks
   double best = 0;                     ///< fewest rounds per unit that were found; 0: none yet
   bool isFound = false, isOptimal = false, isUnknown = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which shapes are tried, in which order.
+// The shapes that are tried, and their order.
 #pragma once
 
 #include "Options.h"
@@ -8,29 +8,29 @@
 
 namespace gc3::synth {
 
-/// One instance, and what came of it, or what is known while it is under way.
+/// One instance with its result, or with what is known while it is being solved.
 struct Trial {
   Task task;
-  Shape shape; ///< that was asked for
-  Shape cost;  ///< of what was found: it may have fewer steps and rounds
+  Shape shape; ///< the requested shape
+  Shape cost;  ///< of the algorithm that was found; it may have fewer steps and rounds
   Outcome outcome;
   double seconds = 0;
   Bounds least;
-  bool fewestSteps = false, fewestRounds = false; ///< shown by the bounds: optimal
+  bool fewestSteps = false, fewestRounds = false; ///< proven optimal by the bounds
   bool isGreedy = false;
-  std::optional<uint64_t> tries; ///< of the solver until now, while it is under way
+  std::optional<uint64_t> tries; ///< of the solver so far, while it is running
 };
 
 struct Result {
   std::vector<Trial> trials;
-  std::vector<size_t> found; ///< among them
-  uint32_t mostSteps = 0;    ///< that were looked at, of several
-  bool isComplete = false;   ///< nothing was given up
+  std::vector<size_t> found; ///< indices into `trials`
+  uint32_t mostSteps = 0;    ///< the most steps that were tried, if several numbers were
+  bool isComplete = false;   ///< every trial has a definite result
 };
 
-/// Runs to the end of the goal, of the time, or until interrupted. `tell` hears of each trial when it is over, and
-/// now and then before. An empty
-/// result without trials: `error` says what is wrong with the command line.
+/// Runs until the goal is reached, the time is up, or `interrupted` is set. Calls `tell` for each trial when it is
+/// over, and now and then before that. After an error in the command line, returns an empty result without trials, and
+/// the message in `error`.
 Result search(const topology::Topology &topology, const CommandLine &line, const std::atomic<bool> &interrupted,
               const std::function<void(const Trial &)> &tell, std::string &error);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collectives by name: the program without steps that promises them is given to the compiler's front end, so that what
-// is asked of the solver is what the language means. Which are inverses of which is the paper's section 3.6.
+// Collectives by name: the compiler's front end evaluates a program without steps that implements the collective, so
+// that the solver's demand is what the language means. The paper's section 3.6 says which collectives are inverses of
+// each other.
 #include "Task.h"
 #include "gc3/Common/StandardCollective.h"
 #include "gc3/Sema/Sema.h"
@@ -13,14 +14,14 @@ namespace gc3::synth {
 
 namespace {
 
-/// The collective whose inverse on the reversed topology is the one of that name; empty if it is found directly.
+/// Returns the collective whose inverse on the reversed topology is `collective`; empty if it is found directly.
 llvm::StringRef inverseOf(llvm::StringRef collective) {
   if (collective == "reduce_scatter" || collective == "allreduce")
     return "allgather";
   return collective == "reduce" ? "broadcast" : "";
 }
 
-/// What a program for one of them implements; `inPlace` may be empty.
+/// Returns what a program for a standard collective implements; `inPlace` may be empty.
 std::string promiseOf(llvm::StringRef name, uint32_t ranks, uint32_t chunks, uint32_t root, llvm::StringRef inPlace) {
   const common::StandardCollective *standard = common::findStandard(name);
   std::string text = (name + "(ranks = " + std::to_string(ranks)).str();
@@ -61,7 +62,7 @@ std::optional<ir::Collective> evaluate(const std::string &implements, const std:
 
 bool fill(Task &task, const Request &request, std::string &error) {
   std::string text = task.implements;
-  if (task.hasPlacement) // for the front end, a value in place of the program's param
+  if (task.hasPlacement) // the front end needs a value instead of the program's param
     text.replace(text.rfind("= inplace"), 9, "= true");
   std::optional<ir::Collective> collective = evaluate(text, task.imports, request.stops, error);
   if (!collective)
@@ -79,7 +80,7 @@ bool fill(Task &task, const Request &request, std::string &error) {
   return true;
 }
 
-/// FILE.gc3:NAME(ARGUMENTS)
+/// Fills in a task for FILE.gc3:NAME(ARGUMENTS).
 bool fillCustom(Task &task, const Request &request, std::string &error) {
   const llvm::StringRef spelled = request.collective;
   const size_t open = std::min(spelled.find('('), spelled.size()), colon = spelled.take_front(open).rfind(':');
@@ -113,10 +114,10 @@ bool fillStandard(Task &task, const Request &request, std::string &error) {
             std::to_string(unit) + ", not " + std::to_string(task.chunks);
     return false;
   }
-  // Of an Alltoall the language counts the chunks of a block.
+  // For an Alltoall, the language counts the chunks of a block.
   const uint32_t chunks = task.name == "alltoall" ? task.chunks / unit : task.chunks;
-  // In place, what arrives in an Alltoall has to wait until what it overwrites is sent, so that one program for both
-  // would be the worse for calls out of place.
+  // In an Alltoall in place, arriving data must wait until the data that it overwrites has been sent. So one program
+  // for both placements would be slower out of place.
   task.hasPlacement = task.name != "alltoall";
   task.implements = promiseOf(task.name, ranks, chunks, request.root,
                               task.hasPlacement ? "inplace"
@@ -139,7 +140,7 @@ bool fillStandard(Task &task, const Request &request, std::string &error) {
   return demand.has_value();
 }
 
-/// The same on the reversed topology, link by link.
+/// Returns the same algorithm on the reversed topology: each link is replaced by its twin.
 algorithm::Algorithm onTwins(algorithm::Algorithm algorithm, const std::vector<uint32_t> &twins) {
   for (algorithm::Send &send : algorithm.sends)
     send.link = twins[send.link];
@@ -193,7 +194,7 @@ std::optional<Task> makeTask(const topology::Topology &topology, const Request &
   error.clear();
   const bool custom = isCustom(request.collective);
   if (custom) {
-    task.chunks = 1; // rounds are for the whole of it
+    task.chunks = 1; // rounds are for the whole collective
   } else if (!common::findStandard(task.name)) {
     std::vector<std::string> names;
     for (const common::StandardCollective &each : common::standardCollectives)

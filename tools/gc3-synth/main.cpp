@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gc3-synth: programs for a topology. Reads it, has shapes tried, writes what was found.
+// gc3-synth: finds programs for a topology. Reads the topology, runs the search, writes the results.
 #include "Output.h"
 #include "Report.h"
 #include "gc3/Parse/Parse.h"
@@ -60,7 +60,7 @@ static int listTopologies() {
   return 0;
 }
 
-/// As the language counts them, comments aside.
+/// Returns the number of words as the language counts them, without comments.
 static size_t words(llvm::StringRef text) {
   size_t count = 0;
   bool isInside = false;
@@ -77,7 +77,7 @@ static size_t words(llvm::StringRef text) {
   return count;
 }
 
-/// What there is to write, all of it or nothing.
+/// Writes all files or none. Returns the exit status.
 static int write(const CommandLine &line, const Result &result) {
   const std::string text = result.found.empty() ? "" : programs(line, result);
   if (const size_t count = words(text); count > parse::MaxTokens)
@@ -98,7 +98,7 @@ static int write(const CommandLine &line, const Result &result) {
 static int findPrograms(const topology::Topology &topology, const CommandLine &line) {
   const auto interrupt = [](int signal) {
     interrupted = true;
-    std::signal(signal, SIG_DFL); // the second one ends it at once
+    std::signal(signal, SIG_DFL); // the second signal ends the process at once
   };
   std::signal(SIGINT, interrupt);
   std::signal(SIGTERM, interrupt);
@@ -148,7 +148,7 @@ int main(int argc, char **argv) {
   }
   try {
     return findPrograms(*topology, *line);
-  } catch (const std::exception &problem) { // no memory, here or in the solver
+  } catch (const std::exception &problem) { // out of memory, here or in the solver
     return fail(problem.what());
   }
 }

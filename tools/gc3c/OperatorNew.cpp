@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Large arrays from a pool of pages, the rest from malloc. For the compiler, which does one thing at a time; nobody who
-// links our libraries gets this.
+// Allocates large arrays from a pool of pages, and the rest with malloc. Only for the compiler, which has one thread;
+// programs that link gc3's libraries do not get this allocator.
 #include "gc3/Support/PagePool.h"
 #include <cstdlib>
 #include <new>
 
-/// From this size on a block has pages of its own.
+/// Blocks of this size or more get their own pages.
 static constexpr size_t large = size_t(64) << 10;
-/// Addresses of the pool, more than there is memory.
+/// Address space of the pool, more than there is memory.
 static constexpr size_t space = size_t(1) << 40;
 
-/// Never destroyed: what is freed at the very end may be from it. Without addresses, as with a limit on them, it has
-/// nothing to give, and all comes from malloc.
+/// The pool is never destroyed, because blocks in it may be freed at the very end. If there is no address space, as
+/// under a limit, the pool allocates nothing, and all blocks come from malloc.
 static gc3::PagePool &pool() {
   alignas(gc3::PagePool) static char place[sizeof(gc3::PagePool)];
   static gc3::PagePool &made = *new (place) gc3::PagePool(space);

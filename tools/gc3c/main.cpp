@@ -9,7 +9,7 @@
 #include <new>
 #include <unistd.h>
 
-/// Says so and ends, without a file left half written, and without asking for more memory.
+/// Reports the error and exits, without leaving a partial file and without allocating memory.
 [[noreturn]] static void outOfMemory() {
   static constexpr char text[] = "gc3c: error: out of memory; smaller params or budgets need less\n";
   [[maybe_unused]] ssize_t written = write(STDERR_FILENO, text, sizeof text - 1);
@@ -17,7 +17,7 @@
   std::_Exit(1);
 }
 
-/// Standard output has been written; if it could not be, that is an error, and not LLVM's abort.
+/// Flushes standard output. If it could not be written, reports an error instead of the abort in LLVM.
 static void finishOutput() {
   llvm::outs().flush();
   if (!llvm::outs().has_error())
@@ -29,12 +29,12 @@ static void finishOutput() {
 
 int main(int argc, char **argv) {
   llvm::InitLLVM initialise(argc, argv);
-  llvm::outs(); // made before it is asked for at the end, which --help and --version come to by themselves
+  llvm::outs(); // constructed before std::atexit(), because finishOutput() also runs after --help and --version
   std::atexit(finishOutput);
   std::set_new_handler(outOfMemory);
   llvm::install_bad_alloc_error_handler([](void *, const char *, bool) { outOfMemory(); });
   std::optional<gc3::driver::Options> options = gc3::driver::parseCommandLine(argc, argv);
   int code = options ? gc3::driver::run(*options) : 2;
   finishOutput();
-  std::_Exit(code); // a large program's graphs need no tearing down
+  std::_Exit(code); // skips destructors, which take long for the graphs of a large program
 }

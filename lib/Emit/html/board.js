@@ -1,4 +1,4 @@
-// The ranks: a card for each, with its buffers as cells that show what they hold.
+// The ranks: a card for each, with its buffers as cells that show their values.
 
 function plural(count, word) {
   return `${count} ${word}${count === 1 ? '' : 's'}`;
@@ -16,11 +16,11 @@ class Board {
   constructor(model, root) {
     this.model = model;
     this.root = root;
-    this.shown = model.cells.map(() => null); // entries of histories; null: none is shown yet
+    this.shown = model.cells.map(() => null); // the shown entries of histories; null: nothing is shown yet
     this.kept = model.cells.map(() => false);
     this.keptCount = 0;
     this.field = element('div', {class: 'field'});
-    this.sheet = new Sheet(this.field); // what cells hold; the cells themselves are clear
+    this.sheet = new Sheet(this.field); // shows the contents of cells; the cells themselves are transparent
     this.nodes = [];
     for (let rank = 0; rank !== model.ranks; ++rank)
       this.field.append(this.makeCard(rank));
@@ -39,12 +39,12 @@ class Board {
       for (let index = 0; index !== size; ++index)
         cells.append(this.makeCell(this.model.cells[this.model.cellAt(rank, b, index)]));
       const title = this.bufferTitle(rank, b);
-      card.append(element('h3', {title}, title), cells); // the tooltip, for cards that are too narrow
+      card.append(element('h3', {title}, title), cells); // a tooltip, because the title does not fit into narrow cards
     });
     return card;
   }
 
-  /// In place, the buffer that holds the other, or has it as one of its parts, says so.
+  /// Returns the title of a buffer. In place, the title of the buffer that contains the other one says so.
   bufferTitle(rank, buffer) {
     const name = this.model.buffers[buffer];
     const [holder, first, count] = (buffer === 0 ? this.model.outputs : this.model.inputs)[rank];
@@ -82,7 +82,7 @@ class Board {
     this.paper = themeColor('--card');
   }
 
-  /// Where the cells are, for what is drawn over them.
+  /// Measures the positions of cells, for drawings over them.
   measure() {
     const origin = this.field.getBoundingClientRect();
     this.boxes = this.nodes.map((node) => {
@@ -127,7 +127,8 @@ class Board {
     context.restore();
   }
 
-  /// Which input slot it is, where nothing is reduced; else stripes say more, and only what is done is marked.
+  /// Returns the text of a cell. Without reductions this is the input slot of its value. With reductions, stripes show
+  /// the value, and the text only marks a finished cell.
   label(held, kept) {
     if (held && !this.model.reduces)
       return this.model.fullText(held.value);
@@ -149,7 +150,7 @@ class Board {
     step.dst.forEach((cell) => this.nodes[cell].classList.add('writes'));
   }
 
-  /// Lines of a tooltip.
+  /// Returns the lines of the tooltip of a cell.
   explain(id) {
     const cell = this.model.cells[id];
     const held = this.shown[id];

@@ -1,20 +1,21 @@
-// Colours: one hue for each rank whose input a value comes from, one for each channel.
+// Colours: one hue for each rank from whose input values come, one for each channel.
 
-/// Neighbours in the order of ranks are neighbours on the colour wheel; of many, every other one is darker.
+/// Returns a rank's colour. Neighbouring ranks have neighbouring hues; with more than 8 ranks every other one is
+/// darker.
 function rankColor(rank, ranks) {
   const hue = (25 + 360 * rank / ranks) % 360;
   const isDarker = ranks > 8 && rank % 2 === 1;
   return `oklch(${isDarker ? '0.7 0.13' : '0.78 0.145'} ${hue.toFixed(1)})`;
 }
 
-/// Golden angle: any number of channels, each far from those before it.
+/// Returns a channel's colour. Hues differ by the golden angle, so that every channel is far from those before it.
 function channelColor(channel) {
   return `oklch(var(--bar-lightness) 0.12 ${((250 + 137.508 * channel) % 360).toFixed(1)})`;
 }
 
-/// The parts of a value as [begin, end, rank], in fractions of a cell so many pixels wide. Sums give every rank its own
-/// place, so that one sees what is missing; where that would be too narrow, they show how much there is. What was only
-/// moved fills the cell.
+/// Returns the parts of a value as [begin, end, rank], in fractions of a cell that is `width` pixels wide. In a sum
+/// each rank has its own position, so that a missing rank is visible; if this would be too narrow, the parts show how
+/// much of the sum is there. A value that was only moved fills the cell.
 function stripes(model, value, width) {
   const ranks = model.origins(value);
   if (!model.reduces)
@@ -22,20 +23,20 @@ function stripes(model, value, width) {
   if (width >= 2 * model.ranks)
     return ranks.map((rank) => [rank / model.ranks, (rank + 1) / model.ranks, rank]);
   const all = Math.max(ranks.length / model.ranks, Math.min(1, 3 / width));
-  const count = Math.min(ranks.length, Math.ceil(all * width)); // one for a pixel at most
+  const count = Math.min(ranks.length, Math.ceil(all * width)); // at most one per pixel
   return Array.from({length: count}, (_, i) =>
     [all * i / count, all * (i + 1) / count, ranks[Math.floor(i * ranks.length / count)]]);
 }
 
-/// Fills a box with a value.
+/// Fills a box with the colours of a value.
 function paintValue(context, model, value, {x, y, width, height}) {
   for (const [begin, end, rank] of stripes(model, value, width)) {
     context.fillStyle = model.rankColors[rank];
-    context.fillRect(x + begin * width, y, (end - begin) * width + 0.5, height); // half a pixel more, against seams
+    context.fillRect(x + begin * width, y, (end - begin) * width + 0.5, height); // half a pixel wider, to avoid seams
   }
 }
 
-/// A canvas over all of a node, for drawing in its coordinates.
+/// A canvas that covers a node, for drawing in the node's coordinates.
 class Sheet {
   constructor(node) {
     this.node = node;
@@ -58,7 +59,7 @@ class Sheet {
   }
 }
 
-/// A colour of the style sheet.
+/// Returns a colour of the style sheet.
 function themeColor(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }

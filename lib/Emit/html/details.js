@@ -1,4 +1,4 @@
-// The chosen step in words; or, if none is chosen, the steps that run now.
+// Shows the chosen step in words; if none is chosen, the steps that run now.
 
 const MOST_LISTED = 40;
 

@@ -1,7 +1,7 @@
-# cmake -DOUT=file.cpp -DDIR=html "-DSCRIPTS=a.js b.js" -P embed.cmake: the files of the page as C++ raw strings.
+# cmake -DOUT=file.cpp -DDIR=html "-DSCRIPTS=a.js b.js" -P embed.cmake: writes the files of the page as C++ raw strings.
 function(embed name result)
   file(READ "${DIR}/${name}" content)
-  # A raw string may have 64 KiB at most in some compilers.
+  # Some compilers limit a raw string to 64 KiB.
   string(LENGTH "${content}" length)
   if(length GREATER 60000)
     message(FATAL_ERROR "${name} is too long to embed as one string")

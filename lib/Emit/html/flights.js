@@ -1,7 +1,7 @@
-// Messages in flight, drawn over the board: tokens with the colours of what they carry, from slot to slot.
+// Messages in flight, drawn over the board: tokens with the colours of their values, moving from slot to slot.
 
-/// Where on its way, 0 to 1, a message is. It leaves when its sender's own input has landed; if it is not received at
-/// once it waits close to its end.
+/// Returns how far a message is on its way, 0 to 1. It leaves when its sender's own input has landed. If it is not
+/// received at once, it waits near its end.
 function flightProgress(sent, received, time) {
   const ease = (x) => (x < 0.5 ? 2 * x * x : 1 - 2 * (1 - x) * (1 - x));
   const since = time - sent - LANDING;
@@ -19,7 +19,7 @@ class Flights {
     this.sheet = new Sheet(board.field);
     this.context = this.sheet.context;
     this.chosen = null;
-    // A message goes from the slots that its sender keeps it in, or reads, to those of its receiver.
+    // A message goes from the slots that its sender writes, or else reads, to the slots of its receiver.
     this.moves = model.messages.map((step) => {
       const target = model.steps[step.receiver];
       const [begin, end] = [step.tick + LANDING, target.tick + LANDING];
@@ -45,7 +45,7 @@ class Flights {
     return [box.x + box.width / 2, box.y + box.height / 2];
   }
 
-  /// A point of the way from one cell to another: bent upwards, so that ways in both directions are told apart.
+  /// Returns a point on the way from one cell to another. Ways bend upwards, so that the two directions look different.
   point(from, to, part) {
     const [ax, ay] = this.center(from);
     const [bx, by] = this.center(to);
@@ -59,7 +59,7 @@ class Flights {
       this.drawChosen();
     for (const move of this.moves) {
       if (move.begin >= time)
-        break; // they are in the order of their begins
+        break; // moves are sorted by begin
       if (time < move.end)
         this.drawMessage(move, flightProgress(move.step.tick, move.received, time));
     }
@@ -119,14 +119,14 @@ class Flights {
       const since = time - step.tick;
       if (since <= 0 || since >= LANDING)
         continue;
-      step.src.forEach((cell, i) => { // what it reads, not yet combined
+      step.src.forEach((cell, i) => { // the values that the step reads, not yet combined
         const {value} = this.model.heldAt(this.model.cells[cell], step.tick);
         this.drawToken(cell, step.dst[i], since / LANDING, value);
       });
     }
   }
 
-  /// A glow where something has just landed.
+  /// Draws a glow at the cells where a value has just landed.
   drawLandings(time) {
     const tick = Math.floor(time);
     const since = (time - tick - LANDING) / (1 - LANDING);
@@ -146,7 +146,7 @@ class Flights {
     this.context.globalAlpha = 1;
   }
 
-  /// The ways of the chosen step's own messages.
+  /// Draws the ways of the chosen step's messages.
   drawChosen() {
     const step = this.chosen;
     const link = (sender, receiver) => {

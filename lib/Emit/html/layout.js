@@ -1,20 +1,20 @@
-// How the ranks are arranged: as many cards in a row, and as many slots in a row of a card, as make the slots largest.
+// Arranges the ranks: chooses the cards per row and the slots per row of a card that make the slots largest.
 
 const CARD = {gap: 8, padding: 6, head: 20, label: 15, minGap: 2, minLabel: 4, digit: 7, tight: 44};
 const CELL = {minWidth: 7, minHeight: 6, maxWidth: 112, maxHeight: 56};
 
-/// The largest size of each buffer over all ranks; 0 where no rank has it.
+/// Returns the largest size of each buffer over all ranks; 0 if no rank has it.
 function bufferSizes(model) {
   return model.buffers.map((_, buffer) =>
     Math.max(...Array.from({length: model.ranks}, (_, rank) => model.sizes[rank * model.buffers.length + buffer])));
 }
 
-/// The least room that a card's cells may have side by side: its number stands above them.
+/// Returns the least width of the cells in a card: the rank's number above them must fit.
 function leastWidth(model) {
   return CARD.digit * String(model.ranks - 1).length;
 }
 
-/// The size of a cell if `across` cards stand in a row and `wide` cells in a row of a card.
+/// Returns the size of a cell if there are `across` cards per row and `wide` cells per row of a card.
 function cellSize(model, sizes, across, wide, width, height) {
   const present = sizes.filter((size) => size !== 0);
   const gap = model.ranks > 24 ? CARD.minGap : CARD.gap;
@@ -33,7 +33,7 @@ function cellSize(model, sizes, across, wide, width, height) {
   };
 }
 
-/// Chooses the arrangement for a board of this size. What would be too small makes the board scroll.
+/// Chooses the arrangement for a board of this size. If cells would be too small, the board scrolls.
 function arrange(model, width, height) {
   const sizes = bufferSizes(model);
   const widest = Math.min(Math.max(1, ...sizes), 64);

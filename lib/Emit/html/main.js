@@ -1,4 +1,4 @@
-// Puts the parts together: what is chosen and the time are shown by all of them.
+// Connects the parts: all of them show the chosen step and the time.
 
 const byId = (id) => document.getElementById(id);
 const model = new Model(JSON.parse(byId('data').textContent));
@@ -69,7 +69,7 @@ function choose(id) {
   flights.show(player.shown);
 }
 
-/// The next step in the order of time, from the chosen one or from now.
+/// Chooses the next step in the order of time, counted from the chosen one or from now; `by` is 1 or -1.
 function chooseNext(by) {
   const order = model.stepsAt.flat();
   const later = order.findIndex((id) => model.steps[id].tick >= shownTick);
@@ -142,7 +142,7 @@ function onHover(event) {
   tip.style.top = `${Math.max(4, below ? event.clientY - tip.offsetHeight - 10 : event.clientY + 18)}px`;
 }
 
-/// Dragging over the free places of the timeline is dragging its cursor.
+/// Moves the cursor of the timeline when its free area is dragged.
 function onDrag(event) {
   if (event.buttons !== 1 || event.target.closest('.bar, .gutter'))
     return;

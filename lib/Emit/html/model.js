@@ -1,6 +1,6 @@
-// The program: the page's JSON with names for its parts, and what each slot holds at each time.
+// The program: the page's JSON with names for its parts, and the contents of each slot at each time.
 
-/// The function of a number, with a memory.
+/// Returns a function that computes each key once and remembers the result.
 function remember(compute) {
   const known = new Map();
   return (key) => {
@@ -10,13 +10,13 @@ function remember(compute) {
   };
 }
 
-/// The rows of a table that is stored by columns.
+/// Returns the rows of a table that is stored by columns.
 function rowsOf(columns) {
   const names = Object.keys(columns);
   return columns[names[0]].map((_, row) => Object.fromEntries(names.map((name) => [name, columns[name][row]])));
 }
 
-/// One cell for each slot of each buffer of each rank, in the order of the compiler's numbers.
+/// Makes one cell for each slot of each buffer of each rank, in the order of the compiler's numbers.
 function makeCells(data) {
   const cells = [];
   const bufferStart = [];
@@ -30,7 +30,7 @@ function makeCells(data) {
   return {cells, bufferStart};
 }
 
-/// Steps with everything that is known of them.
+/// Makes the steps, with all data about them.
 function makeSteps(data, cellAt) {
   const steps = rowsOf(data.steps);
   let moved = 0;
@@ -68,10 +68,10 @@ const OPCODES = {
   rrcs: {reads: true, writes: true, words: 'receive, reduce, copy, send on'},
 };
 
-/// How much of a step's tick is over when its message has landed and what it writes is there.
+/// Fraction of a step's tick after which its message has landed and its output is written.
 const LANDING = 0.4;
 
-/// `[3]`, or `[3..5]`.
+/// Returns text such as `[3]` or `[3..5]`.
 function sliceText(first, count) {
   return `[${first}${count === 1 ? '' : `..${first + count}`}]`;
 }
@@ -122,7 +122,7 @@ class Model {
         cell.outputSlot = slot;
         const wanted = this.post.rows[this.post.rowBegin[this.post.rowOfRank[rank]] + Math.floor(slot / parts)];
         if (wanted === 0)
-          continue; // anything will do
+          continue; // the postcondition allows any value
         const key = (wanted - 1) * parts + slot % parts;
         if (!memo.has(key))
           memo.set(key, this.promise(wanted - 1, slot % parts));
@@ -131,7 +131,7 @@ class Model {
     });
   }
 
-  /// What the postcondition asks of one part of a chunk: a multiset of input values, and which values are that.
+  /// Returns what the postcondition requires of one part of a chunk: a multiset of input values, and a test of values.
   promise(value, part) {
     const set = new Map();
     for (const [rank, index, rankStride, indexStride, length] of this.post.values[value])
@@ -152,7 +152,7 @@ class Model {
         this.cells[cell].history.push({tick: step.tick, value: step.values[i], step: step.id}));
   }
 
-  /// What a value is made of: a Map from input values to how often they are in it.
+  /// Returns the contributions to a value: a Map from input values to their multiplicities.
   contributions(value) {
     const pending = [value];
     while (pending.length !== 0) {
@@ -182,7 +182,7 @@ class Model {
     return sum;
   }
 
-  /// What a cell holds at a time, and since when: an entry of its history, or undefined.
+  /// Returns the entry of a cell's history at a time (its value, and since when), or undefined.
   heldAt(cell, time) {
     const history = cell.history;
     let low = 0;
@@ -197,7 +197,7 @@ class Model {
     return history[low - 1];
   }
 
-  /// Whether a cell of the output holds what the collective promises.
+  /// Returns true if a cell of the output holds what the collective promises.
   keeps(cell, held) {
     return cell.wanted !== undefined && held !== undefined && cell.wanted.isKept(held.value);
   }
@@ -221,7 +221,7 @@ class Model {
       `${times === 1 ? '' : `${times}×`}${this.inputOf[input].join(':')}`);
   }
 
-  /// `0:1 + 2:1`: input slots as rank:slot, with their factors.
+  /// Returns text such as `0:1 + 2:1`: input slots as rank:slot, with their factors; at most `most` of them.
   valueText(value, most) {
     const terms = this.termsOf(value);
     const rest = terms.length - most;

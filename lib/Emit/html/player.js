@@ -1,4 +1,4 @@
-// Time: where the program is, between 0 and its number of ticks, and how it goes on.
+// Time: the program's time, between 0 and its number of ticks, and how it advances.
 
 const SPEEDS = [0.5, 1, 2, 4, 8, 16, 32];
 
@@ -7,8 +7,8 @@ class Player {
     this.ticks = ticks;
     this.onChange = onChange;
     this.time = 0;
-    this.shown = 0; // the time as it is shown: where nothing is to move, whole ticks
-    this.goal = null; // where the way leads that it is on
+    this.shown = 0; // the time that is shown: only whole ticks if the user prefers reduced motion
+    this.goal = null; // the time to which the player is moving, or null
     this.speed = SPEEDS.find((speed) => ticks / speed <= 16) ?? SPEEDS.at(-1);
     this.stepping = false;
     this.still = window.matchMedia('(prefers-reduced-motion: reduce)');
@@ -18,7 +18,7 @@ class Player {
     return this.goal !== null && !this.stepping;
   }
 
-  /// Goes to a time at once.
+  /// Goes to a time immediately.
   seek(time) {
     this.goal = null;
     this.set(time);
@@ -35,7 +35,7 @@ class Player {
     this.travel(this.ticks, false);
   }
 
-  /// One tick on, in sight, or one back, at once.
+  /// Moves one tick forward with animation, or one tick back immediately.
   step(by) {
     const from = this.stepping ? this.goal ?? this.time : this.time;
     const to = Math.max(0, Math.min(this.ticks, by > 0 ? Math.floor(from) + 1 : Math.ceil(from) - 1));
@@ -53,7 +53,7 @@ class Player {
     this.askForFrame();
   }
 
-  /// One at a time, however often one stops and goes on between two frames.
+  /// Requests at most one frame at a time, even if the user stops and continues between two frames.
   askForFrame() {
     this.request ??= requestAnimationFrame((now) => {
       this.request = undefined;

@@ -1,4 +1,4 @@
-// The source text: the lines behind the steps that run now, and the expression behind the chosen step.
+// The source text: marks the lines of the steps that run now, and the expression of the chosen step.
 
 const KEYWORDS = `import param fn collective program implements let var for in while if else return break continue
   assert remark parallelize channel protocol scratch instances sizes ranks ensures alias when by on is true false`;
@@ -10,7 +10,7 @@ const WORDS = new RegExp([
   /\b(?<number>\d\w*)/,
 ].map((part) => part.source).join('|'), 'g');
 
-/// The line as [begin, end, kind] of words that have a colour.
+/// Returns the coloured words of a line as [begin, end, kind].
 function colored(text) {
   return [...text.matchAll(WORDS)].map((match) => {
     const kind = Object.keys(match.groups).find((group) => match.groups[group] !== undefined);
@@ -18,7 +18,7 @@ function colored(text) {
   });
 }
 
-/// Spans of a line, with the columns from `begin` to `end` marked.
+/// Returns the spans of a line, with the columns from `begin` to `end` marked.
 function spans(text, begin, end) {
   const words = colored(text);
   const cuts = [...new Set([0, text.length, begin, end, ...words.flatMap((word) => word.slice(0, 2))])]
@@ -30,7 +30,7 @@ function spans(text, begin, end) {
   });
 }
 
-/// The end of a path: its file, and the folder around it.
+/// Returns the end of a path: the file and its folder.
 function shortPath(path) {
   return path.split('/').slice(-2).join('/');
 }
@@ -41,7 +41,7 @@ class Source {
     this.root = root;
     this.now = [];
     this.marked = [];
-    this.isKept = false; // the file that is shown stays, whatever runs
+    this.isKept = false; // whether the shown file stays, whatever steps run
     this.files = model.files.map((file, i) => this.makeFile(file, i));
     if (this.files.length === 0) {
       root.append(element('p', {class: 'hint'}, 'This program was not made from source text.'));
@@ -64,7 +64,7 @@ class Source {
     return this.model.sites[step.site];
   }
 
-  /// `ring.gc3:7`, or nothing.
+  /// Returns text such as `ring.gc3:7`, or an empty string.
   placeText(step) {
     const site = this.siteOf(step);
     return site ? `${shortPath(this.model.files[site[0]].name)}:${site[1] + 1}` : '';
@@ -78,7 +78,7 @@ class Source {
     });
   }
 
-  /// Shows a file until a step of another is chosen.
+  /// Shows a file until a step of another file is chosen.
   keep(index) {
     this.isKept = true;
     this.open(index);
@@ -89,7 +89,7 @@ class Source {
       this.reveal(line);
   }
 
-  /// Lights the lines of the steps of a tick, and shows a file that has one.
+  /// Highlights the lines of the steps of a tick, and shows a file that has one.
   show(steps) {
     const sites = steps.map((id) => this.siteOf(this.model.steps[id])).filter((site) => site !== null);
     this.now.forEach((line) => line.classList.remove('now'));
@@ -105,7 +105,7 @@ class Source {
       this.reveal(this.files[site[0]].lines[site[1]]);
   }
 
-  /// Marks the expression behind a step; null: nothing.
+  /// Marks the expression that a step comes from; null: nothing.
   choose(step) {
     this.marked.forEach(([file, line]) => this.mark(file, line, -1, -1));
     this.marked = [];
@@ -130,7 +130,7 @@ class Source {
 
   reveal(line) {
     const top = line.offsetTop - this.root.offsetTop;
-    const header = this.root.firstElementChild.offsetHeight; // it lies over the lines
+    const header = this.root.firstElementChild.offsetHeight; // the header covers the first lines
     const room = this.root.clientHeight - header - line.offsetHeight;
     const seen = top - header - this.root.scrollTop;
     if (seen < 0 || seen > room)

@@ -1,4 +1,4 @@
-// Thread blocks over time: a row for each, a bar for each step, a cursor that is the slider's other face.
+// Thread blocks over time: a row for each, a bar for each step, and a cursor that shows the same time as the slider.
 
 const ROW = {height: 18, rankGap: 5, axis: 20, top: 2, bottom: 6, gutter: 92};
 
@@ -28,7 +28,7 @@ class Timeline {
     this.lines = svg('g', {class: 'axis'});
     this.bars = svg('g', {class: 'bars'});
     this.links = svg('svg', {class: 'links', height: this.height, 'aria-hidden': 'true'});
-    this.cursor = element('div', {class: 'cursor'}); // no part of the picture, which would be drawn anew each time
+    this.cursor = element('div', {class: 'cursor'}); // separate from the picture, because it moves often
     this.handle = svg('path', {class: 'handle', d: 'M-5 13h10l-5 7z'});
     this.nodes = model.steps.map((step) => this.makeBar(step));
     this.bars.append(...this.nodes);
@@ -58,7 +58,7 @@ class Timeline {
     return time * this.tickWidth + 8;
   }
 
-  /// The time at a place of the window.
+  /// Returns the time at an x coordinate of the window.
   timeAt(clientX) {
     const left = this.picture.getBoundingClientRect().left;
     return Math.max(0, Math.min(this.model.ticks, (clientX - left - 8) / this.tickWidth));
@@ -124,7 +124,7 @@ class Timeline {
     step.waits.forEach((wait) => link(steps[wait], step, 'wait'));
   }
 
-  /// Scrolls so that the chosen step is seen.
+  /// Scrolls so that the chosen step is visible.
   reveal(step) {
     const [x, y] = this.center(step);
     const view = this.root;
