@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gc3Bundle*: loading and the table of programs.
+// gc3Bundle*: loads bundles and describes their programs.
 #include "api/Handles.h"
 #include "core/Layout.h"
 
@@ -8,7 +8,7 @@
 using namespace gc3;
 using core::Outcome;
 
-/// Keeps an opened file behind a handle.
+/// Stores an opened file in a new handle.
 static Outcome handOut(bundle::Result<std::unique_ptr<bundle::BundleFile>> file, gc3Bundle_t *handle) {
   if (file.ok())
     *handle = new gc3Bundle{std::move(*file)};
@@ -45,7 +45,7 @@ extern "C" gc3Result_t gc3BundleProgramCount(gc3Bundle_t bundle, int *count) {
   return gc3Success;
 }
 
-/// The program of that index, or an error.
+/// Returns success if the bundle has a program of that index, else an error.
 static Outcome checkIndex(gc3Bundle_t bundle, int index) {
   if (!bundle)
     return {gc3InvalidArgument, "bundle is null"};

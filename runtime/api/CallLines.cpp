@@ -13,7 +13,7 @@ using core::Request;
 
 namespace {
 
-/// A standard collective's buffers are known, whatever program runs; others' are what the program makes of them.
+/// The buffers of a standard collective are known for every program. Those of other collectives depend on the program.
 std::string describe(const Request &request, uint32_t ranks) {
   const StandardCollective *standard =
       request.kind == CallKind::Standard ? common::findStandard(request.name) : nullptr;
@@ -34,7 +34,7 @@ std::string describe(const Request &request, uint32_t ranks) {
   return core::describe(text);
 }
 
-/// Errors' texts may go on over several lines.
+/// Returns an error text, which can have several lines, as one line.
 std::string onOneLine(const std::string &text) {
   std::string line;
   for (char c : text)
@@ -60,7 +60,7 @@ void informOf(Backend &backend, const Backend::Arrival &arrival) noexcept {
     for (const core::RankRequest &part : arrival.parts)
       core::tell("rank " + std::to_string(part.rank) + ": " + describe(part.request, backend.ranks()) + ": " +
                  (arrival.refused.ok() ? answerTo(backend, part) : onOneLine(arrival.refused.text)));
-  } catch (const std::exception &) { // a call is worth more than its line
+  } catch (const std::exception &) { // a failure to log must not fail the call
   }
 }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines about calls, where GC3_DEBUG asks for them.
+// Log lines about calls, for GC3_DEBUG.
 #pragma once
 
 #include "api/Backend.h"
 
 namespace gc3::api {
 
-/// Says of each part of a call that is about to be completed which program runs, or why none does:
-/// `gc3: rank 3: allreduce 1 MiB float sum: program 'ring'`. Does not throw: others may be waiting in the call.
+/// Logs for each part of a call that is about to be completed which program runs, or why none does: `gc3: rank 3:
+/// allreduce 1 MiB float sum: program 'ring'`. Does not throw, because other ranks may already wait in the call.
 void informOf(Backend &backend, const Backend::Arrival &arrival) noexcept;
 
 } // namespace gc3::api

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The collectives: each is a request by name.
+// The collectives. Each makes a request with the collective's name.
 #include "api/Handles.h"
 
 using namespace gc3;
 using core::CallKind;
 using core::Outcome;
 
-/// What all calls have in common; `root` is -1 where the collective has none.
+/// Makes a call of any kind. `root` is -1 if the collective has none.
 static gc3Result_t request(CallKind kind, const char *name, const void *send, void *recv, size_t count,
                            gc3DataType_t type, gc3RedOp_t op, int root, gc3Comm_t comm, gc3Stream_t stream) {
   if (!name)
@@ -19,7 +19,7 @@ static gc3Result_t request(CallKind kind, const char *name, const void *send, vo
   return api::enqueue(comm, made);
 }
 
-/// As request, for collectives with a root argument: -1 would mean none.
+/// Like request(), for collectives with a root argument, where -1 is an error.
 static gc3Result_t rooted(const char *name, const void *send, void *recv, size_t count, gc3DataType_t type,
                           gc3RedOp_t op, int root, gc3Comm_t comm, gc3Stream_t stream) {
   if (root < 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gc3HostCommInitAll, gc3LoopbackCommInitAll, gc3CommInit and what communicators say about themselves.
+// gc3HostCommInitAll, gc3LoopbackCommInitAll, gc3CommInit, and queries of communicators.
 #include "api/Handles.h"
 #include "api/HostBackend.h"
 #include "api/Init.h"
@@ -18,7 +18,7 @@ using core::Result;
 using core::Setting;
 using core::Settings;
 
-/// As many as the language has: each costs memory before anything is known of a program.
+/// The language's limit. Each rank takes memory before any program is known.
 static constexpr int mostRanks = 65536;
 
 /// Returns `chosen`, or the value of the setting if that is null.
@@ -26,13 +26,13 @@ static std::string chosenOr(const char *chosen, Setting setting, const Settings 
   return chosen ? chosen : settings.text(setting);
 }
 
-/// Of all ranks in this process. Null where there is none or it can't be written.
+/// Returns the trace file of all ranks in this process. Returns null if none is chosen or it cannot be written.
 static trace::TraceFile *traceFile(const char *chosen, const Settings &settings) {
   const std::string name = chosenOr(chosen, Setting::Trace, settings);
   return name.empty() ? nullptr : trace::TraceFile::named(name);
 }
 
-/// What all kinds of communicators are made from.
+/// Checks the arguments that all kinds of communicators have.
 static Outcome checkGroup(gc3Comm_t *comms, int nranks, gc3Bundle_t bundle) {
   if (!comms || !bundle)
     return {gc3InvalidArgument, "comms or bundle is null"};
@@ -41,12 +41,13 @@ static Outcome checkGroup(gc3Comm_t *comms, int nranks, gc3Bundle_t bundle) {
   return {};
 }
 
-// Sizes tell versions apart, so a new member has to make its struct larger: it must not lie in padding at the end,
-// which callers of today leave unset.
+// readConfig() distinguishes versions by their sizes, so a new member must make its struct larger. It must not lie in
+// padding at the end, which today's callers leave unset.
 static_assert(offsetof(gc3HostConfig_t, tunerData) + sizeof(gc3HostConfig_t::tunerData) == sizeof(gc3HostConfig_t));
 static_assert(offsetof(gc3GpuConfig_t, tunerData) + sizeof(gc3GpuConfig_t::tunerData) == sizeof(gc3GpuConfig_t));
 
-/// The config, or `initial` if it is null. There is no released version whose configs would have to be taken, too.
+/// Returns the config, or `initial` if it is null. Other versions are refused, because no released version has other
+/// configs.
 template <typename Config>
 static Result<Config> readConfig(const Config *config, const Config &initial, const char *initializer) {
   if (!config)
@@ -179,7 +180,7 @@ extern "C" gc3Result_t gc3CommGetAsyncError(gc3Comm_t comm, gc3Result_t *result)
   });
 }
 
-/// Frees a rank.
+/// Destroys or aborts a rank, and frees its handle.
 static gc3Result_t leave(gc3Comm_t comm, bool aborts) {
   if (comm)
     comm->backend->leave(aborts);

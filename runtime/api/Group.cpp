@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups: calls noted per thread, then run: those of NCCL communicators as a comm::CallGroup, those of ranks that share
-// a GPU in their order, those on CPUs in rounds. In a round every communicator that still has calls makes its next one.
-// The thread arrives with all of them before it waits for any, so that threads can note the calls of different worlds
-// in different orders. Linear in the calls.
+// Groups. A thread's calls are deferred, then run: calls on NCCL communicators as a comm::CallGroup, calls of ranks
+// that share a GPU in their order, calls on CPUs in rounds. In a round every communicator that still has calls makes
+// its next one. The thread arrives in all calls of a round before it waits in any, so that threads can make the calls
+// of different worlds (backends) in different orders. Linear in the calls.
 #include "api/CallLines.h"
 #include "api/NcclBackend.h"
 #include "core/Log.h"
@@ -21,14 +21,14 @@ namespace {
 struct Noted {
   Use comm;
   Request request;
-  std::string name; ///< what request.name views once the caller's string is gone
+  std::string name; ///< storage of request.name, because the caller's string can be gone
 };
 
-/// What a thread has noted since the outermost gc3GroupStart.
+/// The calls and inits that a thread has deferred since the outermost gc3GroupStart.
 struct Group {
   unsigned depth = 0;
   std::vector<NcclBackend::Init> inits;
-  std::deque<Noted> calls; // elements do not move, so that request.name stays valid
+  std::deque<Noted> calls; // elements do not move, so request.name stays valid
   Outcome failure;         // of the first call that was refused at once
 };
 
@@ -38,7 +38,7 @@ thread_local Group group;
 struct Rounds {
   Backend *backend;
   std::vector<std::vector<const Noted *>> rounds;
-  Outcome outcome; ///< of the first call that has failed, where it waits for others
+  Outcome outcome; ///< of the first failed call; for worlds without streams
 };
 
 /// A round of a world.
@@ -46,11 +46,11 @@ struct Turn {
   size_t world, round;
 };
 
-/// All calls, by world in the order of their first call, and by round: the n-th call of a communicator is in the n-th
+/// All calls, by world in the order of their first calls, and by round. The n-th call of a communicator is in the n-th
 /// round.
 struct Sorted {
   std::vector<Rounds> worlds;
-  std::vector<Turn> turns; ///< in the order of their first calls
+  std::vector<Turn> turns; ///< rounds of all worlds, in the order of their first calls
 };
 
 Sorted sortCalls(std::deque<Noted> &calls) {
@@ -95,10 +95,11 @@ Outcome finish(const Rounds &world, size_t round, const Backend::Arrival &arriva
   return outcome;
 }
 
-/// The calls on NCCL communicators. Returns the first error; the calls after it are made, since other ranks make them.
+/// Runs the calls on NCCL communicators. Returns the first error. Also runs the calls after it, since other ranks run
+/// them.
 Outcome runOnNccl(std::deque<Noted> &calls) {
   std::vector<comm::CallGroup::Call> made;
-  std::vector<gc3Comm *> makers; // of these
+  std::vector<gc3Comm *> makers; // the communicators of `made`
   Outcome first;
   const auto note = [&](gc3Comm *comm, const Outcome &outcome) {
     report(comm, outcome);
@@ -126,8 +127,8 @@ Outcome runOnNccl(std::deque<Noted> &calls) {
   return first;
 }
 
-/// Of the worlds whose calls are put on streams: as if the calls were made one by one, as other threads may do. Those
-/// behind one that fails are made, too, since others make them.
+/// Runs the calls of worlds with streams in the order of the group, as if they were made one by one, since other
+/// threads may make them like that. Also runs the calls after a failed one, since other ranks run them.
 Outcome runTurns(const Sorted &sorted) {
   Outcome first;
   for (const Turn &turn : sorted.turns) {
@@ -142,8 +143,8 @@ Outcome runTurns(const Sorted &sorted) {
   return first;
 }
 
-/// Round number `round` of the other worlds that have not failed. The calls that nobody else is missing from are run
-/// before this thread waits for any: the others may be waiting for just those.
+/// Runs round `round` of the worlds without streams that have not failed. First runs calls for which all other ranks
+/// have arrived, before this thread waits in any call: the other ranks may be waiting for just these calls.
 void runRound(std::vector<Rounds> &worlds, size_t round) {
   std::vector<std::pair<Rounds *, Backend::Arrival>> arrivals;
   std::vector<std::vector<core::RankRequest>> parts;
@@ -160,8 +161,9 @@ void runRound(std::vector<Rounds> &worlds, size_t round) {
     world->outcome = finish(*world, round, arrival);
 }
 
-/// Makes the noted communicators, then the noted calls, or none of them if one was refused when it was noted. The
-/// result is the first error: of communicators, of calls on streams, then of the world that was called first.
+/// Creates the deferred communicators, then runs the deferred calls. Runs nothing if a call was refused when it was
+/// made. Returns the first error, in this order: communicators, calls on streams, worlds on CPUs in the order of their
+/// first calls.
 gc3Result_t runGroup() {
   std::deque<Noted> calls;
   calls.swap(group.calls);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is behind the handles of gc3.h, and how errors leave the library.
+// The objects of gc3.h's handles, and the conversion of errors to result codes.
 #pragma once
 
 #include "api/Backend.h"
@@ -23,14 +23,14 @@ struct gc3Comm {
   std::shared_ptr<gc3::api::Backend> backend;
   uint32_t rank;
   std::string lastError{};
-  std::mutex noting{};                                        ///< guards it
-  std::unordered_map<int, gc3::core::PreMulSum> operations{}; ///< that the user has made
-  std::atomic<uint32_t> uses{1};                              ///< the user's, and those of calls under way
+  std::mutex noting{};                                        ///< guards lastError
+  std::unordered_map<int, gc3::core::PreMulSum> operations{}; ///< reductions that the application has created
+  std::atomic<uint32_t> uses{1};                              ///< one for the handle, and one for each running call
 };
 
 namespace gc3::api {
 
-/// Keeps a handle, or null: it may be aborted while a call is under way, and is freed when that has returned.
+/// Keeps a handle's object, or null: the handle can be aborted during a call, and the object is freed after that call.
 class Use {
 public:
   explicit Use(gc3Comm *comm) : comm(comm) {
@@ -53,15 +53,14 @@ private:
   gc3Comm *comm;
 };
 
-/// Notes the text for gc3GetLastError, on the communicator where there is one and for the thread, and returns the code.
+/// Stores the text for gc3GetLastError, for the thread and for the communicator unless it is null. Returns the code.
 gc3Result_t report(gc3Comm *comm, const core::Outcome &outcome);
 gc3Result_t report(gc3Comm *comm, gc3Result_t code, const char *text);
 
-/// As report, for a call that is refused before it is noted: the thread's group, if there is one, then fails as a
-/// whole.
+/// Like report(), for a call that is refused before it is deferred. If the thread is in a group, the whole group fails.
 gc3Result_t refuse(gc3Comm *comm, gc3Result_t code, const char *text);
 
-/// Runs `body`, which returns an Outcome, so that no exception leaves it.
+/// Runs `body`, which returns an Outcome, and converts exceptions to errors.
 template <typename Body>
 gc3Result_t guarded(gc3Comm *comm, Body body) {
   const Use use(comm);
@@ -76,11 +75,11 @@ gc3Result_t guarded(gc3Comm *comm, Body body) {
   }
 }
 
-/// What `op` means on the communicator, if the user has made it there.
+/// Sets the request's operation and factor if the application has created `op` on the communicator.
 void resolve(const gc3Comm &comm, gc3RedOp_t op, core::Request &request);
 
-/// A call on one communicator: at once, or noted when the thread is in a group. `request.name` may go away when it
-/// returns.
+/// Runs a call on one communicator at once, or defers it if the thread is in a group. `request.name` need not stay
+/// valid after the return.
 gc3Result_t enqueue(gc3Comm *comm, const core::Request &request);
 
 } // namespace gc3::api

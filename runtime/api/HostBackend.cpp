@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory order: a rank's number is stored (release) after the rest of its notice and after it has entered the prepared
-// call; who reads the number (acquire) may read both. What decides timeouts is at timeOut().
+// Memory order: a rank stores its number (release) after the rest of its notice, and after it has entered the prepared
+// call. A thread that loads the number (acquire) can read both. timeOut() explains how timeouts are decided.
 #include "api/HostBackend.h"
 
 #include <chrono>
@@ -17,8 +17,8 @@ using host::PreparedCall;
 using host::Sharing;
 
 namespace {
-/// A rank looks for its peers without a break at first, since most often they are nearly here and a pause may be longer
-/// than the time that they still need; then with pauses; then it sleeps, each time for longer.
+/// A rank first polls for its peers without pauses, since they usually arrive soon and a pause can take longer than
+/// that. Then it polls with pauses. Then it sleeps, each time for longer.
 constexpr unsigned looksBeforePause = 100;
 constexpr unsigned looksBeforeSleep = 4000;
 constexpr std::chrono::microseconds shortestSleep{50};
@@ -73,7 +73,7 @@ void HostBackend::announce(const RankRequest &part) {
   Notice &notice = seat.notices[number % 2];
   core::Placement placement{};
   PreparedCall *call = recall(seat, part, placement);
-  // Others may be looking at this line: it is written to as seldom as can be.
+  // other ranks may read this line, so it is written as seldom as possible
   change(notice.request, static_cast<const core::Request *>(&part.request));
   change(notice.call, call);
   change(notice.sharing, call ? call->sharing(part.rank, placement) : Sharing::None);
@@ -82,7 +82,8 @@ void HostBackend::announce(const RankRequest &part) {
   notice.number.store(number, std::memory_order_release);
 }
 
-/// The prepared call that the rank knows for its request, if there is one and it can serve these buffers as it is.
+/// Returns the prepared call that the rank remembers for its request. Returns null if there is none or it cannot serve
+/// these buffers as it is.
 PreparedCall *HostBackend::recall(Seat &seat, const RankRequest &part, core::Placement &placement) {
   Lately &lately = seat.lately;
   forgetRetired(lately);
@@ -99,7 +100,8 @@ PreparedCall *HostBackend::recall(Seat &seat, const RankRequest &part, core::Pla
   return nullptr;
 }
 
-/// Calls go only while all ranks agree on one, so that between two of its own calls a rank sees each retirement.
+/// Calls are dropped only while all ranks wait for agreement on a call, so a rank sees each retirement between two of
+/// its own calls.
 void HostBackend::forgetRetired(Lately &lately) const {
   if (uint64_t retirements = table.retirements(); lately.retirements != retirements)
     lately = {{}, 0, retirements};
@@ -114,14 +116,14 @@ void HostBackend::remember(std::span<const RankRequest> parts, PreparedCall *cal
   }
 }
 
-/// Whether all ranks are in the call; the first `next` of them are known to be.
+/// Returns whether all ranks are in the call. The first `next` of them are known to be.
 bool HostBackend::allHere(uint64_t number, uint32_t &next) const {
   while (next < rankCount && seats[next].notices[number % 2].number.load(std::memory_order_acquire) == number)
     ++next;
   return next == rankCount;
 }
 
-/// Waits for all ranks, of which this thread has brought `own`. Not ok: the call has timed out.
+/// Waits for all ranks; this thread has brought `own` of them. Returns an error if the call has timed out.
 Outcome HostBackend::await(uint64_t number, size_t own) {
   uint32_t next = 0;
   const bool crowded = host::crowded(rankCount, own);
@@ -143,14 +145,15 @@ Outcome HostBackend::await(uint64_t number, size_t own) {
     if (!outcome.ok())
       return outcome;
     if (Clock::now() >= deadline)
-      deadline = Clock::now() + timeout; // somebody is still in an earlier call
+      deadline = Clock::now() + timeout; // a rank is still in an earlier call
   }
 }
 
-/// What came of a call that not all ranks make; `due` asks for a decision. A rank is missing if it is in no call after
-/// `timedOut` was raised: it takes its seat before it looks at `timedOut`, all of which is sequentially consistent, so
-/// that it will then see it and announce nothing more. A rank that is in a call may be about to announce itself;
-/// nothing is decided then. `busy` is read before the number, or a rank could come and go in between.
+/// Returns the error of a call that not all ranks make, or success if that is undecided. `due` requests a decision. A
+/// rank is missing if it is in no call after `timedOut` was set: a rank sets `busy` before it reads `timedOut`, and all
+/// these accesses are sequentially consistent, so it will see `timedOut` and announce no call. A rank that is in a call
+/// may be about to announce itself; then nothing is decided. `busy` is read before the number, or a rank could announce
+/// itself and leave between the two loads.
 Outcome HostBackend::timeOut(uint64_t number, bool due) {
   std::lock_guard lock(agreement);
   if (!broken.ok())
@@ -185,7 +188,7 @@ Outcome HostBackend::timeOut(uint64_t number, bool due) {
   return outcome;
 }
 
-/// Returns the prepared call, if all ranks have announced the same one.
+/// Returns the prepared call if all ranks have announced the same one.
 std::optional<Entered> HostBackend::findAgreed(uint64_t number) const {
   PreparedCall *const call = seats[0].notices[number % 2].call;
   if (!call)
@@ -200,15 +203,15 @@ std::optional<Entered> HostBackend::findAgreed(uint64_t number) const {
   return Entered{call, sharing};
 }
 
-/// Prepares the call for all ranks, or finds what the thread that did so came to. All ranks have come, and none goes on
-/// to its next call before it has been here.
+/// Prepares the call for all ranks, or returns the result of the thread that has done so. All ranks have arrived, and
+/// none begins its next call before it has called this function.
 core::Result<Entered> HostBackend::agree(uint64_t number) {
   std::lock_guard lock(agreement);
   if (verdict.number != number) {
     verdict.number = number;
     try {
       std::vector<core::Request> requests;
-      std::vector<const PreparedCall *> entered; // by some rank, which may be sending ahead at this moment
+      std::vector<const PreparedCall *> entered; // by some ranks, which may be sending ahead at this moment
       for (uint32_t r = 0; r < rankCount; ++r) {
         const Notice &notice = seats[r].notices[number % 2];
         requests.push_back(*notice.request);
@@ -250,7 +253,7 @@ Outcome HostBackend::run(const Arrival &arrival) {
 Outcome HostBackend::complete(const Arrival &arrival) {
   if (!arrival.refused.ok())
     return arrival.refused;
-  struct Leaving { // whatever happens, or others would wait for a rank that seems to be on its way
+  struct Leaving { // in every case, or other ranks would wait for a rank that seems about to arrive
     HostBackend &world;
     std::span<const RankRequest> parts;
     ~Leaving() { world.giveBack(parts); }

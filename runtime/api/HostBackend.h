@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ranks of one group of communicators meeting for a call. Each thread brings the requests of its ranks, waits until
-// all ranks have come, and runs its own ranks' parts; whoever comes first to a call that is not prepared yet prepares
-// it for all.
+// Lets the ranks of one group of communicators meet for a call. Each thread brings the requests of its ranks, waits
+// until all ranks have arrived, and runs its own ranks' parts. If the call is not prepared yet, the first thread
+// prepares it for all ranks.
 //
-// A rank announces itself in a cache line of its own, together with the prepared call that it takes itself to be
-// making. Where all ranks name the same one their requests match, and nothing is left to agree on: a repeated call
-// takes no lock and writes to no line that another rank writes to.
+// A rank announces itself in a cache line of its own, together with the prepared call that it expects to make. If all
+// ranks announce the same prepared call, their requests match and no agreement is necessary: a repeated call takes no
+// lock, and writes to no line that another rank writes to.
 #pragma once
 
 #include "api/Backend.h"
@@ -34,35 +34,35 @@ public:
   bool takesStreams() const override { return false; }
 
   Arrival arrive(std::span<const core::RankRequest> parts) override;
-  /// After a call that timed out the ranks no longer agree on which call is which, so every later one fails at once.
+  /// After a timeout the ranks do not agree on the number of a call, so every later call fails at once.
   core::Outcome complete(const Arrival &arrival) override;
   core::Result<const char *> select(const core::Request &request) override;
   core::Outcome asyncError() override { return {}; }
 
 private:
-  /// What a rank says about one call. Written before `number`, by its own thread.
+  /// A rank's announcement of one call. The rank's thread writes `number` last.
   struct alignas(host::linePair) Notice {
     std::atomic<uint64_t> number{0};
-    host::PreparedCall *call = nullptr; ///< entered already; null: to be agreed on
+    host::PreparedCall *call = nullptr; ///< already entered; null: the ranks must agree on a call
     host::Sharing sharing{};            ///< see host::PreparedCall::sharing
     const core::Request *request = nullptr;
   };
-  /// The prepared calls that a rank has made lately.
+  /// The prepared calls that a rank has recently made.
   struct Lately {
     static constexpr uint32_t size = 16;
     std::array<host::PreparedCall *, size> calls{};
     uint32_t next = 0;
-    uint64_t retirements = 0; ///< when these were noted
+    uint64_t retirements = 0; ///< value of CallTable::retirements() for which `calls` is valid
   };
   struct alignas(host::linePair) Seat {
-    /// By the parity of the call: a rank announces call n + 2 only after it has seen all ranks in n + 1, who have
-    /// therefore read what it said about n.
+    /// Indexed by the parity of the call. A rank announces call n + 2 only after it has seen all ranks in call n + 1.
+    /// These ranks have then read its announcement of call n.
     Notice notices[2];
     alignas(host::linePair) std::atomic<bool> busy{false}; ///< a thread is in a call of this rank
-    uint64_t number = 0;                                   ///< calls announced
+    uint64_t number = 0;                                   ///< number of calls announced
     Lately lately;
   };
-  /// What became of a call that had to be agreed on.
+  /// The result of a call on which the ranks had to agree.
   struct Verdict {
     uint64_t number = 0;
     core::Result<host::Entered> result = host::Entered{};
@@ -84,13 +84,13 @@ private:
   const HostBackendOptions options;
   const uint32_t rankCount;
   std::unique_ptr<Seat[]> seats;
-  host::Parking waiting; ///< for the other ranks
+  host::Parking waiting; ///< for threads that wait for other ranks
   std::atomic<bool> timedOut{false};
   host::WorkerPool pool;
-  std::mutex agreement; ///< guards what follows; a query may come while a call runs
+  std::mutex agreement; ///< guards the following members; a query can come during a call
   host::CallTable table;
   Verdict verdict;
-  core::Outcome broken; ///< not ok: a call has timed out
+  core::Outcome broken; ///< an error after a call has timed out
 };
 
 } // namespace gc3::api

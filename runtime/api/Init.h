@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Creation of communicators with given settings. The C API passes those of the process, tests and benchmarks their own.
+// Creates communicators with given settings. The C API passes the settings of the process; tests and benchmarks pass
+// their own.
 #pragma once
 
 #include "core/Settings.h"
@@ -7,11 +8,11 @@
 
 namespace gc3::api {
 
-/// As gc3HostCommInitAll.
+/// Like gc3HostCommInitAll.
 gc3Result_t initHost(gc3Comm_t *comms, int nranks, gc3Bundle_t bundle, const gc3HostConfig_t *config,
                      const core::Settings &settings);
 
-/// As gc3LoopbackCommInitAll.
+/// Like gc3LoopbackCommInitAll.
 gc3Result_t initLoopback(gc3Comm_t *comms, int nranks, gc3Bundle_t bundle, const gc3GpuConfig_t *config,
                          const core::Settings &settings);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Communicators whose ranks share one GPU. One thread makes the calls of all ranks, in a group.
+// Communicators whose ranks share one GPU. One thread makes the calls of all ranks in a group.
 #pragma once
 
 #include "api/Backend.h"
@@ -12,7 +12,7 @@
 
 namespace gc3::api {
 
-/// A thread that looks after something from time to time.
+/// A thread that calls a function periodically.
 class PeriodicThread {
 public:
   PeriodicThread() = default;
@@ -20,8 +20,8 @@ public:
   PeriodicThread(const PeriodicThread &) = delete;
   PeriodicThread &operator=(const PeriodicThread &) = delete;
 
-  /// Looks so often that what may take `timeoutMs` takes an eighth more at most. Once; throws std::system_error where
-  /// there is no thread.
+  /// Calls `look` every `timeoutMs` / 8 milliseconds, so that a timeout is detected at most that much later. Call this
+  /// once. Throws std::system_error if no thread can be created.
   void start(uint32_t timeoutMs, std::function<void()> look);
 
 private:
@@ -51,7 +51,7 @@ private:
   const std::shared_ptr<const bundle::BundleFile> file;
   const uint32_t rankCount;
   std::unique_ptr<cuda::LoopbackWorld> world;
-  PeriodicThread watcher; ///< only where there is a timeout; ends first
+  PeriodicThread watcher; ///< runs only if there is a timeout; declared last, so that it ends first
 };
 
 } // namespace gc3::api

@@ -22,7 +22,7 @@ Result<std::shared_ptr<comm::Communicator>> NcclBackend::create(ncclapi::Comm nc
   static const Outcome found = ncclapi::Nccl::find(ncclapi::findInstalled, nccl);
   if (!found.ok())
     return found;
-  // All ranks make this call together, so a rank that is late for long is missing.
+  // All ranks make this call together, so a rank that is late for long is considered missing.
   const comm::Patience patience{0, std::max(options.timeoutMs, options.joiningMs)};
   const Outcome none;
   auto setup = std::make_shared<comm::Setup>(comm::Setup{{*cuda, nccl, gin::find}, {std::move(file)}, none, options});
@@ -31,19 +31,19 @@ Result<std::shared_ptr<comm::Communicator>> NcclBackend::create(ncclapi::Comm nc
   return communicator;
 }
 
-/// Why a rank that has joined, or failed to, can't run programs.
+/// Returns the reason why a rank cannot run programs after it has joined or failed to join.
 static Outcome whyNot(comm::Communicator &communicator) {
   const Outcome joined = communicator.awaitJoin();
   return joined.ok() ? communicator.refusal() : joined;
 }
 
-/// gc3InvalidUsage can be what a rank has from others.
+/// Prefers other errors to gc3InvalidUsage, which a rank can have received from other ranks.
 static void note(Outcome &first, const Outcome &outcome) {
   if (first.ok() || (first.code == gc3InvalidUsage && !outcome.ok() && outcome.code != gc3InvalidUsage))
     first = outcome;
 }
 
-/// Has ranks of different NCCL communicators join.
+/// Lets ranks of different NCCL communicators join.
 static Outcome joinRound(std::span<const NcclBackend::Init *const> inits) {
   for (const NcclBackend::Init *init : inits)
     init->communicator->beginJoin();
@@ -61,7 +61,7 @@ static Outcome joinRound(std::span<const NcclBackend::Init *const> inits) {
   return first;
 }
 
-/// NCCL splits a communicator for one thread at a time, so the n-th inits of all NCCL communicators are one round.
+/// NCCL splits a communicator for one thread at a time, so the n-th inits of all NCCL communicators form one round.
 Outcome NcclBackend::join(std::span<const Init> inits) {
   std::map<ncclapi::Comm, size_t> made;
   std::vector<std::vector<const Init *>> rounds;

@@ -10,18 +10,18 @@ namespace gc3::api {
 
 class NcclBackend final : public Backend {
 public:
-  /// A rank to be made, and where its handle goes.
+  /// A rank to create, and the place of its handle.
   struct Init {
     gc3Comm **handle;
     ncclapi::Comm ncclComm;
     std::shared_ptr<comm::Communicator> communicator;
   };
-  /// A rank of `ncclComm` that has not joined, with the CUDA runtime that this library is linked with and the installed
-  /// NCCL.
+  /// Creates a rank of `ncclComm` that has not joined yet, with the CUDA runtime that this library is linked with and
+  /// the installed NCCL.
   static core::Result<std::shared_ptr<comm::Communicator>>
   create(ncclapi::Comm ncclComm, std::shared_ptr<const bundle::BundleFile> file, const cuda::Options &options);
-  /// Has all ranks join, and writes the handles of those that do. Several inits of one `ncclComm` join one after the
-  /// other. Returns the first error; one that a rank has found itself precedes those that it has from other ranks,
+  /// Lets all ranks join, and writes the handles of those that succeed. Several inits of one `ncclComm` join one after
+  /// the other. Returns the first error. An error that a rank has detected itself precedes errors from other ranks,
   /// which say less.
   static core::Outcome join(std::span<const Init> inits);
 
@@ -36,14 +36,14 @@ public:
   void leave(bool aborts) override;
   NcclBackend *ofNccl() override { return this; }
 
-  /// The call that a valid request makes. Nothing: there is none to make, since it has no elements.
+  /// Returns the call for a valid request, or nothing if the request has no elements.
   core::Result<std::optional<comm::CallGroup::Call>> callOf(const core::Request &request) const;
 
 private:
   const std::shared_ptr<comm::Communicator> communicator;
 };
 
-/// Makes a rank at once, or notes it if the thread is in a group.
+/// Creates a rank at once, or defers this if the thread is in a group.
 core::Outcome enqueue(const NcclBackend::Init &init);
 
 } // namespace gc3::api

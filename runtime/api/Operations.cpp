@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions that users make. Handles are drawn from one counter for the whole process, so that one that was destroyed,
-// or belongs to another communicator, is not taken for a newer one.
+// Reductions that the application creates. One counter for the whole process provides handles, so that a handle that
+// was destroyed, or belongs to another communicator, does not denote a newer reduction.
 #include "api/Handles.h"
 #include "core/Factor.h"
 

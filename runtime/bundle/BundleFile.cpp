@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The container's checks in the order of docs/bundle.md: magic, version, table, sizes, padding, manifest, order of the
-// sections; then per section on demand checksum, FlatBuffers verifier, meaning (Validate.cpp). Linear in the bytes
-// looked at.
+// Checks the container in the order of docs/bundle.md: magic, version, table, sizes, padding, manifest, order of the
+// sections. Then checks each section on demand: checksum, FlatBuffers verifier, meaning (Validate.cpp). Linear in the
+// bytes read.
 #include "bundle/BundleFile.h"
 
 #include "bundle/Validate.h"
@@ -158,7 +158,7 @@ std::span<const std::byte> BundleFile::sectionBytes(const SectionEntry &entry) c
   return contents.subspan(entry.offset, entry.size);
 }
 
-/// The root of a section if FlatBuffers finds its structure sound, else null.
+/// Returns the root of a section, or null if the FlatBuffers verifier rejects it.
 template <typename Table>
 static const Table *verifiedRoot(std::span<const std::byte> bytes, const char *identifier) {
   auto data = reinterpret_cast<const uint8_t *>(bytes.data());

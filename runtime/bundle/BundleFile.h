@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens a bundle (docs/bundle.md) and hands out views of its sections, each checked before its first byte is used.
-// Nothing of the file is copied: views point into the mapping and live as long as the BundleFile. Opening costs the
-// header, the table and the manifest; a section costs a pass over its own bytes when it is asked for. Every length and
-// index is hostile until checked.
+// Opens a bundle (docs/bundle.md) and returns views of its sections. Each section is checked before its first byte is
+// used. Sections are not copied: views point into the mapping and are valid as long as the BundleFile. Opening reads
+// the header, the table and the manifest. A request for a section takes one pass over its bytes. Every length and index
+// is untrusted until checked.
 #pragma once
 
 #include "Bundle_generated.h"
@@ -20,14 +20,14 @@ namespace gc3::bundle {
 enum class BundleError : uint8_t {
   None,
   System,     ///< the file can't be opened or mapped
-  NotABundle, ///< foreign magic
-  Truncated,  ///< the file ends before what its header promises
-  TooNew,     ///< a larger major version
+  NotABundle, ///< the file has another magic number
+  Truncated,  ///< the file is shorter than its header states
+  TooNew,     ///< the major version is newer than this reader
   Corrupt,    ///< a checksum or padding does not match
   Invalid,    ///< intact bytes that break a rule of docs/bundle.md
 };
 
-/// Success, or what is wrong with the file and where. The message is lower case, without a full stop.
+/// Success, or a description of the error and its place in the file. The message is lower case, without a full stop.
 struct BundleStatus {
   BundleError error = BundleError::None;
   std::string message;
@@ -37,7 +37,7 @@ struct BundleStatus {
 template <typename T>
 using Result = common::Result<T, BundleStatus>;
 
-/// One rank's part of one program. After BundleFile::rank all of it holds what docs/bundle.md promises.
+/// One rank's part of one program. A view that BundleFile::rank returns satisfies all rules of docs/bundle.md.
 struct RankView {
   uint32_t rank = 0;
   uint32_t inputSlots = 0;
@@ -73,15 +73,15 @@ public:
 
   const fbs::Manifest &manifest() const { return *manifestTable; }
   uint32_t programCount() const;
-  /// The program's line of the dispatch table; index below programCount().
+  /// Returns the program's entry of the dispatch table. `index` must be below programCount().
   const fbs::Program &program(uint32_t index) const;
-  /// Checks and views what `rank` of program `index` runs.
+  /// Checks and returns the part of `rank` in program `index`.
   Result<RankView> rank(uint32_t index, uint32_t rank) const;
-  /// Checks and views the postcondition of program `index`.
+  /// Checks and returns the postcondition of program `index`.
   Result<CheckView> check(uint32_t index) const;
-  /// Of all sections: equal digests, equal bundles.
+  /// Returns the digest of all sections. Bundles with equal digests are equal.
   uint64_t digest() const;
-  /// For --dump: the section table as stored.
+  /// Returns the section table as stored, for --dump.
   std::span<const SectionEntry> sections() const { return table; }
   std::span<const std::byte> bytes() const { return contents; }
 
@@ -97,8 +97,8 @@ private:
   std::span<const std::byte> contents;
   std::span<const SectionEntry> table;
   const fbs::Manifest *manifestTable = nullptr;
-  std::unique_ptr<uint32_t[]> firstSection; ///< by program: the table index of its postcondition
-  void *mapping = nullptr;                  ///< munmap when not null
+  std::unique_ptr<uint32_t[]> firstSection; ///< by program: index of its postcondition in `table`
+  void *mapping = nullptr;                  ///< null: the contents are in `owned`
   std::unique_ptr<std::byte[]> owned;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pairs the two ends of every connection (source rank, destination rank, channel) by sorting both lists and merging
-// them, then compares their messages one by one. A receiver that waited for a message that nobody sends would otherwise
-// hang the job.
+// Pairs the two ends of every connection (source rank, destination rank, channel) by sorting and merging both lists,
+// then compares their messages one by one. Without this check a receiver could wait for a message that no rank sends,
+// and the job would hang.
 #include "bundle/Validate.h"
 #include "gc3/Common/Opcode.h"
 
@@ -38,7 +38,8 @@ bool hasMessages(const RankView &view, const fbs::ThreadBlock &block, bool sends
   });
 }
 
-/// A thread block that names a peer and exchanges nothing with it is not an end.
+/// Returns the ends of one side, sorted. A thread block that names a peer but exchanges no message with it is not an
+/// end.
 std::vector<End> collectEnds(std::span<const RankView> views, bool sends) {
   std::vector<End> ends;
   for (uint32_t rank = 0; rank < views.size(); ++rank)
@@ -61,7 +62,7 @@ public:
     const fbs::ThreadBlock &block = view.threadBlocks[threadBlock];
     steps = view.instructions.subspan(block.first_instruction(), block.instruction_count());
   }
-  /// Slots of the next message; 0 after the last.
+  /// Returns the slots of the next message, or 0 after the last one.
   uint32_t next() {
     while (position < steps.size()) {
       const fbs::Instruction &inst = steps[position++];

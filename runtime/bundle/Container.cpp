@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checksums of the bundle's container (docs/bundle.md): XXH3-64, streamed where the bytes do not lie together.
+// Checksums of the bundle's container (docs/bundle.md): XXH3-64, streamed if the bytes are not contiguous.
 #include "bundle/Container.h"
 
 #define XXH_INLINE_ALL
@@ -9,7 +9,7 @@ namespace gc3::bundle {
 
 namespace {
 
-/// A streaming XXH3 state on the stack; its constructor is what makes it usable.
+/// A streaming XXH3 state, initialised by its constructor.
 class Hasher {
 public:
   Hasher() { XXH3_64bits_reset(&state); }

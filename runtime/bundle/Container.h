@@ -25,14 +25,14 @@ struct FileHeader {
   uint32_t sections;
   uint32_t zero;
   uint64_t fileSize;
-  uint64_t checksum; ///< of the bytes before it, followed by the section table
+  uint64_t checksum; ///< of the 24 bytes before this field, followed by the section table
 };
 static_assert(sizeof(FileHeader) == 32 && offsetof(FileHeader, checksum) == 24);
 static_assert(std::is_trivially_copyable_v<FileHeader>);
 
 enum class SectionKind : uint32_t { Manifest = 1, Check = 2, RankProgram = 3 };
 
-/// One line of the section table, which follows the header.
+/// One entry of the section table, which follows the header.
 struct SectionEntry {
   uint32_t kind;
   uint32_t program; ///< 0 for the manifest
@@ -57,10 +57,10 @@ constexpr uint64_t alignSection(uint64_t offset) {
 /// XXH3-64 with seed 0.
 uint64_t checksum(const void *bytes, size_t size);
 
-/// The header's checksum: bytes 0 to 23 of the header, then the table.
+/// Returns the header's checksum, over bytes 0 to 23 of the header, then the table.
 uint64_t headerChecksum(const FileHeader &header, const SectionEntry *table);
 
-/// Program.digest: XXH3-64 of the checksums of a program's sections, in file order.
+/// Returns Program.digest: XXH3-64 of the checksums of a program's sections, in file order.
 uint64_t programDigest(const SectionEntry *first, size_t count);
 
 } // namespace gc3::bundle

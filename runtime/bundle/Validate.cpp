@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Meaning of one section at a time; ConnectionCheck.cpp has what concerns several ranks. All arithmetic on stored
-// numbers is done in 64 bits.
+// Checks the meaning of one section at a time; ConnectionCheck.cpp checks several ranks together. All arithmetic on
+// stored numbers uses 64 bits.
 #include "bundle/Validate.h"
 
 #include "gc3/Common/Opcode.h"
@@ -22,12 +22,12 @@ std::string str(uint64_t value) {
   return std::to_string(value);
 }
 
-/// Slots in one block of a buffer, or 0 where no rank has it.
+/// Returns the slots in one block of a buffer, or 0 if no rank has the buffer.
 uint64_t slotsPerBlock(uint32_t chunksPerBlock, const fbs::Program &program) {
   return uint64_t{chunksPerBlock} * program.subdivision();
 }
 
-/// The checks of one rank, with what they look up.
+/// The checks of one rank, and the data that they read.
 class RankCheck {
 public:
   RankCheck(const fbs::Program &checked, const RankView &checkedView) : program(checked), view(checkedView) {}
@@ -64,7 +64,7 @@ private:
     return alias();
   }
 
-  /// The inner buffer is a range of whole blocks of the outer one, so that its slots are as long as theirs.
+  /// The inner buffer must be a range of whole blocks of the outer one, so that their slots have equal lengths.
   std::string alias() const {
     uint64_t inner = 0, outer = 0;
     switch (view.alias) {
@@ -92,7 +92,8 @@ private:
     return {};
   }
 
-  /// Each wait belongs to one instruction: many with all waits each would take the square of the file to look at.
+  /// Limits the sum of all wait counts to the length of the list. Otherwise many instructions that refer to all waits
+  /// could make the checks quadratic in the file size.
   std::string waitCounts() const {
     uint64_t sum = 0;
     for (const fbs::Instruction &inst : view.instructions)

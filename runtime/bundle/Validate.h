@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the sections of a bundle must mean, beyond being intact (docs/bundle.md, the last line of "What a reader
-// checks"). Each function returns what is wrong and where, or an empty string. Linear in the section.
+// Checks the meaning of intact sections of a bundle (docs/bundle.md, the last line of "What a reader checks"). Each
+// function returns the error and its place, or an empty string. Linear in the section.
 #pragma once
 
 #include "bundle/BundleFile.h"
@@ -10,22 +10,22 @@
 
 namespace gc3::bundle {
 
-/// Whether the program, its collective and its scratch buffers are called by words, which messages and tables can show
-/// and command lines ask for: ASCII letters, digits and _, no digit first.
+/// Returns whether the names of the program, its collective and its scratch buffers are words, so that messages, tables
+/// and command lines can contain them: ASCII letters, digits and _, not beginning with a digit.
 bool hasNames(const fbs::Program &program);
 
-/// A line of the manifest: counts and limits.
+/// Checks an entry of the manifest: counts and limits.
 std::string validateProgram(const fbs::Program &program);
 
-/// One rank alone: opcodes, buffers, ranges, peers, waits, alias.
+/// Checks one rank alone: opcodes, buffers, ranges, peers, waits, alias.
 std::string validateRank(const fbs::Program &program, const RankView &view);
 
-/// The postcondition's tables. Whether its chunks exist depends on the ranks and is left to the checker.
+/// Checks the tables of the postcondition. Does not check whether its chunks exist, which depends on the ranks.
 std::string validateCheck(const fbs::Program &program, const CheckView &view);
 
-/// All ranks together: each connection has one sending and one receiving thread block, and the k-th message sent has as
-/// many slots as the k-th received. `views[r]` is rank r, already valid alone. Sorts the connections: O(thread blocks
-/// log thread blocks + instructions).
+/// Checks all ranks together: each connection has one sending and one receiving thread block, and the k-th message sent
+/// has as many slots as the k-th message received. `views[r]` is rank r, which must have passed validateRank(). Sorts
+/// the connections: O(thread blocks log thread blocks + instructions).
 std::string validateConnections(std::span<const RankView> views);
 
 } // namespace gc3::bundle

@@ -62,12 +62,12 @@ public:
   bool hasJoined() const { return joined; }
   /// True if this queue must wait until `other` has joined, as both can be of one communicator.
   bool mustAwait(const CallQueue &other) const { return !other.joined && isTogetherWith(other); }
-  /// Takes over the calls of another rank of the communicator. False: `other` is of another communicator.
+  /// Takes over the calls of another rank. Returns false if `other` is of another communicator.
   bool absorb(CallQueue &other);
   /// True if the current round of `other`, which comes later in the group, must wait for this queue: calls share a
   /// stream, or NCCL runs that round.
   bool precedes(const CallQueue &other) const;
-  /// Begins the next round, if there is none. True: the round can be finished.
+  /// Begins the next round, if none has begun. Returns true if the round can be finished.
   bool isReady();
   /// Enqueues the current round.
   void finish(Fallback *fallback);

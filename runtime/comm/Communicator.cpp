@@ -52,7 +52,7 @@ Result Communicator::queryState(Result &state) {
   return queried;
 }
 
-/// For what began at `begun` and is still under way: logs that, or fails the communicator. True: it takes too long.
+/// Logs a wait that began at `begun`, or fails the communicator. Returns true if the wait is past its deadline.
 bool Communicator::checkPatience(Clock::time_point begun, const Patience &limit, const char *waiting,
                                  const char *late) {
   const auto isPast = [waited = Clock::now() - begun](uint32_t ms) { return ms != 0 && waited > milliseconds(ms); };

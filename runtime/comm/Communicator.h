@@ -52,7 +52,7 @@ public:
   void beginJoin();
   /// True while that is under way. Past the deadline the communicator fails.
   bool isJoining();
-  /// Waits until the communicator has joined. An error: the communicator fails, or is aborted.
+  /// Waits until the communicator has joined. Returns an error if it fails or is aborted.
   core::Outcome awaitJoin();
   /// Once joined: why NCCL runs all calls; a success if programs run.
   core::Outcome refusal() const;
@@ -66,7 +66,7 @@ public:
   std::shared_ptr<ProgramTable> programs() const;
 
   // A call, in this order:
-  /// Waits for its turn, and keeps the communicator from closing until leave(). An error: calls fail.
+  /// Waits for its turn, and keeps the communicator from closing until leave(). Returns an error if calls fail.
   core::Outcome enter();
   core::Result<uint64_t> findCapture(cuda::Stream stream) const { return cuda::findCapture(cuda, stream); }
   /// Has the executor load a program, if it is not loaded or refused; `soFar` as in GpuRank::load. Does not wait.
@@ -86,13 +86,13 @@ public:
   /// Calls fail from now on, with `why`, unless there is an earlier error.
   void fail(const core::Outcome &why);
 
-  /// Begins the end, and if `waits`, waits until everything is released, which other ranks can delay. No call comes any
-  /// longer. A failed communicator is aborted instead. False: the application's communicator must not be touched, since
-  /// another thread has aborted it meanwhile, or NCCL still creates its child.
+  /// Begins the end. If `waits`, waits until everything is released, which other ranks can delay. The caller makes no
+  /// further call. A failed communicator is aborted instead. Returns false if the application's communicator must not
+  /// be touched, since another thread has aborted it meanwhile, or NCCL still creates its child.
   bool finalize(bool waits);
-  /// Ends what runs. Does not wait. No call on the application's communicator begins from here on. True: the executor
-  /// is in NCCL's split of it. Then the application's communicator must be revoked, and awaitSplit() must return,
-  /// before NCCL may free it.
+  /// Ends kernels and waits. Does not wait. No later call on the application's communicator begins. Returns true if the
+  /// executor is in NCCL's split of it. Then the application's communicator must be revoked, and awaitSplit() must
+  /// return, before NCCL may free it.
   bool abort();
   /// Waits for some seconds at most: a revocation just before the split does not end it, and NCCL's abort does then.
   void awaitSplit();

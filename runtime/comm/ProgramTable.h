@@ -16,7 +16,7 @@ class ProgramTable {
 public:
   using Files = std::vector<std::shared_ptr<const bundle::BundleFile>>;
 
-  /// Loads the programs. An error: a bundle is damaged, or a program is not proven.
+  /// Loads the programs. Returns an error if a bundle is damaged, or a program is not proven.
   static core::Result<std::unique_ptr<ProgramTable>> make(Files files, uint32_t ranks, const cuda::Options &options);
   ProgramTable(const ProgramTable &) = delete;
   ProgramTable &operator=(const ProgramTable &) = delete;

@@ -10,8 +10,8 @@ using namespace bundle;
 using namespace common;
 
 namespace {
-constexpr uint64_t mostSlots = 1 << 20;    // of all buffers
-constexpr uint64_t mostAccesses = 1 << 22; // of single slots
+constexpr uint64_t mostSlots = 1 << 20;    // in all buffers together
+constexpr uint64_t mostAccesses = 1 << 22; // to single slots
 
 const OpcodeTraits &needs(const fbs::Instruction &inst) {
   return traits(static_cast<Opcode>(inst.opcode()));
@@ -71,7 +71,7 @@ SlotRange Accesses::target(uint32_t step) const {
   return range(step, program.instruction(step).dst_buffer(), program.instruction(step).dst_index());
 }
 
-/// What is written is what is sent, where a step does both.
+/// A step that writes and sends, sends the data that it has written.
 SlotRange Accesses::sent(uint32_t step) const {
   return needs(program.instruction(step)).writesDst ? target(step) : source(step);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which steps read and write which slots, where the buffers of a rank may lie in each other.
+// Records which steps read and write which slots. Buffers of a rank can overlap.
 #pragma once
 
 #include "core/HappensBefore.h"
@@ -12,13 +12,13 @@
 
 namespace gc3::core {
 
-/// Slots of one rank, all of its buffers numbered in a row; those that lie in each other share their numbers.
+/// Slots of one rank. All of its buffers are numbered consecutively; overlapping buffers share numbers.
 struct SlotRange {
   uint32_t begin = 0, count = 0;
   bool operator==(const SlotRange &) const = default;
 };
 
-/// How a rank's input and output lie in each other.
+/// How a rank's input and output overlap.
 struct Overlap {
   bundle::fbs::Alias alias = bundle::fbs::Alias::None;
   uint32_t offset = 0; ///< slot of the outer buffer where the inner one begins
@@ -31,15 +31,15 @@ struct Access {
 
 class Accesses {
 public:
-  /// Whether there are few enough to keep.
+  /// Returns whether the slots and accesses of the program are few enough to store.
   static bool affordable(const Program &program);
-  /// `overlaps` by rank. Program and order have to stay; the order is known.
+  /// `overlaps` is indexed by rank. `program` and `order` must outlive this object. `order.known()` must be true.
   Accesses(const Program &program, const HappensBefore &order, std::span<const Overlap> overlaps);
 
-  /// A rank's input or output.
+  /// Return a rank's input or output.
   SlotRange input(uint32_t rank) const { return {bufferBegin[rank][0], program.rank(rank).inputSlots}; }
   SlotRange output(uint32_t rank) const { return {bufferBegin[rank][1], program.rank(rank).outputSlots}; }
-  /// What a step reads, writes, sends.
+  /// Return the slots that a step reads, writes or sends.
   SlotRange source(uint32_t step) const;
   SlotRange target(uint32_t step) const;
   SlotRange sent(uint32_t step) const;
@@ -54,12 +54,12 @@ public:
       return std::all_of(ofSlot.begin(), ofSlot.end(), predicate);
     });
   }
-  /// From now on the step does not read its source here, or does not write its target.
+  /// Remove an access from the record: the step's read of its source, or its write of its target.
   void forgetRead(uint32_t step) { forget(step, source(step), false); }
   void forgetWrite(uint32_t step) { forget(step, target(step), true); }
 
-  /// Whether `a` is over when `b` begins, in every execution. When a budget of comparisons is spent nothing is known
-  /// any more, which allows less.
+  /// Returns whether `a` ends before `b` begins in every execution. Returns false once a budget of comparisons is used
+  /// up; false is always safe, because it allows less.
   bool before(uint32_t a, uint32_t b) { return ++comparisons <= mostComparisons && order.before(a, b); }
 
 private:
@@ -69,7 +69,7 @@ private:
 
   const Program &program;
   const HappensBefore &order;
-  std::vector<std::vector<uint32_t>> bufferBegin;         ///< by rank, then buffer: its first slot
+  std::vector<std::vector<uint32_t>> bufferBegin;         ///< by rank, then buffer: first slot of the buffer
   std::vector<std::vector<std::vector<Access>>> accesses; ///< by rank, then slot
   uint64_t comparisons = 0;
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bare name of a program is about the collectives that programs of this name are for, on however many ranks.
+// A PROGRAM item without a collective applies to every collective that has a program of this name, for any number of
+// ranks.
 #include "core/Choice.h"
 
 #include <algorithm>
@@ -19,7 +20,7 @@ void forEach(Files files, Function function) {
       function(file->program(i).collective()->string_view(), file->program(i).name()->string_view());
 }
 
-/// What a list can name.
+/// Returns the items that a list can contain, for an error message.
 std::string everyProgram(Files files) {
   constexpr size_t listed = 16;
   std::set<std::string> names;
@@ -50,7 +51,7 @@ Result<Choice> Choice::make(const ChoiceOptions &options, Files files) {
   return choice;
 }
 
-/// False: the bundles have nothing of that name.
+/// Returns false if the bundles have no program or collective of this name.
 bool Choice::add(std::string_view item, Files files) {
   if (item == none)
     return others = true;

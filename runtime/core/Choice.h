@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What users say about which program serves a call: a list of programs, as GC3_PROGRAM has it, and a function that
-// chooses. Without either, sizes decide.
+// The application's choice of programs: the list of GC3_PROGRAM, and a tuner function. Without either, sizes decide.
 #pragma once
 
 #include "core/Request.h"
@@ -14,41 +13,42 @@
 namespace gc3::core {
 
 struct ChoiceOptions {
-  std::string programs; ///< the list; empty: there is none
+  std::string programs; ///< the list; empty: no list
   gc3Tuner_t tuner = nullptr;
   void *tunerData = nullptr;
 };
 
 class Choice {
 public:
-  /// Reads a list: items with commas between, each `PROGRAM` or `COLLECTIVE:PROGRAM`, where `none` stands for no
-  /// program, and alone for every collective that no other item is about. gc3InvalidArgument: it names a program, or a
-  /// collective, that none of the bundles has.
+  /// Reads a list of items, separated by commas. An item is `PROGRAM` or `COLLECTIVE:PROGRAM`. `COLLECTIVE:none` lists
+  /// the collective with no program; `none` alone does so for every collective that no other item names. Returns
+  /// gc3InvalidArgument if no bundle has a program or collective that an item names.
   static Result<Choice> make(const ChoiceOptions &options, std::span<const bundle::BundleFile *const> files);
 
-  /// Whether the list is about the collective: only the programs that it names serve it then, the first of them
-  /// where none is for the size.
+  /// Returns whether the list applies to the collective. Then only the programs in the list serve it, and the first of
+  /// them does if none is for the size.
   bool lists(std::string_view collective) const { return others || byCollective.count(collective) != 0; }
-  /// Whether the program may serve its collective.
+  /// Returns whether the list allows the program for this collective.
   bool allows(std::string_view collective, std::string_view program) const;
 
-  /// Whether there is a tuner, and what it says.
+  /// Returns whether there is a tuner.
   bool asks() const { return options.tuner != nullptr; }
   struct Question {
     const Request &request;
     uint32_t ranks;
     uint64_t bytes;
     std::span<const char *const> programs;
-    std::optional<size_t> bySize; ///< the answer where sizes are to decide
+    std::optional<size_t> bySize; ///< the program that sizes select
   };
-  /// Nothing: none of the programs. gc3InvalidUsage: the tuner's answer means nothing.
+  /// Asks the tuner. Returns nothing if the tuner chooses none of the programs. Returns gc3InvalidUsage if its answer
+  /// is out of range.
   Result<std::optional<size_t>> ask(const Question &question) const;
 
 private:
   bool add(std::string_view item, std::span<const bundle::BundleFile *const> files);
 
   ChoiceOptions options;
-  bool others = false; ///< collectives that no item is about are listed, too, with no program
+  bool others = false; ///< collectives that no item names count as listed, with no program
   std::map<std::string, std::set<std::string, std::less<>>, std::less<>> byCollective;
 };
 

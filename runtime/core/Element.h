@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element types with NCCL's numbers, and the narrow floating-point types with their conversions: round to nearest even,
-// no branches in the hot ones so that loops over them vectorise, no compiler support for half needed.
+// Element types with NCCL's numbers, and conversions of narrow floating-point types. Conversions round to nearest even.
+// Frequent conversions have no branches, so that loops over them vectorise. They need no compiler support for half.
 #pragma once
 
 #include <bit>
@@ -34,7 +34,7 @@ constexpr size_t elementSize(ElementType type) {
   return sizes[static_cast<uint8_t>(type)];
 }
 
-/// As C and the tables spell it.
+/// Returns the type's name in C and in printed tables.
 constexpr const char *elementTypeName(ElementType type) {
   constexpr const char *names[elementTypeCount] = {"int8", "uint8", "int32",  "uint32",   "int64",  "uint64",
                                                    "half", "float", "double", "bfloat16", "f8e4m3", "f8e5m2"};
@@ -50,7 +50,7 @@ constexpr bool isInteger(ElementType type) {
   return type <= ElementType::Uint64;
 }
 
-/// Whether operations are rounded to half.
+/// Returns whether operations on the type are rounded to half.
 constexpr bool isReducedInHalf(ElementType type) {
   return type == ElementType::Half || type == ElementType::Float8E4M3 || type == ElementType::Float8E5M2;
 }
@@ -78,7 +78,8 @@ struct Float8E5M2 {
 static_assert(sizeof(Half) == 2 && sizeof(Bfloat16) == 2 && sizeof(Float8E4M3) == 1 && sizeof(Float8E5M2) == 1);
 
 inline float toFloat(Half value) {
-  // The exponent field moves into a float's, 112 too low; the product corrects that and normalises subnormals.
+  // The shift moves the exponent into the field of a float, where it is 112 too low. The product corrects this and
+  // normalises subnormals.
   uint32_t magnitude = value.bits & 0x7fffu;
   float scaled = std::bit_cast<float>(magnitude << 13) * 0x1p112f;
   uint32_t bits = magnitude >= 0x7c00u ? (magnitude << 13) | 0x7f800000u : std::bit_cast<uint32_t>(scaled);
@@ -93,7 +94,7 @@ inline Half toHalf(float value) {
   uint32_t bits = std::bit_cast<uint32_t>(value);
   uint32_t magnitude = bits & 0x7fffffffu;
   uint32_t normal = (magnitude - (112u << 23) + 0xfffu + ((magnitude >> 13) & 1u)) >> 13;
-  // 0.5f has a half's smallest subnormal as its last place, so that the addition rounds there.
+  // The last place of 0.5f is the smallest subnormal of half, so the addition rounds there.
   uint32_t subnormal = std::bit_cast<uint32_t>(std::bit_cast<float>(magnitude) + 0.5f) - 0x3f000000u;
   uint32_t special = magnitude > 0x7f800000u ? 0x7e00u | ((magnitude >> 13) & 0x1ffu) : 0x7c00u;
   uint32_t result = magnitude < 0x38800000u ? subnormal : normal;
@@ -110,13 +111,13 @@ inline Bfloat16 toBfloat16(float value) {
 
 namespace detail {
 
-/// Rounds `value` to `mantissaBits` stored bits and an exponent of bias `bias`; magnitudes above `largest` become it,
-/// NaN stays NaN.
+/// Rounds `value` to `mantissaBits` stored bits and an exponent with bias `bias`. A magnitude above `largest` becomes
+/// `largest`, and NaN becomes `nan`.
 template <unsigned mantissaBits, uint32_t bias, uint32_t largest, uint32_t nan>
 uint8_t toFloat8(float value) {
   constexpr unsigned dropped = 23 - mantissaBits;
   constexpr uint32_t smallestNormal = (128 - bias) << 23;
-  // The float whose last place is the smallest subnormal, 2^(1 - bias - mantissaBits).
+  // A float whose last place is the smallest subnormal, 2^(1 - bias - mantissaBits).
   constexpr uint32_t aligner = (127 + 1 - bias - mantissaBits + 23) << 23;
   uint32_t bits = std::bit_cast<uint32_t>(value);
   uint32_t magnitude = bits & 0x7fffffffu;
@@ -146,7 +147,7 @@ inline float toFloat(Float8E5M2 value) {
 }
 
 inline float toFloat(Float8E4M3 value) {
-  // As for half: the exponent is 120 too low after the move.
+  // As in the conversion of half, the exponent is too low after the shift, here by 120.
   uint32_t magnitude = value.bits & 0x7fu;
   float scaled = std::bit_cast<float>(magnitude << 20) * 0x1p120f;
   uint32_t bits = magnitude == 0x7fu ? 0x7fc00000u : std::bit_cast<uint32_t>(scaled);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the C++ types of elements are computed with: half and bfloat16 in float, fp8 as float that was rounded to half.
+// How the host computes with each element type: half and bfloat16 in float, fp8 in float with results rounded to half.
 #pragma once
 
 #include "core/Factor.h"
@@ -8,7 +8,7 @@
 
 namespace gc3::core {
 
-/// How a type is computed with: Compute is what the operation sees, load and store convert.
+/// `Compute` is the type of the operands; `load` and `store` convert between it and the element type.
 template <typename T>
 struct ElementArithmetic {
   using Compute = T;
@@ -64,7 +64,7 @@ auto dispatch(ElementType type, Function function) {
   return function(Float8E5M2{});
 }
 
-/// What a factor stands for, as the type is computed with.
+/// Returns the value of a factor, in the type's `Compute`.
 template <typename T>
 auto valueOf(const Factor &factor) {
   typename ElementArithmetic<T>::Compute value;

@@ -9,7 +9,7 @@ namespace gc3::core {
 
 namespace {
 
-/// 1 / n as the type holds it; fp8 scales in half, as it reduces.
+/// Returns 1 / n, rounded to the type. For fp8 it is rounded to half, since fp8 is reduced in half.
 template <typename T>
 auto reciprocal(uint32_t n) {
   using Compute = typename ElementArithmetic<T>::Compute;
@@ -22,7 +22,7 @@ auto reciprocal(uint32_t n) {
     return exact;
 }
 
-/// A factor that is known by now.
+/// Returns a factor that has a value and no address.
 template <typename Compute>
 Factor known(Compute value) {
   Factor factor;

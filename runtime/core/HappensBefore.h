@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happens before what in every execution of a program.
+// The order of steps that holds in every execution of a program.
 #pragma once
 
 #include "core/Program.h"
@@ -10,40 +10,41 @@
 
 namespace gc3::core {
 
-/// Runs the program once, without data, with as many slots as it likes, and gives every step a vector clock: how many
-/// steps of each thread block are over when it is. What the clocks order is ordered in every execution, since they
-/// follow only program order, waits and messages. Tiles of a slot are disjoint, so one tile speaks for all.
-/// Steps are numbered as in Program::firstStep. O(steps x thread blocks) time and memory, with a limit.
+/// Runs the program once, without data and with unlimited FIFO slots, and gives every step a vector clock: the number
+/// of steps of each thread block that have ended when the step ends. Clocks follow only program order, waits and
+/// messages, so their order holds in every execution. Tiles of a slot are disjoint, so the order for one tile holds for
+/// all. Steps are numbered as in Program::firstStep. O(steps x thread blocks) time and memory, with a limit.
 class HappensBefore {
 public:
   static constexpr uint32_t none = UINT32_MAX;
 
-  /// The program has to stay.
+  /// `program` must outlive this object.
   explicit HappensBefore(const Program &program);
 
-  /// False where the program comes to a stop, or is too large to know: nothing else may be asked then.
+  /// Returns false if the program deadlocks or is too large to analyse. The other functions must not be called then.
   bool known() const { return isKnown; }
 
-  /// The step that receives what this one sends, or sends what this one receives; or none.
+  /// Return the step that receives the message of `step`, or the step that sends the message that `step` receives; or
+  /// none.
   uint32_t receiver(uint32_t step) const { return receivers[step]; }
   uint32_t sender(uint32_t step) const { return senders[step]; }
 
-  /// Whether `a` is over when `b` begins.
+  /// Returns whether `a` ends before `b` begins.
   bool before(uint32_t a, uint32_t b) const {
     return a != b && clocks[size_t{b} * blocks + places[a].threadBlock] > places[a].position;
   }
-  /// Whether some step of `rank` is over when `b` begins.
+  /// Returns whether some other step of `rank` ends before `b` begins.
   bool begunBefore(uint32_t rank, uint32_t b) const;
 
 private:
   struct StepPosition {
     uint32_t threadBlock = 0, position = 0;
   };
-  /// How far the one execution is.
+  /// The progress of the one execution.
   struct Progress {
-    std::vector<uint32_t> next;                  ///< by thread block
+    std::vector<uint32_t> next;                  ///< by thread block: its next step
     std::vector<std::vector<uint32_t>> inFlight; ///< by connection: all sending steps so far, in order
-    std::vector<uint32_t> taken;                 ///< by connection: how many of them have been received
+    std::vector<uint32_t> taken;                 ///< by connection: number of those messages that were received
   };
   bool execute();
   bool executeStep(uint32_t rank, uint32_t threadBlock, Progress &progress);

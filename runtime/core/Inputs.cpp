@@ -17,7 +17,7 @@ Opcode opcode(const fbs::Instruction &inst) {
   return static_cast<Opcode>(inst.opcode());
 }
 
-/// The runs of slots `first` + i, i below `count`, for which `holds`; as numbers from 0.
+/// Returns the runs of numbers below `count` for which `holds` is true.
 template <typename Predicate>
 std::vector<SlotRange> runsOf(uint32_t count, Predicate holds) {
   std::vector<SlotRange> runs;
@@ -47,7 +47,8 @@ void InputAnalysis::separate() {
   }
 }
 
-/// What a read of a range of the input finds.
+/// Determines what `reader` reads from a range of the input: only initial data, data that steps have written in every
+/// slot, or neither for certain.
 InputAnalysis::Finds InputAnalysis::finds(uint32_t rank, SlotRange where, uint32_t reader) {
   bool initial = accesses.allOf(rank, where, [&](const Access &access) {
     return !access.writes || access.step == reader || accesses.before(reader, access.step);
@@ -99,8 +100,8 @@ void InputAnalysis::stage() {
       stageRank(r);
 }
 
-/// Whether some slot that a step reads may be written before; by the step itself only where that goes through both
-/// element by element.
+/// Returns whether another step can write a slot of the step's source before the step reads it. The step's own write
+/// counts too, unless source and target are equal: then it reads each element before it writes it.
 bool InputAnalysis::overwrittenBefore(uint32_t step) {
   const SlotRange source = accesses.source(step);
   return !accesses.allOf(program.rankOfStep(step), source, [&](const Access &access) {
@@ -110,10 +111,10 @@ bool InputAnalysis::overwrittenBefore(uint32_t step) {
   });
 }
 
-/// Only reads of the input: what a step reads of the output was written by the program.
+/// Considers only reads of the input: all data that a step reads from the output was written by the program.
 void InputAnalysis::stageRank(uint32_t rank) {
   const uint32_t begin = program.firstStep(rank), end = program.firstStep(rank + 1);
-  for (uint32_t step = begin; step < end; ++step) // the own block of a collective: a copy onto itself is no write
+  for (uint32_t step = begin; step < end; ++step) // in place, the copy of a rank's own block onto itself is not a write
     if (opcode(program.instruction(step)) == Opcode::Copy && accesses.source(step) == accesses.target(step) &&
         !overwrittenBefore(step))
       accesses.forgetWrite(step);

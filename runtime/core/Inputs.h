@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which steps read what the caller brought, where other steps write: what a call then has to copy before it runs, or
-// while it does.
+// Finds the steps that read the caller's input from slots that other steps write. Calls copy this input before or while
+// they run.
 #pragma once
 
 #include "core/Accesses.h"
@@ -10,14 +10,14 @@ namespace gc3::core {
 
 class InputAnalysis {
 public:
-  /// All have to stay.
+  /// All three must outlive this object.
   InputAnalysis(const Program &analysed, Accesses &ofProgram, Transfers &results)
       : program(analysed), accesses(ofProgram), result(results) {}
 
-  /// Where the program has the input in the output: which of the two each step means, if they were apart.
+  /// For ranks whose input lies in the output: determines which of the two buffers each step uses if they are separate.
   void separate();
-  /// Where calls in place have input and output in each other, and the program does not: what is to be copied before
-  /// it is overwritten. From then on the accesses are those of a run that does so.
+  /// For calls in place of programs with separate input and output: determines the input slots to copy before they are
+  /// overwritten. Afterwards `ofProgram` has the accesses of a call that makes these copies.
   void stage();
 
 private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the slots of a program lie for one element count: docs/bundle.md's formulas, the tile size, and the sizes of
-// FIFOs and scratch.
+// The positions of a program's slots for one element count: docs/bundle.md's formulas, the tile size, and the sizes of
+// FIFOs and scratch buffers.
 #pragma once
 
 #include "core/Program.h"
@@ -11,25 +11,26 @@
 
 namespace gc3::core {
 
-/// What a caller may choose; 0 stands for the default.
+/// The caller's choices; 0 means the default.
 struct LayoutOptions {
   uint32_t slots = 0;        ///< FIFO slots per connection; default: Program.fifo_slots
-  uint64_t slotBytes = 0;    ///< bytes that a FIFO slot should have; default 128 KiB
-  uint64_t tileElements = 0; ///< elements of a slot that one tile moves; default: from slotBytes
+  uint64_t slotBytes = 0;    ///< bytes of a FIFO slot; default 128 KiB
+  uint64_t tileElements = 0; ///< elements of a slot that one tile moves; default: as slotBytes allows
   bool operator==(const LayoutOptions &) const = default;
 };
 
-/// Slots of one buffer: `slotElements` apart inside a block, the last ones of a block short or empty.
+/// Slots of one buffer. Within a block, slots begin `slotElements` apart; the last slots of a block can be short or
+/// empty.
 struct BufferLayout {
   uint64_t slotsPerBlock = 1;
   uint64_t blockElements = 0;
   uint64_t slotElements = 0;
-  uint64_t firstSlot = 0; ///< added to a slot number: where an aliased buffer begins in the other
-  uint64_t elements = 0;  ///< of the whole buffer
+  uint64_t firstSlot = 0; ///< added to a slot number: the position of an aliased buffer in the outer buffer
+  uint64_t elements = 0;  ///< elements of the whole buffer
 
   /// A run of slots within one block.
   struct Position {
-    uint64_t offset;    ///< element where it begins
+    uint64_t offset;    ///< first element
     uint64_t slots;     ///< slots from here to the end of the block
     uint64_t available; ///< elements from here to the end of the block
   };
@@ -45,9 +46,10 @@ struct BufferLayout {
 
 /// The layout of one rank.
 struct RankLayout {
-  BufferLayout input, output; ///< as the caller sees them, aliases aside
-  uint64_t aliasElement = 0;  ///< where the inner buffer begins in the outer one
-  uint32_t firstBuffer = 0;   ///< in Layout::buffers: input, output, scratch buffers, aliases resolved
+  BufferLayout input, output; ///< as the caller sees them, ignoring aliases
+  uint64_t aliasElement = 0;  ///< first element of the inner buffer in the outer one
+  uint32_t firstBuffer =
+      0; ///< index in Layout::buffers of this rank's input, output and scratch buffers, with aliases resolved
   uint64_t scratchBytes = 0;
 };
 
@@ -64,15 +66,15 @@ struct Layout {
   std::vector<RankLayout> ranks;
   std::vector<BufferLayout> buffers;
 
-  /// Bytes of a FIFO slot of a connection whose largest message has `maxCount` slots.
+  /// Returns the bytes of a FIFO slot in a connection whose largest message has `maxCount` slots.
   size_t slotBytes(uint32_t maxCount) const { return wholeLines(maxCount * tileElements * elementSize); }
 
-  /// Copies of input slots that are made while a call runs (Transfers::Staged): so many tiles at a time, each of so
-  /// many bytes for `slots` slots. Few tiles, so that they stay in a cache.
+  /// Input slots can be copied while a call runs (Transfers::Staged). stagedTiles() returns how many tiles are kept at
+  /// a time: few, so that they stay in a cache. stagedTileBytes() returns the bytes of one tile with `slots` slots.
   uint64_t stagedTiles() const { return tiles < 2 ? tiles : 2; }
   size_t stagedTileBytes(uint32_t slots) const { return slotBytes(slots); }
 
-  /// Makes this the layout of `program` for `elements` per block; keeps its memory. Returns what is wrong (sizes beyond
+  /// Makes this the layout of `program` for `elements` per block; keeps its memory. Returns an error text (sizes beyond
   /// the address space, too few slots), or an empty string.
   std::string compute(const Program &program, uint64_t elements, size_t bytesPerElement, const LayoutOptions &chosen);
 
@@ -82,15 +84,16 @@ private:
   std::string computeFifos(const Program &program);
 };
 
-/// Slots of a block of the input or the output, whichever has more; at least 1.
+/// Returns the slots per block of the input or the output, whichever has more; at least 1.
 uint64_t slotsPerBlock(const bundle::fbs::Program &program);
 
-/// Elements of a rank's input or output of `blocks` blocks of `chunks` chunks for `count` elements per block of the
-/// larger kind; nothing where that exceeds 2^64 - 1.
+/// Returns the elements of a rank's input or output with `blocks` blocks of `chunks` chunks. `count` is the number of
+/// elements per block of the larger kind. Returns nothing if the result exceeds 2^64 - 1.
 std::optional<uint64_t> bufferElements(const bundle::fbs::Program &program, uint32_t blocks, uint32_t chunks,
                                        uint64_t count);
 
-/// Bytes of the larger of one rank's input and output in a call; nothing where that exceeds 2^64 - 1.
+/// Returns the bytes of the larger of a rank's input and output, maximum over the ranks. Returns nothing if that
+/// exceeds 2^64 - 1.
 std::optional<uint64_t> callBytes(const Program &program, uint64_t count, size_t bytesPerElement);
 
 } // namespace gc3::core

@@ -9,13 +9,13 @@
 
 namespace gc3::core {
 
-// One call per line, so that lines of several threads do not mix.
+// Writes each line with one call, so that lines of several threads do not mix.
 void tell(const std::string &text) {
   std::fprintf(stderr, "gc3: %s\n", text.c_str());
 }
 
 void tellOnce(const std::string &text) {
-  // Never destroyed: other threads may call while the process ends.
+  // Never destroyed: other threads can call this function while the process ends.
   static auto &told = *new std::set<std::string>;
   static std::mutex telling;
   std::lock_guard lock(telling);

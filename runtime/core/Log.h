@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines on stderr, `gc3: ` before each. Thread-safe.
+// Writes lines to stderr, with the prefix `gc3: `. Thread-safe.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@ namespace gc3::core {
 
 void tell(const std::string &text);
 
-/// The same text once in a process.
+/// Writes a text only once per process.
 void tellOnce(const std::string &text);
 
-/// settings().informs(): GC3_DEBUG is INFO or TRACE.
+/// Returns settings().informs(): GC3_DEBUG is INFO or TRACE.
 bool informs();
 
 } // namespace gc3::core

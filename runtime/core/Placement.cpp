@@ -5,7 +5,7 @@ namespace gc3::core {
 
 using bundle::fbs::Alias;
 
-/// The standard collectives that move data and reduce none multiply nothing either.
+/// A standard collective that only moves data ignores the scalar of a premulsum.
 Scaling::Scaling(const LoadedProgram &loaded, const Request &request) {
   const auto type = static_cast<ElementType>(request.type);
   const uint32_t contributions = loaded.program->info().contributions();

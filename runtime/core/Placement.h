@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the buffers that callers bring lie in each other, and what calls do to elements beyond a reduction of two: what
-// all backends decide alike before they copy or run anything.
+// Determines how the caller's buffers overlap and how a call scales elements. All backends use these results before
+// they copy or run anything.
 #pragma once
 
 #include "core/Layout.h"
@@ -8,34 +8,36 @@
 
 namespace gc3::core {
 
-/// How the two buffers of a rank lie in a call.
+/// How the two buffers of a rank overlap in a call.
 enum class Placement : uint8_t {
-  Apart,   ///< they do not overlap, or there is only one
-  Aliased, ///< as the program's alias says
-  InPlace  ///< as the collective says for calls in place, which is not how the program has it
+  Apart,   ///< they do not overlap, or the rank has only one
+  Aliased, ///< they overlap as the program's alias does
+  InPlace  ///< they overlap as the collective defines for calls in place, but not as the program's alias does
 };
 inline constexpr unsigned placementCount = 3;
 
-/// How a call reduces, beyond the operation between two elements.
+/// The scaling of elements before or after a reduction.
 struct Scaling {
   bool scales = false;  ///< inputs are multiplied by factor()
   uint32_t divisor = 1; ///< integer outputs are divided by this
 
   Scaling() = default;
   Scaling(const LoadedProgram &loaded, const Request &request);
-  /// That of one rank's request; all are alike but in this.
+  /// Returns the factor for one rank's request. Only factors differ between ranks.
   Factor factor(const Request &request) const { return request.preMulSum ? request.preMulSum->factor : reciprocal; }
 
 private:
-  Factor reciprocal; ///< of an average
+  Factor reciprocal; ///< for an average
 };
 
 class Placer {
 public:
-  /// For calls like `request`; gc3InvalidArgument where the program has no average. All but the request have to stay.
+  /// Prepares for calls like `request`. Returns gc3InvalidArgument if the program has no average. `loaded` and `layout`
+  /// must outlive this object.
   Outcome plan(const LoadedProgram &loaded, const Layout &layout, const Request &request);
 
-  /// How a rank's buffers lie; what is wrong with them where they are null or overlap wrongly, else null.
+  /// Determines how a rank's buffers overlap. Returns an error text if a buffer is null or the overlap is invalid, else
+  /// null.
   const char *findPlacement(uint32_t rank, const Request &request, Placement &placement) const;
   /// Returns the placement that findPlacement finds, or gc3InvalidArgument with the problem.
   Result<Placement> place(uint32_t rank, const Request &request) const;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads all ranks of a program and pairs the ends of its connections by sorting; bundle::validateConnections has shown
-// that they pair.
+// Loads all ranks of a program and pairs the ends of its connections by sorting. bundle::validateConnections has
+// checked that each end has a partner.
 #include "core/Program.h"
 
 #include "bundle/Validate.h"
@@ -83,7 +83,7 @@ void Program::numberSteps() {
   }
 }
 
-/// The only rank whose buffer has slots.
+/// Returns the only rank whose buffer has slots, or nothing.
 template <typename Slots>
 static std::optional<uint32_t> onlyRank(const Program &program, Slots slots) {
   std::optional<uint32_t> found;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One program of a bundle with all its ranks, checked and ready to run: views into the bundle, the connections, and the
-// shapes of its buffers. Independent of any call. Loading costs a pass over the program's sections.
+// One program of a bundle with all its ranks, validated: views into the bundle, the connections, and the shapes of its
+// buffers. Independent of any call. Loading takes one pass over the program's sections.
 #pragma once
 
 #include "bundle/BundleFile.h"
@@ -11,39 +11,40 @@
 
 namespace gc3::core {
 
-/// Ranks `first` .. `end` - 1.
+/// Ranks `first` to `end` - 1.
 struct RankRange {
   uint32_t first, end;
   uint32_t size() const { return end - first; }
 };
 
-/// One (source, destination, channel); its ends as thread-block numbers over all ranks.
+/// A connection: one (source, destination, channel). Its ends are thread-block numbers over all ranks.
 struct Connection {
   uint32_t sender;
   uint32_t receiver;
-  uint32_t maxCount; ///< slots of its largest message
+  uint32_t maxCount; ///< slots of the largest message
 };
 
 class Program {
 public:
   static constexpr uint32_t none = UINT32_MAX;
 
-  /// The bundle has to outlive the program.
+  /// `file` must outlive the program.
   static bundle::Result<std::unique_ptr<Program>> load(const bundle::BundleFile &file, uint32_t index);
 
   uint32_t ranks() const { return static_cast<uint32_t>(views.size()); }
   const bundle::fbs::Program &info() const { return *table; }
   const bundle::RankView &rank(uint32_t r) const { return views[r]; }
 
-  /// Blocks of a rank's input or output; 0 where it has none.
+  /// Return the blocks of a rank's input or output; 0 if the rank has no such buffer.
   uint32_t inputBlocks(uint32_t r) const { return blocks(views[r].inputSlots, table->input_chunks_per_block()); }
   uint32_t outputBlocks(uint32_t r) const { return blocks(views[r].outputSlots, table->output_chunks_per_block()); }
 
-  /// Number of rank r's first thread block among those of all ranks; r may be ranks().
+  /// Returns the number of rank r's first thread block among those of all ranks; r can be ranks().
   uint32_t firstThreadBlock(uint32_t r) const { return firstBlock[r]; }
   uint32_t threadBlockCount() const { return firstBlock.back(); }
 
-  /// Steps are numbered over all ranks in the order of their instructions; r may be ranks().
+  /// Returns the number of rank r's first step. Steps are numbered over all ranks in the order of their instructions; r
+  /// can be ranks().
   uint32_t firstStep(uint32_t r) const { return firstStepOfRank[r]; }
   uint32_t rankOfStep(uint32_t step) const { return stepRanks[step]; }
   const bundle::fbs::Instruction &instruction(uint32_t step) const {
@@ -52,11 +53,11 @@ public:
   }
 
   const std::vector<Connection> &connections() const { return allConnections; }
-  /// By thread-block number: the connection it sends to or receives from, or none.
+  /// Return the connection that a thread block sends to or receives from, or none.
   uint32_t outgoing(uint32_t threadBlock) const { return sendsTo[threadBlock]; }
   uint32_t incoming(uint32_t threadBlock) const { return receivesFrom[threadBlock]; }
 
-  /// The one rank with an input (or output) where exactly one has it, else nothing.
+  /// Return the rank that has an input (or output), or nothing unless exactly one rank has one.
   std::optional<uint32_t> onlyInput() const;
   std::optional<uint32_t> onlyOutput() const;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The manifest says what was proven; only whether a collective promises anything takes a look at its postcondition.
+// The manifest states what was proven. The postcondition is read only to determine whether a collective promises
+// anything.
 #include "core/Proofs.h"
 
 #include <algorithm>
@@ -28,7 +29,7 @@ Result<bool> allowUnproven(const Settings &settings, bool chosen) {
   return Outcome{gc3InvalidArgument, outOfRange(Setting::AllowUnproven, text)};
 }
 
-/// Whether the collective promises anything of the program's output.
+/// Returns whether the collective promises anything about the program's output.
 static Result<bool> promisesAnything(const bundle::BundleFile &file, uint32_t program) {
   const bundle::Result<bundle::CheckView> view = file.check(program);
   if (!view.ok())

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of standard collectives. Shapes are compared before a program serves a call, because the caller sized its
-// buffers by NCCL's rules and not by the program's.
+// Compares requests with each other, and programs with standard collectives. Shapes are compared before a program
+// serves a call, because the caller sizes its buffers by NCCL's rules, not by the program's.
 #include "core/Request.h"
 
 namespace gc3::core {

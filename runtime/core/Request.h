@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests of ranks, and the check of a program's shape against a standard collective.
+// A rank's request for a collective call, and the check of a program's shape against a standard collective.
 #pragma once
 
 #include "gc3/Common/StandardCollective.h"
@@ -14,13 +14,13 @@
 
 namespace gc3::core {
 
-/// The code that the C API has for a bundle's error.
+/// Returns the C API's error code for a bundle's error.
 Outcome toOutcome(const bundle::BundleStatus &status);
 
-/// Which program a call means.
+/// How a call names its program.
 enum class CallKind : uint8_t {
   Standard,   ///< a standard collective: the program must have its shape and root
-  Collective, ///< a collective by name, whatever its shape
+  Collective, ///< a collective by name, with any shape
   Program     ///< a program by name
 };
 
@@ -33,10 +33,10 @@ struct Request {
   gc3DataType_t type = gc3Float32;
   gc3RedOp_t op = gc3Sum;
   int root = -1;
-  void *stream = nullptr;               ///< not for the host executor
-  std::optional<PreMulSum> preMulSum{}; ///< `op` is gc3Sum then
+  void *stream = nullptr;               ///< ignored by the host executor
+  std::optional<PreMulSum> preMulSum{}; ///< if set, `op` is gc3Sum
 
-  /// Equal in everything that has to be equal on all ranks, which factors have not.
+  /// Returns whether all fields that must be identical on all ranks are equal. Factors can differ.
   bool matches(const Request &other) const {
     return kind == other.kind && name == other.name && count == other.count && type == other.type && op == other.op &&
            root == other.root && multipliesAs(other);
@@ -49,24 +49,26 @@ private:
   }
 };
 
-/// A collective of no elements moves nothing, whatever program it would run.
+/// Returns whether the call moves nothing with any program: it is a collective of zero elements.
 inline bool isEmpty(const Request &request) {
   return request.count == 0 && request.kind != CallKind::Program;
 }
 
-/// Whether what one rank of `ranks` asks for is in range; gc3InvalidArgument.
+/// Checks that the fields of a request are in range. `rank` appears in the error text. Returns gc3InvalidArgument if
+/// not.
 Outcome checkRequest(const Request &request, uint32_t rank, uint32_t ranks);
 
-/// Whether what all ranks ask for, one after the other, is in range and matches; gc3InvalidArgument, gc3InvalidUsage.
+/// Checks that the requests of all ranks, indexed by rank, are in range (else gc3InvalidArgument) and match (else
+/// gc3InvalidUsage).
 Outcome checkRequests(std::span<const Request> requests);
 
-/// What one rank brings to a call.
+/// One rank's part of a call.
 struct RankRequest {
   uint32_t rank;
   Request request;
 };
 
-/// Whether the program's blocks are those of the collective; `root` receives the rank that is its root, or -1.
+/// Returns whether the program has the blocks of the collective. Sets `root` to the rank that is its root, or to -1.
 bool hasShape(const Program &program, const common::StandardCollective &standard, int &root);
 
 } // namespace gc3::core

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An error code with its text, and a value or such an error.
+// An error code with a text, and a result that is a value or such an error.
 #pragma once
 
 #include "gc3.h"

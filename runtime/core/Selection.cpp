@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// First fit in the order of the bundle, unless users say otherwise. Where nothing fits the error lists what there is.
+// Selects the first fitting program in the order of the bundle, unless the application chooses otherwise. If no program
+// fits, the error lists the bundle's programs.
 #include "core/Selection.h"
 
 #include "core/Layout.h"
@@ -39,7 +40,8 @@ Result<const LoadedProgram *> Selection::load(uint32_t index) {
   return loaded[index].get();
 }
 
-/// Of a program with the name and the buffers of a standard collective: a bundle says of itself what it promises.
+/// Checks a program that has the name and the buffers of a standard collective. The bundle itself states what such a
+/// program promises, which can differ from the collective's promise.
 Outcome Selection::checkPromise(uint32_t index) const {
   LoadedProgram &candidate = *loaded[index];
   if (trusts || !candidate.standard || candidate.kept)
@@ -53,14 +55,15 @@ Outcome Selection::checkPromise(uint32_t index) const {
   return problem.empty() ? Outcome{} : Outcome{gc3BundleUnproven, problem};
 }
 
-/// By collective or by program, whatever the request asks for.
+/// Returns whether the request names the program, by its collective or by its own name.
 bool Selection::isNamed(uint32_t index, const Request &request) const {
   const auto &info = file.program(index);
   return info.ranks() == ranks &&
          view(request.kind == CallKind::Program ? info.name() : info.collective()) == request.name;
 }
 
-/// Adds a program that isNamed, if it can serve the request.
+/// Adds a program for which isNamed() holds to the candidates if it can serve the request, else the reason to
+/// `closest`.
 Outcome Selection::weigh(uint32_t index, const Request &request, Candidates &candidates) {
   const auto &info = file.program(index);
   auto because = [&](const std::string &reason) {
@@ -91,7 +94,8 @@ Outcome Selection::weigh(uint32_t index, const Request &request, Candidates &can
   return {};
 }
 
-/// By size, unless users say otherwise. Nothing: none of them is to serve the request.
+/// Selects by size, unless the application chooses otherwise. Returns nothing if none of the candidates may serve the
+/// request.
 Result<std::optional<size_t>> Selection::choose(const Request &request, Candidates &candidates, bool bySize) const {
   std::optional<size_t> chosen = candidates.bySize;
   if (request.kind == CallKind::Program || candidates.programs.empty())

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dispatch table: which program serves a call. A pure function of the collective, bytes, ranks and root, and of
-// what users say, all of which is equal on all ranks. Programs are loaded when they are first considered and stay
-// loaded.
+// Selects the program that serves a call. A pure function of the collective, bytes, ranks, root, and the application's
+// choice, which are all identical on all ranks. A program is loaded when it is first considered, and stays loaded.
 #pragma once
 
 #include "core/Choice.h"
@@ -12,38 +11,40 @@
 
 namespace gc3::core {
 
-/// A loaded program, which standard collective it serves, and what its messages may do in calls of either placement.
+/// A loaded program, the standard collective that it serves, and how its messages can be moved in calls of either
+/// placement.
 struct LoadedProgram {
   std::unique_ptr<Program> program;
-  const common::StandardCollective *standard = nullptr; ///< null where it has not that shape
+  const common::StandardCollective *standard =
+      nullptr; ///< null if the program does not have the shape of a standard collective
   int root = -1;
-  bool kept = false;                                   ///< it is known to promise what that collective promises
-  std::shared_ptr<const Transfers> asWritten, inPlace; ///< the same one where calls in place are not analysed
+  bool kept = false; ///< the program was checked to promise what the collective promises
+  std::shared_ptr<const Transfers> asWritten, inPlace; ///< the same object if calls in place are not analysed
 
-  /// Sets the last two, unless they are; needs the others.
+  /// Sets the last two fields unless they are set. The other fields must be set.
   void analyse();
 };
 
 class Selection {
 public:
-  /// With `trusting`, programs serve calls of their collective whatever they promise.
+  /// If `trusting` is true, a program serves calls of its collective whatever it promises.
   Selection(const bundle::BundleFile &bundle, uint32_t rankCount, bool trusting, Choice users = {})
       : file(bundle), ranks(rankCount), trusts(trusting), choice(std::move(users)), loaded(bundle.programCount()) {}
 
-  /// The program for a valid request; it stays where it is as long as this does. One that users list may be for other
-  /// sizes, but with `bySize`.
+  /// Returns the program for a valid request. The pointer is valid as long as this object. A program of the
+  /// application's list can be selected for a size that it does not name, unless `bySize` is true.
   Result<const LoadedProgram *> select(const Request &request, bool bySize = false);
 
-  /// A program of the bundle, for so many ranks; not analysed before it is selected.
+  /// Returns program `index` of the bundle. It is not analysed before select() returns it.
   Result<const LoadedProgram *> load(uint32_t index);
 
 private:
   /// The programs that can serve a request.
   struct Candidates {
     std::vector<uint32_t> programs;
-    std::optional<size_t> bySize; ///< the first of them that is for this size
-    uint64_t bytes = 0;           ///< of the call
-    std::string closest;          ///< what the others lack
+    std::optional<size_t> bySize; ///< index in `programs` of the first one for this size
+    uint64_t bytes = 0;           ///< size of the call
+    std::string closest;          ///< for an error message: why the other programs do not fit
   };
   bool isNamed(uint32_t index, const Request &request) const;
   Outcome weigh(uint32_t index, const Request &request, Candidates &candidates);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of settings. After a change, the target `settings-reference` writes the table of docs/deploy.md.
+// The table of settings. After a change, build the target `settings-reference`: it writes the table of docs/deploy.md.
 #include "core/Settings.h"
 
 namespace gc3::core {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one place that reads the environment.
+// The only file that reads the environment.
 #include "core/Settings.h"
 
 #include "core/Log.h"
@@ -32,7 +32,7 @@ Settings readProcess() {
   return Settings::read({environ, count});
 }
 
-/// Calls no informs(): that waits for settings(), which calls this.
+/// Must not call informs(): that waits for settings(), which calls this function.
 void report(const Settings &settings) {
   for (const std::string &name : settings.unknownNames())
     tell(unknownWarning(name));
@@ -81,7 +81,7 @@ Settings Settings::withNcclOf(const Settings &later) const {
   return merged;
 }
 
-// Neither is destroyed: other threads may call while the process ends.
+// The objects are never destroyed: other threads can call these functions while the process ends.
 const Settings &settings() {
   static const Settings &own = []() -> const Settings & {
     const auto &read = *new Settings(readProcess());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Environment variables of the runtime. One table describes them: messages, `gc3-run --settings`, the manual pages and
-// docs/deploy.md (scripts/settings.py) have their words from it. Settings.cpp alone reads the environment.
+// Environment variables of the runtime. One table describes them. Messages, `gc3-run --settings`, the manual pages and
+// docs/deploy.md (scripts/settings.py) take their text from it. Only Settings.cpp reads the environment.
 #pragma once
 
 #include <array>
@@ -65,7 +65,7 @@ inline const SettingInfo &infoOf(Setting setting) {
   return settingTable[static_cast<size_t>(setting)];
 }
 
-/// True for settings that NCCL reads, too.
+/// Returns true for settings that NCCL reads, too.
 constexpr bool isOfNccl(Setting setting) {
   return setting >= Setting::NcclGraphMixing;
 }
@@ -73,7 +73,7 @@ constexpr bool isOfNccl(Setting setting) {
 /// Values of the settings in one environment. An empty value counts as not set.
 class Settings {
 public:
-  /// Reads `NAME=VALUE` entries. Of entries with one name the first counts, as for getenv.
+  /// Reads `NAME=VALUE` entries. If several entries have the same name, the first counts, as for getenv.
   static Settings read(std::span<const char *const> environment);
 
   /// Empty if the setting is not set.
@@ -101,11 +101,11 @@ private:
 /// effect. Tests of other values pass a `Settings` of their own (cuda/Options.h, api/Init.h).
 const Settings &settings();
 
-/// As settings(), with NCCL's own settings as they are at the first call of this function. NCCL sets its variables from
-/// nccl.conf when it creates the first communicator, so call this after that. Thread-safe.
+/// Like settings(), but with the values that NCCL's own settings have at the first call of this function. NCCL sets its
+/// variables from nccl.conf when it creates the first communicator, so call this after that. Thread-safe.
 const Settings &settingsAfterNccl();
 
-/// Error text of a value outside the setting's range: "NAME is 'VALUE'; it can be RANGE".
+/// Returns the error text for a value outside the setting's range: "NAME is 'VALUE'; it can be RANGE".
 std::string outOfRange(Setting setting, std::string_view value);
 
 } // namespace gc3::core

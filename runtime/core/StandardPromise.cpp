@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// All eight in one form: chunk i of rank r's output is chunk j of one rank's input, or of the sum of all ranks'. Each
-// value of the bundle is brought to that form once, and then compared wherever it is wanted.
+// All eight standard collectives have one form: chunk i of rank r's output is chunk j of one rank's input, or of the
+// sum of all ranks' inputs. Each value of the bundle is converted to that form once, then compared with each output
+// chunk that refers to it.
 #include "core/Proofs.h"
 
 #include <algorithm>
@@ -14,7 +15,7 @@ namespace {
 /// One chunk of the input of one rank, or of the sum of all ranks' inputs.
 struct Chunk {
   static constexpr uint32_t allRanks = UINT32_MAX;
-  static constexpr uint32_t neither = UINT32_MAX - 1; ///< for a rank: no such value
+  static constexpr uint32_t neither = UINT32_MAX - 1; ///< as `rank`: the value does not have this form
   uint32_t rank = neither;
   uint32_t index = 0;
   bool operator==(const Chunk &) const = default;
@@ -30,7 +31,7 @@ public:
           chunkOf(promised.runs.subspan(promised.valueBegin[v], promised.valueBegin[v + 1] - promised.valueBegin[v])));
   }
 
-  /// The first output chunk of which something else is promised; false if there is none.
+  /// Finds the first output chunk whose promise differs from the collective's. Returns false if there is none.
   bool findDifference(uint32_t &rank, uint32_t &index) const {
     for (rank = 0; rank != program.ranks(); ++rank)
       if (!sameRow(rank, index))
@@ -72,7 +73,7 @@ Chunk Promises::chunkOf(std::span<const bundle::fbs::Run> runs) {
   return everyone ? Chunk{Chunk::allRanks, runs[0].index()} : Chunk{};
 }
 
-/// On one rank its input is the sum of all.
+/// With a single rank, its input is the sum of all inputs, as in chunkOf().
 Chunk Promises::wantedIn(uint32_t rank, uint32_t index) const {
   uint32_t source = isWide(standard.output) ? index / chunks : root;
   uint32_t block = isWide(standard.input) ? rank : 0;
@@ -85,7 +86,7 @@ bool Promises::sameRow(uint32_t rank, uint32_t &index) const {
   uint32_t size = program.outputBlocks(rank) * chunks;
   bool again = rank != 0 && row == promised.rowOfRank[rank - 1] && size == entries.size() &&
                program.outputBlocks(rank - 1) * chunks == size && !isWide(standard.input);
-  if (again) // every rank wants the same
+  if (again) // all ranks want the same row, and the previous rank had this one
     return true;
   for (index = 0; index != std::max<size_t>(size, entries.size()); ++index)
     if (index >= size || index >= entries.size() || entries[index] == 0 ||

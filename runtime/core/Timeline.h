@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// When each instruction of each call began and ended, for a group of communicators, wherever its ranks run. A call is
-// recorded whole, or not at all where there is no room for it.
+// Records when each instruction of each call began and ended, for a group of communicators on any backend. A call is
+// recorded completely, or not at all if there is no space for it.
 #pragma once
 
 #include "core/Program.h"
@@ -14,38 +14,39 @@
 
 namespace gc3::core {
 
-/// What a recording says about its call.
+/// The call that a recording belongs to.
 struct Recorded {
-  uint64_t number;        ///< of the call, alike on all ranks
-  const Program *program; ///< has to stay
+  uint64_t number;        ///< number of the call, identical on all ranks
+  const Program *program; ///< must outlive the recording
   uint64_t count;         ///< elements per block
   uint64_t tiles;
 };
 
-/// One rank's part of a call. Who runs a thread block notes what it does; the file may be written meanwhile.
+/// One rank's part of a call. The threads that run thread blocks record times; another thread can write the file
+/// concurrently.
 class Recording {
 public:
   Recording(uint32_t rank, const Recorded &call, uint64_t begin);
 
-  /// Thread blocks are those of the rank; times are of trace::now().
+  /// Records one step. `threadBlock` is a number within the rank; times are those of trace::now().
   void note(uint32_t threadBlock, uint32_t step, uint64_t tile, const trace::Span &span) {
     Stamp &stamp = stamps[index(threadBlock, step, tile)];
     stamp.begin.store(span.begin, std::memory_order_relaxed);
     stamp.end.store(span.end, std::memory_order_release);
   }
-  /// Of a thread block in all tiles.
+  /// Returns the number of instructions that a thread block runs in all tiles.
   uint64_t instructions(uint32_t threadBlock) const {
     return call.program->rank(rank).threadBlocks[threadBlock].instruction_count() * call.tiles;
   }
   uint64_t beginning() const { return begin; }
   void setBegin(uint64_t when) { begin = when; }
-  /// The rank's part is over.
+  /// Marks the rank's part as completed.
   void setEnd(uint64_t when) { end.store(when, std::memory_order_release); }
 
 private:
   friend class Timeline;
   struct Stamp {
-    std::atomic<uint64_t> begin{0}, end{0}; ///< 0: not known
+    std::atomic<uint64_t> begin{0}, end{0}; ///< 0: not recorded
   };
   size_t index(uint32_t threadBlock, uint32_t step, uint64_t tile) const {
     const bundle::fbs::ThreadBlock &block = call.program->rank(rank).threadBlocks[threadBlock];
@@ -57,7 +58,7 @@ private:
 
   const uint32_t rank;
   const Recorded call;
-  const size_t size;               ///< instructions
+  const size_t size;               ///< number of instructions
   std::unique_ptr<Stamp[]> stamps; ///< by thread block, then tile, then step
   std::atomic<uint64_t> begin, end{0};
   bool written = false;
@@ -65,19 +66,19 @@ private:
 
 class Timeline final : public trace::Source {
 public:
-  /// Instructions of all ranks that are kept: 16 MiB, and about 200 MB in the file.
+  /// The largest number of recorded instructions, over all ranks: 16 MiB of memory, about 200 MB in the file.
   static constexpr uint64_t mostInstructions = 1 << 20;
 
-  /// Of those ranks' parts in calls.
+  /// Records the calls of `ranks`.
   Timeline(trace::TraceFile &file, RankRange ranks, uint64_t most = mostInstructions);
-  /// Writes. The programs of what was recorded have to be there still.
+  /// Writes the file. The programs of all recordings must still exist.
   ~Timeline() override;
 
-  /// The part of `rank` in a call begins; null: there is no room for the call. Where it has begun a call of that number
-  /// before, and none of a later number, that was in vain and is forgotten. One thread at a time for each rank.
+  /// Begins the part of `rank` in a call. Returns null if there is no space for the call. If the rank's latest
+  /// recording has the same call number, discards it: that attempt did not run. Not thread-safe for the same rank.
   Recording *begin(uint32_t rank, const Recorded &call) noexcept;
 
-  /// There is no room for such a call.
+  /// Counts a call as not recorded.
   void lose(uint32_t rank) noexcept;
 
   void write() noexcept override;
@@ -85,7 +86,7 @@ public:
 private:
   struct Lane {
     std::vector<std::unique_ptr<Recording>> recordings;
-    uint64_t instructions = 0; ///< of these calls, on all ranks here, so that all of them come to the same
+    uint64_t instructions = 0; ///< of these calls on all ranks of this timeline, so that all lanes have the same number
     uint64_t lostCalls = 0;
   };
   uint64_t instructions(const Recorded &call) const;
@@ -100,7 +101,7 @@ private:
   const RankRange ranks;
   const uint64_t most;
   const trace::TraceFile::Processes processes;
-  std::mutex mutex;        ///< guards what follows
+  std::mutex mutex;        ///< guards the following members
   std::vector<Lane> lanes; ///< by rank
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accesses are compared slot by slot. Programs for which that is too much keep using slots.
+// Accesses are compared slot by slot. All messages of a program use FIFO slots if the analysis would be too expensive.
 #include "core/Transfers.h"
 
 #include "core/Inputs.h"
@@ -12,7 +12,7 @@ namespace gc3::core {
 using namespace bundle;
 using namespace common;
 
-/// Decides for each message, and whether results are better written past the caches.
+/// Decides for each message how it is moved, and for each result whether to write it past the caches.
 class MessageAnalysis {
 public:
   MessageAnalysis(const Program &analysed, const HappensBefore &ofSteps, Accesses &ofProgram, Transfers &results)
@@ -32,8 +32,8 @@ private:
   Opcode opcode(uint32_t step) const { return static_cast<Opcode>(program.instruction(step).opcode()); }
   const OpcodeTraits &needs(uint32_t step) const { return traits(opcode(step)); }
 
-  /// A message may be fetched if what is written to its source is over before the send, or begins after the receive.
-  /// Nothing is written to a staged source: its slots wait for their readers (Run::stagingWaitsFor).
+  /// A message can be fetched if each write to its source ends before the send or begins after the receive. Nothing is
+  /// written to a staged source, because its slots wait for their readers (Run::stagingWaitsFor).
   void decideFetches() {
     for (uint32_t step = 0; step < result.allSteps.size(); ++step) {
       uint32_t receiver = result.allSteps[step].receiver;
@@ -51,9 +51,10 @@ private:
     }
   }
 
-  /// A message may be stored if each access to its destination begins after the receive or is over before the send. A
-  /// read by whoever fetches from there is over when the fetching step is, and may be the send itself, which goes
-  /// through both element by element. What is staged has been read when the rank has done any step of the tile.
+  /// A message can be stored if each access to its destination begins after the receive or ends before the send. A read
+  /// by a step that fetches from the destination ends when the fetching step ends. The fetching step can be the send
+  /// itself, which reads each element before it writes it. Staged slots have been read when the rank has completed any
+  /// step of the tile.
   void decideStores() {
     for (uint32_t step = 0; step < result.allSteps.size(); ++step) {
       uint32_t receiver = result.allSteps[step].receiver;
@@ -157,8 +158,8 @@ Transfers Transfers::inPlace(const Program &program, const HappensBefore &order,
     const RankView &view = program.rank(r);
     Overlap overlap{view.alias, view.aliasOffset};
     if (view.alias == fbs::Alias::None && view.inputSlots != 0 && view.outputSlots != 0) {
-      // Input and output have the same slots per block, or the collective were not `standard`.
-      const int64_t outputAt = standard.inPlaceOffset(r, slotsPerBlock); // in the input
+      // Input and output have the same number of slots per block, because the collective is `standard`.
+      const int64_t outputAt = standard.inPlaceOffset(r, slotsPerBlock); // position of the output in the input
       overlap = view.inputSlots > view.outputSlots
                     ? Overlap{fbs::Alias::OutputInInput, static_cast<uint32_t>(outputAt)}
                     : Overlap{fbs::Alias::InputInOutput, static_cast<uint32_t>(-outputAt)};

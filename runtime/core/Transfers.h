@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which messages of a program may skip the FIFO slot between ranks that share memory, and what a call does not have to
-// copy first. Deduced from what happens before what in every execution of the program (HappensBefore), so that it
-// changes neither results nor what waits for what: a send still completes without its receiver.
+// Determines which messages of a program can skip the FIFO slot between ranks that share memory, and which data a call
+// need not copy first. Both follow from the order of steps in every execution (HappensBefore). They change neither
+// results nor dependencies: a send still completes without its receiver.
 #pragma once
 
 #include "core/Accesses.h"
@@ -15,69 +15,70 @@
 
 namespace gc3::core {
 
-/// How a message gets from the sender's memory to the receiver's.
+/// How a message moves from the sender's memory to the receiver's.
 enum class Transfer : uint8_t {
-  Slot,  ///< the sender copies it into a FIFO slot, the receiver takes it from there
-  Fetch, ///< the receiver reads it where the sender has it; nothing overwrites it there before
-  Store  ///< the sender writes it where the receiver wants it; nothing is read or written there in between
+  Slot,  ///< the sender copies it into a FIFO slot, and the receiver reads it there
+  Fetch, ///< the receiver reads it in the sender's buffer; nothing overwrites it before
+  Store  ///< the sender writes it to the receiver's destination; nothing else accesses that in between
 };
 
 class Transfers {
 public:
-  /// Nothing known: all messages go through slots.
+  /// Without analysis: all messages go through slots.
   explicit Transfers(const Program &program) : allSteps(program.firstStep(program.ranks())) {}
 
-  /// For calls whose buffers lie as the program has them, or apart.
+  /// For calls whose buffers overlap as the program's do, or not at all.
   static Transfers asWritten(const Program &program, const HappensBefore &order);
-  /// For calls in place, where the collective is `standard`, of ranks whose input and output are two buffers to the
-  /// program.
+  /// For calls in place of the collective `standard`, on ranks whose program has separate input and output.
   static Transfers inPlace(const Program &program, const HappensBefore &order,
                            const common::StandardCollective &standard);
 
   static constexpr uint32_t none = HappensBefore::none;
 
-  /// One step of a rank, seen from its messages.
+  /// One step of a rank and its messages.
   struct StepTransfer {
-    Transfer out = Transfer::Slot; ///< of the message it sends; the receiving step has the same as `in`
+    Transfer out = Transfer::Slot; ///< of the message that this step sends; equal to `in` of the receiving step
     Transfer in = Transfer::Slot;
-    uint32_t receiver = none;   ///< the step that receives what this one sends
-    uint32_t sender = none;     ///< the step that sends what this one receives
-    uint32_t staged = none;     ///< where among the staged slots it finds its source; none: where the source is
+    uint32_t receiver = none; ///< the step that receives this step's message
+    uint32_t sender = none;   ///< the step that sends the message that this step receives
+    uint32_t staged = none;   ///< position of this step's source among the staged slots; none: the source is not staged
     bool initialSource = false; ///< reads its source before anything is written there
-    bool initialTarget = false; ///< a reduce: reads its destination before anything else is written there
-    bool lastWrite = false;     ///< nobody reads its target after it
-    /// Its rank has read its target before or in this step, or for a message to be stored: the place where it goes to.
-    /// `first` counts what the caller brought there, `second` only what was written since.
+    bool initialTarget = false; ///< for a reduce: reads its target before anything else is written there
+    bool lastWrite = false;     ///< no step reads the target after this step
+    /// Whether a step of the rank used the destination before, so that it is in a cache and the write should not bypass
+    /// caches. `warmTarget` is for the step's target, `warmStore` for the destination of its stored message. `first`
+    /// also counts reads of the caller's data; `second` counts only data that steps have written.
     struct Warm {
       bool first = false, second = false;
     } warmTarget, warmStore;
   };
   std::span<const StepTransfer> steps() const { return allSteps; }
 
-  /// Whether any message may skip its slot.
+  /// Returns whether any message can skip its slot.
   bool any() const { return anyDirect; }
 
-  /// For ranks whose input lies in the output: whether each step reads either what the caller brought or what was
-  /// written since, so that a call with two buffers can do without copying the one into the other.
+  /// For ranks whose input lies in the output: returns whether each step reads either only the caller's data or only
+  /// data written by steps. Then a call with two buffers need not copy one into the other.
   bool separable(uint32_t rank) const { return rank < separableRank.size() && separableRank[rank]; }
-  /// Input slots of such a rank that nothing writes.
+  /// Returns the input slots of such a rank that no step writes.
   std::span<const SlotRange> untouched(uint32_t rank) const {
     return rank < untouchedSlots.size() ? untouchedSlots[rank] : std::span<const SlotRange>();
   }
 
-  /// In place: input slots that may be overwritten before a step reads them, so that it needs a copy from before.
+  /// For calls in place: input slots that can be overwritten before a step reads them, so that the step needs an
+  /// earlier copy.
   struct Staged {
     std::vector<SlotRange> runs; ///< ascending, disjoint
-    uint32_t slots = 0;          ///< of all runs
-    uint32_t readers = 0;        ///< steps that read them
+    uint32_t slots = 0;          ///< number in all runs
+    uint32_t readers = 0;        ///< number of steps that read them
   };
-  /// Null where calls in place read a copy of the whole input.
+  /// Returns null if calls in place must copy the whole input.
   const Staged *staged(uint32_t rank) const { return rank < stagedSlots.size() ? &stagedSlots[rank] : nullptr; }
 
 private:
   friend class MessageAnalysis;
   friend class InputAnalysis;
-  std::vector<StepTransfer> allSteps; ///< as Program numbers them
+  std::vector<StepTransfer> allSteps; ///< by step number (Program::firstStep)
   bool anyDirect = false;
   std::vector<bool> separableRank;
   std::vector<std::vector<SlotRange>> untouchedSlots;

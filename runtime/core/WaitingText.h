@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words for a thread block that can't go on.
+// Texts for a thread block that waits.
 #pragma once
 
 #include "core/Program.h"
@@ -8,14 +8,14 @@
 
 namespace gc3::core {
 
-/// "rank 1 thread block 0 step 2 (recv, tile 0) waits for ".
+/// Returns for example "rank 1 thread block 0 step 2 (recv, tile 0) waits for ".
 std::string waiter(const Program &program, uint32_t threadBlock, uint32_t step, uint64_t tile);
 
-/// "a message from rank 0 on channel 0".
+/// Returns for example "a message from rank 0 on channel 0".
 std::string awaitedMessage(const Program &program, uint32_t threadBlock);
-/// "a free slot to rank 2 on channel 0".
+/// Returns for example "a free slot to rank 2 on channel 0".
 std::string awaitedSlot(const Program &program, uint32_t threadBlock);
-/// "thread block 1 step 3".
+/// Returns for example "thread block 1 step 3".
 std::string awaitedStep(const bundle::fbs::Wait &wait);
 
 } // namespace gc3::core

@@ -22,7 +22,7 @@ bool anyReduces(const core::Program &program) {
   return false;
 }
 
-/// A type of that size that every GPU has.
+/// Returns a type of that size that kernels on every GPU support.
 ElementType copyType(size_t size) {
   switch (size) {
   case 1: return ElementType::Uint8;
@@ -85,7 +85,7 @@ const void *GpuProgram::kernelOf(ElementType type) const {
   return interpreters.kernel(reduces ? type : copyType(core::elementSize(type)), sizes.protocol);
 }
 
-/// As many threads as leave room for all blocks at once.
+/// Determines the largest number of threads with which all blocks fit at the same time.
 core::Result<GpuProgram::Fit> GpuProgram::fit(const void *kernel) const {
   Fit result;
   for (uint32_t threads = first; threads >= last && result.threads == 0; threads /= 2) {
@@ -161,7 +161,7 @@ Outcome GpuProgram::prepare(const core::Request &request, uint64_t count, kernel
   launch.kernel = kernelOf(type);
   launch.blocks = image.blocks();
   launch.threads = known.threads;
-  // CUDA need not run two cooperative launches beside each other; for ranks that share a GPU the room was counted.
+  // CUDA need not run two cooperative launches concurrently. For ranks that share a GPU, fit() has counted all blocks.
   launch.cooperative = blocksOfOthers == 0;
   return {};
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program on one GPU, for the ranks that run there: its image in device memory, made once, and how many threads its
-// blocks have.
+// A program on one GPU, for the ranks that run there: its image in device memory, written once, and the number of
+// threads per block.
 #pragma once
 
 #include "core/Selection.h"
@@ -13,58 +13,58 @@
 
 namespace gc3::cuda {
 
-/// What the GPU has room for.
+/// The GPU's properties that limit launches.
 struct Room {
   int device = 0;
   uint32_t multiprocessors = 0;
-  uint32_t architecture = 0; ///< 90: sm_90
+  uint32_t architecture = 0; ///< 90 means sm_90
 
   static core::Result<Room> find(const Cuda &cuda);
 };
 
 inline constexpr uint32_t fewestThreads = 32;
-inline constexpr uint32_t threadsOfMoves = 256; ///< of the kernels around the interpreter
+inline constexpr uint32_t threadsOfMoves = 256; ///< per block of the kernels around the interpreter
 
 class GpuProgram {
 public:
-  /// The references have to stay, but for the last two. `threads` of a block, or 0: as many as leave room for all
-  /// blocks, those of other launches that have to run at the same time included.
+  /// `cuda`, `room` and `program` must outlive this object. `threads` is the number of threads per block; 0: as many as
+  /// leave space for all blocks at the same time, including `ofOthers` blocks of concurrent launches.
   GpuProgram(const Cuda &cuda, const Room &room, const core::LoadedProgram &program, core::RankRange ranks,
              const plan::SlotSizes &sizes, const Interpreters &interpreters, uint32_t threads, uint32_t ofOthers = 0);
 
-  /// Takes memory, and has the GPU know all kernels that calls may launch: a driver that loads one later may wait for
-  /// what runs, which may wait for what comes behind.
-  /// `watched`: its blocks say whether they run.
+  /// Allocates memory, and makes CUDA load all kernels that calls can launch. A driver that loads a kernel later can
+  /// wait for running kernels, and these can wait for that later launch. If `watched` is true, blocks publish whether
+  /// they run.
   core::Outcome reserve(bool watched);
-  /// Writes the image over `stream`, which is idle after that.
+  /// Writes the image over `stream`, and waits for the stream.
   core::Outcome write(const plan::ConnectionEnds &ends, Stream stream);
 
-  /// Fills in all of a call but its memory and the stop word, and chooses the kernel. Works in place, since a call
-  /// takes kilobytes. gc3InvalidArgument: too large, or not for this GPU.
+  /// Sets all fields of a call except memory and the stop word, and chooses the kernel. Uses output parameters, since a
+  /// call has kilobytes. Returns gc3InvalidArgument if the call is too large or the GPU does not support its type.
   core::Outcome prepare(const core::Request &request, uint64_t count, kernel::KernelArgs &call, Launch &launch) const;
 
-  /// A launch that prepare() began.
+  /// Launches a kernel that prepare() has chosen.
   Result start(const Launch &launch) const { return interpreters.launch(launch); }
 
-  /// What the blocks of a stopped kernel waited for; empty where they waited for nothing.
+  /// Describes what the blocks of a stopped kernel waited for. Returns an empty text if they waited for nothing.
   core::Result<std::string> stallReport(Stream stream) const;
 
-  /// By block: what it says (kernel::KernelArgs::running), if somebody watches.
+  /// Returns the word that each block publishes (kernel::KernelArgs::running), or an empty span without a watchdog.
   std::span<const uint64_t> running() const;
 
   const core::LoadedProgram &loaded() const { return program; }
   const plan::SlotSizes &slotSizes() const { return sizes; }
   core::RankRange ranks() const { return image.ranks(); }
-  /// What it runs with, for the log.
+  /// Describes the protocol, slots, threads and memory, for the log.
   std::string conditions() const;
 
 private:
-  /// Threads of the blocks of a kernel, or 0 and for how many blocks there is room.
+  /// Threads per block of a kernel; 0: the blocks do not fit. `room` is the number of blocks that fit.
   struct Fit {
     uint32_t threads = 0;
     uint64_t room = 0;
   };
-  std::pair<uint32_t, uint32_t> threads() const; ///< of a block, over all types: the fewest and the most
+  std::pair<uint32_t, uint32_t> threads() const; ///< fewest and most threads per block, over all types
   core::Result<Fit> fit(const void *kernel) const;
   core::Outcome reserveRunning();
   core::Outcome knowMoves(core::ElementType type) const;
@@ -76,20 +76,20 @@ private:
   const core::LoadedProgram &program;
   const plan::SlotSizes sizes;
   const Interpreters interpreters;
-  const uint32_t first, last; ///< threads of a block: the most and the fewest
+  const uint32_t first, last; ///< largest and smallest number of threads per block to try
   const uint32_t blocksOfOthers;
   const plan::ProgramImage image;
   const bool reduces;
   DeviceMemory memory;
   PinnedMemory runningWords;
-  kernel::KernelArgs loadedCall{};                ///< where the image lies
+  kernel::KernelArgs loadedCall{};                ///< with the addresses of the image
   std::array<Fit, core::elementTypeCount> fits{}; ///< by type
 };
 
-/// gc3InvalidArgument: a GPU of that architecture can't reduce the type, and the program does.
+/// Returns gc3InvalidArgument if the program reduces and a GPU of that architecture cannot reduce the type.
 core::Outcome checkType(const core::Program &program, core::ElementType type, uint32_t architecture);
 
-/// How many blocks of so many threads of one of these kernels the GPU can hold at once.
+/// Returns how many blocks of `threads` threads of an interpreter kernel the GPU can hold at the same time.
 core::Result<uint64_t> blocksThatFit(const Cuda &cuda, const Interpreters &interpreters, const Room &room,
                                      const void *kernel, uint32_t threads);
 

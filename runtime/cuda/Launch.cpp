@@ -9,8 +9,8 @@ Result taken(cudaError_t error) {
   return error;
 }
 
-/// What CUDA loads with its first launch would wait for kernels that run, which may wait for that launch: it loads it
-/// when it is asked about the kernel.
+/// Loads the kernel by querying its attributes. If CUDA loaded it at its first launch, it could wait for running
+/// kernels, which can wait for that launch.
 Result occupancy(int *blocksPerMultiprocessor, const void *kernel, uint32_t threads) {
   const RelaxedCapture thisThread;
   cudaFuncAttributes attributes{};

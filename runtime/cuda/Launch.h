@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of the table that whoever has kernels of their own has, too, with their own CUDA runtime.
+// Functions of the table that each shared object with kernels of its own needs, with its own CUDA runtime.
 #pragma once
 
 #include "cuda/Cuda.h"
@@ -8,12 +8,13 @@
 
 namespace gc3::cuda {
 
-/// The result of a call. A failed one's error is taken back, so that the application does not find it in
-/// cudaGetLastError later on.
+/// Returns the result of a call. Clears CUDA's last error, so that the application does not find it with
+/// cudaGetLastError.
 Result taken(cudaError_t error);
 
-/// While another stream of the process is captured in CUDA's global mode, as PyTorch does it, queries, allocations and
-/// the like from any thread would break that capture, and fail. None of ours touches what is captured.
+/// Sets the thread's capture mode to relaxed. If another stream of the process is captured in CUDA's global mode, as
+/// PyTorch does, then queries, allocations and similar calls from any thread would fail and break that capture. gc3's
+/// calls in such a scope do not affect what is captured.
 class RelaxedCapture {
 public:
   RelaxedCapture() { cudaThreadExchangeStreamCaptureMode(&mode); }
@@ -25,7 +26,7 @@ private:
   cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
 };
 
-/// Of Cuda, or of Interpreters.
+/// Entries of Cuda, and of Interpreters.
 Result occupancy(int *blocksPerMultiprocessor, const void *kernel, uint32_t threads);
 Result launch(const Launch &launch);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs are put on the GPU when they are first called, each with connections of its own: all ranks make a call in
-// one launch, so nobody is in the next program while another is in the last.
+// A program is loaded on the GPU at its first call, with connections of its own: all ranks run a call in one launch, so
+// no rank is in the next program while another rank is in the previous one.
 #include "cuda/LoopbackWorld.h"
 
 #include "core/Log.h"
@@ -31,7 +31,7 @@ core::Result<std::unique_ptr<LoopbackWorld>> LoopbackWorld::make(const Cuda &cud
   return made;
 }
 
-/// The slots of a program's connections, all of them on this GPU.
+/// Returns the slot sizes of a program's connections, which are all on this GPU.
 static plan::SlotSizes chooseSlots(const core::Program &program, const Options &options) {
   SlotNeeds needs;
   needs.add(program);
@@ -41,7 +41,7 @@ static plan::SlotSizes chooseSlots(const core::Program &program, const Options &
   return chooseSlots(protocol, needs, options);
 }
 
-/// All ranks' parts of all pieces, of which there is one at most.
+/// Returns the bytes of all ranks' parts. There is at most one piece.
 static uint64_t bytesOf(const plan::ConnectionPool &pool, uint32_t ranks) {
   uint64_t bytes = 0;
   for (uint32_t piece = 0; piece < pool.pieces(); ++piece)
@@ -50,7 +50,7 @@ static uint64_t bytesOf(const plan::ConnectionPool &pool, uint32_t ranks) {
   return bytes;
 }
 
-/// The parts of the one piece, if there is one: those of all ranks lie one after the other in `memory`.
+/// Returns the parts of the piece, if there is one. The parts of all ranks are consecutive in `memory`.
 static plan::ConnectionPool::Parts partsIn(const DeviceMemory &memory, const plan::ConnectionPool &pool,
                                            uint32_t ranks) {
   plan::ConnectionPool::Parts parts(pool.pieces());
@@ -116,7 +116,7 @@ core::Result<const GpuProgram *> LoopbackWorld::find(const Request &request, boo
   return load(chosen);
 }
 
-/// A recorded call is waited for without the lock, since whoever watches may have to stop its kernel.
+/// Waits for a recorded call without holding `mutex`, because another thread may have to stop its kernel.
 Outcome LoopbackWorld::call(std::span<const Request> requests, Stream stream) {
   if (!recorder)
     return put(requests, stream);
@@ -166,7 +166,8 @@ core::Result<const char *> LoopbackWorld::select(const Request &request) {
   return (*chosen)->program->info().name()->c_str();
 }
 
-/// Memory is given back when nothing runs: a kernel that never ends is stopped, if there is a timeout.
+/// Memory must not be freed while kernels run, so this waits for them. If there is a timeout, stops a kernel that
+/// exceeds it.
 LoopbackWorld::~LoopbackWorld() {
   for (core::Result<bool> idle = false; (idle = runner.isIdle()).ok() && !*idle;) {
     runner.watch(Watchdog::Clock::now());

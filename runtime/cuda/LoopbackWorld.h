@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ranks of a bundle's programs on one GPU, all in one process: R ranks are R partitions of one cooperative launch.
-// Calls are ordered by streams, as CUDA's own are; those of one world run one after the other, as they share FIFOs.
+// All ranks of a bundle's programs on one GPU, in one process: R ranks are R partitions of one cooperative launch.
+// Streams order calls, as in CUDA. Calls of one world run one after the other, because they share FIFOs.
 #pragma once
 
 #include "cuda/Options.h"
@@ -15,26 +15,26 @@ namespace gc3::cuda {
 
 class LoopbackWorld {
 public:
-  /// On the thread's current device. The bundle and the table have to stay.
+  /// Uses the thread's current device. `cuda` and `file` must outlive the result.
   static core::Result<std::unique_ptr<LoopbackWorld>> make(const Cuda &cuda, const bundle::BundleFile &file,
                                                            uint32_t ranks, const Options &options);
   ~LoopbackWorld();
   LoopbackWorld(const LoopbackWorld &) = delete;
   LoopbackWorld &operator=(const LoopbackWorld &) = delete;
 
-  /// A call of all ranks, one request by rank, with buffers in device memory; it has ended when the stream has. A call
-  /// that is captured into a graph has to have what it needs: an earlier one of the same program. Of
-  /// calls that are replayed the order is the caller's business, and nobody records them. A call that is
-  /// recorded has ended when this returns.
+  /// Enqueues a call of all ranks, with one request per rank and buffers in device memory. The call has ended when the
+  /// stream has completed it. A call can be captured into a graph only after an earlier call of the same program, which
+  /// loads it. If Options::mixesGraphs is false, the caller must order replays itself. A call that is recorded, and not
+  /// captured, has ended when this function returns.
   core::Outcome call(std::span<const core::Request> requests, Stream stream);
 
-  /// The program that such a call would run.
+  /// Returns the name of the program that would serve such a call.
   core::Result<const char *> select(const core::Request &request);
 
-  /// Looks after the kernels under way, if there is a timeout: one that runs for longer is stopped. Not ok: a call has
-  /// been stopped, or has failed. The world is of no use then, since connections are in the middle of messages.
+  /// Checks the running kernels if there is a timeout, and stops a kernel that exceeds it. Returns an error if a call
+  /// was stopped or has failed. The world is then unusable, because connections can be in the middle of messages.
   core::Outcome watch(Watchdog::Clock::time_point now);
-  void patrol() { runner.patrol(); } ///< as Runner::patrol
+  void patrol() { runner.patrol(); } ///< like Runner::patrol
   uint32_t timeoutMs() const { return options.timeoutMs; }
 
 private:
@@ -51,11 +51,11 @@ private:
   const Cuda &cuda;
   const Options options;
   const uint32_t ranks;
-  std::mutex mutex; ///< guards what follows
+  std::mutex mutex; ///< guards the following members, except `recorder`
   core::Selection selection;
-  std::vector<DeviceMemory> fifos; ///< of programs
+  std::vector<DeviceMemory> fifos; ///< by program
   Runner runner;
-  std::optional<Recorder> recorder; ///< not guarded; goes first, while its programs are there
+  std::optional<Recorder> recorder; ///< declared last, so that it is destroyed first, while its programs exist
 };
 
 } // namespace gc3::cuda

@@ -6,7 +6,7 @@ namespace gc3::cuda {
 using core::Outcome;
 using core::Request;
 
-/// Elements per block of a call whose blocks have whole slots; nothing where they can't be counted.
+/// Returns the padded count per block that gives whole slots, or nothing if that overflows.
 static std::optional<uint64_t> wholeSlots(const core::Program &program, uint64_t count) {
   const uint64_t slots = core::slotsPerBlock(program.info());
   const uint64_t missing = (slots - count % slots) % slots;
@@ -19,7 +19,8 @@ PreparedLaunch::PreparedLaunch(const GpuProgram &ofProgram, const Request &reque
 Outcome PreparedLaunch::prepare(const Request &request) {
   const core::Program &loaded = *program.loaded().program;
   const size_t size = core::elementSize(elementType());
-  const core::LayoutOptions options{program.slotSizes().slots, 0, 1}; // the device has tiles of its own
+  const core::LayoutOptions options{program.slotSizes().slots, 0,
+                                    1}; // only for placements: the kernel has tiles of its own
   if (std::string problem = layout.compute(loaded, count, size, options); !problem.empty())
     return {gc3InvalidArgument, problem};
   uint64_t run = count;

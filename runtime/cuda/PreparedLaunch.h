@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What calls come to whatever their buffers: layouts and geometry, which take time to work out and are alike in every
-// call of a program with the same count, type and operation.
+// The parts of a launch that do not depend on buffers: layouts and geometry. They are expensive to compute, and
+// identical in every call of a program with the same count, type and operation.
 #pragma once
 
 #include "core/Placement.h"
@@ -11,7 +11,7 @@
 
 namespace gc3::cuda {
 
-/// Stays as it is, and where it is.
+/// Immutable, and not movable.
 struct PreparedLaunch {
   PreparedLaunch(const GpuProgram &ofProgram, const core::Request &request);
   PreparedLaunch(const PreparedLaunch &) = delete;
@@ -21,8 +21,8 @@ struct PreparedLaunch {
   const uint64_t count;
   const gc3DataType_t type;
   const gc3RedOp_t op;
-  core::Layout layout; ///< of the caller's buffers
-  core::Layout padded; ///< of those that the kernel works on, where they have whole slots and the caller's have not
+  core::Layout layout; ///< layout of the caller's buffers
+  core::Layout padded; ///< layout of the kernel's buffers, if these have whole slots and the caller's do not
   core::Placer placer;
   kernel::KernelArgs call{}; ///< without memory and stop word
   Launch launch{};           ///< without stream and arguments
@@ -35,18 +35,18 @@ private:
   core::Outcome prepare(const core::Request &request);
 };
 
-/// Those of late. One thread at a time.
+/// The most recent prepared launches. Not thread-safe.
 class PreparedLaunches {
 public:
   static constexpr size_t most = 64;
 
-  /// For a valid request; others than it go when there are too many. gc3InvalidArgument, gc3InvalidUsage: the program
-  /// can't make such a call, here.
+  /// Returns the prepared launch for a valid request; can evict another one. Returns gc3InvalidArgument or
+  /// gc3InvalidUsage if the program cannot run such a call on this GPU.
   core::Result<std::shared_ptr<const PreparedLaunch>> find(const GpuProgram &program, const core::Request &request);
 
 private:
   std::vector<std::shared_ptr<const PreparedLaunch>> calls;
-  size_t next = 0; ///< to be replaced
+  size_t next = 0; ///< next entry to replace
 };
 
 } // namespace gc3::cuda

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls on a GPU end in the order in which they were made, so that their records lie in one ring, each call's in one
-// piece.
+// Calls on a GPU end in the order of their launches, so all records are in one ring, with the records of each call
+// contiguous.
 #include "cuda/Recorder.h"
 
 #include "core/Log.h"
@@ -14,8 +14,8 @@ namespace gc3::cuda {
 using core::Outcome;
 using kernel::StepTimes;
 
-/// The clocks of GPU and host count from different times. The kernel has run somewhere between the two looks at the
-/// host's; the first launch takes longer than those behind it.
+/// Determines the offset between the GPU's and the host's clock. The kernel runs between two readings of the host's
+/// clock. Measures twice and keeps the second result, because the first launch takes longer.
 Outcome Recorder::readClock(Stream stream) {
   PinnedMemory owned;
   if (Outcome outcome = allocatePinned(cuda, sizeof(uint64_t), "a clock").moveTo(owned); !outcome.ok())
@@ -39,7 +39,8 @@ uint32_t Recorder::blocks(const core::Program &program) const {
   return program.firstThreadBlock(ranks.end) - program.firstThreadBlock(ranks.first);
 }
 
-/// Records of a ring that has room for all steps of a call, or for the last ones where these are too many.
+/// Returns the records per block for a ring that holds all steps of a call, or as many of the last steps as `room`
+/// allows.
 uint32_t Recorder::ringFor(const core::Program &program, uint64_t tiles, uint64_t room) const {
   uint64_t longest = 1;
   for (uint32_t rank = ranks.first; rank < ranks.end; ++rank)
@@ -49,7 +50,7 @@ uint32_t Recorder::ringFor(const core::Program &program, uint64_t tiles, uint64_
   return static_cast<uint32_t>(std::min(std::bit_ceil(longest), share));
 }
 
-/// No memory is no reason for a call to fail: then nothing is recorded any more.
+/// Returns false if there is no memory. Calls do not fail then, but are no longer recorded.
 bool Recorder::reserve(size_t records) {
   if (records <= reserved || gaveUp)
     return !gaveUp;
@@ -68,7 +69,7 @@ bool Recorder::reserve(size_t records) {
   return outcome.ok();
 }
 
-/// Where that many records lie together that no call under way has.
+/// Returns the position of `records` contiguous records that no unfinished call uses, or nothing.
 std::optional<size_t> Recorder::findRoom(size_t records) {
   if (flights.empty())
     return reserve(records) ? std::optional<size_t>(0) : std::nullopt;
@@ -124,7 +125,7 @@ Outcome Recorder::end(Stream stream) {
   return outcome;
 }
 
-/// What is done with records is a part of the call: whoever waits for it may look at them then.
+/// The copies of records are part of the call: a thread that waits for the call can read its records.
 Outcome Recorder::enqueue(Runner &runner, Runner::Plan &plan, Stream stream) {
   return runner.enqueueWith(
       plan, stream, [&] { return plan.capture != 0 ? capture(runner, plan, stream) : record(runner, plan, stream); });
@@ -143,7 +144,7 @@ Outcome Recorder::record(Runner &runner, Runner::Plan &plan, Stream stream) {
   return outcome;
 }
 
-/// It has memory of its own, which its graph knows.
+/// Allocates memory for one captured call, because its graph keeps the addresses.
 bool Recorder::reserveCaptured(Captured &made) {
   if (made.records > most - ofCaptured) {
     for (uint32_t rank = ranks.first; rank < ranks.end; ++rank)
@@ -158,7 +159,7 @@ bool Recorder::reserveCaptured(Captured &made) {
     core::tell("a captured call is not recorded: " + outcome.text);
     return false;
   }
-  std::memset(made.copy.get(), 0, bytes); // it may never be replayed
+  std::memset(made.copy.get(), 0, bytes); // the graph may never be replayed
   ofCaptured += made.records;
   return true;
 }
@@ -193,7 +194,7 @@ Outcome Recorder::capture(Runner &runner, Runner::Plan &plan, Stream stream) {
              : outcome;
 }
 
-/// Of its last replay, if there was one.
+/// Adds the last replay of the call to the timeline, if there was one.
 void Recorder::noteCaptured(const Captured &call) {
   Notes notes{call.call.program, {}, {static_cast<const StepTimes *>(call.copy.get()), call.records}, call.ringRecords};
   if (std::all_of(notes.records.begin(), notes.records.end(), [](const StepTimes &record) { return record.end == 0; }))
@@ -230,8 +231,8 @@ void Recorder::noteOldest() {
   flights.pop_front();
 }
 
-/// A rank's part lasts from the begin of its first step to the end of its last one; where a thread block has not done
-/// its last step, the kernel was stopped.
+/// A rank's part lasts from the begin of its first step to the end of its last step. If a thread block has not
+/// completed its last step, the kernel was stopped, and the part has no end.
 void Recorder::noteRank(const Notes &notes, uint32_t rank) const {
   const core::Program &program = *notes.program;
   core::Recording &recording = *notes.recordings[rank - ranks.first];

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Has the blocks of calls record their steps, and notes in a timeline what they recorded, once that is there. Calls of
-// ranks that share a GPU are waited for; those of a rank that has one for itself are not, since its peers may wait for
-// it in the meantime: they are looked after when the next one comes. Of a captured call the last replay is noted, at
-// the end.
+// Makes the blocks of calls record their steps, and adds the records to a timeline when they are complete. For ranks
+// that share a GPU the caller waits for each call. A rank with a GPU of its own must not wait, since its peers can wait
+// for it; its records are collected at the next call. Of a captured call only the last replay is added, at the end.
 #pragma once
 
 #include "core/Timeline.h"
@@ -19,58 +18,59 @@ namespace gc3::cuda {
 
 class Recorder {
 public:
-  /// Records of all calls under way together: 32 MiB on the GPU, and as much on the host. As many again of captured
-  /// calls.
+  /// The largest number of records of all unfinished calls: 32 MiB on the GPU and 32 MiB on the host. Captured calls
+  /// can have the same number in addition.
   static constexpr uint64_t mostRecords = 1 << 20;
-  /// A captured call has at most this part of their room.
+  /// A captured call gets at most 1 / capturedShare of the records of all captured calls.
   static constexpr uint64_t capturedShare = 16;
 
   Recorder(const Cuda &cuda, trace::TraceFile &file, core::RankRange ranks, uint64_t mostKept = mostRecords)
       : cuda(cuda), ranks(ranks), most(mostKept), timeline(file, ranks) {}
-  /// Notes captured calls. No replay is under way.
+  /// Adds captured calls to the timeline. No replay may be running.
   ~Recorder();
   Recorder(const Recorder &) = delete;
   Recorder &operator=(const Recorder &) = delete;
 
-  /// Asks the GPU for its time, over a stream that is idle before and after that.
+  /// Reads the GPU's clock over an idle stream, and waits for the stream.
   core::Outcome readClock(Stream stream);
-  /// Takes the room for all records at once. Else it grows with the calls, which may wait for what runs.
+  /// Allocates the memory of all records. Without this call the memory grows with calls, and an allocation can wait for
+  /// running kernels.
   void reserveAll() { reserve(most); }
 
-  /// Takes memory for what a captured call records: before anything is put on a stream, since that may wait for
-  /// kernels.
+  /// Allocates memory for the records of a captured call. Call it before anything is enqueued on a stream, since
+  /// allocation can wait for kernels.
   void planCapture(Runner::Plan &plan);
-  /// Puts a call on the stream, recorded if there is room for it.
+  /// Enqueues a call on the stream, recorded if there is space for it.
   core::Outcome enqueue(Runner &runner, Runner::Plan &plan, Stream stream);
-  /// Notes the calls that have ended.
+  /// Adds completed calls to the timeline.
   void collect();
-  /// Waits for the stream and notes its calls. Here, nothing else may be waited for: a kernel may have to be stopped by
-  /// somebody.
+  /// Waits for the stream and adds its calls to the timeline. The caller must not hold locks that block other threads,
+  /// since another thread may have to stop a kernel.
   core::Outcome finish(Stream stream);
 
-  std::mutex oneCall; ///< of enqueue() and finish() together
+  std::mutex oneCall; ///< held during enqueue() and finish() of one call
 
-  // The parts of enqueue():
-  /// Before the kernel: has `call` record, if there is room for it.
+  // The two parts of enqueue():
+  /// Call before the kernel launch. Makes `call` record if there is space for it.
   core::Outcome begin(const core::Program &program, uint64_t count, kernel::KernelArgs &call, Stream stream);
-  /// Behind it.
+  /// Enqueues the copy of the records. Call after the kernel launch.
   core::Outcome end(Stream stream);
 
 private:
-  /// What is noted of a call.
+  /// The data for the timeline of a call.
   struct Notes {
     const core::Program *program;
-    std::vector<core::Recording *> recordings;  ///< by rank of `ranks`
-    std::span<const kernel::StepTimes> records; ///< on the host
-    uint32_t ringRecords;                       ///< of a block
+    std::vector<core::Recording *> recordings;  ///< by rank, from `ranks.first`
+    std::span<const kernel::StepTimes> records; ///< in host memory
+    uint32_t ringRecords;                       ///< records per block
   };
-  /// A call under way.
+  /// A call whose records are not collected yet.
   struct Flight {
     Notes notes;
-    size_t first; ///< of its records in all
+    size_t first; ///< index of its first record in the ring
     OwnEvent done;
   };
-  /// A captured call, which may be replayed as long as there are communicators.
+  /// A captured call, which can be replayed as long as the communicators exist.
   struct Captured {
     core::Recorded call;
     uint32_t ringRecords;
@@ -90,18 +90,18 @@ private:
   void noteRank(const Notes &notes, uint32_t rank) const;
 
   const Cuda &cuda;
-  const core::RankRange ranks; ///< that it records
-  const uint64_t most;         ///< records
+  const core::RankRange ranks; ///< the recorded ranks
+  const uint64_t most;         ///< largest number of records
   DeviceMemory rings;
-  PinnedMemory copies; ///< of the rings
-  size_t reserved = 0; ///< records in each
+  PinnedMemory copies; ///< host copies of `rings`
+  size_t reserved = 0; ///< number of records in each of `rings` and `copies`
   bool gaveUp = false;
   uint64_t calls = 0;
-  std::deque<Flight> flights; ///< in their order
+  std::deque<Flight> flights; ///< in the order of their launches
   std::deque<Captured> captured;
-  size_t ofCaptured = 0;    ///< records
-  bool isRecording = false; ///< the last of them has begun, and not ended
-  uint64_t shift = 0;       ///< from the GPU's clock to the host's, modulo 2^64
+  size_t ofCaptured = 0;    ///< number of records of captured calls
+  bool isRecording = false; ///< begin() has added the last flight, and end() was not called
+  uint64_t shift = 0;       ///< added to the GPU's clock to get the host's, modulo 2^64
   core::Timeline timeline;
 };
 

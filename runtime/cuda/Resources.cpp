@@ -23,7 +23,7 @@ OnDevice::~OnDevice() {
   if (before < 0)
     return;
   const Outcome back = outcomeOf(cuda, cuda.setDevice(before), "going back to device " + std::to_string(before));
-  if (!back.ok()) // no call has failed for it
+  if (!back.ok()) // no call has failed because of this
     core::tellOnce(back.text);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What has to be given back to CUDA, by owners. Giving back can't fail in a way that anyone could act on.
+// Owners of CUDA resources. Errors while releasing a resource are ignored, because no caller could handle them.
 #pragma once
 
 #include "cuda/Cuda.h"
@@ -9,7 +9,7 @@
 
 namespace gc3::cuda {
 
-/// Makes a device the thread's current one, and takes that back; if it can't, it says so on standard error.
+/// Makes a device the thread's current one, and restores the previous one at the end. Logs an error if that fails.
 class OnDevice {
 public:
   OnDevice(const Cuda &cuda, int device);
@@ -20,11 +20,11 @@ public:
 
 private:
   const Cuda &cuda;
-  int before = -1; ///< -1: nothing to take back
+  int before = -1; ///< -1: nothing to restore
   core::Outcome result;
 };
 
-/// One thing that CUDA hands out, and the function of the table that takes it back.
+/// Owns one CUDA resource, which the table's function `GiveBack` releases.
 template <typename Handle, Result (*Cuda::*GiveBack)(Handle)>
 class Owned {
 public:
@@ -56,8 +56,9 @@ core::Result<DeviceMemory> allocate(const Cuda &cuda, size_t bytes, const std::s
 core::Result<PinnedMemory> allocatePinned(const Cuda &cuda, size_t bytes, const std::string &what);
 core::Result<OwnEvent> createEvent(const Cuda &cuda);
 
-/// Memory that grows. Pieces that it has outgrown stay until the end: kernels on their way, and graphs that were
-/// captured, may know them. Each is at least as large as a call needs, and twice as large as the last if there is room.
+/// Memory that grows. Outgrown pieces are kept until the end, because running kernels and captured graphs can use their
+/// addresses. Each piece is at least as large as the call needs, and twice as large as the previous one if memory
+/// allows.
 template <typename Memory, core::Result<Memory> (*allocateMemory)(const Cuda &, size_t, const std::string &)>
 class Pieces {
 public:
@@ -67,18 +68,18 @@ public:
 
 private:
   std::vector<Memory> pieces;
-  size_t size = 0; ///< of the last
+  size_t size = 0; ///< size of the last piece
 };
 
-/// Scratch and private copies of calls, one call at a time.
+/// Scratch and private copies of calls, for one call at a time.
 ///
-/// What a call needs depends on where one rank's buffers lie, so other ranks can't know of it, and wait for that rank
-/// if it does not make the call. So what the GPU has no room for, as where an application's allocator has taken it all,
-/// lies in the host's memory: slow, but no rank is missing.
+/// The size depends on the placement of one rank's buffers, which other ranks do not know. They would wait for this
+/// rank if its call failed. So if the GPU has no memory, for example because the application's allocator holds all of
+/// it, this class uses host memory: slow, but the call runs.
 class CallMemory {
 public:
   explicit CallMemory(const Cuda &cuda) : cuda(cuda) {}
-  /// So many bytes for the next call; null for none.
+  /// Returns `bytes` bytes for the next call. Returns null for 0 bytes if nothing was allocated before.
   core::Result<std::byte *> reserve(size_t bytes);
 
 private:

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests -> layout and placements -> moves and kernel -> stream. Nothing is put on the stream before all that can be
-// refused has been refused.
+// Requests -> layout and placements -> moves and kernel -> stream. Nothing is enqueued before all checks have passed.
 #include "cuda/Runner.h"
 
 #include <algorithm>
@@ -60,7 +59,7 @@ Outcome Runner::plan(const GpuProgram &program, std::span<const Request> request
   return placeBuffers(requests, plan);
 }
 
-/// Where the ranks' buffers lie, and what has to be moved for it.
+/// Determines the placement of the ranks' buffers and the moves that it requires.
 Outcome Runner::placeBuffers(std::span<const Request> requests, Plan &plan) {
   const PreparedLaunch &prepared = *plan.prepared;
   const core::RankRange ranks = prepared.program.ranks();
@@ -130,7 +129,7 @@ Outcome Runner::put(Plan &plan, Stream stream) {
   return enqueueMoves(plan.surroundings.after, plan, stream);
 }
 
-/// Null: there has been none of late.
+/// Returns the event after the last call of a capture, or null if the capture is not among the latest ones.
 Event Runner::lastCallOf(uint64_t capture) const {
   for (const Capture &known : captures)
     if (known.number == capture)
@@ -138,8 +137,9 @@ Event Runner::lastCallOf(uint64_t capture) const {
   return nullptr;
 }
 
-/// Also on the same stream: another one may have its handle by now, and each thread has its own behind one handle.
-/// Within a capture the first call waits for what is outside of it, and the others for the one before.
+/// Waits even if the last call was on the same stream handle: a new stream can have a destroyed stream's handle, and
+/// the per-thread default streams of all threads share one handle. Within a capture the first call waits for calls
+/// outside of the capture, and each further call for the previous one.
 Outcome Runner::begin(const Plan &plan, Stream stream) {
   if (plan.capture == 0)
     return awaitLastCall(stream);
@@ -169,12 +169,12 @@ Outcome Runner::noteCaptured(const Plan &plan, Stream stream) {
   return outcomeOf(cuda, cuda.record(last, stream), "recording an event in a capture");
 }
 
-/// Also where only a part of the call could be put there.
+/// Records the event even if only a part of the call was enqueued.
 Outcome Runner::end(const Plan &plan, Stream stream, const Outcome &outcome) {
   const Outcome noted = plan.capture != 0 ? noteCaptured(plan, stream)
                                           : outcomeOf(cuda, cuda.record(lastCall.get(), stream), "recording an event");
   if (!noted.ok() && plan.capture == 0)
-    breakDown(noted); // nothing could come behind it
+    breakDown(noted); // no later call could be ordered after this one
   return outcome.ok() ? noted : outcome;
 }
 
@@ -197,7 +197,7 @@ core::Result<bool> Runner::isIdle() const {
   return true;
 }
 
-/// What the blocks of the stopped kernel waited for.
+/// Returns an error that describes what the blocks of the stopped kernel waited for.
 Outcome Runner::stallReport(std::span<GpuProgram *const> told) const {
   const OnDevice device(cuda, ownRoom.device);
   if (!device.outcome().ok())
@@ -213,7 +213,7 @@ Outcome Runner::stallReport(std::span<GpuProgram *const> told) const {
   return {gc3Timeout, text};
 }
 
-/// Whether a kernel that was stopped has ended.
+/// Stops a kernel that exceeds the timeout. Returns whether a stopped kernel has ended.
 bool Runner::lookAtBlocks(Watchdog::Clock::time_point now) {
   std::lock_guard lock(watching);
   if (watched != Watched::Running || !watchdog.isStuck(now))
@@ -225,8 +225,8 @@ bool Runner::lookAtBlocks(Watchdog::Clock::time_point now) {
   return false;
 }
 
-/// CUDA comes last: while an application's thread waits for room in a stream behind a kernel that hangs, CUDA may let
-/// nobody ask anything before that is stopped.
+/// Calls CUDA last: if an application thread waits in CUDA for space in a stream with a hanging kernel, CUDA can block
+/// all other calls until that kernel is stopped.
 Outcome Runner::watch(Watchdog::Clock::time_point now) {
   const bool hasEnded = lookAtBlocks(now);
   const Outcome asked = isIdle().outcome();
@@ -244,7 +244,7 @@ Outcome Runner::watch(Watchdog::Clock::time_point now) {
     std::vector<GpuProgram *> told;
     for (const auto &program : programs)
       told.push_back(program.get());
-    lock.unlock(); // who asks, or stops what runs, does not wait for CUDA
+    lock.unlock(); // callers of broken() and breakDown() must not wait for CUDA
     const Outcome why = stallReport(told);
     lock.lock();
     watched = Watched::Over;
@@ -258,13 +258,13 @@ void Runner::patrol() {
   watch(Watchdog::Clock::now());
 }
 
-/// To what has broken it before there was anything to stop, if something has.
+/// Sets the error to `why`. Keeps the error from before the stop in front of it, if there was one.
 void Runner::addReason(const Outcome &why) {
   whyBroken = whyBefore.ok() ? why : Outcome{whyBefore.code, whyBefore.text + "; " + why.text};
 }
 
 void Runner::stop() {
-  if (uint32_t *word = published) // else nothing has been prepared that could run
+  if (uint32_t *word = published) // null: nothing that could run was prepared
     __atomic_store_n(word, 1, __ATOMIC_RELAXED);
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of the ranks that one GPU runs in one launch, put on streams one after the other: a call is planned, which may
-// refuse it, and then enqueued. Keeps the programs on the GPU, the memory that calls need besides, and the watchdog.
-// Not thread-safe, except stop(), watch(), patrol(), broken() and breakDown(), which any thread may
-// call at any time, also while a launch is waited for.
+// Runs calls of the ranks that one GPU runs in one launch, one after the other. A call is planned, which can fail, and
+// then enqueued. Keeps the programs on the GPU, the memory that calls need in addition, and the watchdog.
+//
+// Not thread-safe, except stop(), watch(), patrol(), broken() and breakDown(), which any thread may call at any time,
+// including during a launch.
 #pragma once
 
 #include "cuda/PreparedLaunch.h"
@@ -19,37 +20,38 @@ namespace gc3::cuda {
 
 class Runner {
 public:
-  /// `mixesGraphs` as in Options.
+  /// `mixesGraphs` is Options::mixesGraphs. `cuda` must outlive this object.
   Runner(const Cuda &cuda, uint32_t timeoutMs, bool mixesGraphs)
       : cuda(cuda), timeoutMs(timeoutMs), mixesGraphs(mixesGraphs), memory(cuda),
         watchdog(std::chrono::milliseconds(timeoutMs)) {}
 
-  /// Takes what calls need on the thread's current device.
+  /// Allocates what calls need, on the thread's current device.
   core::Outcome prepare();
 
   const Room &room() const { return ownRoom; }
-  /// For what belongs to no call.
+  /// Returns the stream for work that belongs to no call.
   Stream stream() const { return ownStream.get(); }
 
-  /// The program, if it is on the GPU.
+  /// Returns the program, or null if it is not on the GPU.
   const GpuProgram *find(const core::LoadedProgram &program) const;
   const GpuProgram &add(std::unique_ptr<GpuProgram> program);
 
-  /// A call, from its requests to what is put on the stream.
+  /// A planned call, ready to be enqueued.
   struct Plan {
     std::shared_ptr<const PreparedLaunch> prepared;
     std::vector<core::Placement> placements;
     plan::Surroundings surroundings;
     kernel::KernelArgs call{};
     Launch launch{};
-    uint64_t capture = 0; ///< that it is a part of; 0: none
+    uint64_t capture = 0; ///< id of the capture that it is part of; 0: none
   };
-  /// A call with one valid request for each of the program's ranks here, all alike. Fills in `plan`, which must be new.
-  /// It does not return the plan, since moving kilobytes would slow each call down.
+  /// Plans a call. `requests` has one valid request for each of the program's ranks on this GPU, and all of them must
+  /// match. Sets `plan`, which must be new. Uses an output parameter, since moving kilobytes would slow each call down.
   core::Outcome plan(const GpuProgram &program, std::span<const core::Request> requests, uint64_t capture, Plan &plan);
-  /// Behind the last call, whatever stream that was on, or is replayed on.
+  /// Enqueues a call after the last call, whichever stream that call was enqueued or replayed on.
   core::Outcome enqueue(Plan &plan, Stream stream);
-  /// The same with `call` in place of the call itself, which is to put() it between other things.
+  /// Like enqueue(), but calls `call` to enqueue the work. `call` must call put(), and can enqueue other work before
+  /// and after it.
   template <typename Function>
   core::Outcome enqueueWith(const Plan &plan, Stream stream, Function call) {
     if (core::Outcome outcome = begin(plan, stream); !outcome.ok())
@@ -57,21 +59,21 @@ public:
     return end(plan, stream, call());
   }
   core::Outcome put(Plan &plan, Stream stream);
-  /// What comes next on a stream that is not captured comes behind the last call.
+  /// Orders later work on `stream` after the last call. The stream must not be captured.
   core::Outcome awaitLastCall(Stream stream) const;
-  /// Whether the calls that were enqueued or replayed have ended, or failed.
+  /// Returns whether all calls that were enqueued or replayed have ended. Returns an error if one has failed.
   core::Result<bool> isIdle() const;
 
-  /// Looks after the kernels under way: if there is a timeout, one that runs for longer is stopped, also in a replay of
-  /// a graph. Not ok: a call has been stopped, or has failed. The connections are in the middle of messages then.
+  /// Checks the running kernels. If there is a timeout, stops a kernel that exceeds it, also in a replay of a graph.
+  /// Returns an error if a call was stopped or has failed. Connections can then be in the middle of messages.
   core::Outcome watch(Watchdog::Clock::time_point now);
-  /// As watch, on a thread that does nothing else. It uses this GPU from then on.
+  /// Like watch(), for a thread that does nothing else: makes this GPU the thread's current device.
   void patrol();
-  /// Ends the kernels that run and those that will.
+  /// Stops the running kernels and all later ones.
   void stop();
-  /// Why there can't be calls any more, if so.
+  /// Returns the error because of which no further call can run, or success.
   core::Outcome broken() const;
-  /// From now on there can't be.
+  /// Makes all further calls fail with `why`, unless there is an earlier error.
   void breakDown(const core::Outcome &why);
 
 private:
@@ -91,12 +93,12 @@ private:
   const bool mixesGraphs;
   Room ownRoom;
   OwnStream ownStream;
-  OwnStream reportStream; ///< nobody waits there for anybody
+  OwnStream reportStream; ///< separate, so that copies of reports never wait for a call
   PinnedMemory stopWord;
   std::atomic<uint32_t *> published{nullptr}; ///< the stop word, for threads that stop kernels
-  OwnEvent lastCall;                          ///< also of replays
-  /// Of late, and the last call in each. Nobody tells when one has ended; one that so many others begin within would
-  /// lose its order.
+  OwnEvent lastCall;                          ///< event after the last call; replays record it, too
+  /// The latest captures, with an event after the last call in each. CUDA does not report when a capture ends. A
+  /// capture loses its order if `mostCaptures` others begin during it.
   struct Capture {
     uint64_t number;
     OwnEvent lastCall;
@@ -105,11 +107,11 @@ private:
   std::deque<Capture> captures;
   PreparedLaunches preparedCalls;
   CallMemory memory;
-  mutable std::mutex watching; ///< guards what follows
+  mutable std::mutex watching; ///< guards the following members
   Watchdog watchdog;
   std::vector<std::unique_ptr<GpuProgram>> programs;
   enum class Watched : uint8_t { Running, Stopping, Telling, Over } watched = Watched::Running;
-  core::Outcome whyBroken, whyBefore; ///< the latter where that was before something was stopped
+  core::Outcome whyBroken, whyBefore; ///< whyBefore: the error from before a kernel was stopped
 };
 
 } // namespace gc3::cuda

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table filled from the CUDA runtime.
+// The table of the CUDA runtime.
 #include "cuda/Launch.h"
 
 namespace gc3::cuda {
@@ -12,7 +12,7 @@ static_assert(static_cast<int>(Attribute::Major) == cudaDevAttrComputeCapability
 static_assert(static_cast<int>(Attribute::Minor) == cudaDevAttrComputeCapabilityMinor);
 static_assert(static_cast<int>(Attribute::CooperativeLaunch) == cudaDevAttrCooperativeLaunch);
 
-/// The same function, aside of captures.
+/// Calls the same function in relaxed capture mode.
 template <auto Function, typename... Arguments>
 Result aside(Arguments... arguments) {
   const RelaxedCapture thisThread;
@@ -39,7 +39,7 @@ Result createEvent(Event *event) {
   return taken(cudaEventCreateWithFlags(event, cudaEventDisableTiming));
 }
 
-/// CUDA's own numbers may begin with 0. A capture that has failed has none.
+/// Adds 1 to CUDA's ids, which can begin with 0. A failed capture has no id.
 Result capture(uint64_t *capture, Stream stream) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   unsigned long long number = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options of communicators on GPUs, from a config and the settings.
+// Determines the options of communicators on GPUs from a config and the settings.
 #include "core/Proofs.h"
 #include "cuda/Options.h"
 
@@ -21,10 +21,11 @@ static_assert(gc3NumProtocols == kernel::protocolCount && gc3Simple == static_ca
                   gc3LL128 == static_cast<int>(kernel::Protocol::LL128),
               "a config's tunings are ours, by the same numbers");
 
-/// By protocol; the last one is for those that have none of their own. 0: none.
+/// Numbers by protocol. The last one is for protocols without a number of their own. 0: none.
 using Numbers = std::array<uint64_t, kernel::protocolCount + 1>;
 
-/// Which of the numbers `NAME` in `NAME:NUMBER` is about; one too many if there is no such protocol.
+/// Returns the index in Numbers for `NAME` of an item `NAME:NUMBER`, or a number that is out of range if there is no
+/// such protocol.
 size_t protocolNamed(const std::string &name) {
   for (size_t p = 0; p < kernel::protocolCount; ++p)
     if (strcasecmp(name.c_str(), EnumNameProtocol(static_cast<bundle::fbs::Protocol>(p))) == 0)
@@ -32,7 +33,7 @@ size_t protocolNamed(const std::string &name) {
   return kernel::protocolCount + 1;
 }
 
-/// An item of a list, `NUMBER` or `PROTOCOL:NUMBER`. False: it means nothing, or comes a second time.
+/// Reads an item of a list, `NUMBER` or `PROTOCOL:NUMBER`. Returns false if the item is invalid or a duplicate.
 bool add(const std::string &item, uint64_t most, Numbers &numbers) {
   const size_t colon = item.find(':');
   const size_t which = colon == std::string::npos ? kernel::protocolCount : protocolNamed(item.substr(0, colon));
@@ -43,7 +44,8 @@ bool add(const std::string &item, uint64_t most, Numbers &numbers) {
   return error == std::errc() && stop == end && numbers[which] != 0 && numbers[which] <= most;
 }
 
-/// Sets the member from the setting for each protocol for which it is 0. If there is none, the value may be invalid.
+/// Sets the member from the setting, for each protocol for which it is 0. If it is 0 for none, does not check the
+/// setting.
 template <typename Number>
 Outcome fill(const Settings &settings, Setting setting, Number Tuning::*member, Options &options) {
   const bool isOpen = std::any_of(options.tuning.begin(), options.tuning.end(),
@@ -66,7 +68,7 @@ Outcome fill(const Settings &settings, Setting setting, Number Tuning::*member, 
   return {};
 }
 
-/// Whether programs of protocol LL128 are refused, by the config, else by GC3_LL128.
+/// Returns whether programs of protocol LL128 are refused, as the config states, else as GC3_LL128 states.
 core::Result<bool> refusesLL128(const Settings &settings, gc3LL128_t chosen) {
   if (chosen == gc3LL128Refuse || chosen == gc3LL128Replace)
     return chosen == gc3LL128Refuse;
@@ -83,7 +85,7 @@ Number chosenOf(Number forOne, Number forAll) {
   return forOne != 0 ? forOne : forAll;
 }
 
-/// The config alone; 0 where it leaves the choice to others.
+/// Returns the config's choices; 0 if the config leaves a choice open.
 std::array<Tuning, kernel::protocolCount> tuningOf(const gc3GpuConfig_t &config) {
   std::array<Tuning, kernel::protocolCount> tuning;
   for (size_t p = 0; p < kernel::protocolCount; ++p) {

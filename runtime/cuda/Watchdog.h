@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether blocks of kernels have been in one call for too long, by what they say in host memory: so nothing of CUDA is
-// asked, and replays of graphs, which nobody here launches, are seen as well. Who looks, and when, is somebody else's
-// business. One thread at a time.
+// Detects grid blocks that stay in one call for too long, from the words that they write to host memory. So it makes no
+// CUDA call, and also detects hanging replays of graphs, which gc3 does not launch. The caller decides when to check.
+// Not thread-safe.
 #pragma once
 
 #include <chrono>
@@ -17,19 +17,20 @@ public:
 
   explicit Watchdog(std::chrono::milliseconds timeout) : timeout(timeout) {}
 
-  /// More blocks, with what each says (kernel::KernelArgs::running); that has to stay.
+  /// Adds blocks. `running` has the word of each block (kernel::KernelArgs::running), and must outlive this object.
   void add(std::span<const uint64_t> running);
 
-  /// Whether a block has been in its call for as long as the timeout, counted from when it is first seen there.
+  /// Returns whether a block has been in one call for the timeout or longer, counted from the first check that saw the
+  /// call.
   bool isStuck(Clock::time_point now);
-  /// No block is in a call.
+  /// Returns whether no block is in a call.
   bool isIdle() const;
 
 private:
   struct Block {
     const uint64_t *running;
-    uint64_t number = 0;     ///< when it was last looked at
-    Clock::time_point since; ///< when that was new
+    uint64_t number = 0;     ///< value at the last check
+    Clock::time_point since; ///< time of the check that first saw this value
     uint64_t current() const { return __atomic_load_n(running, __ATOMIC_ACQUIRE); }
   };
 

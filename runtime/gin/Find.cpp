@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char *fileName = "libgc3gin.so";
 
-/// The folder that this code was loaded from, with a slash behind; empty where that is not known.
+/// Returns the folder that this code was loaded from, with a trailing slash, or an empty string if it is unknown.
 std::string ownFolder() {
   static const char here = 0;
   Dl_info info{};

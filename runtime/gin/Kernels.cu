@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel of one element type, GC3_ELEMENT, whose messages may go over the network: Simple alone, since flags in the
-// data gain nothing there.
+// The kernel of one element type, GC3_ELEMENT, whose messages can use the network. It supports only Simple, since flags
+// in the data have no advantage over the network.
 #include "gin/Kernels.h"
 #include "gin/Machine.cuh"
 #include "kernel/Arithmetic.cuh"
@@ -8,7 +8,7 @@
 
 namespace gc3::gin {
 
-/// A launch is of one rank.
+/// A launch runs one rank.
 static __global__ void __launch_bounds__(kernel::mostThreads, 1)
     interpret(const __grid_constant__ kernel::KernelArgs call) {
   __shared__ kernel::Shared shared;

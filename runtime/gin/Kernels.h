@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of libgc3gin.so, as addresses that its CUDA runtime takes.
+// The addresses of libgc3gin.so's kernels, for its CUDA runtime.
 #pragma once
 
 #include "kernel/Kernels.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// libgc3gin.so. It calls nothing of NCCL by name: that would load another NCCL than the one in use.
+// libgc3gin.so. It calls no function of NCCL by name, because that could load an NCCL other than the one in use.
 #include "gin/Part.h"
 
 #include "cuda/Launch.h"
@@ -16,8 +16,8 @@ static_assert(NCCL_VERSION_CODE == GC3_NCCL_VERSION, "the headers are not those 
 
 namespace {
 
-/// None of GIN without signals. They count from 0; those of NCCL's requirement lists get lost, so all are asked for
-/// here.
+/// Returns the requirements of a device communicator with `signals` signals, numbered from 0; without GIN if `signals`
+/// is 0. Requests all signals here, because NCCL loses those of its requirement lists.
 ncclDevCommRequirements requirementsOf(uint32_t signals) {
 #ifdef NCCL_DEV_COMM_REQUIREMENTS_INITIALIZER
   ncclDevCommRequirements requirements = NCCL_DEV_COMM_REQUIREMENTS_INITIALIZER;

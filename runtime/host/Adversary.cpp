@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The adversarial scheduler. All orders are one: a list of the unfinished thread blocks is scanned from a starting
-// point for the first that can step; the orders differ in how the list is arranged, where the scan begins, and where
-// the thread block goes afterwards. A step costs at most one scan, O(thread blocks).
+// The adversarial scheduler. It scans a list of the unfinished thread blocks from a starting point for the first that
+// can step. Policies differ in how the list is ordered, where the scan begins, and where a thread block goes after its
+// step. A step costs at most one scan, O(thread blocks).
 #include "host/Executor.h"
 #include "host/Random.h"
 
@@ -26,7 +26,7 @@ public:
         changePolicy();
       size_t at = findRunnable();
       if (at == order.size()) {
-        if (dropFinished() == 0) // readers may have been done with what these had sent
+        if (dropFinished() == 0) // receivers may have finished after these blocks sent their last messages
           return run.explainDeadlock();
         continue;
       }
@@ -54,7 +54,7 @@ private:
       std::swap(order[i - 1], order[random.below(i)]);
   }
 
-  /// Position of the first that can step, or the list's size.
+  /// Returns the position of the first thread block that can step, or the list's size.
   size_t findRunnable() {
     size_t start = policy == Policy::Uniform ? random.below(order.size()) : 0;
     for (size_t i = 0; i < order.size(); ++i) {

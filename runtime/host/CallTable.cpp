@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way of a call that has not been made before: requests match -> program -> prepared call -> placements.
+// The path of a new call: the requests match -> program -> prepared call -> placements.
 #include "host/CallTable.h"
 
 #include <algorithm>
@@ -10,9 +10,9 @@ using namespace core;
 
 namespace {
 
-/// Below this many bytes over all ranks one thread is done before another has woken up.
+/// With fewer bytes than this over all ranks, one thread finishes before another has woken up.
 constexpr uint64_t bytesWorthHelpers = 1 << 20;
-/// Prepared calls that are kept: so many, and so much memory beside that of the current one.
+/// Limits on the prepared calls that are kept: their number and their memory, without the call that is being prepared.
 constexpr size_t mostCalls = 64;
 constexpr uint64_t mostMemory = 512ull << 20;
 
@@ -30,7 +30,7 @@ uint32_t CallTable::helpers(const PreparedCall &call) const {
   return call.dataBytes() < bytesWorthHelpers ? 0 : threads - 1;
 }
 
-/// Calls that came to a stop go at once, since no rank is in them.
+/// Calls that were stopped by a deadlock are destroyed at once, since no rank is in them.
 void CallTable::retire(std::span<const PreparedCall *const> entered) {
   leaving.clear();
   std::vector<std::unique_ptr<PreparedCall>> staying;
@@ -61,17 +61,17 @@ LayoutOptions CallTable::layoutFor(const LoadedProgram &loaded, const Request &r
     return wanted;
   if (wanted.slots == 0)
     wanted.slots = info.min_fifo_slots();
-  if (wanted.tileElements == 0) // up to 16 tiles
+  if (wanted.tileElements == 0) // at most 16 tiles
     wanted.tileElements = 1 + request.count / slotsPerBlock(info) / (1 + random.below(16));
   return wanted;
 }
 
-/// Adversarial runs share memory every other time, however small the call.
+/// Half of the adversarial runs share memory, at any size.
 uint64_t CallTable::sharingFrom() {
   return !options.adversarial ? PreparedCall::bytesWorthSharing : random.below(2) ? 0 : UINT64_MAX;
 }
 
-/// Null: the call has no elements.
+/// Returns null if the call has no elements.
 Result<PreparedCall *> CallTable::find(const Request &request) {
   for (const auto &known : calls)
     if (known->serves(request))
@@ -95,7 +95,7 @@ Result<PreparedCall *> CallTable::find(const Request &request) {
   return &call;
 }
 
-/// Returns what all ranks' placements allow.
+/// Returns the sharing that the placements of all ranks allow.
 Result<Sharing> CallTable::enter(std::span<const Request> requests, uint64_t number, PreparedCall &call) {
   std::vector<Placement> placements(ranks);
   bool memory = true;
@@ -132,7 +132,7 @@ Result<Entered> CallTable::begin(std::span<const Request> requests, uint64_t num
   if (!options.adversarial)
     return sharing.ok() ? Result<Entered>(Entered{&call, *sharing}) : sharing.outcome();
   const Outcome outcome = sharing.ok() ? call.runAdversarial(number, *sharing, random.next()) : sharing.outcome();
-  calls.clear(); // the next one has other tiles
+  calls.clear(); // the next call has other tiles
   if (!outcome.ok())
     return outcome;
   return Entered{};

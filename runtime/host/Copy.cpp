@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops over whole lines, with streaming stores where the caches are to be left alone.
+// Copies in loops over whole cache lines, with streaming stores where data should bypass the caches.
 #include "host/Copy.h"
 
 #include "host/Simd.h"
@@ -19,10 +19,10 @@ namespace gc3::host {
 namespace {
 
 constexpr size_t line = 64;
-/// From here on the C library may turn to `rep movsb`, which virtual machines are slow at.
+/// From this size on the C library may use `rep movsb`, which is slow on virtual machines.
 constexpr size_t bytesWorthLoops = 2048;
 
-/// Copies whole lines to an aligned place.
+/// Copies whole lines. `to` is aligned to a line.
 using LineCopy = void (*)(std::byte *to, const std::byte *from, size_t lines);
 
 void copyLinesSse2(std::byte *to, const std::byte *from, size_t lines) {

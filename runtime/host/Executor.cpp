@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each worker sweeps the ranks that are its own, which keeps a rank's data in one core's cache; a worker whose ranks
-// stand still for long tries the others' too, so that a thread that the system has not scheduled delays nothing.
+// Each worker sweeps its own ranks, which keeps a rank's data in one core's cache. A worker whose ranks make no
+// progress for long also sweeps the other workers' ranks, so that a thread that is not scheduled delays nothing.
 #include "host/Executor.h"
 
 #include <algorithm>
@@ -12,14 +12,14 @@ using namespace core;
 
 namespace {
 
-/// Fruitless sweeps over its own ranks after which a worker pauses between them, looks at the others' ranks, gives up
-/// its time slice, and suspects a deadlock. Where there are more threads than processors, another thread's rank stands
-/// still because this one spins.
+/// Numbers of fruitless sweeps over its own ranks after which a worker pauses between sweeps, sweeps the other workers'
+/// ranks, yields its time slice, and suspects a deadlock. If there are more threads than processors, spinning can keep
+/// the very thread from running that would make progress.
 struct Patience {
   uint32_t pausing, stealing, yielding, suspicion;
 };
 constexpr Patience alone{0, UINT32_MAX, 0, 0}, roomy{100, 1000, 2000, 4000}, tight{0, 4, 8, 4000};
-/// A worker that has nothing to do for longer than that sleeps, each time for longer, until there is something again.
+/// A worker without work sleeps after it has suspected a deadlock, each time twice as long, until there is work again.
 constexpr std::chrono::microseconds shortestNap{20};
 constexpr std::chrono::microseconds longestNap{1000};
 
@@ -63,7 +63,7 @@ private:
     return isTight ? tight : roomy;
   }
 
-  /// Whether all own ranks are finished; the first `from` of them are.
+  /// Returns whether all own ranks are finished. The first `from` of them are known to be.
   bool finished(uint32_t &from) const {
     while (from < own.size() && call.finished(own[from].rank, number))
       ++from;

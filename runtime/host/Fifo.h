@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One connection: a ring of slots between one sending and one receiving thread block. Each side owns one counter, alone
-// in its cache line, and keeps the last value it saw of the other's, so that a side touches the other's line only when
-// the ring looks full or empty.
+// One connection: a ring of slots between one sending and one receiving thread block. Each side owns one counter, in a
+// cache line of its own, and caches the last value that it read of the other side's counter. So a side touches the
+// other's line only if the ring looks full or empty.
 #pragma once
 
 #include "host/Memory.h"
@@ -12,18 +12,18 @@
 namespace gc3::host {
 
 struct Fifo {
-  // What the other side looks at.
+  // Read by the other side.
   alignas(linePair) std::atomic<uint64_t> sent{0};
   alignas(linePair) std::atomic<uint64_t> received{0};
 
-  // The sender's own.
-  alignas(linePair) uint64_t sentBefore = 0; ///< as `sent`
+  // Used by the sender only.
+  alignas(linePair) uint64_t sentBefore = 0; ///< equal to `sent`
   uint64_t seenReceived = 0;
   uint32_t sendSlot = 0;
   uint64_t sentInEarlierCalls = 0;
 
-  // The receiver's own.
-  alignas(linePair) uint64_t receivedBefore = 0; ///< as `received`
+  // Used by the receiver only.
+  alignas(linePair) uint64_t receivedBefore = 0; ///< equal to `received`
   uint64_t seenSent = 0;
   uint32_t receiveSlot = 0;
 
@@ -36,7 +36,7 @@ struct Fifo {
     data = memory, slotBytes = bytesPerSlot, slots = slotCount;
   }
 
-  /// Sender: a slot is free.
+  /// Called by the sender. Returns whether a slot is free.
   bool hasSlot() {
     if (sentBefore - seenReceived < slots)
       return true;
@@ -44,7 +44,7 @@ struct Fifo {
     return sentBefore - seenReceived < slots;
   }
 
-  /// Receiver: a message is there.
+  /// Called by the receiver. Returns whether a message has arrived.
   bool hasMessage() {
     if (receivedBefore != seenSent)
       return true;
@@ -52,17 +52,19 @@ struct Fifo {
     return receivedBefore != seenSent;
   }
 
-  /// Receiver: a message of up to `bytes` is probably there, so have its lines come while others are waited for.
+  /// Called by the receiver when a message of up to `bytes` has probably arrived. Prefetches its lines while other
+  /// messages are awaited.
   void expectMessage(size_t bytes) const {
     __builtin_prefetch(&sent);
     for (size_t offset = 0; offset < bytes; offset += cacheLine)
       __builtin_prefetch(message() + offset);
   }
 
-  /// Sender: the first `messages` of all calls have been received.
+  /// Called by the sender. Returns whether the first `messages` messages since creation have been received.
   bool hasReceived(uint64_t messages) {
     if (seenReceived < messages)
-      seenReceived = received.load(std::memory_order_acquire); // pairs with finishReceive: nobody reads our memory now
+      seenReceived =
+          received.load(std::memory_order_acquire); // pairs with finishReceive: no thread reads the sender's memory now
     return seenReceived >= messages;
   }
   bool allReceived() { return hasReceived(sentBefore); }

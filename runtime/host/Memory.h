@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A growing block of memory for FIFOs, scratch and staging: kept between calls, zero when new, touched by the system
-// only where used.
+// A growing block of memory for FIFOs, scratch and staging. It is kept between calls and zero when new. The system
+// commits only pages that are used.
 #pragma once
 
 #include <cstddef>
@@ -11,17 +11,17 @@
 namespace gc3::host {
 
 inline constexpr size_t cacheLine = 64;
-/// What one thread writes and another reads is this far from anything else: processors fetch lines in pairs.
+/// Distance between data that different threads write: processors prefetch cache lines in pairs.
 inline constexpr size_t linePair = 2 * cacheLine;
 
-/// `size` rounded up to whole cache lines; callers have checked that it does not overflow.
+/// Returns `size` rounded up to whole cache lines. Callers must have checked that this does not overflow.
 constexpr size_t wholeCacheLines(size_t size) {
   return (size + cacheLine - 1) / cacheLine * cacheLine;
 }
 
 class Memory {
 public:
-  /// Makes room for `bytes`, losing the contents where it has to grow. False when the system refuses.
+  /// Ensures a capacity of `bytes`. Loses the contents if the block grows. Returns false if the system has no memory.
   bool reserve(size_t bytes) {
     if (bytes <= capacity)
       return true;
@@ -36,7 +36,7 @@ public:
     return true;
   }
 
-  /// Aligned to a cache line.
+  /// Returns the beginning, aligned to a cache line.
   std::byte *data() const {
     auto address = reinterpret_cast<uintptr_t>(block.get());
     return static_cast<std::byte *>(block.get()) + (cacheLine - address % cacheLine) % cacheLine;

@@ -26,8 +26,8 @@ void Mover::operator()(const Move &move) const {
         return side.packed ? side.packed + done * tile * size : nullptr;
       BufferLayout::Position place = side.operand->layout->at(side.index + done);
       slots = std::min(slots, place.slots);
-      // What is left of the block after this tile's beginning; the slot's own end is a multiple of slotElements unless
-      // the block ends first.
+      // The elements from this tile's beginning to the end of the block. A slot ends at a multiple of slotElements
+      // unless the block ends first.
       elements = std::min(elements, place.available > begin ? place.available - begin : 0);
       return side.operand->base + (place.offset + begin) * size;
     };
@@ -45,8 +45,8 @@ void Mover::operator()(const Move &move) const {
 
 namespace {
 
-/// What passes through the first-level cache at a time where a result has two destinations, or one past the caches: so
-/// little that the processor already loads the next piece while it stores this one.
+/// Bytes of a reduction that pass through the first-level cache at a time if the result has two destinations, or one
+/// that bypasses the caches. The size is so small that the processor loads the next part while it stores this one.
 constexpr size_t pieceBytes = 2048;
 
 void put(std::byte *to, const std::byte *from, size_t bytes, bool stream) {
@@ -56,7 +56,7 @@ void put(std::byte *to, const std::byte *from, size_t bytes, bool stream) {
 
 } // namespace
 
-/// target = outgoing = with op source, where those two are.
+/// Computes `with op source` into those of target and outgoing that are not null.
 void Mover::reduceRun(const Move &move, const Pointers &at, const std::byte *with, uint64_t elements) const {
   if (!move.streamTarget && !(at.target ? at.outgoing != nullptr : move.streamOutgoing)) {
     reduce(at.target ? at.target : at.outgoing, with, at.source, elements);
@@ -81,7 +81,7 @@ void Mover::moveRun(const Move &move, const Pointers &at, uint64_t elements) con
     if (at.incoming)
       put(at.target, at.incoming, bytes, move.streamTarget);
     break;
-  case Opcode::Copy: // the only one whose sides may overlap; in place they are often the same
+  case Opcode::Copy: // the only opcode whose sides can overlap; in place they are often equal
     if (at.target != at.source)
       std::memmove(at.target, at.source, bytes);
     break;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves the data of one step for one tile: a loop over runs of slots that lie together on all sides. With one tile a
-// message is packed as densely as the buffers are, so that a whole step is usually a single copy or reduction.
+// Moves the data of one step for one tile: a loop over runs of slots that are contiguous on all sides. With one tile,
+// messages are packed as densely as buffers, so that a whole step is usually a single copy or reduction.
 #pragma once
 
 #include "core/Layout.h"
@@ -15,28 +15,28 @@ struct Operand {
   std::byte *base = nullptr;
 };
 
-/// Where one side of a step is: slots of a buffer, or packed into a FIFO slot; or nowhere.
+/// The position of one side of a step: slots of a buffer, or data packed in a FIFO slot, or nothing.
 struct Side {
   const Operand *operand = nullptr;
   uint64_t index = 0;
   std::byte *packed = nullptr;
 };
 
-/// The sides of a step. A message that is no copy of its own has no side: what was stored at the target already has no
-/// `incoming`, what will be fetched from the target or source has no `outgoing`.
+/// The sides of a step. A message that skips its FIFO slot has no side: there is no `incoming` if the sender has
+/// already stored the message at the target, and no `outgoing` if the receiver will fetch it from the target or source.
 struct Move {
   common::Opcode opcode;
   uint32_t count; ///< slots
   uint64_t tile;
   Side source, target;
-  Side accumulator; ///< of a reduce: what the target holds before
+  Side accumulator; ///< of a reduce: the target's previous contents
   Side incoming, outgoing;
-  bool streamTarget = false, streamOutgoing = false; ///< past the caches
+  bool streamTarget = false, streamOutgoing = false; ///< bypass the caches
 };
 
 class Mover {
 public:
-  /// The layout has to stay.
+  /// `ofCall` must outlive this object.
   Mover(const core::Layout &ofCall, ReduceKernel ofCallType) : layout(ofCall), reduce(ofCallType) {}
 
   void operator()(const Move &move) const;

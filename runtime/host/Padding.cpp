@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A padded block begins with the caller's elements, so slots lie where they would lie unpadded, and are all full.
+// A padded block begins with the caller's elements, so slots have the same positions as without padding, but all are
+// full.
 #include "host/Padding.h"
 
 #include "core/Layout.h"
@@ -40,7 +41,8 @@ Outcome Padding::plan(const Program &newProgram, const Request &request) {
   input = block(info.input_chunks_per_block());
   output = block(info.output_chunks_per_block());
 
-  // The unpadded buffers fit into the address space, and padding at most doubles them but for single elements.
+  // No overflow: the unpadded buffers fit into the address space, and padding at most doubles them, except blocks of
+  // few elements.
   uint64_t bytes = 0;
   for (uint32_t rank = 0; rank < program->ranks(); ++rank)
     bytes += wholeCacheLines(program->inputBlocks(rank) * input.padded) +
@@ -69,7 +71,7 @@ Request Padding::padded(uint32_t rank, const Request &request) const {
   return result;
 }
 
-/// The output is copied as well: what the program leaves alone stays as the caller has it.
+/// Copies the output as well, so that elements that the program does not write keep the caller's values.
 void Padding::before(uint32_t rank, const Request &request) const {
   copyBlocks(copies[rank].output, output.padded, static_cast<const std::byte *>(request.recv), output.bytes,
              output.bytes, program->outputBlocks(rank));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any element count for programs that are right only where no slot of a block is short (Program.whole_slots): they run
-// on copies of the caller's buffers whose blocks are padded to whole slots.
+// Supports any element count for programs that are correct only if no slot of a block is short (Program.whole_slots).
+// Such programs run on copies of the caller's buffers, whose blocks are padded to whole slots.
 #pragma once
 
 #include "core/Program.h"
@@ -14,34 +14,35 @@ namespace gc3::host {
 
 class Padding {
 public:
-  /// Whether a call of `count` elements per block would have short slots that the program can't do with.
+  /// Returns whether a call of `count` elements per block has short slots that the program does not support.
   static bool needed(const core::Program &program, uint64_t count);
 
-  /// Makes room for the copies of all ranks; `request` is one of an unpadded call that fits into the address space.
+  /// Allocates the copies of all ranks. `request` is any rank's request of an unpadded call that fits into the address
+  /// space.
   core::Outcome plan(const core::Program &program, const core::Request &request);
 
-  /// Elements per block of the padded call.
+  /// Returns the elements per block of the padded call.
   uint64_t count() const { return paddedCount; }
   size_t bytes() const { return memory.size(); }
 
-  /// One rank's request in the padded call.
+  /// Returns one rank's request for the padded call.
   core::Request padded(uint32_t rank, const core::Request &request) const;
 
-  /// The copies of one rank, whose unpadded request this is.
+  /// Copy one rank's buffers before and after the run. `request` is its unpadded request.
   void before(uint32_t rank, const core::Request &request) const;
   void after(uint32_t rank, const core::Request &request) const;
 
 private:
   /// The blocks of one kind of buffer, in bytes.
   struct Block {
-    uint64_t bytes;  ///< as the caller has it
-    uint64_t padded; ///< as the run has it
+    uint64_t bytes;  ///< in the caller's buffer
+    uint64_t padded; ///< in the padded copy
   };
 
   const core::Program *program = nullptr;
   uint64_t paddedCount = 0;
   Block input{}, output{};
-  std::vector<RankMemory> copies; ///< by rank; null where it has no such buffer
+  std::vector<RankMemory> copies; ///< by rank; null if a rank has no such buffer
   Memory memory;
 };
 

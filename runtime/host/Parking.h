@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where threads sleep that have waited too long for spinning. Who changes what they wait for wakes them, at the cost of
-// one load while nobody sleeps.
+// Lets threads sleep that have spun for too long. A thread that changes the awaited state wakes them; this costs one
+// load while no thread sleeps.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,7 @@
 
 namespace gc3::host {
 
-/// Tells the processor that this is a spin loop.
+/// Hints to the processor that this is a spin loop.
 inline void pauseSpin() {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
@@ -24,9 +24,9 @@ class Parking {
 public:
   using Deadline = std::chrono::steady_clock::time_point;
 
-  /// Sleeps until `over()`, which is called under the lock, or the deadline. Returns over().
-  /// A waker whose change is a sequentially consistent store, followed by wake(), is never missed: either it sees this
-  /// sleeper, or over() sees its change. Others are missed at worst until the deadline.
+  /// Sleeps until `over()` returns true or the deadline passes. Calls `over()` under the lock. Returns the last value
+  /// of over(). A waker whose change is a sequentially consistent store, followed by wake(), is never missed: either it
+  /// sees this sleeper, or over() sees its change. Other wakers can be missed; then the sleep lasts until the deadline.
   template <typename Over>
   bool sleepUntil(Deadline deadline, Over over) {
     std::unique_lock lock(mutex);
@@ -41,7 +41,7 @@ public:
   void wake() {
     if (!occupied())
       return;
-    std::lock_guard lock(mutex); // a sleeper between over() and its sleep holds it
+    std::lock_guard lock(mutex); // a sleeper between over() and its sleep holds this lock
     wakeUp.notify_all();
   }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks are held for each sweep, so that everything of a rank but its `finished` and its FIFO counters is private to
-// the holder; exchange-acquire and store-release on the hold order one holder after the other.
+// A thread holds a rank for each sweep. Everything of a rank except `finished` and its FIFO counters is private to the
+// holder. The exchange-acquire and the store-release of the hold order successive holders.
 #include "host/PreparedCall.h"
 
 #include "host/Executor.h"
@@ -13,10 +13,11 @@ namespace gc3::host {
 using namespace core;
 
 namespace {
-/// From so many bytes on, over all ranks, results are gone from the caches before anyone could read them.
+/// From this many bytes on, over all ranks, results leave the caches before any thread could read them.
 constexpr uint64_t bytesWorthStreaming = 8 << 20;
-/// A tile of messages that skip their slots: the longer, the less ranks wait for each other; but every rank goes
-/// through tiles of every other, and what it has read of them should still be in a cache when it writes there.
+/// Returns the tile size for messages that skip their slots. Longer tiles make ranks wait for each other less often.
+/// But each rank reads tiles of all other ranks, and data that it has read should still be in a cache when it writes
+/// there.
 uint64_t sharedTileBytes(uint64_t ranks) {
   return std::max<uint64_t>(64 << 10, (2 << 20) / (ranks * ranks));
 }
@@ -35,7 +36,7 @@ Outcome PreparedCall::build(const Request &request, const LayoutOptions &options
   key = request;
   key.name = name;
   if (key.preMulSum)
-    key.preMulSum->factor = {}; // each call has its own
+    key.preMulSum->factor = {}; // each call has its own factor
   const auto type = static_cast<ElementType>(request.type);
   uint64_t count = request.count;
   LayoutOptions chosen = options;
@@ -99,7 +100,7 @@ void PreparedCall::hold(uint32_t rank) {
 }
 
 void PreparedCall::expectAdversary() {
-  constexpr std::byte poison{0xcd}; // neither zero nor too small to show in a sum, whatever the type
+  constexpr std::byte poison{0xcd}; // not zero, and large enough to show in a sum, for every type
   sendsAhead = false;
   std::fill_n(fifoMemory.data(), layout.fifoBytes, poison);
   std::fill_n(scratchMemory.data(), layout.scratchBytes, poison);
@@ -113,7 +114,7 @@ void PreparedCall::enter(uint32_t rank, uint64_t number, const Request &request,
   part.request = request;
   part.placement = placement;
   part.recording = timeline ? timeline->begin(rank, {number, &program, request.count, layout.tiles}) : nullptr;
-  RankMemory memory = padded // the padded copies are apart
+  RankMemory memory = padded // padded copies do not overlap
                           ? staging.memory(rank, Placement::Apart, padded->padding.padded(rank, request))
                           : staging.memory(rank, placement, request);
   memory.streams = streams;
@@ -138,7 +139,7 @@ void PreparedCall::open(uint32_t rank, Sharing sharing) {
     run->shareMemory(rank, sharing);
 }
 
-/// A rank that is in another call by now has ended this one.
+/// A rank that has entered a later call has ended this one.
 bool PreparedCall::sweepHeld(uint32_t rank, uint64_t number, Sharing sharing) {
   RankPart &part = parts[rank];
   if (part.number != number || part.finished.load(std::memory_order_relaxed) >= number)
@@ -174,7 +175,7 @@ void PreparedCall::leave(uint32_t rank) {
     part.recording->setEnd(trace::now());
 }
 
-/// While all ranks are held nothing changes, and if no thread block can step, none ever will.
+/// While all ranks are held nothing changes. If no thread block can step then, none ever will.
 void PreparedCall::diagnose(uint64_t number, Sharing sharing) {
   if (diagnosing.exchange(true, std::memory_order_acquire))
     return;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A prepared call: program, layout, FIFOs, scratch and what else the calls of one kind (collective, count, type, ...)
-// reuse, so that a repeated one allocates and computes nothing. Ranks enter it one by one, each on its own thread, and
-// leave it when their own part is done: a rank may be in the next call while another is still in this one.
+// A prepared call: the program, layout, FIFOs, scratch and other state that all calls of one kind (collective, count,
+// type, ...) reuse, so that a repeated call allocates and computes nothing. Ranks enter it one by one, each on its own
+// thread, and leave it when their own part is done. So a rank can be in the next call while another is still in this
+// one.
 //
-// Calls are numbered from 1, alike on all ranks. A rank's part in a call is stepped by whoever holds the rank, which
-// may be any thread that knows that all ranks have entered.
+// Calls are numbered from 1, identically on all ranks. The thread that holds a rank steps its part of a call. Any
+// thread that knows that all ranks have entered may hold any rank.
 #pragma once
 
 #include "core/Selection.h"
@@ -22,71 +23,74 @@ namespace gc3::host {
 
 class PreparedCall {
 public:
-  /// What a caller's bytes per rank have to be so that messages skip their slots: below, waiting until they have been
-  /// fetched costs more than copying them.
+  /// The smallest number of bytes per rank for which messages skip their slots. Below it, waiting until messages have
+  /// been fetched costs more than copying them.
   static constexpr uint64_t bytesWorthSharing = 4096;
 
-  /// For calls like `request`, with a run as `options` say. gc3InvalidArgument, gc3SystemError.
+  /// Prepares calls like `request`, with the layout of `options`. Messages can skip their slots if a rank has
+  /// `sharingFrom` bytes or more. Returns gc3InvalidArgument or gc3SystemError.
   static core::Result<std::unique_ptr<PreparedCall>> prepare(const core::LoadedProgram &loaded,
                                                              const core::Request &request,
                                                              const core::LayoutOptions &options, uint64_t sharingFrom);
 
-  /// Whether it serves the request, buffers aside.
+  /// Returns whether this call serves the request, ignoring its buffers.
   bool serves(const core::Request &request) const { return key.matches(request); }
 
-  /// How a rank's buffers lie; gc3InvalidArgument where they can't.
+  /// Determines how a rank's buffers overlap. Returns gc3InvalidArgument if the overlap is invalid.
   core::Result<core::Placement> place(uint32_t rank, const core::Request &request) const;
-  /// Sets `placement`, and returns false where the buffers can't lie so. Repeated calls use this: it makes no text.
+  /// Sets `placement`, or returns false if the overlap is invalid. Repeated calls use this function, because it builds
+  /// no text.
   bool places(uint32_t rank, const core::Request &request, core::Placement &placement) const {
     return !placer().findPlacement(rank, request, placement);
   }
-  /// Whether enter() has the memory that such a placement needs; reserve() gets it.
+  /// Returns whether the memory that enter() needs for this placement is allocated. reserve() allocates it.
   bool hasMemoryFor(uint32_t rank, core::Placement placement) const;
   core::Outcome reserve() { return staging.reserve(); }
 
-  /// Before any rank enters: nothing is to be sent ahead, and memory that a program must write before it reads it holds
-  /// what shows. For adversarial orders, which neither may narrow.
+  /// Prepares for adversarial orders; call it before any rank enters. Ranks then do not send ahead, which would
+  /// restrict the orders. Memory that a program must write before it reads is filled with conspicuous bytes.
   void expectAdversary();
-  /// From now on calls are noted in `calls`, which has to stay.
+  /// Records all later calls in `calls`, which must outlive this object.
   void record(core::Timeline &calls) { timeline = &calls; }
-  /// Rank `rank` begins call `number`, having ended its last one here, and does what it may do before it knows that the
-  /// others have entered as well. A request that place() has taken.
+  /// Begins call `number` on rank `rank`, which must have ended its previous call here. Does the work that is allowed
+  /// before the other ranks are known to have entered. place() must have accepted the request.
   void enter(uint32_t rank, uint64_t number, const core::Request &request, core::Placement placement);
-  /// What the rank's placement allows; the call may do what all ranks allow.
+  /// Returns the sharing that the rank's placement allows. A call can use the sharing that all ranks allow.
   Sharing sharing(uint32_t rank, core::Placement placement) const;
 
-  /// Holds the rank, if nobody else does, and runs as much of its part in call `number` as can be run. All ranks have
-  /// entered; `sharing` is what all of them allow. Returns whether anything moved.
+  /// Runs as much as possible of the rank's part in call `number`, if no other thread holds the rank. All ranks must
+  /// have entered. `sharing` is what all of them allow. Returns whether anything moved.
   bool sweep(uint32_t rank, uint64_t number, Sharing sharing);
-  /// Whether the part of a rank is done but for leave(). What others wrote for the rank is visible then.
+  /// Returns whether a rank's part is done, except leave(). Data that other ranks wrote for this rank is then visible.
   bool finished(uint32_t rank, uint64_t number) const {
     return parts[rank].finished.load(std::memory_order_acquire) >= number;
   }
-  /// The last copies, on the rank's own thread, after finished().
+  /// Makes the last copies. Call it on the rank's own thread, after finished() returns true.
   void leave(uint32_t rank);
 
-  /// Holds all ranks and, if none of them can move, stops the call for good: nothing is ever finished any more.
+  /// Holds all ranks and, if none of them can move, stops the call permanently: no rank finishes it.
   void diagnose(uint64_t number, Sharing sharing);
   bool stopped() const { return isStopped.load(std::memory_order_acquire); }
-  /// After stopped(): who waits for whom.
+  /// Returns the explanation of the deadlock; valid after stopped().
   const std::string &deadlock() const { return explanation; }
 
-  /// The whole call at once on this thread, in an order that the seed chooses. All ranks have entered.
+  /// Runs the whole call on this thread, in an order that the seed determines. All ranks must have entered.
   core::Outcome runAdversarial(uint64_t number, Sharing sharing, uint64_t seed);
 
   uint32_t ranks() const { return program.ranks(); }
-  /// Bytes of the inputs or outputs of all ranks, whichever are larger.
+  /// Returns the bytes of all ranks, counting the larger of each rank's input and output.
   uint64_t dataBytes() const;
-  /// Memory that it keeps.
+  /// Returns the bytes of memory that this object keeps.
   uint64_t memoryBytes() const;
 
-  /// Where threads without work doze; woken when a rank is finished by another's thread.
+  /// Threads without work sleep here. A thread that finishes another thread's rank wakes them.
   Parking dozing;
 
 private:
   struct alignas(linePair) RankPart {
-    uint64_t number = 0; ///< the last call entered; guarded by holding the rank, as is all of this
-    bool open = false;   ///< the copies that precede the run are made
+    uint64_t number =
+        0;             ///< the last call entered; guarded by holding the rank, like all other fields except `finished`
+    bool open = false; ///< the copies before the run are made
     core::Placement placement = core::Placement::Apart;
     core::Request request;
     core::Recording *recording = nullptr;
@@ -102,26 +106,26 @@ private:
 
   const core::LoadedProgram &loaded;
   const core::Program &program;
-  std::string name; ///< what key.name views
+  std::string name; ///< storage of key.name
   core::Request key;
-  /// For programs that need whole slots, where the count does not give them: the caller's side.
+  /// The caller's side of a padded call: the program needs whole slots, and the count does not give them.
   struct Padded {
     core::Layout layout;
     core::Placer placer;
     Padding padding;
   };
   std::unique_ptr<Padded> padded;
-  core::Layout layout; ///< of the run
+  core::Layout layout; ///< layout of the run
   Staging staging;
   Memory fifoMemory, scratchMemory;
   std::unique_ptr<RankPart[]> parts;
   std::optional<Run> run;
-  bool worthSharing = false; ///< that messages skip their slots
+  bool worthSharing = false; ///< messages skip their slots
   bool streams = false, sendsAhead = true;
   core::Timeline *timeline = nullptr;
   std::atomic<bool> diagnosing{false};
   std::atomic<bool> isStopped{false};
-  std::string explanation; ///< written before isStopped
+  std::string explanation; ///< written before isStopped is set
 };
 
 } // namespace gc3::host

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small generator with a fixed sequence on every machine (the standard distributions have none): a Weyl sequence,
+// A small generator whose sequence is the same on every machine, unlike the standard distributions: a Weyl sequence,
 // mixed.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace gc3::host {
 
-/// Mixes 64 bits so that each bit of the input moves half of the output.
+/// Mixes 64 bits so that each input bit affects about half of the output bits.
 constexpr uint64_t mixBits(uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
@@ -18,7 +18,7 @@ class Random {
 public:
   explicit Random(uint64_t seed) : state(seed) {}
   uint64_t next() { return mixBits(state += 0x9e3779b97f4a7c15ull); }
-  /// In 0 .. bound - 1; bound at least 1 and small against 2^64.
+  /// Returns a number in 0 .. bound - 1. `bound` must be at least 1, and small compared to 2^64.
   uint64_t below(uint64_t bound) { return next() % bound; }
 
 private:

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of Reduce.h: one loop, instantiated by type and operation. The loop carries nothing from one element to the
-// next, which the pragma tells the compiler, since dst may be one of the sources and a run-time overlap check would
-// then choose scalar code. Products and sums are never contracted (-ffp-contract=off), or results would depend on the
-// instruction set.
+// Kernels of Reduce.h: one loop, instantiated by type and operation. Iterations are independent, and the pragma says so
+// to the compiler: dst can equal a source, and a run-time overlap check would then choose scalar code. Products and
+// sums are never contracted (-ffp-contract=off), because results would depend on the instruction set.
 #include "host/Reduce.h"
 
 #include "core/ElementArithmetic.h"
@@ -11,7 +10,7 @@
 #include <type_traits>
 
 #if defined(__clang__)
-#pragma clang diagnostic ignored "-Wpass-failed" // sanitizers and -O0 do not vectorise, which is no mistake
+#pragma clang diagnostic ignored "-Wpass-failed" // sanitizers and -O0 do not vectorise; that is no error
 #define GC3_INDEPENDENT_ITERATIONS _Pragma("clang loop vectorize(assume_safety)")
 #else
 #define GC3_INDEPENDENT_ITERATIONS _Pragma("GCC ivdep")

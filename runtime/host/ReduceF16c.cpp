@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of ReduceF16c.h: eight elements become floats by way of half, and halves again by one rounding instruction.
-// Both fp8 are rounded from half in integers: f8e5m2 is half's upper byte; f8e4m3 has half's exponent, 8 lower.
+// Kernels of ReduceF16c.h: eight elements are converted to float by way of half, and back to half by one rounding
+// instruction. Both fp8 types are rounded from half with integer instructions: f8e5m2 is the upper byte of half; f8e4m3
+// has half's exponent minus 8.
 #include "host/ReduceF16c.h"
 
 #include <cstring>
@@ -9,7 +10,7 @@
 
 #include <immintrin.h>
 
-// Helpers take and give vectors, so they are compiled for the same instructions as the kernels, and are part of them.
+// Helpers pass and return vectors, so they must be compiled for the same instructions as the kernels, and inlined.
 #define GC3_INLINE __attribute__((target("avx2,f16c"), always_inline)) inline
 
 namespace gc3::host {
@@ -26,28 +27,29 @@ GC3_INLINE __m128i load16(const unsigned char *from) {
 GC3_INLINE __m128i load8(const unsigned char *from) {
   return _mm_loadl_epi64(reinterpret_cast<const __m128i *>(from));
 }
-/// Of 16 bits each, the lower byte, which is all there is.
+/// Stores the lower byte of each 16-bit value. The upper bytes must be zero.
 GC3_INLINE void storeBytes(unsigned char *to, __m128i values) {
   _mm_storel_epi64(reinterpret_cast<__m128i *>(to), _mm_packus_epi16(values, values));
 }
 GC3_INLINE __m128i roundToHalf(__m256 values) {
   return _mm256_cvtps_ph(values, _MM_FROUND_TO_NEAREST_INT);
 }
-/// `value` / 2^`dropped` to the nearest even; `value` is below 2^15.
+/// Returns `value` / 2^`dropped`, rounded to nearest even. `value` must be below 2^15.
 template <int dropped>
 GC3_INLINE __m128i roundedShift(__m128i value) {
   __m128i odd = _mm_and_si128(_mm_srli_epi16(value, dropped), _mm_set1_epi16(1));
   __m128i half = _mm_set1_epi16((1 << (dropped - 1)) - 1);
   return _mm_srli_epi16(_mm_add_epi16(value, _mm_add_epi16(half, odd)), dropped);
 }
-/// An fp8 of `result` without its sign, cut to `largest`, or `nan`, with the sign of `half`, a NaN or not.
+/// Returns an fp8 with the sign of `half`: `nan` if `half` is a NaN, else `result`, at most `largest`. `result` has no
+/// sign.
 GC3_INLINE __m128i finishFloat8(__m128i result, short largest, short nan, __m128i half) {
   __m128i isNan = _mm_cmpgt_epi16(_mm_and_si128(half, _mm_set1_epi16(0x7fff)), _mm_set1_epi16(0x7c00));
   result = _mm_blendv_epi8(_mm_min_epi16(result, _mm_set1_epi16(largest)), _mm_set1_epi16(nan), isNan);
   return _mm_or_si128(result, _mm_and_si128(_mm_srli_epi16(half, 8), _mm_set1_epi16(0x80)));
 }
 
-/// Eight elements of a type as floats, and back.
+/// Loads and stores eight elements of a type as floats.
 template <typename T>
 struct Block;
 
@@ -85,7 +87,7 @@ struct Block<Float8E4M3> {
     __m128i half = roundToHalf(values);
     __m128i magnitude = _mm_and_si128(half, _mm_set1_epi16(0x7fff));
     __m128i normal = roundedShift<7>(_mm_sub_epi16(magnitude, _mm_set1_epi16(8 << 10)));
-    // 2^14 has the smallest subnormal, 2^-9, as its last place, so that the addition rounds there.
+    // The last place of 2^14 is the smallest subnormal, 2^-9, so the addition rounds there.
     __m256 aligner = _mm256_set1_ps(0x1p14f);
     __m256 aligned = _mm256_add_ps(_mm256_cvtph_ps(magnitude), aligner);
     __m256i places = _mm256_sub_epi32(_mm256_castps_si256(aligned), _mm256_castps_si256(aligner));
@@ -101,8 +103,8 @@ struct Reduction {
     if constexpr (op == ReduceOp::Prod)
       return _mm256_mul_ps(a, b);
     else if constexpr (op == ReduceOp::Min || op == ReduceOp::Max) {
-      // The second operand if either is NaN. NaN is looked for in integers, since clang 14 compares floats that were
-      // halves as halves, one by one.
+      // The min and max instructions return the second operand if either is NaN. NaN is detected with integers, because
+      // clang 14 would compare floats that were halves as halves, one by one.
       __m256 result = op == ReduceOp::Min ? _mm256_min_ps(a, b) : _mm256_max_ps(a, b);
       __m256i magnitude = _mm256_and_si256(_mm256_castps_si256(b), _mm256_set1_epi32(0x7fffffff));
       __m256i isNan = _mm256_cmpgt_epi32(magnitude, _mm256_set1_epi32(0x7f800000));
@@ -117,7 +119,7 @@ struct Scaling {
   GC3_INLINE __m256 operator()(__m256 a, __m256) const { return _mm256_mul_ps(a, _mm256_set1_ps(scale)); }
 };
 
-/// dst[i] = operation(a[i], b[i]) for i < n; the last few elements pass through a block of their own.
+/// dst[i] = operation(a[i], b[i]) for i < n. The last few elements pass through a padded block.
 template <typename T, typename Operation>
 GC3_INLINE void forEachBlock(void *dstBytes, const void *aBytes, const void *bBytes, size_t n, Operation operation) {
   constexpr size_t blockBytes = lanes * sizeof(T);
@@ -180,7 +182,7 @@ void f16cScale(ElementType type, void *dst, const void *src, size_t n, float sca
 namespace gc3::host {
 
 ReduceKernel f16cKernel(ElementType, ReduceOp) {
-  return nullptr; // supports() knows only Simd::Baseline
+  return nullptr; // never called: supports() accepts only Simd::Baseline
 }
 
 void f16cScale(ElementType, void *, const void *, size_t, float) {}

@@ -38,7 +38,7 @@ Run::Run(const LoadedProgram &ofCall, const Layout &ofBuffers, ReduceKernel kern
     ranks[r].waits = view.waits;
     ranks[r].blocks = blocks.data() + first;
     ranks[r].operands = reinterpret_cast<Operand *>(nextOperands);
-    ranks[r].active = reinterpret_cast<Pending *>(nextActive); // null where there are none
+    ranks[r].active = reinterpret_cast<Pending *>(nextActive); // null if the rank has no thread blocks
     nextOperands += linesFor(firstScratchBuffer + view.scratchSlots.size(), operandsPerLine);
     nextActive += linesFor(view.threadBlocks.size(), pendingPerLine);
     for (uint32_t tb = 0; tb < view.threadBlocks.size(); ++tb) {
@@ -62,7 +62,7 @@ Run::Run(const LoadedProgram &ofCall, const Layout &ofBuffers, ReduceKernel kern
     }
     scratchMemory += layout.ranks[r].scratchBytes;
     ranks[r].initialLayouts[inputBuffer] = ranks[r].initialLayouts[outputBuffer] = layout.ranks[r].input;
-    ranks[r].initialLayouts[outputBuffer].firstSlot -= view.aliasOffset; // wraps, and wraps back in at()
+    ranks[r].initialLayouts[outputBuffer].firstSlot -= view.aliasOffset; // can wrap; at() wraps it back
   }
   allow(*loaded.asWritten, asWritten);
   allow(*loaded.inPlace, inPlace);
@@ -133,7 +133,7 @@ void Run::stepNoting(ThreadBlockState &block) {
   move<N>(block, false);
 }
 
-/// `ahead`: nothing has been written to the rank's buffers yet, so that copies are as good as what they are of.
+/// If `ahead` is true, nothing has been written to the rank's buffers yet, so originals can be read instead of copies.
 template <Run::Noting N>
 void Run::move(ThreadBlockState &block, bool ahead) {
   const RankState &rank = ranks[block.rank];
@@ -184,8 +184,8 @@ void Run::move(ThreadBlockState &block, bool ahead) {
     block.step = 0;
 }
 
-/// What to look at before a thread block that is blocked is worth another look. Only says when not to look: what has
-/// come is then seen, in order, by blocked().
+/// Returns the counter to check before a blocked thread block is examined again. The counter only avoids useless
+/// checks: blocked() then reads the awaited state with the required memory order.
 Run::Pending Run::pendingOn(const ThreadBlockState &block, Blocked why) const {
   const auto index = static_cast<uint32_t>(&block - blocks.data());
   switch (why) {
@@ -204,8 +204,8 @@ Run::Pending Run::pendingOn(const ThreadBlockState &block, Blocked why) const {
   return {nullptr, 0, index};
 }
 
-/// A thread block does at most one tile before the next has its turn: they work on the same data, and others wait for
-/// each.
+/// A thread block runs at most one tile before the next one runs. Thread blocks work on the same data, and other ranks
+/// wait for each of them.
 template <Run::Noting N>
 bool Run::sweepOnce(RankState &state) {
   bool progress = false;
@@ -224,7 +224,7 @@ bool Run::sweepOnce(RankState &state) {
     }
     if (now == Blocked::Finished) {
       pending = state.active[--state.activeCount];
-      progress = true; // a Reader may have been what others were told to wait for
+      progress = true; // other thread blocks may wait for one that was in state Reader
     } else {
       pending = pendingOn(block, now);
       ++i;
@@ -242,7 +242,7 @@ bool Run::sweep(uint32_t rank) {
 }
 
 void Run::expectMessages(uint32_t rank) const {
-  constexpr size_t mostBytes = 2048; // beyond, prefetching in order does as well
+  constexpr size_t mostBytes = 2048; // hardware prefetching handles larger messages as well
   for (uint32_t i = 0; i < ranks[rank].activeCount; ++i)
     if (const Fifo *fifo = blocks[ranks[rank].active[i].block].incoming)
       fifo->expectMessage(std::min(fifo->slotBytes, mostBytes));
@@ -266,7 +266,8 @@ void Run::sendAhead(uint32_t rank, Sharing kinds) {
       state.recording ? move<Noting::Times>(block, true) : move<Noting::Nothing>(block, true);
     }
   }
-  // Whoever receives one of these may take the tile as staged. Where all that reads copies has been sent, it is.
+  // A rank that receives one of these messages may assume that the tile is staged. If all steps that read copies have
+  // been sent ahead, no copy is needed.
   if (!stages || sent == 0)
     return;
   if (readers == state.toStage->readers)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of one program while it runs: its thread blocks as resumable state machines (GC3 section 4.4's interpreter:
-// tile loop outside, instruction loop inside) and its FIFOs. A rank is the unit of scheduling: who holds the rank may
-// step its thread blocks, which makes everything but the FIFO counters private to the holder. Whoever steps decides the
-// order; see Executor and Adversary.
-// FIFOs carry on from one call to the next, so that a rank may begin its next call while others are in this one.
+// The state of one running program: its thread blocks as resumable state machines (the interpreter of GC3 section 4.4:
+// tile loop outside, instruction loop inside) and its FIFOs. A rank is the unit of scheduling: the thread that holds
+// the rank may step its thread blocks, so everything except the FIFO counters is private to the holder. The caller
+// decides the order of steps; see Executor and Adversary.
+//
+// FIFOs persist across calls, so that a rank can begin its next call while other ranks are in this one.
 #pragma once
 
 #include "core/Layout.h"
@@ -21,78 +22,77 @@
 
 namespace gc3::host {
 
-/// What the next step of a thread block waits for. Reader: it has no more steps, but a message has still to be fetched
-/// from its rank's memory. Staging: the copies of its tile have no room yet.
+/// The reason why a thread block cannot step. Reader: it has no more steps, but its peer still has to fetch a message
+/// from its rank's memory. Staging: there is no space yet for the copies of its tile.
 enum class Blocked : uint8_t { No, Staging, Wait, Message, Slot, Reader, Finished };
 
 struct alignas(cacheLine) ThreadBlockState {
   const bundle::fbs::Instruction *instructions = nullptr;
   uint32_t instructionCount = 0;
-  uint32_t firstStep = 0; ///< its number in Program
+  uint32_t firstStep = 0; ///< number of its first step in Program
   uint32_t rank = 0;
-  uint32_t sends = 0; ///< messages of a tile
+  uint32_t sends = 0; ///< messages per tile
   Fifo *incoming = nullptr;
   Fifo *outgoing = nullptr;
   uint32_t step = 0;
   uint64_t tile = 0;
-  std::atomic<uint64_t> finishedSteps{0}; ///< over all tiles; its rank's, as all of this
+  std::atomic<uint64_t> finishedSteps{0}; ///< over all tiles; guarded by holding the rank, like all fields
 };
 
 class Run {
 public:
-  /// All of it has to stay. `fifoMemory` and `scratchMemory` have the bytes that `layout` names.
+  /// All arguments must outlive this object. `fifoMemory` and `scratchMemory` must have the sizes that `layout` states.
   Run(const core::LoadedProgram &program, const core::Layout &layout, ReduceKernel kernel, std::byte *fifoMemory,
       std::byte *scratchMemory);
 
   const core::Program &program() const { return prog; }
 
-  /// Holding a rank: everything that earlier holders did is visible. tryHold never waits.
+  /// tryHold tries to hold a rank and never waits. A new holder sees all writes of earlier holders.
   bool tryHold(uint32_t rank) {
     std::atomic<bool> &held = ranks[rank].held;
     return !held.load(std::memory_order_relaxed) && !held.exchange(true, std::memory_order_acquire);
   }
   void release(uint32_t rank) { ranks[rank].held.store(false, std::memory_order_release); }
 
-  /// Puts the thread blocks of a held rank at their first step, for buffers at `memory`. What they do is noted in
-  /// `recording`, unless that is null.
+  /// Sets the thread blocks of a held rank to their first step, for buffers at `memory`. Records their steps in
+  /// `recording` unless it is null.
   void start(uint32_t rank, const RankMemory &memory, core::Recording *recording = nullptr);
-  /// From now on messages may skip their slots, until the next start: all ranks have started, and all allow `sharing`.
+  /// Lets messages skip their slots until the next start(). All ranks must have started, and all must allow `sharing`.
   void shareMemory(uint32_t rank, Sharing sharing) {
     ranks[rank].shared = true;
     ranks[rank].allowed = (sharing & Sharing::AsWritten) != Sharing::None ? &asWritten : &inPlace;
   }
 
-  /// Runs the thread blocks of a held rank until all block. Returns whether any made a step.
+  /// Runs the thread blocks of a held rank until all are blocked. Returns whether any made a step.
   bool sweep(uint32_t rank);
-  /// Only the sends that each thread block of a held rank begins with, into slots: all that may be done before it is
-  /// known that the other ranks have made the same call. Where messages may come to skip their slots, as one of `kinds`
-  /// has it, only those that never do.
+  /// Runs only the sends into slots with which the thread blocks of a held rank begin. No other step is allowed before
+  /// all other ranks are known to have made the same call. Omits messages that skip their slots under any of `kinds`.
   void sendAhead(uint32_t rank, Sharing kinds);
-  /// The others have sent ahead to this held rank.
+  /// Prefetches the messages that other ranks have sent ahead to this held rank.
   void expectMessages(uint32_t rank) const;
-  /// No thread block of a held rank has anything left to do.
+  /// Returns whether all thread blocks of a held rank are finished.
   bool finished(uint32_t rank) const { return ranks[rank].activeCount == 0; }
 
-  /// One thread block of a held rank.
+  /// Query and step one thread block of a held rank.
   Blocked blocked(const ThreadBlockState &block) const;
   void step(ThreadBlockState &block);
 
   std::span<ThreadBlockState> threadBlocks() { return blocks; }
-  /// Memory that grows with the program's steps.
+  /// Returns the bytes of memory that grow with the number of the program's steps.
   size_t memoryBytes() const {
     return (asWritten.own.size() + inPlace.own.size()) * sizeof(core::Transfers::StepTransfer);
   }
 
-  /// Who waits for whom, where nothing can move: the cycle first, then further thread blocks, at most 16 lines. All
-  /// ranks are held.
+  /// Describes which thread block waits for which, if none can move: the cycle first, then other thread blocks, at most
+  /// 16 lines. All ranks must be held.
   std::string explainDeadlock() const;
 
 private:
-  /// Arrays that differ from rank to rank are cut from whole lines, so that no two ranks write to one.
+  /// Arrays of a rank are allocated in whole cache lines, so that no two ranks write to the same line.
   struct alignas(cacheLine) OperandLine {
     Operand operands[cacheLine / sizeof(Operand)];
   };
-  /// An unfinished thread block, and a counter that has to come to `least` before it can do anything; null: unknown.
+  /// An unfinished thread block, and a counter that must reach `least` before the thread block can step; null: unknown.
   struct Pending {
     const std::atomic<uint64_t> *counter = nullptr;
     uint64_t least = 0;
@@ -102,33 +102,33 @@ private:
   struct alignas(cacheLine) PendingLine {
     Pending pending[cacheLine / sizeof(Pending)];
   };
-  /// What the steps of a call of one kind of placement may do with this layout.
+  /// How messages can be moved with this layout in calls of one kind of placement.
   struct Allowed {
     std::span<const core::Transfers::StepTransfer> steps;
-    std::vector<core::Transfers::StepTransfer> own; ///< less than Transfers allows
-    std::vector<bool> lends;                        ///< by thread block: others fetch what it sends
+    std::vector<core::Transfers::StepTransfer> own; ///< a copy with fewer direct messages than Transfers allows
+    std::vector<bool> lends;                        ///< by thread block: peers fetch messages that it sends
   };
-  // NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): what others look at is on lines of its own
+  // NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): fields that other threads read have their own lines
   struct alignas(linePair) RankState {
-    // What whoever holds the rank changes while it runs.
+    // Written by the holder of the rank during a run.
     std::atomic<bool> held{false};
     uint32_t activeCount = 0;
-    uint64_t stagedTiles = 0; ///< so many tiles have been copied; `never` where there is nothing to copy
+    uint64_t stagedTiles = 0; ///< number of tiles copied so far; `never` if nothing is to be copied
 
-    // What stays during a call: others look at it for what they fetch and store.
-    alignas(linePair) bool shared = false;            ///< messages may skip their slots
+    // Constant during a call. Other ranks read these fields to fetch and store messages.
+    alignas(linePair) bool shared = false;            ///< messages can skip their slots
     bool separate = false, streams = false;           ///< see RankMemory
-    const Allowed *allowed = nullptr;                 ///< what holds for this call
-    const core::Transfers::Staged *toStage = nullptr; ///< what is copied tile by tile
-    std::byte *staged = nullptr;                      ///< the copies
+    const Allowed *allowed = nullptr;                 ///< the rules for this call's placement
+    const core::Transfers::Staged *toStage = nullptr; ///< slots that are copied tile by tile
+    std::byte *staged = nullptr;                      ///< memory of the copies
     size_t stagedTileBytes = 0;
-    Operand *operands = nullptr; ///< input, output, scratch buffers, as in Layout::buffers
-    /// What the caller brought, where it is not in its place in the output, as the input's slots are numbered and as
-    /// the output's are.
+    Operand *operands = nullptr; ///< input, output and scratch buffers, in the order of Layout::buffers
+    /// The caller's input if it is separate from its place in the output: once with the input's slot numbers, once with
+    /// the output's.
     Operand initial[2];
     core::BufferLayout initialLayouts[2];
     Pending *active = nullptr;
-    core::Recording *recording = nullptr; ///< null: nothing is recorded
+    core::Recording *recording = nullptr; ///< null: does not record
     std::span<const bundle::fbs::Wait> waits;
     ThreadBlockState *blocks = nullptr;
   };
@@ -139,7 +139,8 @@ private:
     const RankState &state = ranks[rank];
     return initial && state.separate ? &state.initial[buffer] : &state.operands[buffer];
   }
-  /// What steps do beside their work; chosen for a whole sweep, so that it costs nothing where nothing is recorded.
+  /// Whether steps record times. A template parameter of a whole sweep, so that it costs nothing if nothing is
+  /// recorded.
   enum class Noting : bool { Nothing, Times };
   template <Noting N>
   bool sweepOnce(RankState &state);

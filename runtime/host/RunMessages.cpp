@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which messages skip their slots with a call's layout, and where steps find what they read and pass on.
+// Determines which messages skip their slots with a call's layout, and where steps find their operands.
 #include "host/Run.h"
 
 #include <algorithm>
@@ -10,8 +10,9 @@ using namespace bundle;
 using namespace common;
 using namespace core;
 
-/// A message skips its slot only where both sides have slots of the same lengths, since nobody cuts it to the other's,
-/// and where it is not better sent ahead. That a message takes its slot after all forbids no other to skip its own.
+/// A message skips its slot only if both sides have slots of equal lengths, because no step truncates it, and if
+/// sending it ahead is not better. Each message is decided independently: using a slot for one never prevents another
+/// from skipping its own.
 void Run::allow(const Transfers &transfers, Allowed &allowed) const {
   const bool shortSlots = layout.count % slotsPerBlock(prog.info()) != 0;
   allowed.steps = transfers.steps();
@@ -37,15 +38,15 @@ void Run::allow(const Transfers &transfers, Allowed &allowed) const {
   }
 }
 
-/// For a message that a thread block begins with. One that is fetched from a staged copy is copied twice in any case;
-/// else, a second copy of a small one is cheaper than waiting until the others are here.
+/// For a message that a thread block sends first. If it would be fetched from a staged copy, it is copied twice in any
+/// case. Otherwise a second copy of a small message is cheaper than waiting for the other ranks.
 bool Run::betterSentAhead(const Transfers::StepTransfer &step, const fbs::Instruction &inst) const {
   constexpr uint64_t mostBytes = 2 << 10, mostStagedBytes = 512 << 10;
   return inst.count() * layout.slotElements * layout.elementSize <=
          (step.staged != Transfers::none ? mostStagedBytes : mostBytes);
 }
 
-/// What a step reads.
+/// Returns the source of a step.
 Side Run::sourceOf(uint32_t step, uint64_t tile) const {
   const fbs::Instruction &inst = prog.instruction(step);
   const uint32_t rank = prog.rankOfStep(step);
@@ -56,7 +57,7 @@ Side Run::sourceOf(uint32_t step, uint64_t tile) const {
   return {operand(rank, inst.src_buffer(), how.initialSource), inst.src_index(), nullptr};
 }
 
-/// Where a sending step has its message.
+/// Returns where a sending step has its message.
 Side Run::sentFrom(uint32_t step, uint64_t tile) const {
   const fbs::Instruction &inst = prog.instruction(step);
   if (!traits(static_cast<Opcode>(inst.opcode())).writesDst)
@@ -64,7 +65,7 @@ Side Run::sentFrom(uint32_t step, uint64_t tile) const {
   return {operand(prog.rankOfStep(step), inst.dst_buffer(), false), inst.dst_index(), nullptr};
 }
 
-/// Where a receiving step wants its message.
+/// Returns the destination of a receiving step.
 Side Run::receivedAt(uint32_t step) const {
   const fbs::Instruction &inst = prog.instruction(step);
   return {operand(prog.rankOfStep(step), inst.dst_buffer(), false), inst.dst_index(), nullptr};

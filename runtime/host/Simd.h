@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops over elements are compiled for several instruction sets, and the best one that the processor has is chosen at
-// run time. All give the same bits.
+// Loops over elements are compiled for several instruction sets. The best one that the processor supports is chosen at
+// run time. All produce the same bits.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace gc3::host {
 
-/// Avx2 includes F16C, and Avx512 both.
+/// Avx2 includes F16C. Avx512 includes both.
 enum class Simd : uint8_t { Baseline, Avx2, Avx512 };
 inline constexpr Simd allSimd[] = {Simd::Baseline, Simd::Avx2, Simd::Avx512};
 
@@ -18,7 +18,7 @@ inline constexpr Simd allSimd[] = {Simd::Baseline, Simd::Avx2, Simd::Avx512};
 #define GC3_SIMD_AVX2 __attribute__((target("avx2,f16c"), flatten))
 #define GC3_SIMD_AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl"), flatten))
 
-/// F16C, which not every compiler knows by name.
+/// Returns whether the processor has F16C. Not every compiler knows this feature by name.
 inline bool convertsHalf() {
   unsigned a = 0, b = 0, c = 0, d = 0;
   return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls in place of programs that were written for two buffers. Of each tile the first step of a rank that comes to it
-// copies the input slots that may be overwritten before they are read; only few tiles have room at a time.
+// Staging for calls in place of programs with two buffers. The first step of a rank in each tile copies the input slots
+// that can be overwritten before they are read. There is space for only few tiles at a time.
 //
-// Waiting for room can't deadlock a program that ends for one tile: every step of tile t then can be made before any
-// step of tile t + 1, and in that order there is always room. A step that can be made stays so until it is, whatever
-// else is made, so that if one order comes to the end all do.
+// Waiting for space cannot deadlock a program that terminates with one tile. In the order that completes every step of
+// tile t before any step of tile t + 1, there is always space. A step that can run stays able to run whatever other
+// steps do, so if one order terminates, all orders do.
 #include "host/Run.h"
 
 namespace gc3::host {
@@ -25,12 +25,12 @@ void Run::startStaging(uint32_t rank, const RankMemory &memory) {
       outgoing->sentInEarlierCalls = outgoing->sentBefore;
 }
 
-/// The thread block that has to move before the next tile has room, or none: one of the rank that has not ended the
-/// tile whose room this was, or one that has yet to fetch a message of that tile.
+/// Returns the thread block that must move before there is space for the next tile, or none. It is a thread block of
+/// the rank that has not completed the tile in that space, or one that still has to fetch a message of that tile.
 uint32_t Run::stagingWaitsFor(const RankState &state) const {
   if (state.stagedTiles < layout.stagedTiles())
     return Program::none;
-  const uint64_t ended = state.stagedTiles - layout.stagedTiles() + 1; // so many tiles have to be
+  const uint64_t ended = state.stagedTiles - layout.stagedTiles() + 1; // number of tiles that must be completed
   const uint32_t rank = static_cast<uint32_t>(&state - ranks.get());
   for (uint32_t tb = prog.firstThreadBlock(rank); tb < prog.firstThreadBlock(rank + 1); ++tb) {
     const ThreadBlockState &block = blocks[tb];

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cases, per rank:
-//   program without alias    out of place: nothing, unless a step writes the input or it has to be scaled: then a
-//   private copy
-//                            in place: while it runs, of each tile what may be overwritten before it is read; a
-//                            private copy of the input where that is not known, or has to be scaled
-//   input lies in output     in place there: nothing; out of place: the input is copied to its place in the receive
-//   buffer; only what no step writes, where each step's reads tell which of the two they mean (Transfers::separable)
-//   output lies in input     in place there: nothing; out of place: a private copy of the input, the output copied out
-//   of it afterwards
-// In place anywhere else than the alias says goes through a private copy too.
+// The copies of a rank, by the program's alias and the call's placement:
+//   no alias, out of place: none. If a step writes the input or the input must be scaled: a private copy of the input
+//   no alias, in place: during the run, tile by tile, a copy of the input slots that can be overwritten before they are
+//     read. If these slots are unknown, a step writes the input, or it must be scaled: a private copy of the input
+//   input in output, placed like that: none
+//   input in output, out of place: the input is copied to its place in the receive buffer. If the reads of each step
+//     refer to only one of the two buffers (Transfers::separable): only the slots that no step writes
+//   output in input, placed like that: none
+//   output in input, out of place: a private copy of the input; the output is copied from it after the run
+// In place, but not as the alias says: also a private copy.
 #include "host/Staging.h"
 
 #include "host/Copy.h"
@@ -31,13 +31,12 @@ std::byte *bytesOf(void *pointer) {
   return static_cast<std::byte *>(pointer);
 }
 
-/// Scaling private or aliased data in place is a cast away from the caller's const pointer, which then names the same
-/// memory as its other one.
+/// Casts away const to scale aliased data in place, or to pass a buffer to the run.
 std::byte *writable(const void *pointer) {
   return static_cast<std::byte *>(const_cast<void *>(pointer));
 }
 
-/// Copies so large that their beginning has left the caches before their end is written go past them.
+/// Copies data. A copy so large that its beginning has left the caches before its end is written bypasses them.
 void copyPart(std::byte *to, const std::byte *from, size_t bytes) {
   constexpr size_t bytesWorthStreaming = 4 << 20;
   if (bytes < bytesWorthStreaming) {
@@ -145,7 +144,7 @@ void Staging::before(uint32_t rank, Placement placement, const Request &request)
     copyUntouched(rank, output, input);
   if (!rankPlan.toOutput)
     return;
-  if (rankPlan.toPrivate) // already scaled
+  if (rankPlan.toPrivate) // the private copy is already scaled
     copyPart(inner(rank, output), privateCopy(rank), elements * layout->elementSize);
   else
     copyInput(inner(rank, output), request, elements);
@@ -174,7 +173,7 @@ void Staging::copyUntouched(uint32_t rank, std::byte *output, const std::byte *i
     }
 }
 
-/// Where the buffer that lies in another begins there: at a block, and with as long slots.
+/// Returns the inner buffer's address in the outer one. It begins at a block, and both have slots of the same length.
 std::byte *Staging::inner(uint32_t rank, std::byte *outer) const {
   return outer + layout->ranks[rank].aliasElement * layout->elementSize;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bridges how a call places its buffers and how a program expects them: in place or not, inputs scaled. For each rank
-// and placement it knows which copies come before and after the run, so that every program serves every call; see the
-// cases in Staging.cpp. What it does for a rank touches that rank's buffers only.
+// Adapts the caller's placement of buffers to the placement that a program expects (in place or not, inputs scaled), so
+// that every program serves every call. Determines for each rank and placement the copies before and after the run; see
+// the cases in Staging.cpp. Copies of a rank touch only that rank's buffers.
 #pragma once
 
 #include "core/Placement.h"
@@ -12,28 +12,28 @@
 
 namespace gc3::host {
 
-/// Where one rank's buffers lie. With an alias both pointers are set: the inner one is ignored, its slots are those of
-/// the outer.
+/// The addresses of one rank's buffers. With an alias both pointers are set: the inner one is ignored, and the inner
+/// buffer's slots are those of the outer one.
 struct RankMemory {
   std::byte *input = nullptr;
   std::byte *output = nullptr;
-  /// Steps that read what the caller brought find it in `input`, although an alias puts the input into the output.
+  /// Steps that read the caller's input read it at `input`, although an alias places the input in the output.
   bool separate = false;
-  /// There is too much of it for the caches: what no step reads again goes past them, unless it goes where the rank has
-  /// just read.
+  /// The buffers exceed the caches. Results that no step reads again bypass the caches, unless the rank has just read
+  /// the destination.
   bool streams = false;
-  /// Input and output lie as the collective has them in place, and the program has not: steps read what is Staged from
-  /// copies at `staged`, made tile by tile.
+  /// Input and output overlap as the collective defines in place, but the program has separate buffers. Steps read
+  /// Transfers::Staged slots from copies at `staged`, made tile by tile.
   bool inPlace = false;
   std::byte *staged = nullptr;
 };
 
-/// Of which kind a call may be, by what one rank brings, for messages to skip their slots: those that all ranks have in
-/// common.
+/// The kinds of placement for which messages may skip their slots, given one rank's buffers. A call can use the kinds
+/// that all ranks have in common.
 enum class Sharing : uint8_t {
-  None = 0,      ///< there are copies to be made first
-  AsWritten = 1, ///< as LoadedProgram::asWritten says
-  InPlace = 2,   ///< as LoadedProgram::inPlace says
+  None = 0,      ///< copies must be made first
+  AsWritten = 1, ///< as LoadedProgram::asWritten allows
+  InPlace = 2,   ///< as LoadedProgram::inPlace allows
   Either = 3
 };
 constexpr Sharing operator&(Sharing a, Sharing b) {
@@ -42,41 +42,41 @@ constexpr Sharing operator&(Sharing a, Sharing b) {
 
 class Staging {
 public:
-  /// Decides for all ranks and placements; as core::Placer::plan.
+  /// Plans the copies for all ranks and placements. Requirements and errors are those of core::Placer::plan.
   core::Outcome plan(const core::LoadedProgram &loaded, const core::Layout &layout, const core::Request &request);
 
-  /// How ranks' buffers lie.
+  /// Determines the placement of ranks' buffers.
   const core::Placer &placer() const { return placing; }
 
-  /// Whether runs of that placement need reserve() first.
+  /// Returns whether runs with this placement need reserve() first.
   bool needsReserve(uint32_t rank, core::Placement placement) const {
     return planOf(rank, placement).privateBytes != 0;
   }
-  /// Makes room for private copies; gc3SystemError without memory.
+  /// Allocates the private copies. Returns gc3SystemError if there is no memory.
   core::Outcome reserve();
   bool reserved() const { return staging.size() >= privateBytes; }
   size_t bytes() const { return staging.size(); }
 
-  /// What the run works on.
+  /// Returns the buffers on which the run works.
   RankMemory memory(uint32_t rank, core::Placement placement, const core::Request &request) const;
 
-  /// Anything but None: a run may read and write the caller's buffers before before() is over, which only fills in what
-  /// no step touches.
+  /// Returns the sharing that a rank's placement allows. If it is not None, other ranks may read and write the caller's
+  /// buffers before before() is done, because before() then only fills slots that no step touches.
   Sharing sharing(uint32_t rank, core::Placement placement) const;
-  /// The copies of one rank.
+  /// Make the copies of one rank, before and after the run.
   void before(uint32_t rank, core::Placement placement, const core::Request &request) const;
   void after(uint32_t rank, core::Placement placement, const core::Request &request) const;
 
 private:
   struct RankPlan {
-    bool toPrivate = false;   ///< before: the caller's input into private memory
-    bool toOutput = false;    ///< before: the input (private copy, if there is one) into its place in the output
-    bool scaleHere = false;   ///< before: scale the aliased input where it lies
-    bool fromPrivate = false; ///< after: the output out of private memory
-    bool divide = false;      ///< after: the integer average
-    bool separate = false;    ///< before: only what no step writes goes from the input to its place in the output
+    bool toPrivate = false;   ///< before: copy the caller's input to private memory
+    bool toOutput = false;    ///< before: copy the input (or its private copy) to its place in the output
+    bool scaleHere = false;   ///< before: scale the aliased input in place
+    bool fromPrivate = false; ///< after: copy the output from private memory
+    bool divide = false;      ///< after: divide for an integer average
+    bool separate = false;    ///< before: copy only slots that no step writes from the input to its place in the output
     bool inPlace = false;     ///< see RankMemory
-    size_t privateBytes = 0;  ///< that it needs
+    size_t privateBytes = 0;  ///< size of the private memory
   };
   static size_t index(core::Placement placement) { return static_cast<size_t>(placement); }
   RankPlan planRank(uint32_t rank, core::Placement placement) const;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Entering and closing a task is a Dekker handshake: a helper announces itself before it looks, the opener closes
-// before it counts, both sequentially consistent; so either the helper sees the task closed or the opener waits for the
-// helper.
+// Entering and closing a task is a Dekker handshake: a helper increments `inside` before it reads `open`; the opener
+// clears `open` before it reads `inside`. All four accesses are sequentially consistent. So either the helper sees the
+// task closed, or the opener waits for the helper.
 #include "host/WorkerPool.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ constexpr unsigned spinsBeforePark = 4000;
 }
 
 uint32_t machineThreads() {
-  static const uint32_t threads = std::max(1u, std::thread::hardware_concurrency()); // asks the system
+  static const uint32_t threads = std::max(1u, std::thread::hardware_concurrency()); // a system call
   return threads;
 }
 
@@ -28,7 +28,7 @@ WorkerPool::~WorkerPool() {
     thread.join();
 }
 
-/// Enters an open task that still wants helpers. False when there was none.
+/// Enters the open task if it wants more helpers. Returns false if there is none.
 bool WorkerPool::help() {
   if (!open.load(std::memory_order_relaxed))
     return false;
@@ -57,7 +57,7 @@ void WorkerPool::run(Task &task, uint32_t helpers) {
     while (threads.size() < helpers)
       threads.emplace_back([this] { threadMain(); });
   } catch (const std::system_error &) {
-    // No more threads to be had: those that there are do the work.
+    // The system has no more threads, so the existing threads do the work.
   }
   if (parked.load(std::memory_order_seq_cst) > 0) {
     std::lock_guard lock(mutex);
@@ -84,7 +84,8 @@ void WorkerPool::threadMain() {
     std::unique_lock lock(mutex);
     parked.fetch_add(1, std::memory_order_seq_cst);
     uint64_t before = calls;
-    // A task that was opened before `parked` was raised did not ring; it shows here.
+    // The opener of a task sees no parked thread before `parked` rises, and then wakes none. Such a task is visible
+    // here.
     if (!open.load(std::memory_order_seq_cst))
       wake.wait(lock, [&] { return calls != before || stopping.load(std::memory_order_relaxed); });
     parked.fetch_sub(1, std::memory_order_relaxed);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads that lend a hand to one task at a time. The thread that opens a task works on it itself; helpers enter while
-// it is open. They spin briefly for the next task, then park.
+// Threads that help with one task at a time. The thread that opens a task works on it, too; helpers enter while it is
+// open. Helpers spin briefly for the next task, then park.
 #pragma once
 
 #include "host/Parking.h"
@@ -14,11 +14,11 @@
 
 namespace gc3::host {
 
-/// Threads that the machine can run at once; at least 1.
+/// Returns the number of threads that the machine can run at once, at least 1.
 uint32_t machineThreads();
 
-/// Whether `ranks` ranks, of which this thread brings `own`, may be on more threads than that: then threads make way
-/// for each other instead of spinning.
+/// Returns whether a call can have more threads than the machine: `ranks` ranks in all, of which the calling thread
+/// runs `own`. Threads then yield instead of spinning.
 inline bool crowded(uint32_t ranks, size_t own) {
   return (ranks + own - 1) / own > machineThreads();
 }
@@ -26,7 +26,8 @@ inline bool crowded(uint32_t ranks, size_t own) {
 class Task {
 public:
   virtual ~Task() = default;
-  /// Runs on several threads at once, each with another number; 0 is the opener. Returns when the whole task is done.
+  /// Called on several threads concurrently, each with a different number; 0 is the opener. Returns when the whole task
+  /// is done.
   virtual void work(uint32_t worker) = 0;
 };
 
@@ -37,8 +38,8 @@ public:
   WorkerPool &operator=(const WorkerPool &) = delete;
   ~WorkerPool();
 
-  /// Runs `task` on the calling thread and up to `helpers` others, started or woken as needed. Returns when no thread
-  /// is in the task any more. One caller at a time.
+  /// Runs `task` on the calling thread and up to `helpers` other threads, which are started or woken as needed. Returns
+  /// when no thread is in the task. Not thread-safe.
   void run(Task &task, uint32_t helpers);
 
 private:
@@ -46,14 +47,14 @@ private:
   bool help();
 
   std::atomic<Task *> open{nullptr};
-  std::atomic<uint32_t> inside{0};  ///< helpers that are in the task or looking
+  std::atomic<uint32_t> inside{0};  ///< helpers that are in the task or checking for one
   std::atomic<uint32_t> tickets{0}; ///< next worker number
   std::atomic<uint32_t> wanted{0};  ///< worker numbers below this may work
   std::atomic<uint32_t> parked{0};
   std::atomic<bool> stopping{false};
   std::mutex mutex;
   std::condition_variable wake;
-  uint64_t calls = 0; ///< guarded by mutex: tasks that pool threads were woken for
+  uint64_t calls = 0; ///< tasks for which parked threads were woken; guarded by `mutex`
   std::vector<std::thread> threads;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions of words, element by element, with the host's results bit by bit: half and bfloat16 round each operation
-// once, fp8 is computed in half and saturates, integers wrap, and a NaN loses against a number in min and max. But for
-// the bits of a NaN, and the sign of a zero under min and max: -0 is smaller than 0 here, and equal to it on the host.
-// Narrow types are reduced two or four at a time: scalar loops over them spill.
+// Reductions of words, element by element. Results have the same bits as the host's: half and bfloat16 round each
+// operation once, fp8 is computed in half and saturates, integers wrap, and min and max of a NaN and a number return
+// the number. Two exceptions: the bits of a NaN can differ; and min and max treat -0 as smaller than 0 here, but as
+// equal on the host. Narrow types are reduced two or four at a time, because scalar loops over them spill registers.
 #pragma once
 
 #include "kernel/Words.h"
@@ -13,7 +13,8 @@
 
 namespace gc3::kernel {
 
-/// A word as parts of type P, and back.
+/// `partOf` returns part `index` of a word as type P. `bitsOf` returns a word that has `part` at that index, and zeros
+/// elsewhere.
 template <typename P>
 __device__ __forceinline__ P partOf(Word word, uint32_t index) {
   static_assert(sizeof(P) == 4 || sizeof(P) == 8);
@@ -32,7 +33,7 @@ __device__ __forceinline__ Word bitsOf(P part, uint32_t index) {
     return static_cast<Word>(*reinterpret_cast<uint32_t *>(&part)) << 32 * index;
 }
 
-/// `P::apply(op, a, b)` for each part of a word.
+/// Applies `Parts::apply(op, a, b)` to each part of a word.
 template <typename T, typename Parts>
 struct ByParts {
   static constexpr uint32_t elementBytes = sizeof(T);
@@ -95,7 +96,7 @@ struct ByteParts {
   }
 
 private:
-  /// There is no instruction for four products of bytes.
+  /// Multiplies four pairs of bytes. The GPU has no instruction for this.
   static __device__ __forceinline__ uint32_t product(uint32_t a, uint32_t b) {
     uint32_t result = 0;
 #pragma unroll
@@ -105,7 +106,7 @@ private:
   }
 };
 
-/// __half2 or __nv_bfloat162.
+/// `Pair` is __half2 or __nv_bfloat162.
 template <typename Pair>
 struct PairParts {
   using Part = Pair;
@@ -120,8 +121,8 @@ struct PairParts {
   }
 };
 
-/// Four fp8 at a time, two and two in half. GPUs before sm_90 have to emulate that, in minutes of compile time: refused
-/// on the host, as by NCCL.
+/// Reduces four fp8, in two pairs of half. GPUs before sm_90 would have to emulate the conversions, which takes minutes
+/// to compile. The host refuses such calls, as NCCL does.
 template <__nv_fp8_interpretation_t Kind>
 struct Fp8Parts {
   using Part = uint32_t;
@@ -143,7 +144,8 @@ private:
   }
 };
 
-/// By element type. Sums and products of signed and unsigned integers are the same bits, but not min and max.
+/// The arithmetic of each element type. Signed and unsigned integers have the same sums and products, bit by bit, but
+/// not the same min and max.
 template <typename T>
 struct Arithmetic : ByParts<T, ScalarParts<T>> {};
 template <>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What marks code that runs on a GPU, and on the host where tests emulate one; and loops that are short, rare and
-// in many places, so that unrolling them only takes registers.
+// GC3_DEVICE marks a function that runs on a GPU, and on the host where tests emulate a GPU. GC3_ROLLED precedes a loop
+// that must not be unrolled: the loop is short, rare and inlined in many places, so unrolling only costs registers.
 #pragma once
 
 #ifdef __CUDACC__

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What time it is on the GPU, by the clock that the interpreter records with.
+// Reads the GPU's clock, with which the interpreter records the times of steps.
 #include "kernel/Kernels.h"
 
 namespace gc3::kernel {

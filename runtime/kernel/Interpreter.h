@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interpreter of GC3-IR (GC3 section 4.4): a block of the grid runs the instructions of one thread block, the loop
-// over tiles outside, the loop over instructions inside.
+// The interpreter of GC3-IR (GC3 section 4.4). Each grid block runs one thread block: tiles in the outer loop, steps in
+// the inner loop.
 //
-// A step: some threads wait for what it needs, one for each thing; all move its data; one tells who waits for it. A
-// barrier stands between these. What any thread of a block did before a barrier is visible to those who see what one
-// thread of the block publishes behind it, as publishing is cumulative.
+// A step has three phases, separated by block barriers: one lane of each warp polls dependencies, all threads move the
+// data, thread 0 publishes completion. Publication is cumulative: a thread that acquires a value published by thread 0
+// also sees all writes of the block before the barrier.
 //
-// Counters go on from call to call and live in device memory, so a launch can be replayed. Each has one writer.
+// Counters live in device memory and persist across calls, so a launch can be replayed. Each counter has one writer.
 //
-// One thread notes when steps begin and end, if there is a place for it; the last steps stay.
+// If the launch records times, thread 0 records the begin and end of each step in a ring, which keeps the latest steps.
 #pragma once
 
 #include "kernel/LL128.h"
@@ -20,15 +20,15 @@
 
 namespace gc3::kernel {
 
-/// Steps that a block holds at once.
+/// Number of steps that a block holds in shared memory.
 inline constexpr uint32_t windowSteps = 128;
 
-/// How far a connection has come. The slot that is next is kept: to divide by the number of slots, which is no
-/// constant, would take longer than all else that a short step does.
+/// Position in a connection. It caches the next slot: a division by the slot count, which is not a constant, would
+/// dominate the time of a short step.
 struct Progress {
-  uint64_t messages = 0; ///< of all calls
-  uint64_t laps = 0;     ///< messages that have used the next slot
-  uint32_t next = 0;     ///< slot
+  uint64_t messages = 0; ///< since the connection was created
+  uint64_t laps = 0;     ///< number of messages that have used slot `next`
+  uint32_t next = 0;     ///< slot of the next message
 
   GC3_DEVICE void begin(uint64_t before, uint32_t slots) {
     messages = before;
@@ -43,16 +43,16 @@ struct Progress {
   GC3_DEVICE uint32_t last(uint32_t slots) const { return next == 0 ? slots - 1 : next - 1; }
 };
 
-/// Shared memory of a block.
+/// The shared memory of a block.
 struct Shared {
-  RankImage rank; ///< loads of the original would miss the caches behind each wait
+  RankImage rank; ///< copy of the rank's image: after each acquire, loads of the original would miss the caches
   StepImage window[windowSteps];
   uint32_t stoppedWaiting;
-  uint32_t stoppedMoving[2]; ///< by turn: one may be written while slow threads still read the other
+  uint32_t stoppedMoving[2]; ///< indexed by `turn`: slow threads can still read one word while the other is written
 };
 
-/// `Machine` is what a GPU offers (docs/gpu-internals.md): threads and barriers, loads and stores of the kinds that the
-/// memory model tells apart. `Arithmetic` has `elementBytes` and `combine(op, word, word)`.
+/// `Machine` abstracts a GPU (docs/gpu-internals.md): threads, barriers, and the loads and stores that the memory model
+/// distinguishes. `Arithmetic` has `elementBytes` and `combine(op, word, word)`.
 template <typename Machine, typename Arithmetic, Protocol P>
 class Interpreter {
 public:
@@ -76,7 +76,8 @@ private:
 
   GC3_DEVICE bool leads() const { return machine.thread() == 0; }
 
-  /// For who watches, also where replays of a graph are launched by nobody that could tell. A report comes before.
+  /// Writes the number of the running call (0: none) for the watchdog. The kernel does this because no host code of gc3
+  /// runs when a graph is replayed. The fence makes a stop report visible first.
   GC3_DEVICE void noteRunning(uint64_t number) {
     if (call.running == nullptr || !leads())
       return;
@@ -84,7 +85,7 @@ private:
     machine.tell(call.running + machine.block(), number, Scope::System);
   }
 
-  /// False: told to stop. Counters are what they were then: nobody may use them any more.
+  /// Returns false after a stop. The counters in memory are then stale, and the connections must not be used again.
   GC3_DEVICE bool runTiles() {
     for (; tile != call.tiles; ++tile)
       for (uint32_t first = 0; first < stepCount; first += windowSteps) {
@@ -98,7 +99,7 @@ private:
     return true;
   }
 
-  /// What is written to shared memory here is read behind a barrier.
+  /// Loads the counters. The next barrier makes the shared memory that is written here visible to the block.
   GC3_DEVICE void begin() {
     const RankImage &original = call.ranks[seat.rank];
     const ThreadBlockImage block = original.blocks[seat.block];
@@ -120,7 +121,7 @@ private:
   }
 
   GC3_DEVICE void end() {
-    machine.barrier(); // all threads have read what was there before
+    machine.barrier(); // all threads have read the old counters
     const ThreadBlockImage block = rank.blocks[seat.block];
     if (!leads() || !leaveNetwork(block))
       return;
@@ -131,8 +132,9 @@ private:
       *rank.receives[block.incoming].received = received.messages;
   }
 
-  /// Behind a call nothing is on its way from memory that might be freed: what was put has landed when its slots have
-  /// been given back. Ours go back first, as the peer may wait at the same place.
+  /// Waits until all puts of this call have landed, because their source memory can be freed after the call. A put has
+  /// landed when its slot is returned. Returns the slots of this rank's receives first, since the peer can wait at the
+  /// same place. Returns false after a stop.
   GC3_DEVICE bool leaveNetwork(const ThreadBlockImage &block) {
     if constexpr (Machine::hasNetwork) {
       if (block.incoming != none && in.network != none) {
@@ -140,7 +142,7 @@ private:
         *rank.networkReceives[in.network].credited = credited;
       }
       if (block.outgoing != none && out.network != none && sent.messages != *rank.sends[block.outgoing].sent) {
-        stepNumber = stepCount - 1, --tile; // for the report
+        stepNumber = stepCount - 1, --tile; // the last step of the last tile, for the report
         if (!await(machine,
                    {nullptr, sent.messages, Waiting::Slot, Scope::System, rank.networkSends[out.network].freed},
                    call.stop)) {
@@ -153,7 +155,7 @@ private:
   }
 
   GC3_DEVICE void loadWindow(uint32_t first) {
-    machine.barrier(); // nobody is in a step of the last window
+    machine.barrier(); // no thread is still in a step of the previous window
     const uint32_t firstStep = rank.blocks[seat.block].firstStep + first;
     const uint32_t steps = stepCount - first < windowSteps ? stepCount - first : windowSteps;
     for (uint32_t i = machine.thread(); i < steps; i += machine.threads())
@@ -186,7 +188,7 @@ private:
     return true;
   }
 
-  /// Of the step, if this thread keeps it.
+  /// Returns the record of the current step, or null if this thread does not record.
   GC3_DEVICE StepTimes *record() const {
     if (call.records == nullptr || !leads())
       return nullptr;
@@ -218,7 +220,8 @@ private:
     return going;
   }
 
-  /// What a step needs, by number: its waits, then a message, then a slot.
+  /// Returns dependency `number` of a step: first its waits, then the message's arrival (Simple only), then a free
+  /// slot.
   GC3_DEVICE Watch watch(const StepImage &step, uint32_t number) const {
     if (number < step.waitCount) {
       const WaitImage wait = rank.waits[step.firstWait + number];
@@ -250,10 +253,9 @@ private:
     return {out.freed, least, Waiting::Slot, call.peers, {}};
   }
 
-  /// The signal of a slot.
   static GC3_DEVICE Signal slotOf(const Signal &first, uint32_t slot) { return {first.context, first.id + slot}; }
 
-  /// The first lane of each warp waits for one thing, or for several.
+  /// Lane 0 of each warp polls. Dependencies are assigned to warps round-robin. Returns false after a stop.
   GC3_DEVICE bool awaitAll(const StepImage &step, const OpcodeFlags &flags) {
     const uint32_t watches = step.waitCount + (Messages::countsArrivals && flags.receives) + flags.sends;
     if (watches == 0)
@@ -269,8 +271,8 @@ private:
     return shared.stoppedWaiting == 0;
   }
 
-  /// Under LL and LL128 a message itself says that it is there. A slot is given back behind a fence, since what was
-  /// read of it must have been read before.
+  /// Publishes the message's arrival (Simple only: in LL and LL128 the message itself has flags), the free slot, and
+  /// the step. The fence completes all reads of a slot before the slot is returned.
   GC3_DEVICE void publish(const StepImage &step, const OpcodeFlags &flags) {
     const bool tellsArrival = Messages::countsArrivals && flags.sends;
     if (!leads() || !(tellsArrival || flags.receives || step.awaited != 0))
@@ -284,7 +286,7 @@ private:
       machine.tell(rank.progress + seat.block, (tilesBefore + tile) * stepCount + stepNumber + 1, Scope::Gpu);
   }
 
-  /// Behind a fence: the message that was written last is there.
+  /// Signals that the last message is written. The caller must have executed a fence.
   GC3_DEVICE void tellArrival(const StepImage &step) {
     if constexpr (Machine::hasNetwork)
       if (out.network != none) {
@@ -298,7 +300,7 @@ private:
     machine.tell(out.arrived, sent.messages, call.peers);
   }
 
-  /// Behind a fence: the slot of the message that was read last may be used again.
+  /// Returns the slot of the last received message. The caller must have executed a fence.
   GC3_DEVICE void tellFree() {
     if constexpr (Machine::hasNetwork)
       if (in.network != none) {
@@ -326,15 +328,15 @@ private:
   const KernelArgs &call;
   const Seat seat;
   const RankImage &rank;
-  const uint32_t stepCount; ///< of the thread block
+  const uint32_t stepCount; ///< steps of the thread block
   SendEnd out{};
   ReceiveEnd in{};
   uint64_t tilesBefore = 0;
   Progress sent, received;
-  uint64_t credited = 0; ///< over a network, the leader's: slots given back
+  uint64_t credited = 0; ///< over a network, in thread 0 only: number of slots returned
   uint64_t tile = 0;
   uint32_t stepNumber = 0; ///< within the thread block
-  uint32_t turn = 0;       ///< steps done, modulo 2
+  uint32_t turn = 0;       ///< number of completed steps, modulo 2
 };
 
 } // namespace gc3::kernel

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of one element type, GC3_ELEMENT: compiled once for each, so that builds run in parallel and none is
-// large. The operation is chosen at run time, which costs a uniform branch and saves three kernels of four.
+// The kernels of one element type, GC3_ELEMENT. Compiling this file once per type lets builds run in parallel and keeps
+// each object small. Kernels choose the operation at run time: this costs a uniform branch, and one kernel replaces
+// four.
 #include "kernel/Arithmetic.cuh"
 #include "kernel/Interpreter.h"
 #include "kernel/Kernels.h"
@@ -19,7 +20,7 @@ __global__ void __launch_bounds__(mostThreads, 1) interpret(const __grid_constan
 
 } // namespace
 
-/// Kernel templates have no addresses across files, functions do.
+/// Other files cannot take the address of a kernel template, so this function returns it.
 const void *GC3_KERNELS(Protocol protocol) {
   switch (protocol) {
   case Protocol::Simple: return reinterpret_cast<const void *>(&interpret<Protocol::Simple>);

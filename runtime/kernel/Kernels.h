@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels, as addresses that launches take. The interpreter's one argument is a KernelArgs.
+// The addresses of the kernels, for launches. An interpreter kernel has one argument, a KernelArgs.
 #pragma once
 
 #include "core/Element.h"
@@ -7,21 +7,22 @@
 
 namespace gc3::kernel {
 
-/// Threads of a block at most; with so many registers a thread as the kernels use, one block fills an SM.
+/// The largest number of threads in a block. Kernels use so many registers per thread that such a block fills an SM.
 inline constexpr uint32_t mostThreads = 512;
 
-/// The kernel for elements of a type; copies may take any type of the same size.
+/// Returns the kernel for a type and a protocol. A program that only copies can use the kernel of any type of the same
+/// size.
 const void *kernelFor(core::ElementType type, Protocol protocol);
 
-/// Multiplies elements, before a sum (host::multiply). Arguments: to, from (may be the same), elements (64 bits), and
-/// of the factor its bits and its address, which is in memory that the GPU can read.
+/// Returns the kernel that multiplies elements before a sum (host::multiply). Arguments: to, from (can be equal to
+/// `to`), elements (64 bits), the factor's bits, and the factor's address, in memory that the GPU can read, or null.
 const void *multiplyKernel(core::ElementType type);
 
-/// Divides sums, for an average of integers (host::divideForAverage). Arguments: to, from (may be the same), elements
-/// (64 bits), contributions (32 bits). Null for other types.
+/// Returns the kernel that divides sums for an average of integers (host::divideForAverage). Arguments: to, from (can
+/// be equal to `to`), elements (64 bits), contributions (32 bits). Returns null for other types.
 const void *divideKernel(core::ElementType type);
 
-/// Reads the GPU's clock. Argument: where to, 64 bits.
+/// Returns the kernel that reads the GPU's clock. Argument: the address of the 64-bit result.
 const void *clockKernel();
 
 const void *kernelsInt8(Protocol protocol);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protocol LL128: lines of 128 bytes, 120 of data and then a flag of 8, which is the message's number. A line is stored
-// by eight neighbouring lanes at once and, on links that allow this protocol, arrives whole, or its last 8 bytes last.
+// Protocol LL128: a line has 128 bytes, 120 of data and then a flag of 8, which is the message's number. Eight
+// neighbouring lanes store a line together. On links that support this protocol the line arrives untorn, or its last 8
+// bytes arrive last.
 //
-// Two lines hold 240 bytes: 15 packs, so that lanes load and store buffers by 16 bytes. The last lane of a line has one
-// pack of the data, the eighth, whose halves go beside the two flags; the other lanes have one of the eight packs and
-// one of the seven behind it. A warp moves four such pairs at a time, all of its lanes or none.
+// Two lines hold 240 bytes of data, which are 15 packs, so that lanes can load and store buffers 16 bytes at a time.
+// Lanes 0 to 6 of a line each hold one of packs 0 to 6 and one of packs 8 to 14. Lane 7 holds pack 7, whose two halves
+// are stored next to the two flags. A warp moves four such pairs of lines at a time; either all of its lanes take part
+// or none.
 #pragma once
 
 #include "kernel/Message.h"
@@ -22,7 +24,7 @@ class LL128 {
 public:
   static constexpr bool countsArrivals = false;
 
-  /// A step that sends or receives. False: told to stop, the same for all lanes of a warp.
+  /// Moves the data of a step that sends or receives. Returns false after a stop, identically for all lanes of a warp.
   static GC3_DEVICE bool move(Machine &machine, const Motion &motion, const TileRun &run) {
     const bool sends = motion.flags.sends;
     const uint64_t bytes = sends ? run.nominalBytes : run.bytes;
@@ -57,7 +59,7 @@ private:
   static constexpr uint32_t lanesPerLine = lineBytesLL128 / sizeof(Pack);
   static constexpr uint32_t linesPerWarp = 2 * warpLanes / lanesPerLine;
 
-  /// A lane's two packs of a pair of lines.
+  /// The two packs of one lane in a pair of lines.
   struct Pair {
     Pack first, second;
   };
@@ -66,7 +68,7 @@ private:
     return {combine<Arithmetic>(op, a.first, b.first), combine<Arithmetic>(op, a.second, b.second)};
   }
 
-  /// Where they lie in the data, and what there is from the first one on; the last lane of a line has only that.
+  /// The position of these packs in the data, and the valid bytes of each. Lane 7 has only the first pack.
   struct Part {
     uint64_t at;
     uint32_t first, second; ///< bytes
@@ -91,7 +93,7 @@ private:
     static constexpr uint32_t apart = lanesPerLine * sizeof(Pack), mostBytes = apart + sizeof(Pack);
   };
 
-  /// What lanes 0 to 6 read may be older than the flags that lane 7 reads with them, so all read again.
+  /// Lanes 0 to 6 can load data older than the flags that lane 7 loads. All lanes reload after the flags match.
   static GC3_DEVICE bool receive(Machine &machine, const Motion &motion, const std::byte *at, uint32_t there,
                                  uint32_t inLine, Pair &pair) {
     const bool looks = inLine == lanesPerLine - 1;

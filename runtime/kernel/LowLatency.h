@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protocol LL: 8 bytes of data are a line of 16, two stores of 4 bytes of data and 4 of flag. A store of 8 bytes
-// arrives whole, so data is there when its flag is: no fence and no counter, for twice the bytes.
+// Protocol LL: a line of 16 bytes holds 8 bytes of data, in two stores of 4 bytes of data and 4 bytes of flag each. A
+// store of 8 bytes arrives untorn, so the data has arrived if its flag has. This needs no fence and no counter, but
+// moves twice the bytes.
 //
-// The flag is the low half of the message's number. A line that no message has written for 2^32 messages, or never,
-// would hold the right one again; so once in 2^31 messages each slot is written as a whole.
+// The flag is the low half of the message's number. A line that was never written, or not written for 2^32 messages,
+// would match the flag by chance. So all lines of each slot are written once in 2^31 messages.
 #pragma once
 
 #include "kernel/Message.h"
@@ -19,7 +20,7 @@ class LowLatency {
 public:
   static constexpr bool countsArrivals = false;
 
-  /// A step that sends or receives. False: told to stop.
+  /// Moves the data of a step that sends or receives. Returns false after a stop.
   static GC3_DEVICE bool move(Machine &machine, const Motion &motion, const TileRun &run) {
     const bool sends = motion.flags.sends;
     const uint64_t offset = run.inMessage / wordBytes * lineBytesLL;
@@ -28,7 +29,8 @@ public:
          at += uint64_t{machine.threads()} * wordBytes) {
       const uint32_t own = bytesWithin(at, run.bytes);
       const uint64_t line = offset + at / wordBytes * lineBytesLL;
-      // Loaded while the message is still on its way, and sent before it is stored: others wait for it.
+      // Loads while the message is still in flight, and sends before it stores locally, because other ranks wait for
+      // the data.
       Word word = 0;
       if (motion.flags.reads)
         word = loadWord<elementBytes>(machine, run.source + at, own);
@@ -46,7 +48,8 @@ public:
     return true;
   }
 
-  /// After the runs of a message with `pieces` slots: writes the lines that it did not use, if it is their turn.
+  /// Call after the runs of a message with `pieces` slots. If a message is the slot's first in 2^31 messages, writes
+  /// the lines that the message does not use.
   static GC3_DEVICE void finish(Machine &machine, const Motion &motion, const KernelArgs &call, uint32_t pieces,
                                 uint64_t nominalBytes) {
     if (!motion.flags.sends || motion.message.outNumber % (uint64_t{1} << 31) >= call.slots)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The messages of one step as the protocols see them.
+// The messages of one step, as the protocols use them.
 #pragma once
 
 #include "kernel/Image.h"
@@ -7,7 +7,7 @@
 
 namespace gc3::kernel {
 
-/// Slots of FIFOs; numbers count the messages of a connection from 1.
+/// The FIFO slots and numbers of a step's messages. Numbers count the messages of a connection from 1.
 struct Message {
   const std::byte *in;
   std::byte *out;
@@ -15,7 +15,7 @@ struct Message {
   uint64_t outNumber;
 };
 
-/// What moves a step's data, the same for all its runs.
+/// The parameters of a step's data movement, identical for all its runs.
 struct Motion {
   OpcodeFlags flags;
   Operation op;

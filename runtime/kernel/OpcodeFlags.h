@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operands of a step by its opcode. Device code cannot index a table of the host, so each column of the table is a
-// set of bits.
+// The operands of a step by its opcode. Device code cannot index a table in host memory, so each column of the table
+// becomes a bit set.
 #pragma once
 
 #include "gc3/Common/Opcode.h"

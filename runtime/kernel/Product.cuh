@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is done to elements before or after they are reduced, with the host's results bit by bit (host/Reduce.h): halves
-// of two multiply exactly in float, so that the only rounding is that to the type; fp8 rounds to half first.
+// Multiplication and division of elements before or after a reduction. Results have the same bits as the host's
+// (host/Reduce.h). The product of two halves is exact in float, so the only rounding is the conversion to the type. An
+// fp8 product is rounded to half first.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,8 @@
 
 namespace gc3::kernel {
 
-/// How a type is multiplied: in `Compute`, of which a factor has the bits (core/Factor.h).
+/// How elements of a type are multiplied: in type `Compute`. The bits of a factor (core/Factor.h) are those of a
+/// `Compute`.
 template <typename T>
 struct Product {
   using Compute = T;
@@ -63,7 +65,7 @@ struct Product<__nv_fp8_e4m3> : Fp8Product<__nv_fp8_e4m3, __NV_E4M3> {};
 template <>
 struct Product<__nv_fp8_e5m2> : Fp8Product<__nv_fp8_e5m2, __NV_E5M2> {};
 
-/// Integers wrap: in an unsigned type that nothing is promoted from.
+/// Multiplies. Integers wrap: they are multiplied in an unsigned type that is not promoted to a signed one.
 template <typename C>
 __device__ __forceinline__ C product(C a, C b) {
   if constexpr (std::is_integral_v<C>) {
@@ -74,7 +76,7 @@ __device__ __forceinline__ C product(C a, C b) {
   }
 }
 
-/// A rank's factor: the scalar where there is one, else what has these bits.
+/// Returns a rank's factor: the scalar if `scalar` is not null, else the value that has these bits.
 template <typename T>
 __device__ __forceinline__ typename Product<T>::Compute factorOf(uint64_t bits, const T *scalar) {
   return scalar ? Product<T>::load(*scalar) : Product<T>::ofBits(bits);
@@ -85,7 +87,7 @@ __device__ __forceinline__ T multiplied(T value, typename Product<T>::Compute fa
   return Product<T>::store(product(Product<T>::load(value), factor));
 }
 
-/// Of integers, in a type that is wide enough for every value and for n.
+/// Divides an integer, in a type that is wide enough for every value and for n.
 template <typename T>
 __device__ __forceinline__ T divided(T value, uint32_t n) {
   using Wide = std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>;

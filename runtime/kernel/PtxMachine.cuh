@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the interpreter asks of a GPU, in CUDA and PTX (sm_75 and later). Weak accesses are plain; strong ones say how
-// far they reach. Elements of a vector are stored and loaded whole (PTX ISA, vector data types), which LL rests on.
+// The operations that the interpreter needs from a GPU, in CUDA and PTX (sm_75 and later). Weak accesses are plain;
+// strong accesses name their scope. LL relies on vector accesses: each element of a vector is loaded and stored untorn
+// (PTX ISA, vector data types).
 #pragma once
 
 #include "kernel/Wait.h"
@@ -10,13 +11,13 @@ namespace gc3::kernel {
 
 class PtxMachine {
 public:
-  static constexpr bool hasNetwork = false; // runtime/gin has the one with
+  static constexpr bool hasNetwork = false; // runtime/gin has the machine with a network
 
   __device__ __forceinline__ uint32_t block() const { return blockIdx.x; }
   __device__ __forceinline__ uint32_t thread() const { return threadIdx.x; }
   __device__ __forceinline__ uint32_t threads() const { return blockDim.x; }
   __device__ __forceinline__ void barrier() { __syncthreads(); }
-  /// Blocks have whole warps.
+  /// Blocks consist of whole warps, so the mask names all lanes.
   __device__ __forceinline__ bool warpAll(bool holds) { return __all_sync(0xffffffff, holds); }
   __device__ __forceinline__ void pause() {}
 
@@ -58,7 +59,7 @@ public:
       asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(global(at)), "l"(value) : "memory");
   }
 
-  // Of one GPU, too: what orders nothing waits for nobody, however far it reaches.
+  // Scope .sys also on one GPU: a relaxed access orders nothing, so a wider scope does not cost more.
   __device__ __forceinline__ Pack loadFlagged(const std::byte *at) {
     Pack pack;
     asm volatile("ld.relaxed.sys.global.v2.b64 {%0, %1}, [%2];"
@@ -71,7 +72,7 @@ public:
     asm volatile("st.relaxed.sys.global.v2.b64 [%0], {%1, %2};" ::"l"(global(at)), "l"(pack.low), "l"(pack.high)
                  : "memory");
   }
-  /// Volatile accesses, as NCCL makes them: LL128 rests on what links do and not on the memory model.
+  /// Volatile accesses, as in NCCL: LL128 relies on the behaviour of links, not on the memory model.
   __device__ __forceinline__ Pack loadLine(const std::byte *at) {
     Pack pack;
     asm volatile("ld.volatile.global.v2.u64 {%0, %1}, [%2];"
@@ -80,15 +81,15 @@ public:
                  : "memory");
     return pack;
   }
-  /// Lanes whose line does not exist pass null.
+  /// A lane whose line does not exist passes null.
   __device__ __forceinline__ void storeLine(std::byte *at, const Pack &pack) {
-    __syncwarp(); // so that the lanes of a line store it together
+    __syncwarp(); // makes the lanes of a line store it together
     if (at)
       asm volatile("st.volatile.global.v2.u64 [%0], {%1, %2};" ::"l"(global(at)), "l"(pack.low), "l"(pack.high)
                    : "memory");
   }
 
-  /// Nanoseconds, alike on all multiprocessors; how finely it counts depends on the GPU.
+  /// Returns nanoseconds, by a clock that all multiprocessors share. Its resolution depends on the GPU.
   __device__ __forceinline__ uint64_t now() {
     uint64_t time;
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(time)::"memory");
@@ -103,7 +104,8 @@ public:
 
 private:
   static __device__ __forceinline__ size_t global(const void *at) { return __cvta_generic_to_global(at); }
-  /// Says that it is not shared or local memory, which each access would have to find out otherwise.
+  /// Lets the compiler assume that the address is in global memory. Otherwise each access would determine at run time
+  /// whether it is shared or local memory.
   template <typename T, typename Byte>
   static __device__ __forceinline__ T *globally(Byte *at) {
     __builtin_assume(__isGlobal(at));

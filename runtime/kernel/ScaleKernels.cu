@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels around a launch: elements are multiplied before they are reduced, or divided afterwards.
+// The kernels before and after a launch: they multiply elements before a reduction, or divide them afterwards.
 #include "kernel/Kernels.h"
 #include "kernel/Product.cuh"
 
@@ -14,21 +14,21 @@ __device__ uint64_t stride() {
   return uint64_t{gridDim.x} * blockDim.x;
 }
 
-/// Elements that a thread loads and stores at once.
+/// The elements that a thread loads and stores at once.
 template <typename T>
 struct alignas(16) ElementPack {
   static constexpr uint32_t size = 16 / sizeof(T);
   T elements[size];
 };
 
-/// Two elements may have one place for both. By packs where the buffers are aligned to them.
+/// Changes each element. `to` and `from` can be equal. Accesses whole packs if both are aligned to 16 bytes.
 template <typename T, typename Change>
 __device__ void changeEach(T *to, const T *from, uint64_t elements, Change change) {
   const bool areAligned = ((reinterpret_cast<uintptr_t>(to) | reinterpret_cast<uintptr_t>(from)) & 15) == 0;
   const uint64_t packs = areAligned ? elements / ElementPack<T>::size : 0;
   for (uint64_t i = first(); i < packs; i += stride()) {
     ElementPack<T> pack = reinterpret_cast<const ElementPack<T> *>(from)[i];
-#pragma unroll // or the pack may lie in local memory
+#pragma unroll // otherwise the compiler may put the pack into local memory
     for (T &element : pack.elements)
       element = change(element);
     reinterpret_cast<ElementPack<T> *>(to)[i] = pack;

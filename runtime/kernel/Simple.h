@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protocol Simple: a FIFO slot is plain memory, so every step is a copy or a reduction of one or two sources to one or
-// two targets.
+// Protocol Simple: a FIFO slot is plain memory, so every step copies or reduces one or two sources to one or two
+// targets.
 #pragma once
 
 #include "kernel/Message.h"
@@ -34,13 +34,13 @@ public:
 
 private:
   static constexpr uint32_t elementBytes = Arithmetic::elementBytes;
-  /// store = first op second; send = the same.
+  /// store = first op second, or first if nothing is reduced. send = the same value.
   struct Sides {
     const std::byte *first, *second;
     std::byte *store, *send;
   };
 
-  /// The widest unit in which all sides are aligned alike.
+  /// Chooses the widest unit in which all sides have the same alignment.
   template <bool Reduces, bool Both>
   static GC3_DEVICE void choose(Machine &machine, Operation op, const Sides &sides, uint64_t bytes) {
     const uintptr_t at = address(sides.store);
@@ -60,7 +60,7 @@ private:
     all<elementBytes, Reduces, Both>(machine, op, sides, bytes);
   }
 
-  /// Elements up to the first whole unit, units, elements.
+  /// Moves single elements up to the first aligned unit, then units, then the remaining elements.
   template <uint32_t G, bool Reduces, bool Both>
   static GC3_DEVICE void all(Machine &machine, Operation op, const Sides &sides, uint64_t bytes) {
     uint64_t head = (G - address(sides.store) % G) % G;
@@ -73,7 +73,7 @@ private:
       part<elementBytes, 1, Reduces, Both>(machine, op, sides, head + body, bytes);
   }
 
-  /// Bytes [begin, end), in units of G; each thread has `Unroll` loads on their way.
+  /// Moves bytes [begin, end) in units of G. Each thread has `Unroll` loads in flight.
   template <uint32_t G, uint32_t Unroll, bool Reduces, bool Both>
   static GC3_DEVICE void part(Machine &machine, Operation op, const Sides &sides, uint64_t begin, uint64_t end) {
     const uint64_t stride = uint64_t{machine.threads()} * G;

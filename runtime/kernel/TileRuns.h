@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the data of a step lies, for one tile: runs of slots that lie together on all sides.
+// Divides one tile of a step into runs: slots that are contiguous in the message and in all local buffers.
 #pragma once
 
 #include "kernel/Image.h"
@@ -7,18 +7,18 @@
 
 namespace gc3::kernel {
 
-/// One run. The local sides hold `bytes`, which are less than `nominalBytes` in a short slot. A message has room for
-/// the nominal ones: its receiver, whose slot may be longer, cannot know what the sender's holds, and gets anything
-/// beyond.
+/// One run. Its local sides have `bytes`, which is less than `nominalBytes` if a slot is short. A message has space for
+/// the nominal bytes: the receiver's slot can be longer than the sender's, and the receiver does not know the sender's
+/// length. Bytes beyond the sender's data have any value.
 struct TileRun {
   const std::byte *source;
   std::byte *target;
-  uint64_t inMessage; ///< bytes of data from the message's beginning
+  uint64_t inMessage; ///< bytes of data from the beginning of the message
   uint64_t bytes;
   uint64_t nominalBytes;
 };
 
-/// Where slot `slot` of a buffer begins and what there is from there to the end of its block.
+/// The first element of a slot in its buffer, and the slots and elements from there to the end of the slot's block.
 struct SlotPosition {
   uint64_t element;
   uint32_t slots;
@@ -33,8 +33,8 @@ GC3_DEVICE SlotPosition positionOf(const Shape &shape, uint64_t slotElements, ui
   return {block * shape.blockElements + begin, shape.slotsPerBlock - inside, shape.blockElements - begin};
 }
 
-/// Calls `visit(run)` for all runs of a step in a tile. With one tile whose slots lie in messages as they do in
-/// buffers, a run may be a whole step.
+/// Calls `visit(run)` for all runs of a step in a tile. A run can be a whole step if there is one tile and slots have
+/// the same distance in messages as in buffers.
 template <uint32_t ElementBytes, typename Visit>
 GC3_DEVICE void forEachRun(const KernelArgs &call, const RankBuffers &memory, const StepImage &step, uint64_t tile,
                            Visit visit) {

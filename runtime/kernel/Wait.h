@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiting for a counter to come to a number, without hanging where it never does.
+// Polls a counter until it reaches a value or the host requests a stop.
 #pragma once
 
 #include "kernel/Image.h"
 
 namespace gc3::kernel {
 
-/// A counter, or a signal where that is null, and what it has to come to.
+/// A condition to wait for: the counter, or the signal if `counter` is null, is at least `least`.
 struct Watch {
   const uint64_t *counter;
   uint64_t least;
   Waiting what;
-  Scope scope; ///< from which the counter is told
+  Scope scope; ///< scope at which the counter is published
   Signal signal;
 };
 
-/// Polls so often before it looks whether to stop: a look at host memory costs more than a microsecond.
+/// Polls between two checks for a stop. A check reads host memory and takes more than a microsecond.
 inline constexpr uint32_t pollsPerLook = 1024;
 
-/// The counter's value; what was published with it is visible then.
+/// Returns the counter's value. All writes that were published with the value are then visible to this thread.
 template <typename Machine>
 GC3_DEVICE uint64_t read(Machine &machine, const Watch &watch) {
   if constexpr (Machine::hasNetwork)
@@ -27,7 +27,8 @@ GC3_DEVICE uint64_t read(Machine &machine, const Watch &watch) {
   return machine.acquire(watch.counter, watch.scope);
 }
 
-/// One thread waits; what was published with the counter is visible to it then. False: told to stop.
+/// Waits in one thread. All writes that were published with the counter are then visible to this thread. Returns false
+/// after a stop.
 template <typename Machine>
 GC3_DEVICE bool await(Machine &machine, const Watch &watch, const uint32_t *stop) {
   for (uint32_t polls = 1; read(machine, watch) < watch.least; ++polls) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The units in which data moves: words of 8 bytes, whatever the elements in them, and packs of 16.
+// The units in which data moves: words of 8 bytes and packs of 16 bytes, independent of the element type.
 #pragma once
 
 #include "kernel/Attributes.h"
@@ -9,11 +9,11 @@
 
 namespace gc3::kernel {
 
-/// Elements in the order of memory, the first in the lowest bits.
+/// Elements in memory order: the first element is in the lowest bits.
 using Word = uint64_t;
 inline constexpr uint32_t wordBytes = 8;
 
-/// The unit of G bytes.
+/// The unsigned type of G bytes; a Pack for 16 bytes.
 template <uint32_t G>
 struct UnitOf;
 template <>
@@ -42,10 +42,10 @@ struct UnitOf<16> {
 template <uint32_t G>
 using Unit = typename UnitOf<G>::Type;
 
-/// Reductions, numbered as NCCL's. Averages are sums between a multiplication and a division.
+/// Reductions, with NCCL's numbers. An average is a sum with a multiplication before it or a division after it.
 enum class Operation : uint8_t { Sum, Prod, Max, Min };
 
-/// `a op b`, element by element. A unit smaller than a word is the low part of one.
+/// Returns `a op b`, element by element. A unit smaller than a word is combined as the low part of a word.
 template <typename Arithmetic, typename U>
 GC3_DEVICE U combine(Operation op, U a, U b) {
   if constexpr (sizeof(U) == sizeof(Pack))
@@ -58,12 +58,12 @@ GC3_DEVICE uintptr_t address(const std::byte *at) {
   return reinterpret_cast<uintptr_t>(at);
 }
 
-/// How many bytes of the word at offset `at` lie before `end`.
+/// Returns how many bytes of the word at offset `at` lie before `end`.
 GC3_DEVICE uint32_t bytesWithin(uint64_t at, uint64_t end) {
   return at >= end ? 0 : end - at < wordBytes ? static_cast<uint32_t>(end - at) : wordBytes;
 }
 
-/// A word in units of G.
+/// Loads a word in units of G bytes.
 template <uint32_t G, typename Machine>
 GC3_DEVICE Word loadUnits(Machine &machine, const std::byte *at) {
   Word word = 0;
@@ -78,7 +78,8 @@ GC3_DEVICE void storeUnits(Machine &machine, std::byte *at, Word word) {
     machine.template store<G>(at + i, static_cast<Unit<G>>(word >> 8 * i));
 }
 
-/// The word of which `bytes` (0 to 8) bytes lie at `at`, in the widest units that are aligned there. The rest is 0.
+/// Loads the first `bytes` (0 to 8) bytes of a word from `at`, in the widest units that are aligned there. The other
+/// bytes are 0.
 template <uint32_t ElementBytes, typename Machine>
 GC3_DEVICE Word loadWord(Machine &machine, const std::byte *at, uint32_t bytes) {
   if (bytes == wordBytes) {
@@ -109,7 +110,7 @@ GC3_DEVICE void storeWord(Machine &machine, std::byte *at, Word word, uint32_t b
     machine.template store<ElementBytes>(at + i, static_cast<Unit<ElementBytes>>(word >> 8 * i));
 }
 
-/// The same of a pack.
+/// Loads the first `bytes` bytes of a pack, like loadWord. The caller may pass more than 16.
 template <uint32_t ElementBytes, typename Machine>
 GC3_DEVICE Pack loadPack(Machine &machine, const std::byte *at, uint32_t bytes) {
   if (bytes >= sizeof(Pack) && address(at) % sizeof(Pack) == 0)

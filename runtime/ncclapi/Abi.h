@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of NCCL's binary interface the library in front of it needs: types, codes and the functions that it stands
-// before or calls. Own declarations, so that it builds where no NCCL is installed; test/nccl compares them with nccl.h
-// where there is one. Enumerations hold every int: a caller may pass what only a newer NCCL knows.
+// The part of NCCL's binary interface that the interposer needs: types, codes, and the functions that it exports or
+// calls. gc3 declares them itself, so that it builds where no NCCL is installed. test/nccl compares them with nccl.h if
+// there is one. Enumerations can hold every int, because a caller can pass values of a newer NCCL.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace gc3::ncclapi {
 
 struct OpaqueComm;
 struct OpaqueStream;
-/// NCCL's own handle, never looked into.
+/// NCCL's opaque handle.
 using Comm = OpaqueComm *;
 /// A cudaStream_t.
 using Stream = OpaqueStream *;
@@ -29,22 +29,22 @@ struct UniqueId {
   char bytes[128];
 };
 
-/// The fields of ncclConfig_t that NCCL 2.18 has; later versions add fields after them. Undefined fields have
-/// configUndefined, or null.
+/// The fields that ncclConfig_t has in NCCL 2.18; later versions add fields after them. An undefined field has the
+/// value configUndefined, or null.
 struct Config {
   size_t size;
   unsigned magic;
-  unsigned version; ///< of NCCL, whose fields the config has
+  unsigned version; ///< version of NCCL whose fields the config has
   int blocking;     ///< 0 or 1
   int cgaClusterSize;
-  int minCTAs, maxCTAs; ///< thread blocks of a kernel, which is also channels
+  int minCTAs, maxCTAs; ///< limits on the thread blocks of a kernel, and so on channels
   const char *netName;
   int splitShare; ///< 1: a child shares the parent's resources
 };
 inline constexpr int configUndefined = INT32_MIN;
 inline constexpr unsigned configMagic = 0xcafebeef, configVersion = 21800;
 
-/// Flag of ncclCommShrink: what runs on the parent is aborted first.
+/// Flag of ncclCommShrink: first aborts the work on the parent.
 inline constexpr int shrinkAbort = 1;
 
 enum class Result : int {
@@ -74,14 +74,15 @@ enum class DataType : int {
 };
 inline constexpr int dataTypeCount = 12;
 
-/// From redOpCount on: made by ncclRedOpCreatePreMulSum.
+/// Values from redOpCount on are created by ncclRedOpCreatePreMulSum.
 enum class RedOp : int { Sum, Prod, Max, Min, Avg };
 inline constexpr int redOpCount = 5;
 
-/// Where the scalar of an operation is, and when it is read: by the GPU when a call runs, or at once.
+/// The location of an operation's scalar, which determines when it is read: by the GPU when a call runs, or
+/// immediately.
 enum class ScalarResidence : int { Device, HostImmediate };
 
-/// The functions' types, by their names without `nccl`.
+/// The types of NCCL's functions, by their names without `nccl`.
 namespace signature {
 using AllGather = Result(const void *send, void *recv, size_t count, DataType, Comm, Stream);
 using AllReduce = Result(const void *send, void *recv, size_t count, DataType, RedOp, Comm, Stream);
@@ -127,7 +128,7 @@ using TeamLsa = Team(Comm);
 #define GC3_NCCL_COLLECTIVES(X) \
   X(AllGather) X(AllReduce) X(AlltoAll) X(Bcast) X(Broadcast) X(Gather) X(Reduce) X(ReduceScatter) X(Scatter)
 
-/// What libgc3nccl.so exports, with `nccl` before it.
+/// The functions that libgc3nccl.so exports, with the prefix `nccl`.
 #define GC3_NCCL_INTERPOSED(X) \
   GC3_NCCL_COLLECTIVES(X) \
   X(CommShrink) \
@@ -137,12 +138,12 @@ using TeamLsa = Team(Comm);
   X(GroupEnd) X(GroupSimulateEnd) X(GroupStart)
 // clang-format on
 
-/// What it calls in the installed library.
+/// The functions that it calls in the installed library.
 #define GC3_NCCL_CALLED(X) GC3_NCCL_INTERPOSED(X) X(CommCount) X(CommUserRank)
 
 // clang-format off
-/// What programs on several GPUs need of it, besides TeamLsa and GetLsaDevicePointer (ncclapi/Nccl.h). Not exported: indented
-/// further than what Front.cmake reads.
+/// The functions of NCCL that programs on several GPUs need, in addition to TeamLsa and GetLsaDevicePointer
+/// (ncclapi/Nccl.h). They are not exported, so they are indented further than the lines that Front.cmake reads.
 #define GC3_NCCL_FOR_WINDOWS(X) \
     X(AllGather) X(CommAbort) X(CommCount) X(CommCuDevice) X(CommDestroy) X(CommGetAsyncError) X(CommSplit) \
     X(CommUserRank) \
@@ -155,8 +156,8 @@ enum class Collective : uint8_t { GC3_NCCL_COLLECTIVES(GC3_NCCL_ENUMERATOR) };
 #undef GC3_NCCL_ENUMERATOR
 
 #define GC3_NCCL_NAME(name) #name,
-inline constexpr const char *functionNames[] = {GC3_NCCL_CALLED(GC3_NCCL_NAME)};        ///< by Function
-inline constexpr const char *collectiveNames[] = {GC3_NCCL_COLLECTIVES(GC3_NCCL_NAME)}; ///< by Collective
+inline constexpr const char *functionNames[] = {GC3_NCCL_CALLED(GC3_NCCL_NAME)};        ///< indexed by Function
+inline constexpr const char *collectiveNames[] = {GC3_NCCL_COLLECTIVES(GC3_NCCL_NAME)}; ///< indexed by Collective
 #undef GC3_NCCL_NAME
 
 template <Function>

@@ -16,14 +16,15 @@ namespace {
 
 thread_local unsigned insideDepth = 0;
 
-/// True for code of the shared object that this is in.
+/// Returns whether an address is in the shared object that contains this code.
 bool isOurs(const void *address) {
   static const char here = 0;
   Dl_info theirs{}, ours{};
   return dladdr(address, &theirs) && dladdr(&here, &ours) && theirs.dli_fbase == ours.dli_fbase;
 }
 
-/// `name` without its `nccl`, in an open library; null if the library has none but gc3's.
+/// Returns the function `name` (without `nccl`) of an open library. Returns null if the library has none, or only
+/// gc3's.
 void *findFunction(void *library, const std::string &name) {
   for (const char *prefix : {"pnccl", "nccl"})
     if (void *address = dlsym(library, (prefix + name).c_str()); address && !isOurs(address))
@@ -31,14 +32,14 @@ void *findFunction(void *library, const std::string &name) {
   return nullptr;
 }
 
-/// `library` if it is an NCCL other than gc3's.
+/// Returns `library` if it is an NCCL other than gc3's, else null.
 void *acceptable(void *library) {
   return library && findFunction(library, "GetVersion") ? library : nullptr;
 }
 
-/// The installed library, never closed; null, with a line in the log, if there is none.
+/// Opens the installed library, which is never closed. Returns null and logs a line if there is none.
 void *openInstalled() {
-  // By the name that it calls itself, whatever its path, and although the program may have opened it for itself only.
+  // Finds a loaded NCCL by its soname, independent of its path, even if the program opened it with RTLD_LOCAL.
   if (void *library = acceptable(dlopen("libnccl.so.2", RTLD_NOLOAD | RTLD_LAZY)))
     return library;
   std::string why;
@@ -59,7 +60,7 @@ void *openInstalled() {
   return nullptr;
 }
 
-/// Opened by the first call that finds it; the calls before fail.
+/// Opens the library at the first call that finds one. Earlier calls return null.
 void *installedLibrary() {
   static std::atomic<void *> found{nullptr};
   static std::mutex opening;

@@ -30,7 +30,7 @@ Outcome Nccl::find(void *(*function)(const std::string &name), Nccl &nccl) {
   return {};
 }
 
-/// The codes that NCCL and gc3 have in common.
+/// Maps NCCL's codes to those of gc3 with the same meaning.
 static gc3Result_t codeOf(Result result) {
   switch (result) {
   case Result::UnhandledCudaError: return gc3UnhandledCudaError;
@@ -53,7 +53,7 @@ Outcome outcomeOf(Result result, const std::string &doing) {
   return {codeOf(result), doing + ": NCCL's error " + std::to_string(static_cast<int>(result))};
 }
 
-/// Later versions of NCCL have further codes, which callers can't be expected to know.
+/// Returns only codes that all versions of NCCL have, because callers may not know later ones.
 Result resultOf(const Outcome &outcome) {
   switch (outcome.code) {
   case gc3Success: return Result::Success;

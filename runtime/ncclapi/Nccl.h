@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ranks on several GPUs use of the installed NCCL, as a table of functions: the code above it compiles, and is
-// tested, without NCCL. None of its device code is used.
+// The functions of the installed NCCL that ranks on several GPUs use, as a table: code above it compiles and is tested
+// without NCCL. Contains no device code of NCCL.
 #pragma once
 
 #include "core/Request.h"
@@ -8,7 +8,8 @@
 
 namespace gc3::ncclapi {
 
-/// NCCL 2.28.7 is the first whose windows are as Window.cpp reads them; from 2.29.2 on NCCL itself tells addresses.
+/// 2.28.7 is the first version of NCCL with the window layout that Window.cpp reads. From 2.29.2 on NCCL has a function
+/// that returns addresses.
 inline constexpr int oldestVersion = 22807, tellingVersion = 22902;
 
 struct Nccl {
@@ -19,19 +20,20 @@ struct Nccl {
 #undef GC3_LSA_FUNCTION
   signature::TeamLsa *TeamLsa = nullptr;
   signature::GetLsaDevicePointer *GetLsaDevicePointer = nullptr; ///< null before tellingVersion
-  signature::DevCommCreate *DevCommCreate = nullptr;             ///< for the GIN plugin, as the next
+  signature::DevCommCreate *DevCommCreate = nullptr;             ///< this and the next function are for the GIN plugin
   signature::DevCommDestroy *DevCommDestroy = nullptr;
   // NOLINTEND(readability-identifier-naming)
 
-  /// From what finds a function by its name without `nccl`, or gives null. gc3InvalidUsage: it is too old, or no NCCL.
+  /// Sets the table. `function` returns the function with a name (without `nccl`), or null. Returns gc3InvalidUsage if
+  /// NCCL is too old or there is none.
   static core::Outcome find(void *(*function)(const std::string &name), Nccl &nccl);
 };
 
-/// The code of the C API, with what was being done and NCCL's number. gc3InProgress: the communicator does not block,
-/// so NCCL goes on by itself.
+/// Returns the C API's code, with the text `doing` and NCCL's code. gc3InProgress means that the communicator is
+/// non-blocking, so NCCL continues the operation by itself.
 core::Outcome outcomeOf(Result result, const std::string &doing);
 
-/// NCCL's code for an outcome, for callers of NCCL's functions.
+/// Returns NCCL's code for an outcome, for callers of NCCL's functions.
 Result resultOf(const core::Outcome &outcome);
 
 } // namespace gc3::ncclapi

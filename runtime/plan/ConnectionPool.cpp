@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A connection has a line of counters at its sender (slots given back, messages sent) and one at its receiver (messages
-// that have arrived, messages received), behind which its slots lie. Peers write the first of each two. Over the
-// network nobody does: the first ones are not used, the receiver has a third (slots given back), and behind the
-// sender's line lie slots as well.
+// A connection has a line of counters at its sender (0: slots freed, 1: messages sent) and one at its receiver (0:
+// messages arrived, 1: messages received). Its slots follow the receiver's line. The peer writes counter 0 of each
+// line. Over the network no peer writes counters: counter 0 is unused, the receiver has a counter 2 (slots returned),
+// and slots also follow the sender's line.
 #include "plan/ConnectionPool.h"
 
 #include <algorithm>
@@ -13,14 +13,14 @@ using namespace kernel;
 
 namespace {
 
-/// What one rank waits for and others write lies on lines of its own.
+/// The counters of an end have lines of their own, because the rank polls them and its peer writes them.
 constexpr uint64_t lineBytes = 128;
 
 uint64_t *counter(std::byte *line, uint32_t index) {
   return reinterpret_cast<uint64_t *>(line) + index;
 }
 
-/// By thread-block number of the program.
+/// Returns the rank of each thread block of the program.
 std::vector<uint32_t> rankOfBlocks(const core::Program &program) {
   std::vector<uint32_t> ranks;
   for (uint32_t r = 0; r < program.ranks(); ++r)
@@ -51,7 +51,8 @@ std::vector<uint32_t> ConnectionPool::add(const core::Program &program, const Sl
   std::vector<uint32_t> chosen;
   std::vector<uint64_t> fresh(teams.size());
   std::pair<uint32_t, uint32_t> last{none, none};
-  uint32_t between = 0; // they are sorted by both ranks, then by channel
+  uint32_t between =
+      0; // number of earlier connections between the same ranks; connections are sorted by both ranks, then by channel
   for (const core::Connection &wanted : program.connections()) {
     const std::pair ends{rankOf[wanted.sender], rankOf[wanted.receiver]};
     between = ends == last ? between + 1 : 0;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cases, per rank:
-//   program without alias    out of place: nothing, unless a step writes the input or it has to be scaled: then a
-//   private copy             in place: a private copy of the input
-//   input lies in output     in place there: nothing; else the input is copied to its place in the receive buffer
-//   output lies in input     in place there: nothing; else a private copy of the input, the output copied out of it
-// In place anywhere else than the alias says goes through a private copy too. Padded buffers are private and apart, and
-// so are those of a rank of which one is not aligned to its elements.
+// The copies of a rank, by the program's alias and the call's placement:
+//   no alias, out of place: none. If a step writes the input or the input must be scaled: a private copy of the input
+//   no alias, in place: a private copy of the input
+//   input in output, placed like that: none
+//   input in output, out of place: the input is copied to its place in the receive buffer
+//   output in input, placed like that: none
+//   output in input, out of place: a private copy of the input; the output is copied from it after the kernel
+// In place, but not as the alias says: also a private copy. If buffers are padded, or one buffer of the rank is not
+// aligned to its elements: private copies of both buffers, which do not overlap.
 #include "plan/CopyPlan.h"
 
 #include <algorithm>
@@ -37,7 +39,7 @@ void CopyPlan::addCopy(std::vector<StreamMove> &moves, std::byte *to, const std:
   add(moves, {StreamMove::Kind::Copy, to, from, elements, {}});
 }
 
-/// A copy where nothing is scaled.
+/// Adds a copy if nothing is scaled, else a multiplication.
 void CopyPlan::addScaled(std::vector<StreamMove> &moves, std::byte *to, const std::byte *from, uint64_t elements,
                          const core::Factor &factor) const {
   add(moves, {scaling.scales ? StreamMove::Kind::Multiply : StreamMove::Kind::Copy, to, from, elements, factor});
@@ -75,7 +77,7 @@ uint64_t CopyPlan::privateBytes(uint32_t rank, Placement placement, const core::
   return paddedBytes(layout.input) * (copiesInput(rank, Placement::Apart) ? 2 : 1) + paddedBytes(layout.output);
 }
 
-/// Where the buffer that lies in another begins there.
+/// Returns the inner buffer's address in the outer one.
 std::byte *CopyPlan::inner(uint32_t rank, std::byte *outer) const {
   return outer + run->ranks[rank].aliasElement * run->elementSize;
 }
@@ -88,13 +90,13 @@ RankBuffers CopyPlan::planUnpadded(uint32_t rank, Placement placement, Ends ends
   const bool copied = copiesInput(rank, placement);
   const bool intoOutput = view.alias == Alias::InputInOutput && placement != Placement::Aliased && view.inputSlots != 0;
   std::byte *input = copied ? memory : ends.input;
-  if (copied && intoOutput) // it is scaled on its way on into the output
+  if (copied && intoOutput) // the second move, into the output, scales the input
     addCopy(surroundings.before, memory, ends.input, layout.input.elements);
   else if (copied)
     addScaled(surroundings.before, memory, ends.input, layout.input.elements, ends.factor);
   if (intoOutput)
     addScaled(surroundings.before, inner(rank, ends.output), input, layout.input.elements, ends.factor);
-  else if (!copied && scaling.scales) // lies where the program wants it: scaled there
+  else if (!copied && scaling.scales) // the input is in place for the program, so it is scaled there
     addScaled(surroundings.before, input, input, layout.input.elements, ends.factor);
   if (view.alias != Alias::InputInOutput)
     result.buffers[static_cast<uint32_t>(Buffer::Input)] = input;
@@ -107,7 +109,7 @@ RankBuffers CopyPlan::planUnpadded(uint32_t rank, Placement placement, Ends ends
 
 void CopyPlan::addBlocks(const BufferLayout &to, std::byte *toMemory, const BufferLayout &from, std::byte *fromMemory,
                          uint32_t blocks, std::vector<StreamMove> &moves) const {
-  if (run == &caller) // which may have all blocks in one
+  if (run == &caller) // then both layouts can have all blocks in one
     return addCopy(moves, toMemory, fromMemory, from.elements);
   const size_t size = run->elementSize;
   for (uint64_t block = 0; block < blocks; ++block)
@@ -123,7 +125,7 @@ RankBuffers CopyPlan::planRank(uint32_t rank, Placement placement, const core::R
     return planUnpadded(rank, placement, ends, memory, surroundings);
   const core::RankLayout &from = caller.ranks[rank], &to = run->ranks[rank];
   const Ends padded{memory, memory + paddedBytes(to.input), ends.factor};
-  // The output is copied as well: what the program leaves alone stays as the caller has it.
+  // Copies the output as well, so that elements that the program does not write keep the caller's values.
   addBlocks(to.output, padded.output, from.output, ends.output, program.outputBlocks(rank), surroundings.before);
   addBlocks(to.input, padded.input, from.input, ends.input, program.inputBlocks(rank), surroundings.before);
   const RankBuffers result =

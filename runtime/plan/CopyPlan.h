@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The copies between how a call places one rank's buffers and how a program expects them, as host/Staging.h does for
-// the host executor, but by whole copies on a stream: in place or not, inputs scaled, blocks padded to whole slots,
-// buffers at addresses that are no multiples of an element's size, which kernels can't touch.
+// Plans the copies between a call's placement of one rank's buffers and the placement that a program expects. Like
+// host/Staging.h for the host executor, but with whole copies on a stream. Covers calls in place or not, scaled inputs,
+// blocks padded to whole slots, and buffers that are not aligned to an element, which kernels cannot access.
 #pragma once
 
 #include "core/Layout.h"
@@ -12,39 +12,39 @@
 
 namespace gc3::plan {
 
-/// Elements moved before or after the kernel. `Multiply` and `Divide` may have one place for both.
+/// Elements that are moved before or after the kernel. For `Multiply` and `Divide`, `to` can equal `from`.
 struct StreamMove {
   enum class Kind : uint8_t { Copy, Multiply, Divide } kind;
   std::byte *to;
   const std::byte *from;
   uint64_t elements;
-  core::Factor factor; ///< of Multiply
+  core::Factor factor; ///< for Multiply
 };
 
-/// What surrounds the kernel of a call, in the order of the stream.
+/// The moves before and after a call's kernel, in stream order.
 struct Surroundings {
   std::vector<StreamMove> before, after;
 };
 
-/// All ranks of a call whose buffers have been placed.
+/// Plans the copies of a call for ranks whose placements are known.
 class CopyPlan {
 public:
-  /// `layout` is that of the caller's count. All but the request have to stay.
+  /// `layout` is the layout of the caller's count. `loaded` and `layout` must outlive this object.
   CopyPlan(const core::LoadedProgram &loaded, const core::Layout &layout, const core::Request &request)
       : program(*loaded.program), caller(layout), run(&layout), scaling(loaded, request) {}
-  /// As if blocks had whole slots: `padded` is the layout of a count that gives them, and has to stay.
+  /// Pads all blocks to whole slots. `padded` is the layout of the padded count, and must outlive this object.
   void pad(const core::Layout &padded) { run = &padded; }
 
-  /// Scratch that a rank's kernel needs; a multiple of 128 bytes.
+  /// Returns the bytes of scratch that a rank's kernel needs; a multiple of 128.
   uint64_t scratchBytes(uint32_t rank) const;
-  /// Private memory that a rank needs in its call; a multiple of 128 bytes.
+  /// Returns the bytes of private memory that a rank needs for its call; a multiple of 128.
   uint64_t privateBytes(uint32_t rank, core::Placement placement, const core::Request &request) const;
-  /// Adds what has to be done for a rank, and says where its kernel finds the buffers. `memory` has privateBytes().
+  /// Adds the moves of a rank, and returns the buffers of its kernel. `memory` must have privateBytes() bytes.
   kernel::RankBuffers planRank(uint32_t rank, core::Placement placement, const core::Request &request,
                                std::byte *memory, Surroundings &surroundings) const;
 
 private:
-  /// A rank's two buffers, and what its input is multiplied by.
+  /// A rank's two buffers, and the factor of its input.
   struct Ends {
     std::byte *input, *output;
     core::Factor factor;
@@ -63,7 +63,7 @@ private:
 
   const core::Program &program;
   const core::Layout &caller;
-  const core::Layout *run; ///< of the kernel
+  const core::Layout *run; ///< layout of the kernel's buffers
   const core::Scaling scaling;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiles are as large as a FIFO slot allows, and all alike.
+// Tiles are as large as a FIFO slot allows, and all have the same size.
 #include "plan/Geometry.h"
 
 #include "core/Layout.h"
@@ -16,7 +16,7 @@ namespace {
 
 constexpr uint64_t largestBuffer = uint64_t{1} << 62;
 
-/// Data comes in units of so many bytes, each in so many bytes of a slot.
+/// A unit of `data` bytes takes `stored` bytes of a FIFO slot.
 struct Packing {
   uint32_t data, stored;
 };
@@ -25,7 +25,7 @@ Packing packingOf(Protocol protocol) {
   switch (protocol) {
   case Protocol::Simple: return {sizeof(Pack), sizeof(Pack)};
   case Protocol::LL: return {wordBytes, lineBytesLL};
-  case Protocol::LL128: return {2 * lineDataLL128, 2 * lineBytesLL128}; // lines go in pairs
+  case Protocol::LL128: return {2 * lineDataLL128, 2 * lineBytesLL128}; // lines are used in pairs
   }
   __builtin_unreachable();
 }
@@ -37,7 +37,7 @@ uint64_t divideUp(uint64_t a, uint64_t b) {
 Shape shapeOf(const core::Program &program, uint32_t chunks, uint64_t count, uint64_t slotElements) {
   const uint64_t slots = std::max<uint64_t>(1, uint64_t{chunks} * program.info().subdivision());
   const uint64_t elements = *core::bufferElements(program.info(), 1, chunks, count);
-  bool whole = elements == slots * slotElements; // no short slots: runs go on past blocks
+  bool whole = elements == slots * slotElements; // no short slots: runs continue across blocks
   return whole ? Shape{UINT64_MAX, UINT32_MAX} : Shape{elements, static_cast<uint32_t>(slots)};
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers of a call that say where slots lie in buffers and messages (docs/bundle.md, docs/gpu-internals.md).
+// Computes the fields of a call that determine where slots lie in buffers and messages (docs/bundle.md,
+// docs/gpu-internals.md).
 #pragma once
 
 #include "core/Program.h"
@@ -13,15 +14,15 @@ namespace gc3::plan {
 struct SlotSizes {
   kernel::Protocol protocol = kernel::Protocol::Simple;
   uint32_t slots = 8;     ///< of each connection
-  uint64_t slotBytes = 0; ///< flags included; a multiple of 128
+  uint64_t slotBytes = 0; ///< including flags; a multiple of 128
 };
 
-/// What each slot of a message takes of a FIFO slot at least.
+/// Returns the fewest bytes of a FIFO slot that each slot of a message takes.
 uint64_t fewestBytesOfPiece(kernel::Protocol protocol);
 
-/// Fills in shapes, slot and tile sizes for `count` elements per block; `elementBytes` is that of the kernel's
-/// arithmetic. Returns what is wrong (sizes beyond the address space; slots too small for the largest message, or too
-/// few), or an empty string.
+/// Sets the shapes, slot sizes and tile sizes for `count` elements per block. `elementBytes` is the element size of the
+/// kernel's arithmetic. Returns an error text (sizes beyond the address space; slots too small for the largest message,
+/// or too few), or an empty string.
 std::string setGeometry(const core::Program &program, uint64_t count, uint32_t elementBytes, const SlotSizes &sizes,
                         kernel::KernelArgs &call);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Offsets first, then the bytes with addresses in them.
+// The constructor computes offsets. constants() writes the bytes, with addresses in them.
 #include "plan/ProgramImage.h"
 
 #include "gc3/Common/Opcode.h"
@@ -21,7 +21,8 @@ T *at(std::byte *base, size_t offset) {
   return reinterpret_cast<T *>(base + offset);
 }
 
-/// The buffer and slot as the kernel names them: scratch buffers are one, an aliased buffer lies in the other.
+/// Returns the kernel's buffer, and adds its offset to `slot`: scratch buffers become one, and an aliased buffer is
+/// part of the other one.
 Buffer locate(const RankView &view, uint8_t buffer, uint32_t &slot) {
   if (buffer >= firstScratchBuffer) {
     for (uint8_t k = firstScratchBuffer; k != buffer; ++k)
@@ -47,7 +48,7 @@ StepImage stepOf(const RankView &view, const fbs::Instruction &from) {
   return step;
 }
 
-/// Where a connection is in a list that is in their order.
+/// Returns the index of a connection in a sorted list, or none.
 uint32_t indexOf(const std::vector<uint32_t> &connections, uint32_t connection) {
   if (connection == core::Program::none)
     return none;
@@ -57,7 +58,7 @@ uint32_t indexOf(const std::vector<uint32_t> &connections, uint32_t connection) 
 
 } // namespace
 
-/// An array of its own lines.
+/// Reserves an array in cache lines of its own. Returns its offset.
 template <typename T>
 size_t ProgramImage::reserve(size_t count) {
   size_t begin = total;
@@ -92,7 +93,7 @@ ProgramImage::ProgramImage(const core::Program &ofRanks, core::RankRange ranks, 
   offsets.reports = reserve<Report>(blocks());
 }
 
-/// All of a rank but its connections. `firstWait` counts the waits of the ranks before.
+/// Writes all data of a rank except connections. `firstWait` counts the waits of earlier ranks.
 void ProgramImage::fillRank(uint32_t r, std::byte *host, std::byte *base, const void *network,
                             uint32_t &firstWait) const {
   const RankView &view = program.rank(r);
@@ -126,8 +127,8 @@ void ProgramImage::fillRank(uint32_t r, std::byte *host, std::byte *base, const 
   }
 }
 
-/// A connection over the network has one number in both of its lists. Slots are given back in batches that leave a
-/// sender as many as the program needs.
+/// A connection over the network has the same index in the array of ends and in the array of network ends. Receivers
+/// return slots in batches that always leave a sender as many slots as the program needs.
 void ProgramImage::fillConnections(std::byte *host, const ConnectionEnds &ends) const {
   const uint32_t needed = program.info().min_fifo_slots();
   const uint32_t batch = slots <= needed ? 1 : std::max(1u, std::min(slots / 2, slots - needed + 1));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A block that ended, or that was stopped between two steps, has no report.
+// A block has no report if it ended, or was stopped between two steps.
 #include "plan/StallReport.h"
 
 #include "core/WaitingText.h"
@@ -10,7 +10,7 @@ using namespace kernel;
 
 namespace {
 
-/// Any of a step's waits may be the one: the report does not say.
+/// Returns the awaited steps of all waits of a step: the report does not state which of them is unmet.
 std::string awaitedSteps(const core::Program &program, uint32_t rank, uint32_t block, uint32_t step) {
   const bundle::RankView &view = program.rank(rank);
   const auto &instruction = view.instructions[view.threadBlocks[block].first_instruction() + step];

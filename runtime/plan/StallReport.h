@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the blocks of a stopped kernel waited for, in the words of the host's deadlocks.
+// Describes what the blocks of a stopped kernel waited for, in the same words as deadlocks on the host.
 #pragma once
 
 #include "plan/ProgramImage.h"
@@ -9,7 +9,7 @@
 
 namespace gc3::plan {
 
-/// `reports` are those of all thread blocks of these ranks, in their order.
+/// `reports` has the reports of all thread blocks of these ranks, in their order.
 std::string stallReport(const core::Program &program, core::RankRange ranks, std::span<const kernel::Report> reports);
 
 } // namespace gc3::plan

@@ -8,8 +8,8 @@
 using namespace gc3::shim;
 using gc3::comm::Registry;
 
-/// Before NCCL finalizes or destroys a communicator. False: another thread has aborted it, or NCCL still creates its
-/// child, so NCCL must not get the call.
+/// Before NCCL finalizes or destroys a communicator. Returns false if NCCL must not get the call, because another
+/// thread has aborted the communicator, or NCCL still creates its child.
 static bool finalize(Comm comm, bool waits) {
   Group::ofThisThread().forwardCallsOn(comm);
   Interposer::ofProcess().forgetOperations(comm);

@@ -6,10 +6,10 @@
 
 namespace gc3::trace {
 
-/// The text as a JSON string.
+/// Returns the text as a JSON string.
 std::string jsonString(std::string_view text);
 
-/// The members of an event's "args", with commas between.
+/// The members of an event's "args", separated by commas.
 class Arguments {
 public:
   Arguments &add(std::string_view key, uint64_t number) { return addJson(key, std::to_string(number)); }
@@ -22,16 +22,16 @@ private:
   std::string members;
 };
 
-/// A process and a thread of the trace.
+/// A row of the trace: a process and a thread.
 struct Row {
   uint32_t process, thread;
 };
-/// Nanoseconds of now().
+/// A time span, in nanoseconds of now().
 struct Span {
   uint64_t begin, end;
 };
 
-/// Collects events and hands them to the file in large pieces, the last one at the end.
+/// Collects events and appends them to the file in large parts, the last one in the destructor.
 class Events {
 public:
   explicit Events(TraceFile &file) : file(file) {}
@@ -39,13 +39,13 @@ public:
   Events(const Events &) = delete;
   Events &operator=(const Events &) = delete;
 
-  /// What rows are called, and where they stand among others.
+  /// Set the names of rows and their positions among other rows.
   void nameProcess(uint32_t process, std::string_view name);
   void nameThread(const Row &row, std::string_view name, uint32_t position);
 
-  /// Something that took time; `arguments` are members of an object.
+  /// Adds an event with a duration. `arguments` are members of a JSON object.
   void addSpan(const Row &row, const Span &span, std::string_view name, std::string_view arguments);
-  /// Something that concerns a whole process.
+  /// Adds an event without a duration, for a whole process.
   void addNote(const Row &row, uint64_t when, std::string_view name, std::string_view arguments);
 
 private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Traces of ranks that have a GPU each: a file for each GPU of a process, so that no two ranks of a job write into one.
-// All of them count time from the same moment, and number processes so that no two in them are alike.
+// Traces of ranks that have a GPU each: a process has a file for each of its GPUs, so that no two ranks of a job write
+// to the same file. All files count time from the same moment, and no two ranks have the same process number.
 #pragma once
 
 #include "trace/TraceFile.h"
@@ -10,15 +10,16 @@ namespace gc3::trace {
 /// A rank that has joined a communicator.
 struct JoinedRank {
   uint32_t rank, ranks;
-  uint64_t joined; ///< when rank 0 did, by its machine's wall clock
+  uint64_t joined; ///< moment at which rank 0 joined, by its machine's wall clock, in nanoseconds
 };
 
-/// The wall clock, in nanoseconds.
+/// Returns the wall clock, in nanoseconds.
 uint64_t wallClock();
 
-/// The file for a GPU of this process. It has the name of the rank that is asked for first, of whatever communicator:
-/// "%r" in `pattern` is its number; where there is no "%r", that comes before the ending. That rank is a process of its
-/// number in the file; for each further communicator the numbers go on behind all ranks of the first.
+/// Returns the file for a GPU of this process, or null if it cannot be written. The first rank that requests it, of any
+/// communicator, names the file: its number replaces "%r" in `pattern`, or is inserted before the ending if there is no
+/// "%r". In the file that rank is the process of its number. Process numbers of each further communicator follow those
+/// of the first one's ranks.
 TraceFile *fileOfGpu(const std::string &pattern, int device, const JoinedRank &rank);
 
 } // namespace gc3::trace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each piece overwrites the closing brackets of the last one and writes them behind itself.
+// Each write overwrites the closing brackets of the previous one, and adds them again after its events.
 #include "trace/TraceFile.h"
 
 #include "core/Log.h"
@@ -21,13 +21,13 @@ namespace {
 constexpr std::string_view opening = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
 constexpr std::string_view closing = "\n]}\n";
 
-/// By name; null: can't be written.
+/// Files by name; null if a file cannot be written.
 struct Files {
   std::mutex mutex;
   std::map<std::string, std::unique_ptr<TraceFile>> byName;
 };
 
-/// Never destroyed: a program may destroy its communicators after everything else.
+/// Never destroyed: a program may destroy its communicators after all static objects.
 Files &files() {
   static auto &all = *new Files;
   return all;
@@ -62,7 +62,7 @@ TraceFile *TraceFile::named(const std::string &name, const Numbering &numbering)
   return known->second.get();
 }
 
-/// What sources have left.
+/// Writes the events that sources still hold.
 void TraceFile::writeRest() {
   Files &all = files();
   std::lock_guard lock(all.mutex);
@@ -111,7 +111,7 @@ void TraceFile::fail() {
   core::tell("can't write the trace '" + name + "': " + std::strerror(errno));
 }
 
-/// A child of fork() has its parent's events, and must not write them into its parent's file.
+/// Ignored in a child of fork(): it has copies of its parent's events, and must not write them to its parent's file.
 void TraceFile::append(std::string_view events) {
   std::lock_guard lock(mutex);
   if (events.empty() || failed || getpid() != owner)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A file in Chrome's trace format, which chrome://tracing and Perfetto open. All communicators of a process that name
-// the same file share it: each adds its events when it is destroyed, or when the process ends. What is there is whole
-// JSON after each of them.
+// the same file share it. Each adds its events when it is destroyed, or when the process ends. The file is valid JSON
+// after each addition.
 #pragma once
 
 #include <cstdint>
@@ -14,34 +14,35 @@
 
 namespace gc3::trace {
 
-/// Nanoseconds, by a clock that all threads share.
+/// Returns nanoseconds of a clock that all threads share.
 uint64_t now();
 
-/// The text with `by`, which has no mark in it, for each `mark`.
+/// Returns the text with each `mark` replaced by `by`. `by` must not contain `mark`.
 std::string replaced(std::string text, std::string_view mark, const std::string &by);
 
-/// Whoever has events that are not in the file yet.
+/// An object that has events that are not in the file yet.
 class Source {
 public:
   Source() = default;
   Source(const Source &) = delete;
   Source &operator=(const Source &) = delete;
   virtual ~Source() = default;
-  /// The process ends. Other threads may be in calls.
+  /// Writes these events. Called when the process ends; other threads can be in calls.
   virtual void write() = 0;
 };
 
 class TraceFile {
 public:
-  /// How a file numbers processes, and what its times count from.
+  /// The process numbers in a file, and the origin of its times.
   struct Numbering {
-    uint32_t first = 0;  ///< process
-    uint32_t step = 0;   ///< from one group of communicators to the next; 0: as many as it has ranks
-    uint64_t origin = 0; ///< 0: when the file is opened
+    uint32_t first = 0; ///< first process number
+    uint32_t step =
+        0; ///< distance between the first numbers of two groups of communicators; 0: the group's number of ranks
+    uint64_t origin = 0; ///< of times, by now(); 0: the moment at which the file is opened
   };
-  /// The process's file of that name, in which "%p" stands for the process's number and "%r", where ranks share the
-  /// file, for 0. It is emptied when it is first asked for, and stays open; who asks first says how it numbers. Null
-  /// where it can't be written, which is told once.
+  /// Returns the process's file of that name. "%p" in the name is replaced by the process id, and "%r" by 0, for ranks
+  /// that share the file. The first request empties the file and determines the numbering; the file stays open. Returns
+  /// null if the file cannot be written, and logs this once.
   static TraceFile *named(const std::string &name, const Numbering &numbering);
   static TraceFile *named(const std::string &name) { return named(name, {}); }
   TraceFile(const TraceFile &) = delete;
@@ -49,20 +50,22 @@ public:
   ~TraceFile();
 
   const std::string &path() const { return name; }
-  /// What times in the file count from.
+  /// Returns the origin of the file's times.
   uint64_t origin() const { return opened; }
 
-  /// Processes of the trace, which are ranks here, for one group of communicators.
+  /// Process numbers of the trace for one group of communicators: one number for each rank.
   struct Processes {
-    uint32_t first; ///< the others follow
-    uint32_t group; ///< from 0
+    uint32_t first; ///< of consecutive numbers
+    uint32_t group; ///< number of the group, from 0
   };
   Processes take(uint32_t count);
 
-  /// Adds events: JSON objects with commas between. That the file can't be written is told once; what was there stays.
+  /// Adds events: JSON objects separated by commas. If the file cannot be written, logs this once, and keeps the
+  /// earlier events.
   void append(std::string_view events);
 
-  /// Has a source write when the process ends. From remove() on, nobody calls it any more.
+  /// Register and deregister a source, which writes when the process ends. After remove() returns, the source is not
+  /// called.
   void add(Source &source);
   void remove(const Source &source);
 
@@ -77,11 +80,11 @@ private:
   const uint64_t opened;
   const uint32_t step;
   const pid_t owner;
-  std::mutex sourcesMutex; ///< taken before `mutex`
+  std::mutex sourcesMutex; ///< locked before `mutex`
   std::vector<Source *> sources;
-  std::mutex mutex; ///< guards what follows
+  std::mutex mutex; ///< guards the following members
   int descriptor = -1;
-  off_t end = 0; ///< of the events
+  off_t end = 0; ///< of the events in the file
   bool isEmpty = true, failed = false;
   Processes next;
 };

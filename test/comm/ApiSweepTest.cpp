@@ -140,7 +140,7 @@ private:
     if (!hadFailed)
       failedIn = name;
   }
-  /// False: the other rank only polls for what the failing rank, which has ended, does not do.
+  /// False if the other rank only polls for the failing rank, which has ended.
   bool endsAlone(const std::atomic<bool> &isOver) {
     constexpr uint64_t many = 100; // the executor thread looks after kernels ten times a second
     const int device = static_cast<int>(other);

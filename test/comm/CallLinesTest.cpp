@@ -17,7 +17,7 @@ namespace {
 // The process reads its settings here, so that tests capture no lines about them.
 const bool informs = setenv("GC3_DEBUG", "INFO", 1) == 0 && core::settings().informs();
 
-/// Of the last linesOf(): those about the loading of programs.
+/// The lines of the last linesOf() about the loading of programs.
 std::vector<std::string> loading;
 
 /// The lines that `calls` print, except those about the loading of programs and those of sanitizers.

@@ -64,7 +64,7 @@ TEST(CommTrace, EachRankHasAFile) {
   }
 }
 
-// No two processes of all files are alike, whatever the communicators are.
+// All processes of all files differ, whatever the communicators are.
 TEST(CommTrace, FurtherCommunicatorsShareTheFiles) {
   FakeCuda fake;
   FakeNccl nccl(fake);

@@ -80,7 +80,7 @@ public:
   uint64_t splits = 0;                ///< handles of children made
   uint64_t abortedSplits = 0;         ///< handles of children aborted
   std::vector<ncclapi::Comm> revoked; ///< handles, in this order
-  /// Of one rank of the last communicator with a network.
+  /// Belongs to one rank of the last communicator with a network.
   uint32_t signals() const;
   uint64_t leftBehind() const; ///< messages of its network that were on their way from a rank whose kernel had ended
   uint64_t gaveBack() const;   ///< slots that its network returned

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ranks on several GPUs refuse, alike on all of them, and what becomes of errors of NCCL and CUDA.
+// Ranks on several GPUs refuse the same programs on all of them. Errors of NCCL and CUDA are reported.
 #include "CommSupport.h"
 #include "Programs.h"
 
@@ -202,7 +202,7 @@ TEST(CommErrors, CommunicatorsWithoutWindows) {
         ASSERT_EQ(world.made(), "");
         const Trial trial = world.trial(0, {});
         Loopback::Buffers buffers(fake, trial);
-        for (int i = 0; i < 2; ++i) // the second time nobody tries
+        for (int i = 0; i < 2; ++i) // the second time no rank tries
           for (const comm::CallGroup::Call &call : callAll(world, buffers)) {
             EXPECT_TRUE(isDeclined(call));
             EXPECT_EQ(call.outcome.text, "program 'ring3_aliased_1' could not be loaded: this communicator has no "
@@ -236,7 +236,7 @@ TEST(CommErrors, AnOldNcclOrNone) {
   EXPECT_EQ(ncclapi::Nccl::find(onlyVersion, nccl).text, "the installed NCCL has no ncclAllGather");
 }
 
-/// As a tuner's that is not alike on all ranks.
+/// A tuner can choose differently on some rank.
 TEST(CommErrors, RanksThatLoadDifferentPrograms) {
   FakeCuda fake;
   FakeNccl nccl(fake);

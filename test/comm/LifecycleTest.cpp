@@ -242,7 +242,7 @@ private:
       awaitThat([this] { return ranks[0]->isClosed(); });
   }
 
-  /// Once nothing changes any more.
+  /// The phase that no longer changes.
   Phase settledPhase() const {
     if (isReleased && !nccl.destroyWaits) // else NCCL waits for rank 1
       awaitThat([this] { return ranks[0]->isClosed(); });

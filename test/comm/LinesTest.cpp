@@ -66,7 +66,7 @@ TEST(CommLines, ProgramsMayBeRefusedInstead) {
   EXPECT_EQ(world.run(2, {.count = 50}), "") << "proven for another protocol";
 }
 
-/// Users who ask for Simple have chosen already.
+/// The choice of Simple is explicit.
 TEST(CommLines, SimpleIsNoReplacement) {
   FakeCuda fake;
   FakeNccl nccl(fake);
@@ -130,7 +130,7 @@ void joinWithLog() {
   std::exit(world.made().empty() ? 0 : 1);
 }
 
-/// What can't run is told with the pair that has no way, before anybody calls for it.
+/// A program that can't run is logged before the first call, with the pair of ranks that has no route.
 TEST(CommLinesDeathTest, TheLogTellsWhatIsRefused) {
   GTEST_FLAG_SET(death_test_style, "threadsafe"); // a process of its own: the variable is read once
   EXPECT_EXIT(

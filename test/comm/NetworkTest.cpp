@@ -207,7 +207,7 @@ TEST_F(CommNetwork, AMissingRankIsATimeout) {
             "  rank 0 thread block 0 step 1 (rrs, tile 0) waits for a message from rank 3 on channel 0");
 }
 
-/// What nobody takes does not end the call that sent it, since its memory is still read.
+/// A message that no rank receives does not end its call, since its memory is still read.
 TEST_F(CommNetwork, ACallEndsWhenWhatItPutHasLanded) {
   cuda::Options options = smallOptions();
   options.timeoutMs = 1000;

@@ -125,7 +125,7 @@ TEST(CommGpus, MoreThreadsThanTheirGpuHolds) {
             "program '" + world.names[1] + "': rank 2 has 2 thread blocks, and its GPU can hold 1 at once");
 }
 
-/// Decided for the oldest GPU, and before anybody is asked to load.
+/// Decided for the oldest GPU, before any rank loads the program.
 TEST(CommGpus, CallsThatNoRankCanMake) {
   FakeCuda fake;
   FakeNccl nccl(fake);

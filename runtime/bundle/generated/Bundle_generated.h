@@ -37,7 +37,7 @@ struct ProgramBuilder;
 struct Manifest;
 struct ManifestBuilder;
 
-/// How the two names of an in-place program meet on one rank.
+/// How input and output of a rank overlap in a program that is written in place.
 enum class Alias : uint8_t {
   None = 0,
   InputInOutput = 1,
@@ -170,7 +170,7 @@ FLATBUFFERS_MANUALLY_ALIGNED_STRUCT(4) Instruction FLATBUFFERS_FINAL_CLASS {
 };
 FLATBUFFERS_STRUCT_END(Instruction, 24);
 
-/// Waits until thread block `thread_block` of the same rank has finished its step `step` of the same tile.
+/// A wait until thread block `thread_block` of the same rank has completed its step `step` of the same tile.
 FLATBUFFERS_MANUALLY_ALIGNED_STRUCT(4) Wait FLATBUFFERS_FINAL_CLASS {
  private:
   uint32_t thread_block_;
@@ -194,7 +194,7 @@ FLATBUFFERS_MANUALLY_ALIGNED_STRUCT(4) Wait FLATBUFFERS_FINAL_CLASS {
 };
 FLATBUFFERS_STRUCT_END(Wait, 8);
 
-/// At most one peer to send to, one to receive from, one channel. -1: no peer.
+/// A thread block has one channel, and at most one peer to send to and one to receive from. -1: no peer.
 FLATBUFFERS_MANUALLY_ALIGNED_STRUCT(4) ThreadBlock FLATBUFFERS_FINAL_CLASS {
  private:
   uint32_t channel_;
@@ -278,7 +278,7 @@ FLATBUFFERS_MANUALLY_ALIGNED_STRUCT(4) Run FLATBUFFERS_FINAL_CLASS {
 };
 FLATBUFFERS_STRUCT_END(Run, 20);
 
-/// What one rank runs. Section kind 3, one per program and rank.
+/// One rank's part of a program. Section kind 3, one per program and rank.
 struct RankProgram FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   typedef RankProgramBuilder Builder;
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
@@ -444,10 +444,10 @@ inline flatbuffers::Offset<RankProgram> CreateRankProgramDirect(
       waits__);
 }
 
-/// The postcondition, in whole chunks. Section kind 2, one per program; used by checkers, not by jobs.
+/// The postcondition, in whole chunks. Section kind 2, one per program; checks of a program read it, its calls do not.
 /// Value v is the multiset of input chunks runs[value_begin[v] .. value_begin[v + 1]).
-/// A row has an entry per output chunk of its ranks (none where they have no output): output chunk i of rank r must
-/// hold value rows[row_begin[row_of_rank[r]] + i] - 1; 0: anything.
+/// A row has an entry per output chunk of its ranks (none if they have no output): output chunk i of rank r must
+/// hold value v = rows[row_begin[row_of_rank[r]] + i] - 1. An entry 0 allows any contents.
 struct Check FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   typedef CheckBuilder Builder;
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
@@ -555,7 +555,7 @@ inline flatbuffers::Offset<Check> CreateCheckDirect(
       rows__);
 }
 
-/// One program and its line of the dispatch table.
+/// One program and its entry of the dispatch table.
 struct Program FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   typedef ProgramBuilder Builder;
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
@@ -818,7 +818,7 @@ inline flatbuffers::Offset<Program> CreateProgramDirect(
       whole_slots);
 }
 
-/// Section kind 1, always the first section, exactly one.
+/// Section kind 1. A bundle has exactly one, as its first section.
 struct Manifest FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   typedef ManifestBuilder Builder;
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
