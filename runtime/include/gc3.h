@@ -317,8 +317,8 @@ GC3_API gc3Result_t gc3LoopbackCommInitAll(gc3Comm_t *comms, int nranks, gc3Bund
  * thread with several ranks calls in a group. A call has ended when the stream has completed it. The ranks that a
  * program connects must be able to access each other's memory (NVLink, or PCIe with peer access) through NCCL's
  * symmetric windows. A program is loaded at its first call, on all ranks or on none. Ranks wait for each other in that
- * call, and it cannot be captured into a graph. gc3 splits its own communicator off `ncclComm`, and makes no other call
- * on `ncclComm`.
+ * call, and it cannot be captured into a graph. gc3 splits its own communicator off `ncclComm`, and makes no other
+ * call on `ncclComm`, except queries.
  *
  * Free with gc3CommDestroy before the NCCL communicator. `config` can be NULL. gc3InvalidArgument: null; an invalid
  * config or environment variable, as for gc3HostCommInitAll; or a value out of range. gc3InvalidUsage: the ranks have
