@@ -8,7 +8,6 @@
 //
 // Connections are allocated in pieces. Each rank has a part of each piece in its own memory, which its peers can
 // access. All ranks compute identical positions of connections in the parts.
-// in the parts a connection lies is worked out alike by all ranks.
 #pragma once
 
 #include "plan/Geometry.h"
