@@ -57,7 +57,7 @@ public:
   kernel::ReceiveEnd receiveEnd(uint32_t connection, const Parts &parts) const;
   /// Returns the additional fields of a connection over the network. Signals must be zero initially.
   kernel::NetworkSend networkSend(uint32_t connection, const NetworkRoute &network) const;
-  /// As above, for the receiver, which returns `batch` slots at a time.
+  /// Returns the additional fields of the receiver, which returns `batch` slots at a time.
   kernel::NetworkReceive networkReceive(uint32_t connection, const Parts &parts, const NetworkRoute &network,
                                         uint32_t batch) const;
 
