@@ -21,7 +21,7 @@ using core::Settings;
 /// The language's limit. Each rank takes memory before any program is known.
 static constexpr int mostRanks = 65536;
 
-/// Returns `chosen`, or the value of the setting if that is null.
+/// Returns `chosen`, or the value of the setting if `chosen` is null.
 static std::string chosenOr(const char *chosen, Setting setting, const Settings &settings) {
   return chosen ? chosen : settings.text(setting);
 }

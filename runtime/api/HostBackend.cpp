@@ -150,10 +150,10 @@ Outcome HostBackend::await(uint64_t number, size_t own) {
 }
 
 /// Returns the error of a call that not all ranks make, or success if that is undecided. `due` requests a decision. A
-/// rank is missing if it is in no call after `timedOut` was set: a rank sets `busy` before it reads `timedOut`, and all
-/// these accesses are sequentially consistent, so it will see `timedOut` and announce no call. A rank that is in a call
-/// may be about to announce itself; then nothing is decided. `busy` is read before the number, or a rank could announce
-/// itself and leave between the two loads.
+/// rank is missing if it is in no call after `timedOut` was set. Such a rank will announce no call: it sets `busy`
+/// before it reads `timedOut`, and all these accesses are sequentially consistent, so it will see `timedOut`. A rank
+/// that is in a call may be about to announce itself; then nothing is decided. `busy` is read before the number, or a
+/// rank could announce itself and leave between the two loads.
 Outcome HostBackend::timeOut(uint64_t number, bool due) {
   std::lock_guard lock(agreement);
   if (!broken.ok())

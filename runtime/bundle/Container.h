@@ -54,7 +54,7 @@ constexpr uint64_t alignSection(uint64_t offset) {
   return (offset + sectionAlignment - 1) / sectionAlignment * sectionAlignment;
 }
 
-/// XXH3-64 with seed 0.
+/// Returns the XXH3-64 hash of `size` bytes, with seed 0.
 uint64_t checksum(const void *bytes, size_t size);
 
 /// Returns the header's checksum, over bytes 0 to 23 of the header, then the table.

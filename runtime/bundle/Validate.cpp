@@ -139,7 +139,7 @@ private:
                    inst.src_index() != inst.dst_index() &&
                    inst.src_index() < uint64_t{inst.dst_index()} + inst.count() &&
                    inst.dst_index() < uint64_t{inst.src_index()} + inst.count();
-    if (shifted) // tiles are moved one after the other
+    if (shifted) // a tile would read slots that an earlier tile has written
       return "writes slots that it reads, shifted";
     if (needs.writesDst && inst.dst_buffer() == inputBuffer && view.alias == fbs::Alias::None && !view.writesInput)
       return "writes the input of a rank that does not say so";

@@ -10,8 +10,8 @@
 
 namespace gc3::bundle {
 
-/// Returns whether the names of the program, its collective and its scratch buffers are words, so that messages, tables
-/// and command lines can contain them: ASCII letters, digits and _, not beginning with a digit.
+/// Returns whether the names of the program, its collective and its scratch buffers consist of ASCII letters, digits
+/// and _, and do not begin with a digit. Messages, tables and command lines rely on that.
 bool hasNames(const fbs::Program &program);
 
 /// Checks an entry of the manifest: counts and limits.

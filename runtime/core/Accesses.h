@@ -18,7 +18,7 @@ struct SlotRange {
   bool operator==(const SlotRange &) const = default;
 };
 
-/// How a rank's input and output overlap.
+/// The overlap of a rank's input and output.
 struct Overlap {
   bundle::fbs::Alias alias = bundle::fbs::Alias::None;
   uint32_t offset = 0; ///< slot of the outer buffer where the inner one begins

@@ -28,7 +28,7 @@ inline constexpr unsigned elementTypeCount = 12;
 enum class ReduceOp : uint8_t { Sum = 0, Prod = 1, Max = 2, Min = 3, Avg = 4 };
 inline constexpr unsigned reduceOpCount = 5;
 
-/// Bytes of one element.
+/// Returns the bytes of one element.
 constexpr size_t elementSize(ElementType type) {
   constexpr uint8_t sizes[elementTypeCount] = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};
   return sizes[static_cast<uint8_t>(type)];

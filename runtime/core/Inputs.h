@@ -14,10 +14,11 @@ public:
   InputAnalysis(const Program &analysed, Accesses &ofProgram, Transfers &results)
       : program(analysed), accesses(ofProgram), result(results) {}
 
-  /// For ranks whose input lies in the output: determines which of the two buffers each step uses if they are separate.
+  /// Determines which of the two buffers each step uses if they are separate. Covers ranks whose input lies in the
+  /// output.
   void separate();
-  /// For calls in place of programs with separate input and output: determines the input slots to copy before they are
-  /// overwritten. Afterwards `ofProgram` has the accesses of a call that makes these copies.
+  /// Determines which input slots a call in place must copy before they are overwritten. Covers ranks with separate
+  /// input and output. Afterwards `ofProgram` has the accesses of a call that makes these copies.
   void stage();
 
 private:

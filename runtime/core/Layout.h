@@ -48,8 +48,7 @@ struct BufferLayout {
 struct RankLayout {
   BufferLayout input, output; ///< as the caller sees them, ignoring aliases
   uint64_t aliasElement = 0;  ///< first element of the inner buffer in the outer one
-  uint32_t firstBuffer =
-      0; ///< index in Layout::buffers of this rank's input, output and scratch buffers, with aliases resolved
+  uint32_t firstBuffer = 0;   ///< index of its input in Layout::buffers; output and scratch follow, aliases resolved
   uint64_t scratchBytes = 0;
 };
 

@@ -8,7 +8,7 @@
 
 namespace gc3::core {
 
-/// How the two buffers of a rank overlap in a call.
+/// The overlap of a rank's two buffers in a call.
 enum class Placement : uint8_t {
   Apart,   ///< they do not overlap, or the rank has only one
   Aliased, ///< they overlap as the program's alias does

@@ -17,7 +17,7 @@ namespace gc3::core {
 /// Returns the C API's error code for a bundle's error.
 Outcome toOutcome(const bundle::BundleStatus &status);
 
-/// How a call names its program.
+/// The kind of name by which a call selects its program.
 enum class CallKind : uint8_t {
   Standard,   ///< a standard collective: the program must have its shape and root
   Collective, ///< a collective by name, with any shape

@@ -15,8 +15,7 @@ namespace gc3::core {
 /// placement.
 struct LoadedProgram {
   std::unique_ptr<Program> program;
-  const common::StandardCollective *standard =
-      nullptr; ///< null if the program does not have the shape of a standard collective
+  const common::StandardCollective *standard = nullptr; ///< null: the program has no standard shape
   int root = -1;
   bool kept = false; ///< the program was checked to promise what the collective promises
   std::shared_ptr<const Transfers> asWritten, inPlace; ///< the same object if calls in place are not analysed

@@ -76,16 +76,16 @@ public:
   /// Reads `NAME=VALUE` entries. If several entries have the same name, the first counts, as for getenv.
   static Settings read(std::span<const char *const> environment);
 
-  /// Empty if the setting is not set.
+  /// Returns the value of a setting; empty if the setting is not set.
   const std::string &text(Setting setting) const { return values[static_cast<size_t>(setting)]; }
   bool isSet(Setting setting) const { return !text(setting).empty(); }
 
-  /// Variables that begin with GC3_ and are neither settings nor options of the build.
+  /// Returns the names of variables that begin with GC3_ and are neither settings nor options of the build.
   const std::vector<std::string> &unknownNames() const { return unknown; }
 
-  /// True if GC3_DEBUG is INFO or TRACE, in any case of letters.
+  /// Returns true if GC3_DEBUG is INFO or TRACE, in any case of letters.
   bool informs() const;
-  /// False if NCCL_GRAPH_MIXING_SUPPORT is a number that equals 0, in the notations that NCCL accepts.
+  /// Returns false if NCCL_GRAPH_MIXING_SUPPORT is a number that equals 0, in the notations that NCCL accepts.
   bool mixesGraphs() const;
 
   /// Returns a copy that has the values of NCCL's own settings from `later`.
@@ -96,9 +96,9 @@ private:
   std::vector<std::string> unknown;
 };
 
-/// The settings of this process. Thread-safe. The first call reads the environment, then reports on stderr: unknown
-/// variables, and with GC3_DEBUG=INFO each setting with its value and origin. Later changes of the environment have no
-/// effect. Tests of other values pass a `Settings` of their own (cuda/Options.h, api/Init.h).
+/// Returns the settings of this process. Thread-safe. The first call reads the environment, then reports on stderr:
+/// unknown variables, and with GC3_DEBUG=INFO each setting with its value and origin. Later changes of the environment
+/// have no effect. Tests of other values pass a `Settings` of their own (cuda/Options.h, api/Init.h).
 const Settings &settings();
 
 /// Like settings(), but with the values that NCCL's own settings have at the first call of this function. NCCL sets its

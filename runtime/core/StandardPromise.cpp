@@ -73,7 +73,8 @@ Chunk Promises::chunkOf(std::span<const bundle::fbs::Run> runs) {
   return everyone ? Chunk{Chunk::allRanks, runs[0].index()} : Chunk{};
 }
 
-/// With a single rank, its input is the sum of all inputs, as in chunkOf().
+/// Returns the chunk that output chunk `index` of a rank must hold. With a single rank, its input is the sum of all
+/// inputs, as in chunkOf().
 Chunk Promises::wantedIn(uint32_t rank, uint32_t index) const {
   uint32_t source = isWide(standard.output) ? index / chunks : root;
   uint32_t block = isWide(standard.input) ? rank : 0;

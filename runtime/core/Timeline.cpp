@@ -43,8 +43,7 @@ Recording::Recording(uint32_t ofRank, const Recorded &ofCall, uint64_t when)
 
 Span Recording::span(uint32_t threadBlock, uint32_t step, uint64_t tile) const {
   const Stamp &stamp = stamps[index(threadBlock, step, tile)];
-  const uint64_t ended =
-      stamp.end.load(std::memory_order_acquire); // acquire before the load of `begin`, which was stored earlier
+  const uint64_t ended = stamp.end.load(std::memory_order_acquire); // before `begin`, which was stored earlier
   return {stamp.begin.load(std::memory_order_relaxed), ended};
 }
 

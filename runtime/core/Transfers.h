@@ -15,7 +15,7 @@
 
 namespace gc3::core {
 
-/// How a message moves from the sender's memory to the receiver's.
+/// The path of a message from the sender's memory to the receiver's.
 enum class Transfer : uint8_t {
   Slot,  ///< the sender copies it into a FIFO slot, and the receiver reads it there
   Fetch, ///< the receiver reads it in the sender's buffer; nothing overwrites it before
@@ -24,12 +24,12 @@ enum class Transfer : uint8_t {
 
 class Transfers {
 public:
-  /// Without analysis: all messages go through slots.
+  /// Makes the result of no analysis: all messages go through slots.
   explicit Transfers(const Program &program) : allSteps(program.firstStep(program.ranks())) {}
 
-  /// For calls whose buffers overlap as the program's do, or not at all.
+  /// Analyses calls whose buffers overlap as the program's do, or not at all.
   static Transfers asWritten(const Program &program, const HappensBefore &order);
-  /// For calls in place of the collective `standard`, on ranks whose program has separate input and output.
+  /// Analyses calls in place of the collective `standard`, on ranks whose program has separate input and output.
   static Transfers inPlace(const Program &program, const HappensBefore &order,
                            const common::StandardCollective &standard);
 
@@ -45,9 +45,9 @@ public:
     bool initialSource = false; ///< reads its source before anything is written there
     bool initialTarget = false; ///< for a reduce: reads its target before anything else is written there
     bool lastWrite = false;     ///< no step reads the target after this step
-    /// Whether a step of the rank used the destination before, so that it is in a cache and the write should not bypass
-    /// caches. `warmTarget` is for the step's target, `warmStore` for the destination of its stored message. `first`
-    /// also counts reads of the caller's data; `second` counts only data that steps have written.
+    /// Whether the destination of a write is in a cache because a step of the rank has used it. Then the write should
+    /// not bypass caches. `warmTarget` is for the step's target, `warmStore` for the destination of its stored message.
+    /// `first` also counts reads of the caller's data; `second` counts only data that steps have written.
     struct Warm {
       bool first = false, second = false;
     } warmTarget, warmStore;
@@ -57,16 +57,16 @@ public:
   /// Returns whether any message can skip its slot.
   bool any() const { return anyDirect; }
 
-  /// For ranks whose input lies in the output: returns whether each step reads either only the caller's data or only
-  /// data written by steps. Then a call with two buffers need not copy one into the other.
+  /// Returns whether each step of a rank reads either only the caller's data or only data written by steps. Then a call
+  /// with two buffers need not copy one into the other. Always false if the rank's input does not lie in the output.
   bool separable(uint32_t rank) const { return rank < separableRank.size() && separableRank[rank]; }
   /// Returns the input slots of such a rank that no step writes.
   std::span<const SlotRange> untouched(uint32_t rank) const {
     return rank < untouchedSlots.size() ? untouchedSlots[rank] : std::span<const SlotRange>();
   }
 
-  /// For calls in place: input slots that can be overwritten before a step reads them, so that the step needs an
-  /// earlier copy.
+  /// The input slots that, in calls in place, can be overwritten before a step reads them. The step needs an earlier
+  /// copy.
   struct Staged {
     std::vector<SlotRange> runs; ///< ascending, disjoint
     uint32_t slots = 0;          ///< number in all runs

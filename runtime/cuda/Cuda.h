@@ -48,8 +48,7 @@ struct Cuda {
   Result (*attribute)(int *value, Attribute attribute, int device);
   Result (*busId)(char *text, int bytes, int device); ///< PCI bus id of a device, also valid in other processes
   Result (*deviceOf)(int *device, const char *busId);
-  Result (*nativeAtomics)(int *supported, int device,
-                          int peer); ///< between two devices: supported over NVLink, not over PCIe
+  Result (*nativeAtomics)(int *supported, int device, int peer); ///< supported over NVLink, not over PCIe
 
   Result (*allocate)(void **memory, size_t bytes);
   Result (*release)(void *memory);

@@ -63,8 +63,7 @@ struct Fifo {
   /// Called by the sender. Returns whether the first `messages` messages since creation have been received.
   bool hasReceived(uint64_t messages) {
     if (seenReceived < messages)
-      seenReceived =
-          received.load(std::memory_order_acquire); // pairs with finishReceive: no thread reads the sender's memory now
+      seenReceived = received.load(std::memory_order_acquire); // pairs with finishReceive: the memory has been read
     return seenReceived >= messages;
   }
   bool allReceived() { return hasReceived(sentBefore); }

@@ -22,8 +22,9 @@ struct Side {
   std::byte *packed = nullptr;
 };
 
-/// The sides of a step. A message that skips its FIFO slot has no side: there is no `incoming` if the sender has
-/// already stored the message at the target, and no `outgoing` if the receiver will fetch it from the target or source.
+/// The sides of a step. A message that skips its FIFO slot lacks one side. There is no `incoming` if the sender has
+/// already stored the message at the target. There is no `outgoing` if the receiver will fetch it from the target or
+/// source.
 struct Move {
   common::Opcode opcode;
   uint32_t count; ///< slots

@@ -88,9 +88,8 @@ public:
 
 private:
   struct alignas(linePair) RankPart {
-    uint64_t number =
-        0;             ///< the last call entered; guarded by holding the rank, like all other fields except `finished`
-    bool open = false; ///< the copies before the run are made
+    uint64_t number = 0; ///< the last call entered; guarded by holding the rank, like all fields but `finished`
+    bool open = false;   ///< the copies before the run are made
     core::Placement placement = core::Placement::Apart;
     core::Request request;
     core::Recording *recording = nullptr;

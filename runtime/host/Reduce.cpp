@@ -22,8 +22,8 @@ using namespace core;
 
 namespace {
 
-/// Unsigned where overflow would be undefined; at least int wide so that nothing is promoted to a signed type on the
-/// way.
+/// The unsigned type in which integers of type T are added and multiplied, since signed overflow is undefined. It is at
+/// least as wide as int, because narrower types would be promoted to int.
 template <typename T>
 using Wrapping = std::conditional_t<(sizeof(T) < 4), uint32_t, std::make_unsigned_t<T>>;
 

@@ -102,7 +102,7 @@ private:
   struct alignas(cacheLine) PendingLine {
     Pending pending[cacheLine / sizeof(Pending)];
   };
-  /// How messages can be moved with this layout in calls of one kind of placement.
+  /// The messages that can skip their slots with this layout, in calls of one kind of placement.
   struct Allowed {
     std::span<const core::Transfers::StepTransfer> steps;
     std::vector<core::Transfers::StepTransfer> own; ///< a copy with fewer direct messages than Transfers allows
@@ -139,7 +139,7 @@ private:
     const RankState &state = ranks[rank];
     return initial && state.separate ? &state.initial[buffer] : &state.operands[buffer];
   }
-  /// Whether steps record times. A template parameter of a whole sweep, so that it costs nothing if nothing is
+  /// Whether steps record times. This is a template parameter of a whole sweep, so that it costs nothing if nothing is
   /// recorded.
   enum class Noting : bool { Nothing, Times };
   template <Noting N>

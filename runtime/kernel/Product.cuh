@@ -12,7 +12,7 @@
 
 namespace gc3::kernel {
 
-/// How elements of a type are multiplied: in type `Compute`. The bits of a factor (core/Factor.h) are those of a
+/// The multiplication of elements of type T, in type `Compute`. The bits of a factor (core/Factor.h) are those of a
 /// `Compute`.
 template <typename T>
 struct Product {

@@ -8,7 +8,6 @@
 //
 // Connections are allocated in pieces. Each rank has a part of each piece in its own memory, which its peers can
 // access. All ranks compute identical positions of connections in the parts.
-// in the parts a connection lies is worked out alike by all ranks.
 #pragma once
 
 #include "plan/Geometry.h"
@@ -58,7 +57,7 @@ public:
   kernel::ReceiveEnd receiveEnd(uint32_t connection, const Parts &parts) const;
   /// Returns the additional fields of a connection over the network. Signals must be zero initially.
   kernel::NetworkSend networkSend(uint32_t connection, const NetworkRoute &network) const;
-  /// As above, for the receiver, which returns `batch` slots at a time.
+  /// Returns the additional fields of the receiver, which returns `batch` slots at a time.
   kernel::NetworkReceive networkReceive(uint32_t connection, const Parts &parts, const NetworkRoute &network,
                                         uint32_t batch) const;
 
