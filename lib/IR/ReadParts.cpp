@@ -278,7 +278,7 @@ bool ProgramReader::slice(Slice &slice) {
   slice.count = 1;
   if (scanner.take("..")) {
     uint32_t end = 0;
-    if (!scanner.number(end, "the slot behind the last one"))
+    if (!scanner.number(end, "the slot after the last one"))
       return false;
     if (end < slice.index)
       return scanner.fail(DiagId::BadOperand, scanner.since(start), "the range ends before it begins");

@@ -35,7 +35,7 @@ void EdgeCollector::addToMany(uint32_t to, bool isFalse) {
 
 uint32_t SlotTracker::entry(uint32_t reader, uint32_t next) {
   uint32_t place = freeEntries;
-  if (place == Nobody) {
+  if (place == NoEntry) {
     if (lists.size() == MostEntries)
       llvm::report_bad_alloc_error("lists of readers");
     place = static_cast<uint32_t>(lists.size());
@@ -49,18 +49,18 @@ uint32_t SlotTracker::entry(uint32_t reader, uint32_t next) {
 
 /// Returns a list of the readers and this node, for the first slot that uses the list.
 uint32_t SlotTracker::withNode(uint32_t readers) {
-  if (readers == Nobody)
+  if (readers == NoEntry)
     return node;
-  uint32_t others = isList(readers) ? readers & ~ListBit : entry(readers, Nobody);
+  uint32_t others = isList(readers) ? readers & ~ListBit : entry(readers, NoEntry);
   return ListBit | entry(node, others);
 }
 
 void SlotTracker::read(uint32_t first, uint32_t count) {
-  uint32_t before = Nobody; // the readers of the latest slot, without this node and with it
+  uint32_t before = NoEntry; // the readers of the latest slot, without this node and with it
   uint32_t after = node;
   for (uint32_t slot = first; slot != first + count; ++slot) {
     State &state = states[slot];
-    if (state.writer != Nobody)
+    if (state.writer != NoEntry)
       edges.add(state.writer, false);
     if (state.readers != before) {
       before = state.readers;
@@ -85,8 +85,8 @@ bool SlotTracker::addReaders(uint32_t readers) {
   };
   if ((readers & ListBit) == 0)
     add(readers);
-  else if (readers != Nobody)
-    for (uint32_t place = readers & ~ListBit; place != Nobody; place = lists[place].next)
+  else if (readers != NoEntry)
+    for (uint32_t place = readers & ~ListBit; place != NoEntry; place = lists[place].next)
       add(lists[place].node);
   return others;
 }
@@ -95,7 +95,7 @@ bool SlotTracker::addReaders(uint32_t readers) {
 void SlotTracker::release(uint32_t readers) {
   if (!isList(readers))
     return;
-  for (uint32_t place = readers & ~ListBit; place != Nobody && --lists[place].users == 0;) {
+  for (uint32_t place = readers & ~ListBit; place != NoEntry && --lists[place].users == 0;) {
     uint32_t next = lists[place].next;
     lists[place].next = freeEntries;
     freeEntries = place;
@@ -105,7 +105,7 @@ void SlotTracker::release(uint32_t readers) {
 
 /// The loop creates no list, so the number of a list that is freed for one slot cannot name the list of another.
 void SlotTracker::write(uint32_t first, uint32_t count) {
-  uint32_t readers = Nobody; // readers of the latest slot
+  uint32_t readers = NoEntry; // readers of the latest slot
   bool others = false;
   for (uint32_t slot = first; slot != first + count; ++slot) {
     State &state = states[slot];
@@ -114,8 +114,8 @@ void SlotTracker::write(uint32_t first, uint32_t count) {
       others = addReaders(readers);
     }
     release(readers);
-    if (!others && state.writer != Nobody)
+    if (!others && state.writer != NoEntry)
       edges.add(state.writer, true);
-    state = {node, Nobody};
+    state = {node, NoEntry};
   }
 }

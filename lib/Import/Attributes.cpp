@@ -46,5 +46,5 @@ void UnknownAttributes::check(const XmlTag &tag, llvm::ArrayRef<llvm::StringRef>
   for (const char *const *pair = tag.pairs; *pair && told.size() < maxNames; pair += 2)
     if (!llvm::is_contained(known, pair[0]) && told.insert(pair[0]).second)
       diags.remark(tag.place(pair[0]),
-                   "nobody reads the attribute " + quoted(pair[0]) + " of <" + tag.name.str() + ">");
+                   "unknown attribute " + quoted(pair[0]) + " of <" + tag.name.str() + "> is ignored");
 }

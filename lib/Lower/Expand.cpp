@@ -165,7 +165,7 @@ void Expander::findWanted() {
     for (uint32_t slot = 0; slot != size * result.subdivision; ++slot) {
       if (collective.post.wanted(rank, slot / result.subdivision) == Postcondition::Anything)
         continue;
-      if (uint32_t writer = tracker->writer(first + slot); writer != SlotTracker::Nobody)
+      if (uint32_t writer = tracker->writer(first + slot); writer != SlotTracker::NoEntry)
         result.wanted[writer] = 1;
     }
   }

@@ -24,17 +24,17 @@ public:
   void run();
 
 private:
-  static constexpr uint32_t Nobody = ~uint32_t(0);
+  static constexpr uint32_t NoEntry = ~uint32_t(0);
   static constexpr uint32_t ListBit = uint32_t(1) << 31;
-  static constexpr size_t mostEntries = ListBit - 3; // even two entries more do not reach Nobody
+  static constexpr size_t mostEntries = ListBit - 3; // even two entries more do not reach NoEntry
   /// The users of a slot; steps are counted within the rank.
   struct Slot {
-    uint32_t writer = Nobody;
-    uint32_t readers = Nobody; // since the last write: one step, or ListBit | the latest entry in `lists`
+    uint32_t writer = NoEntry;
+    uint32_t readers = NoEntry; // since the last write: one step, or ListBit | the latest entry in `lists`
   };
   struct Reader {
     uint32_t step;
-    uint32_t next; // next entry, or Nobody
+    uint32_t next; // next entry, or NoEntry
   };
 
   void startRank(uint32_t rank);
@@ -65,14 +65,14 @@ private:
   std::vector<uint32_t> bufferBegin; // by buffer: its first slot
   std::vector<Slot> slots;
   std::vector<Reader> lists;
-  uint32_t freeEntries = Nobody; // first free entry in `lists`, or Nobody
-  size_t room = 0;               // size of `lists` at which outdated entries are dropped
-  std::vector<uint32_t> seenIn;  // by thread block of the rank: the last slot in whose list it was found
+  uint32_t freeEntries = NoEntry; // first free entry in `lists`, or NoEntry
+  size_t room = 0;                // size of `lists` at which outdated entries are dropped
+  std::vector<uint32_t> seenIn;   // by thread block of the rank: the last slot in whose list it was found
 
   // State of the current step.
   StepOfBlock present{};
-  uint32_t presentStep = 0;   // number within the rank
-  uint32_t compared = Nobody; // the last step that it was compared with
+  uint32_t presentStep = 0;    // number within the rank
+  uint32_t compared = NoEntry; // the last step that it was compared with
 };
 
 } // namespace
@@ -87,7 +87,7 @@ void RaceFinder::startRank(uint32_t rank) {
     bufferBegin.push_back(bufferBegin.back() + program.bufferSize(rank, buffer));
   slots.assign(bufferBegin.back(), {});
   lists.clear();
-  freeEntries = Nobody;
+  freeEntries = NoEntry;
   room = std::min(slots.size(), mostEntries);
   blockOf.clear();
   for (uint32_t block = program.rankBegin[rank]; block != program.rankBegin[rank + 1]; ++block)
@@ -115,15 +115,15 @@ void RaceFinder::addReader(Slot &slot) {
   static constexpr uint32_t few = 8;
   if (undecided)
     return;
-  bool isList = slot.readers != Nobody && slot.readers & ListBit;
-  if (!isList && (slot.readers == Nobody || blockOf[slot.readers] == present.block)) {
+  bool isList = slot.readers != NoEntry && slot.readers & ListBit;
+  if (!isList && (slot.readers == NoEntry || blockOf[slot.readers] == present.block)) {
     slot.readers = presentStep;
     return;
   }
-  if (freeEntries == Nobody && lists.size() >= room)
+  if (freeEntries == NoEntry && lists.size() >= room)
     makeRoom();
-  uint32_t list = isList ? slot.readers & ~ListBit : makeEntry({slot.readers, Nobody});
-  for (uint32_t entry = list, i = 0; entry != Nobody && i != few; entry = lists[entry].next, ++i) {
+  uint32_t list = isList ? slot.readers & ~ListBit : makeEntry({slot.readers, NoEntry});
+  for (uint32_t entry = list, i = 0; entry != NoEntry && i != few; entry = lists[entry].next, ++i) {
     if (blockOf[lists[entry].step] == present.block) {
       lists[entry].step = presentStep;
       return;
@@ -134,7 +134,7 @@ void RaceFinder::addReader(Slot &slot) {
 
 uint32_t RaceFinder::makeEntry(Reader reader) {
   uint32_t entry = freeEntries;
-  if (entry == Nobody) {
+  if (entry == NoEntry) {
     entry = static_cast<uint32_t>(lists.size());
     lists.push_back(reader);
   } else {
@@ -149,20 +149,20 @@ uint32_t RaceFinder::makeEntry(Reader reader) {
 void RaceFinder::makeRoom() {
   uint32_t rank = program.threadBlocks[present.block].rank;
   uint32_t firstBlock = program.rankBegin[rank];
-  seenIn.assign(program.rankBegin[rank + 1] - firstBlock, Nobody);
+  seenIn.assign(program.rankBegin[rank + 1] - firstBlock, NoEntry);
   std::vector<Reader> kept;
   for (uint32_t slot = 0; slot != slots.size(); ++slot) {
     uint32_t readers = slots[slot].readers;
-    if (readers == Nobody || !(readers & ListBit))
+    if (readers == NoEntry || !(readers & ListBit))
       continue;
     slots[slot].readers = ListBit | static_cast<uint32_t>(kept.size());
-    for (uint32_t entry = readers & ~ListBit; entry != Nobody; entry = lists[entry].next) {
+    for (uint32_t entry = readers & ~ListBit; entry != NoEntry; entry = lists[entry].next) {
       uint32_t &seen = seenIn[blockOf[lists[entry].step] - firstBlock];
       if (seen != slot)
         kept.push_back({lists[entry].step, static_cast<uint32_t>(kept.size()) + 1});
       seen = slot;
     }
-    kept.back().next = Nobody;
+    kept.back().next = NoEntry;
   }
   room = std::min(2 * kept.size() + slots.size(), mostEntries);
   if (kept.size() > maxReaders)
@@ -170,11 +170,11 @@ void RaceFinder::makeRoom() {
                " times before the slots are written again, too many to follow; --max-slots allows more",
            None);
   lists = std::move(kept);
-  freeEntries = Nobody;
+  freeEntries = NoEntry;
 }
 
 void RaceFinder::read(Slot &slot) {
-  if (slot.writer != Nobody)
+  if (slot.writer != NoEntry)
     compare(slot.writer);
   addReader(slot);
 }
@@ -182,11 +182,11 @@ void RaceFinder::read(Slot &slot) {
 /// Compares the current step with the readers, or with the last write if there are none. Readers have been compared
 /// with the last write, and a step that comes after them comes after it.
 void RaceFinder::write(Slot &slot) {
-  if (slot.readers == Nobody) {
-    if (slot.writer != Nobody)
+  if (slot.readers == NoEntry) {
+    if (slot.writer != NoEntry)
       compare(slot.writer);
   } else if (slot.readers & ListBit) {
-    for (uint32_t entry = slot.readers & ~ListBit, next = Nobody; entry != Nobody; entry = next) {
+    for (uint32_t entry = slot.readers & ~ListBit, next = NoEntry; entry != NoEntry; entry = next) {
       compare(lists[entry].step);
       next = lists[entry].next;
       lists[entry].next = freeEntries;
@@ -195,7 +195,7 @@ void RaceFinder::write(Slot &slot) {
   } else {
     compare(slot.readers);
   }
-  slot = {presentStep, Nobody};
+  slot = {presentStep, NoEntry};
 }
 
 /// Handles reads first: a step reads before it writes.
@@ -205,7 +205,7 @@ void RaceFinder::visit(StepOfBlock place) {
   const Step &step = program.steps[program.threadBlocks[place.block].firstStep + place.step];
   present = place;
   presentStep = program.threadBlocks[place.block].firstStep + place.step - firstStep;
-  compared = Nobody;
+  compared = NoEntry;
   if (readsSrc(step.opcode))
     for (Slot *slot = slotAt(step.srcBuffer, step.srcIndex), *end = slot + step.count; slot != end; ++slot)
       read(*slot);

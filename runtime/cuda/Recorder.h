@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes the blocks of calls record their steps, and adds the records to a timeline when they are complete. For ranks
 // that share a GPU the caller waits for each call. A rank with a GPU of its own must not wait, since its peers can wait
-// for it; its records are collected at the next call. Of a captured call only the last replay is added, at the end.
+// for it; its records are collected at the next call. Only the last replay of a captured call is added, at the end.
 #pragma once
 
 #include "core/Timeline.h"

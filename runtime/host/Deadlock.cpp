@@ -84,7 +84,7 @@ std::string Run::explainDeadlock() const {
     ++waiting;
     if (lines >= maxLines)
       continue;
-    text += heading ? "" : "\n and behind it:";
+    text += heading ? "" : "\n and after it:";
     heading = true;
     add(index);
     ++shown;

@@ -35,10 +35,11 @@ struct Table {
       cl::value_desc("n"), cl::init(0), cl::cat(problem)};
   cl::opt<unsigned> root{"root", cl::desc("The root, of collectives that have one (default 0)"), cl::value_desc("rank"),
                          cl::init(0), cl::cat(problem)};
-  cl::opt<bool> inPlace{"in-place",
-                        cl::desc("Of alltoall: make a program for calls in place (default: for others; of the other "
-                                 "standard collectives one program fits both)"),
-                        cl::cat(problem)};
+  cl::opt<bool> inPlace{
+      "in-place",
+      cl::desc("For alltoall: make a program for calls in place (default: out of place; for the other "
+               "standard collectives one program fits both)"),
+      cl::cat(problem)};
 
   cl::opt<unsigned> steps{"steps", cl::desc("Look for an algorithm of so many steps"), cl::value_desc("n"), cl::init(0),
                           cl::cat(goal)};
@@ -61,12 +62,13 @@ struct Table {
                                        "thousands of ranks (default: the solver if --steps, --least-steps or --pareto "
                                        "says what to look for, else greedy)"),
                               cl::value_desc("name"), cl::cat(search)};
-  cl::opt<unsigned> tries{"tries",
-                          cl::desc("Of the greedy search: so many, of which the best is kept (default: 64, fewer where "
-                                   "they take long)"),
-                          cl::value_desc("n"), cl::init(0), cl::cat(search)};
+  cl::opt<unsigned> tries{
+      "tries",
+      cl::desc("For the greedy search: the number of tries, of which the best is kept (default: 64, "
+               "fewer if they take long)"),
+      cl::value_desc("n"), cl::init(0), cl::cat(search)};
   cl::opt<unsigned> roundsPerStep{"rounds-per-step",
-                                  cl::desc("Of the greedy search: more make fewer steps (default 1)"),
+                                  cl::desc("For the greedy search: more rounds make fewer steps (default 1)"),
                                   cl::value_desc("n"), cl::init(1), cl::cat(search)};
   cl::opt<unsigned> timeLimit{"time-limit",
                               cl::desc("Seconds for all of it, a tenth of them for each instance of --pareto and "

@@ -155,7 +155,7 @@ private:
     }
   }
 
-  /// Tries `units` units of chunks. Of several results with equally many steps keeps only the last, because each is
+  /// Tries `units` units of chunks. Keeps only the last of several results with equally many steps, because each is
   /// better than the one before it. Returns whether the search can continue.
   bool attemptUnits(Shape shape, uint32_t units) {
     std::optional<Task> each = task(units * unit);

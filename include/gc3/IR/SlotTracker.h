@@ -71,7 +71,7 @@ private:
 /// nodes have read share their list. At most 2^31 - 1 nodes.
 class SlotTracker {
 public:
-  static constexpr uint32_t Nobody = ~uint32_t(0);
+  static constexpr uint32_t NoEntry = ~uint32_t(0);
 
   explicit SlotTracker(uint32_t slots) : states(slots) {}
 
@@ -101,17 +101,17 @@ public:
 
 private:
   static constexpr uint32_t ListBit = uint32_t(1) << 31;
-  static constexpr size_t MostEntries = ListBit - 1; // keeps the reference to any list different from Nobody
+  static constexpr size_t MostEntries = ListBit - 1; // keeps the reference to any list different from NoEntry
   struct State {
-    uint32_t writer = Nobody;
-    uint32_t readers = Nobody; // one node, or ListBit | the first entry in `lists`
+    uint32_t writer = NoEntry;
+    uint32_t readers = NoEntry; // one node, or ListBit | the first entry in `lists`
   };
   struct Reader {
     uint32_t node;
-    uint32_t next;  // the next entry, or Nobody
+    uint32_t next;  // the next entry, or NoEntry
     uint32_t users; // number of slots whose list begins here, plus entries that name this one as `next`
   };
-  static bool isList(uint32_t readers) { return readers != Nobody && (readers & ListBit) != 0; }
+  static bool isList(uint32_t readers) { return readers != NoEntry && (readers & ListBit) != 0; }
   uint32_t entry(uint32_t reader, uint32_t next);
   uint32_t withNode(uint32_t readers);
   bool addReaders(uint32_t readers);
@@ -119,7 +119,7 @@ private:
 
   std::vector<State> states;
   std::vector<Reader> lists;
-  uint32_t freeEntries = Nobody;
+  uint32_t freeEntries = NoEntry;
   EdgeCollector edges;
   uint32_t node = 0;
 };

@@ -148,7 +148,7 @@ TEST(Api, DeadlockNamesThoseBehindTheCycle) {
       text.find(
           "a cycle of 2:\n  rank 0 thread block 1 step 0 (recv, tile 0) waits for a message from rank 1 on channel 0\n "
           " "
-          "rank 1 thread block 1 step 0 (recv, tile 0) waits for a message from rank 0 on channel 0\n and behind it:"),
+          "rank 1 thread block 1 step 0 (recv, tile 0) waits for a message from rank 0 on channel 0\n and after it:"),
       std::string::npos)
       << text;
   EXPECT_NE(text.find("rank 0 thread block 2 step 0 (send, tile 0) waits for thread block 1 step 0"), std::string::npos)
