@@ -16,7 +16,7 @@ public:
 
   void read(uint32_t first, uint32_t count) {
     for (uint32_t slot = first; slot != first + count; ++slot) {
-      if (states[slot].writer != SlotTracker::Nobody)
+      if (states[slot].writer != SlotTracker::NoEntry)
         edges[states[slot].writer] = false;
       states[slot].readers.push_back(node);
     }
@@ -32,7 +32,7 @@ public:
         edges.try_emplace(reader, true);
         others = true;
       }
-      if (!others && state.writer != SlotTracker::Nobody)
+      if (!others && state.writer != SlotTracker::NoEntry)
         edges.try_emplace(state.writer, true);
       state = {node, {}};
     }
@@ -45,7 +45,7 @@ public:
 
 private:
   struct State {
-    uint32_t writer = SlotTracker::Nobody;
+    uint32_t writer = SlotTracker::NoEntry;
     std::vector<uint32_t> readers;
   };
   std::vector<State> states;
