@@ -6,7 +6,7 @@ set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
 install_missing "${packages[@]}" clang clang-format clang-tidy libclang-rt-14-dev dpkg-dev file \
-  chromium chromium-driver mkdocs
+  chromium chromium-driver mkdocs zsh
 cd "$root"
 mapfile -t sources < <(git ls-files '*.cpp' '*.h' | grep -v generated)
 mapfile -t kernels < <(git ls-files '*.cu' '*.cuh')

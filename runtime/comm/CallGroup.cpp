@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "comm/CallQueue.h"
+#include "comm/CallGroup.h"
 
+#include "comm/CallQueue.h"
 #include "core/Backoff.h"
 
 #include <algorithm>

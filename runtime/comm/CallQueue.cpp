@@ -6,7 +6,7 @@
 namespace gc3::comm {
 
 using core::Outcome;
-using Call = CallGroup::Call;
+using Call = GroupedCall;
 using State = Call::State;
 
 EnteredCall::EnteredCall(Call &call) : call(call) {
@@ -94,7 +94,7 @@ void CallQueue::beginJoin() {
     comm->beginJoin();
 }
 
-static void decideCall(Call &call, const Outcome &error, CallGroup::Fallback *fallback) {
+static void decideCall(Call &call, const Outcome &error, CallFallback *fallback) {
   if (!error.ok())
     return call.fail(error);
   if (call.state != State::Undecided)
@@ -192,7 +192,7 @@ static std::vector<Call *> declinedOf(std::span<Call *const> round) {
 }
 
 /// If NCCL drops calls after a timeout, later calls would take their place on other ranks, so their communicators fail.
-static void runDeclined(std::span<Call *const> round, CallGroup::Fallback *fallback) {
+static void runDeclined(std::span<Call *const> round, CallFallback *fallback) {
   const std::vector<Call *> declined = declinedOf(round);
   if (declined.empty() || !fallback)
     return;

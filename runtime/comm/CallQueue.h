@@ -2,7 +2,7 @@
 // The calls of a group on one communicator, by round.
 #pragma once
 
-#include "comm/CallGroup.h"
+#include "comm/GroupedCall.h"
 
 namespace gc3::comm {
 
@@ -10,7 +10,7 @@ namespace gc3::comm {
 class EnteredCall {
 public:
   /// If the communicator takes no calls, the call fails, and isInside() is false.
-  explicit EnteredCall(CallGroup::Call &call);
+  explicit EnteredCall(GroupedCall &call);
   EnteredCall(EnteredCall &&other) noexcept
       : call(other.call), plan(std::move(other.plan)), capture(other.capture), error(std::move(other.error)),
         inside(std::exchange(other.inside, false)) {}
@@ -36,7 +36,7 @@ private:
   cuda::Stream stream() const { return static_cast<cuda::Stream>(call.request.stream); }
   void note(core::Outcome outcome);
 
-  CallGroup::Call &call;
+  GroupedCall &call;
   cuda::Runner::Plan plan;
   uint64_t capture = 0; ///< of the stream; 0: none
   core::Outcome error;  ///< of findCaptures
@@ -45,8 +45,8 @@ private:
 
 class CallQueue {
 public:
-  using Call = CallGroup::Call;
-  using Fallback = CallGroup::Fallback;
+  using Call = GroupedCall;
+  using Fallback = CallFallback;
 
   /// The calls of `comm`, one of the communicator's ranks. Other ranks have queues of their own until they have joined.
   explicit CallQueue(Communicator *comm) : comms{comm} {}

@@ -240,7 +240,7 @@ void printHelp() {
   std::printf("usage: gc3-run BUNDLE [options]\n\n"
               "Runs the programs of a bundle on real data, checks every element and prints how long they take.\n"
               "Sizes are bytes of the larger of one rank's input and output; K M G and KiB MiB GiB are powers of 1024, "
-              "KB MB GB of 1000.\n"
+              "KB MB GB of 1000.\n\n"
               "Exit status: 0 all right, 1 a wrong element or an error, 2 wrong command line.\n\noptions:\n");
   for (const Option &option : optionTable) {
     std::string names = option.shortName;
