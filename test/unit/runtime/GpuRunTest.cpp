@@ -84,7 +84,8 @@ TEST_F(RunOnGpu, AllRanksShareIt) {
   options.ranksPerGpu = 3;
   EXPECT_EQ(runOptions(options).problem, "");
   options.ranksPerGpu = 2;
-  EXPECT_EQ(runOptions(options).problem, "programs on 3 ranks do not run with 2 ranks per GPU: all ranks share one");
+  EXPECT_EQ(runOptions(options).problem,
+            bundle.path + ": programs on 3 ranks do not run with 2 ranks per GPU: all ranks share one");
   EXPECT_EQ(fake.leaks(), "");
 }
 
@@ -92,7 +93,7 @@ TEST_F(RunOnGpu, SaysHowManyRanksALaunchHas) {
   const BundlePath bundle({ringAllReduce(33, true)});
   const FakeCuda fake;
   EXPECT_EQ(runOptions(onGpu(bundle.path)).problem,
-            "program 'ring33_aliased_1' has 33 ranks; one GPU can be at most 32");
+            bundle.path + ": program 'ring33_aliased_1' has 33 ranks; one GPU can be at most 32");
   EXPECT_EQ(fake.leaks(), "");
 }
 
@@ -101,9 +102,11 @@ TEST_F(RunOnGpu, SaysHowManyBlocksFit) {
   FakeCuda fake;
   fake.multiprocessors = 2;
   fake.threadsPerMultiprocessor = 32;
-  EXPECT_EQ(runOptions(onGpu(bundle.path)).problem,
-            "program 'ring3_aliased_1' has 3 thread blocks on its 3 ranks; this GPU can hold 2 at once, of 32 threads "
-            "each");
+  EXPECT_EQ(
+      runOptions(onGpu(bundle.path)).problem,
+      bundle.path +
+          ": program 'ring3_aliased_1' has 3 thread blocks on its 3 ranks; this GPU can hold 2 at once, of 32 threads "
+          "each");
   EXPECT_EQ(fake.leaks(), "");
 }
 

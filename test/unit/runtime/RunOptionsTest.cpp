@@ -159,15 +159,15 @@ TEST(Run, CommandLine) {
   Options cuda;
   EXPECT_EQ(parse({"b", "--backend", "cuda"}, cuda).first, gc3::cuda::linkedCuda() ? Action::Run : Action::UsageError);
   Options host;
-  EXPECT_EQ(
-      parse({"b", "--ranks-per-gpu", "2"}, host),
-      std::pair(Action::UsageError, std::string("gc3-run: option '--ranks-per-gpu' says nothing to --backend host\n")));
+  EXPECT_EQ(parse({"b", "--ranks-per-gpu", "2"}, host),
+            std::pair(Action::UsageError,
+                      std::string("gc3-run: option '--ranks-per-gpu' has no effect with --backend host\n")));
   if (!gc3::cuda::linkedCuda())
     return;
   for (const std::vector<std::string> &option : std::vector<std::vector<std::string>>{
            {"--workers", "2"}, {"--tile-elements", "5"}, {"--order", "adversarial"}, {"--seed", "3"}}) {
     Options onGpu;
     EXPECT_EQ(parse({"b", option[0], option[1], "--backend", "cuda"}, onGpu),
-              std::pair(Action::UsageError, "gc3-run: option '" + option[0] + "' says nothing to --backend cuda\n"));
+              std::pair(Action::UsageError, "gc3-run: option '" + option[0] + "' has no effect with --backend cuda\n"));
   }
 }
