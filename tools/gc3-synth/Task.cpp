@@ -35,11 +35,12 @@ constexpr llvm::StringLiteral madeProgram = "-"; ///< the name of the file that 
 
 /// Errors in the program that gc3-synth makes from its options have no place that the user knows.
 void printErrors(const Diagnostics &diags, std::string &error) {
+  if (diags.all().empty()) // stopped
+    return;
   llvm::raw_string_ostream out(error);
-  const SourceManager &sources = diags.sourceManager();
-  if (diags.all().empty() || !diags.all().front().range.isValid() ||
-      sources.place(diags.all().front().range.begin).file == madeProgram)
-    out << diags.all().front().message;
+  const Diagnostic &first = diags.all().front();
+  if (!first.range.isValid() || diags.sourceManager().place(first.range.begin).file == madeProgram)
+    out << first.message;
   else
     diags.print(out, false);
 }
