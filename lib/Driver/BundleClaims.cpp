@@ -34,7 +34,7 @@ bool gc3::driver::checkClaims(Session &session, const imports::BundledProgram &s
   if (problem.empty() && !claimsAll)
     session.diags.remark({}, "program '" + stored.program.info->name +
                                  "': the bundle does not say that all of this is proven, so runtimes refuse it unless "
-                                 "told otherwise; compile it without --verify=off");
+                                 "they allow unproven programs; compile it without --verify=off");
   if (problem.empty())
     return true;
   session.diags.error(DiagId::Unverified, {},

@@ -388,6 +388,12 @@ static std::string withoutPoorSuggestion(const std::string &errors, llvm::ArrayR
          "\n";
 }
 
+static bool usesColor(Color color) {
+  const char *noColor = std::getenv("NO_COLOR");
+  return color == Color::Always ||
+         (color == Color::Auto && llvm::errs().has_colors() && (!noColor || *noColor == '\0'));
+}
+
 /// LLVM has an option --color of its own, which takes other values. The first call here registers it.
 static void removeOptionOfLlvm() {
   cl::HideUnrelatedOptions(cl::getGeneralCategory());
@@ -438,9 +444,7 @@ std::optional<Options> gc3::driver::parseCommandLine(int argc, const char *const
   options.dependencyFile = table.dependencyFile;
   options.phonyDependencies = table.phonyDependencies;
   options.diagnostics = table.diagnostics;
-  const char *noColor = std::getenv("NO_COLOR");
-  options.color = table.color == Color::Always ||
-                  (table.color == Color::Auto && llvm::errs().has_colors() && (!noColor || !*noColor));
+  options.color = usesColor(table.color);
   options.timeReport = table.timeReport;
   options.errorLimit = table.errorLimit;
   options.sema.includeDirs.assign(table.includes.begin(), table.includes.end());

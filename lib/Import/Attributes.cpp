@@ -43,8 +43,8 @@ void Attributes::unknownWord(llvm::StringRef key, llvm::StringRef value, const s
 }
 
 void UnknownAttributes::check(const XmlTag &tag, llvm::ArrayRef<llvm::StringRef> known) {
-  for (const char *const *pair = tag.pairs; *pair && told.size() < maxNames; pair += 2)
-    if (!llvm::is_contained(known, pair[0]) && told.insert(pair[0]).second)
+  for (const char *const *pair = tag.pairs; *pair && reported.size() < maxNames; pair += 2)
+    if (!llvm::is_contained(known, pair[0]) && reported.insert(pair[0]).second)
       diags.remark(tag.place(pair[0]),
                    "unknown attribute " + quoted(pair[0]) + " of <" + tag.name.str() + "> is ignored");
 }

@@ -70,7 +70,7 @@ public:
 private:
   static constexpr unsigned maxNames = 8;
   Diagnostics &diags;
-  llvm::StringSet<> told;
+  llvm::StringSet<> reported;
 };
 
 } // namespace gc3::imports

@@ -69,13 +69,16 @@ struct Move {
 } // namespace
 
 /// Follows a contribution forward, and returns the moves on the way to the slot that gets it last, in order. Linear in
-/// the chunks of the operations; ignores operations after the first million moves.
-static std::vector<Move> wayOf(const llvm::SmallVectorImpl<ir::ChunkOp> &ops, uint32_t rank, uint32_t index) {
+/// the chunks of the operations. Returns nothing if there are more than a million moves.
+static std::optional<std::vector<Move>> wayOf(const llvm::SmallVectorImpl<ir::ChunkOp> &ops, uint32_t rank,
+                                              uint32_t index) {
   constexpr size_t maxMoves = 1 << 20;
   std::vector<Move> moves;                                   // the first is the start
   llvm::DenseMap<uint64_t, uint32_t, PackedKeyInfo> holders; // slots that hold the contribution, with their moves
-  for (uint32_t i = 0; i < ops.size() && moves.size() < maxMoves; ++i) {
+  for (uint32_t i = 0; i < ops.size(); ++i) {
     const ir::ChunkOp &op = ops[i];
+    if (moves.size() > maxMoves)
+      return std::nullopt;
     const bool isStart = op.kind == ir::ChunkOpKind::Start;
     for (uint32_t k = 0; k < op.count; ++k) {
       const ir::Location to{op.dstRank, op.dstBuffer, op.dstIndex + k};
@@ -165,6 +168,7 @@ public:
 
 private:
   void explainMissing(ir::Location chunk, SourceRange lastWrite, const Contributions &wanted, const Contributions &got);
+  void showWay(const std::vector<Move> &way, const std::string &input);
 
   const ir::ProgramInfo &info;
   const llvm::SmallVectorImpl<ir::ChunkOp> &ops;
@@ -187,17 +191,24 @@ void Reporter::explainMissing(ir::Location chunk, SourceRange lastWrite, const C
     report->note(info.sites[reduction->site], "its value was last reduced here");
   const auto [rank, index] = missing->first;
   const std::string input = "input(" + std::to_string(rank) + ", " + std::to_string(index) + ")";
-  const std::vector<Move> way = wayOf(ops, rank, index);
-  if (way.empty())
-    report->note({}, "no operation reads " + input);
-  for (size_t i = 0, notes = 0; i < way.size(); ++i) {
-    const uint32_t site = ops[way[i].operation].site;
+  const std::optional<std::vector<Move>> way = wayOf(ops, rank, index);
+  if (way && way->empty())
+    report->note({}, "no operation moves " + input);
+  else if (way)
+    showWay(*way, input);
+}
+
+/// `input` names the contribution.
+void Reporter::showWay(const std::vector<Move> &way, const std::string &input) {
+  size_t notes = 0;
+  for (size_t i = 0; i < way.size(); ++i) {
+    const auto &[operation, before, to] = way[i];
+    const uint32_t site = ops[operation].site;
     const bool isLast = i + 1 == way.size();
-    if ((!isLast && ops[way[i + 1].operation].site == site) || (!isLast && ++notes >= MaxMovesShown))
+    if (!isLast && (ops[way[i + 1].operation].site == site || ++notes >= MaxMovesShown))
       continue;
-    report->note(info.sites[site], input + " gets to " + info.bufferName(way[i].to.buffer) + "(" +
-                                       std::to_string(way[i].to.rank) + ", " + std::to_string(way[i].to.index) +
-                                       ") here" + (isLast ? ", and no further" : ""));
+    report->note(info.sites[site], input + " gets to " + info.bufferName(to.buffer) + "(" + std::to_string(to.rank) +
+                                       ", " + std::to_string(to.index) + ") here" + (isLast ? ", and no further" : ""));
   }
 }
 

@@ -101,13 +101,13 @@ Diagnostic &Diagnostic::note(SourceRange noteRange, const std::string &noteMessa
 Diagnostic &Diagnostics::error(DiagId id, SourceRange range, const std::string &message) {
   dropped = {id, Severity::Error, range, cutMessage(message), {}};
   std::tuple key(id, range.begin, range.end, dropped.message);
-  if (told.count(key) != 0)
+  if (recorded.count(key) != 0)
     return dropped;
   if (limitReached()) {
     ++omitted;
     return dropped;
   }
-  told.insert(std::move(key));
+  recorded.insert(std::move(key));
   ++errors;
   return records.emplace_back(dropped);
 }

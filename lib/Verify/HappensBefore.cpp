@@ -97,7 +97,7 @@ Clocks::Clock HappensBefore::toldBefore(uint32_t rank, uint32_t step) {
   StepOfBlock before = placeOf(rank, visit.before);
   clocks.start(); // starts from the later clock, which contains most of the other
   Clocks::Clock own = clocks.with(clockAt[visit.before], before.block - firstBlockOf(before.block), before.step + 1);
-  return clocks.join(own, visit.told);
+  return clocks.join(own, visit.knowledge);
 }
 
 StepOfBlock HappensBefore::placeOf(uint32_t rank, uint32_t number) const {
@@ -145,7 +145,7 @@ bool HappensBefore::cameBack(StepOfBlock earlier, StepOfBlock receive) {
     return false;
   StepOfBlock before = placeOf(program.threadBlocks[receive.block].rank, visit.before);
   return impliedBy(before, earlier.block) > earlier.step ||
-         clocks.known(visit.told, earlier.block - firstBlockOf(earlier.block)) > earlier.step;
+         clocks.known(visit.knowledge, earlier.block - firstBlockOf(earlier.block)) > earlier.step;
 }
 
 /// Searches everything that is over when `later` begins, for each thread block up to the last step known to be over.

@@ -69,8 +69,8 @@ private:
   std::vector<uint32_t> sentBefore;
   /// A visit of a message to a rank.
   struct Visit {
-    uint32_t before = ir::None;           // the last earlier step of the rank that passed on the same message
-    Clocks::Clock told = Clocks::Nothing; // what the message knew about the rank when it came to `before`
+    uint32_t before = ir::None;                // the last earlier step of the rank that passed on the same message
+    Clocks::Clock knowledge = Clocks::Nothing; // what the message knew about the rank when it came to `before`
   };
   std::vector<Visit> visits;           // by step
   std::vector<uint32_t> latestReceive; // by step: the latest receive of its thread block, up to and including it

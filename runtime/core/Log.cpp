@@ -16,10 +16,10 @@ void tell(const std::string &text) {
 
 void tellOnce(const std::string &text) {
   // Never destroyed: other threads can call this function while the process ends.
-  static auto &told = *new std::set<std::string>;
+  static auto &logged = *new std::set<std::string>;
   static std::mutex telling;
   std::lock_guard lock(telling);
-  if (told.insert(text).second)
+  if (logged.insert(text).second)
     tell(text);
 }
 

@@ -198,12 +198,12 @@ core::Result<bool> Runner::isIdle() const {
 }
 
 /// Returns an error that describes what the blocks of the stopped kernel waited for.
-Outcome Runner::stallReport(std::span<GpuProgram *const> told) const {
+Outcome Runner::stallReport(std::span<GpuProgram *const> examined) const {
   const OnDevice device(cuda, ownRoom.device);
   if (!device.outcome().ok())
     return device.outcome();
   std::string text = "a kernel has not ended in " + std::to_string(timeoutMs) + " ms and was stopped";
-  for (GpuProgram *program : told) {
+  for (GpuProgram *program : examined) {
     const core::Result<std::string> waited = program->stallReport(reportStream.get());
     if (!waited.ok())
       return waited.outcome();
@@ -241,11 +241,11 @@ Outcome Runner::watch(Watchdog::Clock::time_point now) {
   }
   if (hasEnded) {
     watched = Watched::Telling;
-    std::vector<GpuProgram *> told;
+    std::vector<GpuProgram *> examined;
     for (const auto &program : programs)
-      told.push_back(program.get());
+      examined.push_back(program.get());
     lock.unlock(); // callers of broken() and breakDown() must not wait for CUDA
-    const Outcome why = stallReport(told);
+    const Outcome why = stallReport(examined);
     lock.lock();
     watched = Watched::Over;
     addReason(why);

@@ -85,7 +85,7 @@ private:
   core::Outcome enqueueMove(plan::StreamMove move, const Plan &plan, Stream stream);
   core::Outcome enqueueMoves(const std::vector<plan::StreamMove> &moves, const Plan &plan, Stream stream);
   bool lookAtBlocks(Watchdog::Clock::time_point now);
-  core::Outcome stallReport(std::span<GpuProgram *const> told) const;
+  core::Outcome stallReport(std::span<GpuProgram *const> examined) const;
   void addReason(const core::Outcome &why);
 
   const Cuda &cuda;

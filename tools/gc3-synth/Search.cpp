@@ -69,13 +69,13 @@ private:
     options.deadline = std::min(end, begin + most);
     Trial trial;
     trial.task = task, trial.shape = shape;
-    Clock::time_point told = begin;
+    Clock::time_point lastReport = begin;
     options.tells = [&](uint64_t tries) {
-      if (Clock::now() - told < std::chrono::seconds(line.progress))
+      if (Clock::now() - lastReport < std::chrono::seconds(line.progress))
         return;
-      told = Clock::now();
+      lastReport = Clock::now();
       trial.tries = tries;
-      trial.seconds = std::chrono::duration<double>(told - begin).count();
+      trial.seconds = std::chrono::duration<double>(lastReport - begin).count();
       tell(trial);
     };
     trial.outcome = findBy(task, [&](const auto &on, const auto &demand) {

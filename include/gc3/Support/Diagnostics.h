@@ -150,9 +150,9 @@ private:
   unsigned errors = 0;
   unsigned omitted = 0;
   std::vector<Diagnostic> records;
-  std::set<std::tuple<DiagId, uint32_t, uint32_t, std::string>> told; // the errors in `records`
-  Diagnostic dropped;                                                 // the last error passed to error(); receives its
-                                                                      // notes if it is not recorded
+  std::set<std::tuple<DiagId, uint32_t, uint32_t, std::string>> recorded; // the errors in `records`
+  Diagnostic dropped; // the last error passed to error(); receives its
+                      // notes if it is not recorded
 };
 
 /// Returns the candidate nearest to `word` by edit distance, or an empty string if none is near enough to suggest.
