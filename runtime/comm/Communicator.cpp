@@ -131,7 +131,7 @@ int Communicator::ranks() const {
 }
 
 bool Communicator::mayBeTogetherWith(const Communicator &other) const {
-  const int otherRank = other.rank(), otherRanks = other.ranks();
+  const int otherRanks = other.ranks(), otherRank = other.rank(); // in this order: known ranks imply a known rank
   std::lock_guard lock(mutex);
   const bool areIdentified = identity.ranks != 0 && otherRanks != 0;
   if (areIdentified && (identity.ranks != otherRanks || identity.rank == otherRank))

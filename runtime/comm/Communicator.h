@@ -90,9 +90,9 @@ public:
   /// further call. A failed communicator is aborted instead. Returns false if the application's communicator must not
   /// be touched, since another thread has aborted it meanwhile, or NCCL still creates its child.
   bool finalize(bool waits);
-  /// Ends kernels and waits. Does not wait. No later call on the application's communicator begins. Returns true if the
-  /// executor is in NCCL's split of it. Then the application's communicator must be revoked, and awaitSplit() must
-  /// return, before NCCL may free it.
+  /// Ends kernels, and what other threads wait for. Does not wait. No later call on the application's communicator
+  /// begins. Returns true if the executor is in NCCL's split of it. Then the application's communicator must be
+  /// revoked, and awaitSplit() must return, before NCCL may free it.
   bool abort();
   /// Waits for some seconds at most: a revocation just before the split does not end it, and NCCL's abort does then.
   void awaitSplit();
