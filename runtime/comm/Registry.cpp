@@ -8,18 +8,19 @@ Registry &Registry::ofProcess() {
   return registry;
 }
 
-void Registry::sweepLocked() {
+size_t Registry::sweepLocked() {
   std::erase_if(all, [](const std::shared_ptr<Communicator> &each) {
     const bool isClosed = each->isClosed();
     if (isClosed)
       each->joinExecutor();
     return isClosed;
   });
+  return all.size();
 }
 
-void Registry::sweep() {
+size_t Registry::sweep() {
   std::lock_guard lock(mutex);
-  sweepLocked();
+  return sweepLocked();
 }
 
 void Registry::add(std::shared_ptr<Communicator> communicator) {

@@ -25,11 +25,12 @@ public:
   /// No communicator has the handle any longer, which is about to be freed.
   void remove(ncclapi::Comm handle);
 
-  /// Lets go of communicators that are closed. Their executor threads have ended, so this does not wait.
-  void sweep();
+  /// Releases communicators that are closed. Their executor threads have ended, so this does not wait. Returns how many
+  /// are left.
+  size_t sweep();
 
 private:
-  void sweepLocked();
+  size_t sweepLocked();
 
   mutable std::mutex mutex; ///< guards what follows
   std::vector<std::shared_ptr<Communicator>> all;

@@ -110,8 +110,10 @@ Front::~Front() {
     for (float *buffer : *buffers)
       cuda.release(reinterpret_cast<std::byte *>(buffer));
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20); // executors release the rest
-  while (nccl.leaks() != "" && std::chrono::steady_clock::now() < deadline)
+  const auto sweep = [] { return comm::Registry::ofProcess().sweep(); };             // joins their threads
+  while ((sweep() != 0 || nccl.leaks() != "") && std::chrono::steady_clock::now() < deadline)
     std::this_thread::yield();
+  EXPECT_EQ(sweep(), 0u);
   EXPECT_EQ(nccl.leaks(), "");
 }
 
