@@ -31,19 +31,9 @@ ncclapi::Result callNccl(const char *name, Args... args) {
 /// One application, with its fakes. Its end expects that everything has been released.
 class Application {
 public:
-  Application() {
-    fake.onCall = [this](int device, const std::string &name, uint64_t index) {
-      Hook hook;
-      {
-        const Monitor::Lock lock;
-        hook = current;
-      }
-      if (hook)
-        hook(device, name, index);
-    };
-  }
+  Application() = default;
   ~Application() {
-    beforeCalls(nullptr);
+    fake.beforeCalls(nullptr);
     for (gc3Comm_t comm : comms)
       EXPECT_EQ(gc3CommDestroy(comm), gc3Success);
     awaitThat([this] { return nccl.children().empty(); }); // kernels have ended, so their streams can go
@@ -116,15 +106,9 @@ public:
     return result;
   }
 
-  /// Has `hook` run as FakeCuda::onCall. Executor threads can be calling.
-  using Hook = std::function<void(int device, const std::string &name, uint64_t index)>;
-  void beforeCalls(const Hook &hook) {
-    const Monitor::Lock lock;
-    current = hook;
-  }
   /// Has the next call of this function on this device fail.
   void failNext(int device, const std::string &name) {
-    beforeCalls([this, device, name](int onDevice, const std::string &called, uint64_t index) {
+    fake.beforeCalls([this, device, name](int onDevice, const std::string &called, uint64_t index) {
       const Monitor::Lock lock;
       if (!fake.failing && onDevice == device && called == name)
         fake.failing = {device, index};
@@ -140,7 +124,6 @@ public:
   std::vector<float *> buffers;
 
 private:
-  Hook current; ///< guarded by the monitor
 };
 
 class ApiTest : public testing::Test, protected Application {};

@@ -121,7 +121,7 @@ TEST_F(NcclApiThreads, AbortDoesNotWaitForCuda) {
   make({ringAllReduce(2, true)});
   ASSERT_EQ(allReduceAll(), gc3Success);
   std::atomic<bool> waits{false}, isAborted{false};
-  beforeCalls([&](int device, const std::string &name, uint64_t) {
+  fake.beforeCalls([&](int device, const std::string &name, uint64_t) {
     if (device != 0 || name != "CUDA query" || isAborted)
       return;
     waits = true;

@@ -140,14 +140,14 @@ TEST(CommFailures, EachCallOfARankIsTheMomentOfAnAbort) {
     {
       Life life(fake, nccl);
       std::thread aborting;
-      fake.onCall = [&](int device, const std::string &, uint64_t number) {
+      fake.beforeCalls([&](int device, const std::string &, uint64_t number) {
         if (device == 1 && number == index && !aborting.joinable())
           aborting = std::thread([&] { abort(life.ranks[1], life.handles[1]); });
-      };
+      });
       life.run();
       if (aborting.joinable())
         aborting.join();
-      fake.onCall = nullptr;
+      fake.beforeCalls(nullptr);
       EXPECT_EQ(life.ranks[1]->status().phase, Phase::Closed);
     }
     EXPECT_EQ(nccl.leaks(), "");

@@ -97,7 +97,7 @@ public:
   std::vector<std::string> takeEvents();
   /// Returns the names of gc3's calls on the application's communicators since the last time.
   std::vector<std::string> takeProbes();
-  /// Runs after each event, without the monitor; like FakeCuda::onCall.
+  /// Runs after each event, without the monitor; as in FakeCuda::beforeCalls().
   std::function<void(const std::string &event)> onEvent;
 
   struct World;

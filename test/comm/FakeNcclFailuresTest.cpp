@@ -87,12 +87,12 @@ TEST_F(FakeNcclFailures, PollsAreCountedByThemselves) {
 /// A hook runs before a call, and can end the communicator that the call names.
 TEST_F(FakeNcclFailures, AHookRevokes) {
   const std::vector<Comm> made = splitAll(nccl.make(rankCount));
-  cuda.onCall = [&](int device, const std::string &name, uint64_t index) {
+  cuda.beforeCalls([&](int device, const std::string &name, uint64_t index) {
     if (device == 0 && name == "NCCL AllGather" && index == 2)
       std::thread([&] { EXPECT_EQ(revoke(made[0]), Result::Success); }).join();
-  };
+  });
   EXPECT_EQ(gather(0, made[0]), Result::InvalidUsage);
-  cuda.onCall = nullptr;
+  cuda.beforeCalls(nullptr);
   EXPECT_EQ(nccl.gathersBegun, 0u);
   destroyAll(made);
 }

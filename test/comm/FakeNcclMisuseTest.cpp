@@ -22,9 +22,9 @@ TEST_F(FakeNcclDeathTest, AFreedHandle) {
 /// Between the decision to call and the call.
 TEST_F(FakeNcclDeathTest, AHandleFreedBeforeTheCall) {
   const std::vector<Comm> made = splitAll(nccl.make(rankCount));
-  cuda.onCall = [&](int, const std::string &, uint64_t) { abort(made[0]); };
+  cuda.beforeCalls([&](int, const std::string &, uint64_t) { abort(made[0]); });
   EXPECT_DEATH(gather(0, made[0]), "AllGather names a freed communicator");
-  cuda.onCall = nullptr;
+  cuda.beforeCalls(nullptr);
   destroyAll(made);
 }
 

@@ -136,10 +136,10 @@ private:
   /// Has rank 1 stop before its next call of that name, and rank 0 wait after its own.
   void holdOther(const std::string &name) {
     const size_t before = times(name);
-    fake.onCall = [this, name](int device, const std::string &called, uint64_t) {
+    fake.beforeCalls([this, name](int device, const std::string &called, uint64_t) {
       if (device == 1 && called == name)
         gate.pass();
-    };
+    });
     waitsAfter = [this, name, before] { return times(name) > before; };
   }
   size_t times(const std::string &name) const {

@@ -260,11 +260,11 @@ TEST_F(CommLives, ASplitOutlivesATimeoutAndAnAbort) {
 TEST_F(CommLives, AChildThatIsMadeAfterAnAbortIsFreed) {
   make(endless, true);
   std::atomic<bool> isAborted{false};
-  fake.onCall = [this, &isAborted](int device, const std::string &name, uint64_t) {
+  fake.beforeCalls([this, &isAborted](int device, const std::string &name, uint64_t) {
     if (device == 0 && name == "NCCL CommSplit" && !isAborted.exchange(true)) {
       EXPECT_TRUE(ranks[0]->abort());
     }
-  };
+  });
   for (const auto &rank : ranks)
     rank->beginJoin();
   awaitThat([&] { return isAborted.load(); });
@@ -277,12 +277,12 @@ TEST_F(CommLives, AChildThatIsMadeAfterAnAbortIsFreed) {
 TEST_F(CommLives, NoSplitBeginsAfterAnAbort) {
   make(endless, true);
   std::atomic<bool> isAborted{false};
-  fake.onCall = [this, &isAborted](int, const std::string &name, uint64_t) {
+  fake.beforeCalls([this, &isAborted](int, const std::string &name, uint64_t) {
     if (name == "CUDA setDevice" && !isAborted.exchange(true)) { // between the last query of the parent and the split
       EXPECT_FALSE(ranks[0]->abort());
       nccl.free(handles[0]);
     }
-  };
+  });
   ranks[0]->beginJoin();
   awaitThat([&] { return isAborted.load(); });
   abortAll();
@@ -307,10 +307,10 @@ TEST_F(CommLives, AnAbortReleasesTheWindowOfALoad) {
   Loopback::Buffers buffers(fake, wanted);
   std::atomic<int> gathers{0};
   std::atomic<bool> isOpen{false};
-  fake.onCall = [&](int device, const std::string &name, uint64_t) {
+  fake.beforeCalls([&](int device, const std::string &name, uint64_t) {
     if (device == 1 && name == "NCCL AllGather" && ++gathers == 2) // after registration
       awaitThat([&] { return isOpen.load(); });
-  };
+  });
   std::deque<std::vector<CallGroup::Call>> calls;
   std::vector<std::thread> threads;
   for (size_t rank : {0, 1}) {

@@ -361,13 +361,13 @@ TEST_F(NcclApi, AKernelThatFailsIsReported) {
 /// Other ranks can have made the call, so the next call of this rank would meet theirs.
 TEST_F(NcclApi, ACallWithoutMemoryFailsItsRank) {
   make({ringAllReduce(2, true)});
-  beforeCalls([](int, const std::string &name, uint64_t) {
+  fake.beforeCalls([](int, const std::string &name, uint64_t) {
     if (name == "CUDA capture")
       throw std::bad_alloc();
   });
   EXPECT_EQ(allReduce(0), gc3SystemError);
   EXPECT_STREQ(gc3GetLastError(comms[0]), "out of memory");
-  beforeCalls(nullptr);
+  fake.beforeCalls(nullptr);
   EXPECT_EQ(allReduce(0), gc3SystemError);
   EXPECT_STREQ(gc3GetLastError(comms[0]), "no memory");
   EXPECT_EQ(asyncError(comms[0]), gc3SystemError);
@@ -378,7 +378,7 @@ TEST_F(NcclApi, ACallWithoutMemoryFailsItsRank) {
 TEST_F(NcclApi, JoinsAndLoadsWithoutMemory) {
   load({ringAllReduce(2, true)});
   const auto runOut = [this] {
-    beforeCalls([](int, const std::string &name, uint64_t) {
+    fake.beforeCalls([](int, const std::string &name, uint64_t) {
       if (name == "CUDA allocate")
         throw std::bad_alloc();
     });
@@ -386,7 +386,7 @@ TEST_F(NcclApi, JoinsAndLoadsWithoutMemory) {
   prepare(2);
   runOut();
   EXPECT_EQ(init(), gc3SystemError);
-  beforeCalls(nullptr);
+  fake.beforeCalls(nullptr);
   prepare(2);
   ASSERT_EQ(init(), gc3Success);
   runOut();

@@ -77,13 +77,18 @@ bool FakeCuda::countGlobally(const std::string &name, bool failsHere) {
   return true;
 }
 
+void FakeCuda::beforeCalls(Hook hook) {
+  const Monitor::Lock lock;
+  beforeCall = std::move(hook);
+}
+
 bool FakeCuda::failsOn(int device, const std::string &name) {
   const Monitor::Lock lock;
   static auto &names = *new std::set<std::string>; // threads can call while the process exits
   std::vector<const std::string *> &all = callsByDevice[device];
   all.push_back(&*names.insert(name).first);
   const uint64_t index = all.size();
-  if (const auto hook = onCall) {
+  if (const Hook hook = beforeCall) {
     const Monitor::Unlocked unlocked;
     hook(device, name, index);
   }
@@ -94,7 +99,7 @@ bool FakeCuda::failsOn(int device, const std::string &name) {
 bool FakeCuda::failsPoll(int device, const std::string &name) {
   const Monitor::Lock lock;
   const uint64_t index = ++pollsByDevice[{device, name}];
-  if (const auto hook = onCall) {
+  if (const Hook hook = beforeCall) {
     const Monitor::Unlocked unlocked;
     hook(device, name, index);
   }

@@ -101,9 +101,10 @@ public:
     }
   };
   std::optional<FailingFunction> failFunction;
-  /// Runs before each counted call and each poll, on its thread, without the monitor. Each call runs a copy, so the
-  /// hook must capture its state by reference.
-  std::function<void(int device, const std::string &name, uint64_t index)> onCall;
+  /// Has `hook` run before each counted call and each poll, on its thread, without the monitor. Each call runs a copy,
+  /// so the hook must capture its state by reference. Executor threads can be calling.
+  using Hook = std::function<void(int device, const std::string &name, uint64_t index)>;
+  void beforeCalls(Hook hook);
   /// Returns the names of the counted calls of a device, such as "CUDA copy" and "NCCL AllGather", in their order.
   std::vector<std::string> callsOf(int device) const;
   /// Returns the number of calls of a function that polls.
@@ -142,7 +143,7 @@ public:
   /// Counts a call of this or another fake. Stores its file's and function's name in `failed` if the call must fail,
   /// and returns true then.
   bool fails(const char *function = __builtin_FUNCTION(), const char *file = __builtin_FILE());
-  /// Counts a call of `name` on `device` and runs onCall. Returns true if the call must fail.
+  /// Counts a call of `name` on `device` and runs the hook of beforeCalls(). Returns true if the call must fail.
   bool failsOn(int device, const std::string &name);
   /// Like failsOn(), for a function that polls.
   bool failsPoll(int device, const std::string &name);
@@ -168,6 +169,7 @@ private:
   bool countGlobally(const std::string &name, bool failsHere);
 
   std::set<void *> pinned;
+  Hook beforeCall;
   std::map<void *, int> memory, handles, events; ///< each with the device that was current
   std::set<const void *> known; ///< kernels whose occupancy was queried, so that a driver has loaded them
   std::map<void *, std::deque<Work>> streams;

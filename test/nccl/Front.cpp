@@ -77,7 +77,7 @@ Front::Front() {
   }
   fill();
   nccl.onEvent = [this](const std::string &event) { note(event); };
-  cuda.onCall = [this](int device, const std::string &name, uint64_t index) {
+  cuda.beforeCalls([this](int device, const std::string &name, uint64_t index) {
     std::function<void(int, const std::string &, uint64_t)> hook;
     {
       std::lock_guard lock(noting);
@@ -87,7 +87,7 @@ Front::Front() {
       note("run " + std::to_string(device));
     if (hook)
       hook(device, name, index);
-  };
+  });
 }
 
 Front::~Front() {
