@@ -12,6 +12,11 @@ if(GC3_WERROR)
   list(APPEND GC3_WARNINGS -Werror)
 endif()
 
+# gcc warns of types without linkage in files that a file includes, which a unity build consists of.
+if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  list(APPEND GC3_WARNINGS -Wno-subobject-linkage)
+endif()
+
 function(gc3_configure target)
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${GC3_WARNINGS}>)
 endfunction()

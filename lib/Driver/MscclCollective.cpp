@@ -23,7 +23,7 @@ struct Argument {
 
 } // namespace
 
-static Request parse(llvm::StringRef text) {
+static Request parseRequest(llvm::StringRef text) {
   Request request;
   size_t open = std::min(text.find('('), text.size());
   size_t colon = text.take_front(open).rfind(':');
@@ -96,7 +96,8 @@ static ir::Collective unknown(Session &session, const imports::MscclAlgorithm &a
 std::optional<ir::Collective> gc3::driver::collectiveOf(Session &session, const imports::MscclAlgorithm &algorithm,
                                                         bool inPlace) {
   const std::string &asked = session.options.collective;
-  Request request = parse(asked.empty() ? llvm::StringRef(algorithm.info.collective.name) : llvm::StringRef(asked));
+  Request request =
+      parseRequest(asked.empty() ? llvm::StringRef(algorithm.info.collective.name) : llvm::StringRef(asked));
   const common::StandardCollective *known = request.file.empty() ? common::findStandard(request.name) : nullptr;
   if (asked.empty() && !known)
     return unknown(session, algorithm, inPlace);

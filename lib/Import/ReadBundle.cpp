@@ -165,13 +165,13 @@ BundleProblem BundleReader::read() {
   if (std::string problem = readHeader(); !problem.empty())
     return invalid(problem);
   for (uint32_t rank = 0; rank != stored.ranks(); ++rank) {
-    const bundle::Result<bundle::RankView> view = file.rank(index, rank);
+    const bundle::BundleResult<bundle::RankView> view = file.rank(index, rank);
     if (!view.ok())
       return problemOf(view.outcome());
     if (BundleProblem problem = addRank(*view); !problem.empty())
       return problem;
   }
-  const bundle::Result<bundle::CheckView> view = file.check(index);
+  const bundle::BundleResult<bundle::CheckView> view = file.check(index);
   if (!view.ok())
     return problemOf(view.outcome());
   if (BundleProblem problem = checkBudgets(*view); !problem.empty())

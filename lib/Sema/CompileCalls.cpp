@@ -167,7 +167,6 @@ BodyCompiler::Value BodyCompiler::callBuiltin(const CallExpr &expr) {
     return chunk(expr);
   if (which == Builtin::Min || which == Builtin::Max)
     return extreme(expr);
-  Type integer{Type::Int, 0};
   std::string callee = "'" + expr.callee.text.str() + "'";
   std::vector<int> argumentOf;
   Formal formal{which == Builtin::Len ? "list" : "value", integer};
@@ -197,7 +196,6 @@ BodyCompiler::Value BodyCompiler::callBuiltin(const CallExpr &expr) {
 
 /// Compiles `min(a, b, ...)` or `min(list)`, and `max`.
 BodyCompiler::Value BodyCompiler::extreme(const CallExpr &expr) {
-  Type integer{Type::Int, 0};
   bool isMin = expr.callee.text == "min";
   std::string what = "an argument of '" + expr.callee.text.str() + "'";
   if (expr.arguments.empty()) {

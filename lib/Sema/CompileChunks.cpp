@@ -6,7 +6,6 @@ using namespace gc3;
 using namespace gc3::ast;
 using namespace gc3::sema;
 
-static constexpr Type integer{Type::Int, 0};
 static constexpr Type bufferType{Type::Buffer, 0};
 static constexpr Type chunkType{Type::Chunk, 0};
 

@@ -10,8 +10,6 @@ using namespace gc3;
 using namespace gc3::ast;
 using namespace gc3::sema;
 
-static constexpr Type integer{Type::Int, 0};
-
 void BodyCompiler::sizes(const SizesStmt &stmt) {
   const auto *range = dynAs<RangeExpr>(stmt.value);
   if (!range || range->step) {

@@ -22,7 +22,7 @@ BodyCompiler::Value BodyCompiler::evalAs(const Expr &expr, Type wanted, const st
 
 BodyCompiler::Value BodyCompiler::eval(const Expr &expr) {
   switch (expr.kind) {
-  case ExprKind::Int: return number({Type::Int, 0}, as<IntExpr>(expr).value, expr.range);
+  case ExprKind::Int: return number(integer, as<IntExpr>(expr).value, expr.range);
   case ExprKind::Bool: return number({Type::Bool, 0}, as<BoolExpr>(expr).value, expr.range);
   case ExprKind::String: return string(as<StringExpr>(expr));
   case ExprKind::Buffer: return buffer(as<BufferExpr>(expr));
@@ -187,7 +187,6 @@ BodyCompiler::Value BodyCompiler::combine(BinaryOp op, SourceRange opRange, Valu
     release(to);
     return temporary(type);
   }
-  Type integer{Type::Int, 0};
   bool good = check(integer, lhs.type, lhsRange, what);
   good &= check(integer, rhs.type, rhsRange, what);
   if (!good)

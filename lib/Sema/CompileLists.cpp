@@ -72,7 +72,6 @@ BodyCompiler::Value BodyCompiler::comprehension(const ComprehensionExpr &expr) {
 
 /// Evaluates first, last and step of a range into three consecutive registers. Returns the first of them.
 uint32_t BodyCompiler::rangeOperands(const RangeExpr &expr) {
-  Type integer{Type::Int, 0};
   uint32_t first = top[0];
   for (const Expr *bound : {expr.first, expr.last, expr.step}) {
     Mark before = mark();
@@ -96,7 +95,7 @@ BodyCompiler::Value BodyCompiler::range(const RangeExpr &expr) {
 BodyCompiler::Value BodyCompiler::index(const IndexExpr &expr) {
   Mark before = mark();
   Value list = eval(*expr.list);
-  Value index = evalAs(*expr.index, {Type::Int, 0}, "the index of a list");
+  Value index = evalAs(*expr.index, integer, "the index of a list");
   release(before);
   if (!list.type.isError() && !list.type.isList()) {
     error(DiagId::TypeMismatch, expr.list->range, "only a list has elements, and this is " + str(list.type));

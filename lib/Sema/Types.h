@@ -33,6 +33,7 @@ struct Type {
   Type list() const { return {base, static_cast<uint16_t>(depth + 1)}; }
   File file() const { return depth ? File::List : base == Chunk ? File::Chunk : File::Int; }
 };
+inline constexpr Type integer{Type::Int, 0};
 
 /// Returns the name of the type: "int", "[chunk]".
 std::string str(Type type);

@@ -9,7 +9,7 @@ using namespace gc3;
 using core::Outcome;
 
 /// Stores an opened file in a new handle.
-static Outcome handOut(bundle::Result<std::unique_ptr<bundle::BundleFile>> file, gc3Bundle_t *handle) {
+static Outcome handOut(bundle::BundleResult<std::unique_ptr<bundle::BundleFile>> file, gc3Bundle_t *handle) {
   if (file.ok())
     *handle = new gc3Bundle{std::move(*file)};
   return core::toOutcome(file.outcome());

@@ -41,7 +41,7 @@ BundleFile::~BundleFile() {
     munmap(mapping, contents.size());
 }
 
-Result<std::unique_ptr<BundleFile>> BundleFile::open(const char *path) {
+BundleResult<std::unique_ptr<BundleFile>> BundleFile::open(const char *path) {
   auto systemError = [path](const char *what) {
     return fail(BundleError::System, std::string("can't ") + what + " '" + path + "': " + std::strerror(errno));
   };
@@ -76,7 +76,7 @@ Result<std::unique_ptr<BundleFile>> BundleFile::open(const char *path) {
   return opened;
 }
 
-Result<std::unique_ptr<BundleFile>> BundleFile::openMemory(const void *bytes, size_t size) {
+BundleResult<std::unique_ptr<BundleFile>> BundleFile::openMemory(const void *bytes, size_t size) {
   std::unique_ptr<BundleFile> opened(new BundleFile);
   opened->owned.reset(new std::byte[size + 1]); // operator new aligns to 16, as sections need
   if (size)
@@ -224,7 +224,7 @@ const fbs::Program &BundleFile::program(uint32_t index) const {
   return *manifestTable->programs()->Get(index);
 }
 
-Result<RankView> BundleFile::rank(uint32_t index, uint32_t rank) const {
+BundleResult<RankView> BundleFile::rank(uint32_t index, uint32_t rank) const {
   const SectionEntry &entry = table[firstSection[index] + 1 + rank];
   std::string name = "rank " + std::to_string(rank) + " of program '" + program(index).name()->str() + "'";
   if (BundleStatus status = checkSection(entry, name); !status.ok())
@@ -249,7 +249,7 @@ Result<RankView> BundleFile::rank(uint32_t index, uint32_t rank) const {
   return view;
 }
 
-Result<CheckView> BundleFile::check(uint32_t index) const {
+BundleResult<CheckView> BundleFile::check(uint32_t index) const {
   const SectionEntry &entry = table[firstSection[index]];
   std::string name = "the postcondition of program '" + program(index).name()->str() + "'";
   if (BundleStatus status = checkSection(entry, name); !status.ok())

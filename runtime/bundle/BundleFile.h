@@ -35,7 +35,7 @@ struct BundleStatus {
 };
 
 template <typename T>
-using Result = common::Result<T, BundleStatus>;
+using BundleResult = common::Result<T, BundleStatus>;
 
 /// One rank's part of one program. A view that BundleFile::rank returns satisfies all rules of docs/bundle.md.
 struct RankView {
@@ -63,9 +63,9 @@ struct CheckView {
 class BundleFile {
 public:
   /// Maps the file at `path`.
-  static Result<std::unique_ptr<BundleFile>> open(const char *path);
+  static BundleResult<std::unique_ptr<BundleFile>> open(const char *path);
   /// Copies `size` bytes at `bytes`; the caller may free them afterwards.
-  static Result<std::unique_ptr<BundleFile>> openMemory(const void *bytes, size_t size);
+  static BundleResult<std::unique_ptr<BundleFile>> openMemory(const void *bytes, size_t size);
 
   BundleFile(const BundleFile &) = delete;
   BundleFile &operator=(const BundleFile &) = delete;
@@ -76,9 +76,9 @@ public:
   /// Returns the program's entry of the dispatch table. `index` must be below programCount().
   const fbs::Program &program(uint32_t index) const;
   /// Checks and returns the part of `rank` in program `index`.
-  Result<RankView> rank(uint32_t index, uint32_t rank) const;
+  BundleResult<RankView> rank(uint32_t index, uint32_t rank) const;
   /// Checks and returns the postcondition of program `index`.
-  Result<CheckView> check(uint32_t index) const;
+  BundleResult<CheckView> check(uint32_t index) const;
   /// Returns the digest of all sections. Bundles with equal digests are equal.
   uint64_t digest() const;
   /// Returns the section table as stored, for --dump.

@@ -14,7 +14,7 @@ namespace gc3::core {
 using namespace bundle;
 using namespace common;
 
-bundle::Result<std::unique_ptr<Program>> Program::load(const BundleFile &file, uint32_t index) {
+bundle::BundleResult<std::unique_ptr<Program>> Program::load(const BundleFile &file, uint32_t index) {
   auto loaded = std::make_unique<Program>();
   loaded->table = &file.program(index);
   uint32_t ranks = loaded->table->ranks();
@@ -22,7 +22,7 @@ bundle::Result<std::unique_ptr<Program>> Program::load(const BundleFile &file, u
   loaded->firstBlock.assign(1, 0);
   uint64_t blocks = 0, steps = 0;
   for (uint32_t r = 0; r < ranks; ++r) {
-    const bundle::Result<RankView> view = file.rank(index, r);
+    const bundle::BundleResult<RankView> view = file.rank(index, r);
     if (!view.ok())
       return view.outcome();
     loaded->views.push_back(*view);

@@ -29,7 +29,7 @@ public:
   static constexpr uint32_t none = UINT32_MAX;
 
   /// `file` must outlive the program.
-  static bundle::Result<std::unique_ptr<Program>> load(const bundle::BundleFile &file, uint32_t index);
+  static bundle::BundleResult<std::unique_ptr<Program>> load(const bundle::BundleFile &file, uint32_t index);
 
   uint32_t ranks() const { return static_cast<uint32_t>(views.size()); }
   const bundle::fbs::Program &info() const { return *table; }

@@ -31,7 +31,7 @@ Result<bool> allowUnproven(const Settings &settings, bool chosen) {
 
 /// Returns whether the collective promises anything about the program's output.
 static Result<bool> promisesAnything(const bundle::BundleFile &file, uint32_t program) {
-  const bundle::Result<bundle::CheckView> view = file.check(program);
+  const bundle::BundleResult<bundle::CheckView> view = file.check(program);
   if (!view.ok())
     return toOutcome(view.outcome());
   if (common::findStandard(file.program(program).collective()->string_view()))

@@ -46,7 +46,7 @@ Outcome Selection::checkPromise(uint32_t index) const {
   LoadedProgram &candidate = *loaded[index];
   if (trusts || !candidate.standard || candidate.kept)
     return {};
-  const bundle::Result<bundle::CheckView> promised = file.check(index);
+  const bundle::BundleResult<bundle::CheckView> promised = file.check(index);
   if (!promised.ok())
     return toOutcome(promised.outcome());
   std::string problem =

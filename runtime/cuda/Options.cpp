@@ -9,10 +9,10 @@ namespace gc3::cuda {
 
 using core::Outcome;
 using kernel::Protocol;
+using plan::lineBytes;
 
 namespace {
 
-constexpr uint64_t lineBytes = 128;
 constexpr uint64_t preferredFifoBytes = uint64_t{1} << 30;
 constexpr uint64_t mostFifoBytes = uint64_t{1} << 40;
 

@@ -10,11 +10,13 @@
 
 namespace gc3::plan {
 
+inline constexpr uint64_t lineBytes = 128; ///< a cache line of a GPU
+
 /// The FIFO slots of all connections that a program uses.
 struct SlotSizes {
   kernel::Protocol protocol = kernel::Protocol::Simple;
   uint32_t slots = 8;     ///< of each connection
-  uint64_t slotBytes = 0; ///< including flags; a multiple of 128
+  uint64_t slotBytes = 0; ///< including flags; a multiple of lineBytes
 };
 
 /// Returns the fewest bytes of a FIFO slot that each slot of a message takes.

@@ -14,8 +14,6 @@ using namespace kernel;
 
 namespace {
 
-constexpr size_t lineBytes = 128;
-
 template <typename T>
 T *at(std::byte *base, size_t offset) {
   return reinterpret_cast<T *>(base + offset);

@@ -14,7 +14,7 @@ Bundles openBundles(const char *names) {
   for (std::string name; std::getline(rest, name, ':');) {
     if (name.empty())
       continue;
-    bundle::Result<std::unique_ptr<bundle::BundleFile>> file = bundle::BundleFile::open(name.c_str());
+    bundle::BundleResult<std::unique_ptr<bundle::BundleFile>> file = bundle::BundleFile::open(name.c_str());
     if (!file.ok()) {
       core::tellOnce("GC3_BUNDLES: '" + name + "': " + file.outcome().message + "; NCCL serves all calls");
       return {};

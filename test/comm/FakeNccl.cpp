@@ -14,8 +14,6 @@ namespace {
 FakeNccl *current = nullptr;
 FakeNccl::State *currentState = nullptr;
 
-constexpr size_t gap4G = size_t{1} << 32;
-
 const FunctionTable &functions() {
   static const auto &all = *new FunctionTable([] { // threads can call while the process exits
     FunctionTable table;

@@ -22,7 +22,6 @@ ncclapi::Team teamOf(const Member &member) {
 
 namespace {
 
-constexpr size_t gap4G = size_t{1} << 32;
 constexpr size_t alignment = 4096;
 
 size_t pages(size_t bytes) {

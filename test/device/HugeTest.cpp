@@ -17,17 +17,17 @@ namespace {
 // NOLINTNEXTLINE(performance-no-int-to-ptr): the address is never accessed
 std::byte *const base = reinterpret_cast<std::byte *>(uint64_t{1} << 46);
 
-struct Extent {
+struct MovedExtent {
   uint64_t begin, bytes;
 };
 
 /// Returns the extents that a step moves, from the beginning of the buffer, for all tiles.
 template <uint32_t ElementBytes>
-std::vector<Extent> extentsOf(const kernel::KernelArgs &call, const kernel::StepImage &step) {
+std::vector<MovedExtent> extentsOf(const kernel::KernelArgs &call, const kernel::StepImage &step) {
   kernel::RankBuffers memory{};
   for (std::byte *&buffer : memory.buffers)
     buffer = base;
-  std::vector<Extent> extents;
+  std::vector<MovedExtent> extents;
   for (uint64_t tile = 0; tile < call.tiles; ++tile)
     kernel::forEachRun<ElementBytes>(call, memory, step, tile, [&](const kernel::TileRun &run) {
       if (run.bytes != 0)
@@ -37,10 +37,11 @@ std::vector<Extent> extentsOf(const kernel::KernelArgs &call, const kernel::Step
 }
 
 /// Checks that the extents cover the whole buffer exactly once.
-void expectWhole(std::vector<Extent> extents, uint64_t bytes) {
-  std::sort(extents.begin(), extents.end(), [](const Extent &a, const Extent &b) { return a.begin < b.begin; });
+void expectWhole(std::vector<MovedExtent> extents, uint64_t bytes) {
+  std::sort(extents.begin(), extents.end(),
+            [](const MovedExtent &a, const MovedExtent &b) { return a.begin < b.begin; });
   uint64_t end = 0;
-  for (const Extent &extent : extents) {
+  for (const MovedExtent &extent : extents) {
     ASSERT_EQ(extent.begin, end);
     end += extent.bytes;
   }
@@ -58,7 +59,7 @@ void expectWhole(uint64_t count, uint64_t slotBytes) {
   kernel::KernelArgs call{};
   ASSERT_EQ(plan::setGeometry(*program, count, ElementBytes, {kernel::Protocol::Simple, 2, slotBytes}, call), "");
   for (bool reads : {true, false}) {
-    std::vector<Extent> all;
+    std::vector<MovedExtent> all;
     for (uint32_t slot = 0; slot < ranks * chunks; slot += chunks) {
       kernel::StepImage step{};
       step.opcode = static_cast<uint8_t>(reads ? Opcode::Send : Opcode::Recv);
@@ -66,7 +67,7 @@ void expectWhole(uint64_t count, uint64_t slotBytes) {
       step.target = kernel::Buffer::Output;
       step.sourceSlot = step.targetSlot = slot;
       step.count = chunks;
-      const std::vector<Extent> some = extentsOf<ElementBytes>(call, step);
+      const std::vector<MovedExtent> some = extentsOf<ElementBytes>(call, step);
       all.insert(all.end(), some.begin(), some.end());
     }
     expectWhole(all, ranks * count * ElementBytes);

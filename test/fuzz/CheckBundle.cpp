@@ -142,12 +142,12 @@ std::string Trial::run(std::string_view bytes) {
 /// Decodes the postcondition as gc3-run does.
 static void loadPostcondition(const bundle::BundleFile &file, uint32_t index) {
   const auto &info = file.program(index);
-  const bundle::Result<bundle::CheckView> check = file.check(index);
+  const bundle::BundleResult<bundle::CheckView> check = file.check(index);
   if (!check.ok())
     return;
   std::vector<uint64_t> in, out;
   for (uint32_t r = 0; r != info.ranks(); ++r) {
-    const bundle::Result<bundle::RankView> view = file.rank(index, r);
+    const bundle::BundleResult<bundle::RankView> view = file.rank(index, r);
     if (!view.ok())
       return;
     in.push_back(view->inputSlots / info.subdivision());

@@ -147,7 +147,7 @@ Chunks Runner::chunksOf(int program, const Row &row, const std::vector<uint64_t>
   uint64_t block = perBlock == larger ? row.count : 0;
   // If this buffer has fewer chunks per block, the length of a block follows from any rank.
   for (uint32_t r = 0; block == 0 && r < elements.size(); ++r) {
-    const bundle::Result<bundle::RankView> rank = file->rank(static_cast<uint32_t>(program), r);
+    const bundle::BundleResult<bundle::RankView> rank = file->rank(static_cast<uint32_t>(program), r);
     if (!rank.ok())
       break;
     if (uint32_t slots = output ? rank->outputSlots : rank->inputSlots; slots != 0)

@@ -197,7 +197,7 @@ const Postcondition *Runner::postcondition(int program, std::string &problem) {
   if (known)
     return known.get();
   auto index = static_cast<uint32_t>(program);
-  const bundle::Result<bundle::CheckView> view = file->check(index);
+  const bundle::BundleResult<bundle::CheckView> view = file->check(index);
   if (!view.ok()) {
     problem = view.outcome().message;
     return nullptr;
@@ -205,7 +205,7 @@ const Postcondition *Runner::postcondition(int program, std::string &problem) {
   const auto &info = file->program(index);
   std::vector<uint64_t> in, out;
   for (uint32_t r = 0; r < info.ranks(); ++r) {
-    const bundle::Result<bundle::RankView> rank = file->rank(index, r);
+    const bundle::BundleResult<bundle::RankView> rank = file->rank(index, r);
     if (!rank.ok()) {
       problem = rank.outcome().message;
       return nullptr;

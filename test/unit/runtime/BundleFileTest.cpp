@@ -24,13 +24,13 @@ TEST(BundleFile, ReadsWhatWasWritten) {
   const BundleFile &file = **opened;
   ASSERT_EQ(file.programCount(), 2u);
   EXPECT_EQ(file.program(1).collective()->str(), "alltoall");
-  const Result<RankView> view = file.rank(0, 2);
+  const BundleResult<RankView> view = file.rank(0, 2);
   ASSERT_TRUE(view.ok());
   EXPECT_EQ(view->inputSlots, 3u);
   EXPECT_EQ(view->alias, fbs::Alias::InputInOutput);
   EXPECT_EQ(view->threadBlocks[0].send_peer(), 0);
   EXPECT_EQ(view->instructions.size(), 5u); // send, rrs, rrcs, rcs, recv
-  const Result<CheckView> check = file.check(0);
+  const BundleResult<CheckView> check = file.check(0);
   ASSERT_TRUE(check.ok());
   EXPECT_EQ(check->rowOfRank.size(), 3u);
   EXPECT_TRUE(readAll(buildBundle({})).ok());

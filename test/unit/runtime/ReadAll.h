@@ -7,7 +7,7 @@
 
 namespace gc3::test {
 
-inline bundle::Result<std::unique_ptr<bundle::BundleFile>> openBytes(const std::string &bytes) {
+inline bundle::BundleResult<std::unique_ptr<bundle::BundleFile>> openBytes(const std::string &bytes) {
   return bundle::BundleFile::openMemory(bytes.data(), bytes.size());
 }
 
