@@ -76,8 +76,8 @@ Sorted sortCalls(std::deque<Noted> &calls) {
 }
 
 Outcome complete(Backend &backend, const Backend::Arrival &arrival) {
-  if (core::informs())
-    informOf(backend, arrival);
+  if (core::isInfoEnabled())
+    logCalls(backend, arrival);
   return backend.complete(arrival);
 }
 
@@ -111,8 +111,8 @@ Outcome runOnNccl(std::deque<Noted> &calls) {
     if (!backend)
       continue;
     const core::RankRequest part{call.comm->rank, call.request};
-    if (core::informs())
-      informOf(*backend, backend->arrive({&part, 1}));
+    if (core::isInfoEnabled())
+      logCalls(*backend, backend->arrive({&part, 1}));
     core::Result<std::optional<comm::CallGroup::Call>> own = backend->callOf(call.request);
     if (!own.ok()) {
       note(call.comm.get(), own.outcome());

@@ -61,7 +61,7 @@ bool Communicator::checkPatience(Clock::time_point begun, const Patience &limit,
   if (isLate)
     failNow({gc3Timeout, after(limit.failAfterMs) + late});
   else if (isPast(limit.logAfterMs))
-    core::tellOnce(after(limit.logAfterMs) + waiting);
+    core::logOnce(after(limit.logAfterMs) + waiting);
   return isLate;
 }
 

@@ -73,9 +73,9 @@ Outcome GpuRank::registerInTeam() {
   if (Outcome outcome = agree(); !outcome.ok() || !loading->outcome.ok())
     return outcome;
   loading->window.moveTo(child.ofWindows());
-  if (core::informs())
-    core::tell("rank " + std::to_string(self.rank) + ": the communicator has no windows, so the " +
-               std::to_string(team.ranks) + " ranks of its LSA team have one of their own for programs");
+  if (core::isInfoEnabled())
+    core::log("rank " + std::to_string(self.rank) + ": the communicator has no windows, so the " +
+              std::to_string(team.ranks) + " ranks of its LSA team have one of their own for programs");
   loading->outcome = child.complete(loading->window.registerPart(), "registering a window");
   return {};
 }
@@ -119,10 +119,10 @@ const cuda::GpuProgram *GpuRank::keep() {
   parts = std::move(loading->parts);
   if (loading->windowBytes != 0)
     windows.push_back(std::move(loading->window));
-  if (core::informs())
-    core::tell("rank " + std::to_string(self.rank) + ": " + programName(loading->program) +
-               " is loaded: " + loading->onGpu->conditions() + ", " + std::to_string(loading->windowBytes) +
-               " bytes of windows for new connections");
+  if (core::isInfoEnabled())
+    core::log("rank " + std::to_string(self.rank) + ": " + programName(loading->program) +
+              " is loaded: " + loading->onGpu->conditions() + ", " + std::to_string(loading->windowBytes) +
+              " bytes of windows for new connections");
   return &runner.add(std::move(loading->onGpu));
 }
 

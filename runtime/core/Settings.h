@@ -84,7 +84,7 @@ public:
   const std::vector<std::string> &unknownNames() const { return unknown; }
 
   /// Returns true if GC3_DEBUG is INFO or TRACE, in any case of letters.
-  bool informs() const;
+  bool isInfoEnabled() const;
   /// Returns false if NCCL_GRAPH_MIXING_SUPPORT is a number that equals 0, in the notations that NCCL accepts.
   bool mixesGraphs() const;
 

@@ -160,9 +160,9 @@ void Timeline::writeLosses(Events &events, uint64_t lostInstructions) {
     return;
   events.addNote({processes.first, callsRow}, trace::now(), "not recorded",
                  Arguments().add("calls", lostCalls).add("instructions", lostInstructions).text());
-  tell("the trace '" + file.path() + "' lacks " + std::to_string(lostCalls) + " calls, and " +
-       std::to_string(lostInstructions) + " instructions of others: it has room for " + std::to_string(most) +
-       " instructions of a group of communicators");
+  log("the trace '" + file.path() + "' lacks " + std::to_string(lostCalls) + " calls, and " +
+      std::to_string(lostInstructions) + " instructions of others: it has room for " + std::to_string(most) +
+      " instructions of a group of communicators");
 }
 
 void Timeline::write() noexcept {
@@ -177,7 +177,7 @@ void Timeline::write() noexcept {
           lostInstructions += writeRecording(events, *recording);
     writeLosses(events, lostInstructions);
   } catch (const std::bad_alloc &) {
-    tell("no memory to write the trace '" + file.path() + "'");
+    log("no memory to write the trace '" + file.path() + "'");
   }
 }
 

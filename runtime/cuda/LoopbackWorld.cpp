@@ -86,9 +86,9 @@ core::Result<const GpuProgram *> LoopbackWorld::load(const core::LoadedProgram &
   const plan::ConnectionPool::Parts parts = partsIn(memory, pool, ranks);
   if (Outcome outcome = fresh->write({pool, numbers, parts}, runner.stream()); !outcome.ok())
     return outcome;
-  if (core::informs())
-    core::tell(name + " is loaded: " + fresh->conditions() + ", " + std::to_string(bytesOf(pool, ranks)) +
-               " bytes of FIFO slots");
+  if (core::isInfoEnabled())
+    core::log(name + " is loaded: " + fresh->conditions() + ", " + std::to_string(bytesOf(pool, ranks)) +
+              " bytes of FIFO slots");
   fifos.push_back(std::move(memory));
   return &runner.add(std::move(fresh));
 }

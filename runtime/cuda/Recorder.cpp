@@ -63,7 +63,7 @@ bool Recorder::reserve(size_t records) {
   if (outcome.ok()) {
     reserved = records;
   } else {
-    core::tell("calls are not recorded from now on: " + outcome.text);
+    core::log("calls are not recorded from now on: " + outcome.text);
     gaveUp = true;
   }
   return outcome.ok();
@@ -156,7 +156,7 @@ bool Recorder::reserveCaptured(Captured &made) {
   if (outcome.ok())
     outcome = allocatePinned(cuda, bytes, "a trace").moveTo(made.copy);
   if (!outcome.ok()) {
-    core::tell("a captured call is not recorded: " + outcome.text);
+    core::log("a captured call is not recorded: " + outcome.text);
     return false;
   }
   std::memset(made.copy.get(), 0, bytes); // the graph may never be replayed

@@ -24,7 +24,7 @@ OnDevice::~OnDevice() {
     return;
   const Outcome back = outcomeOf(cuda, cuda.setDevice(before), "going back to device " + std::to_string(before));
   if (!back.ok()) // no call has failed because of this
-    core::tellOnce(back.text);
+    core::logOnce(back.text);
 }
 
 core::Result<DeviceMemory> allocate(const Cuda &cuda, size_t bytes, const std::string &what) {
@@ -74,7 +74,7 @@ core::Result<std::byte *> CallMemory::reserve(size_t bytes) {
     if (const Outcome grown = onGpu.grow(cuda, bytes); !grown.ok()) {
       if (const Outcome outcome = onHost.grow(cuda, bytes); !outcome.ok())
         return Outcome{outcome.code, grown.text + "; " + outcome.text};
-      core::tellOnce(grown.text + "; they lie in the host's memory, which is slow");
+      core::logOnce(grown.text + "; they lie in the host's memory, which is slow");
     }
   return onGpu.holds(bytes) ? onGpu.data() : onHost.data();
 }

@@ -50,8 +50,8 @@ const Part *find() {
     const std::string &path = core::settings().text(core::Setting::GinLib);
     std::string why;
     const Part *part = open(path.empty() ? pathNear(ownFolder()) : path, why);
-    if (!part && core::informs())
-      core::tell("no way between nodes: " + why);
+    if (!part && core::isInfoEnabled())
+      core::log("no way between nodes: " + why);
     return part;
   }();
   return found;

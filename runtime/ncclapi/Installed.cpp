@@ -56,7 +56,7 @@ void *openInstalled() {
     return library;
   if (void *library = acceptable(dlopen("libnccl.so.2", RTLD_LAZY | RTLD_LOCAL)))
     return library;
-  core::tellOnce("there is no NCCL to call; " + why);
+  core::logOnce("there is no NCCL to call; " + why);
   return nullptr;
 }
 
@@ -82,7 +82,7 @@ void *findInstalled(const std::string &name) {
 void *installedFunction(const std::string &name) {
   void *address = findInstalled(name);
   if (!address && installedLibrary())
-    core::tellOnce("the installed NCCL has no nccl" + name);
+    core::logOnce("the installed NCCL has no nccl" + name);
   return address;
 }
 

@@ -55,13 +55,13 @@ Interposer::Interposer() {
   const core::Settings &settings = core::settingsAfterNccl(); // an application has a communicator by now
   const std::string &names = settings.text(core::Setting::Bundles);
   if (names.empty()) {
-    if (core::informs())
-      core::tell("GC3_BUNDLES is not set: NCCL serves all calls");
+    if (core::isInfoEnabled())
+      core::log("GC3_BUNDLES is not set: NCCL serves all calls");
     return;
   }
   const core::Result<comm::Drivers> drivers = findDrivers();
   if (!drivers.ok()) {
-    core::tellOnce("NCCL serves all calls: " + drivers.outcome().text);
+    core::logOnce("NCCL serves all calls: " + drivers.outcome().text);
     return;
   }
   comm::ProgramTable::Files files;
@@ -126,9 +126,9 @@ static core::Result<uint32_t> choose(const Communicator &communicator, const Col
 
 std::optional<uint32_t> Interposer::decide(Communicator &communicator, const CollectiveCall &call) {
   const core::Result<uint32_t> program = choose(communicator, call);
-  if (core::informs() && communicator.ranks() > 0)
-    core::tell(logHead(communicator, call) + ": " +
-               (program.ok() ? nameOf(*communicator.programs(), *program) : "NCCL: " + program.outcome().text));
+  if (core::isInfoEnabled() && communicator.ranks() > 0)
+    core::log(logHead(communicator, call) + ": " +
+              (program.ok() ? nameOf(*communicator.programs(), *program) : "NCCL: " + program.outcome().text));
   return program.ok() ? std::optional(*program) : std::nullopt;
 }
 

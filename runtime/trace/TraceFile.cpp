@@ -108,7 +108,7 @@ bool TraceFile::put(std::string_view text, off_t at) const {
 
 void TraceFile::fail() {
   failed = true;
-  core::tell("can't write the trace '" + name + "': " + std::strerror(errno));
+  core::log("can't write the trace '" + name + "': " + std::strerror(errno));
 }
 
 /// Ignored in a child of fork(): it has copies of its parent's events, and must not write them to its parent's file.

@@ -16,7 +16,7 @@ const std::string loadFails = "program 'ring2_aliased_1' could not be loaded: ";
 
 /// The result of one rank's step, without what says the same in many of them.
 std::string tell(const core::Outcome &outcome) {
-  std::string text = test::tell(outcome);
+  std::string text = test::describe(outcome);
   for (const std::string_view tail : {" [CUDA]", " [NCCL]"})
     replaceAll(text, tail, "");
   replaceAll(text, loadFails, "not loaded: ");

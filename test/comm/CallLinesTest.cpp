@@ -15,7 +15,7 @@ using namespace gc3::test;
 namespace {
 
 // The process reads its settings here, so that tests capture no lines about them.
-const bool informs = setenv("GC3_DEBUG", "INFO", 1) == 0 && core::settings().informs();
+const bool informs = setenv("GC3_DEBUG", "INFO", 1) == 0 && core::settings().isInfoEnabled();
 
 /// The lines of the last linesOf() about the loading of programs.
 std::vector<std::string> loading;

@@ -50,7 +50,7 @@ inline std::string brief(std::string text) {
 }
 
 /// Returns the result code and the message.
-inline std::string tell(const core::Outcome &outcome) {
+inline std::string describe(const core::Outcome &outcome) {
   EXPECT_EQ(outcome.text.empty(), outcome.ok());
   return outcome.ok() ? "ok" : nameOf(outcome.code) + ": " + brief(outcome.text);
 }

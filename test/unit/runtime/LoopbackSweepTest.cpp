@@ -24,9 +24,10 @@ std::string callOf(FakeCuda &fake, Loopback &loopback, const TrialOptions &optio
   buffers.fill();
   const Outcome next = loopback.world->call(buffers.requests, stream);
   if (!next.ok()) {
-    EXPECT_EQ(tell(loopback.world->watch({})), tell(next));
+    EXPECT_EQ(describe(loopback.world->watch({})), describe(next));
   }
-  return tell(outcome) + (next.ok() ? "; the next one ran" + buffers.compare() : "; the next one: " + tell(next));
+  return describe(outcome) +
+         (next.ok() ? "; the next one ran" + buffers.compare() : "; the next one: " + describe(next));
 }
 
 /// Makes two calls of a program that needs all kinds of CUDA calls. The world's device differs from the thread's
@@ -51,9 +52,9 @@ std::string makeAndCall(FakeCuda &fake) {
       call("first call: ", ElementType::Float, streams[0]);
       call("second call: ", ElementType::Int32, streams[1]);
       if (Outcome watched = loopback.world->watch({}); came.empty() && !watched.ok())
-        came = "watched: " + tell(watched);
+        came = "watched: " + describe(watched);
     } else {
-      came = "not made: " + tell(loopback.made);
+      came = "not made: " + describe(loopback.made);
     }
   }
   return (came.empty() ? "ran" : came) + (fake.currentDevice != 0 ? "; on another device" : "") + left(fake.leaks());
@@ -127,11 +128,11 @@ std::string captureAndReplay(FakeCuda &fake) {
     }
     if (!captured.ok()) {
       fake.drop(stream);
-      came = tell(captured);
+      came = describe(captured);
       EXPECT_EQ(callOf(fake, loopback, {.count = 90, .op = ReduceOp::Avg}, stream), "") << "outside of the capture";
     }
     if (Outcome watched = loopback.world->watch({}); !watched.ok())
-      came += "watched: " + tell(watched);
+      came += "watched: " + describe(watched);
   }
   return (came.empty() ? "ran" : came) + (fake.currentDevice != 0 ? "; on another device" : "") + left(fake.leaks());
 }

@@ -56,14 +56,14 @@ TEST(Settings, TheFirstOfTwoEntriesCounts) {
 
 TEST(Settings, DebugMayBeInfoOrTrace) {
   for (const char *value : {"INFO", "info", "Trace"})
-    EXPECT_TRUE(settingsOf({{"GC3_DEBUG", value}}).informs()) << value;
+    EXPECT_TRUE(settingsOf({{"GC3_DEBUG", value}}).isInfoEnabled()) << value;
   for (const char *value : {"", "WARN", "INFO ", "1"})
-    EXPECT_FALSE(settingsOf({{"GC3_DEBUG", value}}).informs()) << value;
+    EXPECT_FALSE(settingsOf({{"GC3_DEBUG", value}}).isInfoEnabled()) << value;
 }
 
 TEST(Settings, TheProcessReadsEachVariableOnce) {
   const std::string before = core::settings().text(Setting::Trace);
-  const bool informed = core::informs();
+  const bool wasEnabled = core::isInfoEnabled();
   core::settingsAfterNccl();
   for (const SettingInfo &info : core::settingTable)
     setenv(std::string(info.name).c_str(), "changed", 1);
@@ -73,7 +73,7 @@ TEST(Settings, TheProcessReadsEachVariableOnce) {
     unsetenv(std::string(info.name).c_str());
   }
   EXPECT_EQ(core::settings().text(Setting::Trace), before);
-  EXPECT_EQ(core::informs(), informed);
+  EXPECT_EQ(core::isInfoEnabled(), wasEnabled);
 }
 
 TEST(Settings, NcclChangesItsOwnOnly) {
