@@ -86,7 +86,7 @@ public:
   /// Waits until all kernels have ended, which they do soon after stop().
   void awaitIdle();
   /// Has watch() report this error, with what kernels that it stops later waited for. Thread-safe.
-  void breakDown(const core::Outcome &why) { runner.breakDown(why); }
+  void breakDown(const core::Outcome &why) { runner.markFailed(why); }
   /// Has all kernels end, those that are still to run included. Thread-safe.
   void stop() { runner.stop(); }
 

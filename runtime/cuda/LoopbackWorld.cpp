@@ -127,7 +127,7 @@ Outcome LoopbackWorld::call(std::span<const Request> requests, Stream stream) {
 
 Outcome LoopbackWorld::put(std::span<const Request> requests, Stream stream) {
   std::lock_guard lock(mutex);
-  if (Outcome outcome = runner.broken(); !outcome.ok())
+  if (Outcome outcome = runner.failure(); !outcome.ok())
     return outcome;
   const OnDevice device(cuda, runner.room().device);
   if (!device.outcome().ok())
@@ -158,7 +158,7 @@ Outcome LoopbackWorld::put(std::span<const Request> requests, Stream stream) {
 
 core::Result<const char *> LoopbackWorld::select(const Request &request) {
   std::lock_guard lock(mutex);
-  if (Outcome outcome = runner.broken(); !outcome.ok())
+  if (Outcome outcome = runner.failure(); !outcome.ok())
     return outcome;
   const core::Result<const core::LoadedProgram *> chosen = selection.select(request);
   if (!chosen.ok())

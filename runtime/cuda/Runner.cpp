@@ -42,7 +42,7 @@ const GpuProgram *Runner::find(const core::LoadedProgram &program) const {
 }
 
 const GpuProgram &Runner::add(std::unique_ptr<GpuProgram> program) {
-  std::lock_guard lock(watching);
+  std::lock_guard lock(watchMutex);
   programs.push_back(std::move(program));
   watchdog.add(programs.back()->running());
   return *programs.back();
@@ -174,7 +174,7 @@ Outcome Runner::end(const Plan &plan, Stream stream, const Outcome &outcome) {
   const Outcome noted = plan.capture != 0 ? noteCaptured(plan, stream)
                                           : outcomeOf(cuda, cuda.record(lastCall.get(), stream), "recording an event");
   if (!noted.ok() && plan.capture == 0)
-    breakDown(noted); // no later call could be ordered after this one
+    markFailed(noted); // no later call could be ordered after this one
   return outcome.ok() ? noted : outcome;
 }
 
@@ -214,53 +214,54 @@ Outcome Runner::stallReport(std::span<GpuProgram *const> examined) const {
 }
 
 /// Stops a kernel that exceeds the timeout. Returns whether a stopped kernel has ended.
-bool Runner::lookAtBlocks(Watchdog::Clock::time_point now) {
-  std::lock_guard lock(watching);
-  if (watched != Watched::Running || !watchdog.isStuck(now))
-    return watched == Watched::Stopping && watchdog.isIdle();
+bool Runner::stopStuckKernel(Watchdog::Clock::time_point now) {
+  std::lock_guard lock(watchMutex);
+  if (watchState != WatchState::Running || !watchdog.isStuck(now))
+    return watchState == WatchState::Stopping && watchdog.isIdle();
   stop();
-  watched = Watched::Stopping;
-  whyBefore = whyBroken;
-  addReason({gc3Timeout, "a kernel has not ended in " + std::to_string(timeoutMs) + " ms and is being stopped"});
+  watchState = WatchState::Stopping;
+  failureBeforeStop = currentFailure;
+  setFailure({gc3Timeout, "a kernel has not ended in " + std::to_string(timeoutMs) + " ms and is being stopped"});
   return false;
 }
 
 /// Calls CUDA last: if an application thread waits in CUDA for space in a stream with a hanging kernel, CUDA can block
 /// all other calls until that kernel is stopped.
 Outcome Runner::watch(Watchdog::Clock::time_point now) {
-  const bool hasEnded = lookAtBlocks(now);
-  const Outcome asked = isIdle().outcome();
-  std::unique_lock lock(watching);
-  if (watched == Watched::Telling || watched == Watched::Over)
-    return whyBroken;
-  if (!asked.ok()) {
-    watched = Watched::Over;
-    whyBefore = whyBroken;
-    addReason(asked);
-    return whyBroken;
+  const bool hasEnded = stopStuckKernel(now);
+  const Outcome queried = isIdle().outcome();
+  std::unique_lock lock(watchMutex);
+  if (watchState == WatchState::ReadingReports || watchState == WatchState::Failed)
+    return currentFailure;
+  if (!queried.ok()) {
+    watchState = WatchState::Failed;
+    failureBeforeStop = currentFailure;
+    setFailure(queried);
+    return currentFailure;
   }
   if (hasEnded) {
-    watched = Watched::Telling;
+    watchState = WatchState::ReadingReports;
     std::vector<GpuProgram *> examined;
     for (const auto &program : programs)
       examined.push_back(program.get());
-    lock.unlock(); // callers of broken() and breakDown() must not wait for CUDA
+    lock.unlock(); // callers of failure() and markFailed() must not wait for CUDA
     const Outcome why = stallReport(examined);
     lock.lock();
-    watched = Watched::Over;
-    addReason(why);
+    watchState = WatchState::Failed;
+    setFailure(why);
   }
-  return whyBroken;
+  return currentFailure;
 }
 
-void Runner::patrol() {
+void Runner::watchOnDevice() {
   cuda.setDevice(ownRoom.device);
   watch(Watchdog::Clock::now());
 }
 
 /// Sets the error to `why`. Keeps the error from before the stop in front of it, if there was one.
-void Runner::addReason(const Outcome &why) {
-  whyBroken = whyBefore.ok() ? why : Outcome{whyBefore.code, whyBefore.text + "; " + why.text};
+void Runner::setFailure(const Outcome &why) {
+  currentFailure =
+      failureBeforeStop.ok() ? why : Outcome{failureBeforeStop.code, failureBeforeStop.text + "; " + why.text};
 }
 
 void Runner::stop() {
@@ -268,15 +269,15 @@ void Runner::stop() {
     __atomic_store_n(word, 1, __ATOMIC_RELAXED);
 }
 
-Outcome Runner::broken() const {
-  std::lock_guard lock(watching);
-  return whyBroken;
+Outcome Runner::failure() const {
+  std::lock_guard lock(watchMutex);
+  return currentFailure;
 }
 
-void Runner::breakDown(const Outcome &why) {
-  std::lock_guard lock(watching);
-  if (whyBroken.ok())
-    whyBroken = why;
+void Runner::markFailed(const Outcome &why) {
+  std::lock_guard lock(watchMutex);
+  if (currentFailure.ok())
+    currentFailure = why;
 }
 
 } // namespace gc3::cuda
