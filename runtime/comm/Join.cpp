@@ -56,7 +56,7 @@ Result<uint32_t> GpuRank::mostBlocks(const cuda::Interpreters &interpreters, ker
     const void *kernel = interpreters.kernel(static_cast<core::ElementType>(type), protocol);
     const uint32_t chosen = setup.options.tuned(protocol).threads;
     const uint32_t threads = chosen != 0 ? chosen : cuda::fewestThreads;
-    const Result<uint64_t> fit = blocksThatFit(cuda, interpreters, runner.room(), kernel, threads);
+    const Result<uint64_t> fit = blocksThatFit(cuda, interpreters, runner.limits(), kernel, threads);
     if (!fit.ok())
       return fit.outcome();
     blocks = static_cast<uint32_t>(std::min<uint64_t>(blocks, *fit));
@@ -85,7 +85,7 @@ Outcome GpuRank::describe(RankInfo &own) {
   if (!isSound(team, self.rank, self.ranks))
     return {gc3SystemError, "NCCL's LSA team is no part of its communicator"};
   own.set(setup.options);
-  own.architecture = runner.room().architecture;
+  own.architecture = runner.limits().architecture;
   // A team with a stride counts as one rank.
   own.firstPeer = team.stride == 1 ? firstOfTeam() : self.rank;
   own.peerEnd = team.stride == 1 ? own.firstPeer + team.ranks : self.rank + 1;

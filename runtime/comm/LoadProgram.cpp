@@ -18,7 +18,7 @@ Outcome GpuRank::reserve() {
   loading->numbers = loading->pool->add(*entry.loaded->program, entry.sizes);
   loading->parts = parts;
   loading->onGpu = std::make_unique<cuda::GpuProgram>(
-      cuda, runner.room(), *entry.loaded, core::RankRange{rank(), rank() + 1}, entry.sizes,
+      cuda, runner.limits(), *entry.loaded, core::RankRange{rank(), rank() + 1}, entry.sizes,
       entry.overNetwork ? part->interpreters : interpretersOf(cuda), setup.options.tuned(entry.sizes.protocol).threads,
       table->blocksBeside(rank()));
   if (Outcome outcome = loading->onGpu->reserve(setup.options.timeoutMs != 0); !outcome.ok())

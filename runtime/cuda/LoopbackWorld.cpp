@@ -73,7 +73,7 @@ core::Result<const GpuProgram *> LoopbackWorld::load(const core::LoadedProgram &
   if (!isPossible(sizes, program.connections().size()))
     return Outcome{gc3InvalidArgument, name + " would need more than 1 TiB for the " +
                                            std::to_string(program.connections().size()) + " connections' FIFO slots"};
-  auto fresh = std::make_unique<GpuProgram>(cuda, runner.room(), chosen, core::RankRange{0, ranks}, sizes,
+  auto fresh = std::make_unique<GpuProgram>(cuda, runner.limits(), chosen, core::RankRange{0, ranks}, sizes,
                                             interpretersOf(cuda), options.tuned(sizes.protocol).threads);
   if (Outcome outcome = fresh->reserve(options.timeoutMs != 0); !outcome.ok())
     return outcome;
@@ -129,7 +129,7 @@ Outcome LoopbackWorld::put(std::span<const Request> requests, Stream stream) {
   std::lock_guard lock(mutex);
   if (Outcome outcome = runner.failure(); !outcome.ok())
     return outcome;
-  const OnDevice device(cuda, runner.room().device);
+  const OnDevice device(cuda, runner.limits().device);
   if (!device.outcome().ok())
     return device.outcome();
   const core::Result<uint64_t> found = findCapture(cuda, stream);

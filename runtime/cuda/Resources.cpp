@@ -28,42 +28,42 @@ OnDevice::~OnDevice() {
 }
 
 core::Result<DeviceMemory> allocate(const Cuda &cuda, size_t bytes, const std::string &what) {
-  void *taken = nullptr;
-  if (Outcome outcome = outcomeOf(cuda, cuda.allocate(&taken, bytes),
+  void *acquired = nullptr;
+  if (Outcome outcome = outcomeOf(cuda, cuda.allocate(&acquired, bytes),
                                   "allocating " + std::to_string(bytes) + " bytes of device memory for " + what);
       !outcome.ok())
     return outcome;
-  return DeviceMemory(cuda, taken);
+  return DeviceMemory(cuda, acquired);
 }
 
 core::Result<PinnedMemory> allocatePinned(const Cuda &cuda, size_t bytes, const std::string &what) {
-  void *taken = nullptr;
-  if (Outcome outcome = outcomeOf(cuda, cuda.allocatePinned(&taken, bytes),
+  void *acquired = nullptr;
+  if (Outcome outcome = outcomeOf(cuda, cuda.allocatePinned(&acquired, bytes),
                                   "allocating " + std::to_string(bytes) + " bytes of pinned memory for " + what);
       !outcome.ok())
     return outcome;
-  return PinnedMemory(cuda, taken);
+  return PinnedMemory(cuda, acquired);
 }
 
 core::Result<OwnEvent> createEvent(const Cuda &cuda) {
-  Event taken = nullptr;
-  if (Outcome outcome = outcomeOf(cuda, cuda.createEvent(&taken), "creating an event"); !outcome.ok())
+  Event acquired = nullptr;
+  if (Outcome outcome = outcomeOf(cuda, cuda.createEvent(&acquired), "creating an event"); !outcome.ok())
     return outcome;
-  return OwnEvent(cuda, taken);
+  return OwnEvent(cuda, acquired);
 }
 
 template <typename Memory, core::Result<Memory> (*allocateMemory)(const Cuda &, size_t, const std::string &)>
-Outcome Pieces<Memory, allocateMemory>::grow(const Cuda &cuda, size_t bytes) {
+Outcome GrowingMemory<Memory, allocateMemory>::grow(const Cuda &cuda, size_t bytes) {
   const std::string what = "scratch and private copies";
   Outcome outcome;
   for (size_t wanted : {std::max(bytes, 2 * size), bytes}) {
-    core::Result<Memory> piece = allocateMemory(cuda, wanted, what);
-    outcome = piece.outcome();
-    if (piece.ok()) {
-      pieces.push_back(std::move(*piece));
+    core::Result<Memory> segment = allocateMemory(cuda, wanted, what);
+    outcome = segment.outcome();
+    if (segment.ok()) {
+      segments.push_back(std::move(*segment));
       size = wanted;
     }
-    if (piece.ok() || wanted == bytes)
+    if (segment.ok() || wanted == bytes)
       break;
   }
   return outcome;

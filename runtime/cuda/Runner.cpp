@@ -11,12 +11,12 @@ using core::Request;
 
 namespace {
 
-constexpr uint64_t mostBlocksOfMoves = 4096;
+constexpr uint64_t mostMoveBlocks = 4096;
 
 } // namespace
 
 Outcome Runner::prepare() {
-  if (Outcome outcome = Room::find(cuda).moveTo(ownRoom); !outcome.ok())
+  if (Outcome outcome = DeviceLimits::find(cuda).moveTo(deviceLimits); !outcome.ok())
     return outcome;
   Stream stream = nullptr;
   if (Outcome outcome = outcomeOf(cuda, cuda.createStream(&stream), "creating a stream"); !outcome.ok())
@@ -99,10 +99,10 @@ Outcome Runner::enqueueMove(plan::StreamMove move, const Plan &plan, Stream stre
   uint32_t contributions = plan.prepared->program.loaded().program->info().contributions();
   void *multiply[] = {&move.to, &move.from, &move.elements, &move.factor.bits, &move.factor.address};
   void *divide[] = {&move.to, &move.from, &move.elements, &contributions};
-  const uint64_t blocks = (move.elements + threadsOfMoves - 1) / threadsOfMoves;
+  const uint64_t blocks = (move.elements + threadsPerMoveBlock - 1) / threadsPerMoveBlock;
   return outcomeOf(cuda,
                    cuda.launch({multiplies ? cuda.multiply(type) : cuda.divide(type),
-                                static_cast<uint32_t>(std::min(blocks, mostBlocksOfMoves)), threadsOfMoves,
+                                static_cast<uint32_t>(std::min(blocks, mostMoveBlocks)), threadsPerMoveBlock,
                                 multiplies ? multiply : divide, stream, false}),
                    "launching a kernel");
 }
@@ -199,7 +199,7 @@ core::Result<bool> Runner::isIdle() const {
 
 /// Returns an error that describes what the blocks of the stopped kernel waited for.
 Outcome Runner::stallReport(std::span<GpuProgram *const> examined) const {
-  const OnDevice device(cuda, ownRoom.device);
+  const OnDevice device(cuda, deviceLimits.device);
   if (!device.outcome().ok())
     return device.outcome();
   std::string text = "a kernel has not ended in " + std::to_string(timeoutMs) + " ms and was stopped";
@@ -254,7 +254,7 @@ Outcome Runner::watch(Watchdog::Clock::time_point now) {
 }
 
 void Runner::watchOnDevice() {
-  cuda.setDevice(ownRoom.device);
+  cuda.setDevice(deviceLimits.device);
   watch(Watchdog::Clock::now());
 }
 

@@ -28,7 +28,7 @@ public:
   /// Allocates what calls need, on the thread's current device.
   core::Outcome prepare();
 
-  const Room &room() const { return ownRoom; }
+  const DeviceLimits &limits() const { return deviceLimits; }
   /// Returns the stream for work that belongs to no call.
   Stream stream() const { return ownStream.get(); }
 
@@ -91,7 +91,7 @@ private:
   const Cuda &cuda;
   const uint32_t timeoutMs;
   const bool mixesGraphs;
-  Room ownRoom;
+  DeviceLimits deviceLimits;
   OwnStream ownStream;
   OwnStream reportStream; ///< separate, so that copies of reports never wait for a call
   PinnedMemory stopWord;

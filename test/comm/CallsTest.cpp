@@ -49,8 +49,8 @@ TEST(Comm, RanksTakeMemoryOfTheirOwnGpus) {
   ASSERT_EQ(world.made(), "");
   auto expectAlike = [&] {
     for (int device : {0, 1, 2})
-      EXPECT_EQ(fake.taken(device), fake.taken(0)) << "device " << device;
-    EXPECT_EQ(fake.taken(7), (std::array<size_t, 3>{}));
+      EXPECT_EQ(fake.allocated(device), fake.allocated(0)) << "device " << device;
+    EXPECT_EQ(fake.allocated(7), (std::array<size_t, 3>{}));
     EXPECT_EQ(fake.currentDevice, 7);
   };
   expectAlike();

@@ -122,7 +122,7 @@ public:
   /// Returns a list of the resources that are not freed, or an empty string.
   std::string leaks() const;
   /// Returns the numbers of allocations, streams and events on a device.
-  std::array<size_t, 3> taken(int device) const;
+  std::array<size_t, 3> allocated(int device) const;
 
   /// Creates a stream on a device, as the application does.
   cuda::Stream stream(int device);

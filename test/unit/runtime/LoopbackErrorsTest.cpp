@@ -77,12 +77,12 @@ TEST(LoopbackErrors, AnAlmostFullGpu) {
   FakeCuda fake;
   Loopback loopback(reduceScatter(3, true));
   ASSERT_EQ(loopback.run(fake, {.count = 50, .op = core::ReduceOp::Avg}), "");
-  const size_t pieces = fake.taken(0)[0];
+  const size_t pieces = fake.allocated(0)[0];
   fake.most = 2400; // the previous allocation has 1920 bytes
   testing::internal::CaptureStderr();
   EXPECT_EQ(loopback.run(fake, {.count = 55, .op = core::ReduceOp::Avg}), "");
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
-  EXPECT_EQ(fake.taken(0)[0], pieces + 1);
+  EXPECT_EQ(fake.allocated(0)[0], pieces + 1);
 }
 
 TEST(LoopbackErrors, Fp8BeforeHopper) {

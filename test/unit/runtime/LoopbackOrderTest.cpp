@@ -115,7 +115,7 @@ TEST(LoopbackOrder, ManyCaptures) {
   std::vector<size_t> events;
   for (int capture = 0; capture < 300; ++capture) {
     order.capture(order.first);
-    events.push_back(order.fake.taken(0)[2]);
+    events.push_back(order.fake.allocated(0)[2]);
   }
   EXPECT_EQ(events.back(), events[255]);
   EXPECT_EQ(events[255], events[0] + 255);

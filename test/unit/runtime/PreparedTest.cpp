@@ -12,11 +12,11 @@ namespace {
 class PreparedCalls : public testing::Test {
 protected:
   PreparedCalls() {
-    EXPECT_TRUE(cuda::Room::find(FakeCuda::table()).moveTo(room).ok());
+    EXPECT_TRUE(cuda::DeviceLimits::find(FakeCuda::table()).moveTo(limits).ok());
     for (uint32_t index : {0u, 1u}) {
       EXPECT_TRUE(selection.load(index).moveTo(loaded[index]).ok());
       const_cast<core::LoadedProgram *>(loaded[index])->analyse();
-      programs.push_back(std::make_unique<cuda::GpuProgram>(FakeCuda::table(), room, *loaded[index],
+      programs.push_back(std::make_unique<cuda::GpuProgram>(FakeCuda::table(), limits, *loaded[index],
                                                             core::RankRange{0, 3}, sizes,
                                                             cuda::interpretersOf(FakeCuda::table()), 32));
       EXPECT_TRUE(programs.back()->reserve(false).ok());
@@ -38,7 +38,7 @@ protected:
   core::Selection selection{*file, 3, true};
   const core::LoadedProgram *loaded[2] = {};
   const plan::SlotSizes sizes{kernel::Protocol::Simple, 8, 4096};
-  cuda::Room room;
+  cuda::DeviceLimits limits;
   std::vector<std::unique_ptr<cuda::GpuProgram>> programs;
   cuda::PreparedLaunches calls;
   core::Outcome outcome;
