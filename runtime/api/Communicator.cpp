@@ -54,7 +54,7 @@ static Result<Config> readConfig(const Config *config, const Config &initial, co
     return initial;
   if (config->size != sizeof(Config))
     return Outcome{gc3InvalidArgument, std::string("the config was not initialised with ") + initializer +
-                                           " or is of another version of gc3"};
+                                           " or belongs to another version of gc3"};
   return *config;
 }
 

@@ -179,11 +179,11 @@ Outcome HostBackend::timeOut(uint64_t number, bool due) {
   }
   if (listed > 16)
     missing += " and " + std::to_string(listed - 16) + " more";
-  std::string text = "after " + std::to_string(options.timeoutMs) + " ms these ranks have not made the call that " +
-                     std::to_string(here) + " of " + std::to_string(rankCount) + " ranks wait in:";
+  std::string text = "after " + std::to_string(options.timeoutMs) + " ms, " + std::to_string(here) + " of " +
+                     std::to_string(rankCount) + " ranks wait in a call that these ranks have not made:";
   Outcome outcome{gc3Timeout, text + missing};
   verdict = {number, outcome};
-  broken = {gc3Timeout, "an earlier call has timed out: destroy the communicators and make new ones"};
+  broken = {gc3Timeout, "an earlier call timed out; destroy the communicators and create new ones"};
   waiting.wake();
   return outcome;
 }

@@ -47,11 +47,11 @@ core::Result<std::shared_ptr<Backend>> LoopbackBackend::make(const cuda::Cuda &c
 Outcome LoopbackBackend::complete(const Arrival &arrival) {
   if (arrival.parts.size() != rankCount)
     return {gc3InvalidUsage, "a call of " + std::to_string(arrival.parts.size()) + " of " + std::to_string(rankCount) +
-                                 " ranks; ranks that share a GPU make their calls together, in one group"};
+                                 " ranks; ranks that share a GPU must call in one group"};
   std::vector<core::Request> requests(rankCount);
   for (const core::RankRequest &part : arrival.parts) {
     if (part.request.stream != arrival.parts[0].request.stream)
-      return {gc3InvalidUsage, "the ranks' streams differ; ranks that share a GPU make their calls on one stream"};
+      return {gc3InvalidUsage, "the ranks' streams differ; ranks that share a GPU must call on one stream"};
     requests[part.rank] = part.request;
   }
   return world->call(requests, static_cast<cuda::Stream>(arrival.parts[0].request.stream));

@@ -44,9 +44,10 @@ Result<Choice> Choice::make(const ChoiceOptions &options, Files files) {
     const std::string_view item = rest.substr(0, length);
     rest.remove_prefix(std::min(length + 1, rest.size()));
     if (!item.empty() && !choice.add(item, files))
-      return Outcome{gc3InvalidArgument, "GC3_PROGRAM: no bundle has '" + std::string(item) +
-                                             "'; items are PROGRAM, COLLECTIVE:PROGRAM, COLLECTIVE:none or none, of:" +
-                                             everyProgram(files)};
+      return Outcome{
+          gc3InvalidArgument,
+          "GC3_PROGRAM: no bundle has '" + std::string(item) +
+              "'; valid items are PROGRAM, COLLECTIVE:PROGRAM, COLLECTIVE:none and none, of:" + everyProgram(files)};
   }
   return choice;
 }
@@ -91,8 +92,8 @@ Result<std::optional<size_t>> Choice::ask(const Question &question) const {
     return question.bySize;
   if (answered >= 0 && answered < count)
     return std::optional(static_cast<size_t>(answered));
-  return Outcome{gc3InvalidUsage, "the tuner answers " + std::to_string(answered) + " for '" + collective + "' of " +
-                                      std::to_string(request.count) + " elements; it was asked about " +
+  return Outcome{gc3InvalidUsage, "the tuner returned " + std::to_string(answered) + " for '" + collective + "' of " +
+                                      std::to_string(request.count) + " elements, but it can choose from " +
                                       std::to_string(count) + " programs"};
 }
 

@@ -77,17 +77,16 @@ Outcome Selection::weigh(uint32_t index, const Request &request, Candidates &can
     return result.outcome();
   const LoadedProgram &candidate = **result;
   if (request.kind == CallKind::Standard && !candidate.standard)
-    return because("has not the buffers of '" + std::string(request.name) + "'");
+    return because("does not have the buffers of '" + std::string(request.name) + "'");
   if (request.kind == CallKind::Standard && candidate.root != request.root)
     return because("has root " + std::to_string(candidate.root));
   auto bytes = callBytes(*candidate.program, request.count, elementSize(static_cast<ElementType>(request.type)));
   if (!bytes)
-    return {gc3InvalidArgument,
-            "a count of " + std::to_string(request.count) + " elements is beyond the address space"};
+    return {gc3InvalidArgument, "a count of " + std::to_string(request.count) + " elements exceeds the address space"};
   if (candidates.programs.empty())
     candidates.bytes = *bytes;
   if (request.kind != CallKind::Program && (*bytes < info.min_bytes() || *bytes >= info.max_bytes()))
-    because("is for other sizes than " + std::to_string(*bytes) + " bytes");
+    because("does not serve " + std::to_string(*bytes) + " bytes");
   else if (!candidates.bySize)
     candidates.bySize = candidates.programs.size();
   candidates.programs.push_back(index);
@@ -109,7 +108,7 @@ Result<std::optional<size_t>> Selection::choose(const Request &request, Candidat
     names.push_back(file.program(index).name()->c_str());
   Result<std::optional<size_t>> answer = choice.ask({request, ranks, candidates.bytes, names, chosen});
   if (answer.ok() && !*answer)
-    candidates.closest += "; the tuner takes none";
+    candidates.closest += "; the tuner chose none";
   return answer;
 }
 

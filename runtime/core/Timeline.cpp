@@ -161,7 +161,7 @@ void Timeline::writeLosses(Events &events, uint64_t lostInstructions) {
   events.addNote({processes.first, callsRow}, trace::now(), "not recorded",
                  Arguments().add("calls", lostCalls).add("instructions", lostInstructions).text());
   log("the trace '" + file.path() + "' lacks " + std::to_string(lostCalls) + " calls, and " +
-      std::to_string(lostInstructions) + " instructions of others: it has room for " + std::to_string(most) +
+      std::to_string(lostInstructions) + " instructions of other calls: the limit is " + std::to_string(most) +
       " instructions of a group of communicators");
 }
 

@@ -38,9 +38,9 @@ core::Result<DeviceLimits> DeviceLimits::find(const Cuda &cuda) {
   DeviceLimits limits;
   int multiprocessors = 0, major = 0, minor = 0, cooperative = 0;
   auto query = [&](int &value, Attribute attribute) {
-    return outcomeOf(cuda, cuda.attribute(&value, attribute, limits.device), "asking what the GPU can do");
+    return outcomeOf(cuda, cuda.attribute(&value, attribute, limits.device), "querying the GPU's attributes");
   };
-  if (Outcome outcome = outcomeOf(cuda, cuda.getDevice(&limits.device), "looking for a GPU"); !outcome.ok())
+  if (Outcome outcome = outcomeOf(cuda, cuda.getDevice(&limits.device), "querying the current device"); !outcome.ok())
     return outcome;
   for (auto [value, attribute] : {std::pair(&multiprocessors, Attribute::Multiprocessors),
                                   {&major, Attribute::Major},
@@ -50,7 +50,7 @@ core::Result<DeviceLimits> DeviceLimits::find(const Cuda &cuda) {
       return outcome;
   if (cooperative == 0)
     return Outcome{gc3InvalidUsage,
-                   "this GPU has no cooperative launch, without which blocks can't wait for each other"};
+                   "this GPU does not support cooperative launches, which blocks need to wait for each other"};
   limits.multiprocessors = static_cast<uint32_t>(multiprocessors);
   limits.architecture = static_cast<uint32_t>(10 * major + minor);
   return limits;
@@ -60,15 +60,15 @@ Outcome checkType(const core::Program &program, ElementType type, uint32_t archi
   const bool fp8 = type == ElementType::Float8E4M3 || type == ElementType::Float8E5M2;
   if (!fp8 || architecture >= 90 || !anyReduces(program))
     return {};
-  return {gc3InvalidArgument, std::string(core::elementTypeName(type)) + " can't be reduced on a GPU of sm_" +
-                                  std::to_string(architecture) + "; it takes sm_90 or later"};
+  return {gc3InvalidArgument, std::string(core::elementTypeName(type)) + " cannot be reduced on a GPU of sm_" +
+                                  std::to_string(architecture) + "; sm_90 or later is required"};
 }
 
 core::Result<uint64_t> blocksThatFit(const Cuda &cuda, const Interpreters &interpreters, const DeviceLimits &limits,
                                      const void *kernel, uint32_t threads) {
   int perMultiprocessor = 0;
-  Outcome outcome =
-      outcomeOf(cuda, interpreters.occupancy(&perMultiprocessor, kernel, threads), "asking how many blocks fit");
+  Outcome outcome = outcomeOf(cuda, interpreters.occupancy(&perMultiprocessor, kernel, threads),
+                              "querying the occupancy of a kernel");
   if (!outcome.ok())
     return outcome;
   return static_cast<uint64_t>(perMultiprocessor) * limits.multiprocessors;
@@ -173,7 +173,7 @@ std::string GpuProgram::conditions() const {
   const auto used = static_cast<bundle::fbs::Protocol>(sizes.protocol);
   const auto [fewest, most] = threads();
   return std::string(EnumNameProtocol(used)) +
-         (proven != used ? " in place of " + std::string(EnumNameProtocol(proven)) : "") + ", " +
+         (proven != used ? " instead of " + std::string(EnumNameProtocol(proven)) : "") + ", " +
          std::to_string(sizes.slots) + " slots of " + std::to_string(sizes.slotBytes) + " bytes, blocks of " +
          (fewest == most ? "" : std::to_string(fewest) + " to ") + std::to_string(most) + " threads, " +
          std::to_string(image.bytes()) + " bytes for the program";

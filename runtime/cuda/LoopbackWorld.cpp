@@ -67,12 +67,12 @@ core::Result<const GpuProgram *> LoopbackWorld::load(const core::LoadedProgram &
   const core::Program &program = *chosen.program;
   const std::string name = "program '" + program.info().name()->str() + "'";
   if (ranks > kernel::maxRanksPerLaunch)
-    return Outcome{gc3InvalidUsage, name + " has " + std::to_string(ranks) + " ranks; one GPU can be at most " +
+    return Outcome{gc3InvalidUsage, name + " has " + std::to_string(ranks) + " ranks; one GPU can run at most " +
                                         std::to_string(kernel::maxRanksPerLaunch)};
   const plan::SlotSizes sizes = chooseSlots(program, options);
   if (!isPossible(sizes, program.connections().size()))
-    return Outcome{gc3InvalidArgument, name + " would need more than 1 TiB for the " +
-                                           std::to_string(program.connections().size()) + " connections' FIFO slots"};
+    return Outcome{gc3InvalidArgument, name + " needs more than 1 TiB for the FIFO slots of " +
+                                           std::to_string(program.connections().size()) + " connections"};
   auto fresh = std::make_unique<GpuProgram>(cuda, runner.limits(), chosen, core::RankRange{0, ranks}, sizes,
                                             interpretersOf(cuda), options.tuned(sizes.protocol).threads);
   if (Outcome outcome = fresh->reserve(options.timeoutMs != 0); !outcome.ok())
@@ -111,8 +111,9 @@ core::Result<const GpuProgram *> LoopbackWorld::find(const Request &request, boo
   if (const GpuProgram *program = runner.find(chosen))
     return program;
   if (captured)
-    return Outcome{gc3InvalidUsage, "program '" + chosen.program->info().name()->str() +
-                                        "' can't be loaded while the stream is captured: make such a call once before"};
+    return Outcome{gc3InvalidUsage,
+                   "program '" + chosen.program->info().name()->str() +
+                       "' cannot be loaded while the stream is captured; make one such call before the capture"};
   return load(chosen);
 }
 
@@ -138,7 +139,7 @@ Outcome LoopbackWorld::put(std::span<const Request> requests, Stream stream) {
   const uint64_t capture = *found;
   if (requests.size() != ranks)
     return {gc3InvalidUsage, "a call of " + std::to_string(requests.size()) + " of " + std::to_string(ranks) +
-                                 " ranks; on one GPU all ranks make it in one group"};
+                                 " ranks; ranks that share a GPU must call in one group"};
   if (Outcome outcome = core::checkRequests(requests); !outcome.ok())
     return outcome;
   if (core::isEmpty(requests[0]))

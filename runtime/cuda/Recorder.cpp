@@ -63,7 +63,7 @@ bool Recorder::reserve(size_t records) {
   if (outcome.ok()) {
     reserved = records;
   } else {
-    core::log("calls are not recorded from now on: " + outcome.text);
+    core::log("later calls are not recorded: " + outcome.text);
     hasAllocationFailed = true;
   }
   return outcome.ok();
@@ -219,7 +219,7 @@ void Recorder::collect() {
 Outcome Recorder::finish(Stream stream) {
   if (flights.empty())
     return {};
-  Outcome outcome = outcomeOf(cuda, cuda.synchronize(stream), "a call that is recorded");
+  Outcome outcome = outcomeOf(cuda, cuda.synchronize(stream), "waiting for a recorded call");
   while (outcome.ok() && !flights.empty())
     noteOldest();
   return outcome;

@@ -11,7 +11,7 @@ using core::Outcome;
 
 OnDevice::OnDevice(const Cuda &cuda, int device) : cuda(cuda) {
   int current = -1;
-  result = outcomeOf(cuda, cuda.getDevice(&current), "asking for the current device");
+  result = outcomeOf(cuda, cuda.getDevice(&current), "querying the current device");
   if (!result.ok() || current == device)
     return;
   result = outcomeOf(cuda, cuda.setDevice(device), "switching to device " + std::to_string(device));
@@ -22,7 +22,7 @@ OnDevice::OnDevice(const Cuda &cuda, int device) : cuda(cuda) {
 OnDevice::~OnDevice() {
   if (before < 0)
     return;
-  const Outcome back = outcomeOf(cuda, cuda.setDevice(before), "going back to device " + std::to_string(before));
+  const Outcome back = outcomeOf(cuda, cuda.setDevice(before), "restoring device " + std::to_string(before));
   if (!back.ok()) // no call has failed because of this
     core::logOnce(back.text);
 }
@@ -74,7 +74,7 @@ core::Result<std::byte *> CallMemory::reserve(size_t bytes) {
     if (const Outcome grown = onGpu.grow(cuda, bytes); !grown.ok()) {
       if (const Outcome outcome = onHost.grow(cuda, bytes); !outcome.ok())
         return Outcome{outcome.code, grown.text + "; " + outcome.text};
-      core::logOnce(grown.text + "; they lie in the host's memory, which is slow");
+      core::logOnce(grown.text + "; host memory is used instead, which is slow");
     }
   return onGpu.holds(bytes) ? onGpu.data() : onHost.data();
 }

@@ -25,8 +25,7 @@ Outcome Runner::prepare() {
   if (Outcome outcome = outcomeOf(cuda, cuda.createStream(&stream), "creating a stream"); !outcome.ok())
     return outcome;
   reportStream = OwnStream(cuda, stream);
-  if (Outcome outcome = allocatePinned(cuda, sizeof(uint32_t), "a word that stops kernels").moveTo(stopWord);
-      !outcome.ok())
+  if (Outcome outcome = allocatePinned(cuda, sizeof(uint32_t), "the stop word").moveTo(stopWord); !outcome.ok())
     return outcome;
   auto *word = static_cast<uint32_t *>(stopWord.get());
   *word = 0;
@@ -147,13 +146,13 @@ Outcome Runner::begin(const Plan &plan, Stream stream) {
     return outcomeOf(cuda, cuda.await(stream, before), "waiting for the last call of the capture");
   if (!mixesGraphs)
     return {};
-  return outcomeOf(cuda, cuda.awaitExternal(stream, lastCall.get()), "having replays wait for the last call");
+  return outcomeOf(cuda, cuda.awaitExternal(stream, lastCall.get()), "making replays wait for the last call");
 }
 
 Outcome Runner::noteCaptured(const Plan &plan, Stream stream) {
   if (mixesGraphs)
     if (Outcome outcome =
-            outcomeOf(cuda, cuda.recordExternal(lastCall.get(), stream), "having replays record an event");
+            outcomeOf(cuda, cuda.recordExternal(lastCall.get(), stream), "making replays record an event");
         !outcome.ok())
       return outcome;
   Event last = lastCallOf(plan.capture);
@@ -192,7 +191,7 @@ core::Result<bool> Runner::isIdle() const {
   const Result result = cuda.query(lastCall.get());
   if (result == notReady)
     return false;
-  if (Outcome outcome = outcomeOf(cuda, result, "a call that was under way"); !outcome.ok() && result != unloading)
+  if (Outcome outcome = outcomeOf(cuda, result, "running a call"); !outcome.ok() && result != unloading)
     return outcome;
   return true;
 }

@@ -34,7 +34,7 @@ const Part *open(const std::string &path, std::string &why) {
   if (part && part->gc3 == GC3_VERSION)
     return part;
   if (library)
-    why = path + (part ? " is of another version of gc3" : " is not gc3's");
+    why = path + (part ? " belongs to another version of gc3" : " is not a gc3 plugin");
   return nullptr;
 }
 

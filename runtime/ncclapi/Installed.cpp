@@ -48,7 +48,7 @@ void *openInstalled() {
     const char *error = opened ? nullptr : dlerror();
     if (void *library = acceptable(opened))
       return library;
-    why = "GC3_NCCL_LIB names '" + path + "': " + (error ? error : "not an NCCL of its own");
+    why = "GC3_NCCL_LIB names '" + path + "': " + (error ? error : "not an NCCL library other than gc3");
   } else {
     why = "set GC3_NCCL_LIB to the installed libnccl.so.2";
   }
@@ -56,7 +56,7 @@ void *openInstalled() {
     return library;
   if (void *library = acceptable(dlopen("libnccl.so.2", RTLD_LAZY | RTLD_LOCAL)))
     return library;
-  core::logOnce("there is no NCCL to call; " + why);
+  core::logOnce("no NCCL found; " + why);
   return nullptr;
 }
 

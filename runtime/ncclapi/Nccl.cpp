@@ -13,10 +13,10 @@ Outcome Nccl::find(void *(*function)(const std::string &name), Nccl &nccl) {
   };
   look(nccl.GetVersion, "GetVersion");
   if (!nccl.GetVersion || nccl.GetVersion(&nccl.version) != Result::Success)
-    return {gc3InvalidUsage, "there is no NCCL"};
+    return {gc3InvalidUsage, "no NCCL found"};
   if (nccl.version < oldestVersion)
-    return {gc3InvalidUsage, "the installed NCCL is version " + std::to_string(nccl.version) + "; it takes " +
-                                 std::to_string(oldestVersion) + " or later"};
+    return {gc3InvalidUsage, "the installed NCCL is version " + std::to_string(nccl.version) + "; " +
+                                 std::to_string(oldestVersion) + " or later is required"};
 #define GC3_LSA_LOOK(name) look(nccl.name, #name);
   GC3_NCCL_FOR_WINDOWS(GC3_LSA_LOOK)
 #undef GC3_LSA_LOOK
@@ -49,8 +49,8 @@ Outcome outcomeOf(Result result, const std::string &doing) {
   if (result == Result::Success)
     return {};
   if (result == Result::InProgress)
-    return {codeOf(result), doing + ": the NCCL communicator does not block"};
-  return {codeOf(result), doing + ": NCCL's error " + std::to_string(static_cast<int>(result))};
+    return {codeOf(result), doing + ": the NCCL communicator is non-blocking"};
+  return {codeOf(result), doing + ": NCCL error " + std::to_string(static_cast<int>(result))};
 }
 
 /// Returns only codes that all versions of NCCL have, because callers may not know later ones.

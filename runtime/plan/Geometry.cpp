@@ -54,7 +54,7 @@ std::string setGeometry(const core::Program &program, uint64_t count, uint32_t e
     return name + " needs at least " + std::to_string(program.info().min_fifo_slots()) +
            " FIFO slots per connection, " + std::to_string(sizes.slots) + " are there";
   if (std::optional<uint64_t> bytes = core::callBytes(program, count, elementBytes); !bytes || *bytes > largestBuffer)
-    return "a buffer of " + name + " is beyond the address space";
+    return "a buffer of " + name + " exceeds the address space";
   call.slotElements = divideUp(count, core::slotsPerBlock(program.info()));
   call.shapes[0] = shapeOf(program, program.info().input_chunks_per_block(), count, call.slotElements);
   call.shapes[1] = shapeOf(program, program.info().output_chunks_per_block(), count, call.slotElements);

@@ -21,8 +21,7 @@ core::Result<comm::Drivers> findDrivers() {
   if (Outcome outcome = ncclapi::Nccl::find(findInstalled, nccl); !outcome.ok())
     return outcome;
   int device = 0;
-  if (Outcome outcome = cuda::outcomeOf(*cuda, cuda->getDevice(&device), "asking for the current device");
-      !outcome.ok())
+  if (Outcome outcome = cuda::outcomeOf(*cuda, cuda->getDevice(&device), "querying the current device"); !outcome.ok())
     return outcome;
   return comm::Drivers{*cuda, nccl, gin::find};
 }

@@ -21,9 +21,9 @@ TEST(Gin, WhatIsNotThere) {
 TEST(Gin, WhatIsNotOurs) {
   std::string why;
   EXPECT_EQ(gin::open("libm.so.6", why), nullptr);
-  EXPECT_EQ(why, "libm.so.6 is not gc3's");
+  EXPECT_EQ(why, "libm.so.6 is not a gc3 plugin");
   EXPECT_EQ(gin::open(OTHER_GIN, why), nullptr);
-  EXPECT_EQ(why, OTHER_GIN " is of another version of gc3");
+  EXPECT_EQ(why, OTHER_GIN " belongs to another version of gc3");
 }
 
 /// Where the build has it, and where it is installed.

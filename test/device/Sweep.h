@@ -45,7 +45,7 @@ inline void replaceAll(std::string &text, std::string_view what, std::string_vie
 /// Shortens a message: replaces the texts of the fakes by the name of the fake.
 inline std::string brief(std::string text) {
   replaceAll(text, ": fake failure (CUDA error 2)", " [CUDA]");
-  replaceAll(text, ": NCCL's error 2", " [NCCL]");
+  replaceAll(text, ": NCCL error 2", " [NCCL]");
   return withoutNumbers(std::move(text));
 }
 

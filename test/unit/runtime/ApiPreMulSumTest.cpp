@@ -223,7 +223,8 @@ TEST(PreMulSum, WrongOnOneRankFailsOnAll) {
   const std::string number = std::to_string(static_cast<int>(destroyed)),
                     others = std::to_string(static_cast<int>(ops[0]));
   const std::tuple<gc3RedOp_t, gc3Result_t, std::string> cases[] = {
-      {ofDouble, gc3InvalidArgument, "rank 1: the reduction was made for double, and the call is of float"},
+      {ofDouble, gc3InvalidArgument,
+       "rank 1: the reduction was created for double, but the call has elements of type float"},
       {destroyed, gc3InvalidArgument, "rank 1: unknown reduction " + number},
       {ops[0], gc3InvalidArgument, "rank 1: unknown reduction " + others},
       {gc3Sum, gc3InvalidUsage,

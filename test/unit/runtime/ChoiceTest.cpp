@@ -74,9 +74,10 @@ TEST(Choice, ListsSayWhichProgramsMayServe) {
 }
 
 TEST(Choice, ListsThatNameWhatThereIsNot) {
-  EXPECT_EQ(refused("smal"),
-            "GC3_PROGRAM: no bundle has 'smal'; items are PROGRAM, COLLECTIVE:PROGRAM, COLLECTIVE:none or none, of: "
-            "allgather:gather allreduce:large allreduce:small broadcast:from0 broadcast:from1");
+  EXPECT_EQ(
+      refused("smal"),
+      "GC3_PROGRAM: no bundle has 'smal'; valid items are PROGRAM, COLLECTIVE:PROGRAM, COLLECTIVE:none and none, of: "
+      "allgather:gather allreduce:large allreduce:small broadcast:from0 broadcast:from1");
   for (const char *list : {"small,tree", "allgather:small", "alltoall:none", ":small",
                            "allreduce:", "allreduce:small:2", "small large", "Small"})
     EXPECT_EQ(refused(list).find("GC3_PROGRAM: no bundle has '"), 0u) << list;
@@ -155,7 +156,7 @@ TEST(Tuner, ChoosesAmongAllThatCanServe) {
   EXPECT_EQ(tuner.asked, "broadcast ranks 2 root 1 count 4 bytes 16 type 7 op 0: from1");
   tuner = {gc3TunerNone};
   EXPECT_EQ(chosen(group, "allreduce", 4), "-");
-  EXPECT_NE(std::strstr(gc3GetLastError(group.comms[0]), "; the tuner takes none; the bundle has:"), nullptr);
+  EXPECT_NE(std::strstr(gc3GetLastError(group.comms[0]), "; the tuner chose none; the bundle has:"), nullptr);
   tuner.asked.clear();
   EXPECT_EQ(chosen(group, "alltoall", 4), "-");
   EXPECT_EQ(tuner.asked, "") << "there is nothing to choose from";
@@ -178,8 +179,8 @@ TEST(Tuner, AnswersThatMeanNothingFailTheCall) {
       return gc3AllReduce(data[r].data(), data[r].data(), 6, gc3Float32, gc3Max, comm, nullptr);
     };
     EXPECT_EQ(group.together(reduce), gc3InvalidUsage);
-    EXPECT_EQ(gc3GetLastError(group.comms[1]), "the tuner answers " + std::to_string(answer) +
-                                                   " for 'allreduce' of 6 elements; it was asked about 2 programs");
+    EXPECT_EQ(gc3GetLastError(group.comms[1]), "the tuner returned " + std::to_string(answer) +
+                                                   " for 'allreduce' of 6 elements, but it can choose from 2 programs");
     EXPECT_EQ(tuner.asked, "allreduce ranks 2 root -1 count 6 bytes 24 type 7 op 2: small large");
     tuner.answer = 1;
     EXPECT_EQ(group.together(reduce), gc3Success) << "and that call only";

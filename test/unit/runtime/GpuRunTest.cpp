@@ -85,7 +85,7 @@ TEST_F(RunOnGpu, AllRanksShareIt) {
   EXPECT_EQ(runOptions(options).problem, "");
   options.ranksPerGpu = 2;
   EXPECT_EQ(runOptions(options).problem,
-            bundle.path + ": programs on 3 ranks do not run with 2 ranks per GPU: all ranks share one");
+            bundle.path + ": programs on 3 ranks do not run with 2 ranks per GPU; all ranks must share one GPU");
   EXPECT_EQ(fake.leaks(), "");
 }
 
@@ -93,7 +93,7 @@ TEST_F(RunOnGpu, SaysHowManyRanksALaunchHas) {
   const BundlePath bundle({ringAllReduce(33, true)});
   const FakeCuda fake;
   EXPECT_EQ(runOptions(onGpu(bundle.path)).problem,
-            bundle.path + ": program 'ring33_aliased_1' has 33 ranks; one GPU can be at most 32");
+            bundle.path + ": program 'ring33_aliased_1' has 33 ranks; one GPU can run at most 32");
   EXPECT_EQ(fake.leaks(), "");
 }
 

@@ -44,7 +44,7 @@ TEST_F(GpuSettings, ListsAreByProtocol) {
 
 TEST_F(GpuSettings, NonsenseIsAnError) {
   const auto rest = [](core::Setting setting) {
-    return "' is not understood; it can be " + std::string(core::infoOf(setting).range);
+    return "' is invalid; it can be " + std::string(core::infoOf(setting).range);
   };
   const std::string ofSlots = rest(core::Setting::Slots);
   for (const char *item : {"0", "-1", "x", "4x", "0x10", " 4", "LL", "LL:", ":4", "LL64:4", "LL:0", "4294967296"})

@@ -158,7 +158,7 @@ TEST(LoopbackTrace, KeepsTheLastSteps) {
     EXPECT_TRUE(recorder.end(nullptr).ok());
     EXPECT_TRUE(recorder.finish(nullptr).ok());
   }
-  EXPECT_NE(testing::internal::GetCapturedStderr().find("lacks 0 calls, and 33 instructions of others"),
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("lacks 0 calls, and 33 instructions of other calls"),
             std::string::npos);
   const Trace trace(path.name);
   for (const TraceEvent &call : trace.find("X", spec.program->info().name()->str())) {
@@ -274,7 +274,7 @@ TEST(LoopbackTrace, EveryCallMayFail) {
     const std::string told = testing::internal::GetCapturedStderr();
     if (outcome.ok() && failing != 0) {
       EXPECT_TRUE(told.ends_with(": fake failure (CUDA error 2)\n")) << told;
-      unrecorded += told.starts_with("gc3: calls are not recorded from now on: allocating ");
+      unrecorded += told.starts_with("gc3: later calls are not recorded: allocating ");
       lost += told.starts_with("gc3: a captured call is not recorded: allocating ");
       EXPECT_EQ(std::count(told.begin(), told.end(), '\n'), 1) << told;
     } else if (failing != 0) {

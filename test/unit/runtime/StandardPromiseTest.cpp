@@ -122,7 +122,7 @@ TEST(StandardPromise, whatDiffersInAnyOutputChunkIsRefused) {
           EXPECT_EQ(std::string(gc3GetLastError(nullptr)),
                     "program 'made' does not promise what '" + std::string(standard.name) + "' does: output chunk " +
                         std::to_string(i) + " of rank " + std::to_string(r) +
-                        " may hold something else; give its collective another name, or set GC3_ALLOW_UNPROVEN=1");
+                        " may hold another value; give its collective another name, or set GC3_ALLOW_UNPROVEN=1");
         }
       }
   }

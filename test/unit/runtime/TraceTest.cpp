@@ -224,7 +224,7 @@ TEST(Trace, HasBoundedMemory) {
   }
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
             "gc3: the trace '" + path.name +
-                "' lacks 1 calls, and 0 instructions of others: it has room for 1048576 instructions of a group of "
+                "' lacks 1 calls, and 0 instructions of other calls: the limit is 1048576 instructions of a group of "
                 "communicators\n");
   const Trace trace(path.name);
   EXPECT_EQ(checkTrace(trace, {LoadedSpec(spec).program.get(), {1, 3}}), "");
