@@ -43,7 +43,7 @@ Shape shapeOf(const core::Program &program, uint32_t chunks, uint64_t count, uin
 
 } // namespace
 
-uint64_t fewestBytesOfPiece(Protocol protocol) {
+uint64_t fewestBytesPerTile(Protocol protocol) {
   return packingOf(protocol).stored;
 }
 
@@ -69,13 +69,13 @@ std::string setGeometry(const core::Program &program, uint64_t count, uint32_t e
            " slots at once, too many for FIFO slots of " + std::to_string(sizes.slotBytes) + " bytes";
   call.tiles = divideUp(call.slotElements, most);
   if (call.tiles == 0)
-    call.tileElements = call.pieceStride = 0;
+    call.tileElements = call.tileStride = 0;
   else if (uint64_t tile = divideUp(call.slotElements, call.tiles);
            call.tiles == 1 && tile * elementBytes % unit.data == 0)
-    call.tileElements = tile, call.pieceStride = tile * elementBytes;
+    call.tileElements = tile, call.tileStride = tile * elementBytes;
   else {
     tile = divideUp(tile, unitElements) * unitElements;
-    call.tileElements = tile, call.pieceStride = tile * elementBytes;
+    call.tileElements = tile, call.tileStride = tile * elementBytes;
     call.tiles = divideUp(call.slotElements, tile);
   }
   return {};

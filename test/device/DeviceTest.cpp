@@ -176,7 +176,7 @@ TEST(Device, stopsUnderAllProtocols) {
 TEST(Device, recordsWhenStepsRun) {
   ProgramSpec longOne = allToAll(2, 1);
   Block &block = longOne.ranks[0].blocks.emplace_back();
-  block.steps.assign(kernel::windowSteps + 3, {Opcode::Copy, in(0), out(0), 1, {}});
+  block.steps.assign(kernel::cachedSteps + 3, {Opcode::Copy, in(0), out(0), 1, {}});
   for (const ProgramSpec &spec : {ringAllReduce(3, true), plainRingAllReduce(3), longOne}) {
     std::unique_ptr<bundle::BundleFile> file = load(spec);
     for (kernel::Protocol protocol : {kernel::Protocol::Simple, kernel::Protocol::LL, kernel::Protocol::LL128})

@@ -11,7 +11,7 @@ using namespace gc3;
 namespace {
 
 /// Descriptions of the last call and the last loaded kernel.
-std::string told, loaded;
+std::string described, loaded;
 cudaError_t answer = cudaSuccess, loading = cudaSuccess;
 int errorsTaken = 0;
 cudaStreamCaptureMode captureMode = cudaStreamCaptureModeGlobal; ///< capture mode of the thread
@@ -30,8 +30,8 @@ std::string describe(const cudaLaunchConfig_t &config) {
 
 // NOLINTBEGIN(readability-identifier-naming): as CUDA calls them
 extern "C" cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *kernel, void **arguments) {
-  told = describe(*config) + ", " + static_cast<const char *>(kernel) + " of " + static_cast<const char *>(*arguments) +
-         " on " + reinterpret_cast<const char *>(config->stream);
+  described = describe(*config) + ", " + static_cast<const char *>(kernel) + " of " +
+              static_cast<const char *>(*arguments) + " on " + reinterpret_cast<const char *>(config->stream);
   return answer;
 }
 extern "C" cudaError_t cudaGetLastError() {
@@ -40,7 +40,7 @@ extern "C" cudaError_t cudaGetLastError() {
 }
 extern "C" cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *kernel, int threads,
                                                                      size_t dynamic) {
-  told = static_cast<const char *>(kernel);
+  described = static_cast<const char *>(kernel);
   *blocks = threads + static_cast<int>(dynamic);
   return answer;
 }
@@ -63,10 +63,10 @@ TEST(Launch, IsCooperativeWhereBlocksWait) {
   void *arguments[] = {value};
   cuda::Launch launch{kernel, 7, 64, arguments, reinterpret_cast<cuda::Stream>(stream), true};
   EXPECT_EQ(cuda::launch(launch), cudaSuccess);
-  EXPECT_EQ(told, "7 blocks of 64, cooperative, kernel of value on stream");
+  EXPECT_EQ(described, "7 blocks of 64, cooperative, kernel of value on stream");
   launch.cooperative = false;
   EXPECT_EQ(cuda::launch(launch), cudaSuccess);
-  EXPECT_EQ(told, "7 blocks of 64, kernel of value on stream");
+  EXPECT_EQ(described, "7 blocks of 64, kernel of value on stream");
 }
 
 /// Loading the kernel later could wait for a running kernel.

@@ -12,8 +12,8 @@ Scopes::Scopes(const kernel::KernelArgs &call, uint32_t blocks) : fences(blocks)
   std::set<const std::byte *> sent, received; // FIFOs whose sending or receiving end is in this launch
   const auto each = [&](auto visit) {
     for (uint32_t b = 0; b < blocks; ++b) {
-      const kernel::RankImage &rank = call.ranks[call.seats[b].rank];
-      visit(b, rank, rank.blocks[call.seats[b].block]);
+      const kernel::RankImage &rank = call.ranks[call.assignments[b].rank];
+      visit(b, rank, rank.blocks[call.assignments[b].block]);
     }
   };
   each([&](uint32_t b, const kernel::RankImage &rank, const kernel::ThreadBlockImage &block) {
@@ -29,7 +29,7 @@ Scopes::Scopes(const kernel::KernelArgs &call, uint32_t blocks) : fences(blocks)
   });
   const auto ofPeer = [&](bool isHere) { return isHere && !hasNetwork ? Scope::Gpu : Scope::System; };
   each([&](uint32_t b, const kernel::RankImage &rank, const kernel::ThreadBlockImage &block) {
-    scopes[rank.progress + call.seats[b].block] = Scope::Gpu;
+    scopes[rank.progress + call.assignments[b].block] = Scope::Gpu;
     if (call.running)
       scopes[call.running + b] = Scope::System;
     if (block.outgoing != kernel::none) {
@@ -78,7 +78,7 @@ void Scopes::use(uint32_t block, Scope scope) {
     fence = Fence::System;
 }
 
-void Scopes::told(uint32_t block, const uint64_t *counter, Scope scope) {
+void Scopes::published(uint32_t block, const uint64_t *counter, Scope scope) {
   require(counter, scope);
   use(block, scope);
 }

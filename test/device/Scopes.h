@@ -22,7 +22,7 @@ public:
   void passed(uint32_t block);
   /// Notes a fence of the block's leader.
   void fenced(uint32_t block, kernel::Scope scope);
-  void told(uint32_t block, const uint64_t *counter, kernel::Scope scope);
+  void published(uint32_t block, const uint64_t *counter, kernel::Scope scope);
   /// Checks a put or signal. The network reads memory, so a fence of system scope must precede.
   void put(uint32_t block);
 

@@ -54,7 +54,7 @@ TEST(LoopbackErrors, AFullGpu) {
     fake.failAt = call == 0 ? 0 : fake.calls + call;
     testing::internal::CaptureStderr();
     const std::string problem = loopback.run(fake, {.count = 50, .op = core::ReduceOp::Avg});
-    const std::string told = testing::internal::GetCapturedStderr();
+    const std::string logged = testing::internal::GetCapturedStderr();
     fake.full = false;
     if (call == 0) {
       EXPECT_EQ(problem, "");
@@ -64,7 +64,7 @@ TEST(LoopbackErrors, AFullGpu) {
       fake.full = false;
       EXPECT_EQ(loopback.run(fake, {.count = 500, .op = core::ReduceOp::Avg}), "") << "on the GPU again";
       EXPECT_NE(fake.leaks(), before);
-      EXPECT_EQ(told, "gc3: " + onGpu + "; host memory is used instead, which is slow\n");
+      EXPECT_EQ(logged, "gc3: " + onGpu + "; host memory is used instead, which is slow\n");
     } else if (fake.failed == "CUDA allocatePinned") {
       EXPECT_EQ(problem, onGpu + "; allocating 1920 bytes of pinned memory for scratch and private copies: fake "
                                  "failure (CUDA error 2)");
@@ -186,7 +186,7 @@ TEST(LoopbackErrors, AStuckKernelIsStoppedAndExplained) {
     cuda::Options options = smallOptions();
     options.timeoutMs = 100;
     Loopback loopback({deadlock(), ringAllReduce(2, true)}, options);
-    EXPECT_EQ(loopback.run(fake, {}, 0, 1), "") << "by the other one, of which nothing is to be told";
+    EXPECT_EQ(loopback.run(fake, {}, 0, 1), "") << "by the other one, of which nothing is to be logged";
     EXPECT_TRUE(outcomeOf(fake, loopback, {}).ok());
     cuda::Watchdog::Clock::time_point start{};
     auto at = [&](int ms) { return loopback.world->watch(start + std::chrono::milliseconds(ms)); };

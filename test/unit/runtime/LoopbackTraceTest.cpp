@@ -271,15 +271,15 @@ TEST(LoopbackTrace, EveryCallMayFail) {
       if (failing == 0)
         calls = fake.calls;
     }
-    const std::string told = testing::internal::GetCapturedStderr();
+    const std::string logged = testing::internal::GetCapturedStderr();
     if (outcome.ok() && failing != 0) {
-      EXPECT_TRUE(told.ends_with(": fake failure (CUDA error 2)\n")) << told;
-      unrecorded += told.starts_with("gc3: later calls are not recorded: allocating ");
-      lost += told.starts_with("gc3: a captured call is not recorded: allocating ");
-      EXPECT_EQ(std::count(told.begin(), told.end(), '\n'), 1) << told;
+      EXPECT_TRUE(logged.ends_with(": fake failure (CUDA error 2)\n")) << logged;
+      unrecorded += logged.starts_with("gc3: later calls are not recorded: allocating ");
+      lost += logged.starts_with("gc3: a captured call is not recorded: allocating ");
+      EXPECT_EQ(std::count(logged.begin(), logged.end(), '\n'), 1) << logged;
     } else if (failing != 0) {
       EXPECT_EQ(outcome.code, gc3UnhandledCudaError);
-      EXPECT_EQ(told, "");
+      EXPECT_EQ(logged, "");
     }
     EXPECT_EQ(fake.leaks(), "") << "call " << failing;
     EXPECT_EQ(Trace(path.name).problem, "");

@@ -286,9 +286,9 @@ TEST(Trace, FilesThatCannotBeWrittenFailNoCall) {
       Group group({spec}, 2, config);
       EXPECT_EQ(Calls(spec)(group, 5), gc3Success);
     }
-    const std::string told = testing::internal::GetCapturedStderr();
-    EXPECT_EQ(told.find("gc3: can't write the trace '" + std::string(name) + "': "), 0u);
-    EXPECT_EQ(std::count(told.begin(), told.end(), '\n'), 1) << "told once: " << told;
+    const std::string logged = testing::internal::GetCapturedStderr();
+    EXPECT_EQ(logged.find("gc3: can't write the trace '" + std::string(name) + "': "), 0u);
+    EXPECT_EQ(std::count(logged.begin(), logged.end(), '\n'), 1) << "logged once: " << logged;
   }
 }
 
@@ -312,8 +312,8 @@ TEST(Trace, FullDisksLeaveWholeFiles) {
   }
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
   std::signal(SIGXFSZ, handler);
-  const std::string told = testing::internal::GetCapturedStderr();
-  EXPECT_EQ(std::count(told.begin(), told.end(), '\n'), 1) << told;
+  const std::string logged = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(std::count(logged.begin(), logged.end(), '\n'), 1) << logged;
   EXPECT_EQ(checkTrace(Trace(path.name), {LoadedSpec(spec).program.get(), upTo(1)}), "");
 }
 
