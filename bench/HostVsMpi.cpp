@@ -54,10 +54,10 @@ public:
                                     : static_cast<void>(sampleTheirs(shared->point, shared->calls));
     }
   }
-  void quit() { ask(Shared::Quit, {}, 0); }
+  void quit() { command(Shared::Quit, {}, 0); }
 
   void measure(const Point &point, int samples) {
-    ask(Shared::Check, point, 0);
+    command(Shared::Check, point, 0);
     checkTheirs(point);
     checkOurs(point);
     struct Kind {
@@ -67,7 +67,7 @@ public:
     };
     Kind kinds[] = {{[&](int calls) { return sampleOurs(point, calls); }, 1, {}},
                     {[&](int calls) {
-                       ask(Shared::Time, point, calls);
+                       command(Shared::Time, point, calls);
                        return sampleTheirs(point, calls);
                      },
                      1,
@@ -121,7 +121,7 @@ private:
                 point.bytes);
   }
 
-  void ask(decltype(Shared::what) what, const Point &point, int calls) {
+  void command(decltype(Shared::what) what, const Point &point, int calls) {
     shared->what = what;
     shared->point = point;
     shared->calls = calls;

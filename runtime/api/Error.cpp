@@ -17,7 +17,7 @@ gc3Result_t report(gc3Comm *comm, gc3Result_t code, const char *text) {
   try {
     threadError = text;
     if (comm) {
-      std::lock_guard lock(comm->noting);
+      std::lock_guard lock(comm->errorMutex);
       comm->lastError = text;
     }
   } catch (const std::bad_alloc &) {
@@ -62,7 +62,7 @@ extern "C" const char *gc3GetLastError(gc3Comm_t comm) {
     return gc3::api::threadError.c_str();
   static thread_local std::string asked; // a copy, since a call on another thread can fail now
   try {
-    std::lock_guard lock(comm->noting);
+    std::lock_guard lock(comm->errorMutex);
     asked = comm->lastError;
   } catch (const std::bad_alloc &) {
     asked.clear();

@@ -42,7 +42,7 @@ struct Rounds {
 };
 
 /// A round of a world.
-struct Turn {
+struct WorldRound {
   size_t world, round;
 };
 
@@ -50,7 +50,7 @@ struct Turn {
 /// round.
 struct Sorted {
   std::vector<Rounds> worlds;
-  std::vector<Turn> turns; ///< rounds of all worlds, in the order of their first calls
+  std::vector<WorldRound> order; ///< rounds of all worlds, in the order of their first calls
 };
 
 Sorted sortCalls(std::deque<Noted> &calls) {
@@ -68,7 +68,7 @@ Sorted sortCalls(std::deque<Noted> &calls) {
     size_t round = madeBy[call.comm.get()]++;
     if (own.rounds.size() == round) {
       own.rounds.emplace_back();
-      sorted.turns.push_back({place->second, round});
+      sorted.order.push_back({place->second, round});
     }
     own.rounds[round].push_back(&call);
   }
@@ -129,14 +129,14 @@ Outcome runOnNccl(std::deque<Noted> &calls) {
 
 /// Runs the calls of worlds with streams in the order of the group, as if they were made one by one, since other
 /// threads may make them like that. Also runs the calls after a failed one, since other ranks run them.
-Outcome runTurns(const Sorted &sorted) {
+Outcome runOnStreams(const Sorted &sorted) {
   Outcome first;
-  for (const Turn &turn : sorted.turns) {
-    const Rounds &world = sorted.worlds[turn.world];
+  for (const WorldRound &next : sorted.order) {
+    const Rounds &world = sorted.worlds[next.world];
     if (!world.backend->takesStreams())
       continue;
-    const std::vector<core::RankRequest> parts = partsOf(world, turn.round);
-    const Outcome outcome = finish(world, turn.round, world.backend->arrive(parts));
+    const std::vector<core::RankRequest> parts = partsOf(world, next.round);
+    const Outcome outcome = finish(world, next.round, world.backend->arrive(parts));
     if (first.ok())
       first = outcome;
   }
@@ -176,7 +176,7 @@ gc3Result_t runGroup() {
     call.request.name = call.name;
   const Outcome onNccl = runOnNccl(calls);
   Sorted sorted = sortCalls(calls);
-  const Outcome onStreams = runTurns(sorted);
+  const Outcome onStreams = runOnStreams(sorted);
   std::vector<Rounds> &worlds = sorted.worlds;
   size_t rounds = 0;
   for (const Rounds &world : worlds)

@@ -40,7 +40,7 @@ bool Communicator::isClosed() const {
 }
 
 Result Communicator::queryState(Result &state) {
-  const ncclapi::Inside inside;
+  const ncclapi::NcclCallScope inside;
   std::lock_guard lock(mutex);
   const Result queried = nccl.CommGetAsyncError(parent, &state);
   if (queried != Result::Success || state != Result::Success)
@@ -204,7 +204,7 @@ Outcome Communicator::enqueue(cuda::Runner::Plan &plan, cuda::Stream stream) {
 }
 
 Outcome Communicator::awaitParent() {
-  const ncclapi::Inside inside;
+  const ncclapi::NcclCallScope inside;
   const Clock::time_point begun = Clock::now();
   Lock lock(mutex);
   for (;;) {

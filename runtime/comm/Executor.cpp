@@ -28,7 +28,7 @@ void logLeftToNccl(const GpuRank::Identity &identity, const std::string &why) {
 
 /// Sleeps until the phase or a caller has work for it, and looks after kernels in between.
 void Communicator::execute() {
-  const ncclapi::Inside inside;
+  const ncclapi::NcclCallScope inside;
   const uint32_t timeoutMs = setup->options.timeoutMs;
   const milliseconds period = timeoutMs != 0 ? milliseconds(std::max(1u, timeoutMs / 8)) : pollPeriod;
   Lock lock(mutex);

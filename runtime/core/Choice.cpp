@@ -55,7 +55,7 @@ Result<Choice> Choice::make(const ChoiceOptions &options, Files files) {
 /// Returns false if the bundles have no program or collective of this name.
 bool Choice::add(std::string_view item, Files files) {
   if (item == none)
-    return others = true;
+    return areOthersListed = true;
   const size_t colon = item.find(':');
   const std::string_view wanted = colon == item.npos ? std::string_view() : item.substr(0, colon);
   const std::string_view name = colon == item.npos ? item : item.substr(colon + 1);
@@ -75,24 +75,24 @@ bool Choice::add(std::string_view item, Files files) {
 
 bool Choice::allows(std::string_view collective, std::string_view program) const {
   const auto found = byCollective.find(collective);
-  return found == byCollective.end() ? !others : found->second.count(program) != 0;
+  return found == byCollective.end() ? !areOthersListed : found->second.count(program) != 0;
 }
 
-Result<std::optional<size_t>> Choice::ask(const Question &question) const {
-  const Request &request = question.request;
+Result<std::optional<size_t>> Choice::queryTuner(const TunerQuery &query) const {
+  const Request &request = query.request;
   const std::string collective(request.name);
-  const auto count = static_cast<int>(question.programs.size());
+  const auto count = static_cast<int>(query.programs.size());
   const gc3TunerCall_t call{
-      sizeof call,  collective.c_str(), static_cast<int>(question.ranks), request.root, request.count, question.bytes,
-      request.type, request.op,         question.programs.data(),         count};
-  const int answered = options.tuner(&call, options.tunerData);
-  if (answered == gc3TunerNone)
+      sizeof call,  collective.c_str(), static_cast<int>(query.ranks), request.root, request.count, query.bytes,
+      request.type, request.op,         query.programs.data(),         count};
+  const int chosen = options.tuner(&call, options.tunerData);
+  if (chosen == gc3TunerNone)
     return std::optional<size_t>();
-  if (answered == gc3TunerBySize)
-    return question.bySize;
-  if (answered >= 0 && answered < count)
-    return std::optional(static_cast<size_t>(answered));
-  return Outcome{gc3InvalidUsage, "the tuner returned " + std::to_string(answered) + " for '" + collective + "' of " +
+  if (chosen == gc3TunerBySize)
+    return query.bySize;
+  if (chosen >= 0 && chosen < count)
+    return std::optional(static_cast<size_t>(chosen));
+  return Outcome{gc3InvalidUsage, "the tuner returned " + std::to_string(chosen) + " for '" + collective + "' of " +
                                       std::to_string(request.count) + " elements, but it can choose from " +
                                       std::to_string(count) + " programs"};
 }

@@ -27,13 +27,13 @@ public:
 
   /// Returns whether the list applies to the collective. Then only the programs in the list serve it, and the first of
   /// them does if none is for the size.
-  bool lists(std::string_view collective) const { return others || byCollective.count(collective) != 0; }
+  bool isListed(std::string_view collective) const { return areOthersListed || byCollective.count(collective) != 0; }
   /// Returns whether the list allows the program for this collective.
   bool allows(std::string_view collective, std::string_view program) const;
 
   /// Returns whether there is a tuner.
-  bool asks() const { return options.tuner != nullptr; }
-  struct Question {
+  bool hasTuner() const { return options.tuner != nullptr; }
+  struct TunerQuery {
     const Request &request;
     uint32_t ranks;
     uint64_t bytes;
@@ -42,13 +42,13 @@ public:
   };
   /// Asks the tuner. Returns nothing if the tuner chooses none of the programs. Returns gc3InvalidUsage if its answer
   /// is out of range.
-  Result<std::optional<size_t>> ask(const Question &question) const;
+  Result<std::optional<size_t>> queryTuner(const TunerQuery &query) const;
 
 private:
   bool add(std::string_view item, std::span<const bundle::BundleFile *const> files);
 
   ChoiceOptions options;
-  bool others = false; ///< collectives that no item names count as listed, with no program
+  bool areOthersListed = false; ///< collectives that no item names count as listed, with no program
   std::map<std::string, std::set<std::string, std::less<>>, std::less<>> byCollective;
 };
 

@@ -92,7 +92,7 @@ Outcome Recorder::begin(const core::Program &program, uint64_t count, kernel::Ke
     if (space)
       notes.recordings.push_back(timeline.begin(rank, {calls, &program, count, call.tiles}));
     else if (!hasAllocationFailed)
-      timeline.lose(rank);
+      timeline.countDropped(rank);
   if (!space || std::count(notes.recordings.begin(), notes.recordings.end(), nullptr) != 0)
     return {};
   notes.records = {static_cast<const StepTimes *>(copies.get()) + *space, records};
@@ -148,7 +148,7 @@ Outcome Recorder::record(Runner &runner, Runner::Plan &plan, Stream stream) {
 bool Recorder::reserveCaptured(Captured &made) {
   if (made.records > most - ofCaptured) {
     for (uint32_t rank = ranks.first; rank < ranks.end; ++rank)
-      timeline.lose(rank);
+      timeline.countDropped(rank);
     return false;
   }
   const size_t bytes = made.records * sizeof(StepTimes);

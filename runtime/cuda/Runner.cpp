@@ -81,7 +81,7 @@ Outcome Runner::placeBuffers(std::span<const Request> requests, Plan &plan) {
   std::byte *next = *reserved;
   for (uint32_t i = 0; i < ranks.size(); ++i) {
     const uint32_t r = ranks.first + i;
-    plan.call.memory[i] = copies.planRank(r, plan.placements[i], requests[i], next, plan.surroundings);
+    plan.call.memory[i] = copies.planRank(r, plan.placements[i], requests[i], next, plan.moves);
     next += copies.privateBytes(r, plan.placements[i], requests[i]);
     plan.call.memory[i].buffers[static_cast<uint32_t>(kernel::Buffer::Scratch)] = next;
     next += copies.scratchBytes(r);
@@ -114,7 +114,7 @@ Outcome Runner::enqueueMoves(const std::vector<plan::StreamMove> &moves, const P
 }
 
 Outcome Runner::put(Plan &plan, Stream stream) {
-  if (Outcome outcome = enqueueMoves(plan.surroundings.before, plan, stream); !outcome.ok())
+  if (Outcome outcome = enqueueMoves(plan.moves.before, plan, stream); !outcome.ok())
     return outcome;
   if (plan.launch.blocks != 0) {
     plan.call.stop = static_cast<const uint32_t *>(stopWord.get());
@@ -125,7 +125,7 @@ Outcome Runner::put(Plan &plan, Stream stream) {
         !outcome.ok())
       return outcome;
   }
-  return enqueueMoves(plan.surroundings.after, plan, stream);
+  return enqueueMoves(plan.moves.after, plan, stream);
 }
 
 /// Returns the event after the last call of a capture, or null if the capture is not among the latest ones.

@@ -40,7 +40,7 @@ public:
   struct Plan {
     std::shared_ptr<const PreparedLaunch> prepared;
     std::vector<core::Placement> placements;
-    plan::Surroundings surroundings;
+    plan::CallMoves moves;
     kernel::KernelArgs call{};
     Launch launch{};
     uint64_t capture = 0; ///< id of the capture that it is part of; 0: none

@@ -50,14 +50,14 @@ private:
   uint64_t sharingFrom();
   core::LayoutOptions layoutFor(const core::LoadedProgram &program, const core::Request &request);
   void retire(std::span<const PreparedCall *const> entered);
-  void makeRoom();
+  void evict();
 
   const uint32_t ranks;
   const CallOptions options;
   core::Selection selection;
   Random random;
   std::vector<std::unique_ptr<PreparedCall>> calls;
-  std::vector<std::unique_ptr<PreparedCall>> leaving; ///< dropped since the last begin()
+  std::vector<std::unique_ptr<PreparedCall>> dropped; ///< dropped since the last begin()
   std::atomic<uint64_t> retired{0};
   std::optional<core::Timeline> timeline; ///< declared last, so that it is destroyed first, while its programs exist
 };

@@ -43,8 +43,8 @@ public:
         call.diagnose(number, sharing);
         idle = patience.yielding;
         if (own.size() != call.ranks() || workers != 1) {
-          call.dozing.sleepUntil(std::chrono::steady_clock::now() + nap,
-                                 [&] { return call.stopped() || finished(firstOpen); });
+          call.idleThreads.sleepUntil(std::chrono::steady_clock::now() + nap,
+                                      [&] { return call.stopped() || finished(firstOpen); });
           nap = std::min(2 * nap, longestNap);
         }
       }
@@ -83,7 +83,7 @@ private:
       if (!call.finished(rank, number))
         progress |= call.sweep(rank, number, sharing);
     if (progress)
-      call.dozing.wake();
+      call.idleThreads.wake();
     return progress;
   }
 

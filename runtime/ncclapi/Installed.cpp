@@ -91,18 +91,18 @@ void *installedFunction(Function function) {
   std::atomic<void *> &address = found[static_cast<size_t>(function)];
   if (void *known = address.load(std::memory_order_acquire))
     return known;
-  void *looked = installedFunction(std::string(functionNames[static_cast<size_t>(function)]));
-  address.store(looked, std::memory_order_release);
-  return looked;
+  void *found = installedFunction(std::string(functionNames[static_cast<size_t>(function)]));
+  address.store(found, std::memory_order_release);
+  return found;
 }
 
-bool isInside() {
+bool isInsideNccl() {
   return insideDepth != 0;
 }
-Inside::Inside() {
+NcclCallScope::NcclCallScope() {
   ++insideDepth;
 }
-Inside::~Inside() {
+NcclCallScope::~NcclCallScope() {
   --insideDepth;
 }
 

@@ -50,7 +50,7 @@ uint64_t now() {
 TraceFile *TraceFile::named(const std::string &name, const Numbering &numbering) {
   Files &all = files();
   std::lock_guard lock(all.mutex);
-  static const int registered = std::atexit(writeRest);
+  static const int registered = std::atexit(writeRemaining);
   static_cast<void>(registered);
   const std::string path = replaced(replaced(name, "%p", std::to_string(getpid())), "%r", "0");
   const auto [known, isNew] = all.byName.try_emplace(path);
@@ -63,7 +63,7 @@ TraceFile *TraceFile::named(const std::string &name, const Numbering &numbering)
 }
 
 /// Writes the events that sources still hold.
-void TraceFile::writeRest() {
+void TraceFile::writeRemaining() {
   Files &all = files();
   std::lock_guard lock(all.mutex);
   for (const auto &[name, file] : all.byName)
@@ -128,7 +128,7 @@ void TraceFile::append(std::string_view events) {
   isEmpty = false;
 }
 
-TraceFile::Processes TraceFile::take(uint32_t count) {
+TraceFile::Processes TraceFile::allocateProcesses(uint32_t count) {
   std::lock_guard lock(mutex);
   const Processes taken = next;
   next.first += step != 0 ? step : count;

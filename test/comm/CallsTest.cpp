@@ -105,7 +105,7 @@ TEST(Comm, RanksMayBeAheadOfOthers) {
 TEST(Comm, WindowsOfNccl229) {
   FakeCuda fake;
   FakeNccl nccl(fake);
-  nccl.version = ncclapi::tellingVersion;
+  nccl.version = ncclapi::devicePointerVersion;
   {
     CommWorld world(fake, nccl, {ringAllReduce(4, true)});
     EXPECT_EQ(world.run(0, {.count = 100}), "");

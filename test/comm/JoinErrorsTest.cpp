@@ -190,7 +190,7 @@ TEST(CommErrors, TeamsThatCannotBe) {
 
 TEST(CommErrors, CommunicatorsWithoutWindows) {
   for (auto kind : {FakeNccl::Windows::Null, FakeNccl::Windows::Other})
-    for (int version : {22809, ncclapi::tellingVersion}) {
+    for (int version : {22809, ncclapi::devicePointerVersion}) {
       if (kind == FakeNccl::Windows::Other && version != 22809)
         continue;
       FakeCuda fake;

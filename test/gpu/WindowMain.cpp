@@ -75,7 +75,7 @@ std::string testWindow(comm::Window &window, cudaStream_t stream, std::byte *&ad
 }
 
 std::string testNetwork(const ncclapi::Nccl &nccl, ncclapi::Comm comm, cudaStream_t stream) {
-  const gin::Part *part = gin::find();
+  const gin::Plugin *part = gin::find();
   if (!part || part->nccl != nccl.version) {
     std::printf("SKIPPED: a device communicator: libgc3gin.so is %s\n",
                 part ? ("for NCCL " + std::to_string(part->nccl)).c_str() : "not there; GC3_GIN_LIB may name it");

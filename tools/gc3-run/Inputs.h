@@ -78,7 +78,7 @@ struct InputKind {
   uint32_t ranks;
   uint32_t contributions; ///< divisor of averages
   uint64_t seed;
-  uint64_t turn; ///< q * window
+  uint64_t roundOffset; ///< q * window
 };
 
 /// Writes `count` elements of `rank`'s input, the first being element `first`.

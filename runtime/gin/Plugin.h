@@ -15,7 +15,7 @@ namespace gc3::gin {
 /// GIN's signal ids have 16 bits.
 inline constexpr uint32_t mostSignals = 1 << 16;
 
-struct Part {
+struct Plugin {
   uint32_t gc3; ///< GC3_VERSION, because its kernels read data that gc3 writes
   int nccl;     ///< NCCL_VERSION_CODE
 
@@ -32,12 +32,12 @@ struct Part {
 };
 
 /// The only exported function.
-inline constexpr const char *entryName = "gc3GinPart";
-using Entry = const Part *();
+inline constexpr const char *entryName = "gc3GinPlugin";
+using Entry = const Plugin *();
 
 /// Opens a file, and never closes it, because CUDA refers to its kernels. Returns null and sets `why` if the file
 /// cannot be opened or has another version of gc3.
-const Part *open(const std::string &path, std::string &why);
+const Plugin *open(const std::string &path, std::string &why);
 
 /// Returns the path of libgc3gin.so in `folder` (with a trailing slash) or in its subfolder gc3/, where it is
 /// installed. If it is in neither, returns only the file name, for the loader to find.
@@ -45,6 +45,6 @@ std::string pathNear(const std::string &folder);
 
 /// Opens the file that GC3_GIN_LIB names, or without that variable the one near this library; once per process. Returns
 /// null if that fails, and logs why if GC3_DEBUG enables it. Thread-safe.
-const Part *find();
+const Plugin *find();
 
 } // namespace gc3::gin
