@@ -43,7 +43,7 @@ public:
     checkGc3(gc3HostCommInitAll(comms, ranks, bundle, nullptr), nullptr);
   }
 
-  /// Process 1: runs what process 0 requests.
+  /// Runs the commands of process 0, in process 1.
   void serve() {
     for (;;) {
       while (sem_wait(&shared->wake) != 0)

@@ -62,7 +62,7 @@ HostBackend::Arrival HostBackend::arrive(std::span<const RankRequest> parts) {
 }
 
 template <typename T>
-static void change(T &place, T value) {
+static void assignIfChanged(T &place, T value) {
   if (place != value)
     place = value;
 }
@@ -74,9 +74,9 @@ void HostBackend::announce(const RankRequest &part) {
   core::Placement placement{};
   PreparedCall *call = findRecent(state, part, placement);
   // other ranks may read this line, so it is written as seldom as possible
-  change(announcement.request, static_cast<const core::Request *>(&part.request));
-  change(announcement.call, call);
-  change(announcement.sharing, call ? call->sharing(part.rank, placement) : Sharing::None);
+  assignIfChanged(announcement.request, static_cast<const core::Request *>(&part.request));
+  assignIfChanged(announcement.call, call);
+  assignIfChanged(announcement.sharing, call ? call->sharing(part.rank, placement) : Sharing::None);
   if (call)
     call->enter(part.rank, number, part.request, placement);
   announcement.number.store(number, std::memory_order_release);
@@ -116,14 +116,14 @@ void HostBackend::addRecent(std::span<const RankRequest> parts, PreparedCall *ca
   }
 }
 
-/// Returns whether all ranks are in the call. The first `next` of them are known to be.
+/// Returns whether all ranks have arrived in the call. The first `next` are known to have arrived.
 bool HostBackend::haveAllArrived(uint64_t number, uint32_t &next) const {
   while (next < rankCount && states[next].announcements[number % 2].number.load(std::memory_order_acquire) == number)
     ++next;
   return next == rankCount;
 }
 
-/// Waits for all ranks; this thread has brought `own` of them. Returns an error if the call has timed out.
+/// Waits for all ranks; this thread runs `own` of them. Returns an error if the call has timed out.
 Outcome HostBackend::await(uint64_t number, size_t own) {
   uint32_t next = 0;
   const bool crowded = host::crowded(rankCount, own);

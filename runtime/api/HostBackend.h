@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lets the ranks of one group of communicators meet for a call. Each thread brings the requests of its ranks, waits
-// until all ranks have arrived, and runs its own ranks' parts. If the call is not prepared yet, the first thread
+// Synchronizes the ranks of one group of communicators for each call. Each thread announces the requests of its ranks,
+// waits until all ranks have arrived, and runs its own ranks' parts. If the call is not prepared yet, the first thread
 // prepares it for all ranks.
 //
 // A rank announces itself in a cache line of its own, together with the prepared call that it expects to make. If all

@@ -41,7 +41,7 @@ public:
   /// Returns the program that would serve the request; errors as for the call.
   core::Result<const core::LoadedProgram *> select(const core::Request &request) { return selection.select(request); }
 
-  /// Returns how many pool threads the call is worth if one thread runs all ranks.
+  /// Returns the number of pool threads that speed the call up if one thread runs all ranks.
   uint32_t helpers(const PreparedCall &call) const;
 
 private:

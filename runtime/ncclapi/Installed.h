@@ -25,7 +25,7 @@ void *installedFunction(Function function);
 /// exported names, and so reach gc3's functions.
 bool isInsideNccl();
 
-/// Marks its thread as inside while it exists.
+/// Marks its thread as inside a call of the installed library.
 class NcclCallScope {
 public:
   NcclCallScope();

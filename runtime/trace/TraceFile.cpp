@@ -85,15 +85,15 @@ TraceFile::~TraceFile() {
 
 bool TraceFile::open() {
   descriptor = ::open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (descriptor >= 0 && put(std::string(opening) + std::string(closing), 0)) {
+  if (descriptor >= 0 && writeAt(std::string(opening) + std::string(closing), 0)) {
     end = static_cast<off_t>(opening.size());
     return true;
   }
-  fail();
+  markFailed();
   return false;
 }
 
-bool TraceFile::put(std::string_view text, off_t at) const {
+bool TraceFile::writeAt(std::string_view text, off_t at) const {
   while (!text.empty()) {
     const ssize_t written = pwrite(descriptor, text.data(), text.size(), at);
     if (written < 0 && errno == EINTR)
@@ -106,7 +106,7 @@ bool TraceFile::put(std::string_view text, off_t at) const {
   return true;
 }
 
-void TraceFile::fail() {
+void TraceFile::markFailed() {
   failed = true;
   core::log("can't write the trace '" + name + "': " + std::strerror(errno));
 }
@@ -118,10 +118,10 @@ void TraceFile::append(std::string_view events) {
     return;
   std::string text = isEmpty ? "\n" : ",\n";
   text.append(events).append(closing);
-  if (!put(text, end)) {
-    fail();
+  if (!writeAt(text, end)) {
+    markFailed();
     if (ftruncate(descriptor, end) == 0)
-      put(closing, end);
+      writeAt(closing, end);
     return;
   }
   end += static_cast<off_t>(text.size() - closing.size());

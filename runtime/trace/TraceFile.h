@@ -72,8 +72,8 @@ public:
 private:
   TraceFile(std::string path, const Numbering &numbering);
   bool open();
-  bool put(std::string_view text, off_t at) const;
-  void fail();
+  bool writeAt(std::string_view text, off_t at) const;
+  void markFailed();
   static void writeRemaining();
 
   const std::string name;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Repeats a test with each call into the fakes failing in turn. Each run gives a line of text: the failing call, then
-// the result. Equal lines are kept once, so that a test can compare all possible results with one text.
+// Repeats a test, and makes a different call into the fakes fail each time. Each run gives a line of text: the failing
+// call, then the result. Equal lines are kept once, so that a test can compare all possible results with one text.
 #pragma once
 
 #include "FakeCuda.h"

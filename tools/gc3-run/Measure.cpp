@@ -47,11 +47,11 @@ void Runner::makeInputs(int round, uint64_t window, const InputKind &kind, const
   InputKind own = kind;
   own.seed = rowSeed + static_cast<uint64_t>(round);
   own.roundOffset = static_cast<uint64_t>(round) * window;
-  constexpr uint64_t piece = 1 << 18;
+  constexpr uint64_t batch = 1 << 18;
   size_t size = core::elementSize(kind.type);
   for (uint32_t r = 0; r < kind.ranks; ++r)
-    parallelFor((shape.input[r] + piece - 1) / piece, shape.input[r], [&](size_t i) {
-      uint64_t first = i * piece, n = std::min(piece, shape.input[r] - first);
+    parallelFor((shape.input[r] + batch - 1) / batch, shape.input[r], [&](size_t i) {
+      uint64_t first = i * batch, n = std::min(batch, shape.input[r] - first);
       makeInput(own, inputs[r].data() + first * size, first, n, r);
     });
 }

@@ -65,7 +65,7 @@ bool storeSize(const std::string &text, uint64_t &target) {
   return value.has_value();
 }
 
-/// Names of PyTorch and others for datatypes, with the names of nccl-tests.
+/// Other names of data types, such as PyTorch's, each with the name that nccl-tests uses.
 constexpr const char *typeAliases[][2] = {{"float16", "half"},      {"fp16", "half"},      {"float32", "float"},
                                           {"fp32", "float"},        {"float64", "double"}, {"fp64", "double"},
                                           {"bf16", "bfloat16"},     {"fp8e4m3", "f8e4m3"}, {"float8_e4m3fn", "f8e4m3"},
@@ -77,7 +77,7 @@ bool isNamed(const std::string &text, const char *name) {
   return text == name || std::any_of(std::begin(typeAliases), std::end(typeAliases), isAlias);
 }
 
-/// A comma-separated list of names, or 'all'; a name that comes twice counts once.
+/// Parses a comma-separated list of names, or 'all'. Ignores duplicates.
 template <typename Value>
 bool storeNames(const std::string &text, std::vector<Value> &target, int count, const char *(*nameOf)(Value)) {
   target.clear();

@@ -93,7 +93,7 @@ std::string Runner::groupPrograms() {
   return file->programCount() == 0 ? "the bundle has no programs" : "no such program; the bundle has:" + listPrograms();
 }
 
-/// A line for each program, with the sizes for which it is selected.
+/// Returns a line for each program, with the sizes for which it is selected.
 std::string Runner::listPrograms() const {
   std::string text;
   for (uint32_t i = 0; i < file->programCount(); ++i) {

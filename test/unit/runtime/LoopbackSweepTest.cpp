@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes every CUDA call fail in turn, with all ranks on one GPU. The gc3 call must return the error. The next call must
-// work, except if it can't be ordered after the failed one.
+// Repeats tests with all ranks on one GPU, and makes a different CUDA call fail each time. The gc3 call must return the
+// error. The next gc3 call must succeed, unless it cannot be ordered after the failed one.
 #include "LoopbackSupport.h"
 #include "Programs.h"
 #include "Sweep.h"
