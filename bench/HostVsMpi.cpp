@@ -97,7 +97,7 @@ public:
       for (int k = 0; k < 3; ++k)
         times[isFar][k].push_back(took[k]);
     }
-    bool isTold = false;
+    bool isReported = false;
     for (int isFar = 0; isFar < 2; ++isFar)
       if (size_t count = trips[isFar].size(); count >= 3 || count * 2 > static_cast<size_t>(samples)) {
         double own = median(times[isFar][0]), bound = median(times[isFar][2]);
@@ -105,9 +105,9 @@ public:
         std::printf("%-4s %5.0f ns %3zu  %10.2f %10.2f  %6.2f  %10.2f  %5.2f\n", isFar ? "far" : "near",
                     median(trips[isFar]), count, own * 1e6, median(times[isFar][1]) * 1e6, median(ratios[isFar]),
                     bound * 1e6, bound / own);
-        isTold = true;
+        isReported = true;
       }
-    if (!isTold) {
+    if (!isReported) {
       printPoint(point);
       std::printf("too few of %d samples near (%zu) or far (%zu) from begin to end\n", samples, trips[0].size(),
                   trips[1].size());

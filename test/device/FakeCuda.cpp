@@ -70,8 +70,8 @@ bool FakeCuda::fails(const char *function, const char *file) {
 }
 
 /// Counts a call for tests with one thread. Returns true if it must fail.
-bool FakeCuda::countGlobally(const std::string &name, bool failsHere) {
-  if (++calls != failAt && !failsHere)
+bool FakeCuda::countGlobally(const std::string &name, bool mustFail) {
+  if (++calls != failAt && !mustFail)
     return false;
   failed = name;
   return true;
@@ -448,8 +448,8 @@ struct FakeCuda::Functions {
       return cuda::unloading;
     if (!fake.events.contains(event) || fake.captureOf.contains(event))
       std::abort(); // cudaErrorInvalidResourceHandle, cudaErrorCapturedEvent
-    if (fake.whileAsked)
-      fake.whileAsked();
+    if (fake.duringQuery)
+      fake.duringQuery();
     fake.advanceAll();
     return fake.passed[event] == fake.recorded[event] ? 0 : cuda::notReady;
   }

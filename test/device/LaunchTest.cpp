@@ -13,7 +13,7 @@ namespace {
 /// Descriptions of the last call and the last loaded kernel.
 std::string described, loaded;
 cudaError_t answer = cudaSuccess, loading = cudaSuccess;
-int errorsTaken = 0;
+int errorsCleared = 0;
 cudaStreamCaptureMode captureMode = cudaStreamCaptureModeGlobal; ///< capture mode of the thread
 bool loadedAside = false;
 
@@ -35,7 +35,7 @@ extern "C" cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, con
   return answer;
 }
 extern "C" cudaError_t cudaGetLastError() {
-  ++errorsTaken;
+  ++errorsCleared;
   return cudaSuccess;
 }
 extern "C" cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *kernel, int threads,
@@ -78,29 +78,29 @@ TEST(Launch, KernelsAreLoadedWhenAskedAbout) {
   EXPECT_TRUE(loadedAside) << "of captures of other threads";
   EXPECT_EQ(captureMode, cudaStreamCaptureModeGlobal);
   EXPECT_EQ(blocks, 96);
-  errorsTaken = blocks = 0;
+  errorsCleared = blocks = 0;
   loading = cudaErrorMemoryAllocation;
   EXPECT_EQ(cuda::occupancy(&blocks, kernel, 96), cudaErrorMemoryAllocation);
-  EXPECT_EQ(errorsTaken, 1);
+  EXPECT_EQ(errorsCleared, 1);
   EXPECT_EQ(blocks, 0);
   loading = cudaSuccess;
 }
 
 /// The application must not find gc3's errors in cudaGetLastError.
-TEST(Launch, TakesErrorsBack) {
+TEST(Launch, ClearsErrors) {
   char kernel[] = "kernel", stream[] = "stream";
   void *arguments[] = {kernel};
-  errorsTaken = 0;
+  errorsCleared = 0;
   answer = cudaErrorInvalidValue;
   EXPECT_EQ(cuda::launch({kernel, 1, 32, arguments, reinterpret_cast<cuda::Stream>(stream), true}),
             cudaErrorInvalidValue);
   int blocks = 0;
   EXPECT_EQ(cuda::occupancy(&blocks, kernel, 96), cudaErrorInvalidValue);
   EXPECT_EQ(blocks, 96);
-  EXPECT_EQ(errorsTaken, 2);
+  EXPECT_EQ(errorsCleared, 2);
   answer = cudaSuccess;
   EXPECT_EQ(cuda::occupancy(&blocks, kernel, 96), cudaSuccess);
-  EXPECT_EQ(errorsTaken, 2);
+  EXPECT_EQ(errorsCleared, 2);
 }
 
 } // namespace

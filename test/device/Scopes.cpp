@@ -8,7 +8,7 @@ namespace gc3::test {
 
 using kernel::Scope;
 
-Scopes::Scopes(const kernel::KernelArgs &call, uint32_t blocks) : fences(blocks), givesBatches(blocks) {
+Scopes::Scopes(const kernel::KernelArgs &call, uint32_t blocks) : fences(blocks), returnsBatches(blocks) {
   std::set<const std::byte *> sent, received; // FIFOs whose sending or receiving end is in this launch
   const auto each = [&](auto visit) {
     for (uint32_t b = 0; b < blocks; ++b) {
@@ -23,8 +23,8 @@ Scopes::Scopes(const kernel::KernelArgs &call, uint32_t blocks) : fences(blocks)
     }
     if (block.incoming != kernel::none) {
       received.insert(rank.receives[block.incoming].slots);
-      givesBatches[b] = rank.receives[block.incoming].network != kernel::none;
-      hasNetwork |= givesBatches[b];
+      returnsBatches[b] = rank.receives[block.incoming].network != kernel::none;
+      hasNetwork |= returnsBatches[b];
     }
   });
   const auto ofPeer = [&](bool isHere) { return isHere && !hasNetwork ? Scope::Gpu : Scope::System; };
@@ -50,7 +50,7 @@ void Scopes::require(const uint64_t *counter, Scope scope) const {
 }
 
 void Scopes::requireUsed(uint32_t block) const {
-  if (fences[block] == Fence::SystemUnused && !givesBatches[block])
+  if (fences[block] == Fence::SystemUnused && !returnsBatches[block])
     std::abort(); // the last fence was wider than necessary
 }
 
@@ -58,7 +58,7 @@ void Scopes::requireUsed(uint32_t block) const {
 /// steps.
 void Scopes::passed(uint32_t block) {
   requireUsed(block);
-  if (!givesBatches[block])
+  if (!returnsBatches[block])
     fences[block] = Fence::None;
 }
 
@@ -66,7 +66,7 @@ void Scopes::fenced(uint32_t block, Scope scope) {
   requireUsed(block);
   if (scope == Scope::System)
     fences[block] = Fence::SystemUnused;
-  else if (!givesBatches[block] || fences[block] == Fence::None)
+  else if (!returnsBatches[block] || fences[block] == Fence::None)
     fences[block] = Fence::Gpu; // otherwise the earlier fence still applies to the batch
 }
 

@@ -37,7 +37,7 @@ private:
   std::unordered_map<const uint64_t *, kernel::Scope> scopes; ///< required scope of each counter of the launch
   std::vector<Fence> fences;                                  ///< for each block
   /// For each block: whether it returns slots over a network in batches, so that some fences precede no return.
-  std::vector<bool> givesBatches;
+  std::vector<bool> returnsBatches;
   bool hasNetwork = false; ///< all peers then count as outside of the launch
 };
 

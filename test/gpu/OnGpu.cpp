@@ -70,7 +70,7 @@ std::string callOnce(const Subject &subject, const TrialOptions &options) {
   if (!problem.empty())
     return problem;
   if (core::Outcome outcome = subject.world.call(buffers.requests(), subject.stream); !outcome.ok())
-    return outcome.text.find("this GPU can hold") != std::string::npos ? noRoom : outcome.text;
+    return outcome.text.find("this GPU can hold") != std::string::npos ? doesNotFit : outcome.text;
   problem = finish(subject);
   if (problem.empty())
     problem = buffers.compare();

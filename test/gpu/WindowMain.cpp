@@ -132,7 +132,7 @@ int testAll(const ncclapi::Nccl &nccl, ncclapi::Comm comm, std::span<char *const
   }
   std::printf("in a window: %llu programs, %llu calls; %llu programs have more thread blocks than fit\n",
               static_cast<unsigned long long>(totals.programs), static_cast<unsigned long long>(totals.calls),
-              static_cast<unsigned long long>(totals.withoutRoom));
+              static_cast<unsigned long long>(totals.tooLarge));
   if (std::string problem = testNetwork(nccl, comm, stream); !problem.empty())
     return fail("NCCL", problem);
   return 0;

@@ -223,7 +223,7 @@ std::string Runner::runGroup(const ProgramGroup &group, Summary &summary) {
     return problem;
   table.group(group.collective, group.ranks, group.root);
   std::optional<std::pair<uint64_t, uint64_t>> skipped; // first and last of adjacent sizes without a program
-  auto tellSkipped = [&] {
+  auto reportSkipped = [&] {
     if (skipped)
       table.skipped(group.collective, group.ranks, skipped->first, skipped->second);
     skipped.reset();
@@ -241,7 +241,7 @@ std::string Runner::runGroup(const ProgramGroup &group, Summary &summary) {
         skipped = skipped ? std::pair(skipped->first, bytes) : std::pair(bytes, bytes);
         continue;
       }
-      tellSkipped();
+      reportSkipped();
       const Postcondition *post = postcondition(*program, problem);
       if (!post)
         return problem;
@@ -259,7 +259,7 @@ std::string Runner::runGroup(const ProgramGroup &group, Summary &summary) {
           break;
       }
     }
-    tellSkipped();
+    reportSkipped();
     if (!problem.empty())
       return problem;
   }

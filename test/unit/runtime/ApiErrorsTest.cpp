@@ -131,7 +131,7 @@ TEST(Api, DeadlockIsExplained) {
   }
 }
 
-TEST(Api, DeadlockNamesThoseBehindTheCycle) {
+TEST(Api, DeadlockNamesBlocksThatWaitForTheCycle) {
   ProgramSpec spec = allToAll(3, 1);
   for (uint32_t r = 0; r < 2; ++r) // ranks 0 and 1 both receive first
     for (Block &block : spec.ranks[r].blocks)

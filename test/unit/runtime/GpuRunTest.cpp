@@ -35,7 +35,7 @@ TEST_F(RunOnGpu, AllTypesAndOperations) {
   const BundlePath bundle({ringAllReduce(3, true), plainRingAllReduce(2), allToAll(3, 2), writesInput(3)});
   FakeCuda fake;
   Options options = onGpu(bundle.path);
-  takeAllTypesAndOps(options);
+  useAllTypesAndOps(options);
   const Result result = runOptions(options);
   EXPECT_EQ(result.problem, "");
   EXPECT_EQ(result.summary.wrong, 0u) << result.table;

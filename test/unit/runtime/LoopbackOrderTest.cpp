@@ -52,7 +52,7 @@ public:
 };
 using Counts = std::pair<uint64_t, uint64_t>;
 
-TEST(LoopbackOrder, CallsOnAnotherStreamComeBehind) {
+TEST(LoopbackOrder, CallsOnAnotherStreamRunAfterwards) {
   Order order;
   order.close(order.first);
   order.call(order.first);
@@ -60,7 +60,7 @@ TEST(LoopbackOrder, CallsOnAnotherStreamComeBehind) {
   EXPECT_EQ(order.open(), Counts(0, 2));
 }
 
-TEST(LoopbackOrder, CallsComeBehindReplays) {
+TEST(LoopbackOrder, CallsRunAfterReplays) {
   Order order;
   order.capture(order.first);
   order.close(order.first);
@@ -69,7 +69,7 @@ TEST(LoopbackOrder, CallsComeBehindReplays) {
   EXPECT_EQ(order.open(), Counts(0, 2));
 }
 
-TEST(LoopbackOrder, ReplaysComeBehindCalls) {
+TEST(LoopbackOrder, ReplaysRunAfterCalls) {
   Order order;
   order.capture(order.other);
   order.close(order.first);
@@ -78,7 +78,7 @@ TEST(LoopbackOrder, ReplaysComeBehindCalls) {
   EXPECT_EQ(order.open(), Counts(0, 2));
 }
 
-TEST(LoopbackOrder, GraphsReplayOneBehindTheOther) {
+TEST(LoopbackOrder, GraphsReplayOneAfterTheOther) {
   Order order;
   order.capture(order.first);
   order.capture(order.other);
@@ -157,16 +157,16 @@ TEST(LoopbackOrder, ReplaysMayBeLeftAlone) {
 }
 
 /// A communicator frees the memory of its calls after they have ended.
-TEST(LoopbackOrder, ACommunicatorEndsBehindReplays) {
+TEST(LoopbackOrder, ACommunicatorEndsAfterReplays) {
   Order order;
   order.capture(order.first);
   order.close(order.first);
   order.fake.replay();
   int asked = 0;
-  order.fake.whileAsked = [&] { order.isOpen = ++asked > 1; };
+  order.fake.duringQuery = [&] { order.isOpen = ++asked > 1; };
   order.loopback.world.reset();
   EXPECT_EQ(order.fake.launches, 1u);
-  order.fake.whileAsked = nullptr;
+  order.fake.duringQuery = nullptr;
 }
 
 TEST(LoopbackOrder, GraphsReplay) {

@@ -80,7 +80,7 @@ TEST(LoopbackTrace, HasTheLastReplay) {
 }
 
 // Each call with many tiles gets an equal share of the ring memory: here 3 rings of 16384 records.
-TEST(LoopbackTrace, CapturedCallsHaveSoMuchRoom) {
+TEST(LoopbackTrace, CapturedCallsShareTheRing) {
   FakeCuda fake;
   TracePath path;
   const ProgramSpec spec = ringAllReduce(3, true);
@@ -172,7 +172,7 @@ TEST(LoopbackTrace, KeepsTheLastSteps) {
 }
 
 // The free space that completed calls leave at the front can be too small.
-TEST(LoopbackTrace, NoCallOverlapsOneUnderWay) {
+TEST(LoopbackTrace, NoCallOverlapsARunningOne) {
   FakeCuda fake;
   TracePath path;
   const LoadedSpec spec(ringAllReduce(2, true)); // 3 steps on each rank: rings of 4 records for one tile, 8 for two
@@ -208,7 +208,7 @@ TEST(LoopbackTrace, NoCallOverlapsOneUnderWay) {
 }
 
 // Running calls have separate parts of the ring. A call without free space is not recorded.
-TEST(LoopbackTrace, CallsUnderWayShareTheRoom) {
+TEST(LoopbackTrace, RunningCallsShareTheRing) {
   FakeCuda fake;
   TracePath path;
   const LoadedSpec spec(ringAllReduce(2, true)); // 3 steps on each rank: rings of 4 records

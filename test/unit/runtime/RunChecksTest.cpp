@@ -61,7 +61,7 @@ TEST(Run, FindsEachContributionForEveryTypeAndOperation) {
   BundlePath bundle(specs);
   Options options = checkOnly(bundle.path);
   options.counts = {1, 7, 1000};
-  takeAllTypesAndOps(options);
+  useAllTypesAndOps(options);
   ::testing::internal::CaptureStderr();
   Result result = runOptions(options);
   ::testing::internal::GetCapturedStderr();

@@ -94,7 +94,7 @@ gc3Result_t select(const Standard &standard, const ProgramSpec &spec, bool allow
 
 } // namespace
 
-TEST(StandardPromise, whatTheStandardSaysIsTaken) {
+TEST(StandardPromise, AcceptsTheStandardPromise) {
   for (const Standard &standard : all)
     EXPECT_EQ(select(standard, programOf(standard)), gc3Success) << standard.name;
 }

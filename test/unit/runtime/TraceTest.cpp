@@ -232,7 +232,7 @@ TEST(Trace, HasBoundedMemory) {
   EXPECT_EQ(trace.find("i", "not recorded")[0].arguments.at("calls"), "1");
 }
 
-TEST(Trace, RoomIsForWholeCalls) {
+TEST(Trace, CallsAreRecordedCompletely) {
   const LoadedSpec spec(ringAllReduce(3, true));
   TracePath path;
   core::Timeline timeline(*trace::TraceFile::named(path.name), {0, 3}, 40);
