@@ -52,7 +52,7 @@ std::string setGeometry(const core::Program &program, uint64_t count, uint32_t e
   const std::string name = "program '" + program.info().name()->str() + "'";
   if (sizes.slots < program.info().min_fifo_slots())
     return name + " needs at least " + std::to_string(program.info().min_fifo_slots()) +
-           " FIFO slots per connection, " + std::to_string(sizes.slots) + " are there";
+           " FIFO slots per connection, " + std::to_string(sizes.slots) + " are configured";
   if (std::optional<uint64_t> bytes = core::callBytes(program, count, elementBytes); !bytes || *bytes > largestBuffer)
     return "a buffer of " + name + " exceeds the address space";
   call.slotElements = divideUp(count, core::slotsPerBlock(program.info()));

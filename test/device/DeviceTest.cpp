@@ -194,5 +194,6 @@ TEST(Device, refusesSlotsThatAreTooSmall) {
   options.sizes.slotBytes = 128;
   EXPECT_EQ(emulate(*file, 0, options), "program 'a2a3_9' sends 9 slots at once, too many for FIFO slots of 128 bytes");
   options.sizes.slots = 0;
-  EXPECT_EQ(emulate(*file, 0, options), "program 'a2a3_9' needs at least 1 FIFO slots per connection, 0 are there");
+  EXPECT_EQ(emulate(*file, 0, options),
+            "program 'a2a3_9' needs at least 1 FIFO slots per connection, 0 are configured");
 }
