@@ -37,7 +37,8 @@ static Outcome checkGroup(gc3Comm_t *comms, int nranks, gc3Bundle_t bundle) {
   if (!comms || !bundle)
     return {gc3InvalidArgument, "comms or bundle is null"};
   if (nranks < 1 || nranks > mostRanks)
-    return {gc3InvalidArgument, std::to_string(nranks) + " ranks; there can be 1 to " + std::to_string(mostRanks)};
+    return {gc3InvalidArgument,
+            std::to_string(nranks) + " ranks; the number must be 1 to " + std::to_string(mostRanks)};
   return {};
 }
 

@@ -54,8 +54,9 @@ public:
 
 private:
   std::string buffers() const {
-    if (view.scratchSlots.size() != (program.scratch_names() ? program.scratch_names()->size() : 0))
-      return "has " + str(view.scratchSlots.size()) + " scratch buffers, the program names another number";
+    const uint64_t named = program.scratch_names() ? program.scratch_names()->size() : 0;
+    if (view.scratchSlots.size() != named)
+      return "has " + str(view.scratchSlots.size()) + " scratch buffers, but the program names " + str(named);
     if (std::string problem = wholeBlocks("input", view.inputSlots, program.input_chunks_per_block()); !problem.empty())
       return problem;
     if (std::string problem = wholeBlocks("output", view.outputSlots, program.output_chunks_per_block());
@@ -105,7 +106,7 @@ private:
   std::string threadBlock(const fbs::ThreadBlock &block, uint64_t next) const {
     if (block.first_instruction() != next || block.instruction_count() > view.instructions.size() - next)
       return "instructions " + str(block.first_instruction()) + " + " + str(block.instruction_count()) +
-             " do not begin at " + str(next);
+             " do not begin at " + str(next) + ", or exceed the list";
     for (int32_t peer : {block.send_peer(), block.recv_peer()})
       if (peer < -1 ||
           (peer >= 0 && (static_cast<uint32_t>(peer) >= program.ranks() || static_cast<uint32_t>(peer) == view.rank)))

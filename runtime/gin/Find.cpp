@@ -51,7 +51,7 @@ const Plugin *find() {
     std::string why;
     const Plugin *plugin = open(path.empty() ? pathNear(ownFolder()) : path, why);
     if (!plugin && core::isInfoEnabled())
-      core::log("no way between nodes: " + why);
+      core::log("no GIN plugin: " + why);
     return plugin;
   }();
   return found;

@@ -54,18 +54,18 @@ std::string NcclJob::make(const std::vector<int> &devices, size_t mostCount) {
     rank.device = device;
     std::string problem = errorText(cudaSetDevice(device), "choosing a GPU");
     if (problem.empty())
-      problem = errorText(cudaStreamCreateWithFlags(&rank.stream, cudaStreamNonBlocking), "making a stream");
+      problem = errorText(cudaStreamCreateWithFlags(&rank.stream, cudaStreamNonBlocking), "creating a stream");
     if (problem.empty())
-      problem = errorText(cudaEventCreateWithFlags(&rank.joined, cudaEventDisableTiming), "making an event");
+      problem = errorText(cudaEventCreateWithFlags(&rank.joined, cudaEventDisableTiming), "creating an event");
     for (int32_t **buffer : {&rank.send, &rank.recv})
       if (problem.empty())
-        problem = errorText(cudaMalloc(reinterpret_cast<void **>(buffer), bytes), "taking memory");
+        problem = errorText(cudaMalloc(reinterpret_cast<void **>(buffer), bytes), "allocating memory");
     if (!problem.empty())
       return problem;
   }
   if (std::string problem = errorText(cudaSetDevice(devices[0]), "choosing a GPU"); !problem.empty())
     return problem;
-  if (std::string problem = errorText(cudaEventCreateWithFlags(&begun, cudaEventDisableTiming), "making an event");
+  if (std::string problem = errorText(cudaEventCreateWithFlags(&begun, cudaEventDisableTiming), "creating an event");
       !problem.empty())
     return problem;
   std::vector<void *> comms(devices.size());
@@ -244,7 +244,7 @@ std::string NcclJob::capture(const std::function<std::string()> &calls, cudaGrap
   if (problem.empty())
     problem = end;
   if (problem.empty())
-    problem = errorText(cudaGraphInstantiate(&executable, graph, 0), "making a graph");
+    problem = errorText(cudaGraphInstantiate(&executable, graph, 0), "instantiating a graph");
   if (graph)
     cudaGraphDestroy(graph);
   return problem;

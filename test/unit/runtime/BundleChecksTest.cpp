@@ -231,8 +231,7 @@ TEST(BundleChecks, buffers) {
   auto refused = [](auto change, const std::string &message) {
     expectRefused(changed([&](ProgramSpec &s) { change(s, s.ranks[1]); }), rankPrefix + message);
   };
-  refused([](ProgramSpec &, Rank &r) { r.scratchSlots = {1}; },
-          "has 1 scratch buffers, the program names another number");
+  refused([](ProgramSpec &, Rank &r) { r.scratchSlots = {1}; }, "has 1 scratch buffers, but the program names 0");
   refused([](ProgramSpec &, Rank &r) { r.inputSlots = 4; }, "input of 4 slots is not a whole number of blocks of 3");
   refused([](ProgramSpec &, Rank &r) { r.outputSlots = 4; }, "output of 4 slots is not a whole number of blocks of 3");
   auto only = [](ProgramSpec &s) { s.ranks[0] = s.ranks[2] = {}, s.ranks[1].blocks.clear(), s.outputs.clear(); };
@@ -258,9 +257,9 @@ TEST(BundleChecks, threadBlocks) {
     expectRefused(changedRank(change), rankPrefix + message);
   };
   refused([](RankParts &p) { p.blocks[0] = withInstructions(p.blocks[0], 1, 4); },
-          "thread block 0: instructions 1 + 4 do not begin at 0");
+          "thread block 0: instructions 1 + 4 do not begin at 0, or exceed the list");
   refused([](RankParts &p) { p.blocks[0] = withInstructions(p.blocks[0], 0, 6); },
-          "thread block 0: instructions 0 + 6 do not begin at 0");
+          "thread block 0: instructions 0 + 6 do not begin at 0, or exceed the list");
   refused([](RankParts &p) { p.blocks[0] = withInstructions(p.blocks[0], 0, 4); },
           "1 instructions belong to no thread block");
   auto peers = [&](int32_t send, int32_t recv, const std::string &peer) {
