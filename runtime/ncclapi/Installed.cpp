@@ -91,9 +91,9 @@ void *installedFunction(Function function) {
   std::atomic<void *> &address = found[static_cast<size_t>(function)];
   if (void *known = address.load(std::memory_order_acquire))
     return known;
-  void *found = installedFunction(std::string(functionNames[static_cast<size_t>(function)]));
-  address.store(found, std::memory_order_release);
-  return found;
+  void *fresh = installedFunction(std::string(functionNames[static_cast<size_t>(function)]));
+  address.store(fresh, std::memory_order_release);
+  return fresh;
 }
 
 bool isInsideNccl() {

@@ -15,7 +15,7 @@ std::string described, loaded;
 cudaError_t answer = cudaSuccess, loading = cudaSuccess;
 int errorsCleared = 0;
 cudaStreamCaptureMode captureMode = cudaStreamCaptureModeGlobal; ///< capture mode of the thread
-bool loadedAside = false;
+bool loadedRelaxed = false;
 
 std::string describe(const cudaLaunchConfig_t &config) {
   std::string text = std::to_string(config.gridDim.x) + " blocks of " + std::to_string(config.blockDim.x);
@@ -46,7 +46,7 @@ extern "C" cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks
 }
 extern "C" cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *, const void *kernel) {
   loaded = static_cast<const char *>(kernel);
-  loadedAside = captureMode == cudaStreamCaptureModeRelaxed;
+  loadedRelaxed = captureMode == cudaStreamCaptureModeRelaxed;
   return loading;
 }
 extern "C" cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode *mode) {
@@ -70,12 +70,12 @@ TEST(Launch, IsCooperativeWhereBlocksWait) {
 }
 
 /// Loading the kernel later could wait for a running kernel.
-TEST(Launch, KernelsAreLoadedWhenAskedAbout) {
+TEST(Launch, OccupancyQueriesLoadKernels) {
   char kernel[] = "kernel";
   int blocks = 0;
   EXPECT_EQ(cuda::occupancy(&blocks, kernel, 96), cudaSuccess);
   EXPECT_EQ(loaded, "kernel");
-  EXPECT_TRUE(loadedAside) << "of captures of other threads";
+  EXPECT_TRUE(loadedRelaxed) << "in relaxed capture mode";
   EXPECT_EQ(captureMode, cudaStreamCaptureModeGlobal);
   EXPECT_EQ(blocks, 96);
   errorsCleared = blocks = 0;

@@ -236,7 +236,7 @@ TEST(Api, TheEnvironmentHasATimeoutOrAnError) {
     EXPECT_EQ(made(GC3_HOST_CONFIG_INITIALIZER, settings),
               "GC3_TIMEOUT_MS is '" + std::string(time) +
                   "'; it can be a number of milliseconds up to 4294967295, or 0 for the default");
-    EXPECT_EQ(made(own, settings), "") << "the config has decided";
+    EXPECT_EQ(made(own, settings), "") << "the config has priority";
   }
   for (const char *none : {"", "0"})
     EXPECT_EQ(made(GC3_HOST_CONFIG_INITIALIZER, settingsOf({{"GC3_TIMEOUT_MS", none}})), "");

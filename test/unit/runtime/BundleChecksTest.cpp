@@ -311,7 +311,7 @@ TEST(BundleChecks, instructions) {
   refused([](ProgramSpec &s) { step(s).dst.buffer = 0; }, 2, "writes the input of a rank that does not declare this");
 }
 
-TEST(BundleChecks, whatInstructionsMay) {
+TEST(BundleChecks, validInstructions) {
   auto taken = [](auto change) { EXPECT_EQ(readAll(changed(change)).message, ""); };
   auto local = [](Slot from, Slot to) {
     return [=](ProgramSpec &s) {

@@ -66,7 +66,7 @@ TEST_F(LoopbackApi, AllRanksInOneGroup) {
   EXPECT_EQ(gc3CommGetAsyncError(comms[0], nullptr), gc3InvalidArgument);
 }
 
-TEST_F(LoopbackApi, ReductionsOfOnesOwn) {
+TEST_F(LoopbackApi, CustomReductions) {
   make(ringAllReduce(3, true));
   for (float scale : {1.0f, 2.0f}) {
     for (size_t rank = 0; rank < 3; ++rank)

@@ -34,7 +34,7 @@ TEST(LoopbackErrors, MoreBlocksThanFit) {
   EXPECT_EQ(fake.launches, 0u);
 }
 
-TEST(LoopbackErrors, MoreRanksThanOneGpuCanBe) {
+TEST(LoopbackErrors, MoreRanksThanOneGpuCanRun) {
   FakeCuda fake;
   Loopback loopback(broadcast(33, 0));
   expect(outcomeOf(fake, loopback, {}), gc3InvalidUsage,
@@ -59,7 +59,8 @@ TEST(LoopbackErrors, AFullGpu) {
     if (call == 0) {
       EXPECT_EQ(problem, "");
       const std::string before = fake.leaks();
-      EXPECT_EQ(loopback.run(fake, {.count = 40, .op = core::ReduceOp::Avg}), "") << "that piece is large enough";
+      EXPECT_EQ(loopback.run(fake, {.count = 40, .op = core::ReduceOp::Avg}), "")
+          << "the allocated segment is large enough";
       EXPECT_EQ(fake.leaks(), before);
       fake.full = false;
       EXPECT_EQ(loopback.run(fake, {.count = 500, .op = core::ReduceOp::Avg}), "") << "on the GPU again";
@@ -118,7 +119,7 @@ TEST(LoopbackErrors, Options) {
          "program 'ring2_aliased_1' needs more than 1 TiB for the FIFO slots of 2 connections");
 }
 
-TEST(LoopbackErrors, CallsThatAreNotAsTheyShould) {
+TEST(LoopbackErrors, InvalidCalls) {
   FakeCuda fake;
   Loopback loopback(ringAllReduce(3, true));
   const Trial trial = loopback.trial({.count = 4});
@@ -159,7 +160,7 @@ TEST(LoopbackErrors, CaptureNeedsAnEarlierCall) {
   fake.captured = false;
   ASSERT_TRUE(outcomeOf(fake, loopback, {.count = 4}).ok());
   fake.captured = true;
-  EXPECT_TRUE(outcomeOf(fake, loopback, {.count = 4000, .inPlace = true}).ok()) << "memory can be had";
+  EXPECT_TRUE(outcomeOf(fake, loopback, {.count = 4000, .inPlace = true}).ok()) << "memory is available";
   EXPECT_TRUE(outcomeOf(fake, loopback, {.count = 4}).ok());
 }
 
@@ -186,7 +187,7 @@ TEST(LoopbackErrors, AStuckKernelIsStoppedAndExplained) {
     cuda::Options options = smallOptions();
     options.timeoutMs = 100;
     Loopback loopback({deadlock(), ringAllReduce(2, true)}, options);
-    EXPECT_EQ(loopback.run(fake, {}, 0, 1), "") << "by the other one, of which nothing is to be logged";
+    EXPECT_EQ(loopback.run(fake, {}, 0, 1), "") << "by the other program, which the report must not name";
     EXPECT_TRUE(outcomeOf(fake, loopback, {}).ok());
     cuda::Watchdog::Clock::time_point start{};
     auto at = [&](int ms) { return loopback.world->watch(start + std::chrono::milliseconds(ms)); };

@@ -98,7 +98,7 @@ TEST(LoopbackOrder, CallsOfOneCapture) {
   EXPECT_EQ(order.open(), Counts(0, 2));
 }
 
-TEST(LoopbackOrder, CallsOfOneCaptureGoBackToAStream) {
+TEST(LoopbackOrder, CallsOfOneCaptureReturnToAStream) {
   Order order;
   order.fake.captured = true;
   for (cuda::Stream stream : {order.first, order.other, order.first})
@@ -133,7 +133,7 @@ TEST(LoopbackOrder, CallsOfOneCaptureAmongOthers) {
   order.fake.captured = false;
   order.close(order.first);
   order.fake.replay();
-  EXPECT_EQ(order.open(), Counts(1, 3)) << "that of the other capture waits for none";
+  EXPECT_EQ(order.open(), Counts(1, 3)) << "the call of the other capture waits for no call";
 }
 
 /// Tests the setting for users who order replays themselves. gc3 still orders calls within a graph.
@@ -162,8 +162,8 @@ TEST(LoopbackOrder, ACommunicatorEndsAfterReplays) {
   order.capture(order.first);
   order.close(order.first);
   order.fake.replay();
-  int asked = 0;
-  order.fake.duringQuery = [&] { order.isOpen = ++asked > 1; };
+  int queries = 0;
+  order.fake.duringQuery = [&] { order.isOpen = ++queries > 1; };
   order.loopback.world.reset();
   EXPECT_EQ(order.fake.launches, 1u);
   order.fake.duringQuery = nullptr;

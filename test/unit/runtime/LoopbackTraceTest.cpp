@@ -76,7 +76,7 @@ TEST(LoopbackTrace, HasTheLastReplay) {
   EXPECT_EQ(checkTrace(trace, {LoadedSpec(spec).program.get(), {1, 2, 3}}), "");
   const std::vector<TraceEvent> calls = trace.find("X", spec.name); // rank 0 first, then by number
   EXPECT_EQ(calls[1].arguments.at("call"), "2");
-  EXPECT_GE(calls[1].begin, calls[2].end) << "it was replayed behind the other";
+  EXPECT_GE(calls[1].begin, calls[2].end) << "it was replayed after the other call";
 }
 
 // Each call with many tiles gets an equal share of the ring memory: here 3 rings of 16384 records.
@@ -233,17 +233,17 @@ TEST(LoopbackTrace, RunningCallsShareTheRing) {
     isHeld[0] = false;
     EXPECT_TRUE(fake.isIdle(streams[0]));
     isHeld[0] = true;
-    EXPECT_EQ(call(0), first) << "that one has ended";
-    EXPECT_EQ(call(0), nullptr) << "no other has";
+    EXPECT_EQ(call(0), first) << "the first call has ended";
+    EXPECT_EQ(call(0), nullptr) << "no other call has ended";
     isHeld[0] = isHeld[1] = false;
     EXPECT_TRUE(fake.isIdle(streams[0]) && fake.isIdle(streams[1]));
-    EXPECT_EQ(call(1), first) << "nothing is under way";
+    EXPECT_EQ(call(1), first) << "no call is running";
     EXPECT_TRUE(recorder.finish(streams[1]).ok());
     for (cuda::Stream stream : streams)
       FakeCuda::table().destroyStream(stream);
   }
   EXPECT_NE(testing::internal::GetCapturedStderr().find("lacks 1 calls, "), std::string::npos);
-  EXPECT_EQ(Trace(path.name).find("X", spec.program->info().name()->str()).size(), 8u) << "of two ranks";
+  EXPECT_EQ(Trace(path.name).find("X", spec.program->info().name()->str()).size(), 8u) << "calls of two ranks";
 }
 
 // CUDA errors fail the call, except that a call without memory for its records is only not recorded.
@@ -284,8 +284,8 @@ TEST(LoopbackTrace, EveryCallMayFail) {
     EXPECT_EQ(fake.leaks(), "") << "call " << failing;
     EXPECT_EQ(Trace(path.name).problem, "");
   }
-  EXPECT_EQ(unrecorded, 2u) << "on the GPU, and on the host";
-  EXPECT_EQ(lost, 2u) << "of a captured call, likewise";
+  EXPECT_EQ(unrecorded, 2u) << "one on the GPU, one on the host";
+  EXPECT_EQ(lost, 2u) << "captured calls: one on the GPU, one on the host";
 }
 
 } // namespace

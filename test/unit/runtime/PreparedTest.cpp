@@ -52,7 +52,7 @@ TEST_F(PreparedCalls, AreFoundAgain) {
   all.insert(find(0, 101));
   all.insert(find(0, 100, gc3Avg));
   all.insert(find(0, 100, gc3Sum, gc3Int32));
-  EXPECT_EQ(all.size(), 5u) << "none serves for another";
+  EXPECT_EQ(all.size(), 5u) << "no prepared call serves another request";
   for (const auto &call : all)
     EXPECT_EQ(find(&call->program == programs[1].get(), call->count, call->op, call->type), call);
 }
@@ -65,7 +65,7 @@ TEST_F(PreparedCalls, TheOldestGo) {
   find(0, 1000);
   const auto anew = find(0, 1);
   EXPECT_NE(anew, oldest);
-  EXPECT_EQ(oldest->layout.count, 1u) << "who has it keeps it";
+  EXPECT_EQ(oldest->layout.count, 1u) << "its owner keeps it alive";
   EXPECT_EQ(find(0, 1000)->count, 1000u);
   EXPECT_EQ(oldest.use_count(), 1);
 }

@@ -105,7 +105,7 @@ TEST(StandardPromise, theOrderOfContributionsDoesNotMatter) {
   EXPECT_EQ(select(spec, -1), gc3Success);
 }
 
-TEST(StandardPromise, whatDiffersInAnyOutputChunkIsRefused) {
+TEST(StandardPromise, aDifferenceInAnyOutputChunkIsRefused) {
   for (const Standard &standard : all) {
     const ProgramSpec right = programOf(standard);
     for (uint32_t r = 0; r != ranks; ++r)
@@ -156,7 +156,7 @@ TEST(StandardPromise, unprovenProgramsAreAllowedOnDemand) {
   EXPECT_EQ(select(spec, -1, true), gc3Success);
 }
 
-TEST(StandardPromise, collectivesOfOnesOwnPromiseWhatTheyLike) {
+TEST(StandardPromise, customCollectivesPromiseAnything) {
   ProgramSpec spec = programOf(all[0]);
   spec.outputs[0][0] = {{0, 0}};
   spec.collective = "own";

@@ -104,7 +104,7 @@ TEST(Trace, FromOneThreadPerRank) {
 
 // In the second call, all ranks except one expect the prepared call of the first one. That call has no memory for the
 // placement of the remaining rank, so all ranks enter another prepared call.
-TEST(Trace, OfCallsThatRanksEnterInVain) {
+TEST(Trace, OfCallsThatAreDropped) {
   const ProgramSpec spec = reduceScatter(3, true); // out of place it needs a copy of the input
   constexpr size_t count = 60;
   TracePath path;
@@ -182,7 +182,7 @@ TEST(Trace, SeveralGroupsShareAFile) {
     Group first({ring}, 3, tracing(path));
     EXPECT_EQ(Calls(ring)(first, 10), gc3Success);
   }
-  EXPECT_EQ(Trace(path.name).problem, "") << "the file is whole in between";
+  EXPECT_EQ(Trace(path.name).problem, "") << "the file is valid between writes";
   {
     Group second({other}, 2, tracing(path)), third({ring}, 3, tracing(path));
     EXPECT_EQ(Calls(ring)(third, 20), gc3Success);
@@ -239,7 +239,7 @@ TEST(Trace, CallsAreRecordedCompletely) {
   testing::internal::CaptureStderr();
   for (uint32_t rank = 0; rank < 3; ++rank) {
     EXPECT_NE(timeline.begin(rank, {1, spec.program.get(), 1, 1}), nullptr);
-    EXPECT_NE(timeline.begin(rank, {1, spec.program.get(), 1, 2}), nullptr) << "instead of the one before";
+    EXPECT_NE(timeline.begin(rank, {1, spec.program.get(), 1, 2}), nullptr) << "replaces the previous recording";
     EXPECT_EQ(timeline.begin(rank, {2, spec.program.get(), 1, 1}), nullptr);
     EXPECT_EQ(timeline.begin(rank, {3, spec.program.get(), 1, UINT64_MAX}), nullptr);
   }
