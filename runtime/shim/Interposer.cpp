@@ -91,7 +91,7 @@ std::shared_ptr<Communicator> Interposer::findOrAdd(Comm comm) {
 /// The program's name, for the log.
 static std::string nameOf(const comm::ProgramTable &programs, uint32_t program) {
   const auto &info = programs.entry(program).loaded->program->info();
-  const bool isListed = programs.choice().lists(info.collective()->string_view());
+  const bool isListed = programs.choice().isListed(info.collective()->string_view());
   return info.name()->str() + (isListed ? ", as GC3_PROGRAM has it" : "");
 }
 
@@ -113,8 +113,8 @@ static core::Result<uint32_t> choose(const Communicator &communicator, const Col
   const core::Request request = requestOf(call);
   core::Result<uint32_t> program = programs->choose(request);
   if (program.outcome().code == gc3NoProgram)
-    return Outcome{gc3NoProgram,
-                   programs->choice().lists(request.name) ? "GC3_PROGRAM has no program for it" : "no program for it"};
+    return Outcome{gc3NoProgram, programs->choice().isListed(request.name) ? "GC3_PROGRAM has no program for it"
+                                                                           : "no program for it"};
   Outcome refusal;
   if (program.ok())
     communicator.loaded(*program, refusal);
