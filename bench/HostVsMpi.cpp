@@ -43,7 +43,7 @@ public:
     checkGc3(gc3HostCommInitAll(comms, ranks, bundle, nullptr), nullptr);
   }
 
-  /// Process 1: runs what process 0 requests.
+  /// Runs the commands of process 0, in process 1.
   void serve() {
     for (;;) {
       while (sem_wait(&shared->wake) != 0)
@@ -54,10 +54,10 @@ public:
                                     : static_cast<void>(sampleTheirs(shared->point, shared->calls));
     }
   }
-  void quit() { ask(Shared::Quit, {}, 0); }
+  void quit() { command(Shared::Quit, {}, 0); }
 
   void measure(const Point &point, int samples) {
-    ask(Shared::Check, point, 0);
+    command(Shared::Check, point, 0);
     checkTheirs(point);
     checkOurs(point);
     struct Kind {
@@ -67,7 +67,7 @@ public:
     };
     Kind kinds[] = {{[&](int calls) { return sampleOurs(point, calls); }, 1, {}},
                     {[&](int calls) {
-                       ask(Shared::Time, point, calls);
+                       command(Shared::Time, point, calls);
                        return sampleTheirs(point, calls);
                      },
                      1,
@@ -97,7 +97,7 @@ public:
       for (int k = 0; k < 3; ++k)
         times[isFar][k].push_back(took[k]);
     }
-    bool isTold = false;
+    bool isReported = false;
     for (int isFar = 0; isFar < 2; ++isFar)
       if (size_t count = trips[isFar].size(); count >= 3 || count * 2 > static_cast<size_t>(samples)) {
         double own = median(times[isFar][0]), bound = median(times[isFar][2]);
@@ -105,9 +105,9 @@ public:
         std::printf("%-4s %5.0f ns %3zu  %10.2f %10.2f  %6.2f  %10.2f  %5.2f\n", isFar ? "far" : "near",
                     median(trips[isFar]), count, own * 1e6, median(times[isFar][1]) * 1e6, median(ratios[isFar]),
                     bound * 1e6, bound / own);
-        isTold = true;
+        isReported = true;
       }
-    if (!isTold) {
+    if (!isReported) {
       printPoint(point);
       std::printf("too few of %d samples near (%zu) or far (%zu) from begin to end\n", samples, trips[0].size(),
                   trips[1].size());
@@ -121,7 +121,7 @@ private:
                 point.bytes);
   }
 
-  void ask(decltype(Shared::what) what, const Point &point, int calls) {
+  void command(decltype(Shared::what) what, const Point &point, int calls) {
     shared->what = what;
     shared->point = point;
     shared->calls = calls;

@@ -53,7 +53,7 @@ public:
     needs.add(*loaded.program);
     needs.connections = loaded.program->connections().size();
     const auto protocol = static_cast<kernel::Protocol>(loaded.program->info().protocol());
-    program = std::make_unique<cuda::GpuProgram>(test::FakeCuda::table(), runner.room(), loaded, ranks,
+    program = std::make_unique<cuda::GpuProgram>(test::FakeCuda::table(), runner.limits(), loaded, ranks,
                                                  cuda::chooseSlots(protocol, needs, {}),
                                                  cuda::interpretersOf(test::FakeCuda::table()), cuda::fewestThreads);
     check(program->reserve(false));

@@ -48,14 +48,14 @@ struct Buffers {
 };
 
 inline Buffers allocate() {
-  auto take = [] {
+  auto sample = [] {
     void *memory = std::aligned_alloc(4096, mostBytes);
     if (!memory)
       fail("no memory");
     std::memset(memory, 0, mostBytes);
     return static_cast<float *>(memory);
   };
-  return {take(), take()};
+  return {sample(), sample()};
 }
 
 inline void checkGc3(gc3Result_t result, gc3Comm_t comm) {

@@ -18,7 +18,7 @@ __device__ unsigned long long acquire(const unsigned long long *at) {
   return value;
 }
 
-__device__ void tell(unsigned long long *at, unsigned long long value) {
+__device__ void publish(unsigned long long *at, unsigned long long value) {
   asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(__cvta_generic_to_global(at)), "l"(value) : "memory");
 }
 
@@ -82,9 +82,9 @@ __device__ void step(Block &block, const float4 *from, float4 *to, size_t n) {
   if ((Receives || Sends) && threadIdx.x == 0) {
     asm volatile("fence.acq_rel.gpu;" ::: "memory");
     if (Sends)
-      tell(block.out.arrived, block.sent);
+      publish(block.out.arrived, block.sent);
     if (Receives)
-      tell(block.in.freed, block.received);
+      publish(block.in.freed, block.received);
   }
 }
 

@@ -84,7 +84,7 @@ double medianLaunchToEnd(Replay &replay, int samples) {
   return medianOf(times);
 }
 
-std::vector<double> inTurns(std::span<Replay *const> replays, int samples) {
+std::vector<double> timeAlternating(std::span<Replay *const> replays, int samples) {
   std::vector<std::vector<double>> times(replays.size());
   for (int i = 0; i < samples; ++i)
     for (size_t which = 0; which < replays.size(); ++which)

@@ -59,7 +59,7 @@ private:
 
 /// Returns the medians of `samples` samples of each replay. Samples of all replays alternate, so that disturbances
 /// affect all.
-std::vector<double> inTurns(std::span<Replay *const> replays, int samples);
+std::vector<double> timeAlternating(std::span<Replay *const> replays, int samples);
 /// Returns the median time of `samples` launches, each of which is waited for.
 double medianLaunchToEnd(Replay &replay, int samples);
 

@@ -61,7 +61,7 @@ private:
   double copyBandwidth();
   void overheadRow(size_t bytes, const std::vector<double> &times, double moved, double bandwidth);
   void judge(size_t bytes, double gc3, double handWritten);
-  void tellVerdict();
+  void reportVerdict();
   void latencyRow(const std::string &what, const TimedCall &call);
 
   const Options &options;
@@ -102,7 +102,7 @@ std::vector<double> Bench::measure(const std::vector<TimedCall> &calls, size_t b
     replays.push_back(std::make_unique<Replay>(stream, callsFor(bytes), call));
     all.push_back(replays.back().get());
   }
-  return inTurns(all, options.samples);
+  return timeAlternating(all, options.samples);
 }
 
 /// Returns a small whole number that depends on rank and place, for inputs and outputs.
@@ -193,7 +193,7 @@ void Bench::judge(size_t bytes, double gc3, double handWritten) {
   if (bytes >= size_t{1} << 20 ? handWritten / gc3 < 0.95 : gc3 / handWritten > 1.15)
     missed += " " + inUnits(bytes) + " (" + std::to_string(handWritten / gc3) + ")";
 }
-void Bench::tellVerdict() {
+void Bench::reportVerdict() {
   report.note(missed.empty()
                   ? "goal met: at least 0.95 of hand-written from 1 MiB on, at most 1.15 times its time below"
                   : "goal missed at:" + missed);
@@ -224,7 +224,7 @@ void Bench::ring() {
     const double part = static_cast<double>(bytes) / ranks;
     overheadRow(bytes, times, ranks * (6 * ranks - 4) * part, bandwidth); // each chunk is read or written 6 R - 4 times
   }
-  tellVerdict();
+  reportVerdict();
 }
 
 void Bench::allToAll() {
@@ -243,7 +243,7 @@ void Bench::allToAll() {
     // A part that goes to another rank is read or written 4 times, a part that stays 2 times.
     overheadRow(bytes, times, ranks * (4 * (ranks - 1) + 2) * part, bandwidth);
   }
-  tellVerdict();
+  reportVerdict();
 }
 
 void Bench::protocols() {

@@ -97,7 +97,7 @@ extern "C" gc3Result_t gc3ProgramElements(gc3Bundle_t bundle, int index, int ran
     auto in = elements(view->inputSlots, program.input_chunks_per_block());
     auto out = elements(view->outputSlots, program.output_chunks_per_block());
     if (!in || !out)
-      return {gc3InvalidArgument, "a count of " + std::to_string(count) + " elements is beyond the address space"};
+      return {gc3InvalidArgument, "a count of " + std::to_string(count) + " elements exceeds the address space"};
     *inputElements = *in;
     *outputElements = *out;
     return {};

@@ -43,7 +43,7 @@ std::string onOneLine(const std::string &text) {
   return line;
 }
 
-std::string answerTo(Backend &backend, const core::RankRequest &part) {
+std::string resultText(Backend &backend, const core::RankRequest &part) {
   Outcome outcome = core::checkRequest(part.request, part.rank, backend.ranks());
   if (outcome.ok() && core::isEmpty(part.request))
     return "no elements";
@@ -55,11 +55,11 @@ std::string answerTo(Backend &backend, const core::RankRequest &part) {
 
 } // namespace
 
-void informOf(Backend &backend, const Backend::Arrival &arrival) noexcept {
+void logCalls(Backend &backend, const Backend::Arrival &arrival) noexcept {
   try {
     for (const core::RankRequest &part : arrival.parts)
-      core::tell("rank " + std::to_string(part.rank) + ": " + describe(part.request, backend.ranks()) + ": " +
-                 (arrival.refused.ok() ? answerTo(backend, part) : onOneLine(arrival.refused.text)));
+      core::log("rank " + std::to_string(part.rank) + ": " + describe(part.request, backend.ranks()) + ": " +
+                (arrival.refused.ok() ? resultText(backend, part) : onOneLine(arrival.refused.text)));
   } catch (const std::exception &) { // a failure to log must not fail the call
   }
 }

@@ -6,8 +6,8 @@
 
 namespace gc3::api {
 
-/// Logs for each part of a call that is about to be completed which program runs, or why none does: `gc3: rank 3:
-/// allreduce 1 MiB float sum: program 'ring'`. Does not throw, because other ranks may already wait in the call.
-void informOf(Backend &backend, const Backend::Arrival &arrival) noexcept;
+/// Logs for each part of a call which program runs, or why none does: `gc3: rank 3: allreduce 1 MiB float sum: program
+/// 'ring'`. Use it before the call is completed. Does not throw, because other ranks may already wait in the call.
+void logCalls(Backend &backend, const Backend::Arrival &arrival) noexcept;
 
 } // namespace gc3::api

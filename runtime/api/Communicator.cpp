@@ -37,7 +37,8 @@ static Outcome checkGroup(gc3Comm_t *comms, int nranks, gc3Bundle_t bundle) {
   if (!comms || !bundle)
     return {gc3InvalidArgument, "comms or bundle is null"};
   if (nranks < 1 || nranks > mostRanks)
-    return {gc3InvalidArgument, std::to_string(nranks) + " ranks; there can be 1 to " + std::to_string(mostRanks)};
+    return {gc3InvalidArgument,
+            std::to_string(nranks) + " ranks; the number must be 1 to " + std::to_string(mostRanks)};
   return {};
 }
 
@@ -54,7 +55,7 @@ static Result<Config> readConfig(const Config *config, const Config &initial, co
     return initial;
   if (config->size != sizeof(Config))
     return Outcome{gc3InvalidArgument, std::string("the config was not initialised with ") + initializer +
-                                           " or is of another version of gc3"};
+                                           " or belongs to another version of gc3"};
   return *config;
 }
 

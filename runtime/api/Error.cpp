@@ -17,7 +17,7 @@ gc3Result_t report(gc3Comm *comm, gc3Result_t code, const char *text) {
   try {
     threadError = text;
     if (comm) {
-      std::lock_guard lock(comm->noting);
+      std::lock_guard lock(comm->errorMutex);
       comm->lastError = text;
     }
   } catch (const std::bad_alloc &) {
@@ -60,12 +60,12 @@ extern "C" const char *gc3GetErrorString(gc3Result_t result) {
 extern "C" const char *gc3GetLastError(gc3Comm_t comm) {
   if (!comm)
     return gc3::api::threadError.c_str();
-  static thread_local std::string asked; // a copy, since a call on another thread can fail now
+  static thread_local std::string lastText; // a copy, since a call on another thread can fail now
   try {
-    std::lock_guard lock(comm->noting);
-    asked = comm->lastError;
+    std::lock_guard lock(comm->errorMutex);
+    lastText = comm->lastError;
   } catch (const std::bad_alloc &) {
-    asked.clear();
+    lastText.clear();
   }
-  return asked.c_str();
+  return lastText.c_str();
 }

@@ -18,7 +18,7 @@ using core::Request;
 
 namespace {
 
-struct Noted {
+struct DeferredCall {
   Use comm;
   Request request;
   std::string name; ///< storage of request.name, because the caller's string can be gone
@@ -28,8 +28,8 @@ struct Noted {
 struct Group {
   unsigned depth = 0;
   std::vector<NcclBackend::Init> inits;
-  std::deque<Noted> calls; // elements do not move, so request.name stays valid
-  Outcome failure;         // of the first call that was refused at once
+  std::deque<DeferredCall> calls; // elements do not move, so request.name stays valid
+  Outcome failure;                // of the first call that was refused at once
 };
 
 thread_local Group group;
@@ -37,12 +37,12 @@ thread_local Group group;
 /// The calls of one thread in one world, by round.
 struct Rounds {
   Backend *backend;
-  std::vector<std::vector<const Noted *>> rounds;
+  std::vector<std::vector<const DeferredCall *>> rounds;
   Outcome outcome; ///< of the first failed call; for worlds without streams
 };
 
 /// A round of a world.
-struct Turn {
+struct WorldRound {
   size_t world, round;
 };
 
@@ -50,14 +50,14 @@ struct Turn {
 /// round.
 struct Sorted {
   std::vector<Rounds> worlds;
-  std::vector<Turn> turns; ///< rounds of all worlds, in the order of their first calls
+  std::vector<WorldRound> order; ///< rounds of all worlds, in the order of their first calls
 };
 
-Sorted sortCalls(std::deque<Noted> &calls) {
+Sorted sortCalls(std::deque<DeferredCall> &calls) {
   Sorted sorted;
   std::unordered_map<Backend *, size_t> worldOf;
   std::unordered_map<gc3Comm *, size_t> madeBy;
-  for (Noted &call : calls) {
+  for (DeferredCall &call : calls) {
     Backend *backend = call.comm->backend.get();
     if (backend->ofNccl())
       continue;
@@ -68,7 +68,7 @@ Sorted sortCalls(std::deque<Noted> &calls) {
     size_t round = madeBy[call.comm.get()]++;
     if (own.rounds.size() == round) {
       own.rounds.emplace_back();
-      sorted.turns.push_back({place->second, round});
+      sorted.order.push_back({place->second, round});
     }
     own.rounds[round].push_back(&call);
   }
@@ -76,67 +76,67 @@ Sorted sortCalls(std::deque<Noted> &calls) {
 }
 
 Outcome complete(Backend &backend, const Backend::Arrival &arrival) {
-  if (core::informs())
-    informOf(backend, arrival);
+  if (core::isInfoEnabled())
+    logCalls(backend, arrival);
   return backend.complete(arrival);
 }
 
 std::vector<core::RankRequest> partsOf(const Rounds &world, size_t round) {
   std::vector<core::RankRequest> parts;
-  for (const Noted *call : world.rounds[round])
+  for (const DeferredCall *call : world.rounds[round])
     parts.push_back({call->comm->rank, call->request});
   return parts;
 }
 
 Outcome finish(const Rounds &world, size_t round, const Backend::Arrival &arrival) {
   Outcome outcome = complete(*world.backend, arrival);
-  for (const Noted *call : world.rounds[round])
+  for (const DeferredCall *call : world.rounds[round])
     report(call->comm.get(), outcome);
   return outcome;
 }
 
 /// Runs the calls on NCCL communicators. Returns the first error. Also runs the calls after it, since other ranks run
 /// them.
-Outcome runOnNccl(std::deque<Noted> &calls) {
-  std::vector<comm::CallGroup::Call> made;
-  std::vector<gc3Comm *> makers; // the communicators of `made`
+Outcome runOnNccl(std::deque<DeferredCall> &calls) {
+  std::vector<comm::CallGroup::Call> ncclCalls;
+  std::vector<gc3Comm *> communicators; // the communicators of `ncclCalls`
   Outcome first;
   const auto note = [&](gc3Comm *comm, const Outcome &outcome) {
     report(comm, outcome);
     if (first.ok())
       first = outcome;
   };
-  for (Noted &call : calls) {
+  for (DeferredCall &call : calls) {
     NcclBackend *backend = call.comm->backend->ofNccl();
     if (!backend)
       continue;
     const core::RankRequest part{call.comm->rank, call.request};
-    if (core::informs())
-      informOf(*backend, backend->arrive({&part, 1}));
+    if (core::isInfoEnabled())
+      logCalls(*backend, backend->arrive({&part, 1}));
     core::Result<std::optional<comm::CallGroup::Call>> own = backend->callOf(call.request);
     if (!own.ok()) {
       note(call.comm.get(), own.outcome());
     } else if (*own) {
-      made.push_back(std::move(**own));
-      makers.push_back(call.comm.get());
+      ncclCalls.push_back(std::move(**own));
+      communicators.push_back(call.comm.get());
     }
   }
-  comm::CallGroup::run(made);
-  for (size_t i = 0; i < made.size(); ++i)
-    note(makers[i], made[i].outcome);
+  comm::CallGroup::run(ncclCalls);
+  for (size_t i = 0; i < ncclCalls.size(); ++i)
+    note(communicators[i], ncclCalls[i].outcome);
   return first;
 }
 
 /// Runs the calls of worlds with streams in the order of the group, as if they were made one by one, since other
 /// threads may make them like that. Also runs the calls after a failed one, since other ranks run them.
-Outcome runTurns(const Sorted &sorted) {
+Outcome runOnStreams(const Sorted &sorted) {
   Outcome first;
-  for (const Turn &turn : sorted.turns) {
-    const Rounds &world = sorted.worlds[turn.world];
+  for (const WorldRound &next : sorted.order) {
+    const Rounds &world = sorted.worlds[next.world];
     if (!world.backend->takesStreams())
       continue;
-    const std::vector<core::RankRequest> parts = partsOf(world, turn.round);
-    const Outcome outcome = finish(world, turn.round, world.backend->arrive(parts));
+    const std::vector<core::RankRequest> parts = partsOf(world, next.round);
+    const Outcome outcome = finish(world, next.round, world.backend->arrive(parts));
     if (first.ok())
       first = outcome;
   }
@@ -165,18 +165,18 @@ void runRound(std::vector<Rounds> &worlds, size_t round) {
 /// made. Returns the first error, in this order: communicators, calls on streams, worlds on CPUs in the order of their
 /// first calls.
 gc3Result_t runGroup() {
-  std::deque<Noted> calls;
+  std::deque<DeferredCall> calls;
   calls.swap(group.calls);
   const std::vector<NcclBackend::Init> inits = std::exchange(group.inits, {});
   Outcome failure = std::exchange(group.failure, {});
   if (!failure.ok())
     return report(nullptr, failure);
   const Outcome initialised = inits.empty() ? Outcome{} : NcclBackend::join(inits);
-  for (Noted &call : calls)
+  for (DeferredCall &call : calls)
     call.request.name = call.name;
   const Outcome onNccl = runOnNccl(calls);
   Sorted sorted = sortCalls(calls);
-  const Outcome onStreams = runTurns(sorted);
+  const Outcome onStreams = runOnStreams(sorted);
   std::vector<Rounds> &worlds = sorted.worlds;
   size_t rounds = 0;
   for (const Rounds &world : worlds)

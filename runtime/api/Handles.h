@@ -23,7 +23,7 @@ struct gc3Comm {
   std::shared_ptr<gc3::api::Backend> backend;
   uint32_t rank;
   std::string lastError{};
-  std::mutex noting{};                                        ///< guards lastError
+  std::mutex errorMutex{};                                    ///< guards lastError
   std::unordered_map<int, gc3::core::PreMulSum> operations{}; ///< reductions that the application has created
   std::atomic<uint32_t> uses{1};                              ///< one for the handle, and one for each running call
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory order: a rank stores its number (release) after the rest of its notice, and after it has entered the prepared
-// call. A thread that loads the number (acquire) can read both. timeOut() explains how timeouts are decided.
+// Memory order: a rank stores its number (release) after the rest of its announcement, and after it has entered the
+// prepared call. A thread that loads the number (acquire) can read both. timeOut() explains how timeouts are decided.
 #include "api/HostBackend.h"
 
 #include <chrono>
@@ -19,81 +19,81 @@ using host::Sharing;
 namespace {
 /// A rank first polls for its peers without pauses, since they usually arrive soon and a pause can take longer than
 /// that. Then it polls with pauses. Then it sleeps, each time for longer.
-constexpr unsigned looksBeforePause = 100;
-constexpr unsigned looksBeforeSleep = 4000;
+constexpr unsigned pollsBeforePause = 100;
+constexpr unsigned pollsBeforeSleep = 4000;
 constexpr std::chrono::microseconds shortestSleep{50};
 constexpr std::chrono::microseconds longestSleep{10000};
 } // namespace
 
 HostBackend::HostBackend(std::shared_ptr<const bundle::BundleFile> bundle, uint32_t count,
                          const HostBackendOptions &chosen)
-    : file(std::move(bundle)), options(chosen), rankCount(count), seats(new Seat[count]),
+    : file(std::move(bundle)), options(chosen), rankCount(count), states(new RankState[count]),
       table(*file, count, chosen.call) {}
 
-void HostBackend::giveBack(std::span<const RankRequest> parts) {
+void HostBackend::release(std::span<const RankRequest> parts) {
   for (const RankRequest &part : parts)
-    seats[part.rank].busy.store(false, std::memory_order_release);
+    states[part.rank].busy.store(false, std::memory_order_release);
 }
 
 HostBackend::Arrival HostBackend::arrive(std::span<const RankRequest> parts) {
   Arrival arrival{{}, parts, 0, false};
   for (size_t i = 0; i < parts.size(); ++i)
-    if (seats[parts[i].rank].busy.exchange(true, std::memory_order_seq_cst)) {
-      giveBack(parts.first(i));
+    if (states[parts[i].rank].busy.exchange(true, std::memory_order_seq_cst)) {
+      release(parts.first(i));
       arrival.refused = {gc3InvalidUsage,
                          "rank " + std::to_string(parts[i].rank) + " is already in a call on another thread"};
       return arrival;
     }
   if (timedOut.load(std::memory_order_seq_cst)) {
     std::lock_guard lock(agreement);
-    if (!broken.ok()) {
-      giveBack(parts);
-      arrival.refused = broken;
+    if (!failure.ok()) {
+      release(parts);
+      arrival.refused = failure;
       return arrival;
     }
   }
   for (const RankRequest &part : parts)
     announce(part);
   waiting.wake();
-  arrival.number = seats[parts[0].rank].number;
+  arrival.number = states[parts[0].rank].number;
   uint32_t next = 0;
-  arrival.last = allHere(arrival.number, next);
+  arrival.last = haveAllArrived(arrival.number, next);
   return arrival;
 }
 
 template <typename T>
-static void change(T &place, T value) {
+static void assignIfChanged(T &place, T value) {
   if (place != value)
     place = value;
 }
 
 void HostBackend::announce(const RankRequest &part) {
-  Seat &seat = seats[part.rank];
-  uint64_t number = ++seat.number;
-  Notice &notice = seat.notices[number % 2];
+  RankState &state = states[part.rank];
+  uint64_t number = ++state.number;
+  Announcement &announcement = state.announcements[number % 2];
   core::Placement placement{};
-  PreparedCall *call = recall(seat, part, placement);
+  PreparedCall *call = findRecent(state, part, placement);
   // other ranks may read this line, so it is written as seldom as possible
-  change(notice.request, static_cast<const core::Request *>(&part.request));
-  change(notice.call, call);
-  change(notice.sharing, call ? call->sharing(part.rank, placement) : Sharing::None);
+  assignIfChanged(announcement.request, static_cast<const core::Request *>(&part.request));
+  assignIfChanged(announcement.call, call);
+  assignIfChanged(announcement.sharing, call ? call->sharing(part.rank, placement) : Sharing::None);
   if (call)
     call->enter(part.rank, number, part.request, placement);
-  notice.number.store(number, std::memory_order_release);
+  announcement.number.store(number, std::memory_order_release);
 }
 
 /// Returns the prepared call that the rank remembers for its request. Returns null if there is none or it cannot serve
 /// these buffers as it is.
-PreparedCall *HostBackend::recall(Seat &seat, const RankRequest &part, core::Placement &placement) {
-  Lately &lately = seat.lately;
-  forgetRetired(lately);
-  for (uint32_t i = 0; i < Lately::size; ++i) {
-    uint32_t at = (lately.next + i) % Lately::size;
-    PreparedCall *call = lately.calls[at];
+PreparedCall *HostBackend::findRecent(RankState &state, const RankRequest &part, core::Placement &placement) {
+  RecentCalls &recent = state.recent;
+  dropRetired(recent);
+  for (uint32_t i = 0; i < RecentCalls::size; ++i) {
+    uint32_t at = (recent.next + i) % RecentCalls::size;
+    PreparedCall *call = recent.calls[at];
     if (!call || !call->serves(part.request))
       continue;
-    lately.next = at;
-    bool usable = !call->stopped() && call->places(part.rank, part.request, placement) &&
+    recent.next = at;
+    bool usable = !call->stopped() && call->tryPlace(part.rank, part.request, placement) &&
                   call->hasMemoryFor(part.rank, placement);
     return usable ? call : nullptr;
   }
@@ -102,44 +102,44 @@ PreparedCall *HostBackend::recall(Seat &seat, const RankRequest &part, core::Pla
 
 /// Calls are dropped only while all ranks wait for agreement on a call, so a rank sees each retirement between two of
 /// its own calls.
-void HostBackend::forgetRetired(Lately &lately) const {
-  if (uint64_t retirements = table.retirements(); lately.retirements != retirements)
-    lately = {{}, 0, retirements};
+void HostBackend::dropRetired(RecentCalls &recent) const {
+  if (uint64_t retirements = table.retirements(); recent.retirements != retirements)
+    recent = {{}, 0, retirements};
 }
 
-void HostBackend::remember(std::span<const RankRequest> parts, PreparedCall *call) {
+void HostBackend::addRecent(std::span<const RankRequest> parts, PreparedCall *call) {
   for (const RankRequest &part : parts) {
-    Lately &lately = seats[part.rank].lately;
-    forgetRetired(lately);
-    lately.next = (lately.next + 1) % Lately::size;
-    lately.calls[lately.next] = call;
+    RecentCalls &recent = states[part.rank].recent;
+    dropRetired(recent);
+    recent.next = (recent.next + 1) % RecentCalls::size;
+    recent.calls[recent.next] = call;
   }
 }
 
-/// Returns whether all ranks are in the call. The first `next` of them are known to be.
-bool HostBackend::allHere(uint64_t number, uint32_t &next) const {
-  while (next < rankCount && seats[next].notices[number % 2].number.load(std::memory_order_acquire) == number)
+/// Returns whether all ranks have arrived in the call. The first `next` are known to have arrived.
+bool HostBackend::haveAllArrived(uint64_t number, uint32_t &next) const {
+  while (next < rankCount && states[next].announcements[number % 2].number.load(std::memory_order_acquire) == number)
     ++next;
   return next == rankCount;
 }
 
-/// Waits for all ranks; this thread has brought `own` of them. Returns an error if the call has timed out.
+/// Waits for all ranks; this thread runs `own` of them. Returns an error if the call has timed out.
 Outcome HostBackend::await(uint64_t number, size_t own) {
   uint32_t next = 0;
   const bool crowded = host::crowded(rankCount, own);
-  for (unsigned looks = 0; looks < looksBeforeSleep; ++looks) {
-    if (allHere(number, next))
+  for (unsigned polls = 0; polls < pollsBeforeSleep; ++polls) {
+    if (haveAllArrived(number, next))
       return {};
-    if (looks > looksBeforePause)
+    if (polls > pollsBeforePause)
       crowded ? std::this_thread::yield() : host::pauseSpin();
   }
   using Clock = std::chrono::steady_clock;
   const auto timeout = std::chrono::milliseconds(options.timeoutMs);
   auto deadline = Clock::now() + timeout;
-  auto over = [&] { return allHere(number, next) || timedOut.load(std::memory_order_acquire); };
+  auto over = [&] { return haveAllArrived(number, next) || timedOut.load(std::memory_order_acquire); };
   for (auto sleep = shortestSleep;; sleep = std::min(2 * sleep, longestSleep)) {
     waiting.sleepUntil(std::min(deadline, Clock::now() + sleep), over);
-    if (allHere(number, next))
+    if (haveAllArrived(number, next))
       return {};
     Outcome outcome = timeOut(number, Clock::now() >= deadline);
     if (!outcome.ok())
@@ -156,8 +156,8 @@ Outcome HostBackend::await(uint64_t number, size_t own) {
 /// rank could announce itself and leave between the two loads.
 Outcome HostBackend::timeOut(uint64_t number, bool due) {
   std::lock_guard lock(agreement);
-  if (!broken.ok())
-    return verdict.number == number ? verdict.result.outcome() : broken;
+  if (!failure.ok())
+    return agreedCall.number == number ? agreedCall.result.outcome() : failure;
   if (!due)
     return {};
   timedOut.store(true, std::memory_order_seq_cst);
@@ -165,8 +165,8 @@ Outcome HostBackend::timeOut(uint64_t number, bool due) {
   uint32_t listed = 0, here = 0;
   bool undecided = false;
   for (uint32_t r = 0; r < rankCount; ++r) {
-    bool busy = seats[r].busy.load(std::memory_order_seq_cst);
-    if (seats[r].notices[number % 2].number.load(std::memory_order_acquire) == number)
+    bool busy = states[r].busy.load(std::memory_order_seq_cst);
+    if (states[r].announcements[number % 2].number.load(std::memory_order_acquire) == number)
       ++here;
     else if (busy)
       undecided = true;
@@ -179,26 +179,26 @@ Outcome HostBackend::timeOut(uint64_t number, bool due) {
   }
   if (listed > 16)
     missing += " and " + std::to_string(listed - 16) + " more";
-  std::string text = "after " + std::to_string(options.timeoutMs) + " ms these ranks have not made the call that " +
-                     std::to_string(here) + " of " + std::to_string(rankCount) + " ranks wait in:";
+  std::string text = "after " + std::to_string(options.timeoutMs) + " ms, " + std::to_string(here) + " of " +
+                     std::to_string(rankCount) + " ranks wait in a call that these ranks have not made:";
   Outcome outcome{gc3Timeout, text + missing};
-  verdict = {number, outcome};
-  broken = {gc3Timeout, "an earlier call has timed out: destroy the communicators and make new ones"};
+  agreedCall = {number, outcome};
+  failure = {gc3Timeout, "an earlier call timed out; destroy the communicators and create new ones"};
   waiting.wake();
   return outcome;
 }
 
 /// Returns the prepared call if all ranks have announced the same one.
 std::optional<Entered> HostBackend::findAgreed(uint64_t number) const {
-  PreparedCall *const call = seats[0].notices[number % 2].call;
+  PreparedCall *const call = states[0].announcements[number % 2].call;
   if (!call)
     return std::nullopt;
   Sharing sharing = Sharing::Either;
   for (uint32_t r = 0; r < rankCount; ++r) {
-    const Notice &notice = seats[r].notices[number % 2];
-    if (notice.call != call)
+    const Announcement &announcement = states[r].announcements[number % 2];
+    if (announcement.call != call)
       return std::nullopt;
-    sharing = sharing & notice.sharing;
+    sharing = sharing & announcement.sharing;
   }
   return Entered{call, sharing};
 }
@@ -207,25 +207,25 @@ std::optional<Entered> HostBackend::findAgreed(uint64_t number) const {
 /// none begins its next call before it has called this function.
 core::Result<Entered> HostBackend::agree(uint64_t number) {
   std::lock_guard lock(agreement);
-  if (verdict.number != number) {
-    verdict.number = number;
+  if (agreedCall.number != number) {
+    agreedCall.number = number;
     try {
       std::vector<core::Request> requests;
       std::vector<const PreparedCall *> entered; // by some ranks, which may be sending ahead at this moment
       for (uint32_t r = 0; r < rankCount; ++r) {
-        const Notice &notice = seats[r].notices[number % 2];
-        requests.push_back(*notice.request);
-        if (notice.call)
-          entered.push_back(notice.call);
+        const Announcement &announcement = states[r].announcements[number % 2];
+        requests.push_back(*announcement.request);
+        if (announcement.call)
+          entered.push_back(announcement.call);
       }
-      verdict.result = table.begin(requests, number, entered);
+      agreedCall.result = table.begin(requests, number, entered);
     } catch (const std::bad_alloc &) {
-      verdict.result = Outcome{gc3SystemError, "out of memory"};
+      agreedCall.result = Outcome{gc3SystemError, "out of memory"};
     } catch (const std::exception &error) {
-      verdict.result = Outcome{gc3InternalError, error.what()};
+      agreedCall.result = Outcome{gc3InternalError, error.what()};
     }
   }
-  return verdict.result;
+  return agreedCall.result;
 }
 
 Outcome HostBackend::run(const Arrival &arrival) {
@@ -237,7 +237,7 @@ Outcome HostBackend::run(const Arrival &arrival) {
     if (!agreed.ok() || !agreed->call)
       return agreed.outcome();
     entered = *agreed;
-    remember(arrival.parts, entered->call);
+    addRecent(arrival.parts, entered->call);
   }
   PreparedCall &call = *entered->call;
   uint32_t helpers = arrival.parts.size() == rankCount ? table.helpers(call) : 0;
@@ -253,11 +253,11 @@ Outcome HostBackend::run(const Arrival &arrival) {
 Outcome HostBackend::complete(const Arrival &arrival) {
   if (!arrival.refused.ok())
     return arrival.refused;
-  struct Leaving { // in every case, or other ranks would wait for a rank that seems about to arrive
+  struct Releaser { // in every case, or other ranks would wait for a rank that seems about to arrive
     HostBackend &world;
     std::span<const RankRequest> parts;
-    ~Leaving() { world.giveBack(parts); }
-  } leaving{*this, arrival.parts};
+    ~Releaser() { world.release(parts); }
+  } releaser{*this, arrival.parts};
   return run(arrival);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lets the ranks of one group of communicators meet for a call. Each thread brings the requests of its ranks, waits
-// until all ranks have arrived, and runs its own ranks' parts. If the call is not prepared yet, the first thread
+// Synchronizes the ranks of one group of communicators for each call. Each thread announces the requests of its ranks,
+// waits until all ranks have arrived, and runs its own ranks' parts. If the call is not prepared yet, the first thread
 // prepares it for all ranks.
 //
 // A rank announces itself in a cache line of its own, together with the prepared call that it expects to make. If all
@@ -41,56 +41,56 @@ public:
 
 private:
   /// A rank's announcement of one call. The rank's thread writes `number` last.
-  struct alignas(host::linePair) Notice {
+  struct alignas(host::linePair) Announcement {
     std::atomic<uint64_t> number{0};
     host::PreparedCall *call = nullptr; ///< already entered; null: the ranks must agree on a call
     host::Sharing sharing{};            ///< see host::PreparedCall::sharing
     const core::Request *request = nullptr;
   };
   /// The prepared calls that a rank has recently made.
-  struct Lately {
+  struct RecentCalls {
     static constexpr uint32_t size = 16;
     std::array<host::PreparedCall *, size> calls{};
     uint32_t next = 0;
     uint64_t retirements = 0; ///< value of CallTable::retirements() for which `calls` is valid
   };
-  struct alignas(host::linePair) Seat {
+  struct alignas(host::linePair) RankState {
     /// Indexed by the parity of the call. A rank announces call n + 2 only after it has seen all ranks in call n + 1.
     /// These ranks have then read its announcement of call n.
-    Notice notices[2];
+    Announcement announcements[2];
     alignas(host::linePair) std::atomic<bool> busy{false}; ///< a thread is in a call of this rank
     uint64_t number = 0;                                   ///< number of calls announced
-    Lately lately;
+    RecentCalls recent;
   };
   /// The result of a call on which the ranks had to agree.
-  struct Verdict {
+  struct AgreedCall {
     uint64_t number = 0;
     core::Result<host::Entered> result = host::Entered{};
   };
 
   void announce(const core::RankRequest &part);
-  host::PreparedCall *recall(Seat &seat, const core::RankRequest &part, core::Placement &placement);
-  void forgetRetired(Lately &lately) const;
-  bool allHere(uint64_t number, uint32_t &next) const;
+  host::PreparedCall *findRecent(RankState &state, const core::RankRequest &part, core::Placement &placement);
+  void dropRetired(RecentCalls &recent) const;
+  bool haveAllArrived(uint64_t number, uint32_t &next) const;
   core::Outcome await(uint64_t number, size_t own);
   core::Outcome timeOut(uint64_t number, bool due);
-  void giveBack(std::span<const core::RankRequest> parts);
+  void release(std::span<const core::RankRequest> parts);
   std::optional<host::Entered> findAgreed(uint64_t number) const;
   core::Result<host::Entered> agree(uint64_t number);
-  void remember(std::span<const core::RankRequest> parts, host::PreparedCall *call);
+  void addRecent(std::span<const core::RankRequest> parts, host::PreparedCall *call);
   core::Outcome run(const Arrival &arrival);
 
   const std::shared_ptr<const bundle::BundleFile> file;
   const HostBackendOptions options;
   const uint32_t rankCount;
-  std::unique_ptr<Seat[]> seats;
+  std::unique_ptr<RankState[]> states;
   host::Parking waiting; ///< for threads that wait for other ranks
   std::atomic<bool> timedOut{false};
   host::WorkerPool pool;
   std::mutex agreement; ///< guards the following members; a query can come during a call
   host::CallTable table;
-  Verdict verdict;
-  core::Outcome broken; ///< an error after a call has timed out
+  AgreedCall agreedCall;
+  core::Outcome failure; ///< an error after a call has timed out
 };
 
 } // namespace gc3::api

@@ -9,12 +9,12 @@ namespace gc3::api {
 
 using core::Outcome;
 
-void PeriodicThread::start(uint32_t timeoutMs, std::function<void()> look) {
-  thread = std::thread([this, timeoutMs, look = std::move(look)] {
+void PeriodicThread::start(uint32_t timeoutMs, std::function<void()> poll) {
+  thread = std::thread([this, timeoutMs, poll = std::move(poll)] {
     const std::chrono::milliseconds period(std::max(1u, timeoutMs / 8));
     std::unique_lock lock(ending);
     while (!ended.wait_for(lock, period, [this] { return isEnding; }))
-      look();
+      poll();
   });
 }
 
@@ -37,7 +37,7 @@ core::Result<std::shared_ptr<Backend>> LoopbackBackend::make(const cuda::Cuda &c
     return outcome;
   if (options.timeoutMs != 0)
     try {
-      made->watcher.start(options.timeoutMs, [world = made->world.get()] { world->patrol(); });
+      made->watcher.start(options.timeoutMs, [world = made->world.get()] { world->watchOnDevice(); });
     } catch (const std::system_error &) {
       return Outcome{gc3SystemError, "no thread for the watchdog"};
     }
@@ -47,11 +47,11 @@ core::Result<std::shared_ptr<Backend>> LoopbackBackend::make(const cuda::Cuda &c
 Outcome LoopbackBackend::complete(const Arrival &arrival) {
   if (arrival.parts.size() != rankCount)
     return {gc3InvalidUsage, "a call of " + std::to_string(arrival.parts.size()) + " of " + std::to_string(rankCount) +
-                                 " ranks; ranks that share a GPU make their calls together, in one group"};
+                                 " ranks; ranks that share a GPU must call in one group"};
   std::vector<core::Request> requests(rankCount);
   for (const core::RankRequest &part : arrival.parts) {
     if (part.request.stream != arrival.parts[0].request.stream)
-      return {gc3InvalidUsage, "the ranks' streams differ; ranks that share a GPU make their calls on one stream"};
+      return {gc3InvalidUsage, "the ranks' streams differ; ranks that share a GPU must call on one stream"};
     requests[part.rank] = part.request;
   }
   return world->call(requests, static_cast<cuda::Stream>(arrival.parts[0].request.stream));

@@ -20,9 +20,9 @@ public:
   PeriodicThread(const PeriodicThread &) = delete;
   PeriodicThread &operator=(const PeriodicThread &) = delete;
 
-  /// Calls `look` every `timeoutMs` / 8 milliseconds, so that a timeout is detected at most that much later. Call this
+  /// Calls `poll` every `timeoutMs` / 8 milliseconds, so that a timeout is detected at most that much later. Call this
   /// once. Throws std::system_error if no thread can be created.
-  void start(uint32_t timeoutMs, std::function<void()> look);
+  void start(uint32_t timeoutMs, std::function<void()> poll);
 
 private:
   std::mutex ending;

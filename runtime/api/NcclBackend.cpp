@@ -32,7 +32,7 @@ Result<std::shared_ptr<comm::Communicator>> NcclBackend::create(ncclapi::Comm nc
 }
 
 /// Returns the reason why a rank cannot run programs after it has joined or failed to join.
-static Outcome whyNot(comm::Communicator &communicator) {
+static Outcome joinError(comm::Communicator &communicator) {
   const Outcome joined = communicator.awaitJoin();
   return joined.ok() ? communicator.refusal() : joined;
 }
@@ -49,7 +49,7 @@ static Outcome joinRound(std::span<const NcclBackend::Init *const> inits) {
     init->communicator->beginJoin();
   Outcome first;
   for (const NcclBackend::Init *init : inits) {
-    const Outcome outcome = whyNot(*init->communicator);
+    const Outcome outcome = joinError(*init->communicator);
     auto backend = std::make_shared<NcclBackend>(init->communicator);
     if (outcome.ok()) {
       *init->handle = new gc3Comm{backend, static_cast<uint32_t>(init->communicator->rank()), {}};

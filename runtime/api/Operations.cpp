@@ -64,7 +64,7 @@ extern "C" gc3Result_t gc3RedOpDestroy(gc3RedOp_t op, gc3Comm_t comm) {
       return {gc3InvalidArgument, "comm is null"};
     if (comm->operations.erase(op) == 0)
       return {gc3InvalidArgument, "reduction " + std::to_string(static_cast<int>(op)) +
-                                      " was not made on this communicator, or is destroyed"};
+                                      " was not created on this communicator, or was destroyed"};
     return {};
   });
 }

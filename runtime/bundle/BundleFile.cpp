@@ -135,7 +135,8 @@ BundleStatus BundleFile::checkTable() const {
     if (entry.offset % sectionAlignment != 0 || entry.zero != 0)
       return fail(BundleError::Invalid, "invalid bundle: section " + index + " is not aligned to 16 bytes");
     if (entry.offset < end || entry.offset > contents.size() || entry.size > contents.size() - entry.offset)
-      return fail(BundleError::Invalid, "invalid bundle: section " + index + " overlaps another or leaves the file");
+      return fail(BundleError::Invalid,
+                  "invalid bundle: section " + index + " overlaps another section or exceeds the file");
     if (entry.offset - end >= sectionAlignment || !gap(end, entry.offset))
       return fail(BundleError::Corrupt, "corrupt bundle: the padding before section " + index + " is not zero");
     end = entry.offset + entry.size;
@@ -178,7 +179,7 @@ BundleStatus BundleFile::checkManifest() {
     if (!hasNames(program(i)))
       return fail(BundleError::Invalid,
                   "invalid bundle: program " + std::to_string(i) +
-                      ": its names, and that of its collective, have to be letters, digits and _");
+                      ": its names, and that of its collective, must consist of letters, digits and _");
     if (std::string problem = validateProgram(program(i)); !problem.empty())
       return fail(BundleError::Invalid, "invalid bundle: program '" + program(i).name()->str() + "': " + problem);
   }
@@ -206,7 +207,7 @@ BundleStatus BundleFile::checkOrder() {
     next += sections;
   }
   if (next != table.size())
-    return fail(BundleError::Invalid, "invalid bundle: " + std::to_string(table.size() - next) + " sections too many");
+    return fail(BundleError::Invalid, "invalid bundle: " + std::to_string(table.size() - next) + " extra sections");
   return {};
 }
 
@@ -243,7 +244,7 @@ BundleResult<RankView> BundleFile::rank(uint32_t index, uint32_t rank) const {
                       structs(root->instructions()),
                       structs(root->waits())};
   std::string problem =
-      view.rank != rank ? "says that it is rank " + std::to_string(view.rank) : validateRank(program(index), view);
+      view.rank != rank ? "has rank number " + std::to_string(view.rank) : validateRank(program(index), view);
   if (!problem.empty())
     return fail(BundleError::Invalid, "invalid bundle: " + name + ": " + problem);
   return view;

@@ -10,7 +10,7 @@
 namespace gc3::bundle {
 
 static_assert(std::endian::native == std::endian::little,
-              "bundles are read in place: a little-endian machine is needed");
+              "bundles are read in place: a little-endian machine is required");
 
 inline constexpr char fileMagic[4] = {'G', 'C', '3', 'B'};
 inline constexpr uint16_t majorVersion = 1;

@@ -54,8 +54,9 @@ public:
 
 private:
   std::string buffers() const {
-    if (view.scratchSlots.size() != (program.scratch_names() ? program.scratch_names()->size() : 0))
-      return "has " + str(view.scratchSlots.size()) + " scratch buffers, the program names another number";
+    const uint64_t named = program.scratch_names() ? program.scratch_names()->size() : 0;
+    if (view.scratchSlots.size() != named)
+      return "has " + str(view.scratchSlots.size()) + " scratch buffers, but the program names " + str(named);
     if (std::string problem = wholeBlocks("input", view.inputSlots, program.input_chunks_per_block()); !problem.empty())
       return problem;
     if (std::string problem = wholeBlocks("output", view.outputSlots, program.output_chunks_per_block());
@@ -74,7 +75,7 @@ private:
     default: return "unknown alias kind " + str(static_cast<uint8_t>(view.alias));
     }
     if (inner == 0 || view.aliasOffset + inner > outer)
-      return "alias of " + str(inner) + " slots at " + str(view.aliasOffset) + " leaves a buffer of " + str(outer) +
+      return "alias of " + str(inner) + " slots at " + str(view.aliasOffset) + " exceeds a buffer of " + str(outer) +
              " slots";
     if (program.input_chunks_per_block() != program.output_chunks_per_block())
       return "alias between blocks of " + str(program.input_chunks_per_block()) + " and of " +
@@ -105,7 +106,7 @@ private:
   std::string threadBlock(const fbs::ThreadBlock &block, uint64_t next) const {
     if (block.first_instruction() != next || block.instruction_count() > view.instructions.size() - next)
       return "instructions " + str(block.first_instruction()) + " + " + str(block.instruction_count()) +
-             " do not follow on " + str(next);
+             " do not begin at " + str(next) + ", or exceed the list";
     for (int32_t peer : {block.send_peer(), block.recv_peer()})
       if (peer < -1 ||
           (peer >= 0 && (static_cast<uint32_t>(peer) >= program.ranks() || static_cast<uint32_t>(peer) == view.rank)))
@@ -142,7 +143,7 @@ private:
     if (shifted) // a tile would read slots that an earlier tile has written
       return "writes slots that it reads, shifted";
     if (needs.writesDst && inst.dst_buffer() == inputBuffer && view.alias == fbs::Alias::None && !view.writesInput)
-      return "writes the input of a rank that does not say so";
+      return "writes the input of a rank that does not declare this";
     return waits(inst, tb, step);
   }
 
@@ -157,14 +158,14 @@ private:
     else
       return std::string(name) + " buffer " + str(buffer) + " does not exist";
     if (index + count > slots)
-      return std::string(name) + " slots " + str(index) + " + " + str(count) + " leave buffer " + str(buffer) + " of " +
-             str(slots) + " slots";
+      return std::string(name) + " slots " + str(index) + " + " + str(count) + " exceed buffer " + str(buffer) +
+             " of " + str(slots) + " slots";
     return {};
   }
 
   std::string waits(const fbs::Instruction &inst, uint32_t tb, uint32_t step) const {
     if (uint64_t{inst.wait_begin()} + inst.wait_count() > view.waits.size())
-      return "waits " + str(inst.wait_begin()) + " + " + str(inst.wait_count()) + " leave the list of " +
+      return "waits " + str(inst.wait_begin()) + " + " + str(inst.wait_count()) + " exceed the list of " +
              str(view.waits.size());
     for (const fbs::Wait &wait : view.waits.subspan(inst.wait_begin(), inst.wait_count())) {
       if (wait.thread_block() >= view.threadBlocks.size() ||
@@ -244,7 +245,7 @@ std::string validateCheck(const fbs::Program &program, const CheckView &view) {
     int64_t lastIndex = run.index() + steps * run.index_stride();
     if (run.length() == 0 || run.rank() >= program.ranks() || lastRank < 0 || lastRank >= program.ranks() ||
         lastIndex < 0 || lastIndex > UINT32_MAX)
-      return "a run leaves the ranks or buffers";
+      return "a run exceeds the ranks or buffers";
   }
   return {};
 }

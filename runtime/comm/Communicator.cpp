@@ -40,7 +40,7 @@ bool Communicator::isClosed() const {
 }
 
 Result Communicator::queryState(Result &state) {
-  const ncclapi::Inside inside;
+  const ncclapi::NcclCallScope inside;
   std::lock_guard lock(mutex);
   const Result queried = nccl.CommGetAsyncError(parent, &state);
   if (queried != Result::Success || state != Result::Success)
@@ -61,7 +61,7 @@ bool Communicator::checkPatience(Clock::time_point begun, const Patience &limit,
   if (isLate)
     failNow({gc3Timeout, after(limit.failAfterMs) + late});
   else if (isPast(limit.logAfterMs))
-    core::tellOnce(after(limit.logAfterMs) + waiting);
+    core::logOnce(after(limit.logAfterMs) + waiting);
   return isLate;
 }
 
@@ -204,7 +204,7 @@ Outcome Communicator::enqueue(cuda::Runner::Plan &plan, cuda::Stream stream) {
 }
 
 Outcome Communicator::awaitParent() {
-  const ncclapi::Inside inside;
+  const ncclapi::NcclCallScope inside;
   const Clock::time_point begun = Clock::now();
   Lock lock(mutex);
   for (;;) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rank's device communicator of NCCL's GIN: its kernels reach ranks of other LSA teams through it (gin/Part.h).
+// A rank's device communicator of NCCL's GIN: its kernels reach ranks of other LSA teams through it (gin/Plugin.h).
 #pragma once
 
 #include "cuda/Resources.h"
-#include "gin/Part.h"
+#include "gin/Plugin.h"
 #include "ncclapi/Nccl.h"
 
 #include <memory>
@@ -14,7 +14,7 @@ class DeviceComm {
 public:
   DeviceComm() = default;
   /// All must outlive this object, the communicator unless forget() is called.
-  DeviceComm(const cuda::Cuda &cuda, const ncclapi::Nccl &nccl, const gin::Part &part, ncclapi::Comm comm)
+  DeviceComm(const cuda::Cuda &cuda, const ncclapi::Nccl &nccl, const gin::Plugin &part, ncclapi::Comm comm)
       : cuda(&cuda), nccl(&nccl), part(&part), comm(comm) {}
   DeviceComm(DeviceComm &&other) noexcept { *this = std::move(other); }
   DeviceComm &operator=(DeviceComm &&other) noexcept;
@@ -38,7 +38,7 @@ public:
 private:
   const cuda::Cuda *cuda = nullptr;
   const ncclapi::Nccl *nccl = nullptr;
-  const gin::Part *part = nullptr;
+  const gin::Plugin *part = nullptr;
   ncclapi::Comm comm = nullptr;
   std::unique_ptr<std::byte[]> hostCopy; ///< does not move: NCCL can fill it in after create() has returned
   cuda::DeviceMemory deviceCopy;

@@ -17,18 +17,18 @@ namespace {
 constexpr milliseconds pollPeriod{100}; ///< of kernels without a timeout, which can still fail
 
 void logLeftToNccl(const GpuRank::Identity &identity, const std::string &why) {
-  if (core::informs())
-    core::tell((identity.ranks != 0
-                    ? "rank " + std::to_string(identity.rank) + " of " + std::to_string(identity.ranks) + ": "
-                    : "") +
-               "a communicator is left to NCCL: " + why);
+  if (core::isInfoEnabled())
+    core::log((identity.ranks != 0
+                   ? "rank " + std::to_string(identity.rank) + " of " + std::to_string(identity.ranks) + ": "
+                   : "") +
+              "a communicator is left to NCCL: " + why);
 }
 
 } // namespace
 
 /// Sleeps until the phase or a caller has work for it, and looks after kernels in between.
 void Communicator::execute() {
-  const ncclapi::Inside inside;
+  const ncclapi::NcclCallScope inside;
   const uint32_t timeoutMs = setup->options.timeoutMs;
   const milliseconds period = timeoutMs != 0 ? milliseconds(std::max(1u, timeoutMs / 8)) : pollPeriod;
   Lock lock(mutex);
@@ -158,7 +158,7 @@ void Communicator::join() {
   if (!joined.failure.ok())
     return fail(joined.failure);
   if (!joined.refusal.ok()) {
-    core::tellOnce("communicators are left to NCCL: " + joined.refusal.text);
+    core::logOnce("communicators are left to NCCL: " + joined.refusal.text);
     return leaveToNccl(joined.refusal);
   }
   std::lock_guard lock(mutex);

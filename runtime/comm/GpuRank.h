@@ -22,7 +22,7 @@ namespace gc3::comm {
 struct Drivers {
   const cuda::Cuda &cuda;
   const ncclapi::Nccl &nccl;
-  const gin::Part *(*findGin)() = nullptr; ///< finds the GIN plugin; null: there is none
+  const gin::Plugin *(*findGin)() = nullptr; ///< finds the GIN plugin; null: there is none
 };
 
 /// What all communicators of one user have in common.
@@ -86,7 +86,7 @@ public:
   /// Waits until all kernels have ended, which they do soon after stop().
   void awaitIdle();
   /// Has watch() report this error, with what kernels that it stops later waited for. Thread-safe.
-  void breakDown(const core::Outcome &why) { runner.breakDown(why); }
+  void breakDown(const core::Outcome &why) { runner.markFailed(why); }
   /// Has all kernels end, those that are still to run included. Thread-safe.
   void stop() { runner.stop(); }
 
@@ -152,7 +152,7 @@ private:
   cuda::Runner runner;
   std::unique_ptr<plan::ConnectionPool> pool;
   std::vector<Window> windows; ///< by piece of the pool
-  const gin::Part *part = nullptr;
+  const gin::Plugin *part = nullptr;
   DeviceComm deviceComm;
   plan::ConnectionPool::Parts parts;      ///< by window and rank
   std::unique_ptr<Loading> loading;       ///< the program that is being loaded; NCCL writes to it

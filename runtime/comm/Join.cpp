@@ -35,9 +35,9 @@ bool isSound(const ncclapi::Team &team, int64_t own, int64_t count) {
 }
 
 void logRefused(const ProgramTable &table, uint32_t rank) {
-  for (uint32_t program = 0; core::informs() && program < table.size(); ++program)
+  for (uint32_t program = 0; core::isInfoEnabled() && program < table.size(); ++program)
     if (const std::string &why = table.entry(program).refused; !why.empty())
-      core::tellOnce("rank " + std::to_string(rank) + ": refused: " + why);
+      core::logOnce("rank " + std::to_string(rank) + ": refused: " + why);
 }
 
 } // namespace
@@ -56,7 +56,7 @@ Result<uint32_t> GpuRank::mostBlocks(const cuda::Interpreters &interpreters, ker
     const void *kernel = interpreters.kernel(static_cast<core::ElementType>(type), protocol);
     const uint32_t chosen = setup.options.tuned(protocol).threads;
     const uint32_t threads = chosen != 0 ? chosen : cuda::fewestThreads;
-    const Result<uint64_t> fit = blocksThatFit(cuda, interpreters, runner.room(), kernel, threads);
+    const Result<uint64_t> fit = blocksThatFit(cuda, interpreters, runner.limits(), kernel, threads);
     if (!fit.ok())
       return fit.outcome();
     blocks = static_cast<uint32_t>(std::min<uint64_t>(blocks, *fit));
@@ -85,7 +85,7 @@ Outcome GpuRank::describe(RankInfo &own) {
   if (!isSound(team, self.rank, self.ranks))
     return {gc3SystemError, "NCCL's LSA team is no part of its communicator"};
   own.set(setup.options);
-  own.architecture = runner.room().architecture;
+  own.architecture = runner.limits().architecture;
   // A team with a stride counts as one rank.
   own.firstPeer = team.stride == 1 ? firstOfTeam() : self.rank;
   own.peerEnd = team.stride == 1 ? own.firstPeer + team.ranks : self.rank + 1;
@@ -162,7 +162,7 @@ Outcome GpuRank::connectNetwork(std::vector<RankInfo> &infos) {
   if (created.ok())
     created = deviceComm.publish(runner.stream());
   if (!created.ok())
-    core::tellOnce("rank " + std::to_string(self.rank) + ": no way between nodes: " + created.text);
+    core::logOnce("rank " + std::to_string(self.rank) + ": no way between nodes: " + created.text);
   const Result<std::vector<uint32_t>> contexts = gatherEach(created.ok() ? deviceComm.contexts() : 0u);
   if (!contexts.ok())
     return contexts.outcome();
@@ -185,7 +185,7 @@ void GpuRank::beginTrace(std::span<const RankInfo> infos) {
   const Outcome outcome = recorder->readClock(runner.stream());
   if (outcome.ok())
     return recorder->reserveAll();
-  core::tell("rank " + std::to_string(self.rank) + " is not traced: " + outcome.text);
+  core::log("rank " + std::to_string(self.rank) + " is not traced: " + outcome.text);
   recorder.reset();
 }
 

@@ -18,7 +18,7 @@ Outcome GpuRank::reserve() {
   loading->numbers = loading->pool->add(*entry.loaded->program, entry.sizes);
   loading->parts = parts;
   loading->onGpu = std::make_unique<cuda::GpuProgram>(
-      cuda, runner.room(), *entry.loaded, core::RankRange{rank(), rank() + 1}, entry.sizes,
+      cuda, runner.limits(), *entry.loaded, core::RankRange{rank(), rank() + 1}, entry.sizes,
       entry.overNetwork ? part->interpreters : interpretersOf(cuda), setup.options.tuned(entry.sizes.protocol).threads,
       table->blocksBeside(rank()));
   if (Outcome outcome = loading->onGpu->reserve(setup.options.timeoutMs != 0); !outcome.ok())
@@ -73,9 +73,9 @@ Outcome GpuRank::registerInTeam() {
   if (Outcome outcome = agree(); !outcome.ok() || !loading->outcome.ok())
     return outcome;
   loading->window.moveTo(child.ofWindows());
-  if (core::informs())
-    core::tell("rank " + std::to_string(self.rank) + ": the communicator has no windows, so the " +
-               std::to_string(team.ranks) + " ranks of its LSA team have one of their own for programs");
+  if (core::isInfoEnabled())
+    core::log("rank " + std::to_string(self.rank) + ": the communicator has no windows, so the " +
+              std::to_string(team.ranks) + " ranks of its LSA team have one of their own for programs");
   loading->outcome = child.complete(loading->window.registerPart(), "registering a window");
   return {};
 }
@@ -119,10 +119,10 @@ const cuda::GpuProgram *GpuRank::keep() {
   parts = std::move(loading->parts);
   if (loading->windowBytes != 0)
     windows.push_back(std::move(loading->window));
-  if (core::informs())
-    core::tell("rank " + std::to_string(self.rank) + ": " + programName(loading->program) +
-               " is loaded: " + loading->onGpu->conditions() + ", " + std::to_string(loading->windowBytes) +
-               " bytes of windows for new connections");
+  if (core::isInfoEnabled())
+    core::log("rank " + std::to_string(self.rank) + ": " + programName(loading->program) +
+              " is loaded: " + loading->onGpu->conditions() + ", " + std::to_string(loading->windowBytes) +
+              " bytes of windows for new connections");
   return &runner.add(std::move(loading->onGpu));
 }
 

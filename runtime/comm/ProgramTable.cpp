@@ -5,7 +5,7 @@
 
 #include "core/Proofs.h"
 #include "cuda/GpuProgram.h"
-#include "gin/Part.h"
+#include "gin/Plugin.h"
 
 #include <algorithm>
 
@@ -151,7 +151,7 @@ core::Result<uint32_t> ProgramTable::selectFirst(const Request &request, bool by
 /// A program that the user lists can be for other sizes. A listed one for this size precedes it, in whichever bundle.
 core::Result<uint32_t> ProgramTable::select(const Request &request) {
   std::lock_guard lock(selecting);
-  if (selections.size() > 1 && users.lists(request.name) && !users.asks())
+  if (selections.size() > 1 && users.isListed(request.name) && !users.hasTuner())
     if (core::Result<uint32_t> bySize = selectFirst(request, true); bySize.outcome().code != gc3NoProgram)
       return bySize;
   return selectFirst(request, false);

@@ -76,7 +76,7 @@ SlotRange Accesses::sent(uint32_t step) const {
   return needs(program.instruction(step)).writesDst ? target(step) : source(step);
 }
 
-void Accesses::forget(uint32_t step, SlotRange where, bool writes) {
+void Accesses::remove(uint32_t step, SlotRange where, bool writes) {
   auto &ofRank = accesses[program.rankOfStep(step)];
   for (uint32_t s = where.begin; s < where.begin + where.count; ++s)
     std::erase_if(ofRank[s], [&](const Access &access) { return access.step == step && access.writes == writes; });

@@ -50,13 +50,13 @@ public:
   template <typename Predicate>
   bool allOf(uint32_t rank, SlotRange where, Predicate predicate) const {
     auto slots = of(rank, where);
-    return std::all_of(slots.begin(), slots.end(), [&](const std::vector<Access> &ofSlot) {
-      return std::all_of(ofSlot.begin(), ofSlot.end(), predicate);
+    return std::all_of(slots.begin(), slots.end(), [&](const std::vector<Access> &slotAccesses) {
+      return std::all_of(slotAccesses.begin(), slotAccesses.end(), predicate);
     });
   }
   /// Remove an access from the record: the step's read of its source, or its write of its target.
-  void forgetRead(uint32_t step) { forget(step, source(step), false); }
-  void forgetWrite(uint32_t step) { forget(step, target(step), true); }
+  void removeRead(uint32_t step) { remove(step, source(step), false); }
+  void removeWrite(uint32_t step) { remove(step, target(step), true); }
 
   /// Returns whether `a` ends before `b` begins in every execution. Returns false once a budget of comparisons is used
   /// up; false is always safe, because it allows less.
@@ -65,7 +65,7 @@ public:
 private:
   static constexpr uint64_t mostComparisons = 1 << 24;
   SlotRange range(uint32_t step, uint32_t buffer, uint32_t index) const;
-  void forget(uint32_t step, SlotRange where, bool writes);
+  void remove(uint32_t step, SlotRange where, bool writes);
 
   const Program &program;
   const HappensBefore &order;

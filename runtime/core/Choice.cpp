@@ -44,9 +44,10 @@ Result<Choice> Choice::make(const ChoiceOptions &options, Files files) {
     const std::string_view item = rest.substr(0, length);
     rest.remove_prefix(std::min(length + 1, rest.size()));
     if (!item.empty() && !choice.add(item, files))
-      return Outcome{gc3InvalidArgument, "GC3_PROGRAM: no bundle has '" + std::string(item) +
-                                             "'; items are PROGRAM, COLLECTIVE:PROGRAM, COLLECTIVE:none or none, of:" +
-                                             everyProgram(files)};
+      return Outcome{
+          gc3InvalidArgument,
+          "GC3_PROGRAM: no bundle has '" + std::string(item) +
+              "'; valid items are PROGRAM, COLLECTIVE:PROGRAM, COLLECTIVE:none and none, of:" + everyProgram(files)};
   }
   return choice;
 }
@@ -54,7 +55,7 @@ Result<Choice> Choice::make(const ChoiceOptions &options, Files files) {
 /// Returns false if the bundles have no program or collective of this name.
 bool Choice::add(std::string_view item, Files files) {
   if (item == none)
-    return others = true;
+    return areOthersListed = true;
   const size_t colon = item.find(':');
   const std::string_view wanted = colon == item.npos ? std::string_view() : item.substr(0, colon);
   const std::string_view name = colon == item.npos ? item : item.substr(colon + 1);
@@ -74,25 +75,25 @@ bool Choice::add(std::string_view item, Files files) {
 
 bool Choice::allows(std::string_view collective, std::string_view program) const {
   const auto found = byCollective.find(collective);
-  return found == byCollective.end() ? !others : found->second.count(program) != 0;
+  return found == byCollective.end() ? !areOthersListed : found->second.count(program) != 0;
 }
 
-Result<std::optional<size_t>> Choice::ask(const Question &question) const {
-  const Request &request = question.request;
+Result<std::optional<size_t>> Choice::queryTuner(const TunerQuery &query) const {
+  const Request &request = query.request;
   const std::string collective(request.name);
-  const auto count = static_cast<int>(question.programs.size());
+  const auto count = static_cast<int>(query.programs.size());
   const gc3TunerCall_t call{
-      sizeof call,  collective.c_str(), static_cast<int>(question.ranks), request.root, request.count, question.bytes,
-      request.type, request.op,         question.programs.data(),         count};
-  const int answered = options.tuner(&call, options.tunerData);
-  if (answered == gc3TunerNone)
+      sizeof call,  collective.c_str(), static_cast<int>(query.ranks), request.root, request.count, query.bytes,
+      request.type, request.op,         query.programs.data(),         count};
+  const int chosen = options.tuner(&call, options.tunerData);
+  if (chosen == gc3TunerNone)
     return std::optional<size_t>();
-  if (answered == gc3TunerBySize)
-    return question.bySize;
-  if (answered >= 0 && answered < count)
-    return std::optional(static_cast<size_t>(answered));
-  return Outcome{gc3InvalidUsage, "the tuner answers " + std::to_string(answered) + " for '" + collective + "' of " +
-                                      std::to_string(request.count) + " elements; it was asked about " +
+  if (chosen == gc3TunerBySize)
+    return query.bySize;
+  if (chosen >= 0 && chosen < count)
+    return std::optional(static_cast<size_t>(chosen));
+  return Outcome{gc3InvalidUsage, "the tuner returned " + std::to_string(chosen) + " for '" + collective + "' of " +
+                                      std::to_string(request.count) + " elements, but it can choose from " +
                                       std::to_string(count) + " programs"};
 }
 

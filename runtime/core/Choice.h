@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The application's choice of programs: the list of GC3_PROGRAM, and a tuner function. Without either, sizes decide.
+// The application's choice of programs: the list in GC3_PROGRAM, and a tuner function. Both are optional; without them
+// the size of a call selects its program.
 #pragma once
 
 #include "core/Request.h"
@@ -21,34 +22,34 @@ struct ChoiceOptions {
 class Choice {
 public:
   /// Reads a list of items, separated by commas. An item is `PROGRAM` or `COLLECTIVE:PROGRAM`. `COLLECTIVE:none` lists
-  /// the collective with no program; `none` alone does so for every collective that no other item names. Returns
-  /// gc3InvalidArgument if no bundle has a program or collective that an item names.
+  /// the collective without a program. `none` lists every collective that no other item names, without a program.
+  /// Returns gc3InvalidArgument if no bundle has a program or collective that an item names.
   static Result<Choice> make(const ChoiceOptions &options, std::span<const bundle::BundleFile *const> files);
 
-  /// Returns whether the list applies to the collective. Then only the programs in the list serve it, and the first of
-  /// them does if none is for the size.
-  bool lists(std::string_view collective) const { return others || byCollective.count(collective) != 0; }
+  /// Returns whether the list names the collective. If so, only the listed programs serve it. If none of them is for
+  /// the size of a call, the first one serves the call.
+  bool isListed(std::string_view collective) const { return areOthersListed || byCollective.count(collective) != 0; }
   /// Returns whether the list allows the program for this collective.
   bool allows(std::string_view collective, std::string_view program) const;
 
   /// Returns whether there is a tuner.
-  bool asks() const { return options.tuner != nullptr; }
-  struct Question {
+  bool hasTuner() const { return options.tuner != nullptr; }
+  struct TunerQuery {
     const Request &request;
     uint32_t ranks;
     uint64_t bytes;
     std::span<const char *const> programs;
-    std::optional<size_t> bySize; ///< the program that sizes select
+    std::optional<size_t> bySize; ///< index of the program that the size selects
   };
-  /// Asks the tuner. Returns nothing if the tuner chooses none of the programs. Returns gc3InvalidUsage if its answer
+  /// Calls the tuner. Returns nothing if the tuner chooses none of the programs. Returns gc3InvalidUsage if its result
   /// is out of range.
-  Result<std::optional<size_t>> ask(const Question &question) const;
+  Result<std::optional<size_t>> queryTuner(const TunerQuery &query) const;
 
 private:
   bool add(std::string_view item, std::span<const bundle::BundleFile *const> files);
 
   ChoiceOptions options;
-  bool others = false; ///< collectives that no item names count as listed, with no program
+  bool areOthersListed = false; ///< collectives that no item names are listed, without a program
   std::map<std::string, std::set<std::string, std::less<>>, std::less<>> byCollective;
 };
 

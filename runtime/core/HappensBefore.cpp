@@ -20,7 +20,7 @@ HappensBefore::HappensBefore(const Program &executed) : program(executed), block
   if (steps * blocks > mostClockEntries)
     return;
   clocks.assign(steps * blocks, 0);
-  places.resize(steps);
+  positions.resize(steps);
   receivers.assign(steps, none);
   senders.assign(steps, none);
   isKnown = execute();
@@ -31,7 +31,7 @@ bool HappensBefore::execute() {
   Progress now;
   now.next.assign(blocks, 0);
   now.inFlight.resize(program.connections().size());
-  now.taken.assign(program.connections().size(), 0);
+  now.received.assign(program.connections().size(), 0);
   uint64_t left = 0;
   for (uint32_t r = 0; r < program.ranks(); ++r)
     for (const fbs::ThreadBlock &block : program.rank(r).threadBlocks)
@@ -63,16 +63,16 @@ bool HappensBefore::executeStep(uint32_t rank, uint32_t tb, Progress &now) {
     if (now.next[firstBlock + wait.thread_block()] <= wait.step())
       return false;
   const uint32_t incoming = program.incoming(tb);
-  if (needs.receives && now.taken[incoming] == now.inFlight[incoming].size())
+  if (needs.receives && now.received[incoming] == now.inFlight[incoming].size())
     return false;
 
-  places[step] = {tb, position};
+  positions[step] = {tb, position};
   if (position != 0)
     join(step, stepOf(tb - firstBlock, position - 1));
   for (const fbs::Wait &wait : waits)
     join(step, stepOf(wait.thread_block(), wait.step()));
   if (needs.receives) {
-    senders[step] = now.inFlight[incoming][now.taken[incoming]++];
+    senders[step] = now.inFlight[incoming][now.received[incoming]++];
     receivers[senders[step]] = step;
     join(step, senders[step]);
   }
@@ -89,9 +89,9 @@ void HappensBefore::join(uint32_t step, uint32_t earlier) {
     to[i] = std::max(to[i], from[i]);
 }
 
-bool HappensBefore::begunBefore(uint32_t rank, uint32_t b) const {
+bool HappensBefore::hasBegunBefore(uint32_t rank, uint32_t b) const {
   const auto clock = clocks.begin() + static_cast<ptrdiff_t>(size_t{b} * blocks);
-  const uint32_t own = places[b].threadBlock; // the clock of this thread block counts `b` itself
+  const uint32_t own = positions[b].threadBlock; // the clock of this thread block counts `b` itself
   for (uint32_t tb = program.firstThreadBlock(rank); tb < program.firstThreadBlock(rank + 1); ++tb)
     if (clock[tb] > (tb == own ? 1u : 0u))
       return true;

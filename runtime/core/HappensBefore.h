@@ -31,10 +31,10 @@ public:
 
   /// Returns whether `a` ends before `b` begins.
   bool before(uint32_t a, uint32_t b) const {
-    return a != b && clocks[size_t{b} * blocks + places[a].threadBlock] > places[a].position;
+    return a != b && clocks[size_t{b} * blocks + positions[a].threadBlock] > positions[a].position;
   }
   /// Returns whether some other step of `rank` ends before `b` begins.
-  bool begunBefore(uint32_t rank, uint32_t b) const;
+  bool hasBegunBefore(uint32_t rank, uint32_t b) const;
 
 private:
   struct StepPosition {
@@ -44,7 +44,7 @@ private:
   struct Progress {
     std::vector<uint32_t> next;                  ///< by thread block: its next step
     std::vector<std::vector<uint32_t>> inFlight; ///< by connection: all sending steps so far, in order
-    std::vector<uint32_t> taken;                 ///< by connection: number of those messages that were received
+    std::vector<uint32_t> received;              ///< by connection: number of those messages that were received
   };
   bool execute();
   bool executeStep(uint32_t rank, uint32_t threadBlock, Progress &progress);
@@ -53,8 +53,8 @@ private:
   const Program &program;
   const uint32_t blocks;
   bool isKnown = false;
-  std::vector<uint32_t> clocks;     ///< by step, then thread block
-  std::vector<StepPosition> places; ///< by step
+  std::vector<uint32_t> clocks;        ///< by step, then thread block
+  std::vector<StepPosition> positions; ///< by step
   std::vector<uint32_t> receivers, senders;
 };
 

@@ -55,8 +55,8 @@ InputAnalysis::Finds InputAnalysis::finds(uint32_t rank, SlotRange where, uint32
   });
   if (initial)
     return Finds::Initial;
-  auto written = [&](const std::vector<Access> &ofSlot) {
-    return std::any_of(ofSlot.begin(), ofSlot.end(),
+  auto written = [&](const std::vector<Access> &slotAccesses) {
+    return std::any_of(slotAccesses.begin(), slotAccesses.end(),
                        [&](const Access &access) { return access.writes && accesses.before(access.step, reader); });
   };
   auto slots = accesses.of(rank, where);
@@ -65,7 +65,7 @@ InputAnalysis::Finds InputAnalysis::finds(uint32_t rank, SlotRange where, uint32
 
 bool InputAnalysis::separateRank(uint32_t rank) {
   const SlotRange input = accesses.input(rank);
-  auto look = [&](SlotRange where, uint32_t step, bool &initial) {
+  auto examine = [&](SlotRange where, uint32_t step, bool &initial) {
     if (where.begin + where.count <= input.begin || where.begin >= input.begin + input.count)
       return true;
     Finds found = finds(rank, where, step);
@@ -76,9 +76,9 @@ bool InputAnalysis::separateRank(uint32_t rank) {
   for (uint32_t step = program.firstStep(rank); step < program.firstStep(rank + 1); ++step) {
     const fbs::Instruction &inst = program.instruction(step);
     Transfers::StepTransfer &own = result.allSteps[step];
-    if (traits(opcode(inst)).readsSrc && !look(accesses.source(step), step, own.initialSource))
+    if (traits(opcode(inst)).readsSrc && !examine(accesses.source(step), step, own.initialSource))
       return false;
-    if (opcode(inst) == Opcode::Reduce && !look(accesses.target(step), step, own.initialTarget))
+    if (opcode(inst) == Opcode::Reduce && !examine(accesses.target(step), step, own.initialTarget))
       return false;
   }
   return true;
@@ -117,7 +117,7 @@ void InputAnalysis::stageRank(uint32_t rank) {
   for (uint32_t step = begin; step < end; ++step) // in place, the copy of a rank's own block onto itself is not a write
     if (opcode(program.instruction(step)) == Opcode::Copy && accesses.source(step) == accesses.target(step) &&
         !overwrittenBefore(step))
-      accesses.forgetWrite(step);
+      accesses.removeWrite(step);
   const SlotRange input = accesses.input(rank);
   std::vector<uint32_t> readers;
   std::vector<bool> isStaged(input.count, false);
@@ -137,7 +137,7 @@ void InputAnalysis::stageRank(uint32_t rank) {
       positions[slot] = staged.slots++;
   for (uint32_t step : readers) {
     result.allSteps[step].staged = positions[program.instruction(step).src_index()];
-    accesses.forgetRead(step);
+    accesses.removeRead(step);
   }
 }
 

@@ -84,7 +84,7 @@ std::string Layout::compute(const Program &program, uint64_t elements, size_t by
                             const LayoutOptions &chosen) {
   count = elements, elementSize = bytesPerElement, options = chosen;
   if (count > largestBuffer)
-    return "a count of " + std::to_string(count) + " elements is beyond the address space";
+    return "a count of " + std::to_string(count) + " elements exceeds the address space";
   slotElements = divideUp(count, slotsPerBlock(program.info()));
   if (std::string problem = computeBuffers(program); !problem.empty())
     return problem;
@@ -93,7 +93,7 @@ std::string Layout::compute(const Program &program, uint64_t elements, size_t by
 
 std::string Layout::computeBuffers(const Program &program) {
   const fbs::Program &info = program.info();
-  std::string tooLarge = "a buffer of program '" + info.name()->str() + "' is beyond the address space";
+  std::string tooLarge = "a buffer of program '" + info.name()->str() + "' exceeds the address space";
   ranks.resize(program.ranks());
   buffers.clear();
   scratchBytes = 0;
@@ -142,7 +142,7 @@ std::string Layout::computeFifos(const Program &program) {
   fifoSlots = options.slots ? options.slots : info.fifo_slots();
   if (fifoSlots < info.min_fifo_slots())
     return "program '" + info.name()->str() + "' needs at least " + std::to_string(info.min_fifo_slots()) +
-           " FIFO slots per connection, " + std::to_string(fifoSlots) + " were asked for";
+           " FIFO slots per connection, " + std::to_string(fifoSlots) + " were requested";
   uint64_t messageSlots = 0; // in all connections, per FIFO slot
   uint64_t largest = 1;
   for (const Connection &connection : program.connections()) {
@@ -167,7 +167,7 @@ std::string Layout::computeFifos(const Program &program) {
   uint64_t rounding = program.connections().size() * uint64_t{fifoSlots} * 64;
   uint64_t total = saturatingProduct(bytesPerTileElement, tile);
   if (total > largestFifoBytes || rounding > largestFifoBytes)
-    return "program '" + info.name()->str() + "' would need more than 16 GiB for " +
+    return "program '" + info.name()->str() + "' needs more than 16 GiB for " +
            std::to_string(program.connections().size()) + " connections of " + std::to_string(fifoSlots) +
            " FIFO slots; use fewer slots or smaller tiles";
   fifoBytes = 0;

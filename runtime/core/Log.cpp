@@ -10,21 +10,21 @@
 namespace gc3::core {
 
 // Writes each line with one call, so that lines of several threads do not mix.
-void tell(const std::string &text) {
+void log(const std::string &text) {
   std::fprintf(stderr, "gc3: %s\n", text.c_str());
 }
 
-void tellOnce(const std::string &text) {
+void logOnce(const std::string &text) {
   // Never destroyed: other threads can call this function while the process ends.
   static auto &logged = *new std::set<std::string>;
-  static std::mutex telling;
-  std::lock_guard lock(telling);
+  static std::mutex mutex;
+  std::lock_guard lock(mutex);
   if (logged.insert(text).second)
-    tell(text);
+    log(text);
 }
 
-bool informs() {
-  static const bool answer = settings().informs();
+bool isInfoEnabled() {
+  static const bool answer = settings().isInfoEnabled();
   return answer;
 }
 

@@ -6,12 +6,12 @@
 
 namespace gc3::core {
 
-void tell(const std::string &text);
+void log(const std::string &text);
 
 /// Writes a text only once per process.
-void tellOnce(const std::string &text);
+void logOnce(const std::string &text);
 
-/// Returns settings().informs(): GC3_DEBUG is INFO or TRACE.
-bool informs();
+/// Returns settings().isInfoEnabled(): GC3_DEBUG is INFO or TRACE.
+bool isInfoEnabled();
 
 } // namespace gc3::core

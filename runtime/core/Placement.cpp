@@ -48,7 +48,7 @@ const char *Placer::findPlacement(uint32_t rank, const Request &request, Placeme
     return nullptr;
   auto send = reinterpret_cast<uintptr_t>(request.send), recv = reinterpret_cast<uintptr_t>(request.recv);
   if (inBytes > UINTPTR_MAX - send || outBytes > UINTPTR_MAX - recv)
-    return "a buffer leaves the address space";
+    return "a buffer exceeds the address space";
   if (send + inBytes <= recv || recv + outBytes <= send)
     return nullptr;
   auto size = static_cast<int64_t>(layout->elementSize);
@@ -58,7 +58,7 @@ const char *Placer::findPlacement(uint32_t rank, const Request &request, Placeme
   bool matchesAlias = alias != Alias::None && offset == aliasOffset;
   int64_t expected = loaded->standard ? loaded->standard->inPlaceOffset(rank, layout->count) * size : 0;
   if (offset != expected && !(matchesAlias && !loaded->standard))
-    return "send and receive buffer overlap, but not as the collective does in place";
+    return "send and receive buffers overlap, but not as in a call in place";
   placement = matchesAlias ? Placement::Aliased : Placement::InPlace;
   return nullptr;
 }

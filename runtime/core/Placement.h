@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Determines how the caller's buffers overlap and how a call scales elements. All backends use these results before
-// they copy or run anything.
+// Determines how the caller's buffers overlap and how a call scales elements. All backends do this before they copy or
+// run anything.
 #pragma once
 
 #include "core/Layout.h"
@@ -23,7 +23,7 @@ struct Scaling {
 
   Scaling() = default;
   Scaling(const LoadedProgram &loaded, const Request &request);
-  /// Returns the factor for one rank's request. Only factors differ between ranks.
+  /// Returns the factor of the rank that makes this request. All other fields are identical on all ranks.
   Factor factor(const Request &request) const { return request.preMulSum ? request.preMulSum->factor : reciprocal; }
 
 private:
@@ -32,14 +32,14 @@ private:
 
 class Placer {
 public:
-  /// Prepares for calls like `request`. Returns gc3InvalidArgument if the program has no average. `loaded` and `layout`
-  /// must outlive this object.
+  /// Prepares for calls like `request`. Returns gc3InvalidArgument for an average if the program does not define one.
+  /// `loaded` and `layout` must outlive this object.
   Outcome plan(const LoadedProgram &loaded, const Layout &layout, const Request &request);
 
   /// Determines how a rank's buffers overlap. Returns an error text if a buffer is null or the overlap is invalid, else
   /// null.
   const char *findPlacement(uint32_t rank, const Request &request, Placement &placement) const;
-  /// Returns the placement that findPlacement finds, or gc3InvalidArgument with the problem.
+  /// Like findPlacement(), but returns the placement, or gc3InvalidArgument with the error text.
   Result<Placement> place(uint32_t rank, const Request &request) const;
 
 private:

@@ -39,10 +39,10 @@ Outcome checkRequest(const Request &request, uint32_t rank, uint32_t ranks) {
   if (request.op < 0 || request.op >= gc3NumOps)
     return refuse("unknown reduction " + std::to_string(static_cast<int>(request.op)));
   if (const auto type = static_cast<ElementType>(request.type); request.preMulSum && request.preMulSum->type != type)
-    return refuse("the reduction was made for " + std::string(elementTypeName(request.preMulSum->type)) +
-                  ", and the call is of " + elementTypeName(type));
+    return refuse("the reduction was created for " + std::string(elementTypeName(request.preMulSum->type)) +
+                  ", but the call has elements of type " + elementTypeName(type));
   if (request.root < -1 || request.root >= static_cast<int>(ranks))
-    return refuse("there is no root " + std::to_string(request.root) + ", the last rank is rank " +
+    return refuse("root " + std::to_string(request.root) + " is out of range; the last rank is " +
                   std::to_string(ranks - 1));
   return {};
 }

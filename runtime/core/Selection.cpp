@@ -44,14 +44,14 @@ Result<const LoadedProgram *> Selection::load(uint32_t index) {
 /// program promises, which can differ from the collective's promise.
 Outcome Selection::checkPromise(uint32_t index) const {
   LoadedProgram &candidate = *loaded[index];
-  if (trusts || !candidate.standard || candidate.kept)
+  if (trustsPromises || !candidate.standard || candidate.isPromiseChecked)
     return {};
   const bundle::BundleResult<bundle::CheckView> promised = file.check(index);
   if (!promised.ok())
     return toOutcome(promised.outcome());
   std::string problem =
       standardPromiseProblem(*candidate.program, *promised, *candidate.standard, static_cast<uint32_t>(candidate.root));
-  candidate.kept = problem.empty();
+  candidate.isPromiseChecked = problem.empty();
   return problem.empty() ? Outcome{} : Outcome{gc3BundleUnproven, problem};
 }
 
@@ -63,11 +63,11 @@ bool Selection::isNamed(uint32_t index, const Request &request) const {
 }
 
 /// Adds a program for which isNamed() holds to the candidates if it can serve the request, else the reason to
-/// `closest`.
-Outcome Selection::weigh(uint32_t index, const Request &request, Candidates &candidates) {
+/// `rejections`.
+Outcome Selection::addCandidate(uint32_t index, const Request &request, Candidates &candidates) {
   const auto &info = file.program(index);
   auto because = [&](const std::string &reason) {
-    candidates.closest += "; program '" + info.name()->str() + "' " + reason;
+    candidates.rejections += "; program '" + info.name()->str() + "' " + reason;
     return Outcome{};
   };
   if (request.kind != CallKind::Program && !choice.allows(request.name, view(info.name())))
@@ -77,17 +77,16 @@ Outcome Selection::weigh(uint32_t index, const Request &request, Candidates &can
     return result.outcome();
   const LoadedProgram &candidate = **result;
   if (request.kind == CallKind::Standard && !candidate.standard)
-    return because("has not the buffers of '" + std::string(request.name) + "'");
+    return because("does not have the buffers of '" + std::string(request.name) + "'");
   if (request.kind == CallKind::Standard && candidate.root != request.root)
     return because("has root " + std::to_string(candidate.root));
   auto bytes = callBytes(*candidate.program, request.count, elementSize(static_cast<ElementType>(request.type)));
   if (!bytes)
-    return {gc3InvalidArgument,
-            "a count of " + std::to_string(request.count) + " elements is beyond the address space"};
+    return {gc3InvalidArgument, "a count of " + std::to_string(request.count) + " elements exceeds the address space"};
   if (candidates.programs.empty())
     candidates.bytes = *bytes;
   if (request.kind != CallKind::Program && (*bytes < info.min_bytes() || *bytes >= info.max_bytes()))
-    because("is for other sizes than " + std::to_string(*bytes) + " bytes");
+    because("does not serve " + std::to_string(*bytes) + " bytes");
   else if (!candidates.bySize)
     candidates.bySize = candidates.programs.size();
   candidates.programs.push_back(index);
@@ -100,30 +99,30 @@ Result<std::optional<size_t>> Selection::choose(const Request &request, Candidat
   std::optional<size_t> chosen = candidates.bySize;
   if (request.kind == CallKind::Program || candidates.programs.empty())
     return chosen;
-  if (!chosen && !bySize && choice.lists(request.name))
+  if (!chosen && !bySize && choice.isListed(request.name))
     chosen = 0;
-  if (!choice.asks())
+  if (!choice.hasTuner())
     return chosen;
   std::vector<const char *> names;
   for (uint32_t index : candidates.programs)
     names.push_back(file.program(index).name()->c_str());
-  Result<std::optional<size_t>> answer = choice.ask({request, ranks, candidates.bytes, names, chosen});
+  Result<std::optional<size_t>> answer = choice.queryTuner({request, ranks, candidates.bytes, names, chosen});
   if (answer.ok() && !*answer)
-    candidates.closest += "; the tuner takes none";
+    candidates.rejections += "; the tuner chose none";
   return answer;
 }
 
 Result<const LoadedProgram *> Selection::select(const Request &request, bool bySize) {
   Candidates candidates;
-  for (uint32_t i = 0; i < file.programCount() && (choice.asks() || !candidates.bySize); ++i)
+  for (uint32_t i = 0; i < file.programCount() && (choice.hasTuner() || !candidates.bySize); ++i)
     if (isNamed(i, request))
-      if (Outcome outcome = weigh(i, request, candidates); !outcome.ok())
+      if (Outcome outcome = addCandidate(i, request, candidates); !outcome.ok())
         return outcome;
   const Result<std::optional<size_t>> number = choose(request, candidates, bySize);
   if (!number.ok())
     return number.outcome();
   if (!*number)
-    return noProgram(request, candidates.closest);
+    return noProgram(request, candidates.rejections);
   const uint32_t index = candidates.programs[**number];
   if (request.kind != CallKind::Program)
     if (Outcome outcome = checkPromise(index); !outcome.ok())
@@ -132,13 +131,13 @@ Result<const LoadedProgram *> Selection::select(const Request &request, bool byS
   return loaded[index].get();
 }
 
-Outcome Selection::noProgram(const Request &request, const std::string &closest) const {
+Outcome Selection::noProgram(const Request &request, const std::string &rejections) const {
   constexpr uint32_t listed = 16;
   std::string text = (request.kind == CallKind::Program ? "no program '" : "no program for '") +
                      std::string(request.name) + "' on " + std::to_string(ranks) + " ranks";
   if (request.root >= 0)
     text += " with root " + std::to_string(request.root);
-  text += closest + "; the bundle has:";
+  text += rejections + "; the bundle has:";
   for (uint32_t i = 0; i < std::min(file.programCount(), listed); ++i) {
     const auto &info = file.program(i);
     text += "\n  '" + info.name()->str() + "': " + info.collective()->str() + " on " + std::to_string(info.ranks()) +

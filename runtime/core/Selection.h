@@ -17,7 +17,7 @@ struct LoadedProgram {
   std::unique_ptr<Program> program;
   const common::StandardCollective *standard = nullptr; ///< null: the program has no standard shape
   int root = -1;
-  bool kept = false; ///< the program was checked to promise what the collective promises
+  bool isPromiseChecked = false; ///< the program was checked to promise what the collective promises
   std::shared_ptr<const Transfers> asWritten, inPlace; ///< the same object if calls in place are not analysed
 
   /// Sets the last two fields unless they are set. The other fields must be set.
@@ -28,7 +28,8 @@ class Selection {
 public:
   /// If `trusting` is true, a program serves calls of its collective whatever it promises.
   Selection(const bundle::BundleFile &bundle, uint32_t rankCount, bool trusting, Choice users = {})
-      : file(bundle), ranks(rankCount), trusts(trusting), choice(std::move(users)), loaded(bundle.programCount()) {}
+      : file(bundle), ranks(rankCount), trustsPromises(trusting), choice(std::move(users)),
+        loaded(bundle.programCount()) {}
 
   /// Returns the program for a valid request. The pointer is valid as long as this object. A program of the
   /// application's list can be selected for a size that it does not name, unless `bySize` is true.
@@ -43,17 +44,17 @@ private:
     std::vector<uint32_t> programs;
     std::optional<size_t> bySize; ///< index in `programs` of the first one for this size
     uint64_t bytes = 0;           ///< size of the call
-    std::string closest;          ///< for an error message: why the other programs do not fit
+    std::string rejections;       ///< for an error message: why the other programs do not fit
   };
   bool isNamed(uint32_t index, const Request &request) const;
-  Outcome weigh(uint32_t index, const Request &request, Candidates &candidates);
+  Outcome addCandidate(uint32_t index, const Request &request, Candidates &candidates);
   Result<std::optional<size_t>> choose(const Request &request, Candidates &candidates, bool bySize) const;
   Outcome checkPromise(uint32_t index) const;
-  Outcome noProgram(const Request &request, const std::string &closest) const;
+  Outcome noProgram(const Request &request, const std::string &rejections) const;
 
   const bundle::BundleFile &file;
   const uint32_t ranks;
-  const bool trusts;
+  const bool trustsPromises;
   const Choice choice;
   std::vector<std::unique_ptr<LoadedProgram>> loaded; ///< by program of the bundle
 };

@@ -22,7 +22,7 @@ constexpr std::array<SettingInfo, settingCount> settingTable{{
      Reader::Libraries, "gpu-internals.md#between-nodes"},
     {Setting::Debug, "GC3_DEBUG",
      "lines on stderr: each setting, each call of each rank and what serves it, each program that is loaded or refused",
-     "INFO or TRACE, in any case of letters; both log the same, other values nothing", "no lines", Agreement::None,
+     "INFO or TRACE, ignoring case; both log the same, other values log nothing", "no lines", Agreement::None,
      Reader::All, "deploy.md#the-log"},
     {Setting::Program, "GC3_PROGRAM", "programs that may serve calls",
      "PROGRAM, COLLECTIVE:PROGRAM, COLLECTIVE:none or none, separated by commas", "all programs", Agreement::Value,

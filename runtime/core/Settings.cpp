@@ -32,13 +32,13 @@ Settings readProcess() {
   return Settings::read({environ, count});
 }
 
-/// Must not call informs(): that waits for settings(), which calls this function.
+/// Must not call isInfoEnabled(): that waits for settings(), which calls this function.
 void report(const Settings &settings) {
   for (const std::string &name : settings.unknownNames())
-    tell(unknownWarning(name));
-  if (settings.informs())
+    log(unknownWarning(name));
+  if (settings.isInfoEnabled())
     for (const std::string &line : settingLines(settings))
-      tell(line);
+      log(line);
 }
 
 } // namespace
@@ -62,7 +62,7 @@ Settings Settings::read(std::span<const char *const> environment) {
   return settings;
 }
 
-bool Settings::informs() const {
+bool Settings::isInfoEnabled() const {
   const char *level = text(Setting::Debug).c_str();
   return strcasecmp(level, "INFO") == 0 || strcasecmp(level, "TRACE") == 0;
 }
@@ -94,9 +94,9 @@ const Settings &settings() {
 const Settings &settingsAfterNccl() {
   static const Settings &own = []() -> const Settings & {
     const auto &merged = *new Settings(settings().withNcclOf(readProcess()));
-    if (merged.informs())
+    if (merged.isInfoEnabled())
       for (const std::string &line : changedLines(settings(), merged))
-        tell(line);
+        log(line);
     return merged;
   }();
   return own;

@@ -83,8 +83,8 @@ public:
   /// Returns the names of variables that begin with GC3_ and are neither settings nor options of the build.
   const std::vector<std::string> &unknownNames() const { return unknown; }
 
-  /// Returns true if GC3_DEBUG is INFO or TRACE, in any case of letters.
-  bool informs() const;
+  /// Returns true if GC3_DEBUG is INFO or TRACE, ignoring case.
+  bool isInfoEnabled() const;
   /// Returns false if NCCL_GRAPH_MIXING_SUPPORT is a number that equals 0, in the notations that NCCL accepts.
   bool mixesGraphs() const;
 

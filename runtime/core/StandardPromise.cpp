@@ -103,7 +103,7 @@ std::string standardPromiseProblem(const Program &program, const bundle::CheckVi
     return {};
   return "program '" + program.info().name()->str() + "' does not promise what '" + standard.name +
          "' does: output chunk " + std::to_string(index) + " of rank " + std::to_string(rank) +
-         " may hold something else; give its collective another name, or set GC3_ALLOW_UNPROVEN=1";
+         " may hold another value; give its collective another name, or set GC3_ALLOW_UNPROVEN=1";
 }
 
 } // namespace gc3::core

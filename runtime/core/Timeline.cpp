@@ -61,7 +61,8 @@ uint64_t Recording::lastEnd() const {
 }
 
 Timeline::Timeline(trace::TraceFile &written, RankRange ofRanks, uint64_t mostKept)
-    : file(written), ranks(ofRanks), most(mostKept), processes(file.take(ranks.size())), lanes(ranks.size()) {
+    : file(written), ranks(ofRanks), most(mostKept), processes(file.allocateProcesses(ranks.size())),
+      lanes(ranks.size()) {
   file.add(*this);
 }
 
@@ -76,7 +77,7 @@ uint64_t Timeline::instructions(const Recorded &call) const {
   return steps != 0 && call.tiles > UINT64_MAX / steps ? UINT64_MAX : steps * call.tiles;
 }
 
-void Timeline::forget(Lane &lane, uint64_t number) {
+void Timeline::discard(Lane &lane, uint64_t number) {
   if (lane.recordings.empty() || lane.recordings.back()->call.number != number)
     return;
   lane.instructions -= instructions(lane.recordings.back()->call);
@@ -87,7 +88,7 @@ Recording *Timeline::begin(uint32_t rank, const Recorded &call) noexcept {
   const uint64_t needed = instructions(call);
   std::lock_guard lock(mutex);
   Lane &own = lane(rank);
-  forget(own, call.number);
+  discard(own, call.number);
   if (needed <= most - own.instructions)
     try {
       const auto place =
@@ -99,13 +100,13 @@ Recording *Timeline::begin(uint32_t rank, const Recorded &call) noexcept {
     } catch (const std::bad_alloc &) {
       // Not recorded, as if there were no space.
     }
-  ++own.lostCalls;
+  ++own.droppedCalls;
   return nullptr;
 }
 
-void Timeline::lose(uint32_t rank) noexcept {
+void Timeline::countDropped(uint32_t rank) noexcept {
   std::lock_guard lock(mutex);
-  ++lane(rank).lostCalls;
+  ++lane(rank).droppedCalls;
 }
 
 void Timeline::nameRows(Events &events) const {
@@ -152,17 +153,17 @@ uint64_t Timeline::writeRecording(Events &events, const Recording &recording) co
   return ended == 0 ? 0 : missing;
 }
 
-void Timeline::writeLosses(Events &events, uint64_t lostInstructions) {
-  uint64_t lostCalls = 0;
+void Timeline::writeDropped(Events &events, uint64_t missingInstructions) {
+  uint64_t droppedCalls = 0;
   for (Lane &lane : lanes)
-    lostCalls = std::max(lostCalls, std::exchange(lane.lostCalls, 0));
-  if (lostCalls == 0 && lostInstructions == 0)
+    droppedCalls = std::max(droppedCalls, std::exchange(lane.droppedCalls, 0));
+  if (droppedCalls == 0 && missingInstructions == 0)
     return;
   events.addNote({processes.first, callsRow}, trace::now(), "not recorded",
-                 Arguments().add("calls", lostCalls).add("instructions", lostInstructions).text());
-  tell("the trace '" + file.path() + "' lacks " + std::to_string(lostCalls) + " calls, and " +
-       std::to_string(lostInstructions) + " instructions of others: it has room for " + std::to_string(most) +
-       " instructions of a group of communicators");
+                 Arguments().add("calls", droppedCalls).add("instructions", missingInstructions).text());
+  log("the trace '" + file.path() + "' lacks " + std::to_string(droppedCalls) + " calls, and " +
+      std::to_string(missingInstructions) + " instructions of other calls: the limit is " + std::to_string(most) +
+      " instructions of a group of communicators");
 }
 
 void Timeline::write() noexcept {
@@ -170,14 +171,14 @@ void Timeline::write() noexcept {
   try {
     Events events(file);
     nameRows(events);
-    uint64_t lostInstructions = 0;
+    uint64_t missingInstructions = 0;
     for (const Lane &lane : lanes)
       for (const auto &recording : lane.recordings)
         if (!std::exchange(recording->written, true))
-          lostInstructions += writeRecording(events, *recording);
-    writeLosses(events, lostInstructions);
+          missingInstructions += writeRecording(events, *recording);
+    writeDropped(events, missingInstructions);
   } catch (const std::bad_alloc &) {
-    tell("no memory to write the trace '" + file.path() + "'");
+    log("no memory to write the trace '" + file.path() + "'");
   }
 }
 

@@ -79,7 +79,7 @@ public:
   Recording *begin(uint32_t rank, const Recorded &call) noexcept;
 
   /// Counts a call as not recorded.
-  void lose(uint32_t rank) noexcept;
+  void countDropped(uint32_t rank) noexcept;
 
   void write() noexcept override;
 
@@ -87,15 +87,15 @@ private:
   struct Lane {
     std::vector<std::unique_ptr<Recording>> recordings;
     uint64_t instructions = 0; ///< of these calls on all ranks of this timeline, so that all lanes have the same number
-    uint64_t lostCalls = 0;
+    uint64_t droppedCalls = 0;
   };
   uint64_t instructions(const Recorded &call) const;
   Lane &lane(uint32_t rank) { return lanes[rank - ranks.first]; }
   uint32_t processOf(uint32_t rank) const { return processes.first + rank - ranks.first; }
-  void forget(Lane &lane, uint64_t number);
+  void discard(Lane &lane, uint64_t number);
   void nameRows(trace::Events &events) const;
   uint64_t writeRecording(trace::Events &events, const Recording &recording) const;
-  void writeLosses(trace::Events &events, uint64_t lostInstructions);
+  void writeDropped(trace::Events &events, uint64_t missingInstructions);
 
   trace::TraceFile &file;
   const RankRange ranks;

@@ -74,7 +74,7 @@ private:
                          [&](const Access &access) {
                            return access.step == receiver || accesses.before(receiver, access.step) || over(access);
                          }) &&
-          (!touchesStaged(rank, to) || order.begunBefore(rank, step)))
+          (!touchesStaged(rank, to) || order.hasBegunBefore(rank, step)))
         setTransfer(step, Transfer::Store);
     }
   }

@@ -10,12 +10,12 @@ using namespace common;
 
 namespace {
 
-struct Where {
+struct BlockLocation {
   uint32_t rank, block; ///< the block within the rank
   const fbs::ThreadBlock &record;
 };
 
-Where find(const Program &program, uint32_t threadBlock) {
+BlockLocation find(const Program &program, uint32_t threadBlock) {
   uint32_t rank = 0;
   while (program.firstThreadBlock(rank + 1) <= threadBlock)
     ++rank;
@@ -25,8 +25,8 @@ Where find(const Program &program, uint32_t threadBlock) {
 
 } // namespace
 
-std::string waiter(const Program &program, uint32_t threadBlock, uint32_t step, uint64_t tile) {
-  const Where at = find(program, threadBlock);
+std::string describeWaiter(const Program &program, uint32_t threadBlock, uint32_t step, uint64_t tile) {
+  const BlockLocation at = find(program, threadBlock);
   const fbs::Instruction &instruction = program.rank(at.rank).instructions[at.record.first_instruction() + step];
   return "rank " + std::to_string(at.rank) + " thread block " + std::to_string(at.block) + " step " +
          std::to_string(step) + " (" + traits(static_cast<Opcode>(instruction.opcode())).name + ", tile " +

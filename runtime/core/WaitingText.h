@@ -9,7 +9,7 @@
 namespace gc3::core {
 
 /// Returns for example "rank 1 thread block 0 step 2 (recv, tile 0) waits for ".
-std::string waiter(const Program &program, uint32_t threadBlock, uint32_t step, uint64_t tile);
+std::string describeWaiter(const Program &program, uint32_t threadBlock, uint32_t step, uint64_t tile);
 
 /// Returns for example "a message from rank 0 on channel 0".
 std::string awaitedMessage(const Program &program, uint32_t threadBlock);

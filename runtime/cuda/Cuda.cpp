@@ -11,7 +11,8 @@ core::Outcome outcomeOf(const Cuda &cuda, Result result, const std::string &doin
 
 core::Result<uint64_t> findCapture(const Cuda &cuda, Stream stream) {
   uint64_t capture = 0;
-  if (core::Outcome outcome = outcomeOf(cuda, cuda.capture(&capture, stream), "asking whether the stream is captured");
+  if (core::Outcome outcome =
+          outcomeOf(cuda, cuda.capture(&capture, stream), "querying whether the stream is captured");
       !outcome.ok())
     return outcome;
   return capture;

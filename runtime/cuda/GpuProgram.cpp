@@ -34,50 +34,50 @@ ElementType copyType(size_t size) {
 
 } // namespace
 
-core::Result<Room> Room::find(const Cuda &cuda) {
-  Room room;
+core::Result<DeviceLimits> DeviceLimits::find(const Cuda &cuda) {
+  DeviceLimits limits;
   int multiprocessors = 0, major = 0, minor = 0, cooperative = 0;
-  auto ask = [&](int &value, Attribute attribute) {
-    return outcomeOf(cuda, cuda.attribute(&value, attribute, room.device), "asking what the GPU can do");
+  auto query = [&](int &value, Attribute attribute) {
+    return outcomeOf(cuda, cuda.attribute(&value, attribute, limits.device), "querying the GPU's attributes");
   };
-  if (Outcome outcome = outcomeOf(cuda, cuda.getDevice(&room.device), "looking for a GPU"); !outcome.ok())
+  if (Outcome outcome = outcomeOf(cuda, cuda.getDevice(&limits.device), "querying the current device"); !outcome.ok())
     return outcome;
   for (auto [value, attribute] : {std::pair(&multiprocessors, Attribute::Multiprocessors),
                                   {&major, Attribute::Major},
                                   {&minor, Attribute::Minor},
                                   {&cooperative, Attribute::CooperativeLaunch}})
-    if (Outcome outcome = ask(*value, attribute); !outcome.ok())
+    if (Outcome outcome = query(*value, attribute); !outcome.ok())
       return outcome;
   if (cooperative == 0)
     return Outcome{gc3InvalidUsage,
-                   "this GPU has no cooperative launch, without which blocks can't wait for each other"};
-  room.multiprocessors = static_cast<uint32_t>(multiprocessors);
-  room.architecture = static_cast<uint32_t>(10 * major + minor);
-  return room;
+                   "this GPU does not support cooperative launches, which blocks need to wait for each other"};
+  limits.multiprocessors = static_cast<uint32_t>(multiprocessors);
+  limits.architecture = static_cast<uint32_t>(10 * major + minor);
+  return limits;
 }
 
 Outcome checkType(const core::Program &program, ElementType type, uint32_t architecture) {
   const bool fp8 = type == ElementType::Float8E4M3 || type == ElementType::Float8E5M2;
   if (!fp8 || architecture >= 90 || !anyReduces(program))
     return {};
-  return {gc3InvalidArgument, std::string(core::elementTypeName(type)) + " can't be reduced on a GPU of sm_" +
-                                  std::to_string(architecture) + "; it takes sm_90 or later"};
+  return {gc3InvalidArgument, std::string(core::elementTypeName(type)) + " cannot be reduced on a GPU of sm_" +
+                                  std::to_string(architecture) + "; sm_90 or later is required"};
 }
 
-core::Result<uint64_t> blocksThatFit(const Cuda &cuda, const Interpreters &interpreters, const Room &room,
+core::Result<uint64_t> blocksThatFit(const Cuda &cuda, const Interpreters &interpreters, const DeviceLimits &limits,
                                      const void *kernel, uint32_t threads) {
   int perMultiprocessor = 0;
-  Outcome outcome =
-      outcomeOf(cuda, interpreters.occupancy(&perMultiprocessor, kernel, threads), "asking how many blocks fit");
+  Outcome outcome = outcomeOf(cuda, interpreters.occupancy(&perMultiprocessor, kernel, threads),
+                              "querying the occupancy of a kernel");
   if (!outcome.ok())
     return outcome;
-  return static_cast<uint64_t>(perMultiprocessor) * room.multiprocessors;
+  return static_cast<uint64_t>(perMultiprocessor) * limits.multiprocessors;
 }
 
-GpuProgram::GpuProgram(const Cuda &cuda, const Room &room, const core::LoadedProgram &program, core::RankRange ranks,
-                       const plan::SlotSizes &sizes, const Interpreters &interpreters, uint32_t threads,
-                       uint32_t ofOthers)
-    : cuda(cuda), room(room), program(program), sizes(sizes), interpreters(interpreters),
+GpuProgram::GpuProgram(const Cuda &cuda, const DeviceLimits &limits, const core::LoadedProgram &program,
+                       core::RankRange ranks, const plan::SlotSizes &sizes, const Interpreters &interpreters,
+                       uint32_t threads, uint32_t ofOthers)
+    : cuda(cuda), limits(limits), program(program), sizes(sizes), interpreters(interpreters),
       first(threads != 0 ? threads : kernel::mostThreads), last(threads != 0 ? threads : fewestThreads),
       blocksOfOthers(ofOthers), image(*program.program, ranks, sizes.slots), reduces(anyReduces(*program.program)) {}
 
@@ -89,19 +89,20 @@ const void *GpuProgram::kernelOf(ElementType type) const {
 core::Result<GpuProgram::Fit> GpuProgram::fit(const void *kernel) const {
   Fit result;
   for (uint32_t threads = first; threads >= last && result.threads == 0; threads /= 2) {
-    if (Outcome outcome = blocksThatFit(cuda, interpreters, room, kernel, threads).moveTo(result.room); !outcome.ok())
+    if (Outcome outcome = blocksThatFit(cuda, interpreters, limits, kernel, threads).moveTo(result.capacity);
+        !outcome.ok())
       return outcome;
-    if (image.blocks() + blocksOfOthers <= result.room)
+    if (image.blocks() + blocksOfOthers <= result.capacity)
       result.threads = threads;
   }
   return result;
 }
 
-Outcome GpuProgram::knowMoves(ElementType type) const {
+Outcome GpuProgram::loadMoveKernels(ElementType type) const {
   Outcome outcome;
   for (const void *kernel : {cuda.multiply(type), cuda.divide(type)})
     if (kernel && outcome.ok())
-      outcome = blocksThatFit(cuda, interpretersOf(cuda), room, kernel, threadsOfMoves).outcome();
+      outcome = blocksThatFit(cuda, interpretersOf(cuda), limits, kernel, threadsPerMoveBlock).outcome();
   return outcome;
 }
 
@@ -110,7 +111,7 @@ Outcome GpuProgram::reserve(bool watched) {
     const auto type = static_cast<ElementType>(t);
     if (Outcome outcome = fit(kernelOf(type)).moveTo(fits[t]); !outcome.ok())
       return outcome;
-    if (Outcome outcome = knowMoves(type); !outcome.ok())
+    if (Outcome outcome = loadMoveKernels(type); !outcome.ok())
       return outcome;
   }
   if (Outcome outcome = watched && image.blocks() != 0 ? reserveRunning() : Outcome{}; !outcome.ok())
@@ -151,13 +152,14 @@ Outcome GpuProgram::prepare(const core::Request &request, uint64_t count, kernel
           plan::setGeometry(*program.program, count, static_cast<uint32_t>(core::elementSize(type)), sizes, call);
       !problem.empty())
     return {gc3InvalidArgument, problem};
-  if (Outcome outcome = checkType(*program.program, type, room.architecture); !outcome.ok())
+  if (Outcome outcome = checkType(*program.program, type, limits.architecture); !outcome.ok())
     return outcome;
   const Fit &known = fits[static_cast<unsigned>(type)];
   if (known.threads == 0)
     return {gc3InvalidUsage, name() + " has " + std::to_string(image.blocks()) + " thread blocks on its " +
                                  std::to_string(image.ranks().size()) + " ranks; this GPU can hold " +
-                                 std::to_string(known.room) + " at once, of " + std::to_string(last) + " threads each"};
+                                 std::to_string(known.capacity) + " at once, of " + std::to_string(last) +
+                                 " threads each"};
   launch.kernel = kernelOf(type);
   launch.blocks = image.blocks();
   launch.threads = known.threads;
@@ -171,7 +173,7 @@ std::string GpuProgram::conditions() const {
   const auto used = static_cast<bundle::fbs::Protocol>(sizes.protocol);
   const auto [fewest, most] = threads();
   return std::string(EnumNameProtocol(used)) +
-         (proven != used ? " in place of " + std::string(EnumNameProtocol(proven)) : "") + ", " +
+         (proven != used ? " instead of " + std::string(EnumNameProtocol(proven)) : "") + ", " +
          std::to_string(sizes.slots) + " slots of " + std::to_string(sizes.slotBytes) + " bytes, blocks of " +
          (fewest == most ? "" : std::to_string(fewest) + " to ") + std::to_string(most) + " threads, " +
          std::to_string(image.bytes()) + " bytes for the program";

@@ -14,22 +14,22 @@
 namespace gc3::cuda {
 
 /// The GPU's properties that limit launches.
-struct Room {
+struct DeviceLimits {
   int device = 0;
   uint32_t multiprocessors = 0;
   uint32_t architecture = 0; ///< 90 means sm_90
 
-  static core::Result<Room> find(const Cuda &cuda);
+  static core::Result<DeviceLimits> find(const Cuda &cuda);
 };
 
 inline constexpr uint32_t fewestThreads = 32;
-inline constexpr uint32_t threadsOfMoves = 256; ///< per block of the kernels around the interpreter
+inline constexpr uint32_t threadsPerMoveBlock = 256; ///< per block of the kernels around the interpreter
 
 class GpuProgram {
 public:
-  /// `cuda`, `room` and `program` must outlive this object. `threads` is the number of threads per block; 0: as many as
-  /// leave space for all blocks at the same time, including `ofOthers` blocks of concurrent launches.
-  GpuProgram(const Cuda &cuda, const Room &room, const core::LoadedProgram &program, core::RankRange ranks,
+  /// `cuda`, `limits` and `program` must outlive this object. `threads` is the number of threads per block; 0: as many
+  /// as leave space for all blocks at the same time, including `ofOthers` blocks of concurrent launches.
+  GpuProgram(const Cuda &cuda, const DeviceLimits &limits, const core::LoadedProgram &program, core::RankRange ranks,
              const plan::SlotSizes &sizes, const Interpreters &interpreters, uint32_t threads, uint32_t ofOthers = 0);
 
   /// Allocates memory, and makes CUDA load all kernels that calls can launch. A driver that loads a kernel later can
@@ -59,20 +59,20 @@ public:
   std::string conditions() const;
 
 private:
-  /// Threads per block of a kernel; 0: the blocks do not fit. `room` is the number of blocks that fit.
+  /// Threads per block of a kernel; 0: the blocks do not fit. `limits` is the number of blocks that fit.
   struct Fit {
     uint32_t threads = 0;
-    uint64_t room = 0;
+    uint64_t capacity = 0;
   };
   std::pair<uint32_t, uint32_t> threads() const; ///< fewest and most threads per block, over all types
   core::Result<Fit> fit(const void *kernel) const;
   core::Outcome reserveRunning();
-  core::Outcome knowMoves(core::ElementType type) const;
+  core::Outcome loadMoveKernels(core::ElementType type) const;
   const void *kernelOf(core::ElementType type) const;
   std::string name() const { return "program '" + program.program->info().name()->str() + "'"; }
 
   const Cuda &cuda;
-  const Room &room;
+  const DeviceLimits &limits;
   const core::LoadedProgram &program;
   const plan::SlotSizes sizes;
   const Interpreters interpreters;
@@ -90,7 +90,7 @@ private:
 core::Outcome checkType(const core::Program &program, core::ElementType type, uint32_t architecture);
 
 /// Returns how many blocks of `threads` threads of an interpreter kernel the GPU can hold at the same time.
-core::Result<uint64_t> blocksThatFit(const Cuda &cuda, const Interpreters &interpreters, const Room &room,
+core::Result<uint64_t> blocksThatFit(const Cuda &cuda, const Interpreters &interpreters, const DeviceLimits &limits,
                                      const void *kernel, uint32_t threads);
 
 } // namespace gc3::cuda

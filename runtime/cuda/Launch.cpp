@@ -3,7 +3,7 @@
 
 namespace gc3::cuda {
 
-Result taken(cudaError_t error) {
+Result consumeError(cudaError_t error) {
   if (error != cudaSuccess)
     cudaGetLastError();
   return error;
@@ -15,8 +15,8 @@ Result occupancy(int *blocksPerMultiprocessor, const void *kernel, uint32_t thre
   const RelaxedCapture thisThread;
   cudaFuncAttributes attributes{};
   if (const cudaError_t error = cudaFuncGetAttributes(&attributes, kernel); error != cudaSuccess)
-    return taken(error);
-  return taken(
+    return consumeError(error);
+  return consumeError(
       cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocksPerMultiprocessor, kernel, static_cast<int>(threads), 0));
 }
 
@@ -30,7 +30,7 @@ Result launch(const Launch &launch) {
   config.stream = launch.stream;
   config.attrs = &cooperative;
   config.numAttrs = launch.cooperative ? 1 : 0;
-  return taken(cudaLaunchKernelExC(&config, launch.kernel, launch.arguments));
+  return consumeError(cudaLaunchKernelExC(&config, launch.kernel, launch.arguments));
 }
 
 } // namespace gc3::cuda

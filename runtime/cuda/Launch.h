@@ -10,7 +10,7 @@ namespace gc3::cuda {
 
 /// Returns the result of a call. Clears CUDA's last error, so that the application does not find it with
 /// cudaGetLastError.
-Result taken(cudaError_t error);
+Result consumeError(cudaError_t error);
 
 /// Sets the thread's capture mode to relaxed. If another stream of the process is captured in CUDA's global mode, as
 /// PyTorch does, then queries, allocations and similar calls from any thread would fail and break that capture. gc3's

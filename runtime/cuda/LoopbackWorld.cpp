@@ -67,13 +67,13 @@ core::Result<const GpuProgram *> LoopbackWorld::load(const core::LoadedProgram &
   const core::Program &program = *chosen.program;
   const std::string name = "program '" + program.info().name()->str() + "'";
   if (ranks > kernel::maxRanksPerLaunch)
-    return Outcome{gc3InvalidUsage, name + " has " + std::to_string(ranks) + " ranks; one GPU can be at most " +
+    return Outcome{gc3InvalidUsage, name + " has " + std::to_string(ranks) + " ranks; one GPU can run at most " +
                                         std::to_string(kernel::maxRanksPerLaunch)};
   const plan::SlotSizes sizes = chooseSlots(program, options);
   if (!isPossible(sizes, program.connections().size()))
-    return Outcome{gc3InvalidArgument, name + " would need more than 1 TiB for the " +
-                                           std::to_string(program.connections().size()) + " connections' FIFO slots"};
-  auto fresh = std::make_unique<GpuProgram>(cuda, runner.room(), chosen, core::RankRange{0, ranks}, sizes,
+    return Outcome{gc3InvalidArgument, name + " needs more than 1 TiB for the FIFO slots of " +
+                                           std::to_string(program.connections().size()) + " connections"};
+  auto fresh = std::make_unique<GpuProgram>(cuda, runner.limits(), chosen, core::RankRange{0, ranks}, sizes,
                                             interpretersOf(cuda), options.tuned(sizes.protocol).threads);
   if (Outcome outcome = fresh->reserve(options.timeoutMs != 0); !outcome.ok())
     return outcome;
@@ -86,9 +86,9 @@ core::Result<const GpuProgram *> LoopbackWorld::load(const core::LoadedProgram &
   const plan::ConnectionPool::Parts parts = partsIn(memory, pool, ranks);
   if (Outcome outcome = fresh->write({pool, numbers, parts}, runner.stream()); !outcome.ok())
     return outcome;
-  if (core::informs())
-    core::tell(name + " is loaded: " + fresh->conditions() + ", " + std::to_string(bytesOf(pool, ranks)) +
-               " bytes of FIFO slots");
+  if (core::isInfoEnabled())
+    core::log(name + " is loaded: " + fresh->conditions() + ", " + std::to_string(bytesOf(pool, ranks)) +
+              " bytes of FIFO slots");
   fifos.push_back(std::move(memory));
   return &runner.add(std::move(fresh));
 }
@@ -111,8 +111,9 @@ core::Result<const GpuProgram *> LoopbackWorld::find(const Request &request, boo
   if (const GpuProgram *program = runner.find(chosen))
     return program;
   if (captured)
-    return Outcome{gc3InvalidUsage, "program '" + chosen.program->info().name()->str() +
-                                        "' can't be loaded while the stream is captured: make such a call once before"};
+    return Outcome{gc3InvalidUsage,
+                   "program '" + chosen.program->info().name()->str() +
+                       "' cannot be loaded while the stream is captured; make one such call before the capture"};
   return load(chosen);
 }
 
@@ -127,9 +128,9 @@ Outcome LoopbackWorld::call(std::span<const Request> requests, Stream stream) {
 
 Outcome LoopbackWorld::put(std::span<const Request> requests, Stream stream) {
   std::lock_guard lock(mutex);
-  if (Outcome outcome = runner.broken(); !outcome.ok())
+  if (Outcome outcome = runner.failure(); !outcome.ok())
     return outcome;
-  const OnDevice device(cuda, runner.room().device);
+  const OnDevice device(cuda, runner.limits().device);
   if (!device.outcome().ok())
     return device.outcome();
   const core::Result<uint64_t> found = findCapture(cuda, stream);
@@ -138,7 +139,7 @@ Outcome LoopbackWorld::put(std::span<const Request> requests, Stream stream) {
   const uint64_t capture = *found;
   if (requests.size() != ranks)
     return {gc3InvalidUsage, "a call of " + std::to_string(requests.size()) + " of " + std::to_string(ranks) +
-                                 " ranks; on one GPU all ranks make it in one group"};
+                                 " ranks; ranks that share a GPU must call in one group"};
   if (Outcome outcome = core::checkRequests(requests); !outcome.ok())
     return outcome;
   if (core::isEmpty(requests[0]))
@@ -158,7 +159,7 @@ Outcome LoopbackWorld::put(std::span<const Request> requests, Stream stream) {
 
 core::Result<const char *> LoopbackWorld::select(const Request &request) {
   std::lock_guard lock(mutex);
-  if (Outcome outcome = runner.broken(); !outcome.ok())
+  if (Outcome outcome = runner.failure(); !outcome.ok())
     return outcome;
   const core::Result<const core::LoadedProgram *> chosen = selection.select(request);
   if (!chosen.ok())

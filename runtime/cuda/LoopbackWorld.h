@@ -34,7 +34,7 @@ public:
   /// Checks the running kernels if there is a timeout, and stops a kernel that exceeds it. Returns an error if a call
   /// was stopped or has failed. The world is then unusable, because connections can be in the middle of messages.
   core::Outcome watch(Watchdog::Clock::time_point now);
-  void patrol() { runner.patrol(); } ///< like Runner::patrol
+  void watchOnDevice() { runner.watchOnDevice(); } ///< like Runner::watchOnDevice
   uint32_t timeoutMs() const { return options.timeoutMs; }
 
 private:

@@ -58,7 +58,7 @@ plan::SlotSizes chooseSlots(Protocol protocol, const SlotNeeds &needs, const Opt
   }
   const uint64_t allSlots = std::max<uint64_t>(1, needs.connections * sizes.slots);
   sizes.slotBytes =
-      std::max(std::max(lineBytes, plan::fewestBytesOfPiece(protocol)) * needs.maxCount,
+      std::max(std::max(lineBytes, plan::fewestBytesPerTile(protocol)) * needs.maxCount,
                std::min(defaultSlotBytes(protocol), preferredFifoBytes / allSlots / lineBytes * lineBytes));
   return sizes;
 }

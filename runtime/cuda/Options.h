@@ -43,11 +43,11 @@ Options environmentOptions(const core::Settings &settings = core::settings());
 /// Returns gc3InvalidArgument if an option is out of range or was not readable.
 core::Outcome check(const Options &options);
 
-/// The requirements of a protocol's programs for connections that share a piece of memory.
+/// The requirements of a protocol's programs for connections that share one memory segment.
 struct SlotNeeds {
   uint32_t slots = 1;       ///< per connection
   uint32_t maxCount = 1;    ///< slots of the largest message
-  uint64_t connections = 0; ///< number of connections with slots in the piece
+  uint64_t connections = 0; ///< number of connections with slots in the segment
 
   void add(const core::Program &program);
 };

@@ -26,7 +26,7 @@ Outcome PreparedLaunch::prepare(const Request &request) {
   if (loaded.info().whole_slots()) {
     const std::optional<uint64_t> whole = wholeSlots(loaded, count);
     if (std::string problem = whole ? padded.compute(loaded, *whole, size, options)
-                                    : "a count of " + std::to_string(count) + " elements is beyond the address space";
+                                    : "a count of " + std::to_string(count) + " elements exceeds the address space";
         !problem.empty())
       return {gc3InvalidArgument, problem};
     run = *whole;

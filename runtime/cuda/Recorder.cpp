@@ -39,21 +39,21 @@ uint32_t Recorder::blocks(const core::Program &program) const {
   return program.firstThreadBlock(ranks.end) - program.firstThreadBlock(ranks.first);
 }
 
-/// Returns the records per block for a ring that holds all steps of a call, or as many of the last steps as `room`
+/// Returns the records per block for a ring that holds all steps of a call, or as many of the last steps as `space`
 /// allows.
-uint32_t Recorder::ringFor(const core::Program &program, uint64_t tiles, uint64_t room) const {
+uint32_t Recorder::ringFor(const core::Program &program, uint64_t tiles, uint64_t space) const {
   uint64_t longest = 1;
   for (uint32_t rank = ranks.first; rank < ranks.end; ++rank)
     for (const bundle::fbs::ThreadBlock &block : program.rank(rank).threadBlocks)
       longest = std::max(longest, block.instruction_count() * std::min(tiles, most));
-  const uint64_t share = std::bit_floor(std::max<uint64_t>(1, room / blocks(program)));
+  const uint64_t share = std::bit_floor(std::max<uint64_t>(1, space / blocks(program)));
   return static_cast<uint32_t>(std::min(std::bit_ceil(longest), share));
 }
 
 /// Returns false if there is no memory. Calls do not fail then, but are no longer recorded.
 bool Recorder::reserve(size_t records) {
-  if (records <= reserved || gaveUp)
-    return !gaveUp;
+  if (records <= reserved || hasAllocationFailed)
+    return !hasAllocationFailed;
   rings = {};
   copies = {};
   reserved = 0;
@@ -63,14 +63,14 @@ bool Recorder::reserve(size_t records) {
   if (outcome.ok()) {
     reserved = records;
   } else {
-    core::tell("calls are not recorded from now on: " + outcome.text);
-    gaveUp = true;
+    core::log("later calls are not recorded: " + outcome.text);
+    hasAllocationFailed = true;
   }
   return outcome.ok();
 }
 
 /// Returns the position of `records` contiguous records that no unfinished call uses, or nothing.
-std::optional<size_t> Recorder::findRoom(size_t records) {
+std::optional<size_t> Recorder::findSpace(size_t records) {
   if (flights.empty())
     return reserve(records) ? std::optional<size_t>(0) : std::nullopt;
   const size_t oldest = flights.front().first, next = flights.back().first + flights.back().notes.records.size();
@@ -87,16 +87,16 @@ Outcome Recorder::begin(const core::Program &program, uint64_t count, kernel::Ke
     return {};
   Notes notes{&program, {}, {}, ringFor(program, call.tiles, most)};
   const size_t records = size_t{notes.ringRecords} * blocks(program);
-  const std::optional<size_t> room = findRoom(records);
+  const std::optional<size_t> space = findSpace(records);
   for (uint32_t rank = ranks.first; rank < ranks.end; ++rank)
-    if (room)
+    if (space)
       notes.recordings.push_back(timeline.begin(rank, {calls, &program, count, call.tiles}));
-    else if (!gaveUp)
-      timeline.lose(rank);
-  if (!room || std::count(notes.recordings.begin(), notes.recordings.end(), nullptr) != 0)
+    else if (!hasAllocationFailed)
+      timeline.countDropped(rank);
+  if (!space || std::count(notes.recordings.begin(), notes.recordings.end(), nullptr) != 0)
     return {};
-  notes.records = {static_cast<const StepTimes *>(copies.get()) + *room, records};
-  Flight flight{std::move(notes), *room, {}};
+  notes.records = {static_cast<const StepTimes *>(copies.get()) + *space, records};
+  Flight flight{std::move(notes), *space, {}};
   if (Outcome outcome = createEvent(cuda).moveTo(flight.done); !outcome.ok())
     return outcome;
   call.records = static_cast<StepTimes *>(rings.get()) + flight.first;
@@ -148,7 +148,7 @@ Outcome Recorder::record(Runner &runner, Runner::Plan &plan, Stream stream) {
 bool Recorder::reserveCaptured(Captured &made) {
   if (made.records > most - ofCaptured) {
     for (uint32_t rank = ranks.first; rank < ranks.end; ++rank)
-      timeline.lose(rank);
+      timeline.countDropped(rank);
     return false;
   }
   const size_t bytes = made.records * sizeof(StepTimes);
@@ -156,7 +156,7 @@ bool Recorder::reserveCaptured(Captured &made) {
   if (outcome.ok())
     outcome = allocatePinned(cuda, bytes, "a trace").moveTo(made.copy);
   if (!outcome.ok()) {
-    core::tell("a captured call is not recorded: " + outcome.text);
+    core::log("a captured call is not recorded: " + outcome.text);
     return false;
   }
   std::memset(made.copy.get(), 0, bytes); // the graph may never be replayed
@@ -219,7 +219,7 @@ void Recorder::collect() {
 Outcome Recorder::finish(Stream stream) {
   if (flights.empty())
     return {};
-  Outcome outcome = outcomeOf(cuda, cuda.synchronize(stream), "a call that is recorded");
+  Outcome outcome = outcomeOf(cuda, cuda.synchronize(stream), "waiting for a recorded call");
   while (outcome.ok() && !flights.empty())
     noteOldest();
   return outcome;

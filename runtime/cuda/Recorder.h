@@ -83,8 +83,8 @@ private:
   bool reserveCaptured(Captured &made);
   void noteCaptured(const Captured &call);
   bool reserve(size_t records);
-  std::optional<size_t> findRoom(size_t records);
-  uint32_t ringFor(const core::Program &program, uint64_t tiles, uint64_t room) const;
+  std::optional<size_t> findSpace(size_t records);
+  uint32_t ringFor(const core::Program &program, uint64_t tiles, uint64_t space) const;
   uint32_t blocks(const core::Program &program) const;
   void noteOldest();
   void noteRank(const Notes &notes, uint32_t rank) const;
@@ -95,7 +95,7 @@ private:
   DeviceMemory rings;
   PinnedMemory copies; ///< host copies of `rings`
   size_t reserved = 0; ///< number of records in each of `rings` and `copies`
-  bool gaveUp = false;
+  bool hasAllocationFailed = false;
   uint64_t calls = 0;
   std::deque<Flight> flights; ///< in the order of their launches
   std::deque<Captured> captured;

@@ -11,7 +11,7 @@ using core::Outcome;
 
 OnDevice::OnDevice(const Cuda &cuda, int device) : cuda(cuda) {
   int current = -1;
-  result = outcomeOf(cuda, cuda.getDevice(&current), "asking for the current device");
+  result = outcomeOf(cuda, cuda.getDevice(&current), "querying the current device");
   if (!result.ok() || current == device)
     return;
   result = outcomeOf(cuda, cuda.setDevice(device), "switching to device " + std::to_string(device));
@@ -22,48 +22,48 @@ OnDevice::OnDevice(const Cuda &cuda, int device) : cuda(cuda) {
 OnDevice::~OnDevice() {
   if (before < 0)
     return;
-  const Outcome back = outcomeOf(cuda, cuda.setDevice(before), "going back to device " + std::to_string(before));
+  const Outcome back = outcomeOf(cuda, cuda.setDevice(before), "restoring device " + std::to_string(before));
   if (!back.ok()) // no call has failed because of this
-    core::tellOnce(back.text);
+    core::logOnce(back.text);
 }
 
 core::Result<DeviceMemory> allocate(const Cuda &cuda, size_t bytes, const std::string &what) {
-  void *taken = nullptr;
-  if (Outcome outcome = outcomeOf(cuda, cuda.allocate(&taken, bytes),
+  void *acquired = nullptr;
+  if (Outcome outcome = outcomeOf(cuda, cuda.allocate(&acquired, bytes),
                                   "allocating " + std::to_string(bytes) + " bytes of device memory for " + what);
       !outcome.ok())
     return outcome;
-  return DeviceMemory(cuda, taken);
+  return DeviceMemory(cuda, acquired);
 }
 
 core::Result<PinnedMemory> allocatePinned(const Cuda &cuda, size_t bytes, const std::string &what) {
-  void *taken = nullptr;
-  if (Outcome outcome = outcomeOf(cuda, cuda.allocatePinned(&taken, bytes),
+  void *acquired = nullptr;
+  if (Outcome outcome = outcomeOf(cuda, cuda.allocatePinned(&acquired, bytes),
                                   "allocating " + std::to_string(bytes) + " bytes of pinned memory for " + what);
       !outcome.ok())
     return outcome;
-  return PinnedMemory(cuda, taken);
+  return PinnedMemory(cuda, acquired);
 }
 
 core::Result<OwnEvent> createEvent(const Cuda &cuda) {
-  Event taken = nullptr;
-  if (Outcome outcome = outcomeOf(cuda, cuda.createEvent(&taken), "creating an event"); !outcome.ok())
+  Event acquired = nullptr;
+  if (Outcome outcome = outcomeOf(cuda, cuda.createEvent(&acquired), "creating an event"); !outcome.ok())
     return outcome;
-  return OwnEvent(cuda, taken);
+  return OwnEvent(cuda, acquired);
 }
 
 template <typename Memory, core::Result<Memory> (*allocateMemory)(const Cuda &, size_t, const std::string &)>
-Outcome Pieces<Memory, allocateMemory>::grow(const Cuda &cuda, size_t bytes) {
+Outcome GrowingMemory<Memory, allocateMemory>::grow(const Cuda &cuda, size_t bytes) {
   const std::string what = "scratch and private copies";
   Outcome outcome;
   for (size_t wanted : {std::max(bytes, 2 * size), bytes}) {
-    core::Result<Memory> piece = allocateMemory(cuda, wanted, what);
-    outcome = piece.outcome();
-    if (piece.ok()) {
-      pieces.push_back(std::move(*piece));
+    core::Result<Memory> segment = allocateMemory(cuda, wanted, what);
+    outcome = segment.outcome();
+    if (segment.ok()) {
+      segments.push_back(std::move(*segment));
       size = wanted;
     }
-    if (piece.ok() || wanted == bytes)
+    if (segment.ok() || wanted == bytes)
       break;
   }
   return outcome;
@@ -74,7 +74,7 @@ core::Result<std::byte *> CallMemory::reserve(size_t bytes) {
     if (const Outcome grown = onGpu.grow(cuda, bytes); !grown.ok()) {
       if (const Outcome outcome = onHost.grow(cuda, bytes); !outcome.ok())
         return Outcome{outcome.code, grown.text + "; " + outcome.text};
-      core::tellOnce(grown.text + "; they lie in the host's memory, which is slow");
+      core::logOnce(grown.text + "; host memory is used instead, which is slow");
     }
   return onGpu.holds(bytes) ? onGpu.data() : onHost.data();
 }

@@ -24,12 +24,12 @@ private:
   core::Outcome result;
 };
 
-/// Owns one CUDA resource, which the table's function `GiveBack` releases.
-template <typename Handle, Result (*Cuda::*GiveBack)(Handle)>
+/// Owns one CUDA resource, which the table's function `Release` releases.
+template <typename Handle, Result (*Cuda::*Release)(Handle)>
 class Owned {
 public:
   Owned() = default;
-  Owned(const Cuda &owner, Handle taken) : cuda(&owner), handle(taken) {}
+  Owned(const Cuda &owner, Handle acquired) : cuda(&owner), handle(acquired) {}
   Owned(Owned &&other) noexcept : cuda(other.cuda), handle(std::exchange(other.handle, nullptr)) {}
   Owned &operator=(Owned &&other) noexcept {
     std::swap(cuda, other.cuda);
@@ -38,7 +38,7 @@ public:
   }
   ~Owned() {
     if (handle)
-      (cuda->*GiveBack)(handle);
+      (cuda->*Release)(handle);
   }
   Handle get() const { return handle; }
 
@@ -56,19 +56,19 @@ core::Result<DeviceMemory> allocate(const Cuda &cuda, size_t bytes, const std::s
 core::Result<PinnedMemory> allocatePinned(const Cuda &cuda, size_t bytes, const std::string &what);
 core::Result<OwnEvent> createEvent(const Cuda &cuda);
 
-/// Memory that grows. Outgrown pieces are kept until the end, because running kernels and captured graphs can use their
-/// addresses. Each piece is at least as large as the call needs, and twice as large as the previous one if memory
-/// allows.
+/// Memory that grows. Outgrown segments are kept until the end, because running kernels and captured graphs can use
+/// their addresses. Each segment is at least as large as the call needs, and twice as large as the previous one if
+/// memory allows.
 template <typename Memory, core::Result<Memory> (*allocateMemory)(const Cuda &, size_t, const std::string &)>
-class Pieces {
+class GrowingMemory {
 public:
   bool holds(size_t bytes) const { return bytes <= size; }
   core::Outcome grow(const Cuda &cuda, size_t bytes);
-  std::byte *data() const { return pieces.empty() ? nullptr : static_cast<std::byte *>(pieces.back().get()); }
+  std::byte *data() const { return segments.empty() ? nullptr : static_cast<std::byte *>(segments.back().get()); }
 
 private:
-  std::vector<Memory> pieces;
-  size_t size = 0; ///< size of the last piece
+  std::vector<Memory> segments;
+  size_t size = 0; ///< size of the last segment
 };
 
 /// Scratch and private copies of calls, for one call at a time.
@@ -84,8 +84,8 @@ public:
 
 private:
   const Cuda &cuda;
-  Pieces<DeviceMemory, allocate> onGpu;
-  Pieces<PinnedMemory, allocatePinned> onHost;
+  GrowingMemory<DeviceMemory, allocate> onGpu;
+  GrowingMemory<PinnedMemory, allocatePinned> onHost;
 };
 
 } // namespace gc3::cuda

@@ -11,12 +11,12 @@ using core::Request;
 
 namespace {
 
-constexpr uint64_t mostBlocksOfMoves = 4096;
+constexpr uint64_t mostMoveBlocks = 4096;
 
 } // namespace
 
 Outcome Runner::prepare() {
-  if (Outcome outcome = Room::find(cuda).moveTo(ownRoom); !outcome.ok())
+  if (Outcome outcome = DeviceLimits::find(cuda).moveTo(deviceLimits); !outcome.ok())
     return outcome;
   Stream stream = nullptr;
   if (Outcome outcome = outcomeOf(cuda, cuda.createStream(&stream), "creating a stream"); !outcome.ok())
@@ -25,8 +25,7 @@ Outcome Runner::prepare() {
   if (Outcome outcome = outcomeOf(cuda, cuda.createStream(&stream), "creating a stream"); !outcome.ok())
     return outcome;
   reportStream = OwnStream(cuda, stream);
-  if (Outcome outcome = allocatePinned(cuda, sizeof(uint32_t), "a word that stops kernels").moveTo(stopWord);
-      !outcome.ok())
+  if (Outcome outcome = allocatePinned(cuda, sizeof(uint32_t), "the stop word").moveTo(stopWord); !outcome.ok())
     return outcome;
   auto *word = static_cast<uint32_t *>(stopWord.get());
   *word = 0;
@@ -42,7 +41,7 @@ const GpuProgram *Runner::find(const core::LoadedProgram &program) const {
 }
 
 const GpuProgram &Runner::add(std::unique_ptr<GpuProgram> program) {
-  std::lock_guard lock(watching);
+  std::lock_guard lock(watchMutex);
   programs.push_back(std::move(program));
   watchdog.add(programs.back()->running());
   return *programs.back();
@@ -82,7 +81,7 @@ Outcome Runner::placeBuffers(std::span<const Request> requests, Plan &plan) {
   std::byte *next = *reserved;
   for (uint32_t i = 0; i < ranks.size(); ++i) {
     const uint32_t r = ranks.first + i;
-    plan.call.memory[i] = copies.planRank(r, plan.placements[i], requests[i], next, plan.surroundings);
+    plan.call.memory[i] = copies.planRank(r, plan.placements[i], requests[i], next, plan.moves);
     next += copies.privateBytes(r, plan.placements[i], requests[i]);
     plan.call.memory[i].buffers[static_cast<uint32_t>(kernel::Buffer::Scratch)] = next;
     next += copies.scratchBytes(r);
@@ -99,10 +98,10 @@ Outcome Runner::enqueueMove(plan::StreamMove move, const Plan &plan, Stream stre
   uint32_t contributions = plan.prepared->program.loaded().program->info().contributions();
   void *multiply[] = {&move.to, &move.from, &move.elements, &move.factor.bits, &move.factor.address};
   void *divide[] = {&move.to, &move.from, &move.elements, &contributions};
-  const uint64_t blocks = (move.elements + threadsOfMoves - 1) / threadsOfMoves;
+  const uint64_t blocks = (move.elements + threadsPerMoveBlock - 1) / threadsPerMoveBlock;
   return outcomeOf(cuda,
                    cuda.launch({multiplies ? cuda.multiply(type) : cuda.divide(type),
-                                static_cast<uint32_t>(std::min(blocks, mostBlocksOfMoves)), threadsOfMoves,
+                                static_cast<uint32_t>(std::min(blocks, mostMoveBlocks)), threadsPerMoveBlock,
                                 multiplies ? multiply : divide, stream, false}),
                    "launching a kernel");
 }
@@ -115,7 +114,7 @@ Outcome Runner::enqueueMoves(const std::vector<plan::StreamMove> &moves, const P
 }
 
 Outcome Runner::put(Plan &plan, Stream stream) {
-  if (Outcome outcome = enqueueMoves(plan.surroundings.before, plan, stream); !outcome.ok())
+  if (Outcome outcome = enqueueMoves(plan.moves.before, plan, stream); !outcome.ok())
     return outcome;
   if (plan.launch.blocks != 0) {
     plan.call.stop = static_cast<const uint32_t *>(stopWord.get());
@@ -126,7 +125,7 @@ Outcome Runner::put(Plan &plan, Stream stream) {
         !outcome.ok())
       return outcome;
   }
-  return enqueueMoves(plan.surroundings.after, plan, stream);
+  return enqueueMoves(plan.moves.after, plan, stream);
 }
 
 /// Returns the event after the last call of a capture, or null if the capture is not among the latest ones.
@@ -147,13 +146,13 @@ Outcome Runner::begin(const Plan &plan, Stream stream) {
     return outcomeOf(cuda, cuda.await(stream, before), "waiting for the last call of the capture");
   if (!mixesGraphs)
     return {};
-  return outcomeOf(cuda, cuda.awaitExternal(stream, lastCall.get()), "having replays wait for the last call");
+  return outcomeOf(cuda, cuda.awaitExternal(stream, lastCall.get()), "making replays wait for the last call");
 }
 
 Outcome Runner::noteCaptured(const Plan &plan, Stream stream) {
   if (mixesGraphs)
     if (Outcome outcome =
-            outcomeOf(cuda, cuda.recordExternal(lastCall.get(), stream), "having replays record an event");
+            outcomeOf(cuda, cuda.recordExternal(lastCall.get(), stream), "making replays record an event");
         !outcome.ok())
       return outcome;
   Event last = lastCallOf(plan.capture);
@@ -174,7 +173,7 @@ Outcome Runner::end(const Plan &plan, Stream stream, const Outcome &outcome) {
   const Outcome noted = plan.capture != 0 ? noteCaptured(plan, stream)
                                           : outcomeOf(cuda, cuda.record(lastCall.get(), stream), "recording an event");
   if (!noted.ok() && plan.capture == 0)
-    breakDown(noted); // no later call could be ordered after this one
+    markFailed(noted); // no later call could be ordered after this one
   return outcome.ok() ? noted : outcome;
 }
 
@@ -192,14 +191,14 @@ core::Result<bool> Runner::isIdle() const {
   const Result result = cuda.query(lastCall.get());
   if (result == notReady)
     return false;
-  if (Outcome outcome = outcomeOf(cuda, result, "a call that was under way"); !outcome.ok() && result != unloading)
+  if (Outcome outcome = outcomeOf(cuda, result, "running a call"); !outcome.ok() && result != unloading)
     return outcome;
   return true;
 }
 
 /// Returns an error that describes what the blocks of the stopped kernel waited for.
 Outcome Runner::stallReport(std::span<GpuProgram *const> examined) const {
-  const OnDevice device(cuda, ownRoom.device);
+  const OnDevice device(cuda, deviceLimits.device);
   if (!device.outcome().ok())
     return device.outcome();
   std::string text = "a kernel has not ended in " + std::to_string(timeoutMs) + " ms and was stopped";
@@ -214,53 +213,54 @@ Outcome Runner::stallReport(std::span<GpuProgram *const> examined) const {
 }
 
 /// Stops a kernel that exceeds the timeout. Returns whether a stopped kernel has ended.
-bool Runner::lookAtBlocks(Watchdog::Clock::time_point now) {
-  std::lock_guard lock(watching);
-  if (watched != Watched::Running || !watchdog.isStuck(now))
-    return watched == Watched::Stopping && watchdog.isIdle();
+bool Runner::stopStuckKernel(Watchdog::Clock::time_point now) {
+  std::lock_guard lock(watchMutex);
+  if (watchState != WatchState::Running || !watchdog.isStuck(now))
+    return watchState == WatchState::Stopping && watchdog.isIdle();
   stop();
-  watched = Watched::Stopping;
-  whyBefore = whyBroken;
-  addReason({gc3Timeout, "a kernel has not ended in " + std::to_string(timeoutMs) + " ms and is being stopped"});
+  watchState = WatchState::Stopping;
+  failureBeforeStop = currentFailure;
+  setFailure({gc3Timeout, "a kernel has not ended in " + std::to_string(timeoutMs) + " ms and is being stopped"});
   return false;
 }
 
 /// Calls CUDA last: if an application thread waits in CUDA for space in a stream with a hanging kernel, CUDA can block
 /// all other calls until that kernel is stopped.
 Outcome Runner::watch(Watchdog::Clock::time_point now) {
-  const bool hasEnded = lookAtBlocks(now);
-  const Outcome asked = isIdle().outcome();
-  std::unique_lock lock(watching);
-  if (watched == Watched::Telling || watched == Watched::Over)
-    return whyBroken;
-  if (!asked.ok()) {
-    watched = Watched::Over;
-    whyBefore = whyBroken;
-    addReason(asked);
-    return whyBroken;
+  const bool hasEnded = stopStuckKernel(now);
+  const Outcome queried = isIdle().outcome();
+  std::unique_lock lock(watchMutex);
+  if (watchState == WatchState::ReadingReports || watchState == WatchState::Failed)
+    return currentFailure;
+  if (!queried.ok()) {
+    watchState = WatchState::Failed;
+    failureBeforeStop = currentFailure;
+    setFailure(queried);
+    return currentFailure;
   }
   if (hasEnded) {
-    watched = Watched::Telling;
+    watchState = WatchState::ReadingReports;
     std::vector<GpuProgram *> examined;
     for (const auto &program : programs)
       examined.push_back(program.get());
-    lock.unlock(); // callers of broken() and breakDown() must not wait for CUDA
+    lock.unlock(); // callers of failure() and markFailed() must not wait for CUDA
     const Outcome why = stallReport(examined);
     lock.lock();
-    watched = Watched::Over;
-    addReason(why);
+    watchState = WatchState::Failed;
+    setFailure(why);
   }
-  return whyBroken;
+  return currentFailure;
 }
 
-void Runner::patrol() {
-  cuda.setDevice(ownRoom.device);
+void Runner::watchOnDevice() {
+  cuda.setDevice(deviceLimits.device);
   watch(Watchdog::Clock::now());
 }
 
 /// Sets the error to `why`. Keeps the error from before the stop in front of it, if there was one.
-void Runner::addReason(const Outcome &why) {
-  whyBroken = whyBefore.ok() ? why : Outcome{whyBefore.code, whyBefore.text + "; " + why.text};
+void Runner::setFailure(const Outcome &why) {
+  currentFailure =
+      failureBeforeStop.ok() ? why : Outcome{failureBeforeStop.code, failureBeforeStop.text + "; " + why.text};
 }
 
 void Runner::stop() {
@@ -268,15 +268,15 @@ void Runner::stop() {
     __atomic_store_n(word, 1, __ATOMIC_RELAXED);
 }
 
-Outcome Runner::broken() const {
-  std::lock_guard lock(watching);
-  return whyBroken;
+Outcome Runner::failure() const {
+  std::lock_guard lock(watchMutex);
+  return currentFailure;
 }
 
-void Runner::breakDown(const Outcome &why) {
-  std::lock_guard lock(watching);
-  if (whyBroken.ok())
-    whyBroken = why;
+void Runner::markFailed(const Outcome &why) {
+  std::lock_guard lock(watchMutex);
+  if (currentFailure.ok())
+    currentFailure = why;
 }
 
 } // namespace gc3::cuda

@@ -2,8 +2,8 @@
 // Runs calls of the ranks that one GPU runs in one launch, one after the other. A call is planned, which can fail, and
 // then enqueued. Keeps the programs on the GPU, the memory that calls need in addition, and the watchdog.
 //
-// Not thread-safe, except stop(), watch(), patrol(), broken() and breakDown(), which any thread may call at any time,
-// including during a launch.
+// Not thread-safe, except stop(), watch(), watchOnDevice(), failure() and markFailed(), which any thread may call at
+// any time, including during a launch.
 #pragma once
 
 #include "cuda/PreparedLaunch.h"
@@ -28,7 +28,7 @@ public:
   /// Allocates what calls need, on the thread's current device.
   core::Outcome prepare();
 
-  const Room &room() const { return ownRoom; }
+  const DeviceLimits &limits() const { return deviceLimits; }
   /// Returns the stream for work that belongs to no call.
   Stream stream() const { return ownStream.get(); }
 
@@ -40,7 +40,7 @@ public:
   struct Plan {
     std::shared_ptr<const PreparedLaunch> prepared;
     std::vector<core::Placement> placements;
-    plan::Surroundings surroundings;
+    plan::CallMoves moves;
     kernel::KernelArgs call{};
     Launch launch{};
     uint64_t capture = 0; ///< id of the capture that it is part of; 0: none
@@ -68,13 +68,13 @@ public:
   /// Returns an error if a call was stopped or has failed. Connections can then be in the middle of messages.
   core::Outcome watch(Watchdog::Clock::time_point now);
   /// Like watch(), for a thread that does nothing else: makes this GPU the thread's current device.
-  void patrol();
+  void watchOnDevice();
   /// Stops the running kernels and all later ones.
   void stop();
   /// Returns the error because of which no further call can run, or success.
-  core::Outcome broken() const;
+  core::Outcome failure() const;
   /// Makes all further calls fail with `why`, unless there is an earlier error.
-  void breakDown(const core::Outcome &why);
+  void markFailed(const core::Outcome &why);
 
 private:
   core::Outcome placeBuffers(std::span<const core::Request> requests, Plan &plan);
@@ -84,14 +84,14 @@ private:
   Event lastCallOf(uint64_t capture) const;
   core::Outcome enqueueMove(plan::StreamMove move, const Plan &plan, Stream stream);
   core::Outcome enqueueMoves(const std::vector<plan::StreamMove> &moves, const Plan &plan, Stream stream);
-  bool lookAtBlocks(Watchdog::Clock::time_point now);
+  bool stopStuckKernel(Watchdog::Clock::time_point now);
   core::Outcome stallReport(std::span<GpuProgram *const> examined) const;
-  void addReason(const core::Outcome &why);
+  void setFailure(const core::Outcome &why);
 
   const Cuda &cuda;
   const uint32_t timeoutMs;
   const bool mixesGraphs;
-  Room ownRoom;
+  DeviceLimits deviceLimits;
   OwnStream ownStream;
   OwnStream reportStream; ///< separate, so that copies of reports never wait for a call
   PinnedMemory stopWord;
@@ -107,11 +107,11 @@ private:
   std::deque<Capture> captures;
   PreparedLaunches preparedCalls;
   CallMemory memory;
-  mutable std::mutex watching; ///< guards the following members
+  mutable std::mutex watchMutex; ///< guards the following members
   Watchdog watchdog;
   std::vector<std::unique_ptr<GpuProgram>> programs;
-  enum class Watched : uint8_t { Running, Stopping, Telling, Over } watched = Watched::Running;
-  core::Outcome whyBroken, whyBefore; ///< whyBefore: the error from before a kernel was stopped
+  enum class WatchState : uint8_t { Running, Stopping, ReadingReports, Failed } watchState = WatchState::Running;
+  core::Outcome currentFailure, failureBeforeStop; ///< failureBeforeStop: the error from before a kernel was stopped
 };
 
 } // namespace gc3::cuda

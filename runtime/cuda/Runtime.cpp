@@ -16,34 +16,34 @@ static_assert(static_cast<int>(Attribute::CooperativeLaunch) == cudaDevAttrCoope
 template <auto Function, typename... Arguments>
 Result aside(Arguments... arguments) {
   const RelaxedCapture thisThread;
-  return taken(Function(arguments...));
+  return consumeError(Function(arguments...));
 }
 
 Result allocate(void **memory, size_t bytes) {
   const RelaxedCapture thisThread;
-  return taken(cudaMalloc(memory, bytes));
+  return consumeError(cudaMalloc(memory, bytes));
 }
 
 Result allocatePinned(void **memory, size_t bytes) {
   const RelaxedCapture thisThread;
-  return taken(cudaHostAlloc(memory, bytes, cudaHostAllocMapped | cudaHostAllocPortable));
+  return consumeError(cudaHostAlloc(memory, bytes, cudaHostAllocMapped | cudaHostAllocPortable));
 }
 
 Result createStream(Stream *stream) {
   const RelaxedCapture thisThread;
-  return taken(cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking));
+  return consumeError(cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking));
 }
 
 Result createEvent(Event *event) {
   const RelaxedCapture thisThread;
-  return taken(cudaEventCreateWithFlags(event, cudaEventDisableTiming));
+  return consumeError(cudaEventCreateWithFlags(event, cudaEventDisableTiming));
 }
 
 /// Adds 1 to CUDA's ids, which can begin with 0. A failed capture has no id.
 Result capture(uint64_t *capture, Stream stream) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   unsigned long long number = 0;
-  const Result result = taken(cudaStreamGetCaptureInfo(stream, &status, &number));
+  const Result result = consumeError(cudaStreamGetCaptureInfo(stream, &status, &number));
   *capture = status == cudaStreamCaptureStatusNone     ? 0
              : status == cudaStreamCaptureStatusActive ? number + 1
                                                        : failedCapture;
@@ -52,7 +52,7 @@ Result capture(uint64_t *capture, Stream stream) {
 
 Result isDeviceMemory(bool *isIt, const void *address) {
   cudaPointerAttributes attributes{};
-  const Result result = taken(cudaPointerGetAttributes(&attributes, address));
+  const Result result = consumeError(cudaPointerGetAttributes(&attributes, address));
   *isIt = attributes.type == cudaMemoryTypeDevice;
   return result;
 }
@@ -62,17 +62,17 @@ const char *describe(Result result) {
 }
 
 constexpr Cuda table{
-    .getDevice = [](int *device) { return taken(cudaGetDevice(device)); },
-    .setDevice = [](int device) { return taken(cudaSetDevice(device)); },
+    .getDevice = [](int *device) { return consumeError(cudaGetDevice(device)); },
+    .setDevice = [](int device) { return consumeError(cudaSetDevice(device)); },
     .attribute =
         [](int *value, Attribute attribute, int device) {
-          return taken(cudaDeviceGetAttribute(value, static_cast<cudaDeviceAttr>(attribute), device));
+          return consumeError(cudaDeviceGetAttribute(value, static_cast<cudaDeviceAttr>(attribute), device));
         },
-    .busId = [](char *text, int bytes, int device) { return taken(cudaDeviceGetPCIBusId(text, bytes, device)); },
-    .deviceOf = [](int *device, const char *busId) { return taken(cudaDeviceGetByPCIBusId(device, busId)); },
+    .busId = [](char *text, int bytes, int device) { return consumeError(cudaDeviceGetPCIBusId(text, bytes, device)); },
+    .deviceOf = [](int *device, const char *busId) { return consumeError(cudaDeviceGetByPCIBusId(device, busId)); },
     .nativeAtomics =
         [](int *supported, int device, int peer) {
-          return taken(cudaDeviceGetP2PAttribute(supported, cudaDevP2PAttrNativeAtomicSupported, device, peer));
+          return consumeError(cudaDeviceGetP2PAttribute(supported, cudaDevP2PAttrNativeAtomicSupported, device, peer));
         },
     .allocate = allocate,
     .release = aside<cudaFree>,
@@ -80,23 +80,26 @@ constexpr Cuda table{
     .releasePinned = aside<cudaFreeHost>,
     .isDeviceMemory = isDeviceMemory,
     .copy = [](void *to, const void *from, size_t bytes,
-               Stream stream) { return taken(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream)); },
-    .clear = [](void *memory, size_t bytes, Stream stream) { return taken(cudaMemsetAsync(memory, 0, bytes, stream)); },
+               Stream stream) { return consumeError(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream)); },
+    .clear = [](void *memory, size_t bytes,
+                Stream stream) { return consumeError(cudaMemsetAsync(memory, 0, bytes, stream)); },
     .createStream = createStream,
     .destroyStream = aside<cudaStreamDestroy>,
     .synchronize = aside<cudaStreamSynchronize>,
     .capture = capture,
     .createEvent = createEvent,
     .destroyEvent = aside<cudaEventDestroy>,
-    .record = [](Event event, Stream stream) { return taken(cudaEventRecord(event, stream)); },
+    .record = [](Event event, Stream stream) { return consumeError(cudaEventRecord(event, stream)); },
     .query = aside<cudaEventQuery>,
-    .await = [](Stream stream, Event event) { return taken(cudaStreamWaitEvent(stream, event, 0)); },
+    .await = [](Stream stream, Event event) { return consumeError(cudaStreamWaitEvent(stream, event, 0)); },
     .recordExternal =
         [](Event event, Stream stream) {
-          return taken(cudaEventRecordWithFlags(event, stream, cudaEventRecordExternal));
+          return consumeError(cudaEventRecordWithFlags(event, stream, cudaEventRecordExternal));
         },
-    .awaitExternal = [](Stream stream,
-                        Event event) { return taken(cudaStreamWaitEvent(stream, event, cudaEventWaitExternal)); },
+    .awaitExternal =
+        [](Stream stream, Event event) {
+          return consumeError(cudaStreamWaitEvent(stream, event, cudaEventWaitExternal));
+        },
     .occupancy = occupancy,
     .launch = launch,
     .describe = describe,

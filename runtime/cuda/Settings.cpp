@@ -19,7 +19,7 @@ namespace {
 static_assert(gc3NumProtocols == kernel::protocolCount && gc3Simple == static_cast<int>(kernel::Protocol::Simple) &&
                   gc3LL == static_cast<int>(kernel::Protocol::LL) &&
                   gc3LL128 == static_cast<int>(kernel::Protocol::LL128),
-              "a config's tunings are ours, by the same numbers");
+              "gc3Protocol_t and kernel::Protocol have different numbers");
 
 /// Numbers by protocol. The last one is for protocols without a number of their own. 0: none.
 using Numbers = std::array<uint64_t, kernel::protocolCount + 1>;
@@ -58,7 +58,7 @@ Outcome fill(const Settings &settings, Setting setting, Number Tuning::*member, 
     const size_t end = std::min(list.find(',', begin), list.size());
     const std::string item = list.substr(begin, end - begin);
     if (!add(item, std::numeric_limits<Number>::max(), numbers))
-      return {gc3InvalidArgument, std::string(infoOf(setting).name) + ": '" + item + "' is not understood; it can be " +
+      return {gc3InvalidArgument, std::string(infoOf(setting).name) + ": '" + item + "' is invalid; it can be " +
                                       std::string(infoOf(setting).range)};
     begin = end + 1;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gin/Part.h"
+#include "gin/Plugin.h"
 
 #include "core/Log.h"
 #include "core/Settings.h"
@@ -26,15 +26,15 @@ std::string ownFolder() {
 
 } // namespace
 
-const Part *open(const std::string &path, std::string &why) {
+const Plugin *open(const std::string &path, std::string &why) {
   void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   why = library ? "" : dlerror();
   auto *entry = library ? reinterpret_cast<Entry *>(dlsym(library, entryName)) : nullptr;
-  const Part *part = entry ? entry() : nullptr;
-  if (part && part->gc3 == GC3_VERSION)
-    return part;
+  const Plugin *plugin = entry ? entry() : nullptr;
+  if (plugin && plugin->gc3 == GC3_VERSION)
+    return plugin;
   if (library)
-    why = path + (part ? " is of another version of gc3" : " is not gc3's");
+    why = path + (plugin ? " belongs to another version of gc3" : " is not a gc3 plugin");
   return nullptr;
 }
 
@@ -45,14 +45,14 @@ std::string pathNear(const std::string &folder) {
   return fileName;
 }
 
-const Part *find() {
-  static const Part *const found = [] {
+const Plugin *find() {
+  static const Plugin *const found = [] {
     const std::string &path = core::settings().text(core::Setting::GinLib);
     std::string why;
-    const Part *part = open(path.empty() ? pathNear(ownFolder()) : path, why);
-    if (!part && core::informs())
-      core::tell("no way between nodes: " + why);
-    return part;
+    const Plugin *plugin = open(path.empty() ? pathNear(ownFolder()) : path, why);
+    if (!plugin && core::isInfoEnabled())
+      core::log("no GIN plugin: " + why);
+    return plugin;
   }();
   return found;
 }

@@ -11,7 +11,7 @@ namespace gc3::gin {
 /// A launch runs one rank.
 static __global__ void __launch_bounds__(kernel::mostThreads, 1)
     interpret(const __grid_constant__ kernel::KernelArgs call) {
-  __shared__ kernel::Shared shared;
+  __shared__ kernel::BlockShared shared;
   Machine machine(call);
   kernel::Interpreter<Machine, kernel::Arithmetic<GC3_ELEMENT>, kernel::Protocol::Simple>(machine, shared, call).run();
 }

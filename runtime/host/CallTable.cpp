@@ -32,19 +32,19 @@ uint32_t CallTable::helpers(const PreparedCall &call) const {
 
 /// Calls that were stopped by a deadlock are destroyed at once, since no rank is in them.
 void CallTable::retire(std::span<const PreparedCall *const> entered) {
-  leaving.clear();
-  std::vector<std::unique_ptr<PreparedCall>> staying;
+  dropped.clear();
+  std::vector<std::unique_ptr<PreparedCall>> kept;
   for (auto &call : calls)
     if (std::find(entered.begin(), entered.end(), call.get()) != entered.end())
-      leaving.push_back(std::move(call));
+      dropped.push_back(std::move(call));
     else if (!call->stopped())
-      staying.push_back(std::move(call));
-  if (staying.size() != calls.size())
+      kept.push_back(std::move(call));
+  if (kept.size() != calls.size())
     retired.fetch_add(1, std::memory_order_release);
-  calls = std::move(staying);
+  calls = std::move(kept);
 }
 
-void CallTable::makeRoom() {
+void CallTable::evict() {
   uint64_t memory = 0;
   for (const auto &call : calls)
     memory += call->memoryBytes();
@@ -82,7 +82,7 @@ Result<PreparedCall *> CallTable::find(const Request &request) {
   if (request.count == 0)
     return nullptr;
   const LoadedProgram &program = **selected;
-  makeRoom();
+  evict();
   Result<std::unique_ptr<PreparedCall>> fresh =
       PreparedCall::prepare(program, request, layoutFor(program, request), sharingFrom());
   if (!fresh.ok())

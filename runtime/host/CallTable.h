@@ -41,7 +41,7 @@ public:
   /// Returns the program that would serve the request; errors as for the call.
   core::Result<const core::LoadedProgram *> select(const core::Request &request) { return selection.select(request); }
 
-  /// Returns how many pool threads the call is worth if one thread runs all ranks.
+  /// Returns the number of pool threads that speed the call up if one thread runs all ranks.
   uint32_t helpers(const PreparedCall &call) const;
 
 private:
@@ -50,14 +50,14 @@ private:
   uint64_t sharingFrom();
   core::LayoutOptions layoutFor(const core::LoadedProgram &program, const core::Request &request);
   void retire(std::span<const PreparedCall *const> entered);
-  void makeRoom();
+  void evict();
 
   const uint32_t ranks;
   const CallOptions options;
   core::Selection selection;
   Random random;
   std::vector<std::unique_ptr<PreparedCall>> calls;
-  std::vector<std::unique_ptr<PreparedCall>> leaving; ///< dropped since the last begin()
+  std::vector<std::unique_ptr<PreparedCall>> dropped; ///< dropped since the last begin()
   std::atomic<uint64_t> retired{0};
   std::optional<core::Timeline> timeline; ///< declared last, so that it is destroyed first, while its programs exist
 };

@@ -36,7 +36,7 @@ std::string Run::describe(uint32_t index) const {
            " (at its end) waits for rank " + std::to_string(record.send_peer()) + " to read its messages on channel " +
            std::to_string(record.channel());
   }
-  const std::string text = waiter(prog, index, block.step, block.tile);
+  const std::string text = describeWaiter(prog, index, block.step, block.tile);
   switch (blocked(block)) {
   case Blocked::Staging: return text + "copies of an earlier tile to be read";
   case Blocked::Wait: return text + awaitedStep(*unmetWait(block));

@@ -12,58 +12,59 @@ using namespace core;
 
 namespace {
 
-/// Numbers of fruitless sweeps over its own ranks after which a worker pauses between sweeps, sweeps the other workers'
-/// ranks, yields its time slice, and suspects a deadlock. If there are more threads than processors, spinning can keep
-/// the very thread from running that would make progress.
-struct Patience {
-  uint32_t pausing, stealing, yielding, suspicion;
+/// Numbers of sweeps without progress after which a worker pauses between sweeps, sweeps the other workers' ranks,
+/// yields its time slice, and checks for a deadlock. If there are more threads than processors, a spinning thread can
+/// delay the thread that would make progress.
+struct IdleLimits {
+  uint32_t pause, sweepOthers, yield, diagnose;
 };
-constexpr Patience alone{0, UINT32_MAX, 0, 0}, roomy{100, 1000, 2000, 4000}, tight{0, 4, 8, 4000};
-/// A worker without work sleeps after it has suspected a deadlock, each time twice as long, until there is work again.
-constexpr std::chrono::microseconds shortestNap{20};
-constexpr std::chrono::microseconds longestNap{1000};
+constexpr IdleLimits singleThread{0, UINT32_MAX, 0, 0}, enoughProcessors{100, 1000, 2000, 4000},
+    fewProcessors{0, 4, 8, 4000};
+/// A worker without work sleeps after each check for a deadlock, each time twice as long.
+constexpr std::chrono::microseconds shortestSleep{20};
+constexpr std::chrono::microseconds longestSleep{1000};
 
 class Work final : public Task {
 public:
   Work(PreparedCall &prepared, uint64_t callNumber, Sharing allowed, std::span<const RankRequest> ownParts,
        uint32_t workerCount)
       : call(prepared), number(callNumber), sharing(allowed), own(ownParts), workers(workerCount),
-        patience(choosePatience()) {}
+        limits(chooseLimits()) {}
 
   void work(uint32_t worker) override {
-    std::chrono::microseconds nap = shortestNap;
-    uint32_t firstOpen = 0;
-    for (uint32_t idle = 0; !call.stopped() && !finished(firstOpen);) {
-      if (sweepOwn(worker) || (idle >= patience.stealing && sweepAll())) {
+    std::chrono::microseconds sleep = shortestSleep;
+    uint32_t firstUnfinished = 0;
+    for (uint32_t idle = 0; !call.stopped() && !finished(firstUnfinished);) {
+      if (sweepOwn(worker) || (idle >= limits.sweepOthers && sweepAll())) {
         idle = 0;
-        nap = shortestNap;
+        sleep = shortestSleep;
         continue;
       }
-      if (idle >= patience.suspicion) {
+      if (idle >= limits.diagnose) {
         call.diagnose(number, sharing);
-        idle = patience.yielding;
+        idle = limits.yield;
         if (own.size() != call.ranks() || workers != 1) {
-          call.dozing.sleepUntil(std::chrono::steady_clock::now() + nap,
-                                 [&] { return call.stopped() || finished(firstOpen); });
-          nap = std::min(2 * nap, longestNap);
+          call.idleThreads.sleepUntil(std::chrono::steady_clock::now() + sleep,
+                                      [&] { return call.stopped() || finished(firstUnfinished); });
+          sleep = std::min(2 * sleep, longestSleep);
         }
       }
-      if (++idle >= patience.yielding)
+      if (++idle >= limits.yield)
         std::this_thread::yield();
-      else if (idle >= patience.pausing)
+      else if (idle >= limits.pause)
         pauseSpin();
     }
   }
 
 private:
-  Patience choosePatience() const {
+  IdleLimits chooseLimits() const {
     if (own.size() == call.ranks() && workers == 1)
-      return alone;
-    bool isTight = own.size() == call.ranks() ? workers > machineThreads() : crowded(call.ranks(), own.size());
-    return isTight ? tight : roomy;
+      return singleThread;
+    bool hasFewProcessors = own.size() == call.ranks() ? workers > machineThreads() : crowded(call.ranks(), own.size());
+    return hasFewProcessors ? fewProcessors : enoughProcessors;
   }
 
-  /// Returns whether all own ranks are finished. The first `from` of them are known to be.
+  /// Returns whether all own ranks are finished. The first `from` are known to be finished.
   bool finished(uint32_t &from) const {
     while (from < own.size() && call.finished(own[from].rank, number))
       ++from;
@@ -83,7 +84,7 @@ private:
       if (!call.finished(rank, number))
         progress |= call.sweep(rank, number, sharing);
     if (progress)
-      call.dozing.wake();
+      call.idleThreads.wake();
     return progress;
   }
 
@@ -92,7 +93,7 @@ private:
   const Sharing sharing;
   const std::span<const RankRequest> own;
   const uint32_t workers;
-  const Patience patience;
+  const IdleLimits limits;
 };
 
 } // namespace

@@ -45,9 +45,9 @@ void Mover::operator()(const Move &move) const {
 
 namespace {
 
-/// Bytes of a reduction that pass through the first-level cache at a time if the result has two destinations, or one
-/// that bypasses the caches. The size is so small that the processor loads the next part while it stores this one.
-constexpr size_t pieceBytes = 2048;
+/// Bytes of one batch. A reduction runs in batches if its result has two destinations, or one that bypasses the caches.
+/// A batch fits into the first-level cache, and the processor loads the next batch while it stores this one.
+constexpr size_t batchBytes = 2048;
 
 void put(std::byte *to, const std::byte *from, size_t bytes, bool stream) {
   if (to)
@@ -56,16 +56,16 @@ void put(std::byte *to, const std::byte *from, size_t bytes, bool stream) {
 
 } // namespace
 
-/// Computes `with op source` into those of target and outgoing that are not null.
+/// Stores `with op source` at the target and at the outgoing message, except where the pointer is null.
 void Mover::reduceRun(const Move &move, const Pointers &at, const std::byte *with, uint64_t elements) const {
   if (!move.streamTarget && !(at.target ? at.outgoing != nullptr : move.streamOutgoing)) {
     reduce(at.target ? at.target : at.outgoing, with, at.source, elements);
     return;
   }
-  alignas(cacheLine) std::byte result[pieceBytes];
+  alignas(cacheLine) std::byte result[batchBytes];
   const size_t size = layout.elementSize;
   for (uint64_t done = 0, count; done < elements; done += count) {
-    count = std::min<uint64_t>(elements - done, pieceBytes / size);
+    count = std::min<uint64_t>(elements - done, batchBytes / size);
     const size_t offset = done * size;
     reduce(result, with + offset, at.source + offset, count);
     put(at.target ? at.target + offset : nullptr, result, count * size, move.streamTarget);
@@ -87,11 +87,11 @@ void Mover::moveRun(const Move &move, const Pointers &at, uint64_t elements) con
     break;
   case Opcode::RecvCopySend: {
     const std::byte *message = at.incoming ? at.incoming : at.target;
-    for (size_t done = 0, piece; done < bytes; done += piece) {
-      piece = std::min(bytes - done, pieceBytes);
+    for (size_t done = 0, batch; done < bytes; done += batch) {
+      batch = std::min(bytes - done, batchBytes);
       if (at.incoming)
-        put(at.target + done, message + done, piece, move.streamTarget);
-      put(at.outgoing ? at.outgoing + done : nullptr, message + done, piece, move.streamOutgoing);
+        put(at.target + done, message + done, batch, move.streamTarget);
+      put(at.outgoing ? at.outgoing + done : nullptr, message + done, batch, move.streamOutgoing);
     }
     break;
   }

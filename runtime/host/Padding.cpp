@@ -32,8 +32,7 @@ Outcome Padding::plan(const Program &newProgram, const Request &request) {
   paddedCount = request.count + (slots - request.count % slots);
   uint64_t size = elementSize(static_cast<ElementType>(request.type));
   if (paddedCount < request.count || paddedCount > UINT64_MAX / 2 / size)
-    return {gc3InvalidArgument,
-            "a count of " + std::to_string(request.count) + " elements is beyond the address space"};
+    return {gc3InvalidArgument, "a count of " + std::to_string(request.count) + " elements exceeds the address space"};
   auto block = [&](uint32_t chunks) { // one block has at most `paddedCount` elements
     return Block{bufferElements(info, 1, chunks, request.count).value_or(0) * size,
                  bufferElements(info, 1, chunks, paddedCount).value_or(0) * size};

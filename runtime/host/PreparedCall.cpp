@@ -193,7 +193,7 @@ void PreparedCall::diagnose(uint64_t number, Sharing sharing) {
   for (uint32_t rank = 0; rank < ranks(); ++rank)
     run->release(rank);
   diagnosing.store(false, std::memory_order_release);
-  dozing.wake();
+  idleThreads.wake();
 }
 
 Outcome PreparedCall::runAdversarial(uint64_t number, Sharing sharing, uint64_t seed) {

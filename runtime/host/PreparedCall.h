@@ -40,7 +40,7 @@ public:
   core::Result<core::Placement> place(uint32_t rank, const core::Request &request) const;
   /// Sets `placement`, or returns false if the overlap is invalid. Repeated calls use this function, because it builds
   /// no text.
-  bool places(uint32_t rank, const core::Request &request, core::Placement &placement) const {
+  bool tryPlace(uint32_t rank, const core::Request &request, core::Placement &placement) const {
     return !placer().findPlacement(rank, request, placement);
   }
   /// Returns whether the memory that enter() needs for this placement is allocated. reserve() allocates it.
@@ -84,7 +84,7 @@ public:
   uint64_t memoryBytes() const;
 
   /// Threads without work sleep here. A thread that finishes another thread's rank wakes them.
-  Parking dozing;
+  Parking idleThreads;
 
 private:
   struct alignas(linePair) RankPart {

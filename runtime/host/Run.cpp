@@ -107,7 +107,7 @@ const fbs::Wait *Run::unmetWait(const ThreadBlockState &block) const {
 
 Blocked Run::blocked(const ThreadBlockState &block) const {
   if (block.step == block.instructionCount || block.tile == layout.tiles)
-    return lends(block) && !block.outgoing->allReceived() ? Blocked::Reader : Blocked::Finished;
+    return isFetchedFrom(block) && !block.outgoing->allReceived() ? Blocked::Reader : Blocked::Finished;
   const fbs::Instruction &inst = block.instructions[block.step];
   const OpcodeTraits &needs = traits(static_cast<Opcode>(inst.opcode()));
   const RankState &rank = ranks[block.rank];
@@ -123,18 +123,18 @@ Blocked Run::blocked(const ThreadBlockState &block) const {
 }
 
 void Run::step(ThreadBlockState &block) {
-  ranks[block.rank].recording ? stepNoting<Noting::Times>(block) : stepNoting<Noting::Nothing>(block);
+  ranks[block.rank].recording ? stepAndRecord<TimeRecording::On>(block) : stepAndRecord<TimeRecording::Off>(block);
 }
 
-template <Run::Noting N>
-void Run::stepNoting(ThreadBlockState &block) {
+template <Run::TimeRecording R>
+void Run::stepAndRecord(ThreadBlockState &block) {
   if (RankState &rank = ranks[block.rank]; block.tile == rank.stagedTiles)
     stageTile(rank);
-  move<N>(block, false);
+  move<R>(block, false);
 }
 
 /// If `ahead` is true, nothing has been written to the rank's buffers yet, so originals can be read instead of copies.
-template <Run::Noting N>
+template <Run::TimeRecording R>
 void Run::move(ThreadBlockState &block, bool ahead) {
   const RankState &rank = ranks[block.rank];
   const fbs::Instruction &inst = block.instructions[block.step];
@@ -168,7 +168,7 @@ void Run::move(ThreadBlockState &block, bool ahead) {
   if (data.outgoing.operand)
     data.streamOutgoing =
         rank.allowed->steps[how.receiver].lastWrite && cold(how.warmStore, ranks[prog.rankOfStep(how.receiver)]);
-  if constexpr (N == Noting::Times) {
+  if constexpr (R == TimeRecording::On) {
     const uint64_t begin = trace::now();
     mover(data);
     rank.recording->note(static_cast<uint32_t>(&block - rank.blocks), block.step, block.tile, {begin, trace::now()});
@@ -206,12 +206,12 @@ Run::Pending Run::pendingOn(const ThreadBlockState &block, Blocked why) const {
 
 /// A thread block runs at most one tile before the next one runs. Thread blocks work on the same data, and other ranks
 /// wait for each of them.
-template <Run::Noting N>
+template <Run::TimeRecording R>
 bool Run::sweepOnce(RankState &state) {
   bool progress = false;
   for (uint32_t i = 0; i < state.activeCount;) {
     Pending &pending = state.active[i];
-    if (pending.stands()) {
+    if (pending.isUnmet()) {
       ++i;
       continue;
     }
@@ -219,7 +219,7 @@ bool Run::sweepOnce(RankState &state) {
     const uint64_t tile = block.tile;
     Blocked now;
     while ((now = blocked(block)) == Blocked::No && block.tile == tile) {
-      stepNoting<N>(block);
+      stepAndRecord<R>(block);
       progress = true;
     }
     if (now == Blocked::Finished) {
@@ -236,7 +236,7 @@ bool Run::sweepOnce(RankState &state) {
 bool Run::sweep(uint32_t rank) {
   RankState &state = ranks[rank];
   bool progress = false;
-  while (state.recording ? sweepOnce<Noting::Times>(state) : sweepOnce<Noting::Nothing>(state))
+  while (state.recording ? sweepOnce<TimeRecording::On>(state) : sweepOnce<TimeRecording::Off>(state))
     progress = true;
   return progress;
 }
@@ -263,7 +263,7 @@ void Run::sendAhead(uint32_t rank, Sharing kinds) {
            throughSlot(block.firstStep + block.step)) {
       readers += state.allowed->steps[block.firstStep + block.step].staged != Transfers::none;
       ++sent;
-      state.recording ? move<Noting::Times>(block, true) : move<Noting::Nothing>(block, true);
+      state.recording ? move<TimeRecording::On>(block, true) : move<TimeRecording::Off>(block, true);
     }
   }
   // A rank that receives one of these messages may assume that the tile is staged. If all steps that read copies have

@@ -97,7 +97,7 @@ private:
     const std::atomic<uint64_t> *counter = nullptr;
     uint64_t least = 0;
     uint32_t block = 0;
-    bool stands() const { return counter && counter->load(std::memory_order_relaxed) < least; }
+    bool isUnmet() const { return counter && counter->load(std::memory_order_relaxed) < least; }
   };
   struct alignas(cacheLine) PendingLine {
     Pending pending[cacheLine / sizeof(Pending)];
@@ -106,7 +106,7 @@ private:
   struct Allowed {
     std::span<const core::Transfers::StepTransfer> steps;
     std::vector<core::Transfers::StepTransfer> own; ///< a copy with fewer direct messages than Transfers allows
-    std::vector<bool> lends;                        ///< by thread block: peers fetch messages that it sends
+    std::vector<bool> isFetchedFrom;                ///< by thread block: peers fetch messages that it sends
   };
   // NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): fields that other threads read have their own lines
   struct alignas(linePair) RankState {
@@ -141,20 +141,20 @@ private:
   }
   /// Whether steps record times. This is a template parameter of a whole sweep, so that it costs nothing if nothing is
   /// recorded.
-  enum class Noting : bool { Nothing, Times };
-  template <Noting N>
+  enum class TimeRecording : bool { Off, On };
+  template <TimeRecording R>
   bool sweepOnce(RankState &state);
-  template <Noting N>
-  void stepNoting(ThreadBlockState &block);
+  template <TimeRecording R>
+  void stepAndRecord(ThreadBlockState &block);
   Pending pendingOn(const ThreadBlockState &block, Blocked why) const;
-  bool lends(const ThreadBlockState &block) const {
+  bool isFetchedFrom(const ThreadBlockState &block) const {
     const RankState &rank = ranks[block.rank];
-    return rank.shared && rank.allowed->lends[static_cast<size_t>(&block - blocks.data())];
+    return rank.shared && rank.allowed->isFetchedFrom[static_cast<size_t>(&block - blocks.data())];
   }
   void allow(const core::Transfers &transfers, Allowed &allowed) const;
   bool betterSentAhead(const core::Transfers::StepTransfer &step, const bundle::fbs::Instruction &inst) const;
   bool sameLengths(uint32_t sender, uint32_t receiver) const;
-  template <Noting N>
+  template <TimeRecording R>
   void move(ThreadBlockState &block, bool ahead);
   Side sourceOf(uint32_t step, uint64_t tile) const;
   Side sentFrom(uint32_t step, uint64_t tile) const;

@@ -16,7 +16,7 @@ using namespace core;
 void Run::allow(const Transfers &transfers, Allowed &allowed) const {
   const bool shortSlots = layout.count % slotsPerBlock(prog.info()) != 0;
   allowed.steps = transfers.steps();
-  allowed.lends.assign(blocks.size(), false);
+  allowed.isFetchedFrom.assign(blocks.size(), false);
   if (!transfers.any())
     return;
   std::vector<Transfers::StepTransfer> &own = allowed.own;
@@ -33,7 +33,7 @@ void Run::allow(const Transfers &transfers, Allowed &allowed) const {
           ((leading && betterSentAhead(step, inst)) || (shortSlots && !sameLengths(at, step.receiver))))
         step.out = own[step.receiver].in = Transfer::Slot;
       if (step.out == Transfer::Fetch)
-        allowed.lends[tb] = true;
+        allowed.isFetchedFrom[tb] = true;
     }
   }
 }

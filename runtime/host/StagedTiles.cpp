@@ -38,7 +38,7 @@ uint32_t Run::stagingWaitsFor(const RankState &state) const {
       continue;
     if (block.tile < ended)
       return tb;
-    if (lends(block) && !block.outgoing->hasReceived(block.outgoing->sentInEarlierCalls + ended * block.sends))
+    if (isFetchedFrom(block) && !block.outgoing->hasReceived(block.outgoing->sentInEarlierCalls + ended * block.sends))
       return prog.connections()[prog.outgoing(tb)].receiver;
   }
   return Program::none;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adapts the caller's placement of buffers to the placement that a program expects (in place or not, inputs scaled), so
-// that every program serves every call. Determines for each rank and placement the copies before and after the run; see
-// the cases in Staging.cpp. Copies of a rank touch only that rank's buffers.
+// Copies data before and after a run if the caller places its buffers differently from the program, or if inputs must
+// be scaled. So every program serves every call. Staging.cpp lists the cases. The copies of a rank access only that
+// rank's buffers.
 #pragma once
 
 #include "core/Placement.h"
@@ -12,18 +12,18 @@
 
 namespace gc3::host {
 
-/// The addresses of one rank's buffers. With an alias both pointers are set: the inner one is ignored, and the inner
-/// buffer's slots are those of the outer one.
+/// The addresses of one rank's buffers. With an alias both pointers are set, but only the outer one is used: the inner
+/// buffer's slots are slots of the outer one.
 struct RankMemory {
   std::byte *input = nullptr;
   std::byte *output = nullptr;
-  /// Steps that read the caller's input read it at `input`, although an alias places the input in the output.
+  /// Steps read the caller's input at `input`, although the program's alias places it in the output.
   bool separate = false;
   /// The buffers exceed the caches. Results that no step reads again bypass the caches, unless the rank has just read
   /// the destination.
   bool streams = false;
-  /// Input and output overlap as the collective defines in place, but the program has separate buffers. Steps read
-  /// Transfers::Staged slots from copies at `staged`, made tile by tile.
+  /// The call is in place, but the program has separate buffers. Steps read the slots of Transfers::Staged from copies
+  /// at `staged`, which the rank makes tile by tile.
   bool inPlace = false;
   std::byte *staged = nullptr;
 };

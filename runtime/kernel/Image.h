@@ -137,7 +137,7 @@ struct RankBuffers {
 };
 
 /// The thread block that a block of the grid runs, and its rank within the launch.
-struct Seat {
+struct BlockAssignment {
   uint32_t rank;
   uint32_t block;
 };
@@ -147,9 +147,9 @@ inline constexpr uint32_t maxRanksPerLaunch = 32;
 
 /// The arguments of a launch.
 struct KernelArgs {
-  const RankImage *ranks; ///< the ranks of the launch
-  const Seat *seats;      ///< by block of the grid
-  const uint32_t *stop;   ///< host memory: not 0 if all blocks must end at once
+  const RankImage *ranks;             ///< the ranks of the launch
+  const BlockAssignment *assignments; ///< by block of the grid
+  const uint32_t *stop;               ///< host memory: not 0 if all blocks must end at once
   uint64_t *running; ///< host memory, one word per grid block: 0 if idle, else a number that differs between calls;
                      ///< null: no watchdog
   Shape shapes[bufferKinds];
@@ -157,7 +157,7 @@ struct KernelArgs {
   uint64_t tileElements; ///< elements of one tile in each slot that a message moves
   uint64_t tiles;
   uint64_t slotBytes;   ///< of a FIFO slot, flags included
-  uint64_t pieceStride; ///< data bytes between the tiles of consecutive slots in a message
+  uint64_t tileStride;  ///< data bytes between the tiles of consecutive slots in a message
   StepTimes *records;   ///< a ring for each block of the grid, in grid order; null: nothing is recorded
   uint32_t ringRecords; ///< records in a ring, a power of two
   uint32_t slots;       ///< slots of each connection

@@ -13,7 +13,7 @@ namespace {
 
 template <Protocol P>
 __global__ void __launch_bounds__(mostThreads, 1) interpret(const __grid_constant__ KernelArgs call) {
-  __shared__ Shared shared;
+  __shared__ BlockShared shared;
   PtxMachine machine;
   Interpreter<PtxMachine, Arithmetic<GC3_ELEMENT>, P>(machine, shared, call).run();
 }

@@ -33,23 +33,23 @@ public:
     const uint64_t stride = machine.threads() / lanesPerLine * 2;
     for (uint64_t group = machine.thread() / warpLanes * linesPerWarp; group < lines; group += stride) {
       const uint64_t line = group + lane / lanesPerLine * 2;
-      const uint32_t there = line + 1 < lines ? 2 : line < lines;
+      const uint32_t lineCount = line + 1 < lines ? 2 : line < lines;
       const uint64_t place =
           run.inMessage / lineDataLL128 * lineBytesLL128 + line * lineBytesLL128 + inLine * sizeof(Pack);
-      const Part part(line * lineDataLL128 + inLine * sizeof(Pack), run.bytes, inLine);
+      const PackRange range(line * lineDataLL128 + inLine * sizeof(Pack), run.bytes, inLine);
       Pair pair{};
       if (motion.flags.reads)
-        pair = part.load(machine, run.source);
+        pair = range.load(machine, run.source);
       if (motion.flags.receives) {
         Pair arrived{};
-        if (!receive(machine, motion, motion.message.in + place, there, inLine, arrived))
+        if (!receive(machine, motion, motion.message.in + place, lineCount, inLine, arrived))
           return false;
         pair = motion.flags.reduces ? combined(motion.op, arrived, pair) : arrived;
       }
       if (sends)
-        send(machine, motion, motion.message.out + place, there, inLine, pair);
+        send(machine, motion, motion.message.out + place, lineCount, inLine, pair);
       if (motion.flags.writes)
-        part.store(machine, run.target, pair);
+        range.store(machine, run.target, pair);
     }
     return true;
   }
@@ -69,11 +69,11 @@ private:
   }
 
   /// The position of these packs in the data, and the valid bytes of each. Lane 7 has only the first pack.
-  struct Part {
+  struct PackRange {
     uint64_t at;
     uint32_t first, second; ///< bytes
 
-    GC3_DEVICE Part(uint64_t offset, uint64_t end, uint32_t inLine) : at(offset) {
+    GC3_DEVICE PackRange(uint64_t offset, uint64_t end, uint32_t inLine) : at(offset) {
       const uint64_t left = offset < end ? end - offset : 0;
       const auto bytes = static_cast<uint32_t>(left < mostBytes ? left : mostBytes);
       first = bytes;
@@ -94,39 +94,39 @@ private:
   };
 
   /// Lanes 0 to 6 can load data older than the flags that lane 7 loads. All lanes reload after the flags match.
-  static GC3_DEVICE bool receive(Machine &machine, const Motion &motion, const std::byte *at, uint32_t there,
+  static GC3_DEVICE bool receive(Machine &machine, const Motion &motion, const std::byte *at, uint32_t lineCount,
                                  uint32_t inLine, Pair &pair) {
-    const bool looks = inLine == lanesPerLine - 1;
+    const bool isFlagLane = inLine == lanesPerLine - 1;
     for (uint32_t polls = 1;; ++polls) {
-      load(machine, at, there, pair);
-      const bool here = (there < 1 || pair.first.high == motion.message.inNumber) &&
-                        (there < 2 || pair.second.high == motion.message.inNumber);
-      if (machine.warpAll(here || !looks))
+      load(machine, at, lineCount, pair);
+      const bool hasArrived = (lineCount < 1 || pair.first.high == motion.message.inNumber) &&
+                              (lineCount < 2 || pair.second.high == motion.message.inNumber);
+      if (machine.warpAll(hasArrived || !isFlagLane))
         break;
-      if (polls % pollsPerLook == 0 && !machine.warpAll(machine.look(motion.stop) == 0))
+      if (polls % pollsPerStopCheck == 0 && !machine.warpAll(machine.loadStopWord(motion.stop) == 0))
         return false;
     }
-    load(machine, at, there, pair);
-    if (looks)
+    load(machine, at, lineCount, pair);
+    if (isFlagLane)
       pair.first.high = pair.second.low;
     return true;
   }
 
-  static GC3_DEVICE void load(Machine &machine, const std::byte *at, uint32_t there, Pair &pair) {
-    if (there > 0)
+  static GC3_DEVICE void load(Machine &machine, const std::byte *at, uint32_t lineCount, Pair &pair) {
+    if (lineCount > 0)
       pair.first = machine.loadLine(at);
-    if (there > 1)
+    if (lineCount > 1)
       pair.second = machine.loadLine(at + lineBytesLL128);
   }
 
-  static GC3_DEVICE void send(Machine &machine, const Motion &motion, std::byte *at, uint32_t there, uint32_t inLine,
-                              Pair pair) {
+  static GC3_DEVICE void send(Machine &machine, const Motion &motion, std::byte *at, uint32_t lineCount,
+                              uint32_t inLine, Pair pair) {
     if (inLine == lanesPerLine - 1) {
       pair.second = {pair.first.high, motion.message.outNumber};
       pair.first.high = motion.message.outNumber;
     }
-    machine.storeLine(there > 0 ? at : nullptr, pair.first);
-    machine.storeLine(there > 1 ? at + lineBytesLL128 : nullptr, pair.second);
+    machine.storeLine(lineCount > 0 ? at : nullptr, pair.first);
+    machine.storeLine(lineCount > 1 ? at + lineBytesLL128 : nullptr, pair.second);
   }
 };
 

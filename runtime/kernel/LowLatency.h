@@ -48,16 +48,16 @@ public:
     return true;
   }
 
-  /// Call after the runs of a message with `pieces` slots. If a message is the slot's first in 2^31 messages, writes
+  /// Call after the runs of a message with `slotCount` slots. If a message is the slot's first in 2^31 messages, writes
   /// the lines that the message does not use.
-  static GC3_DEVICE void finish(Machine &machine, const Motion &motion, const KernelArgs &call, uint32_t pieces,
+  static GC3_DEVICE void finish(Machine &machine, const Motion &motion, const KernelArgs &call, uint32_t slotCount,
                                 uint64_t nominalBytes) {
     if (!motion.flags.sends || motion.message.outNumber % (uint64_t{1} << 31) >= call.slots)
       return;
-    const uint64_t lines = call.slotBytes / lineBytesLL, stride = call.pieceStride / wordBytes,
+    const uint64_t lines = call.slotBytes / lineBytesLL, stride = call.tileStride / wordBytes,
                    used = (nominalBytes + wordBytes - 1) / wordBytes;
     for (uint64_t line = machine.thread(); line < lines; line += machine.threads())
-      if (line / stride >= pieces || line % stride >= used)
+      if (line / stride >= slotCount || line % stride >= used)
         send(machine, motion.message.out + line * lineBytesLL, 0, static_cast<uint32_t>(motion.message.outNumber));
   }
 
@@ -72,7 +72,7 @@ private:
         word = (pack.low & UINT32_MAX) | pack.high << 32;
         return true;
       }
-      if (polls % pollsPerLook == 0 && machine.look(motion.stop) != 0)
+      if (polls % pollsPerStopCheck == 0 && machine.loadStopWord(motion.stop) != 0)
         return false;
       machine.pause();
     }

@@ -52,7 +52,7 @@ public:
     else
       asm volatile("fence.acq_rel.sys;" ::: "memory");
   }
-  __device__ __forceinline__ void tell(uint64_t *at, uint64_t value, Scope scope) {
+  __device__ __forceinline__ void publish(uint64_t *at, uint64_t value, Scope scope) {
     if (scope == Scope::Gpu)
       asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(global(at)), "l"(value) : "memory");
     else
@@ -96,7 +96,7 @@ public:
     return time;
   }
 
-  __device__ __forceinline__ uint32_t look(const uint32_t *at) {
+  __device__ __forceinline__ uint32_t loadStopWord(const uint32_t *at) {
     uint32_t value;
     asm volatile("ld.relaxed.sys.global.u32 %0, [%1];" : "=r"(value) : "l"(global(at)) : "memory");
     return value;

@@ -40,7 +40,7 @@ GC3_DEVICE void forEachRun(const KernelArgs &call, const RankBuffers &memory, co
                            Visit visit) {
   const OpcodeFlags flags(step.opcode);
   const uint64_t begin = tile * call.tileElements;
-  const bool dense = call.tiles == 1 && call.pieceStride == call.slotElements * ElementBytes;
+  const bool dense = call.tiles == 1 && call.tileStride == call.slotElements * ElementBytes;
   for (uint32_t done = 0; done < step.count;) {
     uint32_t slots = dense ? step.count - done : 1;
     uint64_t elements = UINT64_MAX;
@@ -59,7 +59,7 @@ GC3_DEVICE void forEachRun(const KernelArgs &call, const RankBuffers &memory, co
       run.target = locate(step.target, step.targetSlot);
     uint64_t nominal = call.slotElements - begin < call.tileElements ? call.slotElements - begin : call.tileElements;
     nominal = dense ? slots * call.slotElements : nominal;
-    run.inMessage = done * call.pieceStride;
+    run.inMessage = done * call.tileStride;
     run.bytes = (elements < nominal ? elements : nominal) * ElementBytes;
     run.nominalBytes = nominal * ElementBytes;
     visit(run);

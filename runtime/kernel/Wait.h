@@ -7,7 +7,7 @@
 namespace gc3::kernel {
 
 /// A condition to wait for: the counter, or the signal if `counter` is null, is at least `least`.
-struct Watch {
+struct WaitCondition {
   const uint64_t *counter;
   uint64_t least;
   Waiting what;
@@ -16,23 +16,23 @@ struct Watch {
 };
 
 /// Polls between two checks for a stop. A check reads host memory and takes more than a microsecond.
-inline constexpr uint32_t pollsPerLook = 1024;
+inline constexpr uint32_t pollsPerStopCheck = 1024;
 
 /// Returns the counter's value. All writes that were published with the value are then visible to this thread.
 template <typename Machine>
-GC3_DEVICE uint64_t read(Machine &machine, const Watch &watch) {
+GC3_DEVICE uint64_t read(Machine &machine, const WaitCondition &condition) {
   if constexpr (Machine::hasNetwork)
-    if (!watch.counter)
-      return machine.readSignal(watch.signal);
-  return machine.acquire(watch.counter, watch.scope);
+    if (!condition.counter)
+      return machine.readSignal(condition.signal);
+  return machine.acquire(condition.counter, condition.scope);
 }
 
 /// Waits in one thread. All writes that were published with the counter are then visible to this thread. Returns false
 /// after a stop.
 template <typename Machine>
-GC3_DEVICE bool await(Machine &machine, const Watch &watch, const uint32_t *stop) {
-  for (uint32_t polls = 1; read(machine, watch) < watch.least; ++polls) {
-    if (polls % pollsPerLook == 0 && machine.look(stop) != 0)
+GC3_DEVICE bool await(Machine &machine, const WaitCondition &condition, const uint32_t *stop) {
+  for (uint32_t polls = 1; read(machine, condition) < condition.least; ++polls) {
+    if (polls % pollsPerStopCheck == 0 && machine.loadStopWord(stop) != 0)
       return false;
     machine.pause();
   }

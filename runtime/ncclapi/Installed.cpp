@@ -48,7 +48,7 @@ void *openInstalled() {
     const char *error = opened ? nullptr : dlerror();
     if (void *library = acceptable(opened))
       return library;
-    why = "GC3_NCCL_LIB names '" + path + "': " + (error ? error : "not an NCCL of its own");
+    why = "GC3_NCCL_LIB names '" + path + "': " + (error ? error : "not an NCCL library other than gc3");
   } else {
     why = "set GC3_NCCL_LIB to the installed libnccl.so.2";
   }
@@ -56,7 +56,7 @@ void *openInstalled() {
     return library;
   if (void *library = acceptable(dlopen("libnccl.so.2", RTLD_LAZY | RTLD_LOCAL)))
     return library;
-  core::tellOnce("there is no NCCL to call; " + why);
+  core::logOnce("no NCCL found; " + why);
   return nullptr;
 }
 
@@ -82,7 +82,7 @@ void *findInstalled(const std::string &name) {
 void *installedFunction(const std::string &name) {
   void *address = findInstalled(name);
   if (!address && installedLibrary())
-    core::tellOnce("the installed NCCL has no nccl" + name);
+    core::logOnce("the installed NCCL has no nccl" + name);
   return address;
 }
 
@@ -91,18 +91,18 @@ void *installedFunction(Function function) {
   std::atomic<void *> &address = found[static_cast<size_t>(function)];
   if (void *known = address.load(std::memory_order_acquire))
     return known;
-  void *looked = installedFunction(std::string(functionNames[static_cast<size_t>(function)]));
-  address.store(looked, std::memory_order_release);
-  return looked;
+  void *fresh = installedFunction(std::string(functionNames[static_cast<size_t>(function)]));
+  address.store(fresh, std::memory_order_release);
+  return fresh;
 }
 
-bool isInside() {
+bool isInsideNccl() {
   return insideDepth != 0;
 }
-Inside::Inside() {
+NcclCallScope::NcclCallScope() {
   ++insideDepth;
 }
-Inside::~Inside() {
+NcclCallScope::~NcclCallScope() {
   --insideDepth;
 }
 

@@ -23,15 +23,15 @@ void *installedFunction(Function function);
 
 /// Returns whether this thread is inside a call of the installed library. Some NCCL functions call others by their
 /// exported names, and so reach gc3's functions.
-bool isInside();
+bool isInsideNccl();
 
-/// Marks its thread as inside while it exists.
-class Inside {
+/// Marks its thread as inside a call of the installed library.
+class NcclCallScope {
 public:
-  Inside();
-  ~Inside();
-  Inside(const Inside &) = delete;
-  Inside &operator=(const Inside &) = delete;
+  NcclCallScope();
+  ~NcclCallScope();
+  NcclCallScope(const NcclCallScope &) = delete;
+  NcclCallScope &operator=(const NcclCallScope &) = delete;
 };
 
 /// Calls the installed library's function and returns its result. Returns InternalError if there is none.
@@ -40,7 +40,7 @@ Result callInstalled(Args... args) {
   auto *function = reinterpret_cast<typename SignatureOf<F>::Type *>(installedFunction(F));
   if (!function)
     return Result::InternalError;
-  Inside inside;
+  NcclCallScope scope;
   return function(args...);
 }
 

@@ -7,24 +7,24 @@ using core::Outcome;
 
 Outcome Nccl::find(void *(*function)(const std::string &name), Nccl &nccl) {
   const char *missing = nullptr;
-  auto look = [&](auto *&place, const char *name) {
+  auto lookUp = [&](auto *&place, const char *name) {
     place = reinterpret_cast<std::remove_reference_t<decltype(place)>>(function(name));
     missing = place || missing ? missing : name;
   };
-  look(nccl.GetVersion, "GetVersion");
+  lookUp(nccl.GetVersion, "GetVersion");
   if (!nccl.GetVersion || nccl.GetVersion(&nccl.version) != Result::Success)
-    return {gc3InvalidUsage, "there is no NCCL"};
+    return {gc3InvalidUsage, "no NCCL found"};
   if (nccl.version < oldestVersion)
-    return {gc3InvalidUsage, "the installed NCCL is version " + std::to_string(nccl.version) + "; it takes " +
-                                 std::to_string(oldestVersion) + " or later"};
-#define GC3_LSA_LOOK(name) look(nccl.name, #name);
-  GC3_NCCL_FOR_WINDOWS(GC3_LSA_LOOK)
-#undef GC3_LSA_LOOK
-  look(nccl.TeamLsa, "TeamLsa");
-  look(nccl.DevCommCreate, "DevCommCreate");
-  look(nccl.DevCommDestroy, "DevCommDestroy");
-  if (nccl.version >= tellingVersion)
-    look(nccl.GetLsaDevicePointer, "GetLsaDevicePointer");
+    return {gc3InvalidUsage, "the installed NCCL is version " + std::to_string(nccl.version) + "; " +
+                                 std::to_string(oldestVersion) + " or later is required"};
+#define GC3_LSA_LOOK_UP(name) lookUp(nccl.name, #name);
+  GC3_NCCL_FOR_WINDOWS(GC3_LSA_LOOK_UP)
+#undef GC3_LSA_LOOK_UP
+  lookUp(nccl.TeamLsa, "TeamLsa");
+  lookUp(nccl.DevCommCreate, "DevCommCreate");
+  lookUp(nccl.DevCommDestroy, "DevCommDestroy");
+  if (nccl.version >= devicePointerVersion)
+    lookUp(nccl.GetLsaDevicePointer, "GetLsaDevicePointer");
   if (missing)
     return {gc3InvalidUsage, std::string("the installed NCCL has no nccl") + missing};
   return {};
@@ -49,8 +49,8 @@ Outcome outcomeOf(Result result, const std::string &doing) {
   if (result == Result::Success)
     return {};
   if (result == Result::InProgress)
-    return {codeOf(result), doing + ": the NCCL communicator does not block"};
-  return {codeOf(result), doing + ": NCCL's error " + std::to_string(static_cast<int>(result))};
+    return {codeOf(result), doing + ": the NCCL communicator is non-blocking"};
+  return {codeOf(result), doing + ": NCCL error " + std::to_string(static_cast<int>(result))};
 }
 
 /// Returns only codes that all versions of NCCL have, because callers may not know later ones.

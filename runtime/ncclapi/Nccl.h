@@ -10,7 +10,7 @@ namespace gc3::ncclapi {
 
 /// 2.28.7 is the first version of NCCL with the window layout that Window.cpp reads. From 2.29.2 on NCCL has a function
 /// that returns addresses.
-inline constexpr int oldestVersion = 22807, tellingVersion = 22902;
+inline constexpr int oldestVersion = 22807, devicePointerVersion = 22902;
 
 struct Nccl {
   int version = 0;
@@ -19,7 +19,7 @@ struct Nccl {
   GC3_NCCL_FOR_WINDOWS(GC3_LSA_FUNCTION)
 #undef GC3_LSA_FUNCTION
   signature::TeamLsa *TeamLsa = nullptr;
-  signature::GetLsaDevicePointer *GetLsaDevicePointer = nullptr; ///< null before tellingVersion
+  signature::GetLsaDevicePointer *GetLsaDevicePointer = nullptr; ///< null before devicePointerVersion
   signature::DevCommCreate *DevCommCreate = nullptr;             ///< this and the next function are for the GIN plugin
   signature::DevCommDestroy *DevCommDestroy = nullptr;
   // NOLINTEND(readability-identifier-naming)

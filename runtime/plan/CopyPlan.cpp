@@ -83,7 +83,7 @@ std::byte *CopyPlan::inner(uint32_t rank, std::byte *outer) const {
 }
 
 RankBuffers CopyPlan::planUnpadded(uint32_t rank, Placement placement, Ends ends, std::byte *memory,
-                                   Surroundings &surroundings) const {
+                                   CallMoves &moves) const {
   const bundle::RankView &view = program.rank(rank);
   const core::RankLayout &layout = run->ranks[rank];
   RankBuffers result{{ends.input, ends.output, nullptr}};
@@ -91,19 +91,19 @@ RankBuffers CopyPlan::planUnpadded(uint32_t rank, Placement placement, Ends ends
   const bool intoOutput = view.alias == Alias::InputInOutput && placement != Placement::Aliased && view.inputSlots != 0;
   std::byte *input = copied ? memory : ends.input;
   if (copied && intoOutput) // the second move, into the output, scales the input
-    addCopy(surroundings.before, memory, ends.input, layout.input.elements);
+    addCopy(moves.before, memory, ends.input, layout.input.elements);
   else if (copied)
-    addScaled(surroundings.before, memory, ends.input, layout.input.elements, ends.factor);
+    addScaled(moves.before, memory, ends.input, layout.input.elements, ends.factor);
   if (intoOutput)
-    addScaled(surroundings.before, inner(rank, ends.output), input, layout.input.elements, ends.factor);
+    addScaled(moves.before, inner(rank, ends.output), input, layout.input.elements, ends.factor);
   else if (!copied && scaling.scales) // the input is in place for the program, so it is scaled there
-    addScaled(surroundings.before, input, input, layout.input.elements, ends.factor);
+    addScaled(moves.before, input, input, layout.input.elements, ends.factor);
   if (view.alias != Alias::InputInOutput)
     result.buffers[static_cast<uint32_t>(Buffer::Input)] = input;
   if (view.alias == Alias::OutputInInput && copied)
-    addCopy(surroundings.after, ends.output, inner(rank, input), layout.output.elements);
+    addCopy(moves.after, ends.output, inner(rank, input), layout.output.elements);
   if (scaling.divisor != 1)
-    add(surroundings.after, {StreamMove::Kind::Divide, ends.output, ends.output, layout.output.elements, {}});
+    add(moves.after, {StreamMove::Kind::Divide, ends.output, ends.output, layout.output.elements, {}});
   return result;
 }
 
@@ -118,19 +118,19 @@ void CopyPlan::addBlocks(const BufferLayout &to, std::byte *toMemory, const Buff
 }
 
 RankBuffers CopyPlan::planRank(uint32_t rank, Placement placement, const core::Request &request, std::byte *memory,
-                               Surroundings &surroundings) const {
+                               CallMoves &moves) const {
   const Ends ends{static_cast<std::byte *>(const_cast<void *>(request.send)), static_cast<std::byte *>(request.recv),
                   scaling.factor(request)};
   if (!isPrivate(request))
-    return planUnpadded(rank, placement, ends, memory, surroundings);
+    return planUnpadded(rank, placement, ends, memory, moves);
   const core::RankLayout &from = caller.ranks[rank], &to = run->ranks[rank];
   const Ends padded{memory, memory + paddedBytes(to.input), ends.factor};
   // Copies the output as well, so that elements that the program does not write keep the caller's values.
-  addBlocks(to.output, padded.output, from.output, ends.output, program.outputBlocks(rank), surroundings.before);
-  addBlocks(to.input, padded.input, from.input, ends.input, program.inputBlocks(rank), surroundings.before);
+  addBlocks(to.output, padded.output, from.output, ends.output, program.outputBlocks(rank), moves.before);
+  addBlocks(to.input, padded.input, from.input, ends.input, program.inputBlocks(rank), moves.before);
   const RankBuffers result =
-      planUnpadded(rank, Placement::Apart, padded, padded.output + paddedBytes(to.output), surroundings);
-  addBlocks(from.output, ends.output, to.output, padded.output, program.outputBlocks(rank), surroundings.after);
+      planUnpadded(rank, Placement::Apart, padded, padded.output + paddedBytes(to.output), moves);
+  addBlocks(from.output, ends.output, to.output, padded.output, program.outputBlocks(rank), moves.after);
   return result;
 }
 

@@ -22,7 +22,7 @@ struct StreamMove {
 };
 
 /// The moves before and after a call's kernel, in stream order.
-struct Surroundings {
+struct CallMoves {
   std::vector<StreamMove> before, after;
 };
 
@@ -41,7 +41,7 @@ public:
   uint64_t privateBytes(uint32_t rank, core::Placement placement, const core::Request &request) const;
   /// Adds the moves of a rank, and returns the buffers of its kernel. `memory` must have privateBytes() bytes.
   kernel::RankBuffers planRank(uint32_t rank, core::Placement placement, const core::Request &request,
-                               std::byte *memory, Surroundings &surroundings) const;
+                               std::byte *memory, CallMoves &moves) const;
 
 private:
   /// A rank's two buffers, and the factor of its input.
@@ -52,7 +52,7 @@ private:
   bool isPrivate(const core::Request &request) const;
   bool copiesInput(uint32_t rank, core::Placement placement) const;
   kernel::RankBuffers planUnpadded(uint32_t rank, core::Placement placement, Ends ends, std::byte *memory,
-                                   Surroundings &surroundings) const;
+                                   CallMoves &moves) const;
   std::byte *inner(uint32_t rank, std::byte *outer) const;
   void addBlocks(const core::BufferLayout &to, std::byte *toMemory, const core::BufferLayout &from,
                  std::byte *fromMemory, uint32_t blocks, std::vector<StreamMove> &moves) const;

@@ -43,7 +43,7 @@ Shape shapeOf(const core::Program &program, uint32_t chunks, uint64_t count, uin
 
 } // namespace
 
-uint64_t fewestBytesOfPiece(Protocol protocol) {
+uint64_t fewestBytesPerTile(Protocol protocol) {
   return packingOf(protocol).stored;
 }
 
@@ -52,9 +52,9 @@ std::string setGeometry(const core::Program &program, uint64_t count, uint32_t e
   const std::string name = "program '" + program.info().name()->str() + "'";
   if (sizes.slots < program.info().min_fifo_slots())
     return name + " needs at least " + std::to_string(program.info().min_fifo_slots()) +
-           " FIFO slots per connection, " + std::to_string(sizes.slots) + " are there";
+           " FIFO slots per connection, " + std::to_string(sizes.slots) + " are configured";
   if (std::optional<uint64_t> bytes = core::callBytes(program, count, elementBytes); !bytes || *bytes > largestBuffer)
-    return "a buffer of " + name + " is beyond the address space";
+    return "a buffer of " + name + " exceeds the address space";
   call.slotElements = divideUp(count, core::slotsPerBlock(program.info()));
   call.shapes[0] = shapeOf(program, program.info().input_chunks_per_block(), count, call.slotElements);
   call.shapes[1] = shapeOf(program, program.info().output_chunks_per_block(), count, call.slotElements);
@@ -69,13 +69,13 @@ std::string setGeometry(const core::Program &program, uint64_t count, uint32_t e
            " slots at once, too many for FIFO slots of " + std::to_string(sizes.slotBytes) + " bytes";
   call.tiles = divideUp(call.slotElements, most);
   if (call.tiles == 0)
-    call.tileElements = call.pieceStride = 0;
+    call.tileElements = call.tileStride = 0;
   else if (uint64_t tile = divideUp(call.slotElements, call.tiles);
            call.tiles == 1 && tile * elementBytes % unit.data == 0)
-    call.tileElements = tile, call.pieceStride = tile * elementBytes;
+    call.tileElements = tile, call.tileStride = tile * elementBytes;
   else {
     tile = divideUp(tile, unitElements) * unitElements;
-    call.tileElements = tile, call.pieceStride = tile * elementBytes;
+    call.tileElements = tile, call.tileStride = tile * elementBytes;
     call.tiles = divideUp(call.slotElements, tile);
   }
   return {};

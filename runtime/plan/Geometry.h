@@ -20,7 +20,7 @@ struct SlotSizes {
 };
 
 /// Returns the fewest bytes of a FIFO slot that each slot of a message takes.
-uint64_t fewestBytesOfPiece(kernel::Protocol protocol);
+uint64_t fewestBytesPerTile(kernel::Protocol protocol);
 
 /// Sets the shapes, slot sizes and tile sizes for `count` elements per block. `elementBytes` is the element size of the
 /// kernel's arithmetic. Returns an error text (sizes beyond the address space; slots too small for the largest message,

@@ -77,7 +77,7 @@ ProgramImage::ProgramImage(const core::Program &ofRanks, core::RankRange ranks, 
       receives.push_back(c);
   }
   offsets.ranks = reserve<RankImage>(range.size());
-  offsets.seats = reserve<Seat>(blocks());
+  offsets.assignments = reserve<BlockAssignment>(blocks());
   offsets.steps = reserve<StepImage>(program.firstStep(range.end) - program.firstStep(range.first));
   offsets.waits = reserve<WaitImage>(waits);
   offsets.blocks = reserve<ThreadBlockImage>(blocks());
@@ -117,7 +117,7 @@ void ProgramImage::fillRank(uint32_t r, std::byte *host, std::byte *base, const 
     steps[block.first_instruction() + wait.step()].awaited = 1;
   }
   for (uint32_t tb = 0; tb < view.threadBlocks.size(); ++tb) {
-    at<Seat>(host, offsets.seats)[first + tb] = {r - range.first, tb};
+    at<BlockAssignment>(host, offsets.assignments)[first + tb] = {r - range.first, tb};
     at<ThreadBlockImage>(host, offsets.blocks)[first + tb] = {
         view.threadBlocks[tb].first_instruction(), view.threadBlocks[tb].instruction_count(),
         indexOf(sends, program.outgoing(firstBlock + first + tb)),
@@ -154,7 +154,7 @@ std::vector<std::byte> ProgramImage::constants(std::byte *base, const Connection
     fillRank(r, host, base, ends.machineNetwork(), firstWait);
   fillConnections(host, ends);
   call.ranks = at<RankImage>(base, offsets.ranks);
-  call.seats = at<Seat>(base, offsets.seats);
+  call.assignments = at<BlockAssignment>(base, offsets.assignments);
   call.peers = range.size() == program.ranks() ? Scope::Gpu : Scope::System;
   return bytes;
 }

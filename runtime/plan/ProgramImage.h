@@ -21,7 +21,7 @@ public:
   uint32_t blocks() const { return endBlock - firstBlock; } ///< number of blocks of the grid
   core::RankRange ranks() const { return range; }
 
-  /// Returns the constant data, for a piece at `base`. Sets the call's ranks, seats and scope of peers.
+  /// Returns the constant data, for a piece at `base`. Sets the call's ranks, assignments and scope of peers.
   std::vector<std::byte> constants(std::byte *base, const ConnectionEnds &ends, kernel::KernelArgs &call) const;
   /// Returns the address of the reports of all grid blocks, for a piece at `base`.
   const kernel::Report *reports(const std::byte *base) const;
@@ -29,8 +29,8 @@ public:
 private:
   /// The offsets of the arrays.
   struct Offsets {
-    size_t ranks, seats, steps, waits, blocks, sends, receives, networkSends, networkReceives; // constant
-    size_t progress, tiles, reports;                                                           // state
+    size_t ranks, assignments, steps, waits, blocks, sends, receives, networkSends, networkReceives; // constant
+    size_t progress, tiles, reports;                                                                 // state
   };
   template <typename T>
   size_t reserve(size_t count);

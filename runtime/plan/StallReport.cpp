@@ -31,7 +31,7 @@ std::string stallReport(const core::Program &program, core::RankRange ranks, std
       const Report &report = reports[index - program.firstThreadBlock(ranks.first)];
       if (report.what == Waiting::Nothing || ++waiting > mostLines)
         continue;
-      text += "\n  " + core::waiter(program, index, report.step, report.tile);
+      text += "\n  " + core::describeWaiter(program, index, report.step, report.tile);
       switch (report.what) {
       case Waiting::Step:
         text += awaitedSteps(program, rank, index - program.firstThreadBlock(rank), report.step);

@@ -16,7 +16,7 @@ Bundles openBundles(const char *names) {
       continue;
     bundle::BundleResult<std::unique_ptr<bundle::BundleFile>> file = bundle::BundleFile::open(name.c_str());
     if (!file.ok()) {
-      core::tellOnce("GC3_BUNDLES: '" + name + "': " + file.outcome().message + "; NCCL serves all calls");
+      core::logOnce("GC3_BUNDLES: '" + name + "': " + file.outcome().message + "; NCCL serves all calls");
       return {};
     }
     bundles.push_back(std::move(*file));

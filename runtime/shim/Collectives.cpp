@@ -9,7 +9,7 @@ using namespace gc3::shim;
 
 /// Runs a program, or defers the call to the end of the group. NCCL gets what no program runs.
 static Result run(CollectiveCall call) {
-  if (isInside())
+  if (isInsideNccl())
     return forward(call);
   return guarded([&] {
     Interposer &interposer = Interposer::ofProcess();
@@ -63,17 +63,17 @@ Result ncclScatter(const void *send, void *recv, size_t count, DataType type, in
 }
 
 Result ncclGroupStart() {
-  return isInside() ? callInstalled<Function::GroupStart>() : Group::ofThisThread().start();
+  return isInsideNccl() ? callInstalled<Function::GroupStart>() : Group::ofThisThread().start();
 }
 
 Result ncclGroupEnd() {
-  if (isInside())
+  if (isInsideNccl())
     return callInstalled<Function::GroupEnd>();
   return guarded([] { return Group::ofThisThread().end(); });
 }
 
 Result ncclGroupSimulateEnd(SimInfo *info) {
-  if (isInside())
+  if (isInsideNccl())
     return callInstalled<Function::GroupSimulateEnd>(info);
   return guarded([&] { return Group::ofThisThread().simulateEnd(info); });
 }

@@ -23,7 +23,7 @@ constexpr auto any = [](const auto &) { return true; };
 /// Logs an error, since NCCL's code says little.
 Result report(const comm::CallGroup::Call &call) {
   if (!call.outcome.ok())
-    core::tellOnce("rank " + std::to_string(call.comm->rank()) + ": " + call.outcome.text);
+    core::logOnce("rank " + std::to_string(call.comm->rank()) + ": " + call.outcome.text);
   return resultOf(call.outcome);
 }
 

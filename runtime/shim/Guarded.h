@@ -15,7 +15,7 @@ ncclapi::Result guarded(Body body) noexcept {
   try {
     return body();
   } catch (const std::exception &exception) {
-    core::tell(exception.what());
+    core::log(exception.what());
     return ncclapi::Result::SystemError;
   }
 }

@@ -21,8 +21,7 @@ core::Result<comm::Drivers> findDrivers() {
   if (Outcome outcome = ncclapi::Nccl::find(findInstalled, nccl); !outcome.ok())
     return outcome;
   int device = 0;
-  if (Outcome outcome = cuda::outcomeOf(*cuda, cuda->getDevice(&device), "asking for the current device");
-      !outcome.ok())
+  if (Outcome outcome = cuda::outcomeOf(*cuda, cuda->getDevice(&device), "querying the current device"); !outcome.ok())
     return outcome;
   return comm::Drivers{*cuda, nccl, gin::find};
 }
@@ -55,13 +54,13 @@ Interposer::Interposer() {
   const core::Settings &settings = core::settingsAfterNccl(); // an application has a communicator by now
   const std::string &names = settings.text(core::Setting::Bundles);
   if (names.empty()) {
-    if (core::informs())
-      core::tell("GC3_BUNDLES is not set: NCCL serves all calls");
+    if (core::isInfoEnabled())
+      core::log("GC3_BUNDLES is not set: NCCL serves all calls");
     return;
   }
   const core::Result<comm::Drivers> drivers = findDrivers();
   if (!drivers.ok()) {
-    core::tellOnce("NCCL serves all calls: " + drivers.outcome().text);
+    core::logOnce("NCCL serves all calls: " + drivers.outcome().text);
     return;
   }
   comm::ProgramTable::Files files;
@@ -92,7 +91,7 @@ std::shared_ptr<Communicator> Interposer::findOrAdd(Comm comm) {
 /// The program's name, for the log.
 static std::string nameOf(const comm::ProgramTable &programs, uint32_t program) {
   const auto &info = programs.entry(program).loaded->program->info();
-  const bool isListed = programs.choice().lists(info.collective()->string_view());
+  const bool isListed = programs.choice().isListed(info.collective()->string_view());
   return info.name()->str() + (isListed ? ", as GC3_PROGRAM has it" : "");
 }
 
@@ -114,8 +113,8 @@ static core::Result<uint32_t> choose(const Communicator &communicator, const Col
   const core::Request request = requestOf(call);
   core::Result<uint32_t> program = programs->choose(request);
   if (program.outcome().code == gc3NoProgram)
-    return Outcome{gc3NoProgram,
-                   programs->choice().lists(request.name) ? "GC3_PROGRAM has no program for it" : "no program for it"};
+    return Outcome{gc3NoProgram, programs->choice().isListed(request.name) ? "GC3_PROGRAM has no program for it"
+                                                                           : "no program for it"};
   Outcome refusal;
   if (program.ok())
     communicator.loaded(*program, refusal);
@@ -126,9 +125,9 @@ static core::Result<uint32_t> choose(const Communicator &communicator, const Col
 
 std::optional<uint32_t> Interposer::decide(Communicator &communicator, const CollectiveCall &call) {
   const core::Result<uint32_t> program = choose(communicator, call);
-  if (core::informs() && communicator.ranks() > 0)
-    core::tell(logHead(communicator, call) + ": " +
-               (program.ok() ? nameOf(*communicator.programs(), *program) : "NCCL: " + program.outcome().text));
+  if (core::isInfoEnabled() && communicator.ranks() > 0)
+    core::log(logHead(communicator, call) + ": " +
+              (program.ok() ? nameOf(*communicator.programs(), *program) : "NCCL: " + program.outcome().text));
   return program.ok() ? std::optional(*program) : std::nullopt;
 }
 

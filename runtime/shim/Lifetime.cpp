@@ -40,7 +40,7 @@ Result ncclCommShrink(Comm parent, int *excluded, int excludedCount, Comm *child
   const auto shrink = [&] {
     return callInstalled<Function::CommShrink>(parent, excluded, excludedCount, child, config, flags);
   };
-  if (isInside() || (flags & shrinkAbort) == 0)
+  if (isInsideNccl() || (flags & shrinkAbort) == 0)
     return shrink();
   return guarded([&] {
     const std::shared_ptr<Communicator> communicator = Interposer::ofProcess().find(parent);
@@ -53,7 +53,7 @@ Result ncclCommShrink(Comm parent, int *excluded, int excludedCount, Comm *child
 
 /// A communicator that blocks has ended all calls when this returns. Returns the error of those that failed.
 Result ncclCommFinalize(Comm comm) {
-  if (isInside())
+  if (isInsideNccl())
     return callInstalled<Function::CommFinalize>(comm);
   return guarded([&] {
     const std::shared_ptr<Communicator> communicator = Interposer::ofProcess().find(comm);
@@ -69,7 +69,7 @@ Result ncclCommFinalize(Comm comm) {
 }
 
 Result ncclCommDestroy(Comm comm) {
-  if (isInside())
+  if (isInsideNccl())
     return callInstalled<Function::CommDestroy>(comm);
   return guarded([&] {
     const std::shared_ptr<Communicator> communicator = Interposer::ofProcess().find(comm);
@@ -84,7 +84,7 @@ Result ncclCommDestroy(Comm comm) {
 }
 
 Result ncclCommAbort(Comm comm) {
-  if (isInside())
+  if (isInsideNccl())
     return callInstalled<Function::CommAbort>(comm);
   return guarded([&] {
     const std::shared_ptr<Communicator> communicator = Interposer::ofProcess().find(comm);
@@ -101,7 +101,7 @@ Result ncclCommAbort(Comm comm) {
 
 /// A second revocation is an error, so this is the only one.
 Result ncclCommRevoke(Comm comm, int flags) {
-  if (isInside())
+  if (isInsideNccl())
     return callInstalled<Function::CommRevoke>(comm, flags);
   return guarded([&] {
     Group::ofThisThread().dropCallsOn(comm);
@@ -119,7 +119,7 @@ Result ncclCommRevoke(Comm comm, int flags) {
 Result ncclCommGetAsyncError(Comm comm, Result *error) {
   // Adds the communicator, since a query must not overlap with one of the executor, which the first call starts.
   const std::shared_ptr<Communicator> communicator =
-      isInside() || !error ? nullptr : Interposer::ofProcess().findOrAdd(comm);
+      isInsideNccl() || !error ? nullptr : Interposer::ofProcess().findOrAdd(comm);
   if (!communicator)
     return callInstalled<Function::CommGetAsyncError>(comm, error);
   return guarded([&] { return communicator->queryState(*error); });

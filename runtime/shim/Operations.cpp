@@ -25,7 +25,7 @@ extern "C" {
 
 Result ncclRedOpCreatePreMulSum(RedOp *op, void *scalar, DataType type, ScalarResidence residence, Comm comm) {
   const Result result = callInstalled<Function::RedOpCreatePreMulSum>(op, scalar, type, residence, comm);
-  if (isInside() || result != Result::Success)
+  if (isInsideNccl() || result != Result::Success)
     return result;
   return guarded([&] {
     Interposer::ofProcess().note(comm, *op, preMulSum(scalar, type, residence));
@@ -34,7 +34,7 @@ Result ncclRedOpCreatePreMulSum(RedOp *op, void *scalar, DataType type, ScalarRe
 }
 
 Result ncclRedOpDestroy(RedOp op, Comm comm) {
-  if (isInside())
+  if (isInsideNccl())
     return callInstalled<Function::RedOpDestroy>(op, comm);
   return guarded([&] {
     Interposer::ofProcess().note(comm, op, std::nullopt);

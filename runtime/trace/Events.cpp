@@ -7,7 +7,7 @@
 namespace gc3::trace {
 
 namespace {
-constexpr size_t pieceBytes = 1 << 20;
+constexpr size_t flushBytes = 1 << 20;
 } // namespace
 
 std::string jsonString(std::string_view text) {
@@ -34,7 +34,7 @@ Arguments &Arguments::addJson(std::string_view key, const std::string &value) {
 }
 
 void Events::begin(char phase, const Row &row, std::string_view name) {
-  if (text.size() >= pieceBytes) {
+  if (text.size() >= flushBytes) {
     file.append(text);
     text.clear();
   }

@@ -18,8 +18,8 @@ uint64_t wallClock();
 
 /// Returns the file for a GPU of this process, or null if it cannot be written. The first rank that requests it, of any
 /// communicator, names the file: its number replaces "%r" in `pattern`, or is inserted before the ending if there is no
-/// "%r". In the file that rank is the process of its number. Process numbers of each further communicator follow those
-/// of the first one's ranks.
+/// "%r". The process number of a rank of the first communicator is its rank. The process numbers of each further
+/// communicator follow.
 TraceFile *fileOfGpu(const std::string &pattern, int device, const JoinedRank &rank);
 
 } // namespace gc3::trace

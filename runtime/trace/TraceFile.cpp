@@ -50,7 +50,7 @@ uint64_t now() {
 TraceFile *TraceFile::named(const std::string &name, const Numbering &numbering) {
   Files &all = files();
   std::lock_guard lock(all.mutex);
-  static const int registered = std::atexit(writeRest);
+  static const int registered = std::atexit(writeRemaining);
   static_cast<void>(registered);
   const std::string path = replaced(replaced(name, "%p", std::to_string(getpid())), "%r", "0");
   const auto [known, isNew] = all.byName.try_emplace(path);
@@ -63,7 +63,7 @@ TraceFile *TraceFile::named(const std::string &name, const Numbering &numbering)
 }
 
 /// Writes the events that sources still hold.
-void TraceFile::writeRest() {
+void TraceFile::writeRemaining() {
   Files &all = files();
   std::lock_guard lock(all.mutex);
   for (const auto &[name, file] : all.byName)
@@ -85,15 +85,15 @@ TraceFile::~TraceFile() {
 
 bool TraceFile::open() {
   descriptor = ::open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (descriptor >= 0 && put(std::string(opening) + std::string(closing), 0)) {
+  if (descriptor >= 0 && writeAt(std::string(opening) + std::string(closing), 0)) {
     end = static_cast<off_t>(opening.size());
     return true;
   }
-  fail();
+  markFailed();
   return false;
 }
 
-bool TraceFile::put(std::string_view text, off_t at) const {
+bool TraceFile::writeAt(std::string_view text, off_t at) const {
   while (!text.empty()) {
     const ssize_t written = pwrite(descriptor, text.data(), text.size(), at);
     if (written < 0 && errno == EINTR)
@@ -106,9 +106,9 @@ bool TraceFile::put(std::string_view text, off_t at) const {
   return true;
 }
 
-void TraceFile::fail() {
+void TraceFile::markFailed() {
   failed = true;
-  core::tell("can't write the trace '" + name + "': " + std::strerror(errno));
+  core::log("can't write the trace '" + name + "': " + std::strerror(errno));
 }
 
 /// Ignored in a child of fork(): it has copies of its parent's events, and must not write them to its parent's file.
@@ -118,17 +118,17 @@ void TraceFile::append(std::string_view events) {
     return;
   std::string text = isEmpty ? "\n" : ",\n";
   text.append(events).append(closing);
-  if (!put(text, end)) {
-    fail();
+  if (!writeAt(text, end)) {
+    markFailed();
     if (ftruncate(descriptor, end) == 0)
-      put(closing, end);
+      writeAt(closing, end);
     return;
   }
   end += static_cast<off_t>(text.size() - closing.size());
   isEmpty = false;
 }
 
-TraceFile::Processes TraceFile::take(uint32_t count) {
+TraceFile::Processes TraceFile::allocateProcesses(uint32_t count) {
   std::lock_guard lock(mutex);
   const Processes taken = next;
   next.first += step != 0 ? step : count;

@@ -58,7 +58,7 @@ public:
     uint32_t first; ///< of consecutive numbers
     uint32_t group; ///< number of the group, from 0
   };
-  Processes take(uint32_t count);
+  Processes allocateProcesses(uint32_t count);
 
   /// Adds events: JSON objects separated by commas. If the file cannot be written, logs this once, and keeps the
   /// earlier events.
@@ -72,9 +72,9 @@ public:
 private:
   TraceFile(std::string path, const Numbering &numbering);
   bool open();
-  bool put(std::string_view text, off_t at) const;
-  void fail();
-  static void writeRest();
+  bool writeAt(std::string_view text, off_t at) const;
+  void markFailed();
+  static void writeRemaining();
 
   const std::string name;
   const uint64_t opened;

@@ -16,7 +16,7 @@ const std::string loadFails = "program 'ring2_aliased_1' could not be loaded: ";
 
 /// The result of one rank's step, without what says the same in many of them.
 std::string tell(const core::Outcome &outcome) {
-  std::string text = test::tell(outcome);
+  std::string text = test::describe(outcome);
   for (const std::string_view tail : {" [CUDA]", " [NCCL]"})
     replaceAll(text, tail, "");
   replaceAll(text, loadFails, "not loaded: ");
@@ -194,15 +194,15 @@ join: NCCL AllGather -> gc3SystemError: exchanging data with the other ranks | a
 join: NCCL AllGather -> gc3SystemError: exchanging data with the other ranks | ok
 join: NCCL CommSplit -> gc3SystemError: it could not be split: creating a communicator | aborted
 join: CUDA allocate -> gc3UnhandledCudaError: allocating # bytes of device memory for what ranks exchange | aborted
-join: CUDA allocatePinned -> gc3UnhandledCudaError: allocating # bytes of pinned memory for a word that stops kernels | aborted
+join: CUDA allocatePinned -> gc3UnhandledCudaError: allocating # bytes of pinned memory for the stop word | aborted
 join: CUDA busId -> gc3UnhandledCudaError: asking for the GPU's place on the bus | gc3InvalidUsage: rank # can't run programs
-join: CUDA occupancy -> gc3UnhandledCudaError: asking how many blocks fit | gc3InvalidUsage: rank # can't run programs
-join: CUDA attribute -> gc3UnhandledCudaError: asking what the GPU can do | aborted
+join: CUDA occupancy -> gc3UnhandledCudaError: querying the occupancy of a kernel | gc3InvalidUsage: rank # can't run programs
+join: CUDA attribute -> gc3UnhandledCudaError: querying the GPU's attributes | aborted
 join: CUDA createStream -> gc3UnhandledCudaError: creating a stream | aborted
 join: CUDA createEvent -> gc3UnhandledCudaError: creating an event | aborted
 join: CUDA copy, CUDA query, CUDA record, CUDA synchronize -> gc3UnhandledCudaError: exchanging data with the other ranks | aborted
 join: CUDA copy, CUDA record, CUDA synchronize -> gc3UnhandledCudaError: exchanging data with the other ranks | ok
-join: CUDA getDevice -> gc3UnhandledCudaError: looking for a GPU | aborted
+join: CUDA getDevice -> gc3UnhandledCudaError: querying the current device | aborted
 join: CUDA setDevice -> gc3UnhandledCudaError: switching to device # | aborted
 join: CUDA await -> gc3UnhandledCudaError: waiting for the last call | aborted
 join: CUDA setDevice -> ok
@@ -210,13 +210,13 @@ load: NCCL AllGather -> gc3SystemError: exchanging data with the other ranks | a
 load: NCCL CommWindowRegister -> gc3SystemError: exchanging data with the other ranks | gc3SystemError: not loaded: rank # could not load it: registering a window
 load: NCCL AllGather -> gc3SystemError: exchanging data with the other ranks | ok
 load: NCCL MemAlloc -> gc3SystemError: not loaded: allocating # bytes of symmetric memory | not loaded
-load: CUDA getDevice -> gc3UnhandledCudaError: asking for the current device | ok
+load: CUDA getDevice -> gc3UnhandledCudaError: querying the current device | ok
 load: CUDA copy, CUDA record, CUDA synchronize -> gc3UnhandledCudaError: exchanging data with the other ranks | aborted
 load: CUDA copy, CUDA record, CUDA synchronize -> gc3UnhandledCudaError: exchanging data with the other ranks | ok
 load: CUDA launch -> gc3UnhandledCudaError: launching the interpreter | ok
 load: CUDA allocate -> gc3UnhandledCudaError: not loaded: allocating # bytes of device memory for program 'ring2_aliased_1' | not loaded
-load: CUDA occupancy -> gc3UnhandledCudaError: not loaded: asking how many blocks fit | not loaded
-load: CUDA capture -> gc3UnhandledCudaError: not loaded: asking whether the stream is captured | not loaded
+load: CUDA occupancy -> gc3UnhandledCudaError: not loaded: querying the occupancy of a kernel | not loaded
+load: CUDA capture -> gc3UnhandledCudaError: not loaded: querying whether the stream is captured | not loaded
 load: CUDA clear, CUDA synchronize -> gc3UnhandledCudaError: not loaded: clearing FIFO slots | not loaded
 load: CUDA clear -> gc3UnhandledCudaError: not loaded: clearing a program's counters | not loaded
 load: CUDA copy, CUDA synchronize -> gc3UnhandledCudaError: not loaded: copying a program | not loaded
@@ -226,8 +226,8 @@ load: CUDA record -> gc3UnhandledCudaError: recording an event | ok
 load: CUDA await -> gc3UnhandledCudaError: waiting for the last call | aborted
 load: CUDA await -> gc3UnhandledCudaError: waiting for the last call | ok
 load: CUDA setDevice -> ok
-run: CUDA getDevice -> gc3UnhandledCudaError: asking for the current device | ok
-run: CUDA capture -> gc3UnhandledCudaError: asking whether the stream is captured | ok
+run: CUDA getDevice -> gc3UnhandledCudaError: querying the current device | ok
+run: CUDA capture -> gc3UnhandledCudaError: querying whether the stream is captured | ok
 run: CUDA launch -> gc3UnhandledCudaError: launching the interpreter | ok
 run: CUDA record -> gc3UnhandledCudaError: recording an event | ok
 run: CUDA await -> gc3UnhandledCudaError: waiting for the last call | ok
@@ -264,14 +264,14 @@ TEST(ApiSweep, OnOneGpu) {
   });
   EXPECT_EQ(sweep.lines(), R"(
 nothing -> ok / ok / ok
-CUDA getDevice -> not made: gc3UnhandledCudaError: looking for a GPU
-CUDA attribute -> not made: gc3UnhandledCudaError: asking what the GPU can do
+CUDA getDevice -> not made: gc3UnhandledCudaError: querying the current device
+CUDA attribute -> not made: gc3UnhandledCudaError: querying the GPU's attributes
 CUDA createStream -> not made: gc3UnhandledCudaError: creating a stream
-CUDA allocatePinned -> not made: gc3UnhandledCudaError: allocating # bytes of pinned memory for a word that stops kernels
+CUDA allocatePinned -> not made: gc3UnhandledCudaError: allocating # bytes of pinned memory for the stop word
 CUDA createEvent -> not made: gc3UnhandledCudaError: creating an event
-CUDA getDevice -> gc3UnhandledCudaError: asking for the current device / ok / ok
-CUDA capture -> gc3UnhandledCudaError: asking whether the stream is captured / ok / ok
-CUDA occupancy -> gc3UnhandledCudaError: asking how many blocks fit / ok / ok
+CUDA getDevice -> gc3UnhandledCudaError: querying the current device / ok / ok
+CUDA capture -> gc3UnhandledCudaError: querying whether the stream is captured / ok / ok
+CUDA occupancy -> gc3UnhandledCudaError: querying the occupancy of a kernel / ok / ok
 CUDA allocate -> gc3UnhandledCudaError: allocating # bytes of device memory for program 'ring2_aliased_1' / ok / ok
 CUDA allocate -> gc3UnhandledCudaError: allocating # bytes of device memory for the FIFO slots of program 'ring2_aliased_1' / ok / ok
 CUDA clear -> gc3UnhandledCudaError: clearing FIFO slots / ok / ok
@@ -281,8 +281,8 @@ CUDA synchronize -> gc3UnhandledCudaError: copying a program / ok / ok
 CUDA await -> gc3UnhandledCudaError: waiting for the last call / ok / ok
 CUDA launch -> gc3UnhandledCudaError: launching the interpreter / ok / ok
 CUDA record -> gc3UnhandledCudaError: recording an event / gc3UnhandledCudaError: recording an event / gc3UnhandledCudaError: recording an event
-CUDA query -> ok / gc3UnhandledCudaError: a call that was under way / gc3UnhandledCudaError: a call that was under way
-CUDA query -> ok / ok / gc3UnhandledCudaError: a call that was under way
+CUDA query -> ok / gc3UnhandledCudaError: running a call / gc3UnhandledCudaError: running a call
+CUDA query -> ok / ok / gc3UnhandledCudaError: running a call
 CUDA query -> ok / ok / ok
 )");
 }

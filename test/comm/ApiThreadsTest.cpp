@@ -140,11 +140,11 @@ TEST_F(NcclApiThreads, AnAbortTouchesNoOtherGpu) {
   make({ringAllReduce(2, true)});
   ASSERT_EQ(allReduceAll(), gc3Success);
   const std::vector<std::string> before = fake.callsOf(0);
-  const std::array<size_t, 3> taken = fake.taken(0);
+  const std::array<size_t, 3> taken = fake.allocated(0);
   EXPECT_EQ(gc3CommAbort(std::exchange(comms[1], nullptr)), gc3Success);
   awaitThat([&] { return nccl.children().size() == 1; });
   EXPECT_EQ(fake.callsOf(0), before);
-  EXPECT_EQ(fake.taken(0), taken);
+  EXPECT_EQ(fake.allocated(0), taken);
 }
 
 /// Ranks that abort do not wait for kernels, which the helper thread waits for.

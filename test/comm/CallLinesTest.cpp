@@ -15,7 +15,7 @@ using namespace gc3::test;
 namespace {
 
 // The process reads its settings here, so that tests capture no lines about them.
-const bool informs = setenv("GC3_DEBUG", "INFO", 1) == 0 && core::settings().informs();
+const bool informs = setenv("GC3_DEBUG", "INFO", 1) == 0 && core::settings().isInfoEnabled();
 
 /// The lines of the last linesOf() about the loading of programs.
 std::vector<std::string> loading;
@@ -109,7 +109,7 @@ TEST_F(HostLines, CollectivesOfOnesOwnHaveElements) {
       lines([&](gc3Comm_t comm) { gc3RunCollective(comm, "shift_reversed", x, x, 2, gc3Float32, gc3Sum, nullptr); }),
       Lines{"gc3: rank 0: shift_reversed 2 of float sum: program 'shift'"});
   EXPECT_EQ(lines([&](gc3Comm_t comm) { gc3RunProgram(comm, "ring", x, x, 4, gc3Int32, gc3Min, nullptr); }),
-            Lines{"gc3: rank 0: ring 4 of int32 min: an earlier call has timed out: destroy the communicators and make "
+            Lines{"gc3: rank 0: ring 4 of int32 min: an earlier call timed out; destroy the communicators and create "
                   "new ones"});
 }
 

@@ -49,8 +49,8 @@ TEST(Comm, RanksTakeMemoryOfTheirOwnGpus) {
   ASSERT_EQ(world.made(), "");
   auto expectAlike = [&] {
     for (int device : {0, 1, 2})
-      EXPECT_EQ(fake.taken(device), fake.taken(0)) << "device " << device;
-    EXPECT_EQ(fake.taken(7), (std::array<size_t, 3>{}));
+      EXPECT_EQ(fake.allocated(device), fake.allocated(0)) << "device " << device;
+    EXPECT_EQ(fake.allocated(7), (std::array<size_t, 3>{}));
     EXPECT_EQ(fake.currentDevice, 7);
   };
   expectAlike();
@@ -105,7 +105,7 @@ TEST(Comm, RanksMayBeAheadOfOthers) {
 TEST(Comm, WindowsOfNccl229) {
   FakeCuda fake;
   FakeNccl nccl(fake);
-  nccl.version = ncclapi::tellingVersion;
+  nccl.version = ncclapi::devicePointerVersion;
   {
     CommWorld world(fake, nccl, {ringAllReduce(4, true)});
     EXPECT_EQ(world.run(0, {.count = 100}), "");
@@ -166,8 +166,9 @@ TEST(Comm, GraphsReplay) {
   fake.captured = true;
   for (const comm::CallGroup::Call &call : callAll()) {
     EXPECT_TRUE(isDeclined(call));
-    EXPECT_EQ(call.outcome.text, "program '" + world.names[0] +
-                                     "' can't be loaded while the stream is captured: make such a call once before");
+    EXPECT_EQ(call.outcome.text,
+              "program '" + world.names[0] +
+                  "' cannot be loaded while the stream is captured; make one such call before the capture");
   }
   fake.captured = false;
   ASSERT_EQ(world.run(0, options), "");

@@ -67,9 +67,9 @@ private:
     Communicator &own = *ranks[rank];
     own.beginJoin();
     if (const core::Outcome joined = own.awaitJoin(); !joined.ok())
-      return "joining: " + tell(joined);
+      return "joining: " + describe(joined);
     if (const core::Outcome refusal = own.refusal(); !refusal.ok())
-      return "left to NCCL: " + tell(refusal);
+      return "left to NCCL: " + describe(refusal);
     for (int i = 0; i < 2; ++i) {
       comm::CallGroup::Call call{ranks[rank], {}, comm::CallGroup::Call::State::Program};
       call.request.name = "allreduce";
@@ -78,7 +78,7 @@ private:
       call.request.stream = streams[rank];
       comm::CallGroup::run({&call, 1});
       if (!call.outcome.ok())
-        return (isDeclined(call) ? "declined: " : "call: ") + tell(call.outcome);
+        return (isDeclined(call) ? "declined: " : "call: ") + describe(call.outcome);
     }
     return {};
   }

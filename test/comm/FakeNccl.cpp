@@ -153,8 +153,8 @@ std::vector<std::string> FakeNccl::takeProbes() {
   return std::exchange(state->probes, {});
 }
 
-const gin::Part *FakeNccl::part() {
-  static gin::Part part{
+const gin::Plugin *FakeNccl::part() {
+  static gin::Plugin part{
       .gc3 = GC3_VERSION,
       .nccl = 0,
       .commBytes = sizeof(NetworkEnd),

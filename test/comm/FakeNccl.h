@@ -10,7 +10,7 @@
 #pragma once
 
 #include "FakeCuda.h"
-#include "gin/Part.h"
+#include "gin/Plugin.h"
 #include "ncclapi/Nccl.h"
 
 #include <memory>
@@ -32,7 +32,7 @@ public:
   /// application's, and their calls on the application's communicators are events.
   static void *applicationFunction(const std::string &name);
   /// For this version of NCCL.
-  static const gin::Part *part();
+  static const gin::Plugin *part();
   /// The result of a failing call.
   static constexpr ncclapi::Result failure = ncclapi::Result::SystemError;
 

@@ -142,7 +142,7 @@ TEST_F(FakeNcclTest, GroupsOfAllRanks) {
 TEST_F(FakeNcclTest, NetworksAreForAPart) {
   nccl.teamSize = 1;
   const std::vector<Comm> made = splitAll(nccl.make(rankCount));
-  const gin::Part &part = *FakeNccl::part();
+  const gin::Plugin &part = *FakeNccl::part();
   onAllRanks([&](size_t rank) {
     EXPECT_EQ(functions.TeamLsa(made[rank]).ranks, 1);
     std::vector<std::byte> network(part.commBytes);

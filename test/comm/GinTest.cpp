@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opening libgc3gin.so.
 #include "gc3.h"
-#include "gin/Part.h"
+#include "gin/Plugin.h"
 
 #include <filesystem>
 #include <fstream>
@@ -21,9 +21,9 @@ TEST(Gin, WhatIsNotThere) {
 TEST(Gin, WhatIsNotOurs) {
   std::string why;
   EXPECT_EQ(gin::open("libm.so.6", why), nullptr);
-  EXPECT_EQ(why, "libm.so.6 is not gc3's");
+  EXPECT_EQ(why, "libm.so.6 is not a gc3 plugin");
   EXPECT_EQ(gin::open(OTHER_GIN, why), nullptr);
-  EXPECT_EQ(why, OTHER_GIN " is of another version of gc3");
+  EXPECT_EQ(why, OTHER_GIN " belongs to another version of gc3");
 }
 
 /// Where the build has it, and where it is installed.
@@ -46,7 +46,7 @@ TEST(Gin, IsFoundNearTheLibrary) {
 TEST(Gin, TheRealOne) {
 #ifdef REAL_GIN
   std::string why;
-  const gin::Part *part = gin::open(REAL_GIN, why);
+  const gin::Plugin *part = gin::open(REAL_GIN, why);
   ASSERT_NE(part, nullptr) << why;
   EXPECT_EQ(part->gc3, static_cast<uint32_t>(GC3_VERSION));
   EXPECT_EQ(part->nccl, GIN_NCCL);

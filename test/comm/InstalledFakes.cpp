@@ -13,5 +13,5 @@ void *gc3::ncclapi::findInstalled(const std::string &name) {
 }
 
 // The fakes call no exported function of NCCL, so nothing depends on where a thread is.
-gc3::ncclapi::Inside::Inside() = default;
-gc3::ncclapi::Inside::~Inside() = default;
+gc3::ncclapi::NcclCallScope::NcclCallScope() = default;
+gc3::ncclapi::NcclCallScope::~NcclCallScope() = default;

@@ -190,7 +190,7 @@ TEST(CommErrors, TeamsThatCannotBe) {
 
 TEST(CommErrors, CommunicatorsWithoutWindows) {
   for (auto kind : {FakeNccl::Windows::Null, FakeNccl::Windows::Other})
-    for (int version : {22809, ncclapi::tellingVersion}) {
+    for (int version : {22809, ncclapi::devicePointerVersion}) {
       if (kind == FakeNccl::Windows::Other && version != 22809)
         continue;
       FakeCuda fake;
@@ -216,7 +216,7 @@ TEST(CommErrors, CommunicatorsWithoutWindows) {
 
 TEST(CommErrors, AnOldNcclOrNone) {
   ncclapi::Nccl nccl;
-  EXPECT_EQ(ncclapi::Nccl::find([](const std::string &) -> void * { return nullptr; }, nccl).text, "there is no NCCL");
+  EXPECT_EQ(ncclapi::Nccl::find([](const std::string &) -> void * { return nullptr; }, nccl).text, "no NCCL found");
   static ncclapi::signature::GetVersion *const versionOf[] = {[](int *version) {
                                                                 *version = 22706;
                                                                 return ncclapi::Result::Success;
@@ -231,7 +231,7 @@ TEST(CommErrors, AnOldNcclOrNone) {
   };
   which = 0;
   EXPECT_EQ(ncclapi::Nccl::find(onlyVersion, nccl).text,
-            "the installed NCCL is version 22706; it takes 22807 or later");
+            "the installed NCCL is version 22706; 22807 or later is required");
   which = 1;
   EXPECT_EQ(ncclapi::Nccl::find(onlyVersion, nccl).text, "the installed NCCL has no ncclAllGather");
 }

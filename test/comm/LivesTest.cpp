@@ -431,7 +431,7 @@ TEST_F(CommLives, ACallThatFailsFailsTheCommunicator) {
 
 /// A failure on one rank makes all ranks refuse the program, so NCCL can run the call.
 TEST_F(CommLives, AProgramThatOneRankCannotLoadIsRefusedByAll) {
-  nccl.version = ncclapi::tellingVersion;
+  nccl.version = ncclapi::devicePointerVersion;
   for (const char *function : {"MemAlloc", "GetLsaDevicePointer"}) {
     CommWorld world(fake, nccl, {ringAllReduce(2, true)});
     const Trial wanted = world.trial(0, {.count = 5});

@@ -64,7 +64,8 @@ TEST_F(NcclApi, ReductionsOfTheUser) {
   gc3RedOp_t op = gc3Sum;
   ASSERT_EQ(gc3RedOpCreatePreMulSum(&op, scalars, gc3Float32, gc3ScalarDevice, comms[0]), gc3Success);
   EXPECT_EQ(gc3AllReduce(buffers[0], buffers[0], 1, gc3Float64, op, comms[0], streams[0]), gc3InvalidArgument);
-  EXPECT_STREQ(gc3GetLastError(comms[0]), "rank 0: the reduction was made for float, and the call is of double");
+  EXPECT_STREQ(gc3GetLastError(comms[0]),
+               "rank 0: the reduction was created for float, but the call has elements of type double");
   fake.release(reinterpret_cast<std::byte *>(scalars));
 }
 
@@ -96,7 +97,7 @@ TEST_F(NcclApi, UsersChooseThePrograms) {
   expectAll(3);
   EXPECT_EQ(gc3SelectProgram(comms[1], "allreduce", 1, gc3Float32, -1, &program), gc3InvalidUsage);
   EXPECT_STREQ(gc3GetLastError(comms[1]),
-               "the tuner answers 7 for 'allreduce' of 1 elements; it was asked about 2 programs");
+               "the tuner returned 7 for 'allreduce' of 1 elements, but it can choose from 2 programs");
 }
 
 /// gc3SelectProgram and the call return the same error.
@@ -134,8 +135,8 @@ TEST_F(NcclApi, ProgramsThatCanNotBeLoaded) {
   EXPECT_EQ(allReduceAll(), gc3SystemError);
   const std::string begin = "program 'ring2_aliased_1' could not be loaded: ";
   EXPECT_EQ(gc3GetLastError(comms[0]),
-            begin + "rank 1 could not load it: allocating 4352 bytes of symmetric memory: NCCL's error 2");
-  EXPECT_EQ(gc3GetLastError(comms[1]), begin + "allocating 4352 bytes of symmetric memory: NCCL's error 2");
+            begin + "rank 1 could not load it: allocating 4352 bytes of symmetric memory: NCCL error 2");
+  EXPECT_EQ(gc3GetLastError(comms[1]), begin + "allocating 4352 bytes of symmetric memory: NCCL error 2");
   const char *program = nullptr;
   for (gc3Comm_t comm : comms) {
     EXPECT_EQ(gc3SelectProgram(comm, "allreduce", count, gc3Float32, -1, &program), gc3SystemError);
@@ -353,7 +354,7 @@ TEST_F(NcclApi, AKernelThatFailsIsReported) {
   }
   EXPECT_EQ(allReduce(0), gc3Success);
   awaitThat([&] { return asyncError(comms[0]) == gc3UnhandledCudaError; });
-  EXPECT_STREQ(gc3GetLastError(comms[0]), "a call that was under way: fake failure (CUDA error 2)");
+  EXPECT_STREQ(gc3GetLastError(comms[0]), "running a call: fake failure (CUDA error 2)");
   EXPECT_EQ(allReduce(0), gc3UnhandledCudaError);
   EXPECT_EQ(asyncError(comms[1]), gc3Success);
 }
@@ -434,7 +435,7 @@ TEST_F(NcclApi, Arguments) {
     config.size = size;
     EXPECT_EQ(gc3CommInit(&comm, bundle, &some, &config), gc3InvalidArgument);
     EXPECT_STREQ(gc3GetLastError(nullptr),
-                 "the config was not initialised with GC3_GPU_CONFIG_INITIALIZER or is of another version of gc3");
+                 "the config was not initialised with GC3_GPU_CONFIG_INITIALIZER or belongs to another version of gc3");
   }
   EXPECT_EQ(comm, nullptr);
 }

@@ -54,7 +54,7 @@ TEST_F(CommNetwork, SlotsAreGivenBackInBatches) {
 /// Ranks whose team is not a row of neighbours reach themselves alone: everything goes over the network, or nothing.
 TEST_F(CommNetwork, TeamsWithAStride) {
   nccl.teamStride = 2;
-  for (int version : {22809, ncclapi::tellingVersion}) {
+  for (int version : {22809, ncclapi::devicePointerVersion}) {
     nccl.version = nccl.partFor = version;
     CommWorld world(fake, nccl, {plainRingAllReduce(4), pairs(4), shiftReversed(4, 2)});
     ASSERT_EQ(world.made(), "");

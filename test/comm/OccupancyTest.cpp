@@ -132,7 +132,7 @@ TEST(CommGpus, CallsThatNoRankCanMake) {
   fake.architecture = 89;
   CommWorld world(fake, nccl, {ringAllReduce(3, true), shiftReversed(3, 2)});
   EXPECT_EQ(world.run(0, {.type = ElementType::Float8E4M3}),
-            "f8e4m3 can't be reduced on a GPU of sm_89; it takes sm_90 or later");
+            "f8e4m3 cannot be reduced on a GPU of sm_89; sm_90 or later is required");
   EXPECT_EQ(world.run(1, {.op = ReduceOp::Avg}), "avg is not defined for program '" + world.names[1] +
                                                      "': its outputs have different numbers of contributions");
   EXPECT_EQ(world.run(0, {.count = 0}), "");
@@ -152,7 +152,7 @@ TEST(CommGpus, GpusThatDifferInAge) {
     Loopback::Buffers buffers(fake, trial);
     for (size_t rank = 0; rank < 3; ++rank)
       EXPECT_EQ(world.part(rank, buffers.requests[rank]).outcome.text,
-                "f8e4m3 can't be reduced on a GPU of sm_89; it takes sm_90 or later");
+                "f8e4m3 cannot be reduced on a GPU of sm_89; sm_90 or later is required");
     EXPECT_EQ(world.run(0, {.type = ElementType::Half}), "");
     EXPECT_EQ(world.run(1, {.type = ElementType::Float8E4M3}), "") << "a copy";
   }

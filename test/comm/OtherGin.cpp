@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A libgc3gin.so of another gc3.
 #include "gc3.h"
-#include "gin/Part.h"
+#include "gin/Plugin.h"
 
-extern "C" const gc3::gin::Part *gc3GinPart() {
-  static const gc3::gin::Part part{GC3_VERSION + 1, 0, 0, nullptr, nullptr, nullptr, {}};
+extern "C" const gc3::gin::Plugin *gc3GinPlugin() {
+  static const gc3::gin::Plugin part{GC3_VERSION + 1, 0, 0, nullptr, nullptr, nullptr, {}};
   return &part;
 }

@@ -17,7 +17,7 @@ void nodes(FakeNccl &nccl, int version) {
 
 class CommSplit : public testing::Test {
 protected:
-  CommSplit() { nodes(nccl, ncclapi::tellingVersion); }
+  CommSplit() { nodes(nccl, ncclapi::devicePointerVersion); }
   void TearDown() override { EXPECT_EQ(nccl.leaks(), leaks); }
 
   FakeCuda fake;
@@ -58,7 +58,7 @@ TEST_F(CommSplit, RanksMayBeAheadOfOthers) {
 
 /// Teams may turn out to have none either, which is found out once.
 TEST_F(CommSplit, NodesWithoutWindows) {
-  for (auto [kind, version] : {std::pair(FakeNccl::Windows::Null, ncclapi::tellingVersion),
+  for (auto [kind, version] : {std::pair(FakeNccl::Windows::Null, ncclapi::devicePointerVersion),
                                std::pair(FakeNccl::Windows::Other, ncclapi::oldestVersion)}) {
     nccl.windows = kind;
     nccl.version = version;

@@ -44,7 +44,7 @@ MUTANTS = [
     ("each failure stops kernels", "Communicator.cpp", "  if (why.code == gc3Timeout)\n    gpu->stop();", "  gpu->stop();"),
     # Deadlines.
     ("joining has no deadline", "Communicator.cpp", "checkPatience(beganToJoin, patience,", "checkPatience(beganToJoin, {},"),
-    ("joining fails when it is time to log", "Communicator.cpp", "  else if (isPast(limit.logAfterMs))\n    core::tellOnce(", "  else if (isPast(limit.logAfterMs))\n    failNow({gc3Timeout, \"\"}), core::tellOnce("),
+    ("joining fails when it is time to log", "Communicator.cpp", "  else if (isPast(limit.logAfterMs))\n    core::logOnce(", "  else if (isPast(limit.logAfterMs))\n    failNow({gc3Timeout, \"\"}), core::logOnce("),
     ("joining logs nothing", "Communicator.cpp", "  else if (isPast(limit.logAfterMs))", "  else if (false)"),
     ("loading has no deadline", "Communicator.cpp", "checkPatience(request->begun, {setup->options.joiningMs, setup->options.timeoutMs},", "checkPatience(request->begun, {setup->options.joiningMs, 0},"),
     ("loading has no time", "Communicator.cpp", "return ms != 0 && waited > milliseconds(ms);", "return ms != 0;"),

@@ -92,7 +92,7 @@ public:
   bool warpAll(bool holds) { return holds; }
   void pause() {}
   /// Returns 1, the request to stop: no other thread can end a wait.
-  uint32_t look(const uint32_t *) { return 1; }
+  uint32_t loadStopWord(const uint32_t *) { return 1; }
 
   template <uint32_t G>
   kernel::Unit<G> load(const std::byte *at) {

@@ -176,7 +176,7 @@ TEST(Device, stopsUnderAllProtocols) {
 TEST(Device, recordsWhenStepsRun) {
   ProgramSpec longOne = allToAll(2, 1);
   Block &block = longOne.ranks[0].blocks.emplace_back();
-  block.steps.assign(kernel::windowSteps + 3, {Opcode::Copy, in(0), out(0), 1, {}});
+  block.steps.assign(kernel::cachedSteps + 3, {Opcode::Copy, in(0), out(0), 1, {}});
   for (const ProgramSpec &spec : {ringAllReduce(3, true), plainRingAllReduce(3), longOne}) {
     std::unique_ptr<bundle::BundleFile> file = load(spec);
     for (kernel::Protocol protocol : {kernel::Protocol::Simple, kernel::Protocol::LL, kernel::Protocol::LL128})
@@ -194,5 +194,6 @@ TEST(Device, refusesSlotsThatAreTooSmall) {
   options.sizes.slotBytes = 128;
   EXPECT_EQ(emulate(*file, 0, options), "program 'a2a3_9' sends 9 slots at once, too many for FIFO slots of 128 bytes");
   options.sizes.slots = 0;
-  EXPECT_EQ(emulate(*file, 0, options), "program 'a2a3_9' needs at least 1 FIFO slots per connection, 0 are there");
+  EXPECT_EQ(emulate(*file, 0, options),
+            "program 'a2a3_9' needs at least 1 FIFO slots per connection, 0 are configured");
 }

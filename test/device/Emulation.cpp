@@ -172,7 +172,7 @@ void Emulation::makeNetwork() {
 }
 
 uint32_t Emulation::rankOf(uint32_t threadBlock) const {
-  return call.seats[threadBlock].rank;
+  return call.assignments[threadBlock].rank;
 }
 
 /// Fills the slots of a connection with the oldest possible flags: as if no message had filled a slot since the slots
@@ -260,7 +260,7 @@ std::string Emulation::runOnHost(std::vector<Buffers> &ranks) {
 /// Checks that each block has recorded its last steps, in order.
 std::string Emulation::checkRecords() const {
   for (uint32_t block = 0; options.ringRecords != 0 && block < image->blocks(); ++block) {
-    const uint32_t steps = call.ranks[call.seats[block].rank].blocks[call.seats[block].block].stepCount;
+    const uint32_t steps = call.ranks[call.assignments[block].rank].blocks[call.assignments[block].block].stepCount;
     const uint64_t all = steps * call.tiles, kept = std::min<uint64_t>(all, options.ringRecords);
     uint64_t last = 0;
     for (uint64_t number = all - kept; number < all; ++number) {

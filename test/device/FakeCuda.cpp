@@ -42,7 +42,7 @@ Handle newHandle(std::map<void *, int> &known, int device) {
   return reinterpret_cast<Handle>(last);
 }
 
-void giveBack(auto &known, void *thing) {
+void releaseHandle(auto &known, void *thing) {
   if (known.erase(thing) != 1)
     std::abort(); // freed twice, or never allocated
 }
@@ -70,8 +70,8 @@ bool FakeCuda::fails(const char *function, const char *file) {
 }
 
 /// Counts a call for tests with one thread. Returns true if it must fail.
-bool FakeCuda::countGlobally(const std::string &name, bool failsHere) {
-  if (++calls != failAt && !failsHere)
+bool FakeCuda::countGlobally(const std::string &name, bool mustFail) {
+  if (++calls != failAt && !mustFail)
     return false;
   failed = name;
   return true;
@@ -142,7 +142,7 @@ std::string FakeCuda::leaks() const {
   return text;
 }
 
-std::array<size_t, 3> FakeCuda::taken(int device) const {
+std::array<size_t, 3> FakeCuda::allocated(int device) const {
   const Monitor::Lock lock;
   std::array<size_t, 3> counts{};
   for (size_t i = 0; const auto *things : {&memory, &handles, &events})
@@ -448,8 +448,8 @@ struct FakeCuda::Functions {
       return cuda::unloading;
     if (!fake.events.contains(event) || fake.captureOf.contains(event))
       std::abort(); // cudaErrorInvalidResourceHandle, cudaErrorCapturedEvent
-    if (fake.whileAsked)
-      fake.whileAsked();
+    if (fake.duringQuery)
+      fake.duringQuery();
     fake.advanceAll();
     return fake.passed[event] == fake.recorded[event] ? 0 : cuda::notReady;
   }
@@ -510,7 +510,7 @@ struct FakeCuda::Functions {
   static Result destroyStream(cuda::Stream stream) {
     const Monitor::Lock lock;
     current->streams.erase(stream);
-    giveBack(current->handles, stream);
+    releaseHandle(current->handles, stream);
     return 0;
   }
 
@@ -527,7 +527,7 @@ struct FakeCuda::Functions {
     current->recorded.erase(event);
     current->captureOf.erase(event);
     current->passed.erase(event);
-    giveBack(current->events, event);
+    releaseHandle(current->events, event);
     return 0;
   }
 };
@@ -593,7 +593,7 @@ const cuda::Cuda &FakeCuda::table() {
       .releasePinned =
           [](void *piece) {
             const Monitor::Lock lock;
-            giveBack(current->pinned, piece);
+            releaseHandle(current->pinned, piece);
             std::free(piece);
             return 0;
           },

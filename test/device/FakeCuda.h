@@ -74,7 +74,7 @@ public:
   Capture captured;                        ///< if true, enqueued work does not run, but is kept for replay()
   uint64_t seed = 1;                       ///< seed of the emulated GPU's schedule
   std::function<void()> meanwhile;         ///< runs once, in the next call of synchronize
-  std::function<void()> whileAsked;        ///< runs in each query of an event
+  std::function<void()> duringQuery;       ///< runs in each query of an event
   std::function<void()> whileCalled;       ///< runs in each CUDA call that can fail
   bool waits = false; ///< synchronize waits until the stream is idle; if false, it fails if the stream is not idle
 
@@ -122,7 +122,7 @@ public:
   /// Returns a list of the resources that are not freed, or an empty string.
   std::string leaks() const;
   /// Returns the numbers of allocations, streams and events on a device.
-  std::array<size_t, 3> taken(int device) const;
+  std::array<size_t, 3> allocated(int device) const;
 
   /// Creates a stream on a device, as the application does.
   cuda::Stream stream(int device);
@@ -166,7 +166,7 @@ private:
   void begin(cuda::Stream stream, const std::function<Work()> &make);
   bool advance(std::deque<Work> &stream);
   void advanceAll();
-  bool countGlobally(const std::string &name, bool failsHere);
+  bool countGlobally(const std::string &name, bool mustFail);
 
   std::set<void *> pinned;
   Hook beforeCall;

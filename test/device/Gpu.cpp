@@ -117,7 +117,7 @@ bool Gpu::run() {
       if (!isStopped())
         return false;
       if (++stops == mostStops)
-        throw std::runtime_error("a thread that was told to stop goes on");
+        throw std::runtime_error("a thread that was requested to stop continues");
       idle = 0;
     }
   }

@@ -110,8 +110,8 @@ public:
       scopes->fenced(block(), scope);
       gpu.fence(ownBlock, ownThread);
     }
-    void tell(uint64_t *at, uint64_t value, kernel::Scope scope) {
-      scopes->told(block(), at, scope);
+    void publish(uint64_t *at, uint64_t value, kernel::Scope scope) {
+      scopes->published(block(), at, scope);
       gpu.store(ownBlock, ownThread, at, &value, sizeof value);
     }
     kernel::Pack loadFlagged(const std::byte *at) { return gpu.loadStrong(at, true); }
@@ -137,7 +137,7 @@ public:
     }
     uint64_t readSignal(kernel::Signal signal) { return gpu.acquire(ownBlock, &signalOf(end.rank, signal)); }
     /// Loads atomically, because the host can write the word at the same time.
-    uint32_t look(const uint32_t *at) { return __atomic_load_n(at, __ATOMIC_RELAXED); }
+    uint32_t loadStopWord(const uint32_t *at) { return __atomic_load_n(at, __ATOMIC_RELAXED); }
     uint64_t now() { return Gpu::now(); }
 
   private:

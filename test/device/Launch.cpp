@@ -37,7 +37,7 @@ struct Running {
   kernel::KernelArgs call;
   bool overNetwork;
   HostArithmetic arithmetic;
-  std::vector<kernel::Shared> shared; ///< for each block
+  std::vector<kernel::BlockShared> shared; ///< for each block
   Scopes scopes;
 };
 
@@ -46,7 +46,7 @@ void run(Gpu::Machine &machine, Running &running) {
   machine.check(running.scopes);
   if (running.overNetwork)
     machine.connect(
-        *static_cast<const NetworkEnd *>(running.call.ranks[running.call.seats[machine.block()].rank].network));
+        *static_cast<const NetworkEnd *>(running.call.ranks[running.call.assignments[machine.block()].rank].network));
   kernel::Interpreter<Gpu::Machine, Arithmetic<Bytes>, P>(machine, running.shared[machine.block()], running.call).run();
 }
 
@@ -83,8 +83,8 @@ uint32_t start(Gpu &gpu, const kernel::KernelArgs &call, const Grid &grid) {
                                         {call, grid.blocks}});
   running->shared.resize(grid.blocks);
   // A GPU does not clear shared memory, so fill it with a value that no counter, flag or opcode is likely to have.
-  static_assert(std::is_trivially_copyable_v<kernel::Shared>);
-  std::memset(running->shared.data(), 0xcd, running->shared.size() * sizeof(kernel::Shared));
+  static_assert(std::is_trivially_copyable_v<kernel::BlockShared>);
+  std::memset(running->shared.data(), 0xcd, running->shared.size() * sizeof(kernel::BlockShared));
   return gpu.add({grid.blocks,
                   [running, body = bodyFor(size, grid.protocol)](Gpu::Machine &machine) { body(machine, *running); },
                   call.stop, [running] { HostArithmetic::current = &running->arithmetic; }});

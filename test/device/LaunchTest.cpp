@@ -11,11 +11,11 @@ using namespace gc3;
 namespace {
 
 /// Descriptions of the last call and the last loaded kernel.
-std::string told, loaded;
+std::string described, loaded;
 cudaError_t answer = cudaSuccess, loading = cudaSuccess;
-int errorsTaken = 0;
+int errorsCleared = 0;
 cudaStreamCaptureMode captureMode = cudaStreamCaptureModeGlobal; ///< capture mode of the thread
-bool loadedAside = false;
+bool loadedRelaxed = false;
 
 std::string describe(const cudaLaunchConfig_t &config) {
   std::string text = std::to_string(config.gridDim.x) + " blocks of " + std::to_string(config.blockDim.x);
@@ -30,23 +30,23 @@ std::string describe(const cudaLaunchConfig_t &config) {
 
 // NOLINTBEGIN(readability-identifier-naming): as CUDA calls them
 extern "C" cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *kernel, void **arguments) {
-  told = describe(*config) + ", " + static_cast<const char *>(kernel) + " of " + static_cast<const char *>(*arguments) +
-         " on " + reinterpret_cast<const char *>(config->stream);
+  described = describe(*config) + ", " + static_cast<const char *>(kernel) + " of " +
+              static_cast<const char *>(*arguments) + " on " + reinterpret_cast<const char *>(config->stream);
   return answer;
 }
 extern "C" cudaError_t cudaGetLastError() {
-  ++errorsTaken;
+  ++errorsCleared;
   return cudaSuccess;
 }
 extern "C" cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *kernel, int threads,
                                                                      size_t dynamic) {
-  told = static_cast<const char *>(kernel);
+  described = static_cast<const char *>(kernel);
   *blocks = threads + static_cast<int>(dynamic);
   return answer;
 }
 extern "C" cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *, const void *kernel) {
   loaded = static_cast<const char *>(kernel);
-  loadedAside = captureMode == cudaStreamCaptureModeRelaxed;
+  loadedRelaxed = captureMode == cudaStreamCaptureModeRelaxed;
   return loading;
 }
 extern "C" cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode *mode) {
@@ -63,44 +63,44 @@ TEST(Launch, IsCooperativeWhereBlocksWait) {
   void *arguments[] = {value};
   cuda::Launch launch{kernel, 7, 64, arguments, reinterpret_cast<cuda::Stream>(stream), true};
   EXPECT_EQ(cuda::launch(launch), cudaSuccess);
-  EXPECT_EQ(told, "7 blocks of 64, cooperative, kernel of value on stream");
+  EXPECT_EQ(described, "7 blocks of 64, cooperative, kernel of value on stream");
   launch.cooperative = false;
   EXPECT_EQ(cuda::launch(launch), cudaSuccess);
-  EXPECT_EQ(told, "7 blocks of 64, kernel of value on stream");
+  EXPECT_EQ(described, "7 blocks of 64, kernel of value on stream");
 }
 
 /// Loading the kernel later could wait for a running kernel.
-TEST(Launch, KernelsAreLoadedWhenAskedAbout) {
+TEST(Launch, OccupancyQueriesLoadKernels) {
   char kernel[] = "kernel";
   int blocks = 0;
   EXPECT_EQ(cuda::occupancy(&blocks, kernel, 96), cudaSuccess);
   EXPECT_EQ(loaded, "kernel");
-  EXPECT_TRUE(loadedAside) << "of captures of other threads";
+  EXPECT_TRUE(loadedRelaxed) << "in relaxed capture mode";
   EXPECT_EQ(captureMode, cudaStreamCaptureModeGlobal);
   EXPECT_EQ(blocks, 96);
-  errorsTaken = blocks = 0;
+  errorsCleared = blocks = 0;
   loading = cudaErrorMemoryAllocation;
   EXPECT_EQ(cuda::occupancy(&blocks, kernel, 96), cudaErrorMemoryAllocation);
-  EXPECT_EQ(errorsTaken, 1);
+  EXPECT_EQ(errorsCleared, 1);
   EXPECT_EQ(blocks, 0);
   loading = cudaSuccess;
 }
 
 /// The application must not find gc3's errors in cudaGetLastError.
-TEST(Launch, TakesErrorsBack) {
+TEST(Launch, ClearsErrors) {
   char kernel[] = "kernel", stream[] = "stream";
   void *arguments[] = {kernel};
-  errorsTaken = 0;
+  errorsCleared = 0;
   answer = cudaErrorInvalidValue;
   EXPECT_EQ(cuda::launch({kernel, 1, 32, arguments, reinterpret_cast<cuda::Stream>(stream), true}),
             cudaErrorInvalidValue);
   int blocks = 0;
   EXPECT_EQ(cuda::occupancy(&blocks, kernel, 96), cudaErrorInvalidValue);
   EXPECT_EQ(blocks, 96);
-  EXPECT_EQ(errorsTaken, 2);
+  EXPECT_EQ(errorsCleared, 2);
   answer = cudaSuccess;
   EXPECT_EQ(cuda::occupancy(&blocks, kernel, 96), cudaSuccess);
-  EXPECT_EQ(errorsTaken, 2);
+  EXPECT_EQ(errorsCleared, 2);
 }
 
 } // namespace

@@ -307,7 +307,7 @@ TEST(Motion, headsAndTailsOfLines) {
 }
 
 /// If the alignments of sides differ, all sides use the widest unit to which their difference is aligned.
-TEST(Motion, sidesAlignedUnlike) {
+TEST(Motion, sidesOfDifferentAlignment) {
   const std::vector<Opcode> sourceUnlike{Opcode::Send,           Opcode::Copy,           Opcode::Reduce,
                                          Opcode::RecvReduceCopy, Opcode::RecvReduceSend, Opcode::RecvReduceCopySend};
   const std::vector<Opcode> fused{Opcode::Send,         Opcode::Recv,           Opcode::RecvReduceCopy,

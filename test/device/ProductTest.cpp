@@ -85,7 +85,7 @@ std::vector<uint64_t> someFactors(ElementType type) {
 }
 
 template <typename T>
-void expectAlike(ElementType type, const std::vector<T> &is, const std::vector<T> &should, const std::vector<T> &of,
+void expectEqual(ElementType type, const std::vector<T> &is, const std::vector<T> &should, const std::vector<T> &of,
                  const std::string &what) {
   const auto bitsOf = [](const T &value) { return uint64_t{std::bit_cast<BitsOf<T>>(value)}; };
   for (size_t i = 0; i < is.size(); ++i)
@@ -102,7 +102,7 @@ void expectProducts(ElementType type, const std::vector<T> &elements, const core
   const auto scale = kernel::factorOf(factor.bits, static_cast<const T *>(factor.address));
   for (const T &element : elements)
     ofGpu.push_back(kernel::multiplied(element, scale));
-  expectAlike(type, ofGpu, ofHost, elements,
+  expectEqual(type, ofGpu, ofHost, elements,
               factor.address ? "times a scalar in memory" : "times " + std::to_string(factor.bits));
 }
 
@@ -125,7 +125,7 @@ void checkQuotients(ElementType type) {
     host::divideForAverage(type, ofHost.data(), ofHost.size(), n);
     for (T element : elements)
       ofGpu.push_back(kernel::divided(element, n));
-    expectAlike(type, ofGpu, ofHost, elements, "by " + std::to_string(n));
+    expectEqual(type, ofGpu, ofHost, elements, "by " + std::to_string(n));
   }
 }
 

@@ -8,12 +8,12 @@ namespace gc3::test {
 
 using kernel::Scope;
 
-Scopes::Scopes(const kernel::KernelArgs &call, uint32_t blocks) : fences(blocks), givesBatches(blocks) {
+Scopes::Scopes(const kernel::KernelArgs &call, uint32_t blocks) : fences(blocks), returnsBatches(blocks) {
   std::set<const std::byte *> sent, received; // FIFOs whose sending or receiving end is in this launch
   const auto each = [&](auto visit) {
     for (uint32_t b = 0; b < blocks; ++b) {
-      const kernel::RankImage &rank = call.ranks[call.seats[b].rank];
-      visit(b, rank, rank.blocks[call.seats[b].block]);
+      const kernel::RankImage &rank = call.ranks[call.assignments[b].rank];
+      visit(b, rank, rank.blocks[call.assignments[b].block]);
     }
   };
   each([&](uint32_t b, const kernel::RankImage &rank, const kernel::ThreadBlockImage &block) {
@@ -23,13 +23,13 @@ Scopes::Scopes(const kernel::KernelArgs &call, uint32_t blocks) : fences(blocks)
     }
     if (block.incoming != kernel::none) {
       received.insert(rank.receives[block.incoming].slots);
-      givesBatches[b] = rank.receives[block.incoming].network != kernel::none;
-      hasNetwork |= givesBatches[b];
+      returnsBatches[b] = rank.receives[block.incoming].network != kernel::none;
+      hasNetwork |= returnsBatches[b];
     }
   });
   const auto ofPeer = [&](bool isHere) { return isHere && !hasNetwork ? Scope::Gpu : Scope::System; };
   each([&](uint32_t b, const kernel::RankImage &rank, const kernel::ThreadBlockImage &block) {
-    scopes[rank.progress + call.seats[b].block] = Scope::Gpu;
+    scopes[rank.progress + call.assignments[b].block] = Scope::Gpu;
     if (call.running)
       scopes[call.running + b] = Scope::System;
     if (block.outgoing != kernel::none) {
@@ -50,7 +50,7 @@ void Scopes::require(const uint64_t *counter, Scope scope) const {
 }
 
 void Scopes::requireUsed(uint32_t block) const {
-  if (fences[block] == Fence::SystemUnused && !givesBatches[block])
+  if (fences[block] == Fence::SystemUnused && !returnsBatches[block])
     std::abort(); // the last fence was wider than necessary
 }
 
@@ -58,7 +58,7 @@ void Scopes::requireUsed(uint32_t block) const {
 /// steps.
 void Scopes::passed(uint32_t block) {
   requireUsed(block);
-  if (!givesBatches[block])
+  if (!returnsBatches[block])
     fences[block] = Fence::None;
 }
 
@@ -66,7 +66,7 @@ void Scopes::fenced(uint32_t block, Scope scope) {
   requireUsed(block);
   if (scope == Scope::System)
     fences[block] = Fence::SystemUnused;
-  else if (!givesBatches[block] || fences[block] == Fence::None)
+  else if (!returnsBatches[block] || fences[block] == Fence::None)
     fences[block] = Fence::Gpu; // otherwise the earlier fence still applies to the batch
 }
 
@@ -78,7 +78,7 @@ void Scopes::use(uint32_t block, Scope scope) {
     fence = Fence::System;
 }
 
-void Scopes::told(uint32_t block, const uint64_t *counter, Scope scope) {
+void Scopes::published(uint32_t block, const uint64_t *counter, Scope scope) {
   require(counter, scope);
   use(block, scope);
 }

@@ -22,7 +22,7 @@ public:
   void passed(uint32_t block);
   /// Notes a fence of the block's leader.
   void fenced(uint32_t block, kernel::Scope scope);
-  void told(uint32_t block, const uint64_t *counter, kernel::Scope scope);
+  void published(uint32_t block, const uint64_t *counter, kernel::Scope scope);
   /// Checks a put or signal. The network reads memory, so a fence of system scope must precede.
   void put(uint32_t block);
 
@@ -37,7 +37,7 @@ private:
   std::unordered_map<const uint64_t *, kernel::Scope> scopes; ///< required scope of each counter of the launch
   std::vector<Fence> fences;                                  ///< for each block
   /// For each block: whether it returns slots over a network in batches, so that some fences precede no return.
-  std::vector<bool> givesBatches;
+  std::vector<bool> returnsBatches;
   bool hasNetwork = false; ///< all peers then count as outside of the launch
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Repeats a test with each call into the fakes failing in turn. Each run gives a line of text: the failing call, then
-// the result. Equal lines are kept once, so that a test can compare all possible results with one text.
+// Repeats a test, and makes a different call into the fakes fail each time. Each run gives a line of text: the failing
+// call, then the result. Equal lines are kept once, so that a test can compare all possible results with one text.
 #pragma once
 
 #include "FakeCuda.h"
@@ -45,12 +45,12 @@ inline void replaceAll(std::string &text, std::string_view what, std::string_vie
 /// Shortens a message: replaces the texts of the fakes by the name of the fake.
 inline std::string brief(std::string text) {
   replaceAll(text, ": fake failure (CUDA error 2)", " [CUDA]");
-  replaceAll(text, ": NCCL's error 2", " [NCCL]");
+  replaceAll(text, ": NCCL error 2", " [NCCL]");
   return withoutNumbers(std::move(text));
 }
 
 /// Returns the result code and the message.
-inline std::string tell(const core::Outcome &outcome) {
+inline std::string describe(const core::Outcome &outcome) {
   EXPECT_EQ(outcome.text.empty(), outcome.ok());
   return outcome.ok() ? "ok" : nameOf(outcome.code) + ": " + brief(outcome.text);
 }

@@ -22,7 +22,7 @@ static test::EmulationOptions choose(const bundle::fbs::Program &program, uint64
   options.sizes.protocol =
       random.below(4) == 0 ? kernel::Protocol::Simple : static_cast<kernel::Protocol>(program.protocol());
   options.sizes.slots = program.min_fifo_slots() + static_cast<uint32_t>(random.below(3));
-  options.sizes.slotBytes = std::max<uint64_t>(128, plan::fewestBytesOfPiece(options.sizes.protocol)) *
+  options.sizes.slotBytes = std::max<uint64_t>(128, plan::fewestBytesPerTile(options.sizes.protocol)) *
                             (program.max_count() + random.below(4 * uint64_t{program.max_count()}));
   const uint64_t slots = core::slotsPerBlock(program);
   options.count = program.whole_slots() ? slots * random.below(24) : random.below(24 * slots);

@@ -8,7 +8,7 @@ namespace {
 constexpr int ncclInt32 = 2, ncclSum = 0;
 constexpr int32_t untouched = -1;
 
-std::string told(cudaError_t error, const char *doing) {
+std::string errorText(cudaError_t error, const char *doing) {
   return error == cudaSuccess ? "" : std::string(doing) + ": " + cudaGetErrorString(error);
 }
 
@@ -52,20 +52,20 @@ std::string NcclJob::make(const std::vector<int> &devices, size_t mostCount) {
   for (int device : devices) {
     Rank &rank = ranks.emplace_back();
     rank.device = device;
-    std::string problem = told(cudaSetDevice(device), "choosing a GPU");
+    std::string problem = errorText(cudaSetDevice(device), "choosing a GPU");
     if (problem.empty())
-      problem = told(cudaStreamCreateWithFlags(&rank.stream, cudaStreamNonBlocking), "making a stream");
+      problem = errorText(cudaStreamCreateWithFlags(&rank.stream, cudaStreamNonBlocking), "creating a stream");
     if (problem.empty())
-      problem = told(cudaEventCreateWithFlags(&rank.joined, cudaEventDisableTiming), "making an event");
+      problem = errorText(cudaEventCreateWithFlags(&rank.joined, cudaEventDisableTiming), "creating an event");
     for (int32_t **buffer : {&rank.send, &rank.recv})
       if (problem.empty())
-        problem = told(cudaMalloc(reinterpret_cast<void **>(buffer), bytes), "taking memory");
+        problem = errorText(cudaMalloc(reinterpret_cast<void **>(buffer), bytes), "allocating memory");
     if (!problem.empty())
       return problem;
   }
-  if (std::string problem = told(cudaSetDevice(devices[0]), "choosing a GPU"); !problem.empty())
+  if (std::string problem = errorText(cudaSetDevice(devices[0]), "choosing a GPU"); !problem.empty())
     return problem;
-  if (std::string problem = told(cudaEventCreateWithFlags(&begun, cudaEventDisableTiming), "making an event");
+  if (std::string problem = errorText(cudaEventCreateWithFlags(&begun, cudaEventDisableTiming), "creating an event");
       !problem.empty())
     return problem;
   std::vector<void *> comms(devices.size());
@@ -131,9 +131,9 @@ std::string NcclJob::fill(JobCollective collective, size_t count, bool inPlace) 
       data[place] = valueAt(number, place);
     const auto [send, recv] = buffers(ranks[number], number, collective, count, inPlace);
     std::string problem =
-        told(cudaMemset(ranks[number].recv, 0xff, (count * ranks.size() + 1) * sizeof(int32_t)), "filling");
+        errorText(cudaMemset(ranks[number].recv, 0xff, (count * ranks.size() + 1) * sizeof(int32_t)), "filling");
     if (problem.empty())
-      problem = told(cudaMemcpy(send, data.data(), data.size() * sizeof(int32_t), cudaMemcpyDefault), "filling");
+      problem = errorText(cudaMemcpy(send, data.data(), data.size() * sizeof(int32_t), cudaMemcpyDefault), "filling");
     if (!problem.empty())
       return problem;
   }
@@ -182,7 +182,7 @@ std::string NcclJob::call(JobCollective collective, size_t count, bool inPlace) 
 std::string NcclJob::synchronize() {
   for (const Rank &rank : ranks) {
     cudaSetDevice(rank.device);
-    if (std::string problem = told(cudaDeviceSynchronize(), "waiting for a GPU"); !problem.empty())
+    if (std::string problem = errorText(cudaDeviceSynchronize(), "waiting for a GPU"); !problem.empty())
       return problem;
     gc3Result_t result = gc3Success;
     if (rank.gc3 && (gc3CommGetAsyncError(rank.gc3, &result) != gc3Success || result != gc3Success))
@@ -195,8 +195,8 @@ std::string NcclJob::compare(JobCollective collective, size_t count, bool inPlac
   for (size_t number = 0; number < ranks.size(); ++number) {
     const int32_t *recv = buffers(ranks[number], number, collective, count, inPlace).second;
     std::vector<int32_t> data(recvElements(collective, count) + 1);
-    if (std::string problem =
-            told(cudaMemcpy(data.data(), recv, data.size() * sizeof(int32_t), cudaMemcpyDefault), "reading results");
+    if (std::string problem = errorText(cudaMemcpy(data.data(), recv, data.size() * sizeof(int32_t), cudaMemcpyDefault),
+                                        "reading results");
         !problem.empty())
       return problem;
     for (size_t place = 0; place + 1 < data.size(); ++place)
@@ -220,31 +220,31 @@ std::string NcclJob::callAndCompare(JobCollective collective, size_t count, bool
 
 /// Makes the streams of all ranks depend on the first rank's stream, and that stream on them.
 std::string NcclJob::forkAndJoin(const std::function<std::string()> &calls) {
-  std::string problem = told(cudaEventRecord(begun, ranks[0].stream), "forking streams");
+  std::string problem = errorText(cudaEventRecord(begun, ranks[0].stream), "forking streams");
   for (size_t i = 1; i < ranks.size() && problem.empty(); ++i)
-    problem = told(cudaStreamWaitEvent(ranks[i].stream, begun, 0), "forking streams");
+    problem = errorText(cudaStreamWaitEvent(ranks[i].stream, begun, 0), "forking streams");
   if (problem.empty())
     problem = calls();
   for (size_t i = 1; i < ranks.size() && problem.empty(); ++i) {
-    problem = told(cudaEventRecord(ranks[i].joined, ranks[i].stream), "joining streams");
+    problem = errorText(cudaEventRecord(ranks[i].joined, ranks[i].stream), "joining streams");
     if (problem.empty())
-      problem = told(cudaStreamWaitEvent(ranks[0].stream, ranks[i].joined, 0), "joining streams");
+      problem = errorText(cudaStreamWaitEvent(ranks[0].stream, ranks[i].joined, 0), "joining streams");
   }
   return problem;
 }
 
 std::string NcclJob::capture(const std::function<std::string()> &calls, cudaGraphExec_t &executable) {
   std::string problem =
-      told(cudaStreamBeginCapture(ranks[0].stream, cudaStreamCaptureModeThreadLocal), "beginning a graph");
+      errorText(cudaStreamBeginCapture(ranks[0].stream, cudaStreamCaptureModeThreadLocal), "beginning a graph");
   if (!problem.empty())
     return problem;
   problem = forkAndJoin(calls);
   cudaGraph_t graph = nullptr;
-  std::string end = told(cudaStreamEndCapture(ranks[0].stream, &graph), "ending a graph");
+  std::string end = errorText(cudaStreamEndCapture(ranks[0].stream, &graph), "ending a graph");
   if (problem.empty())
     problem = end;
   if (problem.empty())
-    problem = told(cudaGraphInstantiate(&executable, graph, 0), "making a graph");
+    problem = errorText(cudaGraphInstantiate(&executable, graph, 0), "instantiating a graph");
   if (graph)
     cudaGraphDestroy(graph);
   return problem;
@@ -257,7 +257,7 @@ std::string NcclJob::replayAndCompare(JobCollective collective, size_t count) {
   for (int i = 0; i < replays && problem.empty(); ++i) {
     problem = fill(collective, count, false);
     if (problem.empty())
-      problem = told(cudaGraphLaunch(executable, ranks[0].stream), "launching a graph");
+      problem = errorText(cudaGraphLaunch(executable, ranks[0].stream), "launching a graph");
     if (problem.empty())
       problem = synchronize();
     if (problem.empty())

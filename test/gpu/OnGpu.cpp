@@ -9,7 +9,7 @@ namespace gc3::test {
 
 namespace {
 
-std::string told(cudaError_t error) {
+std::string errorText(cudaError_t error) {
   return error == cudaSuccess ? "" : cudaGetErrorString(error);
 }
 
@@ -30,11 +30,11 @@ std::string DeviceBuffers::make() {
 std::string DeviceBuffers::fill() {
   for (size_t rank = 0; rank < memory.size(); ++rank) {
     const std::vector<std::byte> &bytes = trial.initial()[rank].bytes;
-    if (std::string problem = told(cudaMemcpy(memory[rank].get(), bytes.data(), bytes.size(), cudaMemcpyDefault));
+    if (std::string problem = errorText(cudaMemcpy(memory[rank].get(), bytes.data(), bytes.size(), cudaMemcpyDefault));
         !problem.empty())
       return problem;
   }
-  return told(cudaDeviceSynchronize()); // the stream of the calls does not wait for the copies
+  return errorText(cudaDeviceSynchronize()); // the stream of the calls does not wait for the copies
 }
 
 std::string DeviceBuffers::compare() const {
@@ -42,7 +42,7 @@ std::string DeviceBuffers::compare() const {
   for (size_t rank = 0; rank < memory.size(); ++rank) {
     after.emplace_back(trial.initial()[rank].bytes.size());
     if (std::string problem =
-            told(cudaMemcpy(after[rank].data(), memory[rank].get(), after[rank].size(), cudaMemcpyDefault));
+            errorText(cudaMemcpy(after[rank].data(), memory[rank].get(), after[rank].size(), cudaMemcpyDefault));
         !problem.empty())
       return problem;
   }
@@ -56,7 +56,7 @@ std::string finish(const Subject &subject) {
       return outcome.text;
     std::this_thread::yield();
   }
-  return told(error);
+  return errorText(error);
 }
 
 std::string callOnce(const Subject &subject, const TrialOptions &options) {
@@ -70,7 +70,7 @@ std::string callOnce(const Subject &subject, const TrialOptions &options) {
   if (!problem.empty())
     return problem;
   if (core::Outcome outcome = subject.world.call(buffers.requests(), subject.stream); !outcome.ok())
-    return outcome.text.find("this GPU can hold") != std::string::npos ? noRoom : outcome.text;
+    return outcome.text.find("this GPU can hold") != std::string::npos ? doesNotFit : outcome.text;
   problem = finish(subject);
   if (problem.empty())
     problem = buffers.compare();

@@ -38,9 +38,9 @@ private:
 std::string finish(const Subject &subject);
 
 /// Result if the GPU can't run all thread blocks at once. This is not an error of gc3.
-inline constexpr const char *noRoom = "no room";
+inline constexpr const char *doesNotFit = "does not fit";
 
-/// Makes a call and compares its results. Returns an error message, an empty string, or noRoom.
+/// Makes a call and compares its results. Returns an error message, an empty string, or doesNotFit.
 std::string callOnce(const Subject &subject, const TrialOptions &options);
 
 /// Returns the largest count with which the host repeats a call in about a second.
@@ -52,7 +52,7 @@ std::string callAll(const Subject &subject, uint64_t &calls);
 /// Makes `repeats` consecutive calls of random sizes, types and placements.
 std::string callOften(const Subject &subject, uint64_t repeats);
 struct Totals {
-  uint64_t programs = 0, calls = 0, withoutRoom = 0;
+  uint64_t programs = 0, calls = 0, tooLarge = 0;
 };
 /// Tests a program of a bundle in a world that uses `cuda`: callAll(), replayGraph() and callOften(). Returns an error
 /// message, or an empty string.

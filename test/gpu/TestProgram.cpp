@@ -18,8 +18,8 @@ std::string testProgram(const cuda::Cuda &cuda, const bundle::BundleFile &file, 
     return world.outcome().text;
   const Subject subject{file, index, **loaded, **world, stream};
   std::string problem = callAll(subject, totals.calls);
-  if (problem == noRoom) {
-    ++totals.withoutRoom;
+  if (problem == doesNotFit) {
+    ++totals.tooLarge;
     return {};
   }
   if (problem.empty())

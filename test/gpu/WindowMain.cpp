@@ -27,7 +27,7 @@ int fail(const std::string &what, const std::string &why) {
   return 1;
 }
 
-std::string told(cudaError_t error) {
+std::string errorText(cudaError_t error) {
   return error == cudaSuccess ? "" : cudaGetErrorString(error);
 }
 
@@ -35,25 +35,25 @@ std::string told(cudaError_t error) {
 std::string compareViews(std::byte *written, const std::byte *read, uint32_t seed, cudaStream_t stream) {
   constexpr uint64_t words = windowBytes / sizeof(uint32_t);
   unsigned long long *wrong = nullptr, count = 0;
-  std::string problem = told(cudaMalloc(reinterpret_cast<void **>(&wrong), sizeof *wrong));
+  std::string problem = errorText(cudaMalloc(reinterpret_cast<void **>(&wrong), sizeof *wrong));
   if (problem.empty())
-    problem = told(cudaMemset(wrong, 0, sizeof *wrong));
+    problem = errorText(cudaMemset(wrong, 0, sizeof *wrong));
   if (problem.empty())
-    problem = told(cudaDeviceSynchronize());
+    problem = errorText(cudaDeviceSynchronize());
   if (problem.empty())
-    problem = told(test::writePattern(reinterpret_cast<uint32_t *>(written), words, seed, stream));
+    problem = errorText(test::writePattern(reinterpret_cast<uint32_t *>(written), words, seed, stream));
   if (problem.empty())
-    problem = told(test::countWrong(reinterpret_cast<const uint32_t *>(read), words, seed, wrong, stream));
+    problem = errorText(test::countWrong(reinterpret_cast<const uint32_t *>(read), words, seed, wrong, stream));
   if (problem.empty())
-    problem = told(cudaStreamSynchronize(stream));
+    problem = errorText(cudaStreamSynchronize(stream));
   if (problem.empty())
-    problem = told(cudaMemcpy(&count, wrong, sizeof count, cudaMemcpyDefault));
+    problem = errorText(cudaMemcpy(&count, wrong, sizeof count, cudaMemcpyDefault));
   cudaFree(wrong);
   return problem.empty() && count != 0 ? std::to_string(count) + " words are wrong" : problem;
 }
 
-/// Sets `told` to the address of the window that NCCL returns.
-std::string testWindow(comm::Window &window, cudaStream_t stream, std::byte *&told) {
+/// Sets `address` to the address of the window that NCCL returns.
+std::string testWindow(comm::Window &window, cudaStream_t stream, std::byte *&address) {
   core::Outcome outcome = window.reserve(windowBytes, stream);
   if (outcome.ok())
     outcome = outcomeOf(window.registerPart(), "registering a window");
@@ -62,20 +62,20 @@ std::string testWindow(comm::Window &window, cudaStream_t stream, std::byte *&to
   const core::Result<bool> real = window.isWindow();
   if (!real.ok() || !*real)
     return real.ok() ? "a communicator of one rank has no windows here" : real.outcome().text;
-  const core::Result<std::vector<std::byte *>> asTold = window.locate(1, stream), own = window.resolve(0, 1, stream);
-  if (!asTold.ok() || !own.ok())
-    return (asTold.ok() ? own : asTold).outcome().text;
-  told = (*asTold)[0];
-  std::string problem = compareViews(told, (*own)[0], 1, stream);
+  const core::Result<std::vector<std::byte *>> fromNccl = window.locate(1, stream), own = window.resolve(0, 1, stream);
+  if (!fromNccl.ok() || !own.ok())
+    return (fromNccl.ok() ? own : fromNccl).outcome().text;
+  address = (*fromNccl)[0];
+  std::string problem = compareViews(address, (*own)[0], 1, stream);
   if (problem.empty())
-    problem = compareViews((*own)[0], told, 2, stream);
+    problem = compareViews((*own)[0], address, 2, stream);
   if (problem.empty())
-    std::printf("a window of one rank: right; NCCL has %s address\n", told == (*own)[0] ? "the same" : "another");
+    std::printf("a window of one rank: right; NCCL has %s address\n", address == (*own)[0] ? "the same" : "another");
   return problem;
 }
 
 std::string testNetwork(const ncclapi::Nccl &nccl, ncclapi::Comm comm, cudaStream_t stream) {
-  const gin::Part *part = gin::find();
+  const gin::Plugin *part = gin::find();
   if (!part || part->nccl != nccl.version) {
     std::printf("SKIPPED: a device communicator: libgc3gin.so is %s\n",
                 part ? ("for NCCL " + std::to_string(part->nccl)).c_str() : "not there; GC3_GIN_LIB may name it");
@@ -120,19 +120,19 @@ std::string testBundle(test::Arena &arena, const char *path, cudaStream_t stream
 /// `comm` is a communicator of one rank.
 int testAll(const ncclapi::Nccl &nccl, ncclapi::Comm comm, std::span<char *const> bundles, cudaStream_t stream) {
   comm::Window window(*cuda::linkedCuda(), nccl, comm);
-  std::byte *told = nullptr;
-  if (std::string problem = testWindow(window, stream, told); !problem.empty())
+  std::byte *address = nullptr;
+  if (std::string problem = testWindow(window, stream, address); !problem.empty())
     return fail("a window", problem);
   test::Totals totals;
   {
-    test::Arena arena(*cuda::linkedCuda(), told, windowBytes);
+    test::Arena arena(*cuda::linkedCuda(), address, windowBytes);
     for (const char *path : bundles)
       if (std::string problem = testBundle(arena, path, stream, totals); !problem.empty())
         return fail(path, problem);
   }
   std::printf("in a window: %llu programs, %llu calls; %llu programs have more thread blocks than fit\n",
               static_cast<unsigned long long>(totals.programs), static_cast<unsigned long long>(totals.calls),
-              static_cast<unsigned long long>(totals.withoutRoom));
+              static_cast<unsigned long long>(totals.tooLarge));
   if (std::string problem = testNetwork(nccl, comm, stream); !problem.empty())
     return fail("NCCL", problem);
   return 0;
@@ -159,7 +159,7 @@ int main(int argc, char **argv) {
   if (int result = installed.commInitAll(&comm, 1, &device); result != 0)
     return fail("ncclCommInitAll", installed.getErrorString(result));
   cudaStream_t stream = nullptr;
-  if (std::string problem = told(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking)); !problem.empty())
+  if (std::string problem = errorText(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking)); !problem.empty())
     return fail("a stream", problem);
   std::printf("NCCL %d, one rank\n", nccl.version);
   const int result = testAll(nccl, static_cast<ncclapi::Comm>(comm), std::span(argv + 1, argv + argc), stream);

@@ -77,6 +77,6 @@ int main(int argc, char **argv) {
   std::printf(
       "%zu bundles, %llu programs, %llu calls; %llu programs have more thread blocks than fit; %d bundles failed\n",
       bundles.size(), static_cast<unsigned long long>(totals.programs), static_cast<unsigned long long>(totals.calls),
-      static_cast<unsigned long long>(totals.withoutRoom), failed);
+      static_cast<unsigned long long>(totals.tooLarge), failed);
   return failed == 0 ? 0 : 1;
 }

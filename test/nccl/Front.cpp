@@ -34,13 +34,13 @@ void *ncclapi::installedFunction(Function function) {
 }
 
 static thread_local int insideDepth = 0;
-bool ncclapi::isInside() {
+bool ncclapi::isInsideNccl() {
   return insideDepth != 0;
 }
-Inside::Inside() {
+NcclCallScope::NcclCallScope() {
   ++insideDepth;
 }
-Inside::~Inside() {
+NcclCallScope::~NcclCallScope() {
   --insideDepth;
 }
 

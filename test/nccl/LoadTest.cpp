@@ -105,7 +105,7 @@ TEST(Load, NoNcclAtAllIsAnError) {
   EXPECT_EQ(outputOf("LD_LIBRARY_PATH=" NO_NCCL_FOLDER " " PATH_USER " " FRONT " communicate"),
             "ncclGetVersion -1\nncclGetVersion -1\npncclGetVersion -1\nversion 0\ntext none\nncclMemFree -1\n"
             "result -1\n0 ranks\n"
-            "gc3: there is no NCCL to call; set GC3_NCCL_LIB to the installed libnccl.so.2\n"
+            "gc3: no NCCL found; set GC3_NCCL_LIB to the installed libnccl.so.2\n"
             "group 3\n");
 }
 
@@ -116,7 +116,7 @@ const std::string path = "ncclGetVersion 0\nncclGetVersion 0\npncclGetVersion 0\
 
 /// What PathUser prints if there is no NCCL.
 std::string nothing(const std::string &because) {
-  return "gc3: there is no NCCL to call; " + because +
+  return "gc3: no NCCL found; " + because +
          "\nncclGetVersion 3\nncclGetVersion 3\npncclGetVersion 3\nversion 0\n"
          "text gc3: the installed NCCL has not been found, or lacks ncclGetErrorString\nncclMemFree 3\n";
 }
@@ -167,7 +167,7 @@ TEST(Load, InNcclsPlaceOnTheSearchPath) {
 TEST(Load, InNcclsPlaceWithoutAnNccl) {
   EXPECT_EQ(outputOf(PATH_USER " " REPLACEMENT), nothing("set GC3_NCCL_LIB to the installed libnccl.so.2"));
   EXPECT_EQ(outputOf("GC3_NCCL_LIB=" REPLACEMENT " " PATH_USER " " REPLACEMENT),
-            nothing("GC3_NCCL_LIB names '" REPLACEMENT "': not an NCCL of its own"));
+            nothing("GC3_NCCL_LIB names '" REPLACEMENT "': not an NCCL library other than gc3"));
   EXPECT_EQ(outputOf("GC3_NCCL_LIB=/nowhere/libnccl.so.2 " PATH_USER " " REPLACEMENT),
             nothing("GC3_NCCL_LIB names '/nowhere/libnccl.so.2': /nowhere/libnccl.so.2: cannot open shared object "
                     "file: No such file or directory"));

@@ -72,13 +72,13 @@ struct Maker {
   /// Calls value(element, whether this rank is busy) for all elements.
   template <typename Value>
   void fill(Value value) const {
-    uint64_t before = (first + kind.turn) % kind.ranks * busy;
-    auto turn = static_cast<uint32_t>(before % kind.ranks);
+    uint64_t before = (first + kind.roundOffset) % kind.ranks * busy;
+    auto firstBusy = static_cast<uint32_t>(before % kind.ranks);
     for (uint64_t i = 0; i < count; ++i) {
-      uint32_t distance = rank >= turn ? rank - turn : rank + kind.ranks - turn;
+      uint32_t distance = rank >= firstBusy ? rank - firstBusy : rank + kind.ranks - firstBusy;
       data[i] = value(first + i, distance < busy);
-      turn += busy;
-      turn -= turn >= kind.ranks ? kind.ranks : 0;
+      firstBusy += busy;
+      firstBusy -= firstBusy >= kind.ranks ? kind.ranks : 0;
     }
   }
 

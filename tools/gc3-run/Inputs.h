@@ -10,7 +10,6 @@
 // Two cases are not covered: avg of int8 on more than 64 ranks and of uint8 on more than 128 (the quotient of a smaller
 // sum is 0); and a value that contains several chunks of one rank, which has more busy operands than counted here, so
 // that coarse types may hide one of them.
-// hide one of them.
 #pragma once
 
 #include "Reduction.h"
@@ -56,8 +55,8 @@ constexpr uint32_t wholeNumbers(core::ElementType type) {
   return 0;
 }
 
-/// Returns how many ranks per element have a value that is not neutral (or is the extreme), 1 to `ranks`: so few that
-/// the roundings of their reduction stay below one contribution.
+/// Returns how many ranks have a value that is not neutral (max, min: the extreme) in each element, 1 to `ranks`. The
+/// roundings of their reduction stay below one contribution.
 constexpr uint32_t busyRanks(core::ElementType type, Purpose purpose, uint32_t ranks) {
   uint32_t whole = wholeNumbers(type), most = ranks;
   switch (purpose) {
@@ -78,7 +77,7 @@ struct InputKind {
   uint32_t ranks;
   uint32_t contributions; ///< divisor of averages
   uint64_t seed;
-  uint64_t turn; ///< q * window
+  uint64_t roundOffset; ///< q * window
 };
 
 /// Writes `count` elements of `rank`'s input, the first being element `first`.

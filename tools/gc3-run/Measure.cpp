@@ -46,12 +46,12 @@ void Runner::makeInputs(int round, uint64_t window, const InputKind &kind, const
   madeRound = round;
   InputKind own = kind;
   own.seed = rowSeed + static_cast<uint64_t>(round);
-  own.turn = static_cast<uint64_t>(round) * window;
-  constexpr uint64_t piece = 1 << 18;
+  own.roundOffset = static_cast<uint64_t>(round) * window;
+  constexpr uint64_t batch = 1 << 18;
   size_t size = core::elementSize(kind.type);
   for (uint32_t r = 0; r < kind.ranks; ++r)
-    parallelFor((shape.input[r] + piece - 1) / piece, shape.input[r], [&](size_t i) {
-      uint64_t first = i * piece, n = std::min(piece, shape.input[r] - first);
+    parallelFor((shape.input[r] + batch - 1) / batch, shape.input[r], [&](size_t i) {
+      uint64_t first = i * batch, n = std::min(batch, shape.input[r] - first);
       makeInput(own, inputs[r].data() + first * size, first, n, r);
     });
 }
@@ -204,7 +204,7 @@ std::string Runner::checkRounds(Placement placement, Row &row, gc3DataType_t typ
   const size_t size = core::elementSize(kind.type);
   const uint64_t window = shortestChunk(job.inputChunks);
   Measurement &measurement = row.placement[static_cast<int>(placement)];
-  auto tell = [&](const std::string &what) {
+  auto complain = [&](const std::string &what) {
     std::fprintf(stderr, "gc3-run: %s, %s: %s\n", row.program.c_str(),
                  placement == Placement::InPlace ? "in place" : "out of place", what.c_str());
   };
@@ -224,10 +224,10 @@ std::string Runner::checkRounds(Placement placement, Row &row, gc3DataType_t typ
       return problem;
     CheckResult result = checkOutputs(job);
     if (result.wrong != 0 && measurement.wrong == 0)
-      tell(result.first);
+      complain(result.first);
     measurement.wrong += result.wrong;
     if (placement == Placement::OutOfPlace && sums != inputSums(shape, size)) {
-      tell("an input was modified");
+      complain("an input was modified");
       ++measurement.wrong;
       madeRound = -1;
     }

@@ -65,7 +65,7 @@ bool storeSize(const std::string &text, uint64_t &target) {
   return value.has_value();
 }
 
-/// Names of PyTorch and others for datatypes, with the names of nccl-tests.
+/// Other names of data types, such as PyTorch's, each with the name that nccl-tests uses.
 constexpr const char *typeAliases[][2] = {{"float16", "half"},      {"fp16", "half"},      {"float32", "float"},
                                           {"fp32", "float"},        {"float64", "double"}, {"fp64", "double"},
                                           {"bf16", "bfloat16"},     {"fp8e4m3", "f8e4m3"}, {"float8_e4m3fn", "f8e4m3"},
@@ -77,7 +77,7 @@ bool isNamed(const std::string &text, const char *name) {
   return text == name || std::any_of(std::begin(typeAliases), std::end(typeAliases), isAlias);
 }
 
-/// A comma-separated list of names, or 'all'; a name that comes twice counts once.
+/// Parses a comma-separated list of names, or 'all'. Ignores duplicates.
 template <typename Value>
 bool storeNames(const std::string &text, std::vector<Value> &target, int count, const char *(*nameOf)(Value)) {
   target.clear();
@@ -129,7 +129,7 @@ constexpr Option optionTable[] = {
        o.collective = v;
        return !v.empty();
      }},
-    {"", "--program", "NAME", "this program whatever sizes it is meant for, or all: each one",
+    {"", "--program", "NAME", "run this program at any size; all: run each program",
      [](auto &v, Options &o) {
        o.program = v;
        return !v.empty();
@@ -151,7 +151,7 @@ constexpr Option optionTable[] = {
      [](auto &v, Options &o) { return storeNames(v, o.ops, reductionCount, nameOf); }},
     {"-n", "--iters", "N", "timed runs, 0 to 2147483647 (default up to 20 in half a second)",
      [](auto &v, Options &o) { return store(v, o.iterations, 0, INT32_MAX); }},
-    {"-w", "--warmup", "N", "runs before them, 0 to 2147483647 (default a quarter)",
+    {"-w", "--warmup", "N", "untimed runs before the timed ones, 0 to 2147483647 (default a quarter)",
      [](auto &v, Options &o) { return store(v, o.warmup, 0, INT32_MAX); }},
     {"-c", "--check", "0|1", "check every element (default 1)",
      [](auto &v, Options &o) { return store(v, o.check, 0, 1); }},
@@ -164,11 +164,11 @@ constexpr Option optionTable[] = {
      [](auto &v, Options &o) { return store(v, o.rounds, 1, INT32_MAX); }},
     {"", "--slots", "N", "FIFO slots per connection, 1 to 4294967295 (default the program's)",
      [](auto &v, Options &o) { return store(v, o.host.slots, 1, UINT32_MAX); }},
-    {"", "--slot-bytes", "SIZE", "bytes of a FIFO slot that tiles are cut for, at least 1 (default 128KiB)",
+    {"", "--slot-bytes", "SIZE", "bytes of a FIFO slot, which limit the tile size, at least 1 (default 128KiB)",
      [](auto &v, Options &o) { return storeSize(v, o.host.slotBytes) && o.host.slotBytes > 0; }},
     {"", "--tile-elements", "N", "elements of a slot per tile, at least 1",
      [](auto &v, Options &o) { return store(v, o.host.tileElements, 1); }, Backend::Host},
-    {"", "--workers", "N", "threads at most, 1 to 4096 (default the machine's)",
+    {"", "--workers", "N", "largest number of threads, 1 to 4096 (default the machine's)",
      [](auto &v, Options &o) { return store(v, o.host.workers, 1, 4096); }, Backend::Host},
     {"", "--order", "fair|adversarial", "order of steps; adversarial: one at a time, chosen to break wrong programs",
      [](auto &v, Options &o) {
@@ -195,7 +195,7 @@ constexpr Option optionTable[] = {
        o.onGpu = v == "cuda";
        return v == "host" || (o.onGpu && cuda::linkedCuda());
      }},
-    {"", "--ranks-per-gpu", "N", "with --backend cuda; it uses one GPU, so all ranks of a program (default that)",
+    {"", "--ranks-per-gpu", "N", "ranks on the GPU with --backend cuda; must be all ranks of the program (default)",
      [](auto &v, Options &o) { return store(v, o.ranksPerGpu, 1, UINT32_MAX); }, Backend::Cuda},
 };
 
@@ -241,7 +241,7 @@ void printHelp() {
               "Runs the programs of a bundle on real data, checks every element and prints how long they take.\n"
               "Sizes are bytes of the larger of one rank's input and output; K M G and KiB MiB GiB are powers of 1024, "
               "KB MB GB of 1000.\n\n"
-              "Exit status: 0 all right, 1 a wrong element or an error, 2 wrong command line.\n\noptions:\n");
+              "Exit status: 0 success, 1 a wrong element or an error, 2 wrong command line.\n\noptions:\n");
   for (const Option &option : optionTable) {
     std::string names = option.shortName;
     names += *option.shortName && *option.longName ? ", " : "";
@@ -284,7 +284,7 @@ const Entry *findOption(const Entry (&table)[n], const std::string &name) {
 
 std::string unknownOption(const std::string &name) {
   const ForeignOption *foreign = findOption(foreignOptions, name);
-  return foreign ? "option '" + name + "' is one of nccl-tests: " + foreign->advice
+  return foreign ? "option '" + name + "' is an option of nccl-tests: " + foreign->advice
                  : "unknown option '" + name + "'; see --help";
 }
 
@@ -306,7 +306,7 @@ Action parseOptions(int argc, char **argv, Options &options) {
     }
     if (word.empty() || word[0] != '-') {
       if (!options.bundle.empty())
-        return complain("unexpected argument '" + word + "'; one bundle is '" + options.bundle + "'");
+        return complain("unexpected argument '" + word + "'; the bundle is '" + options.bundle + "'");
       options.bundle = word;
       continue;
     }
@@ -323,7 +323,7 @@ Action parseOptions(int argc, char **argv, Options &options) {
     if (!option->set(value, options)) {
       if (name == "--backend" && value != "host")
         return complain("backend '" + value + "' is not built into this gc3-run; use --backend host");
-      return complain("option '" + name + "' can't be '" + value + "'; it takes " + option->value + ": " +
+      return complain("invalid value '" + value + "' for option '" + name + "'; expected " + option->value + ": " +
                       option->help);
     }
   }

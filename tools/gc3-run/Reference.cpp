@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// checkOutputs(): a work item is a segment of a value, computed in pieces that fit into the first-level cache.
+// checkOutputs(): a work item is a segment of a value, computed in batches that fit into the first-level cache.
 #include "Reference.h"
 
 #include "Parallel.h"
@@ -16,8 +16,8 @@ using namespace core;
 
 namespace {
 
-constexpr uint64_t pieceElements = 1024;
-constexpr uint64_t segmentElements = 64 * pieceElements;
+constexpr uint64_t batchElements = 1024;
+constexpr uint64_t segmentElements = 64 * batchElements;
 
 /// The accumulation type: wraps like the type itself for integers, more precise for other types.
 template <typename T>
@@ -69,14 +69,14 @@ C absolute(C value) {
   return std::fabs(value);
 }
 
-/// One piece of one value: the accumulated result and, for types that round, the data for the tolerance. The loops have
+/// One batch of one value: the accumulated result and, for types that round, the data for the tolerance. The loops have
 /// no branches, so that they vectorise. Each loop reads x once and writes one array.
 template <typename T>
-struct Piece {
-  Wide<T> sum[pieceElements];
-  Wide<T> magnitude[pieceElements];
-  Wide<T> busy[pieceElements]; ///< operands that are not neutral
-  T best[pieceElements];       ///< result of min and max
+struct Batch {
+  Wide<T> sum[batchElements];
+  Wide<T> magnitude[batchElements];
+  Wide<T> busy[batchElements]; ///< operands that are not neutral
+  T best[batchElements];       ///< result of min and max
 
   void begin(Reduction op, const T *x, uint64_t n) {
     const Wide<T> neutral = op == Reduction::Prod ? 1 : 0;
@@ -164,22 +164,22 @@ private:
           compareCopy(chunk, begin, input(inputs[0], begin), last - begin);
       return;
     }
-    auto piece = std::make_unique<Piece<T>>();
-    for (uint64_t at = begin; at < end; at += pieceElements) {
-      uint64_t n = std::min(pieceElements, end - at);
-      piece->begin(job.op, input(inputs[0], at), n);
+    auto batch = std::make_unique<Batch<T>>();
+    for (uint64_t at = begin; at < end; at += batchElements) {
+      uint64_t n = std::min(batchElements, end - at);
+      batch->begin(job.op, input(inputs[0], at), n);
       for (size_t i = 0; i < inputs.size(); ++i) // factorOf() times; begin() has added the first input once
         for (uint32_t times = i == 0; times < factorOf(job.op, inputs[i].rank); ++times)
-          piece->add(job.op, input(inputs[i], at), n);
-      finish(*piece, n, inputs.size());
+          batch->add(job.op, input(inputs[i], at), n);
+      finish(*batch, n, inputs.size());
       for (Chunk chunk : job.postcondition->outputs(value))
         if (uint64_t last = std::min(at + n, job.outputChunks.length(chunk.index)); at < last)
-          compare(*piece, chunk, at, last - at);
+          compare(*batch, chunk, at, last - at);
     }
   }
 
   /// Turns magnitudes into tolerances and sums into averages.
-  void finish(Piece<T> &piece, uint64_t n, size_t operands) const {
+  void finish(Batch<T> &batch, uint64_t n, size_t operands) const {
     if constexpr (!std::is_integral_v<T>) {
       bool average = job.op == Reduction::Avg;
       const Wide<T> divisor = average ? static_cast<Wide<T>>(job.contributions) : 1;
@@ -189,14 +189,14 @@ private:
       const bool sums = job.op == Reduction::Sum || job.op == Reduction::MulSum;
       const Wide<T> exact = sums ? static_cast<Wide<T>>(job.wholeNumbers) : Wide<T>(0);
       for (uint64_t i = 0; i < n; ++i) {
-        double busy = counted ? static_cast<double>(piece.busy[i]) : static_cast<double>(operands);
+        double busy = counted ? static_cast<double>(batch.busy[i]) : static_cast<double>(operands);
         double roundings = std::max(0.0, busy - 1) + (average ? 1 : 0);
         double x = roundings * precision.unit + (average ? precision.reciprocal : 0);
         double tiny = precision.tiny * (average ? busy : job.op == Reduction::Prod ? 16 : 0);
         double relative = x * (1 + x + x * x); // at least (1 + u)^k - 1 for the few roundings of coarse types
-        piece.sum[i] /= divisor;
-        Wide<T> bound = piece.magnitude[i] / divisor * (relative + own) + tiny;
-        piece.magnitude[i] = piece.magnitude[i] <= exact ? Wide<T>(0) : bound;
+        batch.sum[i] /= divisor;
+        Wide<T> bound = batch.magnitude[i] / divisor * (relative + own) + tiny;
+        batch.magnitude[i] = batch.magnitude[i] <= exact ? Wide<T>(0) : bound;
       }
     }
   }
@@ -213,41 +213,41 @@ private:
   // NOLINTEND(bugprone-suspicious-memory-comparison)
 
   /// Counts wrong elements in loops that vectorise, because usually there are none.
-  uint64_t countWrong(const Piece<T> &piece, const T *__restrict got, uint64_t n, bool extreme) const {
+  uint64_t countWrong(const Batch<T> &batch, const T *__restrict got, uint64_t n, bool extreme) const {
     uint64_t bad = 0;
     if (extreme) {
       for (uint64_t i = 0; i < n; ++i)
-        bad += !(widen(got[i]) == widen(piece.best[i]));
+        bad += !(widen(got[i]) == widen(batch.best[i]));
     } else if constexpr (std::is_integral_v<T>) {
       for (uint64_t i = 0; i < n; ++i)
-        bad += got[i] != integer(piece.sum[i]);
+        bad += got[i] != integer(batch.sum[i]);
     } else {
       for (uint64_t i = 0; i < n; ++i)
-        bad += !(absolute(widen(got[i]) - piece.sum[i]) <= piece.magnitude[i]);
+        bad += !(absolute(widen(got[i]) - batch.sum[i]) <= batch.magnitude[i]);
     }
     return bad;
   }
 
-  void compare(const Piece<T> &piece, Chunk chunk, uint64_t at, uint64_t n) {
+  void compare(const Batch<T> &batch, Chunk chunk, uint64_t at, uint64_t n) {
     const T *got = output(chunk, at);
     bool extreme = job.op == Reduction::Min || job.op == Reduction::Max;
     auto differs = [&](uint64_t i) {
       if constexpr (std::is_integral_v<T>)
-        return got[i] != (extreme ? piece.best[i] : integer(piece.sum[i]));
+        return got[i] != (extreme ? batch.best[i] : integer(batch.sum[i]));
       else if (extreme)
-        return !(widen(got[i]) == widen(piece.best[i]));
+        return !(widen(got[i]) == widen(batch.best[i]));
       else
-        return !(absolute(widen(got[i]) - piece.sum[i]) <= piece.magnitude[i]);
+        return !(absolute(widen(got[i]) - batch.sum[i]) <= batch.magnitude[i]);
     };
-    if (countWrong(piece, got, n, extreme) == 0)
+    if (countWrong(batch, got, n, extreme) == 0)
       return;
     for (uint64_t i = 0; i < n; ++i)
       if (differs(i)) {
         double expected;
         if constexpr (std::is_integral_v<T>)
-          expected = static_cast<double>(extreme ? piece.best[i] : integer(piece.sum[i]));
+          expected = static_cast<double>(extreme ? batch.best[i] : integer(batch.sum[i]));
         else
-          expected = static_cast<double>(extreme ? Wide<T>(widen(piece.best[i])) : piece.sum[i]);
+          expected = static_cast<double>(extreme ? Wide<T>(widen(batch.best[i])) : batch.sum[i]);
         wrong(chunk, at + i, readable(got[i]), expected);
       }
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks outputs against the bundle's postcondition: compares every element that it names with the reduction of the
-// input chunks that it names, computed in higher precision. Each distinct value is computed once, in pieces that fit
+// input chunks that it names, computed in higher precision. Each distinct value is computed once, in batches that fit
 // into the cache, and compared on all ranks that hold it.
 //
 // Tolerance: k operations that round have a relative error of at most (1 + u)^k - 1 of the sum of magnitudes, where u

@@ -51,7 +51,7 @@ public:
 
   void header() const;
   void group(const std::string &collective, int ranks, int root) const;
-  /// The sizes from `first` to `last` bytes, for which the bundle has no program.
+  /// Prints that the bundle has no program for the sizes from `first` to `last` bytes.
   void skipped(const std::string &collective, int ranks, uint64_t first, uint64_t last) const;
   void row(const Row &row) const;
   void footer(const Summary &summary) const;

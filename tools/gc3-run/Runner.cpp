@@ -29,9 +29,7 @@ std::string Runner::open() {
 /// Computes the elements of all buffers. Fails if a buffer of elements of `elementSize` bytes would exceed 2^62 bytes,
 /// so that later products of elements and bytes cannot overflow.
 std::string Runner::shapeOf(int program, uint64_t count, size_t elementSize, Shape &shape) const {
-  auto tooLarge = [&] {
-    return "count " + std::to_string(count) + " is too large: a buffer would take more than 2^62 bytes";
-  };
+  auto tooLarge = [&] { return "count " + std::to_string(count) + " is too large: a buffer would exceed 2^62 bytes"; };
   const uint64_t mostElements = (uint64_t{1} << 62) / elementSize;
   if (count > mostElements)
     return tooLarge();
@@ -95,7 +93,7 @@ std::string Runner::groupPrograms() {
   return file->programCount() == 0 ? "the bundle has no programs" : "no such program; the bundle has:" + listPrograms();
 }
 
-/// A line for each program, with the sizes for which it is selected.
+/// Returns a line for each program, with the sizes for which it is selected.
 std::string Runner::listPrograms() const {
   std::string text;
   for (uint32_t i = 0; i < file->programCount(); ++i) {
@@ -137,7 +135,7 @@ std::string Runner::communicators(int ranks) {
   if (options.onGpu) {
     if (options.ranksPerGpu != 0 && options.ranksPerGpu != static_cast<uint64_t>(ranks))
       return "programs on " + std::to_string(ranks) + " ranks do not run with " + std::to_string(options.ranksPerGpu) +
-             " ranks per GPU: all ranks share one";
+             " ranks per GPU; all ranks must share one GPU";
     gc3GpuConfig_t config = GC3_GPU_CONFIG_INITIALIZER;
     config.slots = options.host.slots;
     config.slotBytes = options.host.slotBytes;
@@ -225,7 +223,7 @@ std::string Runner::runGroup(const ProgramGroup &group, Summary &summary) {
     return problem;
   table.group(group.collective, group.ranks, group.root);
   std::optional<std::pair<uint64_t, uint64_t>> skipped; // first and last of adjacent sizes without a program
-  auto tellSkipped = [&] {
+  auto reportSkipped = [&] {
     if (skipped)
       table.skipped(group.collective, group.ranks, skipped->first, skipped->second);
     skipped.reset();
@@ -243,7 +241,7 @@ std::string Runner::runGroup(const ProgramGroup &group, Summary &summary) {
         skipped = skipped ? std::pair(skipped->first, bytes) : std::pair(bytes, bytes);
         continue;
       }
-      tellSkipped();
+      reportSkipped();
       const Postcondition *post = postcondition(*program, problem);
       if (!post)
         return problem;
@@ -261,7 +259,7 @@ std::string Runner::runGroup(const ProgramGroup &group, Summary &summary) {
           break;
       }
     }
-    tellSkipped();
+    reportSkipped();
     if (!problem.empty())
       return problem;
   }

@@ -189,7 +189,7 @@ TEST(Api, PlacementsAreRecognised) {
 }
 
 // Output that a program does not write keeps its contents, also for counts that need padding.
-TEST(Api, PaddingKeepsWhatIsNotWritten) {
+TEST(Api, PaddingKeepsUnwrittenOutput) {
   ProgramSpec spec = ringAllReduce(2, false);
   ASSERT_EQ(spec.inputChunks * spec.subdivision % 2, 0u); // so a count of 5 needs padding
   for (Rank &rank : spec.ranks)

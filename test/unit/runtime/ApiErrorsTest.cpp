@@ -49,7 +49,9 @@ TEST(Api, AbsentRankIsATimeout) {
   Group group({ringAllReduce(2, true)}, 2, withTimeout(20));
   float value = 1;
   EXPECT_EQ(gc3AllReduce(&value, &value, 1, gc3Float32, gc3Sum, group.comms[0], nullptr), gc3Timeout);
-  EXPECT_NE(std::strstr(gc3GetLastError(group.comms[0]), "1 of 2 ranks wait in: 1"), nullptr)
+  EXPECT_NE(
+      std::strstr(gc3GetLastError(group.comms[0]), "1 of 2 ranks wait in a call that these ranks have not made: 1"),
+      nullptr)
       << gc3GetLastError(group.comms[0]);
   EXPECT_STREQ(gc3GetLastError(nullptr), gc3GetLastError(group.comms[0]));
 }
@@ -63,7 +65,7 @@ TEST(Api, NothingIsCalledAfterATimeout) {
     return gc3AllReduce(data[r].data(), data[r].data(), 1, gc3Float32, gc3Sum, comm, nullptr);
   }),
             gc3Timeout);
-  EXPECT_NE(std::strstr(gc3GetLastError(group.comms[1]), "an earlier call has timed out"), nullptr);
+  EXPECT_NE(std::strstr(gc3GetLastError(group.comms[1]), "an earlier call timed out"), nullptr);
   EXPECT_EQ(data, ramp(2, 1));
 }
 
@@ -129,7 +131,7 @@ TEST(Api, DeadlockIsExplained) {
   }
 }
 
-TEST(Api, DeadlockNamesThoseBehindTheCycle) {
+TEST(Api, DeadlockNamesBlocksThatWaitForTheCycle) {
   ProgramSpec spec = allToAll(3, 1);
   for (uint32_t r = 0; r < 2; ++r) // ranks 0 and 1 both receive first
     for (Block &block : spec.ranks[r].blocks)
@@ -221,7 +223,7 @@ TEST(Api, ConfigsAreOfThisVersion) {
                       offsetof(gc3HostConfig_t, tunerData), sizeof config - 1, sizeof config + 1, SIZE_MAX}) {
     config.size = size;
     EXPECT_EQ(made(config),
-              "the config was not initialised with GC3_HOST_CONFIG_INITIALIZER or is of another version of "
+              "the config was not initialised with GC3_HOST_CONFIG_INITIALIZER or belongs to another version of "
               "gc3")
         << size;
   }
@@ -234,7 +236,7 @@ TEST(Api, TheEnvironmentHasATimeoutOrAnError) {
     EXPECT_EQ(made(GC3_HOST_CONFIG_INITIALIZER, settings),
               "GC3_TIMEOUT_MS is '" + std::string(time) +
                   "'; it can be a number of milliseconds up to 4294967295, or 0 for the default");
-    EXPECT_EQ(made(own, settings), "") << "the config has decided";
+    EXPECT_EQ(made(own, settings), "") << "the config has priority";
   }
   for (const char *none : {"", "0"})
     EXPECT_EQ(made(GC3_HOST_CONFIG_INITIALIZER, settingsOf({{"GC3_TIMEOUT_MS", none}})), "");

@@ -75,14 +75,14 @@ Bytes reduce(Group &group, const Case &of, bool scatters, bool inPlace, gc3Scala
     const auto rank = static_cast<size_t>(r);
     const gc3Result_t result = (scatters ? gc3ReduceScatter : gc3AllReduce)(send[r].data(), target(rank), count,
                                                                             of.gc3Type(), op, comm, nullptr);
-    EXPECT_EQ(gc3RedOpDestroy(op, comm), gc3Success) << "the group keeps what it needs";
+    EXPECT_EQ(gc3RedOpDestroy(op, comm), gc3Success) << "the group has copied the operation";
     return result;
   }),
             gc3Success)
       << gc3GetLastError(nullptr);
   for (size_t r = 0; r < 2; ++r) {
     all.insert(all.end(), target(r), target(r) + bytes);
-    EXPECT_TRUE(inPlace || send[r] == of.input[r]) << "the input stays";
+    EXPECT_TRUE(inPlace || send[r] == of.input[r]) << "the input is unchanged";
   }
   return all;
 }
@@ -197,12 +197,12 @@ TEST(PreMulSum, RefusesWrongArguments) {
     EXPECT_EQ(create(&op, &scalar, type, gc3ScalarDevice, comm), gc3InvalidArgument);
   for (int residence : {-1, 2, INT32_MAX})
     EXPECT_EQ(create(&op, &scalar, gc3Float32, residence, comm), gc3InvalidArgument);
-  EXPECT_EQ(op, gc3Max) << "nothing was made";
+  EXPECT_EQ(op, gc3Max) << "no operation was created";
   for (int unknown : {-1, static_cast<int>(gc3Avg), static_cast<int>(gc3NumOps), INT32_MAX})
     EXPECT_EQ(gc3RedOpDestroy(static_cast<gc3RedOp_t>(unknown), comm), gc3InvalidArgument);
   ASSERT_EQ(create(&op, &scalar, gc3Float32, gc3ScalarDevice, comm), gc3Success);
   EXPECT_EQ(gc3RedOpDestroy(op, nullptr), gc3InvalidArgument);
-  EXPECT_EQ(gc3RedOpDestroy(op, group.comms[1]), gc3InvalidArgument) << "the other rank's";
+  EXPECT_EQ(gc3RedOpDestroy(op, group.comms[1]), gc3InvalidArgument) << "the operation belongs to the other rank";
   EXPECT_EQ(gc3RedOpDestroy(op, comm), gc3Success);
   EXPECT_EQ(gc3RedOpDestroy(op, comm), gc3InvalidArgument) << "twice";
 }
@@ -223,7 +223,8 @@ TEST(PreMulSum, WrongOnOneRankFailsOnAll) {
   const std::string number = std::to_string(static_cast<int>(destroyed)),
                     others = std::to_string(static_cast<int>(ops[0]));
   const std::tuple<gc3RedOp_t, gc3Result_t, std::string> cases[] = {
-      {ofDouble, gc3InvalidArgument, "rank 1: the reduction was made for double, and the call is of float"},
+      {ofDouble, gc3InvalidArgument,
+       "rank 1: the reduction was created for double, but the call has elements of type float"},
       {destroyed, gc3InvalidArgument, "rank 1: unknown reduction " + number},
       {ops[0], gc3InvalidArgument, "rank 1: unknown reduction " + others},
       {gc3Sum, gc3InvalidUsage,

@@ -104,7 +104,7 @@ TEST(BundleChecks, container) {
   const std::string aligned = "invalid bundle: section 2 is not aligned to 16 bytes";
   expectRefused(changedContainer([](ContainerParts &c) { c.table[2].offset += 8, c.table[2].size -= 8; }), aligned);
   expectRefused(changedContainer([](ContainerParts &c) { c.table[2].zero = 1; }), aligned);
-  const std::string overlaps = "invalid bundle: section 2 overlaps another or leaves the file";
+  const std::string overlaps = "invalid bundle: section 2 overlaps another section or exceeds the file";
   expectRefused(changedContainer([](ContainerParts &c) { c.table[2].offset = c.table[1].offset; }), overlaps);
   expectRefused(changedContainer([](ContainerParts &c) { c.table[2].offset = uint64_t{1} << 40; }), overlaps);
   expectRefused(changedContainer([](ContainerParts &c) { c.table[2].size = UINT64_MAX; }), overlaps);
@@ -157,7 +157,7 @@ TEST(BundleChecks, sections) {
                 "invalid bundle: rank 1 of program 'ring3_1' is malformed");
   expectRefused(changedSections([](Sections &s) { s.pop_back(); }),
                 "invalid bundle: sections of program 'ring3_1' are missing");
-  expectRefused(changedSections([](Sections &s) { s.push_back(s.back()); }), "invalid bundle: 1 sections too many");
+  expectRefused(changedSections([](Sections &s) { s.push_back(s.back()); }), "invalid bundle: 1 extra sections");
   expectRefused(changedSections([](Sections &s) {
                   auto *manifest = flatbuffers::GetMutableRoot<fbs::Manifest>(s[0].bytes.data());
                   auto *program = const_cast<fbs::Program *>(manifest->programs()->Get(0));
@@ -170,7 +170,7 @@ TEST(BundleChecks, sections) {
   expectRefused(changedSections([](Sections &s) { s[3].program = 1; }), order);
   expectRefused(changedSections([](Sections &s) { s[3].rank = 2; }), order);
   expectRefused(changedSections([](Sections &s) { s[3].bytes = s[4].bytes; }),
-                std::string(rankPrefix) + "says that it is rank 2");
+                std::string(rankPrefix) + "has rank number 2");
 }
 
 TEST(BundleChecks, digest) {
@@ -194,8 +194,9 @@ TEST(BundleChecks, programs) {
   auto refused = [](auto change, const std::string &message) {
     expectRefused(changed(change), programPrefix + message);
   };
-  const char *noWord = "invalid bundle: program 0: its names, and that of its collective, have to be letters, digits "
-                       "and _";
+  const char *noWord =
+      "invalid bundle: program 0: its names, and that of its collective, must consist of letters, digits "
+      "and _";
   for (const char *name : {"", "9", "a b", "a\n", "a\x1b[2J", "\xc3\xa9", "a-b"}) {
     expectRefused(changed([=](ProgramSpec &s) { s.name = name; }), noWord);
     expectRefused(changed([=](ProgramSpec &s) { s.collective = name; }), noWord);
@@ -230,8 +231,7 @@ TEST(BundleChecks, buffers) {
   auto refused = [](auto change, const std::string &message) {
     expectRefused(changed([&](ProgramSpec &s) { change(s, s.ranks[1]); }), rankPrefix + message);
   };
-  refused([](ProgramSpec &, Rank &r) { r.scratchSlots = {1}; },
-          "has 1 scratch buffers, the program names another number");
+  refused([](ProgramSpec &, Rank &r) { r.scratchSlots = {1}; }, "has 1 scratch buffers, but the program names 0");
   refused([](ProgramSpec &, Rank &r) { r.inputSlots = 4; }, "input of 4 slots is not a whole number of blocks of 3");
   refused([](ProgramSpec &, Rank &r) { r.outputSlots = 4; }, "output of 4 slots is not a whole number of blocks of 3");
   auto only = [](ProgramSpec &s) { s.ranks[0] = s.ranks[2] = {}, s.ranks[1].blocks.clear(), s.outputs.clear(); };
@@ -239,13 +239,13 @@ TEST(BundleChecks, buffers) {
           "input of 3 slots is not a whole number of blocks of 0");
   refused([](ProgramSpec &, Rank &r) { r.alias = 3; }, "unknown alias kind 3");
   refused([&](ProgramSpec &s, Rank &r) { only(s), r.alias = 1, r.inputSlots = 0; },
-          "alias of 0 slots at 0 leaves a buffer of 3 slots");
+          "alias of 0 slots at 0 exceeds a buffer of 3 slots");
   refused([&](ProgramSpec &s, Rank &r) { only(s), r.alias = 2, r.outputSlots = 0; },
-          "alias of 0 slots at 0 leaves a buffer of 3 slots");
+          "alias of 0 slots at 0 exceeds a buffer of 3 slots");
   refused([](ProgramSpec &, Rank &r) { r.alias = 1, r.aliasOffset = 3; },
-          "alias of 3 slots at 3 leaves a buffer of 3 slots");
+          "alias of 3 slots at 3 exceeds a buffer of 3 slots");
   refused([](ProgramSpec &, Rank &r) { r.alias = 2, r.aliasOffset = UINT32_MAX; },
-          "alias of 3 slots at 4294967295 leaves a buffer of 3 slots");
+          "alias of 3 slots at 4294967295 exceeds a buffer of 3 slots");
   refused([&](ProgramSpec &s, Rank &r) { only(s), s.inputChunks = 1, r.alias = 1; },
           "alias between blocks of 1 and of 3 chunks");
   refused([&](ProgramSpec &s, Rank &r) { only(s), r.outputSlots = 6, r.alias = 1, r.aliasOffset = 2; },
@@ -257,9 +257,9 @@ TEST(BundleChecks, threadBlocks) {
     expectRefused(changedRank(change), rankPrefix + message);
   };
   refused([](RankParts &p) { p.blocks[0] = withInstructions(p.blocks[0], 1, 4); },
-          "thread block 0: instructions 1 + 4 do not follow on 0");
+          "thread block 0: instructions 1 + 4 do not begin at 0, or exceed the list");
   refused([](RankParts &p) { p.blocks[0] = withInstructions(p.blocks[0], 0, 6); },
-          "thread block 0: instructions 0 + 6 do not follow on 0");
+          "thread block 0: instructions 0 + 6 do not begin at 0, or exceed the list");
   refused([](RankParts &p) { p.blocks[0] = withInstructions(p.blocks[0], 0, 4); },
           "1 instructions belong to no thread block");
   auto peers = [&](int32_t send, int32_t recv, const std::string &peer) {
@@ -296,10 +296,10 @@ TEST(BundleChecks, instructions) {
   refused([](ProgramSpec &s) { s.ranks[1].blocks[0].recvPeer = -1; }, 1, "rrs in a thread block without receive peer");
   refused([](ProgramSpec &s) { step(s).src.buffer = 2; }, 2, "source buffer 2 does not exist");
   refused([](ProgramSpec &s) { step(s).dst.buffer = 2; }, 2, "destination buffer 2 does not exist");
-  refused([](ProgramSpec &s) { step(s).src.index = 3; }, 2, "source slots 3 + 1 leave buffer 0 of 3 slots");
-  refused([](ProgramSpec &s) { step(s).dst.index = 3; }, 2, "destination slots 3 + 1 leave buffer 1 of 3 slots");
+  refused([](ProgramSpec &s) { step(s).src.index = 3; }, 2, "source slots 3 + 1 exceed buffer 0 of 3 slots");
+  refused([](ProgramSpec &s) { step(s).dst.index = 3; }, 2, "destination slots 3 + 1 exceed buffer 1 of 3 slots");
   refused([](ProgramSpec &s) { step(s).dst.index = UINT32_MAX; }, 2,
-          "destination slots 4294967295 + 1 leave buffer 1 of 3 slots");
+          "destination slots 4294967295 + 1 exceed buffer 1 of 3 slots");
   for (auto [from, to] : {std::pair(0u, 1u), std::pair(1u, 0u)})
     refused(
         [from = from, to = to](ProgramSpec &s) {
@@ -308,10 +308,10 @@ TEST(BundleChecks, instructions) {
           s.ranks[1].blocks.pop_back();
         },
         0, "writes slots that it reads, shifted");
-  refused([](ProgramSpec &s) { step(s).dst.buffer = 0; }, 2, "writes the input of a rank that does not say so");
+  refused([](ProgramSpec &s) { step(s).dst.buffer = 0; }, 2, "writes the input of a rank that does not declare this");
 }
 
-TEST(BundleChecks, whatInstructionsMay) {
+TEST(BundleChecks, validInstructions) {
   auto taken = [](auto change) { EXPECT_EQ(readAll(changed(change)).message, ""); };
   auto local = [](Slot from, Slot to) {
     return [=](ProgramSpec &s) {
@@ -339,13 +339,13 @@ TEST(BundleChecks, waits) {
       },
       "instructions have 2 waits, the list 1");
   refused([](RankParts &p) { p.instructions[2] = withWaits(p.instructions[2], 5, 0); },
-          "thread block 0 step 2: waits 5 + 0 leave the list of 0");
+          "thread block 0 step 2: waits 5 + 0 exceed the list of 0");
   refused(
       [&](RankParts &p) {
         wait(p, 0, 0);
         p.instructions[2] = withWaits(p.instructions[2], UINT32_MAX, 1);
       },
-      "thread block 0 step 2: waits 4294967295 + 1 leave the list of 1");
+      "thread block 0 step 2: waits 4294967295 + 1 exceed the list of 1");
   refused([&](RankParts &p) { wait(p, 1, 0); },
           "thread block 0 step 2: waits for thread block 1 step 0, which does not exist");
   refused([&](RankParts &p) { wait(p, UINT32_MAX, 0); },
@@ -375,7 +375,7 @@ TEST(BundleChecks, postconditions) {
         c.rowOfRank = {0, 0, 0}, c.rowBegin = {0, 1}, c.rows = {1}, c.valueBegin.clear();
       },
       "value 1 - 1 does not exist");
-  const std::string leaves = "a run leaves the ranks or buffers";
+  const std::string leaves = "a run exceeds the ranks or buffers";
   auto run = [&](fbs::Run stored) { refused([&](CheckParts &c) { c.runs[1] = stored; }, leaves); };
   run({0, 0, 0, 0, 0});
   run({3, 0, 0, 0, 1});

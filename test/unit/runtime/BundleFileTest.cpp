@@ -18,7 +18,7 @@ std::string smallBundle() {
 
 } // namespace
 
-TEST(BundleFile, ReadsWhatWasWritten) {
+TEST(BundleFile, ReadsWrittenBundles) {
   const auto opened = openBytes(buildBundle({ringAllReduce(3, true), allToAll(2, 3)}));
   ASSERT_TRUE(opened.ok());
   const BundleFile &file = **opened;

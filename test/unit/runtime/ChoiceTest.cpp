@@ -61,11 +61,11 @@ std::string refused(const char *list) {
 
 } // namespace
 
-TEST(Choice, ListsSayWhichProgramsMayServe) {
+TEST(Choice, ListsRestrictPrograms) {
   EXPECT_EQ(chosen(""), "small large gather from0 from1");
-  EXPECT_EQ(chosen("small"), "small small gather from0 from1") << "whatever the size";
+  EXPECT_EQ(chosen("small"), "small small gather from0 from1") << "at any size";
   EXPECT_EQ(chosen("allreduce:large"), "large large gather from0 from1");
-  EXPECT_EQ(chosen("large,small"), "small large gather from0 from1") << "sizes decide between them";
+  EXPECT_EQ(chosen("large,small"), "small large gather from0 from1") << "the size selects one of them";
   EXPECT_EQ(chosen("from1"), "small large gather - from1") << "it has another root";
   EXPECT_EQ(chosen("allreduce:none"), "- - gather from0 from1");
   EXPECT_EQ(chosen("none"), "- - - - -");
@@ -73,10 +73,11 @@ TEST(Choice, ListsSayWhichProgramsMayServe) {
   EXPECT_EQ(chosen(",gather,,"), "small large gather from0 from1");
 }
 
-TEST(Choice, ListsThatNameWhatThereIsNot) {
-  EXPECT_EQ(refused("smal"),
-            "GC3_PROGRAM: no bundle has 'smal'; items are PROGRAM, COLLECTIVE:PROGRAM, COLLECTIVE:none or none, of: "
-            "allgather:gather allreduce:large allreduce:small broadcast:from0 broadcast:from1");
+TEST(Choice, ListsThatNameUnknownPrograms) {
+  EXPECT_EQ(
+      refused("smal"),
+      "GC3_PROGRAM: no bundle has 'smal'; valid items are PROGRAM, COLLECTIVE:PROGRAM, COLLECTIVE:none and none, of: "
+      "allgather:gather allreduce:large allreduce:small broadcast:from0 broadcast:from1");
   for (const char *list : {"small,tree", "allgather:small", "alltoall:none", ":small",
                            "allreduce:", "allreduce:small:2", "small large", "Small"})
     EXPECT_EQ(refused(list).find("GC3_PROGRAM: no bundle has '"), 0u) << list;
@@ -90,7 +91,7 @@ TEST(Choice, TheEnvironmentHasAListUnlessTheConfigHas) {
   EXPECT_EQ(chosen(nullptr), "small large gather from0 from1");
 }
 
-TEST(Choice, CallsRunWhatListsSay) {
+TEST(Choice, CallsRunListedPrograms) {
   Group group(programs(), 2, listing("large,allgather:none"));
   Data data = ramp(2, 6), got = data;
   auto reduce = [&](int r, gc3Comm_t comm) {
@@ -109,26 +110,26 @@ TEST(Choice, CallsRunWhatListsSay) {
   auto named = [&](int r, gc3Comm_t comm) {
     return gc3RunProgram(comm, "gather", data[r].data(), got[r].data(), 3, gc3Float32, gc3Sum, nullptr);
   };
-  EXPECT_EQ(group.together(named), gc3Success) << "lists are not about that";
+  EXPECT_EQ(group.together(named), gc3Success) << "lists do not restrict calls by program name";
 }
 
 namespace {
 
-/// A tuner that returns `answer` and stores the last call's parameters.
+/// A tuner that returns `result` and stores the last call's parameters.
 struct Tuner {
-  int answer = gc3TunerBySize;
-  std::string asked = {};
+  int result = gc3TunerBySize;
+  std::string lastQuery = {};
 
   static int ask(const gc3TunerCall_t *call, void *data) {
     auto &self = *static_cast<Tuner *>(data);
-    self.asked = std::string(call->collective) + " ranks " + std::to_string(call->ranks) + " root " +
-                 std::to_string(call->root) + " count " + std::to_string(call->count) + " bytes " +
-                 std::to_string(call->bytes) + " type " + std::to_string(call->type) + " op " +
-                 std::to_string(call->op) + ":";
+    self.lastQuery = std::string(call->collective) + " ranks " + std::to_string(call->ranks) + " root " +
+                     std::to_string(call->root) + " count " + std::to_string(call->count) + " bytes " +
+                     std::to_string(call->bytes) + " type " + std::to_string(call->type) + " op " +
+                     std::to_string(call->op) + ":";
     EXPECT_EQ(call->size, sizeof *call);
     for (int i = 0; i < call->programCount; ++i)
-      self.asked += std::string(" ") + call->programs[i];
-    return self.answer;
+      self.lastQuery += std::string(" ") + call->programs[i];
+    return self.result;
   }
   gc3HostConfig_t config(const char *list = "") {
     gc3HostConfig_t config = listing(list);
@@ -144,51 +145,51 @@ TEST(Tuner, ChoosesAmongAllThatCanServe) {
   Tuner tuner;
   const Group group(programs(), 2, tuner.config());
   EXPECT_EQ(chosen(group, "allreduce", 4), "small");
-  EXPECT_EQ(tuner.asked, "allreduce ranks 2 root -1 count 4 bytes 16 type 7 op 0: small large");
-  tuner.answer = 1;
+  EXPECT_EQ(tuner.lastQuery, "allreduce ranks 2 root -1 count 4 bytes 16 type 7 op 0: small large");
+  tuner.result = 1;
   EXPECT_EQ(chosen(group, "allreduce", 4), "large");
-  tuner.answer = 0;
+  tuner.result = 0;
   EXPECT_EQ(chosen(group, "allreduce", 4096), "small");
   EXPECT_EQ(chosen(group, "allgather", 4), "gather");
-  EXPECT_EQ(tuner.asked, "allgather ranks 2 root -1 count 4 bytes 32 type 7 op 0: gather");
+  EXPECT_EQ(tuner.lastQuery, "allgather ranks 2 root -1 count 4 bytes 32 type 7 op 0: gather");
   EXPECT_EQ(chosen(group, "broadcast", 4, 1), "from1");
-  EXPECT_EQ(tuner.asked, "broadcast ranks 2 root 1 count 4 bytes 16 type 7 op 0: from1");
+  EXPECT_EQ(tuner.lastQuery, "broadcast ranks 2 root 1 count 4 bytes 16 type 7 op 0: from1");
   tuner = {gc3TunerNone};
   EXPECT_EQ(chosen(group, "allreduce", 4), "-");
-  EXPECT_NE(std::strstr(gc3GetLastError(group.comms[0]), "; the tuner takes none; the bundle has:"), nullptr);
-  tuner.asked.clear();
+  EXPECT_NE(std::strstr(gc3GetLastError(group.comms[0]), "; the tuner chose none; the bundle has:"), nullptr);
+  tuner.lastQuery.clear();
   EXPECT_EQ(chosen(group, "alltoall", 4), "-");
-  EXPECT_EQ(tuner.asked, "") << "there is nothing to choose from";
+  EXPECT_EQ(tuner.lastQuery, "") << "no program can serve the call";
 }
 
-TEST(Tuner, ChoosesAmongWhatIsListed) {
+TEST(Tuner, ChoosesAmongListedPrograms) {
   Tuner tuner;
   const Group group(programs(), 2, tuner.config("large,none"));
   EXPECT_EQ(chosen(group, "allreduce", 4), "large");
-  EXPECT_EQ(tuner.asked, "allreduce ranks 2 root -1 count 4 bytes 16 type 7 op 0: large");
+  EXPECT_EQ(tuner.lastQuery, "allreduce ranks 2 root -1 count 4 bytes 16 type 7 op 0: large");
   EXPECT_EQ(chosen(group, "allgather", 4), "-");
 }
 
-TEST(Tuner, AnswersThatMeanNothingFailTheCall) {
-  for (int answer : {2, -3, INT32_MAX, INT32_MIN}) {
-    Tuner tuner{answer};
+TEST(Tuner, ResultsOutOfRangeFailTheCall) {
+  for (int result : {2, -3, INT32_MAX, INT32_MIN}) {
+    Tuner tuner{result};
     Group group(programs(), 2, tuner.config());
     Data data = ramp(2, 6);
     auto reduce = [&](int r, gc3Comm_t comm) {
       return gc3AllReduce(data[r].data(), data[r].data(), 6, gc3Float32, gc3Max, comm, nullptr);
     };
     EXPECT_EQ(group.together(reduce), gc3InvalidUsage);
-    EXPECT_EQ(gc3GetLastError(group.comms[1]), "the tuner answers " + std::to_string(answer) +
-                                                   " for 'allreduce' of 6 elements; it was asked about 2 programs");
-    EXPECT_EQ(tuner.asked, "allreduce ranks 2 root -1 count 6 bytes 24 type 7 op 2: small large");
-    tuner.answer = 1;
-    EXPECT_EQ(group.together(reduce), gc3Success) << "and that call only";
+    EXPECT_EQ(gc3GetLastError(group.comms[1]), "the tuner returned " + std::to_string(result) +
+                                                   " for 'allreduce' of 6 elements, but it can choose from 2 programs");
+    EXPECT_EQ(tuner.lastQuery, "allreduce ranks 2 root -1 count 6 bytes 24 type 7 op 2: small large");
+    tuner.result = 1;
+    EXPECT_EQ(group.together(reduce), gc3Success) << "only that call fails";
     EXPECT_EQ(data[0][5], 105);
-    tuner.asked.clear();
+    tuner.lastQuery.clear();
     auto named = [&](int r, gc3Comm_t comm) {
       return gc3RunProgram(comm, "small", data[r].data(), data[r].data(), 6, gc3Float32, gc3Sum, nullptr);
     };
     EXPECT_EQ(group.together(named), gc3Success);
-    EXPECT_EQ(tuner.asked, "") << "the caller has chosen";
+    EXPECT_EQ(tuner.lastQuery, "") << "the caller has named the program";
   }
 }

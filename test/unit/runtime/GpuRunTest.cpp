@@ -35,7 +35,7 @@ TEST_F(RunOnGpu, AllTypesAndOperations) {
   const BundlePath bundle({ringAllReduce(3, true), plainRingAllReduce(2), allToAll(3, 2), writesInput(3)});
   FakeCuda fake;
   Options options = onGpu(bundle.path);
-  takeAllTypesAndOps(options);
+  useAllTypesAndOps(options);
   const Result result = runOptions(options);
   EXPECT_EQ(result.problem, "");
   EXPECT_EQ(result.summary.wrong, 0u) << result.table;
@@ -85,7 +85,7 @@ TEST_F(RunOnGpu, AllRanksShareIt) {
   EXPECT_EQ(runOptions(options).problem, "");
   options.ranksPerGpu = 2;
   EXPECT_EQ(runOptions(options).problem,
-            bundle.path + ": programs on 3 ranks do not run with 2 ranks per GPU: all ranks share one");
+            bundle.path + ": programs on 3 ranks do not run with 2 ranks per GPU; all ranks must share one GPU");
   EXPECT_EQ(fake.leaks(), "");
 }
 
@@ -93,7 +93,7 @@ TEST_F(RunOnGpu, SaysHowManyRanksALaunchHas) {
   const BundlePath bundle({ringAllReduce(33, true)});
   const FakeCuda fake;
   EXPECT_EQ(runOptions(onGpu(bundle.path)).problem,
-            bundle.path + ": program 'ring33_aliased_1' has 33 ranks; one GPU can be at most 32");
+            bundle.path + ": program 'ring33_aliased_1' has 33 ranks; one GPU can run at most 32");
   EXPECT_EQ(fake.leaks(), "");
 }
 

@@ -44,7 +44,7 @@ TEST_F(GpuSettings, ListsAreByProtocol) {
 
 TEST_F(GpuSettings, NonsenseIsAnError) {
   const auto rest = [](core::Setting setting) {
-    return "' is not understood; it can be " + std::string(core::infoOf(setting).range);
+    return "' is invalid; it can be " + std::string(core::infoOf(setting).range);
   };
   const std::string ofSlots = rest(core::Setting::Slots);
   for (const char *item : {"0", "-1", "x", "4x", "0x10", " 4", "LL", "LL:", ":4", "LL64:4", "LL:0", "4294967296"})
@@ -169,7 +169,7 @@ TEST_F(GpuSettings, NonsenseDoesNotCountWhereTheConfigDecides) {
   EXPECT_EQ(variableFor([](gc3GpuConfig_t &config) { config.slots = 0; }), "GC3_SLOTS");
   EXPECT_EQ(variableFor([](gc3GpuConfig_t &config) { config.slotBytes = 0; }), "GC3_SLOT_BYTES");
   EXPECT_EQ(variableFor([](gc3GpuConfig_t &config) { config.tuning[gc3LL].threads = 0; }), "GC3_THREADS")
-      << "one protocol is left to it";
+      << "the setting applies to one protocol";
   EXPECT_EQ(variableFor([](gc3GpuConfig_t &config) { config.ll128 = gc3LL128Default; }), "GC3_LL128");
   EXPECT_EQ(variableFor([](gc3GpuConfig_t &config) { config.timeoutMs = 0; }), "GC3_TIMEOUT_MS");
   EXPECT_EQ(variableFor([](gc3GpuConfig_t &config) { config.allowUnproven = 0; }), "GC3_ALLOW_UNPROVEN");

@@ -66,7 +66,7 @@ TEST_F(LoopbackApi, AllRanksInOneGroup) {
   EXPECT_EQ(gc3CommGetAsyncError(comms[0], nullptr), gc3InvalidArgument);
 }
 
-TEST_F(LoopbackApi, ReductionsOfOnesOwn) {
+TEST_F(LoopbackApi, CustomReductions) {
   make(ringAllReduce(3, true));
   for (float scale : {1.0f, 2.0f}) {
     for (size_t rank = 0; rank < 3; ++rank)
@@ -88,15 +88,13 @@ TEST_F(LoopbackApi, ReductionsOfOnesOwn) {
 TEST_F(LoopbackApi, AloneOrOnOtherStreams) {
   make(ringAllReduce(2, true));
   EXPECT_EQ(allReduce(0), gc3InvalidUsage);
-  EXPECT_STREQ(gc3GetLastError(comms[0]),
-               "a call of 1 of 2 ranks; ranks that share a GPU make their calls together, in one group");
+  EXPECT_STREQ(gc3GetLastError(comms[0]), "a call of 1 of 2 ranks; ranks that share a GPU must call in one group");
   int streams[2];
   gc3GroupStart();
   for (size_t rank : {0, 1})
     EXPECT_EQ(allReduce(rank, &streams[rank]), gc3Success);
   EXPECT_EQ(gc3GroupEnd(), gc3InvalidUsage);
-  EXPECT_STREQ(gc3GetLastError(comms[1]),
-               "the ranks' streams differ; ranks that share a GPU make their calls on one stream");
+  EXPECT_STREQ(gc3GetLastError(comms[1]), "the ranks' streams differ; ranks that share a GPU must call on one stream");
   EXPECT_EQ(fake.launches, 0u);
 }
 

@@ -34,10 +34,11 @@ TEST(LoopbackErrors, MoreBlocksThanFit) {
   EXPECT_EQ(fake.launches, 0u);
 }
 
-TEST(LoopbackErrors, MoreRanksThanOneGpuCanBe) {
+TEST(LoopbackErrors, MoreRanksThanOneGpuCanRun) {
   FakeCuda fake;
   Loopback loopback(broadcast(33, 0));
-  expect(outcomeOf(fake, loopback, {}), gc3InvalidUsage, "program 'bcast33_0' has 33 ranks; one GPU can be at most 32");
+  expect(outcomeOf(fake, loopback, {}), gc3InvalidUsage,
+         "program 'bcast33_0' has 33 ranks; one GPU can run at most 32");
 }
 
 /// An application's allocator can hold all device memory. Private copies then use host memory, if there is enough.
@@ -53,17 +54,18 @@ TEST(LoopbackErrors, AFullGpu) {
     fake.failAt = call == 0 ? 0 : fake.calls + call;
     testing::internal::CaptureStderr();
     const std::string problem = loopback.run(fake, {.count = 50, .op = core::ReduceOp::Avg});
-    const std::string told = testing::internal::GetCapturedStderr();
+    const std::string logged = testing::internal::GetCapturedStderr();
     fake.full = false;
     if (call == 0) {
       EXPECT_EQ(problem, "");
       const std::string before = fake.leaks();
-      EXPECT_EQ(loopback.run(fake, {.count = 40, .op = core::ReduceOp::Avg}), "") << "that piece is large enough";
+      EXPECT_EQ(loopback.run(fake, {.count = 40, .op = core::ReduceOp::Avg}), "")
+          << "the allocated segment is large enough";
       EXPECT_EQ(fake.leaks(), before);
       fake.full = false;
       EXPECT_EQ(loopback.run(fake, {.count = 500, .op = core::ReduceOp::Avg}), "") << "on the GPU again";
       EXPECT_NE(fake.leaks(), before);
-      EXPECT_EQ(told, "gc3: " + onGpu + "; they lie in the host's memory, which is slow\n");
+      EXPECT_EQ(logged, "gc3: " + onGpu + "; host memory is used instead, which is slow\n");
     } else if (fake.failed == "CUDA allocatePinned") {
       EXPECT_EQ(problem, onGpu + "; allocating 1920 bytes of pinned memory for scratch and private copies: fake "
                                  "failure (CUDA error 2)");
@@ -77,12 +79,12 @@ TEST(LoopbackErrors, AnAlmostFullGpu) {
   FakeCuda fake;
   Loopback loopback(reduceScatter(3, true));
   ASSERT_EQ(loopback.run(fake, {.count = 50, .op = core::ReduceOp::Avg}), "");
-  const size_t pieces = fake.taken(0)[0];
+  const size_t pieces = fake.allocated(0)[0];
   fake.most = 2400; // the previous allocation has 1920 bytes
   testing::internal::CaptureStderr();
   EXPECT_EQ(loopback.run(fake, {.count = 55, .op = core::ReduceOp::Avg}), "");
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
-  EXPECT_EQ(fake.taken(0)[0], pieces + 1);
+  EXPECT_EQ(fake.allocated(0)[0], pieces + 1);
 }
 
 TEST(LoopbackErrors, Fp8BeforeHopper) {
@@ -90,7 +92,7 @@ TEST(LoopbackErrors, Fp8BeforeHopper) {
   fake.architecture = 89;
   Loopback reducing(ringAllReduce(2, true)), copying(allToAll(2, 1));
   expect(outcomeOf(fake, reducing, {.type = ElementType::Float8E4M3}), gc3InvalidArgument,
-         "f8e4m3 can't be reduced on a GPU of sm_89; it takes sm_90 or later");
+         "f8e4m3 cannot be reduced on a GPU of sm_89; sm_90 or later is required");
   EXPECT_EQ(copying.run(fake, {.count = 5, .type = ElementType::Float8E5M2}), "");
 }
 
@@ -98,7 +100,7 @@ TEST(LoopbackErrors, NoCooperativeLaunch) {
   FakeCuda fake;
   fake.cooperative = 0;
   expect(Loopback(ringAllReduce(2, true)).made, gc3InvalidUsage,
-         "this GPU has no cooperative launch, without which blocks can't wait for each other");
+         "this GPU does not support cooperative launches, which blocks need to wait for each other");
 }
 
 TEST(LoopbackErrors, Options) {
@@ -114,10 +116,10 @@ TEST(LoopbackErrors, Options) {
   EXPECT_EQ(outcomeOf(fake, few, {}).code, gc3InvalidArgument);
   Loopback large(ring, tuned({.slotBytes = UINT64_MAX}));
   expect(outcomeOf(fake, large, {}), gc3InvalidArgument,
-         "program 'ring2_aliased_1' would need more than 1 TiB for the 2 connections' FIFO slots");
+         "program 'ring2_aliased_1' needs more than 1 TiB for the FIFO slots of 2 connections");
 }
 
-TEST(LoopbackErrors, CallsThatAreNotAsTheyShould) {
+TEST(LoopbackErrors, InvalidCalls) {
   FakeCuda fake;
   Loopback loopback(ringAllReduce(3, true));
   const Trial trial = loopback.trial({.count = 4});
@@ -125,15 +127,14 @@ TEST(LoopbackErrors, CallsThatAreNotAsTheyShould) {
   std::vector<core::Request> &requests = buffers.requests;
   auto call = [&] { return loopback.world->call(requests, nullptr); };
   expect(loopback.world->call(std::span(requests).first(2), nullptr), gc3InvalidUsage,
-         "a call of 2 of 3 ranks; on one GPU all ranks make it in one group");
+         "a call of 2 of 3 ranks; ranks that share a GPU must call in one group");
   requests[2].count = 5;
   EXPECT_EQ(call().code, gc3InvalidUsage);
   requests[2].count = 4;
   requests[1].send = nullptr;
   expect(call(), gc3InvalidArgument, "rank 1: the send buffer is null");
   requests[1].send = static_cast<std::byte *>(requests[1].recv) + 4;
-  expect(call(), gc3InvalidArgument,
-         "rank 1: send and receive buffer overlap, but not as the collective does in place");
+  expect(call(), gc3InvalidArgument, "rank 1: send and receive buffers overlap, but not as in a call in place");
   for (core::Request &request : requests)
     request.name = "other";
   EXPECT_EQ(call().code, gc3NoProgram);
@@ -154,11 +155,12 @@ TEST(LoopbackErrors, CaptureNeedsAnEarlierCall) {
   Loopback loopback(plainRingAllReduce(3));
   fake.captured = true;
   expect(outcomeOf(fake, loopback, {.count = 4}), gc3InvalidUsage,
-         "program '" + loopback.name + "' can't be loaded while the stream is captured: make such a call once before");
+         "program '" + loopback.name +
+             "' cannot be loaded while the stream is captured; make one such call before the capture");
   fake.captured = false;
   ASSERT_TRUE(outcomeOf(fake, loopback, {.count = 4}).ok());
   fake.captured = true;
-  EXPECT_TRUE(outcomeOf(fake, loopback, {.count = 4000, .inPlace = true}).ok()) << "memory can be had";
+  EXPECT_TRUE(outcomeOf(fake, loopback, {.count = 4000, .inPlace = true}).ok()) << "memory is available";
   EXPECT_TRUE(outcomeOf(fake, loopback, {.count = 4}).ok());
 }
 
@@ -176,7 +178,7 @@ TEST(LoopbackErrors, AThreadThatStaysOnAnotherDevice) {
     comeAndGo();
     EXPECT_EQ(fake.currentDevice, 7);
   }
-  EXPECT_EQ(testing::internal::GetCapturedStderr(), "gc3: going back to device 5: fake failure (CUDA error 2)\n");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "gc3: restoring device 5: fake failure (CUDA error 2)\n");
 }
 
 TEST(LoopbackErrors, AStuckKernelIsStoppedAndExplained) {
@@ -185,7 +187,7 @@ TEST(LoopbackErrors, AStuckKernelIsStoppedAndExplained) {
     cuda::Options options = smallOptions();
     options.timeoutMs = 100;
     Loopback loopback({deadlock(), ringAllReduce(2, true)}, options);
-    EXPECT_EQ(loopback.run(fake, {}, 0, 1), "") << "by the other one, of which nothing is to be told";
+    EXPECT_EQ(loopback.run(fake, {}, 0, 1), "") << "by the other program, which the report must not name";
     EXPECT_TRUE(outcomeOf(fake, loopback, {}).ok());
     cuda::Watchdog::Clock::time_point start{};
     auto at = [&](int ms) { return loopback.world->watch(start + std::chrono::milliseconds(ms)); };

@@ -52,7 +52,7 @@ public:
 };
 using Counts = std::pair<uint64_t, uint64_t>;
 
-TEST(LoopbackOrder, CallsOnAnotherStreamComeBehind) {
+TEST(LoopbackOrder, CallsOnAnotherStreamRunAfterwards) {
   Order order;
   order.close(order.first);
   order.call(order.first);
@@ -60,7 +60,7 @@ TEST(LoopbackOrder, CallsOnAnotherStreamComeBehind) {
   EXPECT_EQ(order.open(), Counts(0, 2));
 }
 
-TEST(LoopbackOrder, CallsComeBehindReplays) {
+TEST(LoopbackOrder, CallsRunAfterReplays) {
   Order order;
   order.capture(order.first);
   order.close(order.first);
@@ -69,7 +69,7 @@ TEST(LoopbackOrder, CallsComeBehindReplays) {
   EXPECT_EQ(order.open(), Counts(0, 2));
 }
 
-TEST(LoopbackOrder, ReplaysComeBehindCalls) {
+TEST(LoopbackOrder, ReplaysRunAfterCalls) {
   Order order;
   order.capture(order.other);
   order.close(order.first);
@@ -78,7 +78,7 @@ TEST(LoopbackOrder, ReplaysComeBehindCalls) {
   EXPECT_EQ(order.open(), Counts(0, 2));
 }
 
-TEST(LoopbackOrder, GraphsReplayOneBehindTheOther) {
+TEST(LoopbackOrder, GraphsReplayOneAfterTheOther) {
   Order order;
   order.capture(order.first);
   order.capture(order.other);
@@ -98,7 +98,7 @@ TEST(LoopbackOrder, CallsOfOneCapture) {
   EXPECT_EQ(order.open(), Counts(0, 2));
 }
 
-TEST(LoopbackOrder, CallsOfOneCaptureGoBackToAStream) {
+TEST(LoopbackOrder, CallsOfOneCaptureReturnToAStream) {
   Order order;
   order.fake.captured = true;
   for (cuda::Stream stream : {order.first, order.other, order.first})
@@ -115,7 +115,7 @@ TEST(LoopbackOrder, ManyCaptures) {
   std::vector<size_t> events;
   for (int capture = 0; capture < 300; ++capture) {
     order.capture(order.first);
-    events.push_back(order.fake.taken(0)[2]);
+    events.push_back(order.fake.allocated(0)[2]);
   }
   EXPECT_EQ(events.back(), events[255]);
   EXPECT_EQ(events[255], events[0] + 255);
@@ -133,7 +133,7 @@ TEST(LoopbackOrder, CallsOfOneCaptureAmongOthers) {
   order.fake.captured = false;
   order.close(order.first);
   order.fake.replay();
-  EXPECT_EQ(order.open(), Counts(1, 3)) << "that of the other capture waits for none";
+  EXPECT_EQ(order.open(), Counts(1, 3)) << "the call of the other capture waits for no call";
 }
 
 /// Tests the setting for users who order replays themselves. gc3 still orders calls within a graph.
@@ -157,16 +157,16 @@ TEST(LoopbackOrder, ReplaysMayBeLeftAlone) {
 }
 
 /// A communicator frees the memory of its calls after they have ended.
-TEST(LoopbackOrder, ACommunicatorEndsBehindReplays) {
+TEST(LoopbackOrder, ACommunicatorEndsAfterReplays) {
   Order order;
   order.capture(order.first);
   order.close(order.first);
   order.fake.replay();
-  int asked = 0;
-  order.fake.whileAsked = [&] { order.isOpen = ++asked > 1; };
+  int queries = 0;
+  order.fake.duringQuery = [&] { order.isOpen = ++queries > 1; };
   order.loopback.world.reset();
   EXPECT_EQ(order.fake.launches, 1u);
-  order.fake.whileAsked = nullptr;
+  order.fake.duringQuery = nullptr;
 }
 
 TEST(LoopbackOrder, GraphsReplay) {

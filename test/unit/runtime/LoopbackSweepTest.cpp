@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes every CUDA call fail in turn, with all ranks on one GPU. The gc3 call must return the error. The next call must
-// work, except if it can't be ordered after the failed one.
+// Repeats tests with all ranks on one GPU, and makes a different CUDA call fail each time. The gc3 call must return the
+// error. The next gc3 call must succeed, unless it cannot be ordered after the failed one.
 #include "LoopbackSupport.h"
 #include "Programs.h"
 #include "Sweep.h"
@@ -24,9 +24,10 @@ std::string callOf(FakeCuda &fake, Loopback &loopback, const TrialOptions &optio
   buffers.fill();
   const Outcome next = loopback.world->call(buffers.requests, stream);
   if (!next.ok()) {
-    EXPECT_EQ(tell(loopback.world->watch({})), tell(next));
+    EXPECT_EQ(describe(loopback.world->watch({})), describe(next));
   }
-  return tell(outcome) + (next.ok() ? "; the next one ran" + buffers.compare() : "; the next one: " + tell(next));
+  return describe(outcome) +
+         (next.ok() ? "; the next one ran" + buffers.compare() : "; the next one: " + describe(next));
 }
 
 /// Makes two calls of a program that needs all kinds of CUDA calls. The world's device differs from the thread's
@@ -51,9 +52,9 @@ std::string makeAndCall(FakeCuda &fake) {
       call("first call: ", ElementType::Float, streams[0]);
       call("second call: ", ElementType::Int32, streams[1]);
       if (Outcome watched = loopback.world->watch({}); came.empty() && !watched.ok())
-        came = "watched: " + tell(watched);
+        came = "watched: " + describe(watched);
     } else {
-      came = "not made: " + tell(loopback.made);
+      came = "not made: " + describe(loopback.made);
     }
   }
   return (came.empty() ? "ran" : came) + (fake.currentDevice != 0 ? "; on another device" : "") + left(fake.leaks());
@@ -64,15 +65,15 @@ TEST(LoopbackSweep, MakingAndCalling) {
   sweep.over(makeAndCall);
   EXPECT_EQ(sweep.lines(), R"(
 nothing -> ran
-CUDA getDevice -> not made: gc3UnhandledCudaError: looking for a GPU [CUDA]
-CUDA attribute -> not made: gc3UnhandledCudaError: asking what the GPU can do [CUDA]
+CUDA getDevice -> not made: gc3UnhandledCudaError: querying the current device [CUDA]
+CUDA attribute -> not made: gc3UnhandledCudaError: querying the GPU's attributes [CUDA]
 CUDA createStream -> not made: gc3UnhandledCudaError: creating a stream [CUDA]
-CUDA allocatePinned -> not made: gc3UnhandledCudaError: allocating # bytes of pinned memory for a word that stops kernels [CUDA]
+CUDA allocatePinned -> not made: gc3UnhandledCudaError: allocating # bytes of pinned memory for the stop word [CUDA]
 CUDA createEvent -> not made: gc3UnhandledCudaError: creating an event [CUDA]
-CUDA getDevice -> first call: gc3UnhandledCudaError: asking for the current device [CUDA]; the next one ran
+CUDA getDevice -> first call: gc3UnhandledCudaError: querying the current device [CUDA]; the next one ran
 CUDA setDevice -> first call: gc3UnhandledCudaError: switching to device # [CUDA]; the next one ran
-CUDA capture -> first call: gc3UnhandledCudaError: asking whether the stream is captured [CUDA]; the next one ran
-CUDA occupancy -> first call: gc3UnhandledCudaError: asking how many blocks fit [CUDA]; the next one ran
+CUDA capture -> first call: gc3UnhandledCudaError: querying whether the stream is captured [CUDA]; the next one ran
+CUDA occupancy -> first call: gc3UnhandledCudaError: querying the occupancy of a kernel [CUDA]; the next one ran
 CUDA allocatePinned -> first call: gc3UnhandledCudaError: allocating # bytes of pinned memory for program 'direct_rs2_aliased' [CUDA]; the next one ran
 CUDA allocate -> first call: gc3UnhandledCudaError: allocating # bytes of device memory for program 'direct_rs2_aliased' [CUDA]; the next one ran
 CUDA allocate -> first call: gc3UnhandledCudaError: allocating # bytes of device memory for the FIFO slots of program 'direct_rs2_aliased' [CUDA]; the next one ran
@@ -87,15 +88,15 @@ CUDA launch -> first call: gc3UnhandledCudaError: launching the interpreter [CUD
 CUDA copy -> first call: gc3UnhandledCudaError: copying a buffer [CUDA]; the next one ran
 CUDA record -> first call: gc3UnhandledCudaError: recording an event [CUDA]; the next one: gc3UnhandledCudaError: recording an event [CUDA]
 CUDA setDevice -> ran; on another device
-CUDA getDevice -> second call: gc3UnhandledCudaError: asking for the current device [CUDA]; the next one ran
+CUDA getDevice -> second call: gc3UnhandledCudaError: querying the current device [CUDA]; the next one ran
 CUDA setDevice -> second call: gc3UnhandledCudaError: switching to device # [CUDA]; the next one ran
-CUDA capture -> second call: gc3UnhandledCudaError: asking whether the stream is captured [CUDA]; the next one ran
+CUDA capture -> second call: gc3UnhandledCudaError: querying whether the stream is captured [CUDA]; the next one ran
 CUDA await -> second call: gc3UnhandledCudaError: waiting for the last call [CUDA]; the next one ran
 CUDA copy -> second call: gc3UnhandledCudaError: copying a buffer [CUDA]; the next one ran
 CUDA launch -> second call: gc3UnhandledCudaError: launching the interpreter [CUDA]; the next one ran
 CUDA launch -> second call: gc3UnhandledCudaError: launching a kernel [CUDA]; the next one ran
 CUDA record -> second call: gc3UnhandledCudaError: recording an event [CUDA]; the next one: gc3UnhandledCudaError: recording an event [CUDA]
-CUDA query -> watched: gc3UnhandledCudaError: a call that was under way [CUDA]
+CUDA query -> watched: gc3UnhandledCudaError: running a call [CUDA]
 CUDA query -> ran
 )");
 }
@@ -127,11 +128,11 @@ std::string captureAndReplay(FakeCuda &fake) {
     }
     if (!captured.ok()) {
       fake.drop(stream);
-      came = tell(captured);
+      came = describe(captured);
       EXPECT_EQ(callOf(fake, loopback, {.count = 90, .op = ReduceOp::Avg}, stream), "") << "outside of the capture";
     }
     if (Outcome watched = loopback.world->watch({}); !watched.ok())
-      came += "watched: " + tell(watched);
+      came += "watched: " + describe(watched);
   }
   return (came.empty() ? "ran" : came) + (fake.currentDevice != 0 ? "; on another device" : "") + left(fake.leaks());
 }
@@ -141,19 +142,19 @@ TEST(LoopbackSweep, CapturedCalls) {
   sweep.over(captureAndReplay);
   EXPECT_EQ(sweep.lines(), R"(
 nothing -> ran
-CUDA getDevice -> gc3UnhandledCudaError: asking for the current device [CUDA]
+CUDA getDevice -> gc3UnhandledCudaError: querying the current device [CUDA]
 CUDA setDevice -> gc3UnhandledCudaError: switching to device # [CUDA]
-CUDA capture -> gc3UnhandledCudaError: asking whether the stream is captured [CUDA]
+CUDA capture -> gc3UnhandledCudaError: querying whether the stream is captured [CUDA]
 CUDA allocate -> ran
-CUDA awaitExternal -> gc3UnhandledCudaError: having replays wait for the last call [CUDA]
+CUDA awaitExternal -> gc3UnhandledCudaError: making replays wait for the last call [CUDA]
 CUDA launch -> gc3UnhandledCudaError: launching a kernel [CUDA]
 CUDA launch -> gc3UnhandledCudaError: launching the interpreter [CUDA]
 CUDA copy -> gc3UnhandledCudaError: copying a buffer [CUDA]
-CUDA recordExternal -> gc3UnhandledCudaError: having replays record an event [CUDA]
+CUDA recordExternal -> gc3UnhandledCudaError: making replays record an event [CUDA]
 CUDA createEvent -> gc3UnhandledCudaError: creating an event [CUDA]
 CUDA record -> gc3UnhandledCudaError: recording an event in a capture [CUDA]
 CUDA setDevice -> ran; on another device
-CUDA query -> watched: gc3UnhandledCudaError: a call that was under way [CUDA]
+CUDA query -> watched: gc3UnhandledCudaError: running a call [CUDA]
 CUDA query -> ran
 )");
 }

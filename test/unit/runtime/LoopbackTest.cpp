@@ -140,7 +140,7 @@ TEST(Loopback, NothingToMove) {
   EXPECT_EQ(fake.launches, 0u);
 }
 
-TEST(Loopback, AsManyThreadsAsLeaveRoomForAllBlocks) {
+TEST(Loopback, AllBlocksFitWithFewerThreads) {
   FakeCuda fake;
   fake.multiprocessors = 1;
   fake.threadsPerMultiprocessor = 192;

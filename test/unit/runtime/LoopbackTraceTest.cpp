@@ -76,11 +76,11 @@ TEST(LoopbackTrace, HasTheLastReplay) {
   EXPECT_EQ(checkTrace(trace, {LoadedSpec(spec).program.get(), {1, 2, 3}}), "");
   const std::vector<TraceEvent> calls = trace.find("X", spec.name); // rank 0 first, then by number
   EXPECT_EQ(calls[1].arguments.at("call"), "2");
-  EXPECT_GE(calls[1].begin, calls[2].end) << "it was replayed behind the other";
+  EXPECT_GE(calls[1].begin, calls[2].end) << "it was replayed after the other call";
 }
 
 // Each call with many tiles gets an equal share of the ring memory: here 3 rings of 16384 records.
-TEST(LoopbackTrace, CapturedCallsHaveSoMuchRoom) {
+TEST(LoopbackTrace, CapturedCallsShareTheRing) {
   FakeCuda fake;
   TracePath path;
   const ProgramSpec spec = ringAllReduce(3, true);
@@ -158,7 +158,7 @@ TEST(LoopbackTrace, KeepsTheLastSteps) {
     EXPECT_TRUE(recorder.end(nullptr).ok());
     EXPECT_TRUE(recorder.finish(nullptr).ok());
   }
-  EXPECT_NE(testing::internal::GetCapturedStderr().find("lacks 0 calls, and 33 instructions of others"),
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("lacks 0 calls, and 33 instructions of other calls"),
             std::string::npos);
   const Trace trace(path.name);
   for (const TraceEvent &call : trace.find("X", spec.program->info().name()->str())) {
@@ -172,7 +172,7 @@ TEST(LoopbackTrace, KeepsTheLastSteps) {
 }
 
 // The free space that completed calls leave at the front can be too small.
-TEST(LoopbackTrace, NoCallOverlapsOneUnderWay) {
+TEST(LoopbackTrace, NoCallOverlapsARunningOne) {
   FakeCuda fake;
   TracePath path;
   const LoadedSpec spec(ringAllReduce(2, true)); // 3 steps on each rank: rings of 4 records for one tile, 8 for two
@@ -208,7 +208,7 @@ TEST(LoopbackTrace, NoCallOverlapsOneUnderWay) {
 }
 
 // Running calls have separate parts of the ring. A call without free space is not recorded.
-TEST(LoopbackTrace, CallsUnderWayShareTheRoom) {
+TEST(LoopbackTrace, RunningCallsShareTheRing) {
   FakeCuda fake;
   TracePath path;
   const LoadedSpec spec(ringAllReduce(2, true)); // 3 steps on each rank: rings of 4 records
@@ -233,17 +233,17 @@ TEST(LoopbackTrace, CallsUnderWayShareTheRoom) {
     isHeld[0] = false;
     EXPECT_TRUE(fake.isIdle(streams[0]));
     isHeld[0] = true;
-    EXPECT_EQ(call(0), first) << "that one has ended";
-    EXPECT_EQ(call(0), nullptr) << "no other has";
+    EXPECT_EQ(call(0), first) << "the first call has ended";
+    EXPECT_EQ(call(0), nullptr) << "no other call has ended";
     isHeld[0] = isHeld[1] = false;
     EXPECT_TRUE(fake.isIdle(streams[0]) && fake.isIdle(streams[1]));
-    EXPECT_EQ(call(1), first) << "nothing is under way";
+    EXPECT_EQ(call(1), first) << "no call is running";
     EXPECT_TRUE(recorder.finish(streams[1]).ok());
     for (cuda::Stream stream : streams)
       FakeCuda::table().destroyStream(stream);
   }
   EXPECT_NE(testing::internal::GetCapturedStderr().find("lacks 1 calls, "), std::string::npos);
-  EXPECT_EQ(Trace(path.name).find("X", spec.program->info().name()->str()).size(), 8u) << "of two ranks";
+  EXPECT_EQ(Trace(path.name).find("X", spec.program->info().name()->str()).size(), 8u) << "calls of two ranks";
 }
 
 // CUDA errors fail the call, except that a call without memory for its records is only not recorded.
@@ -271,21 +271,21 @@ TEST(LoopbackTrace, EveryCallMayFail) {
       if (failing == 0)
         calls = fake.calls;
     }
-    const std::string told = testing::internal::GetCapturedStderr();
+    const std::string logged = testing::internal::GetCapturedStderr();
     if (outcome.ok() && failing != 0) {
-      EXPECT_TRUE(told.ends_with(": fake failure (CUDA error 2)\n")) << told;
-      unrecorded += told.starts_with("gc3: calls are not recorded from now on: allocating ");
-      lost += told.starts_with("gc3: a captured call is not recorded: allocating ");
-      EXPECT_EQ(std::count(told.begin(), told.end(), '\n'), 1) << told;
+      EXPECT_TRUE(logged.ends_with(": fake failure (CUDA error 2)\n")) << logged;
+      unrecorded += logged.starts_with("gc3: later calls are not recorded: allocating ");
+      lost += logged.starts_with("gc3: a captured call is not recorded: allocating ");
+      EXPECT_EQ(std::count(logged.begin(), logged.end(), '\n'), 1) << logged;
     } else if (failing != 0) {
       EXPECT_EQ(outcome.code, gc3UnhandledCudaError);
-      EXPECT_EQ(told, "");
+      EXPECT_EQ(logged, "");
     }
     EXPECT_EQ(fake.leaks(), "") << "call " << failing;
     EXPECT_EQ(Trace(path.name).problem, "");
   }
-  EXPECT_EQ(unrecorded, 2u) << "on the GPU, and on the host";
-  EXPECT_EQ(lost, 2u) << "of a captured call, likewise";
+  EXPECT_EQ(unrecorded, 2u) << "one on the GPU, one on the host";
+  EXPECT_EQ(lost, 2u) << "captured calls: one on the GPU, one on the host";
 }
 
 } // namespace

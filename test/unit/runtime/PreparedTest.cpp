@@ -12,11 +12,11 @@ namespace {
 class PreparedCalls : public testing::Test {
 protected:
   PreparedCalls() {
-    EXPECT_TRUE(cuda::Room::find(FakeCuda::table()).moveTo(room).ok());
+    EXPECT_TRUE(cuda::DeviceLimits::find(FakeCuda::table()).moveTo(limits).ok());
     for (uint32_t index : {0u, 1u}) {
       EXPECT_TRUE(selection.load(index).moveTo(loaded[index]).ok());
       const_cast<core::LoadedProgram *>(loaded[index])->analyse();
-      programs.push_back(std::make_unique<cuda::GpuProgram>(FakeCuda::table(), room, *loaded[index],
+      programs.push_back(std::make_unique<cuda::GpuProgram>(FakeCuda::table(), limits, *loaded[index],
                                                             core::RankRange{0, 3}, sizes,
                                                             cuda::interpretersOf(FakeCuda::table()), 32));
       EXPECT_TRUE(programs.back()->reserve(false).ok());
@@ -38,7 +38,7 @@ protected:
   core::Selection selection{*file, 3, true};
   const core::LoadedProgram *loaded[2] = {};
   const plan::SlotSizes sizes{kernel::Protocol::Simple, 8, 4096};
-  cuda::Room room;
+  cuda::DeviceLimits limits;
   std::vector<std::unique_ptr<cuda::GpuProgram>> programs;
   cuda::PreparedLaunches calls;
   core::Outcome outcome;
@@ -52,7 +52,7 @@ TEST_F(PreparedCalls, AreFoundAgain) {
   all.insert(find(0, 101));
   all.insert(find(0, 100, gc3Avg));
   all.insert(find(0, 100, gc3Sum, gc3Int32));
-  EXPECT_EQ(all.size(), 5u) << "none serves for another";
+  EXPECT_EQ(all.size(), 5u) << "no prepared call serves another request";
   for (const auto &call : all)
     EXPECT_EQ(find(&call->program == programs[1].get(), call->count, call->op, call->type), call);
 }
@@ -65,7 +65,7 @@ TEST_F(PreparedCalls, TheOldestGo) {
   find(0, 1000);
   const auto anew = find(0, 1);
   EXPECT_NE(anew, oldest);
-  EXPECT_EQ(oldest->layout.count, 1u) << "who has it keeps it";
+  EXPECT_EQ(oldest->layout.count, 1u) << "its owner keeps it alive";
   EXPECT_EQ(find(0, 1000)->count, 1000u);
   EXPECT_EQ(oldest.use_count(), 1);
 }

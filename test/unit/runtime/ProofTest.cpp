@@ -81,7 +81,7 @@ TEST_F(Proofs, theEnvironmentAllowsUnprovenPrograms) {
     settings = settingsOf({{"GC3_ALLOW_UNPROVEN", nonsense}});
     EXPECT_EQ(init(15), gc3InvalidArgument) << nonsense;
     EXPECT_EQ(gc3GetLastError(nullptr), "GC3_ALLOW_UNPROVEN is '" + std::string(nonsense) + "'; it can be 0 or 1");
-    EXPECT_EQ(init(0, &config), gc3Success) << "the config has decided";
+    EXPECT_EQ(init(0, &config), gc3Success) << "the config has priority";
   }
   settings = settingsOf({{"GC3_ALLOW_UNPROVEN", "1"}});
   EXPECT_EQ(init(0), gc3Success);

@@ -61,7 +61,7 @@ TEST(Run, FindsEachContributionForEveryTypeAndOperation) {
   BundlePath bundle(specs);
   Options options = checkOnly(bundle.path);
   options.counts = {1, 7, 1000};
-  takeAllTypesAndOps(options);
+  useAllTypesAndOps(options);
   ::testing::internal::CaptureStderr();
   Result result = runOptions(options);
   ::testing::internal::GetCapturedStderr();
@@ -184,7 +184,7 @@ TEST(Run, RefusesUndeclaredWritesToTheInput) {
   BundlePath bundle({liar});
   Options options = checkOnly(bundle.path);
   Result result = runOptions(options);
-  EXPECT_NE(result.problem.find("writes the input of a rank that does not say so"), std::string::npos)
+  EXPECT_NE(result.problem.find("writes the input of a rank that does not declare this"), std::string::npos)
       << result.problem;
 }
 

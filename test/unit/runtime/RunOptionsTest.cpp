@@ -30,7 +30,7 @@ TEST(Run, SizesFollowTheDispatchTable) {
   EXPECT_NE(runOptions(options).problem.find("no such program"), std::string::npos);
 }
 
-TEST(Run, TellsSizesWithoutAProgramAndRefusesHugeCounts) {
+TEST(Run, ReportsSizesWithoutAProgramAndRefusesHugeCounts) {
   ProgramSpec small = ringAllReduce(2, true);
   small.maxBytes = 4096;
   BundlePath bundle({small});

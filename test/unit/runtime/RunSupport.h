@@ -59,7 +59,7 @@ inline Options checkOnly(const std::string &path) {
   return options;
 }
 
-inline void takeAllTypesAndOps(Options &options) {
+inline void useAllTypesAndOps(Options &options) {
   options.types.clear();
   options.ops.clear();
   for (int t = 0; t < gc3NumTypes; ++t)

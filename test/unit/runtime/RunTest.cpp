@@ -45,7 +45,7 @@ class Ranks : public ::testing::TestWithParam<uint32_t> {};
 TEST_P(Ranks, EveryTypeAndOperation) {
   BundlePath bundle(allPrograms(GetParam()));
   Options options = checkOnly(bundle.path);
-  takeAllTypesAndOps(options);
+  useAllTypesAndOps(options);
   expectAllRight(options, 17 * 5 * 12);
 }
 

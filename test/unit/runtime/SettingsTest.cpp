@@ -26,7 +26,7 @@ TEST(Settings, EveryRowIsComplete) {
     EXPECT_NE(info.page.find('#'), std::string_view::npos) << info.name;
     for (std::string_view text : {info.meaning, info.range, info.byDefault}) {
       EXPECT_FALSE(text.empty()) << info.name;
-      EXPECT_EQ(text.find_first_of("\n|"), std::string_view::npos) << info.name << ": tables have it in a cell";
+      EXPECT_EQ(text.find_first_of("\n|"), std::string_view::npos) << info.name << ": tables contain it in a cell";
       EXPECT_NE(text.back(), '.') << info.name;
     }
   }
@@ -50,20 +50,20 @@ TEST(Settings, TheFirstOfTwoEntriesCounts) {
   const char *const entries[] = {"GC3_SLOTS",      "GC3_SLOTSX=9",  "=", "GC3_SLOTS=", "GC3_SLOTS=2",
                                  "GC3_THREADS=32", "GC3_THREADS=64"};
   const Settings settings = Settings::read(entries);
-  EXPECT_EQ(settings.text(Setting::Slots), "") << "as getenv has it";
+  EXPECT_EQ(settings.text(Setting::Slots), "") << "like getenv";
   EXPECT_EQ(settings.text(Setting::Threads), "32");
 }
 
 TEST(Settings, DebugMayBeInfoOrTrace) {
   for (const char *value : {"INFO", "info", "Trace"})
-    EXPECT_TRUE(settingsOf({{"GC3_DEBUG", value}}).informs()) << value;
+    EXPECT_TRUE(settingsOf({{"GC3_DEBUG", value}}).isInfoEnabled()) << value;
   for (const char *value : {"", "WARN", "INFO ", "1"})
-    EXPECT_FALSE(settingsOf({{"GC3_DEBUG", value}}).informs()) << value;
+    EXPECT_FALSE(settingsOf({{"GC3_DEBUG", value}}).isInfoEnabled()) << value;
 }
 
 TEST(Settings, TheProcessReadsEachVariableOnce) {
   const std::string before = core::settings().text(Setting::Trace);
-  const bool informed = core::informs();
+  const bool wasEnabled = core::isInfoEnabled();
   core::settingsAfterNccl();
   for (const SettingInfo &info : core::settingTable)
     setenv(std::string(info.name).c_str(), "changed", 1);
@@ -73,7 +73,7 @@ TEST(Settings, TheProcessReadsEachVariableOnce) {
     unsetenv(std::string(info.name).c_str());
   }
   EXPECT_EQ(core::settings().text(Setting::Trace), before);
-  EXPECT_EQ(core::informs(), informed);
+  EXPECT_EQ(core::isInfoEnabled(), wasEnabled);
 }
 
 TEST(Settings, NcclChangesItsOwnOnly) {

@@ -94,7 +94,7 @@ gc3Result_t select(const Standard &standard, const ProgramSpec &spec, bool allow
 
 } // namespace
 
-TEST(StandardPromise, whatTheStandardSaysIsTaken) {
+TEST(StandardPromise, AcceptsTheStandardPromise) {
   for (const Standard &standard : all)
     EXPECT_EQ(select(standard, programOf(standard)), gc3Success) << standard.name;
 }
@@ -105,7 +105,7 @@ TEST(StandardPromise, theOrderOfContributionsDoesNotMatter) {
   EXPECT_EQ(select(spec, -1), gc3Success);
 }
 
-TEST(StandardPromise, whatDiffersInAnyOutputChunkIsRefused) {
+TEST(StandardPromise, aDifferenceInAnyOutputChunkIsRefused) {
   for (const Standard &standard : all) {
     const ProgramSpec right = programOf(standard);
     for (uint32_t r = 0; r != ranks; ++r)
@@ -122,7 +122,7 @@ TEST(StandardPromise, whatDiffersInAnyOutputChunkIsRefused) {
           EXPECT_EQ(std::string(gc3GetLastError(nullptr)),
                     "program 'made' does not promise what '" + std::string(standard.name) + "' does: output chunk " +
                         std::to_string(i) + " of rank " + std::to_string(r) +
-                        " may hold something else; give its collective another name, or set GC3_ALLOW_UNPROVEN=1");
+                        " may hold another value; give its collective another name, or set GC3_ALLOW_UNPROVEN=1");
         }
       }
   }
@@ -156,7 +156,7 @@ TEST(StandardPromise, unprovenProgramsAreAllowedOnDemand) {
   EXPECT_EQ(select(spec, -1, true), gc3Success);
 }
 
-TEST(StandardPromise, collectivesOfOnesOwnPromiseWhatTheyLike) {
+TEST(StandardPromise, customCollectivesPromiseAnything) {
   ProgramSpec spec = programOf(all[0]);
   spec.outputs[0][0] = {{0, 0}};
   spec.collective = "own";

@@ -104,7 +104,7 @@ TEST(Trace, FromOneThreadPerRank) {
 
 // In the second call, all ranks except one expect the prepared call of the first one. That call has no memory for the
 // placement of the remaining rank, so all ranks enter another prepared call.
-TEST(Trace, OfCallsThatRanksEnterInVain) {
+TEST(Trace, OfCallsThatAreDropped) {
   const ProgramSpec spec = reduceScatter(3, true); // out of place it needs a copy of the input
   constexpr size_t count = 60;
   TracePath path;
@@ -182,7 +182,7 @@ TEST(Trace, SeveralGroupsShareAFile) {
     Group first({ring}, 3, tracing(path));
     EXPECT_EQ(Calls(ring)(first, 10), gc3Success);
   }
-  EXPECT_EQ(Trace(path.name).problem, "") << "the file is whole in between";
+  EXPECT_EQ(Trace(path.name).problem, "") << "the file is valid between writes";
   {
     Group second({other}, 2, tracing(path)), third({ring}, 3, tracing(path));
     EXPECT_EQ(Calls(ring)(third, 20), gc3Success);
@@ -224,7 +224,7 @@ TEST(Trace, HasBoundedMemory) {
   }
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
             "gc3: the trace '" + path.name +
-                "' lacks 1 calls, and 0 instructions of others: it has room for 1048576 instructions of a group of "
+                "' lacks 1 calls, and 0 instructions of other calls: the limit is 1048576 instructions of a group of "
                 "communicators\n");
   const Trace trace(path.name);
   EXPECT_EQ(checkTrace(trace, {LoadedSpec(spec).program.get(), {1, 3}}), "");
@@ -232,14 +232,14 @@ TEST(Trace, HasBoundedMemory) {
   EXPECT_EQ(trace.find("i", "not recorded")[0].arguments.at("calls"), "1");
 }
 
-TEST(Trace, RoomIsForWholeCalls) {
+TEST(Trace, CallsAreRecordedCompletely) {
   const LoadedSpec spec(ringAllReduce(3, true));
   TracePath path;
   core::Timeline timeline(*trace::TraceFile::named(path.name), {0, 3}, 40);
   testing::internal::CaptureStderr();
   for (uint32_t rank = 0; rank < 3; ++rank) {
     EXPECT_NE(timeline.begin(rank, {1, spec.program.get(), 1, 1}), nullptr);
-    EXPECT_NE(timeline.begin(rank, {1, spec.program.get(), 1, 2}), nullptr) << "instead of the one before";
+    EXPECT_NE(timeline.begin(rank, {1, spec.program.get(), 1, 2}), nullptr) << "replaces the previous recording";
     EXPECT_EQ(timeline.begin(rank, {2, spec.program.get(), 1, 1}), nullptr);
     EXPECT_EQ(timeline.begin(rank, {3, spec.program.get(), 1, UINT64_MAX}), nullptr);
   }
@@ -286,9 +286,9 @@ TEST(Trace, FilesThatCannotBeWrittenFailNoCall) {
       Group group({spec}, 2, config);
       EXPECT_EQ(Calls(spec)(group, 5), gc3Success);
     }
-    const std::string told = testing::internal::GetCapturedStderr();
-    EXPECT_EQ(told.find("gc3: can't write the trace '" + std::string(name) + "': "), 0u);
-    EXPECT_EQ(std::count(told.begin(), told.end(), '\n'), 1) << "told once: " << told;
+    const std::string logged = testing::internal::GetCapturedStderr();
+    EXPECT_EQ(logged.find("gc3: can't write the trace '" + std::string(name) + "': "), 0u);
+    EXPECT_EQ(std::count(logged.begin(), logged.end(), '\n'), 1) << "logged once: " << logged;
   }
 }
 
@@ -312,8 +312,8 @@ TEST(Trace, FullDisksLeaveWholeFiles) {
   }
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
   std::signal(SIGXFSZ, handler);
-  const std::string told = testing::internal::GetCapturedStderr();
-  EXPECT_EQ(std::count(told.begin(), told.end(), '\n'), 1) << told;
+  const std::string logged = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(std::count(logged.begin(), logged.end(), '\n'), 1) << logged;
   EXPECT_EQ(checkTrace(Trace(path.name), {LoadedSpec(spec).program.get(), upTo(1)}), "");
 }
 

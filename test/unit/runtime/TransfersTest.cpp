@@ -103,7 +103,7 @@ TEST(Transfers, TwoRanksReduceFromAndIntoEachOther) {
 }
 
 // send, rrs, rrcs, rcs, recv: the result of rrs exists only in the slot.
-TEST(Transfers, RingsKeepWhatIsOnlyPassedOn) {
+TEST(Transfers, RingsKeepForwardedMessagesInSlots) {
   Analysed ring(ringAllReduce(3, true));
   EXPECT_EQ(ring.sends(0), "fkss-");
   EXPECT_TRUE(ring.transfers->separable(0));

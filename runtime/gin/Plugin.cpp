@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // libgc3gin.so. It calls no function of NCCL by name, because that could load an NCCL other than the one in use.
-#include "gin/Part.h"
+#include "gin/Plugin.h"
 
 #include "cuda/Launch.h"
 #include "gc3.h"
@@ -57,7 +57,7 @@ const void *kernel(core::ElementType type, kernel::Protocol protocol) {
   return protocol == kernel::Protocol::Simple ? kernels[static_cast<size_t>(type)]() : nullptr;
 }
 
-constexpr Part part{
+constexpr Plugin plugin{
     .gc3 = GC3_VERSION,
     .nccl = NCCL_VERSION_CODE,
     .commBytes = sizeof(ncclDevComm),
@@ -71,6 +71,6 @@ constexpr Part part{
 
 } // namespace gc3::gin
 
-extern "C" const gc3::gin::Part *gc3GinPart() {
-  return &gc3::gin::part;
+extern "C" const gc3::gin::Plugin *gc3GinPlugin() {
+  return &gc3::gin::plugin;
 }
