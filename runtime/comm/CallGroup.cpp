@@ -31,14 +31,14 @@ static bool advance(std::vector<CallQueue> &queues, size_t index, CallGroup::Fal
     return false;
   for (size_t before = 0; before != queues.size();) { // what the queue absorbs can relate it to others
     before = queues.size();
-    queues.erase(std::remove_if(here + 1, queues.end(), [&](CallQueue &other) { return queue.absorb(other); }),
+    queues.erase(std::remove_if(here + 1, queues.end(), [&](CallQueue &other) { return queue.merge(other); }),
                  queues.end());
   }
   if (std::any_of(first, queues.end(), isAwaited) || !queue.isReady())
     return false;
   if (std::any_of(first, here, [&](const CallQueue &other) { return other.precedes(queue); }))
     return false;
-  queue.finish(fallback);
+  queue.enqueueRound(fallback);
   return true;
 }
 

@@ -34,7 +34,7 @@ public:
 
 private:
   cuda::Stream stream() const { return static_cast<cuda::Stream>(call.request.stream); }
-  void note(core::Outcome outcome);
+  void failOn(core::Outcome outcome);
 
   GroupedCall &call;
   cuda::Runner::Plan plan;
@@ -61,27 +61,27 @@ public:
 
   bool hasJoined() const { return joined; }
   /// True if this queue must wait until `other` has joined, as both can be of one communicator.
-  bool mustAwait(const CallQueue &other) const { return !other.joined && isTogetherWith(other); }
+  bool mustAwait(const CallQueue &other) const { return !other.joined && mayShareCommunicator(other); }
   /// Takes over the calls of another rank. Returns false if `other` is of another communicator.
-  bool absorb(CallQueue &other);
+  bool merge(CallQueue &other);
   /// True if the current round of `other`, which comes later in the group, must wait for this queue: calls share a
   /// stream, or NCCL runs that round.
   bool precedes(const CallQueue &other) const;
   /// Begins the next round, if none has begun. Returns true if the round can be finished.
   bool isReady();
   /// Enqueues the current round.
-  void finish(Fallback *fallback);
+  void enqueueRound(Fallback *fallback);
 
 private:
   /// One call of each of the thread's ranks, or all calls up to the next one that a program runs.
   using Round = std::vector<Call *>; ///< from arrangeRound() on, in the order of the group
 
   /// Communicators that are not known to differ count as one. NCCL runs their calls.
-  bool isTogetherWith(const CallQueue &other) const;
+  bool mayShareCommunicator(const CallQueue &other) const;
   bool sharesStream(const CallQueue &other) const;
   bool isForNccl() const;
   void arrangeRound();
-  void begin();
+  void beginRound();
 
   std::vector<Communicator *> comms; ///< one at first, then with the other ranks
   std::vector<Round> rounds;

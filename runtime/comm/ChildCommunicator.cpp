@@ -30,9 +30,9 @@ ncclapi::Config childConfig() {
 
 /// Polls until `isOver` returns true or an error, or waits must end.
 template <typename IsOver>
-Outcome poll(const ChildCommunicator::Interrupted &interrupted, IsOver isOver) {
+Outcome poll(const ChildCommunicator::CheckInterruption &checkInterruption, IsOver isOver) {
   for (core::Backoff backoff;; backoff.pause()) {
-    if (Outcome outcome = interrupted(); !outcome.ok())
+    if (Outcome outcome = checkInterruption(); !outcome.ok())
       return outcome;
     const core::Result<bool> over = isOver();
     if (!over.ok() || *over)
@@ -52,7 +52,7 @@ core::Result<bool> isComplete(Result queried, Result state, const std::string &d
 } // namespace
 
 Outcome ChildCommunicator::awaitParent(const QueryParent &queryParent) const {
-  return poll(interrupted, [&] {
+  return poll(checkInterruption, [&] {
     Result state = Result::InProgress;
     const Result queried = queryParent(state);
     return isComplete(queried, state, "creating a communicator");
@@ -64,30 +64,30 @@ Outcome ChildCommunicator::awaitParent(const QueryParent &queryParent) const {
 Outcome ChildCommunicator::create(Comm parent, int rank, const QueryParent &queryParent) {
   ncclapi::Config config = childConfig();
   creation = Creation::Splitting;
-  if (Outcome outcome = interrupted(); !outcome.ok()) { // the parent can be freed: the abort saw no split
+  if (Outcome outcome = checkInterruption(); !outcome.ok()) { // the parent can be freed: the abort saw no split
     creation = Creation::None;
     return outcome;
   }
-  const Result split = nccl.CommSplit(parent, 0, rank, &written, &config);
+  const Result split = nccl.CommSplit(parent, 0, rank, &newChild, &config);
   creation = Creation::Completing;
   // NCCL completes the split of a parent that does not block later, whatever the result says.
   const bool hasBegun = split == Result::Success || split == Result::InProgress;
   Outcome outcome = hasBegun ? awaitParent(queryParent) : outcomeOf(split, "creating a child communicator");
-  const Comm made = __atomic_load_n(&written, __ATOMIC_ACQUIRE);
-  if (hasBegun && !made && !interrupted().ok())
+  const Comm made = __atomic_load_n(&newChild, __ATOMIC_ACQUIRE);
+  if (hasBegun && !made && !checkInterruption().ok())
     return outcome; // NCCL can still write the handle
   creation = Creation::None;
   if (outcome.ok() && !made)
     return {gc3InternalError, "NCCL has created no child communicator"};
-  if (outcome.ok() || (hasBegun && !interrupted().ok()))
-    ofAll = made;
+  if (outcome.ok() || (hasBegun && !checkInterruption().ok()))
+    child = made;
   return outcome;
 }
 
 Outcome ChildCommunicator::completeOn(Comm comm, Result result, const std::string &doing) const {
   if (result != Result::InProgress && result != Result::Success)
     return outcomeOf(result, doing);
-  return poll(interrupted, [&] {
+  return poll(checkInterruption, [&] {
     Result state = Result::InProgress;
     const Result queried = nccl.CommGetAsyncError(comm, &state);
     return isComplete(queried, state, doing);
@@ -95,7 +95,7 @@ Outcome ChildCommunicator::completeOn(Comm comm, Result result, const std::strin
 }
 
 Outcome ChildCommunicator::complete(Result result, const std::string &doing) const {
-  return completeOn(ofWindows(), result, doing);
+  return completeOn(windowComm(), result, doing);
 }
 
 Outcome ChildCommunicator::asyncError() const {
@@ -106,9 +106,9 @@ Outcome ChildCommunicator::asyncError() const {
   return isComplete(queried, state, "gc3's communicator").outcome();
 }
 
-Outcome ChildCommunicator::prepareGathers(uint32_t ofRanks, size_t mostBytes) {
-  ranks = ofRanks;
-  roomForOne = mostBytes;
+Outcome ChildCommunicator::prepareGathers(uint32_t rankCount, size_t mostBytes) {
+  ranks = rankCount;
+  bytesPerRank = mostBytes;
   if (Outcome outcome = createEvent(cuda).moveTo(gathered); !outcome.ok())
     return outcome;
   return allocate(cuda, (size_t{ranks} + 1) * mostBytes, "what ranks exchange").moveTo(memory);
@@ -117,7 +117,7 @@ Outcome ChildCommunicator::prepareGathers(uint32_t ofRanks, size_t mostBytes) {
 Outcome ChildCommunicator::gather(const void *own, size_t bytes, void *all, cuda::Stream stream) {
   const std::string doing = "exchanging data with the other ranks";
   auto *sent = static_cast<std::byte *>(memory.get());
-  std::byte *received = sent + roomForOne;
+  std::byte *received = sent + bytesPerRank;
   if (Outcome outcome = cuda::outcomeOf(cuda, cuda.copy(sent, own, bytes, stream), doing); !outcome.ok())
     return outcome;
   const Result begun =
@@ -126,7 +126,7 @@ Outcome ChildCommunicator::gather(const void *own, size_t bytes, void *all, cuda
     return outcome;
   if (Outcome outcome = cuda::outcomeOf(cuda, cuda.record(gathered.get(), stream), doing); !outcome.ok())
     return outcome;
-  Outcome outcome = poll(interrupted, [&]() -> core::Result<bool> {
+  Outcome outcome = poll(checkInterruption, [&]() -> core::Result<bool> {
     const cuda::Result state = cuda.query(gathered.get());
     if (state == cuda::notReady)
       return false;
@@ -145,16 +145,16 @@ Outcome ChildCommunicator::gather(const void *own, size_t bytes, void *all, cuda
 Outcome ChildCommunicator::splitByTeam(int rank, const ncclapi::Team &team) {
   const std::string doing = "splitting gc3's communicator by LSA team";
   ncclapi::Config config = childConfig();
-  const Result split = nccl.CommSplit(get(), rank - team.rank * team.stride, team.rank, &writtenForTeam, &config);
+  const Result split = nccl.CommSplit(get(), rank - team.rank * team.stride, team.rank, &newTeamChild, &config);
   if (Outcome outcome = completeOn(get(), split, doing); !outcome.ok())
     return outcome;
-  ofTeam = writtenForTeam;
-  if (!ofTeam)
+  teamChild = newTeamChild;
+  if (!teamChild)
     return {gc3InternalError, doing + ": NCCL has created none"};
-  if (Outcome outcome = completeOn(ofTeam, Result::Success, doing); !outcome.ok())
+  if (Outcome outcome = completeOn(teamChild, Result::Success, doing); !outcome.ok())
     return outcome;
-  const ncclapi::Team ofMade = nccl.TeamLsa(ofTeam);
-  if (ofMade.ranks != team.ranks || ofMade.rank != team.rank || ofMade.stride != 1)
+  const ncclapi::Team teamOfChild = nccl.TeamLsa(teamChild);
+  if (teamOfChild.ranks != team.ranks || teamOfChild.rank != team.rank || teamOfChild.stride != 1)
     return {gc3SystemError, "an LSA team is no team in a communicator of its own"};
   return {};
 }
@@ -168,7 +168,7 @@ void ChildCommunicator::releaseMemory() {
 void ChildCommunicator::destroy() {
   if (!asyncError().ok())
     return abort();
-  for (const Comm comm : {std::exchange(ofTeam, nullptr), ofAll.exchange(nullptr)})
+  for (const Comm comm : {std::exchange(teamChild, nullptr), child.exchange(nullptr)})
     if (comm)
       nccl.CommDestroy(comm);
   releaseMemory();
@@ -176,9 +176,9 @@ void ChildCommunicator::destroy() {
 
 void ChildCommunicator::abort() {
   if (isPending()) // NCCL has ended the split by now, since the parent was aborted
-    ofAll = written;
+    child = newChild;
   creation = Creation::None;
-  for (const Comm comm : {std::exchange(ofTeam, nullptr), ofAll.exchange(nullptr)})
+  for (const Comm comm : {std::exchange(teamChild, nullptr), child.exchange(nullptr)})
     if (comm)
       nccl.CommAbort(comm);
   releaseMemory();

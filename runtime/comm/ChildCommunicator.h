@@ -4,8 +4,8 @@
 // without touching a handle of the application.
 //
 // The child does not block, so a thread waits for other ranks here and not in NCCL: such a wait ends early with the
-// error that `interrupted` returns, and NCCL can abort a communicator that no thread is inside. Only the split of a
-// parent that blocks waits in NCCL; abort or revocation of the parent ends it.
+// error that `checkInterruption` returns, and NCCL can abort a communicator that no thread is inside. Only the split of
+// a parent that blocks waits in NCCL; abort or revocation of the parent ends it.
 //
 // Not thread-safe, except get(), isPending() and isSplitting(): the executor thread of the rank makes all other calls.
 #pragma once
@@ -22,11 +22,11 @@ namespace gc3::comm {
 class ChildCommunicator {
 public:
   /// Returns an error once waits must end; a success until then.
-  using Interrupted = std::function<core::Outcome()>;
+  using CheckInterruption = std::function<core::Outcome()>;
 
   /// The tables must outlive this object.
-  ChildCommunicator(const cuda::Cuda &cuda, const ncclapi::Nccl &nccl, Interrupted interrupted)
-      : cuda(cuda), nccl(nccl), interrupted(std::move(interrupted)) {}
+  ChildCommunicator(const cuda::Cuda &cuda, const ncclapi::Nccl &nccl, CheckInterruption checkInterruption)
+      : cuda(cuda), nccl(nccl), checkInterruption(std::move(checkInterruption)) {}
   ChildCommunicator(const ChildCommunicator &) = delete;
   ChildCommunicator &operator=(const ChildCommunicator &) = delete;
 
@@ -43,10 +43,10 @@ public:
   bool isSplitting() const { return creation == Creation::Splitting; }
 
   /// Null if there is no child.
-  ncclapi::Comm get() const { return ofAll; }
+  ncclapi::Comm get() const { return child; }
   /// The communicator that windows are registered with: that of the rank's LSA team after splitByTeam().
-  ncclapi::Comm ofWindows() const { return ofTeam ? ofTeam : get(); }
-  ncclapi::Team lsaTeam() const { return nccl.TeamLsa(ofAll); }
+  ncclapi::Comm windowComm() const { return teamChild ? teamChild : get(); }
+  ncclapi::Team lsaTeam() const { return nccl.TeamLsa(child); }
 
   /// Allocates what gathers need on the current device. `mostBytes` bounds one rank's contribution.
   core::Outcome prepareGathers(uint32_t ranks, size_t mostBytes);
@@ -82,13 +82,13 @@ private:
 
   const cuda::Cuda &cuda;
   const ncclapi::Nccl &nccl;
-  const Interrupted interrupted;
+  const CheckInterruption checkInterruption;
   std::atomic<Creation> creation{Creation::None};
-  std::atomic<ncclapi::Comm> ofAll{nullptr};
-  ncclapi::Comm ofTeam = nullptr;
-  ncclapi::Comm written = nullptr, writtenForTeam = nullptr; ///< by NCCL, at any time until a split is complete
+  std::atomic<ncclapi::Comm> child{nullptr};
+  ncclapi::Comm teamChild = nullptr;
+  ncclapi::Comm newChild = nullptr, newTeamChild = nullptr; ///< by NCCL, at any time until a split is complete
   uint32_t ranks = 0;
-  size_t roomForOne = 0;     ///< bytes
+  size_t bytesPerRank = 0;   ///< bytes
   cuda::DeviceMemory memory; ///< the rank's contribution, then those of all
   cuda::OwnEvent gathered;
 };

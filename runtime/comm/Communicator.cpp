@@ -14,9 +14,9 @@ using core::Outcome;
 using ncclapi::Result;
 using std::chrono::milliseconds;
 
-Communicator::Communicator(std::shared_ptr<const Setup> ofUser, ncclapi::Comm parent, const Patience &patience)
-    : setup(std::move(ofUser)), cuda(setup->drivers.cuda), nccl(setup->drivers.nccl), parent(parent),
-      patience(patience), child(cuda, nccl, [this] { return interrupted(); }),
+Communicator::Communicator(std::shared_ptr<const Setup> sharedSetup, ncclapi::Comm parent, const WaitLimits &joinLimits)
+    : setup(std::move(sharedSetup)), cuda(setup->drivers.cuda), nccl(setup->drivers.nccl), parent(parent),
+      joinLimits(joinLimits), child(cuda, nccl, [this] { return checkInterruption(); }),
       gpu(std::make_unique<GpuRank>(*setup, child)) {}
 
 Communicator::~Communicator() = default;
@@ -53,7 +53,7 @@ Result Communicator::queryState(Result &state) {
 }
 
 /// Logs a wait that began at `begun`, or fails the communicator. Returns true if the wait is past its deadline.
-bool Communicator::checkPatience(Clock::time_point begun, const Patience &limit, const char *waiting,
+bool Communicator::checkDeadline(Clock::time_point begun, const WaitLimits &limit, const char *waiting,
                                  const char *late) {
   const auto isPast = [waited = Clock::now() - begun](uint32_t ms) { return ms != 0 && waited > milliseconds(ms); };
   const auto after = [](uint32_t ms) { return "after " + std::to_string(ms) + " ms "; };
@@ -66,7 +66,7 @@ bool Communicator::checkPatience(Clock::time_point begun, const Patience &limit,
 }
 
 /// Why the communicator takes no calls; a success if it does.
-Outcome Communicator::whyNot() const {
+Outcome Communicator::callError() const {
   switch (phase) {
   case Phase::Ready: return {};
   case Phase::Draining:
@@ -100,24 +100,24 @@ void Communicator::beginJoin() {
 
 bool Communicator::isJoining() {
   std::lock_guard lock(mutex);
-  if (!isSettled())
-    checkPatience(beganToJoin, patience,
+  if (isJoinRunning())
+    checkDeadline(beganToJoin, joinLimits,
                   "a rank still waits for other ranks of its communicator; is gc3, with the same bundles, on all of "
                   "them?",
                   "not all ranks have joined; is gc3, with the same bundles, on all of them?");
-  return !isSettled();
+  return isJoinRunning();
 }
 
 Outcome Communicator::awaitJoin() {
   for (core::Backoff backoff; isJoining();)
     backoff.pause();
   std::lock_guard lock(mutex);
-  return whyNot();
+  return callError();
 }
 
 Outcome Communicator::refusal() const {
   std::lock_guard lock(mutex);
-  return whyNccl;
+  return ncclReason;
 }
 
 int Communicator::rank() const {
@@ -130,7 +130,7 @@ int Communicator::ranks() const {
   return identity.ranks;
 }
 
-bool Communicator::mayBeTogetherWith(const Communicator &other) const {
+bool Communicator::mayShareCommunicator(const Communicator &other) const {
   const int otherRanks = other.ranks(), otherRank = other.rank(); // in this order: known ranks imply a known rank
   std::lock_guard lock(mutex);
   const bool areIdentified = identity.ranks != 0 && otherRanks != 0;
@@ -138,7 +138,7 @@ bool Communicator::mayBeTogetherWith(const Communicator &other) const {
     return false;
   if (phase != Phase::Ready)
     return isBeforeReady(phase);
-  return identity.ranks > 1 && gpu->mayBeTogetherWith(other.child);
+  return identity.ranks > 1 && gpu->mayShareCommunicator(other.child);
 }
 
 std::shared_ptr<ProgramTable> Communicator::programs() const {
@@ -150,7 +150,7 @@ Outcome Communicator::enter() {
   Lock lock(mutex);
   ++callers;
   changed.wait(lock, [this] { return !isCalling || phase != Phase::Ready; });
-  Outcome outcome = whyNot();
+  Outcome outcome = callError();
   if (outcome.ok()) {
     isCalling = true;
   } else {
@@ -168,18 +168,18 @@ void Communicator::leave() {
     changed.notify_all();
 }
 
-void Communicator::beginLoad(uint32_t program, const Outcome &soFar) {
+void Communicator::beginLoad(uint32_t program, const Outcome &localError) {
   std::lock_guard lock(mutex);
   if (phase != Phase::Ready || states[program].onGpu || !states[program].refusal.ok())
     return;
-  request = {program, soFar, Clock::now()};
+  request = {program, localError, Clock::now()};
   changed.notify_all();
 }
 
 bool Communicator::isLoading() {
   std::lock_guard lock(mutex);
   if (request)
-    checkPatience(request->begun, {setup->options.joiningMs, setup->options.timeoutMs},
+    checkDeadline(request->begun, {setup->options.joiningMs, setup->options.timeoutMs},
                   "a rank still waits for other ranks to load a program", "not all ranks have loaded the program");
   return request && phase == Phase::Ready;
 }
@@ -213,25 +213,25 @@ Outcome Communicator::awaitParent() {
       return error;
     if (nccl.CommGetAsyncError(parent, &state) != Result::Success || state != Result::InProgress)
       return {};
-    if (checkPatience(begun, {0, patience.failAfterMs}, "",
+    if (checkDeadline(begun, {0, joinLimits.failAfterMs}, "",
                       "NCCL has not enqueued what precedes a call; calls after it are lost"))
       return error;
     changed.wait_for(lock, std::chrono::microseconds(100));
   }
 }
 
-void Communicator::fail(const Outcome &why) {
+void Communicator::fail(const Outcome &cause) {
   std::lock_guard lock(mutex);
-  failNow(why);
+  failNow(cause);
 }
 
 /// Kernels go on, since other ranks can need them, unless they wait for a rank that does not come.
-void Communicator::failNow(const Outcome &why) {
+void Communicator::failNow(const Outcome &cause) {
   if (!mayFollow(phase, Phase::Failed))
     return;
-  error = why;
-  gpu->breakDown(why);
-  if (why.code == gc3Timeout)
+  error = cause;
+  gpu->markFailed(cause);
+  if (cause.code == gc3Timeout)
     gpu->stop();
   advance(Phase::Failed);
 }
@@ -240,7 +240,7 @@ bool Communicator::finalize(bool waits) {
   Lock lock(mutex);
   if (isAborted())
     return true; // before this call
-  changed.wait(lock, [this] { return isSettled(); });
+  changed.wait(lock, [this] { return !isJoinRunning(); });
   if (phase == Phase::Unready)
     advance(Phase::Closed);
   else if (phase == Phase::Ready)

@@ -21,14 +21,14 @@
 namespace gc3::comm {
 
 /// How long a thread waits for other ranks, in milliseconds; 0: without end, or without a line in the log.
-struct Patience {
+struct WaitLimits {
   uint32_t logAfterMs = 0, failAfterMs = 0;
 };
 
 class Communicator {
 public:
-  /// `parent` is the application's. `patience` is for joining; loading waits for the timeout of the options.
-  Communicator(std::shared_ptr<const Setup> setup, ncclapi::Comm parent, const Patience &patience);
+  /// `parent` is the application's. `joinLimits` is for joining; loading waits for the timeout of the options.
+  Communicator(std::shared_ptr<const Setup> setup, ncclapi::Comm parent, const WaitLimits &joinLimits);
   /// The phase is Unready or Closed, and the executor thread has been joined.
   ~Communicator();
   Communicator(const Communicator &) = delete;
@@ -60,7 +60,7 @@ public:
   int rank() const;
   int ranks() const;
   /// False if `other` is known to be no rank of the same communicator, or this rank takes no calls any longer.
-  bool mayBeTogetherWith(const Communicator &other) const;
+  bool mayShareCommunicator(const Communicator &other) const;
 
   /// Once joined without a refusal.
   std::shared_ptr<ProgramTable> programs() const;
@@ -69,8 +69,8 @@ public:
   /// Waits for its turn, and keeps the communicator from closing until leave(). Returns an error if calls fail.
   core::Outcome enter();
   core::Result<uint64_t> findCapture(cuda::Stream stream) const { return cuda::findCapture(cuda, stream); }
-  /// Has the executor load a program, if it is not loaded or refused; `soFar` as in GpuRank::load. Does not wait.
-  void beginLoad(uint32_t program, const core::Outcome &soFar);
+  /// Has the executor load a program, if it is not loaded or refused; `localError` as in GpuRank::load. Does not wait.
+  void beginLoad(uint32_t program, const core::Outcome &localError);
   /// True while that is under way. Past the deadline the communicator fails.
   bool isLoading();
   /// Null if the program is not loaded; `refusal` then says why, if all ranks have refused it.
@@ -83,8 +83,8 @@ public:
   /// Waits until NCCL has enqueued what it was given on the application's communicator, if that does not block.
   core::Outcome awaitParent();
 
-  /// Calls fail from now on, with `why`, unless there is an earlier error.
-  void fail(const core::Outcome &why);
+  /// Calls fail from now on, with `cause`, unless there is an earlier error.
+  void fail(const core::Outcome &cause);
 
   /// Begins the end. If `waits`, waits until everything is released, which other ranks can delay. The caller makes no
   /// further call. A failed communicator is aborted instead. Returns false if the application's communicator must not
@@ -117,34 +117,34 @@ private:
 
   // With the mutex held:
   bool advance(Phase to);
-  void failNow(const core::Outcome &why);
+  void failNow(const core::Outcome &cause);
   void abortNow();
   void releaseNow();
-  bool checkPatience(Clock::time_point begun, const Patience &limit, const char *waiting, const char *late);
-  core::Outcome whyNot() const;
+  bool checkDeadline(Clock::time_point begun, const WaitLimits &limit, const char *waiting, const char *late);
+  core::Outcome callError() const;
   bool isAborted() const { return Status{phase, error}.isAborted(); }
-  bool isSettled() const { return phase != Phase::Forming && phase != Phase::Joining; }
+  bool isJoinRunning() const { return phase == Phase::Forming || phase == Phase::Joining; }
 
   // On the executor thread:
   void execute();
-  void step(Phase now);
+  void runPhase(Phase now);
   void join();
-  GpuRank::Joined form();
+  GpuRank::JoinResult form();
   core::Outcome identify();
-  void leaveToNccl(const core::Outcome &why);
+  void fallBackToNccl(const core::Outcome &reason);
   void load();
   void drain();
   void close();
   void closeAborted();
-  void watch();
-  core::Outcome interrupted();
-  ncclapi::Result onParent(const std::function<ncclapi::Result()> &call);
+  void checkErrors();
+  core::Outcome checkInterruption();
+  ncclapi::Result callOnParent(const std::function<ncclapi::Result()> &call);
 
   const std::shared_ptr<const Setup> setup;
   const cuda::Cuda &cuda;
   const ncclapi::Nccl &nccl;
   const ncclapi::Comm parent;
-  const Patience patience;
+  const WaitLimits joinLimits;
   ChildCommunicator child;
   std::unique_ptr<GpuRank> gpu; ///< null once released, after which no call and no executor uses it
 
@@ -154,13 +154,13 @@ private:
   Phase phase = Phase::Unready;
   GpuRank::Identity identity; ///< the executor writes it while Forming, and reads it without the mutex
   Clock::time_point beganToJoin;
-  core::Outcome error;   ///< the first
-  core::Outcome whyNccl; ///< why NCCL runs all calls, though the communicator is well
+  core::Outcome error;      ///< the first
+  core::Outcome ncclReason; ///< why NCCL runs all calls, though the communicator is well
   std::shared_ptr<ProgramTable> table;
   std::vector<ProgramState> states; ///< by program
   struct LoadRequest {
     uint32_t program;
-    core::Outcome soFar;
+    core::Outcome localError;
     Clock::time_point begun;
   };
   std::optional<LoadRequest> request; ///< until the executor has loaded the program

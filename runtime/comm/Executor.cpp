@@ -16,12 +16,12 @@ namespace {
 
 constexpr milliseconds pollPeriod{100}; ///< of kernels without a timeout, which can still fail
 
-void logLeftToNccl(const GpuRank::Identity &identity, const std::string &why) {
+void logFallback(const GpuRank::Identity &identity, const std::string &reason) {
   if (core::informs())
     core::tell((identity.ranks != 0
                     ? "rank " + std::to_string(identity.rank) + " of " + std::to_string(identity.ranks) + ": "
                     : "") +
-               "a communicator is left to NCCL: " + why);
+               "a communicator is left to NCCL: " + reason);
 }
 
 } // namespace
@@ -43,18 +43,18 @@ void Communicator::execute() {
       continue;
     const Phase now = phase;
     lock.unlock();
-    step(now);
+    runPhase(now);
     lock.lock();
   }
 }
 
-void Communicator::step(Phase now) {
+void Communicator::runPhase(Phase now) {
   try {
     switch (now) {
     case Phase::Forming: return join();
     case Phase::Ready: return load();
     case Phase::Draining: return drain();
-    case Phase::Failed: return watch();
+    case Phase::Failed: return checkErrors();
     case Phase::Releasing: return closeAborted();
     case Phase::Unready:
     case Phase::Joining:
@@ -68,7 +68,7 @@ void Communicator::step(Phase now) {
 }
 
 /// The error that ends what the executor waits for; a success while it may go on.
-Outcome Communicator::interrupted() {
+Outcome Communicator::checkInterruption() {
   {
     std::lock_guard lock(mutex);
     if (!error.ok())
@@ -77,12 +77,12 @@ Outcome Communicator::interrupted() {
       return {};
   }
   if (setup->options.timeoutMs != 0) // the program's ranks can wait for a kernel that does not end
-    watch();
+    checkErrors();
   return {};
 }
 
-void Communicator::watch() {
-  Outcome outcome = gpu->watch();
+void Communicator::checkErrors() {
+  Outcome outcome = gpu->checkKernels();
   if (outcome.ok())
     outcome = child.asyncError();
   if (outcome.ok())
@@ -95,7 +95,7 @@ void Communicator::watch() {
 }
 
 /// A call on the application's communicator, which is not touched after an abort.
-Result Communicator::onParent(const std::function<Result()> &call) {
+Result Communicator::callOnParent(const std::function<Result()> &call) {
   std::lock_guard lock(mutex);
   return phase == Phase::Aborted || phase == Phase::Releasing ? Result::InvalidUsage : call();
 }
@@ -103,7 +103,7 @@ Result Communicator::onParent(const std::function<Result()> &call) {
 /// Finds out which rank of how many this is, and on which device.
 Outcome Communicator::identify() {
   const auto query = [this](auto *function, int *value, const char *doing) {
-    return outcomeOf(onParent([&] { return function(parent, value); }), doing);
+    return outcomeOf(callOnParent([&] { return function(parent, value); }), doing);
   };
   Outcome outcome = query(nccl.CommUserRank, &identity.rank, "asking for the rank");
   if (outcome.ok()) // known ranks imply a known rank
@@ -115,9 +115,9 @@ Outcome Communicator::identify() {
                       : outcome;
 }
 
-GpuRank::Joined Communicator::form() {
+GpuRank::JoinResult Communicator::form() {
   const auto queryParent = [this](Result &state) {
-    return onParent([&] { return nccl.CommGetAsyncError(parent, &state); });
+    return callOnParent([&] { return nccl.CommGetAsyncError(parent, &state); });
   };
   if (Outcome outcome = child.awaitParent(queryParent); !outcome.ok())
     return {{}, outcome}; // NCCL reports its error with the call
@@ -131,35 +131,35 @@ GpuRank::Joined Communicator::form() {
 }
 
 /// All ranks come to this together.
-void Communicator::leaveToNccl(const Outcome &why) {
-  logLeftToNccl(identity, why.text);
+void Communicator::fallBackToNccl(const Outcome &reason) {
+  logFallback(identity, reason.text);
   {
     std::lock_guard lock(mutex);
-    whyNccl = why;
+    ncclReason = reason;
     if (!advance(Phase::Ready))
       return;
   }
-  gpu->leaveNccl();
+  gpu->releaseNccl();
   child.destroy();
 }
 
 void Communicator::join() {
-  const GpuRank::Joined formed = form();
+  const GpuRank::JoinResult formed = form();
   if (!formed.failure.ok())
     return fail(formed.failure);
   if (!formed.refusal.ok())
-    return leaveToNccl(formed.refusal);
+    return fallBackToNccl(formed.refusal);
   {
     std::lock_guard lock(mutex);
     if (!advance(Phase::Joining))
       return;
   }
-  const GpuRank::Joined joined = gpu->join(identity);
+  const GpuRank::JoinResult joined = gpu->join(identity);
   if (!joined.failure.ok())
     return fail(joined.failure);
   if (!joined.refusal.ok()) {
     core::tellOnce("communicators are left to NCCL: " + joined.refusal.text);
-    return leaveToNccl(joined.refusal);
+    return fallBackToNccl(joined.refusal);
   }
   std::lock_guard lock(mutex);
   table = gpu->programs();
@@ -171,10 +171,10 @@ void Communicator::join() {
 void Communicator::load() {
   Lock lock(mutex);
   if (!request)
-    return lock.unlock(), watch();
+    return lock.unlock(), checkErrors();
   const LoadRequest now = *request;
   lock.unlock();
-  const GpuRank::Loaded result = gpu->load(now.program, now.soFar);
+  const GpuRank::LoadResult result = gpu->load(now.program, now.localError);
   if (!result.failure.ok())
     fail(result.failure);
   lock.lock();
@@ -194,7 +194,7 @@ void Communicator::drain() {
       return fail(idle.outcome());
     if (*idle)
       break;
-    watch();
+    checkErrors();
     std::this_thread::sleep_for(std::chrono::microseconds(100));
   }
   {
@@ -206,7 +206,7 @@ void Communicator::drain() {
 }
 
 void Communicator::close() {
-  gpu->leaveNccl();
+  gpu->releaseNccl();
   child.destroy();
   gpu.reset();
   std::lock_guard lock(mutex);

@@ -4,7 +4,7 @@
 //
 // The executor thread of the rank makes all calls, with the rank's GPU as its current device. Except plan() and
 // enqueue(): the caller of a collective makes them while the executor runs no step. stop() and breakDown() are
-// thread-safe, and so is mayBeTogetherWith() after join().
+// thread-safe, and so is mayShareCommunicator() after join().
 #pragma once
 
 #include "comm/ChildCommunicator.h"
@@ -36,9 +36,9 @@ struct Setup {
 /// How a step of loading ended on one rank. Crosses processes as it is.
 struct LoadVerdict {
   uint32_t code = gc3Success; ///< gc3Result_t
-  uint32_t windowless = 0;    ///< 1: the communicator has no windows
+  uint32_t lacksWindows = 0;  ///< 1: the communicator has no windows
   uint32_t program = 0;       ///< the number of the program that the rank loads
-  char why[244] = {};         ///< the error's text, cut to this length
+  char reason[244] = {};         ///< the error's text, cut to this length
 };
 
 class GpuRank {
@@ -54,26 +54,27 @@ public:
 
   /// How joining ended. A failure is this rank's alone: other ranks wait for it. All ranks have the same refusal, each
   /// in its words: NCCL runs all calls. Both are successes if programs run.
-  struct Joined {
+  struct JoinResult {
     core::Outcome failure, refusal;
   };
   /// Allocates what every rank needs, exchanges RankInfos with the other ranks, and settles the programs.
-  Joined join(const Identity &identity);
+  JoinResult join(const Identity &identity);
   /// After join(): false if `other` is known to be no child of the same communicator's ranks.
-  bool mayBeTogetherWith(const ChildCommunicator &other) const {
-    return inProcess.empty() ||
-           std::find(inProcess.begin(), inProcess.end(), reinterpret_cast<uint64_t>(&other)) != inProcess.end();
+  bool mayShareCommunicator(const ChildCommunicator &other) const {
+    return childrenInProcess.empty() || std::find(childrenInProcess.begin(), childrenInProcess.end(),
+                                                  reinterpret_cast<uint64_t>(&other)) != childrenInProcess.end();
   }
   /// After join() without a refusal.
   std::shared_ptr<ProgramTable> programs() const { return table; }
 
   /// How loading a program ended. A failure is this rank's alone. All ranks have the same refusal: NCCL runs the calls.
-  struct Loaded {
+  struct LoadResult {
     core::Outcome failure, refusal;
     const cuda::GpuProgram *program = nullptr;
   };
-  /// Loads a program on all ranks or on none. `soFar` is an error if this rank can't go on; the other ranks learn it.
-  Loaded load(uint32_t program, const core::Outcome &soFar);
+  /// Loads a program on all ranks or on none. `localError` is an error if this rank can't go on; the other ranks learn
+  /// it.
+  LoadResult load(uint32_t program, const core::Outcome &localError);
 
   /// Plans a call of a loaded program; `capture` is that of its stream.
   core::Outcome plan(const cuda::GpuProgram &program, const core::Request &request, uint64_t capture,
@@ -81,23 +82,23 @@ public:
   core::Outcome enqueue(cuda::Runner::Plan &plan, cuda::Stream stream);
 
   /// Looks for kernels that failed, or run longer than the timeout and so are stopped.
-  core::Outcome watch() { return runner.watch(cuda::Watchdog::Clock::now()); }
+  core::Outcome checkKernels() { return runner.watch(cuda::Watchdog::Clock::now()); }
   core::Result<bool> isIdle() const { return runner.isIdle(); }
   /// Waits until all kernels have ended, which they do soon after stop().
   void awaitIdle();
-  /// Has watch() report this error, with what kernels that it stops later waited for. Thread-safe.
-  void breakDown(const core::Outcome &why) { runner.breakDown(why); }
+  /// Has checkKernels() report this error, with what kernels that it stops later waited for. Thread-safe.
+  void markFailed(const core::Outcome &cause) { runner.breakDown(cause); }
   /// Has all kernels end, those that are still to run included. Thread-safe.
   void stop() { runner.stop(); }
 
   /// Releases what NCCL holds for the rank, which can wait for other ranks. All calls have ended.
-  void leaveNccl();
-  /// In place of leaveNccl(), after the abort of the child, with which NCCL has freed its part.
+  void releaseNccl();
+  /// In place of releaseNccl(), after the abort of the child, with which NCCL has freed its part.
   void forgetNccl();
 
 private:
   /// What a program takes while it is loaded. It is released again if another rank can't load the program.
-  struct Loading {
+  struct PendingLoad {
     uint32_t program = 0;
     core::Outcome outcome;                      ///< an error: all ranks refuse the program
     std::unique_ptr<plan::ConnectionPool> pool; ///< with the program's connections
@@ -105,7 +106,7 @@ private:
     std::unique_ptr<cuda::GpuProgram> onGpu;
     Window window; ///< for connections that the rank does not have yet
     uint64_t windowBytes = 0;
-    bool windowless = false; ///< the communicator has no windows
+    bool lacksWindows = false; ///< the communicator has no windows
     plan::ConnectionPool::Parts parts;
   };
   core::Outcome prepare();
@@ -113,13 +114,13 @@ private:
   core::Outcome describe(RankInfo &own);
   core::Outcome describeNetwork(RankInfo &own);
   core::Result<uint32_t> mostBlocks(const cuda::Interpreters &interpreters, kernel::Protocol protocol) const;
-  bool keepsLinesWhole(const RankInfo &here, const RankInfo &there) const;
-  PeerSet wholeLines(std::span<const RankInfo> infos) const;
-  core::Outcome gatherLines(std::vector<RankInfo> &infos);
+  bool isUntornLink(const RankInfo &here, const RankInfo &there) const;
+  PeerSet findUntornPeers(std::span<const RankInfo> infos) const;
+  core::Outcome gatherUntornPeers(std::vector<RankInfo> &infos);
   core::Outcome connectNetwork(std::vector<RankInfo> &infos);
-  void noteRanks(std::span<const RankInfo> infos);
+  void recordChildrenInProcess(std::span<const RankInfo> infos);
   void beginTrace(std::span<const RankInfo> infos);
-  void adopt(std::span<const RankInfo> infos);
+  void finishJoin(std::span<const RankInfo> infos);
   /// After the calls on this GPU, since these could hold the multiprocessors that NCCL's kernel needs.
   template <typename T>
   core::Result<std::vector<T>> gatherEach(const T &own) {
@@ -128,7 +129,7 @@ private:
     return child.gatherEach(own, runner.stream());
   }
 
-  core::Outcome loadTogether();
+  core::Outcome loadOnAllRanks();
   core::Outcome reserve();
   core::Outcome registerWindow();
   core::Outcome registerInTeam();
@@ -136,7 +137,7 @@ private:
   core::Outcome agree();
   bool maySplitByTeam() const;
   plan::NetworkRoute network() const;
-  const cuda::GpuProgram *keep();
+  const cuda::GpuProgram *commitLoad();
   int firstOfTeam() const { return self.rank - team.rank * team.stride; }
   uint32_t rank() const { return static_cast<uint32_t>(self.rank); }
   std::string programName(uint32_t program) const;
@@ -146,7 +147,8 @@ private:
   const ncclapi::Nccl &nccl;
   ChildCommunicator &child;
   Identity self;
-  std::vector<uint64_t> inProcess; ///< the children of the communicator's ranks in this process; empty: not known
+  std::vector<uint64_t>
+      childrenInProcess; ///< the children of the communicator's ranks in this process; empty: not known
   ncclapi::Team team{};
   std::shared_ptr<ProgramTable> table;
   cuda::Runner runner;
@@ -155,7 +157,7 @@ private:
   const gin::Part *part = nullptr;
   DeviceComm deviceComm;
   plan::ConnectionPool::Parts parts;      ///< by window and rank
-  std::unique_ptr<Loading> loading;       ///< the program that is being loaded; NCCL writes to it
+  std::unique_ptr<PendingLoad> loading;   ///< the program that is being loaded; NCCL writes to it
   std::optional<cuda::Recorder> recorder; ///< destroyed first, since it refers to programs
 };
 

@@ -22,7 +22,7 @@ struct GroupedCall {
   core::Outcome outcome{};
 
   void fail(core::Outcome error) { state = State::Failed, outcome = std::move(error); }
-  void decline(core::Outcome why) { state = State::Nccl, outcome = std::move(why); }
+  void fallBack(core::Outcome reason) { state = State::Nccl, outcome = std::move(reason); }
 };
 
 /// What NCCL does for a group. C API: nothing.
@@ -32,7 +32,7 @@ struct CallFallback {
   virtual std::optional<uint32_t> choose(const GroupedCall &call) = 0;
   /// Has NCCL run calls, in the order of the group. Returns an error if this rank drops them; other ranks can have
   /// made them.
-  virtual core::Outcome run(std::span<GroupedCall *const> declined) = 0;
+  virtual core::Outcome run(std::span<GroupedCall *const> ncclCalls) = 0;
 };
 
 } // namespace gc3::comm

@@ -36,8 +36,8 @@ bool isSound(const ncclapi::Team &team, int64_t own, int64_t count) {
 
 void logRefused(const ProgramTable &table, uint32_t rank) {
   for (uint32_t program = 0; core::informs() && program < table.size(); ++program)
-    if (const std::string &why = table.entry(program).refused; !why.empty())
-      core::tellOnce("rank " + std::to_string(rank) + ": refused: " + why);
+    if (const std::string &reason = table.entry(program).refusal; !reason.empty())
+      core::tellOnce("rank " + std::to_string(rank) + ": refused: " + reason);
 }
 
 } // namespace
@@ -76,7 +76,7 @@ Outcome GpuRank::describeNetwork(RankInfo &own) {
   if (Outcome outcome = deviceComm.reserve(); !outcome.ok())
     return outcome;
   const Result<uint32_t> room = mostBlocks(part->interpreters, kernel::Protocol::Simple);
-  own.networkRoom = room.ok() ? *room : 0;
+  own.networkBlockLimit = room.ok() ? *room : 0;
   return room.outcome();
 }
 
@@ -95,16 +95,16 @@ Outcome GpuRank::describe(RankInfo &own) {
                                         "asking for the GPU's place on the bus");
       !outcome.ok())
     return outcome;
-  for (size_t p = 0; p < own.room.size(); ++p) {
+  for (size_t p = 0; p < own.blockLimits.size(); ++p) {
     const Result<uint32_t> room = mostBlocks(interpretersOf(cuda), static_cast<kernel::Protocol>(p));
     if (!room.ok())
       return room.outcome();
-    own.room[p] = *room;
+    own.blockLimits[p] = *room;
   }
   return describeNetwork(own);
 }
 
-/// What this rank can find out alone. An error reaches the others as `able`.
+/// What this rank can find out alone. An error reaches the others as `canRunPrograms`.
 Outcome GpuRank::examine(RankInfo &own) {
   Outcome outcome = setup.problem;
   if (outcome.ok())
@@ -122,12 +122,12 @@ Outcome GpuRank::examine(RankInfo &own) {
   static const uint64_t process = newNonce();
   own.process = process;
   own.object = reinterpret_cast<uint64_t>(&child);
-  own.able = outcome.ok();
+  own.canRunPrograms = outcome.ok();
   return outcome;
 }
 
 /// Processes number devices in different ways, so GPUs are compared by their place on the bus.
-bool GpuRank::keepsLinesWhole(const RankInfo &here, const RankInfo &there) const {
+bool GpuRank::isUntornLink(const RankInfo &here, const RankInfo &there) const {
   if (shareGpu(here, there)) // this rank included
     return true;
   int device = 0, whole = 0;
@@ -135,22 +135,22 @@ bool GpuRank::keepsLinesWhole(const RankInfo &here, const RankInfo &there) const
          cuda.nativeAtomics(&whole, self.device, device) == 0 && whole != 0;
 }
 
-PeerSet GpuRank::wholeLines(std::span<const RankInfo> infos) const {
+PeerSet GpuRank::findUntornPeers(std::span<const RankInfo> infos) const {
   const RankInfo &here = infos[rank()];
   PeerSet peers;
   for (int32_t peer = here.firstPeer; peer < here.peerEnd; ++peer)
-    if (keepsLinesWhole(here, infos[static_cast<size_t>(peer)]))
+    if (isUntornLink(here, infos[static_cast<size_t>(peer)]))
       peers.add(static_cast<uint32_t>(peer - here.firstPeer));
   return peers;
 }
 
 /// If a program is for LL128: the links on which it can run.
-Outcome GpuRank::gatherLines(std::vector<RankInfo> &infos) {
-  if (!table->wantsWholeLines())
+Outcome GpuRank::gatherUntornPeers(std::vector<RankInfo> &infos) {
+  if (!table->needsUntornLines())
     return {};
-  const Result<std::vector<PeerSet>> lines = gatherEach(wholeLines(infos));
+  const Result<std::vector<PeerSet>> lines = gatherEach(findUntornPeers(infos));
   for (size_t r = 0; lines.ok() && r < infos.size(); ++r)
-    infos[r].wholeLines = (*lines)[r];
+    infos[r].untornPeers = (*lines)[r];
   return lines.outcome();
 }
 
@@ -168,7 +168,7 @@ Outcome GpuRank::connectNetwork(std::vector<RankInfo> &infos) {
     return contexts.outcome();
   for (size_t r = 0; r < infos.size(); ++r)
     infos[r].contexts = (*contexts)[r];
-  table->settle(infos);
+  table->decide(infos);
   return {};
 }
 
@@ -189,44 +189,44 @@ void GpuRank::beginTrace(std::span<const RankInfo> infos) {
   recorder.reset();
 }
 
-void GpuRank::noteRanks(std::span<const RankInfo> infos) {
+void GpuRank::recordChildrenInProcess(std::span<const RankInfo> infos) {
   for (const RankInfo &each : infos)
     if (each.process == infos[rank()].process)
-      inProcess.push_back(each.object);
+      childrenInProcess.push_back(each.object);
 }
 
-void GpuRank::adopt(std::span<const RankInfo> infos) {
+void GpuRank::finishJoin(std::span<const RankInfo> infos) {
   pool = std::make_unique<plan::ConnectionPool>(table->teams());
   logRefused(*table, rank());
   beginTrace(infos);
 }
 
-GpuRank::Joined GpuRank::join(const Identity &identity) {
+GpuRank::JoinResult GpuRank::join(const Identity &identity) {
   self = identity;
   if (Outcome outcome = prepare(); !outcome.ok())
     return {outcome, {}};
   RankInfo own;
   const Outcome problem = examine(own);
-  const auto refuse = [&](const std::string &why) {
-    return Joined{{}, problem.ok() ? Outcome{gc3InvalidUsage, why} : problem};
+  const auto refuse = [&](const std::string &reason) {
+    return JoinResult{{}, problem.ok() ? Outcome{gc3InvalidUsage, reason} : problem};
   };
   const Result<std::vector<VersionHandshake>> versions = gatherEach(VersionHandshake{});
   if (!versions.ok())
     return {versions.outcome(), {}};
-  if (const std::string why = otherVersion(*versions); !why.empty())
-    return refuse(why);
+  if (const std::string reason = versionMismatch(*versions); !reason.empty())
+    return refuse(reason);
   Result<std::vector<RankInfo>> infos = gatherEach(own);
   if (!infos.ok())
     return {infos.outcome(), {}};
-  noteRanks(*infos);
-  if (const std::string why = disagreement(*infos); !why.empty())
-    return refuse(why);
-  if (Outcome outcome = gatherLines(*infos); !outcome.ok())
+  recordChildrenInProcess(*infos);
+  if (const std::string reason = disagreement(*infos); !reason.empty())
+    return refuse(reason);
+  if (Outcome outcome = gatherUntornPeers(*infos); !outcome.ok())
     return {outcome, {}};
-  table->settle(*infos);
+  table->decide(*infos);
   if (Outcome outcome = connectNetwork(*infos); !outcome.ok())
     return {outcome, {}};
-  adopt(*infos);
+  finishJoin(*infos);
   return {};
 }
 

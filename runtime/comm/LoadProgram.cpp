@@ -20,21 +20,21 @@ Outcome GpuRank::reserve() {
   loading->onGpu = std::make_unique<cuda::GpuProgram>(
       cuda, runner.room(), *entry.loaded, core::RankRange{rank(), rank() + 1}, entry.sizes,
       entry.overNetwork ? part->interpreters : interpretersOf(cuda), setup.options.tuned(entry.sizes.protocol).threads,
-      table->blocksBeside(rank()));
+      table->blocksOfOthers(rank()));
   if (Outcome outcome = loading->onGpu->reserve(setup.options.timeoutMs != 0); !outcome.ok())
     return outcome;
   if (loading->pool->pieces() == pool->pieces())
     return {};
   // The same size on all ranks: NCCL before 2.29 requires it.
   loading->windowBytes = loading->pool->largestPart(pool->pieces());
-  loading->window = Window(cuda, nccl, child.ofWindows());
+  loading->window = Window(cuda, nccl, child.windowComm());
   return loading->window.reserve(loading->windowBytes, runner.stream());
 }
 
 /// Exchanges how far each rank has come. Returns a failure of this rank; `loading` has what all ranks reach.
 Outcome GpuRank::agree() {
-  LoadVerdict own{static_cast<uint32_t>(loading->outcome.code), loading->windowless, loading->program, {}};
-  loading->outcome.text.copy(own.why, sizeof own.why - 1);
+  LoadVerdict own{static_cast<uint32_t>(loading->outcome.code), loading->lacksWindows, loading->program, {}};
+  loading->outcome.text.copy(own.reason, sizeof own.reason - 1);
   const Result<std::vector<LoadVerdict>> all = gatherEach(own);
   if (!all.ok())
     return all.outcome();
@@ -44,17 +44,17 @@ Outcome GpuRank::agree() {
       return {gc3InvalidUsage, "rank " + std::to_string(r) + " loads " + programName(theirs.program) + ", and rank " +
                                    std::to_string(self.rank) + " " + programName(loading->program) +
                                    ": they make different calls, or their tuners choose differently"};
-    loading->windowless |= theirs.windowless != 0;
+    loading->lacksWindows |= theirs.lacksWindows != 0;
     if (loading->outcome.ok() && theirs.code != gc3Success)
       loading->outcome = {static_cast<gc3Result_t>(theirs.code),
-                          "rank " + std::to_string(r) + " could not load it: " + theirs.why};
+                          "rank " + std::to_string(r) + " could not load it: " + theirs.reason};
   }
   return {};
 }
 
 /// A communicator with a network has windows over all ranks.
 bool GpuRank::maySplitByTeam() const {
-  return child.ofWindows() == child.get() && team.ranks < self.ranks && table->signals() == 0;
+  return child.windowComm() == child.get() && team.ranks < self.ranks && table->signals() == 0;
 }
 
 /// NCCL from 2.29 on has no windows over several LSA teams without a network. Then each team gets a communicator of its
@@ -63,16 +63,16 @@ Outcome GpuRank::registerInTeam() {
   if (loading->outcome.ok()) {
     const Result<bool> isWindow = loading->window.isWindow();
     loading->outcome = isWindow.outcome();
-    loading->windowless = isWindow.ok() && !*isWindow;
+    loading->lacksWindows = isWindow.ok() && !*isWindow;
   }
   if (Outcome outcome = agree(); !outcome.ok())
     return outcome;
-  if (!loading->outcome.ok() || !loading->windowless)
+  if (!loading->outcome.ok() || !loading->lacksWindows)
     return {};
   loading->outcome = child.splitByTeam(self.rank, team);
   if (Outcome outcome = agree(); !outcome.ok() || !loading->outcome.ok())
     return outcome;
-  loading->window.moveTo(child.ofWindows());
+  loading->window.moveTo(child.windowComm());
   if (core::informs())
     core::tell("rank " + std::to_string(self.rank) + ": the communicator has no windows, so the " +
                std::to_string(team.ranks) + " ranks of its LSA team have one of their own for programs");
@@ -114,7 +114,7 @@ Outcome GpuRank::connect() {
                                runner.stream());
 }
 
-const cuda::GpuProgram *GpuRank::keep() {
+const cuda::GpuProgram *GpuRank::commitLoad() {
   pool = std::move(loading->pool);
   parts = std::move(loading->parts);
   if (loading->windowBytes != 0)
@@ -127,7 +127,7 @@ const cuda::GpuProgram *GpuRank::keep() {
 }
 
 /// Returns a failure of this rank; `loading` has what all ranks reach.
-Outcome GpuRank::loadTogether() {
+Outcome GpuRank::loadOnAllRanks() {
   if (loading->outcome.ok())
     loading->outcome = reserve();
   if (Outcome outcome = agree(); !outcome.ok())
@@ -140,15 +140,15 @@ Outcome GpuRank::loadTogether() {
 }
 
 /// After a failure NCCL can still write to `loading`, until the child is aborted.
-GpuRank::Loaded GpuRank::load(uint32_t program, const Outcome &soFar) {
-  loading = std::make_unique<Loading>();
+GpuRank::LoadResult GpuRank::load(uint32_t program, const Outcome &localError) {
+  loading = std::make_unique<PendingLoad>();
   loading->program = program;
-  loading->outcome = soFar;
-  if (Outcome outcome = loadTogether(); !outcome.ok())
+  loading->outcome = localError;
+  if (Outcome outcome = loadOnAllRanks(); !outcome.ok())
     return {outcome, {}, nullptr};
-  Loaded loaded;
+  LoadResult loaded;
   if (loading->outcome.ok())
-    loaded.program = keep();
+    loaded.program = commitLoad();
   else
     loaded.refusal = {loading->outcome.code, programName(program) + " could not be loaded: " + loading->outcome.text};
   loading.reset();

@@ -19,22 +19,22 @@ public:
   std::string add(const core::Program &program, kernel::Protocol protocol, bool overNetwork);
 
   /// The most thread blocks that other ranks on the GPU of rank `r` can have.
-  uint32_t beside(uint32_t r) const { return ofGpu[gpus[r]] - ranks[r].most; }
+  uint32_t blocksOfOthers(uint32_t r) const { return blocksOfGpu[gpus[r]] - demands[r].mostBlocks; }
 
 private:
   static constexpr size_t kinds =
       kernel::protocolCount + 1; ///< of kernels: one for each protocol, and one over the network
   struct Demand {
     std::array<uint32_t, kinds> byKind{}; ///< the most blocks that a program has
-    uint32_t most = 0;                    ///< of all kinds
+    uint32_t mostBlocks = 0;              ///< of all kinds
   };
-  uint32_t room(uint32_t r, size_t kind) const;
-  std::string why() const;
+  uint32_t blockLimit(uint32_t r, size_t kind) const;
+  std::string describeExcess() const;
 
   const std::span<const RankInfo> infos;
-  std::vector<uint32_t> gpus;  ///< by rank: the first rank on the same GPU
-  std::vector<Demand> ranks;   ///< of the programs added
-  std::vector<uint32_t> ofGpu; ///< by first rank: the most blocks of all its ranks
+  std::vector<uint32_t> gpus;        ///< by rank: the first rank on the same GPU
+  std::vector<Demand> demands;       ///< of the programs added
+  std::vector<uint32_t> blocksOfGpu; ///< by first rank: the most blocks of all its ranks
 };
 
 } // namespace gc3::comm

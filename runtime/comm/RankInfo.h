@@ -15,29 +15,29 @@ namespace gc3::comm {
 class PeerSet {
 public:
   /// A rank at a greater distance is never in the set.
-  static constexpr uint32_t most = 1024;
+  static constexpr uint32_t capacity = 1024;
   void add(uint32_t peer) {
-    if (peer < most)
+    if (peer < capacity)
       bits[peer / 64] |= uint64_t{1} << peer % 64;
   }
-  bool has(uint32_t peer) const { return peer < most && (bits[peer / 64] >> peer % 64 & 1) != 0; }
+  bool has(uint32_t peer) const { return peer < capacity && (bits[peer / 64] >> peer % 64 & 1) != 0; }
 
 private:
-  std::array<uint64_t, most / 64> bits{};
+  std::array<uint64_t, capacity / 64> bits{};
 };
 
 /// What one rank is (compare NCCL's ncclPeerInfo). Crosses processes as it is, between ranks of one version.
 struct RankInfo {
-  uint32_t able = 1;                                       ///< 0: this rank can't run programs
+  uint32_t canRunPrograms = 1;                             ///< 0: this rank can't run programs
   uint64_t bundles = 0;                                    ///< digest of all bundles
   uint64_t programs = 0;                                   ///< digest of GC3_PROGRAM
   std::array<uint64_t, kernel::protocolCount> slotBytes{}; ///< by protocol, as chosen by the user
   std::array<uint32_t, kernel::protocolCount> slots{};     ///< likewise
   uint32_t simple = 0, strictLL128 = 0, timeout = 0, allowUnproven = 0;
-  uint32_t tuner = 0;                                 ///< 1: the user has set one
-  uint32_t architecture = 0;                          ///< of the GPU: 90 is sm_90
-  std::array<uint32_t, kernel::protocolCount> room{}; ///< thread blocks that the GPU can hold, by protocol
-  uint32_t networkRoom = 0;                           ///< the same for kernels that send over the network
+  uint32_t tuner = 0;                                        ///< 1: the user has set one
+  uint32_t architecture = 0;                                 ///< of the GPU: 90 is sm_90
+  std::array<uint32_t, kernel::protocolCount> blockLimits{}; ///< thread blocks that the GPU can hold, by protocol
+  uint32_t networkBlockLimit = 0;                            ///< the same for kernels that send over the network
   int32_t nccl = 0, gin = 0;          ///< versions of NCCL and of libgc3gin.so's NCCL; 0: no such library, or no need
   int32_t firstPeer = 0, peerEnd = 0; ///< the ranks whose memory this rank reaches, itself included
   uint32_t contexts = unknown;        ///< of the network; 0: none; gathered after the rest
@@ -45,7 +45,7 @@ struct RankInfo {
   uint64_t host = 0;                  ///< identifies the machine; 0: not known
   uint64_t process = 0, object = 0;   ///< random; the address of the rank's child there
   uint64_t joined = 0;                ///< nanoseconds of the machine's wall clock
-  PeerSet wholeLines{};               ///< the peers whose link does not tear lines of LL128; gathered after the rest
+  PeerSet untornPeers{};              ///< the peers whose link does not tear lines of LL128; gathered after the rest
 
   static constexpr uint32_t unknown = UINT32_MAX;
   void set(const cuda::Options &options);
@@ -61,7 +61,7 @@ struct VersionHandshake {
 static_assert(sizeof(VersionHandshake) == 16);
 
 /// Names the first rank whose version differs from that of rank 0; empty if there is none.
-std::string otherVersion(std::span<const VersionHandshake> ranks);
+std::string versionMismatch(std::span<const VersionHandshake> ranks);
 
 /// Names the first rank that differs from rank 0, or can't run programs; empty if there is none.
 std::string disagreement(std::span<const RankInfo> ranks);
@@ -74,10 +74,11 @@ kernel::Protocol protocolOf(const core::Program &program, std::span<const RankIn
 std::string unreachablePair(const core::Program &program, std::span<const RankInfo> ranks);
 
 /// Why no message can go over the network; empty if nothing prevents it.
-std::string whyNoNetwork(std::span<const RankInfo> ranks);
+std::string networkProblem(std::span<const RankInfo> ranks);
 
-/// Why a program can't run on these ranks, ignoring room on their GPUs (comm/OccupancyBudget.h); empty if it can.
-std::string whyNot(const core::Program &program, std::span<const RankInfo> ranks);
+/// Why a program can't run on these ranks, ignoring blockLimits on their GPUs (comm/OccupancyBudget.h); empty if it
+/// can.
+std::string unsupportedReason(const core::Program &program, std::span<const RankInfo> ranks);
 
 /// True if both ranks are known to be on one GPU.
 bool shareGpu(const RankInfo &a, const RankInfo &b);

@@ -41,7 +41,7 @@ const char *standardName(Collective collective) {
   __builtin_unreachable();
 }
 
-std::string_view whyNever(const CollectiveCall &call, int ranks) {
+std::string_view unsupportedReason(const CollectiveCall &call, int ranks) {
   if (ranks == 1)
     return "one rank";
   if (call.count == 0)

@@ -33,7 +33,7 @@ const char *standardName(Collective collective);
 
 /// Why no program can run the call, whatever the bundles; empty if one could. It depends on nothing that may differ
 /// between ranks.
-std::string_view whyNever(const CollectiveCall &call, int ranks);
+std::string_view unsupportedReason(const CollectiveCall &call, int ranks);
 
 /// `AllReduce 1 MiB float sum`, for the log.
 std::string describe(const CollectiveCall &call, int ranks);

@@ -28,21 +28,22 @@ Result report(const comm::CallGroup::Call &call) {
 }
 
 /// What NCCL does for the deferred calls of a group.
-class ByNccl final : public comm::CallGroup::Fallback {
+class NcclFallback final : public comm::CallGroup::Fallback {
 public:
   using Call = comm::CallGroup::Call;
   /// `made` are the application's calls, `calls` those of the group, in the same order.
-  ByNccl(std::span<const CollectiveCall *const> made, std::span<const Call> calls) : made(made), calls(calls) {}
+  NcclFallback(std::span<const CollectiveCall *const> made, std::span<const Call> calls) : made(made), calls(calls) {}
 
   std::optional<uint32_t> choose(const Call &call) override {
-    return Interposer::ofProcess().decide(*call.comm, ofApplication(call));
+    return Interposer::ofProcess().chooseProgram(*call.comm, applicationCall(call));
   }
   /// In a group of their own if they are several. Waits until NCCL has enqueued them.
-  Outcome run(std::span<Call *const> declined) override {
-    const Result result = declined.size() == 1 ? forward(ofApplication(*declined.front())) : forwardTogether(declined);
+  Outcome run(std::span<Call *const> ncclCalls) override {
+    const Result result =
+        ncclCalls.size() == 1 ? forward(applicationCall(*ncclCalls.front())) : forwardTogether(ncclCalls);
     if (isError(result))
       return outcomeOf(result, "a call that NCCL runs");
-    for (const Call *call : declined)
+    for (const Call *call : ncclCalls)
       if (result == Result::InProgress)
         if (Outcome outcome = call->comm->awaitParent(); !outcome.ok())
           return outcome;
@@ -50,17 +51,17 @@ public:
   }
 
 private:
-  Result forwardTogether(std::span<Call *const> declined) const {
+  Result forwardTogether(std::span<Call *const> ncclCalls) const {
     Result first = callInstalled<Function::GroupStart>();
     if (isError(first))
       return first;
-    for (const Call *call : declined)
-      if (const Result forwarded = forward(ofApplication(*call)); isError(forwarded) && !isError(first))
+    for (const Call *call : ncclCalls)
+      if (const Result forwarded = forward(applicationCall(*call)); isError(forwarded) && !isError(first))
         first = forwarded;
     const Result ended = callInstalled<Function::GroupEnd>();
     return isError(first) ? first : ended;
   }
-  const CollectiveCall &ofApplication(const Call &call) const {
+  const CollectiveCall &applicationCall(const Call &call) const {
     return *made[static_cast<size_t>(&call - calls.data())];
   }
 
@@ -118,7 +119,7 @@ Result Group::call(const CollectiveCall &call, std::shared_ptr<Communicator> com
   Deferred made{call, std::move(communicator)};
   const Communicator::Status status = made.communicator->status();
   if (!isBeforeReady(status.phase) && status.error.ok()) {
-    made.program = Interposer::ofProcess().decide(*made.communicator, call);
+    made.program = Interposer::ofProcess().chooseProgram(*made.communicator, call);
     if (!made.program) {
       if (isOpen())
         forwardedTo.push_back(std::move(made.communicator));
@@ -135,15 +136,15 @@ Result Group::call(const CollectiveCall &call, std::shared_ptr<Communicator> com
 }
 
 /// NCCL's part of the group comes first on all ranks, also where its communicators do not block.
-Result Group::finish(Result ofNccl) {
-  if (ofNccl == Result::InProgress && !deferred.empty())
+Result Group::finish(Result ncclResult) {
+  if (ncclResult == Result::InProgress && !deferred.empty())
     if (const Outcome late = awaitNccl(); !late.ok()) {
       for (const Deferred &each : deferred) // other ranks can run the calls
         each.communicator->fail({gc3Timeout, "its last group was lost here, as NCCL's part of it came too late"});
       return resultOf(late);
     }
   const Result ran = runDeferred();
-  return isError(ran) ? ran : isError(failure) ? failure : ofNccl;
+  return isError(ran) ? ran : isError(failure) ? failure : ncclResult;
 }
 
 Outcome Group::awaitNccl() const {
@@ -169,8 +170,8 @@ Result Group::runDeferred() const {
       calls.back().state = comm::CallGroup::Call::State::Program, calls.back().program = *each.program;
     made.push_back(&each.call);
   }
-  ByNccl byNccl(made, calls);
-  comm::CallGroup::run(calls, &byNccl);
+  NcclFallback fallback(made, calls);
+  comm::CallGroup::run(calls, &fallback);
   Result first = Result::Success;
   for (const comm::CallGroup::Call &each : calls)
     if (const Result result = report(each); first == Result::Success)
@@ -189,7 +190,7 @@ void Group::dropCallsOn(Comm comm) {
   destroyOperations([&](const Operation &operation) { return operation.comm == comm; });
 }
 
-bool Group::outlives(RedOp op, Comm comm) {
+bool Group::deferDestruction(RedOp op, Comm comm) {
   const auto user = std::find_if(deferred.begin(), deferred.end(), [&](const Deferred &each) {
     return each.call.preMulSum && each.call.op == op && each.call.comm == comm;
   });

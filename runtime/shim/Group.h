@@ -29,7 +29,7 @@ public:
 
   /// True if NCCL must keep an operation that the application destroys until it has got the deferred calls that use it.
   /// NCCL destroys it afterwards.
-  bool outlives(RedOp op, Comm comm);
+  bool deferDestruction(RedOp op, Comm comm);
 
   /// Before `comm` is finalized or destroyed: NCCL gets the calls deferred on it, in its part of the group.
   void forwardCallsOn(Comm comm);
@@ -48,7 +48,7 @@ private:
     std::shared_ptr<Communicator> communicator;
   };
 
-  Result finish(Result ofNccl);
+  Result finish(Result ncclResult);
   core::Outcome awaitNccl() const;
   Result runDeferred() const;
   template <typename Which>

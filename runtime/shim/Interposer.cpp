@@ -12,7 +12,7 @@ using core::Outcome;
 
 namespace {
 
-/// The functions of this process, or why it can't run programs. All ranks have the same NCCL and build.
+/// The functions of this process, or reason it can't run programs. All ranks have the same NCCL and build.
 core::Result<comm::Drivers> findDrivers() {
   static ncclapi::Nccl nccl;
   const cuda::Cuda *cuda = cuda::linkedCuda();
@@ -84,8 +84,8 @@ std::shared_ptr<Communicator> Interposer::findOrAdd(Comm comm) {
   if (!isActive() || !comm)
     return nullptr;
   return comm::Registry::ofProcess().findOrAdd(comm, [&] {
-    const comm::Patience patience{setup->options.joiningMs, setup->options.timeoutMs};
-    return std::make_shared<Communicator>(setup, comm, patience);
+    const comm::WaitLimits limits{setup->options.joiningMs, setup->options.timeoutMs};
+    return std::make_shared<Communicator>(setup, comm, limits);
   });
 }
 
@@ -97,7 +97,7 @@ static std::string nameOf(const comm::ProgramTable &programs, uint32_t program) 
 }
 
 /// Why NCCL runs all calls on a communicator; empty if programs can run some.
-static std::string whyAlwaysNccl(const Communicator &communicator) {
+static std::string fallbackReason(const Communicator &communicator) {
   switch (communicator.status().phase) {
   case comm::Phase::Unready: return "captured before another call has been made"; // nothing can be created meanwhile
   case comm::Phase::Ready: return communicator.refusal().text;
@@ -106,9 +106,9 @@ static std::string whyAlwaysNccl(const Communicator &communicator) {
 }
 
 static core::Result<uint32_t> choose(const Communicator &communicator, const CollectiveCall &call) {
-  if (const std::string why = whyAlwaysNccl(communicator); !why.empty())
-    return Outcome{gc3NoProgram, why};
-  if (const std::string_view never = whyNever(call, communicator.ranks()); !never.empty())
+  if (const std::string reason = fallbackReason(communicator); !reason.empty())
+    return Outcome{gc3NoProgram, reason};
+  if (const std::string_view never = unsupportedReason(call, communicator.ranks()); !never.empty())
     return Outcome{gc3NoProgram, std::string(never)};
   const std::shared_ptr<comm::ProgramTable> programs = communicator.programs();
   const core::Request request = requestOf(call);
@@ -124,7 +124,7 @@ static core::Result<uint32_t> choose(const Communicator &communicator, const Col
   return program;
 }
 
-std::optional<uint32_t> Interposer::decide(Communicator &communicator, const CollectiveCall &call) {
+std::optional<uint32_t> Interposer::chooseProgram(Communicator &communicator, const CollectiveCall &call) {
   const core::Result<uint32_t> program = choose(communicator, call);
   if (core::informs() && communicator.ranks() > 0)
     core::tell(logHead(communicator, call) + ": " +
@@ -132,7 +132,7 @@ std::optional<uint32_t> Interposer::decide(Communicator &communicator, const Col
   return program.ok() ? std::optional(*program) : std::nullopt;
 }
 
-void Interposer::note(Comm comm, RedOp op, std::optional<core::PreMulSum> created) {
+void Interposer::recordOperation(Comm comm, RedOp op, std::optional<core::PreMulSum> created) {
   if (!isActive())
     return;
   std::lock_guard lock(mutex);
@@ -151,7 +151,7 @@ std::optional<core::PreMulSum> Interposer::operation(Comm comm, RedOp op) const 
   return found == known->second.end() ? std::nullopt : std::optional(found->second);
 }
 
-void Interposer::forgetOperations(Comm comm) {
+void Interposer::removeOperations(Comm comm) {
   std::lock_guard lock(mutex);
   operations.erase(comm);
 }

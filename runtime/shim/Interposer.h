@@ -28,13 +28,13 @@ public:
 
   /// The program in the communicator's table that runs a call, which is logged if the user wants that; nothing: NCCL
   /// runs the call. Depends only on what is the same on all ranks. The communicator has no error.
-  static std::optional<uint32_t> decide(Communicator &communicator, const CollectiveCall &call);
+  static std::optional<uint32_t> chooseProgram(Communicator &communicator, const CollectiveCall &call);
 
   /// Notes what the application has created on a communicator, or with nothing, that it has destroyed that.
-  void note(Comm comm, RedOp op, std::optional<core::PreMulSum> created);
+  void recordOperation(Comm comm, RedOp op, std::optional<core::PreMulSum> created);
   std::optional<core::PreMulSum> operation(Comm comm, RedOp op) const;
   /// The communicator is about to be finalized or destroyed.
-  void forgetOperations(Comm comm);
+  void removeOperations(Comm comm);
 
 private:
   Interposer();

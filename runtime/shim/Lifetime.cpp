@@ -12,23 +12,24 @@ using gc3::comm::Registry;
 /// thread has aborted the communicator, or NCCL still creates its child.
 static bool finalize(Comm comm, bool waits) {
   Group::ofThisThread().forwardCallsOn(comm);
-  Interposer::ofProcess().forgetOperations(comm);
+  Interposer::ofProcess().removeOperations(comm);
   const std::shared_ptr<Communicator> communicator = Interposer::ofProcess().find(comm);
   return !communicator || communicator->finalize(waits);
 }
 
-/// Ends what gc3 runs on a communicator, then what NCCL runs, by `ofNccl`. NCCL does not wait for a thread that splits
-/// the communicator before it frees the communicator, so a revocation ends the split first. In a group NCCL frees the
-/// communicator at the group's end, and runs a revocation of the group concurrently: the abort itself ends the split.
-template <typename OfNccl>
-static Result abort(Comm comm, const std::shared_ptr<Communicator> &communicator, const OfNccl &ofNccl) {
+/// Ends what gc3 runs on a communicator, then what NCCL runs, by `callNccl`. NCCL does not wait for a thread that
+/// splits the communicator before it frees the communicator, so a revocation ends the split first. In a group NCCL
+/// frees the communicator at the group's end, and runs a revocation of the group concurrently: the abort itself ends
+/// the split.
+template <typename CallNccl>
+static Result abort(Comm comm, const std::shared_ptr<Communicator> &communicator, const CallNccl &callNccl) {
   Group::ofThisThread().dropCallsOn(comm);
   const bool isSplitting = communicator && communicator->abort(), isInGroup = Group::ofThisThread().isOpen();
   if (isSplitting && !isInGroup) {
     callInstalled<Function::CommRevoke>(comm, 0);
     communicator->awaitSplit();
   }
-  const Result result = ofNccl();
+  const Result result = callNccl();
   if (isSplitting && isInGroup)
     communicator->awaitSplit();
   return result;
@@ -89,7 +90,7 @@ Result ncclCommAbort(Comm comm) {
   return guarded([&] {
     const std::shared_ptr<Communicator> communicator = Interposer::ofProcess().find(comm);
     const Result result = abort(comm, communicator, [&] {
-      Interposer::ofProcess().forgetOperations(comm);
+      Interposer::ofProcess().removeOperations(comm);
       Registry::ofProcess().remove(comm);
       return callInstalled<Function::CommAbort>(comm);
     });

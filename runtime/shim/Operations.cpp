@@ -28,7 +28,7 @@ Result ncclRedOpCreatePreMulSum(RedOp *op, void *scalar, DataType type, ScalarRe
   if (isInside() || result != Result::Success)
     return result;
   return guarded([&] {
-    Interposer::ofProcess().note(comm, *op, preMulSum(scalar, type, residence));
+    Interposer::ofProcess().recordOperation(comm, *op, preMulSum(scalar, type, residence));
     return result;
   });
 }
@@ -37,8 +37,8 @@ Result ncclRedOpDestroy(RedOp op, Comm comm) {
   if (isInside())
     return callInstalled<Function::RedOpDestroy>(op, comm);
   return guarded([&] {
-    Interposer::ofProcess().note(comm, op, std::nullopt);
-    if (Group::ofThisThread().outlives(op, comm))
+    Interposer::ofProcess().recordOperation(comm, op, std::nullopt);
+    if (Group::ofThisThread().deferDestruction(op, comm))
       return Result::Success;
     return callInstalled<Function::RedOpDestroy>(op, comm);
   });

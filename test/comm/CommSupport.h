@@ -39,7 +39,7 @@ inline std::shared_ptr<comm::Setup> setupOf(FakeNccl &nccl, const comm::ProgramT
       comm::Setup{{FakeCuda::table(), tables.back(), nccl.hasPart ? &FakeNccl::part : nullptr}, files, none, options});
 }
 
-inline bool isDeclined(const comm::CallGroup::Call &call) {
+inline bool isRunByNccl(const comm::CallGroup::Call &call) {
   return call.state == comm::CallGroup::Call::State::Nccl;
 }
 
@@ -80,7 +80,7 @@ inline std::vector<core::Outcome> joinedTo(const std::vector<ncclapi::Comm> &com
                                            const std::vector<std::shared_ptr<comm::Setup>> &setups) {
   std::vector<std::shared_ptr<comm::Communicator>> ranks;
   for (size_t rank = 0; rank < setups.size(); ++rank) {
-    ranks.push_back(std::make_shared<comm::Communicator>(setups[rank], comms[rank], comm::Patience{0, 60'000}));
+    ranks.push_back(std::make_shared<comm::Communicator>(setups[rank], comms[rank], comm::WaitLimits{0, 60'000}));
     comm::Registry::ofProcess().add(ranks.back());
   }
   joinAll(ranks);
@@ -127,8 +127,8 @@ public:
     for (size_t rank = 0; rank < comms.size(); ++rank)
       streams.push_back(cuda.stream(static_cast<int>(rank) / nccl.ranksPerGpu));
     for (ncclapi::Comm handle : comms) {
-      const comm::Patience patience{0, std::max(options.timeoutMs, options.joiningMs)};
-      ranks.push_back(std::make_shared<comm::Communicator>(setupOf(nccl, {file}, options), handle, patience));
+      const comm::WaitLimits limits{0, std::max(options.timeoutMs, options.joiningMs)};
+      ranks.push_back(std::make_shared<comm::Communicator>(setupOf(nccl, {file}, options), handle, limits));
       comm::Registry::ofProcess().add(ranks.back());
     }
     joinAll(ranks);

@@ -20,7 +20,7 @@ public:
     handles = nccl.make(2);
     file = open({ringAllReduce(2, true)});
     for (size_t rank = 0; rank < 2; ++rank) {
-      ranks.push_back(std::make_shared<Communicator>(setupOf(nccl, {file}), handles[rank], comm::Patience{0, 0}));
+      ranks.push_back(std::make_shared<Communicator>(setupOf(nccl, {file}), handles[rank], comm::WaitLimits{0, 0}));
       comm::Registry::ofProcess().add(ranks.back());
       streams.push_back(fake.stream(static_cast<int>(rank)));
       buffers.push_back(reinterpret_cast<float *>(fake.allocate(count * sizeof(float))));
@@ -78,7 +78,7 @@ private:
       call.request.stream = streams[rank];
       comm::CallGroup::run({&call, 1});
       if (!call.outcome.ok())
-        return (isDeclined(call) ? "declined: " : "call: ") + tell(call.outcome);
+        return (isRunByNccl(call) ? "declined: " : "call: ") + tell(call.outcome);
     }
     return {};
   }

@@ -37,22 +37,22 @@ TEST(CommErrors, RecordsThatDiffer) {
   expect(&comm::RankInfo::allowUnproven, 1u, "rank 2 has other options than rank 0");
   expect(&comm::RankInfo::programs, 1ull, "rank 2 has another GC3_PROGRAM than rank 0");
   expect(&comm::RankInfo::tuner, 1u, "rank 2 has a tuner, unlike rank 0");
-  records[0].able = 0; // the first one counts, too
+  records[0].canRunPrograms = 0; // the first one counts, too
   EXPECT_EQ(comm::disagreement(records), "rank 0 can't run programs");
 }
 
 /// Records of other versions may have another size, so they are not even gathered.
 TEST(CommErrors, OtherVersions) {
   std::vector<comm::VersionHandshake> all(3);
-  EXPECT_EQ(comm::otherVersion(all), "");
+  EXPECT_EQ(comm::versionMismatch(all), "");
   all[1].infoBytes += 8;
-  EXPECT_EQ(comm::otherVersion(all), "rank 1 has another build of gc3 than rank 0");
+  EXPECT_EQ(comm::versionMismatch(all), "rank 1 has another build of gc3 than rank 0");
   all[1] = all[0];
   ++all[2].layout;
-  EXPECT_EQ(comm::otherVersion(all), "rank 2 has another build of gc3 than rank 0");
+  EXPECT_EQ(comm::versionMismatch(all), "rank 2 has another build of gc3 than rank 0");
   all[0].version = 100;
   all[1].version = 20103;
-  EXPECT_EQ(comm::otherVersion(all), "rank 1 has version 2.1.3 of gc3, and rank 0 has 0.1.0");
+  EXPECT_EQ(comm::versionMismatch(all), "rank 1 has version 2.1.3 of gc3, and rank 0 has 0.1.0");
 }
 
 /// A communicator of which one rank is another process, with another gc3.
@@ -204,7 +204,7 @@ TEST(CommErrors, CommunicatorsWithoutWindows) {
         Loopback::Buffers buffers(fake, trial);
         for (int i = 0; i < 2; ++i) // the second time no rank tries
           for (const comm::CallGroup::Call &call : callAll(world, buffers)) {
-            EXPECT_TRUE(isDeclined(call));
+            EXPECT_TRUE(isRunByNccl(call));
             EXPECT_EQ(call.outcome.text, "program 'ring3_aliased_1' could not be loaded: this communicator has no "
                                          "symmetric windows");
           }
@@ -252,7 +252,7 @@ TEST(CommErrors, RanksThatLoadDifferentPrograms) {
   EXPECT_EQ(calls[1].outcome.text, "rank 0 loads " + ring + ", and rank 1 " + other + why);
   EXPECT_EQ(calls[2].outcome.text, "rank 1 loads " + other + ", and rank 2 " + ring + why);
   for (size_t rank : {0, 1, 2}) {
-    EXPECT_FALSE(isDeclined(calls[rank])) << "NCCL would go on with one or the other";
+    EXPECT_FALSE(isRunByNccl(calls[rank])) << "NCCL would go on with one or the other";
     EXPECT_EQ(world.ranks[rank]->status().error.code, gc3InvalidUsage);
   }
   EXPECT_EQ(nccl.registrations, 0u);

@@ -67,7 +67,7 @@ public:
       if (rank == 1 && situation == "left to NCCL")
         setup->problem = {gc3NotABundle, "no file"};
       ranks.push_back(
-          std::make_shared<Communicator>(setup, handles[static_cast<size_t>(rank)], comm::Patience{0, timeoutMs}));
+          std::make_shared<Communicator>(setup, handles[static_cast<size_t>(rank)], comm::WaitLimits{0, timeoutMs}));
       comm::Registry::ofProcess().add(ranks.back());
       streams.push_back(fake.stream(rank));
       buffers.push_back(reinterpret_cast<float *>(fake.allocate(count * sizeof(float))));

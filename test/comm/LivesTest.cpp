@@ -8,12 +8,12 @@ using namespace gc3;
 using namespace gc3::test;
 using comm::CallGroup;
 using comm::Communicator;
-using comm::Patience;
 using comm::Phase;
+using comm::WaitLimits;
 
 namespace {
 
-constexpr Patience endless{0, 0};
+constexpr WaitLimits endless{0, 0};
 
 /// Returns true if `condition` becomes true soon. A test that expects false fails only if the condition is true.
 template <typename Condition>
@@ -29,12 +29,12 @@ protected:
   void TearDown() override { EXPECT_EQ(nccl.leaks(), ""); }
 
   /// Two ranks that have made no call.
-  void make(const Patience &patience, bool blocking) {
+  void make(const WaitLimits &limits, bool blocking) {
     handles = nccl.make(2, blocking);
     const comm::ProgramTable::Files files{open({ringAllReduce(2, true)})};
     for (ncclapi::Comm handle : handles) {
       setups.push_back(setupOf(nccl, files));
-      ranks.push_back(std::make_shared<Communicator>(setups.back(), handle, patience));
+      ranks.push_back(std::make_shared<Communicator>(setups.back(), handle, limits));
       comm::Registry::ofProcess().add(ranks.back());
     }
   }
@@ -384,7 +384,7 @@ TEST_F(CommLives, ARankThatCannotQueryItsStreamFollowsTheOthers) {
   CallGroup::run(calls);
   fake.captured = false;
   EXPECT_EQ(fake.failed, "CUDA capture");
-  EXPECT_TRUE(isDeclined(calls[0]) && isDeclined(calls[1]));
+  EXPECT_TRUE(isRunByNccl(calls[0]) && isRunByNccl(calls[1]));
   EXPECT_EQ(nccl.registrations, 0u);
 }
 
@@ -440,7 +440,7 @@ TEST_F(CommLives, AProgramThatOneRankCannotLoadIsRefusedByAll) {
     nccl.fail(function, FakeNccl::failure);
     const uint64_t before = nccl.registrations;
     CallGroup::run(calls);
-    EXPECT_TRUE(isDeclined(calls[0]) && isDeclined(calls[1])) << function;
+    EXPECT_TRUE(isRunByNccl(calls[0]) && isRunByNccl(calls[1])) << function;
     EXPECT_EQ(nccl.registrations - before, std::string(function) == "MemAlloc" ? 0u : 2u);
     EXPECT_EQ(world.run(0, {}), calls[0].outcome.text) << "no rank loads it again";
   }
@@ -515,11 +515,11 @@ TEST_F(CommLives, OneRankOfTwoCommunicatorsIsKnown) {
   for (ncclapi::Comm handle : handles)
     own.push_back(comm::Registry::ofProcess().findOrAdd(
         handle, [&] { return std::make_shared<Communicator>(setupOf(nccl, files), handle, endless); }));
-  EXPECT_TRUE(own[0]->mayBeTogetherWith(*own[1])) << "nothing is known";
+  EXPECT_TRUE(own[0]->mayShareCommunicator(*own[1])) << "nothing is known";
   for (const auto &each : own)
     each->beginJoin();
   awaitThat([&] { return own[0]->ranks() != 0 && own[1]->ranks() != 0; });
-  EXPECT_FALSE(own[0]->mayBeTogetherWith(*own[1]));
+  EXPECT_FALSE(own[0]->mayShareCommunicator(*own[1]));
   for (size_t i : {0, 1})
     abort(own[i], handles[i]);
 }

@@ -15,7 +15,7 @@ class CommSharedRoom : public testing::Test {
 protected:
   void SetUp() override {
     for (comm::RankInfo &record : records) {
-      record.room = {4, 3, 4}, record.networkRoom = 2, record.peerEnd = 3, record.host = 7;
+      record.blockLimits = {4, 3, 4}, record.networkBlockLimit = 2, record.peerEnd = 3, record.host = 7;
       std::snprintf(record.busId, sizeof record.busId, "0000:1b:00.0");
     }
     ASSERT_TRUE(core::Program::load(*file, 0).moveTo(one).ok());
@@ -40,7 +40,7 @@ TEST_F(CommSharedRoom, IsThatOfAllRanksOnAGpu) {
   for (comm::RankInfo &record : records)
     record.host = 0; // not known
   EXPECT_EQ(comm::OccupancyBudget(records).add(*two, kernel::Protocol::LL, true), "");
-  records[2].networkRoom = 1;
+  records[2].networkBlockLimit = 1;
   EXPECT_EQ(comm::OccupancyBudget(records).add(*two, kernel::Protocol::LL, true),
             "rank 2 has 2 thread blocks, and its GPU can hold 1 at once");
 }
@@ -50,10 +50,10 @@ TEST_F(CommSharedRoom, IsThatOfAnyProgramsAtOnce) {
   records[2].host = 8;
   comm::OccupancyBudget room(records);
   EXPECT_EQ(room.add(*one, kernel::Protocol::LL, false), "");
-  EXPECT_EQ(room.beside(0), 1u);
-  EXPECT_EQ(room.beside(2), 0u);
+  EXPECT_EQ(room.blocksOfOthers(0), 1u);
+  EXPECT_EQ(room.blocksOfOthers(2), 0u);
   EXPECT_EQ(room.add(*two, kernel::Protocol::Simple, false), "");
-  EXPECT_EQ(room.beside(0), 2u);
+  EXPECT_EQ(room.blocksOfOthers(0), 2u);
   EXPECT_EQ(room.add(*one, kernel::Protocol::Simple, true),
             "rank 0 and those on the same GPU may have 3 thread blocks, each in any program, and its GPU can hold 2 at "
             "once");
@@ -61,12 +61,12 @@ TEST_F(CommSharedRoom, IsThatOfAnyProgramsAtOnce) {
             "rank 0 and those on the same GPU may have 4 thread blocks, each in any program, and its GPU can hold 3 at "
             "once");
   EXPECT_EQ(room.add(*one, kernel::Protocol::LL128, false), "") << "what was refused takes no room";
-  EXPECT_EQ(room.beside(1), 2u);
+  EXPECT_EQ(room.blocksOfOthers(1), 2u);
   comm::OccupancyBudget other(records);
   EXPECT_NE(other.add(*two, kernel::Protocol::Simple, true), "");
-  EXPECT_EQ(other.beside(0), 0u);
+  EXPECT_EQ(other.blocksOfOthers(0), 0u);
   EXPECT_EQ(other.add(*one, kernel::Protocol::Simple, true), "");
-  EXPECT_EQ(other.beside(0), 1u);
+  EXPECT_EQ(other.blocksOfOthers(0), 1u);
 }
 
 /// So their blocks have fewer threads than one rank's alone could have.

@@ -227,17 +227,17 @@ TEST(Describe, SizesAreThoseThatProgramsAreChosenBy) {
   call = {Collective::Reduce,    nullptr, nullptr, 1000,   static_cast<DataType>(99),
           static_cast<RedOp>(6), 1,       nullptr, nullptr};
   EXPECT_EQ(describe(call, 2), "Reduce 1000 of type 99 op 6 root 1");
-  EXPECT_EQ(whyNever(call, 2), "unknown type");
+  EXPECT_EQ(unsupportedReason(call, 2), "unknown type");
   call.type = DataType::Uint8;
   EXPECT_EQ(describe(call, 2), "Reduce 1000 B uint8 op 6 root 1");
-  EXPECT_EQ(whyNever(call, 2), "unknown operation");
+  EXPECT_EQ(unsupportedReason(call, 2), "unknown operation");
   call.preMulSum = {gc3::core::ElementType::Uint8, {}};
   EXPECT_EQ(describe(call, 2), "Reduce 1000 B uint8 premulsum root 1");
-  EXPECT_EQ(whyNever(call, 2), "");
+  EXPECT_EQ(unsupportedReason(call, 2), "");
   call.type = DataType::Int8;
-  EXPECT_EQ(whyNever(call, 2), "an operation of another type");
+  EXPECT_EQ(unsupportedReason(call, 2), "an operation of another type");
   call.preMulSum.reset();
   call.op = RedOp::Sum;
-  EXPECT_EQ(whyNever(call, 2), "");
-  EXPECT_EQ(whyNever(call, 1), "one rank");
+  EXPECT_EQ(unsupportedReason(call, 2), "");
+  EXPECT_EQ(unsupportedReason(call, 1), "one rank");
 }
