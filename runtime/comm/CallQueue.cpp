@@ -201,7 +201,7 @@ static void runByNccl(std::span<Call *const> round, CallFallback *fallback) {
     call->outcome = outcome;
   if (outcome.code == gc3Timeout)
     for (const Call *call : round)
-      call->comm->fail({gc3Timeout, "a call that NCCL runs came too late"});
+      call->comm->fail({gc3Timeout, "a call that NCCL runs reached the timeout"});
 }
 
 void CallQueue::enqueueRound(Fallback *fallback) {

@@ -111,7 +111,7 @@ Outcome ChildCommunicator::prepareGathers(uint32_t rankCount, size_t mostBytes) 
   bytesPerRank = mostBytes;
   if (Outcome outcome = createEvent(cuda).moveTo(gathered); !outcome.ok())
     return outcome;
-  return allocate(cuda, (size_t{ranks} + 1) * mostBytes, "what ranks exchange").moveTo(memory);
+  return allocate(cuda, (size_t{ranks} + 1) * mostBytes, "gathers").moveTo(memory);
 }
 
 Outcome ChildCommunicator::gather(const void *own, size_t bytes, void *all, cuda::Stream stream) {
@@ -155,7 +155,7 @@ Outcome ChildCommunicator::splitByTeam(int rank, const ncclapi::Team &team) {
     return outcome;
   const ncclapi::Team teamOfChild = nccl.TeamLsa(teamChild);
   if (teamOfChild.ranks != team.ranks || teamOfChild.rank != team.rank || teamOfChild.stride != 1)
-    return {gc3SystemError, "an LSA team is no team in a communicator of its own"};
+    return {gc3SystemError, "the ranks of an LSA team are no LSA team in a communicator of their own"};
   return {};
 }
 

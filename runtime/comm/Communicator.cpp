@@ -102,9 +102,9 @@ bool Communicator::isJoining() {
   std::lock_guard lock(mutex);
   if (isJoinRunning())
     checkDeadline(beganToJoin, joinLimits,
-                  "a rank still waits for other ranks of its communicator; is gc3, with the same bundles, on all of "
-                  "them?",
-                  "not all ranks have joined; is gc3, with the same bundles, on all of them?");
+                  "a rank still waits for other ranks of its communicator; check that every rank loads gc3 with the "
+                  "same bundles",
+                  "not all ranks have joined; check that every rank loads gc3 with the same bundles");
   return isJoinRunning();
 }
 
@@ -214,7 +214,7 @@ Outcome Communicator::awaitParent() {
     if (nccl.CommGetAsyncError(parent, &state) != Result::Success || state != Result::InProgress)
       return {};
     if (checkDeadline(begun, {0, joinLimits.failAfterMs}, "",
-                      "NCCL has not enqueued what precedes a call; calls after it are lost"))
+                      "NCCL has not enqueued the work that precedes a call; later calls are dropped"))
       return error;
     changed.wait_for(lock, std::chrono::microseconds(100));
   }

@@ -21,7 +21,7 @@ void logFallback(const GpuRank::Identity &identity, const std::string &reason) {
     core::tell((identity.ranks != 0
                     ? "rank " + std::to_string(identity.rank) + " of " + std::to_string(identity.ranks) + ": "
                     : "") +
-               "a communicator is left to NCCL: " + reason);
+               "NCCL runs all calls on a communicator: " + reason);
 }
 
 } // namespace
@@ -105,11 +105,11 @@ Outcome Communicator::identify() {
   const auto query = [this](auto *function, int *value, const char *doing) {
     return outcomeOf(callOnParent([&] { return function(parent, value); }), doing);
   };
-  Outcome outcome = query(nccl.CommUserRank, &identity.rank, "asking for the rank");
+  Outcome outcome = query(nccl.CommUserRank, &identity.rank, "querying the rank");
   if (outcome.ok()) // known ranks imply a known rank
-    outcome = query(nccl.CommCount, &identity.ranks, "asking for the ranks");
+    outcome = query(nccl.CommCount, &identity.ranks, "querying the ranks");
   if (outcome.ok())
-    outcome = query(nccl.CommCuDevice, &identity.device, "asking for the device");
+    outcome = query(nccl.CommCuDevice, &identity.device, "querying the device");
   return outcome.ok() ? cuda::outcomeOf(cuda, cuda.setDevice(identity.device),
                                         "switching to device " + std::to_string(identity.device))
                       : outcome;
@@ -158,7 +158,7 @@ void Communicator::join() {
   if (!joined.failure.ok())
     return fail(joined.failure);
   if (!joined.refusal.ok()) {
-    core::tellOnce("communicators are left to NCCL: " + joined.refusal.text);
+    core::tellOnce("NCCL runs all calls on the communicators: " + joined.refusal.text);
     return fallBackToNccl(joined.refusal);
   }
   std::lock_guard lock(mutex);

@@ -91,8 +91,8 @@ Outcome GpuRank::describe(RankInfo &own) {
   own.peerEnd = team.stride == 1 ? own.firstPeer + team.ranks : self.rank + 1;
   own.host = thisHost();
   own.joined = trace::wallClock();
-  if (Outcome outcome = cuda::outcomeOf(cuda, cuda.busId(own.busId, sizeof own.busId, self.device),
-                                        "asking for the GPU's place on the bus");
+  if (Outcome outcome =
+          cuda::outcomeOf(cuda, cuda.busId(own.busId, sizeof own.busId, self.device), "querying the GPU's bus id");
       !outcome.ok())
     return outcome;
   for (size_t p = 0; p < own.blockLimits.size(); ++p) {

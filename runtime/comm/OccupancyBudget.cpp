@@ -27,7 +27,7 @@ std::string OccupancyBudget::describeExcess() const {
         continue;
       const std::string rank = "rank " + std::to_string(r);
       const std::string subject =
-          blocksOfOthers(r) == 0 ? rank + " has " : rank + " and those on the same GPU may have ";
+          blocksOfOthers(r) == 0 ? rank + " has " : rank + " and other ranks on its GPU can have ";
       return subject + std::to_string(all) + " thread blocks" +
              (blocksOfOthers(r) == 0 ? "" : ", each in any program") + ", and its GPU can hold " +
              std::to_string(blockLimit(r, kind)) + " at once";

@@ -102,10 +102,10 @@ std::string networkProblem(std::span<const RankInfo> ranks) {
   for (size_t r = 0; r < ranks.size(); ++r) {
     const std::string rank = "rank " + std::to_string(r);
     if (ranks[r].gin == 0)
-      return rank + " has no libgc3gin.so, which goes between nodes";
+      return rank + " has no libgc3gin.so, which sends between nodes";
     if (ranks[r].gin != ranks[r].nccl)
       return rank + " has a libgc3gin.so that was built with NCCL " + versionOf(ranks[r].gin) + ", and runs NCCL " +
-             versionOf(ranks[r].nccl) + ": it takes one that was built with this NCCL";
+             versionOf(ranks[r].nccl) + ": use one that was built with this NCCL";
     if (ranks[r].contexts == 0)
       return rank + " could not get a network of NCCL's GIN";
   }

@@ -75,15 +75,14 @@ core::Result<bool> Window::isWindow() const {
   if (!handle || nccl->GetLsaDevicePointer)
     return handle != nullptr;
   bool isOnDevice = false;
-  if (Outcome outcome = outcomeOf(*cuda, cuda->isDeviceMemory(&isOnDevice, handle), "looking at a window");
-      !outcome.ok())
+  if (Outcome outcome = outcomeOf(*cuda, cuda->isDeviceMemory(&isOnDevice, handle), "querying a window"); !outcome.ok())
     return outcome;
   return isOnDevice;
 }
 
 core::Result<std::byte *> Window::peerPart(int rank) const {
   void *address = nullptr;
-  if (Outcome outcome = outcomeOf(nccl->GetLsaDevicePointer(handle, 0, rank, &address), "asking for a peer's memory");
+  if (Outcome outcome = outcomeOf(nccl->GetLsaDevicePointer(handle, 0, rank, &address), "querying a peer's address");
       !outcome.ok())
     return outcome;
   return static_cast<std::byte *>(address);

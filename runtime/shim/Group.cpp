@@ -140,7 +140,8 @@ Result Group::finish(Result ncclResult) {
   if (ncclResult == Result::InProgress && !deferred.empty())
     if (const Outcome late = awaitNccl(); !late.ok()) {
       for (const Deferred &each : deferred) // other ranks can run the calls
-        each.communicator->fail({gc3Timeout, "its last group was lost here, as NCCL's part of it came too late"});
+        each.communicator->fail(
+            {gc3Timeout, "its last group was dropped on this rank: NCCL's part of the group reached the timeout"});
       return resultOf(late);
     }
   const Result ran = runDeferred();

@@ -17,7 +17,7 @@ core::Result<comm::Drivers> findDrivers() {
   static ncclapi::Nccl nccl;
   const cuda::Cuda *cuda = cuda::linkedCuda();
   if (!cuda)
-    return Outcome{gc3InvalidUsage, "this build of gc3 has no engine for GPUs"};
+    return Outcome{gc3InvalidUsage, "this build of gc3 has no GPU support"};
   if (Outcome outcome = ncclapi::Nccl::find(findInstalled, nccl); !outcome.ok())
     return outcome;
   int device = 0;
@@ -93,7 +93,7 @@ std::shared_ptr<Communicator> Interposer::findOrAdd(Comm comm) {
 static std::string nameOf(const comm::ProgramTable &programs, uint32_t program) {
   const auto &info = programs.entry(program).loaded->program->info();
   const bool isListed = programs.choice().lists(info.collective()->string_view());
-  return info.name()->str() + (isListed ? ", as GC3_PROGRAM has it" : "");
+  return info.name()->str() + (isListed ? ", chosen by GC3_PROGRAM" : "");
 }
 
 /// Why NCCL runs all calls on a communicator; empty if programs can run some.

@@ -186,16 +186,16 @@ TEST(NcclApiSweep, EachCall) {
     text += key.second + "\n";
   }
   EXPECT_EQ(text, R"(
-join: NCCL CommCuDevice -> gc3SystemError: asking for the device | aborted
-join: NCCL CommUserRank -> gc3SystemError: asking for the rank | aborted
-join: NCCL CommCount -> gc3SystemError: asking for the ranks | aborted
+join: NCCL CommCuDevice -> gc3SystemError: querying the device | aborted
+join: NCCL CommUserRank -> gc3SystemError: querying the rank | aborted
+join: NCCL CommCount -> gc3SystemError: querying the ranks | aborted
 join: NCCL CommGetAsyncError -> gc3SystemError: creating a communicator | aborted
 join: NCCL AllGather -> gc3SystemError: exchanging data with the other ranks | aborted
 join: NCCL AllGather -> gc3SystemError: exchanging data with the other ranks | ok
 join: NCCL CommSplit -> gc3SystemError: it could not be split: creating a communicator | aborted
-join: CUDA allocate -> gc3UnhandledCudaError: allocating # bytes of device memory for what ranks exchange | aborted
+join: CUDA allocate -> gc3UnhandledCudaError: allocating # bytes of device memory for gathers | aborted
 join: CUDA allocatePinned -> gc3UnhandledCudaError: allocating # bytes of pinned memory for a word that stops kernels | aborted
-join: CUDA busId -> gc3UnhandledCudaError: asking for the GPU's place on the bus | gc3InvalidUsage: rank # can't run programs
+join: CUDA busId -> gc3UnhandledCudaError: querying the GPU's bus id | gc3InvalidUsage: rank # can't run programs
 join: CUDA occupancy -> gc3UnhandledCudaError: asking how many blocks fit | gc3InvalidUsage: rank # can't run programs
 join: CUDA attribute -> gc3UnhandledCudaError: asking what the GPU can do | aborted
 join: CUDA createStream -> gc3UnhandledCudaError: creating a stream | aborted
@@ -220,7 +220,7 @@ load: CUDA capture -> gc3UnhandledCudaError: not loaded: asking whether the stre
 load: CUDA clear, CUDA synchronize -> gc3UnhandledCudaError: not loaded: clearing FIFO slots | not loaded
 load: CUDA clear -> gc3UnhandledCudaError: not loaded: clearing a program's counters | not loaded
 load: CUDA copy, CUDA synchronize -> gc3UnhandledCudaError: not loaded: copying a program | not loaded
-load: CUDA isDeviceMemory -> gc3UnhandledCudaError: not loaded: looking at a window | not loaded
+load: CUDA isDeviceMemory -> gc3UnhandledCudaError: not loaded: querying a window | not loaded
 load: CUDA copy, CUDA synchronize -> gc3UnhandledCudaError: not loaded: reading a window | not loaded
 load: CUDA record -> gc3UnhandledCudaError: recording an event | ok
 load: CUDA await -> gc3UnhandledCudaError: waiting for the last call | aborted

@@ -136,7 +136,7 @@ TEST(CommLinesDeathTest, TheLogTellsWhatIsRefused) {
   EXPECT_EXIT(
       joinWithLog(), testing::ExitedWithCode(0),
       "\n(gc3: rank [0-3]: refused: program 'ring4_1': ranks 0 and 3, which it connects, do not reach each other's "
-      "memory, and rank 0 has no libgc3gin.so, which goes between nodes\n){4}$");
+      "memory, and rank 0 has no libgc3gin.so, which sends between nodes\n){4}$");
 }
 
 /// The log tells what programs run with.

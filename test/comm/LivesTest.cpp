@@ -411,7 +411,7 @@ TEST_F(CommLives, CallsThatNcclDropsFailTheCommunicator) {
   ofNccl.outcome = {gc3Timeout, "late"};
   callBoth();
   fake.captured = false;
-  EXPECT_EQ(world.ranks[1]->status().error.text, "a call that NCCL runs came too late");
+  EXPECT_EQ(world.ranks[1]->status().error.text, "a call that NCCL runs reached the timeout");
 }
 
 /// Other ranks can run the call, so no later call may match it.

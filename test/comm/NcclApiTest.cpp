@@ -279,7 +279,7 @@ TEST_F(NcclApi, ErrorsOfARankItselfComeFirst) {
   prepare(2);
   failNext(1, "CUDA busId");
   EXPECT_EQ(init(), gc3UnhandledCudaError);
-  EXPECT_STREQ(gc3GetLastError(nullptr), "asking for the GPU's place on the bus: fake failure (CUDA error 2)");
+  EXPECT_STREQ(gc3GetLastError(nullptr), "querying the GPU's bus id: fake failure (CUDA error 2)");
   EXPECT_EQ(comms, std::vector<gc3Comm_t>(2, nullptr));
 }
 
@@ -309,7 +309,8 @@ TEST_F(NcclApi, AMissingRankIsATimeout) {
     const api::NcclBackend::Init init{comms.data(), ncclComms[0], *made};
     const core::Outcome outcome = api::NcclBackend::join({&init, 1});
     EXPECT_EQ(outcome.code, gc3Timeout);
-    EXPECT_EQ(outcome.text, "after 1 ms not all ranks have joined; is gc3, with the same bundles, on all of them?");
+    EXPECT_EQ(outcome.text,
+              "after 1 ms not all ranks have joined; check that every rank loads gc3 with the same bundles");
     EXPECT_EQ(comms[0], nullptr);
     for (ncclapi::Comm comm : ncclComms) // ends the split that waits in NCCL
       EXPECT_EQ(callNccl<ncclapi::signature::CommAbort>("CommAbort", comm), ncclapi::Result::Success);

@@ -68,7 +68,7 @@ TEST_F(CommNetwork, TeamsWithAStride) {
   CommWorld world(fake, nccl, {pairs(4)});
   EXPECT_EQ(world.run(0, {}),
             "program 'pairs': ranks 0 and 1, which it connects, do not reach each other's memory, and "
-            "rank 0 has no libgc3gin.so, which goes between nodes");
+            "rank 0 has no libgc3gin.so, which sends between nodes");
   EXPECT_EQ(nccl.splits, 12u) << "the children of three communicators";
 }
 
@@ -158,7 +158,7 @@ TEST_F(CommNetwork, APairWithoutATransportIsNamed) {
   {
     CommWorld world(fake, nccl, {ringAllReduce(4, false), pairs(4)});
     ASSERT_EQ(world.made(), "");
-    EXPECT_EQ(world.run(0, {}), pair + "rank 0 has no libgc3gin.so, which goes between nodes");
+    EXPECT_EQ(world.run(0, {}), pair + "rank 0 has no libgc3gin.so, which sends between nodes");
     EXPECT_EQ(world.run(1, {.count = 100}), "");
   }
   nccl.hasPart = true;
@@ -167,7 +167,7 @@ TEST_F(CommNetwork, APairWithoutATransportIsNamed) {
     CommWorld world(fake, nccl, {ringAllReduce(4, false), pairs(4)});
     ASSERT_EQ(world.made(), "");
     EXPECT_EQ(world.run(0, {}), pair + "rank 0 has a libgc3gin.so that was built with NCCL 2.29.2, and runs NCCL "
-                                       "2.28.9: it takes one that was built with this NCCL");
+                                       "2.28.9: use one that was built with this NCCL");
     EXPECT_EQ(world.run(1, {.count = 100}), "");
   }
   nccl.partFor = 22809;

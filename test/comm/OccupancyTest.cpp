@@ -28,7 +28,7 @@ protected:
 };
 
 TEST_F(CommSharedRoom, IsThatOfAllRanksOnAGpu) {
-  const std::string three = "rank 0 and those on the same GPU may have 3 thread blocks, each in any program, and its "
+  const std::string three = "rank 0 and other ranks on its GPU can have 3 thread blocks, each in any program, and its "
                             "GPU can hold 2 at once";
   EXPECT_EQ(comm::OccupancyBudget(records).add(*one, kernel::Protocol::LL, false), "");
   EXPECT_EQ(comm::OccupancyBudget(records).add(*one, kernel::Protocol::LL, true), three);
@@ -54,12 +54,14 @@ TEST_F(CommSharedRoom, IsThatOfAnyProgramsAtOnce) {
   EXPECT_EQ(room.blocksOfOthers(2), 0u);
   EXPECT_EQ(room.add(*two, kernel::Protocol::Simple, false), "");
   EXPECT_EQ(room.blocksOfOthers(0), 2u);
-  EXPECT_EQ(room.add(*one, kernel::Protocol::Simple, true),
-            "rank 0 and those on the same GPU may have 3 thread blocks, each in any program, and its GPU can hold 2 at "
-            "once");
-  EXPECT_EQ(room.add(*two, kernel::Protocol::LL, false),
-            "rank 0 and those on the same GPU may have 4 thread blocks, each in any program, and its GPU can hold 3 at "
-            "once");
+  EXPECT_EQ(
+      room.add(*one, kernel::Protocol::Simple, true),
+      "rank 0 and other ranks on its GPU can have 3 thread blocks, each in any program, and its GPU can hold 2 at "
+      "once");
+  EXPECT_EQ(
+      room.add(*two, kernel::Protocol::LL, false),
+      "rank 0 and other ranks on its GPU can have 4 thread blocks, each in any program, and its GPU can hold 3 at "
+      "once");
   EXPECT_EQ(room.add(*one, kernel::Protocol::LL128, false), "") << "what was refused takes no room";
   EXPECT_EQ(room.blocksOfOthers(1), 2u);
   comm::OccupancyBudget other(records);

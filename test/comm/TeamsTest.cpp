@@ -44,7 +44,7 @@ TEST_F(CommSplit, ProgramsWithinNodesRun) {
   EXPECT_EQ(nccl.splits, 12u) << "once";
   EXPECT_EQ(nccl.windowsMade, 12u) << "two on each rank";
   EXPECT_EQ(world.run(0, {}), "program 'ring6_1': ranks 0 and 5, which it connects, do not reach each other's memory, "
-                              "and rank 0 has no libgc3gin.so, which goes between nodes");
+                              "and rank 0 has no libgc3gin.so, which sends between nodes");
 }
 
 TEST_F(CommSplit, RanksMayBeAheadOfOthers) {
@@ -75,8 +75,9 @@ TEST_F(CommSplit, TeamsStayAsTheyAre) {
   CommWorld world(fake, nccl, {pairs(4)});
   ASSERT_EQ(world.made(), "");
   nccl.teamSize = 1; // in what is split off
-  EXPECT_EQ(world.run(0, {}),
-            "program 'pairs' could not be loaded: an LSA team is no team in a communicator of its own");
+  EXPECT_EQ(
+      world.run(0, {}),
+      "program 'pairs' could not be loaded: the ranks of an LSA team are no LSA team in a communicator of their own");
 }
 
 /// One node has nothing to split, and with a network the nccl are there.

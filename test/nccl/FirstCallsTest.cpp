@@ -216,7 +216,7 @@ TEST_F(FirstCallsDeathTest, MayTimeOut) {
               0);
     exitNow();
   };
-  EXPECT_EXIT(run(), testing::ExitedWithCode(0), "300 ms not all ranks have joined; is gc3, with the same bundles");
+  EXPECT_EXIT(run(), testing::ExitedWithCode(0), "300 ms not all ranks have joined; check that every rank loads gc3");
 }
 
 TEST_F(FirstCallsDeathTest, AreNcclsWithoutUsableBundles) {
@@ -228,7 +228,7 @@ TEST_F(FirstCallsDeathTest, AreNcclsWithoutUsableBundles) {
   EXPECT_EXIT(run(), testing::ExitedWithCode(0),
               "^gc3: GC3_BUNDLES: '/nowhere/a.gc3b': can't open '/nowhere/a.gc3b': No such file or directory; NCCL "
               "serves all calls\n"
-              "gc3: communicators are left to NCCL: GC3_BUNDLES names no bundle that can be used\n$");
+              "gc3: NCCL runs all calls on the communicators: GC3_BUNDLES names no bundle that can be used\n$");
 }
 
 TEST_F(FirstCallsDeathTest, TheLogSaysWhatRunsACall) {
@@ -245,6 +245,6 @@ TEST_F(FirstCallsDeathTest, TheLogSaysWhatRunsACall) {
   EXPECT_EXIT(run(), testing::ExitedWithCode(0),
               "gc3: rank 0: AllReduce 16 B float sum: ring2_1\n"
               "(.*\n)*gc3: rank 0: AllReduce 3.906 KiB float sum: NCCL: no program for it\n"
-              "(.*\n)*gc3: rank 0 of 1: a communicator is left to NCCL: one rank\n"
+              "(.*\n)*gc3: rank 0 of 1: NCCL runs all calls on a communicator: one rank\n"
               "(.*\n)*gc3: rank 0: AllReduce 16 B float sum: NCCL: one rank\n");
 }
