@@ -16,8 +16,8 @@ EnteredCall::EnteredCall(Call &call) : call(call) {
     call.fail(outcome);
 }
 
-/// All ranks of a communicator capture a call, or none does. A rank that can't query its stream assumes what the
-/// thread's other ranks find, so that it does not load a program alone.
+/// All ranks of a communicator capture a call, or none does. If a rank can't query its stream, it assumes the state of
+/// the thread's other ranks, so that it does not load a program alone.
 void EnteredCall::findCaptures(std::span<EnteredCall> calls) {
   uint64_t othersCapture = 0;
   for (EnteredCall &each : calls) {
@@ -41,7 +41,8 @@ bool EnteredCall::isLoaded() const {
   return call.comm->loaded(call.program, refusal) != nullptr;
 }
 
-/// Other ranks can make a call that fails here, unless the error is the caller's mistake.
+/// Fails the call if `outcome` is an error. Fails the communicator too, because other ranks can make the call, unless
+/// the error is the caller's mistake.
 void EnteredCall::failOn(Outcome outcome) {
   if (outcome.ok())
     return;
@@ -124,7 +125,7 @@ bool CallQueue::merge(CallQueue &other) {
   return true;
 }
 
-/// A call that NCCL runs can wait in NCCL for other ranks, so ranks make such calls in one order: that of the group.
+/// A call that NCCL runs can wait in NCCL for other ranks, so all ranks make such calls in the order of the group.
 bool CallQueue::precedes(const CallQueue &other) const {
   return !isDone() && (other.isForNccl() || sharesStream(other));
 }
@@ -138,15 +139,15 @@ bool CallQueue::sharesStream(const CallQueue &other) const {
   return false;
 }
 
-/// Once the round's programs are loaded or refused.
+/// Returns true if NCCL runs a call of the round. The round's programs are loaded or refused.
 bool CallQueue::isForNccl() const {
   const Round &round = rounds[next];
   return std::any_of(round.begin(), round.end(), [](const Call *call) { return call->state == State::Nccl; }) ||
          std::any_of(entered.begin(), entered.end(), [](const EnteredCall &each) { return !each.isLoaded(); });
 }
 
-/// Puts the next round into the group's order. NCCL gets its calls in one group, so consecutive rounds of them are
-/// merged.
+/// Sorts the next round by the group's order. First merges consecutive rounds that NCCL runs, because NCCL gets them in
+/// one group.
 void CallQueue::arrangeRound() {
   const auto isRunByNccl = [](const Round &round) {
     return std::all_of(round.begin(), round.end(), [](const Call *call) { return call->state == State::Nccl; });
@@ -177,8 +178,8 @@ bool CallQueue::isReady() {
   return std::none_of(entered.begin(), entered.end(), [](const EnteredCall &each) { return each.isLoading(); });
 }
 
-/// The round's calls that NCCL runs. Without those on communicators that the application has aborted meanwhile, since
-/// it can have freed them.
+/// Returns the round's calls that NCCL runs. Fails the calls on failed or aborted communicators instead: the
+/// application can have freed an aborted communicator.
 static std::vector<Call *> callsForNccl(std::span<Call *const> round) {
   std::vector<Call *> ncclCalls;
   for (Call *call : round)
@@ -191,7 +192,7 @@ static std::vector<Call *> callsForNccl(std::span<Call *const> round) {
   return ncclCalls;
 }
 
-/// If NCCL drops calls after a timeout, later calls would take their place on other ranks, so their communicators fail.
+/// If NCCL drops calls after a timeout, other ranks would match them with later calls, so the communicators fail.
 static void runByNccl(std::span<Call *const> round, CallFallback *fallback) {
   const std::vector<Call *> ncclCalls = callsForNccl(round);
   if (ncclCalls.empty() || !fallback)
@@ -205,7 +206,7 @@ static void runByNccl(std::span<Call *const> round, CallFallback *fallback) {
 }
 
 void CallQueue::enqueueRound(Fallback *fallback) {
-  for (EnteredCall &each : entered) // before the first launch: memory that a plan takes can wait for kernels
+  for (EnteredCall &each : entered) // before the first launch: a plan allocates memory, which can wait for kernels
     each.planCall();
   runByNccl(rounds[next], fallback);
   for (EnteredCall &each : entered)

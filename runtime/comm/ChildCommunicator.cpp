@@ -15,7 +15,7 @@ using ncclapi::Result;
 
 namespace {
 
-/// A gather is small, so one channel is enough, and NCCL's buffers stay small.
+/// Returns a configuration with one channel: gathers are small, and NCCL's buffers stay small.
 ncclapi::Config childConfig() {
   return {.size = sizeof(ncclapi::Config),
           .magic = ncclapi::configMagic,
@@ -28,7 +28,7 @@ ncclapi::Config childConfig() {
           .splitShare = 0};
 }
 
-/// Polls until `isOver` returns true or an error, or waits must end.
+/// Polls until `isOver` returns true or an error, or until waits must end.
 template <typename IsOver>
 Outcome poll(const ChildCommunicator::CheckInterruption &checkInterruption, IsOver isOver) {
   for (core::Backoff backoff;; backoff.pause()) {
@@ -40,7 +40,7 @@ Outcome poll(const ChildCommunicator::CheckInterruption &checkInterruption, IsOv
   }
 }
 
-/// True once a communicator is no more in progress.
+/// Returns true if the communicator has no operation in progress.
 core::Result<bool> isComplete(Result queried, Result state, const std::string &doing) {
   if (queried == Result::Success && state == Result::InProgress)
     return false;
@@ -59,8 +59,8 @@ Outcome ChildCommunicator::awaitParent(const QueryParent &queryParent) const {
   });
 }
 
-/// NCCL can write the handle of a child whose creation has failed. To free such a child corrupts the parent, as NCCL's
-/// parent still refers to it, so it is left alone.
+/// NCCL can write the handle of a child whose creation has failed. This function does not free such a child: NCCL's
+/// parent refers to it, so freeing it would corrupt the parent.
 Outcome ChildCommunicator::create(Comm parent, int rank, const QueryParent &queryParent) {
   ncclapi::Config config = childConfig();
   creation = Creation::Splitting;
@@ -70,7 +70,7 @@ Outcome ChildCommunicator::create(Comm parent, int rank, const QueryParent &quer
   }
   const Result split = nccl.CommSplit(parent, 0, rank, &newChild, &config);
   creation = Creation::Completing;
-  // NCCL completes the split of a parent that does not block later, whatever the result says.
+  // NCCL completes the split of a non-blocking parent later, also if it returns Success.
   const bool hasBegun = split == Result::Success || split == Result::InProgress;
   Outcome outcome = hasBegun ? awaitParent(queryParent) : outcomeOf(split, "creating a child communicator");
   const Comm made = __atomic_load_n(&newChild, __ATOMIC_ACQUIRE);
@@ -141,7 +141,7 @@ Outcome ChildCommunicator::gather(const void *own, size_t bytes, void *all, cuda
   return cuda::outcomeOf(cuda, cuda.synchronize(stream), doing);
 }
 
-/// The color of a team is its first rank.
+/// The color of a team is the number of its first rank.
 Outcome ChildCommunicator::splitByTeam(int rank, const ncclapi::Team &team) {
   const std::string doing = "splitting gc3's communicator by LSA team";
   ncclapi::Config config = childConfig();
@@ -164,7 +164,7 @@ void ChildCommunicator::releaseMemory() {
   gathered = cuda::OwnEvent();
 }
 
-/// NCCL must not get to destroy a communicator that has an error: it would leave a group open in this thread.
+/// gc3 must not destroy a communicator that has an error: NCCL would leave a group open in this thread.
 void ChildCommunicator::destroy() {
   if (!asyncError().ok())
     return abort();
@@ -175,7 +175,7 @@ void ChildCommunicator::destroy() {
 }
 
 void ChildCommunicator::abort() {
-  if (isPending()) // NCCL has ended the split by now, since the parent was aborted
+  if (isPending()) // NCCL has ended the split, because the parent was aborted
     child = newChild;
   creation = Creation::None;
   for (const Comm comm : {std::exchange(teamChild, nullptr), child.exchange(nullptr)})

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What callers do: they post work, wait, and change the phase. Executor.cpp has what the executor thread does.
+// Functions that callers run: they post work, wait, and change the phase. Executor.cpp has the executor thread's
+// functions.
 #include "comm/Communicator.h"
 
 #include "core/Backoff.h"
@@ -52,7 +53,7 @@ Result Communicator::queryState(Result &state) {
   return queried;
 }
 
-/// Logs a wait that began at `begun`, or fails the communicator. Returns true if the wait is past its deadline.
+/// Logs a wait that began at `begun`, or fails the communicator. Returns true if the deadline has passed.
 bool Communicator::checkDeadline(Clock::time_point begun, const WaitLimits &limit, const char *waiting,
                                  const char *late) {
   const auto isPast = [waited = Clock::now() - begun](uint32_t ms) { return ms != 0 && waited > milliseconds(ms); };
@@ -65,7 +66,7 @@ bool Communicator::checkDeadline(Clock::time_point begun, const WaitLimits &limi
   return isLate;
 }
 
-/// Why the communicator takes no calls; a success if it does.
+/// Returns why the communicator accepts no calls; a success if it accepts calls.
 Outcome Communicator::callError() const {
   switch (phase) {
   case Phase::Ready: return {};
@@ -160,7 +161,7 @@ Outcome Communicator::enter() {
   return outcome;
 }
 
-/// The executor waits for changes, too, so leave() notifies only if a caller or the end of the communicator waits.
+/// Notifies only if a caller waits or the phase has changed, because a notification also wakes the executor.
 void Communicator::leave() {
   std::lock_guard lock(mutex);
   isCalling = false;
@@ -225,7 +226,8 @@ void Communicator::fail(const Outcome &cause) {
   failNow(cause);
 }
 
-/// Kernels go on, since other ranks can need them, unless they wait for a rank that does not come.
+/// Kernels continue, because other ranks can need them. After a timeout they stop, because they wait for a missing
+/// rank.
 void Communicator::failNow(const Outcome &cause) {
   if (!mayFollow(phase, Phase::Failed))
     return;
@@ -251,7 +253,7 @@ bool Communicator::finalize(bool waits) {
     abortNow();
     return true;
   }
-  return error.ok(); // else another thread has aborted it meanwhile
+  return error.ok(); // else another thread has aborted it during this call
 }
 
 bool Communicator::abort() {
@@ -282,7 +284,7 @@ void Communicator::awaitSplit() {
     std::this_thread::sleep_for(std::chrono::microseconds(100));
 }
 
-/// Before the communicator is Ready it has no kernels, and while it is Closing its GPU is being released.
+/// There are no kernels before Ready. While Closing, the executor releases `gpu`, so this thread must not use it.
 void Communicator::abortNow() {
   const bool hasKernels = phase == Phase::Ready || phase == Phase::Draining || phase == Phase::Failed;
   if (!mayFollow(phase, Phase::Aborted))

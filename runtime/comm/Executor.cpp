@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a communicator's executor thread does, one step for each phase.
+// The functions of a communicator's executor thread, one for each phase.
 #include "comm/Communicator.h"
 
 #include "core/Log.h"
@@ -14,7 +14,7 @@ using std::chrono::milliseconds;
 
 namespace {
 
-constexpr milliseconds pollPeriod{100}; ///< of kernels without a timeout, which can still fail
+constexpr milliseconds pollPeriod{100}; ///< for kernels without a timeout, which can still fail
 
 void logFallback(const GpuRank::Identity &identity, const std::string &reason) {
   if (core::informs())
@@ -26,7 +26,7 @@ void logFallback(const GpuRank::Identity &identity, const std::string &reason) {
 
 } // namespace
 
-/// Sleeps until the phase or a caller has work for it, and looks after kernels in between.
+/// Waits until the phase or a caller has work, and checks kernels periodically.
 void Communicator::execute() {
   const ncclapi::Inside inside;
   const uint32_t timeoutMs = setup->options.timeoutMs;
@@ -35,7 +35,7 @@ void Communicator::execute() {
   while (phase != Phase::Closed) {
     const bool hasWork = phase == Phase::Forming || phase == Phase::Draining || phase == Phase::Releasing ||
                          (phase == Phase::Ready && request);
-    if (!hasWork && (!table || phase == Phase::Aborted)) { // there are no kernels to look after
+    if (!hasWork && (!table || phase == Phase::Aborted)) { // there are no kernels to check
       changed.wait(lock);
       continue;
     }
@@ -67,7 +67,7 @@ void Communicator::runPhase(Phase now) {
   }
 }
 
-/// The error that ends what the executor waits for; a success while it may go on.
+/// Returns the error that ends the executor's waits; a success while waits may continue.
 Outcome Communicator::checkInterruption() {
   {
     std::lock_guard lock(mutex);
@@ -94,13 +94,13 @@ void Communicator::checkErrors() {
     failNow(outcome);
 }
 
-/// A call on the application's communicator, which is not touched after an abort.
+/// Makes a call on the application's communicator. Returns InvalidUsage, without the call, after an abort.
 Result Communicator::callOnParent(const std::function<Result()> &call) {
   std::lock_guard lock(mutex);
   return phase == Phase::Aborted || phase == Phase::Releasing ? Result::InvalidUsage : call();
 }
 
-/// Finds out which rank of how many this is, and on which device.
+/// Queries the rank, the number of ranks and the device, and makes the device current.
 Outcome Communicator::identify() {
   const auto query = [this](auto *function, int *value, const char *doing) {
     return outcomeOf(callOnParent([&] { return function(parent, value); }), doing);
@@ -130,7 +130,7 @@ GpuRank::JoinResult Communicator::form() {
   return {};
 }
 
-/// All ranks come to this together.
+/// Lets NCCL run all calls. All ranks call this together.
 void Communicator::fallBackToNccl(const Outcome &reason) {
   logFallback(identity, reason.text);
   {
@@ -167,7 +167,7 @@ void Communicator::join() {
   advance(Phase::Ready);
 }
 
-/// Without a request it is time to look after kernels.
+/// Loads the requested program. Without a request, checks kernels.
 void Communicator::load() {
   Lock lock(mutex);
   if (!request)
@@ -188,7 +188,7 @@ void Communicator::drain() {
     Lock lock(mutex);
     changed.wait(lock, [this] { return callers == 0 || phase != Phase::Draining; });
   }
-  for (;;) { // also after a failure or an abort, which stops kernels
+  for (;;) { // also after a failure, or after an abort, which stops kernels
     const core::Result<bool> idle = gpu->isIdle();
     if (!idle.ok())
       return fail(idle.outcome());

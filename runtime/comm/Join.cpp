@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Joining: the ranks exchange what they are, and each computes from the same data what all will do.
+// Joining: the ranks exchange RankInfos, and each rank computes the same decisions from the same data.
 #include "comm/GpuRank.h"
 
 #include "core/Log.h"
@@ -20,14 +20,14 @@ uint64_t newNonce() {
   return uint64_t{random()} << 32 | random();
 }
 
-/// The same for all processes of a machine, containers included; 0: not known.
+/// Returns a number that identifies the machine, also in containers; 0: not known.
 uint64_t thisHost() {
   std::ifstream file("/proc/sys/kernel/random/boot_id");
   std::string id;
   return file >> id ? bundle::checksum(id.data(), id.size()) : 0;
 }
 
-/// True if the team's ranks are ranks of a communicator of `count` ranks, and `own` is the one that the team names.
+/// Returns true if a communicator of `count` ranks has all the team's ranks, and `own` is the team's rank `team.rank`.
 bool isSound(const ncclapi::Team &team, int64_t own, int64_t count) {
   const int64_t first = own - int64_t{team.rank} * team.stride;
   return team.rank >= 0 && team.rank < team.ranks && team.stride > 0 && first >= 0 &&
@@ -49,7 +49,7 @@ Outcome GpuRank::prepare() {
   return child.prepareGathers(static_cast<uint32_t>(self.ranks), mostBytes);
 }
 
-/// The thread blocks that fit of the kernel that needs most of a multiprocessor.
+/// Returns how many thread blocks of the largest kernel fit on the GPU at once.
 Result<uint32_t> GpuRank::mostBlocks(const cuda::Interpreters &interpreters, kernel::Protocol protocol) const {
   uint32_t blocks = UINT32_MAX;
   for (unsigned type = 0; type < core::elementTypeCount; ++type) {
@@ -64,7 +64,7 @@ Result<uint32_t> GpuRank::mostBlocks(const cuda::Interpreters &interpreters, ker
   return blocks;
 }
 
-/// The plugin is called only if it is for the installed NCCL.
+/// Calls the plugin only if it was built with the installed NCCL's version.
 Outcome GpuRank::describeNetwork(RankInfo &own) {
   own.nccl = nccl.version;
   if (setup.drivers.findGin && own.peerEnd - own.firstPeer != self.ranks)
@@ -104,7 +104,7 @@ Outcome GpuRank::describe(RankInfo &own) {
   return describeNetwork(own);
 }
 
-/// What this rank can find out alone. An error reaches the others as `canRunPrograms`.
+/// Determines everything that needs no other rank. The other ranks receive an error as `canRunPrograms` = 0.
 Outcome GpuRank::examine(RankInfo &own) {
   Outcome outcome = setup.problem;
   if (outcome.ok())
@@ -126,7 +126,7 @@ Outcome GpuRank::examine(RankInfo &own) {
   return outcome;
 }
 
-/// Processes number devices in different ways, so GPUs are compared by their place on the bus.
+/// Compares GPUs by bus id, because processes can number devices differently.
 bool GpuRank::isUntornLink(const RankInfo &here, const RankInfo &there) const {
   if (shareGpu(here, there)) // this rank included
     return true;
@@ -144,7 +144,7 @@ PeerSet GpuRank::findUntornPeers(std::span<const RankInfo> infos) const {
   return peers;
 }
 
-/// If a program is for LL128: the links on which it can run.
+/// Gathers the untorn links of all ranks, if a program is for LL128.
 Outcome GpuRank::gatherUntornPeers(std::vector<RankInfo> &infos) {
   if (!table->needsUntornLines())
     return {};
@@ -154,7 +154,8 @@ Outcome GpuRank::gatherUntornPeers(std::vector<RankInfo> &infos) {
   return lines.outcome();
 }
 
-/// If a program uses the network: creates this rank's end, and settles the programs once more.
+/// Creates this rank's device communicator, and decides again which programs can run. Returns at once if no program
+/// uses the network.
 Outcome GpuRank::connectNetwork(std::vector<RankInfo> &infos) {
   if (table->signals() == 0)
     return {};
@@ -172,7 +173,7 @@ Outcome GpuRank::connectNetwork(std::vector<RankInfo> &infos) {
   return {};
 }
 
-/// A rank without a trace works as well.
+/// Begins the rank's trace. An error is only logged: the rank works without a trace.
 void GpuRank::beginTrace(std::span<const RankInfo> infos) {
   constexpr uint64_t mostRecords = 1 << 18; // 8 MiB on the GPU
   const std::string &name = setup.options.traceName;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loading a program: memory, a window, the peers' addresses, the image. A gather follows whatever can fail on one rank
-// alone, so all ranks learn of it, and all or none load the program.
+// Loads a program: memory, a window, the peers' addresses, the image. After each operation that can fail on one rank
+// alone, the ranks gather the result, so that all ranks or none load the program.
 #include "comm/GpuRank.h"
 
 #include "core/Log.h"
@@ -25,13 +25,13 @@ Outcome GpuRank::reserve() {
     return outcome;
   if (loading->pool->pieces() == pool->pieces())
     return {};
-  // The same size on all ranks: NCCL before 2.29 requires it.
+  // NCCL before 2.29 requires the same size on all ranks.
   loading->windowBytes = loading->pool->largestPart(pool->pieces());
   loading->window = Window(cuda, nccl, child.windowComm());
   return loading->window.reserve(loading->windowBytes, runner.stream());
 }
 
-/// Exchanges how far each rank has come. Returns a failure of this rank; `loading` has what all ranks reach.
+/// Exchanges the ranks' outcomes. Returns a failure of this rank. Stores the common outcome in `loading`.
 Outcome GpuRank::agree() {
   LoadVerdict own{static_cast<uint32_t>(loading->outcome.code), loading->lacksWindows, loading->program, {}};
   loading->outcome.text.copy(own.reason, sizeof own.reason - 1);
@@ -52,13 +52,14 @@ Outcome GpuRank::agree() {
   return {};
 }
 
-/// A communicator with a network has windows over all ranks.
+/// Returns true if LSA teams can have their own communicators. A communicator with a network has windows over all
+/// ranks.
 bool GpuRank::maySplitByTeam() const {
   return child.windowComm() == child.get() && team.ranks < self.ranks && table->signals() == 0;
 }
 
-/// NCCL from 2.29 on has no windows over several LSA teams without a network. Then each team gets a communicator of its
-/// own, once, which all windows are registered with from there on.
+/// NCCL from 2.29 on has no windows over several LSA teams without a network. Then each team gets its own communicator,
+/// once, and all later windows are registered with it.
 Outcome GpuRank::registerInTeam() {
   if (loading->outcome.ok()) {
     const Result<bool> isWindow = loading->window.isWindow();
@@ -97,7 +98,7 @@ plan::NetworkRoute GpuRank::network() const {
   return network;
 }
 
-/// Finds the peers' parts of the new window, and writes the image.
+/// Finds the addresses of the peers' parts of the new window, and writes the image.
 Outcome GpuRank::connect() {
   if (loading->windowBytes != 0) {
     const Result<std::vector<std::byte *>> peers = loading->window.resolve(team.rank, team.ranks, runner.stream());
@@ -126,7 +127,7 @@ const cuda::GpuProgram *GpuRank::commitLoad() {
   return &runner.add(std::move(loading->onGpu));
 }
 
-/// Returns a failure of this rank; `loading` has what all ranks reach.
+/// Returns a failure of this rank. Stores the common outcome in `loading`.
 Outcome GpuRank::loadOnAllRanks() {
   if (loading->outcome.ok())
     loading->outcome = reserve();
@@ -139,7 +140,7 @@ Outcome GpuRank::loadOnAllRanks() {
   return agree();
 }
 
-/// After a failure NCCL can still write to `loading`, until the child is aborted.
+/// Keeps `loading` after a failure, because NCCL can write to it until the child is aborted.
 GpuRank::LoadResult GpuRank::load(uint32_t program, const Outcome &localError) {
   loading = std::make_unique<PendingLoad>();
   loading->program = program;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks of different kernels fit together if their number does not exceed what fits of the largest kernel alone.
+// Blocks of different kernels fit together if their total fits even when all are blocks of the largest kernel.
 #include "comm/OccupancyBudget.h"
 
 #include <algorithm>

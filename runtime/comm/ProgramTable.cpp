@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slots are as large as they can be when all programs are loaded, because a connection keeps its slots from program to
-// program.
+// Slots have the largest size that fits when all programs are loaded, because programs share connections and their
+// slots.
 #include "comm/ProgramTable.h"
 
 #include "core/Proofs.h"
@@ -76,7 +76,7 @@ void ProgramTable::decide(std::span<const RankInfo> infos) {
   countSignals();
 }
 
-/// Decides protocols, and which programs can't run. Programs take room on the GPUs in the order of their bundles.
+/// Decides protocols, and which programs can't run. Programs occupy the GPUs in the order of their bundles.
 void ProgramTable::decideProtocols(std::span<const RankInfo> infos) {
   OccupancyBudget budget(infos);
   for (Entry &entry : entries) {
@@ -94,7 +94,7 @@ void ProgramTable::decideProtocols(std::span<const RankInfo> infos) {
     otherBlocks.push_back(budget.blocksOfOthers(r));
 }
 
-/// Sizes the slots of the programs that can run, for the state in which all of them are loaded.
+/// Chooses the slot sizes of the programs that can run, as if all of them are loaded.
 void ProgramTable::decideSlots(Protocol protocol) {
   cuda::SlotNeeds needs;
   plan::ConnectionPool pool(teamOfRanks);
@@ -114,7 +114,7 @@ void ProgramTable::decideSlots(Protocol protocol) {
   }
 }
 
-/// Programs take signals in the order of their bundles.
+/// Counts network signals, in the order of the bundles. Refuses programs for which none are left.
 void ProgramTable::countSignals() {
   plan::ConnectionPool all(teamOfRanks);
   for (Entry &entry : entries) {
@@ -132,7 +132,7 @@ void ProgramTable::countSignals() {
   signalCount = all.mostSignals();
 }
 
-/// Asks the first bundle that has a program for the call.
+/// Returns a program of the first bundle that has one for the call.
 core::Result<uint32_t> ProgramTable::selectFirst(const Request &request, bool bySize) {
   Outcome first{gc3NoProgram, "there are no bundles"};
   for (size_t i = 0; i < selections.size(); ++i) {
@@ -148,7 +148,7 @@ core::Result<uint32_t> ProgramTable::selectFirst(const Request &request, bool by
   return first;
 }
 
-/// A program that the user lists can be for other sizes. A listed one for this size precedes it, in whichever bundle.
+/// A program that GC3_PROGRAM lists can be for other sizes. A listed program for this size of any bundle precedes it.
 core::Result<uint32_t> ProgramTable::select(const Request &request) {
   std::lock_guard lock(selecting);
   if (selections.size() > 1 && userChoice.lists(request.name) && !userChoice.asks())
@@ -157,7 +157,7 @@ core::Result<uint32_t> ProgramTable::select(const Request &request) {
   return selectFirst(request, false);
 }
 
-/// Checks all that does not depend on buffers.
+/// Checks everything that does not depend on buffers.
 Outcome ProgramTable::checkCall(const Entry &entry, const Request &request) const {
   const core::Program &program = *entry.loaded->program;
   const auto type = static_cast<ElementType>(request.type);

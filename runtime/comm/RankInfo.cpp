@@ -8,7 +8,7 @@ namespace gc3::comm {
 
 using kernel::Protocol;
 
-/// The text of a version code of NCCL or gc3.
+/// Returns the text of a version code of NCCL or gc3.
 static std::string versionOf(int32_t code) {
   return std::to_string(code / 10000) + "." + std::to_string(code / 100 % 100) + "." + std::to_string(code % 100);
 }

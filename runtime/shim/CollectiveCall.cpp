@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collective calls: what never has a program, what the log says of it, and the way to NCCL.
+// Collective calls: calls that no program can run, log texts, and forwarding to NCCL.
 #include "shim/CollectiveCall.h"
 
 #include "core/CallText.h"

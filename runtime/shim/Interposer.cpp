@@ -12,7 +12,7 @@ using core::Outcome;
 
 namespace {
 
-/// The functions of this process, or reason it can't run programs. All ranks have the same NCCL and build.
+/// Returns the functions of this process, or why it can't run programs. All ranks have the same NCCL and build of gc3.
 core::Result<comm::Drivers> findDrivers() {
   static ncclapi::Nccl nccl;
   const cuda::Cuda *cuda = cuda::linkedCuda();
@@ -52,7 +52,7 @@ Interposer &Interposer::ofProcess() {
 }
 
 Interposer::Interposer() {
-  const core::Settings &settings = core::settingsAfterNccl(); // an application has a communicator by now
+  const core::Settings &settings = core::settingsAfterNccl(); // the application has created a communicator
   const std::string &names = settings.text(core::Setting::Bundles);
   if (names.empty()) {
     if (core::informs())
@@ -70,7 +70,7 @@ Interposer::Interposer() {
   cuda::Options options = cuda::environmentOptions(settings);
   options.traceName = settings.text(core::Setting::Trace);
   Outcome problem;
-  if (files.empty()) // other ranks can have all of theirs
+  if (files.empty()) // other ranks can have usable bundles
     problem = {gc3InvalidUsage, "GC3_BUNDLES names no bundle that can be used"};
   setup = std::make_shared<comm::Setup>(comm::Setup{*drivers, std::move(files), problem, options});
 }
@@ -79,7 +79,7 @@ std::shared_ptr<Communicator> Interposer::find(Comm comm) const {
   return isActive() && comm ? comm::Registry::ofProcess().find(comm) : nullptr;
 }
 
-/// Ranks can be late for their first call, as NCCL allows, so that is only logged unless the user sets a timeout.
+/// NCCL allows ranks to be late for their first call. So a long wait is only logged, unless the user sets a timeout.
 std::shared_ptr<Communicator> Interposer::findOrAdd(Comm comm) {
   if (!isActive() || !comm)
     return nullptr;
@@ -89,17 +89,18 @@ std::shared_ptr<Communicator> Interposer::findOrAdd(Comm comm) {
   });
 }
 
-/// The program's name, for the log.
+/// Returns the program's name for the log.
 static std::string nameOf(const comm::ProgramTable &programs, uint32_t program) {
   const auto &info = programs.entry(program).loaded->program->info();
   const bool isListed = programs.choice().lists(info.collective()->string_view());
   return info.name()->str() + (isListed ? ", chosen by GC3_PROGRAM" : "");
 }
 
-/// Why NCCL runs all calls on a communicator; empty if programs can run some.
+/// Returns why NCCL runs all calls on a communicator; empty if programs can run some.
 static std::string fallbackReason(const Communicator &communicator) {
   switch (communicator.status().phase) {
-  case comm::Phase::Unready: return "captured before another call has been made"; // nothing can be created meanwhile
+  case comm::Phase::Unready:
+    return "captured before another call has been made"; // gc3 can create nothing during a capture
   case comm::Phase::Ready: return communicator.refusal().text;
   default: return "the communicator was finalized";
   }
