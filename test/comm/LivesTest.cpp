@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shows what the table of docs/lifetime.md does not: how callers, errors, deadlines and kernels interact, and which
+// Tests what the table of docs/lifetime.md omits: how callers, errors, deadlines and kernels interact, and which
 // communicators the registry keeps.
 #include "CommSupport.h"
 #include "Monitor.h"
@@ -95,12 +95,13 @@ public:
 };
 
 TEST_F(CommLives, ASingleRankIsLeftToNccl) {
-  const std::vector<core::Outcome> joined = joinedTo(nccl.make(1), {setupOf(nccl, {open({ringAllReduce(2, true)})})});
+  const std::vector<core::Outcome> joined =
+      joinOutcomes(nccl.make(1), {setupOf(nccl, {open({ringAllReduce(2, true)})})});
   EXPECT_EQ(joined[0].text, "one rank");
   EXPECT_EQ(nccl.splits, 0u);
 }
 
-/// NCCL reports an error of its own with the call.
+/// NCCL returns its own error from the call.
 TEST_F(CommLives, ACommunicatorThatNcclCannotSplitIsLeftToNccl) {
   make(endless, true);
   nccl.fail("CommSplit", FakeNccl::failure);
@@ -227,7 +228,7 @@ TEST_F(CommLives, AnErrorOfTheChildIsAFailure) {
   EXPECT_EQ(pair.first.status().phase, Phase::Failed);
 }
 
-/// NCCL leaves a group open in a thread that destroys such a child.
+/// NCCL would leave a group open in a thread that destroys such a child.
 TEST_F(CommLives, AChildWithAnErrorIsAborted) {
   ReadyPair pair(fake, nccl);
   nccl.asyncError(nccl.children()[0], FakeNccl::failure);
@@ -253,7 +254,7 @@ TEST_F(CommLives, ASplitOutlivesATimeoutAndAnAbort) {
   for (ncclapi::Result state = ncclapi::Result::InProgress; state == ncclapi::Result::InProgress;)
     EXPECT_EQ(setups[0]->drivers.nccl.CommGetAsyncError(handles[0], &state), ncclapi::Result::Success);
   EXPECT_EQ(nccl.children().size(), 2u);
-  awaitThat([this] { return ranks[1]->status().phase == Phase::Joining; }); // the handle is written there, too
+  awaitThat([this] { return ranks[1]->status().phase == Phase::Joining; }); // NCCL has written the handle there, too
   abortAll();
 }
 
@@ -488,7 +489,7 @@ TEST_F(CommLives, ALaterErrorOfCudaKeepsTheCodeOfTheFirst) {
   pair.abortAll();
 }
 
-/// NCCL must not get a call that other ranks run by a program.
+/// NCCL must not get a call that a program runs on other ranks.
 TEST_F(CommLives, ACallThatLoadsAtFinalizeFails) {
   CommWorld world(fake, nccl, {ringAllReduce(2, true)});
   const Trial wanted = world.trial(0, {.count = 5});
@@ -507,7 +508,7 @@ TEST_F(CommLives, ACallThatLoadsAtFinalizeFails) {
     abort(rank);
 }
 
-/// Two ranks 0 are not of one communicator, even if they have exchanged nothing.
+/// Two ranks 0 do not belong to one communicator, even before they have exchanged RankInfos.
 TEST_F(CommLives, OneRankOfTwoCommunicatorsIsKnown) {
   const comm::ProgramTable::Files files{open({ringAllReduce(2, true)})};
   const std::vector<ncclapi::Comm> handles{nccl.make(2)[0], nccl.make(2)[0]};
@@ -524,7 +525,7 @@ TEST_F(CommLives, OneRankOfTwoCommunicatorsIsKnown) {
     abort(own[i], handles[i]);
 }
 
-/// Neither a program nor NCCL may run it.
+/// Neither a program nor NCCL may run such a call.
 TEST_F(CommLives, ACallOnAFailedCommunicatorIsNotDecided) {
   CommWorld world(fake, nccl, {ringAllReduce(2, true)});
   const Trial wanted = world.trial(0, {.count = 5});

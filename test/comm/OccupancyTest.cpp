@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the ranks' GPUs can hold and compute, which all ranks take into account alike.
+// Occupancy and architecture of the ranks' GPUs, from which all ranks draw the same conclusions.
 #include "CommSupport.h"
 #include "Programs.h"
 
@@ -10,7 +10,7 @@ using core::ReduceOp;
 
 namespace {
 
-/// One launch holds its blocks until the end, so all ranks of a GPU need room at once.
+/// A launch keeps its blocks until it ends, so the blocks of all ranks on a GPU must fit at once.
 class CommSharedRoom : public testing::Test {
 protected:
   void SetUp() override {
@@ -45,7 +45,7 @@ TEST_F(CommSharedRoom, IsThatOfAllRanksOnAGpu) {
             "rank 2 has 2 thread blocks, and its GPU can hold 1 at once");
 }
 
-/// One rank may be in its next program when another has not begun that before it.
+/// A rank can run its next program before another rank begins the previous one.
 TEST_F(CommSharedRoom, IsThatOfAnyProgramsAtOnce) {
   records[2].host = 8;
   comm::OccupancyBudget room(records);
@@ -71,15 +71,15 @@ TEST_F(CommSharedRoom, IsThatOfAnyProgramsAtOnce) {
   EXPECT_EQ(other.blocksOfOthers(0), 1u);
 }
 
-/// So their blocks have fewer threads than one rank's alone could have.
+/// Blocks of ranks that share a GPU have fewer threads than blocks of a single rank.
 TEST(CommGpus, RanksOnOneGpuLeaveRoomForEachOther) {
   FakeCuda fake;
   FakeNccl nccl(fake);
   nccl.ranksPerGpu = 2;
   fake.multiprocessors = 1;
   fake.threadsPerMultiprocessor = 128;
-  CommWorld world(fake, nccl, {ringAllReduce(4, false)}, tuned({.slotBytes = 256})); // a thread block each
-  ASSERT_EQ(world.made(), "");
+  CommWorld world(fake, nccl, {ringAllReduce(4, false)}, tuned({.slotBytes = 256})); // one thread block for each rank
+  ASSERT_EQ(world.joinProblem(), "");
   EXPECT_EQ(world.run(0, {.count = 50}), "");
   EXPECT_EQ(fake.threadsOfLaunch, 64u);
   EXPECT_EQ(fake.cooperativeLaunches, 0u) << "two such launches might not run beside each other";
@@ -88,7 +88,7 @@ TEST(CommGpus, RanksOnOneGpuLeaveRoomForEachOther) {
   EXPECT_EQ(fake.threadsOfLaunch, 32u) << "beside the other program's two blocks on the neighbour";
 }
 
-/// A program that can't run takes nothing from those that can.
+/// A program that can't run does not occupy the GPU.
 TEST(CommGpus, WhatIsRefusedHasNoSlots) {
   FakeCuda fake;
   FakeNccl nccl(fake);
@@ -97,7 +97,7 @@ TEST(CommGpus, WhatIsRefusedHasNoSlots) {
   ProgramSpec refused = ringAllReduce(4, false);
   refused.fifoSlots = 64;
   CommWorld world(fake, nccl, {refused, pairs(4)});
-  ASSERT_EQ(world.made(), "");
+  ASSERT_EQ(world.joinProblem(), "");
   const comm::ProgramTable &programs = *world.ranks[1]->programs();
   EXPECT_NE(programs.entry(0).refused, "");
   EXPECT_EQ(programs.entry(1).sizes.slots, pairs(4).fifoSlots);
@@ -113,7 +113,7 @@ TEST(CommGpus, MoreBlocksThanTheirGpuHolds) {
             "program '" + world.names[0] + "': rank 2 has 2 thread blocks, and its GPU can hold 1 at once");
 }
 
-/// Threads are chosen for each protocol, and so is the room.
+/// Each protocol has its own number of threads and its own occupancy limit.
 TEST(CommGpus, MoreThreadsThanTheirGpuHolds) {
   FakeCuda fake;
   FakeNccl nccl(fake);
@@ -127,7 +127,7 @@ TEST(CommGpus, MoreThreadsThanTheirGpuHolds) {
             "program '" + world.names[1] + "': rank 2 has 2 thread blocks, and its GPU can hold 1 at once");
 }
 
-/// Decided for the oldest GPU, before any rank loads the program.
+/// The oldest GPU decides, before any rank loads the program.
 TEST(CommGpus, CallsThatNoRankCanMake) {
   FakeCuda fake;
   FakeNccl nccl(fake);
@@ -141,7 +141,7 @@ TEST(CommGpus, CallsThatNoRankCanMake) {
   EXPECT_EQ(fake.launches, 0u);
 }
 
-/// Those with newer ones refuse alike, or they would wait for the one that must.
+/// Ranks with newer GPUs refuse too. Otherwise they would wait for the rank with the oldest GPU.
 TEST(CommGpus, GpusThatDifferInAge) {
   for (int older : {0, 2}) {
     FakeCuda fake;
@@ -149,7 +149,7 @@ TEST(CommGpus, GpusThatDifferInAge) {
     fake.architecture = 100;
     fake.architectureOf = {{1, 90}, {older, 89}};
     CommWorld world(fake, nccl, {ringAllReduce(3, true), shiftReversed(3, 2)});
-    ASSERT_EQ(world.made(), "");
+    ASSERT_EQ(world.joinProblem(), "");
     const Trial trial = world.trial(0, {.type = ElementType::Float8E4M3});
     Loopback::Buffers buffers(fake, trial);
     for (size_t rank = 0; rank < 3; ++rank)

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the tests of runtime/comm notice when the life of a communicator is wrong.
+"""Checks that the tests of runtime/comm notice errors in the life of a communicator.
 
-mutants.py BUILD: changes one thing of runtime/comm at a time in a copy of the source tree, builds comm-test and nccl-front-test
-there with the settings of BUILD, and runs them under a time limit. A test that hangs or crashes has noticed the change. Prints a table; fails
-if no test notices a change.
+mutants.py BUILD: makes one change to runtime/comm at a time in a copy of the source tree, builds comm-test and nccl-front-test there with the settings of BUILD, and runs them under a time limit. A test that hangs or crashes has noticed the change. Prints a table. Fails if no test notices a change.
 """
 import os
 import sys
@@ -11,7 +9,7 @@ import sys
 sys.path.insert(1, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import mutant_runner  # pylint: disable=wrong-import-position
 
-# A name, the file in runtime/comm, a text that the file has once, and its replacement.
+# Each has a name, a file in runtime/comm, a text that occurs once in the file, and its replacement.
 MUTANTS = [
     # Phases and their notifications.
     ("a change of phase notifies no thread", "Communicator.cpp", "  phase = to;\n  changed.notify_all();", "  phase = to;"),
@@ -158,12 +156,12 @@ MUTANTS = [
     ("a queue keeps each rank apart", "CallQueue.cpp", "if (!other.joined || !mayShareCommunicator(other))", "if (other.joined || !mayShareCommunicator(other))"),
     ("a round is not in the order of the group", "CallQueue.cpp", "  std::sort(merged.begin(), merged.end()); // by address: they are elements of one array\n", ""),
     ("ranks of two communicators are of one", "Communicator.cpp", "  if (areIdentified && (identity.ranks != otherRanks || identity.rank == otherRank))\n    return false;\n", "  (void)areIdentified;\n"),
-    ("a queue absorbs those that its own rank relates to", "CallGroup.cpp", "before != queues.size();) {", "before == 0;) {"),
+    ("a queue merges only the queues that its first rank relates to", "CallGroup.cpp", "before != queues.size();) {", "before == 0;) {"),
     ("a call that loads at finalize is NCCL's", "CallQueue.cpp", "  if (refusal.ok() && capture == 0)\n", "  if (false)\n"),
     ("communicators on one stream launch in any order", "CallQueue.cpp", "if (mine->request.stream == theirs->request.stream)", "if (false)"),
     ("communicators on other streams wait for each other", "CallQueue.cpp", "if (mine->request.stream == theirs->request.stream)", "if (mine && theirs)"),
-    ("a call on a failed communicator is declined", "CallQueue.cpp", "  if (!error.ok())\n    return call.fail(error);\n  if (call.state", "  (void)error;\n  if (call.state"),
-    ("declined calls are dropped", "CallQueue.cpp", "  const Outcome outcome = fallback->run(ncclCalls);", "  const Outcome outcome;"),
+    ("NCCL runs a call on a failed communicator", "CallQueue.cpp", "  if (!error.ok())\n    return call.fail(error);\n  if (call.state", "  (void)error;\n  if (call.state"),
+    ("calls that NCCL runs are dropped", "CallQueue.cpp", "  const Outcome outcome = fallback->run(ncclCalls);", "  const Outcome outcome;"),
     ("NCCL gets calls in any order", "CallQueue.cpp", "(other.isForNccl() || sharesStream(other))", "sharesStream(other)"),
     ("NCCL gets rounds of its calls", "CallQueue.cpp", "while (next + 1 < rounds.size() && ", "while (false && "),
     ("NCCL gets calls on aborted communicators", "CallQueue.cpp", "      if (const Outcome error = call->comm->status().error; !error.ok())\n        call->fail(error);\n      else\n", ""),
