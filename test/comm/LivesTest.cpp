@@ -185,7 +185,7 @@ TEST_F(CommLives, AReportOfKernelsFollowsTheFirstError) {
   ReadyPair pair(fake, nccl, options);
   pair.launchFirst();
   pair.first.fail({gc3SystemError, "first"});
-  EXPECT_EQ(stopped(pair.first).find("first; a kernel has not ended in 200 ms"), 0u);
+  EXPECT_EQ(awaitStopReport(pair.first).find("first; a kernel has not ended in 200 ms"), 0u);
   EXPECT_EQ(pair.first.status().error.code, gc3SystemError);
 }
 

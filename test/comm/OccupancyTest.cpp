@@ -99,7 +99,7 @@ TEST(CommGpus, WhatIsRefusedHasNoSlots) {
   CommWorld world(fake, nccl, {refused, pairs(4)});
   ASSERT_EQ(world.joinProblem(), "");
   const comm::ProgramTable &programs = *world.ranks[1]->programs();
-  EXPECT_NE(programs.entry(0).refused, "");
+  EXPECT_NE(programs.entry(0).refusal, "");
   EXPECT_EQ(programs.entry(1).sizes.slots, pairs(4).fifoSlots);
 }
 
