@@ -186,16 +186,15 @@ TEST(NcclApiSweep, EachCall) {
     text += key.second + "\n";
   }
   EXPECT_EQ(text, R"(
-join: NCCL CommCuDevice -> gc3SystemError: querying the device | aborted
-join: NCCL CommUserRank -> gc3SystemError: querying the rank | aborted
-join: NCCL CommCount -> gc3SystemError: querying the ranks | aborted
 join: NCCL CommGetAsyncError -> gc3SystemError: creating a communicator | aborted
 join: NCCL AllGather -> gc3SystemError: exchanging data with the other ranks | aborted
 join: NCCL AllGather -> gc3SystemError: exchanging data with the other ranks | ok
 join: NCCL CommSplit -> gc3SystemError: it could not be split: creating a communicator | aborted
+join: NCCL CommCuDevice -> gc3SystemError: querying the device | aborted
+join: NCCL CommUserRank -> gc3SystemError: querying the rank | aborted
+join: NCCL CommCount -> gc3SystemError: querying the ranks | aborted
 join: CUDA allocate -> gc3UnhandledCudaError: allocating # bytes of device memory for gathers | aborted
 join: CUDA allocatePinned -> gc3UnhandledCudaError: allocating # bytes of pinned memory for a word that stops kernels | aborted
-join: CUDA busId -> gc3UnhandledCudaError: querying the GPU's bus id | gc3InvalidUsage: rank # can't run programs
 join: CUDA occupancy -> gc3UnhandledCudaError: asking how many blocks fit | gc3InvalidUsage: rank # can't run programs
 join: CUDA attribute -> gc3UnhandledCudaError: asking what the GPU can do | aborted
 join: CUDA createStream -> gc3UnhandledCudaError: creating a stream | aborted
@@ -203,6 +202,7 @@ join: CUDA createEvent -> gc3UnhandledCudaError: creating an event | aborted
 join: CUDA copy, CUDA query, CUDA record, CUDA synchronize -> gc3UnhandledCudaError: exchanging data with the other ranks | aborted
 join: CUDA copy, CUDA record, CUDA synchronize -> gc3UnhandledCudaError: exchanging data with the other ranks | ok
 join: CUDA getDevice -> gc3UnhandledCudaError: looking for a GPU | aborted
+join: CUDA busId -> gc3UnhandledCudaError: querying the GPU's bus id | gc3InvalidUsage: rank # can't run programs
 join: CUDA setDevice -> gc3UnhandledCudaError: switching to device # | aborted
 join: CUDA await -> gc3UnhandledCudaError: waiting for the last call | aborted
 join: CUDA setDevice -> ok
