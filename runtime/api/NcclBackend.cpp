@@ -23,10 +23,10 @@ Result<std::shared_ptr<comm::Communicator>> NcclBackend::create(ncclapi::Comm nc
   if (!found.ok())
     return found;
   // All ranks make this call together, so a rank that is late for long is considered missing.
-  const comm::Patience patience{0, std::max(options.timeoutMs, options.joiningMs)};
+  const comm::WaitLimits limits{0, std::max(options.timeoutMs, options.joiningMs)};
   const Outcome none;
   auto setup = std::make_shared<comm::Setup>(comm::Setup{{*cuda, nccl, gin::find}, {std::move(file)}, none, options});
-  auto communicator = std::make_shared<comm::Communicator>(std::move(setup), ncclComm, patience);
+  auto communicator = std::make_shared<comm::Communicator>(std::move(setup), ncclComm, limits);
   comm::Registry::ofProcess().add(communicator);
   return communicator;
 }

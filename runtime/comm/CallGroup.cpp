@@ -9,7 +9,7 @@
 
 namespace gc3::comm {
 
-/// One queue for each communicator object, in the order of their first calls.
+/// Returns one queue for each communicator object, in the order of their first calls.
 static std::vector<CallQueue> queuesOf(std::span<CallGroup::Call> calls) {
   std::map<const Communicator *, size_t> indices;
   std::vector<CallQueue> queues;
@@ -29,16 +29,16 @@ static bool advance(std::vector<CallQueue> &queues, size_t index, CallGroup::Fal
   const auto isAwaited = [&](const CallQueue &other) { return queue.mustAwait(other); };
   if (!queue.hasJoined())
     return false;
-  for (size_t before = 0; before != queues.size();) { // what the queue absorbs can relate it to others
+  for (size_t before = 0; before != queues.size();) { // each merged queue can relate this queue to further queues
     before = queues.size();
-    queues.erase(std::remove_if(here + 1, queues.end(), [&](CallQueue &other) { return queue.absorb(other); }),
+    queues.erase(std::remove_if(here + 1, queues.end(), [&](CallQueue &other) { return queue.merge(other); }),
                  queues.end());
   }
   if (std::any_of(first, queues.end(), isAwaited) || !queue.isReady())
     return false;
   if (std::any_of(first, here, [&](const CallQueue &other) { return other.precedes(queue); }))
     return false;
-  queue.finish(fallback);
+  queue.enqueueRound(fallback);
   return true;
 }
 
@@ -61,7 +61,7 @@ void CallGroup::run(std::span<Call> calls, Fallback *fallback) {
     }
   } catch (const std::bad_alloc &) {
     for (const Call &call : calls)
-      call.comm->fail({gc3SystemError, "no memory"}); // short, so it takes none
+      call.comm->fail({gc3SystemError, "no memory"}); // short, so the string allocates no memory
     throw;
   }
 }

@@ -16,19 +16,19 @@ EnteredCall::EnteredCall(Call &call) : call(call) {
     call.fail(outcome);
 }
 
-/// All ranks of a communicator capture a call, or none does. A rank that can't query its stream assumes what the
-/// thread's other ranks find, so that it does not load a program alone.
+/// All ranks of a communicator capture a call, or none does. If a rank can't query its stream, it assumes the state of
+/// the thread's other ranks, so that it does not load a program alone.
 void EnteredCall::findCaptures(std::span<EnteredCall> calls) {
-  uint64_t ofOthers = 0;
+  uint64_t othersCapture = 0;
   for (EnteredCall &each : calls) {
     const core::Result<uint64_t> capture = each.call.comm->findCapture(each.stream());
     each.error = capture.outcome();
     each.capture = capture.ok() ? *capture : 0;
-    ofOthers = std::max(ofOthers, each.capture);
+    othersCapture = std::max(othersCapture, each.capture);
   }
   for (EnteredCall &each : calls)
     if (!each.error.ok())
-      each.capture = ofOthers;
+      each.capture = othersCapture;
 }
 
 void EnteredCall::beginLoad() const {
@@ -41,8 +41,9 @@ bool EnteredCall::isLoaded() const {
   return call.comm->loaded(call.program, refusal) != nullptr;
 }
 
-/// Other ranks can make a call that fails here, unless the error is the caller's mistake.
-void EnteredCall::note(Outcome outcome) {
+/// Fails the call if `outcome` is an error. Fails the communicator too, because other ranks can make the call, unless
+/// the error is the caller's mistake.
+void EnteredCall::failOn(Outcome outcome) {
   if (outcome.ok())
     return;
   if (outcome.code != gc3InvalidArgument && outcome.code != gc3InvalidUsage)
@@ -56,13 +57,13 @@ void EnteredCall::planCall() {
     return call.fail(failed);
   Outcome refusal;
   if (const cuda::GpuProgram *program = comm.loaded(call.program, refusal))
-    return note(error.ok() ? comm.plan(*program, call.request, capture, plan) : error);
+    return failOn(error.ok() ? comm.plan(*program, call.request, capture, plan) : error);
   if (refusal.ok() && capture == 0)
     return call.fail({gc3InvalidUsage, "the communicator was finalized while it loaded the program"});
-  call.decline(!refusal.ok() ? refusal
-                             : Outcome{gc3InvalidUsage, "program '" + comm.programs()->entry(call.program).name() +
-                                                            "' can't be loaded while the stream is captured: make "
-                                                            "such a call once before"});
+  call.fallBack(!refusal.ok() ? refusal
+                              : Outcome{gc3InvalidUsage, "program '" + comm.programs()->entry(call.program).name() +
+                                                             "' can't be loaded while the stream is captured: make "
+                                                             "such a call once before"});
 }
 
 void EnteredCall::enqueue() {
@@ -74,10 +75,10 @@ void EnteredCall::enqueue() {
   }
 }
 
-bool CallQueue::isTogetherWith(const CallQueue &other) const {
+bool CallQueue::mayShareCommunicator(const CallQueue &other) const {
   for (const Communicator *mine : comms)
     for (const Communicator *theirs : other.comms)
-      if (mine->mayBeTogetherWith(*theirs) && theirs->mayBeTogetherWith(*mine))
+      if (mine->mayShareCommunicator(*theirs) && theirs->mayShareCommunicator(*mine))
         return true;
   return false;
 }
@@ -114,8 +115,8 @@ void CallQueue::decide(Fallback *fallback) {
       decideCall(*call, error, fallback);
 }
 
-bool CallQueue::absorb(CallQueue &other) {
-  if (!other.joined || !isTogetherWith(other))
+bool CallQueue::merge(CallQueue &other) {
+  if (!other.joined || !mayShareCommunicator(other))
     return false;
   comms.insert(comms.end(), other.comms.begin(), other.comms.end());
   rounds.resize(std::max(rounds.size(), other.rounds.size()));
@@ -124,7 +125,7 @@ bool CallQueue::absorb(CallQueue &other) {
   return true;
 }
 
-/// A call that NCCL runs can wait in NCCL for other ranks, so ranks make such calls in one order: that of the group.
+/// A call that NCCL runs can wait in NCCL for other ranks, so all ranks make such calls in the order of the group.
 bool CallQueue::precedes(const CallQueue &other) const {
   return !isDone() && (other.isForNccl() || sharesStream(other));
 }
@@ -138,28 +139,28 @@ bool CallQueue::sharesStream(const CallQueue &other) const {
   return false;
 }
 
-/// Once the round's programs are loaded or refused.
+/// Returns true if NCCL runs a call of the round. The round's programs are loaded or refused.
 bool CallQueue::isForNccl() const {
   const Round &round = rounds[next];
   return std::any_of(round.begin(), round.end(), [](const Call *call) { return call->state == State::Nccl; }) ||
          std::any_of(entered.begin(), entered.end(), [](const EnteredCall &each) { return !each.isLoaded(); });
 }
 
-/// Puts the next round into the group's order. NCCL gets its calls in one group, so consecutive rounds of them are
-/// merged.
+/// Sorts the next round by the group's order. First merges consecutive rounds that NCCL runs, because NCCL gets them in
+/// one group.
 void CallQueue::arrangeRound() {
-  const auto isDeclined = [](const Round &round) {
+  const auto isRunByNccl = [](const Round &round) {
     return std::all_of(round.begin(), round.end(), [](const Call *call) { return call->state == State::Nccl; });
   };
   Round &merged = rounds[next];
-  while (next + 1 < rounds.size() && isDeclined(merged) && isDeclined(rounds[next + 1])) {
+  while (next + 1 < rounds.size() && isRunByNccl(merged) && isRunByNccl(rounds[next + 1])) {
     merged.insert(merged.end(), rounds[next + 1].begin(), rounds[next + 1].end());
     rounds.erase(rounds.begin() + static_cast<ptrdiff_t>(next) + 1);
   }
   std::sort(merged.begin(), merged.end()); // by address: they are elements of one array
 }
 
-void CallQueue::begin() {
+void CallQueue::beginRound() {
   arrangeRound();
   hasBegun = true;
   for (Call *call : rounds[next])
@@ -173,41 +174,41 @@ void CallQueue::begin() {
 
 bool CallQueue::isReady() {
   if (!hasBegun)
-    begin();
+    beginRound();
   return std::none_of(entered.begin(), entered.end(), [](const EnteredCall &each) { return each.isLoading(); });
 }
 
-/// The round's calls that NCCL runs. Without those on communicators that the application has aborted meanwhile, since
-/// it can have freed them.
-static std::vector<Call *> declinedOf(std::span<Call *const> round) {
-  std::vector<Call *> declined;
+/// Returns the round's calls that NCCL runs. Fails the calls on failed or aborted communicators instead: the
+/// application can have freed an aborted communicator.
+static std::vector<Call *> callsForNccl(std::span<Call *const> round) {
+  std::vector<Call *> ncclCalls;
   for (Call *call : round)
     if (call->state == State::Nccl) {
       if (const Outcome error = call->comm->status().error; !error.ok())
         call->fail(error);
       else
-        declined.push_back(call);
+        ncclCalls.push_back(call);
     }
-  return declined;
+  return ncclCalls;
 }
 
-/// If NCCL drops calls after a timeout, later calls would take their place on other ranks, so their communicators fail.
-static void runDeclined(std::span<Call *const> round, CallFallback *fallback) {
-  const std::vector<Call *> declined = declinedOf(round);
-  if (declined.empty() || !fallback)
+/// If NCCL drops calls after a timeout, other ranks would match them with later calls, so the communicators fail.
+static void runByNccl(std::span<Call *const> round, CallFallback *fallback) {
+  const std::vector<Call *> ncclCalls = callsForNccl(round);
+  if (ncclCalls.empty() || !fallback)
     return;
-  const Outcome outcome = fallback->run(declined);
-  for (Call *call : declined)
+  const Outcome outcome = fallback->run(ncclCalls);
+  for (Call *call : ncclCalls)
     call->outcome = outcome;
   if (outcome.code == gc3Timeout)
     for (const Call *call : round)
-      call->comm->fail({gc3Timeout, "a call that NCCL runs came too late"});
+      call->comm->fail({gc3Timeout, "a call that NCCL runs reached the timeout"});
 }
 
-void CallQueue::finish(Fallback *fallback) {
-  for (EnteredCall &each : entered) // before the first launch: memory that a plan takes can wait for kernels
+void CallQueue::enqueueRound(Fallback *fallback) {
+  for (EnteredCall &each : entered) // before the first launch: a plan allocates memory, which can wait for kernels
     each.planCall();
-  runDeclined(rounds[next], fallback);
+  runByNccl(rounds[next], fallback);
   for (EnteredCall &each : entered)
     each.enqueue();
   entered.clear();

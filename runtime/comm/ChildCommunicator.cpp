@@ -15,7 +15,7 @@ using ncclapi::Result;
 
 namespace {
 
-/// A gather is small, so one channel is enough, and NCCL's buffers stay small.
+/// Returns a configuration with one channel: gathers are small, and NCCL's buffers stay small.
 ncclapi::Config childConfig() {
   return {.size = sizeof(ncclapi::Config),
           .magic = ncclapi::configMagic,
@@ -28,11 +28,11 @@ ncclapi::Config childConfig() {
           .splitShare = 0};
 }
 
-/// Polls until `isOver` returns true or an error, or waits must end.
+/// Polls until `isOver` returns true or an error, or until waits must end.
 template <typename IsOver>
-Outcome poll(const ChildCommunicator::Interrupted &interrupted, IsOver isOver) {
+Outcome poll(const ChildCommunicator::CheckInterruption &checkInterruption, IsOver isOver) {
   for (core::Backoff backoff;; backoff.pause()) {
-    if (Outcome outcome = interrupted(); !outcome.ok())
+    if (Outcome outcome = checkInterruption(); !outcome.ok())
       return outcome;
     const core::Result<bool> over = isOver();
     if (!over.ok() || *over)
@@ -40,7 +40,7 @@ Outcome poll(const ChildCommunicator::Interrupted &interrupted, IsOver isOver) {
   }
 }
 
-/// True once a communicator is no more in progress.
+/// Returns true if the communicator has no operation in progress.
 core::Result<bool> isComplete(Result queried, Result state, const std::string &doing) {
   if (queried == Result::Success && state == Result::InProgress)
     return false;
@@ -52,42 +52,42 @@ core::Result<bool> isComplete(Result queried, Result state, const std::string &d
 } // namespace
 
 Outcome ChildCommunicator::awaitParent(const QueryParent &queryParent) const {
-  return poll(interrupted, [&] {
+  return poll(checkInterruption, [&] {
     Result state = Result::InProgress;
     const Result queried = queryParent(state);
     return isComplete(queried, state, "creating a communicator");
   });
 }
 
-/// NCCL can write the handle of a child whose creation has failed. To free such a child corrupts the parent, as NCCL's
-/// parent still refers to it, so it is left alone.
+/// NCCL can write the handle of a child whose creation has failed. This function does not free such a child: NCCL's
+/// parent refers to it, so freeing it would corrupt the parent.
 Outcome ChildCommunicator::create(Comm parent, int rank, const QueryParent &queryParent) {
   ncclapi::Config config = childConfig();
   creation = Creation::Splitting;
-  if (Outcome outcome = interrupted(); !outcome.ok()) { // the parent can be freed: the abort saw no split
+  if (Outcome outcome = checkInterruption(); !outcome.ok()) { // the parent can be freed: the abort saw no split
     creation = Creation::None;
     return outcome;
   }
-  const Result split = nccl.CommSplit(parent, 0, rank, &written, &config);
+  const Result split = nccl.CommSplit(parent, 0, rank, &newChild, &config);
   creation = Creation::Completing;
-  // NCCL completes the split of a parent that does not block later, whatever the result says.
+  // NCCL completes the split of a non-blocking parent later, also if it returns Success.
   const bool hasBegun = split == Result::Success || split == Result::InProgress;
   Outcome outcome = hasBegun ? awaitParent(queryParent) : outcomeOf(split, "creating a child communicator");
-  const Comm made = __atomic_load_n(&written, __ATOMIC_ACQUIRE);
-  if (hasBegun && !made && !interrupted().ok())
+  const Comm made = __atomic_load_n(&newChild, __ATOMIC_ACQUIRE);
+  if (hasBegun && !made && !checkInterruption().ok())
     return outcome; // NCCL can still write the handle
   creation = Creation::None;
   if (outcome.ok() && !made)
     return {gc3InternalError, "NCCL has created no child communicator"};
-  if (outcome.ok() || (hasBegun && !interrupted().ok()))
-    ofAll = made;
+  if (outcome.ok() || (hasBegun && !checkInterruption().ok()))
+    child = made;
   return outcome;
 }
 
 Outcome ChildCommunicator::completeOn(Comm comm, Result result, const std::string &doing) const {
   if (result != Result::InProgress && result != Result::Success)
     return outcomeOf(result, doing);
-  return poll(interrupted, [&] {
+  return poll(checkInterruption, [&] {
     Result state = Result::InProgress;
     const Result queried = nccl.CommGetAsyncError(comm, &state);
     return isComplete(queried, state, doing);
@@ -95,7 +95,7 @@ Outcome ChildCommunicator::completeOn(Comm comm, Result result, const std::strin
 }
 
 Outcome ChildCommunicator::complete(Result result, const std::string &doing) const {
-  return completeOn(ofWindows(), result, doing);
+  return completeOn(windowComm(), result, doing);
 }
 
 Outcome ChildCommunicator::asyncError() const {
@@ -106,18 +106,18 @@ Outcome ChildCommunicator::asyncError() const {
   return isComplete(queried, state, "gc3's communicator").outcome();
 }
 
-Outcome ChildCommunicator::prepareGathers(uint32_t ofRanks, size_t mostBytes) {
-  ranks = ofRanks;
-  roomForOne = mostBytes;
+Outcome ChildCommunicator::prepareGathers(uint32_t rankCount, size_t mostBytes) {
+  ranks = rankCount;
+  bytesPerRank = mostBytes;
   if (Outcome outcome = createEvent(cuda).moveTo(gathered); !outcome.ok())
     return outcome;
-  return allocate(cuda, (size_t{ranks} + 1) * mostBytes, "what ranks exchange").moveTo(memory);
+  return allocate(cuda, (size_t{ranks} + 1) * mostBytes, "gathers").moveTo(memory);
 }
 
 Outcome ChildCommunicator::gather(const void *own, size_t bytes, void *all, cuda::Stream stream) {
   const std::string doing = "exchanging data with the other ranks";
   auto *sent = static_cast<std::byte *>(memory.get());
-  std::byte *received = sent + roomForOne;
+  std::byte *received = sent + bytesPerRank;
   if (Outcome outcome = cuda::outcomeOf(cuda, cuda.copy(sent, own, bytes, stream), doing); !outcome.ok())
     return outcome;
   const Result begun =
@@ -126,7 +126,7 @@ Outcome ChildCommunicator::gather(const void *own, size_t bytes, void *all, cuda
     return outcome;
   if (Outcome outcome = cuda::outcomeOf(cuda, cuda.record(gathered.get(), stream), doing); !outcome.ok())
     return outcome;
-  Outcome outcome = poll(interrupted, [&]() -> core::Result<bool> {
+  Outcome outcome = poll(checkInterruption, [&]() -> core::Result<bool> {
     const cuda::Result state = cuda.query(gathered.get());
     if (state == cuda::notReady)
       return false;
@@ -141,21 +141,21 @@ Outcome ChildCommunicator::gather(const void *own, size_t bytes, void *all, cuda
   return cuda::outcomeOf(cuda, cuda.synchronize(stream), doing);
 }
 
-/// The color of a team is its first rank.
+/// The color of a team is the number of its first rank.
 Outcome ChildCommunicator::splitByTeam(int rank, const ncclapi::Team &team) {
   const std::string doing = "splitting gc3's communicator by LSA team";
   ncclapi::Config config = childConfig();
-  const Result split = nccl.CommSplit(get(), rank - team.rank * team.stride, team.rank, &writtenForTeam, &config);
+  const Result split = nccl.CommSplit(get(), rank - team.rank * team.stride, team.rank, &newTeamChild, &config);
   if (Outcome outcome = completeOn(get(), split, doing); !outcome.ok())
     return outcome;
-  ofTeam = writtenForTeam;
-  if (!ofTeam)
+  teamChild = newTeamChild;
+  if (!teamChild)
     return {gc3InternalError, doing + ": NCCL has created none"};
-  if (Outcome outcome = completeOn(ofTeam, Result::Success, doing); !outcome.ok())
+  if (Outcome outcome = completeOn(teamChild, Result::Success, doing); !outcome.ok())
     return outcome;
-  const ncclapi::Team ofMade = nccl.TeamLsa(ofTeam);
-  if (ofMade.ranks != team.ranks || ofMade.rank != team.rank || ofMade.stride != 1)
-    return {gc3SystemError, "an LSA team is no team in a communicator of its own"};
+  const ncclapi::Team teamOfChild = nccl.TeamLsa(teamChild);
+  if (teamOfChild.ranks != team.ranks || teamOfChild.rank != team.rank || teamOfChild.stride != 1)
+    return {gc3SystemError, "the ranks of an LSA team are no LSA team in a communicator of their own"};
   return {};
 }
 
@@ -164,21 +164,21 @@ void ChildCommunicator::releaseMemory() {
   gathered = cuda::OwnEvent();
 }
 
-/// NCCL must not get to destroy a communicator that has an error: it would leave a group open in this thread.
+/// gc3 must not destroy a communicator that has an error: NCCL would leave a group open in this thread.
 void ChildCommunicator::destroy() {
   if (!asyncError().ok())
     return abort();
-  for (const Comm comm : {std::exchange(ofTeam, nullptr), ofAll.exchange(nullptr)})
+  for (const Comm comm : {std::exchange(teamChild, nullptr), child.exchange(nullptr)})
     if (comm)
       nccl.CommDestroy(comm);
   releaseMemory();
 }
 
 void ChildCommunicator::abort() {
-  if (isPending()) // NCCL has ended the split by now, since the parent was aborted
-    ofAll = written;
+  if (isPending()) // NCCL has ended the split, because the parent was aborted
+    child = newChild;
   creation = Creation::None;
-  for (const Comm comm : {std::exchange(ofTeam, nullptr), ofAll.exchange(nullptr)})
+  for (const Comm comm : {std::exchange(teamChild, nullptr), child.exchange(nullptr)})
     if (comm)
       nccl.CommAbort(comm);
   releaseMemory();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What callers do: they post work, wait, and change the phase. Executor.cpp has what the executor thread does.
+// Functions that callers run: they post work, wait, and change the phase. Executor.cpp has the executor thread's
+// functions.
 #include "comm/Communicator.h"
 
 #include "core/Backoff.h"
@@ -14,9 +15,9 @@ using core::Outcome;
 using ncclapi::Result;
 using std::chrono::milliseconds;
 
-Communicator::Communicator(std::shared_ptr<const Setup> ofUser, ncclapi::Comm parent, const Patience &patience)
-    : setup(std::move(ofUser)), cuda(setup->drivers.cuda), nccl(setup->drivers.nccl), parent(parent),
-      patience(patience), child(cuda, nccl, [this] { return interrupted(); }),
+Communicator::Communicator(std::shared_ptr<const Setup> sharedSetup, ncclapi::Comm parent, const WaitLimits &joinLimits)
+    : setup(std::move(sharedSetup)), cuda(setup->drivers.cuda), nccl(setup->drivers.nccl), parent(parent),
+      joinLimits(joinLimits), child(cuda, nccl, [this] { return checkInterruption(); }),
       gpu(std::make_unique<GpuRank>(*setup, child)) {}
 
 Communicator::~Communicator() = default;
@@ -52,8 +53,8 @@ Result Communicator::queryState(Result &state) {
   return queried;
 }
 
-/// Logs a wait that began at `begun`, or fails the communicator. Returns true if the wait is past its deadline.
-bool Communicator::checkPatience(Clock::time_point begun, const Patience &limit, const char *waiting,
+/// Logs a wait that began at `begun`, or fails the communicator. Returns true if the deadline has passed.
+bool Communicator::checkDeadline(Clock::time_point begun, const WaitLimits &limit, const char *waiting,
                                  const char *late) {
   const auto isPast = [waited = Clock::now() - begun](uint32_t ms) { return ms != 0 && waited > milliseconds(ms); };
   const auto after = [](uint32_t ms) { return "after " + std::to_string(ms) + " ms "; };
@@ -65,8 +66,8 @@ bool Communicator::checkPatience(Clock::time_point begun, const Patience &limit,
   return isLate;
 }
 
-/// Why the communicator takes no calls; a success if it does.
-Outcome Communicator::whyNot() const {
+/// Returns why the communicator accepts no calls; a success if it accepts calls.
+Outcome Communicator::callError() const {
   switch (phase) {
   case Phase::Ready: return {};
   case Phase::Draining:
@@ -100,24 +101,24 @@ void Communicator::beginJoin() {
 
 bool Communicator::isJoining() {
   std::lock_guard lock(mutex);
-  if (!isSettled())
-    checkPatience(beganToJoin, patience,
-                  "a rank still waits for other ranks of its communicator; is gc3, with the same bundles, on all of "
-                  "them?",
-                  "not all ranks have joined; is gc3, with the same bundles, on all of them?");
-  return !isSettled();
+  if (isJoinRunning())
+    checkDeadline(beganToJoin, joinLimits,
+                  "a rank still waits for other ranks of its communicator; check that every rank loads gc3 with the "
+                  "same bundles",
+                  "not all ranks have joined; check that every rank loads gc3 with the same bundles");
+  return isJoinRunning();
 }
 
 Outcome Communicator::awaitJoin() {
   for (core::Backoff backoff; isJoining();)
     backoff.pause();
   std::lock_guard lock(mutex);
-  return whyNot();
+  return callError();
 }
 
 Outcome Communicator::refusal() const {
   std::lock_guard lock(mutex);
-  return whyNccl;
+  return ncclReason;
 }
 
 int Communicator::rank() const {
@@ -130,7 +131,7 @@ int Communicator::ranks() const {
   return identity.ranks;
 }
 
-bool Communicator::mayBeTogetherWith(const Communicator &other) const {
+bool Communicator::mayShareCommunicator(const Communicator &other) const {
   const int otherRanks = other.ranks(), otherRank = other.rank(); // in this order: known ranks imply a known rank
   std::lock_guard lock(mutex);
   const bool areIdentified = identity.ranks != 0 && otherRanks != 0;
@@ -138,7 +139,7 @@ bool Communicator::mayBeTogetherWith(const Communicator &other) const {
     return false;
   if (phase != Phase::Ready)
     return isBeforeReady(phase);
-  return identity.ranks > 1 && gpu->mayBeTogetherWith(other.child);
+  return identity.ranks > 1 && gpu->mayShareCommunicator(other.child);
 }
 
 std::shared_ptr<ProgramTable> Communicator::programs() const {
@@ -150,7 +151,7 @@ Outcome Communicator::enter() {
   Lock lock(mutex);
   ++callers;
   changed.wait(lock, [this] { return !isCalling || phase != Phase::Ready; });
-  Outcome outcome = whyNot();
+  Outcome outcome = callError();
   if (outcome.ok()) {
     isCalling = true;
   } else {
@@ -160,7 +161,7 @@ Outcome Communicator::enter() {
   return outcome;
 }
 
-/// The executor waits for changes, too, so leave() notifies only if a caller or the end of the communicator waits.
+/// Notifies only if a caller waits or the phase has changed, because a notification also wakes the executor.
 void Communicator::leave() {
   std::lock_guard lock(mutex);
   isCalling = false;
@@ -168,18 +169,18 @@ void Communicator::leave() {
     changed.notify_all();
 }
 
-void Communicator::beginLoad(uint32_t program, const Outcome &soFar) {
+void Communicator::beginLoad(uint32_t program, const Outcome &localError) {
   std::lock_guard lock(mutex);
   if (phase != Phase::Ready || states[program].onGpu || !states[program].refusal.ok())
     return;
-  request = {program, soFar, Clock::now()};
+  request = {program, localError, Clock::now()};
   changed.notify_all();
 }
 
 bool Communicator::isLoading() {
   std::lock_guard lock(mutex);
   if (request)
-    checkPatience(request->begun, {setup->options.joiningMs, setup->options.timeoutMs},
+    checkDeadline(request->begun, {setup->options.joiningMs, setup->options.timeoutMs},
                   "a rank still waits for other ranks to load a program", "not all ranks have loaded the program");
   return request && phase == Phase::Ready;
 }
@@ -213,25 +214,26 @@ Outcome Communicator::awaitParent() {
       return error;
     if (nccl.CommGetAsyncError(parent, &state) != Result::Success || state != Result::InProgress)
       return {};
-    if (checkPatience(begun, {0, patience.failAfterMs}, "",
-                      "NCCL has not enqueued what precedes a call; calls after it are lost"))
+    if (checkDeadline(begun, {0, joinLimits.failAfterMs}, "",
+                      "NCCL has not enqueued the work that precedes a call; later calls are dropped"))
       return error;
     changed.wait_for(lock, std::chrono::microseconds(100));
   }
 }
 
-void Communicator::fail(const Outcome &why) {
+void Communicator::fail(const Outcome &cause) {
   std::lock_guard lock(mutex);
-  failNow(why);
+  failNow(cause);
 }
 
-/// Kernels go on, since other ranks can need them, unless they wait for a rank that does not come.
-void Communicator::failNow(const Outcome &why) {
+/// Kernels continue, because other ranks can need them. After a timeout they stop, because they wait for a missing
+/// rank.
+void Communicator::failNow(const Outcome &cause) {
   if (!mayFollow(phase, Phase::Failed))
     return;
-  error = why;
-  gpu->breakDown(why);
-  if (why.code == gc3Timeout)
+  error = cause;
+  gpu->markFailed(cause);
+  if (cause.code == gc3Timeout)
     gpu->stop();
   advance(Phase::Failed);
 }
@@ -240,7 +242,7 @@ bool Communicator::finalize(bool waits) {
   Lock lock(mutex);
   if (isAborted())
     return true; // before this call
-  changed.wait(lock, [this] { return isSettled(); });
+  changed.wait(lock, [this] { return !isJoinRunning(); });
   if (phase == Phase::Unready)
     advance(Phase::Closed);
   else if (phase == Phase::Ready)
@@ -251,7 +253,7 @@ bool Communicator::finalize(bool waits) {
     abortNow();
     return true;
   }
-  return error.ok(); // else another thread has aborted it meanwhile
+  return error.ok(); // else another thread has aborted it during this call
 }
 
 bool Communicator::abort() {
@@ -282,7 +284,7 @@ void Communicator::awaitSplit() {
     std::this_thread::sleep_for(std::chrono::microseconds(100));
 }
 
-/// Before the communicator is Ready it has no kernels, and while it is Closing its GPU is being released.
+/// There are no kernels before Ready. While Closing, the executor releases `gpu`, so this thread must not use it.
 void Communicator::abortNow() {
   const bool hasKernels = phase == Phase::Ready || phase == Phase::Draining || phase == Phase::Failed;
   if (!mayFollow(phase, Phase::Aborted))

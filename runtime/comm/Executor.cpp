@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a communicator's executor thread does, one step for each phase.
+// The functions of a communicator's executor thread, one for each phase.
 #include "comm/Communicator.h"
 
 #include "core/Log.h"
@@ -14,19 +14,19 @@ using std::chrono::milliseconds;
 
 namespace {
 
-constexpr milliseconds pollPeriod{100}; ///< of kernels without a timeout, which can still fail
+constexpr milliseconds pollPeriod{100}; ///< for kernels without a timeout, which can still fail
 
-void logLeftToNccl(const GpuRank::Identity &identity, const std::string &why) {
+void logFallback(const GpuRank::Identity &identity, const std::string &reason) {
   if (core::isInfoEnabled())
     core::log((identity.ranks != 0
-                   ? "rank " + std::to_string(identity.rank) + " of " + std::to_string(identity.ranks) + ": "
-                   : "") +
-              "a communicator is left to NCCL: " + why);
+                    ? "rank " + std::to_string(identity.rank) + " of " + std::to_string(identity.ranks) + ": "
+                    : "") +
+               "NCCL runs all calls on a communicator: " + reason);
 }
 
 } // namespace
 
-/// Sleeps until the phase or a caller has work for it, and looks after kernels in between.
+/// Waits until the phase or a caller has work, and checks kernels periodically.
 void Communicator::execute() {
   const ncclapi::NcclCallScope inside;
   const uint32_t timeoutMs = setup->options.timeoutMs;
@@ -35,7 +35,7 @@ void Communicator::execute() {
   while (phase != Phase::Closed) {
     const bool hasWork = phase == Phase::Forming || phase == Phase::Draining || phase == Phase::Releasing ||
                          (phase == Phase::Ready && request);
-    if (!hasWork && (!table || phase == Phase::Aborted)) { // there are no kernels to look after
+    if (!hasWork && (!table || phase == Phase::Aborted)) { // there are no kernels to check
       changed.wait(lock);
       continue;
     }
@@ -43,18 +43,18 @@ void Communicator::execute() {
       continue;
     const Phase now = phase;
     lock.unlock();
-    step(now);
+    runPhase(now);
     lock.lock();
   }
 }
 
-void Communicator::step(Phase now) {
+void Communicator::runPhase(Phase now) {
   try {
     switch (now) {
     case Phase::Forming: return join();
     case Phase::Ready: return load();
     case Phase::Draining: return drain();
-    case Phase::Failed: return watch();
+    case Phase::Failed: return checkErrors();
     case Phase::Releasing: return closeAborted();
     case Phase::Unready:
     case Phase::Joining:
@@ -67,8 +67,8 @@ void Communicator::step(Phase now) {
   }
 }
 
-/// The error that ends what the executor waits for; a success while it may go on.
-Outcome Communicator::interrupted() {
+/// Returns the error that ends the executor's waits; a success while waits may continue.
+Outcome Communicator::checkInterruption() {
   {
     std::lock_guard lock(mutex);
     if (!error.ok())
@@ -77,12 +77,12 @@ Outcome Communicator::interrupted() {
       return {};
   }
   if (setup->options.timeoutMs != 0) // the program's ranks can wait for a kernel that does not end
-    watch();
+    checkErrors();
   return {};
 }
 
-void Communicator::watch() {
-  Outcome outcome = gpu->watch();
+void Communicator::checkErrors() {
+  Outcome outcome = gpu->checkKernels();
   if (outcome.ok())
     outcome = child.asyncError();
   if (outcome.ok())
@@ -94,30 +94,30 @@ void Communicator::watch() {
     failNow(outcome);
 }
 
-/// A call on the application's communicator, which is not touched after an abort.
-Result Communicator::onParent(const std::function<Result()> &call) {
+/// Makes a call on the application's communicator. Returns InvalidUsage, without the call, after an abort.
+Result Communicator::callOnParent(const std::function<Result()> &call) {
   std::lock_guard lock(mutex);
   return phase == Phase::Aborted || phase == Phase::Releasing ? Result::InvalidUsage : call();
 }
 
-/// Finds out which rank of how many this is, and on which device.
+/// Queries the rank, the number of ranks and the device, and makes the device current.
 Outcome Communicator::identify() {
   const auto query = [this](auto *function, int *value, const char *doing) {
-    return outcomeOf(onParent([&] { return function(parent, value); }), doing);
+    return outcomeOf(callOnParent([&] { return function(parent, value); }), doing);
   };
-  Outcome outcome = query(nccl.CommUserRank, &identity.rank, "asking for the rank");
+  Outcome outcome = query(nccl.CommUserRank, &identity.rank, "querying the rank");
   if (outcome.ok()) // known ranks imply a known rank
-    outcome = query(nccl.CommCount, &identity.ranks, "asking for the ranks");
+    outcome = query(nccl.CommCount, &identity.ranks, "querying the ranks");
   if (outcome.ok())
-    outcome = query(nccl.CommCuDevice, &identity.device, "asking for the device");
+    outcome = query(nccl.CommCuDevice, &identity.device, "querying the device");
   return outcome.ok() ? cuda::outcomeOf(cuda, cuda.setDevice(identity.device),
                                         "switching to device " + std::to_string(identity.device))
                       : outcome;
 }
 
-GpuRank::Joined Communicator::form() {
+GpuRank::JoinResult Communicator::form() {
   const auto queryParent = [this](Result &state) {
-    return onParent([&] { return nccl.CommGetAsyncError(parent, &state); });
+    return callOnParent([&] { return nccl.CommGetAsyncError(parent, &state); });
   };
   if (Outcome outcome = child.awaitParent(queryParent); !outcome.ok())
     return {{}, outcome}; // NCCL reports its error with the call
@@ -130,36 +130,36 @@ GpuRank::Joined Communicator::form() {
   return {};
 }
 
-/// All ranks come to this together.
-void Communicator::leaveToNccl(const Outcome &why) {
-  logLeftToNccl(identity, why.text);
+/// Lets NCCL run all calls. All ranks call this together.
+void Communicator::fallBackToNccl(const Outcome &reason) {
+  logFallback(identity, reason.text);
   {
     std::lock_guard lock(mutex);
-    whyNccl = why;
+    ncclReason = reason;
     if (!advance(Phase::Ready))
       return;
   }
-  gpu->leaveNccl();
+  gpu->releaseNccl();
   child.destroy();
 }
 
 void Communicator::join() {
-  const GpuRank::Joined formed = form();
+  const GpuRank::JoinResult formed = form();
   if (!formed.failure.ok())
     return fail(formed.failure);
   if (!formed.refusal.ok())
-    return leaveToNccl(formed.refusal);
+    return fallBackToNccl(formed.refusal);
   {
     std::lock_guard lock(mutex);
     if (!advance(Phase::Joining))
       return;
   }
-  const GpuRank::Joined joined = gpu->join(identity);
+  const GpuRank::JoinResult joined = gpu->join(identity);
   if (!joined.failure.ok())
     return fail(joined.failure);
   if (!joined.refusal.ok()) {
-    core::logOnce("communicators are left to NCCL: " + joined.refusal.text);
-    return leaveToNccl(joined.refusal);
+    core::logOnce("NCCL runs all calls on the communicators: " + joined.refusal.text);
+    return fallBackToNccl(joined.refusal);
   }
   std::lock_guard lock(mutex);
   table = gpu->programs();
@@ -167,14 +167,14 @@ void Communicator::join() {
   advance(Phase::Ready);
 }
 
-/// Without a request it is time to look after kernels.
+/// Loads the requested program. Without a request, checks kernels.
 void Communicator::load() {
   Lock lock(mutex);
   if (!request)
-    return lock.unlock(), watch();
+    return lock.unlock(), checkErrors();
   const LoadRequest now = *request;
   lock.unlock();
-  const GpuRank::Loaded result = gpu->load(now.program, now.soFar);
+  const GpuRank::LoadResult result = gpu->load(now.program, now.localError);
   if (!result.failure.ok())
     fail(result.failure);
   lock.lock();
@@ -188,13 +188,13 @@ void Communicator::drain() {
     Lock lock(mutex);
     changed.wait(lock, [this] { return callers == 0 || phase != Phase::Draining; });
   }
-  for (;;) { // also after a failure or an abort, which stops kernels
+  for (;;) { // also after a failure, or after an abort, which stops kernels
     const core::Result<bool> idle = gpu->isIdle();
     if (!idle.ok())
       return fail(idle.outcome());
     if (*idle)
       break;
-    watch();
+    checkErrors();
     std::this_thread::sleep_for(std::chrono::microseconds(100));
   }
   {
@@ -206,7 +206,7 @@ void Communicator::drain() {
 }
 
 void Communicator::close() {
-  gpu->leaveNccl();
+  gpu->releaseNccl();
   child.destroy();
   gpu.reset();
   std::lock_guard lock(mutex);

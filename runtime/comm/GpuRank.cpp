@@ -34,7 +34,7 @@ Outcome GpuRank::enqueue(cuda::Runner::Plan &plan, cuda::Stream stream) {
   return recorder ? recorder->enqueue(runner, plan, stream) : runner.enqueue(plan, stream);
 }
 
-void GpuRank::leaveNccl() {
+void GpuRank::releaseNccl() {
   if (recorder)
     recorder->collect();
   deviceComm = DeviceComm();

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one rank of a communicator holds on its GPU: connections in windows, loaded programs, the runner of its calls.
-// The Communicator decides when each step happens (Communicator.h); steps that ranks make together go over the child.
+// The GPU resources of one rank of a communicator: connections in windows, loaded programs, and the runner of its
+// calls. The Communicator decides when each operation happens (Communicator.h). Collective operations of the ranks use
+// the child.
 //
-// The executor thread of the rank makes all calls, with the rank's GPU as its current device. Except plan() and
-// enqueue(): the caller of a collective makes them while the executor runs no step. stop() and breakDown() are
-// thread-safe, and so is mayBeTogetherWith() after join().
+// The rank's executor thread makes all calls, with the rank's GPU as its current device, except plan() and enqueue():
+// the caller of a collective makes them while the executor makes no call. stop() and markFailed() are thread-safe, and
+// so is mayShareCommunicator() after join().
 #pragma once
 
 #include "comm/ChildCommunicator.h"
@@ -18,14 +19,14 @@
 
 namespace gc3::comm {
 
-/// The functions that everything here calls. All tables must outlive the communicators.
+/// The CUDA, NCCL and GIN functions. All tables must outlive the communicators.
 struct Drivers {
   const cuda::Cuda &cuda;
   const ncclapi::Nccl &nccl;
-  const gin::Plugin *(*findGin)() = nullptr; ///< finds the GIN plugin; null: there is none
+  const gin::Plugin *(*findGin)() = nullptr; ///< returns the GIN plugin, or null; null: there is no plugin
 };
 
-/// What all communicators of one user have in common.
+/// Settings that communicators share.
 struct Setup {
   Drivers drivers;
   ProgramTable::Files files;
@@ -33,12 +34,12 @@ struct Setup {
   cuda::Options options;
 };
 
-/// How a step of loading ended on one rank. Crosses processes as it is.
+/// How a step of loading ended on one rank. Ranks exchange the bytes between processes.
 struct LoadVerdict {
   uint32_t code = gc3Success; ///< gc3Result_t
-  uint32_t windowless = 0;    ///< 1: the communicator has no windows
+  uint32_t lacksWindows = 0;  ///< 1: the communicator has no windows
   uint32_t program = 0;       ///< the number of the program that the rank loads
-  char why[244] = {};         ///< the error's text, cut to this length
+  char reason[244] = {};      ///< the error's text, cut to this length
 };
 
 class GpuRank {
@@ -52,60 +53,63 @@ public:
     int rank = 0, ranks = 0, device = 0;
   };
 
-  /// How joining ended. A failure is this rank's alone: other ranks wait for it. All ranks have the same refusal, each
-  /// in its words: NCCL runs all calls. Both are successes if programs run.
-  struct Joined {
+  /// How joining ended. A failure is an error of this rank alone: other ranks wait for it. A refusal is common to all
+  /// ranks, though its text can differ: NCCL runs all calls. Both are successes if programs run.
+  struct JoinResult {
     core::Outcome failure, refusal;
   };
-  /// Allocates what every rank needs, exchanges RankInfos with the other ranks, and settles the programs.
-  Joined join(const Identity &identity);
-  /// After join(): false if `other` is known to be no child of the same communicator's ranks.
-  bool mayBeTogetherWith(const ChildCommunicator &other) const {
-    return inProcess.empty() ||
-           std::find(inProcess.begin(), inProcess.end(), reinterpret_cast<uint64_t>(&other)) != inProcess.end();
+  /// Prepares the runner and gathers, exchanges RankInfos with the other ranks, and decides which programs can run.
+  JoinResult join(const Identity &identity);
+  /// Returns false if `other` is known not to be a child of the same communicator's ranks. Call after join().
+  bool mayShareCommunicator(const ChildCommunicator &other) const {
+    return childrenInProcess.empty() || std::find(childrenInProcess.begin(), childrenInProcess.end(),
+                                                  reinterpret_cast<uint64_t>(&other)) != childrenInProcess.end();
   }
-  /// After join() without a refusal.
+  /// Returns the programs. Call after join() without a refusal.
   std::shared_ptr<ProgramTable> programs() const { return table; }
 
-  /// How loading a program ended. A failure is this rank's alone. All ranks have the same refusal: NCCL runs the calls.
-  struct Loaded {
+  /// How loading a program ended. A failure is an error of this rank alone. A refusal is common to all ranks: NCCL runs
+  /// the program's calls.
+  struct LoadResult {
     core::Outcome failure, refusal;
     const cuda::GpuProgram *program = nullptr;
   };
-  /// Loads a program on all ranks or on none. `soFar` is an error if this rank can't go on; the other ranks learn it.
-  Loaded load(uint32_t program, const core::Outcome &soFar);
+  /// Loads a program on all ranks or on none. If `localError` is an error, this rank can't load it, and all ranks
+  /// refuse the program.
+  LoadResult load(uint32_t program, const core::Outcome &localError);
 
-  /// Plans a call of a loaded program; `capture` is that of its stream.
+  /// Plans a call of a loaded program. `capture` is the id of its stream's capture; 0: none.
   core::Outcome plan(const cuda::GpuProgram &program, const core::Request &request, uint64_t capture,
                      cuda::Runner::Plan &plan);
   core::Outcome enqueue(cuda::Runner::Plan &plan, cuda::Stream stream);
 
-  /// Looks for kernels that failed, or run longer than the timeout and so are stopped.
-  core::Outcome watch() { return runner.watch(cuda::Watchdog::Clock::now()); }
+  /// Returns the error of failed kernels. Stops kernels that run longer than the timeout, and returns an error for
+  /// them.
+  core::Outcome checkKernels() { return runner.watch(cuda::Watchdog::Clock::now()); }
   core::Result<bool> isIdle() const { return runner.isIdle(); }
-  /// Waits until all kernels have ended, which they do soon after stop().
+  /// Waits until all kernels have ended. They end soon after stop().
   void awaitIdle();
-  /// Has watch() report this error, with what kernels that it stops later waited for. Thread-safe.
-  void breakDown(const core::Outcome &why) { runner.markFailed(why); }
-  /// Has all kernels end, those that are still to run included. Thread-safe.
+  /// Has checkKernels() return this error. If kernels are stopped later, adds what they waited for. Thread-safe.
+  void markFailed(const core::Outcome &cause) { runner.markFailed(cause); }
+  /// Ends all kernels, also enqueued ones. Thread-safe.
   void stop() { runner.stop(); }
 
-  /// Releases what NCCL holds for the rank, which can wait for other ranks. All calls have ended.
-  void leaveNccl();
-  /// In place of leaveNccl(), after the abort of the child, with which NCCL has freed its part.
+  /// Deregisters windows and destroys the device communicator, which can wait for other ranks. All calls have ended.
+  void releaseNccl();
+  /// Replaces releaseNccl() after an abort of the child, which frees NCCL's part.
   void forgetNccl();
 
 private:
-  /// What a program takes while it is loaded. It is released again if another rank can't load the program.
-  struct Loading {
+  /// Resources of a program while it loads. They are released if a rank can't load the program.
+  struct PendingLoad {
     uint32_t program = 0;
-    core::Outcome outcome;                      ///< an error: all ranks refuse the program
-    std::unique_ptr<plan::ConnectionPool> pool; ///< with the program's connections
-    std::vector<uint32_t> numbers;              ///< of the program's connections in the pool
+    core::Outcome outcome;                      ///< if an error, all ranks refuse the program
+    std::unique_ptr<plan::ConnectionPool> pool; ///< the rank's pool, plus the program's connections
+    std::vector<uint32_t> numbers;              ///< numbers of the program's connections in the pool
     std::unique_ptr<cuda::GpuProgram> onGpu;
-    Window window; ///< for connections that the rank does not have yet
+    Window window; ///< for connections that the rank does not have
     uint64_t windowBytes = 0;
-    bool windowless = false; ///< the communicator has no windows
+    bool lacksWindows = false; ///< the communicator has no windows
     plan::ConnectionPool::Parts parts;
   };
   core::Outcome prepare();
@@ -113,14 +117,15 @@ private:
   core::Outcome describe(RankInfo &own);
   core::Outcome describeNetwork(RankInfo &own);
   core::Result<uint32_t> mostBlocks(const cuda::Interpreters &interpreters, kernel::Protocol protocol) const;
-  bool keepsLinesWhole(const RankInfo &here, const RankInfo &there) const;
-  PeerSet wholeLines(std::span<const RankInfo> infos) const;
-  core::Outcome gatherLines(std::vector<RankInfo> &infos);
+  bool isUntornLink(const RankInfo &here, const RankInfo &there) const;
+  PeerSet findUntornPeers(std::span<const RankInfo> infos) const;
+  core::Outcome gatherUntornPeers(std::vector<RankInfo> &infos);
   core::Outcome connectNetwork(std::vector<RankInfo> &infos);
-  void noteRanks(std::span<const RankInfo> infos);
+  void recordChildrenInProcess(std::span<const RankInfo> infos);
   void beginTrace(std::span<const RankInfo> infos);
-  void adopt(std::span<const RankInfo> infos);
-  /// After the calls on this GPU, since these could hold the multiprocessors that NCCL's kernel needs.
+  void finishJoin(std::span<const RankInfo> infos);
+  /// Gathers after all calls on this GPU have ended, because they could occupy the multiprocessors that NCCL's kernel
+  /// needs.
   template <typename T>
   core::Result<std::vector<T>> gatherEach(const T &own) {
     if (core::Outcome outcome = runner.awaitLastCall(runner.stream()); !outcome.ok())
@@ -128,7 +133,7 @@ private:
     return child.gatherEach(own, runner.stream());
   }
 
-  core::Outcome loadTogether();
+  core::Outcome loadOnAllRanks();
   core::Outcome reserve();
   core::Outcome registerWindow();
   core::Outcome registerInTeam();
@@ -136,7 +141,7 @@ private:
   core::Outcome agree();
   bool maySplitByTeam() const;
   plan::NetworkRoute network() const;
-  const cuda::GpuProgram *keep();
+  const cuda::GpuProgram *commitLoad();
   int firstOfTeam() const { return self.rank - team.rank * team.stride; }
   uint32_t rank() const { return static_cast<uint32_t>(self.rank); }
   std::string programName(uint32_t program) const;
@@ -146,7 +151,8 @@ private:
   const ncclapi::Nccl &nccl;
   ChildCommunicator &child;
   Identity self;
-  std::vector<uint64_t> inProcess; ///< the children of the communicator's ranks in this process; empty: not known
+  std::vector<uint64_t>
+      childrenInProcess; ///< addresses of the children of the communicator's ranks in this process; empty: not known
   ncclapi::Team team{};
   std::shared_ptr<ProgramTable> table;
   cuda::Runner runner;
@@ -154,9 +160,9 @@ private:
   std::vector<Window> windows; ///< by piece of the pool
   const gin::Plugin *part = nullptr;
   DeviceComm deviceComm;
-  plan::ConnectionPool::Parts parts;      ///< by window and rank
-  std::unique_ptr<Loading> loading;       ///< the program that is being loaded; NCCL writes to it
-  std::optional<cuda::Recorder> recorder; ///< destroyed first, since it refers to programs
+  plan::ConnectionPool::Parts parts;      ///< addresses, by window and rank
+  std::unique_ptr<PendingLoad> loading;   ///< the program that loads; NCCL writes to it
+  std::optional<cuda::Recorder> recorder; ///< destroyed first, because it refers to programs
 };
 
 } // namespace gc3::comm

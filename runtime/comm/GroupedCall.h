@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call in a group, and NCCL's part in running it.
+// A call in a group, and the interface to NCCL for calls that no program runs.
 #pragma once
 
 #include "comm/Communicator.h"
@@ -22,17 +22,17 @@ struct GroupedCall {
   core::Outcome outcome{};
 
   void fail(core::Outcome error) { state = State::Failed, outcome = std::move(error); }
-  void decline(core::Outcome why) { state = State::Nccl, outcome = std::move(why); }
+  void fallBack(core::Outcome reason) { state = State::Nccl, outcome = std::move(reason); }
 };
 
-/// What NCCL does for a group. C API: nothing.
+/// Runs calls by NCCL. The C API has no fallback.
 struct CallFallback {
   virtual ~CallFallback() = default;
-  /// Returns the program of a call whose communicator has joined, or can't join; nothing: NCCL runs the call.
+  /// Returns the program that runs a call; nothing if NCCL runs it. The communicator has joined, or can't join.
   virtual std::optional<uint32_t> choose(const GroupedCall &call) = 0;
-  /// Has NCCL run calls, in the order of the group. Returns an error if this rank drops them; other ranks can have
+  /// Has NCCL run calls, in the order of the group. Returns an error if this rank drops the calls; other ranks can have
   /// made them.
-  virtual core::Outcome run(std::span<GroupedCall *const> declined) = 0;
+  virtual core::Outcome run(std::span<GroupedCall *const> ncclCalls) = 0;
 };
 
 } // namespace gc3::comm

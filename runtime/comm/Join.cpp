@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Joining: the ranks exchange what they are, and each computes from the same data what all will do.
+// Joining: the ranks exchange RankInfos, and each rank computes the same decisions from the same data.
 #include "comm/GpuRank.h"
 
 #include "core/Log.h"
@@ -20,14 +20,14 @@ uint64_t newNonce() {
   return uint64_t{random()} << 32 | random();
 }
 
-/// The same for all processes of a machine, containers included; 0: not known.
+/// Returns a number that identifies the machine, also in containers; 0: not known.
 uint64_t thisHost() {
   std::ifstream file("/proc/sys/kernel/random/boot_id");
   std::string id;
   return file >> id ? bundle::checksum(id.data(), id.size()) : 0;
 }
 
-/// True if the team's ranks are ranks of a communicator of `count` ranks, and `own` is the one that the team names.
+/// Returns true if a communicator of `count` ranks has all the team's ranks, and `own` is the team's rank `team.rank`.
 bool isSound(const ncclapi::Team &team, int64_t own, int64_t count) {
   const int64_t first = own - int64_t{team.rank} * team.stride;
   return team.rank >= 0 && team.rank < team.ranks && team.stride > 0 && first >= 0 &&
@@ -36,8 +36,8 @@ bool isSound(const ncclapi::Team &team, int64_t own, int64_t count) {
 
 void logRefused(const ProgramTable &table, uint32_t rank) {
   for (uint32_t program = 0; core::isInfoEnabled() && program < table.size(); ++program)
-    if (const std::string &why = table.entry(program).refused; !why.empty())
-      core::logOnce("rank " + std::to_string(rank) + ": refused: " + why);
+    if (const std::string &reason = table.entry(program).refusal; !reason.empty())
+      core::logOnce("rank " + std::to_string(rank) + ": refused: " + reason);
 }
 
 } // namespace
@@ -49,7 +49,7 @@ Outcome GpuRank::prepare() {
   return child.prepareGathers(static_cast<uint32_t>(self.ranks), mostBytes);
 }
 
-/// The thread blocks that fit of the kernel that needs most of a multiprocessor.
+/// Returns how many thread blocks of the largest kernel fit on the GPU at once.
 Result<uint32_t> GpuRank::mostBlocks(const cuda::Interpreters &interpreters, kernel::Protocol protocol) const {
   uint32_t blocks = UINT32_MAX;
   for (unsigned type = 0; type < core::elementTypeCount; ++type) {
@@ -64,7 +64,7 @@ Result<uint32_t> GpuRank::mostBlocks(const cuda::Interpreters &interpreters, ker
   return blocks;
 }
 
-/// The plugin is called only if it is for the installed NCCL.
+/// Calls the plugin only if it was built with the installed NCCL's version.
 Outcome GpuRank::describeNetwork(RankInfo &own) {
   own.nccl = nccl.version;
   if (setup.drivers.findGin && own.peerEnd - own.firstPeer != self.ranks)
@@ -76,7 +76,7 @@ Outcome GpuRank::describeNetwork(RankInfo &own) {
   if (Outcome outcome = deviceComm.reserve(); !outcome.ok())
     return outcome;
   const Result<uint32_t> room = mostBlocks(part->interpreters, kernel::Protocol::Simple);
-  own.networkRoom = room.ok() ? *room : 0;
+  own.networkBlockLimit = room.ok() ? *room : 0;
   return room.outcome();
 }
 
@@ -91,20 +91,20 @@ Outcome GpuRank::describe(RankInfo &own) {
   own.peerEnd = team.stride == 1 ? own.firstPeer + team.ranks : self.rank + 1;
   own.host = thisHost();
   own.joined = trace::wallClock();
-  if (Outcome outcome = cuda::outcomeOf(cuda, cuda.busId(own.busId, sizeof own.busId, self.device),
-                                        "asking for the GPU's place on the bus");
+  if (Outcome outcome =
+          cuda::outcomeOf(cuda, cuda.busId(own.busId, sizeof own.busId, self.device), "querying the GPU's bus id");
       !outcome.ok())
     return outcome;
-  for (size_t p = 0; p < own.room.size(); ++p) {
+  for (size_t p = 0; p < own.blockLimits.size(); ++p) {
     const Result<uint32_t> room = mostBlocks(interpretersOf(cuda), static_cast<kernel::Protocol>(p));
     if (!room.ok())
       return room.outcome();
-    own.room[p] = *room;
+    own.blockLimits[p] = *room;
   }
   return describeNetwork(own);
 }
 
-/// What this rank can find out alone. An error reaches the others as `able`.
+/// Determines everything that needs no other rank. The other ranks receive an error as `canRunPrograms` = 0.
 Outcome GpuRank::examine(RankInfo &own) {
   Outcome outcome = setup.problem;
   if (outcome.ok())
@@ -122,12 +122,12 @@ Outcome GpuRank::examine(RankInfo &own) {
   static const uint64_t process = newNonce();
   own.process = process;
   own.object = reinterpret_cast<uint64_t>(&child);
-  own.able = outcome.ok();
+  own.canRunPrograms = outcome.ok();
   return outcome;
 }
 
-/// Processes number devices in different ways, so GPUs are compared by their place on the bus.
-bool GpuRank::keepsLinesWhole(const RankInfo &here, const RankInfo &there) const {
+/// Compares GPUs by bus id, because processes can number devices differently.
+bool GpuRank::isUntornLink(const RankInfo &here, const RankInfo &there) const {
   if (shareGpu(here, there)) // this rank included
     return true;
   int device = 0, whole = 0;
@@ -135,26 +135,27 @@ bool GpuRank::keepsLinesWhole(const RankInfo &here, const RankInfo &there) const
          cuda.nativeAtomics(&whole, self.device, device) == 0 && whole != 0;
 }
 
-PeerSet GpuRank::wholeLines(std::span<const RankInfo> infos) const {
+PeerSet GpuRank::findUntornPeers(std::span<const RankInfo> infos) const {
   const RankInfo &here = infos[rank()];
   PeerSet peers;
   for (int32_t peer = here.firstPeer; peer < here.peerEnd; ++peer)
-    if (keepsLinesWhole(here, infos[static_cast<size_t>(peer)]))
+    if (isUntornLink(here, infos[static_cast<size_t>(peer)]))
       peers.add(static_cast<uint32_t>(peer - here.firstPeer));
   return peers;
 }
 
-/// If a program is for LL128: the links on which it can run.
-Outcome GpuRank::gatherLines(std::vector<RankInfo> &infos) {
-  if (!table->wantsWholeLines())
+/// Gathers the untorn links of all ranks, if a program is for LL128.
+Outcome GpuRank::gatherUntornPeers(std::vector<RankInfo> &infos) {
+  if (!table->needsUntornLines())
     return {};
-  const Result<std::vector<PeerSet>> lines = gatherEach(wholeLines(infos));
+  const Result<std::vector<PeerSet>> lines = gatherEach(findUntornPeers(infos));
   for (size_t r = 0; lines.ok() && r < infos.size(); ++r)
-    infos[r].wholeLines = (*lines)[r];
+    infos[r].untornPeers = (*lines)[r];
   return lines.outcome();
 }
 
-/// If a program uses the network: creates this rank's end, and settles the programs once more.
+/// Creates this rank's device communicator, and decides again which programs can run. Returns at once if no program
+/// uses the network.
 Outcome GpuRank::connectNetwork(std::vector<RankInfo> &infos) {
   if (table->signals() == 0)
     return {};
@@ -168,11 +169,11 @@ Outcome GpuRank::connectNetwork(std::vector<RankInfo> &infos) {
     return contexts.outcome();
   for (size_t r = 0; r < infos.size(); ++r)
     infos[r].contexts = (*contexts)[r];
-  table->settle(infos);
+  table->decide(infos);
   return {};
 }
 
-/// A rank without a trace works as well.
+/// Begins the rank's trace. An error is only logged: the rank works without a trace.
 void GpuRank::beginTrace(std::span<const RankInfo> infos) {
   constexpr uint64_t mostRecords = 1 << 18; // 8 MiB on the GPU
   const std::string &name = setup.options.traceName;
@@ -189,44 +190,44 @@ void GpuRank::beginTrace(std::span<const RankInfo> infos) {
   recorder.reset();
 }
 
-void GpuRank::noteRanks(std::span<const RankInfo> infos) {
+void GpuRank::recordChildrenInProcess(std::span<const RankInfo> infos) {
   for (const RankInfo &each : infos)
     if (each.process == infos[rank()].process)
-      inProcess.push_back(each.object);
+      childrenInProcess.push_back(each.object);
 }
 
-void GpuRank::adopt(std::span<const RankInfo> infos) {
+void GpuRank::finishJoin(std::span<const RankInfo> infos) {
   pool = std::make_unique<plan::ConnectionPool>(table->teams());
   logRefused(*table, rank());
   beginTrace(infos);
 }
 
-GpuRank::Joined GpuRank::join(const Identity &identity) {
+GpuRank::JoinResult GpuRank::join(const Identity &identity) {
   self = identity;
   if (Outcome outcome = prepare(); !outcome.ok())
     return {outcome, {}};
   RankInfo own;
   const Outcome problem = examine(own);
-  const auto refuse = [&](const std::string &why) {
-    return Joined{{}, problem.ok() ? Outcome{gc3InvalidUsage, why} : problem};
+  const auto refuse = [&](const std::string &reason) {
+    return JoinResult{{}, problem.ok() ? Outcome{gc3InvalidUsage, reason} : problem};
   };
   const Result<std::vector<VersionHandshake>> versions = gatherEach(VersionHandshake{});
   if (!versions.ok())
     return {versions.outcome(), {}};
-  if (const std::string why = otherVersion(*versions); !why.empty())
-    return refuse(why);
+  if (const std::string reason = versionMismatch(*versions); !reason.empty())
+    return refuse(reason);
   Result<std::vector<RankInfo>> infos = gatherEach(own);
   if (!infos.ok())
     return {infos.outcome(), {}};
-  noteRanks(*infos);
-  if (const std::string why = disagreement(*infos); !why.empty())
-    return refuse(why);
-  if (Outcome outcome = gatherLines(*infos); !outcome.ok())
+  recordChildrenInProcess(*infos);
+  if (const std::string reason = disagreement(*infos); !reason.empty())
+    return refuse(reason);
+  if (Outcome outcome = gatherUntornPeers(*infos); !outcome.ok())
     return {outcome, {}};
-  table->settle(*infos);
+  table->decide(*infos);
   if (Outcome outcome = connectNetwork(*infos); !outcome.ok())
     return {outcome, {}};
-  adopt(*infos);
+  finishJoin(*infos);
   return {};
 }
 

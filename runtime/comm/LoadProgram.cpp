@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loading a program: memory, a window, the peers' addresses, the image. A gather follows whatever can fail on one rank
-// alone, so all ranks learn of it, and all or none load the program.
+// Loads a program: memory, a window, the peers' addresses, the image. After each operation that can fail on one rank
+// alone, the ranks gather the result, so that all ranks or none load the program.
 #include "comm/GpuRank.h"
 
 #include "core/Log.h"
@@ -20,21 +20,21 @@ Outcome GpuRank::reserve() {
   loading->onGpu = std::make_unique<cuda::GpuProgram>(
       cuda, runner.limits(), *entry.loaded, core::RankRange{rank(), rank() + 1}, entry.sizes,
       entry.overNetwork ? part->interpreters : interpretersOf(cuda), setup.options.tuned(entry.sizes.protocol).threads,
-      table->blocksBeside(rank()));
+      table->blocksOfOthers(rank()));
   if (Outcome outcome = loading->onGpu->reserve(setup.options.timeoutMs != 0); !outcome.ok())
     return outcome;
   if (loading->pool->pieces() == pool->pieces())
     return {};
-  // The same size on all ranks: NCCL before 2.29 requires it.
+  // NCCL before 2.29 requires the same size on all ranks.
   loading->windowBytes = loading->pool->largestPart(pool->pieces());
-  loading->window = Window(cuda, nccl, child.ofWindows());
+  loading->window = Window(cuda, nccl, child.windowComm());
   return loading->window.reserve(loading->windowBytes, runner.stream());
 }
 
-/// Exchanges how far each rank has come. Returns a failure of this rank; `loading` has what all ranks reach.
+/// Exchanges the ranks' outcomes. Returns a failure of this rank. Stores the common outcome in `loading`.
 Outcome GpuRank::agree() {
-  LoadVerdict own{static_cast<uint32_t>(loading->outcome.code), loading->windowless, loading->program, {}};
-  loading->outcome.text.copy(own.why, sizeof own.why - 1);
+  LoadVerdict own{static_cast<uint32_t>(loading->outcome.code), loading->lacksWindows, loading->program, {}};
+  loading->outcome.text.copy(own.reason, sizeof own.reason - 1);
   const Result<std::vector<LoadVerdict>> all = gatherEach(own);
   if (!all.ok())
     return all.outcome();
@@ -44,38 +44,39 @@ Outcome GpuRank::agree() {
       return {gc3InvalidUsage, "rank " + std::to_string(r) + " loads " + programName(theirs.program) + ", and rank " +
                                    std::to_string(self.rank) + " " + programName(loading->program) +
                                    ": they make different calls, or their tuners choose differently"};
-    loading->windowless |= theirs.windowless != 0;
+    loading->lacksWindows |= theirs.lacksWindows != 0;
     if (loading->outcome.ok() && theirs.code != gc3Success)
       loading->outcome = {static_cast<gc3Result_t>(theirs.code),
-                          "rank " + std::to_string(r) + " could not load it: " + theirs.why};
+                          "rank " + std::to_string(r) + " could not load it: " + theirs.reason};
   }
   return {};
 }
 
-/// A communicator with a network has windows over all ranks.
+/// Returns true if LSA teams can have their own communicators. A communicator with a network has windows over all
+/// ranks.
 bool GpuRank::maySplitByTeam() const {
-  return child.ofWindows() == child.get() && team.ranks < self.ranks && table->signals() == 0;
+  return child.windowComm() == child.get() && team.ranks < self.ranks && table->signals() == 0;
 }
 
-/// NCCL from 2.29 on has no windows over several LSA teams without a network. Then each team gets a communicator of its
-/// own, once, which all windows are registered with from there on.
+/// NCCL from 2.29 on has no windows over several LSA teams without a network. Then each team gets its own communicator,
+/// once, and all later windows are registered with it.
 Outcome GpuRank::registerInTeam() {
   if (loading->outcome.ok()) {
     const Result<bool> isWindow = loading->window.isWindow();
     loading->outcome = isWindow.outcome();
-    loading->windowless = isWindow.ok() && !*isWindow;
+    loading->lacksWindows = isWindow.ok() && !*isWindow;
   }
   if (Outcome outcome = agree(); !outcome.ok())
     return outcome;
-  if (!loading->outcome.ok() || !loading->windowless)
+  if (!loading->outcome.ok() || !loading->lacksWindows)
     return {};
   loading->outcome = child.splitByTeam(self.rank, team);
   if (Outcome outcome = agree(); !outcome.ok() || !loading->outcome.ok())
     return outcome;
-  loading->window.moveTo(child.ofWindows());
+  loading->window.moveTo(child.windowComm());
   if (core::isInfoEnabled())
     core::log("rank " + std::to_string(self.rank) + ": the communicator has no windows, so the " +
-              std::to_string(team.ranks) + " ranks of its LSA team have one of their own for programs");
+               std::to_string(team.ranks) + " ranks of its LSA team have one of their own for programs");
   loading->outcome = child.complete(loading->window.registerPart(), "registering a window");
   return {};
 }
@@ -97,7 +98,7 @@ plan::NetworkRoute GpuRank::network() const {
   return network;
 }
 
-/// Finds the peers' parts of the new window, and writes the image.
+/// Finds the addresses of the peers' parts of the new window, and writes the image.
 Outcome GpuRank::connect() {
   if (loading->windowBytes != 0) {
     const Result<std::vector<std::byte *>> peers = loading->window.resolve(team.rank, team.ranks, runner.stream());
@@ -114,7 +115,7 @@ Outcome GpuRank::connect() {
                                runner.stream());
 }
 
-const cuda::GpuProgram *GpuRank::keep() {
+const cuda::GpuProgram *GpuRank::commitLoad() {
   pool = std::move(loading->pool);
   parts = std::move(loading->parts);
   if (loading->windowBytes != 0)
@@ -126,8 +127,8 @@ const cuda::GpuProgram *GpuRank::keep() {
   return &runner.add(std::move(loading->onGpu));
 }
 
-/// Returns a failure of this rank; `loading` has what all ranks reach.
-Outcome GpuRank::loadTogether() {
+/// Returns a failure of this rank. Stores the common outcome in `loading`.
+Outcome GpuRank::loadOnAllRanks() {
   if (loading->outcome.ok())
     loading->outcome = reserve();
   if (Outcome outcome = agree(); !outcome.ok())
@@ -139,16 +140,16 @@ Outcome GpuRank::loadTogether() {
   return agree();
 }
 
-/// After a failure NCCL can still write to `loading`, until the child is aborted.
-GpuRank::Loaded GpuRank::load(uint32_t program, const Outcome &soFar) {
-  loading = std::make_unique<Loading>();
+/// Keeps `loading` after a failure, because NCCL can write to it until the child is aborted.
+GpuRank::LoadResult GpuRank::load(uint32_t program, const Outcome &localError) {
+  loading = std::make_unique<PendingLoad>();
   loading->program = program;
-  loading->outcome = soFar;
-  if (Outcome outcome = loadTogether(); !outcome.ok())
+  loading->outcome = localError;
+  if (Outcome outcome = loadOnAllRanks(); !outcome.ok())
     return {outcome, {}, nullptr};
-  Loaded loaded;
+  LoadResult loaded;
   if (loading->outcome.ok())
-    loaded.program = keep();
+    loaded.program = commitLoad();
   else
     loaded.refusal = {loading->outcome.code, programName(program) + " could not be loaded: " + loading->outcome.text};
   loading.reset();

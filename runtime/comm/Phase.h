@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The life of a communicator: its phases, and the one table of transitions that code and tests share.
+// The phases of a communicator, and the table of transitions that code and tests share.
 #pragma once
 
 #include <algorithm>
@@ -8,15 +8,15 @@
 namespace gc3::comm {
 
 enum class Phase : uint8_t {
-  Unready,   ///< no collective call has been made on it; it holds nothing
-  Forming,   ///< NCCL creates gc3's child communicator, which takes all ranks
-  Joining,   ///< ranks exchange what they are, and agree on the programs that they can run
-  Ready,     ///< programs run calls, or NCCL runs all of them, if ranks do not run programs together
-  Draining,  ///< no new calls; those enqueued still run
+  Unready,   ///< it has had no collective call, and holds nothing
+  Forming,   ///< NCCL creates gc3's child communicator, for which all ranks call
+  Joining,   ///< ranks exchange RankInfos, and agree on the programs that can run
+  Ready,     ///< programs run calls; or NCCL runs all calls, if the ranks can't run programs
+  Draining,  ///< no new calls; enqueued calls still run
   Closing,   ///< all calls have ended; resources are released together with the other ranks
-  Closed,    ///< nothing is left
+  Closed,    ///< all resources are released
   Failed,    ///< all calls return the first error
-  Aborted,   ///< kernels end; no call on the application's communicator begins, and NCCL ends its own there
+  Aborted,   ///< kernels end; gc3 begins no call on the application's communicator, and NCCL ends its own part
   Releasing, ///< after an abort: resources are released once kernels have ended, without other ranks
 };
 inline constexpr uint8_t phaseCount = 10;
@@ -57,7 +57,7 @@ constexpr bool mayFollow(Phase from, Phase to) {
                      [=](const Transition &each) { return each.from == from && each.to == to; });
 }
 
-/// True until ranks have joined.
+/// Returns true in the phases before the ranks have joined.
 constexpr bool isBeforeReady(Phase phase) {
   return phase == Phase::Unready || phase == Phase::Forming || phase == Phase::Joining;
 }

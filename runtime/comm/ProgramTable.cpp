@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slots are as large as they can be when all programs are loaded, because a connection keeps its slots from program to
-// program.
+// Slots have the largest size that fits when all programs are loaded, because programs share connections and their
+// slots.
 #include "comm/ProgramTable.h"
 
 #include "core/Proofs.h"
@@ -36,13 +36,13 @@ Outcome ProgramTable::load(const cuda::Options &chosen) {
   std::vector<const bundle::BundleFile *> all;
   for (const auto &file : files)
     all.push_back(file.get());
-  if (Outcome outcome = core::Choice::make(options.choice, all).moveTo(users); !outcome.ok())
+  if (Outcome outcome = core::Choice::make(options.choice, all).moveTo(userChoice); !outcome.ok())
     return outcome;
   for (const auto &file : files) {
     if (!options.allowUnproven)
       if (Outcome outcome = core::checkProofs(*file, ranks); !outcome.ok())
         return outcome;
-    selections.push_back(std::make_unique<core::Selection>(*file, ranks, options.allowUnproven, users));
+    selections.push_back(std::make_unique<core::Selection>(*file, ranks, options.allowUnproven, userChoice));
     for (uint32_t i = 0; i < file->programCount(); ++i) {
       if (file->program(i).ranks() != ranks)
         continue;
@@ -56,13 +56,13 @@ Outcome ProgramTable::load(const cuda::Options &chosen) {
   return {};
 }
 
-bool ProgramTable::wantsWholeLines() const {
+bool ProgramTable::needsUntornLines() const {
   return std::any_of(entries.begin(), entries.end(), [](const Entry &entry) {
     return static_cast<Protocol>(entry.loaded->program->info().protocol()) == Protocol::LL128;
   });
 }
 
-void ProgramTable::settle(std::span<const RankInfo> infos) {
+void ProgramTable::decide(std::span<const RankInfo> infos) {
   architecture = oldestArchitecture(infos);
   teamOfRanks.clear();
   contextCount = RankInfo::unknown;
@@ -70,60 +70,60 @@ void ProgramTable::settle(std::span<const RankInfo> infos) {
     teamOfRanks.push_back(static_cast<uint32_t>(info.firstPeer));
     contextCount = std::min(contextCount, info.contexts);
   }
-  settleProtocols(infos);
+  decideProtocols(infos);
   for (Protocol protocol : {Protocol::Simple, Protocol::LL, Protocol::LL128})
-    settleSlots(protocol);
+    decideSlots(protocol);
   countSignals();
 }
 
-/// Decides protocols, and which programs can't run. Programs take room on the GPUs in the order of their bundles.
-void ProgramTable::settleProtocols(std::span<const RankInfo> infos) {
-  OccupancyBudget room(infos);
+/// Decides protocols, and which programs can't run. Programs occupy the GPUs in the order of their bundles.
+void ProgramTable::decideProtocols(std::span<const RankInfo> infos) {
+  OccupancyBudget budget(infos);
   for (Entry &entry : entries) {
     const core::Program &program = *entry.loaded->program;
     entry.sizes.protocol = protocolOf(program, infos);
     entry.overNetwork = !unreachablePair(program, infos).empty();
-    entry.refused = whyNot(program, infos);
-    if (!entry.refused.empty())
+    entry.refusal = unsupportedReason(program, infos);
+    if (!entry.refusal.empty())
       continue;
-    if (const std::string why = room.add(program, entry.sizes.protocol, entry.overNetwork); !why.empty())
-      entry.refused = "program '" + entry.name() + "': " + why;
+    if (const std::string reason = budget.add(program, entry.sizes.protocol, entry.overNetwork); !reason.empty())
+      entry.refusal = "program '" + entry.name() + "': " + reason;
   }
-  besides.clear();
+  otherBlocks.clear();
   for (uint32_t r = 0; r < infos.size(); ++r)
-    besides.push_back(room.beside(r));
+    otherBlocks.push_back(budget.blocksOfOthers(r));
 }
 
-/// Sizes the slots of the programs that can run, for the state in which all of them are loaded.
-void ProgramTable::settleSlots(Protocol protocol) {
+/// Chooses the slot sizes of the programs that can run, as if all of them are loaded.
+void ProgramTable::decideSlots(Protocol protocol) {
   cuda::SlotNeeds needs;
   plan::ConnectionPool pool(teamOfRanks);
-  std::vector<Entry *> those;
+  std::vector<Entry *> sharing;
   for (Entry &entry : entries)
-    if (entry.refused.empty() && entry.sizes.protocol == protocol) {
-      those.push_back(&entry);
+    if (entry.refusal.empty() && entry.sizes.protocol == protocol) {
+      sharing.push_back(&entry);
       needs.add(*entry.loaded->program);
       pool.add(*entry.loaded->program, {protocol, 1, 0});
     }
   needs.connections = pool.mostWithSlots();
   const plan::SlotSizes sizes = cuda::chooseSlots(protocol, needs, options);
-  for (Entry *entry : those) {
+  for (Entry *entry : sharing) {
     entry->sizes = sizes;
     if (!cuda::isPossible(sizes, needs.connections))
-      entry->refused = "program '" + entry->name() + "': FIFO slots would take more than 1 TiB";
+      entry->refusal = "program '" + entry->name() + "': FIFO slots would take more than 1 TiB";
   }
 }
 
-/// Programs take signals in the order of their bundles.
+/// Counts network signals, in the order of the bundles. Refuses programs for which none are left.
 void ProgramTable::countSignals() {
   plan::ConnectionPool all(teamOfRanks);
   for (Entry &entry : entries) {
-    if (!entry.overNetwork || !entry.refused.empty())
+    if (!entry.overNetwork || !entry.refusal.empty())
       continue;
     plan::ConnectionPool more = all;
     more.add(*entry.loaded->program, entry.sizes);
     if (more.mostSignals() > gin::mostSignals)
-      entry.refused = "program '" + entry.name() + "': with the programs before it, its connections over the network " +
+      entry.refusal = "program '" + entry.name() + "': with the programs before it, its connections over the network " +
                       "take " + std::to_string(more.mostSignals()) + " signals on a rank; NCCL's GIN has " +
                       std::to_string(gin::mostSignals) + ": compile it with fewer channels or FIFO slots";
     else
@@ -132,7 +132,7 @@ void ProgramTable::countSignals() {
   signalCount = all.mostSignals();
 }
 
-/// Asks the first bundle that has a program for the call.
+/// Returns a program of the first bundle that has one for the call.
 core::Result<uint32_t> ProgramTable::selectFirst(const Request &request, bool bySize) {
   Outcome first{gc3NoProgram, "there are no bundles"};
   for (size_t i = 0; i < selections.size(); ++i) {
@@ -148,21 +148,21 @@ core::Result<uint32_t> ProgramTable::selectFirst(const Request &request, bool by
   return first;
 }
 
-/// A program that the user lists can be for other sizes. A listed one for this size precedes it, in whichever bundle.
+/// A program that GC3_PROGRAM lists can be for other sizes. A listed program for this size of any bundle precedes it.
 core::Result<uint32_t> ProgramTable::select(const Request &request) {
   std::lock_guard lock(selecting);
-  if (selections.size() > 1 && users.isListed(request.name) && !users.hasTuner())
+  if (selections.size() > 1 && userChoice.isListed(request.name) && !userChoice.hasTuner())
     if (core::Result<uint32_t> bySize = selectFirst(request, true); bySize.outcome().code != gc3NoProgram)
       return bySize;
   return selectFirst(request, false);
 }
 
-/// Checks all that does not depend on buffers.
-Outcome ProgramTable::admit(const Entry &entry, const Request &request) const {
+/// Checks everything that does not depend on buffers.
+Outcome ProgramTable::checkCall(const Entry &entry, const Request &request) const {
   const core::Program &program = *entry.loaded->program;
   const auto type = static_cast<ElementType>(request.type);
-  if (!entry.refused.empty())
-    return {gc3InvalidUsage, entry.refused};
+  if (!entry.refusal.empty())
+    return {gc3InvalidUsage, entry.refusal};
   if (request.op == gc3Avg && program.info().contributions() == 0)
     return {gc3InvalidArgument, "avg is not defined for program '" + entry.name() +
                                     "': its outputs have different numbers of contributions"};
@@ -177,7 +177,7 @@ Outcome ProgramTable::admit(const Entry &entry, const Request &request) const {
 core::Result<uint32_t> ProgramTable::choose(const Request &request) {
   core::Result<uint32_t> number = select(request);
   if (number.ok())
-    if (Outcome outcome = admit(entries[*number], request); !outcome.ok())
+    if (Outcome outcome = checkCall(entries[*number], request); !outcome.ok())
       return outcome;
   return number;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The programs of bundles for a number of ranks: which of them runs a call, under which protocol and with which slots.
-// All of it follows from the bundles and the ranks' RankInfos, so it is the same on all ranks. Thread-safe after
-// settle().
+// The programs of bundles for a number of ranks. Chooses the program that runs a call, its protocol and its slots. All
+// results follow from the bundles and the ranks' RankInfos, so they are identical on all ranks. Thread-safe after
+// decide().
 #pragma once
 
 #include "comm/OccupancyBudget.h"
@@ -21,58 +21,60 @@ public:
   ProgramTable(const ProgramTable &) = delete;
   ProgramTable &operator=(const ProgramTable &) = delete;
 
-  /// The digest of all bundles in their order.
+  /// Returns the digest of all bundles in their order.
   static uint64_t digest(const Files &files);
 
-  /// Decides what follows from the infos of all ranks, which agree. Called again once their `contexts` are known.
-  void settle(std::span<const RankInfo> infos);
+  /// Decides protocols, slots and refusals from the infos of all ranks, which agree. Called again after their
+  /// `contexts` are known.
+  void decide(std::span<const RankInfo> infos);
 
   struct Entry {
     const core::LoadedProgram *loaded = nullptr;
     plan::SlotSizes sizes;
-    bool overNetwork = false; ///< at least one of its connections
-    std::string refused;      ///< why it can't run on these ranks; empty if it can
+    bool overNetwork = false; ///< at least one connection uses the network
+    std::string refusal;      ///< why it can't run on these ranks; empty if it can
     std::string name() const { return loaded->program->info().name()->str(); }
   };
-  /// By number. After settle(), as all that follows.
+  /// Returns a program by number. Call this and the functions below after decide().
   const Entry &entry(uint32_t number) const { return entries[number]; }
   size_t size() const { return entries.size(); }
-  /// True if a program is for LL128.
-  bool wantsWholeLines() const;
-  /// Network signals that a rank needs when all programs are loaded; 0: none of them uses the network.
+  /// Returns true if a program is for LL128.
+  bool needsUntornLines() const;
+  /// Returns the number of network signals that a rank needs when all programs are loaded; 0: no program uses the
+  /// network.
   uint32_t signals() const { return signalCount; }
-  /// Network contexts of every rank.
+  /// Returns the number of network contexts that every rank has.
   uint32_t contexts() const { return contextCount; }
-  /// By rank: the ranks of a team reach each other's memory.
+  /// Returns teams by rank. The ranks of a team reach each other's memory.
   const std::vector<uint32_t> &teams() const { return teamOfRanks; }
-  /// The most thread blocks that other ranks on the GPU of rank `rank` can have at the same time.
-  uint32_t blocksBeside(uint32_t rank) const { return besides[rank]; }
+  /// Returns the most thread blocks that other ranks on the GPU of rank `rank` can have at once.
+  uint32_t blocksOfOthers(uint32_t rank) const { return otherBlocks[rank]; }
 
-  /// The program that runs a valid call, or why none does, whatever the buffers; the same on all ranks.
+  /// Returns the program that runs a valid call, or why none does. Independent of buffers; identical on all ranks.
   core::Result<uint32_t> choose(const core::Request &request);
-  /// What the user says about the choice.
-  const core::Choice &choice() const { return users; }
+  /// Returns the user's choice of programs.
+  const core::Choice &choice() const { return userChoice; }
 
 private:
   ProgramTable(Files bundles, uint32_t ranks) : files(std::move(bundles)), ranks(ranks) {}
   core::Outcome load(const cuda::Options &options);
   core::Result<uint32_t> select(const core::Request &request);
   core::Result<uint32_t> selectFirst(const core::Request &request, bool bySize);
-  core::Outcome admit(const Entry &entry, const core::Request &request) const;
-  void settleProtocols(std::span<const RankInfo> infos);
-  void settleSlots(kernel::Protocol protocol);
+  core::Outcome checkCall(const Entry &entry, const core::Request &request) const;
+  void decideProtocols(std::span<const RankInfo> infos);
+  void decideSlots(kernel::Protocol protocol);
   void countSignals();
 
   const Files files;
   const uint32_t ranks;
   cuda::Options options;
-  core::Choice users; ///< GC3_PROGRAM or a tuner
+  core::Choice userChoice; ///< GC3_PROGRAM or a tuner
   std::mutex selecting;
   std::vector<std::unique_ptr<core::Selection>> selections; ///< by bundle
   std::vector<Entry> entries;
   std::map<const core::LoadedProgram *, uint32_t> numbers;
   uint32_t architecture = 0;
-  std::vector<uint32_t> teamOfRanks, besides; ///< by rank
+  std::vector<uint32_t> teamOfRanks, otherBlocks; ///< by rank
   uint32_t signalCount = 0, contextCount = 0;
 };
 

@@ -8,7 +8,7 @@ namespace gc3::comm {
 
 using kernel::Protocol;
 
-/// The text of a version code of NCCL or gc3.
+/// Returns the text of a version code of NCCL or gc3.
 static std::string versionOf(int32_t code) {
   return std::to_string(code / 10000) + "." + std::to_string(code / 100 % 100) + "." + std::to_string(code % 100);
 }
@@ -27,7 +27,7 @@ void RankInfo::set(const cuda::Options &options) {
   programs = bundle::checksum(list.data(), list.size());
 }
 
-std::string otherVersion(std::span<const VersionHandshake> ranks) {
+std::string versionMismatch(std::span<const VersionHandshake> ranks) {
   const VersionHandshake &first = ranks[0];
   for (size_t r = 0; r < ranks.size(); ++r) {
     const VersionHandshake &own = ranks[r];
@@ -45,7 +45,7 @@ std::string disagreement(std::span<const RankInfo> ranks) {
   for (size_t r = 0; r < ranks.size(); ++r) {
     const RankInfo &own = ranks[r];
     const std::string rank = "rank " + std::to_string(r);
-    if (own.able == 0)
+    if (own.canRunPrograms == 0)
       return rank + " can't run programs";
     if (own.bundles != first.bundles)
       return rank + " has other bundles than rank 0";
@@ -67,8 +67,8 @@ static bool reaches(const RankInfo &rank, int32_t peer) {
   return peer >= rank.firstPeer && peer < rank.peerEnd;
 }
 
-static bool keepsLinesWhole(const RankInfo &rank, int32_t peer) {
-  return rank.wholeLines.has(static_cast<uint32_t>(peer - rank.firstPeer));
+static bool isUntornLink(const RankInfo &rank, int32_t peer) {
+  return rank.untornPeers.has(static_cast<uint32_t>(peer - rank.firstPeer));
 }
 
 /// Names the first two ranks that a program connects and for which `holds` is false; empty if there are none.
@@ -87,25 +87,25 @@ std::string unreachablePair(const core::Program &program, std::span<const RankIn
 }
 
 /// Names the first two ranks whose link can tear lines of a program for LL128; empty if there are none.
-static std::string torn(const core::Program &program, std::span<const RankInfo> ranks) {
+static std::string tearingPair(const core::Program &program, std::span<const RankInfo> ranks) {
   const bool wantsLines = static_cast<Protocol>(program.info().protocol()) == Protocol::LL128;
-  return wantsLines ? firstPairWithout(keepsLinesWhole, program, ranks) : "";
+  return wantsLines ? firstPairWithout(isUntornLink, program, ranks) : "";
 }
 
 Protocol protocolOf(const core::Program &program, std::span<const RankInfo> ranks) {
   const bool replaced =
-      ranks[0].simple != 0 || !unreachablePair(program, ranks).empty() || !torn(program, ranks).empty();
+      ranks[0].simple != 0 || !unreachablePair(program, ranks).empty() || !tearingPair(program, ranks).empty();
   return replaced ? Protocol::Simple : static_cast<Protocol>(program.info().protocol());
 }
 
-std::string whyNoNetwork(std::span<const RankInfo> ranks) {
+std::string networkProblem(std::span<const RankInfo> ranks) {
   for (size_t r = 0; r < ranks.size(); ++r) {
     const std::string rank = "rank " + std::to_string(r);
     if (ranks[r].gin == 0)
-      return rank + " has no libgc3gin.so, which goes between nodes";
+      return rank + " has no libgc3gin.so, which sends between nodes";
     if (ranks[r].gin != ranks[r].nccl)
       return rank + " has a libgc3gin.so that was built with NCCL " + versionOf(ranks[r].gin) + ", and runs NCCL " +
-             versionOf(ranks[r].nccl) + ": it takes one that was built with this NCCL";
+             versionOf(ranks[r].nccl) + ": use one that was built with this NCCL";
     if (ranks[r].contexts == 0)
       return rank + " could not get a network of NCCL's GIN";
   }
@@ -116,14 +116,14 @@ bool shareGpu(const RankInfo &a, const RankInfo &b) {
   return a.host != 0 && a.host == b.host && std::string_view(a.busId) == b.busId;
 }
 
-std::string whyNot(const core::Program &program, std::span<const RankInfo> ranks) {
+std::string unsupportedReason(const core::Program &program, std::span<const RankInfo> ranks) {
   const std::string name = "program '" + program.info().name()->str() + "': ";
-  const std::string pair = unreachablePair(program, ranks), why = pair.empty() ? "" : whyNoNetwork(ranks);
-  if (!why.empty())
-    return name + pair + ", which it connects, do not reach each other's memory, and " + why;
+  const std::string pair = unreachablePair(program, ranks), reason = pair.empty() ? "" : networkProblem(ranks);
+  if (!reason.empty())
+    return name + pair + ", which it connects, do not reach each other's memory, and " + reason;
   const bool mayReplace = ranks[0].strictLL128 == 0 || ranks[0].simple != 0;
-  if (const std::string tearing = mayReplace ? "" : torn(program, ranks); !tearing.empty())
-    return name + tearing +
+  if (const std::string pairThatTears = mayReplace ? "" : tearingPair(program, ranks); !pairThatTears.empty())
+    return name + pairThatTears +
            ", which it connects, have no link that keeps lines of LL128 whole, and GC3_LL128 refuses "
            "another protocol";
   return {};

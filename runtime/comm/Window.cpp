@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NCCL before 2.29.2 has no function that returns a peer's address. It follows from the window's first fields, which
-// NCCL's inlined device functions read and which have the same layout from 2.28.7 on.
+// NCCL before 2.29.2 has no function that returns a peer's address. This file computes it from the window's first
+// fields. NCCL's inlined device functions read them, and their layout is the same from 2.28.7 on.
 #include "comm/Window.h"
 
 #include <cstddef>
@@ -13,12 +13,12 @@ using cuda::outcomeOf;
 
 namespace {
 
-/// The head of a window in device memory.
+/// The first fields of a window in device memory.
 struct WindowHead {
   uint64_t unused;
-  std::byte *flatBase; ///< of the first rank of the team
+  std::byte *flatBase; ///< address of the part of the team's first rank
   int lsaRank, worldRank;
-  uint32_t stride4G; ///< from one rank's to the next one's, in units of 4 GiB
+  uint32_t stride4G; ///< from one rank's part to the next rank's, in units of 4 GiB
   uint32_t rest;
 };
 static_assert(offsetof(WindowHead, flatBase) == 8 && offsetof(WindowHead, lsaRank) == 16 &&
@@ -70,20 +70,19 @@ void Window::moveTo(ncclapi::Comm another) {
   comm = another;
 }
 
-/// Where windows are not possible NCCL returns null or, before 2.29, a handle of another kind, in host memory.
+/// If windows are not possible, NCCL returns null or, before 2.29, a handle of another kind, in host memory.
 core::Result<bool> Window::isWindow() const {
   if (!handle || nccl->GetLsaDevicePointer)
     return handle != nullptr;
   bool isOnDevice = false;
-  if (Outcome outcome = outcomeOf(*cuda, cuda->isDeviceMemory(&isOnDevice, handle), "looking at a window");
-      !outcome.ok())
+  if (Outcome outcome = outcomeOf(*cuda, cuda->isDeviceMemory(&isOnDevice, handle), "querying a window"); !outcome.ok())
     return outcome;
   return isOnDevice;
 }
 
 core::Result<std::byte *> Window::peerPart(int rank) const {
   void *address = nullptr;
-  if (Outcome outcome = outcomeOf(nccl->GetLsaDevicePointer(handle, 0, rank, &address), "asking for a peer's memory");
+  if (Outcome outcome = outcomeOf(nccl->GetLsaDevicePointer(handle, 0, rank, &address), "querying a peer's address");
       !outcome.ok())
     return outcome;
   return static_cast<std::byte *>(address);

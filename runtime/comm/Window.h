@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of which every rank has a part of the same size, as one of NCCL's symmetric windows: each rank reaches the
-// parts of all ranks of its LSA team.
+// An NCCL symmetric window. Every rank has a part of the same size, and reaches the parts of all ranks of its LSA team.
 #pragma once
 
 #include "cuda/Cuda.h"
@@ -17,26 +16,26 @@ public:
       : cuda(&cuda), nccl(&nccl), comm(comm) {}
   Window(Window &&other) noexcept;
   Window &operator=(Window &&other) noexcept;
-  ~Window(); ///< no kernel uses the window
+  ~Window(); ///< no kernel may use the window
 
-  /// Allocates this rank's part and clears it; the stream is idle afterwards.
+  /// Allocates and clears this rank's part. The stream is idle afterwards.
   core::Outcome reserve(uint64_t bytes, cuda::Stream stream);
-  /// Registers the part. All ranks of the communicator do so together.
+  /// Registers the part. All ranks of the communicator make this call together.
   ncclapi::Result registerPart();
-  /// After registration: false if the communicator has no windows, which is the same on all ranks.
+  /// Returns false if the communicator has no windows; identical on all ranks. Call after registration.
   core::Result<bool> isWindow() const;
-  /// Deregisters the part, so that it can be registered with another communicator, of the LSA team's ranks.
+  /// Deregisters the part. The next registration uses `another`, a communicator of the LSA team's ranks.
   void moveTo(ncclapi::Comm another);
-  /// The addresses of the parts of the LSA team's `count` ranks, as NCCL has them. gc3InvalidUsage: the communicator
+  /// Returns NCCL's addresses of the parts of the LSA team's `count` ranks. Returns gc3InvalidUsage if the communicator
   /// has no windows.
   core::Result<std::vector<std::byte *>> locate(int count, cuda::Stream stream) const;
-  /// The same, with the address at which it was allocated for this rank's part, whose rank in the team is `own`.
+  /// Like locate(), but returns this rank's part at its allocated address. `own` is the rank in the team.
   core::Result<std::vector<std::byte *>> resolve(int own, int count, cuda::Stream stream) const;
 
-  /// The window as device code knows it.
+  /// Returns the window's handle for device code.
   const void *get() const { return handle; }
 
-  /// NCCL frees its part with the communicator; the memory is still this object's.
+  /// Drops the handle, which NCCL frees with the communicator. Keeps the memory.
   void forget() { handle = nullptr; }
 
 private:

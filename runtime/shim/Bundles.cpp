@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens bundles by the names in an environment variable.
+// Opens the bundles that an environment variable lists.
 #include "shim/Bundles.h"
 
 #include "core/Log.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bundles that GC3_BUNDLES names.
+// The bundles that GC3_BUNDLES lists.
 #pragma once
 
 #include "bundle/BundleFile.h"
@@ -11,7 +11,7 @@ namespace gc3::shim {
 
 using Bundles = std::vector<std::unique_ptr<bundle::BundleFile>>;
 
-/// Opens the files that `names` has, with colons between. If one can't be used, logs that, and opens none.
+/// Opens the files in `names`, which colons separate. If a file can't be used, logs the reason and returns none.
 Bundles openBundles(const char *names);
 
 } // namespace gc3::shim

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collective calls: what never has a program, what the log says of it, and the way to NCCL.
+// Collective calls: calls that no program can run, log texts, and forwarding to NCCL.
 #include "shim/CollectiveCall.h"
 
 #include "core/CallText.h"
@@ -41,7 +41,7 @@ const char *standardName(Collective collective) {
   __builtin_unreachable();
 }
 
-std::string_view whyNever(const CollectiveCall &call, int ranks) {
+std::string_view unsupportedReason(const CollectiveCall &call, int ranks) {
   if (ranks == 1)
     return "one rank";
   if (call.count == 0)

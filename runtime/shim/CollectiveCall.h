@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A collective call, as the application made it.
+// A collective call of the application.
 #pragma once
 
 #include "core/Factor.h"
@@ -11,34 +11,33 @@
 
 namespace gc3::shim {
 
-using namespace ncclapi; // whose types are all that its functions take
+using namespace ncclapi; // this library's functions take NCCL's types
 
-/// Bcast is Broadcast with one buffer, `send` and `recv` alike. `op` means nothing to collectives that do not reduce;
-/// `root` is -1 for those that have none.
+/// Bcast is Broadcast with one buffer: `send` equals `recv`. `op` has no meaning for collectives that do not reduce.
+/// `root` is -1 for collectives without a root.
 struct CollectiveCall {
   Collective collective;
   const void *send;
   void *recv;
-  size_t count; ///< as NCCL counts: elements of one block
+  size_t count; ///< NCCL's count: elements of one block
   DataType type;
   RedOp op;
   int root;
   Comm comm;
   Stream stream;
-  std::optional<core::PreMulSum> preMulSum{}; ///< what `op` is, if it is known to have been made by the application
+  std::optional<core::PreMulSum> preMulSum{}; ///< meaning of `op`, if it is a known operation of the application
 };
 
-/// The name that programs have for a collective.
+/// Returns the name that programs have for a collective.
 const char *standardName(Collective collective);
 
-/// Why no program can run the call, whatever the bundles; empty if one could. It depends on nothing that may differ
-/// between ranks.
-std::string_view whyNever(const CollectiveCall &call, int ranks);
+/// Returns why no program can run the call, independent of bundles; empty if a program could. Identical on all ranks.
+std::string_view unsupportedReason(const CollectiveCall &call, int ranks);
 
-/// `AllReduce 1 MiB float sum`, for the log.
+/// Returns a text for the log, such as `AllReduce 1 MiB float sum`.
 std::string describe(const CollectiveCall &call, int ranks);
 
-/// The call to the installed NCCL, with its result.
+/// Makes the call to the installed NCCL, and returns its result.
 Result forward(const CollectiveCall &call);
 
 } // namespace gc3::shim

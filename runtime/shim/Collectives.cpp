@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The collectives and groups, as NCCL exports them.
+// NCCL's exported functions for collectives and groups.
 #include "ncclapi/Installed.h"
 #include "shim/Exports.h"
 #include "shim/Group.h"
@@ -7,7 +7,7 @@
 
 using namespace gc3::shim;
 
-/// Runs a program, or defers the call to the end of the group. NCCL gets what no program runs.
+/// Runs a program, or defers the call to the end of the group. Forwards a call that no program runs to NCCL.
 static Result run(CollectiveCall call) {
   if (isInsideNccl())
     return forward(call);

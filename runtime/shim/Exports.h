@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the library exports, declared with the types of Abi.h: a definition that differs does not compile.
+// The library's exported functions, declared with the types of Abi.h, so that a different definition does not compile.
 #pragma once
 
 #include "ncclapi/Abi.h"

@@ -13,36 +13,37 @@ using core::Outcome;
 
 namespace {
 
-/// InProgress says that NCCL completes a call on a communicator that does not block later.
+/// Returns false for InProgress: NCCL completes a call on a non-blocking communicator later.
 bool isError(Result result) {
   return result != Result::Success && result != Result::InProgress;
 }
 
 constexpr auto any = [](const auto &) { return true; };
 
-/// Logs an error, since NCCL's code says little.
+/// Logs an error, because NCCL's code has no details. Returns NCCL's code.
 Result report(const comm::CallGroup::Call &call) {
   if (!call.outcome.ok())
     core::logOnce("rank " + std::to_string(call.comm->rank()) + ": " + call.outcome.text);
   return resultOf(call.outcome);
 }
 
-/// What NCCL does for the deferred calls of a group.
-class ByNccl final : public comm::CallGroup::Fallback {
+/// Runs a group's deferred calls that no program runs by NCCL.
+class NcclFallback final : public comm::CallGroup::Fallback {
 public:
   using Call = comm::CallGroup::Call;
-  /// `made` are the application's calls, `calls` those of the group, in the same order.
-  ByNccl(std::span<const CollectiveCall *const> made, std::span<const Call> calls) : made(made), calls(calls) {}
+  /// `made` are the application's calls, and `calls` the group's, in the same order.
+  NcclFallback(std::span<const CollectiveCall *const> made, std::span<const Call> calls) : made(made), calls(calls) {}
 
   std::optional<uint32_t> choose(const Call &call) override {
-    return Interposer::ofProcess().decide(*call.comm, ofApplication(call));
+    return Interposer::ofProcess().chooseProgram(*call.comm, applicationCall(call));
   }
-  /// In a group of their own if they are several. Waits until NCCL has enqueued them.
-  Outcome run(std::span<Call *const> declined) override {
-    const Result result = declined.size() == 1 ? forward(ofApplication(*declined.front())) : forwardTogether(declined);
+  /// Forwards the calls, several of them in one NCCL group. Waits until NCCL has enqueued them.
+  Outcome run(std::span<Call *const> ncclCalls) override {
+    const Result result =
+        ncclCalls.size() == 1 ? forward(applicationCall(*ncclCalls.front())) : forwardTogether(ncclCalls);
     if (isError(result))
       return outcomeOf(result, "a call that NCCL runs");
-    for (const Call *call : declined)
+    for (const Call *call : ncclCalls)
       if (result == Result::InProgress)
         if (Outcome outcome = call->comm->awaitParent(); !outcome.ok())
           return outcome;
@@ -50,17 +51,17 @@ public:
   }
 
 private:
-  Result forwardTogether(std::span<Call *const> declined) const {
+  Result forwardTogether(std::span<Call *const> ncclCalls) const {
     Result first = callInstalled<Function::GroupStart>();
     if (isError(first))
       return first;
-    for (const Call *call : declined)
-      if (const Result forwarded = forward(ofApplication(*call)); isError(forwarded) && !isError(first))
+    for (const Call *call : ncclCalls)
+      if (const Result forwarded = forward(applicationCall(*call)); isError(forwarded) && !isError(first))
         first = forwarded;
     const Result ended = callInstalled<Function::GroupEnd>();
     return isError(first) ? first : ended;
   }
-  const CollectiveCall &ofApplication(const Call &call) const {
+  const CollectiveCall &applicationCall(const Call &call) const {
     return *made[static_cast<size_t>(&call - calls.data())];
   }
 
@@ -70,7 +71,7 @@ private:
 
 } // namespace
 
-/// PyTorch destroys communicators in destructors of static objects, after the thread's own objects are gone.
+/// PyTorch destroys communicators in destructors of static objects, after the thread's objects have been destroyed.
 Group &Group::ofThisThread() {
   thread_local constinit Group *current = nullptr;
   struct Owner {
@@ -80,7 +81,7 @@ Group &Group::ofThisThread() {
   };
   thread_local const Owner owner;
   if (!current)
-    current = new Group; // stays until the process ends
+    current = new Group; // lives until the process exits
   return *current;
 }
 
@@ -92,11 +93,11 @@ Result Group::start() {
 
 Result Group::end() {
   if (depth > 0)
-    --depth; // also if this end fails, as NCCL counts
+    --depth; // also if this end fails, because NCCL counts it too
   const Result result = callInstalled<Function::GroupEnd>();
   if (depth > 0)
     return result;
-  Group ended = std::exchange(*this, Group()); // nothing is left of it, whatever happens
+  Group ended = std::exchange(*this, Group()); // the thread's group is empty also after an exception
   const Result finished = isError(result) ? result : ended.finish(result);
   ended.destroyOperations(any);
   return finished;
@@ -118,7 +119,7 @@ Result Group::call(const CollectiveCall &call, std::shared_ptr<Communicator> com
   Deferred made{call, std::move(communicator)};
   const Communicator::Status status = made.communicator->status();
   if (!isBeforeReady(status.phase) && status.error.ok()) {
-    made.program = Interposer::ofProcess().decide(*made.communicator, call);
+    made.program = Interposer::ofProcess().chooseProgram(*made.communicator, call);
     if (!made.program) {
       if (isOpen())
         forwardedTo.push_back(std::move(made.communicator));
@@ -129,21 +130,22 @@ Result Group::call(const CollectiveCall &call, std::shared_ptr<Communicator> com
     deferred.push_back(std::move(made));
     return Result::Success;
   }
-  Group single; // without a group of NCCL's around it
+  Group single; // no NCCL group is open
   single.deferred.push_back(std::move(made));
   return single.runDeferred();
 }
 
-/// NCCL's part of the group comes first on all ranks, also where its communicators do not block.
-Result Group::finish(Result ofNccl) {
-  if (ofNccl == Result::InProgress && !deferred.empty())
+/// Runs the deferred calls after NCCL's part of the group, on all ranks, also if communicators are non-blocking.
+Result Group::finish(Result ncclResult) {
+  if (ncclResult == Result::InProgress && !deferred.empty())
     if (const Outcome late = awaitNccl(); !late.ok()) {
       for (const Deferred &each : deferred) // other ranks can run the calls
-        each.communicator->fail({gc3Timeout, "its last group was lost here, as NCCL's part of it came too late"});
+        each.communicator->fail(
+            {gc3Timeout, "its last group was dropped on this rank: NCCL's part of the group reached the timeout"});
       return resultOf(late);
     }
   const Result ran = runDeferred();
-  return isError(ran) ? ran : isError(failure) ? failure : ofNccl;
+  return isError(ran) ? ran : isError(failure) ? failure : ncclResult;
 }
 
 Outcome Group::awaitNccl() const {
@@ -162,15 +164,15 @@ Outcome Group::awaitNccl() const {
 
 Result Group::runDeferred() const {
   std::vector<comm::CallGroup::Call> calls;
-  std::vector<const CollectiveCall *> made; // by the application, for each of these
+  std::vector<const CollectiveCall *> made; // the application's call for each of `calls`
   for (const Deferred &each : deferred) {
     calls.push_back({each.communicator, requestOf(each.call)});
     if (each.program)
       calls.back().state = comm::CallGroup::Call::State::Program, calls.back().program = *each.program;
     made.push_back(&each.call);
   }
-  ByNccl byNccl(made, calls);
-  comm::CallGroup::run(calls, &byNccl);
+  NcclFallback fallback(made, calls);
+  comm::CallGroup::run(calls, &fallback);
   Result first = Result::Success;
   for (const comm::CallGroup::Call &each : calls)
     if (const Result result = report(each); first == Result::Success)
@@ -189,7 +191,7 @@ void Group::dropCallsOn(Comm comm) {
   destroyOperations([&](const Operation &operation) { return operation.comm == comm; });
 }
 
-bool Group::outlives(RedOp op, Comm comm) {
+bool Group::deferDestruction(RedOp op, Comm comm) {
   const auto user = std::find_if(deferred.begin(), deferred.end(), [&](const Deferred &each) {
     return each.call.preMulSum && each.call.op == op && each.call.comm == comm;
   });
@@ -199,7 +201,7 @@ bool Group::outlives(RedOp op, Comm comm) {
   return true;
 }
 
-/// NCCL has freed those of an aborted communicator.
+/// Skips operations of aborted communicators, because NCCL has freed them.
 template <typename Which>
 void Group::destroyOperations(Which which) {
   for (const Operation &operation : operations)
@@ -208,7 +210,7 @@ void Group::destroyOperations(Which which) {
   std::erase_if(operations, which);
 }
 
-/// Calls on a communicator that another thread has aborted are not made.
+/// Skips calls on a communicator that another thread has aborted.
 template <typename Which>
 void Group::forward(Which which) {
   for (const Deferred &each : deferred)

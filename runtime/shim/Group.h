@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread's NCCL group. NCCL gets every start and end. Calls that a program runs are deferred to the outermost end,
-// after NCCL's part of the group; NCCL gets all other calls when they are made. So every rank defers the same calls in
-// the same order. Calls on a communicator that has not joined are deferred as well, and decided at the end.
+// One thread's NCCL group. gc3 forwards every start and end to NCCL. It defers calls that a program runs until the
+// outermost end, after NCCL's part of the group, and forwards all other calls at once. So every rank defers the same
+// calls in the same order. Calls on a communicator that has not joined are deferred too; the end decides what runs
+// them.
 #pragma once
 
 #include "comm/CallGroup.h"
@@ -18,29 +19,30 @@ public:
   bool isOpen() const { return depth != 0; }
 
   Result start();
-  /// At the outermost end: NCCL's part, then the deferred calls, for which communicators join. Returns the first error.
-  /// If NCCL's part fails, no deferred call runs.
+  /// At the outermost end, runs NCCL's part, then the deferred calls, for which communicators join. Returns the first
+  /// error. If NCCL's part fails, runs no deferred call.
   Result end();
-  /// NCCL's estimate of the group, for which NCCL gets the deferred calls as well. Nothing runs.
+  /// Returns NCCL's estimate of the group, with the deferred calls. Runs nothing.
   Result simulateEnd(SimInfo *info);
 
-  /// A collective call on a communicator: runs it, forwards it to NCCL, or defers it.
+  /// Runs a collective call on a communicator, forwards it to NCCL, or defers it.
   Result call(const CollectiveCall &call, std::shared_ptr<Communicator> communicator);
 
-  /// True if NCCL must keep an operation that the application destroys until it has got the deferred calls that use it.
-  /// NCCL destroys it afterwards.
-  bool outlives(RedOp op, Comm comm);
+  /// Returns true if a deferred call uses an operation that the application destroys. Then the end of the group has
+  /// NCCL destroy it.
+  bool deferDestruction(RedOp op, Comm comm);
 
-  /// Before `comm` is finalized or destroyed: NCCL gets the calls deferred on it, in its part of the group.
+  /// Forwards the deferred calls on `comm` to NCCL, in NCCL's part of the group. Call before `comm` is finalized or
+  /// destroyed.
   void forwardCallsOn(Comm comm);
-  /// Before `comm` is aborted: the calls deferred on it are not made.
+  /// Drops the deferred calls on `comm`. Call before `comm` is aborted.
   void dropCallsOn(Comm comm);
 
 private:
   struct Deferred {
     CollectiveCall call;
     std::shared_ptr<Communicator> communicator;
-    std::optional<uint32_t> program{}; ///< nothing: not decided yet, as the communicator has not joined
+    std::optional<uint32_t> program{}; ///< nothing: undecided, because the communicator has not joined
   };
   struct Operation {
     RedOp op;
@@ -48,7 +50,7 @@ private:
     std::shared_ptr<Communicator> communicator;
   };
 
-  Result finish(Result ofNccl);
+  Result finish(Result ncclResult);
   core::Outcome awaitNccl() const;
   Result runDeferred() const;
   template <typename Which>
@@ -58,9 +60,9 @@ private:
 
   uint32_t depth = 0;
   std::vector<Deferred> deferred;
-  std::vector<std::shared_ptr<Communicator>> forwardedTo; ///< communicators on which NCCL has got collective calls
-  std::vector<Operation> operations;                      ///< destroyed by the application, and not yet by NCCL
-  Result failure = Result::Success;                       ///< the first error of forwarded calls
+  std::vector<std::shared_ptr<Communicator>> forwardedTo; ///< communicators with collective calls that NCCL got
+  std::vector<Operation> operations; ///< operations that the application has destroyed, and NCCL has not
+  Result failure = Result::Success;  ///< the first error of forwarded calls
 };
 
 } // namespace gc3::shim

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// No exception crosses NCCL's interface.
+// Keeps exceptions from crossing NCCL's interface.
 #pragma once
 
 #include "core/Log.h"
@@ -9,7 +9,7 @@
 
 namespace gc3::shim {
 
-/// Returns what `body` returns. If it throws, there is no memory: logs that, and returns SystemError.
+/// Returns the result of `body`. If `body` throws, memory has run out: logs the exception and returns SystemError.
 template <typename Body>
 ncclapi::Result guarded(Body body) noexcept {
   try {

@@ -12,12 +12,12 @@ using core::Outcome;
 
 namespace {
 
-/// The functions of this process, or why it can't run programs. All ranks have the same NCCL and build.
+/// Returns the functions of this process, or why it can't run programs. All ranks have the same NCCL and build of gc3.
 core::Result<comm::Drivers> findDrivers() {
   static ncclapi::Nccl nccl;
   const cuda::Cuda *cuda = cuda::linkedCuda();
   if (!cuda)
-    return Outcome{gc3InvalidUsage, "this build of gc3 has no engine for GPUs"};
+    return Outcome{gc3InvalidUsage, "this build of gc3 has no GPU support"};
   if (Outcome outcome = ncclapi::Nccl::find(findInstalled, nccl); !outcome.ok())
     return outcome;
   int device = 0;
@@ -51,7 +51,7 @@ Interposer &Interposer::ofProcess() {
 }
 
 Interposer::Interposer() {
-  const core::Settings &settings = core::settingsAfterNccl(); // an application has a communicator by now
+  const core::Settings &settings = core::settingsAfterNccl(); // the application has created a communicator
   const std::string &names = settings.text(core::Setting::Bundles);
   if (names.empty()) {
     if (core::isInfoEnabled())
@@ -69,7 +69,7 @@ Interposer::Interposer() {
   cuda::Options options = cuda::environmentOptions(settings);
   options.traceName = settings.text(core::Setting::Trace);
   Outcome problem;
-  if (files.empty()) // other ranks can have all of theirs
+  if (files.empty()) // other ranks can have usable bundles
     problem = {gc3InvalidUsage, "GC3_BUNDLES names no bundle that can be used"};
   setup = std::make_shared<comm::Setup>(comm::Setup{*drivers, std::move(files), problem, options});
 }
@@ -78,36 +78,37 @@ std::shared_ptr<Communicator> Interposer::find(Comm comm) const {
   return isActive() && comm ? comm::Registry::ofProcess().find(comm) : nullptr;
 }
 
-/// Ranks can be late for their first call, as NCCL allows, so that is only logged unless the user sets a timeout.
+/// NCCL allows ranks to be late for their first call. So a long wait is only logged, unless the user sets a timeout.
 std::shared_ptr<Communicator> Interposer::findOrAdd(Comm comm) {
   if (!isActive() || !comm)
     return nullptr;
   return comm::Registry::ofProcess().findOrAdd(comm, [&] {
-    const comm::Patience patience{setup->options.joiningMs, setup->options.timeoutMs};
-    return std::make_shared<Communicator>(setup, comm, patience);
+    const comm::WaitLimits limits{setup->options.joiningMs, setup->options.timeoutMs};
+    return std::make_shared<Communicator>(setup, comm, limits);
   });
 }
 
-/// The program's name, for the log.
+/// Returns the program's name for the log.
 static std::string nameOf(const comm::ProgramTable &programs, uint32_t program) {
   const auto &info = programs.entry(program).loaded->program->info();
   const bool isListed = programs.choice().isListed(info.collective()->string_view());
-  return info.name()->str() + (isListed ? ", as GC3_PROGRAM has it" : "");
+  return info.name()->str() + (isListed ? ", chosen by GC3_PROGRAM" : "");
 }
 
-/// Why NCCL runs all calls on a communicator; empty if programs can run some.
-static std::string whyAlwaysNccl(const Communicator &communicator) {
+/// Returns why NCCL runs all calls on a communicator; empty if programs can run some.
+static std::string fallbackReason(const Communicator &communicator) {
   switch (communicator.status().phase) {
-  case comm::Phase::Unready: return "captured before another call has been made"; // nothing can be created meanwhile
+  case comm::Phase::Unready:
+    return "captured before another call has been made"; // gc3 can create nothing during a capture
   case comm::Phase::Ready: return communicator.refusal().text;
   default: return "the communicator was finalized";
   }
 }
 
 static core::Result<uint32_t> choose(const Communicator &communicator, const CollectiveCall &call) {
-  if (const std::string why = whyAlwaysNccl(communicator); !why.empty())
-    return Outcome{gc3NoProgram, why};
-  if (const std::string_view never = whyNever(call, communicator.ranks()); !never.empty())
+  if (const std::string reason = fallbackReason(communicator); !reason.empty())
+    return Outcome{gc3NoProgram, reason};
+  if (const std::string_view never = unsupportedReason(call, communicator.ranks()); !never.empty())
     return Outcome{gc3NoProgram, std::string(never)};
   const std::shared_ptr<comm::ProgramTable> programs = communicator.programs();
   const core::Request request = requestOf(call);
@@ -123,7 +124,7 @@ static core::Result<uint32_t> choose(const Communicator &communicator, const Col
   return program;
 }
 
-std::optional<uint32_t> Interposer::decide(Communicator &communicator, const CollectiveCall &call) {
+std::optional<uint32_t> Interposer::chooseProgram(Communicator &communicator, const CollectiveCall &call) {
   const core::Result<uint32_t> program = choose(communicator, call);
   if (core::isInfoEnabled() && communicator.ranks() > 0)
     core::log(logHead(communicator, call) + ": " +
@@ -131,7 +132,7 @@ std::optional<uint32_t> Interposer::decide(Communicator &communicator, const Col
   return program.ok() ? std::optional(*program) : std::nullopt;
 }
 
-void Interposer::note(Comm comm, RedOp op, std::optional<core::PreMulSum> created) {
+void Interposer::recordOperation(Comm comm, RedOp op, std::optional<core::PreMulSum> created) {
   if (!isActive())
     return;
   std::lock_guard lock(mutex);
@@ -150,7 +151,7 @@ std::optional<core::PreMulSum> Interposer::operation(Comm comm, RedOp op) const 
   return found == known->second.end() ? std::nullopt : std::optional(found->second);
 }
 
-void Interposer::forgetOperations(Comm comm) {
+void Interposer::removeOperations(Comm comm) {
   std::lock_guard lock(mutex);
   operations.erase(comm);
 }

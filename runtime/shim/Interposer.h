@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the library between the application and NCCL keeps in a process: its settings, and the operations that the
-// application has created. Communicators are in the registry (comm/Registry.h), with NCCL's handles; each is added by
-// the first collective call on its handle, which all ranks make, or by a query of its state. Thread-safe.
+// The interposer's state in a process: its settings, and the operations that the application has created. The registry
+// (comm/Registry.h) has the communicators, by NCCL handle. The first collective call on a handle, which all ranks make,
+// adds its communicator, or a query of its state does. Thread-safe.
 #pragma once
 
 #include "comm/Registry.h"
@@ -15,36 +15,38 @@ using comm::Communicator;
 
 class Interposer {
 public:
-  /// Reads the environment with the first call of the process. Never destroyed, since threads can call at its end.
+  /// Returns the interposer. The first call in a process reads the environment. It is never destroyed, because threads
+  /// can call it while the process exits.
   static Interposer &ofProcess();
 
-  /// False if NCCL runs all calls of the process. There are no communicators then.
+  /// Returns false if NCCL runs all calls of the process. There are no communicators then.
   bool isActive() const { return setup != nullptr; }
 
-  /// Null if no collective call or query of the state has been made on the handle.
+  /// Returns null if the handle has had no collective call and no query of its state.
   std::shared_ptr<Communicator> find(Comm comm) const;
-  /// For a collective call, or a query of the state. Null if NCCL runs all calls.
+  /// Returns the communicator for a collective call or a query of the state. Returns null if NCCL runs all calls.
   std::shared_ptr<Communicator> findOrAdd(Comm comm);
 
-  /// The program in the communicator's table that runs a call, which is logged if the user wants that; nothing: NCCL
-  /// runs the call. Depends only on what is the same on all ranks. The communicator has no error.
-  static std::optional<uint32_t> decide(Communicator &communicator, const CollectiveCall &call);
+  /// Returns the program in the communicator's table that runs a call; nothing: NCCL runs it. Logs the choice if
+  /// GC3_DEBUG is INFO. Identical on all ranks. The communicator has no error.
+  static std::optional<uint32_t> chooseProgram(Communicator &communicator, const CollectiveCall &call);
 
-  /// Notes what the application has created on a communicator, or with nothing, that it has destroyed that.
-  void note(Comm comm, RedOp op, std::optional<core::PreMulSum> created);
+  /// Records an operation that the application has created on a communicator. If `created` is empty, removes the
+  /// operation.
+  void recordOperation(Comm comm, RedOp op, std::optional<core::PreMulSum> created);
   std::optional<core::PreMulSum> operation(Comm comm, RedOp op) const;
-  /// The communicator is about to be finalized or destroyed.
-  void forgetOperations(Comm comm);
+  /// Removes all operations of a communicator, before it is finalized or destroyed.
+  void removeOperations(Comm comm);
 
 private:
   Interposer();
 
   std::shared_ptr<const comm::Setup> setup; ///< null: NCCL runs all calls
-  mutable std::mutex mutex;                 ///< guards what follows
+  mutable std::mutex mutex;                 ///< guards the members below
   std::unordered_map<Comm, std::unordered_map<RedOp, core::PreMulSum>> operations;
 };
 
-/// The request that a program runs for a call.
+/// Returns the request with which a program runs a call.
 core::Request requestOf(const CollectiveCall &call);
 
 } // namespace gc3::shim

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ends and the state of communicators, as NCCL exports them.
+// NCCL's exported functions that end communicators or query their state.
 #include "ncclapi/Installed.h"
 #include "shim/Exports.h"
 #include "shim/Group.h"
@@ -8,27 +8,27 @@
 using namespace gc3::shim;
 using gc3::comm::Registry;
 
-/// Before NCCL finalizes or destroys a communicator. Returns false if NCCL must not get the call, because another
-/// thread has aborted the communicator, or NCCL still creates its child.
+/// Finalizes gc3's part, before NCCL finalizes or destroys a communicator. Returns false if NCCL must not get the call:
+/// another thread has aborted the communicator, or NCCL still creates its child.
 static bool finalize(Comm comm, bool waits) {
   Group::ofThisThread().forwardCallsOn(comm);
-  Interposer::ofProcess().forgetOperations(comm);
+  Interposer::ofProcess().removeOperations(comm);
   const std::shared_ptr<Communicator> communicator = Interposer::ofProcess().find(comm);
   return !communicator || communicator->finalize(waits);
 }
 
-/// Ends what gc3 runs on a communicator, then what NCCL runs, by `ofNccl`. NCCL does not wait for a thread that splits
-/// the communicator before it frees the communicator, so a revocation ends the split first. In a group NCCL frees the
-/// communicator at the group's end, and runs a revocation of the group concurrently: the abort itself ends the split.
-template <typename OfNccl>
-static Result abort(Comm comm, const std::shared_ptr<Communicator> &communicator, const OfNccl &ofNccl) {
+/// Ends gc3's part of a communicator, then NCCL's part by `callNccl`. NCCL frees a communicator even while a thread
+/// splits it, so a revocation ends the split first. In a group, NCCL frees the communicator at the group's end, and
+/// would run a revocation concurrently. There the abort itself ends the split.
+template <typename CallNccl>
+static Result abort(Comm comm, const std::shared_ptr<Communicator> &communicator, const CallNccl &callNccl) {
   Group::ofThisThread().dropCallsOn(comm);
   const bool isSplitting = communicator && communicator->abort(), isInGroup = Group::ofThisThread().isOpen();
   if (isSplitting && !isInGroup) {
     callInstalled<Function::CommRevoke>(comm, 0);
     communicator->awaitSplit();
   }
-  const Result result = ofNccl();
+  const Result result = callNccl();
   if (isSplitting && isInGroup)
     communicator->awaitSplit();
   return result;
@@ -51,7 +51,7 @@ Result ncclCommShrink(Comm parent, int *excluded, int excludedCount, Comm *child
   });
 }
 
-/// A communicator that blocks has ended all calls when this returns. Returns the error of those that failed.
+/// Waits until all calls on a blocking communicator have ended. Returns the first error of a failed call.
 Result ncclCommFinalize(Comm comm) {
   if (isInsideNccl())
     return callInstalled<Function::CommFinalize>(comm);
@@ -78,7 +78,7 @@ Result ncclCommDestroy(Comm comm) {
     Registry::ofProcess().remove(comm);
     const Result result = callInstalled<Function::CommDestroy>(comm);
     if (communicator)
-      communicator->release(); // if it had failed
+      communicator->release(); // does nothing unless finalize() has aborted it
     return result;
   });
 }
@@ -89,7 +89,7 @@ Result ncclCommAbort(Comm comm) {
   return guarded([&] {
     const std::shared_ptr<Communicator> communicator = Interposer::ofProcess().find(comm);
     const Result result = abort(comm, communicator, [&] {
-      Interposer::ofProcess().forgetOperations(comm);
+      Interposer::ofProcess().removeOperations(comm);
       Registry::ofProcess().remove(comm);
       return callInstalled<Function::CommAbort>(comm);
     });
@@ -99,7 +99,7 @@ Result ncclCommAbort(Comm comm) {
   });
 }
 
-/// A second revocation is an error, so this is the only one.
+/// Makes the only revocation, because a second one is an error.
 Result ncclCommRevoke(Comm comm, int flags) {
   if (isInsideNccl())
     return callInstalled<Function::CommRevoke>(comm, flags);
@@ -109,15 +109,15 @@ Result ncclCommRevoke(Comm comm, int flags) {
     const bool isSplitting = aborted && aborted->abort();
     const Result result = callInstalled<Function::CommRevoke>(comm, flags);
     if (isSplitting)
-      aborted->awaitSplit(); // the application can free the communicator from now on
+      aborted->awaitSplit(); // the application can free the communicator after this call
     if (aborted)
-      aborted->releaseUnlessPending(); // the communicator refers to a child that NCCL creates
+      aborted->releaseUnlessPending(); // the communicator can refer to a child that NCCL creates
     return result;
   });
 }
 
 Result ncclCommGetAsyncError(Comm comm, Result *error) {
-  // Adds the communicator, since a query must not overlap with one of the executor, which the first call starts.
+  // Adds the communicator: a query must not overlap with a query of the executor, which the first call starts.
   const std::shared_ptr<Communicator> communicator =
       isInsideNccl() || !error ? nullptr : Interposer::ofProcess().findOrAdd(comm);
   if (!communicator)

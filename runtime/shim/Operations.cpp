@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations that applications make, as NCCL exports them. NCCL makes them too, so that it can serve their calls.
+// NCCL's exported functions for operations of applications. NCCL creates every operation too, so that it can run calls
+// with it.
 #include "core/Factor.h"
 #include "ncclapi/Installed.h"
 #include "shim/Exports.h"
@@ -9,7 +10,7 @@
 using namespace gc3::shim;
 using gc3::core::PreMulSum;
 
-/// Nothing for what only a newer NCCL knows. A scalar of the host is read now.
+/// Returns nothing for types and residences of a newer NCCL. Reads a host scalar during this call.
 static std::optional<PreMulSum> preMulSum(const void *scalar, DataType type, ScalarResidence residence) {
   const auto elementType = static_cast<gc3::core::ElementType>(type);
   if (static_cast<unsigned>(type) >= dataTypeCount)
@@ -28,7 +29,7 @@ Result ncclRedOpCreatePreMulSum(RedOp *op, void *scalar, DataType type, ScalarRe
   if (isInsideNccl() || result != Result::Success)
     return result;
   return guarded([&] {
-    Interposer::ofProcess().note(comm, *op, preMulSum(scalar, type, residence));
+    Interposer::ofProcess().recordOperation(comm, *op, preMulSum(scalar, type, residence));
     return result;
   });
 }
@@ -37,8 +38,8 @@ Result ncclRedOpDestroy(RedOp op, Comm comm) {
   if (isInsideNccl())
     return callInstalled<Function::RedOpDestroy>(op, comm);
   return guarded([&] {
-    Interposer::ofProcess().note(comm, op, std::nullopt);
-    if (Group::ofThisThread().outlives(op, comm))
+    Interposer::ofProcess().recordOperation(comm, op, std::nullopt);
+    if (Group::ofThisThread().deferDestruction(op, comm))
       return Result::Success;
     return callInstalled<Function::RedOpDestroy>(op, comm);
   });

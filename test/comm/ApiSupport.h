@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An application of the C API whose ranks are on fake GPUs of their own, over NCCL communicators of the fake NCCL.
+// An application of the C API over communicators of the fake NCCL. Each rank has its own fake GPU.
 #pragma once
 
 #include "CommSupport.h"
@@ -7,8 +7,8 @@
 
 namespace gc3::test {
 
-/// Waits until executors have released everything, a few seconds at most, and returns what is left.
-inline std::string leftAtLast(const FakeNccl &nccl) {
+/// Waits until executors have released everything, at most ten seconds. Returns the leaks.
+inline std::string leaksAtEnd(const FakeNccl &nccl) {
   const auto last = std::chrono::steady_clock::now() + std::chrono::seconds(10);
   awaitThat([&] { return nccl.leaks().empty() || std::chrono::steady_clock::now() > last; });
   return nccl.leaks();
@@ -22,13 +22,13 @@ inline gc3GpuConfig_t smallConfig() {
   return config;
 }
 
-/// Results and events of an application's own call of NCCL.
+/// Makes an application's own NCCL call. Returns its result.
 template <typename Function, typename... Args>
 ncclapi::Result callNccl(const char *name, Args... args) {
   return reinterpret_cast<Function *>(FakeNccl::applicationFunction(name))(args...);
 }
 
-/// One application, with its fakes. Its end expects that everything has been released.
+/// One application, with its fakes. The destructor expects that everything has been released.
 class Application {
 public:
   Application() = default;
@@ -36,13 +36,13 @@ public:
     fake.beforeCalls(nullptr);
     for (gc3Comm_t comm : comms)
       EXPECT_EQ(gc3CommDestroy(comm), gc3Success);
-    awaitThat([this] { return nccl.children().empty(); }); // kernels have ended, so their streams can go
+    awaitThat([this] { return nccl.children().empty(); }); // kernels have ended, so the streams can be destroyed
     EXPECT_EQ(gc3BundleFree(bundle), gc3Success);
     for (cuda::Stream stream : streams)
       FakeCuda::table().destroyStream(stream);
     for (float *buffer : buffers)
       fake.release(reinterpret_cast<std::byte *>(buffer));
-    EXPECT_EQ(leftAtLast(nccl), "");
+    EXPECT_EQ(leaksAtEnd(nccl), "");
     EXPECT_TRUE(nccl.revoked.empty());
     EXPECT_EQ(FakeCuda::currentDevice, 0);
   }
@@ -106,7 +106,7 @@ public:
     return result;
   }
 
-  /// Has the next call of this function on this device fail.
+  /// Fails the next call of this function on this device.
   void failNext(int device, const std::string &name) {
     fake.beforeCalls([this, device, name](int onDevice, const std::string &called, uint64_t index) {
       const Monitor::Lock lock;
@@ -119,7 +119,7 @@ public:
   FakeNccl nccl{fake};
   gc3Bundle_t bundle = nullptr;
   std::vector<ncclapi::Comm> ncclComms;
-  std::vector<gc3Comm_t> comms; ///< the end destroys them
+  std::vector<gc3Comm_t> comms; ///< the destructor destroys them
   std::vector<cuda::Stream> streams;
   std::vector<float *> buffers;
 

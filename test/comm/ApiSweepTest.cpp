@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C API from the creation of communicators to their end, where each call of CUDA and NCCL fails in turn: the step,
-// the functions that fail, the code and the text, and after a bar the result of the other rank. Each rank has a thread.
-// A rank that then waits for the other is aborted.
+// Runs the C API from the creation of communicators to their end, and fails each CUDA and NCCL call in turn. The table
+// shows the step, the failing functions, the code and the text, and after a bar the other rank's result. Each rank has
+// a thread. The test aborts a rank that then waits for the other rank.
 #include "ApiSupport.h"
 #include "Sweep.h"
 
@@ -14,7 +14,7 @@ namespace {
 
 const std::string loadFails = "program 'ring2_aliased_1' could not be loaded: ";
 
-/// The result of one rank's step, without what says the same in many of them.
+/// Returns the text of one step's result, without phrases that many results share.
 std::string tell(const core::Outcome &outcome) {
   std::string text = test::describe(outcome);
   for (const std::string_view tail : {" [CUDA]", " [NCCL]"})
@@ -31,16 +31,16 @@ std::string tell(gc3Result_t result) {
 struct Failure {
   int device = 0;
   uint64_t index = 0; ///< from 1; 0: none
-  std::string poll{}; ///< not empty: the index is that of this function, which polls
+  std::string poll{}; ///< if not empty, `index` counts calls of this polling function
 };
 
-/// Two ranks, each in a thread of its own, from their creation to their end.
+/// Two ranks from creation to destruction. Each rank has its own thread.
 class TwoRanks : public Application {
 public:
   explicit TwoRanks(const Failure &failure) : failing(static_cast<size_t>(failure.device)), other(1 - failing) {
     load({ringAllReduce(2, true)});
-    nccl.failsLate = true; // as NCCL's failures of one rank after the ranks have met
-    prepare(2, false);     // a split of a parent that does not block can be aborted
+    nccl.failsLate = true; // like NCCL, one rank fails after all ranks have called
+    prepare(2, false);     // the split of a non-blocking parent can be aborted
     if (!failure.poll.empty())
       fake.failPoll = {failure.device, failure.poll, failure.index};
     else if (failure.index != 0)
@@ -51,7 +51,7 @@ public:
       callNccl<ncclapi::signature::CommAbort>("CommAbort", comm);
   }
 
-  /// Adds the function that fails to a table, by the step in which it fails and the results of both ranks.
+  /// Maps a step and both ranks' results to the functions whose failure caused them. run() adds an entry.
   using Table = std::map<std::pair<std::string, std::string>, std::set<std::string>>;
   void run(Table &table) {
     join();
@@ -64,7 +64,7 @@ public:
   }
 
 private:
-  bool isOk() const { return came[0] == "ok" && came[1] == "ok"; }
+  bool isOk() const { return stepResults[0] == "ok" && stepResults[1] == "ok"; }
 
   void join() {
     std::array<std::shared_ptr<comm::Communicator>, 2> made;
@@ -91,11 +91,11 @@ private:
     awaitThat([&] { return isIdle(0) && isIdle(1); });
     expectAll(3);
   }
-  /// That of the rank on which the call fails comes first.
+  /// Returns both ranks' results. The rank on which the call fails comes first.
   std::string results() {
     if (isOk())
       return "ok";
-    std::string first = came[failing], second = came[other];
+    std::string first = stepResults[failing], second = stepResults[other];
     const gc3Comm_t comm = comms[failing];
     const bool goesOn = comm && asyncError(comm) == gc3Success;
     EXPECT_EQ(goesOn, first.find("not loaded") != std::string::npos) << first;
@@ -107,9 +107,9 @@ private:
     }
     return first + " | " + second;
   }
-  /// A rank whose kernel waits for the other rank is aborted.
+  /// Aborts a rank whose kernel waits for the other rank, and destroys all ranks.
   void leave() {
-    const bool waits = !isOk() && came[other] == "ok";
+    const bool waits = !isOk() && stepResults[other] == "ok";
     if (waits) {
       EXPECT_EQ(gc3CommAbort(comms[other]), gc3Success);
     }
@@ -120,7 +120,7 @@ private:
     awaitThat([&] { return nccl.children().empty(); });
   }
 
-  /// Makes a step of each rank. `abort` ends that of the other rank, if it waits for the failing one.
+  /// Runs `step` for each rank. `abort` ends the other rank's step, if it waits for the failing rank.
   template <typename Step, typename Abort>
   void together(const std::string &name, Step step, Abort abort) {
     const bool hadFailed = !fake.failed.empty();
@@ -129,7 +129,7 @@ private:
     for (size_t rank : {0, 1})
       threads.emplace_back([&, rank] {
         FakeCuda::table().setDevice(static_cast<int>(rank)); // each device has the calls of one rank
-        came[rank] = step(rank);
+        stepResults[rank] = step(rank);
         isOver[rank] = true;
       });
     awaitThat([&] { return isOver[failing].load(); });
@@ -140,9 +140,9 @@ private:
     if (!hadFailed)
       failedIn = name;
   }
-  /// False if the other rank only polls for the failing rank, which has ended.
+  /// Returns false if the other rank only polls for the failing rank, which has ended.
   bool endsAlone(const std::atomic<bool> &isOver) {
-    constexpr uint64_t many = 100; // the executor thread looks after kernels ten times a second
+    constexpr uint64_t many = 100; // the executor thread checks kernels ten times a second
     const int device = static_cast<int>(other);
     const auto polls = [&] {
       return fake.pollsOf(device, "CUDA query") + fake.pollsOf(device, "NCCL CommGetAsyncError");
@@ -157,9 +157,9 @@ private:
   }
 
   const size_t failing, other;
-  std::array<std::string, 2> came; ///< by rank, of its last step
-  std::string failedIn;            ///< the step
-  bool isAborted = false;          ///< the other rank
+  std::array<std::string, 2> stepResults; ///< result of the last step, by rank
+  std::string failedIn;                   ///< step in which the call failed
+  bool isAborted = false;                 ///< whether the other rank was aborted
 };
 
 TEST(NcclApiSweep, EachCall) {
@@ -186,16 +186,15 @@ TEST(NcclApiSweep, EachCall) {
     text += key.second + "\n";
   }
   EXPECT_EQ(text, R"(
-join: NCCL CommCuDevice -> gc3SystemError: asking for the device | aborted
-join: NCCL CommUserRank -> gc3SystemError: asking for the rank | aborted
-join: NCCL CommCount -> gc3SystemError: asking for the ranks | aborted
 join: NCCL CommGetAsyncError -> gc3SystemError: creating a communicator | aborted
 join: NCCL AllGather -> gc3SystemError: exchanging data with the other ranks | aborted
 join: NCCL AllGather -> gc3SystemError: exchanging data with the other ranks | ok
 join: NCCL CommSplit -> gc3SystemError: it could not be split: creating a communicator | aborted
-join: CUDA allocate -> gc3UnhandledCudaError: allocating # bytes of device memory for what ranks exchange | aborted
+join: NCCL CommCuDevice -> gc3SystemError: querying the device | aborted
+join: NCCL CommUserRank -> gc3SystemError: querying the rank | aborted
+join: NCCL CommCount -> gc3SystemError: querying the ranks | aborted
+join: CUDA allocate -> gc3UnhandledCudaError: allocating # bytes of device memory for gathers | aborted
 join: CUDA allocatePinned -> gc3UnhandledCudaError: allocating # bytes of pinned memory for the stop word | aborted
-join: CUDA busId -> gc3UnhandledCudaError: asking for the GPU's place on the bus | gc3InvalidUsage: rank # can't run programs
 join: CUDA occupancy -> gc3UnhandledCudaError: querying the occupancy of a kernel | gc3InvalidUsage: rank # can't run programs
 join: CUDA attribute -> gc3UnhandledCudaError: querying the GPU's attributes | aborted
 join: CUDA createStream -> gc3UnhandledCudaError: creating a stream | aborted
@@ -203,6 +202,7 @@ join: CUDA createEvent -> gc3UnhandledCudaError: creating an event | aborted
 join: CUDA copy, CUDA query, CUDA record, CUDA synchronize -> gc3UnhandledCudaError: exchanging data with the other ranks | aborted
 join: CUDA copy, CUDA record, CUDA synchronize -> gc3UnhandledCudaError: exchanging data with the other ranks | ok
 join: CUDA getDevice -> gc3UnhandledCudaError: querying the current device | aborted
+join: CUDA busId -> gc3UnhandledCudaError: querying the GPU's bus id | gc3InvalidUsage: rank # can't run programs
 join: CUDA setDevice -> gc3UnhandledCudaError: switching to device # | aborted
 join: CUDA await -> gc3UnhandledCudaError: waiting for the last call | aborted
 join: CUDA setDevice -> ok
@@ -220,7 +220,7 @@ load: CUDA capture -> gc3UnhandledCudaError: not loaded: querying whether the st
 load: CUDA clear, CUDA synchronize -> gc3UnhandledCudaError: not loaded: clearing FIFO slots | not loaded
 load: CUDA clear -> gc3UnhandledCudaError: not loaded: clearing a program's counters | not loaded
 load: CUDA copy, CUDA synchronize -> gc3UnhandledCudaError: not loaded: copying a program | not loaded
-load: CUDA isDeviceMemory -> gc3UnhandledCudaError: not loaded: looking at a window | not loaded
+load: CUDA isDeviceMemory -> gc3UnhandledCudaError: not loaded: querying a window | not loaded
 load: CUDA copy, CUDA synchronize -> gc3UnhandledCudaError: not loaded: reading a window | not loaded
 load: CUDA record -> gc3UnhandledCudaError: recording an event | ok
 load: CUDA await -> gc3UnhandledCudaError: waiting for the last call | aborted
@@ -235,7 +235,7 @@ run: CUDA setDevice -> ok
 )");
 }
 
-/// Ranks that share a GPU, whose calls one thread makes.
+/// Ranks that share a GPU. One thread makes all calls.
 TEST(ApiSweep, OnOneGpu) {
   Sweep sweep;
   sweep.over([](FakeCuda &fake) {
@@ -245,22 +245,22 @@ TEST(ApiSweep, OnOneGpu) {
     std::array<gc3Comm_t, 2> comms{};
     std::array<float, 2> buffers{1, 2};
     const gc3GpuConfig_t config = smallConfig();
-    std::string came = "not made: " + tell(gc3LoopbackCommInitAll(comms.data(), 2, bundle, &config));
-    if (came.ends_with(": ok")) {
+    std::string outcome = "not made: " + tell(gc3LoopbackCommInitAll(comms.data(), 2, bundle, &config));
+    if (outcome.ends_with(": ok")) {
       gc3GroupStart();
       for (size_t rank : {0, 1})
         EXPECT_EQ(gc3AllReduce(&buffers[rank], &buffers[rank], 1, gc3Float32, gc3Sum, comms[rank], nullptr),
                   gc3Success);
-      came = tell(gc3GroupEnd());
+      outcome = tell(gc3GroupEnd());
       for (gc3Comm_t comm : comms) {
         gc3Result_t state = gc3InternalError;
         EXPECT_EQ(gc3CommGetAsyncError(comm, &state), gc3Success);
-        came += " / " + tell(state);
+        outcome += " / " + tell(state);
         EXPECT_EQ(gc3CommDestroy(comm), gc3Success);
       }
     }
     gc3BundleFree(bundle);
-    return came + left(fake.leaks());
+    return outcome + left(fake.leaks());
   });
   EXPECT_EQ(sweep.lines(), R"(
 nothing -> ok / ok / ok

@@ -19,7 +19,7 @@ protected:
   gc3Result_t allReduceOn(gc3Comm_t comm, size_t rank) {
     return gc3AllReduce(buffers[rank], buffers[rank], count, gc3Float32, gc3Sum, comm, streams[rank]);
   }
-  /// The text of a call of rank 0 that loads a program, which rank 1 does not, once the rank is aborted.
+  /// Returns the error of a call on rank 0 that waits for rank 1 to load a program, until rank 0 is aborted.
   std::string textOfAborted(bool inGroup) {
     const gc3Comm_t comm = std::exchange(comms[0], nullptr);
     const size_t gathers = gathersOf(0);
@@ -71,7 +71,7 @@ TEST_F(NcclApiThreads, AbortEndsAJoin) {
     callNccl<ncclapi::signature::CommAbort>("CommAbort", comm);
 }
 
-/// Each rank makes a group of calls on a thread of its own, which an abort can reach anywhere.
+/// Each rank makes a group of calls on its own thread. The abort can hit any point of it.
 TEST_F(NcclApiThreads, AbortWhileGroupsRun) {
   make({ringAllReduce(2, true)});
   ASSERT_EQ(allReduceAll(), gc3Success);
@@ -94,7 +94,7 @@ TEST_F(NcclApiThreads, AbortWhileGroupsRun) {
     caller.join();
 }
 
-/// A thread that queries a rank's state never becomes the one that releases a rank.
+/// A thread that queries a rank's state never releases the rank.
 TEST_F(NcclApiThreads, QueriesWhileAnotherRankIsDestroyed) {
   make({ringAllReduce(2, true)});
   ASSERT_EQ(allReduceAll(), gc3Success);
@@ -135,7 +135,7 @@ TEST_F(NcclApiThreads, AbortDoesNotWaitForCuda) {
   awaitThat([&] { return nccl.children().empty(); }); // no thread is in the hook
 }
 
-/// The executor thread has made the device of the rank its own, since a new thread's device is the first.
+/// The executor thread selects the rank's device, because a new thread starts on device 0.
 TEST_F(NcclApiThreads, AnAbortTouchesNoOtherGpu) {
   make({ringAllReduce(2, true)});
   ASSERT_EQ(allReduceAll(), gc3Success);
@@ -147,7 +147,7 @@ TEST_F(NcclApiThreads, AnAbortTouchesNoOtherGpu) {
   EXPECT_EQ(fake.allocated(0), taken);
 }
 
-/// Ranks that abort do not wait for kernels, which the helper thread waits for.
+/// An abort does not wait for kernels. The executor thread does.
 TEST_F(NcclApiThreads, AbortsWithKernels) {
   make({ringAllReduce(2, true)});
   ASSERT_EQ(allReduceAll(), gc3Success);

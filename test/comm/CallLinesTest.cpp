@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lines that calls of the C API have with GC3_DEBUG=INFO, on the host, on one GPU and on several.
+// The lines that calls of the C API log with GC3_DEBUG=INFO, on the host, on one GPU and on several GPUs.
 #include "ApiGroup.h"
 #include "ApiSupport.h"
 #include "api/LoopbackBackend.h"
@@ -17,10 +17,10 @@ namespace {
 // The process reads its settings here, so that tests capture no lines about them.
 const bool informs = setenv("GC3_DEBUG", "INFO", 1) == 0 && core::settings().isInfoEnabled();
 
-/// The lines of the last linesOf() about the loading of programs.
+/// Lines of the last linesOf() about the loading of programs.
 std::vector<std::string> loading;
 
-/// The lines that `calls` print, except those about the loading of programs and those of sanitizers.
+/// Returns the lines that `calls` print, except lines about loading and lines of sanitizers.
 template <typename Calls>
 std::vector<std::string> linesOf(Calls calls) {
   testing::internal::CaptureStderr();
@@ -36,7 +36,7 @@ std::vector<std::string> linesOf(Calls calls) {
 
 using Lines = std::vector<std::string>;
 
-/// Calls of one rank alone, which time out at once.
+/// Calls of one rank without the other ranks. They time out at once.
 class HostLines : public testing::Test {
 protected:
   template <typename Function>
@@ -103,7 +103,7 @@ TEST(CallLines, RootsAreSaid) {
                    "gc3: rank 1: broadcast 16 B float root 1: program 'from1'"}));
 }
 
-/// What a collective of one's own moves depends on the program.
+/// The bytes that a custom collective moves depend on the program.
 TEST_F(HostLines, CollectivesOfOnesOwnHaveElements) {
   EXPECT_EQ(
       lines([&](gc3Comm_t comm) { gc3RunCollective(comm, "shift_reversed", x, x, 2, gc3Float32, gc3Sum, nullptr); }),
@@ -161,7 +161,7 @@ TEST(CallLines, RanksThatShareAGpu) {
   }
 }
 
-/// One program runs. The other is refused, since some link tears lines.
+/// One program runs. The other is refused, because a link tears lines.
 TEST_F(NcclLines, RanksOnGpusOfTheirOwn) {
   fake.nvlink = false;
   gc3GpuConfig_t config = smallConfig();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All ranks of a communicator, whose calls one thread makes, over the fakes.
+// All ranks of a communicator over the fakes. One thread makes all calls.
 #pragma once
 
 #include "FakeNccl.h"
@@ -10,7 +10,7 @@
 
 namespace gc3::test {
 
-/// Each two neighbours exchange a chunk: within nodes of two.
+/// Ranks 2n and 2n + 1, which form a node, exchange a chunk.
 inline ProgramSpec pairs(uint32_t ranks) {
   ProgramSpec spec = shiftReversed(ranks, 1);
   spec.name = "pairs";
@@ -22,14 +22,14 @@ inline ProgramSpec pairs(uint32_t ranks) {
   return spec;
 }
 
-/// The same program under another protocol.
+/// Returns the same program under another protocol.
 inline ProgramSpec under(kernel::Protocol protocol, ProgramSpec spec) {
   spec.protocol = static_cast<uint8_t>(protocol);
   spec.name += "_" + std::to_string(spec.protocol);
   return spec;
 }
 
-/// What the communicators of one rank have in common.
+/// Returns the setup that the communicators of one rank share.
 inline std::shared_ptr<comm::Setup> setupOf(FakeNccl &nccl, const comm::ProgramTable::Files &files,
                                             const cuda::Options &options = smallOptions()) {
   static auto &tables = *new std::deque<ncclapi::Nccl>; // communicators refer to them until the process ends
@@ -39,7 +39,7 @@ inline std::shared_ptr<comm::Setup> setupOf(FakeNccl &nccl, const comm::ProgramT
       comm::Setup{{FakeCuda::table(), tables.back(), nccl.hasPart ? &FakeNccl::part : nullptr}, files, none, options});
 }
 
-inline bool isDeclined(const comm::CallGroup::Call &call) {
+inline bool isRunByNccl(const comm::CallGroup::Call &call) {
   return call.state == comm::CallGroup::Call::State::Nccl;
 }
 
@@ -54,7 +54,7 @@ inline void abort(const std::shared_ptr<comm::Communicator> &communicator, nccla
 /// Ends all ranks of a communicator, and waits until the registry has released them.
 inline void endAll(std::vector<std::shared_ptr<comm::Communicator>> &ranks) {
   for (const auto &rank : ranks)
-    rank->finalize(false); // before any is waited for
+    rank->finalize(false); // begin to shut down all ranks before waiting for one
   for (const auto &rank : ranks) {
     rank->finalize(true);
     rank->release();
@@ -75,12 +75,12 @@ inline void joinAll(const std::vector<std::shared_ptr<comm::Communicator>> &rank
     rank->awaitJoin();
 }
 
-/// Has ranks join, each with its setup, and ends them. By rank: why it can't run programs; a success if it can.
-inline std::vector<core::Outcome> joinedTo(const std::vector<ncclapi::Comm> &comms,
-                                           const std::vector<std::shared_ptr<comm::Setup>> &setups) {
+/// Has ranks join, each with its setup, and ends them. Returns by rank why it can't run programs; a success if it can.
+inline std::vector<core::Outcome> joinOutcomes(const std::vector<ncclapi::Comm> &comms,
+                                               const std::vector<std::shared_ptr<comm::Setup>> &setups) {
   std::vector<std::shared_ptr<comm::Communicator>> ranks;
   for (size_t rank = 0; rank < setups.size(); ++rank) {
-    ranks.push_back(std::make_shared<comm::Communicator>(setups[rank], comms[rank], comm::Patience{0, 60'000}));
+    ranks.push_back(std::make_shared<comm::Communicator>(setups[rank], comms[rank], comm::WaitLimits{0, 60'000}));
     comm::Registry::ofProcess().add(ranks.back());
   }
   joinAll(ranks);
@@ -101,7 +101,7 @@ void awaitThat(Condition condition) {
 }
 
 /// Waits until a kernel of the rank has been stopped and has reported, and returns the error.
-inline std::string stopped(const comm::Communicator &rank) {
+inline std::string awaitStopReport(const comm::Communicator &rank) {
   std::string text;
   awaitThat([&] {
     text = rank.status().error.text;
@@ -127,8 +127,8 @@ public:
     for (size_t rank = 0; rank < comms.size(); ++rank)
       streams.push_back(cuda.stream(static_cast<int>(rank) / nccl.ranksPerGpu));
     for (ncclapi::Comm handle : comms) {
-      const comm::Patience patience{0, std::max(options.timeoutMs, options.joiningMs)};
-      ranks.push_back(std::make_shared<comm::Communicator>(setupOf(nccl, {file}, options), handle, patience));
+      const comm::WaitLimits limits{0, std::max(options.timeoutMs, options.joiningMs)};
+      ranks.push_back(std::make_shared<comm::Communicator>(setupOf(nccl, {file}, options), handle, limits));
       comm::Registry::ofProcess().add(ranks.back());
     }
     joinAll(ranks);
@@ -141,14 +141,14 @@ public:
   CommWorld(const CommWorld &) = delete;
   CommWorld &operator=(const CommWorld &) = delete;
 
-  /// Why a rank can't run programs; a success if it can.
+  /// Returns why a rank can't run programs; a success if it can.
   static core::Outcome problemOf(const comm::Communicator &rank) {
     const core::Outcome error = rank.status().error;
     return error.ok() ? rank.refusal() : error;
   }
 
-  /// What all ranks came to together.
-  std::string made() const {
+  /// Returns why the ranks can't run programs, or a difference between ranks; empty if they can.
+  std::string joinProblem() const {
     const std::string first = problemOf(*ranks[0]).text;
     for (const auto &rank : ranks)
       if (const std::string text = problemOf(*rank).text; text != first)
@@ -162,7 +162,7 @@ public:
     return trial;
   }
 
-  /// A rank's part of a call.
+  /// Returns a rank's part of a call.
   comm::CallGroup::Call part(size_t rank, const core::Request &request) {
     comm::CallGroup::Call call{ranks[rank], request, comm::CallGroup::Call::State::Program};
     call.request.stream = streams[rank];
@@ -172,7 +172,7 @@ public:
     return call;
   }
 
-  /// The call of a trial by all ranks, and what is wrong after it, or an empty string.
+  /// Makes the call of a trial on all ranks. Returns what is wrong with its results; empty if they are right.
   std::string run(size_t program, const TrialOptions &options) {
     const Trial wanted = trial(program, options);
     Loopback::Buffers buffers(cuda, wanted);
@@ -197,8 +197,9 @@ public:
     return problem.empty() ? "" : wanted.describe() + ": " + problem;
   }
 
-  /// Several calls, of which each rank makes all, in an order in which ranks are ahead of others by any number of
-  /// calls: in other programs, protocols and types at a time, on the same connections. The first that is wrong.
+  /// Makes several calls on all ranks, in an order in which a rank can be any number of calls ahead of another. So
+  /// ranks run different programs, protocols and types at a time, on the same connections. Returns the first error;
+  /// empty if there is none.
   std::string runOutOfStep(uint64_t seed) {
     host::Random random(seed);
     std::vector<std::unique_ptr<Trial>> trials;

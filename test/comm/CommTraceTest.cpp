@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Traces of ranks on GPUs of their own: a file for each.
+// Traces of ranks with one GPU each. Each rank writes a file.
 #include "CommSupport.h"
 #include "Programs.h"
 #include "TraceCheck.h"
@@ -14,7 +14,7 @@ using namespace gc3::test;
 
 namespace {
 
-/// The files of so many ranks, which go away again.
+/// The trace files of a number of ranks. The destructor deletes them.
 class RankPaths {
 public:
   explicit RankPaths(uint32_t ranks) : ranks(ranks) {}
@@ -25,7 +25,7 @@ public:
   RankPaths(const RankPaths &) = delete;
   RankPaths &operator=(const RankPaths &) = delete;
   std::string of(uint32_t rank) const { return without.name + "." + std::to_string(rank) + ".end"; }
-  /// All files' events.
+  /// Returns the events of all files.
   Trace merged() const {
     Trace all(of(0));
     for (uint32_t rank = 1; rank < ranks; ++rank) {
@@ -64,7 +64,7 @@ TEST(CommTrace, EachRankHasAFile) {
   }
 }
 
-// All processes of all files differ, whatever the communicators are.
+// Process numbers differ between all files, also of different communicators.
 TEST(CommTrace, FurtherCommunicatorsShareTheFiles) {
   FakeCuda fake;
   FakeNccl nccl(fake);
@@ -83,7 +83,7 @@ TEST(CommTrace, FurtherCommunicatorsShareTheFiles) {
               "rank " + std::to_string(event.process % 3) + (event.process < 3 ? "" : " of group 1"));
 }
 
-// Files of all ranks count time from the same moment, about a second before rank 0 joined.
+// All ranks' files count time from the same moment, about one second before rank 0 joined.
 TEST(CommTrace, TimesCountFromTheSameMoment) {
   FakeCuda fake;
   FakeNccl nccl(fake);
@@ -101,7 +101,7 @@ TEST(CommTrace, TimesCountFromTheSameMoment) {
     }
 }
 
-/// A kernel that waits for a peer's is not waited for: the peer may be this thread's.
+/// Tracing does not wait for a kernel that waits for a peer, because this thread can run the peer's calls.
 TEST(CommTrace, CallsAreNotWaitedFor) {
   FakeCuda fake;
   FakeNccl nccl(fake);
@@ -124,7 +124,7 @@ TEST(CommTrace, CallsAreNotWaitedFor) {
   EXPECT_EQ(checkTrace(paths.merged(), {LoadedSpec(spec).program.get(), {1, 2, 3, 4}, 0, true, false}), "");
 }
 
-/// A timeline has the last replay of a captured call, also after an abort, since all kernels have ended then.
+/// A timeline has the last replay of a captured call, also after an abort, because all kernels have ended.
 TEST(CommTrace, CapturedCalls) {
   for (bool aborts : {false, true}) {
     FakeCuda fake;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which connections programs share, and that no two lie in one place.
+// Programs share connections, and no two connections use the same memory.
 #include "plan/ConnectionPool.h"
 #include "LoopbackSupport.h"
 #include "Programs.h"
@@ -33,7 +33,7 @@ TEST(ConnectionPool, TheKthBetweenTwoRanksIsOne) {
   EXPECT_EQ(pool.pieces(), 1u);
   EXPECT_EQ(pool.add(*ring, lowLatency), (std::vector<uint32_t>{3, 4, 5})) << "another protocol has its own";
   EXPECT_EQ(pool.pieces(), 2u);
-  // 0 -> 1, 0 -> 2, 1 -> 0, ...: the ring has every other one.
+  // 0 -> 1, 0 -> 2, 1 -> 0, ...: the ring uses every second one.
   EXPECT_EQ(pool.add(*all, simple), (std::vector<uint32_t>{0, 6, 7, 1, 2, 8}));
   EXPECT_EQ(pool.pieces(), 3u);
   EXPECT_EQ(pool.mostWithSlots(), 3u);
@@ -42,7 +42,7 @@ TEST(ConnectionPool, TheKthBetweenTwoRanksIsOne) {
   EXPECT_EQ(pool.pieces(), 3u);
 }
 
-/// Parallel connections between two ranks are told apart by their channels' order alone.
+/// Only the order of channels distinguishes parallel connections between two ranks.
 TEST(ConnectionPool, ChannelsCountFromTheFirst) {
   ProgramSpec two = ringAllReduce(2, false), late = two;
   for (Rank &rank : two.ranks) {
@@ -57,7 +57,7 @@ TEST(ConnectionPool, ChannelsCountFromTheFirst) {
   EXPECT_EQ(pool.add(*programOf(*lateFile), simple), (std::vector<uint32_t>{0, 2}));
 }
 
-/// Both ends know the same places, each with lines of its own for what others write.
+/// Both ends compute the same addresses. Each end has its own cache lines for data that others write.
 TEST(ConnectionPool, EndsMeetAndDoNotOverlap) {
   const auto file = open({allToAll(4, 1)});
   const auto program = programOf(*file);
@@ -93,8 +93,8 @@ TEST(ConnectionPool, EndsMeetAndDoNotOverlap) {
   }
 }
 
-/// Two ranks on each node: between nodes both ends have slots, no end knows the other's addresses, and no two
-/// connections share a signal of a rank.
+/// With two ranks on each node: between nodes both ends have slots, no end knows the other's addresses, and no two
+/// connections share a rank's signal.
 TEST(ConnectionPool, NetworkEndsMeet) {
   const auto ringFile = open({ringAllReduce(4, false)}), allFile = open({allToAll(4, 1)});
   const auto ring = programOf(*ringFile), all = programOf(*allFile);

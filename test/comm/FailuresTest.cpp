@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each call of CUDA and NCCL that rank 1 makes on its GPU fails in turn, and each is the moment of an abort: nothing
-// hangs, and everything is released. (Threads begin on the GPU of rank 0, so its calls have no fixed order.)
+// Fails each CUDA and NCCL call of rank 1 on its GPU in turn, and aborts at each call. No thread hangs, and everything
+// is released. (Threads start on the GPU of rank 0, so its calls have no fixed order.)
 #include "CommSupport.h"
 #include "Sweep.h"
 
@@ -13,14 +13,14 @@ using comm::Phase;
 
 namespace {
 
-/// Two ranks that join, make two calls, and end. A rank that has an error aborts the other one, which can wait for it.
+/// Two ranks that join, make two calls, and end. A rank with an error aborts the other rank, which can wait for it.
 class Life {
 public:
   explicit Life(FakeCuda &cuda, FakeNccl &fakeNccl) : fake(cuda), nccl(fakeNccl) {
     handles = nccl.make(2);
     file = open({ringAllReduce(2, true)});
     for (size_t rank = 0; rank < 2; ++rank) {
-      ranks.push_back(std::make_shared<Communicator>(setupOf(nccl, {file}), handles[rank], comm::Patience{0, 0}));
+      ranks.push_back(std::make_shared<Communicator>(setupOf(nccl, {file}), handles[rank], comm::WaitLimits{0, 0}));
       comm::Registry::ofProcess().add(ranks.back());
       streams.push_back(fake.stream(static_cast<int>(rank)));
       buffers.push_back(reinterpret_cast<float *>(fake.allocate(count * sizeof(float))));
@@ -35,15 +35,15 @@ public:
   Life(const Life &) = delete;
   Life &operator=(const Life &) = delete;
 
-  /// What rank 1 came to.
+  /// Runs both ranks. Returns the outcome of rank 1.
   std::string run() {
     std::thread other([this] {
       live(0);
       if (!ranks[0]->status().error.ok())
         abort(ranks[1], handles[1]);
     });
-    const std::string came = live(1);
-    if (!came.empty() && came.find("declined") != 0) // rank 0 declines, too
+    const std::string outcome = live(1);
+    if (!outcome.empty() && outcome.find("declined") != 0) // rank 0 falls back, too
       abort(ranks[0], handles[0]);
     other.join();
     awaitThat([this] {
@@ -56,7 +56,7 @@ public:
       return ranks[0]->isClosed() && ranks[1]->isClosed();
     });
     comm::Registry::ofProcess().sweep();
-    return came;
+    return outcome;
   }
 
   std::vector<ncclapi::Comm> handles;
@@ -78,7 +78,7 @@ private:
       call.request.stream = streams[rank];
       comm::CallGroup::run({&call, 1});
       if (!call.outcome.ok())
-        return (isDeclined(call) ? "declined: " : "call: ") + describe(call.outcome);
+        return (isRunByNccl(call) ? "declined: " : "call: ") + describe(call.outcome);
     }
     return {};
   }
@@ -91,7 +91,7 @@ private:
   std::vector<float *> buffers;
 };
 
-/// The calls on the GPU of rank 1 if none fails.
+/// Returns the calls on the GPU of rank 1 in a run without failures.
 std::vector<std::string> callsOfRank1() {
   FakeCuda fake;
   fake.waits = true;
@@ -104,7 +104,7 @@ std::vector<std::string> callsOfRank1() {
 TEST(CommFailures, EachCallOfARankFails) {
   const std::vector<std::string> calls = callsOfRank1();
   ASSERT_GT(calls.size(), 50u);
-  std::map<std::string, std::set<std::string>> outcomes; // by how it ends
+  std::map<std::string, std::set<std::string>> outcomes; // failing functions by outcome
   for (uint64_t index = 1; index <= calls.size(); ++index) {
     SCOPED_TRACE(std::to_string(index) + ": " + calls[index - 1]);
     FakeCuda fake;
@@ -114,8 +114,8 @@ TEST(CommFailures, EachCallOfARankFails) {
     {
       Life life(fake, nccl);
       fake.failing = {1, index};
-      const std::string came = life.run();
-      outcomes[came.substr(0, came.find(':'))].insert(calls[index - 1]);
+      const std::string outcome = life.run();
+      outcomes[outcome.substr(0, outcome.find(':'))].insert(calls[index - 1]);
       EXPECT_EQ(life.ranks[1]->status().phase, Phase::Closed);
     }
     EXPECT_EQ(nccl.leaks(), "");
@@ -154,9 +154,9 @@ TEST(CommFailures, EachCallOfARankIsTheMomentOfAnAbort) {
   }
 }
 
-/// A thread that polls learns of an error of CUDA or NCCL, too.
+/// Errors of polling calls to CUDA and NCCL fail the rank, too.
 TEST(CommFailures, PollsFail) {
-  // The first two queries of NCCL are of the parent: after an error there the child is left alone (docs/lifetime.md).
+  // The first two NCCL queries are of the parent. After an error there, gc3 does not free the child (docs/lifetime.md).
   for (const auto &[name, first] : {std::pair<std::string, uint64_t>("CUDA query", 1), {"NCCL CommGetAsyncError", 3}})
     for (uint64_t index = first; index <= 12; ++index) {
       SCOPED_TRACE(name + " " + std::to_string(index));

@@ -55,7 +55,7 @@ FakeNccl::~FakeNccl() {
   for (const auto &[memory, allocation] : state->allocations)
     close(allocation.file);
   for (const auto &[handle, member] : state->members)
-    member->isAborted = true; // streams can outlive the fake, and their gathers end
+    member->isAborted = true; // streams can outlive the fake, and their gathers must end
   current = nullptr;
   currentState = nullptr;
 }
@@ -99,12 +99,12 @@ uint32_t FakeNccl::signals() const {
   return networkOf(*state).signalCount;
 }
 
-uint64_t FakeNccl::leftBehind() const {
+uint64_t FakeNccl::messagesInFlight() const {
   const Monitor::Lock lock;
   return networkOf(*state).leftBehind;
 }
 
-uint64_t FakeNccl::gaveBack() const {
+uint64_t FakeNccl::slotsReturned() const {
   const Monitor::Lock lock;
   return networkOf(*state).gaveBack;
 }
@@ -130,7 +130,7 @@ bool FakeNccl::isGroupOpen() {
 std::vector<Comm> FakeNccl::children() const {
   const Monitor::Lock lock;
   std::vector<Comm> all;
-  for (const auto &world : state->worlds) // in the order in which they were made, not that of addresses
+  for (const auto &world : state->worlds) // in the order of creation, not of addresses
     for (const auto &member : world->members)
       if (member && state->children.contains(member->handle()))
         all.push_back(member->handle());

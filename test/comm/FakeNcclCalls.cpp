@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls, groups, and how the ranks of a communicator meet.
+// Calls, groups, and set-up calls that all ranks of a communicator make.
 #include "FakeNcclState.h"
 
 #include <algorithm>
@@ -41,7 +41,7 @@ void recordEvent(const std::string &event) {
   }
 }
 
-/// The handle must be valid when the call begins, and when it goes on after a hook of the test.
+/// The handle must be valid when the call begins, and again after the test's hook has run.
 static Member &find(const char *name, Comm comm) {
   const auto known = state().members.find(comm);
   if (known == state().members.end())
@@ -130,7 +130,7 @@ Result submit(Operation operation) {
 
 Result run(std::vector<Operation> operations) {
   std::deque<Presence> presences;
-  std::set<const Member *> busy; // that do not block, and have not done what they were given before
+  std::set<const Member *> busy; // non-blocking members with unfinished operations
   for (const Operation &operation : operations) {
     Member &member = *operation.member;
     find(operation.name, member.handle());
@@ -182,7 +182,7 @@ bool World::isComplete(const SetUp &setUp) const {
   return true;
 }
 
-/// The set-up call of that number; ranks that are excluded go past it.
+/// Returns the set-up call of that number. Excluded ranks skip it.
 static SetUp &setUpOf(World &world, int rank, const char *name, const std::set<int> &excluded) {
   const size_t number = world.begun[static_cast<size_t>(rank)]++;
   if (world.setUps.size() == number) {
@@ -196,8 +196,8 @@ static SetUp &setUpOf(World &world, int rank, const char *name, const std::set<i
   return setUp;
 }
 
-Operation meet(const char *name, const Offer &offer, const std::function<void(World &, SetUp &)> &complete,
-               const std::function<Result(SetUp &)> &finish, const std::set<int> &excluded) {
+Operation meetAllRanks(const char *name, const Offer &offer, const std::function<void(World &, SetUp &)> &complete,
+                       const std::function<Result(SetUp &)> &finish, const std::set<int> &excluded) {
   const auto met = std::make_shared<SetUp *>(nullptr);
   World &world = *offer.member->world;
   const int rank = offer.member->rank;
@@ -229,7 +229,7 @@ static Result groupStart(By by) {
   return result;
 }
 
-/// Calls of groups within it come at the end of the outermost. One that fails fails the group, which does nothing then.
+/// Calls of nested groups run at the outermost end. If a call fails, the group fails and does nothing.
 static Result endGroup(By by, const char *name, const std::string &event) {
   const Monitor::Lock lock;
   if (by == By::Application)

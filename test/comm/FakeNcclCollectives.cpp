@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collectives: gathers of gc3's children on their streams; all of the application's are events and nothing else.
+// Collectives. Gathers of gc3's children run on their streams. The application's collectives are only events.
 #include "FakeNcclState.h"
 
 #include <cstring>
@@ -33,7 +33,7 @@ size_t sizeOf(DataType type) {
   Monitor::fail("a data type that NCCL does not have");
 }
 
-/// Counts a gather of a rank until it has left its stream, or the stream is gone.
+/// Counts a gather of a rank until it has left its stream, or the stream is destroyed.
 struct Pending {
   explicit Pending(std::shared_ptr<Member> of) : member(std::move(of)) { ++member->gathersLeft; }
   ~Pending() {
@@ -47,7 +47,7 @@ struct Pending {
   bool isRunning = false;
 };
 
-/// One rank's part of a gather, as a kernel of NCCL. It holds what it uses, because streams can outlive the fake.
+/// One rank's part of a gather, as an NCCL kernel. It owns all data that it uses, because streams can outlive the fake.
 struct GatherKernel {
   const std::byte *send;
   std::byte *recv;
@@ -108,7 +108,7 @@ void launch(Member &member, const void *send, void *recv, size_t bytes, Stream s
   });
 }
 
-/// The first one of a communicator connects its ranks.
+/// The first gather of a communicator connects its ranks.
 Result gatherOnChild(const NcclCall &call, const void *send, void *recv, size_t bytes, Stream stream) {
   if (call.hasEnded() && !call.failsLate())
     return call.result();
@@ -122,10 +122,10 @@ Result gatherOnChild(const NcclCall &call, const void *send, void *recv, size_t 
   if (!connects)
     return submit({.name = "AllGather", .member = member, .finish = finish, .isSetUp = false});
   auto complete = [](World &, SetUp &) {};
-  return submit(meet("AllGather", {.member = member}, complete, [finish](SetUp &) { return finish(); }));
+  return submit(meetAllRanks("AllGather", {.member = member}, complete, [finish](SetUp &) { return finish(); }));
 }
 
-/// The application's, whichever table it is called from.
+/// An AllGather of the application, from either table.
 template <typename... Args>
 Result record(const char *name, Comm comm, const Args &...args) {
   const NcclCall call(By::Application, name, comm, NcclCall::Kind::Counted, [&] { return eventText(name, args...); });
@@ -159,7 +159,7 @@ Result broadcast(By, const void *send, void *recv, size_t count, DataType type, 
   return record("Broadcast", comm, send, recv, count, type, root, comm, stream);
 }
 
-/// NCCL's is a broadcast in place.
+/// NCCL's Bcast is an in-place broadcast.
 Result bcast(By by, void *buffer, size_t count, DataType type, int root, Comm comm, Stream stream) {
   return broadcast(by, buffer, buffer, count, type, root, comm, stream);
 }
@@ -182,7 +182,7 @@ Result scatter(By, const void *send, void *recv, size_t count, DataType type, in
   return record("Scatter", comm, send, recv, count, type, root, comm, stream);
 }
 
-/// Operations are never used again.
+/// Numbers of operations are never reused.
 Result redOpCreatePreMulSum(By by, RedOp *op, void *scalar, DataType type, ScalarResidence residence, Comm comm) {
   const NcclCall call(by, "RedOpCreatePreMulSum", comm, NcclCall::Kind::Counted,
                       [&] { return eventText("RedOpCreatePreMulSum", type, residence, comm); });

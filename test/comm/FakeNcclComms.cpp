@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How communicators are made: from ids, and from other communicators.
+// Creates communicators, from ids and from other communicators.
 #include "FakeNcclState.h"
 
 namespace gc3::test {
@@ -54,7 +54,7 @@ bool blocks(const Config *config, bool byDefault) {
   return !config || config->blocking == ncclapi::configUndefined ? byDefault : config->blocking != 0;
 }
 
-/// A call that names no communicator: its planned result, with those that can't be in the open group.
+/// Returns the planned result of a call that names no communicator, and checks the open group.
 Result enter(const char *name, const std::string &event, bool blocking) {
   recordEvent(event);
   const Result result = takePlanned(name);
@@ -66,7 +66,7 @@ Result enter(const char *name, const std::string &event, bool blocking) {
   return result;
 }
 
-/// Does not wait for the other ranks. Those with one id are of one communicator.
+/// Does not wait for the other ranks. Ranks with the same id form one communicator.
 Result makeRank(Result result, Comm *comm, int ranks, const UniqueId *id, int rank, bool blocking) {
   if (isError(result))
     return result;
@@ -112,7 +112,8 @@ Result commInitAll(By, Comm *comms, int devices, const int *list) {
   return result;
 }
 
-/// Does not wait for the other ranks. The id leads all ranks to one communicator; ranks without id have one each.
+/// Does not wait for the other ranks. Ranks with the same id form one communicator; each rank without an id has its
+/// own.
 Result commGrow(By by, Comm parent, int ranks, const UniqueId *id, int rank, Comm *child, Config *config) {
   const Monitor::Lock lock;
   const std::string event = eventText("CommGrow", parent, ranks, id, rank, config);
@@ -125,7 +126,7 @@ Result commGrow(By by, Comm parent, int ranks, const UniqueId *id, int rank, Com
   return makeRank(call.result(), child, ranks, id, call.member().rank, blocking);
 }
 
-/// Ranks of a colour are in the order of their keys; equal keys in that of their ranks.
+/// Orders the ranks of a color by key, and equal keys by rank.
 void makeChildren(World &, SetUp &setUp) {
   std::map<int, std::map<std::pair<int, int>, const Offer *>> colors;
   for (const auto &[rank, offer] : setUp.offers)
@@ -142,12 +143,12 @@ void makeChildren(World &, SetUp &setUp) {
   }
 }
 
-/// Threads of the application can look whether the handle has been written.
+/// Atomic, because threads of the application can poll the handle.
 void write(Comm *where, Comm comm) {
   __atomic_store_n(where, comm, __ATOMIC_RELEASE);
 }
 
-/// Hands the child of a rank over, unless the rank's call is one that fails late.
+/// Writes the child's handle, unless the rank's call fails late.
 Result handOver(SetUp &setUp, int rank, Comm *child, bool fails) {
   FakeNccl::State &all = state();
   const auto found = setUp.made.find(rank);
@@ -162,13 +163,13 @@ Result handOver(SetUp &setUp, int rank, Comm *child, bool fails) {
   return fails ? FakeNccl::failure : Result::Success;
 }
 
-/// The result does not say that a parent that does not block goes on in the background.
+/// Returns Success also for a non-blocking parent that continues in the background.
 Result makeChild(const NcclCall &call, const char *name, const Offer &offer, Comm *child,
                  const std::set<int> &excluded) {
   if (call.hasEnded() && !call.failsLate())
     return call.result();
   const bool fails = call.hasEnded();
-  Operation operation = meet(
+  Operation operation = meetAllRanks(
       name, offer, makeChildren,
       [=, rank = call.member().rank](SetUp &setUp) { return handOver(setUp, rank, child, fails); }, excluded);
   const Result result = submit(std::move(operation));
@@ -197,7 +198,7 @@ Result commShrink(By by, Comm parent, int *excluded, int count, Comm *child, Con
   return makeChild(call, "CommShrink", offer, child, std::set<int>(excluded, excluded + (excluded ? count : 0)));
 }
 
-/// How a new communicator is looked at; no events.
+/// Queries a field of a communicator. Queries are no events.
 template <auto Field>
 Result query(By by, const char *name, Comm comm, int *value) {
   const NcclCall call(by, name, comm, NcclCall::Kind::Counted);

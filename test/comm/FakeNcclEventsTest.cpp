@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fake of NCCL as the interposer sees it: calls of the application are events.
+// The fake NCCL for the interposer: the application's calls are events.
 #include "FakeNcclSupport.h"
 
 using namespace gc3;
@@ -68,7 +68,7 @@ TEST_F(FakeNcclEvents, OfGroups) {
   EXPECT_EQ(seen, (Names{"GroupStart()", "AllGather(0x0, 0x0, 0, 0, c0, 0x0)", "GroupEnd()", "GroupEnd()"}));
 }
 
-/// Children of the application have numbers of their own; those of gc3 are no events.
+/// The application's children have their own numbers. Calls on gc3's children are no events.
 TEST_F(FakeNcclEvents, OfChildren) {
   nccl.completesAlone = true;
   const Comm comm = make(2, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fake of NCCL: calls that fail, by device and number, and handles that do not block.
+// The fake NCCL: failing calls, by device and number, and non-blocking handles.
 #include "FakeNcclSupport.h"
 
 using namespace gc3;
@@ -9,7 +9,7 @@ namespace {
 
 class FakeNcclFailures : public FakeNcclTest {
 protected:
-  /// All that a rank does for a window of a child. Returns the first error.
+  /// Makes all calls of a rank for a window of a child. Returns the first error.
   Result useChild(size_t rank, Comm parent) {
     Comm child = nullptr;
     if (const Result result = split(parent, &child); result != Result::Success)
@@ -17,15 +17,15 @@ protected:
     Result result = gather(rank, child);
     if (result == Result::Success && FakeCuda::table().synchronize(streams[rank]) != 0)
       result = FakeNccl::failure;
-    Shown shown;
+    RegisteredWindow registered;
     if (result == Result::Success)
-      result = functions.MemAlloc(&shown.memory, 4096);
+      result = functions.MemAlloc(&registered.memory, 4096);
     if (result == Result::Success)
-      result = functions.CommWindowRegister(child, shown.memory, 4096, &shown.window, 0);
-    if (shown.window)
-      functions.CommWindowDeregister(child, shown.window);
-    if (shown.memory)
-      functions.MemFree(shown.memory);
+      result = functions.CommWindowRegister(child, registered.memory, 4096, &registered.window, 0);
+    if (registered.window)
+      functions.CommWindowDeregister(child, registered.window);
+    if (registered.memory)
+      functions.MemFree(registered.memory);
     abort(child);
     return result;
   }
@@ -40,7 +40,7 @@ TEST_F(FakeNcclFailures, CountsTheCallsOfEachDevice) {
     EXPECT_EQ(cuda.callsOf(rank), calls);
 }
 
-/// One call of rank 1 fails, which then revokes the other ranks' children, unless they need nothing more of it.
+/// One call of rank 1 fails. Rank 1 then revokes the other ranks' children, unless these no longer need it.
 class FakeNcclSweep : public FakeNcclFailures, public testing::WithParamInterface<uint64_t> {};
 INSTANTIATE_TEST_SUITE_P(, FakeNcclSweep, testing::Range(uint64_t{1}, calls.size() + 1));
 
@@ -123,7 +123,7 @@ protected:
 TEST_F(FakeNcclNonblocking, ChildrenAreDoneWhenTheySaySo) {
   nccl.connects = true;
   const std::vector<Comm> made = splitAll(nccl.make(rankCount));
-  std::array<Shown, rankCount> shown;
+  std::array<RegisteredWindow, rankCount> registered;
   for (size_t rank = 0; rank < rankCount; ++rank) {
     FakeCuda::currentDevice = static_cast<int>(rank);
     EXPECT_EQ(gather(rank, made[rank]), Result::InProgress);
@@ -133,23 +133,23 @@ TEST_F(FakeNcclNonblocking, ChildrenAreDoneWhenTheySaySo) {
     await(made[rank]);
     EXPECT_EQ(FakeCuda::table().synchronize(streams[rank]), 0);
     EXPECT_EQ(gathered(rank), (std::vector{1, 2, 3}));
-    EXPECT_EQ(show(made[rank], shown[rank]), Result::InProgress);
+    EXPECT_EQ(registerWindow(made[rank], registered[rank]), Result::InProgress);
     await(made[rank]);
-    EXPECT_NE(shown[rank].window, nullptr);
-    EXPECT_EQ(functions.CommWindowDeregister(made[rank], shown[rank].window), Result::Success);
-    functions.MemFree(shown[rank].memory);
+    EXPECT_NE(registered[rank].window, nullptr);
+    EXPECT_EQ(functions.CommWindowDeregister(made[rank], registered[rank].window), Result::Success);
+    functions.MemFree(registered[rank].memory);
     EXPECT_EQ(destroy(made[rank]), Result::Success);
   });
 }
 
 TEST_F(FakeNcclNonblocking, ARevocationEndsWhatIsInProgress) {
   const std::vector<Comm> made = splitAll(nccl.make(rankCount));
-  Shown shown;
-  EXPECT_EQ(show(made[0], shown), Result::InProgress);
+  RegisteredWindow registered;
+  EXPECT_EQ(registerWindow(made[0], registered), Result::InProgress);
   EXPECT_EQ(poll(made[0]), Result::InProgress);
   EXPECT_EQ(revoke(made[0]), Result::Success);
   EXPECT_EQ(poll(made[0]), Result::InternalError);
-  functions.MemFree(shown.memory);
+  functions.MemFree(registered.memory);
   destroyAll(made);
 }
 

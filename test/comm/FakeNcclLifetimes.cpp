@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of communicators, and how they end.
+// Queries and ends communicators.
 #include "FakeNcclState.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@ namespace gc3::test {
 
 using Member = FakeNccl::Member;
 
-/// Completes what other ranks do not delay, as NCCL does, and gives up the rest.
+/// Completes the operations that need no other rank, as NCCL does, and drops the rest.
 static void end(Member &member, const Operation &operation) {
   Result result = Result::InternalError;
   if (operation.isDone())
@@ -37,7 +37,7 @@ void endPending(Member &member) {
     end(member, operation);
 }
 
-/// Two threads that find the same operation done free it twice.
+/// Two threads that find the same operation complete would free it twice.
 Result commGetAsyncError(By by, Comm comm, Result *error) {
   const NcclCall call(by, "CommGetAsyncError", comm, NcclCall::Kind::Poll,
                       [&] { return eventText("CommGetAsyncError", comm); });
@@ -46,7 +46,7 @@ Result commGetAsyncError(By by, Comm comm, Result *error) {
   Member &member = call.member();
   const Presence presence(member.polling);
   {
-    const Monitor::Unlocked unlocked; // for another thread that calls it at the same time
+    const Monitor::Unlocked unlocked; // so that another thread can call it at the same time
     std::this_thread::yield();
   }
   if (hasOthers(member.polling))
@@ -75,7 +75,7 @@ bool has(const auto &things, auto &&isOf) {
   return std::any_of(things.begin(), things.end(), isOf);
 }
 
-/// NCCL requires this order, except of a revoked communicator, which can't free its windows one by one.
+/// NCCL requires this order, except for a revoked communicator, whose windows can't be deregistered.
 void expectNothingLeft(const char *name, Member &member) {
   if (member.isRevoked)
     return;
@@ -86,13 +86,13 @@ void expectNothingLeft(const char *name, Member &member) {
 }
 
 void leave(Member &member) {
-  member.isFreed = true; // for calls from now on
+  member.isFreed = true; // later calls detect it
   member.world->left.insert(member.rank);
   endPending(member);
   Monitor::change();
 }
 
-/// All ranks there are.
+/// Returns all existing ranks.
 bool haveAllLeft(const FakeNccl::World &world) {
   const auto exists = [](const auto &member) { return member != nullptr; };
   return world.left.size() == static_cast<size_t>(std::count_if(world.members.begin(), world.members.end(), exists));
@@ -122,13 +122,13 @@ Result commDestroy(By by, Comm comm) {
       return member.gathersLeft == 0 && (!state().fake.destroyWaits || member.isRevoked || haveAllLeft(*member.world));
     });
   if (openGroup.depth > 0)
-    openGroup.blocks = true; // NCCL makes it a group that blocks
+    openGroup.blocks = true; // NCCL makes it a blocking group
   freeWindowsOf(member);
   state().children.erase(comm);
   return call.result();
 }
 
-/// Ends all that waits, then waits until the threads have left.
+/// Ends all waits, then waits until the threads have returned.
 Result commAbort(By by, Comm comm) {
   const NcclCall call(by, "CommAbort", comm, NcclCall::Kind::Freeing, [&] { return eventText("CommAbort", comm); });
   if (call.hasEnded())

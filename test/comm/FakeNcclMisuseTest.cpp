@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fake of NCCL ends the process where a program misuses NCCL.
+// The fake NCCL ends the process if a program misuses NCCL.
 #include "FakeNcclSupport.h"
 
 using namespace gc3;
@@ -19,7 +19,7 @@ TEST_F(FakeNcclDeathTest, AFreedHandle) {
   destroy(made[2]);
 }
 
-/// Between the decision to call and the call.
+/// Frees the handle between the decision to call and the call.
 TEST_F(FakeNcclDeathTest, AHandleFreedBeforeTheCall) {
   const std::vector<Comm> made = splitAll(nccl.make(rankCount));
   cuda.beforeCalls([&](int, const std::string &, uint64_t) { abort(made[0]); });
@@ -30,17 +30,17 @@ TEST_F(FakeNcclDeathTest, AHandleFreedBeforeTheCall) {
 
 TEST_F(FakeNcclDeathTest, TheOrderOfFreeing) {
   const std::vector<Comm> comms = nccl.make(rankCount), made = splitAll(comms);
-  std::array<Shown, rankCount> shown;
-  onAllRanks([&](size_t rank) { EXPECT_EQ(show(made[rank], shown[rank]), Result::Success); });
+  std::array<RegisteredWindow, rankCount> registered;
+  onAllRanks([&](size_t rank) { EXPECT_EQ(registerWindow(made[rank], registered[rank]), Result::Success); });
   EXPECT_DEATH(destroy(made[0]), "CommDestroy of child of c0 before its windows");
-  EXPECT_DEATH(functions.MemFree(shown[0].memory), "MemFree of memory with a window of child of c0");
-  EXPECT_DEATH(functions.CommWindowDeregister(made[1], shown[0].window), "window that child of c1 does not have");
+  EXPECT_DEATH(functions.MemFree(registered[0].memory), "MemFree of memory with a window of child of c0");
+  EXPECT_DEATH(functions.CommWindowDeregister(made[1], registered[0].window), "window that child of c1 does not have");
   EXPECT_DEATH(destroy(comms[0]), "CommDestroy of the application's communicator c0");
   for (size_t rank = 0; rank < rankCount; ++rank) {
     abort(made[rank]);
-    functions.MemFree(shown[rank].memory);
+    functions.MemFree(registered[rank].memory);
   }
-  EXPECT_DEATH(functions.MemFree(shown[0].memory), "MemFree of memory that is free");
+  EXPECT_DEATH(functions.MemFree(registered[0].memory), "MemFree of memory that is free");
 }
 
 TEST_F(FakeNcclDeathTest, TwoThreadsThatPoll) {
@@ -66,15 +66,15 @@ TEST_F(FakeNcclDeathTest, TwoThreadsThatSetUp) {
   };
   EXPECT_DEATH(splitWhileSplit(), "CommSplit on c0 while another thread sets up c0");
   auto splitWhileShown = [&] {
-    Shown shown;
-    std::thread other([&] { show(made[0], shown); });
+    RegisteredWindow registered;
+    std::thread other([&] { registerWindow(made[0], registered); });
     Monitor::awaitWaiting("NCCL CommWindowRegister");
     split(comms[0], &child);
   };
   EXPECT_DEATH(splitWhileShown(), "CommSplit on c0 while another thread sets up child of c0");
   auto destroyWhileShown = [&] {
-    Shown shown;
-    std::thread other([&] { show(made[0], shown); });
+    RegisteredWindow registered;
+    std::thread other([&] { registerWindow(made[0], registered); });
     Monitor::awaitWaiting("NCCL CommWindowRegister");
     destroy(made[0]);
   };
@@ -85,9 +85,9 @@ TEST_F(FakeNcclDeathTest, TwoThreadsThatSetUp) {
 TEST_F(FakeNcclDeathTest, OtherCallsOnOtherRanks) {
   const std::vector<Comm> made = splitAll(nccl.make(rankCount));
   auto differ = [&] {
-    Shown shown;
+    RegisteredWindow registered;
     Comm child = nullptr;
-    std::thread other([&] { show(made[0], shown); });
+    std::thread other([&] { registerWindow(made[0], registered); });
     Monitor::awaitWaiting("NCCL CommWindowRegister");
     split(made[1], &child);
   };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the files of the fake NCCL share: communicators, calls and operations. All under the monitor.
+// Communicators, calls and operations of the fake NCCL, for its source files. The monitor guards all of them.
 #pragma once
 
 #include "FakeNccl.h"
@@ -12,14 +12,14 @@ namespace gc3::test {
 using ncclapi::Comm;
 using ncclapi::Result;
 
-/// The caller: gc3 for itself, or the application.
+/// The caller of a function: gc3 for itself, or the application.
 enum class By : uint8_t { Gc3, Application };
 
-/// What one rank brings to a collective set-up call.
+/// One rank's arguments of a collective set-up call.
 struct Offer {
   FakeNccl::Member *member;
   int color = 0, key = 0;
-  bool blocking = true; ///< of the child
+  bool blocking = true; ///< whether the child blocks
   By by = By::Gc3;
 };
 
@@ -38,36 +38,35 @@ struct Gather {
   std::optional<size_t> bytes{};
 };
 
-constexpr size_t gap4G = size_t{1} << 32; ///< bytes from one rank to the next in the address space of a window
-
-/// A communicator, with what its ranks share.
+/// A communicator: the state that its ranks share.
 struct FakeNccl::World {
   int ranks = 0;
-  std::vector<std::shared_ptr<Member>> members; ///< by rank; null: no call has made it
+  std::vector<std::shared_ptr<Member>> members; ///< by rank; null: not created
   std::deque<SetUp> setUps;
-  std::vector<size_t> begun;    ///< set-up calls, by rank
+  std::vector<size_t> begun;    ///< number of set-up calls, by rank
   std::deque<Gather> gathers;   ///< on streams
-  std::vector<size_t> gathered; ///< by rank
-  std::set<int> left;           ///< ranks that have destroyed or aborted theirs
+  std::vector<size_t> gathered; ///< number of gathers, by rank
+  std::set<int> left;           ///< ranks that have destroyed or aborted their handle
   // Windows:
-  std::vector<std::vector<std::pair<void *, size_t>>> registrations; ///< memory and bytes by rank, in their order
-  std::vector<std::byte *> flat;                                     ///< address space of the n-th window
-  std::map<const void *, size_t> numbers;                            ///< n by handle
-  std::map<size_t, std::set<int>> deregistered;                      ///< ranks by n
+  std::vector<std::vector<std::pair<void *, size_t>>>
+      registrations;                            ///< memory and bytes by rank, in order of registration
+  std::vector<std::byte *> flat;                ///< address space of the n-th window
+  std::map<const void *, size_t> numbers;       ///< n by handle
+  std::map<size_t, std::set<int>> deregistered; ///< ranks by n
   FakeNetwork network{.signals = {}, .place = {}};
 
   /// Returns true if no rank is missing in a set-up call.
   bool isComplete(const SetUp &setUp) const;
 };
 
-/// A call that is done when other ranks have called, or when its group ends.
+/// A call that completes when other ranks have called, or when its group ends.
 struct Operation {
   const char *name;
   FakeNccl::Member *member;
   std::function<void()> arrive = [] {};
   std::function<bool()> isDone = [] { return true; };
   std::function<Result()> finish = [] { return Result::Success; };
-  std::function<void()> withdraw = [] {}; ///< after a wait that a revocation or an abort ended
+  std::function<void()> withdraw = [] {}; ///< called after a revocation or an abort has ended the wait
   bool isSetUp = true;
 };
 
@@ -75,17 +74,17 @@ struct Operation {
 struct FakeNccl::Member {
   World *world = nullptr;
   int rank = 0, device = 0;
-  int number = 0; ///< of the application's communicators; of the parent's
+  int number = 0; ///< number among the application's communicators; a child has its parent's
   bool blocking = true;
-  bool isChild = false;     ///< gc3's
-  Member *parent = nullptr; ///< of a child
+  bool isChild = false;     ///< whether it is gc3's child
+  Member *parent = nullptr; ///< parent of a child, else null
   bool isRevoked = false, isAborted = false, isFreed = false, isConnected = false;
-  std::map<std::thread::id, int> inside;    ///< calls, by thread
-  std::map<std::thread::id, int> settingUp; ///< collective set-up calls
-  std::map<std::thread::id, int> polling;   ///< CommGetAsyncError
-  size_t gathersLeft = 0;                   ///< enqueued or running
+  std::map<std::thread::id, int> inside;    ///< running calls, by thread
+  std::map<std::thread::id, int> settingUp; ///< running collective set-up calls, by thread
+  std::map<std::thread::id, int> polling;   ///< running CommGetAsyncError calls, by thread
+  size_t gathersLeft = 0;                   ///< gathers that are enqueued or running
   size_t gathersRunning = 0;
-  std::deque<Operation> pending; ///< of a handle that does not block
+  std::deque<Operation> pending; ///< operations of a non-blocking handle
   Result error = Result::Success, planned = Result::Success;
 
   Comm handle() { return reinterpret_cast<Comm>(this); }
@@ -96,7 +95,7 @@ struct FakeNccl::Member {
 struct OpenGroup {
   unsigned depth = 0;
   Result error = Result::Success;
-  std::optional<bool> blocks; ///< all of its calls; they can't be mixed
+  std::optional<bool> blocks; ///< whether its calls block; a group can't mix them
   std::vector<Operation> operations;
 };
 extern thread_local OpenGroup openGroup;
@@ -107,15 +106,15 @@ struct FakeNccl::State {
   FakeNccl &fake;
   FakeCuda &cuda;
   std::vector<std::shared_ptr<World>> worlds;
-  std::map<Comm, std::shared_ptr<Member>> members; ///< all that there have been
+  std::map<Comm, std::shared_ptr<Member>> members; ///< all members ever created
   std::map<std::string, std::shared_ptr<World>> worldsById;
-  std::set<Comm> children; ///< gc3's that are not freed
+  std::set<Comm> children; ///< gc3's children that are not freed
   struct Allocation {
     int file, device;
     size_t bytes;
   };
   std::map<void *, Allocation> allocations;
-  std::vector<std::pair<void *, size_t>> mappings; ///< of all memory that there has been
+  std::vector<std::pair<void *, size_t>> mappings; ///< mappings of all memory ever allocated
   struct Registered {
     void *memory;
     Member *owner;
@@ -130,10 +129,10 @@ struct FakeNccl::State {
   std::shared_ptr<Member> reused;
 };
 
-/// The state of the fake there is.
+/// Returns the state of the current fake.
 FakeNccl::State &state();
 
-/// Counts this thread for its lifetime, as one that is in a call, in `where` of a member.
+/// Counts this thread as being in a call, in a member's map `where`, for the lifetime of this object.
 class Presence {
 public:
   explicit Presence(std::map<std::thread::id, int> &where) : where(where) { ++where[std::this_thread::get_id()]; }
@@ -148,17 +147,17 @@ public:
 private:
   std::map<std::thread::id, int> &where;
 };
-/// Returns true if another thread is in there.
+/// Returns true if `where` counts another thread.
 bool hasOthers(const std::map<std::thread::id, int> &where);
 
 /// A call that names a communicator: holds the monitor, records, counts and fails it.
 class NcclCall {
 public:
   enum class Kind : uint8_t {
-    Local,   ///< is not counted
+    Local,   ///< not counted
     Counted, ///< can fail
-    Poll,    ///< can fail, and is counted by itself; works on a revoked handle
-    Freeing, ///< is not counted; works on a revoked handle
+    Poll,    ///< can fail, and has its own count; accepts a revoked handle
+    Freeing, ///< not counted; accepts a revoked handle
   };
   NcclCall(By by, const char *name, Comm comm, Kind kind, const std::function<std::string()> &event = {});
 
@@ -180,7 +179,7 @@ private:
   Result outcome = Result::Success;
 };
 
-/// Takes the result planned for a function, and notes an error for the open group.
+/// Removes and returns the planned result of a function. Records an error for the open group.
 Result takePlanned(const std::string &name);
 void noteInGroup(Result result);
 bool isError(Result result);
@@ -189,22 +188,23 @@ void recordEvent(const std::string &event);
 
 /// Ends the process if another thread sets up the communicator, its parent or its child.
 void expectNoOtherSetUp(const FakeNccl::Member &member, const char *name);
-/// Does the operation when the open group ends, or now. Waits for it if the handle blocks.
+/// Runs the operation at the end of the open group, or at once if none is open. Waits for it if the handle blocks.
 Result submit(Operation operation);
 /// Runs the operations of a group. Returns the first error, or InProgress.
 Result run(std::vector<Operation> operations);
-/// Finishes what a handle that does not block has been given, as far as it is done.
+/// Finishes the completed operations of a non-blocking handle.
 void advance(FakeNccl::Member &member);
-/// Waits until `done`, or the handle is revoked or aborted. Returns done().
+/// Waits until `done` returns true, or the handle is revoked or aborted. Returns done().
 bool await(const std::string &name, const FakeNccl::Member &member, const std::function<bool()> &done);
-/// Fills in how all ranks meet in a set-up call. `complete` runs once, when the last rank has come.
-Operation meet(const char *name, const Offer &offer, const std::function<void(FakeNccl::World &, SetUp &)> &complete,
-               const std::function<Result(SetUp &)> &finish, const std::set<int> &excluded = {});
+/// Returns the operation of a set-up call that all ranks make. `complete` runs once, when the last rank has called.
+Operation meetAllRanks(const char *name, const Offer &offer,
+                       const std::function<void(FakeNccl::World &, SetUp &)> &complete,
+                       const std::function<Result(SetUp &)> &finish, const std::set<int> &excluded = {});
 
 std::shared_ptr<FakeNccl::World> makeWorld(int ranks);
 FakeNccl::Member &makeMember(const std::shared_ptr<FakeNccl::World> &world, int rank, int device, bool blocking, By by);
 ncclapi::Team teamOf(const FakeNccl::Member &member);
-/// Frees what an aborted or revoked communicator still has.
+/// Frees the windows of an aborted or revoked communicator.
 void freeWindowsOf(FakeNccl::Member &member);
 
 // The text of arguments in events:
@@ -231,7 +231,7 @@ std::string eventText(const char *name, const Args &...args) {
   return event + (sizeof...(args) ? ")" : "()");
 }
 
-/// A function for gc3 and for the application, which its first parameter distinguishes.
+/// A function's versions for gc3 and for the application. Its first parameter distinguishes them.
 struct FunctionPair {
   void *gc3, *application;
 };

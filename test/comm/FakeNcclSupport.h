@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tests of the fake NCCL share: a thread for each rank, and calls of gc3 and of the application.
+// Support for tests of the fake NCCL: a thread for each rank, and calls of gc3 and of the application.
 #pragma once
 
 #include "FakeNccl.h"
@@ -38,7 +38,7 @@ protected:
     EXPECT_EQ(nccl.leaks(), "");
   }
 
-  /// Runs `work` on a thread for each rank whose current device is its own.
+  /// Runs `work` for each rank on its own thread, with the rank's device current.
   static void onAllRanks(const std::function<void(size_t rank)> &work) {
     std::vector<std::thread> threads;
     for (size_t rank = 0; rank < rankCount; ++rank)
@@ -89,7 +89,7 @@ protected:
       all.push_back(static_cast<int>(buffers[rank][1 + r]));
     return all;
   }
-  /// A function for the application, of a type in `signature`.
+  /// Returns a function for the application, of a type in `signature`.
   template <typename Function>
   static Function *application(const char *name) {
     return reinterpret_cast<Function *>(FakeNccl::applicationFunction(name));
@@ -105,14 +105,14 @@ protected:
   Result revoke(Comm comm) {
     return reinterpret_cast<ncclapi::signature::CommRevoke *>(FakeNccl::function("CommRevoke"))(comm, 0);
   }
-  /// A window of a rank, and its memory.
-  struct Shown {
+  /// A rank's window, and its memory.
+  struct RegisteredWindow {
     void *memory = nullptr;
     ncclapi::Window window = nullptr;
   };
-  Result show(Comm comm, Shown &shown) {
-    EXPECT_EQ(functions.MemAlloc(&shown.memory, 4096), Result::Success);
-    return functions.CommWindowRegister(comm, shown.memory, 4096, &shown.window, 0);
+  Result registerWindow(Comm comm, RegisteredWindow &registered) {
+    EXPECT_EQ(functions.MemAlloc(&registered.memory, 4096), Result::Success);
+    return functions.CommWindowRegister(comm, registered.memory, 4096, &registered.window, 0);
   }
 
   ncclapi::Nccl tableOf(int version) {

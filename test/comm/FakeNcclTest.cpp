@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fake of NCCL: what ranks do together, and what ends their waits.
+// The fake NCCL: collective calls, and events that end their waits.
 #include "FakeNcclSupport.h"
 
 #include <atomic>
@@ -158,30 +158,30 @@ TEST_F(FakeNcclTest, NetworksAreForAPart) {
 
 TEST_F(FakeNcclTest, RegistersWindows) {
   const std::vector<Comm> made = splitAll(nccl.make(rankCount));
-  std::array<Shown, rankCount> shown;
+  std::array<RegisteredWindow, rankCount> registered;
   onAllRanks([&](size_t rank) {
-    EXPECT_EQ(show(made[rank], shown[rank]), Result::Success);
-    static_cast<char *>(shown[rank].memory)[5] = static_cast<char>(rank);
+    EXPECT_EQ(registerWindow(made[rank], registered[rank]), Result::Success);
+    static_cast<char *>(registered[rank].memory)[5] = static_cast<char>(rank);
   });
   for (size_t rank = 0; rank < rankCount; ++rank)
     for (int peer = 0; peer < rankCount; ++peer) {
       void *at = nullptr;
-      ASSERT_EQ(functions.GetLsaDevicePointer(shown[rank].window, 5, peer, &at), Result::Success);
+      ASSERT_EQ(functions.GetLsaDevicePointer(registered[rank].window, 5, peer, &at), Result::Success);
       EXPECT_EQ(*static_cast<char *>(at), peer);
     }
   EXPECT_EQ(nccl.windowsMade, 3u);
   nccl.deregisterWaits = nccl.destroyWaits = true;
   onAllRanks([&](size_t rank) {
-    EXPECT_EQ(functions.CommWindowDeregister(made[rank], shown[rank].window), Result::Success);
-    EXPECT_EQ(functions.MemFree(shown[rank].memory), Result::Success);
+    EXPECT_EQ(functions.CommWindowDeregister(made[rank], registered[rank].window), Result::Success);
+    EXPECT_EQ(functions.MemFree(registered[rank].memory), Result::Success);
     EXPECT_EQ(destroy(made[rank]), Result::Success);
   });
 }
 
-/// How a wait of rank 0 for the other ranks ends, by what it waits in.
+/// Tests how a wait of rank 0 for the other ranks ends, by the function in which it waits.
 class FakeNcclEnds : public FakeNcclTest, public testing::WithParamInterface<bool> {
 protected:
-  /// Rank 0 waits in `call` of a communicator, which must then return an error.
+  /// Rank 0 waits in `call` on a communicator. The call must then return an error.
   void endWait(const char *function, Comm comm, bool isOwn, const std::function<Result()> &call) {
     std::thread rank0 = onRank(0, [&] { EXPECT_EQ(call(), Result::InternalError) << function; });
     Monitor::awaitWaiting(std::string("NCCL ") + function);
@@ -239,11 +239,11 @@ TEST_P(FakeNcclEnds, AConnectionInAGroup) {
 
 TEST_P(FakeNcclEnds, ARegistration) {
   const std::vector<Comm> made = splitAll(nccl.make(rankCount));
-  Shown shown;
-  endWait("CommWindowRegister", made[0], true, [&] { return show(made[0], shown); });
-  EXPECT_EQ(shown.window, nullptr);
-  EXPECT_EQ(functions.MemFree(shown.memory), Result::Success);
-  static_cast<char *>(shown.memory)[0] = 1; // peers can still reach it
+  RegisteredWindow registered;
+  endWait("CommWindowRegister", made[0], true, [&] { return registerWindow(made[0], registered); });
+  EXPECT_EQ(registered.window, nullptr);
+  EXPECT_EQ(functions.MemFree(registered.memory), Result::Success);
+  static_cast<char *>(registered.memory)[0] = 1; // peers can still reach it
   destroy(made[1]);
   destroy(made[2]);
 }
@@ -251,13 +251,13 @@ TEST_P(FakeNcclEnds, ARegistration) {
 TEST_P(FakeNcclEnds, ADeregistration) {
   nccl.deregisterWaits = true;
   const std::vector<Comm> made = splitAll(nccl.make(rankCount));
-  std::array<Shown, rankCount> shown;
-  onAllRanks([&](size_t rank) { EXPECT_EQ(show(made[rank], shown[rank]), Result::Success); });
+  std::array<RegisteredWindow, rankCount> registered;
+  onAllRanks([&](size_t rank) { EXPECT_EQ(registerWindow(made[rank], registered[rank]), Result::Success); });
   endWait("CommWindowDeregister", made[0], true,
-          [&] { return functions.CommWindowDeregister(made[0], shown[0].window); });
+          [&] { return functions.CommWindowDeregister(made[0], registered[0].window); });
   EXPECT_EQ(abort(made[1]), Result::Success) << "with its window";
   EXPECT_EQ(abort(made[2]), Result::Success);
-  for (Shown &one : shown)
+  for (RegisteredWindow &one : registered)
     functions.MemFree(one.memory);
 }
 

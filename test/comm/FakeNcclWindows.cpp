@@ -28,7 +28,7 @@ size_t pages(size_t bytes) {
   return (bytes + alignment - 1) / alignment * alignment;
 }
 
-/// The head of a window, as NCCL's device code reads it.
+/// The first fields of a window, as NCCL's device code reads them.
 struct Head {
   uint64_t unused = 0xdddddddddddddddd;
   std::byte *flatBase;
@@ -36,7 +36,7 @@ struct Head {
   uint32_t stride4G = 1, rest = 0xdddddddd;
 };
 
-/// Frees the handle of a window, which is device memory unless there are none.
+/// Frees a window's handle. It is device memory if the communicator has windows.
 void freeHandle(Window window) {
   if (state().fake.windows != FakeNccl::Windows::Other)
     state().cuda.release(reinterpret_cast<std::byte *>(window));
@@ -62,7 +62,7 @@ Result memAlloc(By by, void **memory, size_t bytes) {
   return Result::Success;
 }
 
-/// Kernels of peers can still read it: it stays mapped.
+/// Keeps the memory mapped, because peers' kernels can still read it.
 Result memFree(By, void *memory) {
   const Monitor::Lock lock;
   const auto known = state().allocations.find(memory);
@@ -76,8 +76,8 @@ Result memFree(By, void *memory) {
   return takePlanned("MemFree");
 }
 
-/// Shows the memory of a rank at its second address. Returns the number of the window.
-size_t show(Member &member, void *memory, size_t bytes) {
+/// Maps a rank's memory at its second address. Returns the number of the window.
+size_t registerWindow(Member &member, void *memory, size_t bytes) {
   World &world = *member.world;
   const auto found = state().allocations.find(memory);
   if (found == state().allocations.end() || found->second.device != member.device)
@@ -87,7 +87,7 @@ size_t show(Member &member, void *memory, size_t bytes) {
   world.registrations[rank].emplace_back(memory, bytes);
   for (const auto &others : world.registrations)
     if (others.size() > number && others[number].second != bytes)
-      Monitor::fail("CommWindowRegister of other sizes on other ranks"); // NCCL 2.28 takes them to be equal
+      Monitor::fail("CommWindowRegister of other sizes on other ranks"); // NCCL 2.28 requires equal sizes
   if (world.flat.size() <= number) {
     void *base = mmap(nullptr, static_cast<size_t>(world.ranks) * gap4G, PROT_NONE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -113,7 +113,7 @@ Window makeWindow(Member &member, void *memory, size_t number) {
                   .lsaRank = team.rank,
                   .worldRank = member.rank,
                   .stride4G = static_cast<uint32_t>(team.stride)};
-  const int before = std::exchange(FakeCuda::currentDevice, member.device); // any can be current
+  const int before = std::exchange(FakeCuda::currentDevice, member.device); // any device can be current
   void *handle = fake.windows != FakeNccl::Windows::Other ? all.cuda.allocate(sizeof head) : std::malloc(sizeof head);
   FakeCuda::currentDevice = before;
   std::memcpy(handle, &head, sizeof head);
@@ -129,7 +129,7 @@ Result commWindowRegister(By by, Comm comm, void *memory, size_t bytes, Window *
     return call.result();
   Member *member = &call.member();
   const auto number = std::make_shared<size_t>(0);
-  Operation operation = meet(
+  Operation operation = meetAllRanks(
       "CommWindowRegister", {.member = member}, [](World &, SetUp &) {},
       [=, fails = call.hasEnded()](SetUp &) {
         if (fails)
@@ -139,7 +139,7 @@ Result commWindowRegister(By by, Comm comm, void *memory, size_t bytes, Window *
       });
   operation.arrive = [=, arrive = operation.arrive] {
     ++state().fake.registrations;
-    *number = show(*member, memory, bytes);
+    *number = registerWindow(*member, memory, bytes);
     arrive();
   };
   return submit(std::move(operation));
@@ -181,7 +181,7 @@ ncclapi::Team teamLsa(By by, Comm comm) {
   return comm ? teamOf(call.member()) : ncclapi::Team{};
 }
 
-/// With as many signals as the requirements say, which are the same on all ranks.
+/// Creates as many signals as the requirements say. They are identical on all ranks.
 Result devCommCreate(By by, Comm comm, const void *requirements, void *deviceComm) {
   const NcclCall call(by, "DevCommCreate", comm, NcclCall::Kind::Counted);
   if (call.hasEnded())

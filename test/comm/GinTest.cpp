@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opening libgc3gin.so.
+// Opens libgc3gin.so.
 #include "gc3.h"
 #include "gin/Plugin.h"
 
@@ -26,7 +26,7 @@ TEST(Gin, WhatIsNotOurs) {
   EXPECT_EQ(why, OTHER_GIN " belongs to another version of gc3");
 }
 
-/// Where the build has it, and where it is installed.
+/// Finds the library in the build and at its installed place.
 TEST(Gin, IsFoundNearTheLibrary) {
   const std::string folder = testing::TempDir() + "gc3-gin/", inside = folder + "gc3/";
   std::filesystem::remove_all(folder);
@@ -42,7 +42,7 @@ TEST(Gin, IsFoundNearTheLibrary) {
   std::filesystem::remove_all(folder);
 }
 
-/// It needs neither a GPU nor an NCCL to say what it is.
+/// The library reports its version without a GPU and without NCCL.
 TEST(Gin, TheRealOne) {
 #ifdef REAL_GIN
   std::string why;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Has the library find the fakes instead of the CUDA runtime that it is linked with and the installed NCCL: these
-// symbols precede those of its archives.
+// Substitutes the fakes for the linked CUDA runtime and the installed NCCL: the linker finds these symbols before the
+// archives'.
 #include "FakeNccl.h"
 #include "ncclapi/Installed.h"
 
@@ -12,6 +12,6 @@ void *gc3::ncclapi::findInstalled(const std::string &name) {
   return test::FakeNccl::function(name);
 }
 
-// The fakes call no exported function of NCCL, so nothing depends on where a thread is.
-gc3::ncclapi::NcclCallScope::NcclCallScope() = default;
-gc3::ncclapi::NcclCallScope::~NcclCallScope() = default;
+// The fakes call no exported NCCL function, so a thread need not mark that it is inside gc3.
+gc3::ncclapi::NcclCallScope::Inside() = default;
+gc3::ncclapi::NcclCallScope::~Inside() = default;

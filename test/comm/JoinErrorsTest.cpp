@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks on several GPUs refuse the same programs on all of them. Errors of NCCL and CUDA are reported.
+// All ranks refuse the same programs. Calls report errors of NCCL and CUDA.
 #include "CommSupport.h"
 #include "Programs.h"
 
@@ -10,7 +10,7 @@ using namespace gc3::test;
 
 namespace {
 
-/// A call of all ranks, with what each came to.
+/// Makes a call on all ranks. Returns each rank's outcome.
 std::vector<comm::CallGroup::Call> callAll(CommWorld &world, const Loopback::Buffers &buffers) {
   std::vector<comm::CallGroup::Call> calls;
   for (size_t rank = 0; rank < world.comms.size(); ++rank)
@@ -27,7 +27,7 @@ TEST(CommErrors, RecordsThatDiffer) {
     EXPECT_EQ(comm::disagreement(records), text);
     records[2].*member = records[0].*member;
   };
-  expect(&comm::RankInfo::able, 0u, "rank 2 can't run programs");
+  expect(&comm::RankInfo::canRunPrograms, 0u, "rank 2 can't run programs");
   expect(&comm::RankInfo::bundles, 1ull, "rank 2 has other bundles than rank 0");
   expect(&comm::RankInfo::slots, std::array<uint32_t, 3>{0, 0, 4}, "rank 2 has other FIFO slots than rank 0");
   expect(&comm::RankInfo::slotBytes, std::array<uint64_t, 3>{0, 4, 0}, "rank 2 has other FIFO slots than rank 0");
@@ -37,25 +37,25 @@ TEST(CommErrors, RecordsThatDiffer) {
   expect(&comm::RankInfo::allowUnproven, 1u, "rank 2 has other options than rank 0");
   expect(&comm::RankInfo::programs, 1ull, "rank 2 has another GC3_PROGRAM than rank 0");
   expect(&comm::RankInfo::tuner, 1u, "rank 2 has a tuner, unlike rank 0");
-  records[0].able = 0; // the first one counts, too
+  records[0].canRunPrograms = 0; // rank 0 is checked, too
   EXPECT_EQ(comm::disagreement(records), "rank 0 can't run programs");
 }
 
-/// Records of other versions may have another size, so they are not even gathered.
+/// RankInfos of other versions can have another size, so the ranks do not gather them.
 TEST(CommErrors, OtherVersions) {
   std::vector<comm::VersionHandshake> all(3);
-  EXPECT_EQ(comm::otherVersion(all), "");
+  EXPECT_EQ(comm::versionMismatch(all), "");
   all[1].infoBytes += 8;
-  EXPECT_EQ(comm::otherVersion(all), "rank 1 has another build of gc3 than rank 0");
+  EXPECT_EQ(comm::versionMismatch(all), "rank 1 has another build of gc3 than rank 0");
   all[1] = all[0];
   ++all[2].layout;
-  EXPECT_EQ(comm::otherVersion(all), "rank 2 has another build of gc3 than rank 0");
+  EXPECT_EQ(comm::versionMismatch(all), "rank 2 has another build of gc3 than rank 0");
   all[0].version = 100;
   all[1].version = 20103;
-  EXPECT_EQ(comm::otherVersion(all), "rank 1 has version 2.1.3 of gc3, and rank 0 has 0.1.0");
+  EXPECT_EQ(comm::versionMismatch(all), "rank 1 has version 2.1.3 of gc3, and rank 0 has 0.1.0");
 }
 
-/// A communicator of which one rank is another process, with another gc3.
+/// A communicator with one rank in another process, with another version of gc3.
 TEST(CommErrors, ARankOfAnotherVersion) {
   FakeCuda fake;
   FakeNccl nccl(fake);
@@ -80,7 +80,7 @@ TEST(CommErrors, ARankOfAnotherVersion) {
     child.destroy();
   });
   const comm::ProgramTable::Files files{open({ringAllReduce(3, true)})};
-  for (const core::Outcome &outcome : joinedTo(comms, {setupOf(nccl, files), setupOf(nccl, files)})) {
+  for (const core::Outcome &outcome : joinOutcomes(comms, {setupOf(nccl, files), setupOf(nccl, files)})) {
     EXPECT_EQ(outcome.code, gc3InvalidUsage);
     EXPECT_EQ(outcome.text, "rank 2 has version 0.0.99 of gc3, and rank 0 has 0.1.0");
   }
@@ -106,7 +106,7 @@ TEST(CommErrors, RanksWithOtherBundlesOrOptions) {
   for (size_t rank = 0; rank < 3; ++rank)
     setups.push_back(setupOf(nccl, files));
   auto expect = [&](const std::string &text) {
-    for (const core::Outcome &outcome : joinedTo(comms, setups))
+    for (const core::Outcome &outcome : joinOutcomes(comms, setups))
       EXPECT_EQ(outcome.text, text);
   };
   expect("");
@@ -122,7 +122,7 @@ TEST(CommErrors, RanksWithOtherBundlesOrOptions) {
   setups[1]->options.strictLL128 = true;
   expect("rank 1 has another GC3_LL128 than rank 0");
   setups[1]->options.strictLL128 = false;
-  setups[1]->options.tuning[0].threads = 64; // a rank's own business
+  setups[1]->options.tuning[0].threads = 64; // may differ between ranks
   expect("");
   setups[2]->options.choice.programs = "allreduce:none";
   expect("rank 2 has another GC3_PROGRAM than rank 0");
@@ -139,7 +139,7 @@ TEST(CommErrors, ARankThatCannotIsHeardOfByAll) {
   unproven.verified = 0;
   {
     CommWorld world(fake, nccl, {unproven});
-    EXPECT_EQ(world.made().find("program 'ring3_aliased_1' was compiled without verification"), 0u);
+    EXPECT_EQ(world.joinProblem().find("program 'ring3_aliased_1' was compiled without verification"), 0u);
     EXPECT_EQ(world.ranks[1]->refusal().code, gc3BundleUnproven);
   }
   const std::vector<ncclapi::Comm> comms = nccl.make(2);
@@ -147,7 +147,7 @@ TEST(CommErrors, ARankThatCannotIsHeardOfByAll) {
   std::vector<std::shared_ptr<comm::Setup>> both{setupOf(nccl, files), setupOf(nccl, {})};
   both[1]->problem = {gc3NotABundle, "no file"};
   const auto expect = [&](size_t able, const std::string &text) {
-    const std::vector<core::Outcome> joined = joinedTo(comms, both);
+    const std::vector<core::Outcome> joined = joinOutcomes(comms, both);
     EXPECT_EQ(joined[able].text, "rank " + std::to_string(1 - able) + " can't run programs");
     EXPECT_EQ(joined[1 - able].text.substr(0, text.size()), text);
   };
@@ -164,24 +164,24 @@ TEST(CommErrors, ARankThatCannotIsHeardOfByAll) {
   EXPECT_EQ(nccl.leaks(), "");
 }
 
-/// What the LSA teams say of themselves becomes indices.
+/// gc3 computes indices from the LSA team's fields, so it checks them.
 TEST(CommErrors, TeamsThatCannotBe) {
   FakeCuda fake;
   FakeNccl nccl(fake);
   ncclapi::Nccl table = nccl.table();
   const comm::ProgramTable::Files files{open({ringAllReduce(2, true)})};
   const std::vector<ncclapi::Comm> comms = nccl.make(2);
-  static ncclapi::Team said; // a table's functions have no state
-  table.TeamLsa = [](ncclapi::Comm) { return said; };
+  static ncclapi::Team replacement; // a table's functions have no state
+  table.TeamLsa = [](ncclapi::Comm) { return replacement; };
   const std::vector<ncclapi::Team> unsound{
       {0, 0, 1}, {-1, 0, 1}, {1, 1, 1}, {2, -1, 1},      {2, 2, 1},
       {2, 1, 0}, {2, 0, 2},  {3, 0, 1}, {INT_MAX, 0, 1}, {INT_MAX, INT_MAX - 1, INT_MAX}};
   for (const ncclapi::Team &team : unsound) {
-    said = team;
+    replacement = team;
     const core::Outcome none;
     const auto setup =
         std::make_shared<comm::Setup>(comm::Setup{{FakeCuda::table(), table, nullptr}, files, none, smallOptions()});
-    for (const core::Outcome &outcome : joinedTo(comms, {setup, setup}))
+    for (const core::Outcome &outcome : joinOutcomes(comms, {setup, setup}))
       EXPECT_EQ(outcome.text, "NCCL's LSA team is no part of its communicator")
           << team.ranks << ' ' << team.rank << ' ' << team.stride;
   }
@@ -199,12 +199,12 @@ TEST(CommErrors, CommunicatorsWithoutWindows) {
       nccl.version = version;
       {
         CommWorld world(fake, nccl, {ringAllReduce(3, true)});
-        ASSERT_EQ(world.made(), "");
+        ASSERT_EQ(world.joinProblem(), "");
         const Trial trial = world.trial(0, {});
         Loopback::Buffers buffers(fake, trial);
         for (int i = 0; i < 2; ++i) // the second time no rank tries
           for (const comm::CallGroup::Call &call : callAll(world, buffers)) {
-            EXPECT_TRUE(isDeclined(call));
+            EXPECT_TRUE(isRunByNccl(call));
             EXPECT_EQ(call.outcome.text, "program 'ring3_aliased_1' could not be loaded: this communicator has no "
                                          "symmetric windows");
           }
@@ -236,7 +236,7 @@ TEST(CommErrors, AnOldNcclOrNone) {
   EXPECT_EQ(ncclapi::Nccl::find(onlyVersion, nccl).text, "the installed NCCL has no ncclAllGather");
 }
 
-/// A tuner can choose differently on some rank.
+/// A tuner can choose another program on one rank.
 TEST(CommErrors, RanksThatLoadDifferentPrograms) {
   FakeCuda fake;
   FakeNccl nccl(fake);
@@ -252,13 +252,13 @@ TEST(CommErrors, RanksThatLoadDifferentPrograms) {
   EXPECT_EQ(calls[1].outcome.text, "rank 0 loads " + ring + ", and rank 1 " + other + why);
   EXPECT_EQ(calls[2].outcome.text, "rank 1 loads " + other + ", and rank 2 " + ring + why);
   for (size_t rank : {0, 1, 2}) {
-    EXPECT_FALSE(isDeclined(calls[rank])) << "NCCL would go on with one or the other";
+    EXPECT_FALSE(isRunByNccl(calls[rank])) << "NCCL would go on with one or the other";
     EXPECT_EQ(world.ranks[rank]->status().error.code, gc3InvalidUsage);
   }
   EXPECT_EQ(nccl.registrations, 0u);
 }
 
-/// As where the application did in it what can't be captured.
+/// Simulates a capture that the application has invalidated.
 TEST(CommErrors, ACaptureThatHasFailedIsNotTheEnd) {
   FakeCuda fake;
   FakeNccl nccl(fake);
@@ -273,7 +273,7 @@ TEST(CommErrors, ACaptureThatHasFailedIsNotTheEnd) {
   EXPECT_EQ(nccl.leaks(), "");
 }
 
-/// Buffers are one rank's own business: the others go on, and wait.
+/// An error in one rank's buffers fails only that rank's call. The other ranks run the call and wait.
 TEST(CommErrors, ACallersMistakeIsNotTheEnd) {
   FakeCuda fake;
   FakeNccl nccl(fake);

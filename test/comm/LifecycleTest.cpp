@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each event in each situation of a communicator has the outcome that the table of docs/lifetime.md says. The table is
-// the test: GC3_UPDATE_TABLE=1 prints the one that the code has.
+// Compares the outcome of each event in each situation of a communicator with the table in docs/lifetime.md.
+// GC3_UPDATE_TABLE=1 prints the table of the current code.
 #include "CommSupport.h"
 #include "Sweep.h"
 
@@ -32,7 +32,7 @@ TEST(Phases, TheTableHasNoOtherEnds) {
     EXPECT_NE(each.from, each.to);
 }
 
-/// Holds a thread until it is opened.
+/// Blocks a thread until open() is called.
 class Gate {
 public:
   void pass() {
@@ -51,7 +51,7 @@ private:
   bool isOpen = false;
 };
 
-/// Rank 0 of a communicator of two ranks, in a situation; rank 1 stops where rank 0 needs it.
+/// Rank 0 of a communicator of two ranks, in a situation. Rank 1 stops where rank 0 must wait for it.
 class Scene {
 public:
   explicit Scene(const std::string &situation, uint32_t timeoutMs = 0) {
@@ -67,7 +67,7 @@ public:
       if (rank == 1 && situation == "left to NCCL")
         setup->problem = {gc3NotABundle, "no file"};
       ranks.push_back(
-          std::make_shared<Communicator>(setup, handles[static_cast<size_t>(rank)], comm::Patience{0, timeoutMs}));
+          std::make_shared<Communicator>(setup, handles[static_cast<size_t>(rank)], comm::WaitLimits{0, timeoutMs}));
       comm::Registry::ofProcess().add(ranks.back());
       streams.push_back(fake.stream(rank));
       buffers.push_back(reinterpret_cast<float *>(fake.allocate(count * sizeof(float))));
@@ -94,20 +94,20 @@ public:
   Scene(const Scene &) = delete;
   Scene &operator=(const Scene &) = delete;
 
-  /// What the event comes to: what it returns, how the call that waits ends, and the phase afterwards.
+  /// Returns the outcome of an event: its result, how the waiting call ends, and the phase afterwards.
   std::string after(const std::string &event) {
-    std::string outcome = happen(event);
+    std::string outcome = apply(event);
     if (caller.joinable() && event != "further call" && event != "query") {
       caller.join();
       outcome += (outcome.empty() ? "" : "; ") + ("call " + nameOf(pending));
     }
-    return outcome + (outcome.empty() ? "" : ", ") + phaseName(settledPhase());
+    return outcome + (outcome.empty() ? "" : ", ") + phaseName(finalPhase());
   }
 
 private:
   static std::string nameOf(const core::Outcome &outcome) { return outcome.ok() ? "ok" : test::nameOf(outcome.code); }
 
-  /// An AllReduce of a rank, by one of two programs that share no connections.
+  /// Runs an AllReduce on a rank, by one of two programs that share no connections.
   core::Outcome call(size_t rank, uint32_t program = 0) {
     if (core::Outcome outcome = (ranks[rank]->beginJoin(), ranks[rank]->awaitJoin()); !outcome.ok())
       return outcome;
@@ -129,11 +129,11 @@ private:
     EXPECT_EQ(ranks[1]->status().error.text, "");
     awaitThat([this] { return fake.isIdle(streams[0]) && fake.isIdle(streams[1]); });
   }
-  /// Rank 0 makes a call in a thread of its own, which waits for rank 1.
+  /// Makes a call of rank 0 on its own thread. The call waits for rank 1.
   void beginCall(uint32_t program = 0) {
     caller = std::thread([this, program] { pending = call(0, program); });
   }
-  /// Has rank 1 stop before its next call of that name, and rank 0 wait after its own.
+  /// Stops rank 1 before its next call of that name, and waits until rank 0 waits after its own.
   void holdOther(const std::string &name) {
     const size_t before = times(name);
     fake.beforeCalls([this, name](int device, const std::string &called, uint64_t) {
@@ -184,14 +184,14 @@ private:
 
   Phase phase() const { return ranks[0]->status().phase; }
 
-  /// As ncclCommAbort does.
+  /// Aborts a rank as ncclCommAbort does.
   void abortRank(const std::shared_ptr<Communicator> &rank) {
     abort(rank, handles[rank == ranks[0] ? 0 : 1]);
     isReleased |= rank == ranks[0];
   }
 
-  /// What a thread comes to that can wait until an abort.
-  std::string unlessItWaits(const std::function<std::string()> &event) {
+  /// Runs an event on a thread. If it waits, aborts rank 0. Returns the event's outcome.
+  std::string runUnlessItWaits(const std::function<std::string()> &event) {
     std::atomic<bool> isDone{false};
     std::string outcome;
     std::thread thread([&] {
@@ -207,13 +207,13 @@ private:
     return (waits ? "waits; after an abort " : "") + outcome;
   }
 
-  std::string happen(const std::string &event) {
+  std::string apply(const std::string &event) {
     if (event == "abort")
       return abortRank(ranks[0]), "";
     if (event == "destroy")
-      return unlessItWaits([this] { return ranks[0]->finalize(true) ? "may go on" : "must not go on"; });
+      return runUnlessItWaits([this] { return ranks[0]->finalize(true) ? "may go on" : "must not go on"; });
     if (event == "further call")
-      return unlessItWaits([this] { return nameOf(call(0)); });
+      return runUnlessItWaits([this] { return nameOf(call(0)); });
     if (event == "query") {
       ncclapi::Result state = ncclapi::Result::Success;
       EXPECT_EQ(ranks[0]->queryState(state), ncclapi::Result::Success);
@@ -222,14 +222,14 @@ private:
                                                     : "error " + std::to_string(static_cast<int>(state));
     }
     if (event == "rank 1 comes")
-      return letOtherCome(), "";
+      return runOtherRank(), "";
     EXPECT_EQ(event, "timeout");
     awaitThat([this] { return phase() == Phase::Failed; });
     return "";
   }
 
-  /// Rank 1 does its part of what rank 0 waits for.
-  void letOtherCome() {
+  /// Lets rank 1 make the calls for which rank 0 waits.
+  void runOtherRank() {
     const Phase before = phase();
     gate.open();
     if (other.joinable())
@@ -242,8 +242,8 @@ private:
       awaitThat([this] { return ranks[0]->isClosed(); });
   }
 
-  /// The phase that no longer changes.
-  Phase settledPhase() const {
+  /// Returns the phase, after it has stopped changing.
+  Phase finalPhase() const {
     if (isReleased && !nccl.destroyWaits) // else NCCL waits for rank 1
       awaitThat([this] { return ranks[0]->isClosed(); });
     return phase();
@@ -260,7 +260,7 @@ private:
   std::vector<float *> buffers;
   Gate gate;
   std::function<bool()> waitsAfter;
-  core::Outcome pending; ///< what the call of `caller` returns
+  core::Outcome pending; ///< result of the call of `caller`
   bool isReleased = false;
   std::thread caller, other;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// LL128 takes links that keep lines whole: what becomes of its programs where some do not.
+// LL128 requires links that do not tear lines. Tests its programs on links that do.
 #include "CommSupport.h"
 
 using namespace gc3;
@@ -14,7 +14,7 @@ cuda::Options strict() {
   return options;
 }
 
-/// What a program runs under on all ranks.
+/// Returns the protocol that a program runs under on all ranks.
 Protocol protocolOf(const CommWorld &world, uint32_t program) {
   const Protocol first = world.ranks[0]->programs()->entry(program).sizes.protocol;
   for (const auto &rank : world.ranks)
@@ -28,20 +28,20 @@ TEST(CommLines, WithoutNvlinkSimpleReplacesLL128) {
     FakeNccl nccl(fake);
     fake.nvlink = nvlink;
     CommWorld world(fake, nccl, {under(Protocol::LL128, ringAllReduce(3, false))});
-    ASSERT_EQ(world.made(), "");
+    ASSERT_EQ(world.joinProblem(), "");
     EXPECT_EQ(protocolOf(world, 0), nvlink ? Protocol::LL128 : Protocol::Simple);
     EXPECT_EQ(world.run(0, {.count = 50}), "");
   }
 }
 
-/// A link counts where the program uses it, whichever of its ends finds that it tears lines.
+/// Only links that the program uses count. Either end can detect that a link tears lines.
 TEST(CommLines, OnlyLinksOfTheProgramCount) {
   for (auto [link, torn] : {std::pair(std::pair(2, 1), false), {{0, 3}, false}, {{3, 2}, true}, {{0, 1}, true}}) {
     FakeCuda fake;
     FakeNccl nccl(fake);
     fake.overPcie = {link};
     CommWorld world(fake, nccl, {under(Protocol::LL128, pairs(4)), ringAllReduce(4, false)});
-    ASSERT_EQ(world.made(), "");
+    ASSERT_EQ(world.joinProblem(), "");
     EXPECT_EQ(protocolOf(world, 0), torn ? Protocol::Simple : Protocol::LL128) << link.first << " " << link.second;
     EXPECT_EQ(world.run(0, {.count = 50}), "");
     EXPECT_EQ(world.run(1, {.count = 50}), "");
@@ -56,7 +56,7 @@ TEST(CommLines, ProgramsMayBeRefusedInstead) {
                   {under(Protocol::LL128, ringAllReduce(4, false)), under(Protocol::LL128, pairs(4)),
                    under(Protocol::LL, ringAllReduce(4, true))},
                   strict());
-  ASSERT_EQ(world.made(), "");
+  ASSERT_EQ(world.joinProblem(), "");
   EXPECT_EQ(world.run(0, {.count = 50}),
             "program 'ring4_1_2': ranks 1 and 2, which it connects, have no link that keeps "
             "lines of LL128 whole, and GC3_LL128 refuses another protocol");
@@ -66,7 +66,7 @@ TEST(CommLines, ProgramsMayBeRefusedInstead) {
   EXPECT_EQ(world.run(2, {.count = 50}), "") << "proven for another protocol";
 }
 
-/// The choice of Simple is explicit.
+/// The user chooses Simple.
 TEST(CommLines, SimpleIsNoReplacement) {
   FakeCuda fake;
   FakeNccl nccl(fake);
@@ -78,14 +78,14 @@ TEST(CommLines, SimpleIsNoReplacement) {
   EXPECT_EQ(protocolOf(world, 0), Protocol::Simple);
 }
 
-/// Over a network messages are Simple's alone.
+/// Only Simple's messages can use a network.
 TEST(CommLines, NetworksKeepNoLines) {
   for (bool refuses : {false, true}) {
     FakeCuda fake;
     FakeNccl nccl(fake);
     nccl.teamSize = 2;
     CommWorld world(fake, nccl, {under(Protocol::LL128, ringAllReduce(4, false))}, refuses ? strict() : smallOptions());
-    ASSERT_EQ(world.made(), "");
+    ASSERT_EQ(world.joinProblem(), "");
     EXPECT_EQ(world.run(0, {.count = 50}),
               refuses ? "program 'ring4_1_2': ranks 0 and 3, which it connects, have no link that keeps lines of LL128 "
                         "whole, and GC3_LL128 refuses another protocol"
@@ -104,7 +104,7 @@ TEST(CommLines, SetsOfPeers) {
   EXPECT_EQ(has, (std::vector<uint32_t>{0, 63, 64, 1023})) << "nothing is known of those beyond";
 }
 
-/// Ends the process, with 0 if two calls ran.
+/// Exits with 0 if two calls ran.
 void runWithLog() {
   setenv("GC3_DEBUG", "INFO", 1);
   FakeCuda fake;
@@ -119,7 +119,7 @@ void runWithLog() {
   std::exit(world.run(0, {}).empty() && world.run(1, {}).empty() ? 0 : 1);
 }
 
-/// Ends the process, with 0 if ranks joined.
+/// Exits with 0 if ranks joined.
 void joinWithLog() {
   setenv("GC3_DEBUG", "INFO", 1);
   FakeCuda fake;
@@ -127,25 +127,26 @@ void joinWithLog() {
   nccl.teamSize = 2;
   nccl.hasPart = false;
   const CommWorld world(fake, nccl, {ringAllReduce(4, false), pairs(4)});
-  std::exit(world.made().empty() ? 0 : 1);
+  std::exit(world.joinProblem().empty() ? 0 : 1);
 }
 
 /// A program that can't run is logged before the first call, with the pair of ranks that has no route.
 TEST(CommLinesDeathTest, TheLogTellsWhatIsRefused) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe"); // a process of its own: the variable is read once
+  GTEST_FLAG_SET(death_test_style, "threadsafe"); // a separate process: gc3 reads the variable once
   EXPECT_EXIT(
       joinWithLog(), testing::ExitedWithCode(0),
       "\n(gc3: rank [0-3]: refused: program 'ring4_1': ranks 0 and 3, which it connects, do not reach each other's "
-      "memory, and rank 0 has no libgc3gin.so, which goes between nodes\n){4}$");
+      "memory, and rank 0 has no libgc3gin.so, which sends between nodes\n){4}$");
 }
 
-/// The log tells what programs run with.
+/// The log lists the conditions under which programs run.
 TEST(CommLinesDeathTest, TheLogTells) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe"); // a process of its own: the variable is read once
-  EXPECT_EXIT(runWithLog(), testing::ExitedWithCode(0),
-              "gc3: rank 1: program 'ring2_1_2' is loaded: Simple instead of LL128, 5 slots of 512 bytes, blocks of 64 "
-              "threads, [1-9][0-9]* bytes for the program, [1-9][0-9]* bytes of windows for new connections\n(.|\n)*"
-              "gc3: rank 1: program 'ring2_1_1' is loaded: LL, 6 slots of 384 bytes, blocks of 512 threads, ");
+  GTEST_FLAG_SET(death_test_style, "threadsafe"); // a separate process: gc3 reads the variable once
+  EXPECT_EXIT(
+      runWithLog(), testing::ExitedWithCode(0),
+      "gc3: rank 1: program 'ring2_1_2' is loaded: Simple in place of LL128, 5 slots of 512 bytes, blocks of 64 "
+      "threads, [1-9][0-9]* bytes for the program, [1-9][0-9]* bytes of windows for new connections\n(.|\n)*"
+      "gc3: rank 1: program 'ring2_1_1' is loaded: LL, 6 slots of 384 bytes, blocks of 512 threads, ");
 }
 
 } // namespace

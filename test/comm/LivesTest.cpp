@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shows what the table of docs/lifetime.md does not: how callers, errors, deadlines and kernels interact, and which
+// Tests what the table of docs/lifetime.md omits: how callers, errors, deadlines and kernels interact, and which
 // communicators the registry keeps.
 #include "CommSupport.h"
 #include "Monitor.h"
@@ -8,12 +8,12 @@ using namespace gc3;
 using namespace gc3::test;
 using comm::CallGroup;
 using comm::Communicator;
-using comm::Patience;
 using comm::Phase;
+using comm::WaitLimits;
 
 namespace {
 
-constexpr Patience endless{0, 0};
+constexpr WaitLimits endless{0, 0};
 
 /// Returns true if `condition` becomes true soon. A test that expects false fails only if the condition is true.
 template <typename Condition>
@@ -29,12 +29,12 @@ protected:
   void TearDown() override { EXPECT_EQ(nccl.leaks(), ""); }
 
   /// Two ranks that have made no call.
-  void make(const Patience &patience, bool blocking) {
+  void make(const WaitLimits &limits, bool blocking) {
     handles = nccl.make(2, blocking);
     const comm::ProgramTable::Files files{open({ringAllReduce(2, true)})};
     for (ncclapi::Comm handle : handles) {
       setups.push_back(setupOf(nccl, files));
-      ranks.push_back(std::make_shared<Communicator>(setups.back(), handle, patience));
+      ranks.push_back(std::make_shared<Communicator>(setups.back(), handle, limits));
       comm::Registry::ofProcess().add(ranks.back());
     }
   }
@@ -95,12 +95,13 @@ public:
 };
 
 TEST_F(CommLives, ASingleRankIsLeftToNccl) {
-  const std::vector<core::Outcome> joined = joinedTo(nccl.make(1), {setupOf(nccl, {open({ringAllReduce(2, true)})})});
+  const std::vector<core::Outcome> joined =
+      joinOutcomes(nccl.make(1), {setupOf(nccl, {open({ringAllReduce(2, true)})})});
   EXPECT_EQ(joined[0].text, "one rank");
   EXPECT_EQ(nccl.splits, 0u);
 }
 
-/// NCCL reports an error of its own with the call.
+/// NCCL returns its own error from the call.
 TEST_F(CommLives, ACommunicatorThatNcclCannotSplitIsLeftToNccl) {
   make(endless, true);
   nccl.fail("CommSplit", FakeNccl::failure);
@@ -184,7 +185,7 @@ TEST_F(CommLives, AReportOfKernelsFollowsTheFirstError) {
   ReadyPair pair(fake, nccl, options);
   pair.launchFirst();
   pair.first.fail({gc3SystemError, "first"});
-  EXPECT_EQ(stopped(pair.first).find("first; a kernel has not ended in 200 ms"), 0u);
+  EXPECT_EQ(awaitStopReport(pair.first).find("first; a kernel has not ended in 200 ms"), 0u);
   EXPECT_EQ(pair.first.status().error.code, gc3SystemError);
 }
 
@@ -227,7 +228,7 @@ TEST_F(CommLives, AnErrorOfTheChildIsAFailure) {
   EXPECT_EQ(pair.first.status().phase, Phase::Failed);
 }
 
-/// NCCL leaves a group open in a thread that destroys such a child.
+/// NCCL would leave a group open in a thread that destroys such a child.
 TEST_F(CommLives, AChildWithAnErrorIsAborted) {
   ReadyPair pair(fake, nccl);
   nccl.asyncError(nccl.children()[0], FakeNccl::failure);
@@ -253,7 +254,7 @@ TEST_F(CommLives, ASplitOutlivesATimeoutAndAnAbort) {
   for (ncclapi::Result state = ncclapi::Result::InProgress; state == ncclapi::Result::InProgress;)
     EXPECT_EQ(setups[0]->drivers.nccl.CommGetAsyncError(handles[0], &state), ncclapi::Result::Success);
   EXPECT_EQ(nccl.children().size(), 2u);
-  awaitThat([this] { return ranks[1]->status().phase == Phase::Joining; }); // the handle is written there, too
+  awaitThat([this] { return ranks[1]->status().phase == Phase::Joining; }); // NCCL has written the handle there, too
   abortAll();
 }
 
@@ -384,7 +385,7 @@ TEST_F(CommLives, ARankThatCannotQueryItsStreamFollowsTheOthers) {
   CallGroup::run(calls);
   fake.captured = false;
   EXPECT_EQ(fake.failed, "CUDA capture");
-  EXPECT_TRUE(isDeclined(calls[0]) && isDeclined(calls[1]));
+  EXPECT_TRUE(isRunByNccl(calls[0]) && isRunByNccl(calls[1]));
   EXPECT_EQ(nccl.registrations, 0u);
 }
 
@@ -411,7 +412,7 @@ TEST_F(CommLives, CallsThatNcclDropsFailTheCommunicator) {
   ofNccl.outcome = {gc3Timeout, "late"};
   callBoth();
   fake.captured = false;
-  EXPECT_EQ(world.ranks[1]->status().error.text, "a call that NCCL runs came too late");
+  EXPECT_EQ(world.ranks[1]->status().error.text, "a call that NCCL runs reached the timeout");
 }
 
 /// Other ranks can run the call, so no later call may match it.
@@ -440,7 +441,7 @@ TEST_F(CommLives, AProgramThatOneRankCannotLoadIsRefusedByAll) {
     nccl.fail(function, FakeNccl::failure);
     const uint64_t before = nccl.registrations;
     CallGroup::run(calls);
-    EXPECT_TRUE(isDeclined(calls[0]) && isDeclined(calls[1])) << function;
+    EXPECT_TRUE(isRunByNccl(calls[0]) && isRunByNccl(calls[1])) << function;
     EXPECT_EQ(nccl.registrations - before, std::string(function) == "MemAlloc" ? 0u : 2u);
     EXPECT_EQ(world.run(0, {}), calls[0].outcome.text) << "no rank loads it again";
   }
@@ -488,7 +489,7 @@ TEST_F(CommLives, ALaterErrorOfCudaKeepsTheCodeOfTheFirst) {
   pair.abortAll();
 }
 
-/// NCCL must not get a call that other ranks run by a program.
+/// NCCL must not get a call that a program runs on other ranks.
 TEST_F(CommLives, ACallThatLoadsAtFinalizeFails) {
   CommWorld world(fake, nccl, {ringAllReduce(2, true)});
   const Trial wanted = world.trial(0, {.count = 5});
@@ -507,7 +508,7 @@ TEST_F(CommLives, ACallThatLoadsAtFinalizeFails) {
     abort(rank);
 }
 
-/// Two ranks 0 are not of one communicator, even if they have exchanged nothing.
+/// Two ranks 0 do not belong to one communicator, even before they have exchanged RankInfos.
 TEST_F(CommLives, OneRankOfTwoCommunicatorsIsKnown) {
   const comm::ProgramTable::Files files{open({ringAllReduce(2, true)})};
   const std::vector<ncclapi::Comm> handles{nccl.make(2)[0], nccl.make(2)[0]};
@@ -515,16 +516,16 @@ TEST_F(CommLives, OneRankOfTwoCommunicatorsIsKnown) {
   for (ncclapi::Comm handle : handles)
     own.push_back(comm::Registry::ofProcess().findOrAdd(
         handle, [&] { return std::make_shared<Communicator>(setupOf(nccl, files), handle, endless); }));
-  EXPECT_TRUE(own[0]->mayBeTogetherWith(*own[1])) << "nothing is known";
+  EXPECT_TRUE(own[0]->mayShareCommunicator(*own[1])) << "nothing is known";
   for (const auto &each : own)
     each->beginJoin();
   awaitThat([&] { return own[0]->ranks() != 0 && own[1]->ranks() != 0; });
-  EXPECT_FALSE(own[0]->mayBeTogetherWith(*own[1]));
+  EXPECT_FALSE(own[0]->mayShareCommunicator(*own[1]));
   for (size_t i : {0, 1})
     abort(own[i], handles[i]);
 }
 
-/// Neither a program nor NCCL may run it.
+/// Neither a program nor NCCL may run such a call.
 TEST_F(CommLives, ACallOnAFailedCommunicatorIsNotDecided) {
   CommWorld world(fake, nccl, {ringAllReduce(2, true)});
   const Trial wanted = world.trial(0, {.count = 5});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C API over NCCL communicators: what calls leave, and what they are refused for.
+// The C API over NCCL communicators: results of calls, and reasons for refusals.
 #include "ApiSupport.h"
 
 #include <cstddef>
@@ -29,7 +29,7 @@ TEST_F(NcclApi, CallsInGroupsAndAlone) {
     EXPECT_EQ(asyncError(comm), gc3Success);
 }
 
-/// Each rank makes its calls on a thread of its own, so that ranks join and load one by one.
+/// Each rank makes its calls on its own thread, so ranks join and load one by one.
 TEST_F(NcclApi, OneThreadForEachRank) {
   load({ringAllReduce(3, true)});
   prepare(3);
@@ -145,7 +145,7 @@ TEST_F(NcclApi, ProgramsThatCanNotBeLoaded) {
   EXPECT_EQ(fake.launches, 0u);
 }
 
-/// The application frees its NCCL communicators as it destroys gc3's, rank by rank.
+/// The application destroys each rank's gc3 communicator, then its NCCL communicator, rank by rank.
 TEST_F(NcclApi, RanksAreDestroyedOneByOne) {
   make({ringAllReduce(2, true)});
   EXPECT_EQ(allReduceAll(), gc3Success);
@@ -155,7 +155,7 @@ TEST_F(NcclApi, RanksAreDestroyedOneByOne) {
   EXPECT_EQ(gc3CommDestroy(nullptr), gc3Success);
 }
 
-/// Neither a group of gc3 nor one of NCCL delays the release.
+/// Neither a gc3 group nor an NCCL group delays the release.
 TEST_F(NcclApi, RanksAreDestroyedInAGroup) {
   make({ringAllReduce(2, true)});
   EXPECT_EQ(allReduceAll(), gc3Success);
@@ -169,7 +169,7 @@ TEST_F(NcclApi, RanksAreDestroyedInAGroup) {
   EXPECT_EQ(gc3GroupEnd(), gc3Success);
 }
 
-/// Other threads make gc3's calls of NCCL, so an open group of this thread does not defer them.
+/// Other threads make gc3's NCCL calls, so an open group of this thread does not defer them.
 TEST_F(NcclApi, AnOpenNcclGroupDoesNotMatter) {
   load({ringAllReduce(2, true)});
   prepare(2);
@@ -188,8 +188,7 @@ TEST_F(NcclApi, TheNcclCommunicatorNeedNotBlock) {
   expectAll(3);
 }
 
-/// Calls of a group run in their order, whatever the result of those before them: other threads can make them one by
-/// one.
+/// A group runs its calls in order, also after a call fails, because other threads can make the same calls one by one.
 TEST_F(NcclApi, GroupsGoOnAfterACallThatFails) {
   make({ringAllReduce(2, true)});
   ASSERT_EQ(allReduceAll(), gc3Success);
@@ -222,7 +221,7 @@ TEST_F(NcclApi, GroupsReturnTheirFirstError) {
     gc3CommDestroy(comm);
 }
 
-/// In one group, on NCCL communicators of different sizes, with calls in it.
+/// One group creates communicators of different sizes and makes calls on them.
 TEST_F(NcclApi, SeveralCommunicatorsJoinInAGroup) {
   load({ringAllReduce(2, true), ringAllReduce(3, true)});
   prepare(3);
@@ -244,7 +243,7 @@ TEST_F(NcclApi, SeveralCommunicatorsJoinInAGroup) {
     EXPECT_EQ(gc3CommDestroy(comm), gc3Success);
 }
 
-/// They join in one group or one after the other; their calls do not meet.
+/// Communicators join in one group or one after the other. NCCL never matches calls of one with calls of another.
 TEST_F(NcclApi, TwoCommunicatorsOverOneOfNccl) {
   for (bool inOneGroup : {false, true}) {
     make({ringAllReduce(2, true)});
@@ -274,13 +273,13 @@ TEST_F(NcclApi, TwoCommunicatorsOverOneOfNccl) {
   }
 }
 
-/// The error of the rank that has found it precedes what other ranks learn of it, which says less.
+/// The group returns the error of the rank that detected it, not the less detailed errors of the other ranks.
 TEST_F(NcclApi, ErrorsOfARankItselfComeFirst) {
   load({ringAllReduce(2, true)});
   prepare(2);
   failNext(1, "CUDA busId");
   EXPECT_EQ(init(), gc3UnhandledCudaError);
-  EXPECT_STREQ(gc3GetLastError(nullptr), "asking for the GPU's place on the bus: fake failure (CUDA error 2)");
+  EXPECT_STREQ(gc3GetLastError(nullptr), "querying the GPU's bus id: fake failure (CUDA error 2)");
   EXPECT_EQ(comms, std::vector<gc3Comm_t>(2, nullptr));
 }
 
@@ -297,7 +296,7 @@ TEST_F(NcclApi, ConfigsThatDiffer) {
   EXPECT_STREQ(gc3GetLastError(nullptr), "rank 1 has other FIFO slots than rank 0");
 }
 
-/// One thread of a group of two ranks never comes, so the other gives up.
+/// One of two ranks never joins, so the other rank fails at its deadline.
 TEST_F(NcclApi, AMissingRankIsATimeout) {
   load({ringAllReduce(2, true)});
   for (bool blocking : {true, false}) {
@@ -310,7 +309,8 @@ TEST_F(NcclApi, AMissingRankIsATimeout) {
     const api::NcclBackend::Init init{comms.data(), ncclComms[0], *made};
     const core::Outcome outcome = api::NcclBackend::join({&init, 1});
     EXPECT_EQ(outcome.code, gc3Timeout);
-    EXPECT_EQ(outcome.text, "after 1 ms not all ranks have joined; is gc3, with the same bundles, on all of them?");
+    EXPECT_EQ(outcome.text,
+              "after 1 ms not all ranks have joined; check that every rank loads gc3 with the same bundles");
     EXPECT_EQ(comms[0], nullptr);
     for (ncclapi::Comm comm : ncclComms) // ends the split that waits in NCCL
       EXPECT_EQ(callNccl<ncclapi::signature::CommAbort>("CommAbort", comm), ncclapi::Result::Success);
@@ -330,7 +330,7 @@ TEST_F(NcclApi, ARankThatDoesNotLoadIsATimeout) {
   EXPECT_EQ(allReduce(0), gc3Timeout) << "all later calls";
 }
 
-/// The executor thread finds it, without a call of the application.
+/// The executor thread detects the error, without a call of the application.
 TEST_F(NcclApi, AKernelThatHangsIsStopped) {
   gc3GpuConfig_t config = smallConfig();
   config.timeoutMs = 2000;
@@ -359,7 +359,7 @@ TEST_F(NcclApi, AKernelThatFailsIsReported) {
   EXPECT_EQ(asyncError(comms[1]), gc3Success);
 }
 
-/// Other ranks can have made the call, so the next call of this rank would meet theirs.
+/// Other ranks can have made the call, so NCCL would match it with this rank's next call.
 TEST_F(NcclApi, ACallWithoutMemoryFailsItsRank) {
   make({ringAllReduce(2, true)});
   fake.beforeCalls([](int, const std::string &name, uint64_t) {
@@ -375,7 +375,7 @@ TEST_F(NcclApi, ACallWithoutMemoryFailsItsRank) {
   EXPECT_EQ(fake.launches, 0u);
 }
 
-/// An executor thread that has no memory fails its rank.
+/// An executor thread without memory fails its rank.
 TEST_F(NcclApi, JoinsAndLoadsWithoutMemory) {
   load({ringAllReduce(2, true)});
   const auto runOut = [this] {
@@ -408,7 +408,7 @@ TEST_F(NcclApi, AbortEndsKernels) {
   EXPECT_EQ(gc3CommAbort(nullptr), gc3Success);
 }
 
-/// The calls of the group on other communicators are made.
+/// The group's calls on other communicators run.
 TEST_F(NcclApi, AbortWhileAGroupIsOpen) {
   make({ringAllReduce(2, true)});
   ASSERT_EQ(allReduceAll(), gc3Success);

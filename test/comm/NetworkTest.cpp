@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks of several LSA teams: what goes over the network, on the emulated one, and what is refused where there is none.
+// Ranks of several LSA teams: programs on the emulated network, and refusals without a network.
 #include "CommSupport.h"
 #include "Programs.h"
 
@@ -16,7 +16,7 @@ protected:
   CommNetwork() { nccl.teamSize = 2; }
   void TearDown() override {
     EXPECT_EQ(nccl.leaks(), leaks);
-    EXPECT_EQ(nccl.leftBehind(), 0u);
+    EXPECT_EQ(nccl.messagesInFlight(), 0u);
   }
 
   FakeCuda fake;
@@ -24,12 +24,12 @@ protected:
   std::string leaks;
 };
 
-/// Connections within nodes and between them in one program, which another one shares.
+/// One program has connections within and between nodes. Another program shares them.
 TEST_F(CommNetwork, CallsLeaveWhatTheHostLeaves) {
   CommWorld world(fake, nccl,
                   {ringAllReduce(4, false), plainRingAllReduce(4), allToAll(4, 2), allGather(4, true), broadcast(4, 1),
                    reduceTo(4, 2), writesInput(4), pairs(4)});
-  ASSERT_EQ(world.made(), "");
+  ASSERT_EQ(world.joinProblem(), "");
   EXPECT_EQ(nccl.networksMade, 4u);
   for (bool inPlace : {false, true})
     for (ElementType type : {ElementType::Float, ElementType::Int8})
@@ -43,21 +43,21 @@ TEST_F(CommNetwork, CallsLeaveWhatTheHostLeaves) {
         }
 }
 
-/// Four of eight slots at a time, and what is left at the end of a call.
+/// The receiver returns four of eight slots at a time, and the rest at the end of a call.
 TEST_F(CommNetwork, SlotsAreGivenBackInBatches) {
   nccl.teamSize = 1;
   CommWorld world(fake, nccl, {pairs(4)});
   EXPECT_EQ(world.run(0, {.count = 64 * 10}), ""); // ten messages of a slot of 256 bytes to each rank
-  EXPECT_EQ(nccl.gaveBack(), 4u * 3);
+  EXPECT_EQ(nccl.slotsReturned(), 4u * 3);
 }
 
-/// Ranks whose team is not a row of neighbours reach themselves alone: everything goes over the network, or nothing.
+/// Ranks of a team with a stride reach only their own memory, so all connections use the network, or none works.
 TEST_F(CommNetwork, TeamsWithAStride) {
   nccl.teamStride = 2;
   for (int version : {22809, ncclapi::devicePointerVersion}) {
     nccl.version = nccl.partFor = version;
     CommWorld world(fake, nccl, {plainRingAllReduce(4), pairs(4), shiftReversed(4, 2)});
-    ASSERT_EQ(world.made(), "");
+    ASSERT_EQ(world.joinProblem(), "");
     for (uint32_t program = 0; program < 3; ++program) {
       EXPECT_TRUE(world.ranks[0]->programs()->entry(program).overNetwork);
       EXPECT_EQ(world.run(program, {.count = 90}), "");
@@ -68,16 +68,16 @@ TEST_F(CommNetwork, TeamsWithAStride) {
   CommWorld world(fake, nccl, {pairs(4)});
   EXPECT_EQ(world.run(0, {}),
             "program 'pairs': ranks 0 and 1, which it connects, do not reach each other's memory, and "
-            "rank 0 has no libgc3gin.so, which goes between nodes");
+            "rank 0 has no libgc3gin.so, which sends between nodes");
   EXPECT_EQ(nccl.splits, 12u) << "the children of three communicators";
 }
 
-/// A program of another protocol goes over the network under Simple, one within nodes stays what it is.
+/// A program over the network runs under Simple, whatever its protocol. A program within nodes keeps its protocol.
 TEST_F(CommNetwork, OverTheNetworkAllIsSimple) {
   ProgramSpec ring = ringAllReduce(4, false), within = pairs(4);
   ring.protocol = within.protocol = static_cast<uint8_t>(kernel::Protocol::LL);
   CommWorld world(fake, nccl, {ring, within});
-  ASSERT_EQ(world.made(), "");
+  ASSERT_EQ(world.joinProblem(), "");
   const comm::ProgramTable &programs = *world.ranks[2]->programs();
   EXPECT_EQ(programs.entry(0).sizes.protocol, kernel::Protocol::Simple);
   EXPECT_EQ(programs.entry(1).sizes.protocol, kernel::Protocol::LL);
@@ -87,21 +87,21 @@ TEST_F(CommNetwork, OverTheNetworkAllIsSimple) {
   EXPECT_EQ(world.run(1, {.count = 90}), "");
 }
 
-/// Each rank makes all calls, in an order in which ranks are ahead of others: signals go on from call to call.
+/// Each rank makes all calls, and some ranks are ahead of others. Signals persist from call to call.
 TEST_F(CommNetwork, RanksMayBeAheadOfOthers) {
   CommWorld world(fake, nccl, {ringAllReduce(4, false), plainRingAllReduce(4), allToAll(4, 2), pairs(4)});
-  ASSERT_EQ(world.made(), "");
+  ASSERT_EQ(world.joinProblem(), "");
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     fake.seed = seed;
     EXPECT_EQ(world.runOutOfStep(seed), "") << "seed " << seed;
   }
 }
 
-/// Every connection goes over the network, and graphs repeat what they know of it.
+/// Every connection uses the network, and replays of graphs work.
 TEST_F(CommNetwork, ARankOnEachNode) {
   nccl.teamSize = 1;
   CommWorld world(fake, nccl, {plainRingAllReduce(3), allToAll(3, 2), ringAllReduce(3, true)});
-  ASSERT_EQ(world.made(), "");
+  ASSERT_EQ(world.joinProblem(), "");
   for (uint64_t seed = 1; seed <= 10; ++seed) {
     fake.seed = seed;
     EXPECT_EQ(world.runOutOfStep(seed), "") << "seed " << seed;
@@ -120,11 +120,11 @@ TEST_F(CommNetwork, ARankOnEachNode) {
     buffers.fill();
     fake.replay();
     EXPECT_EQ(world.finish(trial, buffers), "");
-    EXPECT_EQ(world.run(1, {.count = 9}), ""); // other calls in between
+    EXPECT_EQ(world.run(1, {.count = 9}), ""); // other calls between the replays
   }
 }
 
-/// As many signals as the connections of all programs need, and no more; what two programs share counts once.
+/// gc3 creates exactly the signals that the connections of all programs need. A shared connection counts once.
 TEST_F(CommNetwork, SignalsAreThoseOfAllPrograms) {
   const cuda::Options options = tuned({.slots = 3, .slotBytes = 256, .threads = 32});
   CommWorld world(fake, nccl, {ringAllReduce(4, false), plainRingAllReduce(4), allToAll(4, 2)}, options);
@@ -134,14 +134,14 @@ TEST_F(CommNetwork, SignalsAreThoseOfAllPrograms) {
 TEST_F(CommNetwork, TooManySignals) {
   const cuda::Options options = tuned({.slots = 40000, .slotBytes = 256, .threads = 32});
   CommWorld world(fake, nccl, {ringAllReduce(4, false), allToAll(4, 1), pairs(4)}, options);
-  ASSERT_EQ(world.made(), "");
+  ASSERT_EQ(world.joinProblem(), "");
   EXPECT_EQ(nccl.signals(), 40000u) << "the ring's, where it comes from the other node";
   EXPECT_EQ(world.run(1, {}),
             "program 'a2a4_1': with the programs before it, its connections over the network take 80002 signals on a "
             "rank; NCCL's GIN has 65536: compile it with fewer channels or FIFO slots");
 }
 
-/// Ranks go by what the one with the fewest has.
+/// All ranks use the smallest number of contexts of any rank.
 TEST_F(CommNetwork, ContextsAreAlikeOnAllRanks) {
   nccl.contexts[1] = 3;
   CommWorld world(fake, nccl, {allToAll(4, 1), ringAllReduce(4, false)});
@@ -150,38 +150,38 @@ TEST_F(CommNetwork, ContextsAreAlikeOnAllRanks) {
   EXPECT_EQ(world.run(1, {.count = 100}), "");
 }
 
-/// Programs within nodes run all the same.
+/// Programs within nodes still run.
 TEST_F(CommNetwork, APairWithoutATransportIsNamed) {
   const std::string pair =
       "program 'ring4_1': ranks 0 and 3, which it connects, do not reach each other's memory, and ";
   nccl.hasPart = false;
   {
     CommWorld world(fake, nccl, {ringAllReduce(4, false), pairs(4)});
-    ASSERT_EQ(world.made(), "");
-    EXPECT_EQ(world.run(0, {}), pair + "rank 0 has no libgc3gin.so, which goes between nodes");
+    ASSERT_EQ(world.joinProblem(), "");
+    EXPECT_EQ(world.run(0, {}), pair + "rank 0 has no libgc3gin.so, which sends between nodes");
     EXPECT_EQ(world.run(1, {.count = 100}), "");
   }
   nccl.hasPart = true;
   nccl.partFor = 22902;
   {
     CommWorld world(fake, nccl, {ringAllReduce(4, false), pairs(4)});
-    ASSERT_EQ(world.made(), "");
+    ASSERT_EQ(world.joinProblem(), "");
     EXPECT_EQ(world.run(0, {}), pair + "rank 0 has a libgc3gin.so that was built with NCCL 2.29.2, and runs NCCL "
-                                       "2.28.9: it takes one that was built with this NCCL");
+                                       "2.28.9: use one that was built with this NCCL");
     EXPECT_EQ(world.run(1, {.count = 100}), "");
   }
   nccl.partFor = 22809;
   nccl.contexts[2] = 0;
   {
     CommWorld world(fake, nccl, {ringAllReduce(4, false), pairs(4)});
-    ASSERT_EQ(world.made(), "");
+    ASSERT_EQ(world.joinProblem(), "");
     EXPECT_EQ(world.run(0, {}), pair + "rank 2 could not get a network of NCCL's GIN");
     EXPECT_EQ(world.run(1, {.count = 100}), "");
   }
   EXPECT_EQ(nccl.partCalls, 4u) << "nothing of another NCCL's is called";
 }
 
-/// Nothing between nodes is wanted, so nothing is asked of the part or of GIN.
+/// No program sends between nodes, so gc3 calls neither the part nor GIN.
 TEST_F(CommNetwork, WithoutNeedThereIsNoNetwork) {
   CommWorld within(fake, nccl, {pairs(4)});
   EXPECT_EQ(within.run(0, {.count = 5}), "");
@@ -191,7 +191,7 @@ TEST_F(CommNetwork, WithoutNeedThereIsNoNetwork) {
   EXPECT_EQ(nccl.partCalls, 0u);
 }
 
-/// The other ranks' messages never come: the kernel is stopped, and says what it waited for.
+/// The other ranks' messages never arrive. gc3 stops the kernel, and reports what it waited for.
 TEST_F(CommNetwork, AMissingRankIsATimeout) {
   cuda::Options options = smallOptions();
   options.timeoutMs = 1000;
@@ -202,12 +202,12 @@ TEST_F(CommNetwork, AMissingRankIsATimeout) {
   std::vector<comm::CallGroup::Call> calls{world.part(0, buffers.requests[0])};
   comm::CallGroup::run(calls);
   EXPECT_EQ(calls[0].outcome.text, "");
-  EXPECT_EQ(stopped(*world.ranks[0]),
+  EXPECT_EQ(awaitStopReport(*world.ranks[0]),
             "a kernel has not ended in 1000 ms and was stopped; program 'ring4_1':\n"
             "  rank 0 thread block 0 step 1 (rrs, tile 0) waits for a message from rank 3 on channel 0");
 }
 
-/// A message that no rank receives does not end its call, since its memory is still read.
+/// A call does not end before its messages are received, because the network still reads their memory.
 TEST_F(CommNetwork, ACallEndsWhenWhatItPutHasLanded) {
   cuda::Options options = smallOptions();
   options.timeoutMs = 1000;
@@ -225,10 +225,10 @@ TEST_F(CommNetwork, ACallEndsWhenWhatItPutHasLanded) {
   EXPECT_EQ(other[0].outcome.text, "");
   EXPECT_EQ(world.finish(trial, buffers), "");
   comm::CallGroup::run(root);
-  EXPECT_NE(stopped(*world.ranks[0]).find("(send, tile 0) waits for"), std::string::npos);
+  EXPECT_NE(awaitStopReport(*world.ranks[0]).find("(send, tile 0) waits for"), std::string::npos);
 }
 
-/// NCCL frees its part with the child.
+/// NCCL frees its device communicator with the child.
 TEST_F(CommNetwork, AnAbortReleasesEverything) {
   CommWorld world(fake, nccl, {ringAllReduce(4, false)});
   ASSERT_EQ(world.run(0, {}), "");

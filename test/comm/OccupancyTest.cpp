@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the ranks' GPUs can hold and compute, which all ranks take into account alike.
+// Occupancy and architecture of the ranks' GPUs, from which all ranks draw the same conclusions.
 #include "CommSupport.h"
 #include "Programs.h"
 
@@ -10,12 +10,12 @@ using core::ReduceOp;
 
 namespace {
 
-/// One launch holds its blocks until the end, so all ranks of a GPU need room at once.
+/// A launch keeps its blocks until it ends, so the blocks of all ranks on a GPU must fit at once.
 class CommSharedRoom : public testing::Test {
 protected:
   void SetUp() override {
     for (comm::RankInfo &record : records) {
-      record.room = {4, 3, 4}, record.networkRoom = 2, record.peerEnd = 3, record.host = 7;
+      record.blockLimits = {4, 3, 4}, record.networkBlockLimit = 2, record.peerEnd = 3, record.host = 7;
       std::snprintf(record.busId, sizeof record.busId, "0000:1b:00.0");
     }
     ASSERT_TRUE(core::Program::load(*file, 0).moveTo(one).ok());
@@ -28,7 +28,7 @@ protected:
 };
 
 TEST_F(CommSharedRoom, IsThatOfAllRanksOnAGpu) {
-  const std::string three = "rank 0 and those on the same GPU may have 3 thread blocks, each in any program, and its "
+  const std::string three = "rank 0 and other ranks on its GPU can have 3 thread blocks, each in any program, and its "
                             "GPU can hold 2 at once";
   EXPECT_EQ(comm::OccupancyBudget(records).add(*one, kernel::Protocol::LL, false), "");
   EXPECT_EQ(comm::OccupancyBudget(records).add(*one, kernel::Protocol::LL, true), three);
@@ -40,44 +40,46 @@ TEST_F(CommSharedRoom, IsThatOfAllRanksOnAGpu) {
   for (comm::RankInfo &record : records)
     record.host = 0; // not known
   EXPECT_EQ(comm::OccupancyBudget(records).add(*two, kernel::Protocol::LL, true), "");
-  records[2].networkRoom = 1;
+  records[2].networkBlockLimit = 1;
   EXPECT_EQ(comm::OccupancyBudget(records).add(*two, kernel::Protocol::LL, true),
             "rank 2 has 2 thread blocks, and its GPU can hold 1 at once");
 }
 
-/// One rank may be in its next program when another has not begun that before it.
+/// A rank can run its next program before another rank begins the previous one.
 TEST_F(CommSharedRoom, IsThatOfAnyProgramsAtOnce) {
   records[2].host = 8;
   comm::OccupancyBudget room(records);
   EXPECT_EQ(room.add(*one, kernel::Protocol::LL, false), "");
-  EXPECT_EQ(room.beside(0), 1u);
-  EXPECT_EQ(room.beside(2), 0u);
+  EXPECT_EQ(room.blocksOfOthers(0), 1u);
+  EXPECT_EQ(room.blocksOfOthers(2), 0u);
   EXPECT_EQ(room.add(*two, kernel::Protocol::Simple, false), "");
-  EXPECT_EQ(room.beside(0), 2u);
-  EXPECT_EQ(room.add(*one, kernel::Protocol::Simple, true),
-            "rank 0 and those on the same GPU may have 3 thread blocks, each in any program, and its GPU can hold 2 at "
-            "once");
-  EXPECT_EQ(room.add(*two, kernel::Protocol::LL, false),
-            "rank 0 and those on the same GPU may have 4 thread blocks, each in any program, and its GPU can hold 3 at "
-            "once");
+  EXPECT_EQ(room.blocksOfOthers(0), 2u);
+  EXPECT_EQ(
+      room.add(*one, kernel::Protocol::Simple, true),
+      "rank 0 and other ranks on its GPU can have 3 thread blocks, each in any program, and its GPU can hold 2 at "
+      "once");
+  EXPECT_EQ(
+      room.add(*two, kernel::Protocol::LL, false),
+      "rank 0 and other ranks on its GPU can have 4 thread blocks, each in any program, and its GPU can hold 3 at "
+      "once");
   EXPECT_EQ(room.add(*one, kernel::Protocol::LL128, false), "") << "what was refused takes no room";
-  EXPECT_EQ(room.beside(1), 2u);
+  EXPECT_EQ(room.blocksOfOthers(1), 2u);
   comm::OccupancyBudget other(records);
   EXPECT_NE(other.add(*two, kernel::Protocol::Simple, true), "");
-  EXPECT_EQ(other.beside(0), 0u);
+  EXPECT_EQ(other.blocksOfOthers(0), 0u);
   EXPECT_EQ(other.add(*one, kernel::Protocol::Simple, true), "");
-  EXPECT_EQ(other.beside(0), 1u);
+  EXPECT_EQ(other.blocksOfOthers(0), 1u);
 }
 
-/// So their blocks have fewer threads than one rank's alone could have.
+/// Blocks of ranks that share a GPU have fewer threads than blocks of a single rank.
 TEST(CommGpus, RanksOnOneGpuLeaveRoomForEachOther) {
   FakeCuda fake;
   FakeNccl nccl(fake);
   nccl.ranksPerGpu = 2;
   fake.multiprocessors = 1;
   fake.threadsPerMultiprocessor = 128;
-  CommWorld world(fake, nccl, {ringAllReduce(4, false)}, tuned({.slotBytes = 256})); // a thread block each
-  ASSERT_EQ(world.made(), "");
+  CommWorld world(fake, nccl, {ringAllReduce(4, false)}, tuned({.slotBytes = 256})); // one thread block for each rank
+  ASSERT_EQ(world.joinProblem(), "");
   EXPECT_EQ(world.run(0, {.count = 50}), "");
   EXPECT_EQ(fake.threadsOfLaunch, 64u);
   EXPECT_EQ(fake.cooperativeLaunches, 0u) << "two such launches might not run beside each other";
@@ -86,7 +88,7 @@ TEST(CommGpus, RanksOnOneGpuLeaveRoomForEachOther) {
   EXPECT_EQ(fake.threadsOfLaunch, 32u) << "beside the other program's two blocks on the neighbour";
 }
 
-/// A program that can't run takes nothing from those that can.
+/// A program that can't run does not occupy the GPU.
 TEST(CommGpus, WhatIsRefusedHasNoSlots) {
   FakeCuda fake;
   FakeNccl nccl(fake);
@@ -95,9 +97,9 @@ TEST(CommGpus, WhatIsRefusedHasNoSlots) {
   ProgramSpec refused = ringAllReduce(4, false);
   refused.fifoSlots = 64;
   CommWorld world(fake, nccl, {refused, pairs(4)});
-  ASSERT_EQ(world.made(), "");
+  ASSERT_EQ(world.joinProblem(), "");
   const comm::ProgramTable &programs = *world.ranks[1]->programs();
-  EXPECT_NE(programs.entry(0).refused, "");
+  EXPECT_NE(programs.entry(0).refusal, "");
   EXPECT_EQ(programs.entry(1).sizes.slots, pairs(4).fifoSlots);
 }
 
@@ -111,7 +113,7 @@ TEST(CommGpus, MoreBlocksThanTheirGpuHolds) {
             "program '" + world.names[0] + "': rank 2 has 2 thread blocks, and its GPU can hold 1 at once");
 }
 
-/// Threads are chosen for each protocol, and so is the room.
+/// Each protocol has its own number of threads and its own occupancy limit.
 TEST(CommGpus, MoreThreadsThanTheirGpuHolds) {
   FakeCuda fake;
   FakeNccl nccl(fake);
@@ -125,7 +127,7 @@ TEST(CommGpus, MoreThreadsThanTheirGpuHolds) {
             "program '" + world.names[1] + "': rank 2 has 2 thread blocks, and its GPU can hold 1 at once");
 }
 
-/// Decided for the oldest GPU, before any rank loads the program.
+/// The oldest GPU decides, before any rank loads the program.
 TEST(CommGpus, CallsThatNoRankCanMake) {
   FakeCuda fake;
   FakeNccl nccl(fake);
@@ -139,7 +141,7 @@ TEST(CommGpus, CallsThatNoRankCanMake) {
   EXPECT_EQ(fake.launches, 0u);
 }
 
-/// Those with newer ones refuse alike, or they would wait for the one that must.
+/// Ranks with newer GPUs refuse too. Otherwise they would wait for the rank with the oldest GPU.
 TEST(CommGpus, GpusThatDifferInAge) {
   for (int older : {0, 2}) {
     FakeCuda fake;
@@ -147,7 +149,7 @@ TEST(CommGpus, GpusThatDifferInAge) {
     fake.architecture = 100;
     fake.architectureOf = {{1, 90}, {older, 89}};
     CommWorld world(fake, nccl, {ringAllReduce(3, true), shiftReversed(3, 2)});
-    ASSERT_EQ(world.made(), "");
+    ASSERT_EQ(world.joinProblem(), "");
     const Trial trial = world.trial(0, {.type = ElementType::Float8E4M3});
     Loopback::Buffers buffers(fake, trial);
     for (size_t rank = 0; rank < 3; ++rank)

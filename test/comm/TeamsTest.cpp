@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes between which there is no network, so that NCCL has no nccl over all ranks: LSA teams have their own.
+// Nodes without a network between them. NCCL has no windows over all ranks, so each LSA team has its own communicator.
 #include "CommSupport.h"
 
 using namespace gc3;
@@ -25,7 +25,7 @@ protected:
   std::string leaks;
 };
 
-/// Like pairs(), by connections of its own.
+/// Like pairs(), with its own connections.
 ProgramSpec otherPairs(uint32_t ranks) {
   ProgramSpec spec = pairs(ranks);
   spec.name = "others";
@@ -35,7 +35,7 @@ ProgramSpec otherPairs(uint32_t ranks) {
 
 TEST_F(CommSplit, ProgramsWithinNodesRun) {
   CommWorld world(fake, nccl, {ringAllReduce(6, false), pairs(6), otherPairs(6)});
-  ASSERT_EQ(world.made(), "");
+  ASSERT_EQ(world.joinProblem(), "");
   EXPECT_EQ(nccl.splits, 6u) << "the children";
   EXPECT_EQ(world.run(1, {.count = 100}), "");
   EXPECT_EQ(nccl.splits, 12u);
@@ -44,19 +44,19 @@ TEST_F(CommSplit, ProgramsWithinNodesRun) {
   EXPECT_EQ(nccl.splits, 12u) << "once";
   EXPECT_EQ(nccl.windowsMade, 12u) << "two on each rank";
   EXPECT_EQ(world.run(0, {}), "program 'ring6_1': ranks 0 and 5, which it connects, do not reach each other's memory, "
-                              "and rank 0 has no libgc3gin.so, which goes between nodes");
+                              "and rank 0 has no libgc3gin.so, which sends between nodes");
 }
 
 TEST_F(CommSplit, RanksMayBeAheadOfOthers) {
   CommWorld world(fake, nccl, {pairs(4), otherPairs(4)});
-  ASSERT_EQ(world.made(), "");
+  ASSERT_EQ(world.joinProblem(), "");
   for (uint64_t seed = 1; seed <= 10; ++seed) {
     fake.seed = seed;
     EXPECT_EQ(world.runOutOfStep(seed), "") << "seed " << seed;
   }
 }
 
-/// Teams may turn out to have none either, which is found out once.
+/// The teams' communicators can have no windows either. gc3 splits only once.
 TEST_F(CommSplit, NodesWithoutWindows) {
   for (auto [kind, version] : {std::pair(FakeNccl::Windows::Null, ncclapi::devicePointerVersion),
                                std::pair(FakeNccl::Windows::Other, ncclapi::oldestVersion)}) {
@@ -70,16 +70,17 @@ TEST_F(CommSplit, NodesWithoutWindows) {
   }
 }
 
-/// The addresses that programs go by would be other ranks'.
+/// A different team would give programs the addresses of other ranks.
 TEST_F(CommSplit, TeamsStayAsTheyAre) {
   CommWorld world(fake, nccl, {pairs(4)});
-  ASSERT_EQ(world.made(), "");
-  nccl.teamSize = 1; // in what is split off
-  EXPECT_EQ(world.run(0, {}),
-            "program 'pairs' could not be loaded: an LSA team is no team in a communicator of its own");
+  ASSERT_EQ(world.joinProblem(), "");
+  nccl.teamSize = 1; // in the communicators that are split off
+  EXPECT_EQ(
+      world.run(0, {}),
+      "program 'pairs' could not be loaded: the ranks of an LSA team are no LSA team in a communicator of their own");
 }
 
-/// One node has nothing to split, and with a network the nccl are there.
+/// gc3 does not split if there is only one node, or if a network connects the nodes.
 TEST_F(CommSplit, OnlyWhereItMayHelp) {
   {
     CommWorld world(fake, nccl, {pairs(2)});
@@ -102,7 +103,7 @@ TEST_F(CommSplit, AnAbortReleasesEverything) {
     abort(rank);
 }
 
-/// A rank that has failed aborts the communicators that it shares with others, so it does not wait for them.
+/// A failed rank aborts its communicators, so it does not wait for other ranks.
 TEST_F(CommSplit, AFailedRankReleasesEverything) {
   cuda::Options options = smallOptions();
   options.timeoutMs = 200;

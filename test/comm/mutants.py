@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the tests of runtime/comm notice when the life of a communicator is wrong.
+"""Checks that the tests of runtime/comm notice errors in the life of a communicator.
 
-mutants.py BUILD: changes one thing of runtime/comm at a time in a copy of the source tree, builds comm-test and nccl-front-test
-there with the settings of BUILD, and runs them under a time limit. A test that hangs or crashes has noticed the change. Prints a table; fails
-if no test notices a change.
+mutants.py BUILD: makes one change to runtime/comm at a time in a copy of the source tree, builds comm-test and nccl-front-test there with the settings of BUILD, and runs them under a time limit. A test that hangs or crashes has noticed the change. Prints a table. Fails if no test notices a change.
 """
 import os
 import sys
@@ -11,7 +9,7 @@ import sys
 sys.path.insert(1, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import mutant_runner  # pylint: disable=wrong-import-position
 
-# A name, the file in runtime/comm, a text that the file has once, and its replacement.
+# Each has a name, a file in runtime/comm, a text that occurs once in the file, and its replacement.
 MUTANTS = [
     # Phases and their notifications.
     ("a change of phase notifies no thread", "Communicator.cpp", "  phase = to;\n  changed.notify_all();", "  phase = to;"),
@@ -27,12 +25,12 @@ MUTANTS = [
     ("no abort while closing", "Communicator.cpp", "if (!mayFollow(phase, Phase::Aborted))", "if (!mayFollow(phase, Phase::Aborted) || phase == Phase::Closing)"),
     ("no abort after a failure", "Communicator.cpp", "if (!mayFollow(phase, Phase::Aborted))", "if (!mayFollow(phase, Phase::Aborted) || phase == Phase::Failed)"),
     # Errors.
-    ("the last error counts", "Communicator.cpp", "  if (!mayFollow(phase, Phase::Failed))\n    return;\n  error = why;", "  error = why;\n  if (!mayFollow(phase, Phase::Failed))\n    return;"),
+    ("the last error counts", "Communicator.cpp", "  if (!mayFollow(phase, Phase::Failed))\n    return;\n  error = cause;", "  error = cause;\n  if (!mayFollow(phase, Phase::Failed))\n    return;"),
     ("an abort replaces the first error", "Communicator.cpp", "  if (error.ok())\n    error = {gc3InvalidUsage, \"the communicator was aborted\"};", "  error = {gc3InvalidUsage, \"the communicator was aborted\"};"),
     ("an abort is no error", "Communicator.cpp", "  if (error.ok())\n    error = {gc3InvalidUsage, \"the communicator was aborted\"};\n", ""),
     ("a failed communicator takes calls", "Communicator.cpp", "  case Phase::Failed:\n  case Phase::Aborted:\n  case Phase::Releasing: return error;", "  case Phase::Aborted:\n  case Phase::Releasing: return error;\n  case Phase::Failed: return {};"),
-    ("a failure forgets its error", "Communicator.cpp", "  error = why;\n  gpu->breakDown(why);", "  gpu->breakDown(why);"),
-    ("the runner does not learn of a failure", "Communicator.cpp", "  gpu->breakDown(why);\n", ""),
+    ("a failure forgets its error", "Communicator.cpp", "  error = cause;\n  gpu->markFailed(cause);", "  gpu->markFailed(cause);"),
+    ("the runner does not learn of a failure", "Communicator.cpp", "  gpu->markFailed(cause);\n", ""),
     ("reports of kernels replace the first error", "Executor.cpp", "  if (phase == Phase::Failed)\n    error = outcome;", "  if (phase == Phase::Failed)\n    error = child.asyncError();"),
     ("reports of kernels are dropped", "Executor.cpp", "  if (phase == Phase::Failed)\n    error = outcome; // the first one, and what the stopped kernels waited for\n  else", "  if (phase != Phase::Failed)"),
     ("errors of the child are ignored", "Executor.cpp", "  if (outcome.ok())\n    outcome = child.asyncError();\n", ""),
@@ -40,32 +38,32 @@ MUTANTS = [
     ("an abort does not stop kernels", "Communicator.cpp", "  if (hasKernels)\n    gpu->stop();\n", ""),
     ("an abort while draining does not stop kernels", "Communicator.cpp", "phase == Phase::Ready || phase == Phase::Draining || phase == Phase::Failed;", "phase == Phase::Ready || phase == Phase::Failed;"),
     ("an abort after a failure does not stop kernels", "Communicator.cpp", "phase == Phase::Ready || phase == Phase::Draining || phase == Phase::Failed;", "phase == Phase::Ready || phase == Phase::Draining;"),
-    ("a timeout does not stop kernels", "Communicator.cpp", "  if (why.code == gc3Timeout)\n    gpu->stop();\n", ""),
-    ("each failure stops kernels", "Communicator.cpp", "  if (why.code == gc3Timeout)\n    gpu->stop();", "  gpu->stop();"),
+    ("a timeout does not stop kernels", "Communicator.cpp", "  if (cause.code == gc3Timeout)\n    gpu->stop();\n", ""),
+    ("each failure stops kernels", "Communicator.cpp", "  if (cause.code == gc3Timeout)\n    gpu->stop();", "  gpu->stop();"),
     # Deadlines.
-    ("joining has no deadline", "Communicator.cpp", "checkPatience(beganToJoin, patience,", "checkPatience(beganToJoin, {},"),
+    ("joining has no deadline", "Communicator.cpp", "checkDeadline(beganToJoin, joinLimits,", "checkDeadline(beganToJoin, {},"),
     ("joining fails when it is time to log", "Communicator.cpp", "  else if (isPast(limit.logAfterMs))\n    core::logOnce(", "  else if (isPast(limit.logAfterMs))\n    failNow({gc3Timeout, \"\"}), core::logOnce("),
     ("joining logs nothing", "Communicator.cpp", "  else if (isPast(limit.logAfterMs))", "  else if (false)"),
-    ("loading has no deadline", "Communicator.cpp", "checkPatience(request->begun, {setup->options.joiningMs, setup->options.timeoutMs},", "checkPatience(request->begun, {setup->options.joiningMs, 0},"),
+    ("loading has no deadline", "Communicator.cpp", "checkDeadline(request->begun, {setup->options.joiningMs, setup->options.timeoutMs},", "checkDeadline(request->begun, {setup->options.joiningMs, 0},"),
     ("loading has no time", "Communicator.cpp", "return ms != 0 && waited > milliseconds(ms);", "return ms != 0;"),
-    ("NCCL's part of a group has no deadline", "Communicator.cpp", "checkPatience(begun, {0, patience.failAfterMs}, \"\",", "checkPatience(begun, {}, \"\","),
+    ("NCCL's part of a group has no deadline", "Communicator.cpp", "checkDeadline(begun, {0, joinLimits.failAfterMs}, \"\",", "checkDeadline(begun, {}, \"\","),
     ("kernels have no deadline", "Executor.cpp", "if (!hasWork && (!table || phase == Phase::Aborted))", "if (!hasWork)"),
     ("kernels have no deadline while a program is loaded", "Executor.cpp", "  if (setup->options.timeoutMs != 0) // the program's", "  if (false) // the program's"),
-    ("kernels have no deadline while draining", "Executor.cpp", "      break;\n    watch();\n", "      break;\n"),
-    ("kernels of a failed communicator report nothing", "Executor.cpp", "case Phase::Failed: return watch();", "case Phase::Failed: return;"),
+    ("kernels have no deadline while draining", "Executor.cpp", "      break;\n    checkErrors();\n", "      break;\n"),
+    ("kernels of a failed communicator report nothing", "Executor.cpp", "case Phase::Failed: return checkErrors();", "case Phase::Failed: return;"),
     # Joining.
     ("a second call joins again", "Communicator.cpp", "  if (phase != Phase::Unready)\n    return;\n  advance(Phase::Forming);", "  advance(Phase::Forming);"),
-    ("a call waits for the child only", "Communicator.cpp", "  return !isSettled();\n", "  return phase == Phase::Forming;\n"),
+    ("a call waits for the child only", "Communicator.cpp", "  return isJoinRunning();\n", "  return phase == Phase::Forming;\n"),
     ("ranks of a thread join one by one", "CallGroup.cpp", "      queue.beginJoin();\n", "    {\n      queue.beginJoin();\n      while (!queue.hasJoined())\n        queue.decide(fallback);\n    }\n"),
     ("a single rank forms a child", "Executor.cpp", "if (identity.ranks == 1)", "if (identity.ranks == 0)"),
     ("a failed split is a failure", "Executor.cpp", "    return {{}, {outcome.code, \"it could not be split: \" + outcome.text}};", "    return {{outcome.code, \"it could not be split: \" + outcome.text}, {}};"),
     ("an error of the parent is a failure", "Executor.cpp", "    return {{}, outcome}; // NCCL reports its error with the call", "    return {outcome, {}};"),
-    ("a refused child stays until the end", "Executor.cpp", "      return;\n  }\n  gpu->leaveNccl();\n  child.destroy();\n}", "      return;\n  }\n  gpu->leaveNccl();\n}"),
-    ("refused ranks do not know each other", "Join.cpp", "  noteRanks(*infos);\n", ""),
+    ("a refused child stays until the end", "Executor.cpp", "      return;\n  }\n  gpu->releaseNccl();\n  child.destroy();\n}", "      return;\n  }\n  gpu->releaseNccl();\n}"),
+    ("refused ranks do not know each other", "Join.cpp", "  recordChildrenInProcess(*infos);\n", ""),
     ("each rank counts its own GIN contexts", "Join.cpp", "infos[r].contexts = (*contexts)[r];", "infos[r].contexts = (*contexts)[rank()];"),
-    ("ranks that disagree join", "Join.cpp", "if (const std::string why = disagreement(*infos); !why.empty())", "if (const std::string why = disagreement(*infos); false)"),
-    ("ranks of other versions join", "Join.cpp", "if (const std::string why = otherVersion(*versions); !why.empty())", "if (const std::string why = otherVersion(*versions); false)"),
-    ("joined without a network, ranks keep its programs", "Join.cpp", "  table->settle(infos);\n  return {};", "  return {};"),
+    ("ranks that disagree join", "Join.cpp", "if (const std::string reason = disagreement(*infos); !reason.empty())", "if (const std::string reason = disagreement(*infos); false)"),
+    ("ranks of other versions join", "Join.cpp", "if (const std::string reason = versionMismatch(*versions); !reason.empty())", "if (const std::string reason = versionMismatch(*versions); false)"),
+    ("joined without a network, ranks keep its programs", "Join.cpp", "  table->decide(infos);\n  return {};", "  return {};"),
     # Calls.
     ("calls do not take turns", "Communicator.cpp", "  changed.wait(lock, [this] { return !isCalling || phase != Phase::Ready; });\n", ""),
     ("a refused caller counts until the end", "Communicator.cpp", "    --callers;\n    changed.notify_all();", "    changed.notify_all();"),
@@ -79,14 +77,14 @@ MUTANTS = [
     ("rounds follow the group's order", "CallGroup.cpp", "indices.try_emplace(call.comm.get(), queues.size())", "indices.try_emplace(nullptr, queues.size())"),
     ("one communicator waits for another", "CallGroup.cpp", "isAwaited) || !queue.isReady())\n    return false;", "isAwaited))\n    return false;\n  while (!queue.isReady())\n    std::this_thread::yield();"),
     ("a captured call loads its program", "CallQueue.cpp", "  if (capture == 0)\n", ""),
-    ("a rank that can't query its stream loads alone", "CallQueue.cpp", "      each.capture = ofOthers;", "      each.capture = 0;"),
+    ("a rank that can't query its stream loads alone", "CallQueue.cpp", "      each.capture = othersCapture;", "      each.capture = 0;"),
     ("a caller's mistake fails the communicator", "CallQueue.cpp", "outcome.code != gc3InvalidArgument && ", ""),
     ("a failed capture fails the communicator", "CallQueue.cpp", " && outcome.code != gc3InvalidUsage)", ")"),
     ("a call that fails leaves the communicator well", "CallQueue.cpp", "    call.comm->fail(outcome);\n  call.fail(std::move(outcome));", "    (void)0;\n  call.fail(std::move(outcome));"),
     ("a launch that fails leaves the communicator well", "CallQueue.cpp", "    call.comm->fail(outcome);\n    call.fail(outcome);", "    call.fail(outcome);"),
     ("calls that NCCL has dropped precede others", "CallQueue.cpp", "if (outcome.code == gc3Timeout)", "if (false)"),
     ("a call that NCCL has run is enqueued, too", "CallQueue.cpp", "if (call.state != State::Program || call.request.count == 0)", "if (call.request.count == 0)"),
-    ("a declined call has no outcome", "CallQueue.cpp", "    call->outcome = outcome;\n", "    (void)call;\n"),
+    ("a ncclCalls call has no outcome", "CallQueue.cpp", "    call->outcome = outcome;\n", "    (void)call;\n"),
     # Loading.
     ("a program loads at each call", "Communicator.cpp", "states[program].onGpu || ", ""),
     ("a refused program loads again", "Communicator.cpp", " || !states[program].refusal.ok())\n    return;", ")\n    return;"),
@@ -96,8 +94,8 @@ MUTANTS = [
     ("ranks load different programs", "LoadProgram.cpp", "if (theirs.program != loading->program)", "if (false)"),
     ("ranks do not agree at the end", "LoadProgram.cpp", "    loading->outcome = connect();\n  return agree();", "    loading->outcome = connect();\n  return {};"),
     ("a rank that can't load registers a window", "LoadProgram.cpp", "if (!loading->outcome.ok() || loading->windowBytes == 0)", "if (loading->windowBytes == 0)"),
-    ("each load splits by team", "LoadProgram.cpp", "child.ofWindows() == child.get() && ", ""),
-    ("a window stays with all ranks", "LoadProgram.cpp", "  loading->window.moveTo(child.ofWindows());\n", ""),
+    ("each load splits by team", "LoadProgram.cpp", "child.windowComm() == child.get() && ", ""),
+    ("a window stays with all ranks", "LoadProgram.cpp", "  loading->window.moveTo(child.windowComm());\n", ""),
     ("a loaded program's window is forgotten", "LoadProgram.cpp", "    windows.push_back(std::move(loading->window));", "    windows.emplace_back();"),
     ("a window is not registered", "Window.cpp", "  return nccl->CommWindowRegister(comm, memory, size, &handle, 0);", "  return ncclapi::Result::Success;"),
     ("a window is not cleared", "Window.cpp", "Outcome outcome = outcomeOf(*cuda, cuda->clear(memory, bytes, stream), \"clearing FIFO slots\");", "Outcome outcome;"),
@@ -105,21 +103,21 @@ MUTANTS = [
     ("a moved window stays registered", "Window.cpp", "  if (handle)\n    nccl->CommWindowDeregister(comm, handle);\n  handle = nullptr;\n  comm", "  handle = nullptr;\n  comm"),
     # The child.
     ("the child blocks", "ChildCommunicator.cpp", ".blocking = 0", ".blocking = 1"),
-    ("waits never end early", "ChildCommunicator.cpp", "    if (Outcome outcome = interrupted(); !outcome.ok())\n      return outcome;\n    const core::Result<bool> over", "    const core::Result<bool> over"),
+    ("waits never end early", "ChildCommunicator.cpp", "    if (Outcome outcome = checkInterruption(); !outcome.ok())\n      return outcome;\n    const core::Result<bool> over", "    const core::Result<bool> over"),
     ("a call in progress is complete", "ChildCommunicator.cpp", "state == Result::InProgress)\n    return false;", "state == Result::InProgress)\n    return true;"),
     ("a thread is in the split until the child is there", "ChildCommunicator.cpp", "  creation = Creation::Completing;\n", ""),
-    ("a split begins after an abort", "ChildCommunicator.cpp", "  if (Outcome outcome = interrupted(); !outcome.ok()) { // the parent", "  if (Outcome outcome; !outcome.ok()) { // the parent"),
-    ("a child that NCCL still writes does not exist", "ChildCommunicator.cpp", "  if (hasBegun && !made && !interrupted().ok())\n    return outcome; // NCCL can still write the handle\n", ""),
-    ("a child that comes after an abort is leaked", "ChildCommunicator.cpp", "if (outcome.ok() || (hasBegun && !interrupted().ok()))", "if (outcome.ok())"),
-    ("a child that NCCL writes after an abort is leaked", "ChildCommunicator.cpp", "    ofAll = written;\n", "    ofAll = nullptr;\n"),
+    ("a split begins after an abort", "ChildCommunicator.cpp", "  if (Outcome outcome = checkInterruption(); !outcome.ok()) { // the parent", "  if (Outcome outcome; !outcome.ok()) { // the parent"),
+    ("a child that NCCL still writes does not exist", "ChildCommunicator.cpp", "  if (hasBegun && !made && !checkInterruption().ok())\n    return outcome; // NCCL can still write the handle\n", ""),
+    ("a child that comes after an abort is leaked", "ChildCommunicator.cpp", "if (outcome.ok() || (hasBegun && !checkInterruption().ok()))", "if (outcome.ok())"),
+    ("a child that NCCL writes after an abort is leaked", "ChildCommunicator.cpp", "    child = newChild;\n", "    child = nullptr;\n"),
     ("a gather is read before it has ended", "ChildCommunicator.cpp", "    if (state == cuda::notReady)\n      return false;", "    if (state == cuda::notReady)\n      return true;"),
     ("teams are split by rank", "ChildCommunicator.cpp", "rank - team.rank * team.stride", "rank"),
-    ("teams may differ after a split", "ChildCommunicator.cpp", "if (ofMade.ranks != team.ranks || ofMade.rank != team.rank || ofMade.stride != 1)", "if (false)"),
+    ("teams may differ after a split", "ChildCommunicator.cpp", "if (teamOfChild.ranks != team.ranks || teamOfChild.rank != team.rank || teamOfChild.stride != 1)", "if (false)"),
     ("a child with an error is destroyed", "ChildCommunicator.cpp", "  if (!asyncError().ok())\n    return abort();\n", ""),
-    ("destruction leaks the team's communicator", "ChildCommunicator.cpp", "  for (const Comm comm : {std::exchange(ofTeam, nullptr), ofAll.exchange(nullptr)})\n    if (comm)\n      nccl.CommDestroy(comm);", "  for (const Comm comm : {ofAll.exchange(nullptr)})\n    if (comm)\n      nccl.CommDestroy(comm);"),
-    ("an abort leaks the team's communicator", "ChildCommunicator.cpp", "  for (const Comm comm : {std::exchange(ofTeam, nullptr), ofAll.exchange(nullptr)})\n    if (comm)\n      nccl.CommAbort(comm);", "  for (const Comm comm : {ofAll.exchange(nullptr)})\n    if (comm)\n      nccl.CommAbort(comm);"),
+    ("destruction leaks the team's communicator", "ChildCommunicator.cpp", "  for (const Comm comm : {std::exchange(teamChild, nullptr), child.exchange(nullptr)})\n    if (comm)\n      nccl.CommDestroy(comm);", "  for (const Comm comm : {child.exchange(nullptr)})\n    if (comm)\n      nccl.CommDestroy(comm);"),
+    ("an abort leaks the team's communicator", "ChildCommunicator.cpp", "  for (const Comm comm : {std::exchange(teamChild, nullptr), child.exchange(nullptr)})\n    if (comm)\n      nccl.CommAbort(comm);", "  for (const Comm comm : {child.exchange(nullptr)})\n    if (comm)\n      nccl.CommAbort(comm);"),
     # The end.
-    ("finalize does not wait until ranks have joined", "Communicator.cpp", "  changed.wait(lock, [this] { return isSettled(); });\n", ""),
+    ("finalize does not wait until ranks have joined", "Communicator.cpp", "  changed.wait(lock, [this] { return !isJoinRunning(); });\n", ""),
     ("finalize does not wait", "Communicator.cpp", "  if (waits)\n", "  if (false)\n"),
     ("finalize waits for calls only", "Communicator.cpp", "return phase != Phase::Draining && phase != Phase::Closing; });", "return phase != Phase::Draining; });"),
     ("finalize leaves a communicator without calls", "Communicator.cpp", "  if (phase == Phase::Unready)\n    advance(Phase::Closed);\n  else if", "  if"),
@@ -135,7 +133,7 @@ MUTANTS = [
     ("the executor does not release", "Executor.cpp", "phase == Phase::Draining || phase == Phase::Releasing ||", "phase == Phase::Draining ||"),
     ("draining does not wait for callers", "Executor.cpp", "return callers == 0 || phase != Phase::Draining;", "return true;"),
     ("draining does not wait for kernels", "Executor.cpp", "    if (*idle)\n      break;", "    break;"),
-    ("the child closes before its windows", "Executor.cpp", "  gpu->leaveNccl();\n  child.destroy();\n  gpu.reset();", "  child.destroy();\n  gpu->leaveNccl();\n  gpu.reset();"),
+    ("the child closes before its windows", "Executor.cpp", "  gpu->releaseNccl();\n  child.destroy();\n  gpu.reset();", "  child.destroy();\n  gpu->releaseNccl();\n  gpu.reset();"),
     ("closing keeps the child", "Executor.cpp", "  child.destroy();\n  gpu.reset();", "  gpu.reset();"),
     ("release does not wait for callers", "Executor.cpp", "return callers == 0; });", "return true; });"),
     ("release does not wait for kernels", "Executor.cpp", "    gpu->awaitIdle(); // NCCL unmaps the windows\n", ""),
@@ -152,18 +150,18 @@ MUTANTS = [
     # Groups of calls.
     ("a group decides before it has joined", "CallQueue.cpp", "  if (joined || comms.front()->isJoining())", "  if (joined)"),
     ("a captured first call joins", "CallQueue.cpp", "return capture.ok() && *capture != 0;", "return false;"),
-    ("a queue does not wait for the communicator's other ranks", "CallQueue.h", "return !other.joined && isTogetherWith(other);", "return false;"),
-    ("a queue waits for all that join", "CallQueue.h", "return !other.joined && isTogetherWith(other);", "return !other.joined;"),
-    ("ranks that are not known to differ do", "GpuRank.h", "return inProcess.empty() ||", "return !inProcess.empty() &&"),
-    ("a queue keeps each rank apart", "CallQueue.cpp", "if (!other.joined || !isTogetherWith(other))", "if (other.joined || !isTogetherWith(other))"),
+    ("a queue does not wait for the communicator's other ranks", "CallQueue.h", "return !other.joined && mayShareCommunicator(other);", "return false;"),
+    ("a queue waits for all that join", "CallQueue.h", "return !other.joined && mayShareCommunicator(other);", "return !other.joined;"),
+    ("ranks that are not known to differ do", "GpuRank.h", "return childrenInProcess.empty() ||", "return !childrenInProcess.empty() &&"),
+    ("a queue keeps each rank apart", "CallQueue.cpp", "if (!other.joined || !mayShareCommunicator(other))", "if (other.joined || !mayShareCommunicator(other))"),
     ("a round is not in the order of the group", "CallQueue.cpp", "  std::sort(merged.begin(), merged.end()); // by address: they are elements of one array\n", ""),
     ("ranks of two communicators are of one", "Communicator.cpp", "  if (areIdentified && (identity.ranks != otherRanks || identity.rank == otherRank))\n    return false;\n", "  (void)areIdentified;\n"),
-    ("a queue absorbs those that its own rank relates to", "CallGroup.cpp", "before != queues.size();) {", "before == 0;) {"),
+    ("a queue merges only the queues that its first rank relates to", "CallGroup.cpp", "before != queues.size();) {", "before == 0;) {"),
     ("a call that loads at finalize is NCCL's", "CallQueue.cpp", "  if (refusal.ok() && capture == 0)\n", "  if (false)\n"),
     ("communicators on one stream launch in any order", "CallQueue.cpp", "if (mine->request.stream == theirs->request.stream)", "if (false)"),
     ("communicators on other streams wait for each other", "CallQueue.cpp", "if (mine->request.stream == theirs->request.stream)", "if (mine && theirs)"),
-    ("a call on a failed communicator is declined", "CallQueue.cpp", "  if (!error.ok())\n    return call.fail(error);\n  if (call.state", "  (void)error;\n  if (call.state"),
-    ("declined calls are dropped", "CallQueue.cpp", "  const Outcome outcome = fallback->run(declined);", "  const Outcome outcome;"),
+    ("NCCL runs a call on a failed communicator", "CallQueue.cpp", "  if (!error.ok())\n    return call.fail(error);\n  if (call.state", "  (void)error;\n  if (call.state"),
+    ("calls that NCCL runs are dropped", "CallQueue.cpp", "  const Outcome outcome = fallback->run(ncclCalls);", "  const Outcome outcome;"),
     ("NCCL gets calls in any order", "CallQueue.cpp", "(other.isForNccl() || sharesStream(other))", "sharesStream(other)"),
     ("NCCL gets rounds of its calls", "CallQueue.cpp", "while (next + 1 < rounds.size() && ", "while (false && "),
     ("NCCL gets calls on aborted communicators", "CallQueue.cpp", "      if (const Outcome error = call->comm->status().error; !error.ok())\n        call->fail(error);\n      else\n", ""),

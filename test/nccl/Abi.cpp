@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Our declarations of NCCL's interface against its own header. Nothing runs: it compiles, or names what differs.
+// Compares gc3's declarations of NCCL's interface with NCCL's header. Nothing runs: compilation fails at a difference.
 #include "ncclapi/Abi.h"
 
 #include <cstddef>
@@ -11,7 +11,8 @@ using namespace gc3::ncclapi;
 
 namespace {
 
-/// Passed in the same way: both pointers, both numbers of one size, or both structs of one size and alignment.
+/// Is true for types that are passed in the same way: pointers, numbers of one size, or structs of one size and
+/// alignment.
 template <typename A, typename B>
 constexpr bool areAlike =
     sizeof(A) == sizeof(B) &&
@@ -26,12 +27,12 @@ requires(sizeof...(A) == sizeof...(B)) constexpr bool areAlikeFunctions<R(A...),
 #define GC3_CHECK(name) static_assert(areAlikeFunctions<signature::name, decltype(nccl##name)>, "nccl" #name);
 GC3_NCCL_CALLED(GC3_CHECK)
 GC3_NCCL_FOR_WINDOWS(GC3_CHECK)
-// Which tests use:
+// Functions that only tests use:
 GC3_CHECK(CommInitAll)
 GC3_CHECK(CommInitRank)
 GC3_CHECK(CommInitRankConfig)
 GC3_CHECK(CommInitRankScalable)
-// Overloaded in the header: this is the exported one.
+// The header overloads it. This is the exported function.
 constexpr ncclTeam_t (*teamLsa)(ncclComm_t) = ncclTeamLsa;
 static_assert(areAlikeFunctions<signature::TeamLsa, std::remove_pointer_t<decltype(+teamLsa)>>);
 #if NCCL_VERSION_CODE >= NCCL_VERSION(2, 29, 2)

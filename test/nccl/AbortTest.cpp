@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Aborts and revocations on a thread of their own, as a watchdog makes them, and threads with communicators of their
-// own.
+// Aborts and revocations on a separate thread, as a watchdog makes them, and threads that each use their own
+// communicators.
 #include "Front.h"
 
 #include <algorithm>
@@ -25,14 +25,14 @@ protected:
     return GetParam() ? "CommRevoke(" + name + ", 0)" : "CommAbort(" + name + ")";
   }
 
-  /// Rank 0 waits in `call` once `isWaiting`, which an abort ends. NCCL gets no call of it afterwards.
+  /// Rank 0 waits in `call` when `isWaiting` returns true. An abort ends the wait. NCCL gets no later call of rank 0.
   void endWait(Comm comm, const std::function<Result()> &call, const std::function<void()> &awaitWaiting) {
-    nccl.takeProbes(); // so that awaitProbe() sees those of this call
+    nccl.takeProbes(); // so that awaitProbe() sees only this call's probes
     std::thread user([&] { EXPECT_EQ(call(), Result::InvalidUsage); });
     awaitWaiting();
     EXPECT_EQ(abort(comm), Result::Success);
     user.join();
-    const Events events = take();
+    const Events events = takeEvents();
     const std::string last = abortOf(nameOf(comm));
     EXPECT_EQ(events.back(), last);
     EXPECT_EQ(std::count(events.begin(), events.end(), last), 1);
@@ -89,7 +89,7 @@ TEST_P(Aborts, EndTheWaitForTheParent) {
 
 TEST_P(Aborts, EndTheJoining) {
   const Comms comms = make();
-  const auto isHeld = std::make_shared<std::atomic<bool>>(true); // the hook can outlast the test
+  const auto isHeld = std::make_shared<std::atomic<bool>>(true); // the hook can outlive the test
   before([isHeld](int device, const std::string &name, uint64_t) {
     if (device == 1 && name == "NCCL AllGather")
       isHeld->wait(true);
@@ -110,7 +110,7 @@ TEST_P(Aborts, EndTheLoad) {
       [&] { awaitPoll("CUDA query"); });
 }
 
-// A thread loads a program, and others wait for their turn, or come later.
+// One thread loads a program. Other threads wait for it, or call later.
 TEST_F(Threads, ARevocationEndsAllCalls) {
   const Comms comms = makeJoined();
   std::vector<std::thread> threads;
@@ -139,7 +139,7 @@ TEST_P(Aborts, EndFinalizations) {
   for (auto *end : {&ncclCommFinalize, &ncclCommDestroy}) {
     const Comms comms = makeJoined();
     EXPECT_EQ(allReduce(0, comms[0], few), Result::Success) << "its kernel waits for rank 1";
-    take();
+    takeEvents();
     if (end == &ncclCommDestroy)
       endWait(
           comms[0], [&] { return end(comms[0]); }, [&] { awaitPoll("CUDA query"); });
@@ -167,7 +167,7 @@ TEST_P(Aborts, EndFinalizationsThatNcclHasCompleted) {
   }
 }
 
-/// Calls of an application on one rank, which stop before its watchdog aborts the communicator.
+/// The calls of an application on one rank. They stop before its watchdog aborts the communicator.
 class Application {
 public:
   /// Returns false if the calls have stopped.
@@ -184,10 +184,11 @@ private:
   std::atomic<bool> hasStopped = false;
 };
 
-/// Aborts on a thread of its own. Hooks share it, since they can outlast their test.
+/// Aborts on a separate thread. Hooks share this object, because they can outlive their test.
 class Watchdog {
 public:
-  /// Once. Returns when `isAborted`, if that is not null, so that the caller's next step comes after the abort.
+  /// Starts the abort once. If `isAborted` is not null, waits until it returns true, so that the caller continues after
+  /// the abort.
   void begin(const std::function<void()> &abort, const std::function<bool()> &isAborted) {
     if (isBegun.exchange(true))
       return;
@@ -196,7 +197,7 @@ public:
     while (isAborted && !isAborted())
       std::this_thread::yield();
   }
-  /// Waits until it has aborted. Returns false if it has not begun, and it never will.
+  /// Waits until the abort has ended. If it has not begun, returns false and prevents it.
   bool end() {
     if (!isBegun.exchange(true))
       return false;
@@ -211,7 +212,7 @@ private:
   std::thread thread;
 };
 
-// Rank 0 is aborted before gc3's n-th call for it, for each n.
+// For each n, the test aborts rank 0 before gc3's n-th call for it.
 TEST_P(Aborts, EndWhateverRuns) {
   for (Comm comm : makeJoined()) // the first call of a process reads the environment
     EXPECT_EQ(ncclCommAbort(comm), Result::Success);
@@ -225,11 +226,11 @@ TEST_P(Aborts, EndWhateverRuns) {
       const auto isEnding = std::make_shared<std::atomic<bool>>(false);
       before([&, watchdog, isEnding, at,
               calls = std::make_shared<std::atomic<uint64_t>>(0)](int device, const std::string &name, uint64_t) {
-        // New threads are on device 0. A query of the communicator can hold its mutex.
+        // New threads use device 0. A query of the communicator can hold its mutex.
         const bool isQuery = name.starts_with("NCCL Comm") && name != "NCCL CommSplit";
         if (device != 0 || name == "CUDA setDevice")
           return;
-        // Once the application ends the communicator, NCCL can free it, unless gc3 waits for this call.
+        // After the application ends the communicator, NCCL can free it, unless gc3 waits for this call.
         const bool isHeld =
             *isEnding && !isQuery && (phaseOf(comms[0]) == Phase::Draining || phaseOf(comms[0]) == Phase::Closing);
         if ((*isEnding && !isHeld) || ++*calls != at || (!isHeld && isEnding->exchange(true)))
@@ -262,7 +263,7 @@ TEST_P(Aborts, EndWhateverRuns) {
       }
       other.join();
       EXPECT_EQ(ncclCommDestroy(comms[1]), Result::Success);
-      if (Registry::ofProcess().find(comms[0])) { // revoked: NCCL keeps it, and a child that it creates
+      if (Registry::ofProcess().find(comms[0])) { // revoked: NCCL keeps the communicator, and a child that it creates
         EXPECT_EQ(ncclCommDestroy(comms[0]), Result::Success);
       }
       awaitThat([] { return Registry::ofProcess().sweep() == 0; });
@@ -317,7 +318,7 @@ TEST_F(Threads, UseCommunicatorsOfTheirOwn) {
       }
     }
   });
-  const Events events = take();
+  const Events events = takeEvents();
   const auto countOf = [&](const std::string &prefix) {
     return static_cast<size_t>(
         std::count_if(events.begin(), events.end(), [&](const auto &each) { return each.starts_with(prefix); }));

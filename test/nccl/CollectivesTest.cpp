@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each collective: a program runs it, or NCCL gets it with the same arguments and the same result.
+// For each collective: a program runs it, or NCCL gets the same arguments and the application gets NCCL's result.
 #include "Front.h"
 #include "shim/CollectiveCall.h"
 
@@ -14,12 +14,12 @@ using Floats = std::vector<float>;
 
 class Collectives : public Front {
 protected:
-  /// One call of each collective, of two ranks; the root is rank 1.
+  /// One call of each collective on two ranks. The root is rank 1.
   struct Case {
     const char *name;
     std::function<Result(size_t rank, size_t count, Comm comm)> call;
-    std::string rest; ///< of NCCL's event, between the type and the communicator
-    /// What rank 0 and rank 1 receive of what they send; nothing: the buffer stays as it is.
+    std::string rest; ///< text of NCCL's event between the type and the communicator
+    /// Returns what ranks 0 and 1 receive, given what they send; empty: the buffer is unchanged.
     std::function<std::array<Floats, 2>(const Floats &first, const Floats &second)> received;
   };
   static constexpr int root = 1;
@@ -112,10 +112,10 @@ TEST_F(Collectives, ProgramsRunThem) {
   const Comms comms = make();
   for (const Case &of : cases) {
     EXPECT_EQ(inGroup(2, [&](size_t rank) { return of.call(rank, few, comms[rank]); }), Result::Success);
-    EXPECT_EQ(take(), (Events{"GroupStart()", "GroupEnd()", "run 0", "run 1"}));
+    EXPECT_EQ(takeEvents(), (Events{"GroupStart()", "GroupEnd()", "run 0", "run 1"}));
     expectReceived(of);
   }
-  for (const Case &of : cases) { // on threads of their own, as all programs are loaded
+  for (const Case &of : cases) { // on one thread for each rank, because all programs are loaded
     onEachRank(2, [&](size_t rank) { EXPECT_EQ(of.call(rank, few, comms[rank]), Result::Success); });
     expectReceived(of);
   }
@@ -126,10 +126,10 @@ TEST_F(Collectives, NcclGetsTheOthersAsTheyAre) {
   for (const Case &of : cases) {
     const Events event{std::string(of.name) + "(send1, recv1, 1000, 7, " + of.rest + "c1, stream1)"};
     EXPECT_EQ(of.call(1, many, comms[1]), Result::Success);
-    EXPECT_EQ(take(), event);
+    EXPECT_EQ(takeEvents(), event);
     failNext(of.name, Result::RemoteError);
     EXPECT_EQ(of.call(1, many, comms[1]), Result::RemoteError);
-    EXPECT_EQ(take(), event);
+    EXPECT_EQ(takeEvents(), event);
   }
   EXPECT_EQ(nccl.takeProbes(), Events{}) << "nothing else";
 }
@@ -143,24 +143,25 @@ TEST_F(Collectives, BcastReachesNcclOnce) {
   };
   const std::vector<float> ofRoot(send[1], send[1] + few);
   EXPECT_EQ(call(few, 1), Result::Success);
-  EXPECT_EQ(take(), (Events{"GroupStart()", "GroupEnd()", "run 0", "run 1"}));
+  EXPECT_EQ(takeEvents(), (Events{"GroupStart()", "GroupEnd()", "run 0", "run 1"}));
   EXPECT_EQ(std::vector<float>(send[0], send[0] + few), ofRoot);
   for (int root : {1, 2}) {
     EXPECT_EQ(call(root == 1 ? many : few, root), Result::Success);
-    const Events events = take();
+    const Events events = takeEvents();
     const std::string rest = root == 1 ? "1000, 7, 1, " : "4, 7, 2, ";
     EXPECT_EQ(events, (Events{"GroupStart()", "Broadcast(send0, send0, " + rest + "c0, stream0)",
                               "Broadcast(send1, send1, " + rest + "c1, stream1)", "GroupEnd()"}));
   }
 }
 
-// A rank's part fails. Other ranks can run the call, so NCCL does not get it, and all later calls return the error.
+// A rank's part of a call fails. Other ranks can run the call, so gc3 does not forward it, and all later calls return
+// the error.
 TEST_F(Collectives, NcclGetsNoCallThatFails) {
   const Comms comms = makeJoined();
   failCalls("CUDA launch", 0);
   for (int times = 0; times < 2; ++times)
     EXPECT_EQ(allReduce(0, comms[0], few), Result::UnhandledCudaError);
-  EXPECT_EQ(take(), Events{"run 0"});
+  EXPECT_EQ(takeEvents(), Events{"run 0"});
   EXPECT_EQ(stateOf(comms[0]), Result::UnhandledCudaError);
   EXPECT_EQ(stateOf(comms[1]), Result::Success);
 }
@@ -186,7 +187,7 @@ TEST_F(Collectives, NeverServed) {
   const Comms comms = makeJoined();
   Comm comm = comms[0];
   const auto isForwarded = [&](Result result) {
-    const Events events = take();
+    const Events events = takeEvents();
     return result == Result::Success && events.size() == 1 && events[0].find('(') != std::string::npos;
   };
   float *in = send[0], *out = recv[0];
@@ -227,17 +228,17 @@ TEST(Describe, SizesAreThoseThatProgramsAreChosenBy) {
   call = {Collective::Reduce,    nullptr, nullptr, 1000,   static_cast<DataType>(99),
           static_cast<RedOp>(6), 1,       nullptr, nullptr};
   EXPECT_EQ(describe(call, 2), "Reduce 1000 of type 99 op 6 root 1");
-  EXPECT_EQ(whyNever(call, 2), "unknown type");
+  EXPECT_EQ(unsupportedReason(call, 2), "unknown type");
   call.type = DataType::Uint8;
   EXPECT_EQ(describe(call, 2), "Reduce 1000 B uint8 op 6 root 1");
-  EXPECT_EQ(whyNever(call, 2), "unknown operation");
+  EXPECT_EQ(unsupportedReason(call, 2), "unknown operation");
   call.preMulSum = {gc3::core::ElementType::Uint8, {}};
   EXPECT_EQ(describe(call, 2), "Reduce 1000 B uint8 premulsum root 1");
-  EXPECT_EQ(whyNever(call, 2), "");
+  EXPECT_EQ(unsupportedReason(call, 2), "");
   call.type = DataType::Int8;
-  EXPECT_EQ(whyNever(call, 2), "an operation of another type");
+  EXPECT_EQ(unsupportedReason(call, 2), "an operation of another type");
   call.preMulSum.reset();
   call.op = RedOp::Sum;
-  EXPECT_EQ(whyNever(call, 2), "");
-  EXPECT_EQ(whyNever(call, 1), "one rank");
+  EXPECT_EQ(unsupportedReason(call, 2), "");
+  EXPECT_EQ(unsupportedReason(call, 1), "one rank");
 }

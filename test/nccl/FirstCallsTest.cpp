@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first collective call on a communicator: all ranks form gc3's child and join, or NCCL runs all calls.
+// The first collective call on a communicator: all ranks create gc3's child and join, or NCCL runs all calls.
 #include "Front.h"
 
 #include <algorithm>
@@ -11,11 +11,11 @@ namespace {
 
 class FirstCalls : public Front {
 protected:
-  /// Expects that NCCL runs calls now and from now on, and that gc3 makes no call on the communicator again.
+  /// Expects that NCCL runs this call and later calls, and that gc3 makes no further call on the communicator.
   void expectNccl(const Comms &comms) {
     for (int times = 0; times < 2; ++times) {
       EXPECT_EQ(allReduceAll(comms, few), Result::Success);
-      const Events events = take();
+      const Events events = takeEvents();
       for (size_t rank = 0; rank < comms.size(); ++rank)
         EXPECT_EQ(std::count(events.begin(), events.end(), event(rank, nameOf(comms[rank]), few)), 1);
       EXPECT_EQ(std::count_if(events.begin(), events.end(), [](const auto &each) { return each.starts_with("run"); }),
@@ -26,11 +26,11 @@ protected:
   }
 };
 
-/// In a process of its own, since the environment is read once.
+/// Runs in a separate process, because gc3 reads the environment once.
 class FirstCallsDeathTest : public FirstCalls {
 protected:
   FirstCallsDeathTest() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
-  /// Ends the process, with 0 if nothing has failed.
+  /// Exits with 0 if nothing has failed.
   [[noreturn]] static void exitNow() {
     std::fflush(nullptr);
     std::_Exit(HasFailure() ? 1 : 0);
@@ -47,21 +47,21 @@ TEST_F(FirstCalls, FormAChildOnce) {
     expectSum(2);
     const Events probes = nccl.takeProbes();
     EXPECT_EQ(std::count(probes.begin(), probes.end(), "CommSplit"), 2);
-    EXPECT_EQ(take().size(), 2u);
+    EXPECT_EQ(takeEvents().size(), 2u);
     onEachRank(2, [&](size_t rank) { EXPECT_EQ(allReduce(rank, comms[rank], few), Result::Success); });
     expectSum(2);
     EXPECT_EQ(nccl.takeProbes(), Events{});
     for (Comm comm : comms)
       EXPECT_EQ(ncclCommDestroy(comm), Result::Success);
-    take();
+    takeEvents();
   }
 }
 
-// All ranks make the first call, whichever runs it.
+// All ranks make the first call, whether a program or NCCL runs it.
 TEST_F(FirstCalls, MayBeNccls) {
   const Comms comms = make(2, false);
   onEachRank(2, [&](size_t rank) { EXPECT_EQ(allReduce(rank, comms[rank], many), Result::Success); });
-  Events events = take();
+  Events events = takeEvents();
   std::sort(events.begin(), events.end());
   EXPECT_EQ(events, (Events{event(0, "c0", many), event(1, "c1", many)}));
   EXPECT_EQ(allReduceAll(comms, few), Result::Success);
@@ -90,7 +90,7 @@ TEST_F(FirstCalls, AreNcclsIfNcclCannotSplit) {
     EXPECT_EQ(stateOf(comms[0]), Result::Success);
     for (Comm comm : comms)
       EXPECT_EQ(ncclCommDestroy(comm), Result::Success);
-    take();
+    takeEvents();
   }
 }
 
@@ -99,10 +99,10 @@ TEST_F(FirstCalls, AreNcclsIfNoProgramIsForSoManyRanks) {
   for (Comm comm : comms)
     endLater(comm);
   EXPECT_EQ(inGroup(4, [&](size_t rank) { return allReduce(rank % 3, comms[rank], few); }), Result::Success);
-  EXPECT_EQ(take().size(), 4 + 4u) << "two groups, and a call of each rank";
+  EXPECT_EQ(takeEvents().size(), 4 + 4u) << "two groups, and a call of each rank";
 }
 
-// An error of a rank alone: other ranks wait for it, so NCCL can't take over.
+// An error of one rank alone. Other ranks wait for it, so NCCL can't run the call.
 TEST_F(FirstCalls, FailIfARankCannotJoin) {
   const Comms comms = make();
   failCalls("CUDA createStream", 0);
@@ -111,31 +111,31 @@ TEST_F(FirstCalls, FailIfARankCannotJoin) {
     EXPECT_EQ(allReduce(0, comms[0], few), Result::UnhandledCudaError);
   EXPECT_EQ(stateOf(comms[0]), Result::UnhandledCudaError);
   EXPECT_EQ(ncclCommAbort(comms[0]), Result::Success);
-  awaitThat([&] { return phaseOf(comms[1]) == Phase::Joining; }); // the split has ended there, too
+  awaitThat([&] { return phaseOf(comms[1]) == Phase::Joining; }); // rank 1's split has ended, too
   EXPECT_EQ(ncclCommAbort(comms[1]), Result::Success);
   other.join();
-  EXPECT_EQ(take(), (Events{"CommAbort(c0)", "CommAbort(c1)"}));
+  EXPECT_EQ(takeEvents(), (Events{"CommAbort(c0)", "CommAbort(c1)"}));
 }
 
-// Nothing can be created in a capture, and all ranks capture the call or none does.
+// gc3 can create nothing during a capture. All ranks capture the call, or none does.
 TEST_F(FirstCalls, AreNcclsIfTheyAreCaptured) {
   const Comms comms = make();
   capture(true);
   for (size_t rank = 0; rank < 2; ++rank)
     EXPECT_EQ(allReduce(rank, comms[rank], few), Result::Success) << "waits for no rank";
-  EXPECT_EQ(take(), (Events{event(0, "c0", few), event(1, "c1", few)}));
+  EXPECT_EQ(takeEvents(), (Events{event(0, "c0", few), event(1, "c1", few)}));
   EXPECT_EQ(allReduceAll(comms, few), Result::Success);
-  EXPECT_EQ(take(), (Events{"GroupStart()", "GroupEnd()", "GroupStart()", event(0, "c0", few), event(1, "c1", few),
-                            "GroupEnd()"}));
+  EXPECT_EQ(takeEvents(), (Events{"GroupStart()", "GroupEnd()", "GroupStart()", event(0, "c0", few),
+                                  event(1, "c1", few), "GroupEnd()"}));
   EXPECT_EQ(nccl.takeProbes(), Events{});
   capture(false);
   EXPECT_EQ(allReduceAll(comms, few), Result::Success);
-  EXPECT_EQ(take(), (Events{"GroupStart()", "GroupEnd()", "run 0", "run 1"}));
+  EXPECT_EQ(takeEvents(), (Events{"GroupStart()", "GroupEnd()", "run 0", "run 1"}));
   expectSum(2);
   capture(true);
   EXPECT_EQ(allReduceAll(comms, few), Result::Success);
   capture(false);
-  EXPECT_EQ(take(), (Events{"GroupStart()", "GroupEnd()", "run 0", "run 1"}));
+  EXPECT_EQ(takeEvents(), (Events{"GroupStart()", "GroupEnd()", "run 0", "run 1"}));
   EXPECT_EQ(recv[0][0], 0) << "not before the replay";
   cuda.replay();
   expectSum(2);
@@ -152,10 +152,11 @@ TEST_F(FirstCalls, OfAProgramAreNcclsIfTheyAreCaptured) {
   capture(true);
   EXPECT_EQ(gather(), Result::Success);
   capture(false);
-  EXPECT_EQ(take(), (Events{"GroupStart()", "GroupEnd()", "GroupStart()", "AllGather(send0, recv0, 4, 7, c0, stream0)",
-                            "AllGather(send1, recv1, 4, 7, c1, stream1)", "GroupEnd()"}));
+  EXPECT_EQ(takeEvents(),
+            (Events{"GroupStart()", "GroupEnd()", "GroupStart()", "AllGather(send0, recv0, 4, 7, c0, stream0)",
+                    "AllGather(send1, recv1, 4, 7, c1, stream1)", "GroupEnd()"}));
   EXPECT_EQ(gather(), Result::Success);
-  EXPECT_EQ(take(), (Events{"GroupStart()", "GroupEnd()", "run 0", "run 1"}));
+  EXPECT_EQ(takeEvents(), (Events{"GroupStart()", "GroupEnd()", "run 0", "run 1"}));
 }
 
 // All ranks refuse a program that one rank can't load, and NCCL runs its calls.
@@ -164,14 +165,14 @@ TEST_F(FirstCalls, OfAProgramAreNcclsIfARankCannotLoadIt) {
   const Comms comms = make();
   const Events forwarded{"GroupStart()", event(0, "c0", few), event(1, "c1", few), "GroupEnd()"};
   EXPECT_EQ(allReduceAll(comms, few), Result::Success);
-  Events events = take();
+  Events events = takeEvents();
   EXPECT_EQ(Events(events.end() - 4, events.end()), forwarded);
   failCalls("");
   EXPECT_EQ(allReduceAll(comms, few), Result::Success);
-  EXPECT_EQ(take(), forwarded);
+  EXPECT_EQ(takeEvents(), forwarded);
 }
 
-// A rank that calls late delays the others, without end unless the user sets a timeout.
+// A late rank delays the others, indefinitely unless the user sets a timeout.
 TEST_F(FirstCalls, WaitForRanksThatAreLate) {
   const Comms comms = make();
   std::thread early([&] { EXPECT_EQ(allReduce(0, comms[0], few), Result::Success); });
@@ -187,7 +188,7 @@ TEST_F(FirstCallsDeathTest, MayTimeOut) {
   const auto run = [&] {
     setenv("GC3_TIMEOUT_MS", "300", 1);
     const Comms late = make(), loaded = makeJoined(), behind = makeJoined(2, false);
-    take();
+    takeEvents();
     for (int times = 0; times < 2; ++times)
       EXPECT_EQ(allReduce(0, late[0], few), Result::RemoteError) << "rank 1 does not join";
     EXPECT_EQ(stateOf(late[0]), Result::RemoteError);
@@ -210,13 +211,13 @@ TEST_F(FirstCallsDeathTest, MayTimeOut) {
     EXPECT_EQ(ncclGroupEnd(), Result::RemoteError) << "NCCL's part comes too late";
     nccl.asyncError(behind[0], Result::Success);
     EXPECT_EQ(allReduce(0, behind[0], few), Result::RemoteError) << "other ranks are one call ahead";
-    const Events events = take();
+    const Events events = takeEvents();
     EXPECT_EQ(std::count_if(events.begin(), events.end(),
                             [](const auto &each) { return each.starts_with("run") || each.starts_with("All"); }),
               0);
     exitNow();
   };
-  EXPECT_EXIT(run(), testing::ExitedWithCode(0), "300 ms not all ranks have joined; is gc3, with the same bundles");
+  EXPECT_EXIT(run(), testing::ExitedWithCode(0), "300 ms not all ranks have joined; check that every rank loads gc3");
 }
 
 TEST_F(FirstCallsDeathTest, AreNcclsWithoutUsableBundles) {
@@ -228,7 +229,7 @@ TEST_F(FirstCallsDeathTest, AreNcclsWithoutUsableBundles) {
   EXPECT_EXIT(run(), testing::ExitedWithCode(0),
               "^gc3: GC3_BUNDLES: '/nowhere/a.gc3b': can't open '/nowhere/a.gc3b': No such file or directory; NCCL "
               "serves all calls\n"
-              "gc3: communicators are left to NCCL: GC3_BUNDLES names no bundle that can be used\n$");
+              "gc3: NCCL runs all calls on the communicators: GC3_BUNDLES names no bundle that can be used\n$");
 }
 
 TEST_F(FirstCallsDeathTest, TheLogSaysWhatRunsACall) {
@@ -245,6 +246,6 @@ TEST_F(FirstCallsDeathTest, TheLogSaysWhatRunsACall) {
   EXPECT_EXIT(run(), testing::ExitedWithCode(0),
               "gc3: rank 0: AllReduce 16 B float sum: ring2_1\n"
               "(.*\n)*gc3: rank 0: AllReduce 3.906 KiB float sum: NCCL: no program for it\n"
-              "(.*\n)*gc3: rank 0 of 1: a communicator is left to NCCL: one rank\n"
+              "(.*\n)*gc3: rank 0 of 1: NCCL runs all calls on a communicator: one rank\n"
               "(.*\n)*gc3: rank 0: AllReduce 16 B float sum: NCCL: one rank\n");
 }

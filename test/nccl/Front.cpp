@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fakes, where the interposer finds its CUDA runtime and the installed NCCL, and what the tests share.
+// Substitutes the fakes for the CUDA runtime and the installed NCCL, and defines the tests' shared functions.
 #include "Front.h"
 
 #include "CommSupport.h"
@@ -24,7 +24,7 @@ void *ncclapi::findInstalled(const std::string &name) {
 void *ncclapi::installedFunction(const std::string &name) {
   return FakeNccl::applicationFunction(name);
 }
-/// NCCL's Bcast calls Broadcast by its exported name, which is the interposer's.
+/// Like NCCL's, this Bcast calls Broadcast by its exported name, which reaches the interposer.
 static Result bcast(void *buffer, size_t count, DataType type, int root, Comm comm, Stream stream) {
   return ncclBroadcast(buffer, buffer, count, type, root, comm, stream);
 }
@@ -48,7 +48,7 @@ namespace test {
 
 namespace {
 
-/// A file of the process with all programs, and the environment that the interposer reads once.
+/// Writes a bundle with all programs, and sets the environment that the interposer reads once.
 struct Environment {
   Environment() {
     std::vector<ProgramSpec> specs{
@@ -94,7 +94,7 @@ Front::~Front() {
   after(nullptr);
   before(nullptr);
   failCalls("");
-  take();
+  takeEvents();
   for (const auto &[comm, name] : alive) {
     const auto isEnd = [&, &name = name](const std::string &event) {
       return event == "CommAbort(" + name + ")" || event == "CommDestroy(" + name + ")";
@@ -136,7 +136,7 @@ Comms Front::makeJoined(int ranks, bool blocking) {
   Comms comms = make(ranks, blocking);
   EXPECT_EQ(allReduceAll(comms, few), Result::Success);
   expectSum(comms.size());
-  take();
+  takeEvents();
   nccl.takeProbes();
   return comms;
 }
@@ -204,14 +204,14 @@ comm::Phase Front::phaseOf(Comm comm) {
   return known ? known->status().phase : comm::Phase::Unready;
 }
 
-/// Buffers and streams have names in events.
+/// Replaces addresses of buffers and streams in an event by names.
 void Front::note(std::string event) {
   const auto rename = [&](const void *address, const std::string &name) {
     char digits[32];
     std::snprintf(digits, sizeof digits, "0x%zx", reinterpret_cast<size_t>(address));
     const size_t length = std::strlen(digits);
     for (size_t at = 0; (at = event.find(digits, at)) != std::string::npos; ++at)
-      if (std::isxdigit(static_cast<unsigned char>(event[at + length])) == 0) // else it begins a longer address
+      if (std::isxdigit(static_cast<unsigned char>(event[at + length])) == 0) // else the match begins a longer address
         event.replace(at, length, name);
   };
   for (size_t rank = 0; rank < mostRanks; ++rank) {
@@ -233,7 +233,7 @@ void Front::note(std::string event) {
     hook(event);
 }
 
-Events Front::take() {
+Events Front::takeEvents() {
   std::lock_guard lock(noting);
   return std::exchange(events, {});
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups: each call runs once, by a program or by NCCL, NCCL's part first, and errors come from the outermost end.
+// Groups: a program or NCCL runs each call once, NCCL's part comes first, and the outermost end returns errors.
 #include "Front.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@ using namespace gc3::test;
 
 using Groups = Front;
 
-// As PyTorch calls, and with other things in between.
+// Makes PyTorch's calls, and other calls between them.
 TEST_F(Groups, DeferCallsUntilTheOutermostEnd) {
   const Comms comms = makeJoined();
   EXPECT_EQ(ncclGroupStart(), Result::Success);
@@ -17,32 +17,32 @@ TEST_F(Groups, DeferCallsUntilTheOutermostEnd) {
   EXPECT_EQ(ncclGroupStart(), Result::Success);
   EXPECT_EQ(allReduce(1, comms[1], few), Result::Success);
   EXPECT_EQ(ncclGroupEnd(), Result::Success);
-  EXPECT_EQ(take(), (Events{"GroupStart()", event(1, "c1", many), "GroupStart()", "GroupEnd()"}));
+  EXPECT_EQ(takeEvents(), (Events{"GroupStart()", event(1, "c1", many), "GroupStart()", "GroupEnd()"}));
   EXPECT_EQ(ncclGroupEnd(), Result::Success);
-  EXPECT_EQ(take(), (Events{"GroupEnd()", "run 0", "run 1"}));
+  EXPECT_EQ(takeEvents(), (Events{"GroupEnd()", "run 0", "run 1"}));
   expectSum(2);
   EXPECT_EQ(allReduce(0, comms[0], few), Result::Success);
-  EXPECT_EQ(take(), Events{"run 0"}) << "the group is over";
+  EXPECT_EQ(takeEvents(), Events{"run 0"}) << "the group is over";
 }
 
-// NCCL gets what no program runs in a group of its own, after its part and before the programs.
+// NCCL gets calls that no program runs in a second group, after its part of the group and before the programs.
 TEST_F(Groups, JoinAtTheirEnd) {
   const Comms comms = make();
   EXPECT_EQ(ncclGroupStart(), Result::Success);
   for (size_t count : {many, few})
     for (size_t rank = 0; rank < 2; ++rank)
       EXPECT_EQ(allReduce(rank, comms[rank], count), Result::Success);
-  EXPECT_EQ(take(), Events{"GroupStart()"});
+  EXPECT_EQ(takeEvents(), Events{"GroupStart()"});
   EXPECT_EQ(ncclGroupEnd(), Result::Success);
-  EXPECT_EQ(take(), (Events{"GroupEnd()", "GroupStart()", event(0, "c0", many), event(1, "c1", many), "GroupEnd()",
-                            "run 0", "run 1"}));
+  EXPECT_EQ(takeEvents(), (Events{"GroupEnd()", "GroupStart()", event(0, "c0", many), event(1, "c1", many),
+                                  "GroupEnd()", "run 0", "run 1"}));
   expectSum(2);
 }
 
 TEST_F(Groups, EndOfNoneIsAnErrorOfNccl) {
   EXPECT_EQ(ncclGroupEnd(), Result::InvalidUsage);
   EXPECT_EQ(ncclGroupSimulateEnd(nullptr), Result::InvalidUsage);
-  EXPECT_EQ(take(), (Events{"GroupEnd()", "GroupSimulateEnd(0x0)"}));
+  EXPECT_EQ(takeEvents(), (Events{"GroupEnd()", "GroupSimulateEnd(0x0)"}));
 }
 
 TEST_F(Groups, AFailedStartOpensNone) {
@@ -50,7 +50,7 @@ TEST_F(Groups, AFailedStartOpensNone) {
   failNext("GroupStart", Result::SystemError);
   EXPECT_EQ(ncclGroupStart(), Result::SystemError);
   EXPECT_EQ(allReduce(0, comms[0], few), Result::Success);
-  EXPECT_EQ(take(), (Events{"GroupStart()", "run 0"}));
+  EXPECT_EQ(takeEvents(), (Events{"GroupStart()", "run 0"}));
 }
 
 TEST_F(Groups, RunNothingIfNcclsPartFails) {
@@ -61,14 +61,14 @@ TEST_F(Groups, RunNothingIfNcclsPartFails) {
     EXPECT_EQ(allReduce(0, comms[0], few), Result::Success);
     allReduce(0, comms[0], many);
     EXPECT_EQ(ncclGroupEnd(), Result::InvalidArgument);
-    EXPECT_EQ(take(), (Events{"GroupStart()", event(0, "c0", many), "GroupEnd()"}));
+    EXPECT_EQ(takeEvents(), (Events{"GroupStart()", event(0, "c0", many), "GroupEnd()"}));
     EXPECT_EQ(ncclGroupStart(), Result::Success);
     EXPECT_EQ(ncclGroupEnd(), Result::Success);
-    EXPECT_EQ(take(), (Events{"GroupStart()", "GroupEnd()"})) << "nothing is left for the next group";
+    EXPECT_EQ(takeEvents(), (Events{"GroupStart()", "GroupEnd()"})) << "nothing is left for the next group";
   }
 }
 
-// NCCL's second group has the calls of communicators that join at the end.
+// NCCL's second group has the calls on communicators that join at the group's end.
 TEST_F(Groups, ReportFailuresOfNcclsSecondGroup) {
   struct {
     const char *function, *before; ///< the failing call, and the event before it
@@ -88,7 +88,7 @@ TEST_F(Groups, ReturnTheFirstErrorOfPrograms) {
   const Comms comms = makeJoined();
   failCalls("CUDA launch", 1);
   EXPECT_EQ(allReduceAll(comms, few), Result::UnhandledCudaError);
-  EXPECT_EQ(take(), (Events{"GroupStart()", "GroupEnd()", "run 0", "run 1"}));
+  EXPECT_EQ(takeEvents(), (Events{"GroupStart()", "GroupEnd()", "run 0", "run 1"}));
   EXPECT_EQ(stateOf(comms[0]), Result::Success);
   EXPECT_EQ(stateOf(comms[1]), Result::UnhandledCudaError);
 }
@@ -101,23 +101,23 @@ TEST_F(Groups, SimulatedOnesAreNccls) {
     EXPECT_EQ(ncclGroupStart(), Result::Success);
     EXPECT_EQ(allReduce(0, comms[0], few), Result::Success);
     EXPECT_EQ(ncclGroupSimulateEnd(nullptr), Result::Success);
-    EXPECT_EQ(take(), (Events{"GroupStart()", "GroupStart()", "GroupSimulateEnd(0x0)"}));
+    EXPECT_EQ(takeEvents(), (Events{"GroupStart()", "GroupStart()", "GroupSimulateEnd(0x0)"}));
     failNext("AllReduce", hasJoined ? Result::Success : Result::SystemError);
     EXPECT_EQ(ncclGroupSimulateEnd(nullptr), hasJoined ? Result::Success : Result::SystemError);
-    EXPECT_EQ(take(), (Events{event(0, name, few), "GroupSimulateEnd(0x0)"}));
+    EXPECT_EQ(takeEvents(), (Events{event(0, name, few), "GroupSimulateEnd(0x0)"}));
   }
   const Comms comms = makeJoined();
   EXPECT_EQ(allReduceAll(comms, few), Result::Success);
   expectSum(2);
 }
 
-// One rank makes its first calls in a group, the other one makes them one by one: in any order if programs run them,
-// and in the group's if NCCL runs one.
+// One rank makes its first calls in a group. The other rank makes them one by one: in any order if programs run them,
+// in the group's order if NCCL runs one.
 TEST_F(Groups, OtherRanksMayCallOneByOne) {
   for (size_t first : {few, many})
     for (bool isSwapped : {false, first == few}) {
       const std::array<Comms, 2> comms{make(), make()};
-      std::array<std::array<Stream, 2>, 2> own{}; // by communicator and rank, since a stream orders its calls
+      std::array<std::array<Stream, 2>, 2> own{}; // by communicator and rank, because a stream orders its calls
       for (auto &ofRanks : own)
         for (size_t rank = 0; rank < 2; ++rank)
           ofRanks[rank] = newStream(rank);
@@ -145,7 +145,7 @@ TEST_F(Groups, NcclGetsCallsInTheirOrder) {
     if (rank == 2) {
       for (Comm comm : second)
         awaitThat([&] { return phaseOf(comm) == gc3::comm::Phase::Ready; });
-      letOthersGoOn();
+      yieldToOthers();
       EXPECT_EQ(allReduce(rank, first[rank], many), Result::Success);
       return;
     }
@@ -155,7 +155,7 @@ TEST_F(Groups, NcclGetsCallsInTheirOrder) {
               Result::Success);
     EXPECT_EQ(ncclGroupEnd(), Result::Success);
   });
-  const Events events = take();
+  const Events events = takeEvents();
   const auto placeOf = [&](Comm comm) {
     return std::find_if(events.begin(), events.end(), [&](const std::string &event) {
       return event.find(", " + nameOf(comm) + ", ") != std::string::npos;
@@ -165,7 +165,7 @@ TEST_F(Groups, NcclGetsCallsInTheirOrder) {
     EXPECT_LT(placeOf(first[rank]), placeOf(second[rank])) << "rank " << rank;
 }
 
-// One rank makes its calls in a group, the other one waits for the first call to end.
+// One rank makes its calls in a group. The other rank waits for the first call to end.
 TEST_F(Groups, CommunicatorsLeftToNcclDoNotWait) {
   const Comms first = make(), second = make();
   failCalls("CUDA busId", 0);
@@ -179,7 +179,7 @@ TEST_F(Groups, CommunicatorsLeftToNcclDoNotWait) {
   });
 }
 
-// On a stream all calls on the communicator that comes first precede, as in NCCL's groups.
+// On a shared stream, all calls on the first communicator come first, as in NCCL's groups.
 TEST_F(Groups, CommunicatorsLeftToNcclKeepTheirOrder) {
   // Only ranks that gather know that the communicators differ.
   for (const std::string failing : {"capture", "NCCL CommSplit", "CUDA busId"}) {
@@ -199,28 +199,11 @@ TEST_F(Groups, CommunicatorsLeftToNcclKeepTheirOrder) {
     EXPECT_EQ(ncclGroupEnd(), Result::Success);
     capture(false);
     wanted.push_back("GroupEnd()");
-    EXPECT_EQ(take(), wanted) << failing;
+    EXPECT_EQ(takeEvents(), wanted) << failing;
   }
 }
 
-// Rank 0 of the second communicator differs from rank 0 of the first, but both can be together with rank 1 of either.
-TEST_F(Groups, RanksThatAThirdOneRelatesKeepTheirOrder) {
-  const Comms first = make(), second = make();
-  failCalls("NCCL CommSplit");
-  EXPECT_EQ(ncclGroupStart(), Result::Success);
-  Events wanted{"GroupStart()", "GroupEnd()", "GroupStart()"};
-  for (int times = 0; times < 2; ++times)
-    for (size_t rank = 0; rank < 2; ++rank)
-      for (const Comms *comms : {&first, &second}) {
-        EXPECT_EQ(allReduce(rank, (*comms)[rank], few), Result::Success);
-        wanted.push_back(event(rank, nameOf((*comms)[rank]), few));
-      }
-  EXPECT_EQ(ncclGroupEnd(), Result::Success);
-  wanted.push_back("GroupEnd()");
-  EXPECT_EQ(take(), wanted);
-}
-
-// The application has freed the communicator by the time at which NCCL would get the call.
+// The application frees the communicator before NCCL would get the call.
 TEST_F(Groups, NcclGetsNoCallOnAnAbortedCommunicator) {
   const Comms late = make(), aborted = make();
   std::thread application([&] {
@@ -234,7 +217,7 @@ TEST_F(Groups, NcclGetsNoCallOnAnAbortedCommunicator) {
       return;
     EXPECT_EQ(allReduce(1, aborted[1], many), Result::Success);
     awaitThat([&] { return phaseOf(aborted[0]) == gc3::comm::Phase::Ready; });
-    letOthersGoOn(); // NCCL's call is decided, and waits for the stream
+    yieldToOthers(); // gc3 has decided that NCCL runs the call, which waits for the stream
     EXPECT_EQ(ncclCommAbort(aborted[0]), Result::Success);
     EXPECT_EQ(allReduce(1, late[1], few), Result::Success);
   });
@@ -271,7 +254,7 @@ TEST_F(Groups, JoinSeveralCommunicators) {
     for (size_t rank = 0; rank < comms->size(); ++rank)
       EXPECT_EQ(allReduce(rank, (*comms)[rank], few), Result::Success);
   EXPECT_EQ(ncclGroupEnd(), Result::Success);
-  const Events runs = take();
+  const Events runs = takeEvents();
   EXPECT_EQ(Events(runs.end() - 5, runs.end()), (Events{"run 0", "run 1", "run 2", "run 0", "run 1"}));
   EXPECT_EQ(std::count(runs.begin(), runs.end(), event(0, "c5", few)), 1) << "one rank";
   ASSERT_TRUE(areIdle());
@@ -288,14 +271,14 @@ TEST_F(Groups, EndCommunicators) {
   EXPECT_EQ(allReduce(0, first[0], few), Result::Success);
   EXPECT_EQ(ncclCommDestroy(first[0]), Result::Success);
   EXPECT_EQ(ncclGroupEnd(), Result::Success);
-  EXPECT_EQ(take(), (Events{"GroupStart()", event(0, "c0", few), event(0, "c0", few), "CommDestroy(c0)", "GroupEnd()",
-                            "run 0"}));
+  EXPECT_EQ(takeEvents(), (Events{"GroupStart()", event(0, "c0", few), event(0, "c0", few), "CommDestroy(c0)",
+                                  "GroupEnd()", "run 0"}));
   EXPECT_EQ(ncclGroupStart(), Result::Success);
   EXPECT_EQ(allReduce(1, first[1], few), Result::Success);
   EXPECT_EQ(ncclCommAbort(first[1]), Result::Success);
   EXPECT_EQ(allReduce(1, second[1], few), Result::Success);
   EXPECT_EQ(ncclGroupEnd(), Result::Success);
-  EXPECT_EQ(take(), (Events{"GroupStart()", "CommAbort(c1)", "GroupEnd()", "run 1"}));
+  EXPECT_EQ(takeEvents(), (Events{"GroupStart()", "CommAbort(c1)", "GroupEnd()", "run 1"}));
   expectSum(2);
 }
 
@@ -307,9 +290,9 @@ TEST_F(Groups, EndCommunicatorsThatHaveNotJoined) {
     EXPECT_EQ(allReduce(0, comms[0], few), Result::Success);
     EXPECT_EQ(aborts ? ncclCommAbort(comms[0]) : ncclCommDestroy(comms[0]), Result::Success);
     EXPECT_EQ(ncclGroupEnd(), Result::Success);
-    EXPECT_EQ(take(), aborts
-                          ? (Events{"GroupStart()", "CommAbort(" + name + ")", "GroupEnd()"})
-                          : (Events{"GroupStart()", event(0, name, few), "CommDestroy(" + name + ")", "GroupEnd()"}));
+    EXPECT_EQ(takeEvents(),
+              aborts ? (Events{"GroupStart()", "CommAbort(" + name + ")", "GroupEnd()"})
+                     : (Events{"GroupStart()", event(0, name, few), "CommDestroy(" + name + ")", "GroupEnd()"}));
     EXPECT_EQ(nccl.takeProbes(), Events{});
   }
 }
@@ -322,17 +305,18 @@ TEST_F(Groups, ReportFailuresOfForwardedCalls) {
   failNext("AllReduce", Result::SystemError);
   EXPECT_EQ(ncclCommDestroy(first[0]), Result::Success);
   EXPECT_EQ(ncclGroupEnd(), Result::SystemError);
-  EXPECT_EQ(take(), (Events{"GroupStart()", event(0, "c0", few), "CommDestroy(c0)", "GroupEnd()"})) << "no call runs";
+  EXPECT_EQ(takeEvents(), (Events{"GroupStart()", event(0, "c0", few), "CommDestroy(c0)", "GroupEnd()"}))
+      << "no call runs";
 }
 
-// NCCL enqueues its part on a thread of its own.
+// NCCL enqueues its part on its own thread.
 TEST_F(Groups, RunProgramsAfterNcclsPart) {
   for (bool hasJoined : {true, false}) {
     const Comms comms = hasJoined ? makeJoined(2, false) : make(2, false), others = make(1, false);
     if (hasJoined) {
       EXPECT_EQ(allReduce(0, others[0], few), Result::Success);
     }
-    take();
+    takeEvents();
     failNext("GroupEnd", Result::InProgress);
     for (Comm comm : {comms[1], others[0]})
       nccl.asyncError(comm, Result::InProgress);
@@ -352,7 +336,7 @@ TEST_F(Groups, RunProgramsAfterNcclsPart) {
         const Monitor::Lock lock;
         return nccl.used > polls + 5;
       });
-      const Events events = take();
+      const Events events = takeEvents();
       EXPECT_EQ(std::count(events.begin(), events.end(), "run 0"), 0);
       nccl.asyncError(comm, Result::Success);
     }
@@ -379,7 +363,7 @@ TEST_F(Groups, AwaitNoCommunicatorThatHasEnded) {
   }
 }
 
-// PyTorch aborts in a group. NCCL runs a group's revocation and abort at once, on two threads.
+// PyTorch aborts in a group. NCCL runs a group's revocation and abort concurrently, on two threads.
 TEST_F(Groups, HaveNoRevocationBesideAnAbort) {
   const Comms comms = make();
   std::thread user([&] { EXPECT_EQ(allReduce(0, comms[0], few), Result::InvalidUsage); });
@@ -387,7 +371,7 @@ TEST_F(Groups, HaveNoRevocationBesideAnAbort) {
   EXPECT_EQ(ncclGroupStart(), Result::Success);
   EXPECT_EQ(ncclCommAbort(comms[0]), Result::Success);
   EXPECT_EQ(ncclGroupEnd(), Result::Success);
-  const Events events = take();
+  const Events events = takeEvents();
   EXPECT_TRUE(std::none_of(events.begin(), events.end(),
                            [](const std::string &event) { return event.starts_with("CommRevoke"); }));
   user.join();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How communicators end, what state they report, and children, which join with their own first calls.
+// The end and the state of communicators, and children, which join at their own first calls.
 #include "Front.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ protected:
   struct End {
     Result (*end)(Comm);
     const char *function;
-    const char *rest; ///< of the event, after the communicator
+    const char *rest; ///< text of the event after the communicator
     bool aborts;
   };
   static constexpr End ends[] = {{ncclCommDestroy, "CommDestroy", ")", false},
@@ -48,12 +48,12 @@ TEST_F(Lifetime, EveryEndReleasesTheChild) {
         failNext(end.function, result);
       EXPECT_EQ(end.end(comms[0]), result) << end.function;
       after(nullptr);
-      EXPECT_EQ(take(), Events{eventOf(end, nameOf(comms[0]))});
+      EXPECT_EQ(takeEvents(), Events{eventOf(end, nameOf(comms[0]))});
       EXPECT_TRUE(end.end != ncclCommDestroy || atEnd == before + 1) << "gc3's child is the first to go";
       awaitThat([&] { return children() == before + 1; });
       EXPECT_EQ(ncclCommAbort(comms[1]), Result::Success);
       awaitThat([&] { return children() == before; });
-      take();
+      takeEvents();
     }
 }
 
@@ -64,7 +64,7 @@ TEST_F(Lifetime, CommunicatorsWithoutCallsAreNotTouched) {
     failNext(end.function, Result::InProgress);
     EXPECT_EQ(stateOf(comms[0]), Result::Success);
     EXPECT_EQ(end.end(comms[0]), Result::InProgress);
-    EXPECT_EQ(take(), Events{eventOf(end, name)});
+    EXPECT_EQ(takeEvents(), Events{eventOf(end, name)});
     EXPECT_EQ(nccl.takeProbes(), Events{"CommGetAsyncError"}) << "the query";
   }
 }
@@ -81,19 +81,19 @@ TEST_F(Lifetime, CallsAfterTheEnd) {
   EXPECT_EQ(ncclCommFinalize(comm), Result::Success);
   EXPECT_EQ(allReduce(0, comm, few), Result::Success);
   EXPECT_EQ(ncclCommDestroy(comm), Result::Success);
-  EXPECT_EQ(take(), (Events{"CommFinalize(c0)", event(0, "c0", few), "CommDestroy(c0)"}));
+  EXPECT_EQ(takeEvents(), (Events{"CommFinalize(c0)", event(0, "c0", few), "CommDestroy(c0)"}));
   comm = makeJoined()[0];
   EXPECT_EQ(revoke(comm), Result::Success);
   for (size_t count : {few, many})
     EXPECT_EQ(allReduce(0, comm, count), Result::InvalidUsage);
-  EXPECT_EQ(take(), Events{"CommRevoke(c2, 0)"});
+  EXPECT_EQ(takeEvents(), Events{"CommRevoke(c2, 0)"});
 }
 
 TEST_F(Lifetime, NcclRefusesFlagsOfARevocation) {
   Comm comm = makeJoined()[0];
   failNext("CommRevoke", Result::InvalidArgument);
   EXPECT_EQ(ncclCommRevoke(comm, 1), Result::InvalidArgument);
-  EXPECT_EQ(take(), Events{"CommRevoke(c0, 1)"});
+  EXPECT_EQ(takeEvents(), Events{"CommRevoke(c0, 1)"});
   EXPECT_EQ(revoke(comm), Result::Success);
   EXPECT_EQ(nccl.revoked, std::vector{comm});
 }
@@ -153,7 +153,7 @@ TEST_F(Lifetime, AFailedCommunicatorIsAborted) {
   }
 }
 
-// NCCL finalizes a communicator that does not block in the background, so gc3 does, too.
+// NCCL finalizes a non-blocking communicator in the background, and so does gc3.
 TEST_F(Lifetime, FinalizationsAreInProgress) {
   const Comms comms = makeJoined(2, false);
   EXPECT_EQ(allReduce(0, comms[0], few), Result::Success);
@@ -190,7 +190,7 @@ TEST_F(Lifetime, FinalizationsReportErrors) {
   }
 }
 
-// All ranks make the first call on a child, whatever its parent is and however NCCL has made it.
+// All ranks make the first call on a child, whatever its parent is and however NCCL has created it.
 TEST_F(Lifetime, ChildrenJoinWithTheirFirstCall) {
   auto *split = application<signature::CommSplit>("CommSplit");
   auto *grow = application<signature::CommGrow>("CommGrow");
@@ -225,17 +225,17 @@ TEST_F(Lifetime, ChildrenJoinWithTheirFirstCall) {
         });
         for (Comm child : children)
           endLater(child);
-        take();
+        takeEvents();
         nccl.takeProbes();
         EXPECT_EQ(allReduceAll(children, few), Result::Success);
         expectSum(ranks);
-        EXPECT_EQ(take().size(), 2 + ranks) << "the group, and a launch of each rank";
+        EXPECT_EQ(takeEvents().size(), 2 + ranks) << "the group, and a launch of each rank";
         for (Comm comm : {children[0], children[1], parents[0], parents[1]})
           EXPECT_EQ(ncclCommDestroy(comm), Result::Success);
       }
 }
 
-// Ranks that go on form a new communicator, and the failed rank's kernels end.
+// The remaining ranks form a new communicator, and the failed rank's kernels end.
 TEST_F(Lifetime, AShrinkingAbortLeavesAChild) {
   const Comms parents = makeJoined(3);
   for (size_t rank = 0; rank < 2; ++rank)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How programs come by NCCL, with the interposer: each command is one run of a program, with all that it prints. The
-// paths are CMake's. NCCL runs all calls, since it has no windows here.
+// Tests the ways in which programs load NCCL, with the interposer. Each command runs one program, and the test compares
+// its output. CMake defines the paths. NCCL runs all calls, because it has no windows here.
 #include <algorithm>
 #include <cstdio>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 
 namespace {
 
-/// What `command` prints to stdout and stderr, in the order in which it prints it, and its exit code if that is not 0.
+/// Returns the output of `command` on stdout and stderr, in order, and its exit code if that is not 0.
 std::string outputOf(const std::string &command) {
   std::string output;
   FILE *pipe = popen(("exec 2>&1; " + command).c_str(), "r");
@@ -20,7 +20,7 @@ std::string outputOf(const std::string &command) {
 
 const std::string preload = "LD_PRELOAD=" FRONT " ";
 
-/// The events of useNccl.
+/// Returns the events of useNccl.
 const std::string made = "NCCL CommInitRank(4, id, 3)\n";
 const std::string afterMade = "NCCL AllReduce(0x0, 0x0, 262144, 7, 0, c0, 0x0)\n"
                               "NCCL AllReduce(0x0, 0x0, 3, 7, 0, c0, 0x0)\n"
@@ -34,7 +34,7 @@ const std::string afterMade = "NCCL AllReduce(0x0, 0x0, 262144, 7, 0, c0, 0x0)\n
                               "NCCL CommDestroy(c0)\n";
 const std::string plain = made + afterMade;
 
-/// With the line of the interposer's first call, if there are bundles.
+/// Adds the log line of the interposer's first call, if there are bundles.
 const std::string why = "gc3: NCCL serves all calls: " WHY_NOT "\n";
 const std::string withLine = made + why + afterMade;
 
@@ -58,7 +58,7 @@ TEST(Load, LinkedInFrontOfNccl) {
   EXPECT_EQ(outputOf("GC3_BUNDLES=: " FRONT_LINKED_USER), withLine);
 }
 
-// The handles of one library mean nothing to another, so no setting may lead away from the one in use.
+// A handle is valid only in the library that created it, so no setting may select another library.
 TEST(Load, TheNcclInUseComesFirst) {
   const std::string elsewhere = "GC3_NCCL_LIB=" OLD_FOLDER "/libnccl.so.2 GC3_BUNDLES=: " + preload;
   EXPECT_EQ(outputOf(elsewhere + LINKED_USER), withLine);
@@ -88,7 +88,7 @@ TEST(Load, TheLogHasEachSettingOnce) {
   EXPECT_NE(output.find(", GC3_LL128 (replace), "), std::string::npos) << output;
 }
 
-// Options of the build are no settings, and no mistakes.
+// Variables for the build are no settings, and gc3 does not report them as mistakes.
 TEST(Load, UnknownVariablesAreWarnedOfOnce) {
   EXPECT_EQ(outputOf("GC3_BUNDLE=x GC3_CUDA=ON " + preload + LINKED_USER),
             made + "gc3: unknown variable GC3_BUNDLE; did you mean GC3_BUNDLES?\n" + afterMade);
@@ -114,7 +114,7 @@ namespace {
 
 const std::string path = "ncclGetVersion 0\nncclGetVersion 0\npncclGetVersion 0\nversion 22809\n";
 
-/// What PathUser prints if there is no NCCL.
+/// Output of PathUser without an NCCL.
 std::string nothing(const std::string &because) {
   return "gc3: no NCCL found; " + because +
          "\nncclGetVersion 3\nncclGetVersion 3\npncclGetVersion 3\nversion 0\n"
@@ -147,7 +147,8 @@ TEST(Load, ByPathInNcclsPlace) {
       head + "gc3: the installed NCCL has no ncclAlltoAll\n" + tail);
 }
 
-// As NCCL does with what it finds in nccl.conf: the settings are read to find NCCL, and again after a communicator.
+// NCCL sets variables from nccl.conf. So gc3 reads its settings to find NCCL, and again after a communicator is
+// created.
 TEST(Load, VariablesOfNcclCountOnceItHasMadeACommunicator) {
   const std::string output = outputOf("GC3_DEBUG=INFO GC3_BUNDLES=: TEST_NCCL_CONF=0 GC3_NCCL_LIB=" PRINTING
                                       " LD_LIBRARY_PATH=" REPLACEMENT_FOLDER " " LINKED_USER);
@@ -158,7 +159,7 @@ TEST(Load, VariablesOfNcclCountOnceItHasMadeACommunicator) {
   EXPECT_EQ(output.find("setting NCCL_GRAPH_MIXING_SUPPORT", changed + line.size()), std::string::npos);
 }
 
-// In a program's search path instead of the installed one. NCCL's own calls come back to it.
+// The interposer replaces the installed NCCL in a program's search path. NCCL's own calls reach it too.
 TEST(Load, InNcclsPlaceOnTheSearchPath) {
   EXPECT_EQ(outputOf("GC3_BUNDLES=: GC3_NCCL_LIB=" PRINTING " LD_LIBRARY_PATH=" REPLACEMENT_FOLDER " " LINKED_USER),
             withLine);
@@ -173,7 +174,7 @@ TEST(Load, InNcclsPlaceWithoutAnNccl) {
                     "file: No such file or directory"));
 }
 
-// What works without a GPU is as without gc3.
+// Functions that need no GPU work as without gc3.
 TEST(Load, BeforeTheInstalledNccl) {
 #ifdef INSTALLED
   std::string direct = outputOf(PATH_USER " " INSTALLED);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// LocalUser MODULE: opens a module that is linked with NCCL, for itself only.
+// LocalUser MODULE: opens a module that is linked with NCCL, with local symbols.
 #include <cstdio>
 #include <dlfcn.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A libnccl.so.2 that is none: hides what the machine may have.
+// An empty libnccl.so.2, which hides the machine's NCCL.
 int notNccl() {
   return 0;
 }

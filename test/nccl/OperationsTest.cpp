@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations that applications create: NCCL creates them all, and programs run calls with those that gc3 knows.
+// Operations of applications: NCCL creates all of them, and programs run calls with the operations that gc3 knows.
 #include "Front.h"
 
 using namespace gc3::test;
@@ -16,8 +16,8 @@ protected:
     for (size_t rank = 0; rank < 2; ++rank) {
       EXPECT_EQ(ncclRedOpCreatePreMulSum(&ops[rank], &scalar, DataType::Float32, residence, comms[rank]),
                 Result::Success);
-      EXPECT_EQ(take(), Events{"RedOpCreatePreMulSum(7, " + std::to_string(static_cast<int>(residence)) + ", " +
-                               nameOf(comms[rank]) + ")"});
+      EXPECT_EQ(takeEvents(), Events{"RedOpCreatePreMulSum(7, " + std::to_string(static_cast<int>(residence)) + ", " +
+                                     nameOf(comms[rank]) + ")"});
     }
     return ops;
   }
@@ -32,16 +32,16 @@ protected:
 } // namespace
 
 TEST_F(Operations, ProgramsMultiplyByTheirScalars) {
-  const Comms comms = make(); // they are known before the communicator has joined
+  const Comms comms = make(); // gc3 records operations before the communicator has joined
   const Ops ofHost = create(comms), ofDevice = create(comms, ScalarResidence::Device);
   for (float now : {3.0f, 5.0f}) {
-    scalar = now; // NCCL has read that of the host
+    scalar = now; // NCCL has read the host scalar
     EXPECT_EQ(allReduceAll(comms, ofHost), Result::Success);
-    EXPECT_EQ(take(), ran);
+    EXPECT_EQ(takeEvents(), ran);
     expectSum(2, 2);
     EXPECT_EQ(allReduceAll(comms, ofDevice), Result::Success);
     expectSum(2, now);
-    take();
+    takeEvents();
   }
   const float sum = 2 * (send[0][0] + send[1][0]);
   EXPECT_EQ(inGroup(2,
@@ -50,7 +50,7 @@ TEST_F(Operations, ProgramsMultiplyByTheirScalars) {
                                         streams[rank]);
                     }),
             Result::Success);
-  EXPECT_EQ(take(), ran);
+  EXPECT_EQ(takeEvents(), ran);
   EXPECT_EQ(recv[1][0], sum);
   EXPECT_EQ(inGroup(2,
                     [&](size_t rank) {
@@ -58,7 +58,7 @@ TEST_F(Operations, ProgramsMultiplyByTheirScalars) {
                                                comms[rank], streams[rank]);
                     }),
             Result::Success);
-  EXPECT_EQ(take(), ran);
+  EXPECT_EQ(takeEvents(), ran);
   EXPECT_EQ(recv[0][0], sum);
 }
 
@@ -67,7 +67,7 @@ TEST_F(Operations, NcclRunsTheOtherCalls) {
   const Ops ops = create(comms);
   const auto call = [&](size_t count, DataType type, Comm comm) {
     EXPECT_EQ(ncclAllReduce(send[0], recv[0], count, type, ops[0], comm, streams[0]), Result::Success);
-    return take();
+    return takeEvents();
   };
   EXPECT_EQ(call(many, DataType::Float32, comms[0]), Events{event(0, "c0", many, 5)}) << "no program runs it";
   EXPECT_EQ(call(few, DataType::Float64, comms[0]), Events{"AllReduce(send0, recv0, 4, 8, 5, c0, stream0)"})
@@ -80,15 +80,15 @@ TEST_F(Operations, EndWhenTheyAreDestroyed) {
   const Comms comms = makeJoined();
   const Ops ops = create(comms);
   EXPECT_EQ(ncclRedOpDestroy(ops[0], comms[0]), Result::Success);
-  EXPECT_EQ(take(), Events{"RedOpDestroy(5, c0)"});
+  EXPECT_EQ(takeEvents(), Events{"RedOpDestroy(5, c0)"});
   EXPECT_EQ(allReduce(0, comms[0], few, ops[0]), Result::Success);
-  EXPECT_EQ(take(), Events{event(0, "c0", few, 5)}) << "NCCL refuses it";
+  EXPECT_EQ(takeEvents(), Events{event(0, "c0", few, 5)}) << "NCCL refuses it";
   EXPECT_EQ(allReduce(1, comms[1], few, ops[1]), Result::Success);
-  EXPECT_EQ(take(), (Events{"run 1", "run 1"}));
+  EXPECT_EQ(takeEvents(), (Events{"run 1", "run 1"}));
   failNext("RedOpDestroy", Result::InvalidArgument);
   EXPECT_EQ(ncclRedOpDestroy(ops[0], comms[0]), Result::InvalidArgument) << "NCCL's answer";
   EXPECT_EQ(ncclRedOpDestroy(RedOp::Sum, comms[0]), Result::Success);
-  EXPECT_EQ(take(), (Events{"RedOpDestroy(5, c0)", "RedOpDestroy(0, c0)"}));
+  EXPECT_EQ(takeEvents(), (Events{"RedOpDestroy(5, c0)", "RedOpDestroy(0, c0)"}));
 }
 
 TEST_F(Operations, EndWithTheirCommunicator) {
@@ -104,20 +104,20 @@ TEST_F(Operations, EndWithTheirCommunicator) {
       nccl.reuse(comms[0]);
       EXPECT_EQ(makeJoined()[0], comms[0]);
     }
-    take();
+    takeEvents();
     EXPECT_EQ(allReduce(0, comms[0], few, ops[0]), Result::Success);
-    EXPECT_EQ(take(), Events{event(0, nameOf(comms[0]), few, static_cast<int>(ops[0]))});
+    EXPECT_EQ(takeEvents(), Events{event(0, nameOf(comms[0]), few, static_cast<int>(ops[0]))});
   }
 }
 
-// NCCL runs calls with operations that NCCL has not created, and those that only a newer NCCL knows.
+// NCCL runs calls with operations that it has not created, and with operations that only a newer NCCL supports.
 TEST_F(Operations, UnknownOnesAreNccls) {
   const Comm comm = makeJoined()[0];
   auto op = static_cast<RedOp>(9);
   const auto createAnd = [&](DataType type, ScalarResidence residence, DataType ofCall) {
     const Result result = ncclRedOpCreatePreMulSum(&op, &scalar, type, residence, comm);
     EXPECT_EQ(ncclAllReduce(send[0], recv[0], few, ofCall, op, comm, streams[0]), Result::Success);
-    const Events events = take();
+    const Events events = takeEvents();
     EXPECT_EQ(events.back(), "AllReduce(send0, recv0, 4, " + std::to_string(static_cast<int>(ofCall)) + ", " +
                                  std::to_string(static_cast<int>(op)) + ", c0, stream0)");
     return result;
@@ -131,7 +131,7 @@ TEST_F(Operations, UnknownOnesAreNccls) {
   EXPECT_EQ(createAnd(DataType::Float32, static_cast<ScalarResidence>(2), DataType::Float32), Result::Success);
 }
 
-// A group keeps the scalar. NCCL destroys the operation once NCCL can get no deferred call with it.
+// A group keeps the scalar. NCCL destroys the operation when no deferred call can use it.
 TEST_F(Operations, MayBeDestroyedInAGroup) {
   const Comms comms = makeJoined();
   const Ops ops = create(comms);
@@ -139,11 +139,11 @@ TEST_F(Operations, MayBeDestroyedInAGroup) {
                     [&](size_t rank) {
                       EXPECT_EQ(allReduce(rank, comms[rank], few, ops[rank]), Result::Success);
                       EXPECT_EQ(ncclRedOpDestroy(ops[rank], comms[rank]), Result::Success);
-                      return allReduce(rank, comms[rank], few, ops[rank]); // which gc3 does not know any longer
+                      return allReduce(rank, comms[rank], few, ops[rank]); // gc3 has removed the operation
                     }),
             Result::Success);
-  EXPECT_EQ(take(), (Events{"GroupStart()", event(0, "c0", few, 5), event(1, "c1", few, 6), "GroupEnd()", "run 0",
-                            "run 0", "run 1", "run 1", "RedOpDestroy(5, c0)", "RedOpDestroy(6, c1)"}));
+  EXPECT_EQ(takeEvents(), (Events{"GroupStart()", event(0, "c0", few, 5), event(1, "c1", few, 6), "GroupEnd()", "run 0",
+                                  "run 0", "run 1", "run 1", "RedOpDestroy(5, c0)", "RedOpDestroy(6, c1)"}));
   expectSum(2, 2);
   const Ops unused = create(comms), used = create(comms);
   EXPECT_EQ(ncclGroupStart(), Result::Success);
@@ -154,8 +154,8 @@ TEST_F(Operations, MayBeDestroyedInAGroup) {
   EXPECT_EQ(ncclRedOpDestroy(used[0], comms[1]), Result::Success) << "of another communicator";
   failNext("GroupEnd", Result::SystemError);
   EXPECT_EQ(ncclGroupEnd(), Result::SystemError);
-  EXPECT_EQ(take(), (Events{"GroupStart()", event(0, "c0", many, 7), "RedOpDestroy(7, c0)", "RedOpDestroy(9, c1)",
-                            "GroupEnd()", "RedOpDestroy(9, c0)"}));
+  EXPECT_EQ(takeEvents(), (Events{"GroupStart()", event(0, "c0", many, 7), "RedOpDestroy(7, c0)", "RedOpDestroy(9, c1)",
+                                  "GroupEnd()", "RedOpDestroy(9, c0)"}));
 }
 
 TEST_F(Operations, OutliveForwardedCalls) {
@@ -167,17 +167,17 @@ TEST_F(Operations, OutliveForwardedCalls) {
       EXPECT_EQ(allReduce(rank, comms[rank], few, ops[rank]), Result::Success);
       EXPECT_EQ(ncclRedOpDestroy(ops[rank], comms[rank]), Result::Success);
     }
-    EXPECT_EQ(take(), Events{"GroupStart()"});
+    EXPECT_EQ(takeEvents(), Events{"GroupStart()"});
   };
   deferAndDestroy();
   EXPECT_EQ(ncclGroupSimulateEnd(nullptr), Result::Success);
-  EXPECT_EQ(take(), (Events{event(0, "c0", few, 5), event(1, "c1", few, 6), "GroupSimulateEnd(0x0)",
-                            "RedOpDestroy(5, c0)", "RedOpDestroy(6, c1)"}));
+  EXPECT_EQ(takeEvents(), (Events{event(0, "c0", few, 5), event(1, "c1", few, 6), "GroupSimulateEnd(0x0)",
+                                  "RedOpDestroy(5, c0)", "RedOpDestroy(6, c1)"}));
   ops = create(comms);
   deferAndDestroy();
   EXPECT_EQ(ncclCommDestroy(comms[0]), Result::Success);
   EXPECT_EQ(ncclCommAbort(comms[1]), Result::Success);
   EXPECT_EQ(ncclGroupEnd(), Result::Success);
-  EXPECT_EQ(take(), (Events{event(0, "c0", few, 7), "RedOpDestroy(7, c0)", "CommDestroy(c0)", "RedOpDestroy(8, c1)",
-                            "CommAbort(c1)", "GroupEnd()"}));
+  EXPECT_EQ(takeEvents(), (Events{event(0, "c0", few, 7), "RedOpDestroy(7, c0)", "CommDestroy(c0)",
+                                  "RedOpDestroy(8, c1)", "CommAbort(c1)", "GroupEnd()"}));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PathUser LIBRARY: opens a libnccl.so.2 by its path and looks its functions up in it. Without `communicate` after
-// that, it calls only what works without a GPU, so that LIBRARY may stand before the installed NCCL.
+// PathUser LIBRARY: opens a libnccl.so.2 by its path and looks its functions up in it. Without the argument
+// `communicate`, calls only functions that need no GPU, so that LIBRARY can precede the installed NCCL.
 #include "ncclapi/Abi.h"
 
 #include <cstdio>
@@ -11,7 +11,7 @@ using namespace gc3::ncclapi;
 
 static void *library;
 
-/// Calls `name`; -1 where the library has no such function.
+/// Calls `name`. Returns -1 if the library has no such function.
 template <typename Type, typename... Args>
 static int call(const char *name, Args... args) {
   auto *function = reinterpret_cast<Type *>(dlsym(library, name));
@@ -35,7 +35,7 @@ static void communicate() {
 }
 
 int main(int argc, char **argv) {
-  std::setvbuf(stdout, nullptr, _IOLBF, 0); // in turn with stderr
+  std::setvbuf(stdout, nullptr, _IOLBF, 0); // keeps the order of stdout and stderr
   library = argc > 1 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : nullptr;
   if (!library) {
     std::puts(argc > 1 ? dlerror() : "which library?");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A libnccl.so.2 that moves no data: each call is a line on stdout, `NCCL AllReduce(0x10, 0x20, 4, 7, 0, c0, 0x1)`. As
-// NCCL's, nccl<name> is a weak name of pnccl<name>, and Bcast calls Broadcast by its exported name. OLD_NCCL makes an
-// older one: no pnccl names, no AlltoAll.
+// A libnccl.so.2 that moves no data. Each call prints a line, such as `NCCL AllReduce(0x10, 0x20, 4, 7, 0, c0, 0x1)`.
+// As in NCCL, nccl<name> is a weak alias of pnccl<name>, and Bcast calls Broadcast by its exported name. OLD_NCCL
+// builds an older version, without pnccl names and AlltoAll.
 #include "ncclapi/Abi.h"
 
 #include <cstdio>
@@ -12,7 +12,7 @@ using namespace gc3::ncclapi;
 
 namespace {
 
-/// What a handle points to.
+/// The object that a handle points to.
 struct Communicator {
   int ranks, rank;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program's part that uses NCCL by its exported names: in a program of its own, or in a module that another program
-// opens for itself only, as Python opens PyTorch's.
+// Uses NCCL by its exported names. Linked into a program, or into a module that a program opens with local symbols, as
+// Python opens PyTorch's.
 #include "ncclapi/Abi.h"
 
 using namespace gc3::ncclapi;
@@ -15,7 +15,7 @@ signature::GroupStart ncclGroupStart;
 signature::GroupEnd ncclGroupEnd;
 Result ncclSend(const void *send, size_t count, DataType type, int peer, Comm comm, Stream stream);
 
-/// Calls, a group, Bcast, which NCCL makes a Broadcast, and AlltoAll, which an old NCCL lacks.
+/// Makes single calls, a group, a Bcast, which NCCL runs as a Broadcast, and an AlltoAll, which an old NCCL lacks.
 __attribute__((visibility("default"))) int useNccl() {
   Comm comm = nullptr;
   ncclCommInitRank(&comm, 4, {}, 3);

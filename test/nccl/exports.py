@@ -19,7 +19,7 @@ INTERPOSED = {
     RedOpCreatePreMulSum RedOpDestroy
     """.split()
 }
-BETWEEN_TWO = {"ncclSend", "ncclRecv", "ncclPutSignal", "ncclSignal", "ncclWaitSignal"}  # NCCL's own, always
+BETWEEN_TWO = {"ncclSend", "ncclRecv", "ncclPutSignal", "ncclSignal", "ncclWaitSignal"}  # always forwarded to NCCL
 
 
 def exports(nm, library):

@@ -39,7 +39,7 @@ void expect(bool holds, const char *what) {
 }
 
 /// Waits until a non-blocking communicator has completed a call.
-void settle(Comm comm, Result result, const char *what) {
+void awaitCompletion(Comm comm, Result result, const char *what) {
   while (result == Result::InProgress)
     expect(ncclCommGetAsyncError(comm, &result) == Result::Success, what);
   expect(result == Result::Success, what);
@@ -48,7 +48,7 @@ void settle(Comm comm, Result result, const char *what) {
 /// A rank. The device memory of the emulated machine is host memory.
 struct Rank {
   void expectData(Comm comm, Result result, const char *what, float first, float step = 0, size_t elements = count) {
-    settle(comm, result, what);
+    awaitCompletion(comm, result, what);
     expect(cudaStreamSynchronize(stream) == 0, what);
     for (size_t i = 0; i < elements; ++i)
       expect(std::exchange(recv[i], -1.0F) == first + step * static_cast<float>(i / count), what);
@@ -70,13 +70,13 @@ struct Rank {
     while (!std::atomic_ref(child).load())
       std::this_thread::yield();
     collectives(child);
-    settle(child, ncclCommFinalize(child), "CommFinalize");
+    awaitCompletion(child, ncclCommFinalize(child), "CommFinalize");
     expect(ncclCommDestroy(child) == Result::Success, "CommDestroy");
   }
   /// Makes a last call on rank 0 only. It waits for the other ranks until the abort.
   void abort(Comm comm, std::barrier<> &together) {
     if (rank == 0)
-      settle(comm, ncclAllReduce(send, recv, count, type, RedOp::Sum, comm, stream), "the last AllReduce");
+      awaitCompletion(comm, ncclAllReduce(send, recv, count, type, RedOp::Sum, comm, stream), "the last AllReduce");
     together.arrive_and_wait();
     expect((cudaStreamQuery(stream) != 0) == (rank == 0), "the last AllReduce waits");
     expect(ncclCommAbort(comm) == Result::Success, "CommAbort");
@@ -90,7 +90,7 @@ struct Rank {
     for (size_t i = 0; i < all; ++i)
       send[i] = static_cast<float>(rank);
     Comm comm = nullptr;
-    settle(comm, ncclCommInitRankConfig(&comm, ranks, id, rank, &config), "CommInitRankConfig");
+    awaitCompletion(comm, ncclCommInitRankConfig(&comm, ranks, id, rank, &config), "CommInitRankConfig");
     collectives(comm);
     split(comm);
     abort(comm, together);

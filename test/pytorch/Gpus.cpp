@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The CUDA runtime functions that PyTorch 2.6 calls, on the fake CUDA: memory, copies, streams and events. Kernel
-// launches do nothing. Constants and layouts are those of CUDA 12.
+// launches do nothing. Uses the constants and layouts of CUDA 12.
 #include "Machine.h"
 
 #include "FakeCuda.h"

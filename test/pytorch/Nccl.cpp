@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A libnccl.so.2 of the emulated machine: trampolines (runtime/shim/front/Trampolines.S) to the fake NCCL. Collective
-// calls of the application move no data there, so only programs can. Logs each creation of a communicator with a
-// config.
+// A libnccl.so.2 of the emulated machine: trampolines (runtime/shim/front/Trampolines.S) to the fake NCCL. The
+// application's collective calls move no data there, so only programs move data. Logs each creation of a communicator
+// with a config.
 #include "Machine.h"
 
 #include "FakeNccl.h"
@@ -18,7 +18,7 @@ namespace {
 struct Machine {
   Machine() {
     cuda.waits = true;
-    nccl.inBackground = true; // PyTorch waits for the handle of a child and makes no queries meanwhile
+    nccl.inBackground = true; // PyTorch waits for the handle of a child without queries
     nccl.onEvent = [](const std::string &event) {
       if (event.find("config") != std::string::npos)
         std::fprintf(stderr, "machine: %s\n", event.c_str());

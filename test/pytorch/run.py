@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Runs job.py on emulated GPUs, with the interposer preloaded. Needs neither a GPU nor a driver. If this Python lacks
-PyTorch 2.6 for CUDA 12, prints this and exits with 77.
+PyTorch 2.6 for CUDA 12, reports that and exits with 77.
 
 run.py FOLDER [LIBRARY]: FOLDER is the build's folder with the machine's libraries and the bundles, LIBRARY the address
 sanitizer's library.

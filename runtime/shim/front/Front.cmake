@@ -1,11 +1,11 @@
-# The same library once more as a libnccl.so.2, for programs that open NCCL by its path and look its functions up in it:
-# it has all of NCCL's functions; those that it does not interpose are jumps (Trampolines.S).
+# Builds the library as a libnccl.so.2 too, for programs that open NCCL by its path and look up its functions. It has all NCCL functions.
+# The functions that it does not interpose are jumps (Trampolines.S).
 if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
   message(STATUS "the libnccl.so.2 in front of NCCL is for x86-64 only: left out; libgc3nccl.so is built")
   return()
 endif()
 
-# Exports.txt pins what NCCL 2.28.9 and 2.29.7 export; an installed one may have more.
+# Exports.txt lists the exports of NCCL 2.28.9 and 2.29.7. An installed NCCL can have more.
 file(STRINGS front/Exports.txt names)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS front/Exports.txt ../ncclapi/Abi.h)
 find_library(GC3_NCCL_LIBRARY NAMES nccl libnccl.so.2 HINTS ENV NCCL_HOME /usr/local/cuda ENV CUDA_HOME PATH_SUFFIXES lib lib64)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the functions of Trampolines.S go.
+// Finds the functions to which Trampolines.S jumps.
 #include "ncclapi/Installed.h"
 
 #include <atomic>
@@ -8,7 +8,7 @@ using namespace gc3::ncclapi;
 
 namespace {
 
-/// In place of a function that does not exist; installedFunction has logged that.
+/// Replaces a missing function, which installedFunction has logged.
 Result missing() {
   return Result::InternalError;
 }
@@ -18,8 +18,9 @@ const char *missingText() {
 
 } // namespace
 
-/// The address of `function` (nccl… or pnccl…) in the installed library, which `slot` then keeps; where it is missing,
-/// of what returns an error, and the next call looks again. Called by Trampolines.S.
+/// Returns the address of `function` (nccl… or pnccl…) in the installed library, and stores it in `slot`. If the
+/// function is missing, returns a function that returns an error, and the next call looks again. Called by
+/// Trampolines.S.
 extern "C" __attribute__((visibility("hidden"))) void *gc3NcclResolve(const char *function, void **slot) {
   std::string name = function;
   name.erase(0, name.starts_with('p') ? 5 : 4);

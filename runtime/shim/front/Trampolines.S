@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// All of NCCL's functions that gc3 does not interpose, as jumps to the installed library's. A jump keeps arguments and
-// results whatever they are, so no signature need be known. Each function has a slot with the address to jump to; it
-// holds, until the first call, that of a stub which has the function looked up.
+// All NCCL functions that gc3 does not interpose, as jumps to the installed library. A jump keeps arguments and results
+// of any signature. Each function has a slot with the address to jump to. Until the first call, the slot holds the
+// address of a stub that looks the function up.
 
     .text
-// From a stub, with r10 = the function's name and r11 = its slot: looks it up, then goes there with all arguments.
+// A stub jumps here with r10 = the function's name and r11 = its slot. Looks the function up, then jumps to it.
     .p2align 4
     .type gc3NcclLookUp, @function
 gc3NcclLookUp:
