@@ -38,6 +38,8 @@ struct Gather {
   std::optional<size_t> bytes{};
 };
 
+constexpr size_t gap4G = size_t{1} << 32; ///< bytes from one rank to the next in the address space of a window
+
 /// A communicator: the state that its ranks share.
 struct FakeNccl::World {
   int ranks = 0;

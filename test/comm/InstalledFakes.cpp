@@ -13,5 +13,5 @@ void *gc3::ncclapi::findInstalled(const std::string &name) {
 }
 
 // The fakes call no exported NCCL function, so a thread need not mark that it is inside gc3.
-gc3::ncclapi::NcclCallScope::Inside() = default;
-gc3::ncclapi::NcclCallScope::~Inside() = default;
+gc3::ncclapi::NcclCallScope::NcclCallScope() = default;
+gc3::ncclapi::NcclCallScope::~NcclCallScope() = default;
