@@ -83,7 +83,7 @@ static std::optional<FullRun> runWith(const Program &program, const Connections 
   if (execution.run())
     return FullRun{execution.takeOrder(), std::move(fifos)};
   if (slots == program.fifoSlots) {
-    verdict.findings.push_back(tellDeadlock(program, connections, execution, slots));
+    verdict.findings.push_back(describeDeadlock(program, connections, execution, slots));
     verdict.findings.back().message += slotsNeeded(program, connections, options.maxFifoSlots);
   }
   return std::nullopt;
