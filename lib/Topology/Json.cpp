@@ -236,7 +236,7 @@ void Reader::readLinks(const Value &value) {
     if (failed())
       return;
   }
-  const std::string problem = whyDisconnected(topology);
+  const std::string problem = findDisconnection(topology);
   if (!problem.empty())
     fail(value.path, problem);
 }

@@ -130,7 +130,7 @@ bool fillStandard(Task &task, const Request &request, std::string &error) {
   task.direct = task.demand;
   if (other.empty())
     return true;
-  task.way = task.name == "allreduce" ? Task::Way::InverseThenDirect : Task::Way::Inverse;
+  task.derivation = task.name == "allreduce" ? Task::Derivation::InverseThenDirect : Task::Derivation::Inverse;
   std::optional<ir::Collective> collective =
       evaluate(promiseOf(other, ranks, task.name == "allreduce" ? chunks / unit : chunks, request.root, ""), {},
                request.stops, error);
@@ -163,10 +163,10 @@ Outcome findAllreduce(const Task &task, const Finder &find) {
 }
 
 Bounds leastOf(const Task &task, const std::function<bool()> &stops) {
-  if (task.way == Task::Way::Direct)
+  if (task.derivation == Task::Derivation::Direct)
     return lowerBounds(task.topology, task.direct, stops);
   Bounds bounds = lowerBounds(topology::reversed(task.topology), task.direct, stops);
-  if (task.way == Task::Way::InverseThenDirect) {
+  if (task.derivation == Task::Derivation::InverseThenDirect) {
     const Bounds gather = lowerBounds(task.topology, task.direct, stops);
     bounds.steps += gather.steps;
     bounds.crossing = bounds.crossing * gather.bandwidth + gather.crossing * bounds.bandwidth;
@@ -216,19 +216,19 @@ std::optional<Task> makeTask(const topology::Topology &topology, const Request &
 }
 
 bool isShapeOf(const Task &task, Shape shape) {
-  return task.way != Task::Way::InverseThenDirect || (shape.steps % 2 == 0 && shape.rounds % 2 == 0);
+  return task.derivation != Task::Derivation::InverseThenDirect || (shape.steps % 2 == 0 && shape.rounds % 2 == 0);
 }
 
 Outcome findBy(const Task &task, const Finder &find) {
   Outcome outcome;
-  switch (task.way) {
-  case Task::Way::Direct: outcome = find(task.topology, task.direct); break;
-  case Task::Way::Inverse:
+  switch (task.derivation) {
+  case Task::Derivation::Direct: outcome = find(task.topology, task.direct); break;
+  case Task::Derivation::Inverse:
     outcome = find(topology::reversed(task.topology), task.direct);
     if (outcome.algorithm)
       outcome.algorithm = inverted(*outcome.algorithm);
     break;
-  case Task::Way::InverseThenDirect: outcome = findAllreduce(task, find); break;
+  case Task::Derivation::InverseThenDirect: outcome = findAllreduce(task, find); break;
   }
   return outcome;
 }

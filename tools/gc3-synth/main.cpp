@@ -103,11 +103,11 @@ static int findPrograms(const topology::Topology &topology, const CommandLine &l
   std::signal(SIGINT, interrupt);
   std::signal(SIGTERM, interrupt);
   std::string error;
-  const auto tell = [&](const Trial &trial) {
+  const auto report = [&](const Trial &trial) {
     if (!line.quiet)
       llvm::errs() << "gc3-synth: " << describe(trial) << '\n';
   };
-  const Result result = search(topology, line, interrupted, tell, error);
+  const Result result = search(topology, line, interrupted, report, error);
   if (!error.empty() && result.found.empty())
     return fail(error);
   if (int code = write(line, result))

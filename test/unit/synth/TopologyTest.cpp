@@ -112,7 +112,7 @@ TEST(Families, HaveTheirSizes) {
     EXPECT_EQ(topology.linkCount(), known.links) << known.name;
     EXPECT_EQ(topology.boundCount(), known.bounds) << known.name;
     EXPECT_EQ(diameter(topology), known.diameter) << known.name;
-    EXPECT_EQ(whyDisconnected(topology), "") << known.name;
+    EXPECT_EQ(findDisconnection(topology), "") << known.name;
   }
 }
 
