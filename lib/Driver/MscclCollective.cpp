@@ -66,7 +66,7 @@ static std::vector<llvm::StringRef> split(llvm::StringRef arguments) {
 /// Returns true if the request repeats nothing that the file determines. Errors refer to the user's text, not to the
 /// program that is made from it.
 static bool checkRequest(Session &session, const Request &request, llvm::ArrayRef<Argument> ofFile) {
-  const std::string &asked = session.options.collective;
+  const std::string &requested = session.options.collective;
   uint32_t base = 0;
   for (llvm::StringRef part : split(request.arguments)) {
     // The first parameter of every standard collective is the number of ranks.
@@ -75,8 +75,8 @@ static bool checkRequest(Session &session, const Request &request, llvm::ArrayRe
     if (same == ofFile.end())
       continue;
     if (base == 0)
-      base = session.sources.add("--collective", asked);
-    auto begin = base + static_cast<uint32_t>(part.data() - asked.data());
+      base = session.sources.add("--collective", requested);
+    auto begin = base + static_cast<uint32_t>(part.data() - requested.data());
     session.diags.error(DiagId::WrongArguments, {begin, begin + static_cast<uint32_t>(part.size())},
                         "the file says " + same->name.str() + " = " + same->value + " already; leave '" + part.str() +
                             "' out");
@@ -95,12 +95,13 @@ static ir::Collective unknown(Session &session, const imports::MscclAlgorithm &a
 
 std::optional<ir::Collective> gc3::driver::collectiveOf(Session &session, const imports::MscclAlgorithm &algorithm,
                                                         bool inPlace) {
-  const std::string &asked = session.options.collective;
-  Request request = parse(asked.empty() ? llvm::StringRef(algorithm.info.collective.name) : llvm::StringRef(asked));
+  const std::string &requested = session.options.collective;
+  Request request =
+      parse(requested.empty() ? llvm::StringRef(algorithm.info.collective.name) : llvm::StringRef(requested));
   const common::StandardCollective *known = request.file.empty() ? common::findStandard(request.name) : nullptr;
-  if (asked.empty() && !known)
+  if (requested.empty() && !known)
     return unknown(session, algorithm, inPlace);
-  if (asked.empty() && known->hasRoot()) {
+  if (requested.empty() && known->hasRoot()) {
     session.diags.error(DiagId::WrongArguments, algorithm.collectiveRange,
                         "the file does not say the root of '" + request.name.str() + "'; --collective='" +
                             request.name.str() + "(root = 0)' says it");
@@ -125,7 +126,7 @@ std::optional<ir::Collective> gc3::driver::collectiveOf(Session &session, const 
   std::string text = request.file.empty() ? "" : "import \"" + request.file.str() + "\"; ";
   text += "program imported implements " + request.name.str() + "(" + arguments + ") { }\n";
   std::optional<ir::Collective> collective =
-      sema::analyzeCollective(session.sources, session.diags, asked.empty() ? "collective" : "--collective", text,
+      sema::analyzeCollective(session.sources, session.diags, requested.empty() ? "collective" : "--collective", text,
                               session.options.sema, &session.filesRead);
   if (collective && collective->inPlace() != inPlace) {
     session.diags.error(DiagId::BadAlias, algorithm.collectiveRange,

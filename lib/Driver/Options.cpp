@@ -197,12 +197,12 @@ struct Rule {
 
 } // namespace
 
-/// Returns true if gc3c is asked about itself; then there is no input.
-static bool isAsked(const Table &table) {
+/// Returns true if gc3c prints information about itself; then there is no input.
+static bool isQuery(const Table &table) {
   return table.listStd || given(table.explain);
 }
 
-static std::string question(const Table &table) {
+static std::string queryOption(const Table &table) {
   return table.listStd ? "--list-std" : "--explain";
 }
 
@@ -228,7 +228,7 @@ static constexpr unsigned dumped = 1u << (static_cast<unsigned>(From::Bundle) + 
 
 /// Returns the kinds that the inputs can have, according to the command line.
 static unsigned inputKinds(const Table &table) {
-  if (isAsked(table))
+  if (isQuery(table))
     return 0;
   if (table.dump)
     return dumped;
@@ -248,7 +248,7 @@ static void addStageRules(const Table &table, std::vector<Rule> &rules) {
   const unsigned dag = bit(From::InstructionDag);
   const unsigned xml = bit(From::MscclXml);
   const unsigned all = source | dag | bit(From::GC3IR) | xml | bit(From::Bundle);
-  // MSCCL XML is cut into pieces when it is written, and when --verify-only verifies it.
+  // MSCCL XML is cut into steps of one slot when it is written, and when --verify-only verifies it.
   const unsigned cut = table.emit == Emit::MscclXml ? all : table.verifyOnly ? xml : 0;
   // Each option, with the inputs for which its stage runs.
   const std::pair<const cl::Option &, unsigned> stageOptions[] = {
@@ -269,7 +269,7 @@ static void addStageRules(const Table &table, std::vector<Rule> &rules) {
   };
   const unsigned kinds = inputKinds(table);
   const std::string what = table.dump         ? "--dump"
-                           : isAsked(table)   ? question(table)
+                           : isQuery(table)   ? queryOption(table)
                            : table.verifyOnly ? "these files"
                                               : spelling(table.from);
   for (const auto &[option, inputs] : stageOptions)
@@ -288,7 +288,7 @@ static std::string optionOfSuffix(llvm::StringRef path) {
 }
 
 static void addBundleRules(const Table &table, std::vector<Rule> &rules) {
-  const bool isBundle = table.emit == Emit::Bundle && !isAsked(table) && !table.dump && !table.verifyOnly;
+  const bool isBundle = table.emit == Emit::Bundle && !isQuery(table) && !table.dump && !table.verifyOnly;
   const std::string option = optionOfSuffix(table.out);
   const bool isTerminal = (table.out == "-" || (table.out.empty() && !table.files.empty() && table.files[0] == "-")) &&
                           llvm::sys::Process::StandardOutIsDisplayed();
@@ -308,10 +308,10 @@ static bool checkCombination(const Table &table) {
   std::vector<Rule> rules = {
       {table.importMsccl && given(table.from), "--import-msccl is short for --from=msccl-xml; give one of the two"},
       {table.listStd && given(table.explain), "--list-std and --explain ask two things; ask one"},
-      {isAsked(table) && (!table.files.empty() || given(table.emit) || given(table.from) || given(table.defines) ||
+      {isQuery(table) && (!table.files.empty() || given(table.emit) || given(table.from) || given(table.defines) ||
                           table.importMsccl || table.dump || table.dependencies),
-       question(table) + " takes no input file, and neither --emit, --from, --dump, -D nor -MD"},
-      {!isAsked(table) && (table.files.empty() || table.files.front().empty()), "no input file; gc3c --help says more"},
+       queryOption(table) + " takes no input file, and neither --emit, --from, --dump, -D nor -MD"},
+      {!isQuery(table) && (table.files.empty() || table.files.front().empty()), "no input file; gc3c --help says more"},
       {table.files.size() > 1 && !table.verifyOnly,
        "one input file, not " + std::to_string(table.files.size()) + "; --verify-only takes several"},
   };

@@ -164,7 +164,7 @@ bool Pipeline::compileMsccl(llvm::StringRef text, llvm::raw_ostream &out) {
   for (size_t i = 0; i != modes.size(); ++i) {
     bool isEmitted = i + 1 == modes.size() || options.emit == Emit::Verdict;
     bool isRight = isEmitted ? compileProgram(std::move(modes[i]), out) : verifyProgram(modes[i]).holds();
-    isRight = isRight && (options.emit != Emit::Verdict || verifyPieces(session, programs.back()));
+    isRight = isRight && (options.emit != Emit::Verdict || verifyCut(session, programs.back()));
     if (!isRight && modes.size() != 1)
       session.diags.remark(algorithm->info.nameRange, std::string("the file declares calls in place and out of place; "
                                                                   "this is about those ") +

@@ -101,19 +101,19 @@ verify::Options gc3::driver::verifyOptions(const Options &options) {
 
 /// Checks that the program ends with the messages and slots that MSCCL runtimes give it. Programs that gc3c scheduled
 /// do.
-bool gc3::driver::verifyPieces(Session &session, const ir::Program &program) {
-  uint64_t pieces = 0;
+bool gc3::driver::verifyCut(Session &session, const ir::Program &program) {
+  uint64_t steps = 0;
   for (const ir::Step &step : program.steps)
-    pieces += step.count;
-  if (pieces > session.options.sema.maxOperations) {
+    steps += step.count;
+  if (steps > session.options.sema.maxOperations) {
     session.diags.error(DiagId::OperationBudget, program.info->nameRange,
                         "cut into steps of one chunk each, as MSCCL runtimes cut it for large buffers, program '" +
-                            program.info->name + "' has " + std::to_string(pieces) + " steps, more than " +
+                            program.info->name + "' has " + std::to_string(steps) + " steps, more than " +
                             std::to_string(session.options.sema.maxOperations) + "; --max-ops allows more");
     return false;
   }
   auto timer = session.times.start("verify");
-  verify::Verdict verdict = verify::verify(emit::cutIntoPieces(program), verifyOptions(session.options));
+  verify::Verdict verdict = verify::verify(emit::cutIntoSlots(program), verifyOptions(session.options));
   for (verify::Finding &finding : verdict.findings) {
     std::string limit = finding.kind == verify::Finding::Deadlock
                             ? std::string(" (MSCCL runtimes have no more under ") + name(program.info->protocol) + ")"
@@ -133,7 +133,7 @@ static bool writeMsccl(Session &session, const ir::Program &program, llvm::raw_o
     if (!emit::writeMscclXml(out, program, session.options.mscclDialect, session.diags))
       return false;
   }
-  return session.options.verify == VerifyMode::Off || verifyPieces(session, program);
+  return session.options.verify == VerifyMode::Off || verifyCut(session, program);
 }
 
 bool gc3::driver::writeProgram(Session &session, const ir::Program &program, llvm::raw_ostream &out) {

@@ -159,16 +159,16 @@ bool PostconditionReader::add(const Promise &promise) {
   for (;;) {
     if (promise.terms.empty() ? !copyRow(promise) : (valueChanged && !makeValue(promise)) || !promiseChunk(promise))
       return false;
-    size_t turn = order.size(); // the counter that advances; all counters after it restart
-    for (; turn != 0; --turn) {
-      const Promise::Counter &counter = promise.counters[order[turn - 1]];
-      if (++counters[order[turn - 1]] != int64_t(counter.first) + counter.count)
+    size_t position = order.size(); // the counter that advances; all counters after it restart
+    for (; position != 0; --position) {
+      const Promise::Counter &counter = promise.counters[order[position - 1]];
+      if (++counters[order[position - 1]] != int64_t(counter.first) + counter.count)
         break;
-      counters[order[turn - 1]] = counter.first;
+      counters[order[position - 1]] = counter.first;
     }
-    if (turn == 0)
+    if (position == 0)
       return true;
-    valueChanged = turn - 1 < dependent;
+    valueChanged = position - 1 < dependent;
   }
 }
 

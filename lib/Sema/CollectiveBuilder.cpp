@@ -19,7 +19,7 @@ static std::string shapeOf(ir::BufferId buffer, int64_t blocks, int64_t chunks) 
   return std::string(wordOf(buffer)) + " of " + quantity(blocks, "block") + " of " + quantity(chunks, "chunk");
 }
 
-static std::string noSuchRank(int64_t rank, uint32_t ranks) {
+static std::string rankOutOfRange(int64_t rank, uint32_t ranks) {
   return "there is no rank " + std::to_string(rank) + ", the last one is rank " + std::to_string(ranks - 1);
 }
 
@@ -99,7 +99,7 @@ bool CollectiveBuilder::setOwners(ir::BufferId buffer, const std::vector<int64_t
   has.assign(collective.ranks, 0);
   for (int64_t rank : owners) {
     if (rank < 0 || rank >= collective.ranks)
-      return fail(DiagId::RankOutOfRange, std::string(wordOf(buffer)) + ": " + noSuchRank(rank, collective.ranks));
+      return fail(DiagId::RankOutOfRange, std::string(wordOf(buffer)) + ": " + rankOutOfRange(rank, collective.ranks));
     has[static_cast<size_t>(rank)] = 1;
   }
   return true;
@@ -108,7 +108,7 @@ bool CollectiveBuilder::setOwners(ir::BufferId buffer, const std::vector<int64_t
 /// Reports why there is no such chunk. Returns false.
 bool CollectiveBuilder::refuseChunk(ir::BufferId buffer, int64_t rank, int64_t index) {
   if (rank < 0 || rank >= collective.ranks)
-    return fail(DiagId::RankOutOfRange, placeOf(buffer, rank, index) + ": " + noSuchRank(rank, collective.ranks));
+    return fail(DiagId::RankOutOfRange, placeOf(buffer, rank, index) + ": " + rankOutOfRange(rank, collective.ranks));
   uint32_t size = collective.size(static_cast<uint32_t>(rank), buffer);
   if (size == 0)
     return fail(DiagId::NoSuchBuffer,
@@ -123,7 +123,7 @@ bool CollectiveBuilder::setAlias(ir::BufferId inner, int64_t rank, int64_t index
   std::string what = placeOf(inner, rank, index) + " is " + placeOf(outer, outerRank, outerIndex);
   for (int64_t r : {rank, outerRank})
     if (r < 0 || r >= collective.ranks)
-      return fail(DiagId::RankOutOfRange, what + ": " + noSuchRank(r, collective.ranks));
+      return fail(DiagId::RankOutOfRange, what + ": " + rankOutOfRange(r, collective.ranks));
   if (rank != outerRank)
     return fail(DiagId::BadAlias, what + ": buffers can only meet on one rank");
   auto r = static_cast<uint32_t>(rank);

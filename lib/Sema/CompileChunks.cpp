@@ -108,7 +108,7 @@ BodyCompiler::Value BodyCompiler::part(const MethodExpr &expr, Value receiver, c
 }
 
 /// Reports a member access on a value that is not a chunk.
-void BodyCompiler::onlyChunksHave(const char *what, Type got, SourceRange range) {
+void BodyCompiler::reportNotChunk(const char *what, Type got, SourceRange range) {
   std::string hint = got.isList() ? "; lists have 'len(xs)', 'xs[i]' and 'xs + ys'" : "";
   error(DiagId::TypeMismatch, range, std::string("only chunks have ") + what + ", and this is " + str(got) + hint);
 }
@@ -120,7 +120,7 @@ BodyCompiler::Value BodyCompiler::method(const MethodExpr &expr) {
   bool isKnown = name == "copy" || name == "reduce" || name == "slice" || name == "split";
   bool isAttribute = name == "rank" || name == "index" || name == "count" || name == "buffer";
   if (!isKnown && !accepts(chunkType, receiver.type)) {
-    onlyChunksHave("methods", receiver.type, expr.method.range);
+    reportNotChunk("methods", receiver.type, expr.method.range);
     return {};
   }
   if (!isKnown) {
@@ -147,7 +147,7 @@ BodyCompiler::Value BodyCompiler::attribute(const AttributeExpr &expr) {
   if (op == Op::ChunkBuffer && name != "buffer") {
     std::string near = suggestion(name, {"rank", "index", "count", "buffer"});
     if (!accepts(chunkType, receiver.type)) {
-      onlyChunksHave("attributes", receiver.type, expr.attribute.range);
+      reportNotChunk("attributes", receiver.type, expr.attribute.range);
       return {};
     }
     bool isMethod = name == "copy" || name == "reduce" || name == "slice" || name == "split";

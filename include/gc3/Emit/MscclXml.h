@@ -25,7 +25,7 @@ uint32_t mscclSlots(ir::Protocol protocol);
 /// the runtime's number of FIFO slots. If this program terminates, so does every program with larger cuts: take the
 /// first step that would hang there. In the finest cut the same steps come before it, and it has its message and a free
 /// slot.
-ir::Program cutIntoPieces(const ir::Program &program);
+ir::Program cutIntoSlots(const ir::Program &program);
 
 /// Writes the program, which Verify must have accepted. The same program gives the same bytes. If the format or the
 /// runtimes cannot hold the program, reports an error, writes nothing and returns false.
