@@ -34,9 +34,9 @@ public:
 
 private:
   std::string tooMany(uint32_t step, const std::string &where, uint64_t sent, uint64_t perRound) const {
-    return inStep(step) + quantity(sent, "chunk") + " " + (sent == 1 ? "goes" : "go") + " over " + where + ", and " +
-           quantity(algorithm.rounds[step], "round") + " let " + std::to_string(perRound * algorithm.rounds[step]) +
-           " through";
+    return inStep(step) + quantity(sent, "chunk") + " " + (sent == 1 ? "goes" : "go") + " over " + where +
+           ", but the limit in " + quantity(algorithm.rounds[step], "round") + " is " +
+           std::to_string(perRound * algorithm.rounds[step]);
   }
 
   std::string findOverloadedLink(uint32_t step) const {
@@ -121,7 +121,7 @@ private:
     wasReduced[to] = isReduction;
     for (size_t word = 0; word < words; ++word) {
       if (isReduction && (of(to)[word] & of(from)[word]) != 0)
-        return inStep(step) + "rank " + std::to_string(to) + " adds to " + what + " what it has of it already";
+        return inStep(step) + "rank " + std::to_string(to) + " adds contributions to " + what + " that it already has";
       of(to)[word] = of(from)[word] | (isReduction ? of(to)[word] : 0);
     }
     return {};
@@ -155,7 +155,7 @@ private:
 std::string findError(const topology::Topology &topology, const Demand &demand, const Algorithm &algorithm) {
   for (const Send &send : algorithm.sends)
     if (send.link >= topology.linkCount() || send.chunk >= demand.chunks())
-      return "a send names a chunk or a link that there is not";
+      return "a send names a chunk or a link that does not exist";
   std::string problem = Bandwidth(topology, algorithm).findError();
   return problem.empty() ? Contents(topology, demand, algorithm).findError() : problem;
 }

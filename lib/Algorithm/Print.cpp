@@ -229,7 +229,7 @@ void print(llvm::raw_ostream &to, const topology::Topology &topology, const ir::
     out << "    sizes " << text.sizes << ";\n";
   printer.lists();
   if (!operations.before.empty()) {
-    out << "    // What ranks have themselves of what they need.\n";
+    out << "    // Local copies of chunks that a rank has at the beginning.\n";
     printer.block(operations.before, 4);
   }
   for (uint32_t step = 0; step < algorithm.steps(); ++step) {
@@ -243,7 +243,7 @@ void print(llvm::raw_ostream &to, const topology::Topology &topology, const ir::
     out << "    }\n";
   }
   if (!operations.after.empty()) {
-    out << "    // To where the output wants it.\n";
+    out << "    // Local copies to the output.\n";
     printer.block(operations.after, 4);
   }
   out << "}\n";

@@ -55,7 +55,8 @@ void Tables::declare(llvm::raw_ostream &out) const {
   std::vector<uint32_t> from, to;
   for (const auto &[first, second] : pairs)
     from.push_back(first), to.push_back(second);
-  out << "    // In lists, a number is a pair p of ranks, from[p] and to[p], and where chunks are on one or on both.\n"
+  out << "    // A number in a list encodes a pair p of ranks, from[p] and to[p], and the chunk's index on one or on "
+         "both.\n"
          "    let from = ";
   list(out, from, 4);
   out << ";\n    let to = ";

@@ -98,8 +98,8 @@ private:
       end = method.run(
           random, [&] { return found.sends.size() > sendLimit || (options.stops && options.stops()); }, found);
       if (found.sends.size() > sendLimit)
-        throw std::length_error("what is found has more than " + std::to_string(MostSends) +
-                                " sends, the most operations that gc3c takes of a file");
+        throw std::length_error("the algorithm has more than " + std::to_string(MostSends) +
+                                " sends, the most operations that gc3c accepts in a file");
       if (end != End::Found)
         break;
       if (options.tries == 0)

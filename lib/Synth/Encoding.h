@@ -23,7 +23,7 @@ public:
 
   /// Returns false if distances alone show that there is no algorithm; then there is nothing to solve.
   bool isPossible() const { return possible; }
-  /// Returns false if the time was up before the encoding was complete; then the solver must not be called.
+  /// Returns false if the time limit was reached before the encoding was complete; then the solver must not be called.
   bool isComplete() const { return complete; }
   /// Returns the algorithm after verdict Satisfiable. Some of its copies may be idle.
   algorithm::Algorithm decode() const;

@@ -118,7 +118,7 @@ std::string findDisconnection(const Topology &topology) {
     if (unreached == distance.end())
       continue;
     const std::string rank = std::to_string(unreached - distance.begin());
-    return backwards ? "no way leads from rank " + rank + " to rank 0" : "no way leads from rank 0 to rank " + rank;
+    return backwards ? "no path leads from rank " + rank + " to rank 0" : "no path leads from rank 0 to rank " + rank;
   }
   return {};
 }

@@ -59,8 +59,8 @@ private:
       const uint64_t sends =
           static_cast<uint64_t>(task.direct.chunks()) * task.topology.linkCount() * (shape.steps / parts);
       error = task.name + " on " + task.topology.name + " in " + quantity(shape.steps, "step") +
-              " is too large for a solver: " + std::to_string(sends) + " chunks times links times steps, " +
-              std::to_string(static_cast<uint64_t>(MaxSends)) + " at most";
+              " is too large for the solver: chunks times links times steps are " + std::to_string(sends) +
+              ", the limit is " + std::to_string(static_cast<uint64_t>(MaxSends));
       return false;
     }
     const Clock::time_point begin = Clock::now();
@@ -123,7 +123,7 @@ private:
 
   void fewRounds(const Task &only) {
     if (topology.ranks > greedy::MostRanks) {
-      error = "the greedy search takes up to " + std::to_string(greedy::MostRanks) + " ranks, and '" + topology.name +
+      error = "the greedy search takes up to " + std::to_string(greedy::MostRanks) + " ranks, but '" + topology.name +
               "' has " + std::to_string(topology.ranks);
       return;
     }

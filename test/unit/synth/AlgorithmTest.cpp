@@ -60,11 +60,11 @@ TEST(Check, SaysWhatIsWrong) {
     return problem.findError(algorithm);
   };
   EXPECT_EQ(wrong({{{0, there}, {1, there}}}),
-            "in step 1 2 chunks go over the link from 0 to 1, and 1 round let 1 through");
+            "in step 1 2 chunks go over the link from 0 to 1, but the limit in 1 round is 1");
   EXPECT_EQ(wrong({{{0, on}}}), "in step 1 rank 1 sends chunk 0, which it does not have");
   EXPECT_EQ(wrong({{{0, there}, {0, on}}}), "in step 1 rank 1 both receives and sends chunk 0");
   EXPECT_EQ(wrong({{{0, there}}, {{0, on}, {1, there}}}), "rank 3 ends with 0 of 1 contribution to chunk 0");
-  EXPECT_EQ(wrong({{{5, there}}}), "a send names a chunk or a link that there is not");
+  EXPECT_EQ(wrong({{{5, there}}}), "a send names a chunk or a link that does not exist");
   EXPECT_EQ(wrong({{{0, there}, {0, other}}, {{0, on}, {0, problem.link(3, 2)}}}),
             "in step 2 rank 2 receives chunk 0 twice");
   EXPECT_EQ(wrong({{{0, there}, {1, other}}, {{1, there}, {0, other}, {0, on}, {1, problem.link(3, 2)}}}), "");
@@ -78,7 +78,7 @@ TEST(Check, CountsContributionsOnce) {
   EXPECT_EQ(problem.findError(twice), "rank 0 ends with 2 of 3 contributions to chunk 0");
   twice.sends.push_back({0, problem.link(1, 0), SendKind::Reduce});
   twice.endStep(1);
-  EXPECT_EQ(problem.findError(twice), "in step 2 rank 0 adds to chunk 0 what it has of it already");
+  EXPECT_EQ(problem.findError(twice), "in step 2 rank 0 adds contributions to chunk 0 that it already has");
   twice.sends[1].link = problem.link(2, 0);
   EXPECT_EQ(problem.findError(twice), "");
   EXPECT_EQ(complaints(problem.program(twice)), "");
@@ -91,7 +91,7 @@ TEST(Check, KnowsBoundsOverSeveralLinks) {
     algorithm.sends.push_back({chunk, problem.link(0, 1 + chunk % 7)});
   algorithm.endStep(1);
   EXPECT_EQ(problem.findError(algorithm),
-            "in step 1 13 chunks go over the links of bound 0, and 1 round let 12 through");
+            "in step 1 13 chunks go over the links of bound 0, but the limit in 1 round is 12");
 }
 
 TEST(Algorithm, LosesIdleCopies) {
@@ -115,7 +115,7 @@ TEST(Print, WritesLoopsWhereRanksDoAlike) {
 param inplace: bool = true;
 
 program p implements allgather(ranks = 4, inplace = inplace) {
-    // What ranks have themselves of what they need.
+    // Local copies of chunks that a rank has at the beginning.
     for r in 0..4 {
         chunk(r, input, 0).copy(r, output, r);
     }
@@ -153,7 +153,7 @@ TEST(Print, TakesThePlaceOfInputsThatAreSent) {
 param inplace: bool = true;
 
 program p implements alltoall(ranks = 3, inplace = inplace) {
-    // What ranks have themselves of what they need.
+    // Local copies of chunks that a rank has at the beginning.
     for r in 0..3 {
         chunk(r, input, r).copy(r, output, r);
     }
@@ -169,7 +169,7 @@ program p implements alltoall(ranks = 3, inplace = inplace) {
             chunk(r, input, (r + 2) % 3).copy((r + 2) % 3, output, r);
         }
     }
-    // To where the output wants it.
+    // Local copies to the output.
     for r in 0..3 {
         chunk(r, scratch, 0).copy(r, output, (r + 2) % 3);
     }
