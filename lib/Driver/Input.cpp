@@ -24,7 +24,7 @@ static std::unique_ptr<llvm::MemoryBuffer> readStream(fs::file_t file, llvm::Str
     if (*got == 0)
       return llvm::MemoryBuffer::getMemBufferCopy(text, path);
     if (text.size() > limit) {
-      problem = "it goes on after " + std::to_string(limit) + " bytes, and is no file";
+      problem = "it has more than " + std::to_string(limit) + " bytes and is not a regular file";
       return nullptr;
     }
   }

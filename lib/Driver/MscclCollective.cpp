@@ -78,7 +78,7 @@ static bool checkRequest(Session &session, const Request &request, llvm::ArrayRe
       base = session.sources.add("--collective", requested);
     auto begin = base + static_cast<uint32_t>(part.data() - requested.data());
     session.diags.error(DiagId::WrongArguments, {begin, begin + static_cast<uint32_t>(part.size())},
-                        "the file says " + same->name.str() + " = " + same->value + " already; leave '" + part.str() +
+                        "the file already sets " + same->name.str() + " = " + same->value + "; leave '" + part.str() +
                             "' out");
   }
   return base == 0;
@@ -87,9 +87,8 @@ static bool checkRequest(Session &session, const Request &request, llvm::ArrayRe
 /// Returns a collective that promises nothing, for a file that uses its own collective without a postcondition.
 static ir::Collective unknown(Session &session, const imports::MscclAlgorithm &algorithm, bool inPlace) {
   if (!inPlace || !algorithm.outOfPlace) // a file for both placements gets one remark
-    session.diags.remark(algorithm.collectiveRange,
-                         "the file does not say what a collective of its own is to do: what the output holds is not "
-                         "checked; --collective says it");
+    session.diags.remark(algorithm.collectiveRange, "the file defines its own collective without a postcondition, so "
+                                                    "its output is not checked; name the collective with --collective");
   return imports::unknownCollective(algorithm, inPlace);
 }
 
@@ -103,16 +102,15 @@ std::optional<ir::Collective> gc3::driver::collectiveOf(Session &session, const 
     return unknown(session, algorithm, inPlace);
   if (requested.empty() && known->hasRoot()) {
     session.diags.error(DiagId::WrongArguments, algorithm.collectiveRange,
-                        "the file does not say the root of '" + request.name.str() + "'; --collective='" +
-                            request.name.str() + "(root = 0)' says it");
+                        "the file does not name the root of '" + request.name.str() + "'; give it with --collective='" +
+                            request.name.str() + "(root = 0)'");
     return std::nullopt;
   }
   uint32_t ranks = algorithm.info.collective.ranks;
   if (known && known->isBlockwise() && algorithm.chunks % ranks != 0) {
     session.diags.error(DiagId::BadShape, algorithm.chunksRange,
-                        "'" + request.name.str() + "' on " + std::to_string(ranks) +
-                            " ranks needs a multiple of that for 'nchunksperloop', not " +
-                            std::to_string(algorithm.chunks));
+                        "'" + request.name.str() + "' on " + std::to_string(ranks) + " ranks needs a multiple of " +
+                            std::to_string(ranks) + " for 'nchunksperloop', not " + std::to_string(algorithm.chunks));
     return std::nullopt;
   }
   std::string arguments = request.arguments.str();
@@ -130,8 +128,8 @@ std::optional<ir::Collective> gc3::driver::collectiveOf(Session &session, const 
                               session.options.sema, &session.filesRead);
   if (collective && collective->inPlace() != inPlace) {
     session.diags.error(DiagId::BadAlias, algorithm.collectiveRange,
-                        std::string("the file is for calls ") + (inPlace ? "in" : "out of") + " place, and '" +
-                            collective->name + "' is not, with these arguments");
+                        std::string("the file is for calls ") + (inPlace ? "in" : "out of") + " place, but '" +
+                            collective->name + "' with these arguments is not");
     return std::nullopt;
   }
   return collective;

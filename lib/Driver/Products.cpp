@@ -21,7 +21,7 @@ void gc3::driver::report(Session &session, const ir::ProgramInfo &info, const ve
   for (const verify::Finding::Note &note : finding.notes)
     error.note(note.site == ir::None ? SourceRange() : info.sites[note.site], note.message);
   if (id == DiagId::Unverified && session.options.from == From::Source)
-    error.note({}, "a .gc3 program can't bring this about: it is a bug of gc3c; please report it, with the program");
+    error.note({}, "no .gc3 program should cause this: it is a bug of gc3c; please report it, with the program");
 }
 
 bool gc3::driver::checkNumber(Session &session, const std::vector<const ir::ProgramInfo *> &programs) {
@@ -32,7 +32,7 @@ bool gc3::driver::checkNumber(Session &session, const std::vector<const ir::Prog
   std::string what = options.emit == Emit::MscclXml ? "a file of MSCCL XML holds" : "a picture shows";
   session.diags
       .error(DiagId::SeveralPrograms, programs[1]->nameRange,
-             what + " one program, and '" + options.input + "' holds " + std::to_string(programs.size()) +
+             what + " one program, but '" + options.input + "' holds " + std::to_string(programs.size()) +
                  (options.from == From::Source ? "; choose one with --program" : ""))
       .note(programs[0]->nameRange, "'" + programs[0]->name + "' is another");
   return false;
@@ -74,7 +74,7 @@ bool gc3::driver::writeGraph(Session &session, const ir::ChunkDag &dag, llvm::ra
   }
   session.diags.error(DiagId::SlotBudget, dag.info->sites[dag.ops[edges.nodes()].site],
                       "with this operation the program's chunks make more than " + std::to_string(most) +
-                          " dependencies, too many to follow; use larger chunks, or allow more with --max-slots");
+                          " dependencies, too many to analyze; use larger chunks, or allow more with --max-slots");
   return false;
 }
 

@@ -122,7 +122,7 @@ void Checker::checkPlacement() {
   reportInexpressible(info.nameRange,
                       std::string("has the ") + (misplaced->inputInside ? "input" : "output") + " of rank " +
                           std::to_string(misplaced->rank) + " " + describePlacement(info.collective, *misplaced) +
-                          ", and in place MSCCL runtimes have it begin at chunk " + std::to_string(misplaced->begin) +
+                          ", but in place MSCCL runtimes expect it from chunk " + std::to_string(misplaced->begin) +
                           " of its " + (misplaced->inputInside ? "output" : "input") +
                           "; make the collective out of place, or write a bundle");
 }
@@ -139,7 +139,7 @@ void Checker::checkInputs() {
         continue;
       reportInexpressible(placeOf(block, i),
                           "writes to the input of rank " + std::to_string(block.rank) +
-                              ", which an MSCCL runtime would not keep for its caller; write to scratch, or "
+                              ", which an MSCCL runtime would overwrite in the caller's buffer; write to scratch, or "
                               "make the collective in place");
       return;
     }

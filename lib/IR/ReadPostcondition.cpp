@@ -132,10 +132,10 @@ bool PostconditionReader::copyRow(const Promise &promise) {
   uint32_t width = collective.output.total();
   auto anything = [](uint32_t entry) { return entry == Postcondition::Anything; };
   if (std::all_of(row(model), row(model) + width, anything))
-    return fail(DiagId::BadOperand, "nothing is promised so far of the output of rank " + std::to_string(model));
+    return fail(DiagId::BadOperand, "there is no promise yet for the output of rank " + std::to_string(model));
   if (!std::all_of(row(rank), row(rank) + width, anything))
     return fail(DiagId::ConflictingEnsures,
-                "something is promised already of the output of rank " + std::to_string(rank));
+                "there is already a promise for the output of rank " + std::to_string(rank));
   std::copy(row(model), row(model) + width, row(rank));
   return true;
 }

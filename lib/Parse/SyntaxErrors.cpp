@@ -108,17 +108,17 @@ static std::string hint(antlr4::Token *previous, antlr4::Token *token, const Wor
       {"not", "", "'!' negates"},
       {"+", "+", "'+= 1' counts up"},
       {"-", ";", "'-= 1' counts down"},
-      {"*", "*", "there is no sign for powers"},
-      {"..", "=", "a range leaves out its end: '0..n + 1'"},
+      {"*", "*", "the language has no operator for powers"},
+      {"..", "=", "a range excludes its end: '0..n + 1'"},
   };
   std::string before = previous ? previous->getText() : "", found = token->getText();
   if (before == "." && token->getType() == GC3Parser::INT)
-    return "; numbers have no fractions";
+    return "; numbers are integers";
   bool isWord = token->getType() != GC3Parser::ID && found[0] >= 'a' && found[0] <= 'z';
   if (wantsName && isWord)
-    return "; that is a word of the language, and can't be a name";
+    return "; a keyword can't be a name";
   if ((found == "channel" || found == "parallelize") && words.count(")") != 0)
-    return "; that is said around operations: '" + found + " (k) { ... }'";
+    return "; write it around operations: '" + found + " (k) { ... }'";
   if (found == "=" && (words.count("{") != 0 || words.count("==") != 0))
     return "; '==' compares";
   for (const ForeignSyntax &foreign : foreignSyntax)
@@ -136,7 +136,7 @@ void ReportingStrategy::reportAt(antlr4::Parser *parser, antlr4::Token *token) {
   const bool lacksType = wanted == "':'" && parser->getContext()->getRuleIndex() == GC3Parser::RuleParamItem;
   sink(previous, token,
        "expected " + wanted + ", found " + found(token) +
-           (lacksType ? "; a param has a type: 'param " + previous->getText() + ": int = ...'"
+           (lacksType ? "; a param needs a type: 'param " + previous->getText() + ": int = ...'"
                       : hint(previous, token, words, wanted == "a name")));
 }
 

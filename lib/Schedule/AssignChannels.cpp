@@ -275,7 +275,7 @@ bool ChannelAssigner::refusePinnedInstances() {
         .error(DiagId::ThreadBlockConflict, info.sites[instruction.site],
                "an operation with a manual thread block can't run in " + std::to_string(directive.parallel) +
                    " parallel instances, which have a channel each; leave out 'sendtb' and 'recvtb', or the instances")
-        .note(directive.parallelSite, "the instances are asked for here");
+        .note(directive.parallelSite, "the instances are requested here");
     fits = false;
   }
   return fits;

@@ -125,7 +125,7 @@ bool CollectiveBuilder::setAlias(ir::BufferId inner, int64_t rank, int64_t index
     if (r < 0 || r >= collective.ranks)
       return fail(DiagId::RankOutOfRange, what + ": " + rankOutOfRange(r, collective.ranks));
   if (rank != outerRank)
-    return fail(DiagId::BadAlias, what + ": buffers can only meet on one rank");
+    return fail(DiagId::BadAlias, what + ": both places must be on one rank");
   auto r = static_cast<uint32_t>(rank);
   uint32_t innerSize = collective.size(r, inner), outerSize = collective.size(r, outer);
   if (innerSize == 0 || outerSize == 0)
@@ -150,7 +150,7 @@ bool CollectiveBuilder::setAlias(ir::BufferId inner, int64_t rank, int64_t index
   ir::RankAlias fresh{kind, static_cast<uint32_t>(offset)};
   if (alias.kind != ir::RankAlias::None && (alias.kind != fresh.kind || alias.offset != fresh.offset))
     return fail(DiagId::BadAlias,
-                what + ": input and output of rank " + std::to_string(rank) + " already meet otherwise");
+                what + ": input and output of rank " + std::to_string(rank) + " have another alias already");
   alias = fresh;
   return true;
 }
@@ -184,8 +184,8 @@ bool CollectiveBuilder::addToValue(int64_t rank, int64_t index) {
     return true;
   pending.push_back({r, i, 0, 0, 1});
   if (reductionRuns + pending.size() > options.maxRuns)
-    return fail(DiagId::SlotBudget, "'" + collective.name + "' promises reductions of chunks in more than " +
-                                        std::to_string(options.maxRuns) + " rows of equal distances");
+    return fail(DiagId::SlotBudget, "'" + collective.name + "' promises reductions with more than " +
+                                        std::to_string(options.maxRuns) + " arithmetic runs of chunks");
   return true;
 }
 
@@ -222,7 +222,7 @@ bool CollectiveBuilder::canPromise(int64_t rank, int64_t index, SourceRange clau
   if (!checkChunk(ir::OutputBuffer, rank, index))
     return false;
   if (valueHashes[current].count == 0)
-    return fail(DiagId::BadShape, placeOf(ir::OutputBuffer, rank, index) + ": a reduction of no chunks at all");
+    return fail(DiagId::BadShape, placeOf(ir::OutputBuffer, rank, index) + ": a reduction of no chunks");
   if (clauses.empty() || !(clauses.back() == clause))
     clauses.push_back(clause);
   return true;

@@ -100,7 +100,7 @@ static std::optional<std::vector<Move>> routeOf(const llvm::SmallVectorImpl<ir::
   return route;
 }
 
-/// The last reduction into the value of a chunk, through the copies after it; null if there is none.
+/// Follows the copies of the chunk at `at` backwards. Returns the reduction that made its value, or null.
 static const ir::ChunkOp *lastReduction(const llvm::SmallVectorImpl<ir::ChunkOp> &ops, ir::Location at) {
   for (size_t i = ops.size(); i-- > 0;) {
     const ir::ChunkOp &op = ops[i];
@@ -208,7 +208,8 @@ void Reporter::showRoute(const std::vector<Move> &route, const std::string &inpu
     if (!isLast && (ops[route[i + 1].operation].site == site || ++notes >= MaxMovesShown))
       continue;
     report->note(info.sites[site], input + " gets to " + info.bufferName(to.buffer) + "(" + std::to_string(to.rank) +
-                                       ", " + std::to_string(to.index) + ") here" + (isLast ? ", and no further" : ""));
+                                       ", " + std::to_string(to.index) + ") here" +
+                                       (isLast ? ", and no operation moves it further" : ""));
   }
 }
 
@@ -223,7 +224,7 @@ void Reporter::wrong(uint32_t rank, uint32_t index, uint32_t wanted, uint32_t wr
   const Contributions expected = wantedContributions(collective.post, wanted - 1);
   const Contributions got = last ? contributionsOf(collective, ops, chunk) : Contributions();
   if (last)
-    message += (isUntouched ? " is still as the call found it: " : ": ") + difference(expected, got);
+    message += (isUntouched ? " still has its contents from before the call: " : ": ") + difference(expected, got);
   else
     message += " is never written";
   SourceRange where = last && !isUntouched ? info.sites[last->site] : SourceRange();

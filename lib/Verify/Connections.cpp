@@ -101,7 +101,7 @@ void StructureChecker::checkWaits(uint32_t index, uint32_t number) {
   const ThreadBlock &block = program.threadBlocks[index];
   const Step &step = program.steps[block.firstStep + number];
   if (uint64_t(step.waitBegin) + step.waitCount > program.waits.size()) {
-    report(index, number, "has waits that are not there");
+    report(index, number, "has waits beyond the end of the list of waits");
     return;
   }
   uint32_t blocks = program.rankBegin[block.rank + 1] - program.rankBegin[block.rank];
@@ -133,14 +133,14 @@ void StructureChecker::checkStep(uint32_t index, uint32_t number) {
                step.srcIndex != step.dstIndex && uint64_t(step.srcIndex) < uint64_t(step.dstIndex) + step.count &&
                uint64_t(step.dstIndex) < uint64_t(step.srcIndex) + step.count;
   if (meets)
-    report(index, number, "writes slots that it reads, shifted");
+    report(index, number, "reads and writes overlapping slots");
   checkWaits(index, number);
 }
 
 void StructureChecker::checkLimits() {
   if (program.fifoSlots == 0 || program.fifoSlots > options.maxFifoSlots)
-    reportBlock("the program is meant for " + std::to_string(program.fifoSlots) +
-                    " slots per connection; there can be 1 to " + std::to_string(options.maxFifoSlots),
+    reportBlock("the program uses " + std::to_string(program.fifoSlots) + " slots per connection; it must use 1 to " +
+                    std::to_string(options.maxFifoSlots),
                 None);
   for (uint32_t rank = 0; rank != program.ranks(); ++rank)
     checkRankLimits(rank);
@@ -179,7 +179,7 @@ void StructureChecker::checkMoves() {
   if (moved / 8 > options.maxSlots)
     findings.push_back(
         {Finding::TooLarge,
-         "its steps move " + std::to_string(moved) + " slots, too many to follow; --max-slots allows more",
+         "its steps move " + std::to_string(moved) + " slots, too many to analyze; --max-slots allows more",
          None,
          {}});
 }
@@ -189,7 +189,7 @@ void StructureChecker::checkBlock(uint32_t index) {
   std::string text = "rank " + std::to_string(block.rank) + " tb " + std::to_string(local(index));
   for (int32_t peer : {block.sendPeer, block.recvPeer}) {
     if (peer >= 0 && static_cast<uint32_t>(peer) >= program.ranks())
-      reportBlock(text + " has peer " + std::to_string(peer) + ", and there are " + std::to_string(program.ranks()) +
+      reportBlock(text + " has peer " + std::to_string(peer) + ", but there are " + std::to_string(program.ranks()) +
                       " ranks",
                   block.site);
     if (peer >= 0 && static_cast<uint32_t>(peer) == block.rank)
@@ -266,7 +266,7 @@ void StructureChecker::pairEnds(uint32_t source, llvm::ArrayRef<End> ends, Conne
       lacks = ": no thread block of rank " + destination + " receives";
     reportBlock("the connection from rank " + std::to_string(source) + " to rank " + destination + " on channel " +
                     std::to_string(static_cast<uint32_t>(first.target)) +
-                    " must have one sending and one receiving thread block, and has " + std::to_string(same.size()) +
+                    " must have one sending and one receiving thread block, but has " + std::to_string(same.size()) +
                     " in all" + lacks,
                 program.threadBlocks[first.block].site);
   }

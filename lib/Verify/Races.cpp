@@ -167,7 +167,7 @@ void RaceFinder::dropOutdatedReaders() {
   cleanupSize = std::min(2 * kept.size() + slots.size(), mostEntries);
   if (kept.size() > maxReaders)
     stopSearch("thread blocks of rank " + std::to_string(rank) + " read slots more than " + std::to_string(maxReaders) +
-                   " times before the slots are written again, too many to follow; --max-slots allows more",
+                   " times before the slots are written again, too many to analyze; --max-slots allows more",
                None);
   lists = std::move(kept);
   freeEntries = NoEntry;
@@ -246,7 +246,7 @@ void RaceFinder::report(StepOfBlock earlier) {
   uint32_t firstBlock = program.rankBegin[block.rank];
   std::string message =
       "rank " + std::to_string(block.rank) + ": thread blocks " + std::to_string(earlier.block - firstBlock) + " and " +
-      std::to_string(current.block - firstBlock) + " race for " + slot + ": nothing decides which comes first";
+      std::to_string(current.block - firstBlock) + " race for " + slot + ": no wait or message orders them";
   findings.push_back({Finding::Race,
                       std::move(message),
                       second.site,
@@ -261,12 +261,10 @@ void RaceFinder::stopSearch(std::string message, uint32_t site) {
 }
 
 void RaceFinder::reportUndecided(StepOfBlock earlier) {
-  stopSearch(
-      "whether " + describe(program, earlier.block, earlier.step) + " is over before " +
-          describe(program, current.block, current.step) +
-          " begins takes too long to find out: messages over many ranks may decide it; a wait between the two does, "
-          "and --max-slots allows more",
-      program.steps[firstStep + currentStep].site);
+  stopSearch("the check whether " + describe(program, earlier.block, earlier.step) + " is over before " +
+                 describe(program, current.block, current.step) +
+                 " begins takes too long; add a wait between the two, or allow more with --max-slots",
+             program.steps[firstStep + currentStep].site);
 }
 
 void RaceFinder::run() {

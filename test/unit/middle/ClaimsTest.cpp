@@ -72,12 +72,12 @@ TEST_F(Claims, falseOnesAreFound) {
   };
   using Stored = imports::BundledProgram;
   EXPECT_EQ(changed([](Stored &s) { s.verified |= 1u << 30; }), begin + "properties that are not proven");
-  EXPECT_EQ(changed([](Stored &s) { s.minSlots = 0; }), begin + "0 slots per connection, and it needs 1");
+  EXPECT_EQ(changed([](Stored &s) { s.minSlots = 0; }), begin + "0 slots per connection, but the program needs 1");
   EXPECT_EQ(changed([](Stored &s) { s.contributions = 2; }), begin + "2 contributions to each output, not 1");
-  EXPECT_EQ(changed([](Stored &s) { s.maxCount = 1; }), begin + "messages shorter than there are");
+  EXPECT_EQ(changed([](Stored &s) { s.maxCount = 1; }), begin + "shorter messages than the program has");
   EXPECT_EQ(changed([](Stored &s) { s.inPlace = true; }), begin + "the wrong placement");
   verdict.wholeSlots = true;
-  EXPECT_EQ(findProblem(), begin + "that slots may be short, and values would be");
+  EXPECT_EQ(findProblem(), begin + "that slots can be short, but values would lose elements");
 }
 
 TEST(ClaimedCollective, theNameOfAStandardOneIsNotForOtherPromises) {
