@@ -73,14 +73,14 @@ public:
 
   Bounds run() {
     if (topology.ranks <= mostForAllSets) {
-      lookAtSets();
+      examineSets();
     } else {
-      lookAtRanks();
-      lookAtMachines();
-      lookAtHalves();
-      lookAtPrefixes();
+      examineRanks();
+      examineMachines();
+      examineHalves();
+      examinePrefixes();
     }
-    lookAtDistances();
+    examineDistances();
     const uint64_t divisor = std::max<uint64_t>(1, std::gcd(best.crossing, best.bandwidth));
     best.crossing /= divisor, best.bandwidth /= divisor;
     return best;
@@ -93,15 +93,15 @@ private:
 
   uint32_t sourceOf(uint32_t chunk) const { return demand.sourcesOf(chunk)[0].rank; }
 
-  void look(uint64_t crossing, uint64_t bandwidth) {
+  void addCut(uint64_t crossing, uint64_t bandwidth) {
     if (bandwidth != 0 && crossing * best.bandwidth > best.crossing * bandwidth)
       best.crossing = crossing, best.bandwidth = bandwidth;
   }
 
   /// Records that `crossing` sends of chunks must use these links.
-  void look(uint64_t crossing, const std::vector<uint32_t> &links) {
+  void addCut(uint64_t crossing, const std::vector<uint32_t> &links) {
     const uint64_t bandwidth = throughput.of(links);
-    look(crossing, bandwidth);
+    addCut(crossing, bandwidth);
     if (rounds == 0 || crossing == 0 || crossing != bandwidth * rounds)
       return;
     uint64_t alone = 0; // total bandwidth without bounds over several links
@@ -111,13 +111,13 @@ private:
       isFull[link] |= alone == bandwidth;
   }
 
-  void lookAtSets();
-  void lookAtGroups(uint32_t groups);
-  void lookAtRanks();
-  void lookAtMachines();
-  void lookAtHalves();
-  void lookAtPrefixes();
-  void lookAtDistances();
+  void examineSets();
+  void examineGroups(uint32_t groups);
+  void examineRanks();
+  void examineMachines();
+  void examineHalves();
+  void examinePrefixes();
+  void examineDistances();
 
   const Topology &topology;
   const Demand &demand;
@@ -130,35 +130,35 @@ private:
 };
 
 /// Examines the sends that leave each set. The sends that enter a set leave its complement.
-void CutSearch::lookAtSets() {
-  std::map<std::pair<uint32_t, uint32_t>, uint64_t> ways; // number of chunks by source and set of targets
+void CutSearch::examineSets() {
+  std::map<std::pair<uint32_t, uint32_t>, uint64_t> chunkCounts; // number of chunks by source and set of targets
   for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk) {
     uint32_t targets = 0;
     for (const BufferChunk &target : demand.targetsOf(chunk))
       targets |= 1u << target.rank;
-    ++ways[{sourceOf(chunk), targets}];
+    ++chunkCounts[{sourceOf(chunk), targets}];
   }
   std::vector<uint32_t> links;
-  const uint64_t piecesOfSet = ways.size() + topology.links.size();
-  for (uint32_t set = 1; set + 1 < 1u << topology.ranks && !stop.after(piecesOfSet); ++set) {
+  const uint64_t workOfSet = chunkCounts.size() + topology.links.size();
+  for (uint32_t set = 1; set + 1 < 1u << topology.ranks && !stop.addWork(workOfSet); ++set) {
     uint64_t crossing = 0;
-    for (const auto &[way, count] : ways)
-      crossing += (set >> way.first & 1) != 0 && (way.second & ~set) != 0 ? count : 0;
+    for (const auto &[ends, count] : chunkCounts)
+      crossing += (set >> ends.first & 1) != 0 && (ends.second & ~set) != 0 ? count : 0;
     if (crossing == 0)
       continue;
     links.clear();
     for (uint32_t link = 0; link < topology.linkCount(); ++link)
       if ((set >> topology.links[link].from & 1) != 0 && (set >> topology.links[link].to & 1) == 0)
         links.push_back(link);
-    look(crossing, links);
+    addCut(crossing, links);
   }
 }
 
 /// Examines the sends that enter each group of ranks, and the sends that leave it.
-void CutSearch::lookAtGroups(uint32_t groups) {
+void CutSearch::examineGroups(uint32_t groups) {
   std::vector<uint64_t> in(groups, 0), out(groups, 0);
   std::vector<uint32_t> seen(groups, UINT32_MAX); // by group, the last chunk that had to enter it
-  for (uint32_t chunk = 0; chunk < demand.chunks() && !stop.after(demand.targetsOf(chunk).size()); ++chunk) {
+  for (uint32_t chunk = 0; chunk < demand.chunks() && !stop.addWork(demand.targetsOf(chunk).size()); ++chunk) {
     const uint32_t home = groupOf[sourceOf(chunk)];
     bool leaves = false;
     for (const BufferChunk &target : demand.targetsOf(chunk)) {
@@ -174,35 +174,35 @@ void CutSearch::lookAtGroups(uint32_t groups) {
     if (const uint32_t from = groupOf[topology.links[link].from], to = groupOf[topology.links[link].to]; from != to)
       outOf[from].push_back(link), into[to].push_back(link);
   for (uint32_t group = 0; group < groups; ++group) {
-    look(in[group], into[group]);
-    look(out[group], outOf[group]);
+    addCut(in[group], into[group]);
+    addCut(out[group], outOf[group]);
   }
 }
 
-void CutSearch::lookAtRanks() {
+void CutSearch::examineRanks() {
   std::iota(groupOf.begin(), groupOf.end(), 0);
-  lookAtGroups(topology.ranks);
+  examineGroups(topology.ranks);
 }
 
-void CutSearch::lookAtMachines() {
+void CutSearch::examineMachines() {
   groupOf = machinesOf(topology);
-  lookAtGroups(*std::max_element(groupOf.begin(), groupOf.end()) + 1);
+  examineGroups(*std::max_element(groupOf.begin(), groupOf.end()) + 1);
 }
 
 /// Examines the two halves of the ranks along each dimension of a lattice.
-void CutSearch::lookAtHalves() {
+void CutSearch::examineHalves() {
   uint32_t stride = topology.ranks;
   for (uint32_t size : topology.lattice) {
     stride /= size;
     for (uint32_t rank = 0; rank < topology.ranks; ++rank)
       groupOf[rank] = rank / stride % size < size / 2 ? 0 : 1;
-    lookAtGroups(2);
+    examineGroups(2);
   }
 }
 
 /// Examines the sends between the ranks below k and the ranks from k on, in both directions, for each k. Ignores bounds
 /// over several links.
-void CutSearch::lookAtPrefixes() {
+void CutSearch::examinePrefixes() {
   const uint32_t ranks = topology.ranks;
   // Differences: [r] is the change when rank r joins the set.
   std::vector<int64_t> up(ranks + 1, 0), down(ranks + 1, 0), linksUp(ranks + 1, 0), linksDown(ranks + 1, 0);
@@ -222,28 +222,29 @@ void CutSearch::lookAtPrefixes() {
   for (auto *differences : {&up, &down, &linksUp, &linksDown})
     std::partial_sum(differences->begin(), differences->end(), differences->begin());
   for (uint32_t rank = 0; rank + 1 < ranks; ++rank) {
-    look(static_cast<uint64_t>(up[rank]), static_cast<uint64_t>(linksUp[rank]));
-    look(static_cast<uint64_t>(down[rank]), static_cast<uint64_t>(linksDown[rank]));
+    addCut(static_cast<uint64_t>(up[rank]), static_cast<uint64_t>(linksUp[rank]));
+    addCut(static_cast<uint64_t>(down[rank]), static_cast<uint64_t>(linksDown[rank]));
   }
 }
 
 /// Examines the longest path, and the sum of all paths over all links. A rank that wants a chunk in several places
 /// receives it once. If the topology looks the same from all ranks, the distances from rank 0 give all others.
-void CutSearch::lookAtDistances() {
+void CutSearch::examineDistances() {
   const topology::LinksOfRanks outgoing = linksFrom(topology);
   const topology::Lattice lattice(topology);
-  const bool isAlike = topology.ranks > mostForAllSets && lattice.cell() == 1 && linkClasses(topology).has_value();
+  const bool isSymmetric = topology.ranks > mostForAllSets && lattice.cell() == 1 && linkClasses(topology).has_value();
   std::vector<std::vector<uint32_t>> bySource(topology.ranks);
   for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk)
     bySource[sourceOf(chunk)].push_back(chunk);
   std::vector<uint32_t> seen(topology.ranks, UINT32_MAX); // by rank, the last chunk that the rank wanted
   const std::vector<uint32_t> fromFirst = distancesFrom(topology, outgoing, 0);
   uint64_t sends = 0;
-  for (uint32_t source = 0; source < topology.ranks && !stop.after(topology.links.size()); ++source) {
+  for (uint32_t source = 0; source < topology.ranks && !stop.addWork(topology.links.size()); ++source) {
     if (bySource[source].empty())
       continue;
-    std::vector<uint32_t> distances = isAlike ? lattice.differences(source) : distancesFrom(topology, outgoing, source);
-    for (uint32_t rank = 0; isAlike && rank < topology.ranks; ++rank)
+    std::vector<uint32_t> distances =
+        isSymmetric ? lattice.differences(source) : distancesFrom(topology, outgoing, source);
+    for (uint32_t rank = 0; isSymmetric && rank < topology.ranks; ++rank)
       distances[rank] = fromFirst[distances[rank]];
     for (uint32_t chunk : bySource[source]) {
       uint32_t farthest = 0, others = 0;
@@ -253,12 +254,12 @@ void CutSearch::lookAtDistances() {
       }
       sends += std::max(farthest, others);
       best.steps = std::max(best.steps, farthest);
-      stop.after(demand.targetsOf(chunk).size());
+      stop.addWork(demand.targetsOf(chunk).size());
     }
   }
   std::vector<uint32_t> links(topology.links.size());
   std::iota(links.begin(), links.end(), 0);
-  look(sends, links);
+  addCut(sends, links);
 }
 
 } // namespace

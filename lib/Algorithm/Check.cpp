@@ -19,27 +19,27 @@ public:
   Bandwidth(const topology::Topology &topology, const Algorithm &algorithm)
       : topology(topology), algorithm(algorithm), overLink(topology.links.size(), 0) {}
 
-  std::string whyWrong() {
+  std::string findError() {
     std::string problem;
     for (uint32_t step = 0; step < algorithm.steps() && problem.empty(); ++step) {
       std::fill(overLink.begin(), overLink.end(), 0);
       for (uint32_t i = algorithm.stepBegin[step]; i < algorithm.stepBegin[step + 1]; ++i)
         ++overLink[algorithm.sends[i].link];
-      problem = whyLinkOverloaded(step);
+      problem = findOverloadedLink(step);
       if (problem.empty())
-        problem = whyBoundBroken(step);
+        problem = findExceededBound(step);
     }
     return problem;
   }
 
 private:
   std::string tooMany(uint32_t step, const std::string &where, uint64_t sent, uint64_t perRound) const {
-    return inStep(step) + quantity(sent, "chunk") + " " + (sent == 1 ? "goes" : "go") + " over " + where + ", and " +
-           quantity(algorithm.rounds[step], "round") + " let " + std::to_string(perRound * algorithm.rounds[step]) +
-           " through";
+    return inStep(step) + quantity(sent, "chunk") + " " + (sent == 1 ? "goes" : "go") + " over " + where +
+           ", but the limit in " + quantity(algorithm.rounds[step], "round") + " is " +
+           std::to_string(perRound * algorithm.rounds[step]);
   }
 
-  std::string whyLinkOverloaded(uint32_t step) const {
+  std::string findOverloadedLink(uint32_t step) const {
     for (uint32_t i = 0; i < topology.linkCount(); ++i) {
       const topology::Link &link = topology.links[i];
       if (overLink[i] > static_cast<uint64_t>(link.bandwidth) * algorithm.rounds[step])
@@ -49,7 +49,7 @@ private:
     return {};
   }
 
-  std::string whyBoundBroken(uint32_t step) const {
+  std::string findExceededBound(uint32_t step) const {
     for (uint32_t bound = 0; bound < topology.boundCount(); ++bound) {
       uint64_t sent = 0;
       for (uint32_t i = topology.boundBegin[bound]; i < topology.boundBegin[bound + 1]; ++i)
@@ -77,14 +77,14 @@ public:
       stepOf.insert(stepOf.end(), algorithm.stepBegin[step + 1] - algorithm.stepBegin[step], step);
   }
 
-  std::string whyWrong() {
+  std::string findError() {
     std::string problem;
     for (uint32_t chunk = 0; chunk < demand.chunks() && problem.empty(); ++chunk) {
       start(chunk);
       for (uint32_t i = begin[chunk]; i < begin[chunk + 1] && problem.empty(); ++i)
         problem = send(algorithm.sends[order[i]], stepOf[order[i]]);
       if (problem.empty())
-        problem = whyNotThere(chunk);
+        problem = findIncompleteTarget(chunk);
     }
     return problem;
   }
@@ -121,13 +121,13 @@ private:
     wasReduced[to] = isReduction;
     for (size_t word = 0; word < words; ++word) {
       if (isReduction && (of(to)[word] & of(from)[word]) != 0)
-        return inStep(step) + "rank " + std::to_string(to) + " adds to " + what + " what it has of it already";
+        return inStep(step) + "rank " + std::to_string(to) + " adds contributions to " + what + " that it already has";
       of(to)[word] = of(from)[word] | (isReduction ? of(to)[word] : 0);
     }
     return {};
   }
 
-  std::string whyNotThere(uint32_t chunk) {
+  std::string findIncompleteTarget(uint32_t chunk) {
     const auto whole = static_cast<uint64_t>(demand.sourcesOf(chunk).size());
     for (const BufferChunk &target : demand.targetsOf(chunk)) {
       uint64_t there = 0;
@@ -152,12 +152,12 @@ private:
 
 } // namespace
 
-std::string whyWrong(const topology::Topology &topology, const Demand &demand, const Algorithm &algorithm) {
+std::string findError(const topology::Topology &topology, const Demand &demand, const Algorithm &algorithm) {
   for (const Send &send : algorithm.sends)
     if (send.link >= topology.linkCount() || send.chunk >= demand.chunks())
-      return "a send names a chunk or a link that there is not";
-  std::string problem = Bandwidth(topology, algorithm).whyWrong();
-  return problem.empty() ? Contents(topology, demand, algorithm).whyWrong() : problem;
+      return "a send names a chunk or a link that does not exist";
+  std::string problem = Bandwidth(topology, algorithm).findError();
+  return problem.empty() ? Contents(topology, demand, algorithm).findError() : problem;
 }
 
 } // namespace gc3::algorithm

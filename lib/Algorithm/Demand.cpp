@@ -21,7 +21,7 @@ static void addSources(Demand &demand, const ir::Postcondition &post, uint32_t v
 /// Calls `visit(rank, index, chunk)` for each output chunk that must hold something.
 template <typename Visit>
 static void forEachTarget(const ir::Collective &collective, StopCheck &stop, Visit visit) {
-  for (uint32_t rank = 0; rank < collective.ranks && !stop.after(collective.size(rank, ir::OutputBuffer)); ++rank)
+  for (uint32_t rank = 0; rank < collective.ranks && !stop.addWork(collective.size(rank, ir::OutputBuffer)); ++rank)
     for (uint32_t index = 0; index < collective.size(rank, ir::OutputBuffer); ++index)
       if (uint32_t wanted = collective.post.wanted(rank, index); wanted != ir::Postcondition::Anything)
         visit(rank, index, wanted - 1);
@@ -41,9 +41,9 @@ std::optional<Demand> demandOf(const ir::Collective &collective, std::string &er
   Demand demand;
   demand.ranks = collective.ranks;
   const uint32_t chunks = collective.post.valueCount();
-  for (uint32_t value = 0; value < chunks && !stop.after(4); ++value)
+  for (uint32_t value = 0; value < chunks && !stop.addWork(4); ++value)
     addSources(demand, collective.post, value);
-  if (stop.after(0))
+  if (stop.addWork(0))
     return {};
   for (uint32_t chunk = 0; chunk < chunks; ++chunk)
     for (uint32_t i = demand.sourceBegin[chunk] + 1; i < demand.sourceBegin[chunk + 1]; ++i)
@@ -61,7 +61,7 @@ std::optional<Demand> demandOf(const ir::Collective &collective, std::string &er
   forEachTarget(collective, stop, [&](uint32_t rank, uint32_t index, uint32_t chunk) {
     demand.targets[next[chunk]++] = {rank, index};
   });
-  if (stop.after(0))
+  if (stop.addWork(0))
     return {};
   return demand;
 }

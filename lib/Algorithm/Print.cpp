@@ -39,7 +39,7 @@ public:
 
 private:
   /// Operations outside loops.
-  struct Others {
+  struct Remainder {
     uint64_t at; ///< their position in the text
     std::vector<Operation> operations;
     unsigned indent;
@@ -56,7 +56,7 @@ private:
     return {shifted(op.from), shifted(op.to), op.kind, op.count};
   }
 
-  /// Prints operations that form a loop over every stride-th rank, and leaves the others in `operations`.
+  /// Prints operations that form a loop over every stride-th rank, and leaves the remainders in `operations`.
   void loop(std::vector<Operation> &operations, uint32_t stride, unsigned indent);
 
   /// Returns true if `next` continues where `op` ends. In a loop, merged chunks must not cross the end of a block,
@@ -119,8 +119,8 @@ private:
   }
 
   std::string text;
-  llvm::raw_string_ostream out; ///< writes to `text`
-  std::vector<Others> others;   ///< by position
+  llvm::raw_string_ostream out;      ///< writes to `text`
+  std::vector<Remainder> remainders; ///< by position
   uint64_t listsAt = 0;
   const topology::Lattice lattice;
   const ir::Collective &collective;
@@ -149,11 +149,11 @@ void Printer::functions() {
 
 void Printer::loop(std::vector<Operation> &operations, uint32_t stride, unsigned indent) {
   using Key = decltype(orderOf(Operation()));
-  std::map<Key, std::vector<const Operation *>> alike;
+  std::map<Key, std::vector<const Operation *>> byRelative;
   for (const Operation &op : operations)
-    alike[orderOf(relative(op, op.from.rank - op.from.rank % stride))].push_back(&op);
+    byRelative[orderOf(relative(op, op.from.rank - op.from.rank % stride))].push_back(&op);
   std::vector<Operation> inLoop, left;
-  for (const auto &[key, members] : alike)
+  for (const auto &[key, members] : byRelative)
     if (members.size() == collective.ranks / stride)
       inLoop.push_back(relative(*members.front(), members.front()->from.rank - members.front()->from.rank % stride));
     else
@@ -171,23 +171,23 @@ void Printer::loop(std::vector<Operation> &operations, uint32_t stride, unsigned
 }
 
 void Printer::block(std::vector<Operation> operations, unsigned indent) {
-  constexpr uint32_t fewestTurns = 4; // shorter loops are harder to read, except loops over all ranks
+  constexpr uint32_t fewestIterations = 4; // shorter loops are harder to read, except loops over all ranks
   const uint32_t cell = lattice.cell();
   for (uint32_t stride = cell; stride < collective.ranks && !operations.empty(); stride += cell)
-    if (stride == cell || (isRing() && collective.ranks % stride == 0 && collective.ranks / stride >= fewestTurns))
+    if (stride == cell || (isRing() && collective.ranks % stride == 0 && collective.ranks / stride >= fewestIterations))
       loop(operations, stride, indent);
   merge(operations, false);
   if (!operations.empty())
-    others.push_back({out.tell(), std::move(operations), indent});
+    remainders.push_back({out.tell(), std::move(operations), indent});
 }
 
 void Printer::finish(llvm::raw_ostream &to, size_t mostLines) {
   size_t lines = 0;
-  for (const Others &some : others)
+  for (const Remainder &some : remainders)
     lines += some.operations.size();
   const bool hasTables = lines > mostLines;
   Tables tables;
-  for (const Others &some : others)
+  for (const Remainder &some : remainders)
     for (size_t i = 0; hasTables && i < some.operations.size(); ++i)
       tables.add(some.operations[i]);
   tables.sort();
@@ -196,7 +196,7 @@ void Printer::finish(llvm::raw_ostream &to, size_t mostLines) {
   to << written.take_front(done);
   if (hasTables)
     tables.declare(to);
-  for (const Others &some : others) {
+  for (const Remainder &some : remainders) {
     to << written.slice(done, some.at);
     done = some.at;
     if (hasTables)
@@ -229,7 +229,7 @@ void print(llvm::raw_ostream &to, const topology::Topology &topology, const ir::
     out << "    sizes " << text.sizes << ";\n";
   printer.lists();
   if (!operations.before.empty()) {
-    out << "    // What ranks have themselves of what they need.\n";
+    out << "    // Local copies of chunks that a rank has at the beginning.\n";
     printer.block(operations.before, 4);
   }
   for (uint32_t step = 0; step < algorithm.steps(); ++step) {
@@ -243,7 +243,7 @@ void print(llvm::raw_ostream &to, const topology::Topology &topology, const ir::
     out << "    }\n";
   }
   if (!operations.after.empty()) {
-    out << "    // To where the output wants it.\n";
+    out << "    // Local copies to the output.\n";
     printer.block(operations.after, 4);
   }
   out << "}\n";

@@ -55,7 +55,8 @@ void Tables::declare(llvm::raw_ostream &out) const {
   std::vector<uint32_t> from, to;
   for (const auto &[first, second] : pairs)
     from.push_back(first), to.push_back(second);
-  out << "    // In lists, a number is a pair p of ranks, from[p] and to[p], and where chunks are on one or on both.\n"
+  out << "    // A number in a list encodes a pair p of ranks, from[p] and to[p], and the chunk's index on one or on "
+         "both.\n"
          "    let from = ";
   list(out, from, 4);
   out << ";\n    let to = ";
@@ -76,11 +77,11 @@ void Tables::print(llvm::raw_ostream &out, const std::vector<Operation> &operati
 
 /// Prints a loop over numbers. Each number holds the pair of ranks, the source index if it differs from the destination
 /// index, and the destination index.
-void Tables::printKind(llvm::raw_ostream &out, llvm::ArrayRef<Operation> alike, unsigned indent) const {
-  const Operation &first = alike.front();
+void Tables::printKind(llvm::raw_ostream &out, llvm::ArrayRef<Operation> sameKind, unsigned indent) const {
+  const Operation &first = sameKind.front();
   uint64_t ofFrom = 1, ofTo = 1; // bases
   bool isSame = true;
-  for (const Operation &op : alike) {
+  for (const Operation &op : sameKind) {
     raise(ofFrom, op.from.index);
     raise(ofTo, op.to.index);
     isSame &= op.from.index == op.to.index;
@@ -88,7 +89,7 @@ void Tables::printKind(llvm::raw_ostream &out, llvm::ArrayRef<Operation> alike, 
   if (isSame)
     ofFrom = 1;
   std::vector<uint64_t> numbers;
-  for (const Operation &op : alike)
+  for (const Operation &op : sameKind)
     numbers.push_back((pairOf(op) * ofFrom + (isSame ? 0 : op.from.index)) * ofTo + op.to.index);
   out.indent(indent) << "for n in ";
   list(out, numbers, indent);

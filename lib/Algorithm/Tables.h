@@ -27,7 +27,7 @@ public:
   void print(llvm::raw_ostream &out, const std::vector<Operation> &operations, unsigned indent) const;
 
 private:
-  void printKind(llvm::raw_ostream &out, llvm::ArrayRef<Operation> alike, unsigned indent) const;
+  void printKind(llvm::raw_ostream &out, llvm::ArrayRef<Operation> sameKind, unsigned indent) const;
   uint64_t pairOf(const Operation &operation) const;
 
   std::vector<std::pair<uint32_t, uint32_t>> pairs; ///< pairs of ranks, from and to

@@ -19,22 +19,23 @@ bool gc3::driver::checkClaims(Session &session, const imports::BundledProgram &s
     if ((stored.verified & ~own.verified) != 0)
       problem = "properties that are not proven";
     else if (stored.minSlots < own.minSlots)
-      problem = std::to_string(stored.minSlots) + " slots per connection, and it needs " + std::to_string(own.minSlots);
+      problem = std::to_string(stored.minSlots) + " slots per connection, but the program needs " +
+                std::to_string(own.minSlots);
     else if (own.wholeSlots && !stored.wholeSlots)
-      problem = "that slots may be short, and values would be";
+      problem = "that slots can be short, but values would lose elements";
     else if (stored.contributions != own.contributions)
       problem = std::to_string(stored.contributions) + " contributions to each output, not " +
                 std::to_string(own.contributions);
     else if (stored.maxCount < own.maxCount)
-      problem = "messages shorter than there are";
+      problem = "shorter messages than the program has";
     else if (stored.inPlace != own.inPlace)
       problem = "the wrong placement";
     claimsAll = (own.verified & ~stored.verified) == 0;
   }
   if (problem.empty() && !claimsAll)
     session.diags.remark({}, "program '" + stored.program.info->name +
-                                 "': the bundle does not say that all of this is proven, so runtimes refuse it unless "
-                                 "they allow unproven programs; compile it without --verify=off");
+                                 "': the bundle does not claim all properties that are proven here, so runtimes reject "
+                                 "it unless they allow unproven programs; compile it without --verify=off");
   if (problem.empty())
     return true;
   session.diags.error(DiagId::Unverified, {},

@@ -68,8 +68,7 @@ bool Invocation::checkOutputs() {
   if (!options.dependencies)
     return !diags.hasErrors();
   if (path == "-")
-    diags.error(DiagId::CannotWrite, {},
-                "-MD says what the output depends on, and standard output is no file; name one with -o");
+    diags.error(DiagId::CannotWrite, {}, "-MD needs an output file, not standard output; name one with -o");
   else if (sameFile(dependencyPath(), path))
     diags.error(DiagId::CannotWrite, {}, "the dependencies '" + path + "' are the output; choose another with -MF");
   return !diags.hasErrors();

@@ -10,12 +10,12 @@ namespace fs = llvm::sys::fs;
 
 static std::unique_ptr<llvm::MemoryBuffer> readStream(fs::file_t file, llvm::StringRef path, size_t limit,
                                                       std::string &problem) {
-  constexpr size_t piece = 1 << 16;
+  constexpr size_t blockSize = 1 << 16;
   llvm::SmallString<0> text;
   for (;;) {
     size_t size = text.size();
-    text.resize_for_overwrite(size + piece);
-    llvm::Expected<size_t> got = fs::readNativeFile(file, {text.data() + size, piece});
+    text.resize_for_overwrite(size + blockSize);
+    llvm::Expected<size_t> got = fs::readNativeFile(file, {text.data() + size, blockSize});
     if (!got) {
       problem = llvm::toString(got.takeError());
       return nullptr;
@@ -24,7 +24,7 @@ static std::unique_ptr<llvm::MemoryBuffer> readStream(fs::file_t file, llvm::Str
     if (*got == 0)
       return llvm::MemoryBuffer::getMemBufferCopy(text, path);
     if (text.size() > limit) {
-      problem = "it goes on after " + std::to_string(limit) + " bytes, and is no file";
+      problem = "it has more than " + std::to_string(limit) + " bytes and is not a regular file";
       return nullptr;
     }
   }

@@ -66,7 +66,7 @@ static std::vector<llvm::StringRef> split(llvm::StringRef arguments) {
 /// Returns true if the request repeats nothing that the file determines. Errors refer to the user's text, not to the
 /// program that is made from it.
 static bool checkRequest(Session &session, const Request &request, llvm::ArrayRef<Argument> ofFile) {
-  const std::string &asked = session.options.collective;
+  const std::string &requested = session.options.collective;
   uint32_t base = 0;
   for (llvm::StringRef part : split(request.arguments)) {
     // The first parameter of every standard collective is the number of ranks.
@@ -75,10 +75,10 @@ static bool checkRequest(Session &session, const Request &request, llvm::ArrayRe
     if (same == ofFile.end())
       continue;
     if (base == 0)
-      base = session.sources.add("--collective", asked);
-    auto begin = base + static_cast<uint32_t>(part.data() - asked.data());
+      base = session.sources.add("--collective", requested);
+    auto begin = base + static_cast<uint32_t>(part.data() - requested.data());
     session.diags.error(DiagId::WrongArguments, {begin, begin + static_cast<uint32_t>(part.size())},
-                        "the file says " + same->name.str() + " = " + same->value + " already; leave '" + part.str() +
+                        "the file already sets " + same->name.str() + " = " + same->value + "; leave '" + part.str() +
                             "' out");
   }
   return base == 0;
@@ -87,32 +87,30 @@ static bool checkRequest(Session &session, const Request &request, llvm::ArrayRe
 /// Returns a collective that promises nothing, for a file that uses its own collective without a postcondition.
 static ir::Collective unknown(Session &session, const imports::MscclAlgorithm &algorithm, bool inPlace) {
   if (!inPlace || !algorithm.outOfPlace) // a file for both placements gets one remark
-    session.diags.remark(algorithm.collectiveRange,
-                         "the file does not say what a collective of its own is to do: what the output holds is not "
-                         "checked; --collective says it");
+    session.diags.remark(algorithm.collectiveRange, "the file defines its own collective without a postcondition, so "
+                                                    "its output is not checked; name the collective with --collective");
   return imports::unknownCollective(algorithm, inPlace);
 }
 
 std::optional<ir::Collective> gc3::driver::collectiveOf(Session &session, const imports::MscclAlgorithm &algorithm,
                                                         bool inPlace) {
-  const std::string &asked = session.options.collective;
+  const std::string &requested = session.options.collective;
   Request request =
-      parseRequest(asked.empty() ? llvm::StringRef(algorithm.info.collective.name) : llvm::StringRef(asked));
+      parseRequest(requested.empty() ? llvm::StringRef(algorithm.info.collective.name) : llvm::StringRef(requested));
   const common::StandardCollective *known = request.file.empty() ? common::findStandard(request.name) : nullptr;
-  if (asked.empty() && !known)
+  if (requested.empty() && !known)
     return unknown(session, algorithm, inPlace);
-  if (asked.empty() && known->hasRoot()) {
+  if (requested.empty() && known->hasRoot()) {
     session.diags.error(DiagId::WrongArguments, algorithm.collectiveRange,
-                        "the file does not say the root of '" + request.name.str() + "'; --collective='" +
-                            request.name.str() + "(root = 0)' says it");
+                        "the file does not name the root of '" + request.name.str() + "'; give it with --collective='" +
+                            request.name.str() + "(root = 0)'");
     return std::nullopt;
   }
   uint32_t ranks = algorithm.info.collective.ranks;
   if (known && known->isBlockwise() && algorithm.chunks % ranks != 0) {
     session.diags.error(DiagId::BadShape, algorithm.chunksRange,
-                        "'" + request.name.str() + "' on " + std::to_string(ranks) +
-                            " ranks needs a multiple of that for 'nchunksperloop', not " +
-                            std::to_string(algorithm.chunks));
+                        "'" + request.name.str() + "' on " + std::to_string(ranks) + " ranks needs a multiple of " +
+                            std::to_string(ranks) + " for 'nchunksperloop', not " + std::to_string(algorithm.chunks));
     return std::nullopt;
   }
   std::string arguments = request.arguments.str();
@@ -126,12 +124,12 @@ std::optional<ir::Collective> gc3::driver::collectiveOf(Session &session, const 
   std::string text = request.file.empty() ? "" : "import \"" + request.file.str() + "\"; ";
   text += "program imported implements " + request.name.str() + "(" + arguments + ") { }\n";
   std::optional<ir::Collective> collective =
-      sema::analyzeCollective(session.sources, session.diags, asked.empty() ? "collective" : "--collective", text,
+      sema::analyzeCollective(session.sources, session.diags, requested.empty() ? "collective" : "--collective", text,
                               session.options.sema, &session.filesRead);
   if (collective && collective->inPlace() != inPlace) {
     session.diags.error(DiagId::BadAlias, algorithm.collectiveRange,
-                        std::string("the file is for calls ") + (inPlace ? "in" : "out of") + " place, and '" +
-                            collective->name + "' is not, with these arguments");
+                        std::string("the file is for calls ") + (inPlace ? "in" : "out of") + " place, but '" +
+                            collective->name + "' with these arguments is not");
     return std::nullopt;
   }
   return collective;

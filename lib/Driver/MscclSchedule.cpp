@@ -29,7 +29,7 @@ static bool deadlocksWhenCut(const ir::Program &program, emit::MscclDialect dial
   llvm::raw_null_ostream nowhere;
   if (!emit::writeMscclXml(nowhere, program, dialect, silent))
     return false;
-  verify::Verdict verdict = verify::verify(emit::cutIntoPieces(program), {});
+  verify::Verdict verdict = verify::verify(emit::cutIntoSlots(program), {});
   return llvm::any_of(verdict.findings,
                       [](const verify::Finding &finding) { return finding.kind == verify::Finding::Deadlock; });
 }
@@ -39,6 +39,6 @@ std::optional<ir::Program> gc3::driver::scheduleForMsccl(const Options &options,
   std::optional<ir::Program> program = schedule::schedule(dag, optionsFor(options, dag), diags);
   if (!program || !deadlocksWhenCut(*program, options.mscclDialect))
     return program;
-  ir::InstructionDag pieces = lower::cutMessages(dag);
-  return schedule::schedule(pieces, optionsFor(options, pieces), diags);
+  ir::InstructionDag singleSlots = lower::cutMessages(dag);
+  return schedule::schedule(singleSlots, optionsFor(options, singleSlots), diags);
 }

@@ -100,7 +100,7 @@ struct Table {
       "MD", cl::desc("Write a rule for make, too: the output depends on FILE.gc3 and its imports"), cl::cat(output)};
   cl::opt<std::string> dependencyFile{"MF", cl::desc("Where -MD writes (default: the output with .d for its suffix)"),
                                       cl::value_desc("file"), cl::Prefix, cl::cat(output)};
-  cl::opt<bool> phonyDependencies{"MP", cl::desc("With -MD, a rule for each file: make goes on when one was removed"),
+  cl::opt<bool> phonyDependencies{"MP", cl::desc("With -MD, a rule for each file: make continues if one was removed"),
                                   cl::cat(output)};
   EnumOption<DiagnosticsFormat> diagnostics{
       "diagnostics", cl::desc("How to write errors and remarks:"),
@@ -113,7 +113,7 @@ struct Table {
                                      clEnumValN(Color::Always, "always", "always"),
                                      clEnumValN(Color::Never, "never", "never")),
                           cl::init(Color::Auto), cl::cat(output)};
-  cl::opt<bool> timeReport{"time-report", cl::desc("Say how long each stage took"), cl::cat(output)};
+  cl::opt<bool> timeReport{"time-report", cl::desc("Report the time and memory of each stage"), cl::cat(output)};
 
   EnumOption<VerifyMode> verify{
       "verify", cl::desc("How to verify what is emitted:"),
@@ -140,7 +140,7 @@ struct Table {
   cl::opt<unsigned long long> maxOps{
       "max-ops", cl::desc("Chunk operations of all programs, with 8 instructions each (default 4Mi)"),
       cl::value_desc("n"), cl::init(sema::SemaOptions().maxOperations), cl::cat(limits)};
-  cl::opt<unsigned long long> maxSteps{"max-steps", cl::desc("Evaluation steps before giving up (default 250 million)"),
+  cl::opt<unsigned long long> maxSteps{"max-steps", cl::desc("The most evaluation steps (default 250 million)"),
                                        cl::value_desc("n"), cl::init(sema::SemaOptions().maxSteps), cl::cat(limits)};
   cl::opt<unsigned long long> maxSlots{"max-slots",
                                        cl::desc("Chunks of all buffers of all ranks and programs (default 32Mi)"),
@@ -197,12 +197,12 @@ struct Rule {
 
 } // namespace
 
-/// Returns true if gc3c is asked about itself; then there is no input.
-static bool isAsked(const Table &table) {
+/// Returns true if gc3c prints information about itself; then there is no input.
+static bool isQuery(const Table &table) {
   return table.listStd || given(table.explain);
 }
 
-static std::string question(const Table &table) {
+static std::string queryOption(const Table &table) {
   return table.listStd ? "--list-std" : "--explain";
 }
 
@@ -213,7 +213,7 @@ static void addVerifyOnlyRules(const Table &table, std::vector<Rule> &rules) {
   for (const cl::Option *option : others)
     rules.push_back(
         {table.verifyOnly && given(*option),
-         "--verify-only writes verdicts of files whose kinds it finds out, and takes no " + dashed(*option)});
+         "--verify-only detects the kind of each file and writes only verdicts, so it takes no " + dashed(*option)});
   rules.push_back(
       {table.verifyOnly && table.verify == VerifyMode::Off, "--verify-only and --verify=off leave nothing to do"});
 }
@@ -228,7 +228,7 @@ static constexpr unsigned dumped = 1u << (static_cast<unsigned>(From::Bundle) + 
 
 /// Returns the kinds that the inputs can have, according to the command line.
 static unsigned inputKinds(const Table &table) {
-  if (isAsked(table))
+  if (isQuery(table))
     return 0;
   if (table.dump)
     return dumped;
@@ -248,7 +248,7 @@ static void addStageRules(const Table &table, std::vector<Rule> &rules) {
   const unsigned dag = bit(From::InstructionDag);
   const unsigned xml = bit(From::MscclXml);
   const unsigned all = source | dag | bit(From::GC3IR) | xml | bit(From::Bundle);
-  // MSCCL XML is cut into pieces when it is written, and when --verify-only verifies it.
+  // MSCCL XML is cut into steps of one slot when it is written, and when --verify-only verifies it.
   const unsigned cut = table.emit == Emit::MscclXml ? all : table.verifyOnly ? xml : 0;
   // Each option, with the inputs for which its stage runs.
   const std::pair<const cl::Option &, unsigned> stageOptions[] = {
@@ -269,7 +269,7 @@ static void addStageRules(const Table &table, std::vector<Rule> &rules) {
   };
   const unsigned kinds = inputKinds(table);
   const std::string what = table.dump         ? "--dump"
-                           : isAsked(table)   ? question(table)
+                           : isQuery(table)   ? queryOption(table)
                            : table.verifyOnly ? "these files"
                                               : spelling(table.from);
   for (const auto &[option, inputs] : stageOptions)
@@ -288,7 +288,7 @@ static std::string optionOfSuffix(llvm::StringRef path) {
 }
 
 static void addBundleRules(const Table &table, std::vector<Rule> &rules) {
-  const bool isBundle = table.emit == Emit::Bundle && !isAsked(table) && !table.dump && !table.verifyOnly;
+  const bool isBundle = table.emit == Emit::Bundle && !isQuery(table) && !table.dump && !table.verifyOnly;
   const std::string option = optionOfSuffix(table.out);
   const bool isTerminal = (table.out == "-" || (table.out.empty() && !table.files.empty() && table.files[0] == "-")) &&
                           llvm::sys::Process::StandardOutIsDisplayed();
@@ -307,13 +307,13 @@ static bool checkCombination(const Table &table) {
   const Emit wanted = table.emit == Emit::Dot ? table.graph : table.emit;
   std::vector<Rule> rules = {
       {table.importMsccl && given(table.from), "--import-msccl is short for --from=msccl-xml; give one of the two"},
-      {table.listStd && given(table.explain), "--list-std and --explain ask two things; ask one"},
-      {isAsked(table) && (!table.files.empty() || given(table.emit) || given(table.from) || given(table.defines) ||
+      {table.listStd && given(table.explain), "give only one of --list-std and --explain"},
+      {isQuery(table) && (!table.files.empty() || given(table.emit) || given(table.from) || given(table.defines) ||
                           table.importMsccl || table.dump || table.dependencies),
-       question(table) + " takes no input file, and neither --emit, --from, --dump, -D nor -MD"},
-      {!isAsked(table) && (table.files.empty() || table.files.front().empty()), "no input file; gc3c --help says more"},
+       queryOption(table) + " takes no input file, and neither --emit, --from, --dump, -D nor -MD"},
+      {!isQuery(table) && (table.files.empty() || table.files.front().empty()), "no input file; see gc3c --help"},
       {table.files.size() > 1 && !table.verifyOnly,
-       "one input file, not " + std::to_string(table.files.size()) + "; --verify-only takes several"},
+       "expected one input file, not " + std::to_string(table.files.size()) + "; --verify-only takes several"},
   };
   addVerifyOnlyRules(table, rules);
   addBundleRules(table, rules);
@@ -323,14 +323,14 @@ static bool checkCombination(const Table &table) {
        {table.dump && table.dependencies, "--dump prints a bundle, and takes no -MD"},
        {table.dump && isText, "--dump prints a bundle, and " + from + " reads text"},
        {!table.collective.empty() && table.from != From::MscclXml && !table.verifyOnly,
-        "--collective says what MSCCL XML implements, and needs --import-msccl"},
-       {given(table.mscclDialect) && table.emit != Emit::MscclXml, "--msccl-dialect goes with --emit=msccl-xml"},
-       {given(table.graph) && table.emit != Emit::Dot, "--graph says what --emit=dot draws, and needs it"},
-       {given(table.maxPicture) && !isPicture, "--max-picture goes with --emit=dot and --emit=html"},
-       {isPicture && table.verify == VerifyMode::Off, "pictures are of verified programs: leave out --verify=off"},
-       {given(table.dependencyFile) && !table.dependencies, "-MF says where -MD writes; give -MD, too"},
+        "--collective names the collective of MSCCL XML, and needs --import-msccl"},
+       {given(table.mscclDialect) && table.emit != Emit::MscclXml, "--msccl-dialect needs --emit=msccl-xml"},
+       {given(table.graph) && table.emit != Emit::Dot, "--graph selects the graph of --emit=dot, and needs it"},
+       {given(table.maxPicture) && !isPicture, "--max-picture needs --emit=dot or --emit=html"},
+       {isPicture && table.verify == VerifyMode::Off, "a picture needs a verified program; leave out --verify=off"},
+       {given(table.dependencyFile) && !table.dependencies, "-MF names the file of -MD, and needs -MD"},
        {given(table.dependencyFile) && table.dependencyFile.empty(), "-MF takes a file"},
-       {table.phonyDependencies && !table.dependencies, "-MP adds to what -MD writes; give -MD, too"},
+       {table.phonyDependencies && !table.dependencies, "-MP adds rules to those of -MD, and needs -MD"},
        {isText && wanted < firstOfText,
         from + " starts after the stage that " + (table.emit == Emit::Dot ? "--graph" : "--emit") + " prints"}});
   addStageRules(table, rules);

@@ -135,8 +135,8 @@ bool Pipeline::compileText(Reader<IR> read, llvm::StringRef text, llvm::raw_ostr
     return false;
   for (const ir::ProgramInfo *info : infos)
     if (!info->collective.post.promises())
-      session.diags.remark(info->nameRange, "nothing is promised ('ensures') of the output of '" + info->name +
-                                                "': what it holds is not checked");
+      session.diags.remark(info->nameRange,
+                           "'" + info->name + "' promises nothing ('ensures'), so its output is not checked");
   return compileAll(std::move(parts), out);
 }
 
@@ -164,10 +164,10 @@ bool Pipeline::compileMsccl(llvm::StringRef text, llvm::raw_ostream &out) {
   for (size_t i = 0; i != modes.size(); ++i) {
     bool isEmitted = i + 1 == modes.size() || options.emit == Emit::Verdict;
     bool isRight = isEmitted ? compileProgram(std::move(modes[i]), out) : verifyProgram(modes[i]).holds();
-    isRight = isRight && (options.emit != Emit::Verdict || verifyPieces(session, programs.back()));
+    isRight = isRight && (options.emit != Emit::Verdict || verifyCut(session, programs.back()));
     if (!isRight && modes.size() != 1)
       session.diags.remark(algorithm->info.nameRange, std::string("the file declares calls in place and out of place; "
-                                                                  "this is about those ") +
+                                                                  "this concerns calls ") +
                                                           (i == 0 ? "in place" : "out of place"));
     good &= isRight;
   }

@@ -21,7 +21,7 @@ void gc3::driver::report(Session &session, const ir::ProgramInfo &info, const ve
   for (const verify::Finding::Note &note : finding.notes)
     error.note(note.site == ir::None ? SourceRange() : info.sites[note.site], note.message);
   if (id == DiagId::Unverified && session.options.from == From::Source)
-    error.note({}, "a .gc3 program can't bring this about: it is a bug of gc3c; please report it, with the program");
+    error.note({}, "no .gc3 program should cause this: it is a bug of gc3c; please report it, with the program");
 }
 
 bool gc3::driver::checkNumber(Session &session, const std::vector<const ir::ProgramInfo *> &programs) {
@@ -32,7 +32,7 @@ bool gc3::driver::checkNumber(Session &session, const std::vector<const ir::Prog
   std::string what = options.emit == Emit::MscclXml ? "a file of MSCCL XML holds" : "a picture shows";
   session.diags
       .error(DiagId::SeveralPrograms, programs[1]->nameRange,
-             what + " one program, and '" + options.input + "' holds " + std::to_string(programs.size()) +
+             what + " one program, but '" + options.input + "' holds " + std::to_string(programs.size()) +
                  (options.from == From::Source ? "; choose one with --program" : ""))
       .note(programs[0]->nameRange, "'" + programs[0]->name + "' is another");
   return false;
@@ -74,7 +74,7 @@ bool gc3::driver::writeGraph(Session &session, const ir::ChunkDag &dag, llvm::ra
   }
   session.diags.error(DiagId::SlotBudget, dag.info->sites[dag.ops[edges.nodes()].site],
                       "with this operation the program's chunks make more than " + std::to_string(most) +
-                          " dependencies, too many to follow; use larger chunks, or allow more with --max-slots");
+                          " dependencies, too many to analyze; use larger chunks, or allow more with --max-slots");
   return false;
 }
 
@@ -101,19 +101,19 @@ verify::Options gc3::driver::verifyOptions(const Options &options) {
 
 /// Checks that the program ends with the messages and slots that MSCCL runtimes give it. Programs that gc3c scheduled
 /// do.
-bool gc3::driver::verifyPieces(Session &session, const ir::Program &program) {
-  uint64_t pieces = 0;
+bool gc3::driver::verifyCut(Session &session, const ir::Program &program) {
+  uint64_t steps = 0;
   for (const ir::Step &step : program.steps)
-    pieces += step.count;
-  if (pieces > session.options.sema.maxOperations) {
+    steps += step.count;
+  if (steps > session.options.sema.maxOperations) {
     session.diags.error(DiagId::OperationBudget, program.info->nameRange,
                         "cut into steps of one chunk each, as MSCCL runtimes cut it for large buffers, program '" +
-                            program.info->name + "' has " + std::to_string(pieces) + " steps, more than " +
+                            program.info->name + "' has " + std::to_string(steps) + " steps, more than " +
                             std::to_string(session.options.sema.maxOperations) + "; --max-ops allows more");
     return false;
   }
   auto timer = session.times.start("verify");
-  verify::Verdict verdict = verify::verify(emit::cutIntoPieces(program), verifyOptions(session.options));
+  verify::Verdict verdict = verify::verify(emit::cutIntoSlots(program), verifyOptions(session.options));
   for (verify::Finding &finding : verdict.findings) {
     std::string limit = finding.kind == verify::Finding::Deadlock
                             ? std::string(" (MSCCL runtimes have no more under ") + name(program.info->protocol) + ")"
@@ -133,7 +133,7 @@ static bool writeMsccl(Session &session, const ir::Program &program, llvm::raw_o
     if (!emit::writeMscclXml(out, program, session.options.mscclDialect, session.diags))
       return false;
   }
-  return session.options.verify == VerifyMode::Off || verifyPieces(session, program);
+  return session.options.verify == VerifyMode::Off || verifyCut(session, program);
 }
 
 bool gc3::driver::writeProgram(Session &session, const ir::Program &program, llvm::raw_ostream &out) {

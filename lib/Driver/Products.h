@@ -29,7 +29,7 @@ bool writeProgram(Session &session, const ir::Program &program, llvm::raw_ostrea
 verify::Options verifyOptions(const Options &options);
 
 /// Verifies the program as the MSCCL runtimes run it for large buffers. Returns false after an error.
-bool verifyPieces(Session &session, const ir::Program &program);
+bool verifyCut(Session &session, const ir::Program &program);
 
 /// Reports a finding of Verify.
 void report(Session &session, const ir::ProgramInfo &info, const verify::Finding &finding, DiagId id);

@@ -20,7 +20,7 @@ struct End {
 } // namespace
 
 /// Returns the steps of a thread block that send, or that receive, as selected by `moves`.
-static std::vector<uint32_t> movers(const Program &program, uint32_t index, bool (*moves)(Opcode)) {
+static std::vector<uint32_t> stepsThatMove(const Program &program, uint32_t index, bool (*moves)(Opcode)) {
   std::vector<uint32_t> result;
   const ThreadBlock &block = program.threadBlocks[index];
   for (uint32_t step = block.firstStep; step != block.firstStep + block.stepCount; ++step)
@@ -30,8 +30,8 @@ static std::vector<uint32_t> movers(const Program &program, uint32_t index, bool
 }
 
 static void match(const Program &program, uint32_t sender, uint32_t receiver, Messages &messages) {
-  std::vector<uint32_t> sent = movers(program, sender, [](Opcode opcode) { return sends(opcode); });
-  std::vector<uint32_t> received = movers(program, receiver, [](Opcode opcode) { return receives(opcode); });
+  std::vector<uint32_t> sent = stepsThatMove(program, sender, [](Opcode opcode) { return sends(opcode); });
+  std::vector<uint32_t> received = stepsThatMove(program, receiver, [](Opcode opcode) { return receives(opcode); });
   assert(sent.size() == received.size() && "Verify has seen that they match");
   for (size_t i = 0; i != sent.size(); ++i) {
     messages.receiverOf[sent[i]] = received[i];
@@ -42,8 +42,8 @@ static void match(const Program &program, uint32_t sender, uint32_t receiver, Me
 }
 
 Messages gc3::emit::matchMessages(const Program &program) {
-  std::vector<uint32_t> nobody(program.steps.size(), None);
-  Messages messages{nobody, nobody, nobody};
+  std::vector<uint32_t> none(program.steps.size(), None);
+  Messages messages{none, none, none};
   std::vector<End> senders;
   std::vector<End> receivers;
   for (uint32_t i = 0; i != program.threadBlocks.size(); ++i) {

@@ -50,10 +50,10 @@ private:
   void checkSlotCounts();
   void checkWaits();
 
-  void cannotSay(SourceRange range, const std::string &what) {
+  void reportInexpressible(SourceRange range, const std::string &what) {
     diags.error(DiagId::Inexpressible, range, "program '" + info.name + "' " + what);
   }
-  void exceeds(SourceRange range, const std::string &what) {
+  void reportLimit(SourceRange range, const std::string &what) {
     diags.error(DiagId::RuntimeLimit, range, "program '" + info.name + "' " + what);
   }
   SourceRange placeOf(const ThreadBlock &block, uint32_t step) const {
@@ -93,19 +93,20 @@ void Checker::checkCollective() {
   if (mscclCollective(name, dialect))
     return;
   if (isRooted(name))
-    cannotSay(info.nameRange, "implements '" + name +
-                                  "', and an MSCCL file has no place for its root: a runtime would run it for every "
-                                  "root; write a bundle instead");
+    reportInexpressible(info.nameRange,
+                        "implements '" + name +
+                            "', and an MSCCL file has no place for its root: a runtime would run it for every "
+                            "root; write a bundle instead");
   else
-    cannotSay(info.nameRange,
-              "implements '" + name +
-                  "', and RCCL runs no custom collectives; use --msccl-dialect=msccl, or write a bundle");
+    reportInexpressible(info.nameRange,
+                        "implements '" + name +
+                            "', and RCCL runs no custom collectives; use --msccl-dialect=msccl, or write a bundle");
 }
 
 void Checker::checkSizes() {
   if (info.maxBytes <= 1)
-    cannotSay(info.sizesRange,
-              "is for calls of 0 bytes, which MSCCL runtimes leave to NCCL; raise the end of its sizes");
+    reportInexpressible(info.sizesRange,
+                        "is for calls of 0 bytes, which MSCCL runtimes leave to NCCL; raise the end of its sizes");
 }
 
 /// Checks the placement of in-place buffers. An MSCCL runtime gets only two addresses, and assumes that the collective
@@ -118,12 +119,12 @@ void Checker::checkPlacement() {
       firstMisplaced(info.collective, llvm::StringRef(collective) == "custom" ? collective : info.collective.name);
   if (!misplaced)
     return;
-  cannotSay(info.nameRange, std::string("has the ") + (misplaced->inputInside ? "input" : "output") + " of rank " +
-                                std::to_string(misplaced->rank) + " " + describePlacement(info.collective, *misplaced) +
-                                ", and in place MSCCL runtimes have it begin at chunk " +
-                                std::to_string(misplaced->begin) + " of its " +
-                                (misplaced->inputInside ? "output" : "input") +
-                                "; make the collective out of place, or write a bundle");
+  reportInexpressible(info.nameRange,
+                      std::string("has the ") + (misplaced->inputInside ? "input" : "output") + " of rank " +
+                          std::to_string(misplaced->rank) + " " + describePlacement(info.collective, *misplaced) +
+                          ", but in place MSCCL runtimes expect it from chunk " + std::to_string(misplaced->begin) +
+                          " of its " + (misplaced->inputInside ? "output" : "input") +
+                          "; make the collective out of place, or write a bundle");
 }
 
 /// Reports writes to the input of a rank that is not in place. The gc3 runtime runs such a program on a copy of the
@@ -132,21 +133,23 @@ void Checker::checkInputs() {
   for (const ThreadBlock &block : program.threadBlocks)
     for (uint32_t i = 0; i != block.stepCount; ++i) {
       const Step &step = program.steps[block.firstStep + i];
-      bool lost = writesDst(step.opcode) && step.dstBuffer == InputBuffer &&
-                  info.collective.aliases[block.rank].kind == RankAlias::None;
-      if (!lost)
+      bool overwritesInput = writesDst(step.opcode) && step.dstBuffer == InputBuffer &&
+                             info.collective.aliases[block.rank].kind == RankAlias::None;
+      if (!overwritesInput)
         continue;
-      cannotSay(placeOf(block, i), "writes to the input of rank " + std::to_string(block.rank) +
-                                       ", which an MSCCL runtime would not keep for its caller; write to scratch, or "
-                                       "make the collective in place");
+      reportInexpressible(placeOf(block, i),
+                          "writes to the input of rank " + std::to_string(block.rank) +
+                              ", which an MSCCL runtime would overwrite in the caller's buffer; write to scratch, or "
+                              "make the collective in place");
       return;
     }
 }
 
 void Checker::checkName() {
   if (info.name.size() > longestName)
-    exceeds(info.nameRange, "has a name of " + std::to_string(info.name.size()) + " characters, MSCCL runtimes read " +
-                                std::to_string(longestName) + "; choose a shorter one");
+    reportLimit(info.nameRange, "has a name of " + std::to_string(info.name.size()) +
+                                    " characters, MSCCL runtimes read " + std::to_string(longestName) +
+                                    "; choose a shorter one");
 }
 
 void Checker::checkBuffers() {
@@ -155,9 +158,9 @@ void Checker::checkBuffers() {
         {program.bufferSize(rank, InputBuffer), program.bufferSize(rank, OutputBuffer), layout.scratchSize(rank)});
     if (largest <= mostSlots)
       continue;
-    exceeds(info.nameRange, "divides a buffer of rank " + std::to_string(rank) + " into " + std::to_string(largest) +
-                                " parts, MSCCL runtimes address " + std::to_string(mostSlots) +
-                                "; use fewer chunks or parallel instances");
+    reportLimit(info.nameRange, "divides a buffer of rank " + std::to_string(rank) + " into " +
+                                    std::to_string(largest) + " parts, MSCCL runtimes address " +
+                                    std::to_string(mostSlots) + "; use fewer chunks or parallel instances");
     return;
   }
 }
@@ -168,9 +171,9 @@ void Checker::checkThreadBlocks() {
     if (count <= limits.threadBlocks)
       continue;
     std::string most = std::to_string(limits.threadBlocks);
-    exceeds(info.nameRange, "has " + std::to_string(count) + " thread blocks on rank " + std::to_string(rank) + ", " +
-                                limits.runtime + " runs " + most + "; compile with --max-threadblocks=" + most +
-                                ", or use fewer channels or parallel instances");
+    reportLimit(info.nameRange, "has " + std::to_string(count) + " thread blocks on rank " + std::to_string(rank) +
+                                    ", " + limits.runtime + " runs " + most + "; compile with --max-threadblocks=" +
+                                    most + ", or use fewer channels or parallel instances");
     return;
   }
 }
@@ -178,9 +181,9 @@ void Checker::checkThreadBlocks() {
 void Checker::checkChannels() {
   for (const ThreadBlock &block : program.threadBlocks)
     if (block.channel >= mostChannels) {
-      exceeds(placeOf(block, 0), "uses channel " + std::to_string(block.channel) + ", MSCCL runtimes have 0 to " +
-                                     std::to_string(mostChannels - 1) +
-                                     "; choose lower channels, or fewer parallel instances");
+      reportLimit(placeOf(block, 0), "uses channel " + std::to_string(block.channel) + ", MSCCL runtimes have 0 to " +
+                                         std::to_string(mostChannels - 1) +
+                                         "; choose lower channels, or fewer parallel instances");
       return;
     }
   for (uint32_t rank = 0; rank != program.ranks(); ++rank)
@@ -197,9 +200,9 @@ bool Checker::checkPeers(uint32_t rank) {
                    (block.recvPeer >= 0 && ++receivers[block.channel] > mostPeers);
     if (!tooMany)
       continue;
-    exceeds(placeOf(block, 0), "has more than " + std::to_string(mostPeers) + " peers of rank " + std::to_string(rank) +
-                                   " on channel " + std::to_string(block.channel) +
-                                   ", which is all that MSCCL runtimes hold; spread them over more channels");
+    reportLimit(placeOf(block, 0), "has more than " + std::to_string(mostPeers) + " peers of rank " +
+                                       std::to_string(rank) + " on channel " + std::to_string(block.channel) +
+                                       ", which is all that MSCCL runtimes hold; spread them over more channels");
     return false;
   }
   return true;
@@ -214,9 +217,9 @@ void Checker::checkStepCounts() {
     uint32_t first = 0;
     while (layout.number(block.firstStep + first) < limits.steps)
       ++first;
-    exceeds(placeOf(block, first), "has " + std::to_string(count) + " steps in " + blockName(index) + ", " +
-                                       limits.runtime + " runs " + std::to_string(limits.steps) +
-                                       "; use more channels, or fewer, larger chunks");
+    reportLimit(placeOf(block, first), "has " + std::to_string(count) + " steps in " + blockName(index) + ", " +
+                                           limits.runtime + " runs " + std::to_string(limits.steps) +
+                                           "; use more channels, or fewer, larger chunks");
     return;
   }
 }
@@ -227,9 +230,9 @@ void Checker::checkSlotCounts() {
       uint32_t count = program.steps[block.firstStep + i].count;
       if (count <= mostSlotsPerStep)
         continue;
-      exceeds(placeOf(block, i), "moves " + std::to_string(count) + " parts of a buffer at once, MSCCL runtimes move " +
-                                     std::to_string(mostSlotsPerStep) +
-                                     "; use fewer, larger chunks, or several operations");
+      reportLimit(placeOf(block, i),
+                  "moves " + std::to_string(count) + " parts of a buffer at once, MSCCL runtimes move " +
+                      std::to_string(mostSlotsPerStep) + "; use fewer, larger chunks, or several operations");
       return;
     }
 }
@@ -242,10 +245,10 @@ void Checker::checkWaits() {
         uint32_t other = program.waits[w].threadBlock;
         if (other < mostWaitedFor)
           continue;
-        exceeds(placeOf(block, i),
-                "waits for " + blockName(program.rankBegin[block.rank] + other) +
-                    ", MSCCL runtimes can wait for 0 to " + std::to_string(mostWaitedFor - 1) +
-                    "; use fewer channels, or compile with --max-threadblocks=" + std::to_string(mostWaitedFor));
+        reportLimit(placeOf(block, i),
+                    "waits for " + blockName(program.rankBegin[block.rank] + other) +
+                        ", MSCCL runtimes can wait for 0 to " + std::to_string(mostWaitedFor - 1) +
+                        "; use fewer channels, or compile with --max-threadblocks=" + std::to_string(mostWaitedFor));
         return;
       }
     }

@@ -11,27 +11,27 @@ uint32_t gc3::emit::mscclSlots(Protocol protocol) {
   return protocol == Protocol::Simple ? 2 : 8;
 }
 
-/// Appends the pieces of a step; only the first one waits.
-static void cut(Step step, std::vector<Step> &pieces) {
+/// Appends the parts of a step; only the first one waits.
+static void cut(Step step, std::vector<Step> &parts) {
   uint32_t count = step.count;
   for (step.count = 1; count != 0; --count) {
-    pieces.push_back(step);
+    parts.push_back(step);
     ++step.srcIndex;
     ++step.dstIndex;
     step.waitCount = 0;
   }
 }
 
-Program gc3::emit::cutIntoPieces(const Program &program) {
+Program gc3::emit::cutIntoSlots(const Program &program) {
   Program result = program;
   result.fifoSlots = mscclSlots(program.info->protocol);
   result.steps.clear();
-  std::vector<uint32_t> lastPiece(program.steps.size()); // by step: the number of its last piece in the thread block
+  std::vector<uint32_t> lastPart(program.steps.size()); // by step: the number of its last part in the thread block
   for (ThreadBlock &block : result.threadBlocks) {
     auto first = static_cast<uint32_t>(result.steps.size());
     for (uint32_t i = block.firstStep; i != block.firstStep + block.stepCount; ++i) {
       cut(program.steps[i], result.steps);
-      lastPiece[i] = static_cast<uint32_t>(result.steps.size()) - first - 1;
+      lastPart[i] = static_cast<uint32_t>(result.steps.size()) - first - 1;
     }
     block.firstStep = first;
     block.stepCount = static_cast<uint32_t>(result.steps.size()) - first;
@@ -41,7 +41,7 @@ Program gc3::emit::cutIntoPieces(const Program &program) {
       for (uint32_t w = program.steps[i].waitBegin; w != program.steps[i].waitBegin + program.steps[i].waitCount; ++w) {
         Wait &wait = result.waits[w];
         wait.step =
-            lastPiece[program.threadBlocks[program.rankBegin[block.rank] + wait.threadBlock].firstStep + wait.step];
+            lastPart[program.threadBlocks[program.rankBegin[block.rank] + wait.threadBlock].firstStep + wait.step];
       }
   return result;
 }

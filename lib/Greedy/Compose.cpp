@@ -42,7 +42,7 @@ std::optional<Compose> Compose::find(const Topology &whole, const Topology &limi
   found.separate(whole);
   if (!found.isConnected())
     return {};
-  found.findAlike();
+  found.findIdenticalMachines();
   found.demandBetween();
   return found;
 }
@@ -65,17 +65,17 @@ void Compose::separate(const Topology &whole) {
 }
 
 bool Compose::isConnected() const {
-  auto connected = [](const topology::Part &part) { return whyDisconnected(part.topology).empty(); };
+  auto connected = [](const topology::Part &part) { return findDisconnection(part.topology).empty(); };
   return connected(between) && std::all_of(inside.begin(), inside.end(), connected);
 }
 
-void Compose::findAlike() {
+void Compose::findIdenticalMachines() {
   std::vector<uint32_t> firsts;
   for (uint32_t machine = 0; machine < inside.size(); ++machine) {
     const auto known = std::find_if(firsts.begin(), firsts.end(), [&](uint32_t first) {
       return isSame(inside[first].topology, inside[machine].topology);
     });
-    like.push_back(known == firsts.end() ? machine : *known);
+    firstIdentical.push_back(known == firsts.end() ? machine : *known);
     if (known == firsts.end())
       firsts.push_back(machine);
   }
@@ -145,33 +145,33 @@ End Compose::solveInside(Inside &problem, Random &random, const Stops &stops) co
     if (i == 0 || found.steps() < best.steps())
       best = std::move(found);
   }
-  std::vector<Way> ways(all.chunks());
+  std::vector<Tree> trees(all.chunks());
   for (const algorithm::Send &send : best.sends)
-    ways[send.chunk].push_back(send.link);
-  problem.ways.resize(all.ranks);
+    trees[send.chunk].push_back(send.link);
+  problem.trees.resize(all.ranks);
   for (uint32_t chunk = 0; chunk < all.chunks(); ++chunk)
-    problem.ways[all.sourcesOf(chunk)[0].rank].push_back(std::move(ways[chunk]));
+    problem.trees[all.sourcesOf(chunk)[0].rank].push_back(std::move(trees[chunk]));
   return End::Found;
 }
 
-/// Solves all machines. Chunks that arrive on a rank continue in up to 1, 2, 4 or 8 ways (see Way); this limit is
-/// random. With more ways links are used more evenly, but each chunk travels for longer.
+/// Solves all machines. Chunks that arrive on a rank continue along up to 1, 2, 4 or 8 trees (see Tree); this limit is
+/// random. With more trees links are used more evenly, but each chunk travels for longer.
 End Compose::solveMachines(const std::vector<uint32_t> &arrivals, Random &random, const Stops &stops) {
-  const uint32_t mostWays = 1u << random.below(4);
+  const uint32_t mostTrees = 1u << random.below(4);
   const uint32_t most = *std::max_element(arrivals.begin(), arrivals.end());
   std::vector<std::vector<uint32_t>> chunks(inside.size());
   for (uint32_t rank = 0; rank < demand.ranks; ++rank)
-    chunks[machineOf[rank]].push_back((arrivals[rank] * std::min(most, mostWays) + most - 1) / most);
+    chunks[machineOf[rank]].push_back((arrivals[rank] * std::min(most, mostTrees) + most - 1) / most);
   solved.clear();
   solvedFor.clear();
   for (uint32_t machine = 0; machine < inside.size(); ++machine) {
     const auto known = std::find_if(solved.begin(), solved.end(), [&](const Inside &problem) {
-      return problem.machine == like[machine] && problem.chunks == chunks[machine];
+      return problem.machine == firstIdentical[machine] && problem.chunks == chunks[machine];
     });
     solvedFor.push_back(static_cast<uint32_t>(known - solved.begin()));
     if (known != solved.end())
       continue;
-    solved.push_back({like[machine], std::move(chunks[machine]), {}});
+    solved.push_back({firstIdentical[machine], std::move(chunks[machine]), {}});
     if (const End end = solveInside(solved.back(), random, stops); end != End::Found)
       return end;
   }
@@ -179,14 +179,14 @@ End Compose::solveMachines(const std::vector<uint32_t> &arrivals, Random &random
 }
 
 Trees Compose::compose(const Algorithm &outside) const {
-  std::vector<uint32_t> sources, turn(demand.ranks, 0);
+  std::vector<uint32_t> sources, treesUsed(demand.ranks, 0);
   for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk)
     sources.push_back(demand.sourcesOf(chunk)[0].rank);
   Trees trees(limits, sources, roundsPerStep);
   auto addInside = [&](uint32_t chunk, uint32_t rank) {
     const uint32_t machine = machineOf[rank];
-    const std::vector<Way> &ways = solved[solvedFor[machine]].ways[placeIn[rank]];
-    for (uint32_t link : ways[turn[rank]++ % ways.size()])
+    const std::vector<Tree> &fromRank = solved[solvedFor[machine]].trees[placeIn[rank]];
+    for (uint32_t link : fromRank[treesUsed[rank]++ % fromRank.size()])
       trees.add(chunk, inside[machine].links[link]);
   };
   for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk)

@@ -28,19 +28,19 @@ public:
 
 private:
   using Stops = std::function<bool()>;
-  /// Links of a machine that bring a chunk from one rank to all others, in the order in which the chunk can use them.
-  using Way = std::vector<uint32_t>;
+  /// Links of a machine that bring a chunk from one rank to all others, in the order in which the chunk uses them.
+  using Tree = std::vector<uint32_t>;
   struct Inside {
-    uint32_t machine;                   ///< the first of several identical machines
-    std::vector<uint32_t> chunks;       ///< by rank of the machine: number of ways from it
-    std::vector<std::vector<Way>> ways; ///< by rank of the machine
+    uint32_t machine;                     ///< the first of several identical machines
+    std::vector<uint32_t> chunks;         ///< by rank of the machine: number of trees from it
+    std::vector<std::vector<Tree>> trees; ///< by rank of the machine
   };
 
   Compose(const topology::Topology &limits, const algorithm::Demand &demand, uint32_t roundsPerStep)
       : limits(limits), demand(demand), roundsPerStep(roundsPerStep) {}
   void separate(const topology::Topology &whole);
   bool isConnected() const;
-  void findAlike();
+  void findIdenticalMachines();
   void demandBetween();
 
   void assign(const algorithm::Algorithm &outside);
@@ -55,7 +55,7 @@ private:
   // The problem.
   std::vector<uint32_t> orbit, machineOf, placeIn; ///< by rank
   std::vector<topology::Part> inside;              ///< by machine
-  std::vector<uint32_t> like;                      ///< by machine: the first identical one
+  std::vector<uint32_t> firstIdentical;            ///< by machine: the first identical one
   topology::Part between;
   algorithm::Demand betweenDemand; ///< its ranks are machines
   // The solution of this try.

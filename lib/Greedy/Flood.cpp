@@ -24,7 +24,7 @@ Flood::Flood(const topology::Topology &topology, const algorithm::Demand &demand
   fasterBegin.push_back(0);
   StopCheck stop(stops);
   for (const Link &link : topology.links) {
-    if (stop.after(incoming.begin[link.to + 1] - incoming.begin[link.to]))
+    if (stop.addWork(incoming.begin[link.to + 1] - incoming.begin[link.to]))
       return;
     for (uint32_t i = incoming.begin[link.to]; groups.size() > 1 && i < incoming.begin[link.to + 1]; ++i)
       if (const Link &other = topology.links[incoming.links[i]]; other.bandwidth > link.bandwidth)
@@ -56,13 +56,13 @@ uint64_t Flood::useful(uint32_t number, uint32_t word) const {
 /// Returns the chunk that the fewest ranks have, of up to four random useful ones; None if there is none.
 uint32_t Flood::pick(uint32_t link, Random &random) const {
   constexpr uint32_t mostSamples = 4;
-  const uint32_t first = random.below(words), turn = random.below(64);
+  const uint32_t first = random.below(words), rotation = random.below(64);
   uint32_t best = None, samples = 0;
   for (uint32_t i = 0; i < words && samples < mostSamples; ++i) {
     const uint32_t word = first + i < words ? first + i : first + i - words;
-    for (uint64_t left = std::rotr(useful(link, word), static_cast<int>(turn)); left != 0 && samples < mostSamples;
+    for (uint64_t left = std::rotr(useful(link, word), static_cast<int>(rotation)); left != 0 && samples < mostSamples;
          left &= left - 1, ++samples) {
-      const uint32_t chunk = word * 64 + (static_cast<uint32_t>(std::countr_zero(left)) + turn) % 64;
+      const uint32_t chunk = word * 64 + (static_cast<uint32_t>(std::countr_zero(left)) + rotation) % 64;
       if (best == None || holders[chunk] < holders[best])
         best = chunk;
     }

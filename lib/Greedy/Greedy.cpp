@@ -43,10 +43,10 @@ public:
 
   std::optional<Algorithm> run() {
     constexpr size_t mostSends = 50'000; // with more, a symmetric algorithm is good enough, and its program is shorter
-    if (const std::optional<Symmetric> alike = Symmetric::find(topology, demand, options.stops)) {
+    if (const std::optional<Symmetric> symmetric = Symmetric::find(topology, demand, options.stops)) {
       // The search can get stuck if bounds let only some of the ranks proceed at a time.
-      look(alike->topology(), alike->share(), alike->orbits(), alike->points(),
-           [&](Algorithm &&part) { return alike->expand(part); });
+      searchIn(symmetric->topology(), symmetric->share(), symmetric->orbits(), symmetric->points(),
+               [&](Algorithm &&part) { return symmetric->expand(part); });
       if (isOver() || (best && best->sends.size() > mostSends))
         return std::move(best);
     }
@@ -54,7 +54,7 @@ public:
       return std::move(best);
     std::vector<uint32_t> each(topology.ranks);
     std::iota(each.begin(), each.end(), 0);
-    look(topology, demand, each, 1, [](Algorithm &&found) { return std::move(found); });
+    searchIn(topology, demand, each, 1, [](Algorithm &&found) { return std::move(found); });
     return std::move(best);
   }
 
@@ -64,8 +64,8 @@ private:
   /// Searches for an algorithm for the whole problem or for a share. `expand` turns an algorithm for the share into one
   /// for the whole, which has `times` as many sends.
   template <typename Expand>
-  void look(const Topology &limits, const Demand &part, const std::vector<uint32_t> &orbits, uint32_t times,
-            Expand expand) {
+  void searchIn(const Topology &limits, const Demand &part, const std::vector<uint32_t> &orbits, uint32_t times,
+                Expand expand) {
     sendLimit = MostSends / times;
     auto keep = [&](std::optional<Algorithm> &&found) {
       if (found && (!best || found->totalRounds() < best->totalRounds()))
@@ -88,7 +88,8 @@ private:
   /// Returns the best of several tries. Stops at the lower bound of rounds.
   template <typename Method>
   std::optional<Algorithm> bestOf(Method method, const Topology &limits) {
-    constexpr uint64_t workInAll = 20'000'000, workOfSend = 50; // a third of a second; the unit is one look at a link
+    constexpr uint64_t workInAll = 20'000'000,
+                       workOfSend = 50; // a third of a second; the unit is one searchIn at a link
     std::optional<Algorithm> kept;
     uint64_t tries = options.tries != 0 ? options.tries : 64;
     for (uint64_t t = 0; t < tries; ++t) {
@@ -97,8 +98,8 @@ private:
       end = method.run(
           random, [&] { return found.sends.size() > sendLimit || (options.stops && options.stops()); }, found);
       if (found.sends.size() > sendLimit)
-        throw std::length_error("what is found has more than " + std::to_string(MostSends) +
-                                " sends, the most operations that gc3c takes of a file");
+        throw std::length_error("the algorithm has more than " + std::to_string(MostSends) +
+                                " sends, the most operations that gc3c accepts in a file");
       if (end != End::Found)
         break;
       if (options.tries == 0)

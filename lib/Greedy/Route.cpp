@@ -18,13 +18,13 @@ Route::Route(const topology::Topology &topology, const algorithm::Demand &demand
   const topology::LinksOfRanks incoming = linksFrom(backwards);
   distances.reserve(static_cast<size_t>(topology.ranks) * topology.ranks);
   StopCheck stop(stops);
-  for (uint32_t to = 0; to < topology.ranks && !stop.after(topology.links.size()); ++to)
+  for (uint32_t to = 0; to < topology.ranks && !stop.addWork(topology.links.size()); ++to)
     for (uint32_t hops : distancesFrom(backwards, incoming, to))
       distances.push_back(static_cast<uint16_t>(hops));
 }
 
 bool Route::start(Random &random, const std::function<bool()> &stops) {
-  constexpr uint64_t piecesOfPacket = 16; // work per packet, because of the heaps
+  constexpr uint64_t workOfPacket = 16; // work per packet, because of the heaps
   if (stops && stops())
     return false;
   StopCheck stop(stops);
@@ -41,9 +41,9 @@ bool Route::start(Random &random, const std::function<bool()> &stops) {
   underWay = packets.size();
   for (auto &heap : offers)
     heap.clear();
-  for (uint32_t packet = 0; packet < packets.size() && !stop.after(piecesOfPacket); ++packet)
+  for (uint32_t packet = 0; packet < packets.size() && !stop.addWork(workOfPacket); ++packet)
     offer(packet, random);
-  return !stop.after(0);
+  return !stop.addWork(0);
 }
 
 /// Offers the packet to all links that bring it nearer to its target.

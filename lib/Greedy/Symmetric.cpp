@@ -19,7 +19,7 @@ std::optional<Symmetric> Symmetric::find(const Topology &topology, const Demand 
   Symmetric found(topology, std::move(*classes));
   if (!found.alignChunks(demand, stops))
     return {};
-  found.takeShare(demand);
+  found.extractShare(demand);
   found.limitLinks(topology);
   return found;
 }
@@ -27,13 +27,13 @@ std::optional<Symmetric> Symmetric::find(const Topology &topology, const Demand 
 /// Sorts the chunks of each point by their source and targets relative to the point. Returns false if the points'
 /// chunks differ, or if stopped.
 bool Symmetric::alignChunks(const Demand &demand, const std::function<bool()> &stops) {
-  constexpr uint64_t piecesOfTarget = 16; // work per target, because of the vectors
+  constexpr uint64_t workOfTarget = 16; // work per target, because of the vectors
   StopCheck stop(stops);
   using Vectors = std::vector<uint32_t>; // the source in its point, then the differences to ranks that want the chunk;
                                          // no differences if all do
   std::vector<std::vector<std::pair<Vectors, uint32_t>>> own(classes.points());
   for (uint32_t chunk = 0; chunk < demand.chunks(); ++chunk) {
-    if (stop.after(piecesOfTarget * demand.targetsOf(chunk).size()))
+    if (stop.addWork(workOfTarget * demand.targetsOf(chunk).size()))
       return false;
     const uint32_t source = demand.sourcesOf(chunk)[0].rank;
     Vectors vectors;
@@ -47,12 +47,12 @@ bool Symmetric::alignChunks(const Demand &demand, const std::function<bool()> &s
   }
   perPoint = static_cast<uint32_t>(own[0].size());
   for (auto &ofPoint : own) {
-    if (stop.after(piecesOfTarget * ofPoint.size()))
+    if (stop.addWork(workOfTarget * ofPoint.size()))
       return false;
     std::sort(ofPoint.begin(), ofPoint.end());
-    const bool alike = std::equal(ofPoint.begin(), ofPoint.end(), own[0].begin(), own[0].end(),
-                                  [](const auto &a, const auto &b) { return a.first == b.first; });
-    if (!alike)
+    const bool isSame = std::equal(ofPoint.begin(), ofPoint.end(), own[0].begin(), own[0].end(),
+                                   [](const auto &a, const auto &b) { return a.first == b.first; });
+    if (!isSame)
       return false;
     for (const auto &[vectors, chunk] : ofPoint)
       chunks.push_back(chunk);
@@ -60,7 +60,7 @@ bool Symmetric::alignChunks(const Demand &demand, const std::function<bool()> &s
   return perPoint != 0;
 }
 
-void Symmetric::takeShare(const Demand &demand) {
+void Symmetric::extractShare(const Demand &demand) {
   ownDemand.ranks = demand.ranks;
   for (uint32_t i = 0; i < perPoint; ++i) {
     const auto sources = demand.sourcesOf(chunks[i]), targets = demand.targetsOf(chunks[i]);

@@ -34,7 +34,7 @@ private:
   Symmetric(const topology::Topology &whole, topology::LinkClasses classes)
       : lattice(whole), classes(std::move(classes)), ownTopology(whole) {}
   bool alignChunks(const algorithm::Demand &demand, const std::function<bool()> &stops);
-  void takeShare(const algorithm::Demand &demand);
+  void extractShare(const algorithm::Demand &demand);
   void limitLinks(const topology::Topology &whole);
 
   topology::Lattice lattice;

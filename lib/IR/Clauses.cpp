@@ -38,7 +38,7 @@ bool Compressor::parallel(uint32_t a, uint32_t b, uint32_t c, uint32_t d) const 
 }
 
 /// Returns true if the clauses differ only in their first chunks.
-bool Compressor::alike(const Clause &a, const Clause &b) const {
+bool Compressor::sameShape(const Clause &a, const Clause &b) const {
   if (a.loopCount != b.loopCount || !parallel(a.value, b.value, a.value, b.value))
     return false;
   for (uint32_t i = 0; i != a.loopCount; ++i) {
@@ -53,7 +53,7 @@ bool Compressor::alike(const Clause &a, const Clause &b) const {
 /// Returns true if the step from `b` to `c` equals the step from `a` to `b`.
 bool Compressor::continues(const Clause &a, const Clause &b, const Clause &c) const {
   Clause::Loop x = step(a, b), y = step(b, c);
-  return x.rankStep == y.rankStep && x.indexStep == y.indexStep && alike(b, c) &&
+  return x.rankStep == y.rankStep && x.indexStep == y.indexStep && sameShape(b, c) &&
          parallel(a.value, b.value, b.value, c.value);
 }
 
@@ -62,7 +62,7 @@ void Compressor::join(Clauses &list) const {
   size_t kept = 0;
   for (size_t first = 0; first != list.size();) {
     size_t last = first + 1; // end of the clauses to join
-    if (last != list.size() && alike(list[first], list[last]))
+    if (last != list.size() && sameShape(list[first], list[last]))
       do
         ++last;
       while (last != list.size() && continues(list[last - 2], list[last - 1], list[last]));
@@ -111,7 +111,7 @@ std::vector<Clause> Compressor::joinRows(std::vector<Clauses> &rows) const {
   for (size_t first = 0; first != rows.size();) {
     size_t last = first + 1;
     const auto &model = rows[first];
-    if (last != rows.size() && all(model, rows[last], [&](size_t i) { return alike(model[i], rows[last][i]); }))
+    if (last != rows.size() && all(model, rows[last], [&](size_t i) { return sameShape(model[i], rows[last][i]); }))
       do
         ++last;
       while (last != rows.size() && all(model, rows[last], [&](size_t i) {

@@ -44,7 +44,7 @@ public:
 private:
   using Clauses = std::vector<Clause>;
   bool parallel(uint32_t a, uint32_t b, uint32_t c, uint32_t d) const;
-  bool alike(const Clause &a, const Clause &b) const;
+  bool sameShape(const Clause &a, const Clause &b) const;
   bool continues(const Clause &a, const Clause &b, const Clause &c) const;
   void join(Clauses &list) const;
   Clauses clausesOf(uint32_t rank) const;

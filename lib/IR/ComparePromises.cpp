@@ -45,12 +45,12 @@ Comparison::Chunks Comparison::sorted(llvm::ArrayRef<Run> runs) {
 }
 
 bool Comparison::sameValue(uint32_t own, uint32_t other) const {
-  auto alike = [](const Run &x, const Run &y) {
+  auto sameRun = [](const Run &x, const Run &y) {
     return x.rank == y.rank && x.index == y.index && x.length == y.length &&
            (x.length == 1 || (x.rankStride == y.rankStride && x.indexStride == y.indexStride));
   };
   llvm::ArrayRef<Run> ours = runsOf(a.post, own), theirs = runsOf(b.post, other);
-  if (std::equal(ours.begin(), ours.end(), theirs.begin(), theirs.end(), alike))
+  if (std::equal(ours.begin(), ours.end(), theirs.begin(), theirs.end(), sameRun))
     return true;
   return a.post.contributions(own) == b.post.contributions(other) && sorted(ours) == sorted(theirs);
 }

@@ -69,7 +69,7 @@ bool InstructionDagReader::directive(uint32_t &number) {
       !bounded("recvtb", made.recvThreadBlock, INT32_MAX) || !bounded("parallel", parallel, maxParallel))
     return false;
   if (parallel == 0)
-    return wrong(scanner.since(start), "there is at least one instance");
+    return wrong(scanner.since(start), "'parallel' must be at least 1");
   made.parallel = static_cast<uint32_t>(parallel);
   made.channelSite = made.parallelSite = scanner.since(start);
   std::vector<Directive> &all = parts.info->directives;
@@ -110,14 +110,14 @@ bool InstructionDagReader::checkDirectives(const Instruction &instruction) {
   bool passesOn = receives(instruction.opcode) && sends(instruction.opcode);
   if (passesOn && in.recvThreadBlock >= 0 && out.sendThreadBlock >= 0 && in.recvThreadBlock != out.sendThreadBlock)
     return wrong(scanner.line(), "receives in thread block " + std::to_string(in.recvThreadBlock) +
-                                     " and passes on in thread block " + std::to_string(out.sendThreadBlock));
+                                     " but forwards in thread block " + std::to_string(out.sendThreadBlock));
   if (instruction.chain == None)
     return true;
   ChainDemand &chain = dag.chains[instruction.chain];
   for (const Directive *directive : {&in, &out})
     if (!chain.merge({directive->channel, -1}))
-      return wrong(scanner.line(), "channel " + std::to_string(directive->channel) + " in a chain on channel " +
-                                       std::to_string(chain.channel));
+      return wrong(scanner.line(), "channel " + std::to_string(directive->channel) + " conflicts with channel " +
+                                       std::to_string(chain.channel) + " of the chain");
   return true;
 }
 
@@ -130,12 +130,12 @@ bool InstructionDagReader::messages(Instruction &instruction) {
     SourceRange place = scanner.since(start);
     uint32_t sender = instruction.sender;
     if (sender >= next() || at(sender).receiver != next())
-      return wrong(place, "there is no instruction before that sends to this one by that number");
+      return wrong(place, "no earlier instruction with that number sends to this one");
     if (at(sender).rank == instruction.rank)
-      return wrong(place, "a message from a rank to itself");
+      return wrong(place, "a rank sends a message to itself");
     if (at(sender).count != instruction.count)
       return scanner.fail(DiagId::CountMismatch, place,
-                          "receives " + std::to_string(instruction.count) + " slots where " +
+                          "receives " + std::to_string(instruction.count) + " slots, but " +
                               std::to_string(at(sender).count) + " are sent");
   }
   start = scanner.start();
@@ -176,7 +176,7 @@ bool InstructionDagReader::edges(const Instruction &instruction) {
       if (!node(number))
         return false;
       if (number >= next() || at(number).rank != instruction.rank)
-        return wrong(scanner.since(start), "there is no instruction before with that number on this rank");
+        return wrong(scanner.since(start), "this rank has no earlier instruction with that number");
       dag.edges.edges.emplace_back(number, isFalse);
     } while (scanner.take(","));
   dag.edges.begin.push_back(static_cast<uint32_t>(dag.edges.edges.size()));
@@ -219,7 +219,7 @@ bool InstructionDagReader::checkReceivers() {
   for (uint32_t number = 0; number != next(); ++number)
     if (uint32_t receiver = at(number).receiver;
         receiver != None && (receiver >= next() || at(receiver).sender != number))
-      return wrong(parts.info->sites[at(number).site], "no instruction receives what this one sends");
+      return wrong(parts.info->sites[at(number).site], "no instruction receives the message of this one");
   return true;
 }
 

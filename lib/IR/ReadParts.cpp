@@ -171,7 +171,7 @@ bool ProgramReader::bufferSize(uint32_t rank) {
   SourceRange place = scanner.since(start);
   const std::string &name = info->bufferName(buffer);
   if (size == 0)
-    return scanner.fail(DiagId::BadShape, place, "leave out what has no slots");
+    return scanner.fail(DiagId::BadShape, place, "a buffer has at least 1 slot; leave out empty buffers");
   if (sizeOf(rank, buffer) != 0)
     return scanner.fail(DiagId::Redefinition, place, "rank " + std::to_string(rank) + " has '" + name + "' already");
   slots += size;
@@ -198,8 +198,8 @@ bool ProgramReader::checkAlias(uint32_t rank, BufferId inner, uint32_t offset, S
   const Shape &out = outer == InputBuffer ? collective.input : collective.output;
   if (in.total() == 0 || sizeOf(rank, inner) != 0 || sizeOf(rank, outer) == 0)
     return scanner.fail(DiagId::BadAlias, place,
-                        "the rank must have a size for " + std::string(wordOf(outer)) +
-                            ", which contains, and none for " + wordOf(inner));
+                        "the rank must have a size for " + std::string(wordOf(outer)) + ", which contains " +
+                            wordOf(inner) + ", and none for " + wordOf(inner));
   bool fits = in.chunks == out.chunks && offset % (out.chunks * subdivision) == 0 &&
               offset + uint64_t(in.total()) * subdivision <= sizeOf(rank, outer);
   return fits || scanner.fail(DiagId::BadAlias, place,

@@ -132,10 +132,10 @@ bool PostconditionReader::copyRow(const Promise &promise) {
   uint32_t width = collective.output.total();
   auto anything = [](uint32_t entry) { return entry == Postcondition::Anything; };
   if (std::all_of(row(model), row(model) + width, anything))
-    return fail(DiagId::BadOperand, "nothing is promised so far of the output of rank " + std::to_string(model));
+    return fail(DiagId::BadOperand, "there is no promise yet for the output of rank " + std::to_string(model));
   if (!std::all_of(row(rank), row(rank) + width, anything))
     return fail(DiagId::ConflictingEnsures,
-                "something is promised already of the output of rank " + std::to_string(rank));
+                "there is already a promise for the output of rank " + std::to_string(rank));
   std::copy(row(model), row(model) + width, row(rank));
   return true;
 }
@@ -159,16 +159,16 @@ bool PostconditionReader::add(const Promise &promise) {
   for (;;) {
     if (promise.terms.empty() ? !copyRow(promise) : (valueChanged && !makeValue(promise)) || !promiseChunk(promise))
       return false;
-    size_t turn = order.size(); // the counter that advances; all counters after it restart
-    for (; turn != 0; --turn) {
-      const Promise::Counter &counter = promise.counters[order[turn - 1]];
-      if (++counters[order[turn - 1]] != int64_t(counter.first) + counter.count)
+    size_t position = order.size(); // the counter that advances; all counters after it restart
+    for (; position != 0; --position) {
+      const Promise::Counter &counter = promise.counters[order[position - 1]];
+      if (++counters[order[position - 1]] != int64_t(counter.first) + counter.count)
         break;
-      counters[order[turn - 1]] = counter.first;
+      counters[order[position - 1]] = counter.first;
     }
-    if (turn == 0)
+    if (position == 0)
       return true;
-    valueChanged = turn - 1 < dependent;
+    valueChanged = position - 1 < dependent;
   }
 }
 

@@ -130,7 +130,7 @@ void Builder::place(uint32_t rank, const Step &step, const char *what, BufferId 
   if (uint64_t(index) + step.count > size) {
     diags.error(DiagId::ChunkOutOfRange, info->sites[step.site],
                 std::string(what) + " " + "ios"[buffer] + "[" + std::to_string(index) + ".." +
-                    std::to_string(uint64_t(index) + step.count) + "], and this buffer has " + quantity(size, "chunk") +
+                    std::to_string(uint64_t(index) + step.count) + "], but this buffer has " + quantity(size, "chunk") +
                     " on gpu " + std::to_string(rank));
     return;
   }
@@ -144,7 +144,7 @@ void Builder::place(uint32_t rank, const Step &step, const char *what, BufferId 
 void Builder::checkInput(uint32_t rank, const Step &step) {
   if (writesDst(step.opcode) && step.dstBuffer == InputBuffer && info->collective.aliases[rank].kind == RankAlias::None)
     diags.error(DiagId::BadAlias, info->sites[step.site],
-                "writes to the input, which is the caller's to keep when the call is out of place; use 's' or 'o', or "
+                "writes to the input, which a call out of place must not change; use 's' or 'o', or "
                 "declare inplace=\"1\" outofplace=\"0\"");
 }
 
@@ -154,8 +154,8 @@ void Builder::checkMerged(uint32_t index) {
   const Step &step = program.steps[index];
   if (algorithm.merged[index] && step.readsItsTarget())
     diags.error(DiagId::MergedReductions, info->sites[step.site],
-                "the runtimes run this reduction and the ones before it as one, though this one reads what the others "
-                "write; end it with hasdep=\"1\" on the step before");
+                "the runtimes merge this reduction with the ones before it, but this one reads their result; end the "
+                "run with hasdep=\"1\" on the step before");
 }
 
 bool Builder::run(uint32_t fifoSlots) {

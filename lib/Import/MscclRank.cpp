@@ -23,7 +23,7 @@ bool MscclRank::addWait(const Attributes &tag) {
   int64_t block = tag.number("depid", -1, INT32_MAX, -1);
   int64_t step = tag.number("deps", -1, INT32_MAX, -1);
   if ((block < 0) != (step < 0))
-    tag.error(DiagId::BadWait, "deps", "'depid' and 'deps' are both -1, for no wait, or neither of them");
+    tag.error(DiagId::BadWait, "deps", "only one of 'depid' and 'deps' is -1; set both to -1 for no wait, or neither");
   if (block < 0 || step < 0)
     return false;
   program.waits.push_back({static_cast<uint32_t>(block), static_cast<uint32_t>(step)});
@@ -54,8 +54,8 @@ void MscclRank::step(const Attributes &tag) {
     firstPending = static_cast<uint32_t>(program.waits.size());
   else if (!waits && diags.errorCount() == before)
     diags.error(DiagId::BadWait, tag.tag.range,
-                "a 'nop' without a wait is not counted by the runtimes, so waits for later steps of this thread block "
-                "mean other steps than their numbers say; leave it out, and count the others anew");
+                "the runtimes do not count a 'nop' without a wait, so waits for later steps of this thread block refer "
+                "to wrong steps; remove the 'nop', and renumber the steps after it");
 }
 
 /// Reads a slot. If the step does not use it, accepts every value that the runtimes' reader accepts.
@@ -80,8 +80,8 @@ void MscclRank::addStep(const Attributes &tag, Opcode opcode, bool waits, bool p
   step.waitCount = static_cast<uint32_t>(program.waits.size()) - firstPending;
   if (step.waitCount != 0 && !waits)
     diags.error(DiagId::BadWait, tag.tag.range,
-                "the step after a 'nop' has a wait of its own, or the runtimes lose those of the 'nop'; move the last "
-                "one to this step");
+                "the step after a 'nop' has no wait, so the runtimes drop the waits of the 'nop'; move the last of "
+                "them to this step");
   firstPending = static_cast<uint32_t>(program.waits.size());
   step.count = tag.count("cnt", 1, INT32_MAX);
   slot(tag, "srcbuf", "srcoff", readsSrc(opcode), step.srcBuffer, step.srcIndex);
@@ -108,11 +108,11 @@ void MscclRank::follow(const Attributes &tag, const Step &step, bool publishes) 
   if (merges && step.count != run.first.count)
     problem = "with counts " + std::to_string(run.first.count) + " and " + std::to_string(step.count);
   else if (run.length == mostSources + 1)
-    problem = "of more than the " + std::to_string(mostSources) + " sources that they have room for";
+    problem = "with more than the " + std::to_string(mostSources) + " sources that they support";
   if (!problem.empty())
     diags.error(DiagId::MergedReductions, tag.tag.range,
-                "the runtimes run this reduction and the ones before it as one, " + problem +
-                    "; end it with hasdep=\"1\" on the step before");
+                "the runtimes merge this reduction with the ones before it, " + problem +
+                    "; end the run with hasdep=\"1\" on the step before");
   if (publishes || step.opcode != Opcode::Reduce)
     run = {};
 }
@@ -120,7 +120,7 @@ void MscclRank::follow(const Attributes &tag, const Step &step, bool publishes) 
 void MscclRank::endThreadBlock() {
   if (firstPending != program.waits.size())
     diags.error(DiagId::BadWait, waitPlaces.back(),
-                "no step follows this 'nop' in its thread block, so nothing waits; leave it out");
+                "no step follows this 'nop' in its thread block, so its wait has no effect; remove it");
 }
 
 void MscclRank::resolve(Wait &wait, SourceRange place) {
@@ -128,22 +128,23 @@ void MscclRank::resolve(Wait &wait, SourceRange place) {
   std::string name = "tb " + std::to_string(wait.threadBlock) + " step " + std::to_string(wait.step);
   if (wait.threadBlock >= blocks) {
     diags.error(DiagId::BadWait, place,
-                "waits for " + name + ", and there are " + std::to_string(blocks) + " thread blocks on this gpu");
+                "waits for " + name + ", but this gpu has " + std::to_string(blocks) + " thread blocks");
     return;
   }
   uint32_t begin = blockBegin[wait.threadBlock];
   uint32_t end =
       wait.threadBlock + 1 == blocks ? static_cast<uint32_t>(published.size()) : blockBegin[wait.threadBlock + 1];
   if (wait.step >= end - begin) {
-    diags.error(DiagId::BadWait, place, "waits for " + name + ", which has " + std::to_string(end - begin) + " steps");
+    diags.error(DiagId::BadWait, place,
+                "waits for " + name + ", but that thread block has " + std::to_string(end - begin) + " steps");
     return;
   }
   wait.step = published[begin + wait.step];
   if (wait.step == None)
-    diags.error(DiagId::BadWait, place,
-                "waits for " + name +
-                    ", and neither this nor a later step of the thread block has hasdep=\"1\": the "
-                    "wait has no end");
+    diags.error(
+        DiagId::BadWait, place,
+        "waits for " + name +
+            ", but neither that step nor a later one of its thread block has hasdep=\"1\", so the wait never ends");
 }
 
 static bool isIdle(const ThreadBlock &block) {

@@ -106,7 +106,7 @@ void Parse::onText(void *data, const XML_Char *characters, int length) {
 }
 
 void Parse::onDoctype(void *data, const XML_Char *, const XML_Char *, const XML_Char *, int) {
-  self(data).refuse("a DOCTYPE is not read; leave it out");
+  self(data).refuse("a DOCTYPE is not supported; remove it");
 }
 
 bool Parse::run() {
@@ -121,8 +121,8 @@ bool Parse::run() {
   XML_Error error = XML_GetErrorCode(parser.get());
   diags.error(DiagId::Syntax, place(),
               error == XML_ERROR_JUNK_AFTER_DOC_ELEMENT
-                  ? "expected the end of the file, or a comment, behind its one outermost element"
-                  : std::string("no XML: ") + XML_ErrorString(error));
+                  ? "expected the end of the file, or a comment, after the root element"
+                  : std::string("invalid XML: ") + XML_ErrorString(error));
   return false;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cuts messages into pieces of one slot. An instruction that sends or receives n slots becomes n instructions, and a
-// chain becomes n chains; local instructions stay whole. Dependencies are tracked again, on slots: a piece waits only
-// for pieces whose slots it touches. The pieces of an instruction take its place in the list, so the list stays a
+// Cuts messages into parts of one slot. An instruction that sends or receives n slots becomes n instructions, and a
+// chain becomes n chains; local instructions stay whole. Dependencies are tracked again, on slots: a part waits only
+// for parts whose slots it touches. The parts of an instruction take its place in the list, so the list stays a
 // topological order. Linear in the slots that instructions touch.
 #include "gc3/IR/SlotTracker.h"
 #include "gc3/Lower/Lower.h"
@@ -14,80 +14,80 @@ class Cutter {
 public:
   explicit Cutter(const InstructionDag &dag)
       : dag(dag), slots(dag.bufferSizes, dag.info->bufferCount()), tracker(slots.total()),
-        firstPiece(dag.instructions.size()) {}
+        firstPart(dag.instructions.size()) {}
 
   InstructionDag run();
 
 private:
-  void addPiece(const Instruction &whole, uint32_t number);
-  void connect(Instruction &piece, const Instruction &whole, uint32_t number);
-  void track(const Instruction &piece);
+  void addPart(const Instruction &whole, uint32_t number);
+  void connect(Instruction &part, const Instruction &whole, uint32_t number);
+  void track(const Instruction &part);
   Dependencies takeEdges();
 
   const InstructionDag &dag;
   SlotMap slots;
   SlotTracker tracker;
-  std::vector<uint32_t> firstPiece; // by instruction
+  std::vector<uint32_t> firstPart; // by instruction
   InstructionDag result;
 };
 
 } // namespace
 
-/// Links the k-th piece of a receive to the k-th piece of its sender. Each piece of another send begins a chain.
-void Cutter::connect(Instruction &piece, const Instruction &whole, uint32_t number) {
+/// Links the k-th part of a receive to the k-th part of its sender. Each part of another send begins a chain.
+void Cutter::connect(Instruction &part, const Instruction &whole, uint32_t number) {
   if (whole.sender != None) {
-    piece.sender = firstPiece[whole.sender] + number;
-    Instruction &sender = result.instructions[piece.sender];
+    part.sender = firstPart[whole.sender] + number;
+    Instruction &sender = result.instructions[part.sender];
     sender.receiver = static_cast<uint32_t>(result.instructions.size());
-    piece.chain = sender.chain;
+    part.chain = sender.chain;
   } else {
-    piece.chain = static_cast<uint32_t>(result.chains.size());
+    part.chain = static_cast<uint32_t>(result.chains.size());
     result.chains.push_back(dag.chains[whole.chain]);
   }
 }
 
-/// Gives the tracker two numbers for each piece: under the second, a fused piece reads what it sends. So an instruction
-/// that overwrites the sent slots depends on the piece, even if other instructions read the same slots later. The
-/// scheduler needs this edge when it splits the piece.
-void Cutter::track(const Instruction &piece) {
-  uint32_t source = slots.slot(piece.rank, piece.srcBuffer, piece.srcIndex);
-  bool keeps = piece.opcode != Opcode::RecvReduceSend; // an rrs stores its sum only after a split, over its operand
-  uint32_t target = keeps ? slots.slot(piece.rank, piece.dstBuffer, piece.dstIndex) : source;
-  bool passesOn = receives(piece.opcode) && sends(piece.opcode);
-  if (readsSrc(piece.opcode))
-    tracker.read(source, piece.count);
-  if (combinesIntoDst(piece.opcode))
-    tracker.read(target, piece.count);
-  if (writesDst(piece.opcode) || !keeps)
-    tracker.write(target, piece.count);
+/// Gives the tracker two numbers for each part: under the second, a fused part reads what it sends. So an instruction
+/// that overwrites the sent slots depends on the part, even if other instructions read the same slots later. The
+/// scheduler needs this edge when it splits the part.
+void Cutter::track(const Instruction &part) {
+  uint32_t source = slots.slot(part.rank, part.srcBuffer, part.srcIndex);
+  bool keeps = part.opcode != Opcode::RecvReduceSend; // an rrs stores its sum only after a split, over its operand
+  uint32_t target = keeps ? slots.slot(part.rank, part.dstBuffer, part.dstIndex) : source;
+  bool passesOn = receives(part.opcode) && sends(part.opcode);
+  if (readsSrc(part.opcode))
+    tracker.read(source, part.count);
+  if (combinesIntoDst(part.opcode))
+    tracker.read(target, part.count);
+  if (writesDst(part.opcode) || !keeps)
+    tracker.write(target, part.count);
   tracker.endNode();
   if (passesOn)
-    tracker.read(target, piece.count);
+    tracker.read(target, part.count);
   tracker.endNode();
 }
 
-/// Converts edges between tracker numbers into edges between pieces.
+/// Converts edges between tracker numbers into edges between parts.
 Dependencies Cutter::takeEdges() {
   Dependencies tracked = tracker.take();
   EdgeCollector edges;
-  for (uint32_t piece = 0; piece != result.instructions.size(); ++piece) {
-    for (uint32_t i = tracked.begin[2 * piece]; i != tracked.begin[2 * piece + 1]; ++i)
+  for (uint32_t part = 0; part != result.instructions.size(); ++part) {
+    for (uint32_t i = tracked.begin[2 * part]; i != tracked.begin[2 * part + 1]; ++i)
       edges.add(tracked.edges[i].node() / 2, tracked.edges[i].isFalse());
     edges.endNode();
   }
   return edges.take();
 }
 
-void Cutter::addPiece(const Instruction &whole, uint32_t number) {
-  Instruction piece = whole;
+void Cutter::addPart(const Instruction &whole, uint32_t number) {
+  Instruction part = whole;
   if (receives(whole.opcode) || sends(whole.opcode)) {
-    piece.srcIndex += readsSrc(whole.opcode) ? number : 0;
-    piece.dstIndex += writesDst(whole.opcode) ? number : 0;
-    piece.count = 1;
-    connect(piece, whole, number);
+    part.srcIndex += readsSrc(whole.opcode) ? number : 0;
+    part.dstIndex += writesDst(whole.opcode) ? number : 0;
+    part.count = 1;
+    connect(part, whole, number);
   }
-  track(piece);
-  result.instructions.push_back(piece);
+  track(part);
+  result.instructions.push_back(part);
 }
 
 InstructionDag Cutter::run() {
@@ -96,10 +96,10 @@ InstructionDag Cutter::run() {
   result.bufferSizes = dag.bufferSizes;
   for (uint32_t i = 0; i != dag.instructions.size(); ++i) {
     const Instruction &whole = dag.instructions[i];
-    firstPiece[i] = static_cast<uint32_t>(result.instructions.size());
-    uint32_t pieces = receives(whole.opcode) || sends(whole.opcode) ? whole.count : 1;
-    for (uint32_t number = 0; number != pieces; ++number)
-      addPiece(whole, number);
+    firstPart[i] = static_cast<uint32_t>(result.instructions.size());
+    uint32_t parts = receives(whole.opcode) || sends(whole.opcode) ? whole.count : 1;
+    for (uint32_t number = 0; number != parts; ++number)
+      addPart(whole, number);
   }
   result.edges = takeEdges();
   return std::move(result);

@@ -79,7 +79,7 @@ bool Expander::checkMoves() {
     if (moved / 4 > options.maxSlots) {
       diags.error(DiagId::SlotBudget, info.sites[op.site],
                   "with this operation the program moves " + quantity(moved, "slot") +
-                      ", too many to follow; use fewer chunks or parallel instances, or allow more with --max-slots");
+                      ", too many to analyze; use fewer chunks or parallel instances, or allow more with --max-slots");
       return false;
     }
   }
@@ -147,7 +147,7 @@ bool Expander::trackAll() {
     if (tracker->links() > mostLinks) {
       diags.error(DiagId::SlotBudget, info.sites[result.operation(2 * part).site],
                   "with this operation the program's slots make more than " + std::to_string(mostLinks) +
-                      " dependencies, too many to follow; use larger chunks, or allow more with --max-slots");
+                      " dependencies, too many to analyze; use larger chunks, or allow more with --max-slots");
       return false;
     }
   }

@@ -62,8 +62,8 @@ void Fuser::noteReader(uint32_t node) {
   readers = std::min<uint8_t>(readers + 1, 2);
 }
 
-/// Scheduling can split an rrs again, which then stores the sum over its operand. So the operand must not be the source
-/// of a forwarded copy.
+/// Returns true if only one send reads the sum that `receive` stores. The operand must not be the source of a forwarded
+/// copy: if the scheduler splits the rrs again, the receive stores the sum over its operand.
 bool Fuser::storedValueUnused(uint32_t receive) const {
   bool inPlace = unfused.copyFor(receive) == None;
   return inPlace && dataReaders[receive / 2] == 1 && unfused.wanted[receive] == 0;

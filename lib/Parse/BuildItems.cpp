@@ -23,7 +23,7 @@ void AstBuilder::item(GC3Parser::ItemContext *tree, File &file) {
     const auto *path = dynAs<StringExpr>(stringLiteral(range));
     bool isPlain = path->parts.size() == 1 && !path->parts[0].expr;
     if (!isPlain)
-      error(DiagId::BadLiteral, range, "an import wants the path of a file, without expressions in it");
+      error(DiagId::BadLiteral, range, "an import needs the path of a file, without expressions");
     enter(ItemKind::Import, file.imports, Import{range, isPlain ? path->parts[0].text : ""});
   } else if (auto *param = tree->paramItem()) {
     enter(ItemKind::Param, file.params,
@@ -91,7 +91,6 @@ Clause AstBuilder::ensures(GC3Parser::EnsuresClauseContext *tree) {
     node.right = place(tree->place(1));
   }
   if (node.left.buffer != BufferWord::Output || node.right.buffer != BufferWord::Input)
-    error(DiagId::Syntax, node.range,
-          "an 'ensures' says what the output holds of the input: 'output(...) == input(...)'");
+    error(DiagId::Syntax, node.range, "an 'ensures' compares the output with the input: 'output(...) == input(...)'");
   return node;
 }

@@ -51,8 +51,7 @@ bool Session::checkTokens() {
     good = false;
   };
   if (lexer.isCut()) {
-    report(DiagId::TooLarge, range(tokens.get(MaxTokens - 1)),
-           "more than 1048576 words and signs in one file end here; split it up");
+    report(DiagId::TooLarge, range(tokens.get(MaxTokens - 1)), "more than 1048576 tokens in one file; split it up");
     static_assert(MaxTokens == 1048576);
     return false;
   }

@@ -41,7 +41,7 @@ static void drop(Words &words, std::initializer_list<const char *> list) {
 }
 
 /// Replaces the tokens that begin one construct with the name of the construct.
-static std::vector<std::string> takePhrases(Words &words) {
+static std::vector<std::string> removePhrases(Words &words) {
   std::vector<std::string> phrases;
   bool startsExpression = words.count("INT") != 0;
   if (words.count("program")) {
@@ -69,7 +69,7 @@ static std::vector<std::string> takePhrases(Words &words) {
 
 static std::string expected(Words words) {
   bool afterOperand = words.count("*") != 0 || words.count(".") != 0;
-  std::vector<std::string> phrases = takePhrases(words);
+  std::vector<std::string> phrases = removePhrases(words);
   if (afterOperand)
     drop(words, {"(", "[", ".", "..", "?",  "-", "+",  "*", "/",  "%",  "<<", ">>",
                  "&", "^", "|", "==", "!=", "<", "<=", ">", ">=", "&&", "||", "by"});
@@ -99,31 +99,31 @@ static std::string place(antlr4::Parser *parser) {
 /// Suggests the spelling of this language for a construct of another language, based on the token found, the token
 /// before it, or both.
 static std::string hint(antlr4::Token *previous, antlr4::Token *token, const Words &words, bool wantsName) {
-  struct Habit {
+  struct ForeignSyntax {
     std::string_view before, found, hint;
   };
-  static const Habit habits[] = {
+  static const ForeignSyntax foreignSyntax[] = {
       {"", "and", "'&&' joins conditions"},
       {"", "or", "'||' joins conditions"},
       {"not", "", "'!' negates"},
       {"+", "+", "'+= 1' counts up"},
       {"-", ";", "'-= 1' counts down"},
-      {"*", "*", "there is no sign for powers"},
-      {"..", "=", "a range leaves out its end: '0..n + 1'"},
+      {"*", "*", "the language has no operator for powers"},
+      {"..", "=", "a range excludes its end: '0..n + 1'"},
   };
   std::string before = previous ? previous->getText() : "", found = token->getText();
   if (before == "." && token->getType() == GC3Parser::INT)
-    return "; numbers have no fractions";
+    return "; numbers are integers";
   bool isWord = token->getType() != GC3Parser::ID && found[0] >= 'a' && found[0] <= 'z';
   if (wantsName && isWord)
-    return "; that is a word of the language, and can't be a name";
+    return "; a keyword can't be a name";
   if ((found == "channel" || found == "parallelize") && words.count(")") != 0)
-    return "; that is said around operations: '" + found + " (k) { ... }'";
+    return "; write it around operations: '" + found + " (k) { ... }'";
   if (found == "=" && (words.count("{") != 0 || words.count("==") != 0))
     return "; '==' compares";
-  for (const Habit &habit : habits)
-    if ((habit.before.empty() || habit.before == before) && (habit.found.empty() || habit.found == found))
-      return "; " + std::string(habit.hint);
+  for (const ForeignSyntax &foreign : foreignSyntax)
+    if ((foreign.before.empty() || foreign.before == before) && (foreign.found.empty() || foreign.found == found))
+      return "; " + std::string(foreign.hint);
   return "";
 }
 
@@ -136,7 +136,7 @@ void ReportingStrategy::reportAt(antlr4::Parser *parser, antlr4::Token *token) {
   const bool lacksType = wanted == "':'" && parser->getContext()->getRuleIndex() == GC3Parser::RuleParamItem;
   sink(previous, token,
        "expected " + wanted + ", found " + found(token) +
-           (lacksType ? "; a param has a type: 'param " + previous->getText() + ": int = ...'"
+           (lacksType ? "; a param needs a type: 'param " + previous->getText() + ": int = ...'"
                       : hint(previous, token, words, wanted == "a name")));
 }
 

@@ -47,7 +47,7 @@ private:
   uint32_t newChannels;
   Diagnostics &diags;
   Channels result;
-  std::vector<uint8_t> taken;                                         // by channel: named by a directive or opened
+  std::vector<uint8_t> reserved;                                      // by channel: named by a directive or opened
   llvm::DenseMap<uint64_t, uint32_t, PackedKeyInfo> instanceChannels; // (directive channel, instance > 0) → channel
   std::vector<uint32_t> allChannels;                                  // channels in use, in the order of opening
   std::vector<std::vector<uint32_t>> channelsOfInstance;              // by instance
@@ -72,20 +72,20 @@ void ChannelAssigner::reserveDirectiveChannels() {
     if (!used[i] || directive.channel < 0)
       continue;
     auto channel = static_cast<uint32_t>(directive.channel);
-    if (taken.size() <= channel)
-      taken.resize(channel + 1);
-    taken[channel] = 1;
+    if (reserved.size() <= channel)
+      reserved.resize(channel + 1);
+    reserved[channel] = 1;
   }
 }
 
 /// Opens the lowest unused channel for an instance.
 uint32_t ChannelAssigner::open(uint32_t instance) {
-  while (lowestFree < taken.size() && taken[lowestFree])
+  while (lowestFree < reserved.size() && reserved[lowestFree])
     ++lowestFree;
   uint32_t channel = lowestFree;
-  if (taken.size() <= channel)
-    taken.resize(channel + 1);
-  taken[channel] = 1;
+  if (reserved.size() <= channel)
+    reserved.resize(channel + 1);
+  reserved[channel] = 1;
   allChannels.push_back(channel);
   if (channelsOfInstance.size() <= instance)
     channelsOfInstance.resize(instance + 1);
@@ -250,7 +250,7 @@ bool ChannelAssigner::assignChain(uint32_t head) {
         physical(static_cast<uint32_t>(demand.channel), static_cast<uint32_t>(std::max(demand.instance, 0)));
     fits = tryChannel(head, channel, true);
   }
-  if (fits && taken.size() > maxChannels) {
+  if (fits && reserved.size() > maxChannels) {
     diags.error(DiagId::TooManyChannels, info.sites[instructions.at(head).site],
                 "the program needs more than " + std::to_string(maxChannels) +
                     " channels with this operation; use fewer parallel instances");
@@ -275,7 +275,7 @@ bool ChannelAssigner::refusePinnedInstances() {
         .error(DiagId::ThreadBlockConflict, info.sites[instruction.site],
                "an operation with a manual thread block can't run in " + std::to_string(directive.parallel) +
                    " parallel instances, which have a channel each; leave out 'sendtb' and 'recvtb', or the instances")
-        .note(directive.parallelSite, "the instances are asked for here");
+        .note(directive.parallelSite, "the instances are requested here");
     fits = false;
   }
   return fits;

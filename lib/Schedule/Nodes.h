@@ -49,8 +49,10 @@ public:
   uint32_t secondHalf(uint32_t first) const { return halfOf[first]; }
   /// Returns a number that orders all nodes by priority: the second half of a split node comes right after its first
   /// half.
-  uint32_t turnOf(uint32_t node) const { return isSecondHalf(node) ? 2 * first(node) + 1 : 2 * node; }
-  uint32_t nodeWithTurn(uint32_t turn) const { return (turn & 1) != 0 ? secondHalf(turn / 2) : turn / 2; }
+  uint32_t priorityOf(uint32_t node) const { return isSecondHalf(node) ? 2 * first(node) + 1 : 2 * node; }
+  uint32_t nodeWithPriority(uint32_t priority) const {
+    return (priority & 1) != 0 ? secondHalf(priority / 2) : priority / 2;
+  }
   /// Splits a fused node and returns its second half.
   uint32_t split(uint32_t node);
 

@@ -3,8 +3,8 @@
 // all nodes that can run. A node can run after its dependencies, when the message that it receives is the oldest on its
 // connection, and when a slot is free for the message that it sends.
 //
-// Nodes are numbered by priority, so a cursor visits each node at its turn. Only nodes that become able to run after
-// their turn go through a heap.
+// Nodes are numbered by priority, so a cursor visits each node once. Only nodes that become able to run after
+// the cursor has passed them go through a heap.
 //
 // Two rules ensure progress, so that thread blocks that follow the order never deadlock. First, a message is sent only
 // after its segment is released: for every instruction that passes the message on, up to the receive that ends the
@@ -57,7 +57,7 @@ private:
   void finish(uint32_t node);
   void finishDependency(uint32_t node, uint32_t successor);
   void receive(uint32_t node);
-  void runOrPutOff(uint32_t node);
+  void runOrPostpone(uint32_t node);
   bool unstick();
   void cutSegment(uint32_t head);
   uint32_t lastReachable(uint32_t head, std::vector<uint32_t> &prefix);
@@ -74,8 +74,8 @@ private:
   std::vector<uint32_t> headOf;    // by segment
   std::vector<uint8_t> done;       // by node
   SlotQueues queues;
-  TurnHeap late;       // nodes that can run and whose turn has passed
-  uint32_t cursor = 0; // the current turn
+  PriorityHeap late;   // priorities of nodes that can run and that the cursor has passed
+  uint32_t cursor = 0; // the next priority to visit
   std::vector<uint32_t> order;
   uint32_t settled = 0; // all local and all receiving instructions before this one have run
 };
@@ -138,19 +138,19 @@ void Orderer::countDependencies() {
   }
 }
 
-/// Queues a node that may have become able to run. If its turn is still to come, the cursor will find it.
+/// Queues a node that may have become able to run. If the cursor has not passed it, the cursor will find it.
 void Orderer::offer(uint32_t node) {
-  if (canRun(node) && nodes.turnOf(node) < cursor)
-    late.push(nodes.turnOf(node));
+  if (canRun(node) && nodes.priorityOf(node) < cursor)
+    late.push(nodes.priorityOf(node));
 }
 
 /// Returns the node with the highest priority among those that can run, even if it has no free slot; None if there is
 /// none.
 uint32_t Orderer::next() {
   if (!late.empty())
-    return nodes.nodeWithTurn(take(late));
+    return nodes.nodeWithPriority(popFirst(late));
   while (cursor != 2 * nodes.n) {
-    uint32_t node = nodes.nodeWithTurn(cursor);
+    uint32_t node = nodes.nodeWithPriority(cursor);
     cursor += nodes.isSplit(cursor / 2) ? 1 : 2;
     if (canRun(node))
       return node;
@@ -182,7 +182,7 @@ void Orderer::receive(uint32_t node) {
   if (freed.receiver != None)
     satisfy(freed.receiver);
   if (freed.waiter != None)
-    late.push(nodes.turnOf(freed.waiter));
+    late.push(nodes.priorityOf(freed.waiter));
 }
 
 void Orderer::finish(uint32_t node) {
@@ -254,10 +254,10 @@ void Orderer::cutSegment(uint32_t head) {
 
 /// Makes progress if no node can run. Returns false if another order might avoid a split.
 bool Orderer::unstick() {
-  if (queues.open([&](uint32_t node) { finish(node); }))
+  if (queues.startPostponed([&](uint32_t node) { finish(node); }))
     return true;
   // Takes the fused node with the highest priority among those that have their message and wait for a slot.
-  if (uint32_t node = queues.takeBlockedFused(); node != None) {
+  if (uint32_t node = queues.unblockFused(); node != None) {
     if (mayReorder)
       return false;
     splitOff(node);
@@ -276,11 +276,11 @@ bool Orderer::unstick() {
   return true;
 }
 
-void Orderer::runOrPutOff(uint32_t node) {
+void Orderer::runOrPostpone(uint32_t node) {
   if (queues.isFull(node))
     queues.block(node);
   else if (queues.fillsLastSlot(node))
-    queues.putOff(node);
+    queues.postpone(node);
   else
     finish(node);
 }
@@ -294,7 +294,7 @@ std::optional<Order> Orderer::run() {
   while (order.size() != nodes.total()) {
     uint32_t node = next();
     if (node != None)
-      runOrPutOff(node);
+      runOrPostpone(node);
     else if (!unstick())
       return std::nullopt;
   }

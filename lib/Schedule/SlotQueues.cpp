@@ -7,10 +7,10 @@
 using namespace gc3::ir;
 using namespace gc3::schedule;
 
-uint32_t gc3::schedule::take(TurnHeap &heap) {
-  uint32_t turn = heap.top();
+uint32_t gc3::schedule::popFirst(PriorityHeap &heap) {
+  uint32_t first = heap.top();
   heap.pop();
-  return turn;
+  return first;
 }
 
 bool SlotQueues::enqueue(uint32_t receiver) {
@@ -26,7 +26,7 @@ SlotQueues::Freed SlotQueues::dequeue(uint32_t receiver) {
   Queue &queue = queues[nodes.incoming(receiver)];
   --queue.inFlight;
   queue.head = nextMessage[receiver];
-  return {queue.head, queue.blockedHeap == None ? None : takeBlocked(blocked[queue.blockedHeap])};
+  return {queue.head, queue.blockedHeap == None ? None : unblockFirst(blocked[queue.blockedHeap])};
 }
 
 bool SlotQueues::isFull(uint32_t node) const {
@@ -39,9 +39,9 @@ void SlotQueues::block(uint32_t node) {
     queue.blockedHeap = static_cast<uint32_t>(blocked.size());
     blocked.emplace_back();
   }
-  blocked[queue.blockedHeap].push(nodes.turnOf(node));
+  blocked[queue.blockedHeap].push(nodes.priorityOf(node));
   if (nodes.fused(node))
-    blockedFused.push(nodes.turnOf(node));
+    blockedFused.push(nodes.priorityOf(node));
   if (waits.size() < nodes.total())
     waits.resize(nodes.total());
   waits[node] = 1;
@@ -49,9 +49,9 @@ void SlotQueues::block(uint32_t node) {
 
 /// Removes and returns the first node of the heap that still waits, which then no longer waits; returns None if there
 /// is none.
-uint32_t SlotQueues::takeBlocked(TurnHeap &heap) {
+uint32_t SlotQueues::unblockFirst(PriorityHeap &heap) {
   while (!heap.empty())
-    if (uint32_t node = nodes.nodeWithTurn(take(heap)); waits[node] != 0) {
+    if (uint32_t node = nodes.nodeWithPriority(popFirst(heap)); waits[node] != 0) {
       waits[node] = 0;
       return node;
     }
@@ -63,28 +63,29 @@ bool SlotQueues::fillsLastSlot(uint32_t node) const {
          queues[nodes.outgoing(node)].inFlight + 1 == fifoSlots;
 }
 
-void SlotQueues::putOff(uint32_t node) {
+void SlotQueues::postpone(uint32_t node) {
   Queue &queue = queues[nodes.outgoing(node)];
-  if (queue.openers == None) {
-    queue.openers = static_cast<uint32_t>(openers.size());
-    openers.push_back({nodes.outgoing(node), {}});
+  if (queue.postponedIndex == None) {
+    queue.postponedIndex = static_cast<uint32_t>(postponed.size());
+    postponed.push_back({nodes.outgoing(node), {}});
   }
-  openers[queue.openers].heap.push(nodes.turnOf(node));
+  postponed[queue.postponedIndex].heap.push(nodes.priorityOf(node));
 }
 
-bool SlotQueues::open(llvm::function_ref<void(uint32_t)> begin) {
+bool SlotQueues::startPostponed(llvm::function_ref<void(uint32_t)> begin) {
   bool opened = false;
-  for (Openers &put : openers)
-    while (!put.heap.empty() && queues[put.connection].inFlight + 1 < fifoSlots) {
-      begin(nodes.nodeWithTurn(take(put.heap)));
+  for (Postponed &sends : postponed)
+    while (!sends.heap.empty() && queues[sends.connection].inFlight + 1 < fifoSlots) {
+      begin(nodes.nodeWithPriority(popFirst(sends.heap)));
       opened = true;
     }
   if (opened)
     return true;
-  auto one = llvm::find_if(
-      openers, [&](const Openers &put) { return !put.heap.empty() && queues[put.connection].inFlight != fifoSlots; });
-  if (one == openers.end())
+  auto single = llvm::find_if(postponed, [&](const Postponed &sends) {
+    return !sends.heap.empty() && queues[sends.connection].inFlight != fifoSlots;
+  });
+  if (single == postponed.end())
     return false;
-  begin(nodes.nodeWithTurn(take(one->heap)));
+  begin(nodes.nodeWithPriority(popFirst(single->heap)));
   return true;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// State of the connections during ordering: the messages in flight on each, and the nodes that were set aside until a
+// State of the connections during ordering: the messages in flight on each, and the nodes that wait until a
 // slot is free for their messages.
 #pragma once
 
@@ -10,9 +10,10 @@
 
 namespace gc3::schedule {
 
-/// Turns of nodes, the first turn on top.
-using TurnHeap = std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<>>;
-uint32_t take(TurnHeap &heap);
+/// Priorities of nodes (Nodes::priorityOf), the lowest number on top.
+using PriorityHeap = std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<>>;
+/// Removes and returns the number on top.
+uint32_t popFirst(PriorityHeap &heap);
 
 class SlotQueues {
 public:
@@ -34,44 +35,44 @@ public:
 
   /// Returns true if no slot is free for the message that the node sends.
   bool isFull(uint32_t node) const;
-  /// Sets a node aside until its connection has a free slot.
+  /// Makes a node wait until its connection has a free slot.
   void block(uint32_t node);
-  /// Returns the fused node with the first turn among those that wait for a slot; it then no longer waits. Returns None
-  /// if there is none.
-  uint32_t takeBlockedFused() { return takeBlocked(blockedFused); }
+  /// Returns the first fused node, by priority, that waits for a slot; it then no longer waits. Returns None if no
+  /// fused node waits.
+  uint32_t unblockFused() { return unblockFirst(blockedFused); }
 
   /// Returns true for a send that begins a segment of several messages and would fill the last slot of its connection.
   /// Always returns false without `spareSlot`.
   bool fillsLastSlot(uint32_t node) const;
-  /// Sets such a send aside until open().
-  void putOff(uint32_t node);
+  /// Postpones such a send until startPostponed().
+  void postpone(uint32_t node);
   /// Calls `begin`, which must enqueue, with postponed sends: on each connection with as many as leave a slot free, or
   /// else with a single send. Returns false if no postponed send has a free slot.
-  bool open(llvm::function_ref<void(uint32_t)> begin);
+  bool startPostponed(llvm::function_ref<void(uint32_t)> begin);
 
 private:
   struct Queue {              // one connection
     uint32_t head = ir::None; // messages in flight, by receiving node, oldest first
     uint32_t tail = ir::None;
     uint32_t inFlight = 0;
-    uint32_t blockedHeap = ir::None; // index in `blocked`
-    uint32_t openers = ir::None;     // index in `openers`
+    uint32_t blockedHeap = ir::None;    // index in `blocked`
+    uint32_t postponedIndex = ir::None; // index in `postponed`
   };
-  struct Openers { // postponed sends of one connection
+  struct Postponed { // postponed sends of one connection
     uint32_t connection;
-    TurnHeap heap; // postponed sends
+    PriorityHeap heap; // postponed sends
   };
-  uint32_t takeBlocked(TurnHeap &heap);
+  uint32_t unblockFirst(PriorityHeap &heap);
 
   const Nodes &nodes;
   uint32_t fifoSlots;
   bool spareSlot;
   std::vector<Queue> queues;
   std::vector<uint32_t> nextMessage; // by receiving node: the next on its connection
-  std::vector<TurnHeap> blocked;     // nodes that wait for a slot of a connection, and some that no longer do
-  TurnHeap blockedFused;             // the fused nodes of all heaps in `blocked`, and some that no longer wait
+  std::vector<PriorityHeap> blocked; // nodes that wait for a slot of a connection, and some that no longer do
+  PriorityHeap blockedFused;         // the fused nodes of all heaps in `blocked`, and some that no longer wait
   std::vector<uint8_t> waits;        // by node: whether it waits for a slot; nodes past the end do not
-  std::vector<Openers> openers;
+  std::vector<Postponed> postponed;
 };
 
 } // namespace gc3::schedule

@@ -92,7 +92,7 @@ bool Analysis::fitsBudgets(const ir::ChunkDag &dag) {
   if (!tooManySlots && operations <= options.maxOperations)
     return true;
   diags.error(tooManySlots ? DiagId::SlotBudget : DiagId::OperationBudget, dag.info->nameRange,
-              "with this program those of the file have more than " +
+              "with this program, the programs of the file have more than " +
                   (tooManySlots ? quantity(options.maxSlots, "chunk") + " in their buffers"
                                 : quantity(options.maxOperations, "chunk operation")) +
                   "; compile them one by one with --program, or allow more with " +

@@ -178,7 +178,7 @@ Type BodyCompiler::function(const ast::Function &syntax, llvm::ArrayRef<Formal> 
       check(resultType, value.type, syntax.value->range, "the value of '" + syntax.name.text.str() + "'");
     if (resultType.base == Type::Unknown)
       error(DiagId::TypeMismatch, syntax.value->range,
-            "the type of this empty list is not known; write '-> [int]' or so");
+            "the type of this empty list is not known; write for example '-> [int]'");
     emitReturn(settle(value, before), syntax.value->range);
   } else {
     bool ends = block(*syntax.body);

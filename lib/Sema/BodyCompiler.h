@@ -106,7 +106,7 @@ private:
                    SourceRange range);
   void emitCall(uint32_t function, const Mark &base, SourceRange range);
   Value chunk(const ast::CallExpr &expr);
-  void onlyChunksHave(const char *what, Type got, SourceRange range);
+  void reportNotChunk(const char *what, Type got, SourceRange range);
   Value method(const ast::MethodExpr &expr);
   Value transfer(const ast::MethodExpr &expr, Value receiver, const Mark &to);
   Value part(const ast::MethodExpr &expr, Value receiver, const Mark &to);
@@ -140,7 +140,7 @@ private:
   void ensures(const ast::Clause &clause);
   void ensuresLoops(const ast::Clause &clause, llvm::ArrayRef<size_t> order, size_t level, size_t valueLevel);
   void ensuresInnermost(const ast::Clause &clause, bool allRanks);
-  bool takesAllRanks(const ast::Clause &clause, size_t binder) const;
+  bool coversAllRanks(const ast::Clause &clause, size_t binder) const;
   std::vector<size_t> loopOrder(const ast::Clause &clause, size_t &valueLevel);
   bool checkClauses(const ast::Collective &syntax);
 

@@ -19,7 +19,7 @@ static std::string shapeOf(ir::BufferId buffer, int64_t blocks, int64_t chunks) 
   return std::string(wordOf(buffer)) + " of " + quantity(blocks, "block") + " of " + quantity(chunks, "chunk");
 }
 
-static std::string noSuchRank(int64_t rank, uint32_t ranks) {
+static std::string rankOutOfRange(int64_t rank, uint32_t ranks) {
   return "there is no rank " + std::to_string(rank) + ", the last one is rank " + std::to_string(ranks - 1);
 }
 
@@ -99,7 +99,7 @@ bool CollectiveBuilder::setOwners(ir::BufferId buffer, const std::vector<int64_t
   has.assign(collective.ranks, 0);
   for (int64_t rank : owners) {
     if (rank < 0 || rank >= collective.ranks)
-      return fail(DiagId::RankOutOfRange, std::string(wordOf(buffer)) + ": " + noSuchRank(rank, collective.ranks));
+      return fail(DiagId::RankOutOfRange, std::string(wordOf(buffer)) + ": " + rankOutOfRange(rank, collective.ranks));
     has[static_cast<size_t>(rank)] = 1;
   }
   return true;
@@ -108,7 +108,7 @@ bool CollectiveBuilder::setOwners(ir::BufferId buffer, const std::vector<int64_t
 /// Reports why there is no such chunk. Returns false.
 bool CollectiveBuilder::refuseChunk(ir::BufferId buffer, int64_t rank, int64_t index) {
   if (rank < 0 || rank >= collective.ranks)
-    return fail(DiagId::RankOutOfRange, placeOf(buffer, rank, index) + ": " + noSuchRank(rank, collective.ranks));
+    return fail(DiagId::RankOutOfRange, placeOf(buffer, rank, index) + ": " + rankOutOfRange(rank, collective.ranks));
   uint32_t size = collective.size(static_cast<uint32_t>(rank), buffer);
   if (size == 0)
     return fail(DiagId::NoSuchBuffer,
@@ -123,9 +123,9 @@ bool CollectiveBuilder::setAlias(ir::BufferId inner, int64_t rank, int64_t index
   std::string what = placeOf(inner, rank, index) + " is " + placeOf(outer, outerRank, outerIndex);
   for (int64_t r : {rank, outerRank})
     if (r < 0 || r >= collective.ranks)
-      return fail(DiagId::RankOutOfRange, what + ": " + noSuchRank(r, collective.ranks));
+      return fail(DiagId::RankOutOfRange, what + ": " + rankOutOfRange(r, collective.ranks));
   if (rank != outerRank)
-    return fail(DiagId::BadAlias, what + ": buffers can only meet on one rank");
+    return fail(DiagId::BadAlias, what + ": both places must be on one rank");
   auto r = static_cast<uint32_t>(rank);
   uint32_t innerSize = collective.size(r, inner), outerSize = collective.size(r, outer);
   if (innerSize == 0 || outerSize == 0)
@@ -150,7 +150,7 @@ bool CollectiveBuilder::setAlias(ir::BufferId inner, int64_t rank, int64_t index
   ir::RankAlias fresh{kind, static_cast<uint32_t>(offset)};
   if (alias.kind != ir::RankAlias::None && (alias.kind != fresh.kind || alias.offset != fresh.offset))
     return fail(DiagId::BadAlias,
-                what + ": input and output of rank " + std::to_string(rank) + " already meet otherwise");
+                what + ": input and output of rank " + std::to_string(rank) + " have another alias already");
   alias = fresh;
   return true;
 }
@@ -184,8 +184,8 @@ bool CollectiveBuilder::addToValue(int64_t rank, int64_t index) {
     return true;
   pending.push_back({r, i, 0, 0, 1});
   if (reductionRuns + pending.size() > options.maxRuns)
-    return fail(DiagId::SlotBudget, "'" + collective.name + "' promises reductions of chunks in more than " +
-                                        std::to_string(options.maxRuns) + " rows of equal distances");
+    return fail(DiagId::SlotBudget, "'" + collective.name + "' promises reductions with more than " +
+                                        std::to_string(options.maxRuns) + " arithmetic runs of chunks");
   return true;
 }
 
@@ -222,7 +222,7 @@ bool CollectiveBuilder::canPromise(int64_t rank, int64_t index, SourceRange clau
   if (!checkChunk(ir::OutputBuffer, rank, index))
     return false;
   if (valueHashes[current].count == 0)
-    return fail(DiagId::BadShape, placeOf(ir::OutputBuffer, rank, index) + ": a reduction of no chunks at all");
+    return fail(DiagId::BadShape, placeOf(ir::OutputBuffer, rank, index) + ": a reduction of no chunks");
   if (clauses.empty() || !(clauses.back() == clause))
     clauses.push_back(clause);
   return true;

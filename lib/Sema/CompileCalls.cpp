@@ -57,7 +57,7 @@ bool BodyCompiler::match(llvm::ArrayRef<Formal> formals, llvm::ArrayRef<Argument
       }
     } else if (i >= positional) {
       wrong(argument.value->range,
-            callee + " takes " + quantity(positional, "argument") + ", and this is number " + std::to_string(i + 1));
+            callee + " takes " + quantity(positional, "argument") + ", but this is argument " + std::to_string(i + 1));
       return false;
     }
     if (argumentOf[target] >= 0)
@@ -66,7 +66,7 @@ bool BodyCompiler::match(llvm::ArrayRef<Formal> formals, llvm::ArrayRef<Argument
   }
   for (size_t i = 0; i < formals.size(); ++i)
     if (argumentOf[i] < 0 && !formals[i].optional && good)
-      wrong(range, callee + " wants an argument for '" + formals[i].name.str() + "'");
+      wrong(range, callee + " needs an argument for '" + formals[i].name.str() + "'");
   return good;
 }
 
@@ -129,7 +129,7 @@ BodyCompiler::Value BodyCompiler::callFunction(FunctionInfo &info, const CallExp
   }
   if (info.infers && info.state != FunctionInfo::State::Done) {
     error(DiagId::TypeMismatch, expr.callee.range,
-          "the result of " + callee + " is not known yet here; write its type after the parameters: '-> type'");
+          "the result of " + callee + " is not known yet here; write the type after its parameters: '-> type'");
     return {};
   }
   Mark base = mark();
@@ -180,7 +180,7 @@ BodyCompiler::Value BodyCompiler::callBuiltin(const CallExpr &expr) {
   SourceRange where = expr.arguments[0].value->range;
   bool isString = value.type.is(Type::String);
   if (which == Builtin::Len && !isString && !value.type.isList()) {
-    error(DiagId::TypeMismatch, where, "'len' wants a list or a string, not " + str(value.type));
+    error(DiagId::TypeMismatch, where, "'len' needs a list or a string, not " + str(value.type));
     return {};
   }
   if (which != Builtin::Len && !check(integer, value.type, where, "the argument of " + callee))
@@ -199,7 +199,7 @@ BodyCompiler::Value BodyCompiler::extreme(const CallExpr &expr) {
   bool isMin = expr.callee.text == "min";
   std::string what = "an argument of '" + expr.callee.text.str() + "'";
   if (expr.arguments.empty()) {
-    error(DiagId::WrongArguments, expr.range, "'" + expr.callee.text.str() + "' wants a list or two or more numbers");
+    error(DiagId::WrongArguments, expr.range, "'" + expr.callee.text.str() + "' needs a list or two or more numbers");
     return {};
   }
   for (const Argument &argument : expr.arguments)

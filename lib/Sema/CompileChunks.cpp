@@ -107,9 +107,9 @@ BodyCompiler::Value BodyCompiler::part(const MethodExpr &expr, Value receiver, c
 }
 
 /// Reports a member access on a value that is not a chunk.
-void BodyCompiler::onlyChunksHave(const char *what, Type got, SourceRange range) {
+void BodyCompiler::reportNotChunk(const char *what, Type got, SourceRange range) {
   std::string hint = got.isList() ? "; lists have 'len(xs)', 'xs[i]' and 'xs + ys'" : "";
-  error(DiagId::TypeMismatch, range, std::string("only chunks have ") + what + ", and this is " + str(got) + hint);
+  error(DiagId::TypeMismatch, range, std::string("only chunks have ") + what + ", but this is " + str(got) + hint);
 }
 
 BodyCompiler::Value BodyCompiler::method(const MethodExpr &expr) {
@@ -119,7 +119,7 @@ BodyCompiler::Value BodyCompiler::method(const MethodExpr &expr) {
   bool isKnown = name == "copy" || name == "reduce" || name == "slice" || name == "split";
   bool isAttribute = name == "rank" || name == "index" || name == "count" || name == "buffer";
   if (!isKnown && !accepts(chunkType, receiver.type)) {
-    onlyChunksHave("methods", receiver.type, expr.method.range);
+    reportNotChunk("methods", receiver.type, expr.method.range);
     return {};
   }
   if (!isKnown) {
@@ -129,7 +129,7 @@ BodyCompiler::Value BodyCompiler::method(const MethodExpr &expr) {
                       : "a chunk has no method '" + name.str() + "'" + near);
     return {};
   }
-  if (!check(chunkType, receiver.type, expr.receiver->range, "what '." + name.str() + "' is called on"))
+  if (!check(chunkType, receiver.type, expr.receiver->range, "the receiver of '." + name.str() + "'"))
     receiver.type = Type();
   return name == "copy" || name == "reduce" ? transfer(expr, receiver, before) : part(expr, receiver, before);
 }
@@ -146,7 +146,7 @@ BodyCompiler::Value BodyCompiler::attribute(const AttributeExpr &expr) {
   if (op == Op::ChunkBuffer && name != "buffer") {
     std::string near = suggestion(name, {"rank", "index", "count", "buffer"});
     if (!accepts(chunkType, receiver.type)) {
-      onlyChunksHave("attributes", receiver.type, expr.attribute.range);
+      reportNotChunk("attributes", receiver.type, expr.attribute.range);
       return {};
     }
     bool isMethod = name == "copy" || name == "reduce" || name == "slice" || name == "split";
@@ -155,7 +155,7 @@ BodyCompiler::Value BodyCompiler::attribute(const AttributeExpr &expr) {
                    : "a chunk has no attribute '" + name.str() + "'" + near);
     return {};
   }
-  if (!check(chunkType, receiver.type, expr.receiver->range, "what '." + name.str() + "' is asked of") ||
+  if (!check(chunkType, receiver.type, expr.receiver->range, "the operand of '." + name.str() + "'") ||
       receiver.type.isError())
     return {};
   Value value = temporary(op == Op::ChunkBuffer ? bufferType : integer);

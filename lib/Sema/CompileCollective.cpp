@@ -256,7 +256,7 @@ std::vector<size_t> BodyCompiler::loopOrder(const Clause &clause, size_t &valueL
 
 /// Returns true if a binder iterates over ranks with the same promise: its values are a range, and only the rank of the
 /// output uses it.
-bool BodyCompiler::takesAllRanks(const Clause &clause, size_t binder) const {
+bool BodyCompiler::coversAllRanks(const Clause &clause, size_t binder) const {
   const ast::Name &name = clause.binders[binder].name;
   const auto *rank = dynAs<NameExpr>(clause.left.rank);
   if (!rank || rank->name != name.text || !dynAs<RangeExpr>(clause.binders[binder].values))
@@ -312,7 +312,7 @@ void BodyCompiler::ensuresLoops(const Clause &clause, llvm::ArrayRef<size_t> ord
     return ensuresInnermost(clause, false);
   const Binder &binder = clause.binders[order[level]];
   bool isLast = level + 1 == order.size();
-  if (isLast && level >= valueLevel && takesAllRanks(clause, order[level])) {
+  if (isLast && level >= valueLevel && coversAllRanks(clause, order[level])) {
     forLoop(binder.name, *binder.values, [&] { // the body runs once, if there are any ranks
       ensuresInnermost(clause, true);
       loops.back().breaks.push_back(emit(Op::Jump, clause.range));

@@ -69,7 +69,8 @@ BodyCompiler::Value BodyCompiler::name(const NameExpr &expr) {
   }
   if (settingsOf && definesLocal(*settingsOf, expr.name)) {
     error(DiagId::NotConstant, expr.range,
-          "'" + expr.name.str() + "' is a local of the program, and a setting holds for all of it; use a param");
+          "'" + expr.name.str() +
+              "' is a local of the program, but a setting applies to the whole program; use a param");
     return {};
   }
   std::vector<std::string> candidates = {"true", "false", "input", "output", "scratch"};
@@ -259,7 +260,7 @@ BodyCompiler::Value BodyCompiler::string(const StringExpr &expr) {
     Mark start = mark();
     Value value = eval(*part.expr);
     if (value.type.is(Type::None))
-      error(DiagId::TypeMismatch, part.expr->range, "this has no value to put into the string");
+      error(DiagId::TypeMismatch, part.expr->range, "this expression has no value for the string");
     if (value.type.is(Type::String)) {
       settle(value, start);
       continue;

@@ -25,7 +25,7 @@ BodyCompiler::Value BodyCompiler::list(const ListExpr &expr) {
     if (clash)
       error(DiagId::TypeMismatch, syntax->range, "a list of " + str(type) + " can't hold " + str(element.type));
     if (element.type.is(Type::None))
-      error(DiagId::TypeMismatch, syntax->range, "this has no value to put into the list");
+      error(DiagId::TypeMismatch, syntax->range, "this expression has no value for the list");
     good &= !both.isError() && !element.type.is(Type::None);
     if (good)
       type = both;
@@ -63,7 +63,7 @@ BodyCompiler::Value BodyCompiler::comprehension(const ComprehensionExpr &expr) {
     release(before);
     type = element.type;
     if (type.is(Type::None))
-      error(DiagId::TypeMismatch, expr.element->range, "this has no value to put into the list");
+      error(DiagId::TypeMismatch, expr.element->range, "this expression has no value for the list");
     append(value.reg, element, expr.element->range);
   });
   value.type = type.isError() || type.is(Type::None) ? Type() : type.list();
@@ -98,7 +98,7 @@ BodyCompiler::Value BodyCompiler::index(const IndexExpr &expr) {
   Value index = evalAs(*expr.index, integer, "the index of a list");
   release(before);
   if (!list.type.isError() && !list.type.isList()) {
-    error(DiagId::TypeMismatch, expr.list->range, "only a list has elements, and this is " + str(list.type));
+    error(DiagId::TypeMismatch, expr.list->range, "only a list has elements, but this is " + str(list.type));
     return {};
   }
   if (list.type.isError() || index.type.isError())

@@ -57,7 +57,7 @@ bool BodyCompiler::statement(const Stmt &stmt) {
   case StmtKind::Instances:
   case StmtKind::Scratch:
     if (kind != Kind::Program || blockDepth != 1)
-      error(DiagId::Misplaced, stmt.range, "a setting stands directly in the body of a program");
+      error(DiagId::Misplaced, stmt.range, "a setting must be directly in the body of a program");
     return false;
   }
   return false;
@@ -71,11 +71,11 @@ void BodyCompiler::let(const LetStmt &stmt) {
   if (stmt.type)
     check(type, value.type, stmt.value->range, "'" + stmt.name.text.str() + "'");
   if (value.type.is(Type::None) && !stmt.type) {
-    error(DiagId::TypeMismatch, stmt.value->range, "this has no value to give to '" + stmt.name.text.str() + "'");
+    error(DiagId::TypeMismatch, stmt.value->range, "this expression has no value for '" + stmt.name.text.str() + "'");
     type = Type();
   } else if (!stmt.type && type.base == Type::Unknown && type.isList()) {
     error(DiagId::TypeMismatch, stmt.value->range,
-          "the element type of this empty list is not known; write '" + stmt.name.text.str() + ": [int]' or so");
+          "the element type of this empty list is not known; write for example '" + stmt.name.text.str() + ": [int]'");
     type = Type();
   }
   release(before);
@@ -139,14 +139,14 @@ void BodyCompiler::assignElement(const AssignStmt &stmt) {
   for (size_t i = 0; i < path.size(); ++i) {
     if (!inner.type.isList()) {
       if (!inner.type.isError())
-        error(DiagId::TypeMismatch, path[i]->list->range, "only a list has elements, and this is " + str(inner.type));
+        error(DiagId::TypeMismatch, path[i]->list->range, "only a list has elements, but this is " + str(inner.type));
       return release(before);
     }
     if (i + 1 == path.size())
       break;
     Type type = inner.type.element();
     if (!type.isList()) {
-      error(DiagId::TypeMismatch, path[i + 1]->list->range, "only a list has elements, and this is " + str(type));
+      error(DiagId::TypeMismatch, path[i + 1]->list->range, "only a list has elements, but this is " + str(type));
       return release(before);
     }
     Value taken = temporary(type);
@@ -201,7 +201,7 @@ void BodyCompiler::forList(const ast::Name &name, const Expr &values, Body body)
   Mark before = mark();
   Value list = settle(eval(values), before);
   if (!list.type.isError() && !list.type.isList())
-    error(DiagId::TypeMismatch, values.range, "'for' goes through a list or a range, not " + str(list.type));
+    error(DiagId::TypeMismatch, values.range, "'for' needs a list or a range, not " + str(list.type));
   Type type = list.type.isList() && !list.type.isError() ? list.type.element() : Type();
   Value position = number(integer, 0, values.range);
   openScope();
@@ -275,7 +275,7 @@ void BodyCompiler::returnStatement(const ReturnStmt &stmt) {
   else if (!stmt.value && wantsValue && !resultType.isError())
     error(DiagId::TypeMismatch, stmt.range, "'" + code.name + "' returns " + str(resultType) + "; a value is missing");
   else if (stmt.value && wantsValue)
-    check(resultType, value.type, stmt.value->range, "what '" + code.name + "' returns");
+    check(resultType, value.type, stmt.value->range, "the result of '" + code.name + "'");
   emitReturn(wantsValue ? value : Value{{Type::None, 0}, 0}, stmt.range);
   release(before);
 }

@@ -63,12 +63,12 @@ bool Machine::fail(DiagId id, std::string message) {
 
 bool Machine::countSteps(uint64_t count) {
   steps += count;
-  return steps <= nextCheck || mayGoOn();
+  return steps <= nextCheck || checkTime();
 }
 
 /// Returns false if the run must end: the step budget is used up, or `stops`, which is called every 2^18 steps, returns
 /// true.
-bool Machine::mayGoOn() {
+bool Machine::checkTime() {
   constexpr uint64_t between = 1 << 18;
   if (steps > options.maxSteps)
     return stepFailure();
@@ -206,7 +206,7 @@ bool Machine::loop() {
         break;
       [[fallthrough]];
     case Op::Loop:
-      if (++steps > nextCheck && !mayGoOn())
+      if (++steps > nextCheck && !checkTime())
         return false;
       pc = start + in.a;
       break;
@@ -219,7 +219,7 @@ bool Machine::loop() {
       if (__builtin_add_overflow(range[0], range[2], &range[0]) ||
           (range[2] > 0 ? range[0] >= range[1] : range[0] <= range[1]))
         break;
-      if (++steps > nextCheck && !mayGoOn())
+      if (++steps > nextCheck && !checkTime())
         return false;
       pc = start + in.b;
       break;

@@ -72,7 +72,7 @@ private:
   void leave(uint32_t firstList);
   bool countSteps(uint64_t count);
   bool countChunks(uint64_t count) { return count < ChunksPerStep || countSteps(count / ChunksPerStep); }
-  bool mayGoOn();
+  bool checkTime();
   bool stepFailure();
 
   // Groups of instructions
@@ -127,7 +127,7 @@ private:
   std::vector<Scope> scopes;
   llvm::DenseMap<uint64_t, llvm::SmallVector<uint32_t, 1>> directiveIds;
   uint64_t steps = 0;
-  uint64_t nextCheck = 0; ///< mayGoOn() is called when `steps` exceeds this number
+  uint64_t nextCheck = 0; ///< checkTime() is called when `steps` exceeds this number
   uint64_t remarks = 0;
 };
 

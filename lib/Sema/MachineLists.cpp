@@ -10,7 +10,7 @@ using namespace gc3::sema;
 
 bool Machine::listBudgetFailure() {
   return fail(DiagId::ListBudget,
-              "lists with more than " + std::to_string(options.maxListElements) + " elements in all are held here");
+              "lists hold more than " + std::to_string(options.maxListElements) + " elements in all here");
 }
 
 bool Machine::listInstruction(const Instruction &in, const Instruction *&pc) {
@@ -31,7 +31,7 @@ bool Machine::listInstruction(const Instruction &in, const Instruction *&pc) {
     return extreme(in);
   if (in.op == Op::LoadParamList && !params[in.b].known)
     return fail(DiagId::NotConstant,
-                "param '" + code.paramNames[in.b] + "' has no value yet; params are set in their order");
+                "param '" + code.paramNames[in.b] + "' has no value yet; params are evaluated in order");
   if (in.op == Op::LoadParamList) {
     r[in.a] = params[in.b].list;
   } else if (in.op == Op::MoveList) {

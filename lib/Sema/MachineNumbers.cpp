@@ -26,7 +26,7 @@ bool Machine::arithmetic(const Instruction &in) {
   if (in.op == Op::LoadParam) {
     if (!params[in.b].known)
       return fail(DiagId::NotConstant,
-                  "param '" + code.paramNames[in.b] + "' has no value yet; params are set in their order");
+                  "param '" + code.paramNames[in.b] + "' has no value yet; params are evaluated in order");
     r[in.a] = params[in.b].number;
     return true;
   }
@@ -104,7 +104,7 @@ bool Machine::stringInstruction(const Instruction &in) {
     return fail(DiagId::AssertFailed, text);
   constexpr uint64_t maxRemarks = 1000;
   if (++remarks <= maxRemarks)
-    diags.remark(here(), remarks == maxRemarks ? text + " (further remarks of this program are left out)" : text);
+    diags.remark(here(), remarks == maxRemarks ? text + " (further remarks of this program are omitted)" : text);
   return true;
 }
 

@@ -68,10 +68,10 @@ struct Move {
 
 } // namespace
 
-/// Follows a contribution forward, and returns the moves on the way to the slot that gets it last, in order. Linear in
-/// the chunks of the operations. Returns nothing if there are more than a million moves.
-static std::optional<std::vector<Move>> wayOf(const llvm::SmallVectorImpl<ir::ChunkOp> &ops, uint32_t rank,
-                                              uint32_t index) {
+/// Follows a contribution forward, and returns the moves on the route to the slot that gets it last, in order. Linear
+/// in the chunks of the operations. Returns nothing if there are more than a million moves.
+static std::optional<std::vector<Move>> routeOf(const llvm::SmallVectorImpl<ir::ChunkOp> &ops, uint32_t rank,
+                                                uint32_t index) {
   constexpr size_t maxMoves = 1 << 20;
   std::vector<Move> moves;                                   // the first is the start
   llvm::DenseMap<uint64_t, uint32_t, PackedKeyInfo> holders; // slots that hold the contribution, with their moves
@@ -93,14 +93,14 @@ static std::optional<std::vector<Move>> wayOf(const llvm::SmallVectorImpl<ir::Ch
       }
     }
   }
-  std::vector<Move> way;
+  std::vector<Move> route;
   for (size_t at = moves.empty() ? 0 : moves.size() - 1; at != 0; at = moves[at].before)
-    way.push_back(moves[at]);
-  std::reverse(way.begin(), way.end());
-  return way;
+    route.push_back(moves[at]);
+  std::reverse(route.begin(), route.end());
+  return route;
 }
 
-/// The last reduction into the value of a chunk, through the copies after it; null if there is none.
+/// Follows the copies of the chunk at `at` backwards. Returns the reduction that made its value, or null.
 static const ir::ChunkOp *lastReduction(const llvm::SmallVectorImpl<ir::ChunkOp> &ops, ir::Location at) {
   for (size_t i = ops.size(); i-- > 0;) {
     const ir::ChunkOp &op = ops[i];
@@ -168,7 +168,7 @@ public:
 
 private:
   void explainMissing(ir::Location chunk, SourceRange lastWrite, const Contributions &wanted, const Contributions &got);
-  void showWay(const std::vector<Move> &way, const std::string &input);
+  void showRoute(const std::vector<Move> &route, const std::string &input);
 
   const ir::ProgramInfo &info;
   const llvm::SmallVectorImpl<ir::ChunkOp> &ops;
@@ -191,24 +191,25 @@ void Reporter::explainMissing(ir::Location chunk, SourceRange lastWrite, const C
     report->note(info.sites[reduction->site], "its value was last reduced here");
   const auto [rank, index] = missing->first;
   const std::string input = "input(" + std::to_string(rank) + ", " + std::to_string(index) + ")";
-  const std::optional<std::vector<Move>> way = wayOf(ops, rank, index);
-  if (way && way->empty())
+  const std::optional<std::vector<Move>> route = routeOf(ops, rank, index);
+  if (route && route->empty())
     report->note({}, "no operation moves " + input);
-  else if (way)
-    showWay(*way, input);
+  else if (route)
+    showRoute(*route, input);
 }
 
 /// `input` names the contribution.
-void Reporter::showWay(const std::vector<Move> &way, const std::string &input) {
+void Reporter::showRoute(const std::vector<Move> &route, const std::string &input) {
   size_t notes = 0;
-  for (size_t i = 0; i < way.size(); ++i) {
-    const auto &[operation, before, to] = way[i];
+  for (size_t i = 0; i < route.size(); ++i) {
+    const auto &[operation, before, to] = route[i];
     const uint32_t site = ops[operation].site;
-    const bool isLast = i + 1 == way.size();
-    if (!isLast && (ops[way[i + 1].operation].site == site || ++notes >= MaxMovesShown))
+    const bool isLast = i + 1 == route.size();
+    if (!isLast && (ops[route[i + 1].operation].site == site || ++notes >= MaxMovesShown))
       continue;
     report->note(info.sites[site], input + " gets to " + info.bufferName(to.buffer) + "(" + std::to_string(to.rank) +
-                                       ", " + std::to_string(to.index) + ") here" + (isLast ? ", and no further" : ""));
+                                       ", " + std::to_string(to.index) + ") here" +
+                                       (isLast ? ", and no operation moves it further" : ""));
   }
 }
 
@@ -223,7 +224,7 @@ void Reporter::wrong(uint32_t rank, uint32_t index, uint32_t wanted, uint32_t wr
   const Contributions expected = wantedContributions(collective.post, wanted - 1);
   const Contributions got = last ? contributionsOf(collective, ops, chunk) : Contributions();
   if (last)
-    message += (isUntouched ? " is still as the call found it: " : ": ") + difference(expected, got);
+    message += (isUntouched ? " still has its contents from before the call: " : ": ") + difference(expected, got);
   else
     message += " is never written";
   SourceRange where = last && !isUntouched ? info.sites[last->site] : SourceRange();

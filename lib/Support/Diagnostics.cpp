@@ -144,11 +144,11 @@ static void printUnusualLine(llvm::raw_ostream &out, const llvm::SMDiagnostic &d
     return visible(part);
   };
   size_t last = diagnostic.getRanges().empty() ? column + 1 : diagnostic.getRanges()[0].second;
-  size_t behind = std::min(std::max(last, column), end);
-  while (behind != end && continues(line[behind]))
-    ++behind;
-  std::string before = (begin != 0 ? "..." : "") + shown(begin, column), marked = shown(column, behind);
-  std::string all = before + marked + shown(behind, end) + (end != line.size() ? "..." : "");
+  size_t markedEnd = std::min(std::max(last, column), end);
+  while (markedEnd != end && continues(line[markedEnd]))
+    ++markedEnd;
+  std::string before = (begin != 0 ? "..." : "") + shown(begin, column), marked = shown(column, markedEnd);
+  std::string all = before + marked + shown(markedEnd, end) + (end != line.size() ? "..." : "");
   out << all << '\n';
   if (!llvm::isASCII(all)) // a character can be any number of columns wide
     return;

@@ -87,8 +87,8 @@ void PagePool::release(size_t size) {
 
 void PagePool::keep(Run run) {
   auto place = [&] {
-    auto behind = [&](const Run &other) { return other.begin > run.begin; };
-    return static_cast<size_t>(std::find_if(runs.begin(), runs.begin() + count, behind) - runs.begin());
+    auto comesAfter = [&](const Run &other) { return other.begin > run.begin; };
+    return static_cast<size_t>(std::find_if(runs.begin(), runs.begin() + count, comesAfter) - runs.begin());
   };
   size_t next = place();
   if (next != count && runs[next].begin == run.end) {

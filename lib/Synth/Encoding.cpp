@@ -31,9 +31,9 @@ void Encoding::addConstraints(const std::vector<uint8_t> &full, const Options &o
   forEach(symmetry.chunk, [&](uint32_t chunk) { addVariables(chunk); });
   forEach(symmetry.chunk, [&](uint32_t chunk) { addArrivals(chunk); });
   if (symmetry.isTrivial)
-    for (const auto &[key, alike] : chunkClasses(demand))
-      if (alike.size() > 1)
-        addOrder(alike);
+    for (const auto &[key, equivalent] : chunkClasses(demand))
+      if (equivalent.size() > 1)
+        addOrder(equivalent);
   forEach(symmetry.link, [&](uint32_t link) { addBandwidth({link}, topology.links[link].bandwidth, full[link] != 0); });
   forEach(symmetry.bound, [&](uint32_t bound) {
     addBandwidth({topology.boundLinks.begin() + topology.boundBegin[bound],
@@ -199,16 +199,16 @@ std::vector<Literal> Encoding::addDeparture(uint32_t chunk) {
   std::vector<Literal> left;
   for (uint32_t step = 0; step < horizon; ++step) {
     const Literal now = solver.newVariable();
-    std::vector<Literal> why = {-now};
+    std::vector<Literal> causes = {-now};
     for (const algorithm::BufferChunk &source : demand.sourcesOf(chunk))
       for (uint32_t i = outgoing.begin[source.rank]; i < outgoing.begin[source.rank + 1]; ++i)
         if (Literal sent = send(chunk, outgoing.links[i], step); sent != Never)
-          why.push_back(sent);
+          causes.push_back(sent);
     if (step > 0)
-      why.push_back(left.back());
-    for (size_t i = 1; i < why.size(); ++i)
-      solver.addClause({-why[i], now});
-    solver.addClause(why);
+      causes.push_back(left.back());
+    for (size_t i = 1; i < causes.size(); ++i)
+      solver.addClause({-causes[i], now});
+    solver.addClause(causes);
     left.push_back(now);
   }
   return left;
@@ -216,9 +216,9 @@ std::vector<Literal> Encoding::addDeparture(uint32_t chunk) {
 
 /// Makes equivalent chunks leave in the order of their numbers. This excludes algorithms that differ only in a
 /// permutation of these chunks.
-void Encoding::addOrder(const std::vector<uint32_t> &alike) {
+void Encoding::addOrder(const std::vector<uint32_t> &equivalent) {
   std::vector<Literal> before;
-  for (uint32_t chunk : alike) {
+  for (uint32_t chunk : equivalent) {
     std::vector<Literal> left = addDeparture(chunk);
     for (size_t step = 0; step < before.size(); ++step)
       solver.addClause({-left[step], before[step]});

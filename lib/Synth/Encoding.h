@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks a solver whether there is an algorithm with given numbers of steps and rounds, and decodes its answer.
+// Encodes for a solver whether there is an algorithm with given numbers of steps and rounds, and decodes its result.
 #pragma once
 
 #include "Solver.h"
@@ -23,7 +23,7 @@ public:
 
   /// Returns false if distances alone show that there is no algorithm; then there is nothing to solve.
   bool isPossible() const { return possible; }
-  /// Returns false if the time was up before the encoding was complete; then the solver must not be called.
+  /// Returns false if the time limit was reached before the encoding was complete; then the solver must not be called.
   bool isComplete() const { return complete; }
   /// Returns the algorithm after verdict Satisfiable. Some of its copies may be idle.
   algorithm::Algorithm decode() const;
@@ -39,7 +39,7 @@ private:
   void addVariables(uint32_t chunk);
   void addArrivals(uint32_t chunk);
   void addArrival(uint32_t chunk, uint32_t rank, uint32_t time);
-  void addOrder(const std::vector<uint32_t> &alike);
+  void addOrder(const std::vector<uint32_t> &equivalent);
   std::vector<Literal> addDeparture(uint32_t chunk);
   void addBandwidth(const std::vector<uint32_t> &links, uint32_t bandwidth, bool isFull);
   std::vector<Term> sendsOver(const std::vector<uint32_t> &links, uint32_t step) const;

@@ -56,8 +56,8 @@ public:
           continue;
         if (options.isOver())
           return {};
-        if (options.tells)
-          options.tells(tries++);
+        if (options.reportTry)
+          options.reportTry(tries++);
         Outcome outcome = tryOnce(attempt, options.seed + round, conflicts);
         if (outcome.verdict != Verdict::Unknown)
           return outcome;
@@ -91,7 +91,7 @@ private:
     std::optional<algorithm::Algorithm> split = splitSteps(topology, found, shape);
     if (!split)
       return {}; // a bound over several links prevents the split
-    assert(algorithm::whyWrong(topology, demand, *split).empty());
+    assert(algorithm::findError(topology, demand, *split).empty());
     return {Verdict::Satisfiable, std::move(split)};
   }
 

@@ -244,28 +244,28 @@ std::optional<Topology> makeFamily(const std::string &name, const Family *&famil
   const size_t colon = std::min(name.find(':'), name.size());
   family = findFamily(name.substr(0, colon));
   if (!family) {
-    error = "no topology is called '" + name + "'";
+    error = "unknown topology '" + name + "'";
     return {};
   }
   const Sizes sizes = colon < name.size() ? readSizes(name.substr(colon + 1)) : Sizes();
   const bool hasSizes = colon < name.size();
   if (hasSizes != (*family->sizes != 0) || sizes.size() < family->minSizes || sizes.size() > family->maxSizes) {
-    error = "'" + name + "' is written '" + spelling(*family) + "'";
+    error = "'" + name + "' is not of the form '" + spelling(*family) + "'";
     return {};
   }
   if (std::any_of(sizes.begin(), sizes.end(), [&](uint32_t size) { return size < family->minSize; })) {
-    error = "'" + name + "' is too small: numbers of '" + spelling(*family) + "' begin at " +
+    error = "'" + name + "' is too small: the numbers of '" + spelling(*family) + "' must be at least " +
             std::to_string(family->minSize);
     return {};
   }
   if (isTooLarge(*family, sizes)) {
-    error = "'" + name + "' is too large: topologies have " + std::to_string(Topology::MaxRanks) +
-            " ranks at most, and " + std::to_string(Topology::MaxLinks) + " links";
+    error = "'" + name + "' is too large: a topology has at most " + std::to_string(Topology::MaxRanks) +
+            " ranks and " + std::to_string(Topology::MaxLinks) + " links";
     return {};
   }
   Topology topology = family->make(sizes);
   if (topology.ranks < 2) {
-    error = "'" + name + "' is too small: a topology has 2 ranks or more";
+    error = "'" + name + "' is too small: a topology must have at least 2 ranks";
     return {};
   }
   return topology;
@@ -336,13 +336,13 @@ std::optional<Topology> named(const std::string &name, std::string &error) {
   if (star != std::string::npos) {
     const Sizes machines = readSizes(name.substr(0, star));
     if (machines.size() != 1 || machines[0] < 2) {
-      error = "'" + name + "' begins with a number of machines, at least 2: '2*" + name.substr(star + 1) + "'";
+      error = "'" + name + "' must begin with a number of machines of at least 2: '2*" + name.substr(star + 1) + "'";
       return {};
     }
     const uint64_t ranks = static_cast<uint64_t>(machines[0]) * topology->ranks;
     if (ranks > Topology::MaxRanks || ranks * machines[0] + machines[0] * topology->links.size() > Topology::MaxLinks) {
-      error = "'" + name + "' is too large: topologies have " + std::to_string(Topology::MaxRanks) +
-              " ranks at most, and " + std::to_string(Topology::MaxLinks) + " links";
+      error = "'" + name + "' is too large: a topology has at most " + std::to_string(Topology::MaxRanks) +
+              " ranks and " + std::to_string(Topology::MaxLinks) + " links";
       return {};
     }
     topology = joinByNetwork(*topology, machines[0], family->network);

@@ -68,7 +68,7 @@ const json::Object *Reader::object(const Value &value, std::initializer_list<llv
   }
   for (const auto &[key, unused] : *result)
     if (llvm::find(names, llvm::StringRef(key)) == names.end())
-      fail(value.path, "nothing here is called '" + key.str() + "'; it may have " + llvm::join(names, ", "));
+      fail(value.path, "unknown member '" + key.str() + "'; the members are " + llvm::join(names, ", "));
   return failed() ? nullptr : result;
 }
 
@@ -115,7 +115,7 @@ uint32_t Reader::rank(const Value &value) {
 double Reader::quantity(const Value &value, const char *what) {
   auto result = value.value->getAsNumber();
   if (!result || !std::isfinite(*result) || *result < 0)
-    fail(value.path, std::string(what) + " must be a number that is not negative");
+    fail(value.path, std::string(what) + " must be a number of at least 0");
   return result ? *result : 0;
 }
 
@@ -142,7 +142,7 @@ void Reader::readLink(const Value &value) {
   if (to)
     link.to = rank(*to);
   if (to && !failed() && link.from == link.to)
-    fail(to->path, "a link leads from a rank to another, not to itself");
+    fail(to->path, "a link must lead to another rank");
   if (auto bandwidth = member(*members, value.path, "bandwidth"))
     link.bandwidth = number(*bandwidth, 1, 1 << 20, "a bandwidth");
   if (auto text = member(*members, value.path, "kind"))
@@ -162,7 +162,7 @@ void Reader::readLink(const Value &value) {
     if (!linkEnds.insert({link.from, link.to, link.kind}).second)
       return fail(value.path, "there is another link of kind '" + std::string(name(link.kind)) + "' from " +
                                   std::to_string(link.from) + " to " + std::to_string(link.to) +
-                                  "; give one of more bandwidth");
+                                  "; give one link more bandwidth");
     topology.links.push_back(link);
   }
 }
@@ -226,7 +226,7 @@ void Reader::readBound(const Value &value) {
   if (auto pairs = member(*members, value.path, "links"))
     keepPairs(*pairs, links);
   if (links.empty())
-    return fail(value.path, "no link is bounded by this");
+    return fail(value.path, "this bound applies to no link");
   topology.addBound(links, bandwidth);
 }
 
@@ -236,7 +236,7 @@ void Reader::readLinks(const Value &value) {
     if (failed())
       return;
   }
-  const std::string problem = whyDisconnected(topology);
+  const std::string problem = findDisconnection(topology);
   if (!problem.empty())
     fail(value.path, problem);
 }
@@ -248,13 +248,12 @@ void Reader::readLattice(const Value &value) {
     points = std::min<uint64_t>(points * topology.lattice.back(), Topology::MaxRanks + 1);
   }
   if (!failed() && topology.ranks % points != 0)
-    fail(value.path,
-         "the points of a grid of these sizes can't have equally many of " + std::to_string(topology.ranks) + " ranks");
+    fail(value.path, "a grid of these sizes can't divide " + std::to_string(topology.ranks) + " ranks evenly");
   if (!failed() && points == 1)
-    fail(value.path, "a grid has 2 points or more");
+    fail(value.path, "a grid must have at least 2 points");
   if (!failed() && !linkClasses(topology))
     fail(value.path, "the links of some " + std::string(points == topology.ranks ? "rank" : "point") +
-                         " are not those of the first one, moved on this grid");
+                         " are not those of the first one, translated on this grid");
 }
 
 void Reader::read(const json::Value &root) {
@@ -307,12 +306,12 @@ static bool isTooDeep(const std::string &text) {
 std::optional<Topology> parseJson(const std::string &text, std::string &error) {
   error.clear();
   if (isTooDeep(text)) {
-    error = "no topology: nested too deeply";
+    error = "invalid topology: nested too deeply";
     return {};
   }
   llvm::Expected<json::Value> root = json::parse(text);
   if (!root) {
-    error = "no JSON: " + llvm::toString(root.takeError());
+    error = "invalid JSON: " + llvm::toString(root.takeError());
     return {};
   }
   Topology topology;

@@ -109,16 +109,16 @@ uint32_t diameter(const Topology &topology) {
   return most;
 }
 
-std::string whyDisconnected(const Topology &topology) {
+std::string findDisconnection(const Topology &topology) {
   // If every rank is reachable from rank 0 and reaches rank 0, every rank reaches every other.
   for (bool backwards : {false, true}) {
     const Topology &graph = backwards ? reversed(topology) : topology;
     const std::vector<uint32_t> distance = distancesFrom(graph, linksFrom(graph), 0);
-    auto lost = std::find(distance.begin(), distance.end(), Unreachable);
-    if (lost == distance.end())
+    auto unreached = std::find(distance.begin(), distance.end(), Unreachable);
+    if (unreached == distance.end())
       continue;
-    const std::string rank = std::to_string(lost - distance.begin());
-    return backwards ? "no way leads from rank " + rank + " to rank 0" : "no way leads from rank 0 to rank " + rank;
+    const std::string rank = std::to_string(unreached - distance.begin());
+    return backwards ? "no path leads from rank " + rank + " to rank 0" : "no path leads from rank 0 to rank " + rank;
   }
   return {};
 }

@@ -30,11 +30,11 @@ private:
   void checkWaits(uint32_t block, uint32_t step);
   /// A thread block at one end of a connection.
   struct End {
-    uint64_t way; // destination << 32 | channel
+    uint64_t target; // destination << 32 | channel
     uint32_t block;
     bool receives;
     bool operator<(const End &other) const {
-      return std::tie(way, receives, block) < std::tie(other.way, other.receives, other.block);
+      return std::tie(target, receives, block) < std::tie(other.target, other.receives, other.block);
     }
   };
   Connections connect();
@@ -44,13 +44,13 @@ private:
   uint32_t nextMessage(const ThreadBlock &block, uint32_t step, Counts counts) const;
   template <typename Counts>
   uint32_t messages(const ThreadBlock &block, Counts counts) const;
-  void wrong(uint32_t block, uint32_t step, const std::string &what) {
+  void report(uint32_t block, uint32_t step, const std::string &what) {
     if (enough())
       return;
     uint32_t site = program.steps[program.threadBlocks[block].firstStep + step].site;
     findings.push_back({Finding::Structure, describe(program, block, step) + " " + what, site, {}});
   }
-  void wrongBlock(const std::string &what, uint32_t site) {
+  void reportBlock(const std::string &what, uint32_t site) {
     if (!enough())
       findings.push_back({Finding::Structure, what, site, {}});
   }
@@ -82,15 +82,15 @@ void StructureChecker::checkSlice(uint32_t block, uint32_t step, const char *wha
                                   uint32_t count) {
   uint32_t rank = program.threadBlocks[block].rank;
   if (buffer >= program.info->bufferCount()) {
-    wrong(block, step, std::string(what) + " a buffer that the program does not have");
+    report(block, step, std::string(what) + " a buffer that the program does not have");
     return;
   }
   uint64_t size = program.bufferSize(rank, buffer);
   if (uint64_t(first) + count > size)
-    wrong(block, step,
-          std::string(what) + " " + program.info->bufferName(buffer) + "[" + std::to_string(first) + ".." +
-              std::to_string(uint64_t(first) + count) + "], which has " + gc3::quantity(size, "slot") +
-              " on this rank");
+    report(block, step,
+           std::string(what) + " " + program.info->bufferName(buffer) + "[" + std::to_string(first) + ".." +
+               std::to_string(uint64_t(first) + count) + "], which has " + gc3::quantity(size, "slot") +
+               " on this rank");
 }
 
 static std::string name(const Wait &wait) {
@@ -101,7 +101,7 @@ void StructureChecker::checkWaits(uint32_t index, uint32_t number) {
   const ThreadBlock &block = program.threadBlocks[index];
   const Step &step = program.steps[block.firstStep + number];
   if (uint64_t(step.waitBegin) + step.waitCount > program.waits.size()) {
-    wrong(index, number, "has waits that are not there");
+    report(index, number, "has waits beyond the end of the list of waits");
     return;
   }
   uint32_t blocks = program.rankBegin[block.rank + 1] - program.rankBegin[block.rank];
@@ -109,9 +109,9 @@ void StructureChecker::checkWaits(uint32_t index, uint32_t number) {
     const Wait &wait = program.waits[i];
     if (wait.threadBlock >= blocks ||
         wait.step >= program.threadBlocks[program.rankBegin[block.rank] + wait.threadBlock].stepCount)
-      wrong(index, number, "waits for " + name(wait) + ", which does not exist");
+      report(index, number, "waits for " + name(wait) + ", which does not exist");
     else if (wait.threadBlock == local(index) && wait.step >= number)
-      wrong(index, number, "waits for " + name(wait) + ", which its own thread block has not reached");
+      report(index, number, "waits for " + name(wait) + ", which its own thread block has not reached");
   }
 }
 
@@ -119,11 +119,11 @@ void StructureChecker::checkStep(uint32_t index, uint32_t number) {
   const ThreadBlock &block = program.threadBlocks[index];
   const Step &step = program.steps[block.firstStep + number];
   if (step.count == 0)
-    wrong(index, number, "moves nothing");
+    report(index, number, "moves nothing");
   if (sends(step.opcode) && block.sendPeer < 0)
-    wrong(index, number, "sends in a thread block without a peer to send to");
+    report(index, number, "sends in a thread block without a peer to send to");
   if (receives(step.opcode) && block.recvPeer < 0)
-    wrong(index, number, "receives in a thread block without a peer to receive from");
+    report(index, number, "receives in a thread block without a peer to receive from");
   if (readsSrc(step.opcode))
     checkSlice(index, number, "reads", step.srcBuffer, step.srcIndex, step.count);
   if (writesDst(step.opcode))
@@ -133,15 +133,15 @@ void StructureChecker::checkStep(uint32_t index, uint32_t number) {
                step.srcIndex != step.dstIndex && uint64_t(step.srcIndex) < uint64_t(step.dstIndex) + step.count &&
                uint64_t(step.dstIndex) < uint64_t(step.srcIndex) + step.count;
   if (meets)
-    wrong(index, number, "writes slots that it reads, shifted");
+    report(index, number, "reads and writes overlapping slots");
   checkWaits(index, number);
 }
 
 void StructureChecker::checkLimits() {
   if (program.fifoSlots == 0 || program.fifoSlots > options.maxFifoSlots)
-    wrongBlock("the program is meant for " + std::to_string(program.fifoSlots) +
-                   " slots per connection; there can be 1 to " + std::to_string(options.maxFifoSlots),
-               None);
+    reportBlock("the program uses " + std::to_string(program.fifoSlots) + " slots per connection; it must use 1 to " +
+                    std::to_string(options.maxFifoSlots),
+                None);
   for (uint32_t rank = 0; rank != program.ranks(); ++rank)
     checkRankLimits(rank);
 }
@@ -151,9 +151,9 @@ void StructureChecker::checkRankLimits(uint32_t rank) {
   uint32_t blocks = program.rankBegin[rank + 1] - firstBlock;
   std::string name = "rank " + std::to_string(rank);
   if (blocks > options.maxThreadBlocks)
-    wrongBlock(name + " has " + std::to_string(blocks) + " thread blocks, the limit is " +
-                   std::to_string(options.maxThreadBlocks) + " (--max-threadblocks)",
-               program.threadBlocks[firstBlock + options.maxThreadBlocks].site);
+    reportBlock(name + " has " + std::to_string(blocks) + " thread blocks, the limit is " +
+                    std::to_string(options.maxThreadBlocks) + " (--max-threadblocks)",
+                program.threadBlocks[firstBlock + options.maxThreadBlocks].site);
   uint64_t steps = 0;
   uint64_t waits = 0;
   for (const ThreadBlock &block : llvm::ArrayRef(program.threadBlocks).slice(firstBlock, blocks)) {
@@ -162,13 +162,13 @@ void StructureChecker::checkRankLimits(uint32_t rank) {
       waits += step.waitCount;
   }
   if (steps > options.maxInstructions)
-    wrongBlock(name + " has " + std::to_string(steps) + " instructions, the limit is " +
-                   std::to_string(options.maxInstructions) + "; larger chunks need fewer",
-               None);
+    reportBlock(name + " has " + std::to_string(steps) + " instructions, the limit is " +
+                    std::to_string(options.maxInstructions) + "; larger chunks need fewer",
+                None);
   if (waits > 2 * uint64_t(options.maxInstructions))
-    wrongBlock("the instructions of " + name + " have " + std::to_string(waits) + " waits, the limit is " +
-                   std::to_string(2 * uint64_t(options.maxInstructions)) + "; larger chunks need fewer",
-               None);
+    reportBlock("the instructions of " + name + " have " + std::to_string(waits) + " waits, the limit is " +
+                    std::to_string(2 * uint64_t(options.maxInstructions)) + "; larger chunks need fewer",
+                None);
 }
 
 /// Limits the slots that all steps move together. Must be called after the ranges of steps have been checked.
@@ -179,7 +179,7 @@ void StructureChecker::checkMoves() {
   if (moved / 8 > options.maxSlots)
     findings.push_back(
         {Finding::TooLarge,
-         "its steps move " + std::to_string(moved) + " slots, too many to follow; --max-slots allows more",
+         "its steps move " + std::to_string(moved) + " slots, too many to analyze; --max-slots allows more",
          None,
          {}});
 }
@@ -189,11 +189,11 @@ void StructureChecker::checkBlock(uint32_t index) {
   std::string text = "rank " + std::to_string(block.rank) + " tb " + std::to_string(local(index));
   for (int32_t peer : {block.sendPeer, block.recvPeer}) {
     if (peer >= 0 && static_cast<uint32_t>(peer) >= program.ranks())
-      wrongBlock(text + " has peer " + std::to_string(peer) + ", and there are " + std::to_string(program.ranks()) +
-                     " ranks",
-                 block.site);
+      reportBlock(text + " has peer " + std::to_string(peer) + ", but there are " + std::to_string(program.ranks()) +
+                      " ranks",
+                  block.site);
     if (peer >= 0 && static_cast<uint32_t>(peer) == block.rank)
-      wrongBlock(text + " has its own rank as a peer", block.site);
+      reportBlock(text + " has its own rank as a peer", block.site);
   }
   for (uint32_t step = 0; step != block.stepCount && !enough(); ++step)
     checkStep(index, step);
@@ -224,10 +224,10 @@ void StructureChecker::checkMessages(const Connection &connection) {
   uint32_t sent = messages(sender, sends);
   uint32_t received = messages(receiver, receives);
   if (sent != received) {
-    wrongBlock("rank " + std::to_string(sender.rank) + " sends " + gc3::quantity(sent, "message") + " to rank " +
-                   std::to_string(receiver.rank) + " on channel " + std::to_string(sender.channel) +
-                   ", which receives " + std::to_string(received),
-               sender.site);
+    reportBlock("rank " + std::to_string(sender.rank) + " sends " + gc3::quantity(sent, "message") + " to rank " +
+                    std::to_string(receiver.rank) + " on channel " + std::to_string(sender.channel) +
+                    ", which receives " + std::to_string(received),
+                sender.site);
     if (receiver.site != None)
       findings.back().notes.push_back({"the receiving thread block is here", receiver.site});
     return;
@@ -239,9 +239,9 @@ void StructureChecker::checkMessages(const Connection &connection) {
     const Step &receive = program.steps[receiver.firstStep + j];
     if (send.count == receive.count)
       continue;
-    wrong(connection.receiver, j,
-          "receives " + gc3::quantity(receive.count, "slot") + " where " + describe(program, connection.sender, i) +
-              " sends " + std::to_string(send.count));
+    report(connection.receiver, j,
+           "receives " + gc3::quantity(receive.count, "slot") + " where " + describe(program, connection.sender, i) +
+               " sends " + std::to_string(send.count));
     findings.back().notes.push_back({"the send is here", send.site});
     return;
   }
@@ -251,24 +251,24 @@ void StructureChecker::checkMessages(const Connection &connection) {
 void StructureChecker::pairEnds(uint32_t source, llvm::ArrayRef<End> ends, Connections &result) {
   while (!ends.empty()) {
     End first = ends.front();
-    auto same = ends.take_while([&](const End &end) { return end.way == first.way; });
+    auto same = ends.take_while([&](const End &end) { return end.target == first.target; });
     ends = ends.drop_front(same.size());
     if (same.size() == 2 && !first.receives && same[1].receives) {
       result.sendOf[first.block] = result.recvOf[same[1].block] = static_cast<uint32_t>(result.all.size());
       result.all.push_back({first.block, same[1].block});
       continue;
     }
-    const std::string destination = std::to_string(first.way >> 32);
+    const std::string destination = std::to_string(first.target >> 32);
     std::string lacks;
     if (first.receives)
       lacks = ": no thread block of rank " + std::to_string(source) + " sends";
     else if (!same.back().receives)
       lacks = ": no thread block of rank " + destination + " receives";
-    wrongBlock("the connection from rank " + std::to_string(source) + " to rank " + destination + " on channel " +
-                   std::to_string(static_cast<uint32_t>(first.way)) +
-                   " must have one sending and one receiving thread block, and has " + std::to_string(same.size()) +
-                   " in all" + lacks,
-               program.threadBlocks[first.block].site);
+    reportBlock("the connection from rank " + std::to_string(source) + " to rank " + destination + " on channel " +
+                    std::to_string(static_cast<uint32_t>(first.target)) +
+                    " must have one sending and one receiving thread block, but has " + std::to_string(same.size()) +
+                    " in all" + lacks,
+                program.threadBlocks[first.block].site);
   }
 }
 

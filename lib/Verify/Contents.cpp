@@ -19,11 +19,11 @@ static uint64_t ringSize(const Program &program, const ThreadBlock &sender, uint
   uint32_t messages = 0;
   uint32_t oldest = 0; // step that sent the oldest of these messages
   uint32_t longest = 0;
-  bool alike = true;
+  bool isUniform = true;
   for (uint32_t i = 0; i != sender.stepCount; ++i) {
     if (!sends(steps[i].opcode))
       continue;
-    alike &= longest == 0 || longest == steps[i].count;
+    isUniform &= longest == 0 || longest == steps[i].count;
     longest = std::max(longest, steps[i].count);
     sum += steps[i].count;
     if (messages++ == fifoSlots) {
@@ -34,7 +34,7 @@ static uint64_t ringSize(const Program &program, const ThreadBlock &sender, uint
     }
     most = std::max(most, sum);
   }
-  return most + (alike ? 0 : longest - 1);
+  return most + (isUniform ? 0 : longest - 1);
 }
 
 Fifos::Fifos(const Program &program, const Connections &connections, uint32_t slots) {

@@ -36,8 +36,8 @@ static Link follow(const Program &program, const Connections &connections, const
   return {block, "has ended"};
 }
 
-Finding gc3::verify::tellDeadlock(const Program &program, const Connections &connections, const Execution &execution,
-                                  uint32_t fifoSlots) {
+Finding gc3::verify::describeDeadlock(const Program &program, const Connections &connections,
+                                      const Execution &execution, uint32_t fifoSlots) {
   static constexpr size_t longest = 32;
   auto blocks = static_cast<uint32_t>(program.threadBlocks.size());
   uint32_t block = 0;

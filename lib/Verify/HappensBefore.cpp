@@ -72,25 +72,25 @@ void HappensBefore::makeVisits() {
   };
   visits.resize(program.steps.size());
   std::vector<Latest> latest(program.ranks()); // by rank: the latest message that visited it, and the step
-  std::vector<StepOfBlock> way;
+  std::vector<StepOfBlock> route;
   for (uint32_t block = 0; block != program.threadBlocks.size(); ++block) {
     for (uint32_t step = 0; step != program.threadBlocks[block].stepCount; ++step) {
       if (!receives(opcode({block, step})) || sends(opcode({block, step})))
         continue;
-      for (way.assign(1, {block, step}); receives(opcode(way.back()));)
-        way.push_back(senderUpTo(way.back()));
-      for (uint32_t message = number({block, step}); !way.empty(); way.pop_back()) {
-        uint32_t rank = program.threadBlocks[way.back().block].rank;
+      for (route.assign(1, {block, step}); receives(opcode(route.back()));)
+        route.push_back(senderUpTo(route.back()));
+      for (uint32_t message = number({block, step}); !route.empty(); route.pop_back()) {
+        uint32_t rank = program.threadBlocks[route.back().block].rank;
         if (latest[rank].message == message)
-          visits[number(way.back())] = {latest[rank].step, toldBefore(rank, latest[rank].step)};
-        latest[rank] = {message, number(way.back())};
+          visits[number(route.back())] = {latest[rank].step, knowledgeAfter(rank, latest[rank].step)};
+        latest[rank] = {message, number(route.back())};
       }
     }
   }
 }
 
-/// Returns what a message knew about a rank when it came to that step, from its earlier visits.
-Clocks::Clock HappensBefore::toldBefore(uint32_t rank, uint32_t step) {
+/// Returns what a message knew about `rank` when it reached `step`, from its earlier visits.
+Clocks::Clock HappensBefore::knowledgeAfter(uint32_t rank, uint32_t step) {
   const Visit &visit = visits[step];
   if (visit.before == None)
     return Clocks::Nothing;
@@ -119,8 +119,9 @@ StepOfBlock HappensBefore::senderUpTo(StepOfBlock place) const {
   return {connections.all[connections.recvOf[place.block]].sender, sentBefore[number(place)] - 1};
 }
 
-/// Returns how many steps of `block` are known to be over when step `finished`, of any rank, is over: `finished` is one
-/// of them, its thread block waited for them, or a message has arrived that `block` sent after them.
+/// Returns how many steps of `block` are known to be over when step `finished`, of any rank, is over. They are the
+/// steps up to `finished`, the steps that its thread block waited for, or the steps before a send of `block` whose
+/// message has arrived.
 uint32_t HappensBefore::impliedBy(StepOfBlock finished, uint32_t block) const {
   if (finished.block == block)
     return finished.step + 1;
@@ -136,8 +137,8 @@ uint32_t HappensBefore::impliedBy(StepOfBlock finished, uint32_t block) const {
   return steps == 0 ? 0 : sentBefore[number({peer, steps - 1})];
 }
 
-/// Returns true if the message has passed through its rank before, after `earlier` was over.
-bool HappensBefore::cameBack(StepOfBlock earlier, StepOfBlock receive) {
+/// Returns true if the message has already passed through its rank, after `earlier` was over.
+bool HappensBefore::passedAfter(StepOfBlock earlier, StepOfBlock receive) {
   if (visits.empty())
     makeVisits();
   const Visit &visit = visits[number(receive)];
@@ -148,8 +149,8 @@ bool HappensBefore::cameBack(StepOfBlock earlier, StepOfBlock receive) {
          clocks.known(visit.knowledge, earlier.block - firstBlockOf(earlier.block)) > earlier.step;
 }
 
-/// Searches everything that is over when `later` begins, for each thread block up to the last step known to be over.
-/// Visits places that are few messages away first: the answer is usually near, and a full search may cover the whole
+/// Searches all steps that are over when `later` begins, for each thread block up to the last step known to be over.
+/// Visits steps that are few messages away first: the result is usually near, and a full search may cover the whole
 /// program.
 HappensBefore::Answer HappensBefore::search(StepOfBlock earlier, StepOfBlock later) {
   llvm::DenseMap<uint32_t, uint32_t> searched; // by thread block: the number of its steps
@@ -185,7 +186,7 @@ HappensBefore::Answer HappensBefore::search(StepOfBlock earlier, StepOfBlock lat
   return Unordered;
 }
 
-HappensBefore::Answer HappensBefore::ask(StepOfBlock earlier, StepOfBlock later) {
+HappensBefore::Answer HappensBefore::order(StepOfBlock earlier, StepOfBlock later) {
   if (known(later, earlier.block) > earlier.step)
     return Ordered;
   if (program.info->protocol != Protocol::Simple)
@@ -197,7 +198,7 @@ HappensBefore::Answer HappensBefore::ask(StepOfBlock earlier, StepOfBlock later)
     return Ordered;
   StepOfBlock receive = receiveUpTo(later);
   if (receive.step != None &&
-      (impliedBy(senderUpTo(later), earlier.block) > earlier.step || cameBack(earlier, receive)))
+      (impliedBy(senderUpTo(later), earlier.block) > earlier.step || passedAfter(earlier, receive)))
     return Ordered;
   return search(earlier, later);
 }

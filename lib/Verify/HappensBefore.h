@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Determines what is over when a step begins, in every execution: the earlier steps of its thread block, the steps that
-// it waits for, everything that was over when the message that it receives was sent (only under Simple), and so on
-// backwards.
+// Determines which steps are over, in every execution, when a step begins: the earlier steps of its thread block, the
+// steps that it waits for, the steps that were over when its message was sent (only under Simple), and all steps that
+// precede these in the same way.
 #pragma once
 
 #include "Connections.h"
@@ -18,9 +18,9 @@ struct StepOfBlock {
   uint32_t step;
 };
 
-/// Answers come from clocks: what each thread block knows about the others of its rank. What only messages prove is
-/// searched backwards along the messages, because clocks over the thread blocks of all ranks would take space for every
-/// pair of blocks. Programs use mostly two patterns, which are found in one or two steps:
+/// Clocks hold what each thread block knows about the other thread blocks of its rank. An order that only messages
+/// prove is searched backwards along the messages, because clocks over the thread blocks of all ranks would take space
+/// for every pair of blocks. Most programs use two patterns, which are found in one or two steps:
 ///  - a reply: the sender of the message knew that a message sent after `earlier` had arrived;
 ///  - a message that returns to a rank through which it has passed.
 ///
@@ -38,13 +38,13 @@ public:
   /// Returns whether step `earlier` is over before `later` begins, in every execution. Both must be on one rank, in
   /// different thread blocks. Takes logarithmic time in a rank's thread blocks, except for searches, which share the
   /// budget.
-  Answer ask(StepOfBlock earlier, StepOfBlock later);
+  Answer order(StepOfBlock earlier, StepOfBlock later);
 
 private:
   void makeClocks(const RankOrders &orders);
   void makeMessages();
   void makeVisits();
-  Clocks::Clock toldBefore(uint32_t rank, uint32_t step);
+  Clocks::Clock knowledgeAfter(uint32_t rank, uint32_t step);
   ir::Opcode opcode(StepOfBlock place) const { return program.steps[number(place)].opcode; }
   uint32_t number(StepOfBlock place) const { return program.threadBlocks[place.block].firstStep + place.step; }
   /// Returns how many steps of `block`, of the same rank, are over when the step begins, as far as waits show.
@@ -57,7 +57,7 @@ private:
   StepOfBlock receiveUpTo(StepOfBlock step) const;
   StepOfBlock senderUpTo(StepOfBlock step) const;
   uint32_t impliedBy(StepOfBlock finished, uint32_t block) const;
-  bool cameBack(StepOfBlock earlier, StepOfBlock receive);
+  bool passedAfter(StepOfBlock earlier, StepOfBlock receive);
   Answer search(StepOfBlock earlier, StepOfBlock later);
 
   const ir::Program &program;
@@ -70,7 +70,7 @@ private:
   /// A visit of a message to a rank.
   struct Visit {
     uint32_t before = ir::None;                // the last earlier step of the rank that passed on the same message
-    Clocks::Clock knowledge = Clocks::Nothing; // what the message knew about the rank when it came to `before`
+    Clocks::Clock knowledge = Clocks::Nothing; // what the message knew about the rank when it reached `before`
   };
   std::vector<Visit> visits;           // by step
   std::vector<uint32_t> latestReceive; // by step: the latest receive of its thread block, up to and including it
@@ -79,8 +79,9 @@ private:
     uint32_t since;
     uint32_t over;
   };
-  llvm::DenseMap<uint64_t, Learned, PackedKeyInfo> learned; // by asking thread block << 32 | the other thread block
-  uint64_t budget;                                          // places that searches may still visit
+  llvm::DenseMap<uint64_t, Learned, PackedKeyInfo>
+      learned;     // by thread block of `later` << 32 | thread block of `earlier`
+  uint64_t budget; // places that searches may still visit
 };
 
 } // namespace gc3::verify

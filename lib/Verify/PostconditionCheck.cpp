@@ -20,7 +20,7 @@ static std::string timesOf(uint64_t times) {
 
 /// Describes the difference between two values; with exact values, names at most a handful of contributions.
 static std::string difference(const HashDomain &, HashDomain::Value, HashDomain::Value, uint32_t) {
-  return "holds the wrong contributions; --verify=exact says which";
+  return "holds the wrong contributions; --verify=exact names them";
 }
 
 static std::string difference(const ExactDomain &domain, ExactDomain::Value held, ExactDomain::Value wanted,

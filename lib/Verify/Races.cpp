@@ -44,11 +44,11 @@ private:
   void write(Slot &slot);
   void addReader(Slot &slot);
   uint32_t makeEntry(Reader reader);
-  void makeRoom();
+  void dropOutdatedReaders();
   void compare(uint32_t earlier);
   void report(StepOfBlock earlier);
   void reportUndecided(StepOfBlock earlier);
-  void giveUp(std::string message, uint32_t site);
+  void stopSearch(std::string message, uint32_t site);
   bool enough() const { return undecided || findings.size() >= maxFindings; }
 
   const Program &program;
@@ -66,13 +66,13 @@ private:
   std::vector<Slot> slots;
   std::vector<Reader> lists;
   uint32_t freeEntries = NoEntry; // first free entry in `lists`, or NoEntry
-  size_t room = 0;                // size of `lists` at which outdated entries are dropped
+  size_t cleanupSize = 0;         // size of `lists` at which outdated entries are dropped
   std::vector<uint32_t> seenIn;   // by thread block of the rank: the last slot in whose list it was found
 
   // State of the current step.
-  StepOfBlock present{};
-  uint32_t presentStep = 0;    // number within the rank
-  uint32_t compared = NoEntry; // the last step that it was compared with
+  StepOfBlock current{};
+  uint32_t currentStep = 0;    // number within the rank
+  uint32_t compared = NoEntry; // the last step that was compared with the current one
 };
 
 } // namespace
@@ -88,7 +88,7 @@ void RaceFinder::startRank(uint32_t rank) {
   slots.assign(bufferBegin.back(), {});
   lists.clear();
   freeEntries = NoEntry;
-  room = std::min(slots.size(), mostEntries);
+  cleanupSize = std::min(slots.size(), mostEntries);
   blockOf.clear();
   for (uint32_t block = program.rankBegin[rank]; block != program.rankBegin[rank + 1]; ++block)
     blockOf.insert(blockOf.end(), program.threadBlocks[block].stepCount, block);
@@ -97,39 +97,39 @@ void RaceFinder::startRank(uint32_t rank) {
 /// Reports a race unless `earlier` is over before the current step begins. Steps of one thread block are always
 /// ordered.
 void RaceFinder::compare(uint32_t earlier) {
-  if (earlier == compared || blockOf[earlier] == present.block || enough())
+  if (earlier == compared || blockOf[earlier] == current.block || enough())
     return;
   compared = earlier;
   StepOfBlock place{blockOf[earlier], firstStep + earlier - program.threadBlocks[blockOf[earlier]].firstStep};
-  HappensBefore::Answer answer = happensBefore.ask(place, present);
+  HappensBefore::Answer answer = happensBefore.order(place, current);
   if (answer == HappensBefore::Unordered)
     report(place);
   else if (answer == HappensBefore::OutOfBudget)
     reportUndecided(place);
 }
 
-/// Adds the current step to the slot's readers. The latest reader of a thread block stands for all of its readers: a
-/// step that comes after the latest comes after them. An older entry that is not among the first few stays, outdated,
-/// until makeRoom() drops all such entries.
+/// Adds the current step to the slot's readers. The latest reader of a thread block represents all of its readers: a
+/// step that comes after the latest reader comes after all of them. An older entry that is not among the first few
+/// stays, outdated, until dropOutdatedReaders() drops all such entries.
 void RaceFinder::addReader(Slot &slot) {
   static constexpr uint32_t few = 8;
   if (undecided)
     return;
   bool isList = slot.readers != NoEntry && slot.readers & ListBit;
-  if (!isList && (slot.readers == NoEntry || blockOf[slot.readers] == present.block)) {
-    slot.readers = presentStep;
+  if (!isList && (slot.readers == NoEntry || blockOf[slot.readers] == current.block)) {
+    slot.readers = currentStep;
     return;
   }
-  if (freeEntries == NoEntry && lists.size() >= room)
-    makeRoom();
+  if (freeEntries == NoEntry && lists.size() >= cleanupSize)
+    dropOutdatedReaders();
   uint32_t list = isList ? slot.readers & ~ListBit : makeEntry({slot.readers, NoEntry});
   for (uint32_t entry = list, i = 0; entry != NoEntry && i != few; entry = lists[entry].next, ++i) {
-    if (blockOf[lists[entry].step] == present.block) {
-      lists[entry].step = presentStep;
+    if (blockOf[lists[entry].step] == current.block) {
+      lists[entry].step = currentStep;
       return;
     }
   }
-  slot.readers = ListBit | makeEntry({presentStep, list});
+  slot.readers = ListBit | makeEntry({currentStep, list});
 }
 
 uint32_t RaceFinder::makeEntry(Reader reader) {
@@ -146,8 +146,8 @@ uint32_t RaceFinder::makeEntry(Reader reader) {
 
 /// Rebuilds all lists, slot by slot, with only the latest reader of each thread block. Takes time linear in slots and
 /// entries, but is called again only after as many new readers: constant time per reader.
-void RaceFinder::makeRoom() {
-  uint32_t rank = program.threadBlocks[present.block].rank;
+void RaceFinder::dropOutdatedReaders() {
+  uint32_t rank = program.threadBlocks[current.block].rank;
   uint32_t firstBlock = program.rankBegin[rank];
   seenIn.assign(program.rankBegin[rank + 1] - firstBlock, NoEntry);
   std::vector<Reader> kept;
@@ -164,11 +164,11 @@ void RaceFinder::makeRoom() {
     }
     kept.back().next = NoEntry;
   }
-  room = std::min(2 * kept.size() + slots.size(), mostEntries);
+  cleanupSize = std::min(2 * kept.size() + slots.size(), mostEntries);
   if (kept.size() > maxReaders)
-    giveUp("thread blocks of rank " + std::to_string(rank) + " read slots more than " + std::to_string(maxReaders) +
-               " times before the slots are written again, too many to follow; --max-slots allows more",
-           None);
+    stopSearch("thread blocks of rank " + std::to_string(rank) + " read slots more than " + std::to_string(maxReaders) +
+                   " times before the slots are written again, too many to analyze; --max-slots allows more",
+               None);
   lists = std::move(kept);
   freeEntries = NoEntry;
 }
@@ -195,7 +195,7 @@ void RaceFinder::write(Slot &slot) {
   } else {
     compare(slot.readers);
   }
-  slot = {presentStep, NoEntry};
+  slot = {currentStep, NoEntry};
 }
 
 /// Handles reads first: a step reads before it writes.
@@ -203,8 +203,8 @@ void RaceFinder::visit(StepOfBlock place) {
   if (enough())
     return;
   const Step &step = program.steps[program.threadBlocks[place.block].firstStep + place.step];
-  present = place;
-  presentStep = program.threadBlocks[place.block].firstStep + place.step - firstStep;
+  current = place;
+  currentStep = program.threadBlocks[place.block].firstStep + place.step - firstStep;
   compared = NoEntry;
   if (readsSrc(step.opcode))
     for (Slot *slot = slotAt(step.srcBuffer, step.srcIndex), *end = slot + step.count; slot != end; ++slot)
@@ -234,38 +234,37 @@ static std::pair<BufferId, uint32_t> sharedSlot(const Step &a, const Step &b) {
 
 void RaceFinder::report(StepOfBlock earlier) {
   const Step &first = program.steps[program.threadBlocks[earlier.block].firstStep + earlier.step];
-  const Step &second = program.steps[program.threadBlocks[present.block].firstStep + present.step];
+  const Step &second = program.steps[program.threadBlocks[current.block].firstStep + current.step];
   BufferId buffer;
   uint32_t index;
   std::tie(buffer, index) = sharedSlot(first, second); // clang 14 can't capture structured bindings in lambdas
   std::string slot = program.info->bufferName(buffer) + "[" + std::to_string(index) + "]";
-  auto tell = [&](StepOfBlock place, const Step &step) {
+  auto describeAccess = [&](StepOfBlock place, const Step &step) {
     return describe(program, place.block, place.step) + " " + accessOf(step, buffer, index) + " it";
   };
-  const ThreadBlock &block = program.threadBlocks[present.block];
+  const ThreadBlock &block = program.threadBlocks[current.block];
   uint32_t firstBlock = program.rankBegin[block.rank];
   std::string message =
       "rank " + std::to_string(block.rank) + ": thread blocks " + std::to_string(earlier.block - firstBlock) + " and " +
-      std::to_string(present.block - firstBlock) + " race for " + slot + ": nothing decides which comes first";
+      std::to_string(current.block - firstBlock) + " race for " + slot + ": no wait or message orders them";
   findings.push_back({Finding::Race,
                       std::move(message),
                       second.site,
-                      {{tell(earlier, first), first.site}, {tell(present, second), second.site}}});
+                      {{describeAccess(earlier, first), first.site}, {describeAccess(current, second), second.site}}});
 }
 
 /// Ends the search. Adds the message only if no race has been found: a race is enough.
-void RaceFinder::giveUp(std::string message, uint32_t site) {
+void RaceFinder::stopSearch(std::string message, uint32_t site) {
   undecided = true;
   if (findings.empty())
     findings.push_back({Finding::TooLarge, std::move(message), site, {}});
 }
 
 void RaceFinder::reportUndecided(StepOfBlock earlier) {
-  giveUp("whether " + describe(program, earlier.block, earlier.step) + " is over before " +
-             describe(program, present.block, present.step) +
-             " begins takes too long to find out: messages over many ranks may decide it; a wait between the two does, "
-             "and --max-slots allows more",
-         program.steps[firstStep + presentStep].site);
+  stopSearch("the check whether " + describe(program, earlier.block, earlier.step) + " is over before " +
+                 describe(program, current.block, current.step) +
+                 " begins takes too long; add a wait between the two, or allow more with --max-slots",
+             program.steps[firstStep + currentStep].site);
 }
 
 void RaceFinder::run() {

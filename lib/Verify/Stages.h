@@ -13,14 +13,14 @@ namespace gc3::verify {
 
 /// Describes a deadlock. Follows the waits from the first stuck thread block to a thread block that repeats or has
 /// ended.
-Finding tellDeadlock(const ir::Program &program, const Connections &connections, const Execution &execution,
-                     uint32_t fifoSlots);
+Finding describeDeadlock(const ir::Program &program, const Connections &connections, const Execution &execution,
+                         uint32_t fifoSlots);
 
 /// Appends findings of kind Race, at most `options.maxFindings`, one for each pair of steps: two steps of a rank that
 /// access a slot, at least one of which writes it, where neither is over before the other begins in every execution.
 /// The order only determines which pair is reported first. Linear in the slots that steps access, times the cost
-/// of HappensBefore::ask. Its searches visit at most `options.maxSlots` / 8 places, plus 16 for each step; if these are
-/// not enough, appends a finding of kind TooLarge.
+/// of HappensBefore::order. Its searches visit at most `options.maxSlots` / 8 places, plus 16 for each step; if these
+/// are not enough, appends a finding of kind TooLarge.
 void findRaces(const ir::Program &program, const Connections &connections, const Order &order, const Options &options,
                std::vector<Finding> &findings);
 

@@ -23,11 +23,11 @@ ExactDomain::Value ExactDomain::intern(std::vector<Element> set) {
   for (uint32_t id : same)
     if (sets[id] == set)
       return {id};
-  if (set.size() > room) {
+  if (set.size() > remaining) {
     exhausted = true;
     return unset();
   }
-  room -= set.size();
+  remaining -= set.size();
   same.push_back(static_cast<uint32_t>(sets.size()));
   sets.push_back(std::move(set));
   return {same.back()};

@@ -89,7 +89,7 @@ public:
   static Value unset() { return {}; }
 
   /// Keeps at most `maxElements` elements. After that, isExhausted() returns true, and values are wrong.
-  explicit ExactDomain(uint64_t maxElements = ~uint64_t(0)) : room(maxElements) {
+  explicit ExactDomain(uint64_t maxElements = ~uint64_t(0)) : remaining(maxElements) {
     intern({}); // number 0, which is unset(), is the empty multiset
   }
   bool isExhausted() const { return exhausted; }
@@ -97,8 +97,7 @@ public:
   Value combine(Value a, Value b);
   const std::vector<Element> &elements(Value value) const { return sets[value.id]; }
 
-  /// Sum of many inputs, at most as many as there is room for. An input that is added several times in a row takes room
-  /// once.
+  /// Sum of many inputs, at most `remaining` elements. An input that is added several times in a row is one element.
   class Sum {
   public:
     explicit Sum(ExactDomain &domain) : domain(domain) {}
@@ -108,7 +107,7 @@ public:
         ++inputs.back().times;
         return;
       }
-      domain.exhausted |= inputs.size() == domain.room;
+      domain.exhausted |= inputs.size() == domain.remaining;
       if (!domain.exhausted)
         inputs.push_back({key, 1});
     }
@@ -122,7 +121,7 @@ public:
 private:
   Value intern(std::vector<Element> set);
 
-  uint64_t room;
+  uint64_t remaining;
   bool exhausted = false;
   std::vector<std::vector<Element>> sets;
   llvm::DenseMap<uint64_t, std::vector<uint32_t>> byHash;

@@ -15,7 +15,7 @@ using namespace gc3::verify;
 static Finding unsetRead(const Program &program, uint32_t block, uint32_t step, BufferId buffer, uint32_t index) {
   return {Finding::Uninitialised,
           describe(program, block, step) + " reads " + program.info->bufferName(buffer) + "[" + std::to_string(index) +
-              "], which nothing has written",
+              "], which no step has written",
           program.steps[program.threadBlocks[block].firstStep + step].site,
           {}};
 }
@@ -56,7 +56,7 @@ static bool fitsLimit(const Fifos &fifos, uint32_t slots, const Options &options
   verdict.findings.push_back({Finding::TooLarge,
                               "messages in flight hold up to " + std::to_string(fifos.size()) + " slots with " +
                                   gc3::quantity(slots, "slot") +
-                                  " per connection, too many to follow; --max-slots allows more",
+                                  " per connection, too many to analyze; --max-slots allows more",
                               None,
                               {}});
   return false;
@@ -83,7 +83,7 @@ static std::optional<FullRun> runWith(const Program &program, const Connections 
   if (execution.run())
     return FullRun{execution.takeOrder(), std::move(fifos)};
   if (slots == program.fifoSlots) {
-    verdict.findings.push_back(tellDeadlock(program, connections, execution, slots));
+    verdict.findings.push_back(describeDeadlock(program, connections, execution, slots));
     verdict.findings.back().message += slotsNeeded(program, connections, options.maxFifoSlots);
   }
   return std::nullopt;

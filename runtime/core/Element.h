@@ -94,7 +94,7 @@ inline Half toHalf(float value) {
   uint32_t bits = std::bit_cast<uint32_t>(value);
   uint32_t magnitude = bits & 0x7fffffffu;
   uint32_t normal = (magnitude - (112u << 23) + 0xfffu + ((magnitude >> 13) & 1u)) >> 13;
-  // The last place of 0.5f is the smallest subnormal of half, so the addition rounds there.
+  // The ulp of 0.5f is the smallest subnormal of half, so the addition rounds there.
   uint32_t subnormal = std::bit_cast<uint32_t>(std::bit_cast<float>(magnitude) + 0.5f) - 0x3f000000u;
   uint32_t special = magnitude > 0x7f800000u ? 0x7e00u | ((magnitude >> 13) & 0x1ffu) : 0x7c00u;
   uint32_t result = magnitude < 0x38800000u ? subnormal : normal;
@@ -117,7 +117,7 @@ template <unsigned mantissaBits, uint32_t bias, uint32_t largest, uint32_t nan>
 uint8_t toFloat8(float value) {
   constexpr unsigned dropped = 23 - mantissaBits;
   constexpr uint32_t smallestNormal = (128 - bias) << 23;
-  // A float whose last place is the smallest subnormal, 2^(1 - bias - mantissaBits).
+  // A float whose ulp is the smallest subnormal, 2^(1 - bias - mantissaBits).
   constexpr uint32_t aligner = (127 + 1 - bias - mantissaBits + 23) << 23;
   uint32_t bits = std::bit_cast<uint32_t>(value);
   uint32_t magnitude = bits & 0x7fffffffu;

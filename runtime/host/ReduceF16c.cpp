@@ -87,7 +87,7 @@ struct Block<Float8E4M3> {
     __m128i half = roundToHalf(values);
     __m128i magnitude = _mm_and_si128(half, _mm_set1_epi16(0x7fff));
     __m128i normal = roundedShift<7>(_mm_sub_epi16(magnitude, _mm_set1_epi16(8 << 10)));
-    // The last place of 2^14 is the smallest subnormal, 2^-9, so the addition rounds there.
+    // The ulp of 2^14 is the smallest subnormal, 2^-9, so the addition rounds there.
     __m256 aligner = _mm256_set1_ps(0x1p14f);
     __m256 aligned = _mm256_add_ps(_mm256_cvtph_ps(magnitude), aligner);
     __m256i places = _mm256_sub_epi32(_mm256_castps_si256(aligned), _mm256_castps_si256(aligner));

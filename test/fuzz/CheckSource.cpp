@@ -61,8 +61,8 @@ static std::string checkProgram(const ir::ChunkDag &chunks, Diagnostics &diags, 
 
 /// Prints the diagnostics in all forms, to test that their places can be printed.
 static void printAll(const Diagnostics &diags) {
-  std::string told;
-  llvm::raw_string_ostream out(told);
+  std::string printed;
+  llvm::raw_string_ostream out(printed);
   diags.print(out, false);
   diags.printJson(out, "-");
 }

@@ -7,8 +7,8 @@
 namespace gc3::test {
 
 /// Compiles the text in all stages, with small budgets. Compilation must end in errors that can be printed, or in
-/// programs that Verify proves and whose bundle loads. The syntax tree must print to a text that prints identically
-/// when parsed again. Returns the property that does not hold, or an empty string. Increments `compiled` for each
+/// programs that Verify proves and whose bundle loads. The printed syntax tree must parse, and print
+/// identically again. Returns the property that does not hold, or an empty string. Increments `compiled` for each
 /// program that was scheduled.
 std::string checkSource(const std::string &text, unsigned &compiled);
 

@@ -29,8 +29,8 @@ static std::vector<IR> readAll(Read read, const std::string &text, std::string &
   std::vector<IR> result = read(sources, diags, "text", text, smallBudgets);
   if (result.empty() != diags.hasErrors())
     problem = "neither a program nor an error, or both";
-  std::string told; // printing tests the places of diagnostics
-  llvm::raw_string_ostream out(told);
+  std::string printed; // printing tests the places of diagnostics
+  llvm::raw_string_ostream out(printed);
   diags.print(out, false);
   return result;
 }

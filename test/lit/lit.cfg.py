@@ -35,10 +35,10 @@ if shutil.which("dot"):
 else:
     lit_config.note("no Graphviz: tests that draw graphs are skipped")
 
-# Programs made by other systems lie beside a checkout where there are any.
+# Programs of other systems are in a folder next to the checkout, if there are any.
 corpus = os.path.join(config.gc3_source, "..", "shared", "corpus")
 if os.path.isdir(corpus):
     config.available_features.add("corpus")
     config.substitutions.append(("%corpus", corpus))
 else:
-    lit_config.note("no corpus of foreign programs beside the source tree: tests that need it are skipped")
+    lit_config.note("no corpus of foreign programs next to the source tree: tests that need it are skipped")

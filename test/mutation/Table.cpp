@@ -4,9 +4,9 @@
 
 using namespace gc3::mutation;
 
-void Tally::add(const Judgement &judgement) {
-  ++counts[static_cast<size_t>(judgement.verdict)][static_cast<size_t>(judgement.shown)];
-  disagreements += !judgement.disagreement.empty();
+void Tally::add(const CheckResult &result) {
+  ++counts[static_cast<size_t>(result.verdict)][static_cast<size_t>(result.shown)];
+  disagreements += !result.disagreement.empty();
 }
 
 void Tally::add(const Tally &other) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts judgements and prints them as Markdown.
+// Counts results and prints them as Markdown.
 #pragma once
 
-#include "Judge.h"
+#include "MutantChecker.h"
 #include "Mutators.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -13,7 +13,7 @@ struct Tally {
   std::array<std::array<uint64_t, shownCount>, verdictCount> counts{};
   uint64_t disagreements = 0;
 
-  void add(const Judgement &judgement);
+  void add(const CheckResult &result);
   void add(const Tally &other);
   uint64_t mutants() const;
   uint64_t with(Verdict verdict) const;

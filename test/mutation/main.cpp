@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the verifier by mutation: makes small changes to programs, lets Verify and the host executor judge each mutant,
+// Tests the verifier by mutation: makes small changes to programs, lets Verify and the host executor check each mutant,
 // and prints how well they agree (docs/verification-methods.md). Exit status: 0 if they agree; 1 if
-// they disagree, or if no mutant was judged.
+// they disagree, or if no mutant was checked.
 #include "RandomProgram.h"
 #include "Table.h"
 #include "gc3/IR/Read.h"
@@ -41,7 +41,7 @@ public:
   bool shownWrong() const { return sum().rejectedAnd(Shown::Wrong) != 0; }
 
 private:
-  void tell(const Kind &kind, const ir::Program &mutant, const Judgement &judgement);
+  void report(const Kind &kind, const ir::Program &mutant, const CheckResult &result);
   Tally sum() const {
     Tally all;
     for (const Tally &tally : tallies)
@@ -58,23 +58,21 @@ private:
 
 } // namespace
 
-/// Prints a mutant and its judgement if the judges disagree, or if it is a sample of rejected mutants.
-void Mutation::tell(const Kind &kind, const ir::Program &mutant, const Judgement &judgement) {
-  bool sample = judgement.verdict != Verdict::Accepted && judgement.shown == Shown::Nothing && printed < samples;
-  if (judgement.disagreement.empty() && !sample)
+/// Prints a mutant and its result if Verify and the executor disagree, or if it is a sample of rejected mutants.
+void Mutation::report(const Kind &kind, const ir::Program &mutant, const CheckResult &result) {
+  bool sample = result.verdict != Verdict::Accepted && result.shown == Shown::Nothing && printed < samples;
+  if (result.disagreement.empty() && !sample)
     return;
   printed += sample;
   llvm::errs() << kind.name << ": the mutant "
-               << (judgement.disagreement.empty() ? "is rejected, and not shown to be wrong" : judgement.disagreement)
-               << '\n'
-               << (judgement.finding.empty() ? "" : "Verify: " + judgement.finding + "\n") << test::text(mutant)
-               << '\n';
+               << (result.disagreement.empty() ? "is rejected, and not shown to be wrong" : result.disagreement) << '\n'
+               << (result.finding.empty() ? "" : "Verify: " + result.finding + "\n") << test::text(mutant) << '\n';
 }
 
-/// Judges each mutant once, even if several kinds make it.
+/// Checks each mutant once, even if several kinds make it.
 void Mutation::mutate(const ir::Program &program, const std::string &name) {
   static constexpr uint32_t triesPerMutant = 4;
-  Judge judge(program, {});
+  MutantChecker checker(program, {});
   std::unordered_set<std::string> known = {test::text(program)};
   host::Random random(seed + 1000003 * programs++);
   if (byProgram.empty() || byProgram.back().name != name)
@@ -89,10 +87,10 @@ void Mutation::mutate(const ir::Program &program, const std::string &name) {
       if (!known.insert(test::text(mutant)).second)
         continue;
       ++made;
-      Judgement judgement = judge.judge(mutant, *rank, random.next());
-      tallies[i].add(judgement);
-      byProgram.back().tally.add(judgement);
-      tell(kinds[i], mutant, judgement);
+      CheckResult result = checker.check(mutant, *rank, random.next());
+      tallies[i].add(result);
+      byProgram.back().tally.add(result);
+      report(kinds[i], mutant, result);
     }
 }
 

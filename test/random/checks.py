@@ -119,11 +119,11 @@ class Checker:
         element."""
         collective = self.program.collective
         whole = math.lcm(collective.input[1], collective.output[1])
-        for turn in range(2):
+        for repetition in range(2):
             count = self.random.choice([1, whole, 3 * whole, self.random.randint(1, 40)])
             type_, operation = self.random.choice([("int32", "sum"), ("uint32", "prod"), ("uint8", "max"), ("float", "sum")])
             self.must(
-                "execute", "gc3-run", "made.gc3b", "--order", "adversarial", "--seed", str(2 * self.options.seed + turn),
+                "execute", "gc3-run", "made.gc3b", "--order", "adversarial", "--seed", str(2 * self.options.seed + repetition),
                 "--count", str(count), "-d", type_, "-o", operation, "-n", "1", "-w", "0", "--rounds", "3",
                 "--tile-elements", str(self.random.choice([1, 1, 2, 3, 100])),
                 "--slots", str(self.random.choice([self.options.slots, self.options.slots, self.options.slots + 1])),

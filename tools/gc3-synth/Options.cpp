@@ -52,40 +52,40 @@ struct Table {
                        cl::cat(goal)};
   cl::opt<unsigned> extra{"k", cl::desc("With --least-steps and --pareto: rounds beyond one for each step (default 0)"),
                           cl::value_desc("n"), cl::init(0), cl::cat(goal)};
-  cl::opt<unsigned> maxSteps{"max-steps",
-                             cl::desc("With --least-steps and --pareto: no more steps (default: ten beyond the fewest "
-                                      "that there can be)"),
-                             cl::value_desc("n"), cl::init(0), cl::cat(goal)};
+  cl::opt<unsigned> maxSteps{
+      "max-steps",
+      cl::desc("With --least-steps and --pareto: at most this many steps (default: the lower bound plus ten)"),
+      cl::value_desc("n"), cl::init(0), cl::cat(goal)};
 
-  cl::opt<std::string> method{"method",
-                              cl::desc("solver: finds out for sure, up to some 16 ranks; greedy: few rounds, for "
-                                       "thousands of ranks (default: the solver if --steps, --least-steps or --pareto "
-                                       "says what to look for, else greedy)"),
-                              cl::value_desc("name"), cl::cat(search)};
+  cl::opt<std::string> method{
+      "method",
+      cl::desc("solver: an exact search, up to some 16 ranks; greedy: few rounds, for thousands of ranks (default: "
+               "solver with --steps, --least-steps or --pareto, else greedy)"),
+      cl::value_desc("name"), cl::cat(search)};
   cl::opt<unsigned> tries{
       "tries",
-      cl::desc("For the greedy search: the number of tries, of which the best is kept (default: 64, "
-               "fewer if they take long)"),
+      cl::desc(
+          "For the greedy search: the number of tries; the best result is kept (default: 64, fewer if they take long)"),
       cl::value_desc("n"), cl::init(0), cl::cat(search)};
   cl::opt<unsigned> roundsPerStep{"rounds-per-step",
                                   cl::desc("For the greedy search: more rounds make fewer steps (default 1)"),
                                   cl::value_desc("n"), cl::init(1), cl::cat(search)};
-  cl::opt<unsigned> timeLimit{"time-limit",
-                              cl::desc("Seconds for all of it, a tenth of them for each instance of --pareto and "
-                                       "--least-steps (default 600)"),
-                              cl::value_desc("s"), cl::init(600), cl::cat(search)};
+  cl::opt<unsigned> timeLimit{
+      "time-limit",
+      cl::desc("Seconds for the whole search; each instance of --pareto and --least-steps gets a tenth (default 600)"),
+      cl::value_desc("s"), cl::init(600), cl::cat(search)};
   cl::opt<unsigned> seed{"seed", cl::desc("Another number may find another program (default 0)"), cl::value_desc("n"),
                          cl::init(0), cl::cat(search)};
 
   cl::opt<std::string> out{"o", cl::desc("Write the program here (default: -, standard output)"),
                            cl::value_desc("file"), cl::init("-"), cl::cat(output)};
-  cl::opt<std::string> json{"json", cl::desc("Write what was tried and found here as JSON, too; - is standard output"),
+  cl::opt<std::string> json{"json", cl::desc("Also write all trials and results here, as JSON; - is standard output"),
                             cl::value_desc("file"), cl::cat(output)};
-  cl::opt<unsigned> progress{"progress",
-                             cl::desc("Say every so many seconds what is being looked for, between two tries of the "
-                                      "solver (default 10)"),
-                             cl::value_desc("s"), cl::init(10), cl::cat(output)};
-  cl::opt<bool> quiet{"quiet", cl::desc("Say nothing about progress"), cl::cat(output)};
+  cl::opt<unsigned> progress{
+      "progress",
+      cl::desc("Report the current trial every so many seconds, between two tries of the solver (default 10)"),
+      cl::value_desc("s"), cl::init(10), cl::cat(output)};
+  cl::opt<bool> quiet{"quiet", cl::desc("Report no progress"), cl::cat(output)};
   cl::opt<bool> printTopology{"print-topology", cl::desc("Print the topology as JSON, and end"), cl::cat(output)};
   cl::opt<bool> listTopologies{"list-topologies", cl::desc("List the names of topologies, and end"), cl::cat(output)};
 };
@@ -109,33 +109,33 @@ bool check(const Table &table) {
   const bool isGreedy = goals == 0, isOfFile = isCustom(table.collective);
   const Rule rules[] = {
       {!table.listTopologies && table.topology.empty(), "--topology is missing; --list-topologies lists some"},
-      {isSearch && table.collective.empty(), "--collective is missing; gc3-synth --help says more"},
+      {isSearch && table.collective.empty(), "--collective is missing; see gc3-synth --help"},
       {isSearch && table.inPlace && table.collective != "alltoall",
-       "--in-place goes with alltoall; programs of the other standard collectives have a param 'inplace', and "
-       "collectives of a file say it themselves"},
-      {isSearch && goals > 1, "one of --steps, --least-steps and --pareto says what to look for, not several"},
-      {given(table.method) && table.method != "solver" && table.method != "greedy", "--method takes solver and greedy"},
-      {table.method == "solver" && isGreedy,
-       "--method=solver goes with one of --steps, --least-steps and --pareto, which say what to look for"},
-      {table.method == "greedy" && !isGreedy,
-       "--method=greedy looks for few rounds; leave --steps, --least-steps and --pareto out"},
-      {given(table.tries) && !isGreedy, "--tries goes with --method=greedy"},
+       "--in-place needs --collective=alltoall; programs of the other standard collectives have a param 'inplace', and "
+       "a collective of a file determines its placement"},
+      {isSearch && goals > 1, "give only one of --steps, --least-steps and --pareto"},
+      {given(table.method) && table.method != "solver" && table.method != "greedy",
+       "--method must be solver or greedy"},
+      {table.method == "solver" && isGreedy, "--method=solver needs one of --steps, --least-steps and --pareto"},
+      {table.method == "greedy" && !isGreedy, "--method=greedy takes none of --steps, --least-steps and --pareto"},
+      {given(table.tries) && !isGreedy, "--tries needs --method=greedy"},
       {given(table.tries) && table.tries == 0, "--tries takes at least 1"},
-      {given(table.roundsPerStep) && !isGreedy, "--rounds-per-step goes with --method=greedy"},
+      {given(table.roundsPerStep) && !isGreedy, "--rounds-per-step needs --method=greedy"},
       {given(table.roundsPerStep) && table.roundsPerStep == 0, "--rounds-per-step takes at least 1"},
       {given(table.steps) && table.steps == 0, "--steps takes at least 1"},
-      {given(table.rounds) && !given(table.steps), "--rounds goes with --steps"},
+      {given(table.rounds) && !given(table.steps), "--rounds needs --steps"},
       {given(table.rounds) && table.rounds < table.steps, "--rounds takes at least one for each of --steps"},
-      {given(table.extra) && !isSeveral, "-k goes with --least-steps and --pareto"},
-      {given(table.maxSteps) && !isSeveral, "--max-steps goes with --least-steps and --pareto"},
+      {given(table.extra) && !isSeveral, "-k needs --least-steps or --pareto"},
+      {given(table.maxSteps) && !isSeveral, "--max-steps needs --least-steps or --pareto"},
       {given(table.maxSteps) && table.maxSteps == 0, "--max-steps takes at least 1"},
-      {given(table.chunks) && table.pareto, "--pareto finds out how many --chunks to take"},
+      {given(table.chunks) && table.pareto, "--pareto determines the number of chunks; leave --chunks out"},
       {given(table.chunks) && table.chunks == 0, "--chunks takes at least 1"},
       {table.timeLimit == 0, "--time-limit takes at least 1"},
       {!table.json.empty() && table.json == table.out && isSearch, "-o and --json can't be the same"},
       {isSearch && isOfFile && given(table.chunks),
-       "--chunks goes with standard collectives; others say it themselves"},
-      {isSearch && isOfFile && given(table.root), "--root goes with standard collectives; others say it themselves"},
+       "--chunks needs a standard collective; a collective of a file determines its chunks"},
+      {isSearch && isOfFile && given(table.root),
+       "--root needs a standard collective; a collective of a file determines its root"},
   };
   for (const Rule &rule : rules)
     if (rule.broken)
@@ -171,9 +171,8 @@ std::optional<CommandLine> parseCommandLine(int argc, char **argv) {
   if (!cl::ParseCommandLineOptions(
           argc, argv,
           "gc3-synth: finds programs of collectives for a topology\n\n"
-          "Exit status: 0 found, 1 an error, 2 wrong command line, 3 there is none, 4 the time "
-          "was up or it was interrupted before all was found out; what was found by then is "
-          "written.\n",
+          "Exit status: 0 found, 1 an error, 2 wrong command line, 3 no program exists, 4 the time limit was reached "
+          "or the search was interrupted before it was complete; programs found by then are written.\n",
           &llvm::errs()) ||
       !check(table))
     return {};

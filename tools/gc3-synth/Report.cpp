@@ -47,8 +47,8 @@ std::string optimality(const Trial &trial) {
     text = "latency-optimal";
   if (trial.fewestRounds)
     text += std::string(text.empty() ? "" : " and ") + "bandwidth-optimal";
-  const bool isComposed = trial.task.way == Task::Way::InverseThenDirect;
-  return text.empty() || !isComposed ? text : text + " among those that scatter the sum and gather it";
+  const bool isComposed = trial.task.derivation == Task::Derivation::InverseThenDirect;
+  return text.empty() || !isComposed ? text : text + " among algorithms of a reduce_scatter and an allgather";
 }
 
 /// Returns how far the rounds of the greedy search's algorithm are from the lower bound.
@@ -56,9 +56,9 @@ std::string roundsNeeded(const Trial &trial) {
   if (!trial.isGreedy || trial.fewestRounds)
     return "";
   const uint64_t least = std::max<uint64_t>(trial.least.rounds(), trial.least.steps);
-  const bool isComposed = trial.task.way == Task::Way::InverseThenDirect;
-  const std::string who = isComposed ? "none that scatters the sum and gathers it" : "no algorithm";
-  return who + " has fewer" + (least == trial.cost.rounds ? " rounds" : " than " + quantity(least, "round"));
+  const bool isComposed = trial.task.derivation == Task::Derivation::InverseThenDirect;
+  const std::string subject = isComposed ? "no algorithm of a reduce_scatter and an allgather" : "no algorithm";
+  return subject + " has fewer" + (least == trial.cost.rounds ? " rounds" : " than " + quantity(least, "round"));
 }
 
 std::string fraction(uint64_t numerator, uint64_t denominator) {
@@ -70,9 +70,9 @@ std::string fraction(uint64_t numerator, uint64_t denominator) {
 /// Returns a description of the L bytes in the paper's cost.
 std::string costUnit(const Task &task) {
   if (task.name == "allgather" || task.name == "gather")
-    return "that each rank gives";
+    return "that each rank contributes";
   if (task.name == "reduce_scatter" || task.name == "scatter")
-    return "that each rank gets";
+    return "that each rank receives";
   return task.imports.empty() ? "of the buffer" : "of a chunk";
 }
 
@@ -209,8 +209,8 @@ std::string describe(const Trial &trial) {
   llvm::raw_string_ostream(seconds) << llvm::format("%.2f s", trial.seconds);
   std::string text = trial.task.name + " on " + trial.task.topology.name + ", " + instanceOf(trial) + ": " +
                      stateOf(trial) + ", " + seconds;
-  if (trial.outcome.verdict == Verdict::Unsatisfiable && trial.task.way == Task::Way::InverseThenDirect)
-    text += ", of two halves of as many steps and rounds each";
+  if (trial.outcome.verdict == Verdict::Unsatisfiable && trial.task.derivation == Task::Derivation::InverseThenDirect)
+    text += ", as two halves of equal steps and rounds";
   if (trial.outcome.algorithm && (trial.cost.steps != trial.shape.steps || trial.cost.rounds != trial.shape.rounds))
     text += ", with " + quantity(trial.cost.steps, "step") + " and " + quantity(trial.cost.rounds, "round");
   if (trial.outcome.algorithm)

@@ -16,8 +16,8 @@ using Clock = std::chrono::steady_clock;
 class Searcher {
 public:
   Searcher(const topology::Topology &topology, const CommandLine &line, const std::atomic<bool> &interrupted,
-           const std::function<void(const Trial &)> &tell, std::string &error)
-      : topology(topology), line(line), tell(tell), error(error) {
+           const std::function<void(const Trial &)> &report, std::string &error)
+      : topology(topology), line(line), report(report), error(error) {
     options.seed = line.seed;
     options.interrupted = &interrupted;
     end = Clock::now() + std::chrono::seconds(line.timeLimit);
@@ -48,7 +48,7 @@ private:
                     error);
   }
 
-  uint32_t stride(const Task &task) const { return task.way == Task::Way::InverseThenDirect ? 2 : 1; }
+  uint32_t stride(const Task &task) const { return task.derivation == Task::Derivation::InverseThenDirect ? 2 : 1; }
 
   uint32_t mostSteps() const { return line.maxSteps ? line.maxSteps : std::max(1u, bounds.steps) + 10; }
 
@@ -59,8 +59,8 @@ private:
       const uint64_t sends =
           static_cast<uint64_t>(task.direct.chunks()) * task.topology.linkCount() * (shape.steps / parts);
       error = task.name + " on " + task.topology.name + " in " + quantity(shape.steps, "step") +
-              " is too large for a solver: " + std::to_string(sends) + " chunks times links times steps, " +
-              std::to_string(static_cast<uint64_t>(MaxSends)) + " at most";
+              " is too large for the solver: chunks times links times steps are " + std::to_string(sends) +
+              ", the limit is " + std::to_string(static_cast<uint64_t>(MaxSends));
       return false;
     }
     const Clock::time_point begin = Clock::now();
@@ -70,19 +70,19 @@ private:
     Trial trial;
     trial.task = task, trial.shape = shape;
     Clock::time_point lastReport = begin;
-    options.tells = [&](uint64_t tries) {
+    options.reportTry = [&](uint64_t tries) {
       if (Clock::now() - lastReport < std::chrono::seconds(line.progress))
         return;
       lastReport = Clock::now();
       trial.tries = tries;
       trial.seconds = std::chrono::duration<double>(lastReport - begin).count();
-      tell(trial);
+      report(trial);
     };
     trial.outcome = findBy(task, [&](const auto &on, const auto &demand) {
       return solve(on, demand, {shape.steps / parts, shape.rounds / parts}, options);
     });
     trial.tries.reset();
-    options.tells = nullptr; // refers to this trial
+    options.reportTry = nullptr; // refers to this trial
     return conclude(std::move(trial), begin);
   }
 
@@ -91,7 +91,7 @@ private:
     if (auto &found = trial.outcome.algorithm) {
       found = withoutIdleRounds(trial.task.topology, *found);
       trial.cost = {found->steps(), found->totalRounds()};
-      if (const std::string wrong = whyWrong(trial.task.topology, trial.task.demand, *trial.outcome.algorithm);
+      if (const std::string wrong = findError(trial.task.topology, trial.task.demand, *trial.outcome.algorithm);
           !wrong.empty()) {
         error = "internal error: the algorithm found is wrong: " + wrong;
         return false;
@@ -105,7 +105,7 @@ private:
     if (isFound)
       result.found.push_back(result.trials.size());
     isUnknown |= trial.outcome.verdict == Verdict::Unknown;
-    tell(trial);
+    report(trial);
     result.trials.push_back(std::move(trial));
     options.deadline = end;
     if (line.goal != Goal::Instance && options.isOver())
@@ -123,19 +123,19 @@ private:
 
   void fewRounds(const Task &only) {
     if (topology.ranks > greedy::MostRanks) {
-      error = "the greedy search takes up to " + std::to_string(greedy::MostRanks) + " ranks, and '" + topology.name +
+      error = "the greedy search takes up to " + std::to_string(greedy::MostRanks) + " ranks, but '" + topology.name +
               "' has " + std::to_string(topology.ranks);
       return;
     }
     const Clock::time_point begin = Clock::now();
-    greedy::Options how;
-    how.seed = line.seed, how.tries = line.tries, how.roundsPerStep = line.roundsPerStep;
-    how.stops = [this] { return options.isOver(); };
+    greedy::Options greedyOptions;
+    greedyOptions.seed = line.seed, greedyOptions.tries = line.tries, greedyOptions.roundsPerStep = line.roundsPerStep;
+    greedyOptions.stops = [this] { return options.isOver(); };
     Trial trial;
     trial.task = only, trial.isGreedy = true;
     trial.outcome = findBy(only, [&](const auto &on, const auto &demand) {
       Outcome found;
-      found.algorithm = greedy::search(on, demand, how);
+      found.algorithm = greedy::search(on, demand, greedyOptions);
       found.verdict = found.algorithm ? Verdict::Satisfiable : Verdict::Unknown;
       return found;
     });
@@ -186,14 +186,14 @@ private:
     const uint32_t least = best > 0 ? static_cast<uint32_t>(shape.rounds / best + 1e-9) + 1 : 1;
     if (least > most)
       return true;
-    bool goesOn = attemptUnits(shape, most);
-    for (uint32_t units = least; goesOn && !isFound && units < most; ++units) {
-      goesOn = attemptUnits(shape, units);
+    bool canContinue = attemptUnits(shape, most);
+    for (uint32_t units = least; canContinue && !isFound && units < most; ++units) {
+      canContinue = attemptUnits(shape, units);
       if (!isFound)
         break;
       isFound = false; // try more chunks
     }
-    return goesOn;
+    return canContinue;
   }
 
   void pareto() {
@@ -206,7 +206,7 @@ private:
 
   const topology::Topology &topology;
   const CommandLine &line;
-  const std::function<void(const Trial &)> &tell;
+  const std::function<void(const Trial &)> &report;
   std::string &error;
   Options options;
   Clock::time_point end;
@@ -220,8 +220,8 @@ private:
 } // namespace
 
 Result search(const topology::Topology &topology, const CommandLine &line, const std::atomic<bool> &interrupted,
-              const std::function<void(const Trial &)> &tell, std::string &error) {
-  return Searcher(topology, line, interrupted, tell, error).run();
+              const std::function<void(const Trial &)> &report, std::string &error) {
+  return Searcher(topology, line, interrupted, report, error).run();
 }
 
 } // namespace gc3::synth

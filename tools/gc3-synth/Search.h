@@ -28,10 +28,10 @@ struct Result {
   bool isComplete = false;   ///< every trial has a definite result
 };
 
-/// Runs until the goal is reached, the time is up, or `interrupted` is set. Calls `tell` for each trial when it is
-/// over, and now and then before that. After an error in the command line, returns an empty result without trials, and
-/// the message in `error`.
+/// Runs until the goal is reached, the time is up, or `interrupted` is set. Calls `report` for each trial when it is
+/// over, and every `CommandLine::progress` seconds before that. After an error in the command line, returns an empty
+/// result without trials, and the message in `error`.
 Result search(const topology::Topology &topology, const CommandLine &line, const std::atomic<bool> &interrupted,
-              const std::function<void(const Trial &)> &tell, std::string &error);
+              const std::function<void(const Trial &)> &report, std::string &error);
 
 } // namespace gc3::synth

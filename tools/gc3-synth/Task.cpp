@@ -69,7 +69,7 @@ bool fill(Task &task, const Request &request, std::string &error) {
   if (!collective)
     return false;
   if (collective->ranks != task.topology.ranks) {
-    error = "'" + task.name + "' has " + std::to_string(collective->ranks) + " ranks, and '" + task.topology.name +
+    error = "'" + task.name + "' has " + std::to_string(collective->ranks) + " ranks, but '" + task.topology.name +
             "' has " + std::to_string(task.topology.ranks);
     return false;
   }
@@ -97,7 +97,7 @@ bool fillCustom(Task &task, const Request &request, std::string &error) {
   if (!fill(task, request, error))
     return false;
   if (task.demand.combines()) {
-    error = "'" + task.name + "' has outputs that are reductions; of those, only the standard collectives can be found";
+    error = "'" + task.name + "' has outputs that are reductions; gc3-synth finds these only for standard collectives";
     return false;
   }
   if (task.demand.chunks() == 0) {
@@ -111,8 +111,8 @@ bool fillCustom(Task &task, const Request &request, std::string &error) {
 bool fillStandard(Task &task, const Request &request, std::string &error) {
   const uint32_t ranks = task.topology.ranks, unit = chunkUnit(task.name, ranks);
   if (task.chunks % unit != 0) {
-    error = "chunks of '" + task.name + "' on " + std::to_string(ranks) + " ranks come in multiples of " +
-            std::to_string(unit) + ", not " + std::to_string(task.chunks);
+    error = "'" + task.name + "' on " + std::to_string(ranks) + " ranks needs a multiple of " + std::to_string(unit) +
+            " chunks, not " + std::to_string(task.chunks);
     return false;
   }
   // For an Alltoall, the language counts the chunks of a block.
@@ -130,7 +130,7 @@ bool fillStandard(Task &task, const Request &request, std::string &error) {
   task.direct = task.demand;
   if (other.empty())
     return true;
-  task.way = task.name == "allreduce" ? Task::Way::InverseThenDirect : Task::Way::Inverse;
+  task.derivation = task.name == "allreduce" ? Task::Derivation::InverseThenDirect : Task::Derivation::Inverse;
   std::optional<ir::Collective> collective =
       evaluate(promiseOf(other, ranks, task.name == "allreduce" ? chunks / unit : chunks, request.root, ""), {},
                request.stops, error);
@@ -163,10 +163,10 @@ Outcome findAllreduce(const Task &task, const Finder &find) {
 }
 
 Bounds leastOf(const Task &task, const std::function<bool()> &stops) {
-  if (task.way == Task::Way::Direct)
+  if (task.derivation == Task::Derivation::Direct)
     return lowerBounds(task.topology, task.direct, stops);
   Bounds bounds = lowerBounds(topology::reversed(task.topology), task.direct, stops);
-  if (task.way == Task::Way::InverseThenDirect) {
+  if (task.derivation == Task::Derivation::InverseThenDirect) {
     const Bounds gather = lowerBounds(task.topology, task.direct, stops);
     bounds.steps += gather.steps;
     bounds.crossing = bounds.crossing * gather.bandwidth + gather.crossing * bounds.bandwidth;
@@ -201,7 +201,7 @@ std::optional<Task> makeTask(const topology::Topology &topology, const Request &
     for (const common::StandardCollective &each : common::standardCollectives)
       names.emplace_back(each.name);
     const std::string nearest = suggestion(task.name, names);
-    error = "no collective is called '" + task.name + "'" + (nearest.empty() ? "; --help lists them" : nearest);
+    error = "unknown collective '" + task.name + "'" + (nearest.empty() ? "; --help lists them" : nearest);
     return {};
   } else if (request.root != 0 && !common::findStandard(task.name)->hasRoot()) {
     error = "'" + task.name + "' has no root; leave --root out";
@@ -216,19 +216,19 @@ std::optional<Task> makeTask(const topology::Topology &topology, const Request &
 }
 
 bool isShapeOf(const Task &task, Shape shape) {
-  return task.way != Task::Way::InverseThenDirect || (shape.steps % 2 == 0 && shape.rounds % 2 == 0);
+  return task.derivation != Task::Derivation::InverseThenDirect || (shape.steps % 2 == 0 && shape.rounds % 2 == 0);
 }
 
 Outcome findBy(const Task &task, const Finder &find) {
   Outcome outcome;
-  switch (task.way) {
-  case Task::Way::Direct: outcome = find(task.topology, task.direct); break;
-  case Task::Way::Inverse:
+  switch (task.derivation) {
+  case Task::Derivation::Direct: outcome = find(task.topology, task.direct); break;
+  case Task::Derivation::Inverse:
     outcome = find(topology::reversed(task.topology), task.direct);
     if (outcome.algorithm)
       outcome.algorithm = inverted(*outcome.algorithm);
     break;
-  case Task::Way::InverseThenDirect: outcome = findAllreduce(task, find); break;
+  case Task::Derivation::InverseThenDirect: outcome = findAllreduce(task, find); break;
   }
   return outcome;
 }

@@ -21,9 +21,9 @@ struct Task {
   ir::Collective collective;
   algorithm::Demand demand;
 
-  /// How algorithms are found: directly; as the inverse of another collective's on the reversed topology; or as this
-  /// inverse followed by the other collective.
-  enum class Way : uint8_t { Direct, Inverse, InverseThenDirect } way = Way::Direct;
+  /// The derivation of algorithms: directly; as the inverse of an algorithm of another collective on the reversed
+  /// topology; or as this inverse followed by the other collective.
+  enum class Derivation : uint8_t { Direct, Inverse, InverseThenDirect } derivation = Derivation::Direct;
   algorithm::Demand direct; ///< the demand that is solved
   Bounds least;             ///< lower bounds; for an Allreduce: of a Reducescatter and an Allgather together
 };

@@ -81,9 +81,9 @@ static size_t words(llvm::StringRef text) {
 static int write(const CommandLine &line, const Result &result) {
   const std::string text = result.found.empty() ? "" : programs(line, result);
   if (const size_t count = words(text); count > parse::MaxTokens)
-    return fail("what was found takes " + std::to_string(count) + " words and signs, and gc3c reads up to " +
+    return fail("the programs have " + std::to_string(count) + " tokens, but gc3c reads at most " +
                 std::to_string(parse::MaxTokens) +
-                " of a file; a topology that looks alike from all ranks has shorter programs");
+                " per file; a topology that looks the same from all ranks has shorter programs");
   const std::string report = line.json.empty() ? "" : json(line, result);
   llvm::SmallVector<driver::OutputFile, 2> files;
   if (!text.empty())
@@ -103,27 +103,28 @@ static int findPrograms(const topology::Topology &topology, const CommandLine &l
   std::signal(SIGINT, interrupt);
   std::signal(SIGTERM, interrupt);
   std::string error;
-  const auto tell = [&](const Trial &trial) {
+  const auto report = [&](const Trial &trial) {
     if (!line.quiet)
       llvm::errs() << "gc3-synth: " << describe(trial) << '\n';
   };
-  const Result result = search(topology, line, interrupted, tell, error);
+  const Result result = search(topology, line, interrupted, report, error);
   if (!error.empty() && result.found.empty())
     return fail(error);
   if (int code = write(line, result))
     return code;
   if (!error.empty())
-    return fail(error + "; what was found before is written");
+    return fail(error + "; the programs found before are written");
   if (!result.isComplete) {
-    llvm::errs() << "gc3-synth: " << (interrupted ? "interrupted" : "the time was up") << " before all was found out"
-                 << (result.found.empty() ? "; nothing was found\n" : "; what was found is written\n");
+    llvm::errs() << "gc3-synth: " << (interrupted ? "interrupted" : "the time limit was reached")
+                 << " before the search was complete"
+                 << (result.found.empty() ? "; no program was found\n" : "; the programs found are written\n");
     return 4;
   }
   if (result.found.empty()) {
     const bool isSeveral = line.goal == Goal::LeastSteps || line.goal == Goal::Pareto;
-    llvm::errs() << "gc3-synth: there is no such program"
-                 << (isSeveral ? " of up to " + quantity(result.mostSteps, "step") + " and " +
-                                     quantity(line.extraRounds, "round") + " more"
+    llvm::errs() << "gc3-synth: no such program exists"
+                 << (isSeveral ? " with up to " + quantity(result.mostSteps, "step") + " and " +
+                                     quantity(line.extraRounds, "extra round")
                                : "")
                  << '\n';
     return 3;

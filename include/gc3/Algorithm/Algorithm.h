@@ -61,6 +61,6 @@ Algorithm withoutIdleRounds(const topology::Topology &topology, const Algorithm 
 /// under a bound than its rounds allow, a rank that sends contents it does not have, a contribution that counts twice,
 /// or an output that ends without its required contents. Returns an empty string if the algorithm is correct. Shares no
 /// code with the producers of algorithms. Linear in the sends; for reductions, in sends times contributions / 64.
-std::string whyWrong(const topology::Topology &topology, const Demand &demand, const Algorithm &algorithm);
+std::string findError(const topology::Topology &topology, const Demand &demand, const Algorithm &algorithm);
 
 } // namespace gc3::algorithm

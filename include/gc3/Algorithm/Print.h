@@ -25,7 +25,7 @@ struct ProgramText {
 /// Writes the program: a block for each step, with loops for operations that all ranks perform in the same way.
 /// `collective` is the collective that the program implements, in place if possible. If input and output share memory,
 /// a received chunk waits in scratch, unless earlier steps have sent the chunk that lies in its place. The algorithm
-/// must be correct (whyWrong) and have no idle copies (withoutIdleCopies).
+/// must be correct (findError) and have no idle copies (withoutIdleCopies).
 void print(llvm::raw_ostream &out, const topology::Topology &topology, const ir::Collective &collective,
            const Demand &demand, const Algorithm &algorithm, const ProgramText &text);
 

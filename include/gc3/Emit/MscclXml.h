@@ -24,7 +24,7 @@ uint32_t mscclSlots(ir::Protocol protocol);
 /// Returns the program as a runtime runs it with long messages: each step of n slots becomes n steps of one slot, with
 /// the runtime's number of FIFO slots. If this program terminates, so does every program with larger cuts. Proof: the
 /// first step that hangs there has the same steps before it here, where its message and a free slot exist.
-ir::Program cutIntoPieces(const ir::Program &program);
+ir::Program cutIntoSlots(const ir::Program &program);
 
 /// Writes the program, which Verify must have accepted. The same program gives the same bytes. If the format or the
 /// runtimes cannot hold the program, reports an error, writes nothing and returns false.

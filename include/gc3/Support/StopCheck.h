@@ -13,11 +13,11 @@ public:
   /// Creates a check that calls `stops`. An empty function never stops the work.
   explicit StopCheck(std::function<bool()> stops) : stops(std::move(stops)) {}
 
-  /// Counts `pieces` small units of work, of some nanoseconds each. Returns true once the work must stop, and on every
+  /// Counts `units` small units of work, of some nanoseconds each. Returns true once the work must stop, and on every
   /// later call.
-  bool after(uint64_t pieces) {
-    constexpr uint64_t piecesBetween = 1 << 20;
-    if ((done += pieces) < piecesBetween || isOver)
+  bool addWork(uint64_t units) {
+    constexpr uint64_t unitsBetweenCalls = 1 << 20;
+    if ((done += units) < unitsBetweenCalls || isOver)
       return isOver;
     done = 0;
     return isOver = stops && stops();

@@ -29,14 +29,14 @@ struct Options {
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
   const std::atomic<bool> *interrupted = nullptr; ///< checked several times a second; null: never interrupted
 
-  std::function<void(uint64_t)> tells; ///< called before each try with the number of earlier tries; may be empty
+  std::function<void(uint64_t)> reportTry; ///< called before each try with the number of earlier tries; may be empty
 
   bool isOver() const;
 };
 
 struct Outcome {
   Verdict verdict = Verdict::Unknown;
-  std::optional<algorithm::Algorithm> algorithm; ///< set if satisfiable; whyWrong() has accepted it
+  std::optional<algorithm::Algorithm> algorithm; ///< set if satisfiable; findError() has accepted it
 };
 
 /// Maximum product of chunks, links and steps for the solver. Each unit takes about a kilobyte, more if bounds cover

@@ -79,6 +79,6 @@ uint32_t diameter(const Topology &topology);
 
 /// Returns the reason why no algorithm for all ranks runs on `topology`: a rank that cannot reach another one. Returns
 /// an empty string if each rank reaches all others.
-std::string whyDisconnected(const Topology &topology);
+std::string findDisconnection(const Topology &topology);
 
 } // namespace gc3::topology

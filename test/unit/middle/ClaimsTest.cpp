@@ -38,7 +38,7 @@ protected:
   }
 
   /// Returns the diagnostic about the claims, or an empty string if they hold.
-  std::string judge() {
+  std::string findProblem() {
     driver::Options options;
     driver::Session session(options);
     bool good = driver::checkClaims(session, stored, verdict);
@@ -53,12 +53,12 @@ protected:
 } // namespace
 
 TEST_F(Claims, trueOnesHold) {
-  EXPECT_EQ(judge(), "");
+  EXPECT_EQ(findProblem(), "");
   stored.verified = 0; // a weaker claim is true, too
   stored.wholeSlots = true;
   stored.minSlots = 8;
   stored.maxCount = 3;
-  EXPECT_EQ(judge(), "");
+  EXPECT_EQ(findProblem(), "");
 }
 
 TEST_F(Claims, falseOnesAreFound) {
@@ -66,25 +66,25 @@ TEST_F(Claims, falseOnesAreFound) {
   auto changed = [&](auto change) {
     imports::BundledProgram before = stored;
     change(stored);
-    std::string said = judge();
+    std::string problem = findProblem();
     stored = before;
-    return said;
+    return problem;
   };
   using Stored = imports::BundledProgram;
   EXPECT_EQ(changed([](Stored &s) { s.verified |= 1u << 30; }), begin + "properties that are not proven");
-  EXPECT_EQ(changed([](Stored &s) { s.minSlots = 0; }), begin + "0 slots per connection, and it needs 1");
+  EXPECT_EQ(changed([](Stored &s) { s.minSlots = 0; }), begin + "0 slots per connection, but the program needs 1");
   EXPECT_EQ(changed([](Stored &s) { s.contributions = 2; }), begin + "2 contributions to each output, not 1");
-  EXPECT_EQ(changed([](Stored &s) { s.maxCount = 1; }), begin + "messages shorter than there are");
+  EXPECT_EQ(changed([](Stored &s) { s.maxCount = 1; }), begin + "shorter messages than the program has");
   EXPECT_EQ(changed([](Stored &s) { s.inPlace = true; }), begin + "the wrong placement");
   verdict.wholeSlots = true;
-  EXPECT_EQ(judge(), begin + "that slots may be short, and values would be");
+  EXPECT_EQ(findProblem(), begin + "that slots can be short, but values would lose elements");
 }
 
 TEST(ClaimedCollective, theNameOfAStandardOneIsNotForOtherPromises) {
   driver::Options options;
   options.from = driver::From::Bundle;
   options.emit = driver::Emit::Verdict;
-  auto judge = [&](std::string collective) {
+  auto findProblem = [&](std::string collective) {
     driver::Session session(options);
     std::vector<ir::Program> read = ir::readGC3IR(session.sources, session.diags, "text",
                                                   "gc3-ir keep implements " + collective +
@@ -100,8 +100,8 @@ TEST(ClaimedCollective, theNameOfAStandardOneIsNotForOtherPromises) {
         emit::writeBundle({{&read[0], verdict.proven, verdict.minSlots, verdict.wholeSlots}}, "test"), nothing);
     return session.diags.hasErrors() ? session.diags.all().at(0).message : "";
   };
-  EXPECT_EQ(judge("own"), "");
-  EXPECT_EQ(judge("allreduce"),
+  EXPECT_EQ(findProblem("own"), "");
+  EXPECT_EQ(findProblem("allreduce"),
             "program 'keep': 'allreduce' is a standard collective, and output(0, 0) is promised input(0, 0) instead of "
             "the reduction of 2 chunks: input(0, 0), input(1, 0); give the collective another name");
 }
@@ -111,7 +111,7 @@ TEST_F(Claims, programsLeaveSizesAndNamesToEachOther) {
   driver::Options options;
   options.from = driver::From::Bundle;
   options.emit = driver::Emit::Verdict;
-  auto judge = [&](const char *name, uint64_t minBytes) {
+  auto findProblem = [&](const char *name, uint64_t minBytes) {
     std::vector<ir::Program> both(2, stored.program);
     auto first = std::make_shared<ir::ProgramInfo>(*stored.program.info),
          second = std::make_shared<ir::ProgramInfo>(*first);
@@ -130,9 +130,9 @@ TEST_F(Claims, programsLeaveSizesAndNamesToEachOther) {
     EXPECT_NE(good, session.diags.hasErrors());
     return good ? "" : session.diags.all().at(0).message;
   };
-  EXPECT_EQ(judge("other", 1024), "");
-  EXPECT_EQ(judge("other", 512),
+  EXPECT_EQ(findProblem("other", 1024), "");
+  EXPECT_EQ(findProblem("other", 512),
             "'other' (512 .. 18446744073709551615 bytes) and 'move' (0 .. 1024 bytes) both implement "
             "'move' on 2 ranks; give each a 'sizes' range of its own");
-  EXPECT_EQ(judge("move", 1024), "there is a program 'move' already");
+  EXPECT_EQ(findProblem("move", 1024), "there is a program 'move' already");
 }

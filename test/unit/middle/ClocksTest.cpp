@@ -21,7 +21,7 @@ struct Made {
 static std::vector<uint32_t> entries(const Clocks &clocks, const Made &made) {
   std::vector<uint32_t> steps(made.steps.size());
   clocks.forEach(made.clock, [&](uint32_t block, uint32_t known) {
-    EXPECT_EQ(steps[block], 0u) << "told twice";
+    EXPECT_EQ(steps[block], 0u) << "visited twice";
     EXPECT_NE(known, 0u) << "knows nothing";
     steps[block] = known;
   });

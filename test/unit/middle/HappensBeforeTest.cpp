@@ -29,10 +29,10 @@ static void askAll(const Program &program, Counts &counts) {
   ASSERT_TRUE(execution.run()) << test::text(program);
   HappensBefore happensBefore(program, connections, RankOrders(program, execution.takeOrder()), ~uint64_t(0));
   test::AllPairs allPairs(program);
-  auto ask = [&](StepOfBlock a, StepOfBlock b) {
+  auto check = [&](StepOfBlock a, StepOfBlock b) {
     bool before = allPairs.isBefore(a.block, a.step, b.block, b.step);
     ++(before ? counts.ordered : counts.unordered);
-    ASSERT_EQ(happensBefore.ask(a, b), before ? HappensBefore::Ordered : HappensBefore::Unordered)
+    ASSERT_EQ(happensBefore.order(a, b), before ? HappensBefore::Ordered : HappensBefore::Unordered)
         << describe(program, a.block, a.step) << ", then " << describe(program, b.block, b.step) << '\n'
         << test::text(program);
   };
@@ -41,7 +41,7 @@ static void askAll(const Program &program, Counts &counts) {
     for (uint32_t b = program.rankBegin[blocks[a].rank]; b != program.rankBegin[blocks[a].rank + 1]; ++b)
       for (uint32_t i = 0; a != b && i != blocks[a].stepCount; ++i)
         for (uint32_t j = 0; j != blocks[b].stepCount; ++j)
-          ASSERT_NO_FATAL_FAILURE(ask({a, i}, {b, j}));
+          ASSERT_NO_FATAL_FAILURE(check({a, i}, {b, j}));
 }
 
 static void askAboutShapes(const test::ShapeOptions &options, uint32_t programs, Counts &counts,

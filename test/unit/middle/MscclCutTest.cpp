@@ -31,14 +31,14 @@ TEST(MscclCut, computesTheSame) {
   for (uint32_t i = 0; i != 400; ++i) {
     ir::ChunkDag dag = test::randomProgram(random, {.maxRanks = 1 + i % 6, .operations = 5 + i % 40});
     ir::Program whole = compile(dag, i % 2 == 0);
-    ir::Program pieces = emit::cutIntoPieces(whole);
+    ir::Program cut = emit::cutIntoSlots(whole);
     cut += moves(whole, 2);
-    EXPECT_FALSE(moves(pieces, 2));
-    pieces.fifoSlots = 1u << 16;
-    verify::Verdict verdict = verify::verify(pieces, {});
+    EXPECT_FALSE(moves(cut, 2));
+    cut.fifoSlots = 1u << 16;
+    verify::Verdict verdict = verify::verify(cut, {});
     ASSERT_TRUE(verdict.holds()) << verdict.findings.front().message;
     EXPECT_GE(verdict.minSlots, verify::verify(whole, {}).minSlots);
-    EXPECT_EQ(test::runInRandomOrder(pieces, verdict.minSlots, random), "");
+    EXPECT_EQ(test::runInRandomOrder(cut, verdict.minSlots, random), "");
   }
   EXPECT_GT(cut, 300u);
 }
@@ -56,10 +56,10 @@ TEST(MscclCut, messagesOfOneSlotAlwaysEnd) {
     SourceManager sources;
     Diagnostics diags(sources);
     auto whole = lower::lower(chunks, {}, diags);
-    mended += deadlocks(emit::cutIntoPieces(*schedule::schedule(*whole, {.fifoSlots = 2}, diags)));
-    ir::InstructionDag pieces = lower::cutMessages(*whole);
+    mended += deadlocks(emit::cutIntoSlots(*schedule::schedule(*whole, {.fifoSlots = 2}, diags)));
+    ir::InstructionDag cut = lower::cutMessages(*whole);
     uint32_t slots = 1 + i % 2;
-    ir::Program program = *schedule::schedule(pieces, {.fifoSlots = slots}, diags);
+    ir::Program program = *schedule::schedule(cut, {.fifoSlots = slots}, diags);
     for (const ir::Step &step : program.steps)
       EXPECT_TRUE(step.count == 1 || !(sends(step.opcode) || receives(step.opcode)));
     verify::Verdict verdict = verify::verify(program, {.exact = true});
@@ -114,6 +114,6 @@ TEST(MscclCut, hasTheSlotsOfTheProtocol) {
   for (auto [protocol, slots] :
        {std::pair(ir::Protocol::Simple, 2u), {ir::Protocol::LL, 8u}, {ir::Protocol::LL128, 8u}}) {
     info->protocol = protocol;
-    EXPECT_EQ(emit::cutIntoPieces(compile(dag, true)).fifoSlots, slots);
+    EXPECT_EQ(emit::cutIntoSlots(compile(dag, true)).fifoSlots, slots);
   }
 }

@@ -57,7 +57,7 @@ static bool compare(const Program &program) {
 /// One thread block writes the slot after most of the reads.
 static Program readersThenWriter(std::mt19937_64 &random) {
   constexpr uint32_t readers = 12;
-  constexpr uint32_t turns = 4;
+  constexpr uint32_t stepsOfBlock = 4;
   Program program = test::randomShape(random, {.ranks = 1, .blocks = 1, .events = 1});
   program.bufferSizes[OutputBuffer] = std::max(program.bufferSizes[OutputBuffer], readers);
   program.threadBlocks.clear();
@@ -72,18 +72,18 @@ static Program readersThenWriter(std::mt19937_64 &random) {
     ++program.steps.back().waitCount;
   };
   for (uint32_t block = 0; block != readers; ++block) {
-    program.threadBlocks.push_back({0, 0, -1, -1, block * turns, turns});
-    for (uint32_t turn = 0; turn != turns; ++turn) {
+    program.threadBlocks.push_back({0, 0, -1, -1, block * stepsOfBlock, stepsOfBlock});
+    for (uint32_t step = 0; step != stepsOfBlock; ++step) {
       addCopy(0, OutputBuffer, block);
-      if (block != 0 || turn != 0)
-        addWait(block == 0 ? readers - 1 : block - 1, turn - (block == 0 || turn == turns - 1));
+      if (block != 0 || step != 0)
+        addWait(block == 0 ? readers - 1 : block - 1, step - (block == 0 || step == stepsOfBlock - 1));
     }
   }
-  program.threadBlocks.push_back({0, 0, -1, -1, readers * turns, 1});
+  program.threadBlocks.push_back({0, 0, -1, -1, readers * stepsOfBlock, 1});
   addCopy(1, InputBuffer, 0);
   for (uint32_t block = 0; block != readers; ++block)
     if (random() % 24 != 0)
-      addWait(block, turns - 1 - (random() % 24 == 0));
+      addWait(block, stepsOfBlock - 1 - (random() % 24 == 0));
   program.rankBegin = {0, readers + 1};
   return program;
 }

@@ -170,9 +170,9 @@ namespace {
 
 using Slot = std::optional<std::map<std::pair<uint32_t, uint32_t>, uint64_t>>;
 
-class Judge {
+class Oracle {
 public:
-  Judge(const Program &program, uint32_t fifoSlots, std::mt19937_64 &random)
+  Oracle(const Program &program, uint32_t fifoSlots, std::mt19937_64 &random)
       : program(program), fifoSlots(fifoSlots), random(random), progress(program.threadBlocks.size()) {}
   std::string run();
 
@@ -192,7 +192,7 @@ private:
 
 } // namespace
 
-void Judge::fillInputs() {
+void Oracle::fillInputs() {
   const Collective &collective = program.info->collective;
   for (uint32_t rank = 0; rank != collective.ranks; ++rank)
     for (uint32_t index = 0; index != collective.size(rank, InputBuffer) * program.subdivision; ++index) {
@@ -201,7 +201,7 @@ void Judge::fillInputs() {
     }
 }
 
-bool Judge::step(uint32_t index) {
+bool Oracle::step(uint32_t index) {
   const ThreadBlock &block = program.threadBlocks[index];
   if (progress[index] == block.stepCount)
     return false;
@@ -238,7 +238,7 @@ bool Judge::step(uint32_t index) {
   return true;
 }
 
-std::string Judge::compare() {
+std::string Oracle::compare() {
   const Collective &collective = program.info->collective;
   for (uint32_t rank = 0; rank != collective.ranks; ++rank)
     for (uint32_t index = 0; index != collective.size(rank, OutputBuffer); ++index) {
@@ -257,7 +257,7 @@ std::string Judge::compare() {
   return {};
 }
 
-std::string Judge::run() {
+std::string Oracle::run() {
   fillInputs();
   std::vector<uint32_t> blocks(program.threadBlocks.size());
   for (uint32_t i = 0; i != blocks.size(); ++i)
@@ -277,5 +277,5 @@ std::string Judge::run() {
 }
 
 std::string gc3::test::runInRandomOrder(const Program &program, uint32_t fifoSlots, std::mt19937_64 &random) {
-  return Judge(program, fifoSlots, random).run();
+  return Oracle(program, fifoSlots, random).run();
 }

@@ -171,7 +171,7 @@ TEST(Verify, rangesAndPeers) {
   {
     Exchange exchange;
     exchange.program.threadBlocks[0].sendPeer = 7;
-    EXPECT_EQ(exchange.finding(Finding::Structure).message, "rank 0 tb 0 has peer 7, and there are 2 ranks");
+    EXPECT_EQ(exchange.finding(Finding::Structure).message, "rank 0 tb 0 has peer 7, but there are 2 ranks");
   }
   {
     Exchange exchange;
@@ -198,7 +198,7 @@ TEST(Verify, readsOfNothing) {
   exchange.inOneBlock({Exchange::send(), Exchange::receive()}, {Exchange::send(), Exchange::receive()});
   exchange.program.steps[0].srcBuffer = OutputBuffer;
   EXPECT_EQ(exchange.finding(Finding::Uninitialised).message,
-            "rank 0 tb 0 step 0 (send to 1) reads output[0], which nothing has written");
+            "rank 0 tb 0 step 0 (send to 1) reads output[0], which no step has written");
 }
 
 TEST(Verify, operandsThatAreNotUsedMayBeAnything) {

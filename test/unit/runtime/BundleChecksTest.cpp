@@ -307,7 +307,7 @@ TEST(BundleChecks, instructions) {
           s.ranks[1].blocks.insert(s.ranks[1].blocks.begin(), s.ranks[1].blocks.back());
           s.ranks[1].blocks.pop_back();
         },
-        0, "writes slots that it reads, shifted");
+        0, "reads and writes overlapping slots");
   refused([](ProgramSpec &s) { step(s).dst.buffer = 0; }, 2, "writes the input of a rank that does not declare this");
 }
 

@@ -28,7 +28,7 @@ TEST(Check, AcceptsTheRing) {
   const Problem problem("ring:6", "allgather(ranks = 6, inplace = inplace)");
   const Algorithm ring = ringAllgather(problem);
   EXPECT_EQ(ring.steps(), 3u);
-  EXPECT_EQ(problem.whyWrong(ring), "");
+  EXPECT_EQ(problem.findError(ring), "");
   EXPECT_EQ(complaints(problem.program(ring)), "");
 }
 
@@ -40,10 +40,10 @@ TEST(Check, InvertedItReduces) {
   Problem backwards = gather;
   backwards.topology = topology::reversed(gather.topology);
   const Algorithm reduceScatter = inverted(ringAllgather(backwards));
-  EXPECT_EQ(scatter.whyWrong(reduceScatter), "");
+  EXPECT_EQ(scatter.findError(reduceScatter), "");
   EXPECT_EQ(complaints(scatter.program(reduceScatter)), "");
   const Algorithm allreduce = sequence(reduceScatter, ringAllgather(gather));
-  EXPECT_EQ(all.whyWrong(allreduce), "");
+  EXPECT_EQ(all.findError(allreduce), "");
   EXPECT_EQ(allreduce.totalRounds(), 6u);
   EXPECT_EQ(complaints(all.program(allreduce)), "");
 }
@@ -57,14 +57,14 @@ TEST(Check, SaysWhatIsWrong) {
       algorithm.sends.insert(algorithm.sends.end(), step.begin(), step.end());
       algorithm.endStep(1);
     }
-    return problem.whyWrong(algorithm);
+    return problem.findError(algorithm);
   };
   EXPECT_EQ(wrong({{{0, there}, {1, there}}}),
-            "in step 1 2 chunks go over the link from 0 to 1, and 1 round let 1 through");
+            "in step 1 2 chunks go over the link from 0 to 1, but the limit in 1 round is 1");
   EXPECT_EQ(wrong({{{0, on}}}), "in step 1 rank 1 sends chunk 0, which it does not have");
   EXPECT_EQ(wrong({{{0, there}, {0, on}}}), "in step 1 rank 1 both receives and sends chunk 0");
   EXPECT_EQ(wrong({{{0, there}}, {{0, on}, {1, there}}}), "rank 3 ends with 0 of 1 contribution to chunk 0");
-  EXPECT_EQ(wrong({{{5, there}}}), "a send names a chunk or a link that there is not");
+  EXPECT_EQ(wrong({{{5, there}}}), "a send names a chunk or a link that does not exist");
   EXPECT_EQ(wrong({{{0, there}, {0, other}}, {{0, on}, {0, problem.link(3, 2)}}}),
             "in step 2 rank 2 receives chunk 0 twice");
   EXPECT_EQ(wrong({{{0, there}, {1, other}}, {{1, there}, {0, other}, {0, on}, {1, problem.link(3, 2)}}}), "");
@@ -75,12 +75,12 @@ TEST(Check, CountsContributionsOnce) {
   Algorithm twice;
   twice.sends = {{0, problem.link(1, 0), SendKind::Reduce}};
   twice.endStep(1);
-  EXPECT_EQ(problem.whyWrong(twice), "rank 0 ends with 2 of 3 contributions to chunk 0");
+  EXPECT_EQ(problem.findError(twice), "rank 0 ends with 2 of 3 contributions to chunk 0");
   twice.sends.push_back({0, problem.link(1, 0), SendKind::Reduce});
   twice.endStep(1);
-  EXPECT_EQ(problem.whyWrong(twice), "in step 2 rank 0 adds to chunk 0 what it has of it already");
+  EXPECT_EQ(problem.findError(twice), "in step 2 rank 0 adds contributions to chunk 0 that it already has");
   twice.sends[1].link = problem.link(2, 0);
-  EXPECT_EQ(problem.whyWrong(twice), "");
+  EXPECT_EQ(problem.findError(twice), "");
   EXPECT_EQ(complaints(problem.program(twice)), "");
 }
 
@@ -90,8 +90,8 @@ TEST(Check, KnowsBoundsOverSeveralLinks) {
   for (uint32_t chunk = 0; chunk < 13; ++chunk)
     algorithm.sends.push_back({chunk, problem.link(0, 1 + chunk % 7)});
   algorithm.endStep(1);
-  EXPECT_EQ(problem.whyWrong(algorithm),
-            "in step 1 13 chunks go over the links of bound 0, and 1 round let 12 through");
+  EXPECT_EQ(problem.findError(algorithm),
+            "in step 1 13 chunks go over the links of bound 0, but the limit in 1 round is 12");
 }
 
 TEST(Algorithm, LosesIdleCopies) {
@@ -105,7 +105,7 @@ TEST(Algorithm, LosesIdleCopies) {
   const Algorithm kept = withoutIdleCopies(problem.topology, problem.demand, algorithm);
   ASSERT_EQ(kept.sends.size(), 4u);
   EXPECT_EQ(kept.stepBegin, (std::vector<uint32_t>{0, 3, 4}));
-  EXPECT_EQ(problem.whyWrong(kept), "");
+  EXPECT_EQ(problem.findError(kept), "");
   EXPECT_EQ(complaints(problem.program(kept)), "");
 }
 
@@ -115,7 +115,7 @@ TEST(Print, WritesLoopsWhereRanksDoAlike) {
 param inplace: bool = true;
 
 program p implements allgather(ranks = 4, inplace = inplace) {
-    // What ranks have themselves of what they need.
+    // Local copies of chunks that a rank has at the beginning.
     for r in 0..4 {
         chunk(r, input, 0).copy(r, output, r);
     }
@@ -146,14 +146,14 @@ TEST(Print, TakesThePlaceOfInputsThatAreSent) {
       algorithm.sends.push_back({(rank + hop) % 3 * 3 + rank, problem.link(rank, (rank + hop) % 3)});
     algorithm.endStep(1);
   }
-  EXPECT_EQ(problem.whyWrong(algorithm), "");
+  EXPECT_EQ(problem.findError(algorithm), "");
   const std::string text = problem.program(algorithm);
   EXPECT_EQ(complaints(text), "");
   EXPECT_EQ(text, R"(// A test.
 param inplace: bool = true;
 
 program p implements alltoall(ranks = 3, inplace = inplace) {
-    // What ranks have themselves of what they need.
+    // Local copies of chunks that a rank has at the beginning.
     for r in 0..3 {
         chunk(r, input, r).copy(r, output, r);
     }
@@ -169,7 +169,7 @@ program p implements alltoall(ranks = 3, inplace = inplace) {
             chunk(r, input, (r + 2) % 3).copy((r + 2) % 3, output, r);
         }
     }
-    // To where the output wants it.
+    // Local copies to the output.
     for r in 0..3 {
         chunk(r, scratch, 0).copy(r, output, (r + 2) % 3);
     }
@@ -187,6 +187,6 @@ TEST(Print, StagesWhatWouldOverwriteInputs) {
       algorithm.sends.push_back({chunk, problem.link(from, to)});
   }
   algorithm.endStep(1);
-  EXPECT_EQ(problem.whyWrong(algorithm), "");
+  EXPECT_EQ(problem.findError(algorithm), "");
   EXPECT_EQ(complaints(problem.program(algorithm)), "");
 }

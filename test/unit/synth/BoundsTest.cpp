@@ -87,11 +87,11 @@ TEST(Demand, StopsWithoutAnError) {
 TEST(Collective, StopsWithoutAnError) {
   SourceManager sources;
   Diagnostics diags(sources);
-  uint32_t asked = 0;
+  uint32_t calls = 0;
   sema::SemaOptions options;
-  options.stops = [&] { return ++asked == 2; };
+  options.stops = [&] { return ++calls == 2; };
   const std::string text = "program p implements alltoall(ranks = 1024) { }";
   EXPECT_FALSE(sema::analyzeCollective(sources, diags, "-", text, options));
   EXPECT_FALSE(diags.hasErrors());
-  EXPECT_EQ(asked, 2u);
+  EXPECT_EQ(calls, 2u);
 }

@@ -17,7 +17,7 @@ BruteForce::BruteForce(const topology::Topology &topology, const algorithm::Dema
       boundsOf(topology.links.size()) {
   for (uint32_t rank = 0; rank < topology.ranks; ++rank)
     hops[rank][rank] = 0;
-  for (uint32_t turn = 0; turn < topology.ranks; ++turn)
+  for (uint32_t pass = 0; pass < topology.ranks; ++pass)
     for (const topology::Link &link : topology.links)
       for (std::vector<uint32_t> &from : hops)
         from[link.to] = std::min(from[link.to], from[link.from] + 1);
@@ -36,7 +36,7 @@ BruteForce::BruteForce(const topology::Topology &topology, const algorithm::Dema
     classes[{sources, targets}].push_back(chunk);
   }
   for (const auto &[ends, chunks] : classes)
-    alike.push_back(chunks);
+    chunkClasses.push_back(chunks);
   for (uint32_t bound = 0; bound < topology.boundCount(); ++bound)
     for (uint32_t i = topology.boundBegin[bound]; i < topology.boundBegin[bound + 1]; ++i)
       boundsOf[topology.boundLinks[i]].push_back(bound);
@@ -143,7 +143,7 @@ void BruteForce::send(uint32_t chunk, uint32_t link, State &next) const {
 }
 
 BruteForce::State BruteForce::canonical(State state) const {
-  for (const std::vector<uint32_t> &chunks : alike) {
+  for (const std::vector<uint32_t> &chunks : chunkClasses) {
     State values;
     for (uint32_t chunk : chunks)
       values.push_back(state[chunk]);

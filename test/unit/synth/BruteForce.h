@@ -46,7 +46,7 @@ private:
   State begin;
   std::vector<std::vector<uint32_t>> hops;                     ///< distances between ranks
   std::vector<std::vector<uint32_t>> boundsOf;                 ///< for each link
-  std::vector<std::vector<uint32_t>> alike;                    ///< classes of chunks with the same sources and targets
+  std::vector<std::vector<uint32_t>> chunkClasses;             ///< classes of chunks with the same sources and targets
   std::map<std::tuple<State, uint32_t, uint32_t>, bool> known; ///< by state, remaining steps and remaining rounds
 };
 

@@ -52,7 +52,7 @@ Task randomTask(Random &random, const std::string &collective, const topology::T
 /// Returns the parts of a task. An Allreduce consists of a ReduceScatter and an AllGather with the same number of steps
 /// and rounds.
 std::vector<Task> partsOf(const Task &task) {
-  if (task.way != Task::Way::InverseThenDirect)
+  if (task.derivation != Task::Derivation::InverseThenDirect)
     return {task};
   std::vector<Task> parts;
   std::string error;
@@ -91,7 +91,7 @@ void compare(const Task &task, Count &count) {
             << task.implements << " in " << steps << " steps, " << rounds << " rounds";
         if (!outcome.algorithm)
           continue;
-        EXPECT_EQ(whyWrong(task.topology, task.demand, *outcome.algorithm), "");
+        EXPECT_EQ(findError(task.topology, task.demand, *outcome.algorithm), "");
         EXPECT_EQ(outcome.algorithm->steps(), steps * factor);
         EXPECT_LE(outcome.algorithm->totalRounds(), rounds * factor);
       }

@@ -25,7 +25,7 @@ uint32_t roundsOf(const Problem &problem, const greedy::Options &options = {}, b
     ADD_FAILURE() << "nothing was found";
     return 0;
   }
-  EXPECT_EQ(problem.whyWrong(*found), "");
+  EXPECT_EQ(problem.findError(*found), "");
   EXPECT_LE(boundOf(problem), found->totalRounds());
   if (compile) {
     EXPECT_EQ(complaints(problem.program(*found)), "");
@@ -319,7 +319,7 @@ TEST(Greedy, MoreRoundsMakeFewerSteps) {
   const std::optional<Algorithm> fine = greedy::search(problem.topology, problem.demand, options);
   options.roundsPerStep = 4;
   const std::optional<Algorithm> coarse = greedy::search(problem.topology, problem.demand, options);
-  EXPECT_EQ(problem.whyWrong(*coarse), "");
+  EXPECT_EQ(problem.findError(*coarse), "");
   EXPECT_LT(coarse->steps(), fine->steps());
   EXPECT_GE(coarse->totalRounds(), fine->totalRounds());
 }
@@ -330,15 +330,15 @@ TEST(Greedy, Stops) {
   options.tries = 3;
   options.stops = [] { return true; };
   EXPECT_FALSE(greedy::search(problem.topology, problem.demand, options)) << "nothing was found yet";
-  uint32_t asked = 0;
-  options.stops = [&] { return ++asked == 0; };
+  uint32_t calls = 0;
+  options.stops = [&] { return ++calls == 0; };
   greedy::search(problem.topology, problem.demand, options);
-  const uint32_t last = std::exchange(asked, 0);
-  options.stops = [&] { return ++asked >= last; };
+  const uint32_t last = std::exchange(calls, 0);
+  options.stops = [&] { return ++calls >= last; };
   const std::optional<Algorithm> found = greedy::search(problem.topology, problem.demand, options);
-  EXPECT_EQ(asked, last);
+  EXPECT_EQ(calls, last);
   ASSERT_TRUE(found) << "two tries had ended";
-  EXPECT_EQ(problem.whyWrong(*found), "");
+  EXPECT_EQ(problem.findError(*found), "");
 }
 
 } // namespace

@@ -35,7 +35,7 @@ struct Problem {
     ADD_FAILURE() << "no link from " << from << " to " << to;
     return 0;
   }
-  std::string whyWrong(const Algorithm &algorithm) const { return algorithm::whyWrong(topology, demand, algorithm); }
+  std::string findError(const Algorithm &algorithm) const { return algorithm::findError(topology, demand, algorithm); }
   std::string program(const Algorithm &algorithm, size_t mostLines = 50'000) const {
     std::string text;
     llvm::raw_string_ostream out(text);

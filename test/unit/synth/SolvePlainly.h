@@ -21,7 +21,7 @@ inline Outcome solvePlainly(const topology::Topology &topology, const algorithm:
   if (verdict != Verdict::Satisfiable)
     return {verdict, {}};
   algorithm::Algorithm found = withoutIdleCopies(topology, demand, encoding.decode());
-  EXPECT_EQ(whyWrong(topology, demand, found), "");
+  EXPECT_EQ(findError(topology, demand, found), "");
   EXPECT_EQ(found.steps(), shape.steps);
   EXPECT_LE(found.totalRounds(), shape.rounds);
   return {verdict, std::move(found)};

@@ -31,7 +31,7 @@ Verdict verdictOf(const topology::Topology &topology, const std::string &impleme
   const algorithm::Demand demand = demandOf(implements);
   const Outcome outcome = solve(topology, demand, shape, {});
   if (outcome.algorithm) {
-    EXPECT_EQ(whyWrong(topology, demand, *outcome.algorithm), "");
+    EXPECT_EQ(findError(topology, demand, *outcome.algorithm), "");
     EXPECT_EQ(outcome.algorithm->steps(), shape.steps);
     EXPECT_LE(outcome.algorithm->totalRounds(), shape.rounds);
   }
@@ -142,7 +142,7 @@ TEST(SplitSteps, MakesRoundsSteps) {
     const std::optional<algorithm::Algorithm> more = splitSteps(dgx1, *two.algorithm, {steps, std::max(steps, 8u)});
     ASSERT_TRUE(more);
     EXPECT_EQ(more->steps(), steps);
-    EXPECT_EQ(whyWrong(dgx1, demand, *more), "");
+    EXPECT_EQ(findError(dgx1, demand, *more), "");
   }
 }
 

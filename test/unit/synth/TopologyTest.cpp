@@ -112,23 +112,23 @@ TEST(Families, HaveTheirSizes) {
     EXPECT_EQ(topology.linkCount(), known.links) << known.name;
     EXPECT_EQ(topology.boundCount(), known.bounds) << known.name;
     EXPECT_EQ(diameter(topology), known.diameter) << known.name;
-    EXPECT_EQ(whyDisconnected(topology), "") << known.name;
+    EXPECT_EQ(findDisconnection(topology), "") << known.name;
   }
 }
 
 TEST(Families, SayWhatIsWrong) {
-  EXPECT_EQ(errorOf("dgx3"), "no topology is called 'dgx3'");
-  EXPECT_EQ(errorOf("dgx1:8"), "'dgx1:8' is written 'dgx1'");
-  EXPECT_EQ(errorOf("ring"), "'ring' is written 'ring:N'");
-  EXPECT_EQ(errorOf("ring:4x4"), "'ring:4x4' is written 'ring:N'");
-  EXPECT_EQ(errorOf("ring:x"), "'ring:x' is written 'ring:N'");
-  EXPECT_EQ(errorOf("mesh:4x"), "'mesh:4x' is written 'mesh:AxB...'");
-  EXPECT_EQ(errorOf("ring:2"), "'ring:2' is too small: numbers of 'ring:N' begin at 3");
-  EXPECT_EQ(errorOf("mesh:1x1"), "'mesh:1x1' is too small: a topology has 2 ranks or more");
+  EXPECT_EQ(errorOf("dgx3"), "unknown topology 'dgx3'");
+  EXPECT_EQ(errorOf("dgx1:8"), "'dgx1:8' is not of the form 'dgx1'");
+  EXPECT_EQ(errorOf("ring"), "'ring' is not of the form 'ring:N'");
+  EXPECT_EQ(errorOf("ring:4x4"), "'ring:4x4' is not of the form 'ring:N'");
+  EXPECT_EQ(errorOf("ring:x"), "'ring:x' is not of the form 'ring:N'");
+  EXPECT_EQ(errorOf("mesh:4x"), "'mesh:4x' is not of the form 'mesh:AxB...'");
+  EXPECT_EQ(errorOf("ring:2"), "'ring:2' is too small: the numbers of 'ring:N' must be at least 3");
+  EXPECT_EQ(errorOf("mesh:1x1"), "'mesh:1x1' is too small: a topology must have at least 2 ranks");
   EXPECT_EQ(errorOf("hypercube:40").substr(0, 28), "'hypercube:40' is too large:");
   EXPECT_EQ(errorOf("full:60000").substr(0, 26), "'full:60000' is too large:");
   EXPECT_EQ(errorOf("torus:4000000000x4000000000").substr(0, 43), "'torus:4000000000x4000000000' is too large:");
-  EXPECT_EQ(errorOf("1*dgx1"), "'1*dgx1' begins with a number of machines, at least 2: '2*dgx1'");
+  EXPECT_EQ(errorOf("1*dgx1"), "'1*dgx1' must begin with a number of machines of at least 2: '2*dgx1'");
   EXPECT_EQ(errorOf("60000*dgx1").substr(0, 26), "'60000*dgx1' is too large:");
 }
 
@@ -161,7 +161,7 @@ TEST(Json, KeepsBoundsOverParallelLinks) {
 }
 
 TEST(Json, DeepNestingIsAnError) {
-  EXPECT_EQ(jsonError(std::string(8'000'000, '[')), "no topology: nested too deeply");
+  EXPECT_EQ(jsonError(std::string(8'000'000, '[')), "invalid topology: nested too deeply");
   EXPECT_EQ(jsonError(R"({"name": "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\"[["})"),
             "'ranks' is missing");
 }
@@ -191,13 +191,13 @@ TEST(Json, FilesAreTheNamedTopologies) {
 }
 
 TEST(Json, ErrorsHaveThePathOfWhatIsWrong) {
-  EXPECT_EQ(jsonError("{").substr(0, 9), "no JSON: ");
+  EXPECT_EQ(jsonError("{").substr(0, 9), "invalid JSON: ");
   EXPECT_EQ(jsonError("[]"), "must be an object");
   EXPECT_EQ(jsonError(changed("\"name\": \"t\", ", "")), "'name' is missing");
   EXPECT_EQ(jsonError(changed("\"t\"", "1")), "name: must be a string of one line");
   EXPECT_EQ(jsonError(changed("\"t\"", "\"a\\nb\"")), "name: must be a string of one line");
   EXPECT_EQ(jsonError(changed("\"ranks\"", "\"nodes\"")),
-            "nothing here is called 'nodes'; it may have name, ranks, lattice, links, bounds");
+            "unknown member 'nodes'; the members are name, ranks, lattice, links, bounds");
   EXPECT_EQ(jsonError(changed("3,", "-3,")),
             "ranks: the number of ranks must be a whole number from 2 to 65536, not -3");
   EXPECT_EQ(jsonError(changed("3,", "1.5,")), "ranks: the number of ranks must be a whole number from 2 to 65536");
@@ -206,29 +206,29 @@ TEST(Json, ErrorsHaveThePathOfWhatIsWrong) {
   EXPECT_EQ(jsonError(changed("\"to\": 2", "\"to\": -1")), "links[1].to: there is no rank -1; there are 3");
   EXPECT_EQ(jsonError(changed("\"to\": 2", "\"to\": \"a\"")), "links[1].to: must be the number of a rank");
   EXPECT_EQ(jsonError(changed("\"to\": 2", "\"to\": 1")),
-            "links[1].to: a link leads from a rank to another, not to itself");
+            "links[1].to: a link must lead to another rank");
   EXPECT_EQ(jsonError(changed("\"bandwidth\": 2, \"kind\"", "\"bandwidth\": 0, \"kind\"")),
             "links[1].bandwidth: a bandwidth must be a whole number from 1 to 1048576, not 0");
   EXPECT_EQ(jsonError(changed("\"pcie\"", "\"wire\"")),
             "links[1].kind: must be one of other, nvlink, nvswitch, xgmi, pcie, network");
   EXPECT_EQ(jsonError(changed("1.5", "-1.5")),
-            "links[1].alpha: a latency in microseconds must be a number that is not negative");
+            "links[1].alpha: a latency in microseconds must be a number of at least 0");
   const auto lattice = [](const char *sizes) {
     return jsonError(changed("3,", "3, \"lattice\": " + std::string(sizes) + ","));
   };
-  EXPECT_EQ(lattice("[2]"), "lattice: the points of a grid of these sizes can't have equally many of 3 ranks");
-  EXPECT_EQ(lattice("[1, 1]"), "lattice: a grid has 2 points or more");
-  EXPECT_EQ(lattice("[3]"), "lattice: the links of some rank are not those of the first one, moved on this grid");
+  EXPECT_EQ(lattice("[2]"), "lattice: a grid of these sizes can't divide 3 ranks evenly");
+  EXPECT_EQ(lattice("[1, 1]"), "lattice: a grid must have at least 2 points");
+  EXPECT_EQ(lattice("[3]"), "lattice: the links of some rank are not those of the first one, translated on this grid");
   EXPECT_EQ(lattice("[4]"), "lattice[0]: the size of a dimension must be a whole number from 1 to 3, not 4");
   EXPECT_EQ(jsonError(changed("\"both\": true}]", "\"both\": 1}]")), "links[1].both: must be true or false");
   EXPECT_EQ(jsonError(changed("\"both\": true}]", "\"both\": true}, 5]")), "links[2]: must be an object");
   EXPECT_EQ(jsonError(changed("\"both\": true}]", "\"both\": true}, {\"from\": 1, \"to\": 0}]")),
-            "links[2]: there is another link of kind 'other' from 1 to 0; give one of more bandwidth");
-  EXPECT_EQ(jsonError(changed("\"both\": true}]", "\"both\": false}]")), "links: no way leads from rank 2 to rank 0");
+            "links[2]: there is another link of kind 'other' from 1 to 0; give one link more bandwidth");
+  EXPECT_EQ(jsonError(changed("\"both\": true}]", "\"both\": false}]")), "links: no path leads from rank 2 to rank 0");
   EXPECT_EQ(jsonError(changed("[{\"from\": 1,", "[{\"from\": 3,")), "bounds[0].from: there is no rank 3; there are 3");
   EXPECT_EQ(jsonError(changed("[{\"from\": 1,", "[{\"from\": [1, 4],")),
             "bounds[0].from[1]: there is no rank 4; there are 3");
-  EXPECT_EQ(jsonError(changed("[{\"from\": 1,", "[{\"kind\": \"xgmi\",")), "bounds[0]: no link is bounded by this");
+  EXPECT_EQ(jsonError(changed("[{\"from\": 1,", "[{\"kind\": \"xgmi\",")), "bounds[0]: this bound applies to no link");
   EXPECT_EQ(jsonError(changed("[{\"from\": 1,", "[{\"links\": [[0, 2]],")),
             "bounds[0].links[0]: no link leads from 0 to 2");
   EXPECT_EQ(jsonError(changed("[{\"from\": 1,", "[{\"links\": [[0]],")),

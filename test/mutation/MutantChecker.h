@@ -25,7 +25,7 @@ enum class Shown : uint8_t {
 };
 inline constexpr size_t shownCount = 6;
 
-struct Judgement {
+struct CheckResult {
   Verdict verdict;
   Shown shown;
   std::string finding;      ///< first finding of Verify
@@ -39,20 +39,20 @@ struct Effort {
   uint32_t apiCalls = 4;
 };
 
-/// Judges the mutants of one program.
-class Judge {
+/// Checks Verify against the executor on the mutants of one program.
+class MutantChecker {
 public:
   /// `original` must outlive this object.
-  Judge(const ir::Program &original, const Effort &effort);
+  MutantChecker(const ir::Program &original, const Effort &effort);
 
   /// Tests orders of steps of `changedRank` first. Deterministic for a given seed.
-  Judgement judge(const ir::Program &mutant, uint32_t changedRank, uint64_t seed);
+  CheckResult check(const ir::Program &mutant, uint32_t changedRank, uint64_t seed);
 
 private:
   const Data &data(uint64_t count);
   Shown execute(HostTrial &trial, uint32_t minSlots, uint32_t manySlots, uint32_t changedRank, uint64_t seed);
   bool happens(HostTrial &trial, const verify::Finding &finding);
-  void look(HostTrial &trial, const verify::Verdict &verdict, Judgement &judgement);
+  void checkFindings(HostTrial &trial, const verify::Verdict &verdict, CheckResult &result);
   std::string checkAccepted(HostTrial &trial, const ir::Program &mutant, const verify::Verdict &verdict, uint64_t seed);
 
   const ir::Program &original;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Deadlocks and wrong sums do not depend on the order, so every run shows them. A race appears only in certain orders.
-#include "Judge.h"
+#include "MutantChecker.h"
 #include "ApiTrial.h"
 #include "gc3/Emit/Bundle.h"
 #include "host/Random.h"
@@ -15,11 +15,11 @@ static std::string bundleOf(const ir::Program &program, const verify::Verdict &v
   return emit::writeBundle({{&program, verdict.proven, minSlots, verdict.wholeSlots}}, "mutation");
 }
 
-Judge::Judge(const ir::Program &program, const Effort &chosen) : original(program), effort(chosen) {
+MutantChecker::MutantChecker(const ir::Program &program, const Effort &chosen) : original(program), effort(chosen) {
   originalTrial = HostTrial::load(bundleOf(program, {}, 1));
 }
 
-const Data &Judge::data(uint64_t count) {
+const Data &MutantChecker::data(uint64_t count) {
   auto found = known.find(count);
   if (found == known.end())
     found = known.emplace(count, Data(original, originalTrial->layout(count))).first;
@@ -66,7 +66,8 @@ private:
 
 /// Runs the program with whole slots, so that only orders can change the result: with few and many slots, one and
 /// several tiles, messages through slots and directly.
-Shown Judge::execute(HostTrial &trial, uint32_t minSlots, uint32_t manySlots, uint32_t changedRank, uint64_t seed) {
+Shown MutantChecker::execute(HostTrial &trial, uint32_t minSlots, uint32_t manySlots, uint32_t changedRank,
+                             uint64_t seed) {
   static constexpr uint64_t elements = 3; // elements of each slot
   host::Random random(seed);
   Worst tiled;
@@ -97,7 +98,7 @@ static Held placeIn(const HostTrial &trial, const std::string &text) {
 
 /// Returns true if the executor can show the finding, even without consequences: both orders of a race, or a read of
 /// unwritten memory.
-bool Judge::happens(HostTrial &trial, const verify::Finding &finding) {
+bool MutantChecker::happens(HostTrial &trial, const verify::Finding &finding) {
   const Data &sample = data(trial.wholeCount(1));
   if (finding.kind == verify::Finding::Race) {
     Held a = placeIn(trial, finding.notes[0].message);
@@ -109,21 +110,21 @@ bool Judge::happens(HostTrial &trial, const verify::Finding &finding) {
 }
 
 /// Checks every race, but only the first read of unwritten memory, because later ones can read its result.
-void Judge::look(HostTrial &trial, const verify::Verdict &verdict, Judgement &judgement) {
+void MutantChecker::checkFindings(HostTrial &trial, const verify::Verdict &verdict, CheckResult &result) {
   bool all = happens(trial, verdict.findings.front());
   for (const verify::Finding &finding : verdict.findings)
     all &= finding.kind != verify::Finding::Race || happens(trial, finding);
-  if (all && judgement.shown == Shown::Nothing)
-    judgement.shown = Shown::Seen;
+  if (all && result.shown == Shown::Nothing)
+    result.shown = Shown::Seen;
   // Under LL and LL128, messages order less than in the host's memory, so the executor can't show every race.
-  if (!all && (judgement.verdict != Verdict::Race || trial.isSimple()))
-    judgement.disagreement = "has a finding that can't happen";
+  if (!all && (result.verdict != Verdict::Race || trial.isSimple()))
+    result.disagreement = "has a finding that can't happen";
 }
 
 /// Checks the other claims of a proof: any number of elements works, fewer slots do not suffice, and the C API gives
 /// the same results.
-std::string Judge::checkAccepted(HostTrial &trial, const ir::Program &mutant, const verify::Verdict &verdict,
-                                 uint64_t seed) {
+std::string MutantChecker::checkAccepted(HostTrial &trial, const ir::Program &mutant, const verify::Verdict &verdict,
+                                         uint64_t seed) {
   host::Random random(seed);
   uint64_t slots = trial.wholeCount(1);
   uint64_t counts[] = {1, slots, 2 * slots - 1, 1 + random.below(4 * slots)};
@@ -182,24 +183,24 @@ static std::string contradiction(Verdict verdict, Shown shown) {
   return {};
 }
 
-Judgement Judge::judge(const ir::Program &mutant, uint32_t changedRank, uint64_t seed) {
+CheckResult MutantChecker::check(const ir::Program &mutant, uint32_t changedRank, uint64_t seed) {
   verify::Verdict verdict = verify::verify(mutant, {});
   verify::Verdict exact = verify::verify(mutant, {.exact = true});
-  Judgement judgement{verdictOf(verdict), Shown::Refused, verdict.holds() ? "" : verdict.findings.front().message, {}};
+  CheckResult result{verdictOf(verdict), Shown::Refused, verdict.holds() ? "" : verdict.findings.front().message, {}};
   if (!same(verdict, exact))
-    judgement.disagreement = "is judged differently by --verify=exact";
+    result.disagreement = "is checked differently by --verify=exact";
   std::unique_ptr<HostTrial> trial = HostTrial::load(bundleOf(mutant, verdict, 1));
   if (trial) {
     static constexpr uint32_t plenty = 8;
     uint32_t minSlots = verdict.minSlots == 0 ? mutant.fifoSlots : verdict.minSlots;
     uint32_t manySlots = verdict.minSlots == 0 ? mutant.fifoSlots : std::max(plenty, minSlots);
-    judgement.shown = execute(*trial, minSlots, manySlots, changedRank, seed);
-    if (judgement.verdict == Verdict::Race || judgement.verdict == Verdict::Uninitialised)
-      look(*trial, verdict, judgement);
+    result.shown = execute(*trial, minSlots, manySlots, changedRank, seed);
+    if (result.verdict == Verdict::Race || result.verdict == Verdict::Uninitialised)
+      checkFindings(*trial, verdict, result);
   }
-  if (judgement.disagreement.empty())
-    judgement.disagreement = contradiction(judgement.verdict, judgement.shown);
-  if (judgement.verdict == Verdict::Accepted && judgement.disagreement.empty())
-    judgement.disagreement = checkAccepted(*trial, mutant, verdict, seed);
-  return judgement;
+  if (result.disagreement.empty())
+    result.disagreement = contradiction(result.verdict, result.shown);
+  if (result.verdict == Verdict::Accepted && result.disagreement.empty())
+    result.disagreement = checkAccepted(*trial, mutant, verdict, seed);
+  return result;
 }
