@@ -136,12 +136,12 @@ private:
             needs.writesDst ? range("destination", inst.dst_buffer(), inst.dst_index(), inst.count()) : "";
         !problem.empty())
       return problem;
-    bool shifted = needs.readsSrc && needs.writesDst && inst.src_buffer() == inst.dst_buffer() &&
-                   inst.src_index() != inst.dst_index() &&
-                   inst.src_index() < uint64_t{inst.dst_index()} + inst.count() &&
-                   inst.dst_index() < uint64_t{inst.src_index()} + inst.count();
-    if (shifted) // a tile would read slots that an earlier tile has written
-      return "writes slots that it reads, shifted";
+    bool overlaps = needs.readsSrc && needs.writesDst && inst.src_buffer() == inst.dst_buffer() &&
+                    inst.src_index() != inst.dst_index() &&
+                    inst.src_index() < uint64_t{inst.dst_index()} + inst.count() &&
+                    inst.dst_index() < uint64_t{inst.src_index()} + inst.count();
+    if (overlaps) // a tile would read slots that an earlier tile has written
+      return "reads and writes overlapping slots";
     if (needs.writesDst && inst.dst_buffer() == inputBuffer && view.alias == fbs::Alias::None && !view.writesInput)
       return "writes the input of a rank that does not declare this";
     return waits(inst, tb, step);

@@ -62,8 +62,8 @@ void EnteredCall::planCall() {
     return call.fail({gc3InvalidUsage, "the communicator was finalized while it loaded the program"});
   call.fallBack(!refusal.ok() ? refusal
                               : Outcome{gc3InvalidUsage, "program '" + comm.programs()->entry(call.program).name() +
-                                                             "' can't be loaded while the stream is captured: make "
-                                                             "such a call once before"});
+                                                             "' cannot be loaded while the stream is captured; make "
+                                                             "one such call before the capture"});
 }
 
 void EnteredCall::enqueue() {

@@ -195,14 +195,14 @@ join: NCCL CommUserRank -> gc3SystemError: querying the rank | aborted
 join: NCCL CommCount -> gc3SystemError: querying the ranks | aborted
 join: CUDA allocate -> gc3UnhandledCudaError: allocating # bytes of device memory for gathers | aborted
 join: CUDA allocatePinned -> gc3UnhandledCudaError: allocating # bytes of pinned memory for the stop word | aborted
-join: CUDA occupancy -> gc3UnhandledCudaError: querying the occupancy of a kernel | gc3InvalidUsage: rank # can't run programs
-join: CUDA attribute -> gc3UnhandledCudaError: querying the GPU's attributes | aborted
 join: CUDA createStream -> gc3UnhandledCudaError: creating a stream | aborted
 join: CUDA createEvent -> gc3UnhandledCudaError: creating an event | aborted
 join: CUDA copy, CUDA query, CUDA record, CUDA synchronize -> gc3UnhandledCudaError: exchanging data with the other ranks | aborted
 join: CUDA copy, CUDA record, CUDA synchronize -> gc3UnhandledCudaError: exchanging data with the other ranks | ok
-join: CUDA getDevice -> gc3UnhandledCudaError: querying the current device | aborted
+join: CUDA attribute -> gc3UnhandledCudaError: querying the GPU's attributes | aborted
 join: CUDA busId -> gc3UnhandledCudaError: querying the GPU's bus id | gc3InvalidUsage: rank # can't run programs
+join: CUDA getDevice -> gc3UnhandledCudaError: querying the current device | aborted
+join: CUDA occupancy -> gc3UnhandledCudaError: querying the occupancy of a kernel | gc3InvalidUsage: rank # can't run programs
 join: CUDA setDevice -> gc3UnhandledCudaError: switching to device # | aborted
 join: CUDA await -> gc3UnhandledCudaError: waiting for the last call | aborted
 join: CUDA setDevice -> ok
@@ -210,25 +210,25 @@ load: NCCL AllGather -> gc3SystemError: exchanging data with the other ranks | a
 load: NCCL CommWindowRegister -> gc3SystemError: exchanging data with the other ranks | gc3SystemError: not loaded: rank # could not load it: registering a window
 load: NCCL AllGather -> gc3SystemError: exchanging data with the other ranks | ok
 load: NCCL MemAlloc -> gc3SystemError: not loaded: allocating # bytes of symmetric memory | not loaded
-load: CUDA getDevice -> gc3UnhandledCudaError: querying the current device | ok
 load: CUDA copy, CUDA record, CUDA synchronize -> gc3UnhandledCudaError: exchanging data with the other ranks | aborted
 load: CUDA copy, CUDA record, CUDA synchronize -> gc3UnhandledCudaError: exchanging data with the other ranks | ok
 load: CUDA launch -> gc3UnhandledCudaError: launching the interpreter | ok
 load: CUDA allocate -> gc3UnhandledCudaError: not loaded: allocating # bytes of device memory for program 'ring2_aliased_1' | not loaded
-load: CUDA occupancy -> gc3UnhandledCudaError: not loaded: querying the occupancy of a kernel | not loaded
-load: CUDA capture -> gc3UnhandledCudaError: not loaded: querying whether the stream is captured | not loaded
 load: CUDA clear, CUDA synchronize -> gc3UnhandledCudaError: not loaded: clearing FIFO slots | not loaded
 load: CUDA clear -> gc3UnhandledCudaError: not loaded: clearing a program's counters | not loaded
 load: CUDA copy, CUDA synchronize -> gc3UnhandledCudaError: not loaded: copying a program | not loaded
 load: CUDA isDeviceMemory -> gc3UnhandledCudaError: not loaded: querying a window | not loaded
+load: CUDA occupancy -> gc3UnhandledCudaError: not loaded: querying the occupancy of a kernel | not loaded
+load: CUDA capture -> gc3UnhandledCudaError: not loaded: querying whether the stream is captured | not loaded
 load: CUDA copy, CUDA synchronize -> gc3UnhandledCudaError: not loaded: reading a window | not loaded
+load: CUDA getDevice -> gc3UnhandledCudaError: querying the current device | ok
 load: CUDA record -> gc3UnhandledCudaError: recording an event | ok
 load: CUDA await -> gc3UnhandledCudaError: waiting for the last call | aborted
 load: CUDA await -> gc3UnhandledCudaError: waiting for the last call | ok
 load: CUDA setDevice -> ok
+run: CUDA launch -> gc3UnhandledCudaError: launching the interpreter | ok
 run: CUDA getDevice -> gc3UnhandledCudaError: querying the current device | ok
 run: CUDA capture -> gc3UnhandledCudaError: querying whether the stream is captured | ok
-run: CUDA launch -> gc3UnhandledCudaError: launching the interpreter | ok
 run: CUDA record -> gc3UnhandledCudaError: recording an event | ok
 run: CUDA await -> gc3UnhandledCudaError: waiting for the last call | ok
 run: CUDA setDevice -> ok

@@ -142,11 +142,10 @@ TEST(CommLinesDeathTest, TheLogTellsWhatIsRefused) {
 /// The log lists the conditions under which programs run.
 TEST(CommLinesDeathTest, TheLogTells) {
   GTEST_FLAG_SET(death_test_style, "threadsafe"); // a separate process: gc3 reads the variable once
-  EXPECT_EXIT(
-      runWithLog(), testing::ExitedWithCode(0),
-      "gc3: rank 1: program 'ring2_1_2' is loaded: Simple in place of LL128, 5 slots of 512 bytes, blocks of 64 "
-      "threads, [1-9][0-9]* bytes for the program, [1-9][0-9]* bytes of windows for new connections\n(.|\n)*"
-      "gc3: rank 1: program 'ring2_1_1' is loaded: LL, 6 slots of 384 bytes, blocks of 512 threads, ");
+  EXPECT_EXIT(runWithLog(), testing::ExitedWithCode(0),
+              "gc3: rank 1: program 'ring2_1_2' is loaded: Simple instead of LL128, 5 slots of 512 bytes, blocks of 64 "
+              "threads, [1-9][0-9]* bytes for the program, [1-9][0-9]* bytes of windows for new connections\n(.|\n)*"
+              "gc3: rank 1: program 'ring2_1_1' is loaded: LL, 6 slots of 384 bytes, blocks of 512 threads, ");
 }
 
 } // namespace

@@ -243,5 +243,5 @@ TEST(Api, TheEnvironmentHasATimeoutOrAnError) {
   Group group({ringAllReduce(2, true)}, 2, GC3_HOST_CONFIG_INITIALIZER, settingsOf({{"GC3_TIMEOUT_MS", "20"}}));
   float value = 1;
   EXPECT_EQ(gc3AllReduce(&value, &value, 1, gc3Float32, gc3Sum, group.comms[0], nullptr), gc3Timeout);
-  EXPECT_EQ(std::string(gc3GetLastError(nullptr)).find("after 20 ms "), 0u) << gc3GetLastError(nullptr);
+  EXPECT_EQ(std::string(gc3GetLastError(nullptr)).find("after 20 ms, "), 0u) << gc3GetLastError(nullptr);
 }
