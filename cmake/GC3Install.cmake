@@ -36,7 +36,7 @@ endif()
 # Pages, standard library and examples keep their relative places in the source tree, so that links between them work.
 install(FILES README.md CONTRIBUTING.md LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT tools)
 install(DIRECTORY docs std examples topologies DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT tools
-  PATTERN "pictures.sh" EXCLUDE PATTERN "std/CMakeLists.txt" EXCLUDE PATTERN "embed.cmake" EXCLUDE)
+  PATTERN "pictures.sh" EXCLUDE)
 
 configure_package_config_file(cmake/package/gc3Config.cmake.in gc3Config.cmake
   INSTALL_DESTINATION "${GC3_INSTALL_CMAKE}" NO_SET_AND_CHECK_MACRO NO_CHECK_REQUIRED_COMPONENTS_MACRO)

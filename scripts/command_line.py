@@ -49,7 +49,7 @@ EXAMPLES = {
     "gc3c": [("gc3c ring.gc3 -DR=8 -o ring.gc3b", "Compiles a program for 8 ranks."),
              ("gc3c ring.gc3 --emit=gc3-ir", "Prints the schedule of each rank."),
              ("gc3c algorithm.xml --import-msccl --verify=exact -o algorithm.gc3b", "Compiles and verifies MSCCL XML."),
-             ("gc3c --explain=stale-reference", "Describes the id of an error.")],
+             ("gc3c --explain=stale-reference", "Explains the id of an error with an example and the remedy.")],
     "gc3-run": [("gc3-run ring.gc3b -b 1K -e 64M", "Runs sizes from 1 KiB to 64 MiB on the host."),
                 ("gc3-run ring.gc3b -d all -o all -n 0", "Checks all datatypes and operations without timing."),
                 ("gc3-run ring.gc3b --backend cuda --json -", "Runs on the current GPU and prints JSON.")],

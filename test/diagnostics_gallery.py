@@ -1,67 +1,116 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the gallery of docs/mistakes.md: programs with a mistake, and the diagnostics of gc3c or gc3-run, which are
-in PATH.
+"""Checks the mistakes of lib/Driver/mistakes, which gc3c embeds for --explain, and the pages of docs/ that show them.
+gc3c and gc3-run are in PATH.
 
-diagnostics_gallery.py [--update]: compares the page with the current diagnostics, or writes them into the page.
-test/lit/Diagnostics/gallery.txt lists the programs: `# Section`, then one file a line. A program begins with a comment:
-a title, the mistake and its remedy, and `$ gc3c ...` if the command has more arguments than the file. If there are
-several commands, the last one finds the mistake.
+diagnostics_gallery.py [--update]: runs each mistake, and compares the message and the page with its output, or writes
+the output into both.
+
+A file begins with a comment: a title, the cause, "Remedy: ...", the commands as "$ ...", and the first line of the last
+command's errors as "> ...". The example follows; a file NAME.txt has only commands. NAME.gc3, NAME.gc3-ir, NAME.xml or
+NAME.txt explains the diagnostic id NAME; other names are examples for the pages. The file `pages` lists the pages,
+their sections ("# Section") and files.
 """
 import difflib
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
+from dataclasses import dataclass
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-FOLDER = ROOT / "test/lit/Diagnostics"
-PAGE = ROOT / "docs/mistakes.md"
+FOLDER = ROOT / "lib/Driver/mistakes"
 BEGIN = "<!-- test/diagnostics_gallery.py --update writes from here -->\n"
 END = "<!-- to here -->\n"
+NEW = {}  # the wanted text of each file and page
 
 
-def entry(name):
+@dataclass
+class Mistake:
+    title: str
+    text: list  # the lines of cause and remedy
+    commands: list
+    message: str
+    example: str
+
+
+def read(name):
     lines = (FOLDER / name).read_text().splitlines()
-    length = next(i for i, line in enumerate(lines) if not line.startswith("// "))
-    title, *comment = (line[3:] for line in lines[:length])
-    commands = [line[2:] for line in comment if line.startswith("$ ")] or [f"gc3c {name}"]
-    comment = [line for line in comment if not line.startswith("$ ")]
-    program = "".join(f"{line}\n" for line in lines[length:])
+    length = next((i for i, line in enumerate(lines) if not line.startswith("// ")), len(lines))
+    title, *text = (line[3:] for line in lines[:length])
+    commands = [line[2:] for line in text if line.startswith("$ ")]
+    message = next((line[2:] for line in text if line.startswith("> ")), "")
+    text = [line for line in text if line[:2] not in ("$ ", "> ")]
+    if not commands or not any(line.startswith("Remedy: ") for line in text[1:]):
+        sys.exit(f"{name}: needs a cause, a remedy and a command")
+    return Mistake(title, text, commands, message, "".join(f"{line}\n" for line in lines[length:]))
+
+
+def run(name, mistake):
+    """Returns the errors of the last command. The commands before it have none."""
     with tempfile.TemporaryDirectory() as folder:
-        (pathlib.Path(folder) / name).write_text(program)  # without the comment, which the page does not show
-        runs = [subprocess.run(command.split(), cwd=folder, capture_output=True, text=True) for command in commands]
-    statuses = [run.returncode for run in runs]
-    if statuses != [0] * (len(runs) - 1) + [1]:
-        sys.exit(f"{commands}: exit statuses {statuses}, and a mistake has 1\n{runs[-1].stderr}")
+        if mistake.example:
+            (pathlib.Path(folder) / name).write_text(mistake.example)
+        errors = [subprocess.run(["bash", "-c", command], cwd=folder, capture_output=True, text=True).stderr
+                  for command in mistake.commands]
+    if any(errors[:-1]) or not errors[-1]:
+        sys.exit(f"{name}: only the last command has errors\n{''.join(errors)}")
+    return [line.rstrip() for line in errors[-1].splitlines()]
+
+
+def check_id(name, message, ids):
+    """A remark is printed without its id."""
+    id = name.split(".")[0]
+    if id in ids and not message.endswith(f"[{id}]") and not (id == "remark" and ": remark: " in message):
+        sys.exit(f"{name}: the first message has another id: {message}")
+
+
+def entry(name, ids):
+    mistake = read(name)
+    errors = run(name, mistake)
+    check_id(name, errors[0], ids)
+    header = [mistake.title, *mistake.text, *(f"$ {command}" for command in mistake.commands), f"> {errors[0]}"]
+    NEW[FOLDER / name] = "".join(f"// {line}\n" for line in header) + mistake.example
     language = "gc3 fragment" if name.endswith(".gc3") else "text"
-    said = "".join(f"{line.rstrip()}\n" for line in runs[-1].stderr.splitlines())
-    shown = "".join(f"$ {command}\n" for command in commands)
-    return f"**{title}.** " + "\n".join(comment) + f"\n\n```{language}\n{program}```\n\n```text\n{shown}{said}```\n"
+    example = f"```{language}\n{mistake.example}```\n\n" if mistake.example else ""
+    shown = "\n".join([f"$ {command}" for command in mistake.commands] + errors)
+    text = "\n".join(mistake.text).replace("Remedy: ", "")
+    return f"**{mistake.title}.** {text}\n\n{example}```text\n{shown}\n```\n"
 
 
-def gallery():
-    parts = []
-    for line in (FOLDER / "gallery.txt").read_text().splitlines():
-        if line:
-            parts.append(f"#{line}\n" if line.startswith("#") else entry(line))
-    return "\n".join(parts)
+def make_pages(ids):
+    """Writes to NEW. Returns the names of the listed files."""
+    pages, names = {}, []
+    for line in (FOLDER / "pages").read_text().splitlines():
+        if line.startswith("docs/"):
+            page = pages[ROOT / line] = []
+        elif line.startswith("#"):
+            page.append(f"#{line}\n")
+        elif line:
+            page.append(entry(line, ids))
+            names.append(line)
+    for path, parts in pages.items():
+        before, rest = path.read_text().split(BEGIN)
+        NEW[path] = before + BEGIN + "\n" + "\n".join(parts) + "\n" + END + rest.split(END)[1]
+    return names
 
 
 def main():
-    listed = {line for line in (FOLDER / "gallery.txt").read_text().splitlines() if line and not line.startswith("#")}
-    unlisted = {path.name for path in FOLDER.iterdir() if "gc3" in path.suffix or path.suffix == ".xml"} ^ listed
+    explained = subprocess.run(["gc3c", "--explain=all"], capture_output=True, text=True, check=True).stdout
+    names = make_pages(re.findall("^([a-z0-9-]+): ", explained, re.M))
+    unlisted = {path.name for path in FOLDER.iterdir()} - {"pages"} ^ set(names)
     if unlisted:
-        sys.exit(f"in the folder or in gallery.txt, but not in both: {', '.join(sorted(unlisted))}")
-    page = PAGE.read_text()
-    before, rest = page.split(BEGIN)
-    after = rest.split(END)[1]
-    wanted = f"{before}{BEGIN}\n{gallery()}\n{END}{after}"
-    if "--update" in sys.argv:
-        PAGE.write_text(wanted)
-    elif page != wanted:
-        print("docs/mistakes.md is not what gc3c says; --update writes it anew:")
-        print("\n".join(difflib.unified_diff(page.splitlines(), wanted.splitlines(), "page", "now", n=1, lineterm="")))
-        sys.exit(1)
+        sys.exit(f"in {FOLDER.name}/ or in its file pages, but not in both: {', '.join(sorted(unlisted))}")
+    stale = {path: text for path, text in NEW.items() if path.read_text() != text}
+    for path, text in stale.items():
+        name = str(path.relative_to(ROOT))
+        if "--update" in sys.argv:
+            path.write_text(text)
+            continue
+        print(f"{name} is not what gc3c says; --update writes it anew:")
+        old = path.read_text().splitlines()
+        print("\n".join(difflib.unified_diff(old, text.splitlines(), "file", "now", n=1, lineterm="")))
+    sys.exit(bool(stale) and "--update" not in sys.argv)
 
 
 main()

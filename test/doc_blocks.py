@@ -11,9 +11,9 @@ are in PATH, and gc3-synth for the page that uses it. The first line of a fenced
   ```diff a.gc3 b.gc3   makes b.gc3 from a.gc3: removes '-' lines, adds '+' lines, requires the others
   ```console        lines after '$ ' are commands, the lines after each are its output; '...' stands for any lines
 
-Commands succeed unless they print an error; the output includes standard error. Times and rates of gc3-run and
-gc3-synth are not compared. Blocks find examples/ in the working directory. The script leaves files there, so run it in
-an empty directory. --update writes the current output of commands into the pages where it differs.
+Commands succeed unless they print an error that is not indented; the output includes standard error. Times and rates
+of gc3-run and gc3-synth are not compared. Blocks find examples/ in the working directory. The script leaves files
+there, so run it in an empty directory. --update writes the current output of commands into the pages where it differs.
 """
 import itertools
 import pathlib
@@ -84,7 +84,7 @@ def replay(folder, text):
         expected = list(itertools.takewhile(lambda line: not line.startswith("$ "), lines))
         del lines[: len(expected)]
         status, actual = sh(command, folder)
-        if bool(status) != any("error" in line for line in actual):
+        if bool(status) != any("error" in line and line[0] != " " for line in actual):
             raise Mistake("\n".join([f"$ {command}", *actual, f"ends with status {status}"]))
         result += [f"$ {command}"] + (expected if matches(expected, actual, command) else actual)
         commands += 1

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One invocation: its input, its result, and the files that the result is written to.
 #include "gc3/Driver/Driver.h"
+#include "Explain.h"
 #include "Input.h"
 #include "Output.h"
 #include "Pipeline.h"
@@ -74,14 +75,6 @@ bool Invocation::checkOutputs() {
   return !diags.hasErrors();
 }
 
-static void explain(llvm::StringRef wanted, llvm::raw_ostream &out) {
-  for (int i = 0; i != static_cast<int>(DiagId::Count); ++i) {
-    auto id = static_cast<DiagId>(i);
-    if (wanted == "all" || wanted == llvm::StringRef(name(id)))
-      out << name(id) << ": " << help(id) << '\n';
-  }
-}
-
 bool Invocation::produce(std::string &result) {
   if (options.listStd) {
     llvm::raw_string_ostream out(result);
@@ -90,7 +83,10 @@ bool Invocation::produce(std::string &result) {
   }
   if (!options.explain.empty()) {
     llvm::raw_string_ostream out(result);
-    explain(options.explain, out);
+    if (options.explain == "all")
+      listIds(out);
+    else
+      explain(*findId(options.explain), out);
     return true;
   }
   if (options.dump) {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of options, in groups: output, input, checks, limits.
 #include "gc3/Driver/Options.h"
+#include "Explain.h"
 #include "InputKind.h"
 #include "Version.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/raw_ostream.h"
@@ -94,8 +96,10 @@ struct Table {
                          cl::init(Emit::GC3IR), cl::cat(output)};
   cl::opt<bool> dump{"dump", cl::desc("Print a bundle (FILE.gc3b) as text"), cl::cat(output)};
   cl::opt<bool> listStd{"list-std", cl::desc("List the standard library; takes no input file"), cl::cat(output)};
-  cl::opt<std::string> explain{"explain", cl::desc("Say what the id of a message means, or all; takes no input file"),
-                               cl::value_desc("id"), cl::cat(output)};
+  cl::opt<std::string> explain{
+      "explain",
+      cl::desc("Explain the id of a message with an example and the remedy, or list all; takes no input file"),
+      cl::value_desc("id"), cl::cat(output)};
   cl::opt<bool> dependencies{
       "MD", cl::desc("Write a rule for make, too: the output depends on FILE.gc3 and its imports"), cl::cat(output)};
   cl::opt<std::string> dependencyFile{"MF", cl::desc("Where -MD writes (default: the output with .d for its suffix)"),
@@ -339,16 +343,11 @@ static bool checkCombination(const Table &table) {
 }
 
 static bool checkExplain(const Table &table) {
-  if (!given(table.explain) || table.explain == "all")
+  if (!given(table.explain) || table.explain == "all" || findId(table.explain))
     return true;
-  std::vector<std::string> names;
-  for (int id = 0; id != static_cast<int>(DiagId::Count); ++id)
-    names.emplace_back(name(static_cast<DiagId>(id)));
-  if (llvm::is_contained(names, table.explain))
-    return true;
-  std::string near = nearestName(table.explain, names);
+  std::string similar = llvm::join(similarIds(table.explain), "', '");
   return reject("no message has the id '" + table.explain +
-                (near.empty() ? "'; --explain=all lists all" : "'; did you mean '" + near + "'?"));
+                (similar.empty() ? "'; --explain=all lists all" : "'; did you mean '" + similar + "'?"));
 }
 
 static bool parseDefines(const Table &table, Options &options) {

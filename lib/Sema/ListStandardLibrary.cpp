@@ -42,7 +42,7 @@ static Lines commentAbove(Lines lines, unsigned item) {
   return above.take_back(count);
 }
 
-static void listFile(llvm::raw_ostream &out, const StandardFile &standard) {
+static void listFile(llvm::raw_ostream &out, const EmbeddedFile &standard) {
   SourceManager sources;
   Diagnostics diags(sources, 0);
   std::unique_ptr<const ast::File> file = parse::parseFile(sources, diags, standard.name, standard.text);
@@ -65,6 +65,6 @@ static void listFile(llvm::raw_ostream &out, const StandardFile &standard) {
 }
 
 void gc3::sema::listStandardLibrary(llvm::raw_ostream &out) {
-  for (const StandardFile &file : standardFiles())
+  for (const EmbeddedFile &file : standardFiles())
     listFile(out, file);
 }

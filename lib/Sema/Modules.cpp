@@ -22,7 +22,7 @@ public:
   /// Parses `text` and loads its imports, then adds it to the result. `key` identifies the file, however its path is
   /// spelt.
   const ast::File *load(const std::string &key, llvm::StringRef name, llvm::StringRef text);
-  void loadStandard(const StandardFile &file) {
+  void loadStandard(const EmbeddedFile &file) {
     modules.standard.insert(load("<" + file.name.str() + ">", file.name, file.text));
   }
   void importFile(const ast::Import &import, llvm::StringRef importer);
@@ -109,7 +109,7 @@ void Loader::importFile(const ast::Import &import, llvm::StringRef importer) {
   for (const llvm::SmallString<256> &place : places)
     if (isRegularFile(place) && importFromDisk(import, place))
       return;
-  for (const StandardFile &file : standardFiles()) {
+  for (const EmbeddedFile &file : standardFiles()) {
     if (file.name != import.path)
       continue;
     if (!seen.count("<" + file.name.str() + ">"))
@@ -120,7 +120,7 @@ void Loader::importFile(const ast::Import &import, llvm::StringRef importer) {
   for (const llvm::SmallString<256> &place : places)
     searched += (searched.empty() ? "'" : ", '") + place.str().str() + "'";
   std::vector<std::string> standard;
-  for (const StandardFile &file : standardFiles())
+  for (const EmbeddedFile &file : standardFiles())
     standard.push_back(file.name.str());
   diags.error(DiagId::ImportNotFound, import.range,
               "no file '" + import.path.str() + "' to import; looked for " + searched + " and in the standard library" +
@@ -130,8 +130,8 @@ void Loader::importFile(const ast::Import &import, llvm::StringRef importer) {
 Modules gc3::sema::loadModules(SourceManager &sources, Diagnostics &diags, llvm::StringRef name, llvm::StringRef text,
                                const SemaOptions &options, std::vector<std::string> *filesRead) {
   Loader loader(sources, diags, options, filesRead);
-  const StandardFile *collectives =
-      llvm::find_if(standardFiles(), [](const StandardFile &file) { return file.name == "std/collectives.gc3"; });
+  const EmbeddedFile *collectives =
+      llvm::find_if(standardFiles(), [](const EmbeddedFile &file) { return file.name == "std/collectives.gc3"; });
   loader.loadStandard(*collectives);
   llvm::SmallString<256> key;
   if (name == "-" || llvm::sys::fs::real_path(name, key))

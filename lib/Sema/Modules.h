@@ -3,6 +3,7 @@
 
 #include "gc3/Parse/Ast.h"
 #include "gc3/Sema/Sema.h"
+#include "gc3/Support/EmbeddedFile.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringMap.h"
 #include <memory>
@@ -21,11 +22,7 @@ struct Modules {
 Modules loadModules(SourceManager &sources, Diagnostics &diags, llvm::StringRef name, llvm::StringRef text,
                     const SemaOptions &options, std::vector<std::string> *filesRead);
 
-/// A file of the standard library. `name` is its path in an import ("std/ring.gc3").
-struct StandardFile {
-  llvm::StringRef name;
-  llvm::StringRef text;
-};
-llvm::ArrayRef<StandardFile> standardFiles();
+/// Returns the files of the standard library. A name is the path in an import ("std/ring.gc3").
+llvm::ArrayRef<EmbeddedFile> standardFiles();
 
 } // namespace gc3::sema

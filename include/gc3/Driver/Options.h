@@ -35,7 +35,7 @@ struct Options {
   size_t maxPicture = 1000; ///< maximum number of nodes of a graph, or of steps and slots of a page
   bool dump = false;        ///< prints the input, which is a bundle
   bool listStd = false;     ///< prints the contents of the standard library; there is no input
-  std::string explain;      ///< prints the meaning of this diagnostic id, or of "all"; there is no input
+  std::string explain;      ///< the diagnostic id to explain, or "all"; there is no input
   VerifyMode verify = VerifyMode::Fast;
   bool dependencies = false;  ///< also writes a rule for make
   std::string dependencyFile; ///< path of that rule; empty: the output's path with .d for its suffix; "-": standard
