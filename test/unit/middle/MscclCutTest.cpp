@@ -27,12 +27,12 @@ static bool moves(const ir::Program &program, uint32_t count) {
 
 TEST(MscclCut, computesTheSame) {
   std::mt19937_64 random(3);
-  uint32_t cut = 0;
+  uint32_t cutPrograms = 0;
   for (uint32_t i = 0; i != 400; ++i) {
     ir::ChunkDag dag = test::randomProgram(random, {.maxRanks = 1 + i % 6, .operations = 5 + i % 40});
     ir::Program whole = compile(dag, i % 2 == 0);
     ir::Program cut = emit::cutIntoSlots(whole);
-    cut += moves(whole, 2);
+    cutPrograms += moves(whole, 2);
     EXPECT_FALSE(moves(cut, 2));
     cut.fifoSlots = 1u << 16;
     verify::Verdict verdict = verify::verify(cut, {});
@@ -40,7 +40,7 @@ TEST(MscclCut, computesTheSame) {
     EXPECT_GE(verdict.minSlots, verify::verify(whole, {}).minSlots);
     EXPECT_EQ(test::runInRandomOrder(cut, verdict.minSlots, random), "");
   }
-  EXPECT_GT(cut, 300u);
+  EXPECT_GT(cutPrograms, 300u);
 }
 
 static bool deadlocks(const ir::Program &program) {
