@@ -155,10 +155,9 @@ TEST(Verify, instructionsAndWaitsOfARank) {
 TEST(Verify, connectionWithTwoSenders) {
   Exchange exchange;
   exchange.program.threadBlocks[1].sendPeer = 1;
-  EXPECT_EQ(
-      exchange.finding(Finding::Structure).message,
-      "the connection from rank 0 to rank 1 on channel 0 must have one sending and one receiving thread block, and "
-      "has 3 in all");
+  EXPECT_EQ(exchange.finding(Finding::Structure).message,
+            "the connection from rank 0 to rank 1 on channel 0 must have one sending and one receiving thread block, "
+            "but has 3 in all");
 }
 
 TEST(Verify, rangesAndPeers) {

@@ -191,7 +191,7 @@ TEST(Json, FilesAreTheNamedTopologies) {
 }
 
 TEST(Json, ErrorsHaveThePathOfWhatIsWrong) {
-  EXPECT_EQ(jsonError("{").substr(0, 9), "invalid JSON: ");
+  EXPECT_EQ(jsonError("{").substr(0, 14), "invalid JSON: ");
   EXPECT_EQ(jsonError("[]"), "must be an object");
   EXPECT_EQ(jsonError(changed("\"name\": \"t\", ", "")), "'name' is missing");
   EXPECT_EQ(jsonError(changed("\"t\"", "1")), "name: must be a string of one line");
