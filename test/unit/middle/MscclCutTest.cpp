@@ -31,14 +31,14 @@ TEST(MscclCut, computesTheSame) {
   for (uint32_t i = 0; i != 400; ++i) {
     ir::ChunkDag dag = test::randomProgram(random, {.maxRanks = 1 + i % 6, .operations = 5 + i % 40});
     ir::Program whole = compile(dag, i % 2 == 0);
-    ir::Program cut = emit::cutIntoSlots(whole);
+    ir::Program single = emit::cutIntoSlots(whole);
     cut += moves(whole, 2);
-    EXPECT_FALSE(moves(cut, 2));
-    cut.fifoSlots = 1u << 16;
-    verify::Verdict verdict = verify::verify(cut, {});
+    EXPECT_FALSE(moves(single, 2));
+    single.fifoSlots = 1u << 16;
+    verify::Verdict verdict = verify::verify(single, {});
     ASSERT_TRUE(verdict.holds()) << verdict.findings.front().message;
     EXPECT_GE(verdict.minSlots, verify::verify(whole, {}).minSlots);
-    EXPECT_EQ(test::runInRandomOrder(cut, verdict.minSlots, random), "");
+    EXPECT_EQ(test::runInRandomOrder(single, verdict.minSlots, random), "");
   }
   EXPECT_GT(cut, 300u);
 }

@@ -48,8 +48,8 @@ IR readOne(Read read, const std::string &printed) {
   Diagnostics diags(sources);
   std::vector<IR> all = read(sources, diags, "text", printed, ir::ReadOptions());
   if (all.size() != 1) {
-    std::string printed;
-    llvm::raw_string_ostream out(printed);
+    std::string errors;
+    llvm::raw_string_ostream out(errors);
     diags.print(out, false);
     ADD_FAILURE() << printed << out.str();
     return {};
