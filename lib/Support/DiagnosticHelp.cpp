@@ -39,7 +39,7 @@ static constexpr Entry entries[] = {
                          "a range by 0, or min or max of an empty list"},
     {DiagId::IndexOutOfRange, "a list has no element of that index"},
     {DiagId::AssertFailed, "an assert of the program, or of a collective or function that it uses, does not hold"},
-    {DiagId::Remark, "a remark of the program; not an error"},
+    {DiagId::Remark, "a remark of the program, which compiles"},
     {DiagId::StepBudget, "the evaluation takes too many steps, perhaps without an end; --max-steps allows more"},
     {DiagId::OperationBudget, "too many chunk operations, or too many instructions; --max-ops allows more"},
     {DiagId::SlotBudget,
