@@ -7,7 +7,7 @@ using namespace gc3::ast;
 using namespace gc3::sema;
 
 static constexpr Type boolean{Type::Bool, 0};
-static constexpr Type text{Type::String, 0};
+static constexpr Type stringType{Type::String, 0};
 
 static bool isComparison(BinaryOp op) {
   return op >= BinaryOp::Equal && op <= BinaryOp::GreaterEqual;
@@ -45,7 +45,7 @@ bool BodyCompiler::statement(const Stmt &stmt) {
   case StmtKind::Jump: jump(as<JumpStmt>(stmt)); return false;
   case StmtKind::Assert: assertStatement(as<AssertStmt>(stmt)); return false;
   case StmtKind::Remark: {
-    Value value = evalAs(*as<RemarkStmt>(stmt).text, text, "the text of 'remark'");
+    Value value = evalAs(*as<RemarkStmt>(stmt).text, stringType, "the text of 'remark'");
     emit(Op::Remark, stmt.range, value.reg);
     release(before);
     return false;
@@ -299,8 +299,8 @@ void BodyCompiler::assertStatement(const AssertStmt &stmt) {
   Value condition = evalAs(*stmt.condition, boolean, "the condition of 'assert'");
   release(before);
   size_t good = emit(Op::JumpIf, stmt.condition->range, 0, condition.reg);
-  Value message = stmt.text ? evalAs(*stmt.text, text, "the text of 'assert'")
-                            : number(text, shared.code.strings.add("this assertion does not hold"), stmt.range);
+  Value message = stmt.text ? evalAs(*stmt.text, stringType, "the text of 'assert'")
+                            : number(stringType, shared.code.strings.add("this assertion does not hold"), stmt.range);
   emit(Op::FailAssert, stmt.condition->range, message.reg);
   patch(good);
   release(before);
@@ -319,10 +319,10 @@ void BodyCompiler::assertComparison(const BinaryExpr &expr) {
     return release(before);
   release(afterRight);
   size_t good = emit(Op::JumpIf, expr.range, 0, holds.reg);
-  Value message = number(text, shared.code.strings.add("this assertion does not hold: "), expr.range);
+  Value message = number(stringType, shared.code.strings.add("this assertion does not hold: "), expr.range);
   Value left = temporary(text);
   emit(Op::Format, expr.lhs->range, left.reg, lhs.reg, typeIndex(lhs.type));
-  number(text, shared.code.strings.add((" " + spelling(expr.op) + " ").str()), expr.range);
+  number(stringType, shared.code.strings.add((" " + spelling(expr.op) + " ").str()), expr.range);
   Value right = temporary(text);
   emit(Op::Format, expr.rhs->range, right.reg, rhs.reg, typeIndex(rhs.type));
   emit(Op::Join, expr.range, message.reg, message.reg, 4);

@@ -11,7 +11,6 @@
 namespace gc3::comm {
 
 using core::Outcome;
-using core::Result;
 
 namespace {
 
@@ -50,13 +49,13 @@ Outcome GpuRank::prepare() {
 }
 
 /// Returns how many thread blocks of the largest kernel fit on the GPU at once.
-Result<uint32_t> GpuRank::mostBlocks(const cuda::Interpreters &interpreters, kernel::Protocol protocol) const {
+core::Result<uint32_t> GpuRank::mostBlocks(const cuda::Interpreters &interpreters, kernel::Protocol protocol) const {
   uint32_t blocks = UINT32_MAX;
   for (unsigned type = 0; type < core::elementTypeCount; ++type) {
     const void *kernel = interpreters.kernel(static_cast<core::ElementType>(type), protocol);
     const uint32_t chosen = setup.options.tuned(protocol).threads;
     const uint32_t threads = chosen != 0 ? chosen : cuda::fewestThreads;
-    const Result<uint64_t> fit = blocksThatFit(cuda, interpreters, runner.limits(), kernel, threads);
+    const core::Result<uint64_t> fit = blocksThatFit(cuda, interpreters, runner.limits(), kernel, threads);
     if (!fit.ok())
       return fit.outcome();
     blocks = static_cast<uint32_t>(std::min<uint64_t>(blocks, *fit));
@@ -75,7 +74,7 @@ Outcome GpuRank::describeNetwork(RankInfo &own) {
   deviceComm = DeviceComm(cuda, nccl, *part, child.get());
   if (Outcome outcome = deviceComm.reserve(); !outcome.ok())
     return outcome;
-  const Result<uint32_t> room = mostBlocks(part->interpreters, kernel::Protocol::Simple);
+  const core::Result<uint32_t> room = mostBlocks(part->interpreters, kernel::Protocol::Simple);
   own.networkBlockLimit = room.ok() ? *room : 0;
   return room.outcome();
 }
@@ -96,7 +95,7 @@ Outcome GpuRank::describe(RankInfo &own) {
       !outcome.ok())
     return outcome;
   for (size_t p = 0; p < own.blockLimits.size(); ++p) {
-    const Result<uint32_t> room = mostBlocks(interpretersOf(cuda), static_cast<kernel::Protocol>(p));
+    const core::Result<uint32_t> room = mostBlocks(interpretersOf(cuda), static_cast<kernel::Protocol>(p));
     if (!room.ok())
       return room.outcome();
     own.blockLimits[p] = *room;
@@ -112,7 +111,7 @@ Outcome GpuRank::examine(RankInfo &own) {
   if (outcome.ok())
     outcome = describe(own);
   if (outcome.ok()) {
-    Result<std::unique_ptr<ProgramTable>> made =
+    core::Result<std::unique_ptr<ProgramTable>> made =
         ProgramTable::make(setup.files, static_cast<uint32_t>(self.ranks), setup.options);
     outcome = made.outcome();
     if (made.ok())
@@ -148,7 +147,7 @@ PeerSet GpuRank::findUntornPeers(std::span<const RankInfo> infos) const {
 Outcome GpuRank::gatherUntornPeers(std::vector<RankInfo> &infos) {
   if (!table->needsUntornLines())
     return {};
-  const Result<std::vector<PeerSet>> lines = gatherEach(findUntornPeers(infos));
+  const core::Result<std::vector<PeerSet>> lines = gatherEach(findUntornPeers(infos));
   for (size_t r = 0; lines.ok() && r < infos.size(); ++r)
     infos[r].untornPeers = (*lines)[r];
   return lines.outcome();
@@ -164,7 +163,7 @@ Outcome GpuRank::connectNetwork(std::vector<RankInfo> &infos) {
     created = deviceComm.publish(runner.stream());
   if (!created.ok())
     core::logOnce("rank " + std::to_string(self.rank) + ": no way between nodes: " + created.text);
-  const Result<std::vector<uint32_t>> contexts = gatherEach(created.ok() ? deviceComm.contexts() : 0u);
+  const core::Result<std::vector<uint32_t>> contexts = gatherEach(created.ok() ? deviceComm.contexts() : 0u);
   if (!contexts.ok())
     return contexts.outcome();
   for (size_t r = 0; r < infos.size(); ++r)
@@ -211,12 +210,12 @@ GpuRank::JoinResult GpuRank::join(const Identity &identity) {
   const auto refuse = [&](const std::string &reason) {
     return JoinResult{{}, problem.ok() ? Outcome{gc3InvalidUsage, reason} : problem};
   };
-  const Result<std::vector<VersionHandshake>> versions = gatherEach(VersionHandshake{});
+  const core::Result<std::vector<VersionHandshake>> versions = gatherEach(VersionHandshake{});
   if (!versions.ok())
     return {versions.outcome(), {}};
   if (const std::string reason = versionMismatch(*versions); !reason.empty())
     return refuse(reason);
-  Result<std::vector<RankInfo>> infos = gatherEach(own);
+  core::Result<std::vector<RankInfo>> infos = gatherEach(own);
   if (!infos.ok())
     return {infos.outcome(), {}};
   recordChildrenInProcess(*infos);

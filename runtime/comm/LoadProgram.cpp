@@ -10,7 +10,6 @@
 namespace gc3::comm {
 
 using core::Outcome;
-using core::Result;
 
 Outcome GpuRank::reserve() {
   const ProgramTable::Entry &entry = table->entry(loading->program);
@@ -35,7 +34,7 @@ Outcome GpuRank::reserve() {
 Outcome GpuRank::agree() {
   LoadVerdict own{static_cast<uint32_t>(loading->outcome.code), loading->lacksWindows, loading->program, {}};
   loading->outcome.text.copy(own.reason, sizeof own.reason - 1);
-  const Result<std::vector<LoadVerdict>> all = gatherEach(own);
+  const core::Result<std::vector<LoadVerdict>> all = gatherEach(own);
   if (!all.ok())
     return all.outcome();
   for (size_t r = 0; r < all->size(); ++r) {
@@ -62,7 +61,7 @@ bool GpuRank::maySplitByTeam() const {
 /// once, and all later windows are registered with it.
 Outcome GpuRank::registerInTeam() {
   if (loading->outcome.ok()) {
-    const Result<bool> isWindow = loading->window.isWindow();
+    const core::Result<bool> isWindow = loading->window.isWindow();
     loading->outcome = isWindow.outcome();
     loading->lacksWindows = isWindow.ok() && !*isWindow;
   }
@@ -76,7 +75,7 @@ Outcome GpuRank::registerInTeam() {
   loading->window.moveTo(child.windowComm());
   if (core::isInfoEnabled())
     core::log("rank " + std::to_string(self.rank) + ": the communicator has no windows, so the " +
-               std::to_string(team.ranks) + " ranks of its LSA team have one of their own for programs");
+              std::to_string(team.ranks) + " ranks of its LSA team have one of their own for programs");
   loading->outcome = child.complete(loading->window.registerPart(), "registering a window");
   return {};
 }
@@ -101,7 +100,8 @@ plan::NetworkRoute GpuRank::network() const {
 /// Finds the addresses of the peers' parts of the new window, and writes the image.
 Outcome GpuRank::connect() {
   if (loading->windowBytes != 0) {
-    const Result<std::vector<std::byte *>> peers = loading->window.resolve(team.rank, team.ranks, runner.stream());
+    const core::Result<std::vector<std::byte *>> peers =
+        loading->window.resolve(team.rank, team.ranks, runner.stream());
     if (!peers.ok())
       return peers.outcome();
     std::vector<std::byte *> all(static_cast<size_t>(self.ranks));

@@ -35,9 +35,9 @@ Files &files() {
 
 } // namespace
 
-std::string replaced(std::string text, std::string_view mark, const std::string &by) {
-  for (size_t at; (at = text.find(mark)) != std::string::npos;)
-    text.replace(at, mark.size(), by);
+std::string replaced(std::string text, std::string_view pattern, const std::string &by) {
+  for (size_t at; (at = text.find(pattern)) != std::string::npos;)
+    text.replace(at, pattern.size(), by);
   return text;
 }
 
