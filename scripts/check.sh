@@ -37,10 +37,11 @@ for example in examples/*.gc3; do
   step "tsan-$(basename "$example" .gc3)" "a race, or a wrong element" \
     build/tsan/tools/gc3-run/gc3-run "$bundle" --program all --count 0,1,1000,40000 --workers 4
 done
+build tidy grammar/generated/GC3Parser.h GC3BundleSchema # the generated headers, and the commands of each source
 say "clang-tidy"
 built() { # prints the sources that this build compiles; it has no CUDA
   for source in "${sources[@]}"; do
-    if grep -qF "\"file\": \"$root/$source\"" build/asan-ubsan/compile_commands.json; then echo "$source"; fi
+    if grep -qF "\"file\": \"$root/$source\"" build/tidy/compile_commands.json; then echo "$source"; fi
   done
 }
-step tidy "mend what it names" bash -c 'xargs -P "$(nproc)" -n 4 clang-tidy --quiet -p build/asan-ubsan' < <(built | grep -v '^test/\|^bench/')
+step tidy "mend what it names" bash -c 'xargs -P "$(nproc)" -n 4 clang-tidy --quiet -p build/tidy' < <(built | grep -v '^test/\|^bench/')
