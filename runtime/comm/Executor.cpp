@@ -19,9 +19,9 @@ constexpr milliseconds pollPeriod{100}; ///< for kernels without a timeout, whic
 void logFallback(const GpuRank::Identity &identity, const std::string &reason) {
   if (core::isInfoEnabled())
     core::log((identity.ranks != 0
-                    ? "rank " + std::to_string(identity.rank) + " of " + std::to_string(identity.ranks) + ": "
-                    : "") +
-               "NCCL runs all calls on a communicator: " + reason);
+                   ? "rank " + std::to_string(identity.rank) + " of " + std::to_string(identity.ranks) + ": "
+                   : "") +
+              "NCCL runs all calls on a communicator: " + reason);
 }
 
 } // namespace

@@ -166,8 +166,9 @@ TEST(Comm, GraphsReplay) {
   fake.captured = true;
   for (const comm::CallGroup::Call &call : callAll()) {
     EXPECT_TRUE(isRunByNccl(call));
-    EXPECT_EQ(call.outcome.text, "program '" + world.names[0] +
-                                     "' cannot be loaded while the stream is captured; make one such call before the capture");
+    EXPECT_EQ(call.outcome.text,
+              "program '" + world.names[0] +
+                  "' cannot be loaded while the stream is captured; make one such call before the capture");
   }
   fake.captured = false;
   ASSERT_EQ(world.run(0, options), "");

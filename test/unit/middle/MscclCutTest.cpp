@@ -38,7 +38,7 @@ TEST(MscclCut, computesTheSame) {
     verify::Verdict verdict = verify::verify(cut, {});
     ASSERT_TRUE(verdict.holds()) << verdict.findings.front().message;
     EXPECT_GE(verdict.minSlots, verify::verify(whole, {}).minSlots);
-    EXPECT_EQ(test::runInRandomOrder(single, verdict.minSlots, random), "");
+    EXPECT_EQ(test::runInRandomOrder(cut, verdict.minSlots, random), "");
   }
   EXPECT_GT(cutPrograms, 300u);
 }

@@ -205,8 +205,7 @@ TEST(Json, ErrorsHaveThePathOfWhatIsWrong) {
   EXPECT_EQ(jsonError(changed("\"to\": 2", "\"to\": 7")), "links[1].to: there is no rank 7; there are 3");
   EXPECT_EQ(jsonError(changed("\"to\": 2", "\"to\": -1")), "links[1].to: there is no rank -1; there are 3");
   EXPECT_EQ(jsonError(changed("\"to\": 2", "\"to\": \"a\"")), "links[1].to: must be the number of a rank");
-  EXPECT_EQ(jsonError(changed("\"to\": 2", "\"to\": 1")),
-            "links[1].to: a link must lead to another rank");
+  EXPECT_EQ(jsonError(changed("\"to\": 2", "\"to\": 1")), "links[1].to: a link must lead to another rank");
   EXPECT_EQ(jsonError(changed("\"bandwidth\": 2, \"kind\"", "\"bandwidth\": 0, \"kind\"")),
             "links[1].bandwidth: a bandwidth must be a whole number from 1 to 1048576, not 0");
   EXPECT_EQ(jsonError(changed("\"pcie\"", "\"wire\"")),
