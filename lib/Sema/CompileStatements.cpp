@@ -320,10 +320,10 @@ void BodyCompiler::assertComparison(const BinaryExpr &expr) {
   release(afterRight);
   size_t good = emit(Op::JumpIf, expr.range, 0, holds.reg);
   Value message = number(stringType, shared.code.strings.add("this assertion does not hold: "), expr.range);
-  Value left = temporary(text);
+  Value left = temporary(stringType);
   emit(Op::Format, expr.lhs->range, left.reg, lhs.reg, typeIndex(lhs.type));
   number(stringType, shared.code.strings.add((" " + spelling(expr.op) + " ").str()), expr.range);
-  Value right = temporary(text);
+  Value right = temporary(stringType);
   emit(Op::Format, expr.rhs->range, right.reg, rhs.reg, typeIndex(rhs.type));
   emit(Op::Join, expr.range, message.reg, message.reg, 4);
   emit(Op::FailAssert, expr.range, message.reg);
