@@ -51,10 +51,14 @@ def run(name, mistake):
     with tempfile.TemporaryDirectory() as folder:
         if mistake.example:
             (pathlib.Path(folder) / name).write_text(mistake.example)
-        errors = [subprocess.run(["bash", "-c", command], cwd=folder, capture_output=True, text=True).stderr
-                  for command in mistake.commands]
+        runs = [subprocess.run(["bash", "-c", command], cwd=folder, capture_output=True, text=True)
+                for command in mistake.commands]
+    errors = [run.stderr for run in runs]
     if any(errors[:-1]) or not errors[-1]:
         sys.exit(f"{name}: only the last command has errors\n{''.join(errors)}")
+    statuses, last = [run.returncode for run in runs], int(": remark: " not in errors[-1])
+    if statuses != [0] * (len(runs) - 1) + [last]:
+        sys.exit(f"{name}: the commands end with {statuses}, and the last one must end with {last}")
     return [line.rstrip() for line in errors[-1].splitlines()]
 
 

@@ -5,6 +5,9 @@
 #include "gc3/Support/Diagnostics.h"
 #include "gc3/Support/EmbeddedFile.h"
 #include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace gc3::driver {
 

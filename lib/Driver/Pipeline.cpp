@@ -135,8 +135,7 @@ bool Pipeline::compileText(Reader<IR> read, llvm::StringRef text, llvm::raw_ostr
     return false;
   for (const ir::ProgramInfo *info : infos)
     if (!info->collective.post.promises())
-      session.diags.remark(info->nameRange,
-                           "'" + info->name + "' promises nothing ('ensures'), so its output is not checked");
+      session.diags.remark(info->nameRange, "'" + info->name + "' has no 'ensures', so its output is not checked");
   return compileAll(std::move(parts), out);
 }
 

@@ -3,6 +3,7 @@
 #include "gc3/Emit/Html.h"
 #include "PageData.h"
 #include "gc3/Emit/Replay.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include <algorithm>
 #include <numeric>
@@ -10,24 +11,33 @@
 using namespace gc3;
 using namespace gc3::ir;
 
+/// In the order of execution.
+static constexpr const char *scripts[] = {"model.js",    "colors.js", "layout.js",  "board.js",  "flights.js",
+                                          "timeline.js", "source.js", "details.js", "player.js", "main.js"};
+
+static llvm::StringRef fileText(llvm::StringRef name) {
+  return llvm::find_if(emit::pageFiles(), [&](const EmbeddedFile &file) { return file.name == "html/" + name.str(); })
+      ->text;
+}
+
 static void fill(llvm::raw_ostream &out, llvm::StringRef place, const Program &program, const emit::Replay &played,
                  const SourceManager &sources) {
   if (place == "title")
     llvm::printHTMLEscaped(program.info->name, out);
   else if (place == "style")
-    out << emit::pageStyle();
+    out << fileText("page.css");
   else if (place == "data")
     emit::writePageData(out, program, played, sources);
   else if (place == "script")
-    for (llvm::StringRef script : emit::pageScripts())
-      out << script;
+    for (llvm::StringRef script : scripts)
+      out << fileText(script);
   else
     llvm_unreachable("the template names a place that nothing fills");
 }
 
 void emit::writeHtml(llvm::raw_ostream &out, const Program &program, const SourceManager &sources) {
   const Replay played = replay(program);
-  llvm::StringRef rest = pageTemplate();
+  llvm::StringRef rest = fileText("page.html");
   for (size_t open; (open = rest.find("{{")) != llvm::StringRef::npos;) {
     size_t close = rest.find("}}", open);
     out << rest.take_front(open);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The data of a page, and the page template: the files of lib/Emit/html, embedded by embed.cmake.
+// The data of a page, and the files that it is made of.
 #pragma once
 
 #include "gc3/Emit/Replay.h"
+#include "gc3/Support/EmbeddedFile.h"
 #include "gc3/Support/SourceManager.h"
-#include "llvm/ADT/ArrayRef.h"
-#include "llvm/ADT/StringRef.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace gc3::emit {
@@ -14,10 +13,7 @@ namespace gc3::emit {
 void writePageData(llvm::raw_ostream &out, const ir::Program &program, const Replay &replay,
                    const SourceManager &sources);
 
-/// Returns the page text with {{title}}, {{style}}, {{data}} and {{script}} as place holders.
-llvm::StringRef pageTemplate();
-llvm::StringRef pageStyle();
-/// Returns the parts of one script, in the order of execution.
-llvm::ArrayRef<llvm::StringRef> pageScripts();
+/// Returns the files of lib/Emit/html. page.html has {{title}}, {{style}}, {{data}} and {{script}} as place holders.
+llvm::ArrayRef<EmbeddedFile> pageFiles();
 
 } // namespace gc3::emit

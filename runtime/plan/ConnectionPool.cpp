@@ -13,8 +13,7 @@ using namespace kernel;
 
 namespace {
 
-// The counters of an end have lines of their own, because the rank polls them and its peer writes them.
-
+/// The counters of an end have lines of their own, because the rank polls them and its peer writes them.
 uint64_t *counter(std::byte *line, uint32_t index) {
   return reinterpret_cast<uint64_t *>(line) + index;
 }

@@ -122,8 +122,6 @@ public:
   std::vector<gc3Comm_t> comms; ///< the destructor destroys them
   std::vector<cuda::Stream> streams;
   std::vector<float *> buffers;
-
-private:
 };
 
 class ApiTest : public testing::Test, protected Application {};

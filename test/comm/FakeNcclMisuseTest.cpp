@@ -33,14 +33,15 @@ TEST_F(FakeNcclDeathTest, TheOrderOfFreeing) {
   std::array<RegisteredWindow, rankCount> registered;
   onAllRanks([&](size_t rank) { EXPECT_EQ(registerWindow(made[rank], registered[rank]), Result::Success); });
   EXPECT_DEATH(destroy(made[0]), "CommDestroy of child of c0 before its windows");
-  EXPECT_DEATH(functions.MemFree(registered[0].memory), "MemFree of memory with a window of child of c0");
-  EXPECT_DEATH(functions.CommWindowDeregister(made[1], registered[0].window), "window that child of c1 does not have");
+  EXPECT_DEATH(functions.MemFree(registered[0].memory), "MemFree of memory that is registered with child of c0");
+  EXPECT_DEATH(functions.CommWindowDeregister(made[1], registered[0].window),
+               "CommWindowDeregister of a window that is not registered with child of c1");
   EXPECT_DEATH(destroy(comms[0]), "CommDestroy of the application's communicator c0");
   for (size_t rank = 0; rank < rankCount; ++rank) {
     abort(made[rank]);
     functions.MemFree(registered[rank].memory);
   }
-  EXPECT_DEATH(functions.MemFree(registered[0].memory), "MemFree of memory that is free");
+  EXPECT_DEATH(functions.MemFree(registered[0].memory), "MemFree of freed memory");
 }
 
 TEST_F(FakeNcclDeathTest, TwoThreadsThatPoll) {

@@ -67,10 +67,10 @@ Result memFree(By, void *memory) {
   const Monitor::Lock lock;
   const auto known = state().allocations.find(memory);
   if (known == state().allocations.end())
-    Monitor::fail("MemFree of memory that is free, or that MemAlloc did not allocate");
+    Monitor::fail("MemFree of freed memory, or of memory that MemAlloc did not allocate");
   for (const auto &[window, registered] : state().registered)
     if (registered.memory == memory)
-      Monitor::fail("MemFree of memory with a window of " + text(registered.owner->handle()));
+      Monitor::fail("MemFree of memory that is registered with " + text(registered.owner->handle()));
   close(known->second.file);
   state().allocations.erase(known);
   return takePlanned("MemFree");
@@ -151,7 +151,7 @@ Result commWindowDeregister(By by, Comm comm, Window window) {
     return call.result();
   const auto node = state().registered.extract(window);
   if (!node || node.mapped().owner != &call.member())
-    Monitor::fail("CommWindowDeregister of a window that " + text(comm) + " does not have");
+    Monitor::fail("CommWindowDeregister of a window that is not registered with " + text(comm));
   const size_t number = node.mapped().number;
   World &world = *call.member().world;
   freeHandle(window);
@@ -211,7 +211,7 @@ Result devCommDestroy(By by, Comm comm, const void *deviceComm) {
     return call.result();
   const auto node = state().networks.extract(deviceComm);
   if (!node || node.mapped() != &call.member())
-    Monitor::fail("DevCommDestroy of a device communicator that " + text(comm) + " does not have");
+    Monitor::fail("DevCommDestroy of a device communicator that was not created with " + text(comm));
   return call.result();
 }
 

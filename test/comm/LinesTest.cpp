@@ -132,7 +132,7 @@ void joinWithLog() {
 
 /// A program that can't run is logged before the first call, with the pair of ranks that has no route.
 TEST(CommLinesDeathTest, TheLogTellsWhatIsRefused) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe"); // a separate process: gc3 reads the variable once
+  GTEST_FLAG_SET(death_test_style, "threadsafe"); // runs it in a new process, since gc3 reads the variable once
   EXPECT_EXIT(
       joinWithLog(), testing::ExitedWithCode(0),
       "\n(gc3: rank [0-3]: refused: program 'ring4_1': ranks 0 and 3, which it connects, do not reach each other's "
@@ -141,7 +141,7 @@ TEST(CommLinesDeathTest, TheLogTellsWhatIsRefused) {
 
 /// The log lists the conditions under which programs run.
 TEST(CommLinesDeathTest, TheLogTells) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe"); // a separate process: gc3 reads the variable once
+  GTEST_FLAG_SET(death_test_style, "threadsafe"); // runs it in a new process, since gc3 reads the variable once
   EXPECT_EXIT(runWithLog(), testing::ExitedWithCode(0),
               "gc3: rank 1: program 'ring2_1_2' is loaded: Simple instead of LL128, 5 slots of 512 bytes, blocks of 64 "
               "threads, [1-9][0-9]* bytes for the program, [1-9][0-9]* bytes of windows for new connections\n(.|\n)*"
