@@ -44,15 +44,20 @@ install_missing() {
   step apt-install "the packages can't be installed" "${run[@]}" apt-get install -y --no-install-recommends "${missing[@]}"
 }
 
+# configure PRESET: configures if necessary; stays in the root of the sources.
+configure() {
+  cd "$root"
+  if [ ! -f "build/$1/build.ninja" ]; then
+    say "Configuring ($1)"
+    step "configure-$1" "CMake found something missing" cmake --preset "$1"
+  fi
+}
+
 # build PRESET [TARGET...]: configures if necessary, and builds; prints progress in tenths.
 build() {
   local preset=$1 log="$logs/build-$1.log"
   shift
-  cd "$root"
-  if [ ! -f "build/$preset/build.ninja" ]; then
-    say "Configuring ($preset)"
-    step "configure-$preset" "CMake found something missing" cmake --preset "$preset"
-  fi
+  configure "$preset"
   say "Building ($preset)"
   local code=0
   ninja -C "build/$preset" "$@" 2>&1 | tee "$log" | show_progress || code=$?

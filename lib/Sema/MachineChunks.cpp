@@ -120,9 +120,9 @@ bool Machine::pushDirective(const Instruction &in) {
 /// Returns the number of a directive; equal directives have one number. The key omits the source places, which seldom
 /// differ.
 uint32_t Machine::intern(const ir::Directive &directive) {
-  uint64_t key = mix(uint64_t(static_cast<uint32_t>(directive.channel)) << 32 | directive.parallel) ^
-                 (uint64_t(static_cast<uint32_t>(directive.sendThreadBlock)) << 32 |
-                  static_cast<uint32_t>(directive.recvThreadBlock));
+  auto pair = [](int32_t high, uint32_t low) { return uint64_t(static_cast<uint32_t>(high)) << 32 | low; };
+  uint64_t key = mix(mix(pair(directive.channel, directive.parallel)) ^
+                     pair(directive.sendThreadBlock, static_cast<uint32_t>(directive.recvThreadBlock)));
   auto &ids = directiveIds[key >> 1]; // the map reserves the two largest keys
   for (uint32_t id : ids)
     if (program->directives[id] == directive)

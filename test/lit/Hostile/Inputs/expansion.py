@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Short texts that stand for far too much."""
 
+QUICK_STEPS = 10_000_000
+DEEP = {"promises for all chunks that there may be", "programs with many chunks"}
+
 BODY = "collective free() {{ ranks 2; input[1]; output[1]; }} program p implements free() {{ {} }}"
 CLAUSES = "collective c() {{ ranks 2; input[2]; output[1]; {} }} program p implements c() {{ }}"
 MANY = "0..2147483647"
@@ -38,7 +41,7 @@ def programs():
     yield "parallel instances", BODY.format("parallelize (65536) { for i in 0..1000 { " + COPY + " } }")
     yield "parallel instances that don't fit", BODY.format("".join(f"parallelize ({n}) {{ {COPY} }}" for n in (65521, 65519, 65497)))
     yield "channels", BODY.format("for i in 0..65536 { chunk(0, input, 0).copy(1, scratch, i, ch = i); }")
-    yield "thread blocks", BODY.format("for i in 0..65536 { chunk(0, input, 0).copy(1, scratch, i, sendtb = i); }")
+    yield "thread blocks", BODY.format("for i in 0..1000000 { chunk(0, input, 0).copy(1, scratch, i, sendtb = i % 65536); }")
     yield "a thread block number on all ranks", SHIFT
     yield "channels of two ranks", ON_CHANNELS, "--max-threadblocks=1000000"
     yield "a mistake on all ranks", TWICE

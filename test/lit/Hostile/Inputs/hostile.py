@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""hostile.py CASES: gives gc3c what the cases say and prints what comes of each: a line with the exit code and the first error.
+"""hostile.py [--deep] CASES: compiles hostile inputs. Prints the exit code and the first error of each.
 
-CASES is a Python file with a function `cases`, which yields (name, text of the input, options). gc3c may take 60 s of processor
-time, so that what hangs ends, 4 GiB of memory, and 64 KiB for all of its messages; what takes more fails the test. In builds with
-sanitizers, which reserve far more memory than they use, what it has used counts.
+CASES is a Python file with a function `cases`, which yields (name, text of the input, options). Each compilation may take
+60 s of processor time, 4 GiB of memory, and 64 KiB for all of its messages. In builds with sanitizers, which reserve far
+more memory than they use, the memory in use counts.
+
+CASES can define `DEEP`, the names of cases that only --deep runs, and `QUICK_STEPS`, the value of --max-steps without --deep
+for cases that set none.
 """
+import argparse
 import os
 import re
 import resource
@@ -43,20 +47,33 @@ def outcome(code, messages, used):
     if code < 0:
         return f"CRASHES with {signal.Signals(-code).name}"
     if used > MEMORY:
-        return f"TAKES {used >> 20} MiB"
+        return f"USES {used >> 20} MiB"
     if len(messages) > MESSAGES:
-        return f"TELLS {len(messages)} bytes"
+        return f"PRINTS {len(messages)} bytes"
     first = messages.split(b"\n")[0].decode(errors="replace")
     message = re.sub(r"^\S*?input:?([0-9:]*):? ", r"\1 ", first).strip()
     return f"exit {code}" + (": " + message[:200] if message else "")
 
 
+def quick_cases(module):
+    """Returns the cases without --deep."""
+    for name, text, *options in module["cases"]():
+        if "QUICK_STEPS" in module and not any(option.startswith("--max-steps") for option in options):
+            options.append(f"--max-steps={module['QUICK_STEPS']}")
+        if name not in module.get("DEEP", ()):
+            yield name, text, *options
+
+
 def main():
-    cases = runpy.run_path(sys.argv[1])["cases"]
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--deep", action="store_true")
+    parser.add_argument("cases")
+    arguments = parser.parse_args()
+    module = runpy.run_path(arguments.cases)
     limit_memory = run(["gc3c", "--version"], True)[0] == 0
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        for name, text, *options in cases():
+        for name, text, *options in module["cases"]() if arguments.deep else quick_cases(module):
             with open("input", "wb") as file:
                 file.write(text if isinstance(text, bytes) else text.encode())
             result = run(["gc3c", "input", "-o", "output", *options], limit_memory)
