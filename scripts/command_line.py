@@ -119,8 +119,8 @@ def sentence(text):
 
 def print_markdown(tools):
     print("# Command lines\n\nThis page lists all options of the tools. `scripts/command_line.py` makes it from the output "
-          "of `--help`; the target `command-line-reference` writes it again.\n[Diagnostics](diagnostics.md) describes the "
-          "form of errors, [build systems](build-systems.md) how builds use `gc3c`.")
+          "of `--help`; the build target `command-line-reference` updates it.\n[Diagnostics](diagnostics.md) describes the "
+          "forms of errors. [Build systems](build-systems.md) shows how builds use `gc3c`.")
 
     def cell(text):
         return text.replace("|", "\\|").replace("<", "&lt;")
