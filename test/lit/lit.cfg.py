@@ -25,6 +25,10 @@ config.substitutions.append(("%root", config.gc3_source))
 if not config.gc3_sanitized:
     config.available_features.add("optimised")
 
+# Sweeps that take minutes: scripts/check.sh --deep runs them.
+if os.environ.get("GC3_DEEP"):
+    config.available_features.add("deep")
+
 if config.gc3_synth:
     config.available_features.add("synth")
 else:

@@ -1,8 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Short texts that stand for far too much."""
 
-QUICK_STEPS = 10_000_000
-DEEP = {"promises for all chunks that there may be", "programs with many chunks"}
+MANY_STEPS = {
+    "loop", "endless loop", "list of nothing", "tree of calls", "references to many chunks", "copies of many chunks",
+    "copies of many chunks to themselves", "sums of many chunks", "promises", "promises in promises", "promises of nothing",
+    "reduction", "reduction of nothing",
+}
+DEEP = {
+    "chain of functions", "copies until a limit", "programs with many chunks", "promises for all chunks that there may be", "splits",
+}
 
 BODY = "collective free() {{ ranks 2; input[1]; output[1]; }} program p implements free() {{ {} }}"
 CLAUSES = "collective c() {{ ranks 2; input[2]; output[1]; {} }} program p implements c() {{ }}"

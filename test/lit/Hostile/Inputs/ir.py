@@ -2,6 +2,7 @@
 """The texts that --from reads: each number of a small program replaced by others, garbage, and promises of too much."""
 import re
 
+DEEP = {"reductions of many terms"}
 NUMBERS = [("2^31", 2**31), ("2^32 - 1", 2**32 - 1), ("2^32", 2**32), ("2^63", 2**63), ("2^64", 2**64)]
 
 GC3_IR = """\

@@ -3,6 +3,10 @@
 import random
 
 MIB = 1 << 20
+DEEP = {
+    "a string of values", "an import", "closing braces", "comments", "functions", "line comments", "numbers", "operators",
+    "parameters", "quotes", "strings", "stray characters", "zeros",
+}
 
 
 def garbage():
